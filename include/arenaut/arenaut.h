@@ -1,0 +1,21 @@
+/* All of arenaut; each concept's header can also be included alone. */
+#ifndef ARENAUT_H
+#define ARENAUT_H
+
+#include <arenaut/allocator.h>
+#include <arenaut/check.h>
+#include <arenaut/error.h>
+#include <arenaut/format.h>
+#include <arenaut/liveness.h>
+#include <arenaut/pass.h>
+#include <arenaut/plan.h>
+#include <arenaut/planner.h>
+#include <arenaut/problem.h>
+#include <arenaut/program.h>
+#include <arenaut/report.h>
+#include <arenaut/result.h>
+#include <arenaut/sink.h>
+#include <arenaut/target.h>
+#include <arenaut/version.h>
+
+#endif

@@ -1,0 +1,100 @@
+/* The checker: accepts or rejects a plan. It shares no code with liveness or planners.
+ *
+ * Part one holds a plan against its problem. Part two, replay, runs the program's own
+ * schedule over a shadow of the arena in which each byte remembers who wrote it; it knows
+ * nothing of lifetimes, so it also catches a wrong liveness. */
+#ifndef ARENAUT_CHECK_H
+#define ARENAUT_CHECK_H
+
+#include <arenaut/plan.h>
+#include <arenaut/problem.h>
+#include <arenaut/program.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The broken rule; the text is the JSON word. */
+#define ARENAUT_RULE_MAP(XX)                                                                    \
+    XX(NONE, "none")                                                                            \
+    /* plan against problem */                                                                  \
+    XX(SHAPE, "shape")                 /* counts of buffers or pools differ */                  \
+    XX(UNPLACED, "unplaced")           /* a buffer that needs memory has no pool */             \
+    XX(POOL, "pool")                   /* in a pool that is not allowed or does not exist */    \
+    XX(ALIGNMENT, "alignment")                                                                  \
+    XX(OVERFLOW, "overflow")           /* offset + size past ARENAUT_SIZE_MAX */                \
+    XX(CAPACITY, "capacity")                                                                    \
+    XX(FIXED, "fixed")                 /* a fixed offset not kept */                            \
+    XX(INSIDE, "inside")               /* not at its delta in its host */                       \
+    XX(RESERVED, "reserved")                                                                    \
+    XX(OVERLAP, "overlap")             /* two conflicting buffers share bytes */                \
+    XX(ARENA, "arena")                 /* the stated arena is not the highest address */        \
+    XX(BOUND, "bound")                 /* the stated lower bound is above the arena, or the     \
+                                          plan is called optimal without being at it */         \
+    /* replay */                                                                                \
+    XX(OUTSIDE, "outside")             /* a tensor ends past its arena */                       \
+    XX(CLOBBERED, "clobbered")         /* a read finds another tensor's bytes */                \
+    XX(UNWRITTEN, "unwritten")         /* a read finds bytes that nobody wrote */               \
+    XX(ARGUMENTS, "arguments")         /* an op's outputs or scratch overlap its own arguments */ \
+    XX(STATE_LOST, "state_lost")       /* state is gone at the second call */                   \
+    XX(NO_PLACE, "no_place")           /* a tensor that is used has no placement */
+
+typedef enum arenaut_rule {
+#define XX(name, text) ARENAUT_RULE_##name,
+    ARENAUT_RULE_MAP(XX)
+#undef XX
+        ARENAUT_RULE_COUNT
+} arenaut_rule;
+
+const char *arenaut_rule_name(arenaut_rule rule); /* NULL out of range; static */
+
+/* The first counter-example found. Which fields mean something depends on the rule. */
+typedef struct arenaut_finding {
+    arenaut_rule rule;  /* ARENAUT_RULE_NONE: the plan is fine */
+    uint32_t a, b;      /* buffers (part one) or tensors (replay); ARENAUT_NONE: none */
+    uint32_t op;        /* replay: the op at work */
+    uint32_t method;    /* replay: the method at work */
+    int64_t step;       /* part one: a step at which both are alive */
+    uint64_t first, end; /* the bytes in question, [first, end) in the pool */
+    uint32_t pool;
+    char msg[320]; /* for people: who, where, found, allowed */
+} arenaut_finding;
+
+/* Holds a plan against its problem: every rule of "plan against problem" above. Returns OK
+ * with finding->rule NONE if the plan is fine, REJECTED with the finding otherwise, and
+ * other errors (NO_MEMORY) as usual. An infeasible plan's witness is checked instead.
+ * O((n + edges) log n). */
+arenaut_status arenaut_check_plan(const arenaut_problem *problem, const arenaut_plan *plan,
+                                  const arenaut_allocator *allocator, arenaut_finding *finding,
+                                  arenaut_error *err);
+
+/* Where each tensor lies, however that came about: from a plan, or from a file. */
+typedef struct arenaut_placement {
+    uint32_t n_tensors, n_pools;
+    const uint32_t *pool;   /* per tensor; ARENAUT_NONE: not in an arena */
+    const uint64_t *offset; /* per tensor */
+    const uint64_t *arena;  /* per pool: its size in bytes; NULL: unlimited */
+} arenaut_placement;
+
+typedef struct arenaut_replay_options {
+    uint32_t only_method; /* ARENAUT_NONE: all entry methods */
+    bool keep_inputs;     /* inputs must still hold their bytes when their method ends */
+} arenaut_replay_options;
+
+/* Replays every entry method twice: both sides of branches, loops to a fixed point,
+ * delegates with all arguments touched at once. Tensors that nothing touches, and those
+ * of class constant or owned by the caller, are left alone; a touched tensor without a
+ * place is NO_PLACE. An op's outputs and scratch are written before its inputs are read,
+ * except a declared in-place pair that lies at the same offset. Returns as
+ * arenaut_check_plan. O(ops × arguments × log) for programs without calls. `options` may
+ * be NULL. */
+arenaut_status arenaut_check_replay(const arenaut_program *program,
+                                    const arenaut_placement *placement,
+                                    const arenaut_replay_options *options,
+                                    const arenaut_allocator *allocator, arenaut_finding *finding,
+                                    arenaut_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,49 @@
+/* Status codes and the error a caller may hand in to learn more.
+ *
+ * Every call that can fail returns an arenaut_status. Most also take an
+ * `arenaut_error *`, which may be NULL; it is filled only when the call fails, and
+ * lives with the caller. The library prints nothing and never aborts. */
+#ifndef ARENAUT_ERROR_H
+#define ARENAUT_ERROR_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One list makes the enum and arenaut_status_text(). Numbers are stable. */
+#define ARENAUT_STATUS_MAP(XX)                                                        \
+    XX(0, OK, "ok")                                                                   \
+    XX(1, NO_MEMORY, "out of memory")                                                 \
+    XX(2, BAD_ARGUMENT, "the call is wrong")                                          \
+    XX(3, BAD_INPUT, "the input is not well formed")                                  \
+    XX(4, UNSUPPORTED, "the input is well formed but not supported")                  \
+    XX(5, TOO_LARGE, "a size or count is past what can be represented")               \
+    XX(6, REFUSED, "this planner, pass or format cannot express what is asked")       \
+    XX(7, REJECTED, "the checker found the plan wrong")                               \
+    XX(8, STOPPED, "the caller stopped the work before there was a result")           \
+    XX(9, IO, "reading or writing failed")                                            \
+    XX(10, INTERNAL, "a bug in arenaut")
+
+typedef enum arenaut_status {
+#define XX(number, name, text) ARENAUT_##name = number,
+    ARENAUT_STATUS_MAP(XX)
+#undef XX
+} arenaut_status;
+
+/* What went wrong, where, and what is allowed instead. */
+typedef struct arenaut_error {
+    arenaut_status code;
+    size_t at;     /* byte offset in the input, or line number for text; 0 if none */
+    char msg[320]; /* names the object, what was found and what is allowed */
+} arenaut_error;
+
+/* A short English text for a status; "unknown status" for a number not listed.
+ * The string is static. */
+const char *arenaut_status_text(arenaut_status status);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

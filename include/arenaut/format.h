@@ -1,0 +1,68 @@
+/* File formats, in a table: what can be read, and what can hold a plan. */
+#ifndef ARENAUT_FORMAT_H
+#define ARENAUT_FORMAT_H
+
+#include <arenaut/result.h>
+#include <arenaut/sink.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What a file held: a program (models), or a problem, with the plan if it had one. */
+typedef struct arenaut_document {
+    const struct arenaut_format *format;
+    arenaut_program *program;
+    arenaut_problem *problem;
+    arenaut_plan *plan;
+} arenaut_document;
+
+void arenaut_document_free(arenaut_document *document); /* frees what it holds, not itself */
+
+typedef struct arenaut_read_options {
+    uint64_t max_memory; /* refuse to allocate more than this for one file; 0: no limit */
+    /* Called with a note that is no error, e.g. an unknown CSV column; may be NULL. */
+    void (*note)(void *context, const char *text);
+    void *note_context;
+} arenaut_read_options;
+
+typedef struct arenaut_format {
+    const char *name, *summary;
+    const char *extensions; /* ".tflite .lite" */
+    /* Whether these bytes look like this format: cheap, never reads past `size`. NULL:
+     * cannot be read. */
+    bool (*recognise)(const uint8_t *data, size_t size);
+    arenaut_status (*read)(const uint8_t *data, size_t size, const arenaut_read_options *options,
+                           const arenaut_allocator *allocator, arenaut_document *out,
+                           arenaut_error *err);
+    /* Writes the result with its plan. NULL: cannot be written. REFUSED if this format
+     * cannot hold it, with the reason. */
+    arenaut_status (*write)(const arenaut_result *result, arenaut_sink sink,
+                            const arenaut_allocator *allocator, arenaut_error *err);
+    bool needs_original; /* writes by patching result->file, which must be of this format */
+    /* Writes the file back without the plan that we wrote. NULL: cannot be undone. */
+    arenaut_status (*strip)(const uint8_t *data, size_t size, arenaut_sink sink,
+                            const arenaut_allocator *allocator, arenaut_error *err);
+} arenaut_format;
+
+size_t arenaut_format_count(void);
+const arenaut_format *arenaut_format_at(size_t index);       /* NULL past the end */
+const arenaut_format *arenaut_format_find(const char *name); /* NULL if unknown */
+/* By content: the first row that recognises the bytes; NULL if none does. */
+const arenaut_format *arenaut_format_recognise(const uint8_t *data, size_t size);
+/* By the name of a file to be written; NULL if no row has its extension. */
+const arenaut_format *arenaut_format_for_path(const char *path);
+
+/* Reads bytes of any known format, or of the one named (`format` may be NULL). On OK the
+ * document is the caller's, and it is valid: programs and problems have been validated.
+ * Constants are not copied, and what is read does not refer to `data` afterwards. Safe
+ * for any bytes; time and memory are bounded by a constant times `size`. */
+arenaut_status arenaut_read(const uint8_t *data, size_t size, const arenaut_format *format,
+                            const arenaut_read_options *options,
+                            const arenaut_allocator *allocator, arenaut_document *out,
+                            arenaut_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,56 @@
+/* Liveness: from a program and a target to a problem.
+ *
+ * Steps: each entry method gets a stretch of the time axis. Its first step is the moment
+ * before its first op, when its inputs are filled; then each op gets one step. The ops of
+ * methods that an op calls get their steps inside that op's: the caller's step, then for
+ * each called method one step for its inputs and one for each of its ops. A method that
+ * is called from several places has several stretches. */
+#ifndef ARENAUT_LIVENESS_H
+#define ARENAUT_LIVENESS_H
+
+#include <arenaut/problem.h>
+#include <arenaut/program.h>
+#include <arenaut/target.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What happens at one step. */
+typedef struct arenaut_step {
+    uint32_t method;
+    uint32_t op; /* ARENAUT_NONE: the start of the method */
+} arenaut_step;
+
+typedef struct arenaut_lowering {
+    arenaut_problem *problem; /* owned by the lowering */
+    uint32_t n_tensors;
+    uint32_t *buffer; /* per tensor: its buffer; ARENAUT_NONE if it needs none */
+    uint64_t *offset; /* per tensor: bytes from the start of that buffer */
+    uint32_t *tensor; /* per buffer: the tensor that names it */
+    uint32_t n_steps;
+    arenaut_step *steps; /* what happens at step k, 0 <= k < n_steps */
+    struct arenaut_lowering_store *store;
+} arenaut_lowering;
+
+typedef struct arenaut_liveness_options {
+    bool preserve_inputs;    /* inputs live until their method ends, whatever the target says */
+    bool exclude_io;         /* entry inputs and outputs are provided by the caller */
+    uint64_t align;          /* 0: the target's; else at least this for every buffer */
+    const arenaut_pool *pools; /* NULL: one unlimited pool per device */
+    uint32_t n_pools;
+} arenaut_liveness_options;
+
+/* Computes lifetimes and makes the problem. `options` may be NULL. UNSUPPORTED when calls
+ * expand to more than 2^24 steps; else the errors of arenaut_problem_finish.
+ * O(steps + arguments). */
+arenaut_status arenaut_lower(const arenaut_program *program, const arenaut_target *target,
+                             const arenaut_liveness_options *options,
+                             const arenaut_allocator *allocator, arenaut_lowering **out,
+                             arenaut_error *err);
+void arenaut_lowering_free(arenaut_lowering *lowering); /* NULL is fine */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,73 @@
+/* A plan: pool and offset for each buffer of a problem, the arena of each pool, and how
+ * good that is proven to be. Plain data; the arrays are indexed like the problem's. */
+#ifndef ARENAUT_PLAN_H
+#define ARENAUT_PLAN_H
+
+#include <stdint.h>
+
+#include <arenaut/allocator.h>
+#include <arenaut/error.h>
+#include <arenaut/problem.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum arenaut_quality {
+    ARENAUT_OPTIMAL,    /* no smaller arena exists: proven */
+    ARENAUT_FEASIBLE,   /* valid; the gap to the lower bound is open */
+    ARENAUT_INFEASIBLE, /* no plan exists: see the witness. Offsets mean nothing */
+} arenaut_quality;
+
+typedef enum arenaut_stop {
+    ARENAUT_STOP_PROOF, /* the answer is final */
+    ARENAUT_STOP_EFFORT,
+    ARENAUT_STOP_TIME,      /* the progress callback said so */
+    ARENAUT_STOP_INTERRUPT, /* likewise */
+} arenaut_stop;
+
+/* The JSON words: "optimal", "feasible", "infeasible"; "proof", "effort", … Static. */
+const char *arenaut_quality_name(arenaut_quality quality);
+const char *arenaut_stop_name(arenaut_stop stop);
+
+/* Why there is no plan: at `step` the listed buffers need `bytes_over` more than there is.
+ * Two fixed buffers that overlap are listed with the number of bytes they share. */
+typedef struct arenaut_witness {
+    int64_t step;
+    uint32_t pool; /* ARENAUT_NONE: all pools together */
+    uint32_t n_buffers;
+    uint32_t *buffers; /* NULL when there is no witness */
+    uint64_t bytes_over;
+} arenaut_witness;
+
+typedef struct arenaut_plan {
+    uint32_t n_buffers, n_pools;
+    uint32_t *pool;        /* per buffer; ARENAUT_NONE where no memory is needed */
+    uint64_t *offset;      /* per buffer; bytes from the pool's start */
+    uint64_t *arena;       /* per pool; highest used address, rounded up to the pool's alignment */
+    uint64_t *lower_bound; /* per pool; no plan that uses these pools thus needs less */
+    uint64_t total;        /* sum of arena */
+    uint64_t total_bound;  /* no plan at all has a smaller total */
+    arenaut_quality quality;
+    arenaut_stop stopped_by;
+    uint64_t effort;     /* search steps spent */
+    const char *planner; /* the row that found it: static, or the custom planner's name */
+    arenaut_witness witness;
+    struct arenaut_plan_store *store;
+} arenaut_plan;
+
+/* Makes a plan with nothing placed yet: pool ARENAUT_NONE, offset 0, quality FEASIBLE.
+ * For planners and readers; users call arenaut_plan_make (planner.h). */
+arenaut_status arenaut_plan_new(uint32_t n_buffers, uint32_t n_pools,
+                                const arenaut_allocator *allocator, arenaut_plan **out,
+                                arenaut_error *err);
+void arenaut_plan_free(arenaut_plan *plan); /* NULL is fine */
+
+/* Recomputes arena and total from pool and offset. TOO_LARGE if an end overflows. O(n). */
+arenaut_status arenaut_plan_measure(arenaut_plan *plan, const arenaut_problem *problem,
+                                    arenaut_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,129 @@
+/* Planners: anything that turns a problem into a plan.
+ *
+ *     arenaut_plan *plan = NULL;
+ *     arenaut_status st = arenaut_plan_make(problem, NULL, NULL, &plan, &err);
+ *
+ * The table of planners is fixed when the library is built (src/planners/planners.def);
+ * a planner of your own is passed as a pointer in the options. */
+#ifndef ARENAUT_PLANNER_H
+#define ARENAUT_PLANNER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <arenaut/plan.h>
+#include <arenaut/problem.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Constraints a problem may use; a planner lists those that it handles, and a problem
+ * with another one is refused with an error that names it. */
+#define ARENAUT_FEATURE_MAP(XX)                                       \
+    XX(0, ALIGNMENT, "alignment")                                     \
+    XX(1, GAPS, "several lifetimes of one buffer")                    \
+    XX(2, POOLS, "several pools")                                     \
+    XX(3, CAPACITY, "pool capacity")                                  \
+    XX(4, FIXED_OFFSETS, "fixed offsets")                             \
+    XX(5, SAME_BASE, "same-base relations")                           \
+    XX(6, INSIDE, "inside relations")                                 \
+    XX(7, CONFLICTS, "extra conflict edges")                          \
+    XX(8, RESERVED, "reserved ranges")                                \
+    XX(9, HINTS, "hints")
+
+enum {
+#define XX(bit, name, text) ARENAUT_FEATURE_##name = 1u << (bit),
+    ARENAUT_FEATURE_MAP(XX)
+#undef XX
+        ARENAUT_FEATURE_ALL = (1u << 10) - 1
+};
+
+/* The features that a problem uses, as a bit set. O(n). */
+uint32_t arenaut_problem_features(const arenaut_problem *problem);
+
+typedef enum arenaut_verdict {
+    ARENAUT_GO_ON,
+    ARENAUT_OUT_OF_TIME, /* stop; the plan will say ARENAUT_STOP_TIME */
+    ARENAUT_INTERRUPTED, /* stop; the plan will say ARENAUT_STOP_INTERRUPT */
+} arenaut_verdict;
+
+typedef struct arenaut_progress {
+    const char *planner; /* who is at work now */
+    uint64_t best;       /* total of the best plan so far; ARENAUT_UNPLACED: none yet */
+    uint64_t bound;      /* total lower bound so far */
+    uint64_t effort;     /* search steps spent */
+} arenaut_progress;
+
+/* Called every few thousand search steps and at every improvement, from the thread that
+ * called arenaut_plan_make. */
+typedef arenaut_verdict (*arenaut_progress_fn)(void *context, const arenaut_progress *progress);
+
+/* An option of one planner, e.g. {"order", "size"}; each planner documents its own. */
+typedef struct arenaut_setting {
+    const char *name, *value;
+} arenaut_setting;
+
+typedef struct arenaut_plan_options {
+    const char *planner;  /* a name from the table; NULL: "auto" */
+    const struct arenaut_planner *custom; /* used instead of `planner` if not NULL */
+    uint64_t effort;      /* search steps; 0: arenaut_default_effort() */
+    uint64_t seed;        /* of random choices; 0 is a seed like any other */
+    uint64_t capacity;    /* fit pool 0 into this and stop; 0: minimise */
+    uint32_t threads;     /* 0 or 1: the calling thread only; never changes the answer */
+    arenaut_progress_fn progress; /* may be NULL */
+    void *progress_context;
+    const arenaut_setting *settings;
+    size_t n_settings;
+} arenaut_plan_options;
+
+/* What a planner is handed. It fills plan->pool and plan->offset, and may raise
+ * plan->total_bound and lower_bound, set quality, stopped_by, effort and witness. The
+ * caller of `run` measures the arena, and settles quality from the bounds. */
+typedef struct arenaut_planning {
+    const arenaut_problem *problem;      /* valid, and uses no feature outside `handles` */
+    const arenaut_plan_options *options; /* never NULL; effort is resolved */
+    const arenaut_allocator *allocator;  /* for scratch memory; may be NULL */
+    arenaut_plan *plan;
+    arenaut_error *err;
+} arenaut_planning;
+
+typedef struct arenaut_planner {
+    const char *name;    /* as in --planner */
+    const char *summary; /* one line for lists and help */
+    const char *settings; /* "order=size|area|…", one line for help; NULL: none */
+    uint32_t handles;    /* bit set of ARENAUT_FEATURE_… */
+    arenaut_status (*run)(const struct arenaut_planner *self, arenaut_planning *planning);
+    const void *data; /* the planner's own constants */
+} arenaut_planner;
+
+/* The table, in the order of planners.def. */
+size_t arenaut_planner_count(void);
+const arenaut_planner *arenaut_planner_at(size_t index);        /* NULL past the end */
+const arenaut_planner *arenaut_planner_find(const char *name);  /* NULL if unknown */
+
+/* Search steps spent by default: about two CPU-seconds on hard instances. */
+uint64_t arenaut_default_effort(void);
+
+/* Plans. `options` may be NULL. On OK *out is a plan, possibly INFEASIBLE with a witness;
+ * the caller frees it. Errors: BAD_INPUT or TOO_LARGE from arenaut_problem_validate,
+ * BAD_ARGUMENT for an unknown planner or setting, REFUSED for a feature the planner lacks,
+ * NO_MEMORY, STOPPED if stopped before there was any plan. The same problem and options
+ * give the same plan on every machine. The plan is not checked here: see check.h. */
+arenaut_status arenaut_plan_make(const arenaut_problem *problem,
+                                 const arenaut_plan_options *options,
+                                 const arenaut_allocator *allocator, arenaut_plan **out,
+                                 arenaut_error *err);
+
+/* The largest load of any step: the sum of live sizes, each rounded up to nothing but
+ * itself, with same-base pairs counted once where they may share. A lower bound for every
+ * plan, per pool where a buffer has only one pool. `step` gets the first step that attains
+ * it (may be NULL). O(n log n). */
+arenaut_status arenaut_lower_bound(const arenaut_problem *problem,
+                                   const arenaut_allocator *allocator, uint64_t *bytes,
+                                   int64_t *step, arenaut_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,217 @@
+/* A problem: buffers with lifetimes, pools to put them in, and constraints. All that a
+ * planner sees.
+ *
+ * It is plain data, a struct of arrays. Time is counted in steps, an int64_t axis of any
+ * origin; a lifetime [first, end) is half open. Sizes, offsets and alignments are bytes.
+ * Two buffers *conflict* when some lifetime of one overlaps some lifetime of the other, or
+ * when an extra conflict edge names them; conflicting buffers in one pool must not share
+ * a byte, unless a relation allows it:
+ *
+ *   same-base  buffer b with same_base[b] = a may start exactly where a starts, although
+ *              both are alive at one step (an op writing its result over its operand). It
+ *              is a permission, not a duty: the two may also lie apart.
+ *   inside     buffer b with inside[b] = a lies in a, at offset[a] + inside_delta[b], and
+ *              never conflicts with a itself (a concat operand, a split result). A duty.
+ *              It may not itself be pinned or hinted, and shares a's pool.
+ *
+ * Buffers of size zero or with no (or only empty) lifetimes conflict with nothing, get
+ * offset 0 and need no pool.
+ *
+ * Rarely used columns are NULL until a buffer needs them; read them through the inline
+ * accessors below, which know the defaults. */
+#ifndef ARENAUT_PROBLEM_H
+#define ARENAUT_PROBLEM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <arenaut/allocator.h>
+#include <arenaut/error.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define ARENAUT_NONE UINT32_MAX          /* no buffer, tensor, op, method or pool */
+#define ARENAUT_UNPLACED UINT64_MAX      /* no offset */
+#define ARENAUT_UNLIMITED UINT64_MAX     /* no capacity */
+#define ARENAUT_SIZE_MAX (UINT64_MAX / 2) /* sizes, offsets and ends stay at or below this */
+#define ARENAUT_MAX_POOLS 64u
+
+typedef struct arenaut_interval {
+    int64_t first, end; /* steps, [first, end) */
+} arenaut_interval;
+
+/* What a buffer holds; `name` is the word used in JSON. Constants are never planned, but
+ * tensors of a program may be constant. */
+#define ARENAUT_CLASS_MAP(XX)                                                       \
+    XX(INTERMEDIATE, "intermediate")                                                \
+    XX(INPUT, "input")                                                              \
+    XX(OUTPUT, "output")                                                            \
+    XX(STATE, "state")     /* mutable, kept between runs */                         \
+    XX(SCRATCH, "scratch") /* a kernel's own working memory, alive during its op */ \
+    XX(CONSTANT, "constant")
+
+typedef enum arenaut_class {
+#define XX(name, text) ARENAUT_##name,
+    ARENAUT_CLASS_MAP(XX)
+#undef XX
+        ARENAUT_CLASS_COUNT
+} arenaut_class;
+
+/* The JSON word for a class; NULL for a number out of range. Static. */
+const char *arenaut_class_name(arenaut_class cls);
+
+/* A device that memory belongs to. Type 0 is the host. */
+typedef struct arenaut_device {
+    uint16_t type;
+    uint16_t index;
+} arenaut_device;
+
+/* An address range that buffers are placed in. Pools are ranked by cost: the lower the
+ * index, the faster the memory, so planners fill pool 0 first. */
+typedef struct arenaut_pool {
+    const char *name;   /* copied; NULL reads as "poolK" */
+    uint64_t capacity;  /* bytes, or ARENAUT_UNLIMITED */
+    uint64_t align;     /* power of two; the arena is rounded up to it; 0 reads as 1 */
+    arenaut_device device;
+} arenaut_pool;
+
+/* Two buffers that may run at the same time although their lifetimes do not overlap. */
+typedef struct arenaut_conflict {
+    uint32_t a, b; /* a < b */
+} arenaut_conflict;
+
+/* An address range of a pool that nothing may be placed in. It does not count towards
+ * the arena unless something lies above it. */
+typedef struct arenaut_reserved {
+    uint32_t pool;
+    uint64_t first, end; /* bytes, [first, end) */
+} arenaut_reserved;
+
+typedef struct arenaut_problem {
+    uint32_t n_buffers, n_pools, n_lifetimes, n_conflicts, n_reserved;
+
+    /* Per buffer. size is never NULL once there is a buffer. */
+    uint64_t *size;
+    uint64_t *align;          /* NULL: all 1 */
+    uint32_t *lifetime_start; /* n_buffers + 1: b owns lifetime[start[b] .. start[b+1]) */
+    uint64_t *pools;          /* bit k: pool k is allowed; NULL: all pools */
+    uint64_t *fixed_offset;   /* ARENAUT_UNPLACED: free; NULL: all free */
+    uint64_t *hint;           /* where it lay before; ARENAUT_UNPLACED: none; NULL: none */
+    uint32_t *same_base;      /* ARENAUT_NONE: none; NULL: none at all */
+    uint32_t *inside;         /* ARENAUT_NONE: none; NULL: none at all */
+    uint64_t *inside_delta;   /* NULL exactly when inside is */
+    uint8_t *cls;             /* arenaut_class; NULL: all intermediate */
+    uint32_t *method;         /* index in method_name; ARENAUT_NONE: none; NULL: none */
+    const char **name;        /* NULL or NULL entry: unnamed */
+    const char **op;          /* the op that makes it, for people; NULL as above */
+    const char **source;      /* where it comes from, for people; NULL as above */
+
+    arenaut_interval *lifetime; /* in order, disjoint, not touching, per buffer */
+    arenaut_pool *pool;
+    arenaut_conflict *conflict; /* sorted by (a, b), without duplicates, after _finish */
+    arenaut_reserved *reserved; /* sorted by (pool, first), disjoint, after _finish */
+
+    uint32_t n_methods;
+    const char **method_name; /* NULL entries: unnamed */
+
+    struct arenaut_problem_store *store; /* owns the arrays; NULL if the caller does */
+} arenaut_problem;
+
+/* One buffer, as it is handed to arenaut_problem_add_buffer. Start from
+ * ARENAUT_BUFFER_INIT; strings and lifetimes are copied. */
+typedef struct arenaut_buffer {
+    uint64_t size;
+    uint64_t align;                    /* power of two; 0 reads as 1 */
+    const arenaut_interval *lifetimes; /* any order; overlapping and touching ones merge */
+    uint32_t n_lifetimes;
+    arenaut_class cls;
+    uint64_t pools;        /* bit k: pool k is allowed; 0: every pool */
+    uint64_t fixed_offset; /* ARENAUT_UNPLACED: free */
+    uint64_t hint;         /* ARENAUT_UNPLACED: none */
+    uint32_t same_base;    /* a buffer, added before or after; ARENAUT_NONE: none */
+    uint32_t inside;       /* likewise */
+    uint64_t inside_delta;
+    uint32_t method; /* ARENAUT_NONE: none */
+    const char *name, *op, *source;
+} arenaut_buffer;
+
+#define ARENAUT_BUFFER_INIT                                                              \
+    {0, 1, NULL, 0, ARENAUT_INTERMEDIATE, 0, ARENAUT_UNPLACED, ARENAUT_UNPLACED,         \
+     ARENAUT_NONE, ARENAUT_NONE, 0, ARENAUT_NONE, NULL, NULL, NULL}
+
+/* Makes an empty problem in *out, which the caller frees. */
+arenaut_status arenaut_problem_new(const arenaut_allocator *allocator, arenaut_problem **out,
+                                   arenaut_error *err);
+void arenaut_problem_free(arenaut_problem *problem); /* NULL is fine */
+
+/* Each adds one thing and stores its index in *id (may be NULL). BAD_INPUT for an
+ * alignment that is no power of two, a lifetime that ends before it begins, more than
+ * ARENAUT_MAX_POOLS pools; TOO_LARGE for sizes past ARENAUT_SIZE_MAX. Amortised O(1). */
+arenaut_status arenaut_problem_add_pool(arenaut_problem *problem, const arenaut_pool *pool,
+                                        uint32_t *id, arenaut_error *err);
+arenaut_status arenaut_problem_add_method(arenaut_problem *problem, const char *name,
+                                          uint32_t *id, arenaut_error *err);
+arenaut_status arenaut_problem_add_buffer(arenaut_problem *problem, const arenaut_buffer *buffer,
+                                          uint32_t *id, arenaut_error *err);
+arenaut_status arenaut_problem_add_conflict(arenaut_problem *problem, uint32_t a, uint32_t b,
+                                            arenaut_error *err);
+arenaut_status arenaut_problem_add_reserved(arenaut_problem *problem,
+                                            const arenaut_reserved *range, arenaut_error *err);
+
+/* Call once when all is added: adds an unlimited pool 0 named "arena" if there is none,
+ * sorts edges and ranges, and checks the whole with arenaut_problem_validate. */
+arenaut_status arenaut_problem_finish(arenaut_problem *problem, arenaut_error *err);
+
+/* Checks what no single call could: relations that name unknown buffers, form cycles,
+ * contradict lifetimes (a same-base pair must be alive together at exactly one step, or
+ * not at all; an inside buffer must fit its host) or pools; edges between unknown buffers;
+ * unknown pools and methods; sums past ARENAUT_SIZE_MAX. BAD_INPUT or TOO_LARGE, naming
+ * the buffer. For problems whose arrays the caller owns it also checks the arrays' order.
+ * O(n log n). Fixed buffers that overlap, or a buffer larger than its pools, are *not*
+ * errors here: such a problem is well formed and infeasible. */
+arenaut_status arenaut_problem_validate(const arenaut_problem *problem, arenaut_error *err);
+
+/* A short name for messages: the buffer's name, else "bufferK" written into `store`. */
+const char *arenaut_problem_buffer_name(const arenaut_problem *problem, uint32_t buffer,
+                                        char store[24]);
+
+static inline uint64_t arenaut_problem_align(const arenaut_problem *p, uint32_t b) {
+    return p->align ? p->align[b] : 1;
+}
+static inline uint64_t arenaut_problem_pools(const arenaut_problem *p, uint32_t b) {
+    const uint64_t every = p->n_pools >= 64 ? UINT64_MAX : (UINT64_C(1) << p->n_pools) - 1;
+    return p->pools && p->pools[b] ? p->pools[b] : every;
+}
+static inline uint64_t arenaut_problem_fixed_offset(const arenaut_problem *p, uint32_t b) {
+    return p->fixed_offset ? p->fixed_offset[b] : ARENAUT_UNPLACED;
+}
+static inline uint64_t arenaut_problem_hint(const arenaut_problem *p, uint32_t b) {
+    return p->hint ? p->hint[b] : ARENAUT_UNPLACED;
+}
+static inline uint32_t arenaut_problem_same_base(const arenaut_problem *p, uint32_t b) {
+    return p->same_base ? p->same_base[b] : ARENAUT_NONE;
+}
+static inline uint32_t arenaut_problem_inside(const arenaut_problem *p, uint32_t b) {
+    return p->inside ? p->inside[b] : ARENAUT_NONE;
+}
+static inline arenaut_class arenaut_problem_class(const arenaut_problem *p, uint32_t b) {
+    return p->cls ? (arenaut_class)p->cls[b] : ARENAUT_INTERMEDIATE;
+}
+static inline uint32_t arenaut_problem_lifetime_count(const arenaut_problem *p, uint32_t b) {
+    return p->lifetime_start[b + 1] - p->lifetime_start[b];
+}
+static inline const arenaut_interval *arenaut_problem_lifetimes(const arenaut_problem *p,
+                                                                uint32_t b) {
+    return p->lifetime + p->lifetime_start[b];
+}
+/* False for a buffer that conflicts with nothing: it is at offset 0 in no pool. */
+static inline bool arenaut_problem_needs_memory(const arenaut_problem *p, uint32_t b) {
+    return p->size[b] != 0 && arenaut_problem_lifetime_count(p, b) != 0;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,203 @@
+/* A program: methods (entry points, subgraphs, branches) over tensors, each method a
+ * sequence of ops. What readers make and passes transform; liveness (liveness.h) turns it
+ * into a problem.
+ *
+ * Tensors, ops and methods are named by index. The ops of one method are contiguous and
+ * in the order in which they run. A method that is called by an op (a branch, a loop
+ * body) runs inside that op; entry methods are called from outside, never at the same
+ * time, and no intermediate of one outlives its call. */
+#ifndef ARENAUT_PROGRAM_H
+#define ARENAUT_PROGRAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <arenaut/allocator.h>
+#include <arenaut/error.h>
+#include <arenaut/problem.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Element types: enum name, JSON word, bits per element (0: no fixed size). */
+#define ARENAUT_DTYPE_MAP(XX)                                                          \
+    XX(BOOL, "bool", 8)                                                                \
+    XX(INT2, "int2", 2)                                                                \
+    XX(INT4, "int4", 4)                                                                \
+    XX(UINT4, "uint4", 4)                                                              \
+    XX(INT8, "int8", 8)                                                                \
+    XX(UINT8, "uint8", 8)                                                              \
+    XX(INT16, "int16", 16)                                                             \
+    XX(UINT16, "uint16", 16)                                                           \
+    XX(INT32, "int32", 32)                                                             \
+    XX(UINT32, "uint32", 32)                                                           \
+    XX(INT64, "int64", 64)                                                             \
+    XX(UINT64, "uint64", 64)                                                           \
+    XX(FLOAT4, "float4", 4)                                                            \
+    XX(FLOAT8, "float8", 8)                                                            \
+    XX(FLOAT16, "float16", 16)                                                         \
+    XX(BFLOAT16, "bfloat16", 16)                                                       \
+    XX(FLOAT32, "float32", 32)                                                         \
+    XX(FLOAT64, "float64", 64)                                                         \
+    XX(COMPLEX64, "complex64", 64)                                                     \
+    XX(COMPLEX128, "complex128", 128)                                                  \
+    XX(STRING, "string", 0)                                                            \
+    XX(RESOURCE, "resource", 0)                                                        \
+    XX(VARIANT, "variant", 0)                                                          \
+    XX(OTHER, "other", 0)
+
+typedef enum arenaut_dtype {
+#define XX(name, text, bits) ARENAUT_DTYPE_##name,
+    ARENAUT_DTYPE_MAP(XX)
+#undef XX
+        ARENAUT_DTYPE_COUNT
+} arenaut_dtype;
+
+const char *arenaut_dtype_name(arenaut_dtype dtype); /* NULL out of range; static */
+uint32_t arenaut_dtype_bits(arenaut_dtype dtype);    /* 0 out of range too */
+
+/* Bytes of a dense tensor: ceil(product(dims) * bits / 8); 1 element if rank is 0.
+ * BAD_INPUT for a negative dim, TOO_LARGE past ARENAUT_SIZE_MAX, UNSUPPORTED for a type
+ * without fixed size. */
+arenaut_status arenaut_dense_bytes(arenaut_dtype dtype, const int64_t *dims, uint32_t rank,
+                                   uint64_t *bytes, arenaut_error *err);
+
+/* A value. Zero bytes: nothing to plan (a resource handle, an unsized value). */
+typedef struct arenaut_tensor {
+    const char *name;           /* may be NULL */
+    const char *qualified_name; /* names shared state across methods; NULL if not shared */
+    const char *source;         /* where the model's author wrote it; NULL if unknown */
+    arenaut_dtype dtype;
+    uint32_t rank;
+    const int64_t *dims; /* rank entries; upper bounds where symbolic */
+    uint64_t bytes;      /* unrounded */
+    uint64_t align;      /* power of two; 0: the target's */
+    arenaut_class cls;
+    uint32_t method;      /* the method it belongs to; ARENAUT_NONE: to all */
+    uint32_t view_of;     /* the tensor whose storage it lies in; ARENAUT_NONE: its own */
+    uint64_t view_offset; /* bytes from the start of view_of */
+    arenaut_device device;
+    bool caller_owned; /* the runtime, not the arena, provides the memory: never planned */
+    uint32_t file_index; /* the number the file's own format gives it within its method */
+    /* The placement that the file holds, ARENAUT_UNPLACED if none. */
+    uint32_t given_pool;
+    uint64_t given_offset;
+} arenaut_tensor;
+
+/* How an op makes its outputs; the text is the JSON word. */
+#define ARENAUT_OP_KIND_MAP(XX)                                                        \
+    XX(OUT, "out")           /* writes memory that it is given: the ordinary case */   \
+    XX(VIEW, "view")         /* outputs are other names for its inputs' memory */      \
+    XX(IN_PLACE, "in_place") /* updates an input; its outputs alias that input */      \
+    XX(MAKES, "makes")       /* brings its own memory for its outputs: not planned */  \
+    XX(IF, "if")             /* calls[0] or calls[1] */                                \
+    XX(WHILE, "while")       /* calls[0] is the condition, calls[1] the body */        \
+    XX(CALL, "call")         /* calls[0], each time */                                 \
+    XX(CALL_ONCE, "call_once") /* calls[0], on the first run only */                   \
+    XX(DELEGATE, "delegate") /* touches all its arguments at once, in unknown ways */
+
+typedef enum arenaut_op_kind {
+#define XX(name, text) ARENAUT_OP_##name,
+    ARENAUT_OP_KIND_MAP(XX)
+#undef XX
+        ARENAUT_OP_KIND_COUNT
+} arenaut_op_kind;
+
+const char *arenaut_op_kind_name(arenaut_op_kind kind); /* NULL out of range; static */
+
+/* Output `output` of an op may be written over input `input` (positions in its lists):
+ * the kernel reads each element of that input before it writes there. */
+typedef struct arenaut_in_place {
+    uint32_t output, input;
+} arenaut_in_place;
+
+typedef struct arenaut_op {
+    const char *name;   /* the operator, as the format spells it */
+    const char *source; /* layer path or file:line; NULL if unknown */
+    arenaut_op_kind kind;
+    uint32_t method;
+    uint32_t n_inputs, n_outputs, n_scratch, n_calls, n_in_place;
+    const uint32_t *inputs;  /* tensors; ARENAUT_NONE: an optional argument left out */
+    const uint32_t *outputs; /* tensors; ARENAUT_NONE likewise */
+    const uint32_t *scratch; /* tensors of class scratch, alive while the op runs */
+    const uint32_t *calls;   /* methods; their inputs and outputs are copied from and to
+                              * the op's own, in order (a condition's output is not) */
+    const arenaut_in_place *in_place;
+    bool arguments_may_alias; /* an opaque custom op known to allow it (Ethos-U) */
+} arenaut_op;
+
+typedef struct arenaut_method {
+    const char *name; /* may be NULL */
+    uint32_t first_op, n_ops;
+    uint32_t n_inputs, n_outputs;
+    const uint32_t *inputs, *outputs; /* tensors */
+    bool entry;                       /* called from outside */
+} arenaut_method;
+
+/* Whether the file already holds a plan, and whose. */
+typedef enum arenaut_given_plan {
+    ARENAUT_GIVEN_NONE,
+    ARENAUT_GIVEN_OURS,    /* carries our mark */
+    ARENAUT_GIVEN_FOREIGN, /* another tool's */
+} arenaut_given_plan;
+
+typedef struct arenaut_program {
+    uint32_t n_tensors, n_ops, n_methods;
+    arenaut_tensor *tensors;
+    arenaut_op *ops;
+    arenaut_method *methods;
+    const char *description; /* from the file; may be NULL */
+    arenaut_given_plan given;
+    const char *given_note; /* who wrote the plan in the file, for messages; may be NULL */
+    struct arenaut_program_store *store;
+} arenaut_program;
+
+/* Makes an empty program. Whatever is reached from it lives until _free. */
+arenaut_status arenaut_program_new(const arenaut_allocator *allocator, arenaut_program **out,
+                                   arenaut_error *err);
+void arenaut_program_free(arenaut_program *program); /* NULL is fine */
+
+/* Each copies what it is given, with strings and arrays, and stores the index in *id (may
+ * be NULL). Ops are added method by method: add_method, then all its ops. Inputs and
+ * outputs of a method may be set later with _set_method_io, once its tensors exist.
+ * Indices are checked by arenaut_program_validate, not here. Amortised O(1). */
+arenaut_status arenaut_program_add_tensor(arenaut_program *program, const arenaut_tensor *tensor,
+                                          uint32_t *id, arenaut_error *err);
+arenaut_status arenaut_program_add_method(arenaut_program *program, const char *name, bool entry,
+                                          uint32_t *id, arenaut_error *err);
+arenaut_status arenaut_program_add_op(arenaut_program *program, const arenaut_op *op,
+                                      uint32_t *id, arenaut_error *err);
+arenaut_status arenaut_program_set_method_io(arenaut_program *program, uint32_t method,
+                                             const uint32_t *inputs, uint32_t n_inputs,
+                                             const uint32_t *outputs, uint32_t n_outputs,
+                                             arenaut_error *err);
+
+/* Memory that lives as long as the program, for passes that replace an op's lists.
+ * Aligned as malloc's; NULL if there is none. */
+void *arenaut_program_alloc(arenaut_program *program, size_t size);
+const char *arenaut_program_strdup(arenaut_program *program, const char *text, size_t length);
+
+/* A tensor with every field at its default: no name, no view, nothing given, INT8. */
+arenaut_tensor arenaut_tensor_default(void);
+
+/* Checks that every index is in range, views end at a tensor that is no view and lie
+ * inside it, calls do not recurse, arities fit the op kind, in-place pairs name arguments
+ * that exist, a scratch tensor belongs to one op, names of shared state agree on size,
+ * dtype and device. BAD_INPUT naming the op or tensor. O(size of the program). */
+arenaut_status arenaut_program_validate(const arenaut_program *program, arenaut_error *err);
+
+/* A name for messages: the tensor's own, else "tensorK" written into `store`. */
+const char *arenaut_program_tensor_name(const arenaut_program *program, uint32_t tensor,
+                                        char store[24]);
+
+/* The tensor whose storage `tensor` lies in (itself if it is no view); *offset gets the
+ * distance from that storage's start in bytes (may be NULL). Needs a valid program. */
+uint32_t arenaut_program_storage(const arenaut_program *program, uint32_t tensor,
+                                 uint64_t *offset);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

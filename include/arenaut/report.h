@@ -1,0 +1,40 @@
+/* Reports: ways to show a result to people and to other programs, in a table. */
+#ifndef ARENAUT_REPORT_H
+#define ARENAUT_REPORT_H
+
+#include <arenaut/result.h>
+#include <arenaut/sink.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct arenaut_report_options {
+    uint32_t width;  /* columns for text; 0: 80 */
+    uint32_t top;    /* rows of "largest" tables; 0: the report's own default */
+    bool color;      /* ANSI colour; nothing depends on it */
+    bool unicode;    /* block characters; else plain ASCII */
+} arenaut_report_options;
+
+typedef struct arenaut_report {
+    const char *name, *summary;
+    const char *extension; /* ".svg"; NULL: text for a terminal */
+    bool needs_plan;
+    arenaut_status (*emit)(const arenaut_result *result, const arenaut_report_options *options,
+                           arenaut_sink sink, const arenaut_allocator *allocator,
+                           arenaut_error *err);
+} arenaut_report;
+
+size_t arenaut_report_count(void);
+const arenaut_report *arenaut_report_at(size_t index);       /* NULL past the end */
+const arenaut_report *arenaut_report_find(const char *name); /* NULL if unknown */
+
+/* Runs one report; REFUSED if it needs a plan and there is none. `options` may be NULL. */
+arenaut_status arenaut_report_emit(const arenaut_report *report, const arenaut_result *result,
+                                   const arenaut_report_options *options, arenaut_sink sink,
+                                   const arenaut_allocator *allocator, arenaut_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

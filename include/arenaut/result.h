@@ -1,0 +1,54 @@
+/* A result: all that is known about one planned input. What writers and reports are given. */
+#ifndef ARENAUT_RESULT_H
+#define ARENAUT_RESULT_H
+
+#include <arenaut/liveness.h>
+#include <arenaut/plan.h>
+#include <arenaut/problem.h>
+#include <arenaut/program.h>
+#include <arenaut/target.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What is known of kernel scratch. */
+typedef enum arenaut_scratch_knowledge {
+    ARENAUT_SCRATCH_NONE,    /* no op of the program asks for any */
+    ARENAUT_SCRATCH_GIVEN,   /* sizes were given, and are part of the problem */
+    ARENAUT_SCRATCH_UNKNOWN, /* an op of the target's list occurs, without sizes */
+} arenaut_scratch_knowledge;
+
+typedef struct arenaut_result {
+    const char *path;      /* as the user named it; never NULL */
+    const char *format;    /* the name of its format */
+    const char *sha256;    /* of the file, hexadecimal; NULL if not asked for */
+    const void *file;      /* the bytes of the input; NULL where there was no file */
+    size_t file_size;
+    const arenaut_program *program;   /* NULL for a bare problem */
+    const arenaut_target *target;     /* NULL for a bare problem */
+    const arenaut_lowering *lowering; /* NULL for a bare problem */
+    const arenaut_problem *problem;   /* never NULL */
+    const arenaut_plan *plan;         /* NULL before planning */
+    const arenaut_plan *baseline;     /* what the runtime does today; NULL if unknown */
+    arenaut_scratch_knowledge scratch;
+    double seconds; /* spent planning, as measured by the caller; < 0: not measured */
+} arenaut_result;
+
+/* Live bytes at a step of the problem, and the first step where they are highest. */
+typedef struct arenaut_peak {
+    int64_t step;
+    uint64_t live_bytes;
+    uint32_t n_live;
+    uint32_t *live; /* buffers alive there, largest first; freed with arenaut_peak_free */
+} arenaut_peak;
+
+arenaut_status arenaut_peak_find(const arenaut_problem *problem,
+                                 const arenaut_allocator *allocator, arenaut_peak *peak,
+                                 arenaut_error *err);
+void arenaut_peak_free(arenaut_peak *peak, const arenaut_allocator *allocator);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,51 @@
+/* Targets: the runtime that will use a plan, as far as planning needs to know it. */
+#ifndef ARENAUT_TARGET_H
+#define ARENAUT_TARGET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* An op whose output may be written over an input, in the kernels of one library. */
+typedef struct arenaut_in_place_rule {
+    const char *op;    /* operator name as the reader spells it */
+    uint32_t input;    /* position of the argument that may be overwritten */
+    uint32_t output;   /* position of the output that is written over it */
+    bool same_width;   /* only if element sizes are equal (CAST) */
+} arenaut_in_place_rule;
+
+typedef struct arenaut_target {
+    const char *name, *summary;
+    const char *format;        /* the format it is the default for; NULL: none */
+    uint64_t align;            /* every offset is a multiple of this */
+    bool round_sizes;          /* sizes are rounded up to `align` too */
+    bool keep_inputs;          /* entry inputs live until their method ends */
+    bool keep_outputs;         /* entry outputs live from their method's start */
+    bool state_in_arena;       /* false: variables are kept elsewhere by the runtime */
+    bool constants_in_arena;   /* never true today; kept so that readers need not guess */
+    bool skip_untouched;       /* tensors nothing touches get no memory (else offset 0) */
+    const char *incumbent;     /* the planner that the runtime itself uses */
+    bool plan_in_file;         /* the runtime obeys a plan held in the file */
+    const char *const *scratch_ops; /* ops that ask for kernel scratch; NULL-terminated */
+    const arenaut_in_place_rule *in_place; /* ends with op == NULL; NULL: none known */
+    /* Runtime memory outside the plan, for `size`: bytes of planning temporaries per
+     * tensor (constants included), scratch and per planned buffer, which share the head
+     * with the plan while it is made. 0: unknown. */
+    uint32_t temp_per_tensor, temp_per_buffer;
+} arenaut_target;
+
+/* The table, in the order of src/targets/targets.def. */
+size_t arenaut_target_count(void);
+const arenaut_target *arenaut_target_at(size_t index);       /* NULL past the end */
+const arenaut_target *arenaut_target_find(const char *name); /* NULL if unknown */
+/* The first target whose `format` is this, else the target "generic". Never NULL. */
+const arenaut_target *arenaut_target_for_format(const char *format);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,16 @@
+/* The version of the headers, and of the library that was linked. */
+#ifndef ARENAUT_VERSION_H
+#define ARENAUT_VERSION_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define ARENAUT_VERSION "0.1.0"
+
+const char *arenaut_version(void); /* static */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,40 @@
+/* Arithmetic on sizes that says when it overflows. Results past ARENAUT_SIZE_MAX count as
+ * overflow, so that any two accepted sizes can be added without wrapping. */
+#ifndef ARN_CORE_CHECKED_H
+#define ARN_CORE_CHECKED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <arenaut/problem.h>
+
+static inline bool arn_add(uint64_t a, uint64_t b, uint64_t *sum) {
+    if (a > ARENAUT_SIZE_MAX || b > ARENAUT_SIZE_MAX - a) return false;
+    *sum = a + b;
+    return true;
+}
+
+static inline bool arn_multiply(uint64_t a, uint64_t b, uint64_t *product) {
+    if (b != 0 && a > ARENAUT_SIZE_MAX / b) return false;
+    *product = a * b;
+    return true;
+}
+
+static inline bool arn_is_power_of_two(uint64_t n) { return n != 0 && (n & (n - 1)) == 0; }
+
+/* Rounds up to a multiple of `align`, a power of two. */
+static inline bool arn_align_up(uint64_t n, uint64_t align, uint64_t *rounded) {
+    if (!arn_add(n, align - 1, rounded)) return false;
+    *rounded &= ~(align - 1);
+    return true;
+}
+
+/* The same for sums that are known to fit, e.g. inside a validated problem. */
+static inline uint64_t arn_aligned(uint64_t n, uint64_t align) {
+    return (n + align - 1) & ~(align - 1);
+}
+
+static inline uint64_t arn_min_u64(uint64_t a, uint64_t b) { return a < b ? a : b; }
+static inline uint64_t arn_max_u64(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
+#endif

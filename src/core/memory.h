@@ -1,0 +1,39 @@
+/* Taking memory through the caller's allocator, and the region that handles live in. */
+#ifndef ARN_CORE_MEMORY_H
+#define ARN_CORE_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <arenaut/allocator.h>
+
+/* The caller's allocator, or the C library's for NULL. */
+arenaut_allocator arn_allocator_or_default(const arenaut_allocator *allocator);
+
+/* `count` elements of `size` bytes; NULL if there is no memory or the product overflows.
+ * A count of 0 gives a valid block. The second fills with zero bytes. */
+void *arn_allocate(const arenaut_allocator *allocator, size_t count, size_t size);
+void *arn_allocate_zeroed(const arenaut_allocator *allocator, size_t count, size_t size);
+void arn_release(const arenaut_allocator *allocator, void *block);
+
+/* Makes room for at least `needed` elements in *array, which has room for *capacity, by
+ * doubling. False, with everything unchanged, if it cannot. */
+bool arn_grow(const arenaut_allocator *allocator, void **array, uint32_t *capacity,
+              uint64_t needed, size_t element_size);
+
+/* A region: many small blocks, freed together. ("Arena" in this project is what plans are
+ * about, so this one has the textbook's other name.) */
+typedef struct arn_region {
+    arenaut_allocator allocator;
+    struct arn_region_block *last;
+} arn_region;
+
+void arn_region_init(arn_region *region, const arenaut_allocator *allocator);
+void arn_region_free(arn_region *region);
+/* NULL if there is no memory. Aligned as malloc's. */
+void *arn_region_allocate(arn_region *region, size_t count, size_t size);
+/* A copy with a NUL behind it; NULL if there is no memory. */
+char *arn_region_copy_text(arn_region *region, const char *text, size_t length);
+
+#endif

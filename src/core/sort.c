@@ -1,0 +1,50 @@
+#include "core/sort.h"
+
+#include <string.h>
+
+enum { RUN = 8 };
+
+static void insertion_sort(uint32_t *ids, size_t n, arn_before_fn before, const void *context) {
+    for (size_t i = 1; i < n; i++) {
+        const uint32_t id = ids[i];
+        size_t k = i;
+        for (; k > 0 && before(context, id, ids[k - 1]); k--) ids[k] = ids[k - 1];
+        ids[k] = id;
+    }
+}
+
+/* Merges [0, middle) and [middle, n) of `from` into `to`. */
+static void merge(const uint32_t *from, size_t middle, size_t n, uint32_t *to,
+                  arn_before_fn before, const void *context) {
+    size_t a = 0, b = middle;
+    for (size_t k = 0; k < n; k++) {
+        const bool take_b = a == middle || (b < n && before(context, from[b], from[a]));
+        to[k] = take_b ? from[b++] : from[a++];
+    }
+}
+
+static bool is_sorted(const uint32_t *ids, size_t n, arn_before_fn before, const void *context) {
+    for (size_t i = 1; i < n; i++) {
+        if (before(context, ids[i], ids[i - 1])) return false;
+    }
+    return true;
+}
+
+void arn_sort_ids(uint32_t *ids, size_t n, arn_before_fn before, const void *context,
+                  uint32_t *scratch) {
+    if (is_sorted(ids, n, before, context)) return;
+    for (size_t i = 0; i < n; i += RUN) {
+        insertion_sort(ids + i, n - i < RUN ? n - i : RUN, before, context);
+    }
+    uint32_t *from = ids, *to = scratch;
+    for (size_t width = RUN; width < n; width *= 2) {
+        for (size_t i = 0; i < n; i += 2 * width) {
+            const size_t length = n - i < 2 * width ? n - i : 2 * width;
+            merge(from + i, length < width ? length : width, length, to + i, before, context);
+        }
+        uint32_t *const swapped = from;
+        from = to;
+        to = swapped;
+    }
+    if (from != ids) memcpy(ids, from, n * sizeof *ids);
+}

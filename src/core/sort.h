@@ -1,0 +1,17 @@
+/* Stable sorting of index arrays, with a context and without allocation. */
+#ifndef ARN_CORE_SORT_H
+#define ARN_CORE_SORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Whether a comes before b; false for equals. */
+typedef bool (*arn_before_fn)(const void *context, uint32_t a, uint32_t b);
+
+/* Sorts `ids` by `before`, keeping the order of equals. `scratch` holds n more.
+ * O(n log n); already sorted input takes n - 1 comparisons. */
+void arn_sort_ids(uint32_t *ids, size_t n, arn_before_fn before, const void *context,
+                  uint32_t *scratch);
+
+#endif

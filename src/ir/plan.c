@@ -1,0 +1,81 @@
+/* Plans: making, measuring and freeing them. */
+#include <arenaut/plan.h>
+
+#include "core/checked.h"
+#include "core/fail.h"
+#include "core/memory.h"
+
+struct arenaut_plan_store {
+    arn_region region;
+    arenaut_plan plan;
+};
+
+static bool allocate_columns(arenaut_plan *plan, arn_region *region) {
+    plan->pool = arn_region_allocate(region, plan->n_buffers, sizeof *plan->pool);
+    plan->offset = arn_region_allocate(region, plan->n_buffers, sizeof *plan->offset);
+    plan->arena = arn_region_allocate(region, plan->n_pools, sizeof *plan->arena);
+    plan->lower_bound = arn_region_allocate(region, plan->n_pools, sizeof *plan->lower_bound);
+    plan->witness.buffers = NULL;
+    return plan->pool && plan->offset && plan->arena && plan->lower_bound;
+}
+
+arenaut_status arenaut_plan_new(uint32_t n_buffers, uint32_t n_pools,
+                                const arenaut_allocator *allocator, arenaut_plan **out,
+                                arenaut_error *err) {
+    struct arenaut_plan_store *store = arn_allocate_zeroed(allocator, 1, sizeof *store);
+    if (!store) return arn_no_memory(err);
+    arn_region_init(&store->region, allocator);
+    arenaut_plan *plan = &store->plan;
+    plan->store = store;
+    plan->n_buffers = n_buffers;
+    plan->n_pools = n_pools;
+    plan->quality = ARENAUT_FEASIBLE;
+    plan->planner = "";
+    plan->witness.pool = ARENAUT_NONE;
+    if (!allocate_columns(plan, &store->region)) {
+        arenaut_plan_free(plan);
+        return arn_no_memory(err);
+    }
+    for (uint32_t b = 0; b < n_buffers; b++) {
+        plan->pool[b] = ARENAUT_NONE;
+        plan->offset[b] = 0;
+    }
+    for (uint32_t p = 0; p < n_pools; p++) plan->arena[p] = plan->lower_bound[p] = 0;
+    *out = plan;
+    return ARENAUT_OK;
+}
+
+void arenaut_plan_free(arenaut_plan *plan) {
+    if (!plan) return;
+    struct arenaut_plan_store *store = plan->store;
+    const arenaut_allocator allocator = store->region.allocator;
+    arn_release(&allocator, plan->witness.buffers);
+    arn_region_free(&store->region);
+    arn_release(&allocator, store);
+}
+
+static arenaut_status too_large(const arenaut_problem *problem, uint32_t b, arenaut_error *err) {
+    char store[24];
+    return arn_fail(err, ARENAUT_TOO_LARGE, 0, "buffer '%s' ends past byte 2^63",
+                    arenaut_problem_buffer_name(problem, b, store));
+}
+
+arenaut_status arenaut_plan_measure(arenaut_plan *plan, const arenaut_problem *problem,
+                                    arenaut_error *err) {
+    for (uint32_t p = 0; p < plan->n_pools; p++) plan->arena[p] = 0;
+    for (uint32_t b = 0; b < plan->n_buffers; b++) {
+        const uint32_t p = plan->pool[b];
+        if (p >= plan->n_pools || !arenaut_problem_needs_memory(problem, b)) continue;
+        uint64_t end;
+        if (!arn_add(plan->offset[b], problem->size[b], &end)) return too_large(problem, b, err);
+        plan->arena[p] = arn_max_u64(plan->arena[p], end);
+    }
+    plan->total = 0;
+    for (uint32_t p = 0; p < plan->n_pools; p++) {
+        if (!arn_align_up(plan->arena[p], problem->pool[p].align, &plan->arena[p]) ||
+            !arn_add(plan->total, plan->arena[p], &plan->total)) {
+            return arn_fail(err, ARENAUT_TOO_LARGE, 0, "the arenas together pass 2^63 bytes");
+        }
+    }
+    return ARENAUT_OK;
+}

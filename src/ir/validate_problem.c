@@ -1,0 +1,279 @@
+/* Whether a problem makes sense as a whole: what no single add call could see. */
+#include <inttypes.h>
+
+#include <arenaut/problem.h>
+
+#include "core/checked.h"
+#include "core/fail.h"
+#include "core/memory.h"
+#include "ir/store.h"
+
+typedef arenaut_status (*buffer_rule)(const arenaut_problem *p, uint32_t b, const char *name,
+                                      arenaut_error *err);
+
+static arenaut_status bad(arenaut_error *err, const char *name, const char *what) {
+    return arn_fail(err, ARENAUT_BAD_INPUT, 0, "buffer '%s': %s", name, what);
+}
+
+static arenaut_status check_columns(const arenaut_problem *p, uint32_t b, const char *name,
+                                    arenaut_error *err) {
+    if (p->size[b] > ARENAUT_SIZE_MAX) {
+        return arn_fail(err, ARENAUT_TOO_LARGE, 0,
+                        "buffer '%s': size %" PRIu64 " is past the largest, 2^63 - 1", name,
+                        p->size[b]);
+    }
+    if (!arn_is_power_of_two(arenaut_problem_align(p, b))) {
+        return arn_fail(err, ARENAUT_BAD_INPUT, 0,
+                        "buffer '%s': alignment %" PRIu64 " is not a power of two", name,
+                        arenaut_problem_align(p, b));
+    }
+    if (p->cls && p->cls[b] >= ARENAUT_CLASS_COUNT) return bad(err, name, "unknown class");
+    if (arenaut_problem_class(p, b) == ARENAUT_CONSTANT) {
+        return bad(err, name, "constants are not planned");
+    }
+    if (p->method && p->method[b] != ARENAUT_NONE && p->method[b] >= p->n_methods) {
+        return arn_fail(err, ARENAUT_BAD_INPUT, 0,
+                        "buffer '%s': method %" PRIu32 " does not exist; there are %" PRIu32, name,
+                        p->method[b], p->n_methods);
+    }
+    return ARENAUT_OK;
+}
+
+static arenaut_status check_lifetimes(const arenaut_problem *p, uint32_t b, const char *name,
+                                      arenaut_error *err) {
+    const uint32_t start = p->lifetime_start[b], end = p->lifetime_start[b + 1];
+    if (end < start || end > p->n_lifetimes) {
+        return bad(err, name, "its range of lifetimes lies outside the array");
+    }
+    for (uint32_t i = start; i < end; i++) {
+        if (p->lifetime[i].end <= p->lifetime[i].first) {
+            return bad(err, name, "a stored lifetime is empty or ends before it begins");
+        }
+        if (i > start && p->lifetime[i].first <= p->lifetime[i - 1].end) {
+            return bad(err, name, "stored lifetimes are not in order, apart from each other");
+        }
+    }
+    return ARENAUT_OK;
+}
+
+static arenaut_status check_pools(const arenaut_problem *p, uint32_t b, const char *name,
+                                  arenaut_error *err) {
+    const uint64_t every = p->n_pools >= 64 ? UINT64_MAX : (UINT64_C(1) << p->n_pools) - 1;
+    const uint64_t allowed = arenaut_problem_pools(p, b);
+    if (allowed & ~every) {
+        return arn_fail(err, ARENAUT_BAD_INPUT, 0,
+                        "buffer '%s': an allowed pool does not exist; there are %" PRIu32, name,
+                        p->n_pools);
+    }
+    /* An offset means nothing without knowing where it counts from. */
+    if (arenaut_problem_fixed_offset(p, b) != ARENAUT_UNPLACED) {
+        uint64_t end;
+        if (allowed & (allowed - 1)) return bad(err, name, "a fixed offset needs one fixed pool");
+        if (!arn_add(arenaut_problem_fixed_offset(p, b), p->size[b], &end)) {
+            return arn_fail(err, ARENAUT_TOO_LARGE, 0,
+                            "buffer '%s': its fixed offset plus its size pass 2^63", name);
+        }
+    }
+    return ARENAUT_OK;
+}
+
+/* The steps at which both are alive, counted up to 2, and the first of them. */
+static int shared_steps(const arenaut_problem *p, uint32_t a, uint32_t b) {
+    const arenaut_interval *la = arenaut_problem_lifetimes(p, a);
+    const arenaut_interval *lb = arenaut_problem_lifetimes(p, b);
+    const uint32_t na = arenaut_problem_lifetime_count(p, a);
+    const uint32_t nb = arenaut_problem_lifetime_count(p, b);
+    int64_t shared = 0;
+    for (uint32_t i = 0, k = 0; i < na && k < nb && shared < 2;) {
+        const int64_t first = la[i].first > lb[k].first ? la[i].first : lb[k].first;
+        const int64_t end = la[i].end < lb[k].end ? la[i].end : lb[k].end;
+        if (first < end) shared += (uint64_t)end - (uint64_t)first > 1 ? 2 : 1;
+        if (la[i].end < lb[k].end) i++; else k++;
+    }
+    return shared > 2 ? 2 : (int)shared;
+}
+
+static arenaut_status check_same_base(const arenaut_problem *p, uint32_t b, const char *name,
+                                      arenaut_error *err) {
+    const uint32_t base = arenaut_problem_same_base(p, b);
+    if (base == ARENAUT_NONE) return ARENAUT_OK;
+    if (base >= p->n_buffers) return bad(err, name, "is same-base as a buffer that does not exist");
+    char store[24];
+    const char *base_name = arenaut_problem_buffer_name(p, base, store);
+    if (base == b) return bad(err, name, "is same-base as itself");
+    if (shared_steps(p, b, base) > 1) {
+        return arn_fail(err, ARENAUT_BAD_INPUT, 0,
+                        "buffer '%s' is same-base as '%s', but they are alive together at more "
+                        "than the one step where one replaces the other",
+                        name, base_name);
+    }
+    if (!(arenaut_problem_pools(p, b) & arenaut_problem_pools(p, base))) {
+        return arn_fail(err, ARENAUT_BAD_INPUT, 0,
+                        "buffer '%s' is same-base as '%s', but they have no pool in common", name,
+                        base_name);
+    }
+    return ARENAUT_OK;
+}
+
+static arenaut_status check_inside(const arenaut_problem *p, uint32_t b, const char *name,
+                                   arenaut_error *err) {
+    const uint32_t host = arenaut_problem_inside(p, b);
+    if (host == ARENAUT_NONE) return ARENAUT_OK;
+    if (host >= p->n_buffers) return bad(err, name, "lies inside a buffer that does not exist");
+    if (host == b) return bad(err, name, "lies inside itself");
+    char store[24];
+    const char *host_name = arenaut_problem_buffer_name(p, host, store);
+    uint64_t end;
+    if (!arn_add(p->inside_delta[b], p->size[b], &end) || end > p->size[host]) {
+        return arn_fail(err, ARENAUT_BAD_INPUT, 0,
+                        "buffer '%s' of %" PRIu64 " bytes at %" PRIu64
+                        " does not fit inside '%s' of %" PRIu64 " bytes",
+                        name, p->size[b], p->inside_delta[b], host_name, p->size[host]);
+    }
+    if (p->inside_delta[b] & (arenaut_problem_align(p, b) - 1)) {
+        return arn_fail(err, ARENAUT_BAD_INPUT, 0,
+                        "buffer '%s' lies inside '%s' at %" PRIu64
+                        ", not a multiple of its alignment %" PRIu64,
+                        name, host_name, p->inside_delta[b], arenaut_problem_align(p, b));
+    }
+    if (arenaut_problem_align(p, b) > arenaut_problem_align(p, host)) {
+        return arn_fail(err, ARENAUT_BAD_INPUT, 0,
+                        "buffer '%s' needs alignment %" PRIu64 " but lies inside '%s', aligned to "
+                        "only %" PRIu64,
+                        name, arenaut_problem_align(p, b), host_name,
+                        arenaut_problem_align(p, host));
+    }
+    if (arenaut_problem_fixed_offset(p, b) != ARENAUT_UNPLACED ||
+        arenaut_problem_hint(p, b) != ARENAUT_UNPLACED) {
+        return bad(err, name, "lies inside another, so it cannot be pinned or hinted itself");
+    }
+    if (arenaut_problem_pools(p, b) != arenaut_problem_pools(p, host)) {
+        return arn_fail(err, ARENAUT_BAD_INPUT, 0,
+                        "buffer '%s' lies inside '%s', but they allow different pools", name,
+                        host_name);
+    }
+    return ARENAUT_OK;
+}
+
+/* Follows `next` from every buffer and marks what it passes with the number of the walk; a
+ * walk that meets its own mark is in a cycle. Each buffer is passed once, so O(n). */
+static arenaut_status walk_relation(const arenaut_problem *p, const uint32_t *next,
+                                    uint32_t *walk, const char *relation, arenaut_error *err) {
+    for (uint32_t b = 0; b < p->n_buffers; b++) walk[b] = ARENAUT_NONE;
+    for (uint32_t b = 0; b < p->n_buffers; b++) {
+        uint32_t at = b;
+        for (; at != ARENAUT_NONE && walk[at] == ARENAUT_NONE; at = next[at]) walk[at] = b;
+        if (at != ARENAUT_NONE && walk[at] == b) {
+            char store[24];
+            return arn_fail(err, ARENAUT_BAD_INPUT, 0, "buffer '%s': its %s relations form a cycle",
+                            arenaut_problem_buffer_name(p, at, store), relation);
+        }
+    }
+    return ARENAUT_OK;
+}
+
+static arenaut_status check_acyclic(const arenaut_problem *p, arenaut_error *err) {
+    if (!p->same_base && !p->inside) return ARENAUT_OK;
+    const arenaut_allocator *allocator = arn_problem_allocator(p);
+    uint32_t *walk = arn_allocate(allocator, p->n_buffers, sizeof *walk);
+    if (!walk) return arn_no_memory(err);
+    arenaut_status st = ARENAUT_OK;
+    if (p->same_base) st = walk_relation(p, p->same_base, walk, "same-base", err);
+    if (st == ARENAUT_OK && p->inside) st = walk_relation(p, p->inside, walk, "inside", err);
+    arn_release(allocator, walk);
+    return st;
+}
+
+static arenaut_status check_edges(const arenaut_problem *p, arenaut_error *err) {
+    for (uint32_t i = 0; i < p->n_conflicts; i++) {
+        const arenaut_conflict e = p->conflict[i];
+        if (e.a >= e.b || e.b >= p->n_buffers) {
+            return arn_fail(err, ARENAUT_BAD_INPUT, 0,
+                            "conflict edge (%" PRIu32 ", %" PRIu32
+                            ") does not name two buffers in order; there are %" PRIu32,
+                            e.a, e.b, p->n_buffers);
+        }
+        if (i > 0 && (e.a < p->conflict[i - 1].a ||
+                      (e.a == p->conflict[i - 1].a && e.b <= p->conflict[i - 1].b))) {
+            return arn_fail(err, ARENAUT_BAD_INPUT, 0, "conflict edges are not sorted");
+        }
+    }
+    return ARENAUT_OK;
+}
+
+static arenaut_status check_pool_table(const arenaut_problem *p, arenaut_error *err) {
+    if (p->n_pools == 0 || p->n_pools > ARENAUT_MAX_POOLS) {
+        return arn_fail(err, ARENAUT_BAD_INPUT, 0, "%" PRIu32 " pools; there must be 1 to %u",
+                        p->n_pools, ARENAUT_MAX_POOLS);
+    }
+    for (uint32_t i = 0; i < p->n_pools; i++) {
+        if (!arn_is_power_of_two(p->pool[i].align)) {
+            return arn_fail(err, ARENAUT_BAD_INPUT, 0,
+                            "pool %" PRIu32 ": alignment %" PRIu64 " is not a power of two", i,
+                            p->pool[i].align);
+        }
+    }
+    for (uint32_t i = 0; i < p->n_reserved; i++) {
+        const arenaut_reserved *r = &p->reserved[i];
+        if (r->pool >= p->n_pools || r->first >= r->end || r->end > ARENAUT_SIZE_MAX) {
+            return arn_fail(err, ARENAUT_BAD_INPUT, 0,
+                            "reserved range [%" PRIu64 ", %" PRIu64 ") of pool %" PRIu32
+                            " is empty, too large or of no pool",
+                            r->first, r->end, r->pool);
+        }
+        if (i > 0 && r[-1].pool == r->pool && r->first <= r[-1].end) {
+            return arn_fail(err, ARENAUT_BAD_INPUT, 0, "reserved ranges are not sorted and apart");
+        }
+    }
+    return ARENAUT_OK;
+}
+
+/* Planners may add up all sizes, each rounded up to the largest alignment, without looking:
+ * here is where that is made safe. */
+static arenaut_status check_sum(const arenaut_problem *p, arenaut_error *err) {
+    uint64_t align = 1, sum = 0, highest = 0;
+    for (uint32_t i = 0; i < p->n_pools; i++) align = arn_max_u64(align, p->pool[i].align);
+    for (uint32_t b = 0; b < p->n_buffers; b++) align = arn_max_u64(align, arenaut_problem_align(p, b));
+    for (uint32_t i = 0; i < p->n_reserved; i++) highest = arn_max_u64(highest, p->reserved[i].end);
+    for (uint32_t b = 0; b < p->n_buffers; b++) {
+        uint64_t rounded;
+        const uint64_t fixed = arenaut_problem_fixed_offset(p, b);
+        if (fixed != ARENAUT_UNPLACED) highest = arn_max_u64(highest, fixed);
+        if (!arn_align_up(p->size[b], align, &rounded) || !arn_add(sum, rounded, &sum)) {
+            char store[24];
+            return arn_fail(err, ARENAUT_TOO_LARGE, 0,
+                            "the sizes up to buffer '%s', rounded to alignment %" PRIu64
+                            ", add up to more than 2^63 - 1 bytes",
+                            arenaut_problem_buffer_name(p, b, store), align);
+        }
+    }
+    if (!arn_add(highest, sum, &sum) || !arn_add(align, sum, &sum)) {
+        return arn_fail(err, ARENAUT_TOO_LARGE, 0,
+                        "fixed offsets plus all sizes pass 2^63 - 1 bytes");
+    }
+    return ARENAUT_OK;
+}
+
+arenaut_status arenaut_problem_validate(const arenaut_problem *p, arenaut_error *err) {
+    static const buffer_rule rules[] = {check_columns, check_lifetimes, check_pools};
+    static const buffer_rule relations[] = {check_same_base, check_inside};
+    arenaut_status st = check_pool_table(p, err);
+    char store[24];
+    for (uint32_t b = 0; b < p->n_buffers && st == ARENAUT_OK; b++) {
+        const char *name = arenaut_problem_buffer_name(p, b, store);
+        for (size_t i = 0; i < sizeof rules / sizeof *rules && st == ARENAUT_OK; i++) {
+            st = rules[i](p, b, name, err);
+        }
+    }
+    /* Relations look at two buffers, so each must be sound by itself first. */
+    for (uint32_t b = 0; b < p->n_buffers && st == ARENAUT_OK; b++) {
+        const char *name = arenaut_problem_buffer_name(p, b, store);
+        for (size_t i = 0; i < sizeof relations / sizeof *relations && st == ARENAUT_OK; i++) {
+            st = relations[i](p, b, name, err);
+        }
+    }
+    if (st == ARENAUT_OK) st = check_acyclic(p, err);
+    if (st == ARENAUT_OK) st = check_edges(p, err);
+    if (st == ARENAUT_OK) st = check_sum(p, err);
+    return st;
+}

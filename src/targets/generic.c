@@ -1,0 +1,12 @@
+/* generic: a runtime that obeys whatever plan it is given. */
+#include <arenaut/target.h>
+
+extern const arenaut_target arn_target_generic;
+const arenaut_target arn_target_generic = {
+    .name = "generic",
+    .summary = "any runtime: no rounding, inputs may be overwritten after their last use",
+    .align = 1,
+    .state_in_arena = true,
+    .skip_untouched = true,
+    .incumbent = "naive",
+};
