@@ -1,0 +1,220 @@
+/* Building a program: tensors, ops and methods in growable arrays, everything they point
+ * to in one region. */
+#include <arenaut/program.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/checked.h"
+#include "core/fail.h"
+#include "core/memory.h"
+#include "ir/store.h"
+
+struct arenaut_program_store {
+    arn_region region;
+    arenaut_allocator allocator;
+    arenaut_program program;
+    uint32_t tensors, ops, methods; /* capacities */
+};
+
+const arenaut_allocator *arn_program_allocator(const arenaut_program *program) {
+    return program->store ? &program->store->allocator : NULL;
+}
+
+arenaut_status arenaut_program_new(const arenaut_allocator *allocator, arenaut_program **out,
+                                   arenaut_error *err) {
+    struct arenaut_program_store *store = arn_allocate_zeroed(allocator, 1, sizeof *store);
+    if (!store) return arn_no_memory(err);
+    arn_region_init(&store->region, allocator);
+    store->allocator = arn_allocator_or_default(allocator);
+    store->program.store = store;
+    *out = &store->program;
+    return ARENAUT_OK;
+}
+
+void arenaut_program_free(arenaut_program *program) {
+    if (!program) return;
+    struct arenaut_program_store *store = program->store;
+    const arenaut_allocator allocator = store->allocator;
+    arn_release(&allocator, program->tensors);
+    arn_release(&allocator, program->ops);
+    arn_release(&allocator, program->methods);
+    arn_region_free(&store->region);
+    arn_release(&allocator, store);
+}
+
+void *arenaut_program_alloc(arenaut_program *program, size_t size) {
+    return arn_region_allocate(&program->store->region, size, 1);
+}
+
+const char *arenaut_program_strdup(arenaut_program *program, const char *text, size_t length) {
+    return arn_region_copy_text(&program->store->region, text, length);
+}
+
+static bool copy_text(arenaut_program *program, const char **text) {
+    if (!*text) return true;
+    *text = arn_region_copy_text(&program->store->region, *text, strlen(*text));
+    return *text != NULL;
+}
+
+/* Replaces *array, `count` elements of `size` bytes, by a copy; NULL where there are none. */
+static bool copy_array(arenaut_program *program, const void **array, uint32_t count, size_t size) {
+    if (count == 0) {
+        *array = NULL;
+        return true;
+    }
+    void *copy = arn_region_allocate(&program->store->region, count, size);
+    if (!copy) return false;
+    memcpy(copy, *array, count * size);
+    *array = copy;
+    return true;
+}
+
+static bool copy_ids(arenaut_program *program, const uint32_t **ids, uint32_t count) {
+    const void *array = *ids;
+    const bool copied = copy_array(program, &array, count, sizeof **ids);
+    *ids = array;
+    return copied;
+}
+
+arenaut_tensor arenaut_tensor_default(void) {
+    const arenaut_tensor tensor = {
+        .dtype = ARENAUT_DTYPE_INT8,
+        .cls = ARENAUT_INTERMEDIATE,
+        .method = ARENAUT_NONE,
+        .view_of = ARENAUT_NONE,
+        .given_pool = ARENAUT_NONE,
+        .given_offset = ARENAUT_UNPLACED,
+    };
+    return tensor;
+}
+
+arenaut_status arenaut_program_add_tensor(arenaut_program *program, const arenaut_tensor *tensor,
+                                          uint32_t *id, arenaut_error *err) {
+    const uint32_t t = program->n_tensors;
+    arenaut_tensor copy = *tensor;
+    const void *dims = copy.dims;
+    if (!copy_text(program, &copy.name) || !copy_text(program, &copy.qualified_name) ||
+        !copy_text(program, &copy.source) ||
+        !copy_array(program, &dims, copy.rank, sizeof *copy.dims) ||
+        !arn_grow(&program->store->allocator, (void **)&program->tensors,
+                  &program->store->tensors, (uint64_t)t + 1, sizeof *program->tensors)) {
+        return arn_no_memory(err);
+    }
+    copy.dims = dims;
+    program->tensors[t] = copy;
+    program->n_tensors = t + 1;
+    if (id) *id = t;
+    return ARENAUT_OK;
+}
+
+arenaut_status arenaut_program_add_method(arenaut_program *program, const char *name, bool entry,
+                                          uint32_t *id, arenaut_error *err) {
+    const uint32_t m = program->n_methods;
+    arenaut_method method = {.name = name, .first_op = program->n_ops, .entry = entry};
+    if (!copy_text(program, &method.name) ||
+        !arn_grow(&program->store->allocator, (void **)&program->methods,
+                  &program->store->methods, (uint64_t)m + 1, sizeof *program->methods)) {
+        return arn_no_memory(err);
+    }
+    program->methods[m] = method;
+    program->n_methods = m + 1;
+    if (id) *id = m;
+    return ARENAUT_OK;
+}
+
+arenaut_status arenaut_program_add_op(arenaut_program *program, const arenaut_op *op, uint32_t *id,
+                                      arenaut_error *err) {
+    if (program->n_methods == 0 || op->method != program->n_methods - 1) {
+        return arn_fail(err, ARENAUT_BAD_ARGUMENT, 0,
+                        "op '%s' belongs to method %" PRIu32
+                        "; ops are added to the newest of %" PRIu32 " methods",
+                        op->name ? op->name : "", op->method, program->n_methods);
+    }
+    arenaut_op copy = *op;
+    const void *pairs = copy.in_place;
+    if (!copy_text(program, &copy.name) || !copy_text(program, &copy.source) ||
+        !copy_ids(program, &copy.inputs, copy.n_inputs) ||
+        !copy_ids(program, &copy.outputs, copy.n_outputs) ||
+        !copy_ids(program, &copy.scratch, copy.n_scratch) ||
+        !copy_ids(program, &copy.calls, copy.n_calls) ||
+        !copy_array(program, &pairs, copy.n_in_place, sizeof *copy.in_place) ||
+        !arn_grow(&program->store->allocator, (void **)&program->ops, &program->store->ops,
+                  (uint64_t)program->n_ops + 1, sizeof *program->ops)) {
+        return arn_no_memory(err);
+    }
+    copy.in_place = pairs;
+    if (id) *id = program->n_ops;
+    program->ops[program->n_ops++] = copy;
+    program->methods[op->method].n_ops++;
+    return ARENAUT_OK;
+}
+
+arenaut_status arenaut_program_set_method_io(arenaut_program *program, uint32_t method,
+                                             const uint32_t *inputs, uint32_t n_inputs,
+                                             const uint32_t *outputs, uint32_t n_outputs,
+                                             arenaut_error *err) {
+    if (method >= program->n_methods) {
+        return arn_fail(err, ARENAUT_BAD_ARGUMENT, 0,
+                        "method %" PRIu32 " does not exist; there are %" PRIu32, method,
+                        program->n_methods);
+    }
+    if (!copy_ids(program, &inputs, n_inputs) || !copy_ids(program, &outputs, n_outputs)) {
+        return arn_no_memory(err);
+    }
+    arenaut_method *m = &program->methods[method];
+    m->inputs = inputs;
+    m->n_inputs = n_inputs;
+    m->outputs = outputs;
+    m->n_outputs = n_outputs;
+    return ARENAUT_OK;
+}
+
+arenaut_status arenaut_dense_bytes(arenaut_dtype dtype, const int64_t *dims, uint32_t rank,
+                                   uint64_t *bytes, arenaut_error *err) {
+    const uint32_t bits = arenaut_dtype_bits(dtype);
+    if (bits == 0) {
+        const char *name = arenaut_dtype_name(dtype);
+        return arn_fail(err, ARENAUT_UNSUPPORTED, 0, "elements of type '%s' have no fixed size",
+                        name ? name : "unknown");
+    }
+    uint64_t elements = 1, total_bits;
+    bool empty = false, fits = true;
+    for (uint32_t i = 0; i < rank; i++) {
+        if (dims[i] < 0) {
+            return arn_fail(err, ARENAUT_BAD_INPUT, 0, "dimension %" PRIu32 " is %" PRId64
+                            "; it must not be negative", i, dims[i]);
+        }
+        if (dims[i] == 0) empty = true;
+        fits = fits && arn_multiply(elements, (uint64_t)dims[i], &elements);
+    }
+    if (empty) {
+        *bytes = 0;
+        return ARENAUT_OK;
+    }
+    if (!fits || !arn_multiply(elements, bits, &total_bits)) {
+        return arn_fail(err, ARENAUT_TOO_LARGE, 0,
+                        "the product of the dimensions passes 2^63 - 1 bits");
+    }
+    *bytes = total_bits / 8 + (total_bits % 8 != 0);
+    return ARENAUT_OK;
+}
+
+const char *arenaut_program_tensor_name(const arenaut_program *program, uint32_t tensor,
+                                        char store[24]) {
+    if (tensor < program->n_tensors && program->tensors[tensor].name &&
+        program->tensors[tensor].name[0]) {
+        return program->tensors[tensor].name;
+    }
+    snprintf(store, 24, "tensor%" PRIu32, tensor);
+    return store;
+}
+
+uint32_t arenaut_program_storage(const arenaut_program *program, uint32_t tensor,
+                                 uint64_t *offset) {
+    const arenaut_tensor *t = &program->tensors[tensor];
+    const bool view = t->view_of != ARENAUT_NONE;
+    if (offset) *offset = view ? t->view_offset : 0;
+    return view ? t->view_of : tensor;
+}

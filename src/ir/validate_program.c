@@ -1,0 +1,278 @@
+/* Whether a program makes sense as a whole. */
+#include <inttypes.h>
+#include <string.h>
+
+#include <arenaut/program.h>
+
+#include "core/checked.h"
+#include "core/fail.h"
+#include "core/memory.h"
+#include "core/sort.h"
+#include "ir/store.h"
+
+static const char *tensor_name(const arenaut_program *p, uint32_t t, char store[24]) {
+    return arenaut_program_tensor_name(p, t, store);
+}
+
+static arenaut_status bad_tensor(const arenaut_program *p, uint32_t t, arenaut_error *err,
+                                 const char *what) {
+    char store[24];
+    return arn_fail(err, ARENAUT_BAD_INPUT, 0, "tensor '%s': %s", tensor_name(p, t, store), what);
+}
+
+static arenaut_status check_view(const arenaut_program *p, uint32_t t, arenaut_error *err) {
+    const arenaut_tensor *tensor = &p->tensors[t];
+    if (tensor->view_of == ARENAUT_NONE) return ARENAUT_OK;
+    if (tensor->view_of >= p->n_tensors || tensor->view_of == t) {
+        return bad_tensor(p, t, err, "is a view of a tensor that does not exist, or of itself");
+    }
+    const arenaut_tensor *storage = &p->tensors[tensor->view_of];
+    uint64_t end;
+    char a[24], b[24];
+    if (storage->view_of != ARENAUT_NONE) {
+        return arn_fail(err, ARENAUT_BAD_INPUT, 0,
+                        "tensor '%s' is a view of '%s', which is a view itself; views name the "
+                        "tensor that owns the storage",
+                        tensor_name(p, t, a), tensor_name(p, tensor->view_of, b));
+    }
+    if (!arn_add(tensor->view_offset, tensor->bytes, &end) || end > storage->bytes) {
+        return arn_fail(err, ARENAUT_BAD_INPUT, 0,
+                        "tensor '%s' of %" PRIu64 " bytes at %" PRIu64
+                        " does not lie inside '%s' of %" PRIu64 " bytes",
+                        tensor_name(p, t, a), tensor->bytes, tensor->view_offset,
+                        tensor_name(p, tensor->view_of, b), storage->bytes);
+    }
+    return ARENAUT_OK;
+}
+
+static arenaut_status check_tensor(const arenaut_program *p, uint32_t t, arenaut_error *err) {
+    const arenaut_tensor *tensor = &p->tensors[t];
+    if ((unsigned)tensor->dtype >= ARENAUT_DTYPE_COUNT) return bad_tensor(p, t, err, "unknown type");
+    if ((unsigned)tensor->cls >= ARENAUT_CLASS_COUNT) return bad_tensor(p, t, err, "unknown class");
+    if (tensor->bytes > ARENAUT_SIZE_MAX) return bad_tensor(p, t, err, "larger than 2^63 - 1 bytes");
+    if (tensor->align != 0 && !arn_is_power_of_two(tensor->align)) {
+        return bad_tensor(p, t, err, "its alignment is not a power of two");
+    }
+    if (tensor->method != ARENAUT_NONE && tensor->method >= p->n_methods) {
+        return bad_tensor(p, t, err, "belongs to a method that does not exist");
+    }
+    return check_view(p, t, err);
+}
+
+/* A tensor of one method may not be an argument in another. */
+static arenaut_status check_ids(const arenaut_program *p, const uint32_t *ids, uint32_t count,
+                                bool optional, uint32_t method, const char *owner,
+                                const char *list, arenaut_error *err) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (optional && ids[i] == ARENAUT_NONE) continue;
+        if (ids[i] >= p->n_tensors) {
+            return arn_fail(err, ARENAUT_BAD_INPUT, 0,
+                            "'%s': %s %" PRIu32 " is tensor %" PRIu32 "; there are %" PRIu32, owner,
+                            list, i, ids[i], p->n_tensors);
+        }
+        const uint32_t home = p->tensors[ids[i]].method;
+        if (home != ARENAUT_NONE && home != method) {
+            char store[24];
+            return arn_fail(err, ARENAUT_BAD_INPUT, 0,
+                            "'%s' of method %" PRIu32 ": %s %" PRIu32
+                            " is tensor '%s', which belongs to method %" PRIu32,
+                            owner, method, list, i, tensor_name(p, ids[i], store), home);
+        }
+    }
+    return ARENAUT_OK;
+}
+
+static uint32_t calls_expected(arenaut_op_kind kind) {
+    switch (kind) {
+        case ARENAUT_OP_IF:
+        case ARENAUT_OP_WHILE: return 2;
+        case ARENAUT_OP_CALL:
+        case ARENAUT_OP_CALL_ONCE: return 1;
+        default: return 0;
+    }
+}
+
+static arenaut_status check_calls(const arenaut_program *p, const arenaut_op *op, const char *name,
+                                  arenaut_error *err) {
+    if (op->n_calls != calls_expected(op->kind)) {
+        return arn_fail(err, ARENAUT_BAD_INPUT, 0,
+                        "op '%s' of kind '%s' calls %" PRIu32 " methods; it must call %" PRIu32,
+                        name, arenaut_op_kind_name(op->kind), op->n_calls,
+                        calls_expected(op->kind));
+    }
+    for (uint32_t i = 0; i < op->n_calls; i++) {
+        if (op->calls[i] >= p->n_methods) {
+            return arn_fail(err, ARENAUT_BAD_INPUT, 0,
+                            "op '%s' calls method %" PRIu32 "; there are %" PRIu32, name,
+                            op->calls[i], p->n_methods);
+        }
+    }
+    return ARENAUT_OK;
+}
+
+static arenaut_status check_op(const arenaut_program *p, const arenaut_op *op,
+                               arenaut_error *err) {
+    const char *name = op->name ? op->name : "op";
+    if ((unsigned)op->kind >= ARENAUT_OP_KIND_COUNT) {
+        return arn_fail(err, ARENAUT_BAD_INPUT, 0, "op '%s': unknown kind", name);
+    }
+    arenaut_status st = check_ids(p, op->inputs, op->n_inputs, true, op->method, name, "input", err);
+    if (st == ARENAUT_OK) {
+        st = check_ids(p, op->outputs, op->n_outputs, true, op->method, name, "output", err);
+    }
+    if (st == ARENAUT_OK) {
+        st = check_ids(p, op->scratch, op->n_scratch, false, op->method, name, "scratch", err);
+    }
+    if (st == ARENAUT_OK) st = check_calls(p, op, name, err);
+    for (uint32_t i = 0; i < op->n_in_place && st == ARENAUT_OK; i++) {
+        const arenaut_in_place pair = op->in_place[i];
+        if (pair.output >= op->n_outputs || pair.input >= op->n_inputs ||
+            op->outputs[pair.output] == ARENAUT_NONE || op->inputs[pair.input] == ARENAUT_NONE) {
+            st = arn_fail(err, ARENAUT_BAD_INPUT, 0,
+                          "op '%s': in-place pair (output %" PRIu32 ", input %" PRIu32
+                          ") names an argument that it does not have",
+                          name, pair.output, pair.input);
+        }
+    }
+    return st;
+}
+
+static arenaut_status check_method(const arenaut_program *p, uint32_t m, uint32_t *next_op,
+                                   arenaut_error *err) {
+    const arenaut_method *method = &p->methods[m];
+    const char *name = method->name ? method->name : "method";
+    if (method->first_op != *next_op || method->n_ops > p->n_ops - method->first_op) {
+        return arn_fail(err, ARENAUT_BAD_INPUT, 0,
+                        "method '%s': its ops are not the next ones after the method before",
+                        name);
+    }
+    *next_op += method->n_ops;
+    for (uint32_t i = 0; i < method->n_ops; i++) {
+        if (p->ops[method->first_op + i].method != m) {
+            return arn_fail(err, ARENAUT_BAD_INPUT, 0,
+                            "method '%s': op %" PRIu32 " says it belongs to another", name, i);
+        }
+    }
+    arenaut_status st =
+        check_ids(p, method->inputs, method->n_inputs, false, m, name, "method input", err);
+    if (st == ARENAUT_OK) {
+        st = check_ids(p, method->outputs, method->n_outputs, false, m, name, "method output", err);
+    }
+    return st;
+}
+
+/* A scratch tensor is one op's own: it has class scratch and appears in one list. */
+static arenaut_status check_scratch(const arenaut_program *p, uint8_t *seen, arenaut_error *err) {
+    for (uint32_t i = 0; i < p->n_ops; i++) {
+        for (uint32_t k = 0; k < p->ops[i].n_scratch; k++) {
+            const uint32_t t = p->ops[i].scratch[k];
+            if (p->tensors[t].cls != ARENAUT_SCRATCH) {
+                return bad_tensor(p, t, err, "is an op's scratch but not of class scratch");
+            }
+            if (seen[t]++) return bad_tensor(p, t, err, "is scratch of two ops");
+        }
+    }
+    return ARENAUT_OK;
+}
+
+/* Depth-first over calls without recursion: `state` is 0 new, 1 on the path, 2 done. `path`
+ * and `next` hold, per level, the method and the op to look at next in it. */
+static arenaut_status check_recursion(const arenaut_program *p, uint8_t *state, uint32_t *path,
+                                      uint32_t *next, arenaut_error *err) {
+    for (uint32_t root = 0; root < p->n_methods; root++) {
+        if (state[root]) continue;
+        uint32_t depth = 0;
+        path[0] = root;
+        next[0] = 0;
+        state[root] = 1;
+        while (depth != ARENAUT_NONE) {
+            const arenaut_method *method = &p->methods[path[depth]];
+            /* `next` counts (op, call) pairs, two a step, since no op calls more. */
+            const uint32_t at = next[depth]++;
+            if (at >= 2 * method->n_ops) {
+                state[path[depth--]] = 2;
+                continue;
+            }
+            const arenaut_op *op = &p->ops[method->first_op + at / 2];
+            if (at % 2 >= op->n_calls) continue;
+            const uint32_t callee = op->calls[at % 2];
+            if (state[callee] == 1) {
+                return arn_fail(err, ARENAUT_BAD_INPUT, 0,
+                                "op '%s' of method %" PRIu32 " calls method %" PRIu32
+                                ", which is running already: recursion is not allowed",
+                                op->name ? op->name : "op", path[depth], callee);
+            }
+            if (state[callee] == 0) {
+                state[callee] = 1;
+                path[++depth] = callee;
+                next[depth] = 0;
+            }
+        }
+    }
+    return ARENAUT_OK;
+}
+
+static bool qualified_before(const void *context, uint32_t a, uint32_t b) {
+    const arenaut_program *p = context;
+    return strcmp(p->tensors[a].qualified_name, p->tensors[b].qualified_name) < 0;
+}
+
+/* State that several methods name alike must be the same thing in each. */
+static arenaut_status check_shared(const arenaut_program *p, uint32_t *ids, uint32_t *scratch,
+                                   arenaut_error *err) {
+    uint32_t n = 0;
+    for (uint32_t t = 0; t < p->n_tensors; t++) {
+        if (p->tensors[t].qualified_name) ids[n++] = t;
+    }
+    arn_sort_ids(ids, n, qualified_before, p, scratch);
+    for (uint32_t i = 1; i < n; i++) {
+        const arenaut_tensor *a = &p->tensors[ids[i - 1]], *b = &p->tensors[ids[i]];
+        if (strcmp(a->qualified_name, b->qualified_name) != 0) continue;
+        const char *differs = a->bytes != b->bytes                   ? "size"
+                              : a->dtype != b->dtype                 ? "type"
+                              : a->device.type != b->device.type ||
+                                        a->device.index != b->device.index ? "device"
+                                                                           : NULL;
+        if (differs) {
+            char sa[24], sb[24];
+            return arn_fail(err, ARENAUT_BAD_INPUT, 0,
+                            "shared state '%s' has another %s in tensor '%s' (%" PRIu64
+                            " bytes, %s) than in '%s' (%" PRIu64 " bytes, %s)",
+                            a->qualified_name, differs, tensor_name(p, ids[i], sb), b->bytes,
+                            arenaut_dtype_name(b->dtype), tensor_name(p, ids[i - 1], sa), a->bytes,
+                            arenaut_dtype_name(a->dtype));
+        }
+    }
+    return ARENAUT_OK;
+}
+
+/* The checks that need marks or an order, over what the others found sound by itself. */
+static arenaut_status check_graph(const arenaut_program *p, arenaut_error *err) {
+    const arenaut_allocator *allocator = arn_program_allocator(p);
+    uint8_t *marks = arn_allocate_zeroed(allocator, (size_t)p->n_tensors + p->n_methods, 1);
+    uint32_t *ids = arn_allocate(allocator, (size_t)p->n_tensors + p->n_methods, 2 * sizeof *ids);
+    arenaut_status st = marks && ids ? ARENAUT_OK : arn_no_memory(err);
+    if (st == ARENAUT_OK) st = check_scratch(p, marks, err);
+    if (st == ARENAUT_OK) {
+        st = check_recursion(p, marks + p->n_tensors, ids, ids + p->n_methods, err);
+    }
+    if (st == ARENAUT_OK) st = check_shared(p, ids, ids + p->n_tensors, err);
+    arn_release(allocator, marks);
+    arn_release(allocator, ids);
+    return st;
+}
+
+arenaut_status arenaut_program_validate(const arenaut_program *p, arenaut_error *err) {
+    arenaut_status st = ARENAUT_OK;
+    for (uint32_t t = 0; t < p->n_tensors && st == ARENAUT_OK; t++) st = check_tensor(p, t, err);
+    uint32_t next_op = 0;
+    for (uint32_t m = 0; m < p->n_methods && st == ARENAUT_OK; m++) {
+        st = check_method(p, m, &next_op, err);
+    }
+    if (st == ARENAUT_OK && next_op != p->n_ops) {
+        st = arn_fail(err, ARENAUT_BAD_INPUT, 0, "%" PRIu32 " ops belong to no method",
+                      p->n_ops - next_op);
+    }
+    for (uint32_t i = 0; i < p->n_ops && st == ARENAUT_OK; i++) st = check_op(p, &p->ops[i], err);
+    return st == ARENAUT_OK ? check_graph(p, err) : st;
+}
