@@ -1,0 +1,27 @@
+#!/bin/sh
+# Installs a fresh Release build into a folder of its own and builds a program against it,
+# once by find_package and once by pkg-config, static and shared.
+#   run.sh SOURCE WORK
+set -eu
+source=$1 work=$2
+rm -rf "$work"
+mkdir -p "$work"
+cmake -S "$source" -B "$work/build" -DCMAKE_INSTALL_LIBDIR=lib \
+    -DCMAKE_INSTALL_PREFIX="$work/prefix" >"$work/log" 2>&1
+cmake --build "$work/build" -j2 >>"$work/log" 2>&1
+cmake --install "$work/build" >>"$work/log" 2>&1
+
+cmake -S "$source/tests/consumer" -B "$work/by-cmake" \
+    -DCMAKE_PREFIX_PATH="$work/prefix" >>"$work/log" 2>&1
+cmake --build "$work/by-cmake" >>"$work/log" 2>&1
+for kind in arenaut static shared; do "$work/by-cmake/consumer_$kind"; done
+
+export PKG_CONFIG_PATH="$work/prefix/lib/pkgconfig"
+# shellcheck disable=SC2046 # flags are words
+cc "$source/tests/consumer/main.c" -o "$work/by-pkg-config" $(pkg-config --cflags --libs arenaut)
+LD_LIBRARY_PATH="$work/prefix/lib" "$work/by-pkg-config"
+
+# The shared library offers nothing but the public names.
+leaked=$(nm -D --defined-only "$work/prefix/lib/libarenaut.so" | awk '{print $3}' |
+    grep -v '^arenaut_' || true)
+if [ -n "$leaked" ]; then echo "exported by mistake: $leaked"; exit 1; fi
