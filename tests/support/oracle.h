@@ -1,0 +1,20 @@
+/* Slow and obvious: whether a plan is right, byte by byte and step by step. The checker is
+ * compared with this, so it must not be clever. */
+#ifndef SUPPORT_ORACLE_H
+#define SUPPORT_ORACLE_H
+
+#include <arenaut/plan.h>
+#include <arenaut/problem.h>
+
+/* Whether every placement rule holds. Looks at pool and offset only, not at what the plan
+ * claims about its arena and bounds. O(n² × lifetimes). */
+bool oracle_accepts_placement(const arenaut_problem *problem, const arenaut_plan *plan);
+
+/* The most bytes alive at one step over all pools together, each same-base pair counted as
+ * its larger half would have to be, and slices not at all: no valid plan is smaller. */
+uint64_t oracle_max_load(const arenaut_problem *problem);
+
+/* Passes `plan` through arenaut_check_plan and fails the test with the finding. */
+void assert_plan_accepted(const arenaut_problem *problem, const arenaut_plan *plan);
+
+#endif

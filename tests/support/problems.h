@@ -1,0 +1,36 @@
+/* Small problems: written out in a test, or drawn at random. */
+#ifndef SUPPORT_PROBLEMS_H
+#define SUPPORT_PROBLEMS_H
+
+#include <arenaut/planner.h>
+#include <arenaut/problem.h>
+
+#include "support/random.h"
+
+/* A buffer with one lifetime, which is what most tests are about. */
+typedef struct box {
+    uint64_t size;
+    int64_t first, end;
+} box;
+
+/* These fail the test rather than return an error. The caller frees the problem. */
+arenaut_problem *new_problem(void);
+uint32_t add_box(arenaut_problem *problem, uint64_t size, int64_t first, int64_t end);
+uint32_t add_buffer(arenaut_problem *problem, const arenaut_buffer *buffer);
+uint32_t add_pool(arenaut_problem *problem, const char *name, uint64_t capacity, uint64_t align);
+void finish(arenaut_problem *problem);
+/* new_problem, add_box for each and finish. */
+arenaut_problem *problem_of(const box *boxes, size_t n);
+
+typedef struct problem_shape {
+    uint32_t max_buffers;  /* at least 1 buffer, at most so many */
+    uint32_t max_size;     /* bytes; sizes of 0 occur */
+    uint32_t max_steps;    /* length of the time axis; empty lifetimes occur */
+    uint32_t features;     /* ARENAUT_FEATURE_* that may occur */
+} problem_shape;
+
+/* A valid, finished problem. Capacities, pins and reserved ranges are drawn blindly, so it
+ * may have no solution. */
+arenaut_problem *random_problem(rng *r, const problem_shape *shape);
+
+#endif
