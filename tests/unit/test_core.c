@@ -1,0 +1,150 @@
+/* The foundations: checked arithmetic, regions, stable sorting, cursor, writer, text. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "core/checked.h"
+#include "core/cursor.h"
+#include "core/memory.h"
+#include "core/sort.h"
+#include "core/writer.h"
+
+static void sums_past_the_largest_size_are_refused(void **state) {
+    (void)state;
+    uint64_t r = 7;
+    assert_true(arn_add(ARENAUT_SIZE_MAX - 1, 1, &r));
+    assert_int_equal(r, ARENAUT_SIZE_MAX);
+    assert_false(arn_add(ARENAUT_SIZE_MAX, 1, &r));
+    assert_false(arn_add(UINT64_MAX, UINT64_MAX, &r));
+    assert_true(arn_multiply(UINT64_C(1) << 31, UINT64_C(1) << 31, &r));
+    assert_int_equal(r, UINT64_C(1) << 62);
+    assert_false(arn_multiply(UINT64_C(1) << 32, UINT64_C(1) << 32, &r));
+    assert_true(arn_multiply(0, UINT64_MAX, &r));
+    assert_int_equal(r, 0);
+}
+
+static void rounding_up_stops_at_the_largest_size(void **state) {
+    (void)state;
+    uint64_t r;
+    assert_true(arn_align_up(1, 16, &r));
+    assert_int_equal(r, 16);
+    assert_true(arn_align_up(16, 16, &r));
+    assert_int_equal(r, 16);
+    assert_false(arn_align_up(ARENAUT_SIZE_MAX, 16, &r));
+    assert_true(arn_is_power_of_two(1));
+    assert_false(arn_is_power_of_two(0));
+    assert_false(arn_is_power_of_two(12));
+}
+
+static void a_region_hands_out_aligned_blocks_that_do_not_overlap(void **state) {
+    (void)state;
+    arn_region region;
+    arn_region_init(&region, NULL);
+    unsigned char *blocks[200];
+    for (size_t i = 0; i < 200; i++) {
+        blocks[i] = arn_region_allocate(&region, i * 7 % 113, 1 + i % 5);
+        assert_non_null(blocks[i]);
+        assert_int_equal((uintptr_t)blocks[i] % sizeof(void *), 0);
+        memset(blocks[i], (int)i, i * 7 % 113 * (1 + i % 5));
+    }
+    for (size_t i = 0; i < 200; i++) {
+        for (size_t k = 0; k < i * 7 % 113 * (1 + i % 5); k++) {
+            assert_int_equal(blocks[i][k], (unsigned char)i);
+        }
+    }
+    assert_null(arn_region_allocate(&region, SIZE_MAX, 2));
+    arn_region_free(&region);
+}
+
+typedef struct keyed {
+    const uint32_t *key;
+} keyed;
+
+static bool key_before(const void *context, uint32_t a, uint32_t b) {
+    const keyed *k = context;
+    return k->key[a] < k->key[b];
+}
+
+static void sorting_is_stable_at_every_length(void **state) {
+    (void)state;
+    uint32_t key[300], ids[300], scratch[300];
+    uint32_t random = 1;
+    for (size_t n = 0; n <= 300; n += n < 40 ? 1 : 37) {
+        for (uint32_t i = 0; i < n; i++) {
+            random = random * 1664525 + 1013904223;
+            key[i] = random >> 29; /* eight keys: many equals */
+            ids[i] = i;
+        }
+        const keyed context = {key};
+        arn_sort_ids(ids, n, key_before, &context, scratch);
+        for (size_t i = 1; i < n; i++) {
+            assert_true(key[ids[i - 1]] <= key[ids[i]]);
+            if (key[ids[i - 1]] == key[ids[i]]) assert_true(ids[i - 1] < ids[i]);
+        }
+    }
+}
+
+static void a_cursor_never_reads_past_the_end(void **state) {
+    (void)state;
+    const uint8_t bytes[] = {1, 2, 3, 4, 5, 6, 7};
+    arn_cursor c = arn_cursor_at(bytes, sizeof bytes, 1);
+    assert_int_equal(arn_take_u16(&c), 0x0302);
+    assert_int_equal(arn_take_u32(&c), 0x07060504);
+    assert_false(c.bad);
+    assert_int_equal(arn_take_u8(&c), 0);
+    assert_true(c.bad);
+    arn_cursor past = arn_cursor_at(bytes, sizeof bytes, 8);
+    assert_int_equal(arn_take_u8(&past), 0);
+    assert_true(past.bad);
+}
+
+static void json_strings_are_escaped_and_always_utf8(void **state) {
+    (void)state;
+    arenaut_text text = {0};
+    arn_writer w = arn_writer_to(arenaut_text_sink(&text));
+    arn_put_json_string(&w, "a\"\\\n\x01\xc3\xa9\xff\xed\xa0\x80z");
+    assert_string_equal(text.bytes,
+                        "\"a\\\"\\\\\\u000a\\u0001\xc3\xa9\\ufffd\\ufffd\\ufffd\\ufffdz\"");
+    arenaut_text_free(&text);
+    w = arn_writer_to(arenaut_text_sink(&text));
+    arn_put_json_u64(&w, (UINT64_C(1) << 53) - 1);
+    arn_puts(&w, " ");
+    arn_put_json_u64(&w, UINT64_C(1) << 53);
+    assert_string_equal(text.bytes, "9007199254740991 \"9007199254740992\"");
+    assert_int_equal(arn_writer_finish(&w, NULL), ARENAUT_OK);
+    arenaut_text_free(&text);
+}
+
+static bool refuse(void *context, const void *bytes, size_t size) {
+    (void)bytes;
+    (void)size;
+    ++*(int *)context;
+    return false;
+}
+
+static void a_refusing_sink_is_asked_once_and_reported(void **state) {
+    (void)state;
+    int asked = 0;
+    arn_writer w = arn_writer_to((arenaut_sink){refuse, &asked});
+    arn_puts(&w, "one");
+    arn_puts(&w, "two");
+    arenaut_error err;
+    assert_int_equal(arn_writer_finish(&w, &err), ARENAUT_IO);
+    assert_int_equal(err.code, ARENAUT_IO);
+    assert_int_equal(asked, 1);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sums_past_the_largest_size_are_refused),
+        cmocka_unit_test(rounding_up_stops_at_the_largest_size),
+        cmocka_unit_test(a_region_hands_out_aligned_blocks_that_do_not_overlap),
+        cmocka_unit_test(sorting_is_stable_at_every_length),
+        cmocka_unit_test(a_cursor_never_reads_past_the_end),
+        cmocka_unit_test(json_strings_are_escaped_and_always_utf8),
+        cmocka_unit_test(a_refusing_sink_is_asked_once_and_reported),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,239 @@
+/* Building and validating problems, and measuring plans. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include <arenaut/plan.h>
+#include <arenaut/planner.h>
+#include <arenaut/problem.h>
+
+static arenaut_problem *fresh(void) {
+    arenaut_problem *problem = NULL;
+    assert_int_equal(arenaut_problem_new(NULL, &problem, NULL), ARENAUT_OK);
+    return problem;
+}
+
+static arenaut_buffer buffer_of(uint64_t size, const arenaut_interval *life) {
+    arenaut_buffer buffer = ARENAUT_BUFFER_INIT;
+    buffer.size = size;
+    buffer.lifetimes = life;
+    buffer.n_lifetimes = 1;
+    return buffer;
+}
+
+static void lifetimes_are_sorted_and_merged(void **state) {
+    (void)state;
+    arenaut_problem *p = fresh();
+    const arenaut_interval lives[] = {{8, 9}, {0, 2}, {5, 5}, {2, 4}, {10, 12}, {3, 4}};
+    arenaut_buffer b = buffer_of(16, lives);
+    b.n_lifetimes = 6;
+    assert_int_equal(arenaut_problem_add_buffer(p, &b, NULL, NULL), ARENAUT_OK);
+    assert_int_equal(arenaut_problem_lifetime_count(p, 0), 3);
+    const arenaut_interval expected[] = {{0, 4}, {8, 9}, {10, 12}};
+    assert_memory_equal(arenaut_problem_lifetimes(p, 0), expected, sizeof expected);
+    assert_int_equal(arenaut_problem_finish(p, NULL), ARENAUT_OK);
+    arenaut_problem_free(p);
+}
+
+static void rare_columns_appear_with_their_defaults(void **state) {
+    (void)state;
+    arenaut_problem *p = fresh();
+    const arenaut_interval life = {0, 1};
+    for (uint32_t i = 0; i < 40; i++) {
+        arenaut_buffer b = buffer_of(i, &life);
+        if (i == 25) b.align = 64;
+        if (i == 30) b.name = "thirty";
+        assert_int_equal(arenaut_problem_add_buffer(p, &b, NULL, NULL), ARENAUT_OK);
+        assert_true((p->align != NULL) == (i >= 25));
+    }
+    assert_null(p->hint);
+    assert_null(p->fixed_offset);
+    for (uint32_t i = 0; i < 40; i++) {
+        assert_int_equal(p->size[i], i);
+        assert_int_equal(arenaut_problem_align(p, i), i == 25 ? 64 : 1);
+    }
+    char store[24];
+    assert_string_equal(arenaut_problem_buffer_name(p, 30, store), "thirty");
+    assert_string_equal(arenaut_problem_buffer_name(p, 7, store), "buffer7");
+    arenaut_problem_free(p);
+}
+
+static void edges_and_reserved_ranges_end_up_sorted_without_duplicates(void **state) {
+    (void)state;
+    arenaut_problem *p = fresh();
+    const arenaut_interval life = {0, 1};
+    for (uint32_t i = 0; i < 5; i++) {
+        const arenaut_buffer b = buffer_of(1, &life);
+        arenaut_problem_add_buffer(p, &b, NULL, NULL);
+    }
+    arenaut_problem_add_conflict(p, 4, 2, NULL);
+    arenaut_problem_add_conflict(p, 1, 0, NULL);
+    arenaut_problem_add_conflict(p, 2, 4, NULL);
+    arenaut_problem_add_reserved(p, &(arenaut_reserved){0, 64, 96}, NULL);
+    arenaut_problem_add_reserved(p, &(arenaut_reserved){0, 0, 8}, NULL);
+    arenaut_problem_add_reserved(p, &(arenaut_reserved){0, 96, 128}, NULL);
+    assert_int_equal(arenaut_problem_finish(p, NULL), ARENAUT_OK);
+    assert_int_equal(p->n_conflicts, 2);
+    assert_int_equal(p->conflict[0].a, 0);
+    assert_int_equal(p->conflict[1].b, 4);
+    assert_int_equal(p->n_reserved, 2);
+    assert_int_equal(p->reserved[1].first, 64);
+    assert_int_equal(p->reserved[1].end, 128);
+    arenaut_problem_free(p);
+}
+
+static void used_features_are_found(void **state) {
+    (void)state;
+    arenaut_problem *p = fresh();
+    const arenaut_interval lives[] = {{0, 1}, {4, 5}};
+    arenaut_buffer b = buffer_of(16, lives);
+    b.n_lifetimes = 2;
+    b.align = 32;
+    arenaut_problem_add_buffer(p, &b, NULL, NULL);
+    assert_int_equal(arenaut_problem_finish(p, NULL), ARENAUT_OK);
+    assert_int_equal(arenaut_problem_features(p), ARENAUT_FEATURE_GAPS | ARENAUT_FEATURE_ALIGNMENT);
+    arenaut_problem_free(p);
+}
+
+/* One wrong thing in an otherwise fine problem of three buffers, and the words that the
+ * message must hold. */
+typedef struct wrong {
+    const char *words;
+    arenaut_status status;
+    void (*spoil)(arenaut_buffer b[3]);
+} wrong;
+
+static const arenaut_interval reversed = {5, 3}, later = {4, 9}, whole = {0, 9};
+
+static void bad_align(arenaut_buffer b[3]) { b[1].align = 24; }
+static void backwards(arenaut_buffer b[3]) { b[1].lifetimes = &reversed; }
+static void too_big(arenaut_buffer b[3]) { b[1].size = ARENAUT_SIZE_MAX + 1; }
+static void sum_too_big(arenaut_buffer b[3]) { b[0].size = b[1].size = ARENAUT_SIZE_MAX; }
+static void unknown_base(arenaut_buffer b[3]) { b[1].same_base = 9; }
+static void own_base(arenaut_buffer b[3]) { b[1].same_base = 1; }
+static void long_base(arenaut_buffer b[3]) {
+    b[1].same_base = 0;
+    b[0].lifetimes = b[1].lifetimes = &whole;
+}
+static void base_cycle(arenaut_buffer b[3]) {
+    b[0].same_base = 1;
+    b[1].same_base = 2;
+    b[2].same_base = 1;
+    b[0].lifetimes = b[1].lifetimes = &later;
+    for (int i = 0; i < 3; i++) b[i].n_lifetimes = 0;
+}
+static void outside_host(arenaut_buffer b[3]) {
+    b[1].inside = 0;
+    b[1].inside_delta = 9;
+}
+static void inside_cycle(arenaut_buffer b[3]) {
+    b[0].inside = 1;
+    b[1].inside = 0;
+}
+static void pinned_slice(arenaut_buffer b[3]) {
+    b[1].inside = 0;
+    b[1].size = 4;
+    b[1].fixed_offset = 0;
+}
+static void unknown_pool(arenaut_buffer b[3]) { b[2].pools = 6; }
+static void constant(arenaut_buffer b[3]) { b[2].cls = ARENAUT_CONSTANT; }
+static void unknown_method(arenaut_buffer b[3]) { b[2].method = 3; }
+
+static void each_wrong_problem_is_refused_by_name(void **state) {
+    (void)state;
+    const wrong cases[] = {
+        {"'b1': alignment 24", ARENAUT_BAD_INPUT, bad_align},
+        {"'b1': lifetime [5, 3) ends before it begins", ARENAUT_BAD_INPUT, backwards},
+        {"'b1': size 9223372036854775808", ARENAUT_TOO_LARGE, too_big},
+        {"up to buffer 'b1'", ARENAUT_TOO_LARGE, sum_too_big},
+        {"'b1': is same-base as a buffer that does not exist", ARENAUT_BAD_INPUT, unknown_base},
+        {"'b1': is same-base as itself", ARENAUT_BAD_INPUT, own_base},
+        {"'b1' is same-base as 'b0', but they are alive", ARENAUT_BAD_INPUT, long_base},
+        {"same-base relations form a cycle", ARENAUT_BAD_INPUT, base_cycle},
+        {"'b1' of 8 bytes at 9 does not fit inside 'b0'", ARENAUT_BAD_INPUT, outside_host},
+        {"inside relations form a cycle", ARENAUT_BAD_INPUT, inside_cycle},
+        {"'b1': lies inside another, so it cannot be pinned", ARENAUT_BAD_INPUT, pinned_slice},
+        {"'b2': an allowed pool does not exist", ARENAUT_BAD_INPUT, unknown_pool},
+        {"'b2': constants are not planned", ARENAUT_BAD_INPUT, constant},
+        {"'b2': method 3 does not exist", ARENAUT_BAD_INPUT, unknown_method},
+    };
+    static const arenaut_interval lives[3] = {{0, 2}, {1, 3}, {2, 4}};
+    static const char *const names[3] = {"b0", "b1", "b2"};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        arenaut_problem *p = fresh();
+        arenaut_buffer b[3];
+        for (int i = 0; i < 3; i++) {
+            b[i] = buffer_of(8, &lives[i]);
+            b[i].name = names[i];
+        }
+        cases[c].spoil(b);
+        arenaut_error err = {0};
+        arenaut_status st = ARENAUT_OK;
+        for (int i = 0; i < 3 && st == ARENAUT_OK; i++) {
+            st = arenaut_problem_add_buffer(p, &b[i], NULL, &err);
+        }
+        if (st == ARENAUT_OK) st = arenaut_problem_finish(p, &err);
+        if (st != cases[c].status || !strstr(err.msg, cases[c].words)) {
+            fail_msg("wanted '%s', got status %d '%s'", cases[c].words, st, err.msg);
+        }
+        arenaut_problem_free(p);
+    }
+}
+
+/* A chain of relations as long as the problem must not cost n² time. */
+static void long_relation_chains_are_validated_quickly(void **state) {
+    (void)state;
+    arenaut_problem *p = fresh();
+    const uint32_t n = 300000;
+    for (uint32_t i = 0; i < n; i++) {
+        const arenaut_interval life = {i, i + 2};
+        arenaut_buffer b = buffer_of(8, &life);
+        b.same_base = i + 1 < n ? i + 1 : ARENAUT_NONE;
+        assert_int_equal(arenaut_problem_add_buffer(p, &b, NULL, NULL), ARENAUT_OK);
+    }
+    assert_int_equal(arenaut_problem_finish(p, NULL), ARENAUT_OK);
+    arenaut_problem_free(p);
+}
+
+static void a_plan_is_measured_per_pool_and_rounded_up(void **state) {
+    (void)state;
+    arenaut_problem *p = fresh();
+    arenaut_problem_add_pool(p, &(arenaut_pool){"fast", 1024, 32, {0, 0}}, NULL, NULL);
+    arenaut_problem_add_pool(p, &(arenaut_pool){"slow", ARENAUT_UNLIMITED, 0, {0, 0}}, NULL, NULL);
+    const arenaut_interval life = {0, 1};
+    for (uint64_t size = 10; size <= 30; size += 10) {
+        const arenaut_buffer b = buffer_of(size, &life);
+        arenaut_problem_add_buffer(p, &b, NULL, NULL);
+    }
+    assert_int_equal(arenaut_problem_finish(p, NULL), ARENAUT_OK);
+    arenaut_plan *plan = NULL;
+    assert_int_equal(arenaut_plan_new(3, 2, NULL, &plan, NULL), ARENAUT_OK);
+    plan->pool[0] = plan->pool[2] = 0;
+    plan->pool[1] = 1;
+    plan->offset[2] = 10;
+    assert_int_equal(arenaut_plan_measure(plan, p, NULL), ARENAUT_OK);
+    assert_int_equal(plan->arena[0], 64);
+    assert_int_equal(plan->arena[1], 20);
+    assert_int_equal(plan->total, 84);
+    plan->offset[2] = ARENAUT_SIZE_MAX;
+    arenaut_error err;
+    assert_int_equal(arenaut_plan_measure(plan, p, &err), ARENAUT_TOO_LARGE);
+    assert_non_null(strstr(err.msg, "buffer2"));
+    arenaut_plan_free(plan);
+    arenaut_problem_free(p);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lifetimes_are_sorted_and_merged),
+        cmocka_unit_test(rare_columns_appear_with_their_defaults),
+        cmocka_unit_test(edges_and_reserved_ranges_end_up_sorted_without_duplicates),
+        cmocka_unit_test(used_features_are_found),
+        cmocka_unit_test(each_wrong_problem_is_refused_by_name),
+        cmocka_unit_test(long_relation_chains_are_validated_quickly),
+        cmocka_unit_test(a_plan_is_measured_per_pool_and_rounded_up),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,188 @@
+/* Building and validating programs. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include <arenaut/program.h>
+
+/* The little program that the tests spoil:
+ *
+ *     main(a) -> d:   b = RELU(a)    c = IF(b) then/else    d = ADD(b, c)
+ *     then(p) -> q:   q = NEG(p)     else(r) -> s:  s = ABS(r)
+ */
+enum { A, B, C, D, P, Q, R, S, TENSORS };
+enum { MAIN, THEN, ELSE };
+
+typedef struct spec {
+    arenaut_tensor tensors[TENSORS];
+    arenaut_op ops[5];
+    uint32_t calls[2];
+    arenaut_in_place pair;
+} spec;
+
+static const uint32_t ids[TENSORS] = {A, B, C, D, P, Q, R, S};
+static const uint32_t b_and_c[] = {B, C};
+
+static void fill(spec *s) {
+    static const char *const names[] = {"a", "b", "c", "d", "p", "q", "r", "s"};
+    for (uint32_t t = 0; t < TENSORS; t++) {
+        s->tensors[t] = arenaut_tensor_default();
+        s->tensors[t].name = names[t];
+        s->tensors[t].bytes = 64;
+        s->tensors[t].method = t < P ? MAIN : t < R ? THEN : ELSE;
+    }
+    s->calls[0] = THEN;
+    s->calls[1] = ELSE;
+    const arenaut_op ops[5] = {
+        {.name = "RELU", .inputs = &ids[A], .n_inputs = 1, .outputs = &ids[B], .n_outputs = 1},
+        {.name = "IF", .kind = ARENAUT_OP_IF, .inputs = &ids[B], .n_inputs = 1,
+         .outputs = &ids[C], .n_outputs = 1, .calls = s->calls, .n_calls = 2},
+        {.name = "ADD", .inputs = b_and_c, .n_inputs = 2, .outputs = &ids[D], .n_outputs = 1},
+        {.name = "NEG", .method = THEN, .inputs = &ids[P], .n_inputs = 1, .outputs = &ids[Q],
+         .n_outputs = 1},
+        {.name = "ABS", .method = ELSE, .inputs = &ids[R], .n_inputs = 1, .outputs = &ids[S],
+         .n_outputs = 1},
+    };
+    memcpy(s->ops, ops, sizeof ops);
+}
+
+static arenaut_program *build(const spec *s) {
+    arenaut_program *p = NULL;
+    assert_int_equal(arenaut_program_new(NULL, &p, NULL), ARENAUT_OK);
+    for (uint32_t t = 0; t < TENSORS; t++) {
+        assert_int_equal(arenaut_program_add_tensor(p, &s->tensors[t], NULL, NULL), ARENAUT_OK);
+    }
+    static const char *const names[] = {"main", "then", "else"};
+    static const uint32_t ops_of[] = {3, 1, 1}, inputs[] = {A, P, R}, outputs[] = {D, Q, S};
+    for (uint32_t m = 0, op = 0; m < 3; m++) {
+        assert_int_equal(arenaut_program_add_method(p, names[m], m == 0, NULL, NULL), ARENAUT_OK);
+        for (uint32_t i = 0; i < ops_of[m]; i++) {
+            assert_int_equal(arenaut_program_add_op(p, &s->ops[op++], NULL, NULL), ARENAUT_OK);
+        }
+        arenaut_program_set_method_io(p, m, &inputs[m], 1, &outputs[m], 1, NULL);
+    }
+    return p;
+}
+
+static void a_program_keeps_what_it_is_given(void **state) {
+    (void)state;
+    spec s;
+    fill(&s);
+    const int64_t dims[] = {1, 8, 8};
+    s.tensors[B].dims = dims;
+    s.tensors[B].rank = 3;
+    arenaut_program *p = build(&s);
+    s.tensors[B].name = "gone";
+    assert_int_equal(arenaut_program_validate(p, NULL), ARENAUT_OK);
+    assert_string_equal(p->tensors[B].name, "b");
+    assert_memory_equal(p->tensors[B].dims, dims, sizeof dims);
+    assert_int_equal(p->methods[MAIN].n_ops, 3);
+    assert_int_equal(p->methods[ELSE].first_op, 4);
+    assert_int_equal(p->ops[2].inputs[1], C);
+    arenaut_program_free(p);
+}
+
+static void ops_of_an_older_method_are_refused(void **state) {
+    (void)state;
+    spec s;
+    fill(&s);
+    arenaut_program *p = build(&s);
+    assert_int_equal(arenaut_program_add_op(p, &s.ops[0], NULL, NULL), ARENAUT_BAD_ARGUMENT);
+    arenaut_program_free(p);
+}
+
+static const uint32_t ninety = 90, method_zero[2] = {MAIN, MAIN}, from_then = Q;
+
+static void unknown_input(spec *s) { s->ops[0].inputs = &ninety; }
+static void foreign_input(spec *s) { s->ops[0].inputs = &from_then; }
+static void one_branch(spec *s) { s->ops[1].n_calls = 1; }
+static void calls_itself(spec *s) { s->ops[1].calls = method_zero; }
+static void pair_outside(spec *s) {
+    s->pair = (arenaut_in_place){0, 2};
+    s->ops[2].in_place = &s->pair;
+    s->ops[2].n_in_place = 1;
+}
+static void view_outside(spec *s) {
+    s->tensors[B].view_of = A;
+    s->tensors[B].view_offset = 8;
+}
+static void view_of_view(spec *s) {
+    s->tensors[B].view_of = A;
+    s->tensors[C].view_of = B;
+}
+static void not_scratch(spec *s) {
+    s->ops[0].scratch = &ids[D];
+    s->ops[0].n_scratch = 1;
+}
+static void two_sizes(spec *s) {
+    s->tensors[A].qualified_name = s->tensors[P].qualified_name = "cache.k";
+    s->tensors[P].bytes = 32;
+}
+static void two_devices(spec *s) {
+    s->tensors[A].qualified_name = s->tensors[P].qualified_name = "cache.k";
+    s->tensors[P].device.type = 1;
+}
+static void odd_alignment(spec *s) { s->tensors[C].align = 48; }
+
+static void each_wrong_program_is_refused_by_name(void **state) {
+    (void)state;
+    const struct {
+        const char *words;
+        void (*spoil)(spec *s);
+    } cases[] = {
+        {"'RELU': input 0 is tensor 90; there are 8", unknown_input},
+        {"'RELU' of method 0: input 0 is tensor 'q', which belongs to method 1", foreign_input},
+        {"'IF' of kind 'if' calls 1 methods; it must call 2", one_branch},
+        {"calls method 0, which is running already", calls_itself},
+        {"'ADD': in-place pair (output 0, input 2)", pair_outside},
+        {"'b' of 64 bytes at 8 does not lie inside 'a'", view_outside},
+        {"'c' is a view of 'b', which is a view itself", view_of_view},
+        {"'d': is an op's scratch but not of class scratch", not_scratch},
+        {"'cache.k' has another size in tensor 'p' (32 bytes", two_sizes},
+        {"'cache.k' has another device in tensor 'p'", two_devices},
+        {"'c': its alignment is not a power of two", odd_alignment},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        spec s;
+        fill(&s);
+        cases[i].spoil(&s);
+        arenaut_program *p = build(&s);
+        arenaut_error err = {0};
+        const arenaut_status st = arenaut_program_validate(p, &err);
+        if (st != ARENAUT_BAD_INPUT || !strstr(err.msg, cases[i].words)) {
+            fail_msg("wanted '%s', got status %d '%s'", cases[i].words, st, err.msg);
+        }
+        arenaut_program_free(p);
+    }
+}
+
+static void dense_sizes_round_bits_up_and_never_wrap(void **state) {
+    (void)state;
+    uint64_t bytes = 1;
+    const int64_t five[] = {5}, huge[] = {INT64_MAX, 4}, none[] = {INT64_MAX, 0, INT64_MAX};
+    const int64_t negative[] = {3, -1};
+    assert_int_equal(arenaut_dense_bytes(ARENAUT_DTYPE_INT4, five, 1, &bytes, NULL), ARENAUT_OK);
+    assert_int_equal(bytes, 3);
+    assert_int_equal(arenaut_dense_bytes(ARENAUT_DTYPE_FLOAT32, NULL, 0, &bytes, NULL), ARENAUT_OK);
+    assert_int_equal(bytes, 4);
+    assert_int_equal(arenaut_dense_bytes(ARENAUT_DTYPE_INT8, none, 3, &bytes, NULL), ARENAUT_OK);
+    assert_int_equal(bytes, 0);
+    assert_int_equal(arenaut_dense_bytes(ARENAUT_DTYPE_INT8, huge, 2, &bytes, NULL),
+                     ARENAUT_TOO_LARGE);
+    assert_int_equal(arenaut_dense_bytes(ARENAUT_DTYPE_INT8, negative, 2, &bytes, NULL),
+                     ARENAUT_BAD_INPUT);
+    assert_int_equal(arenaut_dense_bytes(ARENAUT_DTYPE_STRING, five, 1, &bytes, NULL),
+                     ARENAUT_UNSUPPORTED);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_program_keeps_what_it_is_given),
+        cmocka_unit_test(ops_of_an_older_method_are_refused),
+        cmocka_unit_test(each_wrong_program_is_refused_by_name),
+        cmocka_unit_test(dense_sizes_round_bits_up_and_never_wrap),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
