@@ -1,0 +1,114 @@
+/* The table of formats, and reading a file whatever it is. */
+#include <arenaut/format.h>
+
+#include "core/fail.h"
+#include "core/table.h"
+
+#define FORMAT(id) extern const arenaut_format arn_format_##id;
+#include "formats/formats.def"
+#undef FORMAT
+
+static const arenaut_format *const all[] = {
+#define FORMAT(id) &arn_format_##id,
+#include "formats/formats.def"
+#undef FORMAT
+};
+
+ARN_TABLE_LOOKUPS(format)
+
+const arenaut_format *arenaut_format_recognise(const uint8_t *data, size_t size) {
+    for (size_t i = 0; i < arenaut_format_count(); i++) {
+        if (all[i]->recognise && all[i]->recognise(data, size)) return all[i];
+    }
+    return NULL;
+}
+
+/* The length of the longest of `extensions` (".plan.json .json") that `path` ends in; 0 if
+ * it ends in none. A name that is nothing but an extension has none. */
+static size_t matching_extension(const char *extensions, const char *path) {
+    const size_t path_length = strlen(path);
+    size_t longest = 0;
+    for (const char *at = extensions; at && *at;) {
+        const size_t length = strcspn(at, " ");
+        if (length > longest && length < path_length &&
+            memcmp(path + path_length - length, at, length) == 0) {
+            longest = length;
+        }
+        at += length + strspn(at + length, " ");
+    }
+    return longest;
+}
+
+/* The longest extension wins, so that "x.plan.json" and "x.problem.json" go their ways;
+ * among equals, the first row. */
+const arenaut_format *arenaut_format_for_path(const char *path) {
+    const arenaut_format *found = NULL;
+    size_t longest = 0;
+    for (size_t i = 0; i < arenaut_format_count(); i++) {
+        const size_t length = all[i]->write ? matching_extension(all[i]->extensions, path) : 0;
+        if (length > longest) {
+            longest = length;
+            found = all[i];
+        }
+    }
+    return found;
+}
+
+/* "csv, tflite, …": what could have been given instead. */
+static void list_readable(char *names, size_t size) {
+    size_t used = 0;
+    names[0] = '\0';
+    for (size_t i = 0; i < arenaut_format_count(); i++) {
+        const size_t length = strlen(all[i]->name);
+        if (!all[i]->read || used + length + 3 > size) continue;
+        if (used) {
+            memcpy(names + used, ", ", 2);
+            used += 2;
+        }
+        memcpy(names + used, all[i]->name, length + 1);
+        used += length;
+    }
+}
+
+static arenaut_status unknown_format(const uint8_t *data, size_t size, arenaut_error *err) {
+    char names[160];
+    list_readable(names, sizeof names);
+    if (size == 0) {
+        return arn_fail(err, ARENAUT_BAD_INPUT, 0, "the input is empty; readable formats: %s",
+                        names);
+    }
+    unsigned head[4] = {0};
+    for (size_t i = 0; i < 4 && i < size; i++) head[i] = data[i];
+    return arn_fail(err, ARENAUT_BAD_INPUT, 0,
+                    "the input, which begins with bytes %02x %02x %02x %02x, is of no known "
+                    "format; readable formats: %s",
+                    head[0], head[1], head[2], head[3], names);
+}
+
+arenaut_status arenaut_read(const uint8_t *data, size_t size, const arenaut_format *format,
+                            const arenaut_read_options *options,
+                            const arenaut_allocator *allocator, arenaut_document *out,
+                            arenaut_error *err) {
+    static const arenaut_read_options defaults = {0, NULL, NULL};
+    if (!format) format = arenaut_format_recognise(data, size);
+    if (!format) return unknown_format(data, size, err);
+    if (!format->read) {
+        return arn_fail(err, ARENAUT_REFUSED, 0, "format '%s' can be written but not read",
+                        format->name);
+    }
+    arenaut_document document = {format, NULL, NULL, NULL};
+    const arenaut_status st =
+        format->read(data, size, options ? options : &defaults, allocator, &document, err);
+    if (st != ARENAUT_OK) return st;
+    document.format = format;
+    *out = document;
+    return ARENAUT_OK;
+}
+
+void arenaut_document_free(arenaut_document *document) {
+    arenaut_plan_free(document->plan);
+    arenaut_problem_free(document->problem);
+    arenaut_program_free(document->program);
+    const arenaut_document empty = {NULL, NULL, NULL, NULL};
+    *document = empty;
+}
