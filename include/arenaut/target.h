@@ -18,6 +18,13 @@ typedef struct arenaut_in_place_rule {
     bool same_width;   /* only if element sizes are equal (CAST) */
 } arenaut_in_place_rule;
 
+/* An op that asks for kernel scratch, in the kernels of one library. */
+typedef struct arenaut_scratch_rule {
+    const char *op;
+    uint32_t input;    /* position of the argument whose type decides */
+    uint32_t types;    /* bit k: it asks if that argument is of arenaut_dtype k; 0: always */
+} arenaut_scratch_rule;
+
 typedef struct arenaut_target {
     const char *name, *summary;
     const char *format;        /* the format it is the default for; NULL: none */
@@ -28,9 +35,13 @@ typedef struct arenaut_target {
     bool state_in_arena;       /* false: variables are kept elsewhere by the runtime */
     bool constants_in_arena;   /* never true today; kept so that readers need not guess */
     bool skip_untouched;       /* tensors nothing touches get no memory (else offset 0) */
+    bool merge_calls;          /* a method called from several places keeps its tensors from
+                                * its first call to its last; what is read but never written
+                                * is alive from before the first step */
+    bool arena_per_method;     /* each method has an arena of its own */
     const char *incumbent;     /* the planner that the runtime itself uses */
     bool plan_in_file;         /* the runtime obeys a plan held in the file */
-    const char *const *scratch_ops; /* ops that ask for kernel scratch; NULL-terminated */
+    const arenaut_scratch_rule *scratch;   /* ends with op == NULL; NULL: no op asks */
     const arenaut_in_place_rule *in_place; /* ends with op == NULL; NULL: none known */
     /* Runtime memory outside the plan, for `size`: bytes of planning temporaries per
      * tensor (constants included), scratch and per planned buffer, which share the head

@@ -1,0 +1,223 @@
+/* Liveness: puts storages, lives, reuse and pools together into a problem. */
+#include <arenaut/liveness.h>
+
+#include <inttypes.h>
+
+#include "core/checked.h"
+#include "core/fail.h"
+#include "core/memory.h"
+#include "core/sort.h"
+#include "passes/lower/lower.h"
+
+struct arenaut_lowering_store {
+    arn_region region;
+    arenaut_allocator allocator;
+    arenaut_lowering lowering;
+};
+
+void arenaut_lowering_free(arenaut_lowering *lowering) {
+    if (!lowering) return;
+    struct arenaut_lowering_store *store = lowering->store;
+    const arenaut_allocator allocator = store->allocator;
+    arenaut_problem_free(lowering->problem);
+    arn_release(&allocator, lowering->steps);
+    arn_region_free(&store->region);
+    arn_release(&allocator, store);
+}
+
+/* Buffers go method by method, tensors in the order of their numbers; scratch comes after
+ * everything else, as runtimes request it. */
+static bool comes_before(const void *context, uint32_t a, uint32_t b) {
+    const arenaut_tensor *tensors = context;
+    const bool scratch_a = tensors[a].cls == ARENAUT_SCRATCH;
+    const bool scratch_b = tensors[b].cls == ARENAUT_SCRATCH;
+    if (scratch_a != scratch_b) return scratch_b;
+    return !scratch_a && tensors[a].method < tensors[b].method;
+}
+
+/* Fills lowering->tensor with the storages that get a buffer, in order, and returns how
+ * many there are. `ids` has room for twice the tensors. */
+static uint32_t choose_buffers(const arn_lower *lower, uint32_t *ids) {
+    const arenaut_program *p = lower->program;
+    uint32_t n = 0;
+    for (uint32_t t = 0; t < p->n_tensors; t++) {
+        if (arn_has_buffer(lower, t)) ids[n++] = t;
+    }
+    arn_sort_ids(ids, n, comes_before, p->tensors, ids + n);
+    return n;
+}
+
+/* A tensor says what it is; a result or an argument of the program that does not is told
+ * from its place. */
+static arenaut_class class_of(const arn_lower *lower, uint32_t storage) {
+    const arenaut_class own = lower->program->tensors[storage].cls;
+    const uint8_t facts = lower->storage.facts[storage];
+    if (own != ARENAUT_INTERMEDIATE) return own;
+    if (facts & ARN_ENTRY_OUTPUT) return ARENAUT_OUTPUT;
+    return facts & ARN_ENTRY_INPUT ? ARENAUT_INPUT : ARENAUT_INTERMEDIATE;
+}
+
+/* What the buffers' columns are filled from. */
+typedef struct columns {
+    const uint32_t *base;   /* per storage: the storage it may be written over */
+    const uint32_t *maker;  /* per storage: the op that first writes it */
+    int64_t untouched_step; /* where the last tensor lies that nothing touches */
+} columns;
+
+/* When a buffer is alive. One that nothing touches gets a step of its own before all
+ * others: it needs room in the arena, but may share it with everything. */
+static void set_lifetimes(const arn_lower *lower, uint32_t storage, columns *c,
+                          arenaut_interval *single, arenaut_buffer *buffer) {
+    const arn_lives *lives = &lower->lives;
+    buffer->lifetimes = single;
+    buffer->n_lifetimes = 1;
+    if (lower->storage.facts[storage] & ARN_ALWAYS_ALIVE) {
+        *single = (arenaut_interval){0, lives->n_steps};
+    } else if (arn_is_touched(lower, storage)) {
+        buffer->lifetimes = lives->life + lives->start[storage];
+        buffer->n_lifetimes = lives->start[storage + 1] - lives->start[storage];
+    } else {
+        *single = (arenaut_interval){c->untouched_step - 1, c->untouched_step};
+        c->untouched_step--;
+    }
+}
+
+static arenaut_status add_buffer(const arn_lower *lower, uint32_t storage, columns *c,
+                                 const uint32_t *buffer_of, arenaut_problem *problem) {
+    const arenaut_tensor *tensor = &lower->program->tensors[storage];
+    const uint32_t base = c->base[storage], maker = c->maker[storage];
+    arenaut_interval single;
+    arenaut_buffer buffer = ARENAUT_BUFFER_INIT;
+    buffer.size = tensor->bytes;
+    if (lower->target->round_sizes &&
+        !arn_align_up(tensor->bytes, arn_max_u64(lower->target->align, 1), &buffer.size)) {
+        char store[24];
+        return arn_fail(lower->err, ARENAUT_TOO_LARGE, 0,
+                        "tensor '%s': %" PRIu64 " bytes rounded up to %" PRIu64 " pass 2^63 - 1",
+                        arenaut_program_tensor_name(lower->program, storage, store),
+                        tensor->bytes, lower->target->align);
+    }
+    buffer.align = lower->storage.align[storage];
+    buffer.cls = class_of(lower, storage);
+    buffer.pools = problem->n_pools > 1 ? lower->pools[storage] : 0;
+    buffer.same_base = base == ARENAUT_NONE ? ARENAUT_NONE : buffer_of[base];
+    buffer.method = tensor->method;
+    buffer.name = tensor->name;
+    buffer.source = tensor->source;
+    if (maker != ARENAUT_NONE) buffer.op = lower->program->ops[maker].name;
+    if (!buffer.source && maker != ARENAUT_NONE) buffer.source = lower->program->ops[maker].source;
+    set_lifetimes(lower, storage, c, &single, &buffer);
+    return arenaut_problem_add_buffer(problem, &buffer, NULL, lower->err);
+}
+
+/* Per storage, the first op in the program that writes it; of scratch, the op it serves. */
+static const uint32_t *find_makers(arn_lower *lower) {
+    const arenaut_program *p = lower->program;
+    uint32_t *maker = arn_region_allocate(&lower->scratch, p->n_tensors, sizeof *maker);
+    if (!maker) return NULL;
+    for (uint32_t t = 0; t < p->n_tensors; t++) maker[t] = ARENAUT_NONE;
+    for (uint32_t i = p->n_ops; i-- > 0;) {
+        const arenaut_op *op = &p->ops[i];
+        for (uint32_t k = 0; k < op->n_outputs; k++) {
+            if (op->outputs[k] != ARENAUT_NONE) maker[lower->storage.of[op->outputs[k]]] = i;
+        }
+        for (uint32_t k = 0; k < op->n_scratch; k++) maker[lower->storage.of[op->scratch[k]]] = i;
+    }
+    return maker;
+}
+
+static arenaut_status add_methods(const arn_lower *lower, arenaut_problem *problem) {
+    const arenaut_program *p = lower->program;
+    arenaut_status st = ARENAUT_OK;
+    for (uint32_t m = 0; m < p->n_methods && st == ARENAUT_OK; m++) {
+        st = arenaut_problem_add_method(problem, p->methods[m].name, NULL, lower->err);
+    }
+    return st;
+}
+
+/* Where unwritten tensors begin at step -1, so that the steps before it are free. */
+static int64_t first_step(const arn_lower *lower) {
+    const arn_lives *lives = &lower->lives;
+    const uint32_t n_lives = lives->start[lower->program->n_tensors];
+    int64_t first = 0;
+    for (uint32_t i = 0; i < n_lives; i++) {
+        if (lives->life[i].first < first) first = lives->life[i].first;
+    }
+    return first;
+}
+
+static arenaut_status make_problem(arn_lower *lower, arenaut_lowering *lowering,
+                                   uint32_t n_buffers) {
+    arenaut_problem *problem = NULL;
+    columns c = {.untouched_step = first_step(lower), .maker = find_makers(lower)};
+    if (!c.maker) return arn_no_memory(lower->err);
+    arenaut_status st = arenaut_problem_new(&lower->allocator, &problem, lower->err);
+    if (st != ARENAUT_OK) return st;
+    lowering->problem = problem;
+    st = add_methods(lower, problem);
+    if (st == ARENAUT_OK) st = arn_lower_pools(lower, problem);
+    if (st == ARENAUT_OK) st = arn_lower_reuse(lower, &c.base);
+    for (uint32_t b = 0; b < n_buffers && st == ARENAUT_OK; b++) {
+        st = add_buffer(lower, lowering->tensor[b], &c, lowering->buffer, problem);
+    }
+    return st == ARENAUT_OK ? arenaut_problem_finish(problem, lower->err) : st;
+}
+
+/* Everything that is known per tensor and per buffer but the problem itself. */
+static arenaut_status map_tensors(const arn_lower *lower, arenaut_lowering *lowering,
+                                  uint32_t *n_buffers) {
+    const arenaut_program *p = lower->program;
+    arn_region *region = &lowering->store->region;
+    lowering->n_tensors = p->n_tensors;
+    lowering->buffer = arn_region_allocate(region, p->n_tensors, sizeof *lowering->buffer);
+    lowering->offset = arn_region_allocate(region, p->n_tensors, sizeof *lowering->offset);
+    lowering->tensor = arn_region_allocate(region, p->n_tensors, 2 * sizeof *lowering->tensor);
+    if (!lowering->buffer || !lowering->offset || !lowering->tensor) {
+        return arn_no_memory(lower->err);
+    }
+    *n_buffers = choose_buffers(lower, lowering->tensor);
+    for (uint32_t t = 0; t < p->n_tensors; t++) lowering->buffer[t] = ARENAUT_NONE;
+    for (uint32_t b = 0; b < *n_buffers; b++) lowering->buffer[lowering->tensor[b]] = b;
+    for (uint32_t t = 0; t < p->n_tensors; t++) {
+        lowering->buffer[t] = lowering->buffer[lower->storage.of[t]];
+        arenaut_program_storage(p, t, &lowering->offset[t]);
+    }
+    return ARENAUT_OK;
+}
+
+static arenaut_status lower_into(arn_lower *lower, arenaut_lowering *lowering) {
+    uint32_t n_buffers = 0;
+    arenaut_status st = arn_lower_storage(lower);
+    if (st == ARENAUT_OK) st = arn_lower_walk(lower);
+    lowering->steps = lower->lives.steps; /* freed with the lowering, on failure too */
+    lowering->n_steps = lower->lives.n_steps;
+    if (st == ARENAUT_OK) st = map_tensors(lower, lowering, &n_buffers);
+    if (st == ARENAUT_OK) st = make_problem(lower, lowering, n_buffers);
+    return st;
+}
+
+arenaut_status arenaut_lower(const arenaut_program *program, const arenaut_target *target,
+                             const arenaut_liveness_options *options,
+                             const arenaut_allocator *allocator, arenaut_lowering **out,
+                             arenaut_error *err) {
+    arenaut_status st = arenaut_program_validate(program, err);
+    if (st != ARENAUT_OK) return st;
+    struct arenaut_lowering_store *store = arn_allocate_zeroed(allocator, 1, sizeof *store);
+    if (!store) return arn_no_memory(err);
+    arn_region_init(&store->region, allocator);
+    store->allocator = arn_allocator_or_default(allocator);
+    store->lowering.store = store;
+
+    arn_lower lower = {.program = program, .target = target, .allocator = store->allocator};
+    lower.err = err;
+    if (options) lower.options = *options;
+    arn_region_init(&lower.scratch, allocator);
+    st = lower_into(&lower, &store->lowering);
+    arn_region_free(&lower.scratch);
+    if (st != ARENAUT_OK) {
+        arenaut_lowering_free(&store->lowering);
+        return st;
+    }
+    *out = &store->lowering;
+    return ARENAUT_OK;
+}

@@ -1,0 +1,76 @@
+/* What the parts of liveness share: storage.c says which tensors are one buffer, walk.c
+ * when each is alive, reuse.c which may be written over which, pools.c where each may lie;
+ * ../liveness.c puts them together. */
+#ifndef ARN_PASSES_LOWER_H
+#define ARN_PASSES_LOWER_H
+
+#include <arenaut/liveness.h>
+
+#include "core/memory.h"
+
+enum { ARN_MAX_STEPS = 1 << 24 };
+
+/* What is known of a storage, as a bit set. */
+enum {
+    ARN_NO_BUFFER = 1 << 0,    /* constant, empty, or in memory that is not the arena's */
+    ARN_ALWAYS_ALIVE = 1 << 1, /* state, or shared between methods by name */
+    ARN_RESULT = 1 << 2,       /* holds an output of a method */
+    ARN_ENTRY_INPUT = 1 << 3,
+    ARN_ENTRY_OUTPUT = 1 << 4,
+};
+
+/* Tensors that are one buffer: views with what they view, and state of one name. */
+typedef struct arn_storage {
+    uint32_t *of;    /* per tensor: the tensor that stands for its storage */
+    uint8_t *facts;  /* per such tensor */
+    uint64_t *align; /* per such tensor: the largest that its own and its views' users ask for */
+} arn_storage;
+
+/* When each storage is alive, and what happens at each step. */
+typedef struct arn_lives {
+    uint32_t *start;        /* n_tensors + 1: storage s owns life[start[s] .. start[s + 1]) */
+    arenaut_interval *life; /* in order */
+    uint32_t n_steps;
+    arenaut_step *steps; /* from arn_grow with the lowering's allocator */
+} arn_lives;
+
+/* What every part reads, and the region for what they make. */
+typedef struct arn_lower {
+    const arenaut_program *program;
+    const arenaut_target *target;
+    arenaut_liveness_options options;
+    arenaut_allocator allocator;
+    arn_region scratch; /* gone when the problem is made */
+    arn_storage storage;
+    arn_lives lives;
+    uint64_t *pools; /* per storage: those it may lie in, as a bit set; 0: it needs none */
+    arenaut_error *err;
+} arn_lower;
+
+arenaut_status arn_lower_storage(arn_lower *lower);
+arenaut_status arn_lower_walk(arn_lower *lower);
+
+/* Adds the pools to the problem and fills lower->pools; REFUSED naming a tensor for which
+ * there is none. */
+arenaut_status arn_lower_pools(arn_lower *lower, arenaut_problem *problem);
+
+/* base[s]: the storage that s may be written over, or ARENAUT_NONE; each is the base of at
+ * most one other. Needs lives and pools. */
+arenaut_status arn_lower_reuse(arn_lower *lower, const uint32_t **base);
+
+static inline bool arn_is_touched(const arn_lower *lower, uint32_t storage) {
+    return (lower->storage.facts[storage] & ARN_ALWAYS_ALIVE) ||
+           lower->lives.start[storage + 1] > lower->lives.start[storage];
+}
+
+/* Whether a tensor stands for a storage that is a buffer of the problem. */
+static inline bool arn_has_buffer(const arn_lower *lower, uint32_t tensor) {
+    return lower->storage.of[tensor] == tensor && !(lower->storage.facts[tensor] & ARN_NO_BUFFER) &&
+           (arn_is_touched(lower, tensor) || !lower->target->skip_untouched);
+}
+
+static inline bool arn_keeps_inputs(const arn_lower *lower) {
+    return lower->target->keep_inputs || lower->options.preserve_inputs;
+}
+
+#endif

@@ -1,0 +1,90 @@
+/* Which storage may be written over which: the in-place pairs of ops that hold for whole
+ * buffers and whole lives. What is not certain is left out; that only costs memory. */
+#include "core/fail.h"
+#include "passes/lower/lower.h"
+
+static bool has_one_life(const arn_lower *lower, uint32_t storage) {
+    return lower->lives.start[storage + 1] - lower->lives.start[storage] == 1;
+}
+
+static arenaut_interval life_of(const arn_lower *lower, uint32_t storage) {
+    return lower->lives.life[lower->lives.start[storage]];
+}
+
+/* Whether a tensor fills its storage, so that what is said of one is true of the other. */
+static bool fills_storage(const arn_lower *lower, uint32_t tensor) {
+    const arenaut_tensor *tensors = lower->program->tensors;
+    const uint32_t storage = lower->storage.of[tensor];
+    const bool at_start = tensors[tensor].view_of == ARENAUT_NONE || tensors[tensor].view_offset == 0;
+    return at_start && tensors[tensor].bytes == tensors[storage].bytes;
+}
+
+static bool is_pair(const arenaut_op *op, uint32_t output, uint32_t input) {
+    for (uint32_t i = 0; i < op->n_in_place; i++) {
+        if (op->in_place[i].output == output && op->in_place[i].input == input) return true;
+    }
+    return false;
+}
+
+/* Whether every other argument of `op` that lies in `base` may be overwritten by this
+ * output too: x * x over x is fine when both positions allow it. */
+static bool nothing_else_in(const arn_lower *lower, const arenaut_op *op, uint32_t output,
+                            uint32_t base) {
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        if (op->inputs[i] == ARENAUT_NONE || lower->storage.of[op->inputs[i]] != base) continue;
+        if (!is_pair(op, output, i) || !fills_storage(lower, op->inputs[i])) return false;
+    }
+    for (uint32_t i = 0; i < op->n_outputs; i++) {
+        if (op->outputs[i] != ARENAUT_NONE && lower->storage.of[op->outputs[i]] == base) return false;
+    }
+    return true;
+}
+
+/* Whether nobody needs what is in `base` once this step is over. */
+static bool is_free_after(const arn_lower *lower, uint32_t base) {
+    uint8_t needed = ARN_NO_BUFFER | ARN_ALWAYS_ALIVE | ARN_RESULT;
+    if (arn_keeps_inputs(lower)) needed |= ARN_ENTRY_INPUT;
+    return !(lower->storage.facts[base] & needed);
+}
+
+static bool may_replace(const arn_lower *lower, const arenaut_op *op, arenaut_in_place pair) {
+    const arenaut_tensor *tensors = lower->program->tensors;
+    const uint32_t from = op->inputs[pair.input], to = op->outputs[pair.output];
+    const uint32_t base = lower->storage.of[from], child = lower->storage.of[to];
+    if (base == child || tensors[from].bytes != tensors[to].bytes) return false;
+    if (!fills_storage(lower, from) || !fills_storage(lower, to)) return false;
+    if (!is_free_after(lower, base)) return false;
+    if (lower->storage.facts[child] & (ARN_NO_BUFFER | ARN_ALWAYS_ALIVE)) return false;
+    if (lower->pools[base] != lower->pools[child]) return false;
+    if (!has_one_life(lower, base) || !has_one_life(lower, child)) return false;
+    /* They meet in one step, and it is this op's. */
+    const int64_t meeting = life_of(lower, child).first;
+    if (meeting < 0 || life_of(lower, base).end != meeting + 1) return false;
+    if (lower->lives.steps[meeting].op != (uint32_t)(op - lower->program->ops)) return false;
+    return nothing_else_in(lower, op, pair.output, base);
+}
+
+arenaut_status arn_lower_reuse(arn_lower *lower, const uint32_t **result) {
+    const arenaut_program *p = lower->program;
+    uint32_t *base = arn_region_allocate(&lower->scratch, p->n_tensors, sizeof *base);
+    bool *taken = arn_region_allocate(&lower->scratch, p->n_tensors, sizeof *taken);
+    if (!base || !taken) return arn_no_memory(lower->err);
+    for (uint32_t s = 0; s < p->n_tensors; s++) {
+        base[s] = ARENAUT_NONE;
+        taken[s] = false;
+    }
+    for (uint32_t i = 0; i < p->n_ops; i++) {
+        const arenaut_op *op = &p->ops[i];
+        if (op->kind != ARENAUT_OP_OUT) continue;
+        for (uint32_t k = 0; k < op->n_in_place; k++) {
+            const uint32_t from = lower->storage.of[op->inputs[op->in_place[k].input]];
+            const uint32_t to = lower->storage.of[op->outputs[op->in_place[k].output]];
+            if (base[to] != ARENAUT_NONE || taken[from]) continue;
+            if (!may_replace(lower, op, op->in_place[k])) continue;
+            base[to] = from;
+            taken[from] = true;
+        }
+    }
+    *result = base;
+    return ARENAUT_OK;
+}

@@ -1,0 +1,93 @@
+/* Which tensors are one buffer, and which of those need memory from the arena. */
+#include <string.h>
+
+#include "core/checked.h"
+#include "core/fail.h"
+#include "core/sort.h"
+#include "passes/lower/lower.h"
+
+static bool name_before(const void *context, uint32_t a, uint32_t b) {
+    const arenaut_tensor *tensors = context;
+    return strcmp(tensors[a].qualified_name, tensors[b].qualified_name) < 0;
+}
+
+/* Lets the first tensor of each qualified name stand for all of that name. */
+static bool join_names(arn_lower *lower) {
+    const arenaut_program *p = lower->program;
+    uint32_t n = 0;
+    uint32_t *named = arn_region_allocate(&lower->scratch, p->n_tensors, 2 * sizeof *named);
+    if (!named) return false;
+    for (uint32_t t = 0; t < p->n_tensors; t++) {
+        if (p->tensors[t].qualified_name && p->tensors[t].view_of == ARENAUT_NONE) named[n++] = t;
+    }
+    arn_sort_ids(named, n, name_before, p->tensors, named + n);
+    for (uint32_t i = 0; i < n; i++) {
+        const char *name = p->tensors[named[i]].qualified_name;
+        const bool joins =
+            i > 0 && strcmp(name, p->tensors[named[i - 1]].qualified_name) == 0;
+        if (joins) lower->storage.of[named[i]] = lower->storage.of[named[i - 1]];
+    }
+    return true;
+}
+
+static void mark(arn_lower *lower, const uint32_t *tensors, uint32_t count, uint8_t facts) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (tensors[i] != ARENAUT_NONE) lower->storage.facts[lower->storage.of[tensors[i]]] |= facts;
+    }
+}
+
+/* What the tensor itself says. */
+static uint8_t own_facts(const arn_lower *lower, const arenaut_tensor *tensor) {
+    const bool state = tensor->cls == ARENAUT_STATE || tensor->qualified_name;
+    uint8_t facts = state ? ARN_ALWAYS_ALIVE : 0;
+    if (tensor->cls == ARENAUT_CONSTANT || tensor->caller_owned || tensor->bytes == 0 ||
+        (state && !lower->target->state_in_arena)) {
+        facts |= ARN_NO_BUFFER;
+    }
+    return facts;
+}
+
+/* What the methods and ops say about the tensors that they name. */
+static void mark_uses(arn_lower *lower) {
+    const arenaut_program *p = lower->program;
+    const uint8_t excluded = lower->options.exclude_io ? ARN_NO_BUFFER : 0;
+    for (uint32_t m = 0; m < p->n_methods; m++) {
+        const arenaut_method *method = &p->methods[m];
+        mark(lower, method->outputs, method->n_outputs, ARN_RESULT);
+        if (!method->entry) continue;
+        mark(lower, method->inputs, method->n_inputs, (uint8_t)(ARN_ENTRY_INPUT | excluded));
+        mark(lower, method->outputs, method->n_outputs, (uint8_t)(ARN_ENTRY_OUTPUT | excluded));
+    }
+    for (uint32_t i = 0; i < p->n_ops; i++) {
+        const arenaut_op *op = &p->ops[i];
+        if (op->kind == ARENAUT_OP_MAKES) mark(lower, op->outputs, op->n_outputs, ARN_NO_BUFFER);
+    }
+}
+
+arenaut_status arn_lower_storage(arn_lower *lower) {
+    const arenaut_program *p = lower->program;
+    arn_storage *storage = &lower->storage;
+    storage->of = arn_region_allocate(&lower->scratch, p->n_tensors, sizeof *storage->of);
+    storage->facts = arn_region_allocate(&lower->scratch, p->n_tensors, sizeof *storage->facts);
+    storage->align = arn_region_allocate(&lower->scratch, p->n_tensors, sizeof *storage->align);
+    if (!storage->of || !storage->facts || !storage->align) return arn_no_memory(lower->err);
+    for (uint32_t t = 0; t < p->n_tensors; t++) storage->of[t] = t;
+    if (!join_names(lower)) return arn_no_memory(lower->err);
+
+    const uint64_t least = arn_max_u64(lower->target->align, lower->options.align);
+    for (uint32_t t = 0; t < p->n_tensors; t++) {
+        const uint32_t owner = p->tensors[t].view_of;
+        if (owner != ARENAUT_NONE) storage->of[t] = storage->of[owner];
+        storage->facts[t] = 0;
+        storage->align[t] = arn_max_u64(least, 1);
+    }
+    for (uint32_t t = 0; t < p->n_tensors; t++) {
+        const arenaut_tensor *tensor = &p->tensors[t];
+        const uint32_t s = storage->of[t];
+        storage->align[s] = arn_max_u64(storage->align[s], tensor->align);
+        /* Of a view, nothing but its alignment says anything about the storage. */
+        if (tensor->view_of == ARENAUT_NONE) storage->facts[s] |= own_facts(lower, tensor);
+    }
+    mark_uses(lower);
+    return ARENAUT_OK;
+}

@@ -1,0 +1,92 @@
+/* tflite-micro: the interpreter for microcontrollers, with its reference kernels.
+ *
+ * What is said of kernels here holds for the reference ones. Libraries that replace some
+ * of them (for a certain CPU or DSP) ask for more scratch, and may read what a reference
+ * kernel no longer needs. */
+#include <arenaut/program.h>
+#include <arenaut/target.h>
+
+#define TYPE(name) (UINT32_C(1) << ARENAUT_DTYPE_##name)
+
+static const arenaut_scratch_rule scratch[] = {
+    {"ADD_N", 0, 0},
+    /* Weights of four bits are unpacked first. */
+    {"CONV_2D", 1, TYPE(INT4)},
+    {"DEPTHWISE_CONV_2D", 1, TYPE(INT4)},
+    {"FULLY_CONNECTED", 1, TYPE(INT4)},
+    {"MEAN", 0, 0},
+    {"MIRROR_PAD", 0, 0},
+    {"REDUCE_ALL", 0, 0},
+    {"REDUCE_MAX", 0, 0},
+    {"REDUCE_MIN", 0, 0},
+    {"SUM", 0, 0},
+    {"SVDF", 0, 0},
+    /* Input 2 is the image; input 0 says how large the result is to be. Quantized kernels
+     * sum up in wider numbers. */
+    {"TRANSPOSE_CONV", 2, TYPE(INT8) | TYPE(INT16)},
+    {"UNIDIRECTIONAL_SEQUENCE_LSTM", 0, 0},
+    {"SignalRfft", 0, 0},
+    {"TFLite_Detection_PostProcess", 0, 0},
+    {NULL, 0, 0},
+};
+
+/* Measured op by op: the output written over this input came out as if it had not been.
+ * What turned out wrong (convolutions, FULLY_CONNECTED, DEPTH_TO_SPACE, SignalEnergy,
+ * SignalPCAN's second input) or proved nothing (QUANTIZE, EXPAND_DIMS) is left out, and so
+ * are ops that are safe only for some parameters (STRIDED_SLICE, TRANSPOSE) or were seen
+ * on too few inputs (SVDF, the LSTM). */
+static const arenaut_in_place_rule in_place[] = {
+    {"ADD", 0, 0, false},
+    {"ADD", 1, 0, false},
+    {"SUB", 0, 0, false},
+    {"SUB", 1, 0, false},
+    {"MUL", 0, 0, false},
+    {"MUL", 1, 0, false},
+    {"DIV", 0, 0, false},
+    {"DIV", 1, 0, false},
+    {"MINIMUM", 0, 0, false},
+    {"MINIMUM", 1, 0, false},
+    {"MAXIMUM", 0, 0, false},
+    {"MAXIMUM", 1, 0, false},
+    {"LOGICAL_OR", 0, 0, false},
+    {"LOGICAL_OR", 1, 0, false},
+    {"RELU", 0, 0, false},
+    {"LEAKY_RELU", 0, 0, false},
+    {"PRELU", 0, 0, false},
+    {"HARD_SWISH", 0, 0, false},
+    {"LOGISTIC", 0, 0, false},
+    {"SOFTMAX", 0, 0, false},
+    {"LOG_SOFTMAX", 0, 0, false},
+    {"L2_NORMALIZATION", 0, 0, false},
+    {"RSQRT", 0, 0, false},
+    {"LOG", 0, 0, false},
+    {"SIN", 0, 0, false},
+    {"COS", 0, 0, false},
+    {"FLOOR", 0, 0, false},
+    {"CEIL", 0, 0, false},
+    {"ROUND", 0, 0, false},
+    {"CAST", 0, 0, true},
+    {"RESHAPE", 0, 0, false},
+    {"SQUEEZE", 0, 0, false},
+    {"SignalWindow", 0, 0, false},
+    {"SignalFftAutoScale", 0, 0, false},
+    {"SpectralSubtraction", 0, 0, false},
+    {"SignalPCAN", 0, 0, false},
+    {NULL, 0, 0, false},
+};
+
+extern const arenaut_target arn_target_tflite_micro;
+const arenaut_target arn_target_tflite_micro = {
+    .name = "tflite-micro",
+    .summary = "TensorFlow Lite for Microcontrollers, reference kernels: 16-byte blocks",
+    .format = "tflite",
+    .align = 16,
+    .round_sizes = true,
+    .merge_calls = true,
+    .incumbent = "tflm-greedy",
+    .plan_in_file = true,
+    .scratch = scratch,
+    .in_place = in_place,
+    .temp_per_tensor = 40, /* on 64-bit machines */
+    .temp_per_buffer = 40,
+};
