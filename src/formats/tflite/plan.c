@@ -1,0 +1,138 @@
+/* The plan that a .tflite file holds: the metadata that the micro runtime obeys, and the
+ * second entry by which we know our own plans again. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/cursor.h"
+#include "core/fail.h"
+#include "formats/tflite/tflite.h"
+
+/* The mark, in 96 bytes: version, 0, five numbers of 64 bits, two texts filled up with
+ * zeroes. Its length never changes, so that a plan can be replaced where it lies. */
+enum { MARK_VERSION = 1, PLANNER_AT = 48, PLANNER_SIZE = 32, VERSION_AT = 80, VERSION_SIZE = 16 };
+
+static void store_text(uint8_t *to, size_t size, const char *text) {
+    for (size_t i = 0; i < size && text[i]; i++) to[i] = (uint8_t)text[i];
+}
+
+void arn_tflite_store_mark(const arn_tflite_mark *mark, uint8_t to[ARN_TFLITE_MARK_SIZE]) {
+    const uint64_t numbers[] = {mark->fingerprint, mark->plan_hash, mark->prefix_size,
+                                mark->original_size, mark->arena};
+    memset(to, 0, ARN_TFLITE_MARK_SIZE);
+    arn_store_u32(to, MARK_VERSION);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        arn_store_u64(to + 8 + 8 * i, numbers[i]);
+    }
+    store_text(to + PLANNER_AT, PLANNER_SIZE, mark->planner);
+    store_text(to + VERSION_AT, VERSION_SIZE, mark->version);
+}
+
+/* Marks of another version or length are not ours to understand: false. */
+static bool load_mark(const arn_flatbuffer *fb, arn_fb_vector data, arn_tflite_mark *mark) {
+    arn_cursor cursor = arn_cursor_at(fb->data, fb->size, data.at);
+    if (data.count != ARN_TFLITE_MARK_SIZE || arn_take_u32(&cursor) != MARK_VERSION) return false;
+    arn_take_u32(&cursor);
+    mark->fingerprint = arn_take_u64(&cursor);
+    mark->plan_hash = arn_take_u64(&cursor);
+    mark->prefix_size = arn_take_u64(&cursor);
+    mark->original_size = arn_take_u64(&cursor);
+    mark->arena = arn_take_u64(&cursor);
+    memset(mark->planner, 0, sizeof mark->planner);
+    memset(mark->version, 0, sizeof mark->version);
+    memcpy(mark->planner, fb->data + data.at + PLANNER_AT, PLANNER_SIZE);
+    memcpy(mark->version, fb->data + data.at + VERSION_AT, VERSION_SIZE);
+    return true;
+}
+
+arenaut_status arn_tflite_find_plan(arn_tflite_model *model, uint64_t n_tensors,
+                                    arn_tflite_plan *plan, arenaut_error *err) {
+    memset(plan, 0, sizeof *plan);
+    uint32_t entry, mark_entry;
+    const arn_fb_vector data = arn_tflite_metadata(model, ARN_TFLITE_PLAN_NAME, &entry);
+    const arn_fb_vector mark = arn_tflite_metadata(model, ARN_TFLITE_MARK_NAME, &mark_entry);
+    if (model->fb.wrong) return arn_fb_status(&model->fb, "metadata", err);
+    if (entry == ARENAUT_NONE) return ARENAUT_OK;
+    if (data.count < ARN_TFLITE_PLAN_HEAD) {
+        return arn_fail(err, ARENAUT_BAD_INPUT, data.at,
+                        "metadata '%s': %" PRIu32 " bytes; at least %d are needed",
+                        ARN_TFLITE_PLAN_NAME, data.count, ARN_TFLITE_PLAN_HEAD);
+    }
+    arn_cursor cursor = arn_cursor_at(model->fb.data, model->fb.size, data.at + 8);
+    const uint32_t count = arn_take_u32(&cursor);
+    if (count != n_tensors) {
+        return arn_fail(err, ARENAUT_BAD_INPUT, data.at + 8,
+                        "metadata '%s' holds %" PRIu32 " offsets; it must hold one for each of "
+                        "the model's %" PRIu64 " tensors",
+                        ARN_TFLITE_PLAN_NAME, count, n_tensors);
+    }
+    if ((data.count - ARN_TFLITE_PLAN_HEAD) / 4 < count) {
+        return arn_fail(err, ARENAUT_BAD_INPUT, data.at,
+                        "metadata '%s': %" PRIu32 " bytes; %" PRIu32
+                        " offsets need %" PRIu64,
+                        ARN_TFLITE_PLAN_NAME, data.count, count,
+                        ARN_TFLITE_PLAN_HEAD + (uint64_t)count * 4);
+    }
+    plan->data = data;
+    plan->offsets = cursor.at;
+    plan->n_offsets = count;
+    if (load_mark(&model->fb, mark, &plan->mark)) plan->mark_data = mark;
+    return ARENAUT_OK;
+}
+
+/* FNV-1a, 64 bits: guards against accidents, not against malice. */
+static const uint64_t hash_start = UINT64_C(0xCBF29CE484222325);
+
+static uint64_t hash_bytes(uint64_t hash, const uint8_t *bytes, size_t size) {
+    for (size_t i = 0; i < size; i++) hash = (hash ^ bytes[i]) * UINT64_C(0x100000001B3);
+    return hash;
+}
+
+uint64_t arn_tflite_hash(const void *bytes, size_t size) {
+    return hash_bytes(hash_start, bytes, size);
+}
+
+static uint64_t hash_number(uint64_t hash, uint64_t number) {
+    uint8_t bytes[8];
+    arn_store_u64(bytes, number);
+    return hash_bytes(hash, bytes, sizeof bytes);
+}
+
+/* Tensors go by their number in the file, which no pass changes. */
+static uint64_t hash_tensors(uint64_t hash, const arenaut_program *program, const uint32_t *ids,
+                             uint32_t count) {
+    hash = hash_number(hash, count);
+    for (uint32_t i = 0; i < count; i++) {
+        hash = hash_number(hash, ids[i] == ARENAUT_NONE ? ARENAUT_NONE
+                                                         : program->tensors[ids[i]].file_index);
+    }
+    return hash;
+}
+
+static uint64_t hash_op(uint64_t hash, const arenaut_program *program, const arenaut_op *op) {
+    hash = hash_bytes(hash, (const uint8_t *)op->name, strlen(op->name) + 1);
+    hash = hash_tensors(hash, program, op->inputs, op->n_inputs);
+    hash = hash_tensors(hash, program, op->outputs, op->n_outputs);
+    for (uint32_t i = 0; i < op->n_calls; i++) hash = hash_number(hash, op->calls[i]);
+    return hash;
+}
+
+uint64_t arn_tflite_fingerprint(const arenaut_program *program) {
+    uint64_t hash = hash_start;
+    for (uint32_t t = 0; t < program->n_tensors; t++) {
+        const arenaut_tensor *tensor = &program->tensors[t];
+        if (tensor->cls == ARENAUT_SCRATCH) continue;
+        hash = hash_number(hash, tensor->method);
+        hash = hash_number(hash, tensor->bytes);
+        hash = hash_number(hash, tensor->cls);
+    }
+    for (uint32_t m = 0; m < program->n_methods; m++) {
+        const arenaut_method *method = &program->methods[m];
+        hash = hash_number(hash, method->n_ops);
+        hash = hash_tensors(hash, program, method->inputs, method->n_inputs);
+        hash = hash_tensors(hash, program, method->outputs, method->n_outputs);
+        for (uint32_t i = 0; i < method->n_ops; i++) {
+            hash = hash_op(hash, program, &program->ops[method->first_op + i]);
+        }
+    }
+    return hash;
+}

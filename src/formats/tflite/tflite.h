@@ -1,0 +1,97 @@
+/* What the parts of the .tflite format share. */
+#ifndef ARN_FORMATS_TFLITE_H
+#define ARN_FORMATS_TFLITE_H
+
+#include <arenaut/format.h>
+
+#include "core/flatbuffer.h"
+
+/* A file whose outermost table has been looked at, with the vectors through which all the
+ * rest is found. */
+typedef struct arn_tflite_model {
+    arn_flatbuffer fb;
+    arn_fb_table root;
+    arn_fb_vector operator_codes, subgraphs, buffers, metadata, signatures;
+} arn_tflite_model;
+
+arenaut_status arn_tflite_open(const uint8_t *data, size_t size, arn_tflite_model *model,
+                               arenaut_error *err);
+
+/* The bytes that buffer `buffer` holds inside the flatbuffer; absent if it holds none, or
+ * does not exist. */
+arn_fb_vector arn_tflite_buffer_data(arn_tflite_model *model, uint32_t buffer);
+
+/* The bytes of the last metadata entry of that name (the one that runtimes obey), and its
+ * position in the vector; absent, and ARENAUT_NONE, if there is none. */
+arn_fb_vector arn_tflite_metadata(arn_tflite_model *model, const char *name, uint32_t *index);
+bool arn_tflite_metadata_is(arn_tflite_model *model, uint32_t index, const char *name);
+
+/* read.c */
+arenaut_status arn_tflite_read(const uint8_t *data, size_t size,
+                               const arenaut_read_options *options,
+                               const arenaut_allocator *allocator, arenaut_program **out,
+                               arenaut_error *err);
+
+/* operators.c: what an operator does, as far as memory goes. */
+typedef struct arn_tflite_operator {
+    int32_t builtin;
+    arenaut_op_kind kind;
+    /* Where the subgraphs that it calls are named: the slot of the type of its options,
+     * the number which that type must have, and the slots inside the options. */
+    uint8_t options_slot, options_type;
+    uint8_t n_calls, call_slot[2];
+    /* The subgraph tells the kernel what to compute; it never runs as such. */
+    bool call_is_recipe;
+} arn_tflite_operator;
+
+/* The operator's name in the schema; NULL if the number is not known. */
+const char *arn_tflite_operator_name(int32_t builtin);
+/* NULL for an operator that just reads its inputs and writes its outputs. */
+const arn_tflite_operator *arn_tflite_special_operator(int32_t builtin);
+
+/* plan.c: the plan that a file holds, and our mark on it. */
+#define ARN_TFLITE_PLAN_NAME "OfflineMemoryAllocation"
+#define ARN_TFLITE_MARK_NAME "arenaut.plan"
+
+enum {
+    ARN_TFLITE_PLAN_HEAD = 12, /* version, subgraph, count: 32 bits each; then the offsets */
+    ARN_TFLITE_MARK_SIZE = 96,
+};
+
+/* Says that a plan is ours, what it was made for, and how to take it out again. */
+typedef struct arn_tflite_mark {
+    uint64_t fingerprint;   /* of the graph: all that a plan depends on */
+    uint64_t plan_hash;     /* of the plan's bytes: has it been edited since? */
+    uint64_t prefix_size;   /* bytes put in front of the original file */
+    uint64_t original_size; /* and the size of that */
+    uint64_t arena;
+    char planner[33], version[17]; /* who made it; cut to fit */
+} arn_tflite_mark;
+
+void arn_tflite_store_mark(const arn_tflite_mark *mark, uint8_t to[ARN_TFLITE_MARK_SIZE]);
+
+typedef struct arn_tflite_plan {
+    arn_fb_vector data; /* absent: the file holds no plan */
+    size_t offsets;     /* where they begin: n_offsets numbers of 32 bits */
+    uint32_t n_offsets;
+    arn_fb_vector mark_data; /* absent: no mark of a kind that we know */
+    arn_tflite_mark mark;
+} arn_tflite_plan;
+
+/* BAD_INPUT for a plan without room for its own counts, or not of `n_tensors` offsets:
+ * the runtime refuses to start on those. */
+arenaut_status arn_tflite_find_plan(arn_tflite_model *model, uint64_t n_tensors,
+                                    arn_tflite_plan *plan, arenaut_error *err);
+
+/* A number for all of the graph that a plan depends on. Tensors and relations that passes
+ * may have added do not count, so it is the same before and after them. */
+uint64_t arn_tflite_fingerprint(const arenaut_program *program);
+uint64_t arn_tflite_hash(const void *bytes, size_t size);
+
+/* write.c */
+arenaut_status arn_tflite_write(const arenaut_result *result, arenaut_sink sink,
+                                const arenaut_allocator *allocator, arenaut_error *err);
+arenaut_status arn_tflite_strip(const uint8_t *data, size_t size, arenaut_sink sink,
+                                const arenaut_allocator *allocator, arenaut_error *err);
+
+#endif
