@@ -31,6 +31,7 @@ extern "C" {
     XX(ARENA, "arena")                 /* the stated arena is not the highest address */        \
     XX(BOUND, "bound")                 /* the stated lower bound is above the arena, or the     \
                                           plan is called optimal without being at it */         \
+    XX(WITNESS, "witness")             /* what an infeasible plan lists proves nothing */       \
     /* replay */                                                                                \
     XX(OUTSIDE, "outside")             /* a tensor ends past its arena */                       \
     XX(CLOBBERED, "clobbered")         /* a read finds another tensor's bytes */                \

@@ -71,15 +71,18 @@ static bool buffer_is_right(const arenaut_problem *p, const arenaut_plan *plan, 
     return lies_in_its_hosts(p, plan, b);
 }
 
+bool oracle_accepts_buffer(const arenaut_problem *p, const arenaut_plan *plan, uint32_t b) {
+    if (!arenaut_problem_needs_memory(p, b)) return true;
+    if (!buffer_is_right(p, plan, b)) return false;
+    for (uint32_t a = 0; a < b; a++) {
+        if (arenaut_problem_needs_memory(p, a) && !pair_is_right(p, plan, a, b)) return false;
+    }
+    return true;
+}
+
 bool oracle_accepts_placement(const arenaut_problem *p, const arenaut_plan *plan) {
     for (uint32_t b = 0; b < p->n_buffers; b++) {
-        if (arenaut_problem_needs_memory(p, b) && !buffer_is_right(p, plan, b)) return false;
-    }
-    for (uint32_t a = 0; a < p->n_buffers; a++) {
-        for (uint32_t b = a + 1; b < p->n_buffers; b++) {
-            if (!arenaut_problem_needs_memory(p, a) || !arenaut_problem_needs_memory(p, b)) continue;
-            if (!pair_is_right(p, plan, a, b)) return false;
-        }
+        if (!oracle_accepts_buffer(p, plan, b)) return false;
     }
     return true;
 }

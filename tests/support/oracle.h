@@ -10,6 +10,10 @@
  * claims about its arena and bounds. O(n² × lifetimes). */
 bool oracle_accepts_placement(const arenaut_problem *problem, const arenaut_plan *plan);
 
+/* The same for buffer `b` alone and with each buffer before it: what a random planner in a
+ * test needs to know about its next try. */
+bool oracle_accepts_buffer(const arenaut_problem *problem, const arenaut_plan *plan, uint32_t b);
+
 /* The most bytes alive at one step over all pools together, each same-base pair counted as
  * its larger half would have to be, and slices not at all: no valid plan is smaller. */
 uint64_t oracle_max_load(const arenaut_problem *problem);

@@ -1,0 +1,820 @@
+/* Plan against problem: each rule broken by hand, then random plans against the oracle. */
+#include "support/test.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include <arenaut/check.h>
+
+#include "support/fuse.h"
+#include "support/oracle.h"
+#include "support/problems.h"
+
+enum { SIZE_ROOM = 16 };
+
+/* A problem, and a plan for it that puts buffer k at offsets[k] of pool 0. */
+typedef struct scene {
+    arenaut_problem *problem;
+    arenaut_plan *plan;
+    arenaut_finding finding;
+    arenaut_error err;
+} scene;
+
+static void open_scene(scene *s, arenaut_problem *problem, const uint64_t *offsets) {
+    memset(s, 0, sizeof *s);
+    s->problem = problem;
+    assert_ok(arenaut_plan_new(problem->n_buffers, problem->n_pools, NULL, &s->plan, &s->err),
+              s->err);
+    for (uint32_t b = 0; b < problem->n_buffers; b++) {
+        s->plan->pool[b] = arenaut_problem_needs_memory(problem, b) ? 0 : ARENAUT_NONE;
+        s->plan->offset[b] = offsets[b];
+    }
+    /* The bound is left at 0; offsets that cannot be measured are what a test is about. */
+    (void)arenaut_plan_measure(s->plan, problem, NULL);
+}
+
+static void close_scene(scene *s) {
+    arenaut_plan_free(s->plan);
+    arenaut_problem_free(s->problem);
+}
+
+static void expect(scene *s, arenaut_rule rule) {
+    const arenaut_status status =
+        arenaut_check_plan(s->problem, s->plan, NULL, &s->finding, &s->err);
+    if (s->finding.rule != rule) {
+        fail_msg("expected \"%s\", found \"%s\": %s", arenaut_rule_name(rule),
+                 arenaut_rule_name(s->finding.rule), s->finding.msg);
+    }
+    assert_int_equal(status, rule == ARENAUT_RULE_NONE ? ARENAUT_OK : ARENAUT_REJECTED);
+    if (rule != ARENAUT_RULE_NONE) {
+        assert_string_not_equal(s->finding.msg, "");
+        assert_string_equal(s->finding.msg, s->err.msg);
+    }
+}
+
+static void expect_overlap(scene *s, uint32_t a, uint32_t b, uint64_t first, uint64_t end) {
+    expect(s, ARENAUT_RULE_OVERLAP);
+    assert_int_equal(s->finding.a, a);
+    assert_int_equal(s->finding.b, b);
+    assert_int_equal(s->finding.first, first);
+    assert_int_equal(s->finding.end, end);
+}
+
+#define OFFSETS(...) (const uint64_t[]){__VA_ARGS__}
+#define BOXES(...) problem_of((const box[]){__VA_ARGS__}, COUNT_OF(((const box[]){__VA_ARGS__})))
+
+/* ---- one buffer ---- */
+
+static void a_plan_of_another_shape_is_rejected(void **state) {
+    (void)state;
+    scene s;
+    open_scene(&s, BOXES({8, 0, 2}), OFFSETS(0));
+    s.plan->n_buffers = 0;
+    expect(&s, ARENAUT_RULE_SHAPE);
+    s.plan->n_buffers = 1;
+    s.plan->n_pools = 2;
+    expect(&s, ARENAUT_RULE_SHAPE);
+    close_scene(&s);
+}
+
+static void a_buffer_without_place_is_rejected(void **state) {
+    (void)state;
+    scene s;
+    open_scene(&s, BOXES({8, 0, 2}), OFFSETS(0));
+    s.plan->pool[0] = ARENAUT_NONE;
+    expect(&s, ARENAUT_RULE_UNPLACED);
+    close_scene(&s);
+}
+
+static void a_pool_that_does_not_exist_is_rejected(void **state) {
+    (void)state;
+    scene s;
+    open_scene(&s, BOXES({8, 0, 2}, {0, 0, 2}), OFFSETS(0, 0));
+    s.plan->pool[0] = 1;
+    expect(&s, ARENAUT_RULE_POOL);
+    s.plan->pool[0] = 0;
+    s.plan->pool[1] = 7; /* also for a buffer that needs none */
+    expect(&s, ARENAUT_RULE_POOL);
+    close_scene(&s);
+}
+
+static void a_pool_that_is_not_allowed_is_rejected(void **state) {
+    (void)state;
+    arenaut_problem *p = new_problem();
+    add_pool(p, "fast", ARENAUT_UNLIMITED, 1);
+    add_pool(p, "slow", ARENAUT_UNLIMITED, 1);
+    const arenaut_interval life = {0, 2};
+    arenaut_buffer b = ARENAUT_BUFFER_INIT;
+    b.size = 8, b.lifetimes = &life, b.n_lifetimes = 1, b.pools = 2;
+    add_buffer(p, &b);
+    finish(p);
+    scene s;
+    open_scene(&s, p, OFFSETS(0));
+    expect(&s, ARENAUT_RULE_POOL);
+    s.plan->pool[0] = 1;
+    (void)arenaut_plan_measure(s.plan, p, NULL);
+    expect(&s, ARENAUT_RULE_NONE);
+    close_scene(&s);
+}
+
+static void a_misaligned_buffer_is_rejected(void **state) {
+    (void)state;
+    arenaut_problem *p = new_problem();
+    const arenaut_interval life = {0, 2};
+    arenaut_buffer b = ARENAUT_BUFFER_INIT;
+    b.size = 8, b.lifetimes = &life, b.n_lifetimes = 1, b.align = 16;
+    add_buffer(p, &b);
+    finish(p);
+    scene s;
+    open_scene(&s, p, OFFSETS(8));
+    expect(&s, ARENAUT_RULE_ALIGNMENT);
+    close_scene(&s);
+}
+
+static void an_end_that_overflows_is_rejected(void **state) {
+    (void)state;
+    scene s;
+    open_scene(&s, BOXES({8, 0, 2}), OFFSETS(ARENAUT_SIZE_MAX - 7));
+    expect(&s, ARENAUT_RULE_OVERFLOW);
+    s.plan->offset[0] = UINT64_MAX - 1; /* -2, as a file might say */
+    expect(&s, ARENAUT_RULE_OVERFLOW);
+    close_scene(&s);
+}
+
+static void a_buffer_past_the_capacity_is_rejected(void **state) {
+    (void)state;
+    arenaut_problem *p = new_problem();
+    add_pool(p, "sram", 16, 1);
+    add_box(p, 8, 0, 2);
+    finish(p);
+    scene s;
+    open_scene(&s, p, OFFSETS(9));
+    expect(&s, ARENAUT_RULE_CAPACITY);
+    s.plan->offset[0] = 8;
+    (void)arenaut_plan_measure(s.plan, p, NULL);
+    expect(&s, ARENAUT_RULE_NONE);
+    close_scene(&s);
+}
+
+static void a_fixed_offset_that_is_not_kept_is_rejected(void **state) {
+    (void)state;
+    arenaut_problem *p = new_problem();
+    const arenaut_interval life = {0, 2};
+    arenaut_buffer b = ARENAUT_BUFFER_INIT;
+    b.size = 8, b.lifetimes = &life, b.n_lifetimes = 1, b.fixed_offset = 32;
+    add_buffer(p, &b);
+    finish(p);
+    scene s;
+    open_scene(&s, p, OFFSETS(0));
+    expect(&s, ARENAUT_RULE_FIXED);
+    close_scene(&s);
+}
+
+static void a_buffer_in_a_reserved_range_is_rejected(void **state) {
+    (void)state;
+    arenaut_problem *p = new_problem();
+    add_pool(p, NULL, ARENAUT_UNLIMITED, 1);
+    const arenaut_reserved ranges[] = {{0, 0, 4}, {0, 20, 24}};
+    arenaut_error err = {0};
+    for (size_t i = 0; i < 2; i++) {
+        assert_ok(arenaut_problem_add_reserved(p, &ranges[i], &err), err);
+    }
+    add_box(p, 8, 0, 2);
+    finish(p);
+    scene s;
+    open_scene(&s, p, OFFSETS(3));
+    expect(&s, ARENAUT_RULE_RESERVED);
+    assert_int_equal(s.finding.first, 3);
+    assert_int_equal(s.finding.end, 4);
+    const uint64_t right[] = {4, 12, 24}, wrong[] = {13, 20, 22, 16};
+    for (size_t i = 0; i < COUNT_OF(right) + COUNT_OF(wrong); i++) {
+        const bool fine = i < COUNT_OF(right);
+        s.plan->offset[0] = fine ? right[i] : wrong[i - COUNT_OF(right)];
+        (void)arenaut_plan_measure(s.plan, p, NULL);
+        expect(&s, fine ? ARENAUT_RULE_NONE : ARENAUT_RULE_RESERVED);
+    }
+    close_scene(&s);
+}
+
+/* ---- pairs ---- */
+
+static void buffers_alive_together_must_be_apart(void **state) {
+    (void)state;
+    scene s;
+    open_scene(&s, BOXES({8, 0, 3}, {8, 2, 5}), OFFSETS(0, 7));
+    expect_overlap(&s, 0, 1, 7, 8);
+    assert_int_equal(s.finding.step, 2);
+    s.plan->offset[1] = 8;
+    (void)arenaut_plan_measure(s.plan, s.problem, NULL);
+    expect(&s, ARENAUT_RULE_NONE);
+    close_scene(&s);
+}
+
+static void buffers_one_after_another_may_share(void **state) {
+    (void)state;
+    scene s;
+    open_scene(&s, BOXES({8, 0, 3}, {8, 3, 5}, {0, 0, 9}, {8, 4, 4}), OFFSETS(0, 0, 0, 0));
+    expect(&s, ARENAUT_RULE_NONE);
+    close_scene(&s);
+}
+
+/*  0 ────┐    ┌──
+ *        └────┘       1 lives in the gap of 0, 2 reaches one step into its second life */
+static void a_gap_may_be_used_and_no_more(void **state) {
+    (void)state;
+    for (int64_t end = 5; end <= 6; end++) {
+        arenaut_problem *p = new_problem();
+        const arenaut_interval lives[] = {{0, 2}, {5, 8}};
+        arenaut_buffer b = ARENAUT_BUFFER_INIT;
+        b.size = 8, b.lifetimes = lives, b.n_lifetimes = 2;
+        add_buffer(p, &b);
+        add_box(p, 8, 2, end);
+        finish(p);
+        scene s;
+        open_scene(&s, p, OFFSETS(0, 0));
+        expect(&s, end == 5 ? ARENAUT_RULE_NONE : ARENAUT_RULE_OVERLAP);
+        if (end == 6) assert_int_equal(s.finding.step, 5);
+        close_scene(&s);
+    }
+}
+
+static void a_conflict_edge_keeps_buffers_apart(void **state) {
+    (void)state;
+    arenaut_problem *p = new_problem();
+    add_box(p, 8, 0, 2);
+    add_box(p, 8, 4, 6);
+    arenaut_error err = {0};
+    assert_ok(arenaut_problem_add_conflict(p, 1, 0, &err), err);
+    finish(p);
+    scene s;
+    open_scene(&s, p, OFFSETS(0, 4));
+    expect_overlap(&s, 0, 1, 4, 8);
+    close_scene(&s);
+}
+
+static void pools_do_not_interfere(void **state) {
+    (void)state;
+    arenaut_problem *p = new_problem();
+    add_pool(p, "a", ARENAUT_UNLIMITED, 1);
+    add_pool(p, "b", ARENAUT_UNLIMITED, 1);
+    for (int i = 0; i < 4; i++) add_box(p, 8, 0, 2);
+    finish(p);
+    scene s;
+    open_scene(&s, p, OFFSETS(0, 0, 8, 8));
+    s.plan->pool[1] = s.plan->pool[3] = 1;
+    (void)arenaut_plan_measure(s.plan, p, NULL);
+    expect(&s, ARENAUT_RULE_NONE);
+    s.plan->offset[3] = 4;
+    (void)arenaut_plan_measure(s.plan, p, NULL);
+    expect_overlap(&s, 1, 3, 4, 8);
+    assert_int_equal(s.finding.pool, 1);
+    close_scene(&s);
+}
+
+/* ---- relations ---- */
+
+static uint32_t add_heir(arenaut_problem *p, uint64_t size, int64_t first, int64_t end,
+                         uint32_t base) {
+    const arenaut_interval life = {first, end};
+    arenaut_buffer b = ARENAUT_BUFFER_INIT;
+    b.size = size, b.lifetimes = &life, b.n_lifetimes = 1, b.same_base = base;
+    return add_buffer(p, &b);
+}
+
+static uint32_t add_slice(arenaut_problem *p, uint64_t size, int64_t first, int64_t end,
+                          uint32_t host, uint64_t delta) {
+    const arenaut_interval life = {first, end};
+    arenaut_buffer b = ARENAUT_BUFFER_INIT;
+    b.size = size, b.lifetimes = &life, b.n_lifetimes = 1;
+    b.inside = host, b.inside_delta = delta;
+    return add_buffer(p, &b);
+}
+
+static void a_chain_of_same_base_pairs_may_share_one_place(void **state) {
+    (void)state;
+    arenaut_problem *p = new_problem();
+    add_box(p, 8, 0, 3);
+    add_heir(p, 8, 2, 5, 0);
+    add_heir(p, 4, 4, 7, 1);
+    add_heir(p, 12, 6, 9, 2);
+    finish(p);
+    scene s;
+    open_scene(&s, p, OFFSETS(0, 0, 0, 0));
+    expect(&s, ARENAUT_RULE_NONE);
+    close_scene(&s);
+}
+
+static void a_same_base_pair_at_another_offset_is_rejected(void **state) {
+    (void)state;
+    arenaut_problem *p = new_problem();
+    add_box(p, 8, 0, 3);
+    add_heir(p, 8, 2, 5, 0);
+    finish(p);
+    scene s;
+    open_scene(&s, p, OFFSETS(0, 4));
+    expect_overlap(&s, 0, 1, 4, 8);
+    s.plan->offset[1] = 8; /* a permission, not a duty */
+    (void)arenaut_plan_measure(s.plan, p, NULL);
+    expect(&s, ARENAUT_RULE_NONE);
+    close_scene(&s);
+}
+
+static void two_heirs_of_one_base_conflict(void **state) {
+    (void)state;
+    arenaut_problem *p = new_problem();
+    add_box(p, 8, 0, 3);
+    add_heir(p, 8, 2, 5, 0);
+    add_heir(p, 8, 2, 5, 0);
+    finish(p);
+    scene s;
+    open_scene(&s, p, OFFSETS(0, 0, 0));
+    expect_overlap(&s, 1, 2, 0, 8);
+    close_scene(&s);
+}
+
+static void an_unrelated_buffer_behind_an_allowed_overlap_is_found(void **state) {
+    (void)state;
+    arenaut_problem *p = new_problem();
+    add_box(p, 32, 0, 3);
+    add_heir(p, 4, 2, 5, 0);
+    add_box(p, 4, 2, 5); /* in 0's bytes, past the end of 1 */
+    finish(p);
+    scene s;
+    open_scene(&s, p, OFFSETS(0, 0, 16));
+    expect_overlap(&s, 0, 2, 16, 20);
+    close_scene(&s);
+}
+
+/*  host   [0 ............ 16)
+ *  slices [0 .. 8) [8 .. 16), and one of 4 bytes inside the second at +4 */
+static arenaut_problem *concat(void) {
+    arenaut_problem *p = new_problem();
+    add_box(p, 16, 2, 9);
+    add_slice(p, 8, 0, 5, 0, 0);
+    add_slice(p, 8, 1, 6, 0, 8);
+    add_slice(p, 4, 1, 4, 2, 4);
+    finish(p);
+    return p;
+}
+
+static void slices_lie_in_their_hosts(void **state) {
+    (void)state;
+    scene s;
+    open_scene(&s, concat(), OFFSETS(32, 32, 40, 44));
+    expect(&s, ARENAUT_RULE_NONE);
+    close_scene(&s);
+}
+
+static void a_slice_off_its_delta_is_rejected(void **state) {
+    (void)state;
+    scene s;
+    open_scene(&s, concat(), OFFSETS(32, 32, 41, 45));
+    expect(&s, ARENAUT_RULE_INSIDE);
+    assert_int_equal(s.finding.a, 2);
+    assert_int_equal(s.finding.b, 0);
+    s.plan->offset[2] = 40;
+    s.plan->offset[3] = 40;
+    expect(&s, ARENAUT_RULE_INSIDE);
+    assert_int_equal(s.finding.a, 3);
+    close_scene(&s);
+}
+
+static void overlapping_siblings_are_rejected(void **state) {
+    (void)state;
+    arenaut_problem *p = new_problem();
+    add_box(p, 16, 2, 9);
+    add_slice(p, 8, 0, 5, 0, 0);
+    add_slice(p, 8, 1, 6, 0, 4);
+    finish(p);
+    scene s;
+    open_scene(&s, p, OFFSETS(0, 0, 4));
+    expect_overlap(&s, 1, 2, 4, 8);
+    close_scene(&s);
+}
+
+static void a_stranger_in_a_host_is_found_behind_its_slice(void **state) {
+    (void)state;
+    arenaut_problem *p = new_problem();
+    add_box(p, 32, 0, 9);
+    add_slice(p, 4, 0, 9, 0, 0);
+    add_box(p, 4, 1, 3);
+    finish(p);
+    scene s;
+    open_scene(&s, p, OFFSETS(0, 0, 8));
+    expect_overlap(&s, 0, 2, 8, 12);
+    close_scene(&s);
+}
+
+static void slices_of_a_host_that_never_lives_hold_to_the_next_one_out(void **state) {
+    (void)state;
+    arenaut_problem *p = new_problem();
+    add_box(p, 32, 0, 9);
+    add_slice(p, 16, 3, 3, 0, 8);
+    add_slice(p, 4, 0, 9, 1, 4);
+    finish(p);
+    scene s;
+    open_scene(&s, p, OFFSETS(0, 0, 12));
+    expect(&s, ARENAUT_RULE_NONE);
+    s.plan->offset[2] = 4;
+    expect(&s, ARENAUT_RULE_INSIDE);
+    close_scene(&s);
+}
+
+/* ---- claims ---- */
+
+static void a_wrong_arena_is_rejected(void **state) {
+    (void)state;
+    arenaut_problem *p = new_problem();
+    add_pool(p, NULL, ARENAUT_UNLIMITED, 16);
+    add_box(p, 17, 0, 2);
+    finish(p);
+    scene s;
+    open_scene(&s, p, OFFSETS(0));
+    assert_int_equal(s.plan->arena[0], 32);
+    expect(&s, ARENAUT_RULE_NONE);
+    s.plan->arena[0] = s.plan->total = 17;
+    expect(&s, ARENAUT_RULE_ARENA);
+    s.plan->arena[0] = 32;
+    expect(&s, ARENAUT_RULE_ARENA); /* the total */
+    close_scene(&s);
+}
+
+static void a_bound_above_the_arena_is_rejected(void **state) {
+    (void)state;
+    scene s;
+    open_scene(&s, BOXES({8, 0, 2}), OFFSETS(0));
+    s.plan->lower_bound[0] = 9;
+    expect(&s, ARENAUT_RULE_BOUND);
+    s.plan->lower_bound[0] = 8;
+    s.plan->total_bound = 9;
+    expect(&s, ARENAUT_RULE_BOUND);
+    s.plan->total_bound = 8;
+    expect(&s, ARENAUT_RULE_NONE);
+    close_scene(&s);
+}
+
+static void optimal_means_at_the_bound(void **state) {
+    (void)state;
+    scene s;
+    open_scene(&s, BOXES({8, 0, 2}), OFFSETS(0));
+    s.plan->quality = ARENAUT_OPTIMAL;
+    s.plan->total_bound = 7;
+    expect(&s, ARENAUT_RULE_BOUND);
+    s.plan->total_bound = 8;
+    expect(&s, ARENAUT_RULE_NONE);
+    close_scene(&s);
+}
+
+static void a_problem_that_is_not_valid_is_refused(void **state) {
+    (void)state;
+    scene s;
+    open_scene(&s, BOXES({8, 0, 2}), OFFSETS(0));
+    s.problem->lifetime[0].end = -1;
+    assert_int_equal(arenaut_check_plan(s.problem, s.plan, NULL, &s.finding, NULL),
+                     ARENAUT_BAD_INPUT);
+    assert_int_equal(s.finding.rule, ARENAUT_RULE_NONE);
+    close_scene(&s);
+}
+
+/* ---- witnesses ---- */
+
+/* Puts a witness into the plan; the memory is the plan's, as a planner's would be. */
+static void testify(scene *s, int64_t step, uint32_t pool, const uint32_t *buffers, uint32_t n,
+                    uint64_t bytes_over) {
+    free(s->plan->witness.buffers);
+    s->plan->witness.buffers = malloc(n * sizeof *buffers);
+    assert_non_null(s->plan->witness.buffers);
+    memcpy(s->plan->witness.buffers, buffers, n * sizeof *buffers);
+    s->plan->witness.n_buffers = n;
+    s->plan->witness.step = step;
+    s->plan->witness.pool = pool;
+    s->plan->witness.bytes_over = bytes_over;
+    s->plan->quality = ARENAUT_INFEASIBLE;
+    s->plan->stopped_by = ARENAUT_STOP_PROOF;
+}
+
+#define IDS(...) (const uint32_t[]){__VA_ARGS__}, COUNT_OF(((const uint32_t[]){__VA_ARGS__}))
+
+static arenaut_problem *three_in(uint64_t capacity) {
+    arenaut_problem *p = new_problem();
+    add_pool(p, "sram", capacity, 1);
+    add_box(p, 8, 0, 3);
+    add_box(p, 8, 2, 5);
+    add_box(p, 8, 2, 3);
+    finish(p);
+    return p;
+}
+
+static void an_overload_proves_infeasibility(void **state) {
+    (void)state;
+    scene s;
+    open_scene(&s, three_in(20), OFFSETS(0, 0, 0));
+    testify(&s, 2, 0, IDS(0, 1, 2), 4);
+    expect(&s, ARENAUT_RULE_NONE);
+    testify(&s, 2, ARENAUT_NONE, IDS(2, 0, 1), 1);
+    expect(&s, ARENAUT_RULE_NONE);
+    close_scene(&s);
+}
+
+static void a_witness_that_proves_nothing_is_rejected(void **state) {
+    (void)state;
+    scene s;
+    open_scene(&s, three_in(20), OFFSETS(0, 0, 0));
+    testify(&s, 2, 0, IDS(0, 1, 2), 5); /* it is 4 */
+    expect(&s, ARENAUT_RULE_WITNESS);
+    testify(&s, 2, 0, IDS(0, 1, 2), 0);
+    expect(&s, ARENAUT_RULE_WITNESS);
+    testify(&s, 3, 0, IDS(0, 1, 2), 4); /* not all alive */
+    expect(&s, ARENAUT_RULE_WITNESS);
+    testify(&s, 2, 0, IDS(0, 1, 1), 4);
+    expect(&s, ARENAUT_RULE_WITNESS);
+    testify(&s, 2, 0, IDS(0, 1, 3), 4);
+    expect(&s, ARENAUT_RULE_WITNESS);
+    testify(&s, 2, 1, IDS(0, 1, 2), 4);
+    expect(&s, ARENAUT_RULE_WITNESS);
+    testify(&s, 2, 0, IDS(0, 1), 1); /* they fit */
+    expect(&s, ARENAUT_RULE_WITNESS);
+    close_scene(&s);
+}
+
+static void infeasible_without_witness_needs_a_finished_search(void **state) {
+    (void)state;
+    scene s;
+    open_scene(&s, three_in(20), OFFSETS(0, 0, 0));
+    s.plan->quality = ARENAUT_INFEASIBLE;
+    s.plan->stopped_by = ARENAUT_STOP_EFFORT;
+    expect(&s, ARENAUT_RULE_WITNESS);
+    s.plan->stopped_by = ARENAUT_STOP_PROOF;
+    expect(&s, ARENAUT_RULE_NONE);
+    close_scene(&s);
+}
+
+static void what_relations_let_share_does_not_add_up(void **state) {
+    (void)state;
+    arenaut_problem *p = new_problem();
+    add_pool(p, NULL, 12, 1);
+    add_box(p, 8, 0, 3);
+    add_heir(p, 6, 2, 3, 0);
+    add_slice(p, 4, 2, 3, 0, 0);
+    finish(p);
+    scene s;
+    open_scene(&s, p, OFFSETS(0, 0, 0));
+    testify(&s, 2, 0, IDS(0, 1, 2), 1);
+    expect(&s, ARENAUT_RULE_WITNESS);
+    close_scene(&s);
+}
+
+static void a_buffer_larger_than_every_pool_is_its_own_witness(void **state) {
+    (void)state;
+    arenaut_problem *p = new_problem();
+    add_pool(p, NULL, 10, 1);
+    add_pool(p, NULL, 12, 1);
+    add_box(p, 16, 0, 3);
+    finish(p);
+    scene s;
+    open_scene(&s, p, OFFSETS(0));
+    testify(&s, 0, ARENAUT_NONE, IDS(0), 4); /* not 16 - (10 + 12) */
+    expect(&s, ARENAUT_RULE_NONE);
+    testify(&s, 0, ARENAUT_NONE, IDS(0), 5);
+    expect(&s, ARENAUT_RULE_WITNESS);
+    close_scene(&s);
+}
+
+static uint32_t add_fixed(arenaut_problem *p, uint64_t size, int64_t first, int64_t end,
+                          uint64_t offset) {
+    const arenaut_interval life = {first, end};
+    arenaut_buffer b = ARENAUT_BUFFER_INIT;
+    b.size = size, b.lifetimes = &life, b.n_lifetimes = 1, b.fixed_offset = offset;
+    return add_buffer(p, &b);
+}
+
+static void fixed_buffers_that_overlap_are_a_witness(void **state) {
+    (void)state;
+    arenaut_problem *p = new_problem();
+    add_fixed(p, 8, 0, 3, 0);
+    add_fixed(p, 8, 2, 5, 6);
+    add_fixed(p, 8, 3, 5, 0);
+    finish(p);
+    scene s;
+    open_scene(&s, p, OFFSETS(0, 6, 0));
+    testify(&s, 2, 0, IDS(0, 1), 2);
+    expect(&s, ARENAUT_RULE_NONE);
+    testify(&s, 2, 0, IDS(0, 1), 3);
+    expect(&s, ARENAUT_RULE_WITNESS);
+    testify(&s, 2, 0, IDS(0, 2), 8); /* one after the other */
+    expect(&s, ARENAUT_RULE_WITNESS);
+    close_scene(&s);
+}
+
+static void a_pin_in_the_middle_leaves_no_gap(void **state) {
+    (void)state;
+    arenaut_problem *p = new_problem();
+    add_pool(p, NULL, 100, 1);
+    add_fixed(p, 20, 0, 3, 40);
+    add_box(p, 50, 0, 3);
+    finish(p);
+    scene s;
+    open_scene(&s, p, OFFSETS(40, 0));
+    testify(&s, 1, 0, IDS(0, 1), 10);
+    expect(&s, ARENAUT_RULE_NONE);
+    testify(&s, 1, 0, IDS(0, 1), 11);
+    expect(&s, ARENAUT_RULE_WITNESS);
+    close_scene(&s);
+}
+
+static void alignment_counts_in_an_overload(void **state) {
+    (void)state;
+    arenaut_problem *p = new_problem();
+    add_pool(p, NULL, 40, 1);
+    for (int i = 0; i < 3; i++) {
+        const arenaut_interval life = {0, 2};
+        arenaut_buffer b = ARENAUT_BUFFER_INIT;
+        b.size = 12, b.lifetimes = &life, b.n_lifetimes = 1, b.align = 16;
+        add_buffer(p, &b);
+    }
+    finish(p);
+    scene s;
+    open_scene(&s, p, OFFSETS(0, 0, 0));
+    testify(&s, 0, 0, IDS(0, 1, 2), 4); /* at 0, 16 and 32 they end at 44 */
+    expect(&s, ARENAUT_RULE_NONE);
+    testify(&s, 0, 0, IDS(0, 1, 2), 5);
+    expect(&s, ARENAUT_RULE_WITNESS);
+    close_scene(&s);
+}
+
+/* ---- random plans against the oracle ---- */
+
+static void try_somewhere(rng *r, const arenaut_problem *p, arenaut_plan *plan, uint32_t b) {
+    const uint32_t host = arenaut_problem_inside(p, b), base = arenaut_problem_same_base(p, b);
+    plan->pool[b] = rng_below(r, p->n_pools);
+    plan->offset[b] = rng_below(r, 5 * SIZE_ROOM);
+    if (!rng_once_in(r, 8)) plan->offset[b] &= ~(arenaut_problem_align(p, b) - 1);
+    if (arenaut_problem_fixed_offset(p, b) != ARENAUT_UNPLACED && !rng_once_in(r, 8)) {
+        plan->offset[b] = arenaut_problem_fixed_offset(p, b);
+    }
+    if (base != ARENAUT_NONE && rng_once_in(r, 2)) {
+        plan->pool[b] = plan->pool[base];
+        plan->offset[b] = plan->offset[base];
+    }
+    if (host != ARENAUT_NONE && !rng_once_in(r, 8)) {
+        plan->pool[b] = plan->pool[host];
+        plan->offset[b] = plan->offset[host] + p->inside_delta[b];
+    }
+    if (plan->pool[b] == ARENAUT_NONE) plan->pool[b] = 0;
+}
+
+/* Mostly right: each buffer gets several tries for a place beside those before it. */
+static arenaut_plan *random_plan(rng *r, const arenaut_problem *p) {
+    arenaut_plan *plan = NULL;
+    arenaut_error err = {0};
+    assert_ok(arenaut_plan_new(p->n_buffers, p->n_pools, NULL, &plan, &err), err);
+    const uint32_t tries = 1 + rng_below(r, rng_once_in(r, 2) ? 4 : 60);
+    for (uint32_t b = 0; b < p->n_buffers; b++) {
+        for (uint32_t i = 0; i < tries; i++) {
+            try_somewhere(r, p, plan, b);
+            if (oracle_accepts_buffer(p, plan, b)) break;
+        }
+    }
+    /* Then, often, one of them goes where nobody looked whether it fits. */
+    if (rng_once_in(r, 3)) {
+        const uint32_t b = rng_below(r, p->n_buffers), a = rng_below(r, p->n_buffers);
+        plan->pool[b] = plan->pool[a];
+        plan->offset[b] = plan->offset[a] & ~(arenaut_problem_align(p, b) - 1);
+    }
+    assert_ok(arenaut_plan_measure(plan, p, &err), err);
+    return plan;
+}
+
+static void checker_and_oracle_agree_on_random_plans(void **state) {
+    (void)state;
+    enum { SEEDS = 20000 };
+    uint32_t accepted = 0, with_relations = 0, overlaps = 0;
+    for (uint32_t seed = 0; seed < SEEDS; seed++) {
+        rng r = {seed};
+        const problem_shape shape = {2 + seed % 12, SIZE_ROOM, 3 + seed % 9,
+                                     (uint32_t)rng_next(&r) & ARENAUT_FEATURE_ALL};
+        arenaut_problem *p = random_problem(&r, &shape);
+        arenaut_plan *plan = random_plan(&r, p);
+        arenaut_finding finding;
+        arenaut_error err = {0};
+        const bool right = oracle_accepts_placement(p, plan);
+        const arenaut_status status = arenaut_check_plan(p, plan, NULL, &finding, &err);
+        if (status != (right ? ARENAUT_OK : ARENAUT_REJECTED)) {
+            fail_msg("seed %u: the oracle says %s, the checker %s: %s", seed,
+                     right ? "right" : "wrong", arenaut_status_text(status), err.msg);
+        }
+        if (right) assert_true(oracle_max_load(p) <= plan->total);
+        accepted += right;
+        with_relations += right && (p->same_base || p->inside);
+        overlaps += finding.rule == ARENAUT_RULE_OVERLAP;
+        arenaut_plan_free(plan);
+        arenaut_problem_free(p);
+    }
+    /* Both answers must have been put to the test. */
+    print_message("%u of %u plans right (%u with relations), %u overlaps\n", accepted,
+                  (unsigned)SEEDS, with_relations, overlaps);
+    assert_true(accepted > SEEDS / 4 && with_relations > SEEDS / 20 && overlaps > SEEDS / 20);
+}
+
+/* ---- memory, scale ---- */
+
+static arenaut_status check_once(void *context, const arenaut_allocator *allocator) {
+    const scene *s = context;
+    arenaut_finding finding;
+    arenaut_error err = {.code = ARENAUT_OK};
+    const arenaut_status status =
+        arenaut_check_plan(s->problem, s->plan, allocator, &finding, &err);
+    if (status == ARENAUT_OK) assert_int_equal(err.code, ARENAUT_OK); /* untouched */
+    return status;
+}
+
+static void running_out_of_memory_is_survived(void **state) {
+    (void)state;
+    scene s;
+    open_scene(&s, concat(), OFFSETS(32, 32, 40, 44));
+    survives_every_allocation_failure(check_once, &s);
+    close_scene(&s);
+    arenaut_problem *p = new_problem();
+    add_pool(p, NULL, 100, 1);
+    add_fixed(p, 20, 0, 3, 40);
+    add_box(p, 50, 0, 3);
+    finish(p);
+    open_scene(&s, p, OFFSETS(40, 0));
+    testify(&s, 1, 0, IDS(0, 1), 10);
+    survives_every_allocation_failure(check_once, &s);
+    close_scene(&s);
+}
+
+/* Half the buffers live to the end, so that 100,000 are alive at once. Every fourth is a
+ * slice of the one before, and every fourth an heir of it. */
+static void two_hundred_thousand_buffers_take_no_time(void **state) {
+    (void)state;
+    enum { N = 200000 };
+    arenaut_problem *p = new_problem();
+    uint64_t *offsets = malloc(N * sizeof *offsets);
+    assert_non_null(offsets);
+    for (int64_t i = 0; i < N; i += 4) {
+        add_box(p, 64, i, i + 2);
+        add_heir(p, 64, i + 1, N + 1, (uint32_t)i);
+        add_box(p, 64, i + 2, N + 1);
+        add_slice(p, 32, i + 2, N, (uint32_t)i + 2, 16);
+        offsets[i] = offsets[i + 1] = (uint64_t)i * 64;
+        offsets[i + 2] = (uint64_t)i * 64 + 64;
+        offsets[i + 3] = offsets[i + 2] + 16;
+    }
+    finish(p);
+    scene s;
+    open_scene(&s, p, offsets);
+    const clock_t begin = clock();
+    expect(&s, ARENAUT_RULE_NONE);
+    print_message("%d buffers: %.2f s\n", N, (double)(clock() - begin) / CLOCKS_PER_SEC);
+    s.plan->offset[N / 2] = s.plan->offset[N - 8] = 7; /* found among all the rest */
+    (void)arenaut_plan_measure(s.plan, p, NULL);
+    expect(&s, ARENAUT_RULE_OVERLAP);
+    free(offsets);
+    close_scene(&s);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_plan_of_another_shape_is_rejected),
+        cmocka_unit_test(a_buffer_without_place_is_rejected),
+        cmocka_unit_test(a_pool_that_does_not_exist_is_rejected),
+        cmocka_unit_test(a_pool_that_is_not_allowed_is_rejected),
+        cmocka_unit_test(a_misaligned_buffer_is_rejected),
+        cmocka_unit_test(an_end_that_overflows_is_rejected),
+        cmocka_unit_test(a_buffer_past_the_capacity_is_rejected),
+        cmocka_unit_test(a_fixed_offset_that_is_not_kept_is_rejected),
+        cmocka_unit_test(a_buffer_in_a_reserved_range_is_rejected),
+        cmocka_unit_test(buffers_alive_together_must_be_apart),
+        cmocka_unit_test(buffers_one_after_another_may_share),
+        cmocka_unit_test(a_gap_may_be_used_and_no_more),
+        cmocka_unit_test(a_conflict_edge_keeps_buffers_apart),
+        cmocka_unit_test(pools_do_not_interfere),
+        cmocka_unit_test(a_chain_of_same_base_pairs_may_share_one_place),
+        cmocka_unit_test(a_same_base_pair_at_another_offset_is_rejected),
+        cmocka_unit_test(two_heirs_of_one_base_conflict),
+        cmocka_unit_test(an_unrelated_buffer_behind_an_allowed_overlap_is_found),
+        cmocka_unit_test(slices_lie_in_their_hosts),
+        cmocka_unit_test(a_slice_off_its_delta_is_rejected),
+        cmocka_unit_test(overlapping_siblings_are_rejected),
+        cmocka_unit_test(a_stranger_in_a_host_is_found_behind_its_slice),
+        cmocka_unit_test(slices_of_a_host_that_never_lives_hold_to_the_next_one_out),
+        cmocka_unit_test(a_wrong_arena_is_rejected),
+        cmocka_unit_test(a_bound_above_the_arena_is_rejected),
+        cmocka_unit_test(optimal_means_at_the_bound),
+        cmocka_unit_test(a_problem_that_is_not_valid_is_refused),
+        cmocka_unit_test(an_overload_proves_infeasibility),
+        cmocka_unit_test(a_witness_that_proves_nothing_is_rejected),
+        cmocka_unit_test(infeasible_without_witness_needs_a_finished_search),
+        cmocka_unit_test(what_relations_let_share_does_not_add_up),
+        cmocka_unit_test(a_buffer_larger_than_every_pool_is_its_own_witness),
+        cmocka_unit_test(fixed_buffers_that_overlap_are_a_witness),
+        cmocka_unit_test(a_pin_in_the_middle_leaves_no_gap),
+        cmocka_unit_test(alignment_counts_in_an_overload),
+        cmocka_unit_test(checker_and_oracle_agree_on_random_plans),
+        cmocka_unit_test(running_out_of_memory_is_survived),
+        cmocka_unit_test(two_hundred_thousand_buffers_take_no_time),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
