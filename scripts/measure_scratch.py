@@ -1,9 +1,13 @@
 """Measures the kernel scratch of each op of .tflite models, in the unmodified tflite-micro wheel.
 
-    python scripts/measure_scratch.py MODEL.tflite…  [-o FOLDER]      default: standard output
+    python scripts/measure_scratch.py MODEL.tflite… [-o FILE]      default: standard output
 
-Writes NAME.scratch.csv as `arenaut plan --scratch` reads it: subgraph,op,bytes, one row per
-request of the kernel, sizes as the runtime's planner rounds them (16 bytes).
+Writes one CSV for all the models, as `arenaut plan --scratch` reads it: model,method,op,bytes
+and the operator's name, one row per request of a kernel, sizes as the runtime's planner rounds
+them (16 bytes). A model that asks for nothing has one row with empty cells. The repo's own is
+
+    python scripts/measure_scratch.py tests/data/*.tflite ../shared/corpus/tflite/*.tflite \
+        -o data/scratch/tflite-micro.csv
 
 How. The runtime does not tell what its kernels ask for, but it tells the arena's head, and it
 obeys offsets. So each op is cut into a model of its own, with its tensors laid on top of one
@@ -89,7 +93,8 @@ class Bench:
 
 
 def measure(data):
-    """Rows (subgraph, op, bytes), and the ops that could not be measured with the reason."""
+    """Rows (subgraph, op, bytes, operator), and the ops that could not be measured: the same
+    with the reason instead of bytes."""
     table = tflite_file.unpack(data)
     rows, failed = [], []
     for g, graph in enumerate(table.subgraphs):
@@ -98,41 +103,42 @@ def measure(data):
             if name in NOT_CUT:
                 continue
             try:
-                rows += [(g, o, size) for size in Bench(table, g, o).requests()]
+                rows += [(g, o, size, name) for size in Bench(table, g, o).requests()]
             except micro_runtime.Refused as why:
-                failed.append((g, o, name, str(why).splitlines()[-1]))
+                failed.append((g, o, str(why).splitlines()[-1], name))
     return rows, failed
 
 
-def side_file(name, rows):
-    lines = [f"# Kernel scratch of {name}, measured by scripts/measure_scratch.py.",
-             f"# Kernels: the reference kernels of the tflite-micro wheel "
-             f"{version('tflite_micro')}.",
-             "# One row per request; other kernel libraries ask for other sizes.",
-             "subgraph,op,bytes"]
-    return "\n".join(lines + [",".join(map(str, row)) for row in rows]) + "\n"
+HEADER = f"""\
+# Kernel scratch, measured op by op by scripts/measure_scratch.py.
+# Kernels: the reference kernels of the tflite-micro wheel {version('tflite_micro')}.
+# Other kernel libraries, and other versions, ask for other sizes.
+model,method,op,bytes,operator
+"""
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("models", nargs="+", type=Path)
-    parser.add_argument("-o", "--output", type=Path, metavar="FOLDER")
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE")
     options = parser.parse_args()
-    incomplete = False
+    text, left_out = HEADER, 0
     for path in options.models:
         rows, failed = measure(path.read_bytes())
-        for subgraph, op, name, why in failed:
-            print(f"{path}: subgraph {subgraph}, op {op} ({name}) was not measured: {why}",
-                  file=sys.stderr)
-        if failed:
-            incomplete = True
-            continue
-        if options.output is None:
-            sys.stdout.write(side_file(path.name, rows))
-            continue
-        options.output.mkdir(parents=True, exist_ok=True)
-        (options.output / f"{path.stem}.scratch.csv").write_text(side_file(path.name, rows))
-    return 1 if incomplete else 0
+        for subgraph, op, why, name in failed[:1]:
+            print(f"{path}: left out: this wheel does not run {len(failed)} of its ops, first "
+                  f"op {op} of subgraph {subgraph}, {name}: {why}", file=sys.stderr)
+        left_out += bool(failed)
+        if not failed:
+            name = path.name.split(".")[0]
+            text += "".join(f"{name},{','.join(map(str, row))}\n"
+                            for row in rows or [("", "", "", "")])
+    if options.output is None:
+        sys.stdout.write(text)
+    else:
+        options.output.parent.mkdir(parents=True, exist_ok=True)
+        options.output.write_text(text)
+    return 1 if left_out == len(options.models) else 0
 
 
 if __name__ == "__main__":
