@@ -3,6 +3,7 @@
 #define ARENAUT_PASS_H
 
 #include <arenaut/program.h>
+#include <arenaut/result.h>
 #include <arenaut/target.h>
 
 #ifdef __cplusplus
@@ -21,6 +22,7 @@ typedef struct arenaut_pass_options {
     size_t n_scratch;
     const arenaut_in_place_rule *in_place; /* the user's rules; they come before the target's */
     size_t n_in_place;
+    bool only_these_rules; /* the target's own in-place rules do not count */
 } arenaut_pass_options;
 
 typedef struct arenaut_pass {
@@ -42,6 +44,32 @@ arenaut_status arenaut_passes_run(arenaut_program *program, const char *selectio
                                   void (*after)(void *context, const arenaut_pass *pass,
                                                 const arenaut_program *program),
                                   void *context, arenaut_error *err);
+
+/* What a scratch file says about one model. */
+typedef struct arenaut_scratch_sizes {
+    arenaut_scratch_entry *entries;
+    size_t n;
+    bool known; /* it speaks about this model: ops without a row ask for nothing */
+} arenaut_scratch_sizes;
+
+/* Reads a scratch file: CSV, and its header names the columns. `op` (its number within the
+ * method) and `bytes` must be there; `method` (number or name; without it the first) and
+ * `model` may be. One row per request, in the order of the requests. With a `model` column
+ * one file serves several models: rows count if they name `model` (NULL: all rows count);
+ * a model that asks for nothing has one row with empty cells. Other columns are for people,
+ * lines that begin with '#' are comments. BAD_INPUT with the line in err->at. */
+arenaut_status arenaut_scratch_read(const char *text, size_t size, const char *model,
+                                    const arenaut_program *program,
+                                    const arenaut_allocator *allocator,
+                                    arenaut_scratch_sizes *out, arenaut_error *err);
+void arenaut_scratch_sizes_free(arenaut_scratch_sizes *sizes, const arenaut_allocator *allocator);
+
+/* What is known of kernel scratch when `program` runs on `target`. `sizes` may be NULL. An
+ * op that has scratch already, from its file or from the pass, counts as known.
+ * O(ops × rules). */
+arenaut_scratch_knowledge arenaut_scratch_known(const arenaut_program *program,
+                                                const arenaut_target *target,
+                                                const arenaut_scratch_sizes *sizes);
 
 #ifdef __cplusplus
 }

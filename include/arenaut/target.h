@@ -15,7 +15,7 @@ typedef struct arenaut_in_place_rule {
     const char *op;    /* operator name as the reader spells it */
     uint32_t input;    /* position of the argument that may be overwritten */
     uint32_t output;   /* position of the output that is written over it */
-    bool same_width;   /* only if element sizes are equal (CAST) */
+    bool any_shape;    /* copies bytes as they are, so shapes may differ (RESHAPE) */
 } arenaut_in_place_rule;
 
 /* An op that asks for kernel scratch, in the kernels of one library. */

@@ -4,10 +4,10 @@
 
 /* What its own planner writes over an operand. Ops that only rename memory come first. */
 static const arenaut_in_place_rule in_place[] = {
-    {"RESHAPE", 0, 0, false},
-    {"SQUEEZE", 0, 0, false},
-    {"EXPAND_DIMS", 0, 0, false},
-    {"BITCAST", 0, 0, false},
+    {"RESHAPE", 0, 0, true},
+    {"SQUEEZE", 0, 0, true},
+    {"EXPAND_DIMS", 0, 0, true},
+    {"BITCAST", 0, 0, true},
     {"ADD", 0, 0, false},
     {"ADD", 1, 0, false},
     {"SUB", 0, 0, false},

@@ -1,0 +1,201 @@
+/* inplace: notes for each op which of its inputs an output may be written over.
+ *
+ * Which kernels read an element before they write there is a matter of tables: the user's
+ * rules and the target's. What the program must fulfil is checked here: the input is not
+ * needed afterwards, is no constant, state or result, and has the output's shape and
+ * bytes. Liveness later turns those pairs into relations whose buffers meet in one step. */
+#include <inttypes.h>
+#include <string.h>
+
+#include <arenaut/pass.h>
+
+#include "core/fail.h"
+#include "core/memory.h"
+#include "ir/store.h"
+
+/* Facts about the storage of a tensor; see arenaut_program_storage. */
+enum {
+    KEPT = 1 << 0,   /* constant, state, shared, the caller's, or an input that must survive */
+    RESULT = 1 << 1, /* of a method */
+};
+
+typedef struct inplace {
+    arenaut_program *program;
+    const arenaut_pass_options *options;
+    uint8_t *facts;      /* per storage */
+    uint32_t *last_read; /* per storage: the last op that reads it; ARENAUT_NONE: none */
+    arenaut_in_place *pairs;
+    uint32_t n_pairs, capacity; /* of the op at work */
+    arenaut_error *err;
+} inplace;
+
+static uint32_t storage_of(const inplace *pass, uint32_t tensor) {
+    return arenaut_program_storage(pass->program, tensor, NULL);
+}
+
+static void gather_facts(inplace *pass) {
+    const arenaut_program *p = pass->program;
+    for (uint32_t t = 0; t < p->n_tensors; t++) {
+        const arenaut_tensor *tensor = &p->tensors[t];
+        const bool kept = tensor->cls == ARENAUT_CONSTANT || tensor->cls == ARENAUT_STATE ||
+                          tensor->qualified_name || tensor->caller_owned;
+        pass->last_read[t] = ARENAUT_NONE;
+        if (kept) pass->facts[storage_of(pass, t)] |= KEPT;
+    }
+    for (uint32_t m = 0; m < p->n_methods; m++) {
+        const arenaut_method *method = &p->methods[m];
+        for (uint32_t i = 0; i < method->n_outputs; i++) {
+            pass->facts[storage_of(pass, method->outputs[i])] |= RESULT;
+        }
+        if (!method->entry || !pass->options->target->keep_inputs) continue;
+        for (uint32_t i = 0; i < method->n_inputs; i++) {
+            pass->facts[storage_of(pass, method->inputs[i])] |= KEPT;
+        }
+    }
+    for (uint32_t i = 0; i < p->n_ops; i++) {
+        const arenaut_op *op = &p->ops[i];
+        for (uint32_t k = 0; k < op->n_inputs; k++) {
+            if (op->inputs[k] != ARENAUT_NONE) pass->last_read[storage_of(pass, op->inputs[k])] = i;
+        }
+    }
+}
+
+static bool is_noted(const inplace *pass, arenaut_in_place pair) {
+    for (uint32_t i = 0; i < pass->n_pairs; i++) {
+        const arenaut_in_place noted = pass->pairs[i];
+        if (noted.output == pair.output && noted.input == pair.input) return true;
+    }
+    return false;
+}
+
+static bool same_shape(const arenaut_tensor *a, const arenaut_tensor *b) {
+    if (a->rank != b->rank) return false;
+    for (uint32_t i = 0; i < a->rank; i++) {
+        if (a->dims[i] != b->dims[i]) return false;
+    }
+    return true;
+}
+
+/* Whether a tensor is all of its storage: written over, a part would take the rest along. */
+static bool fills_storage(const inplace *pass, uint32_t tensor) {
+    uint64_t offset;
+    const uint32_t storage = arenaut_program_storage(pass->program, tensor, &offset);
+    return offset == 0 && pass->program->tensors[tensor].bytes == pass->program->tensors[storage].bytes;
+}
+
+/* Whether output and input of the pair are alike enough to change places in memory, and
+ * the input is of no use after op `at`. */
+static bool fits(const inplace *pass, uint32_t at, arenaut_in_place pair, bool any_shape) {
+    const arenaut_program *p = pass->program;
+    const arenaut_op *op = &p->ops[at];
+    const uint32_t from = op->inputs[pair.input], to = op->outputs[pair.output];
+    if (from == ARENAUT_NONE || to == ARENAUT_NONE) return false;
+    const arenaut_tensor *input = &p->tensors[from], *output = &p->tensors[to];
+    const uint32_t base = storage_of(pass, from), result = storage_of(pass, to);
+    if (base == result || input->bytes != output->bytes) return false;
+    if (arenaut_dtype_bits(input->dtype) != arenaut_dtype_bits(output->dtype)) return false;
+    if (!any_shape && !same_shape(input, output)) return false;
+    if (!fills_storage(pass, from) || !fills_storage(pass, to)) return false;
+    if (pass->facts[base] || (pass->facts[result] & KEPT)) return false;
+    return pass->last_read[base] == at;
+}
+
+static arenaut_status note(inplace *pass, arenaut_in_place pair) {
+    if (is_noted(pass, pair)) return ARENAUT_OK;
+    if (!arn_grow(arn_program_allocator(pass->program), (void **)&pass->pairs, &pass->capacity,
+                  (uint64_t)pass->n_pairs + 1, sizeof *pass->pairs)) {
+        return arn_no_memory(pass->err);
+    }
+    pass->pairs[pass->n_pairs++] = pair;
+    return ARENAUT_OK;
+}
+
+/* A rule of the user's that names an argument the op does not have is a mistake; one of a
+ * target's is not, since its table serves every version of an op. */
+static arenaut_status apply_rule(inplace *pass, uint32_t at, const arenaut_in_place_rule *rule,
+                                 bool from_user) {
+    const arenaut_op *op = &pass->program->ops[at];
+    const arenaut_in_place pair = {rule->output, rule->input};
+    if (!op->name || strcmp(rule->op, op->name) != 0) return ARENAUT_OK;
+    if (rule->input >= op->n_inputs || rule->output >= op->n_outputs) {
+        if (!from_user) return ARENAUT_OK;
+        return arn_fail(pass->err, ARENAUT_BAD_INPUT, 0,
+                        "in-place rule for '%s': output %" PRIu32 " over input %" PRIu32
+                        ", but op %" PRIu32 " has %" PRIu32 " inputs and %" PRIu32 " outputs",
+                        rule->op, rule->output, rule->input, at, op->n_inputs, op->n_outputs);
+    }
+    return fits(pass, at, pair, rule->any_shape) ? note(pass, pair) : ARENAUT_OK;
+}
+
+/* Whether the other arguments that lie in the input's storage allow the pair: inputs if
+ * the same output may be written over them as well (x * x), outputs never. */
+static bool others_allow(const inplace *pass, const arenaut_op *op, arenaut_in_place pair) {
+    const uint32_t base = storage_of(pass, op->inputs[pair.input]);
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        const arenaut_in_place other = {pair.output, i};
+        if (op->inputs[i] == ARENAUT_NONE || storage_of(pass, op->inputs[i]) != base) continue;
+        if (!is_noted(pass, other)) return false;
+    }
+    for (uint32_t i = 0; i < op->n_outputs; i++) {
+        if (op->outputs[i] != ARENAUT_NONE && storage_of(pass, op->outputs[i]) == base) return false;
+    }
+    return true;
+}
+
+/* Gives the op the noted pairs that stand in view of all of its arguments. Pairs that it
+ * had already come first and stay. */
+static arenaut_status store_pairs(inplace *pass, arenaut_op *op) {
+    if (pass->n_pairs == op->n_in_place) return ARENAUT_OK;
+    arenaut_in_place *kept =
+        arenaut_program_alloc(pass->program, pass->n_pairs * sizeof *kept);
+    if (!kept) return arn_no_memory(pass->err);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < pass->n_pairs; i++) {
+        const bool stated = i < op->n_in_place;
+        if (stated || others_allow(pass, op, pass->pairs[i])) kept[n++] = pass->pairs[i];
+    }
+    op->in_place = kept;
+    op->n_in_place = n;
+    return ARENAUT_OK;
+}
+
+static arenaut_status visit(inplace *pass, uint32_t at) {
+    const arenaut_pass_options *options = pass->options;
+    arenaut_op *op = &pass->program->ops[at];
+    arenaut_status st = ARENAUT_OK;
+    if (op->kind != ARENAUT_OP_OUT) return ARENAUT_OK;
+    pass->n_pairs = 0;
+    for (uint32_t i = 0; i < op->n_in_place && st == ARENAUT_OK; i++) {
+        st = note(pass, op->in_place[i]);
+    }
+    for (size_t i = 0; i < options->n_in_place && st == ARENAUT_OK; i++) {
+        st = apply_rule(pass, at, &options->in_place[i], true);
+    }
+    const arenaut_in_place_rule *rule =
+        options->only_these_rules ? NULL : options->target->in_place;
+    for (; rule && rule->op && st == ARENAUT_OK; rule++) st = apply_rule(pass, at, rule, false);
+    return st == ARENAUT_OK ? store_pairs(pass, op) : st;
+}
+
+static arenaut_status inplace_run(arenaut_program *p, const arenaut_pass_options *options,
+                                  arenaut_error *err) {
+    const arenaut_allocator *allocator = arn_program_allocator(p);
+    inplace pass = {.program = p, .options = options, .err = err};
+    pass.facts = arn_allocate_zeroed(allocator, p->n_tensors, sizeof *pass.facts);
+    pass.last_read = arn_allocate(allocator, p->n_tensors, sizeof *pass.last_read);
+    arenaut_status st = pass.facts && pass.last_read ? ARENAUT_OK : arn_no_memory(err);
+    if (st == ARENAUT_OK) gather_facts(&pass);
+    for (uint32_t i = 0; i < p->n_ops && st == ARENAUT_OK; i++) st = visit(&pass, i);
+    arn_release(allocator, pass.facts);
+    arn_release(allocator, pass.last_read);
+    arn_release(allocator, pass.pairs);
+    return st;
+}
+
+extern const arenaut_pass arn_pass_inplace;
+const arenaut_pass arn_pass_inplace = {
+    .name = "inplace",
+    .summary = "lets ops write over an operand that nobody needs any more, where kernels allow it",
+    .by_default = false,
+    .run = inplace_run,
+};

@@ -1,0 +1,64 @@
+/* The table of passes, and running those that are asked for. */
+#include <arenaut/pass.h>
+
+#include "core/fail.h"
+#include "core/table.h"
+
+#define PASS(id) extern const arenaut_pass arn_pass_##id;
+#include "passes/passes.def"
+#undef PASS
+
+static const arenaut_pass *const all[] = {
+#define PASS(id) &arn_pass_##id,
+#include "passes/passes.def"
+#undef PASS
+};
+
+enum { N_PASSES = sizeof all / sizeof *all };
+
+ARN_TABLE_LOOKUPS(pass)
+
+/* N_PASSES if there is no pass of this name. */
+static size_t find_named(const char *name, size_t length) {
+    size_t i = 0;
+    while (i < N_PASSES && (strlen(all[i]->name) != length || memcmp(all[i]->name, name, length))) {
+        i++;
+    }
+    return i;
+}
+
+/* Applies "a,b,-c" to the default pipeline. */
+static arenaut_status select_passes(const char *selection, bool chosen[N_PASSES],
+                                    arenaut_error *err) {
+    for (size_t i = 0; i < N_PASSES; i++) chosen[i] = all[i]->by_default;
+    while (selection && *selection) {
+        const bool leave_out = *selection == '-';
+        const char *name = selection + leave_out;
+        const size_t length = strcspn(name, ",");
+        const size_t found = find_named(name, length);
+        if (found == N_PASSES) {
+            return arn_fail(err, ARENAUT_BAD_ARGUMENT, 0, "there is no pass '%.*s'",
+                            length < 64 ? (int)length : 64, name);
+        }
+        chosen[found] = !leave_out;
+        selection = name + length + (name[length] == ',');
+    }
+    return ARENAUT_OK;
+}
+
+arenaut_status arenaut_passes_run(arenaut_program *program, const char *selection,
+                                  const arenaut_pass_options *options,
+                                  void (*after)(void *context, const arenaut_pass *pass,
+                                                const arenaut_program *program),
+                                  void *context, arenaut_error *err) {
+    bool chosen[N_PASSES];
+    arenaut_status st = select_passes(selection, chosen, err);
+    /* Passes index what the program names, so it must be sound before the first, too. */
+    if (st == ARENAUT_OK) st = arenaut_program_validate(program, err);
+    for (size_t i = 0; i < N_PASSES && st == ARENAUT_OK; i++) {
+        if (!chosen[i]) continue;
+        st = all[i]->run(program, options, err);
+        if (st == ARENAUT_OK && after) after(context, all[i], program);
+    }
+    return st == ARENAUT_OK ? arenaut_program_validate(program, err) : st;
+}

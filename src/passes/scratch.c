@@ -1,0 +1,135 @@
+/* scratch: gives ops the kernel scratch that a side file says they ask for. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <arenaut/pass.h>
+
+#include "core/checked.h"
+#include "core/fail.h"
+#include "core/memory.h"
+#include "ir/store.h"
+
+static arenaut_status check_entry(const arenaut_program *p, const arenaut_scratch_entry *entry,
+                                  size_t number, arenaut_error *err) {
+    if (entry->method >= p->n_methods) {
+        return arn_fail(err, ARENAUT_BAD_INPUT, number,
+                        "scratch entry %zu: method %" PRIu32 " does not exist; there are %" PRIu32,
+                        number, entry->method, p->n_methods);
+    }
+    const arenaut_method *method = &p->methods[entry->method];
+    if (entry->op >= method->n_ops) {
+        return arn_fail(err, ARENAUT_BAD_INPUT, number,
+                        "scratch entry %zu: op %" PRIu32 " does not exist; method %" PRIu32
+                        " ('%s') has %" PRIu32 " ops",
+                        number, entry->op, entry->method, method->name ? method->name : "",
+                        method->n_ops);
+    }
+    if (entry->bytes > ARENAUT_SIZE_MAX) {
+        return arn_fail(err, ARENAUT_TOO_LARGE, number,
+                        "scratch entry %zu: %" PRIu64 " bytes are past the largest, 2^63 - 1",
+                        number, entry->bytes);
+    }
+    return ARENAUT_OK;
+}
+
+static uint32_t op_of(const arenaut_program *p, const arenaut_scratch_entry *entry) {
+    return p->methods[entry->method].first_op + entry->op;
+}
+
+/* A longer list for each op that asks; added[op] counts how much longer, and is left 0. */
+static arenaut_status grow_lists(arenaut_program *p, const arenaut_pass_options *options,
+                                 uint32_t *added, uint32_t **lists, arenaut_error *err) {
+    for (size_t i = 0; i < options->n_scratch; i++) added[op_of(p, &options->scratch[i])]++;
+    for (uint32_t op = 0; op < p->n_ops; op++) {
+        if (added[op] == 0) continue;
+        const uint64_t length = (uint64_t)p->ops[op].n_scratch + added[op];
+        lists[op] = length < SIZE_MAX / sizeof **lists
+                        ? arenaut_program_alloc(p, (size_t)length * sizeof **lists)
+                        : NULL;
+        if (!lists[op]) return arn_no_memory(err);
+        if (p->ops[op].n_scratch) {
+            memcpy(lists[op], p->ops[op].scratch, p->ops[op].n_scratch * sizeof **lists);
+        }
+        added[op] = 0;
+    }
+    return ARENAUT_OK;
+}
+
+static arenaut_status add_tensors(arenaut_program *p, const arenaut_pass_options *options,
+                                  uint32_t *added, uint32_t **lists, arenaut_error *err) {
+    for (size_t i = 0; i < options->n_scratch; i++) {
+        const arenaut_scratch_entry *entry = &options->scratch[i];
+        const uint32_t op = op_of(p, entry);
+        char name[32];
+        snprintf(name, sizeof name, "scratch%zu", i);
+        arenaut_tensor tensor = arenaut_tensor_default();
+        tensor.name = name;
+        tensor.bytes = entry->bytes;
+        tensor.cls = ARENAUT_SCRATCH;
+        tensor.method = entry->method;
+        uint32_t id;
+        const arenaut_status st = arenaut_program_add_tensor(p, &tensor, &id, err);
+        if (st != ARENAUT_OK) return st;
+        lists[op][p->ops[op].n_scratch + added[op]++] = id;
+    }
+    return ARENAUT_OK;
+}
+
+static arenaut_status scratch_run(arenaut_program *p, const arenaut_pass_options *options,
+                                  arenaut_error *err) {
+    const arenaut_allocator *allocator = arn_program_allocator(p);
+    const uint32_t n_tensors = p->n_tensors;
+    arenaut_status st = ARENAUT_OK;
+    for (size_t i = 0; i < options->n_scratch && st == ARENAUT_OK; i++) {
+        st = check_entry(p, &options->scratch[i], i, err);
+    }
+    if (st != ARENAUT_OK || options->n_scratch == 0) return st;
+    uint32_t *added = arn_allocate_zeroed(allocator, p->n_ops, sizeof *added);
+    uint32_t **lists = arn_allocate_zeroed(allocator, p->n_ops, sizeof *lists);
+    st = added && lists ? ARENAUT_OK : arn_no_memory(err);
+    if (st == ARENAUT_OK) st = grow_lists(p, options, added, lists, err);
+    if (st == ARENAUT_OK) st = add_tensors(p, options, added, lists, err);
+    for (uint32_t op = 0; op < p->n_ops && st == ARENAUT_OK; op++) {
+        if (added[op] == 0) continue;
+        p->ops[op].scratch = lists[op];
+        p->ops[op].n_scratch += added[op];
+    }
+    if (st != ARENAUT_OK) p->n_tensors = n_tensors; /* as it was: no op names the new ones yet */
+    arn_release(allocator, added);
+    arn_release(allocator, lists);
+    return st;
+}
+
+extern const arenaut_pass arn_pass_scratch;
+const arenaut_pass arn_pass_scratch = {
+    .name = "scratch",
+    .summary = "gives ops the kernel scratch listed in a scratch file, to be planned with the rest",
+    .by_default = true,
+    .run = scratch_run,
+};
+
+/* Whether the kernels of `target` ask for scratch for this op. */
+static bool asks(const arenaut_program *program, const arenaut_op *op,
+                 const arenaut_target *target) {
+    for (const arenaut_scratch_rule *rule = target->scratch; rule && rule->op; rule++) {
+        if (strcmp(rule->op, op->name) != 0) continue;
+        if (rule->types == 0) return true;
+        if (rule->input >= op->n_inputs || op->inputs[rule->input] == ARENAUT_NONE) continue;
+        if (rule->types >> program->tensors[op->inputs[rule->input]].dtype & 1) return true;
+    }
+    return false;
+}
+
+arenaut_scratch_knowledge arenaut_scratch_known(const arenaut_program *program,
+                                                const arenaut_target *target,
+                                                const arenaut_scratch_sizes *sizes) {
+    const bool listed = sizes && sizes->known;
+    bool given = listed;
+    for (uint32_t i = 0; i < program->n_ops; i++) {
+        const arenaut_op *op = &program->ops[i];
+        if (op->n_scratch > 0) given = true;
+        else if (!listed && op->name && asks(program, op, target)) return ARENAUT_SCRATCH_UNKNOWN;
+    }
+    return given ? ARENAUT_SCRATCH_GIVEN : ARENAUT_SCRATCH_NONE;
+}
