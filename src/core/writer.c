@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/utf8.h"
 
 void arn_put(arn_writer *writer, const void *bytes, size_t size) {
     if (writer->failed || size == 0) return;
@@ -27,24 +28,11 @@ void arn_putf(arn_writer *writer, const char *format, ...) {
     arn_put(writer, buffer, (size_t)length < sizeof buffer ? (size_t)length : sizeof buffer - 1);
 }
 
-/* Length of the well-formed UTF-8 sequence at `p`, 0 if there is none. Overlong forms,
- * surrogates and code points past U+10FFFF are not well formed. */
-static size_t utf8_length(const unsigned char *p) {
-    if (p[0] < 0x80) return 1;
-    const size_t n = p[0] >= 0xF0 ? 4 : p[0] >= 0xE0 ? 3 : 2;
-    if (p[0] < 0xC2 || p[0] > 0xF4) return 0;
-    for (size_t i = 1; i < n; i++) {
-        if ((p[i] & 0xC0) != 0x80) return 0;
-    }
-    if ((p[0] == 0xE0 && p[1] < 0xA0) || (p[0] == 0xED && p[1] > 0x9F)) return 0;
-    if ((p[0] == 0xF0 && p[1] < 0x90) || (p[0] == 0xF4 && p[1] > 0x8F)) return 0;
-    return n;
-}
-
 void arn_put_json_string(arn_writer *writer, const char *text) {
     arn_puts(writer, "\"");
-    for (const unsigned char *p = (const unsigned char *)text; *p;) {
-        const size_t n = utf8_length(p);
+    const unsigned char *const end = (const unsigned char *)text + strlen(text);
+    for (const unsigned char *p = (const unsigned char *)text; p < end;) {
+        const size_t n = arn_utf8_length(p, (size_t)(end - p));
         if (n == 0) {
             arn_puts(writer, "\\ufffd");
             p++;

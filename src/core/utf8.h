@@ -1,0 +1,23 @@
+/* What counts as well-formed UTF-8. */
+#ifndef ARN_CORE_UTF8_H
+#define ARN_CORE_UTF8_H
+
+#include <stddef.h>
+
+/* Length of the well-formed sequence that begins at `p`, of which `available` bytes may be
+ * read; 0 if there is none. Overlong forms, surrogates and code points past U+10FFFF are
+ * not well formed. */
+static inline size_t arn_utf8_length(const unsigned char *p, size_t available) {
+    if (available == 0) return 0;
+    if (p[0] < 0x80) return 1;
+    const size_t n = p[0] >= 0xF0 ? 4 : p[0] >= 0xE0 ? 3 : 2;
+    if (p[0] < 0xC2 || p[0] > 0xF4 || available < n) return 0;
+    for (size_t i = 1; i < n; i++) {
+        if ((p[i] & 0xC0) != 0x80) return 0;
+    }
+    if ((p[0] == 0xE0 && p[1] < 0xA0) || (p[0] == 0xED && p[1] > 0x9F)) return 0;
+    if ((p[0] == 0xF0 && p[1] < 0x90) || (p[0] == 0xF4 && p[1] > 0x8F)) return 0;
+    return n;
+}
+
+#endif

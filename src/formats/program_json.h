@@ -1,0 +1,20 @@
+/* Reading and writing arenaut.program/1. */
+#ifndef ARN_FORMATS_PROGRAM_JSON_H
+#define ARN_FORMATS_PROGRAM_JSON_H
+
+#include <arenaut/format.h>
+
+arenaut_status arn_program_json_read(const uint8_t *data, size_t size,
+                                     const arenaut_read_options *options,
+                                     const arenaut_allocator *allocator, arenaut_document *out,
+                                     arenaut_error *err);
+arenaut_status arn_program_json_write(const arenaut_result *result, arenaut_sink sink,
+                                      const arenaut_allocator *allocator, arenaut_error *err);
+
+/* The method of a tensor that belongs to all, where a method's name would stand. */
+#define ARN_EVERY_METHOD "*"
+
+/* The words of program->given, in the order of arenaut_given_plan. */
+const char *arn_given_word(uint32_t given);
+
+#endif

@@ -1,0 +1,392 @@
+/* From arenaut.program/1 to a program. Tensors come first, since ops refer to them; what
+ * the text leaves unsaid (class, method, entry) is then concluded from how they are used. */
+#include "formats/program_json.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "formats/json_reader.h"
+
+/* What the text said of a tensor; the rest is concluded. */
+enum { CLASS_STATED = 1, METHOD_STATED = 2 };
+
+/* A tensor whose method is not known yet. */
+#define UNSEEN (ARENAUT_NONE - 1)
+
+typedef struct reader {
+    arn_json_reader json;
+    arenaut_program *program;
+    arn_json_list tensors, methods;
+    uint8_t *stated;      /* per tensor */
+    bool *entry_stated;   /* per method */
+    /* Reused from object to object. */
+    uint32_t *ids;
+    int64_t *dims;
+    arenaut_in_place *pairs;
+    uint32_t n_ids, id_capacity, dim_capacity, pair_capacity;
+} reader;
+
+/* Part of reader.ids, which may move while it grows. */
+typedef struct id_list {
+    uint32_t first, n;
+} id_list;
+
+static bool fine(const reader *r) { return arn_json_fine(&r->json); }
+
+static bool grow(reader *r, void **array, uint32_t *capacity, uint64_t needed, size_t size) {
+    if (arn_grow(r->json.allocator, array, capacity, needed, size)) return true;
+    if (fine(r)) r->json.status = arn_no_memory(r->json.err);
+    return false;
+}
+
+static const char *dtype_word(uint32_t k) { return arenaut_dtype_name((arenaut_dtype)k); }
+static const char *class_word(uint32_t k) { return arenaut_class_name((arenaut_class)k); }
+static const char *kind_word(uint32_t k) { return arenaut_op_kind_name((arenaut_op_kind)k); }
+
+/* ---- tensors ---- */
+
+enum tensor_key {
+    T_ID, T_NAME, T_DTYPE, T_DIMS, T_BYTES, T_CLASS, T_METHOD, T_ALIGN, T_DEVICE, T_VIEW_OF,
+    T_VIEW_OFFSET, T_QUALIFIED_NAME, T_CALLER_OWNED, T_FILE_INDEX, T_GIVEN, T_SOURCE, T_KEYS
+};
+static const char *const tensor_keys[T_KEYS] = {
+    "id", "name", "dtype", "dims", "bytes", "class", "method", "align", "device", "view_of",
+    "view_offset", "qualified_name", "caller_owned", "file_index", "given", "source"};
+
+static void read_dims(reader *r, uint32_t array, arenaut_tensor *tensor) {
+    uint32_t rank = 0;
+    for (uint32_t v = arn_json_elements(&r->json, array); v != ARN_JSON_NONE && fine(r);
+         v = arn_json_next(&r->json.json, array, v)) {
+        if (!grow(r, (void **)&r->dims, &r->dim_capacity, (uint64_t)rank + 1, sizeof *r->dims)) {
+            return;
+        }
+        r->dims[rank++] = (int64_t)arn_json_size(&r->json, v, 0);
+    }
+    tensor->rank = rank;
+    tensor->dims = r->dims;
+}
+
+/* Without "bytes": what a dense tensor takes, and nothing for types without a size. */
+static void read_bytes(reader *r, uint32_t object, const uint32_t *v, arenaut_tensor *tensor) {
+    if (v[T_BYTES] != ARN_JSON_NONE) {
+        tensor->bytes = arn_json_size(&r->json, v[T_BYTES], 0);
+        return;
+    }
+    if (!fine(r) || arenaut_dtype_bits(tensor->dtype) == 0) return;
+    if (v[T_DIMS] == ARN_JSON_NONE && v[T_DTYPE] == ARN_JSON_NONE) {
+        arn_json_fail(&r->json, object, ARENAUT_BAD_INPUT,
+                      "a tensor needs 'bytes', or 'dtype' and 'dims'");
+        return;
+    }
+    arenaut_error inner = {ARENAUT_OK, 0, ""};
+    const arenaut_status st = arenaut_dense_bytes(tensor->dtype, tensor->dims, tensor->rank,
+                                                  &tensor->bytes, &inner);
+    arn_json_pass(&r->json, object, st, &inner);
+}
+
+static void read_given(reader *r, uint32_t object, arenaut_tensor *tensor) {
+    static const char *const keys[] = {"pool", "offset"};
+    if (!fine(r) || object == ARN_JSON_NONE) return;
+    uint32_t v[2];
+    arn_json_members(&r->json, object, keys, 2, v);
+    arn_json_require(&r->json, object, v[1], keys[1]);
+    tensor->given_pool = arn_json_below(&r->json, v[0], ARENAUT_MAX_POOLS, 0);
+    tensor->given_offset = arn_json_size(&r->json, v[1], 0);
+}
+
+static uint32_t read_home(reader *r, uint32_t value) {
+    if (value == ARN_JSON_NONE) return UNSEEN;
+    if (arn_json_text_is(&r->json.json, value, ARN_EVERY_METHOD)) return ARENAUT_NONE;
+    return arn_json_reference(&r->json, &r->methods, value, UNSEEN);
+}
+
+static void check_id(reader *r, uint32_t value, uint32_t id) {
+    if (arn_json_below(&r->json, value, ARENAUT_NONE, id) == id) return;
+    arn_json_fail(&r->json, value, ARENAUT_BAD_INPUT, "ids count from 0; expected %" PRIu32, id);
+}
+
+static void read_tensor(reader *r, uint32_t object, uint32_t id) {
+    uint32_t v[T_KEYS];
+    arn_json_reader *json = &r->json;
+    arenaut_tensor tensor = arenaut_tensor_default();
+    arn_json_members(json, object, tensor_keys, T_KEYS, v);
+    arn_json_hold(json, object);
+    check_id(r, v[T_ID], id);
+    tensor.name = arn_json_string(json, v[T_NAME]);
+    tensor.qualified_name = arn_json_string(json, v[T_QUALIFIED_NAME]);
+    tensor.source = arn_json_string(json, v[T_SOURCE]);
+    tensor.dtype = (arenaut_dtype)arn_json_word(json, v[T_DTYPE], dtype_word, ARENAUT_DTYPE_COUNT,
+                                                tensor.dtype);
+    read_dims(r, v[T_DIMS], &tensor);
+    read_bytes(r, object, v, &tensor);
+    tensor.align = arn_json_size(json, v[T_ALIGN], 0);
+    tensor.cls = (arenaut_class)arn_json_word(json, v[T_CLASS], class_word, ARENAUT_CLASS_COUNT,
+                                              tensor.cls);
+    tensor.method = read_home(r, v[T_METHOD]);
+    tensor.view_of = arn_json_reference(json, &r->tensors, v[T_VIEW_OF], ARENAUT_NONE);
+    tensor.view_offset = arn_json_size(json, v[T_VIEW_OFFSET], 0);
+    tensor.device = arn_json_device(json, v[T_DEVICE]);
+    tensor.caller_owned = arn_json_flag(json, v[T_CALLER_OWNED], false);
+    tensor.file_index = arn_json_below(json, v[T_FILE_INDEX], UINT32_MAX, id);
+    read_given(r, v[T_GIVEN], &tensor);
+    if (!fine(r)) return;
+    if (v[T_CLASS] != ARN_JSON_NONE) r->stated[id] |= CLASS_STATED;
+    if (v[T_METHOD] != ARN_JSON_NONE) r->stated[id] |= METHOD_STATED;
+    json->status = arenaut_program_add_tensor(r->program, &tensor, NULL, json->err);
+}
+
+static void read_tensors(reader *r) {
+    uint32_t id = 0;
+    for (uint32_t v = arn_json_elements(&r->json, r->tensors.array); v != ARN_JSON_NONE && fine(r);
+         v = arn_json_next(&r->json.json, r->tensors.array, v)) {
+        read_tensor(r, v, id++);
+    }
+}
+
+/* ---- ops ---- */
+
+enum op_key {
+    O_NAME, O_KIND, O_INPUTS, O_OUTPUTS, O_SCRATCH, O_CALLS, O_IN_PLACE, O_ALIAS, O_SOURCE, O_KEYS
+};
+static const char *const op_keys[O_KEYS] = {"name",    "kind",  "inputs",
+                                            "outputs", "scratch", "calls",
+                                            "in_place", "arguments_may_alias", "source"};
+
+/* References, appended to r->ids; null is an argument left out. */
+static id_list read_ids(reader *r, uint32_t array, arn_json_list *list) {
+    const id_list empty = {r->n_ids, 0};
+    id_list ids = empty;
+    for (uint32_t v = arn_json_elements(&r->json, array); v != ARN_JSON_NONE && fine(r);
+         v = arn_json_next(&r->json.json, array, v)) {
+        if (!grow(r, (void **)&r->ids, &r->id_capacity, (uint64_t)r->n_ids + 1, sizeof *r->ids)) {
+            return empty;
+        }
+        const bool none = arn_json_type_of(&r->json.json, v) == ARN_JSON_NULL;
+        const uint32_t id =
+            none ? ARENAUT_NONE : arn_json_reference(&r->json, list, v, ARENAUT_NONE);
+        r->ids[r->n_ids++] = id;
+        ids.n++;
+    }
+    return fine(r) ? ids : empty;
+}
+
+static const uint32_t *at(const reader *r, id_list list) { return list.n ? r->ids + list.first : NULL; }
+
+static uint32_t read_pairs(reader *r, uint32_t array) {
+    uint32_t n = 0;
+    for (uint32_t v = arn_json_elements(&r->json, array); v != ARN_JSON_NONE && fine(r);
+         v = arn_json_next(&r->json.json, array, v)) {
+        uint32_t pair[2];
+        arn_json_tuple(&r->json, v, 2, pair);
+        if (!grow(r, (void **)&r->pairs, &r->pair_capacity, (uint64_t)n + 1, sizeof *r->pairs)) {
+            return 0;
+        }
+        r->pairs[n].output = arn_json_below(&r->json, pair[0], ARENAUT_NONE, 0);
+        r->pairs[n].input = arn_json_below(&r->json, pair[1], ARENAUT_NONE, 0);
+        n++;
+    }
+    return n;
+}
+
+/* A tensor that two methods use belongs to all. */
+static void note_use(reader *r, id_list list, uint32_t method) {
+    for (uint32_t i = 0; i < list.n; i++) {
+        const uint32_t id = r->ids[list.first + i];
+        if (id == ARENAUT_NONE || r->stated[id] & METHOD_STATED) continue;
+        arenaut_tensor *tensor = &r->program->tensors[id];
+        if (tensor->method == UNSEEN) tensor->method = method;
+        if (tensor->method != method) tensor->method = ARENAUT_NONE;
+    }
+}
+
+static void conclude_class(reader *r, const uint32_t *ids, uint32_t n, arenaut_class cls) {
+    for (uint32_t i = 0; i < n; i++) {
+        if (ids[i] == ARENAUT_NONE || r->stated[ids[i]] & CLASS_STATED) continue;
+        arenaut_tensor *tensor = &r->program->tensors[ids[i]];
+        if (tensor->cls == ARENAUT_INTERMEDIATE) tensor->cls = cls;
+    }
+}
+
+static void read_op(reader *r, uint32_t object, uint32_t method) {
+    uint32_t v[O_KEYS];
+    arn_json_reader *json = &r->json;
+    arn_json_members(json, object, op_keys, O_KEYS, v);
+    arn_json_hold(json, object);
+    r->n_ids = 0;
+    const id_list inputs = read_ids(r, v[O_INPUTS], &r->tensors);
+    const id_list outputs = read_ids(r, v[O_OUTPUTS], &r->tensors);
+    const id_list scratch = read_ids(r, v[O_SCRATCH], &r->tensors);
+    const id_list calls = read_ids(r, v[O_CALLS], &r->methods);
+    const uint32_t n_pairs = read_pairs(r, v[O_IN_PLACE]);
+    const arenaut_op op = {
+        .name = arn_json_string(json, v[O_NAME]),
+        .source = arn_json_string(json, v[O_SOURCE]),
+        .kind = (arenaut_op_kind)arn_json_word(json, v[O_KIND], kind_word, ARENAUT_OP_KIND_COUNT,
+                                               ARENAUT_OP_OUT),
+        .method = method,
+        .n_inputs = inputs.n, .inputs = at(r, inputs),
+        .n_outputs = outputs.n, .outputs = at(r, outputs),
+        .n_scratch = scratch.n, .scratch = at(r, scratch),
+        .n_calls = calls.n, .calls = at(r, calls),
+        .n_in_place = n_pairs, .in_place = r->pairs,
+        .arguments_may_alias = arn_json_flag(json, v[O_ALIAS], false),
+    };
+    if (!fine(r)) return;
+    note_use(r, inputs, method);
+    note_use(r, outputs, method);
+    note_use(r, scratch, method);
+    conclude_class(r, op.scratch, op.n_scratch, ARENAUT_SCRATCH);
+    json->status = arenaut_program_add_op(r->program, &op, NULL, json->err);
+}
+
+/* ---- methods ---- */
+
+enum method_key { M_NAME, M_ENTRY, M_INPUTS, M_OUTPUTS, M_OPS, M_KEYS };
+static const char *const method_keys[M_KEYS] = {"name", "entry", "inputs", "outputs", "ops"};
+
+static void read_method_body(reader *r, uint32_t method, uint32_t inputs_at, uint32_t outputs_at,
+                             uint32_t ops_at) {
+    r->n_ids = 0;
+    const id_list inputs = read_ids(r, inputs_at, &r->tensors);
+    const id_list outputs = read_ids(r, outputs_at, &r->tensors);
+    if (!fine(r)) return;
+    note_use(r, inputs, method);
+    note_use(r, outputs, method);
+    r->json.status = arenaut_program_set_method_io(r->program, method, at(r, inputs), inputs.n,
+                                                   at(r, outputs), outputs.n, r->json.err);
+    for (uint32_t v = arn_json_elements(&r->json, ops_at); v != ARN_JSON_NONE && fine(r);
+         v = arn_json_next(&r->json.json, ops_at, v)) {
+        read_op(r, v, method);
+    }
+}
+
+static void read_method(reader *r, uint32_t object, uint32_t method) {
+    uint32_t v[M_KEYS];
+    arn_json_members(&r->json, object, method_keys, M_KEYS, v);
+    arn_json_hold(&r->json, object);
+    const char *name = arn_json_string(&r->json, v[M_NAME]);
+    const bool entry = arn_json_flag(&r->json, v[M_ENTRY], true);
+    if (!fine(r)) return;
+    r->entry_stated[method] = v[M_ENTRY] != ARN_JSON_NONE;
+    r->json.status = arenaut_program_add_method(r->program, name, entry, NULL, r->json.err);
+    if (fine(r)) read_method_body(r, method, v[M_INPUTS], v[M_OUTPUTS], v[M_OPS]);
+}
+
+/* ---- the whole ---- */
+
+enum root_key {
+    R_SCHEMA, R_VERSION, R_DESCRIPTION, R_GIVEN, R_GIVEN_NOTE, R_TENSORS, R_METHODS, R_INPUTS,
+    R_OUTPUTS, R_OPS, R_KEYS
+};
+static const char *const root_keys[R_KEYS] = {"schema", "version", "description", "given",
+                                              "given_note", "tensors", "methods", "inputs",
+                                              "outputs", "ops"};
+
+/* Methods that an op calls are not entries, unless the text says so. */
+static void conclude_entries(reader *r) {
+    arenaut_program *program = r->program;
+    for (uint32_t i = 0; i < program->n_ops; i++) {
+        const arenaut_op *op = &program->ops[i];
+        for (uint32_t k = 0; k < op->n_calls; k++) {
+            const uint32_t callee = op->calls[k];
+            if (callee < program->n_methods && !r->entry_stated[callee]) {
+                program->methods[callee].entry = false;
+            }
+        }
+    }
+    for (uint32_t m = 0; m < program->n_methods; m++) {
+        const arenaut_method *method = &program->methods[m];
+        if (!method->entry) continue;
+        conclude_class(r, method->inputs, method->n_inputs, ARENAUT_INPUT);
+        conclude_class(r, method->outputs, method->n_outputs, ARENAUT_OUTPUT);
+    }
+    for (uint32_t t = 0; t < program->n_tensors; t++) {
+        if (program->tensors[t].method == UNSEEN) {
+            program->tensors[t].method = program->n_methods == 1 ? 0 : ARENAUT_NONE;
+        }
+    }
+}
+
+/* A program of one method may have its parts at the top. */
+static void read_methods(reader *r, const uint32_t *v) {
+    const bool at_top = v[R_OPS] != ARN_JSON_NONE || v[R_INPUTS] != ARN_JSON_NONE ||
+                        v[R_OUTPUTS] != ARN_JSON_NONE;
+    if (at_top && v[R_METHODS] != ARN_JSON_NONE) {
+        arn_json_fail(&r->json, v[R_METHODS], ARENAUT_BAD_INPUT,
+                      "either 'methods', or 'inputs', 'outputs' and 'ops' of the only one");
+        return;
+    }
+    if (at_top) {
+        r->json.status = arenaut_program_add_method(r->program, "main", true, NULL, r->json.err);
+        if (fine(r)) read_method_body(r, 0, v[R_INPUTS], v[R_OUTPUTS], v[R_OPS]);
+        return;
+    }
+    uint32_t method = 0;
+    for (uint32_t m = arn_json_elements(&r->json, v[R_METHODS]); m != ARN_JSON_NONE && fine(r);
+         m = arn_json_next(&r->json.json, v[R_METHODS], m)) {
+        read_method(r, m, method++);
+    }
+}
+
+static void read_description(reader *r, const uint32_t *v) {
+    arn_json_hold(&r->json, 0);
+    const char *description = arn_json_string(&r->json, v[R_DESCRIPTION]);
+    const char *note = arn_json_string(&r->json, v[R_GIVEN_NOTE]);
+    arenaut_program *program = r->program;
+    program->given = (arenaut_given_plan)arn_json_word(&r->json, v[R_GIVEN], arn_given_word, 3, 0);
+    if (!fine(r)) return;
+    if (description) {
+        program->description = arenaut_program_strdup(program, description, strlen(description));
+    }
+    if (note) program->given_note = arenaut_program_strdup(program, note, strlen(note));
+    if ((description && !program->description) || (note && !program->given_note)) {
+        r->json.status = arn_no_memory(r->json.err);
+    }
+}
+
+static void read_program(reader *r) {
+    uint32_t v[R_KEYS];
+    arn_json_members(&r->json, 0, root_keys, R_KEYS, v);
+    if (!fine(r)) return;
+    r->tensors = arn_json_list_of(&r->json, v[R_TENSORS], "tensor");
+    r->methods = arn_json_list_of(&r->json, v[R_METHODS], "method");
+    if (!fine(r)) return;
+    r->stated = arn_allocate_zeroed(r->json.allocator, r->tensors.n, sizeof *r->stated);
+    r->entry_stated = arn_allocate_zeroed(r->json.allocator, (size_t)r->methods.n + 1,
+                                          sizeof *r->entry_stated);
+    if (!r->stated || !r->entry_stated) {
+        r->json.status = arn_no_memory(r->json.err);
+        return;
+    }
+    read_description(r, v);
+    read_tensors(r);
+    if (fine(r)) read_methods(r, v);
+    if (!fine(r)) return;
+    conclude_entries(r);
+    r->json.status = arenaut_program_validate(r->program, r->json.err);
+}
+
+arenaut_status arn_program_json_read(const uint8_t *data, size_t size,
+                                     const arenaut_read_options *options,
+                                     const arenaut_allocator *allocator, arenaut_document *out,
+                                     arenaut_error *err) {
+    (void)options;
+    reader r = {.program = NULL};
+    arn_json_reader_begin(&r.json, data, size, "arenaut.program", allocator, err);
+    if (fine(&r)) r.json.status = arenaut_program_new(allocator, &r.program, err);
+    if (fine(&r)) read_program(&r);
+    const arenaut_status st = r.json.status;
+    if (st == ARENAUT_OK) {
+        out->program = r.program;
+    } else {
+        arenaut_program_free(r.program);
+    }
+    arn_release(allocator, r.stated);
+    arn_release(allocator, r.entry_stated);
+    arn_release(allocator, r.ids);
+    arn_release(allocator, r.dims);
+    arn_release(allocator, r.pairs);
+    arn_json_reader_free(&r.json);
+    return st;
+}

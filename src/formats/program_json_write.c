@@ -1,0 +1,238 @@
+/* From a program to arenaut.program/1. With a plan, each tensor's place in it is what the
+ * file gives; members that have nothing to say are left out. */
+#include "formats/program_json.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include <arenaut/version.h>
+
+#include "core/fail.h"
+#include "core/memory.h"
+#include "formats/json_writer.h"
+
+typedef struct printer {
+    arn_writer writer;
+    const arenaut_program *program;
+    const arenaut_lowering *lowering; /* with plan; else both NULL */
+    const arenaut_plan *plan;
+    bool *tensor_unique, *method_unique; /* can be referred to by name */
+} printer;
+
+static const char *tensor_name(const void *program, uint32_t t) {
+    return ((const arenaut_program *)program)->tensors[t].name;
+}
+
+static const char *method_name(const void *program, uint32_t m) {
+    return ((const arenaut_program *)program)->methods[m].name;
+}
+
+static void put_tensor_ref(printer *out, uint32_t t) {
+    if (t == ARENAUT_NONE) {
+        arn_puts(&out->writer, "null");
+    } else if (out->tensor_unique[t]) {
+        arn_put_json_string(&out->writer, out->program->tensors[t].name);
+    } else {
+        arn_putf(&out->writer, "%" PRIu32, t);
+    }
+}
+
+/* A method that is called like the word for all methods goes by its number. */
+static void put_method_ref(printer *out, uint32_t m) {
+    const char *name = out->program->methods[m].name;
+    if (out->method_unique[m] && strcmp(name, ARN_EVERY_METHOD) != 0) {
+        arn_put_json_string(&out->writer, name);
+    } else {
+        arn_putf(&out->writer, "%" PRIu32, m);
+    }
+}
+
+static void put_refs(printer *out, bool *begun, const char *key, const uint32_t *ids, uint32_t n,
+                     void (*put_ref)(printer *, uint32_t)) {
+    if (n == 0) return;
+    arn_put_key(&out->writer, begun, key);
+    for (uint32_t i = 0; i < n; i++) {
+        arn_puts(&out->writer, i ? ", " : "[");
+        put_ref(out, ids[i]);
+    }
+    arn_puts(&out->writer, "]");
+}
+
+/* ---- tensors ---- */
+
+static void put_shape(printer *out, bool *begun, const arenaut_tensor *tensor) {
+    arn_writer *w = &out->writer;
+    uint64_t dense = 0;
+    if (arenaut_dense_bytes(tensor->dtype, tensor->dims, tensor->rank, &dense, NULL) !=
+        ARENAUT_OK) {
+        dense = 0;
+    }
+    arn_put_text_member(w, begun, "dtype", arenaut_dtype_name(tensor->dtype));
+    if (tensor->rank > 0) {
+        arn_put_key(w, begun, "dims");
+        for (uint32_t i = 0; i < tensor->rank; i++) {
+            arn_puts(w, i ? ", " : "[");
+            arn_put_json_u64(w, (uint64_t)tensor->dims[i]);
+        }
+        arn_puts(w, "]");
+    }
+    if (tensor->bytes != dense) arn_put_size_member(w, begun, "bytes", tensor->bytes);
+}
+
+/* Where the tensor lies: in the plan, or else in the file that was read. */
+static void put_given(printer *out, bool *begun, uint32_t t) {
+    const arenaut_tensor *tensor = &out->program->tensors[t];
+    uint32_t pool = tensor->given_pool;
+    uint64_t offset = tensor->given_offset;
+    if (out->plan) {
+        const uint32_t buffer = out->lowering->buffer[t];
+        pool = buffer == ARENAUT_NONE ? ARENAUT_NONE : out->plan->pool[buffer];
+        offset = pool == ARENAUT_NONE ? ARENAUT_UNPLACED
+                                      : out->plan->offset[buffer] + out->lowering->offset[t];
+    }
+    if (offset == ARENAUT_UNPLACED) return;
+    arn_put_key(&out->writer, begun, "given");
+    arn_puts(&out->writer, "{\"pool\": ");
+    arn_put_json_u64(&out->writer, pool == ARENAUT_NONE ? 0 : pool);
+    arn_puts(&out->writer, ", \"offset\": ");
+    arn_put_json_u64(&out->writer, offset);
+    arn_puts(&out->writer, "}");
+}
+
+static void put_tensor(printer *out, uint32_t t) {
+    const arenaut_tensor *tensor = &out->program->tensors[t];
+    arn_writer *w = &out->writer;
+    bool begun = false;
+    arn_puts(w, t ? ",\n    {" : "\n    {");
+    arn_put_text_member(w, &begun, "name", tensor->name);
+    put_shape(out, &begun, tensor);
+    arn_put_text_member(w, &begun, "class", arenaut_class_name(tensor->cls));
+    arn_put_key(w, &begun, "method");
+    if (tensor->method == ARENAUT_NONE) {
+        arn_put_json_string(w, ARN_EVERY_METHOD);
+    } else {
+        put_method_ref(out, tensor->method);
+    }
+    if (tensor->align) arn_put_size_member(w, &begun, "align", tensor->align);
+    if (tensor->device.type || tensor->device.index) {
+        arn_put_key(w, &begun, "device");
+        arn_put_device(w, tensor->device);
+    }
+    if (tensor->view_of != ARENAUT_NONE) {
+        arn_put_key(w, &begun, "view_of");
+        put_tensor_ref(out, tensor->view_of);
+    }
+    if (tensor->view_offset) arn_put_size_member(w, &begun, "view_offset", tensor->view_offset);
+    arn_put_text_member(w, &begun, "qualified_name", tensor->qualified_name);
+    if (tensor->caller_owned) {
+        arn_put_key(w, &begun, "caller_owned");
+        arn_puts(w, "true");
+    }
+    if (tensor->file_index != t) arn_put_size_member(w, &begun, "file_index", tensor->file_index);
+    put_given(out, &begun, t);
+    arn_put_text_member(w, &begun, "source", tensor->source);
+    arn_puts(w, "}");
+}
+
+/* ---- ops and methods ---- */
+
+static void put_pairs(printer *out, bool *begun, const arenaut_op *op) {
+    if (op->n_in_place == 0) return;
+    arn_put_key(&out->writer, begun, "in_place");
+    for (uint32_t i = 0; i < op->n_in_place; i++) {
+        arn_putf(&out->writer, "%s[%" PRIu32 ", %" PRIu32 "]", i ? ", " : "[",
+                 op->in_place[i].output, op->in_place[i].input);
+    }
+    arn_puts(&out->writer, "]");
+}
+
+static void put_op(printer *out, const arenaut_op *op) {
+    arn_writer *w = &out->writer;
+    bool begun = false;
+    arn_puts(w, "{");
+    arn_put_text_member(w, &begun, "name", op->name);
+    if (op->kind != ARENAUT_OP_OUT) {
+        arn_put_text_member(w, &begun, "kind", arenaut_op_kind_name(op->kind));
+    }
+    put_refs(out, &begun, "inputs", op->inputs, op->n_inputs, put_tensor_ref);
+    put_refs(out, &begun, "outputs", op->outputs, op->n_outputs, put_tensor_ref);
+    put_refs(out, &begun, "scratch", op->scratch, op->n_scratch, put_tensor_ref);
+    put_refs(out, &begun, "calls", op->calls, op->n_calls, put_method_ref);
+    put_pairs(out, &begun, op);
+    if (op->arguments_may_alias) {
+        arn_put_key(w, &begun, "arguments_may_alias");
+        arn_puts(w, "true");
+    }
+    arn_put_text_member(w, &begun, "source", op->source);
+    arn_puts(w, "}");
+}
+
+static void put_method(printer *out, uint32_t m) {
+    const arenaut_method *method = &out->program->methods[m];
+    arn_writer *w = &out->writer;
+    bool begun = false;
+    arn_puts(w, m ? ",\n    {" : "\n    {");
+    arn_put_text_member(w, &begun, "name", method->name);
+    arn_put_key(w, &begun, "entry");
+    arn_puts(w, method->entry ? "true" : "false");
+    put_refs(out, &begun, "inputs", method->inputs, method->n_inputs, put_tensor_ref);
+    put_refs(out, &begun, "outputs", method->outputs, method->n_outputs, put_tensor_ref);
+    arn_put_key(w, &begun, "ops");
+    arn_puts(w, "[");
+    for (uint32_t i = 0; i < method->n_ops; i++) {
+        arn_puts(w, i ? ",\n      " : "\n      ");
+        put_op(out, &out->program->ops[method->first_op + i]);
+    }
+    arn_puts(w, "]}");
+}
+
+/* ---- the whole ---- */
+
+static void put_program(printer *out) {
+    arn_writer *w = &out->writer;
+    const arenaut_program *program = out->program;
+    bool begun = true;
+    arn_puts(w, "{\n  \"schema\": \"arenaut.program/1\"");
+    arn_put_text_member(w, &begun, "version", arenaut_version());
+    arn_put_text_member(w, &begun, "description", program->description);
+    const arenaut_given_plan given = out->plan ? ARENAUT_GIVEN_OURS : program->given;
+    if (given != ARENAUT_GIVEN_NONE) arn_put_text_member(w, &begun, "given", arn_given_word(given));
+    if (!out->plan) arn_put_text_member(w, &begun, "given_note", program->given_note);
+    arn_puts(w, ",\n  \"tensors\": [");
+    for (uint32_t t = 0; t < program->n_tensors; t++) put_tensor(out, t);
+    arn_puts(w, "],\n  \"methods\": [");
+    for (uint32_t m = 0; m < program->n_methods; m++) put_method(out, m);
+    arn_puts(w, "]\n}\n");
+}
+
+arenaut_status arn_program_json_write(const arenaut_result *result, arenaut_sink sink,
+                                      const arenaut_allocator *allocator, arenaut_error *err) {
+    const arenaut_program *program = result->program;
+    if (!program) {
+        return arn_fail(err, ARENAUT_REFUSED, 0,
+                        "program JSON cannot hold a bare problem; write problem JSON instead");
+    }
+    const bool planned = result->plan && result->lowering;
+    if (planned && result->plan->quality == ARENAUT_INFEASIBLE) {
+        return arn_fail(err, ARENAUT_REFUSED, 0,
+                        "program JSON cannot hold that there is no plan; write plan JSON instead");
+    }
+    printer out = {
+        .writer = arn_writer_to(sink),
+        .program = program,
+        .lowering = planned ? result->lowering : NULL,
+        .plan = planned ? result->plan : NULL,
+        .tensor_unique = arn_unique_names(tensor_name, program, program->n_tensors, allocator),
+        .method_unique = arn_unique_names(method_name, program, program->n_methods, allocator),
+    };
+    arenaut_status st;
+    if (out.tensor_unique && out.method_unique) {
+        put_program(&out);
+        st = arn_writer_finish(&out.writer, err);
+    } else {
+        st = arn_no_memory(err);
+    }
+    arn_release(allocator, out.tensor_unique);
+    arn_release(allocator, out.method_unique);
+    return st;
+}
