@@ -22,4 +22,7 @@ const arenaut_format arn_format_tflite = {
     .extensions = ".tflite .lite",
     .recognise = recognise,
     .read = read_document,
+    .write = arn_tflite_write,
+    .needs_original = true,
+    .strip = arn_tflite_strip,
 };

@@ -61,3 +61,18 @@ arn_fb_vector arn_tflite_metadata(arn_tflite_model *model, const char *name, uin
     const arn_fb_vector absent = {0, 0};
     return absent;
 }
+
+arenaut_status arn_tflite_count_tensors(arn_tflite_model *model, uint64_t *total,
+                                        arenaut_error *err) {
+    arn_flatbuffer *fb = &model->fb;
+    *total = 0;
+    for (uint32_t s = 0; s < model->subgraphs.count; s++) {
+        const arn_fb_table table = arn_fb_item_table(fb, model->subgraphs, s);
+        *total += arn_fb_vector_field(fb, table, SUBGRAPH_TENSORS, 4).count;
+    }
+    if (fb->wrong) return arn_fb_status(fb, "model", err);
+    if (*total < ARENAUT_NONE) return ARENAUT_OK;
+    return arn_fail(err, ARENAUT_TOO_LARGE, 0,
+                    "model: %" PRIu64 " tensors; fewer than %" PRIu32 " can be numbered", *total,
+                    ARENAUT_NONE);
+}

@@ -7,9 +7,10 @@
 #include "core/fail.h"
 #include "formats/tflite/tflite.h"
 
-/* The mark, in 96 bytes: version, 0, five numbers of 64 bits, two texts filled up with
+/* The mark, in 96 bytes: version, flags, five numbers of 64 bits, two texts filled up with
  * zeroes. Its length never changes, so that a plan can be replaced where it lies. */
-enum { MARK_VERSION = 1, PLANNER_AT = 48, PLANNER_SIZE = 32, VERSION_AT = 80, VERSION_SIZE = 16 };
+enum { MARK_VERSION = 1, ARCHIVE_MOVED = 1 };
+enum { PLANNER_AT = 48, PLANNER_SIZE = 32, VERSION_AT = 80, VERSION_SIZE = 16 };
 
 static void store_text(uint8_t *to, size_t size, const char *text) {
     for (size_t i = 0; i < size && text[i]; i++) to[i] = (uint8_t)text[i];
@@ -20,6 +21,7 @@ void arn_tflite_store_mark(const arn_tflite_mark *mark, uint8_t to[ARN_TFLITE_MA
                                 mark->original_size, mark->arena};
     memset(to, 0, ARN_TFLITE_MARK_SIZE);
     arn_store_u32(to, MARK_VERSION);
+    arn_store_u32(to + 4, mark->archive_moved ? ARCHIVE_MOVED : 0);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         arn_store_u64(to + 8 + 8 * i, numbers[i]);
     }
@@ -31,7 +33,7 @@ void arn_tflite_store_mark(const arn_tflite_mark *mark, uint8_t to[ARN_TFLITE_MA
 static bool load_mark(const arn_flatbuffer *fb, arn_fb_vector data, arn_tflite_mark *mark) {
     arn_cursor cursor = arn_cursor_at(fb->data, fb->size, data.at);
     if (data.count != ARN_TFLITE_MARK_SIZE || arn_take_u32(&cursor) != MARK_VERSION) return false;
-    arn_take_u32(&cursor);
+    mark->archive_moved = (arn_take_u32(&cursor) & ARCHIVE_MOVED) != 0;
     mark->fingerprint = arn_take_u64(&cursor);
     mark->plan_hash = arn_take_u64(&cursor);
     mark->prefix_size = arn_take_u64(&cursor);

@@ -428,21 +428,6 @@ static arenaut_status read_subgraph(reader *r, arn_fb_table table) {
                                          r->outputs.ids, r->outputs.count, r->err);
 }
 
-/* Tensors of all subgraphs: the plan in the file numbers them through. */
-static arenaut_status count_tensors(reader *r, uint64_t *total) {
-    arn_flatbuffer *fb = &r->model.fb;
-    *total = 0;
-    for (uint32_t s = 0; s < r->model.subgraphs.count; s++) {
-        const arn_fb_table table = arn_fb_item_table(fb, r->model.subgraphs, s);
-        *total += arn_fb_vector_field(fb, table, SUBGRAPH_TENSORS, 4).count;
-    }
-    if (fb->wrong) return arn_fb_status(fb, "model", r->err);
-    if (*total < ARENAUT_NONE) return ARENAUT_OK;
-    return arn_fail(r->err, ARENAUT_TOO_LARGE, 0,
-                    "model: %" PRIu64 " tensors; fewer than %" PRIu32 " can be numbered", *total,
-                    ARENAUT_NONE);
-}
-
 /* A subgraph can be called from outside if it is the main one, if a signature names it, or
  * if nobody else could call it. */
 static arenaut_status find_entries(reader *r) {
@@ -521,7 +506,7 @@ static arenaut_status read_description(reader *r) {
 
 static arenaut_status read_model(reader *r) {
     uint64_t n_tensors;
-    arenaut_status st = count_tensors(r, &n_tensors);
+    arenaut_status st = arn_tflite_count_tensors(&r->model, &n_tensors, r->err);
     if (st == ARENAUT_OK) st = arn_tflite_find_plan(&r->model, n_tensors, &r->plan, r->err);
     if (st == ARENAUT_OK) st = read_description(r);
     if (st == ARENAUT_OK) st = charge(r, r->model.subgraphs.count, 1);

@@ -26,6 +26,10 @@ arn_fb_vector arn_tflite_buffer_data(arn_tflite_model *model, uint32_t buffer);
 arn_fb_vector arn_tflite_metadata(arn_tflite_model *model, const char *name, uint32_t *index);
 bool arn_tflite_metadata_is(arn_tflite_model *model, uint32_t index, const char *name);
 
+/* Tensors of all subgraphs together, as a plan in the file numbers them; below 2^32 - 1. */
+arenaut_status arn_tflite_count_tensors(arn_tflite_model *model, uint64_t *total,
+                                        arenaut_error *err);
+
 /* read.c */
 arenaut_status arn_tflite_read(const uint8_t *data, size_t size,
                                const arenaut_read_options *options,
@@ -65,6 +69,7 @@ typedef struct arn_tflite_mark {
     uint64_t prefix_size;   /* bytes put in front of the original file */
     uint64_t original_size; /* and the size of that */
     uint64_t arena;
+    bool archive_moved; /* the places in a zip archive behind it were adjusted */
     char planner[33], version[17]; /* who made it; cut to fit */
 } arn_tflite_mark;
 
