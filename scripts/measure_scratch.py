@@ -4,10 +4,8 @@
 
 Writes one CSV for all the models, as `arenaut plan --scratch` reads it: model,method,op,bytes
 and the operator's name, one row per request of a kernel, sizes as the runtime's planner rounds
-them (16 bytes). A model that asks for nothing has one row with empty cells. The repo's own is
-
-    python scripts/measure_scratch.py tests/data/*.tflite ../shared/corpus/tflite/*.tflite \
-        -o data/scratch/tflite-micro.csv
+them (16 bytes). A model that asks for nothing has one row with empty cells. The repo's own
+is data/scratch/tflite-micro.csv: tests/data and well-known public models.
 
 How. The runtime does not tell what its kernels ask for, but it tells the arena's head, and it
 obeys offsets. So each op is cut into a model of its own, with its tensors laid on top of one

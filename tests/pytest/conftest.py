@@ -1,0 +1,54 @@
+"""What the Python tests share: the command, the models, the corpus where it is at hand."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+DATA = ROOT / "tests" / "data"
+SCRATCH = ROOT / "data" / "scratch" / "tflite-micro.csv"
+COMMAND = Path(os.environ.get("ARENAUT", ROOT / "build" / "arenaut"))
+# Real models that are no part of the project; tests on them skip where they are absent.
+CORPUS = Path(os.environ.get("ARENAUT_CORPUS", ROOT.parent / "shared" / "corpus"))
+
+for folder in (ROOT / "tests" / "models", ROOT / "scripts"):
+    sys.path.insert(0, str(folder))
+
+
+def corpus_params(pattern, without=()):
+    """One parameter per file of the corpus; a single one that skips, loudly, if it is absent."""
+    paths = sorted(CORPUS.glob(pattern))
+    if not paths:
+        skip = pytest.mark.skip(reason=f"no corpus at hand: nothing matches {pattern}; set "
+                                       "ARENAUT_CORPUS to its folder")
+        return [pytest.param(None, id=f"corpus/{pattern}", marks=skip)]
+    return [pytest.param(path, id=path.name.split(".")[0]) for path in paths
+            if path.name.split(".")[0] not in without]
+
+
+@pytest.fixture(scope="session")
+def arenaut():
+    """Runs the command; fails the test if it exits otherwise than `exit` says."""
+    if not COMMAND.is_file():
+        pytest.fail(f"{COMMAND} is missing: run `make`, or name the command in ARENAUT")
+
+    def run(*arguments, exit=0, **options):
+        done = subprocess.run([str(COMMAND), *map(str, arguments)], capture_output=True,
+                              text=True, timeout=300, check=False, **options)
+        assert done.returncode == exit, (
+            f"arenaut {' '.join(map(str, arguments))}: exit {done.returncode}, expected {exit}\n"
+            f"{done.stdout}{done.stderr}")
+        return done
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def arenaut_json(arenaut):
+    """The JSON document that the command prints for these arguments."""
+    return lambda *arguments, **options: json.loads(arenaut(*arguments, "--json",
+                                                            **options).stdout)
