@@ -1,0 +1,657 @@
+/* Lifetimes, buffers and pools made from programs. In-place relations: test_reuse.c; whole
+ * models against the runtime's own figures: test_targets.c. */
+#include "support/test.h"
+
+#include <arenaut/arenaut.h>
+
+#include "support/fuse.h"
+#include "support/lowerings.h"
+#include "support/programs.h"
+
+/* x -> A -> a -> B -> b -> C -> y, with a read by C again:
+ *
+ *     x ─ A ─ a ─ B ─ b ─┐
+ *              └───────── C ─ y
+ */
+static arenaut_program *skip_chain(void) {
+    arenaut_program *p = new_program();
+    begin_method(p, "main");
+    const uint32_t x = add_tensor(p, "x", 10, ARENAUT_INPUT);
+    const uint32_t a = add_tensor(p, "a", 20, ARENAUT_INTERMEDIATE);
+    const uint32_t b = add_tensor(p, "b", 30, ARENAUT_INTERMEDIATE);
+    const uint32_t y = add_tensor(p, "y", 40, ARENAUT_OUTPUT);
+    ADD_OP(p, .name = "A", IN(x), OUT(a));
+    ADD_OP(p, .name = "B", IN(a), OUT(b));
+    ADD_OP(p, .name = "C", .source = "layer/c", IN(a, b), OUT(y));
+    SET_IO(p, 0, LIST(x), LIST(y));
+    finish_program(p);
+    return p;
+}
+
+static void a_tensor_lives_from_its_op_to_its_last_reader(void **state) {
+    (void)state;
+    arenaut_program *p = skip_chain();
+    arenaut_lowering *l = lower_program(p, "generic");
+    expect_life(l, "x", "[0,2)");
+    expect_life(l, "a", "[1,4)");
+    expect_life(l, "b", "[2,4)");
+    expect_life(l, "y", "[3,4)");
+    arenaut_lowering_free(l);
+    arenaut_program_free(p);
+}
+
+static void buffers_know_where_they_come_from(void **state) {
+    (void)state;
+    arenaut_program *p = skip_chain();
+    arenaut_lowering *l = lower_program(p, "tflite-micro");
+    const uint32_t y = buffer_named(l, "y");
+    assert_int_equal(l->tensor[y], 3);
+    assert_int_equal(l->buffer[3], y);
+    assert_int_equal(l->problem->size[y], 48); /* rounded up */
+    assert_int_equal(arenaut_problem_align(l->problem, y), 16);
+    assert_int_equal(arenaut_problem_class(l->problem, y), ARENAUT_OUTPUT);
+    assert_string_equal(l->problem->op[y], "C");
+    assert_string_equal(l->problem->source[y], "layer/c");
+    assert_string_equal(l->problem->method_name[l->problem->method[y]], "main");
+    assert_int_equal(l->problem->n_pools, 1);
+    arenaut_lowering_free(l);
+    arenaut_program_free(p);
+}
+
+static void steps_say_what_happens(void **state) {
+    (void)state;
+    arenaut_program *p = skip_chain();
+    arenaut_lowering *l = lower_program(p, "generic");
+    static const uint32_t ops[] = {ARENAUT_NONE, 0, 1, 2};
+    assert_int_equal(l->n_steps, COUNT_OF(ops));
+    for (uint32_t k = 0; k < l->n_steps; k++) {
+        assert_int_equal(l->steps[k].method, 0);
+        assert_int_equal(l->steps[k].op, ops[k]);
+    }
+    arenaut_lowering_free(l);
+    arenaut_program_free(p);
+}
+
+static void inputs_and_outputs_are_kept_where_the_target_says(void **state) {
+    (void)state;
+    arenaut_program *p = skip_chain();
+    arenaut_target target = *arenaut_target_find("generic");
+    target.keep_inputs = true;
+    target.keep_outputs = true;
+    arenaut_lowering *l = lower_for(p, &target, NULL);
+    expect_life(l, "x", "[0,4)");
+    expect_life(l, "y", "[0,4)");
+    arenaut_lowering_free(l);
+    arenaut_program_free(p);
+}
+
+static void inputs_are_preserved_on_request(void **state) {
+    (void)state;
+    arenaut_program *p = skip_chain();
+    const arenaut_liveness_options options = {.preserve_inputs = true};
+    arenaut_lowering *l = lower_for(p, arenaut_target_find("generic"), &options);
+    expect_life(l, "x", "[0,4)");
+    expect_life(l, "y", "[3,4)");
+    arenaut_lowering_free(l);
+    arenaut_program_free(p);
+}
+
+static void excluded_io_has_no_buffer(void **state) {
+    (void)state;
+    arenaut_program *p = skip_chain();
+    const arenaut_liveness_options options = {.exclude_io = true};
+    arenaut_lowering *l = lower_for(p, arenaut_target_find("generic"), &options);
+    expect_life(l, "x", "none");
+    expect_life(l, "y", "none");
+    expect_life(l, "a", "[1,4)");
+    assert_int_equal(l->buffer[0], ARENAUT_NONE);
+    assert_int_equal(l->problem->n_buffers, 2);
+    arenaut_lowering_free(l);
+    arenaut_program_free(p);
+}
+
+static void alignment_is_the_largest_that_anyone_asks_for(void **state) {
+    (void)state;
+    arenaut_program *p = skip_chain();
+    p->tensors[1].align = 128;
+    const arenaut_liveness_options options = {.align = 32};
+    arenaut_lowering *l = lower_for(p, arenaut_target_find("tflite-micro"), &options);
+    assert_int_equal(arenaut_problem_align(l->problem, buffer_named(l, "a")), 128);
+    assert_int_equal(arenaut_problem_align(l->problem, buffer_named(l, "b")), 32);
+    arenaut_lowering_free(l);
+    const arenaut_liveness_options odd = {.align = 48};
+    arenaut_error err;
+    l = NULL;
+    assert_int_equal(arenaut_lower(p, arenaut_target_find("generic"), &odd, NULL, &l, &err),
+                     ARENAUT_BAD_INPUT);
+    assert_null(l);
+    arenaut_program_free(p);
+}
+
+/* What nobody plans: weights, empty tensors, memory of the caller's or of the op's own. */
+static void what_needs_no_arena_has_no_buffer(void **state) {
+    (void)state;
+    arenaut_program *p = new_program();
+    begin_method(p, "main");
+    const uint32_t x = add_tensor(p, "x", 8, ARENAUT_INPUT);
+    const uint32_t w = add_tensor(p, "w", 8, ARENAUT_CONSTANT);
+    const uint32_t empty = add_tensor(p, "empty", 0, ARENAUT_INTERMEDIATE);
+    const uint32_t made = add_tensor(p, "made", 8, ARENAUT_INTERMEDIATE);
+    const uint32_t view = add_view(p, "view", made, 4, 4);
+    const uint32_t y = add_tensor(p, "y", 8, ARENAUT_OUTPUT);
+    p->tensors[y].caller_owned = true;
+    ADD_OP(p, .kind = ARENAUT_OP_MAKES, IN(x, w, ARENAUT_NONE), OUT(made, ARENAUT_NONE));
+    ADD_OP(p, IN(view, empty), OUT(y));
+    SET_IO(p, 0, LIST(x), LIST(y));
+    finish_program(p);
+    arenaut_lowering *l = lower_program(p, "generic");
+    assert_int_equal(l->problem->n_buffers, 1);
+    expect_life(l, "x", "[0,2)");
+    for (uint32_t t = w; t <= y; t++) assert_int_equal(l->buffer[t], ARENAUT_NONE);
+    arenaut_lowering_free(l);
+    arenaut_program_free(p);
+}
+
+/* b is an alias of the second half of a, and outlives it. */
+static void views_share_a_buffer_and_its_life(void **state) {
+    (void)state;
+    arenaut_program *p = new_program();
+    begin_method(p, "main");
+    const uint32_t x = add_tensor(p, "x", 16, ARENAUT_INPUT);
+    const uint32_t a = add_tensor(p, "a", 16, ARENAUT_INTERMEDIATE);
+    const uint32_t b = add_view(p, "b", a, 8, 8);
+    const uint32_t c = add_tensor(p, "c", 16, ARENAUT_INTERMEDIATE);
+    p->tensors[b].align = 64;
+    ADD_OP(p, IN(x), OUT(a));
+    ADD_OP(p, .kind = ARENAUT_OP_VIEW, IN(a), OUT(b));
+    ADD_OP(p, IN(x), OUT(c));
+    ADD_OP(p, .kind = ARENAUT_OP_IN_PLACE, IN(b), OUT(b));
+    SET_IO(p, 0, LIST(x), LIST(b));
+    finish_program(p);
+    arenaut_lowering *l = lower_program(p, "generic");
+    expect_life(l, "a", "[1,5)");
+    expect_life(l, "b", "none");
+    assert_int_equal(l->buffer[b], l->buffer[a]);
+    assert_int_equal(l->offset[b], 8);
+    assert_int_equal(l->offset[a], 0);
+    assert_int_equal(arenaut_problem_align(l->problem, l->buffer[a]), 64);
+    assert_int_equal(arenaut_problem_class(l->problem, l->buffer[a]), ARENAUT_OUTPUT);
+    arenaut_lowering_free(l);
+    arenaut_program_free(p);
+}
+
+/* Everything at a delegate is alive while it runs, scratch too. */
+static void a_delegate_and_scratch_are_alive_at_their_op(void **state) {
+    (void)state;
+    arenaut_program *p = new_program();
+    begin_method(p, "main");
+    const uint32_t s = add_tensor(p, "s", 16, ARENAUT_SCRATCH); /* comes last all the same */
+    const uint32_t x = add_tensor(p, "x", 16, ARENAUT_INPUT);
+    const uint32_t unread = add_tensor(p, "unread", 16, ARENAUT_INTERMEDIATE);
+    const uint32_t y = add_tensor(p, "y", 16, ARENAUT_OUTPUT);
+    ADD_OP(p, .kind = ARENAUT_OP_DELEGATE, IN(x), OUT(unread, y), SCRATCH(s));
+    ADD_OP(p, IN(y), OUT(y));
+    SET_IO(p, 0, LIST(x), LIST(y));
+    finish_program(p);
+    arenaut_lowering *l = lower_program(p, "tflite-micro");
+    expect_life(l, "x", "[0,2)");
+    expect_life(l, "unread", "[1,2)");
+    expect_life(l, "y", "[1,3)");
+    expect_life(l, "s", "[1,2)");
+    assert_int_equal(buffer_named(l, "s"), 3);
+    assert_int_equal(arenaut_problem_class(l->problem, 3), ARENAUT_SCRATCH);
+    arenaut_lowering_free(l);
+    arenaut_program_free(p);
+}
+
+/* One tensor is read though nobody wrote it, two are never touched at all. */
+static arenaut_program *with_strays(void) {
+    arenaut_program *p = new_program();
+    begin_method(p, "main");
+    const uint32_t x = add_tensor(p, "x", 16, ARENAUT_INPUT);
+    add_tensor(p, "stray1", 16, ARENAUT_INTERMEDIATE);
+    const uint32_t found = add_tensor(p, "found", 16, ARENAUT_INTERMEDIATE);
+    add_tensor(p, "stray2", 16, ARENAUT_INTERMEDIATE);
+    const uint32_t y = add_tensor(p, "y", 16, ARENAUT_OUTPUT);
+    ADD_OP(p, IN(x, found), OUT(y));
+    SET_IO(p, 0, LIST(x), LIST(y));
+    finish_program(p);
+    return p;
+}
+
+static void untouched_tensors_conflict_with_nothing(void **state) {
+    (void)state;
+    arenaut_program *p = with_strays();
+    arenaut_lowering *micro = lower_program(p, "tflite-micro");
+    expect_life(micro, "found", "[-1,2)");
+    expect_life(micro, "stray1", "[-2,-1)");
+    expect_life(micro, "stray2", "[-3,-2)");
+    arenaut_lowering_free(micro);
+    arenaut_lowering *generic = lower_program(p, "generic");
+    expect_life(generic, "found", "[0,2)");
+    expect_life(generic, "stray1", "none");
+    arenaut_lowering_free(generic);
+    arenaut_program_free(p);
+}
+
+/* main: a = f(x); y = IF(a) then t else e
+ *       then(p): q = g(p)        else(r): s = h(r), which nobody reads; r is the result
+ *
+ * Steps: 0 main, 1 f, 2 IF, 3 then, 4 g, 5 else, 6 h. */
+static void a_branch_runs_inside_its_op(void **state) {
+    (void)state;
+    arenaut_program *p = new_program();
+    begin_method(p, "main");
+    const uint32_t x = add_tensor(p, "x", 16, ARENAUT_INPUT);
+    const uint32_t a = add_tensor(p, "a", 16, ARENAUT_INTERMEDIATE);
+    const uint32_t y = add_tensor(p, "y", 16, ARENAUT_OUTPUT);
+    const uint32_t k = add_tensor(p, "k", 16, ARENAUT_SCRATCH);
+    ADD_OP(p, IN(x), OUT(a));
+    ADD_OP(p, .kind = ARENAUT_OP_IF, IN(a), OUT(y), CALLS(1, 2), SCRATCH(k));
+    SET_IO(p, 0, LIST(x), LIST(y));
+    begin_submethod(p, "then");
+    const uint32_t then_in = add_tensor(p, "p", 16, ARENAUT_INTERMEDIATE);
+    const uint32_t then_out = add_tensor(p, "q", 16, ARENAUT_INTERMEDIATE);
+    ADD_OP(p, IN(then_in), OUT(then_out));
+    SET_IO(p, 1, LIST(then_in), LIST(then_out));
+    begin_submethod(p, "else");
+    const uint32_t else_in = add_tensor(p, "r", 16, ARENAUT_INTERMEDIATE);
+    const uint32_t unread = add_tensor(p, "s", 16, ARENAUT_INTERMEDIATE);
+    ADD_OP(p, IN(else_in), OUT(unread));
+    SET_IO(p, 2, LIST(else_in), LIST(else_in));
+    finish_program(p);
+    static const char *const targets[] = {"tflite-micro", "generic"};
+    for (size_t i = 0; i < COUNT_OF(targets); i++) {
+        arenaut_lowering *l = lower_program(p, targets[i]);
+        assert_int_equal(l->n_steps, 7);
+        expect_life(l, "x", "[0,2)");
+        expect_life(l, "a", "[1,7)");
+        expect_life(l, "y", "[2,7)");
+        expect_life(l, "k", "[2,7)");
+        expect_life(l, "p", "[3,5)");
+        expect_life(l, "q", "[4,5)");
+        expect_life(l, "r", "[5,7)");
+        expect_life(l, "s", "[6,7)");
+        assert_int_equal(l->steps[3].method, 1);
+        assert_int_equal(l->steps[3].op, ARENAUT_NONE);
+        assert_int_equal(l->steps[4].op, 2);
+        arenaut_lowering_free(l);
+    }
+    arenaut_program_free(p);
+}
+
+/* A loop in a loop: what the outer one carries lives through all of the inner one.
+ * Steps: 0 main, 1 WHILE, 2 cond, 3 test, 4 body, 5 WHILE, 6 cond2, 7 body2, 8 g. */
+static void loops_nest(void **state) {
+    (void)state;
+    arenaut_program *p = new_program();
+    begin_method(p, "main");
+    const uint32_t x = add_tensor(p, "x", 16, ARENAUT_INPUT);
+    const uint32_t y = add_tensor(p, "y", 16, ARENAUT_OUTPUT);
+    ADD_OP(p, .kind = ARENAUT_OP_WHILE, IN(x), OUT(y), CALLS(1, 2));
+    SET_IO(p, 0, LIST(x), LIST(y));
+    begin_submethod(p, "cond");
+    const uint32_t c = add_tensor(p, "c", 16, ARENAUT_INTERMEDIATE);
+    const uint32_t t = add_tensor(p, "t", 16, ARENAUT_INTERMEDIATE);
+    ADD_OP(p, IN(c), OUT(t));
+    SET_IO(p, 1, LIST(c), LIST(t));
+    begin_submethod(p, "body");
+    const uint32_t b = add_tensor(p, "b", 16, ARENAUT_INTERMEDIATE);
+    const uint32_t e = add_tensor(p, "e", 16, ARENAUT_INTERMEDIATE);
+    ADD_OP(p, .kind = ARENAUT_OP_WHILE, IN(b), OUT(e), CALLS(3, 4));
+    SET_IO(p, 2, LIST(b), LIST(e));
+    begin_submethod(p, "cond2");
+    const uint32_t c2 = add_tensor(p, "c2", 16, ARENAUT_INTERMEDIATE);
+    SET_IO(p, 3, LIST(c2), LIST(c2));
+    begin_submethod(p, "body2");
+    const uint32_t b2 = add_tensor(p, "b2", 16, ARENAUT_INTERMEDIATE);
+    const uint32_t e2 = add_tensor(p, "e2", 16, ARENAUT_INTERMEDIATE);
+    ADD_OP(p, IN(b2), OUT(e2));
+    SET_IO(p, 4, LIST(b2), LIST(e2));
+    finish_program(p);
+    arenaut_lowering *l = lower_program(p, "tflite-micro");
+    assert_int_equal(l->n_steps, 9);
+    expect_life(l, "x", "[0,9)");
+    expect_life(l, "y", "[1,9)");
+    expect_life(l, "c", "[2,4)");
+    expect_life(l, "t", "[3,4)");
+    expect_life(l, "b", "[4,9)");
+    expect_life(l, "e", "[5,9)");
+    expect_life(l, "c2", "[6,7)");
+    expect_life(l, "b2", "[7,9)");
+    expect_life(l, "e2", "[8,9)");
+    arenaut_lowering_free(l);
+    arenaut_program_free(p);
+}
+
+/* f is called twice with a long tensor z alive in between:
+ * 0 main, 1 CALL, 2 f, 3 g, 4 h, 5 CALL, 6 f, 7 g. */
+static arenaut_program *called_twice(void) {
+    arenaut_program *p = new_program();
+    begin_method(p, "main");
+    const uint32_t x = add_tensor(p, "x", 16, ARENAUT_INPUT);
+    const uint32_t a = add_tensor(p, "a", 16, ARENAUT_INTERMEDIATE);
+    const uint32_t z = add_tensor(p, "z", 16, ARENAUT_INTERMEDIATE);
+    const uint32_t y = add_tensor(p, "y", 16, ARENAUT_OUTPUT);
+    ADD_OP(p, .kind = ARENAUT_OP_CALL, IN(x), OUT(a), CALLS(1));
+    ADD_OP(p, IN(a), OUT(z));
+    ADD_OP(p, .kind = ARENAUT_OP_CALL_ONCE, IN(z), OUT(y), CALLS(1));
+    SET_IO(p, 0, LIST(x), LIST(y));
+    begin_submethod(p, "f");
+    const uint32_t in = add_tensor(p, "in", 16, ARENAUT_INTERMEDIATE);
+    const uint32_t out = add_tensor(p, "out", 16, ARENAUT_INTERMEDIATE);
+    ADD_OP(p, .name = "g", IN(in), OUT(out), IN_PLACE(0, 0));
+    SET_IO(p, 1, LIST(in), LIST(out));
+    finish_program(p);
+    return p;
+}
+
+static void two_calls_are_two_lives_or_one_where_the_target_merges(void **state) {
+    (void)state;
+    arenaut_program *p = called_twice();
+    arenaut_lowering *generic = lower_program(p, "generic");
+    assert_int_equal(generic->n_steps, 8);
+    expect_life(generic, "in", "[2,4) [6,8)");
+    expect_life(generic, "out", "[3,4) [7,8)");
+    expect_life(generic, "z", "[4,8)");
+    /* They meet twice, which a same-base relation cannot say. */
+    expect_base(generic, "out", NULL);
+    arenaut_lowering_free(generic);
+    arenaut_lowering *micro = lower_program(p, "tflite-micro");
+    expect_life(micro, "in", "[2,8)");
+    expect_life(micro, "out", "[3,8)");
+    expect_base(micro, "out", NULL);
+    arenaut_lowering_free(micro);
+    arenaut_program_free(p);
+}
+
+/* Two entry methods; each keeps a cache of the same qualified name, one also a counter. */
+static arenaut_program *two_entries(void) {
+    arenaut_program *p = new_program();
+    for (uint32_t m = 0; m < 2; m++) {
+        begin_method(p, m ? "decode" : "prefill");
+        const uint32_t x = add_tensor(p, m ? "x1" : "x0", 16, ARENAUT_INPUT);
+        const uint32_t cache = add_tensor(p, m ? "cache1" : "cache0", 64, ARENAUT_STATE);
+        const uint32_t y = add_tensor(p, m ? "y1" : "y0", 16, ARENAUT_OUTPUT);
+        p->tensors[cache].qualified_name = "layers.0.cache";
+        if (m == 1) {
+            const uint32_t counter = add_tensor(p, "counter", 16, ARENAUT_STATE);
+            ADD_OP(p, IN(x, counter, cache), OUT(y));
+        } else {
+            ADD_OP(p, IN(x, cache), OUT(y));
+        }
+        SET_IO(p, m, LIST(x), LIST(y));
+    }
+    finish_program(p);
+    return p;
+}
+
+static void entry_methods_follow_one_another_and_state_outlives_them(void **state) {
+    (void)state;
+    arenaut_program *p = two_entries();
+    arenaut_lowering *l = lower_program(p, "generic");
+    assert_int_equal(l->n_steps, 4);
+    expect_life(l, "x0", "[0,2)");
+    expect_life(l, "y0", "[1,2)");
+    expect_life(l, "x1", "[2,4)");
+    expect_life(l, "y1", "[3,4)");
+    expect_life(l, "cache0", "[0,4)");
+    expect_life(l, "cache1", "none");
+    expect_life(l, "counter", "[0,4)");
+    assert_int_equal(l->buffer[1], l->buffer[4]); /* the two caches */
+    assert_int_equal(arenaut_problem_class(l->problem, l->buffer[1]), ARENAUT_STATE);
+    arenaut_lowering_free(l);
+    arenaut_program_free(p);
+}
+
+static void state_is_not_planned_where_the_runtime_keeps_it(void **state) {
+    (void)state;
+    arenaut_program *p = two_entries();
+    arenaut_lowering *l = lower_program(p, "tflite-micro");
+    expect_life(l, "cache0", "none");
+    expect_life(l, "counter", "none");
+    expect_life(l, "x0", "[0,2)");
+    arenaut_lowering_free(l);
+    arenaut_program_free(p);
+}
+
+/* Shared by name but never written: still one buffer, for ever. */
+static void a_shared_buffer_that_is_only_read_is_state_too(void **state) {
+    (void)state;
+    arenaut_program *p = two_entries();
+    p->tensors[1].cls = p->tensors[4].cls = ARENAUT_INTERMEDIATE;
+    arenaut_lowering *l = lower_program(p, "generic");
+    expect_life(l, "cache0", "[0,4)");
+    assert_int_equal(l->buffer[1], l->buffer[4]);
+    arenaut_lowering_free(l);
+    arenaut_program_free(p);
+}
+
+/* A tensor of no method, written in a loop's body and read by its condition the next time
+ * round: its life in the order of steps would end too early. */
+static void a_global_tensor_touched_in_a_call_lives_throughout(void **state) {
+    (void)state;
+    arenaut_program *p = new_program();
+    begin_method(p, "main");
+    const uint32_t x = add_tensor(p, "x", 16, ARENAUT_INPUT);
+    const uint32_t y = add_tensor(p, "y", 16, ARENAUT_OUTPUT);
+    const uint32_t g = add_tensor(p, "g", 16, ARENAUT_INTERMEDIATE);
+    p->tensors[g].method = ARENAUT_NONE;
+    ADD_OP(p, .kind = ARENAUT_OP_WHILE, IN(x), OUT(y), CALLS(1, 2));
+    SET_IO(p, 0, LIST(x), LIST(y));
+    begin_submethod(p, "cond");
+    const uint32_t c = add_tensor(p, "c", 16, ARENAUT_INTERMEDIATE);
+    ADD_OP(p, IN(g), OUT(c));
+    SET_IO(p, 1, LIST(c), LIST(c));
+    begin_submethod(p, "body");
+    const uint32_t b = add_tensor(p, "b", 16, ARENAUT_INTERMEDIATE);
+    ADD_OP(p, IN(b), OUT(g));
+    ADD_OP(p, IN(b), OUT(b));
+    SET_IO(p, 2, LIST(b), LIST(b));
+    finish_program(p);
+    static const char *const targets[] = {"tflite-micro", "generic"};
+    for (size_t i = 0; i < COUNT_OF(targets); i++) {
+        arenaut_lowering *l = lower_program(p, targets[i]);
+        assert_int_equal(l->n_steps, 7);
+        expect_life(l, "g", "[0,7)");
+        arenaut_lowering_free(l);
+    }
+    arenaut_program_free(p);
+}
+
+/* a on device 1.0, b on 1.1, the rest on the host. */
+static arenaut_program *on_devices(void) {
+    arenaut_program *p = skip_chain();
+    p->tensors[1].device.type = 1;
+    p->tensors[2].device.type = 1;
+    p->tensors[2].device.index = 1;
+    return p;
+}
+
+static void devices_never_share_a_pool(void **state) {
+    (void)state;
+    arenaut_program *p = on_devices();
+    arenaut_lowering *l = lower_program(p, "generic");
+    const arenaut_problem *problem = l->problem;
+    assert_int_equal(problem->n_pools, 3);
+    assert_string_equal(problem->pool[0].name, "arena");
+    assert_string_equal(problem->pool[2].name, "arena.device1.1");
+    assert_int_equal(arenaut_problem_pools(problem, buffer_named(l, "x")), 1);
+    assert_int_equal(arenaut_problem_pools(problem, buffer_named(l, "a")), 2);
+    assert_int_equal(arenaut_problem_pools(problem, buffer_named(l, "b")), 4);
+    assert_int_equal(problem->pool[1].device.type, 1);
+    arenaut_lowering_free(l);
+    arenaut_program_free(p);
+}
+
+static void given_pools_serve_their_device(void **state) {
+    (void)state;
+    arenaut_program *p = on_devices();
+    arenaut_pool pools[] = {
+        {.name = "sram", .capacity = 64},
+        {.name = "gpu", .capacity = 100, .device = {1, 0}},
+        {.name = "dram", .capacity = ARENAUT_UNLIMITED},
+        {.name = "gpu1", .capacity = ARENAUT_UNLIMITED, .device = {1, 1}},
+    };
+    arenaut_liveness_options options = {.pools = pools, .n_pools = 4};
+    arenaut_lowering *l = lower_for(p, arenaut_target_find("generic"), &options);
+    assert_int_equal(arenaut_problem_pools(l->problem, buffer_named(l, "x")), 1 | 4);
+    assert_int_equal(arenaut_problem_pools(l->problem, buffer_named(l, "a")), 2);
+    assert_int_equal(arenaut_problem_pools(l->problem, buffer_named(l, "b")), 8);
+    assert_int_equal(l->problem->pool[0].capacity, 64);
+    arenaut_lowering_free(l);
+    options.n_pools = 3;
+    arenaut_error err;
+    l = NULL;
+    assert_int_equal(arenaut_lower(p, arenaut_target_find("generic"), &options, NULL, &l, &err),
+                     ARENAUT_REFUSED);
+    assert_non_null(strstr(err.msg, "'b' is of device 1.1"));
+    assert_null(l);
+    arenaut_program_free(p);
+}
+
+static void methods_have_arenas_of_their_own_where_the_target_says(void **state) {
+    (void)state;
+    arenaut_program *p = called_twice();
+    arenaut_lowering *l = lower_program(p, "litert");
+    assert_int_equal(l->problem->n_pools, 2);
+    assert_string_equal(l->problem->pool[1].name, "arena.method1");
+    assert_int_equal(arenaut_problem_pools(l->problem, buffer_named(l, "x")), 1);
+    assert_int_equal(arenaut_problem_pools(l->problem, buffer_named(l, "in")), 2);
+    arenaut_lowering_free(l);
+    arenaut_program_free(p);
+}
+
+static void a_program_without_methods_is_an_empty_problem(void **state) {
+    (void)state;
+    arenaut_program *p = new_program();
+    add_tensor(p, "lonely", 16, ARENAUT_STATE);
+    arenaut_lowering *l = lower_program(p, "generic");
+    assert_int_equal(l->n_steps, 0);
+    assert_int_equal(l->problem->n_pools, 1);
+    assert_int_equal(l->problem->n_buffers, 1);
+    assert_false(arenaut_problem_needs_memory(l->problem, 0));
+    arenaut_lowering_free(l);
+    arenaut_program_free(p);
+}
+
+static void a_broken_program_is_refused(void **state) {
+    (void)state;
+    arenaut_program *p = skip_chain();
+    arenaut_lowering *l = NULL;
+    arenaut_error err;
+    p->tensors[2].view_of = 99;
+    assert_int_equal(arenaut_lower(p, arenaut_target_find("generic"), NULL, NULL, &l, &err),
+                     ARENAUT_BAD_INPUT);
+    assert_null(l);
+    arenaut_program_free(p);
+}
+
+static void a_size_that_cannot_be_rounded_is_an_error(void **state) {
+    (void)state;
+    arenaut_program *p = skip_chain();
+    arenaut_lowering *l = NULL;
+    arenaut_error err;
+    p->tensors[2].bytes = ARENAUT_SIZE_MAX;
+    assert_int_equal(arenaut_lower(p, arenaut_target_find("tflite-micro"), NULL, NULL, &l, &err),
+                     ARENAUT_TOO_LARGE);
+    assert_non_null(strstr(err.msg, "'b'"));
+    assert_null(l);
+    arenaut_program_free(p);
+}
+
+/* Each method calls the next one `times` times, through `depth` of them. */
+static arenaut_program *call_ladder(uint32_t depth, uint32_t times) {
+    arenaut_program *p = new_program();
+    for (uint32_t m = 0; m < depth; m++) {
+        if (m == 0) begin_method(p, "main");
+        else begin_submethod(p, NULL);
+        const uint32_t x = add_tensor(p, "x", 4, ARENAUT_INTERMEDIATE);
+        for (uint32_t i = 0; i < times && m + 1 < depth; i++) {
+            ADD_OP(p, .kind = ARENAUT_OP_CALL, IN(x), OUT(x), CALLS(m + 1));
+        }
+        SET_IO(p, m, LIST(x), LIST(x));
+    }
+    finish_program(p);
+    return p;
+}
+
+static void calls_that_explode_are_refused(void **state) {
+    (void)state;
+    arenaut_program *p = call_ladder(60, 2);
+    arenaut_lowering *l = NULL;
+    arenaut_error err;
+    assert_int_equal(arenaut_lower(p, arenaut_target_find("tflite-micro"), NULL, NULL, &l, &err),
+                     ARENAUT_UNSUPPORTED);
+    assert_non_null(strstr(err.msg, "'main'"));
+    assert_null(l);
+    arenaut_program_free(p);
+}
+
+static void deep_calls_need_no_deep_stack(void **state) {
+    (void)state;
+    const uint32_t depth = 200000;
+    arenaut_program *p = call_ladder(depth, 1);
+    arenaut_lowering *l = lower_program(p, "tflite-micro");
+    assert_int_equal(l->n_steps, 2 * depth - 1);
+    assert_int_equal(l->problem->lifetime[0].end, 2 * depth - 1);
+    arenaut_lowering_free(l);
+    arenaut_program_free(p);
+}
+
+static arenaut_status lower_once(void *context, const arenaut_allocator *allocator) {
+    arenaut_lowering *l = NULL;
+    const arenaut_status st =
+        arenaut_lower(context, arenaut_target_find("generic"), NULL, allocator, &l, NULL);
+    if (st != ARENAUT_OK) assert_null(l);
+    arenaut_lowering_free(l);
+    return st;
+}
+
+static void lowering_survives_running_out_of_memory(void **state) {
+    (void)state;
+    arenaut_program *programs[] = {skip_chain(), called_twice(), two_entries(), on_devices()};
+    for (size_t i = 0; i < COUNT_OF(programs); i++) {
+        survives_every_allocation_failure(lower_once, programs[i]);
+        arenaut_program_free(programs[i]);
+    }
+}
+
+static void freeing_nothing_is_fine(void **state) {
+    (void)state;
+    arenaut_lowering_free(NULL);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_tensor_lives_from_its_op_to_its_last_reader),
+        cmocka_unit_test(buffers_know_where_they_come_from),
+        cmocka_unit_test(steps_say_what_happens),
+        cmocka_unit_test(inputs_and_outputs_are_kept_where_the_target_says),
+        cmocka_unit_test(inputs_are_preserved_on_request),
+        cmocka_unit_test(excluded_io_has_no_buffer),
+        cmocka_unit_test(alignment_is_the_largest_that_anyone_asks_for),
+        cmocka_unit_test(what_needs_no_arena_has_no_buffer),
+        cmocka_unit_test(views_share_a_buffer_and_its_life),
+        cmocka_unit_test(a_delegate_and_scratch_are_alive_at_their_op),
+        cmocka_unit_test(untouched_tensors_conflict_with_nothing),
+        cmocka_unit_test(a_branch_runs_inside_its_op),
+        cmocka_unit_test(loops_nest),
+        cmocka_unit_test(two_calls_are_two_lives_or_one_where_the_target_merges),
+        cmocka_unit_test(entry_methods_follow_one_another_and_state_outlives_them),
+        cmocka_unit_test(state_is_not_planned_where_the_runtime_keeps_it),
+        cmocka_unit_test(a_shared_buffer_that_is_only_read_is_state_too),
+        cmocka_unit_test(a_global_tensor_touched_in_a_call_lives_throughout),
+        cmocka_unit_test(devices_never_share_a_pool),
+        cmocka_unit_test(given_pools_serve_their_device),
+        cmocka_unit_test(methods_have_arenas_of_their_own_where_the_target_says),
+        cmocka_unit_test(a_program_without_methods_is_an_empty_problem),
+        cmocka_unit_test(a_broken_program_is_refused),
+        cmocka_unit_test(a_size_that_cannot_be_rounded_is_an_error),
+        cmocka_unit_test(calls_that_explode_are_refused),
+        cmocka_unit_test(deep_calls_need_no_deep_stack),
+        cmocka_unit_test(lowering_survives_running_out_of_memory),
+        cmocka_unit_test(freeing_nothing_is_fine),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

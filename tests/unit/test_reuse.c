@@ -1,0 +1,305 @@
+/* In-place pairs of ops that become same-base relations of buffers, and those that must
+ * not. Each case spoils one thing in a chain that is fine otherwise:
+ *
+ *     x ─ F ─ a ─ RELU ─ b ─ G ─ y        RELU may write b over a
+ */
+#include "support/test.h"
+
+#include <arenaut/arenaut.h>
+
+#include "support/fuse.h"
+#include "support/lowerings.h"
+#include "support/programs.h"
+
+enum { X, A, B, Y, SPARE };
+
+static arenaut_program *begin_chain(void) {
+    arenaut_program *p = new_program();
+    begin_method(p, "main");
+    add_tensor(p, "x", 16, ARENAUT_INPUT);
+    add_tensor(p, "a", 16, ARENAUT_INTERMEDIATE);
+    add_tensor(p, "b", 16, ARENAUT_INTERMEDIATE);
+    add_tensor(p, "y", 16, ARENAUT_OUTPUT);
+    add_tensor(p, "spare", 16, ARENAUT_INTERMEDIATE);
+    return p;
+}
+
+static arenaut_program *end_chain(arenaut_program *p) {
+    ADD_OP(p, .name = "G", IN(B), OUT(Y));
+    SET_IO(p, 0, LIST(X), LIST(Y));
+    finish_program(p);
+    return p;
+}
+
+static arenaut_program *chain(void) {
+    arenaut_program *p = begin_chain();
+    ADD_OP(p, .name = "F", IN(X), OUT(A));
+    ADD_OP(p, .name = "RELU", IN(A), OUT(B), IN_PLACE(0, 0));
+    return end_chain(p);
+}
+
+/* Lowers, asks, and frees both. The problem has passed arenaut_problem_validate. */
+static void expect_b_over(arenaut_program *p, const char *base) {
+    arenaut_lowering *l = lower_program(p, "generic");
+    expect_base(l, "b", base);
+    arenaut_lowering_free(l);
+    arenaut_program_free(p);
+}
+
+static void a_dying_input_may_be_written_over(void **state) {
+    (void)state;
+    expect_b_over(chain(), "a");
+}
+
+static void nothing_is_written_over_without_a_declared_pair(void **state) {
+    (void)state;
+    arenaut_program *p = chain();
+    p->ops[1].n_in_place = 0;
+    expect_b_over(p, NULL);
+}
+
+static void a_later_reader_forbids_it(void **state) {
+    (void)state;
+    arenaut_program *p = begin_chain();
+    ADD_OP(p, .name = "F", IN(X), OUT(A));
+    ADD_OP(p, .name = "RELU", IN(A), OUT(B), IN_PLACE(0, 0));
+    ADD_OP(p, .name = "LATER", IN(A), OUT(SPARE));
+    expect_b_over(end_chain(p), NULL);
+}
+
+static void an_earlier_reader_does_not(void **state) {
+    (void)state;
+    arenaut_program *p = begin_chain();
+    ADD_OP(p, .name = "F", IN(X), OUT(A));
+    ADD_OP(p, .name = "EARLIER", IN(A), OUT(SPARE));
+    ADD_OP(p, .name = "RELU", IN(A), OUT(B), IN_PLACE(0, 0));
+    expect_b_over(end_chain(p), "a");
+}
+
+static void a_result_is_kept_even_at_the_last_op(void **state) {
+    (void)state;
+    arenaut_program *p = begin_chain();
+    ADD_OP(p, .name = "F", IN(X), OUT(A));
+    ADD_OP(p, .name = "RELU", IN(A), OUT(B), IN_PLACE(0, 0));
+    SET_IO(p, 0, LIST(X), LIST(A, B));
+    finish_program(p);
+    expect_b_over(p, NULL);
+}
+
+static void the_child_may_be_a_result(void **state) {
+    (void)state;
+    arenaut_program *p = begin_chain();
+    ADD_OP(p, .name = "F", IN(X), OUT(A));
+    ADD_OP(p, .name = "RELU", IN(A), OUT(B), IN_PLACE(0, 0));
+    SET_IO(p, 0, LIST(X), LIST(B));
+    finish_program(p);
+    expect_b_over(p, "a");
+}
+
+static arenaut_program *over_an_input(void) {
+    arenaut_program *p = begin_chain();
+    ADD_OP(p, .name = "RELU", IN(X), OUT(B), IN_PLACE(0, 0));
+    SET_IO(p, 0, LIST(X), LIST(B));
+    finish_program(p);
+    return p;
+}
+
+static void an_input_may_be_overwritten_unless_it_is_preserved(void **state) {
+    (void)state;
+    expect_b_over(over_an_input(), "x");
+    arenaut_program *p = over_an_input();
+    const arenaut_liveness_options options = {.preserve_inputs = true};
+    arenaut_lowering *l = lower_for(p, arenaut_target_find("generic"), &options);
+    expect_base(l, "b", NULL); /* although x ends at this very op */
+    arenaut_lowering_free(l);
+    arenaut_program_free(p);
+}
+
+static void other_bytes_forbid_it(void **state) {
+    (void)state;
+    static const uint64_t sizes[] = {15, 17};
+    for (size_t i = 0; i < COUNT_OF(sizes); i++) {
+        arenaut_program *p = chain();
+        p->tensors[B].bytes = sizes[i];
+        expect_b_over(p, NULL);
+    }
+}
+
+static void state_and_shared_buffers_are_never_written_over(void **state) {
+    (void)state;
+    arenaut_program *p = chain();
+    p->tensors[A].cls = ARENAUT_STATE;
+    expect_b_over(p, NULL);
+    p = chain();
+    p->tensors[A].qualified_name = "a";
+    expect_b_over(p, NULL);
+    p = chain();
+    p->tensors[B].cls = ARENAUT_STATE; /* nor do they move over another */
+    expect_b_over(p, NULL);
+}
+
+static void a_buffer_outside_the_arena_is_no_base(void **state) {
+    (void)state;
+    arenaut_program *p = chain();
+    p->tensors[A].cls = ARENAUT_CONSTANT;
+    expect_b_over(p, NULL);
+    p = chain();
+    p->tensors[A].caller_owned = true;
+    expect_b_over(p, NULL);
+}
+
+static void devices_forbid_it(void **state) {
+    (void)state;
+    arenaut_program *p = chain();
+    p->tensors[B].device.index = 1;
+    expect_b_over(p, NULL);
+}
+
+static void only_ordinary_ops_replace(void **state) {
+    (void)state;
+    arenaut_program *p = chain();
+    p->ops[1].kind = ARENAUT_OP_DELEGATE;
+    expect_b_over(p, NULL);
+}
+
+/* x * x: both arguments are the same buffer. */
+static arenaut_program *squared(bool both_declared) {
+    static const arenaut_in_place pairs[] = {{0, 0}, {0, 1}};
+    arenaut_program *p = begin_chain();
+    ADD_OP(p, .name = "F", IN(X), OUT(A));
+    ADD_OP(p, .name = "MUL", IN(A, A), OUT(B), .in_place = pairs,
+           .n_in_place = both_declared ? 2 : 1);
+    return end_chain(p);
+}
+
+static void the_same_buffer_twice_needs_both_positions(void **state) {
+    (void)state;
+    expect_b_over(squared(true), "a");
+    expect_b_over(squared(false), NULL);
+}
+
+/* RELU also reads a view of a, at another place in it. */
+static void another_argument_in_the_buffer_forbids_it(void **state) {
+    (void)state;
+    arenaut_program *p = begin_chain();
+    const uint32_t half = add_view(p, "half", A, 8, 8);
+    ADD_OP(p, .name = "F", IN(X), OUT(A));
+    ADD_OP(p, .name = "RELU", IN(A, half), OUT(B), IN_PLACE(0, 0));
+    expect_b_over(end_chain(p), NULL);
+}
+
+static void another_output_in_the_buffer_forbids_it(void **state) {
+    (void)state;
+    arenaut_program *p = begin_chain();
+    const uint32_t half = add_view(p, "half", A, 8, 8);
+    ADD_OP(p, .name = "F", IN(X), OUT(A));
+    ADD_OP(p, .name = "RELU", IN(A), OUT(B, half), IN_PLACE(0, 0));
+    expect_b_over(end_chain(p), NULL);
+}
+
+static void a_view_of_the_whole_buffer_counts_as_the_buffer(void **state) {
+    (void)state;
+    arenaut_program *p = begin_chain();
+    const uint32_t flat = add_view(p, "flat", A, 0, 16);
+    ADD_OP(p, .name = "F", IN(X), OUT(A));
+    ADD_OP(p, .kind = ARENAUT_OP_VIEW, IN(A), OUT(flat));
+    ADD_OP(p, .name = "RELU", IN(flat), OUT(B), IN_PLACE(0, 0));
+    expect_b_over(end_chain(p), "a");
+}
+
+static void a_view_of_a_part_does_not(void **state) {
+    (void)state;
+    arenaut_program *p = begin_chain();
+    const uint32_t half = add_view(p, "half", A, 0, 8);
+    p->tensors[B].bytes = 8;
+    ADD_OP(p, .name = "F", IN(X), OUT(A));
+    ADD_OP(p, .name = "RELU", IN(half), OUT(B), IN_PLACE(0, 0));
+    expect_b_over(end_chain(p), NULL);
+}
+
+static void an_output_that_was_there_before_forbids_it(void **state) {
+    (void)state;
+    arenaut_program *p = begin_chain();
+    ADD_OP(p, .name = "F", IN(X), OUT(A, B));
+    ADD_OP(p, .name = "RELU", IN(A), OUT(B), IN_PLACE(0, 0));
+    expect_b_over(end_chain(p), NULL);
+}
+
+/* Two outputs want a; two inputs die for one output. */
+static void each_base_has_one_child_and_each_child_one_base(void **state) {
+    (void)state;
+    static const arenaut_in_place two_outputs[] = {{0, 0}, {1, 0}};
+    arenaut_program *p = begin_chain();
+    ADD_OP(p, .name = "F", IN(X), OUT(A));
+    ADD_OP(p, .name = "SPLIT", IN(A), OUT(B, SPARE), .in_place = two_outputs, .n_in_place = 2);
+    end_chain(p);
+    arenaut_lowering *l = lower_program(p, "generic");
+    expect_base(l, "b", "a");
+    expect_base(l, "spare", NULL);
+    arenaut_lowering_free(l);
+    arenaut_program_free(p);
+
+    static const arenaut_in_place two_inputs[] = {{0, 1}, {0, 0}};
+    p = begin_chain();
+    ADD_OP(p, .name = "F", IN(X), OUT(A, SPARE));
+    ADD_OP(p, .name = "ADD", IN(A, SPARE), OUT(B), .in_place = two_inputs, .n_in_place = 2);
+    expect_b_over(end_chain(p), "spare"); /* the first pair that holds */
+}
+
+static void chains_go_from_buffer_to_buffer(void **state) {
+    (void)state;
+    arenaut_program *p = begin_chain();
+    ADD_OP(p, .name = "F", IN(X), OUT(A), IN_PLACE(0, 0));
+    ADD_OP(p, .name = "RELU", IN(A), OUT(B), IN_PLACE(0, 0));
+    ADD_OP(p, .name = "G", IN(B), OUT(Y), IN_PLACE(0, 0));
+    SET_IO(p, 0, LIST(X), LIST(Y));
+    finish_program(p);
+    arenaut_lowering *l = lower_program(p, "tflite-micro");
+    expect_base(l, "x", NULL);
+    expect_base(l, "a", "x");
+    expect_base(l, "b", "a");
+    expect_base(l, "y", "b");
+    arenaut_lowering_free(l);
+    arenaut_program_free(p);
+}
+
+/* The pair stands at an op that never runs; another op, which has none, makes them meet. */
+static void the_meeting_must_be_at_the_op_that_declares_it(void **state) {
+    (void)state;
+    arenaut_program *p = begin_chain();
+    p->tensors[A].method = p->tensors[B].method = ARENAUT_NONE;
+    ADD_OP(p, .name = "F", IN(X), OUT(A));
+    ADD_OP(p, .name = "CONV_2D", IN(A), OUT(B));
+    end_chain(p);
+    begin_submethod(p, "dead");
+    ADD_OP(p, .name = "RELU", IN(A), OUT(B), IN_PLACE(0, 0));
+    finish_program(p);
+    expect_b_over(p, NULL);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_dying_input_may_be_written_over),
+        cmocka_unit_test(nothing_is_written_over_without_a_declared_pair),
+        cmocka_unit_test(a_later_reader_forbids_it),
+        cmocka_unit_test(an_earlier_reader_does_not),
+        cmocka_unit_test(a_result_is_kept_even_at_the_last_op),
+        cmocka_unit_test(the_child_may_be_a_result),
+        cmocka_unit_test(an_input_may_be_overwritten_unless_it_is_preserved),
+        cmocka_unit_test(other_bytes_forbid_it),
+        cmocka_unit_test(state_and_shared_buffers_are_never_written_over),
+        cmocka_unit_test(a_buffer_outside_the_arena_is_no_base),
+        cmocka_unit_test(devices_forbid_it),
+        cmocka_unit_test(only_ordinary_ops_replace),
+        cmocka_unit_test(the_same_buffer_twice_needs_both_positions),
+        cmocka_unit_test(another_argument_in_the_buffer_forbids_it),
+        cmocka_unit_test(another_output_in_the_buffer_forbids_it),
+        cmocka_unit_test(a_view_of_the_whole_buffer_counts_as_the_buffer),
+        cmocka_unit_test(a_view_of_a_part_does_not),
+        cmocka_unit_test(an_output_that_was_there_before_forbids_it),
+        cmocka_unit_test(each_base_has_one_child_and_each_child_one_base),
+        cmocka_unit_test(chains_go_from_buffer_to_buffer),
+        cmocka_unit_test(the_meeting_must_be_at_the_op_that_declares_it),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
