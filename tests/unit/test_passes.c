@@ -1,0 +1,648 @@
+/* The table of passes, the scratch file and pass, the in-place pass, and the peak. */
+#include "support/test.h"
+
+#include <arenaut/arenaut.h>
+
+#include "support/fuse.h"
+#include "support/lowerings.h"
+#include "support/problems.h"
+#include "support/programs.h"
+
+enum { X, A, B, Y };
+
+/* x ─ MEAN ─ a ─ RELU ─ b ─ G ─ y, and an op in a second method. Tensors are 2 × 8 bytes. */
+static arenaut_program *small(void) {
+    static const int64_t dims[] = {2, 8};
+    static const char *const names[] = {"x", "a", "b", "y"};
+    arenaut_program *p = new_program();
+    begin_method(p, "main");
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        arenaut_tensor tensor = arenaut_tensor_default();
+        tensor.name = names[i];
+        tensor.bytes = 16;
+        tensor.rank = 2;
+        tensor.dims = dims;
+        tensor.method = 0;
+        assert_int_equal(arenaut_program_add_tensor(p, &tensor, NULL, NULL), ARENAUT_OK);
+    }
+    ADD_OP(p, .name = "MEAN", IN(X), OUT(A));
+    ADD_OP(p, .name = "RELU", IN(A), OUT(B));
+    ADD_OP(p, .name = "G", IN(B), OUT(Y));
+    SET_IO(p, 0, LIST(X), LIST(Y));
+    begin_submethod(p, "helper");
+    const uint32_t s = add_tensor(p, "s", 16, ARENAUT_INTERMEDIATE);
+    ADD_OP(p, .name = "SUM", IN(s), OUT(s));
+    finish_program(p);
+    return p;
+}
+
+static arenaut_pass_options micro(void) {
+    const arenaut_pass_options options = {.target = arenaut_target_find("tflite-micro")};
+    return options;
+}
+
+static void run(arenaut_program *p, const char *selection, const arenaut_pass_options *options) {
+    arenaut_error err = {0};
+    assert_ok(arenaut_passes_run(p, selection, options, NULL, NULL, &err), err);
+}
+
+/* ---- the table ---- */
+
+static void passes_are_found_by_name(void **state) {
+    (void)state;
+    assert_true(arenaut_pass_count() >= 2);
+    for (size_t i = 0; i < arenaut_pass_count(); i++) {
+        const arenaut_pass *pass = arenaut_pass_at(i);
+        assert_ptr_equal(arenaut_pass_find(pass->name), pass);
+        assert_non_null(pass->summary);
+        assert_non_null(pass->run);
+    }
+    assert_null(arenaut_pass_at(arenaut_pass_count()));
+    assert_null(arenaut_pass_find("no such pass"));
+    assert_true(arenaut_pass_find("scratch")->by_default);
+    assert_false(arenaut_pass_find("inplace")->by_default);
+}
+
+static void append_name(void *context, const arenaut_pass *pass, const arenaut_program *program) {
+    char *names = context;
+    assert_non_null(program);
+    strcat(names, pass->name);
+    strcat(names, " ");
+}
+
+static void selections_add_and_leave_out(void **state) {
+    (void)state;
+    static const struct {
+        const char *selection, *expected;
+    } cases[] = {
+        {NULL, "scratch "},
+        {"", "scratch "},
+        {"inplace", "scratch inplace "},
+        {"inplace,scratch", "scratch inplace "},
+        {"-scratch", ""},
+        {"inplace,-scratch", "inplace "},
+        {"inplace,-inplace", "scratch "},
+    };
+    const arenaut_pass_options options = micro();
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        arenaut_program *p = small();
+        char names[64] = "";
+        arenaut_error err = {0};
+        assert_ok(arenaut_passes_run(p, cases[i].selection, &options, append_name, names, &err),
+                  err);
+        assert_string_equal(names, cases[i].expected);
+        arenaut_program_free(p);
+    }
+}
+
+static void unknown_passes_are_named(void **state) {
+    (void)state;
+    static const char *const wrong[] = {"inplac", "inplace,scratchy", "-", ",inplace", "in place"};
+    const arenaut_pass_options options = micro();
+    arenaut_program *p = small();
+    for (size_t i = 0; i < COUNT_OF(wrong); i++) {
+        arenaut_error err = {0};
+        assert_int_equal(arenaut_passes_run(p, wrong[i], &options, NULL, NULL, &err),
+                         ARENAUT_BAD_ARGUMENT);
+        assert_non_null(strstr(err.msg, "no pass '"));
+    }
+    arenaut_program_free(p);
+}
+
+static void a_broken_program_runs_no_pass(void **state) {
+    (void)state;
+    const arenaut_pass_options options = micro();
+    arenaut_program *p = small();
+    const uint32_t far_away = 99;
+    p->ops[0].inputs = &far_away;
+    assert_int_equal(arenaut_passes_run(p, "inplace", &options, NULL, NULL, NULL),
+                     ARENAUT_BAD_INPUT);
+    arenaut_program_free(p);
+}
+
+/* ---- scratch ---- */
+
+static void scratch_is_added_in_the_order_of_requests(void **state) {
+    (void)state;
+    static const arenaut_scratch_entry entries[] = {{1, 0, 5}, {0, 0, 40}, {0, 2, 0}, {0, 0, 24}};
+    arenaut_pass_options options = micro();
+    options.scratch = entries;
+    options.n_scratch = COUNT_OF(entries);
+    arenaut_program *p = small();
+    const uint32_t before = p->n_tensors;
+    run(p, NULL, &options);
+    assert_int_equal(p->n_tensors, before + 4);
+    assert_int_equal(p->ops[0].n_scratch, 2);
+    assert_int_equal(p->ops[0].scratch[0], before + 1);
+    assert_int_equal(p->ops[0].scratch[1], before + 3);
+    assert_int_equal(p->ops[1].n_scratch, 0);
+    assert_int_equal(p->ops[2].n_scratch, 1);
+    assert_int_equal(p->ops[3].scratch[0], before);
+    assert_int_equal(p->tensors[before].method, 1);
+    assert_int_equal(p->tensors[before + 3].bytes, 24);
+    assert_int_equal(p->tensors[before].cls, ARENAUT_SCRATCH);
+    arenaut_lowering *l = lower_program(p, "tflite-micro");
+    expect_life(l, "scratch1", "[1,2)");
+    expect_life(l, "scratch3", "[1,2)");
+    assert_int_equal(l->problem->size[buffer_named(l, "scratch1")], 48);
+    assert_string_equal(l->problem->op[buffer_named(l, "scratch1")], "MEAN");
+    arenaut_lowering_free(l);
+    arenaut_program_free(p);
+}
+
+static void scratch_joins_what_an_op_has_already(void **state) {
+    (void)state;
+    static const arenaut_scratch_entry entry = {0, 1, 8};
+    arenaut_pass_options options = micro();
+    options.scratch = &entry;
+    options.n_scratch = 1;
+    arenaut_program *p = small();
+    run(p, NULL, &options);
+    run(p, NULL, &options);
+    assert_int_equal(p->ops[1].n_scratch, 2);
+    assert_int_not_equal(p->ops[1].scratch[0], p->ops[1].scratch[1]);
+    arenaut_program_free(p);
+}
+
+static void scratch_for_an_op_that_does_not_exist_names_the_entry(void **state) {
+    (void)state;
+    static const struct {
+        arenaut_scratch_entry entry;
+        arenaut_status status;
+        const char *message;
+    } cases[] = {
+        {{2, 0, 8}, ARENAUT_BAD_INPUT, "scratch entry 1: method 2 does not exist; there are 2"},
+        {{0, 3, 8}, ARENAUT_BAD_INPUT, "scratch entry 1: op 3 does not exist; method 0 ('main')"},
+        {{0, 0, UINT64_MAX}, ARENAUT_TOO_LARGE, "scratch entry 1:"},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        const arenaut_scratch_entry entries[] = {{0, 0, 8}, cases[i].entry};
+        arenaut_pass_options options = micro();
+        options.scratch = entries;
+        options.n_scratch = 2;
+        arenaut_program *p = small();
+        const uint32_t before = p->n_tensors;
+        arenaut_error err = {0};
+        assert_int_equal(arenaut_passes_run(p, NULL, &options, NULL, NULL, &err),
+                         cases[i].status);
+        assert_non_null(strstr(err.msg, cases[i].message));
+        assert_int_equal(p->n_tensors, before);
+        assert_int_equal(p->ops[0].n_scratch, 0);
+        arenaut_program_free(p);
+    }
+}
+
+/* ---- the scratch file ---- */
+
+static arenaut_status read_text(const char *text, const char *model, arenaut_scratch_sizes *sizes,
+                                arenaut_error *err) {
+    arenaut_program *p = small();
+    const arenaut_status st =
+        arenaut_scratch_read(text, strlen(text), model, p, NULL, sizes, err);
+    arenaut_program_free(p);
+    return st;
+}
+
+static void a_scratch_file_lists_requests(void **state) {
+    (void)state;
+    static const char text[] = "# measured\r\n\r\n bytes , op,operator,method\r\n"
+                               "40, 0,MEAN,0\r\n24,0,MEAN,main\r\n# more\r\n8,0,SUM,helper";
+    arenaut_scratch_sizes sizes = {0};
+    arenaut_error err = {0};
+    assert_ok(read_text(text, "any", &sizes, &err), err);
+    assert_true(sizes.known);
+    assert_int_equal(sizes.n, 3);
+    static const arenaut_scratch_entry expected[] = {{0, 0, 40}, {0, 0, 24}, {1, 0, 8}};
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(sizes.entries[i].method, expected[i].method);
+        assert_int_equal(sizes.entries[i].op, expected[i].op);
+        assert_int_equal(sizes.entries[i].bytes, expected[i].bytes);
+    }
+    arenaut_scratch_sizes_free(&sizes, NULL);
+}
+
+static void one_scratch_file_serves_several_models(void **state) {
+    (void)state;
+    static const char text[] = "model,op,bytes\none,0,16\ntwo,1,32\nquiet,,\none,9999,junk\n";
+    static const struct {
+        const char *model;
+        size_t n;
+        bool known;
+    } cases[] = {{"two", 1, true}, {"quiet", 0, true}, {"unheard of", 0, false}};
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        arenaut_scratch_sizes sizes = {0};
+        arenaut_error err = {0};
+        assert_ok(read_text(text, cases[i].model, &sizes, &err), err);
+        assert_int_equal(sizes.n, cases[i].n);
+        assert_int_equal(sizes.known, cases[i].known);
+        arenaut_scratch_sizes_free(&sizes, NULL);
+    }
+}
+
+static void malformed_scratch_files_are_refused_by_line(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t line;
+    } cases[] = {
+        {"", 0},
+        {"# only a comment\n", 0},
+        {"method,op\n", 1},
+        {"\nop,size\n", 2},
+        {"op,bytes\n0\n", 2},
+        {"op,bytes\n0,16\n3,16\n", 3},
+        {"op,bytes\n-1,16\n", 2},
+        {"op,bytes\n0,16K\n", 2},
+        {"op,bytes\n0,\n", 2},
+        {"op,bytes\n0,99999999999999999999\n", 2},
+        {"method,op,bytes\nnowhere,0,16\n", 2},
+        {"method,op,bytes\n2,0,16\n", 2},
+        {"a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,op,bytes\n", 1},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        arenaut_scratch_sizes sizes = {.n = 77};
+        arenaut_error err = {0};
+        assert_int_equal(read_text(cases[i].text, NULL, &sizes, &err), ARENAUT_BAD_INPUT);
+        assert_int_equal(err.at, cases[i].line);
+        assert_int_equal(sizes.n, 77); /* untouched */
+    }
+}
+
+static void scratch_knowledge_is_honest(void **state) {
+    (void)state;
+    const arenaut_target *target = arenaut_target_find("tflite-micro");
+    arenaut_program *p = small();
+    assert_int_equal(arenaut_scratch_known(p, target, NULL), ARENAUT_SCRATCH_UNKNOWN);
+    assert_int_equal(arenaut_scratch_known(p, arenaut_target_find("generic"), NULL),
+                     ARENAUT_SCRATCH_NONE);
+    const arenaut_scratch_sizes silent = {.known = false}, speaks = {.known = true};
+    assert_int_equal(arenaut_scratch_known(p, target, &silent), ARENAUT_SCRATCH_UNKNOWN);
+    assert_int_equal(arenaut_scratch_known(p, target, &speaks), ARENAUT_SCRATCH_GIVEN);
+
+    /* Once the pass has given both of the ops theirs, nothing is unknown. */
+    static const arenaut_scratch_entry entries[] = {{0, 0, 8}, {1, 0, 8}};
+    arenaut_pass_options options = micro();
+    options.scratch = entries;
+    options.n_scratch = 1;
+    run(p, NULL, &options);
+    assert_int_equal(arenaut_scratch_known(p, target, NULL), ARENAUT_SCRATCH_UNKNOWN);
+    options.scratch = entries + 1;
+    run(p, NULL, &options);
+    assert_int_equal(arenaut_scratch_known(p, target, NULL), ARENAUT_SCRATCH_GIVEN);
+    arenaut_program_free(p);
+}
+
+static void scratch_may_depend_on_the_type_of_an_argument(void **state) {
+    (void)state;
+    const arenaut_target *target = arenaut_target_find("tflite-micro");
+    arenaut_program *p = new_program();
+    begin_method(p, "main");
+    const uint32_t x = add_tensor(p, "x", 16, ARENAUT_INPUT);
+    const uint32_t w = add_tensor(p, "w", 16, ARENAUT_CONSTANT);
+    ADD_OP(p, .name = "CONV_2D", IN(x, w), OUT(x));
+    ADD_OP(p, .name = "FULLY_CONNECTED", IN(x), OUT(x));
+    assert_int_equal(arenaut_scratch_known(p, target, NULL), ARENAUT_SCRATCH_NONE);
+    p->tensors[w].dtype = ARENAUT_DTYPE_INT4;
+    assert_int_equal(arenaut_scratch_known(p, target, NULL), ARENAUT_SCRATCH_UNKNOWN);
+    arenaut_program_free(p);
+}
+
+/* ---- inplace ---- */
+
+static void inplace_notes_what_the_targets_kernels_allow(void **state) {
+    (void)state;
+    arenaut_program *p = small();
+    const arenaut_pass_options options = micro();
+    run(p, "inplace", &options);
+    assert_int_equal(p->ops[0].n_in_place, 0); /* MEAN is on no list */
+    assert_int_equal(p->ops[1].n_in_place, 1);
+    assert_int_equal(p->ops[1].in_place[0].input, 0);
+    assert_int_equal(p->ops[1].in_place[0].output, 0);
+    arenaut_lowering *l = lower_program(p, "tflite-micro");
+    expect_base(l, "b", "a");
+    arenaut_lowering_free(l);
+    run(p, "inplace", &options); /* again changes nothing */
+    assert_int_equal(p->ops[1].n_in_place, 1);
+    arenaut_program_free(p);
+}
+
+static void inplace_is_off_by_default(void **state) {
+    (void)state;
+    arenaut_program *p = small();
+    const arenaut_pass_options options = micro();
+    run(p, NULL, &options);
+    assert_int_equal(p->ops[1].n_in_place, 0);
+    arenaut_program_free(p);
+}
+
+static void users_rules_come_first_and_may_replace_the_targets(void **state) {
+    (void)state;
+    static const arenaut_in_place_rule rules[] = {{"G", 0, 0, false}};
+    arenaut_pass_options options = micro();
+    options.in_place = rules;
+    options.n_in_place = COUNT_OF(rules);
+    arenaut_program *p = small();
+    run(p, "inplace", &options);
+    assert_int_equal(p->ops[1].n_in_place, 1);
+    assert_int_equal(p->ops[2].n_in_place, 1);
+    arenaut_program_free(p);
+    options.only_these_rules = true;
+    p = small();
+    run(p, "inplace", &options);
+    assert_int_equal(p->ops[1].n_in_place, 0);
+    assert_int_equal(p->ops[2].n_in_place, 1);
+    arenaut_program_free(p);
+}
+
+static void a_users_rule_must_name_arguments_that_exist(void **state) {
+    (void)state;
+    static const arenaut_in_place_rule wrong[] = {{"G", 1, 0, false}, {"G", 0, 1, false}};
+    for (size_t i = 0; i < COUNT_OF(wrong); i++) {
+        arenaut_pass_options options = micro();
+        options.in_place = &wrong[i];
+        options.n_in_place = 1;
+        arenaut_program *p = small();
+        arenaut_error err = {0};
+        assert_int_equal(arenaut_passes_run(p, "inplace", &options, NULL, NULL, &err),
+                         ARENAUT_BAD_INPUT);
+        assert_non_null(strstr(err.msg, "'G'"));
+        assert_non_null(strstr(err.msg, "1 inputs and 1 outputs"));
+        arenaut_program_free(p);
+    }
+}
+
+/* How many pairs RELU gets when something about the program has been changed. */
+static uint32_t pairs_after(void (*spoil)(arenaut_program *p)) {
+    const arenaut_pass_options options = micro();
+    arenaut_program *p = small();
+    spoil(p);
+    finish_program(p);
+    run(p, "inplace", &options);
+    const uint32_t n = p->ops[1].n_in_place;
+    arenaut_program_free(p);
+    return n;
+}
+
+static void spoil_nothing(arenaut_program *p) { p->description = NULL; }
+static void broadcast(arenaut_program *p) {
+    static const int64_t dims[] = {1, 16};
+    p->tensors[A].dims = dims;
+}
+static void lower_rank(arenaut_program *p) { p->tensors[A].rank = 1; }
+static void other_bytes(arenaut_program *p) { p->tensors[A].bytes = 17; }
+static void other_width(arenaut_program *p) { p->tensors[A].dtype = ARENAUT_DTYPE_INT16; }
+static void constant(arenaut_program *p) { p->tensors[A].cls = ARENAUT_CONSTANT; }
+static void mutable(arenaut_program *p) { p->tensors[A].cls = ARENAUT_STATE; }
+static void shared(arenaut_program *p) { p->tensors[A].qualified_name = "a"; }
+static void borrowed(arenaut_program *p) { p->tensors[A].caller_owned = true; }
+static void output_borrowed(arenaut_program *p) { p->tensors[B].caller_owned = true; }
+static void a_result(arenaut_program *p) { SET_IO(p, 0, LIST(X), LIST(A, Y)); }
+static void read_later(arenaut_program *p) {
+    static const uint32_t both[] = {B, A};
+    p->ops[2].inputs = both;
+    p->ops[2].n_inputs = 2;
+}
+static void read_later_through_a_view(arenaut_program *p) {
+    static uint32_t both[] = {B, 0};
+    p->n_methods = 1; /* the view belongs to main */
+    both[1] = add_view(p, "view", A, 0, 4);
+    p->n_methods = 2;
+    p->ops[2].inputs = both;
+    p->ops[2].n_inputs = 2;
+}
+static void part_of_a_buffer(arenaut_program *p) {
+    p->n_methods = 1;
+    const uint32_t host = add_tensor(p, "host", 64, ARENAUT_INTERMEDIATE);
+    p->n_methods = 2;
+    p->tensors[A].view_of = host;
+}
+static void a_delegate(arenaut_program *p) { p->ops[1].kind = ARENAUT_OP_DELEGATE; }
+static void left_out(arenaut_program *p) {
+    static const uint32_t none[] = {ARENAUT_NONE};
+    p->ops[1].inputs = none;
+}
+static void output_left_out(arenaut_program *p) {
+    static const uint32_t none[] = {ARENAUT_NONE};
+    p->ops[1].outputs = none;
+}
+static void no_arguments(arenaut_program *p) { p->ops[1].n_inputs = 0; }
+static void another_name(arenaut_program *p) { p->ops[1].name = "RELU99"; }
+static void no_name(arenaut_program *p) { p->ops[1].name = NULL; }
+
+static void inplace_passes_over_what_is_not_safe(void **state) {
+    (void)state;
+    static void (*const spoilers[])(arenaut_program *) = {
+        broadcast, lower_rank, other_bytes, other_width, constant, mutable, shared, borrowed,
+        output_borrowed, a_result, read_later, read_later_through_a_view, part_of_a_buffer,
+        a_delegate, left_out, output_left_out, no_arguments, another_name, no_name,
+    };
+    assert_int_equal(pairs_after(spoil_nothing), 1);
+    for (size_t i = 0; i < COUNT_OF(spoilers); i++) {
+        if (pairs_after(spoilers[i]) != 0) fail_msg("case %zu was not passed over", i);
+    }
+}
+
+static void copies_of_bytes_may_change_the_shape(void **state) {
+    (void)state;
+    static const int64_t flat[] = {16};
+    arenaut_program *p = small();
+    const arenaut_pass_options options = micro();
+    p->ops[1].name = "RESHAPE";
+    p->tensors[B].rank = 1;
+    p->tensors[B].dims = flat;
+    run(p, "inplace", &options);
+    assert_int_equal(p->ops[1].n_in_place, 1);
+    arenaut_program_free(p);
+}
+
+static void inputs_that_the_target_keeps_are_not_overwritten(void **state) {
+    (void)state;
+    arenaut_pass_options options = micro();
+    arenaut_program *p = small();
+    p->ops[0].name = "RELU";
+    run(p, "inplace", &options);
+    assert_int_equal(p->ops[0].n_in_place, 1);
+    arenaut_program_free(p);
+    arenaut_target keeps = *options.target;
+    keeps.keep_inputs = true;
+    options.target = &keeps;
+    p = small();
+    p->ops[0].name = "RELU";
+    run(p, "inplace", &options);
+    assert_int_equal(p->ops[0].n_in_place, 0);
+    arenaut_program_free(p);
+}
+
+/* MUL(a, a): fine, since either operand may be overwritten. SignalPCAN(a, a): not, since
+ * its second one may not. */
+static void the_same_tensor_twice_needs_both_rules(void **state) {
+    (void)state;
+    static const uint32_t twice[] = {A, A};
+    static const struct {
+        const char *name;
+        uint32_t expected;
+    } cases[] = {{"MUL", 2}, {"SignalPCAN", 0}};
+    const arenaut_pass_options options = micro();
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        arenaut_program *p = small();
+        p->ops[1].name = cases[i].name;
+        p->ops[1].inputs = twice;
+        p->ops[1].n_inputs = 2;
+        run(p, "inplace", &options);
+        assert_int_equal(p->ops[1].n_in_place, cases[i].expected);
+        arenaut_program_free(p);
+    }
+}
+
+static void pairs_that_the_file_states_stay(void **state) {
+    (void)state;
+    static const arenaut_in_place stated = {0, 0};
+    arenaut_program *p = small();
+    p->ops[0].in_place = &stated; /* MEAN, which no table lists */
+    p->ops[0].n_in_place = 1;
+    const arenaut_pass_options options = micro();
+    run(p, "inplace", &options);
+    assert_int_equal(p->ops[0].n_in_place, 1);
+    assert_int_equal(p->ops[1].n_in_place, 1);
+    arenaut_program_free(p);
+}
+
+/* ---- the peak ---- */
+
+static void the_peak_is_the_first_step_with_most_bytes(void **state) {
+    (void)state;
+    static const box boxes[] = {
+        {10, 0, 3}, {20, 2, 4}, {5, 2, 3}, {30, 5, 6}, {5, 5, 7}, {0, 0, 9}, {7, 4, 4},
+    };
+    arenaut_problem *problem = problem_of(boxes, COUNT_OF(boxes));
+    arenaut_peak peak;
+    arenaut_error err = {0};
+    assert_ok(arenaut_peak_find(problem, NULL, &peak, &err), err);
+    assert_int_equal(peak.step, 2);
+    assert_int_equal(peak.live_bytes, 35);
+    assert_int_equal(peak.n_live, 3);
+    assert_int_equal(peak.live[0], 1);
+    assert_int_equal(peak.live[1], 0);
+    assert_int_equal(peak.live[2], 2);
+    arenaut_peak_free(&peak, NULL);
+    arenaut_problem_free(problem);
+}
+
+/* Nothing lives in a gap. */
+static void the_peak_looks_at_every_lifetime(void **state) {
+    (void)state;
+    static const arenaut_interval twice[] = {{0, 1}, {8, 9}};
+    arenaut_problem *problem = new_problem();
+    arenaut_buffer buffer = ARENAUT_BUFFER_INIT;
+    buffer.size = 10;
+    buffer.lifetimes = twice;
+    buffer.n_lifetimes = 2;
+    add_buffer(problem, &buffer);
+    add_box(problem, 4, 3, 4);
+    add_box(problem, 4, 8, 12);
+    finish(problem);
+    arenaut_peak peak;
+    arenaut_error err = {0};
+    assert_ok(arenaut_peak_find(problem, NULL, &peak, &err), err);
+    assert_int_equal(peak.step, 8);
+    assert_int_equal(peak.live_bytes, 14);
+    assert_int_equal(peak.n_live, 2);
+    arenaut_peak_free(&peak, NULL);
+    arenaut_problem_free(problem);
+}
+
+static void an_empty_problem_has_an_empty_peak(void **state) {
+    (void)state;
+    arenaut_problem *problem = problem_of(NULL, 0);
+    arenaut_peak peak;
+    arenaut_error err = {0};
+    assert_ok(arenaut_peak_find(problem, NULL, &peak, &err), err);
+    assert_int_equal(peak.live_bytes, 0);
+    assert_int_equal(peak.n_live, 0);
+    arenaut_peak_free(&peak, NULL);
+    arenaut_problem_free(problem);
+}
+
+/* ---- running out of memory ---- */
+
+static arenaut_status all_passes_once(void *context, const arenaut_allocator *allocator) {
+    static const arenaut_scratch_entry entries[] = {{0, 0, 40}, {1, 0, 8}};
+    const arenaut_program *model = context;
+    arenaut_pass_options options = micro();
+    options.scratch = entries;
+    options.n_scratch = 2;
+    arenaut_program *p = NULL;
+    arenaut_status st = arenaut_program_new(allocator, &p, NULL);
+    for (uint32_t t = 0; t < model->n_tensors && st == ARENAUT_OK; t++) {
+        st = arenaut_program_add_tensor(p, &model->tensors[t], NULL, NULL);
+    }
+    for (uint32_t m = 0; m < model->n_methods && st == ARENAUT_OK; m++) {
+        const arenaut_method *method = &model->methods[m];
+        st = arenaut_program_add_method(p, method->name, method->entry, NULL, NULL);
+        for (uint32_t i = 0; i < method->n_ops && st == ARENAUT_OK; i++) {
+            st = arenaut_program_add_op(p, &model->ops[method->first_op + i], NULL, NULL);
+        }
+    }
+    if (st == ARENAUT_OK) st = arenaut_passes_run(p, "inplace", &options, NULL, NULL, NULL);
+    arenaut_program_free(p);
+    return st;
+}
+
+static arenaut_status read_scratch_once(void *context, const arenaut_allocator *allocator) {
+    static const char text[] = "op,bytes\n0,16\n1,16\n";
+    arenaut_scratch_sizes sizes = {0};
+    const arenaut_status st = arenaut_scratch_read(text, sizeof text - 1, NULL, context,
+                                                   allocator, &sizes, NULL);
+    arenaut_scratch_sizes_free(&sizes, allocator);
+    return st;
+}
+
+static arenaut_status find_peak_once(void *context, const arenaut_allocator *allocator) {
+    arenaut_peak peak = {0};
+    const arenaut_status st = arenaut_peak_find(context, allocator, &peak, NULL);
+    arenaut_peak_free(&peak, allocator);
+    return st;
+}
+
+static void everything_survives_running_out_of_memory(void **state) {
+    (void)state;
+    static const box boxes[] = {{10, 0, 3}, {20, 2, 4}};
+    arenaut_program *p = small();
+    arenaut_problem *problem = problem_of(boxes, COUNT_OF(boxes));
+    survives_every_allocation_failure(all_passes_once, p);
+    survives_every_allocation_failure(read_scratch_once, p);
+    survives_every_allocation_failure(find_peak_once, problem);
+    arenaut_problem_free(problem);
+    arenaut_program_free(p);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(passes_are_found_by_name),
+        cmocka_unit_test(selections_add_and_leave_out),
+        cmocka_unit_test(unknown_passes_are_named),
+        cmocka_unit_test(a_broken_program_runs_no_pass),
+        cmocka_unit_test(scratch_is_added_in_the_order_of_requests),
+        cmocka_unit_test(scratch_joins_what_an_op_has_already),
+        cmocka_unit_test(scratch_for_an_op_that_does_not_exist_names_the_entry),
+        cmocka_unit_test(a_scratch_file_lists_requests),
+        cmocka_unit_test(one_scratch_file_serves_several_models),
+        cmocka_unit_test(malformed_scratch_files_are_refused_by_line),
+        cmocka_unit_test(scratch_knowledge_is_honest),
+        cmocka_unit_test(scratch_may_depend_on_the_type_of_an_argument),
+        cmocka_unit_test(inplace_notes_what_the_targets_kernels_allow),
+        cmocka_unit_test(inplace_is_off_by_default),
+        cmocka_unit_test(users_rules_come_first_and_may_replace_the_targets),
+        cmocka_unit_test(a_users_rule_must_name_arguments_that_exist),
+        cmocka_unit_test(inplace_passes_over_what_is_not_safe),
+        cmocka_unit_test(copies_of_bytes_may_change_the_shape),
+        cmocka_unit_test(inputs_that_the_target_keeps_are_not_overwritten),
+        cmocka_unit_test(the_same_tensor_twice_needs_both_rules),
+        cmocka_unit_test(pairs_that_the_file_states_stay),
+        cmocka_unit_test(the_peak_is_the_first_step_with_most_bytes),
+        cmocka_unit_test(the_peak_looks_at_every_lifetime),
+        cmocka_unit_test(an_empty_problem_has_an_empty_peak),
+        cmocka_unit_test(everything_survives_running_out_of_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
