@@ -214,23 +214,27 @@ static void read_op(reader *r, uint32_t object, uint32_t method) {
     arn_json_members(json, object, op_keys, O_KEYS, v);
     arn_json_hold(json, object);
     r->n_ids = 0;
+    const char *name = arn_json_string(json, v[O_NAME]);
+    const uint32_t kind =
+        arn_json_word(json, v[O_KIND], kind_word, ARENAUT_OP_KIND_COUNT, ARENAUT_OP_OUT);
     const id_list inputs = read_ids(r, v[O_INPUTS], &r->tensors);
     const id_list outputs = read_ids(r, v[O_OUTPUTS], &r->tensors);
     const id_list scratch = read_ids(r, v[O_SCRATCH], &r->tensors);
     const id_list calls = read_ids(r, v[O_CALLS], &r->methods);
     const uint32_t n_pairs = read_pairs(r, v[O_IN_PLACE]);
+    const bool may_alias = arn_json_flag(json, v[O_ALIAS], false);
+    const char *source = arn_json_string(json, v[O_SOURCE]);
     const arenaut_op op = {
-        .name = arn_json_string(json, v[O_NAME]),
-        .source = arn_json_string(json, v[O_SOURCE]),
-        .kind = (arenaut_op_kind)arn_json_word(json, v[O_KIND], kind_word, ARENAUT_OP_KIND_COUNT,
-                                               ARENAUT_OP_OUT),
+        .name = name,
+        .source = source,
+        .kind = (arenaut_op_kind)kind,
         .method = method,
         .n_inputs = inputs.n, .inputs = at(r, inputs),
         .n_outputs = outputs.n, .outputs = at(r, outputs),
         .n_scratch = scratch.n, .scratch = at(r, scratch),
         .n_calls = calls.n, .calls = at(r, calls),
         .n_in_place = n_pairs, .in_place = r->pairs,
-        .arguments_may_alias = arn_json_flag(json, v[O_ALIAS], false),
+        .arguments_may_alias = may_alias,
     };
     if (!fine(r)) return;
     note_use(r, inputs, method);

@@ -4,6 +4,7 @@
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/memory.h"
+#include "ir/store.h"
 
 struct arenaut_plan_store {
     arn_region region;
@@ -52,6 +53,10 @@ void arenaut_plan_free(arenaut_plan *plan) {
     arn_release(&allocator, plan->witness.buffers);
     arn_region_free(&store->region);
     arn_release(&allocator, store);
+}
+
+const char *arn_plan_copy_text(arenaut_plan *plan, const char *text, size_t length) {
+    return arn_region_copy_text(&plan->store->region, text, length);
 }
 
 static arenaut_status too_large(const arenaut_problem *problem, uint32_t b, arenaut_error *err) {

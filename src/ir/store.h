@@ -2,6 +2,9 @@
 #ifndef ARN_IR_STORE_H
 #define ARN_IR_STORE_H
 
+#include <stddef.h>
+
+#include <arenaut/plan.h>
 #include <arenaut/problem.h>
 #include <arenaut/program.h>
 
@@ -9,5 +12,8 @@
  * arrays the caller owns. */
 const arenaut_allocator *arn_problem_allocator(const arenaut_problem *problem);
 const arenaut_allocator *arn_program_allocator(const arenaut_program *program);
+
+/* A copy that lives as long as the plan; NULL if there is no memory. */
+const char *arn_plan_copy_text(arenaut_plan *plan, const char *text, size_t length);
 
 #endif

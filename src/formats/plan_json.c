@@ -1,0 +1,248 @@
+/* plan-json: a plan, with its problem and what is known about both (arenaut.plan/1). It is
+ * what --json prints. Read back it gives problem and plan; the rest is for people. */
+#include <inttypes.h>
+#include <string.h>
+
+#include <arenaut/version.h>
+
+#include "core/memory.h"
+#include "formats/problem_json.h"
+#include "ir/store.h"
+
+static bool plan_json_recognise(const uint8_t *data, size_t size) {
+    return arn_json_has_schema(data, size, "arenaut.plan");
+}
+
+/* ---- reading ---- */
+
+enum root_key {
+    R_SCHEMA, R_VERSION, R_INPUT, R_RESULT, R_BASELINE, R_POOLS, R_BUFFERS, R_EDGES, R_RESERVED,
+    R_SCRATCH, R_WITNESS, R_PEAK, R_KEYS
+};
+static const char *const root_keys[R_KEYS] = {"schema",  "version",  "input",   "result",
+                                              "baseline", "pools",   "buffers", "edges",
+                                              "reserved", "scratch", "witness", "peak"};
+
+enum input_key { I_PATH, I_FORMAT, I_SHA256, I_METHODS, I_KEYS };
+static const char *const input_keys[I_KEYS] = {"path", "format", "sha256", "methods"};
+
+enum result_key {
+    S_STATUS, S_ARENA, S_LOWER_BOUND, S_PLANNER, S_STOPPED_BY, S_EFFORT, S_SECONDS, S_KEYS
+};
+static const char *const result_keys[S_KEYS] = {"status", "arena", "lower_bound", "planner",
+                                                "stopped_by", "effort", "seconds"};
+
+static const char *quality_word(uint32_t k) { return arenaut_quality_name((arenaut_quality)k); }
+static const char *stop_word(uint32_t k) { return arenaut_stop_name((arenaut_stop)k); }
+
+static void read_result(arn_json_reader *r, uint32_t object, arenaut_plan *plan) {
+    uint32_t v[S_KEYS];
+    arn_json_members(r, object, result_keys, S_KEYS, v);
+    arn_json_hold(r, object);
+    arn_json_require(r, object, v[S_STATUS], "status");
+    plan->quality =
+        (arenaut_quality)arn_json_word(r, v[S_STATUS], quality_word, 3, ARENAUT_FEASIBLE);
+    plan->total = arn_json_size(r, v[S_ARENA], plan->total);
+    plan->total_bound = arn_json_size(r, v[S_LOWER_BOUND], 0);
+    plan->stopped_by = (arenaut_stop)arn_json_word(r, v[S_STOPPED_BY], stop_word, 4,
+                                                   ARENAUT_STOP_EFFORT);
+    plan->effort = arn_json_size(r, v[S_EFFORT], 0);
+    const char *planner = arn_json_string(r, v[S_PLANNER]);
+    if (!arn_json_fine(r) || !planner) return;
+    plan->planner = arn_plan_copy_text(plan, planner, strlen(planner));
+    if (!plan->planner) r->status = arn_no_memory(r->err);
+}
+
+enum witness_key { W_STEP, W_POOL, W_BUFFERS, W_BYTES_OVER, W_KEYS };
+static const char *const witness_keys[W_KEYS] = {"step", "pool", "buffers", "bytes_over"};
+
+static void read_witness(arn_json_reader *r, uint32_t object, arenaut_plan *plan) {
+    uint32_t v[W_KEYS];
+    arn_json_members(r, object, witness_keys, W_KEYS, v);
+    arn_json_require(r, object, v[W_BUFFERS], "buffers");
+    const arn_json_list buffers = arn_json_list_of(r, v[W_BUFFERS], "buffer");
+    arenaut_witness *witness = &plan->witness;
+    witness->step = arn_json_step(r, v[W_STEP], 0);
+    witness->pool = arn_json_below(r, v[W_POOL], plan->n_pools, ARENAUT_NONE);
+    witness->bytes_over = arn_json_size(r, v[W_BYTES_OVER], 0);
+    if (!arn_json_fine(r)) return;
+    witness->buffers = arn_allocate(r->allocator, buffers.n, sizeof *witness->buffers);
+    if (!witness->buffers) {
+        r->status = arn_no_memory(r->err);
+        return;
+    }
+    for (uint32_t b = arn_json_elements(r, buffers.array); b != ARN_JSON_NONE;
+         b = arn_json_next(&r->json, buffers.array, b)) {
+        witness->buffers[witness->n_buffers++] = arn_json_below(r, b, plan->n_buffers, 0);
+    }
+}
+
+static void read_parts(arn_json_reader *r, arenaut_document *out) {
+    uint32_t v[R_KEYS], input[I_KEYS] = {ARN_JSON_NONE, ARN_JSON_NONE, ARN_JSON_NONE,
+                                         ARN_JSON_NONE};
+    arn_json_members(r, 0, root_keys, R_KEYS, v);
+    arn_json_require(r, 0, v[R_BUFFERS], "buffers");
+    arn_json_require(r, 0, v[R_RESULT], "result");
+    if (!arn_json_fine(r)) return;
+    if (v[R_INPUT] != ARN_JSON_NONE) arn_json_members(r, v[R_INPUT], input_keys, I_KEYS, input);
+    const arn_problem_parts parts = {input[I_METHODS], v[R_POOLS], v[R_BUFFERS], v[R_EDGES],
+                                     v[R_RESERVED]};
+    if (!arn_json_fine(r)) return;
+    arn_problem_json_read_parts(r, &parts, &out->problem, &out->plan);
+    if (!arn_json_fine(r)) return;
+    read_result(r, v[R_RESULT], out->plan);
+    if (v[R_WITNESS] != ARN_JSON_NONE && arn_json_fine(r)) {
+        read_witness(r, v[R_WITNESS], out->plan);
+    }
+}
+
+static arenaut_status plan_json_read(const uint8_t *data, size_t size,
+                                     const arenaut_read_options *options,
+                                     const arenaut_allocator *allocator, arenaut_document *out,
+                                     arenaut_error *err) {
+    (void)options;
+    arn_json_reader r;
+    arenaut_document document = *out;
+    arn_json_reader_begin(&r, data, size, "arenaut.plan", allocator, err);
+    if (arn_json_fine(&r)) read_parts(&r, &document);
+    arn_json_reader_free(&r);
+    if (r.status == ARENAUT_OK) {
+        *out = document;
+    } else {
+        arenaut_document_free(&document);
+    }
+    return r.status;
+}
+
+/* ---- writing ---- */
+
+static void put_input(arn_problem_printer *out, const arenaut_result *result) {
+    arn_writer *w = &out->writer;
+    bool begun = false;
+    arn_puts(w, ",\n  \"input\": {");
+    arn_put_text_member(w, &begun, "path", result->path);
+    arn_put_text_member(w, &begun, "format", result->format);
+    arn_put_text_member(w, &begun, "sha256", result->sha256);
+    arn_put_key(w, &begun, "methods");
+    arn_put_methods(out);
+    arn_puts(w, "}");
+}
+
+/* In whole microseconds, because the C library would print the locale's decimal point. */
+static void put_seconds(arn_writer *writer, bool *begun, double seconds) {
+    const double most = 1e9;
+    if (!(seconds >= 0)) return;
+    const uint64_t micros = (uint64_t)((seconds < most ? seconds : most) * 1e6 + 0.5);
+    arn_put_key(writer, begun, "seconds");
+    arn_putf(writer, "%" PRIu64 ".%06" PRIu64, micros / 1000000, micros % 1000000);
+}
+
+static void put_result(arn_problem_printer *out, const arenaut_result *result) {
+    const arenaut_plan *plan = out->plan;
+    arn_writer *w = &out->writer;
+    bool begun = false;
+    arn_puts(w, ",\n  \"result\": {");
+    arn_put_text_member(w, &begun, "status", arenaut_quality_name(plan->quality));
+    arn_put_size_member(w, &begun, "arena", plan->total);
+    arn_put_size_member(w, &begun, "lower_bound", plan->total_bound);
+    arn_put_text_member(w, &begun, "planner", plan->planner);
+    arn_put_text_member(w, &begun, "stopped_by", arenaut_stop_name(plan->stopped_by));
+    arn_put_size_member(w, &begun, "effort", plan->effort);
+    put_seconds(w, &begun, result->seconds);
+    arn_puts(w, "}");
+    if (!result->baseline) return;
+    begun = false;
+    arn_puts(w, ",\n  \"baseline\": {");
+    arn_put_text_member(w, &begun, "planner", result->baseline->planner);
+    arn_put_size_member(w, &begun, "arena", result->baseline->total);
+    arn_puts(w, "}");
+}
+
+static void put_ids(arn_writer *writer, const uint32_t *ids, uint32_t n) {
+    arn_puts(writer, "[");
+    for (uint32_t i = 0; i < n; i++) arn_putf(writer, "%s%" PRIu32, i ? ", " : "", ids[i]);
+    arn_puts(writer, "]");
+}
+
+static void put_scratch_and_witness(arn_problem_printer *out, const arenaut_result *result) {
+    static const char *const knowledge[] = {"none", "given", "unknown"};
+    const arenaut_witness *witness = &out->plan->witness;
+    arn_writer *w = &out->writer;
+    bool begun = true;
+    arn_putf(w, ",\n  \"scratch\": \"%s\"", knowledge[result->scratch]);
+    if (!witness->buffers) return;
+    arn_puts(w, ",\n  \"witness\": {\"step\": ");
+    arn_put_json_i64(w, witness->step);
+    if (witness->pool != ARENAUT_NONE) arn_put_size_member(w, &begun, "pool", witness->pool);
+    arn_put_key(w, &begun, "buffers");
+    put_ids(w, witness->buffers, witness->n_buffers);
+    arn_put_size_member(w, &begun, "bytes_over", witness->bytes_over);
+    arn_puts(w, "}");
+}
+
+/* What happens at a step: nothing is known of it without a program. */
+static void put_moment(arn_problem_printer *out, const arenaut_result *result, int64_t step) {
+    const arenaut_lowering *lowering = result->lowering;
+    const bool known = lowering && step >= 0 && step < (int64_t)lowering->n_steps;
+    const uint32_t op = known ? lowering->steps[step].op : ARENAUT_NONE;
+    arn_puts(&out->writer, ",\n  \"peak\": {\"method\": ");
+    arn_put_method_ref(out, known ? lowering->steps[step].method : ARENAUT_NONE);
+    arn_puts(&out->writer, ", \"step\": ");
+    arn_put_json_i64(&out->writer, step);
+    arn_puts(&out->writer, ", \"op\": ");
+    arn_put_text_or_null(&out->writer, op == ARENAUT_NONE ? NULL : result->program->ops[op].name);
+}
+
+static void put_peak(arn_problem_printer *out, const arenaut_result *result,
+                     const arenaut_peak *peak) {
+    bool begun = true;
+    put_moment(out, result, peak->step);
+    arn_put_size_member(&out->writer, &begun, "live_bytes", peak->live_bytes);
+    arn_put_key(&out->writer, &begun, "live");
+    put_ids(&out->writer, peak->live, peak->n_live);
+    arn_puts(&out->writer, "}");
+}
+
+static void put_plan(arn_problem_printer *out, const arenaut_result *result,
+                     const arenaut_peak *peak) {
+    bool begun = true;
+    arn_puts(&out->writer, "{\n  \"schema\": \"arenaut.plan/1\"");
+    arn_put_text_member(&out->writer, &begun, "version", arenaut_version());
+    put_input(out, result);
+    put_result(out, result);
+    arn_put_pools(out);
+    arn_put_buffers(out);
+    arn_put_edges(out);
+    arn_put_reserved(out);
+    put_scratch_and_witness(out, result);
+    put_peak(out, result, peak);
+    arn_puts(&out->writer, "\n}\n");
+}
+
+/* What can fail comes before the first byte is put. */
+static arenaut_status plan_json_write(const arenaut_result *result, arenaut_sink sink,
+                                      const arenaut_allocator *allocator, arenaut_error *err) {
+    if (!result->plan) {
+        return arn_fail(err, ARENAUT_REFUSED, 0,
+                        "plan JSON needs a plan; write problem JSON instead");
+    }
+    arn_problem_printer out;
+    arenaut_peak peak;
+    arenaut_status st =
+        arn_problem_printer_begin(&out, sink, result->problem, result->plan, allocator, err);
+    if (st == ARENAUT_OK) st = arenaut_peak_find(result->problem, allocator, &peak, err);
+    if (st != ARENAUT_OK) return st;
+    put_plan(&out, result, &peak);
+    arenaut_peak_free(&peak, allocator);
+    return arn_writer_finish(&out.writer, err);
+}
+
+extern const arenaut_format arn_format_plan_json;
+const arenaut_format arn_format_plan_json = {
+    .name = "plan-json",
+    .summary = "plans, with the problem they solve: what --json prints",
+    .extensions = ".plan.json .json",
+    .recognise = plan_json_recognise,
+    .read = plan_json_read,
+    .write = plan_json_write,
+};

@@ -1,0 +1,41 @@
+/* The parts that arenaut.problem/1 and arenaut.plan/1 have in common: a plan's text says
+ * all that its problem does, and where each buffer lies. */
+#ifndef ARN_FORMATS_PROBLEM_JSON_H
+#define ARN_FORMATS_PROBLEM_JSON_H
+
+#include <arenaut/format.h>
+
+#include "formats/json_reader.h"
+#include "formats/json_writer.h"
+
+/* Where the parts stand in the text; ARN_JSON_NONE for those that are absent. */
+typedef struct arn_problem_parts {
+    uint32_t methods, pools, buffers, edges, reserved;
+} arn_problem_parts;
+
+/* Reads and finishes the problem. With `plan` not NULL, pools and buffers may (and else
+ * must not) say what a plan knows: *plan gets places, arenas and bounds. On failure the
+ * reader's status says so, and nothing is handed out. */
+void arn_problem_json_read_parts(arn_json_reader *r, const arn_problem_parts *parts,
+                                 arenaut_problem **problem, arenaut_plan **plan);
+
+/* Writes parts as members of an object that has begun. `plan` may be NULL. */
+typedef struct arn_problem_printer {
+    arn_writer writer;
+    const arenaut_problem *problem;
+    const arenaut_plan *plan;
+    bool methods_by_name; /* each has one of its own */
+} arn_problem_printer;
+
+/* NO_MEMORY or OK. */
+arenaut_status arn_problem_printer_begin(arn_problem_printer *out, arenaut_sink sink,
+                                         const arenaut_problem *problem, const arenaut_plan *plan,
+                                         const arenaut_allocator *allocator, arenaut_error *err);
+void arn_put_methods(arn_problem_printer *out); /* the array alone */
+void arn_put_method_ref(arn_problem_printer *out, uint32_t method);
+void arn_put_pools(arn_problem_printer *out);
+void arn_put_buffers(arn_problem_printer *out);
+void arn_put_edges(arn_problem_printer *out);    /* nothing if there are none */
+void arn_put_reserved(arn_problem_printer *out); /* likewise */
+
+#endif

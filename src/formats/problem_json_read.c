@@ -1,0 +1,300 @@
+/* From the parts of a problem's or a plan's text to a problem, and to where its buffers
+ * lie. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/checked.h"
+#include "core/memory.h"
+#include "formats/problem_json.h"
+
+typedef struct reader {
+    arn_json_reader *json;
+    arenaut_problem *problem;
+    arenaut_plan *plan; /* NULL: a problem alone */
+    arn_json_list methods, pools, buffers;
+    arenaut_interval *lives; /* reused from buffer to buffer */
+    uint32_t life_capacity;
+} reader;
+
+static bool fine(const reader *r) { return arn_json_fine(r->json); }
+
+static const char *class_word(uint32_t k) { return arenaut_class_name((arenaut_class)k); }
+
+static void check_id(reader *r, uint32_t value, uint32_t id) {
+    if (arn_json_below(r->json, value, ARENAUT_NONE, id) == id) return;
+    arn_json_fail(r->json, value, ARENAUT_BAD_INPUT, "ids count from 0; expected %" PRIu32, id);
+}
+
+/* Where no pools are given there is still one, which has no name to go by. */
+static uint32_t read_pool_ref(reader *r, uint32_t value, uint32_t fallback) {
+    if (r->pools.n == 0) return arn_json_below(r->json, value, 1, fallback);
+    return arn_json_reference(r->json, &r->pools, value, fallback);
+}
+
+/* ---- methods and pools ---- */
+
+static void read_methods(reader *r) {
+    for (uint32_t v = arn_json_elements(r->json, r->methods.array); v != ARN_JSON_NONE && fine(r);
+         v = arn_json_next(&r->json->json, r->methods.array, v)) {
+        const bool unnamed = arn_json_type_of(&r->json->json, v) == ARN_JSON_NULL;
+        arn_json_hold(r->json, v);
+        const char *name = unnamed ? NULL : arn_json_string(r->json, v);
+        if (!fine(r)) return;
+        r->json->status = arenaut_problem_add_method(r->problem, name, NULL, r->json->err);
+    }
+}
+
+enum pool_key {
+    P_ID, P_NAME, P_DEVICE, P_CAPACITY, P_ALIGN, P_PROBLEM_KEYS,
+    P_ARENA = P_PROBLEM_KEYS, P_LOWER_BOUND, P_STATUS, P_KEYS
+};
+static const char *const pool_keys[P_KEYS] = {"id",    "name",  "device",      "capacity",
+                                              "align", "arena", "lower_bound", "status"};
+
+static void read_pool(reader *r, uint32_t object, uint32_t id) {
+    uint32_t v[P_KEYS] = {0};
+    arn_json_members(r->json, object, pool_keys, r->plan ? P_KEYS : P_PROBLEM_KEYS, v);
+    arn_json_hold(r->json, object);
+    check_id(r, v[P_ID], id);
+    arenaut_pool pool;
+    pool.name = arn_json_string(r->json, v[P_NAME]);
+    pool.device = arn_json_device(r->json, v[P_DEVICE]);
+    pool.capacity = arn_json_size(r->json, v[P_CAPACITY], ARENAUT_UNLIMITED);
+    pool.align = arn_json_size(r->json, v[P_ALIGN], 1);
+    if (!fine(r)) return;
+    arenaut_error inner = {ARENAUT_OK, 0, ""};
+    arn_json_pass(r->json, object, arenaut_problem_add_pool(r->problem, &pool, NULL, &inner),
+                  &inner);
+    if (!r->plan || !fine(r)) return;
+    r->plan->arena[id] = arn_json_size(r->json, v[P_ARENA], ARENAUT_UNPLACED);
+    r->plan->lower_bound[id] = arn_json_size(r->json, v[P_LOWER_BOUND], 0);
+}
+
+static void read_pools(reader *r) {
+    uint32_t id = 0;
+    for (uint32_t v = arn_json_elements(r->json, r->pools.array); v != ARN_JSON_NONE && fine(r);
+         v = arn_json_next(&r->json->json, r->pools.array, v)) {
+        read_pool(r, v, id++);
+    }
+}
+
+/* ---- buffers ---- */
+
+enum buffer_key {
+    B_ID, B_NAME, B_METHOD, B_CLASS, B_SIZE, B_ALIGN, B_FIRST, B_END, B_LIFETIMES, B_ALLOWED_POOLS,
+    B_FIXED_OFFSET, B_HINT, B_SAME_BASE_AS, B_INSIDE, B_OP, B_SOURCE, B_PROBLEM_KEYS,
+    B_POOL = B_PROBLEM_KEYS, B_OFFSET, B_KEYS
+};
+static const char *const buffer_keys[B_KEYS] = {
+    "id",  "name",      "method",        "class",        "size", "align",
+    "first", "end",     "lifetimes",     "allowed_pools", "fixed_offset", "hint",
+    "same_base_as", "inside", "op",      "source",       "pool", "offset"};
+
+/* In order, because sorting is for those who make text, and a long unsorted list would
+ * otherwise cost its square. */
+static void read_lifetime_list(reader *r, uint32_t array, arenaut_buffer *buffer) {
+    uint32_t n = 0;
+    for (uint32_t v = arn_json_elements(r->json, array); v != ARN_JSON_NONE && fine(r);
+         v = arn_json_next(&r->json->json, array, v)) {
+        uint32_t pair[2];
+        arn_json_tuple(r->json, v, 2, pair);
+        if (!arn_grow(r->json->allocator, (void **)&r->lives, &r->life_capacity, (uint64_t)n + 1,
+                      sizeof *r->lives)) {
+            r->json->status = arn_no_memory(r->json->err);
+            return;
+        }
+        arenaut_interval life;
+        life.first = arn_json_step(r->json, pair[0], 0);
+        life.end = arn_json_step(r->json, pair[1], 0);
+        if (fine(r) && n > 0 && life.first < r->lives[n - 1].end) {
+            arn_json_fail(r->json, v, ARENAUT_BAD_INPUT,
+                          "this lifetime begins before the one in front of it ends");
+        }
+        r->lives[n++] = life;
+    }
+    buffer->lifetimes = r->lives;
+    buffer->n_lifetimes = n;
+}
+
+/* "first" and "end" say the lifetime, or the hull of the "lifetimes" that are listed. */
+static void read_lifetimes(reader *r, uint32_t object, const uint32_t *v,
+                           arenaut_interval *single, arenaut_buffer *buffer) {
+    if (v[B_LIFETIMES] == ARN_JSON_NONE) {
+        arn_json_require(r->json, object, v[B_FIRST], "first");
+        arn_json_require(r->json, object, v[B_END], "end");
+        single->first = arn_json_step(r->json, v[B_FIRST], 0);
+        single->end = arn_json_step(r->json, v[B_END], 0);
+        buffer->lifetimes = single;
+        buffer->n_lifetimes = 1;
+        return;
+    }
+    read_lifetime_list(r, v[B_LIFETIMES], buffer);
+    if (!fine(r)) return;
+    const uint32_t n = buffer->n_lifetimes;
+    const int64_t first = n ? buffer->lifetimes[0].first : 0;
+    const int64_t end = n ? buffer->lifetimes[n - 1].end : 0;
+    if (arn_json_step(r->json, v[B_FIRST], first) != first ||
+        arn_json_step(r->json, v[B_END], end) != end) {
+        arn_json_fail(r->json, v[B_LIFETIMES], ARENAUT_BAD_INPUT,
+                      "'first' and 'end' are not where these begin and end");
+    }
+}
+
+static void read_allowed_pools(reader *r, uint32_t array, arenaut_buffer *buffer) {
+    if (array == ARN_JSON_NONE) return;
+    for (uint32_t v = arn_json_elements(r->json, array); v != ARN_JSON_NONE && fine(r);
+         v = arn_json_next(&r->json->json, array, v)) {
+        const uint32_t pool = read_pool_ref(r, v, 0);
+        if (fine(r) && pool < ARENAUT_MAX_POOLS) buffer->pools |= UINT64_C(1) << pool;
+    }
+    if (fine(r) && buffer->pools == 0) {
+        arn_json_fail(r->json, array, ARENAUT_BAD_INPUT,
+                      "no pool is allowed; leave it out to allow every pool");
+    }
+}
+
+static void read_inside(reader *r, uint32_t object, arenaut_buffer *buffer) {
+    static const char *const keys[] = {"buffer", "delta"};
+    if (!fine(r) || object == ARN_JSON_NONE) return;
+    uint32_t v[2];
+    arn_json_members(r->json, object, keys, 2, v);
+    arn_json_require(r->json, object, v[0], keys[0]);
+    buffer->inside = arn_json_reference(r->json, &r->buffers, v[0], ARENAUT_NONE);
+    buffer->inside_delta = arn_json_size(r->json, v[1], 0);
+}
+
+static void read_place(reader *r, const uint32_t *v, uint32_t id) {
+    if (!r->plan || !fine(r)) return;
+    r->plan->pool[id] = read_pool_ref(r, v[B_POOL], ARENAUT_NONE);
+    r->plan->offset[id] = arn_json_size(r->json, v[B_OFFSET], 0);
+    if (v[B_POOL] != ARN_JSON_NONE) arn_json_require(r->json, v[B_POOL], v[B_OFFSET], "offset");
+}
+
+static void read_buffer(reader *r, uint32_t object, uint32_t id) {
+    uint32_t v[B_KEYS] = {0};
+    arn_json_reader *json = r->json;
+    arenaut_interval single = {0, 0};
+    arenaut_buffer buffer = ARENAUT_BUFFER_INIT;
+    arn_json_members(json, object, buffer_keys, r->plan ? B_KEYS : B_PROBLEM_KEYS, v);
+    arn_json_hold(json, object);
+    arn_json_require(json, object, v[B_SIZE], "size");
+    check_id(r, v[B_ID], id);
+    buffer.name = arn_json_string(json, v[B_NAME]);
+    buffer.op = arn_json_string(json, v[B_OP]);
+    buffer.source = arn_json_string(json, v[B_SOURCE]);
+    buffer.method = arn_json_reference(json, &r->methods, v[B_METHOD], ARENAUT_NONE);
+    buffer.cls = (arenaut_class)arn_json_word(json, v[B_CLASS], class_word, ARENAUT_CLASS_COUNT,
+                                              ARENAUT_INTERMEDIATE);
+    buffer.size = arn_json_size(json, v[B_SIZE], 0);
+    buffer.align = arn_json_size(json, v[B_ALIGN], 1);
+    read_lifetimes(r, object, v, &single, &buffer);
+    read_allowed_pools(r, v[B_ALLOWED_POOLS], &buffer);
+    buffer.fixed_offset = arn_json_size(json, v[B_FIXED_OFFSET], ARENAUT_UNPLACED);
+    buffer.hint = arn_json_size(json, v[B_HINT], ARENAUT_UNPLACED);
+    buffer.same_base = arn_json_reference(json, &r->buffers, v[B_SAME_BASE_AS], ARENAUT_NONE);
+    read_inside(r, v[B_INSIDE], &buffer);
+    read_place(r, v, id);
+    if (!fine(r)) return;
+    arenaut_error inner = {ARENAUT_OK, 0, ""};
+    arn_json_pass(json, object, arenaut_problem_add_buffer(r->problem, &buffer, NULL, &inner),
+                  &inner);
+}
+
+static void read_buffers(reader *r) {
+    uint32_t id = 0;
+    for (uint32_t v = arn_json_elements(r->json, r->buffers.array); v != ARN_JSON_NONE && fine(r);
+         v = arn_json_next(&r->json->json, r->buffers.array, v)) {
+        read_buffer(r, v, id++);
+    }
+}
+
+/* ---- edges and reserved ranges ---- */
+
+static void read_edges(reader *r, uint32_t array) {
+    for (uint32_t v = arn_json_elements(r->json, array); v != ARN_JSON_NONE && fine(r);
+         v = arn_json_next(&r->json->json, array, v)) {
+        uint32_t pair[2];
+        arn_json_tuple(r->json, v, 2, pair);
+        const uint32_t a = arn_json_reference(r->json, &r->buffers, pair[0], 0);
+        const uint32_t b = arn_json_reference(r->json, &r->buffers, pair[1], 0);
+        if (!fine(r)) return;
+        arenaut_error inner = {ARENAUT_OK, 0, ""};
+        arn_json_pass(r->json, v, arenaut_problem_add_conflict(r->problem, a, b, &inner), &inner);
+    }
+}
+
+static void read_reserved(reader *r, uint32_t array) {
+    static const char *const keys[] = {"pool", "first", "end"};
+    for (uint32_t v = arn_json_elements(r->json, array); v != ARN_JSON_NONE && fine(r);
+         v = arn_json_next(&r->json->json, array, v)) {
+        uint32_t m[3];
+        arn_json_members(r->json, v, keys, 3, m);
+        for (uint32_t k = 0; k < 3; k++) arn_json_require(r->json, v, m[k], keys[k]);
+        arenaut_reserved range;
+        range.pool = read_pool_ref(r, m[0], 0);
+        range.first = arn_json_size(r->json, m[1], 0);
+        range.end = arn_json_size(r->json, m[2], 0);
+        if (!fine(r)) return;
+        arenaut_error inner = {ARENAUT_OK, 0, ""};
+        arn_json_pass(r->json, v, arenaut_problem_add_reserved(r->problem, &range, &inner), &inner);
+    }
+}
+
+/* ---- the whole ---- */
+
+/* Arenas that the text does not state are measured; stated ones are for the checker. */
+static void complete_arenas(reader *r) {
+    arenaut_plan *plan = r->plan;
+    uint64_t stated[ARENAUT_MAX_POOLS];
+    for (uint32_t p = 0; p < plan->n_pools; p++) stated[p] = plan->arena[p];
+    r->json->status = arenaut_plan_measure(plan, r->problem, r->json->err);
+    if (!fine(r)) return;
+    plan->total = plan->total_bound = 0;
+    for (uint32_t p = 0; p < plan->n_pools; p++) {
+        if (stated[p] != ARENAUT_UNPLACED) plan->arena[p] = stated[p];
+        if (!arn_add(plan->total, plan->arena[p], &plan->total)) {
+            r->json->status = arn_fail(r->json->err, ARENAUT_TOO_LARGE, 0,
+                                       "the arenas together pass 2^63 - 1 bytes");
+            return;
+        }
+    }
+}
+
+static void read_all(reader *r, const arn_problem_parts *parts, bool with_plan) {
+    arn_json_reader *json = r->json;
+    r->methods = arn_json_list_of(json, parts->methods, "method");
+    r->pools = arn_json_list_of(json, parts->pools, "pool");
+    r->buffers = arn_json_list_of(json, parts->buffers, "buffer");
+    if (fine(r) && r->pools.n > ARENAUT_MAX_POOLS) {
+        arn_json_fail(json, parts->pools, ARENAUT_BAD_INPUT, "%" PRIu32 " pools; at most %u",
+                      r->pools.n, ARENAUT_MAX_POOLS);
+    }
+    if (fine(r)) json->status = arenaut_problem_new(json->allocator, &r->problem, json->err);
+    if (fine(r) && with_plan) {
+        const uint32_t n_pools = r->pools.n ? r->pools.n : 1; /* finish adds one */
+        json->status = arenaut_plan_new(r->buffers.n, n_pools, json->allocator, &r->plan, json->err);
+        if (fine(r)) r->plan->arena[0] = ARENAUT_UNPLACED;
+    }
+    if (!fine(r)) return;
+    read_methods(r);
+    read_pools(r);
+    read_buffers(r);
+    read_edges(r, parts->edges);
+    read_reserved(r, parts->reserved);
+    if (fine(r)) json->status = arenaut_problem_finish(r->problem, json->err);
+    if (fine(r) && with_plan) complete_arenas(r);
+}
+
+void arn_problem_json_read_parts(arn_json_reader *json, const arn_problem_parts *parts,
+                                 arenaut_problem **problem, arenaut_plan **plan) {
+    reader r = {.json = json};
+    read_all(&r, parts, plan != NULL);
+    arn_release(json->allocator, r.lives);
+    if (fine(&r)) {
+        *problem = r.problem;
+        if (plan) *plan = r.plan;
+    } else {
+        arenaut_problem_free(r.problem);
+        arenaut_plan_free(r.plan);
+    }
+}
