@@ -1,0 +1,18 @@
+/* Whole files in memory. */
+#ifndef SUPPORT_BYTES_H
+#define SUPPORT_BYTES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct bytes {
+    uint8_t *data; /* exactly `size` bytes, so that a sanitizer sees a read past the end */
+    size_t size;
+} bytes;
+
+/* These fail the test rather than return an error. */
+bytes read_bytes(const char *path);
+bytes copy_bytes(const void *data, size_t size);
+void free_bytes(bytes *b);
+
+#endif
