@@ -69,15 +69,18 @@ static arn_fb_table table_at(arn_flatbuffer *fb, size_t at) {
     /* Files are far smaller than 2^63, so this cannot overflow. */
     const int64_t vtable = (int64_t)at - back;
     if (vtable < 0 || (uint64_t)vtable > fb->size || fb->size - (uint64_t)vtable < 4) {
-        is_wrong(fb, "a table's vtable must lie inside the file", at, (uint64_t)vtable, fb->size - 4);
+        is_wrong(fb, "a table's vtable must lie inside the file", at, (uint64_t)vtable,
+                 fb->size - 4);
         return absent_table;
     }
     const uint32_t size = (uint32_t)load(fb, (size_t)vtable, 2);
     if (size < 4 || size % 2 != 0) {
-        is_wrong(fb, "a vtable's size must be even and at least 4", (size_t)vtable, size, UINT16_MAX - 1);
+        is_wrong(fb, "a vtable's size must be even and at least 4", (size_t)vtable, size,
+                 UINT16_MAX - 1);
         return absent_table;
     }
-    if (!lies_inside(fb, "a vtable must end inside the file", (size_t)vtable, size)) return absent_table;
+    if (!lies_inside(fb, "a vtable must end inside the file", (size_t)vtable, size))
+        return absent_table;
     const arn_fb_table table = {at, (size_t)vtable, size};
     return table;
 }
@@ -105,7 +108,8 @@ size_t arn_fb_field(arn_flatbuffer *fb, arn_fb_table table, unsigned slot, unsig
     if (table.at == 0 || entry + 2 > table.vtable_size) return 0;
     const size_t offset = (size_t)load(fb, table.vtable + entry, 2);
     if (offset == 0) return 0;
-    if (!lies_inside(fb, "a table's field must end inside the file", table.at, offset + width)) return 0;
+    if (!lies_inside(fb, "a table's field must end inside the file", table.at, offset + width))
+        return 0;
     return table.at + offset;
 }
 
@@ -119,8 +123,7 @@ arn_fb_vector arn_fb_vector_field(arn_flatbuffer *fb, arn_fb_table table, unsign
                                   unsigned element_size) {
     size_t target;
     const size_t at = arn_fb_field(fb, table, slot, 4);
-    return at != 0 && follow(fb, at, &target) ? vector_at(fb, target, element_size)
-                                              : absent_vector;
+    return at != 0 && follow(fb, at, &target) ? vector_at(fb, target, element_size) : absent_vector;
 }
 
 uint64_t arn_fb_number(arn_flatbuffer *fb, arn_fb_table table, unsigned slot, unsigned width,
@@ -137,6 +140,5 @@ uint32_t arn_fb_item_u32(const arn_flatbuffer *fb, arn_fb_vector vector, uint32_
 arn_fb_table arn_fb_item_table(arn_flatbuffer *fb, arn_fb_vector vector, uint32_t index) {
     assert(index < vector.count);
     size_t target;
-    return follow(fb, vector.at + (size_t)index * 4, &target) ? table_at(fb, target)
-                                                              : absent_table;
+    return follow(fb, vector.at + (size_t)index * 4, &target) ? table_at(fb, target) : absent_table;
 }

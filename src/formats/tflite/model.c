@@ -54,8 +54,7 @@ arn_fb_vector arn_tflite_metadata(arn_tflite_model *model, const char *name, uin
         if (!arn_tflite_metadata_is(model, i - 1, name)) continue;
         const arn_fb_table entry = arn_fb_item_table(&model->fb, model->metadata, i - 1);
         *index = i - 1;
-        return arn_tflite_buffer_data(model,
-                                      arn_fb_u32(&model->fb, entry, METADATA_BUFFER, 0));
+        return arn_tflite_buffer_data(model, arn_fb_u32(&model->fb, entry, METADATA_BUFFER, 0));
     }
     *index = ARENAUT_NONE;
     const arn_fb_vector absent = {0, 0};

@@ -4,6 +4,7 @@
 #include "formats/tflite/tflite.h"
 
 /* By number, as the schema's enum BuiltinOperator has them. */
+/* clang-format off */
 static const char *const names[] = {
     "ADD", "AVERAGE_POOL_2D", "CONCATENATION", "CONV_2D", "DEPTHWISE_CONV_2D", "DEPTH_TO_SPACE",
     "DEQUANTIZE", "EMBEDDING_LOOKUP", "FLOOR", "FULLY_CONNECTED", "HASHTABLE_LOOKUP",
@@ -43,6 +44,7 @@ static const char *const names[] = {
     "STABLEHLO_RNG_BIT_GENERATOR", "REDUCE_WINDOW", "STABLEHLO_COMPOSITE", "STABLEHLO_SHIFT_LEFT",
     "STABLEHLO_CBRT", "STABLEHLO_CASE",
 };
+/* clang-format on */
 
 const char *arn_tflite_operator_name(int32_t builtin) {
     return builtin >= 0 && (size_t)builtin < sizeof names / sizeof *names ? names[builtin] : NULL;

@@ -63,14 +63,14 @@ arenaut_status arn_tflite_find_plan(arn_tflite_model *model, uint64_t n_tensors,
     const uint32_t count = arn_take_u32(&cursor);
     if (count != n_tensors) {
         return arn_fail(err, ARENAUT_BAD_INPUT, data.at + 8,
-                        "metadata '%s' holds %" PRIu32 " offsets; it must hold one for each of "
+                        "metadata '%s' holds %" PRIu32
+                        " offsets; it must hold one for each of "
                         "the model's %" PRIu64 " tensors",
                         ARN_TFLITE_PLAN_NAME, count, n_tensors);
     }
     if ((data.count - ARN_TFLITE_PLAN_HEAD) / 4 < count) {
         return arn_fail(err, ARENAUT_BAD_INPUT, data.at,
-                        "metadata '%s': %" PRIu32 " bytes; %" PRIu32
-                        " offsets need %" PRIu64,
+                        "metadata '%s': %" PRIu32 " bytes; %" PRIu32 " offsets need %" PRIu64,
                         ARN_TFLITE_PLAN_NAME, data.count, count,
                         ARN_TFLITE_PLAN_HEAD + (uint64_t)count * 4);
     }
@@ -104,8 +104,8 @@ static uint64_t hash_tensors(uint64_t hash, const arenaut_program *program, cons
                              uint32_t count) {
     hash = hash_number(hash, count);
     for (uint32_t i = 0; i < count; i++) {
-        hash = hash_number(hash, ids[i] == ARENAUT_NONE ? ARENAUT_NONE
-                                                         : program->tensors[ids[i]].file_index);
+        hash = hash_number(
+            hash, ids[i] == ARENAUT_NONE ? ARENAUT_NONE : program->tensors[ids[i]].file_index);
     }
     return hash;
 }

@@ -29,7 +29,7 @@ enum {
 
 /* Where everything goes; what comes before `metadata` is at fixed places, see above. */
 typedef struct layout {
-    uint64_t metadata;                     /* the vector */
+    uint64_t metadata;                                    /* the vector */
     uint64_t buffer_table[2], entry[2], name[2], data[2]; /* of the plan and the mark */
     uint64_t size;
 } layout;
@@ -123,8 +123,8 @@ static void put_vectors(arn_tflite_model *model, const layout *l, uint32_t n_kep
 }
 
 /* The plan's and the mark's Buffer and Metadata tables, with name and contents. */
-static void put_entry(const layout *l, int which, uint32_t buffer, const uint8_t *data,
-                      size_t size, uint8_t *prefix) {
+static void put_entry(const layout *l, int which, uint32_t buffer, const uint8_t *data, size_t size,
+                      uint8_t *prefix) {
     const size_t length = strlen(entry_names[which]);
     const uint64_t table = l->buffer_table[which], entry = l->entry[which];
     arn_store_u32(prefix + table, (uint32_t)(table - BUFFER_VTABLE));

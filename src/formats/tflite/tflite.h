@@ -69,7 +69,7 @@ typedef struct arn_tflite_mark {
     uint64_t prefix_size;   /* bytes put in front of the original file */
     uint64_t original_size; /* and the size of that */
     uint64_t arena;
-    bool archive_moved; /* the places in a zip archive behind it were adjusted */
+    bool archive_moved;            /* the places in a zip archive behind it were adjusted */
     char planner[33], version[17]; /* who made it; cut to fit */
 } arn_tflite_mark;
 

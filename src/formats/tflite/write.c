@@ -98,9 +98,8 @@ static bool *find_touched(const arenaut_program *program, const arenaut_allocato
 /* Constants lie in the file, variables in memory of their own, and handles with their
  * operators: the runtime plans none of them. */
 static bool runtime_plans(const arenaut_tensor *tensor) {
-    return tensor->bytes != 0 &&
-           (tensor->cls == ARENAUT_INTERMEDIATE || tensor->cls == ARENAUT_INPUT ||
-            tensor->cls == ARENAUT_OUTPUT);
+    return tensor->bytes != 0 && (tensor->cls == ARENAUT_INTERMEDIATE ||
+                                  tensor->cls == ARENAUT_INPUT || tensor->cls == ARENAUT_OUTPUT);
 }
 
 static arenaut_status planned_offset(const arenaut_result *result, uint32_t t, int32_t *offset,
@@ -201,8 +200,7 @@ typedef struct tail {
 
 /* An archive behind the model is told that it moves by `delta` (modulo 2^32). */
 static arenaut_status make_tail(const arn_tflite_model *model, uint32_t delta,
-                                const arenaut_allocator *allocator, tail *out,
-                                arenaut_error *err) {
+                                const arenaut_allocator *allocator, tail *out, arenaut_error *err) {
     const size_t size = model->fb.size;
     const arn_zip_tail zip = arn_zip_find(model->fb.data, size);
     out->at = size;
@@ -256,8 +254,8 @@ static arenaut_status put_prefixed(arn_tflite_model *model, const uint8_t *plan,
     tail end = {0, NULL};
     arenaut_status st = check_movable(model, err);
     if (st == ARENAUT_OK) {
-        mark->archive_moved = arn_zip_find(model->fb.data, model->fb.size).directory !=
-                              model->fb.size;
+        mark->archive_moved =
+            arn_zip_find(model->fb.data, model->fb.size).directory != model->fb.size;
         st = arn_tflite_make_prefix(model, plan, plan_size, mark, allocator, &prefix, err);
     }
     if (st == ARENAUT_OK) {
@@ -351,10 +349,11 @@ arenaut_status arn_tflite_strip(const uint8_t *data, size_t size, arenaut_sink s
     if (st == ARENAUT_OK) st = arn_tflite_find_plan(&model, n_tensors, &plan, err);
     if (st != ARENAUT_OK) return st;
     if (plan.mark_data.at == 0) {
-        return arn_fail(err, ARENAUT_REFUSED, 0, "%s; only a plan that arenaut wrote can be "
-                        "taken out",
-                        plan.data.at ? "the plan in the file is another tool's"
-                                     : "the file holds no plan");
+        return arn_fail(
+            err, ARENAUT_REFUSED, 0,
+            "%s; only a plan that arenaut wrote can be "
+            "taken out",
+            plan.data.at ? "the plan in the file is another tool's" : "the file holds no plan");
     }
     const size_t prefix = has_our_prefix(&model, &plan) ? (size_t)plan.mark.prefix_size : 0;
     if (prefix == 0 || !arn_fb_identified(data + prefix, size - prefix, TFLITE_IDENTIFIER)) {
