@@ -17,7 +17,7 @@ ARN_TABLE_LOOKUPS(target)
 
 const arenaut_target *arenaut_target_for_format(const char *format) {
     for (size_t i = 0; i < arenaut_target_count(); i++) {
-        if (all[i]->format && strcmp(all[i]->format, format) == 0) return all[i];
+        if (format && all[i]->format && strcmp(all[i]->format, format) == 0) return all[i];
     }
     return arenaut_target_find("generic");
 }
