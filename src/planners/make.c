@@ -1,0 +1,141 @@
+/* Making a plan: everything around the planner itself. */
+#include <stdio.h>
+#include <string.h>
+
+#include <arenaut/planner.h>
+
+#include "core/checked.h"
+#include "core/fail.h"
+#include "core/memory.h"
+#include "planners/bounds.h"
+
+/* Calibrated on the hard instances of 200 to 500 buffers, where a step takes about a
+ * quarter of a microsecond. */
+uint64_t arenaut_default_effort(void) { return 8000000; }
+
+static const char *feature_name(uint32_t bit) {
+    switch (bit) {
+#define XX(number, name, text) \
+    case ARENAUT_FEATURE_##name: return text;
+        ARENAUT_FEATURE_MAP(XX)
+#undef XX
+        default: return "an unknown constraint";
+    }
+}
+
+static arenaut_status refuse_features(const arenaut_planner *planner, uint32_t lacking,
+                                      arenaut_error *err) {
+    char list[200] = "";
+    for (uint32_t bit = 1; bit && bit <= lacking; bit <<= 1) {
+        if (!(lacking & bit)) continue;
+        const size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", feature_name(bit));
+    }
+    return arn_fail(err, ARENAUT_REFUSED, 0,
+                    "planner '%s' does not handle what this problem uses: %s; 'auto' handles all",
+                    planner->name, list);
+}
+
+static arenaut_status find_planner(const arenaut_plan_options *options,
+                                   const arenaut_planner **planner, arenaut_error *err) {
+    const char *name = options->planner ? options->planner : "auto";
+    *planner = options->custom ? options->custom : arenaut_planner_find(name);
+    if (*planner) return ARENAUT_OK;
+    return arn_fail(err, ARENAUT_BAD_ARGUMENT, 0,
+                    "there is no planner '%s'; 'arenaut planners' lists them", name);
+}
+
+/* The problem as the planner sees it: the asked-for capacity is one of pool 0's. The rest of
+ * the arrays is shared. `pools` has room for all. */
+static arenaut_problem with_capacity(const arenaut_problem *problem, uint64_t capacity,
+                                     arenaut_pool *pools) {
+    arenaut_problem view = *problem;
+    if (capacity == 0) return view;
+    for (uint32_t k = 0; k < problem->n_pools; k++) pools[k] = problem->pool[k];
+    pools[0].capacity = arn_min_u64(pools[0].capacity, capacity);
+    view.pool = pools;
+    return view;
+}
+
+/* Arena bounds for the pools that the plan really uses: a buffer that could go elsewhere
+ * counts where it is. */
+static arenaut_status bound_used_pools(arenaut_planning *planning) {
+    const arenaut_problem *p = planning->problem;
+    arenaut_plan *plan = planning->plan;
+    if (p->n_pools == 1) return ARENAUT_OK;
+    uint64_t *used = arn_allocate(planning->allocator, p->n_buffers, sizeof *used);
+    if (!used) return arn_no_memory(planning->err);
+    for (uint32_t b = 0; b < p->n_buffers; b++) {
+        used[b] = plan->pool[b] < p->n_pools ? UINT64_C(1) << plan->pool[b] : 0;
+    }
+    uint64_t total;
+    const arenaut_status st = arn_bounds_find(p, used, planning->allocator, plan->lower_bound,
+                                              &total, NULL, planning->err);
+    arn_release(planning->allocator, used);
+    return st;
+}
+
+/* Optimal exactly if the bound is reached, whoever raised it. */
+static arenaut_status settle(arenaut_planning *planning) {
+    arenaut_plan *plan = planning->plan;
+    if (plan->quality == ARENAUT_INFEASIBLE) {
+        plan->stopped_by = ARENAUT_STOP_PROOF;
+        return ARENAUT_OK;
+    }
+    arenaut_status st = arenaut_plan_measure(plan, planning->problem, planning->err);
+    if (st == ARENAUT_OK) st = bound_used_pools(planning);
+    if (st != ARENAUT_OK) return st;
+    if (plan->quality == ARENAUT_OPTIMAL) plan->total_bound = plan->total;
+    if (plan->total == plan->total_bound) {
+        plan->quality = ARENAUT_OPTIMAL;
+        plan->stopped_by = ARENAUT_STOP_PROOF;
+        if (plan->n_pools == 1) plan->lower_bound[0] = plan->total;
+    }
+    return ARENAUT_OK;
+}
+
+static arenaut_status run(const arenaut_planner *planner, arenaut_planning *planning) {
+    arenaut_plan *plan = planning->plan;
+    bool impossible = false;
+    arenaut_status st = arn_bounds_find(planning->problem, NULL, planning->allocator,
+                                        plan->lower_bound, &plan->total_bound, NULL, planning->err);
+    if (st == ARENAUT_OK) {
+        st = arn_find_witness(planning->problem, planning->allocator, &plan->witness, &impossible,
+                              planning->err);
+    }
+    if (st != ARENAUT_OK) return st;
+    plan->planner = planner->name;
+    if (impossible) {
+        plan->quality = ARENAUT_INFEASIBLE;
+    } else {
+        st = planner->run(planner, planning);
+    }
+    return st == ARENAUT_OK ? settle(planning) : st;
+}
+
+arenaut_status arenaut_plan_make(const arenaut_problem *problem,
+                                 const arenaut_plan_options *options,
+                                 const arenaut_allocator *allocator, arenaut_plan **out,
+                                 arenaut_error *err) {
+    arenaut_plan_options resolved = {0};
+    if (options) resolved = *options;
+    if (resolved.effort == 0) resolved.effort = arenaut_default_effort();
+    const arenaut_planner *planner;
+    arenaut_pool pools[ARENAUT_MAX_POOLS];
+    arenaut_status st = arenaut_problem_validate(problem, err);
+    if (st == ARENAUT_OK) st = find_planner(&resolved, &planner, err);
+    if (st != ARENAUT_OK) return st;
+    const arenaut_problem view = with_capacity(problem, resolved.capacity, pools);
+    const uint32_t lacking = arenaut_problem_features(&view) & ~planner->handles;
+    if (lacking) return refuse_features(planner, lacking, err);
+    arenaut_planning planning = {&view, &resolved, allocator, NULL, err};
+    st = arenaut_plan_new(problem->n_buffers, problem->n_pools, allocator, &planning.plan, err);
+    if (st != ARENAUT_OK) return st;
+    st = run(planner, &planning);
+    if (st != ARENAUT_OK) {
+        arenaut_plan_free(planning.plan);
+        return st;
+    }
+    *out = planning.plan;
+    return ARENAUT_OK;
+}

@@ -1,0 +1,71 @@
+#include "planners/meter.h"
+
+#include "core/fail.h"
+
+enum { REPORT_EVERY = 4096 };
+
+arn_meter arn_meter_start(arenaut_planning *planning, const char *planner) {
+    const arenaut_plan_options *options = planning->options;
+    arn_meter meter = {.planning = planning, .planner = planner, .limit = options->effort};
+    meter.next_report = REPORT_EVERY;
+    meter.best = ARENAUT_UNPLACED;
+    /* Fitting into a capacity is all that is asked, and the capacity is in the problem. */
+    meter.goal = options->capacity ? UINT64_MAX - 1 : planning->plan->total_bound;
+    meter.why = ARENAUT_STOP_PROOF;
+    return meter;
+}
+
+static void stop(arn_meter *meter, arenaut_stop why) {
+    if (meter->stopped) return;
+    meter->stopped = true;
+    meter->why = why;
+}
+
+static void report(arn_meter *meter) {
+    const arenaut_plan_options *options = meter->planning->options;
+    if (!options->progress) return;
+    const arenaut_progress progress = {meter->planner, meter->best,
+                                       meter->planning->plan->total_bound, meter->spent};
+    const arenaut_verdict verdict = options->progress(options->progress_context, &progress);
+    if (verdict == ARENAUT_OUT_OF_TIME) stop(meter, ARENAUT_STOP_TIME);
+    if (verdict == ARENAUT_INTERRUPTED) stop(meter, ARENAUT_STOP_INTERRUPT);
+}
+
+bool arn_meter_spend(arn_meter *meter, uint64_t steps) {
+    meter->spent += steps;
+    if (meter->spent >= meter->next_report) {
+        meter->next_report = meter->spent + REPORT_EVERY;
+        report(meter);
+    }
+    if (meter->spent >= meter->limit) stop(meter, ARENAUT_STOP_EFFORT);
+    return arn_meter_goes_on(meter);
+}
+
+bool arn_meter_goes_on(const arn_meter *meter) {
+    return !meter->stopped && meter->best > meter->goal;
+}
+
+bool arn_meter_improves(const arn_meter *meter, uint64_t total) { return total < meter->best; }
+
+void arn_meter_improved(arn_meter *meter, uint64_t total) {
+    meter->best = total;
+    meter->planning->plan->planner = meter->planner;
+    report(meter);
+}
+
+arenaut_status arn_meter_finish(arn_meter *meter) {
+    arenaut_plan *plan = meter->planning->plan;
+    plan->effort = meter->spent;
+    plan->stopped_by = meter->best <= meter->goal ? ARENAUT_STOP_PROOF : meter->why;
+    if (meter->best != ARENAUT_UNPLACED) return ARENAUT_OK;
+    if (meter->stopped) {
+        return arn_fail(meter->planning->err, ARENAUT_STOPPED, 0,
+                        "planner '%s' was stopped before it found a plan within the capacities of "
+                        "the pools",
+                        meter->planner);
+    }
+    return arn_fail(meter->planning->err, ARENAUT_REFUSED, 0,
+                    "planner '%s' found no plan within the capacities of the pools, although "
+                    "there may be one",
+                    meter->planner);
+}

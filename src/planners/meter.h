@@ -1,0 +1,41 @@
+/* The meter of a search: counts its steps, remembers the best plan, asks the caller whether
+ * to go on, and knows when there is nothing left to gain. */
+#ifndef ARN_PLANNERS_METER_H
+#define ARN_PLANNERS_METER_H
+
+#include <stdbool.h>
+
+#include <arenaut/planner.h>
+
+typedef struct arn_meter {
+    arenaut_planning *planning;
+    const char *planner; /* who is at work now; a name that outlives the plan */
+    uint64_t spent;      /* search steps */
+    uint64_t limit;
+    uint64_t next_report;
+    uint64_t best; /* total of the plan in planning->plan; ARENAUT_UNPLACED: none yet */
+    uint64_t goal; /* at or below this there is nothing to gain */
+    bool stopped;
+    arenaut_stop why;
+} arn_meter;
+
+arn_meter arn_meter_start(arenaut_planning *planning, const char *planner);
+
+/* Counts `steps`. False when the search is over. A planner that has no plan yet may finish
+ * what it is at before it obeys. */
+bool arn_meter_spend(arn_meter *meter, uint64_t steps);
+
+/* Whether to go on: there is something to gain, and nobody has stopped the search. */
+bool arn_meter_goes_on(const arn_meter *meter);
+
+/* Whether a plan of this total is worth keeping. */
+bool arn_meter_improves(const arn_meter *meter, uint64_t total);
+
+/* To be called when planning->plan has just got better places. */
+void arn_meter_improved(arn_meter *meter, uint64_t total);
+
+/* Writes effort and the reason for stopping into the plan. If there is no plan: STOPPED, or
+ * REFUSED if the planner itself found none. */
+arenaut_status arn_meter_finish(arn_meter *meter);
+
+#endif

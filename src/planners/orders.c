@@ -1,0 +1,127 @@
+#include "planners/orders.h"
+
+#include <string.h>
+
+#include "core/checked.h"
+#include "core/sort.h"
+
+enum { KEYS = 3 };
+
+static void build_load_tree(arn_orders *orders) {
+    const arn_timeline *t = orders->timeline;
+    const uint32_t m = t->n_sections;
+    for (uint32_t k = 0; k < m; k++) orders->load_tree[m + k] = t->load[k];
+    for (uint32_t k = m; k-- > 1;) {
+        orders->load_tree[k] =
+            arn_max_u64(orders->load_tree[2 * k], orders->load_tree[2 * k + 1]);
+    }
+}
+
+static uint64_t highest_load(const arn_orders *orders, uint32_t item) {
+    const uint32_t m = orders->timeline->n_sections;
+    uint64_t highest = 0;
+    uint32_t low = orders->timeline->first[item] + m, high = orders->timeline->end[item] + m;
+    for (; low < high; low /= 2, high /= 2) {
+        if (low & 1) highest = arn_max_u64(highest, orders->load_tree[low++]);
+        if (high & 1) highest = arn_max_u64(highest, orders->load_tree[--high]);
+    }
+    return highest;
+}
+
+/* Items alive together with one are those that start before its end, less those that end
+ * before its start. The number of ends is counted from the other side. */
+static void count_starts(arn_orders *orders) {
+    const arn_timeline *t = orders->timeline;
+    uint32_t *starts = orders->started, *ends = orders->started + t->n_sections + 1;
+    for (uint32_t k = 0; k <= t->n_sections; k++) starts[k] = ends[k] = 0;
+    for (uint32_t i = 0; i < orders->items->n; i++) {
+        starts[t->first[i]]++;
+        ends[t->end[i]]++;
+    }
+    for (uint32_t k = 1; k <= t->n_sections; k++) {
+        starts[k] += starts[k - 1];
+        ends[k] += ends[k - 1];
+    }
+}
+
+static uint64_t count_conflicts(const arn_orders *orders, uint32_t item) {
+    const arn_timeline *t = orders->timeline;
+    const uint32_t *starts = orders->started, *ends = orders->started + t->n_sections + 1;
+    return starts[t->end[item] - 1] - ends[t->first[item]];
+}
+
+bool arn_orders_init(arn_orders *orders, const arn_items *items, const arn_timeline *timeline,
+                     arn_region *region) {
+    const size_t sections = timeline->n_sections;
+    orders->items = items;
+    orders->timeline = timeline;
+    for (int k = 0; k < KEYS; k++) {
+        orders->key[k] = arn_region_allocate(region, items->n, sizeof *orders->key[k]);
+        if (!orders->key[k]) return false;
+    }
+    orders->load_tree = arn_region_allocate(region, 2 * sections, sizeof *orders->load_tree);
+    orders->started = arn_region_allocate(region, 2 * (sections + 1), sizeof *orders->started);
+    orders->scratch = arn_region_allocate(region, items->n, sizeof *orders->scratch);
+    if (!orders->load_tree || !orders->started || !orders->scratch) return false;
+    build_load_tree(orders);
+    count_starts(orders);
+    return true;
+}
+
+static uint64_t width(const arn_item *item) { return (uint64_t)item->end - (uint64_t)item->first; }
+
+/* Times as unsigned numbers of the same order. */
+static uint64_t unsigned_step(int64_t step) { return (uint64_t)step ^ (UINT64_C(1) << 63); }
+
+static uint64_t key_of(const arn_orders *orders, uint32_t i, char letter) {
+    const arn_item *item = &orders->items->item[i];
+    uint64_t area;
+    switch (letter) {
+        case 'Z': return item->extent;
+        case 'W': return width(item);
+        case 'A': return arn_multiply(item->extent, width(item), &area) ? area : UINT64_MAX;
+        case 'T': return highest_load(orders, i);
+        case 'C': return count_conflicts(orders, i);
+        case 'L': return ~unsigned_step(item->first);
+        case 'U': return unsigned_step(item->end);
+        default: return 0;
+    }
+}
+
+static bool before(const void *context, uint32_t a, uint32_t b) {
+    const arn_orders *orders = context;
+    const bool a_fixed = orders->items->item[a].fixed != ARENAUT_UNPLACED;
+    const bool b_fixed = orders->items->item[b].fixed != ARENAUT_UNPLACED;
+    if (a_fixed || b_fixed) return a_fixed && !b_fixed;
+    for (int k = 0; k < KEYS; k++) {
+        const uint64_t *key = orders->key[k];
+        if (key[a] != key[b]) return key[a] > key[b];
+    }
+    return false;
+}
+
+void arn_orders_sort(arn_orders *orders, const char *letters, uint32_t *order) {
+    const uint32_t n = orders->items->n;
+    const size_t length = strlen(letters);
+    const bool last_first = length > 0 && letters[length - 1] == '-';
+    for (uint32_t i = 0; i < n; i++) order[i] = last_first ? n - 1 - i : i;
+    for (size_t k = 0; k < KEYS; k++) {
+        for (uint32_t i = 0; i < n; i++) {
+            orders->key[k][i] = k < length ? key_of(orders, i, letters[k]) : 0;
+        }
+    }
+    arn_sort_ids(order, n, before, orders, orders->scratch);
+}
+
+const char *arn_order_letters(const char *value) {
+    static const struct {
+        const char *word, *letters;
+    } words[] = {{"size", "Z"}, {"area", "A"}, {"lifetime", "W"}, {"start", "L"},
+                 {"end", "U"},  {"conflicts", "C"}, {"load", "T"}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (strcmp(value, words[i].word) == 0) return words[i].letters;
+    }
+    const size_t n = strspn(value, "ZAWLUCT");
+    if (n == 0 || n > KEYS) return NULL;
+    return value[n] == '\0' || strcmp(value + n, "-") == 0 ? value : NULL;
+}

@@ -1,0 +1,57 @@
+/* Placing: the kernel that the order-based planners share.
+ *
+ * What is placed lies in one list per pool, sorted by address. To place an item, those
+ * spans are passed from low to high that are alive together with it, and the item goes into
+ * a gap between them, or on top. The list is cut into blocks that know their hull in time
+ * and their highest address, so that most of it is stepped over; no pairs are stored.
+ *
+ * All constraints of a problem are kept: alignment, several lifetimes, pools and their
+ * capacities, fixed offsets, same-base and inside relations, conflict edges, reserved
+ * ranges, hints. */
+#ifndef ARN_PLANNERS_PLACING_H
+#define ARN_PLANNERS_PLACING_H
+
+#include "planners/items.h"
+
+typedef enum arn_fit {
+    ARN_FIRST_FIT, /* the lowest gap */
+    ARN_BEST_FIT,  /* the smallest gap, the lowest of equals */
+    ARN_ARENA_FIT, /* the same as one runtime does it: see tflite_arena.c */
+    ARN_ON_TOP,    /* above all that is alive at the same time */
+} arn_fit;
+
+typedef struct arn_rules {
+    arn_fit fit;
+    bool share;        /* use same-base relations */
+    bool keep_hints;   /* an item goes where it was before if it can */
+    bool least_growth; /* of several pools take the one that grows least, not the first */
+} arn_rules;
+
+typedef struct arn_placing arn_placing;
+
+/* The same state serves many runs. NULL if there is no memory. `items` is borrowed. */
+arn_placing *arn_placing_new(const arn_items *items, const arenaut_allocator *allocator);
+void arn_placing_free(arn_placing *placing);
+
+/* Takes all items away again. */
+void arn_placing_clear(arn_placing *placing);
+
+/* Where `item` would go. False if it fits in none of its pools. A fixed item goes to its
+ * offset without a look: overlaps of fixed items are found elsewhere. */
+bool arn_placing_find(arn_placing *placing, uint32_t item, arn_rules rules, uint32_t *pool,
+                      uint64_t *offset);
+void arn_placing_put(arn_placing *placing, uint32_t item, uint32_t pool, uint64_t offset);
+
+/* Both in one. */
+bool arn_placing_place(arn_placing *placing, uint32_t item, arn_rules rules);
+
+/* Whether a False above was for want of memory. Stays true until cleared. */
+bool arn_placing_out_of_memory(const arn_placing *placing);
+
+/* The sum of the arenas as they are now. */
+uint64_t arn_placing_total(const arn_placing *placing);
+
+/* Writes the places of all items as places of buffers; the rest is left alone. */
+void arn_placing_export(const arn_placing *placing, uint32_t *pool, uint64_t *offset);
+
+#endif
