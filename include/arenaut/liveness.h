@@ -4,7 +4,12 @@
  * before its first op, when its inputs are filled; then each op gets one step. The ops of
  * methods that an op calls get their steps inside that op's: the caller's step, then for
  * each called method one step for its inputs and one for each of its ops. A method that
- * is called from several places has several stretches. */
+ * is called from several places has several stretches.
+ *
+ * Steps below 0 are for targets whose runtime gives room even to what the schedule does
+ * not account for: a tensor that nothing touches is alive at a step of its own there,
+ * since it may share its bytes with everything; one that is read but never written is
+ * alive from step -1 to its last reader. */
 #ifndef ARENAUT_LIVENESS_H
 #define ARENAUT_LIVENESS_H
 
@@ -41,9 +46,12 @@ typedef struct arenaut_liveness_options {
     uint32_t n_pools;
 } arenaut_liveness_options;
 
-/* Computes lifetimes and makes the problem. `options` may be NULL. UNSUPPORTED when calls
- * expand to more than 2^24 steps; else the errors of arenaut_problem_finish.
- * O(steps + arguments). */
+/* Computes lifetimes and makes the problem. Buffers go method by method in the order of
+ * their tensors, scratch last. In-place pairs of ops become same-base relations where
+ * nobody needs the overwritten buffer any more. `options` may be NULL. The program is
+ * validated first. UNSUPPORTED when calls expand to more than 2^24 steps, REFUSED when no
+ * pool given is of a tensor's device; else the errors of arenaut_program_validate and
+ * arenaut_problem_finish. O(steps + arguments). */
 arenaut_status arenaut_lower(const arenaut_program *program, const arenaut_target *target,
                              const arenaut_liveness_options *options,
                              const arenaut_allocator *allocator, arenaut_lowering **out,

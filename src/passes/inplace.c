@@ -78,9 +78,10 @@ static bool same_shape(const arenaut_tensor *a, const arenaut_tensor *b) {
 
 /* Whether a tensor is all of its storage: written over, a part would take the rest along. */
 static bool fills_storage(const inplace *pass, uint32_t tensor) {
+    const arenaut_tensor *tensors = pass->program->tensors;
     uint64_t offset;
     const uint32_t storage = arenaut_program_storage(pass->program, tensor, &offset);
-    return offset == 0 && pass->program->tensors[tensor].bytes == pass->program->tensors[storage].bytes;
+    return offset == 0 && tensors[tensor].bytes == tensors[storage].bytes;
 }
 
 /* Whether output and input of the pair are alike enough to change places in memory, and
@@ -137,7 +138,8 @@ static bool others_allow(const inplace *pass, const arenaut_op *op, arenaut_in_p
         if (!is_noted(pass, other)) return false;
     }
     for (uint32_t i = 0; i < op->n_outputs; i++) {
-        if (op->outputs[i] != ARENAUT_NONE && storage_of(pass, op->outputs[i]) == base) return false;
+        if (op->outputs[i] == ARENAUT_NONE) continue;
+        if (storage_of(pass, op->outputs[i]) == base) return false;
     }
     return true;
 }

@@ -100,7 +100,9 @@ static row *read_rows(const char *path, size_t *n) {
     assert_int_equal(fscanf(file, "id,lower,upper,size\n"), 0);
     while (*n < 4096) {
         row *r = &rows[*n];
-        if (fscanf(file, "%31[^,],%ld,%ld,%lu\n", r->id, &r->lower, &r->upper, &r->size) != 4) break;
+        const int read =
+            fscanf(file, "%31[^,],%ld,%ld,%lu\n", r->id, &r->lower, &r->upper, &r->size);
+        if (read != 4) break;
         ++*n;
     }
     fclose(file);

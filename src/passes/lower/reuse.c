@@ -15,8 +15,9 @@ static arenaut_interval life_of(const arn_lower *lower, uint32_t storage) {
 static bool fills_storage(const arn_lower *lower, uint32_t tensor) {
     const arenaut_tensor *tensors = lower->program->tensors;
     const uint32_t storage = lower->storage.of[tensor];
-    const bool at_start = tensors[tensor].view_of == ARENAUT_NONE || tensors[tensor].view_offset == 0;
-    return at_start && tensors[tensor].bytes == tensors[storage].bytes;
+    uint64_t offset;
+    arenaut_program_storage(lower->program, tensor, &offset);
+    return offset == 0 && tensors[tensor].bytes == tensors[storage].bytes;
 }
 
 static bool is_pair(const arenaut_op *op, uint32_t output, uint32_t input) {
@@ -35,7 +36,8 @@ static bool nothing_else_in(const arn_lower *lower, const arenaut_op *op, uint32
         if (!is_pair(op, output, i) || !fills_storage(lower, op->inputs[i])) return false;
     }
     for (uint32_t i = 0; i < op->n_outputs; i++) {
-        if (op->outputs[i] != ARENAUT_NONE && lower->storage.of[op->outputs[i]] == base) return false;
+        if (op->outputs[i] == ARENAUT_NONE) continue;
+        if (lower->storage.of[op->outputs[i]] == base) return false;
     }
     return true;
 }

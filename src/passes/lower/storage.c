@@ -32,7 +32,8 @@ static bool join_names(arn_lower *lower) {
 
 static void mark(arn_lower *lower, const uint32_t *tensors, uint32_t count, uint8_t facts) {
     for (uint32_t i = 0; i < count; i++) {
-        if (tensors[i] != ARENAUT_NONE) lower->storage.facts[lower->storage.of[tensors[i]]] |= facts;
+        if (tensors[i] == ARENAUT_NONE) continue;
+        lower->storage.facts[lower->storage.of[tensors[i]]] |= facts;
     }
 }
 
