@@ -1,5 +1,6 @@
 #include "planners/trial.h"
 
+#include "core/checked.h"
 #include "core/fail.h"
 
 arenaut_status arn_bench_open(arn_bench *bench, const arenaut_planning *planning, unsigned how) {
@@ -10,9 +11,7 @@ arenaut_status arn_bench_open(arn_bench *bench, const arenaut_planning *planning
     if (st != ARENAUT_OK) return st;
     arn_region *region = &bench->items.region;
     bench->order = arn_region_allocate(region, bench->items.n, sizeof *bench->order);
-    bench->placing = arn_placing_new(&bench->items, planning->allocator);
-    if (bench->order && bench->placing &&
-        arn_timeline_make(&bench->items, region, &bench->timeline) &&
+    if (bench->order && arn_timeline_make(&bench->items, region, &bench->timeline) &&
         arn_orders_init(&bench->orders, &bench->items, &bench->timeline, region)) {
         return ARENAUT_OK;
     }
@@ -26,7 +25,35 @@ void arn_bench_close(arn_bench *bench) {
     bench->placing = NULL;
 }
 
+static bool need_placing(arn_bench *bench) {
+    if (!bench->placing) bench->placing = arn_placing_new(&bench->items, bench->allocator);
+    return bench->placing != NULL;
+}
+
+static bool need_skyline(arn_bench *bench) {
+    arn_region *region = &bench->items.region;
+    if (!bench->skyline) {
+        bench->offset = arn_region_allocate(region, bench->items.n, sizeof *bench->offset);
+        if (!bench->offset) return false;
+        bench->skyline = arn_skyline_new(&bench->items, &bench->timeline, region);
+    }
+    return bench->skyline != NULL;
+}
+
+static void keep(arn_meter *meter, const arn_placing *placing) {
+    arenaut_plan *plan = meter->planning->plan;
+    arn_placing_export(placing, plan->pool, plan->offset);
+    arn_meter_improved(meter, arn_placing_total(placing));
+}
+
+/* After a placement: whether this trial can still become the best plan. */
+static bool is_worth_it(arn_meter *meter, uint64_t total) {
+    const bool go_on = arn_meter_spend(meter, 1) || meter->best == ARENAUT_UNPLACED;
+    return go_on && arn_meter_improves(meter, total);
+}
+
 arenaut_status arn_try_order(arn_bench *bench, arn_meter *meter, arn_rules rules) {
+    if (!need_placing(bench)) return arn_no_memory(meter->planning->err);
     arn_placing *placing = bench->placing;
     arn_placing_clear(placing);
     for (uint32_t i = 0; i < bench->items.n; i++) {
@@ -34,12 +61,142 @@ arenaut_status arn_try_order(arn_bench *bench, arn_meter *meter, arn_rules rules
             return arn_placing_out_of_memory(placing) ? arn_no_memory(meter->planning->err)
                                                       : ARENAUT_OK;
         }
-        const bool go_on = arn_meter_spend(meter, 1) || meter->best == ARENAUT_UNPLACED;
-        if (!go_on || !arn_meter_improves(meter, arn_placing_total(placing))) return ARENAUT_OK;
+        if (!is_worth_it(meter, arn_placing_total(placing))) return ARENAUT_OK;
     }
-    arn_placing_export(placing, meter->planning->plan->pool, meter->planning->plan->offset);
-    arn_meter_improved(meter, arn_placing_total(placing));
+    keep(meter, placing);
     return ARENAUT_OK;
+}
+
+/* ---- skylines ---- */
+
+bool arn_skyline_suits(const arn_bench *bench, bool share, bool exactly) {
+    const arn_items *items = &bench->items;
+    const arenaut_problem *p = items->problem;
+    if (p->n_conflicts || p->n_reserved) return false;
+    for (uint32_t i = 0; i < items->n; i++) {
+        const arn_item *item = &items->item[i];
+        if (item->fixed != ARENAUT_UNPLACED) return false;
+        const bool is_plain = item->n_pieces == 1 && !(item->tied && share) &&
+                              !(item->pools & (item->pools - 1));
+        if (exactly && !is_plain) return false;
+    }
+    return true;
+}
+
+static uint32_t first_pool(const arn_item *item) {
+    uint32_t pool = 0;
+    while (!(item->pools >> pool & 1)) pool++;
+    return pool;
+}
+
+static void export_skyline(const arn_bench *bench, arenaut_plan *plan) {
+    const arn_items *items = &bench->items;
+    for (uint32_t b = 0; b < items->problem->n_buffers; b++) {
+        const uint32_t owner = items->owner[b];
+        if (owner == ARENAUT_NONE) continue;
+        plan->pool[b] = first_pool(&items->item[owner]);
+        plan->offset[b] = bench->offset[owner] + items->delta[b];
+    }
+}
+
+/* Each pool by itself: its items come to the front of the order, in the same order. */
+static arenaut_status try_plain_skyline(arn_bench *bench, arn_meter *meter) {
+    const arn_items *items = &bench->items;
+    const arenaut_problem *p = items->problem;
+    if (!need_skyline(bench)) return arn_no_memory(meter->planning->err);
+    uint64_t total = 0;
+    for (uint32_t k = 0; k < p->n_pools; k++) {
+        uint32_t n = 0, *picked = p->n_pools == 1 ? bench->order : bench->orders.scratch;
+        for (uint32_t i = 0; i < items->n; i++) {
+            const uint32_t id = bench->order[i];
+            if (first_pool(&items->item[id]) == k) picked[n++] = id;
+        }
+        uint64_t limit = p->pool[k].capacity, top;
+        if (meter->best != ARENAUT_UNPLACED) limit = arn_min_u64(limit, meter->best - 1);
+        const bool fits = arn_skyline_run(bench->skyline, picked, n, limit, bench->offset, &top);
+        arn_meter_spend(meter, n);
+        if (!fits) return ARENAUT_OK;
+        total += arn_aligned(top, p->pool[k].align);
+    }
+    if (!arn_meter_improves(meter, total)) return ARENAUT_OK;
+    export_skyline(bench, meter->planning->plan);
+    arn_meter_improved(meter, total);
+    return ARENAUT_OK;
+}
+
+/* An item waiting for its turn: it cannot lie lower than this. What is placed only takes
+ * room away, so the lowest place of an item never sinks. */
+typedef struct waiting {
+    uint64_t lowest;
+    uint32_t rank;
+} waiting;
+
+static bool comes_first(const waiting *a, const waiting *b) {
+    return a->lowest != b->lowest ? a->lowest < b->lowest : a->rank < b->rank;
+}
+
+static void sift_down(waiting *heap, uint32_t n, uint32_t at) {
+    const waiting moving = heap[at];
+    for (;;) {
+        uint32_t child = 2 * at + 1;
+        if (child >= n) break;
+        if (child + 1 < n && comes_first(&heap[child + 1], &heap[child])) child++;
+        if (!comes_first(&heap[child], &moving)) break;
+        heap[at] = heap[child];
+        at = child;
+    }
+    heap[at] = moving;
+}
+
+/* The same idea for every kind of problem: the item at the top of the heap is asked where it
+ * would go now, and placed if that is where the heap thought. */
+static arenaut_status place_lowest_first(arn_bench *bench, arn_meter *meter, arn_rules rules,
+                                         waiting *heap) {
+    arn_placing *placing = bench->placing;
+    uint32_t n = bench->items.n;
+    arn_placing_clear(placing);
+    for (uint32_t i = 0; i < n; i++) {
+        const arn_item *item = &bench->items.item[bench->order[i]];
+        const waiting w = {0, i};
+        heap[i] = w;
+        if (item->fixed != ARENAUT_UNPLACED) arn_placing_place(placing, bench->order[i], rules);
+    }
+    while (n > 0) {
+        const uint32_t id = bench->order[heap[0].rank];
+        uint32_t pool = 0;
+        uint64_t offset = 0;
+        const bool is_fixed = bench->items.item[id].fixed != ARENAUT_UNPLACED;
+        if (!is_fixed && !arn_placing_find(placing, id, rules, &pool, &offset)) {
+            return arn_placing_out_of_memory(placing) ? arn_no_memory(meter->planning->err)
+                                                      : ARENAUT_OK;
+        }
+        if (!is_fixed && offset > heap[0].lowest) {
+            heap[0].lowest = offset;
+        } else {
+            if (!is_fixed) arn_placing_put(placing, id, pool, offset);
+            heap[0] = heap[--n];
+        }
+        sift_down(heap, n, 0);
+        if (!is_worth_it(meter, arn_placing_total(placing))) return ARENAUT_OK;
+    }
+    keep(meter, placing);
+    return ARENAUT_OK;
+}
+
+/* Above this the general skyline takes too long: quadratic at the least. */
+enum { MOST_WAITING = 4000 };
+
+arenaut_status arn_try_skyline(arn_bench *bench, arn_meter *meter, arn_rules rules) {
+    if (arn_skyline_suits(bench, rules.share, true) ||
+        (bench->items.n > MOST_WAITING && arn_skyline_suits(bench, rules.share, false))) {
+        return try_plain_skyline(bench, meter);
+    }
+    if (bench->items.n > MOST_WAITING) return arn_try_order(bench, meter, rules);
+    waiting *heap = arn_allocate(bench->allocator, bench->items.n, sizeof *heap);
+    arenaut_status st = ARENAUT_NO_MEMORY;
+    if (heap && need_placing(bench)) st = place_lowest_first(bench, meter, rules, heap);
+    arn_release(bench->allocator, heap);
+    return st == ARENAUT_NO_MEMORY ? arn_no_memory(meter->planning->err) : st;
 }
 
 arenaut_status arn_plan_in_order(arenaut_planning *planning, const char *planner, unsigned how,
