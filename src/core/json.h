@@ -5,8 +5,9 @@
  * ARN_JSON_MAX_DEPTH. A byte order mark in front is ignored. Numbers stay text until they
  * are asked for, so that no digit is lost.
  *
- * Every value has twelve bytes of node and nothing else, so memory is at most six times the
- * text, while growing nine times. The text must outlive the nodes. */
+ * A value has twelve bytes of node and nothing else. A text of the shortest values, "[1,1,1",
+ * thus takes at most twelve times its size, and half of that again for a moment whenever the
+ * nodes move to a larger block. The text must outlive the nodes. */
 #ifndef ARN_CORE_JSON_H
 #define ARN_CORE_JSON_H
 

@@ -39,8 +39,7 @@ typedef struct reader {
     arn_csv_cell pools[ARENAUT_MAX_POOLS]; /* by name, in order of appearance */
     uint32_t n_pools;
     bool pools_seen, pools_are_numbers;
-    uint32_t n_offsets;  /* rows that say their offset */
-    uint32_t first_free; /* the first row that needs one and does not; ARENAUT_NONE: none */
+    uint32_t n_rows, n_offsets; /* n_offsets rows say their offset */
 
     /* Reused from row to row. */
     char *text;
@@ -93,6 +92,14 @@ static bool take_step(const char **at, const char *end, int64_t *value) {
     if (magnitude > (uint64_t)INT64_MAX + (negative ? 1 : 0)) return false;
     *value = !negative ? (int64_t)magnitude : magnitude == 0 ? 0 : -(int64_t)(magnitude - 1) - 1;
     *at = p;
+    return true;
+}
+
+/* From the last step of a lifetime to the one behind it, where that is not what is given. */
+static bool step_behind(const reader *r, int64_t *end) {
+    if (!r->inclusive) return true;
+    if (*end == INT64_MAX) return false;
+    ++*end;
     return true;
 }
 
@@ -201,7 +208,7 @@ static bool parse_gap(const reader *r, const char *at, const char *end, uint64_t
     if (!take_step(&at, end, &out->life.first)) return false;
     if (at == end || *at++ != '-') return false;
     if (!take_step(&at, end, &out->life.end)) return false;
-    if (r->inclusive && out->life.end++ == INT64_MAX) return false;
+    if (!step_behind(r, &out->life.end)) return false;
     if (out->life.end < out->life.first) return false;
     if (at == end) return true;
     if (*at++ != '@') return false;
@@ -299,7 +306,7 @@ static arenaut_status read_lifetimes(reader *r, arenaut_buffer *buffer) {
     arenaut_status st = read_step(r, ARN_CSV_LOWER, "lower", &row.first);
     if (st == ARENAUT_OK) st = read_step(r, ARN_CSV_UPPER, upper, &row.end);
     if (st != ARENAUT_OK) return st;
-    if (r->inclusive && row.end++ == INT64_MAX) {
+    if (!step_behind(r, &row.end)) {
         return row_error(r, "column 'end': the step after it is past 2^63 - 1");
     }
     if (row.end < row.first) {
@@ -405,11 +412,8 @@ static arenaut_status read_row(reader *r) {
     if (st == ARENAUT_OK) st = cell_text(r, cell_in(r, ARN_CSV_ID), "id");
     if (st != ARENAUT_OK) return st;
     buffer.name = r->text;
-    if (buffer.fixed_offset != ARENAUT_UNPLACED) {
-        r->n_offsets++;
-    } else if (buffer.size > 0 && buffer.n_lifetimes > 0 && r->first_free == ARENAUT_NONE) {
-        r->first_free = r->problem->n_buffers;
-    }
+    r->n_rows++;
+    if (buffer.fixed_offset != ARENAUT_UNPLACED) r->n_offsets++;
     return add_row(r, &buffer);
 }
 
@@ -491,9 +495,7 @@ static arenaut_status read_all(reader *r, arenaut_plan **plan) {
     if (st == ARENAUT_OK) st = add_pools(r);
     if (st == ARENAUT_OK) st = add_slices(r);
     if (st == ARENAUT_OK) st = arenaut_problem_finish(r->problem, r->err);
-    if (st == ARENAUT_OK && r->n_offsets > 0 && r->first_free == ARENAUT_NONE) {
-        st = take_plan(r, plan);
-    }
+    if (st == ARENAUT_OK && r->n_rows > 0 && r->n_offsets == r->n_rows) st = take_plan(r, plan);
     return st;
 }
 
@@ -506,7 +508,6 @@ arenaut_status arn_csv_read(const uint8_t *data, size_t size, const arenaut_read
     r->options = options;
     r->allocator = allocator;
     r->err = err;
-    r->first_free = ARENAUT_NONE;
     arn_csv_begin(&r->scanner, data, size);
     arenaut_plan *plan = NULL;
     const arenaut_status st = read_all(r, &plan);

@@ -1,0 +1,321 @@
+/* The JSON reader: what it takes, what it refuses, and where it says the mistake is. */
+#include <stdlib.h>
+
+#include "core/json.h"
+#include "support/fuse.h"
+#include "support/test.h"
+
+static arenaut_status parse_bytes(const char *text, size_t size, arn_json *json,
+                                  arenaut_error *err, char **block) {
+    *block = malloc(size ? size : 1);
+    assert_non_null(*block);
+    memcpy(*block, text, size);
+    return arn_json_parse(*block, size, NULL, json, err);
+}
+
+static void assert_refused(const char *text, const char *message) {
+    arn_json json;
+    arenaut_error err = {0};
+    char *block;
+    const arenaut_status st = parse_bytes(text, strlen(text), &json, &err, &block);
+    if (st != ARENAUT_BAD_INPUT || !strstr(err.msg, message)) {
+        fail_msg("%s: %d \"%s\"; expected \"%s\"", text, st, err.msg, message);
+    }
+    free(block);
+}
+
+/* The text is kept, because nodes refer to it; both are freed by `drop`. */
+static arn_json parse(const char *text) {
+    arn_json json;
+    arenaut_error err = {0};
+    char *block;
+    assert_ok(parse_bytes(text, strlen(text), &json, &err, &block), err);
+    return json;
+}
+
+static void drop(arn_json *json) {
+    free((void *)(uintptr_t)json->text);
+    arn_json_free(json);
+}
+
+static void values_keep_their_type_and_order(void **state) {
+    (void)state;
+    arn_json json = parse("\xEF\xBB\xBF {\"a\": [1, \"two\", null, true, {}], \"b\": -0.5e+1}\n");
+    assert_int_equal(arn_json_type_of(&json, 0), ARN_JSON_OBJECT);
+    assert_int_equal(arn_json_count(&json, 0), 2);
+    const uint32_t a = arn_json_get(&json, 0, "a"), b = arn_json_get(&json, 0, "b");
+    assert_int_equal(arn_json_get(&json, 0, "c"), ARN_JSON_NONE);
+    assert_int_equal(arn_json_get(&json, b, "c"), ARN_JSON_NONE);
+    static const arn_json_type types[] = {ARN_JSON_NUMBER, ARN_JSON_STRING, ARN_JSON_NULL,
+                                          ARN_JSON_BOOL, ARN_JSON_OBJECT};
+    uint32_t i = 0;
+    for (uint32_t v = arn_json_first(&json, a); v != ARN_JSON_NONE;
+         v = arn_json_next(&json, a, v)) {
+        assert_int_equal(arn_json_type_of(&json, v), types[i++]);
+    }
+    assert_int_equal(i, COUNT_OF(types));
+    assert_int_equal(arn_json_type_of(&json, b), ARN_JSON_NUMBER);
+    assert_int_equal(arn_json_first(&json, arn_json_first(&json, a) + 4), ARN_JSON_NONE);
+    drop(&json);
+}
+
+static void strings_decode_to_utf8(void **state) {
+    (void)state;
+    arn_json json = parse("[\"\\u0041\\n\\\"\\/\\u00e9\\u20ac\\ud83d\\ude00\xC3\xA9\", \"a\\u0062\"]");
+    char text[64];
+    const uint32_t first = arn_json_first(&json, 0);
+    const size_t n = arn_json_decode(&json, json.nodes[first].at, text);
+    text[n] = '\0';
+    assert_string_equal(text, "A\n\"/\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80\xC3\xA9");
+    assert_true(n <= arn_json_raw_length(&json, json.nodes[first].at));
+    assert_true(arn_json_text_is(&json, first, text));
+    assert_false(arn_json_text_is(&json, first, "A"));
+    const uint32_t second = arn_json_next(&json, 0, first);
+    assert_true(arn_json_text_is(&json, second, "ab"));
+    assert_false(arn_json_text_is(&json, second, "a"));
+    assert_false(arn_json_text_is(&json, second, "abc"));
+    drop(&json);
+}
+
+static void integers_are_exact(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        bool is_u64, is_i64;
+        uint64_t value;
+    } cases[] = {
+        {"0", true, true, 0},
+        {"-0", true, true, 0},
+        {"9007199254740993", true, true, UINT64_C(9007199254740993)},
+        {"18446744073709551615", true, false, UINT64_MAX},
+        {"18446744073709551616", false, false, 0},
+        {"9223372036854775807", true, true, INT64_MAX},
+        {"9223372036854775808", true, false, (uint64_t)INT64_MAX + 1},
+        {"-9223372036854775808", false, true, (uint64_t)INT64_MAX + 1},
+        {"-9223372036854775809", false, false, 0},
+        {"-1", false, true, UINT64_MAX},
+        {"\"42\"", true, true, 42},
+        {"\"18446744073709551615\"", true, false, UINT64_MAX},
+        {"\"-1\"", false, true, UINT64_MAX},
+        {"\"4e1\"", false, false, 0},
+        {"\"4.0\"", false, false, 0},
+        {"\" 4\"", false, false, 0},
+        {"\"\"", false, false, 0},
+        {"\"\\u0034\"", false, false, 0},
+        {"4.0", true, true, 4},
+        {"4.2e1", true, true, 42},
+        {"420e-1", true, true, 42},
+        {"0.00042E5", true, true, 42},
+        {"1.5", false, false, 0},
+        {"1e-1", false, false, 0},
+        {"1e19", true, false, UINT64_C(10000000000000000000)},
+        {"1e20", false, false, 0},
+        {"1e400", false, false, 0},
+        {"1e99999999999999999999", false, false, 0},
+        {"0e99999999999999999999", true, true, 0},
+        {"1e-99999999999999999999", false, false, 0},
+        {"true", false, false, 0},
+        {"null", false, false, 0},
+        {"[1]", false, false, 0},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        arn_json json = parse(cases[i].text);
+        uint64_t u = 0;
+        int64_t s = 0;
+        const bool is_u64 = arn_json_to_u64(&json, 0, &u), is_i64 = arn_json_to_i64(&json, 0, &s);
+        if (is_u64 != cases[i].is_u64 || is_i64 != cases[i].is_i64) fail_msg("%s", cases[i].text);
+        if (is_u64) assert_true(u == cases[i].value);
+        if (is_i64) assert_true((uint64_t)s == cases[i].value);
+        drop(&json);
+    }
+}
+
+static void mistakes_are_named_with_their_place(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *message;
+    } cases[] = {
+        {"", "line 1, column 1: the text ends; expected a value"},
+        {"  ", "column 3: the text ends"},
+        {"{\"a\": 1,}", "column 9: found '}'; expected a member's name"},
+        {"[1,]", "column 4: found ']'; expected a value"},
+        {"[1 2]", "column 4: found '2'; expected ',' or ']'"},
+        {"{\"a\" 1}", "column 6: found '1'; expected ':'"},
+        {"{\"a\": 1 \"b\": 2}", "expected ',' or '}'"},
+        {"{a: 1}", "expected a member's name in quotes"},
+        {"[1]]", "column 4: found ']'; expected the end of the text"},
+        {"{} {}", "expected the end of the text"},
+        {"{\n \"a\": 1,\n  \"b\": nul\n}", "line 3, column 8: found 'n'"},
+        {"[\"\xC3\xA9\", x]", "line 1, column 7: found 'x'"},
+        {"[\"a\nb\"]", "column 4: a control character"},
+        {"[\"a", "column 2: the string that begins here is never closed"},
+        {"[\"a\\", "column 4: an escape is one of"},
+        {"[\"a\\x\"]", "column 4: an escape is one of"},
+        {"[\"\\u12g4\"]", "four hexadecimal digits"},
+        {"[\"\\ud800\"]", "a high surrogate without a low one"},
+        {"[\"\\ud800\\u0041\"]", "a high surrogate without a low one"},
+        {"[\"\\udc00\"]", "a low surrogate without a high one"},
+        {"[\"\xFF\"]", "not UTF-8"},
+        {"[\"\xC0\xAF\"]", "not UTF-8"},
+        {"[\"\xED\xA0\x80\"]", "not UTF-8"},
+        {"[\"\xF4\x90\x80\x80\"]", "not UTF-8"},
+        {"[\"\xE2\x82\"]", "not UTF-8"},
+        {"[01]", "superfluous 0"},
+        {"[-01]", "superfluous 0"},
+        {"[-]", "expected a digit"},
+        {"[1.]", "expected a digit"},
+        {"[.5]", "expected a value"},
+        {"[1e]", "expected a digit"},
+        {"[+1]", "expected a value"},
+        {"[NaN]", "expected a value"},
+        {"[0x10]", "expected ',' or ']'"},
+        {"[\v1]", "found byte 0x0b"},
+        {"{\"a\": 1, \"b\": 2, \"a\": 3}", "column 18: a second member of this name"},
+        {"{\"ab\": 1, \"a\\u0062\": 2}", "column 11: a second member of this name"},
+        {"[{\"\\u00e9\": 1, \"\xC3\xA9\": 2}]", "a second member of this name"},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) assert_refused(cases[i].text, cases[i].message);
+}
+
+static void a_nul_byte_is_no_end(void **state) {
+    (void)state;
+    arn_json json;
+    arenaut_error err = {0};
+    assert_int_equal(arn_json_parse("[1]\0", 4, NULL, &json, &err), ARENAUT_BAD_INPUT);
+    assert_int_equal(arn_json_parse("[\"\0\"]", 5, NULL, &json, &err), ARENAUT_BAD_INPUT);
+    assert_int_equal(arn_json_parse(NULL, 0, NULL, &json, &err), ARENAUT_BAD_INPUT);
+}
+
+static void nesting_has_a_limit(void **state) {
+    (void)state;
+    enum { BOMB = 1 << 20 };
+    char *text = malloc(BOMB);
+    arn_json json;
+    arenaut_error err = {0};
+    memset(text, '[', BOMB);
+    assert_int_equal(arn_json_parse(text, BOMB, NULL, &json, &err), ARENAUT_BAD_INPUT);
+    assert_non_null(strstr(err.msg, "column 129: objects and arrays are nested more than 128"));
+    memset(text + ARN_JSON_MAX_DEPTH, ']', ARN_JSON_MAX_DEPTH);
+    assert_ok(arn_json_parse(text, 2 * ARN_JSON_MAX_DEPTH, NULL, &json, &err), err);
+    assert_int_equal(json.n_nodes, ARN_JSON_MAX_DEPTH);
+    arn_json_free(&json);
+    free(text);
+}
+
+/* {"k0": 0, "k1": 0, …}, and then `last` as one more name. */
+static char *many_members(uint32_t n, const char *last) {
+    char *text = malloc((size_t)n * 16 + 64), *p = text;
+    assert_non_null(text);
+    *p++ = '{';
+    for (uint32_t i = 0; i < n; i++) p += sprintf(p, "\"k%u\": 0, ", i);
+    sprintf(p, "\"%s\": 0}", last);
+    return text;
+}
+
+static void a_name_is_found_twice_among_many(void **state) {
+    (void)state;
+    for (uint32_t n = 1; n < 200; n += 7) {
+        char *text = many_members(n, "k0");
+        assert_refused(text, "a second member of this name");
+        free(text);
+        text = many_members(n, "\\u006b0");
+        assert_refused(text, "a second member of this name");
+        free(text);
+        text = many_members(n, "k");
+        arn_json json = parse(text);
+        assert_int_equal(arn_json_count(&json, 0), n + 1);
+        drop(&json);
+        free(text);
+    }
+}
+
+static void every_truncation_is_refused(void **state) {
+    (void)state;
+    static const char text[] =
+        "{\"a\": [1.5e3, \"x\\u00e9\\ud83d\\ude00\", null, true, false, {\"b\": {}}, []]}";
+    for (size_t n = 0; n < sizeof text - 1; n++) {
+        arn_json json;
+        char *block;
+        assert_int_equal(parse_bytes(text, n, &json, NULL, &block), ARENAUT_BAD_INPUT);
+        free(block);
+    }
+    for (size_t i = 0; i < sizeof text - 1; i++) {
+        for (unsigned bit = 0; bit < 8; bit++) {
+            char flipped[sizeof text], *block;
+            memcpy(flipped, text, sizeof text);
+            flipped[i] = (char)(flipped[i] ^ (1 << bit));
+            arn_json json;
+            const arenaut_status st = parse_bytes(flipped, sizeof text - 1, &json, NULL, &block);
+            assert_true(st == ARENAUT_OK || st == ARENAUT_BAD_INPUT);
+            if (st == ARENAUT_OK) arn_json_free(&json);
+            free(block);
+        }
+    }
+}
+
+/* Counts what is held at once, as the most. */
+typedef struct meter {
+    size_t held, most;
+} meter;
+
+static void *meter_grow(void *context, void *block, size_t old_size, size_t new_size) {
+    meter *m = context;
+    m->held += new_size;
+    if (m->held > m->most) m->most = m->held; /* a copy may exist for a moment */
+    void *grown = realloc(block, new_size);
+    m->held -= old_size;
+    return grown;
+}
+static void *meter_allocate(void *context, size_t size) { return meter_grow(context, NULL, 0, size); }
+static void meter_release(void *context, void *block) {
+    (void)context;
+    free(block);
+}
+
+static void memory_is_a_small_multiple_of_the_text(void **state) {
+    (void)state;
+    enum { N = 1 << 20 };
+    char *text = malloc(2 * N + 1);
+    for (uint32_t i = 0; i < N; i++) memcpy(text + 2 * i, i ? ",1" : "[1", 2);
+    text[2 * N] = ']';
+    meter m = {0, 0};
+    const arenaut_allocator allocator = {meter_allocate, meter_grow, meter_release, &m};
+    arn_json json;
+    arenaut_error err = {0};
+    assert_ok(arn_json_parse(text, 2 * N + 1, &allocator, &json, &err), err);
+    assert_int_equal(arn_json_count(&json, 0), N);
+    if (m.most > (size_t)20 * N * 2) fail_msg("%zu bytes for %d of text", m.most, 2 * N);
+    arn_json_free(&json);
+    free(text);
+}
+
+static arenaut_status parse_with(void *context, const arenaut_allocator *allocator) {
+    arn_json json;
+    const char *text = context;
+    const arenaut_status st = arn_json_parse(text, strlen(text), allocator, &json, NULL);
+    if (st == ARENAUT_OK) arn_json_free(&json);
+    return st;
+}
+
+static void running_out_of_memory_is_survived(void **state) {
+    (void)state;
+    char *text = many_members(100, "k");
+    survives_every_allocation_failure(parse_with, text);
+    free(text);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values_keep_their_type_and_order),
+        cmocka_unit_test(strings_decode_to_utf8),
+        cmocka_unit_test(integers_are_exact),
+        cmocka_unit_test(mistakes_are_named_with_their_place),
+        cmocka_unit_test(a_nul_byte_is_no_end),
+        cmocka_unit_test(nesting_has_a_limit),
+        cmocka_unit_test(a_name_is_found_twice_among_many),
+        cmocka_unit_test(every_truncation_is_refused),
+        cmocka_unit_test(memory_is_a_small_multiple_of_the_text),
+        cmocka_unit_test(running_out_of_memory_is_survived),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
