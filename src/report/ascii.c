@@ -1,0 +1,211 @@
+/* ascii: a picture of a plan for terminals, logs and comments. Steps run to the right,
+ * addresses upwards; a letter is a buffer, explained below. Buffers too small for a cell
+ * still get one, unless a larger one is there. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "report/label.h"
+#include "report/picture.h"
+
+enum { ROWS = 24, MARGIN = 12, LETTERS = 52, DEFAULT_NAMED = 16 };
+
+static const char letter[LETTERS + 1] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+typedef struct ascii {
+    const arenaut_result *result;
+    const arenaut_report_options *options;
+    arn_picture picture;
+    arn_writer out;
+    uint32_t columns;
+    uint32_t *cells;           /* ROWS × columns; row 0 is the lowest; ARENAUT_NONE: empty */
+    uint32_t named[LETTERS];   /* the buffers with letters, largest first */
+    uint32_t n_named;
+} ascii;
+
+/* Keeps the largest buffers; insertion into a short list. */
+static void choose_named(ascii *a, uint32_t pool) {
+    const arenaut_problem *p = a->result->problem;
+    const uint32_t most = a->options->top && a->options->top < LETTERS ? a->options->top : DEFAULT_NAMED;
+    a->n_named = 0;
+    for (uint32_t b = 0; b < p->n_buffers; b++) {
+        if (a->result->plan->pool[b] != pool || !arenaut_problem_needs_memory(p, b)) continue;
+        uint32_t at = a->n_named;
+        while (at > 0 && p->size[a->named[at - 1]] < p->size[b]) at--;
+        if (at == most) continue;
+        if (a->n_named < most) a->n_named++;
+        memmove(a->named + at + 1, a->named + at, (a->n_named - at - 1) * sizeof *a->named);
+        a->named[at] = b;
+    }
+}
+
+static char letter_of(const ascii *a, uint32_t buffer) {
+    for (uint32_t i = 0; i < a->n_named; i++) {
+        if (a->named[i] == buffer) return letter[i];
+    }
+    return '#';
+}
+
+static void fill(ascii *a, uint32_t buffer, arenaut_interval life, uint64_t arena) {
+    const arenaut_problem *p = a->result->problem;
+    const uint64_t offset = a->result->plan->offset[buffer];
+    const uint32_t x1 = arn_picture_x(&a->picture, life.first, a->columns);
+    uint32_t x2 = arn_picture_x(&a->picture, life.end, a->columns);
+    const uint32_t y1 = arn_scale(offset, arena, ROWS);
+    uint32_t y2 = arn_scale(offset + p->size[buffer], arena, ROWS);
+    if (x2 <= x1) x2 = x1 + 1;
+    if (y2 <= y1) y2 = y1 + 1;
+    for (uint32_t y = y1; y < y2 && y < ROWS; y++) {
+        for (uint32_t x = x1; x < x2 && x < a->columns; x++) {
+            uint32_t *cell = &a->cells[y * a->columns + x];
+            if (*cell == ARENAUT_NONE || p->size[*cell] < p->size[buffer]) *cell = buffer;
+        }
+    }
+}
+
+static void fill_cells(ascii *a, uint32_t pool) {
+    const arenaut_problem *p = a->result->problem;
+    const uint64_t arena = a->result->plan->arena[pool];
+    for (uint32_t i = 0; i < ROWS * a->columns; i++) a->cells[i] = ARENAUT_NONE;
+    for (uint32_t b = 0; b < p->n_buffers; b++) {
+        if (a->result->plan->pool[b] != pool || !arenaut_problem_needs_memory(p, b)) continue;
+        for (uint32_t i = p->lifetime_start[b]; i < p->lifetime_start[b + 1]; i++) {
+            fill(a, b, p->lifetime[i], arena);
+        }
+    }
+}
+
+/* One of six colours by id, the letter staying what tells. */
+static void put_color(ascii *a, uint32_t buffer) {
+    static const int colors[] = {117, 180, 115, 182, 187, 153}; /* light: black text reads well */
+    if (!a->options->color) return;
+    if (buffer == ARENAUT_NONE) arn_puts(&a->out, "\033[0m");
+    else arn_putf(&a->out, "\033[48;5;%d;30m", colors[buffer % 6]);
+}
+
+static void put_margin(ascii *a, const char *text) {
+    arn_put_spaces(&a->out, MARGIN - 2 - strlen(text));
+    arn_putf(&a->out, "%s %s", text, a->options->unicode ? "\xE2\x94\x82" : "|");
+}
+
+static void put_rows(ascii *a, uint32_t pool) {
+    for (uint32_t y = ROWS; y-- > 0;) {
+        const uint64_t arena = a->result->plan->arena[pool];
+        const bool ticked = y + 1 == ROWS || y == ROWS / 2 - 1;
+        put_margin(a, !ticked ? "" : arn_kib(y + 1 == ROWS ? arena : arena / 2).text);
+        uint32_t last = ARENAUT_NONE;
+        for (uint32_t x = 0; x < a->columns; x++) {
+            const uint32_t cell = a->cells[y * a->columns + x];
+            if (cell != last) put_color(a, cell);
+            last = cell;
+            const char shown = cell == ARENAUT_NONE ? ' ' : letter_of(a, cell);
+            arn_put(&a->out, &shown, 1);
+        }
+        if (last != ARENAUT_NONE) put_color(a, ARENAUT_NONE);
+        arn_puts(&a->out, "\n");
+    }
+}
+
+/* The step axis, with a mark under the peak. */
+static void put_axis(ascii *a) {
+    const uint32_t peak = arn_picture_x(&a->picture, a->picture.peak.step, a->columns);
+    put_margin(a, "0 B");
+    for (uint32_t x = 0; x < a->columns; x++) {
+        arn_puts(&a->out, a->options->unicode ? "\xE2\x94\x80" : "-");
+    }
+    arn_puts(&a->out, "\n");
+    arn_put_spaces(&a->out, MARGIN - 1 + (peak < a->columns ? peak : a->columns - 1));
+    arn_puts(&a->out, "^\n");
+}
+
+/* Bytes alive over time: eighths of a block each, or '.' to '#'. */
+static void put_curve(ascii *a) {
+    static const char plain[] = " .:-=+*%#";
+    const uint64_t most = a->picture.peak.live_bytes ? a->picture.peak.live_bytes : 1;
+    put_margin(a, "alive");
+    for (uint32_t x = 0; x < a->columns; x++) {
+        const uint64_t live = a->picture.live[x] < most ? a->picture.live[x] : most;
+        const uint32_t level = live ? 1 + arn_scale(live, most, 7) : 0;
+        const char block[3] = {(char)0xE2, (char)0x96, (char)(0x80 + level)};
+        if (a->options->unicode && level) arn_put(&a->out, block, sizeof block);
+        else arn_put(&a->out, &plain[level], 1);
+    }
+    arn_puts(&a->out, "\n");
+}
+
+static void put_title(ascii *a) {
+    const arenaut_plan *plan = a->result->plan;
+    const char *name = strrchr(a->result->path, '/');
+    arn_put_clean(&a->out, name && name[1] ? name + 1 : a->result->path);
+    arn_putf(&a->out, "  arena %s bytes (%s), ", arn_commas(plan->total).text, arn_kib(plan->total).text);
+    if (plan->quality == ARENAUT_OPTIMAL) arn_puts(&a->out, "proven minimal");
+    else arn_putf(&a->out, "bound %s", arn_commas(plan->total_bound).text);
+    if (a->result->baseline) {
+        arn_putf(&a->out, "; now %s", arn_commas(a->result->baseline->total).text);
+    }
+    arn_puts(&a->out, "\n\n");
+}
+
+static void put_names(ascii *a) {
+    const arenaut_problem *p = a->result->problem;
+    const uint32_t room = a->columns + MARGIN > 50 ? a->columns + MARGIN - 46 : 16;
+    for (uint32_t i = 0; i < a->n_named; i++) {
+        const uint32_t b = a->named[i];
+        const arenaut_interval *life = arenaut_problem_lifetimes(p, b);
+        const arn_label name = arn_buffer_label(a->result, b, room);
+        const bool at_peak = arn_alive_at(p, b, a->picture.peak.step);
+        arn_putf(&a->out, "  %c %c %s", letter[i], at_peak ? '*' : ' ', name.text);
+        arn_put_spaces(&a->out, room - (arn_columns(name.text) < room ? arn_columns(name.text) : room));
+        arn_putf(&a->out, " %14s  steps %" PRId64 "-%" PRId64 "\n", arn_commas(p->size[b]).text,
+                 life[0].first, life[arenaut_problem_lifetime_count(p, b) - 1].end - 1);
+    }
+    arn_putf(&a->out, "\n  * alive at the peak, %s: %s bytes\n",
+             arn_step_label(a->result, a->picture.peak.step).text,
+             arn_commas(a->picture.peak.live_bytes).text);
+}
+
+static void draw(ascii *a) {
+    put_title(a);
+    put_curve(a);
+    for (uint32_t pool = 0; pool < a->result->plan->n_pools; pool++) {
+        const char *name = a->result->problem->pool[pool].name;
+        if (a->result->plan->arena[pool] == 0) continue;
+        if (a->result->plan->n_pools > 1) {
+            arn_puts(&a->out, "\n");
+            arn_put_clean(&a->out, name ? name : "(unnamed pool)");
+            arn_puts(&a->out, "\n");
+        }
+        choose_named(a, pool);
+        fill_cells(a, pool);
+        put_rows(a, pool);
+        put_axis(a);
+        put_names(a);
+    }
+}
+
+static arenaut_status emit(const arenaut_result *result, const arenaut_report_options *options,
+                           arenaut_sink sink, const arenaut_allocator *allocator,
+                           arenaut_error *err) {
+    ascii a = {.result = result, .options = options, .out = arn_writer_to(sink)};
+    a.columns = options->width > MARGIN + 20 ? options->width - MARGIN : 20;
+    arenaut_status st = arn_picture_make(result, a.columns, allocator, &a.picture, err);
+    if (st != ARENAUT_OK) return st;
+    a.cells = arn_allocate(allocator, (size_t)ROWS * a.columns, sizeof *a.cells);
+    if (a.cells) {
+        draw(&a);
+        st = arn_writer_finish(&a.out, err);
+    } else {
+        st = arn_no_memory(err);
+    }
+    arn_release(allocator, a.cells);
+    arn_picture_free(&a.picture);
+    return st;
+}
+
+extern const arenaut_report arn_report_ascii;
+const arenaut_report arn_report_ascii = {
+    .name = "ascii",
+    .summary = "a picture made of characters, for a terminal",
+    .needs_plan = true,
+    .emit = emit,
+};

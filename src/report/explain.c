@@ -1,0 +1,237 @@
+/* explain: why the peak is what it is, on one screen: where it is, what is alive there and
+ * who needs it, what the arena wastes above it, and what would bring it down. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "report/label.h"
+
+enum { DEFAULT_TOP = 8, READERS_SHOWN = 2, HOLES_SHOWN = 4, REMEDIES = 4 };
+
+typedef struct explain {
+    const arenaut_result *result;
+    const arenaut_report_options *options;
+    const arenaut_allocator *allocator;
+    arn_writer out;
+    arenaut_peak peak;
+    uint64_t bound; /* the peak with operands that share counted once */
+    arenaut_error *err;
+} explain;
+
+static const char *bold(const explain *e) { return e->options->color ? "\033[1m" : ""; }
+static const char *plain(const explain *e) { return e->options->color ? "\033[0m" : ""; }
+
+static void put_summary(explain *e) {
+    const arenaut_result *r = e->result;
+    arn_putf(&e->out, "%speak%s   %s bytes (%s) at %s", bold(e), plain(e),
+             arn_commas(e->bound).text, arn_kib(e->bound).text,
+             arn_step_label(r, e->peak.step).text);
+    if (r->lowering) arn_putf(&e->out, ", step %" PRId64 " of %" PRIu32, e->peak.step, r->lowering->n_steps);
+    arn_puts(&e->out, "\n");
+    if (r->plan) {
+        const uint64_t waste = r->plan->total - (e->bound < r->plan->total ? e->bound : r->plan->total);
+        arn_putf(&e->out, "%sarena%s  %s bytes: ", bold(e), plain(e), arn_commas(r->plan->total).text);
+        if (waste == 0) arn_puts(&e->out, "no waste, the peak itself\n");
+        else arn_putf(&e->out, "%s (%s) above the peak, %s\n", arn_commas(waste).text,
+                      arn_percent(waste, e->bound).text,
+                      r->plan->quality == ARENAUT_OPTIMAL ? "which is proven to be unavoidable"
+                                                          : "perhaps avoidable");
+    }
+    if (r->baseline) {
+        arn_putf(&e->out, "%snow%s    %s bytes (%s)", bold(e), plain(e),
+                 arn_commas(r->baseline->total).text, r->baseline->planner);
+        if (r->plan && r->baseline->total > r->plan->total) {
+            arn_putf(&e->out, ": %s more than planned",
+                     arn_commas(r->baseline->total - r->plan->total).text);
+        }
+        arn_puts(&e->out, "\n");
+    }
+}
+
+/* Whether one of an op's arguments lies in `buffer`. */
+static bool touches(const arenaut_result *r, const uint32_t *tensors, uint32_t n, uint32_t buffer) {
+    for (uint32_t i = 0; i < n; i++) {
+        if (tensors[i] != ARENAUT_NONE && r->lowering->buffer[tensors[i]] == buffer) return true;
+    }
+    return false;
+}
+
+static void put_story_of_tensor(explain *e, uint32_t buffer) {
+    const arenaut_program *p = e->result->program;
+    uint32_t readers = 0, producer = ARENAUT_NONE;
+    arn_label shown[READERS_SHOWN];
+    for (uint32_t i = 0; i < p->n_ops; i++) {
+        const arenaut_op *op = &p->ops[i];
+        if (producer == ARENAUT_NONE && (touches(e->result, op->outputs, op->n_outputs, buffer) ||
+                                         touches(e->result, op->scratch, op->n_scratch, buffer))) {
+            producer = i;
+        }
+        if (!touches(e->result, op->inputs, op->n_inputs, buffer)) continue;
+        if (readers < READERS_SHOWN) shown[readers] = arn_op_label(p, i);
+        readers++;
+    }
+    if (producer != ARENAUT_NONE) arn_putf(&e->out, "from %s", arn_op_label(p, producer).text);
+    else arn_puts(&e->out, "from outside");
+    for (uint32_t i = 0; i < readers && i < READERS_SHOWN; i++) {
+        arn_putf(&e->out, "%s%s", i ? ", " : "; read by ", shown[i].text);
+    }
+    if (readers > READERS_SHOWN) arn_putf(&e->out, " and %" PRIu32 " more", readers - READERS_SHOWN);
+}
+
+/* For a bare problem: what the file says, and the lifetime. */
+static void put_story_of_buffer(explain *e, uint32_t buffer) {
+    const arenaut_problem *p = e->result->problem;
+    const arenaut_interval *life = arenaut_problem_lifetimes(p, buffer);
+    const uint32_t n = arenaut_problem_lifetime_count(p, buffer);
+    if (p->op && p->op[buffer]) {
+        arn_puts(&e->out, "from ");
+        arn_put_clean(&e->out, p->op[buffer]);
+        arn_puts(&e->out, "; ");
+    }
+    arn_putf(&e->out, "alive from step %" PRId64 " to %" PRId64, life[0].first, life[n - 1].end - 1);
+    if (n > 1) arn_putf(&e->out, ", with %" PRIu32 " gaps", n - 1);
+}
+
+static void put_buffer(explain *e, uint32_t rank, uint64_t *sum) {
+    const arenaut_problem *p = e->result->problem;
+    const uint32_t b = e->peak.live[rank];
+    const uint32_t width = e->options->width < 60 ? 60 : e->options->width;
+    const arn_label name = arn_buffer_label(e->result, b, width - 44);
+    const arn_label bytes = arn_commas(p->size[b]);
+    *sum += p->size[b];
+    arn_putf(&e->out, "%3" PRIu32 "  %s", rank + 1, name.text);
+    arn_put_spaces(&e->out, width - 44 - arn_columns(name.text));
+    arn_putf(&e->out, "%16s%10s%10s\n", bytes.text,
+             arn_percent(p->size[b], e->peak.live_bytes).text,
+             arn_percent(*sum, e->peak.live_bytes).text);
+    arn_puts(&e->out, "       ");
+    const arn_label shape = arn_shape_label(e->result, b);
+    if (*shape.text) arn_putf(&e->out, "%s, ", shape.text);
+    const arenaut_class cls = arenaut_problem_class(p, b);
+    if (cls != ARENAUT_INTERMEDIATE) arn_putf(&e->out, "%s, ", arenaut_class_name(cls));
+    if (e->result->lowering) put_story_of_tensor(e, b);
+    else put_story_of_buffer(e, b);
+    arn_puts(&e->out, "\n");
+    if (p->source && p->source[b]) {
+        arn_puts(&e->out, "       ");
+        arn_put_clean(&e->out, p->source[b]);
+        arn_puts(&e->out, "\n");
+    }
+}
+
+static void put_buffers(explain *e) {
+    const uint32_t width = e->options->width < 60 ? 60 : e->options->width;
+    const uint32_t top = e->options->top ? e->options->top : DEFAULT_TOP;
+    uint64_t sum = 0;
+    arn_putf(&e->out, "\n%salive at the peak", bold(e));
+    arn_put_spaces(&e->out, width - 39 - strlen("alive at the peak"));
+    arn_putf(&e->out, "%16s%10s%10s%s\n", "bytes", "share", "sum", plain(e));
+    for (uint32_t i = 0; i < e->peak.n_live && i < top; i++) put_buffer(e, i, &sum);
+    if (e->peak.n_live > top) {
+        arn_putf(&e->out, "     and %" PRIu32 " smaller ones, %s bytes together\n", e->peak.n_live - top,
+                 arn_commas(e->peak.live_bytes - sum).text);
+    }
+    if (e->peak.live_bytes > e->bound) {
+        arn_putf(&e->out, "     %s of these bytes are shared: results written over operands\n",
+                 arn_commas(e->peak.live_bytes - e->bound).text);
+    }
+}
+
+/* Ids of the live buffers in `pool`, lowest first; insertion sort, since few are alive. */
+static uint32_t live_by_offset(const explain *e, uint32_t pool, uint32_t *ids) {
+    const arenaut_plan *plan = e->result->plan;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < e->peak.n_live; i++) {
+        const uint32_t b = e->peak.live[i];
+        if (plan->pool[b] != pool) continue;
+        uint32_t at = n++;
+        for (; at > 0 && plan->offset[ids[at - 1]] > plan->offset[b]; at--) ids[at] = ids[at - 1];
+        ids[at] = b;
+    }
+    return n;
+}
+
+/* Addresses that nobody uses at the peak, below what the pool needs. */
+static void put_holes_of_pool(explain *e, uint32_t pool, uint32_t *ids, uint32_t *shown) {
+    const arenaut_plan *plan = e->result->plan;
+    const uint32_t n = live_by_offset(e, pool, ids);
+    uint64_t used = 0;
+    for (uint32_t i = 0; i <= n; i++) {
+        const uint64_t next = i < n ? plan->offset[ids[i]] : plan->arena[pool];
+        if (next > used && *shown < HOLES_SHOWN) {
+            arn_puts(&e->out, *shown ? ", " : "\nunused at the peak: ");
+            arn_putf(&e->out, "%s bytes at %s", arn_commas(next - used).text, arn_commas(used).text);
+            ++*shown;
+        }
+        if (i == n) break;
+        const uint64_t end = plan->offset[ids[i]] + e->result->problem->size[ids[i]];
+        if (end > used) used = end;
+    }
+}
+
+static arenaut_status put_holes(explain *e) {
+    enum { MOST = 4096 }; /* sorting more by insertion would take long; holes are few then */
+    uint32_t shown = 0;
+    if (!e->result->plan || e->peak.n_live > MOST) return ARENAUT_OK;
+    uint32_t *ids = arn_allocate(e->allocator, e->peak.n_live, sizeof *ids);
+    if (!ids) return arn_no_memory(e->err);
+    for (uint32_t pool = 0; pool < e->result->plan->n_pools; pool++) {
+        put_holes_of_pool(e, pool, ids, &shown);
+    }
+    if (shown) arn_puts(&e->out, "\n");
+    arn_release(e->allocator, ids);
+    return ARENAUT_OK;
+}
+
+/* What the peak would be without each of the largest buffers: what making one smaller,
+ * or computing it again when it is needed, could give at most. */
+static arenaut_status put_remedies(explain *e) {
+    const arenaut_problem *p = e->result->problem;
+    arenaut_problem without = *p;
+    arenaut_status st = ARENAUT_OK;
+    if (e->peak.n_live == 0) return ARENAUT_OK;
+    without.size = arn_allocate(e->allocator, p->n_buffers, sizeof *without.size);
+    if (!without.size) return arn_no_memory(e->err);
+    memcpy(without.size, p->size, p->n_buffers * sizeof *p->size);
+    arn_putf(&e->out, "\n%swhat would help%s\n", bold(e), plain(e));
+    for (uint32_t i = 0; i < e->peak.n_live && i < REMEDIES && st == ARENAUT_OK; i++) {
+        const uint32_t b = e->peak.live[i];
+        uint64_t bytes;
+        int64_t step;
+        without.size[b] = 0;
+        st = arenaut_lower_bound(&without, e->allocator, &bytes, &step, e->err);
+        without.size[b] = p->size[b];
+        if (st != ARENAUT_OK) break;
+        arn_putf(&e->out, "  without %" PRIu32 ": peak %s", i + 1, arn_commas(bytes).text);
+        if (bytes == e->bound) arn_puts(&e->out, ", saves nothing");
+        else arn_putf(&e->out, ", saves %s", arn_commas(e->bound - bytes).text);
+        arn_putf(&e->out, "; then the peak is at %s\n", arn_step_label(e->result, step).text);
+    }
+    arn_release(e->allocator, without.size);
+    return st;
+}
+
+static arenaut_status emit(const arenaut_result *result, const arenaut_report_options *options,
+                           arenaut_sink sink, const arenaut_allocator *allocator,
+                           arenaut_error *err) {
+    explain e = {.result = result, .options = options, .allocator = allocator,
+                 .out = arn_writer_to(sink), .err = err};
+    arenaut_status st = arenaut_peak_find(result->problem, allocator, &e.peak, err);
+    if (st != ARENAUT_OK) return st;
+    st = arenaut_lower_bound(result->problem, allocator, &e.bound, NULL, err);
+    if (st == ARENAUT_OK) {
+        put_summary(&e);
+        put_buffers(&e);
+        st = put_holes(&e);
+    }
+    if (st == ARENAUT_OK) st = put_remedies(&e);
+    arenaut_peak_free(&e.peak, allocator);
+    return st == ARENAUT_OK ? arn_writer_finish(&e.out, err) : st;
+}
+
+extern const arenaut_report arn_report_explain;
+const arenaut_report arn_report_explain = {
+    .name = "explain",
+    .summary = "why the peak is what it is",
+    .emit = emit,
+};

@@ -1,0 +1,142 @@
+#include "report/label.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/utf8.h"
+
+arn_label arn_commas(uint64_t n) {
+    char digits[24];
+    const int length = snprintf(digits, sizeof digits, "%" PRIu64, n);
+    arn_label out = {""};
+    char *to = out.text;
+    for (int i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0) *to++ = ',';
+        *to++ = digits[i];
+    }
+    return out;
+}
+
+arn_label arn_percent(uint64_t part, uint64_t whole) {
+    while (part > UINT64_MAX / 2048) { /* thousandths must not overflow */
+        part >>= 1;
+        whole >>= 1;
+    }
+    const uint64_t tenths = whole ? (part * 1000 + whole / 2) / whole : 0;
+    arn_label out;
+    snprintf(out.text, sizeof out.text, "%" PRIu64 ".%" PRIu64 " %%", tenths / 10, tenths % 10);
+    return out;
+}
+
+arn_label arn_kib(uint64_t bytes) {
+    static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    arn_label out;
+    unsigned unit = 0;
+    if (bytes < 1024) {
+        snprintf(out.text, sizeof out.text, "%" PRIu64 " B", bytes);
+        return out;
+    }
+    while (unit + 1 < sizeof units / sizeof *units && bytes >> (10 * (unit + 2))) unit++;
+    const unsigned shift = 10 * (unit + 1);
+    const uint64_t below = bytes & ((UINT64_C(1) << shift) - 1);
+    snprintf(out.text, sizeof out.text, "%" PRIu64 ".%" PRIu64 " %s", bytes >> shift,
+             (below >> (shift - 10)) * 10 >> 10, units[unit]);
+    return out;
+}
+
+/* Length of the sequence at `p` if a terminal just shows it: no control characters (C0,
+ * DEL, C1) and none that turn the direction of writing. */
+static size_t shown_length(const unsigned char *p) {
+    const size_t n = arn_utf8_length(p, strlen((const char *)p));
+    if (n == 1 && (*p < 0x20 || *p == 0x7F)) return 0;
+    if (n == 2 && p[0] == 0xC2 && p[1] < 0xA0) return 0;
+    if (n == 3 && p[0] == 0xE2 && p[1] == 0x80 && p[2] >= 0xAA && p[2] <= 0xAE) return 0;
+    if (n == 3 && p[0] == 0xE2 && p[1] == 0x81 && p[2] >= 0xA6 && p[2] <= 0xA9) return 0;
+    return n;
+}
+
+void arn_put_clean(arn_writer *writer, const char *text) {
+    for (const unsigned char *p = (const unsigned char *)text; *p;) {
+        const size_t n = shown_length(p);
+        arn_put(writer, n ? (const void *)p : "?", n ? n : 1);
+        p += n ? n : 1;
+    }
+}
+
+void arn_put_spaces(arn_writer *writer, size_t n) {
+    while (n-- > 0) arn_puts(writer, " ");
+}
+
+size_t arn_columns(const char *text) {
+    size_t n = 0;
+    for (; *text; text++) n += ((unsigned char)*text & 0xC0) != 0x80;
+    return n;
+}
+
+/* The last `columns` code points of `text`, cleaned; "..." stands for what was cut. */
+static arn_label cut_left(const char *text, uint32_t columns) {
+    arn_label out;
+    size_t used = 0, total = arn_columns(text), skip = 0;
+    if (columns > 30) columns = columns < 90 ? columns : 90;
+    if (total > columns) {
+        skip = total - columns + 3;
+        memcpy(out.text, "...", used = 3);
+    }
+    for (const unsigned char *p = (const unsigned char *)text; *p;) {
+        const size_t n = shown_length(p), step = n ? n : 1;
+        const bool starts = (*p & 0xC0) != 0x80;
+        if (skip == 0 && used + step < sizeof out.text) {
+            if (n) memcpy(out.text + used, p, n);
+            else out.text[used] = '?';
+            used += step;
+        }
+        if (skip > 0 && starts) skip--;
+        p += step;
+    }
+    out.text[used] = '\0';
+    return out;
+}
+
+arn_label arn_buffer_label(const arenaut_result *result, uint32_t buffer, uint32_t columns) {
+    char store[24];
+    return cut_left(arenaut_problem_buffer_name(result->problem, buffer, store), columns);
+}
+
+arn_label arn_shape_label(const arenaut_result *result, uint32_t buffer) {
+    arn_label out = {""};
+    if (!result->lowering) return out;
+    const arenaut_tensor *tensor = &result->program->tensors[result->lowering->tensor[buffer]];
+    const size_t room = sizeof out.text;
+    int used = snprintf(out.text, room, "%s [", arenaut_dtype_name(tensor->dtype));
+    for (uint32_t i = 0; i < tensor->rank && used > 0 && (size_t)used + 26 < room; i++) {
+        used += snprintf(out.text + used, room - (size_t)used, "%s%" PRId64, i ? "," : "",
+                         tensor->dims[i]);
+    }
+    snprintf(out.text + used, room - (size_t)used, "]");
+    return out;
+}
+
+arn_label arn_op_label(const arenaut_program *program, uint32_t op) {
+    const arenaut_op *o = &program->ops[op];
+    const uint32_t first = program->methods[o->method].first_op;
+    const arn_label name = cut_left(o->name ? o->name : "", 40);
+    arn_label out;
+    snprintf(out.text, sizeof out.text, "op %" PRIu32 " %.60s", op - first, name.text);
+    return out;
+}
+
+arn_label arn_step_label(const arenaut_result *result, int64_t step) {
+    const arenaut_lowering *lowering = result->lowering;
+    arn_label out;
+    if (!lowering || step < 0 || step >= (int64_t)lowering->n_steps) {
+        snprintf(out.text, sizeof out.text, "step %" PRId64, step);
+        return out;
+    }
+    const arenaut_step *at = &lowering->steps[step];
+    if (at->op != ARENAUT_NONE) return arn_op_label(result->program, at->op);
+    const char *name = result->program->methods[at->method].name;
+    const arn_label clean = cut_left(name ? name : "the method", 40);
+    snprintf(out.text, sizeof out.text, "start of %.60s", clean.text);
+    return out;
+}

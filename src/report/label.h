@@ -1,0 +1,33 @@
+/* How reports name things: buffers, ops, steps, sizes. */
+#ifndef ARN_REPORT_LABEL_H
+#define ARN_REPORT_LABEL_H
+
+#include <arenaut/report.h>
+
+#include "core/writer.h"
+
+typedef struct arn_label {
+    char text[96];
+} arn_label;
+
+arn_label arn_commas(uint64_t n);                           /* 1,234,567 */
+arn_label arn_percent(uint64_t part, uint64_t whole);       /* 12.3 %, rounded to nearest */
+arn_label arn_kib(uint64_t bytes);                          /* 54.0 KiB; 672 B below 1 KiB */
+
+/* The buffer's name; bytes that could drive a terminal are '?'. Cut on the left, with dots,
+ * to `columns`: the end of a layer's path says most. */
+arn_label arn_buffer_label(const arenaut_result *result, uint32_t buffer, uint32_t columns);
+
+/* "int8 [1,48,48,16]" of the tensor behind a buffer; "" if there is none. */
+arn_label arn_shape_label(const arenaut_result *result, uint32_t buffer);
+
+/* "op 4 DEPTHWISE_CONV_2D", "start of main", or "step 12" for a bare problem. */
+arn_label arn_step_label(const arenaut_result *result, int64_t step);
+arn_label arn_op_label(const arenaut_program *program, uint32_t op);
+
+/* Text from a file for a terminal: control characters and bad UTF-8 become '?'. */
+void arn_put_clean(arn_writer *writer, const char *text);
+void arn_put_spaces(arn_writer *writer, size_t n);
+size_t arn_columns(const char *text); /* code points */
+
+#endif

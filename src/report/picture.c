@@ -1,0 +1,121 @@
+#include "report/picture.h"
+
+#include "core/fail.h"
+#include "core/memory.h"
+#include "core/sort.h"
+
+uint32_t arn_scale(uint64_t part, uint64_t whole, uint32_t units) {
+    while (whole >> 31) { /* units has at most 32 bits: the product must fit 64 */
+        whole >>= 1;
+        part >>= 1;
+    }
+    return (uint32_t)(part * units / whole);
+}
+
+uint32_t arn_picture_x(const arn_picture *picture, int64_t step, uint32_t units) {
+    const uint64_t range = (uint64_t)picture->end - (uint64_t)picture->first;
+    if (step <= picture->first) return 0;
+    if (step >= picture->end) return units;
+    return arn_scale((uint64_t)step - (uint64_t)picture->first, range, units);
+}
+
+bool arn_alive_at(const arenaut_problem *problem, uint32_t buffer, int64_t step) {
+    const arenaut_interval *life = arenaut_problem_lifetimes(problem, buffer);
+    for (uint32_t i = 0; i < arenaut_problem_lifetime_count(problem, buffer); i++) {
+        if (life[i].first <= step && step < life[i].end) return true;
+    }
+    return false;
+}
+
+uint64_t arn_nice_step(uint64_t n) {
+    for (uint64_t power = 1; power <= UINT64_MAX / 100; power *= 10) {
+        if (n <= power) return power;
+        if (n <= 2 * power) return 2 * power;
+        if (n <= 5 * power) return 5 * power;
+    }
+    return n;
+}
+
+static void find_range(arn_picture *picture) {
+    const arenaut_problem *p = picture->result->problem;
+    picture->first = 0;
+    picture->end = 1;
+    for (uint32_t i = 0; i < p->n_lifetimes; i++) {
+        if (i == 0 || p->lifetime[i].first < picture->first) picture->first = p->lifetime[i].first;
+        if (i == 0 || p->lifetime[i].end > picture->end) picture->end = p->lifetime[i].end;
+    }
+    if (picture->end <= picture->first) picture->end = picture->first + 1;
+}
+
+/* A beginning (even) or an end (odd) of lifetime event / 2. */
+static int64_t time_of(const arenaut_problem *p, uint32_t event) {
+    return event % 2 ? p->lifetime[event / 2].end : p->lifetime[event / 2].first;
+}
+
+static bool event_before(const void *context, uint32_t a, uint32_t b) {
+    const arenaut_problem *p = context;
+    const int64_t at = time_of(p, a), bt = time_of(p, b);
+    return at != bt ? at < bt : a % 2 > b % 2; /* ends first: lifetimes are half open */
+}
+
+/* Notes `bytes` as alive from one step to another. */
+static void note_load(arn_picture *picture, int64_t from, int64_t to, uint64_t bytes) {
+    const uint32_t first = arn_picture_x(picture, from, picture->columns);
+    uint32_t last = arn_picture_x(picture, to, picture->columns);
+    if (last <= first) last = first + 1;
+    for (uint32_t c = first; c < last && c < picture->columns; c++) {
+        if (bytes > picture->live[c]) picture->live[c] = bytes;
+    }
+}
+
+/* Walks the sorted events; the columns touched add up to events + columns. */
+static void find_loads(arn_picture *picture, const uint32_t *events, const uint32_t *owner) {
+    const arenaut_problem *p = picture->result->problem;
+    uint64_t live = 0;
+    const size_t n = (size_t)p->n_lifetimes * 2;
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t size = p->size[owner[events[i] / 2]];
+        const int64_t now = time_of(p, events[i]);
+        live = events[i] % 2 ? live - size : live + size;
+        if (i + 1 < n && time_of(p, events[i + 1]) > now) {
+            note_load(picture, now, time_of(p, events[i + 1]), live);
+        }
+    }
+}
+
+static arenaut_status measure(arn_picture *picture, uint32_t *events, uint32_t *owner,
+                              arenaut_error *err) {
+    const arenaut_problem *p = picture->result->problem;
+    const size_t n = (size_t)p->n_lifetimes * 2;
+    for (uint32_t b = 0; b < p->n_buffers; b++) {
+        for (uint32_t i = p->lifetime_start[b]; i < p->lifetime_start[b + 1]; i++) owner[i] = b;
+    }
+    for (size_t i = 0; i < n; i++) events[i] = (uint32_t)i;
+    arn_sort_ids(events, n, event_before, p, events + n);
+    find_loads(picture, events, owner);
+    return arenaut_peak_find(p, picture->allocator, &picture->peak, err);
+}
+
+arenaut_status arn_picture_make(const arenaut_result *result, uint32_t columns,
+                                const arenaut_allocator *allocator, arn_picture *picture,
+                                arenaut_error *err) {
+    const uint32_t n = result->problem->n_lifetimes;
+    arn_picture made = {.result = result, .columns = columns, .allocator = allocator};
+    if (n > UINT32_MAX / 2) return arn_fail(err, ARENAUT_TOO_LARGE, 0, "more than 2^31 lifetimes");
+    find_range(&made);
+    uint32_t *events = arn_allocate(allocator, (size_t)n * 4, sizeof *events);
+    uint32_t *owner = arn_allocate(allocator, n, sizeof *owner);
+    made.live = arn_allocate_zeroed(allocator, columns, sizeof *made.live);
+    const arenaut_status st =
+        events && owner && made.live ? measure(&made, events, owner, err) : arn_no_memory(err);
+    arn_release(allocator, events);
+    arn_release(allocator, owner);
+    if (st == ARENAUT_OK) *picture = made;
+    else arn_release(allocator, made.live);
+    return st;
+}
+
+void arn_picture_free(arn_picture *picture) {
+    arn_release(picture->allocator, picture->live);
+    arenaut_peak_free(&picture->peak, picture->allocator);
+}

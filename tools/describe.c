@@ -1,0 +1,123 @@
+#include "describe.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+void describe_step(const tool_job *job, int64_t step, arenaut_text *out) {
+    const arenaut_lowering *lowering = job->lowering;
+    if (!lowering || step < 0 || step >= (int64_t)lowering->n_steps) {
+        text_printf(out, "step %" PRId64, step);
+        return;
+    }
+    const arenaut_step *at = &lowering->steps[step];
+    const arenaut_program *program = job->document.program;
+    if (at->op == ARENAUT_NONE) {
+        text_put(out, "the start");
+    } else {
+        const uint32_t first = program->methods[at->method].first_op;
+        text_printf(out, "op %" PRIu32 " ", at->op - first);
+        text_put_clean(out, program->ops[at->op].name ? program->ops[at->op].name : "");
+    }
+    if (program->n_methods > 1) {
+        text_put(out, " of ");
+        const char *name = program->methods[at->method].name;
+        if (name) text_put_clean(out, name);
+        else text_printf(out, "method %" PRIu32, at->method);
+    }
+}
+
+uint64_t largest_buffer(const arenaut_problem *problem) {
+    uint64_t largest = 0;
+    for (uint32_t b = 0; b < problem->n_buffers; b++) {
+        if (problem->size[b] > largest) largest = problem->size[b];
+    }
+    return largest;
+}
+
+uint32_t planned_buffers(const arenaut_problem *problem) {
+    uint32_t n = 0;
+    for (uint32_t b = 0; b < problem->n_buffers; b++) n += arenaut_problem_needs_memory(problem, b);
+    return n;
+}
+
+uint64_t planning_temporaries(const tool_job *job) {
+    if (!job->target) return 0;
+    return (uint64_t)job->target->temp_per_tensor * job->document.program->n_tensors +
+           (uint64_t)job->target->temp_per_buffer * planned_buffers(job->problem);
+}
+
+void describe_quality(const tool_job *job, arenaut_text *out) {
+    const arenaut_plan *plan = job->plan;
+    const char *order = job->lowering ? " for this order of ops" : "";
+    if (plan->quality == ARENAUT_OPTIMAL) {
+        text_printf(out, "proven minimal%s", order);
+    } else if (plan->total == plan->total_bound) {
+        text_put(out, "at the lower bound of the tensors alone");
+    } else {
+        text_printf(out, "at most %s above the minimum%s (bound %s)",
+                    tenths_percent(plan->total - plan->total_bound, plan->total_bound).text, order,
+                    with_commas(plan->total_bound).text);
+        if (plan->stopped_by == ARENAUT_STOP_EFFORT) text_put(out, "; more --effort may help");
+    }
+}
+
+void describe_witness(const tool_job *job, arenaut_text *out) {
+    const arenaut_witness *witness = &job->plan->witness;
+    text_put(out, "there is no plan");
+    if (witness->n_buffers == 0) return;
+    text_put(out, ": at ");
+    describe_step(job, witness->step, out);
+    text_put(out, " the buffers ");
+    enum { SHOWN = 4 };
+    for (uint32_t i = 0; i < witness->n_buffers && i < SHOWN; i++) {
+        char store[24];
+        const uint32_t b = witness->buffers[i];
+        text_put(out, i ? ", " : "");
+        text_put_clean(out, arenaut_problem_buffer_name(job->problem, b, store));
+        text_printf(out, " (%s)", with_commas(job->problem->size[b]).text);
+    }
+    if (witness->n_buffers > SHOWN) text_printf(out, " and %" PRIu32 " more", witness->n_buffers - SHOWN);
+    text_printf(out, " need %s bytes more than ", with_commas(witness->bytes_over).text);
+    if (witness->pool == ARENAUT_NONE) text_put(out, "there are");
+    else {
+        const char *name = job->problem->pool[witness->pool].name;
+        text_put(out, "pool '");
+        if (name) text_put_clean(out, name);
+        else text_printf(out, "%" PRIu32, witness->pool);
+        text_put(out, "' has");
+    }
+}
+
+exit_code complain_infeasible(const tool_job *job) {
+    arenaut_text why = {0};
+    describe_witness(job, &why);
+    complain(EXIT_NEGATIVE, job->input.path, "%s", why.bytes);
+    arenaut_text_free(&why);
+    return EXIT_NEGATIVE;
+}
+
+exit_code check_budget(const char *about, const tool_options *options, uint64_t arena) {
+    if (options->budget == NOT_GIVEN || arena <= options->budget) return EXIT_FINE;
+    return complain(EXIT_NEGATIVE, about, "the arena needs %s bytes, %s over the budget of %s",
+                    with_commas(arena).text, with_commas(arena - options->budget).text,
+                    with_commas(options->budget).text);
+}
+
+exit_code put_json(const tool_job *job, arenaut_text *out) {
+    const arenaut_format *format = arenaut_format_find("plan-json");
+    arenaut_error err = {0};
+    if (!format || !format->write) return complain(EXIT_BUG, NULL, "this build cannot write JSON");
+    if (format->write(&job->result, arenaut_text_sink(out), NULL, &err)) {
+        return complain_error(job->input.path, &err);
+    }
+    return EXIT_FINE;
+}
+
+void begin_json_item(const tool_options *options, size_t index, arenaut_text *out) {
+    if (options->json && options->files.n > 1) text_put(out, index ? "," : "[");
+}
+
+void end_json_items(const tool_options *options, size_t n, arenaut_text *out) {
+    if (options->json && options->files.n > 1) text_put(out, n ? "]\n" : "[]\n");
+}

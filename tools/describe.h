@@ -1,0 +1,36 @@
+/* Short descriptions of a planned input, for people. */
+#ifndef TOOL_DESCRIBE_H
+#define TOOL_DESCRIBE_H
+
+#include "job.h"
+
+/* "op 4 DEPTHWISE_CONV_2D", or "step 12" for a bare problem. */
+void describe_step(const tool_job *job, int64_t step, arenaut_text *out);
+
+uint64_t largest_buffer(const arenaut_problem *problem);
+uint32_t planned_buffers(const arenaut_problem *problem); /* that need memory */
+
+/* Bytes of the runtime's own temporaries while it plans; 0 if not known. */
+uint64_t planning_temporaries(const tool_job *job);
+
+/* "optimal", "feasible, at most 1.3 % above the minimum", … */
+void describe_quality(const tool_job *job, arenaut_text *out);
+
+/* Says why no plan exists, from the witness. */
+void describe_witness(const tool_job *job, arenaut_text *out);
+
+/* The same as a complaint; returns EXIT_NEGATIVE. */
+exit_code complain_infeasible(const tool_job *job);
+
+/* Over --budget? Complains and returns EXIT_NEGATIVE if so. */
+exit_code check_budget(const char *about, const tool_options *options, uint64_t arena);
+
+/* The plan as JSON, one document. */
+exit_code put_json(const tool_job *job, arenaut_text *out);
+
+/* Several files: with --json an array, with --jsonl a line each. Called around each
+ * document, in order. */
+void begin_json_item(const tool_options *options, size_t index, arenaut_text *out);
+void end_json_items(const tool_options *options, size_t n, arenaut_text *out);
+
+#endif

@@ -1,0 +1,52 @@
+/* Reading inputs, and writing outputs so that nobody ever sees half of one. */
+#ifndef TOOL_FILES_H
+#define TOOL_FILES_H
+
+#include <sys/types.h>
+
+#include "tool.h"
+
+typedef struct input_file {
+    const char *path; /* as the user named it */
+    const uint8_t *data;
+    size_t size;
+    bool mapped;
+    bool standard_input;
+    dev_t device; /* with `inode`: which file this is */
+    ino_t inode;
+} input_file;
+
+/* Reads a file whole ("-" is standard input), or maps it if it is large. Complains and
+ * returns EXIT_IO if it cannot. */
+exit_code input_open(const char *path, input_file *input);
+void input_close(input_file *input);
+
+/* An output under way: bytes go to a temporary file beside the final one. */
+typedef struct output_file {
+    const char *path;
+    char *final_path; /* `path` with symbolic links resolved */
+    char *temporary;  /* NULL: written directly (standard output, a device, a pipe) */
+    int fd;
+    int error;        /* errno of the first write that failed */
+    uint64_t written;
+    bool force;
+} output_file;
+
+/* Whether `path` may be written: complains early, before any work is done, if it exists
+ * and `force` is not set, if its folder does not, or if binary would go to a terminal. */
+exit_code output_check(const char *path, bool force, bool binary);
+
+exit_code output_open(const char *path, bool force, output_file *output);
+arenaut_sink output_sink(output_file *output);
+/* Syncs and renames. Complains, and leaves nothing behind, if that fails. */
+exit_code output_commit(output_file *output);
+/* Drops what was written so far. `reason` is what the writer said; it is complained about
+ * unless the sink itself failed, which explains more. */
+exit_code output_abandon(output_file *output, const arenaut_error *reason);
+
+/* Writes all of `text` to standard output. */
+exit_code print_text(const arenaut_text *text);
+
+bool is_standard_stream(const char *path); /* "-" */
+
+#endif

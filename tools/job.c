@@ -1,0 +1,426 @@
+/* From a path to a checked plan. What the runtime does today is in today.c. */
+#include "job.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "edit.h"
+#include "job_parts.h"
+#include "progress.h"
+#include "sha256.h"
+
+/* "there is no KIND 'x': did you mean 'y'? ('arenaut KINDs' lists them)" */
+static exit_code unknown_name(const char *kind, const char *name, const char *const *names,
+                              size_t n) {
+    const char *near = nearest(name, names, n);
+    const char *plural = strcmp(kind, "pass") == 0 ? "es" : "s";
+    return complain(EXIT_USAGE, NULL, "there is no %s '%s'%s%s%s ('arenaut %s%s' lists them)", kind,
+                    name, near ? ": did you mean '" : "", near ? near : "", near ? "'?" : "", kind,
+                    plural);
+}
+
+#define NAMES_OF(noun)                                                                \
+    static size_t noun##_names(const char *names[], size_t room) {                    \
+        size_t n = 0;                                                                 \
+        for (; n < arenaut_##noun##_count() && n < room; n++) {                       \
+            names[n] = arenaut_##noun##_at(n)->name;                                  \
+        }                                                                             \
+        return n;                                                                     \
+    }
+NAMES_OF(format)
+NAMES_OF(target)
+NAMES_OF(planner)
+NAMES_OF(pass)
+
+enum { MAX_NAMES = 128 };
+
+const arenaut_format *named_format(const char *name) {
+    const char *names[MAX_NAMES];
+    const arenaut_format *format = arenaut_format_find(name);
+    if (!format) unknown_name("format", name, names, format_names(names, MAX_NAMES));
+    return format;
+}
+
+exit_code check_planner_name(const char *name) {
+    const char *names[MAX_NAMES];
+    if (arenaut_planner_find(name)) return EXIT_FINE;
+    return unknown_name("planner", name, names, planner_names(names, MAX_NAMES));
+}
+
+static void pass_on_note(void *context, const char *text) {
+    const tool_job *job = context;
+    note(job->input.path, "%s", text);
+}
+
+/* Reads job->input once more or for the first time. */
+exit_code read_document(tool_job *job, arenaut_document *document) {
+    arenaut_error err = {0};
+    arenaut_read_options options = {.note = document == &job->document ? pass_on_note : NULL,
+                                    .note_context = job};
+    const arenaut_format *format = NULL;
+    if (job->options->from && !(format = named_format(job->options->from))) return EXIT_USAGE;
+    if (arenaut_read(job->input.data, job->input.size, format, &options, NULL, document, &err)) {
+        return complain_error(job->input.path, &err);
+    }
+    return EXIT_FINE;
+}
+
+exit_code job_read(tool_job *job, const char *path, const tool_options *options) {
+    *job = (tool_job){.options = options};
+    exit_code code = input_open(path, &job->input);
+    if (code == EXIT_FINE) code = read_document(job, &job->document);
+    if (code != EXIT_FINE) return code;
+    if (options->hash) sha256_hex(job->input.data, job->input.size, job->sha256);
+    job->result = (arenaut_result){
+        .path = job->input.path,
+        .format = job->document.format->name,
+        .sha256 = options->hash ? job->sha256 : NULL,
+        .file = job->input.data,
+        .file_size = job->input.size,
+        .program = job->document.program,
+        .problem = job->document.problem,
+        .plan = job->document.plan,
+        .seconds = -1,
+    };
+    job->problem = job->document.problem;
+    return EXIT_FINE;
+}
+
+static bool is_on(const char *value) { return value && strcmp(value, "on") == 0; }
+
+/* What this build cannot do for any input is refused here, rather than ignored. */
+static exit_code refuse_unavailable(const char *path, const tool_options *o) {
+    if (is_on(o->reorder)) {
+        return complain(EXIT_USAGE, path, "--reorder on: this build keeps the order of ops");
+    }
+    if (o->dim.n) {
+        return complain(EXIT_USAGE, path, "--dim %s: the file has no symbolic dimension that could"
+                        " be bound", o->dim.items[0]);
+    }
+    if (o->share) {
+        return complain(EXIT_USAGE, path, "--share %s: no buffers of these files can be shared",
+                        o->share);
+    }
+    if (o->pools_file) {
+        return complain(EXIT_USAGE, path, "--pools %s: this build takes pools from --pool only",
+                        o->pools_file);
+    }
+    return EXIT_FINE;
+}
+
+/* Flags about models, given for a bare placement problem. */
+static exit_code refuse_for_problem(const tool_job *job) {
+    const tool_options *o = job->options;
+    const char *flag = o->target            ? "target"
+                       : o->method          ? "method"
+                       : o->scratch         ? "scratch"
+                       : o->passes          ? "passes"
+                       : o->dump_after      ? "dump-after"
+                       : is_on(o->inplace)  ? "inplace"
+                       : o->no_alloc_io     ? "no-alloc-io"
+                       : o->preserve_inputs ? "preserve-inputs"
+                                            : NULL;
+    if (!flag) return EXIT_FINE;
+    return complain(EXIT_USAGE, job->input.path, "--%s is about models, and this is a placement "
+                    "problem", flag);
+}
+
+static exit_code choose_target(tool_job *job) {
+    const char *names[MAX_NAMES], *name = job->options->target;
+    job->target = name ? arenaut_target_find(name)
+                       : arenaut_target_for_format(job->document.format->name);
+    job->result.target = job->target;
+    if (job->target) return EXIT_FINE;
+    return unknown_name("target", name, names, target_names(names, MAX_NAMES));
+}
+
+/* Leaves only the wanted entry method; the others, and what only they use, are not planned. */
+exit_code choose_method(const tool_job *job, arenaut_program *program) {
+    const char *name = job->options->method;
+    arenaut_method *wanted = NULL;
+    arenaut_text names = {0};
+    if (!name) return EXIT_FINE;
+    for (uint32_t m = 0; m < program->n_methods; m++) {
+        arenaut_method *method = &program->methods[m];
+        if (!method->entry) continue;
+        text_printf(&names, "%s%s", names.size ? ", " : "",
+                    method->name ? method->name : "(unnamed)");
+        if (method->name && strcmp(method->name, name) == 0 && !wanted) wanted = method;
+        else method->entry = false;
+    }
+    if (!wanted) {
+        complain(EXIT_USAGE, job->input.path, "there is no entry method '%s'; there are: %s", name,
+                 names.bytes ? names.bytes : "none");
+    }
+    arenaut_text_free(&names);
+    return wanted ? EXIT_FINE : EXIT_USAGE;
+}
+
+typedef struct dump_request {
+    const tool_job *job;
+    bool seen;
+    exit_code code;
+} dump_request;
+
+static void dump_program(void *context, const arenaut_pass *pass, const arenaut_program *program) {
+    dump_request *dump = context;
+    arenaut_text text = {0};
+    arenaut_error err = {0};
+    const char *wanted = dump->job->options->dump_after;
+    const arenaut_format *format = arenaut_format_find("program-json");
+    if (!wanted || strcmp(pass->name, wanted) != 0) return;
+    dump->seen = true;
+    arenaut_result result = dump->job->result;
+    result.program = program;
+    if (!format || !format->write) {
+        dump->code = complain(EXIT_BUG, NULL, "this build cannot write programs");
+    } else if (format->write(&result, arenaut_text_sink(&text), NULL, &err) != ARENAUT_OK) {
+        dump->code = complain_error(dump->job->input.path, &err);
+    } else {
+        fputs(text.bytes, stderr);
+    }
+    arenaut_text_free(&text);
+}
+
+/* Runs the passes; `with_wishes` also those that the user asked for. */
+exit_code run_passes(tool_job *job, arenaut_program *program, const char *selection, bool show) {
+    const arenaut_pass_options options = {
+        .target = job->target, .scratch = job->scratch.entries, .n_scratch = job->scratch.n};
+    arenaut_error err = {0};
+    dump_request dump = {job, false, EXIT_FINE};
+    if (arenaut_passes_run(program, selection, &options, show ? dump_program : NULL, &dump, &err)) {
+        return complain_error(job->input.path, &err);
+    }
+    const char *wanted = show ? job->options->dump_after : NULL;
+    if (!wanted || dump.seen) return dump.code;
+    if (arenaut_pass_find(wanted)) {
+        return complain(EXIT_USAGE, NULL, "--dump-after %s: this pass does not run (--passes adds "
+                        "it)", wanted);
+    }
+    const char *names[MAX_NAMES];
+    return unknown_name("pass", wanted, names, pass_names(names, MAX_NAMES));
+}
+
+/* The user's --passes, with what --inplace adds; freed with free(). */
+static char *pass_selection(const tool_options *o) {
+    const char *passes = o->passes ? o->passes : "";
+    char *selection = must_allocate(strlen(passes) + sizeof ",-inplace", 1);
+    strcpy(selection, passes);
+    if (o->inplace) {
+        if (*passes) strcat(selection, ",");
+        strcat(selection, is_on(o->inplace) ? "inplace" : "-inplace");
+    }
+    return selection;
+}
+
+static exit_code lower_program(tool_job *job) {
+    const tool_options *o = job->options;
+    arenaut_pool pools[ARENAUT_MAX_POOLS];
+    arenaut_liveness_options options = {.preserve_inputs = o->preserve_inputs,
+                                        .exclude_io = o->no_alloc_io};
+    arenaut_error err = {0};
+    char *names = NULL;
+    exit_code code = plain_alignment(o, &options.align);
+    if (code == EXIT_FINE && o->pool.n) code = parse_pools(o, pools, &options.n_pools, &names);
+    if (options.n_pools) options.pools = pools;
+    if (code == EXIT_FINE &&
+        arenaut_lower(job->document.program, job->target, &options, NULL, &job->lowering, &err)) {
+        code = complain_error(job->input.path, &err);
+    }
+    free(names);
+    return code;
+}
+
+/* "mlperf_vww" of "models/mlperf_vww.planned.tflite": what a scratch file calls the model.
+ * Freed with free(). */
+static char *model_name(const char *path) {
+    const char *name = base_name(path);
+    const size_t length = strcspn(name, ".");
+    char *copy = must_allocate(length + 1, 1);
+    memcpy(copy, name, length);
+    return copy;
+}
+
+static exit_code read_scratch(tool_job *job) {
+    const char *path = job->options->scratch;
+    input_file input;
+    arenaut_error err = {0};
+    exit_code code = input_open(path, &input);
+    char *model = model_name(job->input.path);
+    if (code == EXIT_FINE &&
+        arenaut_scratch_read((const char *)input.data, input.size, model, job->document.program,
+                             NULL, &job->scratch, &err)) {
+        code = complain_error(path, &err);
+    }
+    input_close(&input);
+    if (code == EXIT_FINE && !job->scratch.known) {
+        note(job->input.path, "%s says nothing about model '%s'", path, model);
+    }
+    free(model);
+    return code;
+}
+
+static exit_code prepare_program(tool_job *job) {
+    exit_code code = choose_target(job);
+    if (code == EXIT_FINE) code = choose_method(job, job->document.program);
+    if (code == EXIT_FINE && job->options->scratch) code = read_scratch(job);
+    if (code != EXIT_FINE) return code;
+    char *selection = pass_selection(job->options);
+    code = run_passes(job, job->document.program, selection, true);
+    free(selection);
+    if (code == EXIT_FINE) code = lower_program(job);
+    if (code != EXIT_FINE) return code;
+    job->problem = job->lowering->problem;
+    job->result.lowering = job->lowering;
+    job->result.scratch = arenaut_scratch_known(job->document.program, job->target, &job->scratch);
+    return EXIT_FINE;
+}
+
+exit_code job_prepare(tool_job *job) {
+    exit_code code = refuse_unavailable(job->input.path, job->options);
+    if (code != EXIT_FINE) return code;
+    code = job->document.program ? prepare_program(job) : refuse_for_problem(job);
+    if (code == EXIT_FINE) {
+        code = apply_edits(job->input.path, job->options, job->document.program, job->lowering,
+                           job->problem, &job->edited);
+    }
+    if (job->edited) job->problem = job->edited;
+    job->result.problem = job->problem;
+    job->result.plan = NULL;
+    return code;
+}
+
+exit_code replay_plan(const tool_job *job, const arenaut_program *program,
+                      const arenaut_lowering *lowering, const arenaut_plan *plan,
+                      arenaut_finding *finding) {
+    const uint32_t n = program->n_tensors;
+    uint32_t *pool = must_allocate(n, sizeof *pool);
+    uint64_t *offset = must_allocate(n, sizeof *offset);
+    for (uint32_t t = 0; t < n; t++) {
+        const uint32_t buffer = t < lowering->n_tensors ? lowering->buffer[t] : ARENAUT_NONE;
+        const bool placed = buffer != ARENAUT_NONE && plan->pool[buffer] != ARENAUT_NONE;
+        pool[t] = placed ? plan->pool[buffer] : ARENAUT_NONE;
+        offset[t] = placed ? plan->offset[buffer] + lowering->offset[t] : 0;
+    }
+    const arenaut_placement placement = {n, plan->n_pools, pool, offset, plan->arena};
+    const arenaut_replay_options options = {
+        .only_method = ARENAUT_NONE,
+        .keep_inputs = job->options->preserve_inputs || job->target->keep_inputs};
+    arenaut_error err = {0};
+    const arenaut_status st =
+        arenaut_check_replay(program, &placement, &options, NULL, finding, &err);
+    free(pool);
+    free(offset);
+    if (st == ARENAUT_OK) return EXIT_FINE;
+    return st == ARENAUT_REJECTED ? EXIT_NEGATIVE : complain_error(job->input.path, &err);
+}
+
+/* Nothing is claimed or written before this has passed. A rejection is our own bug. */
+static exit_code verify(tool_job *job) {
+    arenaut_finding finding;
+    arenaut_error err = {0};
+    const arenaut_status st =
+        arenaut_check_plan(job->problem, job->plan, NULL, &finding, &err);
+    if (st != ARENAUT_OK && st != ARENAUT_REJECTED) return complain_error(job->input.path, &err);
+    exit_code code = st == ARENAUT_OK ? EXIT_FINE : EXIT_NEGATIVE;
+    const bool replay = job->lowering && job->plan->quality != ARENAUT_INFEASIBLE;
+    if (code == EXIT_FINE && replay) {
+        code = replay_plan(job, job->document.program, job->lowering, job->plan, &finding);
+    }
+    if (code != EXIT_NEGATIVE) return code;
+    return complain(EXIT_BUG, job->input.path, "the plan of %s did not pass the checker (a bug in "
+                    "arenaut: please report it): %s", job->plan->planner, finding.msg);
+}
+
+static arenaut_status run_planner(tool_job *job, arenaut_error *err) {
+    const tool_options *o = job->options;
+    planner_watch watch;
+    const arenaut_plan_options options = {
+        .planner = o->planner,
+        .effort = o->effort == NOT_GIVEN ? 0 : o->effort,
+        .seed = o->seed == NOT_GIVEN ? 0 : o->seed,
+        .capacity = o->capacity == NOT_GIVEN ? 0 : o->capacity,
+        .threads = o->threads == NOT_GIVEN ? 1 : (uint32_t)o->threads,
+        .progress = watch_progress,
+        .progress_context = &watch,
+    };
+    watch_start(&watch, o);
+    const arenaut_status st = arenaut_plan_make(job->problem, &options, NULL, &job->plan, err);
+    watch_end(&watch);
+    job->result.seconds = seconds_now() - watch.started;
+    return st;
+}
+
+static exit_code check_search_options(const tool_options *o) {
+    if (o->planner) {
+        const exit_code code = check_planner_name(o->planner);
+        if (code != EXIT_FINE) return code;
+    }
+    if (o->effort == 0) return complain(EXIT_USAGE, NULL, "--effort 0: at least one step");
+    if (o->capacity == 0) return complain(EXIT_USAGE, NULL, "--capacity 0: at least one byte");
+    if (o->threads == 0 || (o->threads != NOT_GIVEN && o->threads > 1024)) {
+        return complain(EXIT_USAGE, NULL, "--threads: between 1 and 1024");
+    }
+    return EXIT_FINE;
+}
+
+exit_code job_plan_with(tool_job *job, const char **refusal) {
+    arenaut_error err = {0};
+    *refusal = NULL;
+    exit_code code = check_search_options(job->options);
+    if (code != EXIT_FINE) return code;
+    const arenaut_status st = run_planner(job, &err);
+    job->stopped = interrupted();
+    if (st == ARENAUT_REFUSED) {
+        strcpy(job->refusal, err.msg);
+        *refusal = job->refusal;
+        return EXIT_INPUT;
+    }
+    if (st == ARENAUT_STOPPED && job->stopped) return EXIT_INTERRUPT;
+    if (st == ARENAUT_STOPPED) {
+        return complain(EXIT_NEGATIVE, job->input.path, "no plan was found within --time");
+    }
+    if (st != ARENAUT_OK) return complain_error(job->input.path, &err);
+    job->result.plan = job->plan;
+    code = verify(job);
+    return code == EXIT_FINE && job->plan->quality == ARENAUT_INFEASIBLE ? EXIT_NEGATIVE : code;
+}
+
+exit_code job_make_plan(tool_job *job) {
+    const char *refusal;
+    const exit_code code = job_plan_with(job, &refusal);
+    if (refusal) return complain(EXIT_INPUT, job->input.path, "%s", refusal);
+    return code == EXIT_FINE ? account_for_scratch(job) : code;
+}
+
+exit_code job_run(tool_job *job, const char *path, const tool_options *options) {
+    exit_code code = job_read(job, path, options);
+    if (code == EXIT_FINE) code = job_prepare(job);
+    if (code == EXIT_FINE) code = job_find_today(job);
+    if (code == EXIT_FINE) code = job_make_plan(job);
+    return code;
+}
+
+bool job_is_larger(const tool_job *job) {
+    if (!job->today.plan || job->today.overlaps) return false;
+    return job->plan->total > job->today.plan->total;
+}
+
+bool job_is_better(const tool_job *job) {
+    if (!job->today.plan || job->today.overlaps) return true;
+    return job->plan->total < job->today.plan->total;
+}
+
+void job_close(tool_job *job) {
+    arenaut_plan_free(job->plan);
+    arenaut_plan_free(job->today.plan);
+    arenaut_lowering_free(job->today.own_lowering);
+    arenaut_document_free(&job->today.document);
+    arenaut_problem_free(job->edited);
+    arenaut_lowering_free(job->lowering);
+    arenaut_scratch_sizes_free(&job->scratch, NULL);
+    arenaut_document_free(&job->document);
+    input_close(&job->input);
+}

@@ -1,0 +1,66 @@
+/* One input on its way: read, passes, liveness, what the runtime does today, a plan, and
+ * the checker on it. Verbs take a job as far as they need it. */
+#ifndef TOOL_JOB_H
+#define TOOL_JOB_H
+
+#include "args.h"
+#include "files.h"
+
+/* What the file's runtime does today, obeying the plan in the file if there is one. */
+typedef struct todays_plan {
+    arenaut_plan *plan;            /* NULL: not known */
+    bool from_file;                /* the file holds a plan */
+    bool overlaps;                 /* today's plan is wrong: `finding` says why */
+    bool in_place;                 /* it is right, by what the kernels may overwrite */
+    arenaut_finding finding;
+    const arenaut_problem *problem; /* the runtime's own, without the user's wishes */
+    const arenaut_lowering *lowering;
+    arenaut_document document;     /* read anew where the user's wishes changed the program */
+    arenaut_lowering *own_lowering;
+} todays_plan;
+
+typedef struct tool_job {
+    const tool_options *options;
+    input_file input;
+    arenaut_document document;
+    const arenaut_target *target; /* NULL for a bare problem */
+    arenaut_scratch_sizes scratch;
+    arenaut_lowering *lowering;   /* NULL for a bare problem */
+    arenaut_problem *edited;      /* with pins and pools; NULL: as lowered or read */
+    const arenaut_problem *problem;
+    todays_plan today;
+    arenaut_plan *plan;
+    bool stopped; /* by Ctrl-C */
+    char refusal[320]; /* the planner's */
+    char sha256[65];
+    arenaut_result result; /* of all this, for writers and reports */
+} tool_job;
+
+/* Each complains and returns the exit code if it fails; job_close is always due. */
+exit_code job_read(tool_job *job, const char *path, const tool_options *options); /* just the file */
+exit_code job_prepare(tool_job *job); /* passes, liveness, pins */
+exit_code job_find_today(tool_job *job);
+/* Plans and checks. EXIT_NEGATIVE, with job->plan, if there provably is no plan. */
+exit_code job_make_plan(tool_job *job);
+/* The same without complaining if the planner cannot express the problem: then *refusal says
+ * why, and is NULL otherwise. What the runtime makes of the plan is left out. */
+exit_code job_plan_with(tool_job *job, const char **refusal);
+/* All of the above. */
+exit_code job_run(tool_job *job, const char *path, const tool_options *options);
+void job_close(tool_job *job);
+
+/* Replays the program over tensors placed as `plan` says. EXIT_FINE, EXIT_NEGATIVE with
+ * the finding, or an error. */
+exit_code replay_plan(const tool_job *job, const arenaut_program *program,
+                      const arenaut_lowering *lowering, const arenaut_plan *plan,
+                      arenaut_finding *finding);
+
+/* Whether the plan needs less than today, or repairs what is broken today. */
+bool job_is_better(const tool_job *job);
+bool job_is_larger(const tool_job *job);
+
+/* Looks up --target, --planner, --from, suggesting the nearest name. NULL after a complaint. */
+const arenaut_format *named_format(const char *name);
+exit_code check_planner_name(const char *name);
+
+#endif

@@ -1,0 +1,94 @@
+/* arenaut: the command. Finds the verb, parses its flags, runs it, prints its results. */
+#include <stdio.h>
+#include <string.h>
+
+#include "files.h"
+#include "progress.h"
+#include "verb.h"
+
+#define VERB(id) extern const tool_verb verb_##id;
+#include "verbs.def"
+#undef VERB
+
+static const tool_verb *const all[] = {
+#define VERB(id) &verb_##id,
+#include "verbs.def"
+#undef VERB
+};
+enum { N_VERBS = sizeof all / sizeof *all };
+
+size_t verb_count(void) { return N_VERBS; }
+const tool_verb *verb_at(size_t index) { return index < N_VERBS ? all[index] : NULL; }
+
+const tool_verb *verb_find(const char *name) {
+    for (size_t i = 0; i < N_VERBS; i++) {
+        if (strcmp(all[i]->name, name) == 0) return all[i];
+    }
+    return NULL;
+}
+
+exit_code unknown_verb(const char *name) {
+    const char *names[N_VERBS];
+    for (size_t i = 0; i < N_VERBS; i++) names[i] = all[i]->name;
+    const char *near = nearest(name, names, N_VERBS);
+    if (near) {
+        return complain(EXIT_USAGE, NULL, "unknown verb '%s': did you mean '%s'?", name, near);
+    }
+    return complain(EXIT_USAGE, NULL, "unknown verb '%s': see 'arenaut help'", name);
+}
+
+static exit_code check_file_count(const tool_verb *verb, size_t n) {
+    if (n < verb->min_files) {
+        return complain(EXIT_USAGE, NULL, "%s needs %s: see 'arenaut help %s'", verb->name,
+                        n == 0 ? "a file" : "another file", verb->name);
+    }
+    if (n > verb->max_files) {
+        return complain(EXIT_USAGE, NULL, "%s takes %s: see 'arenaut help %s'", verb->name,
+                        verb->max_files == 0   ? "no file"
+                        : verb->max_files == 1 ? "one file"
+                                               : "two files",
+                        verb->name);
+    }
+    return EXIT_FINE;
+}
+
+static exit_code run_verb(const tool_verb *verb, int argc, char **argv) {
+    tool_options options;
+    arenaut_text out = {0};
+    exit_code code = parse_arguments(argc, argv, verb->name, verb->groups, &options);
+    if (code == EXIT_FINE && options.help) {
+        print_verb_help(verb, &out);
+    } else if (code == EXIT_FINE) {
+        set_quiet(options.quiet);
+        code = check_file_count(verb, options.files.n);
+        if (code == EXIT_FINE && options.json && options.jsonl) {
+            code = complain(EXIT_USAGE, NULL, "--json and --jsonl exclude each other");
+        }
+        if (code == EXIT_FINE) code = verb->run(&options, &out);
+    }
+    const exit_code printed = print_text(&out);
+    arenaut_text_free(&out);
+    options_free(&options);
+    return graver(code, printed);
+}
+
+int main(int argc, char **argv) {
+    catch_interrupts();
+    if (argc < 2) {
+        arenaut_text help = {0};
+        print_general_help(&help);
+        fputs(help.bytes, stderr);
+        arenaut_text_free(&help);
+        return EXIT_USAGE;
+    }
+    const char *word = argv[1];
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) word = "help";
+    if (strcmp(word, "--version") == 0) word = "version";
+    const tool_verb *verb = verb_find(word);
+    if (verb) return run_verb(verb, argc - 2, argv + 2);
+    if (word[0] == '-') {
+        return complain(EXIT_USAGE, NULL, "the verb comes first: arenaut VERB [flags] FILE...; "
+                        "see 'arenaut help'");
+    }
+    return unknown_verb(word);
+}

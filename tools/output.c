@@ -1,0 +1,96 @@
+#include "output.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The extensions and names that could have been given instead. */
+static void list_outputs(arenaut_text *text, bool names) {
+    for (size_t i = 0; i < arenaut_format_count(); i++) {
+        const arenaut_format *format = arenaut_format_at(i);
+        if (!format->write || (names && format->needs_original)) continue;
+        text_printf(text, "%s%s", text->size ? ", " : "", names ? format->name : format->extensions);
+    }
+    for (size_t i = 0; i < arenaut_report_count(); i++) {
+        const arenaut_report *report = arenaut_report_at(i);
+        if (report->extension) {
+            text_printf(text, ", %s", names ? report->name : report->extension);
+        }
+    }
+}
+
+static const arenaut_report *report_for_path(const char *path) {
+    const size_t length = strlen(path);
+    for (size_t i = 0; i < arenaut_report_count(); i++) {
+        const char *extension = arenaut_report_at(i)->extension;
+        const size_t n = extension ? strlen(extension) : 0;
+        if (n && n < length && strcmp(path + length - n, extension) == 0) {
+            return arenaut_report_at(i);
+        }
+    }
+    return NULL;
+}
+
+static exit_code check_original(const tool_job *job, const char *path, output_kind kind) {
+    if (!kind_is_model(kind) || kind.format == job->document.format) return EXIT_FINE;
+    return complain(EXIT_USAGE, path, "a plan goes into a %s file by patching one, and the input "
+                    "is %s", kind.format->name, job->document.format->name);
+}
+
+exit_code kind_for_path(const tool_job *job, const char *path, output_kind *kind) {
+    *kind = (output_kind){NULL, NULL};
+    if (is_standard_stream(path)) {
+        kind->format = job->document.format->write && !job->document.program
+                           ? job->document.format
+                       : job->document.format->needs_original ? job->document.format
+                                                              : arenaut_format_find("plan-json");
+        if (kind->format) return EXIT_FINE;
+    } else {
+        kind->format = arenaut_format_for_path(path);
+        if (!kind->format) kind->report = report_for_path(path);
+        if (kind->format || kind->report) return check_original(job, path, *kind);
+    }
+    arenaut_text known = {0};
+    list_outputs(&known, false);
+    complain(EXIT_USAGE, path, "what to write is told by its extension; there are: %s", known.bytes);
+    arenaut_text_free(&known);
+    return EXIT_USAGE;
+}
+
+exit_code kind_for_name(const char *name, output_kind *kind) {
+    static const struct {
+        const char *name, *full;
+    } names[] = {{"json", "plan-json"}, {"problem", "problem-json"}, {"program", "program-json"}};
+    *kind = (output_kind){NULL, NULL};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(name, names[i].name) == 0) name = names[i].full;
+    }
+    kind->format = arenaut_format_find(name);
+    if (kind->format && kind->format->write && !kind->format->needs_original) return EXIT_FINE;
+    kind->format = NULL;
+    kind->report = arenaut_report_find(name);
+    if (kind->report && kind->report->extension) return EXIT_FINE;
+    arenaut_text known = {0};
+    list_outputs(&known, true);
+    complain(EXIT_USAGE, NULL, "--as: there is no '%s'; there are: json, problem, program, %s", name,
+             known.bytes);
+    arenaut_text_free(&known);
+    return EXIT_USAGE;
+}
+
+bool kind_is_model(output_kind kind) { return kind.format && kind.format->needs_original; }
+
+exit_code write_output(const tool_job *job, output_kind kind,
+                       const arenaut_report_options *options, const char *path, bool force,
+                       uint64_t *written) {
+    output_file output;
+    arenaut_error err = {0};
+    exit_code code = output_open(path, force, &output);
+    if (code != EXIT_FINE) return code;
+    const arenaut_sink sink = output_sink(&output);
+    const arenaut_status st =
+        kind.format ? kind.format->write(&job->result, sink, NULL, &err)
+                    : arenaut_report_emit(kind.report, &job->result, options, sink, NULL, &err);
+    if (st != ARENAUT_OK) return output_abandon(&output, &err);
+    if (written) *written = output.written;
+    return output_commit(&output);
+}

@@ -1,0 +1,24 @@
+/* Choosing what a named output can hold, and writing it. */
+#ifndef TOOL_OUTPUT_H
+#define TOOL_OUTPUT_H
+
+#include "job.h"
+
+/* What will write an output: a format or a report, never both. */
+typedef struct output_kind {
+    const arenaut_format *format;
+    const arenaut_report *report;
+} output_kind;
+
+/* By the output's name; for "-" the input's own format. Complains if nothing fits. */
+exit_code kind_for_path(const tool_job *job, const char *path, output_kind *kind);
+/* By --as: a format, a report, or the short names json, problem, program. */
+exit_code kind_for_name(const char *name, output_kind *kind);
+bool kind_is_model(output_kind kind); /* the plan goes into the input's own file */
+
+/* Writes the job's result; *written gets the number of bytes (may be NULL). */
+exit_code write_output(const tool_job *job, output_kind kind,
+                       const arenaut_report_options *options, const char *path, bool force,
+                       uint64_t *written);
+
+#endif

@@ -1,0 +1,260 @@
+/* Messages and text for people. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool.h"
+
+static bool quiet_notes;
+
+void set_quiet(bool quiet) { quiet_notes = quiet; }
+
+/* An interrupt outranks everything, since whoever sent it wants to see it; otherwise the
+ * higher number is the graver. */
+exit_code graver(exit_code a, exit_code b) { return a > b ? a : b; }
+
+exit_code exit_for_status(arenaut_status status) {
+    switch (status) {
+        case ARENAUT_OK: return EXIT_FINE;
+        case ARENAUT_BAD_ARGUMENT: return EXIT_USAGE;
+        case ARENAUT_BAD_INPUT:
+        case ARENAUT_UNSUPPORTED:
+        case ARENAUT_TOO_LARGE:
+        case ARENAUT_REFUSED: return EXIT_INPUT;
+        case ARENAUT_REJECTED: return EXIT_NEGATIVE;
+        case ARENAUT_STOPPED: return EXIT_INTERRUPT;
+        case ARENAUT_NO_MEMORY:
+        case ARENAUT_IO: return EXIT_IO;
+        case ARENAUT_INTERNAL: break;
+    }
+    return EXIT_BUG;
+}
+
+/* Length of the UTF-8 sequence at `p` if it is well formed and printable, else 0. C1
+ * control characters (U+0080..U+009F) are sequences a terminal may obey. */
+static size_t printable_length(const unsigned char *p) {
+    if (p[0] < 0x80) return p[0] >= 0x20 && p[0] != 0x7F ? 1 : 0;
+    const size_t n = p[0] >= 0xF0 ? 4 : p[0] >= 0xE0 ? 3 : 2;
+    if (p[0] < 0xC2 || p[0] > 0xF4) return 0;
+    for (size_t i = 1; i < n; i++) {
+        if ((p[i] & 0xC0) != 0x80) return 0;
+    }
+    if (p[0] == 0xC2 && p[1] < 0xA0) return 0;
+    if (p[0] == 0xE2 && p[1] == 0x80 && p[2] >= 0xAA && p[2] <= 0xAE) return 0; /* bidi */
+    if (p[0] == 0xE2 && p[1] == 0x81 && p[2] >= 0xA6 && p[2] <= 0xA9) return 0; /* bidi */
+    return n;
+}
+
+static void put_bytes(arenaut_text *text, const char *bytes, size_t size) {
+    const arenaut_sink sink = arenaut_text_sink(text);
+    if (!sink.put(sink.context, bytes, size)) {
+        fputs("arenaut: out of memory\n", stderr);
+        exit(EXIT_IO);
+    }
+}
+
+void text_put(arenaut_text *text, const char *string) { put_bytes(text, string, strlen(string)); }
+
+void text_put_clean(arenaut_text *text, const char *string) {
+    for (const unsigned char *p = (const unsigned char *)string; *p;) {
+        const size_t n = printable_length(p);
+        put_bytes(text, n ? (const char *)p : "?", n ? n : 1);
+        p += n ? n : 1;
+    }
+}
+
+static void text_vprintf(arenaut_text *text, const char *format, va_list args) {
+    char few[512];
+    va_list again;
+    va_copy(again, args);
+    const int length = vsnprintf(few, sizeof few, format, args);
+    if (length >= 0 && (size_t)length < sizeof few) {
+        put_bytes(text, few, (size_t)length);
+    } else if (length >= 0) {
+        char *many = must_allocate((size_t)length + 1, 1);
+        vsnprintf(many, (size_t)length + 1, format, again);
+        put_bytes(text, many, (size_t)length);
+        free(many);
+    }
+    va_end(again);
+}
+
+void text_printf(arenaut_text *text, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    text_vprintf(text, format, args);
+    va_end(args);
+}
+
+void text_put_json(arenaut_text *text, const char *string) {
+    if (!string) {
+        text_put(text, "null");
+        return;
+    }
+    text_put(text, "\"");
+    for (const unsigned char *p = (const unsigned char *)string; *p;) {
+        const size_t n = printable_length(p);
+        if (n == 0 && *p < 0x80) {
+            text_printf(text, "\\u%04x", *p);
+        } else if (n == 0) {
+            text_put(text, "\\ufffd");
+        } else {
+            if (*p == '"' || *p == '\\') text_put(text, "\\");
+            put_bytes(text, (const char *)p, n);
+        }
+        p += n ? n : 1;
+    }
+    text_put(text, "\"");
+}
+
+void text_pad(arenaut_text *text, size_t columns) {
+    for (size_t i = 0; i < columns; i++) text_put(text, " ");
+}
+
+static void print_message(const char *about, const char *format, va_list args) {
+    arenaut_text raw = {0}, line = {0};
+    if (about) text_printf(&raw, "%s: ", about);
+    text_vprintf(&raw, format, args);
+    text_put(&line, "arenaut: ");
+    text_put_clean(&line, raw.bytes ? raw.bytes : "");
+    fprintf(stderr, "%s\n", line.bytes);
+    arenaut_text_free(&raw);
+    arenaut_text_free(&line);
+}
+
+exit_code complain(exit_code code, const char *about, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    print_message(about, format, args);
+    va_end(args);
+    return code;
+}
+
+exit_code complain_error(const char *about, const arenaut_error *err) {
+    const char *text = err->msg[0] ? err->msg : arenaut_status_text(err->code);
+    if (err->code == ARENAUT_INTERNAL) {
+        return complain(EXIT_BUG, about, "%s (a bug in arenaut: please report it)", text);
+    }
+    return complain(exit_for_status(err->code), about, "%s", text);
+}
+
+void note(const char *about, const char *format, ...) {
+    if (quiet_notes) return;
+    va_list args;
+    va_start(args, format);
+    print_message(about, format, args);
+    va_end(args);
+}
+
+number_text with_commas(uint64_t n) {
+    char digits[24];
+    const int length = snprintf(digits, sizeof digits, "%" PRIu64, n);
+    number_text out = {""};
+    char *to = out.text;
+    for (int i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0) *to++ = ',';
+        *to++ = digits[i];
+    }
+    return out;
+}
+
+number_text in_units(uint64_t bytes) {
+    static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    number_text out;
+    if (bytes < 1024) {
+        snprintf(out.text, sizeof out.text, "%" PRIu64 " B", bytes);
+        return out;
+    }
+    unsigned unit = 0;
+    while (unit + 1 < sizeof units / sizeof *units && bytes >> (10 * (unit + 2))) unit++;
+    const unsigned shift = 10 * (unit + 1);
+    const uint64_t rest = bytes & ((UINT64_C(1) << shift) - 1);
+    /* One decimal, rounded down: 10 × rest must not overflow for EiB. */
+    const uint64_t tenth = (rest >> (shift - 10)) * 10 >> 10;
+    snprintf(out.text, sizeof out.text, "%" PRIu64 ".%" PRIu64 " %s", bytes >> shift, tenth,
+             units[unit]);
+    return out;
+}
+
+/* part / whole in tenths of a percent, rounded to nearest. */
+static uint64_t per_mille(uint64_t part, uint64_t whole) {
+    if (whole == 0) return 0;
+    while (part > UINT64_MAX / 2048) {
+        part >>= 1;
+        whole >>= 1;
+    }
+    return whole ? (part * 1000 + whole / 2) / whole : 0;
+}
+
+number_text tenths_percent(uint64_t part, uint64_t whole) {
+    const uint64_t tenths = per_mille(part, whole);
+    number_text out;
+    snprintf(out.text, sizeof out.text, "%" PRIu64 ".%" PRIu64 " %%", tenths / 10, tenths % 10);
+    return out;
+}
+
+number_text change_percent(uint64_t from, uint64_t to) {
+    const uint64_t tenths = per_mille(from > to ? from - to : to - from, from);
+    number_text out;
+    snprintf(out.text, sizeof out.text, "%s%" PRIu64 ".%" PRIu64 " %%",
+             to > from ? "+" : to < from ? "-" : "", tenths / 10, tenths % 10);
+    return out;
+}
+
+size_t columns_of(const char *text) {
+    size_t columns = 0;
+    for (; *text; text++) columns += ((unsigned char)*text & 0xC0) != 0x80;
+    return columns;
+}
+
+/* Edit distance with swaps of neighbours, the commonest slip; words are short. */
+enum { LONGEST_WORD = 40 };
+
+static size_t edit_distance(const char *a, const char *b) {
+    const size_t n = strlen(a), m = strlen(b);
+    size_t row[3][LONGEST_WORD + 1];
+    if (n > LONGEST_WORD || m > LONGEST_WORD) return SIZE_MAX;
+    for (size_t j = 0; j <= m; j++) row[0][j] = j;
+    for (size_t i = 1; i <= n; i++) {
+        size_t *now = row[i % 3], *before = row[(i + 2) % 3], *earlier = row[(i + 1) % 3];
+        now[0] = i;
+        for (size_t j = 1; j <= m; j++) {
+            size_t best = before[j - 1] + (a[i - 1] != b[j - 1]);
+            if (before[j] + 1 < best) best = before[j] + 1;
+            if (now[j - 1] + 1 < best) best = now[j - 1] + 1;
+            const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+            if (swapped && earlier[j - 2] + 1 < best) best = earlier[j - 2] + 1;
+            now[j] = best;
+        }
+    }
+    return row[n % 3][m];
+}
+
+const char *nearest(const char *word, const char *const *candidates, size_t n) {
+    const char *found = NULL;
+    size_t best = strlen(word) / 3 + 2; /* more slips than that is another word */
+    for (size_t i = 0; i < n; i++) {
+        const size_t distance = edit_distance(word, candidates[i]);
+        if (distance < best) {
+            best = distance;
+            found = candidates[i];
+        }
+    }
+    return found;
+}
+
+const char *base_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+void *must_allocate(size_t count, size_t size) {
+    void *block = calloc(count ? count : 1, size ? size : 1);
+    if (!block) {
+        fputs("arenaut: out of memory\n", stderr);
+        exit(EXIT_IO);
+    }
+    return block;
+}

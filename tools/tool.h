@@ -1,0 +1,69 @@
+/* What all verbs share: exit codes, messages, and text for people. */
+#ifndef TOOL_H
+#define TOOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <arenaut/arenaut.h>
+
+#if defined(__GNUC__)
+#define TOOL_PRINTF(text, first) __attribute__((__format__(__printf__, text, first)))
+#else
+#define TOOL_PRINTF(text, first)
+#endif
+
+/* The contract with scripts. Of several files the gravest is reported: see graver(). */
+typedef enum exit_code {
+    EXIT_FINE = 0,
+    EXIT_NEGATIVE = 1,  /* over budget, check failed, infeasible */
+    EXIT_USAGE = 2,
+    EXIT_INPUT = 3,     /* malformed or unsupported */
+    EXIT_IO = 4,        /* input/output, and memory that could not be had */
+    EXIT_BUG = 5,       /* ours */
+    EXIT_INTERRUPT = 130,
+} exit_code;
+
+exit_code graver(exit_code a, exit_code b);
+exit_code exit_for_status(arenaut_status status);
+
+/* Messages go to standard error as "arenaut: ABOUT: TEXT"; `about` may be NULL. Control
+ * characters that came from a file are shown as '?', so that no model can drive the
+ * user's terminal. complain() returns `code`, so that a verb can `return complain(...)`. */
+exit_code complain(exit_code code, const char *about, const char *format, ...) TOOL_PRINTF(3, 4);
+exit_code complain_error(const char *about, const arenaut_error *err);
+void set_quiet(bool quiet); /* drops notes, never complaints */
+void note(const char *about, const char *format, ...) TOOL_PRINTF(2, 3);
+
+/* Text into a growing string. Running out of memory ends the command: it happens before
+ * anything was written, and there is nothing better to do. */
+void text_put(arenaut_text *text, const char *string);
+void text_printf(arenaut_text *text, const char *format, ...) TOOL_PRINTF(2, 3);
+/* The same for a string from a file: control characters and broken UTF-8 become '?'. */
+void text_put_clean(arenaut_text *text, const char *string);
+void text_put_json(arenaut_text *text, const char *string); /* NULL gives null */
+void text_pad(arenaut_text *text, size_t columns);
+
+typedef struct number_text {
+    char text[48];
+} number_text;
+
+number_text with_commas(uint64_t n);          /* 1,234,567 */
+number_text in_units(uint64_t bytes);         /* 54.0 KiB; 672 B below 1 KiB */
+number_text tenths_percent(uint64_t part, uint64_t whole); /* 12.3 %, rounded to nearest */
+number_text change_percent(uint64_t from, uint64_t to);    /* -25.0 %, +3.1 % */
+
+/* Characters a terminal shows for UTF-8 text, counting each code point as one. */
+size_t columns_of(const char *text);
+
+/* The candidate nearest to `word` by edit distance, or NULL if none is near enough to be
+ * what was meant. Among equals the first one. */
+const char *nearest(const char *word, const char *const *candidates, size_t n);
+
+/* The last component of a path. */
+const char *base_name(const char *path);
+
+void *must_allocate(size_t count, size_t size); /* zeroed; ends the command if it cannot */
+
+#endif

@@ -1,0 +1,149 @@
+/* bench: planners by files: arena, gap to the bound, effort, time. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "describe.h"
+#include "progress.h"
+#include "table.h"
+#include "verb.h"
+
+enum { MAX_PLANNERS = 128 };
+
+typedef struct bench {
+    const tool_options *options;
+    const char *planners[MAX_PLANNERS];
+    char names[1024]; /* --planner, cut at its commas */
+    size_t n_planners;
+    text_table table;
+    arenaut_text *json;
+    size_t rows;
+} bench;
+
+/* "a,b" of --planner; without it, the whole table. */
+static exit_code choose_planners(bench *b) {
+    const char *wanted = b->options->planner;
+    if (!wanted || strcmp(wanted, "all") == 0) {
+        for (size_t i = 0; i < arenaut_planner_count() && i < MAX_PLANNERS; i++) {
+            b->planners[b->n_planners++] = arenaut_planner_at(i)->name;
+        }
+        return EXIT_FINE;
+    }
+    if (strlen(wanted) >= sizeof b->names) return complain(EXIT_USAGE, NULL, "--planner: too long");
+    strcpy(b->names, wanted);
+    for (char *at = b->names; at && b->n_planners < MAX_PLANNERS;) {
+        char *comma = strchr(at, ',');
+        if (comma) *comma++ = '\0';
+        const exit_code code = check_planner_name(at);
+        if (code != EXIT_FINE) return code;
+        b->planners[b->n_planners++] = at;
+        at = comma;
+    }
+    return EXIT_FINE;
+}
+
+static void put_json_row(bench *b, const tool_job *job, const char *planner, const char *refusal) {
+    const arenaut_plan *plan = job->plan;
+    text_printf(b->json, "%s\n{\"file\":", b->rows++ ? "," : "");
+    text_put_json(b->json, job->input.path);
+    text_put(b->json, ",\"planner\":");
+    text_put_json(b->json, planner);
+    if (refusal) {
+        text_put(b->json, ",\"refused\":");
+        text_put_json(b->json, refusal);
+    } else {
+        text_printf(b->json, ",\"status\":\"%s\",\"arena\":%" PRIu64 ",\"lower_bound\":%" PRIu64
+                    ",\"stopped_by\":\"%s\",\"effort\":%" PRIu64 ",\"seconds\":%.6f",
+                    arenaut_quality_name(plan->quality), plan->total, plan->total_bound,
+                    arenaut_stop_name(plan->stopped_by), plan->effort, job->result.seconds);
+    }
+    text_put(b->json, "}");
+}
+
+static void put_table_row(bench *b, const tool_job *job, const char *planner, const char *refusal) {
+    const arenaut_plan *plan = job->plan;
+    text_table *t = &b->table;
+    table_cell(t, base_name(job->input.path));
+    table_cell(t, planner);
+    if (refusal || plan->quality == ARENAUT_INFEASIBLE) {
+        for (int i = 0; i < 4; i++) table_cell(t, "-");
+        table_cell(t, refusal ? refusal : "there is no plan");
+        return;
+    }
+    table_cell(t, with_commas(plan->total).text);
+    table_cell(t, tenths_percent(plan->total - plan->total_bound, plan->total_bound).text);
+    table_cell(t, with_commas(plan->effort).text);
+    table_cellf(t, "%.3f ms", job->result.seconds * 1000);
+    table_cell(t, plan->quality == ARENAUT_OPTIMAL ? "minimal" : arenaut_stop_name(plan->stopped_by));
+}
+
+static void put_result(bench *b, const tool_job *job, const char *planner, const char *refusal) {
+    if (b->options->json || b->options->jsonl) put_json_row(b, job, planner, refusal);
+    else put_table_row(b, job, planner, refusal);
+}
+
+/* A planner that cannot express the problem is a row, not an error. */
+static exit_code bench_planner(bench *b, tool_job *job, const char *planner) {
+    tool_options one = *b->options;
+    const char *refusal = NULL;
+    one.planner = planner;
+    const tool_options *before = job->options;
+    job->options = &one;
+    exit_code code = job_plan_with(job, &refusal);
+    job->options = before;
+    if (refusal || job->plan) put_result(b, job, planner, refusal);
+    if (code == EXIT_NEGATIVE || refusal) code = EXIT_FINE;
+    arenaut_plan_free(job->plan);
+    job->plan = NULL;
+    job->result.plan = NULL;
+    return job->stopped ? EXIT_INTERRUPT : code;
+}
+
+static exit_code bench_file(bench *b, const char *path) {
+    tool_job job;
+    tool_options quiet = *b->options;
+    quiet.planner = NULL;
+    exit_code code = job_read(&job, path, &quiet);
+    if (code == EXIT_FINE) code = job_prepare(&job);
+    for (size_t i = 0; i < b->n_planners && code == EXIT_FINE; i++) {
+        code = bench_planner(b, &job, b->planners[i]);
+    }
+    job_close(&job);
+    return code;
+}
+
+static exit_code run(const tool_options *options, arenaut_text *out) {
+    static const char *const heading[] = {"file", "planner", "arena", "gap", "effort", "time", ""};
+    const text_style style = style_for(options->color);
+    bench b = {.options = options, .json = out};
+    exit_code code = choose_planners(&b);
+    if (code != EXIT_FINE) return code;
+    const bool json = options->json || options->jsonl;
+    table_begin(&b.table, "llrrrrl");
+    for (size_t i = 0; i < sizeof heading / sizeof *heading; i++) table_cell(&b.table, heading[i]);
+    if (json) text_put(out, "{\"schema\":\"arenaut.bench/1\",\"runs\":[");
+    for (size_t i = 0; i < options->files.n && !interrupted(); i++) {
+        code = graver(code, bench_file(&b, options->files.items[i]));
+    }
+    if (json) {
+        text_put(out, "\n]}\n");
+        table_drop(&b.table);
+    } else {
+        table_end(&b.table, out, style.bold, style.plain);
+    }
+    return code;
+}
+
+extern const tool_verb verb_bench;
+const tool_verb verb_bench = {
+    .name = "bench",
+    .summary = "planners by files: arena, gap to the bound, effort, time",
+    .arguments = "FILE...",
+    .examples = "arenaut bench *.tflite\n"
+                "arenaut bench problem.csv --planner auto,best-fit --json",
+    .notes = "Without --planner every planner of the table runs. The time is the planner's alone.",
+    .groups = GROUP_COMMON | GROUP_JSON | GROUP_INPUT | GROUP_MODEL | GROUP_SEARCH,
+    .min_files = 1,
+    .max_files = SIZE_MAX,
+    .run = run,
+};

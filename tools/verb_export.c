@@ -1,0 +1,53 @@
+/* export: a plan, problem or program in another format. */
+#include <string.h>
+
+#include "describe.h"
+#include "output.h"
+#include "verb.h"
+
+/* Programs and problems are written as they are; everything else wants a plan. */
+static bool wants_plan(const char *as) {
+    return strcmp(as, "program") != 0 && strcmp(as, "program-json") != 0 &&
+           strcmp(as, "problem") != 0 && strcmp(as, "problem-json") != 0;
+}
+
+static exit_code export_job(tool_job *job, const tool_options *options) {
+    output_kind kind;
+    const char *path = options->output ? options->output : "-";
+    exit_code code = kind_for_name(options->as, &kind);
+    if (code == EXIT_FINE) code = output_check(path, options->force, false);
+    if (code == EXIT_FINE) code = job_read(job, options->files.items[0], options);
+    if (code == EXIT_FINE) code = job_prepare(job);
+    if (code == EXIT_FINE && wants_plan(options->as)) {
+        code = job_find_today(job);
+        if (code == EXIT_FINE) code = job_make_plan(job);
+    }
+    if (code == EXIT_NEGATIVE && job->plan) return complain_infeasible(job);
+    return code == EXIT_FINE ? write_output(job, kind, NULL, path, options->force, NULL) : code;
+}
+
+static exit_code run(const tool_options *options, arenaut_text *out) {
+    tool_job job = {0};
+    (void)out; /* what is exported is the only result */
+    if (!options->as) return complain(EXIT_USAGE, NULL, "export needs --as FORMAT: see 'arenaut "
+                                      "help export'");
+    exit_code code = export_job(&job, options);
+    if (job.stopped) code = EXIT_INTERRUPT;
+    job_close(&job);
+    return code;
+}
+
+extern const tool_verb verb_export;
+const tool_verb verb_export = {
+    .name = "export",
+    .summary = "writes the plan, problem or program in another format",
+    .arguments = "FILE --as FORMAT [-o OUT]",
+    .examples = "arenaut export model.tflite --as header -o arena.h\n"
+                "arenaut export model.tflite --as problem > problem.json\n"
+                "arenaut export model.tflite --as csv",
+    .notes = "FORMAT is json (the plan), problem, program, csv, header or svg.",
+    .groups = GROUP_COMMON | GROUP_OUTPUT | GROUP_EXPORT | GROUP_INPUT | GROUP_MODEL | GROUP_SEARCH,
+    .min_files = 1,
+    .max_files = 1,
+    .run = run,
+};

@@ -1,0 +1,63 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "verb.h"
+
+void print_general_help(arenaut_text *out) {
+    text_put(out, "arenaut plans the memory of tensor programs: every buffer at an offset in an "
+                  "arena\nas small as can be, with a proof of how small that is.\n\n"
+                  "  arenaut size model.tflite                     how big must my arena be?\n"
+                  "  arenaut explain model.tflite                  why is it that big?\n"
+                  "  arenaut plan model.tflite -o planned.tflite   the same model in less memory\n"
+                  "  arenaut check planned.tflite                  is that plan right?\n\n");
+    for (size_t i = 0; i < verb_count(); i++) {
+        const tool_verb *verb = verb_at(i);
+        text_printf(out, "  %-10s%s\n", verb->name, verb->summary);
+    }
+    text_put(out, "\n'arenaut help VERB' shows a verb's flags and examples.\n");
+}
+
+static void print_lines(arenaut_text *out, const char *lines) {
+    while (*lines) {
+        const size_t n = strcspn(lines, "\n");
+        text_printf(out, "  %.*s\n", (int)n, lines);
+        lines += n + (lines[n] == '\n');
+    }
+}
+
+void print_verb_help(const tool_verb *verb, arenaut_text *out) {
+    text_printf(out, "arenaut %s%s%s: %s\n", verb->name, *verb->arguments ? " " : "",
+                verb->arguments, verb->summary);
+    if (verb->examples) {
+        text_put(out, "\n");
+        print_lines(out, verb->examples);
+    }
+    text_put(out, "\n");
+    print_flags(out, verb->groups);
+    if (verb->notes) {
+        text_put(out, "\n");
+        print_lines(out, verb->notes);
+    }
+}
+
+static exit_code run(const tool_options *options, arenaut_text *out) {
+    if (options->files.n == 0) {
+        print_general_help(out);
+        return EXIT_FINE;
+    }
+    const tool_verb *verb = verb_find(options->files.items[0]);
+    if (!verb) return unknown_verb(options->files.items[0]);
+    print_verb_help(verb, out);
+    return EXIT_FINE;
+}
+
+extern const tool_verb verb_help;
+const tool_verb verb_help = {
+    .name = "help",
+    .summary = "help on a verb",
+    .arguments = "[VERB]",
+    .examples = "arenaut help plan",
+    .groups = GROUP_COMMON,
+    .max_files = 1,
+    .run = run,
+};

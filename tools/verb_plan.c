@@ -1,0 +1,301 @@
+/* plan: the smallest arena, and the plan where it is used. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "describe.h"
+#include "output.h"
+#include "progress.h"
+#include "table.h"
+#include "verb.h"
+
+/* One input, from the command line to what became of it. */
+typedef struct planning {
+    tool_job job;
+    const char *output; /* NULL: nothing is written */
+    output_kind kind;
+    bool wrote;
+    uint64_t written;
+    const char *reason; /* why nothing was written; NULL: it was, or was not asked for */
+} planning;
+
+static void put_header(const tool_job *job, const text_style *style, arenaut_text *out) {
+    const arenaut_program *program = job->document.program;
+    text_put(out, style->bold);
+    text_put_clean(out, base_name(job->input.path));
+    text_put(out, style->plain);
+    if (program) {
+        text_printf(out, "  %" PRIu32 " ops, %" PRIu32 " tensors, %" PRIu32 " in the arena   %s",
+                    program->n_ops, program->n_tensors, planned_buffers(job->problem),
+                    job->target->name);
+        if (job->target->align > 1) text_printf(out, ", %" PRIu64 "-byte aligned", job->target->align);
+    } else {
+        text_printf(out, "  %" PRIu32 " buffers", job->problem->n_buffers);
+    }
+    text_put(out, "\n");
+}
+
+static void put_arena_lines(const tool_job *job, const text_style *style, arenaut_text *out) {
+    const arenaut_plan *today = job->today.plan, *plan = job->plan;
+    text_table table;
+    table_begin(&table, "llrrl");
+    if (today) {
+        table_cell(&table, "  arena  ");
+        table_cell(&table, "now");
+        table_cell(&table, with_commas(today->total).text);
+        table_cell(&table, in_units(today->total).text);
+        table_cellf(&table, "%s%s", job->today.from_file ? "the plan in the file" : today->planner,
+                    job->today.overlaps ? ", which is wrong" : "");
+    }
+    table_cell(&table, today ? "" : "  arena  ");
+    table_cell(&table, "planned");
+    table_cell(&table, with_commas(plan->total).text);
+    table_cell(&table, in_units(plan->total).text);
+    arenaut_text quality = {0};
+    if (today) text_printf(&quality, "%s  ", change_percent(today->total, plan->total).text);
+    describe_quality(job, &quality);
+    table_cell(&table, quality.bytes);
+    arenaut_text_free(&quality);
+    table_end(&table, out, "", "");
+    (void)style;
+}
+
+static void put_pool_lines(const tool_job *job, arenaut_text *out) {
+    for (uint32_t i = 0; i < job->plan->n_pools && job->plan->n_pools > 1; i++) {
+        const arenaut_pool *pool = &job->problem->pool[i];
+        text_put(out, i ? "             " : "  pools      ");
+        text_put_clean(out, pool->name ? pool->name : "(unnamed)");
+        text_printf(out, "  %s", with_commas(job->plan->arena[i]).text);
+        if (pool->capacity != ARENAUT_UNLIMITED) {
+            text_printf(out, " of %s", with_commas(pool->capacity).text);
+        }
+        text_put(out, "\n");
+    }
+}
+
+static exit_code put_peak_line(const tool_job *job, arenaut_text *out) {
+    enum { SHOWN = 3 };
+    arenaut_peak peak;
+    arenaut_error err = {0};
+    if (arenaut_peak_find(job->problem, NULL, &peak, &err)) {
+        return complain_error(job->input.path, &err);
+    }
+    if (peak.n_live) {
+        text_put(out, "  peak       at ");
+        describe_step(job, peak.step, out);
+        text_printf(out, ": %" PRIu32 " buffer%s, ", peak.n_live, peak.n_live == 1 ? "" : "s");
+        for (uint32_t i = 0; i < peak.n_live && i < SHOWN; i++) {
+            text_printf(out, "%s%s", i ? " + " : "", with_commas(job->problem->size[peak.live[i]]).text);
+        }
+        if (peak.n_live > SHOWN) text_printf(out, " + %" PRIu32 " more", peak.n_live - SHOWN);
+        text_put(out, "\n");
+    }
+    arenaut_peak_free(&peak, NULL);
+    return EXIT_FINE;
+}
+
+static void put_outcome(const planning *p, const text_style *style, arenaut_text *out) {
+    const tool_job *job = &p->job;
+    if (job->result.scratch == ARENAUT_SCRATCH_UNKNOWN) {
+        text_put(out, "  scratch    unknown: some kernels want memory that the file does not tell; "
+                      "see --scratch\n");
+    }
+    text_printf(out, "  check      %sok%s: %" PRIu32 " buffers lie apart", style->good, style->plain,
+                planned_buffers(job->problem));
+    if (job->lowering) text_put(out, ", and a replay of the ops finds every byte in place");
+    text_put(out, "\n");
+    if (p->wrote && !is_standard_stream(p->output)) {
+        text_put(out, "  written    ");
+        text_put_clean(out, p->output);
+        if (kind_is_model(p->kind) && p->written >= job->input.size) {
+            text_printf(out, "  (+%s bytes)", with_commas(p->written - job->input.size).text);
+        }
+        text_put(out, "\n");
+    } else if (p->reason) {
+        text_printf(out, "  written    nothing: %s\n", p->reason);
+    }
+}
+
+static exit_code put_summary(const planning *p, const tool_options *options, arenaut_text *out) {
+    const text_style style = style_for(options->color);
+    put_header(&p->job, &style, out);
+    put_arena_lines(&p->job, &style, out);
+    put_pool_lines(&p->job, out);
+    const exit_code code = put_peak_line(&p->job, out);
+    put_outcome(p, &style, out);
+    return code;
+}
+
+/* What a plan inside a model cannot say. */
+static exit_code refuse_in_model(const planning *p) {
+    const tool_job *job = &p->job;
+    if (job->options->no_alloc_io) {
+        return complain(EXIT_USAGE, p->output, "--no-alloc-io cannot be put into a model: its "
+                        "runtime keeps inputs and outputs in the arena");
+    }
+    if (!job->target->plan_in_file) {
+        return complain(EXIT_USAGE, p->output, "%s obeys no plan inside a model: write a .json or "
+                        "a .h", job->target->name);
+    }
+    return EXIT_FINE;
+}
+
+/* The contract: never larger than today, never in place of another tool's plan unless
+ * asked, and a model is not rewritten for nothing. */
+static void decide(planning *p) {
+    const tool_job *job = &p->job;
+    const arenaut_program *program = job->document.program;
+    const bool into_model = kind_is_model(p->kind);
+    if (into_model && program->given == ARENAUT_GIVEN_FOREIGN && !job->options->force) {
+        p->reason = "the file holds another tool's plan, which -f replaces";
+    } else if (job_is_larger(job)) {
+        p->reason = "the runtime does better today";
+    } else if (into_model && !job_is_better(job) && program->given == ARENAUT_GIVEN_OURS) {
+        p->reason = "the file holds this plan already";
+    } else if (into_model && !job_is_better(job)) {
+        p->reason = job->result.scratch == ARENAUT_SCRATCH_UNKNOWN
+                        ? "the tensors alone need no less than today, and scratch is unknown"
+                        : "the runtime does as well today";
+    }
+}
+
+static exit_code write_plan(planning *p) {
+    const tool_options *options = p->job.options;
+    exit_code code = kind_is_model(p->kind) ? refuse_in_model(p) : EXIT_FINE;
+    if (code != EXIT_FINE) return code;
+    decide(p);
+    if (p->reason) return EXIT_FINE;
+    code = write_output(&p->job, p->kind, NULL, p->output, options->force, &p->written);
+    p->wrote = code == EXIT_FINE;
+    return code;
+}
+
+/* Says no before the work, where that can be known. */
+static exit_code check_output(planning *p) {
+    if (!p->output) return EXIT_FINE;
+    const exit_code code = kind_for_path(&p->job, p->output, &p->kind);
+    if (code != EXIT_FINE) return code;
+    return output_check(p->output, p->job.options->force, kind_is_model(p->kind));
+}
+
+static exit_code make_and_write(planning *p, const char *path, const tool_options *options) {
+    tool_job *job = &p->job;
+    exit_code code = job_read(job, path, options);
+    if (code == EXIT_FINE) code = check_output(p);
+    if (code == EXIT_FINE) code = job_prepare(job);
+    if (code == EXIT_FINE) code = job_find_today(job);
+    if (code == EXIT_FINE) code = job_make_plan(job);
+    if (code == EXIT_FINE && p->output) code = write_plan(p);
+    return code;
+}
+
+/* With the plan on standard output, the summary is a message. */
+static exit_code report(const planning *p, const tool_options *options, arenaut_text *out) {
+    if (p->output && is_standard_stream(p->output)) {
+        if (p->reason) note(p->job.input.path, "nothing is written: %s", p->reason);
+        return EXIT_FINE;
+    }
+    if (options->json || options->jsonl) {
+        if (p->reason) note(p->job.input.path, "nothing is written: %s", p->reason);
+        begin_json_item(options, out->size, out);
+        return put_json(&p->job, out);
+    }
+    return options->quiet ? EXIT_FINE : put_summary(p, options, out);
+}
+
+/* Plans one file; *arena gets what its arena needs. */
+static exit_code plan_one(const char *path, const char *output, const tool_options *options,
+                          uint64_t *arena, arenaut_text *out) {
+    planning p = {.output = output};
+    exit_code code = make_and_write(&p, path, options);
+    const bool answered = p.job.plan && (code == EXIT_FINE || code == EXIT_NEGATIVE);
+    *arena = 0;
+    if (answered && p.job.plan->quality == ARENAUT_INFEASIBLE) {
+        complain_infeasible(&p.job);
+        if (options->json || options->jsonl) code = graver(code, report(&p, options, out));
+    } else if (answered) {
+        code = graver(code, report(&p, options, out));
+        *arena = p.job.plan->total;
+    }
+    if (p.job.stopped) {
+        if (!p.job.plan) complain(EXIT_INTERRUPT, p.job.input.path, "interrupted before a plan");
+        code = EXIT_INTERRUPT;
+    }
+    job_close(&p.job);
+    return code;
+}
+
+/* OUT/NAME for one of several inputs. */
+static char *path_in_folder(const char *folder, const char *input) {
+    const char *name = base_name(input);
+    char *path = must_allocate(strlen(folder) + strlen(name) + 2, 1);
+    strcpy(path, folder);
+    strcat(path, "/");
+    return strcat(path, name);
+}
+
+static exit_code make_folder(const char *path, const text_list *files) {
+    struct stat info;
+    for (size_t i = 0; i < files->n; i++) {
+        for (size_t k = 0; k < i; k++) {
+            if (strcmp(base_name(files->items[i]), base_name(files->items[k])) != 0) continue;
+            return complain(EXIT_USAGE, NULL, "'%s' and '%s' would be written to the same name in "
+                            "'%s'", files->items[k], files->items[i], path);
+        }
+    }
+    if (mkdir(path, 0777) == 0) return EXIT_FINE;
+    if (errno == EEXIST && stat(path, &info) == 0 && S_ISDIR(info.st_mode)) return EXIT_FINE;
+    return complain(EXIT_IO, path, "must be a folder for several inputs: %s", strerror(errno));
+}
+
+/* Several files are one program whose methods never run at the same time and, with no
+ * buffer of one shared with another, need as much as the largest. */
+static exit_code plan_several(const tool_options *options, arenaut_text *out) {
+    exit_code code = EXIT_FINE;
+    uint64_t largest = 0;
+    if (options->output) {
+        code = make_folder(options->output, &options->files);
+        if (code != EXIT_FINE) return code;
+    }
+    for (size_t i = 0; i < options->files.n && !interrupted(); i++) {
+        uint64_t arena;
+        const char *path = options->files.items[i];
+        char *output = options->output ? path_in_folder(options->output, path) : NULL;
+        code = graver(code, plan_one(path, output, options, &arena, out));
+        free(output);
+        if (arena > largest) largest = arena;
+    }
+    if (options->json || options->jsonl) end_json_items(options, out->size, out);
+    else if (!options->quiet) {
+        text_printf(out, "together    %s bytes (%s): the files never run at the same time\n",
+                    with_commas(largest).text, in_units(largest).text);
+    }
+    return graver(code, check_budget("together", options, largest));
+}
+
+static exit_code run(const tool_options *options, arenaut_text *out) {
+    uint64_t arena;
+    if (options->files.n > 1) return plan_several(options, out);
+    const char *path = options->files.items[0];
+    const exit_code code = plan_one(path, options->output, options, &arena, out);
+    return graver(code, check_budget(path, options, arena));
+}
+
+extern const tool_verb verb_plan;
+const tool_verb verb_plan = {
+    .name = "plan",
+    .summary = "plans, checks and, with -o, writes the plan where it is used",
+    .arguments = "FILE... [-o OUT]",
+    .examples = "arenaut plan model.tflite -o planned.tflite   # the same model, less memory\n"
+                "arenaut plan model.tflite -o plan.json        # or .csv, .h\n"
+                "arenaut plan problem.csv -o solved.csv",
+    .notes = "A plan goes into a model only if it needs less than the runtime does today, or\n"
+             "repairs a plan that overlaps. With several files -o is a folder.",
+    .groups = GROUP_COMMON | GROUP_OUTPUT | GROUP_JSON | GROUP_INPUT | GROUP_MODEL | GROUP_SEARCH |
+              GROUP_BUDGET,
+    .min_files = 1,
+    .max_files = SIZE_MAX,
+    .run = run,
+};

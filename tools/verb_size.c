@@ -1,0 +1,148 @@
+/* size: how big must the arena be? */
+#include <inttypes.h>
+#include <string.h>
+
+#include "describe.h"
+#include "progress.h"
+#include "table.h"
+#include "verb.h"
+
+static void put_heading(text_table *table) {
+    static const char *const names[] = {"file",  "now",     "planned", "",
+                                        "bound", "largest", "peak at", "proven"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) table_cell(table, names[i]);
+}
+
+static exit_code put_row(const tool_job *job, text_table *table) {
+    arenaut_peak peak;
+    arenaut_error err = {0};
+    if (arenaut_peak_find(job->problem, NULL, &peak, &err)) {
+        return complain_error(job->input.path, &err);
+    }
+    arenaut_text where = {0};
+    const arenaut_plan *today = job->today.plan, *plan = job->plan;
+    const bool feasible = plan->quality != ARENAUT_INFEASIBLE;
+    describe_step(job, peak.step, &where);
+    table_cell(table, base_name(job->input.path));
+    table_cellf(table, "%s%s", today ? with_commas(today->total).text : "-",
+                job->today.overlaps ? "!" : "");
+    table_cell(table, feasible ? with_commas(plan->total).text : "no plan");
+    table_cell(table, today && feasible && plan->total != today->total
+                          ? change_percent(today->total, plan->total).text : "");
+    table_cell(table, with_commas(plan->total_bound).text);
+    table_cell(table, with_commas(largest_buffer(job->problem)).text);
+    table_cell(table, peak.n_live ? where.bytes : "-");
+    table_cell(table, plan->quality == ARENAUT_OPTIMAL                   ? "minimal"
+                      : plan->quality == ARENAUT_INFEASIBLE              ? "impossible"
+                      : job->result.scratch == ARENAUT_SCRATCH_UNKNOWN   ? "scratch unknown"
+                                                                         : "");
+    arenaut_text_free(&where);
+    arenaut_peak_free(&peak, NULL);
+    return EXIT_FINE;
+}
+
+/* What else shares the memory: the honest rest of the answer. */
+static void put_details(const tool_job *job, arenaut_text *out) {
+    const arenaut_plan *plan = job->plan;
+    const uint64_t temporaries = planning_temporaries(job);
+    if (plan->quality == ARENAUT_INFEASIBLE) {
+        text_put(out, "\n  ");
+        describe_witness(job, out);
+        text_put(out, "\n");
+        return;
+    }
+    text_printf(out, "\n  arena    %s bytes (%s), ", with_commas(plan->total).text,
+                in_units(plan->total).text);
+    describe_quality(job, out);
+    text_put(out, "\n");
+    for (uint32_t i = 0; i < plan->n_pools && plan->n_pools > 1; i++) {
+        const char *name = job->problem->pool[i].name;
+        text_put(out, "  pool     ");
+        text_put_clean(out, name ? name : "(unnamed)");
+        text_printf(out, " %s bytes\n", with_commas(plan->arena[i]).text);
+    }
+    if (job->result.scratch == ARENAUT_SCRATCH_UNKNOWN) {
+        text_put(out, "  scratch  unknown: some kernels of this model ask for working memory that "
+                      "is not in\n           the file; --scratch FILE gives it\n");
+    }
+    if (job->today.overlaps) {
+        text_printf(out, "  today    the plan in the file is wrong: %s\n", job->today.finding.msg);
+    }
+    if (temporaries == 0) return;
+    text_printf(out, "  head     while planning, %s itself needs %s bytes in the same place\n"
+                     "           (%" PRIu32 " tensors, %" PRIu32 " buffers): ",
+                job->target->name, with_commas(temporaries).text,
+                job->document.program->n_tensors, planned_buffers(job->problem));
+    if (temporaries > plan->total) {
+        text_printf(out, "more than the plan, so the head is %s bytes\n           and a smaller plan "
+                         "does not shrink it\n", with_commas(temporaries).text);
+    } else {
+        text_put(out, "less than the plan, which sets the head\n");
+    }
+    text_put(out, "  tail     persistent data of the kernels comes on top: only the runtime knows "
+                  "how much\n");
+}
+
+static exit_code size_one(const tool_options *options, size_t index, text_table *table,
+                          arenaut_text *json, arenaut_text *details) {
+    tool_job job;
+    exit_code code = job_run(&job, options->files.items[index], options);
+    const bool answered = job.plan && (code == EXIT_FINE || code == EXIT_NEGATIVE);
+    if (answered && (options->json || options->jsonl)) {
+        begin_json_item(options, json->size != 0, json);
+        code = graver(code, put_json(&job, json));
+    } else if (answered) {
+        code = graver(code, put_row(&job, table));
+        if (options->files.n > 1) {
+            text_put(details, "\n");
+            text_put_clean(details, job.input.path);
+        }
+        put_details(&job, details);
+    }
+    if (answered && code == EXIT_FINE) {
+        code = check_budget(job.input.path, options, job.plan->total);
+    }
+    if (job.stopped) code = EXIT_INTERRUPT;
+    job_close(&job);
+    return code;
+}
+
+static exit_code run(const tool_options *options, arenaut_text *out) {
+    const text_style style = style_for(options->color);
+    text_table table;
+    arenaut_text details = {0};
+    exit_code code = EXIT_FINE;
+    table_begin(&table, "lrrrrrll");
+    put_heading(&table);
+    for (size_t i = 0; i < options->files.n && !interrupted(); i++) {
+        code = graver(code, size_one(options, i, &table, out, &details));
+    }
+    if (options->json || options->jsonl) {
+        end_json_items(options, out->size, out);
+        table_drop(&table);
+    } else if (table.n_cells > table.n_columns) {
+        table_end(&table, out, style.bold, style.plain);
+        const bool detailed = options->files.n == 1 || options->verbose > 0;
+        if (detailed && details.bytes && !options->quiet) text_put(out, details.bytes);
+    } else {
+        table_drop(&table);
+    }
+    arenaut_text_free(&details);
+    return code;
+}
+
+extern const tool_verb verb_size;
+const tool_verb verb_size = {
+    .name = "size",
+    .summary = "how big the arena is now, and how big it must be",
+    .arguments = "FILE...",
+    .examples = "arenaut size model.tflite\n"
+                "arenaut size *.tflite\n"
+                "arenaut size model.tflite --budget 64K   # exit 1 if it does not fit",
+    .notes = "'now' is what the file's runtime does today, 'bound' what no plan can go below.\n"
+             "One file, or -v, also shows what else needs memory.",
+    .groups = GROUP_COMMON | GROUP_JSON | GROUP_INPUT | GROUP_MODEL | GROUP_SEARCH | GROUP_BUDGET,
+    .min_files = 1,
+    .max_files = SIZE_MAX,
+    .run = run,
+};

@@ -1,0 +1,67 @@
+/* strip: the file without the plan that we put into it. */
+#include "describe.h"
+#include "output.h"
+#include "verb.h"
+
+static exit_code strip_to(const tool_job *job, const char *path, uint64_t *written) {
+    const arenaut_format *format = job->document.format;
+    output_file output;
+    arenaut_error err = {0};
+    exit_code code = output_open(path, job->options->force, &output);
+    if (code != EXIT_FINE) return code;
+    if (format->strip(job->input.data, job->input.size, output_sink(&output), NULL, &err)) {
+        if (err.code == ARENAUT_IO) return output_abandon(&output, &err);
+        output_abandon(&output, NULL);
+        return complain_error(job->input.path, &err);
+    }
+    *written = output.written;
+    return output_commit(&output);
+}
+
+static exit_code check_strippable(const tool_job *job) {
+    const arenaut_program *program = job->document.program;
+    if (!job->document.format->strip) {
+        return complain(EXIT_INPUT, job->input.path, "a plan cannot be taken out of the format %s",
+                        job->document.format->name);
+    }
+    if (program && program->given == ARENAUT_GIVEN_FOREIGN) {
+        return complain(EXIT_INPUT, job->input.path, "the plan in it is another tool's: only plans "
+                        "that arenaut wrote are taken out");
+    }
+    if (program && program->given == ARENAUT_GIVEN_NONE) {
+        return complain(EXIT_INPUT, job->input.path, "holds no plan to take out");
+    }
+    return EXIT_FINE;
+}
+
+static exit_code run(const tool_options *options, arenaut_text *out) {
+    tool_job job;
+    uint64_t written = 0;
+    const char *path = options->output;
+    if (!path) return complain(EXIT_USAGE, NULL, "strip needs -o OUT: see 'arenaut help strip'");
+    exit_code code = job_read(&job, options->files.items[0], options);
+    if (code == EXIT_FINE) code = check_strippable(&job);
+    if (code == EXIT_FINE) code = output_check(path, options->force, true);
+    if (code == EXIT_FINE) code = strip_to(&job, path, &written);
+    if (code == EXIT_FINE && !options->quiet && !is_standard_stream(path)) {
+        text_put_clean(out, base_name(job.input.path));
+        text_put(out, "  written to ");
+        text_put_clean(out, path);
+        text_printf(out, " without its plan (-%s bytes)\n",
+                    with_commas(job.input.size > written ? job.input.size - written : 0).text);
+    }
+    job_close(&job);
+    return code;
+}
+
+extern const tool_verb verb_strip;
+const tool_verb verb_strip = {
+    .name = "strip",
+    .summary = "removes a plan that arenaut wrote",
+    .arguments = "FILE -o OUT",
+    .examples = "arenaut strip planned.tflite -o original.tflite",
+    .groups = GROUP_COMMON | GROUP_OUTPUT | GROUP_INPUT,
+    .min_files = 1,
+    .max_files = 1,
+    .run = run,
+};
