@@ -1,0 +1,185 @@
+/* Cuts time into cliques, and lists who is alive in each. */
+#include "core/checked.h"
+#include "core/fail.h"
+#include "core/sort.h"
+#include "planners/exact/build.h"
+
+static uint32_t life_count(const arn_exact_build *x, uint32_t b) {
+    return arenaut_problem_lifetime_count(x->in->problem, b);
+}
+
+static const arenaut_interval *lives(const arn_exact_build *x, uint32_t b) {
+    return arenaut_problem_lifetimes(x->in->problem, b);
+}
+
+static bool time_before(const void *context, uint32_t a, uint32_t b) {
+    const int64_t *time = context;
+    return time[a] < time[b];
+}
+
+static void add_times(const arn_exact_build *x, uint32_t b, int64_t *time, uint32_t *n) {
+    for (uint32_t k = 0; k < life_count(x, b); k++) {
+        time[(*n)++] = lives(x, b)[k].first;
+        time[(*n)++] = lives(x, b)[k].end;
+    }
+}
+
+static bool list_times(arn_exact_build *x) {
+    const arn_exact_model *m = x->model;
+    size_t room = 0;
+    for (uint32_t i = 0; i < m->n; i++) room += 2 * (size_t)life_count(x, m->buffer[i]);
+    for (uint32_t i = 0; i < x->n_fixed; i++) room += 2 * (size_t)life_count(x, x->fixed[i]);
+    int64_t *raw = arn_region_allocate(&x->scratch, room, sizeof *raw);
+    uint32_t *ids = arn_region_allocate(&x->scratch, room, 2 * sizeof *ids);
+    x->time = arn_region_allocate(&x->scratch, room, sizeof *x->time);
+    if (!raw || !ids || !x->time) return false;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < m->n; i++) add_times(x, m->buffer[i], raw, &n);
+    for (uint32_t i = 0; i < x->n_fixed; i++) add_times(x, x->fixed[i], raw, &n);
+    for (uint32_t i = 0; i < n; i++) ids[i] = i;
+    arn_sort_ids(ids, n, time_before, raw, ids + n);
+    for (uint32_t i = 0; i < n; i++) {
+        const int64_t t = raw[ids[i]];
+        if (x->n_times == 0 || x->time[x->n_times - 1] != t) x->time[x->n_times++] = t;
+    }
+    return true;
+}
+
+/* The number of listed times before `t`. */
+static uint32_t time_index(const arn_exact_build *x, int64_t t) {
+    uint32_t low = 0, high = x->n_times;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (x->time[middle] < t) low = middle + 1; else high = middle;
+    }
+    return low;
+}
+
+static void mark_events(const arn_exact_build *x, uint32_t b, uint8_t *event) {
+    for (uint32_t k = 0; k < life_count(x, b); k++) {
+        event[time_index(x, lives(x, b)[k].first)] |= 1;
+        event[time_index(x, lives(x, b)[k].end) - 1] |= 2;
+    }
+}
+
+/* A moment is a clique of its own only if something begins with it and something ends with
+ * it: without a beginning, the moment before has all its members, and without an end, the
+ * one after. (Between two moments there is an event, so not both of a pair are dropped.) */
+static bool keep_maximal_moments(arn_exact_build *x) {
+    uint8_t *event = arn_region_allocate(&x->scratch, x->n_times, sizeof *event);
+    x->kept = arn_region_allocate(&x->scratch, (size_t)x->n_times + 1, sizeof *x->kept);
+    if (!event || !x->kept) return false;
+    for (uint32_t t = 0; t < x->n_times; t++) event[t] = 0;
+    for (uint32_t i = 0; i < x->model->n; i++) mark_events(x, x->model->buffer[i], event);
+    for (uint32_t i = 0; i < x->n_fixed; i++) mark_events(x, x->fixed[i], event);
+    x->kept[0] = 0;
+    for (uint32_t t = 0; t < x->n_times; t++) x->kept[t + 1] = x->kept[t] + (event[t] == 3);
+    x->model->n_cliques = x->kept[x->n_times];
+    return true;
+}
+
+/* ---- extra edges ---- */
+
+static bool alive_together(const arn_exact_build *x, uint32_t a, uint32_t b) {
+    const arenaut_interval *la = lives(x, a), *lb = lives(x, b);
+    for (uint32_t i = 0, k = 0; i < life_count(x, a) && k < life_count(x, b);) {
+        if (la[i].first < lb[k].end && lb[k].first < la[i].end) return true;
+        if (la[i].end < lb[k].end) i++; else k++;
+    }
+    return false;
+}
+
+/* Whether an edge says something new about two items. */
+static bool edge_counts(const arn_exact_build *x, arenaut_conflict e) {
+    return x->item[e.a] != ARENAUT_NONE && x->item[e.b] != ARENAUT_NONE &&
+           !alive_together(x, e.a, e.b);
+}
+
+/* ---- spans and members ---- */
+
+static bool count_spans(arn_exact_build *x, uint64_t *n_spans) {
+    const arenaut_problem *p = x->in->problem;
+    arn_exact_model *m = x->model;
+    m->span_start = arn_region_allocate(&m->region, (size_t)m->n + 1, sizeof *m->span_start);
+    if (!m->span_start) return false;
+    for (uint32_t i = 0; i <= m->n; i++) m->span_start[i] = 0;
+    for (uint32_t i = 0; i < m->n; i++) m->span_start[i + 1] = life_count(x, m->buffer[i]);
+    for (uint32_t e = 0; e < p->n_conflicts; e++) {
+        if (!edge_counts(x, p->conflict[e])) continue;
+        m->span_start[x->item[p->conflict[e].a] + 1]++;
+        m->span_start[x->item[p->conflict[e].b] + 1]++;
+        m->cuts = m->plain = false;
+    }
+    for (uint32_t i = 0; i < m->n; i++) m->span_start[i + 1] += m->span_start[i];
+    *n_spans = m->span_start[m->n];
+    if (*n_spans != m->n) m->plain = false;
+    return true;
+}
+
+/* The spans of an item are its lifetimes, in order, and then its edges. */
+static bool fill_spans(arn_exact_build *x) {
+    const arenaut_problem *p = x->in->problem;
+    arn_exact_model *m = x->model;
+    uint32_t *next = arn_region_allocate(&x->scratch, m->n, sizeof *next);
+    if (!next) return false;
+    for (uint32_t i = 0; i < m->n; i++) {
+        const uint32_t b = m->buffer[i];
+        next[i] = m->span_start[i];
+        for (uint32_t k = 0; k < life_count(x, b); k++) {
+            arn_exact_span *span = &m->span[next[i]++];
+            span->first = x->kept[time_index(x, lives(x, b)[k].first)];
+            span->end = x->kept[time_index(x, lives(x, b)[k].end)];
+        }
+    }
+    for (uint32_t e = 0; e < p->n_conflicts; e++) {
+        if (!edge_counts(x, p->conflict[e])) continue;
+        const arn_exact_span edge = {m->n_cliques, m->n_cliques + 1};
+        m->span[next[x->item[p->conflict[e].a]]++] = edge;
+        m->span[next[x->item[p->conflict[e].b]]++] = edge;
+        m->n_cliques++;
+    }
+    return true;
+}
+
+static uint64_t count_members(const arn_exact_model *m, uint64_t n_spans) {
+    uint64_t n = 0;
+    for (uint64_t s = 0; s < n_spans; s++) n += m->span[s].end - m->span[s].first;
+    return n;
+}
+
+static bool fill_members(arn_exact_build *x, uint64_t n_members) {
+    arn_exact_model *m = x->model;
+    m->member_start = arn_region_allocate(&m->region, (size_t)m->n_cliques + 2,
+                                          sizeof *m->member_start);
+    m->member = arn_region_allocate(&m->region, (size_t)n_members, sizeof *m->member);
+    if (!m->member_start || !m->member) return false;
+    /* Counting sort; the starts are kept one place late while the lists are filled. */
+    uint32_t *fill = m->member_start + 1;
+    for (uint32_t c = 0; c < m->n_cliques + 2; c++) m->member_start[c] = 0;
+    for (uint32_t s = 0; s < m->span_start[m->n]; s++) {
+        for (uint32_t c = m->span[s].first; c < m->span[s].end; c++) fill[c + 1]++;
+    }
+    for (uint32_t c = 0; c < m->n_cliques; c++) fill[c + 1] += fill[c];
+    for (uint32_t i = 0; i < m->n; i++) {
+        for (uint32_t s = m->span_start[i]; s < m->span_start[i + 1]; s++) {
+            for (uint32_t c = m->span[s].first; c < m->span[s].end; c++) {
+                m->member[fill[c]++] = i;
+            }
+        }
+    }
+    return true;
+}
+
+arenaut_status arn_exact_find_cliques(arn_exact_build *x, arenaut_error *err) {
+    arn_exact_model *m = x->model;
+    uint64_t n_spans;
+    if (!list_times(x) || !keep_maximal_moments(x) || !count_spans(x, &n_spans)) {
+        return arn_no_memory(err);
+    }
+    if (n_spans > ARN_EXACT_MOST_PAIRS) return arn_exact_too_large(x, err);
+    m->span = arn_region_allocate(&m->region, (size_t)n_spans, sizeof *m->span);
+    if (!m->span || !fill_spans(x)) return arn_no_memory(err);
+    const uint64_t n_members = count_members(m, n_spans);
+    if (n_members > ARN_EXACT_MOST_PAIRS) return arn_exact_too_large(x, err);
+    return fill_members(x, n_members) ? ARENAUT_OK : arn_no_memory(err);
+}

@@ -1,0 +1,89 @@
+/* What the exact search works on: one pool's buffers as items in small units.
+ *
+ * Time is cut into *cliques*: moments at which a set of items is alive together and that no
+ * other moment's set contains. Two more items in conflict, because of an extra edge, are a
+ * clique of their own. So two items conflict exactly if some clique has both, and in a
+ * clique sizes add up. */
+#ifndef ARN_EXACT_MODEL_H
+#define ARN_EXACT_MODEL_H
+
+#include <arenaut/problem.h>
+
+#include "core/memory.h"
+#include "planners/exact/exact.h"
+
+/* A stretch of consecutive cliques, [first, end). */
+typedef struct arn_exact_span {
+    uint32_t first, end;
+} arn_exact_span;
+
+/* Addresses that are taken from the start, [first, end): by a fixed buffer or a reserved
+ * range. */
+typedef struct arn_exact_wall {
+    int64_t first, end;
+} arn_exact_wall;
+
+typedef struct arn_exact_model {
+    const arenaut_problem *problem;
+    arn_region region;
+    uint64_t unit; /* bytes; every size, alignment and wall is a multiple */
+
+    uint32_t n; /* items */
+    uint32_t *buffer;
+    int64_t *size, *align; /* units; an alignment that every sum of sizes has reads as 1 */
+    uint32_t *span_start;  /* item i owns span[span_start[i] .. span_start[i + 1]) */
+    arn_exact_span *span;
+    uint32_t *neighbour_start, *neighbour; /* the items it conflicts with, in order */
+    uint32_t *wall_start;                  /* what it must keep clear of, disjoint, in order */
+    arn_exact_wall *wall;
+    uint32_t *twin;  /* the item before it that is exactly alike; ARENAUT_NONE */
+    int64_t *width;  /* steps that it is alive */
+
+    uint32_t n_cliques;
+    uint32_t *member_start, *member;
+    int64_t *load;               /* the sum of its members' sizes */
+    uint32_t *clique_wall_start; /* what is taken while it is alive, disjoint, in order */
+    arn_exact_wall *clique_wall;
+
+    bool plain; /* one span per item, no alignment, no walls, no edges */
+    bool cuts;  /* cliques are moments in order, so that the problem may fall apart */
+
+    int64_t bound; /* no arena is smaller */
+    int64_t roof;  /* everything fits below, if anything does */
+    bool clash;    /* fixed buffers overlap each other: there is no plan */
+} arn_exact_model;
+
+arenaut_status arn_exact_model_make(const arn_exact_input *in, arn_exact_model *model,
+                                    arenaut_error *err);
+void arn_exact_model_free(arn_exact_model *model);
+
+static inline int64_t arn_exact_align_up(int64_t at, int64_t align) {
+    return (at + align - 1) & ~(align - 1);
+}
+
+/* The lowest address from `at` on where item `i` meets its alignment and no wall. */
+static inline int64_t arn_exact_snap(const arn_exact_model *m, uint32_t i, int64_t at) {
+    if (m->plain) return at;
+    at = arn_exact_align_up(at, m->align[i]);
+    for (uint32_t w = m->wall_start[i]; w < m->wall_start[i + 1]; w++) {
+        if (at + m->size[i] <= m->wall[w].first) break;
+        if (at < m->wall[w].end) at = arn_exact_align_up(m->wall[w].end, m->align[i]);
+    }
+    return at;
+}
+
+/* The lowest address such that `amount` units between `floor` and it are free of walls in
+ * clique `c`: what is alive there and must lie above `floor` cannot end lower. */
+static inline int64_t arn_exact_need(const arn_exact_model *m, uint32_t c, int64_t floor,
+                                     int64_t amount) {
+    int64_t end = floor + amount;
+    if (m->plain || amount == 0) return end;
+    for (uint32_t w = m->clique_wall_start[c]; w < m->clique_wall_start[c + 1]; w++) {
+        const arn_exact_wall wall = m->clique_wall[w];
+        if (wall.first >= end) break;
+        if (wall.end > floor) end += wall.end - (wall.first > floor ? wall.first : floor);
+    }
+    return end;
+}
+
+#endif

@@ -1,0 +1,243 @@
+/* Drives the tree: many short runs at changing capacities and in changing styles.
+ *
+ * How long a run takes varies wildly with its style, and hardly ever does a run that has
+ * gone wrong early find its way back; so runs are short, a few nodes per item, and there
+ * are many. Half of them aim straight at the lower bound. The others climb a ladder: they aim
+ * at the bound, then half way between bound and best plan, then closer and closer to the
+ * best plan, and jump back up whenever one succeeds. Beside them a proof is attempted just
+ * below the best plan, with a limit that doubles each time. Failed states are remembered
+ * throughout. */
+#include "core/checked.h"
+#include "core/fail.h"
+#include "planners/exact/orders.h"
+#include "planners/exact/tree.h"
+
+enum {
+    FIRST_TRIES = 32,   /* on a rung of the ladder, before the next one down */
+    PROOF_SHARE = 6,    /* one part in so many of all nodes goes into the proof */
+    FIRST_PROOF = 16,   /* its first limit, in ordinary runs */
+    NOISES = 4,
+};
+
+typedef struct search {
+    const arn_exact_input *in;
+    arn_exact_output *out;
+    arn_exact_model model;
+    arn_exact_tree tree;
+    arn_region region;
+    int64_t *keys;
+    uint32_t *ids;
+    uint64_t random;
+    int64_t low;    /* nothing fits below a lower capacity than this */
+    int64_t target; /* the highest capacity worth looking at; proven when low > target */
+    arenaut_verdict verdict;
+    bool out_of_effort;
+    uint64_t idle_work; /* work done between runs */
+
+    uint64_t run_nodes; /* the limit of an ordinary run */
+    uint32_t rung, tries, max_tries, runs;
+    uint64_t proof_limit, proof_nodes;
+} search;
+
+static uint64_t pool_align(const search *x) { return x->in->problem->pool[x->in->pool].align; }
+
+static uint64_t arena_of(const search *x, int64_t top) {
+    return arn_aligned((uint64_t)top * x->model.unit, pool_align(x));
+}
+
+static uint64_t steps_of(const search *x) {
+    return (x->tree.state.work + x->idle_work) >> 10;
+}
+
+/* The highest capacity that would make for a smaller arena than the best one, and fits. */
+static int64_t next_target(const search *x) {
+    uint64_t bytes = x->in->problem->pool[x->in->pool].capacity;
+    if (x->out->arena != ARENAUT_UNPLACED) {
+        if (x->out->arena < pool_align(x)) return -1;
+        bytes = arn_min_u64(bytes, x->out->arena - pool_align(x));
+    }
+    return (int64_t)arn_min_u64(bytes / x->model.unit, (uint64_t)x->model.roof);
+}
+
+static bool finished(const search *x) {
+    if (x->low > x->target) return true;
+    return x->in->enough && x->out->arena <= x->in->enough;
+}
+
+static bool stopped(const search *x) {
+    return x->out_of_effort || x->verdict != ARENAUT_GO_ON;
+}
+
+static bool report(search *x) {
+    if (x->in->progress && x->verdict == ARENAUT_GO_ON) {
+        x->verdict = x->in->progress(x->in->progress_context, x->out->arena,
+                                     arena_of(x, x->low), steps_of(x));
+    }
+    return x->verdict == ARENAUT_GO_ON;
+}
+
+static bool go_on(void *context) {
+    search *x = context;
+    if (steps_of(x) >= x->in->effort) x->out_of_effort = true;
+    return !x->out_of_effort && report(x);
+}
+
+/* ---- one run ---- */
+
+static void keep_packing(search *x) {
+    const arn_exact_model *m = &x->model;
+    int64_t top = 0;
+    for (uint32_t i = 0; i < m->n; i++) {
+        const int64_t at = x->tree.state.offset[i];
+        x->out->offset[m->buffer[i]] = (uint64_t)at * m->unit;
+        if (at + m->size[i] > top) top = at + m->size[i];
+    }
+    if (top < m->bound) top = m->bound; /* fixed buffers reach higher */
+    x->out->improved = true;
+    x->out->arena = arena_of(x, top);
+    x->target = next_target(x);
+}
+
+static arn_exact_verdict run_at(search *x, int64_t capacity, uint64_t limit) {
+    const int64_t low = x->low;
+    const arn_exact_verdict verdict = arn_exact_tree_run(&x->tree, capacity, limit);
+    if (verdict == ARN_EXACT_FOUND) keep_packing(x);
+    if (verdict == ARN_EXACT_IMPOSSIBLE && capacity >= x->low) x->low = capacity + 1;
+    if (verdict == ARN_EXACT_FOUND || x->low != low) report(x);
+    return verdict;
+}
+
+static uint32_t draw(search *x, uint32_t limit) {
+    return (uint32_t)((arn_exact_random(&x->random) >> 32) % limit);
+}
+
+/* Styles are drawn blindly: each instance has its own that work, and none is known to be
+ * best beforehand. */
+static void draw_style(search *x) {
+    static const uint32_t noises[NOISES] = {0, 4, 9, 24};
+    arn_exact_tree *t = &x->tree;
+    t->style.choice = (arn_exact_choice)draw(x, ARN_EXACT_CHOICES);
+    t->style.from_the_end = draw(x, 2);
+    t->style.look_ahead = draw(x, 2);
+    arn_exact_rank(&x->model, draw(x, ARN_EXACT_ORDERS), noises[draw(x, NOISES)], &x->random,
+                   x->keys, x->ids, t->rank);
+    if (draw(x, 2)) {
+        for (uint32_t c = 0; c < x->model.n_cliques; c++) t->weight[c] = 1;
+    }
+    x->idle_work += 16 * (uint64_t)x->model.n + x->model.n_cliques;
+}
+
+/* ---- the schedule ---- */
+
+static void climb_down(search *x) {
+    if (++x->tries < x->max_tries) return;
+    x->tries = 0;
+    x->rung++;
+    if (x->rung < 63 && (x->target - x->low) >> x->rung > 0) return;
+    /* Down to the best plan: up again, with more patience. */
+    x->rung = 0;
+    x->max_tries += x->max_tries / 2;
+    x->run_nodes += x->run_nodes / 2;
+}
+
+static void climb_up(search *x) {
+    x->tries = 0;
+    if (x->rung > 0) x->rung--;
+}
+
+static void ordinary_run(search *x) {
+    const bool at_bound = x->runs++ % 2 == 0;
+    const uint32_t rung = at_bound ? 0 : x->rung;
+    const int64_t gap = x->target - x->low;
+    draw_style(x);
+    const int64_t capacity = rung == 0 ? x->low : x->target - (gap >> rung);
+    const arn_exact_verdict verdict = run_at(x, capacity, x->run_nodes);
+    if (verdict == ARN_EXACT_FOUND) climb_up(x); else if (!at_bound) climb_down(x);
+}
+
+static void proof_run(search *x) {
+    draw_style(x);
+    x->tree.style.choice = ARN_EXACT_FEWEST_BY_WEIGHT;
+    x->tree.style.look_ahead = false;
+    const uint64_t before = x->tree.visited;
+    run_at(x, x->target, x->proof_limit);
+    x->proof_nodes += x->tree.visited - before;
+    x->proof_limit *= 2;
+}
+
+static void search_on(search *x) {
+    while (!finished(x) && !stopped(x)) {
+        if (x->proof_nodes + x->proof_limit <= x->tree.visited / PROOF_SHARE) proof_run(x);
+        else ordinary_run(x);
+        if (!finished(x)) go_on(x);
+    }
+}
+
+/* ---- begin and end ---- */
+
+static arenaut_status begin(search *x, arenaut_error *err) {
+    const arn_exact_model *m = &x->model;
+    const uint64_t known = (x->in->bound + m->unit - 1) / m->unit;
+    x->keys = arn_region_allocate(&x->region, m->n, sizeof *x->keys);
+    x->ids = arn_region_allocate(&x->region, m->n, 2 * sizeof *x->ids);
+    if (!x->keys || !x->ids) return arn_no_memory(err);
+    const arenaut_status st = arn_exact_tree_init(&x->tree, m, &x->region, err);
+    if (st != ARENAUT_OK) return st;
+    x->tree.go_on = go_on;
+    x->tree.context = x;
+    x->random = x->in->seed;
+    x->low = m->bound;
+    /* Rounding to the pool's alignment may be part of the bound that was given. */
+    if (known > (uint64_t)x->low && pool_align(x) <= m->unit) x->low = (int64_t)known;
+    x->target = next_target(x);
+    if (m->clash) x->low = INT64_MAX;
+    x->run_nodes = 2 * (uint64_t)m->n + 64;
+    x->max_tries = FIRST_TRIES;
+    x->proof_limit = FIRST_PROOF * x->run_nodes;
+    return ARENAUT_OK;
+}
+
+/* With no plan to start from, the first run is free to waste as much as it likes. */
+static void first_plan(search *x) {
+    if (x->out->arena != ARENAUT_UNPLACED || finished(x) || x->target < x->model.roof) return;
+    draw_style(x);
+    run_at(x, x->target, UINT64_MAX);
+}
+
+static void end(search *x) {
+    arn_exact_output *out = x->out;
+    out->steps = steps_of(x);
+    out->nodes = x->tree.visited;
+    out->stopped_by = x->verdict == ARENAUT_OUT_OF_TIME  ? ARENAUT_STOP_TIME
+                      : x->verdict == ARENAUT_INTERRUPTED ? ARENAUT_STOP_INTERRUPT
+                                                          : ARENAUT_STOP_EFFORT;
+    if (finished(x)) out->stopped_by = ARENAUT_STOP_PROOF;
+    if (x->low <= x->target) {
+        out->bound = arena_of(x, x->low);
+    } else if (out->arena != ARENAUT_UNPLACED) {
+        out->bound = out->arena;
+    } else {
+        out->bound = ARENAUT_UNPLACED;
+    }
+}
+
+arenaut_status arn_exact_run(const arn_exact_input *in, arn_exact_output *out,
+                             arenaut_error *err) {
+    search x = {.in = in, .out = out};
+    out->improved = false;
+    out->arena = in->arena;
+    out->bound = in->bound;
+    out->steps = out->nodes = 0;
+    arenaut_status st = arn_exact_model_make(in, &x.model, err);
+    if (st != ARENAUT_OK) return st;
+    arn_region_init(&x.region, in->allocator);
+    st = begin(&x, err);
+    if (st == ARENAUT_OK) {
+        first_plan(&x);
+        search_on(&x);
+        end(&x);
+    }
+    arn_region_free(&x.region);
+    arn_exact_model_free(&x.model);
+    return st;
+}

@@ -1,0 +1,321 @@
+#include "planners/exact/state.h"
+
+#include "core/fail.h"
+
+enum { LOWEST, FLOOR, UNPLACED };
+
+static uint64_t scramble(uint64_t x) {
+    x ^= x >> 32;
+    x *= UINT64_C(0xd6e8feb86659fd93);
+    x ^= x >> 29;
+    x *= UINT64_C(0xd6e8feb86659fd93);
+    return x ^ (x >> 32);
+}
+
+/* What an unplaced item adds to the digest of its first clique. Sums of these tell apart
+ * which items are unplaced and where each may begin. */
+static uint64_t digest_of(const arn_exact_state *s, uint32_t i, int64_t lowest) {
+    uint64_t x = s->code[i] + (uint64_t)lowest * UINT64_C(0x9e3779b97f4a7c15);
+    x ^= x >> 29;
+    x *= UINT64_C(0xd6e8feb86659fd93);
+    return x ^ (x >> 32);
+}
+
+static void log_change(arn_exact_state *s, uint32_t kind, uint32_t index, int64_t before) {
+    const arn_exact_change change = {before, index, kind};
+    s->trail[s->n_trail++] = change;
+}
+
+bool arn_exact_has_room(const arn_exact_state *s) {
+    return s->trail_room - s->n_trail > s->model->n + s->model->n_cliques + 1;
+}
+
+/* ---- floors ---- */
+
+/* Finds the floor of clique `c` again after all who made it were raised. False if what is
+ * left does not fit above it. */
+static bool find_floor(arn_exact_state *s, uint32_t c) {
+    const arn_exact_model *m = s->model;
+    const uint32_t *member = m->member + m->member_start[c];
+    const uint32_t n = m->member_start[c + 1] - m->member_start[c];
+    int64_t floor = ARN_EXACT_PLACED;
+    for (uint32_t k = 0; k < n; k++) {
+        const int64_t lowest = s->lowest[member[k]];
+        floor = lowest < floor ? lowest : floor;
+    }
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < n; k++) count += s->lowest[member[k]] == floor;
+    s->work += n;
+    log_change(s, FLOOR, c, s->floor[c]);
+    if (floor != ARN_EXACT_PLACED) s->wasted += floor - s->floor[c];
+    s->floor[c] = floor;
+    s->at_floor[c] = count;
+    return floor == ARN_EXACT_PLACED || arn_exact_need(m, c, floor, s->load[c]) <= s->capacity;
+}
+
+static bool find_floors(arn_exact_state *s, bool fits) {
+    for (uint32_t k = 0; fits && k < s->n_dirty; k++) {
+        fits = find_floor(s, s->dirty[k]);
+        if (!fits) s->overfull = s->dirty[k];
+    }
+    s->n_dirty = 0;
+    return fits;
+}
+
+/* Item `i`, until now at `lowest`, leaves the floors that it was part of. */
+static void leave_floors(arn_exact_state *s, uint32_t i, int64_t lowest) {
+    const arn_exact_model *m = s->model;
+    for (uint32_t k = m->span_start[i]; k < m->span_start[i + 1]; k++) {
+        const uint32_t end = m->span[k].end;
+        for (uint32_t c = m->span[k].first; c < end; c++) {
+            if (s->floor[c] == lowest && --s->at_floor[c] == 0) s->dirty[s->n_dirty++] = c;
+        }
+        s->work += end - m->span[k].first;
+    }
+}
+
+static void rejoin_floors(arn_exact_state *s, uint32_t i, int64_t lowest) {
+    const arn_exact_model *m = s->model;
+    for (uint32_t k = m->span_start[i]; k < m->span_start[i + 1]; k++) {
+        const uint32_t end = m->span[k].end;
+        for (uint32_t c = m->span[k].first; c < end; c++) {
+            s->at_floor[c] += s->floor[c] == lowest;
+        }
+    }
+}
+
+/* False if the item would end above the capacity. The state is changed all the same, so that
+ * there is one way to undo. */
+static bool raise(arn_exact_state *s, uint32_t i, int64_t lowest) {
+    const int64_t before = s->lowest[i];
+    log_change(s, LOWEST, i, before);
+    s->digest[s->hull_first[i]] += digest_of(s, i, lowest) - digest_of(s, i, before);
+    s->lowest[i] = lowest;
+    leave_floors(s, i, before);
+    return lowest <= s->capacity - s->model->size[i];
+}
+
+/* ---- moves ---- */
+
+/* Takes `i` out of what is left to place (sign 1), or puts it back (sign -1). */
+static void count_out(arn_exact_state *s, uint32_t i, int64_t sign) {
+    const arn_exact_model *m = s->model;
+    const int64_t size = sign * m->size[i];
+    for (uint32_t k = m->span_start[i]; k < m->span_start[i + 1]; k++) {
+        for (uint32_t c = m->span[k].first; c < m->span[k].end; c++) s->load[c] -= size;
+        s->wasted -= size * (int64_t)(m->span[k].end - m->span[k].first);
+    }
+    for (uint32_t c = s->hull_first[i]; c + 1 < s->hull_end[i]; c++) {
+        s->crossing[c] -= (uint32_t)sign;
+    }
+    s->n_unplaced -= (uint32_t)sign;
+}
+
+bool arn_exact_place(arn_exact_state *s, uint32_t item) {
+    const arn_exact_model *m = s->model;
+    const int64_t at = s->lowest[item], top = at + m->size[item];
+    s->offset[item] = at;
+    log_change(s, UNPLACED, item, at);
+    s->digest[s->hull_first[item]] -= digest_of(s, item, at);
+    count_out(s, item, 1);
+    leave_floors(s, item, at);
+    s->lowest[item] = ARN_EXACT_PLACED;
+    const uint32_t end = m->neighbour_start[item + 1];
+    bool fits = true;
+    for (uint32_t k = m->neighbour_start[item]; k < end; k++) {
+        const uint32_t j = m->neighbour[k];
+        if (s->lowest[j] >= top || raise(s, j, arn_exact_snap(m, j, top))) continue;
+        s->overfull = m->span[m->span_start[j]].first;
+        fits = false;
+    }
+    s->work += end - m->neighbour_start[item];
+    return find_floors(s, fits);
+}
+
+void arn_exact_undo(arn_exact_state *s, uint32_t n_trail) {
+    while (s->n_trail > n_trail) {
+        const arn_exact_change *change = &s->trail[--s->n_trail];
+        const uint32_t k = change->index;
+        switch (change->kind) {
+            case LOWEST:
+                s->digest[s->hull_first[k]] +=
+                    digest_of(s, k, change->before) - digest_of(s, k, s->lowest[k]);
+                s->lowest[k] = change->before;
+                rejoin_floors(s, k, change->before);
+                break;
+            case FLOOR:
+                if (s->floor[k] != ARN_EXACT_PLACED) s->wasted -= s->floor[k] - change->before;
+                s->floor[k] = change->before;
+                s->at_floor[k] = 0;
+                break;
+            default:
+                s->lowest[k] = change->before;
+                s->digest[s->hull_first[k]] += digest_of(s, k, change->before);
+                count_out(s, k, -1);
+                rejoin_floors(s, k, change->before);
+                break;
+        }
+    }
+}
+
+/* ---- rejecting a floor ---- */
+
+/* Where item `i` may lie if not at `floor`, in a packing from which nothing can be lowered:
+ * on a wall, or on a neighbour that is still to be placed. Neighbours that are rejected
+ * together with `i` are left out here. Sets *blocked if some neighbour may be in the way of
+ * lying at `floor`. */
+static int64_t next_rest(arn_exact_state *s, uint32_t i, int64_t floor, bool *blocked) {
+    const arn_exact_model *m = s->model;
+    int64_t rest = ARN_EXACT_PLACED;
+    *blocked = false;
+    const uint32_t end = m->neighbour_start[i + 1];
+    for (uint32_t k = m->neighbour_start[i]; k < end; k++) {
+        const uint32_t j = m->neighbour[k];
+        const int64_t lowest = s->lowest[j];
+        if (lowest == ARN_EXACT_PLACED) continue;
+        if (lowest < floor + m->size[i]) *blocked = true;
+        if (s->next[j] == ARN_EXACT_PLACED) continue;
+        if (lowest + m->size[j] < rest) rest = lowest + m->size[j];
+    }
+    s->work += end - m->neighbour_start[i];
+    for (uint32_t w = m->wall_start[i]; w < m->wall_start[i + 1]; w++) {
+        if (m->wall[w].end <= floor) continue;
+        if (m->wall[w].end < rest) rest = m->wall[w].end;
+        break;
+    }
+    return rest == ARN_EXACT_PLACED ? rest : arn_exact_snap(m, i, rest);
+}
+
+/* Lists the members of `clique` that are at its floor and marks them in `next`. */
+static uint32_t list_seats(arn_exact_state *s, uint32_t clique) {
+    const arn_exact_model *m = s->model;
+    uint32_t n = 0;
+    for (uint32_t k = m->member_start[clique]; k < m->member_start[clique + 1]; k++) {
+        const uint32_t i = m->member[k];
+        if (s->lowest[i] != s->floor[clique]) continue;
+        s->seats[n++] = i;
+        s->next[i] = ARN_EXACT_PLACED;
+    }
+    s->work += m->member_start[clique + 1] - m->member_start[clique];
+    return n;
+}
+
+/* The two smallest sizes among the seats. */
+static void smallest_two(const arn_exact_state *s, uint32_t n, int64_t two[2]) {
+    two[0] = two[1] = ARN_EXACT_PLACED;
+    for (uint32_t k = 0; k < n; k++) {
+        const int64_t size = s->model->size[s->seats[k]];
+        if (size < two[0]) {
+            two[1] = two[0];
+            two[0] = size;
+        } else if (size < two[1]) {
+            two[1] = size;
+        }
+    }
+}
+
+/* The lowest of the rejected items rests on something outside of them, at `lowest` or
+ * higher; each other rests on something outside, or on another one of them. */
+static bool find_next(arn_exact_state *s, uint32_t n, int64_t lowest) {
+    const arn_exact_model *m = s->model;
+    int64_t two[2];
+    smallest_two(s, n, two);
+    for (uint32_t k = 0; k < n; k++) {
+        const uint32_t i = s->seats[k];
+        const int64_t other = two[m->size[i] == two[0]];
+        int64_t next = s->next[i];
+        if (other != ARN_EXACT_PLACED && lowest + other < next) {
+            next = arn_exact_snap(m, i, lowest + other);
+            if (next > s->next[i]) next = s->next[i];
+        }
+        s->next[i] = next;
+        if (next > s->capacity - m->size[i]) return false;
+    }
+    return true;
+}
+
+bool arn_exact_reject(arn_exact_state *s, uint32_t clique) {
+    const int64_t floor = s->floor[clique];
+    const uint32_t n = list_seats(s, clique);
+    int64_t lowest = ARN_EXACT_PLACED;
+    bool fits = true, blocked;
+    /* `next` marks all seats until every rest is known; `offset` is free to hold those. */
+    for (uint32_t k = 0; fits && k < n; k++) {
+        const uint32_t i = s->seats[k];
+        s->offset[i] = next_rest(s, i, floor, &blocked);
+        if (s->offset[i] < lowest) lowest = s->offset[i];
+        fits = blocked;
+    }
+    if (fits) {
+        for (uint32_t k = 0; k < n; k++) s->next[s->seats[k]] = s->offset[s->seats[k]];
+        fits = lowest != ARN_EXACT_PLACED && find_next(s, n, lowest);
+    }
+    if (fits) {
+        for (uint32_t k = 0; k < n; k++) raise(s, s->seats[k], s->next[s->seats[k]]);
+    } else {
+        s->overfull = clique;
+    }
+    for (uint32_t k = 0; k < n; k++) s->next[s->seats[k]] = 0;
+    return find_floors(s, fits);
+}
+
+/* ---- the empty packing ---- */
+
+static bool allocate_state(arn_exact_state *s, arn_region *region) {
+    const size_t n = s->model->n, c = s->model->n_cliques;
+    s->lowest = arn_region_allocate(region, n, sizeof *s->lowest);
+    s->offset = arn_region_allocate(region, n, sizeof *s->offset);
+    s->next = arn_region_allocate(region, n, sizeof *s->next);
+    s->seats = arn_region_allocate(region, n, sizeof *s->seats);
+    s->code = arn_region_allocate(region, n, sizeof *s->code);
+    s->hull_first = arn_region_allocate(region, n, sizeof *s->hull_first);
+    s->hull_end = arn_region_allocate(region, n, sizeof *s->hull_end);
+    s->floor = arn_region_allocate(region, c, sizeof *s->floor);
+    s->load = arn_region_allocate(region, c, sizeof *s->load);
+    s->at_floor = arn_region_allocate(region, c, sizeof *s->at_floor);
+    s->crossing = arn_region_allocate(region, c, sizeof *s->crossing);
+    s->digest = arn_region_allocate(region, c, sizeof *s->digest);
+    s->dirty = arn_region_allocate(region, c, sizeof *s->dirty);
+    /* An item is raised once per placed neighbour at most, and by rejections. */
+    s->trail_room = s->model->neighbour_start[n] + 16 * (uint32_t)(n + c) + 1024;
+    s->trail = arn_region_allocate(region, s->trail_room, sizeof *s->trail);
+    return s->lowest && s->offset && s->next && s->seats && s->code && s->hull_first &&
+           s->hull_end && s->floor && s->load && s->at_floor && s->crossing && s->digest &&
+           s->dirty && s->trail;
+}
+
+static void find_hull(arn_exact_state *s, uint32_t i) {
+    const arn_exact_model *m = s->model;
+    s->hull_first[i] = UINT32_MAX;
+    s->hull_end[i] = 0;
+    for (uint32_t k = m->span_start[i]; k < m->span_start[i + 1]; k++) {
+        if (m->span[k].first < s->hull_first[i]) s->hull_first[i] = m->span[k].first;
+        if (m->span[k].end > s->hull_end[i]) s->hull_end[i] = m->span[k].end;
+    }
+    for (uint32_t c = s->hull_first[i]; c + 1 < s->hull_end[i]; c++) s->crossing[c]++;
+}
+
+arenaut_status arn_exact_state_init(arn_exact_state *s, const arn_exact_model *model,
+                                    arn_region *region, arenaut_error *err) {
+    const arn_exact_state empty = {.model = model, .n_unplaced = model->n};
+    *s = empty;
+    if (!allocate_state(s, region)) return arn_no_memory(err);
+    for (uint32_t c = 0; c < model->n_cliques; c++) {
+        s->load[c] = model->load[c];
+        s->crossing[c] = 0;
+        s->digest[c] = 0;
+        s->floor[c] = 0;
+    }
+    for (uint32_t i = 0; i < model->n; i++) {
+        s->lowest[i] = arn_exact_snap(model, i, 0);
+        s->next[i] = 0;
+        s->code[i] = scramble((uint64_t)i + 1);
+        find_hull(s, i);
+        s->digest[s->hull_first[i]] += digest_of(s, i, s->lowest[i]);
+    }
+    s->capacity = INT64_MAX;
+    for (uint32_t c = 0; c < model->n_cliques; c++) find_floor(s, c);
+    s->n_trail = 0;
+    s->wasted = 0;
+    return ARENAUT_OK;
+}

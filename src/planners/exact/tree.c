@@ -1,0 +1,324 @@
+#include "planners/exact/tree.h"
+
+#include "core/fail.h"
+
+enum { LOG_FAILED = 17, NODES_PER_POLL = 256 };
+
+/* ---- failed states ---- */
+
+static uint64_t state_key(const arn_exact_tree *t, uint32_t first, uint32_t end) {
+    const arn_exact_state *s = &t->state;
+    uint64_t key = (uint64_t)s->capacity * UINT64_C(0x9e3779b97f4a7c15);
+    for (uint32_t c = first; c < end; c++) key += s->digest[c];
+    key ^= key >> 31;
+    return key ? key : 1;
+}
+
+static uint64_t *failed_slot(const arn_exact_tree *t, uint64_t key) {
+    return &t->failed[key & ((UINT64_C(1) << LOG_FAILED) - 1)];
+}
+
+/* ---- choosing a clique ---- */
+
+/* Whether no neighbour that is still to be placed could lie below `item`. */
+static bool is_clear_below(arn_exact_tree *t, uint32_t item) {
+    arn_exact_state *s = &t->state;
+    const arn_exact_model *m = s->model;
+    const int64_t at = s->lowest[item];
+    bool level = true;
+    for (uint32_t k = m->span_start[item]; level && k < m->span_start[item + 1]; k++) {
+        for (uint32_t c = m->span[k].first; level && c < m->span[k].end; c++) {
+            level = s->floor[c] == at;
+        }
+        s->work += m->span[k].end - m->span[k].first;
+    }
+    if (level) return true;
+    const uint32_t end = m->neighbour_start[item + 1];
+    for (uint32_t k = m->neighbour_start[item]; k < end; k++) {
+        const uint32_t j = m->neighbour[k];
+        if (s->lowest[j] < at && s->lowest[j] + m->size[j] <= at) return false;
+    }
+    s->work += end - m->neighbour_start[item];
+    return true;
+}
+
+static bool is_safe(arn_exact_tree *t, uint32_t item) {
+    if (t->safe[item] >> 1 != t->visited) {
+        t->safe[item] = t->visited * 2 + is_clear_below(t, item);
+    }
+    return t->safe[item] & 1;
+}
+
+/* Whether a node may branch on `clique`: see tree.h. */
+static bool may_branch(arn_exact_tree *t, uint32_t clique) {
+    const arn_exact_state *s = &t->state;
+    const arn_exact_model *m = s->model;
+    const int64_t floor = s->floor[clique];
+    for (uint32_t k = m->member_start[clique]; k < m->member_start[clique + 1]; k++) {
+        const uint32_t i = m->member[k];
+        if (s->lowest[i] == floor && !is_safe(t, i)) return false;
+    }
+    return true;
+}
+
+typedef struct score {
+    uint64_t first, second; /* less is better */
+} score;
+
+static score score_of(const arn_exact_tree *t, uint32_t c) {
+    const arn_exact_state *s = &t->state;
+    const int64_t slack = s->capacity - arn_exact_need(s->model, c, s->floor[c], s->load[c]);
+    const uint64_t children = 2 * (uint64_t)s->at_floor[c] + (slack > 0);
+    const uint64_t weighted = (children << 32) / t->weight[c];
+    switch (t->style.choice) {
+        case ARN_EXACT_FEWEST: return (score){children, 0};
+        case ARN_EXACT_FEWEST_BY_WEIGHT: return (score){weighted, 0};
+        case ARN_EXACT_LOWEST_FEWEST: return (score){(uint64_t)s->floor[c], children};
+        case ARN_EXACT_LOWEST_BY_WEIGHT: return (score){(uint64_t)s->floor[c], weighted};
+        default: return (score){(uint64_t)slack, children};
+    }
+}
+
+static bool is_less(score a, score b) {
+    return a.first != b.first ? a.first < b.first : a.second < b.second;
+}
+
+static uint32_t choose_clique(arn_exact_tree *t, uint32_t first, uint32_t end) {
+    arn_exact_state *s = &t->state;
+    score best = {UINT64_MAX, UINT64_MAX};
+    uint32_t chosen = ARENAUT_NONE;
+    for (uint32_t k = first; k < end; k++) {
+        const uint32_t c = t->style.from_the_end ? end - 1 - (k - first) : k;
+        if (s->load[c] == 0) continue;
+        const score candidate = score_of(t, c);
+        if (!is_less(candidate, best) || !may_branch(t, c)) continue;
+        best = candidate;
+        chosen = c;
+    }
+    s->work += end - first;
+    return chosen;
+}
+
+/* ---- children ---- */
+
+/* Fills the node's batch with the options that come next in rank. */
+static void next_batch(arn_exact_tree *t, arn_exact_node *node, bool from_start) {
+    arn_exact_state *s = &t->state;
+    const arn_exact_model *m = s->model;
+    const int64_t floor = s->floor[node->clique];
+    node->n = node->tried = 0;
+    for (uint32_t k = m->member_start[node->clique]; k < m->member_start[node->clique + 1]; k++) {
+        const uint32_t i = m->member[k];
+        if (s->lowest[i] != floor || (!from_start && t->rank[i] <= node->last)) continue;
+        if (m->twin[i] != ARENAUT_NONE && !arn_exact_is_placed(s, m->twin[i])) continue;
+        uint32_t at = node->n;
+        if (at == ARN_EXACT_BATCH) {
+            if (t->rank[node->option[--at]] < t->rank[i]) continue;
+        } else {
+            node->n++;
+        }
+        for (; at > 0 && t->rank[node->option[at - 1]] > t->rank[i]; at--) {
+            node->option[at] = node->option[at - 1];
+        }
+        node->option[at] = i;
+    }
+    s->work += m->member_start[node->clique + 1] - m->member_start[node->clique];
+    node->more = node->n == ARN_EXACT_BATCH;
+    if (node->n) node->last = t->rank[node->option[node->n - 1]];
+}
+
+/* Tries every option of the batch for one move, drops those that fail at once, and puts
+ * those that waste little first. */
+static void look_ahead(arn_exact_tree *t, arn_exact_node *node) {
+    arn_exact_state *s = &t->state;
+    int64_t waste[ARN_EXACT_BATCH];
+    uint32_t kept = 0;
+    for (uint32_t k = 0; k < node->n; k++) {
+        const uint32_t i = node->option[k];
+        const int64_t before = s->wasted;
+        const bool fits = arn_exact_place(s, i);
+        const int64_t wasted = s->wasted - before;
+        arn_exact_undo(s, node->n_trail);
+        if (!fits) {
+            t->weight[s->overfull]++;
+            continue;
+        }
+        uint32_t at = kept++;
+        for (; at > 0 && waste[at - 1] > wasted; at--) {
+            waste[at] = waste[at - 1];
+            node->option[at] = node->option[at - 1];
+        }
+        waste[at] = wasted;
+        node->option[at] = i;
+    }
+    node->n = kept;
+}
+
+static void fill_batch(arn_exact_tree *t, arn_exact_node *node, bool from_start) {
+    next_batch(t, node, from_start);
+    if (t->style.look_ahead && node->n > 1) look_ahead(t, node);
+}
+
+/* Makes the node's next move that does not fail at once. False if there is none left. */
+static bool next_move(arn_exact_tree *t, arn_exact_node *node) {
+    arn_exact_state *s = &t->state;
+    for (;;) {
+        if (node->tried < node->n) {
+            if (arn_exact_place(s, node->option[node->tried++])) return true;
+        } else if (node->more) {
+            fill_batch(t, node, false);
+            continue;
+        } else if (!node->rejected) {
+            node->rejected = true;
+            if (arn_exact_reject(s, node->clique)) return true;
+        } else {
+            return false;
+        }
+        t->weight[s->overfull]++;
+        arn_exact_undo(s, node->n_trail);
+    }
+}
+
+/* ---- walking ---- */
+
+typedef enum step { ENTER, SUCCEED, FAIL, GIVE_UP } step;
+
+static arn_exact_node *push(arn_exact_tree *t, uint32_t first, uint32_t end) {
+    arn_exact_node *node = &t->node[t->n_nodes++];
+    node->first = first;
+    node->end = end;
+    node->n_trail = t->state.n_trail;
+    return node;
+}
+
+/* The end of the part that begins at `first`: the first border that nobody crosses. */
+static uint32_t part_end(const arn_exact_tree *t, uint32_t first, uint32_t end) {
+    const arn_exact_state *s = &t->state;
+    if (!s->model->cuts) return end;
+    for (uint32_t c = first; c + 1 < end; c++) {
+        if (s->crossing[c] == 0) return c + 1;
+    }
+    return end;
+}
+
+static bool must_give_up(arn_exact_tree *t, uint64_t max_visited) {
+    if (t->visited >= max_visited || t->n_nodes + 2 > t->node_room) return true;
+    if (t->visited % NODES_PER_POLL == 0 && !t->go_on(t->context)) return true;
+    return !arn_exact_has_room(&t->state);
+}
+
+static step enter(arn_exact_tree *t, uint32_t *first, uint32_t *end, uint64_t max_visited) {
+    arn_exact_state *s = &t->state;
+    while (*first < *end && s->load[*first] == 0) ++*first;
+    while (*first < *end && s->load[*end - 1] == 0) --*end;
+    if (*first == *end) return SUCCEED;
+    if (must_give_up(t, max_visited)) return GIVE_UP;
+    const uint32_t part = part_end(t, *first, *end);
+    if (part < *end) {
+        arn_exact_node *parts = push(t, *first, *end);
+        parts->key = 0;
+        parts->clique = part;
+        *end = part;
+    }
+    const uint64_t key = state_key(t, *first, *end);
+    if (*failed_slot(t, key) == key) return FAIL;
+    t->visited++;
+    arn_exact_node *node = push(t, *first, *end);
+    node->key = key;
+    node->clique = choose_clique(t, *first, *end);
+    node->rejected = false;
+    fill_batch(t, node, true);
+    return next_move(t, node) ? ENTER : FAIL;
+}
+
+/* The top node's subtree has succeeded: goes up to the next part that is still to do. */
+static step go_up(arn_exact_tree *t, uint32_t *first, uint32_t *end) {
+    while (t->n_nodes > 0) {
+        arn_exact_node *node = &t->node[t->n_nodes - 1];
+        if (node->key == 0 && node->clique < node->end) {
+            *first = node->clique;
+            *end = part_end(t, *first, node->end);
+            node->clique = *end;
+            return ENTER;
+        }
+        t->n_nodes--;
+    }
+    return SUCCEED;
+}
+
+/* The top node's current child has failed: goes back to the next child that may do. */
+static step go_back(arn_exact_tree *t, uint32_t *first, uint32_t *end) {
+    while (t->n_nodes > 0) {
+        arn_exact_node *node = &t->node[t->n_nodes - 1];
+        arn_exact_undo(&t->state, node->n_trail);
+        if (node->key != 0) {
+            if (next_move(t, node)) {
+                *first = node->first;
+                *end = node->end;
+                return ENTER;
+            }
+            *failed_slot(t, node->key) = node->key;
+        }
+        t->n_nodes--;
+    }
+    return FAIL;
+}
+
+static bool root_fits(const arn_exact_tree *t) {
+    const arn_exact_state *s = &t->state;
+    const arn_exact_model *m = s->model;
+    for (uint32_t c = 0; c < m->n_cliques; c++) {
+        if (s->load[c] > 0 && arn_exact_need(m, c, s->floor[c], s->load[c]) > s->capacity) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < m->n; i++) {
+        if (s->lowest[i] + m->size[i] > s->capacity) return false;
+    }
+    return true;
+}
+
+arn_exact_verdict arn_exact_tree_run(arn_exact_tree *t, int64_t capacity, uint64_t max_nodes) {
+    t->state.capacity = capacity;
+    t->n_nodes = 0;
+    if (!root_fits(t)) return ARN_EXACT_IMPOSSIBLE;
+    const uint64_t max_visited = t->visited + max_nodes;
+    uint32_t first = 0, end = t->state.model->n_cliques;
+    step next = ENTER;
+    for (;;) {
+        if (next == ENTER) {
+            next = enter(t, &first, &end, max_visited);
+            continue;
+        }
+        if (next == GIVE_UP) break;
+        const step after = next == SUCCEED ? go_up(t, &first, &end) : go_back(t, &first, &end);
+        if (after == next) break;
+        next = after;
+    }
+    arn_exact_undo(&t->state, 0);
+    return next == SUCCEED  ? ARN_EXACT_FOUND
+           : next == FAIL ? ARN_EXACT_IMPOSSIBLE
+                          : ARN_EXACT_GAVE_UP;
+}
+
+arenaut_status arn_exact_tree_init(arn_exact_tree *t, const arn_exact_model *model,
+                                   arn_region *region, arenaut_error *err) {
+    const arn_exact_tree empty = {.node_room = 4 * model->n + 1024};
+    const size_t n_failed = (size_t)1 << LOG_FAILED;
+    *t = empty;
+    const arenaut_status st = arn_exact_state_init(&t->state, model, region, err);
+    if (st != ARENAUT_OK) return st;
+    t->rank = arn_region_allocate(region, model->n, sizeof *t->rank);
+    t->weight = arn_region_allocate(region, model->n_cliques, sizeof *t->weight);
+    t->node = arn_region_allocate(region, t->node_room, sizeof *t->node);
+    t->safe = arn_region_allocate(region, model->n, sizeof *t->safe);
+    t->failed = arn_region_allocate(region, n_failed, sizeof *t->failed);
+    if (!t->rank || !t->weight || !t->node || !t->safe || !t->failed) return arn_no_memory(err);
+    for (uint32_t i = 0; i < model->n; i++) {
+        t->rank[i] = i;
+        t->safe[i] = UINT64_MAX;
+    }
+    for (uint32_t c = 0; c < model->n_cliques; c++) t->weight[c] = 1;
+    for (size_t k = 0; k < n_failed; k++) t->failed[k] = 0;
+    return ARENAUT_OK;
+}

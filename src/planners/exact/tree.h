@@ -1,0 +1,98 @@
+/* The search tree: decides whether everything fits below a capacity.
+ *
+ * A node takes a clique in which the outcome at the floor h is open, and branches on who lies
+ * there: one child for each unplaced member u that could (u is placed at h), and one more in
+ * which nobody does (the clique is rejected). This loses nothing:
+ *
+ * Let P(X) be the set of all ways to give the unplaced items of state X addresses that are
+ * at least `lowest`, aligned, clear of walls and of each other, and below the capacity. The
+ * claim is that the subtree of X finds a member of P(X) if there is one. Take the member x
+ * whose sum of addresses is smallest. Then in x no item alone can be moved down to a lower
+ * address that `lowest` allows.
+ *
+ *  - If x has u at h, then the child that places u has x without u among its P, provided
+ *    that no neighbour v lies below u in x, since the child raises all neighbours above u.
+ *    A clique is taken only if that is certain: lowest(v) + size(v) > h for all of them.
+ *    There is always such a clique, the one with the lowest floor of all.
+ *  - Otherwise every member u that could lie at h lies above, in x. Since it cannot be moved
+ *    to h, some neighbour v is in the way, so lowest(v) < h + size(u). And since it cannot be
+ *    lowered by one unit of its alignment, it is the first aligned address above the end of
+ *    a wall or of an unplaced neighbour v, which is at least lowest(v) + size(v). Reject
+ *    raises u to the least of these, and x remains in P of that child.
+ *
+ * With walls, gaps, alignment and edges nothing changes, as P(X), `lowest` and the argument
+ * know only which items are neighbours. Since P(X) depends on nothing but the unplaced items
+ * and their `lowest`, so does failure: a state that failed is remembered by a digest of just
+ * these, and fails again at once, however it was reached.
+ *
+ * Of items that are exactly alike only the first may be placed, since exchanging them changes
+ * nothing. Where no unplaced item reaches across the border between two cliques, the two
+ * sides are solved one after the other, and each fails for both. */
+#ifndef ARN_EXACT_TREE_H
+#define ARN_EXACT_TREE_H
+
+#include "planners/exact/state.h"
+
+/* Which of the open cliques is taken. */
+typedef enum arn_exact_choice {
+    ARN_EXACT_FEWEST,          /* with the fewest children */
+    ARN_EXACT_FEWEST_BY_WEIGHT, /* likewise, divided by how often packings failed there */
+    ARN_EXACT_LOWEST_FEWEST,   /* with the lowest floor; then as above */
+    ARN_EXACT_LOWEST_BY_WEIGHT,
+    ARN_EXACT_TIGHTEST, /* with the least space to waste; then with the fewest children */
+    ARN_EXACT_CHOICES
+} arn_exact_choice;
+
+/* How one run through the tree is steered. None of it changes what is found to be
+ * impossible, only how soon. */
+typedef struct arn_exact_style {
+    arn_exact_choice choice;
+    bool from_the_end; /* among equals take the last clique, not the first */
+    bool look_ahead;   /* try children that waste little first */
+} arn_exact_style;
+
+typedef enum arn_exact_verdict {
+    ARN_EXACT_FOUND,      /* state->offset holds a packing */
+    ARN_EXACT_IMPOSSIBLE, /* there is none */
+    ARN_EXACT_GAVE_UP,    /* after max_nodes nodes, or as go_on said */
+} arn_exact_verdict;
+
+enum { ARN_EXACT_BATCH = 8 };
+
+/* A node on the way from the root. Either a set of children of which one must succeed, or a
+ * stretch of cliques whose independent parts must all succeed. */
+typedef struct arn_exact_node {
+    uint32_t first, end; /* the cliques it is about */
+    uint32_t n_trail;    /* where the trail stood */
+    uint32_t clique;     /* that it branches on; for parts: where the next part begins */
+    uint64_t key;        /* digest of the state; 0 marks a node of parts */
+    uint32_t n, tried;   /* children in this batch, and how many of them were tried */
+    uint32_t option[ARN_EXACT_BATCH];
+    uint32_t last; /* rank of the last option of this batch */
+    bool more;     /* there may be options after this batch */
+    bool rejected; /* the child that rejects the floor was tried */
+} arn_exact_node;
+
+typedef struct arn_exact_tree {
+    arn_exact_state state;
+    arn_exact_style style;
+    uint32_t *rank;   /* per item: those with lower ranks are tried first */
+    uint64_t *weight; /* per clique: how often packings failed there, plus one */
+    arn_exact_node *node;
+    uint32_t n_nodes, node_room;
+    uint64_t *safe; /* per item: whether it is safe to place, as of one node: 2 × node + yes */
+    uint64_t visited; /* nodes, over all runs */
+    bool (*go_on)(void *context); /* asked now and then; false: give up */
+    void *context;
+    uint64_t *failed; /* digests of states that fail, by their low bits */
+} arn_exact_tree;
+
+arenaut_status arn_exact_tree_init(arn_exact_tree *tree, const arn_exact_model *model,
+                                   arn_region *region, arenaut_error *err);
+
+/* Runs from the empty packing; the state is empty again afterwards, except that offset
+ * holds the packing if one was found. */
+arn_exact_verdict arn_exact_tree_run(arn_exact_tree *tree, int64_t capacity,
+                                     uint64_t max_nodes);
+
+#endif

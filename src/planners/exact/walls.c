@@ -1,0 +1,198 @@
+/* What is taken from the start: reserved ranges, always, and fixed buffers, while they are
+ * alive. */
+#include "core/checked.h"
+#include "core/fail.h"
+#include "core/sort.h"
+#include "planners/exact/build.h"
+
+static arn_exact_wall fixed_wall(const arn_exact_build *x, uint32_t b) {
+    const arenaut_problem *p = x->in->problem;
+    const uint64_t first = arenaut_problem_fixed_offset(p, b);
+    const arn_exact_wall wall = {(int64_t)(first / x->model->unit),
+                                 (int64_t)((first + p->size[b]) / x->model->unit)};
+    return wall;
+}
+
+static bool lives_meet(const arenaut_problem *p, uint32_t a, uint32_t b) {
+    const arenaut_interval *la = arenaut_problem_lifetimes(p, a);
+    const arenaut_interval *lb = arenaut_problem_lifetimes(p, b);
+    const uint32_t na = arenaut_problem_lifetime_count(p, a);
+    const uint32_t nb = arenaut_problem_lifetime_count(p, b);
+    for (uint32_t i = 0, k = 0; i < na && k < nb;) {
+        if (la[i].first < lb[k].end && lb[k].first < la[i].end) return true;
+        if (la[i].end < lb[k].end) i++; else k++;
+    }
+    return false;
+}
+
+static bool has_edge(const arenaut_problem *p, uint32_t a, uint32_t b) {
+    const arenaut_conflict wanted = {a < b ? a : b, a < b ? b : a};
+    uint32_t low = 0, high = p->n_conflicts;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        const arenaut_conflict e = p->conflict[middle];
+        if (e.a < wanted.a || (e.a == wanted.a && e.b < wanted.b)) low = middle + 1;
+        else high = middle;
+    }
+    return low < p->n_conflicts && p->conflict[low].a == wanted.a && p->conflict[low].b == wanted.b;
+}
+
+static bool conflict(const arenaut_problem *p, uint32_t a, uint32_t b) {
+    return lives_meet(p, a, b) || has_edge(p, a, b);
+}
+
+static bool walls_meet(arn_exact_wall a, arn_exact_wall b) {
+    return a.first < b.end && b.first < a.end;
+}
+
+/* Fixed buffers that cannot stand where they are said to stand. */
+static void find_clashes(arn_exact_build *x) {
+    const arenaut_problem *p = x->in->problem;
+    for (uint32_t i = 0; i < x->n_fixed; i++) {
+        const arn_exact_wall wall = fixed_wall(x, x->fixed[i]);
+        const uint64_t align = arenaut_problem_align(p, x->fixed[i]);
+        if (arenaut_problem_fixed_offset(p, x->fixed[i]) % align) x->model->clash = true;
+        if (wall.end > x->highest_fixed) x->highest_fixed = wall.end;
+        for (uint32_t k = 0; k < i; k++) {
+            if (walls_meet(wall, fixed_wall(x, x->fixed[k])) &&
+                conflict(p, x->fixed[i], x->fixed[k])) {
+                x->model->clash = true;
+            }
+        }
+        for (uint32_t r = 0; r < p->n_reserved; r++) {
+            const arn_exact_wall range = {(int64_t)(p->reserved[r].first / x->model->unit),
+                                          (int64_t)(p->reserved[r].end / x->model->unit)};
+            if (p->reserved[r].pool == x->in->pool && walls_meet(wall, range)) {
+                x->model->clash = true;
+            }
+        }
+    }
+}
+
+static bool wall_before(const void *context, uint32_t a, uint32_t b) {
+    const arn_exact_wall *wall = context;
+    return wall[a].first < wall[b].first;
+}
+
+/* All walls of the pool in order of address; the first n_fixed of `raw` are the fixed
+ * buffers', the rest reserved ranges. */
+typedef struct sorted_walls {
+    arn_exact_wall *raw;
+    uint32_t *order;
+    uint32_t n;
+} sorted_walls;
+
+static bool sort_walls(arn_exact_build *x, sorted_walls *all) {
+    const arenaut_problem *p = x->in->problem;
+    const size_t room = (size_t)x->n_fixed + p->n_reserved;
+    all->raw = arn_region_allocate(&x->scratch, room, sizeof *all->raw);
+    all->order = arn_region_allocate(&x->scratch, room, 2 * sizeof *all->order);
+    if (!all->raw || !all->order) return false;
+    all->n = 0;
+    for (uint32_t i = 0; i < x->n_fixed; i++) all->raw[all->n++] = fixed_wall(x, x->fixed[i]);
+    for (uint32_t r = 0; r < p->n_reserved; r++) {
+        if (p->reserved[r].pool != x->in->pool) continue;
+        all->raw[all->n].first = (int64_t)(p->reserved[r].first / x->model->unit);
+        all->raw[all->n++].end = (int64_t)(p->reserved[r].end / x->model->unit);
+    }
+    for (uint32_t i = 0; i < all->n; i++) {
+        all->order[i] = i;
+        if (all->raw[i].end > x->highest_wall) x->highest_wall = all->raw[i].end;
+    }
+    arn_sort_ids(all->order, all->n, wall_before, all->raw, all->order + all->n);
+    return true;
+}
+
+/* A list of walls under construction: one list after another, each merged as it grows. */
+typedef struct wall_lists {
+    const arenaut_allocator *allocator;
+    arn_exact_wall *wall;
+    uint32_t n, capacity, start;
+} wall_lists;
+
+static bool add_wall(wall_lists *lists, arn_exact_wall wall) {
+    arn_exact_wall *last = lists->n > lists->start ? &lists->wall[lists->n - 1] : NULL;
+    if (last && wall.first <= last->end) {
+        if (wall.end > last->end) last->end = wall.end;
+        return true;
+    }
+    if (!arn_grow(lists->allocator, (void **)&lists->wall, &lists->capacity,
+                  (uint64_t)lists->n + 1, sizeof *lists->wall)) {
+        return false;
+    }
+    lists->wall[lists->n++] = wall;
+    return true;
+}
+
+/* Copies finished lists into the model. */
+static arn_exact_wall *keep_lists(arn_exact_model *m, const wall_lists *lists) {
+    arn_exact_wall *kept = arn_region_allocate(&m->region, lists->n, sizeof *kept);
+    for (uint32_t i = 0; kept && i < lists->n; i++) kept[i] = lists->wall[i];
+    return kept;
+}
+
+static bool list_item_walls(arn_exact_build *x, const sorted_walls *all, wall_lists *lists) {
+    arn_exact_model *m = x->model;
+    for (uint32_t i = 0; i < m->n; i++) {
+        m->wall_start[i] = lists->start = lists->n;
+        for (uint32_t k = 0; k < all->n; k++) {
+            const uint32_t w = all->order[k];
+            if (w < x->n_fixed && !conflict(x->in->problem, m->buffer[i], x->fixed[w])) continue;
+            if (!add_wall(lists, all->raw[w])) return false;
+        }
+    }
+    m->wall_start[m->n] = lists->n;
+    m->wall = keep_lists(m, lists);
+    return m->wall != NULL;
+}
+
+/* A wall stands in a clique if all who are alive there must keep clear of it. For a clique
+ * that is a moment, these are the fixed buffers alive then; every one of its members
+ * conflicts with those, so the walls that the members have in common are at least these,
+ * and common walls are what the clique's bound needs. */
+static bool stands_in(const arn_exact_build *x, uint32_t w, uint32_t c) {
+    const arn_exact_model *m = x->model;
+    if (w >= x->n_fixed) return true;
+    for (uint32_t k = m->member_start[c]; k < m->member_start[c + 1]; k++) {
+        if (!conflict(x->in->problem, m->buffer[m->member[k]], x->fixed[w])) return false;
+    }
+    return true;
+}
+
+static bool list_clique_walls(arn_exact_build *x, const sorted_walls *all, wall_lists *lists) {
+    arn_exact_model *m = x->model;
+    for (uint32_t c = 0; c < m->n_cliques; c++) {
+        m->clique_wall_start[c] = lists->start = lists->n;
+        for (uint32_t k = 0; k < all->n; k++) {
+            if (!stands_in(x, all->order[k], c)) continue;
+            if (!add_wall(lists, all->raw[all->order[k]])) return false;
+        }
+    }
+    m->clique_wall_start[m->n_cliques] = lists->n;
+    m->clique_wall = keep_lists(m, lists);
+    return m->clique_wall != NULL;
+}
+
+static arenaut_status list_walls(arn_exact_build *x, arenaut_error *err) {
+    arn_exact_model *m = x->model;
+    sorted_walls all;
+    m->wall_start = arn_region_allocate(&m->region, (size_t)m->n + 1, sizeof *m->wall_start);
+    m->clique_wall_start = arn_region_allocate(&m->region, (size_t)m->n_cliques + 1,
+                                               sizeof *m->clique_wall_start);
+    if (!m->wall_start || !m->clique_wall_start || !sort_walls(x, &all)) return arn_no_memory(err);
+    if (all.n) m->plain = false;
+    wall_lists items = {.allocator = x->in->allocator}, cliques = items;
+    const bool done = list_item_walls(x, &all, &items) && list_clique_walls(x, &all, &cliques);
+    arn_release(x->in->allocator, items.wall);
+    arn_release(x->in->allocator, cliques.wall);
+    return done ? ARENAUT_OK : arn_no_memory(err);
+}
+
+arenaut_status arn_exact_find_walls(arn_exact_build *x, arenaut_error *err) {
+    const uint64_t walls = (uint64_t)x->n_fixed + x->in->problem->n_reserved;
+    const uint64_t lists = (uint64_t)x->model->member_start[x->model->n_cliques] +
+                           x->model->n_cliques + x->n_fixed;
+    if (walls && lists > ARN_EXACT_MOST_PAIRS / walls) return arn_exact_too_large(x, err);
+    find_clashes(x);
+    return list_walls(x, err);
+}
