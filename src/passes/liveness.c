@@ -20,7 +20,6 @@ void arenaut_lowering_free(arenaut_lowering *lowering) {
     struct arenaut_lowering_store *store = lowering->store;
     const arenaut_allocator allocator = store->allocator;
     arenaut_problem_free(lowering->problem);
-    arn_release(&allocator, lowering->steps);
     arn_region_free(&store->region);
     arn_release(&allocator, store);
 }
@@ -187,10 +186,14 @@ static arenaut_status map_tensors(const arn_lower *lower, arenaut_lowering *lowe
 
 static arenaut_status lower_into(arn_lower *lower, arenaut_lowering *lowering) {
     uint32_t n_buffers = 0;
-    arenaut_status st = arn_lower_storage(lower);
+    arenaut_status st = arn_lower_count(lower, &lowering->n_steps);
+    if (st != ARENAUT_OK) return st;
+    lowering->steps = arn_region_allocate(&lowering->store->region, lowering->n_steps,
+                                          sizeof *lowering->steps);
+    if (!lowering->steps) return arn_no_memory(lower->err);
+    lower->lives.steps = lowering->steps;
+    st = arn_lower_storage(lower);
     if (st == ARENAUT_OK) st = arn_lower_walk(lower);
-    lowering->steps = lower->lives.steps; /* freed with the lowering, on failure too */
-    lowering->n_steps = lower->lives.n_steps;
     if (st == ARENAUT_OK) st = map_tensors(lower, lowering, &n_buffers);
     if (st == ARENAUT_OK) st = make_problem(lower, lowering, n_buffers);
     return st;

@@ -134,7 +134,7 @@ static void write_method(author *a, uint32_t m, bool entry) {
 }
 
 /* One or two entry methods, then up to three that they call, each calling later ones. */
-static arenaut_program *random_program(rng *r) {
+static arenaut_program *write_program(rng *r) {
     author a = {.program = new_program(), .r = r};
     const uint32_t n_entries = 1 + rng_below(r, 2), n = n_entries + rng_below(r, 4);
     for (uint32_t m = 0; m < n; m++) {
@@ -223,7 +223,7 @@ static void replay_finds_no_fault_in_what_liveness_says(void **state) {
     uint32_t pairs = 0;
     for (uint32_t seed = 0; seed < SEEDS; seed++) {
         rng r = {seed};
-        arenaut_program *program = random_program(&r);
+        arenaut_program *program = write_program(&r);
         for (size_t i = 0; i < COUNT_OF(targets); i++) {
             arenaut_lowering *l = lower_for(program, &targets[i], NULL);
             uint64_t *offset = pack(l->problem, &r);
@@ -248,7 +248,7 @@ static void replay_would_notice_a_life_that_ends_too_early(void **state) {
     uint32_t noticed = 0;
     for (uint32_t seed = 0; seed < SEEDS; seed++) {
         rng r = {seed};
-        arenaut_program *program = random_program(&r);
+        arenaut_program *program = write_program(&r);
         arenaut_lowering *l = lower_program(program, "generic");
         arenaut_interval *life = &l->problem->lifetime[rng_below(&r, l->problem->n_lifetimes)];
         if (life->end - life->first > 1) life->end--;

@@ -1,5 +1,5 @@
 /* What the parts of liveness share: storage.c says which tensors are one buffer, walk.c
- * when each is alive, reuse.c which may be written over which, pools.c where each may lie;
+ * when each is alive (count.c, how long that takes), reuse.c which may be written over which, pools.c where each may lie;
  * ../liveness.c puts them together. */
 #ifndef ARN_PASSES_LOWER_H
 #define ARN_PASSES_LOWER_H
@@ -31,7 +31,7 @@ typedef struct arn_lives {
     uint32_t *start;        /* n_tensors + 1: storage s owns life[start[s] .. start[s + 1]) */
     arenaut_interval *life; /* in order */
     uint32_t n_steps;
-    arenaut_step *steps; /* from arn_grow with the lowering's allocator */
+    arenaut_step *steps; /* lives in the lowering */
 } arn_lives;
 
 /* What every part reads, and the region for what they make. */
@@ -48,6 +48,9 @@ typedef struct arn_lower {
 } arn_lower;
 
 arenaut_status arn_lower_storage(arn_lower *lower);
+/* How many steps there will be; UNSUPPORTED past ARN_MAX_STEPS. */
+arenaut_status arn_lower_count(arn_lower *lower, uint32_t *n_steps);
+/* Fills lower->lives; lives.steps has room for all steps already. */
 arenaut_status arn_lower_walk(arn_lower *lower);
 
 /* Adds the pools to the problem and fills lower->pools; REFUSED naming a tensor for which

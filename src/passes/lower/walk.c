@@ -8,9 +8,6 @@
 #include "core/fail.h"
 #include "passes/lower/lower.h"
 
-/* Arguments looked at, over all visits: a bound on time for programs made to explode. */
-enum { MAX_ARGUMENTS = 1 << 28 };
-
 /* Life of a storage in the visit that last touched it. */
 typedef struct current {
     int64_t first, last;
@@ -40,8 +37,7 @@ typedef struct walk {
     current *now; /* per storage */
     closed *past;
     frame *frames;
-    uint32_t n_past, past_capacity, depth, frame_capacity, step_capacity, visits;
-    uint64_t arguments;
+    uint32_t n_past, past_capacity, depth, frame_capacity, visits;
 } walk;
 
 static bool close_life(walk *w, uint32_t storage) {
@@ -66,7 +62,6 @@ static bool touch(walk *w, const frame *f, uint32_t tensor, uint32_t step, bool 
     const bool own = !merge && !foreign;
     const uint32_t visit = own ? f->visit : EVERY_VISIT;
     current *c = &w->now[storage];
-    w->arguments++;
     /* It may be carried round a loop, past the end of what is seen of it here. */
     if (foreign && w->depth > 1) lower->storage.facts[storage] |= ARN_ALWAYS_ALIVE;
     if (c->visit != visit) {
@@ -87,15 +82,9 @@ static bool touch_all(walk *w, const frame *f, const uint32_t *tensors, uint32_t
     return true;
 }
 
-static bool add_step(walk *w, uint32_t method, uint32_t op) {
+static void add_step(walk *w, uint32_t method, uint32_t op) {
     arn_lives *lives = &w->lower->lives;
-    const arenaut_step step = {method, op};
-    if (!arn_grow(&w->lower->allocator, (void **)&lives->steps, &w->step_capacity,
-                  (uint64_t)lives->n_steps + 1, sizeof *lives->steps)) {
-        return false;
-    }
-    lives->steps[lives->n_steps++] = step;
-    return true;
+    lives->steps[lives->n_steps++] = (arenaut_step){method, op};
 }
 
 static bool enter(walk *w, uint32_t m) {
@@ -111,7 +100,7 @@ static bool enter(walk *w, uint32_t m) {
                  .start = w->lower->lives.n_steps,
                  .op = method->first_op,
                  .end = method->first_op + method->n_ops};
-    if (!add_step(w, m, ARENAUT_NONE)) return false;
+    add_step(w, m, ARENAUT_NONE);
     if (!touch_all(w, f, method->inputs, method->n_inputs, f->start, true)) return false;
     if (!outermost || !w->lower->target->keep_outputs) return true;
     return touch_all(w, f, method->outputs, method->n_outputs, f->start, true);
@@ -132,8 +121,8 @@ static bool begin_op(walk *w, frame *f) {
     const uint32_t step = w->lower->lives.n_steps;
     f->call = 0;
     f->in_op = true;
-    return add_step(w, f->method, f->op) &&
-           touch_all(w, f, op->outputs, op->n_outputs, step, true) &&
+    add_step(w, f->method, f->op);
+    return touch_all(w, f, op->outputs, op->n_outputs, step, true) &&
            touch_all(w, f, op->scratch, op->n_scratch, step, true);
 }
 
@@ -157,24 +146,16 @@ static bool advance(walk *w) {
     return f->op < f->end ? begin_op(w, f) : leave(w);
 }
 
-static arenaut_status run(walk *w) {
-    arn_lower *lower = w->lower;
-    const arenaut_program *p = lower->program;
+static bool run(walk *w) {
+    const arenaut_program *p = w->lower->program;
     for (uint32_t m = 0; m < p->n_methods; m++) {
         if (!p->methods[m].entry) continue;
-        if (!enter(w, m)) return arn_no_memory(lower->err);
+        if (!enter(w, m)) return false;
         while (w->depth > 0) {
-            if (!advance(w)) return arn_no_memory(lower->err);
-            if (lower->lives.n_steps > ARN_MAX_STEPS || w->arguments > MAX_ARGUMENTS) {
-                return arn_fail(lower->err, ARENAUT_UNSUPPORTED, 0,
-                                "method '%s': its calls expand to more than %d steps or %d "
-                                "arguments",
-                                p->methods[m].name ? p->methods[m].name : "", ARN_MAX_STEPS,
-                                MAX_ARGUMENTS);
-            }
+            if (!advance(w)) return false;
         }
     }
-    return ARENAUT_OK;
+    return true;
 }
 
 /* Gathers the lives by storage. They were closed in order of time, and stay so. */
@@ -202,11 +183,11 @@ arenaut_status arn_lower_walk(arn_lower *lower) {
     const uint32_t n = lower->program->n_tensors;
     walk w = {.lower = lower, .visits = EVERY_VISIT};
     w.now = arn_allocate_zeroed(&lower->allocator, n, sizeof *w.now);
-    arenaut_status st = w.now ? run(&w) : arn_no_memory(lower->err);
-    for (uint32_t s = 0; s < n && st == ARENAUT_OK; s++) {
-        if (w.now[s].visit != 0 && !close_life(&w, s)) st = arn_no_memory(lower->err);
+    bool done = w.now && run(&w);
+    for (uint32_t s = 0; s < n && done; s++) {
+        if (w.now[s].visit != 0) done = close_life(&w, s);
     }
-    if (st == ARENAUT_OK) st = gather(&w);
+    const arenaut_status st = done ? gather(&w) : arn_no_memory(lower->err);
     arn_release(&lower->allocator, w.now);
     arn_release(&lower->allocator, w.past);
     arn_release(&lower->allocator, w.frames);

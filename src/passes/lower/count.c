@@ -1,0 +1,76 @@
+/* How long the schedule gets when calls are followed: known before the first step, so
+ * that programs made to explode are refused at once. */
+#include "core/fail.h"
+#include "passes/lower/lower.h"
+
+/* Arguments looked at, over all visits: a bound on time. */
+enum { MAX_ARGUMENTS = 1 << 28, MANY = ARN_MAX_STEPS + 1 };
+
+/* Per method: how often it runs (MANY at most), and how many calls name it that have not
+ * been counted yet. */
+typedef struct counts {
+    uint32_t *visits, *callers;
+} counts;
+
+static uint32_t saturated(uint64_t visits) { return visits < MANY ? (uint32_t)visits : MANY; }
+
+/* Counts visits from callers to callees, a method when all of its callers are done; calls
+ * form no cycle. `ready` has room for every method. */
+static void count_visits(const arenaut_program *p, counts *c, uint32_t *ready) {
+    uint32_t n_ready = 0;
+    for (uint32_t m = 0; m < p->n_methods; m++) {
+        c->visits[m] = p->methods[m].entry;
+        c->callers[m] = 0;
+    }
+    for (uint32_t i = 0; i < p->n_ops; i++) {
+        for (uint32_t k = 0; k < p->ops[i].n_calls; k++) c->callers[p->ops[i].calls[k]]++;
+    }
+    for (uint32_t m = 0; m < p->n_methods; m++) {
+        if (c->callers[m] == 0) ready[n_ready++] = m;
+    }
+    while (n_ready > 0) {
+        const uint32_t caller = ready[--n_ready];
+        const arenaut_method *method = &p->methods[caller];
+        for (uint32_t i = method->first_op; i < method->first_op + method->n_ops; i++) {
+            for (uint32_t k = 0; k < p->ops[i].n_calls; k++) {
+                const uint32_t callee = p->ops[i].calls[k];
+                c->visits[callee] = saturated((uint64_t)c->visits[callee] + c->visits[caller]);
+                if (--c->callers[callee] == 0) ready[n_ready++] = callee;
+            }
+        }
+    }
+}
+
+static uint64_t arguments_of(const arenaut_program *p, const arenaut_method *method) {
+    uint64_t n = (uint64_t)method->n_inputs + method->n_outputs;
+    for (uint32_t i = method->first_op; i < method->first_op + method->n_ops; i++) {
+        n += (uint64_t)p->ops[i].n_inputs + p->ops[i].n_outputs + p->ops[i].n_scratch;
+    }
+    return n;
+}
+
+arenaut_status arn_lower_count(arn_lower *lower, uint32_t *n_steps) {
+    const arenaut_program *p = lower->program;
+    counts c;
+    c.visits = arn_region_allocate(&lower->scratch, p->n_methods, sizeof *c.visits);
+    c.callers = arn_region_allocate(&lower->scratch, p->n_methods, sizeof *c.callers);
+    uint32_t *ready = arn_region_allocate(&lower->scratch, p->n_methods, sizeof *ready);
+    if (!c.visits || !c.callers || !ready) return arn_no_memory(lower->err);
+    count_visits(p, &c, ready);
+    uint64_t steps = 0, arguments = 0;
+    for (uint32_t m = 0; m < p->n_methods; m++) {
+        const arenaut_method *method = &p->methods[m];
+        const uint64_t most = UINT64_MAX / 2 / MANY; /* arguments of one visit that count */
+        const uint64_t of_one = arguments_of(p, method);
+        steps += c.visits[m] * (1 + (uint64_t)method->n_ops);
+        arguments += c.visits[m] * (of_one < most ? of_one : most);
+        if (steps > ARN_MAX_STEPS || arguments > MAX_ARGUMENTS) {
+            return arn_fail(lower->err, ARENAUT_UNSUPPORTED, 0,
+                            "method '%s' runs so often that calls expand to more than %d steps or "
+                            "%d arguments",
+                            method->name ? method->name : "", ARN_MAX_STEPS, MAX_ARGUMENTS);
+        }
+    }
+    *n_steps = (uint32_t)steps;
+    return ARENAUT_OK;
+}
