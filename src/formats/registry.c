@@ -1,8 +1,12 @@
 /* The table of formats, and reading a file whatever it is. */
 #include <arenaut/format.h>
 
+#include <inttypes.h>
+
 #include "core/fail.h"
+#include "core/memory.h"
 #include "core/table.h"
+#include "ir/store.h"
 
 #define FORMAT(id) extern const arenaut_format arn_format_##id;
 #include "formats/formats.def"
@@ -85,6 +89,62 @@ static arenaut_status unknown_format(const uint8_t *data, size_t size, arenaut_e
                     head[0], head[1], head[2], head[3], names);
 }
 
+/* ---- the limit on memory ---- */
+
+/* An allocator that stops when all that it gave, less what blocks shrank by, would pass a
+ * limit. It does not know how large a released block was, so those still count. */
+typedef struct budget {
+    arenaut_allocator inner;
+    uint64_t left;
+    bool spent;
+} budget;
+
+static bool take_from(budget *b, size_t size) {
+    if (size > b->left) b->spent = true;
+    if (!b->spent) b->left -= size;
+    return !b->spent;
+}
+
+static void *budget_allocate(void *context, size_t size) {
+    budget *b = context;
+    return take_from(b, size) ? b->inner.allocate(b->inner.context, size) : NULL;
+}
+
+static void *budget_reallocate(void *context, void *block, size_t old_size, size_t new_size) {
+    budget *b = context;
+    if (!take_from(b, new_size > old_size ? new_size - old_size : 0)) return NULL;
+    return b->inner.reallocate(b->inner.context, block, old_size, new_size);
+}
+
+static void budget_release(void *context, void *block) {
+    budget *b = context;
+    b->inner.release(b->inner.context, block);
+}
+
+/* What was read stays with the caller's own allocator: the budget ends with this call. */
+static arenaut_status read_within(const arenaut_format *format, const uint8_t *data, size_t size,
+                                  const arenaut_read_options *options,
+                                  const arenaut_allocator *allocator, arenaut_document *document,
+                                  arenaut_error *err) {
+    if (options->max_memory == 0) {
+        return format->read(data, size, options, allocator, document, err);
+    }
+    budget b = {arn_allocator_or_default(allocator), options->max_memory, false};
+    const arenaut_allocator limited = {budget_allocate, budget_reallocate, budget_release, &b};
+    const arenaut_status st = format->read(data, size, options, &limited, document, err);
+    if (st == ARENAUT_NO_MEMORY && b.spent) {
+        return arn_fail(err, ARENAUT_TOO_LARGE, 0,
+                        "reading takes more than the %" PRIu64 " bytes of memory allowed for it",
+                        options->max_memory);
+    }
+    if (st == ARENAUT_OK) {
+        arn_program_use_allocator(document->program, &b.inner);
+        arn_problem_use_allocator(document->problem, &b.inner);
+        arn_plan_use_allocator(document->plan, &b.inner);
+    }
+    return st;
+}
+
 arenaut_status arenaut_read(const uint8_t *data, size_t size, const arenaut_format *format,
                             const arenaut_read_options *options,
                             const arenaut_allocator *allocator, arenaut_document *out,
@@ -98,7 +158,7 @@ arenaut_status arenaut_read(const uint8_t *data, size_t size, const arenaut_form
     }
     arenaut_document document = {format, NULL, NULL, NULL};
     const arenaut_status st =
-        format->read(data, size, options ? options : &defaults, allocator, &document, err);
+        read_within(format, data, size, options ? options : &defaults, allocator, &document, err);
     if (st != ARENAUT_OK) return st;
     document.format = format;
     *out = document;

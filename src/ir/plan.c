@@ -55,6 +55,10 @@ void arenaut_plan_free(arenaut_plan *plan) {
     arn_release(&allocator, store);
 }
 
+void arn_plan_use_allocator(arenaut_plan *plan, const arenaut_allocator *allocator) {
+    if (plan) plan->store->region.allocator = arn_allocator_or_default(allocator);
+}
+
 const char *arn_plan_copy_text(arenaut_plan *plan, const char *text, size_t length) {
     return arn_region_copy_text(&plan->store->region, text, length);
 }

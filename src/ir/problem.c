@@ -23,6 +23,12 @@ const arenaut_allocator *arn_problem_allocator(const arenaut_problem *problem) {
     return problem->store ? &problem->store->allocator : NULL;
 }
 
+void arn_problem_use_allocator(arenaut_problem *problem, const arenaut_allocator *allocator) {
+    if (!problem) return;
+    problem->store->allocator = arn_allocator_or_default(allocator);
+    problem->store->strings.allocator = problem->store->allocator;
+}
+
 arenaut_status arenaut_problem_new(const arenaut_allocator *allocator, arenaut_problem **out,
                                    arenaut_error *err) {
     struct arenaut_problem_store *store = arn_allocate_zeroed(allocator, 1, sizeof *store);

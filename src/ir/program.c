@@ -22,6 +22,12 @@ const arenaut_allocator *arn_program_allocator(const arenaut_program *program) {
     return program->store ? &program->store->allocator : NULL;
 }
 
+void arn_program_use_allocator(arenaut_program *program, const arenaut_allocator *allocator) {
+    if (!program) return;
+    program->store->allocator = arn_allocator_or_default(allocator);
+    program->store->region.allocator = program->store->allocator;
+}
+
 arenaut_status arenaut_program_new(const arenaut_allocator *allocator, arenaut_program **out,
                                    arenaut_error *err) {
     struct arenaut_program_store *store = arn_allocate_zeroed(allocator, 1, sizeof *store);
