@@ -93,7 +93,7 @@ static void every_member_is_understood(void **state) {
 }
 
 /* Any program that is valid; whether it means something does not matter here. */
-static arenaut_program *random_program(rng *r) {
+static arenaut_program *odd_program(rng *r) {
     static const char *const names[] = {NULL, "t", "*", "a \"b\"", "\xC3\xA9"};
     arenaut_program *p = new_program();
     const uint32_t methods = 1 + rng_below(r, 3);
@@ -149,7 +149,7 @@ static void random_programs_come_back_as_they_were(void **state) {
     (void)state;
     rng r = {11};
     for (int round = 0; round < 300; round++) {
-        arenaut_document d = {.program = random_program(&r)};
+        arenaut_document d = {.program = odd_program(&r)};
         arenaut_text text = write_text("program-json", &d);
         arenaut_document again = read_text(NULL, text.bytes);
         assert_same_program(d.program, again.program);
