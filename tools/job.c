@@ -215,6 +215,24 @@ static char *pass_selection(const tool_options *o) {
     return selection;
 }
 
+static void give_away(arenaut_program *program, const uint32_t *tensors, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++) {
+        if (tensors[i] == ARENAUT_NONE) continue;
+        program->tensors[arenaut_program_storage(program, tensors[i], NULL)].caller_owned = true;
+    }
+}
+
+/* --no-alloc-io: what goes in and out of entry methods is the caller's, for liveness and
+ * for replay alike. */
+static void give_away_io(arenaut_program *program) {
+    for (uint32_t m = 0; m < program->n_methods; m++) {
+        const arenaut_method *method = &program->methods[m];
+        if (!method->entry) continue;
+        give_away(program, method->inputs, method->n_inputs);
+        give_away(program, method->outputs, method->n_outputs);
+    }
+}
+
 static exit_code lower_program(tool_job *job) {
     const tool_options *o = job->options;
     arenaut_pool pools[ARENAUT_MAX_POOLS];
@@ -270,6 +288,7 @@ static exit_code prepare_program(tool_job *job) {
     char *selection = pass_selection(job->options);
     code = run_passes(job, job->document.program, selection, true);
     free(selection);
+    if (job->options->no_alloc_io) give_away_io(job->document.program);
     if (code == EXIT_FINE) code = lower_program(job);
     if (code != EXIT_FINE) return code;
     job->problem = job->lowering->problem;

@@ -8,7 +8,7 @@
 #include "report/label.h"
 #include "report/picture.h"
 
-enum { ROWS = 24, MARGIN = 12, LETTERS = 52, DEFAULT_NAMED = 16 };
+enum { ROWS = 24, MARGIN = 12, LETTERS = 52, DEFAULT_NAMED = 12 };
 
 static const char letter[LETTERS + 1] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
@@ -19,21 +19,21 @@ typedef struct ascii {
     arn_writer out;
     uint32_t columns;
     uint32_t *cells;           /* ROWS × columns; row 0 is the lowest; ARENAUT_NONE: empty */
-    uint32_t named[LETTERS];   /* the buffers with letters, largest first */
+    uint32_t named[LETTERS];   /* the buffers with letters, largest first; the
+                                * largest of them are also explained */
     uint32_t n_named;
 } ascii;
 
 /* Keeps the largest buffers; insertion into a short list. */
 static void choose_named(ascii *a, uint32_t pool) {
     const arenaut_problem *p = a->result->problem;
-    const uint32_t most = a->options->top && a->options->top < LETTERS ? a->options->top : DEFAULT_NAMED;
     a->n_named = 0;
     for (uint32_t b = 0; b < p->n_buffers; b++) {
         if (a->result->plan->pool[b] != pool || !arenaut_problem_needs_memory(p, b)) continue;
         uint32_t at = a->n_named;
         while (at > 0 && p->size[a->named[at - 1]] < p->size[b]) at--;
-        if (at == most) continue;
-        if (a->n_named < most) a->n_named++;
+        if (at == LETTERS) continue;
+        if (a->n_named < LETTERS) a->n_named++;
         memmove(a->named + at + 1, a->named + at, (a->n_named - at - 1) * sizeof *a->named);
         a->named[at] = b;
     }
@@ -93,8 +93,9 @@ static void put_rows(ascii *a, uint32_t pool) {
         const uint64_t arena = a->result->plan->arena[pool];
         const bool ticked = y + 1 == ROWS || y == ROWS / 2 - 1;
         put_margin(a, !ticked ? "" : arn_kib(y + 1 == ROWS ? arena : arena / 2).text);
-        uint32_t last = ARENAUT_NONE;
-        for (uint32_t x = 0; x < a->columns; x++) {
+        uint32_t last = ARENAUT_NONE, columns = a->columns;
+        while (columns > 0 && a->cells[y * a->columns + columns - 1] == ARENAUT_NONE) columns--;
+        for (uint32_t x = 0; x < columns; x++) {
             const uint32_t cell = a->cells[y * a->columns + x];
             if (cell != last) put_color(a, cell);
             last = cell;
@@ -148,8 +149,9 @@ static void put_title(ascii *a) {
 
 static void put_names(ascii *a) {
     const arenaut_problem *p = a->result->problem;
-    const uint32_t room = a->columns + MARGIN > 50 ? a->columns + MARGIN - 46 : 16;
-    for (uint32_t i = 0; i < a->n_named; i++) {
+    const uint32_t room = a->columns + MARGIN > 62 ? a->columns + MARGIN - 46 : 16;
+    const uint32_t most = a->options->top ? a->options->top : DEFAULT_NAMED;
+    for (uint32_t i = 0; i < a->n_named && i < most; i++) {
         const uint32_t b = a->named[i];
         const arenaut_interval *life = arenaut_problem_lifetimes(p, b);
         const arn_label name = arn_buffer_label(a->result, b, room);
@@ -158,6 +160,9 @@ static void put_names(ascii *a) {
         arn_put_spaces(&a->out, room - (arn_columns(name.text) < room ? arn_columns(name.text) : room));
         arn_putf(&a->out, " %14s  steps %" PRId64 "-%" PRId64 "\n", arn_commas(p->size[b]).text,
                  life[0].first, life[arenaut_problem_lifetime_count(p, b) - 1].end - 1);
+    }
+    if (a->n_named > most) {
+        arn_putf(&a->out, "      and %" PRIu32 " more with letters, by size\n", a->n_named - most);
     }
     arn_putf(&a->out, "\n  * alive at the peak, %s: %s bytes\n",
              arn_step_label(a->result, a->picture.peak.step).text,

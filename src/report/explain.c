@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include <arenaut/planner.h>
+
 #include "core/memory.h"
 #include "report/label.h"
 
@@ -112,10 +114,9 @@ static void put_buffer(explain *e, uint32_t rank, uint64_t *sum) {
     if (e->result->lowering) put_story_of_tensor(e, b);
     else put_story_of_buffer(e, b);
     arn_puts(&e->out, "\n");
-    if (p->source && p->source[b]) {
-        arn_puts(&e->out, "       ");
-        arn_put_clean(&e->out, p->source[b]);
-        arn_puts(&e->out, "\n");
+    const char *own = p->name ? p->name[b] : NULL, *source = p->source ? p->source[b] : NULL;
+    if (source && (!own || strcmp(own, source) != 0)) {
+        arn_putf(&e->out, "       %s\n", arn_text_label(source, width - 8).text);
     }
 }
 

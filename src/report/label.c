@@ -98,6 +98,8 @@ static arn_label cut_left(const char *text, uint32_t columns) {
     return out;
 }
 
+arn_label arn_text_label(const char *text, uint32_t columns) { return cut_left(text, columns); }
+
 arn_label arn_buffer_label(const arenaut_result *result, uint32_t buffer, uint32_t columns) {
     char store[24];
     return cut_left(arenaut_problem_buffer_name(result->problem, buffer, store), columns);

@@ -18,6 +18,8 @@ arn_label arn_kib(uint64_t bytes);                          /* 54.0 KiB; 672 B b
  * to `columns`: the end of a layer's path says most. */
 arn_label arn_buffer_label(const arenaut_result *result, uint32_t buffer, uint32_t columns);
 
+arn_label arn_text_label(const char *text, uint32_t columns); /* likewise of any text */
+
 /* "int8 [1,48,48,16]" of the tensor behind a buffer; "" if there is none. */
 arn_label arn_shape_label(const arenaut_result *result, uint32_t buffer);
 

@@ -13,14 +13,15 @@
 #include "report/picture.h"
 
 enum {
-    LEFT = 960, RIGHT = 1500, WIDTH = 12000, /* tenths of a pixel */
+    LEFT = 960, RIGHT = 1700, WIDTH = 12000, /* tenths of a pixel */
     PLOT = WIDTH - LEFT - RIGHT,
-    TITLE = 760, CURVE = 1100, GAP = 320, POOL_HEIGHT = 4600, LEGEND = 420,
-    OP_NAMES = 1000, STEP_NUMBERS = 360,
+    TITLE = 760, CURVE = 1100, GAP = 320, POOL_HEIGHT = 4600, LEGEND = 160,
+    OP_NAMES = 1160, STEP_NUMBERS = 360,
     MOST_OP_NAMES = 64,   /* more would overlap */
     MOST_RECTANGLES = 5000,
     GRID_COLUMNS = 160, GRID_ROWS = 100, /* for the rectangles past that */
     LETTER = 62, LINE = 140, /* of labels */
+    THIN = 40,
 };
 
 typedef struct rectangle {
@@ -46,7 +47,7 @@ static const char style[] =
     ".grid{stroke:#e3e6ea}.area{fill:#0072B2;fill-opacity:.22;stroke:#0072B2}"
     ".intermediate{fill:#56B4E9}.input{fill:#009E73}.output{fill:#E69F00}.state{fill:#CC79A7}"
     ".scratch{fill:#F0E442}.constant{fill:#999}.rest{fill:#9aa0a6}"
-    ".buffer{stroke:#1a1a1a;stroke-opacity:.55}.pale{fill-opacity:.32;stroke-opacity:.3}"
+    ".buffer{stroke:#1a1a1a;stroke-width:.7;stroke-opacity:.6}.thin{stroke-width:.2}.pale{fill-opacity:.32;stroke-opacity:.3}"
     ".arena{stroke:#1a1a1a;stroke-width:1.6}.bound{stroke:#0072B2;stroke-dasharray:7 4;"
     "stroke-width:1.4}.today{stroke:#D55E00;stroke-dasharray:2 3;stroke-width:1.6}"
     ".peak{stroke:#D55E00;stroke-width:1.2;stroke-dasharray:4 3}.warn{fill:#B34700}"
@@ -133,16 +134,14 @@ static void put_frame(svg *s) {
     arn_puts(&s->out, "/>\n");
 }
 
-/* Ticks at round numbers of bytes, KiB or MiB: powers of two times 1, 2 or 5. */
+/* Ticks at multiples of a power of two, `wanted` at most. */
 static void put_byte_ticks(svg *s, uint32_t wanted) {
-    uint64_t unit = 1;
-    while (s->top / wanted >= unit * 1024) unit *= 1024;
-    const uint64_t step = arn_nice_step((s->top / wanted + unit - 1) / unit) * unit;
-    for (uint64_t at = 0; step && at <= s->top; at += step) {
+    uint64_t step = 1;
+    while (s->top / step > wanted) step *= 2;
+    for (uint64_t at = 0; at <= s->top; at += step) {
         const uint32_t y = s->y + s->height - height_of(s, at);
         if (at) put_line(s, LEFT, y, LEFT + PLOT, y, "grid");
         put_text(s, LEFT - 80, y + 40, "soft small", "end", arn_kib(at).text);
-        if (at > UINT64_MAX - step) break;
     }
 }
 
@@ -282,20 +281,22 @@ static void put_tooltip(svg *s, uint32_t b) {
     arn_puts(&s->out, "</title></rect>\n");
 }
 
-/* Name and size inside the rectangle, as far as there is room. */
+/* Name and size inside the rectangle, as far as there is room. A name cut to a few letters
+ * says less than the size alone. */
 static void put_buffer_label(svg *s, rectangle r, uint32_t b, bool strong) {
-    enum { LEAST_LETTERS = 6, PADDING = 50 };
+    enum { LEAST_LETTERS = 16, PADDING = 50 };
     const char *cls = strong ? "label small" : "label small pl";
     const uint32_t letters = r.width > PADDING ? (r.width - PADDING) / LETTER : 0;
-    if (letters < LEAST_LETTERS || r.height < LINE) return;
-    const uint32_t lines = r.height >= 2 * LINE ? 2 : 1;
-    const uint32_t middle = s->y + r.y + r.height / 2;
+    const uint32_t middle = s->y + r.y + r.height / 2, x = LEFT + r.x + r.width / 2;
     const arn_label bytes = arn_commas(s->result->problem->size[b]);
-    const arn_label name = arn_buffer_label(s->result, b, letters);
-    const uint32_t x = LEFT + r.x + r.width / 2;
-    put_text(s, x, lines == 2 ? middle - 20 : middle + 35, cls, "middle", name.text);
-    if (lines == 2 && strlen(bytes.text) <= letters) {
+    const arn_label whole = arn_buffer_label(s->result, b, 90), name = arn_buffer_label(s->result, b, letters);
+    const bool has_name = letters >= LEAST_LETTERS || arn_columns(whole.text) <= letters;
+    const bool has_bytes = strlen(bytes.text) <= letters;
+    if (r.height >= 2 * LINE && has_name && has_bytes) {
+        put_text(s, x, middle - 20, cls, "middle", name.text);
         put_text(s, x, middle + 100, cls, "middle", bytes.text);
+    } else if (r.height >= LINE && (has_name || has_bytes)) {
+        put_text(s, x, middle + 35, cls, "middle", has_name ? name.text : bytes.text);
     }
 }
 
@@ -304,9 +305,10 @@ static void put_buffers(svg *s) {
         const uint32_t b = s->owner[s->chosen[i]];
         const rectangle r = place(s, s->chosen[i]);
         const bool strong = arn_alive_at(s->result->problem, b, s->picture.peak.step);
-        char cls[48] = "buffer ";
+        char cls[64] = "buffer ";
         strcat(cls, arenaut_class_name(arenaut_problem_class(s->result->problem, b)));
         if (!strong) strcat(cls, " pale");
+        if (r.height < THIN || r.width < THIN) strcat(cls, " thin"); /* else all outline */
         put_rectangle(s, r, cls);
         put_tooltip(s, b);
         put_buffer_label(s, r, b, strong);
@@ -365,14 +367,13 @@ static void put_levels(svg *s, const level *levels, uint32_t n) {
     for (uint32_t i = 0; i < n; i++) {
         const uint32_t y = s->y + s->height - height_of(s, levels[i].bytes);
         uint32_t text_y = y + 40;
-        char text[128];
+        const bool arena = strcmp(levels[i].cls, "arena") == 0;
         put_line(s, LEFT, y, LEFT + PLOT + 60, y, levels[i].cls);
         if (text_y < lowest_text) text_y = lowest_text;
-        lowest_text = text_y + LINE;
-        strcpy(text, levels[i].name);
-        strcat(text, " ");
-        strcat(text, arn_commas(levels[i].bytes).text);
-        put_text(s, LEFT + PLOT + 100, text_y, i == 0 ? "ink strong" : "ink", NULL, text);
+        lowest_text = text_y + 2 * LINE + LINE / 4;
+        put_text(s, LEFT + PLOT + 100, text_y, "soft", NULL, levels[i].name);
+        put_text(s, LEFT + PLOT + 100, text_y + LINE, arena ? "ink strong" : "ink", NULL,
+                 arn_commas(levels[i].bytes).text);
     }
 }
 
@@ -384,9 +385,10 @@ static void put_pool_levels(svg *s) {
     if (single && today && today->total > plan->total && today->total <= s->top) {
         levels[n++] = (level){today->total, "today", "now"};
     }
-    levels[n++] = (level){plan->arena[s->pool], "arena", single ? "arena" : "pool"};
     const uint64_t bound = single ? plan->total_bound : plan->lower_bound[s->pool];
-    if (bound <= plan->arena[s->pool]) levels[n++] = (level){bound, "bound", "bound"};
+    const bool reached = bound >= plan->arena[s->pool];
+    levels[n++] = (level){plan->arena[s->pool], "arena", reached ? "arena = bound" : "arena"};
+    if (!reached) levels[n++] = (level){bound, "bound", "bound"};
     put_levels(s, levels, n);
 }
 
@@ -472,7 +474,7 @@ static uint32_t total_height(const svg *s) {
     uint32_t pools = 0;
     for (uint32_t i = 0; i < s->result->plan->n_pools; i++) pools += s->result->plan->arena[i] != 0;
     return TITLE + CURVE + GAP + (pools ? pools : 1) * (POOL_HEIGHT + GAP) +
-           (names_ops(s) ? OP_NAMES : STEP_NUMBERS) + LEGEND;
+           (names_ops(s) ? OP_NAMES : STEP_NUMBERS) + LEGEND - GAP + 100;
 }
 
 static arenaut_status draw(svg *s, arenaut_error *err) {
@@ -481,8 +483,9 @@ static arenaut_status draw(svg *s, arenaut_error *err) {
     arenaut_status st = ARENAUT_OK;
     arn_puts(&s->out, "<svg xmlns=\"http://www.w3.org/2000/svg\"");
     arn_putf(&s->out, " viewBox=\"0 0 %d %" PRIu32 "\" role=\"img\"", WIDTH / 10, (height + 9) / 10);
-    arn_putf(&s->out, " width=\"%d\" height=\"%" PRIu32 "\">\n<title>Memory plan</title>\n%s", WIDTH / 10,
-             (height + 9) / 10, style);
+    arn_putf(&s->out, " width=\"%d\" height=\"%" PRIu32 "\">\n<title>Memory plan</title>\n", WIDTH / 10,
+             (height + 9) / 10);
+    arn_puts(&s->out, style);
     arn_puts(&s->out, "<rect width=\"100%\" height=\"100%\" class=\"bg\"/>\n");
     put_title(s);
     s->y = TITLE;
@@ -503,7 +506,6 @@ static arenaut_status draw(svg *s, arenaut_error *err) {
     if (names_ops(s)) put_op_names(s);
     else put_step_numbers(s);
     s->y += names_ops(s) ? OP_NAMES : STEP_NUMBERS;
-    s->y += 140;
     put_legend(s);
     arn_puts(&s->out, "</svg>\n");
     return st;
