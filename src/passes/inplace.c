@@ -148,8 +148,7 @@ static bool others_allow(const inplace *pass, const arenaut_op *op, arenaut_in_p
  * had already come first and stay. */
 static arenaut_status store_pairs(inplace *pass, arenaut_op *op) {
     if (pass->n_pairs == op->n_in_place) return ARENAUT_OK;
-    arenaut_in_place *kept =
-        arenaut_program_alloc(pass->program, pass->n_pairs * sizeof *kept);
+    arenaut_in_place *kept = arenaut_program_alloc(pass->program, pass->n_pairs * sizeof *kept);
     if (!kept) return arn_no_memory(pass->err);
     uint32_t n = 0;
     for (uint32_t i = 0; i < pass->n_pairs; i++) {

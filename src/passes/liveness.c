@@ -51,6 +51,7 @@ static uint32_t choose_buffers(const arn_lower *lower, uint32_t *ids) {
 static arenaut_class class_of(const arn_lower *lower, uint32_t storage) {
     const arenaut_class own = lower->program->tensors[storage].cls;
     const uint8_t facts = lower->storage.facts[storage];
+    if (facts & ARN_ALWAYS_ALIVE) return ARENAUT_STATE;
     if (own != ARENAUT_INTERMEDIATE) return own;
     if (facts & ARN_ENTRY_OUTPUT) return ARENAUT_OUTPUT;
     return facts & ARN_ENTRY_INPUT ? ARENAUT_INPUT : ARENAUT_INTERMEDIATE;

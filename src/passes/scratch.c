@@ -128,8 +128,11 @@ arenaut_scratch_knowledge arenaut_scratch_known(const arenaut_program *program,
     bool given = listed;
     for (uint32_t i = 0; i < program->n_ops; i++) {
         const arenaut_op *op = &program->ops[i];
-        if (op->n_scratch > 0) given = true;
-        else if (!listed && op->name && asks(program, op, target)) return ARENAUT_SCRATCH_UNKNOWN;
+        if (op->n_scratch > 0) {
+            given = true;
+        } else if (!listed && op->name && asks(program, op, target)) {
+            return ARENAUT_SCRATCH_UNKNOWN;
+        }
     }
     return given ? ARENAUT_SCRATCH_GIVEN : ARENAUT_SCRATCH_NONE;
 }

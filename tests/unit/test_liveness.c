@@ -423,6 +423,24 @@ static void a_shared_buffer_that_is_only_read_is_state_too(void **state) {
     arenaut_lowering *l = lower_program(p, "generic");
     expect_life(l, "cache0", "[0,4)");
     assert_int_equal(l->buffer[1], l->buffer[4]);
+    assert_int_equal(arenaut_problem_class(l->problem, l->buffer[1]), ARENAUT_STATE);
+    arenaut_lowering_free(l);
+    arenaut_program_free(p);
+}
+
+static void a_constant_that_another_method_writes_is_state(void **state) {
+    (void)state;
+    arenaut_program *p = two_entries();
+    p->tensors[1].cls = ARENAUT_CONSTANT;
+    arenaut_lowering *l = lower_program(p, "generic");
+    expect_life(l, "cache0", "[0,4)");
+    assert_int_equal(l->buffer[1], l->buffer[4]);
+    assert_int_equal(arenaut_problem_class(l->problem, l->buffer[1]), ARENAUT_STATE);
+    arenaut_lowering_free(l);
+    p->tensors[4].cls = ARENAUT_CONSTANT; /* now nobody writes it */
+    l = lower_program(p, "generic");
+    assert_int_equal(l->buffer[1], ARENAUT_NONE);
+    assert_int_equal(l->buffer[4], ARENAUT_NONE);
     arenaut_lowering_free(l);
     arenaut_program_free(p);
 }
@@ -661,6 +679,7 @@ int main(void) {
         cmocka_unit_test(entry_methods_follow_one_another_and_state_outlives_them),
         cmocka_unit_test(state_is_not_planned_where_the_runtime_keeps_it),
         cmocka_unit_test(a_shared_buffer_that_is_only_read_is_state_too),
+        cmocka_unit_test(a_constant_that_another_method_writes_is_state),
         cmocka_unit_test(a_global_tensor_touched_in_a_call_lives_throughout),
         cmocka_unit_test(devices_never_share_a_pool),
         cmocka_unit_test(given_pools_serve_their_device),

@@ -1,6 +1,6 @@
-/* What the parts of liveness share: storage.c says which tensors are one buffer, walk.c
- * when each is alive (count.c, how long that takes), reuse.c which may be written over which, pools.c where each may lie;
- * ../liveness.c puts them together. */
+/* What the parts of liveness share: count.c says how long the schedule is, storage.c which
+ * tensors are one buffer, walk.c when each is alive, pools.c where it may lie, reuse.c what
+ * it may be written over; ../liveness.c puts them together. */
 #ifndef ARN_PASSES_LOWER_H
 #define ARN_PASSES_LOWER_H
 
@@ -13,10 +13,11 @@ enum { ARN_MAX_STEPS = 1 << 24 };
 /* What is known of a storage, as a bit set. */
 enum {
     ARN_NO_BUFFER = 1 << 0,    /* constant, empty, or in memory that is not the arena's */
-    ARN_ALWAYS_ALIVE = 1 << 1, /* state, or shared between methods by name */
-    ARN_RESULT = 1 << 2,       /* holds an output of a method */
-    ARN_ENTRY_INPUT = 1 << 3,
-    ARN_ENTRY_OUTPUT = 1 << 4,
+    ARN_NOT_CONSTANT = 1 << 1, /* at least one of the tensors of its name is no constant */
+    ARN_ALWAYS_ALIVE = 1 << 2, /* state, or shared between methods by name */
+    ARN_RESULT = 1 << 3,       /* holds an output of a method */
+    ARN_ENTRY_INPUT = 1 << 4,
+    ARN_ENTRY_OUTPUT = 1 << 5,
 };
 
 /* Tensors that are one buffer: views with what they view, and state of one name. */

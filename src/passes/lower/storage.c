@@ -41,8 +41,8 @@ static void mark(arn_lower *lower, const uint32_t *tensors, uint32_t count, uint
 static uint8_t own_facts(const arn_lower *lower, const arenaut_tensor *tensor) {
     const bool state = tensor->cls == ARENAUT_STATE || tensor->qualified_name;
     uint8_t facts = state ? ARN_ALWAYS_ALIVE : 0;
-    if (tensor->cls == ARENAUT_CONSTANT || tensor->caller_owned || tensor->bytes == 0 ||
-        (state && !lower->target->state_in_arena)) {
+    if (tensor->cls != ARENAUT_CONSTANT) facts |= ARN_NOT_CONSTANT;
+    if (tensor->caller_owned || tensor->bytes == 0 || (state && !lower->target->state_in_arena)) {
         facts |= ARN_NO_BUFFER;
     }
     return facts;
@@ -88,6 +88,10 @@ arenaut_status arn_lower_storage(arn_lower *lower) {
         storage->align[s] = arn_max_u64(storage->align[s], tensor->align);
         /* Of a view, nothing but its alignment says anything about the storage. */
         if (tensor->view_of == ARENAUT_NONE) storage->facts[s] |= own_facts(lower, tensor);
+    }
+    /* What one method takes for a constant is state where another one writes it. */
+    for (uint32_t t = 0; t < p->n_tensors; t++) {
+        if (!(storage->facts[t] & ARN_NOT_CONSTANT)) storage->facts[t] |= ARN_NO_BUFFER;
     }
     mark_uses(lower);
     return ARENAUT_OK;
