@@ -302,7 +302,7 @@ static arenaut_status take_name(parser *p, uint32_t *key) {
 static arenaut_status take_value(parser *p, uint32_t key) {
     skip_blanks(p);
     if (p->at == p->end) return unexpected(p, "a value");
-    uint32_t node;
+    uint32_t node = 0;
     arenaut_status st = add_node(p, key, &node);
     if (st != ARENAUT_OK) return st;
     if (*p->at != '{' && *p->at != '[') return skip_scalar(p);
