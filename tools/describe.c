@@ -74,7 +74,8 @@ void describe_witness(const tool_job *job, arenaut_text *out) {
         char store[24];
         const uint32_t b = witness->buffers[i];
         text_put(out, i ? ", " : "");
-        text_put_clean(out, arenaut_problem_buffer_name(job->problem, b, store));
+        const char *name = arenaut_problem_buffer_name(job->problem, b, store);
+        text_put_clean(out, shortened(name).text);
         text_printf(out, " (%s)", with_commas(job->problem->size[b]).text);
     }
     if (witness->n_buffers > SHOWN) text_printf(out, " and %" PRIu32 " more", witness->n_buffers - SHOWN);

@@ -303,14 +303,25 @@ static void grant_wishes(void *context, uint32_t id, arenaut_buffer *buffer) {
 }
 
 /* --pool on a bare problem: only where the problem did not name pools of its own, whose
- * numbers its buffers might mean. */
+ * numbers its buffers might mean. --capacity limits the first pool in the problem itself,
+ * so that the checker holds the plan, or the proof that there is none, against it. */
 static exit_code replacement_pools(const edits *e, const tool_options *options,
                                    arenaut_pool *pools, uint32_t *n_pools, char **names) {
-    if (e->lowering || options->pool.n == 0) return EXIT_FINE;
-    if (e->problem->n_pools > 1 || e->problem->pools) {
-        return complain(EXIT_USAGE, e->path, "--pool: this problem names its own pools");
+    const bool limited = options->capacity != NOT_GIVEN;
+    if (!e->lowering && options->pool.n > 0) {
+        if (e->problem->n_pools > 1 || e->problem->pools) {
+            return complain(EXIT_USAGE, e->path, "--pool: this problem names its own pools");
+        }
+        const exit_code code = parse_pools(options, pools, n_pools, names);
+        if (code != EXIT_FINE) return code;
+    } else if (limited) {
+        *n_pools = e->problem->n_pools;
+        memcpy(pools, e->problem->pool, *n_pools * sizeof *pools);
     }
-    return parse_pools(options, pools, n_pools, names);
+    if (limited && *n_pools > 0 && pools[0].capacity > options->capacity) {
+        pools[0].capacity = options->capacity;
+    }
+    return EXIT_FINE;
 }
 
 exit_code apply_edits(const char *path, const tool_options *options,
@@ -322,7 +333,8 @@ exit_code apply_edits(const char *path, const tool_options *options,
     char *names = NULL;
     arenaut_problem *with_pools = NULL;
     arenaut_error err = {0};
-    if (options->align.n + options->pin.n + options->pool.n == 0) return EXIT_FINE;
+    const bool wishes = options->align.n || options->pin.n || options->pool.n;
+    if (!wishes && options->capacity == NOT_GIVEN) return EXIT_FINE;
 
     e.wishes = must_allocate(options->align.n + options->pin.n, sizeof *e.wishes);
     exit_code code = replacement_pools(&e, options, pools, &n_pools, &names);

@@ -20,7 +20,7 @@ exit_code parse_pools(const tool_options *options, arenaut_pool pools[ARENAUT_MA
                       uint32_t *n_pools, char **names);
 
 /* Applies --align TENSOR=N, --align N (problems only: liveness does it for programs) and
- * --pin to `problem`; *edited stays NULL if there is nothing to do. `program` and
+ * --pin and --capacity to `problem`; *edited stays NULL if there is nothing to do. `program` and
  * `lowering` are NULL for a bare problem. */
 exit_code apply_edits(const char *path, const tool_options *options,
                       const arenaut_program *program, const arenaut_lowering *lowering,

@@ -118,6 +118,11 @@ static bool is_direct(const struct stat *info) {
     return !S_ISREG(info->st_mode) && !S_ISDIR(info->st_mode) && !S_ISLNK(info->st_mode);
 }
 
+bool output_is_direct(const char *path) {
+    struct stat info;
+    return is_standard_stream(path) || (stat(path, &info) == 0 && is_direct(&info));
+}
+
 exit_code output_check(const char *path, bool force, bool binary) {
     struct stat info;
     if (is_standard_stream(path)) {

@@ -36,6 +36,9 @@ typedef struct output_file {
  * and `force` is not set, if its folder does not, or if binary would go to a terminal. */
 exit_code output_check(const char *path, bool force, bool binary);
 
+/* Standard output, a device or a pipe: nothing that a name says what to write to. */
+bool output_is_direct(const char *path);
+
 exit_code output_open(const char *path, bool force, output_file *output);
 arenaut_sink output_sink(output_file *output);
 /* Syncs and renames. Complains, and leaves nothing behind, if that fails. */

@@ -38,7 +38,7 @@ static exit_code check_original(const tool_job *job, const char *path, output_ki
 
 exit_code kind_for_path(const tool_job *job, const char *path, output_kind *kind) {
     *kind = (output_kind){NULL, NULL};
-    if (is_standard_stream(path)) {
+    if (output_is_direct(path)) {
         kind->format = job->document.format->write && !job->document.program
                            ? job->document.format
                        : job->document.format->needs_original ? job->document.format

@@ -10,7 +10,7 @@ typedef struct output_kind {
     const arenaut_report *report;
 } output_kind;
 
-/* By the output's name; for "-" the input's own format. Complains if nothing fits. */
+/* By the output's name; for "-" or a device the input's own format. Complains if nothing fits. */
 exit_code kind_for_path(const tool_job *job, const char *path, output_kind *kind);
 /* By --as: a format, a report, or the short names json, problem, program. */
 exit_code kind_for_name(const char *name, output_kind *kind);

@@ -203,6 +203,20 @@ number_text change_percent(uint64_t from, uint64_t to) {
     return out;
 }
 
+short_name shortened(const char *name) {
+    enum { KEPT = 40 };
+    short_name out;
+    const size_t length = strlen(name);
+    if (length < KEPT + 4) {
+        strcpy(out.text, name);
+        return out;
+    }
+    const char *end = name + length - KEPT;
+    while (((unsigned char)*end & 0xC0) == 0x80) end++; /* not in the middle of a character */
+    snprintf(out.text, sizeof out.text, "...%s", end);
+    return out;
+}
+
 size_t columns_of(const char *text) {
     size_t columns = 0;
     for (; *text; text++) columns += ((unsigned char)*text & 0xC0) != 0x80;

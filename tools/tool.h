@@ -54,6 +54,12 @@ number_text in_units(uint64_t bytes);         /* 54.0 KiB; 672 B below 1 KiB */
 number_text tenths_percent(uint64_t part, uint64_t whole); /* 12.3 %, rounded to nearest */
 number_text change_percent(uint64_t from, uint64_t to);    /* -25.0 %, +3.1 % */
 
+/* The end of a long name, which says most of a layer's path: "...block_3/conv2d". */
+typedef struct short_name {
+    char text[64];
+} short_name;
+short_name shortened(const char *name);
+
 /* Characters a terminal shows for UTF-8 text, counting each code point as one. */
 size_t columns_of(const char *text);
 

@@ -27,9 +27,9 @@ static void put_header(const tool_job *job, const text_style *style, arenaut_tex
     text_put_clean(out, base_name(job->input.path));
     text_put(out, style->plain);
     if (program) {
-        text_printf(out, "  %" PRIu32 " ops, %" PRIu32 " tensors, %" PRIu32 " in the arena   %s",
-                    program->n_ops, program->n_tensors, planned_buffers(job->problem),
-                    job->target->name);
+        text_printf(out, "  %" PRIu32 " op%s, %" PRIu32 " tensors, %" PRIu32 " in the arena   %s",
+                    program->n_ops, program->n_ops == 1 ? "" : "s", program->n_tensors,
+                    planned_buffers(job->problem), job->target->name);
         if (job->target->align > 1) text_printf(out, ", %" PRIu64 "-byte aligned", job->target->align);
     } else {
         text_printf(out, "  %" PRIu32 " buffers", job->problem->n_buffers);
@@ -102,6 +102,10 @@ static void put_outcome(const planning *p, const text_style *style, arenaut_text
         text_put(out, "  scratch    unknown: some kernels want memory that the file does not tell; "
                       "see --scratch\n");
     }
+    if (planning_temporaries(job) > job->plan->total) {
+        text_printf(out, "  head       %s itself needs %s bytes there while it plans: that much stays\n",
+                    job->target->name, with_commas(planning_temporaries(job)).text);
+    }
     text_printf(out, "  check      %sok%s: %" PRIu32 " buffers lie apart", style->good, style->plain,
                 planned_buffers(job->problem));
     if (job->lowering) text_put(out, ", and a replay of the ops finds every byte in place");
@@ -151,7 +155,8 @@ static void decide(planning *p) {
     if (into_model && program->given == ARENAUT_GIVEN_FOREIGN && !job->options->force) {
         p->reason = "the file holds another tool's plan, which -f replaces";
     } else if (job_is_larger(job)) {
-        p->reason = "the runtime does better today";
+        p->reason = job->today.from_file ? "the plan in the file needs less"
+                                         : "the runtime does better today";
     } else if (into_model && !job_is_better(job) && program->given == ARENAUT_GIVEN_OURS) {
         p->reason = "the file holds this plan already";
     } else if (into_model && !job_is_better(job)) {

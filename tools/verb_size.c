@@ -68,6 +68,10 @@ static void put_details(const tool_job *job, arenaut_text *out) {
     if (job->today.overlaps) {
         text_printf(out, "  today    the plan in the file is wrong: %s\n", job->today.finding.msg);
     }
+    if (job->today.from_file && job->today.plan->total < plan->total_bound && !job->today.overlaps) {
+        text_put(out, "  today    the plan in the file lets values share memory as only its maker can "
+                      "know to be safe\n");
+    }
     if (temporaries == 0) return;
     text_printf(out, "  head     while planning, %s itself needs %s bytes in the same place\n"
                      "           (%" PRIu32 " tensors, %" PRIu32 " buffers): ",
