@@ -80,6 +80,7 @@ typedef struct arenaut_placement {
 typedef struct arenaut_replay_options {
     uint32_t only_method; /* ARENAUT_NONE: all entry methods */
     bool keep_inputs;     /* inputs must still hold their bytes when their method ends */
+    bool exclude_io;      /* entry inputs and outputs without a place are the caller's */
 } arenaut_replay_options;
 
 /* Replays every entry method twice: both sides of branches, loops to a fixed point,

@@ -14,6 +14,8 @@
 
 #include <arenaut/program.h>
 
+#include "support/random.h"
+
 arenaut_program *new_program(void);
 uint32_t begin_method(arenaut_program *program, const char *name);      /* an entry */
 uint32_t begin_submethod(arenaut_program *program, const char *name);   /* called by ops */
@@ -27,6 +29,11 @@ uint32_t add_op(arenaut_program *program, arenaut_op op);
 void set_io(arenaut_program *program, uint32_t method, const uint32_t *inputs, size_t n_inputs,
             const uint32_t *outputs, size_t n_outputs);
 void finish_program(arenaut_program *program); /* validates it */
+
+/* A valid, finished program with ops of all kinds: views, in-place pairs, state shared by
+ * name, scratch, branches, loops (at most one inside another), calls, delegates. At most
+ * 120 tensors of at most 4 bytes. Nearly all of its reads find something written. */
+arenaut_program *random_program(rng *r);
 
 /* Lists of tensors, with their length. */
 #define LIST_COUNT(...) (sizeof((const uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t))

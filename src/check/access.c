@@ -1,0 +1,193 @@
+/* access: single reads and writes of a replay, and the words for what they find. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "check/finding.h"
+#include "check/replay.h"
+#include "core/checked.h"
+
+enum { WHERE = 120 };
+
+/* "op 3 'ADD' of method 'main'", or the method alone. */
+static const char *where(const arn_replay *r, char text[WHERE]) {
+    const char *method = r->program->methods[r->method].name;
+    char unnamed[24];
+    snprintf(unnamed, sizeof unnamed, "method%" PRIu32, r->method);
+    if (r->op == ARENAUT_NONE) {
+        snprintf(text, WHERE, "method '%.40s'", method ? method : unnamed);
+    } else {
+        const char *name = r->program->ops[r->op].name;
+        snprintf(text, WHERE, "op %" PRIu32 " '%.40s' of method '%.40s'",
+                 r->op - r->program->methods[r->method].first_op, name ? name : "op",
+                 method ? method : unnamed);
+    }
+    return text;
+}
+
+/* What findings have in common. The bytes are those that both tensors have in the pool, or
+ * the one cell that was found where there is no second tensor. */
+static void fill_in(arn_replay *r, arenaut_rule rule, uint32_t a, uint32_t b, uint32_t cell) {
+    const arn_places *p = &r->places;
+    arenaut_finding *f = r->finding;
+    f->rule = rule;
+    f->a = a;
+    f->b = b;
+    f->op = r->op;
+    f->method = r->method;
+    if (cell == ARENAUT_NONE) return;
+    uint32_t first = cell, end = cell + 1;
+    if (b != ARENAUT_NONE && p->place[b].first <= cell && cell < p->place[b].end) {
+        first = p->place[a].first > p->place[b].first ? p->place[a].first : p->place[b].first;
+        end = p->place[a].end < p->place[b].end ? p->place[a].end : p->place[b].end;
+    }
+    f->pool = p->cell_pool[cell];
+    f->first = p->cell_address[first];
+    f->end = p->cell_address[end];
+}
+
+static arenaut_status reject_broken(arn_replay *r, uint32_t tensor) {
+    const arn_places *p = &r->places;
+    const uint32_t owner = p->owner[tensor];
+    const uint64_t bytes = r->program->tensors[tensor].bytes;
+    char at[WHERE], names[2][24];
+    const char *name = arenaut_program_tensor_name(r->program, tensor, names[0]);
+    const arenaut_rule rule = (arenaut_rule)p->place[tensor].broken;
+    fill_in(r, rule, tensor, ARENAUT_NONE, ARENAUT_NONE);
+    r->finding->pool = p->base_pool[owner];
+    if (rule == ARENAUT_RULE_NO_PLACE) {
+        return arn_reject(r->finding, r->err, "%s uses '%.60s' of %" PRIu64
+                          " bytes, which has no place", where(r, at), name, bytes);
+    }
+    uint64_t delta;
+    (void)arenaut_program_storage(r->program, tensor, &delta);
+    r->finding->first = p->base_offset[owner] + delta;
+    r->finding->end = r->finding->first + bytes;
+    if (rule == ARENAUT_RULE_OUTSIDE) {
+        return arn_reject(r->finding, r->err,
+                          "%s uses '%.60s' of %" PRIu64 " bytes at offset %" PRIu64
+                          ", which is not inside the arena of pool %" PRIu32,
+                          where(r, at), name, bytes, r->finding->first, p->base_pool[owner]);
+    }
+    r->finding->b = owner;
+    return arn_reject(r->finding, r->err,
+                      "%s uses '%.60s', which is placed apart from the memory that it shares with "
+                      "'%.60s': its bytes are at offset %" PRIu64 " of pool %" PRIu32,
+                      where(r, at), name,
+                      arenaut_program_tensor_name(r->program, owner, names[1]), r->finding->first,
+                      p->base_pool[owner]);
+}
+
+arenaut_status arn_touch(arn_replay *r, uint32_t tensor, bool *skip) {
+    const arn_place *place = &r->places.place[tensor];
+    *skip = place->left_alone;
+    if (place->left_alone) return ARENAUT_OK;
+    if (place->broken != ARENAUT_RULE_NONE) return reject_broken(r, tensor);
+    r->touched[r->places.owner[tensor]] = true;
+    return ARENAUT_OK;
+}
+
+/* Of the owners that met at a cell, one that is not the reader. */
+static uint32_t culprit(const arn_replay *r, uint32_t cell, uint32_t owner) {
+    for (int i = 0; i < 2; i++) {
+        const uint32_t met = r->shadow.met[i][cell];
+        if (met != owner && met < ARN_OWNER_LIMIT) return met;
+    }
+    return ARENAUT_NONE;
+}
+
+static arenaut_status reject_read(arn_replay *r, uint32_t tensor, uint32_t cell) {
+    const uint32_t owner = r->places.owner[tensor];
+    const uint32_t holder = arn_shadow_owner(&r->shadow, cell);
+    const bool state = r->places.state[owner];
+    char at[WHERE], names[2][24];
+    const char *name = arenaut_program_tensor_name(r->program, tensor, names[0]);
+    const char *how = r->op == ARENAUT_NONE ? "at the end needs" : "reads";
+    if (holder < ARN_OWNER_LIMIT || holder == ARN_VARIES) {
+        const uint32_t other = holder == ARN_VARIES ? culprit(r, cell, owner) : holder;
+        const bool lost = state && r->op == ARENAUT_NONE;
+        fill_in(r, lost ? ARENAUT_RULE_STATE_LOST : ARENAUT_RULE_CLOBBERED, tensor, other, cell);
+        return arn_reject(
+            r->finding, r->err,
+            "%s %s '%.60s', but bytes [%" PRIu64 ", %" PRIu64 ") of pool %" PRIu32 " hold %s'%.60s'%s",
+            where(r, at), how, name, r->finding->first, r->finding->end, r->finding->pool,
+            holder == ARN_VARIES ? "on one way through the program " : "",
+            other == ARENAUT_NONE ? "nothing"
+                                  : arenaut_program_tensor_name(r->program, other, names[1]),
+            lost ? "; the state is gone at the next call" : "");
+    }
+    const uint32_t stale = holder == ARN_NOBODY ? ARENAUT_NONE : holder & ~ARN_STALE;
+    fill_in(r, state ? ARENAUT_RULE_STATE_LOST : ARENAUT_RULE_UNWRITTEN, tensor, stale, cell);
+    return arn_reject(r->finding, r->err,
+                      "%s %s '%.60s', but nobody has written its bytes [%" PRIu64 ", %" PRIu64
+                      ") of pool %" PRIu32 "%s%.60s",
+                      where(r, at), how, name, r->finding->first, r->finding->end,
+                      r->finding->pool, stale == ARENAUT_NONE ? "" : " since an earlier call left ",
+                      stale == ARENAUT_NONE
+                          ? ""
+                          : arenaut_program_tensor_name(r->program, stale, names[1]));
+}
+
+arenaut_status arn_reject_arguments(arn_replay *r, uint32_t tensor, uint32_t cell) {
+    const uint32_t other = arn_shadow_owner(&r->shadow, cell);
+    char at[WHERE], names[2][24];
+    fill_in(r, ARENAUT_RULE_ARGUMENTS, tensor, other, cell);
+    return arn_reject(r->finding, r->err,
+                      "%s: its arguments '%.60s' and '%.60s' share bytes [%" PRIu64 ", %" PRIu64
+                      ") of pool %" PRIu32 ", which nothing allows",
+                      where(r, at), arenaut_program_tensor_name(r->program, tensor, names[0]),
+                      arenaut_program_tensor_name(r->program, other, names[1]),
+                      r->finding->first, r->finding->end, r->finding->pool);
+}
+
+arenaut_status arn_read(arn_replay *r, uint32_t tensor) {
+    bool skip;
+    const arenaut_status status = arn_touch(r, tensor, &skip);
+    if (status != ARENAUT_OK || skip) return status;
+    const arn_place *place = &r->places.place[tensor];
+    const uint32_t cell =
+        arn_shadow_find(&r->shadow, place->first, place->end, r->places.owner[tensor], 0);
+    return cell == ARENAUT_NONE ? ARENAUT_OK : reject_read(r, tensor, cell);
+}
+
+arenaut_status arn_write(arn_replay *r, uint32_t tensor) {
+    bool skip;
+    const arenaut_status status = arn_touch(r, tensor, &skip);
+    if (status != ARENAUT_OK || skip) return status;
+    const arn_place *place = &r->places.place[tensor];
+    arn_shadow_write(&r->shadow, place->first, place->end, r->places.owner[tensor], r->version);
+    return ARENAUT_OK;
+}
+
+arenaut_status arn_write_apart(arn_replay *r, uint32_t tensor) {
+    bool skip;
+    const arenaut_status status = arn_touch(r, tensor, &skip);
+    if (status != ARENAUT_OK || skip) return status;
+    const arn_place *place = &r->places.place[tensor];
+    /* One tensor, or two views of one storage, may be named twice: the program says so. */
+    const uint32_t cell = arn_shadow_find(&r->shadow, place->first, place->end,
+                                          r->places.owner[tensor], r->version);
+    return cell == ARENAUT_NONE ? arn_write(r, tensor) : arn_reject_arguments(r, tensor, cell);
+}
+
+/* Whether a copy would find its source half overwritten: memory may be copied onto itself,
+ * but not to a place that only partly is the same. */
+static bool copies_onto_part_of_itself(const arn_replay *r, uint32_t from, uint32_t to) {
+    const arn_place *a = &r->places.place[from], *b = &r->places.place[to];
+    return a->first != b->first && a->first < b->end && b->first < a->end;
+}
+
+arenaut_status arn_copy(arn_replay *r, uint32_t from, uint32_t to) {
+    bool skip_from, skip_to;
+    arenaut_status status = arn_read(r, from);
+    if (status == ARENAUT_OK) status = arn_touch(r, from, &skip_from);
+    if (status == ARENAUT_OK) status = arn_touch(r, to, &skip_to);
+    if (status != ARENAUT_OK || skip_to) return status;
+    r->version++;
+    if (!skip_from && copies_onto_part_of_itself(r, from, to)) {
+        const uint32_t cell = r->places.place[from].first > r->places.place[to].first
+                                  ? r->places.place[from].first
+                                  : r->places.place[to].first;
+        return arn_reject_arguments(r, to, cell);
+    }
+    return arn_write(r, to);
+}

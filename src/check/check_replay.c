@@ -1,0 +1,301 @@
+/* check_replay: walks the program's own schedule over the shadow of its arenas.
+ *
+ * Methods are run as the runtimes run them: a call's arguments are copied into the
+ * method's inputs, its outputs back. Both sides of a branch start from the same state, and
+ * afterwards only what both left is there. A loop is run until its state at the condition
+ * no longer changes; each turn can only lose bytes, so that ends. */
+#include <inttypes.h>
+
+#include "check/finding.h"
+#include "check/replay.h"
+
+static arenaut_status run_method(arn_replay *r, uint32_t method, uint32_t depth);
+
+/* The argument at position i of a call: the op's input, or, for what a loop carries from
+ * turn to turn, the output that holds it once the loop has begun. */
+static uint32_t argument_at(const arenaut_op *op, uint32_t i, bool carried) {
+    if (carried && i < op->n_outputs && op->outputs[i] != ARENAUT_NONE) return op->outputs[i];
+    return i < op->n_inputs ? op->inputs[i] : ARENAUT_NONE;
+}
+
+/* Copies the arguments from position `skip` on into the callee's inputs, and runs it. */
+static arenaut_status run_callee(arn_replay *r, const arenaut_op *op, uint32_t callee,
+                                 uint32_t skip, bool carried, uint32_t depth) {
+    const arenaut_method *method = &r->program->methods[callee];
+    const uint32_t caller = r->method, at = r->op;
+    arenaut_status status = ARENAUT_OK;
+    for (uint32_t i = 0; i < method->n_inputs && status == ARENAUT_OK; i++) {
+        const uint32_t argument = argument_at(op, i + skip, carried);
+        if (argument != ARENAUT_NONE) status = arn_copy(r, argument, method->inputs[i]);
+    }
+    if (status == ARENAUT_OK) status = run_method(r, callee, depth + 1);
+    r->method = caller;
+    r->op = at;
+    return status;
+}
+
+static arenaut_status copy_results(arn_replay *r, const arenaut_op *op, uint32_t callee) {
+    const arenaut_method *method = &r->program->methods[callee];
+    arenaut_status status = ARENAUT_OK;
+    for (uint32_t i = 0; i < method->n_outputs && i < op->n_outputs; i++) {
+        if (op->outputs[i] == ARENAUT_NONE) continue;
+        status = arn_copy(r, method->outputs[i], op->outputs[i]);
+        if (status != ARENAUT_OK) break;
+    }
+    return status;
+}
+
+static arenaut_status run_call(arn_replay *r, const arenaut_op *op, uint32_t depth) {
+    const arenaut_status status = run_callee(r, op, op->calls[0], 0, false, depth);
+    return status == ARENAUT_OK ? copy_results(r, op, op->calls[0]) : status;
+}
+
+static void swap_state(arn_replay *r, arn_shadow_node **other) {
+    arn_shadow_node *const live = r->shadow.nodes;
+    r->shadow.nodes = *other;
+    *other = live;
+}
+
+/* The first input is the condition; the branches get the others. */
+static arenaut_status run_if(arn_replay *r, const arenaut_op *op, uint32_t depth) {
+    arn_shadow_node *other = arn_shadow_save(&r->shadow);
+    if (!other) return arn_no_memory(r->err);
+    arenaut_status status = ARENAUT_OK;
+    for (int side = 0; side < 2 && status == ARENAUT_OK; side++) {
+        status = run_callee(r, op, op->calls[side], 1, false, depth);
+        if (status == ARENAUT_OK) status = copy_results(r, op, op->calls[side]);
+        if (side == 0) swap_state(r, &other);
+    }
+    if (status == ARENAUT_OK) (void)arn_shadow_meet(&r->shadow, r->shadow.nodes, other);
+    arn_release(r->allocator, other);
+    return status;
+}
+
+/* One turn, from the state at the condition to the next; *left is the state in which the
+ * loop would be left. */
+static arenaut_status run_turn(arn_replay *r, const arenaut_op *op, arn_shadow_node *left,
+                               uint32_t depth) {
+    const arenaut_method *condition = &r->program->methods[op->calls[0]];
+    arenaut_status status = run_callee(r, op, op->calls[0], 0, true, depth);
+    for (uint32_t i = 0; i < condition->n_outputs && status == ARENAUT_OK; i++) {
+        status = arn_read(r, condition->outputs[i]);
+    }
+    if (status != ARENAUT_OK) return status;
+    arn_shadow_copy(&r->shadow, left, r->shadow.nodes);
+    status = run_callee(r, op, op->calls[1], 0, true, depth);
+    return status == ARENAUT_OK ? copy_results(r, op, op->calls[1]) : status;
+}
+
+/* What the loop carries lives in the op's outputs from before the first turn on. */
+static arenaut_status run_while(arn_replay *r, const arenaut_op *op, uint32_t depth) {
+    arenaut_status status = ARENAUT_OK;
+    for (uint32_t i = 0; i < op->n_inputs && i < op->n_outputs && status == ARENAUT_OK; i++) {
+        if (op->inputs[i] == ARENAUT_NONE || op->outputs[i] == ARENAUT_NONE) continue;
+        status = arn_copy(r, op->inputs[i], op->outputs[i]);
+    }
+    if (status != ARENAUT_OK) return status;
+    arn_shadow_node *head = arn_shadow_save(&r->shadow), *left = arn_shadow_save(&r->shadow);
+    if (!head || !left) status = arn_no_memory(r->err);
+    bool changed = true;
+    while (status == ARENAUT_OK && changed) {
+        status = run_turn(r, op, left, depth);
+        if (status != ARENAUT_OK) break;
+        changed = arn_shadow_meet(&r->shadow, head, r->shadow.nodes);
+        arn_shadow_copy(&r->shadow, r->shadow.nodes, changed ? head : left);
+    }
+    arn_release(r->allocator, head);
+    arn_release(r->allocator, left);
+    return status;
+}
+
+static arenaut_status run_control(arn_replay *r, const arenaut_op *op, uint32_t depth) {
+    switch (op->kind) {
+        case ARENAUT_OP_IF: return run_if(r, op, depth);
+        case ARENAUT_OP_WHILE: return run_while(r, op, depth);
+        /* In a loop it is run each turn, which disturbs no less than the one time it is. */
+        case ARENAUT_OP_CALL_ONCE: return r->first_call ? run_call(r, op, depth) : ARENAUT_OK;
+        default: return run_call(r, op, depth);
+    }
+}
+
+/* A calling op reads its arguments, and its scratch outlasts what it calls. */
+static arenaut_status run_calling(arn_replay *r, const arenaut_op *op, uint32_t depth) {
+    arenaut_status status = ARENAUT_OK;
+    for (uint32_t i = 0; i < op->n_inputs && status == ARENAUT_OK; i++) {
+        if (op->inputs[i] != ARENAUT_NONE) status = arn_read(r, op->inputs[i]);
+    }
+    r->version++;
+    for (uint32_t i = 0; i < op->n_scratch && status == ARENAUT_OK; i++) {
+        status = arn_write_apart(r, op->scratch[i]);
+    }
+    if (status == ARENAUT_OK) status = run_control(r, op, depth);
+    for (uint32_t i = 0; i < op->n_scratch && status == ARENAUT_OK; i++) {
+        status = arn_read(r, op->scratch[i]);
+    }
+    return status;
+}
+
+static arenaut_status too_much(const arn_replay *r, const char *what, uint64_t limit) {
+    const char *name = r->program->methods[r->method].name;
+    return arn_fail(r->err, ARENAUT_UNSUPPORTED, 0,
+                    "method '%.80s' cannot be replayed: %s; the limit is %" PRIu64,
+                    name ? name : "", what, limit);
+}
+
+static bool out_of_work(arn_replay *r) {
+    enum { OP = 16 }; /* an op without arguments takes as long as so many nodes */
+    r->shadow.work += OP;
+    return r->shadow.work > r->work_limit;
+}
+
+static arenaut_status too_much_work(const arn_replay *r) {
+    return too_much(r, "its calls and loops multiply into too much work", r->work_limit);
+}
+
+/* Recursion is as deep as calls are nested, and that is limited. */
+static arenaut_status run_method(arn_replay *r, uint32_t method, uint32_t depth) {
+    const arenaut_method *m = &r->program->methods[method];
+    arenaut_status status = ARENAUT_OK;
+    r->method = method;
+    r->op = ARENAUT_NONE;
+    if (depth > ARN_REPLAY_DEPTH) {
+        return too_much(r, "calls are nested too deeply", ARN_REPLAY_DEPTH);
+    }
+    for (uint32_t i = m->first_op; i < m->first_op + m->n_ops && status == ARENAUT_OK; i++) {
+        const arenaut_op *op = &r->program->ops[i];
+        if (out_of_work(r)) return too_much_work(r);
+        r->op = i;
+        status = op->n_calls > 0 ? run_calling(r, op, depth) : arn_run_kernel(r, op);
+    }
+    r->op = ARENAUT_NONE;
+    return status;
+}
+
+/* Results, kept inputs and state must be whole when the call has ended. */
+static arenaut_status check_end(arn_replay *r, const arenaut_method *m) {
+    arenaut_status status = ARENAUT_OK;
+    for (uint32_t i = 0; i < m->n_outputs && status == ARENAUT_OK; i++) {
+        status = arn_read(r, m->outputs[i]);
+    }
+    for (uint32_t i = 0; i < m->n_inputs && r->options.keep_inputs && status == ARENAUT_OK; i++) {
+        status = arn_read(r, m->inputs[i]);
+    }
+    r->shadow.work += r->program->n_tensors;
+    for (uint32_t t = 0; t < r->program->n_tensors && status == ARENAUT_OK; t++) {
+        if (r->places.owner[t] == t && r->places.state[t] && r->touched[t]) status = arn_read(r, t);
+    }
+    return status;
+}
+
+/* A call from outside. The caller may fill the inputs in any order. */
+static arenaut_status call_entry(arn_replay *r, uint32_t method) {
+    const arenaut_method *m = &r->program->methods[method];
+    arenaut_status status = ARENAUT_OK;
+    r->method = method;
+    r->op = ARENAUT_NONE;
+    r->version++;
+    if (out_of_work(r)) return too_much_work(r);
+    arn_shadow_retire(&r->shadow, r->places.state);
+    for (uint32_t i = 0; i < m->n_inputs && status == ARENAUT_OK; i++) {
+        status = arn_write_apart(r, m->inputs[i]);
+    }
+    if (status == ARENAUT_OK) status = run_method(r, method, 1);
+    return status == ARENAUT_OK ? check_end(r, m) : status;
+}
+
+/* State has its first value before the first call. */
+static void fill_state(arn_replay *r) {
+    const arn_places *p = &r->places;
+    for (uint32_t t = 0; t < r->program->n_tensors; t++) {
+        const arn_place *place = &p->place[t];
+        if (p->owner[t] != t || !p->state[t] || place->left_alone) continue;
+        if (place->broken != ARENAUT_RULE_NONE) continue;
+        arn_shadow_write(&r->shadow, place->first, place->end, t, 0);
+    }
+}
+
+/* Every entry is called after every other: state that one of them destroys is missed at
+ * the end of that call already. */
+static arenaut_status call_all_twice(arn_replay *r) {
+    arenaut_status status = ARENAUT_OK;
+    fill_state(r);
+    for (int time = 0; time < 2; time++) {
+        r->first_call = time == 0;
+        for (uint32_t m = 0; m < r->program->n_methods && status == ARENAUT_OK; m++) {
+            const bool wanted = r->options.only_method == ARENAUT_NONE
+                                    ? r->program->methods[m].entry
+                                    : r->options.only_method == m;
+            if (wanted) status = call_entry(r, m);
+        }
+    }
+    return status;
+}
+
+static arenaut_status allocate(arn_replay *r, arn_region *region) {
+    const uint32_t n = r->program->n_tensors;
+    uint32_t most = 0;
+    r->work_limit = ARN_REPLAY_WORK;
+    for (uint32_t i = 0; i < r->program->n_ops; i++) {
+        const arenaut_op *op = &r->program->ops[i];
+        if (op->n_inputs > most) most = op->n_inputs;
+        r->work_limit += ARN_REPLAY_WORK_EACH *
+                         (UINT64_C(1) + op->n_inputs + op->n_outputs + op->n_scratch);
+    }
+    r->over = arn_region_allocate(region, most, sizeof *r->over);
+    r->updated = arn_region_allocate(region, n, sizeof *r->updated);
+    r->touched = arn_region_allocate(region, n, sizeof *r->touched);
+    if (!r->over || !r->updated || !r->touched ||
+        !arn_shadow_make(&r->shadow, r->allocator, r->places.n_cells)) {
+        return arn_no_memory(r->err);
+    }
+    for (uint32_t t = 0; t < n; t++) {
+        r->updated[t] = 0;
+        r->touched[t] = false;
+    }
+    return ARENAUT_OK;
+}
+
+static arenaut_status check_call(const arenaut_program *program,
+                                 const arenaut_placement *placement,
+                                 const arenaut_replay_options *options, arenaut_error *err) {
+    if (placement->n_tensors != program->n_tensors) {
+        return arn_fail(err, ARENAUT_BAD_ARGUMENT, 0,
+                        "the placement is of %" PRIu32 " tensors; the program has %" PRIu32,
+                        placement->n_tensors, program->n_tensors);
+    }
+    if (options->only_method != ARENAUT_NONE && options->only_method >= program->n_methods) {
+        return arn_fail(err, ARENAUT_BAD_ARGUMENT, 0,
+                        "method %" PRIu32 " is to be replayed; there are %" PRIu32,
+                        options->only_method, program->n_methods);
+    }
+    if (program->n_tensors >= ARN_OWNER_LIMIT) {
+        return arn_fail(err, ARENAUT_TOO_LARGE, 0, "%" PRIu32 " tensors are too many to replay",
+                        program->n_tensors);
+    }
+    return arenaut_program_validate(program, err);
+}
+
+arenaut_status arenaut_check_replay(const arenaut_program *program,
+                                    const arenaut_placement *placement,
+                                    const arenaut_replay_options *options,
+                                    const arenaut_allocator *allocator, arenaut_finding *finding,
+                                    arenaut_error *err) {
+    const arenaut_replay_options usual = {.only_method = ARENAUT_NONE};
+    arn_replay r = {.program = program,
+                    .options = options ? *options : usual,
+                    .allocator = allocator,
+                    .finding = finding,
+                    .err = err};
+    *finding = arn_no_finding();
+    arenaut_status status = check_call(program, placement, &r.options, err);
+    if (status != ARENAUT_OK) return status;
+    arn_region region;
+    arn_region_init(&region, allocator);
+    r.shadow.allocator = arn_allocator_or_default(allocator);
+    status = arn_places_make(program, placement, r.options.exclude_io, &region, &r.places, err);
+    if (status == ARENAUT_OK) status = allocate(&r, &region);
+    if (status == ARENAUT_OK) status = call_all_twice(&r);
+    arn_shadow_free(&r.shadow);
+    arn_region_free(&region);
+    return status;
+}

@@ -1,0 +1,114 @@
+/* kernel: replays one op that is no control flow.
+ *
+ * Nobody knows in which order a kernel reads and writes, so the worst is assumed: all of
+ * its outputs and scratch are written before its inputs are read. What a declared in-place
+ * pair promises is the one exception, and only where the two lie at the same offset and
+ * the output is no longer than the input. */
+#include "check/finding.h"
+#include "check/replay.h"
+
+static arenaut_status read_all(arn_replay *r, const uint32_t *tensors, uint32_t n) {
+    arenaut_status status = ARENAUT_OK;
+    for (uint32_t i = 0; i < n && status == ARENAUT_OK; i++) {
+        if (tensors[i] != ARENAUT_NONE) status = arn_read(r, tensors[i]);
+    }
+    return status;
+}
+
+/* An op that updates its input writes through that input's address, so an output has its
+ * bytes only if it is that memory: by the program, or as a declared pair by the plan. */
+static arenaut_status write_output(arn_replay *r, const arenaut_op *op, uint32_t tensor) {
+    bool skip;
+    if (op->kind != ARENAUT_OP_IN_PLACE || r->updated[r->places.owner[tensor]] == r->version) {
+        return arn_write_apart(r, tensor);
+    }
+    return arn_touch(r, tensor, &skip);
+}
+
+/* Outputs and scratch, each apart from the others. */
+static arenaut_status write_all(arn_replay *r, const arenaut_op *op) {
+    arenaut_status status = ARENAUT_OK;
+    for (uint32_t i = 0; i < op->n_outputs && status == ARENAUT_OK; i++) {
+        if (op->outputs[i] != ARENAUT_NONE) status = write_output(r, op, op->outputs[i]);
+    }
+    for (uint32_t i = 0; i < op->n_scratch && status == ARENAUT_OK; i++) {
+        status = arn_write_apart(r, op->scratch[i]);
+    }
+    return status;
+}
+
+/* Fills r->over from the op's in-place pairs. A delegate's are not looked at: it touches
+ * everything at once. */
+static void find_pairs(arn_replay *r, const arenaut_op *op) {
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        r->over[i] = ARENAUT_NONE;
+        if (op->inputs[i] != ARENAUT_NONE) r->updated[r->places.owner[op->inputs[i]]] = r->version;
+    }
+    if (op->kind == ARENAUT_OP_DELEGATE) return;
+    for (uint32_t i = 0; i < op->n_in_place; i++) {
+        const uint32_t output = op->outputs[op->in_place[i].output];
+        const arn_place *from = &r->places.place[op->inputs[op->in_place[i].input]];
+        const arn_place *to = &r->places.place[output];
+        uint32_t *over = &r->over[op->in_place[i].input];
+        if (from->left_alone || to->left_alone || from->broken != ARENAUT_RULE_NONE ||
+            to->broken != ARENAUT_RULE_NONE) {
+            continue;
+        }
+        if (from->first != to->first || to->end > from->end) continue;
+        r->updated[r->places.owner[output]] = r->version;
+        if (*over == ARENAUT_NONE || r->places.place[*over].end < to->end) *over = output;
+    }
+}
+
+/* Whether the op has written over its input where it may not. */
+static arenaut_status check_survival(arn_replay *r, const arenaut_op *op, uint32_t input) {
+    const uint32_t tensor = op->inputs[input], output = r->over[input];
+    const arn_place *place = &r->places.place[tensor];
+    bool skip;
+    const arenaut_status status = arn_touch(r, tensor, &skip);
+    if (status != ARENAUT_OK || skip) return status;
+    /* Outputs are apart from each other, so the bytes of a pair's are written by it alone. */
+    const uint32_t first = output == ARENAUT_NONE ? place->first : r->places.place[output].end;
+    /* Updating one's own memory is what these two kinds are for. */
+    const bool may_update = op->kind == ARENAUT_OP_IN_PLACE || op->kind == ARENAUT_OP_DELEGATE;
+    const uint32_t itself = may_update ? r->places.owner[tensor] : ARN_NOBODY;
+    const uint32_t cell = arn_shadow_find(&r->shadow, first, place->end, itself, r->version);
+    return cell == ARENAUT_NONE ? ARENAUT_OK : arn_reject_arguments(r, tensor, cell);
+}
+
+/* An opaque op that lays its arguments over one another as it likes. What comes in must be
+ * whole; what nothing in the program ever fills is its working memory. */
+static arenaut_status run_aliasing(arn_replay *r, const arenaut_op *op) {
+    arenaut_status status = ARENAUT_OK;
+    for (int writing = 0; writing < 2; writing++) {
+        for (uint32_t i = 0; i < op->n_inputs && status == ARENAUT_OK; i++) {
+            const uint32_t tensor = op->inputs[i];
+            if (tensor == ARENAUT_NONE) continue;
+            const bool fed = r->places.fed[r->places.owner[tensor]];
+            if (fed && !writing) status = arn_read(r, tensor);
+            if (!fed && writing) status = arn_write(r, tensor);
+        }
+    }
+    for (uint32_t i = 0; i < op->n_scratch && status == ARENAUT_OK; i++) {
+        status = arn_write(r, op->scratch[i]);
+    }
+    for (uint32_t i = 0; i < op->n_outputs && status == ARENAUT_OK; i++) {
+        if (op->outputs[i] != ARENAUT_NONE) status = arn_write(r, op->outputs[i]);
+    }
+    return status;
+}
+
+arenaut_status arn_run_kernel(arn_replay *r, const arenaut_op *op) {
+    r->version++;
+    r->shadow.work += (uint64_t)op->n_inputs + op->n_outputs + op->n_scratch + op->n_in_place;
+    if (op->kind == ARENAUT_OP_VIEW) return ARENAUT_OK; /* only names change */
+    if (op->arguments_may_alias) return run_aliasing(r, op);
+    arenaut_status status = read_all(r, op->inputs, op->n_inputs);
+    if (status != ARENAUT_OK) return status;
+    find_pairs(r, op);
+    status = write_all(r, op);
+    for (uint32_t i = 0; i < op->n_inputs && status == ARENAUT_OK; i++) {
+        if (op->inputs[i] != ARENAUT_NONE) status = check_survival(r, op, i);
+    }
+    return status;
+}
