@@ -18,6 +18,7 @@ from tflite_micro import runtime
 import tflite_file
 
 ARENA = 64 << 20
+ARENA_UNSHARED = 512 << 20  # where no two tensors may share memory
 
 
 @contextlib.contextmanager
@@ -47,7 +48,7 @@ class Machine:
     """One model in the runtime. With `keep_all`, every tensor keeps its memory, so that
     `tensor` can read intermediates after a run; the arena is then not the usual one."""
 
-    def __init__(self, data, arena=ARENA, keep_all=False):
+    def __init__(self, data, arena=None, keep_all=False):
         config = (runtime.InterpreterConfig.kPreserveAllTensors if keep_all
                   else runtime.InterpreterConfig.kAllocationRecording)
         self.table = tflite_file.unpack(data)
@@ -57,7 +58,8 @@ class Machine:
         with standard_error() as printed:
             try:
                 self._runtime = runtime.Interpreter.from_bytes(
-                    data, arena_size=arena, intrepreter_config=config)
+                    data, intrepreter_config=config,
+                    arena_size=arena or (ARENA_UNSHARED if keep_all else ARENA))
             except RuntimeError as why:
                 raise Refused(f"{why}: {printed().strip()}") from None
 

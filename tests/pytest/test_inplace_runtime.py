@@ -41,16 +41,19 @@ def planned(arenaut_json, tmp_path_factory):
 @pytest.mark.parametrize("path", OWN + CORPUS)
 def test_every_op_leaves_the_same_tensors(planned, path):
     """A corrupted intermediate can leave a final output as it was, so each op is looked at."""
-    _, data, written = planned(path)
+    document, data, written = planned(path)
     if not written:
-        pytest.skip("nothing better than today: nothing was written")
-    every = 3 if path.stem == "torchaudio_conformer" else 1
+        assert document["result"]["arena"] == document["baseline"]["arena"]
+        return
+    every = 9 if path.stem == "torchaudio_conformer" else 1  # 138 ops, half a second each
     assert compare.first_wrong_op(path.read_bytes(), data, every=every) is None
 
 
 @pytest.mark.parametrize("path", OWN + CORPUS)
 def test_outputs_are_the_same_over_several_runs(planned, path):
-    assert compare.first_difference(path.read_bytes(), planned(path)[1]) is None
+    _, data, written = planned(path)
+    seeds = (1,) if path.stem == "torchaudio_conformer" else (1, 2, 3)
+    assert not written or compare.first_difference(path.read_bytes(), data, seeds) is None
 
 
 @pytest.mark.parametrize("path", OWN + CORPUS)
