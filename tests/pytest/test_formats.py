@@ -1,0 +1,135 @@
+"""The text formats from outside: what the command writes against the schemas, and what its
+JSON reader accepts against Python's own."""
+
+import json
+import subprocess
+
+import hypothesis
+import hypothesis.strategies as st
+import jsonschema
+import pytest
+
+from conftest import COMMAND, DATA, ROOT
+
+SCHEMAS = ROOT / "docs" / "schema"
+EXAMPLES = sorted((DATA / "json").glob("*.json"))
+MODELS = sorted(DATA.glob("*.tflite"))
+
+
+def validate(document):
+    family, version = document["schema"].split("/")
+    schema = json.loads((SCHEMAS / f"{family}-{version}.schema.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.Draft202012Validator(schema).validate(document)
+
+
+def accepted(text: bytes, reader="problem-json") -> bool:
+    done = subprocess.run([COMMAND, "export", "-", "--from", reader, "--as", "problem"],
+                          input=text, capture_output=True)
+    assert done.returncode in (0, 3), done.stderr
+    return done.returncode == 0
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
+def test_examples_keep_to_their_schema(path):
+    validate(json.loads(path.read_text()))
+
+
+@pytest.mark.parametrize("path", MODELS + EXAMPLES, ids=lambda path: path.name)
+def test_what_is_written_keeps_to_its_schema(arenaut, path):
+    kinds = ["problem"] if "problem" in path.name else ["problem", "program"]
+    for kind in kinds:
+        validate(json.loads(arenaut("export", path, "--as", kind).stdout))
+    validate(json.loads(arenaut("plan", path, "--json").stdout))
+
+
+@pytest.mark.parametrize("change", [
+    lambda d: d.update(buffer=[]),
+    lambda d: d["buffers"][0].pop("size"),
+    lambda d: d["buffers"][0].update(size=-1),
+    lambda d: d["buffers"][0].update({"class": "constant"}),
+    lambda d: d["buffers"][0].update(offset=4),
+    lambda d: d["edges"].append([1]),
+    lambda d: d.update(schema="arenaut.problem/2"),
+])
+def test_reader_and_schema_refuse_the_same(change):
+    document = json.loads((DATA / "json" / "everything.problem.json").read_text())
+    assert accepted(json.dumps(document).encode())
+    change(document)
+    schema = json.loads((SCHEMAS / "arenaut.problem-1.schema.json").read_text())
+    assert not jsonschema.Draft202012Validator(schema).is_valid(document)
+    assert not accepted(json.dumps(document).encode())
+
+
+def test_csv_and_json_say_the_same(arenaut, tmp_path):
+    rows = "id,lower,upper,size,alignment\na,0,4,10,4\nb,2,6,7,1\nc,5,9,3,2\n"
+    (tmp_path / "p.csv").write_text(rows)
+    problem = json.loads(arenaut("export", tmp_path / "p.csv", "--as", "problem").stdout)
+    assert [(b["name"], b["first"], b["end"], b["size"], b["align"])
+            for b in problem["buffers"]] == [("a", 0, 4, 10, 4), ("b", 2, 6, 7, 1), ("c", 5, 9, 3, 2)]
+    (tmp_path / "p.json").write_text(json.dumps(problem, sort_keys=True))
+    solved = arenaut("export", tmp_path / "p.json", "--as", "csv").stdout
+    assert [line.split(",")[:5] for line in solved.split()] == [line.split(",") for line in
+                                                               rows.split()]
+
+
+def strict_loads(text: bytes):
+    """Python's reader, made to keep to RFC 8259 and to our limits."""
+    def refuse(word):
+        raise ValueError(word)
+
+    def unique(pairs):
+        if len({key for key, _ in pairs}) != len(pairs):
+            raise ValueError("two members of one name")
+        return dict(pairs)
+
+    value = json.loads(text.decode("utf-8"), parse_constant=refuse, object_pairs_hook=unique,
+                       parse_float=str, parse_int=str)
+    json.dumps(value, ensure_ascii=False).encode("utf-8")  # refuses lone surrogates
+    return value
+
+
+def python_accepts(text: bytes) -> bool:
+    try:
+        strict_loads(text)
+        return True
+    except (ValueError, RecursionError):
+        return False
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text()
+    | st.floats(allow_nan=False, allow_infinity=False),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=12)
+HEAD, TAIL = b'{"schema": "arenaut.problem/1", "buffers": [], "x-any": ', b"}"
+
+
+@hypothesis.given(VALUES, st.booleans())
+@hypothesis.settings(deadline=None, max_examples=150)
+def test_any_json_is_read(value, ascii_only):
+    assert accepted(HEAD + json.dumps(value, ensure_ascii=ascii_only).encode() + TAIL)
+
+
+@hypothesis.given(VALUES, st.data())
+@hypothesis.settings(deadline=None, max_examples=250)
+def test_damaged_json_is_read_where_python_reads_it(value, data):
+    text = bytearray(json.dumps(value).encode())
+    for _ in range(data.draw(st.integers(1, 3))):
+        at = data.draw(st.integers(0, len(text) - 1))
+        text[at] = data.draw(st.sampled_from(b'"\\{}[],:0123456789.eE+-tfnu \n\x00\x7f\x80\xc3\xff'))
+    whole = HEAD + bytes(text) + TAIL
+    # A member that slipped in may be one that the schema knows or refuses: look at the value.
+    if python_accepts(whole) and set(strict_loads(whole)) != {"schema", "buffers", "x-any"}:
+        return
+    assert accepted(whole) == python_accepts(whole)
+
+
+@pytest.mark.parametrize("size", [0, 1, 2**53 - 1, 2**53, 2**53 + 1, 2**63 - 10])
+def test_sizes_are_exact(arenaut, tmp_path, size):
+    path = tmp_path / "p.json"
+    path.write_text(json.dumps({"schema": "arenaut.problem/1",
+                                "buffers": [{"size": size, "first": 0, "end": 1}]}))
+    written = json.loads(arenaut("export", path, "--as", "problem").stdout)["buffers"][0]["size"]
+    assert int(written) == size
+    assert isinstance(written, int) == (size <= 2**53 - 1)
