@@ -35,10 +35,13 @@ typedef struct arenaut_result {
     double seconds; /* spent planning, as measured by the caller; < 0: not measured */
 } arenaut_result;
 
-/* Live bytes at a step of the problem, and the first step where they are highest. */
+/* The first step at which most memory is needed, and what is alive there. A buffer that may
+ * be written over another needs none of its own where the two meet, as far as it is no
+ * larger, and one that lies inside another needs none while that one is alive. */
 typedef struct arenaut_peak {
     int64_t step;
-    uint64_t live_bytes;
+    uint64_t live_bytes;   /* the sizes of the buffers alive there, added up */
+    uint64_t shared_bytes; /* of these, how many need no memory of their own */
     uint32_t n_live;
     uint32_t *live; /* buffers alive there, largest first; freed with arenaut_peak_free */
 } arenaut_peak;

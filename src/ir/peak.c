@@ -1,43 +1,84 @@
-/* The step at which most bytes are alive, and what is alive there. */
+/* The step at which most memory is needed, and what is alive there. */
 #include <arenaut/result.h>
 
+#include "core/checked.h"
 #include "core/fail.h"
 #include "core/memory.h"
 #include "core/sort.h"
 
-/* A beginning or an end of a lifetime: 2 * lifetime, plus 1 for an end. */
-typedef struct events {
+/* From `step` on, so many bytes more are needed, or fewer. */
+typedef struct change {
+    int64_t step;
+    uint64_t bytes;
+    bool fewer;
+} change;
+
+typedef struct changes {
     const arenaut_problem *problem;
-    const uint32_t *owner; /* per lifetime: its buffer */
-} events;
+    const arenaut_allocator *allocator;
+    change *change;
+    uint32_t n, capacity;
+} changes;
 
-static int64_t time_of(const events *e, uint32_t event) {
-    const arenaut_interval life = e->problem->lifetime[event / 2];
-    return event % 2 ? life.end : life.first;
+static bool add_change(changes *c, int64_t step, uint64_t bytes, bool fewer) {
+    if (!arn_grow(c->allocator, (void **)&c->change, &c->capacity, (uint64_t)c->n + 1,
+                  sizeof *c->change)) {
+        return false;
+    }
+    c->change[c->n++] = (change){step, bytes, fewer};
+    return true;
 }
 
-/* At the same step ends come first: a lifetime does not include its end. */
-static bool event_before(const void *context, uint32_t a, uint32_t b) {
-    const int64_t at = time_of(context, a), bt = time_of(context, b);
-    return at != bt ? at < bt : a % 2 > b % 2;
+/* Takes `bytes` away for as long as both buffers are alive. */
+static bool share(changes *c, uint32_t a, uint32_t b, uint64_t bytes) {
+    const arenaut_problem *p = c->problem;
+    const arenaut_interval *x = arenaut_problem_lifetimes(p, a);
+    const arenaut_interval *y = arenaut_problem_lifetimes(p, b);
+    const uint32_t nx = arenaut_problem_lifetime_count(p, a);
+    const uint32_t ny = arenaut_problem_lifetime_count(p, b);
+    for (uint32_t i = 0, k = 0; i < nx && k < ny;) {
+        const int64_t first = x[i].first > y[k].first ? x[i].first : y[k].first;
+        const int64_t end = x[i].end < y[k].end ? x[i].end : y[k].end;
+        if (first < end) {
+            if (!add_change(c, first, bytes, true) || !add_change(c, end, bytes, false)) return false;
+        }
+        if (x[i].end < y[k].end) i++;
+        else k++;
+    }
+    return true;
 }
 
-static bool larger(const void *context, uint32_t a, uint32_t b) {
-    const arenaut_problem *problem = context;
-    return problem->size[a] > problem->size[b];
+static bool add_buffer(changes *c, uint32_t b) {
+    const arenaut_problem *p = c->problem;
+    const uint64_t size = p->size[b];
+    const uint32_t host = arenaut_problem_inside(p, b), base = arenaut_problem_same_base(p, b);
+    for (uint32_t i = p->lifetime_start[b]; i < p->lifetime_start[b + 1]; i++) {
+        if (!add_change(c, p->lifetime[i].first, size, false)) return false;
+        if (!add_change(c, p->lifetime[i].end, size, true)) return false;
+    }
+    if (host != ARENAUT_NONE) return share(c, b, host, size);
+    return base == ARENAUT_NONE || share(c, b, base, arn_min_u64(size, p->size[base]));
 }
 
-/* Finds the first step with the most bytes, by walking the sorted events. */
-static void find_step(const events *e, const uint32_t *order, size_t n, arenaut_peak *peak) {
-    uint64_t live = 0;
-    peak->step = n ? time_of(e, order[0]) : 0;
-    peak->live_bytes = 0;
-    for (size_t i = 0; i < n; i++) {
-        const uint64_t size = e->problem->size[e->owner[order[i] / 2]];
-        live = order[i] % 2 ? live - size : live + size;
-        if (live > peak->live_bytes) {
-            peak->live_bytes = live;
-            peak->step = time_of(e, order[i]);
+static bool change_before(const void *context, uint32_t a, uint32_t b) {
+    const change *all = context;
+    return all[a].step < all[b].step;
+}
+
+/* Finds the first step with the highest need, by walking the changes in order. What is
+ * needed is known once all changes of a step are made; until then it may wrap. */
+static void find_step(const changes *c, const uint32_t *order, arenaut_peak *peak,
+                      uint64_t *needed) {
+    uint64_t now = 0;
+    peak->step = c->n ? c->change[order[0]].step : 0;
+    *needed = 0;
+    for (uint32_t i = 0; i < c->n; i++) {
+        const change *made = &c->change[order[i]];
+        now = made->fewer ? now - made->bytes : now + made->bytes;
+        const bool last = i + 1 == c->n || c->change[order[i + 1]].step != made->step;
+        if (last && now > *needed) {
+            *needed = now;
+            peak->step = made->step;
         }
     }
 }
@@ -51,49 +92,55 @@ static bool is_alive(const arenaut_problem *problem, uint32_t b, int64_t step) {
     return false;
 }
 
-/* `ids` has room for twice the buffers and twice as many events as there are. */
-static arenaut_status find_with(const arenaut_problem *problem, uint32_t *ids, uint32_t *owner,
-                                const arenaut_allocator *allocator, arenaut_peak *peak,
-                                arenaut_error *err) {
-    const events e = {problem, owner};
-    const uint32_t n = 2 * problem->n_lifetimes;
-    for (uint32_t b = 0; b < problem->n_buffers; b++) {
-        for (uint32_t i = problem->lifetime_start[b]; i < problem->lifetime_start[b + 1]; i++) {
-            owner[i] = b;
-        }
-    }
-    for (uint32_t i = 0; i < n; i++) ids[i] = i;
-    arn_sort_ids(ids, n, event_before, &e, ids + n);
-    arenaut_peak found;
-    find_step(&e, ids, n, &found);
+static bool larger(const void *context, uint32_t a, uint32_t b) {
+    const arenaut_problem *problem = context;
+    return problem->size[a] > problem->size[b];
+}
 
-    found.n_live = 0;
-    for (uint32_t b = 0; b < problem->n_buffers; b++) {
-        if (is_alive(problem, b, found.step)) ids[found.n_live++] = b;
+/* Lists what is alive at the peak's step. `ids` has room for twice the buffers. */
+static bool list_live(const changes *c, uint32_t *ids, arenaut_peak *peak) {
+    const arenaut_problem *p = c->problem;
+    peak->live_bytes = 0;
+    peak->n_live = 0;
+    for (uint32_t b = 0; b < p->n_buffers; b++) {
+        if (!is_alive(p, b, peak->step)) continue;
+        ids[peak->n_live++] = b;
+        peak->live_bytes += p->size[b];
     }
-    arn_sort_ids(ids, found.n_live, larger, problem, ids + found.n_live);
-    found.live = arn_allocate(allocator, found.n_live, sizeof *found.live);
-    if (!found.live) return arn_no_memory(err);
-    for (uint32_t i = 0; i < found.n_live; i++) found.live[i] = ids[i];
+    arn_sort_ids(ids, peak->n_live, larger, p, ids + peak->n_live);
+    peak->live = arn_allocate(c->allocator, peak->n_live, sizeof *peak->live);
+    for (uint32_t i = 0; peak->live && i < peak->n_live; i++) peak->live[i] = ids[i];
+    return peak->live != NULL;
+}
+
+static bool find_with(changes *c, arenaut_peak *peak) {
+    const uint32_t n_buffers = c->problem->n_buffers;
+    for (uint32_t b = 0; b < n_buffers; b++) {
+        if (!add_buffer(c, b)) return false;
+    }
+    const size_t room = c->n > n_buffers ? c->n : n_buffers;
+    uint32_t *ids = arn_allocate(c->allocator, room, 2 * sizeof *ids);
+    if (!ids) return false;
+    for (uint32_t i = 0; i < c->n; i++) ids[i] = i;
+    arn_sort_ids(ids, c->n, change_before, c->change, ids + c->n);
+    arenaut_peak found;
+    uint64_t needed;
+    find_step(c, ids, &found, &needed);
+    const bool listed = list_live(c, ids, &found);
+    arn_release(c->allocator, ids);
+    if (!listed) return false;
+    found.shared_bytes = found.live_bytes - needed;
     *peak = found;
-    return ARENAUT_OK;
+    return true;
 }
 
 arenaut_status arenaut_peak_find(const arenaut_problem *problem,
                                  const arenaut_allocator *allocator, arenaut_peak *peak,
                                  arenaut_error *err) {
-    if (problem->n_lifetimes > UINT32_MAX / 2) {
-        return arn_fail(err, ARENAUT_TOO_LARGE, 0, "more than 2^31 lifetimes");
-    }
-    const size_t room = (size_t)problem->n_lifetimes * 2 + problem->n_buffers;
-    uint32_t *ids = arn_allocate(allocator, room, 2 * sizeof *ids);
-    uint32_t *owner = arn_allocate(allocator, problem->n_lifetimes, sizeof *owner);
-    const arenaut_status st = ids && owner
-                                  ? find_with(problem, ids, owner, allocator, peak, err)
-                                  : arn_no_memory(err);
-    arn_release(allocator, ids);
-    arn_release(allocator, owner);
-    return st;
+    changes c = {.problem = problem, .allocator = allocator};
+    const bool found = find_with(&c, peak);
+    arn_release(allocator, c.change);
+    return found ? ARENAUT_OK : arn_no_memory(err);
 }
 
 void arenaut_peak_free(arenaut_peak *peak, const arenaut_allocator *allocator) {

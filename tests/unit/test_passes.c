@@ -520,6 +520,7 @@ static void the_peak_is_the_first_step_with_most_bytes(void **state) {
     assert_ok(arenaut_peak_find(problem, NULL, &peak, &err), err);
     assert_int_equal(peak.step, 2);
     assert_int_equal(peak.live_bytes, 35);
+    assert_int_equal(peak.shared_bytes, 0);
     assert_int_equal(peak.n_live, 3);
     assert_int_equal(peak.live[0], 1);
     assert_int_equal(peak.live[1], 0);
@@ -547,6 +548,40 @@ static void the_peak_looks_at_every_lifetime(void **state) {
     assert_int_equal(peak.step, 8);
     assert_int_equal(peak.live_bytes, 14);
     assert_int_equal(peak.n_live, 2);
+    arenaut_peak_free(&peak, NULL);
+    arenaut_problem_free(problem);
+}
+
+/* At step 1 there are twice 30 bytes, but one is written over the other; at step 4 there are
+ * 42, of which a slice of 10 lies in a buffer that is alive too. */
+static void the_peak_counts_shared_bytes_once(void **state) {
+    (void)state;
+    arenaut_problem *problem = new_problem();
+    add_box(problem, 30, 0, 2);
+    arenaut_buffer child = ARENAUT_BUFFER_INIT;
+    const arenaut_interval after = {1, 3};
+    child.size = 30;
+    child.lifetimes = &after;
+    child.n_lifetimes = 1;
+    child.same_base = 0;
+    add_buffer(problem, &child);
+    add_box(problem, 31, 3, 5);
+    arenaut_buffer slice = ARENAUT_BUFFER_INIT;
+    const arenaut_interval late = {4, 6};
+    slice.size = 10;
+    slice.lifetimes = &late;
+    slice.n_lifetimes = 1;
+    slice.inside = 2;
+    add_buffer(problem, &slice);
+    add_box(problem, 1, 4, 5);
+    finish(problem);
+    arenaut_peak peak;
+    arenaut_error err = {0};
+    assert_ok(arenaut_peak_find(problem, NULL, &peak, &err), err);
+    assert_int_equal(peak.step, 4);
+    assert_int_equal(peak.live_bytes, 42);
+    assert_int_equal(peak.shared_bytes, 10);
+    assert_int_equal(peak.n_live, 3);
     arenaut_peak_free(&peak, NULL);
     arenaut_problem_free(problem);
 }
@@ -641,6 +676,7 @@ int main(void) {
         cmocka_unit_test(pairs_that_the_file_states_stay),
         cmocka_unit_test(the_peak_is_the_first_step_with_most_bytes),
         cmocka_unit_test(the_peak_looks_at_every_lifetime),
+        cmocka_unit_test(the_peak_counts_shared_bytes_once),
         cmocka_unit_test(an_empty_problem_has_an_empty_peak),
         cmocka_unit_test(everything_survives_running_out_of_memory),
     };
