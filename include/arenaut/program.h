@@ -96,7 +96,10 @@ typedef struct arenaut_tensor {
     XX(WHILE, "while")       /* calls[0] is the condition, calls[1] the body */        \
     XX(CALL, "call")         /* calls[0], each time */                                 \
     XX(CALL_ONCE, "call_once") /* calls[0], on the first run only */                   \
-    XX(DELEGATE, "delegate") /* touches all its arguments at once, in unknown ways */
+    XX(DELEGATE, "delegate") /* touches all its arguments at once, in unknown ways */   \
+    XX(JUMP, "jump")         /* goes on at op `target` of its method */                \
+    XX(JUMP_FALSE, "jump_false") /* the same if its value is false, else the next op */ \
+    XX(MOVE, "move")         /* outputs[0] becomes another name of inputs[0]'s memory */
 
 typedef enum arenaut_op_kind {
 #define XX(name, text) ARENAUT_OP_##name,
@@ -126,7 +129,15 @@ typedef struct arenaut_op {
                               * the op's own, in order (a condition's output is not) */
     const arenaut_in_place *in_place;
     bool arguments_may_alias; /* an opaque custom op known to allow it (Ethos-U) */
+    uint32_t target; /* of a jump: the op to go to, counted within its method; its n_ops is
+                      * the method's end */
 } arenaut_op;
+
+/* An arena as the file states it, for one method. */
+typedef struct arenaut_given_pool {
+    uint64_t bytes;
+    arenaut_device device;
+} arenaut_given_pool;
 
 typedef struct arenaut_method {
     const char *name; /* may be NULL */
@@ -134,6 +145,9 @@ typedef struct arenaut_method {
     uint32_t n_inputs, n_outputs;
     const uint32_t *inputs, *outputs; /* tensors */
     bool entry;                       /* called from outside */
+    uint32_t n_given_pools; /* arenas that the file states for it; tensors' given_pool counts
+                             * in this list */
+    const arenaut_given_pool *given_pools;
 } arenaut_method;
 
 /* Whether the file already holds a plan, and whose. */
@@ -174,6 +188,11 @@ arenaut_status arenaut_program_set_method_io(arenaut_program *program, uint32_t 
                                              const uint32_t *outputs, uint32_t n_outputs,
                                              arenaut_error *err);
 
+/* Copies the arenas that the file states for a method. */
+arenaut_status arenaut_program_set_given_pools(arenaut_program *program, uint32_t method,
+                                               const arenaut_given_pool *pools, uint32_t n_pools,
+                                               arenaut_error *err);
+
 /* Memory that lives as long as the program, for passes that replace an op's lists.
  * Aligned as malloc's; NULL if there is none. */
 void *arenaut_program_alloc(arenaut_program *program, size_t size);
@@ -183,7 +202,7 @@ const char *arenaut_program_strdup(arenaut_program *program, const char *text, s
 arenaut_tensor arenaut_tensor_default(void);
 
 /* Checks that every index is in range, views end at a tensor that is no view and lie
- * inside it, calls do not recurse, arities fit the op kind, in-place pairs name arguments
+ * inside it, calls do not recurse, arities fit the op kind, jumps stay in their method, in-place pairs name arguments
  * that exist, a scratch tensor belongs to one op, names of shared state agree on size,
  * dtype and device. BAD_INPUT naming the op or tensor. O(size of the program). */
 arenaut_status arenaut_program_validate(const arenaut_program *program, arenaut_error *err);

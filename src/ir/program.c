@@ -157,15 +157,18 @@ arenaut_status arenaut_program_add_op(arenaut_program *program, const arenaut_op
     return ARENAUT_OK;
 }
 
+static arenaut_status no_method(const arenaut_program *program, uint32_t method,
+                                arenaut_error *err) {
+    return arn_fail(err, ARENAUT_BAD_ARGUMENT, 0,
+                    "method %" PRIu32 " does not exist; there are %" PRIu32, method,
+                    program->n_methods);
+}
+
 arenaut_status arenaut_program_set_method_io(arenaut_program *program, uint32_t method,
                                              const uint32_t *inputs, uint32_t n_inputs,
                                              const uint32_t *outputs, uint32_t n_outputs,
                                              arenaut_error *err) {
-    if (method >= program->n_methods) {
-        return arn_fail(err, ARENAUT_BAD_ARGUMENT, 0,
-                        "method %" PRIu32 " does not exist; there are %" PRIu32, method,
-                        program->n_methods);
-    }
+    if (method >= program->n_methods) return no_method(program, method, err);
     if (!copy_ids(program, &inputs, n_inputs) || !copy_ids(program, &outputs, n_outputs)) {
         return arn_no_memory(err);
     }
@@ -174,6 +177,17 @@ arenaut_status arenaut_program_set_method_io(arenaut_program *program, uint32_t 
     m->n_inputs = n_inputs;
     m->outputs = outputs;
     m->n_outputs = n_outputs;
+    return ARENAUT_OK;
+}
+
+arenaut_status arenaut_program_set_given_pools(arenaut_program *program, uint32_t method,
+                                               const arenaut_given_pool *pools, uint32_t n_pools,
+                                               arenaut_error *err) {
+    if (method >= program->n_methods) return no_method(program, method, err);
+    const void *copy = pools;
+    if (!copy_array(program, &copy, n_pools, sizeof *pools)) return arn_no_memory(err);
+    program->methods[method].given_pools = copy;
+    program->methods[method].n_given_pools = n_pools;
     return ARENAUT_OK;
 }
 

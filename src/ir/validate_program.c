@@ -110,6 +110,25 @@ static arenaut_status check_calls(const arenaut_program *p, const arenaut_op *op
     return ARENAUT_OK;
 }
 
+static arenaut_status check_flow(const arenaut_program *p, const arenaut_op *op, const char *name,
+                                 arenaut_error *err) {
+    const bool jump = op->kind == ARENAUT_OP_JUMP || op->kind == ARENAUT_OP_JUMP_FALSE;
+    if (jump && op->target > p->methods[op->method].n_ops) {
+        return arn_fail(err, ARENAUT_BAD_INPUT, 0,
+                        "op '%s' jumps to op %" PRIu32 " of its method, which has %" PRIu32, name,
+                        op->target, p->methods[op->method].n_ops);
+    }
+    if (op->kind != ARENAUT_OP_MOVE) return ARENAUT_OK;
+    if (op->n_inputs != 1 || op->n_outputs != 1 || op->inputs[0] == ARENAUT_NONE ||
+        op->outputs[0] == ARENAUT_NONE) {
+        return arn_fail(err, ARENAUT_BAD_INPUT, 0,
+                        "op '%s' moves %" PRIu32 " tensors to %" PRIu32
+                        "; it must move one to one",
+                        name, op->n_inputs, op->n_outputs);
+    }
+    return ARENAUT_OK;
+}
+
 static arenaut_status check_op(const arenaut_program *p, const arenaut_op *op,
                                arenaut_error *err) {
     const char *name = op->name ? op->name : "op";
@@ -124,6 +143,7 @@ static arenaut_status check_op(const arenaut_program *p, const arenaut_op *op,
         st = check_ids(p, op->scratch, op->n_scratch, false, op->method, name, "scratch", err);
     }
     if (st == ARENAUT_OK) st = check_calls(p, op, name, err);
+    if (st == ARENAUT_OK) st = check_flow(p, op, name, err);
     for (uint32_t i = 0; i < op->n_in_place && st == ARENAUT_OK; i++) {
         const arenaut_in_place pair = op->in_place[i];
         if (pair.output >= op->n_outputs || pair.input >= op->n_inputs ||

@@ -124,6 +124,11 @@ static void two_devices(spec *s) {
     s->tensors[A].qualified_name = s->tensors[P].qualified_name = "cache.k";
     s->tensors[P].device.type = 1;
 }
+static void jump_outside(spec *s) {
+    s->ops[0].kind = ARENAUT_OP_JUMP_FALSE;
+    s->ops[0].target = 4;
+}
+static void move_of_two(spec *s) { s->ops[2].kind = ARENAUT_OP_MOVE; }
 static void odd_alignment(spec *s) { s->tensors[C].align = 48; }
 
 static void each_wrong_program_is_refused_by_name(void **state) {
@@ -142,6 +147,8 @@ static void each_wrong_program_is_refused_by_name(void **state) {
         {"'d': is an op's scratch but not of class scratch", not_scratch},
         {"'cache.k' has another size in tensor 'p' (32 bytes", two_sizes},
         {"'cache.k' has another device in tensor 'p'", two_devices},
+        {"'RELU' jumps to op 4 of its method, which has 3", jump_outside},
+        {"'ADD' moves 2 tensors to 1; it must move one to one", move_of_two},
         {"'c': its alignment is not a power of two", odd_alignment},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
