@@ -39,9 +39,9 @@ static bool share(changes *c, uint32_t a, uint32_t b, uint64_t bytes) {
     for (uint32_t i = 0, k = 0; i < nx && k < ny;) {
         const int64_t first = x[i].first > y[k].first ? x[i].first : y[k].first;
         const int64_t end = x[i].end < y[k].end ? x[i].end : y[k].end;
-        if (first < end) {
-            if (!add_change(c, first, bytes, true) || !add_change(c, end, bytes, false)) return false;
-        }
+        const bool added = first >= end || (add_change(c, first, bytes, true) &&
+                                            add_change(c, end, bytes, false));
+        if (!added) return false;
         if (x[i].end < y[k].end) i++;
         else k++;
     }
