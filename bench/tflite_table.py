@@ -11,13 +11,14 @@ for the original and the planned file, and the fewest bytes of arena with which 
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-COMMAND = ROOT / "build" / "arenaut"
+COMMAND = Path(os.environ.get("ARENAUT", ROOT / "build" / "arenaut"))
 SCRATCH = ROOT / "data" / "scratch" / "tflite-micro.csv"
 
 

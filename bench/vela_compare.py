@@ -11,6 +11,7 @@ Medians, both in one run on one machine. A peer that is not installed is reporte
 import csv
 import io
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -18,8 +19,9 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-COMMAND = ROOT / "build" / "arenaut"
+COMMAND = Path(os.environ.get("ARENAUT", ROOT / "build" / "arenaut"))
 DEFAULT = ROOT.parent / "shared" / "corpus" / "tflite" / "mp_face_landmark_attention.tflite"
+LIBRARY = COMMAND.parent / "libarenaut.a"
 RUNS = 11
 
 
@@ -47,7 +49,7 @@ def build_phases():
     program = ROOT / "build" / "bench" / "phases"
     program.parent.mkdir(parents=True, exist_ok=True)
     subprocess.run(["cc", "-O2", "-std=c11", f"-I{ROOT / 'include'}", ROOT / "bench" / "phases.c",
-                    ROOT / "build" / "libarenaut.a", "-lpthread", "-lm", "-o", program],
+                    LIBRARY, "-lpthread", "-lm", "-o", program],
                    check=True)
     return program
 
@@ -82,9 +84,8 @@ def main():
         return 1
     ours = json.loads(subprocess.run([build_phases(), model], check=True, capture_output=True,
                                      text=True).stdout)
-    output = ROOT / "build" / "bench" / "planned.json"
     command_ms, _ = median_ms(lambda: subprocess.run(
-        [COMMAND, "plan", model, "-o", output, "-f", "-q"], check=True, capture_output=True))
+        [COMMAND, "plan", model], check=True, capture_output=True))
     ranges = lifetimes(model)
     peer = vela(ranges, ours["bound"])
     print(f"{model.name}: {len(ranges)} buffers, medians of {RUNS} runs and more\n")

@@ -117,15 +117,31 @@ def survives(path, seconds=120):
     return False, f"exit {done.returncode}: {lines[-1]}"
 
 
-def smallest_arena(data, low=64, high=ARENA):
-    """The fewest bytes with which the runtime still allocates, to a multiple of 16."""
-    low, high = low // 16, high // 16
+def loads_in(data, arena):
+    """Whether the runtime loads a model into that many bytes. In a process of its own: with too
+    few it may crash instead of refusing."""
+    child = os.fork()
+    if child == 0:
+        try:
+            Machine(data, arena)
+            os._exit(0)
+        except Refused:
+            os._exit(1)
+        finally:
+            os._exit(2)
+    return os.waitpid(child, 0)[1] == 0
+
+
+def smallest_arena(data):
+    """The fewest bytes with which the runtime still loads a model, to a multiple of 16. More
+    than head and tail: what it needs while it plans counts too."""
+    low = sum(Machine(data).arena()) // 16
+    high = 2 * low + 4096
     while low < high:
         middle = (low + high) // 2
-        try:
-            Machine(data, arena=middle * 16)
+        if loads_in(data, middle * 16):
             high = middle
-        except Refused:
+        else:
             low = middle + 1
     return low * 16
 
