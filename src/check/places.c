@@ -13,6 +13,7 @@ typedef struct maker {
     arn_region *region;
     arn_places *places;
     bool *elsewhere; /* per owner: in memory that the arenas do not hold */
+    bool *varies;    /* per owner: not a constant everywhere */
 } maker;
 
 static bool allocate(maker *m) {
@@ -25,14 +26,15 @@ static bool allocate(maker *m) {
     p->base_pool = arn_region_allocate(m->region, n, sizeof *p->base_pool);
     p->base_offset = arn_region_allocate(m->region, n, sizeof *p->base_offset);
     m->elsewhere = arn_region_allocate(m->region, n, sizeof *m->elsewhere);
+    m->varies = arn_region_allocate(m->region, n, sizeof *m->varies);
     if (!p->owner || !p->state || !p->fed || !p->place || !p->base_pool || !p->base_offset ||
-        !m->elsewhere) {
+        !m->elsewhere || !m->varies) {
         return false;
     }
     for (uint32_t t = 0; t < n; t++) {
         const arn_place blank = {0, 0, false, ARENAUT_RULE_NONE};
         p->place[t] = blank;
-        p->state[t] = p->fed[t] = m->elsewhere[t] = false;
+        p->state[t] = p->fed[t] = m->elsewhere[t] = m->varies[t] = false;
         p->base_pool[t] = ARENAUT_NONE;
         p->base_offset[t] = 0;
     }
@@ -103,20 +105,31 @@ static void find_bases(const maker *m) {
     }
 }
 
-static void find_facts(const maker *m, bool exclude_io) {
+/* What the tensors that own storage say about it; views say nothing. A name that is a
+ * constant in one method and written in another is no constant. */
+static void find_facts(const maker *m) {
     const arenaut_program *program = m->program;
     arn_places *p = m->places;
     for (uint32_t t = 0; t < program->n_tensors; t++) {
         const arenaut_tensor *tensor = &program->tensors[t];
         const uint32_t owner = p->owner[t];
-        const bool state = tensor->cls == ARENAUT_STATE || tensor->qualified_name;
-        if (state) p->state[owner] = p->fed[owner] = true;
-        const bool foreign = tensor->cls == ARENAUT_CONSTANT || tensor->caller_owned;
-        if (foreign && tensor->view_of != ARENAUT_NONE) p->place[t].left_alone = true;
-        if (foreign && tensor->view_of == ARENAUT_NONE) m->elsewhere[owner] = true;
+        if (tensor->view_of != ARENAUT_NONE) continue;
+        if (tensor->cls != ARENAUT_CONSTANT) m->varies[owner] = true;
+        if (tensor->caller_owned) m->elsewhere[owner] = true;
+        if (tensor->cls != ARENAUT_STATE && !tensor->qualified_name) continue;
+        p->state[owner] = p->fed[owner] = true;
         /* State that has no place is kept by the runtime. */
-        if (state && p->base_pool[owner] == ARENAUT_NONE) m->elsewhere[owner] = true;
+        if (p->base_pool[owner] == ARENAUT_NONE) m->elsewhere[owner] = true;
     }
+    for (uint32_t t = 0; t < program->n_tensors; t++) {
+        if (!m->varies[t]) m->elsewhere[t] = true;
+    }
+}
+
+/* What methods and ops say about the tensors that they name. */
+static void find_uses(const maker *m, bool exclude_io) {
+    const arenaut_program *program = m->program;
+    arn_places *p = m->places;
     for (uint32_t i = 0; i < program->n_methods; i++) {
         const arenaut_method *method = &program->methods[i];
         mark(m, p->fed, method->inputs, method->n_inputs);
@@ -147,7 +160,7 @@ static void judge(const maker *m, uint32_t t, uint64_t *from, uint64_t *to) {
     uint64_t delta;
     (void)arenaut_program_storage(m->program, t, &delta);
     *from = *to = 0;
-    if (m->program->tensors[t].bytes == 0 || m->elsewhere[owner] || place->left_alone) {
+    if (m->program->tensors[t].bytes == 0 || m->elsewhere[owner]) {
         place->left_alone = true;
     } else if (pool == ARENAUT_NONE) {
         place->broken = ARENAUT_RULE_NO_PLACE;
@@ -214,9 +227,10 @@ static bool make_cells(const maker *m) {
 arenaut_status arn_places_make(const arenaut_program *program,
                                const arenaut_placement *placement, bool exclude_io,
                                arn_region *region, arn_places *places, arenaut_error *err) {
-    maker m = {program, placement, region, places, NULL};
+    maker m = {program, placement, region, places, NULL, NULL};
     if (!allocate(&m) || !find_owners(&m)) return arn_no_memory(err);
     find_bases(&m);
-    find_facts(&m, exclude_io);
+    find_facts(&m);
+    find_uses(&m, exclude_io);
     return make_cells(&m) ? ARENAUT_OK : arn_no_memory(err);
 }

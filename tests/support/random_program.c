@@ -147,6 +147,7 @@ static void add_kept(builder *b) {
         uint32_t id;
         shared.method = b->program->n_methods - 1;
         shared.qualified_name = "kv.cache";
+        if (rng_once_in(b->r, 4)) shared.cls = ARENAUT_CONSTANT;
         shared.bytes = 4;
         assert_ok(arenaut_program_add_tensor(b->program, &shared, &id, &err), err);
         provide(b, id);

@@ -45,7 +45,7 @@ static uint64_t delta_of(const oracle *o, uint32_t t) {
 
 static bool is_state(const oracle *o, uint32_t owner) {
     for (uint32_t t = 0; t < o->program->n_tensors; t++) {
-        if (owner_of(o, t) != owner) continue;
+        if (owner_of(o, t) != owner || tensor_of(o, t)->view_of != ARENAUT_NONE) continue;
         if (tensor_of(o, t)->cls == ARENAUT_STATE || tensor_of(o, t)->qualified_name) return true;
     }
     return false;
@@ -83,19 +83,18 @@ static bool is_entry_io(const oracle *o, uint32_t owner) {
     return false;
 }
 
-static bool is_foreign(const arenaut_tensor *t) {
-    return t->cls == ARENAUT_CONSTANT || t->caller_owned;
-}
-
 static bool left_alone(const oracle *o, uint32_t t) {
     const uint32_t owner = owner_of(o, t);
+    bool callers = false, constant = true;
     uint32_t pool;
     uint64_t offset;
-    if (tensor_of(o, t)->bytes == 0 || is_foreign(tensor_of(o, t))) return true;
     for (uint32_t i = 0; i < o->program->n_tensors; i++) {
-        const bool storage = tensor_of(o, i)->view_of == ARENAUT_NONE;
-        if (storage && owner_of(o, i) == owner && is_foreign(tensor_of(o, i))) return true;
+        const arenaut_tensor *storage = tensor_of(o, i);
+        if (storage->view_of != ARENAUT_NONE || owner_of(o, i) != owner) continue;
+        if (storage->caller_owned) callers = true;
+        if (storage->cls != ARENAUT_CONSTANT) constant = false;
     }
+    if (tensor_of(o, t)->bytes == 0 || callers || constant) return true;
     for (uint32_t i = 0; i < o->program->n_ops; i++) {
         const arenaut_op *op = &o->program->ops[i];
         if (op->kind == ARENAUT_OP_MAKES && in_list(o, owner, op->outputs, op->n_outputs)) return true;

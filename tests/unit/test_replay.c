@@ -878,6 +878,34 @@ static void shared_state_must_lie_in_one_place(void **state) {
     close_scene(&s);
 }
 
+/* decode takes the cache for a constant; prefill writes it. */
+static void a_constant_that_another_method_writes_is_state(void **state) {
+    (void)state;
+    scene s;
+    open_scene(&s);
+    uint32_t cache[2], x[2], y[2];
+    for (uint32_t m = 0; m < 2; m++) {
+        begin_method(s.p, m ? "decode" : "prefill");
+        x[m] = input(&s, "x");
+        y[m] = output(&s, "y");
+        arenaut_tensor shared = arenaut_tensor_default();
+        shared.qualified_name = "cache";
+        shared.cls = m ? ARENAUT_CONSTANT : ARENAUT_STATE;
+        shared.bytes = 16;
+        shared.method = m;
+        assert_ok(arenaut_program_add_tensor(s.p, &shared, &cache[m], &s.err), s.err);
+        if (m == 0) ADD_OP(s.p, .kind = ARENAUT_OP_IN_PLACE, IN(cache[0], x[0]), OUT(cache[0]));
+        ADD_OP(s.p, IN(cache[m], x[m]), OUT(y[m]));
+        SET_IO(s.p, m, LIST(x[m]), LIST(y[m]));
+    }
+    finish_program(s.p);
+    put(&s, cache[1], cache[0], 0);
+    expect(&s, ARENAUT_RULE_NONE);
+    put(&s, x[1], cache[1], 0);
+    expect_at(&s, ARENAUT_RULE_CLOBBERED, 2, cache[1], x[1]);
+    close_scene(&s);
+}
+
 /* main calls init once; init's temporary lies in memory that main uses later. */
 static void a_method_called_once_disturbs_the_first_call_only(void **state) {
     (void)state;
@@ -1133,6 +1161,7 @@ int main(void) {
         cmocka_unit_test(state_that_is_clobbered_before_it_is_ever_used_is_lost),
         cmocka_unit_test(state_without_place_is_the_runtimes),
         cmocka_unit_test(shared_state_must_lie_in_one_place),
+        cmocka_unit_test(a_constant_that_another_method_writes_is_state),
         cmocka_unit_test(a_method_called_once_disturbs_the_first_call_only),
         cmocka_unit_test(calls_too_deep_are_refused),
         cmocka_unit_test(calls_that_multiply_are_refused),
