@@ -87,17 +87,18 @@ class Case:
 
 
 class OneOp:
-    """Builds a Case: tensors first, then `case`."""
+    """Builds a Case: tensors first, then `case`. `quantized` (scale and zero) replaces the usual
+    quantization, for ops that want one for all their tensors, or none."""
 
-    def __init__(self, op, dtype="FLOAT32"):
-        self.op, self.dtype = op, dtype
+    def __init__(self, op, dtype="FLOAT32", quantized=None):
+        self.op, self.dtype, self.quantized = op, dtype, quantized
         self.model = Model(op)
         self.graph = self.model.graph("main")
         self.inputs = []
 
     def quantization(self, output=False):
-        if self.dtype not in ("INT8", "INT16"):
-            return {}
+        if self.quantized is not None or self.dtype not in ("INT8", "INT16"):
+            return self.quantized or {}
         if output and (self.op, self.dtype) in FIXED_OUTPUT:
             scale, zero = FIXED_OUTPUT[self.op, self.dtype]
             return {"scale": scale, "zero": zero}
@@ -117,11 +118,6 @@ class OneOp:
         if not quantization and dtype in (None, self.dtype):
             quantization = self.quantization(output=True)
         return self.graph.tensor("out", shape, dtype or self.dtype, **quantization)
-
-    def constant(self, values):
-        values = np.asarray(values)
-        return self.graph.constant("constant", values, **(
-            self.quantization() if values.dtype != np.int32 or self.dtype == "INT32" else {}))
 
     def filler(self, shape, seed=5):
         """A constant of the op's own type, without zeros."""
@@ -219,8 +215,7 @@ def other_safe_cases():
         flat = (tflite_file.elements(shape),)
         for op, new_shape, operand in (("RESHAPE", flat, flat), ("SQUEEZE", None, None),
                                        ("EXPAND_DIMS", (1, *shape), [0])):
-            one = OneOp(op, "INT16")
-            one.quantization = lambda output=False: {"scale": 0.05}
+            one = OneOp(op, "INT16", {"scale": 0.05})
             if op == "SQUEEZE":
                 new_shape = tuple(n for n in shape if n != 1)
             x, y = one.input(shape), one.output(new_shape)
@@ -231,13 +226,11 @@ def other_safe_cases():
 def signal_cases():
     random = np.random.RandomState(4)
     for n in (480, 32):
-        one = OneOp("SignalWindow", "INT16")
-        one.quantization = lambda output=False: {}
+        one = OneOp("SignalWindow", "INT16", quantized={})
         window = one.graph.constant("window", random.randint(0, 4096, n).astype(np.int16))
         yield one.case(str(n), [one.input((1, n)), window], [one.output((1, n))],
                        custom={"shift": 12})
-        one = OneOp("SignalFftAutoScale", "INT16")
-        one.quantization = lambda output=False: {}
+        one = OneOp("SignalFftAutoScale", "INT16", quantized={})
         yield one.case(str(n), [one.input((n,))],
                        [one.output((n,)), one.graph.tensor("bits", (), "INT32")], custom={},
                        quiet=True)
@@ -281,9 +274,7 @@ def unsafe_cases():
         yield one.case("24", [one.input((2, 24)), weights(one, (24, 24)), -1],
                        [one.output((2, 24))])
         for op in ("AVERAGE_POOL_2D", "MAX_POOL_2D"):
-            one = OneOp(op, dtype)
-            one.quantization = lambda output=False: \
-                {"scale": 0.05} if dtype == "INT8" else {}  # pools only move values
+            one = OneOp(op, dtype, {"scale": 0.05} if dtype == "INT8" else {})  # only moves
             yield one.case("3x3", [one.input((1, 8, 8, 4))], [one.output((1, 8, 8, 4))],
                            padding=0, strideH=1, strideW=1, filterHeight=3, filterWidth=3)
         one = OneOp("TRANSPOSE", dtype)

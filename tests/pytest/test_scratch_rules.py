@@ -35,8 +35,6 @@ def listed(table, op):
 
 def reduction(op, dtype):
     one = single_ops.OneOp(op, dtype)
-    if dtype == "BOOL":
-        one.quantization = lambda output=False: {}
     axes = one.graph.constant("axes", np.int32([1]))
     return one.case("axis", [one.input((2, 6, 4)), axes], [one.output((2, 4))])
 
@@ -56,8 +54,7 @@ def more_cases():
     weights = one.graph.constant("weights", np.ones((1, 3, 3, 4), np.int8), "INT4", 0.1)
     yield one.case("int4", [one.input((1, 8, 8, 4)), weights], [one.output((1, 8, 8, 4))],
                    padding=0, strideH=1, strideW=1, depthMultiplier=1)
-    one = single_ops.OneOp("SignalRfft", "INT16")
-    one.quantization = lambda output=False: {}
+    one = single_ops.OneOp("SignalRfft", "INT16", quantized={})
     yield one.case("512", [one.input((480,))], [one.output((514,))],
                    custom={"T": 7, "fft_length": 512})
 
