@@ -12,12 +12,11 @@ typedef struct arn_exact_build {
     arn_exact_model *model;
     arn_region scratch;
     uint32_t *item; /* per buffer of the problem; ARENAUT_NONE if it is none */
-    uint32_t n_fixed, *fixed;
     int64_t *time; /* the moments at which something begins or ends, in order */
     uint32_t n_times;
     uint32_t *kept; /* per moment k, how many of the moments before it are cliques */
     uint32_t *comer_start, *comer; /* per clique, the items with a span that begins there */
-    int64_t highest_fixed, highest_wall;
+    int64_t highest_wall;
 } arn_exact_build;
 
 arenaut_status arn_exact_find_cliques(arn_exact_build *x, arenaut_error *err);

@@ -4,7 +4,7 @@
  * It is anytime: it starts from a plan if there is one, improves it whenever it can, and
  * stops at the bound, when its effort is spent, or when the caller says so. It is
  * deterministic: effort is counted in steps of work, there is no clock, and random choices
- * come from the seed. One step is about a thousand elementary operations, a little under a
+ * come from the seed. One step is 128 elementary operations, about a quarter of a
  * microsecond, whatever the size of the problem. */
 #ifndef ARN_EXACT_H
 #define ARN_EXACT_H

@@ -28,8 +28,7 @@ static arenaut_status refuse_relations(const arn_exact_input *in, arenaut_error 
         if (relation) {
             char store[24];
             return arn_fail(err, ARENAUT_REFUSED, 0,
-                            "buffer '%s' has an %s relation, which the exact search does not "
-                            "handle",
+                            "buffer '%s': the exact search does not handle %s relations",
                             arenaut_problem_buffer_name(p, b, store), relation);
         }
     }
@@ -41,14 +40,14 @@ static bool list_buffers(arn_exact_build *x) {
     const arenaut_problem *p = in->problem;
     arn_exact_model *m = x->model;
     m->buffer = arn_region_allocate(&m->region, p->n_buffers, sizeof *m->buffer);
-    x->fixed = arn_region_allocate(&x->scratch, p->n_buffers, sizeof *x->fixed);
+    m->fixed = arn_region_allocate(&m->region, p->n_buffers, sizeof *m->fixed);
     x->item = arn_region_allocate(&x->scratch, p->n_buffers, sizeof *x->item);
-    if (!m->buffer || !x->fixed || !x->item) return false;
+    if (!m->buffer || !m->fixed || !x->item) return false;
     for (uint32_t b = 0; b < p->n_buffers; b++) {
         x->item[b] = ARENAUT_NONE;
         if (!in_pool(in, b)) continue;
         if (is_fixed(p, b)) {
-            x->fixed[x->n_fixed++] = b;
+            m->fixed[m->n_fixed++] = b;
         } else {
             x->item[b] = m->n;
             m->buffer[m->n++] = b;
@@ -73,9 +72,9 @@ static void find_unit(arn_exact_build *x) {
     arn_exact_model *m = x->model;
     uint64_t unit = 0;
     for (uint32_t i = 0; i < m->n; i++) unit = gcd(p->size[m->buffer[i]], unit);
-    for (uint32_t i = 0; i < x->n_fixed; i++) {
-        unit = gcd(p->size[x->fixed[i]], unit);
-        unit = gcd(arenaut_problem_fixed_offset(p, x->fixed[i]), unit);
+    for (uint32_t i = 0; i < x->model->n_fixed; i++) {
+        unit = gcd(p->size[x->model->fixed[i]], unit);
+        unit = gcd(arenaut_problem_fixed_offset(p, x->model->fixed[i]), unit);
     }
     for (uint32_t i = 0; i < p->n_reserved; i++) {
         if (p->reserved[i].pool != x->in->pool) continue;
@@ -239,7 +238,7 @@ static bool find_bounds(arn_exact_build *x) {
     arn_exact_model *m = x->model;
     m->load = arn_region_allocate(&m->region, m->n_cliques, sizeof *m->load);
     if (!m->load) return false;
-    m->bound = x->highest_fixed;
+    m->bound = x->model->highest_fixed;
     for (uint32_t c = 0; c < m->n_cliques; c++) {
         m->load[c] = 0;
         for (uint32_t k = m->member_start[c]; k < m->member_start[c + 1]; k++) {

@@ -48,6 +48,9 @@ typedef struct arn_exact_model {
     bool plain; /* one span per item, no alignment, no walls, no edges */
     bool cuts;  /* cliques are moments in order, so that the problem may fall apart */
 
+    uint32_t n_fixed, *fixed; /* buffers that have their offset already */
+    int64_t highest_fixed;    /* where the highest of them ends */
+
     int64_t bound; /* no arena is smaller */
     int64_t roof;  /* everything fits below, if anything does */
     bool clash;    /* fixed buffers overlap each other: there is no plan */

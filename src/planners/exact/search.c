@@ -17,6 +17,7 @@ enum {
     PROOF_SHARE = 6,    /* one part in so many of all nodes goes into the proof */
     FIRST_PROOF = 16,   /* its first limit, in ordinary runs */
     NOISES = 4,
+    OPERATIONS_PER_STEP = 128,
 };
 
 typedef struct search {
@@ -32,6 +33,7 @@ typedef struct search {
     int64_t target; /* the highest capacity worth looking at; proven when low > target */
     arenaut_verdict verdict;
     bool out_of_effort;
+    bool in_first_run; /* which makes a plan, whatever it takes */
     uint64_t idle_work; /* work done between runs */
 
     uint64_t run_nodes; /* the limit of an ordinary run */
@@ -46,7 +48,7 @@ static uint64_t arena_of(const search *x, int64_t top) {
 }
 
 static uint64_t steps_of(const search *x) {
-    return (x->tree.state.work + x->idle_work) >> 10;
+    return (x->tree.state.work + x->idle_work) / OPERATIONS_PER_STEP;
 }
 
 /* The highest capacity that would make for a smaller arena than the best one, and fits. */
@@ -78,7 +80,7 @@ static bool report(search *x) {
 
 static bool go_on(void *context) {
     search *x = context;
-    if (steps_of(x) >= x->in->effort) x->out_of_effort = true;
+    if (steps_of(x) >= x->in->effort && !x->in_first_run) x->out_of_effort = true;
     return !x->out_of_effort && report(x);
 }
 
@@ -92,7 +94,11 @@ static void keep_packing(search *x) {
         x->out->offset[m->buffer[i]] = (uint64_t)at * m->unit;
         if (at + m->size[i] > top) top = at + m->size[i];
     }
-    if (top < m->bound) top = m->bound; /* fixed buffers reach higher */
+    for (uint32_t k = 0; k < m->n_fixed; k++) {
+        const uint32_t b = m->fixed[k];
+        x->out->offset[b] = arenaut_problem_fixed_offset(m->problem, b);
+    }
+    if (top < m->highest_fixed) top = m->highest_fixed;
     x->out->improved = true;
     x->out->arena = arena_of(x, top);
     x->target = next_target(x);
@@ -175,9 +181,15 @@ static void search_on(search *x) {
 
 /* ---- begin and end ---- */
 
+/* The lowest top, in units, of an arena of at least `bytes` once it is rounded up. */
+static int64_t lowest_top(const search *x, uint64_t bytes) {
+    if (bytes < pool_align(x)) return 0;
+    return (int64_t)((bytes - pool_align(x)) / x->model.unit + 1);
+}
+
 static arenaut_status begin(search *x, arenaut_error *err) {
     const arn_exact_model *m = &x->model;
-    const uint64_t known = (x->in->bound + m->unit - 1) / m->unit;
+    const int64_t known = lowest_top(x, x->in->bound);
     x->keys = arn_region_allocate(&x->region, m->n, sizeof *x->keys);
     x->ids = arn_region_allocate(&x->region, m->n, 2 * sizeof *x->ids);
     if (!x->keys || !x->ids) return arn_no_memory(err);
@@ -187,8 +199,7 @@ static arenaut_status begin(search *x, arenaut_error *err) {
     x->tree.context = x;
     x->random = x->in->seed;
     x->low = m->bound;
-    /* Rounding to the pool's alignment may be part of the bound that was given. */
-    if (known > (uint64_t)x->low && pool_align(x) <= m->unit) x->low = (int64_t)known;
+    if (known > x->low) x->low = known;
     x->target = next_target(x);
     if (m->clash) x->low = INT64_MAX;
     x->run_nodes = 2 * (uint64_t)m->n + 64;
@@ -201,7 +212,9 @@ static arenaut_status begin(search *x, arenaut_error *err) {
 static void first_plan(search *x) {
     if (x->out->arena != ARENAUT_UNPLACED || finished(x) || x->target < x->model.roof) return;
     draw_style(x);
+    x->in_first_run = true;
     run_at(x, x->target, UINT64_MAX);
+    x->in_first_run = false;
 }
 
 static void end(search *x) {

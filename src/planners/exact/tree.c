@@ -2,7 +2,7 @@
 
 #include "core/fail.h"
 
-enum { LOG_FAILED = 17, NODES_PER_POLL = 256 };
+enum { NODES_PER_POLL = 256, FAILED_PER_ITEM = 256, MOST_FAILED = 1 << 18 };
 
 /* ---- failed states ---- */
 
@@ -15,7 +15,7 @@ static uint64_t state_key(const arn_exact_tree *t, uint32_t first, uint32_t end)
 }
 
 static uint64_t *failed_slot(const arn_exact_tree *t, uint64_t key) {
-    return &t->failed[key & ((UINT64_C(1) << LOG_FAILED) - 1)];
+    return &t->failed[key & (t->n_failed - 1)];
 }
 
 /* ---- choosing a clique ---- */
@@ -304,21 +304,24 @@ arn_exact_verdict arn_exact_tree_run(arn_exact_tree *t, int64_t capacity, uint64
 arenaut_status arn_exact_tree_init(arn_exact_tree *t, const arn_exact_model *model,
                                    arn_region *region, arenaut_error *err) {
     const arn_exact_tree empty = {.node_room = 4 * model->n + 1024};
-    const size_t n_failed = (size_t)1 << LOG_FAILED;
     *t = empty;
+    t->n_failed = FAILED_PER_ITEM;
+    while (t->n_failed < MOST_FAILED && t->n_failed < FAILED_PER_ITEM * (uint64_t)model->n) {
+        t->n_failed *= 2;
+    }
     const arenaut_status st = arn_exact_state_init(&t->state, model, region, err);
     if (st != ARENAUT_OK) return st;
     t->rank = arn_region_allocate(region, model->n, sizeof *t->rank);
     t->weight = arn_region_allocate(region, model->n_cliques, sizeof *t->weight);
     t->node = arn_region_allocate(region, t->node_room, sizeof *t->node);
     t->safe = arn_region_allocate(region, model->n, sizeof *t->safe);
-    t->failed = arn_region_allocate(region, n_failed, sizeof *t->failed);
+    t->failed = arn_region_allocate(region, (size_t)t->n_failed, sizeof *t->failed);
     if (!t->rank || !t->weight || !t->node || !t->safe || !t->failed) return arn_no_memory(err);
     for (uint32_t i = 0; i < model->n; i++) {
         t->rank[i] = i;
         t->safe[i] = UINT64_MAX;
     }
     for (uint32_t c = 0; c < model->n_cliques; c++) t->weight[c] = 1;
-    for (size_t k = 0; k < n_failed; k++) t->failed[k] = 0;
+    for (uint64_t k = 0; k < t->n_failed; k++) t->failed[k] = 0;
     return ARENAUT_OK;
 }

@@ -85,6 +85,7 @@ typedef struct arn_exact_tree {
     bool (*go_on)(void *context); /* asked now and then; false: give up */
     void *context;
     uint64_t *failed; /* digests of states that fail, by their low bits */
+    uint64_t n_failed; /* a power of two */
 } arn_exact_tree;
 
 arenaut_status arn_exact_tree_init(arn_exact_tree *tree, const arn_exact_model *model,

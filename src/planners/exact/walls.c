@@ -48,14 +48,14 @@ static bool walls_meet(arn_exact_wall a, arn_exact_wall b) {
 /* Fixed buffers that cannot stand where they are said to stand. */
 static void find_clashes(arn_exact_build *x) {
     const arenaut_problem *p = x->in->problem;
-    for (uint32_t i = 0; i < x->n_fixed; i++) {
-        const arn_exact_wall wall = fixed_wall(x, x->fixed[i]);
-        const uint64_t align = arenaut_problem_align(p, x->fixed[i]);
-        if (arenaut_problem_fixed_offset(p, x->fixed[i]) % align) x->model->clash = true;
-        if (wall.end > x->highest_fixed) x->highest_fixed = wall.end;
+    for (uint32_t i = 0; i < x->model->n_fixed; i++) {
+        const arn_exact_wall wall = fixed_wall(x, x->model->fixed[i]);
+        const uint64_t align = arenaut_problem_align(p, x->model->fixed[i]);
+        if (arenaut_problem_fixed_offset(p, x->model->fixed[i]) % align) x->model->clash = true;
+        if (wall.end > x->model->highest_fixed) x->model->highest_fixed = wall.end;
         for (uint32_t k = 0; k < i; k++) {
-            if (walls_meet(wall, fixed_wall(x, x->fixed[k])) &&
-                conflict(p, x->fixed[i], x->fixed[k])) {
+            if (walls_meet(wall, fixed_wall(x, x->model->fixed[k])) &&
+                conflict(p, x->model->fixed[i], x->model->fixed[k])) {
                 x->model->clash = true;
             }
         }
@@ -84,12 +84,12 @@ typedef struct sorted_walls {
 
 static bool sort_walls(arn_exact_build *x, sorted_walls *all) {
     const arenaut_problem *p = x->in->problem;
-    const size_t room = (size_t)x->n_fixed + p->n_reserved;
+    const size_t room = (size_t)x->model->n_fixed + p->n_reserved;
     all->raw = arn_region_allocate(&x->scratch, room, sizeof *all->raw);
     all->order = arn_region_allocate(&x->scratch, room, 2 * sizeof *all->order);
     if (!all->raw || !all->order) return false;
     all->n = 0;
-    for (uint32_t i = 0; i < x->n_fixed; i++) all->raw[all->n++] = fixed_wall(x, x->fixed[i]);
+    for (uint32_t i = 0; i < x->model->n_fixed; i++) all->raw[all->n++] = fixed_wall(x, x->model->fixed[i]);
     for (uint32_t r = 0; r < p->n_reserved; r++) {
         if (p->reserved[r].pool != x->in->pool) continue;
         all->raw[all->n].first = (int64_t)(p->reserved[r].first / x->model->unit);
@@ -137,7 +137,7 @@ static bool list_item_walls(arn_exact_build *x, const sorted_walls *all, wall_li
         m->wall_start[i] = lists->start = lists->n;
         for (uint32_t k = 0; k < all->n; k++) {
             const uint32_t w = all->order[k];
-            if (w < x->n_fixed && !conflict(x->in->problem, m->buffer[i], x->fixed[w])) continue;
+            if (w < x->model->n_fixed && !conflict(x->in->problem, m->buffer[i], x->model->fixed[w])) continue;
             if (!add_wall(lists, all->raw[w])) return false;
         }
     }
@@ -152,9 +152,9 @@ static bool list_item_walls(arn_exact_build *x, const sorted_walls *all, wall_li
  * and common walls are what the clique's bound needs. */
 static bool stands_in(const arn_exact_build *x, uint32_t w, uint32_t c) {
     const arn_exact_model *m = x->model;
-    if (w >= x->n_fixed) return true;
+    if (w >= x->model->n_fixed) return true;
     for (uint32_t k = m->member_start[c]; k < m->member_start[c + 1]; k++) {
-        if (!conflict(x->in->problem, m->buffer[m->member[k]], x->fixed[w])) return false;
+        if (!conflict(x->in->problem, m->buffer[m->member[k]], x->model->fixed[w])) return false;
     }
     return true;
 }
@@ -189,9 +189,9 @@ static arenaut_status list_walls(arn_exact_build *x, arenaut_error *err) {
 }
 
 arenaut_status arn_exact_find_walls(arn_exact_build *x, arenaut_error *err) {
-    const uint64_t walls = (uint64_t)x->n_fixed + x->in->problem->n_reserved;
+    const uint64_t walls = (uint64_t)x->model->n_fixed + x->in->problem->n_reserved;
     const uint64_t lists = (uint64_t)x->model->member_start[x->model->n_cliques] +
-                           x->model->n_cliques + x->n_fixed;
+                           x->model->n_cliques + x->model->n_fixed;
     if (walls && lists > ARN_EXACT_MOST_PAIRS / walls) return arn_exact_too_large(x, err);
     find_clashes(x);
     return list_walls(x, err);

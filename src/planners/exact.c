@@ -1,0 +1,63 @@
+/* exact: finds the smallest arena and proves that there is none smaller, or does what it can
+ * within the effort. For hundreds to a few thousand buffers in one pool. */
+#include "planners/exact/exact.h"
+
+#include "core/fail.h"
+#include "planners/settings.h"
+
+static arenaut_verdict pass_progress(void *context, uint64_t best, uint64_t bound,
+                                     uint64_t steps) {
+    const arenaut_planning *planning = context;
+    const arenaut_plan_options *options = planning->options;
+    if (!options->progress) return ARENAUT_GO_ON;
+    const arenaut_progress progress = {"exact", best, bound, steps};
+    return options->progress(options->progress_context, &progress);
+}
+
+static arenaut_status take(arenaut_planning *planning, const arn_exact_output *out) {
+    const arenaut_problem *p = planning->problem;
+    arenaut_plan *plan = planning->plan;
+    plan->effort = out->steps;
+    plan->stopped_by = out->stopped_by;
+    if (out->arena == ARENAUT_UNPLACED && out->bound == ARENAUT_UNPLACED) {
+        plan->quality = ARENAUT_INFEASIBLE;
+        return ARENAUT_OK;
+    }
+    if (out->arena == ARENAUT_UNPLACED) {
+        return arn_fail(planning->err, ARENAUT_STOPPED, 0,
+                        "the exact search was stopped before it found a plan within the capacity "
+                        "of the pool");
+    }
+    for (uint32_t b = 0; b < p->n_buffers; b++) {
+        if (arenaut_problem_needs_memory(p, b)) plan->pool[b] = 0;
+    }
+    if (out->bound > plan->total_bound) plan->total_bound = plan->lower_bound[0] = out->bound;
+    return ARENAUT_OK;
+}
+
+static arenaut_status exact_run(const arenaut_planner *self, arenaut_planning *planning) {
+    arenaut_status st = arn_settings_check(planning, self, NULL);
+    if (st != ARENAUT_OK) return st;
+    const arenaut_plan_options *options = planning->options;
+    const arn_exact_input in = {
+        .problem = planning->problem,
+        .arena = ARENAUT_UNPLACED,
+        .bound = planning->plan->total_bound,
+        .enough = options->capacity,
+        .effort = options->effort,
+        .seed = options->seed,
+        .progress = pass_progress,
+        .progress_context = planning,
+        .allocator = planning->allocator,
+    };
+    arn_exact_output out = {.offset = planning->plan->offset};
+    st = arn_exact_run(&in, &out, planning->err);
+    return st == ARENAUT_OK ? take(planning, &out) : st;
+}
+
+const arenaut_planner arn_planner_exact = {
+    .name = "exact",
+    .summary = "the smallest arena of one pool, proven, for up to a few thousand buffers",
+    .handles = ARN_EXACT_HANDLES,
+    .run = exact_run,
+};

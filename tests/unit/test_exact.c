@@ -1,0 +1,476 @@
+/* The exact search against an obvious one that tries every address. */
+#include <stdlib.h>
+
+#include "support/corpus.h"
+#include "support/documents.h"
+#include "support/fuse.h"
+#include "support/oracle.h"
+#include "support/problems.h"
+
+#include "planners/exact/exact.h"
+#include "planners/exact/orders.h"
+#include "planners/exact/tree.h"
+
+/* ---- the obvious search ---- */
+
+/* Whether buffers b, b + 1, … can be placed below `top`, those before them being placed. */
+static bool obvious_fits(const arenaut_problem *p, arenaut_plan *plan, uint32_t b, uint64_t top) {
+    if (b == p->n_buffers) return true;
+    if (!arenaut_problem_needs_memory(p, b)) return obvious_fits(p, plan, b + 1, top);
+    plan->pool[b] = 0;
+    for (plan->offset[b] = 0; plan->offset[b] + p->size[b] <= top; plan->offset[b]++) {
+        if (oracle_accepts_buffer(p, plan, b) && obvious_fits(p, plan, b + 1, top)) return true;
+    }
+    return false;
+}
+
+/* No buffer needs to lie higher than this, unless it is fixed there. */
+static uint64_t obvious_roof(const arenaut_problem *p) {
+    uint64_t top = 0;
+    for (uint32_t i = 0; i < p->n_reserved; i++) {
+        if (p->reserved[i].end > top) top = p->reserved[i].end;
+    }
+    for (uint32_t b = 0; b < p->n_buffers; b++) {
+        const uint64_t fixed = arenaut_problem_fixed_offset(p, b);
+        if (fixed != ARENAUT_UNPLACED && fixed > top) top = fixed;
+    }
+    for (uint32_t b = 0; b < p->n_buffers; b++) {
+        top += p->size[b] + arenaut_problem_align(p, b);
+    }
+    return top < p->pool[0].capacity ? top : p->pool[0].capacity;
+}
+
+/* The lowest address that everything can lie below; ARENAUT_UNPLACED if there is none. */
+static uint64_t obvious_top(const arenaut_problem *p) {
+    arenaut_plan *plan = NULL;
+    arenaut_error err = {0};
+    assert_ok(arenaut_plan_new(p->n_buffers, p->n_pools, NULL, &plan, &err), err);
+    const uint64_t roof = obvious_roof(p);
+    uint64_t top = 0;
+    while (top <= roof && !obvious_fits(p, plan, 0, top)) top++;
+    arenaut_plan_free(plan);
+    return top <= roof ? top : ARENAUT_UNPLACED;
+}
+
+static uint64_t rounded(const arenaut_problem *p, uint64_t top) {
+    const uint64_t align = p->pool[0].align;
+    return (top + align - 1) / align * align;
+}
+
+/* ---- planning with it ---- */
+
+static arenaut_plan *plan_exactly(const arenaut_problem *p, uint64_t effort, uint64_t seed) {
+    const arenaut_plan_options options = {.planner = "exact", .effort = effort, .seed = seed};
+    arenaut_plan *plan = NULL;
+    arenaut_error err = {0};
+    assert_ok(arenaut_plan_make(p, &options, NULL, &plan, &err), err);
+    assert_plan_accepted(p, plan);
+    return plan;
+}
+
+static void compare_with_the_obvious(const problem_shape *shape, uint32_t problems) {
+    rng r = {shape->features + 7919};
+    for (uint32_t k = 0; k < problems; k++) {
+        arenaut_problem *p = random_problem(&r, shape);
+        arenaut_plan *plan = plan_exactly(p, 0, k);
+        const uint64_t top = obvious_top(p);
+        if (top == ARENAUT_UNPLACED) {
+            assert_int_equal(plan->quality, ARENAUT_INFEASIBLE);
+        } else {
+            assert_int_equal(plan->quality, ARENAUT_OPTIMAL);
+            assert_int_equal(plan->total, rounded(p, top));
+        }
+        arenaut_plan_free(plan);
+        arenaut_problem_free(p);
+    }
+}
+
+static void the_optimum_is_that_of_trying_every_address(void **state) {
+    (void)state;
+    const problem_shape shape = {7, 6, 9, 0};
+    compare_with_the_obvious(&shape, 1500);
+}
+
+static void alignment_leaves_the_optimum_in_reach(void **state) {
+    (void)state;
+    const problem_shape shape = {6, 9, 7, ARENAUT_FEATURE_ALIGNMENT};
+    compare_with_the_obvious(&shape, 1000);
+}
+
+static void gaps_leave_the_optimum_in_reach(void **state) {
+    (void)state;
+    const problem_shape shape = {7, 6, 12, ARENAUT_FEATURE_GAPS};
+    compare_with_the_obvious(&shape, 1000);
+}
+
+static void edges_leave_the_optimum_in_reach(void **state) {
+    (void)state;
+    const problem_shape shape = {6, 6, 12, ARENAUT_FEATURE_CONFLICTS};
+    compare_with_the_obvious(&shape, 1000);
+}
+
+static void fixed_buffers_and_reserved_ranges_leave_the_optimum_in_reach(void **state) {
+    (void)state;
+    const problem_shape fixed = {7, 6, 8, ARENAUT_FEATURE_FIXED_OFFSETS};
+    const problem_shape reserved = {6, 6, 8, ARENAUT_FEATURE_RESERVED};
+    compare_with_the_obvious(&fixed, 1000);
+    compare_with_the_obvious(&reserved, 1000);
+}
+
+static void all_constraints_together_leave_the_optimum_in_reach(void **state) {
+    (void)state;
+    const problem_shape shape = {6, 7, 9, ARN_EXACT_HANDLES};
+    compare_with_the_obvious(&shape, 3000);
+}
+
+/* ---- every style of the tree, at every capacity ---- */
+
+static bool always_go_on(void *context) {
+    (void)context;
+    return true;
+}
+
+static void try_styles(const arn_exact_model *m, arn_exact_tree *t, int64_t top, rng *r) {
+    int64_t keys[16];
+    uint32_t ids[32];
+    uint64_t random = rng_next(r);
+    for (uint32_t k = 0; k < ARN_EXACT_CHOICES * 4; k++) {
+        t->style.choice = (arn_exact_choice)(k / 4);
+        t->style.from_the_end = k & 1;
+        t->style.look_ahead = k & 2;
+        arn_exact_rank(m, rng_below(r, ARN_EXACT_ORDERS), 9, &random, keys, ids, t->rank);
+        for (int64_t c = top < 3 ? 0 : top - 3; c < top + 2; c++) {
+            const arn_exact_verdict v = arn_exact_tree_run(t, c, UINT64_MAX / 2);
+            assert_int_equal(v, c < top ? ARN_EXACT_IMPOSSIBLE : ARN_EXACT_FOUND);
+        }
+    }
+}
+
+/* One table of failed states serves all styles and capacities. */
+static void every_style_decides_every_capacity_rightly(void **state) {
+    (void)state;
+    const problem_shape shape = {7, 9, 9, ARN_EXACT_HANDLES & ~ARENAUT_FEATURE_CAPACITY};
+    rng r = {4711};
+    for (uint32_t k = 0; k < 600; k++) {
+        arenaut_problem *p = random_problem(&r, &shape);
+        const arn_exact_input in = {.problem = p, .arena = ARENAUT_UNPLACED};
+        arenaut_error err = {0};
+        arn_exact_model model;
+        arn_exact_tree tree;
+        arn_region region;
+        assert_ok(arn_exact_model_make(&in, &model, &err), err);
+        arn_region_init(&region, NULL);
+        assert_ok(arn_exact_tree_init(&tree, &model, &region, &err), err);
+        tree.go_on = always_go_on;
+        const uint64_t top = obvious_top(p);
+        if (top != ARENAUT_UNPLACED && top >= (uint64_t)model.highest_fixed * model.unit) {
+            assert_int_equal(top % model.unit, 0);
+            if ((uint64_t)model.highest_fixed * model.unit < top) {
+                try_styles(&model, &tree, (int64_t)(top / model.unit), &r);
+            }
+        }
+        arn_region_free(&region);
+        arn_exact_model_free(&model);
+        arenaut_problem_free(p);
+    }
+}
+
+/* ---- what must not matter ---- */
+
+typedef struct mirror {
+    int64_t time;   /* -1: reversed */
+    int64_t shift;
+    uint64_t scale;
+    uint32_t turn; /* buffers are numbered from here on, and around */
+} mirror;
+
+static arenaut_problem *mirrored(const arenaut_problem *p, const mirror *how) {
+    arenaut_problem *image = new_problem();
+    for (uint32_t k = 0; k < p->n_buffers; k++) {
+        const uint32_t b = (k + how->turn) % p->n_buffers;
+        if (!arenaut_problem_needs_memory(p, b)) continue;
+        const arenaut_interval life = arenaut_problem_lifetimes(p, b)[0];
+        const int64_t a = life.first * how->time + how->shift;
+        const int64_t z = life.end * how->time + how->shift;
+        add_box(image, p->size[b] * how->scale, a < z ? a : z, a < z ? z : a);
+    }
+    finish(image);
+    return image;
+}
+
+static void numbering_time_and_scale_do_not_change_a_proven_optimum(void **state) {
+    (void)state;
+    const mirror ways[] = {{1, 0, 1, 3}, {-1, 0, 1, 0}, {1, -1000, 1, 0}, {1, 5, 4096, 0},
+                           {-1, 77, 3, 5}};
+    const problem_shape shape = {14, 9, 12, 0};
+    rng r = {99};
+    for (uint32_t k = 0; k < 150; k++) {
+        arenaut_problem *p = random_problem(&r, &shape);
+        arenaut_plan *plan = plan_exactly(p, 0, 0);
+        assert_int_equal(plan->quality, ARENAUT_OPTIMAL);
+        for (size_t i = 0; i < COUNT_OF(ways); i++) {
+            arenaut_problem *image = mirrored(p, &ways[i]);
+            arenaut_plan *other = plan_exactly(image, 0, 0);
+            assert_int_equal(other->quality, ARENAUT_OPTIMAL);
+            assert_int_equal(other->total, plan->total * ways[i].scale);
+            arenaut_plan_free(other);
+            arenaut_problem_free(image);
+        }
+        arenaut_plan_free(plan);
+        arenaut_problem_free(p);
+    }
+}
+
+static void the_same_seed_gives_the_same_plan(void **state) {
+    (void)state;
+    const problem_shape shape = {40, 50, 30, ARN_EXACT_HANDLES & ~ARENAUT_FEATURE_CAPACITY &
+                                                 ~ARENAUT_FEATURE_FIXED_OFFSETS};
+    rng r = {5};
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        arenaut_problem *p = random_problem(&r, &shape);
+        arenaut_plan *one = plan_exactly(p, 20000, seed), *two = plan_exactly(p, 20000, seed);
+        assert_int_equal(one->effort, two->effort);
+        for (uint32_t b = 0; b < p->n_buffers; b++) {
+            assert_int_equal(one->offset[b], two->offset[b]);
+        }
+        arenaut_plan_free(one);
+        arenaut_plan_free(two);
+        arenaut_problem_free(p);
+    }
+}
+
+/* ---- how it is called ---- */
+
+static void only_smaller_arenas_than_the_given_one_are_reported(void **state) {
+    (void)state;
+    /* Three in a row of which two meet: 5 + 4 bytes are the optimum. */
+    const box boxes[] = {{5, 0, 2}, {4, 1, 3}, {3, 2, 4}};
+    arenaut_problem *p = problem_of(boxes, COUNT_OF(boxes));
+    uint64_t offset[3] = {77, 77, 77};
+    arn_exact_output out = {.offset = offset};
+    arn_exact_input in = {.problem = p, .arena = 9, .effort = 1000};
+    arenaut_error err = {0};
+    assert_ok(arn_exact_run(&in, &out, &err), err);
+    assert_false(out.improved);
+    assert_int_equal(out.arena, 9);
+    assert_int_equal(out.bound, 9);
+    assert_int_equal(out.stopped_by, ARENAUT_STOP_PROOF);
+    assert_int_equal(offset[0], 77);
+    in.arena = 10;
+    assert_ok(arn_exact_run(&in, &out, &err), err);
+    assert_true(out.improved);
+    assert_int_equal(out.arena, 9);
+    arenaut_problem_free(p);
+}
+
+static void buffers_of_other_pools_are_left_alone(void **state) {
+    (void)state;
+    const box boxes[] = {{5, 0, 2}, {4, 0, 2}, {3, 0, 2}};
+    arenaut_problem *p = new_problem();
+    add_pool(p, "fast", ARENAUT_UNLIMITED, 1);
+    add_pool(p, "slow", ARENAUT_UNLIMITED, 1);
+    for (size_t i = 0; i < COUNT_OF(boxes); i++) {
+        add_box(p, boxes[i].size, boxes[i].first, boxes[i].end);
+    }
+    finish(p);
+    const uint32_t pool_of[] = {1, 0, 1};
+    uint64_t offset[3] = {77, 77, 77};
+    arn_exact_output out = {.offset = offset};
+    const arn_exact_input in = {.problem = p, .pool = 1, .pool_of = pool_of,
+                                .arena = ARENAUT_UNPLACED, .effort = 1000};
+    arenaut_error err = {0};
+    assert_ok(arn_exact_run(&in, &out, &err), err);
+    assert_int_equal(out.arena, 8);
+    assert_int_equal(offset[1], 77);
+    assert_int_equal(offset[0] + offset[2], offset[0] ? 3 : 5);
+    arenaut_problem_free(p);
+}
+
+static void relations_are_refused_by_name(void **state) {
+    (void)state;
+    arenaut_problem *p = new_problem();
+    add_box(p, 8, 0, 2);
+    const arenaut_interval life = {1, 3};
+    arenaut_buffer heir = ARENAUT_BUFFER_INIT;
+    heir.size = 8;
+    heir.lifetimes = &life;
+    heir.n_lifetimes = 1;
+    heir.same_base = 0;
+    heir.name = "heir";
+    add_buffer(p, &heir);
+    finish(p);
+    uint64_t offset[2];
+    arn_exact_output out = {.offset = offset};
+    const arn_exact_input in = {.problem = p, .arena = ARENAUT_UNPLACED, .effort = 1000};
+    arenaut_error err = {0};
+    assert_int_equal(arn_exact_run(&in, &out, &err), ARENAUT_REFUSED);
+    assert_non_null(strstr(err.msg, "'heir': the exact search does not handle same-base"));
+    arenaut_problem_free(p);
+}
+
+static void too_many_pairs_are_refused_before_they_are_listed(void **state) {
+    (void)state;
+    arenaut_problem *p = new_problem();
+    for (uint32_t i = 0; i < 60000; i++) add_box(p, 1 + i % 7, i % 30, 60 + i % 31);
+    finish(p);
+    uint64_t *offset = test_malloc(p->n_buffers * sizeof *offset);
+    arn_exact_output out = {.offset = offset};
+    const arn_exact_input in = {.problem = p, .arena = ARENAUT_UNPLACED, .effort = 1000};
+    arenaut_error err = {0};
+    assert_int_equal(arn_exact_run(&in, &out, &err), ARENAUT_REFUSED);
+    assert_non_null(strstr(err.msg, "too many"));
+    test_free(offset);
+    arenaut_problem_free(p);
+}
+
+static void overlapping_fixed_buffers_are_infeasible(void **state) {
+    (void)state;
+    arenaut_problem *p = new_problem();
+    const arenaut_interval life = {0, 3};
+    arenaut_buffer b = ARENAUT_BUFFER_INIT;
+    b.size = 8;
+    b.lifetimes = &life;
+    b.n_lifetimes = 1;
+    b.fixed_offset = 0;
+    add_buffer(p, &b);
+    b.fixed_offset = 4;
+    add_buffer(p, &b);
+    finish(p);
+    uint64_t offset[2];
+    arn_exact_output out = {.offset = offset};
+    const arn_exact_input in = {.problem = p, .arena = ARENAUT_UNPLACED, .effort = 1000};
+    arenaut_error err = {0};
+    assert_ok(arn_exact_run(&in, &out, &err), err);
+    assert_int_equal(out.arena, ARENAUT_UNPLACED);
+    assert_int_equal(out.bound, ARENAUT_UNPLACED);
+    arenaut_problem_free(p);
+}
+
+/* ---- effort and interruption ---- */
+
+/* Too hard to be proven within the efforts used here. */
+static arenaut_problem *hard_problem(void) {
+    arenaut_problem *p = new_problem();
+    rng r = {12};
+    for (uint32_t i = 0; i < 120; i++) {
+        const int64_t first = rng_below(&r, 60);
+        add_box(p, 100 + rng_below(&r, 4000), first, first + 1 + rng_below(&r, 25));
+    }
+    finish(p);
+    return p;
+}
+
+static void more_effort_never_gives_a_larger_arena(void **state) {
+    (void)state;
+    arenaut_problem *p = hard_problem();
+    uint64_t before = UINT64_MAX;
+    for (uint64_t effort = 1; effort < 3000000; effort *= 3) {
+        arenaut_plan *plan = plan_exactly(p, effort, 1);
+        assert_true(plan->total <= before);
+        assert_true(plan->total_bound <= plan->total);
+        before = plan->total;
+        arenaut_plan_free(plan);
+    }
+    arenaut_problem_free(p);
+}
+
+typedef struct patience {
+    uint32_t calls;
+    arenaut_verdict then;
+} patience;
+
+static arenaut_verdict lose_patience(void *context, const arenaut_progress *progress) {
+    patience *left = context;
+    assert_true(progress->bound <= progress->best);
+    if (left->calls == 0) return left->then;
+    left->calls--;
+    return ARENAUT_GO_ON;
+}
+
+static void an_interrupt_leaves_the_best_plan_so_far(void **state) {
+    (void)state;
+    arenaut_problem *p = hard_problem();
+    for (uint32_t calls = 1; calls < 12; calls++) {
+        patience left = {calls, calls % 2 ? ARENAUT_INTERRUPTED : ARENAUT_OUT_OF_TIME};
+        const arenaut_plan_options options = {.planner = "exact", .progress = lose_patience,
+                                              .progress_context = &left};
+        arenaut_plan *plan = NULL;
+        arenaut_error err = {0};
+        assert_ok(arenaut_plan_make(p, &options, NULL, &plan, &err), err);
+        assert_plan_accepted(p, plan);
+        if (plan->stopped_by != ARENAUT_STOP_PROOF) {
+            assert_int_equal(plan->stopped_by,
+                             calls % 2 ? ARENAUT_STOP_INTERRUPT : ARENAUT_STOP_TIME);
+        }
+        arenaut_plan_free(plan);
+    }
+    arenaut_problem_free(p);
+}
+
+static arenaut_status plan_with(void *context, const arenaut_allocator *allocator) {
+    const arenaut_problem *p = context;
+    const arenaut_plan_options options = {.planner = "exact", .effort = 500};
+    arenaut_plan *plan = NULL;
+    arenaut_error err = {0};
+    const arenaut_status st = arenaut_plan_make(p, &options, allocator, &plan, &err);
+    arenaut_plan_free(plan);
+    return st;
+}
+
+static void any_allocation_may_fail(void **state) {
+    (void)state;
+    const problem_shape shape = {12, 9, 9, ARN_EXACT_HANDLES & ~ARENAUT_FEATURE_CAPACITY &
+                                               ~ARENAUT_FEATURE_FIXED_OFFSETS};
+    rng r = {8};
+    arenaut_problem *p = random_problem(&r, &shape);
+    survives_every_allocation_failure(plan_with, p);
+    arenaut_problem_free(p);
+}
+
+/* ---- the hard public instances ---- */
+
+static void assert_proven(const char *file, uint64_t arena) {
+    char path[512];
+    corpus_path_or_skip(path, file);
+    size_t size;
+    char *text = load_file(path, &size);
+    arenaut_document d = read_text("csv", text);
+    free(text);
+    arenaut_plan *plan = plan_exactly(d.problem, 0, 0);
+    assert_int_equal(plan->quality, ARENAUT_OPTIMAL);
+    assert_int_equal(plan->total, arena);
+    arenaut_plan_free(plan);
+    arenaut_document_free(&d);
+}
+
+static void hard_instances_are_solved_to_the_optimum(void **state) {
+    (void)state;
+    assert_proven("dsa/challenging/A.1048576.csv", 1048576);
+    assert_proven("dsa/challenging/C.1048576.csv", 1039360);
+    assert_proven("dsa/challenging/E.1048576.csv", 1048576);
+    assert_proven("dsa/challenging/H.1048576.csv", 1048576);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_optimum_is_that_of_trying_every_address),
+        cmocka_unit_test(alignment_leaves_the_optimum_in_reach),
+        cmocka_unit_test(gaps_leave_the_optimum_in_reach),
+        cmocka_unit_test(edges_leave_the_optimum_in_reach),
+        cmocka_unit_test(fixed_buffers_and_reserved_ranges_leave_the_optimum_in_reach),
+        cmocka_unit_test(all_constraints_together_leave_the_optimum_in_reach),
+        cmocka_unit_test(every_style_decides_every_capacity_rightly),
+        cmocka_unit_test(numbering_time_and_scale_do_not_change_a_proven_optimum),
+        cmocka_unit_test(the_same_seed_gives_the_same_plan),
+        cmocka_unit_test(only_smaller_arenas_than_the_given_one_are_reported),
+        cmocka_unit_test(buffers_of_other_pools_are_left_alone),
+        cmocka_unit_test(relations_are_refused_by_name),
+        cmocka_unit_test(too_many_pairs_are_refused_before_they_are_listed),
+        cmocka_unit_test(overlapping_fixed_buffers_are_infeasible),
+        cmocka_unit_test(more_effort_never_gives_a_larger_arena),
+        cmocka_unit_test(an_interrupt_leaves_the_best_plan_so_far),
+        cmocka_unit_test(any_allocation_may_fail),
+        cmocka_unit_test(hard_instances_are_solved_to_the_optimum),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
