@@ -105,14 +105,32 @@ exit_code check_budget(const char *about, const tool_options *options, uint64_t 
                     with_commas(options->budget).text);
 }
 
+/* One line: a newline is never inside a JSON string, and indentation follows only one. */
+static void put_on_one_line(const arenaut_text *text, arenaut_text *out) {
+    for (const char *at = text->bytes; at && *at;) {
+        const size_t length = strcspn(at, "\n");
+        text_printf(out, "%.*s", (int)length, at);
+        at += length;
+        at += strspn(at, "\n ");
+    }
+    text_put(out, "\n");
+}
+
 exit_code put_json(const tool_job *job, arenaut_text *out) {
     const arenaut_format *format = arenaut_format_find("plan-json");
+    arenaut_text text = {0};
     arenaut_error err = {0};
+    exit_code code = EXIT_FINE;
     if (!format || !format->write) return complain(EXIT_BUG, NULL, "this build cannot write JSON");
-    if (format->write(&job->result, arenaut_text_sink(out), NULL, &err)) {
-        return complain_error(job->input.path, &err);
+    if (format->write(&job->result, arenaut_text_sink(&text), NULL, &err)) {
+        code = complain_error(job->input.path, &err);
+    } else if (job->options->jsonl) {
+        put_on_one_line(&text, out);
+    } else {
+        text_put(out, text.bytes);
     }
-    return EXIT_FINE;
+    arenaut_text_free(&text);
+    return code;
 }
 
 void begin_json_item(const tool_options *options, size_t index, arenaut_text *out) {

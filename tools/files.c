@@ -202,7 +202,7 @@ exit_code output_open(const char *path, bool force, output_file *output) {
         return complain(EXIT_IO, path, "cannot be written: %s", strerror(errno));
     }
     const exit_code code = open_temporary(output);
-    if (code != EXIT_FINE) output_abandon(output, NULL);
+    if (code != EXIT_FINE) output_abandon(output, NULL, NULL);
     return code;
 }
 
@@ -237,12 +237,12 @@ static void output_release(output_file *output) {
     output->temporary = output->final_path = NULL;
 }
 
-exit_code output_abandon(output_file *output, const arenaut_error *reason) {
+exit_code output_abandon(output_file *output, const char *about, const arenaut_error *reason) {
     const int error = output->error;
     if (output->temporary) unlink(output->temporary);
     output_release(output);
     if (error) return complain(EXIT_IO, output->path, "cannot be written: %s", strerror(error));
-    return reason ? complain_error(output->path, reason) : EXIT_IO;
+    return reason ? complain_error(about, reason) : EXIT_IO;
 }
 
 /* Without -f the name must still be free: link() fails where rename() would overwrite. */
@@ -273,7 +273,7 @@ exit_code output_commit(output_file *output) {
         if (close(output->fd) != 0 && !output->error) output->error = errno;
         output->fd = -1;
         if (!output->error && !give_name(output)) output->error = errno;
-        if (output->error) return output_abandon(output, NULL);
+        if (output->error) return output_abandon(output, NULL, NULL);
         sync_folder(output->final_path);
     }
     output_release(output);
@@ -286,6 +286,6 @@ exit_code print_text(const arenaut_text *text) {
     exit_code code = output_open("-", false, &output);
     if (code != EXIT_FINE) return code;
     const arenaut_sink sink = output_sink(&output);
-    if (!sink.put(sink.context, text->bytes, text->size)) return output_abandon(&output, NULL);
+    if (!sink.put(sink.context, text->bytes, text->size)) return output_abandon(&output, NULL, NULL);
     return output_commit(&output);
 }

@@ -43,9 +43,9 @@ exit_code output_open(const char *path, bool force, output_file *output);
 arenaut_sink output_sink(output_file *output);
 /* Syncs and renames. Complains, and leaves nothing behind, if that fails. */
 exit_code output_commit(output_file *output);
-/* Drops what was written so far. `reason` is what the writer said; it is complained about
- * unless the sink itself failed, which explains more. */
-exit_code output_abandon(output_file *output, const arenaut_error *reason);
+/* Drops what was written so far, and says why: that the output failed or, if it did not,
+ * the writer's `reason`, which speaks of `about`. `reason` may be NULL: it was said. */
+exit_code output_abandon(output_file *output, const char *about, const arenaut_error *reason);
 
 /* Writes all of `text` to standard output. */
 exit_code print_text(const arenaut_text *text);

@@ -67,9 +67,23 @@ exit_code read_document(tool_job *job, arenaut_document *document) {
     return EXIT_FINE;
 }
 
+static exit_code check_search_options(const tool_options *o) {
+    if (o->planner) {
+        const exit_code code = check_planner_name(o->planner);
+        if (code != EXIT_FINE) return code;
+    }
+    if (o->effort == 0) return complain(EXIT_USAGE, NULL, "--effort 0: at least one step");
+    if (o->capacity == 0) return complain(EXIT_USAGE, NULL, "--capacity 0: at least one byte");
+    if (o->threads == 0 || (o->threads != NOT_GIVEN && o->threads > 1024)) {
+        return complain(EXIT_USAGE, NULL, "--threads: between 1 and 1024");
+    }
+    return EXIT_FINE;
+}
+
 exit_code job_read(tool_job *job, const char *path, const tool_options *options) {
     *job = (tool_job){.options = options};
-    exit_code code = input_open(path, &job->input);
+    exit_code code = check_search_options(options); /* before any work */
+    if (code == EXIT_FINE) code = input_open(path, &job->input);
     if (code == EXIT_FINE) code = read_document(job, &job->document);
     if (code != EXIT_FINE) return code;
     if (options->hash) sha256_hex(job->input.data, job->input.size, job->sha256);
@@ -203,6 +217,22 @@ exit_code run_passes(tool_job *job, arenaut_program *program, const char *select
     return unknown_name("pass", wanted, names, pass_names(names, MAX_NAMES));
 }
 
+/* Each name in --passes, so that a wrong one gets a suggestion. */
+static exit_code check_pass_names(const char *passes) {
+    while (passes && *passes) {
+        const char *names[MAX_NAMES];
+        char name[64];
+        if (*passes == '-') passes++;
+        const size_t length = strcspn(passes, ",");
+        snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name), passes);
+        if (!arenaut_pass_find(name)) {
+            return unknown_name("pass", name, names, pass_names(names, MAX_NAMES));
+        }
+        passes += length + (passes[length] == ',');
+    }
+    return EXIT_FINE;
+}
+
 /* The user's --passes, with what --inplace adds; freed with free(). */
 static char *pass_selection(const tool_options *o) {
     const char *passes = o->passes ? o->passes : "";
@@ -213,24 +243,6 @@ static char *pass_selection(const tool_options *o) {
         strcat(selection, is_on(o->inplace) ? "inplace" : "-inplace");
     }
     return selection;
-}
-
-static void give_away(arenaut_program *program, const uint32_t *tensors, uint32_t n) {
-    for (uint32_t i = 0; i < n; i++) {
-        if (tensors[i] == ARENAUT_NONE) continue;
-        program->tensors[arenaut_program_storage(program, tensors[i], NULL)].caller_owned = true;
-    }
-}
-
-/* --no-alloc-io: what goes in and out of entry methods is the caller's, for liveness and
- * for replay alike. */
-static void give_away_io(arenaut_program *program) {
-    for (uint32_t m = 0; m < program->n_methods; m++) {
-        const arenaut_method *method = &program->methods[m];
-        if (!method->entry) continue;
-        give_away(program, method->inputs, method->n_inputs);
-        give_away(program, method->outputs, method->n_outputs);
-    }
 }
 
 static exit_code lower_program(tool_job *job) {
@@ -281,14 +293,14 @@ static exit_code read_scratch(tool_job *job) {
 }
 
 static exit_code prepare_program(tool_job *job) {
-    exit_code code = choose_target(job);
+    exit_code code = check_pass_names(job->options->passes);
+    if (code == EXIT_FINE) code = choose_target(job);
     if (code == EXIT_FINE) code = choose_method(job, job->document.program);
     if (code == EXIT_FINE && job->options->scratch) code = read_scratch(job);
     if (code != EXIT_FINE) return code;
     char *selection = pass_selection(job->options);
     code = run_passes(job, job->document.program, selection, true);
     free(selection);
-    if (job->options->no_alloc_io) give_away_io(job->document.program);
     if (code == EXIT_FINE) code = lower_program(job);
     if (code != EXIT_FINE) return code;
     job->problem = job->lowering->problem;
@@ -326,7 +338,8 @@ exit_code replay_plan(const tool_job *job, const arenaut_program *program,
     const arenaut_placement placement = {n, plan->n_pools, pool, offset, plan->arena};
     const arenaut_replay_options options = {
         .only_method = ARENAUT_NONE,
-        .keep_inputs = job->options->preserve_inputs || job->target->keep_inputs};
+        .keep_inputs = job->options->preserve_inputs || job->target->keep_inputs,
+        .exclude_io = job->options->no_alloc_io};
     arenaut_error err = {0};
     const arenaut_status st =
         arenaut_check_replay(program, &placement, &options, NULL, finding, &err);
@@ -372,24 +385,9 @@ static arenaut_status run_planner(tool_job *job, arenaut_error *err) {
     return st;
 }
 
-static exit_code check_search_options(const tool_options *o) {
-    if (o->planner) {
-        const exit_code code = check_planner_name(o->planner);
-        if (code != EXIT_FINE) return code;
-    }
-    if (o->effort == 0) return complain(EXIT_USAGE, NULL, "--effort 0: at least one step");
-    if (o->capacity == 0) return complain(EXIT_USAGE, NULL, "--capacity 0: at least one byte");
-    if (o->threads == 0 || (o->threads != NOT_GIVEN && o->threads > 1024)) {
-        return complain(EXIT_USAGE, NULL, "--threads: between 1 and 1024");
-    }
-    return EXIT_FINE;
-}
-
 exit_code job_plan_with(tool_job *job, const char **refusal) {
     arenaut_error err = {0};
     *refusal = NULL;
-    exit_code code = check_search_options(job->options);
-    if (code != EXIT_FINE) return code;
     const arenaut_status st = run_planner(job, &err);
     job->stopped = interrupted();
     if (st == ARENAUT_REFUSED) {
@@ -403,7 +401,7 @@ exit_code job_plan_with(tool_job *job, const char **refusal) {
     }
     if (st != ARENAUT_OK) return complain_error(job->input.path, &err);
     job->result.plan = job->plan;
-    code = verify(job);
+    const exit_code code = verify(job);
     return code == EXIT_FINE && job->plan->quality == ARENAUT_INFEASIBLE ? EXIT_NEGATIVE : code;
 }
 

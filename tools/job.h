@@ -12,6 +12,7 @@ typedef struct todays_plan {
     bool from_file;                /* the file holds a plan */
     bool overlaps;                 /* today's plan is wrong: `finding` says why */
     bool in_place;                 /* it is right, by what the kernels may overwrite */
+    bool shares;                   /* it is right, though buffers lie over one another */
     arenaut_finding finding;
     const arenaut_problem *problem; /* the runtime's own, without the user's wishes */
     const arenaut_lowering *lowering;

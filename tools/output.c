@@ -90,7 +90,7 @@ exit_code write_output(const tool_job *job, output_kind kind,
     const arenaut_status st =
         kind.format ? kind.format->write(&job->result, sink, NULL, &err)
                     : arenaut_report_emit(kind.report, &job->result, options, sink, NULL, &err);
-    if (st != ARENAUT_OK) return output_abandon(&output, &err);
+    if (st != ARENAUT_OK) return output_abandon(&output, job->input.path, &err);
     if (written) *written = output.written;
     return output_commit(&output);
 }

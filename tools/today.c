@@ -123,6 +123,7 @@ static exit_code judge(tool_job *job, const arenaut_plan *plan, arenaut_finding 
         arenaut_check_plan(job->today.problem, plan, NULL, finding, &err);
     if (st == ARENAUT_REJECTED && finding->rule != ARENAUT_RULE_OVERLAP) return EXIT_NEGATIVE;
     if (st != ARENAUT_OK && st != ARENAUT_REJECTED) return complain_error(job->input.path, &err);
+    job->today.shares = st == ARENAUT_REJECTED;
     return replay_plan(job, todays_program(job), job->today.lowering, plan, finding);
 }
 

@@ -74,7 +74,10 @@ static void put_table_row(bench *b, const tool_job *job, const char *planner, co
     table_cell(t, tenths_percent(plan->total - plan->total_bound, plan->total_bound).text);
     table_cell(t, with_commas(plan->effort).text);
     table_cellf(t, "%.3f ms", job->result.seconds * 1000);
-    table_cell(t, plan->quality == ARENAUT_OPTIMAL ? "minimal" : arenaut_stop_name(plan->stopped_by));
+    const bool final = plan->stopped_by == ARENAUT_STOP_PROOF; /* a heuristic is through */
+    table_cell(t, plan->quality == ARENAUT_OPTIMAL ? "minimal"
+                  : final                          ? ""
+                                                   : arenaut_stop_name(plan->stopped_by));
 }
 
 static void put_result(bench *b, const tool_job *job, const char *planner, const char *refusal) {

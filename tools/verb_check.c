@@ -11,7 +11,7 @@ typedef struct verdict {
     const arenaut_problem *problem;
     const arenaut_plan *plan;
     arenaut_finding finding;
-    bool ok, replayed, in_place;
+    bool ok, replayed, in_place, shares;
 } verdict;
 
 static exit_code no_plan(const char *path, const char *why) {
@@ -36,6 +36,7 @@ static exit_code check_inside_model(tool_job *job, verdict *v) {
     v->problem = job->today.problem;
     v->plan = job->today.plan;
     v->in_place = job->today.in_place;
+    v->shares = job->today.shares;
     v->replayed = true;
     return EXIT_FINE;
 }
@@ -122,8 +123,9 @@ static void put_verdict(const verdict *v, const tool_options *options, arenaut_t
                     style.plain);
         return;
     }
-    text_printf(out, "  %sok%s: %" PRIu32 " buffers in %s bytes, none over another", style.good,
-                style.plain, planned_buffers(v->problem), with_commas(v->plan->total).text);
+    text_printf(out, "  %sok%s: %" PRIu32 " buffers in %s bytes, %s", style.good,
+                style.plain, planned_buffers(v->problem), with_commas(v->plan->total).text,
+                v->shares ? "some over others" : "none over another");
     if (v->replayed) text_put(out, "; a replay of the ops finds every byte in place");
     if (v->in_place) text_put(out, ", writing over operands as the kernels allow");
     text_put(out, "\n");

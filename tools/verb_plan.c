@@ -268,12 +268,14 @@ static exit_code plan_several(const tool_options *options, arenaut_text *out) {
         uint64_t arena;
         const char *path = options->files.items[i];
         char *output = options->output ? path_in_folder(options->output, path) : NULL;
-        code = graver(code, plan_one(path, output, options, &arena, out));
+        const exit_code one = plan_one(path, output, options, &arena, out);
+        code = graver(code, one);
         free(output);
+        if (one == EXIT_USAGE) return code; /* it would be said again of every file */
         if (arena > largest) largest = arena;
     }
     if (options->json || options->jsonl) end_json_items(options, out->size, out);
-    else if (!options->quiet) {
+    else if (!options->quiet && largest > 0) {
         text_printf(out, "together    %s bytes (%s): the files never run at the same time\n",
                     with_commas(largest).text, in_units(largest).text);
     }

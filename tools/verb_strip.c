@@ -10,9 +10,7 @@ static exit_code strip_to(const tool_job *job, const char *path, uint64_t *writt
     exit_code code = output_open(path, job->options->force, &output);
     if (code != EXIT_FINE) return code;
     if (format->strip(job->input.data, job->input.size, output_sink(&output), NULL, &err)) {
-        if (err.code == ARENAUT_IO) return output_abandon(&output, &err);
-        output_abandon(&output, NULL);
-        return complain_error(job->input.path, &err);
+        return output_abandon(&output, job->input.path, &err);
     }
     *written = output.written;
     return output_commit(&output);

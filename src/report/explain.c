@@ -132,9 +132,9 @@ static void put_buffers(explain *e) {
         arn_putf(&e->out, "     and %" PRIu32 " smaller ones, %s bytes together\n", e->peak.n_live - top,
                  arn_commas(e->peak.live_bytes - sum).text);
     }
-    if (e->peak.live_bytes > e->bound) {
+    if (e->peak.shared_bytes > 0) {
         arn_putf(&e->out, "     %s of these bytes are shared: results written over operands\n",
-                 arn_commas(e->peak.live_bytes - e->bound).text);
+                 arn_commas(e->peak.shared_bytes).text);
     }
 }
 

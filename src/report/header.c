@@ -61,11 +61,15 @@ static void put_comment_text(header *h, const char *text) {
 
 static void put_opening(header *h) {
     const arenaut_plan *plan = h->result->plan;
+    const bool unknown = h->result->scratch == ARENAUT_SCRATCH_UNKNOWN;
+    const char *name = strrchr(h->result->path, '/'); /* without folders: no two machines differ */
     arn_puts(&h->out, "/* Memory plan of ");
-    put_comment_text(h, h->result->path);
+    put_comment_text(h, name ? name + 1 : h->result->path);
     arn_putf(&h->out, ", made by arenaut %s.\n * %s", arenaut_version(), arn_commas(plan->total).text);
     arn_putf(&h->out, " bytes, %s (bound %s)",
-             plan->quality == ARENAUT_OPTIMAL ? "proven minimal" : "not proven minimal",
+             plan->quality == ARENAUT_OPTIMAL ? "proven minimal"
+             : unknown                        ? "without kernel scratch, which is unknown"
+                                              : "not proven minimal",
              arn_commas(plan->total_bound).text);
     if (h->result->baseline) {
         arn_putf(&h->out, "; %s needs %s", h->result->baseline->planner,

@@ -1,0 +1,347 @@
+"""The command, as its users see it: golden cases, and what a golden file cannot state.
+
+A case is a folder of tests/golden with `cmd` (lines for sh, run in an empty folder in which
+`data` is tests/data) and the expected `stdout`, `stderr` and `exit`; a missing file means
+nothing, or 0. To write down what the command does now, after reading the difference:
+
+    ARENAUT_UPDATE=1 python -m pytest tests/pytest/test_cli.py
+"""
+
+import hashlib
+import json
+import os
+import re
+import signal
+import stat
+import subprocess
+import time
+
+import pytest
+
+from conftest import COMMAND, DATA, ROOT
+
+GOLDEN = ROOT / "tests" / "golden"
+UPDATE = os.environ.get("ARENAUT_UPDATE")
+VOLATILE = [
+    (re.compile(r'("seconds": ?)[0-9.e-]+'), r"\1TIME"),
+    (re.compile(r'("effort": ?)[0-9]+'), r"\1EFFORT"),
+    (re.compile(r" +[0-9,]+ +[0-9.]+ ms"), " EFFORT TIME"),
+    (re.compile(r'("version": ?)"[0-9.]+"'), r'\1"VERSION"'),
+    (re.compile(r"arenaut [0-9]+\.[0-9]+\.[0-9]+"), "arenaut VERSION"),
+    (re.compile(r"(search steps \(default )[0-9,]+"), r"\1EFFORT"),
+]
+ENVIRONMENT = {"LANG": "C", "PATH": os.environ["PATH"], "HOME": "/nonexistent"}
+ENVIRONMENT |= {name: value for name, value in os.environ.items() if name.endswith("SAN_OPTIONS")}
+
+
+def settled(text):
+    """Without what differs from run to run."""
+    for pattern, replacement in VOLATILE:
+        text = pattern.sub(replacement, text)
+    return text
+
+
+@pytest.fixture
+def shell(tmp_path, tmp_path_factory):
+    """Runs shell lines in an empty folder but for the models in data/."""
+    if not COMMAND.is_file():
+        pytest.fail(f"{COMMAND} is missing: run `make`, or name the command in ARENAUT")
+    (tmp_path / "data").symlink_to(DATA)
+    path = tmp_path_factory.mktemp("bin")
+    (path / "arenaut").symlink_to(COMMAND.resolve())
+    environment = dict(ENVIRONMENT, PATH=f"{path}:{os.environ['PATH']}")
+
+    def run(lines, **options):
+        return subprocess.run(["sh", "-c", lines], cwd=tmp_path, env=environment,
+                              capture_output=True, text=True, timeout=120, check=False, **options)
+
+    run.folder = tmp_path
+    run.environment = environment
+    return run
+
+
+def expect(case, name, found, default):
+    path = case / name
+    if UPDATE:
+        if found != default:
+            path.write_text(found)
+        else:
+            path.unlink(missing_ok=True)
+    assert found == (path.read_text() if path.exists() else default), f"{name} of {case.name}"
+
+
+@pytest.mark.parametrize("case", sorted(GOLDEN.iterdir()), ids=lambda case: case.name)
+def test_golden(case, shell):
+    done = shell((case / "cmd").read_text())
+    expect(case, "exit", f"{done.returncode}\n", "0\n")
+    expect(case, "stderr", settled(done.stderr), "")
+    expect(case, "stdout", settled(done.stdout), "")
+
+
+def test_every_verb_has_golden_cases():
+    verbs = re.findall(r"VERB\((\w+)\)", (ROOT / "tools" / "verbs.def").read_text())
+    assert len(verbs) > 10
+    cases = {case.name.split("-")[0] for case in GOLDEN.iterdir()}
+    assert not set(verbs) - cases
+
+
+def test_every_verb_explains_itself_on_one_screen(shell):
+    for verb in re.findall(r"VERB\((\w+)\)", (ROOT / "tools" / "verbs.def").read_text()):
+        done = shell(f"arenaut {verb} --help")
+        assert done.returncode == 0 and done.stdout.startswith(f"arenaut {verb}")
+        assert done.stdout == shell(f"arenaut help {verb}").stdout
+        assert len(done.stdout.splitlines()) < 60
+        assert max(map(len, done.stdout.splitlines())) <= 110
+
+
+def test_json_says_what_the_contract_lists(shell):
+    done = shell("arenaut plan --json --hash data/mobilenet_v1_025_96_int8.tflite")
+    plan = json.loads(done.stdout)
+    assert plan["schema"] == "arenaut.plan/1"
+    model = DATA / "mobilenet_v1_025_96_int8.tflite"
+    assert plan["input"]["sha256"] == hashlib.sha256(model.read_bytes()).hexdigest()
+    assert plan["input"]["format"] == "tflite" and plan["input"]["methods"]
+    result = plan["result"]
+    assert result["status"] == "optimal" and result["stopped_by"] == "proof"
+    assert result["lower_bound"] == result["arena"] <= plan["baseline"]["arena"]
+    assert plan["scratch"] in ("none", "given", "unknown")
+    ends = [b["offset"] + b["size"] for b in plan["buffers"]]
+    assert max(ends) == plan["pools"][0]["arena"] == result["arena"]
+    assert plan["peak"]["live_bytes"] == sum(plan["buffers"][b]["size"] for b in plan["peak"]["live"])
+
+
+@pytest.mark.parametrize("size", [55, 56, 57, 63, 64, 65, 119, 120, 128, 1000, 100_000])
+def test_sha256_is_the_known_one(shell, size):
+    text = "id,lower,upper,size\na,0,1,16\n"
+    text = text.replace("a", "a" * (size - len(text) + 1))
+    assert len(text) == size
+    (shell.folder / "p.csv").write_text(text)
+    found = json.loads(shell("arenaut size p.csv --json --hash").stdout)["input"]["sha256"]
+    assert found == hashlib.sha256(text.encode()).hexdigest()
+
+
+def test_several_files_are_one_document_or_a_line_each(shell):
+    files = "data/hello_world_int8.tflite data/resnet_int8.tflite"
+    documents = json.loads(shell(f"arenaut size --json {files}").stdout)
+    assert [d["input"]["path"] for d in documents] == files.split()
+    lines = shell(f"arenaut size --jsonl {files}").stdout
+    assert len([json.loads(line) for line in lines.splitlines() if line]) == 2
+
+
+def test_planning_twice_gives_the_same_bytes(shell):
+    model = "data/mobilenet_v1_025_96_int8.tflite"
+    assert shell(f"arenaut plan {model} -o a.tflite && arenaut plan {model} -o b.tflite "
+                 "&& cmp a.tflite b.tflite").returncode == 0
+
+
+def test_a_planned_file_is_left_as_it_is(shell):
+    shell("arenaut plan data/mobilenet_v1_025_96_int8.tflite -o a.tflite")
+    before = (shell.folder / "a.tflite").read_bytes()
+    done = shell("arenaut plan a.tflite -o a.tflite -f; arenaut plan a.tflite -o b.tflite")
+    assert done.returncode == 0
+    assert (shell.folder / "a.tflite").read_bytes() == before
+    assert not (shell.folder / "b.tflite").exists()
+
+
+def test_planning_in_place_on_disk_is_safe(shell):
+    original = (DATA / "mobilenet_v1_025_96_int8.tflite").read_bytes()
+    path = shell.folder / "m.tflite"
+    path.write_bytes(original)
+    path.chmod(0o640)
+    assert shell("arenaut plan m.tflite -o m.tflite").returncode == 4
+    assert path.read_bytes() == original
+    assert shell("arenaut plan m.tflite -o m.tflite -f && arenaut check m.tflite").returncode == 0
+    assert path.read_bytes() != original
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    assert shell("arenaut strip m.tflite -o m.tflite -f").returncode == 0
+    assert path.read_bytes() == original
+
+
+def test_a_symbolic_link_stays_one(shell):
+    model = "data/mobilenet_v1_025_96_int8.tflite"
+    (shell.folder / "real.tflite").write_text("old")
+    (shell.folder / "link.tflite").symlink_to("real.tflite")
+    assert shell(f"arenaut plan {model} -o link.tflite").returncode == 4
+    assert (shell.folder / "real.tflite").read_text() == "old"
+    assert shell(f"arenaut plan {model} -o link.tflite -f").returncode == 0
+    assert (shell.folder / "link.tflite").is_symlink()
+    assert shell("arenaut check real.tflite").returncode == 0
+
+
+def only_visible(folder):
+    """No temporary file was left."""
+    return sorted(p.name for p in folder.iterdir() if p.name != "data")
+
+
+def test_a_full_disk_leaves_nothing_behind(shell):
+    done = shell("ulimit -f 1; trap '' XFSZ; arenaut plan data/inception_int8.tflite -o out.json")
+    assert done.returncode == 4 and "out.json: cannot be written: File too large" in done.stderr
+    assert only_visible(shell.folder) == []
+
+
+def test_a_full_disk_leaves_the_old_file(shell):
+    (shell.folder / "out.json").write_text("old")
+    done = shell("ulimit -f 1; trap '' XFSZ; arenaut plan data/inception_int8.tflite -o out.json -f")
+    assert done.returncode == 4
+    assert only_visible(shell.folder) == ["out.json"]
+    assert (shell.folder / "out.json").read_text() == "old"
+
+
+def test_full_devices_are_reported(shell):
+    assert shell("arenaut size data/hello_world_int8.tflite > /dev/full").returncode == 4
+    assert shell("arenaut export data/hello_world_int8.tflite --as json > /dev/full").returncode == 4
+    assert shell("arenaut plan data/resnet_int8.tflite -o /dev/full -f").returncode == 4 or \
+        "nothing" in shell("arenaut plan data/resnet_int8.tflite -o /dev/full -f").stdout
+
+
+def test_a_folder_that_cannot_be_written(shell):
+    if os.geteuid() == 0:
+        pytest.skip("root may write anywhere")
+    (shell.folder / "closed").mkdir(mode=0o500)
+    done = shell("arenaut export data/hello_world_int8.tflite --as json -o closed/x.json")
+    assert done.returncode == 4 and "closed/x.json: cannot be written" in done.stderr
+
+
+def test_a_pipe_is_read_to_its_end(shell):
+    done = shell("cat data/mobilenet_v1_025_96_int8.tflite | arenaut size - --from tflite --json")
+    direct = shell("arenaut size data/mobilenet_v1_025_96_int8.tflite --json")
+    assert json.loads(done.stdout)["result"]["arena"] == json.loads(direct.stdout)["result"]["arena"]
+
+
+def test_a_model_goes_to_a_pipe_but_not_to_a_terminal(shell):
+    model = "data/mobilenet_v1_025_96_int8.tflite"
+    assert shell(f"arenaut plan {model} -o - > p.tflite && arenaut check p.tflite").returncode == 0
+    done = shell(f"script -qec 'arenaut plan {model} -o -' /dev/null < /dev/null")
+    if "not found" in done.stderr:
+        pytest.skip("no script(1) here, which would make a terminal")
+    assert "not written to a terminal" in done.stdout and done.returncode == 2
+
+
+def test_ctrl_c_while_waiting_for_input(shell):
+    process = subprocess.Popen([COMMAND, "size", "-", "--from", "csv"], stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               env=shell.environment)
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=10) == 130
+    process.communicate()
+
+
+def hard_problem(n=400):
+    """Many overlapping buffers of odd sizes: no planner proves it minimal soon."""
+    state, rows = 12345, ["id,lower,upper,size"]
+    for i in range(n):
+        state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
+        first, length, size = state >> 40 & 255, (state >> 32 & 63) + 20, (state >> 20 & 4095) + 977
+        rows.append(f"b{i},{first},{first + length},{size}")
+    return "\n".join(rows) + "\n"
+
+
+def test_ctrl_c_writes_the_best_plan_so_far(shell):
+    (shell.folder / "hard.csv").write_text(hard_problem())
+    process = subprocess.Popen([COMMAND, "plan", "hard.csv", "-o", "solved.csv", "--effort",
+                                "1000000000000"], cwd=shell.folder, env=shell.environment,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    time.sleep(2)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    if process.returncode == 0:
+        pytest.skip("the search ended by itself")
+    assert process.returncode == 130, err
+    assert shell("arenaut check hard.csv solved.csv").returncode == 0
+    assert only_visible(shell.folder) == ["hard.csv", "solved.csv"]
+
+
+def test_time_is_a_cap(shell):
+    (shell.folder / "hard.csv").write_text(hard_problem())
+    start = time.monotonic()
+    done = shell("arenaut plan hard.csv --effort 1000000000000 --time 500ms --json")
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["result"]["stopped_by"] in ("time", "proof", "effort")
+    assert time.monotonic() - start < 30
+
+
+def test_threads_and_repetition_change_nothing(shell):
+    (shell.folder / "p.csv").write_text(hard_problem(60))
+    plans = [shell(f"arenaut plan p.csv -o - --effort 20000 {flags}").stdout
+             for flags in ("", "-j 1", "-j 4", "")]
+    assert len(set(plans)) == 1 and plans[0].startswith("id,")
+
+
+def test_names_cannot_drive_the_terminal(shell):
+    evil = "\x1b]0;owned\x07\x1b[2J"
+    (shell.folder / "e.csv").write_text(f"id,lower,upper,size\n{evil},0,2,16\nb,0,2,16\n")
+    for verb in ("explain e.csv", "view e.csv --ascii", "plan e.csv --capacity 16", "size e.csv",
+                 "plan e.csv --pin nosuch=arena", "view e.csv --svg",
+                 "export e.csv --as header", "plan e.csv --json"):
+        done = shell(f"arenaut {verb}")
+        assert "\x1b" not in done.stdout + done.stderr and "\x07" not in done.stdout, verb
+
+
+def test_svg_is_well_formed_and_offline(shell):
+    import xml.etree.ElementTree as tree
+    (shell.folder / "e.csv").write_text('id,lower,upper,size\n<script>&"\'],0,2,16\nb,0,2,16\n')
+    for path in ("e.csv", "data/mobilenet_v1_025_96_int8.tflite", "data/if_while_float.tflite"):
+        done = shell(f"arenaut view {path} --svg")
+        root = tree.fromstring(done.stdout)
+        assert root.tag.endswith("svg")
+        text = done.stdout.replace("http://www.w3.org/2000/svg", "")
+        assert "http" not in text and "<script" not in text and "@import" not in text
+
+
+def test_header_compiles_in_c_and_cpp(shell):
+    (shell.folder / "9 odd*/name\\.csv".replace("/", "_")).write_text(
+        "id,lower,upper,size\na*/b\\,0,2,16\n??/,0,2,16\n")
+    inputs = [p for p in os.listdir(shell.folder) if p.endswith(".csv")]
+    inputs += [f"data/{p.name}" for p in DATA.glob("*.tflite")]
+    for i, path in enumerate(inputs):
+        done = shell(f"arenaut export '{path}' --as header -o h{i}.h")
+        assert done.returncode == 0, done.stderr
+    includes = "".join(f'#include "h{i}.h"\n' for i in range(len(inputs)))
+    main = includes + "int main(void) { return 0; }\n"
+    for compiler, suffix in (("gcc -std=c99", "c"), ("g++ -std=c++11", "cpp")):
+        (shell.folder / f"main.{suffix}").write_text(main)
+        done = shell(f"{compiler} -Wall -Wextra -Werror -pedantic -c main.{suffix} -o main.o")
+        assert done.returncode == 0, done.stderr
+
+
+def test_header_numbers_are_the_plan(shell):
+    shell("arenaut export data/resnet_int8.tflite --as header -o r.h")
+    plan = json.loads(shell("arenaut plan data/resnet_int8.tflite --json").stdout)
+    header = (shell.folder / "r.h").read_text()
+    assert f"#define RESNET_INT8_ARENA_BYTES {plan['result']['arena']}u" in header
+    offsets = re.search(r"buffer_offset\[\d+\] = \{(.*?)\};", header, re.S).group(1)
+    assert [int(n) for n in re.findall(r"^\s*(\d+)u,", offsets, re.M)] == \
+        [b["offset"] for b in plan["buffers"]]
+
+
+def test_export_round_trips(shell):
+    shell("arenaut export data/resnet_int8.tflite --as problem -o p.problem.json;"
+          "arenaut export data/resnet_int8.tflite --as program -o p.program.json")
+    arenas = {json.loads(shell(f"arenaut size {path} --json --target {target}".replace(
+        "--target -", "")).stdout)["result"]["arena"]
+        for path, target in (("data/resnet_int8.tflite", "tflite-micro"),
+                             ("p.program.json", "tflite-micro"), ("p.problem.json", "-"))}
+    assert len(arenas) == 1
+
+
+def test_quiet_says_nothing_but_results(shell):
+    done = shell("arenaut plan -q data/mobilenet_v1_025_96_int8.tflite -o q.tflite")
+    assert done.stdout == done.stderr == "" and (shell.folder / "q.tflite").exists()
+
+
+def test_color_only_where_wanted(shell):
+    command = "arenaut size data/hello_world_int8.tflite"
+    assert "\x1b" not in shell(command).stdout
+    assert "\x1b" in shell(f"{command} --color always").stdout
+    assert "\x1b" not in shell(f"NO_COLOR=1 {command}").stdout
+
+
+def test_json_lists_walk_the_tables(shell):
+    for verb, folder in (("planners", "planners"), ("formats", "formats"), ("passes", "passes"),
+                         ("targets", "targets")):
+        rows = json.loads(shell(f"arenaut {verb} --json").stdout)[verb]
+        table = (ROOT / "src" / folder / f"{folder}.def").read_text()
+        table = re.sub(r"/\*.*?\*/", "", table, flags=re.S)
+        assert len(rows) == len(re.findall(r"^[A-Z]+\(", table, re.M))
+        assert all(row["name"] and row["summary"] for row in rows)
