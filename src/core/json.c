@@ -44,8 +44,7 @@ static arenaut_status unexpected(const parser *p, const char *expected) {
     arn_json_position(p->json, (size_t)(p->at - p->json->text), &line, &column);
     if (p->at == p->end) {
         return arn_fail(p->err, ARENAUT_BAD_INPUT, line,
-                        "line %zu, column %zu: the text ends; expected %s", line, column,
-                        expected);
+                        "line %zu, column %zu: the text ends; expected %s", line, column, expected);
     }
     const unsigned char c = (unsigned char)*p->at;
     const char *form = c > 0x20 && c < 0x7F
@@ -71,7 +70,7 @@ static int32_t hex4(const char *p, const char *end) {
     int32_t value = 0;
     for (int i = 0; i < 4; i++) {
         const char c = p[i];
-        const int digit = is_digit(c)              ? c - '0'
+        const int digit = is_digit(c)            ? c - '0'
                           : c >= 'a' && c <= 'f' ? c - 'a' + 10
                           : c >= 'A' && c <= 'F' ? c - 'A' + 10
                                                  : -1;
@@ -90,7 +89,8 @@ static arenaut_status skip_escape(parser *p) {
     const char c = p->end - p->at > 1 ? p->at[1] : '\0';
     if (c != 'u') {
         if (c == '\0' || !strchr("\"\\/bfnrt", c)) {
-            return fail_at(p, begin, "an escape is one of \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX");
+            return fail_at(p, begin,
+                           "an escape is one of \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX");
         }
         p->at += 2;
         return ARENAUT_OK;
@@ -124,7 +124,8 @@ static arenaut_status skip_string(parser *p) {
         } else if (c < 0x80) {
             p->at++;
         } else {
-            const size_t n = arn_utf8_length((const unsigned char *)p->at, (size_t)(p->end - p->at));
+            const size_t n =
+                arn_utf8_length((const unsigned char *)p->at, (size_t)(p->end - p->at));
             if (n == 0) return fail_at(p, p->at, "the string is not UTF-8 here");
             p->at += n;
         }
@@ -170,11 +171,11 @@ static arenaut_status skip_word(parser *p, const char *word) {
 
 static arenaut_status skip_scalar(parser *p) {
     switch (*p->at) {
-    case '"': return skip_string(p);
-    case 't': return skip_word(p, "true");
-    case 'f': return skip_word(p, "false");
-    case 'n': return skip_word(p, "null");
-    default: break;
+        case '"': return skip_string(p);
+        case 't': return skip_word(p, "true");
+        case 'f': return skip_word(p, "false");
+        case 'n': return skip_word(p, "null");
+        default: break;
     }
     if (*p->at == '-' || is_digit(*p->at)) return skip_number(p);
     return unexpected(p, "a value");
@@ -391,13 +392,13 @@ void arn_json_free(arn_json *json) {
 
 arn_json_type arn_json_type_of(const arn_json *json, uint32_t value) {
     switch (json->text[json->nodes[value].at]) {
-    case '{': return ARN_JSON_OBJECT;
-    case '[': return ARN_JSON_ARRAY;
-    case '"': return ARN_JSON_STRING;
-    case 't':
-    case 'f': return ARN_JSON_BOOL;
-    case 'n': return ARN_JSON_NULL;
-    default: return ARN_JSON_NUMBER;
+        case '{': return ARN_JSON_OBJECT;
+        case '[': return ARN_JSON_ARRAY;
+        case '"': return ARN_JSON_STRING;
+        case 't':
+        case 'f': return ARN_JSON_BOOL;
+        case 'n': return ARN_JSON_NULL;
+        default: return ARN_JSON_NUMBER;
     }
 }
 

@@ -72,8 +72,8 @@ static arenaut_status take_record(arn_csv_scanner *scanner, arenaut_error *err) 
     scanner->n_cells = 0;
     for (;;) {
         if (scanner->n_cells == ARN_CSV_MAX_CELLS) {
-            return arn_fail(err, ARENAUT_BAD_INPUT, scanner->line,
-                            "line %zu: more than %d columns", scanner->line, ARN_CSV_MAX_CELLS);
+            return arn_fail(err, ARENAUT_BAD_INPUT, scanner->line, "line %zu: more than %d columns",
+                            scanner->line, ARN_CSV_MAX_CELLS);
         }
         const arenaut_status st = take_cell(scanner, &scanner->cells[scanner->n_cells++], err);
         if (st != ARENAUT_OK) return st;
@@ -100,20 +100,13 @@ arenaut_status arn_csv_next(arn_csv_scanner *scanner, arenaut_error *err) {
 
 const arn_csv_header *arn_csv_header_find(const arn_csv_cell *cell) {
     static const arn_csv_header headers[] = {
-        {"id", ARN_CSV_ID, false},
-        {"buffer", ARN_CSV_ID, false},
-        {"buffer_id", ARN_CSV_ID, false},
-        {"lower", ARN_CSV_LOWER, false},
-        {"start", ARN_CSV_LOWER, false},
-        {"begin", ARN_CSV_LOWER, false},
-        {"upper", ARN_CSV_UPPER, false},
-        {"end", ARN_CSV_UPPER, true},
-        {"size", ARN_CSV_SIZE, false},
-        {"alignment", ARN_CSV_ALIGNMENT, false},
-        {"gaps", ARN_CSV_GAPS, false},
-        {"offset", ARN_CSV_OFFSET, false},
-        {"hint", ARN_CSV_HINT, false},
-        {"pool", ARN_CSV_POOL, false},
+        {"id", ARN_CSV_ID, false},        {"buffer", ARN_CSV_ID, false},
+        {"buffer_id", ARN_CSV_ID, false}, {"lower", ARN_CSV_LOWER, false},
+        {"start", ARN_CSV_LOWER, false},  {"begin", ARN_CSV_LOWER, false},
+        {"upper", ARN_CSV_UPPER, false},  {"end", ARN_CSV_UPPER, true},
+        {"size", ARN_CSV_SIZE, false},    {"alignment", ARN_CSV_ALIGNMENT, false},
+        {"gaps", ARN_CSV_GAPS, false},    {"offset", ARN_CSV_OFFSET, false},
+        {"hint", ARN_CSV_HINT, false},    {"pool", ARN_CSV_POOL, false},
     };
     for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
         if (strlen(headers[i].name) == cell->length &&

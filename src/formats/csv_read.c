@@ -258,8 +258,8 @@ static arenaut_status read_gaps(reader *r, uint64_t size, uint32_t *count) {
 
 static arenaut_status add_slice(reader *r, const gap *g, arenaut_interval life) {
     if (g->low == g->high) return ARENAUT_OK;
-    if (!arn_grow(r->allocator, (void **)&r->slices, &r->slice_capacity,
-                  (uint64_t)r->n_slices + 1, sizeof *r->slices)) {
+    if (!arn_grow(r->allocator, (void **)&r->slices, &r->slice_capacity, (uint64_t)r->n_slices + 1,
+                  sizeof *r->slices)) {
         return arn_no_memory(r->err);
     }
     slice *added = &r->slices[r->n_slices++];

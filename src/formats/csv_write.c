@@ -44,7 +44,10 @@ static bool alive_together(const arenaut_problem *p, uint32_t a, uint32_t b) {
     const uint32_t nb = arenaut_problem_lifetime_count(p, b);
     for (uint32_t i = 0, k = 0; i < na && k < nb;) {
         if (overlap(la[i], lb[k])) return true;
-        if (la[i].end < lb[k].end) i++; else k++;
+        if (la[i].end < lb[k].end)
+            i++;
+        else
+            k++;
     }
     return false;
 }
@@ -65,7 +68,8 @@ static arenaut_status check_expressible(const arenaut_problem *p, const arenaut_
     if (p->n_pools > 1) return refuse(err, "several pools");
     if (p->n_conflicts > 0) return refuse(err, "extra conflict edges");
     if (p->n_reserved > 0) return refuse(err, "reserved ranges");
-    if (plan && plan->quality == ARENAUT_INFEASIBLE) return refuse(err, "a plan that is infeasible");
+    if (plan && plan->quality == ARENAUT_INFEASIBLE)
+        return refuse(err, "a plan that is infeasible");
     for (uint32_t b = 0; b < p->n_buffers; b++) {
         if (arenaut_problem_same_base(p, b) != ARENAUT_NONE) {
             return refuse_buffer(p, b, "may start where another one starts", err);
@@ -124,7 +128,8 @@ static void choose_columns(printer *out) {
 /* In quotes only where it must be, since MiniMalloc's own reader knows none. */
 static void put_id(arn_writer *writer, const char *id) {
     const size_t length = strlen(id);
-    const bool blank_edge = length == 0 || strchr(" \t\r", id[0]) || strchr(" \t\r", id[length - 1]);
+    const bool blank_edge =
+        length == 0 || strchr(" \t\r", id[0]) || strchr(" \t\r", id[length - 1]);
     if (!blank_edge && !strpbrk(id, ",\"\n")) {
         arn_put(writer, id, length);
         return;
@@ -203,7 +208,8 @@ static void put_row(printer *out, uint32_t b) {
         put_gaps(out, b, hull);
     }
     if (out->offset) {
-        const uint64_t offset = out->plan ? out->plan->offset[b] : arenaut_problem_fixed_offset(p, b);
+        const uint64_t offset =
+            out->plan ? out->plan->offset[b] : arenaut_problem_fixed_offset(p, b);
         arn_puts(writer, ",");
         if (offset != ARENAUT_UNPLACED) arn_putf(writer, "%" PRIu64, offset);
     }

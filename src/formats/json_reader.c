@@ -79,9 +79,8 @@ static void check_schema(arn_json_reader *r, const char *family) {
                   "this reads \"%s\" only", expected);
 }
 
-void arn_json_reader_begin(arn_json_reader *r, const uint8_t *data, size_t size,
-                           const char *family, const arenaut_allocator *allocator,
-                           arenaut_error *err) {
+void arn_json_reader_begin(arn_json_reader *r, const uint8_t *data, size_t size, const char *family,
+                           const arenaut_allocator *allocator, arenaut_error *err) {
     memset(r, 0, sizeof *r);
     r->allocator = allocator;
     r->err = err;
@@ -111,8 +110,7 @@ static void fail_there(arn_json_reader *r, uint32_t value, arenaut_status code, 
     char key[48];
     arn_json_position(&r->json, r->json.nodes[value].at, &line, &column);
     key_text(r, value, key);
-    r->status =
-        arn_fail(r->err, code, line, "line %zu, column %zu: %s%s", line, column, key, msg);
+    r->status = arn_fail(r->err, code, line, "line %zu, column %zu: %s%s", line, column, key, msg);
 }
 
 void arn_json_fail(arn_json_reader *r, uint32_t value, arenaut_status code, const char *format,
@@ -160,8 +158,7 @@ static void unknown_key(arn_json_reader *r, uint32_t value, const char *const *k
                         size_t n_keys) {
     const uint32_t key = r->json.nodes[value].key;
     const char *text = r->json.text + key + 1;
-    const char *nearest =
-        arn_suggest(text, arn_json_raw_length(&r->json, key), keys, n_keys);
+    const char *nearest = arn_suggest(text, arn_json_raw_length(&r->json, key), keys, n_keys);
     if (nearest) {
         arn_json_fail(r, value, ARENAUT_BAD_INPUT, "unknown key; did you mean '%s'?", nearest);
     } else {
@@ -313,7 +310,8 @@ arenaut_device arn_json_device(arn_json_reader *r, uint32_t value) {
     arenaut_device device = {0, 0};
     if (!arn_json_fine(r) || value == ARN_JSON_NONE) return device;
     uint32_t v[2] = {value, ARN_JSON_NONE};
-    if (arn_json_type_of(&r->json, value) == ARN_JSON_OBJECT) arn_json_members(r, value, keys, 2, v);
+    if (arn_json_type_of(&r->json, value) == ARN_JSON_OBJECT)
+        arn_json_members(r, value, keys, 2, v);
     device.type = (uint16_t)arn_json_below(r, v[0], UINT16_MAX + 1, 0);
     device.index = (uint16_t)arn_json_below(r, v[1], UINT16_MAX + 1, 0);
     return device;

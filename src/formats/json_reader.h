@@ -29,22 +29,26 @@ bool arn_json_has_schema(const uint8_t *data, size_t size, const char *family);
 
 /* Parses; the root must be an object of schema "family/1". The caller frees the reader,
  * whatever the status. */
-void arn_json_reader_begin(arn_json_reader *r, const uint8_t *data, size_t size,
-                           const char *family, const arenaut_allocator *allocator,
-                           arenaut_error *err);
+void arn_json_reader_begin(arn_json_reader *r, const uint8_t *data, size_t size, const char *family,
+                           const arenaut_allocator *allocator, arenaut_error *err);
 void arn_json_reader_free(arn_json_reader *r);
 
 static inline bool arn_json_fine(const arn_json_reader *r) { return r->status == ARENAUT_OK; }
 
 /* Records an error at a value: its line, column and key come in front of the message. */
-void arn_json_fail(arn_json_reader *r, uint32_t value, arenaut_status code, const char *format,
-                   ...) ARN_PRINTF(4, 5);
+void arn_json_fail(arn_json_reader *r, uint32_t value, arenaut_status code, const char *format, ...)
+    ARN_PRINTF(4, 5);
 /* "found …; expected …" */
 void arn_json_unexpected(arn_json_reader *r, uint32_t value, const char *expected);
 /* Passes on the status of a call on a thing that was read at `value`; its message, found
  * in `inner`, gets the position in front. */
 void arn_json_pass(arn_json_reader *r, uint32_t value, arenaut_status st,
                    const arenaut_error *inner);
+
+/* The keys of an object are listed once, as `#define ROW_KEYS(XX) XX(R_NAME, "name") …`;
+ * these make the enum and the texts of that. */
+#define ARN_KEY_ENUM(id, text) id,
+#define ARN_KEY_TEXT(id, text) text,
 
 /* Finds the members of an object: values[k] gets the member named keys[k]. A member of
  * another name is an error that suggests the nearest key, unless it begins with "x-". */

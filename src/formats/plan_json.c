@@ -15,22 +15,26 @@ static bool plan_json_recognise(const uint8_t *data, size_t size) {
 
 /* ---- reading ---- */
 
-enum root_key {
-    R_SCHEMA, R_VERSION, R_INPUT, R_RESULT, R_BASELINE, R_POOLS, R_BUFFERS, R_EDGES, R_RESERVED,
-    R_SCRATCH, R_WITNESS, R_PEAK, R_KEYS
-};
-static const char *const root_keys[R_KEYS] = {"schema",  "version",  "input",   "result",
-                                              "baseline", "pools",   "buffers", "edges",
-                                              "reserved", "scratch", "witness", "peak"};
+#define ROOT_KEYS(XX)                                                        \
+    XX(R_SCHEMA, "schema") XX(R_VERSION, "version") XX(R_INPUT, "input")     \
+    XX(R_RESULT, "result") XX(R_BASELINE, "baseline") XX(R_POOLS, "pools")   \
+    XX(R_BUFFERS, "buffers") XX(R_EDGES, "edges") XX(R_RESERVED, "reserved") \
+    XX(R_SCRATCH, "scratch") XX(R_WITNESS, "witness") XX(R_PEAK, "peak")
+enum { ROOT_KEYS(ARN_KEY_ENUM) R_KEYS };
+static const char *const root_keys[] = {ROOT_KEYS(ARN_KEY_TEXT)};
 
-enum input_key { I_PATH, I_FORMAT, I_SHA256, I_METHODS, I_KEYS };
-static const char *const input_keys[I_KEYS] = {"path", "format", "sha256", "methods"};
+#define INPUT_KEYS(XX)                                               \
+    XX(I_PATH, "path") XX(I_FORMAT, "format") XX(I_SHA256, "sha256") \
+    XX(I_METHODS, "methods")
+enum { INPUT_KEYS(ARN_KEY_ENUM) I_KEYS };
+static const char *const input_keys[] = {INPUT_KEYS(ARN_KEY_TEXT)};
 
-enum result_key {
-    S_STATUS, S_ARENA, S_LOWER_BOUND, S_PLANNER, S_STOPPED_BY, S_EFFORT, S_SECONDS, S_KEYS
-};
-static const char *const result_keys[S_KEYS] = {"status", "arena", "lower_bound", "planner",
-                                                "stopped_by", "effort", "seconds"};
+#define RESULT_KEYS(XX)                                                            \
+    XX(S_STATUS, "status") XX(S_ARENA, "arena") XX(S_LOWER_BOUND, "lower_bound")   \
+    XX(S_PLANNER, "planner") XX(S_STOPPED_BY, "stopped_by") XX(S_EFFORT, "effort") \
+    XX(S_SECONDS, "seconds")
+enum { RESULT_KEYS(ARN_KEY_ENUM) S_KEYS };
+static const char *const result_keys[] = {RESULT_KEYS(ARN_KEY_TEXT)};
 
 static const char *quality_word(uint32_t k) { return arenaut_quality_name((arenaut_quality)k); }
 static const char *stop_word(uint32_t k) { return arenaut_stop_name((arenaut_stop)k); }
@@ -44,8 +48,8 @@ static void read_result(arn_json_reader *r, uint32_t object, arenaut_plan *plan)
         (arenaut_quality)arn_json_word(r, v[S_STATUS], quality_word, 3, ARENAUT_FEASIBLE);
     plan->total = arn_json_size(r, v[S_ARENA], plan->total);
     plan->total_bound = arn_json_size(r, v[S_LOWER_BOUND], 0);
-    plan->stopped_by = (arenaut_stop)arn_json_word(r, v[S_STOPPED_BY], stop_word, 4,
-                                                   ARENAUT_STOP_EFFORT);
+    plan->stopped_by =
+        (arenaut_stop)arn_json_word(r, v[S_STOPPED_BY], stop_word, 4, ARENAUT_STOP_EFFORT);
     plan->effort = arn_json_size(r, v[S_EFFORT], 0);
     const char *planner = arn_json_string(r, v[S_PLANNER]);
     if (!arn_json_fine(r) || !planner) return;
@@ -53,8 +57,11 @@ static void read_result(arn_json_reader *r, uint32_t object, arenaut_plan *plan)
     if (!plan->planner) r->status = arn_no_memory(r->err);
 }
 
-enum witness_key { W_STEP, W_POOL, W_BUFFERS, W_BYTES_OVER, W_KEYS };
-static const char *const witness_keys[W_KEYS] = {"step", "pool", "buffers", "bytes_over"};
+#define WITNESS_KEYS(XX)                                           \
+    XX(W_STEP, "step") XX(W_POOL, "pool") XX(W_BUFFERS, "buffers") \
+    XX(W_BYTES_OVER, "bytes_over")
+enum { WITNESS_KEYS(ARN_KEY_ENUM) W_KEYS };
+static const char *const witness_keys[] = {WITNESS_KEYS(ARN_KEY_TEXT)};
 
 static void read_witness(arn_json_reader *r, uint32_t object, arenaut_plan *plan) {
     uint32_t v[W_KEYS];
@@ -78,8 +85,8 @@ static void read_witness(arn_json_reader *r, uint32_t object, arenaut_plan *plan
 }
 
 static void read_parts(arn_json_reader *r, arenaut_document *out) {
-    uint32_t v[R_KEYS], input[I_KEYS] = {ARN_JSON_NONE, ARN_JSON_NONE, ARN_JSON_NONE,
-                                         ARN_JSON_NONE};
+    uint32_t v[R_KEYS],
+        input[I_KEYS] = {ARN_JSON_NONE, ARN_JSON_NONE, ARN_JSON_NONE, ARN_JSON_NONE};
     arn_json_members(r, 0, root_keys, R_KEYS, v);
     arn_json_require(r, 0, v[R_BUFFERS], "buffers");
     arn_json_require(r, 0, v[R_RESULT], "result");

@@ -8,11 +8,12 @@ static bool problem_json_recognise(const uint8_t *data, size_t size) {
     return arn_json_has_schema(data, size, "arenaut.problem");
 }
 
-enum root_key {
-    R_SCHEMA, R_VERSION, R_METHODS, R_POOLS, R_BUFFERS, R_EDGES, R_RESERVED, R_KEYS
-};
-static const char *const root_keys[R_KEYS] = {"schema",  "version", "methods", "pools",
-                                              "buffers", "edges",   "reserved"};
+#define ROOT_KEYS(XX)                                                        \
+    XX(R_SCHEMA, "schema") XX(R_VERSION, "version") XX(R_METHODS, "methods") \
+    XX(R_POOLS, "pools") XX(R_BUFFERS, "buffers") XX(R_EDGES, "edges")       \
+    XX(R_RESERVED, "reserved")
+enum { ROOT_KEYS(ARN_KEY_ENUM) R_KEYS };
+static const char *const root_keys[] = {ROOT_KEYS(ARN_KEY_TEXT)};
 
 static arenaut_status problem_json_read(const uint8_t *data, size_t size,
                                         const arenaut_read_options *options,

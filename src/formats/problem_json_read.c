@@ -44,12 +44,13 @@ static void read_methods(reader *r) {
     }
 }
 
-enum pool_key {
-    P_ID, P_NAME, P_DEVICE, P_CAPACITY, P_ALIGN, P_PROBLEM_KEYS,
-    P_ARENA = P_PROBLEM_KEYS, P_LOWER_BOUND, P_STATUS, P_KEYS
-};
-static const char *const pool_keys[P_KEYS] = {"id",    "name",  "device",      "capacity",
-                                              "align", "arena", "lower_bound", "status"};
+/* The last three are a plan's alone. */
+#define POOL_KEYS(XX)                                                                   \
+    XX(P_ID, "id") XX(P_NAME, "name") XX(P_DEVICE, "device") XX(P_CAPACITY, "capacity") \
+    XX(P_ALIGN, "align") XX(P_ARENA, "arena") XX(P_LOWER_BOUND, "lower_bound")          \
+    XX(P_STATUS, "status")
+enum { POOL_KEYS(ARN_KEY_ENUM) P_KEYS, P_PROBLEM_KEYS = P_ARENA };
+static const char *const pool_keys[] = {POOL_KEYS(ARN_KEY_TEXT)};
 
 static void read_pool(reader *r, uint32_t object, uint32_t id) {
     uint32_t v[P_KEYS] = {0};
@@ -80,15 +81,16 @@ static void read_pools(reader *r) {
 
 /* ---- buffers ---- */
 
-enum buffer_key {
-    B_ID, B_NAME, B_METHOD, B_CLASS, B_SIZE, B_ALIGN, B_FIRST, B_END, B_LIFETIMES, B_ALLOWED_POOLS,
-    B_FIXED_OFFSET, B_HINT, B_SAME_BASE_AS, B_INSIDE, B_OP, B_SOURCE, B_PROBLEM_KEYS,
-    B_POOL = B_PROBLEM_KEYS, B_OFFSET, B_KEYS
-};
-static const char *const buffer_keys[B_KEYS] = {
-    "id",  "name",      "method",        "class",        "size", "align",
-    "first", "end",     "lifetimes",     "allowed_pools", "fixed_offset", "hint",
-    "same_base_as", "inside", "op",      "source",       "pool", "offset"};
+/* Likewise the last two. */
+#define BUFFER_KEYS(XX)                                                           \
+    XX(B_ID, "id") XX(B_NAME, "name") XX(B_METHOD, "method") XX(B_CLASS, "class") \
+    XX(B_SIZE, "size") XX(B_ALIGN, "align") XX(B_FIRST, "first") XX(B_END, "end") \
+    XX(B_LIFETIMES, "lifetimes") XX(B_ALLOWED_POOLS, "allowed_pools")             \
+    XX(B_FIXED_OFFSET, "fixed_offset") XX(B_HINT, "hint")                         \
+    XX(B_SAME_BASE_AS, "same_base_as") XX(B_INSIDE, "inside") XX(B_OP, "op")      \
+    XX(B_SOURCE, "source") XX(B_POOL, "pool") XX(B_OFFSET, "offset")
+enum { BUFFER_KEYS(ARN_KEY_ENUM) B_KEYS, B_PROBLEM_KEYS = B_POOL };
+static const char *const buffer_keys[] = {BUFFER_KEYS(ARN_KEY_TEXT)};
 
 /* In order, because sorting is for those who make text, and a long unsorted list would
  * otherwise cost its square. */
@@ -117,8 +119,8 @@ static void read_lifetime_list(reader *r, uint32_t array, arenaut_buffer *buffer
 }
 
 /* "first" and "end" say the lifetime, or the hull of the "lifetimes" that are listed. */
-static void read_lifetimes(reader *r, uint32_t object, const uint32_t *v,
-                           arenaut_interval *single, arenaut_buffer *buffer) {
+static void read_lifetimes(reader *r, uint32_t object, const uint32_t *v, arenaut_interval *single,
+                           arenaut_buffer *buffer) {
     if (v[B_LIFETIMES] == ARN_JSON_NONE) {
         arn_json_require(r->json, object, v[B_FIRST], "first");
         arn_json_require(r->json, object, v[B_END], "end");
@@ -272,7 +274,8 @@ static void read_all(reader *r, const arn_problem_parts *parts, bool with_plan) 
     if (fine(r)) json->status = arenaut_problem_new(json->allocator, &r->problem, json->err);
     if (fine(r) && with_plan) {
         const uint32_t n_pools = r->pools.n ? r->pools.n : 1; /* finish adds one */
-        json->status = arenaut_plan_new(r->buffers.n, n_pools, json->allocator, &r->plan, json->err);
+        json->status =
+            arenaut_plan_new(r->buffers.n, n_pools, json->allocator, &r->plan, json->err);
         if (fine(r)) r->plan->arena[0] = ARENAUT_UNPLACED;
     }
     if (!fine(r)) return;

@@ -18,8 +18,8 @@ typedef struct reader {
     arn_json_reader json;
     arenaut_program *program;
     arn_json_list tensors, methods;
-    uint8_t *stated;      /* per tensor */
-    bool *entry_stated;   /* per method */
+    uint8_t *stated;    /* per tensor */
+    bool *entry_stated; /* per method */
     /* Reused from object to object. */
     uint32_t *ids;
     int64_t *dims;
@@ -46,13 +46,14 @@ static const char *kind_word(uint32_t k) { return arenaut_op_kind_name((arenaut_
 
 /* ---- tensors ---- */
 
-enum tensor_key {
-    T_ID, T_NAME, T_DTYPE, T_DIMS, T_BYTES, T_CLASS, T_METHOD, T_ALIGN, T_DEVICE, T_VIEW_OF,
-    T_VIEW_OFFSET, T_QUALIFIED_NAME, T_CALLER_OWNED, T_FILE_INDEX, T_GIVEN, T_SOURCE, T_KEYS
-};
-static const char *const tensor_keys[T_KEYS] = {
-    "id", "name", "dtype", "dims", "bytes", "class", "method", "align", "device", "view_of",
-    "view_offset", "qualified_name", "caller_owned", "file_index", "given", "source"};
+#define TENSOR_KEYS(XX)                                                                   \
+    XX(T_ID, "id") XX(T_NAME, "name") XX(T_DTYPE, "dtype") XX(T_DIMS, "dims")             \
+    XX(T_BYTES, "bytes") XX(T_CLASS, "class") XX(T_METHOD, "method") XX(T_ALIGN, "align") \
+    XX(T_DEVICE, "device") XX(T_VIEW_OF, "view_of") XX(T_VIEW_OFFSET, "view_offset")      \
+    XX(T_QUALIFIED_NAME, "qualified_name") XX(T_CALLER_OWNED, "caller_owned")             \
+    XX(T_FILE_INDEX, "file_index") XX(T_GIVEN, "given") XX(T_SOURCE, "source")
+enum { TENSOR_KEYS(ARN_KEY_ENUM) T_KEYS };
+static const char *const tensor_keys[] = {TENSOR_KEYS(ARN_KEY_TEXT)};
 
 static void read_dims(reader *r, uint32_t array, arenaut_tensor *tensor) {
     uint32_t rank = 0;
@@ -80,8 +81,8 @@ static void read_bytes(reader *r, uint32_t object, const uint32_t *v, arenaut_te
         return;
     }
     arenaut_error inner = {ARENAUT_OK, 0, ""};
-    const arenaut_status st = arenaut_dense_bytes(tensor->dtype, tensor->dims, tensor->rank,
-                                                  &tensor->bytes, &inner);
+    const arenaut_status st =
+        arenaut_dense_bytes(tensor->dtype, tensor->dims, tensor->rank, &tensor->bytes, &inner);
     arn_json_pass(&r->json, object, st, &inner);
 }
 
@@ -121,8 +122,8 @@ static void read_tensor(reader *r, uint32_t object, uint32_t id) {
     read_dims(r, v[T_DIMS], &tensor);
     read_bytes(r, object, v, &tensor);
     tensor.align = arn_json_size(json, v[T_ALIGN], 0);
-    tensor.cls = (arenaut_class)arn_json_word(json, v[T_CLASS], class_word, ARENAUT_CLASS_COUNT,
-                                              tensor.cls);
+    tensor.cls =
+        (arenaut_class)arn_json_word(json, v[T_CLASS], class_word, ARENAUT_CLASS_COUNT, tensor.cls);
     tensor.method = read_home(r, v[T_METHOD]);
     tensor.view_of = arn_json_reference(json, &r->tensors, v[T_VIEW_OF], ARENAUT_NONE);
     tensor.view_offset = arn_json_size(json, v[T_VIEW_OFFSET], 0);
@@ -146,12 +147,12 @@ static void read_tensors(reader *r) {
 
 /* ---- ops ---- */
 
-enum op_key {
-    O_NAME, O_KIND, O_INPUTS, O_OUTPUTS, O_SCRATCH, O_CALLS, O_IN_PLACE, O_ALIAS, O_SOURCE, O_KEYS
-};
-static const char *const op_keys[O_KEYS] = {"name",    "kind",  "inputs",
-                                            "outputs", "scratch", "calls",
-                                            "in_place", "arguments_may_alias", "source"};
+#define OP_KEYS(XX)                                                                       \
+    XX(O_NAME, "name") XX(O_KIND, "kind") XX(O_INPUTS, "inputs") XX(O_OUTPUTS, "outputs") \
+    XX(O_SCRATCH, "scratch") XX(O_CALLS, "calls") XX(O_IN_PLACE, "in_place")              \
+    XX(O_ALIAS, "arguments_may_alias") XX(O_SOURCE, "source")
+enum { OP_KEYS(ARN_KEY_ENUM) O_KEYS };
+static const char *const op_keys[] = {OP_KEYS(ARN_KEY_TEXT)};
 
 /* References, appended to r->ids; null is an argument left out. */
 static id_list read_ids(reader *r, uint32_t array, arn_json_list *list) {
@@ -171,7 +172,9 @@ static id_list read_ids(reader *r, uint32_t array, arn_json_list *list) {
     return fine(r) ? ids : empty;
 }
 
-static const uint32_t *at(const reader *r, id_list list) { return list.n ? r->ids + list.first : NULL; }
+static const uint32_t *at(const reader *r, id_list list) {
+    return list.n ? r->ids + list.first : NULL;
+}
 
 static uint32_t read_pairs(reader *r, uint32_t array) {
     uint32_t n = 0;
@@ -229,11 +232,16 @@ static void read_op(reader *r, uint32_t object, uint32_t method) {
         .source = source,
         .kind = (arenaut_op_kind)kind,
         .method = method,
-        .n_inputs = inputs.n, .inputs = at(r, inputs),
-        .n_outputs = outputs.n, .outputs = at(r, outputs),
-        .n_scratch = scratch.n, .scratch = at(r, scratch),
-        .n_calls = calls.n, .calls = at(r, calls),
-        .n_in_place = n_pairs, .in_place = r->pairs,
+        .n_inputs = inputs.n,
+        .inputs = at(r, inputs),
+        .n_outputs = outputs.n,
+        .outputs = at(r, outputs),
+        .n_scratch = scratch.n,
+        .scratch = at(r, scratch),
+        .n_calls = calls.n,
+        .calls = at(r, calls),
+        .n_in_place = n_pairs,
+        .in_place = r->pairs,
         .arguments_may_alias = may_alias,
     };
     if (!fine(r)) return;
@@ -246,8 +254,11 @@ static void read_op(reader *r, uint32_t object, uint32_t method) {
 
 /* ---- methods ---- */
 
-enum method_key { M_NAME, M_ENTRY, M_INPUTS, M_OUTPUTS, M_OPS, M_KEYS };
-static const char *const method_keys[M_KEYS] = {"name", "entry", "inputs", "outputs", "ops"};
+#define METHOD_KEYS(XX)                                            \
+    XX(M_NAME, "name") XX(M_ENTRY, "entry") XX(M_INPUTS, "inputs") \
+    XX(M_OUTPUTS, "outputs") XX(M_OPS, "ops")
+enum { METHOD_KEYS(ARN_KEY_ENUM) M_KEYS };
+static const char *const method_keys[] = {METHOD_KEYS(ARN_KEY_TEXT)};
 
 static void read_method_body(reader *r, uint32_t method, uint32_t inputs_at, uint32_t outputs_at,
                              uint32_t ops_at) {
@@ -279,13 +290,13 @@ static void read_method(reader *r, uint32_t object, uint32_t method) {
 
 /* ---- the whole ---- */
 
-enum root_key {
-    R_SCHEMA, R_VERSION, R_DESCRIPTION, R_GIVEN, R_GIVEN_NOTE, R_TENSORS, R_METHODS, R_INPUTS,
-    R_OUTPUTS, R_OPS, R_KEYS
-};
-static const char *const root_keys[R_KEYS] = {"schema", "version", "description", "given",
-                                              "given_note", "tensors", "methods", "inputs",
-                                              "outputs", "ops"};
+#define ROOT_KEYS(XX)                                                                \
+    XX(R_SCHEMA, "schema") XX(R_VERSION, "version") XX(R_DESCRIPTION, "description") \
+    XX(R_GIVEN, "given") XX(R_GIVEN_NOTE, "given_note") XX(R_TENSORS, "tensors")     \
+    XX(R_METHODS, "methods") XX(R_INPUTS, "inputs") XX(R_OUTPUTS, "outputs")         \
+    XX(R_OPS, "ops")
+enum { ROOT_KEYS(ARN_KEY_ENUM) R_KEYS };
+static const char *const root_keys[] = {ROOT_KEYS(ARN_KEY_TEXT)};
 
 /* Methods that an op calls are not entries, unless the text says so. */
 static void conclude_entries(reader *r) {
@@ -314,8 +325,8 @@ static void conclude_entries(reader *r) {
 
 /* A program of one method may have its parts at the top. */
 static void read_methods(reader *r, const uint32_t *v) {
-    const bool at_top = v[R_OPS] != ARN_JSON_NONE || v[R_INPUTS] != ARN_JSON_NONE ||
-                        v[R_OUTPUTS] != ARN_JSON_NONE;
+    const bool at_top =
+        v[R_OPS] != ARN_JSON_NONE || v[R_INPUTS] != ARN_JSON_NONE || v[R_OUTPUTS] != ARN_JSON_NONE;
     if (at_top && v[R_METHODS] != ARN_JSON_NONE) {
         arn_json_fail(&r->json, v[R_METHODS], ARENAUT_BAD_INPUT,
                       "either 'methods', or 'inputs', 'outputs' and 'ops' of the only one");
@@ -357,8 +368,8 @@ static void read_program(reader *r) {
     r->methods = arn_json_list_of(&r->json, v[R_METHODS], "method");
     if (!fine(r)) return;
     r->stated = arn_allocate_zeroed(r->json.allocator, r->tensors.n, sizeof *r->stated);
-    r->entry_stated = arn_allocate_zeroed(r->json.allocator, (size_t)r->methods.n + 1,
-                                          sizeof *r->entry_stated);
+    r->entry_stated =
+        arn_allocate_zeroed(r->json.allocator, (size_t)r->methods.n + 1, sizeof *r->entry_stated);
     if (!r->stated || !r->entry_stated) {
         r->json.status = arn_no_memory(r->json.err);
         return;

@@ -2,6 +2,7 @@
 JSON reader accepts against Python's own."""
 
 import json
+import re
 import subprocess
 
 import hypothesis
@@ -133,3 +134,16 @@ def test_sizes_are_exact(arenaut, tmp_path, size):
     written = json.loads(arenaut("export", path, "--as", "problem").stdout)["buffers"][0]["size"]
     assert int(written) == size
     assert isinstance(written, int) == (size <= 2**53 - 1)
+
+
+def test_the_examples_of_the_documentation_can_be_planned(arenaut, tmp_path):
+    text = (ROOT / "docs" / "formats.md").read_text()
+    blocks = re.findall(r"```json\n(.*?)```", text, re.DOTALL)
+    assert len(blocks) == 2
+    for block in blocks:
+        validate(json.loads(block))
+        (tmp_path / "x.json").write_text(block)
+        arenaut("plan", tmp_path / "x.json")
+    rows = re.search(r"\n    (id,lower.*?)\n\n", text, re.DOTALL)[1].replace("    ", "")
+    (tmp_path / "x.csv").write_text(rows)
+    arenaut("plan", tmp_path / "x.csv")

@@ -79,7 +79,9 @@ static void assert_same_text(const char *a, const char *b) {
     if (a) assert_string_equal(a, b);
 }
 
-static const char *text_of(const char *const *column, uint32_t b) { return column ? column[b] : NULL; }
+static const char *text_of(const char *const *column, uint32_t b) {
+    return column ? column[b] : NULL;
+}
 
 static void assert_same_buffer(const arenaut_problem *a, const arenaut_problem *b, uint32_t i) {
     assert_true(a->size[i] == b->size[i]);

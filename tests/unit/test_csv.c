@@ -17,8 +17,8 @@ static void assert_lifetimes(const arenaut_problem *p, uint32_t b, const arenaut
         assert_int_equal(arenaut_problem_lifetimes(p, b)[i].end, lives[i].end);
     }
 }
-#define LIVES(...) (const arenaut_interval[]){__VA_ARGS__}, \
-                   COUNT_OF(((const arenaut_interval[]){__VA_ARGS__}))
+#define LIVES(...) \
+    (const arenaut_interval[]){__VA_ARGS__}, COUNT_OF(((const arenaut_interval[]){__VA_ARGS__}))
 
 static void a_row_is_a_buffer(void **state) {
     (void)state;
@@ -52,8 +52,9 @@ static void columns_come_in_any_order_and_under_other_names(void **state) {
 
 static void spreadsheets_leave_their_marks_without_harm(void **state) {
     (void)state;
-    arenaut_document d = read_text(
-        NULL, "\xEF\xBB\xBF\"id\", lower ,upper,size\r\n\r\n\"a, \"\"b\"\"\nc\" , 0,1 ,2\r\n \t\nd,0,1,2");
+    arenaut_document d = read_text(NULL,
+                                   "\xEF\xBB\xBF\"id\", lower ,upper,size\r\n\r\n\"a, "
+                                   "\"\"b\"\"\nc\" , 0,1 ,2\r\n \t\nd,0,1,2");
     assert_int_equal(d.problem->n_buffers, 2);
     assert_string_equal(d.problem->name[0], "a, \"b\"\nc");
     assert_string_equal(d.problem->name[1], "d");
@@ -235,12 +236,12 @@ static void a_problem_that_csv_cannot_hold_is_refused(void **state) {
     for (size_t i = 0; i < COUNT_OF(cases) + COUNT_OF(buffers); i++) {
         const bool by_member = i < COUNT_OF(cases);
         char text[512];
-        snprintf(text, sizeof text,
-                 "{\"schema\": \"arenaut.problem/1\", \"buffers\": ["
-                 "{\"name\": \"a\", \"size\": 4, \"first\": 0, \"end\": 2}, %s]%s%s}",
-                 by_member ? "{\"size\": 4, \"first\": 1, \"end\": 2}"
-                           : buffers[i - COUNT_OF(cases)][0],
-                 by_member ? ", " : "", by_member ? cases[i].members : "");
+        snprintf(
+            text, sizeof text,
+            "{\"schema\": \"arenaut.problem/1\", \"buffers\": ["
+            "{\"name\": \"a\", \"size\": 4, \"first\": 0, \"end\": 2}, %s]%s%s}",
+            by_member ? "{\"size\": 4, \"first\": 1, \"end\": 2}" : buffers[i - COUNT_OF(cases)][0],
+            by_member ? ", " : "", by_member ? cases[i].members : "");
         arenaut_document d = read_text(NULL, text);
         arenaut_text out = {0};
         arenaut_error err = {0};
@@ -261,9 +262,9 @@ static bool all_pinned(const arenaut_problem *p) {
 
 static void random_problems_come_back_as_they_were(void **state) {
     (void)state;
-    const problem_shape shape = {12, 64, 20, ARENAUT_FEATURE_ALIGNMENT | ARENAUT_FEATURE_GAPS |
-                                                 ARENAUT_FEATURE_HINTS |
-                                                 ARENAUT_FEATURE_FIXED_OFFSETS};
+    const problem_shape shape = {12, 64, 20,
+                                 ARENAUT_FEATURE_ALIGNMENT | ARENAUT_FEATURE_GAPS |
+                                     ARENAUT_FEATURE_HINTS | ARENAUT_FEATURE_FIXED_OFFSETS};
     rng r = {1};
     for (int round = 0; round < 300; round++) {
         arenaut_document d = {.problem = random_problem(&r, &shape)};

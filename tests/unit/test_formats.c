@@ -77,7 +77,10 @@ static void content_decides_not_order_of_keys(void **state) {
 static void unknown_input_is_said_to_be_so(void **state) {
     (void)state;
     assert_unreadable(NULL, "", ARENAUT_BAD_INPUT, "the input is empty");
-    assert_unreadable(NULL, "\x7F" "ELF", ARENAUT_BAD_INPUT, "begins with bytes 7f 45 4c 46");
+    assert_unreadable(NULL,
+                      "\x7F"
+                      "ELF",
+                      ARENAUT_BAD_INPUT, "begins with bytes 7f 45 4c 46");
     assert_unreadable(NULL, "x", ARENAUT_BAD_INPUT, "csv, ");
 }
 

@@ -5,8 +5,8 @@
 #include "support/fuse.h"
 #include "support/test.h"
 
-static arenaut_status parse_bytes(const char *text, size_t size, arn_json *json,
-                                  arenaut_error *err, char **block) {
+static arenaut_status parse_bytes(const char *text, size_t size, arn_json *json, arenaut_error *err,
+                                  char **block) {
     *block = malloc(size ? size : 1);
     assert_non_null(*block);
     memcpy(*block, text, size);
@@ -61,7 +61,8 @@ static void values_keep_their_type_and_order(void **state) {
 
 static void strings_decode_to_utf8(void **state) {
     (void)state;
-    arn_json json = parse("[\"\\u0041\\n\\\"\\/\\u00e9\\u20ac\\ud83d\\ude00\xC3\xA9\", \"a\\u0062\"]");
+    arn_json json =
+        parse("[\"\\u0041\\n\\\"\\/\\u00e9\\u20ac\\ud83d\\ude00\xC3\xA9\", \"a\\u0062\"]");
     char text[64];
     const uint32_t first = arn_json_first(&json, 0);
     const size_t n = arn_json_decode(&json, json.nodes[first].at, text);
@@ -266,7 +267,9 @@ static void *meter_grow(void *context, void *block, size_t old_size, size_t new_
     m->held -= old_size;
     return grown;
 }
-static void *meter_allocate(void *context, size_t size) { return meter_grow(context, NULL, 0, size); }
+static void *meter_allocate(void *context, size_t size) {
+    return meter_grow(context, NULL, 0, size);
+}
 static void meter_release(void *context, void *block) {
     (void)context;
     free(block);

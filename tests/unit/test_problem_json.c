@@ -177,9 +177,14 @@ static void a_plan_says_what_the_contract_says(void **state) {
     plan->offset[1] = 60;
     plan->planner = "hand";
     assert_ok(arenaut_plan_measure(plan, problem, &err), err);
-    const arenaut_result result = {.path = "in.csv", .format = "csv", .sha256 = "00ff",
-                                   .problem = problem, .plan = plan, .baseline = plan,
-                                   .scratch = ARENAUT_SCRATCH_UNKNOWN, .seconds = 1.25};
+    const arenaut_result result = {.path = "in.csv",
+                                   .format = "csv",
+                                   .sha256 = "00ff",
+                                   .problem = problem,
+                                   .plan = plan,
+                                   .baseline = plan,
+                                   .scratch = ARENAUT_SCRATCH_UNKNOWN,
+                                   .seconds = 1.25};
     arenaut_text text = {0};
     const arenaut_format *format = arenaut_format_find("plan-json");
     assert_ok(format->write(&result, arenaut_text_sink(&text), NULL, &err), err);
@@ -213,9 +218,10 @@ static void what_is_needed_is_little(void **state) {
     assert_string_equal(d.problem->pool[0].name, "arena");
     assert_int_equal(arenaut_problem_align(d.problem, 0), 1);
     arenaut_document_free(&d);
-    d = read_text(NULL, "{\"buffers\": [{\"size\": 4, \"first\": 0, \"end\": 2, \"pool\": 0, "
-                        "\"offset\": 12}], \"result\": {\"status\": \"feasible\"},"
-                        "\"schema\": \"arenaut.plan/1\"}");
+    d = read_text(NULL,
+                  "{\"buffers\": [{\"size\": 4, \"first\": 0, \"end\": 2, \"pool\": 0, "
+                  "\"offset\": 12}], \"result\": {\"status\": \"feasible\"},"
+                  "\"schema\": \"arenaut.plan/1\"}");
     assert_int_equal(d.plan->offset[0], 12);
     assert_int_equal(d.plan->arena[0], 16);
     assert_int_equal(d.plan->total, 16);
@@ -264,8 +270,8 @@ static void mistakes_are_named_with_their_place(void **state) {
          "'name': found 3; expected a string", ARENAUT_BAD_INPUT},
         {BUFFERS("{\"size\": 1, \"first\": 0, \"end\": 1, \"name\": \"a\\u0000b\"}"),
          "a NUL character", ARENAUT_BAD_INPUT},
-        {BUFFERS("{\"size\": 1, \"first\": 0, \"end\": 1, \"offset\": 3}"),
-         "'offset': unknown key", ARENAUT_BAD_INPUT},
+        {BUFFERS("{\"size\": 1, \"first\": 0, \"end\": 1, \"offset\": 3}"), "'offset': unknown key",
+         ARENAUT_BAD_INPUT},
         {BUFFERS("{\"id\": 1, \"size\": 1, \"first\": 0, \"end\": 1}"),
          "ids count from 0; expected 0", ARENAUT_BAD_INPUT},
         {BUFFERS(A ", {\"size\": 1, \"first\": 0, \"end\": 1, \"same_base_as\": \"aa\"}"),
@@ -303,8 +309,9 @@ static void mistakes_are_named_with_their_place(void **state) {
 
 static void more_pools_than_can_be_are_refused(void **state) {
     (void)state;
-    char text[512] = "{\"schema\": \"arenaut.plan/1\", \"result\": {\"status\": \"feasible\"}, "
-                     "\"buffers\": [], \"pools\": [{}";
+    char text[512] =
+        "{\"schema\": \"arenaut.plan/1\", \"result\": {\"status\": \"feasible\"}, "
+        "\"buffers\": [], \"pools\": [{}";
     for (int i = 0; i < 64; i++) strcat(text, ", {}");
     strcat(text, "]}");
     assert_unreadable(NULL, text, ARENAUT_BAD_INPUT, "65 pools; at most 64");

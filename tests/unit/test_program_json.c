@@ -100,8 +100,10 @@ static arenaut_program *odd_program(rng *r) {
     for (uint32_t m = 0; m < methods; m++) {
         const char *name = names[rng_below(r, COUNT_OF(names))];
         uint32_t ids[6];
-        if (m == 0 || rng_once_in(r, 2)) begin_method(p, name);
-        else begin_submethod(p, name);
+        if (m == 0 || rng_once_in(r, 2))
+            begin_method(p, name);
+        else
+            begin_submethod(p, name);
         for (uint32_t i = 0; i < COUNT_OF(ids); i++) {
             arenaut_tensor t = arenaut_tensor_default();
             const int64_t dims[] = {rng_below(r, 5), rng_below(r, 5)};
@@ -169,15 +171,15 @@ static void a_plan_is_written_as_what_is_given(void **state) {
                       "\"given_note\": \"old\""));
     uint32_t buffer[] = {0, 0, ARENAUT_NONE}, tensor[] = {0};
     uint64_t offset[] = {0, 4, 0};
-    const arenaut_lowering lowering = {.n_tensors = 3, .buffer = buffer, .offset = offset,
-                                       .tensor = tensor};
+    const arenaut_lowering lowering = {
+        .n_tensors = 3, .buffer = buffer, .offset = offset, .tensor = tensor};
     arenaut_plan *plan = NULL;
     arenaut_error err = {0};
     assert_ok(arenaut_plan_new(1, 1, NULL, &plan, &err), err);
     plan->pool[0] = 0;
     plan->offset[0] = 32;
-    arenaut_result result = {.path = "x", .program = d.program, .lowering = &lowering,
-                             .plan = plan};
+    arenaut_result result = {
+        .path = "x", .program = d.program, .lowering = &lowering, .plan = plan};
     arenaut_text text = {0};
     assert_ok(d.format->write(&result, arenaut_text_sink(&text), NULL, &err), err);
     arenaut_document again = read_text(NULL, text.bytes);
@@ -205,11 +207,12 @@ static void mistakes_are_named_with_their_place(void **state) {
         const char *text, *message;
         arenaut_status status;
     } cases[] = {
-        {PROGRAM("\"tensors\": [{\"name\": \"x\"}]"), "a tensor needs 'bytes', or", ARENAUT_BAD_INPUT},
+        {PROGRAM("\"tensors\": [{\"name\": \"x\"}]"), "a tensor needs 'bytes', or",
+         ARENAUT_BAD_INPUT},
         {PROGRAM("\"tensors\": [{\"byte\": 4}]"), "'byte': unknown key; did you mean 'bytes'?",
          ARENAUT_BAD_INPUT},
-        {PROGRAM("\"tensors\": [{\"dtype\": \"flot32\"}]"), "found \"flot32\"; expected one of bool",
-         ARENAUT_BAD_INPUT},
+        {PROGRAM("\"tensors\": [{\"dtype\": \"flot32\"}]"),
+         "found \"flot32\"; expected one of bool", ARENAUT_BAD_INPUT},
         {PROGRAM("\"tensors\": [{\"dims\": [-1]}]"), "found -1; expected an integer from 0",
          ARENAUT_BAD_INPUT},
         {PROGRAM("\"tensors\": [{\"dims\": [4294967296, 4294967296]}]"), "passes 2^63 - 1 bits",
