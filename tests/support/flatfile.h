@@ -32,8 +32,7 @@ size_t flat_item(flatfile *f, size_t vector, unsigned index, unsigned slots);
 /* Return where the value is stored: what a test overwrites to spoil it. */
 size_t flat_number(flatfile *f, size_t table, unsigned slot, unsigned width, uint64_t value);
 /* The first element's position; elements are zero, `align` is that of the first element. */
-size_t flat_vector(flatfile *f, size_t table, unsigned slot, unsigned element_size,
-                   uint32_t count);
+size_t flat_vector(flatfile *f, size_t table, unsigned slot, unsigned element_size, uint32_t count);
 size_t flat_text(flatfile *f, size_t table, unsigned slot, const char *text);
 size_t flat_numbers(flatfile *f, size_t table, unsigned slot, const int32_t *values,
                     uint32_t count);

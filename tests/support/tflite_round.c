@@ -29,8 +29,7 @@ arenaut_status tflite_round_open(const void *data, size_t size, uint64_t base,
     arenaut_status st = arenaut_read(data, size, arenaut_format_find("tflite"), NULL, allocator,
                                      &round->document, err);
     if (st == ARENAUT_OK) {
-        st = arenaut_lower(round->document.program, target, NULL, allocator, &round->lowering,
-                           err);
+        st = arenaut_lower(round->document.program, target, NULL, allocator, &round->lowering, err);
     }
     if (st == ARENAUT_OK) st = stack_buffers(round, base, allocator, err);
     if (st != ARENAUT_OK) {
@@ -61,19 +60,19 @@ arenaut_status tflite_round_write(const tflite_round *round, const arenaut_alloc
                                   arenaut_text *out, arenaut_error *err) {
     memset(out, 0, sizeof *out);
     out->allocator = allocator;
-    const arenaut_status st = round->document.format->write(&round->result, arenaut_text_sink(out),
-                                                            allocator, err);
+    const arenaut_status st =
+        round->document.format->write(&round->result, arenaut_text_sink(out), allocator, err);
     if (st != ARENAUT_OK) arenaut_text_free(out);
     return st;
 }
 
 /* Works inside a fuzzer too, where there is no test to fail. */
-#define REQUIRE(condition)                                                           \
-    do {                                                                             \
-        if (!(condition)) {                                                          \
+#define REQUIRE(condition)                                                                \
+    do {                                                                                  \
+        if (!(condition)) {                                                               \
             fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #condition); \
-            abort();                                                                 \
-        }                                                                            \
+            abort();                                                                      \
+        }                                                                                 \
     } while (0)
 
 static void require_offsets(const tflite_round *round, const arenaut_program *back) {

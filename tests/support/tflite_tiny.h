@@ -13,8 +13,8 @@
 typedef struct tflite_tiny {
     flatfile *file;
     size_t model, version;
-    size_t subgraphs, buffers, operators; /* first elements; operators of subgraph 0 */
-    size_t relu_code, call_code;          /* the builtin numbers */
+    size_t subgraphs, buffers, operators;       /* first elements; operators of subgraph 0 */
+    size_t relu_code, call_code;                /* the builtin numbers */
     size_t tensor_a, type_a, shape_a, buffer_c; /* a's table and numbers; c's buffer */
     size_t relu, relu_opcode, relu_inputs, relu_outputs;
     size_t call_options_type, call_subgraph;

@@ -71,7 +71,7 @@ static void what_is_absent_reads_as_the_fallback_and_is_no_error(void **state) {
     sample s = new_sample();
     arn_flatbuffer fb = arn_fb_open(s.file->data, s.file->size);
     const arn_fb_table root = arn_fb_root(&fb);
-    assert_int_equal(arn_fb_i8(&fb, root, 2, -3), -3);  /* a slot that was left out */
+    assert_int_equal(arn_fb_i8(&fb, root, 2, -3), -3);   /* a slot that was left out */
     assert_int_equal(arn_fb_i32(&fb, root, 99, -4), -4); /* one that its writer knew not */
     const arn_fb_table none = arn_fb_table_field(&fb, root, 2);
     assert_int_equal(none.at, 0);

@@ -47,9 +47,9 @@ static void expect_counts(const char *path, const counts *expected) {
 static void own_models_have_the_counts_of_their_script(void **state) {
     (void)state;
     static const counts models[] = {
-        {"call_once_float", 7, 8, 4},    {"custom_op_planned", 6, 1, 4},
-        {"hello_world_int8", 10, 3, 4},  {"if_while_float", 26, 13, 21},
-        {"lstm_float", 21, 3, 4},        {"mobilenet_v1_025_96_int8", 89, 31, 32},
+        {"call_once_float", 7, 8, 4},   {"custom_op_planned", 6, 1, 4},
+        {"hello_world_int8", 10, 3, 4}, {"if_while_float", 26, 13, 21},
+        {"lstm_float", 21, 3, 4},       {"mobilenet_v1_025_96_int8", 89, 31, 32},
         {"types_mixed", 13, 5, 9},
     };
     for (size_t i = 0; i < COUNT_OF(models); i++) {
@@ -149,8 +149,8 @@ static void a_plan_in_the_file_is_read_as_the_runtime_reads_it(void **state) {
     (void)state;
     tflite_tiny tiny = new_tflite_tiny();
     const size_t offsets = tiny.plan_data + 12;
-    flat_store(tiny.file, offsets + 4, 4, (uint32_t)-2);  /* b: nonsense, for the checker */
-    flat_store(tiny.file, offsets + 12, 4, 33);           /* d: misaligned, likewise */
+    flat_store(tiny.file, offsets + 4, 4, (uint32_t)-2); /* b: nonsense, for the checker */
+    flat_store(tiny.file, offsets + 12, 4, 33);          /* d: misaligned, likewise */
     arenaut_program *p = read_program(tiny.file->data, tiny.file->size);
     free_flatfile(tiny.file);
     assert_int_equal(p->given, ARENAUT_GIVEN_FOREIGN);
@@ -211,8 +211,10 @@ static void variables_are_state_and_left_out_arguments_are_none(void **state) {
     const arenaut_op *lstm = op_named(p, "UNIDIRECTIONAL_SEQUENCE_LSTM");
     uint32_t states = 0, none = 0;
     for (uint32_t i = 0; i < lstm->n_inputs; i++) {
-        if (lstm->inputs[i] == ARENAUT_NONE) none++;
-        else states += p->tensors[lstm->inputs[i]].cls == ARENAUT_STATE;
+        if (lstm->inputs[i] == ARENAUT_NONE)
+            none++;
+        else
+            states += p->tensors[lstm->inputs[i]].cls == ARENAUT_STATE;
     }
     assert_int_equal(states, 2);
     assert_int_equal(none, 9);
@@ -296,9 +298,7 @@ static void data_behind_the_flatbuffer_makes_a_constant(void **state) {
     free_flatfile(tiny.file);
 }
 
-static void keep_note(void *context, const char *text) {
-    snprintf(context, 200, "%s", text);
-}
+static void keep_note(void *context, const char *text) { snprintf(context, 200, "%s", text); }
 
 static void changeable_shapes_are_planned_as_stated_with_a_note(void **state) {
     (void)state;

@@ -1,0 +1,414 @@
+/* .tflite files that are wrong: each is refused with its object and place, and no byte of
+ * a file, whatever it says, makes the reader crash, hang or take much memory. */
+#include <stdlib.h>
+
+#include "core/flatbuffer.h"
+#include "formats/tflite/tflite.h"
+#include "support/bytes.h"
+#include "support/corpus.h"
+#include "support/random.h"
+#include "support/test.h"
+#include "support/tflite_round.h"
+#include "support/tflite_tiny.h"
+
+static arenaut_status read_file(const void *data, size_t size, arenaut_error *err) {
+    arenaut_document document;
+    const arenaut_status st =
+        arenaut_read(data, size, arenaut_format_find("tflite"), NULL, NULL, &document, err);
+    if (st == ARENAUT_OK) arenaut_document_free(&document);
+    return st;
+}
+
+/* One number of the small model is overwritten. `told_at` is where the error must point to;
+ * 0: anywhere. */
+typedef struct spoil {
+    size_t at;
+    unsigned width;
+    uint64_t value;
+    arenaut_status status;
+    const char *told[2];
+    size_t told_at;
+} spoil;
+
+static void expect_refusals(const spoil *cases, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        tflite_tiny tiny = new_tflite_tiny();
+        flat_store(tiny.file, cases[i].at, cases[i].width, cases[i].value);
+        arenaut_error err = {ARENAUT_OK, 0, "read without complaint"};
+        const arenaut_status st = read_file(tiny.file->data, tiny.file->size, &err);
+        if (st != cases[i].status || err.code != st || !strstr(err.msg, cases[i].told[0]) ||
+            !strstr(err.msg, cases[i].told[1]) ||
+            (cases[i].told_at && err.at != cases[i].told_at)) {
+            fail_msg("case %zu: %s at %zu: %s", i, arenaut_status_text(st), err.at, err.msg);
+        }
+        free_flatfile(tiny.file);
+    }
+}
+
+#define BAD ARENAUT_BAD_INPUT
+#define UNSUPPORTED ARENAUT_UNSUPPORTED
+
+static void what_a_number_may_not_say_is_told_with_what_it_may(void **state) {
+    (void)state;
+    tflite_tiny t = new_tflite_tiny();
+    free_flatfile(t.file); /* the places are the same in each */
+    const spoil cases[] = {
+        {4, 4, 0, BAD, {"bytes 4 to 7 must be 'TFL3'", ""}, 4},
+        {t.version, 4, 2, UNSUPPORTED, {"schema version 2", "only version 3"}, 0},
+        {t.subgraphs - 4, 4, 0, BAD, {"0 subgraphs", "main one"}, 0},
+        {t.subgraphs - 4, 4, UINT32_MAX, BAD, {"model: ", "4294967295"}, t.subgraphs - 4},
+        {t.subgraphs, 4, 0x7FFFFFFF, BAD, {"model: ", "lead forward"}, t.subgraphs},
+        {t.operators,
+         4,
+         UINT32_MAX,
+         BAD,
+         {"operator 0 of subgraph 0", "lead forward"},
+         t.operators},
+        {t.call_code, 4, 210, UNSUPPORTED, {"builtin operator 210", "0 to 209"}, 0},
+        {t.call_code, 4, 209, UNSUPPORTED, {"STABLEHLO_CASE", "two is supported"}, 0},
+        {t.type_a, 1, 23, UNSUPPORTED, {"('a'): element type 23", "0 to 22"}, t.tensor_a},
+        {t.shape_a,
+         4,
+         UINT32_MAX,
+         UNSUPPORTED,
+         {"tensor 0 of subgraph 0 ('a'): dimension 0 is -1", "known only at run time"},
+         t.shape_a},
+        {t.shape_a + 4,
+         4,
+         0x80000000,
+         BAD,
+         {"dimension 1 is -2147483648", "0 or more"},
+         t.shape_a + 4},
+        {t.shape_a - 4, 4, 1u << 30, BAD, {"tensor 0 of subgraph 0", "1073741824"}, t.shape_a - 4},
+        {t.buffer_c, 4, 3, BAD, {"buffer 3 does not exist", "there are 3"}, 0},
+        {t.relu_opcode, 4, 2, BAD, {"operator code 2", "there are 2"}, t.relu},
+        {t.relu_inputs,
+         4,
+         2,
+         BAD,
+         {"operator 0 of subgraph 0: input 0 is tensor 2", "has 2 tensors, and -1"},
+         t.relu_inputs},
+        {t.relu_inputs, 4, (uint32_t)-2, BAD, {"input 0 is tensor -2", "-1 leaves"}, t.relu_inputs},
+        {t.relu_outputs, 4, 9, BAD, {"output 0 is tensor 9", "has 2"}, t.relu_outputs},
+        {t.inputs, 4, 2, BAD, {"subgraph 0: input 0 is tensor 2", "has 2 tensors"}, t.inputs},
+        {t.inputs, 4, UINT32_MAX, BAD, {"subgraph 0: input 0 is tensor -1", "has 2"}, t.inputs},
+        {t.outputs, 4, 2, BAD, {"subgraph 0: output 0 is tensor 2", "has 2"}, t.outputs},
+        {t.call_options_type,
+         1,
+         92,
+         BAD,
+         {"(CALL_ONCE): its options are of type 92", "type 103"},
+         0},
+        {t.call_subgraph, 4, 2, BAD, {"calls subgraph 2", "there are 2"}, 0},
+        {t.call_subgraph, 4, UINT32_MAX, BAD, {"calls subgraph -1", "there are 2"}, 0},
+        {t.call_subgraph, 4, 0, BAD, {"calls subgraph 0 with 0 inputs", "that has 1 and 1"}, 0},
+        {t.plan_data + 8, 4, 5, BAD, {"holds 5 offsets", "4 tensors"}, t.plan_data + 8},
+        {t.plan_data + 8, 4, UINT32_MAX, BAD, {"holds 4294967295 offsets", "4 tensors"}, 0},
+        {t.plan_data - 4, 4, 8, BAD, {"OfflineMemoryAllocation': 8 bytes", "at least 12"}, 0},
+        {t.plan_data - 4, 4, 24, BAD, {"24 bytes", "4 offsets need 28"}, t.plan_data},
+    };
+    expect_refusals(cases, COUNT_OF(cases));
+}
+
+/* The old field is one signed byte; the larger of the two numbers counts. */
+static void a_negative_old_operator_number_gives_way_to_the_new_one(void **state) {
+    (void)state;
+    tflite_tiny t = new_tflite_tiny();
+    flat_store(t.file, t.relu_code, 1, 0xFF);
+    arenaut_error err;
+    assert_ok(read_file(t.file->data, t.file->size, &err), err);
+    free_flatfile(t.file);
+}
+
+static void shapes_whose_product_overflows_are_too_large(void **state) {
+    (void)state;
+    tflite_tiny t = new_tflite_tiny();
+    const int32_t huge[] = {INT32_MAX, INT32_MAX, INT32_MAX};
+    flat_numbers(t.file, t.tensor_a, 0, huge, 3);
+    arenaut_error err;
+    assert_int_equal(read_file(t.file->data, t.file->size, &err), ARENAUT_TOO_LARGE);
+    assert_non_null(strstr(err.msg, "('a'): the product of the dimensions passes"));
+    free_flatfile(t.file);
+}
+
+static void a_subgraph_that_calls_itself_is_refused(void **state) {
+    (void)state;
+    tflite_tiny t = new_tflite_tiny();
+    flat_store(t.file, t.inputs - 4, 4, 0); /* now subgraph 0 takes and gives nothing … */
+    flat_store(t.file, t.outputs - 4, 4, 0);
+    flat_store(t.file, t.call_subgraph, 4, 0); /* … and calls itself */
+    arenaut_error err;
+    assert_int_equal(read_file(t.file->data, t.file->size, &err), BAD);
+    assert_non_null(strstr(err.msg, "recursion"));
+    free_flatfile(t.file);
+}
+
+static void external_data_must_lie_inside_the_file(void **state) {
+    (void)state;
+    tflite_tiny t = new_tflite_tiny();
+    flat_number(t.file, t.constant, 1, 8, t.file->size - 1);
+    const size_t size_at = flat_number(t.file, t.constant, 2, 8, 1);
+    arenaut_error err;
+    assert_ok(read_file(t.file->data, t.file->size, &err), err);
+    flat_store(t.file, size_at, 8, 2);
+    assert_int_equal(read_file(t.file->data, t.file->size, &err), BAD);
+    assert_non_null(strstr(err.msg, "buffer 1 lies at"));
+    flat_store(t.file, size_at, 8, UINT64_MAX);
+    assert_int_equal(read_file(t.file->data, t.file->size, &err), BAD);
+    free_flatfile(t.file);
+}
+
+static void long_names_are_cut_between_characters(void **state) {
+    (void)state;
+    tflite_tiny t = new_tflite_tiny();
+    char name[6001] = "";
+    while (strlen(name) < 5998) strcat(name, "\xC3\xA9"); /* é: two bytes, an odd start */
+    memmove(name + 1, name, strlen(name) + 1);
+    name[0] = '/';
+    flat_text(t.file, t.tensor_a, 3, name);
+    arenaut_document document;
+    arenaut_error err;
+    assert_ok(arenaut_read(t.file->data, t.file->size, NULL, NULL, NULL, &document, &err), err);
+    assert_int_equal(strlen(document.program->tensors[0].name), 4095);
+    arenaut_document_free(&document);
+    free_flatfile(t.file);
+}
+
+/* Memory. */
+
+typedef struct meter {
+    size_t now, most;
+} meter;
+
+static void *meter_allocate(void *context, size_t size) {
+    meter *m = context;
+    size_t *block = malloc(size + 16);
+    if (!block) return NULL;
+    *block = size;
+    m->now += size;
+    if (m->now > m->most) m->most = m->now;
+    return (char *)block + 16;
+}
+
+static void meter_release(void *context, void *pointer) {
+    meter *m = context;
+    if (!pointer) return;
+    size_t *block = (size_t *)(void *)((char *)pointer - 16);
+    m->now -= *block;
+    free(block);
+}
+
+static void *meter_reallocate(void *context, void *pointer, size_t old_size, size_t new_size) {
+    void *grown = meter_allocate(context, new_size);
+    if (!grown) return NULL;
+    if (pointer) memcpy(grown, pointer, old_size < new_size ? old_size : new_size);
+    meter_release(context, pointer);
+    return grown;
+}
+
+static arenaut_status read_metered(const void *data, size_t size,
+                                   const arenaut_read_options *options, size_t *most,
+                                   arenaut_error *err) {
+    meter m = {0, 0};
+    const arenaut_allocator allocator = {meter_allocate, meter_reallocate, meter_release, &m};
+    arenaut_document document;
+    const arenaut_status st = arenaut_read(data, size, arenaut_format_find("tflite"), options,
+                                           &allocator, &document, err);
+    if (st == ARENAUT_OK) arenaut_document_free(&document);
+    assert_int_equal(m.now, 0);
+    *most = m.most;
+    return st;
+}
+
+/* 1000 entries that are one subgraph, whose 1000 tensors are one tensor: a million tensors
+ * in a file of 8 KB. */
+static void parts_that_are_used_over_and_over_do_not_exhaust_memory(void **state) {
+    (void)state;
+    flatfile *f = new_flatfile("TFL3");
+    const size_t model = flat_root(f, 8);
+    flat_number(f, model, 0, 4, 3);
+    const size_t graphs = flat_vector(f, model, 2, 4, 1000);
+    const size_t graph = flat_item(f, graphs, 0, 5);
+    for (unsigned i = 1; i < 1000; i++) flat_link(f, graphs + 4 * (size_t)i, graph);
+    const size_t tensors = flat_vector(f, graph, 0, 4, 1000);
+    const size_t tensor = flat_item(f, tensors, 0, 8);
+    for (unsigned i = 1; i < 1000; i++) flat_link(f, tensors + 4 * (size_t)i, tensor);
+    arenaut_error err;
+    size_t most;
+    assert_int_equal(read_metered(f->data, f->size, NULL, &most, &err), BAD);
+    assert_non_null(strstr(err.msg, "64 times its size"));
+    assert_true(most < 64 * f->size + (1 << 18));
+    free_flatfile(f);
+}
+
+static void a_memory_limit_is_kept(void **state) {
+    (void)state;
+    char path[256];
+    snprintf(path, sizeof path, "%s/mobilenet_v1_025_96_int8.tflite", TEST_DATA);
+    bytes file = read_bytes(path);
+    arenaut_error err;
+    size_t most;
+    const arenaut_read_options enough = {.max_memory = 1 << 20}, little = {.max_memory = 10000};
+    assert_ok(read_metered(file.data, file.size, &enough, &most, &err), err);
+    assert_int_equal(read_metered(file.data, file.size, &little, &most, &err), ARENAUT_TOO_LARGE);
+    assert_true(most < 40000);
+    free_bytes(&file);
+}
+
+/* Sweeps. */
+
+/* Bytes of weights, which mean nothing to the reader, marked with 1. */
+static uint8_t *find_weights(const bytes *file) {
+    uint8_t *weights = calloc(file->size + 1, 1);
+    arn_tflite_model model;
+    arenaut_error err;
+    assert_ok(arn_tflite_open(file->data, file->size, &model, &err), err);
+    uint32_t plan_entry;
+    const arn_fb_vector plan = arn_tflite_metadata(&model, ARN_TFLITE_PLAN_NAME, &plan_entry);
+    for (uint32_t i = 0; i < model.buffers.count; i++) {
+        const arn_fb_vector data = arn_tflite_buffer_data(&model, i);
+        if (data.at != plan.at && data.count) memset(weights + data.at, 1, data.count);
+    }
+    return weights;
+}
+
+static void expect_some_answer(const uint8_t *data, size_t size) {
+    arenaut_error err = {0};
+    const arenaut_status st = read_file(data, size, &err);
+    assert_true(st == ARENAUT_OK || (err.code == st && err.msg[0]));
+    assert_int_not_equal(st, ARENAUT_NO_MEMORY);
+}
+
+/* The first `size` bytes, put at the very end of `block`, which is as large as the file: so
+ * a sanitizer notices a read past them. */
+static void try_truncated(const bytes *file, size_t size, uint8_t *block) {
+    memcpy(block + file->size - size, file->data, size);
+    expect_some_answer(block + file->size - size, size);
+}
+
+/* `thorough`: what is accepted must also survive planning, writing and stripping. */
+static void try_flipped(bytes *file, size_t at, unsigned bit, bool thorough) {
+    file->data[at] ^= (uint8_t)(1u << bit);
+    if (thorough)
+        tflite_property(file->data, file->size);
+    else
+        expect_some_answer(file->data, file->size);
+    file->data[at] ^= (uint8_t)(1u << bit);
+}
+
+static const char *const own_models[] = {
+    "call_once_float",    "custom_op_planned", "elementwise_float",        "float16_weights",
+    "foreign_plan_float", "hello_world_int8",  "if_while_float",           "inception_int8",
+    "lstm_float",         "resnet_int8",       "mobilenet_v1_025_96_int8", "scratch_int8",
+    "svdf_int8",          "types_mixed",
+};
+
+static bytes read_own(size_t model) {
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s.tflite", TEST_DATA, own_models[model]);
+    return read_bytes(path);
+}
+
+static void every_truncation_of_own_models_is_survived(void **state) {
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(own_models); i++) {
+        bytes file = read_own(i);
+        uint8_t *weights = find_weights(&file), *block = malloc(file.size);
+        for (size_t size = 0; size < file.size; size++) {
+            /* Inside weights one cut is like the next. */
+            if (size > 0 && weights[size] && weights[size - 1] && size % 1024) continue;
+            try_truncated(&file, size, block);
+        }
+        free(block);
+        free(weights);
+        free_bytes(&file);
+    }
+}
+
+/* All bits of each byte of small models, one of each byte of the others. */
+static void flips_of_every_byte_of_own_models_are_survived(void **state) {
+    (void)state;
+    rng r = {2};
+    for (size_t i = 0; i < COUNT_OF(own_models); i++) {
+        bytes file = read_own(i);
+        uint8_t *weights = find_weights(&file);
+        const unsigned bits = file.size < 4096 ? 8 : 1;
+        for (size_t at = 0; at < file.size; at++) {
+            if (weights[at]) continue;
+            const unsigned first = rng_below(&r, 8);
+            for (unsigned bit = 0; bit < bits; bit++) {
+                try_flipped(&file, at, (first + bit) % 8,
+                            bit == 0 && rng_once_in(&r, bits > 1 ? 16 : 256));
+            }
+        }
+        free(weights);
+        free_bytes(&file);
+    }
+}
+
+static void random_bytes_in_the_small_model_are_survived(void **state) {
+    (void)state;
+    rng r = {3};
+    tflite_tiny t = new_tflite_tiny();
+    bytes file = copy_bytes(t.file->data, t.file->size);
+    for (int round = 0; round < 10000; round++) {
+        memcpy(file.data, t.file->data, file.size);
+        for (int k = 0; k < 3; k++) {
+            const size_t at = rng_below(&r, (uint32_t)file.size);
+            file.data[at] = rng_once_in(&r, 2) ? (uint8_t)rng_next(&r) : (uint8_t)rng_below(&r, 4);
+        }
+        tflite_property(file.data, file.size);
+    }
+    free_bytes(&file);
+    free_flatfile(t.file);
+}
+
+static void cuts_and_flips_of_corpus_models_are_survived(void **state) {
+    (void)state;
+    static const char *const models[] = {
+        "audio_preprocessor_int8",
+        "dtln_noise_suppression",
+        "litert_dynamic_shapes",
+        "litert_nested_while",
+        "mp_face_landmark_attention",
+        "mp_hand_landmark_lite",
+        "mww_alexa",
+        "person_detect_vela",
+        "trained_lstm_int8",
+    };
+    rng r = {4};
+    for (size_t i = 0; i < COUNT_OF(models); i++) {
+        char path[512], name[128];
+        snprintf(name, sizeof name, "tflite/%s.tflite", models[i]);
+        corpus_path_or_skip(path, name);
+        bytes file = read_bytes(path);
+        uint8_t *weights = find_weights(&file), *block = malloc(file.size);
+        for (int n = 0; n < 40; n++) {
+            try_truncated(&file, rng_below(&r, (uint32_t)file.size), block);
+            size_t at = rng_below(&r, (uint32_t)file.size);
+            while (weights[at]) at = rng_below(&r, (uint32_t)file.size);
+            try_flipped(&file, at, rng_below(&r, 8), n % 8 == 0);
+        }
+        free(block);
+        free(weights);
+        free_bytes(&file);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_a_number_may_not_say_is_told_with_what_it_may),
+        cmocka_unit_test(a_negative_old_operator_number_gives_way_to_the_new_one),
+        cmocka_unit_test(shapes_whose_product_overflows_are_too_large),
+        cmocka_unit_test(a_subgraph_that_calls_itself_is_refused),
+        cmocka_unit_test(external_data_must_lie_inside_the_file),
+        cmocka_unit_test(long_names_are_cut_between_characters),
+        cmocka_unit_test(parts_that_are_used_over_and_over_do_not_exhaust_memory),
+        cmocka_unit_test(a_memory_limit_is_kept),
+        cmocka_unit_test(every_truncation_of_own_models_is_survived),
+        cmocka_unit_test(flips_of_every_byte_of_own_models_are_survived),
+        cmocka_unit_test(random_bytes_in_the_small_model_are_survived),
+        cmocka_unit_test(cuts_and_flips_of_corpus_models_are_survived),
+    };
+    return cmocka_run_group_tests_name("tflite_bad", tests, NULL, NULL);
+}
