@@ -46,12 +46,13 @@ static const char *kind_word(uint32_t k) { return arenaut_op_kind_name((arenaut_
 
 /* ---- tensors ---- */
 
-#define TENSOR_KEYS(XX)                                                                   \
-    XX(T_ID, "id") XX(T_NAME, "name") XX(T_DTYPE, "dtype") XX(T_DIMS, "dims")             \
-    XX(T_BYTES, "bytes") XX(T_CLASS, "class") XX(T_METHOD, "method") XX(T_ALIGN, "align") \
-    XX(T_DEVICE, "device") XX(T_VIEW_OF, "view_of") XX(T_VIEW_OFFSET, "view_offset")      \
-    XX(T_QUALIFIED_NAME, "qualified_name") XX(T_CALLER_OWNED, "caller_owned")             \
-    XX(T_FILE_INDEX, "file_index") XX(T_GIVEN, "given") XX(T_SOURCE, "source")
+#define TENSOR_KEYS(XX)                                                                         \
+    XX(T_ID, "id")                                                                              \
+    XX(T_NAME, "name") XX(T_DTYPE, "dtype") XX(T_DIMS, "dims") XX(T_BYTES, "bytes")             \
+        XX(T_CLASS, "class") XX(T_METHOD, "method") XX(T_ALIGN, "align") XX(T_DEVICE, "device") \
+            XX(T_VIEW_OF, "view_of") XX(T_VIEW_OFFSET, "view_offset")                           \
+                XX(T_QUALIFIED_NAME, "qualified_name") XX(T_CALLER_OWNED, "caller_owned")       \
+                    XX(T_FILE_INDEX, "file_index") XX(T_GIVEN, "given") XX(T_SOURCE, "source")
 enum { TENSOR_KEYS(ARN_KEY_ENUM) T_KEYS };
 static const char *const tensor_keys[] = {TENSOR_KEYS(ARN_KEY_TEXT)};
 
@@ -147,10 +148,11 @@ static void read_tensors(reader *r) {
 
 /* ---- ops ---- */
 
-#define OP_KEYS(XX)                                                                       \
-    XX(O_NAME, "name") XX(O_KIND, "kind") XX(O_INPUTS, "inputs") XX(O_OUTPUTS, "outputs") \
-    XX(O_SCRATCH, "scratch") XX(O_CALLS, "calls") XX(O_IN_PLACE, "in_place")              \
-    XX(O_ALIAS, "arguments_may_alias") XX(O_SOURCE, "source")
+#define OP_KEYS(XX)                                                                             \
+    XX(O_NAME, "name")                                                                          \
+    XX(O_KIND, "kind") XX(O_INPUTS, "inputs") XX(O_OUTPUTS, "outputs") XX(O_SCRATCH, "scratch") \
+        XX(O_CALLS, "calls") XX(O_IN_PLACE, "in_place") XX(O_ALIAS, "arguments_may_alias")      \
+            XX(O_TARGET, "target") XX(O_SOURCE, "source")
 enum { OP_KEYS(ARN_KEY_ENUM) O_KEYS };
 static const char *const op_keys[] = {OP_KEYS(ARN_KEY_TEXT)};
 
@@ -226,6 +228,7 @@ static void read_op(reader *r, uint32_t object, uint32_t method) {
     const id_list calls = read_ids(r, v[O_CALLS], &r->methods);
     const uint32_t n_pairs = read_pairs(r, v[O_IN_PLACE]);
     const bool may_alias = arn_json_flag(json, v[O_ALIAS], false);
+    const uint32_t target = arn_json_below(json, v[O_TARGET], ARENAUT_NONE, 0);
     const char *source = arn_json_string(json, v[O_SOURCE]);
     const arenaut_op op = {
         .name = name,
@@ -243,6 +246,7 @@ static void read_op(reader *r, uint32_t object, uint32_t method) {
         .n_in_place = n_pairs,
         .in_place = r->pairs,
         .arguments_may_alias = may_alias,
+        .target = target,
     };
     if (!fine(r)) return;
     note_use(r, inputs, method);
@@ -254,9 +258,10 @@ static void read_op(reader *r, uint32_t object, uint32_t method) {
 
 /* ---- methods ---- */
 
-#define METHOD_KEYS(XX)                                            \
-    XX(M_NAME, "name") XX(M_ENTRY, "entry") XX(M_INPUTS, "inputs") \
-    XX(M_OUTPUTS, "outputs") XX(M_OPS, "ops")
+#define METHOD_KEYS(XX)                                                                   \
+    XX(M_NAME, "name")                                                                    \
+    XX(M_ENTRY, "entry") XX(M_INPUTS, "inputs") XX(M_OUTPUTS, "outputs") XX(M_OPS, "ops") \
+        XX(M_GIVEN_POOLS, "given_pools")
 enum { METHOD_KEYS(ARN_KEY_ENUM) M_KEYS };
 static const char *const method_keys[] = {METHOD_KEYS(ARN_KEY_TEXT)};
 
@@ -276,6 +281,27 @@ static void read_method_body(reader *r, uint32_t method, uint32_t inputs_at, uin
     }
 }
 
+/* The arenas that the file states for a method. */
+static void read_given_pools(reader *r, uint32_t array, uint32_t method) {
+    static const char *const keys[] = {"bytes", "device"};
+    arenaut_given_pool pools[ARENAUT_MAX_POOLS];
+    uint32_t n = 0;
+    for (uint32_t v = arn_json_elements(&r->json, array); v != ARN_JSON_NONE && fine(r);
+         v = arn_json_next(&r->json.json, array, v)) {
+        uint32_t members[2];
+        if (n == ARENAUT_MAX_POOLS) {
+            arn_json_fail(&r->json, v, ARENAUT_BAD_INPUT, "more than %u pools", ARENAUT_MAX_POOLS);
+            return;
+        }
+        arn_json_members(&r->json, v, keys, 2, members);
+        arn_json_require(&r->json, v, members[0], keys[0]);
+        pools[n].bytes = arn_json_size(&r->json, members[0], 0);
+        pools[n++].device = arn_json_device(&r->json, members[1]);
+    }
+    if (!fine(r) || n == 0) return;
+    r->json.status = arenaut_program_set_given_pools(r->program, method, pools, n, r->json.err);
+}
+
 static void read_method(reader *r, uint32_t object, uint32_t method) {
     uint32_t v[M_KEYS];
     arn_json_members(&r->json, object, method_keys, M_KEYS, v);
@@ -286,15 +312,16 @@ static void read_method(reader *r, uint32_t object, uint32_t method) {
     r->entry_stated[method] = v[M_ENTRY] != ARN_JSON_NONE;
     r->json.status = arenaut_program_add_method(r->program, name, entry, NULL, r->json.err);
     if (fine(r)) read_method_body(r, method, v[M_INPUTS], v[M_OUTPUTS], v[M_OPS]);
+    if (fine(r)) read_given_pools(r, v[M_GIVEN_POOLS], method);
 }
 
 /* ---- the whole ---- */
 
-#define ROOT_KEYS(XX)                                                                \
-    XX(R_SCHEMA, "schema") XX(R_VERSION, "version") XX(R_DESCRIPTION, "description") \
-    XX(R_GIVEN, "given") XX(R_GIVEN_NOTE, "given_note") XX(R_TENSORS, "tensors")     \
-    XX(R_METHODS, "methods") XX(R_INPUTS, "inputs") XX(R_OUTPUTS, "outputs")         \
-    XX(R_OPS, "ops")
+#define ROOT_KEYS(XX)                                                                    \
+    XX(R_SCHEMA, "schema")                                                               \
+    XX(R_VERSION, "version") XX(R_DESCRIPTION, "description") XX(R_GIVEN, "given")       \
+        XX(R_GIVEN_NOTE, "given_note") XX(R_TENSORS, "tensors") XX(R_METHODS, "methods") \
+            XX(R_INPUTS, "inputs") XX(R_OUTPUTS, "outputs") XX(R_OPS, "ops")
 enum { ROOT_KEYS(ARN_KEY_ENUM) R_KEYS };
 static const char *const root_keys[] = {ROOT_KEYS(ARN_KEY_TEXT)};
 

@@ -163,8 +163,25 @@ static void put_op(printer *out, const arenaut_op *op) {
         arn_put_key(w, &begun, "arguments_may_alias");
         arn_puts(w, "true");
     }
+    if (op->kind == ARENAUT_OP_JUMP || op->kind == ARENAUT_OP_JUMP_FALSE) {
+        arn_put_size_member(w, &begun, "target", op->target);
+    }
     arn_put_text_member(w, &begun, "source", op->source);
     arn_puts(w, "}");
+}
+
+/* With a plan, the arenas of the file that was read mean nothing any more. */
+static void put_given_pools(printer *out, bool *begun, const arenaut_method *method) {
+    if (method->n_given_pools == 0 || out->plan) return;
+    arn_put_key(&out->writer, begun, "given_pools");
+    for (uint32_t i = 0; i < method->n_given_pools; i++) {
+        arn_puts(&out->writer, i ? ", {\"bytes\": " : "[{\"bytes\": ");
+        arn_put_json_u64(&out->writer, method->given_pools[i].bytes);
+        arn_puts(&out->writer, ", \"device\": ");
+        arn_put_device(&out->writer, method->given_pools[i].device);
+        arn_puts(&out->writer, "}");
+    }
+    arn_puts(&out->writer, "]");
 }
 
 static void put_method(printer *out, uint32_t m) {
@@ -177,6 +194,7 @@ static void put_method(printer *out, uint32_t m) {
     arn_puts(w, method->entry ? "true" : "false");
     put_refs(out, &begun, "inputs", method->inputs, method->n_inputs, put_tensor_ref);
     put_refs(out, &begun, "outputs", method->outputs, method->n_outputs, put_tensor_ref);
+    put_given_pools(out, &begun, method);
     arn_put_key(w, &begun, "ops");
     arn_puts(w, "[");
     for (uint32_t i = 0; i < method->n_ops; i++) {

@@ -170,6 +170,7 @@ static void assert_same_op(const arenaut_op *a, const arenaut_op *b) {
     assert_int_equal(a->kind, b->kind);
     assert_int_equal(a->method, b->method);
     assert_int_equal(a->arguments_may_alias, b->arguments_may_alias);
+    assert_int_equal(a->target, b->target);
     assert_same_ids(a->inputs, a->n_inputs, b->inputs, b->n_inputs);
     assert_same_ids(a->outputs, a->n_outputs, b->outputs, b->n_outputs);
     assert_same_ids(a->scratch, a->n_scratch, b->scratch, b->n_scratch);
@@ -194,6 +195,12 @@ void assert_same_program(const arenaut_program *a, const arenaut_program *b) {
         const arenaut_method *ma = &a->methods[i], *mb = &b->methods[i];
         assert_same_text(ma->name, mb->name);
         assert_int_equal(ma->entry, mb->entry);
+        assert_int_equal(ma->n_given_pools, mb->n_given_pools);
+        for (uint32_t k = 0; k < ma->n_given_pools; k++) {
+            assert_true(ma->given_pools[k].bytes == mb->given_pools[k].bytes);
+            assert_int_equal(ma->given_pools[k].device.type, mb->given_pools[k].device.type);
+            assert_int_equal(ma->given_pools[k].device.index, mb->given_pools[k].device.index);
+        }
         assert_int_equal(ma->first_op, mb->first_op);
         assert_int_equal(ma->n_ops, mb->n_ops);
         assert_same_ids(ma->inputs, ma->n_inputs, mb->inputs, mb->n_inputs);

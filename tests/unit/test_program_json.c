@@ -83,6 +83,12 @@ static void every_member_is_understood(void **state) {
     assert_int_equal(p->ops[3].calls[0], 1);
     assert_int_equal(p->ops[3].calls[1], 2);
     assert_true(p->ops[4].arguments_may_alias);
+    assert_int_equal(p->methods[0].n_given_pools, 2);
+    assert_int_equal(p->methods[0].given_pools[1].bytes, 4128);
+    assert_int_equal(p->methods[0].given_pools[1].device.type, 2);
+    const arenaut_op *jump = &p->ops[p->methods[2].first_op + 1];
+    assert_int_equal(jump->kind, ARENAUT_OP_JUMP_FALSE);
+    assert_int_equal(jump->target, 3);
     arenaut_text written = write_text("program-json", &d);
     arenaut_document again = read_text(NULL, written.bytes);
     assert_same_program(p, again.program);
