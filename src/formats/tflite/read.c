@@ -164,7 +164,7 @@ typedef struct arity {
 
 static arity expected_arity(const arenaut_op *op, uint32_t call) {
     arity expected = {op->n_inputs, op->n_outputs};
-    if (op->kind == ARENAUT_OP_IF) expected.inputs -= op->n_inputs > 0; /* the condition */
+    if (op->kind == ARENAUT_OP_IF) expected.inputs -= op->n_inputs > 0;  /* the condition */
     if (op->kind == ARENAUT_OP_WHILE && call == 0) expected.outputs = 1; /* go on or not */
     return expected;
 }
@@ -180,8 +180,8 @@ static arenaut_status check_calls(const arenaut_program *program, arenaut_error 
                 continue;
             }
             return arn_fail(err, ARENAUT_BAD_INPUT, 0,
-                            "operator %" PRIu32 " of subgraph %" PRIu32 " (%s) calls subgraph %"
-                            PRIu32 " with %" PRIu32 " inputs and %" PRIu32
+                            "operator %" PRIu32 " of subgraph %" PRIu32
+                            " (%s) calls subgraph %" PRIu32 " with %" PRIu32 " inputs and %" PRIu32
                             " outputs; that has %" PRIu32 " and %" PRIu32,
                             i - program->methods[op->method].first_op, op->method, op->name,
                             op->calls[call], expected.inputs, expected.outputs, callee->n_inputs,

@@ -74,27 +74,6 @@ static arenaut_status check_movable(arn_tflite_model *model, arenaut_error *err)
 
 /* The offsets. */
 
-static void mark_touched(bool *touched, const uint32_t *ids, uint32_t count) {
-    for (uint32_t i = 0; i < count; i++) {
-        if (ids[i] != ARENAUT_NONE) touched[ids[i]] = true;
-    }
-}
-
-/* Tensors that some operator or method names. */
-static bool *find_touched(const arenaut_program *program, const arenaut_allocator *allocator) {
-    bool *touched = arn_allocate_zeroed(allocator, program->n_tensors, sizeof *touched);
-    if (!touched) return NULL;
-    for (uint32_t i = 0; i < program->n_ops; i++) {
-        mark_touched(touched, program->ops[i].inputs, program->ops[i].n_inputs);
-        mark_touched(touched, program->ops[i].outputs, program->ops[i].n_outputs);
-    }
-    for (uint32_t m = 0; m < program->n_methods; m++) {
-        mark_touched(touched, program->methods[m].inputs, program->methods[m].n_inputs);
-        mark_touched(touched, program->methods[m].outputs, program->methods[m].n_outputs);
-    }
-    return touched;
-}
-
 /* Constants lie in the file, variables in memory of their own, and handles with their
  * operators: the runtime plans none of them. */
 static bool runtime_plans(const arenaut_tensor *tensor) {
@@ -127,31 +106,31 @@ static arenaut_status planned_offset(const arenaut_result *result, uint32_t t, i
     return ARENAUT_OK;
 }
 
-/* One tensor's entry. The runtime sets memory aside even for what nothing uses, or no call
- * reaches, and would stack all of it; at offset 0 it costs nothing. A tensor that is used
- * but not part of the problem (the caller provides it) is left to the runtime. */
-static arenaut_status entry_of(const arenaut_result *result, uint32_t t, bool touched,
-                               int32_t *offset, arenaut_error *err) {
+/* One tensor's entry. The runtime sets memory aside even for what no call reaches; at
+ * offset 0 that costs nothing. A tensor that is not part of the problem, because the caller
+ * provides it, is left to the runtime. */
+static arenaut_status entry_of(const arenaut_result *result, uint32_t t, int32_t *offset,
+                               arenaut_error *err) {
     const uint32_t b = result->lowering->buffer[t];
     *offset = ONLINE;
-    if (!runtime_plans(&result->program->tensors[t])) return ARENAUT_OK;
-    if (b == ARENAUT_NONE || !arenaut_problem_needs_memory(result->problem, b)) {
-        if (b != ARENAUT_NONE || !touched) *offset = 0;
-        return ARENAUT_OK;
+    if (b == ARENAUT_NONE || !runtime_plans(&result->program->tensors[t])) return ARENAUT_OK;
+    if (arenaut_problem_needs_memory(result->problem, b)) {
+        return planned_offset(result, t, offset, err);
     }
-    return planned_offset(result, t, offset, err);
+    *offset = 0;
+    return ARENAUT_OK;
 }
 
 /* Fills in the offsets of a plan that has room for `n_offsets`. Scratch is not part of the
  * file; all other tensors are in the file's order. */
-static arenaut_status store_offsets(const arenaut_result *result, uint32_t n_offsets,
-                                    const bool *touched, uint8_t *plan, arenaut_error *err) {
+static arenaut_status store_offsets(const arenaut_result *result, uint32_t n_offsets, uint8_t *plan,
+                                    arenaut_error *err) {
     const arenaut_program *program = result->program;
     uint32_t stored = 0;
     for (uint32_t t = 0; t < program->n_tensors && stored < n_offsets; t++) {
         if (program->tensors[t].cls == ARENAUT_SCRATCH) continue;
         int32_t offset;
-        const arenaut_status st = entry_of(result, t, touched[t], &offset, err);
+        const arenaut_status st = entry_of(result, t, &offset, err);
         if (st != ARENAUT_OK) return st;
         arn_store_u32(plan + ARN_TFLITE_PLAN_HEAD + 4 * (size_t)stored++, (uint32_t)offset);
     }
@@ -163,20 +142,15 @@ static arenaut_status make_plan(const arenaut_result *result, const arenaut_prog
                                 const arenaut_allocator *allocator, uint8_t **out, size_t *size,
                                 arenaut_error *err) {
     *size = ARN_TFLITE_PLAN_HEAD + 4 * (size_t)held->n_tensors;
-    bool *touched = find_touched(result->program, allocator);
     uint8_t *plan = arn_allocate_zeroed(allocator, *size, 1);
-    arenaut_status st = touched && plan ? ARENAUT_OK : arn_no_memory(err);
-    if (st == ARENAUT_OK) {
-        arn_store_u32(plan + 4, held->n_methods);
-        arn_store_u32(plan + 8, held->n_tensors);
-        st = store_offsets(result, held->n_tensors, touched, plan, err);
-    }
-    if (st == ARENAUT_OK) {
+    if (!plan) return arn_no_memory(err);
+    arn_store_u32(plan + 4, held->n_methods);
+    arn_store_u32(plan + 8, held->n_tensors);
+    const arenaut_status st = store_offsets(result, held->n_tensors, plan, err);
+    if (st == ARENAUT_OK)
         *out = plan;
-        plan = NULL;
-    }
-    arn_release(allocator, plan);
-    arn_release(allocator, touched);
+    else
+        arn_release(allocator, plan);
     return st;
 }
 

@@ -1,0 +1,462 @@
+/* Plans into .tflite files and out again. That the stock runtimes accept what is written
+ * is shown in Python; here it is about the bytes. */
+#include <stdlib.h>
+
+#include "formats/tflite/tflite.h"
+#include "support/bytes.h"
+#include "support/corpus.h"
+#include "support/fuse.h"
+#include "support/test.h"
+#include "support/tflite_round.h"
+#include "support/tflite_tiny.h"
+
+static tflite_round open_round(const void *data, size_t size) {
+    tflite_round round;
+    arenaut_error err;
+    assert_ok(tflite_round_open(data, size, 0, NULL, &round, &err), err);
+    return round;
+}
+
+static arenaut_text write_round(const tflite_round *round) {
+    arenaut_text text;
+    arenaut_error err;
+    assert_ok(tflite_round_write(round, NULL, &text, &err), err);
+    return text;
+}
+
+static arenaut_text write_plan_into(const void *data, size_t size) {
+    tflite_round round = open_round(data, size);
+    arenaut_text text = write_round(&round);
+    tflite_round_close(&round);
+    return text;
+}
+
+static arenaut_status strip(const void *data, size_t size, arenaut_text *out, arenaut_error *err) {
+    memset(out, 0, sizeof *out);
+    return arenaut_format_find("tflite")->strip(data, size, arenaut_text_sink(out), NULL, err);
+}
+
+static bytes read_own(const char *name) {
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s.tflite", TEST_DATA, name);
+    return read_bytes(path);
+}
+
+static const char *const own_models[] = {
+    "call_once_float", "custom_op_planned", "elementwise_float", "foreign_plan_float",
+    "if_while_float",  "lstm_float",        "resnet_int8",       "types_mixed",
+};
+
+static void own_models_survive_the_whole_way_there_and_back(void **state) {
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(own_models); i++) {
+        bytes file = read_own(own_models[i]);
+        assert_true(tflite_property(file.data, file.size));
+        free_bytes(&file);
+    }
+}
+
+static void corpus_models_survive_the_whole_way_there_and_back(void **state) {
+    (void)state;
+    static const char *const models[] = {
+        "dtln_noise_suppression", "litert_nested_while", "mlperf_vww96_int8",
+        "mp_hand_landmark_lite",  "mww_alexa",           "person_detect_vela",
+    };
+    for (size_t i = 0; i < COUNT_OF(models); i++) {
+        char path[512], name[128];
+        snprintf(name, sizeof name, "tflite/%s.tflite", models[i]);
+        corpus_path_or_skip(path, name);
+        bytes file = read_bytes(path);
+        assert_true(tflite_property(file.data, file.size));
+        free_bytes(&file);
+    }
+}
+
+static void the_original_lies_untouched_behind_the_prefix(void **state) {
+    (void)state;
+    bytes file = read_own("resnet_int8");
+    arenaut_text planned = write_plan_into(file.data, file.size);
+    const size_t prefix = planned.size - file.size;
+    assert_int_equal(prefix % 64, 0);
+    assert_true(prefix < 2048);
+    assert_memory_equal(planned.bytes + prefix, file.data, file.size);
+    arenaut_text_free(&planned);
+    free_bytes(&file);
+}
+
+/* The raw numbers of the plan in a file. */
+static int32_t plan_number(const arenaut_text *file, uint32_t index) {
+    arn_tflite_model model;
+    arenaut_error err;
+    assert_ok(arn_tflite_open((const uint8_t *)file->bytes, file->size, &model, &err), err);
+    uint32_t entry;
+    const arn_fb_vector data = arn_tflite_metadata(&model, ARN_TFLITE_PLAN_NAME, &entry);
+    assert_true(4 * (index + 1) <= data.count);
+    assert_int_equal(data.at % 16, 0); /* the runtime reads whole numbers in place */
+    const arn_fb_vector numbers = {data.at, data.count / 4};
+    return arn_fb_item_i32(&model.fb, numbers, index);
+}
+
+static void what_the_runtime_places_itself_is_left_to_it(void **state) {
+    (void)state;
+    bytes file = read_own("lstm_float");
+    tflite_round round = open_round(file.data, file.size);
+    arenaut_text planned = write_round(&round);
+    const arenaut_program *p = round.document.program;
+    assert_int_equal(plan_number(&planned, 0), 0);
+    assert_int_equal(plan_number(&planned, 1), 1);
+    assert_int_equal(plan_number(&planned, 2), p->n_tensors);
+    for (uint32_t t = 0; t < p->n_tensors; t++) {
+        const bool ours = p->tensors[t].cls != ARENAUT_CONSTANT &&
+                          p->tensors[t].cls != ARENAUT_STATE && p->tensors[t].bytes != 0;
+        assert_int_equal(plan_number(&planned, 3 + t) >= 0, ours);
+    }
+    arenaut_text_free(&planned);
+    tflite_round_close(&round);
+    free_bytes(&file);
+}
+
+/* The runtime sets memory aside for it all the same, so it must not lie above the rest. */
+static void a_tensor_without_a_lifetime_lies_at_the_start(void **state) {
+    (void)state;
+    bytes file = read_own("elementwise_float");
+    tflite_round round = open_round(file.data, file.size);
+    arenaut_problem *problem = round.lowering->problem;
+    const uint32_t last = problem->n_buffers - 1;
+    const uint32_t tensor = round.lowering->tensor[last];
+    assert_true(round.plan->offset[last] > 0);
+    problem->lifetime_start[last + 1] = problem->lifetime_start[last];
+    arenaut_text planned = write_round(&round);
+    assert_int_equal(plan_number(&planned, 3 + tensor), 0);
+    arenaut_text_free(&planned);
+    tflite_round_close(&round);
+    free_bytes(&file);
+}
+
+static void a_tensor_that_the_caller_provides_is_left_to_the_runtime(void **state) {
+    (void)state;
+    bytes file = read_own("elementwise_float");
+    tflite_round round = open_round(file.data, file.size);
+    round.lowering->buffer[0] = ARENAUT_NONE;
+    arenaut_text planned = write_round(&round);
+    assert_int_equal(plan_number(&planned, 3), -1);
+    arenaut_text_free(&planned);
+    tflite_round_close(&round);
+    free_bytes(&file);
+}
+
+static void a_plan_of_ours_is_replaced_where_it_lies(void **state) {
+    (void)state;
+    bytes file = read_own("elementwise_float");
+    arenaut_text first = write_plan_into(file.data, file.size);
+    tflite_round higher;
+    arenaut_error err;
+    assert_ok(tflite_round_open(first.bytes, first.size, 4096, NULL, &higher, &err), err);
+    assert_int_equal(higher.document.program->given, ARENAUT_GIVEN_OURS);
+    assert_non_null(strstr(higher.document.program->given_note, "planner 'stacked'"));
+    arenaut_text second = write_round(&higher);
+    assert_int_equal(second.size, first.size);
+    assert_int_equal(plan_number(&second, 3), plan_number(&first, 3) + 4096);
+    arenaut_text stripped;
+    assert_ok(strip(second.bytes, second.size, &stripped, &err), err);
+    assert_int_equal(stripped.size, file.size);
+    assert_memory_equal(stripped.bytes, file.data, file.size);
+    arenaut_text_free(&stripped);
+    arenaut_text_free(&second);
+    tflite_round_close(&higher);
+    arenaut_text_free(&first);
+    free_bytes(&file);
+}
+
+static void a_strangers_plan_is_replaced_and_comes_back_with_strip(void **state) {
+    (void)state;
+    bytes file = read_own("foreign_plan_float");
+    arenaut_text planned = write_plan_into(file.data, file.size);
+    tflite_round back = open_round(planned.bytes, planned.size);
+    assert_int_equal(back.document.program->given, ARENAUT_GIVEN_OURS);
+    tflite_round_close(&back);
+    arn_tflite_model model;
+    arenaut_error err;
+    assert_ok(arn_tflite_open((uint8_t *)planned.bytes, planned.size, &model, &err), err);
+    assert_int_equal(model.metadata.count, 2); /* ours and the mark; the old entry is gone */
+    arenaut_text stripped;
+    assert_ok(strip(planned.bytes, planned.size, &stripped, &err), err);
+    assert_memory_equal(stripped.bytes, file.data, file.size);
+    arenaut_text_free(&stripped);
+    arenaut_text_free(&planned);
+    free_bytes(&file);
+}
+
+/* The mark holds a fingerprint of the graph and a hash of the plan. */
+static void a_mark_that_no_longer_fits_does_not_count(void **state) {
+    (void)state;
+    bytes file = read_own("elementwise_float");
+    arenaut_text planned = write_plan_into(file.data, file.size);
+    arn_tflite_model model;
+    arenaut_error err;
+    assert_ok(arn_tflite_open((uint8_t *)planned.bytes, planned.size, &model, &err), err);
+    uint32_t entry;
+    const size_t plan = arn_tflite_metadata(&model, ARN_TFLITE_PLAN_NAME, &entry).at;
+    const size_t mark = arn_tflite_metadata(&model, ARN_TFLITE_MARK_NAME, &entry).at;
+    const struct {
+        size_t at;
+        const char *told;
+    } cases[] = {{plan + 13, "edited since"}, {mark + 8, "another graph"}, {mark, "without"}};
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        planned.bytes[cases[i].at] ^= 0x10;
+        tflite_round round = open_round(planned.bytes, planned.size);
+        assert_int_equal(round.document.program->given, ARENAUT_GIVEN_FOREIGN);
+        assert_non_null(strstr(round.document.program->given_note, cases[i].told));
+        tflite_round_close(&round);
+        planned.bytes[cases[i].at] ^= 0x10;
+    }
+    arenaut_text_free(&planned);
+    free_bytes(&file);
+}
+
+/* Archives. A zip of one stored file behind the small model:
+ *     "PK\3\4"… at the model's end, one directory entry, the end record. */
+static size_t add_zip(uint8_t *to, size_t model_size) {
+    size_t at = model_size;
+    memcpy(to + at, "PK\3\4", 4);
+    memset(to + at + 4, 0, 36);
+    const size_t directory = at += 40;
+    memset(to + at, 0, 48 + 22);
+    memcpy(to + at, "PK\1\2", 4);
+    to[at + 28] = 2; /* a name of two bytes */
+    for (unsigned i = 0; i < 4; i++) to[at + 42 + i] = (uint8_t)(model_size >> (8 * i));
+    at += 48;
+    memcpy(to + at, "PK\5\6", 4);
+    to[at + 8] = to[at + 10] = 1;
+    to[at + 12] = 48;
+    for (unsigned i = 0; i < 4; i++) to[at + 16 + i] = (uint8_t)(directory >> (8 * i));
+    return at + 22;
+}
+
+static uint32_t number_at(const char *bytes_, size_t at) {
+    uint32_t value = 0;
+    for (unsigned i = 0; i < 4; i++) value |= (uint32_t)(uint8_t)bytes_[at + i] << (8 * i);
+    return value;
+}
+
+static void an_archive_behind_the_model_moves_along(void **state) {
+    (void)state;
+    tflite_tiny tiny = new_tflite_tiny();
+    const size_t model_size = tiny.file->size;
+    uint8_t *data = malloc(model_size + 200);
+    memcpy(data, tiny.file->data, model_size);
+    const size_t size = add_zip(data, model_size);
+    arenaut_text planned = write_plan_into(data, size);
+    const size_t prefix = planned.size - size;
+    assert_int_equal(number_at(planned.bytes, prefix + model_size + 40 + 42), prefix + model_size);
+    assert_int_equal(number_at(planned.bytes, planned.size - 6), prefix + model_size + 40);
+    assert_true(tflite_property(data, size)); /* stripping moves it back */
+
+    /* Places that do not count from the file's start are left as they are. */
+    data[size - 6] ^= 1;
+    arenaut_text other = write_plan_into(data, size);
+    assert_memory_equal(other.bytes + prefix, data, size);
+    assert_true(tflite_property(data, size));
+    arenaut_text_free(&other);
+    arenaut_text_free(&planned);
+    free(data);
+    free_flatfile(tiny.file);
+}
+
+static void a_large_archive_is_refused(void **state) {
+    (void)state;
+    tflite_tiny tiny = new_tflite_tiny();
+    const size_t end = tiny.file->size + 20;
+    memcpy(tiny.file->data + tiny.file->size, "PK\6\7", 4);
+    memcpy(tiny.file->data + end, "PK\5\6", 4);
+    tiny.file->size = end + 22;
+    tflite_round round = open_round(tiny.file->data, tiny.file->size);
+    arenaut_text text;
+    arenaut_error err;
+    assert_int_equal(tflite_round_write(&round, NULL, &text, &err), ARENAUT_REFUSED);
+    assert_non_null(strstr(err.msg, "64-bit kind"));
+    tflite_round_close(&round);
+    free_flatfile(tiny.file);
+}
+
+/* Refusals. Each spoils a good result and names what must be told. */
+
+static void expect_refused(const tflite_round *round, arenaut_status status, const char *told) {
+    arenaut_text text;
+    arenaut_error err = {0};
+    assert_int_equal(tflite_round_write(round, NULL, &text, &err), status);
+    assert_null(text.bytes); /* nothing half written */
+    if (!strstr(err.msg, told)) fail_msg("\"%s\" lacks \"%s\"", err.msg, told);
+}
+
+static void plans_that_the_runtime_would_get_wrong_are_refused(void **state) {
+    (void)state;
+    bytes file = read_own("elementwise_float");
+    tflite_round round = open_round(file.data, file.size);
+    const uint32_t b = round.lowering->buffer[0];
+    const uint64_t offset = round.plan->offset[b];
+    round.plan->offset[b] = offset + 8;
+    expect_refused(&round, ARENAUT_REFUSED, "multiples of 16");
+    round.plan->offset[b] = INT32_MAX - 15;
+    expect_refused(&round, ARENAUT_REFUSED, "below 2^31");
+    round.plan->offset[b] = ARENAUT_SIZE_MAX;
+    expect_refused(&round, ARENAUT_REFUSED, "below 2^31");
+    round.plan->offset[b] = offset;
+    round.plan->pool[b] = 1;
+    expect_refused(&round, ARENAUT_REFUSED, "one pool");
+    round.plan->pool[b] = 0;
+    round.plan->quality = ARENAUT_INFEASIBLE;
+    expect_refused(&round, ARENAUT_REFUSED, "infeasible");
+    round.plan->quality = ARENAUT_FEASIBLE;
+    round.result.target = arenaut_target_find("litert");
+    expect_refused(&round, ARENAUT_REFUSED, "'litert' takes no plan");
+    round.result.target = arenaut_target_find("tflite-micro");
+    round.result.plan = NULL;
+    expect_refused(&round, ARENAUT_BAD_ARGUMENT, "a plan");
+    tflite_round_close(&round);
+    free_bytes(&file);
+}
+
+static void a_plan_for_another_program_is_refused(void **state) {
+    (void)state;
+    bytes file = read_own("elementwise_float");
+    tflite_round round = open_round(file.data, file.size);
+    arenaut_program *p = round.document.program;
+    p->tensors[0].bytes += 16;
+    expect_refused(&round, ARENAUT_REFUSED, "not the one in the file");
+    p->tensors[0].bytes -= 16;
+    const arenaut_op first = p->ops[0];
+    p->ops[0] = p->ops[1]; /* reordered */
+    p->ops[1] = first;
+    expect_refused(&round, ARENAUT_REFUSED, "not the one in the file");
+    tflite_round_close(&round);
+    free_bytes(&file);
+}
+
+static void data_at_places_in_the_file_is_refused(void **state) {
+    (void)state;
+    tflite_tiny tiny = new_tflite_tiny();
+    flat_number(tiny.file, tiny.constant, 1, 8, 64);
+    flat_number(tiny.file, tiny.constant, 2, 8, 16);
+    tflite_round round = open_round(tiny.file->data, tiny.file->size);
+    expect_refused(&round, ARENAUT_REFUSED, "buffer 1 lies outside the flatbuffer, at byte 64");
+    tflite_round_close(&round);
+    flat_number(tiny.file, tiny.constant, 1, 8, 0);
+    flat_number(tiny.file, tiny.relu, 9, 8, 96);
+    round = open_round(tiny.file->data, tiny.file->size);
+    expect_refused(&round, ARENAUT_REFUSED, "operator 0 of subgraph 0 keeps its options outside");
+    tflite_round_close(&round);
+    free_flatfile(tiny.file);
+}
+
+static void fields_of_a_later_schema_are_refused(void **state) {
+    (void)state;
+    tflite_tiny tiny = new_tflite_tiny();
+    flat_number(tiny.file, tiny.model, 10, 4, 1);
+    tflite_round round = open_round(tiny.file->data, tiny.file->size);
+    expect_refused(&round, ARENAUT_REFUSED, "field 10 is not known");
+    tflite_round_close(&round);
+    free_flatfile(tiny.file);
+}
+
+static void only_plans_of_ours_are_stripped(void **state) {
+    (void)state;
+    arenaut_text text;
+    arenaut_error err;
+    bytes none = read_own("elementwise_float"), foreign = read_own("foreign_plan_float");
+    assert_int_equal(strip(none.data, none.size, &text, &err), ARENAUT_REFUSED);
+    assert_non_null(strstr(err.msg, "holds no plan"));
+    assert_int_equal(strip(foreign.data, foreign.size, &text, &err), ARENAUT_REFUSED);
+    assert_non_null(strstr(err.msg, "another tool's"));
+    arenaut_text planned = write_plan_into(none.data, none.size);
+    bytes longer = copy_bytes(planned.bytes, planned.size + 1); /* the NUL behind is ours */
+    assert_int_equal(strip(longer.data, longer.size, &text, &err), ARENAUT_REFUSED);
+    assert_non_null(strstr(err.msg, "rewritten since"));
+    assert_null(text.bytes);
+    free_bytes(&longer);
+    arenaut_text_free(&planned);
+    free_bytes(&foreign);
+    free_bytes(&none);
+}
+
+/* Sinks and allocators that fail. */
+
+static bool refuse_after(void *context, const void *data, size_t size) {
+    size_t *left = context;
+    (void)data;
+    if (*left < size) return false;
+    *left -= size;
+    return true;
+}
+
+static void a_full_disk_is_an_io_error(void **state) {
+    (void)state;
+    bytes file = read_own("hello_world_int8");
+    tflite_round round = open_round(file.data, file.size);
+    arenaut_text planned = write_round(&round);
+    for (size_t room = 0; room < planned.size; room += 97) {
+        size_t left = room;
+        const arenaut_sink sink = {refuse_after, &left};
+        arenaut_error err;
+        assert_int_equal(round.document.format->write(&round.result, sink, NULL, &err), ARENAUT_IO);
+        left = room < file.size ? room : file.size - 1;
+        assert_int_equal(
+            round.document.format->strip((uint8_t *)planned.bytes, planned.size, sink, NULL, &err),
+            ARENAUT_IO);
+    }
+    arenaut_text_free(&planned);
+    tflite_round_close(&round);
+    free_bytes(&file);
+}
+
+static arenaut_status write_with(void *context, const arenaut_allocator *allocator) {
+    size_t room = SIZE_MAX;
+    const arenaut_sink sink = {refuse_after, &room};
+    const tflite_round *round = context;
+    return round->document.format->write(&round->result, sink, allocator, NULL);
+}
+
+static arenaut_status strip_with(void *context, const arenaut_allocator *allocator) {
+    size_t room = SIZE_MAX;
+    const arenaut_sink sink = {refuse_after, &room};
+    const arenaut_text *text = context;
+    return arenaut_format_find("tflite")->strip((uint8_t *)text->bytes, text->size, sink, allocator,
+                                                NULL);
+}
+
+static void writing_survives_every_allocation_failure(void **state) {
+    (void)state;
+    tflite_tiny tiny = new_tflite_tiny();
+    tiny.file->size = add_zip(tiny.file->data, tiny.file->size);
+    tflite_round round = open_round(tiny.file->data, tiny.file->size);
+    survives_every_allocation_failure(write_with, &round);
+    arenaut_text planned = write_round(&round);
+    survives_every_allocation_failure(strip_with, &planned);
+    arenaut_text_free(&planned);
+    tflite_round_close(&round);
+    free_flatfile(tiny.file);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(own_models_survive_the_whole_way_there_and_back),
+        cmocka_unit_test(corpus_models_survive_the_whole_way_there_and_back),
+        cmocka_unit_test(the_original_lies_untouched_behind_the_prefix),
+        cmocka_unit_test(what_the_runtime_places_itself_is_left_to_it),
+        cmocka_unit_test(a_tensor_without_a_lifetime_lies_at_the_start),
+        cmocka_unit_test(a_tensor_that_the_caller_provides_is_left_to_the_runtime),
+        cmocka_unit_test(a_plan_of_ours_is_replaced_where_it_lies),
+        cmocka_unit_test(a_strangers_plan_is_replaced_and_comes_back_with_strip),
+        cmocka_unit_test(a_mark_that_no_longer_fits_does_not_count),
+        cmocka_unit_test(an_archive_behind_the_model_moves_along),
+        cmocka_unit_test(a_large_archive_is_refused),
+        cmocka_unit_test(plans_that_the_runtime_would_get_wrong_are_refused),
+        cmocka_unit_test(a_plan_for_another_program_is_refused),
+        cmocka_unit_test(data_at_places_in_the_file_is_refused),
+        cmocka_unit_test(fields_of_a_later_schema_are_refused),
+        cmocka_unit_test(only_plans_of_ours_are_stripped),
+        cmocka_unit_test(a_full_disk_is_an_io_error),
+        cmocka_unit_test(writing_survives_every_allocation_failure),
+    };
+    return cmocka_run_group_tests_name("tflite_write", tests, NULL, NULL);
+}
