@@ -177,7 +177,7 @@ static bool copies_onto_part_of_itself(const arn_replay *r, uint32_t from, uint3
 }
 
 arenaut_status arn_copy(arn_replay *r, uint32_t from, uint32_t to) {
-    bool skip_from, skip_to;
+    bool skip_from = false, skip_to = false;
     arenaut_status status = arn_read(r, from);
     if (status == ARENAUT_OK) status = arn_touch(r, from, &skip_from);
     if (status == ARENAUT_OK) status = arn_touch(r, to, &skip_to);

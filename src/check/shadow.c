@@ -139,7 +139,6 @@ bool arn_shadow_meet(arn_shadow *s, arn_shadow_node *into, arn_shadow_node *from
     for (uint32_t c = 0; c < s->n_cells; c++) {
         arn_shadow_node *a = &into[s->leaves + c];
         const arn_shadow_node *b = &from[s->leaves + c];
-        if (b->version > a->version) a->version = b->version;
         if (a->owner == b->owner || a->owner == ARN_VARIES) continue;
         if (b->owner != ARN_VARIES) {
             s->met[0][c] = a->owner;

@@ -51,7 +51,8 @@ arn_shadow_node *arn_shadow_save(arn_shadow *shadow);
 void arn_shadow_copy(arn_shadow *shadow, arn_shadow_node *to, const arn_shadow_node *from);
 
 /* Two ways meet: `into` keeps what it has in common with `from`; other cells vary. Whether
- * `into` has changed. */
+ * `into` has changed. Versions stay as they are: they tell an op's own writes from all
+ * earlier ones, and ways only meet between ops. */
 bool arn_shadow_meet(arn_shadow *shadow, arn_shadow_node *into, arn_shadow_node *from);
 
 #endif

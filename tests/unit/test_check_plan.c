@@ -105,7 +105,10 @@ static void a_pool_that_is_not_allowed_is_rejected(void **state) {
     add_pool(p, "slow", ARENAUT_UNLIMITED, 1);
     const arenaut_interval life = {0, 2};
     arenaut_buffer b = ARENAUT_BUFFER_INIT;
-    b.size = 8, b.lifetimes = &life, b.n_lifetimes = 1, b.pools = 2;
+    b.size = 8;
+    b.lifetimes = &life;
+    b.n_lifetimes = 1;
+    b.pools = 2;
     add_buffer(p, &b);
     finish(p);
     scene s;
@@ -122,7 +125,10 @@ static void a_misaligned_buffer_is_rejected(void **state) {
     arenaut_problem *p = new_problem();
     const arenaut_interval life = {0, 2};
     arenaut_buffer b = ARENAUT_BUFFER_INIT;
-    b.size = 8, b.lifetimes = &life, b.n_lifetimes = 1, b.align = 16;
+    b.size = 8;
+    b.lifetimes = &life;
+    b.n_lifetimes = 1;
+    b.align = 16;
     add_buffer(p, &b);
     finish(p);
     scene s;
@@ -161,7 +167,10 @@ static void a_fixed_offset_that_is_not_kept_is_rejected(void **state) {
     arenaut_problem *p = new_problem();
     const arenaut_interval life = {0, 2};
     arenaut_buffer b = ARENAUT_BUFFER_INIT;
-    b.size = 8, b.lifetimes = &life, b.n_lifetimes = 1, b.fixed_offset = 32;
+    b.size = 8;
+    b.lifetimes = &life;
+    b.n_lifetimes = 1;
+    b.fixed_offset = 32;
     add_buffer(p, &b);
     finish(p);
     scene s;
@@ -226,7 +235,9 @@ static void a_gap_may_be_used_and_no_more(void **state) {
         arenaut_problem *p = new_problem();
         const arenaut_interval lives[] = {{0, 2}, {5, 8}};
         arenaut_buffer b = ARENAUT_BUFFER_INIT;
-        b.size = 8, b.lifetimes = lives, b.n_lifetimes = 2;
+        b.size = 8;
+        b.lifetimes = lives;
+        b.n_lifetimes = 2;
         add_buffer(p, &b);
         add_box(p, 8, 2, end);
         finish(p);
@@ -277,7 +288,10 @@ static uint32_t add_heir(arenaut_problem *p, uint64_t size, int64_t first, int64
                          uint32_t base) {
     const arenaut_interval life = {first, end};
     arenaut_buffer b = ARENAUT_BUFFER_INIT;
-    b.size = size, b.lifetimes = &life, b.n_lifetimes = 1, b.same_base = base;
+    b.size = size;
+    b.lifetimes = &life;
+    b.n_lifetimes = 1;
+    b.same_base = base;
     return add_buffer(p, &b);
 }
 
@@ -285,8 +299,11 @@ static uint32_t add_slice(arenaut_problem *p, uint64_t size, int64_t first, int6
                           uint32_t host, uint64_t delta) {
     const arenaut_interval life = {first, end};
     arenaut_buffer b = ARENAUT_BUFFER_INIT;
-    b.size = size, b.lifetimes = &life, b.n_lifetimes = 1;
-    b.inside = host, b.inside_delta = delta;
+    b.size = size;
+    b.lifetimes = &life;
+    b.n_lifetimes = 1;
+    b.inside = host;
+    b.inside_delta = delta;
     return add_buffer(p, &b);
 }
 
@@ -329,6 +346,47 @@ static void two_heirs_of_one_base_conflict(void **state) {
     scene s;
     open_scene(&s, p, OFFSETS(0, 0, 0));
     expect_overlap(&s, 1, 2, 0, 8);
+    close_scene(&s);
+}
+
+/* The base comes alive while its heir is: the permission has no direction. */
+static void a_base_may_come_after_its_heir(void **state) {
+    (void)state;
+    arenaut_problem *p = new_problem();
+    add_box(p, 8, 4, 9);
+    add_heir(p, 8, 2, 5, 0);
+    add_box(p, 4, 4, 5);
+    finish(p);
+    scene s;
+    open_scene(&s, p, OFFSETS(0, 0, 8));
+    expect(&s, ARENAUT_RULE_NONE);
+    s.plan->offset[2] = 4;
+    (void)arenaut_plan_measure(s.plan, p, NULL);
+    expect_overlap(&s, 0, 2, 4, 8);
+    close_scene(&s);
+}
+
+/* A pair of buffers may have both relations; each overlap counts once. */
+static void a_slice_may_be_an_heir_of_its_host(void **state) {
+    (void)state;
+    arenaut_problem *p = new_problem();
+    add_box(p, 8, 0, 3);
+    const arenaut_interval life = {2, 5};
+    arenaut_buffer b = ARENAUT_BUFFER_INIT;
+    b.size = 8;
+    b.lifetimes = &life;
+    b.n_lifetimes = 1;
+    b.same_base = 0;
+    b.inside = 0;
+    add_buffer(p, &b);
+    add_box(p, 8, 2, 3);
+    finish(p);
+    scene s;
+    open_scene(&s, p, OFFSETS(0, 0, 8));
+    expect(&s, ARENAUT_RULE_NONE);
+    s.plan->offset[2] = 7;
+    (void)arenaut_plan_measure(s.plan, p, NULL);
+    expect_overlap(&s, 0, 2, 7, 8);
     close_scene(&s);
 }
 
@@ -552,7 +610,7 @@ static void infeasible_without_witness_needs_a_finished_search(void **state) {
 static void what_relations_let_share_does_not_add_up(void **state) {
     (void)state;
     arenaut_problem *p = new_problem();
-    add_pool(p, NULL, 12, 1);
+    add_pool(p, NULL, 10, 1);
     add_box(p, 8, 0, 3);
     add_heir(p, 6, 2, 3, 0);
     add_slice(p, 4, 2, 3, 0, 0);
@@ -584,7 +642,10 @@ static uint32_t add_fixed(arenaut_problem *p, uint64_t size, int64_t first, int6
                           uint64_t offset) {
     const arenaut_interval life = {first, end};
     arenaut_buffer b = ARENAUT_BUFFER_INIT;
-    b.size = size, b.lifetimes = &life, b.n_lifetimes = 1, b.fixed_offset = offset;
+    b.size = size;
+    b.lifetimes = &life;
+    b.n_lifetimes = 1;
+    b.fixed_offset = offset;
     return add_buffer(p, &b);
 }
 
@@ -603,6 +664,31 @@ static void fixed_buffers_that_overlap_are_a_witness(void **state) {
     expect(&s, ARENAUT_RULE_WITNESS);
     testify(&s, 2, 0, IDS(0, 2), 8); /* one after the other */
     expect(&s, ARENAUT_RULE_WITNESS);
+    close_scene(&s);
+}
+
+static void related_buffers_may_be_fixed_over_one_another(void **state) {
+    (void)state;
+    arenaut_problem *p = new_problem();
+    const arenaut_interval life = {2, 5};
+    arenaut_buffer heir = ARENAUT_BUFFER_INIT;
+    heir.size = 8;
+    heir.lifetimes = &life;
+    heir.n_lifetimes = 1;
+    heir.same_base = 0;
+    heir.fixed_offset = 0;
+    add_fixed(p, 8, 0, 3, 0);
+    add_buffer(p, &heir);
+    add_slice(p, 4, 0, 3, 0, 4);
+    finish(p);
+    scene s;
+    open_scene(&s, p, OFFSETS(0, 0, 4));
+    testify(&s, 2, 0, IDS(0, 1), 8);
+    expect(&s, ARENAUT_RULE_WITNESS);
+    testify(&s, 2, 0, IDS(0, 2), 4);
+    expect(&s, ARENAUT_RULE_WITNESS);
+    testify(&s, 2, 0, IDS(1, 2), 4); /* but the slice and the heir are strangers */
+    expect(&s, ARENAUT_RULE_NONE);
     close_scene(&s);
 }
 
@@ -629,7 +715,10 @@ static void alignment_counts_in_an_overload(void **state) {
     for (int i = 0; i < 3; i++) {
         const arenaut_interval life = {0, 2};
         arenaut_buffer b = ARENAUT_BUFFER_INIT;
-        b.size = 12, b.lifetimes = &life, b.n_lifetimes = 1, b.align = 16;
+        b.size = 12;
+        b.lifetimes = &life;
+        b.n_lifetimes = 1;
+        b.align = 16;
         add_buffer(p, &b);
     }
     finish(p);
@@ -794,6 +883,8 @@ int main(void) {
         cmocka_unit_test(a_chain_of_same_base_pairs_may_share_one_place),
         cmocka_unit_test(a_same_base_pair_at_another_offset_is_rejected),
         cmocka_unit_test(two_heirs_of_one_base_conflict),
+        cmocka_unit_test(a_base_may_come_after_its_heir),
+        cmocka_unit_test(a_slice_may_be_an_heir_of_its_host),
         cmocka_unit_test(an_unrelated_buffer_behind_an_allowed_overlap_is_found),
         cmocka_unit_test(slices_lie_in_their_hosts),
         cmocka_unit_test(a_slice_off_its_delta_is_rejected),
@@ -810,6 +901,7 @@ int main(void) {
         cmocka_unit_test(what_relations_let_share_does_not_add_up),
         cmocka_unit_test(a_buffer_larger_than_every_pool_is_its_own_witness),
         cmocka_unit_test(fixed_buffers_that_overlap_are_a_witness),
+        cmocka_unit_test(related_buffers_may_be_fixed_over_one_another),
         cmocka_unit_test(a_pin_in_the_middle_leaves_no_gap),
         cmocka_unit_test(alignment_counts_in_an_overload),
         cmocka_unit_test(checker_and_oracle_agree_on_random_plans),

@@ -929,6 +929,71 @@ static void a_method_called_once_disturbs_the_first_call_only(void **state) {
     close_scene(&s);
 }
 
+/* What a method called once leaves in the caller's memory is there on the first call only,
+ * unless it is state. */
+static void a_result_of_a_method_called_once_must_be_state(void **state) {
+    (void)state;
+    for (int kept = 0; kept < 2; kept++) {
+        scene s;
+        open_scene(&s);
+        const uint32_t m = begin_method(s.p, "main");
+        const uint32_t x = input(&s, "x"), y = output(&s, "y"),
+                       v = add_tensor(s.p, "v", 16, kept ? ARENAUT_STATE : ARENAUT_INTERMEDIATE);
+        ADD_OP(s.p, .kind = ARENAUT_OP_CALL_ONCE, OUT(v), CALLS(1));
+        const uint32_t add = ADD_OP(s.p, IN(x, v), OUT(y));
+        const uint32_t init = begin_submethod(s.p, "init");
+        const uint32_t t = output(&s, "t");
+        ADD_OP(s.p, OUT(t));
+        SET_IO(s.p, m, LIST(x), LIST(y));
+        SET_IO(s.p, init, NO_LIST, LIST(t));
+        finish_program(s.p);
+        if (kept) {
+            expect(&s, ARENAUT_RULE_NONE);
+        } else {
+            expect_at(&s, ARENAUT_RULE_UNWRITTEN, add, v, v);
+        }
+        close_scene(&s);
+    }
+}
+
+static void no_intermediate_outlives_its_call(void **state) {
+    (void)state;
+    scene s;
+    open_scene(&s);
+    arenaut_tensor shared = arenaut_tensor_default(); /* of no method, and no state */
+    uint32_t g;
+    shared.bytes = 16;
+    assert_ok(arenaut_program_add_tensor(s.p, &shared, &g, &s.err), s.err);
+    begin_method(s.p, "writer");
+    ADD_OP(s.p, OUT(g));
+    begin_method(s.p, "reader");
+    const uint32_t y = output(&s, "y"), read = ADD_OP(s.p, IN(g), OUT(y));
+    finish_program(s.p);
+    expect_at(&s, ARENAUT_RULE_UNWRITTEN, read, g, g);
+    s.p->tensors[g].cls = ARENAUT_STATE;
+    expect(&s, ARENAUT_RULE_NONE);
+    close_scene(&s);
+}
+
+static void scratch_of_a_call_outlasts_what_it_calls(void **state) {
+    (void)state;
+    scene s;
+    open_scene(&s);
+    const uint32_t m = begin_method(s.p, "main");
+    const uint32_t x = input(&s, "x"), y = output(&s, "y"), w = scratch(&s, "w");
+    ADD_OP(s.p, .kind = ARENAUT_OP_CALL, IN(x), OUT(y), SCRATCH(w), CALLS(1));
+    const uint32_t f = begin_submethod(s.p, "f");
+    const uint32_t f_in = input(&s, "f_in"), f_out = output(&s, "f_out");
+    ADD_OP(s.p, IN(f_in), OUT(f_out));
+    SET_IO(s.p, m, LIST(x), LIST(y));
+    SET_IO(s.p, f, LIST(f_in), LIST(f_out));
+    finish_program(s.p);
+    expect(&s, ARENAUT_RULE_NONE);
+    put(&s, f_out, w, 0);
+    expect_at(&s, ARENAUT_RULE_CLOBBERED, 0, w, f_out);
+    close_scene(&s);
+}
+
 /* ---- hostile programs ---- */
 
 static void calls_too_deep_are_refused(void **state) {
@@ -1163,6 +1228,9 @@ int main(void) {
         cmocka_unit_test(shared_state_must_lie_in_one_place),
         cmocka_unit_test(a_constant_that_another_method_writes_is_state),
         cmocka_unit_test(a_method_called_once_disturbs_the_first_call_only),
+        cmocka_unit_test(a_result_of_a_method_called_once_must_be_state),
+        cmocka_unit_test(no_intermediate_outlives_its_call),
+        cmocka_unit_test(scratch_of_a_call_outlasts_what_it_calls),
         cmocka_unit_test(calls_too_deep_are_refused),
         cmocka_unit_test(calls_that_multiply_are_refused),
         cmocka_unit_test(a_placement_of_another_program_is_refused),
