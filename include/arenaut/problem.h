@@ -204,7 +204,8 @@ static inline uint32_t arenaut_problem_lifetime_count(const arenaut_problem *p, 
 }
 static inline const arenaut_interval *arenaut_problem_lifetimes(const arenaut_problem *p,
                                                                 uint32_t b) {
-    return p->lifetime + p->lifetime_start[b];
+    /* Without any lifetime the array may be NULL, to which nothing can be added, not even 0. */
+    return p->lifetime_start[b] ? p->lifetime + p->lifetime_start[b] : p->lifetime;
 }
 /* False for a buffer that conflicts with nothing: it is at offset 0 in no pool. */
 static inline bool arenaut_problem_needs_memory(const arenaut_problem *p, uint32_t b) {

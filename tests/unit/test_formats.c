@@ -113,8 +113,8 @@ static void memory_can_be_limited(void **state) {
     (void)state;
     static const char *const texts[] = {
         "id,lower,upper,size,offset\na,0,1,2,0\nb,1,2,3,0\n",
-        "{\"schema\": \"arenaut.plan/1\", \"result\": {\"status\": \"feasible\"}, \"buffers\": "
-        "[{\"size\": 1, \"first\": 0, \"end\": 1, \"pool\": 0, \"offset\": 0}]}",
+        ("{\"schema\": \"arenaut.plan/1\", \"result\": {\"status\": \"feasible\"}, \"buffers\": "
+         "[{\"size\": 1, \"first\": 0, \"end\": 1, \"pool\": 0, \"offset\": 0}]}"),
         "{\"schema\": \"arenaut.program/1\", \"tensors\": [{\"bytes\": 4}]}",
     };
     for (size_t i = 0; i < COUNT_OF(texts); i++) {
