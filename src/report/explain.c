@@ -16,7 +16,8 @@ typedef struct explain {
     const arenaut_allocator *allocator;
     arn_writer out;
     arenaut_peak peak;
-    uint64_t bound; /* the peak with operands that share counted once */
+    uint64_t needed; /* at the peak: what is alive, shared bytes once */
+    uint64_t bound;  /* on the arena: at least that, more with pinned buffers */
     arenaut_error *err;
 } explain;
 
@@ -26,16 +27,16 @@ static const char *plain(const explain *e) { return e->options->color ? "\033[0m
 static void put_summary(explain *e) {
     const arenaut_result *r = e->result;
     arn_putf(&e->out, "%speak%s   %s bytes (%s) at %s", bold(e), plain(e),
-             arn_commas(e->bound).text, arn_kib(e->bound).text,
+             arn_commas(e->needed).text, arn_kib(e->needed).text,
              arn_step_label(r, e->peak.step).text);
     if (r->lowering) arn_putf(&e->out, ", step %" PRId64 " of %" PRIu32, e->peak.step, r->lowering->n_steps);
     arn_puts(&e->out, "\n");
     if (r->plan) {
-        const uint64_t waste = r->plan->total - (e->bound < r->plan->total ? e->bound : r->plan->total);
+        const uint64_t waste = r->plan->total > e->needed ? r->plan->total - e->needed : 0;
         arn_putf(&e->out, "%sarena%s  %s bytes: ", bold(e), plain(e), arn_commas(r->plan->total).text);
         if (waste == 0) arn_puts(&e->out, "no waste, the peak itself\n");
         else arn_putf(&e->out, "%s (%s) above the peak, %s\n", arn_commas(waste).text,
-                      arn_percent(waste, e->bound).text,
+                      arn_percent(waste, e->needed).text,
                       r->plan->quality == ARENAUT_OPTIMAL ? "which is proven to be unavoidable"
                                                           : "perhaps avoidable");
     }
@@ -184,31 +185,50 @@ static arenaut_status put_holes(explain *e) {
     return ARENAUT_OK;
 }
 
-/* What the peak would be without each of the largest buffers: what making one smaller,
+/* Makes `gone`, and whatever lies inside it, empty in `without`, a copy of `p` with columns
+ * of sizes and of hosts of its own. */
+static void take_away(const arenaut_problem *p, uint32_t gone, arenaut_problem *without) {
+    for (uint32_t b = 0; b < p->n_buffers; b++) {
+        uint32_t host = b;
+        while (host != gone && arenaut_problem_inside(p, host) != ARENAUT_NONE) {
+            host = arenaut_problem_inside(p, host);
+        }
+        without->size[b] = host == gone ? 0 : p->size[b];
+        if (p->inside) without->inside[b] = host == gone ? ARENAUT_NONE : p->inside[b];
+    }
+}
+
+/* What the bound would be without each of the largest buffers: what making one smaller,
  * or computing it again when it is needed, could give at most. */
-static arenaut_status put_remedies(explain *e) {
+static arenaut_status put_remedies_with(explain *e, arenaut_problem *without) {
     const arenaut_problem *p = e->result->problem;
-    arenaut_problem without = *p;
-    arenaut_status st = ARENAUT_OK;
-    if (e->peak.n_live == 0) return ARENAUT_OK;
-    without.size = arn_allocate(e->allocator, p->n_buffers, sizeof *without.size);
-    if (!without.size) return arn_no_memory(e->err);
-    memcpy(without.size, p->size, p->n_buffers * sizeof *p->size);
     arn_putf(&e->out, "\n%swhat would help%s\n", bold(e), plain(e));
-    for (uint32_t i = 0; i < e->peak.n_live && i < REMEDIES && st == ARENAUT_OK; i++) {
-        const uint32_t b = e->peak.live[i];
+    for (uint32_t i = 0; i < e->peak.n_live && i < REMEDIES; i++) {
         uint64_t bytes;
         int64_t step;
-        without.size[b] = 0;
-        st = arenaut_lower_bound(&without, e->allocator, &bytes, &step, e->err);
-        without.size[b] = p->size[b];
-        if (st != ARENAUT_OK) break;
-        arn_putf(&e->out, "  without %" PRIu32 ": peak %s", i + 1, arn_commas(bytes).text);
-        if (bytes == e->bound) arn_puts(&e->out, ", saves nothing");
+        take_away(p, e->peak.live[i], without);
+        const arenaut_status st =
+            arenaut_lower_bound(without, e->allocator, &bytes, &step, e->err);
+        if (st != ARENAUT_OK) return st;
+        arn_putf(&e->out, "  without %" PRIu32 ": at least %s", i + 1, arn_commas(bytes).text);
+        if (bytes >= e->bound) arn_puts(&e->out, ", saves nothing");
         else arn_putf(&e->out, ", saves %s", arn_commas(e->bound - bytes).text);
         arn_putf(&e->out, "; then the peak is at %s\n", arn_step_label(e->result, step).text);
     }
+    return ARENAUT_OK;
+}
+
+static arenaut_status put_remedies(explain *e) {
+    const arenaut_problem *p = e->result->problem;
+    arenaut_problem without = *p;
+    if (e->peak.n_live == 0) return ARENAUT_OK;
+    without.size = arn_allocate(e->allocator, p->n_buffers, sizeof *without.size);
+    without.inside = p->inside ? arn_allocate(e->allocator, p->n_buffers, sizeof *without.inside)
+                               : NULL;
+    const bool ready = without.size && (without.inside || !p->inside);
+    const arenaut_status st = ready ? put_remedies_with(e, &without) : arn_no_memory(e->err);
     arn_release(e->allocator, without.size);
+    arn_release(e->allocator, without.inside);
     return st;
 }
 
@@ -219,6 +239,7 @@ static arenaut_status emit(const arenaut_result *result, const arenaut_report_op
                  .out = arn_writer_to(sink), .err = err};
     arenaut_status st = arenaut_peak_find(result->problem, allocator, &e.peak, err);
     if (st != ARENAUT_OK) return st;
+    e.needed = e.peak.live_bytes - e.peak.shared_bytes;
     st = arenaut_lower_bound(result->problem, allocator, &e.bound, NULL, err);
     if (st == ARENAUT_OK) {
         put_summary(&e);

@@ -45,10 +45,17 @@ arn_label arn_kib(uint64_t bytes) {
     return out;
 }
 
-/* Length of the sequence at `p` if a terminal just shows it: no control characters (C0,
- * DEL, C1) and none that turn the direction of writing. */
-static size_t shown_length(const unsigned char *p) {
-    const size_t n = arn_utf8_length(p, strlen((const char *)p));
+/* Bytes that a sequence at `text` may take: up to the end of the string, at most 4. */
+static size_t sequence_room(const char *text) {
+    size_t n = 0;
+    while (n < 4 && text[n]) n++;
+    return n;
+}
+
+/* No control characters (C0, DEL, C1) and none that turn the direction of writing. */
+size_t arn_shown_length(const char *text) {
+    const unsigned char *p = (const unsigned char *)text;
+    const size_t n = arn_utf8_length(p, sequence_room(text));
     if (n == 1 && (*p < 0x20 || *p == 0x7F)) return 0;
     if (n == 2 && p[0] == 0xC2 && p[1] < 0xA0) return 0;
     if (n == 3 && p[0] == 0xE2 && p[1] == 0x80 && p[2] >= 0xAA && p[2] <= 0xAE) return 0;
@@ -57,10 +64,10 @@ static size_t shown_length(const unsigned char *p) {
 }
 
 void arn_put_clean(arn_writer *writer, const char *text) {
-    for (const unsigned char *p = (const unsigned char *)text; *p;) {
-        const size_t n = shown_length(p);
-        arn_put(writer, n ? (const void *)p : "?", n ? n : 1);
-        p += n ? n : 1;
+    while (*text) {
+        const size_t n = arn_shown_length(text);
+        arn_put(writer, n ? text : "?", n ? n : 1);
+        text += n ? n : 1;
     }
 }
 
@@ -83,9 +90,9 @@ static arn_label cut_left(const char *text, uint32_t columns) {
         skip = total - columns + 3;
         memcpy(out.text, "...", used = 3);
     }
-    for (const unsigned char *p = (const unsigned char *)text; *p;) {
-        const size_t n = shown_length(p), step = n ? n : 1;
-        const bool starts = (*p & 0xC0) != 0x80;
+    for (const char *p = text; *p;) {
+        const size_t n = arn_shown_length(p), step = n ? n : 1;
+        const bool starts = ((unsigned char)*p & 0xC0) != 0x80;
         if (skip == 0 && used + step < sizeof out.text) {
             if (n) memcpy(out.text + used, p, n);
             else out.text[used] = '?';

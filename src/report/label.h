@@ -27,6 +27,10 @@ arn_label arn_shape_label(const arenaut_result *result, uint32_t buffer);
 arn_label arn_step_label(const arenaut_result *result, int64_t step);
 arn_label arn_op_label(const arenaut_program *program, uint32_t op);
 
+/* Length of the sequence at `p` if it is plain text, to be shown as it is; 0 for bytes that
+ * are not UTF-8 or could drive a terminal. */
+size_t arn_shown_length(const char *p);
+
 /* Text from a file for a terminal: control characters and bad UTF-8 become '?'. */
 void arn_put_clean(arn_writer *writer, const char *text);
 void arn_put_spaces(arn_writer *writer, size_t n);

@@ -71,24 +71,21 @@ static void put_attribute(svg *s, const char *name, uint32_t tenths) {
     arn_puts(&s->out, "\"");
 }
 
-/* Text from a file as XML text: escaped, and without the characters XML forbids. */
+/* Text from a file as XML text: escaped, and without the characters XML forbids, which are
+ * control characters and U+FFFE and U+FFFF. */
 static void put_escaped(svg *s, const char *text) {
-    arenaut_text clean = {.allocator = s->picture.allocator};
-    arn_writer writer = arn_writer_to(arenaut_text_sink(&clean));
-    arn_put_clean(&writer, text);
-    if (writer.failed) s->out.failed = true;
-    for (const char *p = clean.bytes; p && *p; p++) {
-        const unsigned char *u = (const unsigned char *)p;
-        if (*p == '&') arn_puts(&s->out, "&amp;");
-        else if (*p == '<') arn_puts(&s->out, "&lt;");
-        else if (*p == '>') arn_puts(&s->out, "&gt;");
-        else if (*p == '"') arn_puts(&s->out, "&quot;");
-        else if (u[0] == 0xEF && u[1] == 0xBF && u[2] >= 0xBE) { /* U+FFFE and U+FFFF */
-            arn_puts(&s->out, "?");
-            p += 2;
-        } else arn_put(&s->out, p, 1);
+    while (*text) {
+        const size_t n = arn_shown_length(text);
+        const bool forbidden = n == 3 && (memcmp(text, "\xEF\xBF\xBE", 3) == 0 ||
+                                          memcmp(text, "\xEF\xBF\xBF", 3) == 0);
+        if (n == 0 || forbidden) arn_puts(&s->out, "?");
+        else if (*text == '&') arn_puts(&s->out, "&amp;");
+        else if (*text == '<') arn_puts(&s->out, "&lt;");
+        else if (*text == '>') arn_puts(&s->out, "&gt;");
+        else if (*text == '"') arn_puts(&s->out, "&quot;");
+        else arn_put(&s->out, text, n);
+        text += n ? n : 1;
     }
-    arenaut_text_free(&clean);
 }
 
 static void put_text(svg *s, uint32_t x, uint32_t y, const char *cls, const char *anchor,
