@@ -81,7 +81,8 @@ typedef struct arenaut_tensor {
     arenaut_device device;
     bool caller_owned; /* the runtime, not the arena, provides the memory: never planned */
     uint32_t file_index; /* the number the file's own format gives it within its method */
-    /* The placement that the file holds, ARENAUT_UNPLACED if none. */
+    /* The placement that the file holds, ARENAUT_UNPLACED if none. As it stands there, right
+     * or wrong: a negative number of a file wraps, to past ARENAUT_SIZE_MAX. */
     uint32_t given_pool;
     uint64_t given_offset;
 } arenaut_tensor;
