@@ -62,9 +62,11 @@ typedef struct arenaut_finding {
 } arenaut_finding;
 
 /* Holds a plan against its problem: every rule of "plan against problem" above. Returns OK
- * with finding->rule NONE if the plan is fine, REJECTED with the finding otherwise, and
- * other errors (NO_MEMORY) as usual. An infeasible plan's witness is checked instead.
- * O((n + edges) log n). */
+ * with finding->rule NONE if the plan is fine, REJECTED with the finding (and its text in
+ * *err) otherwise, and other errors (NO_MEMORY, or BAD_INPUT for a problem that is not
+ * valid) as usual. An infeasible plan's witness is checked instead: the listed buffers must
+ * need at least `bytes_over` more than there is, or be fixed and in each other's way; a
+ * plan without witness is believed if its search was finished. O((n + edges) log n). */
 arenaut_status arenaut_check_plan(const arenaut_problem *problem, const arenaut_plan *plan,
                                   const arenaut_allocator *allocator, arenaut_finding *finding,
                                   arenaut_error *err);
@@ -85,11 +87,15 @@ typedef struct arenaut_replay_options {
 
 /* Replays every entry method twice: both sides of branches, loops to a fixed point,
  * delegates with all arguments touched at once. Tensors that nothing touches, and those
- * of class constant or owned by the caller, are left alone; a touched tensor without a
- * place is NO_PLACE. An op's outputs and scratch are written before its inputs are read,
- * except a declared in-place pair that lies at the same offset. Returns as
- * arenaut_check_plan. O(ops × arguments × log) for programs without calls. `options` may
- * be NULL. */
+ * of class constant or owned by the caller, are left alone; so is state without a place,
+ * which the runtime keeps. Another touched tensor without a place is NO_PLACE. An op's
+ * outputs and scratch are written before its inputs are read, except a declared in-place
+ * pair that lies at the same offset, the output no longer than the input. A call's
+ * arguments are copied into the method's inputs and its outputs back; a loop carries its
+ * values in its op's outputs. State must be whole whenever an entry method ends; nothing
+ * else outlasts it. Returns as arenaut_check_plan; UNSUPPORTED for calls nested more than
+ * 64 deep, or calls and loops that multiply into too much work. O(ops × arguments × log)
+ * for programs without calls. `options` may be NULL. */
 arenaut_status arenaut_check_replay(const arenaut_program *program,
                                     const arenaut_placement *placement,
                                     const arenaut_replay_options *options,

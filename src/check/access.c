@@ -55,8 +55,9 @@ static arenaut_status reject_broken(arn_replay *r, uint32_t tensor) {
     fill_in(r, rule, tensor, ARENAUT_NONE, ARENAUT_NONE);
     r->finding->pool = p->base_pool[owner];
     if (rule == ARENAUT_RULE_NO_PLACE) {
-        return arn_reject(r->finding, r->err, "%s uses '%.60s' of %" PRIu64
-                          " bytes, which has no place", where(r, at), name, bytes);
+        return arn_reject(r->finding, r->err,
+                          "%s uses '%.60s' of %" PRIu64 " bytes, which has no place", where(r, at),
+                          name, bytes);
     }
     uint64_t delta;
     (void)arenaut_program_storage(r->program, tensor, &delta);
@@ -72,9 +73,8 @@ static arenaut_status reject_broken(arn_replay *r, uint32_t tensor) {
     return arn_reject(r->finding, r->err,
                       "%s uses '%.60s', which is placed apart from the memory that it shares with "
                       "'%.60s': its bytes are at offset %" PRIu64 " of pool %" PRIu32,
-                      where(r, at), name,
-                      arenaut_program_tensor_name(r->program, owner, names[1]), r->finding->first,
-                      p->base_pool[owner]);
+                      where(r, at), name, arenaut_program_tensor_name(r->program, owner, names[1]),
+                      r->finding->first, p->base_pool[owner]);
 }
 
 arenaut_status arn_touch(arn_replay *r, uint32_t tensor, bool *skip) {
@@ -108,7 +108,8 @@ static arenaut_status reject_read(arn_replay *r, uint32_t tensor, uint32_t cell)
         fill_in(r, lost ? ARENAUT_RULE_STATE_LOST : ARENAUT_RULE_CLOBBERED, tensor, other, cell);
         return arn_reject(
             r->finding, r->err,
-            "%s %s '%.60s', but bytes [%" PRIu64 ", %" PRIu64 ") of pool %" PRIu32 " hold %s'%.60s'%s",
+            "%s %s '%.60s', but bytes [%" PRIu64 ", %" PRIu64 ") of pool %" PRIu32
+            " hold %s'%.60s'%s",
             where(r, at), how, name, r->finding->first, r->finding->end, r->finding->pool,
             holder == ARN_VARIES ? "on one way through the program " : "",
             other == ARENAUT_NONE ? "nothing"
@@ -117,14 +118,13 @@ static arenaut_status reject_read(arn_replay *r, uint32_t tensor, uint32_t cell)
     }
     const uint32_t stale = holder == ARN_NOBODY ? ARENAUT_NONE : holder & ~ARN_STALE;
     fill_in(r, state ? ARENAUT_RULE_STATE_LOST : ARENAUT_RULE_UNWRITTEN, tensor, stale, cell);
-    return arn_reject(r->finding, r->err,
-                      "%s %s '%.60s', but nobody has written its bytes [%" PRIu64 ", %" PRIu64
-                      ") of pool %" PRIu32 "%s%.60s",
-                      where(r, at), how, name, r->finding->first, r->finding->end,
-                      r->finding->pool, stale == ARENAUT_NONE ? "" : " since an earlier call left ",
-                      stale == ARENAUT_NONE
-                          ? ""
-                          : arenaut_program_tensor_name(r->program, stale, names[1]));
+    return arn_reject(
+        r->finding, r->err,
+        "%s %s '%.60s', but nobody has written its bytes [%" PRIu64 ", %" PRIu64
+        ") of pool %" PRIu32 "%s%.60s",
+        where(r, at), how, name, r->finding->first, r->finding->end, r->finding->pool,
+        stale == ARENAUT_NONE ? "" : " since an earlier call left ",
+        stale == ARENAUT_NONE ? "" : arenaut_program_tensor_name(r->program, stale, names[1]));
 }
 
 arenaut_status arn_reject_arguments(arn_replay *r, uint32_t tensor, uint32_t cell) {
@@ -135,8 +135,8 @@ arenaut_status arn_reject_arguments(arn_replay *r, uint32_t tensor, uint32_t cel
                       "%s: its arguments '%.60s' and '%.60s' share bytes [%" PRIu64 ", %" PRIu64
                       ") of pool %" PRIu32 ", which nothing allows",
                       where(r, at), arenaut_program_tensor_name(r->program, tensor, names[0]),
-                      arenaut_program_tensor_name(r->program, other, names[1]),
-                      r->finding->first, r->finding->end, r->finding->pool);
+                      arenaut_program_tensor_name(r->program, other, names[1]), r->finding->first,
+                      r->finding->end, r->finding->pool);
 }
 
 arenaut_status arn_read(arn_replay *r, uint32_t tensor) {
@@ -164,8 +164,8 @@ arenaut_status arn_write_apart(arn_replay *r, uint32_t tensor) {
     if (status != ARENAUT_OK || skip) return status;
     const arn_place *place = &r->places.place[tensor];
     /* One tensor, or two views of one storage, may be named twice: the program says so. */
-    const uint32_t cell = arn_shadow_find(&r->shadow, place->first, place->end,
-                                          r->places.owner[tensor], r->version);
+    const uint32_t cell =
+        arn_shadow_find(&r->shadow, place->first, place->end, r->places.owner[tensor], r->version);
     return cell == ARENAUT_NONE ? arn_write(r, tensor) : arn_reject_arguments(r, tensor, cell);
 }
 

@@ -46,7 +46,8 @@ static arenaut_status check_pool(const arn_plan_check *check, placed *at) {
     if (at->pool >= p->n_pools) {
         found(check, ARENAUT_RULE_POOL, at);
         return arn_reject(check->finding, check->err,
-                          "buffer '%.120s' is in pool %" PRIu32 ", which does not exist; there "
+                          "buffer '%.120s' is in pool %" PRIu32
+                          ", which does not exist; there "
                           "are %" PRIu32,
                           at->name, at->pool, p->n_pools);
     }
@@ -106,7 +107,10 @@ static uint32_t reserved_after(const arenaut_problem *p, uint32_t pool, uint64_t
         const uint32_t middle = low + (high - low) / 2;
         const arenaut_reserved *r = &p->reserved[middle];
         const bool passed = r->pool < pool || (r->pool == pool && r->end <= offset);
-        if (passed) low = middle + 1; else high = middle;
+        if (passed)
+            low = middle + 1;
+        else
+            high = middle;
     }
     return low;
 }
@@ -121,8 +125,8 @@ static arenaut_status check_reserved(const arn_plan_check *check, placed *at) {
     f->first = arn_max_u64(at->offset, r->first);
     f->end = arn_min_u64(at->end, r->end);
     return arn_reject(f, check->err,
-                      "buffer '%.120s' at [%" PRIu64 ", %" PRIu64 ") touches the reserved range [%"
-                      PRIu64 ", %" PRIu64 ") of pool %" PRIu32,
+                      "buffer '%.120s' at [%" PRIu64 ", %" PRIu64
+                      ") touches the reserved range [%" PRIu64 ", %" PRIu64 ") of pool %" PRIu32,
                       at->name, at->offset, at->end, r->first, r->end, at->pool);
 }
 
@@ -176,7 +180,8 @@ static arenaut_status reject_arena(const arn_plan_check *check, uint32_t pool, u
     check->finding->pool = pool;
     if (pool == ARENAUT_NONE) {
         return arn_reject(check->finding, check->err,
-                          "the plan states a total of %" PRIu64 " bytes; its arenas add up to %" PRIu64,
+                          "the plan states a total of %" PRIu64
+                          " bytes; its arenas add up to %" PRIu64,
                           stated, right);
     }
     return arn_reject(check->finding, check->err,

@@ -110,11 +110,15 @@ static arenaut_status run_while(arn_replay *r, const arenaut_op *op, uint32_t de
 
 static arenaut_status run_control(arn_replay *r, const arenaut_op *op, uint32_t depth) {
     switch (op->kind) {
-        case ARENAUT_OP_IF: return run_if(r, op, depth);
-        case ARENAUT_OP_WHILE: return run_while(r, op, depth);
+        case ARENAUT_OP_IF:
+            return run_if(r, op, depth);
+        case ARENAUT_OP_WHILE:
+            return run_while(r, op, depth);
         /* In a loop it is run each turn, which disturbs no less than the one time it is. */
-        case ARENAUT_OP_CALL_ONCE: return r->first_call ? run_call(r, op, depth) : ARENAUT_OK;
-        default: return run_call(r, op, depth);
+        case ARENAUT_OP_CALL_ONCE:
+            return r->first_call ? run_call(r, op, depth) : ARENAUT_OK;
+        default:
+            return run_call(r, op, depth);
     }
 }
 
@@ -238,8 +242,8 @@ static arenaut_status allocate(arn_replay *r, arn_region *region) {
     for (uint32_t i = 0; i < r->program->n_ops; i++) {
         const arenaut_op *op = &r->program->ops[i];
         if (op->n_inputs > most) most = op->n_inputs;
-        r->work_limit += ARN_REPLAY_WORK_EACH *
-                         (UINT64_C(1) + op->n_inputs + op->n_outputs + op->n_scratch);
+        r->work_limit +=
+            ARN_REPLAY_WORK_EACH * (UINT64_C(1) + op->n_inputs + op->n_outputs + op->n_scratch);
     }
     r->over = arn_region_allocate(region, most, sizeof *r->over);
     r->updated = arn_region_allocate(region, n, sizeof *r->updated);
@@ -255,8 +259,7 @@ static arenaut_status allocate(arn_replay *r, arn_region *region) {
     return ARENAUT_OK;
 }
 
-static arenaut_status check_call(const arenaut_program *program,
-                                 const arenaut_placement *placement,
+static arenaut_status check_call(const arenaut_program *program, const arenaut_placement *placement,
                                  const arenaut_replay_options *options, arenaut_error *err) {
     if (placement->n_tensors != program->n_tensors) {
         return arn_fail(err, ARENAUT_BAD_ARGUMENT, 0,

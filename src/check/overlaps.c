@@ -49,9 +49,9 @@ typedef struct sweep {
     bool *alive;
     uint32_t *heirs; /* living buffers that lie on this one by their same-base relation */
     counts starts, ends;
-    counts kin;   /* by number in the forest: the living */
-    counts hosts; /* by number in the forest: +1 where a living one's range begins, -1 past it */
-    uint32_t *owner;  /* per lifetime: its buffer */
+    counts kin;      /* by number in the forest: the living */
+    counts hosts;    /* by number in the forest: +1 where a living one's range begins, -1 past it */
+    uint32_t *owner; /* per lifetime: its buffer */
     uint32_t *births; /* lifetimes by first step */
     uint32_t *deaths; /* lifetimes by end */
 } sweep;
@@ -71,8 +71,7 @@ static bool lies_on_base(const sweep *s, uint32_t heir) {
     const uint32_t base = arenaut_problem_same_base(s->problem, heir);
     return base != ARENAUT_NONE && arenaut_problem_needs_memory(s->problem, base) &&
            s->plan->pool[base] == s->plan->pool[heir] &&
-           s->plan->offset[base] == s->plan->offset[heir] &&
-           !arn_slices_kin(s->slices, base, heir);
+           s->plan->offset[base] == s->plan->offset[heir] && !arn_slices_kin(s->slices, base, heir);
 }
 
 static bool may_overlap(const sweep *s, uint32_t a, uint32_t b) {

@@ -199,7 +199,10 @@ static void number_cells(const boundaries *all, const uint32_t *sorted, uint32_t
             places->cell_pool[last] = places->base_pool[places->owner[t]];
             places->cell_address[last] = all->address[at];
         }
-        if (at % 2 == 0) places->place[t].first = last; else places->place[t].end = last;
+        if (at % 2 == 0)
+            places->place[t].first = last;
+        else
+            places->place[t].end = last;
     }
     places->n_cells = n ? last : 0;
 }
@@ -224,9 +227,9 @@ static bool make_cells(const maker *m) {
     return true;
 }
 
-arenaut_status arn_places_make(const arenaut_program *program,
-                               const arenaut_placement *placement, bool exclude_io,
-                               arn_region *region, arn_places *places, arenaut_error *err) {
+arenaut_status arn_places_make(const arenaut_program *program, const arenaut_placement *placement,
+                               bool exclude_io, arn_region *region, arn_places *places,
+                               arenaut_error *err) {
     maker m = {program, placement, region, places, NULL, NULL};
     if (!allocate(&m) || !find_owners(&m)) return arn_no_memory(err);
     find_bases(&m);

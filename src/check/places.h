@@ -26,8 +26,8 @@ typedef struct arn_places {
 } arn_places;
 
 /* Takes memory from `region`. OK or NO_MEMORY. */
-arenaut_status arn_places_make(const arenaut_program *program,
-                               const arenaut_placement *placement, bool exclude_io,
-                               arn_region *region, arn_places *places, arenaut_error *err);
+arenaut_status arn_places_make(const arenaut_program *program, const arenaut_placement *placement,
+                               bool exclude_io, arn_region *region, arn_places *places,
+                               arenaut_error *err);
 
 #endif

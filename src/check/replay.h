@@ -30,8 +30,8 @@ typedef struct arn_replay {
     /* Work space of kernel.c: per input position of the op at work, the output that may be
      * written over it. */
     uint32_t *over;
-    uint32_t *updated; /* per owner: the latest version of an in-place op that had it as input */
-    uint32_t version; /* of the latest write; each op has one of its own */
+    uint32_t *updated;   /* per owner: the latest version of an in-place op that had it as input */
+    uint32_t version;    /* of the latest write; each op has one of its own */
     uint32_t method, op; /* at work, for findings; op NONE: before the first or after the last */
     bool first_call;
 } arn_replay;

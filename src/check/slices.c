@@ -84,8 +84,8 @@ arenaut_status arn_slices_make(const arn_plan_check *check, arn_slices *slices) 
     slices->leave = arn_allocate(check->allocator, p->n_buffers, sizeof *slices->leave);
     slices->host = arn_allocate(check->allocator, p->n_buffers, sizeof *slices->host);
     slices->delta = arn_allocate(check->allocator, p->n_buffers, sizeof *slices->delta);
-    const bool made = slices->enter && slices->leave && slices->host && slices->delta &&
-                      family_make(check, &f);
+    const bool made =
+        slices->enter && slices->leave && slices->host && slices->delta && family_make(check, &f);
     if (made) {
         /* The child lists have done their work: their space is used again. */
         number_forest(p, f.order, slices, f.first, f.next);

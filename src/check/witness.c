@@ -42,7 +42,10 @@ static bool alive_at(const arenaut_problem *p, uint32_t b, int64_t step) {
     uint32_t low = p->lifetime_start[b], high = p->lifetime_start[b + 1];
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
-        if (p->lifetime[middle].end <= step) low = middle + 1; else high = middle;
+        if (p->lifetime[middle].end <= step)
+            low = middle + 1;
+        else
+            high = middle;
     }
     return low < p->lifetime_start[b + 1] && p->lifetime[low].first <= step;
 }
@@ -134,8 +137,7 @@ static bool before_by_first(const void *context, uint32_t a, uint32_t b) {
     return all[a].first < all[b].first;
 }
 
-static uint32_t collect_obstacles(const argument *a, uint32_t mover, uint32_t pool,
-                                  obstacle *out) {
+static uint32_t collect_obstacles(const argument *a, uint32_t mover, uint32_t pool, obstacle *out) {
     const arenaut_problem *p = a->problem;
     uint32_t n = 0;
     for (uint32_t i = 0; i < p->n_reserved; i++) {

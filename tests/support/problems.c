@@ -53,7 +53,8 @@ static uint32_t random_lifetimes(rng *r, const problem_shape *shape, arenaut_int
     const uint32_t n = gaps ? rng_below(r, MAX_LIVES + 1) : 1;
     for (uint32_t i = 0; i < n; i++) {
         lives[i].first = rng_below(r, shape->max_steps);
-        lives[i].end = lives[i].first + rng_below(r, shape->max_steps - (uint32_t)lives[i].first + 1);
+        lives[i].end =
+            lives[i].first + rng_below(r, shape->max_steps - (uint32_t)lives[i].first + 1);
     }
     return n;
 }
@@ -63,8 +64,8 @@ static void random_pools(rng *r, const problem_shape *shape, arenaut_problem *pr
     for (uint32_t i = 0; i < n; i++) {
         const bool capped = shape->features & ARENAUT_FEATURE_CAPACITY && rng_once_in(r, 2);
         const bool aligned = shape->features & ARENAUT_FEATURE_ALIGNMENT;
-        add_pool(problem, NULL, capped ? shape->max_size + rng_below(r, shape->max_size * 4)
-                                       : ARENAUT_UNLIMITED,
+        add_pool(problem, NULL,
+                 capped ? shape->max_size + rng_below(r, shape->max_size * 4) : ARENAUT_UNLIMITED,
                  aligned ? UINT64_C(1) << rng_below(r, 4) : 1);
     }
 }

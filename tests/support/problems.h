@@ -23,10 +23,10 @@ void finish(arenaut_problem *problem);
 arenaut_problem *problem_of(const box *boxes, size_t n);
 
 typedef struct problem_shape {
-    uint32_t max_buffers;  /* at least 1 buffer, at most so many */
-    uint32_t max_size;     /* bytes; sizes of 0 occur */
-    uint32_t max_steps;    /* length of the time axis; empty lifetimes occur */
-    uint32_t features;     /* ARENAUT_FEATURE_* that may occur */
+    uint32_t max_buffers; /* at least 1 buffer, at most so many */
+    uint32_t max_size;    /* bytes; sizes of 0 occur */
+    uint32_t max_steps;   /* length of the time axis; empty lifetimes occur */
+    uint32_t features;    /* ARENAUT_FEATURE_* that may occur */
 } problem_shape;
 
 /* A valid, finished problem. Capacities, pins and reserved ranges are drawn blindly, so it

@@ -124,16 +124,25 @@ static void add_random_op(builder *b) {
     static const arenaut_op_kind calls[] = {ARENAUT_OP_IF, ARENAUT_OP_WHILE, ARENAUT_OP_CALL,
                                             ARENAUT_OP_CALL_ONCE};
     switch (rng_below(b->r, 12)) {
-        case 0: add_view_op(b); break;
-        case 1: add_update(b); break;
-        case 2: add_plain(b, ARENAUT_OP_DELEGATE); break;
-        case 3: add_plain(b, rng_once_in(b->r, 3) ? ARENAUT_OP_MAKES : ARENAUT_OP_OUT); break;
+        case 0:
+            add_view_op(b);
+            break;
+        case 1:
+            add_update(b);
+            break;
+        case 2:
+            add_plain(b, ARENAUT_OP_DELEGATE);
+            break;
+        case 3:
+            add_plain(b, rng_once_in(b->r, 3) ? ARENAUT_OP_MAKES : ARENAUT_OP_OUT);
+            break;
         case 4:
         case 5:
         case 6:
             if (b->n_submethods > 0) add_call(b, calls[rng_below(b->r, COUNT_OF(calls))]);
             break;
-        default: add_plain(b, ARENAUT_OP_OUT);
+        default:
+            add_plain(b, ARENAUT_OP_OUT);
     }
 }
 
@@ -156,7 +165,8 @@ static void add_kept(builder *b) {
 
 static void build_method(builder *b, bool entry) {
     uint32_t inputs[2], outputs[2];
-    const uint32_t method = entry ? begin_method(b->program, NULL) : begin_submethod(b->program, NULL);
+    const uint32_t method =
+        entry ? begin_method(b->program, NULL) : begin_submethod(b->program, NULL);
     const uint32_t n_inputs = 1 + rng_below(b->r, 2), n_outputs = rng_below(b->r, 3);
     b->n_available = 0;
     for (uint32_t i = 0; i < n_inputs; i++) {

@@ -97,7 +97,8 @@ static bool left_alone(const oracle *o, uint32_t t) {
     if (tensor_of(o, t)->bytes == 0 || callers || constant) return true;
     for (uint32_t i = 0; i < o->program->n_ops; i++) {
         const arenaut_op *op = &o->program->ops[i];
-        if (op->kind == ARENAUT_OP_MAKES && in_list(o, owner, op->outputs, op->n_outputs)) return true;
+        if (op->kind == ARENAUT_OP_MAKES && in_list(o, owner, op->outputs, op->n_outputs))
+            return true;
     }
     if (base_of(o, owner, &pool, &offset)) return false;
     return is_state(o, owner) || (o->options->exclude_io && is_entry_io(o, owner));
@@ -217,14 +218,16 @@ static bool is_fed(const oracle *o, uint32_t t) {
         }
     }
     for (uint32_t i = 0; i < o->program->n_ops; i++) {
-        if (in_list(o, owner, o->program->ops[i].outputs, o->program->ops[i].n_outputs)) return true;
+        if (in_list(o, owner, o->program->ops[i].outputs, o->program->ops[i].n_outputs))
+            return true;
     }
     return false;
 }
 
 static void run_aliasing(oracle *o, const arenaut_op *op) {
     for (uint32_t i = 0; i < op->n_inputs; i++) {
-        if (op->inputs[i] != ARENAUT_NONE && is_fed(o, op->inputs[i])) read_tensor(o, op->inputs[i]);
+        if (op->inputs[i] != ARENAUT_NONE && is_fed(o, op->inputs[i]))
+            read_tensor(o, op->inputs[i]);
     }
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         if (op->inputs[i] != ARENAUT_NONE && !is_fed(o, op->inputs[i])) {
@@ -332,7 +335,10 @@ static void run_method(oracle *o, uint32_t method) {
     const arenaut_method *m = &o->program->methods[method];
     for (uint32_t i = m->first_op; i < m->first_op + m->n_ops && !o->wrong; i++) {
         const arenaut_op *op = &o->program->ops[i];
-        if (op->n_calls > 0) run_calling(o, op); else run_kernel(o, op);
+        if (op->n_calls > 0)
+            run_calling(o, op);
+        else
+            run_kernel(o, op);
     }
 }
 
@@ -353,7 +359,8 @@ static void call_entry(oracle *o, uint32_t method) {
     for (uint32_t i = 0; i < m->n_inputs; i++) write_tensor(o, m->inputs[i], true);
     run_method(o, method);
     for (uint32_t i = 0; i < m->n_outputs; i++) read_tensor(o, m->outputs[i]);
-    for (uint32_t i = 0; i < m->n_inputs && o->options->keep_inputs; i++) read_tensor(o, m->inputs[i]);
+    for (uint32_t i = 0; i < m->n_inputs && o->options->keep_inputs; i++)
+        read_tensor(o, m->inputs[i]);
     for (uint32_t t = 0; t < o->program->n_tensors; t++) {
         if (owner_of(o, t) == t && is_state(o, t) && o->touched[t]) read_tensor(o, t);
     }

@@ -60,7 +60,8 @@ static void expect_overlap(scene *s, uint32_t a, uint32_t b, uint64_t first, uin
     assert_int_equal(s->finding.end, end);
 }
 
-#define OFFSETS(...) (const uint64_t[]){__VA_ARGS__}
+#define OFFSETS(...) \
+    (const uint64_t[]) { __VA_ARGS__ }
 #define BOXES(...) problem_of((const box[]){__VA_ARGS__}, COUNT_OF(((const box[]){__VA_ARGS__})))
 
 /* ---- one buffer ---- */

@@ -225,8 +225,7 @@ static void an_output_over_a_tensor_still_needed_is_rejected(void **state) {
     scene s;
     open_scene(&s);
     begin_method(s.p, "main");
-    const uint32_t x = input(&s, "x"), a = value(&s, "a"), b = value(&s, "b"),
-                   y = output(&s, "y");
+    const uint32_t x = input(&s, "x"), a = value(&s, "a"), b = value(&s, "b"), y = output(&s, "y");
     ADD_OP(s.p, IN(x), OUT(a));
     ADD_OP(s.p, IN(x), OUT(b));
     ADD_OP(s.p, IN(a, b), OUT(y));
@@ -583,8 +582,7 @@ static void an_aliasing_op_still_needs_its_input_whole(void **state) {
     scene s;
     open_scene(&s);
     begin_method(s.p, "main");
-    const uint32_t x = input(&s, "x"), a = value(&s, "a"), b = value(&s, "b"),
-                   y = output(&s, "y");
+    const uint32_t x = input(&s, "x"), a = value(&s, "a"), b = value(&s, "b"), y = output(&s, "y");
     ADD_OP(s.p, IN(x), OUT(a));
     ADD_OP(s.p, IN(x), OUT(b));
     ADD_OP(s.p, .kind = ARENAUT_OP_DELEGATE, IN(a, b), OUT(y), .arguments_may_alias = true);
@@ -675,8 +673,7 @@ static void a_callee_must_spare_its_callers_tensors(void **state) {
     scene s;
     open_scene(&s);
     const uint32_t m = begin_method(s.p, "main");
-    const uint32_t x = input(&s, "x"), a = value(&s, "a"), r = value(&s, "r"),
-                   y = output(&s, "y");
+    const uint32_t x = input(&s, "x"), a = value(&s, "a"), r = value(&s, "r"), y = output(&s, "y");
     ADD_OP(s.p, IN(x), OUT(a));
     ADD_OP(s.p, .kind = ARENAUT_OP_CALL, IN(x), OUT(r), CALLS(1));
     const uint32_t add = ADD_OP(s.p, IN(a, r), OUT(y));
@@ -711,7 +708,8 @@ static loop open_loop(scene *s) {
     l.i = input(s, "i");
     l.n = input(s, "n");
     l.r = output(s, "r");
-    l.op = ADD_OP(s->p, .name = "WHILE", .kind = ARENAUT_OP_WHILE, IN(l.i, l.n), OUT(l.r), CALLS(1, 2));
+    l.op = ADD_OP(s->p, .name = "WHILE", .kind = ARENAUT_OP_WHILE, IN(l.i, l.n), OUT(l.r),
+                  CALLS(1, 2));
     const uint32_t cond = begin_submethod(s->p, "cond");
     l.ci = input(s, "ci");
     l.cn = input(s, "cn");
@@ -1002,7 +1000,10 @@ static void calls_too_deep_are_refused(void **state) {
         scene s;
         open_scene(&s);
         for (uint32_t m = 0; m < depth; m++) {
-            if (m == 0) begin_method(s.p, NULL); else begin_submethod(s.p, NULL);
+            if (m == 0)
+                begin_method(s.p, NULL);
+            else
+                begin_submethod(s.p, NULL);
             if (m + 1 < depth) ADD_OP(s.p, .kind = ARENAUT_OP_CALL, CALLS(m + 1));
         }
         finish_program(s.p);
@@ -1018,8 +1019,12 @@ static void calls_that_multiply_are_refused(void **state) {
     scene s;
     open_scene(&s);
     for (uint32_t m = 0; m < 40; m++) {
-        if (m == 0) begin_method(s.p, NULL); else begin_submethod(s.p, NULL);
-        for (int i = 0; i < 2 && m + 1 < 40; i++) ADD_OP(s.p, .kind = ARENAUT_OP_CALL, CALLS(m + 1));
+        if (m == 0)
+            begin_method(s.p, NULL);
+        else
+            begin_submethod(s.p, NULL);
+        for (int i = 0; i < 2 && m + 1 < 40; i++)
+            ADD_OP(s.p, .kind = ARENAUT_OP_CALL, CALLS(m + 1));
     }
     finish_program(s.p);
     const clock_t begin = clock();
