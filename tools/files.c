@@ -83,7 +83,6 @@ exit_code input_open(const char *path, input_file *input) {
     *input = (input_file){.path = path};
     if (is_standard_stream(path)) {
         input->path = "standard input";
-        input->standard_input = true;
         return read_all(STDIN_FILENO, input->path, COPY_UP_TO / 16, input);
     }
     struct stat info;

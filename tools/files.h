@@ -11,7 +11,6 @@ typedef struct input_file {
     const uint8_t *data;
     size_t size;
     bool mapped;
-    bool standard_input;
     dev_t device; /* with `inode`: which file this is */
     ino_t inode;
 } input_file;

@@ -80,11 +80,10 @@ static exit_code check_search_options(const tool_options *o) {
     return EXIT_FINE;
 }
 
-exit_code job_read(tool_job *job, const char *path, const tool_options *options) {
-    *job = (tool_job){.options = options};
-    exit_code code = check_search_options(options); /* before any work */
-    if (code == EXIT_FINE) code = input_open(path, &job->input);
-    if (code == EXIT_FINE) code = read_document(job, &job->document);
+/* Reads job->input, whoever opened it. */
+static exit_code read_input(tool_job *job) {
+    const tool_options *options = job->options;
+    const exit_code code = read_document(job, &job->document);
     if (code != EXIT_FINE) return code;
     if (options->hash) sha256_hex(job->input.data, job->input.size, job->sha256);
     job->result = (arenaut_result){
@@ -309,6 +308,13 @@ static exit_code prepare_program(tool_job *job) {
     return EXIT_FINE;
 }
 
+exit_code job_read(tool_job *job, const char *path, const tool_options *options) {
+    *job = (tool_job){.options = options};
+    exit_code code = check_search_options(options); /* before any work */
+    if (code == EXIT_FINE) code = input_open(path, &job->input);
+    return code == EXIT_FINE ? read_input(job) : code;
+}
+
 exit_code job_prepare(tool_job *job) {
     exit_code code = refuse_unavailable(job->input.path, job->options);
     if (code != EXIT_FINE) return code;
@@ -412,12 +418,22 @@ exit_code job_make_plan(tool_job *job) {
     return code == EXIT_FINE ? account_for_scratch(job) : code;
 }
 
-exit_code job_run(tool_job *job, const char *path, const tool_options *options) {
-    exit_code code = job_read(job, path, options);
-    if (code == EXIT_FINE) code = job_prepare(job);
+static exit_code run_stages(tool_job *job) {
+    exit_code code = job_prepare(job);
     if (code == EXIT_FINE) code = job_find_today(job);
     if (code == EXIT_FINE) code = job_make_plan(job);
     return code;
+}
+
+exit_code job_run(tool_job *job, const char *path, const tool_options *options) {
+    const exit_code code = job_read(job, path, options);
+    return code == EXIT_FINE ? run_stages(job) : code;
+}
+
+exit_code job_run_again(tool_job *job, const tool_job *first, const tool_options *options) {
+    *job = (tool_job){.options = options, .input = first->input, .borrowed = true};
+    const exit_code code = read_input(job);
+    return code == EXIT_FINE ? run_stages(job) : code;
 }
 
 bool job_is_larger(const tool_job *job) {
@@ -439,5 +455,5 @@ void job_close(tool_job *job) {
     arenaut_lowering_free(job->lowering);
     arenaut_scratch_sizes_free(&job->scratch, NULL);
     arenaut_document_free(&job->document);
-    input_close(&job->input);
+    if (!job->borrowed) input_close(&job->input);
 }

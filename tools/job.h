@@ -23,6 +23,7 @@ typedef struct todays_plan {
 typedef struct tool_job {
     const tool_options *options;
     input_file input;
+    bool borrowed; /* another job closes the input */
     arenaut_document document;
     const arenaut_target *target; /* NULL for a bare problem */
     arenaut_scratch_sizes scratch;
@@ -48,6 +49,8 @@ exit_code job_make_plan(tool_job *job);
 exit_code job_plan_with(tool_job *job, const char **refusal);
 /* All of the above. */
 exit_code job_run(tool_job *job, const char *path, const tool_options *options);
+/* The same on the bytes that another job has read, which stays open meanwhile. */
+exit_code job_run_again(tool_job *job, const tool_job *first, const tool_options *options);
 void job_close(tool_job *job);
 
 /* Replays the program over tensors placed as `plan` says. EXIT_FINE, EXIT_NEGATIVE with

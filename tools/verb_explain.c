@@ -14,7 +14,7 @@ static exit_code try_remedy(const tool_job *job, tool_options changed, const cha
     changed.hash = false;
     changed.dump_after = NULL;
     set_quiet(true); /* notes about the file were given already */
-    const exit_code code = job_run(&other, job->options->files.items[0], &changed);
+    const exit_code code = job_run_again(&other, job, &changed);
     set_quiet(job->options->quiet);
     if (code == EXIT_FINE) {
         const uint64_t before = job->plan->total, after = other.plan->total;
@@ -33,8 +33,7 @@ static exit_code try_remedy(const tool_job *job, tool_options changed, const cha
 static exit_code put_remedies(const tool_job *job, arenaut_text *out) {
     tool_options changed = *job->options;
     exit_code code = EXIT_FINE;
-    const bool from_pipe = job->input.standard_input; /* it cannot be read again */
-    if (!job->lowering || from_pipe || job->stopped) return EXIT_FINE;
+    if (!job->lowering || job->stopped) return EXIT_FINE;
     if (!job->options->inplace && job->target->in_place) {
         changed.inplace = "on";
         code = try_remedy(job, changed, "results over operands (--inplace on)", out);

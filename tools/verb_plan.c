@@ -106,6 +106,11 @@ static void put_outcome(const planning *p, const text_style *style, arenaut_text
         text_printf(out, "  head       %s itself needs %s bytes there while it plans: that much stays\n",
                     job->target->name, with_commas(planning_temporaries(job)).text);
     }
+    if (job->options->verbose > 0) {
+        text_printf(out, "  search     %s, stopped by %s after %s steps, %.3f s\n", job->plan->planner,
+                    arenaut_stop_name(job->plan->stopped_by), with_commas(job->plan->effort).text,
+                    job->result.seconds);
+    }
     text_printf(out, "  check      %sok%s: %" PRIu32 " buffers lie apart", style->good, style->plain,
                 planned_buffers(job->problem));
     if (job->lowering) text_put(out, ", and a replay of the ops finds every byte in place");
@@ -117,6 +122,11 @@ static void put_outcome(const planning *p, const text_style *style, arenaut_text
             text_printf(out, "  (+%s bytes)", with_commas(p->written - job->input.size).text);
         }
         text_put(out, "\n");
+        if (job->today.overlaps) {
+            text_put(out, "  repaired   the plan in the file was wrong: ");
+            text_put_clean(out, job->today.finding.msg);
+            text_put(out, "\n");
+        }
     } else if (p->reason) {
         text_printf(out, "  written    nothing: %s\n", p->reason);
     }

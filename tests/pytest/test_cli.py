@@ -13,6 +13,7 @@ import os
 import re
 import signal
 import stat
+import struct
 import subprocess
 import time
 
@@ -141,6 +142,39 @@ def test_a_planned_file_is_left_as_it_is(shell):
     assert done.returncode == 0
     assert (shell.folder / "a.tflite").read_bytes() == before
     assert not (shell.folder / "b.tflite").exists()
+
+
+def spoil_plan(path):
+    """Puts every tensor of the plan in a planned model at offset 0, the mark untouched."""
+    data = bytearray(path.read_bytes())
+    for at in range(0, len(data) - 12, 4):
+        version, subgraphs, n = struct.unpack_from("<3i", data, at)
+        if version == 0 and subgraphs == 1 and n == 89:
+            break
+    else:
+        pytest.fail("no plan found in the file")
+    for i in range(n):
+        if struct.unpack_from("<i", data, at + 12 + 4 * i)[0] > 0:
+            struct.pack_into("<i", data, at + 12 + 4 * i, 0)
+    path.write_bytes(data)
+
+
+def test_a_wrong_plan_is_found_and_repaired(shell):
+    model = "data/mobilenet_v1_025_96_int8.tflite"
+    shell(f"arenaut plan {model} -o m.tflite && cp m.tflite good.tflite")
+    spoil_plan(shell.folder / "m.tflite")
+    done = shell("arenaut check m.tflite")
+    assert done.returncode == 1 and "wrong (" in done.stdout
+    found = json.loads(shell("arenaut check m.tflite --json").stdout)
+    assert found["ok"] is False and found["finding"]["message"]
+    done = shell("arenaut plan m.tflite -o fixed.tflite -f")
+    assert done.returncode == 0 and "repaired" in done.stdout, done.stdout + done.stderr
+    assert shell("arenaut check fixed.tflite").returncode == 0
+
+
+def test_a_pipe_by_name_is_read_once(shell):
+    done = shell("mkfifo p; cat data/elementwise_float.tflite > p & arenaut explain p")
+    assert done.returncode == 0 and "--inplace on" in done.stdout
 
 
 def test_planning_in_place_on_disk_is_safe(shell):
