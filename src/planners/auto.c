@@ -1,27 +1,122 @@
-/* auto: the best of everything. Bound, then a portfolio of orders and fits. */
+/* auto: the best of everything. The bound, then the portfolio, which settles most problems at
+ * once; then exact search where it can be had, and local search, until the bound or the
+ * effort is reached. Each starts from the best plan so far, or does not depend on it, so
+ * that the result is never worse than what the planners of the table find. */
+#include "core/fail.h"
+#include "planners/exact/exact.h"
+#include "planners/local_search.h"
+#include "planners/portfolio.h"
 #include "planners/settings.h"
-#include "planners/trial.h"
+
+/* ---- exact search, pool by pool ---- */
+
+typedef struct pool_search {
+    arenaut_planning *planning;
+    arn_meter *meter;
+    uint32_t pool;
+    uint64_t others;  /* the arenas of the other pools together */
+    uint64_t already; /* steps spent before this search */
+} pool_search;
+
+/* The offsets of a better plan are in place already. */
+static void take_arena(pool_search *s, uint64_t arena) {
+    const arenaut_problem *p = s->planning->problem;
+    arenaut_plan *plan = s->planning->plan;
+    if (arena == ARENAUT_UNPLACED || !arn_meter_improves(s->meter, arena + s->others)) return;
+    for (uint32_t b = 0; b < p->n_buffers && p->n_pools == 1; b++) {
+        if (arenaut_problem_needs_memory(p, b)) plan->pool[b] = 0;
+    }
+    arn_meter_improved(s->meter, arena + s->others);
+}
+
+/* A bound on one pool says something about the total only if there is no other. */
+static void take_bound(pool_search *s, uint64_t bound) {
+    arenaut_plan *plan = s->planning->plan;
+    if (plan->n_pools > 1 || bound <= plan->total_bound || bound == ARENAUT_UNPLACED) return;
+    plan->total_bound = plan->lower_bound[0] = bound;
+    if (!s->planning->options->capacity) s->meter->goal = bound;
+}
+
+static arenaut_verdict take_progress(void *context, uint64_t best, uint64_t bound,
+                                     uint64_t steps) {
+    pool_search *s = context;
+    take_arena(s, best);
+    take_bound(s, bound);
+    arn_meter_spend(s->meter, s->already + steps - s->meter->spent);
+    return s->meter->stopped ? ARENAUT_INTERRUPTED : ARENAUT_GO_ON;
+}
+
+static arenaut_status search_pool(pool_search *s, uint64_t effort) {
+    const arenaut_planning *planning = s->planning;
+    arenaut_plan *plan = planning->plan;
+    const bool has_plan = s->meter->best != ARENAUT_UNPLACED;
+    const arn_exact_input in = {
+        .problem = planning->problem,
+        .pool = s->pool,
+        .pool_of = plan->n_pools > 1 ? plan->pool : NULL,
+        .arena = has_plan ? plan->arena[s->pool] : ARENAUT_UNPLACED,
+        .bound = plan->n_pools > 1 ? plan->lower_bound[s->pool] : plan->total_bound,
+        .enough = planning->options->capacity,
+        .effort = effort,
+        .seed = planning->options->seed,
+        .progress = take_progress,
+        .progress_context = s,
+        .allocator = planning->allocator,
+    };
+    arn_exact_output out = {.offset = plan->offset};
+    arenaut_error ignored; /* a problem that it refuses is left to the others */
+    const arenaut_status st = arn_exact_run(&in, &out, &ignored);
+    if (st == ARENAUT_REFUSED) return ARENAUT_OK;
+    if (st == ARENAUT_NO_MEMORY) return arn_no_memory(planning->err);
+    if (st != ARENAUT_OK) return arn_fail(planning->err, st, ignored.at, "%s", ignored.msg);
+    if (out.improved) take_arena(s, out.arena);
+    take_bound(s, out.bound);
+    if (out.steps + s->already > s->meter->spent) {
+        arn_meter_spend(s->meter, out.steps + s->already - s->meter->spent);
+    }
+    if (!has_plan && out.arena == ARENAUT_UNPLACED && out.bound == ARENAUT_UNPLACED) {
+        plan->quality = ARENAUT_INFEASIBLE;
+    }
+    return ARENAUT_OK;
+}
+
+/* Spends what local search does not get. */
+static arenaut_status search_exactly(arenaut_planning *planning, arn_meter *meter) {
+    const arenaut_problem *p = planning->problem;
+    const uint64_t share = arn_local_search_share(meter->limit);
+    const uint64_t end = meter->limit > share ? meter->limit - share : 0;
+    if (arenaut_problem_features(p) & ~(uint32_t)(ARN_EXACT_HANDLES | ARENAUT_FEATURE_POOLS)) {
+        return ARENAUT_OK;
+    }
+    if (meter->best == ARENAUT_UNPLACED && p->n_pools > 1) return ARENAUT_OK;
+    arenaut_status st = ARENAUT_OK;
+    meter->planner = "exact";
+    for (uint32_t k = 0; k < p->n_pools && st == ARENAUT_OK; k++) {
+        if (meter->spent >= end || meter->stopped || meter->best <= meter->goal) break;
+        if (meter->best != ARENAUT_UNPLACED) {
+            st = arenaut_plan_measure(planning->plan, p, planning->err);
+            if (st != ARENAUT_OK) return st;
+        }
+        pool_search s = {planning, meter, k, 0, meter->spent};
+        for (uint32_t i = 0; i < p->n_pools; i++) {
+            if (i != k) s.others += planning->plan->arena[i];
+        }
+        st = search_pool(&s, (end - meter->spent) / (p->n_pools - k) + 1);
+    }
+    return st;
+}
 
 static arenaut_status auto_run(const arenaut_planner *self, arenaut_planning *planning) {
-    static const char *const letters[] = {"Z", "Z-", "TWA", "WAT", "TAW", "A", "L", "U", "CZA"};
-    static const arn_fit fits[] = {ARN_FIRST_FIT, ARN_BEST_FIT};
     arenaut_status st = arn_settings_check(planning, self, NULL);
     if (st != ARENAUT_OK) return st;
     arn_meter meter = arn_meter_start(planning, self->name);
-    for (unsigned how = 0; how <= ARN_COLLAPSE && st == ARENAUT_OK; how++) {
-        arn_bench bench;
-        st = arn_bench_open(&bench, planning, how);
-        if (st != ARENAUT_OK) return st;
-        for (size_t i = 0; i < sizeof letters / sizeof *letters && st == ARENAUT_OK; i++) {
-            arn_orders_sort(&bench.orders, letters[i], bench.order);
-            for (size_t k = 0; k < 4 && st == ARENAUT_OK; k++) {
-                const arn_rules rules = {.fit = fits[k % 2], .share = k < 2, .keep_hints = true};
-                if (meter.best == ARENAUT_UNPLACED || arn_meter_goes_on(&meter)) {
-                    st = arn_try_order(&bench, &meter, rules);
-                }
-            }
-        }
-        arn_bench_close(&bench);
+    st = arn_portfolio(planning, &meter);
+    if (st == ARENAUT_OK && arn_meter_goes_on(&meter)) st = search_exactly(planning, &meter);
+    if (planning->plan->quality == ARENAUT_INFEASIBLE) return st;
+    if (st == ARENAUT_OK && arn_meter_goes_on(&meter)) {
+        meter.planner = "local-search";
+        /* All that is left, which is more than its share where there was no exact search. */
+        st = arn_local_search(planning, &meter, meter.limit);
     }
     return st == ARENAUT_OK ? arn_meter_finish(&meter) : st;
 }

@@ -103,7 +103,8 @@ static bool heir_before(const void *context, uint32_t a, uint32_t b) {
 }
 
 /* Of several heirs at one step only one can lie on the base: they conflict with each other.
- * The largest saving keeps the load a lower bound. */
+ * The largest saving keeps the load a lower bound. With several pools the largest heir may
+ * be elsewhere, so there each saving is counted. */
 static bool add_savings(arn_load *load, const arn_hosts *hosts, arn_region *region) {
     const arenaut_problem *p = load->problem;
     if (!p->same_base) return true;
@@ -131,7 +132,8 @@ static bool add_savings(arn_load *load, const arn_hosts *hosts, arn_region *regi
     arn_sort_ids(order, n, heir_before, heirs, order + p->n_buffers);
     for (uint32_t i = 0; i < n; i++) {
         const heir *h = &heirs[order[i]], *last = i ? &heirs[order[i - 1]] : NULL;
-        if (last && last->base == h->base && last->step == h->step) continue;
+        const bool same = last && last->base == h->base && last->step == h->step;
+        if (same && p->n_pools == 1) continue;
         add_event(load, h->step, h->step + 1, h->bytes, h->buffer, true);
     }
     return true;

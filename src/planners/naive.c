@@ -2,6 +2,7 @@
  * over their base's memory share it. What a program needs without planning. */
 #include "core/checked.h"
 #include "core/fail.h"
+#include "planners/incumbents.h"
 #include "planners/items.h"
 #include "planners/meter.h"
 #include "planners/settings.h"
@@ -19,17 +20,7 @@ static uint64_t next_place(const arenaut_problem *p, uint32_t pool, const arn_it
     return at;
 }
 
-static void put(const arn_items *items, const arn_item *item, arenaut_plan *plan, uint32_t pool,
-                uint64_t offset, uint64_t *ends) {
-    for (uint32_t m = 0; m < item->n_members; m++) {
-        const uint32_t b = items->member[item->member + m];
-        plan->pool[b] = pool;
-        plan->offset[b] = offset + items->delta[b];
-    }
-    ends[pool] = arn_max_u64(ends[pool], offset + item->extent);
-}
-
-/* False if the item fits in no pool. */
+/* Writes the plan only if there is one. False if the item fits in no pool. */
 static bool put_in_first_pool(const arn_items *items, const arn_item *item, arenaut_plan *plan,
                               uint64_t *ends) {
     const arenaut_problem *p = items->problem;
@@ -38,41 +29,53 @@ static bool put_in_first_pool(const arn_items *items, const arn_item *item, aren
         const bool fixed = item->fixed != ARENAUT_UNPLACED;
         const uint64_t at = fixed ? item->fixed : next_place(p, k, item, ends[k]);
         if (at + item->extent > p->pool[k].capacity) continue;
-        put(items, item, plan, k, at, ends);
+        ends[k] = arn_max_u64(ends[k], at + item->extent);
+        for (uint32_t m = 0; m < item->n_members && plan; m++) {
+            const uint32_t b = items->member[item->member + m];
+            plan->pool[b] = k;
+            plan->offset[b] = at + items->delta[b];
+        }
         return true;
     }
     return false;
 }
 
-static bool place_all(const arn_items *items, arn_meter *meter) {
-    uint64_t ends[ARENAUT_MAX_POOLS] = {0};
+/* The sum of the arenas; ARENAUT_UNPLACED if something does not fit. */
+static uint64_t pile_up(const arn_items *items, arenaut_plan *plan) {
+    uint64_t ends[ARENAUT_MAX_POOLS] = {0}, total = 0;
     for (int fixed = 1; fixed >= 0; fixed--) {
         for (uint32_t i = 0; i < items->n; i++) {
             const arn_item *item = &items->item[i];
             if ((item->fixed != ARENAUT_UNPLACED) != fixed) continue;
-            if (!put_in_first_pool(items, item, meter->planning->plan, ends)) return false;
-            arn_meter_spend(meter, 1);
+            if (!put_in_first_pool(items, item, plan, ends)) return ARENAUT_UNPLACED;
         }
     }
-    uint64_t total = 0;
     for (uint32_t k = 0; k < items->problem->n_pools; k++) {
         total += arn_aligned(ends[k], items->problem->pool[k].align);
     }
-    arn_meter_improved(meter, total);
-    return true;
+    return total;
+}
+
+arenaut_status arn_try_naive(arenaut_planning *planning, arn_meter *meter) {
+    arn_items items;
+    const arenaut_status st = arn_items_make(planning->problem, ARN_COLLAPSE, planning->allocator,
+                                             &items, planning->err);
+    if (st != ARENAUT_OK) return st;
+    const uint64_t total = pile_up(&items, NULL);
+    arn_meter_spend(meter, items.n);
+    if (arn_meter_improves(meter, total)) {
+        pile_up(&items, planning->plan);
+        arn_meter_improved(meter, total);
+    }
+    arn_items_free(&items);
+    return ARENAUT_OK;
 }
 
 static arenaut_status naive_run(const arenaut_planner *self, arenaut_planning *planning) {
     arenaut_status st = arn_settings_check(planning, self, NULL);
-    if (st != ARENAUT_OK) return st;
-    arn_items items;
     arn_meter meter = arn_meter_start(planning, self->name);
-    st = arn_items_make(planning->problem, ARN_COLLAPSE, planning->allocator, &items,
-                        planning->err);
-    if (st != ARENAUT_OK) return st;
-    place_all(&items, &meter);
-    arn_items_free(&items);
-    return arn_meter_finish(&meter);
+    if (st == ARENAUT_OK) st = arn_try_naive(planning, &meter);
+    return st == ARENAUT_OK ? arn_meter_finish(&meter) : st;
 }
 
 const arenaut_planner arn_planner_naive = {

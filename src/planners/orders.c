@@ -7,25 +7,40 @@
 
 enum { KEYS = 3 };
 
+/* Maxima over sections: leaves from n_leaves on, node k above 2k and 2k + 1. */
 static void build_load_tree(arn_orders *orders) {
     const arn_timeline *t = orders->timeline;
-    const uint32_t m = t->n_sections;
-    for (uint32_t k = 0; k < m; k++) orders->load_tree[m + k] = t->load[k];
-    for (uint32_t k = m; k-- > 1;) {
-        orders->load_tree[k] =
-            arn_max_u64(orders->load_tree[2 * k], orders->load_tree[2 * k + 1]);
-    }
+    uint64_t *tree = orders->load_tree;
+    const uint32_t leaves = orders->n_leaves;
+    for (uint32_t k = 0; k < leaves; k++) tree[leaves + k] = k < t->n_sections ? t->load[k] : 0;
+    for (uint32_t k = leaves; k-- > 1;) tree[k] = arn_max_u64(tree[2 * k], tree[2 * k + 1]);
 }
 
 static uint64_t highest_load(const arn_orders *orders, uint32_t item) {
-    const uint32_t m = orders->timeline->n_sections;
+    const uint32_t leaves = orders->n_leaves;
     uint64_t highest = 0;
-    uint32_t low = orders->timeline->first[item] + m, high = orders->timeline->end[item] + m;
+    uint32_t low = orders->timeline->first[item] + leaves;
+    uint32_t high = orders->timeline->end[item] + leaves;
     for (; low < high; low /= 2, high /= 2) {
         if (low & 1) highest = arn_max_u64(highest, orders->load_tree[low++]);
         if (high & 1) highest = arn_max_u64(highest, orders->load_tree[--high]);
     }
     return highest;
+}
+
+/* The first section of the item with the highest load: up to the first subtree on the right
+ * that has it, then down to its leftmost leaf. */
+static uint32_t highest_section(const arn_orders *orders, uint32_t item) {
+    const uint64_t highest = highest_load(orders, item);
+    uint32_t node = orders->timeline->first[item] + orders->n_leaves;
+    while (orders->load_tree[node] < highest) {
+        while (node & 1) node /= 2;
+        node++;
+    }
+    while (node < orders->n_leaves) {
+        node = orders->load_tree[2 * node] >= highest ? 2 * node : 2 * node + 1;
+    }
+    return node - orders->n_leaves;
 }
 
 /* Items alive together with one are those that start before its end, less those that end
@@ -44,7 +59,7 @@ static void count_starts(arn_orders *orders) {
     }
 }
 
-static uint64_t count_conflicts(const arn_orders *orders, uint32_t item) {
+uint64_t arn_orders_count_conflicts(const arn_orders *orders, uint32_t item) {
     const arn_timeline *t = orders->timeline;
     const uint32_t *starts = orders->started, *ends = orders->started + t->n_sections + 1;
     return starts[t->end[item] - 1] - ends[t->first[item]];
@@ -59,7 +74,10 @@ bool arn_orders_init(arn_orders *orders, const arn_items *items, const arn_timel
         orders->key[k] = arn_region_allocate(region, items->n, sizeof *orders->key[k]);
         if (!orders->key[k]) return false;
     }
-    orders->load_tree = arn_region_allocate(region, 2 * sections, sizeof *orders->load_tree);
+    orders->n_leaves = 1;
+    while (orders->n_leaves < sections) orders->n_leaves *= 2;
+    orders->load_tree = arn_region_allocate(region, (size_t)orders->n_leaves * 2,
+                                            sizeof *orders->load_tree);
     orders->started = arn_region_allocate(region, 2 * (sections + 1), sizeof *orders->started);
     orders->scratch = arn_region_allocate(region, items->n, sizeof *orders->scratch);
     if (!orders->load_tree || !orders->started || !orders->scratch) return false;
@@ -81,7 +99,8 @@ static uint64_t key_of(const arn_orders *orders, uint32_t i, char letter) {
         case 'W': return width(item);
         case 'A': return arn_multiply(item->extent, width(item), &area) ? area : UINT64_MAX;
         case 'T': return highest_load(orders, i);
-        case 'C': return count_conflicts(orders, i);
+        case 'P': return ~(uint64_t)highest_section(orders, i);
+        case 'C': return arn_orders_count_conflicts(orders, i);
         case 'L': return ~unsigned_step(item->first);
         case 'U': return unsigned_step(item->end);
         default: return 0;
@@ -121,7 +140,7 @@ const char *arn_order_letters(const char *value) {
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (strcmp(value, words[i].word) == 0) return words[i].letters;
     }
-    const size_t n = strspn(value, "ZAWLUCT");
+    const size_t n = strspn(value, "ZAWLUCTP");
     if (n == 0 || n > KEYS) return NULL;
     return value[n] == '\0' || strcmp(value + n, "-") == 0 ? value : NULL;
 }

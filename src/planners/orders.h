@@ -3,6 +3,7 @@
  *     Z  size          W  length of life     A  size × length of life
  *     T  the highest load while it is alive  C  how many are alive with it
  *     L  earliest start                      U  latest end
+ *     P  earliest peak: the first section with the load of T
  *
  * "TWA" sorts by T, then W, then A, the largest first. Items that are equal in all keys keep
  * the order of their numbers, or the reverse of it if the name ends in '-'. */
@@ -16,6 +17,7 @@ typedef struct arn_orders {
     const arn_timeline *timeline;
     uint64_t *key[3];      /* per item, for the order being made */
     uint64_t *load_tree;   /* maxima over sections */
+    uint32_t n_leaves;     /* of that tree: a power of two */
     uint32_t *started;     /* per section: items that start before its end */
     uint32_t *scratch;
 } arn_orders;
@@ -27,10 +29,13 @@ bool arn_orders_init(arn_orders *orders, const arn_items *items, const arn_timel
 /* Writes all items in that order, fixed ones first in the order of their numbers. O(n log n). */
 void arn_orders_sort(arn_orders *orders, const char *letters, uint32_t *order);
 
+/* How many items are alive together with `item`, itself included. */
+uint64_t arn_orders_count_conflicts(const arn_orders *orders, uint32_t item);
+
 /* The letters for a setting's value: a word such as "size", or up to three letters, with
  * an optional '-'. NULL if it is neither. */
 const char *arn_order_letters(const char *value);
 
-#define ARN_ORDER_SETTING "order=size|area|lifetime|start|end|conflicts|load or up to 3 of ZAWLUCT"
+#define ARN_ORDER_SETTING "order=size|area|lifetime|start|end|conflicts|load or up to 3 of ZAWLUCTP"
 
 #endif

@@ -40,6 +40,7 @@ struct arn_placing {
     uint32_t *order; /* room for twice as many */
     uint32_t n_forbidden, forbidden_room, order_room;
     uint64_t hint_limit; /* hints above this are not worth keeping, and could overflow */
+    uint64_t scanned;    /* spans looked at since arn_placing_steps was last asked */
     bool out_of_memory;
 };
 
@@ -174,6 +175,14 @@ void arn_placing_free(arn_placing *placing) {
     arn_release(&allocator, placing);
 }
 
+enum { SPANS_PER_STEP = 512 };
+
+uint64_t arn_placing_steps(arn_placing *placing) {
+    const uint64_t steps = 1 + placing->scanned / SPANS_PER_STEP;
+    placing->scanned = 0;
+    return steps;
+}
+
 bool arn_placing_out_of_memory(const arn_placing *placing) { return placing->out_of_memory; }
 
 /* ---- choosing among gaps ---- */
@@ -213,12 +222,13 @@ static uint64_t chosen(const chooser *c) {
 }
 
 /* The usual case: one piece, and whatever is alive with it is in the way. */
-static uint64_t find_for_piece(const arn_placing *placing, const arn_item *item, uint32_t pool,
+static uint64_t find_for_piece(arn_placing *placing, const arn_item *item, uint32_t pool,
                                arn_fit fit) {
     chooser c = chooser_for(item, fit);
     for (uint32_t at = placing->head[pool]; at != ARENAUT_NONE; at = placing->blocks[at].next) {
         const block *b = &placing->blocks[at];
         if (b->end <= item->first || b->first >= item->end || b->top <= c.front) continue;
+        placing->scanned += b->n;
         for (uint32_t i = 0; i < b->n; i++) {
             if (b->ends[i] <= item->first || b->firsts[i] >= item->end) continue;
             if (close_gap(&c, b->low[i])) return c.best;
@@ -250,6 +260,7 @@ static void gather_spans(arn_placing *placing, const arn_piece *piece, uint32_t 
     for (uint32_t at = placing->head[pool]; at != ARENAUT_NONE; at = placing->blocks[at].next) {
         const block *b = &placing->blocks[at];
         if (b->end <= piece->first || b->first >= piece->end) continue;
+        placing->scanned += b->n;
         for (uint32_t i = 0; i < b->n; i++) {
             if (b->ends[i] <= piece->first || b->firsts[i] >= piece->end) continue;
             forbid(placing, b->low[i], b->high[i], piece, piece->buffer, b->buffer[i]);
@@ -449,6 +460,10 @@ bool arn_placing_place(arn_placing *placing, uint32_t id, arn_rules rules) {
     if (!arn_placing_find(placing, id, rules, &pool, &offset)) return false;
     arn_placing_put(placing, id, pool, offset);
     return true;
+}
+
+uint64_t arn_placing_offset(const arn_placing *placing, uint32_t item) {
+    return placing->offset[item];
 }
 
 uint64_t arn_placing_total(const arn_placing *placing) {

@@ -16,7 +16,7 @@
 typedef enum arn_fit {
     ARN_FIRST_FIT, /* the lowest gap */
     ARN_BEST_FIT,  /* the smallest gap, the lowest of equals */
-    ARN_ARENA_FIT, /* the same as one runtime does it: see tflite_arena.c */
+    ARN_ARENA_FIT, /* the same, measured as one runtime does it: see tflite_arena.c */
     ARN_ON_TOP,    /* above all that is alive at the same time */
 } arn_fit;
 
@@ -47,6 +47,13 @@ bool arn_placing_place(arn_placing *placing, uint32_t item, arn_rules rules);
 
 /* Whether a False above was for want of memory. Stays true until cleared. */
 bool arn_placing_out_of_memory(const arn_placing *placing);
+
+/* Of an item that has been placed. */
+uint64_t arn_placing_offset(const arn_placing *placing, uint32_t item);
+
+/* What has been done since this was last asked, in search steps: one, and one more for
+ * every few hundred spans that were looked at. */
+uint64_t arn_placing_steps(arn_placing *placing);
 
 /* The sum of the arenas as they are now. */
 uint64_t arn_placing_total(const arn_placing *placing);

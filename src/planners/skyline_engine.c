@@ -282,12 +282,13 @@ static void flatten(arn_skyline *s) {
     if (s->n_unused) new_plateau(s, 0, s->timeline->n_sections, 0, ARENAUT_NONE, ARENAUT_NONE);
 }
 
-bool arn_skyline_run(arn_skyline *s, const uint32_t *order, uint32_t n, uint64_t limit,
-                     uint64_t *offset, uint64_t *top) {
+uint32_t arn_skyline_run(arn_skyline *s, const uint32_t *order, uint32_t n, uint64_t limit,
+                         uint64_t *offset, uint64_t *top) {
+    uint32_t placed = 0;
     flatten(s);
     rank_items(&s->tree, order, n);
     *top = 0;
-    for (uint32_t placed = 0; placed < n;) {
+    while (placed < n) {
         const uint32_t id = s->heap[0];
         const plateau *p = &s->plateaus[id];
         const uint32_t rank = best_within(&s->tree, 1, p->first, p->end, ARENAUT_NONE);
@@ -299,11 +300,11 @@ bool arn_skyline_run(arn_skyline *s, const uint32_t *order, uint32_t n, uint64_t
         const arn_item *item = &s->items->item[i];
         offset[i] = arn_aligned(p->height, item->align);
         const uint64_t end = offset[i] + item->extent;
-        if (end > limit) return false;
+        if (end > limit) break;
         *top = arn_max_u64(*top, end);
         remove_item(&s->tree, i);
         build_on(s, id, s->timeline->first[i], s->timeline->end[i], end);
         placed++;
     }
-    return true;
+    return placed;
 }

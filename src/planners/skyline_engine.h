@@ -20,9 +20,9 @@ typedef struct arn_skyline arn_skyline;
 arn_skyline *arn_skyline_new(const arn_items *items, const arn_timeline *timeline,
                              arn_region *region);
 
-/* Places the `n` items of `order` and writes their offsets (per item). Stops with false as
- * soon as something would end above `limit`. */
-bool arn_skyline_run(arn_skyline *skyline, const uint32_t *order, uint32_t n, uint64_t limit,
-                     uint64_t *offset, uint64_t *top);
+/* Places the `n` items of `order` and writes their offsets (per item) and the highest end.
+ * Stops as soon as something would end above `limit`. Returns how many were placed. */
+uint32_t arn_skyline_run(arn_skyline *skyline, const uint32_t *order, uint32_t n, uint64_t limit,
+                         uint64_t *offset, uint64_t *top);
 
 #endif

@@ -5,6 +5,7 @@
  * the lowest gap between placed buffers whose lifetimes meet its own. A lifetime is from the
  * first use to the last, without gaps, and whatever ends before step 0 (a tensor that no op
  * touches) is thought to be alive at one common step. */
+#include "planners/incumbents.h"
 #include "planners/settings.h"
 #include "planners/trial.h"
 
@@ -18,18 +19,22 @@ static void join_untouched(arn_items *items) {
     }
 }
 
-static arenaut_status tflm_run(const arenaut_planner *self, arenaut_planning *planning) {
-    arenaut_status st = arn_settings_check(planning, self, NULL);
-    if (st != ARENAUT_OK) return st;
+arenaut_status arn_try_tflm_greedy(arenaut_planning *planning, arn_meter *meter) {
     arn_bench bench;
-    arn_meter meter = arn_meter_start(planning, self->name);
-    st = arn_bench_open(&bench, planning, ARN_HULL);
+    arenaut_status st = arn_bench_open(&bench, planning, ARN_HULL);
     if (st != ARENAUT_OK) return st;
     join_untouched(&bench.items);
     arn_orders_sort(&bench.orders, "Z-", bench.order);
     const arn_rules rules = {.fit = ARN_FIRST_FIT};
-    st = arn_try_order(&bench, &meter, rules);
+    st = arn_try_order(&bench, meter, rules);
     arn_bench_close(&bench);
+    return st;
+}
+
+static arenaut_status tflm_greedy_run(const arenaut_planner *self, arenaut_planning *planning) {
+    arenaut_status st = arn_settings_check(planning, self, NULL);
+    arn_meter meter = arn_meter_start(planning, self->name);
+    if (st == ARENAUT_OK) st = arn_try_tflm_greedy(planning, &meter);
     return st == ARENAUT_OK ? arn_meter_finish(&meter) : st;
 }
 
@@ -38,5 +43,5 @@ const arenaut_planner arn_planner_tflm_greedy = {
     .summary = "the micro runtime's own: by size, lowest gap",
     .handles = ARENAUT_FEATURE_ALIGNMENT | ARENAUT_FEATURE_GAPS | ARENAUT_FEATURE_CAPACITY |
                ARENAUT_FEATURE_FIXED_OFFSETS | ARENAUT_FEATURE_SAME_BASE | ARENAUT_FEATURE_HINTS,
-    .run = tflm_run,
+    .run = tflm_greedy_run,
 };

@@ -40,30 +40,28 @@ static bool need_skyline(arn_bench *bench) {
     return bench->skyline != NULL;
 }
 
-static void keep(arn_meter *meter, const arn_placing *placing) {
-    arenaut_plan *plan = meter->planning->plan;
-    arn_placing_export(placing, plan->pool, plan->offset);
-    arn_meter_improved(meter, arn_placing_total(placing));
+/* After a placement: whether this trial may go on. Without a plan nothing stops it. */
+static bool is_worth_it(const arn_bench *bench, arn_meter *meter, uint64_t limit) {
+    const bool go_on = arn_meter_spend(meter, arn_placing_steps(bench->placing)) ||
+                       meter->best == ARENAUT_UNPLACED;
+    return go_on && arn_placing_total(bench->placing) <= limit;
 }
 
-/* After a placement: whether this trial can still become the best plan. */
-static bool is_worth_it(arn_meter *meter, uint64_t total) {
-    const bool go_on = arn_meter_spend(meter, 1) || meter->best == ARENAUT_UNPLACED;
-    return go_on && arn_meter_improves(meter, total);
-}
-
-arenaut_status arn_try_order(arn_bench *bench, arn_meter *meter, arn_rules rules) {
+arenaut_status arn_place_in_order(arn_bench *bench, arn_meter *meter, arn_rules rules,
+                                  uint64_t limit, uint64_t *total) {
+    *total = ARENAUT_UNPLACED;
     if (!need_placing(bench)) return arn_no_memory(meter->planning->err);
     arn_placing *placing = bench->placing;
+    bench->by_skyline = false;
     arn_placing_clear(placing);
     for (uint32_t i = 0; i < bench->items.n; i++) {
         if (!arn_placing_place(placing, bench->order[i], rules)) {
             return arn_placing_out_of_memory(placing) ? arn_no_memory(meter->planning->err)
                                                       : ARENAUT_OK;
         }
-        if (!is_worth_it(meter, arn_placing_total(placing))) return ARENAUT_OK;
+        if (!is_worth_it(bench, meter, limit)) return ARENAUT_OK;
     }
-    keep(meter, placing);
+    *total = arn_placing_total(placing);
     return ARENAUT_OK;
 }
 
@@ -89,38 +87,29 @@ static uint32_t first_pool(const arn_item *item) {
     return pool;
 }
 
-static void export_skyline(const arn_bench *bench, arenaut_plan *plan) {
-    const arn_items *items = &bench->items;
-    for (uint32_t b = 0; b < items->problem->n_buffers; b++) {
-        const uint32_t owner = items->owner[b];
-        if (owner == ARENAUT_NONE) continue;
-        plan->pool[b] = first_pool(&items->item[owner]);
-        plan->offset[b] = bench->offset[owner] + items->delta[b];
-    }
-}
-
 /* Each pool by itself: its items come to the front of the order, in the same order. */
-static arenaut_status try_plain_skyline(arn_bench *bench, arn_meter *meter) {
+static arenaut_status place_by_plain_skyline(arn_bench *bench, arn_meter *meter, uint64_t limit,
+                                             uint64_t *total) {
     const arn_items *items = &bench->items;
     const arenaut_problem *p = items->problem;
+    uint64_t sum = 0;
     if (!need_skyline(bench)) return arn_no_memory(meter->planning->err);
-    uint64_t total = 0;
+    bench->by_skyline = true;
     for (uint32_t k = 0; k < p->n_pools; k++) {
         uint32_t n = 0, *picked = p->n_pools == 1 ? bench->order : bench->orders.scratch;
         for (uint32_t i = 0; i < items->n; i++) {
             const uint32_t id = bench->order[i];
             if (first_pool(&items->item[id]) == k) picked[n++] = id;
         }
-        uint64_t limit = p->pool[k].capacity, top;
-        if (meter->best != ARENAUT_UNPLACED) limit = arn_min_u64(limit, meter->best - 1);
-        const bool fits = arn_skyline_run(bench->skyline, picked, n, limit, bench->offset, &top);
-        arn_meter_spend(meter, n);
-        if (!fits) return ARENAUT_OK;
-        total += arn_aligned(top, p->pool[k].align);
+        uint64_t top;
+        const uint64_t most = arn_min_u64(p->pool[k].capacity, limit - sum);
+        const uint32_t placed =
+            arn_skyline_run(bench->skyline, picked, n, most, bench->offset, &top);
+        const bool go_on = arn_meter_spend(meter, placed) || meter->best == ARENAUT_UNPLACED;
+        sum += arn_aligned(top, p->pool[k].align);
+        if (placed < n || sum > limit || !go_on) return ARENAUT_OK;
     }
-    if (!arn_meter_improves(meter, total)) return ARENAUT_OK;
-    export_skyline(bench, meter->planning->plan);
-    arn_meter_improved(meter, total);
+    *total = sum;
     return ARENAUT_OK;
 }
 
@@ -151,9 +140,10 @@ static void sift_down(waiting *heap, uint32_t n, uint32_t at) {
 /* The same idea for every kind of problem: the item at the top of the heap is asked where it
  * would go now, and placed if that is where the heap thought. */
 static arenaut_status place_lowest_first(arn_bench *bench, arn_meter *meter, arn_rules rules,
-                                         waiting *heap) {
+                                         uint64_t limit, waiting *heap, uint64_t *total) {
     arn_placing *placing = bench->placing;
     uint32_t n = bench->items.n;
+    bench->by_skyline = false;
     arn_placing_clear(placing);
     for (uint32_t i = 0; i < n; i++) {
         const arn_item *item = &bench->items.item[bench->order[i]];
@@ -177,26 +167,67 @@ static arenaut_status place_lowest_first(arn_bench *bench, arn_meter *meter, arn
             heap[0] = heap[--n];
         }
         sift_down(heap, n, 0);
-        if (!is_worth_it(meter, arn_placing_total(placing))) return ARENAUT_OK;
+        if (!is_worth_it(bench, meter, limit)) return ARENAUT_OK;
     }
-    keep(meter, placing);
+    *total = arn_placing_total(placing);
     return ARENAUT_OK;
 }
 
 /* Above this the general skyline takes too long: quadratic at the least. */
 enum { MOST_WAITING = 4000 };
 
-arenaut_status arn_try_skyline(arn_bench *bench, arn_meter *meter, arn_rules rules) {
-    if (arn_skyline_suits(bench, rules.share, true) ||
-        (bench->items.n > MOST_WAITING && arn_skyline_suits(bench, rules.share, false))) {
-        return try_plain_skyline(bench, meter);
+arenaut_status arn_place_by_skyline(arn_bench *bench, arn_meter *meter, arn_rules rules,
+                                    uint64_t limit, uint64_t *total) {
+    *total = ARENAUT_UNPLACED;
+    const bool is_large = bench->items.n > MOST_WAITING;
+    if (arn_skyline_suits(bench, rules.share, !is_large)) {
+        return place_by_plain_skyline(bench, meter, limit, total);
     }
-    if (bench->items.n > MOST_WAITING) return arn_try_order(bench, meter, rules);
+    if (is_large) return ARENAUT_OK;
     waiting *heap = arn_allocate(bench->allocator, bench->items.n, sizeof *heap);
     arenaut_status st = ARENAUT_NO_MEMORY;
-    if (heap && need_placing(bench)) st = place_lowest_first(bench, meter, rules, heap);
+    if (heap && need_placing(bench)) {
+        st = place_lowest_first(bench, meter, rules, limit, heap, total);
+    }
     arn_release(bench->allocator, heap);
     return st == ARENAUT_NO_MEMORY ? arn_no_memory(meter->planning->err) : st;
+}
+
+/* ---- keeping ---- */
+
+uint64_t arn_bench_offset(const arn_bench *bench, uint32_t item) {
+    return bench->by_skyline ? bench->offset[item] : arn_placing_offset(bench->placing, item);
+}
+
+void arn_keep(const arn_bench *bench, arn_meter *meter, uint64_t total) {
+    const arn_items *items = &bench->items;
+    arenaut_plan *plan = meter->planning->plan;
+    if (!bench->by_skyline) arn_placing_export(bench->placing, plan->pool, plan->offset);
+    for (uint32_t b = 0; b < items->problem->n_buffers && bench->by_skyline; b++) {
+        const uint32_t owner = items->owner[b];
+        if (owner == ARENAUT_NONE) continue;
+        plan->pool[b] = first_pool(&items->item[owner]);
+        plan->offset[b] = bench->offset[owner] + items->delta[b];
+    }
+    arn_meter_improved(meter, total);
+}
+
+static uint64_t just_better(const arn_meter *meter) {
+    return meter->best == ARENAUT_UNPLACED ? ARENAUT_UNPLACED - 1 : meter->best - 1;
+}
+
+arenaut_status arn_try_order(arn_bench *bench, arn_meter *meter, arn_rules rules) {
+    uint64_t total;
+    const arenaut_status st = arn_place_in_order(bench, meter, rules, just_better(meter), &total);
+    if (st == ARENAUT_OK && total != ARENAUT_UNPLACED) arn_keep(bench, meter, total);
+    return st;
+}
+
+arenaut_status arn_try_skyline(arn_bench *bench, arn_meter *meter, arn_rules rules) {
+    uint64_t total;
+    const arenaut_status st = arn_place_by_skyline(bench, meter, rules, just_better(meter), &total);
+    if (st == ARENAUT_OK && total != ARENAUT_UNPLACED) arn_keep(bench, meter, total);
+    return st;
 }
 
 arenaut_status arn_plan_in_order(arenaut_planning *planning, const char *planner, unsigned how,

@@ -12,10 +12,11 @@ typedef struct arn_bench {
     arn_items items;
     arn_timeline timeline;
     arn_orders orders;
-    uint32_t *order;        /* room for all items */
-    uint64_t *offset;       /* per item: scratch for the skyline */
-    arn_placing *placing;   /* made when first needed, as is the next */
+    uint32_t *order;      /* room for all items */
+    uint64_t *offset;     /* per item: where the plain skyline put it */
+    arn_placing *placing; /* made when first needed, as is the next */
     arn_skyline *skyline;
+    bool by_skyline;      /* the last trial left its places in `offset`, not in `placing` */
     const arenaut_allocator *allocator;
 } arn_bench;
 
@@ -23,9 +24,21 @@ typedef struct arn_bench {
 arenaut_status arn_bench_open(arn_bench *bench, const arenaut_planning *planning, unsigned how);
 void arn_bench_close(arn_bench *bench);
 
-/* Both place all items by bench->order and keep the plan if it is the best so far. They give
- * up when something does not fit, or the arenas are no better than the best. NO_MEMORY, or
- * OK whatever comes of it. */
+/* Both place all items by bench->order and set *total to the sum of the arenas; they give up
+ * and set it to ARENAUT_UNPLACED when something does not fit, or the total would pass
+ * `limit`. NO_MEMORY, or OK whatever comes of it. */
+arenaut_status arn_place_in_order(arn_bench *bench, arn_meter *meter, arn_rules rules,
+                                  uint64_t limit, uint64_t *total);
+arenaut_status arn_place_by_skyline(arn_bench *bench, arn_meter *meter, arn_rules rules,
+                                    uint64_t limit, uint64_t *total);
+
+/* Where the last trial put an item. */
+uint64_t arn_bench_offset(const arn_bench *bench, uint32_t item);
+
+/* Makes what was placed last the plan. */
+void arn_keep(const arn_bench *bench, arn_meter *meter, uint64_t total);
+
+/* The same, kept if it makes the best plan so far. */
 arenaut_status arn_try_order(arn_bench *bench, arn_meter *meter, arn_rules rules);
 arenaut_status arn_try_skyline(arn_bench *bench, arn_meter *meter, arn_rules rules);
 
