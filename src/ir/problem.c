@@ -147,40 +147,75 @@ static bool store_row(arenaut_problem *problem, uint32_t b, const arenaut_buffer
     return true;
 }
 
-/* Sorts and merges a buffer's lifetimes where they lie, from `start` on. They are few. */
-static void normalise_lifetimes(arenaut_problem *problem, uint32_t start) {
-    arenaut_interval *life = problem->lifetime;
-    for (uint32_t i = start + 1; i < problem->n_lifetimes; i++) {
+/* Puts `n` elements of `size` bytes at `array` in the order of `before`. */
+static bool sort_array(const arenaut_allocator *allocator, void *array, uint32_t n, size_t size,
+                       arn_before_fn before) {
+    uint32_t *ids = arn_allocate(allocator, (size_t)n * 2, sizeof *ids);
+    char *sorted = arn_allocate(allocator, n, size);
+    if (ids && sorted) {
+        for (uint32_t i = 0; i < n; i++) ids[i] = i;
+        arn_sort_ids(ids, n, before, array, ids + n);
+        for (uint32_t i = 0; i < n; i++) {
+            memcpy(sorted + i * size, (const char *)array + ids[i] * size, size);
+        }
+        if (n) memcpy(array, sorted, n * size);
+    }
+    const bool done = ids && sorted;
+    arn_release(allocator, ids);
+    arn_release(allocator, sorted);
+    return done;
+}
+
+static bool lifetime_before(const void *context, uint32_t a, uint32_t b) {
+    const arenaut_interval *life = context;
+    return life[a].first < life[b].first;
+}
+
+/* Most buffers have one lifetime and hardly any more than a few; those are sorted where
+ * they lie. */
+static bool sort_lifetimes(const arenaut_allocator *allocator, arenaut_interval *life,
+                           uint32_t n) {
+    enum { FEW = 16 };
+    if (n > FEW) return sort_array(allocator, life, n, sizeof *life, lifetime_before);
+    for (uint32_t i = 1; i < n; i++) {
         const arenaut_interval moving = life[i];
         uint32_t k = i;
-        for (; k > start && life[k - 1].first > moving.first; k--) life[k] = life[k - 1];
+        for (; k > 0 && life[k - 1].first > moving.first; k--) life[k] = life[k - 1];
         life[k] = moving;
     }
-    uint32_t kept = start;
-    for (uint32_t i = start; i < problem->n_lifetimes; i++) {
-        if (kept > start && life[i].first <= life[kept - 1].end) {
+    return true;
+}
+
+/* Merges sorted lifetimes that overlap or touch, and returns how many are left. */
+static uint32_t merge_lifetimes(arenaut_interval *life, uint32_t n) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        if (kept > 0 && life[i].first <= life[kept - 1].end) {
             if (life[i].end > life[kept - 1].end) life[kept - 1].end = life[i].end;
         } else {
             life[kept++] = life[i];
         }
     }
-    problem->n_lifetimes = kept;
+    return kept;
 }
 
+/* Appends the buffer's lifetimes; problem->n_lifetimes is set only when all went well. */
 static arenaut_status add_lifetimes(arenaut_problem *problem, const arenaut_buffer *buffer,
                                     arenaut_error *err) {
     struct arenaut_problem_store *store = problem->store;
     const uint32_t start = problem->n_lifetimes;
+    if (buffer->n_lifetimes == 0) return ARENAUT_OK;
     if (!arn_grow(&store->allocator, (void **)&problem->lifetime, &store->lifetimes,
                   (uint64_t)start + buffer->n_lifetimes, sizeof *problem->lifetime)) {
         return arn_no_memory(err);
     }
+    arenaut_interval *life = problem->lifetime + start;
+    uint32_t n = 0;
     for (uint32_t i = 0; i < buffer->n_lifetimes; i++) {
-        if (buffer->lifetimes[i].first < buffer->lifetimes[i].end) {
-            problem->lifetime[problem->n_lifetimes++] = buffer->lifetimes[i];
-        }
+        if (buffer->lifetimes[i].first < buffer->lifetimes[i].end) life[n++] = buffer->lifetimes[i];
     }
-    normalise_lifetimes(problem, start);
+    if (!sort_lifetimes(&store->allocator, life, n)) return arn_no_memory(err);
+    problem->n_lifetimes = start + merge_lifetimes(life, n);
     return ARENAUT_OK;
 }
 
@@ -318,25 +353,6 @@ static bool reserved_before(const void *context, uint32_t a, uint32_t b) {
     const arenaut_reserved *ranges = context;
     return ranges[a].pool != ranges[b].pool ? ranges[a].pool < ranges[b].pool
                                             : ranges[a].first < ranges[b].first;
-}
-
-/* Puts `n` elements of `size` bytes at `array` in the order of `before`. */
-static bool sort_array(const arenaut_allocator *allocator, void *array, uint32_t n, size_t size,
-                       arn_before_fn before) {
-    uint32_t *ids = arn_allocate(allocator, (size_t)n * 2, sizeof *ids);
-    char *sorted = arn_allocate(allocator, n, size);
-    if (ids && sorted) {
-        for (uint32_t i = 0; i < n; i++) ids[i] = i;
-        arn_sort_ids(ids, n, before, array, ids + n);
-        for (uint32_t i = 0; i < n; i++) {
-            memcpy(sorted + i * size, (const char *)array + ids[i] * size, size);
-        }
-        if (n) memcpy(array, sorted, n * size);
-    }
-    const bool done = ids && sorted;
-    arn_release(allocator, ids);
-    arn_release(allocator, sorted);
-    return done;
 }
 
 static void merge_conflicts(arenaut_problem *problem) {

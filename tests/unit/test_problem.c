@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <setjmp.h>
 #include <cmocka.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <arenaut/plan.h>
@@ -35,6 +36,24 @@ static void lifetimes_are_sorted_and_merged(void **state) {
     assert_memory_equal(arenaut_problem_lifetimes(p, 0), expected, sizeof expected);
     assert_int_equal(arenaut_problem_finish(p, NULL), ARENAUT_OK);
     arenaut_problem_free(p);
+}
+
+/* A buffer's lifetimes in the worst order must not cost n² time. */
+static void many_lifetimes_are_sorted_quickly(void **state) {
+    (void)state;
+    enum { N = 300000 };
+    arenaut_interval *lives = malloc(N * sizeof *lives);
+    assert_non_null(lives);
+    for (int64_t i = 0; i < N; i++) lives[i] = (arenaut_interval){2 * (N - i), 2 * (N - i) + 1};
+    arenaut_problem *p = fresh();
+    arenaut_buffer b = buffer_of(16, lives);
+    b.n_lifetimes = N;
+    assert_int_equal(arenaut_problem_add_buffer(p, &b, NULL, NULL), ARENAUT_OK);
+    assert_int_equal(arenaut_problem_lifetime_count(p, 0), N);
+    assert_int_equal(arenaut_problem_lifetimes(p, 0)[0].first, 2);
+    assert_int_equal(arenaut_problem_finish(p, NULL), ARENAUT_OK);
+    arenaut_problem_free(p);
+    free(lives);
 }
 
 static void rare_columns_appear_with_their_defaults(void **state) {
@@ -228,6 +247,7 @@ static void a_plan_is_measured_per_pool_and_rounded_up(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lifetimes_are_sorted_and_merged),
+        cmocka_unit_test(many_lifetimes_are_sorted_quickly),
         cmocka_unit_test(rare_columns_appear_with_their_defaults),
         cmocka_unit_test(edges_and_reserved_ranges_end_up_sorted_without_duplicates),
         cmocka_unit_test(used_features_are_found),
