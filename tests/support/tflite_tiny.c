@@ -48,6 +48,7 @@ static void add_init(tflite_tiny *t) {
         const size_t tensor = add_tensor(f, tensors, i, NULL, &shape, 1);
         flat_number(f, tensor, TENSOR_TYPE, 1, INT8);
         if (i == 0) t->buffer_c = flat_number(f, tensor, TENSOR_BUFFER, 4, 1);
+        t->tensor_d = tensor; /* the last one */
     }
     const size_t operators = flat_vector(f, graph, SUBGRAPH_OPERATORS, 4, 1);
     const size_t relu = flat_item(f, operators, 0, 13);

@@ -16,6 +16,7 @@ typedef struct tflite_tiny {
     size_t subgraphs, buffers, operators;       /* first elements; operators of subgraph 0 */
     size_t relu_code, call_code;                /* the builtin numbers */
     size_t tensor_a, type_a, shape_a, buffer_c; /* a's table and numbers; c's buffer */
+    size_t tensor_d;
     size_t relu, relu_opcode, relu_inputs, relu_outputs;
     size_t call_options_type, call_subgraph;
     size_t inputs, outputs; /* of subgraph 0 */

@@ -349,6 +349,21 @@ static void data_at_places_in_the_file_is_refused(void **state) {
     free_flatfile(tiny.file);
 }
 
+/* d is tensor 1 of subgraph 1; the runtime looks at entry 1, which is b's. */
+static void a_variable_that_the_runtime_would_confuse_is_refused(void **state) {
+    (void)state;
+    tflite_tiny tiny = new_tflite_tiny();
+    flat_number(tiny.file, tiny.tensor_d, 5, 1, 1);
+    tflite_round round = open_round(tiny.file->data, tiny.file->size);
+    assert_int_equal(round.document.program->tensors[3].cls, ARENAUT_STATE);
+    expect_refused(&round, ARENAUT_REFUSED, "tensor 1 of subgraph 1");
+    round.lowering->buffer[1] = ARENAUT_NONE; /* with b unplanned there is no confusion */
+    arenaut_text planned = write_round(&round);
+    arenaut_text_free(&planned);
+    tflite_round_close(&round);
+    free_flatfile(tiny.file);
+}
+
 static void fields_of_a_later_schema_are_refused(void **state) {
     (void)state;
     tflite_tiny tiny = new_tflite_tiny();
@@ -453,6 +468,7 @@ int main(void) {
         cmocka_unit_test(plans_that_the_runtime_would_get_wrong_are_refused),
         cmocka_unit_test(a_plan_for_another_program_is_refused),
         cmocka_unit_test(data_at_places_in_the_file_is_refused),
+        cmocka_unit_test(a_variable_that_the_runtime_would_confuse_is_refused),
         cmocka_unit_test(fields_of_a_later_schema_are_refused),
         cmocka_unit_test(only_plans_of_ours_are_stripped),
         cmocka_unit_test(a_full_disk_is_an_io_error),

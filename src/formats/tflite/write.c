@@ -96,10 +96,9 @@ static arenaut_status planned_offset(const arenaut_result *result, uint32_t t, i
     if (!arn_add(result->plan->offset[b], result->lowering->offset[t], &at) ||
         !arn_add(at, tensor->bytes, &end) || end > INT32_MAX || at % OFFSET_ALIGN != 0) {
         return arn_fail(err, ARENAUT_REFUSED, 0,
-                        "tensor '%.120s' of %" PRIu64 " bytes at offset %" PRIu64
-                        " of its buffer's %" PRIu64
+                        "tensor '%.120s' of %" PRIu64 " bytes is at offset %" PRIu64 " + %" PRIu64
                         "; the micro runtime needs multiples of %d, ending below 2^31",
-                        name, tensor->bytes, result->lowering->offset[t], result->plan->offset[b],
+                        name, tensor->bytes, result->plan->offset[b], result->lowering->offset[t],
                         OFFSET_ALIGN);
     }
     *offset = (int32_t)at;
@@ -137,6 +136,28 @@ static arenaut_status store_offsets(const arenaut_result *result, uint32_t n_off
     return ARENAUT_OK;
 }
 
+/* To see whether a variable is planned, the runtime looks its number up without adding
+ * those of the subgraphs before its own. Where it so finds another tensor's offset, it
+ * leaves the variable without memory. */
+static arenaut_status check_variables(const arenaut_program *held, const uint8_t *plan, size_t size,
+                                      arenaut_error *err) {
+    const arn_flatbuffer bytes = arn_fb_open(plan, size);
+    const arn_fb_vector offsets = {ARN_TFLITE_PLAN_HEAD, held->n_tensors};
+    for (uint32_t t = 0; t < held->n_tensors; t++) {
+        const arenaut_tensor *tensor = &held->tensors[t];
+        if (tensor->cls != ARENAUT_STATE) continue;
+        if (arn_fb_item_i32(&bytes, offsets, tensor->file_index) == ONLINE) continue;
+        char store[24];
+        return arn_fail(err, ARENAUT_REFUSED, 0,
+                        "variable '%.120s', tensor %" PRIu32 " of subgraph %" PRIu32
+                        ": the micro runtime would take tensor %" PRIu32
+                        " of the main subgraph, which is planned, for it, and give it no memory",
+                        arenaut_program_tensor_name(held, t, store), tensor->file_index,
+                        tensor->method, tensor->file_index);
+    }
+    return ARENAUT_OK;
+}
+
 /* The metadata's bytes: version 0, number of subgraphs, number of offsets, offsets. */
 static arenaut_status make_plan(const arenaut_result *result, const arenaut_program *held,
                                 const arenaut_allocator *allocator, uint8_t **out, size_t *size,
@@ -146,7 +167,8 @@ static arenaut_status make_plan(const arenaut_result *result, const arenaut_prog
     if (!plan) return arn_no_memory(err);
     arn_store_u32(plan + 4, held->n_methods);
     arn_store_u32(plan + 8, held->n_tensors);
-    const arenaut_status st = store_offsets(result, held->n_tensors, plan, err);
+    arenaut_status st = store_offsets(result, held->n_tensors, plan, err);
+    if (st == ARENAUT_OK) st = check_variables(held, plan, *size, err);
     if (st == ARENAUT_OK)
         *out = plan;
     else
