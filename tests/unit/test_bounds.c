@@ -1,0 +1,283 @@
+/* What the lower bound counts, and why a problem may have no plan. */
+#include "support/test.h"
+
+#include <arenaut/planner.h>
+
+#include "support/fuse.h"
+#include "support/oracle.h"
+#include "support/problems.h"
+
+static arenaut_buffer buffer_of(uint64_t size, const arenaut_interval *life) {
+    arenaut_buffer b = ARENAUT_BUFFER_INIT;
+    b.size = size;
+    b.lifetimes = life;
+    b.n_lifetimes = 1;
+    return b;
+}
+
+static void assert_bound(arenaut_problem *problem, uint64_t bytes, int64_t step) {
+    uint64_t bound = 0;
+    int64_t at = -1;
+    arenaut_error err = {0};
+    finish(problem);
+    assert_ok(arenaut_lower_bound(problem, NULL, &bound, &at, &err), err);
+    assert_int_equal(bound, bytes);
+    assert_int_equal(at, step);
+    arenaut_problem_free(problem);
+}
+
+static void the_bound_is_the_highest_load_and_its_first_step(void **state) {
+    (void)state;
+    arenaut_problem *p = new_problem();
+    add_box(p, 10, -5, -3);
+    add_box(p, 20, -4, 9);
+    add_box(p, 10, 7, 8);
+    assert_bound(p, 30, -4);
+}
+
+static void ends_come_before_starts_at_the_same_step(void **state) {
+    (void)state;
+    arenaut_problem *p = new_problem();
+    add_box(p, 10, 0, 3);
+    add_box(p, 10, 3, 5);
+    assert_bound(p, 10, 0);
+}
+
+/* b may lie on a, and c on b, each at one step: 30 + 0, then 30 + 0. */
+static void a_pair_counts_its_larger_half_where_it_may_share(void **state) {
+    (void)state;
+    const arenaut_interval lives[] = {{0, 2}, {1, 3}, {2, 4}};
+    arenaut_problem *p = new_problem();
+    arenaut_buffer b = buffer_of(30, &lives[0]);
+    add_buffer(p, &b);
+    for (uint32_t i = 1; i < 3; i++) {
+        b = buffer_of(20, &lives[i]);
+        b.same_base = i - 1;
+        add_buffer(p, &b);
+    }
+    assert_bound(p, 30, 0);
+}
+
+/* Of two heirs only one can lie on the base: 30 + 20. */
+static void two_heirs_of_one_base_save_once(void **state) {
+    (void)state;
+    const arenaut_interval base = {0, 2}, heir = {1, 3};
+    arenaut_problem *p = new_problem();
+    arenaut_buffer b = buffer_of(30, &base);
+    add_buffer(p, &b);
+    b = buffer_of(20, &heir);
+    b.same_base = 0;
+    add_buffer(p, &b);
+    add_buffer(p, &b);
+    assert_bound(p, 50, 1);
+}
+
+/* Slices of 10 and 20 bytes exist before their host of 30 does, and are not counted twice
+ * once it does. The host is gone while a slice lives on. */
+static void slices_count_only_while_their_host_is_not_alive(void **state) {
+    (void)state;
+    const arenaut_interval host = {3, 5}, first = {0, 4}, second = {1, 9};
+    arenaut_problem *p = new_problem();
+    arenaut_buffer b = buffer_of(30, &host);
+    add_buffer(p, &b);
+    b = buffer_of(10, &first);
+    b.inside = 0;
+    add_buffer(p, &b);
+    b = buffer_of(20, &second);
+    b.inside = 0;
+    b.inside_delta = 10;
+    add_buffer(p, &b);
+    add_box(p, 5, 6, 7);
+    assert_bound(p, 30, 1);
+}
+
+/* Two of 5 bytes at multiples of 8 need 13; in an arena rounded to 16, 16. */
+static void alignment_raises_the_bound(void **state) {
+    (void)state;
+    const arenaut_interval life = {0, 1};
+    for (uint64_t align = 1; align <= 16; align *= 16) {
+        arenaut_problem *p = new_problem();
+        add_pool(p, "arena", ARENAUT_UNLIMITED, align);
+        arenaut_buffer b = buffer_of(5, &life);
+        b.align = 8;
+        add_buffer(p, &b);
+        add_buffer(p, &b);
+        assert_bound(p, align == 1 ? 13 : 16, 0);
+    }
+}
+
+static void fixed_and_reserved_bytes_raise_the_bound(void **state) {
+    (void)state;
+    const arenaut_interval life = {0, 1};
+    const arenaut_reserved range = {0, 4, 20};
+    arenaut_error err = {0};
+    arenaut_problem *p = new_problem();
+    add_pool(p, "arena", ARENAUT_UNLIMITED, 1);
+    arenaut_buffer b = buffer_of(5, &life);
+    b.fixed_offset = 100;
+    b.pools = 1;
+    add_buffer(p, &b);
+    assert_bound(p, 105, 0);
+    /* 3 + 3 bytes: at most one of them below the range, the other ends at 22 or later. */
+    p = new_problem();
+    add_pool(p, "arena", ARENAUT_UNLIMITED, 1);
+    assert_ok(arenaut_problem_add_reserved(p, &range, &err), err);
+    add_box(p, 3, 0, 1);
+    add_box(p, 3, 0, 1);
+    assert_bound(p, 22, 0);
+    /* One buffer that does not fit below the range. */
+    p = new_problem();
+    add_pool(p, "arena", ARENAUT_UNLIMITED, 1);
+    assert_ok(arenaut_problem_add_reserved(p, &range, &err), err);
+    add_box(p, 5, 0, 1);
+    assert_bound(p, 25, 0);
+}
+
+/* Pool 0 needs 30 at step 0, pool 1 needs 20 at step 5: 50 together, at whatever time. */
+static void pools_are_bounded_apart(void **state) {
+    (void)state;
+    const arenaut_interval lives[] = {{0, 1}, {5, 6}};
+    arenaut_problem *p = new_problem();
+    add_pool(p, "a", ARENAUT_UNLIMITED, 1);
+    add_pool(p, "b", ARENAUT_UNLIMITED, 1);
+    for (uint32_t i = 0; i < 2; i++) {
+        arenaut_buffer b = buffer_of(30 - 10 * i, &lives[i]);
+        b.pools = UINT64_C(1) << i;
+        add_buffer(p, &b);
+    }
+    assert_bound(p, 50, 0);
+}
+
+static void an_edge_counts_as_if_both_were_alive(void **state) {
+    (void)state;
+    arenaut_problem *p = new_problem();
+    add_box(p, 10, 0, 1);
+    add_box(p, 20, 5, 6);
+    arenaut_error err = {0};
+    assert_ok(arenaut_problem_add_conflict(p, 0, 1, &err), err);
+    assert_bound(p, 30, 5);
+}
+
+/* ---- no plan at all ---- */
+
+static void assert_infeasible(arenaut_problem *problem, uint32_t n_buffers, uint64_t bytes_over) {
+    finish(problem);
+    arenaut_plan *plan = NULL;
+    arenaut_error err = {0};
+    assert_ok(arenaut_plan_make(problem, NULL, NULL, &plan, &err), err);
+    assert_int_equal(plan->quality, ARENAUT_INFEASIBLE);
+    assert_int_equal(plan->stopped_by, ARENAUT_STOP_PROOF);
+    assert_int_equal(plan->witness.n_buffers, n_buffers);
+    assert_int_equal(plan->witness.bytes_over, bytes_over);
+    assert_plan_accepted(problem, plan);
+    arenaut_plan_free(plan);
+    arenaut_problem_free(problem);
+}
+
+static void a_buffer_larger_than_every_pool(void **state) {
+    (void)state;
+    arenaut_problem *p = new_problem();
+    add_pool(p, "small", 10, 1);
+    add_pool(p, "large", 20, 1);
+    add_box(p, 5, 0, 9);
+    add_box(p, 23, 3, 4);
+    assert_infeasible(p, 1, 3);
+}
+
+static void a_buffer_larger_than_what_is_left_between_reserved_ranges(void **state) {
+    (void)state;
+    arenaut_problem *p = new_problem();
+    arenaut_error err = {0};
+    const arenaut_reserved range = {0, 8, 9};
+    add_pool(p, "holed", 20, 1);
+    assert_ok(arenaut_problem_add_reserved(p, &range, &err), err);
+    add_box(p, 14, 0, 1);
+    assert_infeasible(p, 1, 3);
+}
+
+static void fixed_buffers_that_overlap(void **state) {
+    (void)state;
+    const arenaut_interval lives[] = {{0, 2}, {2, 4}, {3, 5}};
+    arenaut_problem *p = new_problem();
+    for (uint32_t i = 0; i < 3; i++) {
+        arenaut_buffer b = buffer_of(10, &lives[i]);
+        b.fixed_offset = 4 * i;
+        add_buffer(p, &b);
+    }
+    assert_infeasible(p, 2, 6);
+}
+
+static void more_alive_than_all_pools_hold(void **state) {
+    (void)state;
+    arenaut_problem *p = new_problem();
+    add_pool(p, "a", 10, 1);
+    add_pool(p, "b", 20, 1);
+    for (uint32_t i = 0; i < 4; i++) add_box(p, 9, i, 4);
+    assert_infeasible(p, 4, 6);
+}
+
+static void more_alive_than_the_pools_that_are_allowed_hold(void **state) {
+    (void)state;
+    const arenaut_interval life = {0, 1};
+    arenaut_problem *p = new_problem();
+    add_pool(p, "a", 10, 1);
+    add_pool(p, "b", 10, 1);
+    add_pool(p, "c", ARENAUT_UNLIMITED, 1);
+    arenaut_buffer b = buffer_of(8, &life);
+    b.pools = 3;
+    for (uint32_t i = 0; i < 3; i++) add_buffer(p, &b);
+    add_box(p, 100, 0, 1);
+    assert_infeasible(p, 3, 4);
+}
+
+/* Two slices of one host share bytes while both are alive: no list of buffers and bytes says
+ * so, but the proof is complete. */
+static void slices_that_collide_in_their_host(void **state) {
+    (void)state;
+    const arenaut_interval host = {0, 9}, slice = {2, 4};
+    arenaut_problem *p = new_problem();
+    arenaut_buffer b = buffer_of(10, &host);
+    add_buffer(p, &b);
+    b = buffer_of(6, &slice);
+    b.inside = 0;
+    add_buffer(p, &b);
+    b.inside_delta = 4;
+    add_buffer(p, &b);
+    assert_infeasible(p, 0, 0);
+}
+
+static arenaut_status bound_of(void *context, const arenaut_allocator *allocator) {
+    uint64_t bound;
+    return arenaut_lower_bound(context, allocator, &bound, NULL, NULL);
+}
+
+static void the_bound_survives_every_allocation_failure(void **state) {
+    (void)state;
+    rng r = {9};
+    const problem_shape shape = {12, 6, 8, ARENAUT_FEATURE_ALL};
+    arenaut_problem *problem = random_problem(&r, &shape);
+    survives_every_allocation_failure(bound_of, problem);
+    arenaut_problem_free(problem);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_bound_is_the_highest_load_and_its_first_step),
+        cmocka_unit_test(ends_come_before_starts_at_the_same_step),
+        cmocka_unit_test(a_pair_counts_its_larger_half_where_it_may_share),
+        cmocka_unit_test(two_heirs_of_one_base_save_once),
+        cmocka_unit_test(slices_count_only_while_their_host_is_not_alive),
+        cmocka_unit_test(alignment_raises_the_bound),
+        cmocka_unit_test(fixed_and_reserved_bytes_raise_the_bound),
+        cmocka_unit_test(pools_are_bounded_apart),
+        cmocka_unit_test(an_edge_counts_as_if_both_were_alive),
+        cmocka_unit_test(a_buffer_larger_than_every_pool),
+        cmocka_unit_test(a_buffer_larger_than_what_is_left_between_reserved_ranges),
+        cmocka_unit_test(fixed_buffers_that_overlap),
+        cmocka_unit_test(more_alive_than_all_pools_hold),
+        cmocka_unit_test(more_alive_than_the_pools_that_are_allowed_hold),
+        cmocka_unit_test(slices_that_collide_in_their_host),
+        cmocka_unit_test(the_bound_survives_every_allocation_failure),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
