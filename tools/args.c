@@ -45,8 +45,7 @@ static const flag_row flags[] = {
     {"effort", 0, FLAG_NUMBER, GROUP_SEARCH, FIELD(effort), "N", NULL, "search steps"},
     {"time", 0, FLAG_TIME, GROUP_SEARCH, FIELD(time_ms), "TIME", NULL,
      "cap, e.g. 2s or 500ms; default none, so that results repeat"},
-    {"seed", 0, FLAG_NUMBER, GROUP_SEARCH, FIELD(seed), "N", NULL,
-     "of random choices (default 0)"},
+    {"seed", 0, FLAG_NUMBER, GROUP_SEARCH, FIELD(seed), "N", NULL, "of random choices (default 0)"},
     {"threads", 'j', FLAG_NUMBER, GROUP_SEARCH, FIELD(threads), "N", NULL,
      "never changes the result (default 1)"},
     {"capacity", 0, FLAG_SIZE, GROUP_SEARCH, FIELD(capacity), "SIZE", NULL,
@@ -159,10 +158,10 @@ bool parse_size(const char *text, uint64_t *bytes) {
 bool parse_time(const char *text, uint64_t *milliseconds) {
     const size_t length = decimal_length(text);
     const char *suffix = text + length;
-    const uint64_t unit = strcmp(suffix, "ms") == 0                    ? 1
-                          : strcmp(suffix, "m") == 0                   ? 60000
+    const uint64_t unit = strcmp(suffix, "ms") == 0                     ? 1
+                          : strcmp(suffix, "m") == 0                    ? 60000
                           : strcmp(suffix, "s") == 0 || *suffix == '\0' ? 1000
-                                                                       : 0;
+                                                                        : 0;
     return unit != 0 && parse_decimal(text, length, unit, milliseconds);
 }
 
@@ -193,20 +192,26 @@ static exit_code set_value(const flag_row *flag, const char *value, tool_options
             }
             *(const char **)field = value;
             return EXIT_FINE;
-        case FLAG_LIST: list_add(field, value); return EXIT_FINE;
+        case FLAG_LIST:
+            list_add(field, value);
+            return EXIT_FINE;
         case FLAG_NUMBER:
             if (parse_number(value, field)) return EXIT_FINE;
-            return complain(EXIT_USAGE, NULL, "--%s: '%s' is not a whole number", flag->name, value);
+            return complain(EXIT_USAGE, NULL, "--%s: '%s' is not a whole number", flag->name,
+                            value);
         case FLAG_SIZE:
             if (parse_size(value, field)) return EXIT_FINE;
-            return complain(EXIT_USAGE, NULL, "--%s: '%s' is not a size such as 204800, 200K, "
-                            "200KiB or 0.2M (K is 1024)", flag->name, value);
+            return complain(EXIT_USAGE, NULL,
+                            "--%s: '%s' is not a size such as 204800, 200K, "
+                            "200KiB or 0.2M (K is 1024)",
+                            flag->name, value);
         case FLAG_TIME:
             if (parse_time(value, field)) return EXIT_FINE;
             return complain(EXIT_USAGE, NULL, "--%s: '%s' is not a time such as 2s, 500ms or 1.5m",
                             flag->name, value);
         case FLAG_SWITCH:
-        case FLAG_LEVEL: break;
+        case FLAG_LEVEL:
+            break;
     }
     return EXIT_BUG;
 }
@@ -303,9 +308,14 @@ static exit_code take_letters(word_list *words, const char *letters, tool_option
 
 exit_code parse_arguments(int argc, char **argv, const char *verb, unsigned groups,
                           tool_options *options) {
-    *options = (tool_options){.effort = NOT_GIVEN, .time_ms = NOT_GIVEN, .seed = NOT_GIVEN,
-                                .threads = NOT_GIVEN, .capacity = NOT_GIVEN, .budget = NOT_GIVEN,
-                                .width = NOT_GIVEN, .color = "auto"};
+    *options = (tool_options){.effort = NOT_GIVEN,
+                              .time_ms = NOT_GIVEN,
+                              .seed = NOT_GIVEN,
+                              .threads = NOT_GIVEN,
+                              .capacity = NOT_GIVEN,
+                              .budget = NOT_GIVEN,
+                              .width = NOT_GIVEN,
+                              .color = "auto"};
     word_list words = {argc, 0, argv, verb, groups};
     bool only_files = false;
     while (words.next < argc) {
@@ -348,8 +358,7 @@ void print_flags(arenaut_text *out, unsigned groups) {
         char left[80];
         const int n = snprintf(left, sizeof left, "%c%c%s--%s%s%s", flag->letter ? '-' : ' ',
                                flag->letter ? flag->letter : ' ', flag->letter ? ", " : "  ",
-                               flag->name, flag->value ? " " : "",
-                               flag->value ? flag->value : "");
+                               flag->name, flag->value ? " " : "", flag->value ? flag->value : "");
         text_printf(out, "  %s", left);
         if (n > COLUMN) text_put(out, "\n");
         text_pad(out, n > COLUMN ? COLUMN + 4 : (size_t)(COLUMN + 2 - n));

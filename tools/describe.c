@@ -22,8 +22,10 @@ void describe_step(const tool_job *job, int64_t step, arenaut_text *out) {
     if (program->n_methods > 1) {
         text_put(out, " of ");
         const char *name = program->methods[at->method].name;
-        if (name) text_put_clean(out, name);
-        else text_printf(out, "method %" PRIu32, at->method);
+        if (name)
+            text_put_clean(out, name);
+        else
+            text_printf(out, "method %" PRIu32, at->method);
     }
 }
 
@@ -78,14 +80,18 @@ void describe_witness(const tool_job *job, arenaut_text *out) {
         text_put_clean(out, shortened(name).text);
         text_printf(out, " (%s)", with_commas(job->problem->size[b]).text);
     }
-    if (witness->n_buffers > SHOWN) text_printf(out, " and %" PRIu32 " more", witness->n_buffers - SHOWN);
+    if (witness->n_buffers > SHOWN)
+        text_printf(out, " and %" PRIu32 " more", witness->n_buffers - SHOWN);
     text_printf(out, " need %s bytes more than ", with_commas(witness->bytes_over).text);
-    if (witness->pool == ARENAUT_NONE) text_put(out, "there are");
+    if (witness->pool == ARENAUT_NONE)
+        text_put(out, "there are");
     else {
         const char *name = job->problem->pool[witness->pool].name;
         text_put(out, "pool '");
-        if (name) text_put_clean(out, name);
-        else text_printf(out, "%" PRIu32, witness->pool);
+        if (name)
+            text_put_clean(out, name);
+        else
+            text_printf(out, "%" PRIu32, witness->pool);
         text_put(out, "' has");
     }
 }

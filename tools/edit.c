@@ -56,16 +56,20 @@ arenaut_status problem_copy(const arenaut_problem *from, const arenaut_pool *poo
     if (st != ARENAUT_OK) return st;
     st = copy_parts(from, pools ? pools : from->pool, pools ? n_pools : from->n_pools, edit,
                     context, copy, err);
-    if (st == ARENAUT_OK) *out = copy;
-    else arenaut_problem_free(copy);
+    if (st == ARENAUT_OK)
+        *out = copy;
+    else
+        arenaut_problem_free(copy);
     return st;
 }
 
 static bool is_power_of_two(uint64_t n) { return n != 0 && (n & (n - 1)) == 0; }
 
 static exit_code bad_pool(const char *text, const char *why) {
-    return complain(EXIT_USAGE, NULL, "--pool '%s': %s; write NAME=SIZE[@ALIGN][:DEVICE], such as "
-                    "sram=256K@16, or slow=unlimited:1 (DEVICE is TYPE or TYPE.INDEX)", text, why);
+    return complain(EXIT_USAGE, NULL,
+                    "--pool '%s': %s; write NAME=SIZE[@ALIGN][:DEVICE], such as "
+                    "sram=256K@16, or slow=unlimited:1 (DEVICE is TYPE or TYPE.INDEX)",
+                    text, why);
 }
 
 /* "1" or "1.0". */
@@ -156,15 +160,17 @@ static const char *name_of(const edits *e, uint32_t id, char store[24]) {
 /* The nearest existing name, for the message about one that does not exist. */
 static exit_code unknown_tensor(const edits *e, const char *flag, const char *name) {
     const uint32_t n = e->lowering ? e->program->n_tensors : e->problem->n_buffers;
-    char (*stores)[24] = must_allocate(n, sizeof *stores);
+    char(*stores)[24] = must_allocate(n, sizeof *stores);
     const char **names = must_allocate(n, sizeof *names);
     for (uint32_t i = 0; i < n; i++) names[i] = name_of(e, i, stores[i]);
     const char *near = nearest(name, names, n);
     const exit_code code =
         near ? complain(EXIT_USAGE, e->path, "--%s: there is no tensor '%s': did you mean '%s'?",
                         flag, name, near)
-             : complain(EXIT_USAGE, e->path, "--%s: there is no tensor '%s' among the %" PRIu32
-                        " of this file ('arenaut export --as csv' lists them)", flag, name, n);
+             : complain(EXIT_USAGE, e->path,
+                        "--%s: there is no tensor '%s' among the %" PRIu32
+                        " of this file ('arenaut export --as csv' lists them)",
+                        flag, name, n);
     free(names);
     free(stores);
     return code;
@@ -203,8 +209,10 @@ static char *split_name(const char *text, const char **value) {
 }
 
 static exit_code bad_alignment(const char *text) {
-    return complain(EXIT_USAGE, NULL, "--align '%s': write N or TENSOR=N, where N is a power of "
-                    "two", text);
+    return complain(EXIT_USAGE, NULL,
+                    "--align '%s': write N or TENSOR=N, where N is a power of "
+                    "two",
+                    text);
 }
 
 exit_code plain_alignment(const tool_options *options, uint64_t *align) {
@@ -233,9 +241,11 @@ static exit_code add_alignment(edits *e, const char *text) {
     if (code == EXIT_FINE && (!parse_size(value, &align) || !is_power_of_two(align))) {
         code = bad_alignment(text);
     } else if (code == EXIT_FINE && offset % align != 0) {
-        code = complain(EXIT_USAGE, e->path, "--align: '%s' lies %" PRIu64 " bytes inside another "
-                        "tensor, so it cannot start at a multiple of %" PRIu64, name, offset,
-                        align);
+        code = complain(EXIT_USAGE, e->path,
+                        "--align: '%s' lies %" PRIu64
+                        " bytes inside another "
+                        "tensor, so it cannot start at a multiple of %" PRIu64,
+                        name, offset, align);
     } else if (code == EXIT_FINE) {
         w->align = align;
     }
@@ -279,8 +289,11 @@ static exit_code add_pin(edits *e, const char *text) {
         if (!parse_size(where + pool_length + 1, &offset)) {
             code = complain(EXIT_USAGE, NULL, "--pin '%s': the offset is no number of bytes", text);
         } else if (offset < inner) {
-            code = complain(EXIT_USAGE, e->path, "--pin: '%s' lies %" PRIu64 " bytes inside another"
-                            " tensor, so it cannot be at %" PRIu64, name, inner, offset);
+            code = complain(EXIT_USAGE, e->path,
+                            "--pin: '%s' lies %" PRIu64
+                            " bytes inside another"
+                            " tensor, so it cannot be at %" PRIu64,
+                            name, inner, offset);
         } else {
             w->fixed_offset = offset - inner;
         }
@@ -305,8 +318,8 @@ static void grant_wishes(void *context, uint32_t id, arenaut_buffer *buffer) {
 /* --pool on a bare problem: only where the problem did not name pools of its own, whose
  * numbers its buffers might mean. --capacity limits the first pool in the problem itself,
  * so that the checker holds the plan, or the proof that there is none, against it. */
-static exit_code replacement_pools(const edits *e, const tool_options *options,
-                                   arenaut_pool *pools, uint32_t *n_pools, char **names) {
+static exit_code replacement_pools(const edits *e, const tool_options *options, arenaut_pool *pools,
+                                   uint32_t *n_pools, char **names) {
     const bool limited = options->capacity != NOT_GIVEN;
     if (!e->lowering && options->pool.n > 0) {
         if (e->problem->n_pools > 1 || e->problem->pools) {
@@ -324,9 +337,9 @@ static exit_code replacement_pools(const edits *e, const tool_options *options,
     return EXIT_FINE;
 }
 
-exit_code apply_edits(const char *path, const tool_options *options,
-                      const arenaut_program *program, const arenaut_lowering *lowering,
-                      const arenaut_problem *problem, arenaut_problem **edited) {
+exit_code apply_edits(const char *path, const tool_options *options, const arenaut_program *program,
+                      const arenaut_lowering *lowering, const arenaut_problem *problem,
+                      arenaut_problem **edited) {
     edits e = {path, program, lowering, problem, 0, NULL, 0};
     arenaut_pool pools[ARENAUT_MAX_POOLS];
     uint32_t n_pools = 0;

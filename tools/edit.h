@@ -22,9 +22,9 @@ exit_code parse_pools(const tool_options *options, arenaut_pool pools[ARENAUT_MA
 /* Applies --align TENSOR=N, --align N (problems only: liveness does it for programs) and
  * --pin and --capacity to `problem`; *edited stays NULL if there is nothing to do. `program` and
  * `lowering` are NULL for a bare problem. */
-exit_code apply_edits(const char *path, const tool_options *options,
-                      const arenaut_program *program, const arenaut_lowering *lowering,
-                      const arenaut_problem *problem, arenaut_problem **edited);
+exit_code apply_edits(const char *path, const tool_options *options, const arenaut_program *program,
+                      const arenaut_lowering *lowering, const arenaut_problem *problem,
+                      arenaut_problem **edited);
 
 /* The value of a plain --align N, 0 if there is none. EXIT_USAGE if it is no power of two. */
 exit_code plain_alignment(const tool_options *options, uint64_t *align);

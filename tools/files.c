@@ -107,8 +107,10 @@ exit_code input_open(const char *path, input_file *input) {
 }
 
 void input_close(input_file *input) {
-    if (input->mapped) munmap((void *)(uintptr_t)input->data, input->size);
-    else free((void *)(uintptr_t)input->data);
+    if (input->mapped)
+        munmap((void *)(uintptr_t)input->data, input->size);
+    else
+        free((void *)(uintptr_t)input->data);
     input->data = NULL;
 }
 
@@ -126,7 +128,8 @@ exit_code output_check(const char *path, bool force, bool binary) {
     struct stat info;
     if (is_standard_stream(path)) {
         if (!binary || !isatty(STDOUT_FILENO)) return EXIT_FINE;
-        return complain(EXIT_USAGE, NULL, "a model is not written to a terminal: "
+        return complain(EXIT_USAGE, NULL,
+                        "a model is not written to a terminal: "
                         "redirect standard output, or use -o FILE");
     }
     if (lstat(path, &info) == 0) {
@@ -285,6 +288,7 @@ exit_code print_text(const arenaut_text *text) {
     exit_code code = output_open("-", false, &output);
     if (code != EXIT_FINE) return code;
     const arenaut_sink sink = output_sink(&output);
-    if (!sink.put(sink.context, text->bytes, text->size)) return output_abandon(&output, NULL, NULL);
+    if (!sink.put(sink.context, text->bytes, text->size))
+        return output_abandon(&output, NULL, NULL);
     return output_commit(&output);
 }

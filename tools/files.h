@@ -26,7 +26,7 @@ typedef struct output_file {
     char *final_path; /* `path` with symbolic links resolved */
     char *temporary;  /* NULL: written directly (standard output, a device, a pipe) */
     int fd;
-    int error;        /* errno of the first write that failed */
+    int error; /* errno of the first write that failed */
     uint64_t written;
     bool force;
 } output_file;

@@ -21,13 +21,13 @@ static exit_code unknown_name(const char *kind, const char *name, const char *co
                     plural);
 }
 
-#define NAMES_OF(noun)                                                                \
-    static size_t noun##_names(const char *names[], size_t room) {                    \
-        size_t n = 0;                                                                 \
-        for (; n < arenaut_##noun##_count() && n < room; n++) {                       \
-            names[n] = arenaut_##noun##_at(n)->name;                                  \
-        }                                                                             \
-        return n;                                                                     \
+#define NAMES_OF(noun)                                             \
+    static size_t noun##_names(const char *names[], size_t room) { \
+        size_t n = 0;                                              \
+        for (; n < arenaut_##noun##_count() && n < room; n++) {    \
+            names[n] = arenaut_##noun##_at(n)->name;               \
+        }                                                          \
+        return n;                                                  \
     }
 NAMES_OF(format)
 NAMES_OF(target)
@@ -109,8 +109,10 @@ static exit_code refuse_unavailable(const char *path, const tool_options *o) {
         return complain(EXIT_USAGE, path, "--reorder on: this build keeps the order of ops");
     }
     if (o->dim.n) {
-        return complain(EXIT_USAGE, path, "--dim %s: the file has no symbolic dimension that could"
-                        " be bound", o->dim.items[0]);
+        return complain(EXIT_USAGE, path,
+                        "--dim %s: the file has no symbolic dimension that could"
+                        " be bound",
+                        o->dim.items[0]);
     }
     if (o->share) {
         return complain(EXIT_USAGE, path, "--share %s: no buffers of these files can be shared",
@@ -136,14 +138,16 @@ static exit_code refuse_for_problem(const tool_job *job) {
                        : o->preserve_inputs ? "preserve-inputs"
                                             : NULL;
     if (!flag) return EXIT_FINE;
-    return complain(EXIT_USAGE, job->input.path, "--%s is about models, and this is a placement "
-                    "problem", flag);
+    return complain(EXIT_USAGE, job->input.path,
+                    "--%s is about models, and this is a placement "
+                    "problem",
+                    flag);
 }
 
 static exit_code choose_target(tool_job *job) {
     const char *names[MAX_NAMES], *name = job->options->target;
-    job->target = name ? arenaut_target_find(name)
-                       : arenaut_target_for_format(job->document.format->name);
+    job->target =
+        name ? arenaut_target_find(name) : arenaut_target_for_format(job->document.format->name);
     job->result.target = job->target;
     if (job->target) return EXIT_FINE;
     return unknown_name("target", name, names, target_names(names, MAX_NAMES));
@@ -160,8 +164,10 @@ exit_code choose_method(const tool_job *job, arenaut_program *program) {
         if (!method->entry) continue;
         text_printf(&names, "%s%s", names.size ? ", " : "",
                     method->name ? method->name : "(unnamed)");
-        if (method->name && strcmp(method->name, name) == 0 && !wanted) wanted = method;
-        else method->entry = false;
+        if (method->name && strcmp(method->name, name) == 0 && !wanted)
+            wanted = method;
+        else
+            method->entry = false;
     }
     if (!wanted) {
         complain(EXIT_USAGE, job->input.path, "there is no entry method '%s'; there are: %s", name,
@@ -209,8 +215,10 @@ exit_code run_passes(tool_job *job, arenaut_program *program, const char *select
     const char *wanted = show ? job->options->dump_after : NULL;
     if (!wanted || dump.seen) return dump.code;
     if (arenaut_pass_find(wanted)) {
-        return complain(EXIT_USAGE, NULL, "--dump-after %s: this pass does not run (--passes adds "
-                        "it)", wanted);
+        return complain(EXIT_USAGE, NULL,
+                        "--dump-after %s: this pass does not run (--passes adds "
+                        "it)",
+                        wanted);
     }
     const char *names[MAX_NAMES];
     return unknown_name("pass", wanted, names, pass_names(names, MAX_NAMES));
@@ -223,7 +231,8 @@ static exit_code check_pass_names(const char *passes) {
         char name[64];
         if (*passes == '-') passes++;
         const size_t length = strcspn(passes, ",");
-        snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name), passes);
+        snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name),
+                 passes);
         if (!arenaut_pass_find(name)) {
             return unknown_name("pass", name, names, pass_names(names, MAX_NAMES));
         }
@@ -359,8 +368,7 @@ exit_code replay_plan(const tool_job *job, const arenaut_program *program,
 static exit_code verify(tool_job *job) {
     arenaut_finding finding;
     arenaut_error err = {0};
-    const arenaut_status st =
-        arenaut_check_plan(job->problem, job->plan, NULL, &finding, &err);
+    const arenaut_status st = arenaut_check_plan(job->problem, job->plan, NULL, &finding, &err);
     if (st != ARENAUT_OK && st != ARENAUT_REJECTED) return complain_error(job->input.path, &err);
     exit_code code = st == ARENAUT_OK ? EXIT_FINE : EXIT_NEGATIVE;
     const bool replay = job->lowering && job->plan->quality != ARENAUT_INFEASIBLE;
@@ -368,8 +376,10 @@ static exit_code verify(tool_job *job) {
         code = replay_plan(job, job->document.program, job->lowering, job->plan, &finding);
     }
     if (code != EXIT_NEGATIVE) return code;
-    return complain(EXIT_BUG, job->input.path, "the plan of %s did not pass the checker (a bug in "
-                    "arenaut: please report it): %s", job->plan->planner, finding.msg);
+    return complain(EXIT_BUG, job->input.path,
+                    "the plan of %s did not pass the checker (a bug in "
+                    "arenaut: please report it): %s",
+                    job->plan->planner, finding.msg);
 }
 
 static arenaut_status run_planner(tool_job *job, arenaut_error *err) {

@@ -8,15 +8,15 @@
 
 /* What the file's runtime does today, obeying the plan in the file if there is one. */
 typedef struct todays_plan {
-    arenaut_plan *plan;            /* NULL: not known */
-    bool from_file;                /* the file holds a plan */
-    bool overlaps;                 /* today's plan is wrong: `finding` says why */
-    bool in_place;                 /* it is right, by what the kernels may overwrite */
-    bool shares;                   /* it is right, though buffers lie over one another */
+    arenaut_plan *plan; /* NULL: not known */
+    bool from_file;     /* the file holds a plan */
+    bool overlaps;      /* today's plan is wrong: `finding` says why */
+    bool in_place;      /* it is right, by what the kernels may overwrite */
+    bool shares;        /* it is right, though buffers lie over one another */
     arenaut_finding finding;
     const arenaut_problem *problem; /* the runtime's own, without the user's wishes */
     const arenaut_lowering *lowering;
-    arenaut_document document;     /* read anew where the user's wishes changed the program */
+    arenaut_document document; /* read anew where the user's wishes changed the program */
     arenaut_lowering *own_lowering;
 } todays_plan;
 
@@ -27,20 +27,21 @@ typedef struct tool_job {
     arenaut_document document;
     const arenaut_target *target; /* NULL for a bare problem */
     arenaut_scratch_sizes scratch;
-    arenaut_lowering *lowering;   /* NULL for a bare problem */
-    arenaut_problem *edited;      /* with pins and pools; NULL: as lowered or read */
+    arenaut_lowering *lowering; /* NULL for a bare problem */
+    arenaut_problem *edited;    /* with pins and pools; NULL: as lowered or read */
     const arenaut_problem *problem;
     todays_plan today;
     arenaut_plan *plan;
-    bool stopped; /* by Ctrl-C */
+    bool stopped;      /* by Ctrl-C */
     char refusal[320]; /* the planner's */
     char sha256[65];
     arenaut_result result; /* of all this, for writers and reports */
 } tool_job;
 
 /* Each complains and returns the exit code if it fails; job_close is always due. */
-exit_code job_read(tool_job *job, const char *path, const tool_options *options); /* just the file */
-exit_code job_prepare(tool_job *job); /* passes, liveness, pins */
+exit_code job_read(tool_job *job, const char *path,
+                   const tool_options *options); /* just the file */
+exit_code job_prepare(tool_job *job);            /* passes, liveness, pins */
 exit_code job_find_today(tool_job *job);
 /* Plans and checks. EXIT_NEGATIVE, with job->plan, if there provably is no plan. */
 exit_code job_make_plan(tool_job *job);

@@ -87,7 +87,8 @@ int main(int argc, char **argv) {
     const tool_verb *verb = verb_find(word);
     if (verb) return run_verb(verb, argc - 2, argv + 2);
     if (word[0] == '-') {
-        return complain(EXIT_USAGE, NULL, "the verb comes first: arenaut VERB [flags] FILE...; "
+        return complain(EXIT_USAGE, NULL,
+                        "the verb comes first: arenaut VERB [flags] FILE...; "
                         "see 'arenaut help'");
     }
     return unknown_verb(word);

@@ -8,7 +8,8 @@ static void list_outputs(arenaut_text *text, bool names) {
     for (size_t i = 0; i < arenaut_format_count(); i++) {
         const arenaut_format *format = arenaut_format_at(i);
         if (!format->write || (names && format->needs_original)) continue;
-        text_printf(text, "%s%s", text->size ? ", " : "", names ? format->name : format->extensions);
+        text_printf(text, "%s%s", text->size ? ", " : "",
+                    names ? format->name : format->extensions);
     }
     for (size_t i = 0; i < arenaut_report_count(); i++) {
         const arenaut_report *report = arenaut_report_at(i);
@@ -32,16 +33,17 @@ static const arenaut_report *report_for_path(const char *path) {
 
 static exit_code check_original(const tool_job *job, const char *path, output_kind kind) {
     if (!kind_is_model(kind) || kind.format == job->document.format) return EXIT_FINE;
-    return complain(EXIT_USAGE, path, "a plan goes into a %s file by patching one, and the input "
-                    "is %s", kind.format->name, job->document.format->name);
+    return complain(EXIT_USAGE, path,
+                    "a plan goes into a %s file by patching one, and the input "
+                    "is %s",
+                    kind.format->name, job->document.format->name);
 }
 
 exit_code kind_for_path(const tool_job *job, const char *path, output_kind *kind) {
     *kind = (output_kind){NULL, NULL};
     if (output_is_direct(path)) {
-        kind->format = job->document.format->write && !job->document.program
-                           ? job->document.format
-                       : job->document.format->needs_original ? job->document.format
+        kind->format = job->document.format->write && !job->document.program ? job->document.format
+                       : job->document.format->needs_original                ? job->document.format
                                                               : arenaut_format_find("plan-json");
         if (kind->format) return EXIT_FINE;
     } else {
@@ -51,7 +53,8 @@ exit_code kind_for_path(const tool_job *job, const char *path, output_kind *kind
     }
     arenaut_text known = {0};
     list_outputs(&known, false);
-    complain(EXIT_USAGE, path, "what to write is told by its extension; there are: %s", known.bytes);
+    complain(EXIT_USAGE, path, "what to write is told by its extension; there are: %s",
+             known.bytes);
     arenaut_text_free(&known);
     return EXIT_USAGE;
 }
@@ -71,17 +74,16 @@ exit_code kind_for_name(const char *name, output_kind *kind) {
     if (kind->report && kind->report->extension) return EXIT_FINE;
     arenaut_text known = {0};
     list_outputs(&known, true);
-    complain(EXIT_USAGE, NULL, "--as: there is no '%s'; there are: json, problem, program, %s", name,
-             known.bytes);
+    complain(EXIT_USAGE, NULL, "--as: there is no '%s'; there are: json, problem, program, %s",
+             name, known.bytes);
     arenaut_text_free(&known);
     return EXIT_USAGE;
 }
 
 bool kind_is_model(output_kind kind) { return kind.format && kind.format->needs_original; }
 
-exit_code write_output(const tool_job *job, output_kind kind,
-                       const arenaut_report_options *options, const char *path, bool force,
-                       uint64_t *written) {
+exit_code write_output(const tool_job *job, output_kind kind, const arenaut_report_options *options,
+                       const char *path, bool force, uint64_t *written) {
     output_file output;
     arenaut_error err = {0};
     exit_code code = output_open(path, force, &output);

@@ -17,8 +17,7 @@ exit_code kind_for_name(const char *name, output_kind *kind);
 bool kind_is_model(output_kind kind); /* the plan goes into the input's own file */
 
 /* Writes the job's result; *written gets the number of bytes (may be NULL). */
-exit_code write_output(const tool_job *job, output_kind kind,
-                       const arenaut_report_options *options, const char *path, bool force,
-                       uint64_t *written);
+exit_code write_output(const tool_job *job, output_kind kind, const arenaut_report_options *options,
+                       const char *path, bool force, uint64_t *written);
 
 #endif

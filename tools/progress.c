@@ -48,12 +48,12 @@ enum { DESCRIPTION = 256 };
 
 static void describe(const arenaut_progress *progress, double elapsed, char text[DESCRIPTION]) {
     if (progress->best == ARENAUT_UNPLACED) {
-        snprintf(text, DESCRIPTION, "no plan yet  bound %s  %.1f s", with_commas(progress->bound).text,
-                 elapsed);
+        snprintf(text, DESCRIPTION, "no plan yet  bound %s  %.1f s",
+                 with_commas(progress->bound).text, elapsed);
         return;
     }
-    snprintf(text, DESCRIPTION, "best %s  bound %s  gap %s  %.1f s  %s", with_commas(progress->best).text,
-             with_commas(progress->bound).text,
+    snprintf(text, DESCRIPTION, "best %s  bound %s  gap %s  %.1f s  %s",
+             with_commas(progress->best).text, with_commas(progress->bound).text,
              tenths_percent(progress->best - progress->bound, progress->bound).text, elapsed,
              progress->planner ? progress->planner : "");
 }

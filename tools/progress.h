@@ -10,8 +10,8 @@ bool interrupted(void);
 
 typedef struct planner_watch {
     double started;
-    double cap;       /* seconds; negative: none */
-    bool show_line;   /* a terminal, and nobody said no */
+    double cap;     /* seconds; negative: none */
+    bool show_line; /* a terminal, and nobody said no */
     bool log_improvements;
     bool line_shown;
     double last_shown;

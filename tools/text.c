@@ -17,17 +17,24 @@ exit_code graver(exit_code a, exit_code b) { return a > b ? a : b; }
 
 exit_code exit_for_status(arenaut_status status) {
     switch (status) {
-        case ARENAUT_OK: return EXIT_FINE;
-        case ARENAUT_BAD_ARGUMENT: return EXIT_USAGE;
+        case ARENAUT_OK:
+            return EXIT_FINE;
+        case ARENAUT_BAD_ARGUMENT:
+            return EXIT_USAGE;
         case ARENAUT_BAD_INPUT:
         case ARENAUT_UNSUPPORTED:
         case ARENAUT_TOO_LARGE:
-        case ARENAUT_REFUSED: return EXIT_INPUT;
-        case ARENAUT_REJECTED: return EXIT_NEGATIVE;
-        case ARENAUT_STOPPED: return EXIT_INTERRUPT;
+        case ARENAUT_REFUSED:
+            return EXIT_INPUT;
+        case ARENAUT_REJECTED:
+            return EXIT_NEGATIVE;
+        case ARENAUT_STOPPED:
+            return EXIT_INTERRUPT;
         case ARENAUT_NO_MEMORY:
-        case ARENAUT_IO: return EXIT_IO;
-        case ARENAUT_INTERNAL: break;
+        case ARENAUT_IO:
+            return EXIT_IO;
+        case ARENAUT_INTERNAL:
+            break;
     }
     return EXIT_BUG;
 }
@@ -199,7 +206,10 @@ number_text change_percent(uint64_t from, uint64_t to) {
     const uint64_t tenths = per_mille(from > to ? from - to : to - from, from);
     number_text out;
     snprintf(out.text, sizeof out.text, "%s%" PRIu64 ".%" PRIu64 " %%",
-             to > from ? "+" : to < from ? "-" : "", tenths / 10, tenths % 10);
+             to > from   ? "+"
+             : to < from ? "-"
+                         : "",
+             tenths / 10, tenths % 10);
     return out;
 }
 

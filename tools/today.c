@@ -119,8 +119,7 @@ static exit_code obey_file(tool_job *job, arenaut_plan **out) {
  * such as an accelerator's command that may read and write one block. */
 static exit_code judge(tool_job *job, const arenaut_plan *plan, arenaut_finding *finding) {
     arenaut_error err = {0};
-    const arenaut_status st =
-        arenaut_check_plan(job->today.problem, plan, NULL, finding, &err);
+    const arenaut_status st = arenaut_check_plan(job->today.problem, plan, NULL, finding, &err);
     if (st == ARENAUT_REJECTED && finding->rule != ARENAUT_RULE_OVERLAP) return EXIT_NEGATIVE;
     if (st != ARENAUT_OK && st != ARENAUT_REJECTED) return complain_error(job->input.path, &err);
     job->today.shares = st == ARENAUT_REJECTED;
@@ -148,8 +147,10 @@ static exit_code find_in_file(tool_job *job) {
         if (code == EXIT_FINE) code = obey_file(job, &plan);
         if (code != EXIT_FINE) return code;
         code = judge(job, plan, &finding);
-        if (code == EXIT_FINE || i == 0) keep_today(job, plan);
-        else arenaut_plan_free(plan);
+        if (code == EXIT_FINE || i == 0)
+            keep_today(job, plan);
+        else
+            arenaut_plan_free(plan);
         today->overlaps = code == EXIT_NEGATIVE;
         today->in_place = code == EXIT_FINE && i > 0;
         if (code != EXIT_NEGATIVE) return code;
@@ -168,8 +169,10 @@ static exit_code find_incumbent(tool_job *job) {
     code = run_incumbent(job, job->today.problem, &plan, &err);
     if (code == EXIT_FINE &&
         arenaut_check_plan(job->today.problem, plan, NULL, &finding, &err) == ARENAUT_REJECTED) {
-        code = complain(EXIT_BUG, job->input.path, "what %s does today did not pass the checker "
-                        "(a bug in arenaut: please report it): %s", job->target->name, finding.msg);
+        code = complain(EXIT_BUG, job->input.path,
+                        "what %s does today did not pass the checker "
+                        "(a bug in arenaut: please report it): %s",
+                        job->target->name, finding.msg);
     } else if (code == EXIT_FINE) {
         keep_today(job, plan);
         return EXIT_FINE;
@@ -244,7 +247,8 @@ static exit_code deploy(tool_job *job) {
     if (arenaut_check_plan(job->problem, deployed, NULL, &finding, &err) == ARENAUT_OK) {
         return EXIT_FINE;
     }
-    return complain(EXIT_BUG, job->input.path, "the plan with the scratch placed by %s did not "
+    return complain(EXIT_BUG, job->input.path,
+                    "the plan with the scratch placed by %s did not "
                     "pass the checker (a bug in arenaut: please report it): %s",
                     job->target->name, finding.msg);
 }

@@ -17,11 +17,11 @@
 /* The contract with scripts. Of several files the gravest is reported: see graver(). */
 typedef enum exit_code {
     EXIT_FINE = 0,
-    EXIT_NEGATIVE = 1,  /* over budget, check failed, infeasible */
+    EXIT_NEGATIVE = 1, /* over budget, check failed, infeasible */
     EXIT_USAGE = 2,
-    EXIT_INPUT = 3,     /* malformed or unsupported */
-    EXIT_IO = 4,        /* input/output, and memory that could not be had */
-    EXIT_BUG = 5,       /* ours */
+    EXIT_INPUT = 3, /* malformed or unsupported */
+    EXIT_IO = 4,    /* input/output, and memory that could not be had */
+    EXIT_BUG = 5,   /* ours */
     EXIT_INTERRUPT = 130,
 } exit_code;
 
@@ -49,8 +49,8 @@ typedef struct number_text {
     char text[48];
 } number_text;
 
-number_text with_commas(uint64_t n);          /* 1,234,567 */
-number_text in_units(uint64_t bytes);         /* 54.0 KiB; 672 B below 1 KiB */
+number_text with_commas(uint64_t n);                       /* 1,234,567 */
+number_text in_units(uint64_t bytes);                      /* 54.0 KiB; 672 B below 1 KiB */
 number_text tenths_percent(uint64_t part, uint64_t whole); /* 12.3 %, rounded to nearest */
 number_text change_percent(uint64_t from, uint64_t to);    /* -25.0 %, +3.1 % */
 

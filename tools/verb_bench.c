@@ -52,7 +52,8 @@ static void put_json_row(bench *b, const tool_job *job, const char *planner, con
         text_put(b->json, ",\"refused\":");
         text_put_json(b->json, refusal);
     } else {
-        text_printf(b->json, ",\"status\":\"%s\",\"arena\":%" PRIu64 ",\"lower_bound\":%" PRIu64
+        text_printf(b->json,
+                    ",\"status\":\"%s\",\"arena\":%" PRIu64 ",\"lower_bound\":%" PRIu64
                     ",\"stopped_by\":\"%s\",\"effort\":%" PRIu64 ",\"seconds\":%.6f",
                     arenaut_quality_name(plan->quality), plan->total, plan->total_bound,
                     arenaut_stop_name(plan->stopped_by), plan->effort, job->result.seconds);
@@ -81,8 +82,10 @@ static void put_table_row(bench *b, const tool_job *job, const char *planner, co
 }
 
 static void put_result(bench *b, const tool_job *job, const char *planner, const char *refusal) {
-    if (b->options->json || b->options->jsonl) put_json_row(b, job, planner, refusal);
-    else put_table_row(b, job, planner, refusal);
+    if (b->options->json || b->options->jsonl)
+        put_json_row(b, job, planner, refusal);
+    else
+        put_table_row(b, job, planner, refusal);
 }
 
 /* A planner that cannot express the problem is a row, not an error. */
@@ -142,8 +145,9 @@ const tool_verb verb_bench = {
     .name = "bench",
     .summary = "planners by files: arena, gap to the bound, effort, time",
     .arguments = "FILE...",
-    .examples = "arenaut bench *.tflite\n"
-                "arenaut bench problem.csv --planner auto,best-fit --json",
+    .examples =
+        "arenaut bench *.tflite\n"
+        "arenaut bench problem.csv --planner auto,best-fit --json",
     .notes = "Without --planner every planner of the table runs. The time is the planner's alone.",
     .groups = GROUP_COMMON | GROUP_JSON | GROUP_INPUT | GROUP_MODEL | GROUP_SEARCH,
     .min_files = 1,

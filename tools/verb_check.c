@@ -62,16 +62,19 @@ static exit_code compare_problems(const tool_job *job, const tool_job *plan) {
     const arenaut_problem *a = job->problem, *b = plan->document.problem;
     if (!b) return EXIT_FINE;
     if (a->n_buffers != b->n_buffers) {
-        return complain(EXIT_NEGATIVE, plan->input.path, "places %" PRIu32 " buffers, and %s has %"
-                        PRIu32 ": was it made with other flags?", b->n_buffers, job->input.path,
-                        a->n_buffers);
+        return complain(EXIT_NEGATIVE, plan->input.path,
+                        "places %" PRIu32 " buffers, and %s has %" PRIu32
+                        ": was it made with other flags?",
+                        b->n_buffers, job->input.path, a->n_buffers);
     }
     for (uint32_t i = 0; i < a->n_buffers; i++) {
         char store[24];
         if (a->size[i] == b->size[i]) continue;
-        return complain(EXIT_NEGATIVE, plan->input.path, "buffer %" PRIu32 " ('%s') has %s bytes "
-                        "here and %s in %s: was the plan made for another file?", i,
-                        arenaut_problem_buffer_name(b, i, store), with_commas(b->size[i]).text,
+        return complain(EXIT_NEGATIVE, plan->input.path,
+                        "buffer %" PRIu32
+                        " ('%s') has %s bytes "
+                        "here and %s in %s: was the plan made for another file?",
+                        i, arenaut_problem_buffer_name(b, i, store), with_commas(b->size[i]).text,
                         with_commas(a->size[i]).text, job->input.path);
     }
     return EXIT_FINE;
@@ -123,8 +126,8 @@ static void put_verdict(const verdict *v, const tool_options *options, arenaut_t
                     style.plain);
         return;
     }
-    text_printf(out, "  %sok%s: %" PRIu32 " buffers in %s bytes, %s", style.good,
-                style.plain, planned_buffers(v->problem), with_commas(v->plan->total).text,
+    text_printf(out, "  %sok%s: %" PRIu32 " buffers in %s bytes, %s", style.good, style.plain,
+                planned_buffers(v->problem), with_commas(v->plan->total).text,
                 v->shares ? "some over others" : "none over another");
     if (v->replayed) text_put(out, "; a replay of the ops finds every byte in place");
     if (v->in_place) text_put(out, ", writing over operands as the kernels allow");
@@ -149,10 +152,14 @@ static exit_code run(const tool_options *options, arenaut_text *out) {
         if (code == EXIT_FINE) code = check_beside(&job, own, &v);
     }
     if (code == EXIT_FINE) {
-        if (options->json || options->jsonl) put_json_verdict(&v, out);
-        else if (!options->quiet || !v.ok) put_verdict(&v, options, out);
-        if (!v.ok) code = EXIT_NEGATIVE;
-        else code = check_budget(job.input.path, options, v.plan->total);
+        if (options->json || options->jsonl)
+            put_json_verdict(&v, out);
+        else if (!options->quiet || !v.ok)
+            put_verdict(&v, options, out);
+        if (!v.ok)
+            code = EXIT_NEGATIVE;
+        else
+            code = check_budget(job.input.path, options, v.plan->total);
     }
     job_close(&plan);
     job_close(&job);
@@ -164,9 +171,10 @@ const tool_verb verb_check = {
     .name = "check",
     .summary = "checks the plan in a model, or a plan for a problem or model",
     .arguments = "FILE [PLAN]",
-    .examples = "arenaut check planned.tflite\n"
-                "arenaut check solved.csv\n"
-                "arenaut check problem.csv plan.json",
+    .examples =
+        "arenaut check planned.tflite\n"
+        "arenaut check solved.csv\n"
+        "arenaut check problem.csv plan.json",
     .notes = "A wrong plan prints the first counter-example and exits 1.",
     .groups = GROUP_COMMON | GROUP_JSON | GROUP_INPUT | GROUP_MODEL | GROUP_BUDGET,
     .min_files = 1,

@@ -48,9 +48,9 @@ static exit_code put_remedies(const tool_job *job, arenaut_text *out) {
 
 static exit_code put_report(const tool_job *job, const tool_options *options, arenaut_text *out) {
     const arenaut_report *report = arenaut_report_find("explain");
-    const arenaut_report_options report_options = {
-        .color = *style_for(options->color).bold != '\0', .width = 100,
-        .top = options->verbose ? UINT32_MAX : 0};
+    const arenaut_report_options report_options = {.color = *style_for(options->color).bold != '\0',
+                                                   .width = 100,
+                                                   .top = options->verbose ? UINT32_MAX : 0};
     arenaut_error err = {0};
     text_put_clean(out, base_name(job->input.path));
     if (job->target) text_printf(out, "  on %s", job->target->name);
@@ -61,8 +61,9 @@ static exit_code put_report(const tool_job *job, const tool_options *options, ar
     }
     const exit_code code = put_remedies(job, out);
     if (job->result.scratch == ARENAUT_SCRATCH_UNKNOWN) {
-        text_put(out, "\nscratch: unknown. Some kernels of this model ask for working memory that "
-                      "is not in the\nfile; it may move the peak. --scratch FILE gives it.\n");
+        text_put(out,
+                 "\nscratch: unknown. Some kernels of this model ask for working memory that "
+                 "is not in the\nfile; it may move the peak. --scratch FILE gives it.\n");
     }
     return code;
 }
@@ -87,8 +88,9 @@ const tool_verb verb_explain = {
     .name = "explain",
     .summary = "why the arena is as big as it is, and what would help",
     .arguments = "FILE",
-    .examples = "arenaut explain model.tflite\n"
-                "arenaut explain model.tflite -v      # all buffers at the peak",
+    .examples =
+        "arenaut explain model.tflite\n"
+        "arenaut explain model.tflite -v      # all buffers at the peak",
     .groups = GROUP_COMMON | GROUP_JSON | GROUP_INPUT | GROUP_MODEL | GROUP_SEARCH | GROUP_BUDGET,
     .min_files = 1,
     .max_files = 1,

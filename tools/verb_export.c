@@ -29,8 +29,10 @@ static exit_code export_job(tool_job *job, const tool_options *options) {
 static exit_code run(const tool_options *options, arenaut_text *out) {
     tool_job job = {0};
     (void)out; /* what is exported is the only result */
-    if (!options->as) return complain(EXIT_USAGE, NULL, "export needs --as FORMAT: see 'arenaut "
-                                      "help export'");
+    if (!options->as)
+        return complain(EXIT_USAGE, NULL,
+                        "export needs --as FORMAT: see 'arenaut "
+                        "help export'");
     exit_code code = export_job(&job, options);
     if (job.stopped) code = EXIT_INTERRUPT;
     job_close(&job);
@@ -42,9 +44,10 @@ const tool_verb verb_export = {
     .name = "export",
     .summary = "writes the plan, problem or program in another format",
     .arguments = "FILE --as FORMAT [-o OUT]",
-    .examples = "arenaut export model.tflite --as header -o arena.h\n"
-                "arenaut export model.tflite --as problem > problem.json\n"
-                "arenaut export model.tflite --as csv",
+    .examples =
+        "arenaut export model.tflite --as header -o arena.h\n"
+        "arenaut export model.tflite --as problem > problem.json\n"
+        "arenaut export model.tflite --as csv",
     .notes = "FORMAT is json (the plan), problem, program, csv, header or svg.",
     .groups = GROUP_COMMON | GROUP_OUTPUT | GROUP_EXPORT | GROUP_INPUT | GROUP_MODEL | GROUP_SEARCH,
     .min_files = 1,

@@ -4,12 +4,13 @@
 #include "verb.h"
 
 void print_general_help(arenaut_text *out) {
-    text_put(out, "arenaut plans the memory of tensor programs: every buffer at an offset in an "
-                  "arena\nas small as can be, with a proof of how small that is.\n\n"
-                  "  arenaut size model.tflite                     how big must my arena be?\n"
-                  "  arenaut explain model.tflite                  why is it that big?\n"
-                  "  arenaut plan model.tflite -o planned.tflite   the same model in less memory\n"
-                  "  arenaut check planned.tflite                  is that plan right?\n\n");
+    text_put(out,
+             "arenaut plans the memory of tensor programs: every buffer at an offset in an "
+             "arena\nas small as can be, with a proof of how small that is.\n\n"
+             "  arenaut size model.tflite                     how big must my arena be?\n"
+             "  arenaut explain model.tflite                  why is it that big?\n"
+             "  arenaut plan model.tflite -o planned.tflite   the same model in less memory\n"
+             "  arenaut check planned.tflite                  is that plan right?\n\n");
     for (size_t i = 0; i < verb_count(); i++) {
         const tool_verb *verb = verb_at(i);
         text_printf(out, "  %-10s%s\n", verb->name, verb->summary);

@@ -61,8 +61,9 @@ static bool format_row(size_t index, list_row *row) {
     row->name = format->name;
     row->summary = format->summary;
     arenaut_text text = {0};
-    text_printf(&text, "%s%s%s%s", format->read ? "read" : "", format->read && format->write ? ", "
-                : "", format->write ? "write" : "", format->strip ? ", strip" : "");
+    text_printf(&text, "%s%s%s%s", format->read ? "read" : "",
+                format->read && format->write ? ", " : "", format->write ? "write" : "",
+                format->strip ? ", strip" : "");
     if (format->extensions) text_printf(&text, "  %s", format->extensions);
     set_more(row, text.bytes);
     arenaut_text_free(&text);
@@ -91,18 +92,18 @@ static bool target_row(size_t index, list_row *row) {
     return true;
 }
 
-#define LIST_VERB(id, plural, third, what)                                                   \
-    static exit_code run_##plural(const tool_options *options, arenaut_text *out) {    \
-        return print_list(options, out, #plural, third, id##_row);                    \
-    }                                                                                 \
-    extern const tool_verb verb_##plural;                                              \
-    const tool_verb verb_##plural = {                                                  \
-        .name = #plural,                                                              \
-        .summary = what,                                                              \
-        .arguments = "",                                                              \
-        .examples = "arenaut " #plural " --json",                                        \
-        .groups = GROUP_COMMON | GROUP_JSON,                                          \
-        .run = run_##plural,                                                           \
+#define LIST_VERB(id, plural, third, what)                                          \
+    static exit_code run_##plural(const tool_options *options, arenaut_text *out) { \
+        return print_list(options, out, #plural, third, id##_row);                  \
+    }                                                                               \
+    extern const tool_verb verb_##plural;                                           \
+    const tool_verb verb_##plural = {                                               \
+        .name = #plural,                                                            \
+        .summary = what,                                                            \
+        .arguments = "",                                                            \
+        .examples = "arenaut " #plural " --json",                                   \
+        .groups = GROUP_COMMON | GROUP_JSON,                                        \
+        .run = run_##plural,                                                        \
     }
 
 LIST_VERB(planner, planners, "settings", "the planners of this build, for --planner");

@@ -30,7 +30,8 @@ static void put_header(const tool_job *job, const text_style *style, arenaut_tex
         text_printf(out, "  %" PRIu32 " op%s, %" PRIu32 " tensors, %" PRIu32 " in the arena   %s",
                     program->n_ops, program->n_ops == 1 ? "" : "s", program->n_tensors,
                     planned_buffers(job->problem), job->target->name);
-        if (job->target->align > 1) text_printf(out, ", %" PRIu64 "-byte aligned", job->target->align);
+        if (job->target->align > 1)
+            text_printf(out, ", %" PRIu64 "-byte aligned", job->target->align);
     } else {
         text_printf(out, "  %" PRIu32 " buffers", job->problem->n_buffers);
     }
@@ -87,7 +88,8 @@ static exit_code put_peak_line(const tool_job *job, arenaut_text *out) {
         describe_step(job, peak.step, out);
         text_printf(out, ": %" PRIu32 " buffer%s, ", peak.n_live, peak.n_live == 1 ? "" : "s");
         for (uint32_t i = 0; i < peak.n_live && i < SHOWN; i++) {
-            text_printf(out, "%s%s", i ? " + " : "", with_commas(job->problem->size[peak.live[i]]).text);
+            text_printf(out, "%s%s", i ? " + " : "",
+                        with_commas(job->problem->size[peak.live[i]]).text);
         }
         if (peak.n_live > SHOWN) text_printf(out, " + %" PRIu32 " more", peak.n_live - SHOWN);
         text_put(out, "\n");
@@ -99,26 +101,28 @@ static exit_code put_peak_line(const tool_job *job, arenaut_text *out) {
 static void put_outcome(const planning *p, const text_style *style, arenaut_text *out) {
     const tool_job *job = &p->job;
     if (job->result.scratch == ARENAUT_SCRATCH_UNKNOWN) {
-        text_put(out, "  scratch    unknown: some kernels want memory that the file does not tell; "
-                      "see --scratch\n");
+        text_put(out,
+                 "  scratch    unknown: some kernels want memory that the file does not tell; "
+                 "see --scratch\n");
     }
     if (planning_temporaries(job) > job->plan->total) {
-        text_printf(out, "  head       %s itself needs %s bytes there while it plans: that much stays\n",
+        text_printf(out,
+                    "  head       %s itself needs %s bytes there while it plans: that much stays\n",
                     job->target->name, with_commas(planning_temporaries(job)).text);
     }
     if (job->options->verbose > 0) {
-        text_printf(out, "  search     %s, stopped by %s after %s steps, %.3f s\n", job->plan->planner,
-                    arenaut_stop_name(job->plan->stopped_by), with_commas(job->plan->effort).text,
-                    job->result.seconds);
+        text_printf(out, "  search     %s, stopped by %s after %s steps, %.3f s\n",
+                    job->plan->planner, arenaut_stop_name(job->plan->stopped_by),
+                    with_commas(job->plan->effort).text, job->result.seconds);
     }
-    text_printf(out, "  check      %sok%s: %" PRIu32 " buffers lie apart", style->good, style->plain,
-                planned_buffers(job->problem));
+    text_printf(out, "  check      %sok%s: %" PRIu32 " buffers lie apart", style->good,
+                style->plain, planned_buffers(job->problem));
     if (job->lowering) text_put(out, ", and a replay of the ops finds every byte in place");
     text_put(out, "\n");
     if (p->wrote && !is_standard_stream(p->output)) {
         text_put(out, "  written    ");
         text_put_clean(out, p->output);
-        if (kind_is_model(p->kind) && p->written >= job->input.size) {
+        if (kind_is_model(p->kind) && p->written > job->input.size) {
             text_printf(out, "  (+%s bytes)", with_commas(p->written - job->input.size).text);
         }
         text_put(out, "\n");
@@ -146,12 +150,15 @@ static exit_code put_summary(const planning *p, const tool_options *options, are
 static exit_code refuse_in_model(const planning *p) {
     const tool_job *job = &p->job;
     if (job->options->no_alloc_io) {
-        return complain(EXIT_USAGE, p->output, "--no-alloc-io cannot be put into a model: its "
+        return complain(EXIT_USAGE, p->output,
+                        "--no-alloc-io cannot be put into a model: its "
                         "runtime keeps inputs and outputs in the arena");
     }
     if (!job->target->plan_in_file) {
-        return complain(EXIT_USAGE, p->output, "%s obeys no plan inside a model: write a .json or "
-                        "a .h", job->target->name);
+        return complain(EXIT_USAGE, p->output,
+                        "%s obeys no plan inside a model: write a .json or "
+                        "a .h",
+                        job->target->name);
     }
     return EXIT_FINE;
 }
@@ -163,7 +170,9 @@ static void decide(planning *p) {
     const arenaut_program *program = job->document.program;
     const bool into_model = kind_is_model(p->kind);
     if (into_model && program->given == ARENAUT_GIVEN_FOREIGN && !job->options->force) {
-        p->reason = "the file holds another tool's plan, which -f replaces";
+        p->reason = job->today.overlaps
+                        ? "the file holds another tool's plan; it is wrong, and -f replaces it"
+                        : "the file holds another tool's plan, which -f replaces";
     } else if (job_is_larger(job)) {
         p->reason = job->today.from_file ? "the plan in the file needs less"
                                          : "the runtime does better today";
@@ -256,8 +265,10 @@ static exit_code make_folder(const char *path, const text_list *files) {
     for (size_t i = 0; i < files->n; i++) {
         for (size_t k = 0; k < i; k++) {
             if (strcmp(base_name(files->items[i]), base_name(files->items[k])) != 0) continue;
-            return complain(EXIT_USAGE, NULL, "'%s' and '%s' would be written to the same name in "
-                            "'%s'", files->items[k], files->items[i], path);
+            return complain(EXIT_USAGE, NULL,
+                            "'%s' and '%s' would be written to the same name in "
+                            "'%s'",
+                            files->items[k], files->items[i], path);
         }
     }
     if (mkdir(path, 0777) == 0) return EXIT_FINE;
@@ -284,7 +295,8 @@ static exit_code plan_several(const tool_options *options, arenaut_text *out) {
         if (one == EXIT_USAGE) return code; /* it would be said again of every file */
         if (arena > largest) largest = arena;
     }
-    if (options->json || options->jsonl) end_json_items(options, out->size, out);
+    if (options->json || options->jsonl)
+        end_json_items(options, out->size, out);
     else if (!options->quiet && largest > 0) {
         text_printf(out, "together    %s bytes (%s): the files never run at the same time\n",
                     with_commas(largest).text, in_units(largest).text);
@@ -305,11 +317,13 @@ const tool_verb verb_plan = {
     .name = "plan",
     .summary = "plans, checks and, with -o, writes the plan where it is used",
     .arguments = "FILE... [-o OUT]",
-    .examples = "arenaut plan model.tflite -o planned.tflite   # the same model, less memory\n"
-                "arenaut plan model.tflite -o plan.json        # or .csv, .h\n"
-                "arenaut plan problem.csv -o solved.csv",
-    .notes = "A plan goes into a model only if it needs less than the runtime does today, or\n"
-             "repairs a plan that overlaps. With several files -o is a folder.",
+    .examples =
+        "arenaut plan model.tflite -o planned.tflite   # the same model, less memory\n"
+        "arenaut plan model.tflite -o plan.json        # or .csv, .h\n"
+        "arenaut plan problem.csv -o solved.csv",
+    .notes =
+        "A plan goes into a model only if it needs less than the runtime does today, or\n"
+        "repairs a plan that overlaps. With several files -o is a folder.",
     .groups = GROUP_COMMON | GROUP_OUTPUT | GROUP_JSON | GROUP_INPUT | GROUP_MODEL | GROUP_SEARCH |
               GROUP_BUDGET,
     .min_files = 1,

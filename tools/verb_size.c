@@ -28,14 +28,15 @@ static exit_code put_row(const tool_job *job, text_table *table) {
                 job->today.overlaps ? "!" : "");
     table_cell(table, feasible ? with_commas(plan->total).text : "no plan");
     table_cell(table, today && feasible && plan->total != today->total
-                          ? change_percent(today->total, plan->total).text : "");
+                          ? change_percent(today->total, plan->total).text
+                          : "");
     table_cell(table, with_commas(plan->total_bound).text);
     table_cell(table, with_commas(largest_buffer(job->problem)).text);
     table_cell(table, peak.n_live ? where.bytes : "-");
-    table_cell(table, plan->quality == ARENAUT_OPTIMAL                   ? "minimal"
-                      : plan->quality == ARENAUT_INFEASIBLE              ? "impossible"
-                      : job->result.scratch == ARENAUT_SCRATCH_UNKNOWN   ? "scratch unknown"
-                                                                         : "");
+    table_cell(table, plan->quality == ARENAUT_OPTIMAL                 ? "minimal"
+                      : plan->quality == ARENAUT_INFEASIBLE            ? "impossible"
+                      : job->result.scratch == ARENAUT_SCRATCH_UNKNOWN ? "scratch unknown"
+                                                                       : "");
     arenaut_text_free(&where);
     arenaut_peak_free(&peak, NULL);
     return EXIT_FINE;
@@ -62,29 +63,36 @@ static void put_details(const tool_job *job, arenaut_text *out) {
         text_printf(out, " %s bytes\n", with_commas(plan->arena[i]).text);
     }
     if (job->result.scratch == ARENAUT_SCRATCH_UNKNOWN) {
-        text_put(out, "  scratch  unknown: some kernels of this model ask for working memory that "
-                      "is not in\n           the file; --scratch FILE gives it\n");
+        text_put(out,
+                 "  scratch  unknown: some kernels of this model ask for working memory that "
+                 "is not in\n           the file; --scratch FILE gives it\n");
     }
     if (job->today.overlaps) {
         text_printf(out, "  today    the plan in the file is wrong: %s\n", job->today.finding.msg);
     }
-    if (job->today.from_file && job->today.plan->total < plan->total_bound && !job->today.overlaps) {
-        text_put(out, "  today    the plan in the file lets values share memory as only its maker can "
-                      "know to be safe\n");
+    if (job->today.from_file && job->today.plan->total < plan->total_bound &&
+        !job->today.overlaps) {
+        text_put(out,
+                 "  today    the plan in the file lets values share memory as only its maker can "
+                 "know to be safe\n");
     }
     if (temporaries == 0) return;
-    text_printf(out, "  head     while planning, %s itself needs %s bytes in the same place\n"
-                     "           (%" PRIu32 " tensors, %" PRIu32 " buffers): ",
-                job->target->name, with_commas(temporaries).text,
-                job->document.program->n_tensors, planned_buffers(job->problem));
+    text_printf(out,
+                "  head     while planning, %s itself needs %s bytes in the same place\n"
+                "           (%" PRIu32 " tensors, %" PRIu32 " buffers): ",
+                job->target->name, with_commas(temporaries).text, job->document.program->n_tensors,
+                planned_buffers(job->problem));
     if (temporaries > plan->total) {
-        text_printf(out, "more than the plan, so the head is %s bytes\n           and a smaller plan "
-                         "does not shrink it\n", with_commas(temporaries).text);
+        text_printf(out,
+                    "more than the plan, so the head is %s bytes\n           and a smaller plan "
+                    "does not shrink it\n",
+                    with_commas(temporaries).text);
     } else {
         text_put(out, "less than the plan, which sets the head\n");
     }
-    text_put(out, "  tail     persistent data of the kernels comes on top: only the runtime knows "
-                  "how much\n");
+    text_put(out,
+             "  tail     persistent data of the kernels comes on top: only the runtime knows "
+             "how much\n");
 }
 
 static exit_code size_one(const tool_options *options, size_t index, text_table *table,
@@ -140,11 +148,13 @@ const tool_verb verb_size = {
     .name = "size",
     .summary = "how big the arena is now, and how big it must be",
     .arguments = "FILE...",
-    .examples = "arenaut size model.tflite\n"
-                "arenaut size *.tflite\n"
-                "arenaut size model.tflite --budget 64K   # exit 1 if it does not fit",
-    .notes = "'now' is what the file's runtime does today, 'bound' what no plan can go below.\n"
-             "One file, or -v, also shows what else needs memory.",
+    .examples =
+        "arenaut size model.tflite\n"
+        "arenaut size *.tflite\n"
+        "arenaut size model.tflite --budget 64K   # exit 1 if it does not fit",
+    .notes =
+        "'now' is what the file's runtime does today, 'bound' what no plan can go below.\n"
+        "One file, or -v, also shows what else needs memory.",
     .groups = GROUP_COMMON | GROUP_JSON | GROUP_INPUT | GROUP_MODEL | GROUP_SEARCH | GROUP_BUDGET,
     .min_files = 1,
     .max_files = SIZE_MAX,

@@ -23,7 +23,8 @@ static exit_code check_strippable(const tool_job *job) {
                         job->document.format->name);
     }
     if (program && program->given == ARENAUT_GIVEN_FOREIGN) {
-        return complain(EXIT_INPUT, job->input.path, "the plan in it is another tool's: only plans "
+        return complain(EXIT_INPUT, job->input.path,
+                        "the plan in it is another tool's: only plans "
                         "that arenaut wrote are taken out");
     }
     if (program && program->given == ARENAUT_GIVEN_NONE) {

@@ -66,8 +66,9 @@ const tool_verb verb_view = {
     .name = "view",
     .summary = "a picture of the plan: steps to the right, addresses upwards",
     .arguments = "FILE --svg|--ascii [-o OUT]",
-    .examples = "arenaut view model.tflite --svg -o plan.svg\n"
-                "arenaut view model.tflite --ascii",
+    .examples =
+        "arenaut view model.tflite --svg -o plan.svg\n"
+        "arenaut view model.tflite --ascii",
     .groups = GROUP_COMMON | GROUP_OUTPUT | GROUP_VIEW | GROUP_INPUT | GROUP_MODEL | GROUP_SEARCH,
     .min_files = 1,
     .max_files = 1,

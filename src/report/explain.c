@@ -29,16 +29,20 @@ static void put_summary(explain *e) {
     arn_putf(&e->out, "%speak%s   %s bytes (%s) at %s", bold(e), plain(e),
              arn_commas(e->needed).text, arn_kib(e->needed).text,
              arn_step_label(r, e->peak.step).text);
-    if (r->lowering) arn_putf(&e->out, ", step %" PRId64 " of %" PRIu32, e->peak.step, r->lowering->n_steps);
+    if (r->lowering)
+        arn_putf(&e->out, ", step %" PRId64 " of %" PRIu32, e->peak.step, r->lowering->n_steps);
     arn_puts(&e->out, "\n");
     if (r->plan) {
         const uint64_t waste = r->plan->total > e->needed ? r->plan->total - e->needed : 0;
-        arn_putf(&e->out, "%sarena%s  %s bytes: ", bold(e), plain(e), arn_commas(r->plan->total).text);
-        if (waste == 0) arn_puts(&e->out, "no waste, the peak itself\n");
-        else arn_putf(&e->out, "%s (%s) above the peak, %s\n", arn_commas(waste).text,
-                      arn_percent(waste, e->needed).text,
-                      r->plan->quality == ARENAUT_OPTIMAL ? "which is proven to be unavoidable"
-                                                          : "perhaps avoidable");
+        arn_putf(&e->out, "%sarena%s  %s bytes: ", bold(e), plain(e),
+                 arn_commas(r->plan->total).text);
+        if (waste == 0)
+            arn_puts(&e->out, "no waste, the peak itself\n");
+        else
+            arn_putf(&e->out, "%s (%s) above the peak, %s\n", arn_commas(waste).text,
+                     arn_percent(waste, e->needed).text,
+                     r->plan->quality == ARENAUT_OPTIMAL ? "which is proven to be unavoidable"
+                                                         : "perhaps avoidable");
     }
     if (r->baseline) {
         arn_putf(&e->out, "%snow%s    %s bytes (%s)", bold(e), plain(e),
@@ -73,12 +77,15 @@ static void put_story_of_tensor(explain *e, uint32_t buffer) {
         if (readers < READERS_SHOWN) shown[readers] = arn_op_label(p, i);
         readers++;
     }
-    if (producer != ARENAUT_NONE) arn_putf(&e->out, "from %s", arn_op_label(p, producer).text);
-    else arn_puts(&e->out, "from outside");
+    if (producer != ARENAUT_NONE)
+        arn_putf(&e->out, "from %s", arn_op_label(p, producer).text);
+    else
+        arn_puts(&e->out, "from outside");
     for (uint32_t i = 0; i < readers && i < READERS_SHOWN; i++) {
         arn_putf(&e->out, "%s%s", i ? ", " : "; read by ", shown[i].text);
     }
-    if (readers > READERS_SHOWN) arn_putf(&e->out, " and %" PRIu32 " more", readers - READERS_SHOWN);
+    if (readers > READERS_SHOWN)
+        arn_putf(&e->out, " and %" PRIu32 " more", readers - READERS_SHOWN);
 }
 
 /* For a bare problem: what the file says, and the lifetime. */
@@ -91,7 +98,8 @@ static void put_story_of_buffer(explain *e, uint32_t buffer) {
         arn_put_clean(&e->out, p->op[buffer]);
         arn_puts(&e->out, "; ");
     }
-    arn_putf(&e->out, "alive from step %" PRId64 " to %" PRId64, life[0].first, life[n - 1].end - 1);
+    arn_putf(&e->out, "alive from step %" PRId64 " to %" PRId64, life[0].first,
+             life[n - 1].end - 1);
     if (n > 1) arn_putf(&e->out, ", with %" PRIu32 " gaps", n - 1);
 }
 
@@ -112,8 +120,10 @@ static void put_buffer(explain *e, uint32_t rank, uint64_t *sum) {
     if (*shape.text) arn_putf(&e->out, "%s, ", shape.text);
     const arenaut_class cls = arenaut_problem_class(p, b);
     if (cls != ARENAUT_INTERMEDIATE) arn_putf(&e->out, "%s, ", arenaut_class_name(cls));
-    if (e->result->lowering) put_story_of_tensor(e, b);
-    else put_story_of_buffer(e, b);
+    if (e->result->lowering)
+        put_story_of_tensor(e, b);
+    else
+        put_story_of_buffer(e, b);
     arn_puts(&e->out, "\n");
     const char *own = p->name ? p->name[b] : NULL, *source = p->source ? p->source[b] : NULL;
     if (source && (!own || strcmp(own, source) != 0)) {
@@ -130,8 +140,8 @@ static void put_buffers(explain *e) {
     arn_putf(&e->out, "%16s%10s%10s%s\n", "bytes", "share", "sum", plain(e));
     for (uint32_t i = 0; i < e->peak.n_live && i < top; i++) put_buffer(e, i, &sum);
     if (e->peak.n_live > top) {
-        arn_putf(&e->out, "     and %" PRIu32 " smaller ones, %s bytes together\n", e->peak.n_live - top,
-                 arn_commas(e->peak.live_bytes - sum).text);
+        arn_putf(&e->out, "     and %" PRIu32 " smaller ones, %s bytes together\n",
+                 e->peak.n_live - top, arn_commas(e->peak.live_bytes - sum).text);
     }
     if (e->peak.shared_bytes > 0) {
         arn_putf(&e->out, "     %s of these bytes are shared: results written over operands\n",
@@ -162,7 +172,8 @@ static void put_holes_of_pool(explain *e, uint32_t pool, uint32_t *ids, uint32_t
         const uint64_t next = i < n ? plan->offset[ids[i]] : plan->arena[pool];
         if (next > used && *shown < HOLES_SHOWN) {
             arn_puts(&e->out, *shown ? ", " : "\nunused at the peak: ");
-            arn_putf(&e->out, "%s bytes at %s", arn_commas(next - used).text, arn_commas(used).text);
+            arn_putf(&e->out, "%s bytes at %s", arn_commas(next - used).text,
+                     arn_commas(used).text);
             ++*shown;
         }
         if (i == n) break;
@@ -207,12 +218,13 @@ static arenaut_status put_remedies_with(explain *e, arenaut_problem *without) {
         uint64_t bytes;
         int64_t step;
         take_away(p, e->peak.live[i], without);
-        const arenaut_status st =
-            arenaut_lower_bound(without, e->allocator, &bytes, &step, e->err);
+        const arenaut_status st = arenaut_lower_bound(without, e->allocator, &bytes, &step, e->err);
         if (st != ARENAUT_OK) return st;
         arn_putf(&e->out, "  without %" PRIu32 ": at least %s", i + 1, arn_commas(bytes).text);
-        if (bytes >= e->bound) arn_puts(&e->out, ", saves nothing");
-        else arn_putf(&e->out, ", saves %s", arn_commas(e->bound - bytes).text);
+        if (bytes >= e->bound)
+            arn_puts(&e->out, ", saves nothing");
+        else
+            arn_putf(&e->out, ", saves %s", arn_commas(e->bound - bytes).text);
         arn_putf(&e->out, "; then the peak is at %s\n", arn_step_label(e->result, step).text);
     }
     return ARENAUT_OK;
@@ -223,8 +235,8 @@ static arenaut_status put_remedies(explain *e) {
     arenaut_problem without = *p;
     if (e->peak.n_live == 0) return ARENAUT_OK;
     without.size = arn_allocate(e->allocator, p->n_buffers, sizeof *without.size);
-    without.inside = p->inside ? arn_allocate(e->allocator, p->n_buffers, sizeof *without.inside)
-                               : NULL;
+    without.inside =
+        p->inside ? arn_allocate(e->allocator, p->n_buffers, sizeof *without.inside) : NULL;
     const bool ready = without.size && (without.inside || !p->inside);
     const arenaut_status st = ready ? put_remedies_with(e, &without) : arn_no_memory(e->err);
     arn_release(e->allocator, without.size);
@@ -235,8 +247,11 @@ static arenaut_status put_remedies(explain *e) {
 static arenaut_status emit(const arenaut_result *result, const arenaut_report_options *options,
                            arenaut_sink sink, const arenaut_allocator *allocator,
                            arenaut_error *err) {
-    explain e = {.result = result, .options = options, .allocator = allocator,
-                 .out = arn_writer_to(sink), .err = err};
+    explain e = {.result = result,
+                 .options = options,
+                 .allocator = allocator,
+                 .out = arn_writer_to(sink),
+                 .err = err};
     arenaut_status st = arenaut_peak_find(result->problem, allocator, &e.peak, err);
     if (st != ARENAUT_OK) return st;
     e.needed = e.peak.live_bytes - e.peak.shared_bytes;

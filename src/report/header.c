@@ -32,9 +32,12 @@ static identifier make_identifier(const char *text, size_t length, bool upper) {
     for (size_t i = 0; i < length && n + 1 < sizeof id.text - 24; i++) {
         const char c = is_letter(text[i]) || is_digit(text[i]) ? text[i] : '_';
         const bool lower_case = c >= 'a' && c <= 'z', upper_case = c >= 'A' && c <= 'Z';
-        if (upper && lower_case) id.text[n++] = (char)(c - 'a' + 'A');
-        else if (!upper && upper_case) id.text[n++] = (char)(c - 'A' + 'a');
-        else id.text[n++] = c;
+        if (upper && lower_case)
+            id.text[n++] = (char)(c - 'a' + 'A');
+        else if (!upper && upper_case)
+            id.text[n++] = (char)(c - 'A' + 'a');
+        else
+            id.text[n++] = c;
     }
     id.text[n] = '\0';
     return id;
@@ -65,7 +68,8 @@ static void put_opening(header *h) {
     const char *name = strrchr(h->result->path, '/'); /* without folders: no two machines differ */
     arn_puts(&h->out, "/* Memory plan of ");
     put_comment_text(h, name ? name + 1 : h->result->path);
-    arn_putf(&h->out, ", made by arenaut %s.\n * %s", arenaut_version(), arn_commas(plan->total).text);
+    arn_putf(&h->out, ", made by arenaut %s.\n * %s", arenaut_version(),
+             arn_commas(plan->total).text);
     arn_putf(&h->out, " bytes, %s (bound %s)",
              plan->quality == ARENAUT_OPTIMAL ? "proven minimal"
              : unknown                        ? "without kernel scratch, which is unknown"
@@ -75,9 +79,11 @@ static void put_opening(header *h) {
         arn_putf(&h->out, "; %s needs %s", h->result->baseline->planner,
                  arn_commas(h->result->baseline->total).text);
     }
-    arn_puts(&h->out, ".\n * Offsets count from the start of a pool, which must be aligned as "
-                      "its ..._ALIGN says. */\n");
-    arn_putf(&h->out, "#ifndef %s_ARENAUT_PLAN_H\n#define %s_ARENAUT_PLAN_H\n\n#include <stdint.h>\n\n",
+    arn_puts(&h->out,
+             ".\n * Offsets count from the start of a pool, which must be aligned as "
+             "its ..._ALIGN says. */\n");
+    arn_putf(&h->out,
+             "#ifndef %s_ARENAUT_PLAN_H\n#define %s_ARENAUT_PLAN_H\n\n#include <stdint.h>\n\n",
              h->upper.text, h->upper.text);
 }
 
@@ -125,7 +131,8 @@ static void put_column(header *h, const char *type, const char *name,
     const arenaut_problem *p = h->result->problem;
     const char *suffix = type == h->type ? h->suffix : "u";
     if (p->n_buffers == 0) return; /* C has no empty arrays */
-    arn_putf(&h->out, "\nstatic const %s %s_%s[%" PRIu32 "] = {\n", type, h->lower.text, name, p->n_buffers);
+    arn_putf(&h->out, "\nstatic const %s %s_%s[%" PRIu32 "] = {\n", type, h->lower.text, name,
+             p->n_buffers);
     for (uint32_t b = 0; b < p->n_buffers; b++) {
         arn_putf(&h->out, "    %" PRIu64 "%s,", value(h, b), suffix);
         if (with_names) {
@@ -179,8 +186,10 @@ static void put_tensor_table(header *h, uint32_t method, const identifier *name)
                      h->lower.text, name->text);
         }
         uint64_t offset;
-        if (tensor_offset(h, t, &offset)) arn_putf(&h->out, "    %" PRIu64 "%s,", offset, h->suffix);
-        else arn_putf(&h->out, "    %s_NOT_IN_ARENA,", h->upper.text);
+        if (tensor_offset(h, t, &offset))
+            arn_putf(&h->out, "    %" PRIu64 "%s,", offset, h->suffix);
+        else
+            arn_putf(&h->out, "    %s_NOT_IN_ARENA,", h->upper.text);
         char store[24];
         arn_putf(&h->out, " /* %" PRIu32 " ", p->tensors[t].file_index);
         put_comment_text(h, arenaut_program_tensor_name(p, t, store));
@@ -197,7 +206,8 @@ static identifier method_identifier(const header *h, uint32_t method, bool upper
     for (uint32_t m = 0; m < h->result->program->n_methods; m++) {
         if (m == method) continue;
         const char *other = h->result->program->methods[m].name;
-        const identifier same = make_identifier(other ? other : "", other ? strlen(other) : 0, upper);
+        const identifier same =
+            make_identifier(other ? other : "", other ? strlen(other) : 0, upper);
         if (other && name && strcmp(same.text, id.text) != 0) continue;
         const size_t n = strlen(id.text);
         snprintf(id.text + n, sizeof id.text - n, "_%" PRIu32, method);
@@ -210,7 +220,8 @@ static void put_methods(header *h) {
     const arenaut_program *p = h->result->program;
     for (uint32_t m = 0; m < p->n_methods; m++) {
         const arenaut_method *method = &p->methods[m];
-        const identifier upper = method_identifier(h, m, true), lower = method_identifier(h, m, false);
+        const identifier upper = method_identifier(h, m, true),
+                         lower = method_identifier(h, m, false);
         arn_puts(&h->out, "\n/* Method ");
         put_comment_text(h, method->name ? method->name : "(unnamed)");
         arn_puts(&h->out, ". */\n");

@@ -94,8 +94,10 @@ static arn_label cut_left(const char *text, uint32_t columns) {
         const size_t n = arn_shown_length(p), step = n ? n : 1;
         const bool starts = ((unsigned char)*p & 0xC0) != 0x80;
         if (skip == 0 && used + step < sizeof out.text) {
-            if (n) memcpy(out.text + used, p, n);
-            else out.text[used] = '?';
+            if (n)
+                memcpy(out.text + used, p, n);
+            else
+                out.text[used] = '?';
             used += step;
         }
         if (skip > 0 && starts) skip--;

@@ -10,9 +10,9 @@ typedef struct arn_label {
     char text[96];
 } arn_label;
 
-arn_label arn_commas(uint64_t n);                           /* 1,234,567 */
-arn_label arn_percent(uint64_t part, uint64_t whole);       /* 12.3 %, rounded to nearest */
-arn_label arn_kib(uint64_t bytes);                          /* 54.0 KiB; 672 B below 1 KiB */
+arn_label arn_commas(uint64_t n);                     /* 1,234,567 */
+arn_label arn_percent(uint64_t part, uint64_t whole); /* 12.3 %, rounded to nearest */
+arn_label arn_kib(uint64_t bytes);                    /* 54.0 KiB; 672 B below 1 KiB */
 
 /* The buffer's name; bytes that could drive a terminal are '?'. Cut on the left, with dots,
  * to `columns`: the end of a layer's path says most. */

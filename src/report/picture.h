@@ -7,10 +7,10 @@
 
 typedef struct arn_picture {
     const arenaut_result *result;
-    int64_t first, end;  /* steps shown, [first, end) */
+    int64_t first, end; /* steps shown, [first, end) */
     arenaut_peak peak;
     uint32_t columns;
-    uint64_t *live;      /* per column: the most bytes alive at any of its steps */
+    uint64_t *live; /* per column: the most bytes alive at any of its steps */
     const arenaut_allocator *allocator;
 } arn_picture;
 

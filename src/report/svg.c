@@ -13,14 +13,23 @@
 #include "report/picture.h"
 
 enum {
-    LEFT = 960, RIGHT = 1700, WIDTH = 12000, /* tenths of a pixel */
+    LEFT = 960,
+    RIGHT = 1700,
+    WIDTH = 12000, /* tenths of a pixel */
     PLOT = WIDTH - LEFT - RIGHT,
-    TITLE = 760, CURVE = 1100, GAP = 320, POOL_HEIGHT = 4600, LEGEND = 160,
-    OP_NAMES = 1160, STEP_NUMBERS = 360,
-    MOST_OP_NAMES = 64,   /* more would overlap */
+    TITLE = 760,
+    CURVE = 1100,
+    GAP = 320,
+    POOL_HEIGHT = 4600,
+    LEGEND = 160,
+    OP_NAMES = 1160,
+    STEP_NUMBERS = 360,
+    MOST_OP_NAMES = 64, /* more would overlap */
     MOST_RECTANGLES = 5000,
-    GRID_COLUMNS = 160, GRID_ROWS = 100, /* for the rectangles past that */
-    LETTER = 62, LINE = 140, /* of labels */
+    GRID_COLUMNS = 160,
+    GRID_ROWS = 100, /* for the rectangles past that */
+    LETTER = 62,
+    LINE = 140, /* of labels */
     THIN = 40,
 };
 
@@ -32,12 +41,12 @@ typedef struct svg {
     const arenaut_result *result;
     arn_picture picture;
     arn_writer out;
-    uint64_t top;      /* bytes at the upper edge of a pool's plot */
-    uint32_t y;        /* the upper edge of what is drawn now */
+    uint64_t top; /* bytes at the upper edge of a pool's plot */
+    uint32_t y;   /* the upper edge of what is drawn now */
     uint32_t height;
     uint32_t pool;
-    uint32_t *chosen;  /* lifetimes that get a rectangle of their own, in order */
-    uint32_t *owner;   /* per lifetime: its buffer */
+    uint32_t *chosen; /* lifetimes that get a rectangle of their own, in order */
+    uint32_t *owner;  /* per lifetime: its buffer */
     uint32_t n_chosen, n_left_over;
 } svg;
 
@@ -46,8 +55,9 @@ static const char style[] =
     ".bg{fill:#fff}.ink{fill:#1a1a1a}.soft{fill:#5f6368}.frame{fill:#f6f7f9;stroke:#c9cdd2}"
     ".grid{stroke:#e3e6ea}.area{fill:#0072B2;fill-opacity:.22;stroke:#0072B2}"
     ".intermediate{fill:#56B4E9}.input{fill:#009E73}.output{fill:#E69F00}.state{fill:#CC79A7}"
-    ".scratch{fill:#F0E442}.constant{fill:#999}.rest{fill:#9aa0a6}"
-    ".buffer{stroke:#1a1a1a;stroke-width:.7;stroke-opacity:.6}.thin{stroke-width:.2}.pale{fill-opacity:.32;stroke-opacity:.3}"
+    ".scratch{fill:#F0E442}.constant{fill:#999}.rest{fill:#9aa0a6;fill-opacity:.6}"
+    ".buffer{stroke:#1a1a1a;stroke-width:.7;stroke-opacity:.6}.thin{stroke:none}.pale{fill-opacity:"
+    ".32;stroke-opacity:.3}"
     ".arena{stroke:#1a1a1a;stroke-width:1.6}.bound{stroke:#0072B2;stroke-dasharray:7 4;"
     "stroke-width:1.4}.today{stroke:#D55E00;stroke-dasharray:2 3;stroke-width:1.6}"
     ".peak{stroke:#D55E00;stroke-width:1.2;stroke-dasharray:4 3}.warn{fill:#B34700}"
@@ -78,12 +88,18 @@ static void put_escaped(svg *s, const char *text) {
         const size_t n = arn_shown_length(text);
         const bool forbidden = n == 3 && (memcmp(text, "\xEF\xBF\xBE", 3) == 0 ||
                                           memcmp(text, "\xEF\xBF\xBF", 3) == 0);
-        if (n == 0 || forbidden) arn_puts(&s->out, "?");
-        else if (*text == '&') arn_puts(&s->out, "&amp;");
-        else if (*text == '<') arn_puts(&s->out, "&lt;");
-        else if (*text == '>') arn_puts(&s->out, "&gt;");
-        else if (*text == '"') arn_puts(&s->out, "&quot;");
-        else arn_put(&s->out, text, n);
+        if (n == 0 || forbidden)
+            arn_puts(&s->out, "?");
+        else if (*text == '&')
+            arn_puts(&s->out, "&amp;");
+        else if (*text == '<')
+            arn_puts(&s->out, "&lt;");
+        else if (*text == '>')
+            arn_puts(&s->out, "&gt;");
+        else if (*text == '"')
+            arn_puts(&s->out, "&quot;");
+        else
+            arn_put(&s->out, text, n);
         text += n ? n : 1;
     }
 }
@@ -153,7 +169,8 @@ static void put_op_names(svg *s) {
         const uint32_t x = LEFT + (a + b) / 2 + 30, y = s->y + 110;
         arn_label label = arn_step_label(s->result, step);
         const bool at_peak = step == s->picture.peak.step;
-        if (strncmp(label.text, "op ", 3) == 0) memmove(label.text, label.text + 3, sizeof label.text - 3);
+        if (strncmp(label.text, "op ", 3) == 0)
+            memmove(label.text, label.text + 3, sizeof label.text - 3);
         if (strlen(label.text) > 20) strcpy(label.text + 18, "..");
         arn_putf(&s->out, "<text transform=\"translate(");
         put_tenths(s, x);
@@ -267,9 +284,9 @@ static void put_tooltip(svg *s, uint32_t b) {
     char store[24];
     arn_puts(&s->out, "><title>");
     put_escaped(s, arenaut_problem_buffer_name(p, b, store));
-    arn_putf(&s->out, "\n%s bytes at %s, steps %" PRId64 " to %" PRId64, arn_commas(p->size[b]).text,
-             arn_commas(s->result->plan->offset[b]).text, life[0].first,
-             life[arenaut_problem_lifetime_count(p, b) - 1].end - 1);
+    arn_putf(&s->out, "\n%s bytes at %s, steps %" PRId64 " to %" PRId64,
+             arn_commas(p->size[b]).text, arn_commas(s->result->plan->offset[b]).text,
+             life[0].first, life[arenaut_problem_lifetime_count(p, b) - 1].end - 1);
     if (*shape.text) arn_putf(&s->out, "\n%s", shape.text);
     if (p->op && p->op[b]) {
         arn_puts(&s->out, "\nfrom ");
@@ -286,7 +303,8 @@ static void put_buffer_label(svg *s, rectangle r, uint32_t b, bool strong) {
     const uint32_t letters = r.width > PADDING ? (r.width - PADDING) / LETTER : 0;
     const uint32_t middle = s->y + r.y + r.height / 2, x = LEFT + r.x + r.width / 2;
     const arn_label bytes = arn_commas(s->result->problem->size[b]);
-    const arn_label whole = arn_buffer_label(s->result, b, 90), name = arn_buffer_label(s->result, b, letters);
+    const arn_label whole = arn_buffer_label(s->result, b, 90),
+                    name = arn_buffer_label(s->result, b, letters);
     const bool has_name = letters >= LEAST_LETTERS || arn_columns(whole.text) <= letters;
     const bool has_bytes = strlen(bytes.text) <= letters;
     if (r.height >= 2 * LINE && has_name && has_bytes) {
@@ -317,7 +335,8 @@ static void put_buffers(svg *s) {
 static arenaut_status put_left_over(svg *s, arenaut_error *err) {
     enum { STRIDE = GRID_COLUMNS + 1 };
     if (s->n_left_over == 0) return ARENAUT_OK;
-    int32_t *grid = arn_allocate_zeroed(s->picture.allocator, STRIDE * (GRID_ROWS + 1), sizeof *grid);
+    int32_t *grid =
+        arn_allocate_zeroed(s->picture.allocator, STRIDE * (GRID_ROWS + 1), sizeof *grid);
     if (!grid) return arn_no_memory(err);
     for (uint32_t i = s->n_chosen; i < s->n_chosen + s->n_left_over; i++) {
         const rectangle r = place(s, s->chosen[i]);
@@ -334,7 +353,8 @@ static arenaut_status put_left_over(svg *s, arenaut_error *err) {
         for (uint32_t x = 0; x < STRIDE; x++) {
             if (x) grid[y * STRIDE + x] += grid[y * STRIDE + x - 1];
         }
-        for (uint32_t x = 0; x < STRIDE && y; x++) grid[y * STRIDE + x] += grid[(y - 1) * STRIDE + x];
+        for (uint32_t x = 0; x < STRIDE && y; x++)
+            grid[y * STRIDE + x] += grid[(y - 1) * STRIDE + x];
         for (uint32_t x = 0, end; x < GRID_COLUMNS; x = end) { /* runs of covered cells */
             for (end = x + 1; end < GRID_COLUMNS; end++) {
                 if ((grid[y * STRIDE + end] > 0) != (grid[y * STRIDE + x] > 0)) break;
@@ -479,9 +499,10 @@ static arenaut_status draw(svg *s, arenaut_error *err) {
     uint64_t most = s->picture.peak.live_bytes;
     arenaut_status st = ARENAUT_OK;
     arn_puts(&s->out, "<svg xmlns=\"http://www.w3.org/2000/svg\"");
-    arn_putf(&s->out, " viewBox=\"0 0 %d %" PRIu32 "\" role=\"img\"", WIDTH / 10, (height + 9) / 10);
-    arn_putf(&s->out, " width=\"%d\" height=\"%" PRIu32 "\">\n<title>Memory plan</title>\n", WIDTH / 10,
+    arn_putf(&s->out, " viewBox=\"0 0 %d %" PRIu32 "\" role=\"img\"", WIDTH / 10,
              (height + 9) / 10);
+    arn_putf(&s->out, " width=\"%d\" height=\"%" PRIu32 "\">\n<title>Memory plan</title>\n",
+             WIDTH / 10, (height + 9) / 10);
     arn_puts(&s->out, style);
     arn_puts(&s->out, "<rect width=\"100%\" height=\"100%\" class=\"bg\"/>\n");
     put_title(s);
@@ -500,8 +521,10 @@ static arenaut_status draw(svg *s, arenaut_error *err) {
     }
     s->y -= GAP;
     put_peak_marker(s, TITLE, s->y);
-    if (names_ops(s)) put_op_names(s);
-    else put_step_numbers(s);
+    if (names_ops(s))
+        put_op_names(s);
+    else
+        put_step_numbers(s);
     s->y += names_ops(s) ? OP_NAMES : STEP_NUMBERS;
     put_legend(s);
     arn_puts(&s->out, "</svg>\n");

@@ -36,8 +36,11 @@ static arenaut_plan *plan_with(const arenaut_problem *problem, const char *plann
 /* Plans `problem`, which the subject then owns. */
 static subject subject_of(arenaut_problem *problem) {
     subject s = {.problem = problem, .plan = plan_with(problem, "auto")};
-    s.result = (arenaut_result){.path = "some/folder/model.v2.tflite", .format = "csv",
-                                .problem = problem, .plan = s.plan, .seconds = -1};
+    s.result = (arenaut_result){.path = "some/folder/model.v2.tflite",
+                                .format = "csv",
+                                .problem = problem,
+                                .plan = s.plan,
+                                .seconds = -1};
     return s;
 }
 
@@ -58,10 +61,15 @@ static subject subject_with_program(void) {
     s.lowering = lower_program(s.program, "tflite-micro");
     s.plan = plan_with(s.lowering->problem, "auto");
     s.baseline = plan_with(s.lowering->problem, "naive");
-    s.result = (arenaut_result){
-        .path = "model.tflite", .format = "tflite", .program = s.program,
-        .target = arenaut_target_find("tflite-micro"), .lowering = s.lowering,
-        .problem = s.lowering->problem, .plan = s.plan, .baseline = s.baseline, .seconds = -1};
+    s.result = (arenaut_result){.path = "model.tflite",
+                                .format = "tflite",
+                                .program = s.program,
+                                .target = arenaut_target_find("tflite-micro"),
+                                .lowering = s.lowering,
+                                .problem = s.lowering->problem,
+                                .plan = s.plan,
+                                .baseline = s.baseline,
+                                .seconds = -1};
     return s;
 }
 
@@ -80,8 +88,9 @@ static arenaut_text report(const char *name, const subject *s, uint32_t width, b
     arenaut_text text = {0};
     arenaut_error err = {0};
     assert_non_null(found);
-    assert_ok(arenaut_report_emit(found, &s->result, &options, arenaut_text_sink(&text), NULL, &err),
-              err);
+    assert_ok(
+        arenaut_report_emit(found, &s->result, &options, arenaut_text_sink(&text), NULL, &err),
+        err);
     assert_non_null(text.bytes);
     return text;
 }
@@ -114,7 +123,9 @@ static void the_table_has_these_rows(void **state) {
 
 static void every_report_takes_every_problem(void **state) {
     (void)state;
-    const problem_shape shape = {.max_buffers = 30, .max_size = 5000, .max_steps = 40,
+    const problem_shape shape = {.max_buffers = 30,
+                                 .max_size = 5000,
+                                 .max_steps = 40,
                                  .features = ARENAUT_FEATURE_ALL & ~ARENAUT_FEATURE_CAPACITY};
     for (uint64_t seed = 0; seed < 60; seed++) {
         rng r = {seed};
@@ -123,8 +134,8 @@ static void every_report_takes_every_problem(void **state) {
             arenaut_text text = {0};
             arenaut_error err = {0};
             const arenaut_report *row = arenaut_report_find(every[i]);
-            const arenaut_status st = arenaut_report_emit(row, &s.result, NULL,
-                                                          arenaut_text_sink(&text), NULL, &err);
+            const arenaut_status st =
+                arenaut_report_emit(row, &s.result, NULL, arenaut_text_sink(&text), NULL, &err);
             const bool refused = row->needs_plan && s.plan->quality == ARENAUT_INFEASIBLE;
             assert_int_equal(st, refused ? ARENAUT_REFUSED : ARENAUT_OK);
             arenaut_text_free(&text);
@@ -146,7 +157,8 @@ static void an_empty_problem_has_reports_too(void **state) {
 /* Steps near the ends of their range, and sizes near theirs. */
 static void extreme_numbers_do_no_harm(void **state) {
     (void)state;
-    const box boxes[] = {{ARENAUT_SIZE_MAX / 4, INT64_MIN, INT64_MAX}, {1, -1, 1},
+    const box boxes[] = {{ARENAUT_SIZE_MAX / 4, INT64_MIN, INT64_MAX},
+                         {1, -1, 1},
                          {ARENAUT_SIZE_MAX / 4, INT64_MAX - 1, INT64_MAX}};
     subject s = subject_of(problem_of(boxes, COUNT_OF(boxes)));
     for (size_t i = 0; i < COUNT_OF(every); i++) {
@@ -224,8 +236,10 @@ static bool put_narrow(void *context, const void *bytes, size_t size) {
     narrow_sink *narrow = context;
     (void)bytes;
     assert_false(narrow->full);
-    if (size > narrow->left) narrow->full = true;
-    else narrow->left -= size;
+    if (size > narrow->left)
+        narrow->full = true;
+    else
+        narrow->left -= size;
     return !narrow->full;
 }
 
@@ -238,7 +252,8 @@ static void a_full_sink_is_reported_and_left_alone(void **state) {
             const arenaut_sink sink = {put_narrow, &narrow};
             arenaut_error err = {0};
             assert_int_equal(arenaut_report_emit(arenaut_report_find(every[i]), &s.result, NULL,
-                                                 sink, NULL, &err), ARENAUT_IO);
+                                                 sink, NULL, &err),
+                             ARENAUT_IO);
         }
     }
     drop(&s);
@@ -291,7 +306,8 @@ static void top_limits_the_list(void **state) {
     arenaut_text text = {0};
     arenaut_error err = {0};
     assert_ok(arenaut_report_emit(arenaut_report_find("explain"), &s.result, &options,
-                                  arenaut_text_sink(&text), NULL, &err), err);
+                                  arenaut_text_sink(&text), NULL, &err),
+              err);
     assert_holds(&text, "and 2 smaller ones, 11 bytes together");
     arenaut_text_free(&text);
     drop(&s);
@@ -444,7 +460,9 @@ static void long_names_keep_their_end(void **state) {
     (void)state;
     assert_string_equal(arn_text_label("short", 20).text, "short");
     assert_string_equal(arn_text_label("model/block_3/conv2d/Relu6", 14).text, "...onv2d/Relu6");
-    assert_true(arn_columns(arn_text_label("\xC3\xA4\xC3\xB6\xC3\xBC\xC3\xA4\xC3\xB6\xC3\xBC", 5).text) <= 5);
+    assert_true(
+        arn_columns(arn_text_label("\xC3\xA4\xC3\xB6\xC3\xBC\xC3\xA4\xC3\xB6\xC3\xBC", 5).text) <=
+        5);
     assert_string_equal(arn_text_label("a\033[2Jb\xFF\xC2\x9Bm", 40).text, "a?[2Jb???m");
 }
 
