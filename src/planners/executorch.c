@@ -16,8 +16,8 @@ static bool parse_bytes(const char *text, uint64_t *bytes) {
     return true;
 }
 
-arenaut_status arn_executorch_reserve(const arenaut_planning *planning,
-                                      const arenaut_planner *self, uint64_t *reserve) {
+arenaut_status arn_executorch_reserve(const arenaut_planning *planning, const arenaut_planner *self,
+                                      uint64_t *reserve) {
     const char *value = arn_setting(planning, "reserve", "0");
     const arenaut_status st = arn_settings_check(planning, self, "reserve");
     if (st != ARENAUT_OK) return st;

@@ -14,8 +14,8 @@
 #define ARN_EXECUTORCH_SETTING "reserve=BYTES"
 
 /* BAD_ARGUMENT for another setting, or a value that is no number of bytes. */
-arenaut_status arn_executorch_reserve(const arenaut_planning *planning,
-                                      const arenaut_planner *self, uint64_t *reserve);
+arenaut_status arn_executorch_reserve(const arenaut_planning *planning, const arenaut_planner *self,
+                                      uint64_t *reserve);
 
 /* Where the first item without a fixed offset may lie in each pool: above the reserve, the
  * ranges that the problem reserves and the items that are fixed. */

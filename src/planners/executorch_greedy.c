@@ -17,7 +17,7 @@
 typedef struct object {
     uint64_t size, align, offset;
     uint32_t pool;
-    uint32_t last; /* the item put in last; they are chained by `previous` */
+    uint32_t last;      /* the item put in last; they are chained by `previous` */
     int64_t first, end; /* the hull of its items' lifetimes, to pass over it quickly */
 } object;
 

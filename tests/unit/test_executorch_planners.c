@@ -1,0 +1,554 @@
+/* The planners of ExecuTorch: their rules on small problems, and every offset that they were
+ * seen to choose in real exports. Tests that answer to one of ExecuTorch's own name it in the
+ * table of docs/executorch.md. */
+#include "support/test.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+
+#include <arenaut/check.h>
+#include <arenaut/planner.h>
+
+#include "support/corpus.h"
+#include "support/documents.h"
+#include "support/fuse.h"
+#include "support/oracle.h"
+#include "support/problems.h"
+
+static arenaut_plan *plan_with(const arenaut_problem *problem, const char *planner,
+                               const char *reserve) {
+    const arenaut_setting setting = {"reserve", reserve};
+    const arenaut_plan_options options = {
+        .planner = planner, .settings = &setting, .n_settings = reserve ? 1 : 0};
+    arenaut_plan *plan = NULL;
+    arenaut_error err = {0};
+    assert_ok(arenaut_plan_make(problem, &options, NULL, &plan, &err), err);
+    assert_plan_accepted(problem, plan);
+    return plan;
+}
+
+static void assert_lies_at(const arenaut_plan *plan, uint32_t buffer, uint64_t offset) {
+    if (plan->offset[buffer] == offset) return;
+    fail_msg("buffer %u lies at %llu, not at %llu", buffer,
+             (unsigned long long)plan->offset[buffer], (unsigned long long)offset);
+}
+
+/* Frees the problem. */
+static void assert_offsets(arenaut_problem *problem, const char *planner, const uint64_t *offsets) {
+    arenaut_plan *plan = plan_with(problem, planner, NULL);
+    for (uint32_t b = 0; b < problem->n_buffers; b++) assert_lies_at(plan, b, offsets[b]);
+    arenaut_plan_free(plan);
+    arenaut_problem_free(problem);
+}
+#define OFFSETS(...) \
+    (const uint64_t[]) { __VA_ARGS__ }
+
+/* ---- the rules ---- */
+
+/* Three objects of equal size, made from the last buffer to the first:
+ *
+ *   32 | 0 0
+ *   16 | 1 1
+ *    0 | 2 2   */
+static void equal_sizes_go_from_the_last_to_the_first(void **state) {
+    (void)state;
+    const box boxes[] = {{16, 0, 2}, {16, 0, 2}, {16, 0, 2}};
+    assert_offsets(problem_of(boxes, 3), "executorch-greedy", OFFSETS(32, 16, 0));
+}
+
+/*   48 | . 1    the second object
+ *    0 | 0 2    buffer 0 has 48 bytes, and 2 has 16: its first bytes are free by then */
+static void a_buffer_takes_the_start_of_the_first_object_that_is_free(void **state) {
+    (void)state;
+    const box boxes[] = {{48, 0, 1}, {48, 0, 2}, {16, 1, 2}};
+    assert_offsets(problem_of(boxes, 3), "executorch-greedy", OFFSETS(48, 0, 48));
+}
+
+/* Buffer 2 could go behind buffer 1, which leaves 32 bytes of the first object free, but
+ * the second object is free altogether. */
+static void a_free_object_wins_over_room_in_an_earlier_one(void **state) {
+    (void)state;
+    const box boxes[] = {
+        {64, 0, 1}, /* makes the first object */
+        {48, 0, 1}, /* makes the second */
+        {32, 1, 2}, /* at the start of the first */
+        {16, 1, 2}, /* not behind it at 32: the second is free */
+    };
+    assert_offsets(problem_of(boxes, 4), "executorch-greedy", OFFSETS(0, 64, 0, 64));
+}
+
+/* The object of buffer 0 has a hole below buffer 2 once buffer 1 is gone. It stays empty:
+ *
+ *   64 | . . 3
+ *   32 | 2 2 2    behind 1, with which it is alive
+ *    0 | 1 . -    after 0                           */
+static void a_hole_below_a_neighbour_stays_empty(void **state) {
+    (void)state;
+    const box boxes[] = {
+        {64, 0, 1}, /* makes the object */
+        {32, 1, 2},
+        {24, 1, 4}, /* at 32: behind buffer 1 */
+        {16, 2, 4}, /* would fit at 0; behind buffer 2 there are 8 bytes: an object of its own */
+    };
+    assert_offsets(problem_of(boxes, 4), "executorch-greedy", OFFSETS(0, 0, 32, 64));
+}
+
+static void objects_lie_end_to_end_and_each_is_aligned(void **state) {
+    (void)state;
+    arenaut_problem *p = new_problem();
+    const arenaut_interval life = {0, 2};
+    arenaut_buffer buffer = ARENAUT_BUFFER_INIT;
+    buffer.lifetimes = &life;
+    buffer.n_lifetimes = 1;
+    buffer.size = 20;
+    add_buffer(p, &buffer);
+    buffer.size = 10;
+    buffer.align = 16;
+    add_buffer(p, &buffer);
+    finish(p);
+    assert_offsets(p, "executorch-greedy", OFFSETS(0, 32));
+}
+
+/* A gap in a buffer's life is no use to a planner that knows first and last use only. */
+static void gaps_in_lifetimes_are_not_used(void **state) {
+    (void)state;
+    arenaut_problem *p = new_problem();
+    const arenaut_interval lives[] = {{0, 1}, {3, 4}};
+    arenaut_buffer buffer = ARENAUT_BUFFER_INIT;
+    buffer.lifetimes = lives;
+    buffer.n_lifetimes = 2;
+    buffer.size = 32;
+    add_buffer(p, &buffer);
+    add_box(p, 16, 1, 3);
+    finish(p);
+    assert_offsets(p, "executorch-greedy", OFFSETS(0, 32));
+}
+
+static void naive_lays_buffers_end_to_end_in_their_order(void **state) {
+    (void)state;
+    const box boxes[] = {{16, 0, 1}, {48, 1, 2}, {32, 2, 3}};
+    assert_offsets(problem_of(boxes, 3), "executorch-naive", OFFSETS(0, 16, 64));
+}
+
+static void an_edge_keeps_two_out_of_one_object(void **state) {
+    (void)state;
+    arenaut_problem *p = new_problem();
+    arenaut_error err = {0};
+    add_box(p, 32, 0, 1);
+    add_box(p, 16, 1, 2);
+    assert_ok(arenaut_problem_add_conflict(p, 0, 1, &err), err);
+    finish(p);
+    assert_offsets(p, "executorch-greedy", OFFSETS(0, 32));
+}
+
+/* ---- the reserve for the bodies of conditionals and loops ---- */
+
+static const char *const both[] = {"executorch-naive", "executorch-greedy"};
+
+static void the_reserve_keeps_the_bottom_free(void **state) {
+    (void)state;
+    const box boxes[] = {{32, 0, 2}, {16, 0, 2}};
+    for (size_t i = 0; i < COUNT_OF(both); i++) {
+        arenaut_problem *p = problem_of(boxes, 2);
+        arenaut_plan *plan = plan_with(p, both[i], "1040");
+        assert_lies_at(plan, 0, 1040);
+        assert_lies_at(plan, 1, 1072);
+        assert_int_equal(plan->total, 1088);
+        arenaut_plan_free(plan);
+        arenaut_problem_free(p);
+    }
+}
+
+static void a_reserved_range_of_the_problem_does_the_same(void **state) {
+    (void)state;
+    const arenaut_reserved range = {0, 0, 1040};
+    for (size_t i = 0; i < COUNT_OF(both); i++) {
+        arenaut_problem *p = new_problem();
+        arenaut_error err = {0};
+        add_box(p, 32, 0, 2);
+        add_pool(p, "arena", ARENAUT_UNLIMITED, 1);
+        assert_ok(arenaut_problem_add_reserved(p, &range, &err), err);
+        finish(p);
+        assert_offsets(p, both[i], OFFSETS(1040));
+    }
+}
+
+static void a_reserve_that_is_no_number_is_named(void **state) {
+    (void)state;
+    static const char *const bad[] = {"", "-1", "4K", "99999999999999999999"};
+    const box boxes[] = {{32, 0, 2}};
+    arenaut_problem *p = problem_of(boxes, 1);
+    for (size_t i = 0; i < COUNT_OF(both) * COUNT_OF(bad); i++) {
+        const arenaut_setting setting = {"reserve", bad[i / COUNT_OF(both)]};
+        const arenaut_plan_options options = {
+            .planner = both[i % COUNT_OF(both)], .settings = &setting, .n_settings = 1};
+        arenaut_plan *plan = NULL;
+        arenaut_error err = {0};
+        assert_int_equal(arenaut_plan_make(p, &options, NULL, &plan, &err), ARENAUT_BAD_ARGUMENT);
+        assert_non_null(strstr(err.msg, "reserve"));
+        assert_non_null(strstr(err.msg, both[i % COUNT_OF(both)]));
+        assert_null(plan);
+    }
+    arenaut_problem_free(p);
+}
+
+/* A plan above a huge reserve has no number; that must not wrap to a small one. */
+static void a_reserve_at_the_end_of_the_numbers_is_refused(void **state) {
+    (void)state;
+    const box boxes[] = {{32, 0, 2}};
+    const arenaut_setting setting = {"reserve", "9223372036854775800"};
+    arenaut_problem *p = problem_of(boxes, 1);
+    for (size_t i = 0; i < COUNT_OF(both); i++) {
+        const arenaut_plan_options options = {
+            .planner = both[i], .settings = &setting, .n_settings = 1};
+        arenaut_plan *plan = NULL;
+        arenaut_error err = {0};
+        assert_int_equal(arenaut_plan_make(p, &options, NULL, &plan, &err), ARENAUT_REFUSED);
+    }
+    arenaut_problem_free(p);
+}
+
+static void a_pool_that_is_too_small_is_refused(void **state) {
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(both); i++) {
+        arenaut_problem *p = new_problem();
+        add_pool(p, "arena", 100, 1);
+        add_box(p, 60, 0, 1);
+        add_box(p, 50, 0, 2); /* 110 bytes at step 0 are too much, and known to be */
+        finish(p);
+        arenaut_plan *plan = plan_with(p, both[i], NULL);
+        assert_int_equal(plan->quality, ARENAUT_INFEASIBLE);
+        arenaut_plan_free(plan);
+        arenaut_problem_free(p);
+
+        p = new_problem();
+        add_pool(p, "arena", 100, 1);
+        add_box(p, 60, 0, 1);
+        add_box(p, 50, 1, 3);
+        add_box(p, 50, 2, 4); /* 100 bytes would do; objects of 60 and 50 do not */
+        finish(p);
+        const arenaut_plan_options options = {.planner = both[i]};
+        arenaut_error err = {0};
+        plan = NULL;
+        assert_int_equal(arenaut_plan_make(p, &options, NULL, &plan, &err), ARENAUT_REFUSED);
+        arenaut_problem_free(p);
+    }
+}
+
+/* ---- what ExecuTorch's own tests ask ---- */
+
+/* a and c and e in memory 1, b and d in memory 3: the second memory is empty. */
+static arenaut_problem *two_memories_of_three(void) {
+    static const struct {
+        box box;
+        uint64_t pool;
+    } values[] = {{{4, 0, 3}, 0}, {{4, 1, 4}, 2}, {{4, 2, 5}, 0}, {{4, 3, 5}, 2}, {{4, 4, 6}, 0}};
+    arenaut_problem *p = new_problem();
+    add_pool(p, "1", ARENAUT_UNLIMITED, 1);
+    add_pool(p, "2", ARENAUT_UNLIMITED, 1);
+    add_pool(p, "3", ARENAUT_UNLIMITED, 1);
+    for (size_t i = 0; i < COUNT_OF(values); i++) {
+        const arenaut_interval life = {values[i].box.first, values[i].box.end};
+        arenaut_buffer buffer = ARENAUT_BUFFER_INIT;
+        buffer.size = values[i].box.size;
+        buffer.lifetimes = &life;
+        buffer.n_lifetimes = 1;
+        buffer.pools = UINT64_C(1) << values[i].pool;
+        add_buffer(p, &buffer);
+    }
+    finish(p);
+    return p;
+}
+
+static void each_memory_is_planned_by_itself(void **state) {
+    (void)state;
+    static const uint64_t sizes[][3] = {{12, 0, 8}, {8, 0, 8}};
+    for (size_t i = 0; i < COUNT_OF(both); i++) {
+        arenaut_problem *p = two_memories_of_three();
+        arenaut_plan *plan = plan_with(p, both[i], NULL);
+        for (uint32_t k = 0; k < 3; k++) assert_int_equal(plan->arena[k], sizes[i][k]);
+        arenaut_plan_free(plan);
+        arenaut_problem_free(p);
+    }
+}
+
+/* How many pairs of buffers share a byte. */
+static uint32_t count_reuse(const arenaut_problem *p, const arenaut_plan *plan) {
+    uint32_t pairs = 0;
+    for (uint32_t a = 0; a < p->n_buffers; a++) {
+        for (uint32_t b = 0; b < a; b++) {
+            pairs += plan->pool[a] == plan->pool[b] &&
+                     plan->offset[a] < plan->offset[b] + p->size[b] &&
+                     plan->offset[b] < plan->offset[a] + p->size[a];
+        }
+    }
+    return pairs;
+}
+
+/* Twenty results in a row, each from the one before: naive shares nothing, greedy a lot. */
+static void only_greedy_reuses_memory(void **state) {
+    (void)state;
+    arenaut_problem *p = new_problem();
+    for (int64_t i = 0; i < 20; i++) add_box(p, 16 << (i % 4), i, i + 2);
+    finish(p);
+    arenaut_plan *naive = plan_with(p, "executorch-naive", NULL);
+    arenaut_plan *greedy = plan_with(p, "executorch-greedy", NULL);
+    assert_int_equal(count_reuse(p, naive), 0);
+    assert_true(count_reuse(p, greedy) > 20);
+    assert_true(greedy->total < naive->total);
+    arenaut_plan_free(naive);
+    arenaut_plan_free(greedy);
+    arenaut_problem_free(p);
+}
+
+/* A value that is defined as a part of another, and a part of that part. The whole lives as
+ * long as any of its parts, so nothing else goes there in between. */
+static void parts_lie_in_their_base_and_keep_it_alive(void **state) {
+    (void)state;
+    const arenaut_interval early = {0, 2}, late = {4, 6};
+    for (size_t i = 0; i < COUNT_OF(both); i++) {
+        arenaut_problem *p = new_problem();
+        arenaut_buffer buffer = ARENAUT_BUFFER_INIT;
+        buffer.n_lifetimes = 1;
+        buffer.lifetimes = &early;
+        buffer.size = 16;
+        add_buffer(p, &buffer);
+        buffer.lifetimes = &late;
+        buffer.size = 6;
+        buffer.inside = 0;
+        buffer.inside_delta = 8;
+        add_buffer(p, &buffer);
+        buffer.size = 2;
+        buffer.inside = 1;
+        buffer.inside_delta = 4;
+        add_buffer(p, &buffer);
+        add_box(p, 12, 4, 6);
+        finish(p);
+        arenaut_plan *plan = plan_with(p, both[i], NULL);
+        assert_lies_at(plan, 1, plan->offset[0] + 8);
+        assert_lies_at(plan, 2, plan->offset[0] + 12);
+        assert_true(plan->offset[3] >= plan->offset[0] + 16 ||
+                    plan->offset[3] + 12 <= plan->offset[0]);
+        arenaut_plan_free(plan);
+        arenaut_problem_free(p);
+    }
+}
+
+/* A chain of results that may each be written over the one before needs one place. */
+static void results_in_place_share_one_object(void **state) {
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(both); i++) {
+        arenaut_problem *p = new_problem();
+        arenaut_buffer buffer = ARENAUT_BUFFER_INIT;
+        buffer.n_lifetimes = 1;
+        buffer.size = 64;
+        for (int64_t k = 0; k < 4; k++) {
+            const arenaut_interval life = {k, k + 2};
+            buffer.lifetimes = &life;
+            buffer.same_base = k ? (uint32_t)k - 1 : ARENAUT_NONE;
+            add_buffer(p, &buffer);
+        }
+        finish(p);
+        assert_offsets(p, both[i], OFFSETS(0, 0, 0, 0));
+    }
+}
+
+/* Without capacities to obey, several memories are one: everything goes to the fastest. */
+static void a_buffer_goes_to_its_fastest_memory(void **state) {
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(both); i++) {
+        arenaut_problem *p = new_problem();
+        add_pool(p, "fast", ARENAUT_UNLIMITED, 1);
+        add_pool(p, "slow", ARENAUT_UNLIMITED, 1);
+        add_box(p, 32, 0, 2);
+        add_box(p, 16, 0, 2);
+        finish(p);
+        arenaut_plan *plan = plan_with(p, both[i], NULL);
+        assert_int_equal(plan->pool[0], 0);
+        assert_int_equal(plan->pool[1], 0);
+        assert_int_equal(plan->arena[1], 0);
+        arenaut_plan_free(plan);
+        arenaut_problem_free(p);
+    }
+}
+
+static void a_pinned_buffer_stays_and_the_rest_goes_above(void **state) {
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(both); i++) {
+        arenaut_problem *p = new_problem();
+        const arenaut_interval life = {0, 4};
+        arenaut_buffer state_buffer = ARENAUT_BUFFER_INIT;
+        state_buffer.size = 16;
+        state_buffer.lifetimes = &life;
+        state_buffer.n_lifetimes = 1;
+        state_buffer.fixed_offset = 32;
+        add_buffer(p, &state_buffer);
+        add_box(p, 64, 0, 2);
+        finish(p);
+        assert_offsets(p, both[i], OFFSETS(32, 48));
+    }
+}
+
+/* ---- what the planners were seen to do ---- */
+
+enum { MAX_COLUMNS = 32, MAX_ROWS = 2000 };
+
+/* Cuts a line into columns at commas, in place; none of these files quotes anything. */
+static size_t cut(char *line, char *columns[MAX_COLUMNS]) {
+    size_t n = 0;
+    line[strcspn(line, "\r\n")] = '\0';
+    for (char *at = line; at && n < MAX_COLUMNS;) {
+        columns[n++] = at;
+        at = strchr(at, ',');
+        if (at) *at++ = '\0';
+    }
+    return n;
+}
+
+typedef struct record {
+    uint64_t size, greedy, naive;
+    int64_t first, end;
+} record;
+
+/* The rows of one file, by the names of its columns. */
+static uint32_t read_record(const char *path, record *rows) {
+    static const char *const wanted[] = {"size", "greedy_offset", "naive_offset", "lower", "upper"};
+    char line[4096], *columns[MAX_COLUMNS];
+    size_t place[COUNT_OF(wanted)] = {0};
+    uint32_t n = 0;
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    assert_non_null(fgets(line, sizeof line, file));
+    const size_t n_columns = cut(line, columns);
+    for (size_t w = 0; w < COUNT_OF(wanted); w++) {
+        while (place[w] < n_columns && strcmp(columns[place[w]], wanted[w]) != 0) place[w]++;
+        assert_true(place[w] < n_columns);
+    }
+    while (n < MAX_ROWS && fgets(line, sizeof line, file)) {
+        uint64_t value[COUNT_OF(wanted)];
+        assert_int_equal(cut(line, columns), n_columns);
+        for (size_t w = 0; w < COUNT_OF(wanted); w++) {
+            value[w] = strtoull(columns[place[w]], NULL, 10);
+        }
+        const record row = {value[0], value[1], value[2], (int64_t)value[3], (int64_t)value[4]};
+        rows[n++] = row;
+    }
+    fclose(file);
+    return n;
+}
+
+/* The reserve is what the lowest value lies above. */
+static void hold_to_record(const char *name, const char *planner, const record *rows, uint32_t n,
+                           bool greedy) {
+    arenaut_problem *p = new_problem();
+    uint64_t reserve = UINT64_MAX;
+    char text[24];
+    for (uint32_t i = 0; i < n; i++) {
+        const uint64_t at = greedy ? rows[i].greedy : rows[i].naive;
+        add_box(p, rows[i].size, rows[i].first, rows[i].end);
+        if (at < reserve) reserve = at;
+    }
+    finish(p);
+    snprintf(text, sizeof text, "%llu", (unsigned long long)reserve);
+    arenaut_plan *plan = plan_with(p, planner, text);
+    for (uint32_t i = 0; i < n; i++) {
+        const uint64_t at = greedy ? rows[i].greedy : rows[i].naive;
+        if (rows[i].size == 0 || plan->offset[i] == at) continue;
+        fail_msg("%s: %s puts buffer %u at %llu, ExecuTorch at %llu", name, planner, i,
+                 (unsigned long long)plan->offset[i], (unsigned long long)at);
+    }
+    arenaut_plan_free(plan);
+    arenaut_problem_free(p);
+}
+
+static void every_offset_is_the_one_that_executorch_chose(void **state) {
+    (void)state;
+    char path[1024];
+    uint32_t files = 0;
+    corpus_path_or_skip(path, "pte_csv/cnn.csv");
+    DIR *folder = opendir(TEST_CORPUS "/pte_csv");
+    record *rows = malloc(MAX_ROWS * sizeof *rows);
+    assert_non_null(folder);
+    assert_non_null(rows);
+    for (const struct dirent *entry = readdir(folder); entry; entry = readdir(folder)) {
+        if (!strstr(entry->d_name, ".csv")) continue;
+        snprintf(path, sizeof path, "%s/pte_csv/%s", TEST_CORPUS, entry->d_name);
+        const uint32_t n = read_record(path, rows);
+        hold_to_record(entry->d_name, "executorch-greedy", rows, n, true);
+        hold_to_record(entry->d_name, "executorch-naive", rows, n, false);
+        files++;
+    }
+    free(rows);
+    closedir(folder);
+    assert_true(files >= 38);
+}
+
+/* ---- bad days ---- */
+
+static arenaut_verdict interrupt(void *context, const arenaut_progress *progress) {
+    (void)context;
+    (void)progress;
+    return ARENAUT_INTERRUPTED;
+}
+
+/* Half a plan is none, but an interrupt need not wait for all of it. */
+static void an_interrupt_leaves_no_plan(void **state) {
+    (void)state;
+    arenaut_problem *p = new_problem();
+    for (int64_t i = 0; i < 20000; i++) add_box(p, 16, i % 50, i % 50 + 2);
+    finish(p);
+    const arenaut_plan_options options = {.planner = "executorch-greedy", .progress = interrupt};
+    arenaut_plan *plan = NULL;
+    arenaut_error err = {0};
+    assert_int_equal(arenaut_plan_make(p, &options, NULL, &plan, &err), ARENAUT_STOPPED);
+    assert_null(plan);
+    arenaut_problem_free(p);
+}
+
+static arenaut_status attempt(void *context, const arenaut_allocator *allocator) {
+    const arenaut_plan_options options = {.planner = *(const char *const *)context};
+    const box boxes[] = {{48, 0, 2}, {48, 1, 3}, {16, 2, 4}, {16, 3, 5}};
+    arenaut_problem *p = problem_of(boxes, COUNT_OF(boxes));
+    arenaut_plan *plan = NULL;
+    arenaut_error err = {0};
+    const arenaut_status st = arenaut_plan_make(p, &options, allocator, &plan, &err);
+    arenaut_plan_free(plan);
+    arenaut_problem_free(p);
+    return st;
+}
+
+static void both_survive_every_allocation_failure(void **state) {
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(both); i++) {
+        const char *name = both[i];
+        survives_every_allocation_failure(attempt, &name);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(equal_sizes_go_from_the_last_to_the_first),
+        cmocka_unit_test(a_buffer_takes_the_start_of_the_first_object_that_is_free),
+        cmocka_unit_test(a_free_object_wins_over_room_in_an_earlier_one),
+        cmocka_unit_test(a_hole_below_a_neighbour_stays_empty),
+        cmocka_unit_test(objects_lie_end_to_end_and_each_is_aligned),
+        cmocka_unit_test(gaps_in_lifetimes_are_not_used),
+        cmocka_unit_test(naive_lays_buffers_end_to_end_in_their_order),
+        cmocka_unit_test(an_edge_keeps_two_out_of_one_object),
+        cmocka_unit_test(the_reserve_keeps_the_bottom_free),
+        cmocka_unit_test(a_reserved_range_of_the_problem_does_the_same),
+        cmocka_unit_test(a_reserve_that_is_no_number_is_named),
+        cmocka_unit_test(a_reserve_at_the_end_of_the_numbers_is_refused),
+        cmocka_unit_test(a_pool_that_is_too_small_is_refused),
+        cmocka_unit_test(each_memory_is_planned_by_itself),
+        cmocka_unit_test(only_greedy_reuses_memory),
+        cmocka_unit_test(parts_lie_in_their_base_and_keep_it_alive),
+        cmocka_unit_test(results_in_place_share_one_object),
+        cmocka_unit_test(a_buffer_goes_to_its_fastest_memory),
+        cmocka_unit_test(a_pinned_buffer_stays_and_the_rest_goes_above),
+        cmocka_unit_test(every_offset_is_the_one_that_executorch_chose),
+        cmocka_unit_test(an_interrupt_leaves_no_plan),
+        cmocka_unit_test(both_survive_every_allocation_failure),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
