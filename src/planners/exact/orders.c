@@ -37,8 +37,8 @@ static int64_t highest_load(const arn_exact_model *m, uint32_t i) {
     return load;
 }
 
-/* Items with larger keys come first. Loads differ little between items, and so they are
- * weighted; what is added decides among equals. */
+/* Loads differ little between items, and so they are weighted; what is added decides among
+ * equals. */
 static int64_t key_of(const arn_exact_model *m, uint32_t order, uint32_t i) {
     const int64_t size = log64(m->size[i]), width = log64(m->width[i]);
     switch (order) {
@@ -54,20 +54,24 @@ static int64_t key_of(const arn_exact_model *m, uint32_t order, uint32_t i) {
     }
 }
 
+void arn_exact_make_keys(const arn_exact_model *m, uint32_t order, int64_t *keys) {
+    for (uint32_t i = 0; i < m->n; i++) keys[i] = key_of(m, order, i);
+}
+
+void arn_exact_disturb(uint64_t *random, uint32_t noise, int64_t *keys, uint32_t n) {
+    if (noise == 0) return;
+    for (uint32_t i = 0; i < n; i++) {
+        keys[i] += (int64_t)(arn_exact_random(random) % (2 * noise + 1)) - (int64_t)noise;
+    }
+}
+
 static bool larger_key(const void *context, uint32_t a, uint32_t b) {
     const int64_t *keys = context;
     return keys[a] > keys[b];
 }
 
-void arn_exact_rank(const arn_exact_model *m, uint32_t order, uint32_t noise, uint64_t *random,
-                    int64_t *keys, uint32_t *scratch, uint32_t *rank) {
-    for (uint32_t i = 0; i < m->n; i++) {
-        scratch[i] = i;
-        keys[i] = key_of(m, order, i);
-        if (noise) {
-            keys[i] += (int64_t)(arn_exact_random(random) % (2 * noise + 1)) - (int64_t)noise;
-        }
-    }
-    arn_sort_ids(scratch, m->n, larger_key, keys, scratch + m->n);
-    for (uint32_t k = 0; k < m->n; k++) rank[scratch[k]] = k;
+void arn_exact_rank(const int64_t *keys, uint32_t n, uint32_t *scratch, uint32_t *rank) {
+    for (uint32_t i = 0; i < n; i++) scratch[i] = i;
+    arn_sort_ids(scratch, n, larger_key, keys, scratch + n);
+    for (uint32_t k = 0; k < n; k++) rank[scratch[k]] = k;
 }

@@ -6,11 +6,15 @@
 
 enum { ARN_EXACT_ORDERS = 9 };
 
-/* Ranks the items by order number `order`, 0 <= order < ARN_EXACT_ORDERS, with each key
- * disturbed by a random factor of up to 2^(noise / 64) either way. `scratch` holds 3 ×
- * n ids, `keys` n keys. */
-void arn_exact_rank(const arn_exact_model *model, uint32_t order, uint32_t noise,
-                    uint64_t *random, int64_t *keys, uint32_t *scratch, uint32_t *rank);
+/* A key per item for order number `order`, 0 <= order < ARN_EXACT_ORDERS: items with larger
+ * keys come first. Keys are logarithms, 64 to a factor of two. */
+void arn_exact_make_keys(const arn_exact_model *model, uint32_t order, int64_t *keys);
+
+/* Adds to each key a random number of up to `noise` either way. */
+void arn_exact_disturb(uint64_t *random, uint32_t noise, int64_t *keys, uint32_t n);
+
+/* Ranks the items by their keys; `scratch` holds 2 × n ids. */
+void arn_exact_rank(const int64_t *keys, uint32_t n, uint32_t *scratch, uint32_t *rank);
 
 /* The next of a series of random numbers (splitmix64). */
 uint64_t arn_exact_random(uint64_t *state);

@@ -1,24 +1,32 @@
 /* Drives the tree: many short runs at changing capacities and in changing styles.
  *
  * How long a run takes varies wildly with its style, and hardly ever does a run that has
- * gone wrong early find its way back; so runs are short, a few nodes per item, and there
- * are many. Half of them aim straight at the lower bound. The others climb a ladder: they aim
- * at the bound, then half way between bound and best plan, then closer and closer to the
- * best plan, and jump back up whenever one succeeds. Beside them a proof is attempted just
- * below the best plan, with a limit that doubles each time. Failed states are remembered
- * throughout. */
+ * gone wrong early find its way back; so runs are short, little more than a node per item,
+ * and there are many. A part of them aims straight at the lower bound. The others climb a
+ * ladder: they aim at the bound, then half way between bound and best plan, then closer and
+ * closer to the best plan, and go back up whenever one succeeds. Beside them a proof is
+ * attempted just below the best plan, with a limit that doubles each time. Failed states are
+ * remembered throughout. */
 #include "core/checked.h"
 #include "core/fail.h"
 #include "planners/exact/orders.h"
 #include "planners/exact/tree.h"
 
 enum {
-    FIRST_TRIES = 32,   /* on a rung of the ladder, before the next one down */
+    EARLY_RUNS = 64,    /* of which every second aims at the bound, later every fourth */
+    FIRST_TRIES = 12,   /* on a rung of the ladder, before the next one down */
     PROOF_SHARE = 6,    /* one part in so many of all nodes goes into the proof */
     FIRST_PROOF = 16,   /* its first limit, in ordinary runs */
     NOISES = 4,
+    RECENT = 4,         /* successes that are remembered */
     OPERATIONS_PER_STEP = 128,
 };
+
+/* How a packing was found. */
+typedef struct success {
+    arn_exact_style style;
+    int64_t *keys;
+} success;
 
 typedef struct search {
     const arn_exact_input *in;
@@ -28,6 +36,8 @@ typedef struct search {
     arn_region region;
     int64_t *keys;
     uint32_t *ids;
+    success successes[RECENT];
+    uint32_t n_successes;
     uint64_t random;
     int64_t low;    /* nothing fits below a lower capacity than this */
     int64_t target; /* the highest capacity worth looking at; proven when low > target */
@@ -104,33 +114,54 @@ static void keep_packing(search *x) {
     x->target = next_target(x);
 }
 
-static arn_exact_verdict run_at(search *x, int64_t capacity, uint64_t limit) {
-    const int64_t low = x->low;
-    const arn_exact_verdict verdict = arn_exact_tree_run(&x->tree, capacity, limit);
-    if (verdict == ARN_EXACT_FOUND) keep_packing(x);
-    if (verdict == ARN_EXACT_IMPOSSIBLE && capacity >= x->low) x->low = capacity + 1;
-    if (verdict == ARN_EXACT_FOUND || x->low != low) report(x);
-    return verdict;
-}
-
 static uint32_t draw(search *x, uint32_t limit) {
     return (uint32_t)((arn_exact_random(&x->random) >> 32) % limit);
 }
 
-/* Styles are drawn blindly: each instance has its own that work, and none is known to be
- * best beforehand. */
+/* Each instance has its own styles that work; on average, weighted choice is best. What has
+ * led to a packing before may do so again. So half of the styles are drawn blindly, and half
+ * are those of recent successes, with their orders disturbed a little. */
 static void draw_style(search *x) {
     static const uint32_t noises[NOISES] = {0, 4, 9, 24};
     arn_exact_tree *t = &x->tree;
-    t->style.choice = (arn_exact_choice)draw(x, ARN_EXACT_CHOICES);
-    t->style.from_the_end = draw(x, 2);
-    t->style.look_ahead = draw(x, 2);
-    arn_exact_rank(&x->model, draw(x, ARN_EXACT_ORDERS), noises[draw(x, NOISES)], &x->random,
-                   x->keys, x->ids, t->rank);
+    const uint32_t n = x->model.n;
+    if (x->n_successes > 0 && draw(x, 2)) {
+        const uint32_t recent = x->n_successes < RECENT ? x->n_successes : RECENT;
+        const success *old = &x->successes[(x->n_successes - 1 - draw(x, recent)) % RECENT];
+        t->style = old->style;
+        for (uint32_t i = 0; i < n; i++) x->keys[i] = old->keys[i];
+        arn_exact_disturb(&x->random, noises[1 + draw(x, NOISES - 1)], x->keys, n);
+    } else {
+        t->style.choice = draw(x, 2) ? ARN_EXACT_FEWEST_BY_WEIGHT
+                                     : (arn_exact_choice)draw(x, ARN_EXACT_CHOICES);
+        t->style.from_the_end = draw(x, 3) == 0;
+        t->style.look_ahead = draw(x, 3) == 0;
+        arn_exact_make_keys(&x->model, draw(x, ARN_EXACT_ORDERS), x->keys);
+        arn_exact_disturb(&x->random, noises[draw(x, NOISES)], x->keys, n);
+    }
+    arn_exact_rank(x->keys, n, x->ids, t->rank);
     if (draw(x, 2)) {
         for (uint32_t c = 0; c < x->model.n_cliques; c++) t->weight[c] = 1;
     }
-    x->idle_work += 16 * (uint64_t)x->model.n + x->model.n_cliques;
+    x->idle_work += 16 * (uint64_t)n + x->model.n_cliques;
+}
+
+static void remember_style(search *x) {
+    success *new = &x->successes[x->n_successes++ % RECENT];
+    new->style = x->tree.style;
+    for (uint32_t i = 0; i < x->model.n; i++) new->keys[i] = x->keys[i];
+}
+
+static arn_exact_verdict run_at(search *x, int64_t capacity, uint64_t limit) {
+    const int64_t low = x->low;
+    const arn_exact_verdict verdict = arn_exact_tree_run(&x->tree, capacity, limit);
+    if (verdict == ARN_EXACT_FOUND) {
+        keep_packing(x);
+        if (!x->in_first_run) remember_style(x);
+    }
+    if (verdict == ARN_EXACT_IMPOSSIBLE && capacity >= x->low) x->low = capacity + 1;
+    if (verdict == ARN_EXACT_FOUND || x->low != low) report(x);
+    return verdict;
 }
 
 /* ---- the schedule ---- */
@@ -152,9 +183,10 @@ static void climb_up(search *x) {
 }
 
 static void ordinary_run(search *x) {
-    const bool at_bound = x->runs++ % 2 == 0;
+    const bool at_bound = x->runs % (x->runs < EARLY_RUNS ? 2 : 4) == 0;
     const uint32_t rung = at_bound ? 0 : x->rung;
     const int64_t gap = x->target - x->low;
+    x->runs++;
     draw_style(x);
     const int64_t capacity = rung == 0 ? x->low : x->target - (gap >> rung);
     const arn_exact_verdict verdict = run_at(x, capacity, x->run_nodes);
@@ -193,6 +225,10 @@ static arenaut_status begin(search *x, arenaut_error *err) {
     x->keys = arn_region_allocate(&x->region, m->n, sizeof *x->keys);
     x->ids = arn_region_allocate(&x->region, m->n, 2 * sizeof *x->ids);
     if (!x->keys || !x->ids) return arn_no_memory(err);
+    for (uint32_t k = 0; k < RECENT; k++) {
+        x->successes[k].keys = arn_region_allocate(&x->region, m->n, sizeof(int64_t));
+        if (!x->successes[k].keys) return arn_no_memory(err);
+    }
     const arenaut_status st = arn_exact_tree_init(&x->tree, m, &x->region, err);
     if (st != ARENAUT_OK) return st;
     x->tree.go_on = go_on;
@@ -202,7 +238,7 @@ static arenaut_status begin(search *x, arenaut_error *err) {
     if (known > x->low) x->low = known;
     x->target = next_target(x);
     if (m->clash) x->low = INT64_MAX;
-    x->run_nodes = 2 * (uint64_t)m->n + 64;
+    x->run_nodes = 3 * (uint64_t)m->n / 2 + 32;
     x->max_tries = FIRST_TRIES;
     x->proof_limit = FIRST_PROOF * x->run_nodes;
     return ARENAUT_OK;

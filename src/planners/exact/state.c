@@ -39,12 +39,13 @@ static bool find_floor(arn_exact_state *s, uint32_t c) {
     const uint32_t *member = m->member + m->member_start[c];
     const uint32_t n = m->member_start[c + 1] - m->member_start[c];
     int64_t floor = ARN_EXACT_PLACED;
+    uint32_t count = 0;
     for (uint32_t k = 0; k < n; k++) {
         const int64_t lowest = s->lowest[member[k]];
-        floor = lowest < floor ? lowest : floor;
+        if (lowest > floor) continue;
+        count = lowest == floor ? count + 1 : 1;
+        floor = lowest;
     }
-    uint32_t count = 0;
-    for (uint32_t k = 0; k < n; k++) count += s->lowest[member[k]] == floor;
     s->work += n;
     log_change(s, FLOOR, c, s->floor[c]);
     if (floor != ARN_EXACT_PLACED) s->wasted += floor - s->floor[c];

@@ -61,31 +61,35 @@ static bool may_branch(arn_exact_tree *t, uint32_t clique) {
     return true;
 }
 
+/* Less is better: in `first`, and among equals in children / weight. */
 typedef struct score {
-    uint64_t first, second; /* less is better */
+    uint64_t first, children, weight;
 } score;
 
+/* Each option counts twice, so that one that may be rejected comes just behind one that may
+ * not. */
 static score score_of(const arn_exact_tree *t, uint32_t c) {
     const arn_exact_state *s = &t->state;
     const int64_t slack = s->capacity - arn_exact_need(s->model, c, s->floor[c], s->load[c]);
     const uint64_t children = 2 * (uint64_t)s->at_floor[c] + (slack > 0);
-    const uint64_t weighted = (children << 32) / t->weight[c];
     switch (t->style.choice) {
-        case ARN_EXACT_FEWEST: return (score){children, 0};
-        case ARN_EXACT_FEWEST_BY_WEIGHT: return (score){weighted, 0};
-        case ARN_EXACT_LOWEST_FEWEST: return (score){(uint64_t)s->floor[c], children};
-        case ARN_EXACT_LOWEST_BY_WEIGHT: return (score){(uint64_t)s->floor[c], weighted};
-        default: return (score){(uint64_t)slack, children};
+        case ARN_EXACT_FEWEST: return (score){0, children, 1};
+        case ARN_EXACT_FEWEST_BY_WEIGHT: return (score){0, children, t->weight[c]};
+        case ARN_EXACT_LOWEST_FEWEST: return (score){(uint64_t)s->floor[c], children, 1};
+        case ARN_EXACT_LOWEST_BY_WEIGHT:
+            return (score){(uint64_t)s->floor[c], children, t->weight[c]};
+        default: return (score){(uint64_t)slack, children, 1};
     }
 }
 
 static bool is_less(score a, score b) {
-    return a.first != b.first ? a.first < b.first : a.second < b.second;
+    if (a.first != b.first) return a.first < b.first;
+    return a.children * b.weight < b.children * a.weight;
 }
 
 static uint32_t choose_clique(arn_exact_tree *t, uint32_t first, uint32_t end) {
     arn_exact_state *s = &t->state;
-    score best = {UINT64_MAX, UINT64_MAX};
+    score best = {UINT64_MAX, 1, 1};
     uint32_t chosen = ARENAUT_NONE;
     for (uint32_t k = first; k < end; k++) {
         const uint32_t c = t->style.from_the_end ? end - 1 - (k - first) : k;
