@@ -1,9 +1,10 @@
-/* auto: the best of everything. The bound, then the portfolio, which settles most problems at
- * once; then exact search where it can be had, and local search, until the bound or the
- * effort is reached. Each starts from the best plan so far, or does not depend on it, so
- * that the result is never worse than what the planners of the table find. */
+/* auto: the best of everything. First what the planners of the table do, which settles most
+ * problems at once; then exact search, where it can be had; then more orders, and local
+ * search, until the bound or the effort is reached. Each starts from the best plan so far,
+ * or does not depend on it. */
 #include "core/fail.h"
 #include "planners/exact/exact.h"
+#include "planners/hot_zone.h"
 #include "planners/local_search.h"
 #include "planners/portfolio.h"
 #include "planners/settings.h"
@@ -37,8 +38,7 @@ static void take_bound(pool_search *s, uint64_t bound) {
     if (!s->planning->options->capacity) s->meter->goal = bound;
 }
 
-static arenaut_verdict take_progress(void *context, uint64_t best, uint64_t bound,
-                                     uint64_t steps) {
+static arenaut_verdict take_progress(void *context, uint64_t best, uint64_t bound, uint64_t steps) {
     pool_search *s = context;
     take_arena(s, best);
     take_bound(s, bound);
@@ -46,7 +46,7 @@ static arenaut_verdict take_progress(void *context, uint64_t best, uint64_t boun
     return s->meter->stopped ? ARENAUT_INTERRUPTED : ARENAUT_GO_ON;
 }
 
-static arenaut_status search_pool(pool_search *s, uint64_t effort) {
+static arenaut_status search_pool(pool_search *s, uint64_t effort, bool *refused) {
     const arenaut_planning *planning = s->planning;
     arenaut_plan *plan = planning->plan;
     const bool has_plan = s->meter->best != ARENAUT_UNPLACED;
@@ -66,7 +66,8 @@ static arenaut_status search_pool(pool_search *s, uint64_t effort) {
     arn_exact_output out = {.offset = plan->offset};
     arenaut_error ignored; /* a problem that it refuses is left to the others */
     const arenaut_status st = arn_exact_run(&in, &out, &ignored);
-    if (st == ARENAUT_REFUSED) return ARENAUT_OK;
+    *refused = st == ARENAUT_REFUSED;
+    if (*refused) return ARENAUT_OK;
     if (st == ARENAUT_NO_MEMORY) return arn_no_memory(planning->err);
     if (st != ARENAUT_OK) return arn_fail(planning->err, st, ignored.at, "%s", ignored.msg);
     if (out.improved) take_arena(s, out.arena);
@@ -80,8 +81,8 @@ static arenaut_status search_pool(pool_search *s, uint64_t effort) {
     return ARENAUT_OK;
 }
 
-/* Spends what local search does not get. */
-static arenaut_status search_exactly(arenaut_planning *planning, arn_meter *meter) {
+/* Spends what local search does not get. *refused: a pool is too large for it. */
+static arenaut_status search_exactly(arenaut_planning *planning, arn_meter *meter, bool *refused) {
     const arenaut_problem *p = planning->problem;
     const uint64_t share = arn_local_search_share(meter->limit);
     const uint64_t end = meter->limit > share ? meter->limit - share : 0;
@@ -91,7 +92,7 @@ static arenaut_status search_exactly(arenaut_planning *planning, arn_meter *mete
     if (meter->best == ARENAUT_UNPLACED && p->n_pools > 1) return ARENAUT_OK;
     arenaut_status st = ARENAUT_OK;
     meter->planner = "exact";
-    for (uint32_t k = 0; k < p->n_pools && st == ARENAUT_OK; k++) {
+    for (uint32_t k = 0; k < p->n_pools && st == ARENAUT_OK && !*refused; k++) {
         if (meter->spent >= end || meter->stopped || meter->best <= meter->goal) break;
         if (meter->best != ARENAUT_UNPLACED) {
             st = arenaut_plan_measure(planning->plan, p, planning->err);
@@ -101,24 +102,43 @@ static arenaut_status search_exactly(arenaut_planning *planning, arn_meter *mete
         for (uint32_t i = 0; i < p->n_pools; i++) {
             if (i != k) s.others += planning->plan->arena[i];
         }
-        st = search_pool(&s, (end - meter->spent) / (p->n_pools - k) + 1);
+        st = search_pool(&s, (end - meter->spent) / (p->n_pools - k) + 1, refused);
     }
     return st;
 }
 
+/* The part that exact search can be had for: the whole problem, or its hot zone. */
+static arenaut_status search_by_proof(arenaut_planning *planning, arn_meter *meter) {
+    bool too_large = false;
+    arenaut_status st = search_exactly(planning, meter, &too_large);
+    meter->planner = "exact";
+    if (st == ARENAUT_OK && too_large) st = arn_hot_zone(planning, meter);
+    return st;
+}
+
+/* Gets all that is left, and at least its share. */
+static arenaut_status search_locally(arenaut_planning *planning, arn_meter *meter) {
+    arn_meter_allow(meter, arn_local_search_share(planning->options->effort));
+    meter->planner = "local-search";
+    return arn_local_search(planning, meter, meter->limit - meter->spent);
+}
+
+static bool is_done(const arn_meter *meter) {
+    const bool impossible = meter->planning->plan->quality == ARENAUT_INFEASIBLE;
+    return impossible || meter->best <= meter->goal ||
+           (meter->stopped && meter->why != ARENAUT_STOP_EFFORT);
+}
+
 static arenaut_status auto_run(const arenaut_planner *self, arenaut_planning *planning) {
+    static arenaut_status (*const stages[])(arenaut_planning *, arn_meter *) = {
+        arn_portfolio_rows, search_by_proof, arn_portfolio_rest, search_locally};
     arenaut_status st = arn_settings_check(planning, self, NULL);
-    if (st != ARENAUT_OK) return st;
     arn_meter meter = arn_meter_start(planning, self->name);
-    st = arn_portfolio(planning, &meter);
-    if (st == ARENAUT_OK && arn_meter_goes_on(&meter)) st = search_exactly(planning, &meter);
-    if (planning->plan->quality == ARENAUT_INFEASIBLE) return st;
-    if (st == ARENAUT_OK && arn_meter_goes_on(&meter)) {
-        meter.planner = "local-search";
-        /* All that is left, which is more than its share where there was no exact search. */
-        st = arn_local_search(planning, &meter, meter.limit);
+    for (size_t i = 0; i < sizeof stages / sizeof *stages && st == ARENAUT_OK; i++) {
+        if (!is_done(&meter)) st = stages[i](planning, &meter);
     }
-    return st == ARENAUT_OK ? arn_meter_finish(&meter) : st;
+    if (st != ARENAUT_OK || planning->plan->quality == ARENAUT_INFEASIBLE) return st;
+    return arn_meter_finish(&meter);
 }
 
 const arenaut_planner arn_planner_auto = {

@@ -104,7 +104,8 @@ arenaut_status arn_bounds_find(const arenaut_problem *p, const uint64_t *allowed
     raise_by_single_buffers(p, allowed, per_pool);
     raise_by_edges(p, allowed, per_pool);
     *total = 0;
-    for (uint32_t k = 0; k < p->n_pools; k++) *total += per_pool[k] = round_arena(p, k, per_pool[k]);
+    for (uint32_t k = 0; k < p->n_pools; k++)
+        *total += per_pool[k] = round_arena(p, k, per_pool[k]);
     /* Each pool may have its own topmost buffer. */
     *total = arn_max_u64(*total, all.bytes);
     if (step) *step = all.step;
@@ -117,7 +118,8 @@ arenaut_status arenaut_lower_bound(const arenaut_problem *problem,
     uint64_t per_pool[ARENAUT_MAX_POOLS], total;
     int64_t first;
     arenaut_status st = arenaut_problem_validate(problem, err);
-    if (st == ARENAUT_OK) st = arn_bounds_find(problem, NULL, allocator, per_pool, &total, &first, err);
+    if (st == ARENAUT_OK)
+        st = arn_bounds_find(problem, NULL, allocator, per_pool, &total, &first, err);
     if (st != ARENAUT_OK) return st;
     *bytes = total;
     if (step) *step = first;

@@ -16,9 +16,8 @@ arenaut_status arn_bounds_find(const arenaut_problem *problem, const uint64_t *a
  * fixed buffers that overlap, more bytes alive at one step than its pools have. Fills in
  * the witness and sets *found; its buffers are allocated with `allocator`. That nothing was
  * found does not mean that there is a plan. */
-arenaut_status arn_find_witness(const arenaut_problem *problem,
-                                const arenaut_allocator *allocator, arenaut_witness *witness,
-                                bool *found, arenaut_error *err);
+arenaut_status arn_find_witness(const arenaut_problem *problem, const arenaut_allocator *allocator,
+                                arenaut_witness *witness, bool *found, arenaut_error *err);
 
 /* The end of the lowest place in an otherwise empty pool; ARENAUT_UNPLACED if the buffer
  * does not fit below the pool's capacity. */

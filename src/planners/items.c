@@ -24,7 +24,8 @@ static void counts_to_starts(uint32_t *start, uint32_t n) {
 }
 
 static uint32_t *new_ids(arn_items *items, uint64_t n) {
-    return n > SIZE_MAX / 8 ? NULL : arn_region_allocate(&items->region, (size_t)n, sizeof(uint32_t));
+    return n > SIZE_MAX / 8 ? NULL
+                            : arn_region_allocate(&items->region, (size_t)n, sizeof(uint32_t));
 }
 
 static uint32_t *new_counts(arn_items *items) {
@@ -106,8 +107,7 @@ static bool is_untied(const arn_items *items, const arn_hosts *hosts, const bool
                       uint32_t b) {
     const arenaut_problem *p = items->problem;
     return arenaut_problem_needs_memory(p, b) && !(hosts->host && hosts->host[b] != ARENAUT_NONE) &&
-           !(is_host && is_host[b]) &&
-           arenaut_problem_fixed_offset(p, b) == ARENAUT_UNPLACED &&
+           !(is_host && is_host[b]) && arenaut_problem_fixed_offset(p, b) == ARENAUT_UNPLACED &&
            !(items->rival_start && items->rival_start[b] != items->rival_start[b + 1]);
 }
 
@@ -271,8 +271,8 @@ arenaut_status arn_items_make(const arenaut_problem *problem, unsigned how,
     if (done && how & ARN_COLLAPSE) done = collapse(items, &hosts);
     done = done && number_items(items);
     if (done) {
-        items->piece = arn_region_allocate(&items->region, problem->n_lifetimes,
-                                           sizeof *items->piece);
+        items->piece =
+            arn_region_allocate(&items->region, problem->n_lifetimes, sizeof *items->piece);
     }
     if (!done || !items->piece) {
         arn_items_free(items);

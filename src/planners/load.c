@@ -70,14 +70,16 @@ static bool shared_step(const arenaut_problem *p, uint32_t b, uint32_t base, int
     for (uint32_t i = 0, k = 0; i < nx && k < ny;) {
         *step = x[i].first > y[k].first ? x[i].first : y[k].first;
         if (*step < x[i].end && *step < y[k].end) return true;
-        if (x[i].end < y[k].end) i++; else k++;
+        if (x[i].end < y[k].end)
+            i++;
+        else
+            k++;
     }
     return false;
 }
 
 /* Whether `b`, which is alive at `step`, has an event of its own there (see add_buffer). */
-static bool is_counted(const arenaut_problem *p, const arn_hosts *hosts, uint32_t b,
-                       int64_t step) {
+static bool is_counted(const arenaut_problem *p, const arn_hosts *hosts, uint32_t b, int64_t step) {
     const uint32_t host = hosts->host ? hosts->host[b] : ARENAUT_NONE;
     if (host == ARENAUT_NONE) return true;
     if (hosts->host[host] != ARENAUT_NONE) return false;

@@ -44,8 +44,7 @@ static bool goes_on(const climb *c) {
 }
 
 static arenaut_status place(climb *c, uint64_t limit, uint64_t *total) {
-    const arenaut_status st =
-        arn_place_by_skyline(&c->bench, c->meter, c->rules, limit, total);
+    const arenaut_status st = arn_place_by_skyline(&c->bench, c->meter, c->rules, limit, total);
     if (st != ARENAUT_OK || *total == ARENAUT_UNPLACED) return st;
     if (arn_meter_improves(c->meter, *total)) arn_keep(&c->bench, c->meter, *total);
     return ARENAUT_OK;

@@ -15,11 +15,13 @@ uint64_t arenaut_default_effort(void) { return 8000000; }
 
 static const char *feature_name(uint32_t bit) {
     switch (bit) {
-#define XX(number, name, text) \
-    case ARENAUT_FEATURE_##name: return text;
+#define XX(number, name, text)   \
+    case ARENAUT_FEATURE_##name: \
+        return text;
         ARENAUT_FEATURE_MAP(XX)
 #undef XX
-        default: return "an unknown constraint";
+        default:
+            return "an unknown constraint";
     }
 }
 

@@ -41,6 +41,12 @@ bool arn_meter_spend(arn_meter *meter, uint64_t steps) {
     return arn_meter_goes_on(meter);
 }
 
+void arn_meter_allow(arn_meter *meter, uint64_t steps) {
+    const uint64_t limit = steps < UINT64_MAX - meter->spent ? meter->spent + steps : UINT64_MAX;
+    if (meter->limit < limit) meter->limit = limit;
+    if (meter->why == ARENAUT_STOP_EFFORT) meter->stopped = false;
+}
+
 bool arn_meter_goes_on(const arn_meter *meter) {
     return !meter->stopped && meter->best > meter->goal;
 }

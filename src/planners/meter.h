@@ -25,6 +25,9 @@ arn_meter arn_meter_start(arenaut_planning *planning, const char *planner);
  * what it is at before it obeys. */
 bool arn_meter_spend(arn_meter *meter, uint64_t steps);
 
+/* Allows at least so many steps more, even if the effort was spent. Undoes no other stop. */
+void arn_meter_allow(arn_meter *meter, uint64_t steps);
+
 /* Whether to go on: there is something to gain, and nobody has stopped the search. */
 bool arn_meter_goes_on(const arn_meter *meter);
 

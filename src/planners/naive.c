@@ -58,8 +58,8 @@ static uint64_t pile_up(const arn_items *items, arenaut_plan *plan) {
 
 arenaut_status arn_try_naive(arenaut_planning *planning, arn_meter *meter) {
     arn_items items;
-    const arenaut_status st = arn_items_make(planning->problem, ARN_COLLAPSE, planning->allocator,
-                                             &items, planning->err);
+    const arenaut_status st =
+        arn_items_make(planning->problem, ARN_COLLAPSE, planning->allocator, &items, planning->err);
     if (st != ARENAUT_OK) return st;
     const uint64_t total = pile_up(&items, NULL);
     arn_meter_spend(meter, items.n);

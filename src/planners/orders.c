@@ -76,8 +76,8 @@ bool arn_orders_init(arn_orders *orders, const arn_items *items, const arn_timel
     }
     orders->n_leaves = 1;
     while (orders->n_leaves < sections) orders->n_leaves *= 2;
-    orders->load_tree = arn_region_allocate(region, (size_t)orders->n_leaves * 2,
-                                            sizeof *orders->load_tree);
+    orders->load_tree =
+        arn_region_allocate(region, (size_t)orders->n_leaves * 2, sizeof *orders->load_tree);
     orders->started = arn_region_allocate(region, 2 * (sections + 1), sizeof *orders->started);
     orders->scratch = arn_region_allocate(region, items->n, sizeof *orders->scratch);
     if (!orders->load_tree || !orders->started || !orders->scratch) return false;
@@ -95,15 +95,24 @@ static uint64_t key_of(const arn_orders *orders, uint32_t i, char letter) {
     const arn_item *item = &orders->items->item[i];
     uint64_t area;
     switch (letter) {
-        case 'Z': return item->extent;
-        case 'W': return width(item);
-        case 'A': return arn_multiply(item->extent, width(item), &area) ? area : UINT64_MAX;
-        case 'T': return highest_load(orders, i);
-        case 'P': return ~(uint64_t)highest_section(orders, i);
-        case 'C': return arn_orders_count_conflicts(orders, i);
-        case 'L': return ~unsigned_step(item->first);
-        case 'U': return unsigned_step(item->end);
-        default: return 0;
+        case 'Z':
+            return item->extent;
+        case 'W':
+            return width(item);
+        case 'A':
+            return arn_multiply(item->extent, width(item), &area) ? area : UINT64_MAX;
+        case 'T':
+            return highest_load(orders, i);
+        case 'P':
+            return ~(uint64_t)highest_section(orders, i);
+        case 'C':
+            return arn_orders_count_conflicts(orders, i);
+        case 'L':
+            return ~unsigned_step(item->first);
+        case 'U':
+            return unsigned_step(item->end);
+        default:
+            return 0;
     }
 }
 
@@ -135,7 +144,7 @@ void arn_orders_sort(arn_orders *orders, const char *letters, uint32_t *order) {
 const char *arn_order_letters(const char *value) {
     static const struct {
         const char *word, *letters;
-    } words[] = {{"size", "Z"}, {"area", "A"}, {"lifetime", "W"}, {"start", "L"},
+    } words[] = {{"size", "Z"}, {"area", "A"},      {"lifetime", "W"}, {"start", "L"},
                  {"end", "U"},  {"conflicts", "C"}, {"load", "T"}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (strcmp(value, words[i].word) == 0) return words[i].letters;

@@ -406,11 +406,13 @@ static uint64_t find_in_pool(arn_placing *placing, uint32_t id, uint32_t pool, a
         offset = find_for_piece(placing, item, pool, rules.fit);
     } else {
         if (!gather(placing, item, pool)) return ARENAUT_UNPLACED;
-        const bool keep = wants_hint(placing, item, rules) && item->hint + item->extent <= capacity &&
+        const bool keep = wants_hint(placing, item, rules) &&
+                          item->hint + item->extent <= capacity &&
                           is_allowed(placing, item->hint, rules.share);
         offset = keep ? item->hint : find_with_ties(placing, item, pool, rules);
     }
-    if (capacity != ARENAUT_UNLIMITED && (item->extent > capacity || offset > capacity - item->extent)) {
+    if (capacity != ARENAUT_UNLIMITED &&
+        (item->extent > capacity || offset > capacity - item->extent)) {
         return ARENAUT_UNPLACED;
     }
     return offset;
@@ -449,8 +451,8 @@ void arn_placing_put(arn_placing *placing, uint32_t id, uint32_t pool, uint64_t 
     placing->top[pool] = arn_max_u64(placing->top[pool], offset + item->extent);
     for (uint32_t i = 0; i < item->n_pieces; i++) {
         const arn_piece *piece = &placing->items->piece[item->piece + i];
-        add_span(placing, pool, piece->first, piece->end, offset + piece->low,
-                 offset + piece->high, piece->buffer);
+        add_span(placing, pool, piece->first, piece->end, offset + piece->low, offset + piece->high,
+                 piece->buffer);
     }
 }
 

@@ -111,10 +111,9 @@ static arenaut_status try_incumbent(const char *row, incumbent_trial attempt,
     return attempt(planning, meter);
 }
 
-/* What the rows of the table do by default, without a limit. */
-static arenaut_status try_rows(arenaut_planning *planning, arn_meter *meter) {
+arenaut_status arn_portfolio_rows(arenaut_planning *planning, arn_meter *meter) {
     const uint64_t limit = meter->limit;
-    meter->limit = UINT64_MAX;
+    arn_meter_allow(meter, UINT64_MAX);
     arenaut_status st = make_trials(&styles[0], true, planning, meter);
     if (st == ARENAUT_OK) st = try_incumbent("tflm-greedy", arn_try_tflm_greedy, planning, meter);
     if (st == ARENAUT_OK) st = try_incumbent("tflite-arena", arn_try_tflite_arena, planning, meter);
@@ -124,13 +123,14 @@ static arenaut_status try_rows(arenaut_planning *planning, arn_meter *meter) {
     return st;
 }
 
-arenaut_status arn_portfolio(arenaut_planning *planning, arn_meter *meter) {
+arenaut_status arn_portfolio_rest(arenaut_planning *planning, arn_meter *meter) {
     const uint32_t features = arenaut_problem_features(planning->problem);
-    arenaut_status st = try_rows(planning, meter);
-    for (size_t i = 0; i < 2 * N_STYLES && st == ARENAUT_OK && is_worth_trying(meter); i++) {
+    arenaut_status st = ARENAUT_OK;
+    for (size_t i = 1; i < 2 * N_STYLES && st == ARENAUT_OK && is_worth_trying(meter); i++) {
+        /* The rows in the other styles first, then the other trials in every style. */
         const style *s = &styles[i % N_STYLES];
         const bool rows = i < N_STYLES;
-        if ((s->for_features & ~features) == 0 && !(rows && i == 0)) {
+        if ((s->for_features & ~features) == 0) {
             st = make_trials(s, rows, planning, meter);
         }
     }

@@ -4,8 +4,10 @@
 
 #include "planners/meter.h"
 
-/* Makes one trial after the other until there is nothing to gain. What the planners of the
- * table do is tried whatever the effort; the rest while it lasts. */
-arenaut_status arn_portfolio(arenaut_planning *planning, arn_meter *meter);
+/* Both make one trial after the other until there is nothing to gain. The first makes what
+ * the planners of the table do by default, whatever the effort; the second the rest, while
+ * the effort lasts or there is no plan. */
+arenaut_status arn_portfolio_rows(arenaut_planning *planning, arn_meter *meter);
+arenaut_status arn_portfolio_rest(arenaut_planning *planning, arn_meter *meter);
 
 #endif

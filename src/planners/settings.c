@@ -4,8 +4,7 @@
 
 #include "core/fail.h"
 
-const char *arn_setting(const arenaut_planning *planning, const char *name,
-                        const char *otherwise) {
+const char *arn_setting(const arenaut_planning *planning, const char *name, const char *otherwise) {
     const arenaut_plan_options *options = planning->options;
     for (size_t i = options->n_settings; i-- > 0;) {
         if (strcmp(options->settings[i].name, name) == 0) return options->settings[i].value;

@@ -10,22 +10,22 @@ enum { LEAF = 8 };
 /* Items in the order of a space-filling curve over (start, end), so that neighbours have
  * similar lifetimes, under a complete binary tree: node k has children 2k and 2k + 1. */
 typedef struct box_tree {
-    uint32_t n_leaves; /* a power of two */
-    uint32_t *item;    /* per slot, LEAF slots to a leaf; ARENAUT_NONE: empty */
+    uint32_t n_leaves;            /* a power of two */
+    uint32_t *item;               /* per slot, LEAF slots to a leaf; ARENAUT_NONE: empty */
     uint32_t *first, *end, *rank; /* per slot; rank ARENAUT_NONE: nothing to place there */
-    uint32_t *slot;    /* per item */
+    uint32_t *slot;               /* per item */
     struct box {
         uint32_t min_first, max_first, min_end, max_end;
-    } *box;
+    } * box;
     uint32_t *best; /* per node: the least rank below it */
 } box_tree;
 
 /* ---- plateaus ---- */
 
 typedef struct plateau {
-    uint32_t first, end;   /* sections */
-    uint32_t left, right;  /* neighbours; ARENAUT_NONE at the ends of time */
-    uint32_t at;           /* place in the heap */
+    uint32_t first, end;  /* sections */
+    uint32_t left, right; /* neighbours; ARENAUT_NONE at the ends of time */
+    uint32_t at;          /* place in the heap */
     uint64_t height;
 } plateau;
 

@@ -6,8 +6,8 @@
 arenaut_status arn_bench_open(arn_bench *bench, const arenaut_planning *planning, unsigned how) {
     const arn_bench empty = {.allocator = planning->allocator};
     *bench = empty;
-    const arenaut_status st = arn_items_make(planning->problem, how, planning->allocator,
-                                             &bench->items, planning->err);
+    const arenaut_status st =
+        arn_items_make(planning->problem, how, planning->allocator, &bench->items, planning->err);
     if (st != ARENAUT_OK) return st;
     arn_region *region = &bench->items.region;
     bench->order = arn_region_allocate(region, bench->items.n, sizeof *bench->order);
@@ -74,8 +74,8 @@ bool arn_skyline_suits(const arn_bench *bench, bool share, bool exactly) {
     for (uint32_t i = 0; i < items->n; i++) {
         const arn_item *item = &items->item[i];
         if (item->fixed != ARENAUT_UNPLACED) return false;
-        const bool is_plain = item->n_pieces == 1 && !(item->tied && share) &&
-                              !(item->pools & (item->pools - 1));
+        const bool is_plain =
+            item->n_pieces == 1 && !(item->tied && share) && !(item->pools & (item->pools - 1));
         if (exactly && !is_plain) return false;
     }
     return true;
@@ -86,6 +86,9 @@ static uint32_t first_pool(const arn_item *item) {
     while (!(item->pools >> pool & 1)) pool++;
     return pool;
 }
+
+/* A placement on the skyline takes as long as so many steps of other kinds. */
+enum { STEPS_PER_PLACEMENT = 3 };
 
 /* Each pool by itself: its items come to the front of the order, in the same order. */
 static arenaut_status place_by_plain_skyline(arn_bench *bench, arn_meter *meter, uint64_t limit,
@@ -105,7 +108,8 @@ static arenaut_status place_by_plain_skyline(arn_bench *bench, arn_meter *meter,
         const uint64_t most = arn_min_u64(p->pool[k].capacity, limit - sum);
         const uint32_t placed =
             arn_skyline_run(bench->skyline, picked, n, most, bench->offset, &top);
-        const bool go_on = arn_meter_spend(meter, placed) || meter->best == ARENAUT_UNPLACED;
+        const bool go_on = arn_meter_spend(meter, (uint64_t)placed * STEPS_PER_PLACEMENT) ||
+                           meter->best == ARENAUT_UNPLACED;
         sum += arn_aligned(top, p->pool[k].align);
         if (placed < n || sum > limit || !go_on) return ARENAUT_OK;
     }

@@ -16,7 +16,7 @@ typedef struct arn_bench {
     uint64_t *offset;     /* per item: where the plain skyline put it */
     arn_placing *placing; /* made when first needed, as is the next */
     arn_skyline *skyline;
-    bool by_skyline;      /* the last trial left its places in `offset`, not in `placing` */
+    bool by_skyline; /* the last trial left its places in `offset`, not in `placing` */
     const arenaut_allocator *allocator;
 } arn_bench;
 

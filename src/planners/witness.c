@@ -143,7 +143,10 @@ static bool alive_together(const arenaut_problem *p, uint32_t a, uint32_t b, int
     for (uint32_t i = 0, k = 0; i < nx && k < ny;) {
         *step = x[i].first > y[k].first ? x[i].first : y[k].first;
         if (*step < x[i].end && *step < y[k].end) return true;
-        if (x[i].end < y[k].end) i++; else k++;
+        if (x[i].end < y[k].end)
+            i++;
+        else
+            k++;
     }
     return false;
 }
@@ -336,9 +339,8 @@ static arenaut_status find_overload(search *s, const arn_hosts *hosts) {
     return st;
 }
 
-arenaut_status arn_find_witness(const arenaut_problem *problem,
-                                const arenaut_allocator *allocator, arenaut_witness *witness,
-                                bool *found, arenaut_error *err) {
+arenaut_status arn_find_witness(const arenaut_problem *problem, const arenaut_allocator *allocator,
+                                arenaut_witness *witness, bool *found, arenaut_error *err) {
     search s = {problem, allocator, witness, err, found};
     *found = false;
     arenaut_status st = find_misfit(&s);

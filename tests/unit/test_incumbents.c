@@ -30,7 +30,8 @@ static void assert_offsets(arenaut_problem *problem, const char *planner, const 
     arenaut_plan_free(plan);
     arenaut_problem_free(problem);
 }
-#define OFFSETS(...) (const uint64_t[]){__VA_ARGS__}
+#define OFFSETS(...) \
+    (const uint64_t[]) { __VA_ARGS__ }
 
 /* ---- the micro runtime ---- */
 
@@ -58,7 +59,8 @@ static void micro_takes_the_lowest_gap(void **state) {
     const struct {
         box box;
         uint64_t fixed;
-    } rows[] = {{{32, 0, 4}, 0}, {{16, 0, 4}, 64}, {{16, 0, 4}, 96}, {{16, 1, 2}, ARENAUT_UNPLACED}};
+    } rows[] = {
+        {{32, 0, 4}, 0}, {{16, 0, 4}, 64}, {{16, 0, 4}, 96}, {{16, 1, 2}, ARENAUT_UNPLACED}};
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         const arenaut_interval life = {rows[i].box.first, rows[i].box.end};
         arenaut_buffer b = ARENAUT_BUFFER_INIT;
@@ -247,8 +249,7 @@ static void arena_takes_the_smallest_gap(void **state) {
         {100, 0, 2}, {90, 0, 4}, {80, 2, 4}, {70, 0, 2},
         {60, 0, 4},  {55, 2, 4}, {12, 3, 4}, {4, 0, 5},
     };
-    assert_offsets(problem_of(boxes, 8), "tflite-arena",
-                   OFFSETS(4, 104, 4, 194, 264, 194, 249, 0));
+    assert_offsets(problem_of(boxes, 8), "tflite-arena", OFFSETS(4, 104, 4, 194, 264, 194, 249, 0));
 }
 
 /* Offsets are multiples of 8. Both gaps have 40 usable bytes, and the first of two equals

@@ -25,7 +25,8 @@ static arenaut_problem *problem_of_kind(rng *r, uint32_t kind, uint32_t max_buff
 }
 
 /* A plan, or NULL where the planner may say that it found none. */
-static arenaut_plan *plan_with(const arenaut_problem *problem, const arenaut_plan_options *options) {
+static arenaut_plan *plan_with(const arenaut_problem *problem,
+                               const arenaut_plan_options *options) {
     arenaut_plan *plan = NULL;
     arenaut_error err = {0};
     const arenaut_status st = arenaut_plan_make(problem, options, NULL, &plan, &err);
@@ -67,8 +68,8 @@ static void every_planner_is_right_on_every_kind_of_problem(void **state) {
             if (plan->quality != ARENAUT_INFEASIBLE) {
                 assert_true(oracle_accepts_placement(problem, plan));
                 assert_true(plan->total >= plan->total_bound);
-                assert_true(plan->total_bound >= oracle_max_load(problem) ||
-                            problem->same_base || problem->inside);
+                assert_true(plan->total_bound >= oracle_max_load(problem) || problem->same_base ||
+                            problem->inside);
             }
             arenaut_plan_free(plan);
         }
@@ -148,8 +149,8 @@ static void brute_from(brute *s, uint32_t b) {
 
 static bool a_smaller_plan_exists(const arenaut_problem *problem, uint64_t than) {
     brute s = {.problem = problem, .limit = than};
-    assert_int_equal(
-        arenaut_plan_new(problem->n_buffers, problem->n_pools, NULL, &s.plan, NULL), ARENAUT_OK);
+    assert_int_equal(arenaut_plan_new(problem->n_buffers, problem->n_pools, NULL, &s.plan, NULL),
+                     ARENAUT_OK);
     brute_from(&s, 0);
     arenaut_plan_free(s.plan);
     return s.found;

@@ -76,13 +76,15 @@ static void fast_and_slow_skylines_are_the_same(void **state) {
         arn_skyline *skyline = arn_skyline_new(&s.items, &s.timeline, &s.items.region);
         assert_non_null(skyline);
         for (int again = 0; again < 2; again++) {
-            assert_int_equal(arn_skyline_run(skyline, s.order, s.items.n, UINT64_MAX, s.offset, &top),
-                             s.items.n);
+            assert_int_equal(
+                arn_skyline_run(skyline, s.order, s.items.n, UINT64_MAX, s.offset, &top),
+                s.items.n);
         }
         place_the_slow_way(&s, slow);
         for (uint32_t i = 0; i < s.items.n; i++) {
             assert_int_equal(s.offset[i], slow[i]);
-            if (slow[i] + s.items.item[i].extent > highest) highest = slow[i] + s.items.item[i].extent;
+            if (slow[i] + s.items.item[i].extent > highest)
+                highest = slow[i] + s.items.item[i].extent;
         }
         assert_int_equal(top, highest);
         if (s.items.n > 0) {
