@@ -314,6 +314,46 @@ static void more_effort_is_never_worse(void **state) {
     }
 }
 
+static void larger_problems_of_every_kind_are_right_too(void **state) {
+    (void)state;
+    rng r = {10};
+    for (uint32_t round = 0; round < 3 * KINDS; round++) {
+        const problem_shape shape = {200, 60, 50, features_of_kind(round % KINDS)};
+        arenaut_problem *problem = random_problem(&r, &shape);
+        for (size_t i = 0; i < arenaut_planner_count(); i++) {
+            arenaut_plan *plan = plan_by(problem, arenaut_planner_at(i)->name);
+            arenaut_plan_free(plan);
+        }
+        arenaut_problem_free(problem);
+    }
+}
+
+/* Some dozens of buffers that are hard to place, and at another time thousands that are
+ * not, but have too many pairs for the exact search. */
+static void a_hot_zone_is_solved_although_the_whole_is_too_large(void **state) {
+    (void)state;
+    rng r = {11};
+    uint32_t solved = 0;
+    for (uint32_t round = 0; round < 4; round++) {
+        arenaut_problem *problem = new_problem();
+        for (uint32_t i = 0; i < 60; i++) {
+            const int64_t first = rng_below(&r, 30);
+            add_box(problem, 1000 + rng_below(&r, 9000), first, first + 1 + rng_below(&r, 9));
+        }
+        for (uint32_t i = 0; i < 3500; i++) add_box(problem, 1 + rng_below(&r, 9), 100, 102);
+        finish(problem);
+        const arenaut_plan_options options = {.effort = 300000};
+        arenaut_plan *exact = plan_by(problem, "exact");
+        arenaut_plan *plan = plan_with(problem, &options);
+        assert_null(exact);
+        assert_non_null(plan);
+        if (strcmp(plan->planner, "exact") == 0) solved++;
+        arenaut_plan_free(plan);
+        arenaut_problem_free(problem);
+    }
+    assert_true(solved > 0);
+}
+
 static void a_capacity_is_fitted_into_or_proved_too_small(void **state) {
     (void)state;
     const box boxes[] = {{10, 0, 2}, {20, 1, 3}, {10, 2, 4}, {20, 3, 5}};
@@ -418,6 +458,8 @@ int main(void) {
         cmocka_unit_test(every_planner_survives_every_allocation_failure),
         cmocka_unit_test(an_interrupt_at_any_point_leaves_a_right_plan),
         cmocka_unit_test(more_effort_is_never_worse),
+        cmocka_unit_test(larger_problems_of_every_kind_are_right_too),
+        cmocka_unit_test(a_hot_zone_is_solved_although_the_whole_is_too_large),
         cmocka_unit_test(a_capacity_is_fitted_into_or_proved_too_small),
         cmocka_unit_test(unknown_planners_and_settings_are_named),
         cmocka_unit_test(a_callers_own_planner_is_measured_and_bounded),
