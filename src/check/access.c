@@ -95,20 +95,35 @@ static uint32_t culprit(const arn_replay *r, uint32_t cell, uint32_t owner) {
     return ARENAUT_NONE;
 }
 
-static arenaut_status reject_read(arn_replay *r, uint32_t tensor, uint32_t cell) {
-    const uint32_t owner = r->places.owner[tensor];
-    const uint32_t holder = arn_shadow_owner(&r->shadow, cell);
-    const bool state = r->places.state[owner];
-    char at[WHERE], names[2][24];
+/* "b", or "b' (which is 'a' moved)": the tensor, and whose memory it stands for. */
+static const char *label(const arn_replay *r, uint32_t tensor, uint32_t root, char text[WHERE]) {
+    char names[2][24];
     const char *name = arenaut_program_tensor_name(r->program, tensor, names[0]);
+    if (root == tensor) {
+        snprintf(text, WHERE, "'%.60s'", name);
+    } else {
+        snprintf(text, WHERE, "'%.40s' (moved from '%.40s')", name,
+                 arenaut_program_tensor_name(r->program, root, names[1]));
+    }
+    return text;
+}
+
+/* `tensor` was to be found in the memory of `root`, where `holder` has the cell. */
+static arenaut_status reject_read(arn_replay *r, uint32_t tensor, uint32_t root, uint32_t holder,
+                                  uint32_t cell) {
+    const uint32_t owner = r->places.owner[root];
+    const bool state = r->places.state[owner];
+    char at[WHERE], labelled[WHERE], names[2][24];
+    const char *name = label(r, tensor, root, labelled);
     const char *how = r->op == ARENAUT_NONE ? "at the end needs" : "reads";
     if (holder < ARN_OWNER_LIMIT || holder == ARN_VARIES) {
         const uint32_t other = holder == ARN_VARIES ? culprit(r, cell, owner) : holder;
         const bool lost = state && r->op == ARENAUT_NONE;
-        fill_in(r, lost ? ARENAUT_RULE_STATE_LOST : ARENAUT_RULE_CLOBBERED, tensor, other, cell);
+        fill_in(r, lost ? ARENAUT_RULE_STATE_LOST : ARENAUT_RULE_CLOBBERED, root, other, cell);
+        r->finding->a = tensor;
         return arn_reject(
             r->finding, r->err,
-            "%s %s '%.60s', but bytes [%" PRIu64 ", %" PRIu64 ") of pool %" PRIu32
+            "%s %s %s, but bytes [%" PRIu64 ", %" PRIu64 ") of pool %" PRIu32
             " hold %s'%.60s'%s",
             where(r, at), how, name, r->finding->first, r->finding->end, r->finding->pool,
             holder == ARN_VARIES ? "on one way through the program " : "",
@@ -117,10 +132,11 @@ static arenaut_status reject_read(arn_replay *r, uint32_t tensor, uint32_t cell)
             lost ? "; the state is gone at the next call" : "");
     }
     const uint32_t stale = holder == ARN_NOBODY ? ARENAUT_NONE : holder & ~ARN_STALE;
-    fill_in(r, state ? ARENAUT_RULE_STATE_LOST : ARENAUT_RULE_UNWRITTEN, tensor, stale, cell);
+    fill_in(r, state ? ARENAUT_RULE_STATE_LOST : ARENAUT_RULE_UNWRITTEN, root, stale, cell);
+    r->finding->a = tensor;
     return arn_reject(
         r->finding, r->err,
-        "%s %s '%.60s', but nobody has written its bytes [%" PRIu64 ", %" PRIu64
+        "%s %s %s, but nobody has written its bytes [%" PRIu64 ", %" PRIu64
         ") of pool %" PRIu32 "%s%.60s",
         where(r, at), how, name, r->finding->first, r->finding->end, r->finding->pool,
         stale == ARENAUT_NONE ? "" : " since an earlier call left ",
@@ -139,35 +155,74 @@ arenaut_status arn_reject_arguments(arn_replay *r, uint32_t tensor, uint32_t cel
                       r->finding->end, r->finding->pool);
 }
 
-arenaut_status arn_read(arn_replay *r, uint32_t tensor) {
-    bool skip;
-    const arenaut_status status = arn_touch(r, tensor, &skip);
-    if (status != ARENAUT_OK || skip) return status;
+/* The first cell of the tensor's memory that does not hold its bytes. */
+static uint32_t foreign_cell(arn_replay *r, uint32_t tensor) {
     const arn_place *place = &r->places.place[tensor];
-    const uint32_t cell =
-        arn_shadow_find(&r->shadow, place->first, place->end, r->places.owner[tensor], 0);
-    return cell == ARENAUT_NONE ? ARENAUT_OK : reject_read(r, tensor, cell);
+    return arn_shadow_find(&r->shadow, place->first, place->end, r->places.owner[tensor], 0);
 }
 
-arenaut_status arn_write(arn_replay *r, uint32_t tensor) {
-    bool skip;
-    const arenaut_status status = arn_touch(r, tensor, &skip);
-    if (status != ARENAUT_OK || skip) return status;
-    const arn_place *place = &r->places.place[tensor];
-    arn_shadow_write(&r->shadow, place->first, place->end, r->places.owner[tensor], r->version);
+/* Whichever memory the tensor stands for: that must be whole. */
+static arenaut_status read_moved(arn_replay *r, uint32_t tensor) {
+    for (uint32_t i = 0; i < arn_root_count(r, tensor); i++) {
+        uint32_t known;
+        bool skip;
+        const uint32_t root = arn_root_at(r, tensor, i, &known);
+        if (root == ARENAUT_NONE) continue;
+        const arenaut_status status = arn_touch(r, root, &skip);
+        if (status != ARENAUT_OK) return status;
+        if (skip || known == ARN_NAME_INTACT) continue;
+        const uint32_t cell = foreign_cell(r, root);
+        return reject_read(r, tensor, root, known,
+                           cell == ARENAUT_NONE ? r->places.place[root].first : cell);
+    }
     return ARENAUT_OK;
 }
 
-arenaut_status arn_write_apart(arn_replay *r, uint32_t tensor) {
+arenaut_status arn_read(arn_replay *r, uint32_t tensor) {
+    bool skip;
+    if (arn_is_moved(r, tensor)) return read_moved(r, tensor);
+    const arenaut_status status = arn_touch(r, tensor, &skip);
+    if (status != ARENAUT_OK || skip) return status;
+    const uint32_t cell = foreign_cell(r, tensor);
+    if (cell == ARENAUT_NONE) return ARENAUT_OK;
+    return reject_read(r, tensor, tensor, arn_shadow_owner(&r->shadow, cell), cell);
+}
+
+/* Writes memory; with `apart`, refuses where this version has written already. */
+static arenaut_status write_root(arn_replay *r, uint32_t tensor, bool apart) {
     bool skip;
     const arenaut_status status = arn_touch(r, tensor, &skip);
     if (status != ARENAUT_OK || skip) return status;
     const arn_place *place = &r->places.place[tensor];
+    const uint32_t owner = r->places.owner[tensor];
     /* One tensor, or two views of one storage, may be named twice: the program says so. */
     const uint32_t cell =
-        arn_shadow_find(&r->shadow, place->first, place->end, r->places.owner[tensor], r->version);
-    return cell == ARENAUT_NONE ? arn_write(r, tensor) : arn_reject_arguments(r, tensor, cell);
+        apart ? arn_shadow_find(&r->shadow, place->first, place->end, owner, r->version)
+              : ARENAUT_NONE;
+    if (cell != ARENAUT_NONE) return arn_reject_arguments(r, tensor, cell);
+    arn_shadow_write(&r->shadow, place->first, place->end, owner, r->version);
+    arn_names_written(r, tensor);
+    return ARENAUT_OK;
 }
+
+/* A tensor that may stand for several memories writes one of them; the others have what
+ * they had, so that each counts as written. Those may lie over one another. */
+static arenaut_status write(arn_replay *r, uint32_t tensor, bool apart) {
+    const uint32_t sole = arn_sole_root(r, tensor);
+    arenaut_status status = ARENAUT_OK;
+    uint32_t known;
+    if (sole != ARENAUT_NONE) return write_root(r, sole, apart);
+    for (uint32_t i = 0; i < arn_root_count(r, tensor) && status == ARENAUT_OK; i++) {
+        const uint32_t root = arn_root_at(r, tensor, i, &known);
+        if (root != ARENAUT_NONE) status = write_root(r, root, false);
+    }
+    if (status == ARENAUT_OK) arn_names_rewritten(r, tensor);
+    return status;
+}
+
+arenaut_status arn_write(arn_replay *r, uint32_t tensor) { return write(r, tensor, false); }
+
+arenaut_status arn_write_apart(arn_replay *r, uint32_t tensor) { return write(r, tensor, true); }
 
 /* Whether a copy would find its source half overwritten: memory may be copied onto itself,
  * but not to a place that only partly is the same. */

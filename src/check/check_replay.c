@@ -50,30 +50,25 @@ static arenaut_status run_call(arn_replay *r, const arenaut_op *op, uint32_t dep
     return status == ARENAUT_OK ? copy_results(r, op, op->calls[0]) : status;
 }
 
-static void swap_state(arn_replay *r, arn_shadow_node **other) {
-    arn_shadow_node *const live = r->shadow.nodes;
-    r->shadow.nodes = *other;
-    *other = live;
-}
-
 /* The first input is the condition; the branches get the others. */
 static arenaut_status run_if(arn_replay *r, const arenaut_op *op, uint32_t depth) {
-    arn_shadow_node *other = arn_shadow_save(&r->shadow);
-    if (!other) return arn_no_memory(r->err);
+    arn_state other;
+    if (!arn_state_save(r, &other)) return arn_no_memory(r->err);
     arenaut_status status = ARENAUT_OK;
     for (int side = 0; side < 2 && status == ARENAUT_OK; side++) {
         status = run_callee(r, op, op->calls[side], 1, false, depth);
         if (status == ARENAUT_OK) status = copy_results(r, op, op->calls[side]);
-        if (side == 0) swap_state(r, &other);
+        if (side == 0) arn_state_swap(r, &other);
     }
-    if (status == ARENAUT_OK) (void)arn_shadow_meet(&r->shadow, r->shadow.nodes, other);
-    arn_release(r->allocator, other);
+    const arn_state live = arn_state_live(r);
+    if (status == ARENAUT_OK) (void)arn_state_meet(r, &live, &other);
+    arn_state_release(r, &other);
     return status;
 }
 
 /* One turn, from the state at the condition to the next; *left is the state in which the
  * loop would be left. */
-static arenaut_status run_turn(arn_replay *r, const arenaut_op *op, arn_shadow_node *left,
+static arenaut_status run_turn(arn_replay *r, const arenaut_op *op, const arn_state *left,
                                uint32_t depth) {
     const arenaut_method *condition = &r->program->methods[op->calls[0]];
     arenaut_status status = run_callee(r, op, op->calls[0], 0, true, depth);
@@ -81,7 +76,8 @@ static arenaut_status run_turn(arn_replay *r, const arenaut_op *op, arn_shadow_n
         status = arn_read(r, condition->outputs[i]);
     }
     if (status != ARENAUT_OK) return status;
-    arn_shadow_copy(&r->shadow, left, r->shadow.nodes);
+    const arn_state live = arn_state_live(r);
+    arn_state_copy(r, left, &live);
     status = run_callee(r, op, op->calls[1], 0, true, depth);
     return status == ARENAUT_OK ? copy_results(r, op, op->calls[1]) : status;
 }
@@ -94,17 +90,18 @@ static arenaut_status run_while(arn_replay *r, const arenaut_op *op, uint32_t de
         status = arn_copy(r, op->inputs[i], op->outputs[i]);
     }
     if (status != ARENAUT_OK) return status;
-    arn_shadow_node *head = arn_shadow_save(&r->shadow), *left = arn_shadow_save(&r->shadow);
-    if (!head || !left) status = arn_no_memory(r->err);
+    arn_state head = {NULL, NULL}, left = {NULL, NULL};
+    if (!arn_state_save(r, &head) || !arn_state_save(r, &left)) status = arn_no_memory(r->err);
     bool changed = true;
     while (status == ARENAUT_OK && changed) {
-        status = run_turn(r, op, left, depth);
+        status = run_turn(r, op, &left, depth);
         if (status != ARENAUT_OK) break;
-        changed = arn_shadow_meet(&r->shadow, head, r->shadow.nodes);
-        arn_shadow_copy(&r->shadow, r->shadow.nodes, changed ? head : left);
+        const arn_state live = arn_state_live(r);
+        changed = arn_state_meet(r, &head, &live);
+        arn_state_copy(r, &live, changed ? &head : &left);
     }
-    arn_release(r->allocator, head);
-    arn_release(r->allocator, left);
+    arn_state_release(r, &head);
+    arn_state_release(r, &left);
     return status;
 }
 
@@ -156,6 +153,14 @@ static arenaut_status too_much_work(const arn_replay *r) {
     return too_much(r, "its calls and loops multiply into too much work", r->work_limit);
 }
 
+arenaut_status arn_run_op(arn_replay *r, uint32_t at, uint32_t depth) {
+    const arenaut_op *op = &r->program->ops[at];
+    if (out_of_work(r)) return too_much_work(r);
+    r->op = at;
+    if (op->n_calls > 0) return run_calling(r, op, depth);
+    return op->kind == ARENAUT_OP_MOVE ? arn_names_move(r, op) : arn_run_kernel(r, op);
+}
+
 /* Recursion is as deep as calls are nested, and that is limited. */
 static arenaut_status run_method(arn_replay *r, uint32_t method, uint32_t depth) {
     const arenaut_method *m = &r->program->methods[method];
@@ -165,11 +170,12 @@ static arenaut_status run_method(arn_replay *r, uint32_t method, uint32_t depth)
     if (depth > ARN_REPLAY_DEPTH) {
         return too_much(r, "calls are nested too deeply", ARN_REPLAY_DEPTH);
     }
-    for (uint32_t i = m->first_op; i < m->first_op + m->n_ops && status == ARENAUT_OK; i++) {
-        const arenaut_op *op = &r->program->ops[i];
-        if (out_of_work(r)) return too_much_work(r);
-        r->op = i;
-        status = op->n_calls > 0 ? run_calling(r, op, depth) : arn_run_kernel(r, op);
+    if (arn_has_jumps(r->program, method)) {
+        status = arn_run_flow(r, method, depth);
+    } else {
+        for (uint32_t i = m->first_op; i < m->first_op + m->n_ops && status == ARENAUT_OK; i++) {
+            status = arn_run_op(r, i, depth);
+        }
     }
     r->op = ARENAUT_NONE;
     return status;
@@ -200,6 +206,7 @@ static arenaut_status call_entry(arn_replay *r, uint32_t method) {
     r->version++;
     if (out_of_work(r)) return too_much_work(r);
     arn_shadow_retire(&r->shadow, r->places.state);
+    arn_names_begin(r);
     for (uint32_t i = 0; i < m->n_inputs && status == ARENAUT_OK; i++) {
         status = arn_write_apart(r, m->inputs[i]);
     }
@@ -297,7 +304,9 @@ arenaut_status arenaut_check_replay(const arenaut_program *program,
     r.shadow.allocator = arn_allocator_or_default(allocator);
     status = arn_places_make(program, placement, r.options.exclude_io, &region, &r.places, err);
     if (status == ARENAUT_OK) status = allocate(&r, &region);
+    if (status == ARENAUT_OK) status = arn_names_make(&r, &region);
     if (status == ARENAUT_OK) status = call_all_twice(&r);
+    arn_names_free(&r);
     arn_shadow_free(&r.shadow);
     arn_region_free(&region);
     return status;

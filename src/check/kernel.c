@@ -15,11 +15,29 @@ static arenaut_status read_all(arn_replay *r, const uint32_t *tensors, uint32_t 
     return status;
 }
 
+/* Notes that the op at work updates the memory that `tensor` stands for. */
+static void set_updated(arn_replay *r, uint32_t tensor) {
+    for (uint32_t i = 0; i < arn_root_count(r, tensor); i++) {
+        uint32_t known;
+        const uint32_t root = arn_root_at(r, tensor, i, &known);
+        if (root != ARENAUT_NONE) r->updated[r->places.owner[root]] = r->version;
+    }
+}
+
+static bool is_updated(const arn_replay *r, uint32_t tensor) {
+    for (uint32_t i = 0; i < arn_root_count(r, tensor); i++) {
+        uint32_t known;
+        const uint32_t root = arn_root_at(r, tensor, i, &known);
+        if (root != ARENAUT_NONE && r->updated[r->places.owner[root]] == r->version) return true;
+    }
+    return false;
+}
+
 /* An op that updates its input writes through that input's address, so an output has its
  * bytes only if it is that memory: by the program, or as a declared pair by the plan. */
 static arenaut_status write_output(arn_replay *r, const arenaut_op *op, uint32_t tensor) {
     bool skip;
-    if (op->kind != ARENAUT_OP_IN_PLACE || r->updated[r->places.owner[tensor]] == r->version) {
+    if (op->kind != ARENAUT_OP_IN_PLACE || is_updated(r, tensor)) {
         return arn_write_apart(r, tensor);
     }
     return arn_touch(r, tensor, &skip);
@@ -38,18 +56,19 @@ static arenaut_status write_all(arn_replay *r, const arenaut_op *op) {
 }
 
 /* Fills r->over from the op's in-place pairs. A delegate's are not looked at: it touches
- * everything at once. */
+ * everything at once. Nor are those of tensors that may stand for several memories. */
 static void find_pairs(arn_replay *r, const arenaut_op *op) {
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         r->over[i] = ARENAUT_NONE;
-        if (op->inputs[i] != ARENAUT_NONE) r->updated[r->places.owner[op->inputs[i]]] = r->version;
+        if (op->inputs[i] != ARENAUT_NONE) set_updated(r, op->inputs[i]);
     }
     if (op->kind == ARENAUT_OP_DELEGATE) return;
     for (uint32_t i = 0; i < op->n_in_place; i++) {
-        const uint32_t output = op->outputs[op->in_place[i].output];
-        const arn_place *from = &r->places.place[op->inputs[op->in_place[i].input]];
-        const arn_place *to = &r->places.place[output];
+        const uint32_t input = arn_sole_root(r, op->inputs[op->in_place[i].input]);
+        const uint32_t output = arn_sole_root(r, op->outputs[op->in_place[i].output]);
         uint32_t *over = &r->over[op->in_place[i].input];
+        if (input == ARENAUT_NONE || output == ARENAUT_NONE) continue;
+        const arn_place *from = &r->places.place[input], *to = &r->places.place[output];
         if (from->left_alone || to->left_alone || from->broken != ARENAUT_RULE_NONE ||
             to->broken != ARENAUT_RULE_NONE) {
             continue;
@@ -60,9 +79,10 @@ static void find_pairs(arn_replay *r, const arenaut_op *op) {
     }
 }
 
-/* Whether the op has written over its input where it may not. */
-static arenaut_status check_survival(arn_replay *r, const arenaut_op *op, uint32_t input) {
-    const uint32_t tensor = op->inputs[input], output = r->over[input];
+/* Whether the op has written over the memory of its input where it may not. `output` may be
+ * written over it. */
+static arenaut_status check_root(arn_replay *r, const arenaut_op *op, uint32_t tensor,
+                                 uint32_t output) {
     const arn_place *place = &r->places.place[tensor];
     bool skip;
     const arenaut_status status = arn_touch(r, tensor, &skip);
@@ -74,6 +94,17 @@ static arenaut_status check_survival(arn_replay *r, const arenaut_op *op, uint32
     const uint32_t itself = may_update ? r->places.owner[tensor] : ARN_NOBODY;
     const uint32_t cell = arn_shadow_find(&r->shadow, first, place->end, itself, r->version);
     return cell == ARENAUT_NONE ? ARENAUT_OK : arn_reject_arguments(r, tensor, cell);
+}
+
+static arenaut_status check_survival(arn_replay *r, const arenaut_op *op, uint32_t input) {
+    const uint32_t tensor = op->inputs[input];
+    arenaut_status status = ARENAUT_OK;
+    for (uint32_t i = 0; i < arn_root_count(r, tensor) && status == ARENAUT_OK; i++) {
+        uint32_t known;
+        const uint32_t root = arn_root_at(r, tensor, i, &known);
+        if (root != ARENAUT_NONE) status = check_root(r, op, root, r->over[input]);
+    }
+    return status;
 }
 
 /* An opaque op that lays its arguments over one another as it likes. What comes in must be

@@ -1,10 +1,12 @@
 /* What the parts of replay share: check_replay.c walks methods, calls, branches and loops,
- * kernel.c replays one op, access.c does the single reads and writes and words findings. */
+ * flow.c methods whose ops jump, kernel.c replays one op, access.c does the single reads and
+ * writes and words findings; names.c knows what was moved where, state.c saves and joins. */
 #ifndef ARN_CHECK_REPLAY_H
 #define ARN_CHECK_REPLAY_H
 
 #include <arenaut/check.h>
 
+#include "check/names.h"
 #include "check/places.h"
 #include "check/shadow.h"
 
@@ -25,6 +27,7 @@ typedef struct arn_replay {
     arenaut_error *err;
     arn_places places;
     arn_shadow shadow;
+    arn_names names;
     uint64_t work_limit;
     bool *touched; /* per owner: replay has come across it */
     /* Work space of kernel.c: per input position of the op at work, the output that may be
@@ -52,5 +55,43 @@ arenaut_status arn_reject_arguments(arn_replay *r, uint32_t tensor, uint32_t cel
 
 /* Runs an op that is no control flow. */
 arenaut_status arn_run_kernel(arn_replay *r, const arenaut_op *op);
+/* Runs any op but a jump; UNSUPPORTED when there has been too much work. */
+arenaut_status arn_run_op(arn_replay *r, uint32_t op, uint32_t depth);
+/* Runs the ops of a method in which some jump. */
+arenaut_status arn_run_flow(arn_replay *r, uint32_t method, uint32_t depth);
+bool arn_has_jumps(const arenaut_program *program, uint32_t method);
+
+/* All that a replay knows at one moment. Empty: both are NULL. */
+typedef struct arn_state {
+    arn_shadow_node *nodes;
+    uint32_t *known;
+} arn_state;
+
+/* False if there is no memory; then *state is empty. */
+bool arn_state_save(arn_replay *r, arn_state *state);
+void arn_state_release(arn_replay *r, arn_state *state);
+arn_state arn_state_live(const arn_replay *r); /* not a copy */
+void arn_state_swap(arn_replay *r, arn_state *other);
+void arn_state_copy(arn_replay *r, const arn_state *to, const arn_state *from);
+/* Two ways meet; whether `into` has changed. */
+bool arn_state_meet(arn_replay *r, const arn_state *into, const arn_state *from);
+
+/* Finds what can be moved where. OK, NO_MEMORY, or UNSUPPORTED for chains without end. */
+arenaut_status arn_names_make(arn_replay *r, arn_region *region);
+void arn_names_free(arn_replay *r);
+/* A call from outside begins: every tensor stands for itself. */
+void arn_names_begin(arn_replay *r);
+/* The tensor's bytes have been written, in the shadow. */
+void arn_names_written(arn_replay *r, uint32_t tensor);
+/* All memory that this tensor, which others are moved to, may stand for has been. */
+void arn_names_rewritten(arn_replay *r, uint32_t tensor);
+arenaut_status arn_names_move(arn_replay *r, const arenaut_op *op);
+/* Whether anything is ever moved to the tensor. */
+bool arn_is_moved(const arn_replay *r, uint32_t tensor);
+/* The tensors that this one may stand for, 0 <= i < count: itself alone, unless something is
+ * moved to it; then ARENAUT_NONE for those that it does not stand for at present. */
+uint32_t arn_root_count(const arn_replay *r, uint32_t tensor);
+uint32_t arn_root_at(const arn_replay *r, uint32_t tensor, uint32_t i, uint32_t *known);
+uint32_t arn_sole_root(const arn_replay *r, uint32_t tensor); /* NONE if there are several */
 
 #endif

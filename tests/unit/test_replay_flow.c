@@ -1,0 +1,504 @@
+/* Replay of methods whose ops jump and move: both ways through branches, loops to a fixed
+ * point, and tensors that stand for other tensors' memory. */
+#include "support/test.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include <arenaut/check.h>
+
+#include "support/fuse.h"
+#include "support/programs.h"
+
+enum { MAX_TENSORS = 64 };
+
+/* A program and where its tensors lie: 16 bytes each and apart, until a test moves them. */
+typedef struct scene {
+    arenaut_program *p;
+    uint32_t pool[MAX_TENSORS];
+    uint64_t offset[MAX_TENSORS];
+    arenaut_finding finding;
+    arenaut_error err;
+} scene;
+
+static void open_scene(scene *s) {
+    memset(s, 0, sizeof *s);
+    s->p = new_program();
+    begin_method(s->p, "forward");
+    for (uint32_t t = 0; t < MAX_TENSORS; t++) s->offset[t] = t * 16;
+}
+
+static void close_scene(scene *s) { arenaut_program_free(s->p); }
+
+static uint32_t value(scene *s, const char *name) {
+    return add_tensor(s->p, name, 16, ARENAUT_INTERMEDIATE);
+}
+
+static uint32_t compute(scene *s, uint32_t from, uint32_t to) {
+    return ADD_OP(s->p, .name = "neg", IN(from), OUT(to));
+}
+static uint32_t move(scene *s, uint32_t from, uint32_t to) {
+    return ADD_OP(s->p, .name = "move", .kind = ARENAUT_OP_MOVE, IN(from), OUT(to));
+}
+static uint32_t jump(scene *s, uint32_t target) {
+    return ADD_OP(s->p, .name = "jump", .kind = ARENAUT_OP_JUMP, .target = target);
+}
+static uint32_t jump_false(scene *s, uint32_t condition, uint32_t target) {
+    return ADD_OP(s->p, .name = "jump_false", .kind = ARENAUT_OP_JUMP_FALSE, IN(condition),
+                  .target = target);
+}
+
+static arenaut_status replay(scene *s, const arenaut_allocator *allocator) {
+    const arenaut_placement placement = {s->p->n_tensors, 1, s->pool, s->offset, NULL};
+    return arenaut_check_replay(s->p, &placement, NULL, allocator, &s->finding, &s->err);
+}
+
+static void expect(scene *s, arenaut_rule rule) {
+    const arenaut_status status = replay(s, NULL);
+    if (s->finding.rule != rule) {
+        fail_msg("expected \"%s\", found \"%s\": %s", arenaut_rule_name(rule),
+                 arenaut_rule_name(s->finding.rule), s->finding.msg);
+    }
+    assert_int_equal(status, rule == ARENAUT_RULE_NONE ? ARENAUT_OK : ARENAUT_REJECTED);
+}
+
+static void expect_at(scene *s, arenaut_rule rule, uint32_t op, uint32_t a, uint32_t b) {
+    expect(s, rule);
+    assert_int_equal(s->finding.op, op);
+    assert_int_equal(s->finding.a, a);
+    assert_int_equal(s->finding.b, b);
+}
+
+/* ---- one conditional ---- */
+
+/*  0 jump_false c -> 3
+ *  1   neg  x -> a          3   neg  x -> b
+ *  2   jump -> 4            4 neg k -> y
+ * `k` is written before, by op 0 of the real numbering below. */
+typedef struct branch {
+    uint32_t c, x, k, a, b, y;
+} branch;
+
+static branch open_branch(scene *s) {
+    open_scene(s);
+    const branch v = {value(s, "c"), value(s, "x"), value(s, "k"),
+                      value(s, "a"), value(s, "b"), value(s, "y")};
+    compute(s, v.x, v.k);      /* 0 */
+    jump_false(s, v.c, 4);     /* 1 */
+    compute(s, v.x, v.a);      /* 2 */
+    jump(s, 5);                /* 3 */
+    compute(s, v.x, v.b);      /* 4 */
+    compute(s, v.k, v.y);      /* 5 */
+    SET_IO(s->p, 0, LIST(v.c, v.x), LIST(v.y));
+    finish_program(s->p);
+    return v;
+}
+
+static void both_sides_may_use_the_same_bytes(void **state) {
+    (void)state;
+    scene s;
+    const branch v = open_branch(&s);
+    expect(&s, ARENAUT_RULE_NONE);
+    s.offset[v.a] = s.offset[v.b];
+    expect(&s, ARENAUT_RULE_NONE);
+    close_scene(&s);
+}
+
+static void what_one_side_destroys_is_gone_afterwards(void **state) {
+    (void)state;
+    for (int side = 0; side < 2; side++) {
+        scene s;
+        const branch v = open_branch(&s);
+        const uint32_t culprit = side ? v.b : v.a;
+        s.offset[culprit] = s.offset[v.k];
+        expect_at(&s, ARENAUT_RULE_CLOBBERED, 5, v.k, culprit);
+        assert_int_equal(s.finding.first, s.offset[v.k]);
+        assert_int_equal(s.finding.end, s.offset[v.k] + 16);
+        close_scene(&s);
+    }
+}
+
+static void a_result_of_one_side_only_is_unwritten_on_the_other(void **state) {
+    (void)state;
+    scene s;
+    const branch v = open_branch(&s);
+    s.p->ops[5].inputs = (const uint32_t[]){v.a};
+    expect(&s, ARENAUT_RULE_CLOBBERED); /* it varies: 'a' on one way, nothing on the other */
+    assert_int_equal(s.finding.op, 5);
+    assert_int_equal(s.finding.a, v.a);
+    close_scene(&s);
+}
+
+static void the_condition_is_read(void **state) {
+    (void)state;
+    scene s;
+    const branch v = open_branch(&s);
+    s.offset[v.k] = s.offset[v.c];
+    expect_at(&s, ARENAUT_RULE_CLOBBERED, 1, v.c, v.k);
+    close_scene(&s);
+}
+
+static void results_must_be_whole_at_the_end_on_every_way(void **state) {
+    (void)state;
+    scene s;
+    open_scene(&s);
+    const uint32_t c = value(&s, "c"), x = value(&s, "x"), y = value(&s, "y"), a = value(&s, "a");
+    compute(&s, x, y);     /* 0 */
+    jump_false(&s, c, 3);  /* 1: past the end */
+    compute(&s, x, a);     /* 2 */
+    SET_IO(s.p, 0, LIST(c, x), LIST(y));
+    finish_program(s.p);
+    expect(&s, ARENAUT_RULE_NONE);
+    s.offset[a] = s.offset[y];
+    expect_at(&s, ARENAUT_RULE_CLOBBERED, ARENAUT_NONE, y, a);
+    close_scene(&s);
+}
+
+static void ops_that_are_jumped_over_do_nothing(void **state) {
+    (void)state;
+    scene s;
+    open_scene(&s);
+    const uint32_t x = value(&s, "x"), a = value(&s, "a"), y = value(&s, "y");
+    jump(&s, 2);
+    compute(&s, x, a); /* 1: never runs */
+    compute(&s, x, y);
+    SET_IO(s.p, 0, LIST(x), LIST(y));
+    finish_program(s.p);
+    s.offset[a] = s.offset[x];
+    expect(&s, ARENAUT_RULE_NONE);
+    close_scene(&s);
+}
+
+/* ---- moves ---- */
+
+/* Two conditionals one after the other; the results of both are needed at the end. Each
+ * side computes into memory of its own and moves it to the conditional's result.
+ *
+ *   jump_false c -> else;  neg x -> a;  move a -> r;  jump -> end;  else: neg x -> b;
+ *   move b -> r;  end: …  */
+typedef struct conditional {
+    uint32_t a, b, r, last;
+} conditional;
+
+static conditional add_conditional(scene *s, uint32_t c, uint32_t x, const char *const names[3]) {
+    const conditional v = {value(s, names[0]), value(s, names[1]), value(s, names[2]), 0};
+    const uint32_t first = s->p->n_ops;
+    jump_false(s, c, first + 4);
+    compute(s, x, v.a);
+    move(s, v.a, v.r);
+    jump(s, first + 6);
+    compute(s, x, v.b);
+    move(s, v.b, v.r);
+    return v;
+}
+
+typedef struct twice {
+    uint32_t c, x, y;
+    conditional one, two;
+} twice;
+
+static twice open_twice(scene *s) {
+    open_scene(s);
+    twice v = {.c = value(s, "c"), .x = value(s, "x"), .y = value(s, "y")};
+    v.one = add_conditional(s, v.c, v.x, (const char *const[]){"a1", "b1", "r1"});
+    v.two = add_conditional(s, v.c, v.x, (const char *const[]){"a2", "b2", "r2"});
+    ADD_OP(s->p, .name = "add", IN(v.one.r, v.two.r), OUT(v.y)); /* 12 */
+    SET_IO(s->p, 0, LIST(v.c, v.x), LIST(v.y));
+    finish_program(s->p);
+    return v;
+}
+
+static void results_of_two_sides_are_one_name(void **state) {
+    (void)state;
+    scene s;
+    const twice v = open_twice(&s);
+    expect(&s, ARENAUT_RULE_NONE); /* all apart */
+    s.offset[v.one.b] = s.offset[v.one.a];
+    s.offset[v.two.b] = s.offset[v.two.a];
+    expect(&s, ARENAUT_RULE_NONE); /* both sides over one another */
+    close_scene(&s);
+}
+
+static void a_moved_tensors_own_memory_is_free(void **state) {
+    (void)state;
+    scene s;
+    const twice v = open_twice(&s);
+    s.offset[v.one.r] = s.offset[v.x];
+    s.offset[v.two.r] = s.offset[v.x];
+    expect(&s, ARENAUT_RULE_NONE);
+    close_scene(&s);
+}
+
+/* What a well-known exporter does: bodies of conditionals share one reserve, and what
+ * leaves the first in it by a move is overwritten by the second. */
+static void the_second_conditional_may_not_overwrite_what_left_the_first(void **state) {
+    (void)state;
+    scene s;
+    const twice v = open_twice(&s);
+    s.offset[v.one.b] = s.offset[v.two.a] = s.offset[v.two.b] = s.offset[v.one.a];
+    expect(&s, ARENAUT_RULE_CLOBBERED);
+    assert_int_equal(s.finding.op, 12);
+    assert_int_equal(s.finding.a, v.one.r);
+    assert_true(s.finding.b == v.two.a || s.finding.b == v.two.b);
+    assert_int_equal(s.finding.first, s.offset[v.one.a]);
+    assert_int_equal(s.finding.end, s.offset[v.one.a] + 16);
+    assert_non_null(strstr(s.finding.msg, "forward"));
+    assert_non_null(strstr(s.finding.msg, "r1"));
+    close_scene(&s);
+}
+
+static void one_broken_source_is_enough(void **state) {
+    (void)state;
+    for (int side = 0; side < 2; side++) {
+        scene s;
+        const twice v = open_twice(&s);
+        const uint32_t victim = side ? v.one.b : v.one.a;
+        s.offset[v.two.b] = s.offset[victim];
+        expect_at(&s, ARENAUT_RULE_CLOBBERED, 12, v.one.r, v.two.b);
+        close_scene(&s);
+    }
+}
+
+static void one_side_may_use_the_memory_of_the_others_result(void **state) {
+    (void)state;
+    scene s;
+    open_scene(&s);
+    const uint32_t c = value(&s, "c"), x = value(&s, "x"), y = value(&s, "y");
+    const uint32_t a = value(&s, "a"), t = value(&s, "t"), b = value(&s, "b"), r = value(&s, "r");
+    jump_false(&s, c, 4);
+    compute(&s, x, a);
+    move(&s, a, r);
+    jump(&s, 7);
+    compute(&s, x, t);
+    compute(&s, t, b);
+    move(&s, b, r);
+    compute(&s, r, y); /* 7 */
+    SET_IO(s.p, 0, LIST(c, x), LIST(y));
+    finish_program(s.p);
+    s.offset[t] = s.offset[a];
+    expect(&s, ARENAUT_RULE_NONE);
+    s.offset[y] = s.offset[b]; /* the reader's own output, over one of the sources */
+    expect_at(&s, ARENAUT_RULE_ARGUMENTS, 7, b, y);
+    close_scene(&s);
+}
+
+static void names_are_passed_on(void **state) {
+    (void)state;
+    scene s;
+    open_scene(&s);
+    const uint32_t x = value(&s, "x"), a = value(&s, "a"), b = value(&s, "b"), d = value(&s, "d");
+    const uint32_t t = value(&s, "t"), y = value(&s, "y");
+    compute(&s, x, a);
+    move(&s, a, b);
+    move(&s, b, d);
+    compute(&s, x, t); /* 3 */
+    move(&s, t, b);    /* `d` stays what it was */
+    compute(&s, d, y); /* 5 */
+    SET_IO(s.p, 0, LIST(x), LIST(y));
+    finish_program(s.p);
+    expect(&s, ARENAUT_RULE_NONE);
+    s.offset[t] = s.offset[a];
+    expect_at(&s, ARENAUT_RULE_CLOBBERED, 5, d, t);
+    close_scene(&s);
+}
+
+static void moved_garbage_is_found_where_it_is_read(void **state) {
+    (void)state;
+    scene s;
+    open_scene(&s);
+    const uint32_t x = value(&s, "x"), a = value(&s, "a"), b = value(&s, "b"), y = value(&s, "y");
+    move(&s, a, b);
+    compute(&s, x, y);
+    SET_IO(s.p, 0, LIST(x), LIST(y));
+    finish_program(s.p);
+    expect(&s, ARENAUT_RULE_NONE);
+    s.p->ops[1].inputs = (const uint32_t[]){b};
+    expect_at(&s, ARENAUT_RULE_UNWRITTEN, 1, b, ARENAUT_NONE);
+    close_scene(&s);
+}
+
+static void a_moved_result_must_be_whole_at_the_end(void **state) {
+    (void)state;
+    scene s;
+    open_scene(&s);
+    const uint32_t x = value(&s, "x"), a = value(&s, "a"), y = value(&s, "y"), t = value(&s, "t");
+    compute(&s, x, a);
+    move(&s, a, y);
+    compute(&s, x, t);
+    SET_IO(s.p, 0, LIST(x), LIST(y));
+    finish_program(s.p);
+    expect(&s, ARENAUT_RULE_NONE);
+    s.offset[t] = s.offset[a];
+    expect_at(&s, ARENAUT_RULE_CLOBBERED, ARENAUT_NONE, y, t);
+    close_scene(&s);
+}
+
+static void an_update_goes_through_the_name(void **state) {
+    (void)state;
+    scene s;
+    open_scene(&s);
+    const uint32_t x = value(&s, "x"), a = value(&s, "a"), b = value(&s, "b"), y = value(&s, "y");
+    compute(&s, x, a);
+    move(&s, a, b);
+    ADD_OP(s.p, .name = "add_", .kind = ARENAUT_OP_IN_PLACE, IN(b), OUT(b));
+    compute(&s, b, y);
+    SET_IO(s.p, 0, LIST(x), LIST(y));
+    finish_program(s.p);
+    expect(&s, ARENAUT_RULE_NONE);
+    s.offset[b] = s.offset[x]; /* its own memory is not touched */
+    expect(&s, ARENAUT_RULE_NONE);
+    close_scene(&s);
+}
+
+/* ---- loops ---- */
+
+/*  0 neg x -> k
+ *  1 neg x -> t      the loop's body, at least once
+ *  2 neg t -> u
+ *  3 add k, u -> c
+ *  4 jump_false c -> 1
+ *  5 neg u -> y  */
+typedef struct loop {
+    uint32_t x, k, t, u, c, y;
+} loop;
+
+static loop open_loop(scene *s) {
+    open_scene(s);
+    const loop v = {value(s, "x"), value(s, "k"), value(s, "t"),
+                    value(s, "u"), value(s, "c"), value(s, "y")};
+    compute(s, v.x, v.k);
+    compute(s, v.x, v.t);
+    compute(s, v.t, v.u);
+    ADD_OP(s->p, .name = "add", IN(v.k, v.u), OUT(v.c));
+    jump_false(s, v.c, 1);
+    compute(s, v.u, v.y);
+    SET_IO(s->p, 0, LIST(v.x), LIST(v.y));
+    finish_program(s->p);
+    return v;
+}
+
+static void what_is_dead_within_a_turn_may_be_overwritten(void **state) {
+    (void)state;
+    scene s;
+    const loop v = open_loop(&s);
+    expect(&s, ARENAUT_RULE_NONE);
+    s.offset[v.c] = s.offset[v.t];
+    s.offset[v.y] = s.offset[v.k];
+    expect(&s, ARENAUT_RULE_NONE);
+    close_scene(&s);
+}
+
+static void what_the_next_turn_needs_may_not(void **state) {
+    (void)state;
+    scene s;
+    const loop v = open_loop(&s);
+    s.offset[v.c] = s.offset[v.k]; /* its last reader, but not for good */
+    s.p->ops[3].in_place = &(const arenaut_in_place){0, 0};
+    s.p->ops[3].n_in_place = 1;
+    expect_at(&s, ARENAUT_RULE_CLOBBERED, 3, v.k, v.c);
+    close_scene(&s);
+}
+
+static void a_name_that_is_carried_round_a_loop_keeps_its_memory(void **state) {
+    (void)state;
+    scene s;
+    open_scene(&s);
+    const uint32_t x = value(&s, "x"), a = value(&s, "a"), b = value(&s, "b"), d = value(&s, "d");
+    const uint32_t c = value(&s, "c"), y = value(&s, "y");
+    compute(&s, x, a);
+    move(&s, a, d);
+    compute(&s, d, b); /* 2: from the last turn's result to this one's */
+    move(&s, b, d);
+    compute(&s, x, c);
+    jump_false(&s, c, 2);
+    compute(&s, d, y);
+    SET_IO(s.p, 0, LIST(x), LIST(y));
+    finish_program(s.p);
+    /* In the second turn `d` is `b`, so op 2 reads and writes the same bytes. */
+    expect_at(&s, ARENAUT_RULE_ARGUMENTS, 2, b, b);
+    close_scene(&s);
+}
+
+/* ---- limits ---- */
+
+static void a_method_without_an_end_is_not_supported(void **state) {
+    (void)state;
+    scene s;
+    open_scene(&s);
+    const uint32_t x = value(&s, "x"), y = value(&s, "y");
+    compute(&s, x, y);
+    jump(&s, 0);
+    SET_IO(s.p, 0, LIST(x), LIST(y));
+    finish_program(s.p);
+    assert_int_equal(replay(&s, NULL), ARENAUT_UNSUPPORTED);
+    assert_non_null(strstr(s.err.msg, "forward"));
+    close_scene(&s);
+}
+
+/* Whatever jumps where: an answer in bounded time. */
+static void any_graph_gets_an_answer_soon(void **state) {
+    (void)state;
+    enum { OPS = 600 };
+    rng r = {7};
+    for (int turn = 0; turn < 4; turn++) {
+        scene s;
+        open_scene(&s);
+        uint32_t v[24];
+        for (uint32_t i = 0; i < COUNT_OF(v); i++) v[i] = value(&s, NULL);
+        for (uint32_t i = 0; i < OPS; i++) {
+            const uint32_t a = v[rng_below(&r, COUNT_OF(v))], b = v[rng_below(&r, COUNT_OF(v))];
+            switch (rng_below(&r, 4)) {
+                case 0: jump_false(&s, v[0], (uint32_t)rng_below(&r, OPS + 1)); break;
+                case 1: move(&s, a, b); break;
+                default: ADD_OP(s.p, .name = "fill", OUT(a)); break;
+            }
+        }
+        SET_IO(s.p, 0, LIST(v[0]), NO_LIST);
+        finish_program(s.p);
+        const clock_t begin = clock();
+        const arenaut_status status = replay(&s, NULL);
+        assert_true(status == ARENAUT_OK || status == ARENAUT_REJECTED ||
+                    status == ARENAUT_UNSUPPORTED);
+        assert_true((double)(clock() - begin) / CLOCKS_PER_SEC < 60);
+        close_scene(&s);
+    }
+}
+
+static arenaut_status attempt(void *context, const arenaut_allocator *allocator) {
+    return replay(context, allocator);
+}
+
+static void it_survives_running_out_of_memory(void **state) {
+    (void)state;
+    scene s;
+    (void)open_twice(&s);
+    survives_every_allocation_failure(attempt, &s);
+    close_scene(&s);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(both_sides_may_use_the_same_bytes),
+        cmocka_unit_test(what_one_side_destroys_is_gone_afterwards),
+        cmocka_unit_test(a_result_of_one_side_only_is_unwritten_on_the_other),
+        cmocka_unit_test(the_condition_is_read),
+        cmocka_unit_test(results_must_be_whole_at_the_end_on_every_way),
+        cmocka_unit_test(ops_that_are_jumped_over_do_nothing),
+        cmocka_unit_test(results_of_two_sides_are_one_name),
+        cmocka_unit_test(a_moved_tensors_own_memory_is_free),
+        cmocka_unit_test(the_second_conditional_may_not_overwrite_what_left_the_first),
+        cmocka_unit_test(one_broken_source_is_enough),
+        cmocka_unit_test(one_side_may_use_the_memory_of_the_others_result),
+        cmocka_unit_test(names_are_passed_on),
+        cmocka_unit_test(moved_garbage_is_found_where_it_is_read),
+        cmocka_unit_test(a_moved_result_must_be_whole_at_the_end),
+        cmocka_unit_test(an_update_goes_through_the_name),
+        cmocka_unit_test(what_is_dead_within_a_turn_may_be_overwritten),
+        cmocka_unit_test(what_the_next_turn_needs_may_not),
+        cmocka_unit_test(a_name_that_is_carried_round_a_loop_keeps_its_memory),
+        cmocka_unit_test(a_method_without_an_end_is_not_supported),
+        cmocka_unit_test(any_graph_gets_an_answer_soon),
+        cmocka_unit_test(it_survives_running_out_of_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
