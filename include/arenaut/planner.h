@@ -107,18 +107,19 @@ uint64_t arenaut_default_effort(void);
 
 /* Plans. `options` may be NULL. On OK *out is a plan, possibly INFEASIBLE with a witness;
  * the caller frees it. Errors: BAD_INPUT or TOO_LARGE from arenaut_problem_validate,
- * BAD_ARGUMENT for an unknown planner or setting, REFUSED for a feature the planner lacks,
- * NO_MEMORY, STOPPED if stopped before there was any plan. The same problem and options
+ * BAD_ARGUMENT for an unknown planner or setting, REFUSED for a feature the planner lacks
+ * and where it found no plan that fits without proof that there is none, NO_MEMORY, STOPPED
+ * if stopped, or out of effort, before there was any plan. The same problem and options
  * give the same plan on every machine. The plan is not checked here: see check.h. */
 arenaut_status arenaut_plan_make(const arenaut_problem *problem,
                                  const arenaut_plan_options *options,
                                  const arenaut_allocator *allocator, arenaut_plan **out,
                                  arenaut_error *err);
 
-/* The largest load of any step: the sum of live sizes, each rounded up to nothing but
- * itself, with same-base pairs counted once where they may share. A lower bound for every
- * plan, per pool where a buffer has only one pool. `step` gets the first step that attains
- * it (may be NULL). O(n log n). */
+/* A lower bound for every plan: the largest load of any step, with same-base pairs counted
+ * once where they may share and slices not counted beside their hosts, raised where
+ * alignment, fixed offsets, reserved ranges or edges demand more. `step` gets the first step
+ * that attains the load (may be NULL). O(n log n). */
 arenaut_status arenaut_lower_bound(const arenaut_problem *problem,
                                    const arenaut_allocator *allocator, uint64_t *bytes,
                                    int64_t *step, arenaut_error *err);
