@@ -8,6 +8,7 @@
 
 #include "edit.h"
 #include "job_parts.h"
+#include "memories.h"
 #include "progress.h"
 #include "sha256.h"
 
@@ -144,6 +145,7 @@ static exit_code refuse_for_problem(const tool_job *job) {
                     flag);
 }
 
+/* Without --target the format decides, as its files are mostly run by one runtime. */
 static exit_code choose_target(tool_job *job) {
     const char *names[MAX_NAMES], *name = job->options->target;
     job->target =
@@ -183,6 +185,7 @@ typedef struct dump_request {
     exit_code code;
 } dump_request;
 
+/* Standard error, so that --dump-after goes together with any result. */
 static void dump_program(void *context, const arenaut_pass *pass, const arenaut_program *program) {
     dump_request *dump = context;
     arenaut_text text = {0};
@@ -300,6 +303,7 @@ static exit_code read_scratch(tool_job *job) {
     return code;
 }
 
+/* The order is that of the data: names are checked before anything is computed. */
 static exit_code prepare_program(tool_job *job) {
     exit_code code = check_pass_names(job->options->passes);
     if (code == EXIT_FINE) code = choose_target(job);
@@ -338,6 +342,7 @@ exit_code job_prepare(tool_job *job) {
     return code;
 }
 
+/* Each tensor lies where its buffer does, plus its place inside that buffer. */
 exit_code replay_plan(const tool_job *job, const arenaut_program *program,
                       const arenaut_lowering *lowering, const arenaut_plan *plan,
                       arenaut_finding *finding) {
@@ -382,6 +387,7 @@ static exit_code verify(tool_job *job) {
                     job->plan->planner, finding.msg);
 }
 
+/* The time is the planner's alone: reading and checking are not in it. */
 static arenaut_status run_planner(tool_job *job, arenaut_error *err) {
     const tool_options *o = job->options;
     planner_watch watch;
@@ -425,7 +431,9 @@ exit_code job_make_plan(tool_job *job) {
     const char *refusal;
     const exit_code code = job_plan_with(job, &refusal);
     if (refusal) return complain(EXIT_INPUT, job->input.path, "%s", refusal);
-    return code == EXIT_FINE ? account_for_scratch(job) : code;
+    if (code != EXIT_FINE) return code;
+    const exit_code accounted = account_for_scratch(job);
+    return accounted == EXIT_FINE ? size_memories(job) : accounted;
 }
 
 static exit_code run_stages(tool_job *job) {
@@ -446,17 +454,33 @@ exit_code job_run_again(tool_job *job, const tool_job *first, const tool_options
     return code == EXIT_FINE ? run_stages(job) : code;
 }
 
+/* Where today's plan overlaps its size says nothing: a correct plan may have to be larger. */
 bool job_is_larger(const tool_job *job) {
     if (!job->today.plan || job->today.overlaps) return false;
+    if (job->memories.sized) return memory_that_grows(job) != NULL;
     return job->plan->total > job->today.plan->total;
 }
 
 bool job_is_better(const tool_job *job) {
     if (!job->today.plan || job->today.overlaps) return true;
+    if (job->memories.sized) return some_memory_shrinks(job);
     return job->plan->total < job->today.plan->total;
 }
 
+uint64_t job_bytes_now(const tool_job *job) {
+    return job->memories.rows ? job->memories.now : job->today.plan->total;
+}
+
+uint64_t job_bytes_planned(const tool_job *job) {
+    return job->memories.sized ? job->memories.planned : job->plan->total;
+}
+
+uint64_t job_bytes_bound(const tool_job *job) {
+    return job->memories.sized ? job->memories.bound : job->plan->total_bound;
+}
+
 void job_close(tool_job *job) {
+    free(job->memories.rows);
     arenaut_plan_free(job->plan);
     arenaut_plan_free(job->today.plan);
     arenaut_lowering_free(job->today.own_lowering);

@@ -20,6 +20,21 @@ typedef struct todays_plan {
     arenaut_lowering *own_lowering;
 } todays_plan;
 
+/* A memory that the file states for one of its methods: see memories.h. */
+typedef struct tool_memory {
+    uint32_t method, memory; /* as the file counts them, from 0 */
+    uint32_t pool;           /* of the planned problem; ARENAUT_NONE: nothing planned is there */
+    arenaut_device device;
+    uint64_t now, planned; /* bytes */
+} tool_memory;
+
+typedef struct memory_list {
+    tool_memory *rows; /* by method, then memory; NULL: the file states none */
+    size_t n;
+    bool sized; /* `planned` is known, and the sums are those of the file */
+    uint64_t now, planned, bound; /* in sum; what methods share counts once */
+} memory_list;
+
 typedef struct tool_job {
     const tool_options *options;
     input_file input;
@@ -31,6 +46,7 @@ typedef struct tool_job {
     arenaut_problem *edited;    /* with pins and pools; NULL: as lowered or read */
     const arenaut_problem *problem;
     todays_plan today;
+    memory_list memories;
     arenaut_plan *plan;
     bool stopped;      /* by Ctrl-C */
     char refusal[320]; /* the planner's */
@@ -59,6 +75,15 @@ void job_close(tool_job *job);
 exit_code replay_plan(const tool_job *job, const arenaut_program *program,
                       const arenaut_lowering *lowering, const arenaut_plan *plan,
                       arenaut_finding *finding);
+
+/* What people are told: the sums over pools, or over memories where the file states them.
+ * There must be a plan, or for the first a plan of today. */
+uint64_t job_bytes_now(const tool_job *job);
+uint64_t job_bytes_planned(const tool_job *job);
+uint64_t job_bytes_bound(const tool_job *job);
+
+/* Whether the file says where its tensors lie, and its runtime obeys. */
+bool job_holds_plan(const tool_job *job);
 
 /* Whether the plan needs less than today, or repairs what is broken today. */
 bool job_is_better(const tool_job *job);

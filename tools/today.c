@@ -5,6 +5,7 @@
 
 #include "edit.h"
 #include "job_parts.h"
+#include "memories.h"
 
 /* Whether the user asked for anything that makes the planned problem another one than the
  * runtime's. */
@@ -52,11 +53,13 @@ static uint64_t given_offset(const tool_job *job, uint32_t buffer) {
     return given == ARENAUT_UNPLACED ? given : given - lowering->offset[tensor];
 }
 
+/* As the runtime does: what the file places is fixed, the rest finds its way around it. */
 static void fix_given(void *context, uint32_t id, arenaut_buffer *buffer) {
     const uint64_t given = given_offset(context, id);
     if (given != ARENAUT_UNPLACED) buffer->fixed_offset = given;
 }
 
+/* The incumbent is a planner of the table, so what it says is as testable as any plan. */
 static exit_code run_incumbent(tool_job *job, const arenaut_problem *problem, arenaut_plan **plan,
                                arenaut_error *err) {
     const arenaut_plan_options options = {.planner = job->target->incumbent};
@@ -64,12 +67,19 @@ static exit_code run_incumbent(tool_job *job, const arenaut_problem *problem, ar
     return (*plan)->quality == ARENAUT_INFEASIBLE ? EXIT_NEGATIVE : EXIT_FINE;
 }
 
+/* Before the user names pools, a buffer has one: that of its device and method. */
+static uint32_t first_pool(const arenaut_problem *p, uint32_t b) {
+    uint32_t pool = 0;
+    while (!(arenaut_problem_pools(p, b) >> pool & 1)) pool++;
+    return pool;
+}
+
 /* The file's plan taken literally, overlaps and all; what it leaves open goes on top. */
 static exit_code literal_plan(tool_job *job, arenaut_plan **out) {
     const arenaut_problem *p = job->today.problem;
     arenaut_plan *plan = NULL;
     arenaut_error err = {0};
-    uint64_t top = 0;
+    uint64_t tops[ARENAUT_MAX_POOLS] = {0};
     if (arenaut_plan_new(p->n_buffers, p->n_pools, NULL, &plan, &err)) {
         return complain_error(job->input.path, &err);
     }
@@ -78,13 +88,15 @@ static exit_code literal_plan(tool_job *job, arenaut_plan **out) {
             uint64_t offset = given_offset(job, b);
             if (!arenaut_problem_needs_memory(p, b)) continue;
             if ((offset == ARENAUT_UNPLACED) != (round == 1)) continue;
+            const uint32_t pool = first_pool(p, b);
+            uint64_t *top = &tops[pool];
             if (round == 1) {
                 const uint64_t align = arenaut_problem_align(p, b);
-                offset = (top + align - 1) & ~(align - 1);
+                offset = (*top + align - 1) & ~(align - 1);
             }
-            plan->pool[b] = 0;
+            plan->pool[b] = pool;
             plan->offset[b] = offset;
-            if (offset + p->size[b] > top) top = offset + p->size[b];
+            if (offset + p->size[b] > *top) *top = offset + p->size[b];
         }
     }
     if (arenaut_plan_measure(plan, p, &err)) {
@@ -117,12 +129,16 @@ static exit_code obey_file(tool_job *job, arenaut_plan **out) {
 
 /* Replay has the last word on overlaps: it knows of aliases that a problem cannot state,
  * such as an accelerator's command that may read and write one block. */
-static exit_code judge(tool_job *job, const arenaut_plan *plan, arenaut_finding *finding) {
+static exit_code judge(tool_job *job, arenaut_plan *plan, arenaut_finding *finding) {
     arenaut_error err = {0};
+    const bool stated = states_memories(job->document.program);
     const arenaut_status st = arenaut_check_plan(job->today.problem, plan, NULL, finding, &err);
-    if (st == ARENAUT_REJECTED && finding->rule != ARENAUT_RULE_OVERLAP) return EXIT_NEGATIVE;
+    const bool overlaps = st == ARENAUT_REJECTED && finding->rule == ARENAUT_RULE_OVERLAP;
+    /* An exporter's alignment is its own affair; the sizes that it states are not. */
+    if (st == ARENAUT_REJECTED && !overlaps && !stated) return EXIT_NEGATIVE;
     if (st != ARENAUT_OK && st != ARENAUT_REJECTED) return complain_error(job->input.path, &err);
-    job->today.shares = st == ARENAUT_REJECTED;
+    job->today.shares = overlaps;
+    if (stated) set_given_arenas(job, job->today.lowering, plan);
     return replay_plan(job, todays_program(job), job->today.lowering, plan, finding);
 }
 
@@ -144,7 +160,10 @@ static exit_code find_in_file(tool_job *job) {
         arenaut_plan *plan = NULL;
         arenaut_finding finding = {0};
         exit_code code = lower_today(job, attempts[i]);
-        if (code == EXIT_FINE) code = obey_file(job, &plan);
+        if (code == EXIT_FINE) {
+            const bool stated = states_memories(job->document.program);
+            code = stated ? literal_plan(job, &plan) : obey_file(job, &plan);
+        }
         if (code != EXIT_FINE) return code;
         code = judge(job, plan, &finding);
         if (code == EXIT_FINE || i == 0)
@@ -160,6 +179,8 @@ static exit_code find_in_file(tool_job *job) {
     return lower_today(job, NULL); /* the finding speaks of the program as it stands */
 }
 
+/* Not knowing what the runtime does today is no reason to fail: the plan is still right, and
+ * the report says that there is nothing to compare it with. */
 static exit_code find_incumbent(tool_job *job) {
     arenaut_plan *plan = NULL;
     arenaut_error err = {0};
@@ -187,9 +208,9 @@ static exit_code find_incumbent(tool_job *job) {
 
 exit_code job_find_today(tool_job *job) {
     if (job->document.program) {
-        const bool in_file =
-            job->document.program->given != ARENAUT_GIVEN_NONE && job->target->plan_in_file;
-        return in_file ? find_in_file(job) : find_incumbent(job);
+        const exit_code code = job_holds_plan(job) ? find_in_file(job) : find_incumbent(job);
+        if (code == EXIT_FINE && job->target->plan_in_file) list_memories(job);
+        return code;
     }
     if (job->document.plan && !job->edited) { /* a solved problem */
         keep_today(job, job->document.plan);
@@ -197,6 +218,12 @@ exit_code job_find_today(tool_job *job) {
         job->document.plan = NULL;
     }
     return EXIT_FINE;
+}
+
+bool job_holds_plan(const tool_job *job) {
+    const arenaut_program *program = job->document.program;
+    return job->target->plan_in_file &&
+           (program->given != ARENAUT_GIVEN_NONE || states_memories(program));
 }
 
 /* A tensor's offset is written into the file; scratch finds its own place around them. */
@@ -207,6 +234,7 @@ static void fix_planned(void *context, uint32_t id, arenaut_buffer *buffer) {
     }
 }
 
+/* Only runtimes that take tensors' offsets from a file, and know nothing of planned scratch. */
 static bool runtime_places_scratch(const tool_job *job) {
     if (!job->target || !job->target->plan_in_file || job->plan->n_pools != 1) return false;
     for (uint32_t b = 0; b < job->problem->n_buffers; b++) {

@@ -14,6 +14,7 @@ typedef struct verdict {
     bool ok, replayed, in_place, shares;
 } verdict;
 
+/* "Is the plan right?" has a negative answer where there is none. */
 static exit_code no_plan(const char *path, const char *why) {
     return complain(EXIT_NEGATIVE, path, "holds no plan to check%s", why);
 }
@@ -22,7 +23,7 @@ static exit_code no_plan(const char *path, const char *why) {
 static exit_code check_inside_model(tool_job *job, verdict *v) {
     exit_code code = job_prepare(job);
     if (code != EXIT_FINE) return code;
-    if (job->document.program->given == ARENAUT_GIVEN_NONE) {
+    if (!job_holds_plan(job) && job->document.program->given == ARENAUT_GIVEN_NONE) {
         return no_plan(job->input.path, ": its runtime plans at load ('arenaut plan' makes one)");
     }
     if (!job->target->plan_in_file) {
@@ -80,6 +81,7 @@ static exit_code compare_problems(const tool_job *job, const tool_job *plan) {
     return EXIT_FINE;
 }
 
+/* The problem comes first: what the flags make of FILE is what the plan must fit. */
 static exit_code check_two_files(tool_job *job, tool_job *plan, const tool_options *options,
                                  verdict *v) {
     tool_options plain = *options;

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "describe.h"
+#include "memories.h"
 #include "output.h"
 #include "progress.h"
 #include "table.h"
@@ -21,6 +22,7 @@ typedef struct planning {
     const char *reason; /* why nothing was written; NULL: it was, or was not asked for */
 } planning;
 
+/* The lines people paste into an issue: what, how much, how good, where, checked, written. */
 static void put_header(const tool_job *job, const text_style *style, arenaut_text *out) {
     const arenaut_program *program = job->document.program;
     text_put(out, style->bold);
@@ -38,32 +40,34 @@ static void put_header(const tool_job *job, const text_style *style, arenaut_tex
     text_put(out, "\n");
 }
 
-static void put_arena_lines(const tool_job *job, const text_style *style, arenaut_text *out) {
-    const arenaut_plan *today = job->today.plan, *plan = job->plan;
+static void put_arena_lines(const tool_job *job, arenaut_text *out) {
+    const arenaut_plan *today = job->today.plan;
+    const uint64_t planned = job_bytes_planned(job);
     text_table table;
     table_begin(&table, "llrrl");
     if (today) {
         table_cell(&table, "  arena  ");
         table_cell(&table, "now");
-        table_cell(&table, with_commas(today->total).text);
-        table_cell(&table, in_units(today->total).text);
+        table_cell(&table, with_commas(job_bytes_now(job)).text);
+        table_cell(&table, in_units(job_bytes_now(job)).text);
         table_cellf(&table, "%s%s", job->today.from_file ? "the plan in the file" : today->planner,
                     job->today.overlaps ? ", which is wrong" : "");
     }
     table_cell(&table, today ? "" : "  arena  ");
     table_cell(&table, "planned");
-    table_cell(&table, with_commas(plan->total).text);
-    table_cell(&table, in_units(plan->total).text);
+    table_cell(&table, with_commas(planned).text);
+    table_cell(&table, in_units(planned).text);
     arenaut_text quality = {0};
-    if (today) text_printf(&quality, "%s  ", change_percent(today->total, plan->total).text);
+    if (today) text_printf(&quality, "%s  ", change_percent(job_bytes_now(job), planned).text);
     describe_quality(job, &quality);
     table_cell(&table, quality.bytes);
     arenaut_text_free(&quality);
     table_end(&table, out, "", "");
-    (void)style;
 }
 
 static void put_pool_lines(const tool_job *job, arenaut_text *out) {
+    if (job->memories.n > 1) put_memories(job, "  ", out);
+    if (job->memories.rows && job->options->pool.n == 0) return;
     for (uint32_t i = 0; i < job->plan->n_pools && job->plan->n_pools > 1; i++) {
         const arenaut_pool *pool = &job->problem->pool[i];
         text_put(out, i ? "             " : "  pools      ");
@@ -76,6 +80,7 @@ static void put_pool_lines(const tool_job *job, arenaut_text *out) {
     }
 }
 
+/* The largest buffers there; "explain" has the whole story. */
 static exit_code put_peak_line(const tool_job *job, arenaut_text *out) {
     enum { SHOWN = 3 };
     arenaut_peak peak;
@@ -139,7 +144,7 @@ static void put_outcome(const planning *p, const text_style *style, arenaut_text
 static exit_code put_summary(const planning *p, const tool_options *options, arenaut_text *out) {
     const text_style style = style_for(options->color);
     put_header(&p->job, &style, out);
-    put_arena_lines(&p->job, &style, out);
+    put_arena_lines(&p->job, out);
     put_pool_lines(&p->job, out);
     const exit_code code = put_peak_line(&p->job, out);
     put_outcome(p, &style, out);
@@ -173,11 +178,15 @@ static void decide(planning *p) {
         p->reason = job->today.overlaps
                         ? "the file holds another tool's plan; it is wrong, and -f replaces it"
                         : "the file holds another tool's plan, which -f replaces";
+    } else if (into_model && memory_that_grows(job)) {
+        p->reason = "a memory of the file would grow";
     } else if (job_is_larger(job)) {
         p->reason = job->today.from_file ? "the plan in the file needs less"
                                          : "the runtime does better today";
     } else if (into_model && !job_is_better(job) && program->given == ARENAUT_GIVEN_OURS) {
         p->reason = "the file holds this plan already";
+    } else if (into_model && !job_is_better(job) && job->memories.rows) {
+        p->reason = "the plan in the file needs no more";
     } else if (into_model && !job_is_better(job)) {
         p->reason = job->result.scratch == ARENAUT_SCRATCH_UNKNOWN
                         ? "the tensors alone need no less than today, and scratch is unknown"
@@ -241,7 +250,7 @@ static exit_code plan_one(const char *path, const char *output, const tool_optio
         if (options->json || options->jsonl) code = graver(code, report(&p, options, out));
     } else if (answered) {
         code = graver(code, report(&p, options, out));
-        *arena = p.job.plan->total;
+        *arena = job_bytes_planned(&p.job);
     }
     if (p.job.stopped) {
         if (!p.job.plan) complain(EXIT_INTERRUPT, p.job.input.path, "interrupted before a plan");

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "describe.h"
+#include "memories.h"
 #include "progress.h"
 #include "table.h"
 #include "verb.h"
@@ -13,6 +14,7 @@ static void put_heading(text_table *table) {
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) table_cell(table, names[i]);
 }
 
+/* One line per file; "!" marks a plan in the file that is wrong, whose size means little. */
 static exit_code put_row(const tool_job *job, text_table *table) {
     arenaut_peak peak;
     arenaut_error err = {0};
@@ -24,13 +26,13 @@ static exit_code put_row(const tool_job *job, text_table *table) {
     const bool feasible = plan->quality != ARENAUT_INFEASIBLE;
     describe_step(job, peak.step, &where);
     table_cell(table, base_name(job->input.path));
-    table_cellf(table, "%s%s", today ? with_commas(today->total).text : "-",
+    table_cellf(table, "%s%s", today ? with_commas(job_bytes_now(job)).text : "-",
                 job->today.overlaps ? "!" : "");
-    table_cell(table, feasible ? with_commas(plan->total).text : "no plan");
-    table_cell(table, today && feasible && plan->total != today->total
-                          ? change_percent(today->total, plan->total).text
+    table_cell(table, feasible ? with_commas(job_bytes_planned(job)).text : "no plan");
+    table_cell(table, today && feasible && job_bytes_planned(job) != job_bytes_now(job)
+                          ? change_percent(job_bytes_now(job), job_bytes_planned(job)).text
                           : "");
-    table_cell(table, with_commas(plan->total_bound).text);
+    table_cell(table, with_commas(job_bytes_bound(job)).text);
     table_cell(table, with_commas(largest_buffer(job->problem)).text);
     table_cell(table, peak.n_live ? where.bytes : "-");
     table_cell(table, plan->quality == ARENAUT_OPTIMAL                 ? "minimal"
@@ -52,11 +54,12 @@ static void put_details(const tool_job *job, arenaut_text *out) {
         text_put(out, "\n");
         return;
     }
-    text_printf(out, "\n  arena    %s bytes (%s), ", with_commas(plan->total).text,
-                in_units(plan->total).text);
+    text_printf(out, "\n  arena    %s bytes (%s), ", with_commas(job_bytes_planned(job)).text,
+                in_units(job_bytes_planned(job)).text);
     describe_quality(job, out);
     text_put(out, "\n");
-    for (uint32_t i = 0; i < plan->n_pools && plan->n_pools > 1; i++) {
+    if (job->memories.n > 1) put_memories(job, "  ", out);
+    for (uint32_t i = 0; i < plan->n_pools && plan->n_pools > 1 && !job->memories.rows; i++) {
         const char *name = job->problem->pool[i].name;
         text_put(out, "  pool     ");
         text_put_clean(out, name ? name : "(unnamed)");
@@ -70,7 +73,7 @@ static void put_details(const tool_job *job, arenaut_text *out) {
     if (job->today.overlaps) {
         text_printf(out, "  today    the plan in the file is wrong: %s\n", job->today.finding.msg);
     }
-    if (job->today.from_file && job->today.plan->total < plan->total_bound &&
+    if (job->today.from_file && job_bytes_now(job) < job_bytes_bound(job) &&
         !job->today.overlaps) {
         text_put(out,
                  "  today    the plan in the file lets values share memory as only its maker can "
@@ -95,6 +98,7 @@ static void put_details(const tool_job *job, arenaut_text *out) {
              "how much\n");
 }
 
+/* A file that cannot be read is complained about, and the others are still answered. */
 static exit_code size_one(const tool_options *options, size_t index, text_table *table,
                           arenaut_text *json, arenaut_text *details) {
     tool_job job;
@@ -112,7 +116,7 @@ static exit_code size_one(const tool_options *options, size_t index, text_table 
         put_details(&job, details);
     }
     if (answered && code == EXIT_FINE) {
-        code = check_budget(job.input.path, options, job.plan->total);
+        code = check_budget(job.input.path, options, job_bytes_planned(&job));
     }
     if (job.stopped) code = EXIT_INTERRUPT;
     job_close(&job);

@@ -1,0 +1,33 @@
+/* The memories that a file states: for some formats each method has a list of arenas, with
+ * their sizes, and each tensor a place in one of them. What counts there is what the file
+ * makes its runtime allocate, now and once the plan is inside. */
+#ifndef TOOL_MEMORIES_H
+#define TOOL_MEMORIES_H
+
+#include "job.h"
+
+/* Whether the file states any: then it says where everything lies, and how much is needed. */
+bool states_memories(const arenaut_program *program);
+
+/* Lists today's memories in job->memories. */
+void list_memories(tool_job *job);
+
+/* What the tensors in memory `pool` (of today's problem) may use at most. */
+void set_given_arenas(const tool_job *job, const arenaut_lowering *lowering, arenaut_plan *plan);
+
+/* Writes the plan into the file, in memory only, and reads there what it makes of each
+ * memory. Does nothing for a file that states none, or without a plan. */
+exit_code size_memories(tool_job *job);
+
+/* The first memory that the plan would let grow although nothing asks for that; NULL if
+ * there is none. */
+const tool_memory *memory_that_grows(const tool_job *job);
+bool some_memory_shrinks(const tool_job *job);
+
+/* "forward, memory 1". */
+void describe_memory(const tool_job *job, const tool_memory *memory, arenaut_text *out);
+
+/* The lines of a table: one for each memory, with what it is now and what it would be. */
+void put_memories(const tool_job *job, const char *indent, arenaut_text *out);
+
+#endif
