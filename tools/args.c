@@ -29,6 +29,8 @@ typedef struct flag_row {
 
 #define FIELD(name) offsetof(tool_options, name)
 
+/* The order is that of help. A flag belongs to one group, and a verb takes whole groups: what
+ * a verb does not take is a usage error, never ignored. */
 static const flag_row flags[] = {
     {"output", 'o', FLAG_TEXT, GROUP_OUTPUT, FIELD(output), "FILE", NULL,
      "write here; '-' is standard output"},
@@ -101,6 +103,7 @@ static const flag_row flags[] = {
 };
 enum { N_FLAGS = sizeof flags / sizeof *flags };
 
+/* Digits only. UINT64_MAX is refused, since it stands for "not given". */
 bool parse_number(const char *text, uint64_t *number) {
     uint64_t n = 0;
     if (!*text) return false;
@@ -139,6 +142,7 @@ static bool parse_decimal(const char *text, size_t length, uint64_t unit, uint64
 /* The length of the leading digits and points. */
 static size_t decimal_length(const char *text) { return strspn(text, "0123456789."); }
 
+/* "KB" is refused on purpose: some take it for 1000. */
 bool parse_size(const char *text, uint64_t *bytes) {
     static const char letters[] = "KMGTP";
     const size_t length = decimal_length(text);
@@ -182,6 +186,7 @@ static bool is_choice(const char *choices, const char *value) {
     }
 }
 
+/* Stores a value in the field of its flag, whose type the kind tells. */
 static exit_code set_value(const flag_row *flag, const char *value, tool_options *options) {
     void *field = (char *)options + flag->field;
     switch (flag->kind) {
@@ -232,6 +237,7 @@ static const flag_row *find_letter(char letter) {
     return NULL;
 }
 
+/* Suggests only among the flags that the verb takes. */
 static exit_code unknown_flag(const char *word, size_t length, const char *verb, unsigned groups) {
     const char *names[N_FLAGS];
     size_t n = 0;
@@ -267,6 +273,7 @@ typedef struct word_list {
     unsigned groups;
 } word_list;
 
+/* The value is attached ("--seed=3", "-j4") or the next word, even if that begins with "-". */
 static exit_code take_value(word_list *words, const flag_row *flag, const char *attached,
                             tool_options *options) {
     if (attached) return set_value(flag, attached, options);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Ops are counted within their method, as the file and its viewers number them. */
 void describe_step(const tool_job *job, int64_t step, arenaut_text *out) {
     const arenaut_lowering *lowering = job->lowering;
     if (!lowering || step < 0 || step >= (int64_t)lowering->n_steps) {
@@ -43,12 +44,16 @@ uint32_t planned_buffers(const arenaut_problem *problem) {
     return n;
 }
 
+/* The micro runtime keeps its notes about every tensor, constants included, and about every
+ * planned buffer in the very memory that it plans. For small models these set the head. */
 uint64_t planning_temporaries(const tool_job *job) {
     if (!job->target) return 0;
     return (uint64_t)job->target->temp_per_tensor * job->document.program->n_tensors +
            (uint64_t)job->target->temp_per_buffer * planned_buffers(job->problem);
 }
 
+/* Says no more than is proven: a gap is an upper limit, and with scratch unknown even a plan
+ * that meets the bound meets only that of the tensors. */
 void describe_quality(const tool_job *job, arenaut_text *out) {
     const arenaut_plan *plan = job->plan;
     const char *order = job->lowering ? " for this order of ops" : "";
@@ -64,6 +69,7 @@ void describe_quality(const tool_job *job, arenaut_text *out) {
     }
 }
 
+/* Names a few buffers and how far they are over; the JSON has all of them. */
 void describe_witness(const tool_job *job, arenaut_text *out) {
     const arenaut_witness *witness = &job->plan->witness;
     text_put(out, "there is no plan");

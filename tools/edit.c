@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The inverse of arenaut_problem_add_buffer. */
 static arenaut_buffer buffer_of(const arenaut_problem *p, uint32_t b) {
     arenaut_buffer buffer = ARENAUT_BUFFER_INIT;
     buffer.size = p->size[b];
@@ -272,6 +273,8 @@ static exit_code find_pool(const edits *e, const char *name, size_t length, uint
     return EXIT_USAGE;
 }
 
+/* "TENSOR=POOL" or "TENSOR=POOL:OFFSET". A tensor may begin inside its buffer (a view), so the
+ * buffer is pinned that much lower. */
 static exit_code add_pin(edits *e, const char *text) {
     const char *where;
     uint64_t inner = 0, offset = ARENAUT_UNPLACED;
@@ -303,6 +306,7 @@ static exit_code add_pin(edits *e, const char *text) {
     return code;
 }
 
+/* Wishes are few, so looking at all of them for each buffer costs nothing to speak of. */
 static void grant_wishes(void *context, uint32_t id, arenaut_buffer *buffer) {
     const edits *e = context;
     if (e->align > buffer->align) buffer->align = e->align;

@@ -26,6 +26,7 @@ enum { COPY_UP_TO = 16 << 20 };
  * process; "" if there is none. */
 static char pending_temporary[4096];
 
+/* Runs at exit and from the SIGBUS handler: unlink() is safe in both. */
 static void drop_pending(void) {
     if (pending_temporary[0]) unlink(pending_temporary);
 }
@@ -69,6 +70,7 @@ static exit_code read_all(int fd, const char *path, size_t expected, input_file 
     return EXIT_FINE;
 }
 
+/* Where mapping is not possible (some network and special file systems), reading is. */
 static exit_code map_file(int fd, const char *path, size_t size, input_file *input) {
     void *data = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
     if (data == MAP_FAILED) return read_all(fd, path, size, input);
@@ -124,6 +126,7 @@ bool output_is_direct(const char *path) {
     return is_standard_stream(path) || (stat(path, &info) == 0 && is_direct(&info));
 }
 
+/* Refuses early. output_commit looks again, since the world may change while we plan. */
 exit_code output_check(const char *path, bool force, bool binary) {
     struct stat info;
     if (is_standard_stream(path)) {
@@ -208,6 +211,7 @@ exit_code output_open(const char *path, bool force, output_file *output) {
     return code;
 }
 
+/* Counts on: short writes and interruptions by signals are not errors. */
 static bool output_put(void *context, const void *bytes, size_t size) {
     output_file *output = context;
     const char *at = bytes;
@@ -282,6 +286,7 @@ exit_code output_commit(output_file *output) {
     return EXIT_FINE;
 }
 
+/* Not stdio: the error of the last write must not get lost in a buffer. */
 exit_code print_text(const arenaut_text *text) {
     output_file output;
     if (text->size == 0) return EXIT_FINE;

@@ -27,6 +27,7 @@ const tool_verb *verb_find(const char *name) {
     return NULL;
 }
 
+/* Suggests the nearest verb. Names kept free for later verbs are unknown like any other. */
 exit_code unknown_verb(const char *name) {
     const char *names[N_VERBS];
     for (size_t i = 0; i < N_VERBS; i++) names[i] = all[i]->name;
@@ -37,6 +38,7 @@ exit_code unknown_verb(const char *name) {
     return complain(EXIT_USAGE, NULL, "unknown verb '%s': see 'arenaut help'", name);
 }
 
+/* Verbs declare how many files they take, so none of them has to look. */
 static exit_code check_file_count(const tool_verb *verb, size_t n) {
     if (n < verb->min_files) {
         return complain(EXIT_USAGE, NULL, "%s needs %s: see 'arenaut help %s'", verb->name,
@@ -52,6 +54,8 @@ static exit_code check_file_count(const tool_verb *verb, size_t n) {
     return EXIT_FINE;
 }
 
+/* Results are printed in one go at the end: a verb that fails half-way has printed nothing,
+ * and a full disk behind standard output is noticed in one place. */
 static exit_code run_verb(const tool_verb *verb, int argc, char **argv) {
     tool_options options;
     arenaut_text out = {0};

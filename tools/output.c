@@ -19,6 +19,7 @@ static void list_outputs(arenaut_text *text, bool names) {
     }
 }
 
+/* Reports with an extension (pictures, headers) can be written like formats. */
 static const arenaut_report *report_for_path(const char *path) {
     const size_t length = strlen(path);
     for (size_t i = 0; i < arenaut_report_count(); i++) {
@@ -31,6 +32,7 @@ static const arenaut_report *report_for_path(const char *path) {
     return NULL;
 }
 
+/* A plan is patched into the bytes of the input, so the two must be of one kind. */
 static exit_code check_original(const tool_job *job, const char *path, output_kind kind) {
     if (!kind_is_model(kind) || kind.format == job->document.format) return EXIT_FINE;
     return complain(EXIT_USAGE, path,
@@ -39,6 +41,8 @@ static exit_code check_original(const tool_job *job, const char *path, output_ki
                     kind.format->name, job->document.format->name);
 }
 
+/* A device or a pipe has no telling name: a problem comes out as it came in, a model with its
+ * plan inside, and where neither can be, the plan as JSON. */
 exit_code kind_for_path(const tool_job *job, const char *path, output_kind *kind) {
     *kind = (output_kind){NULL, NULL};
     if (output_is_direct(path)) {

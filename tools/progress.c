@@ -8,6 +8,8 @@
 
 static volatile sig_atomic_t interrupt_seen;
 
+/* The first signal asks the planner to stop, and the best plan so far is written; whoever
+ * sends a second one wants out at once. */
 static void remember_interrupt(int signal_number) {
     if (!interrupt_seen) {
         interrupt_seen = 1;
@@ -58,6 +60,7 @@ static void describe(const arenaut_progress *progress, double elapsed, char text
              progress->planner ? progress->planner : "");
 }
 
+/* Called very often: looking at the clock is all it usually does. */
 arenaut_verdict watch_progress(void *context, const arenaut_progress *progress) {
     planner_watch *watch = context;
     char text[DESCRIPTION];

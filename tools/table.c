@@ -10,6 +10,7 @@ void table_begin(text_table *table, const char *align) {
     *table = (text_table){.align = align, .n_columns = strlen(align)};
 }
 
+/* Cells come one by one, so the table needs no row count in advance. */
 static arenaut_text *next_cell(text_table *table) {
     if (table->n_cells == table->capacity) {
         table->capacity = table->capacity * 2 + 32;
@@ -76,6 +77,8 @@ void table_drop(text_table *table) {
     free(table->cells);
 }
 
+/* Colour is decoration: nothing that is printed depends on it. NO_COLOR (no-color.org) and a
+ * dumb terminal turn it off, --color overrules both. */
 text_style style_for(const char *color_option) {
     static const text_style none = {"", "", "", "", ""};
     static const text_style ansi = {"\033[1m", "\033[2m", "\033[32m", "\033[31m", "\033[0m"};

@@ -15,6 +15,8 @@ void set_quiet(bool quiet) { quiet_notes = quiet; }
  * higher number is the graver. */
 exit_code graver(exit_code a, exit_code b) { return a > b ? a : b; }
 
+/* Running out of memory counts as input/output: the environment is at fault, neither the
+ * input nor we. */
 exit_code exit_for_status(arenaut_status status) {
     switch (status) {
         case ARENAUT_OK:
@@ -54,6 +56,7 @@ static size_t printable_length(const unsigned char *p) {
     return n;
 }
 
+/* The tool has nothing to roll back while it makes text, so it may just end. */
 static void put_bytes(arenaut_text *text, const char *bytes, size_t size) {
     const arenaut_sink sink = arenaut_text_sink(text);
     if (!sink.put(sink.context, bytes, size)) {
@@ -95,6 +98,8 @@ void text_printf(arenaut_text *text, const char *format, ...) {
     va_end(args);
 }
 
+/* Control characters are escaped, and bytes that are not UTF-8 become U+FFFD: JSON must be
+ * valid whatever a file calls its tensors. */
 void text_put_json(arenaut_text *text, const char *string) {
     if (!string) {
         text_put(text, "null");
@@ -120,6 +125,7 @@ void text_pad(arenaut_text *text, size_t columns) {
     for (size_t i = 0; i < columns; i++) text_put(text, " ");
 }
 
+/* The whole message passes the filter: any part of it may come from a file. */
 static void print_message(const char *about, const char *format, va_list args) {
     arenaut_text raw = {0}, line = {0};
     if (about) text_printf(&raw, "%s: ", about);
@@ -139,6 +145,7 @@ exit_code complain(exit_code code, const char *about, const char *format, ...) {
     return code;
 }
 
+/* The library's own words, which name object, what was found and what is allowed. */
 exit_code complain_error(const char *about, const arenaut_error *err) {
     const char *text = err->msg[0] ? err->msg : arenaut_status_text(err->code);
     if (err->code == ARENAUT_INTERNAL) {

@@ -42,6 +42,7 @@ static exit_code choose_planners(bench *b) {
     return EXIT_FINE;
 }
 
+/* Rows are put one by one: an interrupted benchmark still prints what it measured. */
 static void put_json_row(bench *b, const tool_job *job, const char *planner, const char *refusal) {
     const arenaut_plan *plan = job->plan;
     text_printf(b->json, "%s\n{\"file\":", b->rows++ ? "," : "");
@@ -105,6 +106,7 @@ static exit_code bench_planner(bench *b, tool_job *job, const char *planner) {
     return job->stopped ? EXIT_INTERRUPT : code;
 }
 
+/* The problem is made once and handed to every planner, so the times compare. */
 static exit_code bench_file(bench *b, const char *path) {
     tool_job job;
     tool_options quiet = *b->options;

@@ -11,6 +11,7 @@ static bool wants_plan(const char *as) {
            strcmp(as, "problem") != 0 && strcmp(as, "problem-json") != 0;
 }
 
+/* The cheap checks come first: nobody waits for a plan only to learn of a wrong name. */
 static exit_code export_job(tool_job *job, const tool_options *options) {
     output_kind kind;
     const char *path = options->output ? options->output : "-";

@@ -18,6 +18,7 @@ void print_general_help(arenaut_text *out) {
     text_put(out, "\n'arenaut help VERB' shows a verb's flags and examples.\n");
 }
 
+/* Examples come first, since they are what most people look for. */
 static void print_lines(arenaut_text *out, const char *lines) {
     while (*lines) {
         const size_t n = strcspn(lines, "\n");

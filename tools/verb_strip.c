@@ -16,6 +16,7 @@ static exit_code strip_to(const tool_job *job, const char *path, uint64_t *writt
     return output_commit(&output);
 }
 
+/* Taking out another tool's plan would destroy what cannot be made again. */
 static exit_code check_strippable(const tool_job *job) {
     const arenaut_program *program = job->document.program;
     if (!job->document.format->strip) {

@@ -9,6 +9,7 @@
 #include "table.h"
 #include "verb.h"
 
+/* A pipe or a file has no width; 80 columns suit logs and comments. */
 static uint32_t terminal_width(void) {
     struct winsize size;
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40) return size.ws_col;

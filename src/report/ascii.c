@@ -63,6 +63,7 @@ static void fill(ascii *a, uint32_t buffer, arenaut_interval life, uint64_t aren
     }
 }
 
+/* Every lifetime gets its cells; a buffer with gaps shows them. */
 static void fill_cells(ascii *a, uint32_t pool) {
     const arenaut_problem *p = a->result->problem;
     const uint64_t arena = a->result->plan->arena[pool];
@@ -90,6 +91,7 @@ static void put_margin(ascii *a, const char *text) {
     arn_putf(&a->out, "%s %s", text, a->options->unicode ? "\xE2\x94\x82" : "|");
 }
 
+/* From the highest address down, without blanks at the ends of lines. */
 static void put_rows(ascii *a, uint32_t pool) {
     for (uint32_t y = ROWS; y-- > 0;) {
         const uint64_t arena = a->result->plan->arena[pool];
@@ -154,6 +156,7 @@ static void put_title(ascii *a) {
     arn_puts(&a->out, "\n\n");
 }
 
+/* The key to the letters, by size; what is alive at the peak is starred. */
 static void put_names(ascii *a) {
     const arenaut_problem *p = a->result->problem;
     const uint32_t room = a->columns + MARGIN > 62 ? a->columns + MARGIN - 46 : 16;

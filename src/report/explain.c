@@ -24,6 +24,8 @@ typedef struct explain {
 static const char *bold(const explain *e) { return e->options->color ? "\033[1m" : ""; }
 static const char *plain(const explain *e) { return e->options->color ? "\033[0m" : ""; }
 
+/* Three numbers that are often confused: what is needed at once, what the plan takes, and what
+ * the runtime takes today. */
 static void put_summary(explain *e) {
     const arenaut_result *r = e->result;
     arn_putf(&e->out, "%speak%s   %s bytes (%s) at %s", bold(e), plain(e),
@@ -63,6 +65,7 @@ static bool touches(const arenaut_result *r, const uint32_t *tensors, uint32_t n
     return false;
 }
 
+/* Who makes it and who still needs it: the reason why it is alive at the peak. */
 static void put_story_of_tensor(explain *e, uint32_t buffer) {
     const arenaut_program *p = e->result->program;
     uint32_t readers = 0, producer = ARENAUT_NONE;
@@ -103,6 +106,7 @@ static void put_story_of_buffer(explain *e, uint32_t buffer) {
     if (n > 1) arn_putf(&e->out, ", with %" PRIu32 " gaps", n - 1);
 }
 
+/* Two lines: name and numbers in columns, then the story. */
 static void put_buffer(explain *e, uint32_t rank, uint64_t *sum) {
     const arenaut_problem *p = e->result->problem;
     const uint32_t b = e->peak.live[rank];
@@ -131,6 +135,7 @@ static void put_buffer(explain *e, uint32_t rank, uint64_t *sum) {
     }
 }
 
+/* The largest first, with their running sum: a few usually make most of the peak. */
 static void put_buffers(explain *e) {
     const uint32_t width = e->options->width < 60 ? 60 : e->options->width;
     const uint32_t top = e->options->top ? e->options->top : DEFAULT_TOP;

@@ -114,6 +114,7 @@ static void put_pool(header *h, uint32_t pool) {
              pool_alignment(h, pool), h->suffix);
 }
 
+/* What the firmware needs: how much to reserve, and how to align it. */
 static void put_sizes(header *h) {
     const arenaut_problem *p = h->result->problem;
     if (p->n_pools > 1) {
@@ -146,6 +147,7 @@ static void put_column(header *h, const char *type, const char *name,
     arn_puts(&h->out, "};\n");
 }
 
+/* The columns. */
 static uint64_t offset_of(const header *h, uint32_t b) { return h->result->plan->offset[b]; }
 static uint64_t size_of(const header *h, uint32_t b) { return h->result->problem->size[b]; }
 static uint64_t pool_of(const header *h, uint32_t b) {
@@ -163,6 +165,7 @@ static bool tensor_offset(const header *h, uint32_t tensor, uint64_t *offset) {
     return true;
 }
 
+/* Where to put the inputs and find the outputs, without searching a table. */
 static void put_arguments(header *h, const identifier *method, const char *kind,
                           const uint32_t *tensors, uint32_t n) {
     for (uint32_t i = 0; i < n; i++) {

@@ -202,6 +202,7 @@ static void put_step_numbers(svg *s) {
 
 /* ---- the curve ---- */
 
+/* Only columns where the curve changes are written. */
 static void put_curve(svg *s) {
     const arn_picture *p = &s->picture;
     put_frame(s);
@@ -231,6 +232,7 @@ static void put_curve(svg *s) {
     put_text(s, LEFT + PLOT + 100, s->y + 400, "warn small", NULL, text.text);
 }
 
+/* Through both plots, in the middle of the peak's step. */
 static void put_peak_marker(svg *s, uint32_t from, uint32_t to) {
     const uint32_t a = arn_picture_x(&s->picture, s->picture.peak.step, PLOT);
     const uint32_t b = arn_picture_x(&s->picture, s->picture.peak.step + 1, PLOT);
@@ -239,6 +241,7 @@ static void put_peak_marker(svg *s, uint32_t from, uint32_t to) {
 
 /* ---- buffers ---- */
 
+/* At least a tenth of a pixel each way, so that nothing vanishes. */
 static rectangle place(const svg *s, uint32_t lifetime) {
     const arenaut_interval life = s->result->problem->lifetime[lifetime];
     const uint32_t b = s->owner[lifetime];
@@ -277,6 +280,7 @@ static void choose(svg *s) {
     s->n_chosen = n - s->n_left_over;
 }
 
+/* Browsers show it when the pointer rests on the rectangle. */
 static void put_tooltip(svg *s, uint32_t b) {
     const arenaut_problem *p = s->result->problem;
     const arenaut_interval *life = arenaut_problem_lifetimes(p, b);
@@ -438,6 +442,7 @@ static uint64_t top_of_pool(const svg *s, uint32_t pool) {
     return top ? top : 1;
 }
 
+/* The result in one line, so that the picture can stand alone. */
 static void put_title(svg *s) {
     const arenaut_plan *plan = s->result->plan;
     const char *name = strrchr(s->result->path, '/');
@@ -463,6 +468,7 @@ static void put_title(svg *s) {
     put_text(s, LEFT, 530, "soft", NULL, text);
 }
 
+/* Only classes that occur. */
 static void put_legend(svg *s) {
     uint32_t x = 0;
     bool used[ARENAUT_CLASS_COUNT] = {false};
@@ -487,6 +493,7 @@ static void put_legend(svg *s) {
                             : "strong: alive at the peak");
 }
 
+/* Pools that nothing was placed in are left out. */
 static uint32_t total_height(const svg *s) {
     uint32_t pools = 0;
     for (uint32_t i = 0; i < s->result->plan->n_pools; i++) pools += s->result->plan->arena[i] != 0;
