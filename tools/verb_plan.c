@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "blind_scratch.h"
 #include "describe.h"
 #include "memories.h"
 #include "output.h"
@@ -191,6 +192,10 @@ static void decide(planning *p) {
         p->reason = job->result.scratch == ARENAUT_SCRATCH_UNKNOWN
                         ? "the tensors alone need no less than today, and scratch is unknown"
                         : "the runtime does as well today";
+    } else if (into_model && job->result.scratch == ARENAUT_SCRATCH_UNKNOWN &&
+               !job->options->force && !scratch_cannot_hurt(job)) {
+        p->reason = "with the kernels' scratch, which is unknown, it could need more than today; "
+                    "give --scratch, or -f";
     }
 }
 

@@ -64,6 +64,10 @@ arenaut_status arenaut_scratch_read(const char *text, size_t size, const char *m
                                     arenaut_scratch_sizes *out, arenaut_error *err);
 void arenaut_scratch_sizes_free(arenaut_scratch_sizes *sizes, const arenaut_allocator *allocator);
 
+/* Whether the kernels of `target` ask for scratch for this op. */
+bool arenaut_op_asks_for_scratch(const arenaut_program *program, const arenaut_op *op,
+                                 const arenaut_target *target);
+
 /* What is known of kernel scratch when `program` runs on `target`. `sizes` may be NULL. An
  * op that has scratch already, from its file or from the pass, counts as known.
  * O(ops × rules). */

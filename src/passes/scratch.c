@@ -109,10 +109,10 @@ const arenaut_pass arn_pass_scratch = {
     .run = scratch_run,
 };
 
-/* Whether the kernels of `target` ask for scratch for this op. */
-static bool asks(const arenaut_program *program, const arenaut_op *op,
-                 const arenaut_target *target) {
+bool arenaut_op_asks_for_scratch(const arenaut_program *program, const arenaut_op *op,
+                                 const arenaut_target *target) {
     for (const arenaut_scratch_rule *rule = target->scratch; rule && rule->op; rule++) {
+        if (!op->name) return false;
         if (strcmp(rule->op, op->name) != 0) continue;
         if (rule->types == 0) return true;
         if (rule->input >= op->n_inputs || op->inputs[rule->input] == ARENAUT_NONE) continue;
@@ -130,7 +130,7 @@ arenaut_scratch_knowledge arenaut_scratch_known(const arenaut_program *program,
         const arenaut_op *op = &program->ops[i];
         if (op->n_scratch > 0) {
             given = true;
-        } else if (!listed && op->name && asks(program, op, target)) {
+        } else if (!listed && arenaut_op_asks_for_scratch(program, op, target)) {
             return ARENAUT_SCRATCH_UNKNOWN;
         }
     }

@@ -37,11 +37,6 @@ FIGURES = {
 }
 
 
-# Its tensors alone can be planned smaller than today, yet the runtime's placing of the scratch
-# around them ends higher: 3,120 against 3,040 bytes. With the sizes given it is 3,040.
-WORSE_BLIND = {"audio_preprocessor_int8"}
-
-
 class Planned:
     """A model, what the command says about it, and the bytes that the runtime gets."""
 
@@ -120,6 +115,18 @@ def test_figures(planned, path):
     assert (model.baseline["arena"], model.result["arena"]) == FIGURES[path.stem]
 
 
+@pytest.mark.parametrize("path", corpus_params("tflite/audio_preprocessor_int8.tflite"))
+def test_a_plan_that_unknown_scratch_could_spoil_is_not_written(arenaut, tmp_path, path):
+    """Best fit leaves a hole below where an op asks for scratch; the tensors alone would need
+    less than today, but the scratch could end higher than it does today."""
+    out = tmp_path / "out.tflite"
+    options = ("--planner", "best-fit", "--align", 32, "-o", out)
+    assert "it could need more than today" in arenaut("plan", path, *options).stdout
+    assert not out.exists()
+    arenaut("plan", path, *options, "-f")
+    assert out.exists()
+
+
 @pytest.mark.parametrize("path", RUNNABLE)
 def test_without_scratch_sizes_the_answer_is_honest(arenaut_json, planned, tmp_path, path):
     """Unknown scratch is called unknown and no plan is then called optimal; a model without
@@ -132,7 +139,7 @@ def test_without_scratch_sizes_the_answer_is_honest(arenaut_json, planned, tmp_p
         assert model.document["scratch"] == "none"
         assert model.result == planned(path).result | {"seconds": model.result["seconds"]}
     head, _ = micro_runtime.Machine(model.data).arena()
-    assert head <= micro_runtime.Machine(model.original).arena()[0] or path.stem in WORSE_BLIND
+    assert head <= micro_runtime.Machine(model.original).arena()[0]
     if model.written:
         assert compare.first_difference(model.original, model.data, seeds=(1,)) is None
 

@@ -309,7 +309,7 @@ static void changeable_shapes_are_planned_as_stated_with_a_note(void **state) {
     arenaut_document document;
     arenaut_error err;
     assert_ok(arenaut_read(file.data, file.size, NULL, &options, NULL, &document, &err), err);
-    assert_non_null(strstr(note, "1 tensors have dimensions that may change"));
+    assert_non_null(strstr(note, "1 tensor has dimensions that may change"));
     assert_int_equal(document.program->tensors[0].bytes, 24);
     arenaut_document_free(&document);
     free_bytes(&file);

@@ -270,9 +270,9 @@ static void tell_notes(const arn_reader *r, const arenaut_read_options *options)
     char text[160];
     snprintf(text, sizeof text,
              "%" PRIu32
-             " tensors have dimensions that may change at run time; they are planned "
-             "with the shape that the file states",
-             r->n_dynamic);
+             " tensor%s dimensions that may change at run time; planned with the shape that "
+             "the file states",
+             r->n_dynamic, r->n_dynamic == 1 ? " has" : "s have");
     options->note(options->note_context, text);
 }
 

@@ -41,7 +41,8 @@ static arenaut_status take_dtype(arn_reader *r, arn_fb_table table, arenaut_tens
 }
 
 /* `shape` always holds the sizes that a runtime starts with; where `shape_signature` says
- * that some may change, both runtimes plan with `shape` all the same. */
+ * that some may change, both runtimes plan with `shape` all the same. That is worth a word,
+ * but not where only a batch of one may grow: nearly every converted model says so. */
 static arenaut_status take_dims(arn_reader *r, arn_fb_table table, arenaut_tensor *tensor) {
     arn_flatbuffer *fb = &r->model.fb;
     const arn_fb_vector shape = arn_fb_vector_field(fb, table, TENSOR_SHAPE, 4);
@@ -64,7 +65,8 @@ static arenaut_status take_dims(arn_reader *r, arn_fb_table table, arenaut_tenso
     tensor->rank = shape.count;
     const arn_fb_vector signature = arn_fb_vector_field(fb, table, TENSOR_SHAPE_SIGNATURE, 4);
     for (uint32_t i = 0; i < signature.count && i < shape.count; i++) {
-        if (arn_fb_item_i32(fb, signature, i) >= 0) continue;
+        const bool batch_of_one = i == 0 && shape.count > 1 && r->dims[i] == 1;
+        if (arn_fb_item_i32(fb, signature, i) >= 0 || batch_of_one) continue;
         r->n_dynamic++;
         break;
     }
