@@ -14,7 +14,7 @@ static arenaut_status read_document(const uint8_t *data, size_t size,
                                     const arenaut_read_options *options,
                                     const arenaut_allocator *allocator, arenaut_document *out,
                                     arenaut_error *err) {
-    return arn_pte_read(data, size, options, allocator, &out->program, err);
+    return arn_pte_read(data, size, size, options, allocator, &out->program, err);
 }
 
 extern const arenaut_format arn_format_pte;
@@ -24,5 +24,6 @@ const arenaut_format arn_format_pte = {
     .extensions = ".pte",
     .recognise = recognise,
     .read = read_document,
+    .write = arn_pte_write,
     .needs_original = true,
 };

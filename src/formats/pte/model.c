@@ -16,6 +16,7 @@ static uint64_t number_at(const uint8_t *data, size_t size, size_t at, unsigned 
  * whole file. */
 static arenaut_status read_header(const uint8_t *data, size_t size, arn_pte_model *model,
                                   uint64_t *program_size, arenaut_error *err) {
+    const size_t file_size = model->file_size;
     *program_size = size;
     model->segment_base = 0;
     model->has_header =
@@ -26,7 +27,7 @@ static arenaut_status read_header(const uint8_t *data, size_t size, arn_pte_mode
         return arn_fail(err, ARENAUT_BAD_INPUT, PTE_HEADER_LENGTH,
                         "extended header: a length of %" PRIu64
                         " bytes; it must be at least %d and end inside the file of %zu bytes",
-                        length, PTE_HEADER_MIN_LENGTH, size);
+                        length, PTE_HEADER_MIN_LENGTH, file_size);
     }
     *program_size = number_at(data, size, PTE_HEADER_PROGRAM_SIZE, 8);
     model->segment_base = number_at(data, size, PTE_HEADER_SEGMENT_BASE, 8);
@@ -34,22 +35,22 @@ static arenaut_status read_header(const uint8_t *data, size_t size, arn_pte_mode
         return arn_fail(err, ARENAUT_BAD_INPUT, PTE_HEADER_PROGRAM_SIZE,
                         "extended header: a program of %" PRIu64
                         " bytes; the file has %zu, and the header alone %" PRIu64,
-                        *program_size, size, PTE_HEADER_AT + length);
+                        *program_size, file_size, PTE_HEADER_AT + length);
     }
     const uint64_t base = model->segment_base;
-    if (base != 0 && (base < *program_size || base > size)) {
+    if (base != 0 && (base < *program_size || base > file_size)) {
         return arn_fail(err, ARENAUT_BAD_INPUT, PTE_HEADER_SEGMENT_BASE,
                         "extended header: segments begin at byte %" PRIu64
                         "; they must lie behind the program of %" PRIu64 " bytes, in a file of %zu",
-                        base, *program_size, size);
+                        base, *program_size, file_size);
     }
     if (length < PTE_HEADER_SEGMENT_SIZE_LENGTH) return ARENAUT_OK;
     const uint64_t behind = number_at(data, size, PTE_HEADER_SEGMENT_SIZE, 8);
-    if (behind > size - base) {
+    if (behind > file_size - base) {
         return arn_fail(err, ARENAUT_BAD_INPUT, PTE_HEADER_SEGMENT_SIZE,
                         "extended header: %" PRIu64 " bytes of segments from byte %" PRIu64
                         "; the file ends at %zu",
-                        behind, base, size);
+                        behind, base, file_size);
     }
     return ARENAUT_OK;
 }
@@ -75,16 +76,16 @@ static arenaut_status check_segments(arn_pte_model *model, arenaut_error *err) {
     return arn_fb_status(fb, "program", err);
 }
 
-arenaut_status arn_pte_open(const uint8_t *data, size_t size, arn_pte_model *model,
-                            arenaut_error *err) {
+arenaut_status arn_pte_open(const uint8_t *data, size_t size, size_t file_size,
+                            arn_pte_model *model, arenaut_error *err) {
     if (!arn_fb_identified(data, size, PTE_IDENTIFIER)) {
         return arn_fail(err, ARENAUT_BAD_INPUT, size >= 8 ? 4 : 0,
                         "not a .pte file that can be read: bytes 4 to 7 must be '%s' (the file "
                         "has %zu bytes)",
-                        PTE_IDENTIFIER, size);
+                        PTE_IDENTIFIER, file_size);
     }
     uint64_t program_size;
-    model->file_size = size;
+    model->file_size = file_size;
     arenaut_status st = read_header(data, size, model, &program_size, err);
     if (st != ARENAUT_OK) return st;
     model->fb = arn_fb_open(data, (size_t)program_size);
@@ -103,4 +104,31 @@ arenaut_status arn_pte_open(const uint8_t *data, size_t size, arn_pte_model *mod
                         "program: 0 methods; at least one is needed");
     }
     return check_segments(model, err);
+}
+
+static bool is_letter(uint8_t byte, char letter) {
+    return byte == (uint8_t)letter || byte == (uint8_t)(letter - 'a' + 'A');
+}
+
+/* Exporters look for the name in any case, anywhere in a delegate's. */
+static bool contains_xnnpack(const uint8_t *text, size_t size) {
+    static const char name[] = "xnnpack";
+    enum { LENGTH = sizeof name - 1 };
+    for (size_t i = 0; i + LENGTH <= size; i++) {
+        size_t same = 0;
+        while (same < LENGTH && is_letter(text[i + same], name[same])) same++;
+        if (same == LENGTH) return true;
+    }
+    return false;
+}
+
+bool arn_pte_has_xnnpack(arn_pte_model *model, arn_fb_table plan) {
+    arn_flatbuffer *fb = &model->fb;
+    const arn_fb_vector delegates = arn_fb_vector_field(fb, plan, PLAN_DELEGATES, 4);
+    for (uint32_t i = 0; i < delegates.count; i++) {
+        const arn_fb_table delegate = arn_fb_item_table(fb, delegates, i);
+        const arn_fb_vector id = arn_fb_vector_field(fb, delegate, DELEGATE_ID, 1);
+        if (contains_xnnpack(fb->data + id.at, id.count)) return true;
+    }
+    return false;
 }

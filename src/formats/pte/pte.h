@@ -23,13 +23,17 @@ typedef struct arn_pte_model {
     arn_fb_vector plans;
 } arn_pte_model;
 
-arenaut_status arn_pte_open(const uint8_t *data, size_t size, arn_pte_model *model,
-                            arenaut_error *err);
+/* The first `size` bytes of a file of `file_size`; all of the program must be among them. */
+arenaut_status arn_pte_open(const uint8_t *data, size_t size, size_t file_size,
+                            arn_pte_model *model, arenaut_error *err);
+
+/* Whether XNNPACK, which reads a little past the end of what it is given, runs in a method. */
+bool arn_pte_has_xnnpack(arn_pte_model *model, arn_fb_table plan);
 
 /* read.c */
-arenaut_status arn_pte_read(const uint8_t *data, size_t size, const arenaut_read_options *options,
-                            const arenaut_allocator *allocator, arenaut_program **out,
-                            arenaut_error *err);
+arenaut_status arn_pte_read(const uint8_t *data, size_t size, size_t file_size,
+                            const arenaut_read_options *options, const arenaut_allocator *allocator,
+                            arenaut_program **out, arenaut_error *err);
 
 /* write.c */
 arenaut_status arn_pte_write(const arenaut_result *result, arenaut_sink sink,

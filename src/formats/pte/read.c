@@ -358,17 +358,17 @@ static void tell_notes(const arn_pte_reader *r, const arenaut_read_options *opti
     options->note(options->note_context, text);
 }
 
-arenaut_status arn_pte_read(const uint8_t *data, size_t size, const arenaut_read_options *options,
-                            const arenaut_allocator *allocator, arenaut_program **out,
-                            arenaut_error *err) {
+arenaut_status arn_pte_read(const uint8_t *data, size_t size, size_t file_size,
+                            const arenaut_read_options *options, const arenaut_allocator *allocator,
+                            arenaut_program **out, arenaut_error *err) {
     arn_pte_reader r;
     memset(&r, 0, sizeof r);
     r.allocator = allocator;
     r.err = err;
     r.method = ARENAUT_NONE;
-    arenaut_status st = arn_pte_open(data, size, &r.model, err);
+    arenaut_status st = arn_pte_open(data, size, file_size, &r.model, err);
     if (st != ARENAUT_OK) return st;
-    if (!arn_multiply(size, EXPANSION, &r.allowance)) r.allowance = ARENAUT_SIZE_MAX / 2;
+    if (!arn_multiply(file_size, EXPANSION, &r.allowance)) r.allowance = ARENAUT_SIZE_MAX / 2;
     r.allowance += EXPANSION_BASE;
     r.limited = options && options->max_memory != 0 && options->max_memory < r.allowance;
     if (r.limited) r.allowance = options->max_memory;

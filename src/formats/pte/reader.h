@@ -50,7 +50,7 @@ typedef struct arn_pte_reader {
     int64_t *dims;
     uint32_t dims_capacity;
     char name[2 * ARN_PTE_NAME_LIMIT + 2], overload[ARN_PTE_NAME_LIMIT + 1];
-    char source[ARN_PTE_NAME_LIMIT + 16];
+    char source[2 * ARN_PTE_NAME_LIMIT + 32];
 } arn_pte_reader;
 
 /* "method 'forward': instruction 3", "method 'forward'" or "program". */
