@@ -138,7 +138,9 @@ static void try_styles(const arn_exact_model *m, arn_exact_tree *t, int64_t top,
         t->style.choice = (arn_exact_choice)(k / 4);
         t->style.from_the_end = k & 1;
         t->style.look_ahead = k & 2;
-        arn_exact_rank(m, rng_below(r, ARN_EXACT_ORDERS), 9, &random, keys, ids, t->rank);
+        arn_exact_make_keys(m, rng_below(r, ARN_EXACT_ORDERS), keys);
+        arn_exact_disturb(&random, 9, keys, m->n);
+        arn_exact_rank(keys, m->n, ids, t->rank);
         for (int64_t c = top < 3 ? 0 : top - 3; c < top + 2; c++) {
             const arn_exact_verdict v = arn_exact_tree_run(t, c, UINT64_MAX / 2);
             assert_int_equal(v, c < top ? ARN_EXACT_IMPOSSIBLE : ARN_EXACT_FOUND);
@@ -239,6 +241,18 @@ static void the_same_seed_gives_the_same_plan(void **state) {
     }
 }
 
+/* Too hard to be proven within the efforts used here. */
+static arenaut_problem *hard_problem(void) {
+    arenaut_problem *p = new_problem();
+    rng r = {12};
+    for (uint32_t i = 0; i < 120; i++) {
+        const int64_t first = rng_below(&r, 60);
+        add_box(p, 100 + rng_below(&r, 4000), first, first + 1 + rng_below(&r, 25));
+    }
+    finish(p);
+    return p;
+}
+
 /* ---- how it is called ---- */
 
 static void only_smaller_arenas_than_the_given_one_are_reported(void **state) {
@@ -323,6 +337,41 @@ static void too_many_pairs_are_refused_before_they_are_listed(void **state) {
     arenaut_problem_free(p);
 }
 
+static void sizes_near_the_limit_are_refused_or_right(void **state) {
+    (void)state;
+    const uint64_t big = ARENAUT_SIZE_MAX / 2;
+    const box odd[] = {{big - 2, 0, 2}, {3, 1, 3}}, even[] = {{big - 1, 0, 2}, {big - 1, 1, 3}};
+    arenaut_problem *p = problem_of(odd, COUNT_OF(odd));
+    uint64_t offset[2];
+    arn_exact_output out = {.offset = offset};
+    arn_exact_input in = {.problem = p, .arena = ARENAUT_UNPLACED, .effort = 1000};
+    arenaut_error err = {0};
+    assert_int_equal(arn_exact_run(&in, &out, &err), ARENAUT_REFUSED);
+    assert_non_null(strstr(err.msg, "too many"));
+    arenaut_problem_free(p);
+    in.problem = p = problem_of(even, COUNT_OF(even));
+    assert_ok(arn_exact_run(&in, &out, &err), err);
+    assert_true(out.arena == 2 * (big - 1) && out.bound == out.arena);
+    arenaut_problem_free(p);
+}
+
+static void fitting_into_a_capacity_is_enough(void **state) {
+    (void)state;
+    arenaut_problem *p = hard_problem();
+    arenaut_plan *best = plan_exactly(p, 0, 0);
+    const arenaut_plan_options options = {.planner = "exact", .capacity = best->total * 11 / 10};
+    arenaut_plan *plan = NULL;
+    arenaut_error err = {0};
+    assert_ok(arenaut_plan_make(p, &options, NULL, &plan, &err), err);
+    assert_plan_accepted(p, plan);
+    assert_true(plan->total <= options.capacity);
+    assert_int_equal(plan->stopped_by, ARENAUT_STOP_PROOF);
+    assert_true(plan->effort < best->effort);
+    arenaut_plan_free(plan);
+    arenaut_plan_free(best);
+    arenaut_problem_free(p);
+}
+
 static void overlapping_fixed_buffers_are_infeasible(void **state) {
     (void)state;
     arenaut_problem *p = new_problem();
@@ -347,18 +396,6 @@ static void overlapping_fixed_buffers_are_infeasible(void **state) {
 }
 
 /* ---- effort and interruption ---- */
-
-/* Too hard to be proven within the efforts used here. */
-static arenaut_problem *hard_problem(void) {
-    arenaut_problem *p = new_problem();
-    rng r = {12};
-    for (uint32_t i = 0; i < 120; i++) {
-        const int64_t first = rng_below(&r, 60);
-        add_box(p, 100 + rng_below(&r, 4000), first, first + 1 + rng_below(&r, 25));
-    }
-    finish(p);
-    return p;
-}
 
 static void more_effort_never_gives_a_larger_arena(void **state) {
     (void)state;
@@ -466,6 +503,8 @@ int main(void) {
         cmocka_unit_test(buffers_of_other_pools_are_left_alone),
         cmocka_unit_test(relations_are_refused_by_name),
         cmocka_unit_test(too_many_pairs_are_refused_before_they_are_listed),
+        cmocka_unit_test(sizes_near_the_limit_are_refused_or_right),
+        cmocka_unit_test(fitting_into_a_capacity_is_enough),
         cmocka_unit_test(overlapping_fixed_buffers_are_infeasible),
         cmocka_unit_test(more_effort_never_gives_a_larger_arena),
         cmocka_unit_test(an_interrupt_leaves_the_best_plan_so_far),

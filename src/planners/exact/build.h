@@ -4,8 +4,8 @@
 
 #include "planners/exact/model.h"
 
-/* No more list entries than this: about 50 MB with the search's own memory. */
-enum { ARN_EXACT_MOST_PAIRS = 4000000 };
+/* No more list entries than this: about 80 MB with the search's own memory. */
+enum { ARN_EXACT_MOST_PAIRS = 2000000 };
 
 typedef struct arn_exact_build {
     const arn_exact_input *in;

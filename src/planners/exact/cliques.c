@@ -28,14 +28,14 @@ static bool list_times(arn_exact_build *x) {
     const arn_exact_model *m = x->model;
     size_t room = 0;
     for (uint32_t i = 0; i < m->n; i++) room += 2 * (size_t)life_count(x, m->buffer[i]);
-    for (uint32_t i = 0; i < x->model->n_fixed; i++) room += 2 * (size_t)life_count(x, x->model->fixed[i]);
+    for (uint32_t i = 0; i < m->n_fixed; i++) room += 2 * (size_t)life_count(x, m->fixed[i]);
     int64_t *raw = arn_region_allocate(&x->scratch, room, sizeof *raw);
     uint32_t *ids = arn_region_allocate(&x->scratch, room, 2 * sizeof *ids);
     x->time = arn_region_allocate(&x->scratch, room, sizeof *x->time);
     if (!raw || !ids || !x->time) return false;
     uint32_t n = 0;
     for (uint32_t i = 0; i < m->n; i++) add_times(x, m->buffer[i], raw, &n);
-    for (uint32_t i = 0; i < x->model->n_fixed; i++) add_times(x, x->model->fixed[i], raw, &n);
+    for (uint32_t i = 0; i < m->n_fixed; i++) add_times(x, m->fixed[i], raw, &n);
     for (uint32_t i = 0; i < n; i++) ids[i] = i;
     arn_sort_ids(ids, n, time_before, raw, ids + n);
     for (uint32_t i = 0; i < n; i++) {

@@ -54,7 +54,7 @@ typedef struct arn_exact_output {
 
 /* Only `out->offset` is read. REFUSED, with the reason, for a problem with a feature it
  * does not handle or one that is too large for it: it keeps the list of all conflicts and
- * of what is alive at each moment, and will not take more than about 50 MB for them. */
+ * of what is alive at each moment, and will not take more than about 80 MB for them. */
 arenaut_status arn_exact_run(const arn_exact_input *in, arn_exact_output *out,
                              arenaut_error *err);
 

@@ -274,7 +274,13 @@ static arenaut_status build(arn_exact_build *x, arenaut_error *err) {
     if (st == ARENAUT_OK) st = list_neighbours(x, err);
     if (st == ARENAUT_OK) st = arn_exact_find_walls(x, err);
     if (st != ARENAUT_OK) return st;
-    return find_twins(m) && find_bounds(x) ? ARENAUT_OK : arn_no_memory(err);
+    if (!find_twins(m) || !find_bounds(x)) return arn_no_memory(err);
+    /* So that any two addresses can be added. */
+    if (m->roof <= INT64_MAX / 4) return ARENAUT_OK;
+    return arn_fail(err, ARENAUT_REFUSED, 0,
+                    "the sizes add up to %" PRId64 " units of %" PRIu64
+                    " bytes, too many for the exact search",
+                    m->roof, m->unit);
 }
 
 arenaut_status arn_exact_model_make(const arn_exact_input *in, arn_exact_model *model,

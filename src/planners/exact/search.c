@@ -39,6 +39,7 @@ typedef struct search {
     success successes[RECENT];
     uint32_t n_successes;
     uint64_t random;
+    uint64_t best_end; /* where the best plan ends, before its arena is rounded up */
     int64_t low;    /* nothing fits below a lower capacity than this */
     int64_t target; /* the highest capacity worth looking at; proven when low > target */
     arenaut_verdict verdict;
@@ -73,7 +74,7 @@ static int64_t next_target(const search *x) {
 
 static bool finished(const search *x) {
     if (x->low > x->target) return true;
-    return x->in->enough && x->out->arena <= x->in->enough;
+    return x->in->enough && x->best_end <= x->in->enough;
 }
 
 static bool stopped(const search *x) {
@@ -111,6 +112,7 @@ static void keep_packing(search *x) {
     if (top < m->highest_fixed) top = m->highest_fixed;
     x->out->improved = true;
     x->out->arena = arena_of(x, top);
+    x->best_end = (uint64_t)top * m->unit;
     x->target = next_target(x);
 }
 
@@ -234,6 +236,7 @@ static arenaut_status begin(search *x, arenaut_error *err) {
     x->tree.go_on = go_on;
     x->tree.context = x;
     x->random = x->in->seed;
+    x->best_end = x->in->arena;
     x->low = m->bound;
     if (known > x->low) x->low = known;
     x->target = next_target(x);

@@ -48,7 +48,7 @@ static bool find_floor(arn_exact_state *s, uint32_t c) {
     }
     s->work += n;
     log_change(s, FLOOR, c, s->floor[c]);
-    if (floor != ARN_EXACT_PLACED) s->wasted += floor - s->floor[c];
+    if (floor != ARN_EXACT_PLACED) s->wasted += (uint64_t)(floor - s->floor[c]);
     s->floor[c] = floor;
     s->at_floor[c] = count;
     return floor == ARN_EXACT_PLACED || arn_exact_need(m, c, floor, s->load[c]) <= s->capacity;
@@ -104,7 +104,7 @@ static void count_out(arn_exact_state *s, uint32_t i, int64_t sign) {
     const int64_t size = sign * m->size[i];
     for (uint32_t k = m->span_start[i]; k < m->span_start[i + 1]; k++) {
         for (uint32_t c = m->span[k].first; c < m->span[k].end; c++) s->load[c] -= size;
-        s->wasted -= size * (int64_t)(m->span[k].end - m->span[k].first);
+        s->wasted -= (uint64_t)size * (m->span[k].end - m->span[k].first);
     }
     for (uint32_t c = s->hull_first[i]; c + 1 < s->hull_end[i]; c++) {
         s->crossing[c] -= (uint32_t)sign;
@@ -145,7 +145,9 @@ void arn_exact_undo(arn_exact_state *s, uint32_t n_trail) {
                 rejoin_floors(s, k, change->before);
                 break;
             case FLOOR:
-                if (s->floor[k] != ARN_EXACT_PLACED) s->wasted -= s->floor[k] - change->before;
+                if (s->floor[k] != ARN_EXACT_PLACED) {
+                    s->wasted -= (uint64_t)(s->floor[k] - change->before);
+                }
                 s->floor[k] = change->before;
                 s->at_floor[k] = 0;
                 break;
@@ -277,8 +279,10 @@ static bool allocate_state(arn_exact_state *s, arn_region *region) {
     s->crossing = arn_region_allocate(region, c, sizeof *s->crossing);
     s->digest = arn_region_allocate(region, c, sizeof *s->digest);
     s->dirty = arn_region_allocate(region, c, sizeof *s->dirty);
-    /* An item is raised once per placed neighbour at most, and by rejections. */
-    s->trail_room = s->model->neighbour_start[n] + 16 * (uint32_t)(n + c) + 1024;
+    /* An item is raised once per placed neighbour at most, and by rejections; floors change
+     * less often. A run for which this is not enough gives up. */
+    s->trail_room = s->model->neighbour_start[n] + s->model->member_start[c] +
+                    16 * (uint32_t)(n + c) + 1024;
     s->trail = arn_region_allocate(region, s->trail_room, sizeof *s->trail);
     return s->lowest && s->offset && s->next && s->seats && s->code && s->hull_first &&
            s->hull_end && s->floor && s->load && s->at_floor && s->crossing && s->digest &&

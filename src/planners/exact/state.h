@@ -34,7 +34,8 @@ typedef struct arn_exact_state {
     uint32_t *hull_first, *hull_end; /* per item: its first clique, and the one after its last */
     uint64_t *code;               /* per item, random */
     uint32_t n_unplaced;
-    int64_t wasted; /* how much the floors have risen beyond what was placed below them */
+    uint64_t wasted; /* how much all floors together have risen beyond what was placed; may
+                      * wrap around, only differences mean something */
 
     arn_exact_change *trail;
     uint32_t n_trail, trail_room;

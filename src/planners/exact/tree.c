@@ -2,7 +2,7 @@
 
 #include "core/fail.h"
 
-enum { NODES_PER_POLL = 256, FAILED_PER_ITEM = 256, MOST_FAILED = 1 << 18 };
+enum { WORK_PER_POLL = 1 << 19, FAILED_PER_ITEM = 256, MOST_FAILED = 1 << 18 };
 
 /* ---- failed states ---- */
 
@@ -139,9 +139,9 @@ static void look_ahead(arn_exact_tree *t, arn_exact_node *node) {
     uint32_t kept = 0;
     for (uint32_t k = 0; k < node->n; k++) {
         const uint32_t i = node->option[k];
-        const int64_t before = s->wasted;
+        const uint64_t before = s->wasted;
         const bool fits = arn_exact_place(s, i);
-        const int64_t wasted = s->wasted - before;
+        const int64_t wasted = (int64_t)(s->wasted - before);
         arn_exact_undo(s, node->n_trail);
         if (!fits) {
             t->weight[s->overfull]++;
@@ -207,8 +207,10 @@ static uint32_t part_end(const arn_exact_tree *t, uint32_t first, uint32_t end) 
 
 static bool must_give_up(arn_exact_tree *t, uint64_t max_visited) {
     if (t->visited >= max_visited || t->n_nodes + 2 > t->node_room) return true;
-    if (t->visited % NODES_PER_POLL == 0 && !t->go_on(t->context)) return true;
-    return !arn_exact_has_room(&t->state);
+    if (!arn_exact_has_room(&t->state)) return true;
+    if (t->state.work < t->next_poll) return false;
+    t->next_poll = t->state.work + WORK_PER_POLL;
+    return !t->go_on(t->context);
 }
 
 static step enter(arn_exact_tree *t, uint32_t *first, uint32_t *end, uint64_t max_visited) {

@@ -84,6 +84,7 @@ typedef struct arn_exact_tree {
     uint64_t visited; /* nodes, over all runs */
     bool (*go_on)(void *context); /* asked now and then; false: give up */
     void *context;
+    uint64_t next_poll; /* amount of work at which it is asked again */
     uint64_t *failed; /* digests of states that fail, by their low bits */
     uint64_t n_failed; /* a power of two */
 } arn_exact_tree;

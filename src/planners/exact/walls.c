@@ -89,7 +89,9 @@ static bool sort_walls(arn_exact_build *x, sorted_walls *all) {
     all->order = arn_region_allocate(&x->scratch, room, 2 * sizeof *all->order);
     if (!all->raw || !all->order) return false;
     all->n = 0;
-    for (uint32_t i = 0; i < x->model->n_fixed; i++) all->raw[all->n++] = fixed_wall(x, x->model->fixed[i]);
+    for (uint32_t i = 0; i < x->model->n_fixed; i++) {
+        all->raw[all->n++] = fixed_wall(x, x->model->fixed[i]);
+    }
     for (uint32_t r = 0; r < p->n_reserved; r++) {
         if (p->reserved[r].pool != x->in->pool) continue;
         all->raw[all->n].first = (int64_t)(p->reserved[r].first / x->model->unit);
@@ -137,7 +139,7 @@ static bool list_item_walls(arn_exact_build *x, const sorted_walls *all, wall_li
         m->wall_start[i] = lists->start = lists->n;
         for (uint32_t k = 0; k < all->n; k++) {
             const uint32_t w = all->order[k];
-            if (w < x->model->n_fixed && !conflict(x->in->problem, m->buffer[i], x->model->fixed[w])) continue;
+            if (w < m->n_fixed && !conflict(x->in->problem, m->buffer[i], m->fixed[w])) continue;
             if (!add_wall(lists, all->raw[w])) return false;
         }
     }
