@@ -323,12 +323,13 @@ def types_mixed():
 
 @model
 def float16_weights():
-    """Weights kept as float16 behind DEQUANTIZE. LiteRT runs it; the micro runtime does not
+    """Weights kept as float16 behind DEQUANTIZE, and an image whose signature leaves its size
+    open. LiteRT runs it; the micro runtime does not
     know float16 there and says so."""
     m = Model("float16 weights behind DEQUANTIZE, float, random weights")
     g = m.graph("main")
     random = np.random.RandomState(16)
-    image = x = g.tensor("image", (1, 16, 16, 3), "FLOAT32", signature=(-1, 16, 16, 3))
+    image = x = g.tensor("image", (1, 16, 16, 3), "FLOAT32", signature=(-1, -1, -1, 3))
     channels = 3
     for layer, (filters, stride) in enumerate(((8, 2), (16, 2))):
         half = g.constant(f"conv{layer}/half", random.uniform(
