@@ -324,8 +324,7 @@ def types_mixed():
 @model
 def float16_weights():
     """Weights kept as float16 behind DEQUANTIZE, and an image whose signature leaves its size
-    open. LiteRT runs it; the micro runtime does not
-    know float16 there and says so."""
+    open. LiteRT runs it; the micro runtime does not know float16 there and says so."""
     m = Model("float16 weights behind DEQUANTIZE, float, random weights")
     g = m.graph("main")
     random = np.random.RandomState(16)
