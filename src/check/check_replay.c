@@ -158,7 +158,9 @@ arenaut_status arn_run_op(arn_replay *r, uint32_t at, uint32_t depth) {
     if (out_of_work(r)) return too_much_work(r);
     r->op = at;
     if (op->n_calls > 0) return run_calling(r, op, depth);
-    return op->kind == ARENAUT_OP_MOVE ? arn_names_move(r, op) : arn_run_kernel(r, op);
+    if (op->kind != ARENAUT_OP_MOVE) return arn_run_kernel(r, op);
+    arn_names_move(r, op);
+    return ARENAUT_OK;
 }
 
 /* Recursion is as deep as calls are nested, and that is limited. */

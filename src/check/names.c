@@ -202,24 +202,20 @@ static uint32_t pair_of(const arn_names *names, uint32_t name, uint32_t root) {
     return low;
 }
 
-arenaut_status arn_names_move(arn_replay *r, const arenaut_op *op) {
+void arn_names_move(arn_replay *r, const arenaut_op *op) {
     const arn_names *names = &r->names;
     const uint32_t from = op->inputs[0], to = op->outputs[0], name = names->name[to];
     uint32_t known;
-    if (from == to) return ARENAUT_OK;
+    if (from == to) return;
     r->shadow.work += (uint64_t)arn_root_count(r, from) + arn_root_count(r, to);
     for (uint32_t i = names->start[name]; i < names->start[name + 1]; i++) {
         names->known[i] = ARN_NAME_ABSENT;
     }
     for (uint32_t i = 0; i < arn_root_count(r, from); i++) {
         const uint32_t root = arn_root_at(r, from, i, &known);
-        bool skip;
         if (root == ARENAUT_NONE) continue;
-        const arenaut_status status = arn_touch(r, root, &skip);
-        if (status != ARENAUT_OK) return status;
-        names->known[pair_of(names, name, root)] = root == from ? look_at(r, root) : known;
+        names->known[pair_of(names, name, root)] = is_name(r, from) ? known : look_at(r, root);
     }
-    return ARENAUT_OK;
 }
 
 void arn_names_rewritten(arn_replay *r, uint32_t tensor) {

@@ -1,5 +1,5 @@
 /* What the parts of replay share: check_replay.c walks methods, calls, branches and loops,
- * flow.c methods whose ops jump, kernel.c replays one op, access.c does the single reads and
+ * jumps.c methods whose ops jump, kernel.c replays one op, access.c does the single reads and
  * writes and words findings; names.c knows what was moved where, state.c saves and joins. */
 #ifndef ARN_CHECK_REPLAY_H
 #define ARN_CHECK_REPLAY_H
@@ -85,7 +85,8 @@ void arn_names_begin(arn_replay *r);
 void arn_names_written(arn_replay *r, uint32_t tensor);
 /* All memory that this tensor, which others are moved to, may stand for has been. */
 void arn_names_rewritten(arn_replay *r, uint32_t tensor);
-arenaut_status arn_names_move(arn_replay *r, const arenaut_op *op);
+/* Nothing is read: what was not whole is found where the name is read. */
+void arn_names_move(arn_replay *r, const arenaut_op *op);
 /* Whether anything is ever moved to the tensor. */
 bool arn_is_moved(const arn_replay *r, uint32_t tensor);
 /* The tensors that this one may stand for, 0 <= i < count: itself alone, unless something is

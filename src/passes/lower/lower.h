@@ -1,6 +1,7 @@
 /* What the parts of liveness share: count.c says how long the schedule is, storage.c which
- * tensors are one buffer, walk.c when each is alive, pools.c where it may lie, reuse.c what
- * it may be written over; ../liveness.c puts them together. */
+ * tensors are one buffer, walk.c when each is alive (flow.c in methods whose ops jump or
+ * move), pools.c where it may lie, reuse.c what it may be written over; ../liveness.c puts
+ * them together. */
 #ifndef ARN_PASSES_LOWER_H
 #define ARN_PASSES_LOWER_H
 
@@ -18,6 +19,7 @@ enum {
     ARN_RESULT = 1 << 3,       /* holds an output of a method */
     ARN_ENTRY_INPUT = 1 << 4,
     ARN_ENTRY_OUTPUT = 1 << 5,
+    ARN_NAMED = 1 << 6, /* tensors of other names may stand for it: see moves.c */
 };
 
 /* Tensors that are one buffer: views with what they view, and state of one name. */
@@ -35,6 +37,17 @@ typedef struct arn_lives {
     arenaut_step *steps; /* lives in the lowering */
 } arn_lives;
 
+/* A life that is over. */
+typedef struct arn_life {
+    uint32_t storage;
+    arenaut_interval life;
+} arn_life;
+
+typedef struct arn_life_list {
+    arn_life *lives; /* in order of time, for each storage */
+    uint32_t n, capacity;
+} arn_life_list;
+
 /* What every part reads, and the region for what they make. */
 typedef struct arn_lower {
     const arenaut_program *program;
@@ -44,6 +57,9 @@ typedef struct arn_lower {
     arn_region scratch; /* gone when the problem is made */
     arn_storage storage;
     arn_lives lives;
+    /* Per storage: the one that it has become one with, itself if none; and the next of those
+     * that are one, round to itself. NULL: there are none such. See moves.c. */
+    uint32_t *into, *ring;
     uint64_t *pools; /* per storage: those it may lie in, as a bit set; 0: it needs none */
     arenaut_error *err;
 } arn_lower;
@@ -53,6 +69,15 @@ arenaut_status arn_lower_storage(arn_lower *lower);
 arenaut_status arn_lower_count(arn_lower *lower, uint32_t *n_steps);
 /* Fills lower->lives; lives.steps has room for all steps already. */
 arenaut_status arn_lower_walk(arn_lower *lower);
+
+/* Whether ops of the method jump or move. */
+bool arn_has_flow(const arenaut_program *program, uint32_t method);
+/* Adds the lives of what belongs to such a method, whose first step is `start`. */
+arenaut_status arn_lower_flow(arn_lower *lower, uint32_t method, uint32_t start,
+                              arn_life_list *lives);
+/* False if there is no memory. */
+bool arn_life_push(const arn_lower *lower, arn_life_list *lives, uint32_t storage,
+                   arenaut_interval life);
 
 /* Adds the pools to the problem and fills lower->pools; REFUSED naming a tensor for which
  * there is none. */

@@ -44,7 +44,7 @@ static bool nothing_else_in(const arn_lower *lower, const arenaut_op *op, uint32
 
 /* Whether nobody needs what is in `base` once this step is over. */
 static bool is_free_after(const arn_lower *lower, uint32_t base) {
-    uint8_t needed = ARN_NO_BUFFER | ARN_ALWAYS_ALIVE | ARN_RESULT;
+    uint8_t needed = ARN_NO_BUFFER | ARN_ALWAYS_ALIVE | ARN_RESULT | ARN_NAMED;
     if (arn_keeps_inputs(lower)) needed |= ARN_ENTRY_INPUT;
     return !(lower->storage.facts[base] & needed);
 }

@@ -14,12 +14,6 @@ typedef struct current {
     uint32_t visit; /* 0: never touched */
 } current;
 
-/* A life that is over. */
-typedef struct closed {
-    uint32_t storage;
-    arenaut_interval life;
-} closed;
-
 /* A method at work. */
 typedef struct frame {
     uint32_t method, visit;
@@ -35,20 +29,24 @@ enum { EVERY_VISIT = 1 };
 typedef struct walk {
     arn_lower *lower;
     current *now; /* per storage */
-    closed *past;
+    arn_life_list past;
     frame *frames;
-    uint32_t n_past, past_capacity, depth, frame_capacity, visits;
+    uint32_t depth, frame_capacity, visits;
 } walk;
+
+bool arn_life_push(const arn_lower *lower, arn_life_list *lives, uint32_t storage,
+                   arenaut_interval life) {
+    if (!arn_grow(&lower->allocator, (void **)&lives->lives, &lives->capacity,
+                  (uint64_t)lives->n + 1, sizeof *lives->lives)) {
+        return false;
+    }
+    lives->lives[lives->n++] = (arn_life){storage, life};
+    return true;
+}
 
 static bool close_life(walk *w, uint32_t storage) {
     const current *c = &w->now[storage];
-    const closed life = {storage, {c->first, c->last + 1}};
-    if (!arn_grow(&w->lower->allocator, (void **)&w->past, &w->past_capacity,
-                  (uint64_t)w->n_past + 1, sizeof *w->past)) {
-        return false;
-    }
-    w->past[w->n_past++] = life;
-    return true;
+    return arn_life_push(w->lower, &w->past, storage, (arenaut_interval){c->first, c->last + 1});
 }
 
 /* Marks `tensor` as written or read at `step`. What is read before it was written held
@@ -146,16 +144,80 @@ static bool advance(walk *w) {
     return f->op < f->end ? begin_op(w, f) : leave(w);
 }
 
-static bool run(walk *w) {
-    const arenaut_program *p = w->lower->program;
-    for (uint32_t m = 0; m < p->n_methods; m++) {
-        if (!p->methods[m].entry) continue;
-        if (!enter(w, m)) return false;
-        while (w->depth > 0) {
-            if (!advance(w)) return false;
+static arenaut_status run_calls(walk *w, uint32_t m) {
+    bool room = enter(w, m);
+    while (room && w->depth > 0) room = advance(w);
+    return room ? ARENAUT_OK : arn_no_memory(w->lower->err);
+}
+
+/* What belongs to no method, or to another, has a life that flow.c does not know: it is
+ * alive from here to the method's last step. */
+static bool touch_foreign(walk *w, const frame *f, const uint32_t *tensors, uint32_t count,
+                          uint32_t last) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (tensors[i] == ARENAUT_NONE) continue;
+        if (w->lower->program->tensors[tensors[i]].method == f->method) continue;
+        if (!touch(w, f, tensors[i], f->start, false) || !touch(w, f, tensors[i], last, false)) {
+            return false;
         }
     }
     return true;
+}
+
+static arenaut_status run_flow(walk *w, uint32_t m) {
+    const arenaut_program *p = w->lower->program;
+    const arenaut_method *method = &p->methods[m];
+    const frame f = {.method = m, .visit = ++w->visits, .start = w->lower->lives.n_steps};
+    const uint32_t last = f.start + method->n_ops;
+    bool room = touch_foreign(w, &f, method->inputs, method->n_inputs, last) &&
+                touch_foreign(w, &f, method->outputs, method->n_outputs, last);
+    add_step(w, m, ARENAUT_NONE);
+    for (uint32_t i = method->first_op; i < method->first_op + method->n_ops && room; i++) {
+        const arenaut_op *op = &p->ops[i];
+        add_step(w, m, i);
+        room = touch_foreign(w, &f, op->inputs, op->n_inputs, last) &&
+               touch_foreign(w, &f, op->outputs, op->n_outputs, last) &&
+               touch_foreign(w, &f, op->scratch, op->n_scratch, last);
+    }
+    if (!room) return arn_no_memory(w->lower->err);
+    return arn_lower_flow(w->lower, m, f.start, &w->past);
+}
+
+/* No format has ops that jump beside ops that call, so that is not looked into. */
+static arenaut_status refuse_mixture(const arn_lower *lower, const bool *flows) {
+    const arenaut_program *p = lower->program;
+    for (uint32_t i = 0; i < p->n_ops; i++) {
+        const arenaut_op *op = &p->ops[i];
+        for (uint32_t k = 0; k < op->n_calls; k++) {
+            const uint32_t m = flows[op->method] ? op->method : op->calls[k];
+            if (!flows[m]) continue;
+            return arn_fail(lower->err, ARENAUT_UNSUPPORTED, 0,
+                            "method '%.80s': ops that jump or move, in a method that calls others "
+                            "or is called, are not supported",
+                            p->methods[m].name ? p->methods[m].name : "");
+        }
+    }
+    return ARENAUT_OK;
+}
+
+static arenaut_status run(walk *w) {
+    const arenaut_program *p = w->lower->program;
+    bool *flows = arn_region_allocate(&w->lower->scratch, p->n_methods, sizeof *flows);
+    if (!flows) return arn_no_memory(w->lower->err);
+    for (uint32_t m = 0; m < p->n_methods; m++) flows[m] = arn_has_flow(p, m);
+    arenaut_status st = refuse_mixture(w->lower, flows);
+    for (uint32_t m = 0; m < p->n_methods && st == ARENAUT_OK; m++) {
+        if (p->methods[m].entry) st = flows[m] ? run_flow(w, m) : run_calls(w, m);
+    }
+    return st;
+}
+
+/* Storages that have become one with others are those, for all their tensors. */
+static void apply_unions(arn_lower *lower) {
+    if (!lower->into) return;
+    for (uint32_t t = 0; t < lower->program->n_tensors; t++) {
+        lower->storage.of[t] = lower->into[lower->storage.of[t]];
+    }
 }
 
 /* Gathers the lives by storage. They were closed in order of time, and stay so. */
@@ -164,17 +226,17 @@ static arenaut_status gather(walk *w) {
     arn_lives *lives = &lower->lives;
     const uint32_t n = lower->program->n_tensors;
     lives->start = arn_region_allocate(&lower->scratch, (size_t)n + 1, sizeof *lives->start);
-    lives->life = arn_region_allocate(&lower->scratch, w->n_past, sizeof *lives->life);
+    lives->life = arn_region_allocate(&lower->scratch, w->past.n, sizeof *lives->life);
     uint32_t *next = arn_region_allocate(&lower->scratch, n, sizeof *next);
     if (!lives->start || !lives->life || !next) return arn_no_memory(lower->err);
     for (uint32_t s = 0; s <= n; s++) lives->start[s] = 0;
-    for (uint32_t i = 0; i < w->n_past; i++) lives->start[w->past[i].storage + 1]++;
+    for (uint32_t i = 0; i < w->past.n; i++) lives->start[w->past.lives[i].storage + 1]++;
     for (uint32_t s = 0; s < n; s++) {
         lives->start[s + 1] += lives->start[s];
         next[s] = lives->start[s];
     }
-    for (uint32_t i = 0; i < w->n_past; i++) {
-        lives->life[next[w->past[i].storage]++] = w->past[i].life;
+    for (uint32_t i = 0; i < w->past.n; i++) {
+        lives->life[next[w->past.lives[i].storage]++] = w->past.lives[i].life;
     }
     return ARENAUT_OK;
 }
@@ -183,13 +245,14 @@ arenaut_status arn_lower_walk(arn_lower *lower) {
     const uint32_t n = lower->program->n_tensors;
     walk w = {.lower = lower, .visits = EVERY_VISIT};
     w.now = arn_allocate_zeroed(&lower->allocator, n, sizeof *w.now);
-    bool done = w.now && run(&w);
-    for (uint32_t s = 0; s < n && done; s++) {
-        if (w.now[s].visit != 0) done = close_life(&w, s);
+    arenaut_status st = w.now ? run(&w) : arn_no_memory(lower->err);
+    for (uint32_t s = 0; s < n && st == ARENAUT_OK; s++) {
+        if (w.now[s].visit != 0 && !close_life(&w, s)) st = arn_no_memory(lower->err);
     }
-    const arenaut_status st = done ? gather(&w) : arn_no_memory(lower->err);
+    if (st == ARENAUT_OK) st = gather(&w);
+    if (st == ARENAUT_OK) apply_unions(lower);
     arn_release(&lower->allocator, w.now);
-    arn_release(&lower->allocator, w.past);
+    arn_release(&lower->allocator, w.past.lives);
     arn_release(&lower->allocator, w.frames);
     return st;
 }

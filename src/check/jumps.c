@@ -1,4 +1,4 @@
-/* flow: replays a method whose ops jump.
+/* jumps: replays a method whose ops jump.
  *
  * The method is cut into blocks, which are entered at their first op only. Each block runs
  * from what all the ways that lead to it have in common, and again whenever that has

@@ -1,0 +1,87 @@
+/* Liveness of a method whose ops jump or move: flow.c gathers what happens to what and asks
+ * where it must live on, blocks.c knows where ops go on, moves.c what lives through names.
+ *
+ * Positions count the steps of the method: 0 is its start, op i is at i + 1. Variables are
+ * storages, and *names*: tensors that others are moved to. A name has no memory; while it is
+ * alive, the memory of what was moved to it is. */
+#ifndef ARN_PASSES_FLOW_H
+#define ARN_PASSES_FLOW_H
+
+#include "passes/lower/lower.h"
+
+enum {
+    ARN_MAX_PIECES = 1 << 24, /* of lives, within one method */
+    ARN_MAX_FLOW_WORK = 1 << 26
+};
+
+/* What happens to a variable at a position. An op reads before it writes. */
+typedef struct arn_event {
+    uint32_t variable; /* a storage; from n_tensors on, a name */
+    uint32_t position; /* that of the end is one past the last op's */
+    bool writes;       /* all of it, so that what it held before is of no use; else: reads */
+} arn_event;
+
+/* A stretch of a storage's life. */
+typedef struct arn_piece {
+    uint32_t storage;
+    uint32_t first, end; /* positions */
+    bool moved;          /* through a name */
+} arn_piece;
+
+/* Stretches of positions that are entered at their first only. */
+typedef struct arn_blocks {
+    uint32_t n;          /* the method's end is block n, without positions */
+    uint32_t *first;     /* n + 1: positions */
+    uint32_t *of;        /* per position, and the end: its block */
+    uint32_t *next;      /* two per block: where it goes on; ARENAUT_NONE: nowhere else */
+    uint32_t *back;      /* n + 2: block b is reached from from[back[b] .. back[b + 1]) */
+    uint32_t *from;
+} arn_blocks;
+
+typedef struct arn_flow {
+    arn_lower *lower;
+    const arenaut_method *method;
+    uint32_t number; /* of the method */
+    arn_region region;
+    arn_blocks blocks;
+    arn_event *events; /* sorted by variable, then position */
+    arn_piece *pieces;
+    uint32_t n_events, event_capacity, n_pieces, piece_capacity;
+    uint32_t *moves, n_moves; /* ops, sorted by destination */
+    bool *own_memory;         /* per move: its destination's own memory is used too */
+    bool names_are_written;   /* by ops that are no moves */
+    /* Per block, of the variable looked at: it is the variable's turn that makes it valid. */
+    uint32_t turn;
+    uint32_t *live_out;    /* turn: something after the block reads what is there at its end */
+    uint32_t *has_events;  /* turn */
+    uint32_t *first_event; /* the first of them */
+    uint32_t *passed;      /* the move of which moves.c came through here last, plus 1 */
+    uint32_t *stack;
+    uint64_t work;
+    arenaut_status status; /* the first thing that went wrong */
+} arn_flow;
+
+/* False if there is no memory. */
+bool arn_blocks_make(arn_flow *flow);
+/* Where names alone keep memory alive: adds pieces for each move to the name, whose events
+ * are [begin, end), and whose turn it is. */
+void arn_flow_name(arn_flow *flow, uint32_t begin, uint32_t end);
+/* Lets storages that are moved to one name be one where they do not meet before. The pieces
+ * are sorted by storage. */
+void arn_flow_unite(arn_flow *flow);
+/* Of the moves to this tensor, the first; n_moves if there is none. */
+uint32_t arn_first_move(const arn_flow *flow, uint32_t tensor);
+/* Calls `visit` for each storage that the tensor may stand for. */
+void arn_flow_roots(arn_flow *flow, uint32_t tensor,
+                    void (*visit)(arn_flow *flow, void *context, uint32_t storage),
+                    void *context);
+
+void arn_flow_add(arn_flow *flow, uint32_t storage, uint32_t first, uint32_t end, bool moved);
+/* Counts work; false, with the status set, when there has been too much. */
+bool arn_flow_work(arn_flow *flow, uint64_t amount);
+
+static inline uint32_t arn_destination(const arn_flow *flow, uint32_t move) {
+    return flow->lower->program->ops[flow->moves[move]].outputs[0];
+}
+
+#endif
