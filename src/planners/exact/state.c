@@ -164,8 +164,8 @@ void arn_exact_undo(arn_exact_state *s, uint32_t n_trail) {
 /* ---- rejecting a floor ---- */
 
 /* Where item `i` may lie if not at `floor`, in a packing from which nothing can be lowered:
- * on a wall, or on a neighbour that is still to be placed. Neighbours that are rejected
- * together with `i` are left out here. Sets *blocked if some neighbour may be in the way of
+ * on a neighbour that is still to be placed. Neighbours that are rejected together with `i`
+ * are left out here. Sets *blocked if some neighbour may be in the way of
  * lying at `floor`. */
 static int64_t next_rest(arn_exact_state *s, uint32_t i, int64_t floor, bool *blocked) {
     const arn_exact_model *m = s->model;
@@ -181,11 +181,6 @@ static int64_t next_rest(arn_exact_state *s, uint32_t i, int64_t floor, bool *bl
         if (lowest + m->size[j] < rest) rest = lowest + m->size[j];
     }
     s->work += end - m->neighbour_start[i];
-    for (uint32_t w = m->wall_start[i]; w < m->wall_start[i + 1]; w++) {
-        if (m->wall[w].end <= floor) continue;
-        if (m->wall[w].end < rest) rest = m->wall[w].end;
-        break;
-    }
     return rest == ARN_EXACT_PLACED ? rest : arn_exact_snap(m, i, rest);
 }
 

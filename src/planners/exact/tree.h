@@ -16,9 +16,11 @@
  *    There is always such a clique, the one with the lowest floor of all.
  *  - Otherwise every member u that could lie at h lies above, in x. Since it cannot be moved
  *    to h, some neighbour v is in the way, so lowest(v) < h + size(u). And since it cannot be
- *    lowered by one unit of its alignment, it is the first aligned address above the end of
- *    a wall or of an unplaced neighbour v, which is at least lowest(v) + size(v). Reject
- *    raises u to the least of these, and x remains in P of that child.
+ *    lowered by one unit of its alignment, u lies at the first place that it may take above
+ *    the end of an unplaced neighbour, at least lowest(v) + size(v) for some v. (If it lies
+ *    on a wall, then who is in the way at h, below the wall, ends at most where the wall
+ *    does, and the first place above that end is the same.) Reject raises u to the least
+ *    of these, and x remains in P of that child.
  *
  * With walls, gaps, alignment and edges nothing changes, as P(X), `lowest` and the argument
  * know only which items are neighbours. Since P(X) depends on nothing but the unplaced items
