@@ -1,0 +1,25 @@
+#!/bin/sh
+# Our planners beside their peers: what `make bench` runs.
+#
+#   sh bench/run.sh [--smoke] [--minutes N] [--limit SECONDS]
+#
+# Installs the peers into build/venv, runs bench/compare.py (a quarter of an hour; --smoke:
+# less than a minute) and makes tables and a plot of its results, which lie in build/bench.
+# BENCH_OUT=docs writes docs/benchmarks.md and docs/benchmarks.svg.
+set -eu
+cd "$(dirname "$0")/.."
+
+python=${PYTHON:-build/venv/bin/python}
+out=${BENCH_OUT:-build/bench}
+results=build/bench/results.jsonl
+
+# One by one: a peer that cannot be had must not keep the others away.
+grep -v '^#' bench/requirements.txt | while read -r peer; do
+    "$python" -m pip -q --disable-pip-version-check install "$peer" ||
+        echo "PEER MISSING: $peer cannot be installed; the results will say so" >&2
+done
+
+"$python" bench/compare.py --out "$results" "$@"
+"$python" bench/render.py "$results" --markdown "$out/benchmarks.md" --svg "$out/benchmarks.svg"
+cat "$out/benchmarks.md"
+echo "results: $results, $out/benchmarks.md, $out/benchmarks.svg" >&2
