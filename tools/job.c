@@ -454,6 +454,16 @@ exit_code job_run_again(tool_job *job, const tool_job *first, const tool_options
     return code == EXIT_FINE ? run_stages(job) : code;
 }
 
+exit_code job_look_at(tool_job *job, const tool_job *first, const void *data, size_t size,
+                      const tool_options *options) {
+    *job = (tool_job){.options = options, .input = first->input, .borrowed = true};
+    job->input.data = data;
+    job->input.size = size;
+    exit_code code = read_input(job);
+    if (code == EXIT_FINE) code = job_prepare(job);
+    return code == EXIT_FINE ? job_find_today(job) : code;
+}
+
 /* Where today's plan overlaps its size says nothing: a correct plan may have to be larger. */
 bool job_is_larger(const tool_job *job) {
     if (!job->today.plan || job->today.overlaps) return false;

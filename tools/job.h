@@ -20,16 +20,9 @@ typedef struct todays_plan {
     arenaut_lowering *own_lowering;
 } todays_plan;
 
-/* A memory that the file states for one of its methods: see memories.h. */
-typedef struct tool_memory {
-    uint32_t method, memory; /* as the file counts them, from 0 */
-    uint32_t pool;           /* of the planned problem; ARENAUT_NONE: nothing planned is there */
-    arenaut_device device;
-    uint64_t now, planned; /* bytes */
-} tool_memory;
-
+/* What the file states of its memories: see memories.h. */
 typedef struct memory_list {
-    tool_memory *rows; /* by method, then memory; NULL: the file states none */
+    arenaut_memory *rows; /* by method, then number; NULL: the file states none */
     size_t n;
     bool sized; /* `planned` is known, and the sums are those of the file */
     uint64_t now, planned, bound; /* in sum; what methods share counts once */
@@ -68,6 +61,10 @@ exit_code job_plan_with(tool_job *job, const char **refusal);
 exit_code job_run(tool_job *job, const char *path, const tool_options *options);
 /* The same on the bytes that another job has read, which stays open meanwhile. */
 exit_code job_run_again(tool_job *job, const tool_job *first, const tool_options *options);
+/* Reads these bytes as if they were the first job's file, and finds what they do today. They
+ * are borrowed, as is the path. */
+exit_code job_look_at(tool_job *job, const tool_job *first, const void *data, size_t size,
+                      const tool_options *options);
 void job_close(tool_job *job);
 
 /* Replays the program over tensors placed as `plan` says. EXIT_FINE, EXIT_NEGATIVE with

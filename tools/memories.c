@@ -88,16 +88,15 @@ static void list_rows(memory_list *list, const arenaut_program *now,
     list->rows = must_allocate(most, sizeof *list->rows);
     for (uint32_t m = 0; m < now->n_methods; m++) {
         const arenaut_method *a = &now->methods[m], *b = &planned->methods[m];
-        const uint32_t n = a->n_given_pools > b->n_given_pools ? a->n_given_pools
-                                                               : b->n_given_pools;
+        const uint32_t n =
+            a->n_given_pools > b->n_given_pools ? a->n_given_pools : b->n_given_pools;
         for (uint32_t k = 0; k < n && a->entry; k++) {
             const arenaut_method *stating = k < a->n_given_pools ? a : b;
-            const tool_memory row = {.method = m,
-                                     .memory = k,
-                                     .pool = ARENAUT_NONE,
-                                     .device = stating->given_pools[k].device,
-                                     .now = given_bytes(now, m, k),
-                                     .planned = given_bytes(planned, m, k)};
+            const arenaut_memory row = {.method = m,
+                                        .id = k,
+                                        .device = stating->given_pools[k].device,
+                                        .now = given_bytes(now, m, k),
+                                        .planned = given_bytes(planned, m, k)};
             if (row.now || row.planned) list->rows[list->n++] = row;
         }
     }
@@ -108,21 +107,7 @@ void list_memories(tool_job *job) {
     if (!program || !states_memories(program)) return;
     list_rows(&job->memories, program, program);
     if (!job->today.plan) return;
-    job->memories.now =
-        sum_memories(program, job->today.lowering, job->today.plan, NULL);
-}
-
-/* Which pool of the problem each row is in the written file. */
-static void note_pools(tool_job *job, const arenaut_program *written) {
-    uint32_t *first = index_memories(written);
-    uint32_t *pools = pools_of_memories(written, first, job->lowering, job->plan);
-    for (size_t i = 0; i < job->memories.n; i++) {
-        tool_memory *row = &job->memories.rows[i];
-        if (row->memory >= written->methods[row->method].n_given_pools) continue;
-        row->pool = pools[first[row->method] + row->memory];
-    }
-    free(pools);
-    free(first);
+    job->memories.now = sum_memories(program, job->today.lowering, job->today.plan, NULL);
 }
 
 /* The runtime may want more than the plan says, such as room behind it that a delegate reads;
@@ -150,9 +135,10 @@ static exit_code size_written(tool_job *job, const arenaut_text *bytes) {
         written.program->methods[m].entry = job->document.program->methods[m].entry;
     }
     list_rows(&job->memories, job->document.program, written.program);
-    note_pools(job, written.program);
     settle_sums(job, written.program);
     job->memories.sized = true;
+    job->result.memories = job->memories.rows;
+    job->result.n_memories = job->memories.n;
     arenaut_document_free(&written);
     return EXIT_FINE;
 }
@@ -176,20 +162,59 @@ exit_code size_memories(tool_job *job) {
     return code;
 }
 
+/* What the user asked of the plan is in the file now; the file must be right without it. */
+static tool_options without_wishes(const tool_options *options) {
+    tool_options plain = *options;
+    plain.method = plain.passes = plain.inplace = plain.dump_after = NULL;
+    plain.align.n = plain.pin.n = plain.pool.n = 0;
+    plain.capacity = NOT_GIVEN;
+    plain.preserve_inputs = plain.no_alloc_io = plain.hash = false;
+    return plain;
+}
+
+exit_code check_written(const tool_job *job) {
+    const tool_options plain = without_wishes(job->options);
+    tool_job written = {0};
+    arenaut_text bytes = {0};
+    arenaut_error err = {0};
+    exit_code code = EXIT_FINE;
+    if (job->document.format->write(&job->result, arenaut_text_sink(&bytes), NULL, &err)) {
+        code = complain_error(job->input.path, &err);
+    } else {
+        set_quiet(true); /* notes about the file were given already */
+        code = job_look_at(&written, job, bytes.bytes, bytes.size, &plain);
+        set_quiet(job->options->quiet);
+    }
+    if (code == EXIT_FINE && written.today.overlaps && job->options->method) {
+        code = complain(EXIT_NEGATIVE, job->input.path,
+                        "nothing is written: with only --method %s planned, the file would still "
+                        "be wrong: %s",
+                        job->options->method, written.today.finding.msg);
+    } else if (code == EXIT_FINE && written.today.overlaps) {
+        code = complain(EXIT_BUG, job->input.path,
+                        "the file with the plan in it did not pass the checker (a bug in arenaut: "
+                        "please report it): %s",
+                        written.today.finding.msg);
+    }
+    job_close(&written);
+    arenaut_text_free(&bytes);
+    return code;
+}
+
 /* With --pool the file's memories become the user's. Where one of today's is too large for
  * what takes its place, today's sizes are no measure. */
 static bool today_fits_pools(const tool_job *job) {
     for (size_t i = 0; i < job->memories.n && job->options->pool.n; i++) {
-        const tool_memory *row = &job->memories.rows[i];
-        const bool exists = row->memory < job->problem->n_pools;
-        if (row->now && (!exists || row->now > job->problem->pool[row->memory].capacity)) {
+        const arenaut_memory *row = &job->memories.rows[i];
+        const bool exists = row->id < job->problem->n_pools;
+        if (row->now && (!exists || row->now > job->problem->pool[row->id].capacity)) {
             return false;
         }
     }
     return true;
 }
 
-const tool_memory *memory_that_grows(const tool_job *job) {
+const arenaut_memory *memory_that_grows(const tool_job *job) {
     const memory_list *list = &job->memories;
     if (!list->sized || job->today.overlaps || !today_fits_pools(job)) return NULL;
     for (size_t i = 0; i < list->n; i++) {
@@ -207,13 +232,13 @@ bool some_memory_shrinks(const tool_job *job) {
     return false;
 }
 
-void describe_memory(const tool_job *job, const tool_memory *memory, arenaut_text *out) {
+void describe_memory(const tool_job *job, const arenaut_memory *memory, arenaut_text *out) {
     const char *name = job->document.program->methods[memory->method].name;
     if (name)
         text_put_clean(out, shortened(name).text);
     else
         text_printf(out, "method %" PRIu32, memory->method);
-    text_printf(out, ", memory %" PRIu32, memory->memory + 1);
+    text_printf(out, ", memory %" PRIu32, memory->id + 1);
     if (memory->device.type || memory->device.index) {
         text_printf(out, " (device %u.%u)", (unsigned)memory->device.type,
                     (unsigned)memory->device.index);
@@ -225,7 +250,7 @@ void put_memories(const tool_job *job, const char *indent, arenaut_text *out) {
     text_table table;
     table_begin(&table, "llrrrrr");
     for (size_t i = 0; i < list->n; i++) {
-        const tool_memory *row = &list->rows[i];
+        const arenaut_memory *row = &list->rows[i];
         arenaut_text what = {0};
         describe_memory(job, row, &what);
         table_cellf(&table, "%s%-9s", indent, i ? "" : "memories");

@@ -19,13 +19,17 @@ void set_given_arenas(const tool_job *job, const arenaut_lowering *lowering, are
  * memory. Does nothing for a file that states none, or without a plan. */
 exit_code size_memories(tool_job *job);
 
+/* Writes the file in memory once more, and holds what is in it against all its methods, as if
+ * it came from somebody else: nothing is written anywhere before this has passed. */
+exit_code check_written(const tool_job *job);
+
 /* The first memory that the plan would let grow although nothing asks for that; NULL if
  * there is none. */
-const tool_memory *memory_that_grows(const tool_job *job);
+const arenaut_memory *memory_that_grows(const tool_job *job);
 bool some_memory_shrinks(const tool_job *job);
 
 /* "forward, memory 1". */
-void describe_memory(const tool_job *job, const tool_memory *memory, arenaut_text *out);
+void describe_memory(const tool_job *job, const arenaut_memory *memory, arenaut_text *out);
 
 /* The lines of a table: one for each memory, with what it is now and what it would be. */
 void put_memories(const tool_job *job, const char *indent, arenaut_text *out);

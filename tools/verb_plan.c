@@ -205,6 +205,8 @@ static exit_code write_plan(planning *p) {
     if (code != EXIT_FINE) return code;
     decide(p);
     if (p->reason) return EXIT_FINE;
+    if (kind_is_model(p->kind) && p->job.memories.rows) code = check_written(&p->job);
+    if (code != EXIT_FINE) return code;
     code = write_output(&p->job, p->kind, NULL, p->output, options->force, &p->written);
     p->wrote = code == EXIT_FINE;
     return code;

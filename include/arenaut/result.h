@@ -19,6 +19,14 @@ typedef enum arenaut_scratch_knowledge {
     ARENAUT_SCRATCH_UNKNOWN, /* an op of the target's list occurs, without sizes */
 } arenaut_scratch_knowledge;
 
+/* A memory that the file states for one of its methods (arenaut_given_pool), and what it
+ * becomes once the plan is in the file. */
+typedef struct arenaut_memory {
+    uint32_t method, id; /* as the program counts them, from 0 */
+    arenaut_device device;
+    uint64_t now, planned; /* bytes */
+} arenaut_memory;
+
 typedef struct arenaut_result {
     const char *path;      /* as the user named it; never NULL */
     const char *format;    /* the name of its format */
@@ -32,6 +40,8 @@ typedef struct arenaut_result {
     const arenaut_plan *plan;         /* NULL before planning */
     const arenaut_plan *baseline;     /* what the runtime does today; NULL if unknown */
     arenaut_scratch_knowledge scratch;
+    const arenaut_memory *memories; /* NULL: the file states none, or it is not known */
+    size_t n_memories;
     double seconds; /* spent planning, as measured by the caller; < 0: not measured */
 } arenaut_result;
 

@@ -19,7 +19,8 @@ static bool plan_json_recognise(const uint8_t *data, size_t size) {
     XX(R_SCHEMA, "schema") XX(R_VERSION, "version") XX(R_INPUT, "input")     \
     XX(R_RESULT, "result") XX(R_BASELINE, "baseline") XX(R_POOLS, "pools")   \
     XX(R_BUFFERS, "buffers") XX(R_EDGES, "edges") XX(R_RESERVED, "reserved") \
-    XX(R_SCRATCH, "scratch") XX(R_WITNESS, "witness") XX(R_PEAK, "peak")
+    XX(R_SCRATCH, "scratch") XX(R_WITNESS, "witness") XX(R_PEAK, "peak")     \
+    XX(R_MEMORIES, "memories")
 enum { ROOT_KEYS(ARN_KEY_ENUM) R_KEYS };
 static const char *const root_keys[] = {ROOT_KEYS(ARN_KEY_TEXT)};
 
@@ -165,6 +166,26 @@ static void put_result(arn_problem_printer *out, const arenaut_result *result) {
     arn_puts(w, "}");
 }
 
+/* What the file says of its methods' memories, counted from 0 like pools. */
+static void put_memories(arn_problem_printer *out, const arenaut_result *result) {
+    arn_writer *w = &out->writer;
+    if (!result->memories) return;
+    arn_puts(w, ",\n  \"memories\": [");
+    for (size_t i = 0; i < result->n_memories; i++) {
+        const arenaut_memory *memory = &result->memories[i];
+        bool begun = true;
+        arn_puts(w, i ? ",\n    {\"method\": " : "\n    {\"method\": ");
+        arn_put_method_ref(out, memory->method);
+        arn_put_size_member(w, &begun, "id", memory->id);
+        arn_put_key(w, &begun, "device");
+        arn_put_device(w, memory->device);
+        arn_put_size_member(w, &begun, "now", memory->now);
+        arn_put_size_member(w, &begun, "planned", memory->planned);
+        arn_puts(w, "}");
+    }
+    arn_puts(w, "]");
+}
+
 static void put_ids(arn_writer *writer, const uint32_t *ids, uint32_t n) {
     arn_puts(writer, "[");
     for (uint32_t i = 0; i < n; i++) arn_putf(writer, "%s%" PRIu32, i ? ", " : "", ids[i]);
@@ -217,6 +238,7 @@ static void put_plan(arn_problem_printer *out, const arenaut_result *result,
     arn_put_text_member(&out->writer, &begun, "version", arenaut_version());
     put_input(out, result);
     put_result(out, result);
+    put_memories(out, result);
     arn_put_pools(out);
     arn_put_buffers(out);
     arn_put_edges(out);
