@@ -188,11 +188,9 @@ static void put_step_numbers(svg *s) {
     const uint64_t step = arn_nice_step(range / 12 + 1);
     for (uint64_t at = 0; at < range; at += step) {
         const int64_t t = (int64_t)((uint64_t)s->picture.first + at);
-        char text[24];
         const arn_label number = arn_commas(t < 0 ? (uint64_t)0 - (uint64_t)t : (uint64_t)t);
-        text[0] = '-';
-        strncpy(text + 1, number.text, sizeof text - 2);
-        text[sizeof text - 1] = '\0';
+        char text[1 + sizeof number.text] = "-";
+        memcpy(text + 1, number.text, sizeof number.text);
         put_text(s, LEFT + arn_picture_x(&s->picture, t, PLOT), s->y + 130, "soft small", "middle",
                  t < 0 ? text : text + 1);
         if (at > UINT64_MAX - step) break;
