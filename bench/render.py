@@ -118,7 +118,7 @@ def shown(results, problem, contestant):
 def short(reason):
     for sign, text in (("MemoryError", "no memory"), ("out of time", "no answer"),
                        ("no plan within", "no answer"), ("adjacency", "refused"),
-                       ("budget", "refused"), ("stopped", "no answer"), ("refuse", "refused")):
+                       ("budget", "refused"), ("too many", "refused"), ("stopped", "no answer"), ("refuse", "refused")):
         if sign in reason:
             return text
     return "failed"
