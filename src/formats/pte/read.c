@@ -135,7 +135,7 @@ static arenaut_status read_pools(arn_pte_reader *r) {
                   sizeof *r->pools)) {
         return arn_no_memory(r->err);
     }
-    memset(r->pools, 0, r->n_pools * sizeof *r->pools);
+    if (r->n_pools > 0) memset(r->pools, 0, r->n_pools * sizeof *r->pools);
     for (uint32_t i = 0; i < r->n_pools; i++) {
         const size_t at = sizes.at + 8 * ((size_t)i + 1);
         for (unsigned k = 0; k < 8; k++) r->pools[i].bytes |= (uint64_t)fb->data[at + k] << (8 * k);
@@ -308,6 +308,7 @@ static arenaut_status read_chains(arn_pte_reader *r) {
 }
 
 static arenaut_status read_method(arn_pte_reader *r, arn_fb_table plan) {
+    const uint32_t first_tensor = r->program->n_tensors;
     r->plan = plan;
     arn_pte_now(r, NULL, 0);
     arenaut_status st = arn_pte_charge(r, 1, 2 * sizeof(arenaut_method));
@@ -325,6 +326,7 @@ static arenaut_status read_method(arn_pte_reader *r, arn_fb_table plan) {
     r->operators = arn_fb_vector_field(&r->model.fb, plan, PLAN_OPERATORS, 4);
     r->delegates = arn_fb_vector_field(&r->model.fb, plan, PLAN_DELEGATES, 4);
     if (st == ARENAUT_OK) st = read_values(r);
+    if (st == ARENAUT_OK) st = arn_pte_find_alignment(r, first_tensor);
     if (st == ARENAUT_OK) st = read_io(r);
     if (st == ARENAUT_OK) st = read_chains(r);
     return st == ARENAUT_OK ? arn_pte_status(r) : st;

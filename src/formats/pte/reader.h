@@ -79,6 +79,9 @@ arenaut_status arn_pte_push(arn_pte_reader *r, arn_pte_ids *to, uint32_t id);
  * before a list keep their numbers. */
 arenaut_status arn_pte_append(arn_pte_reader *r, const arn_pte_value *value, arn_pte_ids *to);
 
+/* alignment.c: finds the alignment of the method's tensors, those from `first_tensor` on. */
+arenaut_status arn_pte_find_alignment(arn_pte_reader *r, uint32_t first_tensor);
+
 /* Each adds one thing to the program. */
 arenaut_status arn_pte_read_tensor(arn_pte_reader *r, uint32_t index);
 arenaut_status arn_pte_read_instruction(arn_pte_reader *r, arn_fb_table table, const char *source);
