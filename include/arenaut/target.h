@@ -38,7 +38,9 @@ typedef struct arenaut_target {
     bool merge_calls;          /* a method called from several places keeps its tensors from
                                 * its first call to its last; what is read but never written
                                 * is alive from before the first step */
-    bool arena_per_method;     /* each method has an arena of its own */
+    bool arena_per_method;     /* each method has an arena of its own, but for what they share */
+    bool keep_memories;        /* tensors stay in the arena of their method (given_pool) in which
+                                * the file places them */
     const char *incumbent;     /* the planner that the runtime itself uses */
     bool plan_in_file;         /* the runtime obeys a plan held in the file */
     const arenaut_scratch_rule *scratch;   /* ends with op == NULL; NULL: no op asks */

@@ -7,18 +7,58 @@
 #include "core/sort.h"
 #include "passes/lower/lower.h"
 
+/* What tells the pools apart that storages need. */
 typedef struct place {
     const arenaut_program *program;
     bool per_method;
+    uint32_t n_memories; /* arenas that a method states, at most; 0: they do not count */
+    bool *shared;        /* per storage: it is of several methods */
+    bool *joint;         /* per memory: some storage in it is */
 } place;
 
-/* The order of pools, and which storages share one: device, then method. */
+/* The arena of its method that a storage stays in. */
+static uint32_t memory_of(const place *p, uint32_t storage) {
+    const uint32_t given = p->program->tensors[storage].given_pool;
+    return given < p->n_memories ? given : ARENAUT_NONE;
+}
+
+/* The method whose arena it is. A memory in which methods share something is one for all of
+ * them, so that what they share has one offset; other memory is shared by itself. */
+static uint32_t method_of(const place *p, uint32_t storage) {
+    const uint32_t memory = memory_of(p, storage);
+    const bool shared = memory == ARENAUT_NONE ? p->shared[storage] : p->joint[memory];
+    return p->per_method && !shared ? p->program->tensors[storage].method : ARENAUT_NONE;
+}
+
+/* The order of pools, and which storages share one: device, memory, then method. */
 static int compare(const place *p, uint32_t a, uint32_t b) {
-    const arenaut_tensor *ta = &p->program->tensors[a], *tb = &p->program->tensors[b];
-    if (ta->device.type != tb->device.type) return ta->device.type < tb->device.type ? -1 : 1;
-    if (ta->device.index != tb->device.index) return ta->device.index < tb->device.index ? -1 : 1;
-    if (!p->per_method || ta->method == tb->method) return 0;
-    return ta->method < tb->method ? -1 : 1;
+    const arenaut_device da = p->program->tensors[a].device, db = p->program->tensors[b].device;
+    const uint32_t key_a[] = {da.type, da.index, memory_of(p, a), method_of(p, a)};
+    const uint32_t key_b[] = {db.type, db.index, memory_of(p, b), method_of(p, b)};
+    for (int i = 0; i < 4; i++) {
+        if (key_a[i] != key_b[i]) return key_a[i] < key_b[i] ? -1 : 1;
+    }
+    return 0;
+}
+
+static bool find_shared(const arn_lower *lower, arn_region *region, place *p) {
+    const arenaut_program *program = lower->program;
+    for (uint32_t m = 0; m < program->n_methods && lower->target->keep_memories; m++) {
+        const uint32_t n = program->methods[m].n_given_pools;
+        if (n > p->n_memories) p->n_memories = n;
+    }
+    p->shared = arn_region_allocate(region, program->n_tensors, sizeof *p->shared);
+    p->joint = arn_region_allocate(region, p->n_memories, sizeof *p->joint);
+    if (!p->shared || !p->joint) return false;
+    for (uint32_t t = 0; t < program->n_tensors; t++) p->shared[t] = false;
+    for (uint32_t k = 0; k < p->n_memories; k++) p->joint[k] = false;
+    for (uint32_t t = 0; t < program->n_tensors; t++) {
+        const uint32_t s = lower->storage.of[t], memory = memory_of(p, s);
+        if (program->tensors[t].method == program->tensors[s].method) continue;
+        p->shared[s] = true;
+        if (memory != ARENAUT_NONE) p->joint[memory] = true;
+    }
+    return true;
 }
 
 static bool place_before(const void *context, uint32_t a, uint32_t b) {
@@ -34,17 +74,21 @@ static void name_pool(const place *p, uint32_t storage, char *name, size_t size)
         used += (size_t)snprintf(name + used, size - used, ".device%u.%u", (unsigned)device.type,
                                  (unsigned)device.index);
     }
-    if (p->per_method && p->program->n_methods > 1 && tensor->method != ARENAUT_NONE) {
-        snprintf(name + used, size - used, ".method%" PRIu32, tensor->method);
+    if (memory_of(p, storage) != ARENAUT_NONE && memory_of(p, storage) > 0) {
+        used += (size_t)snprintf(name + used, size - used, ".memory%" PRIu32,
+                                 memory_of(p, storage) + 1);
+    }
+    if (p->program->n_methods > 1 && method_of(p, storage) != ARENAUT_NONE) {
+        snprintf(name + used, size - used, ".method%" PRIu32, method_of(p, storage));
     }
 }
 
 /* One unlimited pool for each place that a storage needs. */
 static arenaut_status own_pools(arn_lower *lower, arenaut_problem *problem) {
     const arenaut_program *p = lower->program;
-    const place context = {p, lower->target->arena_per_method};
+    place context = {.program = p, .per_method = lower->target->arena_per_method};
     uint32_t *ids = arn_region_allocate(&lower->scratch, p->n_tensors, 2 * sizeof *ids);
-    if (!ids) return arn_no_memory(lower->err);
+    if (!ids || !find_shared(lower, &lower->scratch, &context)) return arn_no_memory(lower->err);
     uint32_t n = 0;
     for (uint32_t t = 0; t < p->n_tensors; t++) {
         if (arn_has_buffer(lower, t)) ids[n++] = t;

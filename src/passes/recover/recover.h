@@ -1,0 +1,60 @@
+/* What the parts of the pass recover-aliases share: holders.c asks whose bytes a tensor
+ * finds in its place, clusters.c makes those of one memory views of one tensor;
+ * ../recover_aliases.c says what follows. */
+#ifndef ARN_PASSES_RECOVER_H
+#define ARN_PASSES_RECOVER_H
+
+#include <arenaut/program.h>
+
+#include "core/memory.h"
+
+enum { ARN_MAX_RECOVER_WORK = 1 << 27 };
+
+/* Facts about a tensor. */
+enum {
+    ARN_TOUCHED = 1 << 0, /* by an op or as an argument, seen in the order of the ops */
+    ARN_MOVED_TO = 1 << 1,
+    ARN_READ = 1 << 2,
+    ARN_GIVEN = 1 << 3, /* an input of its method, which so has bytes from the start */
+};
+
+typedef struct arn_recover {
+    arenaut_program *program;
+    arn_region region;
+    arenaut_error *err;
+    uint8_t *facts;      /* per tensor */
+    uint32_t *cluster;   /* per tensor: another of its memory, towards the one that stands for
+                          * all; itself: it stands for them */
+    uint64_t *position;  /* per tensor: where the file places it */
+    uint32_t *found;     /* what arn_find_holders found, each once */
+    uint32_t *found_for; /* per tensor: the last question it was found for */
+    uint32_t n_found, question;
+    uint64_t work;
+
+    /* Of the method at work, per op and its end: */
+    uint32_t method;
+    uint32_t *before_start, *before; /* the ops that come before it */
+    uint32_t *asked;                 /* the last question that came by */
+    bool *waiting;                   /* it is on the stack */
+    uint64_t *low, *high;            /* the bytes that were open then */
+    uint32_t *stack;
+} arn_recover;
+
+/* Gets ready for questions about a method. False if there is no memory. */
+bool arn_begin_method(arn_recover *r, uint32_t method);
+
+/* Which tensors' bytes may lie in `tensor`'s place when op `at` of its method is reached
+ * (n_ops: its end): fills r->found. *open: on some way, nobody's, at least in part. */
+arenaut_status arn_find_holders(arn_recover *r, uint32_t tensor, uint32_t at, bool *open);
+
+/* Whether the file places the tensor, and its place is what is read and written. */
+bool arn_is_placed(const arn_recover *r, uint32_t tensor);
+
+uint32_t arn_cluster_of(arn_recover *r, uint32_t tensor);
+void arn_join(arn_recover *r, uint32_t a, uint32_t b);
+/* Turns clusters into views. */
+arenaut_status arn_make_views(arn_recover *r);
+/* Arenas that hold nothing but state are one block, the same in every method. */
+arenaut_status arn_keep_state_arenas(arn_recover *r);
+
+#endif

@@ -1,0 +1,189 @@
+/* recover-aliases: finds in programs that already have a plan what their exporter knew and
+ * did not write down.
+ *
+ * Some exporters drop an op that only renames memory, and give its result the place of its
+ * operand instead; and they do not say which tensors keep their bytes from call to call.
+ * Both show in the order of the ops and the places together: a tensor that is read although
+ * nobody wrote it is another name of those whose bytes lie there, or, if there are none,
+ * state. Programs whose methods state no arenas are left as they are. */
+#include <arenaut/pass.h>
+
+#include "core/fail.h"
+#include "ir/store.h"
+#include "passes/recover/recover.h"
+
+static void make_state(arn_recover *r, uint32_t tensor) {
+    r->program->tensors[tensor].cls = ARENAUT_STATE;
+}
+
+/* Whether it is worth asking what the tensor holds when it is first touched. */
+static bool is_open(const arn_recover *r, uint32_t tensor) {
+    const arenaut_tensor *t = &r->program->tensors[tensor];
+    return arn_is_placed(r, tensor) && t->method == r->method &&
+           !(r->facts[tensor] & (ARN_TOUCHED | ARN_GIVEN));
+}
+
+/* Something reads the tensor that nothing has written yet. */
+static arenaut_status ask(arn_recover *r, uint32_t tensor, uint32_t at) {
+    bool open;
+    const arenaut_status st = arn_find_holders(r, tensor, at, &open);
+    if (st != ARENAUT_OK) return st;
+    for (uint32_t i = 0; i < r->n_found; i++) arn_join(r, tensor, r->found[i]);
+    if (r->n_found == 0) make_state(r, tensor);
+    return ARENAUT_OK;
+}
+
+static arenaut_status read_all(arn_recover *r, const arenaut_op *op, uint32_t at) {
+    arenaut_status st = ARENAUT_OK;
+    for (uint32_t i = 0; i < op->n_inputs && st == ARENAUT_OK; i++) {
+        const uint32_t t = op->inputs[i];
+        if (t == ARENAUT_NONE) continue;
+        if (is_open(r, t)) st = ask(r, t, at);
+        r->facts[t] |= ARN_TOUCHED | ARN_READ;
+    }
+    return st;
+}
+
+/* A view that is still an op makes its result stand where its operand is. */
+static void join_view(arn_recover *r, const arenaut_op *op) {
+    const uint32_t from = op->n_inputs ? op->inputs[0] : ARENAUT_NONE;
+    const uint32_t to = op->n_outputs ? op->outputs[0] : ARENAUT_NONE;
+    if (from == ARENAUT_NONE || to == ARENAUT_NONE || from == to) return;
+    if (!arn_is_placed(r, from) || !is_open(r, to)) return;
+    if (r->program->tensors[from].given_pool != r->program->tensors[to].given_pool) return;
+    r->position[to] = r->position[from];
+    arn_join(r, from, to);
+}
+
+/* Whether a later op of the method updates the tensor: then it held something before. */
+static bool is_updated_after(const arn_recover *r, uint32_t tensor, uint32_t at) {
+    const arenaut_method *m = &r->program->methods[r->method];
+    for (uint32_t i = m->first_op + at + 1; i < m->first_op + m->n_ops; i++) {
+        const arenaut_op *op = &r->program->ops[i];
+        for (uint32_t k = 0; k < op->n_outputs; k++) {
+            if (op->outputs[k] == tensor) return op->kind == ARENAUT_OP_IN_PLACE;
+        }
+    }
+    return false;
+}
+
+/* An argument of a delegate that nothing has touched is its result, unless it is for certain
+ * a view: those have the size, type and place of what they are of. */
+static arenaut_status is_result(arn_recover *r, uint32_t tensor, uint32_t at, bool *result) {
+    const arenaut_tensor *t = &r->program->tensors[tensor];
+    bool open, same = true;
+    const arenaut_status st = arn_find_holders(r, tensor, at, &open);
+    if (st != ARENAUT_OK) return st;
+    for (uint32_t i = 0; i < r->n_found; i++) {
+        const arenaut_tensor *holder = &r->program->tensors[r->found[i]];
+        same = same && holder->bytes == t->bytes && holder->dtype == t->dtype &&
+               r->position[r->found[i]] == r->position[tensor];
+    }
+    const bool view = r->n_found > 0 && same && !open;
+    for (uint32_t i = 0; i < r->n_found && view; i++) arn_join(r, tensor, r->found[i]);
+    r->work += r->program->methods[r->method].n_ops;
+    const bool state = r->n_found == 0 && is_updated_after(r, tensor, at);
+    if (state) make_state(r, tensor);
+    *result = !view && !state;
+    return ARENAUT_OK;
+}
+
+/* Files list all arguments of a delegate alike: results become outputs. */
+static arenaut_status split_arguments(arn_recover *r, arenaut_op *op, uint32_t at) {
+    const size_t n = (size_t)op->n_inputs + op->n_outputs;
+    uint32_t *inputs = arenaut_program_alloc(r->program, (n + 1) * sizeof *inputs);
+    uint32_t *outputs = arenaut_program_alloc(r->program, (n + 1) * sizeof *outputs);
+    uint32_t n_inputs = 0, n_outputs = 0;
+    if (!inputs || !outputs) return arn_no_memory(r->err);
+    for (uint32_t i = 0; i < op->n_outputs; i++) outputs[n_outputs++] = op->outputs[i];
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        const uint32_t t = op->inputs[i];
+        bool result = false;
+        if (t != ARENAUT_NONE && is_open(r, t) && r->program->tensors[t].cls != ARENAUT_STATE &&
+            !r->program->tensors[t].qualified_name) {
+            const arenaut_status st = is_result(r, t, at, &result);
+            if (st != ARENAUT_OK) return st;
+        }
+        if (result) outputs[n_outputs++] = t;
+        else inputs[n_inputs++] = t;
+        if (t != ARENAUT_NONE && !result) r->facts[t] |= ARN_TOUCHED | ARN_READ;
+    }
+    op->inputs = inputs;
+    op->n_inputs = n_inputs;
+    op->outputs = outputs;
+    op->n_outputs = n_outputs;
+    return ARENAUT_OK;
+}
+
+static arenaut_status visit(arn_recover *r, uint32_t at) {
+    arenaut_op *op = &r->program->ops[r->program->methods[r->method].first_op + at];
+    arenaut_status st = ARENAUT_OK;
+    if (op->kind == ARENAUT_OP_DELEGATE) st = split_arguments(r, op, at);
+    else st = read_all(r, op, at);
+    if (op->kind == ARENAUT_OP_VIEW) join_view(r, op);
+    for (uint32_t i = 0; i < op->n_outputs; i++) {
+        if (op->outputs[i] != ARENAUT_NONE) r->facts[op->outputs[i]] |= ARN_TOUCHED;
+    }
+    return st;
+}
+
+static arenaut_status visit_method(arn_recover *r, uint32_t method) {
+    const arenaut_method *m = &r->program->methods[method];
+    arenaut_status st = ARENAUT_OK;
+    if (!arn_begin_method(r, method)) return arn_no_memory(r->err);
+    for (uint32_t i = 0; i < m->n_inputs; i++) r->facts[m->inputs[i]] |= ARN_GIVEN;
+    for (uint32_t i = 0; i < m->n_ops; i++) {
+        const arenaut_op *op = &r->program->ops[m->first_op + i];
+        if (op->kind == ARENAUT_OP_MOVE) r->facts[op->outputs[0]] |= ARN_MOVED_TO;
+    }
+    for (uint32_t i = 0; i < m->n_ops && st == ARENAUT_OK; i++) st = visit(r, i);
+    for (uint32_t i = 0; i < m->n_outputs && st == ARENAUT_OK; i++) {
+        const uint32_t t = m->outputs[i];
+        if (is_open(r, t)) st = ask(r, t, m->n_ops);
+        r->facts[t] |= ARN_TOUCHED | ARN_READ;
+    }
+    return st;
+}
+
+static bool allocate(arn_recover *r) {
+    const uint32_t n = r->program->n_tensors;
+    r->facts = arn_region_allocate(&r->region, n, sizeof *r->facts);
+    r->cluster = arn_region_allocate(&r->region, n, sizeof *r->cluster);
+    r->position = arn_region_allocate(&r->region, n, sizeof *r->position);
+    r->found = arn_region_allocate(&r->region, n, sizeof *r->found);
+    r->found_for = arn_region_allocate(&r->region, n, sizeof *r->found_for);
+    if (!r->facts || !r->cluster || !r->position || !r->found || !r->found_for) return false;
+    for (uint32_t t = 0; t < n; t++) {
+        r->facts[t] = 0;
+        r->cluster[t] = t;
+        r->position[t] = r->program->tensors[t].given_offset;
+        r->found_for[t] = 0;
+    }
+    return true;
+}
+
+static arenaut_status recover_run(arenaut_program *p, const arenaut_pass_options *options,
+                                  arenaut_error *err) {
+    (void)options;
+    arn_recover r = {.program = p, .err = err};
+    bool any = false;
+    for (uint32_t m = 0; m < p->n_methods; m++) any = any || p->methods[m].n_given_pools > 0;
+    if (!any) return ARENAUT_OK;
+    arn_region_init(&r.region, arn_program_allocator(p));
+    arenaut_status st = allocate(&r) ? ARENAUT_OK : arn_no_memory(err);
+    for (uint32_t m = 0; m < p->n_methods && st == ARENAUT_OK; m++) {
+        if (p->methods[m].n_given_pools > 0) st = visit_method(&r, m);
+    }
+    if (st == ARENAUT_OK) st = arn_make_views(&r);
+    if (st == ARENAUT_OK) st = arn_keep_state_arenas(&r);
+    arn_region_free(&r.region);
+    return st;
+}
+
+extern const arenaut_pass arn_pass_recover_aliases;
+const arenaut_pass arn_pass_recover_aliases = {
+    .name = "recover-aliases",
+    .summary = "finds views and state in programs that hold a plan of all their tensors",
+    .by_default = true,
+    .run = recover_run,
+};
