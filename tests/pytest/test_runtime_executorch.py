@@ -1,0 +1,257 @@
+"""Planned .pte files in the stock ExecuTorch runtime: less memory, the same bytes of every
+output and of what each op leaves behind."""
+
+import os
+import subprocess
+
+import pytest
+from conftest import COMMAND, CORPUS, DATA, corpus_params
+
+torch = pytest.importorskip("torch", reason="the stock wheels are not installed: make venv")
+import make_pte  # noqa: E402
+import pte_runtime  # noqa: E402
+from test_pte_models import error_against_eager, several_inputs  # noqa: E402
+
+# Programs with state: their methods, and whether these work in the same arenas.
+STATE = {
+    "counter": (("forward",), ("keep",)),
+    "kv_decoder": (("forward",), ("keep",)),
+    "kvllama": (("forward",), ("keep",)),
+    "train_joint": (("forward",), ("keep",)),
+    "two_methods": (("add", "scale"), ("keep", "share")),
+    "twomethods_shared": (("step", "get", "reset", "step"), ("keep", "share")),
+    "twomethods_unshared": (("step", "get", "reset", "step"), ("keep",)),
+}
+# The runtime refuses them as they are: no kernels for in-place ops.
+NO_KERNELS = {"elemchain_reinplace", "kvllama_reinplace"}
+# Their weights lie in files of their own, which are no part of the corpus.
+NO_WEIGHTS = {"efficientnet_b0", "inception_v3", "mobilenetv2_100", "mobilenetv3_small_100",
+              "resnet18", "vit_tiny"}
+# As exported they compute something wrong, so that a right plan changes the outputs.
+OVERLAPPING = {"two_conditions", "twocond"}
+
+OWN = [pytest.param(path, id=path.stem) for path in sorted((DATA / "pte").glob("*.pte"))]
+ALL = OWN + corpus_params("pte/*.pte")
+RUNNABLE = OWN + corpus_params("pte/*.pte", without=NO_KERNELS | NO_WEIGHTS)
+RIGHT = [param for param in RUNNABLE if param.id not in OVERLAPPING]
+
+# (today, planned): bytes of all planned memories.
+FIGURES = {
+    "vit_tiny": (2141488, 1700320),
+    "inception_v3": (13723904, 11063808),
+    "mobilenetv3_small_100": (4898816, 4104096),
+    "mobilenetv2_100": (9936896, 9633792),
+    "efficientnet_b0": (14753792, 14450688),
+    "gradout": (5264, 4112),
+    "kvllama": (100352, 99840),
+    "cond": (6176, 5136),
+    "twocond": (2592, 2560),
+    "elemchain": (49152, 49152),
+    "cnn_xnnpack_mixed": (57408, 57408),
+}
+IN_PLACE = {"elemchain": (49152, 32768), "elementwise_chain": (12288, 8192)}
+
+
+class Planned:
+    """A program, what the command says about it, and the file that it then is."""
+
+    def __init__(self, run, path, folder, *options):
+        self.path, self.output = path, folder / f"{path.stem}.pte"
+        self.document = run("plan", path, "-o", self.output, *options)
+        self.result, self.baseline = self.document["result"], self.document["baseline"]
+        self.written = self.output.exists()
+
+    @property
+    def file(self):
+        """Where nothing better exists nothing is written: the file is then as it was."""
+        return self.output if self.written else self.path
+
+
+@pytest.fixture(scope="module")
+def planned(arenaut_json, tmp_path_factory):
+    """Plans a program; each one once."""
+    done = {}
+
+    def plan(path, *options):
+        if (path, options) not in done:
+            done[path, options] = Planned(arenaut_json, path, tmp_path_factory.mktemp(path.stem),
+                                          *options)
+        return done[path, options]
+
+    return plan
+
+
+def run(path, model, **options):
+    methods, modes = STATE.get(model.stem, (("forward",), ()))
+    return pte_runtime.run(path, methods, modes=modes, **options)
+
+
+def first_difference(original, other, model, **options):
+    """None if all ops leave the same bytes in every call, else (call, op, its position)."""
+    one, two = (run(path, model, **options)["calls"] for path in (original, other))
+    for number, (a, b) in enumerate(zip(one, two)):
+        assert a["method"] == b["method"] and a["ran"] == b["ran"]
+        for position, (made, found) in enumerate(zip(a["made"], b["made"])):
+            if made != found:
+                return number, made[0], position
+        if a["outputs"] != b["outputs"]:
+            return number, "outputs", None
+    return None if len(one) == len(two) else (min(len(one), len(two)), "calls", None)
+
+
+def total(sizes):
+    return sum(sum(method) for method in sizes.values())
+
+
+@pytest.mark.parametrize("path", RUNNABLE)
+def test_the_runtime_reports_the_planned_memories(planned, path):
+    model = planned(path)
+    before, after = (run(file, path, calls=1)["sizes"] for file in (path, model.file))
+    assert total(before) == model.baseline["arena"]
+    if model.written:
+        assert total(after) == model.result["arena"]
+    assert path.stem in OVERLAPPING or all(
+        new <= old for method in before for old, new in zip(before[method], after[method]))
+
+
+@pytest.mark.parametrize("path", ALL)
+def test_plans_are_proven_minimal(planned, path):
+    result, baseline = planned(path).result, planned(path).baseline
+    assert result["status"] == "optimal"
+    assert result["arena"] == result["lower_bound"] <= baseline["arena"]
+
+
+@pytest.mark.parametrize("path", [param for param in ALL if param.id in FIGURES])
+def test_figures(planned, path):
+    model = planned(path)
+    assert (model.baseline["arena"], model.result["arena"]) == FIGURES[path.stem]
+
+
+@pytest.mark.parametrize("path", RIGHT)
+@pytest.mark.parametrize("fill", pte_runtime.FILLS)
+def test_every_op_leaves_the_same_bytes(planned, path, fill):
+    model = planned(path)
+    assert not model.written or first_difference(path, model.file, path, fill=fill) is None
+
+
+@pytest.mark.parametrize("path", RIGHT)
+def test_python_gives_the_same_outputs(planned, path):
+    """Through the bindings of the wheel, which make the arenas themselves."""
+    model = planned(path)
+    if not model.written or path.stem not in [make.__name__ for make in make_pte.MODELS]:
+        pytest.skip("nothing was written" if not model.written else
+                    "inputs are known for our own programs only; the runner has run it")
+    one, other = (pte_runtime.Python(file.read_bytes()) for file in (path, model.file))
+    for method in getattr(make_pte, path.stem)().methods:
+        for inputs in several_inputs(path.stem, method):
+            assert pte_runtime.same_bits(one.call(*inputs, method=method),
+                                         other.call(*inputs, method=method))
+
+
+@pytest.mark.parametrize("batch", [1, 5, 12])
+def test_every_batch_within_the_bound_fits(planned, batch):
+    path = DATA / "pte" / "dynamic_batch.pte"
+    inputs = make_pte.values((batch, 16))
+    one, other = (pte_runtime.Python(file.read_bytes()).call(inputs)
+                  for file in (path, planned(path).file))
+    assert one[0].shape == (batch, 4)
+    assert pte_runtime.same_bits(one, other)
+
+
+@pytest.mark.parametrize("path", [p for p in RUNNABLE if p.id in OVERLAPPING])
+def test_check_names_conditions_that_overwrite_each_other(arenaut, planned, path):
+    """With the method, and the tensors by name."""
+    said = arenaut("check", path, exit=1)
+    assert "forward" in said.stdout + said.stderr
+    arenaut("check", planned(path).output)
+
+
+@pytest.mark.parametrize("path", RIGHT)
+def test_check_finds_no_fault_in_what_runs_right(arenaut, planned, path):
+    arenaut("check", path)
+    arenaut("check", planned(path).file)
+
+
+def test_two_conditions_go_from_wrong_to_right(planned):
+    path = DATA / "pte" / "two_conditions.pte"
+    assert error_against_eager(path, path.stem) > 1
+    assert error_against_eager(planned(path).output, path.stem) < 1e-5
+
+
+@pytest.mark.parametrize("path", [p for p in RUNNABLE if p.id in OVERLAPPING])
+def test_a_repaired_program_agrees_with_one_that_shares_nothing(planned, path, random_files):
+    """Every op's result, on every way through both conditions, as in plans of another kind."""
+    assert first_difference(path, planned(path).output, path) is not None
+    for other in random_files(path):
+        assert first_difference(planned(path).output, other, path) is None
+
+
+@pytest.fixture(scope="module")
+def random_files(tmp_path_factory):
+    """Twenty valid plans, as arbitrary as can be, written into the program."""
+
+    def write(path):
+        library = COMMAND.parent / "libarenaut.a"
+        prefix = tmp_path_factory.mktemp("random") / path.stem
+        subprocess.run([pte_runtime.random_planner(library), path, "20", prefix], check=True)
+        return [prefix.with_name(f"{path.stem}{seed}.pte") for seed in range(20)]
+
+    return write
+
+
+# One run in the runtime costs little; reading a whole MobileNet 20 times does not.
+@pytest.mark.parametrize("path", [p for p in RIGHT if p.id not in
+                                  ("mobilenetv2_035", "mobilenetv2_035_xnnpack")])
+def test_arbitrary_valid_plans_change_nothing(random_files, path):
+    """A test of liveness: plans that are valid by it, but not made by a planner of ours."""
+    for number, other in enumerate(random_files(path)):
+        assert first_difference(path, other, path, calls=2) is None, number
+        os.unlink(other)
+
+
+@pytest.mark.parametrize("path", [p for p in RUNNABLE if p.id in IN_PLACE])
+def test_elementwise_ops_in_place(planned, path):
+    model = planned(path, "--inplace", "on")
+    assert (model.baseline["arena"], model.result["arena"]) == IN_PLACE[path.stem]
+    assert total(run(model.file, path, calls=1)["sizes"]) == IN_PLACE[path.stem][1]
+    assert first_difference(path, model.file, path) is None
+
+
+@pytest.mark.parametrize("path", RUNNABLE)
+def test_in_place_or_not_every_op_leaves_the_same_bytes(planned, path):
+    model = planned(path, "--inplace", "on")
+    plain = planned(path).file if path.stem in OVERLAPPING else path
+    assert not model.written or first_difference(plain, model.file, path) is None
+
+
+@pytest.mark.parametrize("path", RUNNABLE)
+def test_planning_again_changes_nothing(arenaut, planned, tmp_path, path):
+    again, third = tmp_path / "again.pte", tmp_path / "third.pte"
+    arenaut("plan", path, "-o", again)
+    assert again.exists() == planned(path).written
+    if again.exists():
+        assert again.read_bytes() == planned(path).output.read_bytes()
+        arenaut("plan", again, "-o", third)
+        assert not third.exists()
+
+
+def test_methods_keep_their_shared_state_at_one_place(planned):
+    """Both methods, in turn, in one set of arenas."""
+    path = DATA / "pte" / "two_methods.pte"
+    model = planned(path)
+    before, after = (run(file, path, calls=1)["sizes"] for file in (path, model.file))
+    assert [sizes[1] for sizes in before.values()] == [sizes[1] for sizes in after.values()]
+
+
+def test_these_tests_would_notice_a_wrong_plan():
+    """The exporter's own overlap is one: the outputs differ from those of a repaired file,
+    and so does what single ops leave behind."""
+    path = DATA / "pte" / "two_conditions.pte"
+    assert error_against_eager(path, path.stem) > 1
+
+
+def test_the_corpus_is_complete_where_it_is_at_hand():
+    if not CORPUS.is_dir():
+        pytest.skip("no corpus at hand")
+    present = {path.stem for path in (CORPUS / "pte").glob("*.pte")}
+    assert NO_KERNELS | NO_WEIGHTS | (set(FIGURES) - {"elementwise_chain"}) <= present
