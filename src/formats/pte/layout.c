@@ -15,7 +15,7 @@ typedef struct layout {
     uint32_t n_pools;
     uint32_t *memory_of; /* per method and pool: the memory; ARENAUT_NONE: not used */
     uint64_t *end;       /* per method and pool: of its buffers there */
-    bool *shared;        /* per pool: some buffer in it is of several methods */
+    bool *only_state;    /* per pool: all tensors in it are state */
     bool by_position;    /* pool k is memory k + 1 */
     arenaut_error *err;
 } layout;
@@ -77,40 +77,41 @@ static arenaut_status find_memories(layout *l, arn_region *region) {
 
 /* ---- how large each is ---- */
 
+/* Whether the file says so, or a pass has found out. */
+static bool is_state(const layout *l, uint32_t tensor) {
+    return l->held->tensors[tensor].cls == ARENAUT_STATE ||
+           l->result->program->tensors[tensor].cls == ARENAUT_STATE;
+}
+
 /* Ends of buffers, not of tensors: these are what the plan's arena is measured by. */
-static arenaut_status find_ends(layout *l, arn_region *region) {
+static arenaut_status find_ends(layout *l) {
     const arenaut_problem *problem = l->result->problem;
-    uint32_t *owner = arn_region_allocate(region, problem->n_buffers, sizeof *owner);
-    if (!owner) return arn_no_memory(l->err);
-    for (uint32_t b = 0; b < problem->n_buffers; b++) owner[b] = ARENAUT_NONE;
-    for (uint32_t p = 0; p < l->n_pools; p++) l->shared[p] = false;
+    for (uint32_t p = 0; p < l->n_pools; p++) l->only_state[p] = true;
     for (uint32_t i = 0; i < l->held->n_methods * l->n_pools; i++) l->end[i] = 0;
     for (uint32_t t = 0; t < l->held->n_tensors; t++) {
-        const uint32_t b = planned_buffer(l, t), method = l->held->tensors[t].method;
+        const uint32_t b = planned_buffer(l, t);
         if (!is_placed(l, t) || b == ARENAUT_NONE) continue;
         const uint32_t pool = l->result->plan->pool[b];
-        uint64_t *end = &l->end[cell(l, method, pool)], own;
+        uint64_t *end = &l->end[cell(l, l->held->tensors[t].method, pool)], own;
         if (!arn_add(l->result->plan->offset[b], problem->size[b], &own)) {
             return arn_fail(l->err, ARENAUT_TOO_LARGE, 0, "buffer %" PRIu32 " ends past 2^63 - 1",
                             b);
         }
         *end = arn_max_u64(*end, own);
-        if (owner[b] != ARENAUT_NONE && owner[b] != method) l->shared[pool] = true;
-        owner[b] = method;
+        if (!is_state(l, t)) l->only_state[pool] = false;
     }
     return ARENAUT_OK;
 }
 
-/* What methods share is the same memory in each, so it has the same size in each. */
-static void level_shared_ends(layout *l) {
+/* Methods that share state share the memory that it is in, which then has one size. */
+static void level_state(layout *l) {
     for (uint32_t p = 0; p < l->n_pools; p++) {
         uint64_t highest = 0;
         for (uint32_t m = 0; m < l->held->n_methods; m++) {
             highest = arn_max_u64(highest, l->end[cell(l, m, p)]);
         }
-        for (uint32_t m = 0; m < l->held->n_methods && l->shared[p]; m++) {
-            uint64_t *end = &l->end[cell(l, m, p)];
-            if (l->memory_of[cell(l, m, p)] != ARENAUT_NONE) *end = highest;
+        for (uint32_t m = 0; m < l->held->n_methods && l->only_state[p]; m++) {
+            if (l->memory_of[cell(l, m, p)] != ARENAUT_NONE) l->end[cell(l, m, p)] = highest;
         }
     }
 }
@@ -208,11 +209,9 @@ static void look_at_moves(const layout *l, keep *keeps) {
         if (!is_placed(l, t)) continue;
         keep *old = &keeps[first[tensor->method] + tensor->given_pool];
         keep *new = &keeps[first[tensor->method] + l->out->memory[t]];
-        const bool state =
-            tensor->cls == ARENAUT_STATE || l->result->program->tensors[t].cls == ARENAUT_STATE;
         const bool host = tensor->device.type == 0 && tensor->device.index == 0;
         if (old != new || l->out->offset[t] != tensor->given_offset) old->moved = new->moved = true;
-        if (!state && host) old->ordinary = true;
+        if (!is_state(l, t) && host) old->ordinary = true;
         /* Buffers hold their tensors and end below 2^63, so this does too. */
         new->end = arn_max_u64(new->end, l->out->offset[t] + tensor->bytes);
     }
@@ -285,9 +284,9 @@ static arenaut_status take_room(layout *l, arn_region *region) {
     out->first = arn_region_allocate(region, (size_t)l->held->n_methods + 1, sizeof *out->first);
     l->memory_of = arn_region_allocate(region, n_cells, sizeof *l->memory_of);
     l->end = arn_region_allocate(region, n_cells, sizeof *l->end);
-    l->shared = arn_region_allocate(region, l->n_pools, sizeof *l->shared);
+    l->only_state = arn_region_allocate(region, l->n_pools, sizeof *l->only_state);
     const bool all =
-        out->memory && out->offset && out->first && l->memory_of && l->end && l->shared;
+        out->memory && out->offset && out->first && l->memory_of && l->end && l->only_state;
     if (!all) return arn_no_memory(l->err);
     out->first[0] = 0;
     for (uint32_t m = 0; m < l->held->n_methods; m++) {
@@ -308,10 +307,10 @@ arenaut_status arn_pte_make_layout(const arenaut_result *result, const arenaut_p
     arenaut_status st = take_room(&l, region);
     if (st == ARENAUT_OK) st = find_memories(&l, region);
     if (st == ARENAUT_OK) st = count_memories(&l, region);
-    if (st == ARENAUT_OK) st = find_ends(&l, region);
+    if (st == ARENAUT_OK) st = find_ends(&l);
     if (st != ARENAUT_OK) return st;
     name_devices(&l);
-    level_shared_ends(&l);
+    level_state(&l);
     for (uint32_t m = 0; m < held->n_methods; m++) {
         for (uint32_t p = 0; p < l.n_pools && st == ARENAUT_OK; p++) {
             if (l.memory_of[cell(&l, m, p)] != ARENAUT_NONE) st = size_memory(&l, m, p);
