@@ -369,7 +369,28 @@ exit_code replay_plan(const tool_job *job, const arenaut_program *program,
     return st == ARENAUT_REJECTED ? EXIT_NEGATIVE : complain_error(job->input.path, &err);
 }
 
-/* Nothing is claimed or written before this has passed. A rejection is our own bug. */
+/* Whether no plan could pass: with memory of its own for every buffer, the replay still finds
+ * a read of what nobody wrote, or an op that writes over its own operand. */
+static bool program_is_wrong(const tool_job *job, arenaut_finding *finding) {
+    const arenaut_plan_options options = {.planner = "naive"};
+    const arenaut_program *program = job->document.program;
+    arenaut_lowering *lowering = NULL;
+    arenaut_plan *apart = NULL;
+    arenaut_error err;
+    bool wrong = false;
+    if (arenaut_lower(program, job->target, NULL, NULL, &lowering, &err) == ARENAUT_OK &&
+        arenaut_plan_make(lowering->problem, &options, NULL, &apart, &err) == ARENAUT_OK &&
+        replay_plan(job, program, lowering, apart, finding) == EXIT_NEGATIVE) {
+        wrong = finding->rule == ARENAUT_RULE_UNWRITTEN ||
+                (finding->rule == ARENAUT_RULE_ARGUMENTS && finding->a == finding->b);
+    }
+    arenaut_plan_free(apart);
+    arenaut_lowering_free(lowering);
+    return wrong;
+}
+
+/* Nothing is claimed or written before this has passed. A rejection is our own bug, unless
+ * the program itself is at fault. */
 static exit_code verify(tool_job *job) {
     arenaut_finding finding;
     arenaut_error err = {0};
@@ -381,6 +402,12 @@ static exit_code verify(tool_job *job) {
         code = replay_plan(job, job->document.program, job->lowering, job->plan, &finding);
     }
     if (code != EXIT_NEGATIVE) return code;
+    arenaut_finding fault;
+    if (st == ARENAUT_OK && program_is_wrong(job, &fault)) {
+        return complain(EXIT_INPUT, job->input.path,
+                        "the program itself is wrong, however its buffers are placed: %s",
+                        fault.msg);
+    }
     return complain(EXIT_BUG, job->input.path,
                     "the plan of %s did not pass the checker (a bug in "
                     "arenaut: please report it): %s",

@@ -1,5 +1,6 @@
 /* What the file's runtime does today: its own planner's answer or, where the file holds a
  * plan that the runtime obeys, that plan with whatever it leaves open filled in. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,15 +109,33 @@ static exit_code literal_plan(tool_job *job, arenaut_plan **out) {
     return EXIT_FINE;
 }
 
+/* Runtimes do not refuse such an offset: they compute with it. Nothing sensible can. */
+static exit_code check_given(const tool_job *job) {
+    const arenaut_program *program = todays_program(job);
+    for (uint32_t t = 0; t < program->n_tensors; t++) {
+        const arenaut_tensor *tensor = &program->tensors[t];
+        if (tensor->given_offset <= ARENAUT_SIZE_MAX || tensor->given_offset == ARENAUT_UNPLACED) {
+            continue;
+        }
+        return complain(EXIT_INPUT, job->input.path,
+                        "the plan in the file puts tensor '%s' at offset -%" PRIu64
+                        "; 0 or more is allowed, and -1 to leave it to the runtime",
+                        tensor->name ? tensor->name : "(unnamed)", 0 - tensor->given_offset);
+    }
+    return EXIT_FINE;
+}
+
 /* Fills in what the file's plan leaves open, as the runtime will; literally if the runtime
  * would be given buffers that overlap. */
 static exit_code obey_file(tool_job *job, arenaut_plan **out) {
     arenaut_problem *fixed = NULL;
     arenaut_error err = {0};
+    exit_code code = check_given(job);
+    if (code != EXIT_FINE) return code;
     if (problem_copy(job->today.problem, NULL, 0, fix_given, job, &fixed, &err)) {
         return complain_error(job->input.path, &err);
     }
-    exit_code code = run_incumbent(job, fixed, out, &err);
+    code = run_incumbent(job, fixed, out, &err);
     arenaut_problem_free(fixed);
     if (code == EXIT_FINE) {
         (*out)->planner = "file";

@@ -148,8 +148,8 @@ def test_a_planned_file_is_left_as_it_is(shell):
     assert not (shell.folder / "b.tflite").exists()
 
 
-def spoil_plan(path):
-    """Puts every tensor of the plan in a planned model at offset 0, the mark untouched."""
+def spoil_plan(path, offset=0):
+    """Puts every tensor of the plan in a planned model at this offset, the mark untouched."""
     data = bytearray(path.read_bytes())
     for at in range(0, len(data) - 12, 4):
         version, subgraphs, n = struct.unpack_from("<3i", data, at)
@@ -159,7 +159,7 @@ def spoil_plan(path):
         pytest.fail("no plan found in the file")
     for i in range(n):
         if struct.unpack_from("<i", data, at + 12 + 4 * i)[0] > 0:
-            struct.pack_into("<i", data, at + 12 + 4 * i, 0)
+            struct.pack_into("<i", data, at + 12 + 4 * i, offset)
     path.write_bytes(data)
 
 
@@ -174,6 +174,31 @@ def test_a_wrong_plan_is_found_and_repaired(shell):
     done = shell("arenaut plan m.tflite -o fixed.tflite -f")
     assert done.returncode == 0 and "repaired" in done.stdout, done.stdout + done.stderr
     assert shell("arenaut check fixed.tflite").returncode == 0
+
+
+@pytest.mark.parametrize("verb", ["plan", "check", "size"])
+def test_an_offset_below_minus_one_is_named(shell, verb):
+    shell("arenaut plan data/mobilenet_v1_025_96_int8.tflite -o m.tflite")
+    spoil_plan(shell.folder / "m.tflite", -2)
+    done = shell(f"arenaut {verb} m.tflite")
+    assert done.returncode == 3 and "at offset -2; 0 or more" in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("ops, fault", [
+    ([("LATE", "b", "y"), ("EARLY", "x", "b")], "op 0 'LATE'"),
+    ([("SELF", "x", "x"), ("LAST", "x", "y")], "op 0 'SELF'"),
+    ([("ONLY", "x", "b")], "at the end needs 'y'"),
+])
+def test_a_program_no_plan_can_save_is_bad_input(shell, ops, fault):
+    """Not a bug of ours (5): its own schedule reads what nobody wrote, or writes its operand."""
+    program = {"schema": "arenaut.program/1", "inputs": ["x"], "outputs": ["y"],
+               "tensors": [{"name": name, "bytes": 64} for name in "xby"],
+               "ops": [{"name": name, "inputs": [reads], "outputs": [writes]}
+                       for name, reads, writes in ops]}
+    (shell.folder / "p.json").write_text(json.dumps(program))
+    done = shell("arenaut plan p.json -o plan.json")
+    assert done.returncode == 3 and fault in done.stderr, done.stdout + done.stderr
+    assert not (shell.folder / "plan.json").exists()
 
 
 def test_a_pipe_by_name_is_read_once(shell):
