@@ -1,8 +1,9 @@
 /* auto: the best of everything. First what the planners of the table do, which settles most
- * problems at once; then exact search, where it can be had; then more orders, and local
- * search, until the bound or the effort is reached. Each starts from the best plan so far,
- * or does not depend on it. */
+ * problems at once; then exact search; and where that cannot be had, exact search of the
+ * moments that decide, more orders, and local search, until the bound or the effort is
+ * reached. */
 #include "core/fail.h"
+#include "core/memory.h"
 #include "planners/exact/exact.h"
 #include "planners/hot_zone.h"
 #include "planners/local_search.h"
@@ -14,18 +15,21 @@
 typedef struct pool_search {
     arenaut_planning *planning;
     arn_meter *meter;
+    uint64_t *offset; /* per buffer: what the search found */
     uint32_t pool;
     uint64_t others;  /* the arenas of the other pools together */
     uint64_t already; /* steps spent before this search */
 } pool_search;
 
-/* The offsets of a better plan are in place already. */
 static void take_arena(pool_search *s, uint64_t arena) {
     const arenaut_problem *p = s->planning->problem;
     arenaut_plan *plan = s->planning->plan;
     if (arena == ARENAUT_UNPLACED || !arn_meter_improves(s->meter, arena + s->others)) return;
-    for (uint32_t b = 0; b < p->n_buffers && p->n_pools == 1; b++) {
-        if (arenaut_problem_needs_memory(p, b)) plan->pool[b] = 0;
+    for (uint32_t b = 0; b < p->n_buffers; b++) {
+        if (!arenaut_problem_needs_memory(p, b)) continue;
+        if (p->n_pools > 1 && plan->pool[b] != s->pool) continue;
+        plan->pool[b] = s->pool;
+        plan->offset[b] = s->offset[b];
     }
     arn_meter_improved(s->meter, arena + s->others);
 }
@@ -50,12 +54,14 @@ static arenaut_status search_pool(pool_search *s, uint64_t effort, bool *refused
     const arenaut_planning *planning = s->planning;
     arenaut_plan *plan = planning->plan;
     const bool has_plan = s->meter->best != ARENAUT_UNPLACED;
+    const bool alone = plan->n_pools == 1;
     const arn_exact_input in = {
         .problem = planning->problem,
         .pool = s->pool,
-        .pool_of = plan->n_pools > 1 ? plan->pool : NULL,
-        .arena = has_plan ? plan->arena[s->pool] : ARENAUT_UNPLACED,
-        .bound = plan->n_pools > 1 ? plan->lower_bound[s->pool] : plan->total_bound,
+        .pool_of = alone ? NULL : plan->pool,
+        /* Alone in its pool it runs as the row `exact` does, so that it finds what that finds. */
+        .arena = alone ? ARENAUT_UNPLACED : plan->arena[s->pool],
+        .bound = alone ? plan->total_bound : plan->lower_bound[s->pool],
         .enough = planning->options->capacity,
         .effort = effort,
         .seed = planning->options->seed,
@@ -63,7 +69,7 @@ static arenaut_status search_pool(pool_search *s, uint64_t effort, bool *refused
         .progress_context = s,
         .allocator = planning->allocator,
     };
-    arn_exact_output out = {.offset = plan->offset};
+    arn_exact_output out = {.offset = s->offset};
     arenaut_error ignored; /* a problem that it refuses is left to the others */
     const arenaut_status st = arn_exact_run(&in, &out, &ignored);
     *refused = st == ARENAUT_REFUSED;
@@ -81,46 +87,43 @@ static arenaut_status search_pool(pool_search *s, uint64_t effort, bool *refused
     return ARENAUT_OK;
 }
 
-/* Spends what local search does not get. *refused: a pool is too large for it. */
-static arenaut_status search_exactly(arenaut_planning *planning, arn_meter *meter, bool *refused) {
-    const arenaut_problem *p = planning->problem;
-    const uint64_t share = arn_local_search_share(meter->limit);
-    const uint64_t end = meter->limit > share ? meter->limit - share : 0;
-    if (arenaut_problem_features(p) & ~(uint32_t)(ARN_EXACT_HANDLES | ARENAUT_FEATURE_POOLS)) {
-        return ARENAUT_OK;
-    }
-    if (meter->best == ARENAUT_UNPLACED && p->n_pools > 1) return ARENAUT_OK;
+/* The search of each pool has the effort for itself: what the table's rows have spent is
+ * little. *refused: a pool is too large for it. */
+static arenaut_status search_pools(arenaut_planning *planning, arn_meter *meter, uint64_t *offset,
+                                   bool *refused) {
+    const uint32_t n_pools = planning->problem->n_pools;
+    const uint64_t effort = planning->options->effort / n_pools + 1;
     arenaut_status st = ARENAUT_OK;
-    meter->planner = "exact";
-    for (uint32_t k = 0; k < p->n_pools && st == ARENAUT_OK && !*refused; k++) {
-        if (meter->spent >= end || meter->stopped || meter->best <= meter->goal) break;
+    for (uint32_t k = 0; k < n_pools && st == ARENAUT_OK && !*refused; k++) {
+        arn_meter_allow(meter, effort);
+        if (!arn_meter_goes_on(meter)) break;
         if (meter->best != ARENAUT_UNPLACED) {
-            st = arenaut_plan_measure(planning->plan, p, planning->err);
+            st = arenaut_plan_measure(planning->plan, planning->problem, planning->err);
             if (st != ARENAUT_OK) return st;
         }
-        pool_search s = {planning, meter, k, 0, meter->spent};
-        for (uint32_t i = 0; i < p->n_pools; i++) {
+        pool_search s = {planning, meter, offset, k, 0, meter->spent};
+        for (uint32_t i = 0; i < n_pools; i++) {
             if (i != k) s.others += planning->plan->arena[i];
         }
-        st = search_pool(&s, (end - meter->spent) / (p->n_pools - k) + 1, refused);
+        st = search_pool(&s, effort, refused);
     }
     return st;
 }
 
-/* The part that exact search can be had for: the whole problem, or its hot zone. */
-static arenaut_status search_by_proof(arenaut_planning *planning, arn_meter *meter) {
-    bool too_large = false;
-    arenaut_status st = search_exactly(planning, meter, &too_large);
+/* *refused: exact search cannot be had for this problem. */
+static arenaut_status search_exactly(arenaut_planning *planning, arn_meter *meter, bool *refused) {
+    const arenaut_problem *p = planning->problem;
+    *refused = arenaut_problem_features(p) & ~(uint32_t)(ARN_EXACT_HANDLES | ARENAUT_FEATURE_POOLS);
+    if (*refused || (meter->best == ARENAUT_UNPLACED && p->n_pools > 1)) {
+        *refused = true;
+        return ARENAUT_OK;
+    }
     meter->planner = "exact";
-    if (st == ARENAUT_OK && too_large) st = arn_hot_zone(planning, meter);
+    uint64_t *offset = arn_allocate_zeroed(planning->allocator, p->n_buffers, sizeof *offset);
+    if (!offset) return arn_no_memory(planning->err);
+    const arenaut_status st = search_pools(planning, meter, offset, refused);
+    arn_release(planning->allocator, offset);
     return st;
-}
-
-/* Gets all that is left, and at least its share. */
-static arenaut_status search_locally(arenaut_planning *planning, arn_meter *meter) {
-    arn_meter_allow(meter, arn_local_search_share(planning->options->effort));
-    meter->planner = "local-search";
-    return arn_local_search(planning, meter, meter->limit - meter->spent);
 }
 
 static bool is_done(const arn_meter *meter) {
@@ -129,14 +132,31 @@ static bool is_done(const arn_meter *meter) {
            (meter->stopped && meter->why != ARENAUT_STOP_EFFORT);
 }
 
+/* More orders and local search, for what exact search was not to be had for. */
+static arenaut_status search_locally(arenaut_planning *planning, arn_meter *meter) {
+    arenaut_status st = arn_portfolio_rest(planning, meter);
+    arn_meter_allow(meter, arn_local_search_share(planning->options->effort));
+    meter->planner = "local-search";
+    if (st != ARENAUT_OK || !arn_meter_goes_on(meter)) return st;
+    return arn_local_search(planning, meter, meter->limit - meter->spent);
+}
+
+/* Exact search where it can be had: of the whole problem, or of its hot zone. */
+static arenaut_status search(arenaut_planning *planning, arn_meter *meter) {
+    bool refused = false;
+    arenaut_status st = search_exactly(planning, meter, &refused);
+    if (st != ARENAUT_OK || !refused) return st;
+    meter->planner = "exact";
+    st = arn_hot_zone(planning, meter);
+    if (st != ARENAUT_OK || is_done(meter)) return st;
+    return search_locally(planning, meter);
+}
+
 static arenaut_status auto_run(const arenaut_planner *self, arenaut_planning *planning) {
-    static arenaut_status (*const stages[])(arenaut_planning *, arn_meter *) = {
-        arn_portfolio_rows, search_by_proof, arn_portfolio_rest, search_locally};
     arenaut_status st = arn_settings_check(planning, self, NULL);
     arn_meter meter = arn_meter_start(planning, self->name);
-    for (size_t i = 0; i < sizeof stages / sizeof *stages && st == ARENAUT_OK; i++) {
-        if (!is_done(&meter)) st = stages[i](planning, &meter);
-    }
+    if (st == ARENAUT_OK) st = arn_portfolio_rows(planning, &meter);
+    if (st == ARENAUT_OK && !is_done(&meter)) st = search(planning, &meter);
     if (st != ARENAUT_OK || planning->plan->quality == ARENAUT_INFEASIBLE) return st;
     return arn_meter_finish(&meter);
 }
