@@ -45,8 +45,8 @@ static bool names_meet(arn_replay *r, uint32_t *into, const uint32_t *from) {
     r->shadow.work += r->names.n_pairs;
     for (uint32_t i = 0; i < r->names.n_pairs; i++) {
         const bool more = into[i] == ARN_NAME_ABSENT && from[i] != ARN_NAME_ABSENT;
-        const bool worse = into[i] == ARN_NAME_INTACT && from[i] != ARN_NAME_INTACT &&
-                           from[i] != ARN_NAME_ABSENT;
+        const bool worse =
+            into[i] == ARN_NAME_INTACT && from[i] != ARN_NAME_INTACT && from[i] != ARN_NAME_ABSENT;
         if (!more && !worse) continue;
         into[i] = from[i];
         changed = true;

@@ -104,8 +104,10 @@ static arenaut_status split_arguments(arn_recover *r, arenaut_op *op, uint32_t a
             const arenaut_status st = is_result(r, t, at, &result);
             if (st != ARENAUT_OK) return st;
         }
-        if (result) outputs[n_outputs++] = t;
-        else inputs[n_inputs++] = t;
+        if (result)
+            outputs[n_outputs++] = t;
+        else
+            inputs[n_inputs++] = t;
         if (t != ARENAUT_NONE && !result) r->facts[t] |= ARN_TOUCHED | ARN_READ;
     }
     op->inputs = inputs;
@@ -118,8 +120,10 @@ static arenaut_status split_arguments(arn_recover *r, arenaut_op *op, uint32_t a
 static arenaut_status visit(arn_recover *r, uint32_t at) {
     arenaut_op *op = &r->program->ops[r->program->methods[r->method].first_op + at];
     arenaut_status st = ARENAUT_OK;
-    if (op->kind == ARENAUT_OP_DELEGATE) st = split_arguments(r, op, at);
-    else st = read_all(r, op, at);
+    if (op->kind == ARENAUT_OP_DELEGATE)
+        st = split_arguments(r, op, at);
+    else
+        st = read_all(r, op, at);
     if (op->kind == ARENAUT_OP_VIEW) join_view(r, op);
     for (uint32_t i = 0; i < op->n_outputs; i++) {
         if (op->outputs[i] != ARENAUT_NONE) r->facts[op->outputs[i]] |= ARN_TOUCHED;
@@ -165,7 +169,7 @@ static bool allocate(arn_recover *r) {
 static arenaut_status recover_run(arenaut_program *p, const arenaut_pass_options *options,
                                   arenaut_error *err) {
     (void)options;
-    arn_recover r = {.program = p, .err = err};
+    arn_recover r = {.program = p, .n_tensors = p->n_tensors, .err = err};
     bool any = false;
     for (uint32_t m = 0; m < p->n_methods; m++) any = any || p->methods[m].n_given_pools > 0;
     if (!any) return ARENAUT_OK;
@@ -175,7 +179,7 @@ static arenaut_status recover_run(arenaut_program *p, const arenaut_pass_options
         if (p->methods[m].n_given_pools > 0) st = visit_method(&r, m);
     }
     if (st == ARENAUT_OK) st = arn_make_views(&r);
-    if (st == ARENAUT_OK) st = arn_keep_state_arenas(&r);
+    if (st == ARENAUT_OK) st = arn_share_state(&r);
     arn_region_free(&r.region);
     return st;
 }

@@ -40,7 +40,8 @@ static void connect(const arn_flow *flow, arn_blocks *blocks) {
     for (uint32_t b = 0; b <= blocks->n; b++) blocks->back[b + 1] += blocks->back[b];
     for (uint32_t i = 2 * blocks->n; i-- > 0;) {
         /* back[b + 1] counts down to where block b begins, which is then shifted. */
-        if (blocks->next[i] != ARENAUT_NONE) blocks->from[--blocks->back[blocks->next[i] + 1]] = i / 2;
+        if (blocks->next[i] != ARENAUT_NONE)
+            blocks->from[--blocks->back[blocks->next[i] + 1]] = i / 2;
     }
     for (uint32_t b = 0; b <= blocks->n; b++) blocks->back[b] = blocks->back[b + 1];
     uint32_t edges = 0;

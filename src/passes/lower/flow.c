@@ -20,10 +20,11 @@ bool arn_flow_work(arn_flow *flow, uint64_t amount) {
     flow->work += amount;
     if (flow->status != ARENAUT_OK) return false;
     if (flow->work <= ARN_MAX_FLOW_WORK && flow->n_pieces <= ARN_MAX_PIECES) return true;
-    flow->status = arn_fail(flow->lower->err, ARENAUT_UNSUPPORTED, 0,
-                            "method '%.80s': jumps and moves multiply into more than %d lives or %d "
-                            "steps of work",
-                            method_name(flow), ARN_MAX_PIECES, ARN_MAX_FLOW_WORK);
+    flow->status =
+        arn_fail(flow->lower->err, ARENAUT_UNSUPPORTED, 0,
+                 "method '%.80s': jumps and moves multiply into more than %d lives or %d "
+                 "steps of work",
+                 method_name(flow), ARN_MAX_PIECES, ARN_MAX_FLOW_WORK);
     return false;
 }
 
@@ -324,8 +325,7 @@ bool arn_has_flow(const arenaut_program *p, uint32_t method) {
 
 arenaut_status arn_lower_flow(arn_lower *lower, uint32_t method, uint32_t start,
                               arn_life_list *lives) {
-    arn_flow flow = {
-        .lower = lower, .method = &lower->program->methods[method], .number = method};
+    arn_flow flow = {.lower = lower, .method = &lower->program->methods[method], .number = method};
     arn_region_init(&flow.region, &lower->allocator);
     if (!allocate(&flow)) fail_memory(&flow);
     if (flow.status == ARENAUT_OK) find_moves(&flow);

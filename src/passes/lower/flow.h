@@ -30,11 +30,11 @@ typedef struct arn_piece {
 
 /* Stretches of positions that are entered at their first only. */
 typedef struct arn_blocks {
-    uint32_t n;          /* the method's end is block n, without positions */
-    uint32_t *first;     /* n + 1: positions */
-    uint32_t *of;        /* per position, and the end: its block */
-    uint32_t *next;      /* two per block: where it goes on; ARENAUT_NONE: nowhere else */
-    uint32_t *back;      /* n + 2: block b is reached from from[back[b] .. back[b + 1]) */
+    uint32_t n;      /* the method's end is block n, without positions */
+    uint32_t *first; /* n + 1: positions */
+    uint32_t *of;    /* per position, and the end: its block */
+    uint32_t *next;  /* two per block: where it goes on; ARENAUT_NONE: nowhere else */
+    uint32_t *back;  /* n + 2: block b is reached from from[back[b] .. back[b + 1]) */
     uint32_t *from;
 } arn_blocks;
 
@@ -73,8 +73,7 @@ void arn_flow_unite(arn_flow *flow);
 uint32_t arn_first_move(const arn_flow *flow, uint32_t tensor);
 /* Calls `visit` for each storage that the tensor may stand for. */
 void arn_flow_roots(arn_flow *flow, uint32_t tensor,
-                    void (*visit)(arn_flow *flow, void *context, uint32_t storage),
-                    void *context);
+                    void (*visit)(arn_flow *flow, void *context, uint32_t storage), void *context);
 
 void arn_flow_add(arn_flow *flow, uint32_t storage, uint32_t first, uint32_t end, bool moved);
 /* Counts work; false, with the status set, when there has been too much. */

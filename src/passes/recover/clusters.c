@@ -1,7 +1,4 @@
 /* Clusters: tensors that are the same memory, at the distances that the file gives them. */
-#include <inttypes.h>
-#include <stdio.h>
-
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/sort.h"
@@ -18,8 +15,10 @@ uint32_t arn_cluster_of(arn_recover *r, uint32_t tensor) {
 void arn_join(arn_recover *r, uint32_t a, uint32_t b) {
     a = arn_cluster_of(r, a);
     b = arn_cluster_of(r, b);
-    if (a < b) r->cluster[b] = a;
-    else r->cluster[a] = b;
+    if (a < b)
+        r->cluster[b] = a;
+    else
+        r->cluster[a] = b;
 }
 
 static bool by_cluster(const void *context, uint32_t a, uint32_t b) {
@@ -71,9 +70,8 @@ static arenaut_status find_owner(arn_recover *r, const uint32_t *members, uint32
     all.given_offset = w->low;
     all.file_index = ARENAUT_NONE;
     all.cls = ARENAUT_INTERMEDIATE;
-    all.qualified_name = w->named == ARENAUT_NONE
-                             ? NULL
-                             : r->program->tensors[w->named].qualified_name;
+    all.qualified_name =
+        w->named == ARENAUT_NONE ? NULL : r->program->tensors[w->named].qualified_name;
     return arenaut_program_add_tensor(r->program, &all, owner, r->err);
 }
 
@@ -111,93 +109,6 @@ arenaut_status arn_make_views(arn_recover *r) {
         run[0] = r->cluster[members[i]];
         for (; i < n && r->cluster[members[i]] == run[0]; i++) run[length++] = members[i];
         st = make_cluster(r, run, length);
-    }
-    return st;
-}
-
-/* ---- arenas that hold nothing but state ---- */
-
-/* What is known of an arena, over all methods. */
-typedef struct state_arena {
-    uint64_t end;
-    arenaut_device device;
-    bool holds_state, holds_more;
-} state_arena;
-
-static void look_at(const arn_recover *r, uint32_t tensor, state_arena *arena) {
-    const arenaut_tensor *t = &r->program->tensors[tensor];
-    const uint32_t owner = arenaut_program_storage(r->program, tensor, NULL);
-    const bool state = r->program->tensors[owner].cls == ARENAUT_STATE;
-    /* A result that nobody reads is how a method sets state that it does not use. */
-    const bool may_be = state || !(r->facts[tensor] & ARN_READ) || !(r->facts[tensor] & ARN_TOUCHED);
-    const bool argument = (r->facts[tensor] & ARN_GIVEN) != 0 || t->caller_owned;
-    if (state) arena->holds_state = true;
-    if (!may_be || argument || r->program->tensors[owner].qualified_name) arena->holds_more = true;
-    if (t->device.type != 0 || t->device.index != 0) arena->holds_more = true;
-    arena->end = arn_max_u64(arena->end, t->given_offset + t->bytes);
-    arena->device = t->device;
-}
-
-/* The block of a method's arena: all that lies in it is a part of that. */
-static arenaut_status make_block(arn_recover *r, uint32_t method, uint32_t pool,
-                                 const state_arena *arena) {
-    char name[48];
-    arenaut_tensor block = arenaut_tensor_default();
-    uint32_t id = ARENAUT_NONE;
-    const uint32_t n = r->program->n_tensors;
-    snprintf(name, sizeof name, "state of memory %" PRIu32, pool + 1);
-    block.name = block.qualified_name = name;
-    block.dtype = ARENAUT_DTYPE_UINT8;
-    block.bytes = arena->end;
-    block.cls = ARENAUT_STATE;
-    block.method = method;
-    block.device = arena->device;
-    block.file_index = ARENAUT_NONE;
-    block.given_pool = pool;
-    block.given_offset = 0;
-    for (uint32_t t = 0; t < n; t++) {
-        arenaut_tensor *tensor = &r->program->tensors[t];
-        if (tensor->method != method || tensor->given_pool != pool || tensor->bytes == 0) continue;
-        if (id == ARENAUT_NONE) {
-            const arenaut_status st = arenaut_program_add_tensor(r->program, &block, &id, r->err);
-            if (st != ARENAUT_OK) return st;
-            tensor = &r->program->tensors[t];
-        }
-        tensor->view_of = id;
-        tensor->view_offset = tensor->given_offset;
-    }
-    return ARENAUT_OK;
-}
-
-/* Whatever a pass of the exporter put there lies at the same offsets in every method; files
- * without names say nothing else about which state is which. */
-static arenaut_status keep_arena(arn_recover *r, uint32_t pool) {
-    const arenaut_program *p = r->program;
-    state_arena arena = {0, {0, 0}, false, false};
-    for (uint32_t t = 0; t < p->n_tensors; t++) {
-        if (p->tensors[t].given_pool != pool || p->tensors[t].bytes == 0) continue;
-        if (p->tensors[t].cls == ARENAUT_CONSTANT) continue;
-        uint64_t end;
-        if (!arn_add(p->tensors[t].given_offset, p->tensors[t].bytes, &end)) return ARENAUT_OK;
-        look_at(r, t, &arena);
-    }
-    if (!arena.holds_state || arena.holds_more) return ARENAUT_OK;
-    arenaut_status st = ARENAUT_OK;
-    for (uint32_t m = 0; m < p->n_methods && st == ARENAUT_OK; m++) {
-        if (pool < p->methods[m].n_given_pools) st = make_block(r, m, pool, &arena);
-    }
-    return st;
-}
-
-arenaut_status arn_keep_state_arenas(arn_recover *r) {
-    uint32_t most = 0;
-    arenaut_status st = ARENAUT_OK;
-    for (uint32_t m = 0; m < r->program->n_methods; m++) {
-        if (r->program->methods[m].n_given_pools > most) most = r->program->methods[m].n_given_pools;
-    }
-    /* Problems have no more pools than that, either. */
-    for (uint32_t pool = 0; pool < most && pool < ARENAUT_MAX_POOLS && st == ARENAUT_OK; pool++) {
-        st = keep_arena(r, pool);
     }
     return st;
 }

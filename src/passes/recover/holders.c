@@ -28,22 +28,45 @@ static void connect(arn_recover *r) {
     }
 }
 
+/* Marks the ops that some way leads to, and the method's end if one does. */
+static void find_reached(arn_recover *r) {
+    const arenaut_method *m = &r->program->methods[r->method];
+    const arenaut_op *ops = r->program->ops + m->first_op;
+    uint32_t depth = 0;
+    for (uint32_t i = 0; i <= m->n_ops; i++) r->reached[i] = false;
+    r->reached[0] = true;
+    r->stack[depth++] = 0;
+    while (depth > 0) {
+        const uint32_t i = r->stack[--depth];
+        if (i == m->n_ops) continue;
+        const uint32_t next[] = {ops[i].kind == ARENAUT_OP_JUMP ? ops[i].target : i + 1,
+                                 is_jump(&ops[i]) ? ops[i].target : i + 1};
+        for (int k = 0; k < 2; k++) {
+            if (r->reached[next[k]]) continue;
+            r->reached[next[k]] = true;
+            r->stack[depth++] = next[k];
+        }
+    }
+}
+
 bool arn_begin_method(arn_recover *r, uint32_t method) {
     const size_t n = (size_t)r->program->methods[method].n_ops + 2;
     r->method = method;
     r->before_start = arn_region_allocate(&r->region, n, sizeof *r->before_start);
     r->before = arn_region_allocate(&r->region, n, 2 * sizeof *r->before);
     r->asked = arn_region_allocate(&r->region, n, sizeof *r->asked);
+    r->reached = arn_region_allocate(&r->region, n, sizeof *r->reached);
     r->waiting = arn_region_allocate(&r->region, n, sizeof *r->waiting);
     r->low = arn_region_allocate(&r->region, n, sizeof *r->low);
     r->high = arn_region_allocate(&r->region, n, sizeof *r->high);
     r->stack = arn_region_allocate(&r->region, n, sizeof *r->stack);
-    if (!r->before_start || !r->before || !r->asked || !r->waiting || !r->low ||
+    if (!r->before_start || !r->before || !r->asked || !r->reached || !r->waiting || !r->low ||
         !r->high || !r->stack) {
         return false;
     }
     for (size_t i = 0; i < n; i++) r->asked[i] = 0;
     connect(r);
+    find_reached(r);
     return true;
 }
 
@@ -74,8 +97,10 @@ static void look_at(arn_recover *r, asking *a, uint32_t tensor) {
         r->found_for[tensor] = r->question;
         r->found[r->n_found++] = tensor;
     }
-    if (first <= a->low) a->low = arn_min_u64(end, a->high);
-    else if (end >= a->high) a->high = first;
+    if (first <= a->low)
+        a->low = arn_min_u64(end, a->high);
+    else if (end >= a->high)
+        a->high = first;
 }
 
 static void look_at_all(arn_recover *r, asking *a, const uint32_t *tensors, uint32_t n) {
@@ -98,7 +123,7 @@ static void come_by(arn_recover *r, const asking *a, uint32_t at, uint32_t *dept
 static void go_back(arn_recover *r, asking *a, uint32_t at, uint32_t *depth, bool *open) {
     const arenaut_method *m = &r->program->methods[r->method];
     for (uint32_t i = r->before_start[at]; i < r->before_start[at + 1]; i++) {
-        come_by(r, a, r->before[i], depth);
+        if (r->reached[r->before[i]]) come_by(r, a, r->before[i], depth);
     }
     if (at != 0) return;
     asking start = *a;
@@ -127,7 +152,8 @@ arenaut_status arn_find_holders(arn_recover *r, uint32_t tensor, uint32_t at, bo
         if (a.low < a.high) go_back(r, &a, i, &depth, open);
     }
     if (r->work <= ARN_MAX_RECOVER_WORK) return ARENAUT_OK;
-    return arn_fail(r->err, ARENAUT_UNSUPPORTED, 0,
-                    "method '%.80s': whose bytes its tensors share takes more than %d steps to find",
-                    m->name ? m->name : "", ARN_MAX_RECOVER_WORK);
+    return arn_fail(
+        r->err, ARENAUT_UNSUPPORTED, 0,
+        "method '%.80s': whose bytes its tensors share takes more than %d steps to find",
+        m->name ? m->name : "", ARN_MAX_RECOVER_WORK);
 }

@@ -1,6 +1,6 @@
 /* What the parts of the pass recover-aliases share: holders.c asks whose bytes a tensor
- * finds in its place, clusters.c makes those of one memory views of one tensor;
- * ../recover_aliases.c says what follows. */
+ * finds in its place, clusters.c makes those of one memory views of one tensor,
+ * arenas.c knows which state methods share; ../recover_aliases.c says what follows. */
 #ifndef ARN_PASSES_RECOVER_H
 #define ARN_PASSES_RECOVER_H
 
@@ -22,6 +22,7 @@ typedef struct arn_recover {
     arenaut_program *program;
     arn_region region;
     arenaut_error *err;
+    uint32_t n_tensors;  /* when it began; more may be added */
     uint8_t *facts;      /* per tensor */
     uint32_t *cluster;   /* per tensor: another of its memory, towards the one that stands for
                           * all; itself: it stands for them */
@@ -35,6 +36,7 @@ typedef struct arn_recover {
     uint32_t method;
     uint32_t *before_start, *before; /* the ops that come before it */
     uint32_t *asked;                 /* the last question that came by */
+    bool *reached;                   /* some way leads to it */
     bool *waiting;                   /* it is on the stack */
     uint64_t *low, *high;            /* the bytes that were open then */
     uint32_t *stack;
@@ -54,7 +56,7 @@ uint32_t arn_cluster_of(arn_recover *r, uint32_t tensor);
 void arn_join(arn_recover *r, uint32_t a, uint32_t b);
 /* Turns clusters into views. */
 arenaut_status arn_make_views(arn_recover *r);
-/* Arenas that hold nothing but state are one block, the same in every method. */
-arenaut_status arn_keep_state_arenas(arn_recover *r);
+/* Decides which state several methods have in common. */
+arenaut_status arn_share_state(arn_recover *r);
 
 #endif

@@ -1,0 +1,483 @@
+/* recover-aliases: what order and places together tell, on programs that hold a plan. */
+#include "support/test.h"
+
+#include <arenaut/check.h>
+#include <arenaut/pass.h>
+
+#include "support/fuse.h"
+#include "support/lowerings.h"
+#include "support/programs.h"
+
+/* A method with arenas of 4096 bytes each. */
+static void begin(arenaut_program *p, const char *name, uint32_t n_pools) {
+    const arenaut_given_pool pools[4] = {
+        {4096, {0, 0}}, {4096, {0, 0}}, {4096, {0, 0}}, {4096, {0, 0}}};
+    const uint32_t m = begin_method(p, name);
+    arenaut_error err = {0};
+    assert_ok(arenaut_program_set_given_pools(p, m, pools, n_pools, &err), err);
+}
+
+static uint32_t placed(arenaut_program *p, const char *name, uint64_t bytes, uint32_t pool,
+                       uint64_t offset) {
+    const uint32_t t = add_tensor(p, name, bytes, ARENAUT_INTERMEDIATE);
+    p->tensors[t].given_pool = pool;
+    p->tensors[t].given_offset = offset;
+    return t;
+}
+
+static uint32_t at(arenaut_program *p, const char *name, uint64_t offset) {
+    return placed(p, name, 64, 0, offset);
+}
+
+static void recover(arenaut_program *p) {
+    const arenaut_pass_options options = {.target = arenaut_target_find("executorch")};
+    arenaut_error err = {0};
+    assert_ok(arenaut_passes_run(p, NULL, &options, NULL, NULL, &err), err);
+}
+
+static void expect_view(const arenaut_program *p, uint32_t view, uint32_t of, uint64_t offset) {
+    assert_int_equal(p->tensors[view].view_of, of);
+    assert_int_equal(p->tensors[view].view_offset, offset);
+}
+
+static void compute(arenaut_program *p, uint32_t from, uint32_t to) {
+    ADD_OP(p, .name = "aten::neg.out", IN(from), OUT(to));
+}
+
+static void a_view_that_was_left_out_is_found(void **state) {
+    (void)state;
+    arenaut_program *p = new_program();
+    begin(p, "forward", 1);
+    const uint32_t x = at(p, "x", 0), a = at(p, "a", 64), v = at(p, "v", 64), y = at(p, "y", 128);
+    compute(p, x, a);
+    compute(p, v, y);
+    SET_IO(p, 0, LIST(x), LIST(y));
+    finish_program(p);
+    recover(p);
+    expect_view(p, v, a, 0);
+    assert_int_equal(p->tensors[x].view_of, ARENAUT_NONE);
+    assert_int_equal(p->tensors[y].view_of, ARENAUT_NONE);
+    arenaut_lowering *l = lower_program(p, "executorch");
+    expect_life(l, "a", "[1,3)");
+    assert_int_equal(l->buffer[v], l->buffer[a]);
+    arenaut_lowering_free(l);
+    arenaut_program_free(p);
+}
+
+static void a_view_of_an_input_is_found(void **state) {
+    (void)state;
+    arenaut_program *p = new_program();
+    begin(p, "forward", 1);
+    const uint32_t x = at(p, "x", 0), v = at(p, "v", 0), y = at(p, "y", 64);
+    compute(p, v, y);
+    SET_IO(p, 0, LIST(x), LIST(y));
+    finish_program(p);
+    recover(p);
+    expect_view(p, v, x, 0);
+    arenaut_program_free(p);
+}
+
+static void the_last_to_touch_the_bytes_counts(void **state) {
+    (void)state;
+    arenaut_program *p = new_program();
+    begin(p, "forward", 1);
+    const uint32_t x = at(p, "x", 0), a = at(p, "a", 64), b = at(p, "b", 64), v = at(p, "v", 64);
+    const uint32_t y = at(p, "y", 128);
+    compute(p, x, a);
+    compute(p, x, b);
+    compute(p, v, y);
+    SET_IO(p, 0, LIST(x), LIST(y));
+    finish_program(p);
+    recover(p);
+    expect_view(p, v, b, 0);
+    assert_int_equal(p->tensors[a].view_of, ARENAUT_NONE);
+    arenaut_program_free(p);
+}
+
+static void a_part_keeps_its_distance(void **state) {
+    (void)state;
+    arenaut_program *p = new_program();
+    begin(p, "forward", 1);
+    const uint32_t x = at(p, "x", 0), a = at(p, "a", 64), y = at(p, "y", 128);
+    const uint32_t v = placed(p, "v", 16, 0, 96);
+    compute(p, x, a);
+    compute(p, v, y);
+    SET_IO(p, 0, LIST(x), LIST(y));
+    finish_program(p);
+    recover(p);
+    expect_view(p, v, a, 32);
+    arenaut_program_free(p);
+}
+
+/* Written in pieces that lie side by side, read as one, with nothing that spans it all. */
+static void pieces_of_no_tensor_get_one(void **state) {
+    (void)state;
+    arenaut_program *p = new_program();
+    begin(p, "forward", 1);
+    const uint32_t x = at(p, "x", 0), a = at(p, "a", 64), b = at(p, "b", 128), y = at(p, "y", 256);
+    const uint32_t v = placed(p, "v", 64, 0, 96);
+    compute(p, x, a);
+    compute(p, x, b);
+    compute(p, v, y);
+    SET_IO(p, 0, LIST(x), LIST(y));
+    finish_program(p);
+    const uint32_t n = p->n_tensors;
+    recover(p);
+    assert_int_equal(p->n_tensors, n + 1);
+    assert_int_equal(p->tensors[n].bytes, 128);
+    assert_int_equal(p->tensors[n].file_index, ARENAUT_NONE);
+    expect_view(p, a, n, 0);
+    expect_view(p, b, n, 64);
+    expect_view(p, v, n, 32);
+    arenaut_program_free(p);
+}
+
+static void a_whole_is_made_of_what_is_written_inside(void **state) {
+    (void)state;
+    arenaut_program *p = new_program();
+    begin(p, "forward", 1);
+    const uint32_t x = at(p, "x", 0), a = at(p, "a", 64), b = at(p, "b", 128), y = at(p, "y", 256);
+    const uint32_t all = placed(p, "all", 128, 0, 64);
+    compute(p, x, a);
+    compute(p, x, b);
+    compute(p, all, y);
+    SET_IO(p, 0, LIST(x), LIST(y));
+    finish_program(p);
+    recover(p);
+    expect_view(p, a, all, 0);
+    expect_view(p, b, all, 64);
+    arenaut_program_free(p);
+}
+
+static void view_ops_stand_where_their_operand_is(void **state) {
+    (void)state;
+    arenaut_program *p = new_program();
+    begin(p, "forward", 1);
+    const uint32_t x = at(p, "x", 0), a = at(p, "a", 64), v = at(p, "v", 512), y = at(p, "y", 128);
+    compute(p, x, a);
+    ADD_OP(p, .name = "executorch_prim::et_view.default", .kind = ARENAUT_OP_VIEW, IN(a), OUT(v));
+    compute(p, v, y);
+    SET_IO(p, 0, LIST(x), LIST(y));
+    finish_program(p);
+    recover(p);
+    expect_view(p, v, a, 0);
+    arenaut_program_free(p);
+}
+
+static void what_nobody_wrote_is_state(void **state) {
+    (void)state;
+    arenaut_program *p = new_program();
+    begin(p, "forward", 1);
+    const uint32_t x = at(p, "x", 0), s = at(p, "s", 64), y = at(p, "y", 128);
+    ADD_OP(p, .name = "aten::add.out", IN(x, s), OUT(y));
+    ADD_OP(p, .name = "aten::copy_", .kind = ARENAUT_OP_IN_PLACE, IN(s, y), OUT(s));
+    SET_IO(p, 0, LIST(x), LIST(y));
+    finish_program(p);
+    recover(p);
+    assert_int_equal(p->tensors[s].cls, ARENAUT_STATE);
+    assert_int_equal(p->tensors[x].cls, ARENAUT_INTERMEDIATE);
+    arenaut_lowering *l = lower_program(p, "executorch");
+    expect_life(l, "s", "[0,3)");
+    arenaut_lowering_free(l);
+    arenaut_program_free(p);
+}
+
+static void a_result_that_nobody_wrote_is_state(void **state) {
+    (void)state;
+    arenaut_program *p = new_program();
+    begin(p, "get", 1);
+    const uint32_t s = at(p, "s", 0), x = at(p, "x", 64), y = at(p, "y", 128);
+    compute(p, x, y);
+    SET_IO(p, 0, LIST(x), LIST(y, s));
+    finish_program(p);
+    recover(p);
+    assert_int_equal(p->tensors[s].cls, ARENAUT_STATE);
+    arenaut_program_free(p);
+}
+
+static void an_update_of_what_was_never_read_is_of_state(void **state) {
+    (void)state;
+    arenaut_program *p = new_program();
+    begin(p, "reset", 1);
+    const uint32_t x = at(p, "x", 0), s = at(p, "s", 64);
+    ADD_OP(p, .name = "aten::copy_", .kind = ARENAUT_OP_IN_PLACE, IN(s, x), OUT(s));
+    SET_IO(p, 0, LIST(x), NO_LIST);
+    finish_program(p);
+    recover(p);
+    assert_int_equal(p->tensors[s].cls, ARENAUT_STATE);
+    arenaut_program_free(p);
+}
+
+static void programs_without_arenas_are_left_alone(void **state) {
+    (void)state;
+    arenaut_program *p = new_program();
+    begin_method(p, "forward");
+    const uint32_t x = at(p, "x", 0), s = at(p, "s", 64), y = at(p, "y", 64);
+    compute(p, s, y);
+    SET_IO(p, 0, LIST(x), LIST(y));
+    finish_program(p);
+    recover(p);
+    assert_int_equal(p->tensors[s].cls, ARENAUT_INTERMEDIATE);
+    assert_int_equal(p->tensors[y].view_of, ARENAUT_NONE);
+    arenaut_program_free(p);
+}
+
+/* ---- flow ---- */
+
+static void both_sides_of_a_branch_are_looked_at(void **state) {
+    (void)state;
+    arenaut_program *p = new_program();
+    begin(p, "forward", 1);
+    const uint32_t c = at(p, "c", 0), a = at(p, "a", 64), b = at(p, "b", 64), v = at(p, "v", 64);
+    const uint32_t y = at(p, "y", 128);
+    ADD_OP(p, .name = "jump_false", .kind = ARENAUT_OP_JUMP_FALSE, IN(c), .target = 3);
+    compute(p, c, a);
+    ADD_OP(p, .name = "jump", .kind = ARENAUT_OP_JUMP, .target = 4);
+    compute(p, c, b);
+    compute(p, v, y);
+    SET_IO(p, 0, LIST(c), LIST(y));
+    finish_program(p);
+    recover(p);
+    expect_view(p, b, a, 0);
+    expect_view(p, v, a, 0);
+    arenaut_program_free(p);
+}
+
+static void what_is_jumped_over_wrote_nothing(void **state) {
+    (void)state;
+    arenaut_program *p = new_program();
+    begin(p, "forward", 1);
+    const uint32_t x = at(p, "x", 0), a = at(p, "a", 64), v = at(p, "v", 64), y = at(p, "y", 128);
+    ADD_OP(p, .name = "jump", .kind = ARENAUT_OP_JUMP, .target = 2);
+    compute(p, x, a);
+    compute(p, v, y);
+    SET_IO(p, 0, LIST(x), LIST(y));
+    finish_program(p);
+    recover(p);
+    assert_int_equal(p->tensors[v].cls, ARENAUT_STATE);
+    assert_int_equal(p->tensors[v].view_of, ARENAUT_NONE);
+    arenaut_program_free(p);
+}
+
+static void the_place_of_what_others_are_moved_to_says_nothing(void **state) {
+    (void)state;
+    arenaut_program *p = new_program();
+    begin(p, "forward", 1);
+    const uint32_t x = at(p, "x", 0), a = at(p, "a", 64), r = at(p, "r", 0), y = at(p, "y", 128);
+    compute(p, x, a);
+    ADD_OP(p, .name = "move", .kind = ARENAUT_OP_MOVE, IN(a), OUT(r));
+    compute(p, r, y);
+    SET_IO(p, 0, LIST(x), LIST(y));
+    finish_program(p);
+    recover(p);
+    assert_int_equal(p->tensors[r].view_of, ARENAUT_NONE);
+    assert_int_equal(p->tensors[r].cls, ARENAUT_INTERMEDIATE);
+    arenaut_program_free(p);
+}
+
+/* ---- delegates ---- */
+
+static void first_touched_by_a_delegate_is_its_result(void **state) {
+    (void)state;
+    arenaut_program *p = new_program();
+    begin(p, "forward", 1);
+    const uint32_t x = at(p, "x", 0), a = at(p, "a", 64), t = at(p, "t", 128);
+    const uint32_t inside = placed(p, "inside", 32, 0, 128); /* where `t` is no more */
+    const uint32_t y = at(p, "y", 192);
+    compute(p, x, t);
+    compute(p, t, a);
+    ADD_OP(p, .name = "XnnpackBackend", .kind = ARENAUT_OP_DELEGATE, IN(a, inside));
+    compute(p, inside, y);
+    SET_IO(p, 0, LIST(x), LIST(y));
+    finish_program(p);
+    recover(p);
+    assert_int_equal(p->ops[2].n_inputs, 1);
+    assert_int_equal(p->ops[2].inputs[0], a);
+    assert_int_equal(p->ops[2].n_outputs, 1);
+    assert_int_equal(p->ops[2].outputs[0], inside);
+    assert_int_equal(p->tensors[inside].view_of, ARENAUT_NONE);
+    arenaut_program_free(p);
+}
+
+static void a_view_given_to_a_delegate_has_size_type_and_place(void **state) {
+    (void)state;
+    arenaut_program *p = new_program();
+    begin(p, "forward", 1);
+    const uint32_t x = at(p, "x", 0), a = at(p, "a", 64), v = at(p, "v", 64), y = at(p, "y", 128);
+    compute(p, x, a);
+    ADD_OP(p, .name = "XnnpackBackend", .kind = ARENAUT_OP_DELEGATE, IN(v, y));
+    SET_IO(p, 0, LIST(x), LIST(y));
+    finish_program(p);
+    recover(p);
+    expect_view(p, v, a, 0);
+    assert_int_equal(p->ops[1].n_outputs, 1);
+    assert_int_equal(p->ops[1].outputs[0], y);
+    arenaut_program_free(p);
+}
+
+static void state_that_a_delegate_reads_is_updated_later(void **state) {
+    (void)state;
+    arenaut_program *p = new_program();
+    begin(p, "forward", 1);
+    const uint32_t x = at(p, "x", 0), s = at(p, "s", 64), y = at(p, "y", 128);
+    ADD_OP(p, .name = "XnnpackBackend", .kind = ARENAUT_OP_DELEGATE, IN(x, s, y));
+    ADD_OP(p, .name = "aten::copy_", .kind = ARENAUT_OP_IN_PLACE, IN(s, y), OUT(s));
+    SET_IO(p, 0, LIST(x), LIST(y));
+    finish_program(p);
+    recover(p);
+    assert_int_equal(p->tensors[s].cls, ARENAUT_STATE);
+    assert_int_equal(p->ops[0].n_inputs, 2);
+    arenaut_program_free(p);
+}
+
+/* ---- several methods ---- */
+
+/* "step" adds its input to the state, "get" returns a copy of it. The state lies in the
+ * second arena. */
+typedef struct pair {
+    uint32_t step_state, get_state;
+} pair;
+
+static pair add_pair(arenaut_program *p, uint32_t pool, uint64_t step_at, uint64_t get_at,
+                     const char *name) {
+    pair v;
+    begin(p, "step", 2);
+    const uint32_t x = at(p, "x", 0), y = at(p, "y", 512);
+    v.step_state = placed(p, "step.s", 64, pool, step_at);
+    p->tensors[v.step_state].qualified_name = name;
+    ADD_OP(p, .name = "aten::add.out", IN(x, v.step_state), OUT(y));
+    ADD_OP(p, .name = "aten::copy_", .kind = ARENAUT_OP_IN_PLACE, IN(v.step_state, y),
+           OUT(v.step_state));
+    SET_IO(p, 0, LIST(x), LIST(y));
+    begin(p, "get", 2);
+    const uint32_t z = at(p, "z", 512);
+    v.get_state = placed(p, "get.s", 64, pool, get_at);
+    p->tensors[v.get_state].qualified_name = name;
+    compute(p, v.get_state, z);
+    SET_IO(p, 1, NO_LIST, LIST(z));
+    finish_program(p);
+    return v;
+}
+
+static void an_arena_of_state_is_one_block_for_all_methods(void **state) {
+    (void)state;
+    arenaut_program *p = new_program();
+    const pair v = add_pair(p, 1, 128, 128, NULL);
+    recover(p);
+    arenaut_lowering *l = lower_program(p, "executorch");
+    assert_int_equal(l->buffer[v.step_state], l->buffer[v.get_state]);
+    assert_int_equal(l->offset[v.step_state], 128); /* as it lies in the file */
+    assert_int_equal(l->problem->size[l->buffer[v.get_state]], 192);
+    assert_int_equal(l->problem->n_pools, 3); /* one for each method, and the one they share */
+    arenaut_lowering_free(l);
+    arenaut_program_free(p);
+}
+
+static void named_state_of_such_arenas_is_shared_by_name(void **state) {
+    (void)state;
+    arenaut_program *p = new_program();
+    const pair v = add_pair(p, 1, 0, 64, "core.state"); /* they disagree: a finding of check */
+    recover(p);
+    arenaut_lowering *l = lower_program(p, "executorch");
+    assert_int_equal(l->buffer[v.step_state], l->buffer[v.get_state]);
+    arenaut_lowering_free(l);
+    const uint32_t pools[] = {0, 0, 1, 0, 1};
+    const uint64_t offsets[] = {0, 512, 0, 512, 64};
+    const arenaut_placement placement = {p->n_tensors, 2, pools, offsets, NULL};
+    arenaut_finding finding;
+    assert_int_equal(arenaut_check_replay(p, &placement, NULL, NULL, &finding, NULL),
+                     ARENAUT_REJECTED);
+    assert_int_equal(finding.rule, ARENAUT_RULE_STATE_LOST);
+    arenaut_program_free(p);
+}
+
+static void named_state_among_other_tensors_is_each_methods_own(void **state) {
+    (void)state;
+    arenaut_program *p = new_program();
+    const pair v = add_pair(p, 0, 64, 128, "core.state");
+    recover(p);
+    arenaut_lowering *l = lower_program(p, "executorch");
+    assert_int_not_equal(l->buffer[v.step_state], l->buffer[v.get_state]);
+    assert_int_equal(l->problem->n_pools, 2);
+    arenaut_lowering_free(l);
+    arenaut_program_free(p);
+}
+
+static void unless_it_lies_at_one_place_in_arenas_of_one_size(void **state) {
+    (void)state;
+    arenaut_program *p = new_program();
+    const pair v = add_pair(p, 0, 64, 64, "core.state");
+    recover(p);
+    arenaut_lowering *l = lower_program(p, "executorch");
+    assert_int_equal(l->buffer[v.step_state], l->buffer[v.get_state]);
+    assert_int_equal(l->problem->n_pools, 1); /* so that it has one offset */
+    arenaut_lowering_free(l);
+    arenaut_program_free(p);
+}
+
+/* ---- memory ---- */
+
+static arenaut_status attempt(void *context, const arenaut_allocator *allocator) {
+    (void)context;
+    arenaut_program *p = NULL;
+    arenaut_error err = {0};
+    const arenaut_given_pool pool = {4096, {0, 0}};
+    arenaut_status st = arenaut_program_new(allocator, &p, &err);
+    if (st != ARENAUT_OK) return st;
+    st = arenaut_program_add_method(p, "forward", true, NULL, &err);
+    if (st == ARENAUT_OK) st = arenaut_program_set_given_pools(p, 0, &pool, 1, &err);
+    for (uint32_t i = 0; i < 6 && st == ARENAUT_OK; i++) {
+        arenaut_tensor t = arenaut_tensor_default();
+        t.bytes = 64;
+        t.method = 0;
+        t.given_pool = 0;
+        t.given_offset = i / 2 * 32;
+        st = arenaut_program_add_tensor(p, &t, NULL, &err);
+    }
+    const uint32_t ids[] = {0, 1, 2, 3, 4, 5};
+    const arenaut_op ops[] = {
+        {.kind = ARENAUT_OP_OUT, .inputs = ids, .n_inputs = 1, .outputs = ids + 1, .n_outputs = 1},
+        {.kind = ARENAUT_OP_DELEGATE, .inputs = ids + 2, .n_inputs = 2},
+        {.kind = ARENAUT_OP_OUT, .inputs = ids + 4, .n_inputs = 1, .outputs = ids, .n_outputs = 1},
+    };
+    for (size_t i = 0; i < COUNT_OF(ops) && st == ARENAUT_OK; i++) {
+        st = arenaut_program_add_op(p, &ops[i], NULL, &err);
+    }
+    const arenaut_pass_options options = {.target = arenaut_target_find("executorch")};
+    if (st == ARENAUT_OK) st = arenaut_passes_run(p, NULL, &options, NULL, NULL, &err);
+    arenaut_program_free(p);
+    return st;
+}
+
+static void it_survives_running_out_of_memory(void **state) {
+    (void)state;
+    survives_every_allocation_failure(attempt, NULL);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_view_that_was_left_out_is_found),
+        cmocka_unit_test(a_view_of_an_input_is_found),
+        cmocka_unit_test(the_last_to_touch_the_bytes_counts),
+        cmocka_unit_test(a_part_keeps_its_distance),
+        cmocka_unit_test(pieces_of_no_tensor_get_one),
+        cmocka_unit_test(a_whole_is_made_of_what_is_written_inside),
+        cmocka_unit_test(view_ops_stand_where_their_operand_is),
+        cmocka_unit_test(what_nobody_wrote_is_state),
+        cmocka_unit_test(a_result_that_nobody_wrote_is_state),
+        cmocka_unit_test(an_update_of_what_was_never_read_is_of_state),
+        cmocka_unit_test(programs_without_arenas_are_left_alone),
+        cmocka_unit_test(both_sides_of_a_branch_are_looked_at),
+        cmocka_unit_test(what_is_jumped_over_wrote_nothing),
+        cmocka_unit_test(the_place_of_what_others_are_moved_to_says_nothing),
+        cmocka_unit_test(first_touched_by_a_delegate_is_its_result),
+        cmocka_unit_test(a_view_given_to_a_delegate_has_size_type_and_place),
+        cmocka_unit_test(state_that_a_delegate_reads_is_updated_later),
+        cmocka_unit_test(an_arena_of_state_is_one_block_for_all_methods),
+        cmocka_unit_test(named_state_of_such_arenas_is_shared_by_name),
+        cmocka_unit_test(named_state_among_other_tensors_is_each_methods_own),
+        cmocka_unit_test(unless_it_lies_at_one_place_in_arenas_of_one_size),
+        cmocka_unit_test(it_survives_running_out_of_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
