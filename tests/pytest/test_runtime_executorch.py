@@ -12,9 +12,12 @@ import make_pte  # noqa: E402
 import pte_runtime  # noqa: E402
 from test_pte_models import error_against_eager, several_inputs  # noqa: E402
 
-# Programs with state: their methods, and whether these work in the same arenas.
+# Programs with state, or with weights that lie in an arena: their methods, and whether these
+# work in the same arenas.
 STATE = {
     "counter": (("forward",), ("keep",)),
+    "gradients": (("forward",), ("keep",)),
+    "gradout": (("forward",), ("keep",)),
     "kv_decoder": (("forward",), ("keep",)),
     "kvllama": (("forward",), ("keep",)),
     "train_joint": (("forward",), ("keep",)),
@@ -29,6 +32,8 @@ NO_WEIGHTS = {"efficientnet_b0", "inception_v3", "mobilenetv2_100", "mobilenetv3
               "resnet18", "vit_tiny"}
 # As exported they compute something wrong, so that a right plan changes the outputs.
 OVERLAPPING = {"two_conditions", "twocond"}
+# Its methods look for the state that they have in common at different places.
+DISAGREEING = {"twomethods_unshared"}
 
 OWN = [pytest.param(path, id=path.stem) for path in sorted((DATA / "pte").glob("*.pte"))]
 ALL = OWN + corpus_params("pte/*.pte")
@@ -45,7 +50,7 @@ FIGURES = {
     "gradout": (5264, 4112),
     "kvllama": (100352, 99840),
     "cond": (6176, 5136),
-    "twocond": (2592, 2560),
+    "twocond": (2592, 1568),  # 2,560 if the two sides of a condition may share nothing
     "elemchain": (49152, 49152),
     "cnn_xnnpack_mixed": (57408, 57408),
 }
@@ -60,6 +65,13 @@ class Planned:
         self.document = run("plan", path, "-o", self.output, *options)
         self.result, self.baseline = self.document["result"], self.document["baseline"]
         self.written = self.output.exists()
+
+    def memories(self, when):
+        """Bytes of each memory of each method, as MethodMeta has them: "now" or "planned"."""
+        sizes = {}
+        for memory in self.document["memories"]:
+            sizes.setdefault(memory["method"], []).append(memory[when])
+        return sizes
 
     @property
     def file(self):
@@ -107,10 +119,13 @@ def total(sizes):
 def test_the_runtime_reports_the_planned_memories(planned, path):
     model = planned(path)
     before, after = (run(file, path, calls=1)["sizes"] for file in (path, model.file))
-    assert total(before) == model.baseline["arena"]
-    if model.written:
-        assert total(after) == model.result["arena"]
-    assert path.stem in OVERLAPPING or all(
+    assert before == model.memories("now")
+    if not model.written:
+        assert path.stem not in OVERLAPPING | DISAGREEING
+        return
+    assert after == model.memories("planned")
+    assert path.stem in DISAGREEING or total(after) < total(before)
+    assert path.stem in DISAGREEING or all(
         new <= old for method in before for old, new in zip(before[method], after[method]))
 
 
@@ -123,8 +138,10 @@ def test_plans_are_proven_minimal(planned, path):
 
 @pytest.mark.parametrize("path", [param for param in ALL if param.id in FIGURES])
 def test_figures(planned, path):
+    """As the file states them: with what is reserved at the end of an arena for a delegate."""
     model = planned(path)
-    assert (model.baseline["arena"], model.result["arena"]) == FIGURES[path.stem]
+    assert tuple(total(model.memories(when)) for when in ("now", "planned")) == \
+        FIGURES[path.stem]
 
 
 @pytest.mark.parametrize("path", RIGHT)
@@ -166,7 +183,7 @@ def test_check_names_conditions_that_overwrite_each_other(arenaut, planned, path
     arenaut("check", planned(path).output)
 
 
-@pytest.mark.parametrize("path", RIGHT)
+@pytest.mark.parametrize("path", [p for p in RIGHT if p.id not in DISAGREEING])
 def test_check_finds_no_fault_in_what_runs_right(arenaut, planned, path):
     arenaut("check", path)
     arenaut("check", planned(path).file)
@@ -199,9 +216,9 @@ def random_files(tmp_path_factory):
     return write
 
 
-# One run in the runtime costs little; reading a whole MobileNet 20 times does not.
+# 20 runs of each of these take most of a minute.
 @pytest.mark.parametrize("path", [p for p in RIGHT if p.id not in
-                                  ("mobilenetv2_035", "mobilenetv2_035_xnnpack")])
+                                  ("mobilenetv2_035", "mobilenetv2_035_xnnpack", "unet")])
 def test_arbitrary_valid_plans_change_nothing(random_files, path):
     """A test of liveness: plans that are valid by it, but not made by a planner of ours."""
     for number, other in enumerate(random_files(path)):
@@ -212,7 +229,8 @@ def test_arbitrary_valid_plans_change_nothing(random_files, path):
 @pytest.mark.parametrize("path", [p for p in RUNNABLE if p.id in IN_PLACE])
 def test_elementwise_ops_in_place(planned, path):
     model = planned(path, "--inplace", "on")
-    assert (model.baseline["arena"], model.result["arena"]) == IN_PLACE[path.stem]
+    assert tuple(total(model.memories(when)) for when in ("now", "planned")) == \
+        IN_PLACE[path.stem]
     assert total(run(model.file, path, calls=1)["sizes"]) == IN_PLACE[path.stem][1]
     assert first_difference(path, model.file, path) is None
 
@@ -243,11 +261,20 @@ def test_methods_keep_their_shared_state_at_one_place(planned):
     assert [sizes[1] for sizes in before.values()] == [sizes[1] for sizes in after.values()]
 
 
-def test_these_tests_would_notice_a_wrong_plan():
-    """The exporter's own overlap is one: the outputs differ from those of a repaired file,
-    and so does what single ops leave behind."""
-    path = DATA / "pte" / "two_conditions.pte"
-    assert error_against_eager(path, path.stem) > 1
+@pytest.mark.parametrize("path", [p for p in RUNNABLE if p.id in DISAGREEING])
+def test_methods_that_disagree_about_their_state_come_to_agree(arenaut, planned, path):
+    """Once repaired, and in one set of arenas, the program is what it had been exported as if
+    its state had been asked to be shared. But for `get`, which only reads: the exporter took the
+    state for a constant there, and no plan can undo that."""
+    arenaut("check", path, exit=1)
+    arenaut("check", planned(path).output)
+    methods = ("step", "reset", "step")
+    together = {"calls": 8, "modes": ("keep", "share")}
+    shared = pte_runtime.run(path.with_name("twomethods_shared.pte"), methods, **together)
+    before, after = (pte_runtime.run(file, methods, **together)
+                     for file in (path, planned(path).output))
+    outputs = [[call["outputs"] for call in run["calls"]] for run in (shared, before, after)]
+    assert outputs[0] == outputs[2] != outputs[1]
 
 
 def test_the_corpus_is_complete_where_it_is_at_hand():

@@ -208,8 +208,11 @@ class Random {
       : state_((seed * 1000003 + call) * 1000003 + input + 1) {}
 
   uint32_t next() {
-    state_ = state_ * 6364136223846793005u + 1442695040888963407u;
-    return static_cast<uint32_t>(state_ >> 33);
+    // splitmix64: neighbouring calls and inputs must not resemble one another.
+    uint64_t mixed = state_ += 0x9e3779b97f4a7c15u;
+    mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9u;
+    mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111ebu;
+    return static_cast<uint32_t>((mixed ^ (mixed >> 31)) >> 32);
   }
 
   // Within ±2, in steps that every float type holds.
