@@ -69,6 +69,26 @@ void describe_quality(const tool_job *job, arenaut_text *out) {
     }
 }
 
+/* Where people fixed offsets, bytes are not what is missing. */
+static bool describe_fixed(const tool_job *job, arenaut_text *out) {
+    const arenaut_witness *witness = &job->plan->witness;
+    const arenaut_problem *p = job->problem;
+    for (uint32_t i = 0; i < witness->n_buffers; i++) {
+        if (arenaut_problem_fixed_offset(p, witness->buffers[i]) == ARENAUT_UNPLACED) return false;
+    }
+    if (witness->n_buffers > 1) {
+        text_printf(out, " are fixed over one another, %s bytes too close",
+                    with_commas(witness->bytes_over).text);
+        return true;
+    }
+    const uint64_t at = arenaut_problem_fixed_offset(p, witness->buffers[0]);
+    const uint64_t align = arenaut_problem_align(p, witness->buffers[0]);
+    if ((at & (align - 1)) == 0) return false;
+    text_printf(out, " is fixed at offset %s, no multiple of its alignment of %s",
+                with_commas(at).text, with_commas(align).text);
+    return true;
+}
+
 /* Names a few buffers and how far they are over; the JSON has all of them. */
 void describe_witness(const tool_job *job, arenaut_text *out) {
     const arenaut_witness *witness = &job->plan->witness;
@@ -76,7 +96,7 @@ void describe_witness(const tool_job *job, arenaut_text *out) {
     if (witness->n_buffers == 0) return;
     text_put(out, ": at ");
     describe_step(job, witness->step, out);
-    text_put(out, " the buffers ");
+    text_put(out, witness->n_buffers == 1 ? " the buffer " : " the buffers ");
     enum { SHOWN = 4 };
     for (uint32_t i = 0; i < witness->n_buffers && i < SHOWN; i++) {
         char store[24];
@@ -88,7 +108,9 @@ void describe_witness(const tool_job *job, arenaut_text *out) {
     }
     if (witness->n_buffers > SHOWN)
         text_printf(out, " and %" PRIu32 " more", witness->n_buffers - SHOWN);
-    text_printf(out, " need %s bytes more than ", with_commas(witness->bytes_over).text);
+    if (describe_fixed(job, out)) return;
+    text_printf(out, " need%s %s bytes more than ", witness->n_buffers == 1 ? "s" : "",
+                with_commas(witness->bytes_over).text);
     if (witness->pool == ARENAUT_NONE)
         text_put(out, "there are");
     else {

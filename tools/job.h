@@ -79,6 +79,10 @@ uint64_t job_bytes_now(const tool_job *job);
 uint64_t job_bytes_planned(const tool_job *job);
 uint64_t job_bytes_bound(const tool_job *job);
 
+/* What a budget is held against: the new plan or, where nothing was asked for that it does
+ * not keep, the plan in the file if that needs less. */
+uint64_t job_bytes_needed(const tool_job *job);
+
 /* Whether the file says where its tensors lie, and its runtime obeys. */
 bool job_holds_plan(const tool_job *job);
 

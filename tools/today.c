@@ -239,6 +239,13 @@ exit_code job_find_today(tool_job *job) {
     return EXIT_FINE;
 }
 
+uint64_t job_bytes_needed(const tool_job *job) {
+    const uint64_t planned = job_bytes_planned(job);
+    const bool obeyed = job->today.plan && job->today.from_file && !job->today.overlaps;
+    if (!obeyed || has_wishes(job->options)) return planned;
+    return job_bytes_now(job) < planned ? job_bytes_now(job) : planned;
+}
+
 bool job_holds_plan(const tool_job *job) {
     const arenaut_program *program = job->document.program;
     return job->target->plan_in_file &&

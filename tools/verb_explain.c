@@ -77,7 +77,7 @@ static exit_code run(const tool_options *options, arenaut_text *out) {
         code = graver(code, options->json || options->jsonl ? put_json(&job, out)
                                                             : put_report(&job, options, out));
     }
-    if (code == EXIT_FINE) code = check_budget(job.input.path, options, job_bytes_planned(&job));
+    if (code == EXIT_FINE) code = check_budget(job.input.path, options, job_bytes_needed(&job));
     if (job.stopped) code = EXIT_INTERRUPT;
     job_close(&job);
     return code;

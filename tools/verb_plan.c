@@ -36,7 +36,8 @@ static void put_header(const tool_job *job, const text_style *style, arenaut_tex
         if (job->target->align > 1)
             text_printf(out, ", %" PRIu64 "-byte aligned", job->target->align);
     } else {
-        text_printf(out, "  %" PRIu32 " buffers", job->problem->n_buffers);
+        text_printf(out, "  %" PRIu32 " buffer%s", job->problem->n_buffers,
+                    job->problem->n_buffers == 1 ? "" : "s");
     }
     text_put(out, "\n");
 }

@@ -116,7 +116,7 @@ static exit_code size_one(const tool_options *options, size_t index, text_table 
         put_details(&job, details);
     }
     if (answered && code == EXIT_FINE) {
-        code = check_budget(job.input.path, options, job_bytes_planned(&job));
+        code = check_budget(job.input.path, options, job_bytes_needed(&job));
     }
     if (job.stopped) code = EXIT_INTERRUPT;
     job_close(&job);

@@ -2,6 +2,7 @@
 #include <arenaut/format.h>
 
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "core/fail.h"
 #include "core/memory.h"
@@ -81,12 +82,14 @@ static arenaut_status unknown_format(const uint8_t *data, size_t size, arenaut_e
         return arn_fail(err, ARENAUT_BAD_INPUT, 0, "the input is empty; readable formats: %s",
                         names);
     }
-    unsigned head[4] = {0};
-    for (size_t i = 0; i < 4 && i < size; i++) head[i] = data[i];
+    char head[4 * 3 + 1] = "";
+    for (size_t i = 0; i < 4 && i < size; i++) {
+        snprintf(head + 3 * i, sizeof head - 3 * i, " %02x", (unsigned)data[i]);
+    }
     return arn_fail(err, ARENAUT_BAD_INPUT, 0,
-                    "the input, which begins with bytes %02x %02x %02x %02x, is of no known "
-                    "format; readable formats: %s",
-                    head[0], head[1], head[2], head[3], names);
+                    "the input, which begins with bytes%s, is of no known format; readable "
+                    "formats: %s",
+                    head, names);
 }
 
 /* ---- the limit on memory ---- */
