@@ -36,7 +36,9 @@ static void place(pte_tiny *t, unsigned index, size_t tensor, uint32_t memory, u
     const size_t at = flat_table(t->file, tensor, TENSOR_ALLOCATION, 3);
     const size_t memory_at = flat_number(t->file, at, ALLOCATION_MEMORY_ID, 4, memory);
     const size_t low = offset ? flat_number(t->file, at, ALLOCATION_OFFSET_LOW, 4, offset) : 0;
+    if (index == TINY_Z) t->z_place = at;
     if (is_x(t, index)) {
+        t->x_place_link = tensor + 8 + 8 * TENSOR_ALLOCATION; /* as flatfile lays tables out */
         t->x_memory = memory_at;
         t->x_low = low;
     }

@@ -51,6 +51,7 @@ typedef struct pte_tiny {
     size_t version, plans, segment_size, values, sizes, devices, device_buffer, device_type;
     size_t chains, instructions, operators, inputs, outputs;
     size_t x_type, x_sizes, x_dynamism, x_storage, x_memory, x_low, x_device;
+    size_t x_place_link, z_place; /* X's offset to its place, and Z's place */
     size_t weight_buffer, trained_buffer, null_type, pair_items, maybe_items;
     size_t add_type, add_operator, add_args, branch_target, branch_condition, skip_target;
     size_t move_from, move_to, delegate_index;

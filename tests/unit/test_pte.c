@@ -363,6 +363,70 @@ static void devices_move_with_their_pools(void **state) {
     free_flatfile(tiny.file);
 }
 
+/* Two tensors at one place may share the table that says so, until they part. */
+static void a_shared_place_is_split_when_its_tensors_part(void **state) {
+    (void)state;
+    pte_tiny tiny = new_pte_tiny(false);
+    flat_link(tiny.file, tiny.x_place_link, tiny.z_place);
+    pte_round round;
+    arenaut_error err;
+    assert_ok(pte_round_open(tiny.file->data, tiny.file->size, NULL, &round, &err), err);
+    const arenaut_program *p = round.document.program;
+    assert_int_equal(value_of(p, TINY_X)->given_offset, 32);
+    round.plan->offset[round.lowering.buffer[value_of(p, TINY_X) - p->tensors]] = 64;
+    arenaut_text out = write_or_fail(&round);
+    arenaut_document document;
+    const arenaut_program *back = read_or_fail(out.bytes, out.size, &document);
+    assert_int_equal(value_of(back, TINY_X)->given_offset, 64);
+    assert_int_equal(value_of(back, TINY_Z)->given_offset, 32);
+    arenaut_document_free(&document);
+    arenaut_text_free(&out);
+    pte_round_close(&round);
+    free_flatfile(tiny.file);
+}
+
+/* All offsets are multiples of 32 to begin with; a shorter X leaves bytes behind it. */
+static void an_alignment_is_kept_where_rounding_shows_it(void **state) {
+    (void)state;
+    for (uint32_t rows = 2; rows > 0; rows--) {
+        pte_tiny tiny = new_pte_tiny(false);
+        flat_store(tiny.file, tiny.x_sizes, 4, rows);
+        arenaut_document document;
+        const arenaut_program *p = read_or_fail(tiny.file->data, tiny.file->size, &document);
+        assert_int_equal(value_of(p, TINY_Y)->align, rows == 1 ? 32 : 0);
+        assert_int_equal(value_of(p, TINY_STATE)->align, 0);
+        assert_int_equal(value_of(p, TINY_WEIGHT)->align, 0);
+        arenaut_document_free(&document);
+        free_flatfile(tiny.file);
+    }
+}
+
+/* State that methods share has one size in all of them, also when it moves. */
+static void shared_state_has_one_size_in_every_method(void **state) {
+    (void)state;
+    pte_tiny tiny = new_pte_tiny(false);
+    pte_round round;
+    arenaut_error err;
+    assert_ok(pte_round_open(tiny.file->data, tiny.file->size, NULL, &round, &err), err);
+    const arenaut_program *p = round.document.program;
+    /* Both methods' memory 2 in one pool, "reset" naming it at the same place. */
+    const uint32_t first = round.lowering.buffer[value_of(p, TINY_STATE) - p->tensors];
+    const uint32_t second = round.lowering.buffer[p->n_tensors - 1];
+    assert_int_equal(p->tensors[p->n_tensors - 1].method, 1);
+    round.plan->pool[second] = round.plan->pool[first];
+    round.plan->offset[first] = round.plan->offset[second] = 256;
+    const uint64_t tail = 64 - 32; /* the exporter's: XNNPACK runs in "forward" */
+    arenaut_text out = write_or_fail(&round);
+    arenaut_document document;
+    const arenaut_program *back = read_or_fail(out.bytes, out.size, &document);
+    assert_int_equal(back->methods[0].given_pools[1].bytes, 256 + 32 + tail);
+    assert_int_equal(back->methods[1].given_pools[1].bytes, 256 + 32 + tail);
+    arenaut_document_free(&document);
+    arenaut_text_free(&out);
+    pte_round_close(&round);
+    free_flatfile(tiny.file);
+}
+
 /* What no buffer stands for stays where it was while it fits, and else goes to the bottom. */
 static void idle_tensors_stay_inside_their_memory(void **state) {
     (void)state;
@@ -546,6 +610,9 @@ int main(void) {
         cmocka_unit_test(places_past_4_gib_use_the_high_half),
         cmocka_unit_test(pools_of_a_user_are_memories_by_position),
         cmocka_unit_test(devices_move_with_their_pools),
+        cmocka_unit_test(a_shared_place_is_split_when_its_tensors_part),
+        cmocka_unit_test(an_alignment_is_kept_where_rounding_shows_it),
+        cmocka_unit_test(shared_state_has_one_size_in_every_method),
         cmocka_unit_test(idle_tensors_stay_inside_their_memory),
         cmocka_unit_test(a_plan_for_another_program_is_refused),
         cmocka_unit_test(reading_and_writing_survive_every_allocation_failure),

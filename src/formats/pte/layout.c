@@ -15,6 +15,7 @@ typedef struct layout {
     uint32_t n_pools;
     uint32_t *memory_of; /* per method and pool: the memory; ARENAUT_NONE: not used */
     uint64_t *end;       /* per method and pool: of its buffers there */
+    uint64_t *tail;      /* per method and pool: bytes kept behind that */
     bool *only_state;    /* per pool: all tensors in it are state */
     bool by_position;    /* pool k is memory k + 1 */
     arenaut_error *err;
@@ -103,15 +104,44 @@ static arenaut_status find_ends(layout *l) {
     return ARENAUT_OK;
 }
 
+/* Where XNNPACK is given a memory of the file's, it goes on with the room behind it that the
+ * exporter left: none, behind shared state. */
+static arenaut_status find_tails(layout *l, arn_region *region) {
+    const uint32_t *first = l->out->first;
+    uint64_t *ends = arn_region_allocate(region, first[l->held->n_methods], sizeof *ends);
+    if (!ends) return arn_no_memory(l->err);
+    for (uint32_t i = 0; i < first[l->held->n_methods]; i++) ends[i] = 0;
+    for (uint32_t t = 0; t < l->held->n_tensors; t++) {
+        const arenaut_tensor *tensor = &l->held->tensors[t];
+        if (!is_placed(l, t)) continue;
+        uint64_t *end = &ends[first[tensor->method] + tensor->given_pool];
+        /* Offset and size were found to end below 2^63. */
+        *end = arn_max_u64(*end, tensor->given_offset + arn_aligned(tensor->bytes, GRAIN));
+    }
+    for (uint32_t i = 0; i < l->held->n_methods * l->n_pools; i++) {
+        const uint32_t m = i / l->n_pools, memory = l->memory_of[i];
+        l->tail[i] = l->has_tail[m] ? ARN_PTE_XNNPACK_TAIL : 0;
+        if (memory == ARENAUT_NONE || l->by_position) continue;
+        const uint64_t given = l->held->methods[m].given_pools[memory].bytes;
+        const uint64_t end = ends[first[m] + memory];
+        l->tail[i] = arn_min_u64(l->tail[i], given > end ? given - end : 0);
+    }
+    return ARENAUT_OK;
+}
+
 /* Methods that share state share the memory that it is in, which then has one size. */
 static void level_state(layout *l) {
+    const uint32_t n = l->held->n_methods;
     for (uint32_t p = 0; p < l->n_pools; p++) {
-        uint64_t highest = 0;
-        for (uint32_t m = 0; m < l->held->n_methods; m++) {
-            highest = arn_max_u64(highest, l->end[cell(l, m, p)]);
+        uint64_t end = 0, tail = 0;
+        for (uint32_t m = 0; m < n && l->only_state[p]; m++) {
+            if (l->memory_of[cell(l, m, p)] == ARENAUT_NONE) continue;
+            end = arn_max_u64(end, l->end[cell(l, m, p)]);
+            tail = arn_max_u64(tail, l->tail[cell(l, m, p)]);
         }
-        for (uint32_t m = 0; m < l->held->n_methods && l->only_state[p]; m++) {
-            if (l->memory_of[cell(l, m, p)] != ARENAUT_NONE) l->end[cell(l, m, p)] = highest;
+        for (uint32_t m = 0; m < n && l->only_state[p]; m++) {
+            l->end[cell(l, m, p)] = end;
+            l->tail[cell(l, m, p)] = tail;
         }
     }
 }
@@ -123,7 +153,7 @@ static arenaut_status size_memory(layout *l, uint32_t method, uint32_t pool) {
     const uint32_t memory = l->memory_of[cell(l, method, pool)];
     const arenaut_pool *of = &l->result->problem->pool[pool];
     const uint64_t end = l->end[cell(l, method, pool)];
-    const uint64_t tail = l->has_tail[method] ? ARN_PTE_XNNPACK_TAIL : 0;
+    const uint64_t tail = l->tail[cell(l, method, pool)];
     uint64_t size;
     if (!arn_align_up(end, of->align ? of->align : 1, &size) || !arn_add(size, tail, &size)) {
         return arn_fail(l->err, ARENAUT_TOO_LARGE, 0, "pool %" PRIu32 " ends past 2^63 - 1", pool);
@@ -284,9 +314,10 @@ static arenaut_status take_room(layout *l, arn_region *region) {
     out->first = arn_region_allocate(region, (size_t)l->held->n_methods + 1, sizeof *out->first);
     l->memory_of = arn_region_allocate(region, n_cells, sizeof *l->memory_of);
     l->end = arn_region_allocate(region, n_cells, sizeof *l->end);
+    l->tail = arn_region_allocate(region, n_cells, sizeof *l->tail);
     l->only_state = arn_region_allocate(region, l->n_pools, sizeof *l->only_state);
-    const bool all =
-        out->memory && out->offset && out->first && l->memory_of && l->end && l->only_state;
+    const bool all = out->memory && out->offset && out->first && l->memory_of && l->end &&
+                     l->tail && l->only_state;
     if (!all) return arn_no_memory(l->err);
     out->first[0] = 0;
     for (uint32_t m = 0; m < l->held->n_methods; m++) {
@@ -308,6 +339,7 @@ arenaut_status arn_pte_make_layout(const arenaut_result *result, const arenaut_p
     if (st == ARENAUT_OK) st = find_memories(&l, region);
     if (st == ARENAUT_OK) st = count_memories(&l, region);
     if (st == ARENAUT_OK) st = find_ends(&l);
+    if (st == ARENAUT_OK) st = find_tails(&l, region);
     if (st != ARENAUT_OK) return st;
     name_devices(&l);
     level_state(&l);
