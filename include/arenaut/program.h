@@ -100,7 +100,8 @@ typedef struct arenaut_tensor {
     XX(DELEGATE, "delegate") /* touches all its arguments at once, in unknown ways */   \
     XX(JUMP, "jump")         /* goes on at op `target` of its method */                \
     XX(JUMP_FALSE, "jump_false") /* the same if its value is false, else the next op */ \
-    XX(MOVE, "move")         /* outputs[0] becomes another name of inputs[0]'s memory */
+    XX(MOVE, "move")         /* outputs[0] becomes another name of inputs[0]'s memory */ \
+    XX(FREE, "free")         /* says that its inputs are done with: touches nothing */
 
 typedef enum arenaut_op_kind {
 #define XX(name, text) ARENAUT_OP_##name,

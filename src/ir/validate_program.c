@@ -118,6 +118,11 @@ static arenaut_status check_flow(const arenaut_program *p, const arenaut_op *op,
                         "op '%s' jumps to op %" PRIu32 " of its method, which has %" PRIu32, name,
                         op->target, p->methods[op->method].n_ops);
     }
+    if (op->kind == ARENAUT_OP_FREE && op->n_outputs > 0) {
+        return arn_fail(err, ARENAUT_BAD_INPUT, 0,
+                        "op '%s' frees, and has %" PRIu32 " outputs; it must have none", name,
+                        op->n_outputs);
+    }
     if (op->kind != ARENAUT_OP_MOVE) return ARENAUT_OK;
     if (op->n_inputs != 1 || op->n_outputs != 1 || op->inputs[0] == ARENAUT_NONE ||
         op->outputs[0] == ARENAUT_NONE) {

@@ -129,6 +129,7 @@ static bool end_op(walk *w, frame *f) {
     const uint32_t last = w->lower->lives.n_steps - 1;
     f->in_op = false;
     f->op++;
+    if (op->kind == ARENAUT_OP_FREE) return true;
     return touch_all(w, f, op->inputs, op->n_inputs, last, false) &&
            touch_all(w, f, op->outputs, op->n_outputs, last, true) &&
            touch_all(w, f, op->scratch, op->n_scratch, last, true);
