@@ -12,7 +12,8 @@ bool states_memories(const arenaut_program *program);
 /* Lists today's memories in job->memories. */
 void list_memories(tool_job *job);
 
-/* What the tensors in memory `pool` (of today's problem) may use at most. */
+/* Replaces what `plan`, made of the places in the file, needs by what the file states: that
+ * is what its runtime allocates, and what nothing may reach beyond. */
 void set_given_arenas(const tool_job *job, const arenaut_lowering *lowering, arenaut_plan *plan);
 
 /* Writes the plan into the file, in memory only, and reads there what it makes of each
