@@ -266,14 +266,13 @@ def run_all(bench):
         bench.many(corpus(f"{folder}/*.csv", folder))
     for problem in made:
         bench.one_round(problem, SEARCHES)
-    for problem in hard + large + made:  # deterministic, so that one run tells the arena
-        for name in (name for name in GREEDIES if name in bench.peers):
-            bench.peer(name, [problem])
-        bench.table(problem, planner_names())
-    run_efforts(bench, hard, 1)
-    for problem in hard + large + made:
-        if "hillclimb" in bench.peers:
-            bench.peer("hillclimb", [problem])
+    for group in (hard, large + made):
+        for problem in group:  # deterministic, so that one run tells the arena
+            for name in bench.peers:
+                if name not in SEARCHES:
+                    bench.peer(name, [problem])
+            bench.table(problem, planner_names())
+        run_efforts(bench, group, 1)
 
 
 def main():

@@ -3,8 +3,8 @@
 import math
 from html import escape
 
-WIDTH, HEIGHT = 860, 470
-LEFT, RIGHT, TOP, BOTTOM = 90, 200, 20, 50
+WIDTH, HEIGHT = 900, 470
+LEFT, RIGHT, TOP, BOTTOM = 90, 240, 20, 50
 FASTEST, SLOWEST = 1e-4, 1e2  # CPU seconds
 LEAST, MOST = 1e-5, 3.0  # arena / bound − 1; what is at the bound lies on the lowest line
 
