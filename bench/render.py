@@ -1,6 +1,6 @@
 """Tables and a plot from the results of bench/compare.py.
 
-    python bench/render.py RESULTS.jsonl [--markdown FILE.md] [--svg FILE.svg]
+    python bench/render.py RESULTS.jsonl [--markdown FILE.md] [--svg FILE.svg] [--note TEXT]
 
 Without --markdown the tables go to standard output. Times are CPU seconds of the solve alone,
 user and system together (a kernel does not split short runs reliably), medians over rounds.
@@ -247,7 +247,7 @@ def left_out(results):
     return "\n".join(lines) + "\n"
 
 
-def document(results, svg_name):
+def document(results, svg_name, note):
     setting = results.of_kind["setting"][0]
     peers = ", ".join(line["version"] for line in results.of_kind["peer"]) or "no peer"
     beaten = worse(results)
@@ -262,6 +262,7 @@ def document(results, svg_name):
         "time of the solve alone, reading excluded; \"command\" is all of `arenaut plan` with "
         "start, reading, checking and writing. Our planners use one thread, SuperMalloc six. "
         "Every plan, ours or a peer's, has been through `arenaut check`.\n",
+        *([f"Note: {note}\n"] if note else []),
         "## Hard problems (MiniMalloc's A–K)\n", beside_peers(results, results.group("A-K")),
         sum_of_nine(results),
         *stated_effort(results),
@@ -297,11 +298,13 @@ def main():
     parser.add_argument("results", type=Path)
     parser.add_argument("--markdown", type=Path)
     parser.add_argument("--svg", type=Path)
+    parser.add_argument("--note", help="a line on how these results came about")
     options = parser.parse_args()
     results = Results(options.results)
     if options.svg:
         options.svg.write_text(plot.scatter(points(results)), encoding="utf-8")
-    text = document(results, options.svg.name if options.svg else None)
+    text = document(results, options.svg.name if options.svg else None,
+                    options.note)
     if options.markdown:
         options.markdown.write_text(text, encoding="utf-8")
     else:
