@@ -26,15 +26,14 @@ enum { COPY_UP_TO = 16 << 20 };
  * process; "" if there is none. */
 static char pending_temporary[4096];
 
-/* Runs at exit and from the SIGBUS handler: unlink() is safe in both. */
-static void drop_pending(void) {
+void output_drop_pending(void) {
     if (pending_temporary[0]) unlink(pending_temporary);
 }
 
 static void file_shrank(int signal_number) {
     static const char text[] = "arenaut: an input file became shorter while it was read\n";
     (void)signal_number;
-    drop_pending();
+    output_drop_pending();
     (void)!write(STDERR_FILENO, text, sizeof text - 1); /* there is nobody left to tell */
     _exit(EXIT_IO);
 }
@@ -187,7 +186,7 @@ static exit_code open_temporary(output_file *output) {
         return complain(EXIT_IO, output->path, "cannot be written: %s", strerror(error));
     }
     static bool registered;
-    if (!registered) registered = atexit(drop_pending) == 0;
+    if (!registered) registered = atexit(output_drop_pending) == 0;
     strcpy(pending_temporary, output->temporary);
     fchmod(output->fd, wanted_mode(output->final_path));
     return EXIT_FINE;

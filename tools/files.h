@@ -46,6 +46,10 @@ exit_code output_commit(output_file *output);
  * the writer's `reason`, which speaks of `about`. `reason` may be NULL: it was said. */
 exit_code output_abandon(output_file *output, const char *about, const arenaut_error *reason);
 
+/* Removes the temporary file of the output under way, if there is one. For handlers of
+ * signals that end the process. */
+void output_drop_pending(void);
+
 /* Writes all of `text` to standard output. */
 exit_code print_text(const arenaut_text *text);
 

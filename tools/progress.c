@@ -6,6 +6,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "files.h"
+
 static volatile sig_atomic_t interrupt_seen;
 
 /* The first signal asks the planner to stop, and the best plan so far is written; whoever
@@ -15,6 +17,7 @@ static void remember_interrupt(int signal_number) {
         interrupt_seen = 1;
         return;
     }
+    output_drop_pending();
     signal(signal_number, SIG_DFL);
     raise(signal_number);
 }
@@ -27,6 +30,8 @@ void catch_interrupts(void) {
     /* No SA_RESTART: waiting for a pipe must end as well. */
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    /* A limit on the size of files is an error of write(), to be told like a full disk. */
+    signal(SIGXFSZ, SIG_IGN);
 }
 
 bool interrupted(void) { return interrupt_seen != 0; }
