@@ -62,6 +62,7 @@ static bool text_put(void *context, const void *bytes, size_t size) {
     arenaut_text *text = context;
     if (size >= SIZE_MAX - text->size) return false;
     const size_t needed = text->size + size + 1;
+    if (needed > SIZE_MAX / 2) return false;
     if (needed > text->capacity) {
         const arenaut_allocator a = arn_allocator_or_default(text->allocator);
         const size_t wanted = text->capacity > needed / 2 ? text->capacity * 2 : needed * 2;
