@@ -93,11 +93,11 @@ typedef struct arenaut_replay_options {
  * pair that lies at the same offset, the output no longer than the input. A call's
  * arguments are copied into the method's inputs and its outputs back; a loop carries its
  * values in its op's outputs. Jumps are followed every way, to a fixed point; what may be
- * the name of several tensors' memory after moves must be whole in each of them. State must be whole whenever an entry method ends; nothing
- * else outlasts it. Returns as arenaut_check_plan; UNSUPPORTED for calls nested more than
- * 64 deep, for methods that never end, or calls, loops and jumps that multiply into too much
- * work. O(ops × arguments × log)
- * for programs without calls. `options` may be NULL. */
+ * the name of several tensors' memory after moves must be whole in each of them. State must
+ * be whole whenever an entry method ends; nothing else outlasts it. Returns as
+ * arenaut_check_plan; UNSUPPORTED for calls nested more than 64 deep, for methods that never
+ * end, or calls, loops and jumps that multiply into too much work. O(ops × arguments × log)
+ * for programs without calls and jumps. `options` may be NULL. */
 arenaut_status arenaut_check_replay(const arenaut_program *program,
                                     const arenaut_placement *placement,
                                     const arenaut_replay_options *options,

@@ -6,6 +6,11 @@
  * each called method one step for its inputs and one for each of its ops. A method that
  * is called from several places has several stretches.
  *
+ * Where the ops of a method jump or move, lives are exact by data-flow: a tensor is alive at
+ * the steps of those ops through which some way leads from where it was written to where it
+ * is read, under whatever name; that can be several lifetimes. What several ways move to one
+ * name is one buffer if it is of one size and nothing else keeps it apart.
+ *
  * Steps below 0 are for targets whose runtime gives room even to what the schedule does
  * not account for: a tensor that nothing touches is alive at a step of its own there,
  * since it may share its bytes with everything; one that is read but never written is
@@ -49,9 +54,10 @@ typedef struct arenaut_liveness_options {
 /* Computes lifetimes and makes the problem. Buffers go method by method in the order of
  * their tensors, scratch last. In-place pairs of ops become same-base relations where
  * nobody needs the overwritten buffer any more. `options` may be NULL. The program is
- * validated first. UNSUPPORTED when calls expand to more than 2^24 steps, REFUSED when no
- * pool given is of a tensor's device; else the errors of arenaut_program_validate and
- * arenaut_problem_finish. O(steps + arguments). */
+ * validated first. UNSUPPORTED when calls expand to more than 2^24 steps, for jumps and
+ * moves in a method that calls or is called, and where they multiply into too much work;
+ * REFUSED when no pool given is of a tensor's device; else the errors of
+ * arenaut_program_validate and arenaut_problem_finish. O(steps + arguments) without jumps. */
 arenaut_status arenaut_lower(const arenaut_program *program, const arenaut_target *target,
                              const arenaut_liveness_options *options,
                              const arenaut_allocator *allocator, arenaut_lowering **out,

@@ -508,10 +508,10 @@ static void large_graphs_take_little_time(void **state) {
 
 static void graphs_that_explode_are_refused_or_done_soon(void **state) {
     (void)state;
-    enum { N = 6000 };
+    enum { N = 2500 };
     arenaut_program *p = begin();
     rng r = {3};
-    uint32_t v[200];
+    uint32_t v[100];
     for (uint32_t i = 0; i < COUNT_OF(v); i++) v[i] = value(p, NULL);
     for (uint32_t i = 0; i < N; i++) {
         if (i % 2) jump_false(p, v[0], rng_below(&r, N + 1));
