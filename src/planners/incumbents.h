@@ -8,5 +8,15 @@
 arenaut_status arn_try_tflm_greedy(arenaut_planning *planning, arn_meter *meter);
 arenaut_status arn_try_tflite_arena(arenaut_planning *planning, arn_meter *meter);
 arenaut_status arn_try_naive(arenaut_planning *planning, arn_meter *meter);
+arenaut_status arn_try_onnxruntime(arenaut_planning *planning, arn_meter *meter);
+arenaut_status arn_try_openvino(arenaut_planning *planning, arn_meter *meter);
+arenaut_status arn_try_ggml(arenaut_planning *planning, arn_meter *meter);
+arenaut_status arn_try_xnnpack(arenaut_planning *planning, arn_meter *meter);
+
+typedef arenaut_status (*arn_incumbent)(arenaut_planning *planning, arn_meter *meter);
+
+/* The whole of a planner that makes one such trial and has no settings. */
+arenaut_status arn_run_incumbent(const arenaut_planner *self, arenaut_planning *planning,
+                                 arn_incumbent attempt);
 
 #endif

@@ -5,7 +5,6 @@
 #include "planners/incumbents.h"
 #include "planners/items.h"
 #include "planners/meter.h"
-#include "planners/settings.h"
 
 /* The lowest place at or above `end` that is clear of reserved ranges. */
 static uint64_t next_place(const arenaut_problem *p, uint32_t pool, const arn_item *item,
@@ -72,10 +71,7 @@ arenaut_status arn_try_naive(arenaut_planning *planning, arn_meter *meter) {
 }
 
 static arenaut_status naive_run(const arenaut_planner *self, arenaut_planning *planning) {
-    arenaut_status st = arn_settings_check(planning, self, NULL);
-    arn_meter meter = arn_meter_start(planning, self->name);
-    if (st == ARENAUT_OK) st = arn_try_naive(planning, &meter);
-    return st == ARENAUT_OK ? arn_meter_finish(&meter) : st;
+    return arn_run_incumbent(self, planning, arn_try_naive);
 }
 
 const arenaut_planner arn_planner_naive = {

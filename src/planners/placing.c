@@ -210,7 +210,7 @@ static bool close_gap(chooser *c, uint64_t low) {
         return true;
     }
     const uint64_t slack = low - start;
-    if (slack < c->best_slack) {
+    if (slack < c->best_slack || (slack == c->best_slack && c->fit == ARN_HIGH_FIT)) {
         c->best = start;
         c->best_slack = c->fit == ARN_ARENA_FIT ? low - c->front : slack;
     }

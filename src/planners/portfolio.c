@@ -20,6 +20,8 @@ static const trial trials[] = {
     {"best-fit", "Z", IN_ORDER, ARN_BEST_FIT, true},
     {"greedy-by-breadth", "TPZ", IN_ORDER, ARN_BEST_FIT, true},
     {"first-fit", "L", IN_ORDER, ARN_FIRST_FIT, true},
+    {"onnxruntime", "L", IN_ORDER, ARN_BEST_FIT, true},
+    {"ggml", "L", IN_ORDER, ARN_HIGH_FIT, true},
     {"skyline", "TAW", BY_SKYLINE, ARN_FIRST_FIT, false},
     {"skyline", "WAT", BY_SKYLINE, ARN_FIRST_FIT, false},
     {"skyline", "Z", BY_SKYLINE, ARN_FIRST_FIT, false},
@@ -34,7 +36,6 @@ static const trial trials[] = {
     {"first-fit", "TWA", IN_ORDER, ARN_FIRST_FIT, false},
     {"first-fit", "ZW", IN_ORDER, ARN_FIRST_FIT, false},
     {"first-fit", "U", IN_ORDER, ARN_FIRST_FIT, false},
-    {"best-fit", "L", IN_ORDER, ARN_BEST_FIT, false},
     {"best-fit", "U", IN_ORDER, ARN_BEST_FIT, false},
     {"first-fit", "A", IN_ORDER, ARN_FIRST_FIT, false},
     {"first-fit", "CZ", IN_ORDER, ARN_FIRST_FIT, false},
@@ -100,9 +101,7 @@ static arenaut_status make_trials(const style *s, bool rows, arenaut_planning *p
     return st;
 }
 
-typedef arenaut_status (*incumbent_trial)(arenaut_planning *planning, arn_meter *meter);
-
-static arenaut_status try_incumbent(const char *row, incumbent_trial attempt,
+static arenaut_status try_incumbent(const char *row, arn_incumbent attempt,
                                     arenaut_planning *planning, arn_meter *meter) {
     const arenaut_planner *planner = arenaut_planner_find(row);
     const uint32_t features = arenaut_problem_features(planning->problem);
@@ -111,12 +110,33 @@ static arenaut_status try_incumbent(const char *row, incumbent_trial attempt,
     return attempt(planning, meter);
 }
 
+/* What these rows do is among the trials above already, except that they know no gaps and no
+ * hints, and deal with relations in their own ways. */
+static arenaut_status try_one_pass_peers(arenaut_planning *planning, arn_meter *meter) {
+    const uint32_t differ =
+        ARENAUT_FEATURE_GAPS | ARENAUT_FEATURE_SAME_BASE | ARENAUT_FEATURE_HINTS;
+    if (!(arenaut_problem_features(planning->problem) & differ)) return ARENAUT_OK;
+    static const struct {
+        const char *row;
+        arn_incumbent attempt;
+    } peers[] = {{"openvino", arn_try_openvino},
+                 {"xnnpack", arn_try_xnnpack},
+                 {"onnxruntime", arn_try_onnxruntime},
+                 {"ggml", arn_try_ggml}};
+    arenaut_status st = ARENAUT_OK;
+    for (size_t i = 0; i < sizeof peers / sizeof *peers && st == ARENAUT_OK; i++) {
+        st = try_incumbent(peers[i].row, peers[i].attempt, planning, meter);
+    }
+    return st;
+}
+
 arenaut_status arn_portfolio_rows(arenaut_planning *planning, arn_meter *meter) {
     const uint64_t limit = meter->limit;
     arn_meter_allow(meter, UINT64_MAX);
     arenaut_status st = make_trials(&styles[0], true, planning, meter);
     if (st == ARENAUT_OK) st = try_incumbent("tflm-greedy", arn_try_tflm_greedy, planning, meter);
     if (st == ARENAUT_OK) st = try_incumbent("tflite-arena", arn_try_tflite_arena, planning, meter);
+    if (st == ARENAUT_OK) st = try_one_pass_peers(planning, meter);
     if (st == ARENAUT_OK) st = try_incumbent("naive", arn_try_naive, planning, meter);
     meter->limit = limit;
     arn_meter_spend(meter, 0);

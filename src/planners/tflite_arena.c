@@ -7,7 +7,6 @@
  * the input lives on for it, and has no gaps in its life. */
 #include "core/sort.h"
 #include "planners/incumbents.h"
-#include "planners/settings.h"
 #include "planners/trial.h"
 
 typedef struct runtime_order {
@@ -51,10 +50,7 @@ arenaut_status arn_try_tflite_arena(arenaut_planning *planning, arn_meter *meter
 }
 
 static arenaut_status tflite_arena_run(const arenaut_planner *self, arenaut_planning *planning) {
-    arenaut_status st = arn_settings_check(planning, self, NULL);
-    arn_meter meter = arn_meter_start(planning, self->name);
-    if (st == ARENAUT_OK) st = arn_try_tflite_arena(planning, &meter);
-    return st == ARENAUT_OK ? arn_meter_finish(&meter) : st;
+    return arn_run_incumbent(self, planning, arn_try_tflite_arena);
 }
 
 const arenaut_planner arn_planner_tflite_arena = {

@@ -6,7 +6,6 @@
  * first use to the last, without gaps, and whatever ends before step 0 (a tensor that no op
  * touches) is thought to be alive at one common step. */
 #include "planners/incumbents.h"
-#include "planners/settings.h"
 #include "planners/trial.h"
 
 static void join_untouched(arn_items *items) {
@@ -32,10 +31,7 @@ arenaut_status arn_try_tflm_greedy(arenaut_planning *planning, arn_meter *meter)
 }
 
 static arenaut_status tflm_greedy_run(const arenaut_planner *self, arenaut_planning *planning) {
-    arenaut_status st = arn_settings_check(planning, self, NULL);
-    arn_meter meter = arn_meter_start(planning, self->name);
-    if (st == ARENAUT_OK) st = arn_try_tflm_greedy(planning, &meter);
-    return st == ARENAUT_OK ? arn_meter_finish(&meter) : st;
+    return arn_run_incumbent(self, planning, arn_try_tflm_greedy);
 }
 
 const arenaut_planner arn_planner_tflm_greedy = {

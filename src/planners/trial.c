@@ -234,14 +234,20 @@ arenaut_status arn_try_skyline(arn_bench *bench, arn_meter *meter, arn_rules rul
     return st;
 }
 
-arenaut_status arn_plan_in_order(arenaut_planning *planning, const char *planner, unsigned how,
-                                 const char *letters, arn_rules rules) {
+arenaut_status arn_try_pass(arenaut_planning *planning, arn_meter *meter, unsigned how,
+                            const char *letters, arn_rules rules) {
     arn_bench bench;
-    arn_meter meter = arn_meter_start(planning, planner);
     arenaut_status st = arn_bench_open(&bench, planning, how);
     if (st != ARENAUT_OK) return st;
     arn_orders_sort(&bench.orders, letters, bench.order);
-    st = arn_try_order(&bench, &meter, rules);
+    st = arn_try_order(&bench, meter, rules);
     arn_bench_close(&bench);
+    return st;
+}
+
+arenaut_status arn_plan_in_order(arenaut_planning *planning, const char *planner, unsigned how,
+                                 const char *letters, arn_rules rules) {
+    arn_meter meter = arn_meter_start(planning, planner);
+    const arenaut_status st = arn_try_pass(planning, &meter, how, letters, rules);
     return st == ARENAUT_OK ? arn_meter_finish(&meter) : st;
 }

@@ -1,0 +1,11 @@
+#include "planners/incumbents.h"
+
+#include "planners/settings.h"
+
+arenaut_status arn_run_incumbent(const arenaut_planner *self, arenaut_planning *planning,
+                                 arn_incumbent attempt) {
+    arenaut_status st = arn_settings_check(planning, self, NULL);
+    arn_meter meter = arn_meter_start(planning, self->name);
+    if (st == ARENAUT_OK) st = attempt(planning, &meter);
+    return st == ARENAUT_OK ? arn_meter_finish(&meter) : st;
+}

@@ -1,0 +1,295 @@
+/* The planners of four more runtimes: what each was published to do, in small pictures, and
+ * what an independent model of three of them came to on real graphs. */
+#include "support/test.h"
+
+#include <stdlib.h>
+
+#include <arenaut/planner.h>
+
+#include "support/corpus.h"
+#include "support/documents.h"
+#include "support/oracle.h"
+#include "support/problems.h"
+
+static arenaut_plan *plan_by(const arenaut_problem *problem, const char *planner) {
+    const arenaut_plan_options options = {.planner = planner};
+    arenaut_plan *plan = NULL;
+    arenaut_error err = {0};
+    assert_ok(arenaut_plan_make(problem, &options, NULL, &plan, &err), err);
+    assert_plan_accepted(problem, plan);
+    return plan;
+}
+
+static void assert_offsets(arenaut_problem *problem, const char *planner, const uint64_t *offsets) {
+    arenaut_plan *plan = plan_by(problem, planner);
+    for (uint32_t b = 0; b < problem->n_buffers; b++) {
+        if (plan->offset[b] != offsets[b]) {
+            fail_msg("%s: buffer %u lies at %llu, not at %llu", planner, b,
+                     (unsigned long long)plan->offset[b], (unsigned long long)offsets[b]);
+        }
+    }
+    arenaut_plan_free(plan);
+    arenaut_problem_free(problem);
+}
+#define OFFSETS(...) \
+    (const uint64_t[]) { __VA_ARGS__ }
+
+/* Like problem_of, but with an alignment, and the last box may lie where box 0 lies. */
+static arenaut_problem *aligned_problem_of(const box *boxes, size_t n, uint64_t align,
+                                           bool last_on_first) {
+    arenaut_problem *p = new_problem();
+    for (size_t i = 0; i < n; i++) {
+        const arenaut_interval life = {boxes[i].first, boxes[i].end};
+        arenaut_buffer b = ARENAUT_BUFFER_INIT;
+        b.size = boxes[i].size;
+        b.align = align;
+        b.lifetimes = &life;
+        b.n_lifetimes = 1;
+        if (last_on_first && i + 1 == n) b.same_base = 0;
+        add_buffer(p, &b);
+    }
+    finish(p);
+    return p;
+}
+
+/* ---- real graphs ---- */
+
+/* Arenas as ten-thousandths of the largest load, from a model in another language; sizes
+ * are rounded up to 64 bytes. */
+static const struct {
+    const char *name;
+    uint32_t n;
+    uint64_t load;
+    uint32_t onnxruntime, openvino, xnnpack;
+} graphs[] = {
+    {"mobilenetv2", 98, 9633792, 10833, 10000, 10000},
+    {"resnet50", 120, 9633792, 12500, 10000, 10000},
+    {"efficientnet_b0", 237, 14450688, 11667, 10000, 10000},
+    {"densenet121", 366, 8429568, 10952, 10000, 10000},
+    {"unet32", 48, 8388608, 12500, 10000, 10000},
+    {"yolo_csp", 199, 4915200, 10000, 10000, 10000},
+    {"hrnet_w18_small", 223, 6422528, 10000, 10000, 10000},
+    {"nasnetalarge", 877, 29010368, 11210, 10000, 10000},
+    {"pnasnet5large", 654, 38986880, 10000, 10000, 10000},
+    {"mixnet_s", 409, 9633792, 10833, 10000, 10000},
+    {"res2net50", 292, 9633792, 10547, 10000, 10000},
+    {"segformer_b0", 363, 33554432, 10303, 10000, 10000},
+    {"whisper_enc", 130, 112608000, 10818, 10000, 10000},
+    {"llama_gqa", 540, 2769152, 12108, 10000, 10000},
+    {"t5_small_enc", 264, 2883712, 13699, 10000, 10000},
+    {"ppocr_det", 329, 9830400, 10938, 10000, 10000},
+    {"ddddocr_det", 275, 12460032, 10833, 10000, 10000},
+    {"magika_v3", 83, 3121216, 11683, 10000, 10000},
+    {"light_densenet121", 667, 8429568, 12381, 10476, 10476},
+    {"light_shufflenet", 169, 3110912, 13871, 10000, 10000},
+    {"light_resnet50", 174, 9633792, 11667, 10000, 10000},
+    {"light_inception_v2", 369, 6422528, 10000, 10000, 10000},
+    {"bert_base", 460, 3604608, 13322, 10000, 10000},
+    {"vit_tiny", 369, 1361664, 12222, 10000, 10174},
+    {"gpt2_kv", 480, 793088, 10152, 10002, 10002},
+    {"sd_unet", 1471, 68420608, 10077, 10000, 10000},
+    {"ppocr_rec", 411, 2949120, 10000, 10000, 10000},
+};
+
+enum { GRAIN = 64 };
+
+static arenaut_problem *rounded_problem(const char *path) {
+    size_t size;
+    char *text = load_file(path, &size);
+    arenaut_document d = read_text("csv", text);
+    free(text);
+    arenaut_problem *p = new_problem();
+    for (uint32_t b = 0; b < d.problem->n_buffers; b++) {
+        const arenaut_interval *life = arenaut_problem_lifetimes(d.problem, b);
+        add_box(p, (d.problem->size[b] + GRAIN - 1) / GRAIN * GRAIN, life->first, life->end);
+    }
+    finish(p);
+    arenaut_document_free(&d);
+    return p;
+}
+
+static void assert_ratio(const arenaut_problem *problem, const char *name, const char *planner,
+                         uint64_t load, uint32_t expected) {
+    arenaut_plan *plan = plan_by(problem, planner);
+    const uint64_t ratio = (plan->total * 10000 + load / 2) / load;
+    if (ratio != expected) {
+        fail_msg("%s: %s needs %llu bytes, %llu ten-thousandths of the load, not %u", name, planner,
+                 (unsigned long long)plan->total, (unsigned long long)ratio, expected);
+    }
+    assert_true(plan->total_bound >= load);
+    arenaut_plan_free(plan);
+}
+
+static void peers_need_on_real_graphs_what_a_model_of_them_does(void **state) {
+    (void)state;
+    char path[1024], file[256];
+    for (size_t i = 0; i < COUNT_OF(graphs); i++) {
+        snprintf(file, sizeof file, "onnx_csv/%s.alias.csv", graphs[i].name);
+        corpus_path_or_skip(path, file);
+        arenaut_problem *p = rounded_problem(path);
+        assert_int_equal(p->n_buffers, graphs[i].n);
+        assert_ratio(p, graphs[i].name, "onnxruntime", graphs[i].load, graphs[i].onnxruntime);
+        assert_ratio(p, graphs[i].name, "openvino", graphs[i].load, graphs[i].openvino);
+        assert_ratio(p, graphs[i].name, "xnnpack", graphs[i].load, graphs[i].xnnpack);
+        arenaut_problem_free(p);
+    }
+}
+
+/* ---- gaps, in order of size ---- */
+
+/* When the last buffer (10 bytes, from step 3) is placed there are two gaps for it, of 20
+ * bytes below 1 and of 15 bytes above 5:
+ *
+ *   230 | 4 4 4 4
+ *       | . . . x      15 bytes: where XNNPACK puts it
+ *   170 | 3 3 5 5
+ *    90 | 1 1 1 1
+ *       | . . . o      20 bytes: where OpenVINO puts it
+ *     0 | 0 0 2 2                                      */
+static arenaut_problem *two_gaps(void) {
+    const box boxes[] = {{90, 0, 2}, {80, 0, 4}, {70, 2, 4}, {60, 0, 2},
+                         {50, 0, 4}, {45, 2, 4}, {10, 3, 4}};
+    return problem_of(boxes, COUNT_OF(boxes));
+}
+
+static void xnnpack_takes_the_smallest_gap_and_openvino_the_lowest(void **state) {
+    (void)state;
+    assert_offsets(two_gaps(), "xnnpack", OFFSETS(0, 90, 0, 170, 230, 170, 215));
+    assert_offsets(two_gaps(), "openvino", OFFSETS(0, 90, 0, 170, 230, 170, 70));
+}
+
+/* The gap below everything counts as well:
+ *
+ *   30 | 1 1 1
+ *    0 | 0 2 2  */
+static void xnnpack_fills_the_gap_at_the_bottom(void **state) {
+    (void)state;
+    const box boxes[] = {{30, 0, 1}, {20, 0, 3}, {10, 1, 3}};
+    assert_offsets(problem_of(boxes, 3), "xnnpack", OFFSETS(0, 30, 0));
+}
+
+static void equal_sizes_are_placed_by_number(void **state) {
+    (void)state;
+    const box boxes[] = {{16, 1, 3}, {16, 0, 2}, {16, 0, 3}};
+    assert_offsets(problem_of(boxes, 3), "openvino", OFFSETS(0, 16, 32));
+    assert_offsets(problem_of(boxes, 3), "xnnpack", OFFSETS(0, 16, 32));
+}
+
+/* ---- gaps, in order of time ---- */
+
+/* A small buffer that comes early is in the way of a large one that comes late:
+ *
+ *   40 | . 2 2                    40 | 1 1 .
+ *   30 | 1 1 .                       | . 2 2
+ *    0 | 0 . .                     0 | 0 2 2
+ *
+ *   80 bytes in order of time      50 in order of size */
+static void onnxruntime_places_in_order_of_time(void **state) {
+    (void)state;
+    const box boxes[] = {{30, 0, 1}, {10, 0, 2}, {40, 1, 3}};
+    assert_offsets(problem_of(boxes, 3), "onnxruntime", OFFSETS(0, 30, 40));
+    assert_offsets(problem_of(boxes, 3), "openvino", OFFSETS(0, 40, 0));
+}
+
+/* At step 1 two blocks of 20 bytes are free, below 1 and below 3.
+ *
+ *   50 | 3 3
+ *   30 | 2 g      where ggml puts 4
+ *   20 | 1 1
+ *    0 | 0 o      where ONNX Runtime puts it */
+static void of_equal_gaps_onnxruntime_takes_the_lowest_and_ggml_the_highest(void **state) {
+    (void)state;
+    const box boxes[] = {{20, 0, 1}, {10, 0, 2}, {20, 0, 1}, {10, 0, 2}, {16, 1, 2}};
+    assert_offsets(problem_of(boxes, 5), "onnxruntime", OFFSETS(0, 20, 30, 50, 0));
+    assert_offsets(problem_of(boxes, 5), "ggml", OFFSETS(0, 20, 30, 50, 30));
+}
+
+/* ---- ggml's list of free blocks ---- */
+
+/* The block of 16 bytes is better than that of 32, and than the one without an end.
+ *
+ *   72 | 5 5
+ *   64 | 4 .
+ *   56 | 3 3
+ *   40 | 2 6      16 bytes, of which 6 takes 12
+ *   32 | 1 1
+ *    0 | 0 .      32 bytes                       */
+static void ggml_takes_the_smallest_block_that_is_large_enough(void **state) {
+    (void)state;
+    const box boxes[] = {{32, 0, 1}, {8, 0, 2}, {16, 0, 1}, {8, 0, 2},
+                         {8, 0, 1},  {8, 0, 2}, {12, 1, 2}};
+    assert_offsets(problem_of(boxes, 7), "ggml", OFFSETS(0, 32, 40, 56, 64, 72, 40));
+}
+
+/* What 0 leaves is too small for 2. The memory above 1, of which 3 has used 5 bytes, grows.
+ *
+ *   30 | 3 2
+ *   20 | 1 1
+ *    0 | 0 .      20 bytes, not enough for the 24 of 2 */
+static void ggml_grows_the_last_block_when_no_other_will_do(void **state) {
+    (void)state;
+    const box boxes[] = {{20, 0, 1}, {10, 0, 2}, {24, 1, 2}, {5, 0, 1}};
+    assert_offsets(problem_of(boxes, 4), "ggml", OFFSETS(0, 20, 30, 30));
+}
+
+/* 0 and 1 are freed at different steps. Together they have room for 3, which neither has
+ * alone, and what is left of them has room for 4.
+ *
+ *   32 | 2 2 2 2
+ *   24 | 1 1 . 4
+ *   16 | 1 1 3 3
+ *    0 | 0 . 3 3  */
+static void ggml_joins_free_blocks_and_splits_them(void **state) {
+    (void)state;
+    const box boxes[] = {{16, 0, 1}, {16, 0, 2}, {8, 0, 4}, {24, 2, 4}, {8, 3, 4}};
+    assert_offsets(problem_of(boxes, 5), "ggml", OFFSETS(0, 16, 32, 0, 24));
+}
+
+/* Sizes count as multiples of the alignment: the blocks of 40 and of 33 bytes are equals,
+ * and the higher one is taken. */
+static void ggml_rounds_sizes_up_to_the_alignment(void **state) {
+    (void)state;
+    const box boxes[] = {{33, 0, 1}, {1, 0, 2}, {40, 0, 1}, {1, 0, 2}, {30, 1, 2}};
+    assert_offsets(aligned_problem_of(boxes, 5, 16, false), "ggml", OFFSETS(0, 48, 64, 112, 64));
+}
+
+/* The result of an op takes its operand's memory, although 1 has left a block that it would
+ * fit into, and what it does not need of that memory is free for others.
+ *
+ *   44 | 2 2 2
+ *   32 | 1 . .
+ *   12 | 0 0 3
+ *    0 | 0 4 4      4 lies over 0 at step 1 */
+static void ggml_works_in_place_where_it_may(void **state) {
+    (void)state;
+    const box boxes[] = {{32, 0, 2}, {12, 0, 1}, {8, 0, 3}, {8, 2, 3}, {12, 1, 3}};
+    assert_offsets(aligned_problem_of(boxes, 5, 4, true), "ggml", OFFSETS(0, 32, 44, 12, 0));
+}
+
+/* The others know a result over its operand as one buffer with the lives of both. */
+static void the_others_place_results_and_their_operands_as_one(void **state) {
+    (void)state;
+    static const char *const planners[] = {"onnxruntime", "openvino", "xnnpack"};
+    const box boxes[] = {{32, 0, 2}, {8, 2, 3}, {32, 1, 3}};
+    for (size_t i = 0; i < COUNT_OF(planners); i++) {
+        assert_offsets(aligned_problem_of(boxes, 3, 4, true), planners[i], OFFSETS(0, 32, 0));
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(peers_need_on_real_graphs_what_a_model_of_them_does),
+        cmocka_unit_test(xnnpack_takes_the_smallest_gap_and_openvino_the_lowest),
+        cmocka_unit_test(xnnpack_fills_the_gap_at_the_bottom),
+        cmocka_unit_test(equal_sizes_are_placed_by_number),
+        cmocka_unit_test(onnxruntime_places_in_order_of_time),
+        cmocka_unit_test(of_equal_gaps_onnxruntime_takes_the_lowest_and_ggml_the_highest),
+        cmocka_unit_test(ggml_takes_the_smallest_block_that_is_large_enough),
+        cmocka_unit_test(ggml_grows_the_last_block_when_no_other_will_do),
+        cmocka_unit_test(ggml_joins_free_blocks_and_splits_them),
+        cmocka_unit_test(ggml_rounds_sizes_up_to_the_alignment),
+        cmocka_unit_test(ggml_works_in_place_where_it_may),
+        cmocka_unit_test(the_others_place_results_and_their_operands_as_one),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
