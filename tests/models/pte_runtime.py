@@ -34,7 +34,7 @@ def runner():
         BUILD.mkdir(parents=True, exist_ok=True)
         headers = wheel() / "include"
         subprocess.run(
-            ["c++", "-O1", "-std=c++17", "-DC10_USING_CUSTOM_GENERATED_MACROS",
+            ["c++", "-O2", "-std=c++17", "-DC10_USING_CUSTOM_GENERATED_MACROS",
              "-DET_EVENT_TRACER_ENABLED", f"-I{headers}",
              f"-I{headers / 'executorch/runtime/core/portable_type/c10'}", source, "-o", program,
              f"-L{libraries}", f"-Wl,-rpath,{libraries}", "-Wl,--no-as-needed", "-lexecutorch",

@@ -10,6 +10,7 @@ from conftest import COMMAND, CORPUS, DATA, corpus_params
 torch = pytest.importorskip("torch", reason="the stock wheels are not installed: make venv")
 import make_pte  # noqa: E402
 import pte_runtime  # noqa: E402
+import pte_weights  # noqa: E402
 from test_pte_models import error_against_eager, several_inputs  # noqa: E402
 
 # Programs with state, or with weights that lie in an arena: their methods, and whether these
@@ -27,7 +28,7 @@ STATE = {
 }
 # The runtime refuses them as they are: no kernels for in-place ops.
 NO_KERNELS = {"elemchain_reinplace", "kvllama_reinplace"}
-# Their weights lie in files of their own, which are no part of the corpus.
+# Their weights lie in files of their own, which are no part of the corpus: made up here.
 NO_WEIGHTS = {"efficientnet_b0", "inception_v3", "mobilenetv2_100", "mobilenetv3_small_100",
               "resnet18", "vit_tiny"}
 # As exported they compute something wrong, so that a right plan changes the outputs.
@@ -109,6 +110,20 @@ def first_difference(original, other, model, **options):
         if a["outputs"] != b["outputs"]:
             return number, "outputs", None
     return None if len(one) == len(two) else (min(len(one), len(two)), "calls", None)
+
+
+# The larger ones take minutes in the reference kernels.
+@pytest.mark.parametrize("path", [p for p in ALL if p.id in
+                                  ("mobilenetv3_small_100", "vit_tiny")])
+def test_networks_with_made_up_weights_leave_the_same_bytes(planned, tmp_path, path):
+    """Every op of the whole network, and the memory that the runtime sees."""
+    model, weights = planned(path), tmp_path / "weights.ptd"
+    weights.write_bytes(pte_weights.weights_file(path.read_bytes()))
+    runs = [pte_runtime.run(file, calls=1, modes=(weights,)) for file in (path, model.file)]
+    assert runs[0]["calls"] == runs[1]["calls"]
+    assert [total(run["sizes"]) for run in runs] == \
+        [model.baseline["arena"], model.result["arena"]]
+    assert len({made for _, made in runs[0]["calls"][0]["made"]}) > 20
 
 
 def total(sizes):

@@ -1,13 +1,13 @@
 // pte_run: runs an ExecuTorch program in the unmodified runtime, in arenas that begin filled
 // with a pattern, and tells what came out.
 //
-//     pte_run FILE METHOD[,METHOD…] CALLS SEED FILL [keep] [share]
+//     pte_run FILE METHOD[,METHOD…] CALLS SEED FILL [keep] [share] [WEIGHTS.ptd]
 //
 // The methods are called in turn, CALLS times in all, with inputs that depend on SEED, on the
 // number of the call and of the input. `keep`: arenas keep their bytes from call to call, for
 // programs with state; otherwise they are filled anew, since nothing may survive there.
 // `share`: all methods work in the same arenas, as programs with shared state ask for.
-// FILL is a byte, in hexadecimal.
+// FILL is a byte, in hexadecimal. WEIGHTS are those of a program that has none inside.
 //
 // Prints one JSON object: per method the sizes of its planned memories, and per call a
 // fingerprint of each output, of what each op left in its output (a wrong byte there may not
@@ -24,6 +24,7 @@
 #include <vector>
 
 #include <executorch/extension/data_loader/file_data_loader.h>
+#include <executorch/extension/flat_tensor/flat_tensor_data_map.h>
 #include <executorch/extension/memory_allocator/malloc_memory_allocator.h>
 #include <executorch/runtime/core/event_tracer.h>
 #include <executorch/runtime/executor/program.h>
@@ -34,6 +35,7 @@ using executorch::aten::ScalarType;
 using executorch::aten::Tensor;
 using executorch::aten::TensorImpl;
 using executorch::extension::FileDataLoader;
+using executorch::extension::FlatTensorDataMap;
 using executorch::extension::MallocMemoryAllocator;
 
 namespace {
@@ -271,7 +273,7 @@ class Machine {
     reserve(*arenas_, sizes_);
   }
 
-  void load(const Program& program) {
+  void load(const Program& program, const NamedDataMap* weights) {
     for (size_t k = 0; k < sizes_.size(); k++) {
       // Exactly what the file says, so that whatever does not fit is refused.
       spans_.push_back({(*arenas_)[k].data(), sizes_[k]});
@@ -280,7 +282,8 @@ class Machine {
         Span<Span<uint8_t>>(spans_.data(), spans_.size()));
     manager_ = std::make_unique<MemoryManager>(&method_memory_, planned_.get(), &temporary_);
     method_ = std::make_unique<Method>(
-        require(program.load_method(name_.c_str(), manager_.get(), &tracer_), "load " + name_));
+        require(program.load_method(name_.c_str(), manager_.get(), &tracer_, weights),
+                "load " + name_));
     provide_outputs();
   }
 
@@ -393,12 +396,16 @@ std::vector<std::string> split(const std::string& names) {
 
 int main(int argc, char** argv) {
   if (argc < 6) {
-    die("usage: pte_run FILE METHOD[,METHOD...] CALLS SEED FILL [keep] [share]");
+    die("usage: pte_run FILE METHOD[,METHOD...] CALLS SEED FILL [keep] [share] [WEIGHTS.ptd]");
   }
   bool keep = false, share = false;
+  const char* weights_path = nullptr;
   for (int i = 6; i < argc; i++) {
     keep |= std::strcmp(argv[i], "keep") == 0;
     share |= std::strcmp(argv[i], "share") == 0;
+    if (std::strstr(argv[i], ".ptd")) {
+      weights_path = argv[i];
+    }
   }
   const size_t calls = std::strtoul(argv[3], nullptr, 10);
   const uint64_t seed = std::strtoull(argv[4], nullptr, 10);
@@ -409,6 +416,15 @@ int main(int argc, char** argv) {
   const Program program = require(
       Program::load(&loader, Program::Verification::InternalConsistency), "load the program");
 
+  std::unique_ptr<FileDataLoader> weights_loader;
+  std::unique_ptr<FlatTensorDataMap> weights;
+  if (weights_path) {
+    weights_loader = std::make_unique<FileDataLoader>(
+        require(FileDataLoader::from(weights_path), "open the weights"));
+    weights = std::make_unique<FlatTensorDataMap>(
+        require(FlatTensorDataMap::load(weights_loader.get()), "load the weights"));
+  }
+
   // Every method's need must be known before the first one is given its arenas.
   Arenas common;
   std::vector<std::unique_ptr<Machine>> machines;
@@ -417,7 +433,7 @@ int main(int argc, char** argv) {
   }
   for (auto& machine : machines) {
     fill(machine->arenas(), pattern);
-    machine->load(program);
+    machine->load(program, weights.get());
   }
 
   std::printf("{\"calls\": [");
