@@ -33,8 +33,6 @@ NO_WEIGHTS = {"efficientnet_b0", "inception_v3", "mobilenetv2_100", "mobilenetv3
               "resnet18", "vit_tiny"}
 # As exported they compute something wrong, so that a right plan changes the outputs.
 OVERLAPPING = {"two_conditions", "twocond"}
-# Its methods look for the state that they have in common at different places.
-DISAGREEING = {"twomethods_unshared"}
 
 OWN = [pytest.param(path, id=path.stem) for path in sorted((DATA / "pte").glob("*.pte"))]
 ALL = OWN + corpus_params("pte/*.pte")
@@ -136,11 +134,11 @@ def test_the_runtime_reports_the_planned_memories(planned, path):
     before, after = (run(file, path, calls=1)["sizes"] for file in (path, model.file))
     assert before == model.memories("now")
     if not model.written:
-        assert path.stem not in OVERLAPPING | DISAGREEING
+        assert path.stem not in OVERLAPPING
         return
     assert after == model.memories("planned")
-    assert path.stem in DISAGREEING or total(after) < total(before)
-    assert path.stem in DISAGREEING or all(
+    assert total(after) < total(before)
+    assert all(
         new <= old for method in before for old, new in zip(before[method], after[method]))
 
 
@@ -198,7 +196,7 @@ def test_check_names_conditions_that_overwrite_each_other(arenaut, planned, path
     arenaut("check", planned(path).output)
 
 
-@pytest.mark.parametrize("path", [p for p in RIGHT if p.id not in DISAGREEING])
+@pytest.mark.parametrize("path", RIGHT)
 def test_check_finds_no_fault_in_what_runs_right(arenaut, planned, path):
     arenaut("check", path)
     arenaut("check", planned(path).file)
@@ -274,22 +272,6 @@ def test_methods_keep_their_shared_state_at_one_place(planned):
     model = planned(path)
     before, after = (run(file, path, calls=1)["sizes"] for file in (path, model.file))
     assert [sizes[1] for sizes in before.values()] == [sizes[1] for sizes in after.values()]
-
-
-@pytest.mark.parametrize("path", [p for p in RUNNABLE if p.id in DISAGREEING])
-def test_methods_that_disagree_about_their_state_come_to_agree(arenaut, planned, path):
-    """Once repaired, and in one set of arenas, the program is what it had been exported as if
-    its state had been asked to be shared. But for `get`, which only reads: the exporter took the
-    state for a constant there, and no plan can undo that."""
-    arenaut("check", path, exit=1)
-    arenaut("check", planned(path).output)
-    methods = ("step", "reset", "step")
-    together = {"calls": 8, "modes": ("keep", "share")}
-    shared = pte_runtime.run(path.with_name("twomethods_shared.pte"), methods, **together)
-    before, after = (pte_runtime.run(file, methods, **together)
-                     for file in (path, planned(path).output))
-    outputs = [[call["outputs"] for call in run["calls"]] for run in (shared, before, after)]
-    assert outputs[0] == outputs[2] != outputs[1]
 
 
 def test_the_corpus_is_complete_where_it_is_at_hand():
