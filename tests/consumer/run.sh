@@ -1,15 +1,14 @@
 #!/bin/sh
-# Installs a fresh Release build into a folder of its own and builds a program against it,
+# Installs a fresh Release build into a folder of its own, as `make install PREFIX=` does, and builds a program against it,
 # once by find_package and once by pkg-config, static and shared.
 #   run.sh SOURCE WORK
 set -eu
 source=$1 work=$2
 rm -rf "$work"
 mkdir -p "$work"
-cmake -S "$source" -B "$work/build" -DCMAKE_INSTALL_LIBDIR=lib \
-    -DCMAKE_INSTALL_PREFIX="$work/prefix" >"$work/log" 2>&1
+cmake -S "$source" -B "$work/build" -DCMAKE_INSTALL_LIBDIR=lib >"$work/log" 2>&1
 cmake --build "$work/build" -j2 >>"$work/log" 2>&1
-cmake --install "$work/build" >>"$work/log" 2>&1
+cmake --install "$work/build" --prefix "$work/prefix" >>"$work/log" 2>&1
 
 cmake -S "$source/tests/consumer" -B "$work/by-cmake" \
     -DCMAKE_PREFIX_PATH="$work/prefix" >>"$work/log" 2>&1
