@@ -130,13 +130,24 @@ static arenaut_status try_one_pass_peers(arenaut_planning *planning, arn_meter *
     return st;
 }
 
+/* The runtimes' own planners, which look at each pair of buffers alive together. */
+static arenaut_status try_incumbents(arenaut_planning *planning, arn_meter *meter) {
+    arn_bench bench;
+    arenaut_status st = arn_bench_open(&bench, planning, 0);
+    if (st != ARENAUT_OK) return st;
+    const bool in_time = has_time_for_pairs(&bench);
+    arn_bench_close(&bench);
+    if (!in_time) return ARENAUT_OK;
+    st = try_incumbent("tflm-greedy", arn_try_tflm_greedy, planning, meter);
+    if (st == ARENAUT_OK) st = try_incumbent("tflite-arena", arn_try_tflite_arena, planning, meter);
+    return st == ARENAUT_OK ? try_one_pass_peers(planning, meter) : st;
+}
+
 arenaut_status arn_portfolio_rows(arenaut_planning *planning, arn_meter *meter) {
     const uint64_t limit = meter->limit;
     arn_meter_allow(meter, UINT64_MAX);
     arenaut_status st = make_trials(&styles[0], true, planning, meter);
-    if (st == ARENAUT_OK) st = try_incumbent("tflm-greedy", arn_try_tflm_greedy, planning, meter);
-    if (st == ARENAUT_OK) st = try_incumbent("tflite-arena", arn_try_tflite_arena, planning, meter);
-    if (st == ARENAUT_OK) st = try_one_pass_peers(planning, meter);
+    if (st == ARENAUT_OK && is_worth_trying(meter)) st = try_incumbents(planning, meter);
     if (st == ARENAUT_OK) st = try_incumbent("naive", arn_try_naive, planning, meter);
     meter->limit = limit;
     arn_meter_spend(meter, 0);
