@@ -9,19 +9,27 @@
 #include "planners/incumbents.h"
 #include "planners/trial.h"
 
+/* Each subgraph has an arena, and so a pool, of its own; its run is when that is in use. */
 typedef struct runtime_order {
     const arn_items *items;
-    int64_t first, end; /* of the whole run */
+    arenaut_interval run[ARENAUT_MAX_POOLS];
 } runtime_order;
 
-static bool lives_always(const runtime_order *run, const arn_item *item) {
-    return item->first == run->first && item->end == run->end;
+static uint32_t pool_of(const arn_item *item) {
+    uint32_t pool = 0;
+    while (pool + 1 < ARENAUT_MAX_POOLS && !(item->pools >> pool & 1)) pool++;
+    return pool;
+}
+
+static bool lives_always(const runtime_order *order, const arn_item *item) {
+    const arenaut_interval run = order->run[pool_of(item)];
+    return item->first == run.first && item->end == run.end;
 }
 
 static bool before(const void *context, uint32_t a, uint32_t b) {
-    const runtime_order *run = context;
-    const arn_item *x = &run->items->item[a], *y = &run->items->item[b];
-    const bool x_always = lives_always(run, x), y_always = lives_always(run, y);
+    const runtime_order *order = context;
+    const arn_item *x = &order->items->item[a], *y = &order->items->item[b];
+    const bool x_always = lives_always(order, x), y_always = lives_always(order, y);
     if (x_always || y_always) return x_always && !y_always;
     if (x->extent != y->extent) return x->extent > y->extent;
     return x->first < y->first;
@@ -29,13 +37,17 @@ static bool before(const void *context, uint32_t a, uint32_t b) {
 
 static void order_items(arn_bench *bench) {
     const arn_items *items = &bench->items;
-    runtime_order run = {items, INT64_MAX, INT64_MIN};
+    runtime_order order = {.items = items};
+    for (uint32_t k = 0; k < ARENAUT_MAX_POOLS; k++) {
+        order.run[k] = (arenaut_interval){INT64_MAX, INT64_MIN};
+    }
     for (uint32_t i = 0; i < items->n; i++) {
-        if (items->item[i].first < run.first) run.first = items->item[i].first;
-        if (items->item[i].end > run.end) run.end = items->item[i].end;
+        arenaut_interval *run = &order.run[pool_of(&items->item[i])];
+        if (items->item[i].first < run->first) run->first = items->item[i].first;
+        if (items->item[i].end > run->end) run->end = items->item[i].end;
         bench->order[i] = i;
     }
-    arn_sort_ids(bench->order, items->n, before, &run, bench->orders.scratch);
+    arn_sort_ids(bench->order, items->n, before, &order, bench->orders.scratch);
 }
 
 arenaut_status arn_try_tflite_arena(arenaut_planning *planning, arn_meter *meter) {
@@ -57,6 +69,6 @@ const arenaut_planner arn_planner_tflite_arena = {
     .name = "tflite-arena",
     .summary = "LiteRT's own: whole-run tensors, then by size, smallest gap",
     .handles = ARENAUT_FEATURE_ALIGNMENT | ARENAUT_FEATURE_GAPS | ARENAUT_FEATURE_CAPACITY |
-               ARENAUT_FEATURE_SAME_BASE | ARENAUT_FEATURE_HINTS,
+               ARENAUT_FEATURE_SAME_BASE | ARENAUT_FEATURE_HINTS | ARENAUT_FEATURE_POOLS,
     .run = tflite_arena_run,
 };
