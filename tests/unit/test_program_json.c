@@ -49,7 +49,7 @@ static void every_member_is_understood(void **state) {
     assert_string_equal(p->description, "a loop, a view, state that two methods share");
     assert_int_equal(p->given, ARENAUT_GIVEN_FOREIGN);
     assert_string_equal(p->given_note, "another tool");
-    assert_int_equal(p->n_tensors, 12);
+    assert_int_equal(p->n_tensors, 14);
     assert_int_equal(t[0].align, 64);
     assert_string_equal(t[0].source, "model.py:3");
     assert_int_equal(t[0].cls, ARENAUT_INPUT);
@@ -70,7 +70,7 @@ static void every_member_is_understood(void **state) {
     assert_int_equal(t[9].cls, ARENAUT_INTERMEDIATE); /* its method is no entry */
     assert_int_equal(t[9].file_index, 9);
     assert_int_equal(t[11].cls, ARENAUT_OUTPUT);
-    assert_int_equal(p->n_methods, 3);
+    assert_int_equal(p->n_methods, 4);
     assert_true(p->methods[0].entry);
     assert_false(p->methods[1].entry);
     const arenaut_op *conv = &p->ops[1];
@@ -86,7 +86,7 @@ static void every_member_is_understood(void **state) {
     assert_int_equal(p->methods[0].n_given_pools, 2);
     assert_int_equal(p->methods[0].given_pools[1].bytes, 4128);
     assert_int_equal(p->methods[0].given_pools[1].device.type, 2);
-    const arenaut_op *jump = &p->ops[p->methods[2].first_op + 1];
+    const arenaut_op *jump = &p->ops[p->methods[3].first_op + 1];
     assert_int_equal(jump->kind, ARENAUT_OP_JUMP_FALSE);
     assert_int_equal(jump->target, 3);
     arenaut_text written = write_text("program-json", &d);
