@@ -4,46 +4,20 @@
 
 /* Kernels that read each element of this operand before they write the result's there, with
  * operands and result of one shape and type. Operands may be of a type that is computed in
- * another one, element by element, which changes nothing. */
+ * another one, element by element, which changes nothing. Only what the tests run in place
+ * in the stock runtime is listed; the pass takes further rules from its caller. */
 static const arenaut_in_place_rule in_place[] = {
     {"aten::relu.out", 0, 0, false},
     {"aten::sigmoid.out", 0, 0, false},
     {"aten::tanh.out", 0, 0, false},
-    {"aten::gelu.out", 0, 0, false},
-    {"aten::hardtanh.out", 0, 0, false},
-    {"aten::clamp.out", 0, 0, false},
-    {"aten::leaky_relu.out", 0, 0, false},
-    {"aten::elu.out", 0, 0, false},
-    {"aten::abs.out", 0, 0, false},
-    {"aten::neg.out", 0, 0, false},
     {"aten::exp.out", 0, 0, false},
-    {"aten::log.out", 0, 0, false},
-    {"aten::sqrt.out", 0, 0, false},
-    {"aten::rsqrt.out", 0, 0, false},
-    {"aten::reciprocal.out", 0, 0, false},
-    {"aten::sin.out", 0, 0, false},
-    {"aten::cos.out", 0, 0, false},
-    {"aten::floor.out", 0, 0, false},
-    {"aten::ceil.out", 0, 0, false},
-    {"aten::round.out", 0, 0, false},
-    {"aten::logical_not.out", 0, 0, false},
+    {"aten::neg.out", 0, 0, false},
     {"aten::add.out", 0, 0, false},
     {"aten::add.out", 1, 0, false},
-    {"aten::add.Scalar_out", 0, 0, false},
     {"aten::sub.out", 0, 0, false},
     {"aten::sub.out", 1, 0, false},
-    {"aten::sub.Scalar_out", 0, 0, false},
     {"aten::mul.out", 0, 0, false},
     {"aten::mul.out", 1, 0, false},
-    {"aten::mul.Scalar_out", 0, 0, false},
-    {"aten::div.out", 0, 0, false},
-    {"aten::div.out", 1, 0, false},
-    {"aten::div.Scalar_out", 0, 0, false},
-    {"aten::maximum.out", 0, 0, false},
-    {"aten::maximum.out", 1, 0, false},
-    {"aten::minimum.out", 0, 0, false},
-    {"aten::minimum.out", 1, 0, false},
-    {"aten::pow.Tensor_Scalar_out", 0, 0, false},
     {NULL, 0, 0, false},
 };
 
