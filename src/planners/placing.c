@@ -300,6 +300,7 @@ static bool forbidden_before(const void *context, uint32_t a, uint32_t b) {
 
 static bool sort_forbidden(arn_placing *placing) {
     const uint32_t n = placing->n_forbidden;
+    if (n == 0) return !placing->out_of_memory;
     if (!placing->out_of_memory &&
         !arn_grow(&placing->allocator, (void **)&placing->order, &placing->order_room,
                   (uint64_t)n * 2, sizeof *placing->order)) {
