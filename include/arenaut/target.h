@@ -33,7 +33,6 @@ typedef struct arenaut_target {
     bool keep_inputs;          /* entry inputs live until their method ends */
     bool keep_outputs;         /* entry outputs live from their method's start */
     bool state_in_arena;       /* false: variables are kept elsewhere by the runtime */
-    bool constants_in_arena;   /* never true today; kept so that readers need not guess */
     bool skip_untouched;       /* tensors nothing touches get no memory (else offset 0) */
     bool merge_calls;          /* a method called from several places keeps its tensors from
                                 * its first call to its last; what is read but never written
