@@ -91,6 +91,12 @@ static uint64_t width(const arn_item *item) { return (uint64_t)item->end - (uint
 /* Times as unsigned numbers of the same order. */
 static uint64_t unsigned_step(int64_t step) { return (uint64_t)step ^ (UINT64_C(1) << 63); }
 
+static uint64_t pools_left_out(const arn_item *item) {
+    uint64_t left_out = 0;
+    for (uint64_t pools = ~item->pools; pools; pools &= pools - 1) left_out++;
+    return left_out;
+}
+
 static uint64_t key_of(const arn_orders *orders, uint32_t i, char letter) {
     const arn_item *item = &orders->items->item[i];
     uint64_t area;
@@ -105,6 +111,8 @@ static uint64_t key_of(const arn_orders *orders, uint32_t i, char letter) {
             return highest_load(orders, i);
         case 'P':
             return ~(uint64_t)highest_section(orders, i);
+        case 'F':
+            return pools_left_out(item);
         case 'C':
             return arn_orders_count_conflicts(orders, i);
         case 'L':
@@ -149,7 +157,7 @@ const char *arn_order_letters(const char *value) {
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (strcmp(value, words[i].word) == 0) return words[i].letters;
     }
-    const size_t n = strspn(value, "ZAWLUCTP");
+    const size_t n = strspn(value, "ZAWLUCTPF");
     if (n == 0 || n > KEYS) return NULL;
     return value[n] == '\0' || strcmp(value + n, "-") == 0 ? value : NULL;
 }

@@ -4,6 +4,7 @@
  *     T  the highest load while it is alive  C  how many are alive with it
  *     L  earliest start                      U  latest end
  *     P  earliest peak: the first section with the load of T
+ *     F  fewest pools to choose from
  *
  * "TWA" sorts by T, then W, then A, the largest first. Items that are equal in all keys keep
  * the order of their numbers, or the reverse of it if the name ends in '-'. */
@@ -36,6 +37,6 @@ uint64_t arn_orders_count_conflicts(const arn_orders *orders, uint32_t item);
  * an optional '-'. NULL if it is neither. */
 const char *arn_order_letters(const char *value);
 
-#define ARN_ORDER_SETTING "order=size|area|lifetime|start|end|conflicts|load or up to 3 of ZAWLUCTP"
+#define ARN_ORDER_SETTING "order=size|area|lifetime|start|end|conflicts|load or up to 3 of ZAWLUCTPF"
 
 #endif

@@ -356,6 +356,32 @@ static void a_hot_zone_is_solved_although_the_whole_is_too_large(void **state) {
     assert_true(solved > 0);
 }
 
+/* The larger one may lie anywhere, but if it takes the fast pool first, as by size it does,
+ * nothing is left for the one that may lie nowhere else. */
+static void who_has_fewer_pools_may_choose_first(void **state) {
+    (void)state;
+    const arenaut_interval life = {0, 2};
+    arenaut_problem *problem = new_problem();
+    add_pool(problem, "fast", 1024, 1);
+    add_pool(problem, "slow", 65536, 1);
+    arenaut_buffer buffer = ARENAUT_BUFFER_INIT;
+    buffer.lifetimes = &life;
+    buffer.n_lifetimes = 1;
+    buffer.size = 1024;
+    add_buffer(problem, &buffer);
+    buffer.size = 512;
+    buffer.pools = 1;
+    add_buffer(problem, &buffer);
+    arenaut_error err = {0};
+    assert_ok(arenaut_problem_finish(problem, &err), err);
+    arenaut_plan *plan = plan_by(problem, NULL);
+    assert_non_null(plan);
+    assert_int_equal(plan->pool[0], 1);
+    assert_int_equal(plan->pool[1], 0);
+    arenaut_plan_free(plan);
+    arenaut_problem_free(problem);
+}
+
 static void a_capacity_is_fitted_into_or_proved_too_small(void **state) {
     (void)state;
     const box boxes[] = {{10, 0, 2}, {20, 1, 3}, {10, 2, 4}, {20, 3, 5}};
@@ -462,6 +488,7 @@ int main(void) {
         cmocka_unit_test(more_effort_is_never_worse),
         cmocka_unit_test(larger_problems_of_every_kind_are_right_too),
         cmocka_unit_test(a_hot_zone_is_solved_although_the_whole_is_too_large),
+        cmocka_unit_test(who_has_fewer_pools_may_choose_first),
         cmocka_unit_test(a_capacity_is_fitted_into_or_proved_too_small),
         cmocka_unit_test(unknown_planners_and_settings_are_named),
         cmocka_unit_test(a_callers_own_planner_is_measured_and_bounded),
