@@ -27,7 +27,7 @@ typedef struct arenaut_pass_options {
 
 typedef struct arenaut_pass {
     const char *name, *summary;
-    bool by_default; /* in the default pipeline */
+    bool by_default; /* on for every program; others are on where a dialect's pipeline says so */
     arenaut_status (*run)(arenaut_program *program, const arenaut_pass_options *options,
                           arenaut_error *err);
 } arenaut_pass;
@@ -37,7 +37,8 @@ const arenaut_pass *arenaut_pass_at(size_t index);       /* NULL past the end */
 const arenaut_pass *arenaut_pass_find(const char *name); /* NULL if unknown */
 
 /* Runs the default pipeline with `selection` applied: "a,b" adds, "-c" leaves out; NULL or
- * "" is the default alone. `after` (may be NULL) is called with each pass that has run.
+ * "" is the default alone, which is the passes that are always on and those of the
+ * program's dialect. `after` (may be NULL) is called with each pass that has run.
  * BAD_ARGUMENT for an unknown name. The program is validated at the end. */
 arenaut_status arenaut_passes_run(arenaut_program *program, const char *selection,
                                   const arenaut_pass_options *options,

@@ -71,7 +71,13 @@ typedef struct arenaut_tensor {
     const char *source;         /* where the model's author wrote it; NULL if unknown */
     arenaut_dtype dtype;
     uint32_t rank;
-    const int64_t *dims; /* rank entries; upper bounds where symbolic */
+    const int64_t *dims; /* rank entries; upper bounds where symbolic, and once they are known:
+                          * negative before that */
+    const uint32_t *dim_exprs; /* rank expressions (expr.h); ARENAUT_NONE: dims says it.
+                                * NULL: dims says all */
+    const int64_t *strides;    /* rank entries, in elements; NULL: dense, last dim fastest */
+    bool dynamic;        /* dims are upper bounds: smaller ones may come at run time */
+    bool unsized;        /* its shape is not known: it is not planned, and reports name it */
     uint64_t bytes;      /* unrounded */
     uint64_t align;      /* power of two; 0: the target's */
     arenaut_class cls;
@@ -90,18 +96,26 @@ typedef struct arenaut_tensor {
 /* How an op makes its outputs; the text is the JSON word. */
 #define ARENAUT_OP_KIND_MAP(XX)                                                        \
     XX(OUT, "out")           /* writes memory that it is given: the ordinary case */   \
+    XX(FUNCTIONAL, "functional") /* returns new tensors, as a graph before lowering does: \
+                              * brings its own memory, until a pass gives it some */   \
     XX(VIEW, "view")         /* outputs are other names for its inputs' memory */      \
     XX(IN_PLACE, "in_place") /* updates an input; its outputs alias that input */      \
     XX(MAKES, "makes")       /* brings its own memory for its outputs: not planned */  \
     XX(IF, "if")             /* calls[0] or calls[1] */                                \
     XX(WHILE, "while")       /* calls[0] is the condition, calls[1] the body */        \
+    XX(LOOP, "loop")         /* calls[0], any number of times, none included */        \
     XX(CALL, "call")         /* calls[0], each time */                                 \
     XX(CALL_ONCE, "call_once") /* calls[0], on the first run only */                   \
     XX(DELEGATE, "delegate") /* touches all its arguments at once, in unknown ways */   \
     XX(JUMP, "jump")         /* goes on at op `target` of its method */                \
     XX(JUMP_FALSE, "jump_false") /* the same if its value is false, else the next op */ \
     XX(MOVE, "move")         /* outputs[0] becomes another name of inputs[0]'s memory */ \
-    XX(FREE, "free")         /* says that its inputs are done with: touches nothing */
+    XX(FREE, "free")         /* says that its inputs are done with: touches nothing */ \
+    XX(ALLOC, "alloc")       /* says that its outputs get memory here: touches nothing */ \
+    XX(ALLOC_IN_PLACE, "alloc_in_place") /* the same, in the memory of inputs[0] */    \
+    XX(TUPLE, "tuple")       /* outputs[0] stands for all its inputs; no memory of its own */ \
+    XX(FIELD, "field")       /* outputs[0] is field `target` of the tuple inputs[0] */ \
+    XX(LET, "let")           /* outputs[0] is another name for inputs[0] */
 
 typedef enum arenaut_op_kind {
 #define XX(name, text) ARENAUT_OP_##name,
@@ -111,6 +125,13 @@ typedef enum arenaut_op_kind {
 } arenaut_op_kind;
 
 const char *arenaut_op_kind_name(arenaut_op_kind kind); /* NULL out of range; static */
+
+/* Whether an op of this kind reads or writes memory when it runs; the others only say
+ * something about it. */
+bool arenaut_op_kind_touches(arenaut_op_kind kind);
+
+/* Whether an op of this kind brings the memory of its outputs, so that it is not planned. */
+bool arenaut_op_kind_brings_memory(arenaut_op_kind kind);
 
 /* Output `output` of an op may be written over input `input` (positions in its lists):
  * the kernel reads each element of that input before it writes there. */
@@ -132,7 +153,10 @@ typedef struct arenaut_op {
     const arenaut_in_place *in_place;
     bool arguments_may_alias; /* an opaque custom op known to allow it (Ethos-U) */
     uint32_t target; /* of a jump: the op to go to, counted within its method; its n_ops is
-                      * the method's end */
+                      * the method's end. Of a field: which one */
+    uint32_t stream; /* ops of one stream run in order; see arenaut_method.concurrent */
+    uint32_t n_after;
+    const uint32_t *after; /* ops of its method, counted within it, that must have ended first */
 } arenaut_op;
 
 /* An arena as the file states it, for one method. */
@@ -140,6 +164,21 @@ typedef struct arenaut_given_pool {
     uint64_t bytes;
     arenaut_device device;
 } arenaut_given_pool;
+
+/* What a value that a method computes is for, besides being a result. */
+typedef enum arenaut_binding_kind {
+    ARENAUT_BINDING_MUTATES,  /* the new value of the state or input `target` */
+    ARENAUT_BINDING_GRADIENT, /* the gradient with respect to `target` */
+    ARENAUT_BINDING_LOSS,     /* the loss; no target */
+    ARENAUT_BINDING_COUNT
+} arenaut_binding_kind;
+
+const char *arenaut_binding_kind_name(arenaut_binding_kind kind); /* NULL out of range; static */
+
+typedef struct arenaut_binding {
+    arenaut_binding_kind kind;
+    uint32_t value, target; /* tensors; target may be ARENAUT_NONE */
+} arenaut_binding;
 
 typedef struct arenaut_method {
     const char *name; /* may be NULL */
@@ -150,6 +189,14 @@ typedef struct arenaut_method {
     uint32_t n_given_pools; /* arenas that the file states for it; tensors' given_pool counts
                              * in this list */
     const arenaut_given_pool *given_pools;
+    uint32_t n_bindings;
+    const arenaut_binding *bindings; /* from a graph's signature; passes turn them into ops and
+                                      * outputs */
+    uint32_t outer; /* the method whose op calls this one, and whose tensors its ops may name
+                     * (captured values, which that op lists among its inputs, after those that
+                     * it hands over); ARENAUT_NONE: it sees only its own */
+    bool concurrent; /* ops of different streams may run at the same time, but for who needs
+                      * whose results and for `after`; else ops run one after another */
 } arenaut_method;
 
 /* Whether the file already holds a plan, and whose. */
@@ -165,6 +212,10 @@ typedef struct arenaut_program {
     arenaut_op *ops;
     arenaut_method *methods;
     const char *description; /* from the file; may be NULL */
+    const char *dialect;     /* whose operators its ops name (dialect.h); NULL: nobody's */
+    uint32_t n_symbols, n_exprs;
+    struct arenaut_symbol *symbols; /* sizes that vary, and expressions over them: expr.h */
+    struct arenaut_expr *exprs;
     arenaut_given_plan given;
     const char *given_note; /* who wrote the plan in the file, for messages; may be NULL */
     struct arenaut_program_store *store;
@@ -194,6 +245,15 @@ arenaut_status arenaut_program_set_method_io(arenaut_program *program, uint32_t 
 arenaut_status arenaut_program_set_given_pools(arenaut_program *program, uint32_t method,
                                                const arenaut_given_pool *pools, uint32_t n_pools,
                                                arenaut_error *err);
+
+/* Copies what a method's values are for. */
+arenaut_status arenaut_program_set_bindings(arenaut_program *program, uint32_t method,
+                                            const arenaut_binding *bindings, uint32_t n_bindings,
+                                            arenaut_error *err);
+
+/* Says whose operators the ops name. */
+arenaut_status arenaut_program_set_dialect(arenaut_program *program, const char *dialect,
+                                           arenaut_error *err);
 
 /* Memory that lives as long as the program, for passes that replace an op's lists.
  * Aligned as malloc's; NULL if there is none. */

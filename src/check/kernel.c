@@ -132,7 +132,7 @@ static arenaut_status run_aliasing(arn_replay *r, const arenaut_op *op) {
 arenaut_status arn_run_kernel(arn_replay *r, const arenaut_op *op) {
     r->version++;
     r->shadow.work += (uint64_t)op->n_inputs + op->n_outputs + op->n_scratch + op->n_in_place;
-    if (op->kind == ARENAUT_OP_FREE) return ARENAUT_OK;
+    if (!arenaut_op_kind_touches(op->kind)) return ARENAUT_OK;
     if (op->kind == ARENAUT_OP_VIEW) return ARENAUT_OK; /* only names change */
     if (op->arguments_may_alias) return run_aliasing(r, op);
     arenaut_status status = read_all(r, op->inputs, op->n_inputs);

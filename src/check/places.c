@@ -140,7 +140,7 @@ static void find_uses(const maker *m, bool exclude_io) {
     for (uint32_t i = 0; i < program->n_ops; i++) {
         const arenaut_op *op = &program->ops[i];
         mark(m, p->fed, op->outputs, op->n_outputs);
-        if (op->kind == ARENAUT_OP_MAKES) mark(m, m->elsewhere, op->outputs, op->n_outputs);
+        if (arenaut_op_kind_brings_memory(op->kind)) mark(m, m->elsewhere, op->outputs, op->n_outputs);
     }
 }
 

@@ -22,6 +22,11 @@ const char *arenaut_op_kind_name(arenaut_op_kind kind) {
     return (unsigned)kind < ARENAUT_OP_KIND_COUNT ? names[kind] : NULL;
 }
 
+const char *arenaut_binding_kind_name(arenaut_binding_kind kind) {
+    static const char *const names[] = {"mutates", "gradient", "loss"};
+    return (unsigned)kind < ARENAUT_BINDING_COUNT ? names[kind] : NULL;
+}
+
 const char *arenaut_rule_name(arenaut_rule rule) {
     static const char *const names[] = {
 #define XX(name, text) text,

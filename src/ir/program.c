@@ -84,6 +84,16 @@ static bool copy_ids(arenaut_program *program, const uint32_t **ids, uint32_t co
     return copied;
 }
 
+bool arenaut_op_kind_touches(arenaut_op_kind kind) {
+    return kind != ARENAUT_OP_FREE && kind != ARENAUT_OP_ALLOC &&
+           kind != ARENAUT_OP_ALLOC_IN_PLACE && kind != ARENAUT_OP_TUPLE &&
+           kind != ARENAUT_OP_FIELD && kind != ARENAUT_OP_LET;
+}
+
+bool arenaut_op_kind_brings_memory(arenaut_op_kind kind) {
+    return kind == ARENAUT_OP_MAKES || kind == ARENAUT_OP_FUNCTIONAL;
+}
+
 arenaut_tensor arenaut_tensor_default(void) {
     const arenaut_tensor tensor = {
         .dtype = ARENAUT_DTYPE_INT8,
@@ -100,15 +110,19 @@ arenaut_status arenaut_program_add_tensor(arenaut_program *program, const arenau
                                           uint32_t *id, arenaut_error *err) {
     const uint32_t t = program->n_tensors;
     arenaut_tensor copy = *tensor;
-    const void *dims = copy.dims;
+    const void *dims = copy.dims, *exprs = copy.dim_exprs, *strides = copy.strides;
     if (!copy_text(program, &copy.name) || !copy_text(program, &copy.qualified_name) ||
         !copy_text(program, &copy.source) ||
         !copy_array(program, &dims, copy.rank, sizeof *copy.dims) ||
+        !copy_array(program, &exprs, exprs ? copy.rank : 0, sizeof *copy.dim_exprs) ||
+        !copy_array(program, &strides, strides ? copy.rank : 0, sizeof *copy.strides) ||
         !arn_grow(&program->store->allocator, (void **)&program->tensors,
                   &program->store->tensors, (uint64_t)t + 1, sizeof *program->tensors)) {
         return arn_no_memory(err);
     }
     copy.dims = dims;
+    copy.dim_exprs = exprs;
+    copy.strides = strides;
     program->tensors[t] = copy;
     program->n_tensors = t + 1;
     if (id) *id = t;
@@ -118,7 +132,8 @@ arenaut_status arenaut_program_add_tensor(arenaut_program *program, const arenau
 arenaut_status arenaut_program_add_method(arenaut_program *program, const char *name, bool entry,
                                           uint32_t *id, arenaut_error *err) {
     const uint32_t m = program->n_methods;
-    arenaut_method method = {.name = name, .first_op = program->n_ops, .entry = entry};
+    arenaut_method method = {
+        .name = name, .first_op = program->n_ops, .entry = entry, .outer = ARENAUT_NONE};
     if (!copy_text(program, &method.name) ||
         !arn_grow(&program->store->allocator, (void **)&program->methods,
                   &program->store->methods, (uint64_t)m + 1, sizeof *program->methods)) {
@@ -145,6 +160,7 @@ arenaut_status arenaut_program_add_op(arenaut_program *program, const arenaut_op
         !copy_ids(program, &copy.outputs, copy.n_outputs) ||
         !copy_ids(program, &copy.scratch, copy.n_scratch) ||
         !copy_ids(program, &copy.calls, copy.n_calls) ||
+        !copy_ids(program, &copy.after, copy.n_after) ||
         !copy_array(program, &pairs, copy.n_in_place, sizeof *copy.in_place) ||
         !arn_grow(&program->store->allocator, (void **)&program->ops, &program->store->ops,
                   (uint64_t)program->n_ops + 1, sizeof *program->ops)) {
@@ -188,6 +204,24 @@ arenaut_status arenaut_program_set_given_pools(arenaut_program *program, uint32_
     if (!copy_array(program, &copy, n_pools, sizeof *pools)) return arn_no_memory(err);
     program->methods[method].given_pools = copy;
     program->methods[method].n_given_pools = n_pools;
+    return ARENAUT_OK;
+}
+
+arenaut_status arenaut_program_set_bindings(arenaut_program *program, uint32_t method,
+                                            const arenaut_binding *bindings, uint32_t n_bindings,
+                                            arenaut_error *err) {
+    if (method >= program->n_methods) return no_method(program, method, err);
+    const void *copy = bindings;
+    if (!copy_array(program, &copy, n_bindings, sizeof *bindings)) return arn_no_memory(err);
+    program->methods[method].bindings = copy;
+    program->methods[method].n_bindings = n_bindings;
+    return ARENAUT_OK;
+}
+
+arenaut_status arenaut_program_set_dialect(arenaut_program *program, const char *dialect,
+                                           arenaut_error *err) {
+    if (!copy_text(program, &dialect)) return arn_no_memory(err);
+    program->dialect = dialect;
     return ARENAUT_OK;
 }
 

@@ -86,6 +86,7 @@ static uint32_t calls_expected(arenaut_op_kind kind) {
     switch (kind) {
         case ARENAUT_OP_IF:
         case ARENAUT_OP_WHILE: return 2;
+        case ARENAUT_OP_LOOP:
         case ARENAUT_OP_CALL:
         case ARENAUT_OP_CALL_ONCE: return 1;
         default: return 0;

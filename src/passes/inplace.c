@@ -54,7 +54,7 @@ static void gather_facts(inplace *pass) {
     }
     for (uint32_t i = 0; i < p->n_ops; i++) {
         const arenaut_op *op = &p->ops[i];
-        if (op->kind == ARENAUT_OP_FREE) continue;
+        if (!arenaut_op_kind_touches(op->kind)) continue;
         for (uint32_t k = 0; k < op->n_inputs; k++) {
             if (op->inputs[k] != ARENAUT_NONE) pass->last_read[storage_of(pass, op->inputs[k])] = i;
         }

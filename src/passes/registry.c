@@ -1,4 +1,5 @@
 /* The table of passes, and running those that are asked for. */
+#include <arenaut/dialect.h>
 #include <arenaut/pass.h>
 
 #include "core/fail.h"
@@ -27,10 +28,8 @@ static size_t find_named(const char *name, size_t length) {
     return i;
 }
 
-/* Applies "a,b,-c" to the default pipeline. */
-static arenaut_status select_passes(const char *selection, bool chosen[N_PASSES],
-                                    arenaut_error *err) {
-    for (size_t i = 0; i < N_PASSES; i++) chosen[i] = all[i]->by_default;
+/* Applies "a,b,-c" to what is chosen. */
+static arenaut_status apply(const char *selection, bool chosen[N_PASSES], arenaut_error *err) {
     while (selection && *selection) {
         const bool leave_out = *selection == '-';
         const char *name = selection + leave_out;
@@ -46,13 +45,21 @@ static arenaut_status select_passes(const char *selection, bool chosen[N_PASSES]
     return ARENAUT_OK;
 }
 
+static arenaut_status select_passes(const arenaut_program *program, const char *selection,
+                                    bool chosen[N_PASSES], arenaut_error *err) {
+    const arenaut_dialect *dialect = arenaut_dialect_find(program->dialect);
+    for (size_t i = 0; i < N_PASSES; i++) chosen[i] = all[i]->by_default;
+    arenaut_status st = dialect ? apply(dialect->pipeline, chosen, err) : ARENAUT_OK;
+    return st == ARENAUT_OK ? apply(selection, chosen, err) : st;
+}
+
 arenaut_status arenaut_passes_run(arenaut_program *program, const char *selection,
                                   const arenaut_pass_options *options,
                                   void (*after)(void *context, const arenaut_pass *pass,
                                                 const arenaut_program *program),
                                   void *context, arenaut_error *err) {
     bool chosen[N_PASSES];
-    arenaut_status st = select_passes(selection, chosen, err);
+    arenaut_status st = select_passes(program, selection, chosen, err);
     /* Passes index what the program names, so it must be sound before the first, too. */
     if (st == ARENAUT_OK) st = arenaut_program_validate(program, err);
     for (size_t i = 0; i < N_PASSES && st == ARENAUT_OK; i++) {

@@ -234,7 +234,7 @@ static void mistakes_are_named_with_their_place(void **state) {
         {OPS("{\"inputs\": [2]}"), "expected a tensor: its name, or an index below 2",
          ARENAUT_BAD_INPUT},
         {OPS("{\"inputs\": \"x\"}"), "'inputs': found \"x\"; expected an array", ARENAUT_BAD_INPUT},
-        {OPS("{\"kind\": \"vieew\"}"), "found \"vieew\"; expected one of out view",
+        {OPS("{\"kind\": \"vieew\"}"), "found \"vieew\"; expected one of out functional view",
          ARENAUT_BAD_INPUT},
         {OPS("{\"in_place\": [[0, 0]]}"), "names an argument that it does not have",
          ARENAUT_BAD_INPUT},

@@ -83,7 +83,7 @@ static void touch_all(arn_flow *flow, const uint32_t *tensors, uint32_t n, uint3
 }
 
 static void visit_op(arn_flow *flow, const arenaut_op *op, uint32_t position) {
-    if (op->kind == ARENAUT_OP_FREE) return;
+    if (!arenaut_op_kind_touches(op->kind)) return;
     touch_all(flow, op->inputs, op->n_inputs, position, false);
     touch_all(flow, op->scratch, op->n_scratch, position, true);
     if (op->kind == ARENAUT_OP_MOVE) {

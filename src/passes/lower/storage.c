@@ -61,7 +61,7 @@ static void mark_uses(arn_lower *lower) {
     }
     for (uint32_t i = 0; i < p->n_ops; i++) {
         const arenaut_op *op = &p->ops[i];
-        if (op->kind == ARENAUT_OP_MAKES) mark(lower, op->outputs, op->n_outputs, ARN_NO_BUFFER);
+        if (arenaut_op_kind_brings_memory(op->kind)) mark(lower, op->outputs, op->n_outputs, ARN_NO_BUFFER);
     }
 }
 

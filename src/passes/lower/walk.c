@@ -120,6 +120,7 @@ static bool begin_op(walk *w, frame *f) {
     f->call = 0;
     f->in_op = true;
     add_step(w, f->method, f->op);
+    if (!arenaut_op_kind_touches(op->kind)) return true;
     return touch_all(w, f, op->outputs, op->n_outputs, step, true) &&
            touch_all(w, f, op->scratch, op->n_scratch, step, true);
 }
@@ -129,7 +130,7 @@ static bool end_op(walk *w, frame *f) {
     const uint32_t last = w->lower->lives.n_steps - 1;
     f->in_op = false;
     f->op++;
-    if (op->kind == ARENAUT_OP_FREE) return true;
+    if (!arenaut_op_kind_touches(op->kind)) return true;
     return touch_all(w, f, op->inputs, op->n_inputs, last, false) &&
            touch_all(w, f, op->outputs, op->n_outputs, last, true) &&
            touch_all(w, f, op->scratch, op->n_scratch, last, true);

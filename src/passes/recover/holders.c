@@ -148,7 +148,7 @@ arenaut_status arn_find_holders(arn_recover *r, uint32_t tensor, uint32_t at, bo
         a.high = r->high[i];
         r->work++;
         if (op->kind != ARENAUT_OP_MOVE) look_at_all(r, &a, op->outputs, op->n_outputs);
-        if (op->kind != ARENAUT_OP_FREE) look_at_all(r, &a, op->inputs, op->n_inputs);
+        if (arenaut_op_kind_touches(op->kind)) look_at_all(r, &a, op->inputs, op->n_inputs);
         if (a.low < a.high) go_back(r, &a, i, &depth, open);
     }
     if (r->work <= ARN_MAX_RECOVER_WORK) return ARENAUT_OK;

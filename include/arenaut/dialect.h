@@ -1,0 +1,51 @@
+/* Dialects: what is known of the operators of one kind of program, whatever runtime runs
+ * it. A reader names its program's dialect; passes look their operators up there. */
+#ifndef ARENAUT_DIALECT_H
+#define ARENAUT_DIALECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <arenaut/target.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What an operator does, as far as memory is concerned; bits of arenaut_operator.traits. */
+enum {
+    ARENAUT_TRAIT_VIEW = 1 << 0,       /* output 0 is always a view of input 0 */
+    ARENAUT_TRAIT_MAY_VIEW = 1 << 1,   /* it is one if the strides allow */
+    ARENAUT_TRAIT_IN_PLACE = 1 << 2,   /* writes input 0, and output 0 is that input */
+    ARENAUT_TRAIT_ASSERT = 1 << 3,     /* has no result that matters to memory: may be dropped */
+    ARENAUT_TRAIT_NO_OUT = 1 << 4,     /* there is no out variant: it brings its own memory */
+    ARENAUT_TRAIT_ELEMENTWISE = 1 << 5 /* reads each element before it writes there */
+};
+
+typedef struct arenaut_operator {
+    const char *name;       /* as the reader spells it */
+    uint32_t traits;
+    const char *substitute; /* the operator that does the same after lowering; NULL: itself */
+} arenaut_operator;
+
+typedef struct arenaut_dialect {
+    const char *name, *summary;
+    const char *pipeline;             /* its default passes, "a,b,c"; they run in the table's order */
+    const arenaut_operator *operators; /* sorted by name (strcmp); ends with name == NULL */
+    size_t n_operators;
+    const arenaut_in_place_rule *in_place; /* ends with op == NULL; NULL: none known */
+} arenaut_dialect;
+
+/* The table, in the order of src/dialects/dialects.def. */
+size_t arenaut_dialect_count(void);
+const arenaut_dialect *arenaut_dialect_at(size_t index);       /* NULL past the end */
+const arenaut_dialect *arenaut_dialect_find(const char *name); /* NULL if unknown, or for NULL */
+
+/* What the dialect knows of an operator; NULL if nothing. O(log n). */
+const arenaut_operator *arenaut_dialect_operator(const arenaut_dialect *dialect, const char *name);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,82 @@
+/* Sizes that vary: symbols with a range, and integer expressions over them. They belong to
+ * a program; tensors name them in dim_exprs. All values are whole numbers. */
+#ifndef ARENAUT_EXPR_H
+#define ARENAUT_EXPR_H
+
+#include <arenaut/program.h>
+#include <arenaut/sink.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A size without a known end. */
+#define ARENAUT_UNBOUNDED INT64_MAX
+
+typedef struct arenaut_symbol {
+    const char *name;
+    int64_t min, max; /* both included; min == max: it has a value; max may be UNBOUNDED */
+} arenaut_symbol;
+
+/* Name, text; a and b are expressions, but for the first two. */
+#define ARENAUT_EXPR_MAP(XX)                                       \
+    XX(VALUE, "value")         /* the number `value` */            \
+    XX(SYMBOL, "symbol")       /* symbol `a` */                    \
+    XX(ADD, "+")                                                   \
+    XX(SUB, "-")                                                   \
+    XX(MUL, "*")                                                   \
+    XX(FLOOR_DIV, "floordiv")  /* towards minus infinity */        \
+    XX(CEIL_DIV, "ceildiv")                                        \
+    XX(MOD, "mod")             /* the sign of b, as FLOOR_DIV's */ \
+    XX(MIN, "min")                                                 \
+    XX(MAX, "max")
+
+typedef enum arenaut_expr_kind {
+#define XX(name, text) ARENAUT_EXPR_##name,
+    ARENAUT_EXPR_MAP(XX)
+#undef XX
+        ARENAUT_EXPR_COUNT
+} arenaut_expr_kind;
+
+typedef struct arenaut_expr {
+    arenaut_expr_kind kind;
+    uint32_t a, b;
+    int64_t value;
+} arenaut_expr;
+
+/* Adds a symbol, or finds the one of that name and narrows its range to what both allow
+ * (BAD_INPUT if nothing is left). Cost: a walk over the symbols. */
+arenaut_status arenaut_program_add_symbol(arenaut_program *program, const char *name, int64_t min,
+                                          int64_t max, uint32_t *id, arenaut_error *err);
+
+/* Adds an expression whose parts exist already; constant parts are folded, and what equals
+ * one of the newest few is not added again. BAD_INPUT for a part that does not exist, a
+ * division by zero; TOO_LARGE if a folded constant passes 63 bits. O(1). */
+arenaut_status arenaut_program_add_expr(arenaut_program *program, const arenaut_expr *expr,
+                                        uint32_t *id, arenaut_error *err);
+
+/* Reads an expression as people and ONNX files write it: numbers, names, + - * / // % ( ),
+ * floor( ) ceil( ) ceiling( ) min( , ) max( , ) in any case. `/` may leave fractions inside floor and ceil;
+ * elsewhere it must come out whole. New names become symbols from 0 to UNBOUNDED. BAD_INPUT
+ * with the column in err->at. */
+arenaut_status arenaut_expr_parse(arenaut_program *program, const char *text, size_t length,
+                                  uint32_t *id, arenaut_error *err);
+
+/* The range of values that `expr` can have, by interval arithmetic over the symbols' ranges;
+ * it may be wider than what really occurs. *max is UNBOUNDED if nothing limits it. O(size of
+ * the expression). */
+arenaut_status arenaut_expr_range(const arenaut_program *program, uint32_t expr, int64_t *min,
+                                  int64_t *max, arenaut_error *err);
+
+/* Gives a symbol a value (min == max) or a range. BAD_ARGUMENT naming the nearest symbol. */
+arenaut_status arenaut_program_bind(arenaut_program *program, const char *name, int64_t min,
+                                    int64_t max, arenaut_error *err);
+
+/* Writes an expression so that arenaut_expr_parse reads it back. */
+arenaut_status arenaut_expr_write(const arenaut_program *program, uint32_t expr,
+                                  arenaut_sink sink, arenaut_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
