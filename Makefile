@@ -6,6 +6,7 @@
 #   make test      everything: unit tests under sanitizers, the command, the real runtimes
 #   make bench     our planners beside the peers (bench/)
 #   make fuzz      libFuzzer on the readers, FUZZ_SECONDS each
+#   make portable  the same answers on a big-endian 32-bit machine (MIPS under QEMU)
 #   make install   PREFIX=/usr/local
 
 CMAKE_FLAGS ?=
@@ -15,7 +16,7 @@ MAKEFLAGS += --no-print-directory
 JOBS := $(shell nproc 2>/dev/null || echo 2)
 PYTHON := build/venv/bin/python
 
-.PHONY: all demo test test-unit test-python bench fuzz install clean tools-build tools-test venv
+.PHONY: all demo test test-unit test-python bench fuzz portable install clean tools-build tools-test venv
 
 all: build/Makefile
 	@cmake --build build -j$(JOBS)
@@ -62,6 +63,13 @@ bench: all venv
 fuzz: 
 	@scripts/need cmake:cmake clang:clang
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) sh fuzz/run.sh
+
+# Not part of `make test`: the cross compiler's packages push out those for gcc -m32.
+portable: all
+	@scripts/need mips-linux-gnu-gcc:gcc-mips-linux-gnu qemu-mips-static:qemu-user-static \
+	  /usr/mips-linux-gnu/lib/libc.a:libc6-dev-mips-cross
+	@sh scripts/portable.sh build/arenaut $$(find tests/data tests/models -name '*.tflite' \
+	  -o -name '*.pte' -o -name '*.csv' -o -name '*.json')
 
 install: all
 	@cmake --install build --prefix $(PREFIX)
