@@ -26,6 +26,7 @@
 #include <stdint.h>
 
 #include <arenaut/allocator.h>
+#include <arenaut/device.h>
 #include <arenaut/error.h>
 
 #ifdef __cplusplus
@@ -61,12 +62,6 @@ typedef enum arenaut_class {
 
 /* The JSON word for a class; NULL for a number out of range. Static. */
 const char *arenaut_class_name(arenaut_class cls);
-
-/* A device that memory belongs to. Type 0 is the host. */
-typedef struct arenaut_device {
-    uint16_t type;
-    uint16_t index;
-} arenaut_device;
 
 /* An address range that buffers are placed in. Pools are ranked by cost: the lower the
  * index, the faster the memory, so planners fill pool 0 first. */

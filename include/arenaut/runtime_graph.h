@@ -1,0 +1,65 @@
+/* From a graph to the values of an iteration: which are managed, and when each is alive.
+ *
+ * The rules are those of PyTorch's Static Runtime. Only results of ops with an out variant
+ * are managed; with out variants on, ops that produce views copy instead, and so have one.
+ * What may lie in an input or a constant is never managed, nor what may share memory with
+ * something returned. A value lives from the op that makes it to its last reader, or as long
+ * as anything that may lie in it; what is returned lives to the end. */
+#ifndef ARENAUT_RUNTIME_GRAPH_H
+#define ARENAUT_RUNTIME_GRAPH_H
+
+#include <arenaut/runtime_iteration.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum arenaut_value_type {
+    ARENAUT_TYPE_NONE,
+    ARENAUT_TYPE_TENSOR,
+    ARENAUT_TYPE_SCALAR,
+    ARENAUT_TYPE_LIST,
+    ARENAUT_TYPE_TUPLE,
+    ARENAUT_TYPE_DICT,
+} arenaut_value_type;
+
+typedef enum arenaut_node_kind {
+    ARENAUT_NODE_OUT_VARIANT, /* writes its results where it is told */
+    ARENAUT_NODE_VIEW,        /* its results lie in its inputs; with out variants on it copies */
+    ARENAUT_NODE_TENSOR,      /* makes memory of its own */
+    ARENAUT_NODE_ALIAS,       /* its results may lie in its inputs, whatever the options */
+    ARENAUT_NODE_CONSTRUCT,   /* builds a container of its inputs */
+    ARENAUT_NODE_BORROW,      /* unpacks or selects: its results refer to its input */
+} arenaut_node_kind;
+
+typedef struct arenaut_node {
+    uint8_t kind; /* arenaut_node_kind */
+    uint32_t n_inputs, n_outputs;
+    const uint32_t *inputs, *outputs; /* values */
+} arenaut_node;
+
+/* A value that no node makes is an input or a constant. */
+typedef struct arenaut_graph {
+    const arenaut_node *node;
+    uint32_t n_nodes;
+    const uint8_t *type; /* arenaut_value_type of each value */
+    uint32_t n_values;
+    uint8_t result;           /* ARENAUT_TYPE_NONE, TENSOR, LIST, TUPLE or DICT */
+    uint32_t n_outputs;       /* 0 for NONE, 1 for TENSOR */
+    const uint32_t *outputs;  /* tensors: what a list, tuple or dict holds */
+} arenaut_graph;
+
+/* Fills `value`, an array of n_values. Step k is node k; what is returned lives to step
+ * n_nodes, the return. `options` may be NULL: the defaults. Lists of lists, and outputs that
+ * are no tensors, are refused. Takes no memory. */
+arenaut_status arenaut_graph_values(const arenaut_graph *graph,
+                                    const arenaut_iteration_options *options,
+                                    arenaut_value *value, arenaut_fault *fault);
+
+/* Whether two values are alive at one step. Values that no node makes are not tracked: no. */
+bool arenaut_values_overlap(const arenaut_value *a, const arenaut_value *b);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,252 @@
+/* The iteration planner: memory for an executor that runs the same ops again and again,
+ * whose sizes become known only when it runs.
+ *
+ *     arenaut_iteration_init(memory, arenaut_iteration_bytes(n), &config, &it, NULL);
+ *     for (;;) {
+ *         arenaut_iteration_allocate(it, NULL);            // places all managed values
+ *         ... run; arenaut_iteration_resize(it, v, bytes, &data, NULL) for each result ...
+ *         arenaut_iteration_deallocate(it, NULL);          // learns sizes, frees
+ *         ... use the outputs ...
+ *         arenaut_iteration_release_outputs(it, NULL);
+ *     }
+ *
+ * In the first run every value takes its memory from the default source, and its size is
+ * learned. From then on there is a plan for the largest sizes seen so far: `allocate` makes
+ * one buffer and hands out addresses in it. A value that outgrows its place takes memory
+ * from the default source for that run; the plan is renewed at the next `allocate`, and only
+ * then. Memory is shared by offsets, from a planner that is called back, or by storage
+ * groups, as PyTorch's Static Runtime does.
+ *
+ * Managed outputs live until release_outputs, apart from everything else; running again
+ * before that is refused. What is not managed is counted, and given up through hooks at the
+ * end of each run.
+ *
+ * All memory of its own is the caller's; buffers come from the sources in the config. One
+ * iteration belongs to one thread at a time; different ones know nothing of each other.
+ *
+ * Built with ARENAUT_CHECKED (the default but for -DARENAUT_CHECKED=0), `deallocate` looks
+ * at every storage for pointers that are not its own. Unchecked, writing a foreign
+ * pointer into a storage that owns nothing loses that pointer, silently. The order of calls
+ * is always checked. Addresses of outputs are invalid after release_outputs, addresses of
+ * all else after deallocate; who keeps them anyway reads what is there now. */
+#ifndef ARENAUT_RUNTIME_ITERATION_H
+#define ARENAUT_RUNTIME_ITERATION_H
+
+#include <stdbool.h>
+
+#include <arenaut/runtime_fault.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define ARENAUT_NO_VALUE UINT32_MAX
+
+/* Where memory comes from: the default one for whatever is not planned, and one for the
+ * planned buffers. `release` gets what `allocate` returned, and its size. */
+typedef struct arenaut_source {
+    void *(*allocate)(void *context, size_t size, size_t align); /* NULL: there is none */
+    void (*release)(void *context, void *block, size_t size);
+    void *context;
+} arenaut_source;
+
+/* The header of one storage. Executors may point tensors at it. */
+typedef struct arenaut_storage {
+    void *data;
+    size_t bytes;
+    const arenaut_source *source; /* whom `data` goes back to; NULL: it lies in a planned buffer */
+} arenaut_storage;
+
+/* Storage headers in one block of the caller's memory, so that whether a storage is managed
+ * is a comparison of addresses. */
+typedef struct arenaut_storages {
+    arenaut_storage *block; /* NULL: not allocated */
+    uint32_t capacity, size;
+} arenaut_storages;
+
+static inline bool arenaut_storages_is_allocated(const arenaut_storages *storages) {
+    return storages->block != NULL;
+}
+/* Takes `block`, room for `capacity` headers. STORAGES_MADE if there is one already. */
+arenaut_status arenaut_storages_allocate(arenaut_storages *storages, arenaut_storage *block,
+                                         uint32_t capacity, arenaut_fault *fault);
+/* Forgets the block, which is the caller's again. What headers own is not released. */
+void arenaut_storages_deallocate(arenaut_storages *storages);
+/* Adds a header with the size and source of `model`, and no data. STORAGES_FULL. */
+arenaut_status arenaut_storages_append(arenaut_storages *storages, const arenaut_storage *model,
+                                       arenaut_fault *fault);
+/* NULL, and STORAGE in the fault, for an index past the size. */
+arenaut_storage *arenaut_storages_at(const arenaut_storages *storages, uint32_t index,
+                                     arenaut_fault *fault);
+
+typedef enum arenaut_value_kind {
+    ARENAUT_VALUE_EXTERNAL,  /* inputs, constants and what lies in them: never touched */
+    ARENAUT_VALUE_MANAGED,   /* a result of an out variant: gets a place in the arena */
+    ARENAUT_VALUE_OUTPUT,    /* likewise, and returned: gets a place among the outputs */
+    ARENAUT_VALUE_UNMANAGED, /* owns memory of its own, given up after each run */
+    ARENAUT_VALUE_BORROWED,  /* refers to another value's memory without owning it */
+    ARENAUT_VALUE_SCALAR,    /* owns nothing */
+} arenaut_value_kind;
+
+/* A value. Its life is the closed interval [first, last] of steps, in the executor's own
+ * count: two values whose intervals share a step do not share memory, but where `over`
+ * allows it. runtime_graph.h makes these from a graph. */
+typedef struct arenaut_value {
+    uint8_t kind;     /* arenaut_value_kind */
+    uint8_t returned; /* an output of the graph: unmanaged, it belongs to the caller */
+    uint32_t first, last;
+    uint32_t storage; /* the value whose storage this one lies in (itself a value with one of
+                       * its own); ARENAUT_NO_VALUE: it has its own */
+    uint32_t over;    /* may be written over that value, whose last step is this one's first;
+                       * ARENAUT_NO_VALUE: over none. Storage groups do not use this */
+} arenaut_value;
+
+/* What the planner that is called back shall place: storages of these sizes and lives.
+ * It fills `offset`, multiples of `align`, and *arena; lives that meet must not overlap in
+ * memory, but where `over` allows the same offset. Returns any status but OK to give up. */
+typedef struct arenaut_placing {
+    uint32_t n;
+    const size_t *bytes; /* multiples of `align`; 0: needs no memory */
+    const uint32_t *first, *last; /* closed intervals */
+    const uint32_t *over;         /* ARENAUT_NO_VALUE: none */
+    size_t align;
+    size_t *offset;
+    size_t *arena;
+} arenaut_placing;
+
+typedef arenaut_status (*arenaut_place_fn)(void *context, const arenaut_placing *placing);
+
+typedef enum arenaut_grouping {
+    ARENAUT_BY_OFFSETS, /* from the planner in the config: the default */
+    ARENAUT_BY_GROUPS,  /* storages whose lives never meet share one group, last in first out */
+} arenaut_grouping;
+
+/* Combinations that make no sense are refused by name: managing outputs or optimising
+ * memory without out variants, outputs in the arena that are not managed. */
+typedef struct arenaut_iteration_options {
+    bool out_variants;     /* off: nothing is managed at all */
+    bool manage_outputs;   /* off: outputs come from the default source and are the caller's */
+    bool optimise_memory;  /* off: every managed storage has a place of its own */
+    bool keep_buffer;      /* the arena stays between runs, unless it must grow */
+    bool outputs_in_arena; /* outputs are planned with all else; the arena is then held until
+                            * they are released */
+    bool poison;           /* fills memory with 0x7f when it is given up: host memory only */
+    uint8_t grouping;      /* arenaut_grouping */
+    size_t align;          /* of places and sizes, a power of two; 0: 64 */
+} arenaut_iteration_options;
+
+/* Out variants, managed outputs and optimised memory on, all else off. */
+arenaut_iteration_options arenaut_iteration_defaults(void);
+arenaut_status arenaut_iteration_options_check(const arenaut_iteration_options *options,
+                                               arenaut_fault *fault);
+
+/* For values that are not managed. Each may be NULL. */
+typedef struct arenaut_value_hooks {
+    void (*release)(void *context, uint32_t value); /* give up what it owns */
+    void (*forget)(void *context, uint32_t value);  /* be empty, and give up nothing: borrowed */
+    void (*retain)(void *context, uint32_t value);  /* own what was borrowed: it is returned */
+    void *context;
+} arenaut_value_hooks;
+
+typedef struct arenaut_iteration_config {
+    const arenaut_value *value; /* copied */
+    uint32_t n_values;
+    arenaut_iteration_options options;
+    arenaut_source source; /* the default one */
+    arenaut_source arena;  /* of planned buffers; without `allocate`: `source` */
+    arenaut_place_fn place;
+    void *place_context;
+    arenaut_value_hooks hooks;
+} arenaut_iteration_config;
+
+typedef struct arenaut_iteration arenaut_iteration;
+
+/* The memory to hand to _init for so many values; 0 if that cannot be addressed. */
+size_t arenaut_iteration_bytes(uint32_t n_values);
+
+/* Makes an iteration in `memory`, which must be aligned as malloc's, stay where it is and
+ * stay unused by others until _close. The config is copied. */
+arenaut_status arenaut_iteration_init(void *memory, size_t bytes,
+                                      const arenaut_iteration_config *config,
+                                      arenaut_iteration **out, arenaut_fault *fault);
+/* Gives back every buffer. Refused while a run is under way or outputs are held. */
+arenaut_status arenaut_iteration_close(arenaut_iteration *it, arenaut_fault *fault);
+
+/* Before a run. RUNNING, OUTPUTS_HELD, NO_MEMORY, PLAN_FAILED: then nothing has changed. */
+arenaut_status arenaut_iteration_allocate(arenaut_iteration *it, arenaut_fault *fault);
+/* After a run: every storage is looked at again, for the model may have swapped it; the
+ * largest sizes are kept; what is not an output is given up. NOT_RUNNING; POINTER_OUTSIDE
+ * in checked builds: then nothing has changed. */
+arenaut_status arenaut_iteration_deallocate(arenaut_iteration *it, arenaut_fault *fault);
+/* Frees the managed outputs. Fine if there are none; RUNNING. */
+arenaut_status arenaut_iteration_release_outputs(arenaut_iteration *it, arenaut_fault *fault);
+/* Makes the plan now rather than in the next `allocate`, if one is due. */
+arenaut_status arenaut_iteration_plan(arenaut_iteration *it, arenaut_fault *fault);
+/* Manages outputs no longer, from the next run on; what was learned of them is kept. */
+arenaut_status arenaut_iteration_disable_managed_outputs(arenaut_iteration *it,
+                                                         arenaut_fault *fault);
+
+/* During a run: `bytes` for a managed value, in *data; its place if it fits there, else from
+ * the default source. What was in it is lost where it moves. */
+arenaut_status arenaut_iteration_resize(arenaut_iteration *it, uint32_t value, size_t bytes,
+                                        void **data, arenaut_fault *fault);
+/* For executors that take memory themselves: says that `value` needed so many bytes. At any
+ * time but while outputs are held; a maximum that grows renews the plan. */
+arenaut_status arenaut_iteration_learn(arenaut_iteration *it, uint32_t value, size_t bytes,
+                                       arenaut_fault *fault);
+/* During a run: the model gives `value` another storage, borrowed until `deallocate`, which
+ * learns its size, releases what it owns and puts the managed one back. */
+arenaut_status arenaut_iteration_swap(arenaut_iteration *it, uint32_t value,
+                                      arenaut_storage *storage, arenaut_fault *fault);
+/* During a run: hands what `value` owns to the caller, who releases it through its source;
+ * for outputs that is_managed_output denies. POINTER_OUTSIDE for memory of a planned buffer. */
+arenaut_status arenaut_iteration_take(arenaut_iteration *it, uint32_t value,
+                                      arenaut_storage *out, arenaut_fault *fault);
+
+/* The storage that a managed value uses now; NULL for others. */
+arenaut_storage *arenaut_iteration_storage(const arenaut_iteration *it, uint32_t value);
+/* The address of a held output. OUTPUTS_RELEASED. */
+arenaut_status arenaut_iteration_output(const arenaut_iteration *it, uint32_t value,
+                                        arenaut_storage *out, arenaut_fault *fault);
+
+/* Whether the value's data lies in the buffer of managed outputs: not after release, before
+ * the first plan, for what is no tensor, for a tensor without data. */
+bool arenaut_iteration_is_managed_output(const arenaut_iteration *it, uint32_t value);
+/* Whether this header is one of the block of managed storages. */
+bool arenaut_iteration_is_storage_managed(const arenaut_iteration *it,
+                                          const arenaut_storage *storage);
+/* Whether this address lies in the arena, [start, end). No buffer: no. */
+bool arenaut_iteration_in_buffer(const arenaut_iteration *it, const void *address);
+bool arenaut_iteration_is_running(const arenaut_iteration *it);
+bool arenaut_iteration_outputs_are_held(const arenaut_iteration *it);
+
+/* The arena while there is one, its size, and where a value is planned in it: what a client
+ * needs that re-points all its tensors at once. An offset is ARENAUT_NO_OFFSET for a value
+ * without a place there; of an output it counts from the start of the output buffer. */
+#define ARENAUT_NO_OFFSET SIZE_MAX
+void *arenaut_iteration_buffer(const arenaut_iteration *it);
+void *arenaut_iteration_output_buffer(const arenaut_iteration *it);
+size_t arenaut_iteration_offset(const arenaut_iteration *it, uint32_t value);
+/* The largest size seen of its storage, rounded up; 0 for what is not managed. */
+size_t arenaut_iteration_size(const arenaut_iteration *it, uint32_t value);
+/* Goes up by one with every new plan; 0: there is none yet. */
+uint32_t arenaut_iteration_plan_number(const arenaut_iteration *it);
+
+typedef struct arenaut_iteration_figures {
+    uint32_t managed;              /* tensors with a place in the arena */
+    uint32_t reused;               /* of these: more than there are disjoint stretches of memory;
+                                    * for groups the sum of (members - 1) */
+    uint32_t managed_outputs;
+    uint32_t unmanaged_scalars;
+    uint32_t unmanaged_non_scalars; /* borrowed ones included, outputs not */
+    uint32_t unmanaged;             /* both */
+    size_t managed_bytes;           /* of the arena as planned */
+    size_t output_bytes;            /* of the output buffer as planned */
+} arenaut_iteration_figures;
+
+arenaut_iteration_figures arenaut_iteration_count(const arenaut_iteration *it);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

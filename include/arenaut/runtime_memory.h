@@ -1,0 +1,80 @@
+/* The memory manager: the planned memories of a program ("pools"), wherever they came
+ * from, and the addresses in them.
+ *
+ * Programs that live on the host give pools and nothing more. Where pools lie on devices,
+ * a sparse table says which: one entry per pool off the host. Without such a table there
+ * is neither a byte for it nor any code (arenaut_memory_init_devices and all that reads the
+ * table are in a file of their own). */
+#ifndef ARENAUT_RUNTIME_MEMORY_H
+#define ARENAUT_RUNTIME_MEMORY_H
+
+#include <arenaut/runtime_device.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Pool `pool` lies on `device`, which is not the host. Tables rise by pool. */
+typedef struct arenaut_pool_device {
+    uint32_t pool;
+    arenaut_device device;
+} arenaut_pool_device;
+
+/* Everything is borrowed. Plain data, so it may be const and in flash. */
+typedef struct arenaut_memory_manager {
+    const arenaut_span *pool;
+    uint32_t n_pools;
+    uint32_t n_devices;
+    const arenaut_pool_device *device; /* NULL: all on the host */
+} arenaut_memory_manager;
+
+/* Pools on the host. */
+arenaut_memory_manager arenaut_memory_on_host(const arenaut_span *pool, uint32_t n_pools);
+
+/* Pools on devices as the table says; a table that does not rise, names pools that are not
+ * there, or the host, is refused. n_devices may be 0. */
+arenaut_status arenaut_memory_init_devices(arenaut_memory_manager *memory,
+                                           const arenaut_span *pool, uint32_t n_pools,
+                                           const arenaut_pool_device *device, uint32_t n_devices,
+                                           arenaut_fault *fault);
+
+/* Whether any pool lies off the host. */
+static inline bool arenaut_memory_has_device(const arenaut_memory_manager *memory) {
+    return memory->n_devices != 0;
+}
+
+/* The device of a pool: host, index 0, unless the table says otherwise. */
+arenaut_status arenaut_memory_device(const arenaut_memory_manager *memory, uint32_t pool,
+                                     arenaut_device *device, arenaut_fault *fault);
+
+/* The address of `size` bytes at `offset` of a pool. All of them lie in the pool, or it is an
+ * error (POOL, OUTSIDE) and *address stays as it was. */
+arenaut_status arenaut_memory_address(const arenaut_memory_manager *memory, uint32_t pool,
+                                      size_t offset, size_t size, void **address,
+                                      arenaut_fault *fault);
+
+/* What a method says of the memories it needs: one size each, and the sparse table. */
+typedef struct arenaut_method_memory {
+    uint32_t n_buffers;
+    uint32_t n_devices;
+    const size_t *bytes;
+    const arenaut_pool_device *device; /* NULL: all on the host */
+} arenaut_method_memory;
+
+arenaut_status arenaut_method_buffer_size(const arenaut_method_memory *method, uint32_t index,
+                                          size_t *bytes, arenaut_fault *fault);
+arenaut_status arenaut_method_buffer_device(const arenaut_method_memory *method, uint32_t index,
+                                            arenaut_device *device, arenaut_fault *fault);
+
+/* Allocates every memory of a method through the registry, host memories too (which needs
+ * an allocator registered for the host), and makes the manager of them. `buffer` and `span`
+ * are arrays of n_buffers; the buffers must be empty, and are the caller's to destroy. On
+ * failure what was allocated is freed again. */
+arenaut_status arenaut_memory_create(const arenaut_method_memory *method, size_t align,
+                                     arenaut_device_buffer *buffer, arenaut_span *span,
+                                     arenaut_memory_manager *memory, arenaut_fault *fault);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,47 @@
+/* The bridge between the runtime and the planners: what the runtime is handed by those who
+ * link the whole library. */
+#ifndef ARENAUT_RUNTIME_PLAN_H
+#define ARENAUT_RUNTIME_PLAN_H
+
+#include <arenaut/planner.h>
+#include <arenaut/result.h>
+#include <arenaut/runtime_iteration.h>
+#include <arenaut/runtime_program.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Places the storages of an iteration with any planner, and has the checker look at the
+ * answer: `place` of an iteration's config, with this as `place_context`. Zero-initialised
+ * it is the planner `auto` with the C library's memory. The message of a failure is in
+ * `error`. */
+typedef struct arenaut_iteration_planner {
+    const arenaut_plan_options *options; /* NULL: the defaults */
+    const arenaut_allocator *allocator;  /* NULL: the C library */
+    arenaut_error error;
+    uint64_t lower_bound; /* of the last plan */
+    arenaut_quality quality;
+} arenaut_iteration_planner;
+
+arenaut_status arenaut_iteration_place(void *planner, const arenaut_placing *placing);
+
+/* The static program of a plan: of a program's tensors where the result has one, else of the
+ * problem's buffers. It keeps nothing of the result. Free it with _free. TOO_LARGE for what
+ * this machine cannot address; REFUSED without a plan, or for one that is infeasible. */
+arenaut_status arenaut_static_program_new(const arenaut_result *result,
+                                          const arenaut_allocator *allocator,
+                                          arenaut_static_program **out, arenaut_error *err);
+void arenaut_static_program_free(arenaut_static_program *program,
+                                 const arenaut_allocator *allocator); /* NULL is fine */
+
+/* The static program of a file that holds a plan: a plan JSON, a `.tflite` or `.pte`. REFUSED
+ * for files without one. */
+arenaut_status arenaut_static_program_read(const uint8_t *data, size_t size,
+                                           const arenaut_allocator *allocator,
+                                           arenaut_static_program **out, arenaut_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
