@@ -192,9 +192,12 @@ static exit_code open_temporary(output_file *output) {
     return EXIT_FINE;
 }
 
+enum { BUFFER = 1 << 16 };
+
 exit_code output_open(const char *path, bool force, output_file *output) {
     struct stat info;
     *output = (output_file){.path = path, .fd = -1, .force = force};
+    output->buffer = must_allocate(BUFFER, 1);
     if (is_standard_stream(path)) {
         output->path = "standard output";
         output->fd = STDOUT_FILENO;
@@ -203,7 +206,8 @@ exit_code output_open(const char *path, bool force, output_file *output) {
     if (stat(path, &info) == 0 && is_direct(&info)) {
         output->fd = open(path, O_WRONLY | O_CLOEXEC);
         if (output->fd >= 0) return EXIT_FINE;
-        return complain(EXIT_IO, path, "cannot be written: %s", strerror(errno));
+        output->error = errno;
+        return output_abandon(output, NULL, NULL);
     }
     const exit_code code = open_temporary(output);
     if (code != EXIT_FINE) output_abandon(output, NULL, NULL);
@@ -211,9 +215,7 @@ exit_code output_open(const char *path, bool force, output_file *output) {
 }
 
 /* Counts on: short writes and interruptions by signals are not errors. */
-static bool output_put(void *context, const void *bytes, size_t size) {
-    output_file *output = context;
-    const char *at = bytes;
+static bool write_all(output_file *output, const char *at, size_t size) {
     while (size > 0) {
         const ssize_t n = write(output->fd, at, size);
         if (n < 0 && errno == EINTR) continue;
@@ -223,8 +225,23 @@ static bool output_put(void *context, const void *bytes, size_t size) {
         }
         at += n;
         size -= (size_t)n;
-        output->written += (uint64_t)n;
     }
+    return true;
+}
+
+static bool flush(output_file *output) {
+    const size_t size = output->buffered;
+    output->buffered = 0;
+    return write_all(output, output->buffer, size);
+}
+
+static bool output_put(void *context, const void *bytes, size_t size) {
+    output_file *output = context;
+    output->written += size;
+    if (size > BUFFER - output->buffered && !flush(output)) return false;
+    if (size > BUFFER) return write_all(output, bytes, size);
+    memcpy(output->buffer + output->buffered, bytes, size);
+    output->buffered += size;
     return true;
 }
 
@@ -239,7 +256,8 @@ static void output_release(output_file *output) {
     pending_temporary[0] = '\0';
     free(output->temporary);
     free(output->final_path);
-    output->temporary = output->final_path = NULL;
+    free(output->buffer);
+    output->temporary = output->final_path = output->buffer = NULL;
 }
 
 exit_code output_abandon(output_file *output, const char *about, const arenaut_error *reason) {
@@ -273,6 +291,7 @@ static void sync_folder(const char *final_path) {
 }
 
 exit_code output_commit(output_file *output) {
+    if (!flush(output)) return output_abandon(output, NULL, NULL);
     if (output->temporary) {
         if (fsync(output->fd) != 0) output->error = errno;
         if (close(output->fd) != 0 && !output->error) output->error = errno;

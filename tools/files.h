@@ -28,6 +28,8 @@ typedef struct output_file {
     int fd;
     int error; /* errno of the first write that failed */
     uint64_t written;
+    char *buffer; /* what has not been written yet: writers put a few bytes at a time */
+    size_t buffered;
     bool force;
 } output_file;
 

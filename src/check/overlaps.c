@@ -80,28 +80,6 @@ static bool may_overlap(const sweep *s, uint32_t a, uint32_t b) {
            (arenaut_problem_same_base(s->problem, b) == a && lies_on_base(s, b));
 }
 
-static bool before_by_start(const void *context, uint32_t a, uint32_t b) {
-    const arenaut_plan *plan = ((const sweep *)context)->plan;
-    if (plan->pool[a] != plan->pool[b]) return plan->pool[a] < plan->pool[b];
-    return plan->offset[a] < plan->offset[b];
-}
-
-static bool before_by_end(const void *context, uint32_t a, uint32_t b) {
-    const sweep *s = context;
-    if (s->plan->pool[a] != s->plan->pool[b]) return s->plan->pool[a] < s->plan->pool[b];
-    return end_of(s, a) < end_of(s, b);
-}
-
-static bool before_by_birth(const void *context, uint32_t a, uint32_t b) {
-    const arenaut_interval *life = ((const sweep *)context)->problem->lifetime;
-    return life[a].first < life[b].first;
-}
-
-static bool before_by_death(const void *context, uint32_t a, uint32_t b) {
-    const arenaut_interval *life = ((const sweep *)context)->problem->lifetime;
-    return life[a].end < life[b].end;
-}
-
 /* Whether a starts before b ends, in the order of pools and addresses. */
 static bool starts_before_end(const sweep *s, uint32_t a, uint32_t b) {
     if (s->plan->pool[a] != s->plan->pool[b]) return s->plan->pool[a] < s->plan->pool[b];
@@ -135,14 +113,23 @@ static bool counts_make(sweep *s, counts *c, uint32_t n) {
     return c->node != NULL;
 }
 
+/* Sorts buffers by pool, and in each pool by the address of key[b]. */
+static void sort_by_address(const sweep *s, uint32_t *buffers, uint32_t n, uint64_t *key,
+                            uint32_t *work) {
+    arn_sort_by_key(buffers, n, key, work);
+    for (uint32_t i = 0; i < n; i++) key[buffers[i]] = s->plan->pool[buffers[i]];
+    arn_sort_by_key(buffers, n, key, work);
+}
+
 static bool order_addresses(sweep *s) {
     const uint32_t n = s->problem->n_buffers;
     uint32_t *by_start = new_ids(s, n), *by_end = new_ids(s, n), *work = new_ids(s, n);
+    uint64_t *key = arn_region_allocate(&s->memory, n, sizeof *key);
     s->ranks.start = new_ids(s, n);
     s->ranks.end = new_ids(s, n);
     s->ranks.starts_below_end = new_ids(s, n);
     s->ranks.ends_to_start = new_ids(s, n);
-    if (!by_start || !by_end || !work || !s->ranks.start || !s->ranks.end ||
+    if (!by_start || !by_end || !work || !key || !s->ranks.start || !s->ranks.end ||
         !s->ranks.starts_below_end || !s->ranks.ends_to_start) {
         return false;
     }
@@ -150,9 +137,13 @@ static bool order_addresses(sweep *s) {
     for (uint32_t b = 0; b < n; b++) {
         if (arenaut_problem_needs_memory(s->problem, b)) by_start[placed++] = b;
     }
-    for (uint32_t i = 0; i < placed; i++) by_end[i] = by_start[i];
-    arn_sort_ids(by_start, placed, before_by_start, s, work);
-    arn_sort_ids(by_end, placed, before_by_end, s, work);
+    for (uint32_t i = 0; i < placed; i++) {
+        by_end[i] = by_start[i];
+        key[by_start[i]] = s->plan->offset[by_start[i]];
+    }
+    sort_by_address(s, by_start, placed, key, work);
+    for (uint32_t i = 0; i < placed; i++) key[by_end[i]] = end_of(s, by_end[i]);
+    sort_by_address(s, by_end, placed, key, work);
     rank_buffers(s, by_start, by_end, placed);
     return counts_make(s, &s->starts, placed) && counts_make(s, &s->ends, placed);
 }
@@ -160,16 +151,21 @@ static bool order_addresses(sweep *s) {
 static bool order_lifetimes(sweep *s) {
     const arenaut_problem *p = s->problem;
     uint32_t *work = new_ids(s, p->n_lifetimes);
+    uint64_t *key = arn_region_allocate(&s->memory, p->n_lifetimes, sizeof *key);
     s->owner = new_ids(s, p->n_lifetimes);
     s->births = new_ids(s, p->n_lifetimes);
     s->deaths = new_ids(s, p->n_lifetimes);
-    if (!work || !s->owner || !s->births || !s->deaths) return false;
+    if (!work || !key || !s->owner || !s->births || !s->deaths) return false;
     for (uint32_t b = 0; b < p->n_buffers; b++) {
         for (uint32_t i = p->lifetime_start[b]; i < p->lifetime_start[b + 1]; i++) s->owner[i] = b;
     }
-    for (uint32_t i = 0; i < p->n_lifetimes; i++) s->births[i] = s->deaths[i] = i;
-    arn_sort_ids(s->births, p->n_lifetimes, before_by_birth, s, work);
-    arn_sort_ids(s->deaths, p->n_lifetimes, before_by_death, s, work);
+    for (uint32_t i = 0; i < p->n_lifetimes; i++) {
+        s->births[i] = s->deaths[i] = i;
+        key[i] = arn_step_key(p->lifetime[i].first);
+    }
+    arn_sort_by_key(s->births, p->n_lifetimes, key, work);
+    for (uint32_t i = 0; i < p->n_lifetimes; i++) key[i] = arn_step_key(p->lifetime[i].end);
+    arn_sort_by_key(s->deaths, p->n_lifetimes, key, work);
     return true;
 }
 

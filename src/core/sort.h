@@ -14,4 +14,11 @@ typedef bool (*arn_before_fn)(const void *context, uint32_t a, uint32_t b);
 void arn_sort_ids(uint32_t *ids, size_t n, arn_before_fn before, const void *context,
                   uint32_t *scratch);
 
+/* Sorts `ids` by key[id], the least first, likewise stable. Much faster where there are many:
+ * O(n) for every eleven bits in which keys differ. */
+void arn_sort_by_key(uint32_t *ids, size_t n, const uint64_t *key, uint32_t *scratch);
+
+/* A key that orders signed steps. */
+static inline uint64_t arn_step_key(int64_t step) { return (uint64_t)step ^ (UINT64_C(1) << 63); }
+
 #endif

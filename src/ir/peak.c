@@ -60,11 +60,6 @@ static bool add_buffer(changes *c, uint32_t b) {
     return base == ARENAUT_NONE || share(c, b, base, arn_min_u64(size, p->size[base]));
 }
 
-static bool change_before(const void *context, uint32_t a, uint32_t b) {
-    const change *all = context;
-    return all[a].step < all[b].step;
-}
-
 /* Finds the first step with the highest need, by walking the changes in order. What is
  * needed is known once all changes of a step are made; until then it may wrap. */
 static void find_step(const changes *c, const uint32_t *order, arenaut_peak *peak,
@@ -113,6 +108,19 @@ static bool list_live(const changes *c, uint32_t *ids, arenaut_peak *peak) {
     return peak->live != NULL;
 }
 
+/* `ids` has room for twice the changes. */
+static bool order_changes(const changes *c, uint32_t *ids) {
+    uint64_t *key = arn_allocate(c->allocator, c->n, sizeof *key);
+    if (!key) return false;
+    for (uint32_t i = 0; i < c->n; i++) {
+        ids[i] = i;
+        key[i] = arn_step_key(c->change[i].step);
+    }
+    arn_sort_by_key(ids, c->n, key, ids + c->n);
+    arn_release(c->allocator, key);
+    return true;
+}
+
 static bool find_with(changes *c, arenaut_peak *peak) {
     const uint32_t n_buffers = c->problem->n_buffers;
     for (uint32_t b = 0; b < n_buffers; b++) {
@@ -121,12 +129,13 @@ static bool find_with(changes *c, arenaut_peak *peak) {
     const size_t room = c->n > n_buffers ? c->n : n_buffers;
     uint32_t *ids = arn_allocate(c->allocator, room, 2 * sizeof *ids);
     if (!ids) return false;
-    for (uint32_t i = 0; i < c->n; i++) ids[i] = i;
-    arn_sort_ids(ids, c->n, change_before, c->change, ids + c->n);
     arenaut_peak found;
     uint64_t needed;
-    find_step(c, ids, &found, &needed);
-    const bool listed = list_live(c, ids, &found);
+    bool listed = order_changes(c, ids);
+    if (listed) {
+        find_step(c, ids, &found, &needed);
+        listed = list_live(c, ids, &found);
+    }
     arn_release(c->allocator, ids);
     if (!listed) return false;
     found.shared_bytes = found.live_bytes - needed;

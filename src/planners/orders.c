@@ -70,26 +70,20 @@ bool arn_orders_init(arn_orders *orders, const arn_items *items, const arn_timel
     const size_t sections = timeline->n_sections;
     orders->items = items;
     orders->timeline = timeline;
-    for (int k = 0; k < KEYS; k++) {
-        orders->key[k] = arn_region_allocate(region, items->n, sizeof *orders->key[k]);
-        if (!orders->key[k]) return false;
-    }
+    orders->key = arn_region_allocate(region, items->n, sizeof *orders->key);
     orders->n_leaves = 1;
     while (orders->n_leaves < sections) orders->n_leaves *= 2;
     orders->load_tree =
         arn_region_allocate(region, (size_t)orders->n_leaves * 2, sizeof *orders->load_tree);
     orders->started = arn_region_allocate(region, 2 * (sections + 1), sizeof *orders->started);
     orders->scratch = arn_region_allocate(region, items->n, sizeof *orders->scratch);
-    if (!orders->load_tree || !orders->started || !orders->scratch) return false;
+    if (!orders->key || !orders->load_tree || !orders->started || !orders->scratch) return false;
     build_load_tree(orders);
     count_starts(orders);
     return true;
 }
 
 static uint64_t width(const arn_item *item) { return (uint64_t)item->end - (uint64_t)item->first; }
-
-/* Times as unsigned numbers of the same order. */
-static uint64_t unsigned_step(int64_t step) { return (uint64_t)step ^ (UINT64_C(1) << 63); }
 
 static uint64_t pools_left_out(const arn_item *item) {
     uint64_t left_out = 0;
@@ -116,37 +110,38 @@ static uint64_t key_of(const arn_orders *orders, uint32_t i, char letter) {
         case 'C':
             return arn_orders_count_conflicts(orders, i);
         case 'L':
-            return ~unsigned_step(item->first);
+            return ~arn_step_key(item->first);
         case 'U':
-            return unsigned_step(item->end);
+            return arn_step_key(item->end);
         default:
             return 0;
     }
 }
 
-static bool before(const void *context, uint32_t a, uint32_t b) {
-    const arn_orders *orders = context;
-    const bool a_fixed = orders->items->item[a].fixed != ARENAUT_UNPLACED;
-    const bool b_fixed = orders->items->item[b].fixed != ARENAUT_UNPLACED;
-    if (a_fixed || b_fixed) return a_fixed && !b_fixed;
-    for (int k = 0; k < KEYS; k++) {
-        const uint64_t *key = orders->key[k];
-        if (key[a] != key[b]) return key[a] > key[b];
+/* Fixed items come first, in the order of their numbers. */
+static void bring_fixed_forward(const arn_items *items, uint32_t *order, uint32_t *scratch) {
+    uint32_t n_fixed = 0, n_others = 0;
+    for (uint32_t i = 0; i < items->n; i++) {
+        if (items->item[order[i]].fixed == ARENAUT_UNPLACED) scratch[n_others++] = order[i];
     }
-    return false;
+    for (uint32_t i = 0; i < items->n; i++) {
+        if (items->item[i].fixed != ARENAUT_UNPLACED) order[n_fixed++] = i;
+    }
+    if (n_fixed) memcpy(order + n_fixed, scratch, n_others * sizeof *order);
 }
 
 void arn_orders_sort(arn_orders *orders, const char *letters, uint32_t *order) {
     const uint32_t n = orders->items->n;
-    const size_t length = strlen(letters);
+    size_t length = strlen(letters);
     const bool last_first = length > 0 && letters[length - 1] == '-';
     for (uint32_t i = 0; i < n; i++) order[i] = last_first ? n - 1 - i : i;
-    for (size_t k = 0; k < KEYS; k++) {
-        for (uint32_t i = 0; i < n; i++) {
-            orders->key[k][i] = k < length ? key_of(orders, i, letters[k]) : 0;
-        }
+    length -= last_first;
+    /* Sorts are stable, so the letter that counts most comes last. */
+    while (length-- > 0) {
+        for (uint32_t i = 0; i < n; i++) orders->key[i] = ~key_of(orders, i, letters[length]);
+        arn_sort_by_key(order, n, orders->key, orders->scratch);
     }
-    arn_sort_ids(order, n, before, orders, orders->scratch);
+    bring_fixed_forward(orders->items, order, orders->scratch);
 }
 
 const char *arn_order_letters(const char *value) {

@@ -16,7 +16,7 @@
 typedef struct arn_orders {
     const arn_items *items;
     const arn_timeline *timeline;
-    uint64_t *key[3];    /* per item, for the order being made */
+    uint64_t *key;       /* per item, for the letter at hand */
     uint64_t *load_tree; /* maxima over sections */
     uint32_t n_leaves;   /* of that tree: a power of two */
     uint32_t *started;   /* per section: items that start before its end */

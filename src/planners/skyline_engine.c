@@ -48,11 +48,6 @@ static uint64_t spread_bits(uint32_t v) {
     return (x | x << 1) & UINT64_C(0x5555555555555555);
 }
 
-static bool curve_before(const void *context, uint32_t a, uint32_t b) {
-    const uint64_t *code = context;
-    return code[a] < code[b];
-}
-
 static bool fill_slots(arn_skyline *s, arn_region *region) {
     box_tree *t = &s->tree;
     const uint32_t n = s->items->n;
@@ -63,7 +58,7 @@ static bool fill_slots(arn_skyline *s, arn_region *region) {
         code[i] = spread_bits(s->timeline->first[i]) | spread_bits(s->timeline->end[i]) << 1;
         order[i] = i;
     }
-    arn_sort_ids(order, n, curve_before, code, order + n);
+    arn_sort_by_key(order, n, code, order + n);
     for (uint32_t k = 0; k < t->n_leaves * LEAF; k++) {
         t->item[k] = k < n ? order[k] : ARENAUT_NONE;
         t->rank[k] = ARENAUT_NONE;

@@ -86,6 +86,33 @@ static void sorting_is_stable_at_every_length(void **state) {
     }
 }
 
+/* Keys of all widths: equal ones, small ones, and ones that differ in their highest bits. */
+static void sorting_by_key_is_the_same_as_by_comparison(void **state) {
+    (void)state;
+    enum { MOST = 3000 };
+    static uint64_t key[MOST];
+    static uint32_t ids[MOST], scratch[MOST];
+    uint64_t random = 1;
+    for (unsigned kept_bits = 0; kept_bits <= 64; kept_bits += 4) {
+        for (size_t n = 0; n <= MOST; n = n * 3 + 1) {
+            for (uint32_t i = 0; i < n; i++) {
+                random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
+                key[i] = kept_bits ? random >> (64 - kept_bits) : 7;
+                if (kept_bits & 4) key[i] <<= 64 - kept_bits;
+                ids[i] = i;
+            }
+            arn_sort_by_key(ids, n, key, scratch);
+            for (size_t i = 1; i < n; i++) {
+                assert_true(key[ids[i - 1]] <= key[ids[i]]);
+                if (key[ids[i - 1]] == key[ids[i]]) assert_true(ids[i - 1] < ids[i]);
+            }
+        }
+    }
+    assert_true(arn_step_key(INT64_MIN) < arn_step_key(-1));
+    assert_true(arn_step_key(-1) < arn_step_key(0));
+    assert_true(arn_step_key(0) < arn_step_key(INT64_MAX));
+}
+
 static void a_cursor_never_reads_past_the_end(void **state) {
     (void)state;
     const uint8_t bytes[] = {1, 2, 3, 4, 5, 6, 7};
@@ -142,6 +169,7 @@ int main(void) {
         cmocka_unit_test(rounding_up_stops_at_the_largest_size),
         cmocka_unit_test(a_region_hands_out_aligned_blocks_that_do_not_overlap),
         cmocka_unit_test(sorting_is_stable_at_every_length),
+        cmocka_unit_test(sorting_by_key_is_the_same_as_by_comparison),
         cmocka_unit_test(a_cursor_never_reads_past_the_end),
         cmocka_unit_test(json_strings_are_escaped_and_always_utf8),
         cmocka_unit_test(a_refusing_sink_is_asked_once_and_reported),
