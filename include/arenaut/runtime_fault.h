@@ -73,6 +73,8 @@ extern "C" {
     XX(NOT_RUNNING, BAD_ARGUMENT, "the iteration is not under way: allocate first")             \
     XX(OUTPUTS_HELD, BAD_ARGUMENT, "outputs of the last run are held: release them first")      \
     XX(OUTPUTS_RELEASED, BAD_ARGUMENT, "output %o was released or never was managed")           \
+    XX(NOTHING_OWNED, BAD_ARGUMENT, "value %o owns no memory that could be taken")              \
+    XX(OVERRUN, BAD_ARGUMENT, "value %o: %f bytes are in a place of %a")                        \
     XX(POINTER_OUTSIDE, BAD_ARGUMENT, "value %o: its storage was pointed elsewhere")            \
     XX(PLAN_BAD, INTERNAL, "the planner put value %o at %f, outside its arena or misaligned (%a)") \
     XX(PLAN_FAILED, REFUSED, "the planner gave up with status %f")                              \

@@ -176,13 +176,14 @@ arenaut_status arenaut_iteration_close(arenaut_iteration *it, arenaut_fault *fau
 arenaut_status arenaut_iteration_allocate(arenaut_iteration *it, arenaut_fault *fault);
 /* After a run: every storage is looked at again, for the model may have swapped it; the
  * largest sizes are kept; what is not an output is given up. NOT_RUNNING; POINTER_OUTSIDE
- * in checked builds: then nothing has changed. */
+ * and OVERRUN in checked builds: then nothing has changed. */
 arenaut_status arenaut_iteration_deallocate(arenaut_iteration *it, arenaut_fault *fault);
 /* Frees the managed outputs. Fine if there are none; RUNNING. */
 arenaut_status arenaut_iteration_release_outputs(arenaut_iteration *it, arenaut_fault *fault);
 /* Makes the plan now rather than in the next `allocate`, if one is due. */
 arenaut_status arenaut_iteration_plan(arenaut_iteration *it, arenaut_fault *fault);
-/* Manages outputs no longer, from the next run on; what was learned of them is kept. */
+/* Manages outputs no longer: from the next run on they are the caller's. RUNNING,
+ * OUTPUTS_HELD. */
 arenaut_status arenaut_iteration_disable_managed_outputs(arenaut_iteration *it,
                                                          arenaut_fault *fault);
 
@@ -191,7 +192,7 @@ arenaut_status arenaut_iteration_disable_managed_outputs(arenaut_iteration *it,
 arenaut_status arenaut_iteration_resize(arenaut_iteration *it, uint32_t value, size_t bytes,
                                         void **data, arenaut_fault *fault);
 /* For executors that take memory themselves: says that `value` needed so many bytes. At any
- * time but while outputs are held; a maximum that grows renews the plan. */
+ * time; a maximum that grows renews the plan at the next `allocate`. */
 arenaut_status arenaut_iteration_learn(arenaut_iteration *it, uint32_t value, size_t bytes,
                                        arenaut_fault *fault);
 /* During a run: the model gives `value` another storage, borrowed until `deallocate`, which
@@ -199,7 +200,7 @@ arenaut_status arenaut_iteration_learn(arenaut_iteration *it, uint32_t value, si
 arenaut_status arenaut_iteration_swap(arenaut_iteration *it, uint32_t value,
                                       arenaut_storage *storage, arenaut_fault *fault);
 /* During a run: hands what `value` owns to the caller, who releases it through its source;
- * for outputs that is_managed_output denies. POINTER_OUTSIDE for memory of a planned buffer. */
+ * for outputs that is_managed_output denies. NOTHING_OWNED for memory of a planned buffer. */
 arenaut_status arenaut_iteration_take(arenaut_iteration *it, uint32_t value,
                                       arenaut_storage *out, arenaut_fault *fault);
 
@@ -234,8 +235,8 @@ uint32_t arenaut_iteration_plan_number(const arenaut_iteration *it);
 
 typedef struct arenaut_iteration_figures {
     uint32_t managed;              /* tensors with a place in the arena */
-    uint32_t reused;               /* of these: more than there are disjoint stretches of memory;
-                                    * for groups the sum of (members - 1) */
+    uint32_t reused;               /* storages beyond one per disjoint stretch of the arena; for
+                                    * groups the sum of (members - 1) */
     uint32_t managed_outputs;
     uint32_t unmanaged_scalars;
     uint32_t unmanaged_non_scalars; /* borrowed ones included, outputs not */

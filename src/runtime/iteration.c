@@ -1,0 +1,268 @@
+/* The protocol of an iteration: allocate, run, deallocate, release outputs. */
+#include "runtime/iteration.h"
+
+enum { POISON = 0x7f };
+
+bool arn_slot_is_output(const arenaut_iteration *it, uint32_t slot) {
+    return it->value[it->named[slot]].kind == ARENAUT_VALUE_OUTPUT;
+}
+
+void *arn_slot_address(const arenaut_iteration *it, uint32_t slot) {
+    char *buffer = slot < it->n_arena ? it->buffer : it->output_buffer;
+    return buffer && it->planned[slot] ? buffer + it->offset[slot] : NULL;
+}
+
+arenaut_status arn_find_slot(const arenaut_iteration *it, uint32_t value, uint32_t *slot,
+                             arenaut_fault *fault) {
+    if (value >= it->n_values) return arn_fault(fault, ARENAUT_FAULT_VALUE, value, 0, it->n_values);
+    if (it->slot[value] == ARENAUT_NO_VALUE)
+        return arn_fault(fault, ARENAUT_FAULT_VALUE_KIND, value, 0, 0);
+    *slot = it->slot[value];
+    return ARENAUT_OK;
+}
+
+/* Buffers. */
+
+static void fill(void *block, size_t size) {
+    volatile unsigned char *byte = block; /* not a call of memset, which may not be there */
+    for (size_t i = 0; i < size; i++) byte[i] = POISON;
+}
+
+static void give_back(arenaut_iteration *it, void **buffer, size_t *size) {
+    if (*buffer) it->arena.release(it->arena.context, *buffer, *size);
+    *buffer = NULL;
+    *size = 0;
+}
+
+/* Makes *buffer hold at least `needed` bytes, through what is there if it can. */
+static arenaut_status take_buffer(arenaut_iteration *it, void **buffer, size_t *size, size_t needed,
+                                  arenaut_fault *fault) {
+    if (needed <= *size) return ARENAUT_OK;
+    give_back(it, buffer, size);
+    *buffer = it->arena.allocate(it->arena.context, needed, it->options.align);
+    if (!*buffer) return arn_fault(fault, ARENAUT_FAULT_NO_MEMORY, ARENAUT_NO_VALUE, needed, 0);
+    *size = needed;
+    return ARENAUT_OK;
+}
+
+/* The arena, unless it is kept; with `outputs`, their buffer. */
+static void drop_buffers(arenaut_iteration *it, bool arena, bool outputs) {
+    if (it->options.poison && arena) fill(it->buffer, it->buffer_bytes);
+    if (it->options.poison && outputs) fill(it->output_buffer, it->output_buffer_bytes);
+    if (it->options.keep_buffer) return;
+    if (arena) give_back(it, &it->buffer, &it->buffer_bytes);
+    if (outputs) give_back(it, &it->output_buffer, &it->output_buffer_bytes);
+}
+
+/* What a storage owns goes back to whom it came from. */
+static void release_storage(arenaut_storage *storage) {
+    if (storage->source && storage->data)
+        storage->source->release(storage->source->context, storage->data, storage->bytes);
+    *storage = (arenaut_storage){NULL, 0, NULL};
+}
+
+/* Before a run. */
+
+static void hand_out_places(arenaut_iteration *it) {
+    for (uint32_t s = 0; s < it->n_slots; s++)
+        it->storages.block[s] = (arenaut_storage){arn_slot_address(it, s), it->planned[s], NULL};
+}
+
+arenaut_status arenaut_iteration_allocate(arenaut_iteration *it, arenaut_fault *fault) {
+    arenaut_status status = arenaut_iteration_plan(it, fault); /* refuses while it runs */
+    if (status != ARENAUT_OK) return status;
+    if (it->plan_number) {
+        status = take_buffer(it, &it->buffer, &it->buffer_bytes, it->arena_bytes, fault);
+        if (status != ARENAUT_OK) return status;
+        status =
+            take_buffer(it, &it->output_buffer, &it->output_buffer_bytes, it->output_bytes, fault);
+        if (status != ARENAUT_OK) {
+            if (!it->options.keep_buffer) give_back(it, &it->buffer, &it->buffer_bytes);
+            return status;
+        }
+        hand_out_places(it);
+    }
+    it->running = true;
+    return ARENAUT_OK;
+}
+
+/* During a run. */
+
+static void learn(arenaut_iteration *it, uint32_t slot, size_t bytes) {
+    size_t rounded;
+    /* What cannot be rounded up cannot be planned: it stays with the default source. */
+    if (!arn_round_up(bytes, it->options.align, &rounded) || rounded <= it->most[slot]) return;
+    it->most[slot] = rounded;
+    it->due = true;
+}
+
+arenaut_status arenaut_iteration_learn(arenaut_iteration *it, uint32_t value, size_t bytes,
+                                       arenaut_fault *fault) {
+    uint32_t slot;
+    size_t rounded;
+    const arenaut_status status = arn_find_slot(it, value, &slot, fault);
+    if (status != ARENAUT_OK) return status;
+    if (!arn_round_up(bytes, it->options.align, &rounded))
+        return arn_fault(fault, ARENAUT_FAULT_SIZE, value, bytes, 0);
+    learn(it, slot, bytes);
+    return ARENAUT_OK;
+}
+
+/* The slot of a value whose storage may be changed now. */
+static arenaut_status find_during_run(const arenaut_iteration *it, uint32_t value, uint32_t *slot,
+                                      arenaut_fault *fault) {
+    if (!it->running) return arn_fault(fault, ARENAUT_FAULT_NOT_RUNNING, 0, 0, 0);
+    return arn_find_slot(it, value, slot, fault);
+}
+
+arenaut_status arenaut_iteration_resize(arenaut_iteration *it, uint32_t value, size_t bytes,
+                                        void **data, arenaut_fault *fault) {
+    uint32_t slot;
+    const arenaut_status status = find_during_run(it, value, &slot, fault);
+    if (status != ARENAUT_OK) return status;
+    arenaut_storage *storage = it->current[value];
+    if (bytes > storage->bytes) {
+        void *block = it->source.allocate(it->source.context, bytes, it->options.align);
+        if (!block) return arn_fault(fault, ARENAUT_FAULT_NO_MEMORY, value, bytes, 0);
+        release_storage(storage);
+        *storage = (arenaut_storage){block, bytes, &it->source};
+    }
+    *data = storage->data;
+    return ARENAUT_OK;
+}
+
+arenaut_status arenaut_iteration_swap(arenaut_iteration *it, uint32_t value,
+                                      arenaut_storage *storage, arenaut_fault *fault) {
+    uint32_t slot;
+    const arenaut_status status = find_during_run(it, value, &slot, fault);
+    if (status != ARENAUT_OK) return status;
+    if (!storage) return arn_fault(fault, ARENAUT_FAULT_ARGUMENT, value, 0, 0);
+    it->current[value] = storage;
+    return ARENAUT_OK;
+}
+
+arenaut_status arenaut_iteration_take(arenaut_iteration *it, uint32_t value, arenaut_storage *out,
+                                      arenaut_fault *fault) {
+    uint32_t slot;
+    const arenaut_status status = find_during_run(it, value, &slot, fault);
+    if (status != ARENAUT_OK) return status;
+    arenaut_storage *storage = it->current[value];
+    if (!storage->data || !storage->source)
+        return arn_fault(fault, ARENAUT_FAULT_NOTHING_OWNED, value, 0, 0);
+    learn(it, slot, storage->bytes);
+    *out = *storage;
+    *storage = (arenaut_storage){NULL, 0, NULL};
+    return ARENAUT_OK;
+}
+
+/* After a run. */
+
+/* What lies in a planned buffer must be where the plan put it, and no larger. */
+static arenaut_status check_storages(const arenaut_iteration *it, arenaut_fault *fault) {
+    for (uint32_t s = 0; s < it->n_slots; s++) {
+        const arenaut_storage *storage = &it->storages.block[s];
+        if (storage->source || !storage->data) continue;
+        if (storage->data != arn_slot_address(it, s))
+            return arn_fault(fault, ARENAUT_FAULT_POINTER_OUTSIDE, it->named[s], 0, 0);
+        if (storage->bytes > it->planned[s])
+            return arn_fault(fault, ARENAUT_FAULT_OVERRUN, it->named[s], storage->bytes,
+                             it->planned[s]);
+    }
+    return ARENAUT_OK;
+}
+
+/* The model may have given a value another storage, or several the same one. */
+static void put_storages_back(arenaut_iteration *it) {
+    for (uint32_t v = 0; v < it->n_values; v++) {
+        if (it->slot[v] == ARENAUT_NO_VALUE) continue;
+        arenaut_storage *const own = &it->storages.block[it->slot[v]], *used = it->current[v];
+        if (used == own) continue;
+        learn(it, it->slot[v], used->bytes);
+        it->current[v] = own;
+        if (!arenaut_iteration_is_storage_managed(it, used) && used->source) release_storage(used);
+    }
+}
+
+/* Learns what each storage came to, and empties all but the planned outputs. */
+static void empty_storages(arenaut_iteration *it) {
+    for (uint32_t s = 0; s < it->n_slots; s++) {
+        arenaut_storage *storage = &it->storages.block[s];
+        learn(it, s, storage->bytes);
+        if (storage->data && !storage->source && arn_slot_is_output(it, s))
+            it->held = true;
+        else
+            release_storage(storage);
+    }
+}
+
+static void call(void (*hook)(void *, uint32_t), void *context, uint32_t value) {
+    if (hook) hook(context, value);
+}
+
+/* What is returned becomes its own owner before anything that it may refer to is given up. */
+static void give_up_unmanaged(arenaut_iteration *it) {
+    const arenaut_value_hooks *hooks = &it->hooks;
+    for (uint32_t v = 0; v < it->n_values; v++) {
+        if (it->value[v].kind == ARENAUT_VALUE_BORROWED && it->value[v].returned)
+            call(hooks->retain, hooks->context, v);
+    }
+    for (uint32_t v = 0; v < it->n_values; v++) {
+        if (it->value[v].returned) continue;
+        if (it->value[v].kind == ARENAUT_VALUE_BORROWED)
+            call(hooks->forget, hooks->context, v);
+        else if (it->value[v].kind == ARENAUT_VALUE_UNMANAGED)
+            call(hooks->release, hooks->context, v);
+    }
+}
+
+arenaut_status arenaut_iteration_deallocate(arenaut_iteration *it, arenaut_fault *fault) {
+    if (!it->running) return arn_fault(fault, ARENAUT_FAULT_NOT_RUNNING, 0, 0, 0);
+    if (ARENAUT_CHECKED) {
+        const arenaut_status status = check_storages(it, fault);
+        if (status != ARENAUT_OK) return status;
+    }
+    give_up_unmanaged(it);
+    put_storages_back(it);
+    empty_storages(it);
+    if (it->plan_number == 0) it->due = true; /* even if all there was had no bytes */
+    it->running = false;
+    drop_buffers(it, !(it->held && it->options.outputs_in_arena), !it->held);
+    return ARENAUT_OK;
+}
+
+arenaut_status arenaut_iteration_release_outputs(arenaut_iteration *it, arenaut_fault *fault) {
+    if (it->running) return arn_fault(fault, ARENAUT_FAULT_RUNNING, 0, 0, 0);
+    if (!it->held) return ARENAUT_OK;
+    for (uint32_t s = 0; s < it->n_slots; s++) {
+        if (arn_slot_is_output(it, s)) release_storage(&it->storages.block[s]);
+    }
+    it->held = false;
+    drop_buffers(it, it->options.outputs_in_arena, true);
+    return ARENAUT_OK;
+}
+
+/* Their slots stay where they are, with no bytes to plan and no value that leads to them. */
+arenaut_status arenaut_iteration_disable_managed_outputs(arenaut_iteration *it,
+                                                         arenaut_fault *fault) {
+    if (it->running) return arn_fault(fault, ARENAUT_FAULT_RUNNING, 0, 0, 0);
+    if (it->held) return arn_fault(fault, ARENAUT_FAULT_OUTPUTS_HELD, 0, 0, 0);
+    for (uint32_t v = 0; v < it->n_values; v++) {
+        if (it->value[v].kind != ARENAUT_VALUE_OUTPUT) continue;
+        it->most[it->slot[v]] = 0;
+        it->slot[v] = ARENAUT_NO_VALUE;
+        it->current[v] = NULL;
+        it->value[v].kind = ARENAUT_VALUE_UNMANAGED;
+        if (it->plan_number) it->due = true;
+    }
+    it->options.manage_outputs = false;
+    give_back(it, &it->output_buffer, &it->output_buffer_bytes);
+    return ARENAUT_OK;
+}
+
+arenaut_status arenaut_iteration_close(arenaut_iteration *it, arenaut_fault *fault) {
+    if (it->running) return arn_fault(fault, ARENAUT_FAULT_RUNNING, 0, 0, 0);
+    if (it->held) return arn_fault(fault, ARENAUT_FAULT_OUTPUTS_HELD, 0, 0, 0);
+    give_back(it, &it->buffer, &it->buffer_bytes);
+    give_back(it, &it->output_buffer, &it->output_buffer_bytes);
+    return ARENAUT_OK;
+}

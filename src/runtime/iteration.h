@@ -1,0 +1,65 @@
+/* What the files of the iteration planner share. */
+#ifndef ARN_RUNTIME_ITERATION_H
+#define ARN_RUNTIME_ITERATION_H
+
+#include <arenaut/runtime_iteration.h>
+
+#include "runtime/fault.h"
+
+#ifndef ARENAUT_CHECKED
+#define ARENAUT_CHECKED 1
+#endif
+
+/* A *slot* is a managed storage: an index into the block of headers and into every column
+ * below. Slots of the arena come first, then those of the outputs, if these lie apart. */
+struct arenaut_iteration {
+    arenaut_iteration_options options;
+    arenaut_source source, arena;
+    arenaut_place_fn place;
+    void *place_context;
+    arenaut_value_hooks hooks;
+
+    uint32_t n_values, n_slots, n_arena; /* slots [0, n_arena) are planned in the arena */
+
+    /* Per value. */
+    arenaut_value *value;      /* kind and returned are what the options make of them */
+    uint32_t *slot;            /* ARENAUT_NO_VALUE: not managed */
+    arenaut_storage **current; /* the storage in use: its slot's, unless the model swapped it */
+
+    /* Per slot. */
+    arenaut_storages storages;
+    size_t *most;        /* the largest size seen, rounded up */
+    size_t *planned;     /* what it was when the plan in force was made */
+    size_t *offset;      /* in that plan */
+    size_t *next_offset; /* of the plan that is being made */
+    uint32_t *first, *last, *over;
+    uint32_t *named; /* a value of this slot, for faults */
+    uint32_t *group; /* storage groups only */
+    size_t *group_bytes;
+    uint32_t *work[3];
+    uint32_t n_groups;
+
+    void *buffer, *output_buffer;
+    size_t buffer_bytes, output_buffer_bytes; /* as allocated */
+    size_t arena_bytes, output_bytes;         /* as planned */
+    uint32_t plan_number, reused;
+    bool running, held, due;
+};
+
+/* Whether this slot is a managed output, wherever it lies. */
+bool arn_slot_is_output(const arenaut_iteration *it, uint32_t slot);
+/* Where the plan puts a slot; NULL for no bytes, or no buffer. */
+void *arn_slot_address(const arenaut_iteration *it, uint32_t slot);
+
+/* A value's slot, or a fault: for values that do not exist or are not managed. */
+arenaut_status arn_find_slot(const arenaut_iteration *it, uint32_t value, uint32_t *slot,
+                             arenaut_fault *fault);
+
+/* Storage groups over the slots of the arena: fills `group` and n_groups. */
+void arn_assign_groups(arenaut_iteration *it);
+
+/* Sorts `order`, which holds numbers below n, by key, equal keys by number. In place. */
+void arn_order_by_step(uint32_t *order, uint32_t n, const uint32_t *key);
+void arn_order_by_offset(uint32_t *order, uint32_t n, const size_t *key);
+
+#endif

@@ -1,0 +1,114 @@
+/* Planning an iteration: offsets for the largest sizes seen so far. A plan is made beside
+ * the one in force and put in its place when it is whole. */
+#include "runtime/iteration.h"
+
+/* Slots [from, to) one behind the other. */
+static bool lay_end_to_end(const arenaut_iteration *it, uint32_t from, uint32_t to, size_t *total) {
+    size_t end = 0;
+    for (uint32_t s = from; s < to; s++) {
+        it->next_offset[s] = end;
+        if (!arn_add_sizes(end, it->most[s], &end)) return false;
+    }
+    *total = end;
+    return true;
+}
+
+/* Groups one behind the other, each as large as its largest member. */
+static bool lay_groups(const arenaut_iteration *it, size_t *total) {
+    size_t end = 0;
+    for (uint32_t g = 0; g < it->n_groups; g++) it->group_bytes[g] = 0;
+    for (uint32_t s = 0; s < it->n_arena; s++) {
+        size_t *bytes = &it->group_bytes[it->group[s]];
+        if (it->most[s] > *bytes) *bytes = it->most[s];
+    }
+    for (uint32_t g = 0; g < it->n_groups; g++) { /* from here on: where each begins */
+        const size_t bytes = it->group_bytes[g];
+        it->group_bytes[g] = end;
+        if (!arn_add_sizes(end, bytes, &end)) return false;
+    }
+    for (uint32_t s = 0; s < it->n_arena; s++) it->next_offset[s] = it->group_bytes[it->group[s]];
+    *total = end;
+    return true;
+}
+
+/* The planner is somebody else's: what would put a value outside the arena is not believed. */
+static arenaut_status check_answer(const arenaut_iteration *it, size_t arena,
+                                   arenaut_fault *fault) {
+    for (uint32_t s = 0; s < it->n_arena; s++) {
+        const size_t offset = it->next_offset[s], bytes = it->most[s];
+        if (bytes == 0) continue;
+        if (offset & (it->options.align - 1) || offset > arena || bytes > arena - offset)
+            return arn_fault(fault, ARENAUT_FAULT_PLAN_BAD, it->named[s], offset,
+                             it->options.align);
+    }
+    return ARENAUT_OK;
+}
+
+static arenaut_status ask_planner(const arenaut_iteration *it, size_t *total,
+                                  arenaut_fault *fault) {
+    const arenaut_placing placing = {.n = it->n_arena,
+                                     .bytes = it->most,
+                                     .first = it->first,
+                                     .last = it->last,
+                                     .over = it->over,
+                                     .align = it->options.align,
+                                     .offset = it->next_offset,
+                                     .arena = total};
+    for (uint32_t s = 0; s < it->n_arena; s++) it->next_offset[s] = 0;
+    const arenaut_status status = it->place(it->place_context, &placing);
+    if (status == ARENAUT_NO_MEMORY)
+        return arn_fault(fault, ARENAUT_FAULT_NO_MEMORY, ARENAUT_NO_VALUE, 0, 0);
+    if (status != ARENAUT_OK)
+        return arn_fault(fault, ARENAUT_FAULT_PLAN_FAILED, 0, (size_t)status, 0);
+    return check_answer(it, *total, fault);
+}
+
+/* How many disjoint stretches of memory the slots of the arena occupy. One without bytes
+ * counts as a stretch, since it shares nothing. */
+static uint32_t count_stretches(const arenaut_iteration *it) {
+    uint32_t *order = it->work[0], stretches = 0;
+    size_t end = 0;
+    for (uint32_t i = 0; i < it->n_arena; i++) order[i] = i;
+    arn_order_by_offset(order, it->n_arena, it->offset);
+    for (uint32_t i = 0; i < it->n_arena; i++) {
+        const uint32_t s = order[i];
+        if (it->most[s] == 0 || it->offset[s] >= end) stretches++;
+        if (it->most[s] && it->offset[s] + it->most[s] > end) end = it->offset[s] + it->most[s];
+    }
+    return stretches;
+}
+
+static void put_in_force(arenaut_iteration *it, size_t arena, size_t outputs) {
+    size_t *const old = it->offset;
+    it->offset = it->next_offset;
+    it->next_offset = old;
+    for (uint32_t s = 0; s < it->n_slots; s++) it->planned[s] = it->most[s];
+    it->arena_bytes = arena;
+    it->output_bytes = outputs;
+    it->due = false;
+    it->plan_number++;
+    if (it->options.optimise_memory && it->options.grouping == ARENAUT_BY_OFFSETS)
+        it->reused = it->n_arena - count_stretches(it);
+}
+
+arenaut_status arenaut_iteration_plan(arenaut_iteration *it, arenaut_fault *fault) {
+    size_t arena = 0, outputs = 0;
+    arenaut_status status = ARENAUT_OK;
+    bool fits;
+    if (it->running) return arn_fault(fault, ARENAUT_FAULT_RUNNING, 0, 0, 0);
+    if (it->held) return arn_fault(fault, ARENAUT_FAULT_OUTPUTS_HELD, 0, 0, 0);
+    if (!it->due) return ARENAUT_OK;
+    if (!it->options.optimise_memory) {
+        fits = lay_end_to_end(it, 0, it->n_arena, &arena);
+    } else if (it->options.grouping == ARENAUT_BY_GROUPS) {
+        fits = lay_groups(it, &arena);
+    } else {
+        fits = true;
+        if (it->n_arena) status = ask_planner(it, &arena, fault);
+    }
+    if (status != ARENAUT_OK) return status;
+    if (!fits || !lay_end_to_end(it, it->n_arena, it->n_slots, &outputs))
+        return arn_fault(fault, ARENAUT_FAULT_SIZE, 0, 0, 0);
+    put_in_force(it, arena, outputs);
+    return ARENAUT_OK;
+}

@@ -1,0 +1,73 @@
+/* What can be asked of an iteration. */
+#include "runtime/iteration.h"
+
+/* [start, start + size) */
+static bool lies_in(const void *address, const void *start, size_t size) {
+    const uintptr_t at = (uintptr_t)address, first = (uintptr_t)start;
+    return start && at >= first && at - first < size;
+}
+
+bool arenaut_iteration_in_buffer(const arenaut_iteration *it, const void *address) {
+    return lies_in(address, it->buffer, it->buffer_bytes);
+}
+
+bool arenaut_iteration_is_storage_managed(const arenaut_iteration *it,
+                                          const arenaut_storage *storage) {
+    return lies_in(storage, it->storages.block, it->storages.size * sizeof *storage);
+}
+
+static bool is_known(const arenaut_iteration *it, uint32_t value) {
+    return value < it->n_values && it->slot[value] != ARENAUT_NO_VALUE;
+}
+
+bool arenaut_iteration_is_managed_output(const arenaut_iteration *it, uint32_t value) {
+    if (!is_known(it, value) || it->value[value].kind != ARENAUT_VALUE_OUTPUT) return false;
+    const void *planned = arn_slot_address(it, it->slot[value]);
+    return planned && it->current[value]->data == planned;
+}
+
+bool arenaut_iteration_is_running(const arenaut_iteration *it) { return it->running; }
+bool arenaut_iteration_outputs_are_held(const arenaut_iteration *it) { return it->held; }
+
+arenaut_storage *arenaut_iteration_storage(const arenaut_iteration *it, uint32_t value) {
+    return is_known(it, value) ? it->current[value] : NULL;
+}
+
+arenaut_status arenaut_iteration_output(const arenaut_iteration *it, uint32_t value,
+                                        arenaut_storage *out, arenaut_fault *fault) {
+    if (!it->held || !arenaut_iteration_is_managed_output(it, value))
+        return arn_fault(fault, ARENAUT_FAULT_OUTPUTS_RELEASED, value, 0, 0);
+    *out = *it->current[value];
+    return ARENAUT_OK;
+}
+
+void *arenaut_iteration_buffer(const arenaut_iteration *it) { return it->buffer; }
+void *arenaut_iteration_output_buffer(const arenaut_iteration *it) { return it->output_buffer; }
+uint32_t arenaut_iteration_plan_number(const arenaut_iteration *it) { return it->plan_number; }
+
+size_t arenaut_iteration_offset(const arenaut_iteration *it, uint32_t value) {
+    if (!is_known(it, value) || it->planned[it->slot[value]] == 0) return ARENAUT_NO_OFFSET;
+    return it->offset[it->slot[value]];
+}
+
+size_t arenaut_iteration_size(const arenaut_iteration *it, uint32_t value) {
+    return is_known(it, value) ? it->most[it->slot[value]] : 0;
+}
+
+arenaut_iteration_figures arenaut_iteration_count(const arenaut_iteration *it) {
+    arenaut_iteration_figures f = {0};
+    for (uint32_t v = 0; v < it->n_values; v++) {
+        const arenaut_value *value = &it->value[v];
+        if (value->kind == ARENAUT_VALUE_MANAGED) f.managed++;
+        if (value->kind == ARENAUT_VALUE_OUTPUT) f.managed_outputs++;
+        if (value->returned) continue;
+        if (value->kind == ARENAUT_VALUE_SCALAR) f.unmanaged_scalars++;
+        if (value->kind == ARENAUT_VALUE_UNMANAGED || value->kind == ARENAUT_VALUE_BORROWED)
+            f.unmanaged_non_scalars++;
+    }
+    f.reused = it->reused;
+    f.unmanaged = f.unmanaged_scalars + f.unmanaged_non_scalars;
+    f.managed_bytes = it->arena_bytes;
+    f.output_bytes = it->output_bytes;
+    return f;
+}

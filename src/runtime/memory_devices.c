@@ -1,0 +1,71 @@
+/* Memories on devices: the sparse table, and allocating what it says. */
+#include <arenaut/runtime_memory.h>
+
+#include "runtime/fault.h"
+
+static arenaut_status check_table(const arenaut_pool_device *device, uint32_t n_devices,
+                                  uint32_t n_pools, arenaut_fault *fault) {
+    for (uint32_t i = 0; i < n_devices; i++) {
+        const arenaut_pool_device *entry = &device[i];
+        if (entry->pool >= n_pools || entry->device.type == ARENAUT_DEVICE_HOST ||
+            (i > 0 && entry->pool <= device[i - 1].pool))
+            return arn_fault(fault, ARENAUT_FAULT_DEVICE_TABLE, i, entry->pool, n_pools);
+    }
+    return ARENAUT_OK;
+}
+
+arenaut_status arenaut_memory_init_devices(arenaut_memory_manager *memory, const arenaut_span *pool,
+                                           uint32_t n_pools, const arenaut_pool_device *device,
+                                           uint32_t n_devices, arenaut_fault *fault) {
+    const arenaut_status status = check_table(device, n_devices, n_pools, fault);
+    if (status != ARENAUT_OK) return status;
+    *memory = (arenaut_memory_manager){pool, n_pools, n_devices, device};
+    return ARENAUT_OK;
+}
+
+/* Tables are short, as long as there are devices' memories: no search is worth its code. */
+static arenaut_device look_up(const arenaut_pool_device *device, uint32_t n_devices,
+                              uint32_t pool) {
+    const arenaut_device host = {ARENAUT_DEVICE_HOST, 0};
+    for (uint32_t i = 0; i < n_devices; i++) {
+        if (device[i].pool == pool) return device[i].device;
+    }
+    return host;
+}
+
+arenaut_status arenaut_memory_device(const arenaut_memory_manager *memory, uint32_t pool,
+                                     arenaut_device *device, arenaut_fault *fault) {
+    if (pool >= memory->n_pools)
+        return arn_fault(fault, ARENAUT_FAULT_POOL, pool, 0, memory->n_pools);
+    *device = look_up(memory->device, memory->n_devices, pool);
+    return ARENAUT_OK;
+}
+
+arenaut_status arenaut_method_buffer_device(const arenaut_method_memory *method, uint32_t index,
+                                            arenaut_device *device, arenaut_fault *fault) {
+    if (index >= method->n_buffers)
+        return arn_fault(fault, ARENAUT_FAULT_POOL, index, 0, method->n_buffers);
+    *device = look_up(method->device, method->n_devices, index);
+    return ARENAUT_OK;
+}
+
+arenaut_status arenaut_memory_create(const arenaut_method_memory *method, size_t align,
+                                     arenaut_device_buffer *buffer, arenaut_span *span,
+                                     arenaut_memory_manager *memory, arenaut_fault *fault) {
+    arenaut_status status =
+        check_table(method->device, method->n_devices, method->n_buffers, fault);
+    uint32_t made = 0;
+    while (status == ARENAUT_OK && made < method->n_buffers) {
+        const arenaut_device device = look_up(method->device, method->n_devices, made);
+        status =
+            arenaut_device_buffer_create(device, method->bytes[made], align, &buffer[made], fault);
+        if (status == ARENAUT_OK) made++;
+    }
+    if (status != ARENAUT_OK) {
+        while (made) arenaut_device_buffer_destroy(&buffer[--made]);
+        return status;
+    }
+    for (uint32_t i = 0; i < made; i++) span[i] = arenaut_device_buffer_span(&buffer[i]);
+    *memory = (arenaut_memory_manager){span, made, method->n_devices, method->device};
+    return ARENAUT_OK;
+}
