@@ -76,6 +76,9 @@ typedef struct arenaut_tensor {
     const uint32_t *dim_exprs; /* rank expressions (expr.h); ARENAUT_NONE: dims says it.
                                 * NULL: dims says all */
     const int64_t *strides;    /* rank entries, in elements; NULL: dense, last dim fastest */
+    uint32_t n_values;     /* elements of `values` */
+    const int64_t *values; /* what a small constant holds, as far as shapes need it: whole numbers,
+                            * or the bits of doubles; NULL: unknown */
     bool dynamic;        /* dims are upper bounds: smaller ones may come at run time */
     bool unsized;        /* its shape is not known: it is not planned, and reports name it */
     uint64_t bytes;      /* unrounded */
@@ -139,6 +142,14 @@ typedef struct arenaut_in_place {
     uint32_t output, input;
 } arenaut_in_place;
 
+/* What a file says of an op besides its arguments, as far as shapes need it. */
+typedef struct arenaut_attribute {
+    const char *name;
+    uint32_t n_numbers;
+    const int64_t *numbers; /* whole numbers, or the bits of doubles: the operator tells */
+    const char *text;       /* NULL: it is numbers */
+} arenaut_attribute;
+
 typedef struct arenaut_op {
     const char *name;   /* the operator, as the format spells it */
     const char *source; /* layer path or file:line; NULL if unknown */
@@ -153,10 +164,14 @@ typedef struct arenaut_op {
     const arenaut_in_place *in_place;
     bool arguments_may_alias; /* an opaque custom op known to allow it (Ethos-U) */
     uint32_t target; /* of a jump: the op to go to, counted within its method; its n_ops is
-                      * the method's end. Of a field: which one */
+                      * the method's end. Of a field: which one. Of a loop: how many values it
+                      * carries from turn to turn, its first inputs and outputs and its method's;
+                      * a result more of that method than the op has is whether to go on */
     uint32_t stream; /* ops of one stream run in order; see arenaut_method.concurrent */
     uint32_t n_after;
     const uint32_t *after; /* ops of its method, counted within it, that must have ended first */
+    uint32_t n_attributes;
+    const arenaut_attribute *attributes;
 } arenaut_op;
 
 /* An arena as the file states it, for one method. */

@@ -84,6 +84,25 @@ static bool copy_ids(arenaut_program *program, const uint32_t **ids, uint32_t co
     return copied;
 }
 
+/* Attributes with all that they point to. */
+static bool copy_attributes(arenaut_program *program, arenaut_op *op) {
+    const uint32_t n = op->n_attributes;
+    arenaut_attribute *copy =
+        arn_region_allocate(&program->store->region, n, sizeof *copy);
+    if (!copy) return false;
+    for (uint32_t i = 0; i < n; i++) {
+        copy[i] = op->attributes[i];
+        const void *numbers = copy[i].numbers;
+        if (!copy_text(program, &copy[i].name) || !copy_text(program, &copy[i].text) ||
+            !copy_array(program, &numbers, copy[i].n_numbers, sizeof *copy[i].numbers)) {
+            return false;
+        }
+        copy[i].numbers = numbers;
+    }
+    op->attributes = copy;
+    return true;
+}
+
 bool arenaut_op_kind_touches(arenaut_op_kind kind) {
     return kind != ARENAUT_OP_FREE && kind != ARENAUT_OP_ALLOC &&
            kind != ARENAUT_OP_ALLOC_IN_PLACE && kind != ARENAUT_OP_TUPLE &&
@@ -111,11 +130,13 @@ arenaut_status arenaut_program_add_tensor(arenaut_program *program, const arenau
     const uint32_t t = program->n_tensors;
     arenaut_tensor copy = *tensor;
     const void *dims = copy.dims, *exprs = copy.dim_exprs, *strides = copy.strides;
+    const void *values = copy.values;
     if (!copy_text(program, &copy.name) || !copy_text(program, &copy.qualified_name) ||
         !copy_text(program, &copy.source) ||
         !copy_array(program, &dims, copy.rank, sizeof *copy.dims) ||
         !copy_array(program, &exprs, exprs ? copy.rank : 0, sizeof *copy.dim_exprs) ||
         !copy_array(program, &strides, strides ? copy.rank : 0, sizeof *copy.strides) ||
+        !copy_array(program, &values, copy.n_values, sizeof *copy.values) ||
         !arn_grow(&program->store->allocator, (void **)&program->tensors,
                   &program->store->tensors, (uint64_t)t + 1, sizeof *program->tensors)) {
         return arn_no_memory(err);
@@ -123,6 +144,7 @@ arenaut_status arenaut_program_add_tensor(arenaut_program *program, const arenau
     copy.dims = dims;
     copy.dim_exprs = exprs;
     copy.strides = strides;
+    copy.values = values;
     program->tensors[t] = copy;
     program->n_tensors = t + 1;
     if (id) *id = t;
@@ -162,6 +184,7 @@ arenaut_status arenaut_program_add_op(arenaut_program *program, const arenaut_op
         !copy_ids(program, &copy.calls, copy.n_calls) ||
         !copy_ids(program, &copy.after, copy.n_after) ||
         !copy_array(program, &pairs, copy.n_in_place, sizeof *copy.in_place) ||
+        (copy.n_attributes > 0 && !copy_attributes(program, &copy)) ||
         !arn_grow(&program->store->allocator, (void **)&program->ops, &program->store->ops,
                   (uint64_t)program->n_ops + 1, sizeof *program->ops)) {
         return arn_no_memory(err);
