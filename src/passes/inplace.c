@@ -69,10 +69,27 @@ static bool is_noted(const inplace *pass, arenaut_in_place pair) {
     return false;
 }
 
-static bool same_shape(const arenaut_tensor *a, const arenaut_tensor *b) {
+/* Sizes that may be smaller at run time may then differ from one another. */
+static bool is_static(const arenaut_tensor *tensor) {
+    return !tensor->dynamic && !tensor->dim_exprs;
+}
+
+/* The distance of neighbours along dimension `i`, in elements. Sizes that do not go with the
+ * tensor's bytes may wrap, which then equals nothing that is stated. */
+static uint64_t stride_of(const arenaut_tensor *tensor, uint32_t i) {
+    if (tensor->strides) return (uint64_t)tensor->strides[i];
+    uint64_t stride = 1;
+    for (uint32_t k = tensor->rank; k-- > i + 1;) stride *= (uint64_t)tensor->dims[k];
+    return stride;
+}
+
+/* Whether element by element both lie at the same place; where a dimension is 1 its stride
+ * says nothing. */
+static bool same_layout(const arenaut_tensor *a, const arenaut_tensor *b) {
     if (a->rank != b->rank) return false;
     for (uint32_t i = 0; i < a->rank; i++) {
         if (a->dims[i] != b->dims[i]) return false;
+        if (a->dims[i] > 1 && stride_of(a, i) != stride_of(b, i)) return false;
     }
     return true;
 }
@@ -96,7 +113,8 @@ static bool fits(const inplace *pass, uint32_t at, arenaut_in_place pair, bool a
     const uint32_t base = storage_of(pass, from), result = storage_of(pass, to);
     if (base == result || input->bytes != output->bytes) return false;
     if (arenaut_dtype_bits(input->dtype) != arenaut_dtype_bits(output->dtype)) return false;
-    if (!any_shape && !same_shape(input, output)) return false;
+    if (!is_static(input) || !is_static(output)) return false;
+    if (any_shape ? input->strides || output->strides : !same_layout(input, output)) return false;
     if (!fills_storage(pass, from) || !fills_storage(pass, to)) return false;
     if (pass->facts[base] || (pass->facts[result] & KEPT)) return false;
     return pass->last_read[base] == at;

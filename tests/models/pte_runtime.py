@@ -26,10 +26,9 @@ def wheel():
     return Path(importlib.util.find_spec("executorch").submodule_search_locations[0])
 
 
-@cache
-def runner():
-    """Builds pte_run against the wheel."""
-    source, program, libraries = RUNNER / "pte_run.cpp", BUILD / "pte_run", wheel() / "lib"
+def build(name):
+    """Builds tests/runner/NAME.cpp against the wheel."""
+    source, program, libraries = RUNNER / f"{name}.cpp", BUILD / name, wheel() / "lib"
     if not newer(program, source, libraries / "libexecutorch.so"):
         BUILD.mkdir(parents=True, exist_ok=True)
         headers = wheel() / "include"
@@ -41,6 +40,21 @@ def runner():
              "-lexecutorch_kernels_optimized", "-lexecutorch_backend_xnnpack",
              "-lexecutorch_threadpool"], check=True)
     return program
+
+
+@cache
+def runner():
+    """The program that runs whole programs."""
+    return build("pte_run")
+
+
+def ask_kernels(calls):
+    """What pte_kernels answers to each of these calls, described as it says in its source."""
+    done = subprocess.run([build("pte_kernels")], input="".join(f"{call}\n" for call in calls),
+                          capture_output=True, text=True, timeout=300, check=True)
+    answers = done.stdout.split()
+    assert len(answers) == len(calls)
+    return answers
 
 
 @cache

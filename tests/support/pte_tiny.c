@@ -25,6 +25,8 @@ static size_t add_tensor(pte_tiny *t, unsigned index) {
     if (is_x(t, index)) {
         t->x_type = type;
         t->x_sizes = sizes;
+        t->x_order = flat_vector(t->file, tensor, TENSOR_DIM_ORDER, 1, 2);
+        flat_store(t->file, t->x_order, 2, 0x0001); /* dimension 1, then 0 */
         t->x_storage = flat_number(t->file, tensor, TENSOR_STORAGE_OFFSET, 4, 0);
         t->x_dynamism = flat_number(t->file, tensor, TENSOR_DYNAMISM, 1, PTE_DYNAMIC_BOUND);
     }

@@ -10,7 +10,7 @@
 
 /* Values of the first method, by number. */
 enum {
-    TINY_X,        /* input, float32 [2, 3], memory 1 at 64 */
+    TINY_X,        /* input, float32 [2, 3], by columns, up to that large, memory 1 at 64 */
     TINY_WEIGHT,   /* constant */
     TINY_Y,        /* memory 1 at 0: no field for the offset */
     TINY_ALPHA,    /* a number */
@@ -50,7 +50,7 @@ typedef struct pte_tiny {
     /* Where things lie: numbers, or the first element of vectors. */
     size_t version, plans, segment_size, values, sizes, devices, device_buffer, device_type;
     size_t chains, instructions, operators, inputs, outputs;
-    size_t x_type, x_sizes, x_dynamism, x_storage, x_memory, x_low, x_device;
+    size_t x_type, x_sizes, x_order, x_dynamism, x_storage, x_memory, x_low, x_device;
     size_t x_place_link, z_place; /* X's offset to its place, and Z's place */
     size_t weight_buffer, trained_buffer, null_type, pair_items, maybe_items;
     size_t add_type, add_operator, add_args, branch_target, branch_condition, skip_target;

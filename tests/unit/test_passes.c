@@ -426,6 +426,16 @@ static void output_left_out(arenaut_program *p) {
     static const uint32_t none[] = {ARENAUT_NONE};
     p->ops[1].outputs = none;
 }
+static void other_layout(arenaut_program *p) {
+    static const int64_t by_columns[] = {1, 2};
+    p->tensors[A].strides = by_columns;
+}
+static void operand_may_be_smaller(arenaut_program *p) { p->tensors[A].dynamic = true; }
+static void result_may_be_smaller(arenaut_program *p) { p->tensors[B].dynamic = true; }
+static void symbolic(arenaut_program *p) {
+    static const uint32_t unknown[] = {ARENAUT_NONE, ARENAUT_NONE};
+    p->tensors[B].dim_exprs = unknown;
+}
 static void no_arguments(arenaut_program *p) { p->ops[1].n_inputs = 0; }
 static void another_name(arenaut_program *p) { p->ops[1].name = "RELU99"; }
 static void no_name(arenaut_program *p) { p->ops[1].name = NULL; }
@@ -435,7 +445,7 @@ static void inplace_passes_over_what_is_not_safe(void **state) {
     static void (*const spoilers[])(arenaut_program *) = {
         broadcast, lower_rank, other_bytes, other_width, constant, mutable, shared, borrowed,
         output_borrowed, a_result, read_later, read_later_through_a_view, part_of_a_buffer,
-        a_delegate, left_out, output_left_out, no_arguments, another_name, no_name,
+        other_layout, operand_may_be_smaller, result_may_be_smaller, symbolic, a_delegate, left_out, output_left_out, no_arguments, another_name, no_name,
     };
     assert_int_equal(pairs_after(spoil_nothing), 1);
     for (size_t i = 0; i < COUNT_OF(spoilers); i++) {
@@ -443,17 +453,41 @@ static void inplace_passes_over_what_is_not_safe(void **state) {
     }
 }
 
-static void copies_of_bytes_may_change_the_shape(void **state) {
+/* The same strides, whether they are stated or follow from the shape. */
+static void layouts_may_be_stated_or_not(void **state) {
     (void)state;
+    static const int64_t dense[] = {8, 1}, by_columns[] = {1, 2};
+    const arenaut_pass_options options = micro();
+    for (int both = 0; both < 2; both++) {
+        arenaut_program *p = small();
+        p->tensors[A].strides = both ? by_columns : dense;
+        if (both) p->tensors[B].strides = by_columns;
+        run(p, "inplace", &options);
+        assert_int_equal(p->ops[1].n_in_place, 1);
+        arenaut_program_free(p);
+    }
+}
+
+static uint32_t pairs_of_reshape(const int64_t *strides) {
     static const int64_t flat[] = {16};
     arenaut_program *p = small();
     const arenaut_pass_options options = micro();
     p->ops[1].name = "RESHAPE";
+    p->tensors[A].strides = strides;
     p->tensors[B].rank = 1;
     p->tensors[B].dims = flat;
     run(p, "inplace", &options);
-    assert_int_equal(p->ops[1].n_in_place, 1);
+    const uint32_t n = p->ops[1].n_in_place;
     arenaut_program_free(p);
+    return n;
+}
+
+/* Bytes in an order of their own are no mere copy under another shape. */
+static void copies_of_bytes_may_change_the_shape(void **state) {
+    (void)state;
+    static const int64_t by_columns[] = {1, 2};
+    assert_int_equal(pairs_of_reshape(NULL), 1);
+    assert_int_equal(pairs_of_reshape(by_columns), 0);
 }
 
 static void inputs_that_the_target_keeps_are_not_overwritten(void **state) {
@@ -671,6 +705,7 @@ int main(void) {
         cmocka_unit_test(users_rules_come_first_and_may_replace_the_targets),
         cmocka_unit_test(a_users_rule_must_name_arguments_that_exist),
         cmocka_unit_test(inplace_passes_over_what_is_not_safe),
+        cmocka_unit_test(layouts_may_be_stated_or_not),
         cmocka_unit_test(copies_of_bytes_may_change_the_shape),
         cmocka_unit_test(inputs_that_the_target_keeps_are_not_overwritten),
         cmocka_unit_test(the_same_tensor_twice_needs_both_rules),

@@ -136,6 +136,22 @@ static void tensors_have_the_class_and_place_that_the_file_gives_them(void **sta
     free_flatfile(tiny.file);
 }
 
+static void layouts_that_are_not_the_ordinary_one_are_strides(void **state) {
+    (void)state;
+    pte_tiny tiny = new_pte_tiny(false);
+    arenaut_document document;
+    const arenaut_program *p = read_or_fail(tiny.file->data, tiny.file->size, &document);
+    const arenaut_tensor *x = value_of(p, TINY_X), *y = value_of(p, TINY_Y);
+    assert_non_null(x->strides);
+    assert_int_equal(x->strides[0], 1); /* two rows: columns are 2 apart */
+    assert_int_equal(x->strides[1], 2);
+    assert_true(x->dynamic);
+    assert_null(y->strides);
+    assert_false(y->dynamic);
+    arenaut_document_free(&document);
+    free_flatfile(tiny.file);
+}
+
 static void methods_have_the_memories_and_devices_that_the_file_states(void **state) {
     (void)state;
     pte_tiny tiny = new_pte_tiny(true);
@@ -602,6 +618,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_instruction_is_one_op_with_what_it_touches),
         cmocka_unit_test(tensors_have_the_class_and_place_that_the_file_gives_them),
+        cmocka_unit_test(layouts_that_are_not_the_ordinary_one_are_strides),
         cmocka_unit_test(methods_have_the_memories_and_devices_that_the_file_states),
         cmocka_unit_test(bounded_shapes_are_planned_by_their_bound_and_said_so),
         cmocka_unit_test(a_plan_that_changes_nothing_changes_no_byte),

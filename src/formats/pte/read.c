@@ -388,5 +388,6 @@ arenaut_status arn_pte_read(const uint8_t *data, size_t size, size_t file_size,
     arn_release(allocator, r.inputs.ids);
     arn_release(allocator, r.outputs.ids);
     arn_release(allocator, r.dims);
+    arn_release(allocator, r.strides);
     return st;
 }

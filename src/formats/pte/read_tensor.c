@@ -73,7 +73,8 @@ static arenaut_status take_shape(arn_pte_reader *r, arn_fb_table table, arenaut_
                  PTE_DYNAMIC_UNBOUND);
         return arn_pte_bad(r, ARENAUT_UNSUPPORTED, table.at, what);
     }
-    if (dynamism == PTE_DYNAMIC_BOUND) r->n_dynamic++;
+    tensor->dynamic = dynamism == PTE_DYNAMIC_BOUND;
+    if (tensor->dynamic) r->n_dynamic++;
     const arn_fb_vector sizes = arn_fb_vector_field(fb, table, TENSOR_SIZES, 4);
     const arenaut_status st = arn_pte_charge(r, sizes.count, 2 * sizeof *r->dims);
     if (st != ARENAUT_OK) return st;
@@ -88,6 +89,36 @@ static arenaut_status take_shape(arn_pte_reader *r, arn_fb_table table, arenaut_
     const arenaut_status dense =
         arenaut_dense_bytes(tensor->dtype, tensor->dims, tensor->rank, &tensor->bytes, &why);
     return dense == ARENAUT_OK ? dense : arn_pte_bad(r, dense, table.at, why.msg);
+}
+
+/* The order in which dimensions lie in memory, outermost first, as strides; left out where it
+ * is that of the shape. */
+static arenaut_status take_layout(arn_pte_reader *r, arn_fb_table table, arenaut_tensor *tensor) {
+    arn_flatbuffer *fb = &r->model.fb;
+    const arn_fb_vector order = arn_fb_vector_field(fb, table, TENSOR_DIM_ORDER, 1);
+    arenaut_status st = arn_pte_status(r);
+    if (st != ARENAUT_OK || order.count == 0) return st;
+    if (!arn_grow(r->allocator, (void **)&r->strides, &r->strides_capacity, tensor->rank,
+                  sizeof *r->strides)) {
+        return arn_no_memory(r->err);
+    }
+    bool ordinary = true, sound = order.count == tensor->rank;
+    uint64_t stride = 1; /* of one that is dense, it stays below its bytes */
+    for (uint32_t i = 0; i < tensor->rank; i++) r->strides[i] = -1;
+    for (uint32_t i = tensor->rank; i-- > 0 && sound;) {
+        const uint32_t dim = fb->data[order.at + i];
+        sound = dim < tensor->rank && r->strides[dim] == -1;
+        if (!sound) break;
+        r->strides[dim] = (int64_t)stride;
+        stride *= (uint64_t)tensor->dims[dim];
+        ordinary = ordinary && dim == i;
+    }
+    if (!sound) {
+        return arn_pte_bad(r, ARENAUT_BAD_INPUT, order.at,
+                           "the order of its dimensions does not name each of them once");
+    }
+    if (!ordinary) tensor->strides = r->strides;
+    return ordinary ? ARENAUT_OK : arn_pte_charge(r, tensor->rank, 2 * sizeof *r->strides);
 }
 
 /* A number that leads to data which is not read must lead somewhere all the same. */
@@ -182,6 +213,7 @@ arenaut_status arn_pte_read_tensor(arn_pte_reader *r, uint32_t index) {
     if (st == ARENAUT_OK) st = arn_pte_status(r);
     if (st == ARENAUT_OK) st = take_dtype(r, table, &tensor);
     if (st == ARENAUT_OK) st = take_shape(r, table, &tensor);
+    if (st == ARENAUT_OK) st = take_layout(r, table, &tensor);
     if (st != ARENAUT_OK) return st;
     if (arn_fb_i32(fb, table, TENSOR_STORAGE_OFFSET, 0) != 0) {
         return arn_pte_bad(r, ARENAUT_UNSUPPORTED, table.at,

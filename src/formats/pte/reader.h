@@ -47,8 +47,8 @@ typedef struct arn_pte_reader {
     uint32_t n_constants;                 /* what tensors may refer to */
     arn_fb_vector mutable_segments;
     arn_pte_ids args, inputs, outputs;
-    int64_t *dims;
-    uint32_t dims_capacity;
+    int64_t *dims, *strides; /* of the tensor at work; both with room for dims_capacity */
+    uint32_t dims_capacity, strides_capacity;
     char name[2 * ARN_PTE_NAME_LIMIT + 2], overload[ARN_PTE_NAME_LIMIT + 1];
     char source[2 * ARN_PTE_NAME_LIMIT + 32];
 } arn_pte_reader;

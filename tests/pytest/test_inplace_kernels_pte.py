@@ -1,0 +1,183 @@
+"""Which ExecuTorch kernels may write over an operand: the target's table, entry by entry.
+
+Every entry is run in the stock wheel with many element types, shapes and operands, with its
+tensors apart and with its result over the operand (tests/runner/pte_kernels.cpp). What is known
+to be unsafe is run likewise and must come out different, or else this test could not fail.
+"""
+
+import re
+from collections import Counter
+
+import pytest
+from conftest import ROOT
+
+pytest.importorskip("executorch", reason="the stock wheels are not installed: make venv")
+import pte_runtime  # noqa: E402
+
+SOURCE = ROOT / "src" / "targets" / "executorch.c"
+BYTES = {"float": 4, "half": 2, "bfloat16": 2, "double": 8, "int32": 4, "int64": 8, "uint8": 1,
+         "int8": 1, "int16": 2, "bool": 1}
+# (operand, result): both of one width, which is what the pass asks for.
+WIDTHS = [(a, b) for a in BYTES for b in BYTES if BYTES[a] == BYTES[b]]
+SHAPES = ("3x5", "2x3x4x5")
+LARGE = "40000"  # enough for kernels that share the work between threads
+
+# What follows the tensors, kernel by kernel; several lists are several ways to call it.
+ARGUMENTS = {
+    "aten::_log_softmax.out": ["I:-1 B:0", "I:0 B:0"],
+    "aten::_softmax.out": ["I:-1 B:0", "I:0 B:0"],
+    "aten::_to_copy.out": ["B:0 N"],
+    "aten::add.Scalar_out": ["D:2 I:1"],
+    "aten::add.out": ["I:1"],
+    "aten::clamp.out": ["D:-1 D:1.5", "N D:1"],
+    "aten::clone.out": ["N"],
+    "aten::copy.out": ["B:0"],
+    "aten::cumsum.out": ["I:0 N", "I:-1 N"],
+    "aten::div.Scalar_mode_out": ["D:2 S:floor", "D:2 S:trunc"],
+    "aten::div.out_mode": ["S:floor", "S:trunc"],
+    "aten::elu.out": ["D:1 D:1 D:1"],
+    "aten::gelu.out": ["S:none", "S:tanh"],
+    "aten::hardtanh.out": ["D:-1 D:1"],
+    "aten::leaky_relu.out": ["D:0.1"],
+    "aten::logit.out": ["N", "D:0.1"],
+    "aten::rsub.Scalar_out": ["D:2 I:1"],
+    "aten::sub.Scalar_out": ["D:2 I:1"],
+    "aten::sub.out": ["I:1"],
+    "dim_order_ops::_clone_dim_order.out": ["B:0 N"],
+    "dim_order_ops::_to_dim_order_copy.out": ["B:0 N"],
+}
+# Their result is their operand, byte for byte: being different would be the mistake.
+MOVES = {"aten::alias_copy.out", "aten::clone.out", "aten::detach_copy.out",
+         "aten::lift_fresh_copy.out", "aten::view_copy.out", "aten::squeeze_copy.dim_out",
+         "aten::squeeze_copy.dims_out", "aten::unsqueeze_copy.out",
+         "dim_order_ops::_clone_dim_order.out"}
+
+UNSAFE = [
+    "aten::flip.out float:3x5 L:0 -> float:3x5 @ 0",
+    "aten::roll.out float:3x5 L:1 L:0 -> float:3x5 @ 0",
+    "aten::tril.out float:3x5 I:0 -> float:3x5 @ 0",
+    "aten::transpose_copy.int_out float:4x4 I:0 I:1 -> float:4x4 @ 0",
+    "aten::permute_copy.out float:4x4 L:1,0 -> float:4x4 @ 0",
+    "aten::mm.out float:4x4 float:4x4 -> float:4x4 @ 0",
+    "aten::mm.out float:4x4 float:4x4 -> float:4x4 @ 1",
+    "aten::bmm.out float:2x4x4 float:2x4x4 -> float:2x4x4 @ 0",
+    "aten::avg_pool2d.out float:1x2x5x5 L:3,3 L:1,1 L:1,1 B:0 B:1 N -> float:1x2x5x5 @ 0",
+]
+
+
+def table():
+    """The rows of the target's table: (kernel, operand, whether shapes may differ)."""
+    block = SOURCE.read_text().split("in_place[] = {")[1].split("};")[0]
+    return [(kernel, int(operand), shape == "true") for kernel, operand, shape in
+            re.findall(r'\{"([\w:.]+)", (\d+), 0, (true|false)\}', block)]
+
+
+def more_arguments(kernel):
+    if kernel in ARGUMENTS:
+        return ARGUMENTS[kernel]
+    overload = kernel.split(".")[1]
+    if "bitwise" in kernel and "Scalar" in overload:
+        return ["I:3", "I:1"]
+    return ["D:2"] if "Scalar" in overload else [""]
+
+
+def operand_count(kernel):
+    """How many tensors a kernel takes: as many as the table has rows of it, or more."""
+    if kernel == "aten::masked_fill.Scalar_out":
+        return 2
+    if kernel in ("aten::where.self_out", "aten::clamp.Tensor_out"):
+        return 3
+    return 2 if (kernel, 1, False) in table() and kernel != "aten::pow.Scalar_out" else 1
+
+
+def call(kernel, tensors, arguments, result, over):
+    if kernel == "aten::pow.Scalar_out":
+        tensors = ["D:2", *tensors]
+        arguments = ""
+    return f"{kernel} {' '.join(tensors)} {arguments} -> {result} @ {over}"
+
+
+def other_types(kernel, position, count, own):
+    """Types of the operands besides the one that is overwritten."""
+    if kernel == "aten::where.self_out":
+        sets = [["bool", own, own]]
+    elif kernel == "aten::masked_fill.Scalar_out":
+        sets = [[own, "bool"]] if position == 0 else [[kind, own] for kind in BYTES
+                                                      if BYTES[kind] == 1]
+    elif count == 1:
+        sets = [[own]]
+    else:
+        sets = [[other] * count for other in {own: 0, "float": 0, "int64": 0}]
+    for types in sets:
+        types[0 if kernel == "aten::pow.Scalar_out" else position] = own
+    return sets
+
+
+def elementwise_calls(kernel, operand):
+    count = operand_count(kernel)
+    for arguments in more_arguments(kernel):
+        for own, result in WIDTHS:
+            shapes = (*SHAPES, LARGE) if own == result == "float" else SHAPES[:1 + (count == 1)]
+            for shape in shapes:
+                for types in other_types(kernel, operand, count, own):
+                    tensors = [f"{kind}:{shape}" for kind in types]
+                    yield call(kernel, tensors, arguments, f"{result}:{shape}", operand)
+            if count == 1:
+                continue
+            # The other ones may be broadcast, or be the same tensor.
+            for short in ("1x5", "3x1", "5"):
+                tensors = [f"{kind}:{short}" for kind in other_types(kernel, operand, count,
+                                                                     own)[0]]
+                tensors[operand] = tensors[operand].split(":")[0] + ":3x5"
+                yield call(kernel, tensors, arguments, f"{result}:3x5", operand)
+            if count == 2 and (kernel, 1 - operand, False) in table():
+                tensors = [f"{own}:3x5"] * 2
+                yield call(kernel, tensors, arguments, f"{result}:3x5", "0 1")
+
+
+def view_calls(kernel):
+    for kind in BYTES:
+        if kernel == "aten::view_copy.out":
+            yield f"{kernel} {kind}:3x4 L:2,6 -> {kind}:2x6 @ 0"
+        elif kernel == "aten::unsqueeze_copy.out":
+            yield f"{kernel} {kind}:3x4 I:1 -> {kind}:3x1x4 @ 0"
+        elif kernel == "aten::squeeze_copy.dim_out":
+            yield f"{kernel} {kind}:3x1x4 I:1 -> {kind}:3x4 @ 0"
+        elif kernel == "aten::squeeze_copy.dims_out":
+            yield f"{kernel} {kind}:3x1x4x1 L:1,3 -> {kind}:3x4 @ 0"
+        else:
+            yield f"{kernel} {kind}:3x4 {more_arguments(kernel)[0]} -> {kind}:3x4 @ 0"
+
+
+def test_the_table_is_read_whole():
+    block = SOURCE.read_text().split("in_place[] = {")[1].split("};")[0]
+    assert len(table()) == block.count("{") - 1 > 100  # the last row is the end mark
+    assert len(set(table())) == len(table())
+
+
+@pytest.fixture(scope="module")
+def answers():
+    """{(kernel, operand): [(call, answer)…]}, of the whole table, in one go."""
+    calls = [(row, text) for row in table()
+             for text in (view_calls(row[0]) if row[2] else elementwise_calls(*row[:2]))]
+    found = {}
+    for (row, text), answer in zip(calls, pte_runtime.ask_kernels([text for _, text in calls])):
+        found.setdefault(row[:2], []).append((text, answer))
+    return found
+
+
+@pytest.mark.parametrize("kernel, operand", [row[:2] for row in table()])
+def test_every_entry_of_the_table_is_safe_in_the_wheel(answers, kernel, operand):
+    found = Counter(answer for _, answer in answers[kernel, operand])
+    assert not [text for text, answer in answers[kernel, operand] if answer == "differs"]
+    assert "unknown" not in found
+    if kernel in MOVES:
+        assert found["trivial"] > 5
+    else:
+        assert found["same"] >= 2  # a result that is not the operand as it was
+
+
+@pytest.mark.parametrize("text", UNSAFE, ids=lambda text: text.split()[0])
+def test_kernels_known_to_be_unsafe_are_caught(text):
+    assert pte_runtime.ask_kernels([text]) == ["differs"]
+    assert text.split()[0] not in [row[0] for row in table()]
