@@ -11,13 +11,6 @@
 #include "core/memory.h"
 #include "ir/store.h"
 
-struct arenaut_program_store {
-    arn_region region;
-    arenaut_allocator allocator;
-    arenaut_program program;
-    uint32_t tensors, ops, methods; /* capacities */
-};
-
 const arenaut_allocator *arn_program_allocator(const arenaut_program *program) {
     return program->store ? &program->store->allocator : NULL;
 }
@@ -46,6 +39,9 @@ void arenaut_program_free(arenaut_program *program) {
     arn_release(&allocator, program->tensors);
     arn_release(&allocator, program->ops);
     arn_release(&allocator, program->methods);
+    arn_release(&allocator, program->symbols);
+    arn_release(&allocator, program->exprs);
+    arn_release(&allocator, store->facts);
     arn_region_free(&store->region);
     arn_release(&allocator, store);
 }

@@ -4,9 +4,28 @@
 
 #include <stddef.h>
 
+#include <arenaut/expr.h>
 #include <arenaut/plan.h>
 #include <arenaut/problem.h>
 #include <arenaut/program.h>
+
+#include "core/memory.h"
+
+/* What is known of an expression from the ranges of its symbols, and how large it is when it
+ * is written out. Kept beside it, so that asking costs nothing and walks stay short. */
+typedef struct arn_expr_facts {
+    int64_t min, max; /* min > max: it divides by what can only be zero */
+    uint32_t parts, depth;
+} arn_expr_facts;
+
+struct arenaut_program_store {
+    arn_region region;
+    arenaut_allocator allocator;
+    arenaut_program program;
+    uint32_t tensors, ops, methods;      /* capacities */
+    uint32_t symbols, exprs, expr_facts; /* likewise */
+    arn_expr_facts *facts;               /* per expression */
+};
 
 /* The allocator of a problem that the library made; NULL (the C library) for one whose
  * arrays the caller owns. */
@@ -15,6 +34,9 @@ const arenaut_allocator *arn_program_allocator(const arenaut_program *program);
 
 /* A copy that lives as long as the plan; NULL if there is no memory. */
 const char *arn_plan_copy_text(arenaut_plan *plan, const char *text, size_t length);
+
+/* The symbol of that name; NONE if there is none. A walk over the symbols. */
+uint32_t arn_find_symbol(const arenaut_program *program, const char *name);
 
 /* From now on they take and release memory through `allocator`, which must be able to
  * release what the one before gave. NULL is fine for the things. */
