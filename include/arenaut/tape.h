@@ -92,6 +92,10 @@ bool arenaut_tape_owns(const arenaut_tape *tape, const void *block);
 /* How many blocks of the bound memory are out. It must live as long as there is one. */
 uint32_t arenaut_tape_outstanding(const arenaut_tape *tape);
 
+/* The size recorded of a block of the bound memory that is out and begins at `address`; 0 if
+ * there is none. O(n). */
+uint64_t arenaut_tape_size_at(const arenaut_tape *tape, const void *address);
+
 /* Marks a moment of the recording, and returns its time. Requests have times of their own, so
  * two ticks in a row differ by exactly 1 when no request came between them. */
 int64_t arenaut_tape_tick(arenaut_tape *tape);

@@ -4,6 +4,7 @@
 
 #include <arenaut/problem.h>
 
+#include "core/checked.h"
 #include "core/fail.h"
 #include "tape/tape.h"
 
@@ -89,13 +90,28 @@ static uint32_t kept_at(const arenaut_tape *tape, uint64_t offset) {
     return ARENAUT_NONE;
 }
 
+static uint64_t offset_of(const arenaut_tape *tape, const void *address) {
+    return (uint64_t)((const unsigned char *)address - tape->base);
+}
+
+uint64_t arenaut_tape_size_at(const arenaut_tape *tape, const void *address) {
+    uint64_t size = 0;
+    if (!arenaut_tape_owns(tape, address)) return size;
+    for (uint32_t b = 0; b < tape->n_blocks; b++) {
+        /* Two at one place: one of an earlier run, kept, and one of this. Both have their bytes. */
+        if (!is_out_at(tape, b, offset_of(tape, address))) continue;
+        size = arn_max_u64(size, tape->blocks[b].recorded.size);
+    }
+    return size;
+}
+
 void arenaut_tape_release_elsewhere(arenaut_tape *tape, void *block) {
     if (!block) return;
     if (!arenaut_tape_owns(tape, block)) {
         tape->options.heap.release(tape->options.heap.context, block);
         return;
     }
-    const uint64_t offset = (uint64_t)((unsigned char *)block - tape->base);
+    const uint64_t offset = offset_of(tape, block);
     const uint32_t kept = kept_at(tape, offset);
     if (kept != ARENAUT_NONE && take_one(tape, &tape->blocks[kept])) return;
     for (uint32_t b = 0; b < tape->n_blocks; b++) {
@@ -104,7 +120,7 @@ void arenaut_tape_release_elsewhere(arenaut_tape *tape, void *block) {
 }
 
 void arn_tape_take_back(arenaut_tape *tape, void *at) {
-    const uint64_t offset = (uint64_t)((unsigned char *)at - tape->base);
+    const uint64_t offset = offset_of(tape, at);
     const uint32_t kept = kept_at(tape, offset);
     if (!tape->astray && tape->next < tape->n_events) {
         const uint32_t event = tape->events[tape->next];

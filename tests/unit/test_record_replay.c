@@ -251,6 +251,9 @@ static void a_kept_block_has_its_place_until_the_run_ends(void **state) {
     assert_ok(play(&d, "abAcC", 1, at), d.err);
     assert_true(arenaut_tape_owns(d.tape, at[1]));
     assert_int_equal(arenaut_tape_outstanding(d.tape), 1);
+    assert_int_equal(arenaut_tape_size_at(d.tape, at[1]), 128);
+    assert_int_equal(arenaut_tape_size_at(d.tape, (char *)at[1] + 64), 0);
+    assert_int_equal(arenaut_tape_size_at(d.tape, &d), 0);
     /* Still held by somebody while the next run makes a new one in the same place. */
     assert_ok(play(&d, "abAcC", 1, next), d.err);
     assert_ptr_equal(next[1], at[1]);
