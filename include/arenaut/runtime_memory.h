@@ -66,6 +66,11 @@ arenaut_status arenaut_method_buffer_size(const arenaut_method_memory *method, u
 arenaut_status arenaut_method_buffer_device(const arenaut_method_memory *method, uint32_t index,
                                             arenaut_device *device, arenaut_fault *fault);
 
+/* Whether every memory lies on the device that the method wants it on: POOL_DEVICE. */
+arenaut_status arenaut_memory_check_devices(const arenaut_memory_manager *memory,
+                                            const arenaut_method_memory *method,
+                                            arenaut_fault *fault);
+
 /* Allocates every memory of a method through the registry, host memories too (which needs
  * an allocator registered for the host), and makes the manager of them. `buffer` and `span`
  * are arrays of n_buffers; the buffers must be empty, and are the caller's to destroy. On

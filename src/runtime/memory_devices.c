@@ -49,6 +49,20 @@ arenaut_status arenaut_method_buffer_device(const arenaut_method_memory *method,
     return ARENAUT_OK;
 }
 
+arenaut_status arenaut_memory_check_devices(const arenaut_memory_manager *memory,
+                                            const arenaut_method_memory *method,
+                                            arenaut_fault *fault) {
+    if (memory->n_pools < method->n_buffers)
+        return arn_fault(fault, ARENAUT_FAULT_POOL_COUNT, 0, memory->n_pools, method->n_buffers);
+    for (uint32_t i = 0; i < method->n_buffers; i++) {
+        const arenaut_device is = look_up(memory->device, memory->n_devices, i);
+        const arenaut_device wanted = look_up(method->device, method->n_devices, i);
+        if (is.type != wanted.type || is.index != wanted.index)
+            return arn_fault(fault, ARENAUT_FAULT_POOL_DEVICE, i, is.type, wanted.type);
+    }
+    return ARENAUT_OK;
+}
+
 arenaut_status arenaut_memory_create(const arenaut_method_memory *method, size_t align,
                                      arenaut_device_buffer *buffer, arenaut_span *span,
                                      arenaut_memory_manager *memory, arenaut_fault *fault) {

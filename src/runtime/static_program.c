@@ -77,9 +77,11 @@ arenaut_status arenaut_instance_place(const arenaut_instance *instance, uint32_t
     const arenaut_place *place = &instance->program->place[index];
     if (place->pool == ARENAUT_NO_POOL)
         return arn_fault(fault, ARENAUT_FAULT_PLACE_ELSEWHERE, index, 0, 0);
-    span->size = place->bytes;
-    return arenaut_memory_address(instance->memory, place->pool, place->offset, place->bytes,
-                                  &span->data, fault);
+    void *data;
+    const arenaut_status status = arenaut_memory_address(instance->memory, place->pool,
+                                                         place->offset, place->bytes, &data, fault);
+    if (status == ARENAUT_OK) *span = (arenaut_span){data, place->bytes};
+    return status;
 }
 
 static arenaut_status argument(const arenaut_instance *instance, bool output, uint32_t k,

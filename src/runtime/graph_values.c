@@ -1,0 +1,142 @@
+/* Lifetimes and kinds of a graph's values: one walk forward for where values are made and
+ * last read, one backward for what outlives its last reader because something may lie in it.
+ * Needs no memory but the caller's array. */
+#include <arenaut/runtime_graph.h>
+
+#include "runtime/fault.h"
+
+/* While the walks are at it: a value that no node made yet, and one that was read before. */
+enum { NOT_MADE = UINT32_MAX, NOT_READ = UINT32_MAX, READ = 0 };
+/* Bits of `returned`: the second is gone again when the walk backward is over. */
+enum { RETURNED = 1, MAY_HOLD_RETURNED = 2 };
+
+static bool is_made(const arenaut_value *value) { return value->first != NOT_MADE; }
+
+static arenaut_status check_index(const arenaut_graph *graph, uint32_t v, arenaut_fault *fault) {
+    if (v < graph->n_values) return ARENAUT_OK;
+    return arn_fault(fault, ARENAUT_FAULT_VALUE, v, 0, graph->n_values);
+}
+
+static arenaut_status read_inputs(const arenaut_graph *graph, uint32_t k, arenaut_value *value,
+                                  arenaut_fault *fault) {
+    const arenaut_node *node = &graph->node[k];
+    for (uint32_t i = 0; i < node->n_inputs; i++) {
+        const uint32_t v = node->inputs[i];
+        if (v == ARENAUT_NO_VALUE) continue;
+        const arenaut_status status = check_index(graph, v, fault);
+        if (status != ARENAUT_OK) return status;
+        value[v].last = is_made(&value[v]) ? k : READ;
+    }
+    return ARENAUT_OK;
+}
+
+static arenaut_status make_outputs(const arenaut_graph *graph, uint32_t k, arenaut_value *value,
+                                   arenaut_fault *fault) {
+    const arenaut_node *node = &graph->node[k];
+    for (uint32_t i = 0; i < node->n_outputs; i++) {
+        const uint32_t v = node->outputs[i];
+        const arenaut_status status = check_index(graph, v, fault);
+        if (status != ARENAUT_OK) return status;
+        if (is_made(&value[v]) || value[v].last != NOT_READ)
+            return arn_fault(fault, ARENAUT_FAULT_VALUE_TWICE, v, k, 0);
+        value[v].first = value[v].last = k;
+    }
+    return ARENAUT_OK;
+}
+
+static arenaut_status check_outputs(const arenaut_graph *graph, arenaut_fault *fault) {
+    const uint32_t most = graph->result == ARENAUT_TYPE_NONE     ? 0
+                          : graph->result == ARENAUT_TYPE_TENSOR ? 1
+                                                                 : UINT32_MAX;
+    if (graph->result == ARENAUT_TYPE_SCALAR || graph->result > ARENAUT_TYPE_DICT)
+        return arn_fault(fault, ARENAUT_FAULT_OUTPUT_TYPE, 0, graph->result, 0);
+    if (graph->n_outputs > most || (most == 1 && graph->n_outputs == 0))
+        return arn_fault(fault, ARENAUT_FAULT_OUTPUT_COUNT, 0, graph->n_outputs, most);
+    for (uint32_t i = 0; i < graph->n_outputs; i++) {
+        const arenaut_status status = check_index(graph, graph->outputs[i], fault);
+        if (status != ARENAUT_OK) return status;
+        const uint8_t type = graph->type[graph->outputs[i]];
+        if (type >= ARENAUT_TYPE_LIST)
+            return arn_fault(fault, ARENAUT_FAULT_NESTED_OUTPUT, i, type, 0);
+        if (type != ARENAUT_TYPE_TENSOR)
+            return arn_fault(fault, ARENAUT_FAULT_OUTPUT_TYPE, i, type, 0);
+    }
+    return ARENAUT_OK;
+}
+
+/* Ops that produce views copy instead where out variants are on. */
+static uint8_t effective_kind(const arenaut_node *node, bool out_variants) {
+    if (node->kind != ARENAUT_NODE_VIEW) return node->kind;
+    return out_variants ? ARENAUT_NODE_OUT_VARIANT : ARENAUT_NODE_ALIAS;
+}
+
+static uint8_t kind_of_value(const arenaut_value *value, uint8_t type, uint8_t node,
+                             const arenaut_iteration_options *options) {
+    if (node == ARENAUT_NODE_BORROW) return ARENAUT_VALUE_BORROWED;
+    if (type == ARENAUT_TYPE_SCALAR || type == ARENAUT_TYPE_NONE) return ARENAUT_VALUE_SCALAR;
+    if (node != ARENAUT_NODE_OUT_VARIANT || type != ARENAUT_TYPE_TENSOR || !options->out_variants)
+        return ARENAUT_VALUE_UNMANAGED;
+    if (value->returned & RETURNED)
+        return options->manage_outputs ? ARENAUT_VALUE_OUTPUT : ARENAUT_VALUE_UNMANAGED;
+    return value->returned ? ARENAUT_VALUE_UNMANAGED : ARENAUT_VALUE_MANAGED;
+}
+
+/* What an output may lie in, or refer to, must live as long, and leave the graph with it. */
+static void extend_inputs(const arenaut_node *node, const arenaut_value *output,
+                          arenaut_value *value) {
+    for (uint32_t i = 0; i < node->n_inputs; i++) {
+        const uint32_t v = node->inputs[i];
+        if (v == ARENAUT_NO_VALUE || !is_made(&value[v])) continue;
+        if (output->last > value[v].last) value[v].last = output->last;
+        if (output->returned) value[v].returned |= MAY_HOLD_RETURNED;
+    }
+}
+
+/* Nodes backward: whoever may lie in this node's results has been here before. */
+static void settle(const arenaut_graph *graph, uint32_t k, const arenaut_iteration_options *options,
+                   arenaut_value *value) {
+    const arenaut_node *node = &graph->node[k];
+    const uint8_t kind = effective_kind(node, options->out_variants);
+    for (uint32_t i = 0; i < node->n_outputs; i++) {
+        arenaut_value *output = &value[node->outputs[i]];
+        output->kind = kind_of_value(output, graph->type[node->outputs[i]], kind, options);
+        if (kind >= ARENAUT_NODE_ALIAS) extend_inputs(node, output, value);
+        output->returned &= RETURNED;
+    }
+}
+
+arenaut_status arenaut_graph_values(const arenaut_graph *graph,
+                                    const arenaut_iteration_options *options, arenaut_value *value,
+                                    arenaut_fault *fault) {
+    const arenaut_iteration_options defaults = arenaut_iteration_defaults();
+    if (!options) options = &defaults;
+    arenaut_status status = arenaut_iteration_options_check(options, fault);
+    if (status == ARENAUT_OK) status = check_outputs(graph, fault);
+    if (status != ARENAUT_OK) return status;
+    for (uint32_t v = 0; v < graph->n_values; v++)
+        value[v] = (arenaut_value){.kind = ARENAUT_VALUE_EXTERNAL,
+                                   .first = NOT_MADE,
+                                   .last = NOT_READ,
+                                   .storage = ARENAUT_NO_VALUE,
+                                   .over = ARENAUT_NO_VALUE};
+    for (uint32_t k = 0; k < graph->n_nodes; k++) {
+        status = read_inputs(graph, k, value, fault);
+        if (status == ARENAUT_OK) status = make_outputs(graph, k, value, fault);
+        if (status != ARENAUT_OK) return status;
+    }
+    for (uint32_t i = 0; i < graph->n_outputs; i++) {
+        arenaut_value *output = &value[graph->outputs[i]];
+        output->returned = RETURNED;
+        if (is_made(output)) output->last = graph->n_nodes;
+    }
+    for (uint32_t k = graph->n_nodes; k > 0; k--) settle(graph, k - 1, options, value);
+    for (uint32_t v = 0; v < graph->n_values; v++) {
+        if (!is_made(&value[v])) value[v].first = value[v].last = 0;
+    }
+    return ARENAUT_OK;
+}
+
+bool arenaut_values_overlap(const arenaut_value *a, const arenaut_value *b) {
+    if (a->kind == ARENAUT_VALUE_EXTERNAL || b->kind == ARENAUT_VALUE_EXTERNAL) return false;
+    return a->first <= b->last && b->first <= a->last;
+}
