@@ -46,6 +46,7 @@ static arenaut_status copy_parts(const arenaut_problem *from, const arenaut_pool
     for (uint32_t i = 0; i < from->n_reserved && st == ARENAUT_OK; i++) {
         st = arenaut_problem_add_reserved(to, &from->reserved[i], err);
     }
+    to->traits = from->traits;
     return st == ARENAUT_OK ? arenaut_problem_finish(to, err) : st;
 }
 

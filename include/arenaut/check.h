@@ -6,6 +6,7 @@
 #ifndef ARENAUT_CHECK_H
 #define ARENAUT_CHECK_H
 
+#include <arenaut/certificate.h>
 #include <arenaut/plan.h>
 #include <arenaut/problem.h>
 #include <arenaut/program.h>
@@ -28,10 +29,12 @@ extern "C" {
     XX(INSIDE, "inside")               /* not at its delta in its host */                       \
     XX(RESERVED, "reserved")                                                                    \
     XX(OVERLAP, "overlap")             /* two conflicting buffers share bytes */                \
+    XX(TOKENS, "tokens")               /* two buffers share a part of a token */                \
     XX(ARENA, "arena")                 /* the stated arena is not the highest address */        \
     XX(BOUND, "bound")                 /* the stated lower bound is above the arena, or the     \
                                           plan is called optimal without being at it */         \
     XX(WITNESS, "witness")             /* what an infeasible plan lists proves nothing */       \
+    XX(PROOF, "proof")                 /* a certificate does not prove what it says */          \
     /* replay */                                                                                \
     XX(OUTSIDE, "outside")             /* a tensor ends past its arena */                       \
     XX(CLOBBERED, "clobbered")         /* a read finds another tensor's bytes */                \
@@ -71,6 +74,15 @@ arenaut_status arenaut_check_plan(const arenaut_problem *problem, const arenaut_
                                   const arenaut_allocator *allocator, arenaut_finding *finding,
                                   arenaut_error *err);
 
+/* Follows a certificate's proof: OK if it proves what it says of this problem, REJECTED with
+ * the first line that does not hold (rule PROOF), and other errors as above; TOO_LARGE where a
+ * proof is about more pairs of buffers than can be listed. Time: for each line work about the
+ * neighbours of its buffer, for each case (JOIN, POOL) that of listing them. */
+arenaut_status arenaut_check_certificate(const arenaut_problem *problem,
+                                         const arenaut_certificate *certificate,
+                                         const arenaut_allocator *allocator,
+                                         arenaut_finding *finding, arenaut_error *err);
+
 /* Where each tensor lies, however that came about: from a plan, or from a file. */
 typedef struct arenaut_placement {
     uint32_t n_tensors, n_pools;
@@ -83,6 +95,8 @@ typedef struct arenaut_replay_options {
     uint32_t only_method; /* ARENAUT_NONE: all entry methods */
     bool keep_inputs;     /* inputs must still hold their bytes when their method ends */
     bool exclude_io;      /* entry inputs and outputs without a place are the caller's */
+    /* What findings call each pool of the placement; NULL, or NULL entries: "pool 0", … */
+    const char *const *pool_names;
 } arenaut_replay_options;
 
 /* Replays every entry method twice: both sides of branches, loops to a fixed point,

@@ -30,12 +30,14 @@ extern "C" {
     XX(6, INSIDE, "inside relations")                                 \
     XX(7, CONFLICTS, "extra conflict edges")                          \
     XX(8, RESERVED, "reserved ranges")                                \
-    XX(9, HINTS, "hints")
+    XX(9, HINTS, "hints")                                             \
+    XX(10, TOKENS, "memory in whole tokens")
 
 enum {
 #define XX(bit, name, text) ARENAUT_FEATURE_##name = 1u << (bit),
     ARENAUT_FEATURE_MAP(XX)
 #undef XX
+        /* All but tokens: whoever places at any offset does not handle those. */
         ARENAUT_FEATURE_ALL = (1u << 10) - 1
 };
 
@@ -95,6 +97,7 @@ typedef struct arenaut_planner {
     uint32_t handles;    /* bit set of ARENAUT_FEATURE_… */
     arenaut_status (*run)(const struct arenaut_planner *self, arenaut_planning *planning);
     const void *data; /* the planner's own constants */
+    uint32_t refuses; /* ARENAUT_PROBLEM_… traits that it will not plan for, though it could */
 } arenaut_planner;
 
 /* The table, in the order of planners.def. */

@@ -84,8 +84,26 @@ typedef struct arenaut_reserved {
     uint64_t first, end; /* bytes, [first, end) */
 } arenaut_reserved;
 
+/* What is true of a problem as a whole, as bits of its `traits`; the text is the JSON word.
+ * The first is a constraint, the others say where the problem comes from. */
+#define ARENAUT_PROBLEM_TRAIT_MAP(XX)                                                     \
+    XX(0, TOKENS, "tokens") /* memory comes in whole tokens: two buffers of a pool begin at \
+                             * the same address or have no byte in common, at any time */ \
+    XX(1, BRANCHES, "branches") /* part of the program runs on a condition only */        \
+    XX(2, SYMBOLIC, "symbolic") /* sizes are upper bounds of such as vary */
+
+enum {
+#define XX(bit, name, text) ARENAUT_PROBLEM_##name = 1u << (bit),
+    ARENAUT_PROBLEM_TRAIT_MAP(XX)
+#undef XX
+        ARENAUT_PROBLEM_TRAITS = 3
+};
+
+const char *arenaut_problem_trait_name(uint32_t bit); /* NULL out of range; static */
+
 typedef struct arenaut_problem {
     uint32_t n_buffers, n_pools, n_lifetimes, n_conflicts, n_reserved;
+    uint32_t traits; /* ARENAUT_PROBLEM_… */
 
     /* Per buffer. size is never NULL once there is a buffer. */
     uint64_t *size;

@@ -40,6 +40,7 @@ typedef struct arenaut_target {
     bool arena_per_method;     /* each method has an arena of its own, but for what they share */
     bool keep_memories;        /* tensors stay in the arena of their method (given_pool) in which
                                 * the file places them */
+    bool tokens;               /* memory comes in whole tokens (ARENAUT_PROBLEM_TOKENS) */
     const char *incumbent;     /* the planner that the runtime itself uses */
     bool plan_in_file;         /* the runtime obeys a plan held in the file */
     const arenaut_scratch_rule *scratch;   /* ends with op == NULL; NULL: no op asks */

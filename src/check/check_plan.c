@@ -248,6 +248,7 @@ static arenaut_status check_placement(const arn_plan_check *check, const arn_sli
         status = check_buffer(check, slices, b);
     }
     if (status == ARENAUT_OK) status = arn_check_overlaps(check, slices);
+    if (status == ARENAUT_OK) status = arn_check_tokens(check);
     if (status == ARENAUT_OK) status = check_arenas(check);
     if (status == ARENAUT_OK) status = check_bounds(check);
     return status;

@@ -39,6 +39,9 @@ static inline bool arn_slices_kin(const arn_slices *slices, uint32_t a, uint32_t
  * have passed the rules that look at one buffer. */
 arenaut_status arn_check_overlaps(const arn_plan_check *check, const arn_slices *slices);
 
+/* Where memory comes in whole tokens, no two buffers share a part of one. Likewise. */
+arenaut_status arn_check_tokens(const arn_plan_check *check);
+
 /* The witness of an infeasible plan shows that there is no plan. */
 arenaut_status arn_check_witness(const arn_plan_check *check, const arn_slices *slices);
 

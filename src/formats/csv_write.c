@@ -68,6 +68,7 @@ static arenaut_status check_expressible(const arenaut_problem *p, const arenaut_
     if (p->n_pools > 1) return refuse(err, "several pools");
     if (p->n_conflicts > 0) return refuse(err, "extra conflict edges");
     if (p->n_reserved > 0) return refuse(err, "reserved ranges");
+    if (p->traits & ARENAUT_PROBLEM_TOKENS) return refuse(err, "memory in whole tokens");
     if (plan && plan->quality == ARENAUT_INFEASIBLE)
         return refuse(err, "a plan that is infeasible");
     for (uint32_t b = 0; b < p->n_buffers; b++) {

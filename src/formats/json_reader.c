@@ -79,13 +79,18 @@ static void check_schema(arn_json_reader *r, const char *family) {
                   "this reads \"%s\" only", expected);
 }
 
-void arn_json_reader_begin(arn_json_reader *r, const uint8_t *data, size_t size, const char *family,
-                           const arenaut_allocator *allocator, arenaut_error *err) {
+void arn_json_reader_open(arn_json_reader *r, const uint8_t *data, size_t size,
+                          const arenaut_allocator *allocator, arenaut_error *err) {
     memset(r, 0, sizeof *r);
     r->allocator = allocator;
     r->err = err;
     arn_region_init(&r->texts, allocator);
     r->status = arn_json_parse(data, size, allocator, &r->json, err);
+}
+
+void arn_json_reader_begin(arn_json_reader *r, const uint8_t *data, size_t size, const char *family,
+                           const arenaut_allocator *allocator, arenaut_error *err) {
+    arn_json_reader_open(r, data, size, allocator, err);
     if (arn_json_fine(r)) check_schema(r, family);
 }
 

@@ -31,6 +31,9 @@ bool arn_json_has_schema(const uint8_t *data, size_t size, const char *family);
  * whatever the status. */
 void arn_json_reader_begin(arn_json_reader *r, const uint8_t *data, size_t size, const char *family,
                            const arenaut_allocator *allocator, arenaut_error *err);
+/* The same for JSON of other people's schemas: the root may be anything. */
+void arn_json_reader_open(arn_json_reader *r, const uint8_t *data, size_t size,
+                          const arenaut_allocator *allocator, arenaut_error *err);
 void arn_json_reader_free(arn_json_reader *r);
 
 static inline bool arn_json_fine(const arn_json_reader *r) { return r->status == ARENAUT_OK; }

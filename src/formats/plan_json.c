@@ -19,6 +19,7 @@ static bool plan_json_recognise(const uint8_t *data, size_t size) {
     XX(R_SCHEMA, "schema") XX(R_VERSION, "version") XX(R_INPUT, "input")     \
     XX(R_RESULT, "result") XX(R_BASELINE, "baseline") XX(R_POOLS, "pools")   \
     XX(R_BUFFERS, "buffers") XX(R_EDGES, "edges") XX(R_RESERVED, "reserved") \
+    XX(R_TRAITS, "traits")                                                    \
     XX(R_SCRATCH, "scratch") XX(R_WITNESS, "witness") XX(R_PEAK, "peak")     \
     XX(R_MEMORIES, "memories")
 enum { ROOT_KEYS(ARN_KEY_ENUM) R_KEYS };
@@ -94,7 +95,7 @@ static void read_parts(arn_json_reader *r, arenaut_document *out) {
     if (!arn_json_fine(r)) return;
     if (v[R_INPUT] != ARN_JSON_NONE) arn_json_members(r, v[R_INPUT], input_keys, I_KEYS, input);
     const arn_problem_parts parts = {input[I_METHODS], v[R_POOLS], v[R_BUFFERS], v[R_EDGES],
-                                     v[R_RESERVED]};
+                                     v[R_RESERVED], v[R_TRAITS]};
     if (!arn_json_fine(r)) return;
     arn_problem_json_read_parts(r, &parts, &out->problem, &out->plan);
     if (!arn_json_fine(r)) return;
@@ -239,6 +240,7 @@ static void put_plan(arn_problem_printer *out, const arenaut_result *result,
     put_input(out, result);
     put_result(out, result);
     put_memories(out, result);
+    arn_put_traits(out);
     arn_put_pools(out);
     arn_put_buffers(out);
     arn_put_edges(out);

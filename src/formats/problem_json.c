@@ -11,7 +11,7 @@ static bool problem_json_recognise(const uint8_t *data, size_t size) {
 #define ROOT_KEYS(XX)                                                        \
     XX(R_SCHEMA, "schema") XX(R_VERSION, "version") XX(R_METHODS, "methods") \
     XX(R_POOLS, "pools") XX(R_BUFFERS, "buffers") XX(R_EDGES, "edges")       \
-    XX(R_RESERVED, "reserved")
+    XX(R_RESERVED, "reserved") XX(R_TRAITS, "traits")
 enum { ROOT_KEYS(ARN_KEY_ENUM) R_KEYS };
 static const char *const root_keys[] = {ROOT_KEYS(ARN_KEY_TEXT)};
 
@@ -29,7 +29,7 @@ static arenaut_status problem_json_read(const uint8_t *data, size_t size,
     }
     if (arn_json_fine(&r)) {
         const arn_problem_parts parts = {v[R_METHODS], v[R_POOLS], v[R_BUFFERS], v[R_EDGES],
-                                         v[R_RESERVED]};
+                                         v[R_RESERVED], v[R_TRAITS]};
         arn_problem_json_read_parts(&r, &parts, &out->problem, NULL);
     }
     arn_json_reader_free(&r);
@@ -50,6 +50,7 @@ static arenaut_status problem_json_write(const arenaut_result *result, arenaut_s
         arn_put_key(&out.writer, &begun, "methods");
         arn_put_methods(&out);
     }
+    arn_put_traits(&out);
     arn_put_pools(&out);
     arn_put_buffers(&out);
     arn_put_edges(&out);

@@ -10,7 +10,7 @@
 
 /* Where the parts stand in the text; ARN_JSON_NONE for those that are absent. */
 typedef struct arn_problem_parts {
-    uint32_t methods, pools, buffers, edges, reserved;
+    uint32_t methods, pools, buffers, edges, reserved, traits;
 } arn_problem_parts;
 
 /* Reads and finishes the problem. With `plan` not NULL, pools and buffers may (and else
@@ -34,6 +34,7 @@ arenaut_status arn_problem_printer_begin(arn_problem_printer *out, arenaut_sink 
 void arn_put_methods(arn_problem_printer *out); /* the array alone */
 void arn_put_method_ref(arn_problem_printer *out, uint32_t method);
 void arn_put_pools(arn_problem_printer *out);
+void arn_put_traits(arn_problem_printer *out); /* nothing if there are none */
 void arn_put_buffers(arn_problem_printer *out);
 void arn_put_edges(arn_problem_printer *out);    /* nothing if there are none */
 void arn_put_reserved(arn_problem_printer *out); /* likewise */

@@ -242,6 +242,16 @@ static void read_reserved(reader *r, uint32_t array) {
     }
 }
 
+static const char *trait_word(uint32_t k) { return arenaut_problem_trait_name(k); }
+
+static void read_traits(reader *r, uint32_t array) {
+    for (uint32_t v = arn_json_elements(r->json, array); v != ARN_JSON_NONE && fine(r);
+         v = arn_json_next(&r->json->json, array, v)) {
+        r->problem->traits |= UINT32_C(1)
+                              << arn_json_word(r->json, v, trait_word, ARENAUT_PROBLEM_TRAITS, 0);
+    }
+}
+
 /* ---- the whole ---- */
 
 /* Arenas that the text does not state are measured; stated ones are for the checker. */
@@ -279,6 +289,7 @@ static void read_all(reader *r, const arn_problem_parts *parts, bool with_plan) 
         if (fine(r)) r->plan->arena[0] = ARENAUT_UNPLACED;
     }
     if (!fine(r)) return;
+    read_traits(r, parts->traits);
     read_methods(r);
     read_pools(r);
     read_buffers(r);

@@ -171,6 +171,18 @@ void arn_put_buffers(arn_problem_printer *out) {
     arn_puts(&out->writer, "]");
 }
 
+void arn_put_traits(arn_problem_printer *out) {
+    const char *separator = ",\n  \"traits\": [";
+    if (out->problem->traits == 0) return;
+    for (uint32_t k = 0; k < ARENAUT_PROBLEM_TRAITS; k++) {
+        if (!(out->problem->traits >> k & 1)) continue;
+        arn_puts(&out->writer, separator);
+        arn_put_json_string(&out->writer, arenaut_problem_trait_name(k));
+        separator = ", ";
+    }
+    arn_puts(&out->writer, "]");
+}
+
 void arn_put_edges(arn_problem_printer *out) {
     const arenaut_problem *p = out->problem;
     if (p->n_conflicts == 0) return;

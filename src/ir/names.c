@@ -4,6 +4,15 @@
 #include <arenaut/problem.h>
 #include <arenaut/program.h>
 
+const char *arenaut_problem_trait_name(uint32_t bit) {
+    static const char *const words[] = {
+#define XX(number, name, text) [number] = text,
+        ARENAUT_PROBLEM_TRAIT_MAP(XX)
+#undef XX
+    };
+    return bit < ARENAUT_PROBLEM_TRAITS ? words[bit] : NULL;
+}
+
 const char *arenaut_class_name(arenaut_class cls) {
     static const char *const names[] = {
 #define XX(name, text) text,

@@ -77,6 +77,19 @@ static arenaut_status check_pools(const arenaut_problem *p, uint32_t b, const ch
     return ARENAUT_OK;
 }
 
+/* A token is handed out whole, wherever that is: nothing can be said of places inside it. */
+static arenaut_status check_token(const arenaut_problem *p, uint32_t b, const char *name,
+                                  arenaut_error *err) {
+    if (!(p->traits & ARENAUT_PROBLEM_TOKENS)) return ARENAUT_OK;
+    if (arenaut_problem_fixed_offset(p, b) != ARENAUT_UNPLACED) {
+        return bad(err, name, "has a fixed offset, which memory in whole tokens cannot give");
+    }
+    if (arenaut_problem_inside(p, b) != ARENAUT_NONE) {
+        return bad(err, name, "lies inside another, which memory in whole tokens cannot give");
+    }
+    return ARENAUT_OK;
+}
+
 /* The steps at which both are alive, counted up to 2, and the first of them. */
 static int shared_steps(const arenaut_problem *p, uint32_t a, uint32_t b) {
     const arenaut_interval *la = arenaut_problem_lifetimes(p, a);
@@ -255,7 +268,8 @@ static arenaut_status check_sum(const arenaut_problem *p, arenaut_error *err) {
 }
 
 arenaut_status arenaut_problem_validate(const arenaut_problem *p, arenaut_error *err) {
-    static const buffer_rule rules[] = {check_columns, check_lifetimes, check_pools};
+    static const buffer_rule rules[] = {check_columns, check_lifetimes, check_pools,
+                                        check_token};
     static const buffer_rule relations[] = {check_same_base, check_inside};
     arenaut_status st = check_pool_table(p, err);
     char store[24];

@@ -146,6 +146,22 @@ static int64_t first_step(const arn_lower *lower) {
     return first;
 }
 
+/* What the plan of such a problem can be used for. A method that nothing calls does not run. */
+static uint32_t traits_of(const arn_lower *lower) {
+    const arenaut_program *p = lower->program;
+    uint32_t traits = lower->target->tokens ? ARENAUT_PROBLEM_TOKENS : 0;
+    for (uint32_t k = 0; k < lower->lives.n_steps; k++) {
+        const uint32_t at = lower->lives.steps[k].op;
+        if (at != ARENAUT_NONE && arn_is_branch(p->ops[at].kind)) {
+            traits |= ARENAUT_PROBLEM_BRANCHES;
+        }
+    }
+    for (uint32_t t = 0; t < p->n_tensors; t++) {
+        if (p->tensors[t].dynamic && arn_has_buffer(lower, t)) traits |= ARENAUT_PROBLEM_SYMBOLIC;
+    }
+    return traits;
+}
+
 static arenaut_status make_problem(arn_lower *lower, arenaut_lowering *lowering,
                                    uint32_t n_buffers) {
     arenaut_problem *problem = NULL;
@@ -154,6 +170,7 @@ static arenaut_status make_problem(arn_lower *lower, arenaut_lowering *lowering,
     arenaut_status st = arenaut_problem_new(&lower->allocator, &problem, lower->err);
     if (st != ARENAUT_OK) return st;
     lowering->problem = problem;
+    problem->traits = traits_of(lower);
     st = add_methods(lower, problem);
     if (st == ARENAUT_OK) st = arn_lower_pools(lower, problem);
     if (st == ARENAUT_OK) st = arn_lower_reuse(lower, &c.base);

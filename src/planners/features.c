@@ -25,5 +25,6 @@ uint32_t arenaut_problem_features(const arenaut_problem *p) {
     }
     if (p->n_conflicts) used |= ARENAUT_FEATURE_CONFLICTS;
     if (p->n_reserved) used |= ARENAUT_FEATURE_RESERVED;
+    if (p->traits & ARENAUT_PROBLEM_TOKENS) used |= ARENAUT_FEATURE_TOKENS;
     return used;
 }

@@ -38,6 +38,15 @@ static arenaut_status refuse_features(const arenaut_planner *planner, uint32_t l
                     planner->name, list);
 }
 
+/* What a planner imitates may have refused what it could well plan. */
+static arenaut_status refuse_origin(const arenaut_planner *planner, uint32_t traits,
+                                    arenaut_error *err) {
+    const bool branches = traits & planner->refuses & ARENAUT_PROBLEM_BRANCHES;
+    return arn_fail(err, ARENAUT_REFUSED, 0,
+                    "planner '%s' does not plan %s; 'auto' does", planner->name,
+                    branches ? "programs with branches" : "symbolic sizes");
+}
+
 static arenaut_status find_planner(const arenaut_plan_options *options,
                                    const arenaut_planner **planner, arenaut_error *err) {
     const char *name = options->planner ? options->planner : "auto";
@@ -130,6 +139,7 @@ arenaut_status arenaut_plan_make(const arenaut_problem *problem,
     const arenaut_problem view = with_capacity(problem, resolved.capacity, pools);
     const uint32_t lacking = arenaut_problem_features(&view) & ~planner->handles;
     if (lacking) return refuse_features(planner, lacking, err);
+    if (view.traits & planner->refuses) return refuse_origin(planner, view.traits, err);
     arenaut_planning planning = {&view, &resolved, allocator, NULL, err};
     st = arenaut_plan_new(problem->n_buffers, problem->n_pools, allocator, &planning.plan, err);
     if (st != ARENAUT_OK) return st;

@@ -87,6 +87,12 @@ arenaut_status arn_lower_pools(arn_lower *lower, arenaut_problem *problem);
  * most one other. Needs lives and pools. */
 arenaut_status arn_lower_reuse(arn_lower *lower, const uint32_t **base);
 
+/* Whether what runs next depends on a value. */
+static inline bool arn_is_branch(arenaut_op_kind kind) {
+    return kind == ARENAUT_OP_IF || kind == ARENAUT_OP_WHILE || kind == ARENAUT_OP_LOOP ||
+           kind == ARENAUT_OP_JUMP_FALSE;
+}
+
 static inline bool arn_is_touched(const arn_lower *lower, uint32_t storage) {
     return (lower->storage.facts[storage] & ARN_ALWAYS_ALIVE) ||
            lower->lives.start[storage + 1] > lower->lives.start[storage];

@@ -1,0 +1,129 @@
+/* A certificate: why no plan is smaller than a bound, or why there is no plan at all, written
+ * down line by line, so that it can be checked without searching (arenaut_check_certificate).
+ *
+ * A proof shows that a *case* is impossible: that nothing meets all of
+ *
+ *   - the problem's constraints,
+ *   - a total of arenas below the certificate's bound, if it has one,
+ *   - what was assumed on the way: how same-base pairs lie, pools of buffers, arenas of pools.
+ *
+ * From an assumed total follows how high each pool may be used: its *limit*. Relaxing a case is
+ * always allowed, since what is impossible with less to be done is so with more.
+ *
+ * Buffers that keep their distance move together, as *blocks*: a slice with its host, a
+ * same-base pair that is assumed to be joined. What a buffer covers counts once: at a step
+ * where a slice's host is alive, the slice is left out, and of a same-base pair that is not
+ * assumed to be apart the smaller one is (of equals, the one with the higher number). Two
+ * buffers are in each other's way if what is left of their lives meets, or an edge joins them,
+ * unless they are of one block or such a pair.
+ *
+ * Below its case a proof works in one pool, with blocks that may lie in no other. Some are
+ * *placed*, each other has a *lowest* offset: it keeps clear of reserved ranges and of whoever
+ * is placed and in its way, is aligned, and nothing lower remains possible. At first only fixed
+ * blocks are placed. The argument is about the member of the case whose sum of offsets is the
+ * least: in it, no block can be moved down by itself. So for any set of blocks, either one of
+ * them lies at its lowest (PLACE it), or none does (REJECT them all), and then for each there
+ * is an unplaced block in the way at its lowest, and it rests on the end of such a one: at the
+ * next place that it may take from there. Ends are at least the lowest ends. Where resting on
+ * one another means lying higher, the lowest block of the set rests on one outside of it.
+ *
+ * A proof is one of
+ *
+ *   DEAD                    what is assumed contradicts itself: a block ends above the limit,
+ *                           two blocks that cannot move overlap, a rejected block has nobody
+ *                           in its way, or limits leave less than is needed
+ *   LOAD value              the buffers alive at step `value` are more than the chosen pools
+ *                           can hold below their limits
+ *   OVER value              the unplaced blocks alive at step `value` do not fit between the
+ *                           lowest of their lowest offsets and the limit
+ *   EDGE item               nor do the two ends of conflict `item`
+ *   SAME value              line `value`, a KEPT, was proven before, and is no stricter
+ *   POOLS value, proof      looks at blocks only that may lie in no pool outside of this set
+ *   FROM value, proof       looks at blocks only that are alive at step `value` or later,
+ *   UNTIL value, proof      or at that step or before
+ *   BRANCH, PLACE item, proof, … REJECT, proof
+ *                           places each of some blocks, then rejects them all. Among the
+ *                           children may be ALIKE item value: exchanging the two blocks changes
+ *                           nothing, and `value` stands before it
+ *   KEPT, …                 a BRANCH that some SAME refers to
+ *   JOIN item, proof, proof buffer `item` lies on its base; they lie apart
+ *   POOL item, proof, …     buffer `item` lies in each of its pools, from the lowest on
+ *   ARENA item value, proof, proof
+ *                           pool `item` has an arena of at most `value` bytes; of more
+ *
+ * JOIN, POOL and ARENA come before the others. `item` of PLACE and ALIKE is a buffer, which
+ * stands for its block; so is `value` of ALIKE. */
+#ifndef ARENAUT_CERTIFICATE_H
+#define ARENAUT_CERTIFICATE_H
+
+#include <stdint.h>
+
+#include <arenaut/allocator.h>
+#include <arenaut/error.h>
+#include <arenaut/plan.h>
+#include <arenaut/problem.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define ARENAUT_PROOF_MAP(XX)                                                                   \
+    XX(DEAD, "dead")                                                                            \
+    XX(LOAD, "load")                                                                            \
+    XX(OVER, "over")                                                                            \
+    XX(EDGE, "edge")                                                                            \
+    XX(SAME, "same")                                                                            \
+    XX(POOLS, "pools")                                                                          \
+    XX(FROM, "from")                                                                            \
+    XX(UNTIL, "until")                                                                          \
+    XX(BRANCH, "branch")                                                                        \
+    XX(KEPT, "kept")                                                                            \
+    XX(PLACE, "place")                                                                          \
+    XX(ALIKE, "alike")                                                                          \
+    XX(REJECT, "reject")                                                                        \
+    XX(JOIN, "join")                                                                            \
+    XX(POOL, "pool")                                                                            \
+    XX(ARENA, "arena")
+
+typedef enum arenaut_proof_rule {
+#define XX(name, text) ARENAUT_PROOF_##name,
+    ARENAUT_PROOF_MAP(XX)
+#undef XX
+        ARENAUT_PROOF_COUNT
+} arenaut_proof_rule;
+
+const char *arenaut_proof_rule_name(arenaut_proof_rule rule); /* NULL out of range; static */
+
+typedef struct arenaut_proof_line {
+    uint32_t rule; /* arenaut_proof_rule */
+    uint32_t item; /* 0 where it means nothing, as is `value` */
+    uint64_t value;
+} arenaut_proof_line;
+
+typedef struct arenaut_certificate {
+    uint64_t bound;   /* no plan has a smaller total; ARENAUT_UNPLACED: there is no plan */
+    uint64_t problem; /* arenaut_problem_digest of the problem that it is about */
+    uint32_t n_lines, n_branches; /* n_branches: of the lines, BRANCH and KEPT */
+    arenaut_proof_line *line;
+    arenaut_allocator allocator; /* that the lines are from */
+} arenaut_certificate;
+
+/* A number that differs between problems that differ in what a proof could look at. */
+uint64_t arenaut_problem_digest(const arenaut_problem *problem);
+
+/* Proves, for a plan that was proven, what was proven: that no plan has a smaller total than
+ * plan->total_bound or, where it is infeasible, that there is none. This works the proof out
+ * anew; nothing is kept while planning. Usually it is one line: the step at which so much is
+ * alive. Otherwise it takes about as long as the exact search took. Searches for at most
+ * `effort` steps; 0: arenaut_default_effort(). `problem` has the capacities that the plan was
+ * made for. On OK the caller frees *out. STOPPED: the effort was not enough; REFUSED: too large
+ * for exact search, or the bound is not so high; NO_MEMORY. */
+arenaut_status arenaut_certify(const arenaut_problem *problem, const arenaut_plan *plan,
+                               uint64_t effort, const arenaut_allocator *allocator,
+                               arenaut_certificate **out, arenaut_error *err);
+void arenaut_certificate_free(arenaut_certificate *certificate); /* NULL is fine */
+
+#ifdef __cplusplus
+}
+#endif
+#endif
