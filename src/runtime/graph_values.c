@@ -6,7 +6,9 @@
 #include "runtime/fault.h"
 
 /* While the walks are at it: a value that no node made yet, and one that was read before. */
-enum { NOT_MADE = UINT32_MAX, NOT_READ = UINT32_MAX, READ = 0 };
+#define NOT_MADE UINT32_MAX
+#define NOT_READ UINT32_MAX
+#define READ 0u
 /* Bits of `returned`: the second is gone again when the walk backward is over. */
 enum { RETURNED = 1, MAY_HOLD_RETURNED = 2 };
 
