@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include <arenaut/expr.h>
+
 #include "core/memory.h"
 #include "formats/json_reader.h"
 
@@ -22,9 +24,12 @@ typedef struct reader {
     bool *entry_stated; /* per method */
     /* Reused from object to object. */
     uint32_t *ids;
-    int64_t *dims;
+    int64_t *dims, *strides;
+    uint32_t *exprs;
     arenaut_in_place *pairs;
-    uint32_t n_ids, id_capacity, dim_capacity, pair_capacity;
+    arenaut_binding *bindings;
+    uint32_t n_ids, id_capacity, dim_capacity, stride_capacity, expr_capacity, pair_capacity;
+    uint32_t binding_capacity;
 } reader;
 
 /* Part of reader.ids, which may move while it grows. */
@@ -43,6 +48,9 @@ static bool grow(reader *r, void **array, uint32_t *capacity, uint64_t needed, s
 static const char *dtype_word(uint32_t k) { return arenaut_dtype_name((arenaut_dtype)k); }
 static const char *class_word(uint32_t k) { return arenaut_class_name((arenaut_class)k); }
 static const char *kind_word(uint32_t k) { return arenaut_op_kind_name((arenaut_op_kind)k); }
+static const char *binding_word(uint32_t k) {
+    return arenaut_binding_kind_name((arenaut_binding_kind)k);
+}
 
 /* ---- tensors ---- */
 
@@ -52,21 +60,97 @@ static const char *kind_word(uint32_t k) { return arenaut_op_kind_name((arenaut_
         XX(T_CLASS, "class") XX(T_METHOD, "method") XX(T_ALIGN, "align") XX(T_DEVICE, "device") \
             XX(T_VIEW_OF, "view_of") XX(T_VIEW_OFFSET, "view_offset")                           \
                 XX(T_QUALIFIED_NAME, "qualified_name") XX(T_CALLER_OWNED, "caller_owned")       \
-                    XX(T_FILE_INDEX, "file_index") XX(T_GIVEN, "given") XX(T_SOURCE, "source")
+                    XX(T_FILE_INDEX, "file_index") XX(T_GIVEN, "given") XX(T_SOURCE, "source") \
+                        XX(T_UPPER, "upper") XX(T_STRIDES, "strides")                           \
+                            XX(T_DYNAMIC, "dynamic") XX(T_UNSIZED, "unsized")
 enum { TENSOR_KEYS(ARN_KEY_ENUM) T_KEYS };
 static const char *const tensor_keys[] = {TENSOR_KEYS(ARN_KEY_TEXT)};
 
+/* A dimension that varies is text: an expression over the symbols; null is one of which
+ * nothing is known. */
+static uint32_t read_expr(reader *r, uint32_t value) {
+    uint32_t expr = ARENAUT_NONE;
+    arenaut_error inner = {ARENAUT_OK, 0, ""};
+    const char *text = arn_json_string(&r->json, value);
+    if (!fine(r)) return expr;
+    const arenaut_status st =
+        arenaut_expr_parse(r->program, text, strlen(text), &expr, &inner);
+    arn_json_pass(&r->json, value, st, &inner);
+    if (fine(r) && r->program->exprs[expr].kind == ARENAUT_EXPR_VALUE) {
+        arn_json_unexpected(&r->json, value, "a number, or an expression that varies");
+    }
+    return expr;
+}
+
+static void read_dim(reader *r, uint32_t value, uint32_t at, bool *varies) {
+    uint64_t number;
+    const bool text = arn_json_type_of(&r->json.json, value) == ARN_JSON_STRING &&
+                      !arn_json_to_u64(&r->json.json, value, &number);
+    const uint32_t expr = text ? read_expr(r, value) : ARENAUT_NONE;
+    if (!fine(r)) return;
+    r->exprs[at] = expr;
+    *varies = *varies || text;
+    if (text || arn_json_type_of(&r->json.json, value) == ARN_JSON_NULL) {
+        r->dims[at] = -1;
+    } else {
+        r->dims[at] = (int64_t)arn_json_size(&r->json, value, 0);
+    }
+}
+
 static void read_dims(reader *r, uint32_t array, arenaut_tensor *tensor) {
     uint32_t rank = 0;
+    bool varies = false;
     for (uint32_t v = arn_json_elements(&r->json, array); v != ARN_JSON_NONE && fine(r);
          v = arn_json_next(&r->json.json, array, v)) {
-        if (!grow(r, (void **)&r->dims, &r->dim_capacity, (uint64_t)rank + 1, sizeof *r->dims)) {
+        const uint64_t needed = (uint64_t)rank + 1;
+        if (!grow(r, (void **)&r->dims, &r->dim_capacity, needed, sizeof *r->dims) ||
+            !grow(r, (void **)&r->exprs, &r->expr_capacity, needed, sizeof *r->exprs)) {
             return;
         }
-        r->dims[rank++] = (int64_t)arn_json_size(&r->json, v, 0);
+        read_dim(r, v, rank++, &varies);
     }
     tensor->rank = rank;
     tensor->dims = r->dims;
+    tensor->dim_exprs = varies ? r->exprs : NULL;
+}
+
+/* A list with an entry for each dimension. */
+static void check_rank(reader *r, uint32_t array, const arenaut_tensor *tensor) {
+    const uint32_t n = fine(r) ? arn_json_count(&r->json.json, array) : tensor->rank;
+    if (n == tensor->rank) return;
+    arn_json_fail(&r->json, array, ARENAUT_BAD_INPUT,
+                  "%" PRIu32 " entries; the tensor has %" PRIu32 " dimensions", n, tensor->rank);
+}
+
+/* Upper bounds of the dimensions, where the expressions do not say them. */
+static void read_upper(reader *r, uint32_t array, const arenaut_tensor *tensor) {
+    uint32_t i = 0;
+    uint32_t v = arn_json_elements(&r->json, array);
+    if (v != ARN_JSON_NONE) check_rank(r, array, tensor);
+    for (; v != ARN_JSON_NONE && fine(r); v = arn_json_next(&r->json.json, array, v)) {
+        r->dims[i++] = (int64_t)arn_json_size(&r->json, v, 0);
+    }
+}
+
+static void read_strides(reader *r, uint32_t array, arenaut_tensor *tensor) {
+    uint32_t i = 0;
+    uint32_t v = arn_json_elements(&r->json, array);
+    if (v == ARN_JSON_NONE) return;
+    check_rank(r, array, tensor);
+    if (!grow(r, (void **)&r->strides, &r->stride_capacity, tensor->rank, sizeof *r->strides)) {
+        return;
+    }
+    for (; v != ARN_JSON_NONE && fine(r); v = arn_json_next(&r->json.json, array, v)) {
+        r->strides[i++] = arn_json_step(&r->json, v, 0);
+    }
+    tensor->strides = r->strides;
+}
+
+static bool all_dims_known(const arenaut_tensor *tensor) {
+    for (uint32_t i = 0; i < tensor->rank; i++) {
+        if (tensor->dims[i] < 0) return false;
+    }
+    return true;
 }
 
 /* Without "bytes": what a dense tensor takes, and nothing for types without a size. */
@@ -75,7 +159,7 @@ static void read_bytes(reader *r, uint32_t object, const uint32_t *v, arenaut_te
         tensor->bytes = arn_json_size(&r->json, v[T_BYTES], 0);
         return;
     }
-    if (!fine(r) || arenaut_dtype_bits(tensor->dtype) == 0) return;
+    if (!fine(r) || arenaut_dtype_bits(tensor->dtype) == 0 || !all_dims_known(tensor)) return;
     if (v[T_DIMS] == ARN_JSON_NONE && v[T_DTYPE] == ARN_JSON_NONE) {
         arn_json_fail(&r->json, object, ARENAUT_BAD_INPUT,
                       "a tensor needs 'bytes', or 'dtype' and 'dims'");
@@ -121,6 +205,8 @@ static void read_tensor(reader *r, uint32_t object, uint32_t id) {
     tensor.dtype = (arenaut_dtype)arn_json_word(json, v[T_DTYPE], dtype_word, ARENAUT_DTYPE_COUNT,
                                                 tensor.dtype);
     read_dims(r, v[T_DIMS], &tensor);
+    read_upper(r, v[T_UPPER], &tensor);
+    read_strides(r, v[T_STRIDES], &tensor);
     read_bytes(r, object, v, &tensor);
     tensor.align = arn_json_size(json, v[T_ALIGN], 0);
     tensor.cls =
@@ -130,6 +216,8 @@ static void read_tensor(reader *r, uint32_t object, uint32_t id) {
     tensor.view_offset = arn_json_size(json, v[T_VIEW_OFFSET], 0);
     tensor.device = arn_json_device(json, v[T_DEVICE]);
     tensor.caller_owned = arn_json_flag(json, v[T_CALLER_OWNED], false);
+    tensor.dynamic = arn_json_flag(json, v[T_DYNAMIC], false);
+    tensor.unsized = arn_json_flag(json, v[T_UNSIZED], false);
     tensor.file_index = arn_json_below(json, v[T_FILE_INDEX], UINT32_MAX, id);
     read_given(r, v[T_GIVEN], &tensor);
     if (!fine(r)) return;
@@ -261,7 +349,7 @@ static void read_op(reader *r, uint32_t object, uint32_t method) {
 #define METHOD_KEYS(XX)                                                                   \
     XX(M_NAME, "name")                                                                    \
     XX(M_ENTRY, "entry") XX(M_INPUTS, "inputs") XX(M_OUTPUTS, "outputs") XX(M_OPS, "ops") \
-        XX(M_GIVEN_POOLS, "given_pools")
+        XX(M_GIVEN_POOLS, "given_pools") XX(M_BINDINGS, "bindings") XX(M_OUTER, "outer")
 enum { METHOD_KEYS(ARN_KEY_ENUM) M_KEYS };
 static const char *const method_keys[] = {METHOD_KEYS(ARN_KEY_TEXT)};
 
@@ -302,6 +390,31 @@ static void read_given_pools(reader *r, uint32_t array, uint32_t method) {
     r->json.status = arenaut_program_set_given_pools(r->program, method, pools, n, r->json.err);
 }
 
+/* What the values of a method are for. */
+static void read_bindings(reader *r, uint32_t array, uint32_t method) {
+    static const char *const keys[] = {"kind", "value", "target"};
+    uint32_t n = 0;
+    for (uint32_t v = arn_json_elements(&r->json, array); v != ARN_JSON_NONE && fine(r);
+         v = arn_json_next(&r->json.json, array, v)) {
+        uint32_t members[3];
+        if (!grow(r, (void **)&r->bindings, &r->binding_capacity, (uint64_t)n + 1,
+                  sizeof *r->bindings)) {
+            return;
+        }
+        arn_json_members(&r->json, v, keys, 3, members);
+        arn_json_require(&r->json, v, members[0], keys[0]);
+        arn_json_require(&r->json, v, members[1], keys[1]);
+        arenaut_binding *binding = &r->bindings[n++];
+        binding->kind = (arenaut_binding_kind)arn_json_word(&r->json, members[0], binding_word,
+                                                            ARENAUT_BINDING_COUNT, 0);
+        binding->value = arn_json_reference(&r->json, &r->tensors, members[1], ARENAUT_NONE);
+        binding->target = arn_json_reference(&r->json, &r->tensors, members[2], ARENAUT_NONE);
+    }
+    if (!fine(r) || n == 0) return;
+    r->json.status =
+        arenaut_program_set_bindings(r->program, method, r->bindings, n, r->json.err);
+}
+
 static void read_method(reader *r, uint32_t object, uint32_t method) {
     uint32_t v[M_KEYS];
     arn_json_members(&r->json, object, method_keys, M_KEYS, v);
@@ -313,6 +426,9 @@ static void read_method(reader *r, uint32_t object, uint32_t method) {
     r->json.status = arenaut_program_add_method(r->program, name, entry, NULL, r->json.err);
     if (fine(r)) read_method_body(r, method, v[M_INPUTS], v[M_OUTPUTS], v[M_OPS]);
     if (fine(r)) read_given_pools(r, v[M_GIVEN_POOLS], method);
+    if (fine(r)) read_bindings(r, v[M_BINDINGS], method);
+    const uint32_t outer = arn_json_reference(&r->json, &r->methods, v[M_OUTER], ARENAUT_NONE);
+    if (fine(r)) r->program->methods[method].outer = outer;
 }
 
 /* ---- the whole ---- */
@@ -321,7 +437,8 @@ static void read_method(reader *r, uint32_t object, uint32_t method) {
     XX(R_SCHEMA, "schema")                                                               \
     XX(R_VERSION, "version") XX(R_DESCRIPTION, "description") XX(R_GIVEN, "given")       \
         XX(R_GIVEN_NOTE, "given_note") XX(R_TENSORS, "tensors") XX(R_METHODS, "methods") \
-            XX(R_INPUTS, "inputs") XX(R_OUTPUTS, "outputs") XX(R_OPS, "ops")
+            XX(R_INPUTS, "inputs") XX(R_OUTPUTS, "outputs") XX(R_OPS, "ops")             \
+                XX(R_DIALECT, "dialect") XX(R_SYMBOLS, "symbols")
 enum { ROOT_KEYS(ARN_KEY_ENUM) R_KEYS };
 static const char *const root_keys[] = {ROOT_KEYS(ARN_KEY_TEXT)};
 
@@ -387,6 +504,33 @@ static void read_description(reader *r, const uint32_t *v) {
     }
 }
 
+/* Sizes that vary. Those that expressions name and this list does not are from 0 on. */
+static void read_symbols(reader *r, uint32_t array) {
+    static const char *const keys[] = {"name", "min", "max"};
+    for (uint32_t v = arn_json_elements(&r->json, array); v != ARN_JSON_NONE && fine(r);
+         v = arn_json_next(&r->json.json, array, v)) {
+        uint32_t members[3];
+        arenaut_error inner = {ARENAUT_OK, 0, ""};
+        arn_json_members(&r->json, v, keys, 3, members);
+        arn_json_hold(&r->json, v);
+        arn_json_require(&r->json, v, members[0], keys[0]);
+        const char *name = arn_json_string(&r->json, members[0]);
+        const int64_t min = arn_json_step(&r->json, members[1], 0);
+        const int64_t max = arn_json_step(&r->json, members[2], ARENAUT_UNBOUNDED);
+        if (!fine(r)) return;
+        const arenaut_status st =
+            arenaut_program_add_symbol(r->program, name, min, max, NULL, &inner);
+        arn_json_pass(&r->json, v, st, &inner);
+    }
+}
+
+static void read_dialect(reader *r, uint32_t value) {
+    if (value == ARN_JSON_NONE || !fine(r)) return;
+    arn_json_hold(&r->json, 0);
+    const char *name = arn_json_string(&r->json, value);
+    if (fine(r)) r->json.status = arenaut_program_set_dialect(r->program, name, r->json.err);
+}
+
 static void read_program(reader *r) {
     uint32_t v[R_KEYS];
     arn_json_members(&r->json, 0, root_keys, R_KEYS, v);
@@ -402,6 +546,8 @@ static void read_program(reader *r) {
         return;
     }
     read_description(r, v);
+    read_dialect(r, v[R_DIALECT]);
+    read_symbols(r, v[R_SYMBOLS]);
     read_tensors(r);
     if (fine(r)) read_methods(r, v);
     if (!fine(r)) return;
@@ -428,6 +574,9 @@ arenaut_status arn_program_json_read(const uint8_t *data, size_t size,
     arn_release(allocator, r.entry_stated);
     arn_release(allocator, r.ids);
     arn_release(allocator, r.dims);
+    arn_release(allocator, r.strides);
+    arn_release(allocator, r.exprs);
+    arn_release(allocator, r.bindings);
     arn_release(allocator, r.pairs);
     arn_json_reader_free(&r.json);
     return st;

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include <arenaut/expr.h>
 #include <arenaut/version.h>
 
 #include "core/fail.h"
@@ -17,6 +18,7 @@ typedef struct printer {
     const arenaut_lowering *lowering; /* with plan; else both NULL */
     const arenaut_plan *plan;
     bool *tensor_unique, *method_unique; /* can be referred to by name */
+    const arenaut_allocator *allocator;
 } printer;
 
 static const char *tensor_name(const void *program, uint32_t t) {
@@ -60,6 +62,55 @@ static void put_refs(printer *out, bool *begun, const char *key, const uint32_t 
 
 /* ---- tensors ---- */
 
+static bool is_symbolic(const arenaut_tensor *tensor, uint32_t i) {
+    return tensor->dim_exprs && tensor->dim_exprs[i] != ARENAUT_NONE;
+}
+
+static void put_expr(printer *out, uint32_t expr) {
+    arn_writer *w = &out->writer;
+    arenaut_text text = {.allocator = out->allocator};
+    if (arenaut_expr_write(out->program, expr, arenaut_text_sink(&text), NULL) != ARENAUT_OK) {
+        w->failed = true;
+    } else {
+        arn_put_json_string(w, text.bytes);
+    }
+    arenaut_text_free(&text);
+}
+
+/* A symbolic dimension is text; its upper bound, once known, goes into a list beside it. */
+static void put_dims(printer *out, bool *begun, const arenaut_tensor *tensor) {
+    arn_writer *w = &out->writer;
+    bool symbolic = false, known = true;
+    if (tensor->rank == 0) return;
+    arn_put_key(w, begun, "dims");
+    for (uint32_t i = 0; i < tensor->rank; i++) {
+        arn_puts(w, i ? ", " : "[");
+        if (is_symbolic(tensor, i)) {
+            put_expr(out, tensor->dim_exprs[i]);
+        } else if (tensor->dims[i] < 0) {
+            arn_puts(w, "null");
+        } else {
+            arn_put_json_u64(w, (uint64_t)tensor->dims[i]);
+        }
+        symbolic = symbolic || is_symbolic(tensor, i);
+        known = known && tensor->dims[i] >= 0;
+    }
+    arn_puts(w, "]");
+    if (!symbolic || !known) return;
+    arn_put_key(w, begun, "upper");
+    for (uint32_t i = 0; i < tensor->rank; i++) {
+        arn_puts(w, i ? ", " : "[");
+        arn_put_json_u64(w, (uint64_t)tensor->dims[i]);
+    }
+    arn_puts(w, "]");
+}
+
+static void put_flag(arn_writer *w, bool *begun, const char *key, bool value) {
+    if (!value) return;
+    arn_put_key(w, begun, key);
+    arn_puts(w, "true");
+}
+
 static void put_shape(printer *out, bool *begun, const arenaut_tensor *tensor) {
     arn_writer *w = &out->writer;
     uint64_t dense = 0;
@@ -68,14 +119,17 @@ static void put_shape(printer *out, bool *begun, const arenaut_tensor *tensor) {
         dense = 0;
     }
     arn_put_text_member(w, begun, "dtype", arenaut_dtype_name(tensor->dtype));
-    if (tensor->rank > 0) {
-        arn_put_key(w, begun, "dims");
+    put_dims(out, begun, tensor);
+    if (tensor->strides && tensor->rank > 0) {
+        arn_put_key(w, begun, "strides");
         for (uint32_t i = 0; i < tensor->rank; i++) {
             arn_puts(w, i ? ", " : "[");
-            arn_put_json_u64(w, (uint64_t)tensor->dims[i]);
+            arn_put_json_i64(w, tensor->strides[i]);
         }
         arn_puts(w, "]");
     }
+    put_flag(w, begun, "dynamic", tensor->dynamic);
+    put_flag(w, begun, "unsized", tensor->unsized);
     if (tensor->bytes != dense) arn_put_size_member(w, begun, "bytes", tensor->bytes);
 }
 
@@ -124,10 +178,7 @@ static void put_tensor(printer *out, uint32_t t) {
     }
     if (tensor->view_offset) arn_put_size_member(w, &begun, "view_offset", tensor->view_offset);
     arn_put_text_member(w, &begun, "qualified_name", tensor->qualified_name);
-    if (tensor->caller_owned) {
-        arn_put_key(w, &begun, "caller_owned");
-        arn_puts(w, "true");
-    }
+    put_flag(w, &begun, "caller_owned", tensor->caller_owned);
     if (tensor->file_index != t) arn_put_size_member(w, &begun, "file_index", tensor->file_index);
     put_given(out, &begun, t);
     arn_put_text_member(w, &begun, "source", tensor->source);
@@ -159,10 +210,7 @@ static void put_op(printer *out, const arenaut_op *op) {
     put_refs(out, &begun, "scratch", op->scratch, op->n_scratch, put_tensor_ref);
     put_refs(out, &begun, "calls", op->calls, op->n_calls, put_method_ref);
     put_pairs(out, &begun, op);
-    if (op->arguments_may_alias) {
-        arn_put_key(w, &begun, "arguments_may_alias");
-        arn_puts(w, "true");
-    }
+    put_flag(w, &begun, "arguments_may_alias", op->arguments_may_alias);
     if (op->kind == ARENAUT_OP_JUMP || op->kind == ARENAUT_OP_JUMP_FALSE) {
         arn_put_size_member(w, &begun, "target", op->target);
     }
@@ -184,6 +232,24 @@ static void put_given_pools(printer *out, bool *begun, const arenaut_method *met
     arn_puts(&out->writer, "]");
 }
 
+static void put_bindings(printer *out, bool *begun, const arenaut_method *method) {
+    arn_writer *w = &out->writer;
+    if (method->n_bindings == 0) return;
+    arn_put_key(w, begun, "bindings");
+    for (uint32_t i = 0; i < method->n_bindings; i++) {
+        const arenaut_binding *binding = &method->bindings[i];
+        arn_putf(w, "%s{\"kind\": \"%s\", \"value\": ", i ? ", " : "[",
+                 arenaut_binding_kind_name(binding->kind));
+        put_tensor_ref(out, binding->value);
+        if (binding->target != ARENAUT_NONE) {
+            arn_puts(w, ", \"target\": ");
+            put_tensor_ref(out, binding->target);
+        }
+        arn_puts(w, "}");
+    }
+    arn_puts(w, "]");
+}
+
 static void put_method(printer *out, uint32_t m) {
     const arenaut_method *method = &out->program->methods[m];
     arn_writer *w = &out->writer;
@@ -194,6 +260,11 @@ static void put_method(printer *out, uint32_t m) {
     arn_puts(w, method->entry ? "true" : "false");
     put_refs(out, &begun, "inputs", method->inputs, method->n_inputs, put_tensor_ref);
     put_refs(out, &begun, "outputs", method->outputs, method->n_outputs, put_tensor_ref);
+    if (method->outer != ARENAUT_NONE) {
+        arn_put_key(w, &begun, "outer");
+        put_method_ref(out, method->outer);
+    }
+    put_bindings(out, &begun, method);
     put_given_pools(out, &begun, method);
     arn_put_key(w, &begun, "ops");
     arn_puts(w, "[");
@@ -206,6 +277,27 @@ static void put_method(printer *out, uint32_t m) {
 
 /* ---- the whole ---- */
 
+static void put_symbols(printer *out, bool *begun) {
+    arn_writer *w = &out->writer;
+    if (out->program->n_symbols == 0) return;
+    arn_put_key(w, begun, "symbols");
+    for (uint32_t i = 0; i < out->program->n_symbols; i++) {
+        const arenaut_symbol *symbol = &out->program->symbols[i];
+        arn_puts(w, i ? ", {\"name\": " : "[{\"name\": ");
+        arn_put_json_string(w, symbol->name);
+        if (symbol->min != 0) {
+            arn_puts(w, ", \"min\": ");
+            arn_put_json_i64(w, symbol->min);
+        }
+        if (symbol->max != ARENAUT_UNBOUNDED) {
+            arn_puts(w, ", \"max\": ");
+            arn_put_json_i64(w, symbol->max);
+        }
+        arn_puts(w, "}");
+    }
+    arn_puts(w, "]");
+}
+
 static void put_program(printer *out) {
     arn_writer *w = &out->writer;
     const arenaut_program *program = out->program;
@@ -213,6 +305,8 @@ static void put_program(printer *out) {
     arn_puts(w, "{\n  \"schema\": \"arenaut.program/1\"");
     arn_put_text_member(w, &begun, "version", arenaut_version());
     arn_put_text_member(w, &begun, "description", program->description);
+    arn_put_text_member(w, &begun, "dialect", program->dialect);
+    put_symbols(out, &begun);
     const arenaut_given_plan given = out->plan ? ARENAUT_GIVEN_OURS : program->given;
     if (given != ARENAUT_GIVEN_NONE) arn_put_text_member(w, &begun, "given", arn_given_word(given));
     if (!out->plan) arn_put_text_member(w, &begun, "given_note", program->given_note);
@@ -242,6 +336,7 @@ arenaut_status arn_program_json_write(const arenaut_result *result, arenaut_sink
         .plan = planned ? result->plan : NULL,
         .tensor_unique = arn_unique_names(tensor_name, program, program->n_tensors, allocator),
         .method_unique = arn_unique_names(method_name, program, program->n_methods, allocator),
+        .allocator = allocator,
     };
     arenaut_status st;
     if (out.tensor_unique && out.method_unique) {

@@ -59,9 +59,57 @@ static arenaut_status check_tensor(const arenaut_program *p, uint32_t t, arenaut
     return check_view(p, t, err);
 }
 
-/* A tensor of one method may not be an argument in another. */
-static arenaut_status check_ids(const arenaut_program *p, const uint32_t *ids, uint32_t count,
-                                bool optional, uint32_t method, const char *owner,
+/* Which tensors the method at work may name besides its own: those that the one op that
+ * calls it lists, if it has an outer method. */
+typedef struct scope {
+    uint32_t *caller;  /* per method: the op that calls it; NONE: no op, MANY: several */
+    uint32_t *visible; /* per tensor: the latest method + 1 that may name it */
+} scope;
+
+#define MANY (ARENAUT_NONE - 1)
+
+static bool scope_make(const arenaut_program *p, scope *s) {
+    const arenaut_allocator *allocator = arn_program_allocator(p);
+    s->caller = arn_allocate(allocator, p->n_methods, sizeof *s->caller);
+    s->visible = arn_allocate_zeroed(allocator, p->n_tensors, sizeof *s->visible);
+    if (!s->caller || !s->visible) return false;
+    for (uint32_t m = 0; m < p->n_methods; m++) s->caller[m] = ARENAUT_NONE;
+    for (uint32_t i = 0; i < p->n_ops; i++) {
+        for (uint32_t k = 0; k < p->ops[i].n_calls; k++) {
+            const uint32_t callee = p->ops[i].calls[k];
+            if (callee >= p->n_methods || s->caller[callee] == i) continue;
+            s->caller[callee] = s->caller[callee] == ARENAUT_NONE ? i : MANY;
+        }
+    }
+    return true;
+}
+
+static void scope_free(const arenaut_program *p, const scope *s) {
+    arn_release(arn_program_allocator(p), s->caller);
+    arn_release(arn_program_allocator(p), s->visible);
+}
+
+/* What the caller lists is looked at with the caller, so no chain has to be followed. */
+static arenaut_status enter_scope(const arenaut_program *p, const scope *s, uint32_t m,
+                                  arenaut_error *err) {
+    const arenaut_method *method = &p->methods[m];
+    if (method->outer == ARENAUT_NONE || s->caller[m] == ARENAUT_NONE) return ARENAUT_OK;
+    const arenaut_op *caller = s->caller[m] == MANY ? NULL : &p->ops[s->caller[m]];
+    if (!caller || caller->method != method->outer) {
+        return arn_fail(err, ARENAUT_BAD_INPUT, 0,
+                        "method '%s' has an outer method, so exactly one op must call it, of that "
+                        "method",
+                        method->name ? method->name : "method");
+    }
+    for (uint32_t i = 0; i < caller->n_inputs; i++) {
+        if (caller->inputs[i] < p->n_tensors) s->visible[caller->inputs[i]] = m + 1;
+    }
+    return ARENAUT_OK;
+}
+
+/* A tensor of one method may not be an argument in another, unless it is captured. */
+static arenaut_status check_ids(const arenaut_program *p, const scope *s, const uint32_t *ids,
+                                uint32_t count, bool optional, uint32_t method, const char *owner,
                                 const char *list, arenaut_error *err) {
     for (uint32_t i = 0; i < count; i++) {
         if (optional && ids[i] == ARENAUT_NONE) continue;
@@ -71,7 +119,7 @@ static arenaut_status check_ids(const arenaut_program *p, const uint32_t *ids, u
                             list, i, ids[i], p->n_tensors);
         }
         const uint32_t home = p->tensors[ids[i]].method;
-        if (home != ARENAUT_NONE && home != method) {
+        if (home != ARENAUT_NONE && home != method && s->visible[ids[i]] != method + 1) {
             char store[24];
             return arn_fail(err, ARENAUT_BAD_INPUT, 0,
                             "'%s' of method %" PRIu32 ": %s %" PRIu32
@@ -135,18 +183,19 @@ static arenaut_status check_flow(const arenaut_program *p, const arenaut_op *op,
     return ARENAUT_OK;
 }
 
-static arenaut_status check_op(const arenaut_program *p, const arenaut_op *op,
+static arenaut_status check_op(const arenaut_program *p, const scope *s, const arenaut_op *op,
                                arenaut_error *err) {
     const char *name = op->name ? op->name : "op";
     if ((unsigned)op->kind >= ARENAUT_OP_KIND_COUNT) {
         return arn_fail(err, ARENAUT_BAD_INPUT, 0, "op '%s': unknown kind", name);
     }
-    arenaut_status st = check_ids(p, op->inputs, op->n_inputs, true, op->method, name, "input", err);
+    arenaut_status st =
+        check_ids(p, s, op->inputs, op->n_inputs, true, op->method, name, "input", err);
     if (st == ARENAUT_OK) {
-        st = check_ids(p, op->outputs, op->n_outputs, true, op->method, name, "output", err);
+        st = check_ids(p, s, op->outputs, op->n_outputs, true, op->method, name, "output", err);
     }
     if (st == ARENAUT_OK) {
-        st = check_ids(p, op->scratch, op->n_scratch, false, op->method, name, "scratch", err);
+        st = check_ids(p, s, op->scratch, op->n_scratch, false, op->method, name, "scratch", err);
     }
     if (st == ARENAUT_OK) st = check_calls(p, op, name, err);
     if (st == ARENAUT_OK) st = check_flow(p, op, name, err);
@@ -163,8 +212,25 @@ static arenaut_status check_op(const arenaut_program *p, const arenaut_op *op,
     return st;
 }
 
-static arenaut_status check_method(const arenaut_program *p, uint32_t m, uint32_t *next_op,
-                                   arenaut_error *err) {
+static arenaut_status check_bindings(const arenaut_program *p, const arenaut_method *method,
+                                     const char *name, arenaut_error *err) {
+    for (uint32_t i = 0; i < method->n_bindings; i++) {
+        const arenaut_binding *b = &method->bindings[i];
+        const bool targeted = b->kind != ARENAUT_BINDING_LOSS;
+        if ((unsigned)b->kind < ARENAUT_BINDING_COUNT && b->value < p->n_tensors &&
+            (targeted ? b->target < p->n_tensors : b->target == ARENAUT_NONE)) {
+            continue;
+        }
+        return arn_fail(err, ARENAUT_BAD_INPUT, 0,
+                        "method '%s': binding %" PRIu32 " is of an unknown kind, or names tensors "
+                        "that do not exist",
+                        name, i);
+    }
+    return ARENAUT_OK;
+}
+
+static arenaut_status check_method(const arenaut_program *p, const scope *s, uint32_t m,
+                                   uint32_t *next_op, arenaut_error *err) {
     const arenaut_method *method = &p->methods[m];
     const char *name = method->name ? method->name : "method";
     if (method->first_op != *next_op || method->n_ops > p->n_ops - method->first_op) {
@@ -179,10 +245,18 @@ static arenaut_status check_method(const arenaut_program *p, uint32_t m, uint32_
                             "method '%s': op %" PRIu32 " says it belongs to another", name, i);
         }
     }
-    arenaut_status st =
-        check_ids(p, method->inputs, method->n_inputs, false, m, name, "method input", err);
+    if (method->outer != ARENAUT_NONE && (method->outer >= p->n_methods || method->outer == m)) {
+        return arn_fail(err, ARENAUT_BAD_INPUT, 0,
+                        "method '%s': its outer method does not exist, or is itself", name);
+    }
+    arenaut_status st = enter_scope(p, s, m, err);
+    if (st == ARENAUT_OK) st = check_bindings(p, method, name, err);
     if (st == ARENAUT_OK) {
-        st = check_ids(p, method->outputs, method->n_outputs, false, m, name, "method output", err);
+        st = check_ids(p, s, method->inputs, method->n_inputs, false, m, name, "method input", err);
+    }
+    if (st == ARENAUT_OK) {
+        st = check_ids(p, s, method->outputs, method->n_outputs, false, m, name, "method output",
+                       err);
     }
     return st;
 }
@@ -288,17 +362,31 @@ static arenaut_status check_graph(const arenaut_program *p, arenaut_error *err) 
     return st;
 }
 
-arenaut_status arenaut_program_validate(const arenaut_program *p, arenaut_error *err) {
+/* Methods and their ops, each in its scope. */
+static arenaut_status check_methods(const arenaut_program *p, const scope *s, arenaut_error *err) {
     arenaut_status st = ARENAUT_OK;
-    for (uint32_t t = 0; t < p->n_tensors && st == ARENAUT_OK; t++) st = check_tensor(p, t, err);
     uint32_t next_op = 0;
     for (uint32_t m = 0; m < p->n_methods && st == ARENAUT_OK; m++) {
-        st = check_method(p, m, &next_op, err);
+        const uint32_t first = next_op;
+        st = check_method(p, s, m, &next_op, err);
+        for (uint32_t i = first; i < next_op && st == ARENAUT_OK; i++) {
+            st = check_op(p, s, &p->ops[i], err);
+        }
     }
     if (st == ARENAUT_OK && next_op != p->n_ops) {
         st = arn_fail(err, ARENAUT_BAD_INPUT, 0, "%" PRIu32 " ops belong to no method",
                       p->n_ops - next_op);
     }
-    for (uint32_t i = 0; i < p->n_ops && st == ARENAUT_OK; i++) st = check_op(p, &p->ops[i], err);
-    return st == ARENAUT_OK ? check_graph(p, err) : st;
+    return st;
+}
+
+arenaut_status arenaut_program_validate(const arenaut_program *p, arenaut_error *err) {
+    arenaut_status st = ARENAUT_OK;
+    scope s = {NULL, NULL};
+    for (uint32_t t = 0; t < p->n_tensors && st == ARENAUT_OK; t++) st = check_tensor(p, t, err);
+    if (st == ARENAUT_OK && !scope_make(p, &s)) st = arn_no_memory(err);
+    if (st == ARENAUT_OK) st = check_methods(p, &s, err);
+    if (st == ARENAUT_OK) st = check_graph(p, err);
+    scope_free(p, &s);
+    return st;
 }

@@ -56,7 +56,12 @@ static void gather_facts(inplace *pass) {
         const arenaut_op *op = &p->ops[i];
         if (!arenaut_op_kind_touches(op->kind)) continue;
         for (uint32_t k = 0; k < op->n_inputs; k++) {
-            if (op->inputs[k] != ARENAUT_NONE) pass->last_read[storage_of(pass, op->inputs[k])] = i;
+            if (op->inputs[k] == ARENAUT_NONE) continue;
+            const uint32_t storage = storage_of(pass, op->inputs[k]);
+            const uint32_t home = p->tensors[storage].method;
+            /* What a called method captures it may read again, in the next turn of a loop. */
+            if (home != ARENAUT_NONE && home != op->method) pass->facts[storage] |= KEPT;
+            pass->last_read[storage] = i;
         }
     }
 }

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include <arenaut/expr.h>
+
 #include "support/test.h"
 
 arenaut_status try_read(const char *format, const void *data, size_t size,
@@ -143,7 +145,22 @@ static void assert_same_ids(const uint32_t *a, uint32_t na, const uint32_t *b, u
     for (uint32_t i = 0; i < na; i++) assert_int_equal(a[i], b[i]);
 }
 
+/* Expressions may be numbered differently; where one stands, one must stand. Their texts are
+ * compared by writing twice. */
+static void assert_same_layout(const arenaut_tensor *a, const arenaut_tensor *b) {
+    assert_int_equal(a->dynamic, b->dynamic);
+    assert_int_equal(a->unsized, b->unsized);
+    assert_int_equal(a->strides != NULL, b->strides != NULL);
+    assert_int_equal(a->dim_exprs != NULL, b->dim_exprs != NULL);
+    for (uint32_t i = 0; i < a->rank; i++) {
+        if (a->strides) assert_true(a->strides[i] == b->strides[i]);
+        if (!a->dim_exprs) continue;
+        assert_int_equal(a->dim_exprs[i] == ARENAUT_NONE, b->dim_exprs[i] == ARENAUT_NONE);
+    }
+}
+
 static void assert_same_tensor(const arenaut_tensor *a, const arenaut_tensor *b) {
+    assert_same_layout(a, b);
     assert_same_text(a->name, b->name);
     assert_same_text(a->qualified_name, b->qualified_name);
     assert_same_text(a->source, b->source);
@@ -189,6 +206,12 @@ void assert_same_program(const arenaut_program *a, const arenaut_program *b) {
     assert_int_equal(a->given, b->given);
     assert_same_text(a->description, b->description);
     assert_same_text(a->given_note, b->given_note);
+    assert_same_text(a->dialect, b->dialect);
+    assert_int_equal(a->n_symbols, b->n_symbols);
+    for (uint32_t i = 0; i < a->n_symbols; i++) {
+        assert_same_text(a->symbols[i].name, b->symbols[i].name);
+        assert_true(a->symbols[i].min == b->symbols[i].min && a->symbols[i].max == b->symbols[i].max);
+    }
     for (uint32_t i = 0; i < a->n_tensors; i++) assert_same_tensor(&a->tensors[i], &b->tensors[i]);
     for (uint32_t i = 0; i < a->n_ops; i++) assert_same_op(&a->ops[i], &b->ops[i]);
     for (uint32_t i = 0; i < a->n_methods; i++) {
@@ -200,6 +223,13 @@ void assert_same_program(const arenaut_program *a, const arenaut_program *b) {
             assert_true(ma->given_pools[k].bytes == mb->given_pools[k].bytes);
             assert_int_equal(ma->given_pools[k].device.type, mb->given_pools[k].device.type);
             assert_int_equal(ma->given_pools[k].device.index, mb->given_pools[k].device.index);
+        }
+        assert_int_equal(ma->outer, mb->outer);
+        assert_int_equal(ma->n_bindings, mb->n_bindings);
+        for (uint32_t k = 0; k < ma->n_bindings; k++) {
+            assert_int_equal(ma->bindings[k].kind, mb->bindings[k].kind);
+            assert_int_equal(ma->bindings[k].value, mb->bindings[k].value);
+            assert_int_equal(ma->bindings[k].target, mb->bindings[k].target);
         }
         assert_int_equal(ma->first_op, mb->first_op);
         assert_int_equal(ma->n_ops, mb->n_ops);

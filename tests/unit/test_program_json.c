@@ -2,6 +2,8 @@
  * mistakes. */
 #include <stdlib.h>
 
+#include <arenaut/expr.h>
+
 #include "support/documents.h"
 #include "support/fuse.h"
 #include "support/programs.h"
@@ -290,6 +292,75 @@ static void running_out_of_memory_is_survived(void **state) {
     free(text);
 }
 
+/* What graphs say that are not lowered yet. */
+static const char unlowered[] =
+    "{\"schema\": \"arenaut.program/1\", \"dialect\": \"aten\",\n"
+    " \"symbols\": [{\"name\": \"s0\", \"min\": 2, \"max\": 64}, {\"name\": \"u0\", \"min\": -1}],\n"
+    " \"tensors\": [\n"
+    "  {\"name\": \"x\", \"dtype\": \"float32\", \"dims\": [3, \"4*s0\", \"floor(s0/2 - 1/2)\"],\n"
+    "   \"upper\": [3, 256, 32], \"strides\": [8192, 1, 256], \"dynamic\": true},\n"
+    "  {\"name\": \"y\", \"dtype\": \"float32\", \"dims\": [\"u0 + n\", null], \"unsized\": true},\n"
+    "  {\"name\": \"k\", \"bytes\": 64, \"class\": \"state\"}, {\"name\": \"new_k\", \"bytes\": 64},\n"
+    "  {\"name\": \"z\", \"bytes\": 64}, {\"name\": \"c\", \"dtype\": \"bool\"}],\n"
+    " \"methods\": [{\"name\": \"main\", \"inputs\": [\"x\", \"c\"], \"outputs\": [\"z\"],\n"
+    "   \"bindings\": [{\"kind\": \"mutates\", \"value\": \"new_k\", \"target\": \"k\"},\n"
+    "     {\"kind\": \"loss\", \"value\": \"z\"}],\n"
+    "   \"ops\": [{\"name\": \"f\", \"kind\": \"functional\", \"inputs\": [\"x\", \"k\"],\n"
+    "     \"outputs\": [\"new_k\"]},\n"
+    "    {\"name\": \"alloc\", \"kind\": \"alloc\", \"outputs\": [\"z\"]},\n"
+    "    {\"name\": \"if\", \"kind\": \"if\", \"inputs\": [\"c\", \"new_k\"], \"outputs\": [\"z\"],\n"
+    "     \"calls\": [1, 2]}]},\n"
+    "  {\"name\": \"then\", \"outer\": \"main\", \"outputs\": [\"new_k\"]},\n"
+    "  {\"name\": \"else\", \"outer\": 0, \"outputs\": [\"new_k\"]}]}";
+
+static void what_is_not_lowered_yet_is_understood(void **state) {
+    (void)state;
+    arenaut_document document = read_text("program-json", unlowered);
+    const arenaut_program *p = document.program;
+    assert_string_equal(p->dialect, "aten");
+    assert_int_equal(p->n_symbols, 3); /* n is named by an expression only */
+    assert_int_equal(p->symbols[1].min, -1);
+    assert_int_equal(p->tensors[0].dims[1], 256);
+    assert_int_equal(p->tensors[0].bytes, 3 * 256 * 32 * 4);
+    assert_int_equal(p->tensors[0].strides[2], 256);
+    assert_int_equal(p->tensors[0].dim_exprs[0], ARENAUT_NONE);
+    assert_int_equal(p->tensors[1].dims[0], -1);
+    assert_int_equal(p->tensors[1].dims[1], -1);
+    assert_int_equal(p->tensors[1].bytes, 0);
+    assert_int_equal(p->methods[0].n_bindings, 2);
+    assert_int_equal(p->methods[0].bindings[0].target, 2);
+    assert_int_equal(p->methods[0].bindings[1].target, ARENAUT_NONE);
+    assert_int_equal(p->methods[1].outer, 0);
+    arenaut_text text = write_text("program-json", &document);
+    arenaut_document again = read_text("program-json", text.bytes);
+    assert_same_program(p, again.program);
+    assert_non_null(strstr(text.bytes, "\"4*s0\""));
+    arenaut_text_free(&text);
+    arenaut_document_free(&again);
+    arenaut_document_free(&document);
+    survives_damage("program-json", unlowered);
+}
+
+/* A called method may name what its only caller lists, and nothing else of other methods. */
+static void captured_values_must_be_listed(void **state) {
+    (void)state;
+#define NESTED(inputs, more)                                                                  \
+    "{\"schema\": \"arenaut.program/1\", \"tensors\": [{\"name\": \"a\", \"bytes\": 4, \"method\": " \
+    "0}, {\"name\": \"b\", \"bytes\": 4}], \"methods\": [{\"name\": \"m\", \"inputs\": [\"a\"], "   \
+    "\"ops\": [{\"name\": \"c\", \"kind\": \"call\", \"inputs\": " inputs ", \"calls\": [1]}" more    \
+    "]}, {\"name\": \"n\", \"outer\": 0, \"ops\": [{\"inputs\": [\"a\"], \"outputs\": [\"b\"]}]}]}"
+    arenaut_document document = read_text("program-json", NESTED("[\"a\"]", ""));
+    arenaut_document_free(&document);
+    assert_unreadable("program-json", NESTED("[]", ""), ARENAUT_BAD_INPUT, "belongs to method 0");
+    assert_unreadable("program-json",
+                      NESTED("[\"a\"]", ", {\"kind\": \"call\", \"calls\": [1]}"),
+                      ARENAUT_BAD_INPUT, "exactly one op");
+#undef NESTED
+    assert_unreadable("program-json",
+                      "{\"schema\": \"arenaut.program/1\", \"methods\": [{\"outer\": 0}]}",
+                      ARENAUT_BAD_INPUT, "outer method");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_small_program_needs_little_text),
@@ -298,6 +369,8 @@ int main(void) {
         cmocka_unit_test(a_plan_is_written_as_what_is_given),
         cmocka_unit_test(mistakes_are_named_with_their_place),
         cmocka_unit_test(damage_is_survived),
+        cmocka_unit_test(what_is_not_lowered_yet_is_understood),
+        cmocka_unit_test(captured_values_must_be_listed),
         cmocka_unit_test(running_out_of_memory_is_survived),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -56,7 +56,11 @@ static bool touch(walk *w, const frame *f, uint32_t tensor, uint32_t step, bool 
     const arn_lower *lower = w->lower;
     const bool merge = lower->target->merge_calls;
     const uint32_t storage = lower->storage.of[tensor];
-    const bool foreign = lower->program->tensors[storage].method != f->method;
+    const uint32_t home = lower->program->tensors[storage].method;
+    const bool foreign = home != f->method;
+    /* Captured: the op that calls this method lists it, and keeps it alive until it ends. */
+    const bool nested = lower->program->methods[f->method].outer != ARENAUT_NONE;
+    if (foreign && nested && home != ARENAUT_NONE) return true;
     const bool own = !merge && !foreign;
     const uint32_t visit = own ? f->visit : EVERY_VISIT;
     current *c = &w->now[storage];
