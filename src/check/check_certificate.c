@@ -1,0 +1,507 @@
+/* check_certificate: follows a proof line by line (the rules are in arenaut/certificate.h). What a
+ * line assumes is undone when its proof has ended, so nothing is kept but the path from the
+ * first line to the present one. Time: for each line, work about its block's neighbours; for
+ * each case, that of listing who is in whose way. */
+#include <inttypes.h>
+
+#include <arenaut/certificate.h>
+
+#include "check/finding.h"
+#include "check/plan_rules.h"
+#include "check/proof_state.h"
+#include "core/checked.h"
+#include "core/memory.h"
+
+/* A line whose proof has not ended. */
+typedef struct frame {
+    uint32_t line, rule, item;
+    bool had_state;   /* it began in a state, not in a case; if so: */
+    bool dead;
+    uint32_t n_trail;
+    uint32_t first;   /* BRANCH: its blocks are chosen[first ..] */
+    uint32_t next;    /* BRANCH: it was rejected; JOIN, ARENA: the part at work; POOL: the pool
+                       * after the one at work */
+    uint64_t before;  /* what was assumed: POOLS, POOL: which pools; ARENA: at most so large, */
+    uint64_t least;   /* and at least so large */
+} frame;
+
+/* A state that a SAME may refer to. */
+typedef struct memory {
+    uint32_t line;
+    bool proven;
+    uint64_t *lowest;
+    uint8_t *state;
+} memory;
+
+typedef struct replay {
+    const arn_plan_check *check;
+    const arenaut_certificate *certificate;
+    arn_slices slices;
+    arn_proof_case c;
+    arn_proof_state state;
+    bool in_state;  /* the case is left behind: `state` is of the one pool in `pools` */
+    uint64_t pools; /* what is looked at */
+    uint64_t every_pool;
+    uint32_t at;    /* the next line */
+    bool child_next; /* it goes on with the branch on top */
+    const char *why; /* what is wrong with the line before; NULL: nothing */
+    frame *frames;
+    uint32_t n_frames, frame_room;
+    uint32_t *chosen; /* the blocks of all open branches, one after another */
+    uint32_t n_chosen, chosen_room;
+    memory *memories; /* of the present state's case */
+    uint32_t n_memories, memory_room;
+    arn_region remembered;
+} replay;
+
+static arenaut_status no_memory(const replay *r) { return arn_no_memory(r->check->err); }
+
+/* ---- case and state ---- */
+
+/* From here on the proof is about one pool of the case as it is now. */
+static arenaut_status enter_state(replay *r) {
+    uint32_t pool = 0;
+    if (r->in_state) return ARENAUT_OK;
+    if (r->pools == 0 || r->pools & (r->pools - 1)) {
+        r->why = "it needs one pool, and POOLS has not chosen it";
+        return ARENAUT_OK;
+    }
+    while (!(r->pools >> pool & 1)) pool++;
+    arenaut_status st = arn_proof_case_open(&r->c, pool);
+    if (st != ARENAUT_OK) return st;
+    const uint64_t limit = arn_min_u64(arn_proof_limit(&r->c, pool), ARENAUT_SIZE_MAX);
+    st = arn_proof_state_init(&r->state, &r->c, limit);
+    r->in_state = st == ARENAUT_OK;
+    arn_region_init(&r->remembered, r->check->allocator);
+    return st;
+}
+
+static void leave_state(replay *r) {
+    if (!r->in_state) return;
+    arn_proof_state_free(&r->state);
+    arn_region_free(&r->remembered);
+    r->n_memories = 0;
+    r->in_state = false;
+}
+
+static frame *push(replay *r, const arenaut_proof_line *line) {
+    if (!arn_grow(r->check->allocator, (void **)&r->frames, &r->frame_room,
+                  (uint64_t)r->n_frames + 1, sizeof *r->frames)) {
+        return NULL;
+    }
+    frame *f = &r->frames[r->n_frames++];
+    const frame empty = {.line = r->at - 1, .rule = line->rule, .item = line->item,
+                         .first = r->n_chosen, .before = r->pools, .had_state = r->in_state};
+    *f = empty;
+    if (r->in_state) {
+        f->n_trail = r->state.n_trail;
+        f->dead = r->state.dead;
+    }
+    return f;
+}
+
+/* Back to where the frame began. */
+static void rewind_to(replay *r, const frame *f) {
+    if (!f->had_state) leave_state(r);
+    if (r->in_state) arn_proof_undo(&r->state, f->n_trail, f->dead);
+}
+
+/* ---- closing lines ---- */
+
+static bool refers_to_proven(const replay *r, uint64_t line) {
+    for (uint32_t low = 0, high = r->n_memories; low < high;) {
+        const uint32_t middle = low + (high - low) / 2;
+        const memory *m = &r->memories[middle];
+        if (m->line == line) {
+            return m->proven && arn_proof_is_no_freer(&r->state, m->lowest, m->state);
+        }
+        if (m->line < line) low = middle + 1; else high = middle;
+    }
+    return false;
+}
+
+static int64_t step_of(const arenaut_proof_line *line) { return (int64_t)line->value; }
+
+/* No case can be where a set of pools needs more than it may have. */
+static bool limits_contradict(const replay *r) {
+    const arn_proof_case *c = &r->c;
+    for (uint32_t k = 0; k < c->problem->n_pools; k++) {
+        const uint64_t room = arn_min_u64(c->most[k], arn_proof_room(c, UINT64_C(1) << k));
+        if (c->least[k] > room) return true;
+    }
+    return false;
+}
+
+static arenaut_status close_by_load(replay *r, const arenaut_proof_line *line, bool *closed) {
+    if (r->in_state) {
+        r->why = "LOAD belongs before the first line about blocks";
+        return ARENAUT_OK;
+    }
+    return arn_proof_is_overloaded(&r->c, r->pools, step_of(line), closed);
+}
+
+static arenaut_status close_in_state(replay *r, const arenaut_proof_line *line, bool *closed) {
+    const arenaut_status st = enter_state(r);
+    if (st != ARENAUT_OK || r->why) return st;
+    *closed = r->state.dead;
+    if (line->rule == ARENAUT_PROOF_OVER) {
+        *closed = *closed || arn_proof_is_over(&r->state, step_of(line));
+    } else if (line->rule == ARENAUT_PROOF_EDGE) {
+        *closed = *closed || arn_proof_is_edge_over(&r->state, line->item);
+    } else if (line->rule == ARENAUT_PROOF_SAME) {
+        *closed = *closed || refers_to_proven(r, line->value);
+    }
+    return ARENAUT_OK;
+}
+
+static arenaut_status close_line(replay *r, const arenaut_proof_line *line) {
+    bool closed = false;
+    arenaut_status st = ARENAUT_OK;
+    if (line->rule == ARENAUT_PROOF_LOAD) {
+        st = close_by_load(r, line, &closed);
+    } else if (line->rule == ARENAUT_PROOF_DEAD && !r->in_state && limits_contradict(r)) {
+        closed = true;
+    } else {
+        st = close_in_state(r, line, &closed);
+    }
+    if (st == ARENAUT_OK && !closed && !r->why) r->why = "it does not close the case";
+    return st;
+}
+
+/* ---- looking at less ---- */
+
+static bool piece_remains(const arn_proof_case *c, const arn_proof_piece *piece,
+                          const arenaut_proof_line *line) {
+    if (piece->n_lives == 0) return false;
+    const arenaut_interval *lives = c->lives + piece->life;
+    return line->rule == ARENAUT_PROOF_FROM ? lives[piece->n_lives - 1].end > step_of(line)
+                                            : lives[0].first <= step_of(line);
+}
+
+static arenaut_status narrow_time(replay *r, const arenaut_proof_line *line) {
+    if (!push(r, line)) return no_memory(r);
+    const arenaut_status st = enter_state(r);
+    for (uint32_t k = 0; k < r->c.n_blocks && st == ARENAUT_OK && !r->why; k++) {
+        const arn_block *b = &r->c.block[k];
+        bool remains = r->state.state[k] != ARN_BLOCK_OPEN;
+        for (uint32_t i = b->piece; i < b->piece + b->n_pieces && !remains; i++) {
+            remains = piece_remains(&r->c, &r->c.piece[i], line);
+        }
+        if (!remains && !arn_proof_leave(&r->state, k)) return no_memory(r);
+    }
+    return st;
+}
+
+static arenaut_status narrow_pools(replay *r, const arenaut_proof_line *line) {
+    if (r->in_state) {
+        r->why = "POOLS belongs before the first line about blocks";
+        return ARENAUT_OK;
+    }
+    if (line->value & ~r->pools || line->value == 0) {
+        r->why = "it names pools that were not looked at";
+        return ARENAUT_OK;
+    }
+    if (!push(r, line)) return no_memory(r);
+    r->pools = line->value;
+    return ARENAUT_OK;
+}
+
+/* ---- splitting a case ---- */
+
+static bool splits_too_late(replay *r) {
+    if (r->in_state || r->pools != r->every_pool) {
+        r->why = "cases are split before pools and blocks are looked at";
+        return true;
+    }
+    arn_proof_case_close(&r->c);
+    return false;
+}
+
+static arenaut_status split_pair(replay *r, const arenaut_proof_line *line) {
+    const arenaut_problem *p = r->check->problem;
+    if (splits_too_late(r)) return ARENAUT_OK;
+    if (line->item >= p->n_buffers || arenaut_problem_same_base(p, line->item) == ARENAUT_NONE ||
+        !arenaut_problem_needs_memory(p, line->item) ||
+        !arenaut_problem_needs_memory(p, p->same_base[line->item]) ||
+        r->c.pair[line->item] != ARN_PAIR_OPEN) {
+        r->why = "the buffer has no base, or that is settled already";
+        return ARENAUT_OK;
+    }
+    if (!push(r, line)) return no_memory(r);
+    r->c.pair[line->item] = ARN_PAIR_JOINED;
+    return ARENAUT_OK;
+}
+
+/* Chooses the next of the pools that the buffer had; false: there is none left. */
+static bool next_pool(replay *r, frame *f) {
+    while (f->next < ARENAUT_MAX_POOLS && !(f->before >> f->next & 1)) f->next++;
+    if (f->next == ARENAUT_MAX_POOLS) return false;
+    r->c.pools[f->item] = UINT64_C(1) << f->next++;
+    return true;
+}
+
+static arenaut_status split_buffer(replay *r, const arenaut_proof_line *line) {
+    const arenaut_problem *p = r->check->problem;
+    if (splits_too_late(r)) return ARENAUT_OK;
+    if (line->item >= p->n_buffers || !arenaut_problem_needs_memory(p, line->item)) {
+        r->why = "there is no such buffer in any pool";
+        return ARENAUT_OK;
+    }
+    frame *f = push(r, line);
+    if (!f) return no_memory(r);
+    f->before = r->c.pools[line->item];
+    next_pool(r, f);
+    return ARENAUT_OK;
+}
+
+static arenaut_status split_arena(replay *r, const arenaut_proof_line *line) {
+    if (splits_too_late(r)) return ARENAUT_OK;
+    if (line->item >= r->check->problem->n_pools || line->value >= ARENAUT_SIZE_MAX) {
+        r->why = "there is no such pool, or no such arena";
+        return ARENAUT_OK;
+    }
+    frame *f = push(r, line);
+    if (!f) return no_memory(r);
+    f->before = r->c.most[line->item];
+    f->least = r->c.least[line->item];
+    r->c.most[line->item] = arn_min_u64(f->before, line->value);
+    return ARENAUT_OK;
+}
+
+/* ---- branches ---- */
+
+static arenaut_status remember(replay *r) {
+    const uint32_t n = r->c.n_blocks;
+    if (!arn_grow(r->check->allocator, (void **)&r->memories, &r->memory_room,
+                  (uint64_t)r->n_memories + 1, sizeof *r->memories)) {
+        return no_memory(r);
+    }
+    memory *m = &r->memories[r->n_memories];
+    m->line = r->at - 1;
+    m->proven = false;
+    m->lowest = arn_region_allocate(&r->remembered, n, sizeof *m->lowest);
+    m->state = arn_region_allocate(&r->remembered, n, sizeof *m->state);
+    if (!m->lowest || !m->state) return no_memory(r);
+    for (uint32_t k = 0; k < n; k++) {
+        m->lowest[k] = r->state.lowest[k];
+        m->state[k] = r->state.state[k];
+    }
+    r->n_memories++;
+    return ARENAUT_OK;
+}
+
+static arenaut_status begin_branch(replay *r, const arenaut_proof_line *line) {
+    const arenaut_status st = enter_state(r);
+    if (st != ARENAUT_OK || r->why) return st;
+    if (!push(r, line)) return no_memory(r);
+    r->child_next = true;
+    return line->rule == ARENAUT_PROOF_KEPT ? remember(r) : ARENAUT_OK;
+}
+
+/* The block that a line is about; ARENAUT_NONE, with the reason, if it is not open. */
+static uint32_t open_block(replay *r, uint64_t buffer) {
+    if (buffer < r->check->problem->n_buffers && r->c.piece_of[buffer] != ARENAUT_NONE) {
+        const uint32_t block = r->c.piece[r->c.piece_of[buffer]].block;
+        if (r->state.state[block] == ARN_BLOCK_OPEN) return block;
+    }
+    r->why = "the block is not one that is still to be placed";
+    return ARENAUT_NONE;
+}
+
+static bool is_chosen(const replay *r, const frame *f, uint32_t block) {
+    for (uint32_t i = f->first; i < r->n_chosen; i++) {
+        if (r->chosen[i] == block) return true;
+    }
+    return false;
+}
+
+static arenaut_status choose(replay *r, uint32_t block) {
+    if (!arn_grow(r->check->allocator, (void **)&r->chosen, &r->chosen_room,
+                  (uint64_t)r->n_chosen + 1, sizeof *r->chosen)) {
+        return no_memory(r);
+    }
+    r->chosen[r->n_chosen++] = block;
+    return ARENAUT_OK;
+}
+
+static arenaut_status leave_out_twin(replay *r, const frame *f, uint32_t block, uint64_t buffer) {
+    const uint32_t twin = open_block(r, buffer);
+    if (twin == ARENAUT_NONE) return ARENAUT_OK;
+    if (is_chosen(r, f, twin) && arn_proof_is_alike(&r->state, block, twin)) {
+        return choose(r, block);
+    }
+    r->why = "the two are not alike, or the other does not stand before it";
+    return ARENAUT_OK;
+}
+
+/* The next line of the branch on top. */
+static arenaut_status follow_child(replay *r, const arenaut_proof_line *line) {
+    frame *f = &r->frames[r->n_frames - 1];
+    if (line->rule != ARENAUT_PROOF_PLACE && line->rule != ARENAUT_PROOF_ALIKE &&
+        line->rule != ARENAUT_PROOF_REJECT) {
+        r->why = "the branch before it has not ended";
+        return ARENAUT_OK;
+    }
+    r->child_next = line->rule == ARENAUT_PROOF_ALIKE;
+    if (line->rule == ARENAUT_PROOF_REJECT) {
+        f->next = 1;
+        const bool done = arn_proof_reject(&r->state, r->chosen + f->first, r->n_chosen - f->first);
+        return done ? ARENAUT_OK : no_memory(r);
+    }
+    const uint32_t block = open_block(r, line->item);
+    if (block == ARENAUT_NONE) return ARENAUT_OK;
+    if (is_chosen(r, f, block)) {
+        r->why = "the block was placed or left out before";
+        return ARENAUT_OK;
+    }
+    if (line->rule == ARENAUT_PROOF_ALIKE) return leave_out_twin(r, f, block, line->value);
+    const arenaut_status st = choose(r, block);
+    if (st != ARENAUT_OK || r->state.dead) return st;
+    return arn_proof_place(&r->state, block) ? ARENAUT_OK : no_memory(r);
+}
+
+/* ---- what ends and what goes on ---- */
+
+static void mark_proven(replay *r, uint32_t line) {
+    for (uint32_t i = r->n_memories; i-- > 0;) {
+        if (r->memories[i].line == line) r->memories[i].proven = true;
+        if (r->memories[i].line <= line) break;
+    }
+}
+
+/* Assumes that the arena is larger than the line said. It is a multiple of its alignment. */
+static void assume_larger_arena(replay *r, const frame *f) {
+    const uint64_t value = r->certificate->line[f->line].value;
+    const uint64_t next = arn_aligned(value + 1, r->check->problem->pool[f->item].align);
+    r->c.most[f->item] = f->before;
+    r->c.least[f->item] = arn_max_u64(f->least, next);
+}
+
+/* The next part of a split case; false: that was the last one. */
+static bool next_part(replay *r, frame *f) {
+    arn_proof_case *c = &r->c;
+    const bool last = f->next > 0;
+    if (f->rule == ARENAUT_PROOF_POOL) {
+        arn_proof_case_close(c);
+        if (next_pool(r, f)) return true;
+        c->pools[f->item] = f->before;
+        return false;
+    }
+    f->next = 1;
+    if (f->rule == ARENAUT_PROOF_ARENA) {
+        if (last) c->least[f->item] = f->least; else assume_larger_arena(r, f);
+    } else {
+        arn_proof_case_close(c);
+        c->pair[f->item] = last ? ARN_PAIR_OPEN : ARN_PAIR_APART;
+    }
+    return !last;
+}
+
+/* The part of the top frame at work is proven. True: another part follows. */
+static bool goes_on(replay *r, frame *f) {
+    rewind_to(r, f);
+    switch (f->rule) {
+        case ARENAUT_PROOF_BRANCH:
+        case ARENAUT_PROOF_KEPT:
+            if (!f->next) return r->child_next = true;
+            mark_proven(r, f->line);
+            r->n_chosen = f->first;
+            return false;
+        case ARENAUT_PROOF_JOIN:
+        case ARENAUT_PROOF_POOL:
+        case ARENAUT_PROOF_ARENA: return next_part(r, f);
+        default: r->pools = f->before; return false;
+    }
+}
+
+static void end_parts(replay *r) {
+    while (r->n_frames > 0 && !goes_on(r, &r->frames[r->n_frames - 1])) r->n_frames--;
+}
+
+/* ---- all lines ---- */
+
+static arenaut_status follow_line(replay *r, const arenaut_proof_line *line) {
+    if (r->child_next) return follow_child(r, line);
+    switch (line->rule) {
+        case ARENAUT_PROOF_DEAD:
+        case ARENAUT_PROOF_LOAD:
+        case ARENAUT_PROOF_OVER:
+        case ARENAUT_PROOF_EDGE:
+        case ARENAUT_PROOF_SAME: {
+            const arenaut_status st = close_line(r, line);
+            if (st == ARENAUT_OK && !r->why) end_parts(r);
+            return st;
+        }
+        case ARENAUT_PROOF_POOLS: return narrow_pools(r, line);
+        case ARENAUT_PROOF_FROM:
+        case ARENAUT_PROOF_UNTIL: return narrow_time(r, line);
+        case ARENAUT_PROOF_BRANCH:
+        case ARENAUT_PROOF_KEPT: return begin_branch(r, line);
+        case ARENAUT_PROOF_JOIN: return split_pair(r, line);
+        case ARENAUT_PROOF_POOL: return split_buffer(r, line);
+        case ARENAUT_PROOF_ARENA: return split_arena(r, line);
+        default: r->why = "it stands outside of a branch"; return ARENAUT_OK;
+    }
+}
+
+static arenaut_status reject_line(const replay *r) {
+    const arenaut_proof_line *line = &r->certificate->line[r->at - 1];
+    const char *name = arenaut_proof_rule_name((arenaut_proof_rule)line->rule);
+    r->check->finding->rule = ARENAUT_RULE_PROOF;
+    return arn_reject(r->check->finding, r->check->err,
+                      "line %" PRIu32 " of the certificate, %s %" PRIu32 " %" PRIu64 ": %s",
+                      r->at - 1, name ? name : "(no rule)", line->item, line->value, r->why);
+}
+
+static arenaut_status reject_all(const replay *r, const char *why) {
+    r->check->finding->rule = ARENAUT_RULE_PROOF;
+    return arn_reject(r->check->finding, r->check->err, "the certificate %s", why);
+}
+
+static arenaut_status follow_lines(replay *r) {
+    const arenaut_certificate *certificate = r->certificate;
+    if (certificate->bound == 0) {
+        return certificate->n_lines ? reject_all(r, "has lines, but nothing to prove") : ARENAUT_OK;
+    }
+    do {
+        if (r->at == certificate->n_lines) return reject_all(r, "ends before its proof does");
+        const arenaut_status st = follow_line(r, &certificate->line[r->at++]);
+        if (st != ARENAUT_OK) return st;
+        if (r->why) return reject_line(r);
+    } while (r->n_frames > 0);
+    return r->at == certificate->n_lines ? ARENAUT_OK : reject_all(r, "goes on after its proof");
+}
+
+static arenaut_status replay_lines(replay *r) {
+    const uint32_t n_pools = r->check->problem->n_pools;
+    r->every_pool = n_pools >= 64 ? UINT64_MAX : (UINT64_C(1) << n_pools) - 1;
+    r->pools = r->every_pool;
+    arenaut_status st = arn_proof_case_init(&r->c, r->check, &r->slices, r->certificate->bound);
+    if (st != ARENAUT_OK) return st;
+    st = follow_lines(r);
+    leave_state(r);
+    arn_proof_case_free(&r->c);
+    arn_release(r->check->allocator, r->frames);
+    arn_release(r->check->allocator, r->chosen);
+    arn_release(r->check->allocator, r->memories);
+    return st;
+}
+
+arenaut_status arenaut_check_certificate(const arenaut_problem *problem,
+                                         const arenaut_certificate *certificate,
+                                         const arenaut_allocator *allocator,
+                                         arenaut_finding *finding, arenaut_error *err) {
+    const arn_plan_check check = {problem, NULL, allocator, finding, err};
+    replay r = {.check = &check, .certificate = certificate};
+    *finding = arn_no_finding();
+    arenaut_status st = arenaut_problem_validate(problem, err);
+    if (st != ARENAUT_OK) return st;
+    if (certificate->problem != arenaut_problem_digest(problem)) {
+        return reject_all(&r, "is about another problem");
+    }
+    st = arn_slices_make(&check, &r.slices);
+    if (st != ARENAUT_OK) return st;
+    st = replay_lines(&r);
+    arn_slices_free(&check, &r.slices);
+    return st;
+}

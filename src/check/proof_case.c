@@ -1,0 +1,634 @@
+/* proof_case: blocks, what is left of their lives, and who is in whose way. */
+#include "check/proof_case.h"
+
+#include "core/checked.h"
+#include "core/fail.h"
+#include "core/sort.h"
+
+/* Lists of rivals and of members have at most so many entries. */
+enum { MOST_ENTRIES = 1 << 24 };
+
+static const arenaut_interval *lives_of(const arn_proof_case *c, uint32_t b, uint32_t *n) {
+    *n = arenaut_problem_lifetime_count(c->problem, b);
+    return arenaut_problem_lifetimes(c->problem, b);
+}
+
+static bool lives_meet(const arenaut_interval *a, uint32_t na, const arenaut_interval *b,
+                       uint32_t nb) {
+    for (uint32_t i = 0, k = 0; i < na && k < nb;) {
+        if (a[i].first < b[k].end && b[k].first < a[i].end) return true;
+        if (a[i].end < b[k].end) i++; else k++;
+    }
+    return false;
+}
+
+bool arn_proof_alive(const arenaut_interval *lives, uint32_t n, int64_t step) {
+    for (uint32_t i = 0; i < n; i++) {
+        if (lives[i].first <= step && step < lives[i].end) return true;
+    }
+    return false;
+}
+
+/* Of a buffer and its base: what is assumed of them. */
+static bool are_pair(const arn_proof_case *c, uint32_t a, uint32_t b,
+                     arn_pair_assumption *assumed) {
+    const uint32_t heir = arenaut_problem_same_base(c->problem, a) == b   ? a
+                          : arenaut_problem_same_base(c->problem, b) == a ? b
+                                                                          : ARENAUT_NONE;
+    if (heir != ARENAUT_NONE) *assumed = (arn_pair_assumption)c->pair[heir];
+    return heir != ARENAUT_NONE;
+}
+
+bool arn_proof_excused(const arn_proof_case *c, uint32_t a, uint32_t b) {
+    arn_pair_assumption assumed;
+    if (arn_slices_kin(c->slices, a, b)) return true;
+    return are_pair(c, a, b, &assumed) && assumed != ARN_PAIR_APART;
+}
+
+static arenaut_status too_large(const arn_proof_case *c) {
+    return arn_fail(c->err, ARENAUT_TOO_LARGE, 0,
+                    "the proof looks at a pool with more than %d pairs of buffers alive together",
+                    (int)MOST_ENTRIES);
+}
+
+/* ---- what is assumed ---- */
+
+arenaut_status arn_proof_case_init(arn_proof_case *c, const arn_plan_check *check,
+                                   const arn_slices *slices, uint64_t bound) {
+    const arenaut_problem *p = check->problem;
+    const arn_proof_case empty = {.problem = p, .slices = slices, .allocator = check->allocator,
+                                  .err = check->err, .bound = bound};
+    *c = empty;
+    c->pair = arn_allocate_zeroed(c->allocator, p->n_buffers, sizeof *c->pair);
+    c->pools = arn_allocate(c->allocator, p->n_buffers, sizeof *c->pools);
+    if (!c->pair || !c->pools) {
+        arn_proof_case_free(c);
+        return arn_no_memory(c->err);
+    }
+    for (uint32_t b = 0; b < p->n_buffers; b++) c->pools[b] = arenaut_problem_pools(p, b);
+    for (uint32_t k = 0; k < p->n_pools; k++) {
+        c->least[k] = 0;
+        c->most[k] = ARENAUT_UNLIMITED;
+    }
+    return ARENAUT_OK;
+}
+
+void arn_proof_case_free(arn_proof_case *c) {
+    arn_proof_case_close(c);
+    arn_release(c->allocator, c->pair);
+    arn_release(c->allocator, c->pools);
+}
+
+/* What all pools outside of the set need at least. */
+static uint64_t least_elsewhere(const arn_proof_case *c, uint64_t pools) {
+    uint64_t sum = 0;
+    for (uint32_t k = 0; k < c->problem->n_pools; k++) {
+        if (pools >> k & 1) continue;
+        if (!arn_add(sum, c->least[k], &sum)) return ARENAUT_UNLIMITED;
+    }
+    return sum;
+}
+
+uint64_t arn_proof_room(const arn_proof_case *c, uint64_t pools) {
+    if (c->bound == ARENAUT_UNPLACED) return ARENAUT_UNLIMITED;
+    const uint64_t elsewhere = least_elsewhere(c, pools);
+    return elsewhere < c->bound ? c->bound - 1 - elsewhere : 0;
+}
+
+uint64_t arn_proof_limit(const arn_proof_case *c, uint32_t pool) {
+    const uint64_t arena =
+        arn_min_u64(c->most[pool], arn_proof_room(c, UINT64_C(1) << pool));
+    const uint64_t whole = arena == ARENAUT_UNLIMITED ? arena : arena & ~(c->problem->pool[pool].align - 1);
+    return arn_min_u64(whole, c->problem->pool[pool].capacity);
+}
+
+/* ---- blocks ---- */
+
+/* The root of a buffer's tree, and how far from it the buffer lies. Paths are shortened. */
+static uint32_t find_root(uint32_t *up, int64_t *delta, uint32_t b) {
+    uint32_t root = b;
+    int64_t sum = 0;
+    for (; up[root] != root; root = up[root]) sum += delta[root];
+    while (up[b] != root && b != root) {
+        const uint32_t next = up[b];
+        const int64_t own = delta[b];
+        up[b] = root;
+        delta[b] = sum;
+        sum -= own;
+        b = next;
+    }
+    return root;
+}
+
+bool arn_proof_blocks(const arn_proof_case *c, uint32_t *root, int64_t *delta) {
+    const arenaut_problem *p = c->problem;
+    bool possible = true;
+    for (uint32_t b = 0; b < p->n_buffers; b++) {
+        const uint32_t host = c->slices->host ? c->slices->host[b] : ARENAUT_NONE;
+        root[b] = host != ARENAUT_NONE ? host : b;
+        delta[b] = host != ARENAUT_NONE ? (int64_t)c->slices->delta[b] : 0;
+    }
+    for (uint32_t b = 0; b < p->n_buffers; b++) {
+        if (c->pair[b] != ARN_PAIR_JOINED) continue;
+        const uint32_t base = p->same_base[b];
+        const uint32_t r = find_root(root, delta, b), s = find_root(root, delta, base);
+        const int64_t from_r = r == b ? 0 : delta[b], from_s = s == base ? 0 : delta[base];
+        if (r == s) {
+            possible = possible && from_r == from_s;
+        } else {
+            root[r] = s;
+            delta[r] = from_s - from_r;
+        }
+    }
+    for (uint32_t b = 0; b < p->n_buffers; b++) find_root(root, delta, b);
+    return possible;
+}
+
+/* ---- the blocks of the pool ---- */
+
+/* Work space while a case is opened. */
+typedef struct opening {
+    arn_proof_case *c;
+    arn_region scratch;
+    uint32_t *root;
+    int64_t *delta;
+    uint64_t *common; /* per root: the pools that all have in common */
+    uint32_t *block_of_root;
+} opening;
+
+static bool find_common_pools(opening *o) {
+    const arenaut_problem *p = o->c->problem;
+    o->root = arn_region_allocate(&o->scratch, p->n_buffers, sizeof *o->root);
+    o->delta = arn_region_allocate(&o->scratch, p->n_buffers, sizeof *o->delta);
+    o->common = arn_region_allocate(&o->scratch, p->n_buffers, sizeof *o->common);
+    o->block_of_root = arn_region_allocate(&o->scratch, p->n_buffers, sizeof *o->block_of_root);
+    if (!o->root || !o->delta || !o->common || !o->block_of_root) return false;
+    if (!arn_proof_blocks(o->c, o->root, o->delta)) o->c->contradiction = true;
+    for (uint32_t b = 0; b < p->n_buffers; b++) o->common[b] = UINT64_MAX;
+    for (uint32_t b = 0; b < p->n_buffers; b++) {
+        if (!arenaut_problem_needs_memory(p, b)) continue;
+        o->common[o->root[b]] &= o->c->pools[b];
+    }
+    for (uint32_t b = 0; b < p->n_buffers; b++) {
+        if (o->common[b] == 0) o->c->contradiction = true;
+        o->block_of_root[b] = ARENAUT_NONE;
+    }
+    return true;
+}
+
+static bool in_pool(const opening *o, uint32_t b) {
+    return arenaut_problem_needs_memory(o->c->problem, b) &&
+           o->common[o->root[b]] == UINT64_C(1) << o->c->pool;
+}
+
+/* Numbers the blocks by their first buffer and counts their buffers. */
+static bool list_blocks(opening *o) {
+    arn_proof_case *c = o->c;
+    const arenaut_problem *p = c->problem;
+    c->block = arn_region_allocate(&c->region, p->n_buffers, sizeof *c->block);
+    c->piece = arn_region_allocate(&c->region, p->n_buffers, sizeof *c->piece);
+    c->piece_of = arn_region_allocate(&c->region, p->n_buffers, sizeof *c->piece_of);
+    if (!c->block || !c->piece || !c->piece_of) return false;
+    for (uint32_t b = 0; b < p->n_buffers; b++) {
+        c->piece_of[b] = ARENAUT_NONE;
+        if (!in_pool(o, b)) continue;
+        uint32_t *number = &o->block_of_root[o->root[b]];
+        if (*number == ARENAUT_NONE) {
+            const arn_block empty = {0, 0, 1, 0, 0, ARENAUT_UNPLACED};
+            *number = c->n_blocks;
+            c->block[c->n_blocks++] = empty;
+        }
+        c->block[*number].n_pieces++;
+    }
+    for (uint32_t k = 0; k < c->n_blocks; k++) {
+        c->block[k].piece = c->n_pieces;
+        c->n_pieces += c->block[k].n_pieces;
+        c->block[k].n_pieces = 0;
+    }
+    return true;
+}
+
+static void fill_blocks(opening *o) {
+    arn_proof_case *c = o->c;
+    const arenaut_problem *p = c->problem;
+    for (uint32_t b = 0; b < p->n_buffers; b++) {
+        if (!in_pool(o, b)) continue;
+        arn_block *block = &c->block[o->block_of_root[o->root[b]]];
+        c->piece_of[b] = block->piece + block->n_pieces++;
+        arn_proof_piece *piece = &c->piece[c->piece_of[b]];
+        const arn_proof_piece empty = {.buffer = b, .block = (uint32_t)(block - c->block),
+                                       .size = p->size[b]};
+        *piece = empty;
+    }
+}
+
+/* Distances from the lowest piece; where the block may be. */
+static void settle_block(opening *o, arn_block *block) {
+    arn_proof_case *c = o->c;
+    const arenaut_problem *p = c->problem;
+    int64_t lowest = INT64_MAX;
+    for (uint32_t i = 0; i < block->n_pieces; i++) {
+        const int64_t delta = o->delta[c->piece[block->piece + i].buffer];
+        if (delta < lowest) lowest = delta;
+    }
+    for (uint32_t i = 0; i < block->n_pieces; i++) {
+        arn_proof_piece *piece = &c->piece[block->piece + i];
+        const uint64_t align = arenaut_problem_align(p, piece->buffer);
+        const uint64_t fixed = arenaut_problem_fixed_offset(p, piece->buffer);
+        piece->delta = (uint64_t)(o->delta[piece->buffer] - lowest);
+        block->extent = arn_max_u64(block->extent, piece->delta + piece->size);
+        if (align > block->align) {
+            block->align = align;
+            block->residue = (0 - piece->delta) & (align - 1);
+        }
+        if (fixed == ARENAUT_UNPLACED) continue;
+        const bool apart = block->fixed != ARENAUT_UNPLACED && block->fixed != fixed - piece->delta;
+        if (fixed < piece->delta || apart) c->contradiction = true;
+        block->fixed = fixed - piece->delta;
+    }
+    for (uint32_t i = 0; i < block->n_pieces; i++) {
+        const arn_proof_piece *piece = &c->piece[block->piece + i];
+        const uint64_t mask = arenaut_problem_align(p, piece->buffer) - 1;
+        if ((block->residue + piece->delta) & mask) c->contradiction = true;
+    }
+    if (block->fixed != ARENAUT_UNPLACED && (block->fixed - block->residue) & (block->align - 1)) {
+        c->contradiction = true;
+    }
+}
+
+/* ---- lives ---- */
+
+typedef struct life_list {
+    const arenaut_allocator *allocator;
+    arenaut_interval *at;
+    uint32_t n, capacity;
+} life_list;
+
+static bool add_life(life_list *list, int64_t first, int64_t end) {
+    if (first >= end) return true;
+    if (!arn_grow(list->allocator, (void **)&list->at, &list->capacity, (uint64_t)list->n + 1,
+                  sizeof *list->at)) {
+        return false;
+    }
+    const arenaut_interval life = {first, end};
+    list->at[list->n++] = life;
+    return true;
+}
+
+/* Takes what overlaps `cover` out of the list from `start` on. */
+static bool cut_out(life_list *list, uint32_t start, arenaut_interval cover) {
+    const uint32_t n = list->n;
+    for (uint32_t i = start; i < n; i++) {
+        const arenaut_interval life = list->at[i];
+        if (life.first >= cover.end || cover.first >= life.end) continue;
+        /* What is left may be two parts; the second goes to the end, and order is made later. */
+        list->at[i].end = cover.first > life.first ? cover.first : life.first;
+        if (!add_life(list, cover.end, life.end)) return false;
+    }
+    return true;
+}
+
+static bool cut_by(const arn_proof_case *c, life_list *list, uint32_t start, uint32_t b,
+                   uint32_t by) {
+    uint32_t n_by, n_own;
+    const arenaut_interval *cover = lives_of(c, by, &n_by), *own = lives_of(c, b, &n_own);
+    if (c->piece_of[by] == ARENAUT_NONE || !lives_meet(own, n_own, cover, n_by)) return true;
+    for (uint32_t i = 0; i < n_by; i++) {
+        if (!cut_out(list, start, cover[i])) return false;
+    }
+    return true;
+}
+
+/* The rule of certificate.h for who covers whom. */
+static bool is_smaller(const arn_proof_case *c, uint32_t a, uint32_t b) {
+    const uint64_t sa = c->problem->size[a], sb = c->problem->size[b];
+    return sa != sb ? sa < sb : a > b;
+}
+
+static bool cut_by_hosts(const arn_proof_case *c, life_list *list, uint32_t start, uint32_t b) {
+    if (!c->slices->host) return true;
+    for (uint32_t host = c->slices->host[b]; host != ARENAUT_NONE; host = c->slices->host[host]) {
+        if (!cut_by(c, list, start, b, host)) return false;
+    }
+    return true;
+}
+
+/* Puts the lives in order and drops the empty ones. */
+static void tidy_lives(life_list *list, uint32_t start) {
+    uint32_t n = start;
+    for (uint32_t i = start; i < list->n; i++) {
+        const arenaut_interval life = list->at[i];
+        if (life.first >= life.end) continue;
+        uint32_t at = n++;
+        for (; at > start && list->at[at - 1].first > life.first; at--) {
+            list->at[at] = list->at[at - 1];
+        }
+        list->at[at] = life;
+    }
+    list->n = n;
+}
+
+/* The heirs of each buffer, as a list: first[b], then next[heir]. */
+static bool list_heirs(opening *o, uint32_t **first, uint32_t **next) {
+    const arenaut_problem *p = o->c->problem;
+    *first = arn_region_allocate(&o->scratch, p->n_buffers, sizeof **first);
+    *next = arn_region_allocate(&o->scratch, p->n_buffers, sizeof **next);
+    if (!*first || !*next) return false;
+    for (uint32_t b = 0; b < p->n_buffers; b++) (*first)[b] = ARENAUT_NONE;
+    for (uint32_t b = 0; b < p->n_buffers; b++) {
+        const uint32_t base = arenaut_problem_same_base(p, b);
+        if (base == ARENAUT_NONE) continue;
+        (*next)[b] = (*first)[base];
+        (*first)[base] = b;
+    }
+    return true;
+}
+
+static bool cut_by_partner(const arn_proof_case *c, life_list *list, uint32_t start, uint32_t b,
+                           uint32_t partner, uint32_t heir) {
+    if (partner == ARENAUT_NONE || c->pair[heir] == ARN_PAIR_APART) return true;
+    if (arn_slices_kin(c->slices, b, partner) || !is_smaller(c, b, partner)) return true;
+    return cut_by(c, list, start, b, partner);
+}
+
+static bool list_lives(opening *o, life_list *list) {
+    arn_proof_case *c = o->c;
+    uint32_t *first, *next;
+    if (!list_heirs(o, &first, &next)) return false;
+    for (uint32_t i = 0; i < c->n_pieces; i++) {
+        arn_proof_piece *piece = &c->piece[i];
+        const uint32_t b = piece->buffer, start = list->n;
+        uint32_t n;
+        const arenaut_interval *life = lives_of(c, b, &n);
+        bool done = true;
+        for (uint32_t k = 0; k < n && done; k++) done = add_life(list, life[k].first, life[k].end);
+        done = done && cut_by_hosts(c, list, start, b) &&
+               cut_by_partner(c, list, start, b, arenaut_problem_same_base(c->problem, b), b);
+        for (uint32_t h = first[b]; h != ARENAUT_NONE && done; h = next[h]) {
+            done = cut_by_partner(c, list, start, b, h, h);
+        }
+        if (!done) return false;
+        tidy_lives(list, start);
+        piece->life = start;
+        piece->n_lives = list->n - start;
+    }
+    c->lives = arn_region_allocate(&c->region, list->n, sizeof *c->lives);
+    for (uint32_t i = 0; c->lives && i < list->n; i++) c->lives[i] = list->at[i];
+    return c->lives != NULL;
+}
+
+static bool make_lives(opening *o) {
+    life_list list = {o->c->allocator, NULL, 0, 0};
+    const bool done = list_lives(o, &list);
+    arn_release(o->c->allocator, list.at);
+    return done;
+}
+
+/* ---- moments ---- */
+
+static bool step_before(const void *context, uint32_t a, uint32_t b) {
+    const arenaut_interval *lives = context;
+    return lives[a].first < lives[b].first;
+}
+
+static uint32_t count_lives(const arn_proof_case *c) {
+    return c->n_pieces ? c->piece[c->n_pieces - 1].life + c->piece[c->n_pieces - 1].n_lives : 0;
+}
+
+static bool list_moments(opening *o) {
+    arn_proof_case *c = o->c;
+    const uint32_t n = count_lives(c);
+    uint32_t *order = arn_region_allocate(&o->scratch, n, 2 * sizeof *order);
+    c->moment = arn_region_allocate(&c->region, n, sizeof *c->moment);
+    if (!order || !c->moment) return false;
+    for (uint32_t i = 0; i < n; i++) order[i] = i;
+    arn_sort_ids(order, n, step_before, c->lives, order + n);
+    for (uint32_t i = 0; i < n; i++) {
+        const int64_t step = c->lives[order[i]].first;
+        if (c->n_moments == 0 || c->moment[c->n_moments - 1] != step) {
+            c->moment[c->n_moments++] = step;
+        }
+    }
+    return true;
+}
+
+/* The number of moments before `step`. */
+static uint32_t moments_before(const arn_proof_case *c, int64_t step) {
+    uint32_t low = 0, high = c->n_moments;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (c->moment[middle] < step) low = middle + 1; else high = middle;
+    }
+    return low;
+}
+
+static arenaut_status list_members(arn_proof_case *c) {
+    c->member_start = arn_region_allocate(&c->region, (size_t)c->n_moments + 2,
+                                          sizeof *c->member_start);
+    if (!c->member_start) return arn_no_memory(c->err);
+    uint32_t *fill = c->member_start + 1; /* one place late while the lists are filled */
+    uint64_t total = 0;
+    for (uint32_t m = 0; m < c->n_moments + 2; m++) c->member_start[m] = 0;
+    for (uint32_t i = 0; i < count_lives(c); i++) {
+        const uint32_t first = moments_before(c, c->lives[i].first);
+        const uint32_t end = moments_before(c, c->lives[i].end);
+        total += end - first;
+        if (total > MOST_ENTRIES) return too_large(c);
+        for (uint32_t m = first; m < end; m++) fill[m + 1]++;
+    }
+    c->member = arn_region_allocate(&c->region, (size_t)total, sizeof *c->member);
+    if (!c->member) return arn_no_memory(c->err);
+    for (uint32_t m = 0; m < c->n_moments; m++) fill[m + 1] += fill[m];
+    for (uint32_t i = 0; i < c->n_pieces; i++) {
+        for (uint32_t k = 0; k < c->piece[i].n_lives; k++) {
+            const arenaut_interval life = c->lives[c->piece[i].life + k];
+            const uint32_t end = moments_before(c, life.end);
+            for (uint32_t m = moments_before(c, life.first); m < end; m++) c->member[fill[m]++] = i;
+        }
+    }
+    return ARENAUT_OK;
+}
+
+/* ---- rivals ---- */
+
+/* Pairs of pieces in each other's way, some of them several times. */
+typedef struct pair_list {
+    uint32_t *at; /* two numbers a pair */
+    uint32_t n, capacity;
+} pair_list;
+
+static bool add_pair(const arn_proof_case *c, pair_list *pairs, uint32_t a, uint32_t b) {
+    if (!arn_grow(c->allocator, (void **)&pairs->at, &pairs->capacity, (uint64_t)pairs->n + 2,
+                  sizeof *pairs->at)) {
+        return false;
+    }
+    pairs->at[pairs->n++] = a;
+    pairs->at[pairs->n++] = b;
+    return true;
+}
+
+/* Of two that meet, one comes alive while the other is. */
+static arenaut_status add_meetings(const arn_proof_case *c, uint32_t i, pair_list *pairs) {
+    const arn_proof_piece *piece = &c->piece[i];
+    for (uint32_t k = 0; k < piece->n_lives; k++) {
+        const uint32_t m = moments_before(c, c->lives[piece->life + k].first);
+        for (uint32_t s = c->member_start[m]; s < c->member_start[m + 1]; s++) {
+            const uint32_t j = c->member[s];
+            if (c->piece[j].block == piece->block) continue;
+            if (pairs->n / 2 >= MOST_ENTRIES) return too_large(c);
+            if (!add_pair(c, pairs, i, j)) return arn_no_memory(c->err);
+        }
+    }
+    return ARENAUT_OK;
+}
+
+static bool rival_edge(const arn_proof_case *c, arenaut_conflict e) {
+    const uint32_t a = c->piece_of[e.a], b = c->piece_of[e.b];
+    if (a == ARENAUT_NONE || b == ARENAUT_NONE || c->piece[a].block == c->piece[b].block) {
+        return false;
+    }
+    if (arn_proof_excused(c, e.a, e.b)) return false;
+    return !lives_meet(c->lives + c->piece[a].life, c->piece[a].n_lives,
+                       c->lives + c->piece[b].life, c->piece[b].n_lives);
+}
+
+static arenaut_status collect_rivals(const arn_proof_case *c, pair_list *pairs) {
+    for (uint32_t i = 0; i < c->n_pieces; i++) {
+        const arenaut_status st = add_meetings(c, i, pairs);
+        if (st != ARENAUT_OK) return st;
+    }
+    for (uint32_t e = 0; e < c->problem->n_conflicts; e++) {
+        const arenaut_conflict edge = c->problem->conflict[e];
+        if (!rival_edge(c, edge)) continue;
+        if (!add_pair(c, pairs, c->piece_of[edge.a], c->piece_of[edge.b])) {
+            return arn_no_memory(c->err);
+        }
+    }
+    return ARENAUT_OK;
+}
+
+static bool number_before(const void *context, uint32_t a, uint32_t b) {
+    (void)context;
+    return a < b;
+}
+
+static uint32_t drop_doubles(uint32_t *ids, uint32_t n) {
+    uint32_t kept = 0;
+    for (uint32_t k = 0; k < n; k++) {
+        if (kept == 0 || ids[kept - 1] != ids[k]) ids[kept++] = ids[k];
+    }
+    return kept;
+}
+
+/* Turns pairs into a list per piece, in order. */
+static bool list_rivals(opening *o, const pair_list *pairs) {
+    arn_proof_case *c = o->c;
+    c->rivals = arn_region_allocate(&c->region, pairs->n, sizeof *c->rivals);
+    uint32_t *work = arn_region_allocate(&o->scratch, pairs->n, sizeof *work);
+    if (!c->rivals || !work) return false;
+    for (uint32_t k = 0; k < pairs->n; k++) c->piece[pairs->at[k]].n_rivals++;
+    for (uint32_t i = 0, at = 0; i < c->n_pieces; i++) {
+        c->piece[i].rival = at;
+        at += c->piece[i].n_rivals;
+        c->piece[i].n_rivals = 0;
+    }
+    for (uint32_t k = 0; k < pairs->n; k++) {
+        arn_proof_piece *piece = &c->piece[pairs->at[k]];
+        c->rivals[piece->rival + piece->n_rivals++] = pairs->at[k ^ 1];
+    }
+    for (uint32_t i = 0; i < c->n_pieces; i++) {
+        uint32_t *ids = c->rivals + c->piece[i].rival;
+        arn_sort_ids(ids, c->piece[i].n_rivals, number_before, NULL, work);
+        c->piece[i].n_rivals = drop_doubles(ids, c->piece[i].n_rivals);
+    }
+    return true;
+}
+
+static arenaut_status make_rivals(opening *o) {
+    pair_list pairs = {NULL, 0, 0};
+    arenaut_status st = collect_rivals(o->c, &pairs);
+    if (st == ARENAUT_OK && !list_rivals(o, &pairs)) st = arn_no_memory(o->c->err);
+    arn_release(o->c->allocator, pairs.at);
+    return st;
+}
+
+/* ---- blocks that cannot be ---- */
+
+static bool has_edge(const arenaut_problem *p, uint32_t a, uint32_t b) {
+    const arenaut_conflict wanted = {a < b ? a : b, a < b ? b : a};
+    uint32_t low = 0, high = p->n_conflicts;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        const arenaut_conflict e = p->conflict[middle];
+        if (e.a < wanted.a || (e.a == wanted.a && e.b < wanted.b)) low = middle + 1;
+        else high = middle;
+    }
+    return low < p->n_conflicts && p->conflict[low].a == wanted.a && p->conflict[low].b == wanted.b;
+}
+
+/* Whether two buffers of one block share bytes that they must not. Here whole lives count:
+ * that both are covered by a third does not help them. */
+static bool tear(const arn_proof_case *c, const arn_proof_piece *x, const arn_proof_piece *y) {
+    uint32_t nx, ny;
+    if (x->delta >= y->delta + y->size || y->delta >= x->delta + x->size) return false;
+    const arenaut_interval *lx = lives_of(c, x->buffer, &nx), *ly = lives_of(c, y->buffer, &ny);
+    if (!lives_meet(lx, nx, ly, ny) && !has_edge(c->problem, x->buffer, y->buffer)) return false;
+    if (arn_slices_kin(c->slices, x->buffer, y->buffer)) return false;
+    arn_pair_assumption assumed;
+    return !are_pair(c, x->buffer, y->buffer, &assumed) || x->delta != y->delta;
+}
+
+/* A pair that is assumed to be apart may be held together by others. */
+static bool contradicts_apart(const arn_proof_case *c, const arn_proof_piece *x,
+                              const arn_proof_piece *y) {
+    arn_pair_assumption assumed;
+    return x->delta == y->delta && are_pair(c, x->buffer, y->buffer, &assumed) &&
+           assumed == ARN_PAIR_APART && !arn_slices_kin(c->slices, x->buffer, y->buffer);
+}
+
+static void find_torn_blocks(arn_proof_case *c) {
+    for (uint32_t k = 0; k < c->n_blocks && !c->contradiction; k++) {
+        const arn_proof_piece *piece = c->piece + c->block[k].piece;
+        for (uint32_t i = 0; i < c->block[k].n_pieces; i++) {
+            for (uint32_t j = 0; j < i; j++) {
+                if (tear(c, &piece[i], &piece[j]) || contradicts_apart(c, &piece[i], &piece[j])) {
+                    c->contradiction = true;
+                }
+            }
+        }
+    }
+}
+
+/* ---- all together ---- */
+
+static arenaut_status open_case(opening *o) {
+    if (!find_common_pools(o) || !list_blocks(o)) return arn_no_memory(o->c->err);
+    fill_blocks(o);
+    for (uint32_t k = 0; k < o->c->n_blocks; k++) settle_block(o, &o->c->block[k]);
+    if (!make_lives(o) || !list_moments(o)) return arn_no_memory(o->c->err);
+    find_torn_blocks(o->c);
+    const arenaut_status st = list_members(o->c);
+    return st == ARENAUT_OK ? make_rivals(o) : st;
+}
+
+arenaut_status arn_proof_case_open(arn_proof_case *c, uint32_t pool) {
+    if (c->open && c->pool == pool) return ARENAUT_OK;
+    arn_proof_case_close(c);
+    arn_region_init(&c->region, c->allocator);
+    c->open = true;
+    c->contradiction = false;
+    c->pool = pool;
+    c->n_blocks = c->n_pieces = c->n_moments = 0;
+    opening o = {.c = c};
+    arn_region_init(&o.scratch, c->allocator);
+    const arenaut_status st = open_case(&o);
+    arn_region_free(&o.scratch);
+    if (st != ARENAUT_OK) arn_proof_case_close(c);
+    return st;
+}
+
+void arn_proof_case_close(arn_proof_case *c) {
+    if (!c->open) return;
+    arn_region_free(&c->region);
+    c->open = false;
+}

@@ -1,0 +1,76 @@
+/* One case of a proof (arenaut/certificate.h): what is assumed, and what follows for the blocks
+ * of one pool. Shares no code with the planners. */
+#ifndef ARN_CHECK_PROOF_CASE_H
+#define ARN_CHECK_PROOF_CASE_H
+
+#include "check/plan_rules.h"
+#include "core/memory.h"
+
+typedef enum arn_pair_assumption { ARN_PAIR_OPEN, ARN_PAIR_JOINED, ARN_PAIR_APART } arn_pair_assumption;
+
+/* Some buffers that keep their distance. */
+typedef struct arn_block {
+    uint32_t piece, n_pieces; /* its buffers: pieces[piece ..] */
+    uint64_t align, residue;  /* its offset is residue modulo align */
+    uint64_t extent;
+    uint64_t fixed; /* ARENAUT_UNPLACED: it can move */
+} arn_block;
+
+/* A buffer of a block, with the part of its life in which nothing covers it. */
+typedef struct arn_proof_piece {
+    uint32_t buffer, block;
+    uint64_t delta, size;    /* from the start of the block */
+    uint32_t life, n_lives;  /* lives[life ..] */
+    uint32_t rival, n_rivals; /* rivals[rival ..]: pieces in its way, in order */
+} arn_proof_piece;
+
+typedef struct arn_proof_case {
+    const arenaut_problem *problem;
+    const arn_slices *slices;
+    const arenaut_allocator *allocator;
+    arenaut_error *err;
+
+    /* What is assumed. */
+    uint8_t *pair;   /* per buffer: arn_pair_assumption about it and its base */
+    uint64_t *pools; /* per buffer: where it may be */
+    uint64_t bound;  /* the total is below this; ARENAUT_UNPLACED: it need not be */
+    uint64_t least[ARENAUT_MAX_POOLS], most[ARENAUT_MAX_POOLS]; /* of each arena */
+
+    /* What follows for the buffers that can only be in `pool`; made by arn_proof_case_open. */
+    arn_region region;
+    bool open, contradiction;
+    uint32_t pool;
+    uint32_t n_blocks, n_pieces, n_moments;
+    arn_block *block;
+    arn_proof_piece *piece;  /* by block */
+    arenaut_interval *lives;
+    uint32_t *rivals;
+    uint32_t *piece_of;      /* per buffer; ARENAUT_NONE */
+    int64_t *moment;         /* the steps at which a piece comes alive, in order */
+    uint32_t *member_start, *member; /* per moment: the pieces alive */
+} arn_proof_case;
+
+arenaut_status arn_proof_case_init(arn_proof_case *c, const arn_plan_check *check,
+                                   const arn_slices *slices, uint64_t bound);
+void arn_proof_case_free(arn_proof_case *c);
+
+/* Works out what follows for one pool. TOO_LARGE where that would take too much memory. */
+arenaut_status arn_proof_case_open(arn_proof_case *c, uint32_t pool);
+void arn_proof_case_close(arn_proof_case *c);
+
+/* Where each buffer's block may be: the pools that all its buffers have in common. Writes
+ * `root`, which is the same for all of a block, and `delta`, relative to the root; both per
+ * buffer. False if joined buffers cannot be where they should. */
+bool arn_proof_blocks(const arn_proof_case *c, uint32_t *root, int64_t *delta);
+
+/* How large the arenas of a set of pools may be together, and how far up the buffers of one may
+ * reach; ARENAUT_UNLIMITED. */
+uint64_t arn_proof_room(const arn_proof_case *c, uint64_t pools);
+uint64_t arn_proof_limit(const arn_proof_case *c, uint32_t pool);
+
+/* Whether two buffers may share bytes by a relation, as far as is assumed. */
+bool arn_proof_excused(const arn_proof_case *c, uint32_t a, uint32_t b);
+
+bool arn_proof_alive(const arenaut_interval *lives, uint32_t n, int64_t step);
+
+#endif
