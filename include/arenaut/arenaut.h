@@ -3,6 +3,7 @@
 #define ARENAUT_H
 
 #include <arenaut/allocator.h>
+#include <arenaut/certificate.h>
 #include <arenaut/check.h>
 #include <arenaut/error.h>
 #include <arenaut/format.h>
