@@ -355,11 +355,14 @@ exit_code replay_plan(const tool_job *job, const arenaut_program *program,
         pool[t] = placed ? plan->pool[buffer] : ARENAUT_NONE;
         offset[t] = placed ? plan->offset[buffer] + lowering->offset[t] : 0;
     }
+    pool_names names;
+    name_pools(job, program, lowering, plan, &names);
     const arenaut_placement placement = {n, plan->n_pools, pool, offset, plan->arena};
     const arenaut_replay_options options = {
         .only_method = ARENAUT_NONE,
         .keep_inputs = job->options->preserve_inputs || job->target->keep_inputs,
-        .exclude_io = job->options->no_alloc_io};
+        .exclude_io = job->options->no_alloc_io,
+        .pool_names = names.names};
     arenaut_error err = {0};
     const arenaut_status st =
         arenaut_check_replay(program, &placement, &options, NULL, finding, &err);

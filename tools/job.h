@@ -26,6 +26,7 @@ typedef struct memory_list {
     size_t n;
     bool sized; /* `planned` is known, and the sums are those of the file */
     uint64_t now, planned, bound; /* in sum; what methods share counts once */
+    uint64_t behind; /* of `planned`: what no buffer needs, such as room that a delegate reads */
 } memory_list;
 
 typedef struct tool_job {

@@ -1,6 +1,7 @@
 #include "memories.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,6 +68,27 @@ static uint64_t sum_memories(const arenaut_program *program, const arenaut_lower
     return sum;
 }
 
+void name_pools(const tool_job *job, const arenaut_program *program,
+                const arenaut_lowering *lowering, const arenaut_plan *plan, pool_names *names) {
+    const arenaut_problem *problem = lowering->problem;
+    const bool users = job->options->pool.n && lowering == job->lowering;
+    memset(names, 0, sizeof *names);
+    for (uint32_t k = 0; users && k < problem->n_pools; k++) names->names[k] = problem->pool[k].name;
+    if (users || !states_memories(program)) return;
+    uint32_t *first = index_memories(program);
+    uint32_t *pools = pools_of_memories(program, first, lowering, plan);
+    for (uint32_t m = 0; m < program->n_methods; m++) {
+        for (uint32_t k = 0; k < program->methods[m].n_given_pools; k++) {
+            const uint32_t pool = pools[first[m] + k];
+            if (pool == ARENAUT_NONE) continue;
+            snprintf(names->text[pool], sizeof names->text[pool], "memory %" PRIu32, k + 1);
+            names->names[pool] = names->text[pool];
+        }
+    }
+    free(pools);
+    free(first);
+}
+
 void set_given_arenas(const tool_job *job, const arenaut_lowering *lowering, arenaut_plan *plan) {
     plan->total = sum_memories(job->document.program, lowering, plan, plan->arena);
 }
@@ -110,15 +132,29 @@ void list_memories(tool_job *job) {
     job->memories.now = sum_memories(program, job->today.lowering, job->today.plan, NULL);
 }
 
-/* The runtime may want more than the plan says, such as room behind it that a delegate reads;
- * bound and baseline are told with as much on top. */
+/* What a memory has beyond the pool that it is, whatever the plan, raises the bound as well. */
+static uint64_t raised(uint64_t bound, uint64_t pool, uint64_t memory) {
+    const uint64_t extra = memory > pool ? memory - pool : 0;
+    return bound + extra < memory ? bound + extra : memory;
+}
+
+/* From here on the plan's arenas are what the file makes its runtime allocate, like those of
+ * today's: with the room behind them that a delegate may read. Every figure that people or
+ * programs are told is then of one kind. */
 static void settle_sums(tool_job *job, const arenaut_program *written) {
     memory_list *list = &job->memories;
-    list->planned = sum_memories(written, job->lowering, job->plan, NULL);
-    const uint64_t extra = list->planned > job->plan->total ? list->planned - job->plan->total : 0;
-    list->bound = job->plan->total_bound + extra;
-    if (list->bound > list->planned) list->bound = list->planned;
-    if (job->today.plan) job->today.plan->total = list->now > extra ? list->now - extra : 0;
+    arenaut_plan *plan = job->plan;
+    uint64_t arena[ARENAUT_MAX_POOLS];
+    list->planned = sum_memories(written, job->lowering, plan, arena);
+    list->bound = raised(plan->total_bound, plan->total, list->planned);
+    list->behind = list->planned > plan->total ? list->planned - plan->total : 0;
+    for (uint32_t k = 0; k < plan->n_pools; k++) {
+        plan->lower_bound[k] = raised(plan->lower_bound[k], plan->arena[k], arena[k]);
+        plan->arena[k] = arena[k];
+    }
+    plan->total = list->planned;
+    plan->total_bound = list->bound;
+    job->result.behind = list->behind;
 }
 
 static exit_code size_written(tool_job *job, const arenaut_text *bytes) {

@@ -12,6 +12,15 @@ bool states_memories(const arenaut_program *program);
 /* Lists today's memories in job->memories. */
 void list_memories(tool_job *job);
 
+/* What people call each pool of the plan: "memory 1" as the file counts them, where a pool is
+ * one of its memories, the name that the user gave it, or none. */
+typedef struct pool_names {
+    const char *names[ARENAUT_MAX_POOLS];
+    char text[ARENAUT_MAX_POOLS][16];
+} pool_names;
+void name_pools(const tool_job *job, const arenaut_program *program,
+                const arenaut_lowering *lowering, const arenaut_plan *plan, pool_names *names);
+
 /* Replaces what `plan`, made of the places in the file, needs by what the file states: that
  * is what its runtime allocates, and what nothing may reach beyond. */
 void set_given_arenas(const tool_job *job, const arenaut_lowering *lowering, arenaut_plan *plan);

@@ -40,8 +40,11 @@ typedef struct arenaut_result {
     const arenaut_plan *plan;         /* NULL before planning */
     const arenaut_plan *baseline;     /* what the runtime does today; NULL if unknown */
     arenaut_scratch_knowledge scratch;
-    const arenaut_memory *memories; /* NULL: the file states none, or it is not known */
+    const arenaut_memory *memories; /* NULL: the file states none, or it is not known. Else the
+                                     * arenas of plan and baseline are these */
     size_t n_memories;
+    uint64_t behind; /* of the plan's arenas, bytes that no buffer needs: the file's runtime wants
+                      * them behind the buffers */
     double seconds; /* spent planning, as measured by the caller; < 0: not measured */
 } arenaut_result;
 

@@ -6,7 +6,7 @@
 #include "check/replay.h"
 #include "core/checked.h"
 
-enum { WHERE = 120 };
+enum { WHERE = 120, POOL = 48 };
 
 /* "op 3 'ADD' of method 'main'", or the method alone. */
 static const char *where(const arn_replay *r, char text[WHERE]) {
@@ -21,6 +21,16 @@ static const char *where(const arn_replay *r, char text[WHERE]) {
                  r->op - r->program->methods[r->method].first_op, name ? name : "op",
                  method ? method : unnamed);
     }
+    return text;
+}
+
+/* "memory 1", or whatever the caller calls it; else "pool 0". */
+static const char *pool_label(const arn_replay *r, uint32_t pool, char text[POOL]) {
+    const char *const *names = r->options.pool_names;
+    if (names && pool < r->n_pools && names[pool])
+        snprintf(text, POOL, "%.40s", names[pool]);
+    else
+        snprintf(text, POOL, "pool %" PRIu32, pool);
     return text;
 }
 
@@ -49,7 +59,7 @@ static arenaut_status reject_broken(arn_replay *r, uint32_t tensor) {
     const arn_places *p = &r->places;
     const uint32_t owner = p->owner[tensor];
     const uint64_t bytes = r->program->tensors[tensor].bytes;
-    char at[WHERE], names[2][24];
+    char at[WHERE], names[2][24], pool[POOL];
     const char *name = arenaut_program_tensor_name(r->program, tensor, names[0]);
     const arenaut_rule rule = (arenaut_rule)p->place[tensor].broken;
     fill_in(r, rule, tensor, ARENAUT_NONE, ARENAUT_NONE);
@@ -66,15 +76,16 @@ static arenaut_status reject_broken(arn_replay *r, uint32_t tensor) {
     if (rule == ARENAUT_RULE_OUTSIDE) {
         return arn_reject(r->finding, r->err,
                           "%s uses '%.60s' of %" PRIu64 " bytes at offset %" PRIu64
-                          ", which is not inside the arena of pool %" PRIu32,
-                          where(r, at), name, bytes, r->finding->first, p->base_pool[owner]);
+                          ", which is not inside the arena of %s",
+                          where(r, at), name, bytes, r->finding->first,
+                          pool_label(r, p->base_pool[owner], pool));
     }
     r->finding->b = owner;
     return arn_reject(r->finding, r->err,
                       "%s uses '%.60s', which is placed apart from the memory that it shares with "
-                      "'%.60s': its bytes are at offset %" PRIu64 " of pool %" PRIu32,
+                      "'%.60s': its bytes are at offset %" PRIu64 " of %s",
                       where(r, at), name, arenaut_program_tensor_name(r->program, owner, names[1]),
-                      r->finding->first, p->base_pool[owner]);
+                      r->finding->first, pool_label(r, p->base_pool[owner], pool));
 }
 
 arenaut_status arn_touch(arn_replay *r, uint32_t tensor, bool *skip) {
@@ -113,7 +124,7 @@ static arenaut_status reject_read(arn_replay *r, uint32_t tensor, uint32_t root,
                                   uint32_t cell) {
     const uint32_t owner = r->places.owner[root];
     const bool state = r->places.state[owner];
-    char at[WHERE], labelled[WHERE], names[2][24];
+    char at[WHERE], labelled[WHERE], names[2][24], pool[POOL];
     const char *name = label(r, tensor, root, labelled);
     const char *how = r->op == ARENAUT_NONE ? "at the end needs" : "reads";
     if (holder < ARN_OWNER_LIMIT || holder == ARN_VARIES) {
@@ -123,9 +134,9 @@ static arenaut_status reject_read(arn_replay *r, uint32_t tensor, uint32_t root,
         r->finding->a = tensor;
         return arn_reject(
             r->finding, r->err,
-            "%s %s %s, but bytes [%" PRIu64 ", %" PRIu64 ") of pool %" PRIu32
-            " hold %s'%.60s'%s",
-            where(r, at), how, name, r->finding->first, r->finding->end, r->finding->pool,
+            "%s %s %s, but bytes [%" PRIu64 ", %" PRIu64 ") of %s hold %s'%.60s'%s",
+            where(r, at), how, name, r->finding->first, r->finding->end,
+            pool_label(r, r->finding->pool, pool),
             holder == ARN_VARIES ? "on one way through the program " : "",
             other == ARENAUT_NONE ? "nothing"
                                   : arenaut_program_tensor_name(r->program, other, names[1]),
@@ -136,23 +147,23 @@ static arenaut_status reject_read(arn_replay *r, uint32_t tensor, uint32_t root,
     r->finding->a = tensor;
     return arn_reject(
         r->finding, r->err,
-        "%s %s %s, but nobody has written its bytes [%" PRIu64 ", %" PRIu64
-        ") of pool %" PRIu32 "%s%.60s",
-        where(r, at), how, name, r->finding->first, r->finding->end, r->finding->pool,
+        "%s %s %s, but nobody has written its bytes [%" PRIu64 ", %" PRIu64 ") of %s%s%.60s",
+        where(r, at), how, name, r->finding->first, r->finding->end,
+        pool_label(r, r->finding->pool, pool),
         stale == ARENAUT_NONE ? "" : " since an earlier call left ",
         stale == ARENAUT_NONE ? "" : arenaut_program_tensor_name(r->program, stale, names[1]));
 }
 
 arenaut_status arn_reject_arguments(arn_replay *r, uint32_t tensor, uint32_t cell) {
     const uint32_t other = arn_shadow_owner(&r->shadow, cell);
-    char at[WHERE], names[2][24];
+    char at[WHERE], names[2][24], pool[POOL];
     fill_in(r, ARENAUT_RULE_ARGUMENTS, tensor, other, cell);
     return arn_reject(r->finding, r->err,
                       "%s: its arguments '%.60s' and '%.60s' share bytes [%" PRIu64 ", %" PRIu64
-                      ") of pool %" PRIu32 ", which nothing allows",
+                      ") of %s, which nothing allows",
                       where(r, at), arenaut_program_tensor_name(r->program, tensor, names[0]),
                       arenaut_program_tensor_name(r->program, other, names[1]), r->finding->first,
-                      r->finding->end, r->finding->pool);
+                      r->finding->end, pool_label(r, r->finding->pool, pool));
 }
 
 /* The first cell of the tensor's memory that does not hold its bytes. */

@@ -11,16 +11,16 @@
 
 static arenaut_status run_method(arn_replay *r, uint32_t method, uint32_t depth);
 
-/* The argument at position i of a call: the op's input, or, for what a loop carries from
- * turn to turn, the output that holds it once the loop has begun. */
-static uint32_t argument_at(const arenaut_op *op, uint32_t i, bool carried) {
-    if (carried && i < op->n_outputs && op->outputs[i] != ARENAUT_NONE) return op->outputs[i];
+/* The argument at position i of a call: the op's input, or, for the first `carried`, which a
+ * loop carries from turn to turn, the output that holds it once the loop has begun. */
+static uint32_t argument_at(const arenaut_op *op, uint32_t i, uint32_t carried) {
+    if (i < carried && i < op->n_outputs && op->outputs[i] != ARENAUT_NONE) return op->outputs[i];
     return i < op->n_inputs ? op->inputs[i] : ARENAUT_NONE;
 }
 
 /* Copies the arguments from position `skip` on into the callee's inputs, and runs it. */
 static arenaut_status run_callee(arn_replay *r, const arenaut_op *op, uint32_t callee,
-                                 uint32_t skip, bool carried, uint32_t depth) {
+                                 uint32_t skip, uint32_t carried, uint32_t depth) {
     const arenaut_method *method = &r->program->methods[callee];
     const uint32_t caller = r->method, at = r->op;
     arenaut_status status = ARENAUT_OK;
@@ -46,7 +46,7 @@ static arenaut_status copy_results(arn_replay *r, const arenaut_op *op, uint32_t
 }
 
 static arenaut_status run_call(arn_replay *r, const arenaut_op *op, uint32_t depth) {
-    const arenaut_status status = run_callee(r, op, op->calls[0], 0, false, depth);
+    const arenaut_status status = run_callee(r, op, op->calls[0], 0, 0, depth);
     return status == ARENAUT_OK ? copy_results(r, op, op->calls[0]) : status;
 }
 
@@ -56,7 +56,7 @@ static arenaut_status run_if(arn_replay *r, const arenaut_op *op, uint32_t depth
     if (!arn_state_save(r, &other)) return arn_no_memory(r->err);
     arenaut_status status = ARENAUT_OK;
     for (int side = 0; side < 2 && status == ARENAUT_OK; side++) {
-        status = run_callee(r, op, op->calls[side], 1, false, depth);
+        status = run_callee(r, op, op->calls[side], 1, 0, depth);
         if (status == ARENAUT_OK) status = copy_results(r, op, op->calls[side]);
         if (side == 0) arn_state_swap(r, &other);
     }
@@ -71,24 +71,30 @@ static arenaut_status run_if(arn_replay *r, const arenaut_op *op, uint32_t depth
 static arenaut_status run_turn(arn_replay *r, const arenaut_op *op, const arn_state *left,
                                uint32_t depth) {
     const arenaut_method *condition = &r->program->methods[op->calls[0]];
-    arenaut_status status = run_callee(r, op, op->calls[0], 0, true, depth);
+    arenaut_status status = run_callee(r, op, op->calls[0], 0, op->n_outputs, depth);
     for (uint32_t i = 0; i < condition->n_outputs && status == ARENAUT_OK; i++) {
         status = arn_read(r, condition->outputs[i]);
     }
     if (status != ARENAUT_OK) return status;
     const arn_state live = arn_state_live(r);
     arn_state_copy(r, left, &live);
-    status = run_callee(r, op, op->calls[1], 0, true, depth);
+    status = run_callee(r, op, op->calls[1], 0, op->n_outputs, depth);
     return status == ARENAUT_OK ? copy_results(r, op, op->calls[1]) : status;
 }
 
-/* What the loop carries lives in the op's outputs from before the first turn on. */
-static arenaut_status run_while(arn_replay *r, const arenaut_op *op, uint32_t depth) {
+/* What a loop carries, its first `n` arguments, lives in the op's outputs from before the
+ * first turn on. */
+static arenaut_status begin_carrying(arn_replay *r, const arenaut_op *op, uint32_t n) {
     arenaut_status status = ARENAUT_OK;
-    for (uint32_t i = 0; i < op->n_inputs && i < op->n_outputs && status == ARENAUT_OK; i++) {
+    for (uint32_t i = 0; i < op->n_inputs && i < n && status == ARENAUT_OK; i++) {
         if (op->inputs[i] == ARENAUT_NONE || op->outputs[i] == ARENAUT_NONE) continue;
         status = arn_copy(r, op->inputs[i], op->outputs[i]);
     }
+    return status;
+}
+
+static arenaut_status run_while(arn_replay *r, const arenaut_op *op, uint32_t depth) {
+    arenaut_status status = begin_carrying(r, op, op->n_outputs);
     if (status != ARENAUT_OK) return status;
     arn_state head = {NULL, NULL}, left = {NULL, NULL};
     if (!arn_state_save(r, &head) || !arn_state_save(r, &left)) status = arn_no_memory(r->err);
@@ -105,12 +111,56 @@ static arenaut_status run_while(arn_replay *r, const arenaut_op *op, uint32_t de
     return status;
 }
 
+/* The runtime itself counts turns and collects results: it fills those inputs of the loop's
+ * method for which nothing was handed over, and results that are not carried are there even
+ * if there is no turn. Whether to go on is a result of the method's beyond the op's. */
+static arenaut_status run_loop_turn(arn_replay *r, const arenaut_op *op, uint32_t depth) {
+    const arenaut_method *body = &r->program->methods[op->calls[0]];
+    arenaut_status status = ARENAUT_OK;
+    r->version++;
+    for (uint32_t i = 0; i < body->n_inputs && status == ARENAUT_OK; i++) {
+        const bool handed_over = i < op->n_inputs && op->inputs[i] != ARENAUT_NONE;
+        if (!handed_over) status = arn_write_apart(r, body->inputs[i]);
+    }
+    if (status == ARENAUT_OK) status = run_callee(r, op, op->calls[0], 0, op->target, depth);
+    if (status == ARENAUT_OK) status = copy_results(r, op, op->calls[0]);
+    for (uint32_t i = op->n_outputs; i < body->n_outputs && status == ARENAUT_OK; i++) {
+        status = arn_read(r, body->outputs[i]);
+    }
+    return status;
+}
+
+/* It may be left before any turn, so the state at its head is the state behind it. */
+static arenaut_status run_loop(arn_replay *r, const arenaut_op *op, uint32_t depth) {
+    const uint32_t carried = op->target < op->n_outputs ? op->target : op->n_outputs;
+    arenaut_status status = begin_carrying(r, op, carried);
+    r->version++;
+    for (uint32_t i = carried; i < op->n_outputs && status == ARENAUT_OK; i++) {
+        if (op->outputs[i] != ARENAUT_NONE) status = arn_write_apart(r, op->outputs[i]);
+    }
+    if (status != ARENAUT_OK) return status;
+    arn_state head;
+    if (!arn_state_save(r, &head)) return arn_no_memory(r->err);
+    bool changed = true;
+    while (status == ARENAUT_OK && changed) {
+        status = run_loop_turn(r, op, depth);
+        if (status != ARENAUT_OK) break;
+        const arn_state live = arn_state_live(r);
+        changed = arn_state_meet(r, &head, &live);
+        arn_state_copy(r, &live, &head);
+    }
+    arn_state_release(r, &head);
+    return status;
+}
+
 static arenaut_status run_control(arn_replay *r, const arenaut_op *op, uint32_t depth) {
     switch (op->kind) {
         case ARENAUT_OP_IF:
             return run_if(r, op, depth);
         case ARENAUT_OP_WHILE:
             return run_while(r, op, depth);
+        case ARENAUT_OP_LOOP:
+            return run_loop(r, op, depth);
         /* In a loop it is run each turn, which disturbs no less than the one time it is. */
         case ARENAUT_OP_CALL_ONCE:
             return r->first_call ? run_call(r, op, depth) : ARENAUT_OK;
@@ -295,6 +345,7 @@ arenaut_status arenaut_check_replay(const arenaut_program *program,
     const arenaut_replay_options usual = {.only_method = ARENAUT_NONE};
     arn_replay r = {.program = program,
                     .options = options ? *options : usual,
+                    .n_pools = placement->n_pools,
                     .allocator = allocator,
                     .finding = finding,
                     .err = err};

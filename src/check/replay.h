@@ -22,6 +22,7 @@ enum {
 typedef struct arn_replay {
     const arenaut_program *program;
     arenaut_replay_options options;
+    uint32_t n_pools;
     const arenaut_allocator *allocator;
     arenaut_finding *finding;
     arenaut_error *err;

@@ -5,6 +5,7 @@
 
 #include <arenaut/version.h>
 
+#include "core/checked.h"
 #include "core/memory.h"
 #include "formats/problem_json.h"
 #include "ir/store.h"
@@ -86,6 +87,19 @@ static void read_witness(arn_json_reader *r, uint32_t object, arenaut_plan *plan
     }
 }
 
+/* Arenas of a model whose file states its memories are those memories, which may be larger
+ * than the plan itself: that one is measured by its buffers. */
+static void measure(arn_json_reader *r, arenaut_document *out) {
+    arenaut_plan *plan = out->plan;
+    if (!arn_json_fine(r) || plan->quality == ARENAUT_INFEASIBLE) return;
+    const arenaut_status st = arenaut_plan_measure(plan, out->problem, r->err);
+    if (st != ARENAUT_OK) r->status = st;
+    for (uint32_t k = 0; k < plan->n_pools; k++) {
+        plan->lower_bound[k] = arn_min_u64(plan->lower_bound[k], plan->arena[k]);
+    }
+    plan->total_bound = arn_min_u64(plan->total_bound, plan->total);
+}
+
 static void read_parts(arn_json_reader *r, arenaut_document *out) {
     uint32_t v[R_KEYS],
         input[I_KEYS] = {ARN_JSON_NONE, ARN_JSON_NONE, ARN_JSON_NONE, ARN_JSON_NONE};
@@ -100,6 +114,7 @@ static void read_parts(arn_json_reader *r, arenaut_document *out) {
     arn_problem_json_read_parts(r, &parts, &out->problem, &out->plan);
     if (!arn_json_fine(r)) return;
     read_result(r, v[R_RESULT], out->plan);
+    if (v[R_MEMORIES] != ARN_JSON_NONE) measure(r, out);
     if (v[R_WITNESS] != ARN_JSON_NONE && arn_json_fine(r)) {
         read_witness(r, v[R_WITNESS], out->plan);
     }

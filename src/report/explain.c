@@ -35,9 +35,13 @@ static void put_summary(explain *e) {
         arn_putf(&e->out, ", step %" PRId64 " of %" PRIu32, e->peak.step, r->lowering->n_steps);
     arn_puts(&e->out, "\n");
     if (r->plan) {
-        const uint64_t waste = r->plan->total > e->needed ? r->plan->total - e->needed : 0;
+        const uint64_t used = e->needed + r->behind;
+        const uint64_t waste = r->plan->total > used ? r->plan->total - used : 0;
         arn_putf(&e->out, "%sarena%s  %s bytes: ", bold(e), plain(e),
                  arn_commas(r->plan->total).text);
+        if (r->behind) {
+            arn_putf(&e->out, "%s of them behind the buffers, for the runtime; ", arn_commas(r->behind).text);
+        }
         if (waste == 0)
             arn_puts(&e->out, "no waste, the peak itself\n");
         else
