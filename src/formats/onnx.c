@@ -1,0 +1,43 @@
+/* ONNX models. The format can hold no plan: ONNX Runtime plans when it loads a model. What is
+ * planned is written as JSON, CSV or a C header. The parts lie in onnx/. */
+#include "core/protobuf.h"
+#include "formats/onnx/onnx.h"
+#include "formats/onnx/schema.h"
+
+/* Nothing marks these files, so the outermost fields must be those of a model: none unknown,
+ * the version of the format among them, and a graph, which may be cut off. */
+static bool recognise(const uint8_t *data, size_t size) {
+    static const uint8_t types[] = {
+        /* by number; 7: there is no such field */
+        7, ARN_PB_VARINT, ARN_PB_BYTES, ARN_PB_BYTES, ARN_PB_BYTES, ARN_PB_VARINT, ARN_PB_BYTES,
+        ARN_PB_BYTES, ARN_PB_BYTES, 7, 7, 7, 7, 7, ARN_PB_BYTES, 7, 7, 7, 7, 7, ARN_PB_BYTES, 7, 7,
+        7, 7, ARN_PB_BYTES, ARN_PB_BYTES,
+    };
+    enum { FEW = 4096 }; /* fields to look at: most are functions */
+    arn_pb message = arn_pb_open(data, (arn_pb_bytes){0, size});
+    arn_pb_field field = {.number = 0};
+    bool version = false, graph = false;
+    for (unsigned i = 0; i < FEW && arn_pb_next(&message, &field); i++) {
+        if (field.number >= sizeof types || types[field.number] != field.type) return false;
+        version = version || field.number == MODEL_IR_VERSION;
+        graph = graph || field.number == MODEL_GRAPH;
+    }
+    /* A graph that goes past the end shows only in its tag. */
+    return version && (graph || (message.wrong && field.number == MODEL_GRAPH));
+}
+
+static arenaut_status read_document(const uint8_t *data, size_t size,
+                                    const arenaut_read_options *options,
+                                    const arenaut_allocator *allocator, arenaut_document *out,
+                                    arenaut_error *err) {
+    return arn_onnx_read(data, size, options, allocator, &out->program, err);
+}
+
+extern const arenaut_format arn_format_onnx;
+const arenaut_format arn_format_onnx = {
+    .name = "onnx",
+    .summary = "ONNX model; its plan is written as JSON, CSV or a C header",
+    .extensions = ".onnx",
+    .recognise = recognise,
+    .read = read_document,
+};

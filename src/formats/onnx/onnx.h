@@ -1,0 +1,11 @@
+/* What the ONNX format offers to its row in the table. */
+#ifndef ARN_FORMATS_ONNX_ONNX_H
+#define ARN_FORMATS_ONNX_ONNX_H
+
+#include <arenaut/format.h>
+
+arenaut_status arn_onnx_read(const uint8_t *data, size_t size, const arenaut_read_options *options,
+                             const arenaut_allocator *allocator, arenaut_program **out,
+                             arenaut_error *err);
+
+#endif
