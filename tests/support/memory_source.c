@@ -1,0 +1,39 @@
+#include "support/memory_source.h"
+
+#include <stdlib.h>
+
+#include "support/test.h"
+
+static void *take(void *context, size_t size, size_t align) {
+    memory_source *memory = context;
+    assert_true(size > 0);
+    assert_true(align && (align & (align - 1)) == 0);
+    memory->calls++;
+    if (memory->left == 0) {
+        memory->blown = true;
+        memory->left = SIZE_MAX;
+        return NULL;
+    }
+    if (memory->left != SIZE_MAX) memory->left--;
+    void *block = aligned_alloc(align, (size + align - 1) / align * align);
+    assert_non_null(block);
+    memset(block, 0xA5, size);
+    memory->live++;
+    memory->bytes += size;
+    return block;
+}
+
+static void give(void *context, void *block, size_t size) {
+    memory_source *memory = context;
+    assert_non_null(block);
+    assert_true(memory->live > 0 && memory->bytes >= size); /* what was taken, and its size */
+    memory->calls++;
+    memory->live--;
+    memory->bytes -= size;
+    free(block);
+}
+
+arenaut_source counting_source(memory_source *memory) {
+    const arenaut_source source = {take, give, memory};
+    return source;
+}

@@ -1,0 +1,395 @@
+/* Values of graphs: kinds, lifetimes, storage groups. The cases are those of Static Runtime's
+ * ManagedTensorRanges and AssignStorageToManagedTensors, in our own words. */
+#include "support/test.h"
+
+#include <stdlib.h>
+
+#include <arenaut/runtime_graph.h>
+
+#include "support/faults.h"
+#include "support/memory_source.h"
+
+enum { MAX_VALUES = 16, MAX_NODES = 12, MAX_ARGUMENTS = 4 };
+
+typedef struct drawing {
+    arenaut_graph graph;
+    arenaut_node node[MAX_NODES];
+    uint32_t argument[MAX_NODES][2][MAX_ARGUMENTS];
+    uint8_t type[MAX_VALUES];
+    uint32_t output[MAX_ARGUMENTS];
+} drawing;
+
+enum { END = ARENAUT_NO_VALUE - 1 }; /* of a list of values */
+
+static void draw(drawing *d, uint32_t n_values) {
+    memset(d, 0, sizeof *d);
+    for (uint32_t v = 0; v < MAX_VALUES; v++) d->type[v] = ARENAUT_TYPE_TENSOR;
+    d->graph = (arenaut_graph){.node = d->node, .type = d->type, .n_values = n_values,
+                               .outputs = d->output};
+}
+
+static uint32_t count_values(const uint32_t *list, uint32_t *to) {
+    uint32_t n = 0;
+    for (; list[n] != END; n++) to[n] = list[n];
+    return n;
+}
+
+/* add(&d, KIND, LIST(inputs), LIST(outputs)) */
+#define LIST(...) ((const uint32_t[]){__VA_ARGS__, END})
+#define EMPTY ((const uint32_t[]){END})
+static void add(drawing *d, arenaut_node_kind kind, const uint32_t *inputs,
+                const uint32_t *outputs) {
+    const uint32_t k = d->graph.n_nodes++;
+    d->node[k] = (arenaut_node){(uint8_t)kind, count_values(inputs, d->argument[k][0]),
+                                count_values(outputs, d->argument[k][1]), d->argument[k][0],
+                                d->argument[k][1]};
+}
+#define OP ARENAUT_NODE_OUT_VARIANT
+
+static void give_back(drawing *d, arenaut_value_type result, const uint32_t *outputs) {
+    d->graph.result = (uint8_t)result;
+    d->graph.n_outputs = count_values(outputs, d->output);
+}
+
+static void analyse(const drawing *d, const arenaut_iteration_options *options,
+                    arenaut_value *value) {
+    arenaut_fault fault;
+    assert_fine(arenaut_graph_values(&d->graph, options, value, &fault));
+}
+
+/* The managed values whose last step is `node`, as bits. */
+static uint32_t freed_after(const arenaut_value *value, uint32_t n, uint32_t node) {
+    uint32_t bits = 0;
+    for (uint32_t v = 0; v < n; v++) {
+        if (value[v].kind == ARENAUT_VALUE_MANAGED && value[v].last == node) bits |= 1u << v;
+    }
+    return bits;
+}
+
+/* x ─► y ─► z ─► out, y = x·x, z = y·x, out = z·z */
+static void a_value_is_freed_after_its_last_reader(void **state) {
+    (void)state;
+    enum { X, Y, Z, OUT, N };
+    drawing d;
+    arenaut_value value[N];
+    draw(&d, N);
+    add(&d, OP, LIST(X, X), LIST(Y));
+    add(&d, OP, LIST(Y, X), LIST(Z));
+    add(&d, OP, LIST(Z, Z), LIST(OUT));
+    give_back(&d, ARENAUT_TYPE_TENSOR, LIST(OUT));
+    analyse(&d, NULL, value);
+    assert_int_equal(value[X].kind, ARENAUT_VALUE_EXTERNAL);
+    assert_int_equal(value[OUT].kind, ARENAUT_VALUE_OUTPUT);
+    assert_int_equal(freed_after(value, N, 0), 0);
+    assert_int_equal(freed_after(value, N, 1), 1u << Y);
+    assert_int_equal(freed_after(value, N, 2), 1u << Z);
+    assert_int_equal(value[OUT].last, 3); /* the return */
+}
+
+/* z1 = y·y, then a view of y, read by z2: y lives for it. */
+static void a_view_keeps_its_base_alive(void **state) {
+    (void)state;
+    enum { X, Y, Z1, SIZES, VIEW, Z2, OUT, N };
+    drawing d;
+    arenaut_value value[N];
+    draw(&d, N);
+    d.type[SIZES] = ARENAUT_TYPE_LIST;
+    add(&d, OP, LIST(X, X), LIST(Y));
+    add(&d, OP, LIST(Y, Y), LIST(Z1));
+    add(&d, ARENAUT_NODE_TENSOR, LIST(Y), LIST(SIZES));
+    add(&d, ARENAUT_NODE_ALIAS, LIST(Y, SIZES), LIST(VIEW));
+    add(&d, OP, LIST(VIEW), LIST(Z2));
+    add(&d, OP, LIST(Z1, Z2), LIST(OUT));
+    give_back(&d, ARENAUT_TYPE_TENSOR, LIST(OUT));
+    analyse(&d, NULL, value);
+    for (uint32_t k = 0; k < 4; k++) assert_int_equal(freed_after(value, N, k), 0);
+    assert_int_equal(freed_after(value, N, 4), 1u << Y);
+    assert_int_equal(freed_after(value, N, 5), 1u << Z1 | 1u << Z2);
+    assert_int_equal(value[VIEW].kind, ARENAUT_VALUE_UNMANAGED);
+}
+
+static void views_copy_and_are_managed_with_out_variants(void **state) {
+    (void)state;
+    enum { X, Y, VIEW, OUT, N };
+    drawing d;
+    arenaut_value value[N];
+    arenaut_iteration_options off = arenaut_iteration_defaults();
+    off.out_variants = off.manage_outputs = off.optimise_memory = false;
+    draw(&d, N);
+    add(&d, OP, LIST(X), LIST(Y));
+    add(&d, ARENAUT_NODE_VIEW, LIST(Y), LIST(VIEW));
+    add(&d, OP, LIST(VIEW), LIST(OUT));
+    give_back(&d, ARENAUT_TYPE_TENSOR, LIST(OUT));
+    analyse(&d, NULL, value);
+    assert_int_equal(value[VIEW].kind, ARENAUT_VALUE_MANAGED);
+    assert_int_equal(value[Y].last, 1);
+    analyse(&d, &off, value);
+    assert_int_equal(value[VIEW].kind, ARENAUT_VALUE_UNMANAGED);
+    assert_int_equal(value[Y].kind, ARENAUT_VALUE_UNMANAGED);
+    assert_int_equal(value[Y].last, 2); /* a view lies in it again */
+    assert_int_equal(value[OUT].kind, ARENAUT_VALUE_UNMANAGED);
+    assert_true(value[OUT].returned);
+}
+
+static bool overlap(const arenaut_value *value, uint32_t a, uint32_t b) {
+    const bool there = arenaut_values_overlap(&value[a], &value[b]);
+    assert_int_equal(there, arenaut_values_overlap(&value[b], &value[a]));
+    return there;
+}
+
+static void lives_that_meet_at_one_step_overlap(void **state) {
+    (void)state;
+    enum { A, B, C, D, E, N };
+    drawing d;
+    arenaut_value value[N];
+    draw(&d, N);
+    add(&d, OP, LIST(A), LIST(B));
+    add(&d, OP, LIST(B), LIST(C));
+    add(&d, OP, LIST(C), LIST(D));
+    add(&d, OP, LIST(C), LIST(E));
+    give_back(&d, ARENAUT_TYPE_TENSOR, LIST(E));
+    analyse(&d, NULL, value);
+    assert_true(overlap(value, B, C));
+    assert_true(overlap(value, C, D));
+    assert_true(overlap(value, C, E));
+    assert_false(overlap(value, B, D));
+    assert_false(overlap(value, B, E));
+    for (uint32_t v = B; v < N; v++) assert_false(overlap(value, A, v)); /* not tracked */
+}
+
+static void what_goes_through_a_container_lives_as_long(void **state) {
+    (void)state;
+    enum { A, B, C, TUPLE, B2, C2, D, N };
+    drawing d;
+    arenaut_value value[N];
+    draw(&d, N);
+    d.type[TUPLE] = ARENAUT_TYPE_TUPLE;
+    add(&d, OP, LIST(A), LIST(B));
+    add(&d, OP, LIST(A), LIST(C));
+    add(&d, ARENAUT_NODE_CONSTRUCT, LIST(B, C), LIST(TUPLE));
+    add(&d, ARENAUT_NODE_BORROW, LIST(TUPLE), LIST(B2, C2));
+    add(&d, OP, LIST(B2, C2), LIST(D));
+    give_back(&d, ARENAUT_TYPE_TENSOR, LIST(D));
+    analyse(&d, NULL, value);
+    assert_true(overlap(value, B, C));
+    assert_true(overlap(value, B, D));
+    assert_true(overlap(value, C, D));
+    assert_int_equal(value[TUPLE].kind, ARENAUT_VALUE_UNMANAGED);
+    assert_int_equal(value[B2].kind, ARENAUT_VALUE_BORROWED);
+    assert_int_equal(value[B].kind, ARENAUT_VALUE_MANAGED);
+}
+
+static void a_returned_value_lives_to_the_end(void **state) {
+    (void)state;
+    enum { A, OUT, B, N };
+    drawing d;
+    arenaut_value value[N];
+    draw(&d, N);
+    add(&d, OP, LIST(A), LIST(OUT));
+    add(&d, OP, LIST(A), LIST(B));
+    give_back(&d, ARENAUT_TYPE_TENSOR, LIST(OUT));
+    analyse(&d, NULL, value);
+    assert_true(overlap(value, OUT, B));
+}
+
+/* A borrowed tensor is returned: whoever it was borrowed from cannot be in the arena. */
+static void what_a_returned_value_may_lie_in_is_not_managed(void **state) {
+    (void)state;
+    enum { A, B, TUPLE, B2, N };
+    drawing d;
+    arenaut_value value[N];
+    draw(&d, N);
+    d.type[TUPLE] = ARENAUT_TYPE_TUPLE;
+    add(&d, OP, LIST(A), LIST(B));
+    add(&d, ARENAUT_NODE_CONSTRUCT, LIST(B), LIST(TUPLE));
+    add(&d, ARENAUT_NODE_BORROW, LIST(TUPLE), LIST(B2));
+    give_back(&d, ARENAUT_TYPE_LIST, LIST(B2, A));
+    analyse(&d, NULL, value);
+    assert_int_equal(value[B].kind, ARENAUT_VALUE_UNMANAGED);
+    assert_int_equal(value[B].returned, 0);
+    assert_int_equal(value[B].last, 3);
+    assert_int_equal(value[TUPLE].returned, 0);
+    assert_int_equal(value[B2].kind, ARENAUT_VALUE_BORROWED);
+    assert_int_equal(value[B2].returned, 1);
+    assert_int_equal(value[A].kind, ARENAUT_VALUE_EXTERNAL); /* an input that is returned */
+}
+
+static void lists_of_lists_are_refused(void **state) {
+    (void)state;
+    enum { A, B, INNER, NUMBER, N };
+    drawing d;
+    arenaut_value value[N];
+    arenaut_fault fault;
+    char text[160];
+    draw(&d, N);
+    d.type[INNER] = ARENAUT_TYPE_LIST;
+    d.type[NUMBER] = ARENAUT_TYPE_SCALAR;
+    add(&d, OP, LIST(A), LIST(B));
+    add(&d, ARENAUT_NODE_CONSTRUCT, LIST(B), LIST(INNER));
+    add(&d, ARENAUT_NODE_TENSOR, LIST(B), LIST(NUMBER));
+    for (uint8_t inner = ARENAUT_TYPE_LIST; inner <= ARENAUT_TYPE_DICT; inner++) {
+        d.type[INNER] = inner;
+        give_back(&d, ARENAUT_TYPE_LIST, LIST(B, INNER));
+        assert_fault(arenaut_graph_values(&d.graph, NULL, value, &fault), REFUSED, NESTED_OUTPUT);
+    }
+    assert_string_equal(arenaut_fault_text(&fault, text, sizeof text),
+                        "output 1 is a container: only tensors may be in a list, tuple or dict");
+    give_back(&d, ARENAUT_TYPE_TUPLE, LIST(NUMBER));
+    assert_fault(arenaut_graph_values(&d.graph, NULL, value, &fault), REFUSED, OUTPUT_TYPE);
+    give_back(&d, ARENAUT_TYPE_NONE, EMPTY);
+    analyse(&d, NULL, value);
+    assert_int_equal(value[NUMBER].kind, ARENAUT_VALUE_SCALAR);
+    for (uint8_t shape = ARENAUT_TYPE_LIST; shape <= ARENAUT_TYPE_DICT; shape++) {
+        give_back(&d, shape, LIST(B));
+        analyse(&d, NULL, value);
+        assert_int_equal(value[B].kind, ARENAUT_VALUE_OUTPUT);
+    }
+}
+
+static void bad_graphs_are_refused(void **state) {
+    (void)state;
+    enum { A, B, C, N };
+    drawing d;
+    arenaut_value value[N];
+    arenaut_fault fault;
+    draw(&d, N);
+    add(&d, OP, LIST(A, ARENAUT_NO_VALUE), LIST(B)); /* an argument that is not given */
+    give_back(&d, ARENAUT_TYPE_TENSOR, LIST(B));
+    analyse(&d, NULL, value);
+    add(&d, OP, LIST(B), LIST(B));
+    assert_fault(arenaut_graph_values(&d.graph, NULL, value, &fault), BAD_INPUT, VALUE_TWICE);
+    d.argument[1][1][0] = A; /* read before it is made */
+    assert_fault(arenaut_graph_values(&d.graph, NULL, value, &fault), BAD_INPUT, VALUE_TWICE);
+    d.argument[1][1][0] = N;
+    assert_fault(arenaut_graph_values(&d.graph, NULL, value, &fault), BAD_ARGUMENT, VALUE);
+    d.argument[1][1][0] = C;
+    d.argument[1][0][0] = N;
+    assert_fault(arenaut_graph_values(&d.graph, NULL, value, &fault), BAD_ARGUMENT, VALUE);
+    d.argument[1][0][0] = B;
+    analyse(&d, NULL, value);
+    give_back(&d, ARENAUT_TYPE_TENSOR, LIST(N));
+    assert_fault(arenaut_graph_values(&d.graph, NULL, value, &fault), BAD_ARGUMENT, VALUE);
+    give_back(&d, ARENAUT_TYPE_TENSOR, LIST(B, C));
+    assert_fault(arenaut_graph_values(&d.graph, NULL, value, &fault), BAD_INPUT, OUTPUT_COUNT);
+    give_back(&d, ARENAUT_TYPE_TENSOR, EMPTY);
+    assert_fault(arenaut_graph_values(&d.graph, NULL, value, &fault), BAD_INPUT, OUTPUT_COUNT);
+    give_back(&d, ARENAUT_TYPE_NONE, LIST(B));
+    assert_fault(arenaut_graph_values(&d.graph, NULL, value, &fault), BAD_INPUT, OUTPUT_COUNT);
+    give_back(&d, ARENAUT_TYPE_SCALAR, LIST(B));
+    assert_fault(arenaut_graph_values(&d.graph, NULL, value, &fault), REFUSED, OUTPUT_TYPE);
+}
+
+/* Runs twice with storages of one element by groups; offset[v] / 64 is then v's group. Checks
+ * what Static Runtime's own tests check: each tensor in one group, no two members of a group
+ * alive at one step, and what is reused. */
+static void group_of(const drawing *d, size_t *group, uint32_t reused) {
+    arenaut_value value[MAX_VALUES];
+    memory_source memory = {.left = SIZE_MAX};
+    arenaut_iteration_config config = {.value = value,
+                                       .n_values = d->graph.n_values,
+                                       .options = arenaut_iteration_defaults(),
+                                       .source = counting_source(&memory)};
+    arenaut_iteration *it;
+    arenaut_fault fault;
+    void *data;
+    config.options.grouping = ARENAUT_BY_GROUPS;
+    analyse(d, &config.options, value);
+    const size_t bytes = arenaut_iteration_bytes(config.n_values);
+    void *room = malloc(bytes);
+    assert_fine(arenaut_iteration_init(room, bytes, &config, &it, &fault));
+    assert_int_equal(arenaut_iteration_count(it).reused, reused);
+    for (int run = 0; run < 2; run++) {
+        assert_fine(arenaut_iteration_allocate(it, &fault));
+        for (uint32_t v = 0; v < config.n_values; v++) {
+            if (value[v].kind == ARENAUT_VALUE_MANAGED)
+                assert_fine(arenaut_iteration_resize(it, v, 4, &data, &fault));
+            group[v] = arenaut_iteration_offset(it, v) / 64;
+        }
+        assert_fine(arenaut_iteration_deallocate(it, &fault));
+        assert_fine(arenaut_iteration_release_outputs(it, &fault));
+    }
+    for (uint32_t a = 0; a < config.n_values; a++) {
+        for (uint32_t b = 0; b < a; b++) {
+            if (value[a].kind != ARENAUT_VALUE_MANAGED || value[b].kind != ARENAUT_VALUE_MANAGED)
+                continue;
+            assert_false(group[a] == group[b] && overlap(value, a, b));
+        }
+    }
+    assert_fine(arenaut_iteration_close(it, &fault));
+    assert_int_equal(memory.live, 0);
+    free(room);
+}
+
+static void groups_without_aliases(void **state) {
+    (void)state;
+    enum { A, B, C, D, E, OUT, N };
+    drawing d;
+    size_t group[N];
+    draw(&d, N); /* b [0,3]  c [1,2]  d [2,3]  e [3,4] */
+    add(&d, OP, LIST(A), LIST(B));
+    add(&d, OP, LIST(B), LIST(C));
+    add(&d, OP, LIST(C), LIST(D));
+    add(&d, OP, LIST(B, D), LIST(E));
+    add(&d, OP, LIST(E), LIST(OUT));
+    give_back(&d, ARENAUT_TYPE_TENSOR, LIST(OUT));
+    group_of(&d, group, 1);
+    assert_int_equal(group[B], 0);
+    assert_int_equal(group[C], 1);
+    assert_int_equal(group[D], 2);
+    assert_int_equal(group[E], 1);
+}
+
+static void groups_with_a_view(void **state) {
+    (void)state;
+    enum { A, B, C, D, C2, C3, E, F, OUT, N };
+    drawing d;
+    size_t group[N];
+    draw(&d, N); /* b [0,5]  c [1,6], viewed  d [2,5]  e [5,7]  f [6,7] */
+    add(&d, OP, LIST(A), LIST(B));
+    add(&d, OP, LIST(B), LIST(C));
+    add(&d, OP, LIST(B), LIST(D));
+    add(&d, ARENAUT_NODE_ALIAS, LIST(C), LIST(C2));
+    add(&d, ARENAUT_NODE_ALIAS, LIST(C2), LIST(C3));
+    add(&d, OP, LIST(B, D), LIST(E));
+    add(&d, OP, LIST(C3), LIST(F));
+    add(&d, OP, LIST(E, F), LIST(OUT));
+    give_back(&d, ARENAUT_TYPE_TENSOR, LIST(OUT));
+    group_of(&d, group, 1);
+    const size_t expected[] = {[B] = 0, [C] = 1, [D] = 2, [E] = 3, [F] = 2};
+    for (uint32_t v = B; v < OUT; v++) {
+        if (v != C2 && v != C3) assert_int_equal(group[v], expected[v]);
+    }
+}
+
+static void groups_of_results_that_nobody_reads(void **state) {
+    (void)state;
+    enum { A, Z, OUT, X, Y, N };
+    drawing d;
+    size_t group[N];
+    draw(&d, N); /* z [0,1]  x [2,2]  y [2,2] */
+    add(&d, OP, LIST(A), LIST(Z));
+    add(&d, OP, LIST(Z), LIST(OUT));
+    add(&d, OP, LIST(A), LIST(X, Y));
+    give_back(&d, ARENAUT_TYPE_TENSOR, LIST(OUT));
+    group_of(&d, group, 1);
+    assert_int_equal(group[X], group[Z]);
+    assert_int_not_equal(group[X], group[Y]);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_value_is_freed_after_its_last_reader),
+        cmocka_unit_test(a_view_keeps_its_base_alive),
+        cmocka_unit_test(views_copy_and_are_managed_with_out_variants),
+        cmocka_unit_test(lives_that_meet_at_one_step_overlap),
+        cmocka_unit_test(what_goes_through_a_container_lives_as_long),
+        cmocka_unit_test(a_returned_value_lives_to_the_end),
+        cmocka_unit_test(what_a_returned_value_may_lie_in_is_not_managed),
+        cmocka_unit_test(lists_of_lists_are_refused),
+        cmocka_unit_test(bad_graphs_are_refused),
+        cmocka_unit_test(groups_without_aliases),
+        cmocka_unit_test(groups_with_a_view),
+        cmocka_unit_test(groups_of_results_that_nobody_reads),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
