@@ -26,19 +26,20 @@ def wheel():
     return Path(importlib.util.find_spec("executorch").submodule_search_locations[0])
 
 
-def build(name):
-    """Builds tests/runner/NAME.cpp against the wheel."""
-    source, program, libraries = RUNNER / f"{name}.cpp", BUILD / name, wheel() / "lib"
+def build(name, folder=RUNNER, *more):
+    """Builds FOLDER/NAME.cpp against the wheel, and against `more` if there is any."""
+    source, program, libraries = folder / f"{name}.cpp", BUILD / name, wheel() / "lib"
     if not newer(program, source, libraries / "libexecutorch.so"):
         BUILD.mkdir(parents=True, exist_ok=True)
         headers = wheel() / "include"
         subprocess.run(
             ["c++", "-O2", "-std=c++17", "-DC10_USING_CUSTOM_GENERATED_MACROS",
              "-DET_EVENT_TRACER_ENABLED", f"-I{headers}",
-             f"-I{headers / 'executorch/runtime/core/portable_type/c10'}", source, "-o", program,
+             f"-I{headers / 'executorch/runtime/core/portable_type/c10'}",
+             f"-I{ROOT / 'include'}", source, *more, "-o", program,
              f"-L{libraries}", f"-Wl,-rpath,{libraries}", "-Wl,--no-as-needed", "-lexecutorch",
              "-lexecutorch_kernels_optimized", "-lexecutorch_backend_xnnpack",
-             "-lexecutorch_threadpool"], check=True)
+             "-lexecutorch_threadpool", "-ldl"], check=True)
     return program
 
 
