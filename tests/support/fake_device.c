@@ -14,8 +14,7 @@ static arenaut_status allocate(arenaut_device_allocator *self, size_t size, size
                                uint32_t index, void **address, arenaut_fault *fault) {
     fake_device *device = (fake_device *)self;
     if (index >= device->indices)
-        return fail_as(fault, ARENAUT_FAULT_DEVICE_INDEX, self->type, index,
-                       ARENAUT_BAD_ARGUMENT);
+        return fail_as(fault, ARENAUT_FAULT_DEVICE_INDEX, self->type, index, ARENAUT_BAD_ARGUMENT);
     if (device->left == 0)
         return fail_as(fault, ARENAUT_FAULT_NO_MEMORY, self->type, size, ARENAUT_NO_MEMORY);
     device->left--;
@@ -35,8 +34,8 @@ static void deallocate(arenaut_device_allocator *self, void *address, uint32_t i
     free(address);
 }
 
-static arenaut_status copy(arenaut_device_allocator *self, void *to, const void *from,
-                           size_t size, uint32_t index, arenaut_fault *fault) {
+static arenaut_status copy(arenaut_device_allocator *self, void *to, const void *from, size_t size,
+                           uint32_t index, arenaut_fault *fault) {
     fake_device *device = (fake_device *)self;
     (void)fault;
     assert_true(index < device->indices);
@@ -63,8 +62,8 @@ static arenaut_status address_at(arenaut_device_allocator *self, uint32_t memory
 }
 
 void fake_device_init(fake_device *device, uint32_t type, uint32_t indices) {
-    *device = (fake_device){
-        .base = {type, init_buffer, address_at, allocate, deallocate, copy, copy},
-        .indices = indices,
-        .left = SIZE_MAX};
+    *device =
+        (fake_device){.base = {type, init_buffer, address_at, allocate, deallocate, copy, copy},
+                      .indices = indices,
+                      .left = SIZE_MAX};
 }

@@ -15,12 +15,11 @@
     } while (0)
 
 /* Fails with the fault's sentence rather than with a bare number. */
-#define assert_fine(call)                                                              \
-    do {                                                                               \
-        char assert_fine_text[160];                                                    \
-        if ((call) != ARENAUT_OK)                                                      \
-            fail_msg("%s", arenaut_fault_text(&fault, assert_fine_text,                \
-                                              sizeof assert_fine_text));               \
+#define assert_fine(call)                                                                          \
+    do {                                                                                           \
+        char assert_fine_text[160];                                                                \
+        if ((call) != ARENAUT_OK)                                                                  \
+            fail_msg("%s", arenaut_fault_text(&fault, assert_fine_text, sizeof assert_fine_text)); \
     } while (0)
 
 #endif

@@ -78,10 +78,8 @@ static void a_buffer_frees_what_it_owns_once(void **state) {
     assert_ptr_equal(arenaut_device_buffer_span(&a).data, a.data);
     assert_fault(arenaut_device_buffer_create(second, 8, 8, &a, &fault), BAD_ARGUMENT,
                  BUFFER_IN_USE);
-    assert_fault(arenaut_device_buffer_create(third, 8, 8, &b, &fault), BAD_ARGUMENT,
-                 DEVICE_INDEX);
-    assert_fault(arenaut_device_buffer_create(second, 8, 24, &b, &fault), BAD_ARGUMENT,
-                 ALIGNMENT);
+    assert_fault(arenaut_device_buffer_create(third, 8, 8, &b, &fault), BAD_ARGUMENT, DEVICE_INDEX);
+    assert_fault(arenaut_device_buffer_create(second, 8, 24, &b, &fault), BAD_ARGUMENT, ALIGNMENT);
     assert_null(b.allocator);
 
     arenaut_device_buffer_move(&a, &a);

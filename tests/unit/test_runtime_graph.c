@@ -24,8 +24,8 @@ enum { END = ARENAUT_NO_VALUE - 1 }; /* of a list of values */
 static void draw(drawing *d, uint32_t n_values) {
     memset(d, 0, sizeof *d);
     for (uint32_t v = 0; v < MAX_VALUES; v++) d->type[v] = ARENAUT_TYPE_TENSOR;
-    d->graph = (arenaut_graph){.node = d->node, .type = d->type, .n_values = n_values,
-                               .outputs = d->output};
+    d->graph = (arenaut_graph){
+        .node = d->node, .type = d->type, .n_values = n_values, .outputs = d->output};
 }
 
 static uint32_t count_values(const uint32_t *list, uint32_t *to) {

@@ -1,0 +1,303 @@
+/* Iterations: storages and values, what becomes of them after a run, and what is counted. */
+#include "support/test.h"
+
+#include <stdlib.h>
+
+#include "support/faults.h"
+#include "support/iteration_bench.h"
+
+static void an_address_is_in_the_buffer_from_start_to_end(void **state) {
+    (void)state;
+    bench b;
+    arenaut_fault fault;
+    bench_lay_out(&b, 3);
+    b.value[2].kind = ARENAUT_VALUE_OUTPUT;
+    bench_make(&b);
+    assert_false(arenaut_iteration_in_buffer(b.it, NULL));
+    bench_run(&b);
+    assert_fine(arenaut_iteration_allocate(b.it, &fault));
+    const char *start = arenaut_iteration_buffer(b.it);
+    const size_t size = arenaut_iteration_count(b.it).managed_bytes;
+    assert_true(arenaut_iteration_in_buffer(b.it, start));
+    assert_true(arenaut_iteration_in_buffer(b.it, start + size - 1));
+    assert_false(arenaut_iteration_in_buffer(b.it, start + size));
+    assert_false(arenaut_iteration_in_buffer(b.it, (void *)((uintptr_t)start - 1)));
+    assert_false(arenaut_iteration_in_buffer(b.it, arenaut_iteration_output_buffer(b.it)));
+    assert_int_equal(arenaut_iteration_offset(b.it, 2), 0); /* in the other buffer */
+    for (uint32_t v = 0; v < 2; v++)
+        assert_ptr_equal(arenaut_iteration_storage(b.it, v)->data,
+                         start + arenaut_iteration_offset(b.it, v));
+    bench_execute(&b);
+    assert_fine(arenaut_iteration_deallocate(b.it, &fault));
+    assert_false(arenaut_iteration_in_buffer(b.it, start)); /* it is gone */
+    bench_release(&b);
+    bench_finish(&b);
+}
+
+static void a_value_without_bytes_has_no_place(void **state) {
+    (void)state;
+    bench b;
+    bench_lay_out(&b, 3);
+    b.value[2].kind = ARENAUT_VALUE_OUTPUT;
+    b.size[0] = b.size[2] = 0;
+    bench_make(&b);
+    for (int i = 0; i < 3; i++) {
+        bench_run(&b);
+        assert_false(arenaut_iteration_is_managed_output(b.it, 2)); /* no storage */
+        assert_false(arenaut_iteration_outputs_are_held(b.it));
+        assert_int_equal(arenaut_iteration_offset(b.it, 0), ARENAUT_NO_OFFSET);
+    }
+    assert_int_equal(arenaut_iteration_plan_number(b.it), 1);
+    bench_finish(&b);
+    bench_lay_out(&b, 0); /* nothing at all */
+    bench_make(&b);
+    bench_run(&b);
+    bench_run(&b);
+    assert_int_equal(b.memory.calls + b.arena.calls, 0);
+    bench_finish(&b);
+}
+
+static void a_swapped_storage_is_put_back_and_learned(void **state) {
+    (void)state;
+    bench b;
+    arenaut_fault fault;
+    bench_lay_out(&b, 4);
+    bench_make(&b);
+    bench_run(&b);
+    arenaut_storage *own = arenaut_iteration_storage(b.it, 1);
+    assert_true(arenaut_iteration_is_storage_managed(b.it, own));
+    assert_false(arenaut_iteration_is_storage_managed(b.it, NULL));
+    assert_false(arenaut_iteration_is_storage_managed(b.it, own + 3)); /* behind the last */
+    assert_true(arenaut_iteration_is_storage_managed(b.it, own + 2));
+    char bytes[16];
+    arenaut_storage borrowed = {bytes, sizeof bytes, NULL};
+    arenaut_storage owning = {NULL, 7000, &b.config.source};
+    assert_false(arenaut_iteration_is_storage_managed(b.it, &owning));
+    for (int i = 0; i < 2; i++) { /* at every deallocate, not only at the first */
+        assert_fine(arenaut_iteration_allocate(b.it, &fault));
+        owning.data = b.config.source.allocate(b.config.source.context, 7000, 64);
+        owning.bytes = 7000;
+        owning.source = &b.config.source;
+        assert_fine(arenaut_iteration_swap(b.it, 1, &owning, &fault));
+        assert_fine(arenaut_iteration_swap(b.it, 2, &owning, &fault)); /* two values share it */
+        assert_fine(arenaut_iteration_swap(b.it, 3, &borrowed, &fault));
+        assert_ptr_equal(arenaut_iteration_storage(b.it, 1), &owning);
+        assert_fine(arenaut_iteration_deallocate(b.it, &fault));
+        assert_int_equal(b.memory.live, 0);
+        assert_null(owning.data);
+        assert_ptr_equal(borrowed.data, bytes); /* was never ours */
+        assert_ptr_equal(arenaut_iteration_storage(b.it, 1), own);
+    }
+    assert_int_equal(arenaut_iteration_size(b.it, 1), 7040);
+    assert_int_equal(arenaut_iteration_plan_number(b.it), 2);
+    /* Another value's managed storage is learned from, and not released twice. */
+    assert_fine(arenaut_iteration_allocate(b.it, &fault));
+    assert_fine(arenaut_iteration_swap(b.it, 0, arenaut_iteration_storage(b.it, 1), &fault));
+    assert_fault(arenaut_iteration_swap(b.it, 0, NULL, &fault), BAD_ARGUMENT, ARGUMENT);
+    assert_fine(arenaut_iteration_deallocate(b.it, &fault));
+    assert_int_equal(arenaut_iteration_size(b.it, 0), 7040);
+    assert_fault(arenaut_iteration_swap(b.it, 0, own, &fault), BAD_ARGUMENT, NOT_RUNNING);
+    bench_finish(&b);
+}
+
+static void values_of_one_storage_count_once(void **state) {
+    (void)state;
+    bench b;
+    bench_lay_out(&b, 3);
+    b.value[1].storage = 0; /* a view of value 0, alive after it */
+    b.value[1].last = 5;
+    b.size[1] = 40;
+    bench_make(&b);
+    arenaut_fault fault;
+    for (int i = 0; i < 2; i++) {
+        void *data[3];
+        assert_fine(arenaut_iteration_allocate(b.it, &fault));
+        for (uint32_t v = 0; v < 3; v++)
+            assert_fine(arenaut_iteration_resize(b.it, v, b.size[v], &data[v], &fault));
+        assert_ptr_equal(data[0], data[1]);
+        assert_fine(arenaut_iteration_deallocate(b.it, &fault));
+    }
+    const arenaut_iteration_figures f = arenaut_iteration_count(b.it);
+    assert_int_equal(f.managed, 3);
+    assert_int_equal(f.reused, 0); /* value 2 lies beside the storage that lives on */
+    assert_int_equal(f.managed_bytes, 128 + 320);
+    bench_finish(&b);
+}
+
+static void pointers_that_were_bent_are_found(void **state) {
+    (void)state;
+    bench b;
+    arenaut_fault fault;
+    char elsewhere[64];
+    bench_lay_out(&b, 3);
+    bench_make(&b);
+    bench_run(&b);
+    assert_fine(arenaut_iteration_allocate(b.it, &fault));
+    arenaut_storage *storage = arenaut_iteration_storage(b.it, 1);
+    const arenaut_storage good = *storage;
+    storage->data = elsewhere;
+    assert_fault(arenaut_iteration_deallocate(b.it, &fault), BAD_ARGUMENT, POINTER_OUTSIDE);
+    assert_int_equal(fault.object, 1);
+    storage->data = (char *)good.data + 64; /* in the buffer, but another's place */
+    assert_fault(arenaut_iteration_deallocate(b.it, &fault), BAD_ARGUMENT, POINTER_OUTSIDE);
+    *storage = good;
+    storage->bytes++;
+    assert_fault(arenaut_iteration_deallocate(b.it, &fault), BAD_ARGUMENT, OVERRUN);
+    assert_int_equal(fault.allowed, good.bytes);
+    assert_true(arenaut_iteration_is_running(b.it)); /* nothing has changed */
+    *storage = good;
+    bench_execute(&b);
+    assert_fine(arenaut_iteration_deallocate(b.it, &fault));
+    assert_fault(arenaut_iteration_deallocate(b.it, &fault), BAD_ARGUMENT, NOT_RUNNING);
+    bench_finish(&b);
+}
+
+static void an_output_of_the_first_run_can_be_taken(void **state) {
+    (void)state;
+    bench b;
+    arenaut_fault fault;
+    arenaut_storage taken;
+    bench_lay_out(&b, 2);
+    b.value[1].kind = ARENAUT_VALUE_OUTPUT;
+    bench_make(&b);
+    assert_fine(arenaut_iteration_allocate(b.it, &fault));
+    assert_fault(arenaut_iteration_take(b.it, 1, &taken, &fault), BAD_ARGUMENT, NOTHING_OWNED);
+    bench_execute(&b);
+    assert_fine(arenaut_iteration_take(b.it, 1, &taken, &fault));
+    assert_int_equal(taken.bytes, 200);
+    assert_fault(arenaut_iteration_take(b.it, 1, &taken, &fault), BAD_ARGUMENT, NOTHING_OWNED);
+    assert_fine(arenaut_iteration_deallocate(b.it, &fault));
+    assert_int_equal(b.memory.live, 1);
+    for (size_t i = 0; i < taken.bytes; i++) assert_int_equal(((char *)taken.data)[i], 2);
+    taken.source->release(taken.source->context, taken.data, taken.bytes);
+    assert_int_equal(arenaut_iteration_size(b.it, 1), 256); /* learned all the same */
+    assert_fine(arenaut_iteration_allocate(b.it, &fault));
+    assert_fault(arenaut_iteration_take(b.it, 1, &taken, &fault), BAD_ARGUMENT, NOTHING_OWNED);
+    bench_execute(&b);
+    assert_fine(arenaut_iteration_deallocate(b.it, &fault));
+    bench_release(&b);
+    assert_fault(arenaut_iteration_take(b.it, 1, &taken, &fault), BAD_ARGUMENT, NOT_RUNNING);
+    bench_finish(&b);
+}
+
+typedef struct diary {
+    char text[64];
+} diary;
+
+static void write_down(diary *d, char what, uint32_t value) {
+    const size_t n = strlen(d->text);
+    snprintf(d->text + n, sizeof d->text - n, "%c%u ", what, value);
+}
+static void on_release(void *context, uint32_t value) { write_down(context, 'r', value); }
+static void on_forget(void *context, uint32_t value) { write_down(context, 'f', value); }
+static void on_retain(void *context, uint32_t value) { write_down(context, 'o', value); }
+
+enum { INPUT, MANAGED, TUPLE, LENT, LENT_OUT, NUMBER, OWN_OUT, RESULT, NUMBER_OUT, KINDS };
+
+static void set_out_kinds(bench *b) {
+    static const uint8_t kind[KINDS] = {
+        ARENAUT_VALUE_EXTERNAL,  ARENAUT_VALUE_MANAGED,  ARENAUT_VALUE_UNMANAGED,
+        ARENAUT_VALUE_BORROWED,  ARENAUT_VALUE_BORROWED, ARENAUT_VALUE_SCALAR,
+        ARENAUT_VALUE_UNMANAGED, ARENAUT_VALUE_OUTPUT,   ARENAUT_VALUE_SCALAR};
+    bench_lay_out(b, KINDS);
+    for (uint32_t v = 0; v < KINDS; v++) b->value[v].kind = kind[v];
+    b->value[LENT_OUT].returned = b->value[OWN_OUT].returned = true;
+    b->value[NUMBER_OUT].returned = true;
+}
+
+static void unmanaged_values_are_given_up_and_borrowed_ones_forgotten(void **state) {
+    (void)state;
+    bench b;
+    diary d = {""};
+    set_out_kinds(&b);
+    b.config.hooks = (arenaut_value_hooks){on_release, on_forget, on_retain, &d};
+    bench_make(&b);
+    bench_run(&b);
+    /* What was lent and is returned owns itself before its owner is given up. */
+    assert_string_equal(d.text, "o4 r2 f3 ");
+    bench_finish(&b);
+    set_out_kinds(&b); /* without hooks nothing is called */
+    bench_make(&b);
+    bench_run(&b);
+    bench_finish(&b);
+}
+
+static void every_kind_of_value_is_counted(void **state) {
+    (void)state;
+    bench b;
+    set_out_kinds(&b);
+    bench_make(&b);
+    bench_run(&b);
+    bench_run(&b);
+    const arenaut_iteration_figures f = arenaut_iteration_count(b.it);
+    assert_int_equal(f.managed, 1);
+    assert_int_equal(f.reused, 0);
+    assert_int_equal(f.managed_outputs, 1);
+    assert_int_equal(f.unmanaged_scalars, 1);
+    assert_int_equal(f.unmanaged_non_scalars, 2); /* the tuple, and what was lent */
+    assert_int_equal(f.unmanaged, 3);
+    assert_int_equal(f.managed_bytes, 256);
+    assert_int_equal(f.output_bytes, 832);
+    bench_release(&b);
+    bench_finish(&b);
+    set_out_kinds(&b); /* without out variants the managed one is unmanaged, too */
+    b.config.options = (arenaut_iteration_options){0};
+    bench_make(&b);
+    const arenaut_iteration_figures off = arenaut_iteration_count(b.it);
+    assert_int_equal(off.managed, 0);
+    assert_int_equal(off.managed_outputs, 0);
+    assert_int_equal(off.unmanaged_non_scalars, 3);
+    assert_null(arenaut_iteration_storage(b.it, MANAGED));
+    bench_finish(&b);
+}
+
+static void storages_are_one_block_with_checked_indices(void **state) {
+    (void)state;
+    arenaut_storages storages = {0};
+    arenaut_storage block[2];
+    arenaut_fault fault;
+    memory_source memory = {.left = SIZE_MAX};
+    const arenaut_source source = counting_source(&memory);
+    const arenaut_storage model = {&memory, 77, &source};
+    assert_false(arenaut_storages_is_allocated(&storages));
+    assert_null(arenaut_storages_at(&storages, 0, &fault));
+    assert_fault(arenaut_storages_append(&storages, &model, &fault), BAD_ARGUMENT, STORAGES_FULL);
+    assert_fault(arenaut_storages_allocate(&storages, NULL, 2, &fault), BAD_ARGUMENT, ARGUMENT);
+    assert_fine(arenaut_storages_allocate(&storages, block, 2, &fault));
+    assert_true(arenaut_storages_is_allocated(&storages));
+    assert_int_equal(storages.capacity, 2);
+    assert_int_equal(storages.size, 0);
+    assert_fault(arenaut_storages_allocate(&storages, block, 2, &fault), BAD_ARGUMENT,
+                 STORAGES_MADE);
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_fine(arenaut_storages_append(&storages, &model, &fault));
+        const arenaut_storage *made = arenaut_storages_at(&storages, i, &fault);
+        assert_ptr_equal(made, &block[i]);
+        assert_null(made->data);
+        assert_int_equal(made->bytes, 77);
+        assert_ptr_equal(made->source, &source);
+    }
+    assert_fault(arenaut_storages_append(&storages, &model, &fault), BAD_ARGUMENT, STORAGES_FULL);
+    fault = (arenaut_fault){0};
+    assert_null(arenaut_storages_at(&storages, 2, &fault));
+    assert_int_equal(fault.reason, ARENAUT_FAULT_STORAGE);
+    assert_int_equal(fault.allowed, 2);
+    arenaut_storages_deallocate(&storages);
+    assert_false(arenaut_storages_is_allocated(&storages));
+    assert_int_equal(storages.size + storages.capacity, 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_address_is_in_the_buffer_from_start_to_end),
+        cmocka_unit_test(a_value_without_bytes_has_no_place),
+        cmocka_unit_test(a_swapped_storage_is_put_back_and_learned),
+        cmocka_unit_test(values_of_one_storage_count_once),
+        cmocka_unit_test(pointers_that_were_bent_are_found),
+        cmocka_unit_test(an_output_of_the_first_run_can_be_taken),
+        cmocka_unit_test(unmanaged_values_are_given_up_and_borrowed_ones_forgotten),
+        cmocka_unit_test(every_kind_of_value_is_counted),
+        cmocka_unit_test(storages_are_one_block_with_checked_indices),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

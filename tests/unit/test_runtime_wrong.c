@@ -1,0 +1,196 @@
+/* Iterations: what is refused, and what fails. */
+#include "support/test.h"
+
+#include <stdlib.h>
+
+#include "support/faults.h"
+#include "support/iteration_bench.h"
+
+static void options_that_make_no_sense_are_refused_by_name(void **state) {
+    (void)state;
+    arenaut_fault fault;
+    char text[160];
+    arenaut_iteration_options o = {.manage_outputs = true};
+    assert_fault(arenaut_iteration_options_check(&o, &fault), REFUSED, OUTPUTS_WITHOUT_VARIANTS);
+    assert_string_equal(arenaut_fault_text(&fault, text, sizeof text),
+                        "managing outputs needs out variants: turn them on");
+    o = (arenaut_iteration_options){.optimise_memory = true};
+    assert_fault(arenaut_iteration_options_check(&o, &fault), REFUSED, OPTIMISE_WITHOUT_VARIANTS);
+    o = (arenaut_iteration_options){.out_variants = true, .outputs_in_arena = true};
+    assert_fault(arenaut_iteration_options_check(&o, &fault), REFUSED, ARENA_WITHOUT_OUTPUTS);
+    o = (arenaut_iteration_options){.align = 48};
+    assert_fault(arenaut_iteration_options_check(&o, &fault), BAD_ARGUMENT, ALIGNMENT);
+}
+
+static void what_is_wrong_in_a_config_is_refused(void **state) {
+    (void)state;
+    bench b;
+    arenaut_fault fault;
+    bench_lay_out(&b, 3);
+    const size_t bytes = arenaut_iteration_bytes(3);
+    void *room = malloc(bytes);
+#define INIT(size) arenaut_iteration_init(room, size, &b.config, &b.it, &fault)
+    assert_fault(INIT(bytes - 1), BAD_ARGUMENT, WORKSPACE);
+    assert_int_equal(fault.allowed, bytes);
+    assert_fault(arenaut_iteration_init(NULL, bytes, &b.config, &b.it, &fault), BAD_ARGUMENT,
+                 WORKSPACE);
+    b.config.place = NULL;
+    assert_fault(INIT(bytes), REFUSED, OFFSETS_WITHOUT_PLANNER);
+    b.config.options.grouping = ARENAUT_BY_GROUPS;
+    assert_fine(INIT(bytes));
+    b.config.options.manage_outputs = b.config.options.out_variants = false;
+    assert_fault(INIT(bytes), REFUSED, OPTIMISE_WITHOUT_VARIANTS);
+    b.config.options = arenaut_iteration_defaults();
+    b.config.place = arenaut_iteration_place;
+    b.config.source.allocate = NULL;
+    assert_fault(INIT(bytes), BAD_ARGUMENT, ARGUMENT);
+    b.config.source = counting_source(&b.memory);
+    b.config.arena.release = NULL;
+    assert_fault(INIT(bytes), BAD_ARGUMENT, ARGUMENT);
+    b.config.arena.allocate = NULL; /* then buffers come from the default source too */
+    assert_fine(INIT(bytes));
+    b.value[1].last = 0;
+    assert_fault(INIT(bytes), BAD_INPUT, VALUE_LIFE);
+    b.value[1].last = 2;
+    b.value[1].storage = 3;
+    assert_fault(INIT(bytes), BAD_INPUT, VALUE_STORAGE);
+    b.value[1].storage = 0;
+    assert_fine(INIT(bytes));
+    b.value[0].storage = 2; /* not a storage of its own */
+    assert_fault(INIT(bytes), BAD_INPUT, VALUE_STORAGE);
+    b.value[0].storage = ARENAUT_NO_VALUE;
+    b.value[0].kind = ARENAUT_VALUE_OUTPUT; /* lives elsewhere than value 1 */
+    assert_fault(INIT(bytes), BAD_INPUT, VALUE_STORAGE);
+    b.value[0].kind = 17;
+    assert_fault(INIT(bytes), BAD_ARGUMENT, VALUE_KIND);
+    b.value[0].kind = ARENAUT_VALUE_MANAGED;
+    b.value[2].over = 3;
+    assert_fault(INIT(bytes), BAD_ARGUMENT, VALUE);
+#undef INIT
+    free(room);
+}
+
+/* A planner that answers as it is told. */
+typedef struct stub {
+    arenaut_status status;
+    size_t offset, arena;
+} stub;
+
+static arenaut_status answer(void *context, const arenaut_placing *placing) {
+    const stub *s = context;
+    for (uint32_t i = 0; i < placing->n; i++) placing->offset[i] = s->offset;
+    *placing->arena = s->arena;
+    return s->status;
+}
+
+static void a_planner_that_errs_changes_nothing(void **state) {
+    (void)state;
+    bench b;
+    arenaut_fault fault;
+    stub s = {ARENAUT_OK, 0, 256};
+    bench_lay_out(&b, 2);
+    b.size[0] = b.size[1] = 256;
+    b.value[1].first = 5; /* so that the two may share a place */
+    b.value[1].last = 6;
+    b.config.place = answer;
+    b.config.place_context = &s;
+    bench_make(&b);
+    bench_run(&b);
+    static const struct {
+        stub s;
+        arenaut_fault_reason reason;
+    } wrong[] = {{{ARENAUT_REFUSED, 0, 256}, ARENAUT_FAULT_PLAN_FAILED},
+                 {{ARENAUT_NO_MEMORY, 0, 256}, ARENAUT_FAULT_NO_MEMORY},
+                 {{ARENAUT_OK, 0, 255}, ARENAUT_FAULT_PLAN_BAD},
+                 {{ARENAUT_OK, 64, 256}, ARENAUT_FAULT_PLAN_BAD},
+                 {{ARENAUT_OK, 32, 1024}, ARENAUT_FAULT_PLAN_BAD},
+                 {{ARENAUT_OK, SIZE_MAX - 63, 256}, ARENAUT_FAULT_PLAN_BAD}};
+    for (size_t i = 0; i < COUNT_OF(wrong); i++) {
+        s = wrong[i].s;
+        assert_int_not_equal(arenaut_iteration_allocate(b.it, &fault), ARENAUT_OK);
+        assert_int_equal(fault.reason, wrong[i].reason);
+        assert_false(arenaut_iteration_is_running(b.it));
+        assert_int_equal(arenaut_iteration_plan_number(b.it), 0);
+        assert_int_equal(b.arena.calls, 0);
+    }
+    s = (stub){ARENAUT_OK, 0, 256};
+    bench_run(&b);
+    assert_int_equal(arenaut_iteration_count(b.it).reused, 1);
+    bench_finish(&b);
+}
+
+static void sizes_past_all_memory_are_no_plan(void **state) {
+    (void)state;
+    bench b;
+    arenaut_fault fault;
+    bench_lay_out(&b, 3);
+    b.config.options.grouping = ARENAUT_BY_GROUPS;
+    bench_make(&b);
+    for (uint32_t v = 0; v < 3; v++)
+        assert_fine(arenaut_iteration_learn(b.it, v, SIZE_MAX - 4096, &fault));
+    assert_fault(arenaut_iteration_allocate(b.it, &fault), TOO_LARGE, SIZE);
+    bench_finish(&b);
+    bench_lay_out(&b, 3);
+    bench_make(&b);
+    for (uint32_t v = 0; v < 3; v++)
+        assert_fine(arenaut_iteration_learn(b.it, v, SIZE_MAX - 4096, &fault));
+    assert_fault(arenaut_iteration_allocate(b.it, &fault), REFUSED, PLAN_FAILED);
+    assert_int_equal(fault.found, ARENAUT_TOO_LARGE);
+    assert_int_equal(b.planner.error.code, ARENAUT_TOO_LARGE);
+    bench_finish(&b);
+}
+
+/* The n-th allocation of a whole course fails: the call says so, and can be made again. */
+static bool survive(size_t left, bool keep) {
+    bench b;
+    arenaut_fault fault;
+    bench_lay_out(&b, 4);
+    b.value[3].kind = ARENAUT_VALUE_OUTPUT;
+    b.config.options.keep_buffer = keep;
+    b.config.arena = b.config.source; /* one counter for all */
+    bench_make(&b);
+    b.memory.left = left;
+    for (int i = 0; i < 4; i++) {
+        if (i == 2) b.size[1] = 4000;
+        if (arenaut_iteration_allocate(b.it, &fault) != ARENAUT_OK) {
+            assert_int_equal(fault.reason, ARENAUT_FAULT_NO_MEMORY);
+            assert_false(arenaut_iteration_is_running(b.it));
+            if (!keep) assert_int_equal(b.memory.live, 0);
+            assert_fine(arenaut_iteration_allocate(b.it, &fault));
+        }
+        for (uint32_t v = 0; v < 4; v++) {
+            void *data = &b;
+            if (arenaut_iteration_resize(b.it, v, b.size[v], &data, &fault) != ARENAUT_OK) {
+                assert_int_equal(fault.reason, ARENAUT_FAULT_NO_MEMORY);
+                assert_int_equal(fault.object, v);
+                assert_ptr_equal(data, &b); /* as it was */
+                assert_fine(arenaut_iteration_resize(b.it, v, b.size[v], &data, &fault));
+            }
+        }
+        assert_fine(arenaut_iteration_deallocate(b.it, &fault));
+        bench_release(&b);
+    }
+    const bool blown = b.memory.blown;
+    bench_finish(&b);
+    return blown;
+}
+
+static void any_allocation_may_fail(void **state) {
+    (void)state;
+    for (int keep = 0; keep < 2; keep++) {
+        size_t n = 0;
+        while (survive(n, keep)) n++;
+        assert_true(n >= 8);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(options_that_make_no_sense_are_refused_by_name),
+        cmocka_unit_test(what_is_wrong_in_a_config_is_refused),
+        cmocka_unit_test(a_planner_that_errs_changes_nothing),
+        cmocka_unit_test(sizes_past_all_memory_are_no_plan),
+        cmocka_unit_test(any_allocation_may_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
