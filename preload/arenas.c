@@ -39,14 +39,16 @@ static arena *arena_of(const void *block) {
     return NULL;
 }
 
-/* Under the lock. */
+/* Under the lock. A tape that was not retired goes on without memory. */
 static void clear_up(arena *a) {
     if (a->tape && arenaut_tape_outstanding(a->tape) != 0) return;
     if (a->tape && a->retired) {
         arenaut_tape_free(a->tape);
         a->tape = NULL;
     }
-    if (!a->given_up || a->tape) return;
+    if (!a->given_up) return;
+    if (a->tape) arenaut_tape_bind(a->tape, NULL, 0, NULL);
+    a->tape = NULL;
     void *memory = (void *)atomic_load(&a->first);
     atomic_store(&a->first, 0);
     real_free(memory);

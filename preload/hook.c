@@ -67,6 +67,20 @@ arenaut_status arenaut_hook_enter(arenaut_tape *tape, unsigned what) {
 
 void arenaut_hook_leave(void) { here = (visit){NULL, 0}; }
 
+arenaut_status arenaut_hook_play(arenaut_tape *tape, unsigned what, arenaut_error *err) {
+    if (here.tape) return ARENAUT_BAD_ARGUMENT;
+    const arenaut_status st = arenaut_tape_play(tape, err);
+    return st == ARENAUT_OK ? arenaut_hook_enter(tape, what) : st;
+}
+
+bool arenaut_hook_end(arenaut_tape *tape) {
+    arenaut_hook_leave();
+    arenaut_tape_counts counts;
+    const arenaut_status st = arenaut_tape_end(tape, NULL);
+    arenaut_tape_count(tape, &counts);
+    return st == ARENAUT_OK && !counts.last_astray;
+}
+
 /* glibc aligns malloc's blocks to two pointers. */
 enum { MALLOC_ALIGN = 2 * sizeof(void *) };
 

@@ -51,6 +51,11 @@ void arenaut_hook_options(arenaut_tape_options *options);
 arenaut_status arenaut_hook_enter(arenaut_tape *tape, unsigned what);
 void arenaut_hook_leave(void);
 
+/* arenaut_tape_play and _enter in one call. */
+arenaut_status arenaut_hook_play(arenaut_tape *tape, unsigned what, arenaut_error *err);
+/* _leave and arenaut_tape_end in one call; whether the run was the recorded one. */
+bool arenaut_hook_end(arenaut_tape *tape);
+
 /* Memory to play in. NULL if there is none, or so many arenas already. */
 void *arenaut_hook_arena(size_t size, size_t align);
 /* Gives it up: it goes when no block of its tape is out. NULL is fine. */

@@ -150,7 +150,8 @@ arenaut_status arenaut_tape_bind(arenaut_tape *tape, void *memory, uint64_t size
                                  arenaut_error *err);
 
 typedef struct arenaut_tape_counts {
-    uint32_t blocks, planned, kept;
+    uint32_t blocks;        /* recorded */
+    uint32_t planned, kept; /* of these, with a place in the arena; kept past the run's end */
     uint64_t runs;      /* played */
     uint64_t astray;    /* of these, runs that differed from the recording */
     uint64_t served;    /* requests answered from the arena */
@@ -159,6 +160,7 @@ typedef struct arenaut_tape_counts {
     bool last_astray;   /* the last run differed */
 } arenaut_tape_counts;
 
+/* O(1). */
 void arenaut_tape_count(const arenaut_tape *tape, arenaut_tape_counts *counts);
 
 #ifdef __cplusplus

@@ -26,7 +26,7 @@ OK = 0
 def preloaded():
     """The process itself as a library, if libarenaut-replay.so was preloaded into it."""
     process = CDLL(None)
-    return process if hasattr(process, "arenaut_hook_begin") else None
+    return process if hasattr(process, "arenaut_hook_enter") else None
 
 
 def candidates():

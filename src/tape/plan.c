@@ -14,6 +14,7 @@ void arn_tape_forget_plan(arenaut_tape *tape) {
     tape->n_kept = 0;
     tape->arena = tape->bound = tape->align = 0;
     tape->planned = false;
+    tape->counts.planned = 0;
     tape->base = NULL;
     for (uint32_t b = 0; b < tape->n_blocks; b++) tape->blocks[b].planned = false;
 }
@@ -62,6 +63,7 @@ static arenaut_status adopt(arenaut_tape *tape, const arenaut_problem *problem,
         block->planned = arenaut_problem_needs_memory(problem, b);
         if (block->recorded.kept) kept[tape->n_kept++] = b;
         if (!block->planned) continue;
+        tape->counts.planned++;
         tape->align = arn_max_u64(tape->align, arenaut_problem_align(problem, b));
     }
     tape->arena = plan->total;

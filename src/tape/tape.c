@@ -147,9 +147,5 @@ uint32_t arenaut_tape_outstanding(const arenaut_tape *tape) {
 void arenaut_tape_count(const arenaut_tape *tape, arenaut_tape_counts *counts) {
     *counts = tape->counts;
     counts->blocks = tape->n_blocks;
-    counts->kept = counts->planned = 0;
-    for (uint32_t b = 0; b < tape->n_blocks; b++) {
-        counts->kept += tape->blocks[b].recorded.kept;
-        counts->planned += tape->blocks[b].planned;
-    }
+    counts->kept = tape->n_kept;
 }
