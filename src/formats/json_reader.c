@@ -30,35 +30,72 @@ static bool is_schema_of(const char *p, const char *end, const char *family) {
            p[length + 1] == '/';
 }
 
-/* Looks for the member without parsing. Tools that sort keys put it behind large arrays, so
- * all of the text may have to be walked; what is not JSON ends the walk at once. */
-bool arn_json_has_schema(const uint8_t *data, size_t size, const char *family) {
-    static const char wanted[] = "\"schema\"";
+/* A walk over the members of the outermost object, without parsing. Tools that sort keys put
+ * what we look for behind large arrays, so all of the text may have to be walked; what is not
+ * JSON ends the walk at once. */
+typedef struct member_walk {
+    const char *at, *end;
+    int depth;
+    const char *key; /* at its opening quote */
+    size_t key_length;
+} member_walk;
+
+/* False if the text is no object. */
+static bool begin_walk(member_walk *walk, const uint8_t *data, size_t size) {
     const char *p = (const char *)data, *const end = p + size;
     if (size >= 3 && memcmp(data, "\xEF\xBB\xBF", 3) == 0) p += 3;
     p = behind_blanks(p, end);
-    if (p == end || *p != '{') return false;
-    int depth = 0;
+    *walk = (member_walk){p, end, 0, NULL, 0};
+    return p < end && *p == '{';
+}
+
+/* Goes on to the value of the next member. */
+static bool next_member(member_walk *walk) {
+    const char *p = walk->at, *const end = walk->end;
     while (p && p < end) {
-        if (*p == '{' || *p == '[') depth++;
-        if (*p == '}' || *p == ']') depth--;
-        if (depth == 0 || *p == '\0') return false;
+        if (*p == '{' || *p == '[') walk->depth++;
+        if (*p == '}' || *p == ']') walk->depth--;
+        if (walk->depth == 0 || *p == '\0') return false;
         if (*p != '"') {
             p++;
             continue;
         }
-        const char *const text = p;
+        walk->key = p;
         p = behind_string(p, end);
-        if (!p || depth != 1 || (size_t)(p - text) != sizeof wanted - 1 ||
-            memcmp(text, wanted, sizeof wanted - 1) != 0) {
-            continue;
-        }
+        if (!p || walk->depth != 1) continue;
+        walk->key_length = (size_t)(p - walk->key);
         p = behind_blanks(p, end);
         if (p == end || *p != ':') continue;
-        p = behind_blanks(p + 1, end);
-        return is_schema_of(p, end, family);
+        walk->at = behind_blanks(p + 1, end);
+        return true;
     }
     return false;
+}
+
+static bool key_is(const member_walk *walk, const char *name) {
+    const size_t length = strlen(name);
+    return walk->key_length == length + 2 && memcmp(walk->key + 1, name, length) == 0;
+}
+
+bool arn_json_has_schema(const uint8_t *data, size_t size, const char *family) {
+    member_walk walk;
+    if (!begin_walk(&walk, data, size)) return false;
+    while (next_member(&walk)) {
+        if (key_is(&walk, "schema")) return is_schema_of(walk.at, walk.end, family);
+    }
+    return false;
+}
+
+bool arn_json_has_members(const uint8_t *data, size_t size, const char *const *names, size_t n) {
+    member_walk walk;
+    uint32_t missing = (UINT32_C(1) << n) - 1;
+    if (!begin_walk(&walk, data, size)) return false;
+    while (missing && next_member(&walk)) {
+        for (size_t i = 0; i < n; i++) {
+            if (key_is(&walk, names[i])) missing &= ~(UINT32_C(1) << i);
+        }
+    }
+    return missing == 0;
 }
 
 /* ---- beginning and errors ---- */

@@ -27,6 +27,9 @@ typedef struct arn_json_reader {
 /* Whether the text is an object whose "schema" is `family` and a version ("family/1"). */
 bool arn_json_has_schema(const uint8_t *data, size_t size, const char *family);
 
+/* Whether the text looks like an object with all of these members; at most 31. */
+bool arn_json_has_members(const uint8_t *data, size_t size, const char *const *names, size_t n);
+
 /* Parses; the root must be an object of schema "family/1". The caller frees the reader,
  * whatever the status. */
 void arn_json_reader_begin(arn_json_reader *r, const uint8_t *data, size_t size, const char *family,

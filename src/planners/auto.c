@@ -6,6 +6,7 @@
 #include "core/memory.h"
 #include "planners/exact/exact.h"
 #include "planners/hot_zone.h"
+#include "planners/incumbents.h"
 #include "planners/local_search.h"
 #include "planners/portfolio.h"
 #include "planners/settings.h"
@@ -155,6 +156,9 @@ static arenaut_status search(arenaut_planning *planning, arn_meter *meter) {
 static arenaut_status auto_run(const arenaut_planner *self, arenaut_planning *planning) {
     arenaut_status st = arn_settings_check(planning, self, NULL);
     arn_meter meter = arn_meter_start(planning, self->name);
+    if (st == ARENAUT_OK && planning->problem->traits & ARENAUT_PROBLEM_TOKENS) {
+        return arn_share_tokens(planning, &meter); /* there is nothing to place */
+    }
     if (st == ARENAUT_OK) st = arn_portfolio_rows(planning, &meter);
     if (st == ARENAUT_OK && !is_done(&meter)) st = search(planning, &meter);
     if (st != ARENAUT_OK || planning->plan->quality == ARENAUT_INFEASIBLE) return st;
@@ -164,6 +168,6 @@ static arenaut_status auto_run(const arenaut_planner *self, arenaut_planning *pl
 const arenaut_planner arn_planner_auto = {
     .name = "auto",
     .summary = "the best of all planners, until the bound or the effort is reached",
-    .handles = ARENAUT_FEATURE_ALL,
+    .handles = ARENAUT_FEATURE_ALL | ARENAUT_FEATURE_TOKENS,
     .run = auto_run,
 };

@@ -13,6 +13,9 @@ arenaut_status arn_try_openvino(arenaut_planning *planning, arn_meter *meter);
 arenaut_status arn_try_ggml(arenaut_planning *planning, arn_meter *meter);
 arenaut_status arn_try_xnnpack(arenaut_planning *planning, arn_meter *meter);
 
+/* No incumbent, but all of what `auto` does where memory comes in whole tokens. */
+arenaut_status arn_share_tokens(arenaut_planning *planning, arn_meter *meter);
+
 typedef arenaut_status (*arn_incumbent)(arenaut_planning *planning, arn_meter *meter);
 
 /* The whole of a planner that makes one such trial and has no settings. */

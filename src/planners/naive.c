@@ -77,6 +77,6 @@ static arenaut_status naive_run(const arenaut_planner *self, arenaut_planning *p
 const arenaut_planner arn_planner_naive = {
     .name = "naive",
     .summary = "no reuse: each buffer has memory of its own",
-    .handles = ARENAUT_FEATURE_ALL,
+    .handles = ARENAUT_FEATURE_ALL | ARENAUT_FEATURE_TOKENS,
     .run = naive_run,
 };

@@ -1,0 +1,176 @@
+/* Better packings: first by looking at all of them, in an order that finds good ones early,
+ * then, where that is too much, by moving items about in the order of a greedy filling. */
+#include "core/fail.h"
+#include "planners/objects/objects.h"
+
+/* Items that are next to each other in time first: then blocks are filled from one end. */
+static bool earlier(const arn_objects *o, uint32_t a, uint32_t b) {
+    if (o->first[a] != o->first[b]) return o->first[a] < o->first[b];
+    return o->size[a] > o->size[b];
+}
+
+static void sort_by_time(const arn_objects *o, uint32_t *order) {
+    for (uint32_t i = 1; i < o->n; i++) {
+        const uint32_t item = order[i];
+        uint32_t at = i;
+        for (; at > 0 && earlier(o, item, order[at - 1]); at--) order[at] = order[at - 1];
+        order[at] = item;
+    }
+}
+
+arenaut_status arn_objects_start(const arenaut_planning *planning, arn_objects *o) {
+    arn_filling f;
+    uint32_t *order = arn_region_allocate(&o->region, o->n, sizeof *order);
+    if (!order || !arn_filling_make(o, &f)) return arn_no_memory(planning->err);
+    for (uint32_t i = 0; i < o->n; i++) order[i] = i;
+    arn_fill_in_order(&f, order); /* from large to small */
+    arn_objects_keep(o, &f);
+    sort_by_time(o, order);
+    arn_fill_in_order(&f, order);
+    arn_objects_keep(o, &f);
+    return ARENAUT_OK;
+}
+
+/* ---- all packings ---- */
+
+/* What has been tried for an item: blocks in the order of (idle, number), then a new one. */
+typedef struct tried {
+    uint64_t idle;
+    uint32_t block;
+    bool any, opened;
+} tried;
+
+typedef struct search {
+    arn_objects *objects;
+    arn_filling filling;
+    tried *tried; /* per item */
+    arn_meter *meter;
+    uint64_t effort, spent, reported;
+} search;
+
+static bool goes_on(search *s) {
+    enum { REPORT_EVERY = 4096 };
+    if (s->objects->best.total <= s->objects->bound) return false;
+    if (s->spent - s->reported >= REPORT_EVERY) {
+        arn_meter_spend(s->meter, s->spent - s->reported);
+        s->reported = s->spent;
+    }
+    return s->spent < s->effort && !s->meter->stopped;
+}
+
+/* The block that fits next best after those tried; the number of blocks if none is left. */
+static uint32_t next_block(search *s, uint32_t item, tried *t) {
+    const arn_filling *f = &s->filling;
+    uint32_t best = f->packing.n_blocks;
+    uint64_t least = UINT64_MAX;
+    for (uint32_t k = 0; k < f->packing.n_blocks; k++) {
+        if (!arn_filling_has_room(f, k, item)) continue;
+        const uint64_t idle = arn_filling_idle(f, k, item);
+        if (t->any && (idle < t->idle || (idle == t->idle && k <= t->block))) continue;
+        if (idle >= least) continue;
+        best = k;
+        least = idle;
+    }
+    s->spent += f->packing.n_blocks + 1;
+    if (best < f->packing.n_blocks) *t = (tried){least, best, true, false};
+    return best;
+}
+
+/* Whether what has begun can still become better than the best: the blocks that are open cost
+ * what they cost, and those that are missing at least their floors. */
+static bool is_hopeful(const search *s, uint32_t n_blocks, uint64_t total) {
+    const arn_objects *o = s->objects;
+    const uint64_t missing = n_blocks < o->n_floors ? o->floors[n_blocks] : 0;
+    return total + missing < o->best.total;
+}
+
+/* Puts the item where it has not been yet. */
+static bool advance(search *s, uint32_t item) {
+    tried *t = &s->tried[item];
+    arn_filling *f = &s->filling;
+    if (t->opened) return false;
+    const uint32_t block = next_block(s, item, t);
+    if (block == f->packing.n_blocks) {
+        t->opened = true;
+        if (!is_hopeful(s, block + 1, f->packing.total + s->objects->size[item])) return false;
+    }
+    arn_filling_put(f, block, item);
+    return true;
+}
+
+/* Depth first. True if all packings have been looked at, or left out for good reason. */
+static bool look_at_all(search *s) {
+    const uint32_t n = s->objects->n;
+    uint32_t item = 0;
+    arn_filling_clear(&s->filling);
+    if (n == 0) return true;
+    s->tried[0] = (tried){0, 0, false, false};
+    while (goes_on(s)) {
+        const bool hopeful = is_hopeful(s, s->filling.packing.n_blocks, s->filling.packing.total);
+        if (hopeful && item < n && advance(s, item)) {
+            item++;
+            if (item < n) s->tried[item] = (tried){0, 0, false, false};
+            if (item == n) arn_objects_keep(s->objects, &s->filling);
+            continue;
+        }
+        if (item == 0) return true;
+        arn_filling_take(&s->filling, --item);
+    }
+    return s->objects->best.total <= s->objects->bound;
+}
+
+/* ---- by chance ---- */
+
+/* splitmix64 */
+static uint64_t draw(uint64_t *state) {
+    uint64_t z = (*state += UINT64_C(0x9E3779B97F4A7C15));
+    z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
+    return z ^ (z >> 31);
+}
+
+static void move(uint32_t *order, uint32_t from, uint32_t to) {
+    const uint32_t item = order[from];
+    for (; from < to; from++) order[from] = order[from + 1];
+    for (; from > to; from--) order[from] = order[from - 1];
+    order[to] = item;
+}
+
+/* From the order by size, or what has become of it, one item at a time elsewhere. What is no
+ * worse is kept, so that it wanders. */
+static void try_by_chance(search *s, uint32_t *order) {
+    arn_objects *o = s->objects;
+    uint64_t state = s->meter->planning->options->seed;
+    for (uint32_t i = 0; i < o->n; i++) order[i] = i;
+    s->spent += arn_fill_in_order(&s->filling, order);
+    uint64_t total = s->filling.packing.total;
+    while (o->n > 1 && goes_on(s)) {
+        const uint32_t from = (uint32_t)(draw(&state) % o->n);
+        const uint32_t to = (uint32_t)(draw(&state) % o->n);
+        move(order, from, to);
+        s->spent += arn_fill_in_order(&s->filling, order);
+        if (s->filling.packing.total > total) {
+            move(order, to, from);
+            continue;
+        }
+        total = s->filling.packing.total;
+        arn_objects_keep(o, &s->filling);
+    }
+}
+
+arenaut_status arn_objects_improve(arn_meter *meter, uint64_t effort, arn_objects *o) {
+    search s = {.objects = o, .meter = meter, .effort = effort / 2};
+    s.tried = arn_region_allocate(&o->region, o->n, sizeof *s.tried);
+    uint32_t *order = arn_region_allocate(&o->region, o->n, sizeof *order);
+    if (!s.tried || !order || !arn_filling_make(o, &s.filling)) {
+        return arn_no_memory(meter->planning->err);
+    }
+    if (look_at_all(&s)) {
+        o->bound = o->best.total;
+    } else {
+        s.effort = effort;
+        try_by_chance(&s, order);
+    }
+    arn_meter_spend(meter, s.spent - s.reported);
+    return ARENAUT_OK;
+}

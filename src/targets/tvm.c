@@ -1,0 +1,16 @@
+/* tvm: TVM's graph executor. Before the first run it allocates a block for each storage id,
+ * so that addresses within one are not to be had; kernels get blocks that are aligned. */
+#include <arenaut/target.h>
+
+extern const arenaut_target arn_target_tvm;
+const arenaut_target arn_target_tvm = {
+    .name = "tvm",
+    .summary = "TVM graph executor: a block of memory for each storage id",
+    .format = "tvm-json",
+    .align = 1,
+    .skip_untouched = true,
+    .keep_memories = true,
+    .tokens = true,
+    .incumbent = "tvm-tokens",
+    .plan_in_file = true,
+};
