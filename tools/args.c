@@ -68,12 +68,17 @@ static const flag_row flags[] = {
      "kernel scratch bytes per op, CSV: method,op,bytes"},
     {"align", 0, FLAG_LIST, GROUP_MODEL, FIELD(align), "N|TENSOR=N", NULL,
      "at least this alignment (default: the target's)"},
+    {"align-op", 0, FLAG_LIST, GROUP_MODEL, FIELD(align_op), "OP=N", NULL,
+     "at least this alignment for all arguments of these ops; repeat"},
     {"no-alloc-io", 0, FLAG_SWITCH, GROUP_MODEL, FIELD(no_alloc_io), NULL, NULL,
      "inputs and outputs are not in the arena"},
     {"preserve-inputs", 0, FLAG_SWITCH, GROUP_MODEL, FIELD(preserve_inputs), NULL, NULL,
      "inputs keep their bytes (default: may be overwritten after their last use)"},
-    {"inplace", 0, FLAG_TEXT, GROUP_MODEL, FIELD(inplace), "on|off", "on|off",
-     "let ops write over an operand where the kernels allow it (default off)"},
+    {"inplace", 0, FLAG_TEXT, GROUP_MODEL, FIELD(inplace), "on|off|only", "on|off|only",
+     "let ops write over an operand where the kernels allow it (default off); only: where "
+     "--inplace-op does"},
+    {"inplace-op", 0, FLAG_LIST, GROUP_MODEL, FIELD(inplace_op), "OP=INPUT[:OUTPUT]", NULL,
+     "this kernel may write an output over that input (numbered from 0); repeat"},
     {"reorder", 0, FLAG_TEXT, GROUP_MODEL, FIELD(reorder), "off|on", "off|on",
      "only off: this build keeps the order of ops"},
     {"dim", 0, FLAG_LIST, GROUP_MODEL, FIELD(dim), "NAME=N", NULL,
@@ -345,6 +350,8 @@ exit_code parse_arguments(int argc, char **argv, const char *verb, unsigned grou
 void options_free(tool_options *options) {
     free(options->files.items);
     free(options->align.items);
+    free(options->align_op.items);
+    free(options->inplace_op.items);
     free(options->dim.items);
     free(options->pool.items);
     free(options->pin.items);

@@ -134,7 +134,8 @@ static exit_code refuse_for_problem(const tool_job *job) {
                        : o->scratch         ? "scratch"
                        : o->passes          ? "passes"
                        : o->dump_after      ? "dump-after"
-                       : is_on(o->inplace)  ? "inplace"
+                       : wants_in_place(o)  ? "inplace"
+                       : o->align_op.n      ? "align-op"
                        : o->no_alloc_io     ? "no-alloc-io"
                        : o->preserve_inputs ? "preserve-inputs"
                                             : NULL;
@@ -208,8 +209,14 @@ static void dump_program(void *context, const arenaut_pass *pass, const arenaut_
 
 /* Runs the passes; `with_wishes` also those that the user asked for. */
 exit_code run_passes(tool_job *job, arenaut_program *program, const char *selection, bool show) {
+    const tool_options *o = job->options;
     const arenaut_pass_options options = {
-        .target = job->target, .scratch = job->scratch.entries, .n_scratch = job->scratch.n};
+        .target = job->target,
+        .scratch = job->scratch.entries,
+        .n_scratch = job->scratch.n,
+        .in_place = job->rules.in_place,
+        .n_in_place = job->rules.n_in_place,
+        .only_these_rules = o->inplace && strcmp(o->inplace, "only") == 0};
     arenaut_error err = {0};
     dump_request dump = {job, false, EXIT_FINE};
     if (arenaut_passes_run(program, selection, &options, show ? dump_program : NULL, &dump, &err)) {
@@ -249,9 +256,9 @@ static char *pass_selection(const tool_options *o) {
     const char *passes = o->passes ? o->passes : "";
     char *selection = must_allocate(strlen(passes) + sizeof ",-inplace", 1);
     strcpy(selection, passes);
-    if (o->inplace) {
+    if (o->inplace || o->inplace_op.n) {
         if (*passes) strcat(selection, ",");
-        strcat(selection, is_on(o->inplace) ? "inplace" : "-inplace");
+        strcat(selection, wants_in_place(o) ? "inplace" : "-inplace");
     }
     return selection;
 }
@@ -260,7 +267,9 @@ static exit_code lower_program(tool_job *job) {
     const tool_options *o = job->options;
     arenaut_pool pools[ARENAUT_MAX_POOLS];
     arenaut_liveness_options options = {.preserve_inputs = o->preserve_inputs,
-                                        .exclude_io = o->no_alloc_io};
+                                        .exclude_io = o->no_alloc_io,
+                                        .op_align = job->rules.align,
+                                        .n_op_align = job->rules.n_align};
     arenaut_error err = {0};
     char *names = NULL;
     exit_code code = plain_alignment(o, &options.align);
@@ -306,10 +315,12 @@ static exit_code read_scratch(tool_job *job) {
 /* The order is that of the data: names are checked before anything is computed. */
 static exit_code prepare_program(tool_job *job) {
     exit_code code = check_pass_names(job->options->passes);
+    if (code == EXIT_FINE) code = parse_op_rules(job->options, &job->rules);
     if (code == EXIT_FINE) code = choose_target(job);
     if (code == EXIT_FINE) code = choose_method(job, job->document.program);
     if (code == EXIT_FINE && job->options->scratch) code = read_scratch(job);
     if (code != EXIT_FINE) return code;
+    note_idle_rules(&job->rules, job->input.path, job->document.program);
     char *selection = pass_selection(job->options);
     code = run_passes(job, job->document.program, selection, true);
     free(selection);
@@ -528,6 +539,7 @@ void job_close(tool_job *job) {
     arenaut_problem_free(job->edited);
     arenaut_lowering_free(job->lowering);
     arenaut_scratch_sizes_free(&job->scratch, NULL);
+    op_rules_free(&job->rules);
     arenaut_document_free(&job->document);
     if (!job->borrowed) input_close(&job->input);
 }

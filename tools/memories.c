@@ -198,11 +198,12 @@ exit_code size_memories(tool_job *job) {
     return code;
 }
 
-/* What the user asked of the plan is in the file now; the file must be right without it. */
+/* What the user asked of the plan is in the file now; the file must be right without it, but
+ * for what only the user knows of the kernels. */
 static tool_options without_wishes(const tool_options *options) {
     tool_options plain = *options;
     plain.method = plain.passes = plain.inplace = plain.dump_after = NULL;
-    plain.align.n = plain.pin.n = plain.pool.n = 0;
+    plain.align.n = plain.align_op.n = plain.pin.n = plain.pool.n = 0;
     plain.capacity = NOT_GIVEN;
     plain.preserve_inputs = plain.no_alloc_io = plain.hash = false;
     return plain;

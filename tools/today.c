@@ -11,8 +11,8 @@
 /* Whether the user asked for anything that makes the planned problem another one than the
  * runtime's. */
 static bool has_wishes(const tool_options *o) {
-    return o->inplace || o->passes || o->no_alloc_io || o->preserve_inputs || o->align.n ||
-           o->pool.n || o->pin.n;
+    return o->inplace || o->inplace_op.n || o->passes || o->no_alloc_io || o->preserve_inputs ||
+           o->align.n || o->align_op.n || o->pool.n || o->pin.n;
 }
 
 /* Lowers the program as the runtime does, with the passes in `selection`. The user's own

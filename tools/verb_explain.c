@@ -34,7 +34,7 @@ static exit_code put_remedies(const tool_job *job, arenaut_text *out) {
     tool_options changed = *job->options;
     exit_code code = EXIT_FINE;
     if (!job->lowering || job->stopped) return EXIT_FINE;
-    if (!job->options->inplace && job->target->in_place) {
+    if (!job->options->inplace && !job->options->inplace_op.n && job->target->in_place) {
         changed.inplace = "on";
         code = try_remedy(job, changed, "results over operands (--inplace on)", out);
         changed.inplace = NULL;

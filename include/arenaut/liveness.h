@@ -47,6 +47,8 @@ typedef struct arenaut_liveness_options {
     bool preserve_inputs;    /* inputs live until their method ends, whatever the target says */
     bool exclude_io;         /* entry inputs and outputs are provided by the caller */
     uint64_t align;          /* 0: the target's; else at least this for every buffer */
+    const arenaut_align_rule *op_align; /* the user's, on top of the target's */
+    uint32_t n_op_align;
     const arenaut_pool *pools; /* NULL: one unlimited pool per device */
     uint32_t n_pools;
 } arenaut_liveness_options;
@@ -56,7 +58,8 @@ typedef struct arenaut_liveness_options {
  * nobody needs the overwritten buffer any more. `options` may be NULL. The program is
  * validated first. UNSUPPORTED when calls expand to more than 2^24 steps, for jumps and
  * moves in a method that calls or is called, and where they multiply into too much work;
- * REFUSED when no pool given is of a tensor's device; else the errors of
+ * REFUSED when no pool given is of a tensor's device, and when an op asks for an alignment that a
+ * view cannot have where it lies in its buffer; else the errors of
  * arenaut_program_validate and arenaut_problem_finish. O(steps + arguments) without jumps. */
 arenaut_status arenaut_lower(const arenaut_program *program, const arenaut_target *target,
                              const arenaut_liveness_options *options,

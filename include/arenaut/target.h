@@ -18,6 +18,13 @@ typedef struct arenaut_in_place_rule {
     bool any_shape;    /* copies bytes as they are, so shapes may differ (RESHAPE) */
 } arenaut_in_place_rule;
 
+/* An op whose operands and results must lie at multiples of `align`, in the kernels of one
+ * library: all the buffers that they are in get at least that. */
+typedef struct arenaut_align_rule {
+    const char *op;
+    uint64_t align; /* power of two */
+} arenaut_align_rule;
+
 /* An op that asks for kernel scratch, in the kernels of one library. */
 typedef struct arenaut_scratch_rule {
     const char *op;
@@ -45,6 +52,7 @@ typedef struct arenaut_target {
     bool plan_in_file;         /* the runtime obeys a plan held in the file */
     const arenaut_scratch_rule *scratch;   /* ends with op == NULL; NULL: no op asks */
     const arenaut_in_place_rule *in_place; /* ends with op == NULL; NULL: none known */
+    const arenaut_align_rule *op_align;    /* ends with op == NULL; NULL: none asks for more */
     /* Runtime memory outside the plan, for `size`: bytes of planning temporaries per
      * tensor (constants included), scratch and per planned buffer, which share the head
      * with the plan while it is made. 0: unknown. */

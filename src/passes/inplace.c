@@ -135,19 +135,43 @@ static arenaut_status note(inplace *pass, arenaut_in_place pair) {
     return ARENAUT_OK;
 }
 
-/* A rule of the user's that names an argument the op does not have is a mistake; one of a
- * target's is not, since its table serves every version of an op. */
-static arenaut_status apply_rule(inplace *pass, uint32_t at, const arenaut_in_place_rule *rule,
-                                 bool from_user) {
+/* Whether the rule is about this op, as far as its lists of arguments are concerned. */
+static bool is_about(const arenaut_op *op, const arenaut_in_place_rule *rule) {
+    return op->kind == ARENAUT_OP_OUT && op->name && strcmp(rule->op, op->name) == 0;
+}
+
+/* A rule of the user's that names an argument which the op does not have, or which never is a
+ * tensor, is a mistake; one of a target's is not, since its table serves every version of an
+ * op. */
+static arenaut_status check_rule(const inplace *pass, const arenaut_in_place_rule *rule) {
+    const arenaut_program *p = pass->program;
+    uint32_t at = ARENAUT_NONE;
+    for (uint32_t i = 0; i < p->n_ops; i++) {
+        const arenaut_op *op = &p->ops[i];
+        if (!is_about(op, rule)) continue;
+        if (rule->input >= op->n_inputs || rule->output >= op->n_outputs) {
+            return arn_fail(pass->err, ARENAUT_BAD_INPUT, 0,
+                            "in-place rule for '%s': output %" PRIu32 " over input %" PRIu32
+                            ", but op %" PRIu32 " has %" PRIu32 " inputs and %" PRIu32 " outputs",
+                            rule->op, rule->output, rule->input, i, op->n_inputs, op->n_outputs);
+        }
+        if (op->inputs[rule->input] != ARENAUT_NONE && op->outputs[rule->output] != ARENAUT_NONE) {
+            return ARENAUT_OK;
+        }
+        at = i;
+    }
+    if (at == ARENAUT_NONE) return ARENAUT_OK;
+    return arn_fail(pass->err, ARENAUT_BAD_INPUT, 0,
+                    "in-place rule for '%s': output %" PRIu32 " over input %" PRIu32
+                    ", but these are not both tensors in any op, such as op %" PRIu32,
+                    rule->op, rule->output, rule->input, at);
+}
+
+static arenaut_status apply_rule(inplace *pass, uint32_t at, const arenaut_in_place_rule *rule) {
     const arenaut_op *op = &pass->program->ops[at];
     const arenaut_in_place pair = {rule->output, rule->input};
-    if (!op->name || strcmp(rule->op, op->name) != 0) return ARENAUT_OK;
-    if (rule->input >= op->n_inputs || rule->output >= op->n_outputs) {
-        if (!from_user) return ARENAUT_OK;
-        return arn_fail(pass->err, ARENAUT_BAD_INPUT, 0,
-                        "in-place rule for '%s': output %" PRIu32 " over input %" PRIu32
-                        ", but op %" PRIu32 " has %" PRIu32 " inputs and %" PRIu32 " outputs",
-                        rule->op, rule->output, rule->input, at, op->n_inputs, op->n_outputs);
+    if (!is_about(op, rule) || rule->input >= op->n_inputs || rule->output >= op->n_outputs) {
+        return ARENAUT_OK;
     }
     return fits(pass, at, pair, rule->any_shape) ? note(pass, pair) : ARENAUT_OK;
 }
@@ -194,11 +218,11 @@ static arenaut_status visit(inplace *pass, uint32_t at) {
         st = note(pass, op->in_place[i]);
     }
     for (size_t i = 0; i < options->n_in_place && st == ARENAUT_OK; i++) {
-        st = apply_rule(pass, at, &options->in_place[i], true);
+        st = apply_rule(pass, at, &options->in_place[i]);
     }
     const arenaut_in_place_rule *rule =
         options->only_these_rules ? NULL : options->target->in_place;
-    for (; rule && rule->op && st == ARENAUT_OK; rule++) st = apply_rule(pass, at, rule, false);
+    for (; rule && rule->op && st == ARENAUT_OK; rule++) st = apply_rule(pass, at, rule);
     return st == ARENAUT_OK ? store_pairs(pass, op) : st;
 }
 
@@ -209,6 +233,9 @@ static arenaut_status inplace_run(arenaut_program *p, const arenaut_pass_options
     pass.facts = arn_allocate_zeroed(allocator, p->n_tensors, sizeof *pass.facts);
     pass.last_read = arn_allocate(allocator, p->n_tensors, sizeof *pass.last_read);
     arenaut_status st = pass.facts && pass.last_read ? ARENAUT_OK : arn_no_memory(err);
+    for (size_t i = 0; i < options->n_in_place && st == ARENAUT_OK; i++) {
+        st = check_rule(&pass, &options->in_place[i]);
+    }
     if (st == ARENAUT_OK) gather_facts(&pass);
     for (uint32_t i = 0; i < p->n_ops && st == ARENAUT_OK; i++) st = visit(&pass, i);
     arn_release(allocator, pass.facts);

@@ -128,6 +128,58 @@ static void alignment_is_the_largest_that_anyone_asks_for(void **state) {
     arenaut_program_free(p);
 }
 
+/* x ─ DMA ─ a ─ ADD ─ y, with a view v of a that DMA2 reads: what the ops ask for holds for all
+ * their arguments, and for the buffers that these are parts of. */
+static arenaut_program *aligned_ops(uint64_t view_at) {
+    arenaut_program *p = new_program();
+    begin_method(p, "main");
+    const uint32_t x = add_tensor(p, "x", 256, ARENAUT_INPUT);
+    const uint32_t w = add_tensor(p, "w", 256, ARENAUT_CONSTANT);
+    const uint32_t a = add_tensor(p, "a", 256, ARENAUT_INTERMEDIATE);
+    const uint32_t v = add_view(p, "v", a, view_at, 64);
+    const uint32_t y = add_tensor(p, "y", 256, ARENAUT_OUTPUT);
+    ADD_OP(p, .name = "DMA", IN(x, w, ARENAUT_NONE), OUT(a));
+    ADD_OP(p, .name = "DMA2", IN(v), OUT(ARENAUT_NONE));
+    ADD_OP(p, .name = "ADD", IN(a), OUT(y));
+    SET_IO(p, 0, LIST(x), LIST(y));
+    finish_program(p);
+    return p;
+}
+
+static void ops_may_ask_for_an_alignment(void **state) {
+    (void)state;
+    static const arenaut_align_rule table[] = {{"DMA", 64}, {"DMA2", 32}, {NULL, 0}};
+    static const arenaut_align_rule own[] = {{"DMA2", 128}, {"SUB", 4096}};
+    arenaut_target target = *arenaut_target_find("generic");
+    target.op_align = table;
+    for (int users = 0; users < 2; users++) {
+        const arenaut_liveness_options options = {.op_align = own, .n_op_align = users ? 2 : 0};
+        arenaut_program *p = aligned_ops(128);
+        arenaut_lowering *l = lower_for(p, &target, &options);
+        assert_int_equal(arenaut_problem_align(l->problem, buffer_named(l, "x")), 64);
+        assert_int_equal(arenaut_problem_align(l->problem, buffer_named(l, "a")), users ? 128 : 64);
+        assert_int_equal(arenaut_problem_align(l->problem, buffer_named(l, "y")), target.align);
+        arenaut_lowering_free(l);
+        arenaut_program_free(p);
+    }
+}
+
+/* Wherever the buffer is put, the view in it would be wrong. */
+static void a_view_that_cannot_be_aligned_is_named(void **state) {
+    (void)state;
+    static const arenaut_align_rule own = {"DMA2", 128};
+    const arenaut_liveness_options options = {.op_align = &own, .n_op_align = 1};
+    arenaut_program *p = aligned_ops(64);
+    arenaut_lowering *l = NULL;
+    arenaut_error err = {0};
+    assert_int_equal(arenaut_lower(p, arenaut_target_find("generic"), &options, NULL, &l, &err),
+                     ARENAUT_REFUSED);
+    assert_non_null(strstr(err.msg, "op 'DMA2' wants its arguments at multiples of 128"));
+    assert_non_null(strstr(err.msg, "'v' is a view at byte 64"));
+    assert_null(l);
+    arenaut_program_free(p);
+}
+
 /* What nobody plans: weights, empty tensors, memory of the caller's or of the op's own. */
 static void what_needs_no_arena_has_no_buffer(void **state) {
     (void)state;
@@ -669,6 +721,8 @@ int main(void) {
         cmocka_unit_test(inputs_are_preserved_on_request),
         cmocka_unit_test(excluded_io_has_no_buffer),
         cmocka_unit_test(alignment_is_the_largest_that_anyone_asks_for),
+        cmocka_unit_test(ops_may_ask_for_an_alignment),
+        cmocka_unit_test(a_view_that_cannot_be_aligned_is_named),
         cmocka_unit_test(what_needs_no_arena_has_no_buffer),
         cmocka_unit_test(views_share_a_buffer_and_its_life),
         cmocka_unit_test(a_delegate_and_scratch_are_alive_at_their_op),

@@ -372,6 +372,30 @@ static void a_users_rule_must_name_arguments_that_exist(void **state) {
     }
 }
 
+/* Numbers and texts stand among the arguments, too. */
+static void a_users_rule_must_name_a_tensor(void **state) {
+    (void)state;
+    static const arenaut_in_place_rule rule = {"G", 1, 0, false};
+    static const uint32_t with_number[] = {B, ARENAUT_NONE};
+    arenaut_pass_options options = micro();
+    options.in_place = &rule;
+    options.n_in_place = 1;
+    arenaut_program *p = small();
+    arenaut_error err = {0};
+    p->ops[2].inputs = with_number;
+    p->ops[2].n_inputs = 2;
+    assert_int_equal(arenaut_passes_run(p, "inplace", &options, NULL, NULL, &err),
+                     ARENAUT_BAD_INPUT);
+    assert_non_null(strstr(err.msg, "not both tensors in any op, such as op 2"));
+    p->ops[1].name = "G"; /* where it is one, the other may have left it out */
+    p->ops[1].inputs = (const uint32_t[]){X, A};
+    p->ops[1].n_inputs = 2;
+    run(p, "inplace", &options);
+    assert_int_equal(p->ops[1].n_in_place, 1);
+    assert_int_equal(p->ops[2].n_in_place, 0);
+    arenaut_program_free(p);
+}
+
 /* How many pairs RELU gets when something about the program has been changed. */
 static uint32_t pairs_after(void (*spoil)(arenaut_program *p)) {
     const arenaut_pass_options options = micro();
@@ -704,6 +728,7 @@ int main(void) {
         cmocka_unit_test(inplace_is_off_by_default),
         cmocka_unit_test(users_rules_come_first_and_may_replace_the_targets),
         cmocka_unit_test(a_users_rule_must_name_arguments_that_exist),
+        cmocka_unit_test(a_users_rule_must_name_a_tensor),
         cmocka_unit_test(inplace_passes_over_what_is_not_safe),
         cmocka_unit_test(layouts_may_be_stated_or_not),
         cmocka_unit_test(copies_of_bytes_may_change_the_shape),

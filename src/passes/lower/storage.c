@@ -1,4 +1,5 @@
 /* Which tensors are one buffer, and which of those need memory from the arena. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "core/checked.h"
@@ -65,6 +66,56 @@ static void mark_uses(arn_lower *lower) {
     }
 }
 
+/* The alignment that an op asks for its arguments; 0: none of its own. */
+static uint64_t align_of_op(const arn_lower *lower, const char *name) {
+    const arenaut_align_rule *rule = lower->target->op_align;
+    uint64_t align = 0;
+    if (!name) return 0;
+    for (; rule && rule->op; rule++) {
+        if (strcmp(rule->op, name) == 0) align = arn_max_u64(align, rule->align);
+    }
+    for (uint32_t i = 0; i < lower->options.n_op_align; i++) {
+        rule = &lower->options.op_align[i];
+        if (strcmp(rule->op, name) == 0) align = arn_max_u64(align, rule->align);
+    }
+    return align;
+}
+
+/* A view lies as well as its buffer does only at a multiple of the alignment in it. */
+static arenaut_status raise_alignment(arn_lower *lower, const arenaut_op *op, uint64_t align,
+                                      const uint32_t *tensors, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t t = tensors[i], s = t == ARENAUT_NONE ? t : lower->storage.of[t];
+        if (t == ARENAUT_NONE || (lower->storage.facts[s] & ARN_NO_BUFFER)) continue;
+        uint64_t offset;
+        arenaut_program_storage(lower->program, t, &offset);
+        if (offset % align != 0) {
+            char store[24];
+            return arn_fail(lower->err, ARENAUT_REFUSED, 0,
+                            "op '%.60s' wants its arguments at multiples of %" PRIu64
+                            "; tensor '%.60s' is a view at byte %" PRIu64 " of its buffer",
+                            op->name, align, arenaut_program_tensor_name(lower->program, t, store),
+                            offset);
+        }
+        lower->storage.align[s] = arn_max_u64(lower->storage.align[s], align);
+    }
+    return ARENAUT_OK;
+}
+
+static arenaut_status align_for_ops(arn_lower *lower) {
+    const arenaut_program *p = lower->program;
+    arenaut_status st = ARENAUT_OK;
+    if (!lower->target->op_align && lower->options.n_op_align == 0) return st;
+    for (uint32_t i = 0; i < p->n_ops && st == ARENAUT_OK; i++) {
+        const arenaut_op *op = &p->ops[i];
+        const uint64_t align = arenaut_op_kind_touches(op->kind) ? align_of_op(lower, op->name) : 0;
+        if (align == 0) continue;
+        st = raise_alignment(lower, op, align, op->inputs, op->n_inputs);
+        if (st == ARENAUT_OK) st = raise_alignment(lower, op, align, op->outputs, op->n_outputs);
+    }
+    return st;
+}
+
 arenaut_status arn_lower_storage(arn_lower *lower) {
     const arenaut_program *p = lower->program;
     arn_storage *storage = &lower->storage;
@@ -94,5 +145,5 @@ arenaut_status arn_lower_storage(arn_lower *lower) {
         if (!(storage->facts[t] & ARN_NOT_CONSTANT)) storage->facts[t] |= ARN_NO_BUFFER;
     }
     mark_uses(lower);
-    return ARENAUT_OK;
+    return align_for_ops(lower);
 }
