@@ -1,5 +1,6 @@
 /* exact: finds the smallest arena and proves that there is none smaller, or does what it can
- * within the effort. For hundreds to a few thousand buffers in one pool. */
+ * within the effort. For hundreds to a few thousand buffers in one pool; where pools are to be
+ * chosen, or pairs may be joined or not, for fewer. */
 #include "planners/exact/exact.h"
 
 #include "core/fail.h"
@@ -26,12 +27,16 @@ static arenaut_status take(arenaut_planning *planning, const arn_exact_output *o
     if (out->arena == ARENAUT_UNPLACED) {
         return arn_fail(planning->err, ARENAUT_STOPPED, 0,
                         "the exact search was stopped before it found a plan within the capacity "
-                        "of the pool");
+                        "of the pool%s",
+                        plan->n_pools > 1 ? "s" : "");
     }
     for (uint32_t b = 0; b < p->n_buffers; b++) {
-        if (arenaut_problem_needs_memory(p, b)) plan->pool[b] = 0;
+        if (arenaut_problem_needs_memory(p, b)) plan->pool[b] = p->n_pools > 1 ? out->pool_of[b] : 0;
     }
-    if (out->bound > plan->total_bound) plan->total_bound = plan->lower_bound[0] = out->bound;
+    if (out->bound > plan->total_bound) {
+        plan->total_bound = out->bound;
+        if (p->n_pools == 1) plan->lower_bound[0] = out->bound;
+    }
     return ARENAUT_OK;
 }
 
@@ -50,14 +55,14 @@ static arenaut_status exact_run(const arenaut_planner *self, arenaut_planning *p
         .progress_context = planning,
         .allocator = planning->allocator,
     };
-    arn_exact_output out = {.offset = planning->plan->offset};
+    arn_exact_output out = {.offset = planning->plan->offset, .pool_of = planning->plan->pool};
     st = arn_exact_run(&in, &out, planning->err);
     return st == ARENAUT_OK ? take(planning, &out) : st;
 }
 
 const arenaut_planner arn_planner_exact = {
     .name = "exact",
-    .summary = "the smallest arena of one pool, proven, for up to a few thousand buffers",
-    .handles = ARN_EXACT_HANDLES,
+    .summary = "the smallest arena, proven, for up to a few thousand buffers",
+    .handles = ARN_EXACT_HANDLES | ARN_EXACT_RELATIONS | ARENAUT_FEATURE_POOLS,
     .run = exact_run,
 };

@@ -4,31 +4,23 @@
 #include "core/sort.h"
 #include "planners/exact/build.h"
 
-static uint32_t life_count(const arn_exact_build *x, uint32_t b) {
-    return arenaut_problem_lifetime_count(x->in->problem, b);
-}
-
-static const arenaut_interval *lives(const arn_exact_build *x, uint32_t b) {
-    return arenaut_problem_lifetimes(x->in->problem, b);
-}
-
 static bool time_before(const void *context, uint32_t a, uint32_t b) {
     const int64_t *time = context;
     return time[a] < time[b];
 }
 
 static void add_times(const arn_exact_build *x, uint32_t b, int64_t *time, uint32_t *n) {
-    for (uint32_t k = 0; k < life_count(x, b); k++) {
-        time[(*n)++] = lives(x, b)[k].first;
-        time[(*n)++] = lives(x, b)[k].end;
+    for (uint32_t k = 0; k < arn_exact_life_count(x, b); k++) {
+        time[(*n)++] = arn_exact_lives(x, b)[k].first;
+        time[(*n)++] = arn_exact_lives(x, b)[k].end;
     }
 }
 
 static bool list_times(arn_exact_build *x) {
     const arn_exact_model *m = x->model;
     size_t room = 0;
-    for (uint32_t i = 0; i < m->n; i++) room += 2 * (size_t)life_count(x, m->buffer[i]);
-    for (uint32_t i = 0; i < m->n_fixed; i++) room += 2 * (size_t)life_count(x, m->fixed[i]);
+    for (uint32_t i = 0; i < m->n; i++) room += 2 * (size_t)arn_exact_life_count(x, m->buffer[i]);
+    for (uint32_t i = 0; i < m->n_fixed; i++) room += 2 * (size_t)arn_exact_life_count(x, m->fixed[i]);
     int64_t *raw = arn_region_allocate(&x->scratch, room, sizeof *raw);
     uint32_t *ids = arn_region_allocate(&x->scratch, room, 2 * sizeof *ids);
     x->time = arn_region_allocate(&x->scratch, room, sizeof *x->time);
@@ -56,9 +48,9 @@ static uint32_t time_index(const arn_exact_build *x, int64_t t) {
 }
 
 static void mark_events(const arn_exact_build *x, uint32_t b, uint8_t *event) {
-    for (uint32_t k = 0; k < life_count(x, b); k++) {
-        event[time_index(x, lives(x, b)[k].first)] |= 1;
-        event[time_index(x, lives(x, b)[k].end) - 1] |= 2;
+    for (uint32_t k = 0; k < arn_exact_life_count(x, b); k++) {
+        event[time_index(x, arn_exact_lives(x, b)[k].first)] |= 1;
+        event[time_index(x, arn_exact_lives(x, b)[k].end) - 1] |= 2;
     }
 }
 
@@ -74,25 +66,36 @@ static bool keep_maximal_moments(arn_exact_build *x) {
     for (uint32_t i = 0; i < x->model->n_fixed; i++) mark_events(x, x->model->fixed[i], event);
     x->kept[0] = 0;
     for (uint32_t t = 0; t < x->n_times; t++) x->kept[t + 1] = x->kept[t] + (event[t] == 3);
-    x->model->n_cliques = x->kept[x->n_times];
+    x->model->n_cliques = x->model->n_moments = x->kept[x->n_times];
     return true;
 }
 
 /* ---- extra edges ---- */
 
-static bool alive_together(const arn_exact_build *x, uint32_t a, uint32_t b) {
-    const arenaut_interval *la = lives(x, a), *lb = lives(x, b);
-    for (uint32_t i = 0, k = 0; i < life_count(x, a) && k < life_count(x, b);) {
+bool arn_exact_lives_meet(const arn_exact_build *x, uint32_t a, uint32_t b) {
+    const arenaut_interval *la = arn_exact_lives(x, a), *lb = arn_exact_lives(x, b);
+    const uint32_t na = arn_exact_life_count(x, a), nb = arn_exact_life_count(x, b);
+    for (uint32_t i = 0, k = 0; i < na && k < nb;) {
         if (la[i].first < lb[k].end && lb[k].first < la[i].end) return true;
         if (la[i].end < lb[k].end) i++; else k++;
     }
     return false;
 }
 
+bool arn_exact_edge_holds(const arn_exact_build *x, uint32_t a, uint32_t b) {
+    const arenaut_problem *p = x->in->problem;
+    if (!x->ties.root) return true;
+    if (x->ties.root[a] == x->ties.root[b]) return false;
+    const uint32_t heir = arenaut_problem_same_base(p, a) == b   ? a
+                          : arenaut_problem_same_base(p, b) == a ? b
+                                                                 : ARENAUT_NONE;
+    return heir == ARENAUT_NONE || (x->assumed->pair && x->assumed->pair[heir] == ARN_EXACT_APART);
+}
+
 /* Whether an edge says something new about two items. */
 static bool edge_counts(const arn_exact_build *x, arenaut_conflict e) {
     return x->item[e.a] != ARENAUT_NONE && x->item[e.b] != ARENAUT_NONE &&
-           !alive_together(x, e.a, e.b);
+           arn_exact_edge_holds(x, e.a, e.b) && !arn_exact_lives_meet(x, e.a, e.b);
 }
 
 /* ---- spans and members ---- */
@@ -103,17 +106,20 @@ static bool count_spans(arn_exact_build *x, uint64_t *n_spans) {
     m->span_start = arn_region_allocate(&m->region, (size_t)m->n + 1, sizeof *m->span_start);
     if (!m->span_start) return false;
     for (uint32_t i = 0; i <= m->n; i++) m->span_start[i] = 0;
-    for (uint32_t i = 0; i < m->n; i++) m->span_start[i + 1] = life_count(x, m->buffer[i]);
+    for (uint32_t i = 0; i < m->n; i++) m->span_start[i + 1] = arn_exact_life_count(x, m->buffer[i]);
+    uint32_t n_edges = 0;
     for (uint32_t e = 0; e < p->n_conflicts; e++) {
         if (!edge_counts(x, p->conflict[e])) continue;
         m->span_start[x->item[p->conflict[e].a] + 1]++;
         m->span_start[x->item[p->conflict[e].b] + 1]++;
         m->cuts = m->plain = false;
+        n_edges++;
     }
     for (uint32_t i = 0; i < m->n; i++) m->span_start[i + 1] += m->span_start[i];
     *n_spans = m->span_start[m->n];
     if (*n_spans != m->n) m->plain = false;
-    return true;
+    m->origin = arn_region_allocate(&m->region, (size_t)m->n_moments + n_edges, sizeof *m->origin);
+    return m->origin != NULL;
 }
 
 /* The spans of an item are its lifetimes, in order, and then its edges. */
@@ -122,13 +128,16 @@ static bool fill_spans(arn_exact_build *x) {
     arn_exact_model *m = x->model;
     uint32_t *next = arn_region_allocate(&x->scratch, m->n, sizeof *next);
     if (!next) return false;
+    for (uint32_t t = 0; t < x->n_times; t++) {
+        if (x->kept[t + 1] > x->kept[t]) m->origin[x->kept[t]] = x->time[t];
+    }
     for (uint32_t i = 0; i < m->n; i++) {
         const uint32_t b = m->buffer[i];
         next[i] = m->span_start[i];
-        for (uint32_t k = 0; k < life_count(x, b); k++) {
+        for (uint32_t k = 0; k < arn_exact_life_count(x, b); k++) {
             arn_exact_span *span = &m->span[next[i]++];
-            span->first = x->kept[time_index(x, lives(x, b)[k].first)];
-            span->end = x->kept[time_index(x, lives(x, b)[k].end)];
+            span->first = x->kept[time_index(x, arn_exact_lives(x, b)[k].first)];
+            span->end = x->kept[time_index(x, arn_exact_lives(x, b)[k].end)];
         }
     }
     for (uint32_t e = 0; e < p->n_conflicts; e++) {
@@ -136,7 +145,7 @@ static bool fill_spans(arn_exact_build *x) {
         const arn_exact_span edge = {m->n_cliques, m->n_cliques + 1};
         m->span[next[x->item[p->conflict[e].a]]++] = edge;
         m->span[next[x->item[p->conflict[e].b]]++] = edge;
-        m->n_cliques++;
+        m->origin[m->n_cliques++] = e;
     }
     return true;
 }

@@ -9,44 +9,21 @@
 
 /* ---- which buffers, and in which unit ---- */
 
-static bool in_pool(const arn_exact_input *in, uint32_t b) {
-    if (!arenaut_problem_needs_memory(in->problem, b)) return false;
-    return !in->pool_of || in->pool_of[b] == in->pool;
-}
-
-static bool is_fixed(const arenaut_problem *p, uint32_t b) {
-    return arenaut_problem_fixed_offset(p, b) != ARENAUT_UNPLACED;
-}
-
-static arenaut_status refuse_relations(const arn_exact_input *in, arenaut_error *err) {
-    const arenaut_problem *p = in->problem;
-    for (uint32_t b = 0; b < p->n_buffers; b++) {
-        if (!in_pool(in, b)) continue;
-        const char *relation = NULL;
-        if (arenaut_problem_same_base(p, b) != ARENAUT_NONE) relation = "same-base";
-        if (arenaut_problem_inside(p, b) != ARENAUT_NONE) relation = "inside";
-        if (relation) {
-            char store[24];
-            return arn_fail(err, ARENAUT_REFUSED, 0,
-                            "buffer '%s': the exact search does not handle %s relations",
-                            arenaut_problem_buffer_name(p, b, store), relation);
-        }
-    }
-    return ARENAUT_OK;
-}
-
 static bool list_buffers(arn_exact_build *x) {
     const arn_exact_input *in = x->in;
     const arenaut_problem *p = in->problem;
     arn_exact_model *m = x->model;
     m->buffer = arn_region_allocate(&m->region, p->n_buffers, sizeof *m->buffer);
     m->fixed = arn_region_allocate(&m->region, p->n_buffers, sizeof *m->fixed);
+    m->fixed_at = arn_region_allocate(&m->region, p->n_buffers, sizeof *m->fixed_at);
     x->item = arn_region_allocate(&x->scratch, p->n_buffers, sizeof *x->item);
-    if (!m->buffer || !m->fixed || !x->item) return false;
+    if (!m->buffer || !m->fixed || !m->fixed_at || !x->item) return false;
     for (uint32_t b = 0; b < p->n_buffers; b++) {
         x->item[b] = ARENAUT_NONE;
-        if (!in_pool(in, b)) continue;
-        if (is_fixed(p, b)) {
+        if (!arn_exact_in_pool(in, b)) continue;
+        const uint64_t fixed = arn_exact_fixed_offset(x, b);
+        if (fixed != ARENAUT_UNPLACED) {
+            m->fixed_at[m->n_fixed] = fixed;
             m->fixed[m->n_fixed++] = b;
         } else {
             x->item[b] = m->n;
@@ -65,16 +42,18 @@ static uint64_t gcd(uint64_t a, uint64_t b) {
     return a;
 }
 
-/* Everything rests on the sum of some sizes, on a wall, or on a multiple of an alignment
+/* Everything rests on the sum of some sizes and distances in groups, on a wall, or on a multiple of an alignment
  * above one of these, so a common divisor of them all divides every offset that matters. */
 static void find_unit(arn_exact_build *x) {
     const arenaut_problem *p = x->in->problem;
     arn_exact_model *m = x->model;
     uint64_t unit = 0;
-    for (uint32_t i = 0; i < m->n; i++) unit = gcd(p->size[m->buffer[i]], unit);
-    for (uint32_t i = 0; i < x->model->n_fixed; i++) {
-        unit = gcd(p->size[x->model->fixed[i]], unit);
-        unit = gcd(arenaut_problem_fixed_offset(p, x->model->fixed[i]), unit);
+    for (uint32_t i = 0; i < m->n; i++) {
+        unit = gcd(p->size[m->buffer[i]], unit);
+        if (x->ties.root) unit = gcd((uint64_t)x->ties.delta[m->buffer[i]], unit);
+    }
+    for (uint32_t i = 0; i < m->n_fixed; i++) {
+        unit = gcd(p->size[m->fixed[i]], gcd(m->fixed_at[i], unit));
     }
     for (uint32_t i = 0; i < p->n_reserved; i++) {
         if (p->reserved[i].pool != x->in->pool) continue;
@@ -110,14 +89,72 @@ static bool measure_items(arn_exact_build *x) {
     return true;
 }
 
+/* ---- what moves together ---- */
+
+static void count_groups(arn_exact_build *x, uint32_t *number) {
+    arn_exact_model *m = x->model;
+    uint32_t n_groups = 0;
+    for (uint32_t i = 0; i < m->n; i++) {
+        const uint32_t root = x->ties.root[m->buffer[i]];
+        if (number[root] == ARENAUT_NONE) number[root] = n_groups++;
+        m->group[i] = number[root];
+        m->delta[i] = x->ties.delta[m->buffer[i]] / (int64_t)m->unit;
+        m->mate_start[m->group[i] + 1]++;
+    }
+    for (uint32_t g = 0; g < n_groups; g++) {
+        if (m->mate_start[g + 1] > m->largest_group) m->largest_group = m->mate_start[g + 1];
+        m->mate_start[g + 1] += m->mate_start[g];
+    }
+}
+
+/* Lists the groups, unless every item is one by itself. */
+static bool list_groups(arn_exact_build *x) {
+    arn_exact_model *m = x->model;
+    const uint32_t n_buffers = x->in->problem->n_buffers;
+    m->largest_group = 1;
+    if (!x->ties.root) return true;
+    uint32_t *number = arn_region_allocate(&x->scratch, n_buffers, sizeof *number);
+    m->group = arn_region_allocate(&m->region, m->n, sizeof *m->group);
+    m->delta = arn_region_allocate(&m->region, m->n, sizeof *m->delta);
+    m->mate = arn_region_allocate(&m->region, m->n, sizeof *m->mate);
+    m->mate_start = arn_region_allocate(&m->region, (size_t)m->n + 1, sizeof *m->mate_start);
+    uint32_t *next = arn_region_allocate(&x->scratch, m->n, sizeof *next);
+    if (!number || !m->group || !m->delta || !m->mate || !m->mate_start || !next) return false;
+    for (uint32_t b = 0; b < n_buffers; b++) number[b] = ARENAUT_NONE;
+    for (uint32_t i = 0; i <= m->n; i++) m->mate_start[i] = 0;
+    count_groups(x, number);
+    for (uint32_t i = 0; i < m->n; i++) next[i] = m->mate_start[i];
+    for (uint32_t i = 0; i < m->n; i++) m->mate[next[m->group[i]]++] = i;
+    m->tied = m->largest_group > 1;
+    if (m->tied) m->plain = m->cuts = false;
+    return true;
+}
+
+int64_t arn_exact_snap_group(const arn_exact_model *m, uint32_t item, int64_t at) {
+    if (!m->tied) return arn_exact_snap(m, item, at);
+    const uint32_t g = m->group[item];
+    int64_t start = at - m->delta[item];
+    if (start < 0) start = 0;
+    for (bool moved = true; moved;) {
+        moved = false;
+        for (uint32_t k = m->mate_start[g]; k < m->mate_start[g + 1]; k++) {
+            const int64_t own = start + m->delta[m->mate[k]];
+            const int64_t snapped = arn_exact_snap(m, m->mate[k], own);
+            moved = moved || snapped != own;
+            start += snapped - own;
+        }
+    }
+    return start + m->delta[item];
+}
+
 /* ---- who conflicts ---- */
 
-/* Appends those of `ids` that are not yet listed as neighbours of `i`. */
-static void take_neighbours(uint32_t i, const uint32_t *ids, uint32_t n_ids, uint32_t *mark,
-                            uint32_t *list, uint32_t *n) {
+/* Appends those of `ids` that are not yet listed as neighbours of `i`, nor in its group. */
+static void take_neighbours(const arn_exact_model *m, uint32_t i, const uint32_t *ids, uint32_t n_ids,
+                            uint32_t *mark, uint32_t *list, uint32_t *n) {
     for (uint32_t k = 0; k < n_ids; k++) {
         const uint32_t j = ids[k];
-        if (j == i || mark[j] == i) continue;
+        if (j == i || mark[j] == i || (m->tied && m->group[j] == m->group[i])) continue;
         mark[j] = i;
         list[(*n)++] = j;
     }
@@ -131,10 +168,10 @@ static uint32_t collect_neighbours(const arn_exact_build *x, uint32_t i, uint32_
     uint32_t n = 0;
     for (uint32_t s = m->span_start[i]; s < m->span_start[i + 1]; s++) {
         const uint32_t first = m->span[s].first;
-        take_neighbours(i, m->member + m->member_start[first],
+        take_neighbours(m, i, m->member + m->member_start[first],
                         m->member_start[first + 1] - m->member_start[first], mark, list, &n);
         for (uint32_t c = first + 1; c < m->span[s].end; c++) {
-            take_neighbours(i, x->comer + x->comer_start[c],
+            take_neighbours(m, i, x->comer + x->comer_start[c],
                             x->comer_start[c + 1] - x->comer_start[c], mark, list, &n);
         }
     }
@@ -217,16 +254,21 @@ static bool alike(const arn_exact_model *m, uint32_t a, uint32_t b) {
            same_walls(m, a, b);
 }
 
+static bool has_mates(const arn_exact_model *m, uint32_t i) {
+    return m->tied && m->mate_start[m->group[i] + 1] - m->mate_start[m->group[i]] > 1;
+}
+
 static bool find_twins(arn_exact_model *m) {
     m->twin = arn_region_allocate(&m->region, m->n, sizeof *m->twin);
     if (!m->twin) return false;
     for (uint32_t i = 0; i < m->n; i++) {
         m->twin[i] = ARENAUT_NONE;
+        if (m->span_start[i] == m->span_start[i + 1] || has_mates(m, i)) continue;
         /* Twins share their first clique, so it is enough to look there. */
         const uint32_t c = m->span[m->span_start[i]].first;
         for (uint32_t k = m->member_start[c]; k < m->member_start[c + 1]; k++) {
             const uint32_t j = m->member[k];
-            if (j < i && alike(m, i, j)) m->twin[i] = j;
+            if (j < i && !has_mates(m, j) && alike(m, i, j)) m->twin[i] = j;
         }
     }
     return true;
@@ -247,11 +289,14 @@ static bool find_bounds(arn_exact_build *x) {
         const int64_t need = arn_exact_need(m, c, 0, m->load[c]);
         if (m->load[c] > 0 && need > m->bound) m->bound = need;
     }
+    if (m->clash) return true; /* groups that cannot be have no places, and so no bounds */
     m->roof = x->highest_wall;
     for (uint32_t i = 0; i < m->n; i++) {
-        const int64_t end = arn_exact_snap(m, i, 0) + m->size[i];
+        const int64_t end = arn_exact_snap_group(m, i, 0) + m->size[i];
         if (end > m->bound) m->bound = end;
+        /* In a group nobody is higher than its top, and all together waste no more than this. */
         m->roof = arn_exact_align_up(m->roof, m->align[i]) + m->size[i];
+        if (m->tied) m->roof += m->delta[i] + m->align[i];
     }
     return true;
 }
@@ -265,12 +310,13 @@ arenaut_status arn_exact_too_large(const arn_exact_build *x, arenaut_error *err)
 
 static arenaut_status build(arn_exact_build *x, arenaut_error *err) {
     arn_exact_model *m = x->model;
-    arenaut_status st = refuse_relations(x->in, err);
-    if (st != ARENAUT_OK) return st;
-    if (!list_buffers(x)) return arn_no_memory(err);
+    if (!arn_exact_find_ties(x->assumed, &x->scratch, &x->ties) || !list_buffers(x)) {
+        return arn_no_memory(err);
+    }
+    m->clash = x->ties.torn;
     find_unit(x);
-    if (!measure_items(x)) return arn_no_memory(err);
-    st = arn_exact_find_cliques(x, err);
+    if (!measure_items(x) || !list_groups(x)) return arn_no_memory(err);
+    arenaut_status st = arn_exact_find_cliques(x, err);
     if (st == ARENAUT_OK) st = list_neighbours(x, err);
     if (st == ARENAUT_OK) st = arn_exact_find_walls(x, err);
     if (st != ARENAUT_OK) return st;
@@ -283,13 +329,13 @@ static arenaut_status build(arn_exact_build *x, arenaut_error *err) {
                     m->roof, m->unit);
 }
 
-arenaut_status arn_exact_model_make(const arn_exact_input *in, arn_exact_model *model,
+arenaut_status arn_exact_model_make(const arn_exact_case *assumed, arn_exact_model *model,
                                     arenaut_error *err) {
-    const arn_exact_model empty = {.problem = in->problem, .plain = true, .cuts = true};
+    const arn_exact_model empty = {.problem = assumed->in.problem, .plain = true, .cuts = true};
     *model = empty;
-    arn_region_init(&model->region, in->allocator);
-    arn_exact_build x = {.in = in, .model = model};
-    arn_region_init(&x.scratch, in->allocator);
+    arn_region_init(&model->region, assumed->in.allocator);
+    arn_exact_build x = {.in = &assumed->in, .assumed = assumed, .model = model};
+    arn_region_init(&x.scratch, assumed->in.allocator);
     const arenaut_status st = build(&x, err);
     arn_region_free(&x.scratch);
     if (st != ARENAUT_OK) arn_exact_model_free(model);

@@ -10,7 +10,7 @@
 #include <arenaut/problem.h>
 
 #include "core/memory.h"
-#include "planners/exact/exact.h"
+#include "planners/exact/ties.h"
 
 /* A stretch of consecutive cliques, [first, end). */
 typedef struct arn_exact_span {
@@ -36,27 +36,35 @@ typedef struct arn_exact_model {
     uint32_t *neighbour_start, *neighbour; /* the items it conflicts with, in order */
     uint32_t *wall_start;                  /* what it must keep clear of, disjoint, in order */
     arn_exact_wall *wall;
+    /* Items of a group keep their distance; NULL unless `tied`: then item i is in group[i],
+     * delta[i] above its start, and mate[mate_start[g] .. mate_start[g + 1]) is group g. */
+    uint32_t *group, *mate_start, *mate;
+    int64_t *delta;
     uint32_t *twin;  /* the item before it that is exactly alike; ARENAUT_NONE */
     int64_t *width;  /* steps that it is alive */
 
-    uint32_t n_cliques;
+    uint32_t n_cliques, n_moments; /* the first n_moments cliques are moments, others edges */
+    int64_t *origin;               /* the step of a moment, the conflict of an edge */
     uint32_t *member_start, *member;
     int64_t *load;               /* the sum of its members' sizes */
     uint32_t *clique_wall_start; /* what is taken while it is alive, disjoint, in order */
     arn_exact_wall *clique_wall;
 
-    bool plain; /* one span per item, no alignment, no walls, no edges */
+    bool tied;  /* some group has several items */
+    bool plain; /* one span per item, no alignment, no walls, no edges, not tied */
     bool cuts;  /* cliques are moments in order, so that the problem may fall apart */
 
-    uint32_t n_fixed, *fixed; /* buffers that have their offset already */
+    uint32_t n_fixed, *fixed; /* buffers that have their offset already, */
+    uint64_t *fixed_at;       /* in bytes */
+    uint32_t largest_group;   /* in items; 1 if not tied */
     int64_t highest_fixed;    /* where the highest of them ends */
 
     int64_t bound; /* no arena is smaller */
     int64_t roof;  /* everything fits below, if anything does */
-    bool clash;    /* fixed buffers overlap each other: there is no plan */
+    bool clash;    /* what cannot move overlaps: there is no plan */
 } arn_exact_model;
 
-arenaut_status arn_exact_model_make(const arn_exact_input *in, arn_exact_model *model,
+arenaut_status arn_exact_model_make(const arn_exact_case *assumed, arn_exact_model *model,
                                     arenaut_error *err);
 void arn_exact_model_free(arn_exact_model *model);
 
@@ -74,6 +82,9 @@ static inline int64_t arn_exact_snap(const arn_exact_model *m, uint32_t i, int64
     }
     return at;
 }
+
+/* The same for an item together with its group. */
+int64_t arn_exact_snap_group(const arn_exact_model *model, uint32_t item, int64_t at);
 
 /* The lowest address such that `amount` units between `floor` and it are free of walls in
  * clique `c`: what is alive there and must lie above `floor` cannot end lower. */

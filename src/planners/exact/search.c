@@ -9,6 +9,7 @@
  * remembered throughout. */
 #include "core/checked.h"
 #include "core/fail.h"
+#include "planners/exact/search.h"
 #include "planners/exact/orders.h"
 #include "planners/exact/tree.h"
 
@@ -30,7 +31,8 @@ typedef struct success {
 
 typedef struct search {
     const arn_exact_input *in;
-    arn_exact_output *out;
+    const uint8_t *pair;
+    arn_exact_found *out;
     arn_exact_model model;
     arn_exact_tree tree;
     arn_region region;
@@ -46,6 +48,9 @@ typedef struct search {
     bool out_of_effort;
     bool in_first_run; /* which makes a plan, whatever it takes */
     uint64_t idle_work; /* work done between runs */
+    uint32_t *open, n_open; /* heirs of the pairs of which nothing is assumed; if there are: */
+    uint32_t *covered, n_covered; /* who may be covered by others */
+    uint64_t *place;        /* per buffer: of the last packing found; NULL if no pair is open */
 
     uint64_t run_nodes; /* the limit of an ordinary run */
     uint32_t rung, tries, max_tries, runs;
@@ -78,7 +83,7 @@ static bool finished(const search *x) {
 }
 
 static bool stopped(const search *x) {
-    return x->out_of_effort || x->verdict != ARENAUT_GO_ON;
+    return x->out_of_effort || x->verdict != ARENAUT_GO_ON || x->out->open_pair != ARENAUT_NONE;
 }
 
 static bool report(search *x) {
@@ -97,23 +102,65 @@ static bool go_on(void *context) {
 
 /* ---- one run ---- */
 
-static void keep_packing(search *x) {
+static bool share_bytes(const search *x, uint32_t a, uint32_t b) {
+    const uint64_t *size = x->in->problem->size;
+    return x->place[a] < x->place[b] + size[b] && x->place[b] < x->place[a] + size[a];
+}
+
+/* Somebody whom `b` must not run into but does; ARENAUT_NONE. */
+static uint32_t run_into(const search *x, uint32_t b) {
+    for (uint32_t other = 0; other < x->in->problem->n_buffers; other++) {
+        if (other == b || !arn_exact_in_pool(x->in, other) || !share_bytes(x, b, other)) continue;
+        if (arn_exact_must_be_apart(x->in->problem, b, other, x->place)) return other;
+    }
+    return ARENAUT_NONE;
+}
+
+/* An open pair to do with either of two buffers, or else any. */
+static uint32_t open_pair_of(const search *x, uint32_t a, uint32_t b) {
+    for (uint32_t k = 0; k < x->n_open; k++) {
+        const uint32_t heir = x->open[k], base = x->in->problem->same_base[heir];
+        if (heir == a || heir == b || base == a || base == b) return heir;
+    }
+    return x->open[0];
+}
+
+/* An open pair that the last packing does not do justice to; ARENAUT_NONE. Nobody kept clear of
+ * a buffer that another was held to cover, since that one is in the way; but not in the way of
+ * whoever forms an open pair with it. */
+static uint32_t open_pair_in_the_way(const search *x) {
+    for (uint32_t k = 0; k < x->n_covered; k++) {
+        const uint32_t b = x->covered[k], other = run_into(x, b);
+        if (other != ARENAUT_NONE) return open_pair_of(x, b, other);
+    }
+    return ARENAUT_NONE;
+}
+
+static int64_t write_places(const search *x, uint64_t *place) {
     const arn_exact_model *m = &x->model;
-    int64_t top = 0;
+    int64_t top = m->highest_fixed;
     for (uint32_t i = 0; i < m->n; i++) {
         const int64_t at = x->tree.state.offset[i];
-        x->out->offset[m->buffer[i]] = (uint64_t)at * m->unit;
+        place[m->buffer[i]] = (uint64_t)at * m->unit;
         if (at + m->size[i] > top) top = at + m->size[i];
     }
-    for (uint32_t k = 0; k < m->n_fixed; k++) {
-        const uint32_t b = m->fixed[k];
-        x->out->offset[b] = arenaut_problem_fixed_offset(m->problem, b);
+    for (uint32_t k = 0; k < m->n_fixed; k++) place[m->fixed[k]] = m->fixed_at[k];
+    return top;
+}
+
+/* False if the packing does not keep what is assumed of none. */
+static bool keep_packing(search *x) {
+    if (x->n_open > 0) {
+        write_places(x, x->place);
+        x->out->open_pair = open_pair_in_the_way(x);
+        if (x->out->open_pair != ARENAUT_NONE) return false;
     }
-    if (top < m->highest_fixed) top = m->highest_fixed;
+    const int64_t top = write_places(x, x->out->offset);
     x->out->improved = true;
     x->out->arena = arena_of(x, top);
-    x->best_end = (uint64_t)top * m->unit;
+    x->best_end = (uint64_t)top * x->model.unit;
     x->target = next_target(x);
+    return true;
 }
 
 static uint32_t draw(search *x, uint32_t limit) {
@@ -157,10 +204,8 @@ static void remember_style(search *x) {
 static arn_exact_verdict run_at(search *x, int64_t capacity, uint64_t limit) {
     const int64_t low = x->low;
     const arn_exact_verdict verdict = arn_exact_tree_run(&x->tree, capacity, limit);
-    if (verdict == ARN_EXACT_FOUND) {
-        keep_packing(x);
-        if (!x->in_first_run) remember_style(x);
-    }
+    if (verdict == ARN_EXACT_FOUND && !keep_packing(x)) return verdict;
+    if (verdict == ARN_EXACT_FOUND && !x->in_first_run) remember_style(x);
     if (verdict == ARN_EXACT_IMPOSSIBLE && capacity >= x->low) x->low = capacity + 1;
     if (verdict == ARN_EXACT_FOUND || x->low != low) report(x);
     return verdict;
@@ -209,7 +254,7 @@ static void search_on(search *x) {
     while (!finished(x) && !stopped(x)) {
         if (x->proof_nodes + x->proof_limit <= x->tree.visited / PROOF_SHARE) proof_run(x);
         else ordinary_run(x);
-        if (!finished(x)) go_on(x);
+        if (!finished(x) && !stopped(x)) go_on(x);
     }
 }
 
@@ -221,12 +266,30 @@ static int64_t lowest_top(const search *x, uint64_t bytes) {
     return (int64_t)((bytes - pool_align(x)) / x->model.unit + 1);
 }
 
+static bool list_open_pairs(search *x) {
+    const arenaut_problem *p = x->in->problem;
+    if (!p->same_base) return true;
+    x->open = arn_region_allocate(&x->region, p->n_buffers, sizeof *x->open);
+    x->covered = arn_region_allocate(&x->region, p->n_buffers, 2 * sizeof *x->covered);
+    x->place = arn_region_allocate(&x->region, p->n_buffers, sizeof *x->place);
+    if (!x->open || !x->covered || !x->place) return false;
+    for (uint32_t b = 0; b < p->n_buffers; b++) {
+        if (!arn_exact_in_pool(x->in, b)) continue;
+        const bool is_pair = arn_exact_is_pair(x->in, b);
+        const bool open = !x->pair || x->pair[b] == ARN_EXACT_OPEN;
+        if (open && is_pair) x->open[x->n_open++] = b;
+        if (is_pair) x->covered[x->n_covered++] = arn_exact_smaller(p, b, p->same_base[b]);
+        if (arenaut_problem_inside(p, b) != ARENAUT_NONE) x->covered[x->n_covered++] = b;
+    }
+    return true;
+}
+
 static arenaut_status begin(search *x, arenaut_error *err) {
     const arn_exact_model *m = &x->model;
     const int64_t known = lowest_top(x, x->in->bound);
     x->keys = arn_region_allocate(&x->region, m->n, sizeof *x->keys);
     x->ids = arn_region_allocate(&x->region, m->n, 2 * sizeof *x->ids);
-    if (!x->keys || !x->ids) return arn_no_memory(err);
+    if (!x->keys || !x->ids || !list_open_pairs(x)) return arn_no_memory(err);
     for (uint32_t k = 0; k < RECENT; k++) {
         x->successes[k].keys = arn_region_allocate(&x->region, m->n, sizeof(int64_t));
         if (!x->successes[k].keys) return arn_no_memory(err);
@@ -257,7 +320,7 @@ static void first_plan(search *x) {
 }
 
 static void end(search *x) {
-    arn_exact_output *out = x->out;
+    arn_exact_found *out = x->out;
     out->steps = steps_of(x);
     out->nodes = x->tree.visited;
     out->stopped_by = x->verdict == ARENAUT_OUT_OF_TIME  ? ARENAUT_STOP_TIME
@@ -273,14 +336,16 @@ static void end(search *x) {
     }
 }
 
-arenaut_status arn_exact_run(const arn_exact_input *in, arn_exact_output *out,
-                             arenaut_error *err) {
-    search x = {.in = in, .out = out};
+arenaut_status arn_exact_search(const arn_exact_case *assumed, arn_exact_found *out,
+                                arenaut_error *err) {
+    const arn_exact_input *in = &assumed->in;
+    search x = {.in = in, .pair = assumed->pair, .out = out};
     out->improved = false;
+    out->open_pair = ARENAUT_NONE;
     out->arena = in->arena;
     out->bound = in->bound;
     out->steps = out->nodes = 0;
-    arenaut_status st = arn_exact_model_make(in, &x.model, err);
+    arenaut_status st = arn_exact_model_make(assumed, &x.model, err);
     if (st != ARENAUT_OK) return st;
     arn_region_init(&x.region, in->allocator);
     st = begin(&x, err);

@@ -27,7 +27,8 @@ static void log_change(arn_exact_state *s, uint32_t kind, uint32_t index, int64_
 }
 
 bool arn_exact_has_room(const arn_exact_state *s) {
-    return s->trail_room - s->n_trail > s->model->n + s->model->n_cliques + 1;
+    const arn_exact_model *m = s->model;
+    return s->trail_room - s->n_trail > m->largest_group * (m->n + 1) + m->n_cliques;
 }
 
 /* ---- floors ---- */
@@ -55,6 +56,7 @@ static bool find_floor(arn_exact_state *s, uint32_t c) {
 }
 
 static bool find_floors(arn_exact_state *s, bool fits) {
+    s->item_failed = !fits;
     for (uint32_t k = 0; fits && k < s->n_dirty; k++) {
         fits = find_floor(s, s->dirty[k]);
         if (!fits) s->overfull = s->dirty[k];
@@ -96,6 +98,50 @@ static bool raise(arn_exact_state *s, uint32_t i, int64_t lowest) {
     return lowest <= s->capacity - s->model->size[i];
 }
 
+/* Past the placed neighbours that the item would run into at `at`. */
+static int64_t past_placed(const arn_exact_state *s, uint32_t i, int64_t at) {
+    const arn_exact_model *m = s->model;
+    for (uint32_t k = m->neighbour_start[i]; k < m->neighbour_start[i + 1]; k++) {
+        const uint32_t j = m->neighbour[k];
+        if (s->lowest[j] != ARN_EXACT_PLACED) continue;
+        const int64_t top = s->offset[j] + m->size[j];
+        if (at < top && s->offset[j] < at + m->size[i]) at = top;
+    }
+    return at;
+}
+
+/* The lowest place from `at` on for an item with its group. */
+static int64_t settle(arn_exact_state *s, uint32_t item, int64_t at) {
+    const arn_exact_model *m = s->model;
+    if (!m->tied) return arn_exact_snap(m, item, at);
+    const uint32_t g = m->group[item];
+    for (bool moved = true; moved && at <= s->capacity;) {
+        moved = false;
+        at = arn_exact_snap_group(m, item, at);
+        for (uint32_t k = m->mate_start[g]; k < m->mate_start[g + 1]; k++) {
+            const uint32_t j = m->mate[k];
+            const int64_t own = at - m->delta[item] + m->delta[j], free = past_placed(s, j, own);
+            moved = moved || free != own;
+            at += free - own;
+            s->work += m->neighbour_start[j + 1] - m->neighbour_start[j];
+        }
+    }
+    return at;
+}
+
+/* Raises an item with its group. False if some of it would end above the capacity. */
+static bool raise_group(arn_exact_state *s, uint32_t item, int64_t lowest) {
+    const arn_exact_model *m = s->model;
+    if (!m->tied) return raise(s, item, lowest);
+    const uint32_t g = m->group[item];
+    bool fits = true;
+    for (uint32_t k = m->mate_start[g]; k < m->mate_start[g + 1]; k++) {
+        const uint32_t j = m->mate[k];
+        if (!raise(s, j, lowest - m->delta[item] + m->delta[j])) fits = false;
+    }
+    return fits;
+}
+
 /* ---- moves ---- */
 
 /* Takes `i` out of what is left to place (sign 1), or puts it back (sign -1). */
@@ -112,12 +158,18 @@ static void count_out(arn_exact_state *s, uint32_t i, int64_t sign) {
     s->n_unplaced -= (uint32_t)sign;
 }
 
-bool arn_exact_place(arn_exact_state *s, uint32_t item) {
+/* Where unplaced items may lie below placed ones, a digest must know where these are. */
+static uint64_t digest_of_placed(const arn_exact_state *s, uint32_t item) {
+    return s->model->tied ? ~digest_of(s, item, s->offset[item]) : 0;
+}
+
+/* Places one item, and raises those in whose way it is. */
+static bool place_item(arn_exact_state *s, uint32_t item) {
     const arn_exact_model *m = s->model;
     const int64_t at = s->lowest[item], top = at + m->size[item];
     s->offset[item] = at;
     log_change(s, UNPLACED, item, at);
-    s->digest[s->hull_first[item]] -= digest_of(s, item, at);
+    s->digest[s->hull_first[item]] += digest_of_placed(s, item) - digest_of(s, item, at);
     count_out(s, item, 1);
     leave_floors(s, item, at);
     s->lowest[item] = ARN_EXACT_PLACED;
@@ -125,11 +177,24 @@ bool arn_exact_place(arn_exact_state *s, uint32_t item) {
     bool fits = true;
     for (uint32_t k = m->neighbour_start[item]; k < end; k++) {
         const uint32_t j = m->neighbour[k];
-        if (s->lowest[j] >= top || raise(s, j, arn_exact_snap(m, j, top))) continue;
+        if (s->lowest[j] >= top) continue;
+        if (m->tied && s->lowest[j] + m->size[j] <= at) continue;
+        if (raise_group(s, j, settle(s, j, m->tied ? s->lowest[j] : top))) continue;
         s->overfull = m->span[m->span_start[j]].first;
         fits = false;
     }
     s->work += end - m->neighbour_start[item];
+    return fits;
+}
+
+bool arn_exact_place(arn_exact_state *s, uint32_t item) {
+    const arn_exact_model *m = s->model;
+    if (!m->tied) return find_floors(s, place_item(s, item));
+    const uint32_t g = m->group[item];
+    bool fits = true;
+    for (uint32_t k = m->mate_start[g]; k < m->mate_start[g + 1]; k++) {
+        fits = place_item(s, m->mate[k]) && fits;
+    }
     return find_floors(s, fits);
 }
 
@@ -153,7 +218,8 @@ void arn_exact_undo(arn_exact_state *s, uint32_t n_trail) {
                 break;
             default:
                 s->lowest[k] = change->before;
-                s->digest[s->hull_first[k]] += digest_of(s, k, change->before);
+                s->digest[s->hull_first[k]] +=
+                    digest_of(s, k, change->before) - digest_of_placed(s, k);
                 count_out(s, k, -1);
                 rejoin_floors(s, k, change->before);
                 break;
@@ -232,26 +298,116 @@ static bool find_next(arn_exact_state *s, uint32_t n, int64_t lowest) {
     return true;
 }
 
-bool arn_exact_reject(arn_exact_state *s, uint32_t clique) {
-    const int64_t floor = s->floor[clique];
-    const uint32_t n = list_seats(s, clique);
+/* Where each of the n seats may lie next, into `next`; false if one of them nowhere. */
+static bool find_rests(arn_exact_state *s, uint32_t n, int64_t floor) {
     int64_t lowest = ARN_EXACT_PLACED;
-    bool fits = true, blocked;
+    bool blocked;
     /* `next` marks all seats until every rest is known; `offset` is free to hold those. */
-    for (uint32_t k = 0; fits && k < n; k++) {
+    for (uint32_t k = 0; k < n; k++) {
         const uint32_t i = s->seats[k];
         s->offset[i] = next_rest(s, i, floor, &blocked);
         if (s->offset[i] < lowest) lowest = s->offset[i];
-        fits = blocked;
+        if (!blocked) return false;
     }
-    if (fits) {
-        for (uint32_t k = 0; k < n; k++) s->next[s->seats[k]] = s->offset[s->seats[k]];
-        fits = lowest != ARN_EXACT_PLACED && find_next(s, n, lowest);
+    for (uint32_t k = 0; k < n; k++) s->next[s->seats[k]] = s->offset[s->seats[k]];
+    return lowest != ARN_EXACT_PLACED && find_next(s, n, lowest);
+}
+
+/* ---- rejecting groups ---- */
+
+/* What a seat has to know of its neighbours; the rule is that of arenaut/certificate.h. */
+typedef struct rest {
+    int64_t outside; /* the lowest end of a neighbour that is no seat, or PLACED */
+    int64_t any;     /* of any neighbour */
+    int64_t step;    /* how much higher than another seat it lies at least, if it rests there */
+    bool above;      /* resting on another seat means lying higher */
+    bool blocked;    /* somebody may be in its way at the floor */
+} rest;
+
+static bool is_seat(const arn_exact_state *s, uint32_t item) {
+    const arn_exact_model *m = s->model;
+    for (uint32_t k = m->mate_start[m->group[item]]; k < m->mate_start[m->group[item] + 1]; k++) {
+        if (s->next[m->mate[k]] == ARN_EXACT_PLACED) return true;
     }
-    if (fits) {
-        for (uint32_t k = 0; k < n; k++) raise(s, s->seats[k], s->next[s->seats[k]]);
+    return false;
+}
+
+/* Item `i`, which lies `up` above its group's seat, rests on `j`. */
+static void rest_on(const arn_exact_state *s, uint32_t i, int64_t up, uint32_t j, rest *r) {
+    const arn_exact_model *m = s->model;
+    const int64_t end = s->lowest[j] + m->size[j] - up;
+    /* How far apart the starts of the two groups are then. */
+    const int64_t step = m->delta[j] + m->size[j] - m->delta[i];
+    if (s->lowest[j] < s->lowest[i] + m->size[i]) r->blocked = true;
+    if (end < r->any) r->any = end;
+    if (!is_seat(s, j)) {
+        if (end < r->outside) r->outside = end;
+    } else if (step > 0) {
+        if (step < r->step) r->step = step;
     } else {
-        s->overfull = clique;
+        r->above = false;
+    }
+}
+
+static rest find_group_rest(arn_exact_state *s, uint32_t seat) {
+    const arn_exact_model *m = s->model;
+    const uint32_t g = m->group[seat];
+    rest r = {ARN_EXACT_PLACED, ARN_EXACT_PLACED, ARN_EXACT_PLACED, true, false};
+    for (uint32_t a = m->mate_start[g]; a < m->mate_start[g + 1]; a++) {
+        const uint32_t i = m->mate[a], end = m->neighbour_start[i + 1];
+        for (uint32_t k = m->neighbour_start[i]; k < end; k++) {
+            const uint32_t j = m->neighbour[k];
+            if (s->lowest[j] == ARN_EXACT_PLACED) continue;
+            rest_on(s, i, m->delta[i] - m->delta[seat], j, &r);
+        }
+        s->work += 2 * (end - m->neighbour_start[i]);
+    }
+    return r;
+}
+
+static int64_t settle_above(arn_exact_state *s, uint32_t seat, int64_t at) {
+    return settle(s, seat, at > s->lowest[seat] ? at : s->lowest[seat] + 1);
+}
+
+/* As find_rests; seats are compared by where their groups start. */
+static bool find_group_rests(arn_exact_state *s, uint32_t n) {
+    const arn_exact_model *m = s->model;
+    int64_t lowest = ARN_EXACT_PLACED;
+    bool above = true;
+    for (uint32_t k = 0; k < n; k++) {
+        const uint32_t i = s->seats[k];
+        const rest r = find_group_rest(s, i);
+        if (!r.blocked) return false;
+        above = above && r.above;
+        s->offset[i] = r.outside;
+        if (r.outside == ARN_EXACT_PLACED) continue;
+        s->offset[i] = settle_above(s, i, r.outside);
+        if (s->offset[i] - m->delta[i] < lowest) lowest = s->offset[i] - m->delta[i];
+    }
+    if (above && lowest == ARN_EXACT_PLACED) return false;
+    for (uint32_t k = 0; k < n; k++) {
+        const uint32_t i = s->seats[k];
+        const rest r = find_group_rest(s, i);
+        if (!above) {
+            s->offset[i] = settle_above(s, i, r.any);
+        } else if (r.step != ARN_EXACT_PLACED && lowest + r.step + m->delta[i] < s->offset[i]) {
+            const int64_t next = settle_above(s, i, lowest + r.step + m->delta[i]);
+            if (next < s->offset[i]) s->offset[i] = next;
+        }
+        if (s->offset[i] > s->capacity - m->size[i]) return false;
+    }
+    for (uint32_t k = 0; k < n; k++) s->next[s->seats[k]] = s->offset[s->seats[k]];
+    return true;
+}
+
+bool arn_exact_reject(arn_exact_state *s, uint32_t clique) {
+    const int64_t floor = s->floor[clique];
+    const uint32_t n = list_seats(s, clique);
+    bool fits = s->model->tied ? find_group_rests(s, n) : find_rests(s, n, floor);
+    if (!fits) s->overfull = clique;
+    for (uint32_t k = 0; k < n && fits; k++) {
+        fits = raise_group(s, s->seats[k], s->next[s->seats[k]]);
+        if (!fits) s->overfull = clique;
     }
     for (uint32_t k = 0; k < n; k++) s->next[s->seats[k]] = 0;
     return find_floors(s, fits);
@@ -272,12 +428,14 @@ static bool allocate_state(arn_exact_state *s, arn_region *region) {
     s->load = arn_region_allocate(region, c, sizeof *s->load);
     s->at_floor = arn_region_allocate(region, c, sizeof *s->at_floor);
     s->crossing = arn_region_allocate(region, c, sizeof *s->crossing);
-    s->digest = arn_region_allocate(region, c, sizeof *s->digest);
+    s->digest = arn_region_allocate(region, c + 1, sizeof *s->digest);
     s->dirty = arn_region_allocate(region, c, sizeof *s->dirty);
     /* An item is raised once per placed neighbour at most, and by rejections; floors change
      * less often. A run for which this is not enough gives up. */
     s->trail_room = s->model->neighbour_start[n] + s->model->member_start[c] +
                     16 * (uint32_t)(n + c) + 1024;
+    /* In groups each item is raised for each of its mates, and when theirs are. */
+    if (s->model->tied) s->trail_room = 4 * s->trail_room + s->model->largest_group * (uint32_t)(n + 1);
     s->trail = arn_region_allocate(region, s->trail_room, sizeof *s->trail);
     return s->lowest && s->offset && s->next && s->seats && s->code && s->hull_first &&
            s->hull_end && s->floor && s->load && s->at_floor && s->crossing && s->digest &&
@@ -286,7 +444,7 @@ static bool allocate_state(arn_exact_state *s, arn_region *region) {
 
 static void find_hull(arn_exact_state *s, uint32_t i) {
     const arn_exact_model *m = s->model;
-    s->hull_first[i] = UINT32_MAX;
+    s->hull_first[i] = s->model->n_cliques; /* one that is covered all its life is in none */
     s->hull_end[i] = 0;
     for (uint32_t k = m->span_start[i]; k < m->span_start[i + 1]; k++) {
         if (m->span[k].first < s->hull_first[i]) s->hull_first[i] = m->span[k].first;
@@ -306,8 +464,10 @@ arenaut_status arn_exact_state_init(arn_exact_state *s, const arn_exact_model *m
         s->digest[c] = 0;
         s->floor[c] = 0;
     }
+    s->digest[model->n_cliques] = 0;
     for (uint32_t i = 0; i < model->n; i++) {
-        s->lowest[i] = arn_exact_snap(model, i, 0);
+        s->lowest[i] = model->clash ? 0 : arn_exact_snap_group(model, i, model->tied ? model->delta[i] : 0);
+        s->offset[i] = s->lowest[i];
         s->next[i] = 0;
         s->code[i] = scramble((uint64_t)i + 1);
         find_hull(s, i);

@@ -8,7 +8,11 @@
  *
  * There are two moves. *Place* puts an item at its lowest address. *Reject* says that in a
  * given clique nobody lies at the floor, which raises the members that could. Both are
- * undone in reverse order from a trail. */
+ * undone in reverse order from a trail.
+ *
+ * Where items are tied into groups, a move is about the group: all of it is placed, raised and
+ * rejected together. Then an item may be unplaced below a placed one, since other items of its
+ * group lie elsewhere, and its `lowest` keeps clear of that one all the same. */
 #ifndef ARN_EXACT_STATE_H
 #define ARN_EXACT_STATE_H
 
@@ -44,7 +48,8 @@ typedef struct arn_exact_state {
     uint32_t *seats; /* scratch for reject: members at the floor, */
     int64_t *next;   /* and where each could lie next */
 
-    uint32_t overfull; /* the clique in which the last move that failed did not fit */
+    uint32_t overfull; /* the clique in which the last move that failed did not fit, */
+    bool item_failed;  /* or rather an item by itself, in that clique */
     uint64_t work;     /* elementary operations so far */
 } arn_exact_state;
 

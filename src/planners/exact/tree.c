@@ -6,16 +6,87 @@ enum { WORK_PER_POLL = 1 << 19, FAILED_PER_ITEM = 256, MOST_FAILED = 1 << 18 };
 
 /* ---- failed states ---- */
 
+/* With groups, all that is placed counts, wherever it lies. */
 static uint64_t state_key(const arn_exact_tree *t, uint32_t first, uint32_t end) {
     const arn_exact_state *s = &t->state;
     uint64_t key = (uint64_t)s->capacity * UINT64_C(0x9e3779b97f4a7c15);
+    if (s->model->tied) {
+        first = 0;
+        end = s->model->n_cliques;
+    }
     for (uint32_t c = first; c < end; c++) key += s->digest[c];
     key ^= key >> 31;
     return key ? key : 1;
 }
 
-static uint64_t *failed_slot(const arn_exact_tree *t, uint64_t key) {
-    return &t->failed[key & (t->n_failed - 1)];
+static void remember_failed(arn_exact_tree *t, const arn_exact_node *node) {
+    const uint64_t slot = node->key & (t->n_failed - 1);
+    t->failed[slot] = node->key;
+    if (!t->log) return;
+    t->failed_line[slot] = node->line;
+    t->failed_serial[slot] = node->serial;
+}
+
+/* Whether the state is known to fail; in a log, whether that was proven by a line that is still
+ * there. */
+static bool is_known_to_fail(arn_exact_tree *t, uint64_t key) {
+    const uint64_t slot = key & (t->n_failed - 1);
+    if (t->failed[slot] != key) return false;
+    if (!t->log) return true;
+    if (!arn_exact_log_keep(t->log, t->failed_line[slot], t->failed_serial[slot])) return false;
+    arn_exact_log_add(t->log, ARENAUT_PROOF_SAME, 0, t->failed_line[slot]);
+    return true;
+}
+
+/* ---- the log ---- */
+
+static void log_item(arn_exact_tree *t, arenaut_proof_rule rule, uint32_t item) {
+    if (t->log) arn_exact_log_add(t->log, rule, t->state.model->buffer[item], 0);
+}
+
+static void log_clique(arn_exact_tree *t, uint32_t clique) {
+    const arn_exact_model *m = t->state.model;
+    if (clique < m->n_moments) {
+        arn_exact_log_add(t->log, ARENAUT_PROOF_OVER, 0, (uint64_t)m->origin[clique]);
+    } else {
+        arn_exact_log_add(t->log, ARENAUT_PROOF_EDGE, (uint32_t)m->origin[clique], 0);
+    }
+}
+
+/* Why the last move failed. */
+static void log_failure(arn_exact_tree *t) {
+    if (!t->log) return;
+    if (t->state.item_failed) arn_exact_log_add(t->log, ARENAUT_PROOF_DEAD, 0, 0);
+    else log_clique(t, t->state.overfull);
+}
+
+/* The members of a rejected floor that were no options, and then the rejection. */
+static void log_reject(arn_exact_tree *t, uint32_t clique) {
+    const arn_exact_state *s = &t->state;
+    const arn_exact_model *m = s->model;
+    if (!t->log) return;
+    for (uint32_t k = m->member_start[clique]; k < m->member_start[clique + 1]; k++) {
+        const uint32_t i = m->member[k], twin = m->twin[i];
+        if (s->lowest[i] != s->floor[clique] || twin == ARENAUT_NONE) continue;
+        if (arn_exact_is_placed(s, twin)) continue;
+        arn_exact_log_add(t->log, ARENAUT_PROOF_ALIKE, m->buffer[i], m->buffer[twin]);
+    }
+    arn_exact_log_add(t->log, ARENAUT_PROOF_REJECT, 0, 0);
+}
+
+/* What follows is about the cliques from `first` to `end` only; of them, the borders that are
+ * none of the whole stretch's. */
+static void log_part(arn_exact_tree *t, const arn_exact_node *parts, uint32_t first,
+                     uint32_t end) {
+    const arn_exact_model *m = t->state.model;
+    if (!t->log) return;
+    arn_exact_log_cut(t->log, parts->line);
+    if (first > parts->first) {
+        arn_exact_log_add(t->log, ARENAUT_PROOF_FROM, 0, (uint64_t)m->origin[first]);
+    }
+    if (end < parts->end) {
+        arn_exact_log_add(t->log, ARENAUT_PROOF_UNTIL, 0, (uint64_t)m->origin[end - 1]);
+    }
 }
 
 /* ---- choosing a clique ---- */
@@ -42,7 +113,9 @@ static bool is_clear_below(arn_exact_tree *t, uint32_t item) {
     return true;
 }
 
+/* With groups a child raises its neighbours no further than it must, so that all are safe. */
 static bool is_safe(arn_exact_tree *t, uint32_t item) {
+    if (t->state.model->tied) return true;
     if (t->safe[item] >> 1 != t->visited) {
         t->safe[item] = t->visited * 2 + is_clear_below(t, item);
     }
@@ -168,17 +241,21 @@ static bool next_move(arn_exact_tree *t, arn_exact_node *node) {
     arn_exact_state *s = &t->state;
     for (;;) {
         if (node->tried < node->n) {
-            if (arn_exact_place(s, node->option[node->tried++])) return true;
+            const uint32_t item = node->option[node->tried++];
+            log_item(t, ARENAUT_PROOF_PLACE, item);
+            if (arn_exact_place(s, item)) return true;
         } else if (node->more) {
             fill_batch(t, node, false);
             continue;
         } else if (!node->rejected) {
             node->rejected = true;
+            log_reject(t, node->clique);
             if (arn_exact_reject(s, node->clique)) return true;
         } else {
             return false;
         }
         t->weight[s->overfull]++;
+        log_failure(t);
         arn_exact_undo(s, node->n_trail);
     }
 }
@@ -192,6 +269,7 @@ static arn_exact_node *push(arn_exact_tree *t, uint32_t first, uint32_t end) {
     node->first = first;
     node->end = end;
     node->n_trail = t->state.n_trail;
+    node->line = t->log ? t->log->n : 0;
     return node;
 }
 
@@ -206,6 +284,7 @@ static uint32_t part_end(const arn_exact_tree *t, uint32_t first, uint32_t end) 
 }
 
 static bool must_give_up(arn_exact_tree *t, uint64_t max_visited) {
+    if (t->log && t->log->failed) return true;
     if (t->visited >= max_visited || t->n_nodes + 2 > t->node_room) return true;
     if (!arn_exact_has_room(&t->state)) return true;
     if (t->state.work < t->next_poll) return false;
@@ -225,11 +304,14 @@ static step enter(arn_exact_tree *t, uint32_t *first, uint32_t *end, uint64_t ma
         parts->key = 0;
         parts->clique = part;
         *end = part;
+        log_part(t, parts, *first, *end);
     }
     const uint64_t key = state_key(t, *first, *end);
-    if (*failed_slot(t, key) == key) return FAIL;
+    if (is_known_to_fail(t, key)) return FAIL;
     t->visited++;
     arn_exact_node *node = push(t, *first, *end);
+    node->serial = t->visited;
+    if (t->log) arn_exact_log_add(t->log, ARENAUT_PROOF_BRANCH, 0, node->serial);
     node->key = key;
     node->clique = choose_clique(t, *first, *end);
     node->rejected = false;
@@ -245,6 +327,7 @@ static step go_up(arn_exact_tree *t, uint32_t *first, uint32_t *end) {
             *first = node->clique;
             *end = part_end(t, *first, node->end);
             node->clique = *end;
+            log_part(t, node, *first, *end);
             return ENTER;
         }
         t->n_nodes--;
@@ -263,23 +346,28 @@ static step go_back(arn_exact_tree *t, uint32_t *first, uint32_t *end) {
                 *end = node->end;
                 return ENTER;
             }
-            *failed_slot(t, node->key) = node->key;
+            remember_failed(t, node);
         }
         t->n_nodes--;
     }
     return FAIL;
 }
 
-static bool root_fits(const arn_exact_tree *t) {
+/* Whether nothing is lost already; the log is told what is. */
+static bool root_fits(arn_exact_tree *t) {
     const arn_exact_state *s = &t->state;
     const arn_exact_model *m = s->model;
     for (uint32_t c = 0; c < m->n_cliques; c++) {
         if (s->load[c] > 0 && arn_exact_need(m, c, s->floor[c], s->load[c]) > s->capacity) {
+            if (t->log) log_clique(t, c);
             return false;
         }
     }
     for (uint32_t i = 0; i < m->n; i++) {
-        if (s->lowest[i] + m->size[i] > s->capacity) return false;
+        if (s->lowest[i] + m->size[i] > s->capacity) {
+            if (t->log) arn_exact_log_add(t->log, ARENAUT_PROOF_DEAD, 0, 0);
+            return false;
+        }
     }
     return true;
 }
@@ -330,4 +418,12 @@ arenaut_status arn_exact_tree_init(arn_exact_tree *t, const arn_exact_model *mod
     for (uint32_t c = 0; c < model->n_cliques; c++) t->weight[c] = 1;
     for (uint64_t k = 0; k < t->n_failed; k++) t->failed[k] = 0;
     return ARENAUT_OK;
+}
+
+arenaut_status arn_exact_tree_log(arn_exact_tree *t, arn_exact_log *log, arn_region *region,
+                                  arenaut_error *err) {
+    t->log = log;
+    t->failed_line = arn_region_allocate(region, (size_t)t->n_failed, sizeof *t->failed_line);
+    t->failed_serial = arn_region_allocate(region, (size_t)t->n_failed, sizeof *t->failed_serial);
+    return t->failed_line && t->failed_serial ? ARENAUT_OK : arn_no_memory(err);
 }

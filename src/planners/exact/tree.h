@@ -33,6 +33,7 @@
 #ifndef ARN_EXACT_TREE_H
 #define ARN_EXACT_TREE_H
 
+#include "planners/exact/log.h"
 #include "planners/exact/state.h"
 
 /* Which of the open cliques is taken. */
@@ -71,6 +72,8 @@ typedef struct arn_exact_node {
     uint32_t n, tried;   /* children in this batch, and how many of them were tried */
     uint32_t option[ARN_EXACT_BATCH];
     uint32_t last; /* rank of the last option of this batch */
+    uint32_t line; /* of the log, where it begins */
+    uint64_t serial;
     bool more;     /* there may be options after this batch */
     bool rejected; /* the child that rejects the floor was tried */
 } arn_exact_node;
@@ -89,10 +92,19 @@ typedef struct arn_exact_tree {
     uint64_t next_poll; /* amount of work at which it is asked again */
     uint64_t *failed; /* digests of states that fail, by their low bits */
     uint64_t n_failed; /* a power of two */
+
+    /* NULL, or where the proof is written if nothing is found; then no style may look ahead. */
+    arn_exact_log *log;
+    uint32_t *failed_line;   /* per entry of `failed`: where the log proves it, */
+    uint64_t *failed_serial; /* if that is still the same line */
 } arn_exact_tree;
 
 arenaut_status arn_exact_tree_init(arn_exact_tree *tree, const arn_exact_model *model,
                                    arn_region *region, arenaut_error *err);
+
+/* Makes the tree write into the log. */
+arenaut_status arn_exact_tree_log(arn_exact_tree *tree, arn_exact_log *log, arn_region *region,
+                                  arenaut_error *err);
 
 /* Runs from the empty packing; the state is empty again afterwards, except that offset
  * holds the packing if one was found. */

@@ -6,23 +6,10 @@
 #include "planners/exact/build.h"
 
 static arn_exact_wall fixed_wall(const arn_exact_build *x, uint32_t b) {
-    const arenaut_problem *p = x->in->problem;
-    const uint64_t first = arenaut_problem_fixed_offset(p, b);
+    const uint64_t first = arn_exact_fixed_offset(x, b);
     const arn_exact_wall wall = {(int64_t)(first / x->model->unit),
-                                 (int64_t)((first + p->size[b]) / x->model->unit)};
+                                 (int64_t)((first + x->in->problem->size[b]) / x->model->unit)};
     return wall;
-}
-
-static bool lives_meet(const arenaut_problem *p, uint32_t a, uint32_t b) {
-    const arenaut_interval *la = arenaut_problem_lifetimes(p, a);
-    const arenaut_interval *lb = arenaut_problem_lifetimes(p, b);
-    const uint32_t na = arenaut_problem_lifetime_count(p, a);
-    const uint32_t nb = arenaut_problem_lifetime_count(p, b);
-    for (uint32_t i = 0, k = 0; i < na && k < nb;) {
-        if (la[i].first < lb[k].end && lb[k].first < la[i].end) return true;
-        if (la[i].end < lb[k].end) i++; else k++;
-    }
-    return false;
 }
 
 static bool has_edge(const arenaut_problem *p, uint32_t a, uint32_t b) {
@@ -37,8 +24,10 @@ static bool has_edge(const arenaut_problem *p, uint32_t a, uint32_t b) {
     return low < p->n_conflicts && p->conflict[low].a == wanted.a && p->conflict[low].b == wanted.b;
 }
 
-static bool conflict(const arenaut_problem *p, uint32_t a, uint32_t b) {
-    return lives_meet(p, a, b) || has_edge(p, a, b);
+static bool conflict(const arn_exact_build *x, uint32_t a, uint32_t b) {
+    if (x->ties.root && x->ties.root[a] == x->ties.root[b]) return false;
+    return arn_exact_lives_meet(x, a, b) ||
+           (has_edge(x->in->problem, a, b) && arn_exact_edge_holds(x, a, b));
 }
 
 static bool walls_meet(arn_exact_wall a, arn_exact_wall b) {
@@ -51,11 +40,11 @@ static void find_clashes(arn_exact_build *x) {
     for (uint32_t i = 0; i < x->model->n_fixed; i++) {
         const arn_exact_wall wall = fixed_wall(x, x->model->fixed[i]);
         const uint64_t align = arenaut_problem_align(p, x->model->fixed[i]);
-        if (arenaut_problem_fixed_offset(p, x->model->fixed[i]) % align) x->model->clash = true;
+        if (arn_exact_fixed_offset(x, x->model->fixed[i]) % align) x->model->clash = true;
         if (wall.end > x->model->highest_fixed) x->model->highest_fixed = wall.end;
         for (uint32_t k = 0; k < i; k++) {
             if (walls_meet(wall, fixed_wall(x, x->model->fixed[k])) &&
-                conflict(p, x->model->fixed[i], x->model->fixed[k])) {
+                conflict(x, x->model->fixed[i], x->model->fixed[k])) {
                 x->model->clash = true;
             }
         }
@@ -139,7 +128,7 @@ static bool list_item_walls(arn_exact_build *x, const sorted_walls *all, wall_li
         m->wall_start[i] = lists->start = lists->n;
         for (uint32_t k = 0; k < all->n; k++) {
             const uint32_t w = all->order[k];
-            if (w < m->n_fixed && !conflict(x->in->problem, m->buffer[i], m->fixed[w])) continue;
+            if (w < m->n_fixed && !conflict(x, m->buffer[i], m->fixed[w])) continue;
             if (!add_wall(lists, all->raw[w])) return false;
         }
     }
@@ -156,7 +145,7 @@ static bool stands_in(const arn_exact_build *x, uint32_t w, uint32_t c) {
     const arn_exact_model *m = x->model;
     if (w >= x->model->n_fixed) return true;
     for (uint32_t k = m->member_start[c]; k < m->member_start[c + 1]; k++) {
-        if (!conflict(x->in->problem, m->buffer[m->member[k]], x->model->fixed[w])) return false;
+        if (!conflict(x, m->buffer[m->member[k]], x->model->fixed[w])) return false;
     }
     return true;
 }

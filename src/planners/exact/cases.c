@@ -1,0 +1,430 @@
+/* Splits a problem into cases that the search of one pool can handle.
+ *
+ * Nothing is assumed of same-base pairs at first: then the two are not in each other's way, so
+ * that whatever has no packing has none. Only when a packing is found that puts a pair neither
+ * at one place nor apart, the case is split in two: the pair is joined, or it is apart. Where
+ * pools are to be chosen, groups get theirs one by one, the largest first, and every case's
+ * pools have bounds that add up; when all are chosen the pools are independent.
+ *
+ * Cases are gone through depth first, each for a limited time; those that were not finished
+ * have their turn again, for twice as long, and so on until none is left or the effort is
+ * spent. Nothing in this depends on how much effort there is. */
+#include "core/checked.h"
+#include "core/fail.h"
+#include "core/sort.h"
+#include "planners/exact/model.h"
+#include "planners/exact/search.h"
+#include "planners/hosts.h"
+
+enum { FIRST_LIMIT = 4096, OPERATIONS_PER_STEP = 128 };
+
+/* One more assumption, on top of the parent's: about a pair, or about a group's pool. */
+typedef struct assumption {
+    uint32_t parent;
+    uint32_t buffer; /* the heir, or the group's root; ARENAUT_NONE: nothing is assumed */
+    uint32_t pool;   /* ARENAUT_NONE: it is about a pair */
+    uint8_t pair;
+    uint64_t bound;  /* of the arena, or of all */
+} assumption;
+
+typedef struct id_list {
+    uint32_t *at;
+    uint32_t n, room;
+} id_list;
+
+typedef struct cases {
+    const arn_exact_input *in;
+    arn_exact_output *out;
+    arenaut_error *err;
+    assumption *all;
+    uint32_t n_all, room;
+    id_list stack, later; /* cases to do now, and in the next round */
+    arn_region region;
+    uint8_t *pair;     /* per buffer, for the case at work */
+    uint32_t *pool_of; /* likewise, where pools are chosen; else the input's */
+    uint64_t *offset;  /* likewise */
+    arn_hosts hosts;
+    uint32_t *order, n_order; /* roots of groups with several pools, the largest first */
+    uint64_t limit;    /* steps for a case */
+    uint64_t others;   /* bounds of the other pools, while one is searched */
+    uint64_t bound;    /* of all that is not done yet */
+    arenaut_verdict verdict;
+    bool fits;         /* a plan was found, and that is enough */
+} cases;
+
+static bool chooses_pools(const arn_exact_input *in) {
+    return !in->pool_of && in->problem->n_pools > 1;
+}
+
+static bool add_id(const cases *x, id_list *list, uint32_t id) {
+    if (!arn_grow(x->in->allocator, (void **)&list->at, &list->room, (uint64_t)list->n + 1,
+                  sizeof *list->at)) {
+        return false;
+    }
+    list->at[list->n++] = id;
+    return true;
+}
+
+static bool add_case(cases *x, assumption what) {
+    if (!arn_grow(x->in->allocator, (void **)&x->all, &x->room, (uint64_t)x->n_all + 1,
+                  sizeof *x->all)) {
+        return false;
+    }
+    x->all[x->n_all] = what;
+    return add_id(x, &x->stack, x->n_all++);
+}
+
+/* ---- what is assumed in a case ---- */
+
+static uint32_t root_of(const cases *x, uint32_t b) { return x->hosts.root ? x->hosts.root[b] : b; }
+
+static uint32_t only_pool(const arenaut_problem *p, uint32_t b) {
+    const uint64_t pools = arenaut_problem_pools(p, b);
+    uint32_t pool = 0;
+    if (pools & (pools - 1)) return ARENAUT_NONE;
+    while (!(pools >> pool & 1)) pool++;
+    return pool;
+}
+
+static void assume_all(cases *x, uint32_t id) {
+    const arenaut_problem *p = x->in->problem;
+    const bool choosing = chooses_pools(x->in);
+    for (uint32_t b = 0; b < p->n_buffers; b++) {
+        x->pair[b] = ARN_EXACT_OPEN;
+        if (choosing) x->pool_of[b] = only_pool(p, b);
+    }
+    for (; x->all[id].buffer != ARENAUT_NONE; id = x->all[id].parent) {
+        const assumption *a = &x->all[id];
+        if (a->pool == ARENAUT_NONE) x->pair[a->buffer] = a->pair;
+        else x->pool_of[a->buffer] = a->pool;
+    }
+    for (uint32_t b = 0; choosing && b < p->n_buffers; b++) x->pool_of[b] = x->pool_of[root_of(x, b)];
+}
+
+static bool split_pair(cases *x, uint32_t id, uint32_t heir, uint64_t bound) {
+    const assumption apart = {id, heir, ARENAUT_NONE, ARN_EXACT_APART, bound};
+    const assumption joined = {id, heir, ARENAUT_NONE, ARN_EXACT_JOINED, bound};
+    return add_case(x, apart) && add_case(x, joined); /* the last one is the next */
+}
+
+static bool split_pools(cases *x, uint32_t id, uint32_t root, uint64_t bound) {
+    for (uint32_t k = x->in->problem->n_pools; k-- > 0;) {
+        const assumption a = {id, root, k, 0, bound};
+        if (!(arenaut_problem_pools(x->in->problem, root) >> k & 1)) continue;
+        if (!add_case(x, a)) return false;
+    }
+    return true;
+}
+
+/* ---- one search ---- */
+
+/* Of all pools together: what the caller hears, and what may stop a search. */
+static arenaut_verdict pass_progress(void *context, uint64_t best, uint64_t bound,
+                                     uint64_t steps) {
+    cases *x = context;
+    (void)bound;
+    if (!chooses_pools(x->in)) x->out->arena = arn_min_u64(x->out->arena, best);
+    if (x->in->progress && x->verdict == ARENAUT_GO_ON) {
+        x->verdict = x->in->progress(x->in->progress_context, x->out->arena,
+                                     arn_min_u64(x->bound, x->out->arena), x->out->steps + steps);
+    }
+    return x->verdict;
+}
+
+static arn_exact_case case_of(cases *x, uint32_t pool) {
+    arn_exact_case c = {*x->in, x->pair};
+    c.in.pool = pool;
+    c.in.pool_of = chooses_pools(x->in) ? x->pool_of : x->in->pool_of;
+    c.in.progress = pass_progress;
+    c.in.progress_context = x;
+    return c;
+}
+
+static uint64_t effort_left(const cases *x) {
+    return x->in->effort > x->out->steps ? x->in->effort - x->out->steps : 0;
+}
+
+/* Searches one pool for an arena smaller than `arena`. */
+static arenaut_status search_pool(cases *x, uint32_t pool, uint64_t arena, uint64_t bound,
+                                  arn_exact_found *found) {
+    arn_exact_case c = case_of(x, pool);
+    c.in.arena = arena;
+    c.in.bound = bound;
+    c.in.effort = arn_min_u64(x->limit, effort_left(x));
+    if (chooses_pools(x->in)) c.in.enough = 0;
+    const arenaut_status st = arn_exact_search(&c, found, x->err);
+    x->out->steps += found->steps;
+    x->out->nodes += found->nodes;
+    return st;
+}
+
+/* ---- a case of one pool ---- */
+
+static arenaut_status do_one_pool(cases *x, uint32_t id) {
+    arn_exact_found found = {.offset = x->out->offset};
+    const arenaut_status st =
+        search_pool(x, x->in->pool, x->out->arena, x->all[id].bound, &found);
+    if (st != ARENAUT_OK) return st;
+    if (found.improved) {
+        x->out->improved = true;
+        x->out->arena = found.arena;
+        x->fits = x->in->enough && found.arena <= x->in->enough;
+    }
+    if (found.open_pair != ARENAUT_NONE) {
+        return split_pair(x, id, found.open_pair, found.bound) ? st : arn_no_memory(x->err);
+    }
+    if (found.stopped_by == ARENAUT_STOP_PROOF) {
+        if (x->in->enough && found.bound < x->out->arena) x->fits = true;
+        return st;
+    }
+    x->all[id].bound = found.bound;
+    return add_id(x, &x->later, id) ? st : arn_no_memory(x->err);
+}
+
+/* ---- a case of all pools ---- */
+
+/* What each pool needs at least; *possible is false if one of them cannot have that. */
+static arenaut_status bound_pools(cases *x, uint64_t *bound, bool *possible) {
+    const arenaut_problem *p = x->in->problem;
+    *possible = true;
+    for (uint32_t k = 0; k < p->n_pools && *possible; k++) {
+        const arn_exact_case c = case_of(x, k);
+        arn_exact_model m;
+        const arenaut_status st = arn_exact_model_make(&c, &m, x->err);
+        if (st != ARENAUT_OK) return st;
+        const uint64_t bytes = (uint64_t)m.bound * m.unit;
+        bound[k] = arn_aligned(bytes, p->pool[k].align);
+        if (m.clash || bytes > p->pool[k].capacity) *possible = false;
+        x->out->steps += (m.member_start[m.n_cliques] + m.n) / OPERATIONS_PER_STEP + 1;
+        arn_exact_model_free(&m);
+    }
+    return ARENAUT_OK;
+}
+
+static uint64_t sum_of(const cases *x, const uint64_t *bound) {
+    uint64_t sum = 0;
+    for (uint32_t k = 0; k < x->in->problem->n_pools; k++) {
+        if (!arn_add(sum, bound[k], &sum)) return ARENAUT_SIZE_MAX;
+    }
+    return sum;
+}
+
+/* The least arena of each pool, all groups having theirs. Stops where a pair must be split. */
+static arenaut_status fill_pools(cases *x, uint32_t id, uint64_t *bound, uint64_t *arena,
+                                 uint32_t *open_pair, bool *possible) {
+    const uint32_t n_pools = x->in->problem->n_pools;
+    *open_pair = ARENAUT_NONE;
+    for (uint32_t k = 0; k < n_pools; k++) {
+        const uint64_t others = sum_of(x, bound) - bound[k];
+        const uint64_t room = x->out->arena == ARENAUT_UNPLACED ? ARENAUT_UNPLACED
+                              : x->out->arena > others          ? x->out->arena - others
+                                                                : 0;
+        arn_exact_found found = {.offset = x->offset};
+        /* Arenas are multiples of the alignment, so that those below `room` are those below: */
+        const uint64_t below = room == ARENAUT_UNPLACED
+                                   ? room
+                                   : arn_aligned(room, x->in->problem->pool[k].align);
+        const arenaut_status st = search_pool(x, k, below, bound[k], &found);
+        if (st != ARENAUT_OK) return st;
+        *open_pair = found.open_pair;
+        arena[k] = found.improved ? found.arena : ARENAUT_UNPLACED;
+        if (found.bound == ARENAUT_UNPLACED || found.bound >= room) {
+            *possible = false;
+            return st;
+        }
+        bound[k] = arn_max_u64(bound[k], found.bound);
+        if (*open_pair != ARENAUT_NONE) break;
+    }
+    x->all[id].bound = arn_max_u64(x->all[id].bound, sum_of(x, bound));
+    return ARENAUT_OK;
+}
+
+static void take_pools(cases *x, const uint64_t *arena) {
+    const arenaut_problem *p = x->in->problem;
+    uint64_t total = 0;
+    for (uint32_t k = 0; k < p->n_pools; k++) {
+        if (arena[k] == ARENAUT_UNPLACED || !arn_add(total, arena[k], &total)) return;
+    }
+    if (total >= x->out->arena) return;
+    for (uint32_t b = 0; b < p->n_buffers; b++) {
+        if (!arenaut_problem_needs_memory(p, b)) continue;
+        x->out->pool_of[b] = x->pool_of[b];
+        x->out->offset[b] = x->offset[b];
+    }
+    x->out->improved = true;
+    x->out->arena = total;
+    x->fits = x->in->enough > 0;
+    pass_progress(x, total, 0, 0);
+}
+
+static arenaut_status do_filled_pools(cases *x, uint32_t id, uint64_t *bound) {
+    uint64_t arena[ARENAUT_MAX_POOLS];
+    uint32_t open_pair;
+    bool possible = true;
+    const arenaut_status st = fill_pools(x, id, bound, arena, &open_pair, &possible);
+    if (st != ARENAUT_OK || !possible) return st;
+    const uint64_t least = x->all[id].bound;
+    if (open_pair != ARENAUT_NONE) {
+        return split_pair(x, id, open_pair, least) ? st : arn_no_memory(x->err);
+    }
+    take_pools(x, arena);
+    if (least >= x->out->arena) return st;
+    return add_id(x, &x->later, id) ? st : arn_no_memory(x->err);
+}
+
+static arenaut_status do_pools(cases *x, uint32_t id) {
+    uint64_t bound[ARENAUT_MAX_POOLS];
+    bool possible;
+    const arenaut_status st = bound_pools(x, bound, &possible);
+    if (st != ARENAUT_OK || !possible) return st;
+    const uint64_t least = arn_max_u64(x->all[id].bound, sum_of(x, bound));
+    if (least >= x->out->arena) return st;
+    for (uint32_t k = 0; k < x->n_order; k++) {
+        if (x->pool_of[x->order[k]] != ARENAUT_NONE) continue;
+        return split_pools(x, id, x->order[k], least) ? st : arn_no_memory(x->err);
+    }
+    x->all[id].bound = least;
+    return do_filled_pools(x, id, bound);
+}
+
+/* ---- all cases ---- */
+
+static void find_bound(cases *x) {
+    uint64_t bound = x->out->arena;
+    for (uint32_t k = 0; k < x->stack.n; k++) bound = arn_min_u64(bound, x->all[x->stack.at[k]].bound);
+    for (uint32_t k = 0; k < x->later.n; k++) bound = arn_min_u64(bound, x->all[x->later.at[k]].bound);
+    x->bound = arn_max_u64(x->bound, bound);
+}
+
+static bool goes_on(const cases *x) {
+    return x->verdict == ARENAUT_GO_ON && !x->fits && effort_left(x) > 0;
+}
+
+static arenaut_status do_round(cases *x) {
+    while (x->stack.n > 0 && goes_on(x)) {
+        const uint32_t id = x->stack.at[x->stack.n - 1];
+        x->stack.n--;
+        if (x->all[id].bound >= x->out->arena) continue;
+        assume_all(x, id);
+        const uint64_t before = x->out->steps;
+        const arenaut_status st = chooses_pools(x->in) ? do_pools(x, id) : do_one_pool(x, id);
+        if (st != ARENAUT_OK) return st;
+        if (x->out->steps == before) x->out->steps++; /* so that every loop ends */
+        find_bound(x);
+    }
+    return ARENAUT_OK;
+}
+
+static arenaut_status do_rounds(cases *x) {
+    arenaut_status st = do_round(x);
+    while (st == ARENAUT_OK && x->stack.n == 0 && x->later.n > 0 && goes_on(x)) {
+        const id_list again = x->later;
+        x->later = x->stack;
+        x->later.n = 0;
+        x->stack = again;
+        for (uint32_t i = 0, k = x->stack.n; i + 1 < k; i++) { /* the first one on top */
+            const uint32_t id = x->stack.at[i];
+            x->stack.at[i] = x->stack.at[--k];
+            x->stack.at[k] = id;
+        }
+        if (x->limit <= UINT64_MAX / 2) x->limit *= 2;
+        st = do_round(x);
+    }
+    return st;
+}
+
+/* With nothing to start from, a plan in which every pair is apart. It costs one packing. */
+static arenaut_status make_first_plan(cases *x) {
+    if (x->out->arena != ARENAUT_UNPLACED || chooses_pools(x->in)) return ARENAUT_OK;
+    for (uint32_t b = 0; b < x->in->problem->n_buffers; b++) x->pair[b] = ARN_EXACT_APART;
+    arn_exact_found found = {.offset = x->out->offset};
+    x->limit = 0;
+    const arenaut_status st = search_pool(x, x->in->pool, ARENAUT_UNPLACED, 0, &found);
+    x->limit = FIRST_LIMIT;
+    if (st != ARENAUT_OK || !found.improved) return st;
+    x->out->improved = true;
+    x->out->arena = found.arena;
+    x->fits = x->in->enough && found.arena <= x->in->enough;
+    return ARENAUT_OK;
+}
+
+static bool larger_buffer(const void *context, uint32_t a, uint32_t b) {
+    const arenaut_problem *p = context;
+    return p->size[a] > p->size[b];
+}
+
+static bool list_roots(cases *x) {
+    const arenaut_problem *p = x->in->problem;
+    x->order = arn_region_allocate(&x->region, p->n_buffers, 2 * sizeof *x->order);
+    if (!x->order || !arn_hosts_find(p, &x->region, &x->hosts)) return false;
+    for (uint32_t b = 0; b < p->n_buffers; b++) {
+        if (!arenaut_problem_needs_memory(p, b) || root_of(x, b) != b) continue;
+        if (only_pool(p, b) == ARENAUT_NONE) x->order[x->n_order++] = b;
+    }
+    arn_sort_ids(x->order, x->n_order, larger_buffer, p, x->order + p->n_buffers);
+    return true;
+}
+
+static bool begin(cases *x) {
+    const uint32_t n = x->in->problem->n_buffers;
+    const assumption nothing = {ARENAUT_NONE, ARENAUT_NONE, ARENAUT_NONE, 0, x->in->bound};
+    x->pair = arn_region_allocate(&x->region, n, sizeof *x->pair);
+    x->pool_of = arn_region_allocate(&x->region, n, sizeof *x->pool_of);
+    x->offset = arn_region_allocate(&x->region, n, sizeof *x->offset);
+    x->limit = FIRST_LIMIT;
+    x->bound = x->in->bound;
+    return x->pair && x->pool_of && x->offset && (!chooses_pools(x->in) || list_roots(x)) &&
+           add_case(x, nothing);
+}
+
+static void end(cases *x) {
+    const bool done = (x->stack.n == 0 && x->later.n == 0) || x->fits;
+    find_bound(x);
+    x->out->bound = x->bound;
+    if (x->out->arena == ARENAUT_UNPLACED && done) x->out->bound = ARENAUT_UNPLACED;
+    if (x->out->bound > x->out->arena) x->out->bound = x->out->arena;
+    x->out->stopped_by = done || x->out->bound == x->out->arena ? ARENAUT_STOP_PROOF
+                         : x->verdict == ARENAUT_OUT_OF_TIME    ? ARENAUT_STOP_TIME
+                         : x->verdict == ARENAUT_INTERRUPTED    ? ARENAUT_STOP_INTERRUPT
+                                                                : ARENAUT_STOP_EFFORT;
+}
+
+static arenaut_status run_cases(const arn_exact_input *in, arn_exact_output *out,
+                                arenaut_error *err) {
+    cases x = {.in = in, .out = out, .err = err};
+    arn_region_init(&x.region, in->allocator);
+    arenaut_status st = begin(&x) ? make_first_plan(&x) : arn_no_memory(err);
+    if (st == ARENAUT_OK) st = do_rounds(&x);
+    if (st == ARENAUT_OK) end(&x);
+    arn_release(in->allocator, x.all);
+    arn_release(in->allocator, x.stack.at);
+    arn_release(in->allocator, x.later.at);
+    arn_region_free(&x.region);
+    return st;
+}
+
+static bool has_pairs(const arn_exact_input *in) {
+    for (uint32_t b = 0; b < in->problem->n_buffers; b++) {
+        if (arn_exact_is_pair(in, b)) return true;
+    }
+    return false;
+}
+
+arenaut_status arn_exact_run(const arn_exact_input *in, arn_exact_output *out,
+                             arenaut_error *err) {
+    out->improved = false;
+    out->arena = in->arena;
+    out->bound = in->bound;
+    out->steps = out->nodes = 0;
+    if (chooses_pools(in) || has_pairs(in)) return run_cases(in, out, err);
+    const arn_exact_case only = {*in, NULL};
+    arn_exact_found found = {.offset = out->offset};
+    const arenaut_status st = arn_exact_search(&only, &found, err);
+    out->improved = found.improved;
+    out->arena = found.arena;
+    out->bound = found.bound;
+    out->stopped_by = found.stopped_by;
+    out->steps = found.steps;
+    out->nodes = found.nodes;
+    return st;
+}

@@ -1,0 +1,58 @@
+#include "planners/exact/log.h"
+
+#include "core/fail.h"
+#include "core/memory.h"
+
+enum { MOST_LINES = 1 << 26 };
+
+void arn_exact_log_add(arn_exact_log *log, arenaut_proof_rule rule, uint32_t item,
+                       uint64_t value) {
+    const arenaut_proof_line line = {(uint32_t)rule, item, value};
+    if (log->failed) return;
+    if (log->n == MOST_LINES || !arn_grow(log->allocator, (void **)&log->line, &log->room,
+                                          (uint64_t)log->n + 1, sizeof *log->line)) {
+        log->failed = true;
+        return;
+    }
+    log->line[log->n++] = line;
+}
+
+bool arn_exact_log_keep(arn_exact_log *log, uint32_t line, uint64_t serial) {
+    if (line >= log->n || log->line[line].value != serial) return false;
+    const uint32_t rule = log->line[line].rule;
+    if (rule != ARENAUT_PROOF_BRANCH && rule != ARENAUT_PROOF_KEPT) return false;
+    log->line[line].rule = ARENAUT_PROOF_KEPT;
+    return true;
+}
+
+arenaut_status arn_exact_log_finish(arn_exact_log *log, const arenaut_problem *problem,
+                                    uint64_t bound, arenaut_certificate **out,
+                                    arenaut_error *err) {
+    arenaut_certificate *certificate =
+        log->failed ? NULL : arn_allocate_zeroed(log->allocator, 1, sizeof *certificate);
+    if (!certificate) {
+        arn_exact_log_free(log);
+        return arn_no_memory(err);
+    }
+    certificate->bound = bound;
+    certificate->problem = arenaut_problem_digest(problem);
+    certificate->n_lines = log->n;
+    certificate->line = log->line;
+    certificate->allocator = arn_allocator_or_default(log->allocator);
+    for (uint32_t i = 0; i < log->n; i++) {
+        arenaut_proof_line *line = &log->line[i];
+        if (line->rule != ARENAUT_PROOF_BRANCH && line->rule != ARENAUT_PROOF_KEPT) continue;
+        certificate->n_branches++;
+        line->value = 0;
+    }
+    log->line = NULL;
+    arn_exact_log_free(log);
+    *out = certificate;
+    return ARENAUT_OK;
+}
+
+void arn_exact_log_free(arn_exact_log *log) {
+    arn_release(log->allocator, log->line);
+    log->line = NULL;
+    log->n = log->room = 0;
+}

@@ -1,0 +1,31 @@
+/* The log of a search that found nothing: a proof in the words of arenaut/certificate.h. */
+#ifndef ARN_EXACT_LOG_H
+#define ARN_EXACT_LOG_H
+
+#include <stdbool.h>
+
+#include <arenaut/certificate.h>
+
+typedef struct arn_exact_log {
+    const arenaut_allocator *allocator;
+    arenaut_proof_line *line;
+    uint32_t n, room;
+    bool failed; /* there was no memory for a line, or there are too many */
+} arn_exact_log;
+
+void arn_exact_log_add(arn_exact_log *log, arenaut_proof_rule rule, uint32_t item, uint64_t value);
+
+/* Forgets the lines from `n` on. */
+static inline void arn_exact_log_cut(arn_exact_log *log, uint32_t n) { log->n = n; }
+
+/* While a proof is made, the value of a BRANCH is the serial number of its node, which tells
+ * whether a line is still what it was. A line that is must be kept once it is referred to. */
+bool arn_exact_log_keep(arn_exact_log *log, uint32_t line, uint64_t serial);
+
+/* Hands the lines over as a certificate, or frees them. The log is empty then. */
+arenaut_status arn_exact_log_finish(arn_exact_log *log, const arenaut_problem *problem,
+                                    uint64_t bound, arenaut_certificate **out,
+                                    arenaut_error *err);
+void arn_exact_log_free(arn_exact_log *log);
+
+#endif
