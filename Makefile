@@ -34,7 +34,9 @@ test: test-unit test-python
 
 tools-test:
 	@scripts/need cmake:cmake cc:gcc c++:g++ clang:clang pkg-config:pkgconf \
-	  /usr/include/cmocka.h:libcmocka-dev python3:python3
+	  /usr/include/cmocka.h:libcmocka-dev python3:python3 \
+	  /etc/OpenCL/vendors/pocl.icd:pocl-opencl-icd \
+	  /usr/share/doc/ocl-icd-libopencl1:ocl-icd-libopencl1
 
 # Once with gcc and once with clang, both under AddressSanitizer and UBSan.
 test-unit: tools-test

@@ -98,6 +98,16 @@ static void a_swapped_storage_is_put_back_and_learned(void **state) {
     assert_int_equal(arenaut_iteration_size(b.it, 0), 7040);
     assert_fault(arenaut_iteration_swap(b.it, 0, own, &fault), BAD_ARGUMENT, NOT_RUNNING);
     bench_finish(&b);
+    /* Nor is it released before its own value has learned from it. */
+    bench_lay_out(&b, 2);
+    bench_make(&b);
+    void *data;
+    assert_fine(arenaut_iteration_allocate(b.it, &fault));
+    assert_fine(arenaut_iteration_resize(b.it, 1, 500, &data, &fault));
+    assert_fine(arenaut_iteration_swap(b.it, 0, arenaut_iteration_storage(b.it, 1), &fault));
+    assert_fine(arenaut_iteration_deallocate(b.it, &fault));
+    for (uint32_t v = 0; v < 2; v++) assert_int_equal(arenaut_iteration_size(b.it, v), 512);
+    bench_finish(&b);
 }
 
 static void values_of_one_storage_count_once(void **state) {
