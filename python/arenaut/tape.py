@@ -100,6 +100,13 @@ class Tape:
             tape_end(self.handle, None)
             raise library.ArenautError(2, "this thread records or plays a tape already")
 
+    def pause(self):
+        """What is asked for until `resume` goes to the heap."""
+        hook_leave()
+
+    def resume(self):
+        hook_enter(self.handle, self.what)
+
     def play(self):
         """Begins a run that is played. Call `stop` at its end, whatever happens."""
         if hook_play(self.handle, self.what, None) != library.OK:

@@ -8,17 +8,20 @@ import math
 
 import torch
 
-from arenaut.torch.learn import tensors_in
 from arenaut.torch.steps import Ref, walk
 
 
 class Emitter:
     """`tensor_of(root)` makes the tensor of a managed root; roots in `fresh` get memory of their
-    own in each run. With a `watch` (see record.py) the function reports to it step by step."""
+    own in each run. `stays` are results whose memory a kernel allocates in the arena: the caller
+    gets a tensor that is made beforehand, by `result_of`, and what the kernel returned is let go
+    when the run ends. With a `watch` (see record.py) the function reports to it step by step."""
 
-    def __init__(self, program, learned, demoted, tensor_of, fresh=(), watch=None):
+    def __init__(self, program, learned, demoted, tensor_of, fresh=(), stays=(), result_of=None,
+                 watch=None):
         self.program, self.learned, self.demoted = program, learned, demoted
         self.tensor_of, self.fresh, self.watch = tensor_of, fresh, watch
+        self.stays, self.result_of = stays, result_of
         self.known = dict(program.constants)
         self.namespace = {"watch": watch, "empty_strided": torch.empty_strided}
         self.names = {}
@@ -137,11 +140,30 @@ class Emitter:
         for number, step in enumerate(self.program.steps):
             self.step(number, step)
         returned = [*self.program.outputs, *(ref for _, ref in self.program.mutated)]
-        text = self.body(self.text(returned), returned)
+        text = self.body(*self.handed_out(returned))
         exec(compile(text, "<planned>", "exec"), self.namespace)
         return self.namespace["run"]
 
+    def handed_out(self, returned):
+        """The text of the results, and the local variables among them."""
+        if self.watch:
+            self.add(f"watch.finish({self.text(returned)})",
+                     [ref.value for ref in returned if isinstance(ref, Ref)])
+            return "watch.results", [r for r in returned if not self.is_in_arena(r)]
+        for ref in returned:
+            if self.is_in_arena(ref):
+                # Held to the end, as it was when recorded.
+                self.add(f"v{ref.value}", [ref.value])
+        returned = [self.result_of(ref.value) if self.is_in_arena(ref) else ref
+                    for ref in returned]
+        return self.text(returned), returned
+
+    def is_in_arena(self, ref):
+        return isinstance(ref, Ref) and ref.value not in self.known \
+            and self.learned.layouts.get(ref.value, (None,))[0] in self.stays
+
     def body(self, returned, refs):
+        """`refs` are returned, and so not deleted."""
         last = {}
         for number, (_, reads, made) in enumerate(self.lines):
             for value in (*reads, *made):
@@ -160,5 +182,3 @@ class Emitter:
         text.append(f"    return {returned}")
         return "\n".join(text)
 
-
-__all__ = ["Emitter", "tensors_in"]

@@ -31,6 +31,7 @@ class Learned:
     made: dict = field(default_factory=dict)    # unmanaged operator -> [count, bytes]
     in_place: dict = field(default_factory=dict)  # root -> roots that it may be written over
     results: list = None  # of this run: outputs, then what is to be written back
+    layouts: dict = field(default_factory=dict)   # value that is a result -> where in its storage
 
     def managed(self, apart):
         """The roots that get a place in the arena, results of the program only if they are not
@@ -85,10 +86,17 @@ class Learner:
             self.step(number, step)
         refs = [*self.program.outputs, *(ref for _, ref in self.program.mutated)]
         for ref in refs:
-            walk(ref, lambda r: [setattr(self.learned.roots[root], "output", True)
-                                 for root in self.learned.roots_of.get(r.value, ())])
+            walk(ref, self.note_result)
         self.learned.results = walk(refs, lambda r: self.env[r.value])
         return self.learned
+
+    def note_result(self, ref):
+        result = self.env[ref.value]
+        if isinstance(result, torch.Tensor):
+            root, = self.learned.roots_of[ref.value]
+            self.learned.roots[root].output = True
+            self.learned.layouts[ref.value] = (root, tuple(result.shape), result.stride(),
+                                               result.storage_offset())
 
     def enter(self, value, thing, kind, step, old=()):
         """Notes where a result lies: in storages of the arguments (`old`), or in new ones."""

@@ -94,7 +94,8 @@ class Plan:
 
     def __init__(self, recording, options, older=None):
         self.options, self.flow = options, recording.flow()
-        self.managed = recording.managed
+        self.managed, self.stays = recording.managed, recording.stays
+        self.blocks = recording.watch.blocks
         self.tape = recording.tape
         self.sizes, self.over = recording.sizes, recording.over
         if older:
@@ -115,6 +116,9 @@ class Plan:
             places = [self.iteration.offset(v)
                       for v in range(len(self.managed) + len(self.planned))]
             self.offsets = dict(zip(self.managed, places))
+            at = dict(zip(self.planned, places[len(self.managed):]))
+            self.block_offsets = {name: at[block] for name, block in self.blocks.items()
+                                  if block in at}
             if self.tape:
                 offsets = [0] * len(self.tape.blocks())
                 for block, place in zip(self.planned, places[len(self.managed):]):
@@ -173,7 +177,16 @@ class Plan:
                 return torch.empty_strided(*root.tensor[:2], dtype=root.tensor[2])
             return self.storages.tensor(self.offsets[name], root.bytes, *root.tensor)
 
-        return Emitter(program, learned, demoted, tensor_of, fresh).function()
+        def result_of(value):
+            name, shape, strides, start = learned.layouts[value]
+            root = learned.roots[name]
+            dtype = root.tensor[2]
+            whole = self.storages.tensor(self.block_offsets[name], root.bytes,
+                                         (root.bytes // dtype.itemsize,), (1,), dtype)
+            return whole.as_strided(shape, strides, start)
+
+        stays = self.stays & self.block_offsets.keys()
+        return Emitter(program, learned, demoted, tensor_of, fresh, stays, result_of).function()
 
     def poison(self):
         """Fills the arena with bytes that no result should show."""

@@ -20,9 +20,9 @@ class Misbehaved(Exception):
 class Watch:
     """Stands beside the function while it is recorded."""
 
-    def __init__(self, learned, tape, tensors):
-        self.learned, self.tape, self.tensors = learned, tape, tensors
-        self.expected = {value: state_of(t) for value, t in tensors.items()}
+    def __init__(self, learned, tape, stays):
+        self.learned, self.tape, self.stays = learned, tape, stays
+        self.expected = {}  # what managed tensors must look like after each step
         self.started = {}   # step -> tick
         self.ended = {}     # step -> the last tick at which it is still at work
         self.current = None
@@ -56,10 +56,21 @@ class Watch:
             if root is not None and root.kind == "made":
                 self.blocks[name] = self.tape.find(tensor.untyped_storage().data_ptr())
 
-    def finish(self):
+    def finish(self, results):
+        """Before what stays in the arena is let go: the caller of this run gets copies, of
+        which the tape knows nothing."""
         self.end = self.tick()
         if self.current is not None:
             self.ended[self.current] = self.end - 1
+        if self.tape:
+            self.tape.pause()
+        self.results = [self.copy_of(r) for r in results]
+        if self.tape:
+            self.tape.resume()
+
+    def copy_of(self, result):
+        is_ours = isinstance(result, torch.Tensor) and self.stays
+        return result.clone() if is_ours else result
 
 
 def state_of(tensor):
@@ -88,29 +99,20 @@ class Recording:
             tensors[value] = torch.empty_strided(shape, strides, dtype=dtype)
             return tensors[value]
 
-        watch = Watch(self.learned, self.tape, {})
-        function = Emitter(program, self.learned, demoted, own_memory, self.fresh,
-                           watch).function()
+        self.stays = {name for name, root in self.learned.roots.items()
+                      if root.kind == "made" and root.output and self.tape and not self.apart}
+        watch = Watch(self.learned, self.tape, self.stays)
+        function = Emitter(program, self.learned, demoted, own_memory, self.fresh, self.stays,
+                           watch=watch).function()
         watch.expected = {value: state_of(t) for value, t in tensors.items()}
         if self.tape:
             self.tape.record()
         try:
-            returned = function(*inputs)
-            watch.finish()
+            self.results = function(*inputs)
         finally:
             if self.tape:
                 self.tape.end()
-        self.results = returned
-        if self.tape and not self.apart:
-            self.keep(returned)
         return watch
-
-    def keep(self, returned):
-        """Results that kernels have made stay in the arena; so do those that are views of them."""
-        for tensor in tensors_in(returned):
-            block = self.tape.find(tensor.untyped_storage().data_ptr())
-            if block is not None:
-                self.tape.keep(block)
 
     def steps_of(self, root):
         """The steps that touch a storage while the program runs; views of managed memory are
@@ -132,7 +134,7 @@ class Recording:
 
     def values(self, sizes, block_sizes, over):
         """Managed roots and then blocks, for the iteration planner; and which blocks."""
-        planned = [k for k, b in enumerate(self.blocks) if b.released or b.kept]
+        planned = [k for k, b in enumerate(self.blocks) if b.released]
         number = {name: k for k, name in enumerate(self.managed)}
         blocks = {block: name for name, block in self.watch.blocks.items()}
         number.update((blocks[k], len(self.managed) + at) for at, k in enumerate(planned)
