@@ -53,13 +53,14 @@ typedef struct arenaut_liveness_options {
     uint32_t n_pools;
 } arenaut_liveness_options;
 
-/* Computes lifetimes and makes the problem. Buffers go method by method in the order of
- * their tensors, scratch last. In-place pairs of ops become same-base relations where
- * nobody needs the overwritten buffer any more. `options` may be NULL. The program is
- * validated first. UNSUPPORTED when calls expand to more than 2^24 steps, for jumps and
- * moves in a method that calls or is called, and where they multiply into too much work;
- * REFUSED when no pool given is of a tensor's device, and when an op asks for an alignment that a
- * view cannot have where it lies in its buffer; else the errors of
+/* Computes lifetimes and makes the problem. Buffers go method by method in the order of their
+ * tensors, scratch last. Where methods have arenas of their own, those that neither are entries
+ * nor called from one get none. In-place pairs of ops become same-base relations where nobody
+ * needs the overwritten buffer any more. `options` may be NULL. The program is validated first.
+ * UNSUPPORTED when calls expand to more than 2^24 steps, for jumps and moves in a method that
+ * calls or is called, and where they multiply into too much work; REFUSED when no pool given is of
+ * a tensor's device, and when an op asks for an alignment that a view cannot have where it lies in
+ * its buffer, and when methods' memories are more than ARENAUT_MAX_POOLS; else the errors of
  * arenaut_program_validate and arenaut_problem_finish. O(steps + arguments) without jumps. */
 arenaut_status arenaut_lower(const arenaut_program *program, const arenaut_target *target,
                              const arenaut_liveness_options *options,

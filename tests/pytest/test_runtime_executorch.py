@@ -274,6 +274,23 @@ def test_methods_keep_their_shared_state_at_one_place(planned):
     assert [sizes[1] for sizes in before.values()] == [sizes[1] for sizes in after.values()]
 
 
+def test_one_method_may_be_planned_alone(arenaut_json, random_files, tmp_path):
+    """The other one keeps its places and its memories, and both still work."""
+    path = DATA / "pte" / "two_methods.pte"
+    shrunk = set()
+    for number, wasteful in enumerate(random_files(path)):
+        for method, other in (("add", "scale"), ("scale", "add")):
+            output = tmp_path / f"{method}{number}.pte"
+            arenaut_json("plan", wasteful, "--method", method, "-o", output)
+            if not output.exists():
+                continue
+            before, after = (run(file, path, calls=1)["sizes"] for file in (wasteful, output))
+            assert after[other] == before[other] and sum(after[method]) < sum(before[method])
+            assert first_difference(path, output, path) is None
+            shrunk.add(method)
+    assert "add" in shrunk
+
+
 def test_the_corpus_is_complete_where_it_is_at_hand():
     if not CORPUS.is_dir():
         pytest.skip("no corpus at hand")

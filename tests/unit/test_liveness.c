@@ -128,6 +128,54 @@ static void alignment_is_the_largest_that_anyone_asks_for(void **state) {
     arenaut_program_free(p);
 }
 
+/* Each with an arena of its own, for one input. */
+static arenaut_program *many_methods(uint32_t n) {
+    static const arenaut_given_pool pool = {.bytes = 16};
+    arenaut_program *p = new_program();
+    for (uint32_t m = 0; m < n; m++) {
+        begin_method(p, "m");
+        const uint32_t x = add_tensor(p, "x", 16, ARENAUT_INPUT);
+        p->tensors[x].given_pool = 0;
+        p->tensors[x].given_offset = 0;
+        ADD_OP(p, IN(x), OUT(x));
+        SET_IO(p, m, LIST(x), LIST(x));
+        assert_int_equal(arenaut_program_set_given_pools(p, m, &pool, 1, NULL), ARENAUT_OK);
+    }
+    finish_program(p);
+    return p;
+}
+
+static void more_memories_than_pools_are_refused(void **state) {
+    (void)state;
+    const arenaut_target *target = arenaut_target_find("executorch");
+    arenaut_program *p = many_methods(ARENAUT_MAX_POOLS);
+    arenaut_lowering *l = lower_for(p, target, NULL);
+    assert_int_equal(l->problem->n_pools, ARENAUT_MAX_POOLS);
+    arenaut_lowering_free(l);
+    arenaut_program_free(p);
+    p = many_methods(ARENAUT_MAX_POOLS + 1);
+    l = NULL;
+    arenaut_error err = {0};
+    assert_int_equal(arenaut_lower(p, target, NULL, NULL, &l, &err), ARENAUT_REFUSED);
+    assert_non_null(strstr(err.msg, "more than 64 memories"));
+    assert_null(l);
+    arenaut_program_free(p);
+}
+
+/* Methods that nobody runs take no part, so that some of very many can be planned. */
+static void methods_that_do_not_run_have_no_buffers(void **state) {
+    (void)state;
+    arenaut_program *p = many_methods(ARENAUT_MAX_POOLS + 1);
+    for (uint32_t m = 0; m < p->n_methods; m++) p->methods[m].entry = m == 3 || m == 64;
+    arenaut_lowering *l = lower_program(p, "executorch");
+    assert_int_equal(l->problem->n_buffers, 2);
+    assert_int_equal(l->problem->n_pools, 2);
+    assert_int_equal(l->buffer[0], ARENAUT_NONE);
+    assert_int_not_equal(l->buffer[3], ARENAUT_NONE);
+    arenaut_lowering_free(l);
+    arenaut_program_free(p);
+}
+
 /* x ─ DMA ─ a ─ ADD ─ y, with a view v of a that DMA2 reads: what the ops ask for holds for all
  * their arguments, and for the buffers that these are parts of. */
 static arenaut_program *aligned_ops(uint64_t view_at) {
@@ -721,6 +769,8 @@ int main(void) {
         cmocka_unit_test(inputs_are_preserved_on_request),
         cmocka_unit_test(excluded_io_has_no_buffer),
         cmocka_unit_test(alignment_is_the_largest_that_anyone_asks_for),
+        cmocka_unit_test(more_memories_than_pools_are_refused),
+        cmocka_unit_test(methods_that_do_not_run_have_no_buffers),
         cmocka_unit_test(ops_may_ask_for_an_alignment),
         cmocka_unit_test(a_view_that_cannot_be_aligned_is_named),
         cmocka_unit_test(what_needs_no_arena_has_no_buffer),

@@ -291,14 +291,17 @@ static arenaut_status count_memories(layout *l, arn_region *region) {
     return l->out->memories ? ARENAUT_OK : arn_no_memory(l->err);
 }
 
-static void name_devices(layout *l) {
+/* Methods that were not planned go on with the memories that they have. */
+static void begin_memories(layout *l) {
     const arenaut_device host = {0, 0};
     for (uint32_t m = 0; m < l->held->n_methods; m++) {
         const arenaut_method *method = &l->held->methods[m];
+        const bool planned = l->result->program->methods[m].entry;
         const uint32_t n = l->out->first[m + 1] - l->out->first[m];
         for (uint32_t i = 0; i < n; i++) {
             arn_pte_memory *memory = &l->out->memories[l->out->first[m] + i];
             memory->size = 0;
+            if (!planned && i < method->n_given_pools) memory->size = method->given_pools[i].bytes;
             memory->device = i < method->n_given_pools ? method->given_pools[i].device : host;
             if (l->by_position && i < l->n_pools)
                 memory->device = l->result->problem->pool[i].device;
@@ -341,7 +344,7 @@ arenaut_status arn_pte_make_layout(const arenaut_result *result, const arenaut_p
     if (st == ARENAUT_OK) st = find_ends(&l);
     if (st == ARENAUT_OK) st = find_tails(&l, region);
     if (st != ARENAUT_OK) return st;
-    name_devices(&l);
+    begin_memories(&l);
     level_state(&l);
     for (uint32_t m = 0; m < held->n_methods; m++) {
         for (uint32_t p = 0; p < l.n_pools && st == ARENAUT_OK; p++) {

@@ -55,8 +55,10 @@ arenaut_status arn_lower_count(arn_lower *lower, uint32_t *n_steps) {
     c.visits = arn_region_allocate(&lower->scratch, p->n_methods, sizeof *c.visits);
     c.callers = arn_region_allocate(&lower->scratch, p->n_methods, sizeof *c.callers);
     uint32_t *ready = arn_region_allocate(&lower->scratch, p->n_methods, sizeof *ready);
-    if (!c.visits || !c.callers || !ready) return arn_no_memory(lower->err);
+    lower->runs = arn_region_allocate(&lower->scratch, p->n_methods, sizeof *lower->runs);
+    if (!c.visits || !c.callers || !ready || !lower->runs) return arn_no_memory(lower->err);
     count_visits(p, &c, ready);
+    for (uint32_t m = 0; m < p->n_methods; m++) lower->runs[m] = c.visits[m] > 0;
     uint64_t steps = 0, arguments = 0;
     for (uint32_t m = 0; m < p->n_methods; m++) {
         const arenaut_method *method = &p->methods[m];

@@ -20,6 +20,7 @@ enum {
     ARN_ENTRY_INPUT = 1 << 4,
     ARN_ENTRY_OUTPUT = 1 << 5,
     ARN_NAMED = 1 << 6, /* tensors of other names may stand for it: see moves.c */
+    ARN_RUNS = 1 << 7,  /* belongs to a method that runs, or to no single one */
 };
 
 /* Tensors that are one buffer: views with what they view, and state of one name. */
@@ -55,6 +56,7 @@ typedef struct arn_lower {
     arenaut_liveness_options options;
     arenaut_allocator allocator;
     arn_region scratch; /* gone when the problem is made */
+    bool *runs;         /* per method: it is an entry, or called from one */
     arn_storage storage;
     arn_lives lives;
     /* Per storage: the one that it has become one with, itself if none; and the next of those
@@ -65,7 +67,7 @@ typedef struct arn_lower {
 } arn_lower;
 
 arenaut_status arn_lower_storage(arn_lower *lower);
-/* How many steps there will be; UNSUPPORTED past ARN_MAX_STEPS. */
+/* How many steps there will be, and lower->runs; UNSUPPORTED past ARN_MAX_STEPS. */
 arenaut_status arn_lower_count(arn_lower *lower, uint32_t *n_steps);
 /* Fills lower->lives; lives.steps has room for all steps already. */
 arenaut_status arn_lower_walk(arn_lower *lower);

@@ -83,6 +83,13 @@ static void name_pool(const place *p, uint32_t storage, char *name, size_t size)
     }
 }
 
+static arenaut_status too_many(const arn_lower *lower, const char *name) {
+    return arn_fail(lower->err, ARENAUT_REFUSED, 0,
+                    "the methods have more than %u memories in all, '%s' among them; no more can "
+                    "be planned together: choose some of the methods",
+                    ARENAUT_MAX_POOLS, name);
+}
+
 /* One unlimited pool for each place that a storage needs. */
 static arenaut_status own_pools(arn_lower *lower, arenaut_problem *problem) {
     const arenaut_program *p = lower->program;
@@ -98,6 +105,7 @@ static arenaut_status own_pools(arn_lower *lower, arenaut_problem *problem) {
         if (i == 0 || compare(&context, ids[i - 1], ids[i]) != 0) {
             char name[64];
             name_pool(&context, ids[i], name, sizeof name);
+            if (problem->n_pools == ARENAUT_MAX_POOLS) return too_many(lower, name);
             const arenaut_pool pool = {name, ARENAUT_UNLIMITED, 1, p->tensors[ids[i]].device};
             const arenaut_status st = arenaut_problem_add_pool(problem, &pool, NULL, lower->err);
             if (st != ARENAUT_OK) return st;

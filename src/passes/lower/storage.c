@@ -66,6 +66,20 @@ static void mark_uses(arn_lower *lower) {
     }
 }
 
+/* Where methods have arenas of their own, those that do not run are nobody's business here:
+ * what is theirs alone stays where it is. */
+static void leave_out_idle_methods(arn_lower *lower) {
+    const arenaut_program *p = lower->program;
+    uint8_t *facts = lower->storage.facts;
+    for (uint32_t t = 0; t < p->n_tensors; t++) {
+        const uint32_t method = p->tensors[t].method;
+        if (method == ARENAUT_NONE || lower->runs[method]) facts[lower->storage.of[t]] |= ARN_RUNS;
+    }
+    for (uint32_t t = 0; t < p->n_tensors && lower->target->arena_per_method; t++) {
+        if (!(facts[t] & ARN_RUNS)) facts[t] |= ARN_NO_BUFFER;
+    }
+}
+
 /* The alignment that an op asks for its arguments; 0: none of its own. */
 static uint64_t align_of_op(const arn_lower *lower, const char *name) {
     const arenaut_align_rule *rule = lower->target->op_align;
@@ -145,5 +159,6 @@ arenaut_status arn_lower_storage(arn_lower *lower) {
         if (!(storage->facts[t] & ARN_NOT_CONSTANT)) storage->facts[t] |= ARN_NO_BUFFER;
     }
     mark_uses(lower);
+    leave_out_idle_methods(lower);
     return align_for_ops(lower);
 }
