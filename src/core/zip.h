@@ -1,0 +1,47 @@
+/* Zip archives that may say anything: finding entries through the central directory, and
+ * the bytes of those that are stored as they are. Nothing is decompressed or copied.
+ *
+ * What archivers disagree about is refused where it matters: an entry whose bytes do not lie
+ * between the file's start and the directory, or that its own header calls by another name. */
+#ifndef ARN_CORE_ZIP_H
+#define ARN_CORE_ZIP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <arenaut/error.h>
+
+typedef struct arn_zip {
+    const uint8_t *data;
+    size_t size;
+    size_t directory, end; /* where the directory begins and ends */
+    uint64_t entries;
+} arn_zip;
+
+typedef struct arn_zip_entry {
+    const char *name; /* in the archive; no NUL behind it */
+    size_t name_length;
+    uint64_t place; /* of the header in front of its bytes */
+    uint64_t packed, size;
+    uint32_t crc;
+    uint16_t method, flags; /* method 0: stored */
+} arn_zip_entry;
+
+/* Whether the bytes begin as archives do. */
+bool arn_zip_begins(const uint8_t *data, size_t size);
+
+/* Finds the directory, of either width. BAD_INPUT if there is none, or it lies outside. */
+arenaut_status arn_zip_open(const uint8_t *data, size_t size, arn_zip *zip, arenaut_error *err);
+
+/* The entry at *at, a place in the directory (begin with zip->directory), and the place of
+ * the next; *at == zip->end: there are no more. */
+arenaut_status arn_zip_next(const arn_zip *zip, size_t *at, arn_zip_entry *entry,
+                            arenaut_error *err);
+
+/* The bytes of a stored entry, whose sum is checked. UNSUPPORTED if it is compressed or
+ * encrypted. O(its size). */
+arenaut_status arn_zip_bytes(const arn_zip *zip, const arn_zip_entry *entry, const uint8_t **bytes,
+                             arenaut_error *err);
+
+#endif

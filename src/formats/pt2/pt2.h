@@ -1,0 +1,70 @@
+/* Reading torch.export archives: what the parts share. read.c goes through graphs and nodes,
+ * tensor.c reads what is said of values, signature.c what they are for, srepr.c the sizes
+ * that vary. */
+#ifndef ARN_FORMATS_PT2_H
+#define ARN_FORMATS_PT2_H
+
+#include <arenaut/expr.h>
+#include <arenaut/format.h>
+
+#include "formats/json_reader.h"
+
+/* The values that a graph names, for looking them up. */
+typedef struct arn_pt2_scope {
+    const char **names;
+    uint32_t *tensors; /* per name */
+    uint32_t *order;   /* by name */
+    uint32_t n;
+    uint32_t method;
+} arn_pt2_scope;
+
+/* A list of tensors that grows; several may be stacked in one. */
+typedef struct arn_pt2_ids {
+    uint32_t *ids, n, capacity;
+} arn_pt2_ids;
+
+typedef struct arn_pt2 {
+    arn_json_reader json;
+    arenaut_program *program;
+    arn_region names; /* of values */
+    arn_pt2_ids inputs, outputs;
+    int64_t *dims, *strides; /* of the tensor at work */
+    uint32_t *exprs;
+    uint32_t dim_capacity, stride_capacity, expr_capacity;
+    char *text; /* of the expression at work */
+    uint32_t text_capacity;
+} arn_pt2;
+
+static inline bool arn_pt2_fine(const arn_pt2 *r) { return arn_json_fine(&r->json); }
+
+/* The member of an object; ARN_JSON_NONE if the object is not there, either. */
+uint32_t arn_pt2_get(const arn_pt2 *r, uint32_t object, const char *name);
+/* The same, failing if it is absent. */
+uint32_t arn_pt2_need(arn_pt2 *r, uint32_t object, const char *name);
+/* A string that lives until the reader ends; NULL on failure. */
+const char *arn_pt2_text(arn_pt2 *r, uint32_t value);
+bool arn_pt2_push(arn_pt2 *r, arn_pt2_ids *list, uint32_t id);
+
+/* Ranges of the symbols. */
+void arn_pt2_read_ranges(arn_pt2 *r, uint32_t constraints);
+
+/* The names in tensor_values; none has a tensor yet. */
+void arn_pt2_read_names(arn_pt2 *r, uint32_t values, arn_pt2_scope *scope);
+/* Where the tensor of the name is kept that `value` is; fails, and gives NULL, if the graph
+ * has none of that name. */
+uint32_t *arn_pt2_place(arn_pt2 *r, const arn_pt2_scope *scope, uint32_t value);
+/* Adds a tensor to the newest method for each name that has none. */
+void arn_pt2_read_tensors(arn_pt2 *r, uint32_t values, arn_pt2_scope *scope);
+
+/* Says of the inputs what they are, and sets the inputs, outputs and bindings of method 0. */
+void arn_pt2_read_signature(arn_pt2 *r, uint32_t signature, const arn_pt2_scope *scope);
+/* Reads all graphs, the outermost first. */
+void arn_pt2_read_graphs(arn_pt2 *r, uint32_t module);
+
+/* Turns SymPy's srepr ("Add(Symbol('s0', integer=True), Integer(1))") into what
+ * arenaut_expr_parse reads; false if it is broken or has a function that sizes do not have.
+ * `to` has room for ARN_PT2_INFIX * length + 1 bytes. O(length). */
+bool arn_pt2_infix(const char *text, size_t length, char *to);
+enum { ARN_PT2_INFIX = 3 };
+
+#endif

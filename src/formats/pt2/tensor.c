@@ -1,0 +1,354 @@
+/* What an archive says of values: types, sizes, strides, devices. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/checked.h"
+#include "core/fail.h"
+#include "core/memory.h"
+#include "core/sort.h"
+#include "formats/pt2/pt2.h"
+#include "ir/extent.h"
+
+/* torch's numbers of element types; what is not listed has no fixed size here. */
+static arenaut_dtype dtype_of(uint64_t number) {
+    static const struct { uint8_t number, dtype; } types[] = {
+        {1, ARENAUT_DTYPE_UINT8},      {2, ARENAUT_DTYPE_INT8},     {3, ARENAUT_DTYPE_INT16},
+        {4, ARENAUT_DTYPE_INT32},      {5, ARENAUT_DTYPE_INT64},    {6, ARENAUT_DTYPE_FLOAT16},
+        {7, ARENAUT_DTYPE_FLOAT32},    {8, ARENAUT_DTYPE_FLOAT64},  {9, ARENAUT_DTYPE_FLOAT32},
+        {10, ARENAUT_DTYPE_COMPLEX64}, {11, ARENAUT_DTYPE_COMPLEX128}, {12, ARENAUT_DTYPE_BOOL},
+        {13, ARENAUT_DTYPE_BFLOAT16},  {28, ARENAUT_DTYPE_UINT16},  {29, ARENAUT_DTYPE_FLOAT8},
+        {30, ARENAUT_DTYPE_FLOAT8},    {31, ARENAUT_DTYPE_FLOAT8},  {32, ARENAUT_DTYPE_FLOAT8},
+        {33, ARENAUT_DTYPE_FLOAT8},    {34, ARENAUT_DTYPE_UINT32},  {35, ARENAUT_DTYPE_UINT64},
+    };
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        if (types[i].number == number) return (arenaut_dtype)types[i].dtype;
+    }
+    return ARENAUT_DTYPE_OTHER;
+}
+
+/* torch's numbers of devices; tensors without memory count as the host's. */
+static arenaut_device read_device(arn_pt2 *r, uint32_t value) {
+    static const char *const types[] = {"cpu", "cuda", "mkldnn", "opengl", "opencl", "ideep",
+                                        "hip", "fpga", "maia",   "xla",    "vulkan", "metal",
+                                        "xpu", "mps"};
+    arenaut_device device = {0, 0};
+    const uint32_t type = arn_pt2_get(r, value, "type"), index = arn_pt2_get(r, value, "index");
+    for (uint16_t i = 0; type != ARN_JSON_NONE && i < sizeof types / sizeof *types; i++) {
+        if (arn_json_text_is(&r->json.json, type, types[i])) device.type = i;
+    }
+    uint64_t number;
+    if (index != ARN_JSON_NONE && arn_json_to_u64(&r->json.json, index, &number) &&
+        number <= UINT16_MAX) {
+        device.index = (uint16_t)number;
+    }
+    return device;
+}
+
+/* ---- sizes ---- */
+
+/* The expression of a size; NONE for one that is written in ways that sizes are not. What
+ * cannot be read is not known, which later passes name; it does not make the file bad. */
+static uint32_t read_expr(arn_pt2 *r, uint32_t text) {
+    uint32_t expr = ARENAUT_NONE;
+    const size_t length = arn_json_raw_length(&r->json.json, r->json.json.nodes[text].at);
+    if (!arn_grow(r->json.allocator, (void **)&r->text, &r->text_capacity,
+                  (uint64_t)length * (1 + ARN_PT2_INFIX) + 1, 1)) {
+        r->json.status = arn_no_memory(r->json.err);
+        return expr;
+    }
+    char *infix = r->text + length;
+    const size_t decoded =
+        arn_json_decode(&r->json.json, r->json.json.nodes[text].at, r->text);
+    if (memchr(r->text, '\0', decoded) || !arn_pt2_infix(r->text, decoded, infix)) return expr;
+    const arenaut_status st =
+        arenaut_expr_parse(r->program, infix, strlen(infix), &expr, NULL);
+    if (st == ARENAUT_NO_MEMORY) r->json.status = arn_no_memory(r->json.err);
+    return st == ARENAUT_OK ? expr : ARENAUT_NONE;
+}
+
+/* {"as_int": 4} or {"as_expr": {"expr_str": …}}: the number, or -1 and the expression. */
+static void read_size(arn_pt2 *r, uint32_t value, int64_t *number, uint32_t *expr) {
+    *number = -1;
+    *expr = ARENAUT_NONE;
+    const uint32_t fixed = arn_pt2_get(r, value, "as_int");
+    if (fixed != ARN_JSON_NONE) {
+        *number = arn_json_step(&r->json, fixed, 0);
+        return;
+    }
+    const uint32_t text = arn_pt2_get(r, arn_pt2_get(r, value, "as_expr"), "expr_str");
+    if (text == ARN_JSON_NONE || arn_json_type_of(&r->json.json, text) != ARN_JSON_STRING) {
+        if (arn_pt2_fine(r)) arn_json_unexpected(&r->json, value, "a size");
+        return;
+    }
+    *expr = read_expr(r, text);
+    if (*expr == ARENAUT_NONE || r->program->exprs[*expr].kind != ARENAUT_EXPR_VALUE) return;
+    *number = r->program->exprs[*expr].value;
+    *expr = ARENAUT_NONE;
+}
+
+static bool grow(arn_pt2 *r, void **array, uint32_t *capacity, uint64_t needed, size_t size) {
+    if (arn_grow(r->json.allocator, array, capacity, needed, size)) return true;
+    if (arn_pt2_fine(r)) r->json.status = arn_no_memory(r->json.err);
+    return false;
+}
+
+static bool read_dims(arn_pt2 *r, uint32_t array, arenaut_tensor *tensor) {
+    bool varies = false;
+    uint32_t rank = 0;
+    for (uint32_t v = arn_json_elements(&r->json, array); v != ARN_JSON_NONE && arn_pt2_fine(r);
+         v = arn_json_next(&r->json.json, array, v)) {
+        const uint64_t needed = (uint64_t)rank + 1;
+        if (!grow(r, (void **)&r->dims, &r->dim_capacity, needed, sizeof *r->dims) ||
+            !grow(r, (void **)&r->exprs, &r->expr_capacity, needed, sizeof *r->exprs)) {
+            return false;
+        }
+        read_size(r, v, &r->dims[rank], &r->exprs[rank]);
+        if (arn_pt2_fine(r) && r->dims[rank] < -1) arn_json_unexpected(&r->json, v, "a size");
+        varies = varies || r->exprs[rank] != ARENAUT_NONE;
+        rank++;
+    }
+    tensor->rank = rank;
+    tensor->dims = r->dims;
+    tensor->dim_exprs = varies ? r->exprs : NULL;
+    return arn_pt2_fine(r);
+}
+
+/* ---- strides ---- */
+
+/* The value of an expression where each symbol has some value that it may have, large and
+ * not like the others': enough to see in which order dimensions lie in memory. Depth is
+ * limited where expressions are made. */
+static int64_t sample(const arenaut_program *p, uint32_t expr) {
+    const arenaut_expr *e = &p->exprs[expr];
+    if (e->kind == ARENAUT_EXPR_VALUE) return e->value;
+    if (e->kind == ARENAUT_EXPR_SYMBOL) {
+        const arenaut_symbol *s = &p->symbols[e->a];
+        const int64_t wish = 61 + 12 * (int64_t)(e->a % 100);
+        return wish < s->min ? s->min : wish > s->max ? s->max : wish;
+    }
+    const int64_t a = sample(p, e->a), b = sample(p, e->b);
+    const int64_t limit = INT64_C(1) << 31;
+    if (a > limit || a < -limit || b > limit || b < -limit) return limit;
+    switch (e->kind) {
+        case ARENAUT_EXPR_ADD: return a + b;
+        case ARENAUT_EXPR_SUB: return a - b;
+        case ARENAUT_EXPR_MUL: return a * b;
+        case ARENAUT_EXPR_FLOOR_DIV: return b > 0 ? a / b : 0;
+        case ARENAUT_EXPR_CEIL_DIV: return b > 0 ? (a + b - 1) / b : 0;
+        case ARENAUT_EXPR_MOD: return b > 0 ? a % b : 0;
+        case ARENAUT_EXPR_MIN: return a < b ? a : b;
+        default: return a > b ? a : b;
+    }
+}
+
+/* Whether the last dimension is the fastest and nothing lies between; what is 1 long lies
+ * anywhere. `dims` of a tensor that varies are sampled. */
+static bool is_dense(const arn_pt2 *r, const arenaut_tensor *tensor) {
+    uint64_t dense = 1;
+    for (uint32_t i = tensor->rank; i-- > 0;) {
+        const bool varies = tensor->dim_exprs && tensor->dim_exprs[i] != ARENAUT_NONE;
+        const int64_t dim = varies ? sample(r->program, tensor->dim_exprs[i]) : tensor->dims[i];
+        if (dim == 0) return true;
+        if (dim < 0) continue;
+        if (dim != 1 && (uint64_t)r->strides[i] != dense) return false;
+        if (!arn_multiply(dense, (uint64_t)dim, &dense)) return true;
+    }
+    return true;
+}
+
+/* Strides that vary only say in which order the dimensions lie: their true values follow
+ * from the upper bounds, once these are known. */
+static void read_strides(arn_pt2 *r, uint32_t array, arenaut_tensor *tensor) {
+    uint32_t n = 0;
+    for (uint32_t v = arn_json_elements(&r->json, array); v != ARN_JSON_NONE && arn_pt2_fine(r);
+         v = arn_json_next(&r->json.json, array, v)) {
+        uint32_t expr;
+        if (!grow(r, (void **)&r->strides, &r->stride_capacity, (uint64_t)n + 1,
+                  sizeof *r->strides)) {
+            return;
+        }
+        read_size(r, v, &r->strides[n], &expr);
+        if (expr != ARENAUT_NONE) r->strides[n] = sample(r->program, expr);
+        n++;
+    }
+    if (!arn_pt2_fine(r)) return;
+    if (n != tensor->rank) {
+        arn_json_fail(&r->json, array, ARENAUT_BAD_INPUT,
+                      "%" PRIu32 " strides; the value has %" PRIu32 " dimensions", n, tensor->rank);
+        return;
+    }
+    if (n > 0 && !is_dense(r, tensor)) tensor->strides = r->strides;
+}
+
+/* ---- values ---- */
+
+/* Bytes from the storage's start, as far as they are known. */
+static uint64_t read_offset(arn_pt2 *r, uint32_t value, const arenaut_tensor *tensor) {
+    int64_t elements;
+    uint32_t expr;
+    uint64_t bits;
+    if (value == ARN_JSON_NONE) return 0;
+    read_size(r, value, &elements, &expr);
+    if (elements < 0 ||
+        !arn_multiply((uint64_t)elements, arenaut_dtype_bits(tensor->dtype), &bits)) {
+        return 0;
+    }
+    return bits / 8;
+}
+
+/* Sizes that nobody can tell are no mistake of the file; what varies has its bytes from a
+ * later pass. */
+static void set_bytes(arn_pt2 *r, uint32_t value, arenaut_tensor *tensor) {
+    arenaut_error inner = {ARENAUT_OK, 0, ""};
+    for (uint32_t i = 0; i < tensor->rank; i++) {
+        const bool varies = tensor->dim_exprs && tensor->dim_exprs[i] != ARENAUT_NONE;
+        if (varies) tensor->dynamic = true;
+        else if (tensor->dims[i] < 0) tensor->unsized = true;
+    }
+    if (arenaut_dtype_bits(tensor->dtype) == 0) tensor->unsized = true;
+    if (tensor->dynamic || tensor->unsized) return;
+    const arenaut_status st = arn_extent_bytes(tensor, &tensor->bytes, &inner);
+    arn_json_pass(&r->json, value, st, &inner);
+}
+
+static uint32_t read_tensor(arn_pt2 *r, uint32_t value, const char *name) {
+    arenaut_tensor tensor = arenaut_tensor_default();
+    uint64_t number = 0;
+    uint32_t id = ARENAUT_NONE;
+    const uint32_t dtype = arn_pt2_need(r, value, "dtype");
+    if (!arn_pt2_fine(r)) return id;
+    if (!arn_json_to_u64(&r->json.json, dtype, &number)) {
+        arn_json_unexpected(&r->json, dtype, "the number of a type");
+        return id;
+    }
+    tensor.name = name;
+    tensor.dtype = dtype_of(number);
+    tensor.method = r->program->n_methods - 1;
+    tensor.file_index = r->program->n_tensors;
+    tensor.device = read_device(r, arn_pt2_get(r, value, "device"));
+    if (!read_dims(r, arn_pt2_need(r, value, "sizes"), &tensor)) return id;
+    read_strides(r, arn_pt2_need(r, value, "strides"), &tensor);
+    tensor.view_offset = read_offset(r, arn_pt2_get(r, value, "storage_offset"), &tensor);
+    if (arn_pt2_fine(r)) set_bytes(r, value, &tensor);
+    if (!arn_pt2_fine(r)) return id;
+    r->json.status = arenaut_program_add_tensor(r->program, &tensor, &id, r->json.err);
+    return id;
+}
+
+static bool name_before(const void *context, uint32_t a, uint32_t b) {
+    const char *const *names = context;
+    return strcmp(names[a], names[b]) < 0;
+}
+
+static bool make_scope(arn_pt2 *r, uint32_t values, arn_pt2_scope *scope) {
+    scope->n = arn_json_count(&r->json.json, values);
+    scope->names = arn_region_allocate(&r->names, scope->n, sizeof *scope->names);
+    scope->tensors = arn_region_allocate(&r->names, scope->n, sizeof *scope->tensors);
+    scope->order = arn_region_allocate(&r->names, scope->n, 2 * sizeof *scope->order);
+    if (scope->names && scope->tensors && scope->order) return true;
+    r->json.status = arn_no_memory(r->json.err);
+    return false;
+}
+
+static const char *key_text(arn_pt2 *r, uint32_t value) {
+    const uint32_t at = r->json.json.nodes[value].key;
+    const size_t room = arn_json_raw_length(&r->json.json, at) + 1;
+    char *text = arn_region_allocate(&r->names, room, 1);
+    if (!text) {
+        r->json.status = arn_no_memory(r->json.err);
+        return NULL;
+    }
+    const size_t length = arn_json_decode(&r->json.json, at, text);
+    text[length] = '\0';
+    if (strlen(text) == length) return text;
+    arn_json_fail(&r->json, value, ARENAUT_BAD_INPUT, "a NUL character in a name");
+    return NULL;
+}
+
+void arn_pt2_read_names(arn_pt2 *r, uint32_t values, arn_pt2_scope *scope) {
+    if (!arn_pt2_fine(r)) return;
+    if (arn_json_type_of(&r->json.json, values) != ARN_JSON_OBJECT) {
+        arn_json_unexpected(&r->json, values, "an object");
+        return;
+    }
+    if (!make_scope(r, values, scope)) return;
+    uint32_t i = 0;
+    for (uint32_t v = arn_json_first(&r->json.json, values); v != ARN_JSON_NONE;
+         v = arn_json_next(&r->json.json, values, v)) {
+        const char *name = key_text(r, v);
+        if (!name) return;
+        scope->names[i] = name;
+        scope->tensors[i] = ARENAUT_NONE;
+        scope->order[i] = i;
+        i++;
+    }
+    arn_sort_ids(scope->order, scope->n, name_before, scope->names, scope->order + scope->n);
+}
+
+void arn_pt2_read_tensors(arn_pt2 *r, uint32_t values, arn_pt2_scope *scope) {
+    uint32_t i = 0;
+    if (!arn_pt2_fine(r)) return;
+    for (uint32_t v = arn_json_first(&r->json.json, values); v != ARN_JSON_NONE && arn_pt2_fine(r);
+         v = arn_json_next(&r->json.json, values, v), i++) {
+        if (scope->tensors[i] == ARENAUT_NONE) scope->tensors[i] = read_tensor(r, v, scope->names[i]);
+    }
+}
+
+uint32_t *arn_pt2_place(arn_pt2 *r, const arn_pt2_scope *scope, uint32_t value) {
+    const char *name = arn_pt2_text(r, value);
+    uint32_t low = 0, high = scope->n;
+    if (!name) return NULL;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2, at = scope->order[middle];
+        const int order = strcmp(scope->names[at], name);
+        if (order == 0) return &scope->tensors[at];
+        if (order < 0) low = middle + 1;
+        else high = middle;
+    }
+    arn_json_fail(&r->json, value, ARENAUT_BAD_INPUT, "the graph has no value '%.80s'", name);
+    return NULL;
+}
+
+/* ---- ranges ---- */
+
+static int64_t read_bound(arn_pt2 *r, uint32_t object, const char *name, int64_t fallback) {
+    int64_t bound;
+    const uint32_t value = arn_pt2_get(r, object, name);
+    if (value == ARN_JSON_NONE || !arn_json_to_i64(&r->json.json, value, &bound)) return fallback;
+    return bound;
+}
+
+/* What is said of k*s is said of s; of other expressions nothing is concluded. */
+static arenaut_status narrow(arenaut_program *p, uint32_t expr, int64_t min, int64_t max,
+                             arenaut_error *err) {
+    const arenaut_expr *e = &p->exprs[expr];
+    int64_t factor = 1;
+    if (e->kind == ARENAUT_EXPR_MUL) {
+        const arenaut_expr *a = &p->exprs[e->a], *b = &p->exprs[e->b];
+        const bool scaled = a->kind == ARENAUT_EXPR_VALUE && a->value > 0;
+        if (scaled) factor = a->value;
+        e = scaled ? b : e;
+    }
+    if (e->kind != ARENAUT_EXPR_SYMBOL) return ARENAUT_OK;
+    const int64_t low = min > 0 ? (min - 1) / factor + 1 : min / factor;
+    const int64_t high = max == ARENAUT_UNBOUNDED || max < 0 ? max : max / factor;
+    return arenaut_program_add_symbol(p, p->symbols[e->a].name, low, high, NULL, err);
+}
+
+void arn_pt2_read_ranges(arn_pt2 *r, uint32_t constraints) {
+    if (!arn_pt2_fine(r) || constraints == ARN_JSON_NONE) return;
+    if (arn_json_type_of(&r->json.json, constraints) != ARN_JSON_OBJECT) return;
+    for (uint32_t v = arn_json_first(&r->json.json, constraints);
+         v != ARN_JSON_NONE && arn_pt2_fine(r); v = arn_json_next(&r->json.json, constraints, v)) {
+        arenaut_error inner = {ARENAUT_OK, 0, ""};
+        uint32_t expr;
+        const char *name = key_text(r, v);
+        if (!name) return;
+        const int64_t min = read_bound(r, v, "min_val", INT64_MIN);
+        const int64_t max = read_bound(r, v, "max_val", ARENAUT_UNBOUNDED);
+        arenaut_status st = arenaut_expr_parse(r->program, name, strlen(name), &expr, &inner);
+        if (st == ARENAUT_BAD_INPUT) continue; /* a condition that no size is */
+        if (st == ARENAUT_OK) st = narrow(r->program, expr, min, max, &inner);
+        arn_json_pass(&r->json, v, st, &inner);
+    }
+}

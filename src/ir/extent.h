@@ -1,0 +1,12 @@
+/* How much memory a layout reaches over. */
+#ifndef ARN_IR_EXTENT_H
+#define ARN_IR_EXTENT_H
+
+#include <arenaut/program.h>
+
+/* Bytes from a tensor's first element to behind its last, with its strides if it has any.
+ * BAD_INPUT for a negative dimension or stride, TOO_LARGE past 2^63 - 1 bits, UNSUPPORTED
+ * for a type without fixed size. */
+arenaut_status arn_extent_bytes(const arenaut_tensor *tensor, uint64_t *bytes, arenaut_error *err);
+
+#endif

@@ -1,0 +1,19 @@
+/* torch: exported graphs, planned as ExecuTorch would plan them once they are lowered.
+ *
+ * PyTorch itself gives every tensor memory of its own while it runs, so for a .pt2 file
+ * "today" is what the one runtime does that plans such graphs ahead: ExecuTorch's default
+ * planner after its pipeline, at its alignment. Unlike a .pte's, the layout is nobody's yet:
+ * all methods share one arena, and what they share by name has one place in it. */
+#include <arenaut/target.h>
+
+extern const arenaut_target arn_target_torch;
+const arenaut_target arn_target_torch = {
+    .name = "torch",
+    .summary = "torch.export graphs, as ExecuTorch lays them out; one arena for all methods",
+    .format = "pt2",
+    .align = 16,
+    .round_sizes = true,
+    .state_in_arena = true,
+    .skip_untouched = true,
+    .incumbent = "executorch-greedy",
+};
