@@ -211,7 +211,7 @@ static bool counts(const arn_load *load, const arn_load_event *e, uint64_t mask,
 }
 
 arn_load_peak arn_load_highest(const arn_load *load, uint64_t mask, const uint64_t *allowed) {
-    arn_load_peak peak = {0, 0, 0};
+    arn_load_peak peak = {0, 0, 0, 0};
     uint64_t bytes = 0, cells = 0; /* wrap around within a step, never between two */
     for (uint32_t i = 0; i < load->n;) {
         const int64_t step = load->event[load->by_step[i]].step;
@@ -226,7 +226,10 @@ arn_load_peak arn_load_highest(const arn_load *load, uint64_t mask, const uint64
             peak.bytes = bytes;
             peak.step = step;
         }
-        peak.cells = arn_max_u64(peak.cells, cells);
+        if (cells > peak.cells) {
+            peak.cells = cells;
+            peak.cells_step = step;
+        }
     }
     return peak;
 }

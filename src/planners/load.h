@@ -33,6 +33,7 @@ typedef struct arn_load_peak {
     uint64_t bytes; /* as the sizes say */
     uint64_t cells; /* with each size rounded up to the grain */
     int64_t step;   /* the first with that many bytes; 0 if nothing is ever alive */
+    int64_t cells_step; /* likewise */
 } arn_load_peak;
 
 /* `allowed` replaces the problem's own pools unless it is NULL. O(n). */

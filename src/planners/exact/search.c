@@ -9,8 +9,9 @@
  * remembered throughout. */
 #include "core/checked.h"
 #include "core/fail.h"
-#include "planners/exact/search.h"
 #include "planners/exact/orders.h"
+#include "planners/exact/pairs.h"
+#include "planners/exact/search.h"
 #include "planners/exact/tree.h"
 
 enum {
@@ -31,7 +32,7 @@ typedef struct success {
 
 typedef struct search {
     const arn_exact_input *in;
-    const uint8_t *pair;
+    const arn_exact_case *assumed;
     arn_exact_found *out;
     arn_exact_model model;
     arn_exact_tree tree;
@@ -48,9 +49,7 @@ typedef struct search {
     bool out_of_effort;
     bool in_first_run; /* which makes a plan, whatever it takes */
     uint64_t idle_work; /* work done between runs */
-    uint32_t *open, n_open; /* heirs of the pairs of which nothing is assumed; if there are: */
-    uint32_t *covered, n_covered; /* who may be covered by others */
-    uint64_t *place;        /* per buffer: of the last packing found; NULL if no pair is open */
+    arn_exact_pairs pairs;
 
     uint64_t run_nodes; /* the limit of an ordinary run */
     uint32_t rung, tries, max_tries, runs;
@@ -102,60 +101,11 @@ static bool go_on(void *context) {
 
 /* ---- one run ---- */
 
-static bool share_bytes(const search *x, uint32_t a, uint32_t b) {
-    const uint64_t *size = x->in->problem->size;
-    return x->place[a] < x->place[b] + size[b] && x->place[b] < x->place[a] + size[a];
-}
-
-/* Somebody whom `b` must not run into but does; ARENAUT_NONE. */
-static uint32_t run_into(const search *x, uint32_t b) {
-    for (uint32_t other = 0; other < x->in->problem->n_buffers; other++) {
-        if (other == b || !arn_exact_in_pool(x->in, other) || !share_bytes(x, b, other)) continue;
-        if (arn_exact_must_be_apart(x->in->problem, b, other, x->place)) return other;
-    }
-    return ARENAUT_NONE;
-}
-
-/* An open pair to do with either of two buffers, or else any. */
-static uint32_t open_pair_of(const search *x, uint32_t a, uint32_t b) {
-    for (uint32_t k = 0; k < x->n_open; k++) {
-        const uint32_t heir = x->open[k], base = x->in->problem->same_base[heir];
-        if (heir == a || heir == b || base == a || base == b) return heir;
-    }
-    return x->open[0];
-}
-
-/* An open pair that the last packing does not do justice to; ARENAUT_NONE. Nobody kept clear of
- * a buffer that another was held to cover, since that one is in the way; but not in the way of
- * whoever forms an open pair with it. */
-static uint32_t open_pair_in_the_way(const search *x) {
-    for (uint32_t k = 0; k < x->n_covered; k++) {
-        const uint32_t b = x->covered[k], other = run_into(x, b);
-        if (other != ARENAUT_NONE) return open_pair_of(x, b, other);
-    }
-    return ARENAUT_NONE;
-}
-
-static int64_t write_places(const search *x, uint64_t *place) {
-    const arn_exact_model *m = &x->model;
-    int64_t top = m->highest_fixed;
-    for (uint32_t i = 0; i < m->n; i++) {
-        const int64_t at = x->tree.state.offset[i];
-        place[m->buffer[i]] = (uint64_t)at * m->unit;
-        if (at + m->size[i] > top) top = at + m->size[i];
-    }
-    for (uint32_t k = 0; k < m->n_fixed; k++) place[m->fixed[k]] = m->fixed_at[k];
-    return top;
-}
-
-/* False if the packing does not keep what is assumed of none. */
+/* False if the packing does not do justice to an open pair. */
 static bool keep_packing(search *x) {
-    if (x->n_open > 0) {
-        write_places(x, x->place);
-        x->out->open_pair = open_pair_in_the_way(x);
-        if (x->out->open_pair != ARENAUT_NONE) return false;
-    }
-    const int64_t top = write_places(x, x->out->offset);
+    x->out->open_pair = arn_exact_open_pair(&x->pairs, &x->tree.state);
+    if (x->out->open_pair != ARENAUT_NONE) return false;
+    const int64_t top = arn_exact_write_places(&x->tree.state, x->out->offset);
     x->out->improved = true;
     x->out->arena = arena_of(x, top);
     x->best_end = (uint64_t)top * x->model.unit;
@@ -266,30 +216,12 @@ static int64_t lowest_top(const search *x, uint64_t bytes) {
     return (int64_t)((bytes - pool_align(x)) / x->model.unit + 1);
 }
 
-static bool list_open_pairs(search *x) {
-    const arenaut_problem *p = x->in->problem;
-    if (!p->same_base) return true;
-    x->open = arn_region_allocate(&x->region, p->n_buffers, sizeof *x->open);
-    x->covered = arn_region_allocate(&x->region, p->n_buffers, 2 * sizeof *x->covered);
-    x->place = arn_region_allocate(&x->region, p->n_buffers, sizeof *x->place);
-    if (!x->open || !x->covered || !x->place) return false;
-    for (uint32_t b = 0; b < p->n_buffers; b++) {
-        if (!arn_exact_in_pool(x->in, b)) continue;
-        const bool is_pair = arn_exact_is_pair(x->in, b);
-        const bool open = !x->pair || x->pair[b] == ARN_EXACT_OPEN;
-        if (open && is_pair) x->open[x->n_open++] = b;
-        if (is_pair) x->covered[x->n_covered++] = arn_exact_smaller(p, b, p->same_base[b]);
-        if (arenaut_problem_inside(p, b) != ARENAUT_NONE) x->covered[x->n_covered++] = b;
-    }
-    return true;
-}
-
 static arenaut_status begin(search *x, arenaut_error *err) {
     const arn_exact_model *m = &x->model;
     const int64_t known = lowest_top(x, x->in->bound);
     x->keys = arn_region_allocate(&x->region, m->n, sizeof *x->keys);
     x->ids = arn_region_allocate(&x->region, m->n, 2 * sizeof *x->ids);
-    if (!x->keys || !x->ids || !list_open_pairs(x)) return arn_no_memory(err);
+    if (!x->keys || !x->ids || !arn_exact_list_pairs(x->assumed, &x->region, &x->pairs)) return arn_no_memory(err);
     for (uint32_t k = 0; k < RECENT; k++) {
         x->successes[k].keys = arn_region_allocate(&x->region, m->n, sizeof(int64_t));
         if (!x->successes[k].keys) return arn_no_memory(err);
@@ -339,7 +271,7 @@ static void end(search *x) {
 arenaut_status arn_exact_search(const arn_exact_case *assumed, arn_exact_found *out,
                                 arenaut_error *err) {
     const arn_exact_input *in = &assumed->in;
-    search x = {.in = in, .pair = assumed->pair, .out = out};
+    search x = {.in = in, .assumed = assumed, .out = out};
     out->improved = false;
     out->open_pair = ARENAUT_NONE;
     out->arena = in->arena;
