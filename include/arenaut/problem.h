@@ -177,6 +177,10 @@ arenaut_status arenaut_problem_add_reserved(arenaut_problem *problem,
  * sorts edges and ranges, and checks the whole with arenaut_problem_validate. */
 arenaut_status arenaut_problem_finish(arenaut_problem *problem, arenaut_error *err);
 
+/* A number for the buffers: sizes, alignments, lifetimes, classes and methods. For plans that
+ * come without a program (program.h has the same for programs). The same in every version. */
+uint64_t arenaut_problem_fingerprint(const arenaut_problem *problem);
+
 /* Checks what no single call could: relations that name unknown buffers, form cycles,
  * contradict lifetimes (a same-base pair must be alive together at exactly one step, or
  * not at all; an inside buffer must fit its host) or pools; edges between unknown buffers;

@@ -228,6 +228,7 @@ typedef struct arenaut_program {
     arenaut_method *methods;
     const char *description; /* from the file; may be NULL */
     const char *dialect;     /* whose operators its ops name (dialect.h); NULL: nobody's */
+    uint32_t dialect_version; /* of these operators, as the file states it; 0: unknown */
     uint32_t n_symbols, n_exprs;
     struct arenaut_symbol *symbols; /* sizes that vary, and expressions over them: expr.h */
     struct arenaut_expr *exprs;
@@ -283,6 +284,11 @@ arenaut_tensor arenaut_tensor_default(void);
  * that exist, a scratch tensor belongs to one op, names of shared state agree on size,
  * dtype and device. BAD_INPUT naming the op or tensor. O(size of the program). */
 arenaut_status arenaut_program_validate(const arenaut_program *program, arenaut_error *err);
+
+/* A number for all that a plan depends on: tensors, ops, and who reads what. What passes may
+ * have added does not count, so it is the same before and after them. Never 0 but by chance;
+ * the same in every version. */
+uint64_t arenaut_program_fingerprint(const arenaut_program *program);
 
 /* A name for messages: the tensor's own, else "tensorK" written into `store`. */
 const char *arenaut_program_tensor_name(const arenaut_program *program, uint32_t tensor,

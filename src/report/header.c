@@ -1,11 +1,13 @@
 /* header: the plan as a C header: how many bytes to reserve, and where everything lies. It
- * needs nothing but <stdint.h> and compiles as C99 and as C++. */
+ * needs nothing but <stdint.h> and compiles as C99 and as C++. Behind the runtime's
+ * runtime_program.h it also defines the static program (header_program.c). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <arenaut/version.h>
 
+#include "report/header.h"
 #include "report/label.h"
 
 typedef struct identifier {
@@ -87,12 +89,11 @@ static void put_opening(header *h) {
              h->upper.text, h->upper.text);
 }
 
-/* What the start of a pool must be aligned to for all offsets in it to be aligned. */
-static uint64_t pool_alignment(const header *h, uint32_t pool) {
-    const arenaut_problem *p = h->result->problem;
+uint64_t arn_header_pool_alignment(const arenaut_result *result, uint32_t pool) {
+    const arenaut_problem *p = result->problem;
     uint64_t align = p->pool[pool].align ? p->pool[pool].align : 1;
     for (uint32_t b = 0; b < p->n_buffers; b++) {
-        if (h->result->plan->pool[b] != pool) continue;
+        if (result->plan->pool[b] != pool) continue;
         if (arenaut_problem_align(p, b) > align) align = arenaut_problem_align(p, b);
     }
     return align;
@@ -111,7 +112,7 @@ static void put_pool(header *h, uint32_t pool) {
     arn_putf(&h->out, "#define %s_%s_BYTES %" PRIu64 "%s\n", h->upper.text, name,
              h->result->plan->arena[pool], h->suffix);
     arn_putf(&h->out, "#define %s_%s_ALIGN %" PRIu64 "%s\n", h->upper.text, name,
-             pool_alignment(h, pool), h->suffix);
+             arn_header_pool_alignment(h->result, pool), h->suffix);
 }
 
 /* What the firmware needs: how much to reserve, and how to align it. */
@@ -155,14 +156,21 @@ static uint64_t pool_of(const header *h, uint32_t b) {
     return pool == ARENAUT_NONE ? 255 : pool; /* at most 64 pools */
 }
 
-/* The offset of a tensor in its pool; false if it is not in one. */
-static bool tensor_offset(const header *h, uint32_t tensor, uint64_t *offset) {
-    const arenaut_lowering *lowering = h->result->lowering;
+bool arn_header_tensor_place(const arenaut_result *result, uint32_t tensor, uint32_t *pool,
+                             uint64_t *offset) {
+    const arenaut_lowering *lowering = result->lowering;
     if (tensor >= lowering->n_tensors) return false;
     const uint32_t buffer = lowering->buffer[tensor];
-    if (buffer == ARENAUT_NONE || h->result->plan->pool[buffer] == ARENAUT_NONE) return false;
-    *offset = h->result->plan->offset[buffer] + lowering->offset[tensor];
+    if (buffer == ARENAUT_NONE || result->plan->pool[buffer] == ARENAUT_NONE) return false;
+    *pool = result->plan->pool[buffer];
+    *offset = result->plan->offset[buffer] + lowering->offset[tensor];
     return true;
+}
+
+/* The offset of a tensor in its pool; false if it is not in one. */
+static bool tensor_offset(const header *h, uint32_t tensor, uint64_t *offset) {
+    uint32_t pool;
+    return arn_header_tensor_place(h->result, tensor, &pool, offset);
 }
 
 /* Where to put the inputs and find the outputs, without searching a table. */
@@ -255,6 +263,7 @@ static arenaut_status emit(const arenaut_result *result, const arenaut_report_op
     put_column(&h, h.type, "buffer_bytes", size_of, false);
     if (result->problem->n_pools > 1) put_column(&h, "uint8_t", "buffer_pool", pool_of, false);
     if (result->lowering) put_methods(&h);
+    arn_header_put_program(&h.out, result, h.lower.text, h.upper.text);
     arn_puts(&h.out, "\n#endif\n");
     return arn_writer_finish(&h.out, err);
 }

@@ -220,7 +220,7 @@ static arenaut_status judge_plan(arn_reader *r) {
         snprintf(note, sizeof note, "metadata '%s' without arenaut's mark%s%.160s%s",
                  ARN_TFLITE_PLAN_NAME, program->description ? ", in a file described as '" : "",
                  program->description ? program->description : "", program->description ? "'" : "");
-    } else if (plan->mark.fingerprint != arn_tflite_fingerprint(program)) {
+    } else if (plan->mark.fingerprint != arenaut_program_fingerprint(program)) {
         snprintf(note, sizeof note, "arenaut %s, but for another graph", plan->mark.version);
     } else if (plan->mark.plan_hash !=
                arn_tflite_hash(r->model.fb.data + plan->data.at, plan->data.count)) {

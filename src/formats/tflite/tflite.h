@@ -64,7 +64,7 @@ enum {
 
 /* Says that a plan is ours, what it was made for, and how to take it out again. */
 typedef struct arn_tflite_mark {
-    uint64_t fingerprint;   /* of the graph: all that a plan depends on */
+    uint64_t fingerprint;   /* of the program: all that a plan depends on */
     uint64_t plan_hash;     /* of the plan's bytes: has it been edited since? */
     uint64_t prefix_size;   /* bytes put in front of the original file */
     uint64_t original_size; /* and the size of that */
@@ -88,9 +88,6 @@ typedef struct arn_tflite_plan {
 arenaut_status arn_tflite_find_plan(arn_tflite_model *model, uint64_t n_tensors,
                                     arn_tflite_plan *plan, arenaut_error *err);
 
-/* A number for all of the graph that a plan depends on. Tensors and relations that passes
- * may have added do not count, so it is the same before and after them. */
-uint64_t arn_tflite_fingerprint(const arenaut_program *program);
 uint64_t arn_tflite_hash(const void *bytes, size_t size);
 
 /* write.c */

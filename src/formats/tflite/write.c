@@ -305,7 +305,7 @@ static arenaut_status read_held(const arenaut_result *result, arn_tflite_model *
         st = arn_tflite_read(result->file, result->file_size, NULL, allocator, held, err);
     }
     if (st != ARENAUT_OK) return st;
-    if (arn_tflite_fingerprint(*held) == arn_tflite_fingerprint(result->program)) {
+    if (arenaut_program_fingerprint(*held) == arenaut_program_fingerprint(result->program)) {
         return ARENAUT_OK;
     }
     return arn_fail(err, ARENAUT_REFUSED, 0,
@@ -327,7 +327,7 @@ arenaut_status arn_tflite_write(const arenaut_result *result, arenaut_sink sink,
     if (st == ARENAUT_OK) st = arn_tflite_find_plan(&model, held->n_tensors, &old, err);
     if (st == ARENAUT_OK) st = make_plan(result, held, allocator, &plan, &plan_size, err);
     if (st == ARENAUT_OK) {
-        fill_mark(result, arn_tflite_fingerprint(held), plan, plan_size, &mark);
+        fill_mark(result, arenaut_program_fingerprint(held), plan, plan_size, &mark);
         st = put_model(&model, &old, plan, plan_size, &mark, sink, allocator, err);
     }
     arn_release(allocator, plan);
