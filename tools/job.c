@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dims.h"
 #include "edit.h"
 #include "job_parts.h"
 #include "memories.h"
@@ -65,7 +66,8 @@ exit_code read_document(tool_job *job, arenaut_document *document) {
     if (arenaut_read(job->input.data, job->input.size, format, &options, NULL, document, &err)) {
         return complain_error(job->input.path, &err);
     }
-    return EXIT_FINE;
+    if (!document->program) return EXIT_FINE; /* what --dim is for: see refuse_for_problem */
+    return bind_dims(job->input.path, job->options, document->program);
 }
 
 static exit_code check_search_options(const tool_options *o) {
@@ -109,12 +111,6 @@ static exit_code refuse_unavailable(const char *path, const tool_options *o) {
     if (is_on(o->reorder)) {
         return complain(EXIT_USAGE, path, "--reorder on: this build keeps the order of ops");
     }
-    if (o->dim.n) {
-        return complain(EXIT_USAGE, path,
-                        "--dim %s: the file has no symbolic dimension that could"
-                        " be bound",
-                        o->dim.items[0]);
-    }
     if (o->share) {
         return complain(EXIT_USAGE, path, "--share %s: no buffers of these files can be shared",
                         o->share);
@@ -133,6 +129,7 @@ static exit_code refuse_for_problem(const tool_job *job) {
                        : o->method          ? "method"
                        : o->scratch         ? "scratch"
                        : o->passes          ? "passes"
+                       : o->dim.n           ? "dim"
                        : o->dump_after      ? "dump-after"
                        : wants_in_place(o)  ? "inplace"
                        : o->align_op.n      ? "align-op"
@@ -324,8 +321,10 @@ static exit_code prepare_program(tool_job *job) {
     char *selection = pass_selection(job->options);
     code = run_passes(job, job->document.program, selection, true);
     free(selection);
+    if (code == EXIT_FINE) code = check_dims(job->input.path, job->document.program);
     if (code == EXIT_FINE) code = lower_program(job);
     if (code != EXIT_FINE) return code;
+    note_unsized(job->input.path, job->document.program);
     job->problem = job->lowering->problem;
     job->result.lowering = job->lowering;
     job->result.scratch = arenaut_scratch_known(job->document.program, job->target, &job->scratch);

@@ -154,6 +154,18 @@ static arenaut_status take_field(arn_onnx *r, const arn_pb_field *field, arenaut
     }
 }
 
+/* Types are told by the program's numbers for them, not by onnx.proto's. */
+static void translate_type(const arn_onnx *r, arn_pb_bytes name) {
+    arenaut_dtype dtype;
+    if (!arn_onnx_is(r, name, "to") && !arn_onnx_is(r, name, "dtype") &&
+        !arn_onnx_is(r, name, "output_dtype")) {
+        return;
+    }
+    if (r->n_numbers != 1) return;
+    const bool known = arn_onnx_dtype((uint64_t)r->numbers[0], &dtype);
+    r->numbers[0] = known ? dtype : ARENAUT_DTYPE_OTHER;
+}
+
 static arenaut_status take_attribute(arn_onnx *r, const arn_onnx_attribute *from,
                                      arenaut_attribute *out) {
     arn_pb message = arn_pb_open(r->data, from->value);
@@ -164,6 +176,7 @@ static arenaut_status take_attribute(arn_onnx *r, const arn_onnx_attribute *from
     while (st == ARENAUT_OK && arn_pb_next(&message, &field)) st = take_field(r, &field, out);
     if (st == ARENAUT_OK) st = arn_onnx_status(r, &message, "an attribute");
     if (st != ARENAUT_OK) return st;
+    translate_type(r, from->name);
     int64_t *numbers = arn_region_allocate(&r->region, r->n_numbers, sizeof *numbers);
     if (!numbers) return arn_no_memory(r->err);
     if (r->n_numbers) memcpy(numbers, r->numbers, r->n_numbers * sizeof *numbers);

@@ -307,6 +307,20 @@ static arenaut_status read_pending(arn_onnx *r) {
 
 /* ---- the model ---- */
 
+/* The version of ONNX's own operators; those of other domains have one of theirs. */
+static void take_opset(arn_onnx *r, arn_pb_bytes bytes) {
+    arn_pb message = arn_pb_open(r->data, bytes);
+    arn_pb_field field;
+    arn_pb_bytes domain = {bytes.at, 0};
+    uint64_t version = 0;
+    while (arn_pb_next(&message, &field)) {
+        if (arn_pb_is(&field, OPSET_DOMAIN, ARN_PB_BYTES)) domain = field.bytes;
+        if (arn_pb_is(&field, OPSET_VERSION, ARN_PB_VARINT)) version = field.value;
+    }
+    if (domain.size > 0 && !arn_onnx_is(r, domain, "ai.onnx")) return;
+    if (version <= UINT32_MAX) r->program->dialect_version = (uint32_t)version;
+}
+
 static arenaut_status read_model(arn_onnx *r) {
     const arn_pb_bytes file = {0, r->size};
     arn_pb message = arn_pb_open(r->data, file);
@@ -314,6 +328,7 @@ static arenaut_status read_model(arn_onnx *r) {
     arenaut_status st = ARENAUT_OK;
     while (st == ARENAUT_OK && arn_pb_next(&message, &field)) {
         if (arn_pb_is(&field, MODEL_GRAPH, ARN_PB_BYTES)) r->graph = field.bytes;
+        if (arn_pb_is(&field, MODEL_OPSET_IMPORT, ARN_PB_BYTES)) take_opset(r, field.bytes);
         if (arn_pb_is(&field, MODEL_FUNCTIONS, ARN_PB_BYTES)) {
             st = arn_onnx_add_function(r, field.bytes);
         }

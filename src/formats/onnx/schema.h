@@ -5,7 +5,11 @@
 enum {
     MODEL_IR_VERSION = 1,
     MODEL_GRAPH = 7,
+    MODEL_OPSET_IMPORT = 8,
     MODEL_FUNCTIONS = 25,
+
+    OPSET_DOMAIN = 1,
+    OPSET_VERSION = 2,
 
     GRAPH_NODE = 1,
     GRAPH_NAME = 2,

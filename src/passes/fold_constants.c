@@ -1,0 +1,51 @@
+/* fold_constants: what is computed from constants alone is a constant.
+ *
+ * Runtimes compute such values once, when they load the model, and keep them beside the
+ * weights; some files hold nothing but the recipe for all of their weights. The ops stay, so
+ * that ops keep their numbers; they touch nothing that is planned. */
+#include <arenaut/dialect.h>
+#include <arenaut/pass.h>
+
+/* An operator that nobody knows may do anything, and some make other numbers each time. */
+static bool may_fold(const arenaut_dialect *dialect, const arenaut_op *op) {
+    const arenaut_operator *known = arenaut_dialect_operator(dialect, op->name);
+    return known && !(known->traits & ARENAUT_TRAIT_VARIES);
+}
+
+static bool all_constant(const arenaut_program *p, const arenaut_op *op) {
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        const uint32_t t = op->inputs[i];
+        if (t != ARENAUT_NONE && p->tensors[t].cls != ARENAUT_CONSTANT) return false;
+    }
+    return true;
+}
+
+/* A result of the program is handed out, wherever it comes from: it stays one. What belongs
+ * to a method that an op calls is computed when that is. */
+static void fold(arenaut_program *p, const arenaut_op *op) {
+    for (uint32_t i = 0; i < op->n_outputs; i++) {
+        if (op->outputs[i] == ARENAUT_NONE) continue;
+        arenaut_tensor *tensor = &p->tensors[op->outputs[i]];
+        if (tensor->cls == ARENAUT_INTERMEDIATE) tensor->cls = ARENAUT_CONSTANT;
+    }
+}
+
+static arenaut_status fold_constants_run(arenaut_program *program,
+                                         const arenaut_pass_options *options, arenaut_error *err) {
+    const arenaut_dialect *dialect = arenaut_dialect_find(program->dialect);
+    (void)options;
+    (void)err;
+    for (uint32_t i = 0; i < program->n_ops; i++) {
+        const arenaut_op *op = &program->ops[i];
+        if (may_fold(dialect, op) && all_constant(program, op)) fold(program, op);
+    }
+    return ARENAUT_OK;
+}
+
+extern const arenaut_pass arn_pass_fold_constants;
+const arenaut_pass arn_pass_fold_constants = {
+    .name = "fold-constants",
+    .summary = "treats what is computed from constants alone as constants",
+    .by_default = false,
+    .run = fold_constants_run,
+};

@@ -1,0 +1,14 @@
+/* onnxruntime: ONNX Runtime on the CPU. It plans when a session starts and again in its first
+ * run, and takes no plan from a file; what is planned here says what it would need. */
+#include <arenaut/target.h>
+
+extern const arenaut_target arn_target_onnxruntime;
+const arenaut_target arn_target_onnxruntime = {
+    .name = "onnxruntime",
+    .summary = "ONNX Runtime on the CPU: 64-byte offsets",
+    .format = "onnx",
+    .align = 64,
+    .state_in_arena = true,
+    .skip_untouched = true,
+    .incumbent = "onnxruntime",
+};
