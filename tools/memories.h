@@ -16,7 +16,7 @@ void list_memories(tool_job *job);
  * one of its memories, the name that the user gave it, or none. */
 typedef struct pool_names {
     const char *names[ARENAUT_MAX_POOLS];
-    char text[ARENAUT_MAX_POOLS][16];
+    char text[ARENAUT_MAX_POOLS][24];
 } pool_names;
 void name_pools(const tool_job *job, const arenaut_program *program,
                 const arenaut_lowering *lowering, const arenaut_plan *plan, pool_names *names);
