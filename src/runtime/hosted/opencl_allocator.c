@@ -76,7 +76,7 @@ static void free_block(const arenaut_opencl_allocator *cl, const arenaut_opencl_
 static arenaut_status cl_allocate(arenaut_device_allocator *self, size_t size, size_t align,
                                   uint32_t index, void **address, arenaut_fault *fault) {
     arenaut_opencl_allocator *cl = (arenaut_opencl_allocator *)self;
-    arenaut_opencl_device *device;
+    arenaut_opencl_device *device = NULL;
     const arenaut_status status = find_device(cl, index, &device, fault);
     if (status != ARENAUT_OK) return status;
     const uint32_t ask = align < LARGEST_TYPE ? (uint32_t)align : LARGEST_TYPE;
@@ -95,7 +95,7 @@ static arenaut_status cl_allocate(arenaut_device_allocator *self, size_t size, s
 
 static void cl_deallocate(arenaut_device_allocator *self, void *address, uint32_t index) {
     arenaut_opencl_allocator *cl = (arenaut_opencl_allocator *)self;
-    arenaut_opencl_device *device;
+    arenaut_opencl_device *device = NULL;
     if (address && find_device(cl, index, &device, NULL) == ARENAUT_OK)
         free_block(cl, device, address);
 }
@@ -104,7 +104,7 @@ static void cl_deallocate(arenaut_device_allocator *self, void *address, uint32_
 static arenaut_status cl_copy(arenaut_device_allocator *self, void *to, const void *from,
                               size_t size, uint32_t index, arenaut_fault *fault) {
     arenaut_opencl_allocator *cl = (arenaut_opencl_allocator *)self;
-    arenaut_opencl_device *device;
+    arenaut_opencl_device *device = NULL;
     const arenaut_status status = find_device(cl, index, &device, fault);
     if (status != ARENAUT_OK || size == 0) return status;
     const result answer =
