@@ -16,7 +16,7 @@ MAKEFLAGS += --no-print-directory
 JOBS := $(shell nproc 2>/dev/null || echo 2)
 PYTHON := build/venv/bin/python
 
-.PHONY: all demo test test-unit test-python bench fuzz portable install clean tools-build tools-test venv
+.PHONY: all demo test test-unit test-python bench fuzz portable install clean tools-build tools-test tools-python venv
 
 all: build/Makefile
 	@cmake --build build -j$(JOBS)
@@ -56,7 +56,11 @@ build/venv/.ready: tests/requirements.txt
 	@$(PYTHON) -m pip -q --disable-pip-version-check install -r tests/requirements.txt
 	@touch $@
 
-test-python: all venv
+# The example for bare metal is built for a Cortex-M3, which QEMU plays.
+tools-python:
+	@scripts/need c++:g++ arm-none-eabi-gcc:gcc-arm-none-eabi qemu-system-arm:qemu-system-arm
+
+test-python: all venv tools-python
 	@ARENAUT=$(CURDIR)/build/arenaut $(PYTHON) -m pytest tests/pytest -q -rs
 
 bench: all venv
