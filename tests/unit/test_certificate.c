@@ -1,0 +1,564 @@
+/* Certificates: every answer that was proven has one that the checker accepts, and none that was
+ * tampered with. */
+#include <stdlib.h>
+
+#include <arenaut/check.h>
+#include <arenaut/planner.h>
+
+#include "support/corpus.h"
+#include "support/documents.h"
+#include "support/fuse.h"
+#include "support/oracle.h"
+#include "support/problems.h"
+
+#include "check/proof_state.h"
+
+static arenaut_plan *plan_by(const arenaut_problem *p, const char *planner, uint64_t effort) {
+    const arenaut_plan_options options = {.planner = planner, .effort = effort};
+    arenaut_plan *plan = NULL;
+    arenaut_error err = {0};
+    assert_ok(arenaut_plan_make(p, &options, NULL, &plan, &err), err);
+    assert_plan_accepted(p, plan);
+    return plan;
+}
+
+static arenaut_certificate *certify(const arenaut_problem *p, const arenaut_plan *plan) {
+    arenaut_certificate *certificate = NULL;
+    arenaut_error err = {0};
+    assert_ok(arenaut_certify(p, plan, 0, NULL, &certificate, &err), err);
+    return certificate;
+}
+
+static arenaut_status check(const arenaut_problem *p, const arenaut_certificate *certificate,
+                            arenaut_error *err) {
+    arenaut_finding finding;
+    const arenaut_status st = arenaut_check_certificate(p, certificate, NULL, &finding, err);
+    if (st == ARENAUT_REJECTED) assert_int_equal(finding.rule, ARENAUT_RULE_PROOF);
+    return st;
+}
+
+static void assert_proves(const arenaut_problem *p, const arenaut_certificate *certificate) {
+    arenaut_error err = {0};
+    assert_ok(check(p, certificate, &err), err);
+}
+
+static void assert_proves_nothing(const arenaut_problem *p,
+                                  const arenaut_certificate *certificate) {
+    arenaut_error err = {0};
+    assert_int_equal(check(p, certificate, &err), ARENAUT_REJECTED);
+}
+
+/* ---- whatever was proven can be certified ---- */
+
+/* How many proofs were of each kind. */
+typedef struct tally {
+    uint32_t lines_1, branches, joins, pools, kept, infeasible;
+} tally;
+
+static void count(const arenaut_certificate *certificate, tally *t) {
+    if (certificate->n_lines == 1) t->lines_1++;
+    if (certificate->n_branches) t->branches++;
+    if (certificate->bound == ARENAUT_UNPLACED) t->infeasible++;
+    for (uint32_t i = 0; i < certificate->n_lines; i++) {
+        if (certificate->line[i].rule == ARENAUT_PROOF_JOIN) t->joins++;
+        if (certificate->line[i].rule == ARENAUT_PROOF_POOL) t->pools++;
+        if (certificate->line[i].rule == ARENAUT_PROOF_SAME) t->kept++;
+    }
+}
+
+static tally certify_random(const problem_shape *shape, uint32_t problems) {
+    tally t = {0};
+    rng r = {shape->features * 31 + shape->max_size};
+    for (uint32_t k = 0; k < problems; k++) {
+        arenaut_problem *p = random_problem(&r, shape);
+        arenaut_plan *plan = plan_by(p, "exact", 0);
+        assert_true(plan->quality != ARENAUT_FEASIBLE);
+        arenaut_certificate *certificate = certify(p, plan);
+        assert_proves(p, certificate);
+        count(certificate, &t);
+        arenaut_certificate_free(certificate);
+        arenaut_plan_free(plan);
+        arenaut_problem_free(p);
+    }
+    return t;
+}
+
+static void every_optimum_of_plain_problems_has_a_certificate(void **state) {
+    (void)state;
+    const problem_shape small = {9, 5, 6, 0}, larger = {16, 7, 12, 0};
+    assert_true(certify_random(&small, 1000).lines_1 > 500);
+    assert_true(certify_random(&larger, 500).lines_1 > 400);
+}
+
+static void every_optimum_has_a_certificate_whatever_the_constraint(void **state) {
+    (void)state;
+    static const uint32_t features[] = {
+        ARENAUT_FEATURE_ALIGNMENT,     ARENAUT_FEATURE_GAPS,     ARENAUT_FEATURE_CAPACITY,
+        ARENAUT_FEATURE_FIXED_OFFSETS, ARENAUT_FEATURE_CONFLICTS, ARENAUT_FEATURE_RESERVED,
+    };
+    for (size_t i = 0; i < COUNT_OF(features); i++) {
+        const problem_shape shape = {8, 7, 7, features[i]};
+        const tally t = certify_random(&shape, 500);
+        assert_true(t.lines_1 > 0);
+    }
+}
+
+static void relations_have_certificates_that_split_pairs(void **state) {
+    (void)state;
+    const problem_shape bases = {8, 6, 7, ARENAUT_FEATURE_SAME_BASE};
+    const problem_shape slices = {8, 6, 7, ARENAUT_FEATURE_INSIDE | ARENAUT_FEATURE_ALIGNMENT};
+    assert_true(certify_random(&bases, 1500).joins > 10);
+    assert_true(certify_random(&slices, 800).branches > 0);
+}
+
+static void all_constraints_together_have_certificates(void **state) {
+    (void)state;
+    const problem_shape one_pool = {7, 7, 8, ARENAUT_FEATURE_ALL & ~ARENAUT_FEATURE_POOLS};
+    const problem_shape pools = {6, 6, 6, ARENAUT_FEATURE_POOLS | ARENAUT_FEATURE_CAPACITY};
+    const problem_shape every = {6, 6, 6, ARENAUT_FEATURE_ALL};
+    assert_true(certify_random(&one_pool, 2000).infeasible > 10);
+    assert_true(certify_random(&pools, 600).pools > 10);
+    assert_true(certify_random(&every, 1500).pools > 10);
+}
+
+/* ---- problems whose optimum is above every load ---- */
+
+/* At each step some buffers end and others of as many bytes begin, so that all steps have the
+ * same load; what becomes free is in pieces, and often in the wrong ones. */
+static arenaut_problem *full_problem(uint64_t seed, uint32_t load, uint32_t steps, uint32_t most) {
+    rng r = {seed};
+    uint32_t size[64], first[64], n = 0;
+    arenaut_problem *p = new_problem();
+    for (uint32_t t = 0; t <= steps; t++) {
+        uint32_t left = t == 0 ? load : 0, kept = 0;
+        for (uint32_t i = 0; i < n; i++) {
+            if (t == steps || rng_once_in(&r, 3)) {
+                left += size[i];
+                add_box(p, size[i], first[i], t);
+            } else {
+                size[kept] = size[i];
+                first[kept++] = first[i];
+            }
+        }
+        for (n = kept; left > 0 && t < steps; left -= size[n++]) {
+            size[n] = 1 + rng_below(&r, most);
+            if (size[n] > left) size[n] = left;
+            first[n] = t;
+        }
+    }
+    finish(p);
+    return p;
+}
+
+static uint64_t highest_load(const arenaut_problem *p) {
+    uint64_t load = 0;
+    arenaut_error err = {0};
+    assert_ok(arenaut_lower_bound(p, NULL, &load, NULL, &err), err);
+    return load;
+}
+
+static void fragmentation_is_proven_by_branching(void **state) {
+    (void)state;
+    tally t = {0};
+    for (uint64_t seed = 0; seed < 60; seed++) {
+        arenaut_problem *p = full_problem(seed, 30, 12, 12);
+        arenaut_plan *plan = plan_by(p, "exact", 0);
+        if (plan->quality == ARENAUT_OPTIMAL && plan->total > highest_load(p)) {
+            arenaut_certificate *certificate = certify(p, plan);
+            assert_true(certificate->n_branches > 0);
+            assert_proves(p, certificate);
+            count(certificate, &t);
+            arenaut_certificate_free(certificate);
+        }
+        arenaut_plan_free(plan);
+        arenaut_problem_free(p);
+    }
+    assert_true(t.branches > 5 && t.kept > 5);
+}
+
+/* ---- certificates that were tampered with ---- */
+
+typedef struct proven {
+    arenaut_document document;
+    const arenaut_problem *problem;
+    arenaut_plan *plan;
+    arenaut_certificate *certificate;
+} proven;
+
+/* Ten buffers with a load of 9 at each step that need 10. */
+static proven fragmented(void) {
+    size_t size;
+    char *text = load_file(TEST_DATA "/fragmented.csv", &size);
+    proven x = {.document = read_text("csv", text)};
+    free(text);
+    x.problem = x.document.problem;
+    x.plan = plan_by(x.problem, "exact", 0);
+    assert_int_equal(highest_load(x.problem), 9);
+    assert_int_equal(x.plan->total, 10);
+    x.certificate = certify(x.problem, x.plan);
+    assert_proves(x.problem, x.certificate);
+    return x;
+}
+
+static void drop(proven *x) {
+    arenaut_certificate_free(x->certificate);
+    arenaut_plan_free(x->plan);
+    arenaut_document_free(&x->document);
+}
+
+/* The line after the proof that begins at `at`. Knows no case splits, which this has none of. */
+static uint32_t end_of_proof(const arenaut_certificate *c, uint32_t at) {
+    for (;;) {
+        const uint32_t rule = c->line[at++].rule;
+        if (rule == ARENAUT_PROOF_POOLS || rule == ARENAUT_PROOF_FROM ||
+            rule == ARENAUT_PROOF_UNTIL) {
+            continue;
+        }
+        if (rule != ARENAUT_PROOF_BRANCH && rule != ARENAUT_PROOF_KEPT) return at;
+        for (bool last = false; !last;) {
+            const uint32_t child = c->line[at++].rule;
+            last = child == ARENAUT_PROOF_REJECT;
+            if (child != ARENAUT_PROOF_ALIKE) at = end_of_proof(c, at);
+        }
+        return at;
+    }
+}
+
+/* A copy without the lines [first, end). */
+static arenaut_certificate without(const arenaut_certificate *c, uint32_t first, uint32_t end,
+                                   arenaut_proof_line *lines) {
+    arenaut_certificate copy = *c;
+    copy.line = lines;
+    copy.n_lines = 0;
+    for (uint32_t i = 0; i < c->n_lines; i++) {
+        if (i < first || i >= end) lines[copy.n_lines++] = c->line[i];
+    }
+    return copy;
+}
+
+/* Without a REJECT no proof ends. Not every PLACE is needed: where rejecting the others alone
+ * leads nowhere, that is a proof too. */
+static void a_missing_branch_is_noticed(void **state) {
+    (void)state;
+    proven x = fragmented();
+    const uint32_t n = x.certificate->n_lines;
+    arenaut_proof_line *lines = test_malloc(n * sizeof *lines);
+    uint32_t removed = 0, noticed = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t rule = x.certificate->line[i].rule;
+        if (rule != ARENAUT_PROOF_PLACE && rule != ARENAUT_PROOF_REJECT) continue;
+        const uint32_t end = end_of_proof(x.certificate, i + 1);
+        const arenaut_certificate less = without(x.certificate, i, end, lines);
+        arenaut_error err = {0};
+        removed++;
+        if (check(x.problem, &less, &err) == ARENAUT_REJECTED) noticed++;
+        else assert_int_equal(rule, ARENAUT_PROOF_PLACE);
+    }
+    assert_true(removed > 20 && noticed * 2 > removed);
+    test_free(lines);
+    drop(&x);
+}
+
+/* Looking at all instead of less proves no less. */
+static bool may_be_left_out(const arenaut_proof_line *line) {
+    return line->rule == ARENAUT_PROOF_ALIKE || line->rule == ARENAUT_PROOF_FROM ||
+           line->rule == ARENAUT_PROOF_UNTIL;
+}
+
+static void a_missing_or_doubled_line_is_noticed(void **state) {
+    (void)state;
+    proven x = fragmented();
+    const uint32_t n = x.certificate->n_lines;
+    arenaut_proof_line *lines = test_malloc(((size_t)n + 1) * sizeof *lines);
+    for (uint32_t i = 0; i < n; i++) {
+        if (may_be_left_out(&x.certificate->line[i])) continue;
+        arenaut_certificate other = without(x.certificate, i, i + 1, lines);
+        assert_proves_nothing(x.problem, &other);
+        for (uint32_t k = other.n_lines; k > i; k--) lines[k + 1] = lines[k - 1];
+        lines[i] = lines[i + 1] = x.certificate->line[i];
+        other.n_lines = n + 1;
+        assert_proves_nothing(x.problem, &other);
+    }
+    for (uint32_t cut = 0; cut < n; cut++) {
+        arenaut_certificate other = *x.certificate;
+        other.n_lines = cut;
+        assert_proves_nothing(x.problem, &other);
+    }
+    test_free(lines);
+    drop(&x);
+}
+
+static void an_altered_leaf_is_noticed(void **state) {
+    (void)state;
+    proven x = fragmented();
+    arenaut_proof_line *line = x.certificate->line;
+    uint32_t altered = 0;
+    for (uint32_t i = 0; i < x.certificate->n_lines; i++) {
+        const arenaut_proof_line right = line[i];
+        if (right.rule == ARENAUT_PROOF_OVER) {
+            line[i].value = 77; /* nobody comes alive there */
+            assert_proves_nothing(x.problem, x.certificate);
+            altered++;
+        } else if (right.rule == ARENAUT_PROOF_SAME) {
+            line[i].value = i;
+            assert_proves_nothing(x.problem, x.certificate);
+            altered++;
+        } else if (right.rule == ARENAUT_PROOF_DEAD) {
+            line[i].rule = ARENAUT_PROOF_REJECT;
+            assert_proves_nothing(x.problem, x.certificate);
+            altered++;
+        }
+        line[i] = right;
+    }
+    assert_true(altered > 10);
+    assert_proves(x.problem, x.certificate);
+    drop(&x);
+}
+
+static void an_altered_bound_is_noticed(void **state) {
+    (void)state;
+    proven x = fragmented();
+    x.certificate->bound = 11;
+    assert_proves_nothing(x.problem, x.certificate);
+    x.certificate->bound = ARENAUT_UNPLACED;
+    assert_proves_nothing(x.problem, x.certificate);
+    x.certificate->bound = 0;
+    assert_proves_nothing(x.problem, x.certificate);
+    drop(&x);
+}
+
+static void a_certificate_of_another_problem_is_noticed(void **state) {
+    (void)state;
+    proven x = fragmented();
+    for (uint32_t b = 0; b < x.problem->n_buffers; b++) {
+        arenaut_problem *other = new_problem();
+        for (uint32_t i = 0; i < x.problem->n_buffers; i++) {
+            const arenaut_interval life = *arenaut_problem_lifetimes(x.problem, i);
+            add_box(other, x.problem->size[i] + (i == b), life.first, life.end);
+        }
+        finish(other);
+        assert_proves_nothing(other, x.certificate);
+        arenaut_problem_free(other);
+    }
+    drop(&x);
+}
+
+/* Whatever is done to the lines, what is false is never proven. */
+static void nothing_false_is_proven_by_altered_lines(void **state) {
+    (void)state;
+    const problem_shape shape = {7, 6, 7, ARENAUT_FEATURE_ALL};
+    rng r = {2718};
+    for (uint32_t k = 0; k < 400; k++) {
+        arenaut_problem *p = k % 2 ? full_problem(k, 18, 6, 7) : random_problem(&r, &shape);
+        arenaut_plan *plan = plan_by(p, "exact", 0);
+        if (plan->quality == ARENAUT_OPTIMAL && plan->total > 0) {
+            arenaut_certificate *c = certify(p, plan);
+            c->bound++;
+            assert_proves_nothing(p, c);
+            for (uint32_t i = 0; i < 60; i++) {
+                arenaut_proof_line *line = &c->line[rng_below(&r, c->n_lines)];
+                const uint32_t what = rng_below(&r, 3);
+                if (what == 0) line->rule = rng_below(&r, ARENAUT_PROOF_COUNT + 1);
+                else if (what == 1) line->item = rng_below(&r, p->n_buffers + 1);
+                else line->value = rng_below(&r, 12);
+                assert_proves_nothing(p, c);
+            }
+            arenaut_certificate_free(c);
+        }
+        arenaut_plan_free(plan);
+        arenaut_problem_free(p);
+    }
+}
+
+/* ---- the rules themselves ---- */
+
+typedef struct prover {
+    arn_proof_state *state;
+    rng *r;
+    uint32_t left; /* so many nodes more */
+} prover;
+
+static bool closes(const arn_proof_state *s) {
+    if (s->dead) return true;
+    for (uint32_t m = 0; m < s->c->n_moments; m++) {
+        if (arn_proof_is_over(s, s->c->moment[m])) return true;
+    }
+    for (uint32_t e = 0; e < s->c->problem->n_conflicts; e++) {
+        if (arn_proof_is_edge_over(s, e)) return true;
+    }
+    return false;
+}
+
+/* Tries to prove the state impossible by branching on blocks drawn blindly. */
+static bool proves_blindly(prover *x) {
+    arn_proof_state *s = x->state;
+    uint32_t chosen[16], n = 0;
+    if (closes(s)) return true;
+    if (x->left == 0) return false;
+    x->left--;
+    const uint32_t n_trail = s->n_trail;
+    for (uint32_t k = 0; k < s->c->n_blocks && n < 16; k++) {
+        if (s->state[k] == ARN_BLOCK_OPEN && rng_once_in(x->r, 2)) chosen[n++] = k;
+    }
+    bool shown = n > 0;
+    for (uint32_t i = 0; i <= n && shown; i++) {
+        assert_true(i < n ? arn_proof_place(s, chosen[i]) : arn_proof_reject(s, chosen, n));
+        shown = proves_blindly(x);
+        arn_proof_undo(s, n_trail, false);
+    }
+    return shown;
+}
+
+/* For every limit on an arena: what can be packed below it is never proven impossible, and what
+ * cannot be mostly is. */
+static void the_rules_prove_what_is_true_and_nothing_else(void **state) {
+    (void)state;
+    const problem_shape shape = {6, 6, 7, ARENAUT_FEATURE_ALL & ~ARENAUT_FEATURE_POOLS};
+    rng r = {31415};
+    uint32_t tried = 0, shown = 0;
+    for (uint32_t k = 0; k < 4000; k++) {
+        arenaut_problem *p = random_problem(&r, &shape);
+        arenaut_plan *plan = plan_by(p, "exact", 0);
+        arenaut_finding finding;
+        arenaut_error err = {0};
+        const arn_plan_check whole = {p, NULL, NULL, &finding, &err};
+        arn_slices slices;
+        arn_proof_case c;
+        arn_proof_state s;
+        assert_ok(arn_slices_make(&whole, &slices), err);
+        assert_ok(arn_proof_case_init(&c, &whole, &slices, ARENAUT_UNPLACED), err);
+        /* Pairs may be taken as they lie in the plan, or nothing be assumed of them. */
+        const bool feasible = plan->quality != ARENAUT_INFEASIBLE;
+        for (uint32_t b = 0; b < p->n_buffers && feasible; b++) {
+            const uint32_t base = arenaut_problem_same_base(p, b);
+            if (base == ARENAUT_NONE || plan->pool[b] != 0 || plan->pool[base] != 0) continue;
+            if (rng_once_in(&r, 2)) continue;
+            c.pair[b] = plan->offset[b] == plan->offset[base] ? ARN_PAIR_JOINED : ARN_PAIR_APART;
+        }
+        assert_ok(arn_proof_case_open(&c, 0), err);
+        const uint64_t limit = feasible ? plan->total : p->pool[0].capacity;
+        if (feasible) {
+            assert_ok(arn_proof_state_init(&s, &c, limit), err);
+            prover x = {&s, &r, 300};
+            assert_false(proves_blindly(&x));
+            arn_proof_state_free(&s);
+        }
+        if (!feasible || limit > 0) {
+            assert_ok(arn_proof_state_init(&s, &c, feasible ? limit - p->pool[0].align : limit),
+                      err);
+            prover x = {&s, &r, 3000};
+            shown += proves_blindly(&x);
+            tried++;
+            arn_proof_state_free(&s);
+        }
+        arn_proof_case_free(&c);
+        arn_slices_free(&whole, &slices);
+        arenaut_plan_free(plan);
+        arenaut_problem_free(p);
+    }
+    assert_true(shown * 10 > tried * 8);
+}
+
+/* ---- memory ---- */
+
+static arenaut_status certify_and_check(void *context, const arenaut_allocator *allocator) {
+    const proven *x = context;
+    arenaut_certificate *certificate = NULL;
+    arenaut_finding finding;
+    arenaut_error err = {0};
+    arenaut_status st = arenaut_certify(x->problem, x->plan, 0, allocator, &certificate, &err);
+    if (st == ARENAUT_OK) {
+        st = arenaut_check_certificate(x->problem, certificate, allocator, &finding, &err);
+    }
+    arenaut_certificate_free(certificate);
+    return st;
+}
+
+static void any_allocation_may_fail(void **state) {
+    (void)state;
+    proven x = fragmented();
+    survives_every_allocation_failure(certify_and_check, &x);
+    drop(&x);
+    const problem_shape shape = {6, 5, 6, ARENAUT_FEATURE_ALL};
+    rng r = {77};
+    for (uint32_t done = 0; done < 3;) {
+        arenaut_problem *p = random_problem(&r, &shape);
+        x.problem = p;
+        x.plan = plan_by(p, "exact", 0);
+        x.certificate = certify(p, x.plan);
+        if (x.certificate->n_branches > 1 && p->n_pools > 1) {
+            survives_every_allocation_failure(certify_and_check, &x);
+            done++;
+        }
+        arenaut_certificate_free(x.certificate);
+        arenaut_plan_free(x.plan);
+        arenaut_problem_free(p);
+    }
+}
+
+/* ---- what cannot be certified ---- */
+
+static void a_bound_that_is_too_high_is_refused(void **state) {
+    (void)state;
+    proven x = fragmented();
+    arenaut_certificate *certificate = NULL;
+    arenaut_error err = {0};
+    x.plan->total_bound = 11;
+    assert_int_equal(arenaut_certify(x.problem, x.plan, 0, NULL, &certificate, &err),
+                     ARENAUT_REFUSED);
+    x.plan->quality = ARENAUT_INFEASIBLE;
+    assert_int_equal(arenaut_certify(x.problem, x.plan, 0, NULL, &certificate, &err),
+                     ARENAUT_REFUSED);
+    assert_null(certificate);
+    drop(&x);
+}
+
+static void too_little_effort_is_told(void **state) {
+    (void)state;
+    arenaut_problem *p = full_problem(7, 40, 20, 12);
+    arenaut_plan *plan = plan_by(p, "exact", 1);
+    arenaut_certificate *certificate = NULL;
+    arenaut_error err = {0};
+    plan->total_bound = highest_load(p) + 1;
+    assert_int_equal(arenaut_certify(p, plan, 1, NULL, &certificate, &err), ARENAUT_STOPPED);
+    assert_null(certificate);
+    arenaut_plan_free(plan);
+    arenaut_problem_free(p);
+}
+
+static void a_million_steps_need_one_line(void **state) {
+    (void)state;
+    arenaut_problem *p = new_problem();
+    for (uint32_t i = 0; i < 50000; i++) add_box(p, 1 + i % 9, i, i + 400);
+    finish(p);
+    arenaut_plan *plan = plan_by(p, "first-fit", 0);
+    arenaut_certificate *certificate = certify(p, plan);
+    assert_int_equal(certificate->n_lines, 1);
+    assert_int_equal(certificate->bound, highest_load(p));
+    assert_proves(p, certificate);
+    arenaut_certificate_free(certificate);
+    arenaut_plan_free(plan);
+    arenaut_problem_free(p);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_optimum_of_plain_problems_has_a_certificate),
+        cmocka_unit_test(every_optimum_has_a_certificate_whatever_the_constraint),
+        cmocka_unit_test(relations_have_certificates_that_split_pairs),
+        cmocka_unit_test(all_constraints_together_have_certificates),
+        cmocka_unit_test(fragmentation_is_proven_by_branching),
+        cmocka_unit_test(a_missing_branch_is_noticed),
+        cmocka_unit_test(a_missing_or_doubled_line_is_noticed),
+        cmocka_unit_test(an_altered_leaf_is_noticed),
+        cmocka_unit_test(an_altered_bound_is_noticed),
+        cmocka_unit_test(a_certificate_of_another_problem_is_noticed),
+        cmocka_unit_test(nothing_false_is_proven_by_altered_lines),
+        cmocka_unit_test(the_rules_prove_what_is_true_and_nothing_else),
+        cmocka_unit_test(any_allocation_may_fail),
+        cmocka_unit_test(a_bound_that_is_too_high_is_refused),
+        cmocka_unit_test(too_little_effort_is_told),
+        cmocka_unit_test(a_million_steps_need_one_line),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
