@@ -32,11 +32,14 @@ arenaut_status arenaut_iteration_place(void *planner, const arenaut_placing *pla
 arenaut_status arenaut_static_program_new(const arenaut_result *result,
                                           const arenaut_allocator *allocator,
                                           arenaut_static_program **out, arenaut_error *err);
-void arenaut_static_program_free(arenaut_static_program *program,
-                                 const arenaut_allocator *allocator); /* NULL is fine */
+/* Of what the two calls here made, and nothing else. NULL is fine. */
+void arenaut_static_program_free(arenaut_static_program *program);
 
-/* The static program of a file that holds a plan: a plan JSON, a `.tflite` or `.pte`. REFUSED
- * for files without one. */
+/* The static program of a file that holds a plan. Of a plan JSON or a solved CSV the plan is
+ * checked first (REJECTED); the fingerprint is that of its problem. Of a model (`.tflite`,
+ * `.pte`, program JSON) the tensors lie where the file says, right or wrong ('arenaut check'
+ * looks at that), memory k of every method is pool k, and the fingerprint is that of the
+ * program. REFUSED for files without a plan, else the errors of arenaut_read. */
 arenaut_status arenaut_static_program_read(const uint8_t *data, size_t size,
                                            const arenaut_allocator *allocator,
                                            arenaut_static_program **out, arenaut_error *err);
