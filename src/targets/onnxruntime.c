@@ -5,9 +5,10 @@
 extern const arenaut_target arn_target_onnxruntime;
 const arenaut_target arn_target_onnxruntime = {
     .name = "onnxruntime",
-    .summary = "ONNX Runtime on the CPU: 64-byte offsets",
+    .summary = "ONNX Runtime on the CPU: offsets and sizes in steps of 64 bytes",
     .format = "onnx",
     .align = 64,
+    .round_sizes = true,
     .state_in_arena = true,
     .skip_untouched = true,
     .incumbent = "onnxruntime",

@@ -283,6 +283,7 @@ static arenaut_status take_dim(arn_onnx *r, arn_pb_bytes bytes, int64_t *dim, ar
         if (arn_pb_is(&field, DIM_PARAM, ARN_PB_BYTES)) *param = field.bytes;
     }
     if (*dim < 1) *dim = -1;
+    if (arn_onnx_is(r, *param, "?")) param->size = 0; /* each is another size */
     return arn_onnx_status(r, &message, "a dimension");
 }
 

@@ -4,6 +4,34 @@
 
 #include "passes/shapes/shapes.h"
 
+/* Values of an output whose element at (i, j, ...) is its operand's at first + i * step[0] +
+ * j * step[1] and so on. */
+static void pick_values(arn_shapes *s, const arn_shape *x, int64_t first, const int64_t *step) {
+    int64_t *values = x->values ? arn_new_values(s, 0) : NULL;
+    if (!values) return;
+    const arn_shape *out = &s->of[s->op->outputs[0]];
+    for (uint32_t k = 0; k < out->n_values; k++) {
+        int64_t at = first;
+        uint32_t rest = k;
+        for (uint32_t i = out->rank; i-- > 0;) {
+            const uint32_t size = (uint32_t)out->dims[i];
+            at = arn_plus(at, arn_times((int64_t)(rest % size), step[i]));
+            rest /= size;
+        }
+        if (at >= 0 && at < (int64_t)x->n_values) values[k] = x->values[at];
+    }
+}
+
+/* How far apart neighbours along each axis lie; only for a shape whose values are known, and
+ * which therefore is small. */
+static void steps_of(const arn_shape *x, int64_t step[ARN_MAX_RANK]) {
+    int64_t next = 1;
+    for (uint32_t i = x->rank; i-- > 0;) {
+        step[i] = next;
+        next = arn_times(next, x->dims[i]);
+    }
+}
+
 /* ---- other shapes of the same elements ---- */
 
 /* One size may be -1: what is left over. 0 is the operand's size at that place. */
@@ -138,7 +166,15 @@ ARN_SHAPE_FUNCTION(transpose) {
         dims[i] = x->dims[axis];
     }
     arn_set(s, 0, x->dtype, x->rank, dims);
-    if (x->rank <= 1) arn_copy_values(s, 0, x);
+    if (!x->values) return;
+    int64_t step[ARN_MAX_RANK], turned[ARN_MAX_RANK];
+    steps_of(x, step);
+    for (uint32_t i = 0; i < x->rank; i++) {
+        uint32_t axis = x->rank - 1 - i;
+        if (order->name && !arn_axis(s, order->numbers[i], x->rank, &axis)) return;
+        turned[i] = step[axis];
+    }
+    pick_values(s, x, 0, turned);
 }
 
 /* ---- several together, or one apart ---- */
@@ -248,16 +284,6 @@ static bool slice_range(int64_t size, int64_t start, int64_t end, int64_t step, 
     return true;
 }
 
-static void slice_values(arn_shapes *s, const arn_shape *x, range r) {
-    int64_t *values = x->rank == 1 && x->values ? arn_new_values(s, 0) : NULL;
-    if (!values) return;
-    const uint32_t n = s->of[s->op->outputs[0]].n_values;
-    for (uint32_t i = 0; i < n && (int64_t)i < r.count; i++) {
-        const int64_t at = r.first + (int64_t)i * r.step;
-        if (at >= 0 && at < (int64_t)x->n_values) values[i] = x->values[at];
-    }
-}
-
 ARN_SHAPE_FUNCTION(slice) {
     const arn_shape *x = arn_input(s, 0);
     arn_numbers starts, ends, axes = {0, NULL}, steps = {0, NULL};
@@ -281,16 +307,25 @@ ARN_SHAPE_FUNCTION(slice) {
         arn_shapes_fail(s, "starts, ends, axes and steps differ in length");
         return;
     }
+    int64_t apart[ARN_MAX_RANK], first = 0;
+    bool all_sure = true;
+    if (x->values) steps_of(x, apart);
     for (uint32_t i = 0; i < n; i++) {
         uint32_t axis;
         if (!arn_axis(s, has_axes ? axes.at[i] : (int64_t)i, x->rank, &axis)) return;
         const int64_t step = !steps_known ? ARN_ANY : stepped ? steps.at[i] : 1;
         const bool sure = known && slice_range(dims[axis], starts.at[i], ends.at[i], step, &r);
         dims[axis] = sure ? r.count : ARN_ANY;
+        all_sure = all_sure && sure;
+        if (!x->values || !sure) continue;
+        first = arn_plus(first, arn_times(r.first, apart[axis]));
+        apart[axis] = arn_times(apart[axis], r.step);
+        /* Steps past 63 bits lead nowhere: there is at most one element then. */
+        if (first == ARN_ANY) return;
+        if (apart[axis] == ARN_ANY) apart[axis] = 0;
     }
     arn_set(s, 0, x->dtype, x->rank, dims);
-    if (n == 0) arn_copy_values(s, 0, x);
-    else if (n == 1) slice_values(s, x, r);
+    if (all_sure) pick_values(s, x, first, apart);
 }
 
 static void gather_values(arn_shapes *s, const arn_shape *x, const arn_shape *indices) {
