@@ -183,6 +183,24 @@ static arenaut_status check_flow(const arenaut_program *p, const arenaut_op *op,
     return ARENAUT_OK;
 }
 
+/* alloc([spec, …]) and alloc_in_place(base, [spec, …]). */
+static arenaut_status check_alloc(const arenaut_op *op, const char *name, arenaut_error *err) {
+    const bool in_place = op->kind == ARENAUT_OP_ALLOC_IN_PLACE;
+    if (!in_place && op->kind != ARENAUT_OP_ALLOC) return ARENAUT_OK;
+    bool whole = op->n_outputs > 0;
+    if (in_place) whole = whole && op->n_inputs == 1 && op->inputs[0] != ARENAUT_NONE;
+    for (uint32_t i = 0; i < op->n_outputs; i++) {
+        whole = whole && op->outputs[i] != ARENAUT_NONE;
+        if (in_place && whole) whole = op->outputs[i] != op->inputs[0];
+    }
+    if (whole) return ARENAUT_OK;
+    return arn_fail(err, ARENAUT_BAD_INPUT, 0,
+                    "op '%s' of kind '%s' has %" PRIu32 " inputs and %" PRIu32
+                    " outputs; it must have %sat least one output, none left out%s",
+                    name, arenaut_op_kind_name(op->kind), op->n_inputs, op->n_outputs,
+                    in_place ? "one input, the base, and " : "", in_place ? " or the base" : "");
+}
+
 static arenaut_status check_op(const arenaut_program *p, const scope *s, const arenaut_op *op,
                                arenaut_error *err) {
     const char *name = op->name ? op->name : "op";
@@ -199,6 +217,7 @@ static arenaut_status check_op(const arenaut_program *p, const scope *s, const a
     }
     if (st == ARENAUT_OK) st = check_calls(p, op, name, err);
     if (st == ARENAUT_OK) st = check_flow(p, op, name, err);
+    if (st == ARENAUT_OK) st = check_alloc(op, name, err);
     for (uint32_t i = 0; i < op->n_in_place && st == ARENAUT_OK; i++) {
         const arenaut_in_place pair = op->in_place[i];
         if (pair.output >= op->n_outputs || pair.input >= op->n_inputs ||
