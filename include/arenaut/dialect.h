@@ -21,7 +21,11 @@ enum {
     ARENAUT_TRAIT_ASSERT = 1 << 3,     /* has no result that matters to memory: may be dropped */
     ARENAUT_TRAIT_NO_OUT = 1 << 4,     /* there is no out variant: it brings its own memory */
     ARENAUT_TRAIT_ELEMENTWISE = 1 << 5, /* reads each element before it writes there */
-    ARENAUT_TRAIT_VARIES = 1 << 6       /* the same operands give another result each time */
+    ARENAUT_TRAIT_VARIES = 1 << 6,      /* the same operands give another result each time */
+    ARENAUT_TRAIT_COPIES = 1 << 7,      /* its result must not see what is written to input 0 later,
+                                         * nor the other way round */
+    ARENAUT_TRAIT_UPDATES = 1 << 8      /* output 0 is input 0 changed, and there is a form of it
+                                         * that changes input 0 in place */
 };
 
 typedef struct arenaut_operator {

@@ -22,7 +22,9 @@ typedef struct arenaut_pass_options {
     size_t n_scratch;
     const arenaut_in_place_rule *in_place; /* the user's rules; they come before the target's */
     size_t n_in_place;
-    bool only_these_rules; /* the target's own in-place rules do not count */
+    bool only_these_rules; /* neither the target's own in-place rules nor the dialect's count */
+    const struct arenaut_pass *const *user; /* the caller's passes, which `user` runs in order */
+    size_t n_user;
 } arenaut_pass_options;
 
 typedef struct arenaut_pass {

@@ -28,11 +28,12 @@ typedef struct node {
     const char *target;
     arenaut_op op;
     uint32_t graphs[2], n_graphs;
-    uint32_t group[4], n_groups;             /* where the lists of tensors among the arguments end */
-    uint32_t condition;                      /* a tensor in front of the graphs */
-    uint32_t statistics[2];                  /* of a normalisation: mean and variance */
+    uint32_t group[4], n_groups; /* where the lists of tensors among the arguments end */
+    uint32_t condition;          /* a tensor in front of the graphs */
+    uint32_t statistics[2];      /* of a normalisation: mean and variance */
     bool trains;
-    bool failed;
+    arenaut_attribute attributes[3];
+    int64_t train, bases;
 } node;
 
 /* ---- small things ---- */
@@ -317,25 +318,37 @@ static void add_update(arn_pt2 *r, node *n) {
     r->json.status = arenaut_program_add_op(r->program, &update, NULL, r->json.err);
 }
 
-static void read_bools(arn_pt2 *r, uint32_t array, arenaut_attribute *found, int64_t *value,
-                       node *n) {
+/* What passes want to know besides: whether dropout drops anything; which operator an
+ * auto-functionalized call stands for, and how many tensors that one updates. */
+static void read_attributes(arn_pt2 *r, uint32_t array, node *n) {
     for (uint32_t v = arn_json_elements(&r->json, array); v != ARN_JSON_NONE && arn_pt2_fine(r);
          v = arn_json_next(&r->json.json, array, v)) {
-        const uint32_t name = arn_pt2_get(r, v, "name");
-        const uint32_t flag = arn_pt2_get(r, arn_pt2_get(r, v, "arg"), "as_bool");
-        if (name == ARN_JSON_NONE || flag == ARN_JSON_NONE) continue;
-        if (!arn_json_text_is(&r->json.json, name, "train")) continue;
-        *value = is_true(r, flag);
-        *found = (arenaut_attribute){"train", 1, value, NULL};
-        n->op.attributes = found;
-        n->op.n_attributes = 1;
+        const uint32_t name = arn_pt2_get(r, v, "name"), arg = arn_pt2_get(r, v, "arg");
+        const uint32_t flag = arn_pt2_get(r, arg, "as_bool");
+        const uint32_t called = arn_pt2_get(r, arg, "as_operator");
+        const uint32_t list = arn_pt2_get(r, arg, "as_tensors");
+        arenaut_attribute *found = &n->attributes[n->op.n_attributes];
+        if (name == ARN_JSON_NONE || n->op.n_attributes == 3) continue;
+        if (flag != ARN_JSON_NONE && arn_json_text_is(&r->json.json, name, "train")) {
+            n->train = is_true(r, flag);
+            *found = (arenaut_attribute){"train", 1, &n->train, NULL};
+        } else if (called != ARN_JSON_NONE) {
+            const char *target = arn_pt2_text(r, called);
+            const char *text = target ? operator_name(r, target) : NULL;
+            *found = (arenaut_attribute){"operator", 0, NULL, text};
+        } else if (list != ARN_JSON_NONE && arn_json_text_is(&r->json.json, name, "_all_bases")) {
+            n->bases = arn_json_count(&r->json.json, list);
+            *found = (arenaut_attribute){"bases", 1, &n->bases, NULL};
+        } else {
+            continue;
+        }
+        n->op.n_attributes++;
     }
+    n->op.attributes = n->attributes;
 }
 
 static void read_node(arn_pt2 *r, uint32_t at, const arn_pt2_scope *scope, queue *q) {
     node n = {.at = at, .condition = ARENAUT_NONE, .statistics = {ARENAUT_NONE, ARENAUT_NONE}};
-    arenaut_attribute train;
-    int64_t trains = 0;
     n.target = arn_pt2_text(r, arn_pt2_need(r, at, "target"));
     n.op.name = n.target ? operator_name(r, n.target) : NULL;
     n.op.method = scope->method;
@@ -343,7 +356,7 @@ static void read_node(arn_pt2 *r, uint32_t at, const arn_pt2_scope *scope, queue
     if (!arn_pt2_fine(r)) return;
     read_inputs(r, scope, inputs, &n);
     read_outputs(r, scope, arn_pt2_need(r, at, "outputs"));
-    read_bools(r, inputs, &train, &trains, &n);
+    read_attributes(r, inputs, &n);
     if (!arn_pt2_fine(r)) return;
     n.op.kind = kind_of(r, &n);
     n.op.source = source_of(r, arn_pt2_get(r, at, "metadata"));

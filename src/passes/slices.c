@@ -1,0 +1,135 @@
+/* slices: what is only joined with others is written at its place in the whole from the
+ * start, so that joining copies nothing. That is possible where the slices of the whole are
+ * stretches of its memory: along the outermost dimension that is longer than 1.
+ *
+ * Not a default: kernels must accept results that begin within a larger buffer, at no more
+ * than the alignment of an element, and the whole is alive as soon as its first slice is. */
+#include <string.h>
+
+#include "core/checked.h"
+#include "core/fail.h"
+#include "core/memory.h"
+#include "ir/store.h"
+#include "passes/edit.h"
+
+static bool is_join(const arenaut_op *op) {
+    static const char *const names[] = {"aten::cat", "aten::cat.out", "aten::concat", "Concat",
+                                        "CONCATENATION", "concatenate"};
+    for (size_t i = 0; op->name && i < sizeof names / sizeof *names; i++) {
+        if (strcmp(op->name, names[i]) == 0) return true;
+    }
+    return false;
+}
+
+/* Whether the tensor differs from the whole in dimension `axis` only. */
+static bool is_slice(const arenaut_tensor *part, const arenaut_tensor *whole, uint32_t axis) {
+    if (part->rank != whole->rank || part->dtype != whole->dtype || part->strides) return false;
+    for (uint32_t i = 0; i < part->rank; i++) {
+        if (i != axis && part->dims[i] != whole->dims[i]) return false;
+    }
+    return true;
+}
+
+/* Whether nothing keeps the tensor from lying in the memory of another one. */
+static bool is_free(const arenaut_program *p, const arn_use *uses, uint32_t t, uint32_t method) {
+    const arenaut_tensor *tensor = &p->tensors[t];
+    return tensor->view_of == ARENAUT_NONE && tensor->cls == ARENAUT_INTERMEDIATE &&
+           tensor->method == method && !uses[t].kept && !uses[t].bound && !tensor->unsized &&
+           !tensor->dynamic && !tensor->caller_owned;
+}
+
+/* Who writes each tensor: NONE nobody, else the op; MANY if there are several. */
+static const uint32_t many = ARENAUT_NONE - 1;
+
+typedef struct joins {
+    arenaut_program *program;
+    const arn_use *uses;
+    uint32_t *writer;
+    bool *has_views; /* other tensors are views of it */
+} joins;
+
+static bool can_hold(const joins *j, const arenaut_op *op, uint64_t *bytes) {
+    const arenaut_program *p = j->program;
+    const uint32_t to = op->outputs[0];
+    const arenaut_tensor *whole = &p->tensors[to];
+    uint32_t axis = 0;
+    while (axis < whole->rank && whole->dims[axis] == 1) axis++;
+    if (axis == whole->rank || whole->strides || whole->dynamic || whole->unsized) return false;
+    *bytes = 0;
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        const uint32_t t = op->inputs[i];
+        if (t == ARENAUT_NONE || !is_free(p, j->uses, t, op->method) || j->has_views[t]) return false;
+        if (j->writer[t] >= many || !is_slice(&p->tensors[t], whole, axis)) return false;
+        if (p->ops[j->writer[t]].kind != ARENAUT_OP_OUT) return false;
+        for (uint32_t k = 0; k < i; k++) {
+            if (op->inputs[k] == t) return false;
+        }
+        if (!arn_add(*bytes, p->tensors[t].bytes, bytes)) return false;
+    }
+    return *bytes == whole->bytes;
+}
+
+/* The whole may itself be a slice of another by now: names lead to what has the memory. */
+static arenaut_status join(const joins *j, arenaut_op *op) {
+    arenaut_program *p = j->program;
+    uint64_t at = 0, bytes;
+    enum { MOST_PARTS = 64 }; /* each is compared with all */
+    if (op->kind != ARENAUT_OP_OUT || op->n_outputs != 1 || op->outputs[0] == ARENAUT_NONE ||
+        op->n_inputs < 2 || op->n_inputs > MOST_PARTS || !can_hold(j, op, &bytes)) {
+        return ARENAUT_OK;
+    }
+    const uint32_t base = arenaut_program_storage(p, op->outputs[0], &at);
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        arenaut_tensor *part = &p->tensors[op->inputs[i]];
+        part->view_of = base;
+        part->view_offset = at;
+        at += part->bytes;
+    }
+    j->has_views[base] = true;
+    op->kind = ARENAUT_OP_VIEW;
+    return ARENAUT_OK;
+}
+
+static void find_writers(const joins *j) {
+    const arenaut_program *p = j->program;
+    for (uint32_t t = 0; t < p->n_tensors; t++) {
+        j->writer[t] = ARENAUT_NONE;
+        if (p->tensors[t].view_of != ARENAUT_NONE) j->has_views[p->tensors[t].view_of] = true;
+    }
+    for (uint32_t i = 0; i < p->n_ops; i++) {
+        const arenaut_op *op = &p->ops[i];
+        if (!arenaut_op_kind_touches(op->kind)) continue;
+        for (uint32_t k = 0; k < op->n_outputs; k++) {
+            if (op->outputs[k] == ARENAUT_NONE) continue;
+            uint32_t *writer = &j->writer[op->outputs[k]];
+            *writer = *writer == ARENAUT_NONE ? i : many;
+        }
+    }
+}
+
+/* Backwards, so that a whole that becomes a slice itself is known to be one first. */
+static arenaut_status slices_run(arenaut_program *p, const arenaut_pass_options *options,
+                                 arenaut_error *err) {
+    const arenaut_allocator *allocator = arn_program_allocator(p);
+    arn_use *uses = arn_find_uses(p);
+    joins j = {.program = p, .uses = uses};
+    (void)options;
+    j.writer = arn_allocate(allocator, p->n_tensors, sizeof *j.writer);
+    j.has_views = arn_allocate_zeroed(allocator, p->n_tensors, sizeof *j.has_views);
+    arenaut_status st = uses && j.writer && j.has_views ? ARENAUT_OK : arn_no_memory(err);
+    if (st == ARENAUT_OK) find_writers(&j);
+    for (uint32_t i = p->n_ops; i-- > 0 && st == ARENAUT_OK;) {
+        if (is_join(&p->ops[i])) st = join(&j, &p->ops[i]);
+    }
+    arn_release(allocator, uses);
+    arn_release(allocator, j.writer);
+    arn_release(allocator, j.has_views);
+    return st;
+}
+
+extern const arenaut_pass arn_pass_slices;
+const arenaut_pass arn_pass_slices = {
+    .name = "slices",
+    .summary = "writes what is joined at its place in the whole, so that joining copies nothing",
+    .run = slices_run,
+};

@@ -1,0 +1,21 @@
+/* substitute: calls operators by the names of those that do the same after lowering. */
+#include "passes/edit.h"
+
+static arenaut_status substitute_run(arenaut_program *p, const arenaut_pass_options *options,
+                                     arenaut_error *err) {
+    const arenaut_dialect *dialect = arenaut_dialect_find(p->dialect);
+    (void)options;
+    (void)err;
+    for (uint32_t i = 0; i < p->n_ops; i++) {
+        const arenaut_operator *known = arenaut_dialect_operator(dialect, p->ops[i].name);
+        if (known && known->substitute) p->ops[i].name = known->substitute;
+    }
+    return ARENAUT_OK;
+}
+
+extern const arenaut_pass arn_pass_substitute;
+const arenaut_pass arn_pass_substitute = {
+    .name = "substitute",
+    .summary = "replaces operators by those that do the same after lowering",
+    .run = substitute_run,
+};

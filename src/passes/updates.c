@@ -1,0 +1,40 @@
+#include "passes/updates.h"
+
+#include "core/fail.h"
+#include "core/memory.h"
+#include "ir/store.h"
+
+static uint32_t find_binding(const arenaut_method *method, uint32_t base, uint32_t value) {
+    for (uint32_t i = 0; i < method->n_bindings; i++) {
+        const arenaut_binding *b = &method->bindings[i];
+        if (b->kind == ARENAUT_BINDING_MUTATES && b->target == base && b->value == value) return i;
+    }
+    return ARENAUT_NONE;
+}
+
+/* Of a tensor whose memory may go by another name, nobody knows here who reads it later. */
+bool arn_may_update(const arenaut_program *p, const arn_use *uses, uint32_t at, uint32_t base,
+                    uint32_t value, uint32_t *binding) {
+    const arenaut_op *op = &p->ops[at];
+    const arn_use *use = &uses[base];
+    *binding = ARENAUT_NONE;
+    if (use->last != at || use->maybe_viewed || p->tensors[base].method != op->method) return false;
+    if (p->tensors[base].cls == ARENAUT_CONSTANT) return false;
+    if (use->kept || use->bound) *binding = find_binding(&p->methods[op->method], base, value);
+    return *binding != ARENAUT_NONE || (!use->kept && !use->bound);
+}
+
+arenaut_status arn_drop_binding(arenaut_program *p, uint32_t m, uint32_t binding,
+                                arenaut_error *err) {
+    const arenaut_method *method = &p->methods[m];
+    const arenaut_allocator *allocator = arn_program_allocator(p);
+    arenaut_binding *kept = arn_allocate(allocator, method->n_bindings, sizeof *kept);
+    uint32_t n = 0;
+    if (!kept) return arn_no_memory(err);
+    for (uint32_t i = 0; i < method->n_bindings; i++) {
+        if (i != binding) kept[n++] = method->bindings[i];
+    }
+    const arenaut_status st = arenaut_program_set_bindings(p, m, kept, n, err);
+    arn_release(allocator, kept);
+    return st;
+}

@@ -1,0 +1,215 @@
+/* views: lets what shares memory share it. Views, and ops that update their operand, become
+ * other names for the tensor that has the memory (never for another view); what nobody uses
+ * is dropped.
+ *
+ * What an operator returns may depend on layouts: a reshape of what does not lie densely
+ * copies. The graph's own strides tell what it did. An operator that always copies is made
+ * a view only where nobody could tell the difference. */
+#include <string.h>
+
+#include "core/checked.h"
+#include "core/fail.h"
+#include "core/memory.h"
+#include "ir/store.h"
+#include "passes/edit.h"
+#include "passes/views.h"
+
+typedef struct views {
+    arenaut_program *program;
+    const arenaut_dialect *dialect;
+    bool updates;   /* some op updates a value that is no state */
+    bool *dead;     /* per op */
+    uint32_t *uses; /* per tensor */
+    arenaut_error *err;
+} views;
+
+/* ---- other names for memory ---- */
+
+static bool is_sized(const arenaut_tensor *t) {
+    for (uint32_t i = 0; i < t->rank; i++) {
+        if (t->dims[i] < 0) return false;
+    }
+    return !t->unsized;
+}
+
+/* Makes `to` a name for memory of `from`. Where in it, its file has said; sizes that vary are
+ * fitted into it when they are known. False if it cannot lie there. */
+static bool alias(const views *v, uint32_t from, uint32_t to) {
+    arenaut_program *p = v->program;
+    uint64_t offset, end;
+    const uint32_t base = arenaut_program_storage(p, from, NULL);
+    const arenaut_tensor *storage = &p->tensors[base];
+    arenaut_tensor *tensor = &p->tensors[to];
+    if (to == base || tensor->view_of != ARENAUT_NONE) return tensor->view_of == base;
+    if (tensor->device.type != storage->device.type ||
+        tensor->device.index != storage->device.index || tensor->view_offset < storage->view_offset) {
+        return false;
+    }
+    offset = tensor->view_offset - storage->view_offset;
+    const bool sized = is_sized(tensor) && is_sized(storage);
+    if (sized && (!arn_add(offset, tensor->bytes, &end) || end > storage->bytes)) return false;
+    tensor->view_of = base;
+    tensor->view_offset = sized ? offset : arn_min_u64(offset, storage->bytes);
+    if (!sized) tensor->bytes = 0;
+    return true;
+}
+
+static bool trains(const arenaut_op *op) {
+    for (uint32_t i = 0; i < op->n_attributes; i++) {
+        const arenaut_attribute *a = &op->attributes[i];
+        if (strcmp(a->name, "train") == 0 && a->n_numbers == 1) return a->numbers[0] != 0;
+    }
+    return true;
+}
+
+/* Whether the op's only result has the memory of its operand. */
+static bool returns_operand(const views *v, const arenaut_op *op, uint32_t traits) {
+    const arenaut_program *p = v->program;
+    if (op->n_outputs != 1 || op->outputs[0] == ARENAUT_NONE) return false;
+    const arenaut_tensor *from = &p->tensors[op->inputs[0]], *to = &p->tensors[op->outputs[0]];
+    const uint32_t base = arenaut_program_storage(p, op->inputs[0], NULL);
+    if (from->dtype != to->dtype || from->unsized || to->unsized) return false;
+    if (strcmp(op->name, "aten::dropout") == 0 && trains(op)) return false;
+    if ((traits & ARENAUT_TRAIT_COPIES) && (v->updates || p->tensors[base].cls == ARENAUT_STATE)) {
+        return false;
+    }
+    return arn_is_reshaped_view(from, to);
+}
+
+/* An op becomes a view if all of its results are; then it names what has the memory. */
+static arenaut_status make_view(const views *v, arenaut_op *op) {
+    const uint32_t from = op->inputs[0];
+    bool all = op->n_outputs > 0;
+    for (uint32_t i = 0; i < op->n_outputs; i++) {
+        all = all && op->outputs[i] != ARENAUT_NONE && alias(v, from, op->outputs[i]);
+    }
+    if (!all) return ARENAUT_OK;
+    const uint32_t base = arenaut_program_storage(v->program, from, NULL);
+    op->kind = ARENAUT_OP_VIEW;
+    op->inputs = arn_edit_list(v->program, &base, 1);
+    op->n_inputs = 1;
+    return op->inputs ? ARENAUT_OK : arn_no_memory(v->err);
+}
+
+/* What an update returns is what it has updated: by the op's pairs, else its first operand. */
+static arenaut_status name_updated(const views *v, const arenaut_op *op) {
+    const arenaut_in_place first = {0, 0};
+    const bool usual = op->n_in_place == 0 && op->n_inputs > 0 && op->n_outputs > 0;
+    const arenaut_in_place *pairs = usual ? &first : op->in_place;
+    for (uint32_t i = 0; i < (usual ? 1 : op->n_in_place); i++) {
+        const uint32_t from = op->inputs[pairs[i].input], to = op->outputs[pairs[i].output];
+        if (from == ARENAUT_NONE || to == ARENAUT_NONE) continue;
+        /* It is where its operand is, whatever its file says. */
+        arenaut_tensor *result = &v->program->tensors[to];
+        const arenaut_tensor *operand = &v->program->tensors[from];
+        if (result->view_of != ARENAUT_NONE) continue;
+        const uint32_t base = arenaut_program_storage(v->program, from, NULL);
+        const uint64_t own = base == from ? operand->view_offset
+                                          : operand->view_offset +
+                                                v->program->tensors[base].view_offset;
+        result->view_offset = own;
+        if (alias(v, from, to)) continue;
+        return arn_fail(v->err, ARENAUT_BAD_INPUT, 0,
+                        "op '%s' updates '%.60s', but its result '%.60s' does not fit there",
+                        op->name ? op->name : "", operand->name ? operand->name : "",
+                        result->name ? result->name : "");
+    }
+    return ARENAUT_OK;
+}
+
+static arenaut_status visit_op(const views *v, arenaut_op *op) {
+    if (op->kind == ARENAUT_OP_IN_PLACE) return name_updated(v, op);
+    if (op->kind != ARENAUT_OP_FUNCTIONAL || op->n_inputs == 0 || op->inputs[0] == ARENAUT_NONE) {
+        return ARENAUT_OK;
+    }
+    const uint32_t traits = arn_traits_of(v->dialect, op);
+    const bool view = (traits & ARENAUT_TRAIT_VIEW) ||
+                      ((traits & ARENAUT_TRAIT_MAY_VIEW) && returns_operand(v, op, traits));
+    return view ? make_view(v, op) : ARENAUT_OK;
+}
+
+/* ---- what nobody uses ---- */
+
+static void count_uses(const views *v) {
+    const arenaut_program *p = v->program;
+    for (uint32_t t = 0; t < p->n_tensors; t++) v->uses[t] = 0;
+    for (uint32_t i = 0; i < p->n_ops; i++) {
+        for (uint32_t k = 0; k < p->ops[i].n_inputs; k++) {
+            if (p->ops[i].inputs[k] != ARENAUT_NONE) v->uses[p->ops[i].inputs[k]]++;
+        }
+    }
+    for (uint32_t m = 0; m < p->n_methods; m++) {
+        const arenaut_method *method = &p->methods[m];
+        for (uint32_t i = 0; i < method->n_outputs; i++) v->uses[method->outputs[i]]++;
+        for (uint32_t i = 0; i < method->n_bindings; i++) v->uses[method->bindings[i].value]++;
+    }
+}
+
+static bool is_dead(const views *v, const arenaut_op *op) {
+    if (op->kind != ARENAUT_OP_FUNCTIONAL && op->kind != ARENAUT_OP_VIEW) return false;
+    for (uint32_t i = 0; i < op->n_outputs; i++) {
+        const uint32_t t = op->outputs[i];
+        if (t == ARENAUT_NONE) continue;
+        if (v->uses[t] > 0 || v->program->tensors[t].cls == ARENAUT_STATE) return false;
+    }
+    return op->n_outputs > 0;
+}
+
+/* Backwards, so that what only the dead use is dead as well. Called methods come behind
+ * their callers, so what they capture is used before it is looked at. */
+static void find_dead(const views *v) {
+    const arenaut_program *p = v->program;
+    count_uses(v);
+    for (uint32_t i = p->n_ops; i-- > 0;) {
+        const arenaut_op *op = &p->ops[i];
+        v->dead[i] = is_dead(v, op);
+        for (uint32_t k = 0; k < op->n_inputs && v->dead[i]; k++) {
+            if (op->inputs[k] != ARENAUT_NONE) v->uses[op->inputs[k]]--;
+        }
+    }
+}
+
+static arenaut_status keep_living(void *context, arn_edit *edit, uint32_t at) {
+    const views *v = context;
+    return v->dead[at] ? ARENAUT_OK : arn_edit_put(edit, &edit->program->ops[at]);
+}
+
+/* ---- the pass ---- */
+
+static bool updates_values(const arenaut_program *p) {
+    for (uint32_t i = 0; i < p->n_ops; i++) {
+        const arenaut_op *op = &p->ops[i];
+        if (op->kind != ARENAUT_OP_IN_PLACE || op->n_inputs == 0) continue;
+        if (op->n_in_place > 0 || op->inputs[0] == ARENAUT_NONE ||
+            p->tensors[op->inputs[0]].cls != ARENAUT_STATE) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static arenaut_status views_run(arenaut_program *p, const arenaut_pass_options *options,
+                                arenaut_error *err) {
+    const arenaut_allocator *allocator = arn_program_allocator(p);
+    views v = {.program = p, .dialect = arenaut_dialect_find(p->dialect), .err = err};
+    (void)options;
+    v.updates = updates_values(p);
+    v.dead = arn_allocate_zeroed(allocator, p->n_ops, sizeof *v.dead);
+    v.uses = arn_allocate(allocator, p->n_tensors, sizeof *v.uses);
+    arenaut_status st = v.dead && v.uses ? ARENAUT_OK : arn_no_memory(err);
+    for (uint32_t i = 0; i < p->n_ops && st == ARENAUT_OK; i++) st = visit_op(&v, &p->ops[i]);
+    if (st == ARENAUT_OK) {
+        find_dead(&v);
+        st = arn_edit_ops(p, keep_living, NULL, &v, err);
+    }
+    arn_release(allocator, v.dead);
+    arn_release(allocator, v.uses);
+    return st;
+}
+
+extern const arenaut_pass arn_pass_views;
+const arenaut_pass arn_pass_views = {
+    .name = "views",
+    .summary = "makes views and updated operands names of the memory they share; drops what is unused",
+    .run = views_run,
+};

@@ -1,0 +1,201 @@
+"""Writes the small torch.export archives of tests/data/pt2: what the graphs of export can say,
+one thing a file. Weights and sample inputs are dropped, and paths of this machine.
+
+    python tests/models/make_pt2.py [FOLDER]
+"""
+
+import io
+import json
+import re
+import sys
+import warnings
+import zipfile
+from pathlib import Path
+
+import torch
+from torch import nn
+from torch.export import Dim, export
+
+warnings.filterwarnings("ignore")
+
+
+class Chain(nn.Module):
+    """Views of every kind among ops that need memory."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = nn.Linear(16, 32), nn.Linear(32, 16)
+
+    def forward(self, x):
+        h = torch.relu(self.first(x)).reshape(4, 2, 16).transpose(1, 2)
+        a, b = h.contiguous().flatten(1).split(16, 1)
+        return self.second(torch.cat([a, b], 1)).unsqueeze(0)
+
+
+class Sizes(nn.Module):
+    def forward(self, x, y):
+        z = torch.cat([x * 2, y + 1], 0)
+        return z[::2].sum(1), z.transpose(0, 1).relu()
+
+
+class Cache(nn.Module):
+    """State that is read and written, and a table that is only read."""
+
+    def __init__(self, rows=8, name="kv"):
+        super().__init__()
+        self.register_buffer(name, torch.zeros(rows, 16))
+        self.register_buffer("table", torch.arange(16.0))
+        self.name = name
+
+    def forward(self, x, at):
+        cache = getattr(self, self.name)
+        cache.index_copy_(0, at, x + self.table)
+        return (cache * 2).sum(0)
+
+
+class Decode(Cache):
+    def forward(self, x, at):
+        cache = getattr(self, self.name)
+        cache.index_copy_(0, at, x * self.table)
+        return torch.softmax(cache @ x.squeeze(0), 0)
+
+
+class Norm(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.BatchNorm1d(8)
+
+    def forward(self, x):
+        return self.norm(x).relu_() + 1
+
+
+class Branches(nn.Module):
+    def forward(self, x):
+        def big(t):
+            return (t * 2).sin() + t
+
+        def small(t):
+            return t.cos()
+
+        a = torch.cond(x.sum() > 0, big, small, (x,))
+        b = torch.cond(a.sum() > 1, small, big, (a,))
+        return a + b
+
+
+class Loops(nn.Module):
+    def forward(self, x, n):
+        def go_on(i, t):
+            return i < n
+
+        def turn(i, t):
+            return i + 1, t * 2 + x
+
+        i, t = torch._higher_order_ops.while_loop(go_on, turn, (torch.zeros((), dtype=torch.int64), x))
+        return t
+
+
+class Scan(nn.Module):
+    def forward(self, x):
+        def step(carry, row):
+            total = carry + row
+            return total, total * 2
+
+        from torch._higher_order_ops.scan import scan
+
+        return scan(step, x[0], x)
+
+
+class Count(nn.Module):
+    def forward(self, x):
+        found = (x > 0).nonzero()
+        torch._check(found.shape[0] <= 32)
+        return found.to(torch.float32) * 2
+
+
+class Trained(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 4))
+
+    def forward(self, x, y):
+        return ((self.layers(x) - y) ** 2).mean()
+
+
+@torch.library.custom_op("tests::scale_", mutates_args=("t",))
+def scale_(t: torch.Tensor, by: float) -> None:
+    t.mul_(by)
+
+
+class Custom(nn.Module):
+    def forward(self, x):
+        y = x + 1
+        torch.ops.tests.scale_(y, 2.0)
+        return y * 3
+
+
+def joint(model, args):
+    from torch.export.experimental import _export_forward_backward
+
+    return _export_forward_backward(export(model, args))
+
+
+def programs():
+    x = torch.randn(4, 16)
+    at = torch.tensor([2])
+    batch, rows = Dim("batch", min=2, max=64), Dim("rows", min=2, max=32)
+    yield "chain", export(Chain(), (x,))
+    sizes = ({0: batch}, {0: rows})
+    yield "sizes", export(Sizes(), (x, torch.randn(6, 16)), dynamic_shapes=sizes)
+    endless = ({0: Dim("batch", min=2)}, {0: Dim("rows", min=2)})
+    yield "endless", export(Sizes(), (x, torch.randn(6, 16)), dynamic_shapes=endless)
+    cache = export(Cache(), (torch.randn(1, 16), at))
+    yield "cache", cache
+    yield "cache_functional", cache.run_decompositions({})
+    yield "decode", export(Decode(), (torch.randn(1, 16), at))
+    yield "decode_larger", export(Decode(12), (torch.randn(1, 16), at))
+    norm = export(Norm().train(), (torch.randn(4, 8),))
+    yield "norm", norm
+    yield "norm_functional", norm.run_decompositions({})
+    yield "branches", export(Branches(), (x,))
+    yield "loop", export(Loops(), (x, torch.tensor(3)))
+    yield "scan", export(Scan(), (x,))
+    yield "count", export(Count(), (torch.randn(8, 4),))
+    yield "gradients", joint(Trained(), (torch.randn(4, 8), torch.randn(4, 4)))
+    yield "custom_functional", export(Custom(), (x,)).run_decompositions({})
+
+
+def strip(data, name):
+    """The archive with models/model.json alone, and file names without their folders."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as full, zipfile.ZipFile(out, "w") as small:
+        for entry in full.namelist():
+            part = entry.split("/", 1)[1]
+            if part not in ("models/model.json", "archive_format", "archive_version"):
+                continue
+            content = full.read(entry)
+            if part == "models/model.json":
+                content = shorten(json.loads(content)).encode()
+            small.writestr(zipfile.ZipInfo(f"{name}/{part}", (1980, 1, 1, 0, 0, 0)), content)
+    return out.getvalue()
+
+
+def shorten(model):
+    model.pop("guards_code", None)
+    model["graph_module"]["module_call_graph"] = []
+    text = json.dumps(model)
+    frame = re.compile(r'File \\"[^"]*/([^/"]+)\\"')
+    return frame.sub(r'File \\"\1\\"', text)
+
+
+def main():
+    default = Path(__file__).resolve().parents[1] / "data" / "pt2"
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else default
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, program in programs():
+        buffer = io.BytesIO()
+        torch.export.save(program, buffer)
+        (folder / f"{name}.pt2").write_bytes(strip(buffer.getvalue(), name))
+
+
+if __name__ == "__main__":
+    main()
