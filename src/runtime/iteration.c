@@ -63,9 +63,16 @@ static void release_storage(arenaut_storage *storage) {
 
 /* Before a run. */
 
-static void hand_out_places(arenaut_iteration *it) {
-    for (uint32_t s = 0; s < it->n_slots; s++)
-        it->storages.block[s] = (arenaut_storage){arn_slot_address(it, s), it->planned[s], NULL};
+/* This loop, are_untouched and clear_storages are what every run costs for every storage.
+ * The columns are taken out of *it first, since for all a compiler knows a storage that is
+ * written could be part of it. */
+static void hand_out(arenaut_iteration *it, uint32_t from, uint32_t to, char *buffer) {
+    arenaut_storage *block = it->storages.block;
+    const size_t *planned = it->planned, *offset = it->offset;
+    for (uint32_t s = from; s < to; s++) {
+        void *data = planned[s] ? buffer + offset[s] : NULL;
+        block[s] = (arenaut_storage){data, planned[s], NULL};
+    }
 }
 
 arenaut_status arenaut_iteration_allocate(arenaut_iteration *it, arenaut_fault *fault) {
@@ -80,7 +87,8 @@ arenaut_status arenaut_iteration_allocate(arenaut_iteration *it, arenaut_fault *
             if (!it->options.keep_buffer) give_back(it, &it->buffer, &it->buffer_bytes);
             return status;
         }
-        hand_out_places(it);
+        hand_out(it, 0, it->n_arena, it->buffer);
+        hand_out(it, it->n_arena, it->n_slots, it->output_buffer);
     }
     it->running = true;
     return ARENAUT_OK;
@@ -98,7 +106,7 @@ static void learn(arenaut_iteration *it, uint32_t slot, size_t bytes) {
 
 arenaut_status arenaut_iteration_learn(arenaut_iteration *it, uint32_t value, size_t bytes,
                                        arenaut_fault *fault) {
-    uint32_t slot;
+    uint32_t slot = 0;
     size_t rounded;
     const arenaut_status status = arn_find_slot(it, value, &slot, fault);
     if (status != ARENAUT_OK) return status;
@@ -117,7 +125,7 @@ static arenaut_status find_during_run(const arenaut_iteration *it, uint32_t valu
 
 arenaut_status arenaut_iteration_resize(arenaut_iteration *it, uint32_t value, size_t bytes,
                                         void **data, arenaut_fault *fault) {
-    uint32_t slot;
+    uint32_t slot = 0;
     const arenaut_status status = find_during_run(it, value, &slot, fault);
     if (status != ARENAUT_OK) return status;
     arenaut_storage *storage = it->current[value];
@@ -133,17 +141,18 @@ arenaut_status arenaut_iteration_resize(arenaut_iteration *it, uint32_t value, s
 
 arenaut_status arenaut_iteration_swap(arenaut_iteration *it, uint32_t value,
                                       arenaut_storage *storage, arenaut_fault *fault) {
-    uint32_t slot;
+    uint32_t slot = 0;
     const arenaut_status status = find_during_run(it, value, &slot, fault);
     if (status != ARENAUT_OK) return status;
     if (!storage) return arn_fault(fault, ARENAUT_FAULT_ARGUMENT, value, 0, 0);
     it->current[value] = storage;
+    it->swapped = true;
     return ARENAUT_OK;
 }
 
 arenaut_status arenaut_iteration_take(arenaut_iteration *it, uint32_t value, arenaut_storage *out,
                                       arenaut_fault *fault) {
-    uint32_t slot;
+    uint32_t slot = 0;
     const arenaut_status status = find_during_run(it, value, &slot, fault);
     if (status != ARENAUT_OK) return status;
     arenaut_storage *storage = it->current[value];
@@ -157,9 +166,22 @@ arenaut_status arenaut_iteration_take(arenaut_iteration *it, uint32_t value, are
 
 /* After a run. */
 
+/* Whether slots [from, to) are as they were handed out: the usual case. */
+static bool are_untouched(const arenaut_iteration *it, uint32_t from, uint32_t to,
+                          const char *buffer) {
+    const arenaut_storage *block = it->storages.block;
+    const size_t *planned = it->planned, *offset = it->offset;
+    for (uint32_t s = from; s < to; s++) {
+        const void *data = planned[s] ? buffer + offset[s] : NULL;
+        if (block[s].data != data || block[s].bytes != planned[s] || block[s].source) return false;
+    }
+    return true;
+}
+
 /* What lies in a planned buffer must be where the plan put it, and no larger. */
-static arenaut_status check_storages(const arenaut_iteration *it, arenaut_fault *fault) {
-    for (uint32_t s = 0; s < it->n_slots; s++) {
+static arenaut_status check_storages(const arenaut_iteration *it, uint32_t from,
+                                     arenaut_fault *fault) {
+    for (uint32_t s = from; s < it->n_slots; s++) {
         const arenaut_storage *storage = &it->storages.block[s];
         if (storage->source || !storage->data) continue;
         if (storage->data != arn_slot_address(it, s))
@@ -173,6 +195,8 @@ static arenaut_status check_storages(const arenaut_iteration *it, arenaut_fault 
 
 /* The model may have given a value another storage, or several the same one. */
 static void put_storages_back(arenaut_iteration *it) {
+    if (!it->swapped) return;
+    it->swapped = false;
     for (uint32_t v = 0; v < it->n_values; v++) {
         if (it->slot[v] == ARENAUT_NO_VALUE) continue;
         arenaut_storage *const own = &it->storages.block[it->slot[v]], *used = it->current[v];
@@ -184,8 +208,8 @@ static void put_storages_back(arenaut_iteration *it) {
 }
 
 /* Learns what each storage came to, and empties all but the planned outputs. */
-static void empty_storages(arenaut_iteration *it) {
-    for (uint32_t s = 0; s < it->n_slots; s++) {
+static void empty_storages(arenaut_iteration *it, uint32_t from, uint32_t to) {
+    for (uint32_t s = from; s < to; s++) {
         arenaut_storage *storage = &it->storages.block[s];
         learn(it, s, storage->bytes);
         if (storage->data && !storage->source && arn_slot_is_output(it, s))
@@ -193,6 +217,13 @@ static void empty_storages(arenaut_iteration *it) {
         else
             release_storage(storage);
     }
+}
+
+/* The same for slots of the arena that are untouched and no outputs: nothing to learn. */
+static void clear_storages(arenaut_iteration *it) {
+    arenaut_storage *block = it->storages.block;
+    const uint32_t n = it->n_arena;
+    for (uint32_t s = 0; s < n; s++) block[s] = (arenaut_storage){NULL, 0, NULL};
 }
 
 static void call(void (*hook)(void *, uint32_t), void *context, uint32_t value) {
@@ -217,13 +248,19 @@ static void give_up_unmanaged(arenaut_iteration *it) {
 
 arenaut_status arenaut_iteration_deallocate(arenaut_iteration *it, arenaut_fault *fault) {
     if (!it->running) return arn_fault(fault, ARENAUT_FAULT_NOT_RUNNING, 0, 0, 0);
+    const bool arena_untouched = are_untouched(it, 0, it->n_arena, it->buffer);
     if (ARENAUT_CHECKED) {
-        const arenaut_status status = check_storages(it, fault);
+        const uint32_t from = arena_untouched ? it->n_arena : 0;
+        const arenaut_status status = check_storages(it, from, fault);
         if (status != ARENAUT_OK) return status;
     }
-    give_up_unmanaged(it);
+    if (it->has_unmanaged) give_up_unmanaged(it);
     put_storages_back(it);
-    empty_storages(it);
+    if (arena_untouched && !it->options.outputs_in_arena)
+        clear_storages(it);
+    else
+        empty_storages(it, 0, it->n_arena);
+    empty_storages(it, it->n_arena, it->n_slots);
     if (it->plan_number == 0) it->due = true; /* even if all there was had no bytes */
     it->running = false;
     drop_buffers(it, !(it->held && it->options.outputs_in_arena), !it->held);

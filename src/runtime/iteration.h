@@ -44,6 +44,8 @@ struct arenaut_iteration {
     size_t arena_bytes, output_bytes;         /* as planned */
     uint32_t plan_number, reused;
     bool running, held, due;
+    bool swapped;       /* a value uses a storage that is not its slot's */
+    bool has_unmanaged; /* a value is to be given up through the hooks */
 };
 
 /* Whether this slot is a managed output, wherever it lies. */

@@ -198,8 +198,11 @@ arenaut_status arenaut_iteration_init(void *memory, size_t bytes,
     if (it->options.align == 0) it->options.align = 64;
     carving c = {memory, sizeof *it, config->n_values, true};
     carve_columns(it, &c);
-    for (uint32_t v = 0; v < it->n_values; v++)
+    for (uint32_t v = 0; v < it->n_values; v++) {
         it->value[v] = under_options(&config->value[v], &it->options);
+        const uint8_t kind = it->value[v].kind;
+        it->has_unmanaged |= kind == ARENAUT_VALUE_UNMANAGED || kind == ARENAUT_VALUE_BORROWED;
+    }
     set_up_slots(it);
     *out = it;
     return ARENAUT_OK;
