@@ -5,6 +5,7 @@
 
 #include "describe.h"
 #include "progress.h"
+#include "proof.h"
 #include "table.h"
 #include "verb.h"
 
@@ -18,6 +19,8 @@ typedef struct bench {
     text_table table;
     arenaut_text *json;
     size_t rows;
+    bound_proof proof; /* of the bound of the row at work */
+    bool proven;       /* it is about this file: rows with the same bound share it */
 } bench;
 
 /* "a,b" of --planner; without it, the whole table. */
@@ -58,6 +61,8 @@ static void put_json_row(bench *b, const tool_job *job, const char *planner, con
                     ",\"stopped_by\":\"%s\",\"effort\":%" PRIu64 ",\"seconds\":%.6f",
                     arenaut_quality_name(plan->quality), plan->total, plan->total_bound,
                     arenaut_stop_name(plan->stopped_by), plan->effort, job->result.seconds);
+        text_put(b->json, ",\"proof\":");
+        put_json_proof(&b->proof, b->json);
     }
     text_put(b->json, "}");
 }
@@ -69,6 +74,7 @@ static void put_table_row(bench *b, const tool_job *job, const char *planner, co
     table_cell(t, planner);
     if (refusal || plan->quality == ARENAUT_INFEASIBLE) {
         for (int i = 0; i < 4; i++) table_cell(t, "-");
+        table_cell(t, refusal ? "-" : b->proof.text);
         table_cell(t, refusal ? refusal : "there is no plan");
         return;
     }
@@ -76,6 +82,7 @@ static void put_table_row(bench *b, const tool_job *job, const char *planner, co
     table_cell(t, tenths_percent(plan->total - plan->total_bound, plan->total_bound).text);
     table_cell(t, with_commas(plan->effort).text);
     table_cellf(t, "%.3f ms", job->result.seconds * 1000);
+    table_cell(t, b->proof.text);
     const bool final = plan->stopped_by == ARENAUT_STOP_PROOF; /* a heuristic is through */
     table_cell(t, plan->quality == ARENAUT_OPTIMAL ? "minimal"
                   : final                          ? ""
@@ -89,6 +96,16 @@ static void put_result(bench *b, const tool_job *job, const char *planner, const
         put_table_row(b, job, planner, refusal);
 }
 
+/* Every row says why no plan is below its bound. Most rows of a file have the same. */
+static exit_code prove_row(bench *b, const tool_job *job) {
+    const uint64_t bound =
+        job->plan->quality == ARENAUT_INFEASIBLE ? ARENAUT_UNPLACED : job->plan->total_bound;
+    if (b->proven && b->proof.bound == bound) return EXIT_FINE;
+    const exit_code code = prove_bound(job, &b->proof);
+    b->proven = code == EXIT_FINE;
+    return code;
+}
+
 /* A planner that cannot express the problem is a row, not an error. */
 static exit_code bench_planner(bench *b, tool_job *job, const char *planner) {
     tool_options one = *b->options;
@@ -98,8 +115,9 @@ static exit_code bench_planner(bench *b, tool_job *job, const char *planner) {
     job->options = &one;
     exit_code code = job_plan_with(job, &refusal);
     job->options = before;
-    if (refusal || job->plan) put_result(b, job, planner, refusal);
     if (code == EXIT_NEGATIVE || refusal) code = EXIT_FINE;
+    if (code == EXIT_FINE && job->plan) code = prove_row(b, job);
+    if (refusal || (job->plan && code == EXIT_FINE)) put_result(b, job, planner, refusal);
     arenaut_plan_free(job->plan);
     job->plan = NULL;
     job->result.plan = NULL;
@@ -111,6 +129,7 @@ static exit_code bench_file(bench *b, const char *path) {
     tool_job job;
     tool_options quiet = *b->options;
     quiet.planner = NULL;
+    b->proven = false;
     exit_code code = job_read(&job, path, &quiet);
     if (code == EXIT_FINE) code = job_prepare(&job);
     for (size_t i = 0; i < b->n_planners && code == EXIT_FINE; i++) {
@@ -121,13 +140,14 @@ static exit_code bench_file(bench *b, const char *path) {
 }
 
 static exit_code run(const tool_options *options, arenaut_text *out) {
-    static const char *const heading[] = {"file", "planner", "arena", "gap", "effort", "time", ""};
+    static const char *const heading[] = {"file", "planner", "arena", "gap",
+                                          "effort", "time", "proof", ""};
     const text_style style = style_for(options->color);
     bench b = {.options = options, .json = out};
     exit_code code = choose_planners(&b);
     if (code != EXIT_FINE) return code;
     const bool json = options->json || options->jsonl;
-    table_begin(&b.table, "llrrrrl");
+    table_begin(&b.table, "llrrrrll");
     for (size_t i = 0; i < sizeof heading / sizeof *heading; i++) table_cell(&b.table, heading[i]);
     if (json) text_put(out, "{\"schema\":\"arenaut.bench/1\",\"runs\":[");
     for (size_t i = 0; i < options->files.n && !interrupted(); i++) {
@@ -150,7 +170,8 @@ const tool_verb verb_bench = {
     .examples =
         "arenaut bench *.tflite\n"
         "arenaut bench problem.csv --planner auto,best-fit --json",
-    .notes = "Without --planner every planner of the table runs. The time is the planner's alone.",
+    .notes = "Without --planner every planner of the table runs. The time is the planner's alone.\n"
+             "The proof says why no plan is below the bound: the checker has followed it.",
     .groups = GROUP_COMMON | GROUP_JSON | GROUP_INPUT | GROUP_MODEL | GROUP_SEARCH,
     .min_files = 1,
     .max_files = SIZE_MAX,

@@ -1,0 +1,103 @@
+#include "proof.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "tool.h"
+
+/* The problem as it was planned: --capacity is the first pool's. `pools` has room for all. */
+static arenaut_problem as_planned(const tool_job *job, arenaut_pool *pools) {
+    arenaut_problem view = *job->problem;
+    for (uint32_t k = 0; k < view.n_pools; k++) pools[k] = view.pool[k];
+    view.pool = pools;
+    if (job->options->capacity < pools[0].capacity && job->options->capacity != NOT_GIVEN) {
+        pools[0].capacity = job->options->capacity;
+    }
+    return view;
+}
+
+/* What the proof rests on. */
+static const char *kind_of(const arenaut_certificate *c) {
+    if (c->n_lines == 0) return "nothing";
+    if (c->n_branches > 0) return "search";
+    if (c->n_lines > 1) return "cases";
+    return c->line[0].rule == ARENAUT_PROOF_LOAD   ? "load"
+           : c->line[0].rule == ARENAUT_PROOF_EDGE ? "edge"
+                                                   : "buffer";
+}
+
+static void describe(const arenaut_certificate *c, bound_proof *proof) {
+    char *text = proof->text;
+    const size_t room = sizeof proof->text;
+    if (c->n_lines == 0) {
+        snprintf(text, room, "needs none");
+    } else if (c->n_branches > 0) {
+        snprintf(text, room, "search, %s branches", with_commas(c->n_branches).text);
+    } else if (c->n_lines > 1) {
+        snprintf(text, room, "cases, %s lines", with_commas(c->n_lines).text);
+    } else if (c->line[0].rule == ARENAUT_PROOF_LOAD) {
+        snprintf(text, room, "load at step %" PRId64, (int64_t)c->line[0].value);
+    } else if (c->line[0].rule == ARENAUT_PROOF_EDGE) {
+        snprintf(text, room, "conflict %" PRIu32, c->line[0].item);
+    } else {
+        snprintf(text, room, "one buffer");
+    }
+}
+
+static exit_code check_proof(const tool_job *job, const arenaut_problem *problem,
+                             const arenaut_certificate *certificate, bound_proof *proof) {
+    arenaut_finding finding;
+    arenaut_error err = {0};
+    const arenaut_status st =
+        arenaut_check_certificate(problem, certificate, NULL, &finding, &err);
+    if (st == ARENAUT_TOO_LARGE) {
+        snprintf(proof->text, sizeof proof->text, "too large to check");
+        return EXIT_FINE;
+    }
+    if (st == ARENAUT_REJECTED) {
+        return complain(EXIT_BUG, job->input.path,
+                        "the proof of the bound did not pass the checker (a bug in arenaut: please "
+                        "report it): %s",
+                        finding.msg);
+    }
+    if (st != ARENAUT_OK) return complain_error(job->input.path, &err);
+    proof->kind = kind_of(certificate);
+    proof->lines = certificate->n_lines;
+    proof->branches = certificate->n_branches;
+    describe(certificate, proof);
+    return EXIT_FINE;
+}
+
+exit_code prove_bound(const tool_job *job, bound_proof *proof) {
+    arenaut_pool pools[ARENAUT_MAX_POOLS];
+    const arenaut_problem problem = as_planned(job, pools);
+    const uint64_t effort = job->options->effort == NOT_GIVEN ? 0 : job->options->effort;
+    const arenaut_plan *plan = job->plan;
+    arenaut_certificate *certificate = NULL;
+    arenaut_error err = {0};
+    *proof = (bound_proof){.bound = plan->quality == ARENAUT_INFEASIBLE ? ARENAUT_UNPLACED
+                                                                        : plan->total_bound};
+    const arenaut_status st = arenaut_certify(&problem, plan, effort, NULL, &certificate, &err);
+    if (st == ARENAUT_STOPPED || st == ARENAUT_REFUSED) {
+        snprintf(proof->text, sizeof proof->text, "%s",
+                 st == ARENAUT_STOPPED ? "not found again" : "too large to find again");
+        return EXIT_FINE;
+    }
+    if (st != ARENAUT_OK) return complain_error(job->input.path, &err);
+    const exit_code code = check_proof(job, &problem, certificate, proof);
+    arenaut_certificate_free(certificate);
+    return code;
+}
+
+void put_json_proof(const bound_proof *proof, arenaut_text *out) {
+    if (!proof->kind) {
+        text_put(out, "{\"checked\":false,\"why\":");
+        text_put_json(out, proof->text);
+        text_put(out, "}");
+        return;
+    }
+    text_printf(out,
+                "{\"kind\":\"%s\",\"lines\":%" PRIu32 ",\"branches\":%" PRIu32
+                ",\"checked\":true}",
+                proof->kind, proof->lines, proof->branches);
+}
