@@ -15,65 +15,68 @@ enum { LARGEST, SMALLEST, ENDS };
 typedef struct pass {
     arn_shapes shapes;
     arn_region region;
-    int64_t *min, *max;          /* per symbol, as it is bound */
+    int64_t *value;               /* per expression, at the end at work; ARN_ANY: unknown */
     const arn_shape *found[ENDS]; /* per tensor; NULL: nothing varies */
 } pass;
 
-/* ---- values of symbols ---- */
+/* ---- values of expressions ---- */
 
-static bool is_range(const pass *p, uint32_t symbol) {
-    return p->min[symbol] < p->max[symbol] && p->max[symbol] != ARENAUT_UNBOUNDED;
+static bool is_range(const arenaut_symbol *symbol) {
+    return symbol->min < symbol->max && symbol->max != ARENAUT_UNBOUNDED;
 }
 
-static arenaut_status bind_symbols(pass *p, int end) {
-    arenaut_program *program = p->shapes.program;
-    arenaut_status st = ARENAUT_OK;
-    for (uint32_t i = 0; i < program->n_symbols && st == ARENAUT_OK; i++) {
-        if (!is_range(p, i)) continue;
-        const int64_t value = end == LARGEST ? p->max[i] : p->min[i];
-        st = arenaut_program_bind(program, program->symbols[i].name, value, value, p->shapes.err);
+static int64_t value_of_symbol(const arenaut_symbol *symbol, int end) {
+    if (symbol->max == ARENAUT_UNBOUNDED) return ARN_ANY;
+    return end == LARGEST ? symbol->max : symbol->min;
+}
+
+/* Towards minus infinity. */
+static int64_t floor_divided(int64_t a, int64_t b) {
+    return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
+
+static int64_t combined(arenaut_expr_kind kind, int64_t a, int64_t b) {
+    if (a == ARN_ANY || b == ARN_ANY) return ARN_ANY;
+    const bool divides = kind == ARENAUT_EXPR_FLOOR_DIV || kind == ARENAUT_EXPR_CEIL_DIV ||
+                         kind == ARENAUT_EXPR_MOD;
+    if (divides && b == 0) return ARN_ANY;
+    switch (kind) {
+        case ARENAUT_EXPR_ADD: return arn_plus(a, b);
+        case ARENAUT_EXPR_SUB: return arn_plus(a, -b);
+        case ARENAUT_EXPR_MUL: return arn_times(a, b);
+        case ARENAUT_EXPR_FLOOR_DIV: return floor_divided(a, b);
+        case ARENAUT_EXPR_CEIL_DIV: return -floor_divided(-a, b);
+        case ARENAUT_EXPR_MOD: return a - floor_divided(a, b) * b;
+        case ARENAUT_EXPR_MIN: return a < b ? a : b;
+        case ARENAUT_EXPR_MAX: return a > b ? a : b;
+        default: return ARN_ANY;
     }
-    return st;
 }
 
-static arenaut_status restore_symbols(pass *p) {
-    arenaut_program *program = p->shapes.program;
-    arenaut_status st = ARENAUT_OK;
-    for (uint32_t i = 0; i < program->n_symbols && st == ARENAUT_OK; i++) {
-        if (!is_range(p, i)) continue;
-        st = arenaut_program_bind(program, program->symbols[i].name, p->min[i], p->max[i],
-                                  p->shapes.err);
-    }
-    return st;
-}
-
-static bool note_symbols(pass *p, bool *vary) {
+/* Parts come before what they are parts of. */
+static void evaluate(pass *p, int end) {
     const arenaut_program *program = p->shapes.program;
-    p->min = arn_region_allocate(&p->region, program->n_symbols, sizeof *p->min);
-    p->max = arn_region_allocate(&p->region, program->n_symbols, sizeof *p->max);
-    if (!p->min || !p->max) return false;
-    for (uint32_t i = 0; i < program->n_symbols; i++) {
-        p->min[i] = program->symbols[i].min;
-        p->max[i] = program->symbols[i].max;
-        *vary = *vary || is_range(p, i);
+    for (uint32_t i = 0; i < program->n_exprs; i++) {
+        const arenaut_expr *e = &program->exprs[i];
+        p->value[i] = e->kind == ARENAUT_EXPR_VALUE    ? e->value
+                      : e->kind == ARENAUT_EXPR_SYMBOL
+                          ? value_of_symbol(&program->symbols[e->a], end)
+                          : combined(e->kind, p->value[e->a], p->value[e->b]);
     }
-    return true;
 }
 
 /* ---- before and after ---- */
 
-/* A stated size: a number, or an expression that has one value now. */
-static int64_t stated_dim(const arenaut_program *program, const arenaut_tensor *tensor,
-                          uint32_t axis) {
-    int64_t min, max;
+/* A stated size: a number, or what an expression comes to. */
+static int64_t stated_dim(const pass *p, const arenaut_tensor *tensor, uint32_t axis) {
     const uint32_t expr = tensor->dim_exprs ? tensor->dim_exprs[axis] : ARENAUT_NONE;
-    if (expr == ARENAUT_NONE) return tensor->dims[axis] >= 0 ? tensor->dims[axis] : ARN_ANY;
-    if (arenaut_expr_range(program, expr, &min, &max, NULL) != ARENAUT_OK) return ARN_ANY;
-    return min == max && min >= 0 ? min : ARN_ANY;
+    const int64_t size = expr == ARENAUT_NONE ? tensor->dims[axis] : p->value[expr];
+    return size >= 0 ? size : ARN_ANY;
 }
 
 /* What the file says. ARN_ANY is no value that a shape could have. */
-static bool take_stated(arn_shapes *s, uint32_t t) {
+static bool take_stated(pass *p, uint32_t t) {
+    arn_shapes *s = &p->shapes;
     const arenaut_tensor *tensor = &s->program->tensors[t];
     arn_shape *shape = &s->stated[t];
     *shape = (arn_shape){.dtype = tensor->dtype};
@@ -87,7 +90,7 @@ static bool take_stated(arn_shapes *s, uint32_t t) {
                         : NULL;
     if (!shape->dims || (tensor->values && !shape->values)) return false;
     for (uint32_t i = 0; i < tensor->rank; i++) {
-        shape->dims[i] = stated_dim(s->program, tensor, i);
+        shape->dims[i] = stated_dim(p, tensor, i);
     }
     shape->n_values = tensor->n_values;
     for (uint32_t i = 0; tensor->values && i < tensor->n_values; i++) {
@@ -159,13 +162,12 @@ static arenaut_status infer(pass *p, int end) {
     arn_shapes *s = &p->shapes;
     const arenaut_program *program = s->program;
     const uint32_t n = program->n_tensors;
-    arenaut_status st = bind_symbols(p, end);
-    if (st != ARENAUT_OK) return st;
+    evaluate(p, end);
     s->of = arn_region_allocate(&p->region, n, sizeof *s->of);
     s->stated = arn_region_allocate(&p->region, n, sizeof *s->stated);
     if (!s->of || !s->stated) return arn_no_memory(s->err);
     for (uint32_t t = 0; t < n; t++) {
-        if (!take_stated(s, t)) return arn_no_memory(s->err);
+        if (!take_stated(p, t)) return arn_no_memory(s->err);
         s->of[t] = s->stated[t];
     }
     s->work = 1000 + 50 * (uint64_t)program->n_ops;
@@ -181,12 +183,14 @@ static arenaut_status shapes_run(arenaut_program *program, const arenaut_pass_op
     (void)options;
     pass p = {.shapes = {.program = program, .err = err}};
     bool vary = false;
+    for (uint32_t i = 0; i < program->n_symbols; i++) {
+        vary = vary || is_range(&program->symbols[i]);
+    }
     arn_region_init(&p.region, arn_program_allocator(program));
     p.shapes.region = &p.region;
-    arenaut_status st = note_symbols(&p, &vary) ? ARENAUT_OK : arn_no_memory(err);
-    if (st == ARENAUT_OK) st = infer(&p, LARGEST);
+    p.value = arn_region_allocate(&p.region, program->n_exprs, sizeof *p.value);
+    arenaut_status st = p.value ? infer(&p, LARGEST) : arn_no_memory(err);
     if (st == ARENAUT_OK && vary) st = infer(&p, SMALLEST);
-    if (st == ARENAUT_OK && vary) st = restore_symbols(&p);
     for (uint32_t t = 0; t < program->n_tensors && st == ARENAUT_OK; t++) st = store(&p, t);
     arn_region_free(&p.region);
     return st;
