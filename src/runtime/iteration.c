@@ -173,7 +173,7 @@ static bool are_untouched(const arenaut_iteration *it, uint32_t from, uint32_t t
     const size_t *planned = it->planned, *offset = it->offset;
     for (uint32_t s = from; s < to; s++) {
         const void *data = planned[s] ? buffer + offset[s] : NULL;
-        if (block[s].data != data || block[s].bytes != planned[s] || block[s].source) return false;
+        if (block[s].data != data || block[s].bytes != planned[s]) return false;
     }
     return true;
 }

@@ -13,7 +13,7 @@ cmake --install "$work/build" --prefix "$work/prefix" >>"$work/log" 2>&1
 cmake -S "$source/tests/consumer" -B "$work/by-cmake" \
     -DCMAKE_PREFIX_PATH="$work/prefix" >>"$work/log" 2>&1
 cmake --build "$work/by-cmake" >>"$work/log" 2>&1
-for kind in arenaut static shared; do "$work/by-cmake/consumer_$kind"; done
+for kind in arenaut static shared runtime; do "$work/by-cmake/consumer_$kind"; done
 
 export PKG_CONFIG_PATH="$work/prefix/lib/pkgconfig"
 # shellcheck disable=SC2046 # flags are words

@@ -1,0 +1,74 @@
+"""The exported header as a static program: on the host, in C and in C++."""
+
+import re
+import subprocess
+
+import pytest
+
+from conftest import DATA, ROOT
+
+# Puts the program on memory, and prints where each of its tensors lies.
+MAIN = """
+#include <stdio.h>
+#include <arenaut/runtime_program.h>
+#include "model.h"
+#ifdef __cplusplus
+#define _Alignas alignas
+#endif
+_Alignas(NAME_ARENA_ALIGN) static unsigned char arena[NAME_ARENA_BYTES];
+int main(void) {
+    const arenaut_span pool[] = {{arena, sizeof arena}}, less[] = {{arena, sizeof arena - 1}};
+    const arenaut_memory_manager memory = arenaut_memory_on_host(pool, 1);
+    const arenaut_memory_manager small = arenaut_memory_on_host(less, 1);
+    arenaut_instance model;
+    arenaut_fault fault;
+    arenaut_span span;
+    char text[160];
+    if (arenaut_instance_init(&model, &name_program, NAME_FINGERPRINT, &small, &fault))
+        puts(arenaut_fault_text(&fault, text, sizeof text));
+    if (arenaut_instance_init(&model, &name_program, NAME_FINGERPRINT ^ 1, &memory, &fault))
+        puts(arenaut_fault_text(&fault, text, sizeof text));
+    if (arenaut_instance_init(&model, &name_program, NAME_FINGERPRINT, &memory, &fault)) return 1;
+    for (uint32_t m = 0; m < name_program.n_methods; m++) {
+        if (arenaut_instance_begin(&model, m, &fault)) return 1;
+        for (uint32_t k = 0; k < name_program.method[m].n_inputs; k++) {
+            if (arenaut_instance_input(&model, k, &span, &fault)) continue;
+            printf("%s input %u: %u\\n", name_program.method[m].name, (unsigned)k,
+                   (unsigned)((unsigned char *)span.data - arena));
+        }
+        for (uint32_t k = 0; k < name_program.method[m].n_outputs; k++) {
+            if (arenaut_instance_output(&model, k, &span, &fault)) continue;
+            printf("%s output %u: %u\\n", name_program.method[m].name, (unsigned)k,
+                   (unsigned)((unsigned char *)span.data - arena));
+        }
+        if (arenaut_instance_end(&model, &fault)) return 1;
+    }
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("model", ["mobilenet_v1_025_96_int8", "if_while_float"])
+@pytest.mark.parametrize("compiler", ["cc -std=c11 -x c", "c++ -std=c++17 -x c++"])
+def test_an_exported_header_is_a_static_program(arenaut, tmp_path, model, compiler):
+    arenaut("export", DATA / f"{model}.tflite", "--as", "header", "-o", tmp_path / "model.h")
+    header = (tmp_path / "model.h").read_text()
+    (tmp_path / "main.c").write_text(MAIN.replace("NAME", model.upper()).replace("name_", model + "_"))
+    objects = []
+    for name in ("static_program", "memory_manager", "fault", "fault_text"):
+        objects.append(tmp_path / f"{name}.o")
+        subprocess.run(["cc", "-std=c11", f"-I{ROOT}/include", f"-I{ROOT}/src", "-c",
+                        ROOT / "src" / "runtime" / f"{name}.c", "-o", objects[-1]], check=True)
+    subprocess.run([*compiler.split(), "-Wall", "-Wextra", "-Werror", f"-I{ROOT}/include",
+                    tmp_path / "main.c", "-x", "none", *objects, "-o", tmp_path / "main"],
+                   check=True)
+    lines = subprocess.run([tmp_path / "main"], capture_output=True, text=True,
+                           check=True).stdout.splitlines()
+    size = re.search(r"_ARENA_BYTES (\d+)u", header).group(1)
+    assert lines[0] == (f"pool 0: {int(size) - 1} bytes are given, the plan needs {size}")
+    assert lines[1] == "the plan is for another program: fingerprints differ"
+    # What the runtime says is what the macros say, which other tests hold against the plan.
+    stated = re.findall(r"_(INPUT|OUTPUT)_(\d+)_OFFSET (\d+)u", header)
+    found = [re.search(r"(input|output) (\d+): (\d+)", line).groups() for line in lines[2:]]
+    assert [(kind.upper(), k, offset) for kind, k, offset in found] == stated
+    assert len(found) >= 2
