@@ -84,7 +84,7 @@ static const flag_row flags[] = {
     {"dim", 0, FLAG_LIST, GROUP_MODEL, FIELD(dim), "NAME=N", NULL,
      "for symbolic dimensions; no format of this build has any"},
     {"share", 0, FLAG_TEXT, GROUP_MODEL, FIELD(share), "NAMES|auto", NULL,
-     "buffers common to several files; not in this build"},
+     "buffers common to several files, which plan makes one layout for"},
     {"passes", 0, FLAG_TEXT, GROUP_MODEL, FIELD(passes), "a,b,-c", NULL,
      "add passes, leave out others ('arenaut passes')"},
     {"dump-after", 0, FLAG_TEXT, GROUP_MODEL, FIELD(dump_after), "PASS", NULL,

@@ -12,6 +12,7 @@
 #include "memories.h"
 #include "progress.h"
 #include "sha256.h"
+#include "together.h"
 
 /* "there is no KIND 'x': did you mean 'y'? ('arenaut KINDs' lists them)" */
 static exit_code unknown_name(const char *kind, const char *name, const char *const *names,
@@ -59,6 +60,11 @@ static void pass_on_note(void *context, const char *text) {
 /* Reads job->input once more or for the first time. */
 exit_code read_document(tool_job *job, arenaut_document *document) {
     arenaut_error err = {0};
+    if (job->together) {
+        const exit_code code = read_together(job->options, document);
+        return code == EXIT_FINE ? bind_dims(job->input.path, job->options, document->program)
+                                 : code;
+    }
     arenaut_read_options options = {.note = document == &job->document ? pass_on_note : NULL,
                                     .note_context = job};
     const arenaut_format *format = NULL;
@@ -88,11 +94,12 @@ static exit_code read_input(tool_job *job) {
     const tool_options *options = job->options;
     const exit_code code = read_document(job, &job->document);
     if (code != EXIT_FINE) return code;
-    if (options->hash) sha256_hex(job->input.data, job->input.size, job->sha256);
+    const bool hash = options->hash && !job->together; /* it is of one file's bytes */
+    if (hash) sha256_hex(job->input.data, job->input.size, job->sha256);
     job->result = (arenaut_result){
         .path = job->input.path,
         .format = job->document.format->name,
-        .sha256 = options->hash ? job->sha256 : NULL,
+        .sha256 = hash ? job->sha256 : NULL,
         .file = job->input.data,
         .file_size = job->input.size,
         .program = job->document.program,
@@ -111,9 +118,8 @@ static exit_code refuse_unavailable(const char *path, const tool_options *o) {
     if (is_on(o->reorder)) {
         return complain(EXIT_USAGE, path, "--reorder on: this build keeps the order of ops");
     }
-    if (o->share) {
-        return complain(EXIT_USAGE, path, "--share %s: no buffers of these files can be shared",
-                        o->share);
+    if (o->share && !wants_together(o)) {
+        return complain(EXIT_USAGE, path, "--share %s: sharing needs several files", o->share);
     }
     if (o->pools_file) {
         return complain(EXIT_USAGE, path, "--pools %s: this build takes pools from --pool only",
@@ -338,6 +344,15 @@ exit_code job_read(tool_job *job, const char *path, const tool_options *options)
     return code == EXIT_FINE ? read_input(job) : code;
 }
 
+exit_code job_read_together(tool_job *job, const tool_options *options) {
+    *job = (tool_job){.options = options, .borrowed = true};
+    const exit_code code = check_search_options(options);
+    if (code != EXIT_FINE) return code;
+    job->together = together_label(options);
+    job->input.path = job->together;
+    return read_input(job);
+}
+
 exit_code job_prepare(tool_job *job) {
     exit_code code = refuse_unavailable(job->input.path, job->options);
     if (code != EXIT_FINE) return code;
@@ -541,4 +556,5 @@ void job_close(tool_job *job) {
     op_rules_free(&job->rules);
     arenaut_document_free(&job->document);
     if (!job->borrowed) input_close(&job->input);
+    free(job->together);
 }

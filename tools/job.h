@@ -34,6 +34,7 @@ typedef struct tool_job {
     const tool_options *options;
     input_file input;
     bool borrowed; /* another job closes the input */
+    char *together; /* the input is all the files as one program: what they are called; or NULL */
     arenaut_document document;
     const arenaut_target *target; /* NULL for a bare problem */
     arenaut_scratch_sizes scratch;
@@ -62,6 +63,8 @@ exit_code job_make_plan(tool_job *job);
 exit_code job_plan_with(tool_job *job, const char **refusal);
 /* All of the above. */
 exit_code job_run(tool_job *job, const char *path, const tool_options *options);
+/* job_read for all the files as one program. */
+exit_code job_read_together(tool_job *job, const tool_options *options);
 /* The same on the bytes that another job has read, which stays open meanwhile. */
 exit_code job_run_again(tool_job *job, const tool_job *first, const tool_options *options);
 /* Reads these bytes as if they were the first job's file, and finds what they do today. They

@@ -11,6 +11,7 @@
 #include "output.h"
 #include "progress.h"
 #include "table.h"
+#include "together.h"
 #include "verb.h"
 
 /* One input, from the command line to what became of it. */
@@ -246,11 +247,10 @@ static exit_code report(const planning *p, const tool_options *options, arenaut_
     return options->quiet ? EXIT_FINE : put_summary(p, options, out);
 }
 
-/* Plans one file; *arena gets what its arena needs. */
-static exit_code plan_one(const char *path, const char *output, const tool_options *options,
+/* What has become of a plan: what it says, and what its arena needs. Closes the job. */
+static exit_code conclude(planning *planned, exit_code code, const tool_options *options,
                           uint64_t *arena, arenaut_text *out) {
-    planning p = {.output = output};
-    exit_code code = make_and_write(&p, path, options);
+    planning p = *planned;
     const bool answered = p.job.plan && (code == EXIT_FINE || code == EXIT_NEGATIVE);
     *arena = 0;
     if (answered && p.job.plan->quality == ARENAUT_INFEASIBLE) {
@@ -268,6 +268,14 @@ static exit_code plan_one(const char *path, const char *output, const tool_optio
     return code;
 }
 
+/* Plans one file; *arena gets what its arena needs. */
+static exit_code plan_one(const char *path, const char *output, const tool_options *options,
+                          uint64_t *arena, arenaut_text *out) {
+    planning p = {.output = output};
+    const exit_code code = make_and_write(&p, path, options);
+    return conclude(&p, code, options, arena, out);
+}
+
 /* OUT/NAME for one of several inputs. */
 static char *path_in_folder(const char *folder, const char *input) {
     const char *name = base_name(input);
@@ -277,8 +285,14 @@ static char *path_in_folder(const char *folder, const char *input) {
     return strcat(path, name);
 }
 
-static exit_code make_folder(const char *path, const text_list *files) {
+static exit_code open_folder(const char *path) {
     struct stat info;
+    if (mkdir(path, 0777) == 0) return EXIT_FINE;
+    if (errno == EEXIST && stat(path, &info) == 0 && S_ISDIR(info.st_mode)) return EXIT_FINE;
+    return complain(EXIT_IO, path, "must be a folder for several inputs: %s", strerror(errno));
+}
+
+static exit_code make_folder(const char *path, const text_list *files) {
     for (size_t i = 0; i < files->n; i++) {
         for (size_t k = 0; k < i; k++) {
             if (strcmp(base_name(files->items[i]), base_name(files->items[k])) != 0) continue;
@@ -288,9 +302,7 @@ static exit_code make_folder(const char *path, const text_list *files) {
                             files->items[k], files->items[i], path);
         }
     }
-    if (mkdir(path, 0777) == 0) return EXIT_FINE;
-    if (errno == EEXIST && stat(path, &info) == 0 && S_ISDIR(info.st_mode)) return EXIT_FINE;
-    return complain(EXIT_IO, path, "must be a folder for several inputs: %s", strerror(errno));
+    return open_folder(path);
 }
 
 /* Several files are one program whose methods never run at the same time and, with no
@@ -321,8 +333,40 @@ static exit_code plan_several(const tool_options *options, arenaut_text *out) {
     return graver(code, check_budget("together", options, largest));
 }
 
+/* The one layout, for programs and for compilers. */
+static exit_code write_together(planning *p) {
+    static const char *const names[] = {"layout.json", "layout.h"};
+    exit_code code = open_folder(p->output);
+    for (size_t i = 0; i < 2 && code == EXIT_FINE; i++) {
+        char *path = path_in_folder(p->output, names[i]);
+        output_kind kind;
+        code = kind_for_path(&p->job, path, &kind);
+        if (code == EXIT_FINE) code = output_check(path, p->job.options->force, false);
+        if (code == EXIT_FINE) {
+            code = write_output(&p->job, kind, NULL, path, p->job.options->force, &p->written);
+        }
+        free(path);
+    }
+    p->wrote = code == EXIT_FINE;
+    return code;
+}
+
+/* Several files that share buffers: one program, one layout. */
+static exit_code plan_together(const tool_options *options, arenaut_text *out) {
+    uint64_t arena;
+    planning p = {.output = options->output};
+    exit_code code = job_read_together(&p.job, options);
+    if (code == EXIT_FINE) code = job_prepare(&p.job);
+    if (code == EXIT_FINE) code = job_find_today(&p.job);
+    if (code == EXIT_FINE) code = job_make_plan(&p.job);
+    if (code == EXIT_FINE && p.output) code = write_together(&p);
+    code = conclude(&p, code, options, &arena, out);
+    return graver(code, check_budget("together", options, arena));
+}
+
 static exit_code run(const tool_options *options, arenaut_text *out) {
     uint64_t arena;
+    if (wants_together(options)) return plan_together(options, out);
     if (options->files.n > 1) return plan_several(options, out);
     const char *path = options->files.items[0];
     const exit_code code = plan_one(path, options->output, options, &arena, out);
@@ -337,10 +381,13 @@ const tool_verb verb_plan = {
     .examples =
         "arenaut plan model.tflite -o planned.tflite   # the same model, less memory\n"
         "arenaut plan model.tflite -o plan.json        # or .csv, .h\n"
+        "arenaut plan prefill.pt2 decode.pt2 --share auto -o layout\n"
         "arenaut plan problem.csv -o solved.csv",
     .notes =
         "A plan goes into a model only if it needs less than the runtime does today, or\n"
-        "repairs a plan that overlaps. With several files -o is a folder.",
+        "repairs a plan that overlaps. With several files -o is a folder. With --share\n"
+        "they are one program: what they share by name lies in a pool of its own, at one\n"
+        "offset for all; the folder gets layout.json and layout.h.",
     .groups = GROUP_COMMON | GROUP_OUTPUT | GROUP_JSON | GROUP_INPUT | GROUP_MODEL | GROUP_SEARCH |
               GROUP_BUDGET,
     .min_files = 1,

@@ -8,6 +8,7 @@
 #include <arenaut/error.h>
 #include <arenaut/format.h>
 #include <arenaut/liveness.h>
+#include <arenaut/merge.h>
 #include <arenaut/pass.h>
 #include <arenaut/plan.h>
 #include <arenaut/planner.h>

@@ -45,6 +45,7 @@ typedef struct arenaut_target {
                                 * its first call to its last; what is read but never written
                                 * is alive from before the first step */
     bool arena_per_method;     /* each method has an arena of its own, but for what they share */
+    bool share_apart;          /* what methods share by name lies in a pool of its own */
     bool keep_memories;        /* tensors stay in the arena of their method (given_pool) in which
                                 * the file places them */
     bool tokens;               /* memory comes in whole tokens (ARENAUT_PROBLEM_TOKENS) */

@@ -3,7 +3,7 @@
  * PyTorch itself gives every tensor memory of its own while it runs, so for a .pt2 file
  * "today" is what the one runtime does that plans such graphs ahead: ExecuTorch's default
  * planner after its pipeline, at its alignment. Unlike a .pte's, the layout is nobody's yet:
- * all methods share one arena, and what they share by name has one place in it. */
+ * all methods share one arena, and what they share by name has one place in a pool of its own. */
 #include <arenaut/target.h>
 
 extern const arenaut_target arn_target_torch;
@@ -15,5 +15,6 @@ const arenaut_target arn_target_torch = {
     .round_sizes = true,
     .state_in_arena = true,
     .skip_untouched = true,
+    .share_apart = true,
     .incumbent = "executorch-greedy",
 };

@@ -10,7 +10,7 @@
 /* What tells the pools apart that storages need. */
 typedef struct place {
     const arenaut_program *program;
-    bool per_method;
+    bool per_method, share_apart;
     uint32_t n_memories; /* arenas that a method states, at most; 0: they do not count */
     bool *shared;        /* per storage: it is of several methods */
     bool *joint;         /* per memory: some storage in it is */
@@ -30,12 +30,17 @@ static uint32_t method_of(const place *p, uint32_t storage) {
     return p->per_method && !shared ? p->program->tensors[storage].method : ARENAUT_NONE;
 }
 
-/* The order of pools, and which storages share one: device, memory, then method. */
+/* Whether it lies with what methods share by name. */
+static bool lies_apart(const place *p, uint32_t storage) {
+    return p->share_apart && p->shared[storage] && p->program->tensors[storage].qualified_name;
+}
+
+/* The order of pools, and which storages share one: device, memory, sharing, then method. */
 static int compare(const place *p, uint32_t a, uint32_t b) {
     const arenaut_device da = p->program->tensors[a].device, db = p->program->tensors[b].device;
-    const uint32_t key_a[] = {da.type, da.index, memory_of(p, a), method_of(p, a)};
-    const uint32_t key_b[] = {db.type, db.index, memory_of(p, b), method_of(p, b)};
-    for (int i = 0; i < 4; i++) {
+    const uint32_t key_a[] = {da.type, da.index, memory_of(p, a), lies_apart(p, a), method_of(p, a)};
+    const uint32_t key_b[] = {db.type, db.index, memory_of(p, b), lies_apart(p, b), method_of(p, b)};
+    for (int i = 0; i < 5; i++) {
         if (key_a[i] != key_b[i]) return key_a[i] < key_b[i] ? -1 : 1;
     }
     return 0;
@@ -78,6 +83,7 @@ static void name_pool(const place *p, uint32_t storage, char *name, size_t size)
         used += (size_t)snprintf(name + used, size - used, ".memory%" PRIu32,
                                  memory_of(p, storage) + 1);
     }
+    if (lies_apart(p, storage)) used += (size_t)snprintf(name + used, size - used, ".shared");
     if (p->program->n_methods > 1 && method_of(p, storage) != ARENAUT_NONE) {
         snprintf(name + used, size - used, ".method%" PRIu32, method_of(p, storage));
     }
@@ -93,7 +99,8 @@ static arenaut_status too_many(const arn_lower *lower, const char *name) {
 /* One unlimited pool for each place that a storage needs. */
 static arenaut_status own_pools(arn_lower *lower, arenaut_problem *problem) {
     const arenaut_program *p = lower->program;
-    place context = {.program = p, .per_method = lower->target->arena_per_method};
+    place context = {.program = p, .per_method = lower->target->arena_per_method,
+                     .share_apart = lower->target->share_apart};
     uint32_t *ids = arn_region_allocate(&lower->scratch, p->n_tensors, 2 * sizeof *ids);
     if (!ids || !find_shared(lower, &lower->scratch, &context)) return arn_no_memory(lower->err);
     uint32_t n = 0;

@@ -1,0 +1,36 @@
+/* Several programs as one: methods that never run at the same time, over tensors of which
+ * they share some by name. */
+#ifndef ARENAUT_MERGE_H
+#define ARENAUT_MERGE_H
+
+#include <arenaut/program.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct arenaut_merge_options {
+    /* Fully qualified names of what is shared; NULL: all that several programs have under the
+     * same name. Everything else is each program's own. */
+    const char *const *share;
+    size_t n_share;
+} arenaut_merge_options;
+
+/* Makes one program of `n` others, which stay as they are. `names[i]` is put in front of the
+ * methods of program i ("prefill/forward"), of what it does not share, and of symbols that
+ * several programs call alike. `options` may be NULL.
+ *
+ * What is shared must be of one size, type, device and, as far as that is known, first value
+ * everywhere: else BAD_INPUT, naming both. BAD_ARGUMENT for no programs, for names that are
+ * not all different, for a name to be shared that fewer than two programs have, and for
+ * programs of different dialects. O(size of the programs · log of their tensors). */
+arenaut_status arenaut_program_merge(const arenaut_program *const *programs,
+                                     const char *const *names, size_t n,
+                                     const arenaut_merge_options *options,
+                                     const arenaut_allocator *allocator, arenaut_program **out,
+                                     arenaut_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,340 @@
+/* Merging: tensors, symbols, expressions, methods and ops of each program behind those of the
+ * ones before, with what they name moved along. */
+#include <arenaut/merge.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <arenaut/expr.h>
+
+#include "core/fail.h"
+#include "core/memory.h"
+#include "core/sort.h"
+#include "ir/store.h"
+
+typedef struct merger {
+    const arenaut_program *const *programs;
+    const char *const *names;
+    size_t n;
+    const arenaut_merge_options *options;
+    arenaut_program *out;
+    arn_region scratch;
+    /* Of all the programs' tensors with a qualified name, in one list. */
+    uint32_t *tensor, *program, *order, n_named;
+    bool *shared; /* per entry of the list */
+    bool *used;   /* per name to be shared */
+    /* Of the program at work. */
+    uint32_t *symbol, *expr, *list;
+    uint32_t at; /* its number */
+    uint32_t first_tensor, first_method;
+    arenaut_error *err;
+} merger;
+
+/* ---- what is shared ---- */
+
+static const arenaut_tensor *named(const merger *m, uint32_t i) {
+    return &m->programs[m->program[i]]->tensors[m->tensor[i]];
+}
+
+static bool name_before(const void *context, uint32_t a, uint32_t b) {
+    return strcmp(named(context, a)->qualified_name, named(context, b)->qualified_name) < 0;
+}
+
+static bool list_named(merger *m) {
+    uint64_t most = 0;
+    for (size_t i = 0; i < m->n; i++) most += m->programs[i]->n_tensors;
+    m->tensor = arn_region_allocate(&m->scratch, most, sizeof *m->tensor);
+    m->program = arn_region_allocate(&m->scratch, most, sizeof *m->program);
+    m->shared = arn_region_allocate(&m->scratch, most, sizeof *m->shared);
+    m->order = arn_region_allocate(&m->scratch, most, 2 * sizeof *m->order);
+    m->used = arn_region_allocate(&m->scratch, m->options->n_share, sizeof *m->used);
+    if (!m->tensor || !m->program || !m->shared || !m->order || !m->used) return false;
+    for (size_t i = 0; i < m->options->n_share; i++) m->used[i] = false;
+    for (uint32_t i = 0; i < m->n; i++) {
+        for (uint32_t t = 0; t < m->programs[i]->n_tensors; t++) {
+            if (!m->programs[i]->tensors[t].qualified_name) continue;
+            m->tensor[m->n_named] = t;
+            m->program[m->n_named] = i;
+            m->shared[m->n_named] = false;
+            m->order[m->n_named] = m->n_named;
+            m->n_named++;
+        }
+    }
+    arn_sort_ids(m->order, m->n_named, name_before, m, m->order + m->n_named);
+    return true;
+}
+
+static bool is_wanted(const merger *m, const char *name) {
+    if (!m->options->share) return true;
+    for (size_t i = 0; i < m->options->n_share; i++) {
+        if (strcmp(m->options->share[i], name) != 0) continue;
+        m->used[i] = true;
+        return true;
+    }
+    return false;
+}
+
+static bool same_dims(const arenaut_tensor *a, const arenaut_tensor *b) {
+    if (a->rank != b->rank) return false;
+    for (uint32_t i = 0; i < a->rank; i++) {
+        if (a->dims[i] != b->dims[i]) return false;
+    }
+    return true;
+}
+
+static arenaut_status compare(const merger *m, uint32_t i, uint32_t k) {
+    const arenaut_tensor *a = named(m, i), *b = named(m, k);
+    const bool devices = a->device.type == b->device.type && a->device.index == b->device.index;
+    const bool values = !a->first_value || !b->first_value || a->first_value == b->first_value;
+    const char *differs = a->dtype != b->dtype                           ? "type"
+                          : a->bytes != b->bytes || !same_dims(a, b)     ? "size"
+                          : !devices                                     ? "device"
+                          : !values                                      ? "initial value"
+                                                                         : NULL;
+    if (!differs) return ARENAUT_OK;
+    return arn_fail(m->err, ARENAUT_BAD_INPUT, 0,
+                    "'%.60s' is to be shared, but has another %s in '%.60s' (%s, %" PRIu64
+                    " bytes) than in '%.60s' (%s, %" PRIu64 " bytes)",
+                    a->qualified_name, differs, m->names[m->program[k]],
+                    arenaut_dtype_name(b->dtype), b->bytes, m->names[m->program[i]],
+                    arenaut_dtype_name(a->dtype), a->bytes);
+}
+
+/* One run of entries of the same name. Weights that all of them only read stay outside of the
+ * arena, whoever has them. */
+static arenaut_status share_run(const merger *m, uint32_t first, uint32_t end) {
+    const uint32_t *order = m->order;
+    bool several = false, varies = false;
+    for (uint32_t i = first; i < end; i++) {
+        several = several || m->program[order[i]] != m->program[order[first]];
+        varies = varies || named(m, order[i])->cls != ARENAUT_CONSTANT;
+    }
+    if (!several || !is_wanted(m, named(m, order[first])->qualified_name)) return ARENAUT_OK;
+    arenaut_status st = ARENAUT_OK;
+    for (uint32_t i = first; i < end && st == ARENAUT_OK; i++) {
+        if (varies && i > first) st = compare(m, order[first], order[i]);
+        m->shared[order[i]] = true;
+    }
+    return st;
+}
+
+static arenaut_status find_shared(const merger *m) {
+    arenaut_status st = ARENAUT_OK;
+    for (uint32_t i = 0, end; i < m->n_named && st == ARENAUT_OK; i = end) {
+        end = i + 1;
+        while (end < m->n_named && !name_before(m, m->order[i], m->order[end])) end++;
+        st = share_run(m, i, end);
+    }
+    for (size_t i = 0; i < m->options->n_share && st == ARENAUT_OK; i++) {
+        if (m->used[i]) continue;
+        st = arn_fail(m->err, ARENAUT_BAD_ARGUMENT, 0,
+                      "'%.80s' cannot be shared: fewer than two of the %zu programs have a buffer "
+                      "of that name",
+                      m->options->share[i], m->n);
+    }
+    return st;
+}
+
+/* ---- copying ---- */
+
+/* "prefill/name"; NULL if there is no memory. */
+static const char *prefixed(merger *m, const char *name, char between) {
+    const char *front = m->names[m->at];
+    const size_t length = strlen(front) + strlen(name) + 2;
+    char *text = arn_region_allocate(&m->scratch, length, 1);
+    if (text) snprintf(text, length, "%s%c%s", front, between, name);
+    return text;
+}
+
+static bool is_symbol_elsewhere(const merger *m, const char *name) {
+    for (size_t i = 0; i < m->n; i++) {
+        if (i != m->at && arn_find_symbol(m->programs[i], name) != ARENAUT_NONE) return true;
+    }
+    return false;
+}
+
+/* Symbols of one name in two files are two sizes. */
+static arenaut_status copy_symbols(merger *m, const arenaut_program *p) {
+    arenaut_status st = ARENAUT_OK;
+    m->symbol = arn_region_allocate(&m->scratch, p->n_symbols, sizeof *m->symbol);
+    if (!m->symbol) return arn_no_memory(m->err);
+    for (uint32_t s = 0; s < p->n_symbols && st == ARENAUT_OK; s++) {
+        const arenaut_symbol *symbol = &p->symbols[s];
+        const char *name = symbol->name;
+        if (is_symbol_elsewhere(m, name)) name = prefixed(m, name, ':');
+        if (!name) return arn_no_memory(m->err);
+        st = arenaut_program_add_symbol(m->out, name, symbol->min, symbol->max, &m->symbol[s],
+                                        m->err);
+    }
+    return st;
+}
+
+/* Parts come before what they are parts of. */
+static arenaut_status copy_exprs(merger *m, const arenaut_program *p) {
+    arenaut_status st = ARENAUT_OK;
+    m->expr = arn_region_allocate(&m->scratch, p->n_exprs, sizeof *m->expr);
+    if (!m->expr) return arn_no_memory(m->err);
+    for (uint32_t e = 0; e < p->n_exprs && st == ARENAUT_OK; e++) {
+        arenaut_expr expr = p->exprs[e];
+        if (expr.kind == ARENAUT_EXPR_SYMBOL) {
+            expr.a = m->symbol[expr.a];
+        } else if (expr.kind != ARENAUT_EXPR_VALUE) {
+            expr.a = m->expr[expr.a];
+            expr.b = m->expr[expr.b];
+        }
+        st = arenaut_program_add_expr(m->out, &expr, &m->expr[e], m->err);
+    }
+    return st;
+}
+
+static uint32_t moved_by(uint32_t id, uint32_t delta) {
+    return id == ARENAUT_NONE ? ARENAUT_NONE : id + delta;
+}
+
+/* `entry` counts the tensors with a qualified name, which come in the list's order. */
+static arenaut_status copy_tensor(merger *m, const arenaut_tensor *from, uint32_t *entry) {
+    arenaut_tensor copy = *from;
+    uint32_t *exprs = NULL;
+    if (from->qualified_name && !m->shared[(*entry)++]) {
+        copy.qualified_name = prefixed(m, from->qualified_name, '/');
+        if (!copy.qualified_name) return arn_no_memory(m->err);
+    }
+    if (from->dim_exprs && from->rank > 0) {
+        exprs = arn_region_allocate(&m->scratch, from->rank, sizeof *exprs);
+        if (!exprs) return arn_no_memory(m->err);
+        for (uint32_t i = 0; i < from->rank; i++) {
+            const uint32_t e = from->dim_exprs[i];
+            exprs[i] = e == ARENAUT_NONE ? e : m->expr[e];
+        }
+    }
+    copy.dim_exprs = exprs;
+    copy.method = moved_by(from->method, m->first_method);
+    copy.view_of = moved_by(from->view_of, m->first_tensor);
+    return arenaut_program_add_tensor(m->out, &copy, NULL, m->err);
+}
+
+/* A list of tensors or methods, moved; it lives until the next program is at work. */
+static const uint32_t *moved(merger *m, const uint32_t *ids, uint32_t n, uint32_t delta,
+                             arenaut_status *st) {
+    uint32_t *list = arn_region_allocate(&m->scratch, n, sizeof *list);
+    if (!list) {
+        *st = arn_no_memory(m->err);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < n; i++) list[i] = moved_by(ids[i], delta);
+    return list;
+}
+
+static arenaut_status copy_op(merger *m, const arenaut_op *from) {
+    arenaut_op copy = *from;
+    arenaut_status st = ARENAUT_OK;
+    copy.method += m->first_method;
+    copy.inputs = moved(m, from->inputs, from->n_inputs, m->first_tensor, &st);
+    copy.outputs = moved(m, from->outputs, from->n_outputs, m->first_tensor, &st);
+    copy.scratch = moved(m, from->scratch, from->n_scratch, m->first_tensor, &st);
+    copy.calls = moved(m, from->calls, from->n_calls, m->first_method, &st);
+    return st == ARENAUT_OK ? arenaut_program_add_op(m->out, &copy, NULL, m->err) : st;
+}
+
+static arenaut_status copy_bindings(merger *m, const arenaut_method *from, uint32_t id) {
+    if (from->n_bindings == 0) return ARENAUT_OK;
+    arenaut_binding *list = arn_region_allocate(&m->scratch, from->n_bindings, sizeof *list);
+    if (!list) return arn_no_memory(m->err);
+    for (uint32_t i = 0; i < from->n_bindings; i++) {
+        list[i] = from->bindings[i];
+        list[i].value = moved_by(list[i].value, m->first_tensor);
+        list[i].target = moved_by(list[i].target, m->first_tensor);
+    }
+    return arenaut_program_set_bindings(m->out, id, list, from->n_bindings, m->err);
+}
+
+static arenaut_status copy_method(merger *m, const arenaut_program *p, uint32_t method) {
+    const arenaut_method *from = &p->methods[method];
+    uint32_t id = 0;
+    const char *name = prefixed(m, from->name ? from->name : "", '/');
+    arenaut_status st = name ? ARENAUT_OK : arn_no_memory(m->err);
+    if (st == ARENAUT_OK) st = arenaut_program_add_method(m->out, name, from->entry, &id, m->err);
+    for (uint32_t i = 0; i < from->n_ops && st == ARENAUT_OK; i++) {
+        st = copy_op(m, &p->ops[from->first_op + i]);
+    }
+    if (st != ARENAUT_OK) return st;
+    m->out->methods[id].outer = moved_by(from->outer, m->first_method);
+    m->out->methods[id].concurrent = from->concurrent;
+    const uint32_t *inputs = moved(m, from->inputs, from->n_inputs, m->first_tensor, &st);
+    const uint32_t *outputs = moved(m, from->outputs, from->n_outputs, m->first_tensor, &st);
+    if (st == ARENAUT_OK) {
+        st = arenaut_program_set_method_io(m->out, id, inputs, from->n_inputs, outputs,
+                                           from->n_outputs, m->err);
+    }
+    if (st == ARENAUT_OK) {
+        st = arenaut_program_set_given_pools(m->out, id, from->given_pools, from->n_given_pools,
+                                             m->err);
+    }
+    return st == ARENAUT_OK ? copy_bindings(m, from, id) : st;
+}
+
+static arenaut_status copy_program(merger *m, uint32_t *entry) {
+    const arenaut_program *p = m->programs[m->at];
+    m->first_tensor = m->out->n_tensors;
+    m->first_method = m->out->n_methods;
+    arenaut_status st = copy_symbols(m, p);
+    if (st == ARENAUT_OK) st = copy_exprs(m, p);
+    for (uint32_t t = 0; t < p->n_tensors && st == ARENAUT_OK; t++) {
+        st = copy_tensor(m, &p->tensors[t], entry);
+    }
+    for (uint32_t k = 0; k < p->n_methods && st == ARENAUT_OK; k++) st = copy_method(m, p, k);
+    return st;
+}
+
+/* ---- the whole ---- */
+
+static bool same_text(const char *a, const char *b) {
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static arenaut_status check_call(const merger *m) {
+    if (m->n == 0) return arn_fail(m->err, ARENAUT_BAD_ARGUMENT, 0, "no programs to merge");
+    for (size_t i = 1; i < m->n; i++) {
+        if (!same_text(m->programs[i]->dialect, m->programs[0]->dialect)) {
+            return arn_fail(m->err, ARENAUT_BAD_ARGUMENT, 0,
+                            "'%.80s' and '%.80s' cannot be one program: they are of different kinds",
+                            m->names[0], m->names[i]);
+        }
+        for (size_t k = 0; k < i; k++) {
+            if (strcmp(m->names[i], m->names[k]) != 0) continue;
+            return arn_fail(m->err, ARENAUT_BAD_ARGUMENT, 0,
+                            "two programs are called '%.80s'; names must differ", m->names[i]);
+        }
+    }
+    return ARENAUT_OK;
+}
+
+static arenaut_status merge(merger *m) {
+    uint32_t entry = 0;
+    const char *dialect = m->programs[0]->dialect;
+    if (!list_named(m)) return arn_no_memory(m->err);
+    arenaut_status st = find_shared(m);
+    if (st == ARENAUT_OK && dialect) st = arenaut_program_set_dialect(m->out, dialect, m->err);
+    for (m->at = 0; m->at < m->n && st == ARENAUT_OK; m->at++) st = copy_program(m, &entry);
+    return st == ARENAUT_OK ? arenaut_program_validate(m->out, m->err) : st;
+}
+
+arenaut_status arenaut_program_merge(const arenaut_program *const *programs,
+                                     const char *const *names, size_t n,
+                                     const arenaut_merge_options *options,
+                                     const arenaut_allocator *allocator, arenaut_program **out,
+                                     arenaut_error *err) {
+    const arenaut_merge_options all = {NULL, 0};
+    merger m = {.programs = programs, .names = names, .n = n, .err = err};
+    m.options = options ? options : &all;
+    arenaut_status st = check_call(&m);
+    if (st == ARENAUT_OK) st = arenaut_program_new(allocator, &m.out, err);
+    if (st != ARENAUT_OK) return st;
+    arn_region_init(&m.scratch, allocator);
+    st = merge(&m);
+    arn_region_free(&m.scratch);
+    if (st == ARENAUT_OK) *out = m.out;
+    else arenaut_program_free(m.out);
+    return st;
+}
