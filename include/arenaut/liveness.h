@@ -11,6 +11,12 @@
  * is read, under whatever name; that can be several lifetimes. What several ways move to one
  * name is one buffer if it is of one size and nothing else keeps it apart.
  *
+ * In a concurrent method a buffer may take another's memory only if every op that touches the
+ * other has ended before the first that touches it begins, in whatever order the ops may run.
+ * An op runs after those before it in its stream, those in its `after`, those that write what
+ * it reads, and those before it that read or write what it writes. Where the sequence of the
+ * ops alone keeps two lives apart, the problem has a conflict edge.
+ *
  * Steps below 0 are for targets whose runtime gives room even to what the schedule does
  * not account for: a tensor that nothing touches is alive at a step of its own there,
  * since it may share its bytes with everything; one that is read but never written is

@@ -289,6 +289,8 @@ static arenaut_status call_all_twice(arn_replay *r) {
                                     ? r->program->methods[m].entry
                                     : r->options.only_method == m;
             if (wanted) status = call_entry(r, m);
+            const bool once = status == ARENAUT_OK && time == 0;
+            if (wanted && once && r->program->methods[m].concurrent) status = arn_check_races(r, m);
         }
     }
     return status;

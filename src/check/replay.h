@@ -60,6 +60,8 @@ arenaut_status arn_run_kernel(arn_replay *r, const arenaut_op *op);
 arenaut_status arn_run_op(arn_replay *r, uint32_t op, uint32_t depth);
 /* Runs the ops of a method in which some jump. */
 arenaut_status arn_run_flow(arn_replay *r, uint32_t method, uint32_t depth);
+/* Whether a concurrent method is right in every order of its ops, if it is in the one listed. */
+arenaut_status arn_check_races(arn_replay *r, uint32_t method);
 bool arn_has_jumps(const arenaut_program *program, uint32_t method);
 
 /* All that a replay knows at one moment. Empty: both are NULL. */

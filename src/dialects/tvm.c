@@ -1,9 +1,10 @@
-/* tvm: the functions of a TVM graph. */
+/* tvm: the functions of a TVM graph, and of the Relay programs that such graphs come from. Their
+ * names say nothing about memory: compilers make them up from what they have fused. */
 #include <arenaut/dialect.h>
 
 extern const arenaut_dialect arn_dialect_tvm;
 const arenaut_dialect arn_dialect_tvm = {
     .name = "tvm",
     .summary = "the functions of a TVM graph",
-    .pipeline = "",
+    .pipeline = "definitions,opaque-calls",
 };

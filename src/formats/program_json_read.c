@@ -240,7 +240,8 @@ static void read_tensors(reader *r) {
     XX(O_NAME, "name")                                                                          \
     XX(O_KIND, "kind") XX(O_INPUTS, "inputs") XX(O_OUTPUTS, "outputs") XX(O_SCRATCH, "scratch") \
         XX(O_CALLS, "calls") XX(O_IN_PLACE, "in_place") XX(O_ALIAS, "arguments_may_alias")      \
-            XX(O_TARGET, "target") XX(O_SOURCE, "source")
+            XX(O_TARGET, "target") XX(O_SOURCE, "source") XX(O_INDEX, "index")                  \
+                XX(O_STREAM, "stream") XX(O_AFTER, "after")
 enum { OP_KEYS(ARN_KEY_ENUM) O_KEYS };
 static const char *const op_keys[] = {OP_KEYS(ARN_KEY_TEXT)};
 
@@ -264,6 +265,20 @@ static id_list read_ids(reader *r, uint32_t array, arn_json_list *list) {
 
 static const uint32_t *at(const reader *r, id_list list) {
     return list.n ? r->ids + list.first : NULL;
+}
+
+/* Ops of the same method, by number, appended likewise. */
+static id_list read_numbers(reader *r, uint32_t array) {
+    id_list ids = {r->n_ids, 0};
+    for (uint32_t v = arn_json_elements(&r->json, array); v != ARN_JSON_NONE && fine(r);
+         v = arn_json_next(&r->json.json, array, v)) {
+        if (!grow(r, (void **)&r->ids, &r->id_capacity, (uint64_t)r->n_ids + 1, sizeof *r->ids)) {
+            break;
+        }
+        r->ids[r->n_ids++] = arn_json_below(&r->json, v, ARENAUT_NONE, 0);
+        ids.n++;
+    }
+    return ids;
 }
 
 static uint32_t read_pairs(reader *r, uint32_t array) {
@@ -316,7 +331,11 @@ static void read_op(reader *r, uint32_t object, uint32_t method) {
     const id_list calls = read_ids(r, v[O_CALLS], &r->methods);
     const uint32_t n_pairs = read_pairs(r, v[O_IN_PLACE]);
     const bool may_alias = arn_json_flag(json, v[O_ALIAS], false);
-    const uint32_t target = arn_json_below(json, v[O_TARGET], ARENAUT_NONE, 0);
+    const bool field = kind == ARENAUT_OP_FIELD;
+    const uint32_t target = arn_json_below(json, v[field ? O_INDEX : O_TARGET], ARENAUT_NONE, 0);
+    if (field) arn_json_require(json, object, v[O_INDEX], op_keys[O_INDEX]);
+    const uint32_t stream = arn_json_below(json, v[O_STREAM], ARENAUT_NONE, 0);
+    const id_list after = read_numbers(r, v[O_AFTER]);
     const char *source = arn_json_string(json, v[O_SOURCE]);
     const arenaut_op op = {
         .name = name,
@@ -335,6 +354,9 @@ static void read_op(reader *r, uint32_t object, uint32_t method) {
         .in_place = r->pairs,
         .arguments_may_alias = may_alias,
         .target = target,
+        .stream = stream,
+        .n_after = after.n,
+        .after = at(r, after),
     };
     if (!fine(r)) return;
     note_use(r, inputs, method);
@@ -349,7 +371,8 @@ static void read_op(reader *r, uint32_t object, uint32_t method) {
 #define METHOD_KEYS(XX)                                                                   \
     XX(M_NAME, "name")                                                                    \
     XX(M_ENTRY, "entry") XX(M_INPUTS, "inputs") XX(M_OUTPUTS, "outputs") XX(M_OPS, "ops") \
-        XX(M_GIVEN_POOLS, "given_pools") XX(M_BINDINGS, "bindings") XX(M_OUTER, "outer")
+        XX(M_GIVEN_POOLS, "given_pools") XX(M_BINDINGS, "bindings") XX(M_OUTER, "outer") \
+            XX(M_CONCURRENT, "concurrent")
 enum { METHOD_KEYS(ARN_KEY_ENUM) M_KEYS };
 static const char *const method_keys[] = {METHOD_KEYS(ARN_KEY_TEXT)};
 
@@ -367,6 +390,11 @@ static void read_method_body(reader *r, uint32_t method, uint32_t inputs_at, uin
          v = arn_json_next(&r->json.json, ops_at, v)) {
         read_op(r, v, method);
     }
+}
+
+static void read_concurrent(reader *r, uint32_t method, uint32_t value) {
+    const bool concurrent = arn_json_flag(&r->json, value, false);
+    if (fine(r)) r->program->methods[method].concurrent = concurrent;
 }
 
 /* The arenas that the file states for a method. */
@@ -425,6 +453,7 @@ static void read_method(reader *r, uint32_t object, uint32_t method) {
     r->entry_stated[method] = v[M_ENTRY] != ARN_JSON_NONE;
     r->json.status = arenaut_program_add_method(r->program, name, entry, NULL, r->json.err);
     if (fine(r)) read_method_body(r, method, v[M_INPUTS], v[M_OUTPUTS], v[M_OPS]);
+    read_concurrent(r, method, v[M_CONCURRENT]);
     if (fine(r)) read_given_pools(r, v[M_GIVEN_POOLS], method);
     if (fine(r)) read_bindings(r, v[M_BINDINGS], method);
     const uint32_t outer = arn_json_reference(&r->json, &r->methods, v[M_OUTER], ARENAUT_NONE);
@@ -438,7 +467,8 @@ static void read_method(reader *r, uint32_t object, uint32_t method) {
     XX(R_VERSION, "version") XX(R_DESCRIPTION, "description") XX(R_GIVEN, "given")       \
         XX(R_GIVEN_NOTE, "given_note") XX(R_TENSORS, "tensors") XX(R_METHODS, "methods") \
             XX(R_INPUTS, "inputs") XX(R_OUTPUTS, "outputs") XX(R_OPS, "ops")             \
-                XX(R_DIALECT, "dialect") XX(R_SYMBOLS, "symbols")
+                XX(R_DIALECT, "dialect") XX(R_SYMBOLS, "symbols")                        \
+                    XX(R_CONCURRENT, "concurrent")
 enum { ROOT_KEYS(ARN_KEY_ENUM) R_KEYS };
 static const char *const root_keys[] = {ROOT_KEYS(ARN_KEY_TEXT)};
 
@@ -479,6 +509,7 @@ static void read_methods(reader *r, const uint32_t *v) {
     if (at_top) {
         r->json.status = arenaut_program_add_method(r->program, "main", true, NULL, r->json.err);
         if (fine(r)) read_method_body(r, 0, v[R_INPUTS], v[R_OUTPUTS], v[R_OPS]);
+        read_concurrent(r, 0, v[R_CONCURRENT]);
         return;
     }
     uint32_t method = 0;

@@ -49,6 +49,10 @@ static void put_method_ref(printer *out, uint32_t m) {
     }
 }
 
+static void put_number(printer *out, uint32_t number) {
+    arn_putf(&out->writer, "%" PRIu32, number);
+}
+
 static void put_refs(printer *out, bool *begun, const char *key, const uint32_t *ids, uint32_t n,
                      void (*put_ref)(printer *, uint32_t)) {
     if (n == 0) return;
@@ -214,6 +218,9 @@ static void put_op(printer *out, const arenaut_op *op) {
     if (op->kind == ARENAUT_OP_JUMP || op->kind == ARENAUT_OP_JUMP_FALSE) {
         arn_put_size_member(w, &begun, "target", op->target);
     }
+    if (op->kind == ARENAUT_OP_FIELD) arn_put_size_member(w, &begun, "index", op->target);
+    if (op->stream) arn_put_size_member(w, &begun, "stream", op->stream);
+    put_refs(out, &begun, "after", op->after, op->n_after, put_number);
     arn_put_text_member(w, &begun, "source", op->source);
     arn_puts(w, "}");
 }
@@ -264,6 +271,7 @@ static void put_method(printer *out, uint32_t m) {
         arn_put_key(w, &begun, "outer");
         put_method_ref(out, method->outer);
     }
+    put_flag(w, &begun, "concurrent", method->concurrent);
     put_bindings(out, &begun, method);
     put_given_pools(out, &begun, method);
     arn_put_key(w, &begun, "ops");

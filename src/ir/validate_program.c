@@ -183,6 +183,20 @@ static arenaut_status check_flow(const arenaut_program *p, const arenaut_op *op,
     return ARENAUT_OK;
 }
 
+/* What only names values names one of them, and a tuple has no holes. */
+static arenaut_status check_naming(const arenaut_op *op, const char *name, arenaut_error *err) {
+    const bool tuple = op->kind == ARENAUT_OP_TUPLE;
+    if (!tuple && op->kind != ARENAUT_OP_FIELD && op->kind != ARENAUT_OP_LET) return ARENAUT_OK;
+    bool whole = op->n_outputs == 1 && op->outputs[0] != ARENAUT_NONE && (tuple || op->n_inputs == 1);
+    for (uint32_t i = 0; i < op->n_inputs; i++) whole = whole && op->inputs[i] != ARENAUT_NONE;
+    if (whole) return ARENAUT_OK;
+    return arn_fail(err, ARENAUT_BAD_INPUT, 0,
+                    "op '%s' of kind '%s' has %" PRIu32 " inputs and %" PRIu32
+                    " outputs; it must have %s and one output, none left out",
+                    name, arenaut_op_kind_name(op->kind), op->n_inputs, op->n_outputs,
+                    tuple ? "any number of inputs" : "one input");
+}
+
 /* alloc([spec, …]) and alloc_in_place(base, [spec, …]). */
 static arenaut_status check_alloc(const arenaut_op *op, const char *name, arenaut_error *err) {
     const bool in_place = op->kind == ARENAUT_OP_ALLOC_IN_PLACE;
@@ -201,6 +215,20 @@ static arenaut_status check_alloc(const arenaut_op *op, const char *name, arenau
                     in_place ? "one input, the base, and " : "", in_place ? " or the base" : "");
 }
 
+/* The order of the ops is one in which they can run. */
+static arenaut_status check_after(const arenaut_program *p, const arenaut_op *op, const char *name,
+                                  arenaut_error *err) {
+    const uint32_t at = (uint32_t)(op - p->ops) - p->methods[op->method].first_op;
+    for (uint32_t i = 0; i < op->n_after; i++) {
+        if (op->after[i] < at) continue;
+        return arn_fail(err, ARENAUT_BAD_INPUT, 0,
+                        "op '%s', number %" PRIu32 " of its method, waits for op %" PRIu32
+                        "; it can wait for those before it only",
+                        name, at, op->after[i]);
+    }
+    return ARENAUT_OK;
+}
+
 static arenaut_status check_op(const arenaut_program *p, const scope *s, const arenaut_op *op,
                                arenaut_error *err) {
     const char *name = op->name ? op->name : "op";
@@ -217,7 +245,9 @@ static arenaut_status check_op(const arenaut_program *p, const scope *s, const a
     }
     if (st == ARENAUT_OK) st = check_calls(p, op, name, err);
     if (st == ARENAUT_OK) st = check_flow(p, op, name, err);
+    if (st == ARENAUT_OK) st = check_naming(op, name, err);
     if (st == ARENAUT_OK) st = check_alloc(op, name, err);
+    if (st == ARENAUT_OK) st = check_after(p, op, name, err);
     for (uint32_t i = 0; i < op->n_in_place && st == ARENAUT_OK; i++) {
         const arenaut_in_place pair = op->in_place[i];
         if (pair.output >= op->n_outputs || pair.input >= op->n_inputs ||

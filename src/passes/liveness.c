@@ -179,6 +179,7 @@ static arenaut_status make_problem(arn_lower *lower, arenaut_lowering *lowering,
     for (uint32_t b = 0; b < n_buffers && st == ARENAUT_OK; b++) {
         st = add_buffer(lower, lowering->tensor[b], &c, lowering->buffer, problem);
     }
+    if (st == ARENAUT_OK) st = arn_lower_streams(lower, lowering->buffer, problem);
     return st == ARENAUT_OK ? arenaut_problem_finish(problem, lower->err) : st;
 }
 
@@ -214,6 +215,7 @@ static arenaut_status lower_into(arn_lower *lower, arenaut_lowering *lowering) {
     lower->lives.steps = lowering->steps;
     st = arn_lower_storage(lower);
     if (st == ARENAUT_OK) st = arn_lower_walk(lower);
+    if (st == ARENAUT_OK) st = arn_lower_order(lower);
     if (st == ARENAUT_OK) st = map_tensors(lower, lowering, &n_buffers);
     if (st == ARENAUT_OK) st = make_problem(lower, lowering, n_buffers);
     return st;

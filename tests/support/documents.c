@@ -188,6 +188,8 @@ static void assert_same_op(const arenaut_op *a, const arenaut_op *b) {
     assert_int_equal(a->method, b->method);
     assert_int_equal(a->arguments_may_alias, b->arguments_may_alias);
     assert_int_equal(a->target, b->target);
+    assert_int_equal(a->stream, b->stream);
+    assert_same_ids(a->after, a->n_after, b->after, b->n_after);
     assert_same_ids(a->inputs, a->n_inputs, b->inputs, b->n_inputs);
     assert_same_ids(a->outputs, a->n_outputs, b->outputs, b->n_outputs);
     assert_same_ids(a->scratch, a->n_scratch, b->scratch, b->n_scratch);
@@ -225,6 +227,7 @@ void assert_same_program(const arenaut_program *a, const arenaut_program *b) {
             assert_int_equal(ma->given_pools[k].device.index, mb->given_pools[k].device.index);
         }
         assert_int_equal(ma->outer, mb->outer);
+        assert_int_equal(ma->concurrent, mb->concurrent);
         assert_int_equal(ma->n_bindings, mb->n_bindings);
         for (uint32_t k = 0; k < ma->n_bindings; k++) {
             assert_int_equal(ma->bindings[k].kind, mb->bindings[k].kind);

@@ -75,14 +75,14 @@ static void selections_add_and_leave_out(void **state) {
     static const struct {
         const char *selection, *expected;
     } cases[] = {
-        {NULL, "recover-aliases scratch alloc-in-place "},
-        {"", "recover-aliases scratch alloc-in-place "},
-        {"inplace", "recover-aliases scratch alloc-in-place inplace "},
-        {"inplace,scratch", "recover-aliases scratch alloc-in-place inplace "},
-        {"-scratch", "recover-aliases alloc-in-place "},
-        {"-recover-aliases", "scratch alloc-in-place "},
-        {"inplace,-scratch", "recover-aliases alloc-in-place inplace "},
-        {"inplace,-inplace", "recover-aliases scratch alloc-in-place "},
+        {NULL, "tuples recover-aliases scratch alloc-in-place "},
+        {"", "tuples recover-aliases scratch alloc-in-place "},
+        {"inplace", "tuples recover-aliases scratch alloc-in-place inplace "},
+        {"inplace,scratch", "tuples recover-aliases scratch alloc-in-place inplace "},
+        {"-scratch", "tuples recover-aliases alloc-in-place "},
+        {"-recover-aliases", "tuples scratch alloc-in-place "},
+        {"inplace,-scratch", "tuples recover-aliases alloc-in-place inplace "},
+        {"inplace,-inplace", "tuples recover-aliases scratch alloc-in-place "},
     };
     const arenaut_pass_options options = micro();
     for (size_t i = 0; i < COUNT_OF(cases); i++) {

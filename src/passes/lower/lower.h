@@ -1,7 +1,7 @@
 /* What the parts of liveness share: count.c says how long the schedule is, storage.c which
  * tensors are one buffer, walk.c when each is alive (flow.c in methods whose ops jump or
- * move), pools.c where it may lie, reuse.c what it may be written over; ../liveness.c puts
- * them together. */
+ * move), pools.c where it may lie, reuse.c what it may be written over,
+ * streams.c what ops change that may run at the same time; ../liveness.c puts them together. */
 #ifndef ARN_PASSES_LOWER_H
 #define ARN_PASSES_LOWER_H
 
@@ -49,6 +49,9 @@ typedef struct arn_life_list {
     uint32_t n, capacity;
 } arn_life_list;
 
+/* What must have ended when an op of a concurrent method begins: see streams.c. */
+typedef struct arn_order arn_order;
+
 /* What every part reads, and the region for what they make. */
 typedef struct arn_lower {
     const arenaut_program *program;
@@ -62,6 +65,7 @@ typedef struct arn_lower {
     /* Per storage: the one that it has become one with, itself if none; and the next of those
      * that are one, round to itself. NULL: there are none such. See moves.c. */
     uint32_t *into, *ring;
+    arn_order *orders; /* of the concurrent methods, one linked to the next */
     uint64_t *pools; /* per storage: those it may lie in, as a bit set; 0: it needs none */
     arenaut_error *err;
 } arn_lower;
@@ -84,6 +88,17 @@ bool arn_life_push(const arn_lower *lower, arn_life_list *lives, uint32_t storag
 /* Adds the pools to the problem and fills lower->pools; REFUSED naming a tensor for which
  * there is none. */
 arenaut_status arn_lower_pools(arn_lower *lower, arenaut_problem *problem);
+
+/* Orders the ops of concurrent methods, once storages are known; UNSUPPORTED for those that do
+ * more than compute, or are too large. */
+arenaut_status arn_lower_order(arn_lower *lower);
+/* Whether all other ops that touch the storage are over when `op` begins, as far as they are of
+ * its method and that is concurrent. */
+bool arn_ends_with(const arn_lower *lower, uint32_t storage, uint32_t op);
+/* Adds edges between buffers of concurrent methods whose lives do not meet in the sequence of
+ * the ops, but may meet in another one. */
+arenaut_status arn_lower_streams(arn_lower *lower, const uint32_t *buffer_of,
+                                 arenaut_problem *problem);
 
 /* base[s]: the storage that s may be written over, or ARENAUT_NONE; each is the base of at
  * most one other. Needs lives and pools. */

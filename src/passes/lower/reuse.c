@@ -59,6 +59,7 @@ static bool may_replace(const arn_lower *lower, const arenaut_op *op, arenaut_in
     if (lower->storage.facts[child] & (ARN_NO_BUFFER | ARN_ALWAYS_ALIVE)) return false;
     if (lower->pools[base] != lower->pools[child]) return false;
     if (!has_one_life(lower, base) || !has_one_life(lower, child)) return false;
+    if (!arn_ends_with(lower, base, (uint32_t)(op - lower->program->ops))) return false;
     /* They meet in one step, and it is this op's. */
     const int64_t meeting = life_of(lower, child).first;
     if (meeting < 0 || life_of(lower, base).end != meeting + 1) return false;
