@@ -68,8 +68,10 @@ static bool is_updated_after(const arn_recover *r, uint32_t tensor, uint32_t at)
 }
 
 /* An argument of a delegate that nothing has touched is its result, unless it is for certain
- * a view: those have the size, type and place of what they are of. */
-static arenaut_status is_result(arn_recover *r, uint32_t tensor, uint32_t at, bool *result) {
+ * a view: those have the size, type and place of what they are of. Results come last, and there
+ * is one, so the `last` argument is no view. */
+static arenaut_status is_result(arn_recover *r, uint32_t tensor, uint32_t at, bool last,
+                                bool *result) {
     const arenaut_tensor *t = &r->program->tensors[tensor];
     bool open, same = true;
     const arenaut_status st = arn_find_holders(r, tensor, at, &open);
@@ -79,7 +81,7 @@ static arenaut_status is_result(arn_recover *r, uint32_t tensor, uint32_t at, bo
         same = same && holder->bytes == t->bytes && holder->dtype == t->dtype &&
                r->position[r->found[i]] == r->position[tensor];
     }
-    const bool view = r->n_found > 0 && same && !open;
+    const bool view = r->n_found > 0 && same && !open && !last;
     for (uint32_t i = 0; i < r->n_found && view; i++) arn_join(r, tensor, r->found[i]);
     r->work += r->program->methods[r->method].n_ops;
     const bool state = r->n_found == 0 && is_updated_after(r, tensor, at);
@@ -101,7 +103,7 @@ static arenaut_status split_arguments(arn_recover *r, arenaut_op *op, uint32_t a
         bool result = false;
         if (t != ARENAUT_NONE && is_open(r, t) && r->program->tensors[t].cls != ARENAUT_STATE &&
             !r->program->tensors[t].qualified_name) {
-            const arenaut_status st = is_result(r, t, at, &result);
+            const arenaut_status st = is_result(r, t, at, i + 1 == op->n_inputs, &result);
             if (st != ARENAUT_OK) return st;
         }
         if (result)

@@ -315,6 +315,25 @@ static void a_view_given_to_a_delegate_has_size_type_and_place(void **state) {
     arenaut_program_free(p);
 }
 
+/* Without a result there would be no call; the last one is where a value before has been. */
+static void the_last_argument_of_a_delegate_is_a_result(void **state) {
+    (void)state;
+    arenaut_program *p = new_program();
+    begin(p, "forward", 1);
+    const uint32_t x = at(p, "x", 0), a = at(p, "a", 64), b = at(p, "b", 128), y = at(p, "y", 64);
+    compute(p, x, a);
+    compute(p, a, b);
+    ADD_OP(p, .name = "XnnpackBackend", .kind = ARENAUT_OP_DELEGATE, IN(b, y));
+    SET_IO(p, 0, LIST(x), LIST(y));
+    finish_program(p);
+    recover(p);
+    assert_int_equal(p->tensors[y].view_of, ARENAUT_NONE);
+    assert_int_equal(p->ops[2].n_inputs, 1);
+    assert_int_equal(p->ops[2].n_outputs, 1);
+    assert_int_equal(p->ops[2].outputs[0], y);
+    arenaut_program_free(p);
+}
+
 static void state_that_a_delegate_reads_is_updated_later(void **state) {
     (void)state;
     arenaut_program *p = new_program();
@@ -472,6 +491,7 @@ int main(void) {
         cmocka_unit_test(the_place_of_what_others_are_moved_to_says_nothing),
         cmocka_unit_test(first_touched_by_a_delegate_is_its_result),
         cmocka_unit_test(a_view_given_to_a_delegate_has_size_type_and_place),
+        cmocka_unit_test(the_last_argument_of_a_delegate_is_a_result),
         cmocka_unit_test(state_that_a_delegate_reads_is_updated_later),
         cmocka_unit_test(an_arena_of_state_is_one_block_for_all_methods),
         cmocka_unit_test(named_state_of_such_arenas_is_shared_by_name),
