@@ -72,7 +72,8 @@ typedef struct arenaut_plan_options {
     uint64_t effort;      /* search steps; 0: arenaut_default_effort() */
     uint64_t seed;        /* of random choices; 0 is a seed like any other */
     uint64_t capacity;    /* fit pool 0 into this and stop; 0: minimise */
-    uint32_t threads;     /* 0 or 1: the calling thread only; never changes the answer */
+    uint32_t threads;     /* 0 or 1: the calling thread only; never changes the answer. More:
+                           * the allocator is called from several threads, one at a time */
     arenaut_progress_fn progress; /* may be NULL */
     void *progress_context;
     const arenaut_setting *settings;

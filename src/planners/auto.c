@@ -2,130 +2,14 @@
  * problems at once; then exact search; and where that cannot be had, exact search of the
  * moments that decide, more orders, and local search, until the bound or the effort is
  * reached. */
-#include "core/fail.h"
-#include "core/memory.h"
-#include "planners/exact/exact.h"
+#include "core/checked.h"
+#include "planners/exact/build.h"
+#include "planners/exact_lane.h"
 #include "planners/hot_zone.h"
 #include "planners/incumbents.h"
 #include "planners/local_search.h"
 #include "planners/portfolio.h"
 #include "planners/settings.h"
-
-/* ---- exact search, pool by pool ---- */
-
-typedef struct pool_search {
-    arenaut_planning *planning;
-    arn_meter *meter;
-    uint64_t *offset; /* per buffer: what the search found */
-    uint32_t pool;
-    uint64_t others;  /* the arenas of the other pools together */
-    uint64_t already; /* steps spent before this search */
-} pool_search;
-
-static void take_arena(pool_search *s, uint64_t arena) {
-    const arenaut_problem *p = s->planning->problem;
-    arenaut_plan *plan = s->planning->plan;
-    if (arena == ARENAUT_UNPLACED || !arn_meter_improves(s->meter, arena + s->others)) return;
-    for (uint32_t b = 0; b < p->n_buffers; b++) {
-        if (!arenaut_problem_needs_memory(p, b)) continue;
-        if (p->n_pools > 1 && plan->pool[b] != s->pool) continue;
-        plan->pool[b] = s->pool;
-        plan->offset[b] = s->offset[b];
-    }
-    arn_meter_improved(s->meter, arena + s->others);
-}
-
-/* A bound on one pool says something about the total only if there is no other. */
-static void take_bound(pool_search *s, uint64_t bound) {
-    arenaut_plan *plan = s->planning->plan;
-    if (plan->n_pools > 1 || bound <= plan->total_bound || bound == ARENAUT_UNPLACED) return;
-    plan->total_bound = plan->lower_bound[0] = bound;
-    if (!s->planning->options->capacity) s->meter->goal = bound;
-}
-
-static arenaut_verdict take_progress(void *context, uint64_t best, uint64_t bound, uint64_t steps) {
-    pool_search *s = context;
-    take_arena(s, best);
-    take_bound(s, bound);
-    arn_meter_spend(s->meter, s->already + steps - s->meter->spent);
-    return s->meter->stopped ? ARENAUT_INTERRUPTED : ARENAUT_GO_ON;
-}
-
-static arenaut_status search_pool(pool_search *s, uint64_t effort, bool *refused) {
-    const arenaut_planning *planning = s->planning;
-    arenaut_plan *plan = planning->plan;
-    const bool has_plan = s->meter->best != ARENAUT_UNPLACED;
-    const bool alone = plan->n_pools == 1;
-    const arn_exact_input in = {
-        .problem = planning->problem,
-        .pool = s->pool,
-        .pool_of = alone ? NULL : plan->pool,
-        /* Alone in its pool it runs as the row `exact` does, so that it finds what that finds. */
-        .arena = alone ? ARENAUT_UNPLACED : plan->arena[s->pool],
-        .bound = alone ? plan->total_bound : plan->lower_bound[s->pool],
-        .enough = planning->options->capacity,
-        .effort = effort,
-        .seed = planning->options->seed,
-        .progress = take_progress,
-        .progress_context = s,
-        .allocator = planning->allocator,
-    };
-    arn_exact_output out = {.offset = s->offset};
-    arenaut_error ignored; /* a problem that it refuses is left to the others */
-    const arenaut_status st = arn_exact_run(&in, &out, &ignored);
-    *refused = st == ARENAUT_REFUSED;
-    if (*refused) return ARENAUT_OK;
-    if (st == ARENAUT_NO_MEMORY) return arn_no_memory(planning->err);
-    if (st != ARENAUT_OK) return arn_fail(planning->err, st, ignored.at, "%s", ignored.msg);
-    if (out.improved) take_arena(s, out.arena);
-    take_bound(s, out.bound);
-    if (out.steps + s->already > s->meter->spent) {
-        arn_meter_spend(s->meter, out.steps + s->already - s->meter->spent);
-    }
-    if (!has_plan && out.arena == ARENAUT_UNPLACED && out.bound == ARENAUT_UNPLACED) {
-        plan->quality = ARENAUT_INFEASIBLE;
-    }
-    return ARENAUT_OK;
-}
-
-/* The search of each pool has the effort for itself: what the table's rows have spent is
- * little. *refused: a pool is too large for it. */
-static arenaut_status search_pools(arenaut_planning *planning, arn_meter *meter, uint64_t *offset,
-                                   bool *refused) {
-    const uint32_t n_pools = planning->problem->n_pools;
-    const uint64_t effort = planning->options->effort / n_pools + 1;
-    arenaut_status st = ARENAUT_OK;
-    for (uint32_t k = 0; k < n_pools && st == ARENAUT_OK && !*refused; k++) {
-        arn_meter_allow(meter, effort);
-        if (!arn_meter_goes_on(meter)) break;
-        if (meter->best != ARENAUT_UNPLACED) {
-            st = arenaut_plan_measure(planning->plan, planning->problem, planning->err);
-            if (st != ARENAUT_OK) return st;
-        }
-        pool_search s = {planning, meter, offset, k, 0, meter->spent};
-        for (uint32_t i = 0; i < n_pools; i++) {
-            if (i != k) s.others += planning->plan->arena[i];
-        }
-        st = search_pool(&s, effort, refused);
-    }
-    return st;
-}
-
-/* *refused: exact search cannot be had for this problem. */
-static arenaut_status search_exactly(arenaut_planning *planning, arn_meter *meter, bool *refused) {
-    const arenaut_problem *p = planning->problem;
-    *refused = arenaut_problem_features(p) & ~(uint32_t)(ARN_EXACT_HANDLES | ARENAUT_FEATURE_POOLS);
-    if (*refused || (meter->best == ARENAUT_UNPLACED && p->n_pools > 1)) {
-        *refused = true;
-        return ARENAUT_OK;
-    }
-    meter->planner = "exact";
-    uint64_t *offset = arn_allocate_zeroed(planning->allocator, p->n_buffers, sizeof *offset);
-    if (!offset) return arn_no_memory(planning->err);
-    const arenaut_status st = search_pools(planning, meter, offset, refused);
-    arn_release(planning->allocator, offset);
-    return st;
-}
 
 static bool is_done(const arn_meter *meter) {
     const bool impossible = meter->planning->plan->quality == ARENAUT_INFEASIBLE;
@@ -133,24 +17,104 @@ static bool is_done(const arn_meter *meter) {
            (meter->stopped && meter->why != ARENAUT_STOP_EFFORT);
 }
 
-/* More orders and local search, for what exact search was not to be had for. */
-static arenaut_status search_locally(arenaut_planning *planning, arn_meter *meter) {
-    arenaut_status st = arn_portfolio_rest(planning, meter);
-    arn_meter_allow(meter, arn_local_search_share(planning->options->effort));
-    meter->planner = "local-search";
-    if (st != ARENAUT_OK || !arn_meter_goes_on(meter)) return st;
-    return arn_local_search(planning, meter, meter->limit - meter->spent);
+/* Of many buffers, a little of both searches comes before much of the exact one: what is easy
+ * for one of them may keep the other busy. */
+enum { MANY_BUFFERS = 600, FIRST_EXACT = 1 << 16, FIRST_CLIMBS = 1 << 20 };
+
+typedef struct plan_search {
+    arn_lanes *lanes;
+    arn_climbs *climbs;
+    uint64_t pairs; /* see portfolio.h */
+    uint64_t share; /* of local search, in steps */
+} plan_search;
+
+static arenaut_status climb_for(plan_search *s, uint64_t steps) {
+    if (!arn_climbs_can_move(s->lanes->meter->planning->problem, steps)) return ARENAUT_OK;
+    return arn_climbs_run(s->climbs, s->lanes, steps, NULL, NULL);
 }
 
-/* Exact search where it can be had: of the whole problem, or of its hot zone. */
-static arenaut_status search(arenaut_planning *planning, arn_meter *meter) {
-    bool refused = false;
-    arenaut_status st = search_exactly(planning, meter, &refused);
-    if (st != ARENAUT_OK || !refused) return st;
-    meter->planner = "exact";
-    st = arn_hot_zone(planning, meter);
+static bool can_search_exactly(const plan_search *s) {
+    const arenaut_problem *p = s->lanes->meter->planning->problem;
+    const uint32_t features = arenaut_problem_features(p);
+    const uint32_t handles = ARN_EXACT_HANDLES | ARN_EXACT_RELATIONS | ARENAUT_FEATURE_POOLS;
+    if (features & ~handles) return false;
+    /* These make for fewer pairs than were counted: let the search decide. */
+    const uint32_t fewer = ARENAUT_FEATURE_GAPS | ARENAUT_FEATURE_POOLS | ARN_EXACT_RELATIONS;
+    return features & fewer || s->pairs <= (uint64_t)ARN_EXACT_MOST_PAIRS + p->n_buffers;
+}
+
+/* Each pool by itself, as the best plan uses it. */
+static arenaut_status search_pools(plan_search *s) {
+    const arn_meter *meter = s->lanes->meter;
+    const uint32_t n_pools = meter->planning->problem->n_pools;
+    arn_exact_task task = {.effort = meter->planning->options->effort / n_pools + 1};
+    arenaut_status st = ARENAUT_OK;
+    for (; task.pool < n_pools && st == ARENAUT_OK && !is_done(meter); task.pool++) {
+        if (meter->best == ARENAUT_UNPLACED || task.refused) break;
+        st = arn_lanes_search(s->lanes, 1, arn_exact_in_lane, &task);
+    }
+    return st;
+}
+
+static arenaut_status search_a_little(plan_search *s) {
+    arn_meter *meter = s->lanes->meter;
+    const uint64_t effort = meter->planning->options->effort;
+    arn_exact_task task = {.pool = ARENAUT_NONE, .effort = arn_min_u64(FIRST_EXACT, effort)};
+    const arenaut_status st = arn_lanes_search(s->lanes, 1, arn_exact_in_lane, &task);
     if (st != ARENAUT_OK || is_done(meter)) return st;
-    return search_locally(planning, meter);
+    return climb_for(s, arn_min_u64(FIRST_CLIMBS, s->share));
+}
+
+/* Exact search has the effort for itself: what the table's rows have spent is little. Local
+ * search comes beside it. *refused: it cannot be had. */
+static arenaut_status search_exactly(plan_search *s, bool *refused) {
+    const arn_meter *meter = s->lanes->meter;
+    const arenaut_problem *p = meter->planning->problem;
+    arn_exact_task task = {.pool = ARENAUT_NONE, .effort = meter->planning->options->effort};
+    arenaut_status st = ARENAUT_OK;
+    *refused = !can_search_exactly(s);
+    if (*refused) return ARENAUT_OK;
+    if (p->n_pools > 1) {
+        st = search_pools(s);
+    } else if (p->n_buffers >= MANY_BUFFERS) {
+        st = search_a_little(s);
+    }
+    if (st != ARENAUT_OK || is_done(meter)) return st;
+    st = arn_climbs_run(s->climbs, s->lanes, s->share, arn_exact_in_lane, &task);
+    *refused = task.refused;
+    return st;
+}
+
+/* In rounds of twice the effort each: exact search of the moments that decide, in the first
+ * round more orders, and local search. The rounds do not depend on the effort, which only
+ * says where they end, so that more of it finds at least as much. */
+enum { FIRST_ROUND = 1 << 20 };
+
+static arenaut_status search_in_rounds(plan_search *s) {
+    arn_meter *meter = s->lanes->meter;
+    uint64_t effort = FIRST_ROUND, climbed = 0, before;
+    arenaut_status st = ARENAUT_OK;
+    do {
+        before = meter->spent;
+        st = arn_hot_zones(s->lanes, effort);
+        if (st == ARENAUT_OK && effort == FIRST_ROUND) st = arn_portfolio_rest(s->lanes, s->pairs);
+        if (st != ARENAUT_OK || !arn_meter_goes_on(meter)) break;
+        climbed += arn_min_u64(effort / 4, meter->limit - meter->spent);
+        st = climb_for(s, climbed);
+        if (effort < UINT64_MAX / 2) effort *= 2;
+    } while (st == ARENAUT_OK && arn_meter_goes_on(meter) && meter->spent > before);
+    return st == ARENAUT_OK && !is_done(meter) && climbed < s->share ? climb_for(s, s->share) : st;
+}
+
+static arenaut_status search(arn_lanes *lanes, uint64_t pairs) {
+    const uint64_t share = arn_local_search_share(lanes->meter->planning->options->effort);
+    plan_search s = {lanes, NULL, pairs, share};
+    bool refused = false;
+    arenaut_status st = arn_climbs_new(lanes, &s.climbs);
+    if (st == ARENAUT_OK) st = search_exactly(&s, &refused);
+    if (st == ARENAUT_OK && refused && !is_done(lanes->meter)) st = search_in_rounds(&s);
+    arn_climbs_free(s.climbs);
+    return st;
 }
 
 static arenaut_status auto_run(const arenaut_planner *self, arenaut_planning *planning) {
@@ -159,8 +123,16 @@ static arenaut_status auto_run(const arenaut_planner *self, arenaut_planning *pl
     if (st == ARENAUT_OK && planning->problem->traits & ARENAUT_PROBLEM_TOKENS) {
         return arn_share_tokens(planning, &meter); /* there is nothing to place */
     }
-    if (st == ARENAUT_OK) st = arn_portfolio_rows(planning, &meter);
-    if (st == ARENAUT_OK && !is_done(&meter)) st = search(planning, &meter);
+    uint64_t pairs = 0;
+    arn_lanes lanes;
+    if (st != ARENAUT_OK) return st;
+    arn_lanes_open(&lanes, &meter);
+    st = arn_portfolio_rows(&lanes, &pairs);
+    if (st == ARENAUT_OK && !is_done(&meter)) {
+        st = search(&lanes, pairs);
+        arn_meter_stop(&meter, ARENAUT_STOP_EFFORT);
+    }
+    arn_lanes_close(&lanes);
     if (st != ARENAUT_OK || planning->plan->quality == ARENAUT_INFEASIBLE) return st;
     return arn_meter_finish(&meter);
 }

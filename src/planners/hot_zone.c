@@ -1,11 +1,11 @@
 /* hot zone: a problem that is too large for exact search is mostly easy. What makes it hard
  * are the few moments at which almost the whole arena is alive. The buffers alive then are
  * placed by exact search, as a problem of their own, and the others around them, where
- * there is room to spare. The zone grows until the exact search refuses it. */
+ * there is room to spare. Zones of several sizes are tried. */
 #include "planners/hot_zone.h"
 
 #include "core/fail.h"
-#include "planners/exact/exact.h"
+#include "planners/exact/build.h"
 #include "planners/trial.h"
 
 typedef struct zone {
@@ -72,10 +72,10 @@ static arenaut_verdict take_progress(void *context, uint64_t best, uint64_t boun
     return arn_meter_goes_on(z->meter) ? ARENAUT_GO_ON : ARENAUT_INTERRUPTED;
 }
 
-/* Places the part in less than the best arena. *solved says whether that worked, *refused
- * whether the part is too large. */
+/* Places the part in less than the best arena. *solved says whether that worked; it does not
+ * if the part is too large. */
 static arenaut_status solve_part(zone *z, const arenaut_problem *part, uint64_t effort,
-                                 bool *solved, bool *refused) {
+                                 bool *solved) {
     const arn_exact_input in = {
         .problem = part,
         .arena = z->meter->best,
@@ -90,7 +90,6 @@ static arenaut_status solve_part(zone *z, const arenaut_problem *part, uint64_t 
     z->already = z->meter->spent;
     const arenaut_status st = arn_exact_run(&in, &out, &why);
     *solved = st == ARENAUT_OK && out.improved;
-    *refused = st == ARENAUT_REFUSED;
     if (st == ARENAUT_OK && z->already + out.steps > z->meter->spent) {
         arn_meter_spend(z->meter, z->already + out.steps - z->meter->spent);
     }
@@ -124,7 +123,7 @@ static arenaut_status place_around(zone *z, const char *letters) {
     return ARENAUT_OK;
 }
 
-static arenaut_status try_zone(zone *z, uint64_t threshold, uint64_t effort, bool *refused) {
+static arenaut_status try_zone(zone *z, uint64_t threshold, uint64_t effort) {
     static const char *const orders[] = {"Z", "L", "U", "TWA"};
     arenaut_problem *part = NULL;
     bool solved = false;
@@ -132,7 +131,7 @@ static arenaut_status try_zone(zone *z, uint64_t threshold, uint64_t effort, boo
     arenaut_status st = arenaut_problem_new(z->planning->allocator, &part, z->planning->err);
     if (st != ARENAUT_OK) return st;
     st = fill_part(z, part);
-    if (st == ARENAUT_OK) st = solve_part(z, part, effort, &solved, refused);
+    if (st == ARENAUT_OK) st = solve_part(z, part, effort, &solved);
     for (size_t i = 0; i < sizeof orders / sizeof *orders && st == ARENAUT_OK && solved; i++) {
         if (arn_meter_goes_on(z->meter)) st = place_around(z, orders[i]);
     }
@@ -142,7 +141,7 @@ static arenaut_status try_zone(zone *z, uint64_t threshold, uint64_t effort, boo
 
 static bool make_room(zone *z) {
     const arenaut_problem *p = z->planning->problem;
-    arn_region *region = &z->bench.items.region;
+    arn_region *region = &z->bench.region;
     z->hot_before = arn_region_allocate(region, (size_t)z->bench.timeline.n_sections + 1,
                                         sizeof *z->hot_before);
     z->part = arn_region_allocate(region, p->n_buffers, sizeof *z->part);
@@ -151,33 +150,63 @@ static bool make_room(zone *z) {
     return z->hot_before && z->part && z->offset && z->bench.placing;
 }
 
-static uint64_t highest_load(const arn_timeline *t) {
-    uint64_t highest = 0;
-    for (uint32_t k = 0; k < t->n_sections; k++) {
-        if (t->load[k] > highest) highest = t->load[k];
+/* ---- all zones ---- */
+
+typedef struct zones {
+    arn_bench whole;
+    uint64_t effort;
+} zones;
+
+static uint32_t highest_section(const arn_timeline *t) {
+    uint32_t highest = 0;
+    for (uint32_t k = 1; k < t->n_sections; k++) {
+        if (t->load[k] > t->load[highest]) highest = k;
     }
     return highest;
 }
 
-arenaut_status arn_hot_zone(arenaut_planning *planning, arn_meter *meter) {
-    const arenaut_problem *p = planning->problem;
+/* Whether exact search would refuse what is alive at that section, even by itself. */
+static bool is_crowded(const arn_timeline *t, uint32_t n_items, uint32_t section) {
+    uint64_t alive = 0;
+    for (uint32_t i = 0; i < n_items; i++) alive += t->first[i] <= section && section < t->end[i];
+    return alive * (alive - 1) > ARN_EXACT_MOST_PAIRS;
+}
+
+/* The zone of 1/32 below the peak is task 0, then come 1/16, 1/8 and so on. */
+enum { ZONES = 5 };
+
+static arenaut_status try_zone_in_lane(void *context, uint32_t task, arn_lane *lane) {
+    const zones *all = context;
+    const arn_timeline *t = &all->whole.timeline;
+    const uint64_t highest = t->load[highest_section(t)];
+    zone z = {.planning = &lane->planning, .meter = &lane->meter};
+    lane->meter.planner = "exact";
+    arenaut_status st =
+        arn_bench_fork(&z.bench, &all->whole, lane->planning.allocator, lane->planning.err);
+    if (st != ARENAUT_OK) return st;
+    st = make_room(&z) ? try_zone(&z, highest - (highest >> (ZONES - task)), all->effort)
+                       : arn_no_memory(lane->planning.err);
+    arn_bench_close(&z.bench);
+    return st;
+}
+
+arenaut_status arn_hot_zones(arn_lanes *lanes, uint64_t effort) {
+    const arn_meter *meter = lanes->meter;
+    const arenaut_problem *p = meter->planning->problem;
     const uint32_t features = arenaut_problem_features(p);
     if (meter->best == ARENAUT_UNPLACED || !arn_meter_goes_on(meter) || p->n_pools > 1 ||
         features & ~(uint32_t)ARN_EXACT_HANDLES) {
         return ARENAUT_OK;
     }
-    zone z = {.planning = planning, .meter = meter};
-    arenaut_status st = arn_bench_open(&z.bench, planning, 0);
+    zones all = {.effort = effort};
+    arenaut_planning planning = *meter->planning;
+    planning.allocator = lanes->allocator;
+    arenaut_status st = arn_bench_open(&all.whole, &planning, 0);
     if (st != ARENAUT_OK) return st;
-    if (!make_room(&z)) st = arn_no_memory(planning->err);
-    const uint64_t highest = highest_load(&z.bench.timeline);
-    bool refused = false;
-    /* The zone of 1/32 below the peak first, then 1/16, 1/8 and so on. */
-    for (int shift = 5; shift > 0 && st == ARENAUT_OK && !refused; shift--) {
-        if (!arn_meter_goes_on(meter)) break;
-        const uint64_t effort = (meter->limit - meter->spent) / 2 + 1;
-        st = try_zone(&z, highest - (highest >> shift), effort, &refused);
+    const arn_timeline *t = &all.whole.timeline;
+    if (!is_crowded(t, all.whole.items.n, highest_section(t))) {
+        st = arn_lanes_try(lanes, ZONES, try_zone_in_lane, &all);
     }
-    arn_bench_close(&z.bench);
+    arn_bench_close(&all.whole);
     return st;
 }

@@ -2,9 +2,10 @@
 #ifndef ARN_PLANNERS_HOT_ZONE_H
 #define ARN_PLANNERS_HOT_ZONE_H
 
-#include "planners/meter.h"
+#include "planners/lanes.h"
 
-/* For problems of one pool without relations. Does nothing if there is no plan yet. */
-arenaut_status arn_hot_zone(arenaut_planning *planning, arn_meter *meter);
+/* For problems of one pool without relations. Does nothing if there is no plan yet. Zones of
+ * several sizes are tried, each with so many steps of exact search. */
+arenaut_status arn_hot_zones(arn_lanes *lanes, uint64_t effort);
 
 #endif

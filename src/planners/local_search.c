@@ -4,7 +4,8 @@
  * arena, and mostly to the front. The new order is kept if its arena is not larger than the
  * one before, or than the one some dozens of tries ago (late acceptance), so that the search
  * can leave a dead end without a temperature to be tuned. After long failure it goes back
- * to the best order. The seed decides all. */
+ * to the best order. Several such climbs are made, from different orders; the seed decides
+ * all. */
 #include "planners/local_search.h"
 
 #include <string.h>
@@ -13,19 +14,33 @@
 #include "planners/settings.h"
 #include "planners/trial.h"
 
-enum { MEMORY = 40, PATIENCE = 4000 };
+enum { MEMORY = 40, PATIENCE = 4000, CLIMBS = 4 };
+
+/* Above this many items only one climb: a single placement takes a while, and memory. */
+enum { MOST_FOR_SEVERAL = 50000 };
 
 typedef struct climb {
     arn_bench bench;
-    arn_meter *meter;
+    arn_meter *meter; /* of the lane it is in */
     arn_rules rules;
-    uint64_t budget_end;    /* in meter->spent */
+    const char *start;      /* the order it begins with */
+    uint64_t spent, budget; /* steps since the beginning */
     uint64_t random;        /* splitmix64 */
     uint64_t current, best; /* totals of `order` and of `best_order` */
     uint64_t memory[MEMORY];
     uint32_t *best_order, *top; /* items that end at the top of the current plan */
-    uint32_t n_top;
+    uint32_t n_top, round, idle;
+    bool is_open, has_start;
 } climb;
+
+struct arn_climbs {
+    arn_bench whole;
+    climb climb[CLIMBS];
+    uint32_t n;
+    const arenaut_allocator *allocator;
+    arn_lane_task beside; /* of the group under way */
+    void *context;
+};
 
 static uint64_t next_random(climb *c) {
     uint64_t z = (c->random += UINT64_C(0x9E3779B97F4A7C15));
@@ -39,12 +54,13 @@ static uint32_t random_below(climb *c, uint32_t limit) {
 }
 
 static bool goes_on(const climb *c) {
-    return arn_meter_goes_on(c->meter) && c->meter->spent < c->budget_end &&
-           c->best > c->meter->goal;
+    return arn_meter_goes_on(c->meter) && c->spent < c->budget && c->best > c->meter->goal;
 }
 
 static arenaut_status place(climb *c, uint64_t limit, uint64_t *total) {
+    const uint64_t before = c->meter->spent;
     const arenaut_status st = arn_place_by_skyline(&c->bench, c->meter, c->rules, limit, total);
+    c->spent += c->meter->spent - before;
     if (st != ARENAUT_OK || *total == ARENAUT_UNPLACED) return st;
     if (arn_meter_improves(c->meter, *total)) arn_keep(&c->bench, c->meter, *total);
     return ARENAUT_OK;
@@ -96,13 +112,18 @@ static void choose_move(climb *c, uint32_t *from, uint32_t *to) {
     *to = from_top ? random_below(c, *from + 1) : random_below(c, n);
 }
 
+static void go_back_to_best(climb *c) {
+    memcpy(c->bench.order, c->best_order, c->bench.items.n * sizeof *c->best_order);
+    for (uint32_t k = 0; k < MEMORY; k++) c->memory[k] = c->best;
+    c->current = c->best;
+    c->idle = 0;
+}
+
 static arenaut_status climb_on(climb *c) {
-    uint32_t idle = 0;
-    for (uint32_t k = 0; k < MEMORY; k++) c->memory[k] = c->current;
-    for (uint32_t round = 0; goes_on(c); round++) {
+    while (goes_on(c)) {
         uint32_t from, to;
         choose_move(c, &from, &to);
-        uint64_t *late = &c->memory[round % MEMORY], total;
+        uint64_t *late = &c->memory[c->round++ % MEMORY], total;
         const uint64_t limit = *late > c->current ? *late : c->current, best = c->best;
         move_entry(c->bench.order, from, to);
         const arenaut_status st = place(c, limit, &total);
@@ -113,54 +134,122 @@ static arenaut_status climb_on(climb *c) {
             remember(c, total);
         }
         *late = c->current;
-        idle = c->best < best ? 0 : idle + 1;
-        if (idle == PATIENCE) {
-            idle = 0;
-            memcpy(c->bench.order, c->best_order, c->bench.items.n * sizeof *c->best_order);
-            for (uint32_t k = 0; k < MEMORY; k++) c->memory[k] = c->best;
-            c->current = c->best;
-        }
+        c->idle = c->best < best ? 0 : c->idle + 1;
+        if (c->idle == PATIENCE) go_back_to_best(c);
     }
     return ARENAUT_OK;
 }
 
-/* Starts from the best of a few orders. */
 static arenaut_status find_start(climb *c) {
-    static const char *const starts[] = {"TWA", "TAW", "WAT", "Z", "Z-"};
-    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
-        uint64_t total;
-        arn_orders_sort(&c->bench.orders, starts[i], c->bench.order);
-        const uint64_t limit = c->best - 1;
-        const arenaut_status st = place(c, limit, &total);
-        if (st != ARENAUT_OK) return st;
-        if (total != ARENAUT_UNPLACED) remember(c, total);
-        if (!goes_on(c)) break;
-    }
-    memcpy(c->bench.order, c->best_order, c->bench.items.n * sizeof *c->best_order);
+    uint64_t total;
+    c->has_start = true;
+    arn_orders_sort(&c->bench.orders, c->start, c->bench.order);
+    const arenaut_status st = place(c, ARENAUT_UNPLACED - 1, &total);
+    if (st != ARENAUT_OK || total == ARENAUT_UNPLACED) return st;
+    remember(c, total);
+    go_back_to_best(c);
     return ARENAUT_OK;
 }
 
-arenaut_status arn_local_search(arenaut_planning *planning, arn_meter *meter, uint64_t budget) {
-    climb c = {.meter = meter, .budget_end = meter->spent + budget, .best = ARENAUT_UNPLACED};
-    c.random = planning->options->seed;
-    c.rules.share = true;
-    arenaut_status st = arn_bench_open(&c.bench, planning, 0);
+static arenaut_status open_climb(climb *c, const arn_bench *whole,
+                                 const arenaut_planning *planning) {
+    const arenaut_status st =
+        arn_bench_fork(&c->bench, whole, planning->allocator, planning->err);
     if (st != ARENAUT_OK) return st;
-    const uint32_t n = c.bench.items.n;
-    c.best_order = arn_region_allocate(&c.bench.items.region, n, sizeof *c.best_order);
-    c.top = arn_region_allocate(&c.bench.items.region, n, sizeof *c.top);
-    st = c.best_order && c.top ? find_start(&c) : arn_no_memory(planning->err);
-    if (st == ARENAUT_OK && c.best != ARENAUT_UNPLACED && n > 1) st = climb_on(&c);
-    arn_bench_close(&c.bench);
+    c->is_open = true;
+    const uint32_t n = c->bench.items.n;
+    c->best_order = arn_region_allocate(&c->bench.region, n, sizeof *c->best_order);
+    c->top = arn_region_allocate(&c->bench.region, n, sizeof *c->top);
+    return c->best_order && c->top ? ARENAUT_OK : arn_no_memory(planning->err);
+}
+
+static arenaut_status run_in_lane(void *context, uint32_t task, arn_lane *lane) {
+    arn_climbs *climbs = context;
+    if (climbs->beside && task == 0) return climbs->beside(climbs->context, task, lane);
+    climb *c = &climbs->climb[climbs->beside ? task - 1 : task];
+    arenaut_status st = ARENAUT_OK;
+    c->meter = &lane->meter;
+    c->meter->planner = "local-search";
+    c->meter->limit = UINT64_MAX;
+    if (!c->is_open) st = open_climb(c, &climbs->whole, &lane->planning);
+    if (st == ARENAUT_OK && !c->has_start) st = find_start(c);
+    if (st == ARENAUT_OK && c->best != ARENAUT_UNPLACED && c->bench.items.n > 1) st = climb_on(c);
     return st;
+}
+
+/* Buffers inside others are placed with them. */
+static uint64_t count_items(const arenaut_problem *p) {
+    uint64_t n = 0;
+    for (uint32_t b = 0; b < p->n_buffers; b++) {
+        n += arenaut_problem_needs_memory(p, b) && arenaut_problem_inside(p, b) == ARENAUT_NONE;
+    }
+    return n;
+}
+
+bool arn_climbs_can_move(const arenaut_problem *problem, uint64_t steps) {
+    const uint64_t n = count_items(problem);
+    return n <= MOST_FOR_SEVERAL || steps > n * arn_steps_per_placement(n);
+}
+
+arenaut_status arn_climbs_new(arn_lanes *lanes, arn_climbs **out) {
+    arn_climbs *climbs = arn_allocate_zeroed(lanes->allocator, 1, sizeof *climbs);
+    if (!climbs) return arn_no_memory(lanes->meter->planning->err);
+    climbs->allocator = lanes->allocator;
+    *out = climbs;
+    return ARENAUT_OK;
+}
+
+static arenaut_status open_whole(arn_climbs *climbs, const arn_lanes *lanes) {
+    static const char *const starts[CLIMBS] = {"TWA", "TAW", "WAT", "Z"};
+    arenaut_planning planning = *lanes->meter->planning;
+    planning.allocator = lanes->allocator;
+    const arenaut_status st = arn_bench_open(&climbs->whole, &planning, 0);
+    if (st != ARENAUT_OK) return st;
+    climbs->n = climbs->whole.items.n > MOST_FOR_SEVERAL ? 1 : CLIMBS;
+    for (uint32_t k = 0; k < climbs->n; k++) {
+        climb *c = &climbs->climb[k];
+        c->start = starts[k];
+        c->random = planning.options->seed + k;
+        c->rules.share = true;
+        c->best = ARENAUT_UNPLACED;
+    }
+    return ARENAUT_OK;
+}
+
+void arn_climbs_free(arn_climbs *climbs) {
+    if (!climbs) return;
+    for (uint32_t k = 0; k < climbs->n; k++) {
+        if (climbs->climb[k].is_open) arn_bench_close(&climbs->climb[k].bench);
+    }
+    if (climbs->n) arn_bench_close(&climbs->whole);
+    arn_release(climbs->allocator, climbs);
+}
+
+arenaut_status arn_climbs_run(arn_climbs *climbs, arn_lanes *lanes, uint64_t steps,
+                              arn_lane_task beside, void *context) {
+    const arenaut_status st = climbs->n ? ARENAUT_OK : open_whole(climbs, lanes);
+    if (st != ARENAUT_OK) return st;
+    climbs->beside = beside;
+    climbs->context = context;
+    for (uint32_t k = 0; k < climbs->n; k++) climbs->climb[k].budget = steps / climbs->n;
+    return arn_lanes_search(lanes, climbs->n + (beside != NULL), run_in_lane, climbs);
 }
 
 static arenaut_status local_search_run(const arenaut_planner *self, arenaut_planning *planning) {
     arenaut_status st = arn_settings_check(planning, self, NULL);
+    if (st != ARENAUT_OK) return st;
     arn_meter meter = arn_meter_start(planning, self->name);
+    arn_lanes lanes;
+    arn_climbs *climbs = NULL;
+    arn_lanes_open(&lanes, &meter);
+    st = arn_climbs_new(&lanes, &climbs);
     if (st == ARENAUT_OK) {
-        st = arn_local_search(planning, &meter, arn_local_search_share(planning->options->effort));
+        const uint64_t steps = arn_local_search_share(planning->options->effort);
+        st = arn_climbs_run(climbs, &lanes, steps, NULL, NULL);
+        arn_meter_stop(&meter, ARENAUT_STOP_EFFORT);
     }
+    arn_climbs_free(climbs);
+    arn_lanes_close(&lanes);
     return st == ARENAUT_OK ? arn_meter_finish(&meter) : st;
 }
 

@@ -15,7 +15,7 @@ arn_meter arn_meter_start(arenaut_planning *planning, const char *planner) {
     return meter;
 }
 
-static void stop(arn_meter *meter, arenaut_stop why) {
+void arn_meter_stop(arn_meter *meter, arenaut_stop why) {
     if (meter->stopped) return;
     meter->stopped = true;
     meter->why = why;
@@ -27,8 +27,8 @@ static void report(arn_meter *meter) {
     const arenaut_progress progress = {meter->planner, meter->best,
                                        meter->planning->plan->total_bound, meter->spent};
     const arenaut_verdict verdict = options->progress(options->progress_context, &progress);
-    if (verdict == ARENAUT_OUT_OF_TIME) stop(meter, ARENAUT_STOP_TIME);
-    if (verdict == ARENAUT_INTERRUPTED) stop(meter, ARENAUT_STOP_INTERRUPT);
+    if (verdict == ARENAUT_OUT_OF_TIME) arn_meter_stop(meter, ARENAUT_STOP_TIME);
+    if (verdict == ARENAUT_INTERRUPTED) arn_meter_stop(meter, ARENAUT_STOP_INTERRUPT);
 }
 
 bool arn_meter_spend(arn_meter *meter, uint64_t steps) {
@@ -37,7 +37,7 @@ bool arn_meter_spend(arn_meter *meter, uint64_t steps) {
         meter->next_report = meter->spent + REPORT_EVERY;
         report(meter);
     }
-    if (meter->spent >= meter->limit) stop(meter, ARENAUT_STOP_EFFORT);
+    if (meter->spent >= meter->limit) arn_meter_stop(meter, ARENAUT_STOP_EFFORT);
     return arn_meter_goes_on(meter);
 }
 

@@ -28,6 +28,9 @@ bool arn_meter_spend(arn_meter *meter, uint64_t steps);
 /* Allows at least so many steps more, even if the effort was spent. Undoes no other stop. */
 void arn_meter_allow(arn_meter *meter, uint64_t steps);
 
+/* Stops the search, unless something else has already. */
+void arn_meter_stop(arn_meter *meter, arenaut_stop why);
+
 /* Whether to go on: there is something to gain, and nobody has stopped the search. */
 bool arn_meter_goes_on(const arn_meter *meter);
 

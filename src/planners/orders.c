@@ -65,19 +65,24 @@ uint64_t arn_orders_count_conflicts(const arn_orders *orders, uint32_t item) {
     return starts[t->end[item] - 1] - ends[t->first[item]];
 }
 
+bool arn_orders_fork(arn_orders *copy, arn_region *region) {
+    const uint32_t n = copy->items->n;
+    copy->key = arn_region_allocate(region, n, sizeof *copy->key);
+    copy->scratch = arn_region_allocate(region, n, sizeof *copy->scratch);
+    return copy->key && copy->scratch;
+}
+
 bool arn_orders_init(arn_orders *orders, const arn_items *items, const arn_timeline *timeline,
                      arn_region *region) {
     const size_t sections = timeline->n_sections;
     orders->items = items;
     orders->timeline = timeline;
-    orders->key = arn_region_allocate(region, items->n, sizeof *orders->key);
     orders->n_leaves = 1;
     while (orders->n_leaves < sections) orders->n_leaves *= 2;
     orders->load_tree =
         arn_region_allocate(region, (size_t)orders->n_leaves * 2, sizeof *orders->load_tree);
     orders->started = arn_region_allocate(region, 2 * (sections + 1), sizeof *orders->started);
-    orders->scratch = arn_region_allocate(region, items->n, sizeof *orders->scratch);
-    if (!orders->key || !orders->load_tree || !orders->started || !orders->scratch) return false;
+    if (!orders->load_tree || !orders->started || !arn_orders_fork(orders, region)) return false;
     build_load_tree(orders);
     count_starts(orders);
     return true;

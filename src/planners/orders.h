@@ -27,6 +27,9 @@ typedef struct arn_orders {
 bool arn_orders_init(arn_orders *orders, const arn_items *items, const arn_timeline *timeline,
                      arn_region *region);
 
+/* Lets a copy of the struct be used beside the original. False if there is no memory. */
+bool arn_orders_fork(arn_orders *copy, arn_region *region);
+
 /* Writes all items in that order, fixed ones first in the order of their numbers. O(n log n). */
 void arn_orders_sort(arn_orders *orders, const char *letters, uint32_t *order);
 

@@ -5,7 +5,8 @@
 #include "core/checked.h"
 #include "core/sort.h"
 
-enum { BLOCK = 64 };
+/* To step over a block takes as long as to look at so many spans. */
+enum { BLOCK = 64, SPANS_LIKE_BLOCK = 4 };
 
 /* Spans next to each other in the order of addresses. Split in two when full, so each but
  * the first of a pool holds at least half of what it could. */
@@ -96,6 +97,7 @@ static void add_span(arn_placing *placing, uint32_t pool, int64_t first, int64_t
          next != ARENAUT_NONE && placing->blocks[next].low[0] <= low;
          next = placing->blocks[at].next) {
         at = next;
+        placing->scanned += SPANS_LIKE_BLOCK;
     }
     if (placing->blocks[at].n == BLOCK) {
         split(placing, at);
@@ -175,7 +177,7 @@ void arn_placing_free(arn_placing *placing) {
     arn_release(&allocator, placing);
 }
 
-enum { SPANS_PER_STEP = 512 };
+enum { SPANS_PER_STEP = 96 };
 
 uint64_t arn_placing_steps(arn_placing *placing) {
     const uint64_t steps = 1 + placing->scanned / SPANS_PER_STEP;
@@ -227,6 +229,7 @@ static uint64_t find_for_piece(arn_placing *placing, const arn_item *item, uint3
     chooser c = chooser_for(item, fit);
     for (uint32_t at = placing->head[pool]; at != ARENAUT_NONE; at = placing->blocks[at].next) {
         const block *b = &placing->blocks[at];
+        placing->scanned += SPANS_LIKE_BLOCK;
         if (b->end <= item->first || b->first >= item->end || b->top <= c.front) continue;
         placing->scanned += b->n;
         for (uint32_t i = 0; i < b->n; i++) {
@@ -259,6 +262,7 @@ static void forbid(arn_placing *placing, uint64_t low, uint64_t high, const arn_
 static void gather_spans(arn_placing *placing, const arn_piece *piece, uint32_t pool) {
     for (uint32_t at = placing->head[pool]; at != ARENAUT_NONE; at = placing->blocks[at].next) {
         const block *b = &placing->blocks[at];
+        placing->scanned += SPANS_LIKE_BLOCK;
         if (b->end <= piece->first || b->first >= piece->end) continue;
         placing->scanned += b->n;
         for (uint32_t i = 0; i < b->n; i++) {

@@ -63,20 +63,46 @@ static const style styles[] = {
 };
 enum { N_STYLES = sizeof styles / sizeof *styles };
 
-/* Trials that look at each pair of buffers alive together are left out when there are more
- * pairs than this: more than a second each. */
+/* Trials that look at each pair of buffers alive together come behind those that do not where
+ * there are many pairs, and at the very end where they would take more than a second each. */
+#define MANY_PAIRS UINT64_C(2000000)
 #define MOST_PAIRS UINT64_C(500000000)
 
-static bool has_time_for_pairs(const arn_bench *bench) {
+static uint64_t count_pairs(const arn_bench *bench) {
     uint64_t pairs = 0;
     for (uint32_t i = 0; i < bench->items.n; i++) {
         pairs += arn_orders_count_conflicts(&bench->orders, i);
     }
-    return pairs <= MOST_PAIRS;
+    return pairs;
 }
 
 static bool is_worth_trying(const arn_meter *meter) {
     return meter->best == ARENAUT_UNPLACED || arn_meter_goes_on(meter);
+}
+
+/* ---- trials of one style ---- */
+
+/* The trials of a style that are made one after the other, and a bench for each lane. */
+typedef struct series {
+    const style *style;
+    arn_bench whole; /* of lane 0, made when first needed */
+    arn_bench fork[ARN_MOST_LANES];
+    bool is_open, has_fork[ARN_MOST_LANES];
+    const trial *trial[N_TRIALS];
+    uint32_t n;
+} series;
+
+/* Lane 0 works on the bench itself. NULL, with the lane's error set, if there is no memory. */
+static arn_bench *bench_of(series *s, arn_lane *lane) {
+    if (lane->index == 0) return &s->whole;
+    arn_bench *fork = &s->fork[lane->index];
+    if (!s->has_fork[lane->index]) {
+        const arenaut_status st = arn_bench_fork(fork, &s->whole, lane->planning.allocator,
+                                                 lane->planning.err);
+        if (st != ARENAUT_OK) return NULL;
+        s->has_fork[lane->index] = true;
+    }
+    return fork;
 }
 
 static arenaut_status make_trial(const trial *t, const style *s, arn_bench *bench,
@@ -88,83 +114,172 @@ static arenaut_status make_trial(const trial *t, const style *s, arn_bench *benc
                                  : arn_try_order(bench, meter, rules);
 }
 
-static arenaut_status make_trials(const style *s, bool rows, arenaut_planning *planning,
-                                  arn_meter *meter) {
-    arn_bench bench;
-    arenaut_status st = arn_bench_open(&bench, planning, s->how);
-    if (st != ARENAUT_OK) return st;
-    const bool pairs_too = has_time_for_pairs(&bench);
-    for (size_t i = 0; i < N_TRIALS && st == ARENAUT_OK && is_worth_trying(meter); i++) {
-        if (trials[i].is_row != rows || (trials[i].kind == IN_ORDER && !pairs_too)) continue;
-        st = make_trial(&trials[i], s, &bench, meter);
-    }
-    arn_bench_close(&bench);
-    return st;
+typedef struct group {
+    series *series;
+    uint32_t first;
+} group;
+
+static arenaut_status make_trial_in_lane(void *context, uint32_t task, arn_lane *lane) {
+    const group *g = context;
+    arn_bench *bench = bench_of(g->series, lane);
+    if (!bench) return ARENAUT_NO_MEMORY;
+    return make_trial(g->series->trial[g->first + task], g->series->style, bench, &lane->meter);
 }
 
-static arenaut_status try_incumbent(const char *row, arn_incumbent attempt,
-                                    arenaut_planning *planning, arn_meter *meter) {
-    const arenaut_planner *planner = arenaut_planner_find(row);
-    const uint32_t features = arenaut_problem_features(planning->problem);
-    if (features & ~planner->handles || !is_worth_trying(meter)) return ARENAUT_OK;
-    meter->planner = planner->name;
-    return attempt(planning, meter);
-}
+/* The first two trials by themselves: most problems end there, and what they find lets the
+ * others give up early. */
+enum { GROUP = 4, BY_THEMSELVES = 2 };
 
-/* What these rows do is among the trials above already, except that they know no gaps and no
- * hints, and deal with relations in their own ways. */
-static arenaut_status try_one_pass_peers(arenaut_planning *planning, arn_meter *meter) {
-    const uint32_t differ =
-        ARENAUT_FEATURE_GAPS | ARENAUT_FEATURE_SAME_BASE | ARENAUT_FEATURE_HINTS;
-    if (!(arenaut_problem_features(planning->problem) & differ)) return ARENAUT_OK;
-    static const struct {
-        const char *row;
-        arn_incumbent attempt;
-    } peers[] = {{"openvino", arn_try_openvino},
-                 {"xnnpack", arn_try_xnnpack},
-                 {"onnxruntime", arn_try_onnxruntime},
-                 {"ggml", arn_try_ggml}};
+static arenaut_status make_series(series *s, arn_lanes *lanes) {
     arenaut_status st = ARENAUT_OK;
-    for (size_t i = 0; i < sizeof peers / sizeof *peers && st == ARENAUT_OK; i++) {
-        st = try_incumbent(peers[i].row, peers[i].attempt, planning, meter);
+    for (uint32_t i = 0; i < s->n && st == ARENAUT_OK && is_worth_trying(lanes->meter);) {
+        const uint32_t left = s->n - i;
+        const uint32_t n = i < BY_THEMSELVES ? 1 : left < GROUP ? left : GROUP;
+        group g = {s, i};
+        st = arn_lanes_try(lanes, n, make_trial_in_lane, &g);
+        i += n;
     }
     return st;
 }
 
-/* The runtimes' own planners, which look at each pair of buffers alive together. */
-static arenaut_status try_incumbents(arenaut_planning *planning, arn_meter *meter) {
-    arn_bench bench;
-    arenaut_status st = arn_bench_open(&bench, planning, 0);
-    if (st != ARENAUT_OK) return st;
-    const bool in_time = has_time_for_pairs(&bench);
-    arn_bench_close(&bench);
-    if (!in_time) return ARENAUT_OK;
-    st = try_incumbent("tflm-greedy", arn_try_tflm_greedy, planning, meter);
-    if (st == ARENAUT_OK) st = try_incumbent("tflite-arena", arn_try_tflite_arena, planning, meter);
-    return st == ARENAUT_OK ? try_one_pass_peers(planning, meter) : st;
+static arenaut_status open_series(series *s, const style *how, arn_lanes *lanes) {
+    const series empty = {.style = how};
+    *s = empty;
+    arenaut_planning planning = *lanes->meter->planning;
+    planning.allocator = lanes->allocator;
+    const arenaut_status st = arn_bench_open(&s->whole, &planning, how->how);
+    s->is_open = st == ARENAUT_OK;
+    return st;
 }
 
-arenaut_status arn_portfolio_rows(arenaut_planning *planning, arn_meter *meter) {
+static void close_series(series *s) {
+    for (uint32_t i = 0; i < ARN_MOST_LANES; i++) {
+        if (s->has_fork[i]) arn_bench_close(&s->fork[i]);
+    }
+    if (s->is_open) arn_bench_close(&s->whole);
+}
+
+/* Makes the trials of this kind that are rows of the table, or are not. */
+static arenaut_status make_kind(series *s, trial_kind kind, bool rows, arn_lanes *lanes) {
+    s->n = 0;
+    for (size_t i = 0; i < N_TRIALS; i++) {
+        if (trials[i].kind == kind && trials[i].is_row == rows) s->trial[s->n++] = &trials[i];
+    }
+    return make_series(s, lanes);
+}
+
+/* ---- the runtimes' own planners ---- */
+
+typedef struct peer {
+    const char *row;
+    arn_incumbent attempt;
+    uint32_t differs; /* makes a trial of its own only where one of these is in use; 0: always */
+} peer;
+
+/* What the last four do is among the trials above already, except that they know no gaps and
+ * no hints, and deal with relations in their own ways. */
+enum {
+    UNKNOWN_TO_PEERS = ARENAUT_FEATURE_GAPS | ARENAUT_FEATURE_SAME_BASE | ARENAUT_FEATURE_HINTS
+};
+static const peer peers[] = {
+    {"tflm-greedy", arn_try_tflm_greedy, 0},
+    {"tflite-arena", arn_try_tflite_arena, 0},
+    {"openvino", arn_try_openvino, UNKNOWN_TO_PEERS},
+    {"xnnpack", arn_try_xnnpack, UNKNOWN_TO_PEERS},
+    {"onnxruntime", arn_try_onnxruntime, UNKNOWN_TO_PEERS},
+    {"ggml", arn_try_ggml, UNKNOWN_TO_PEERS},
+};
+enum { N_PEERS = sizeof peers / sizeof *peers };
+
+static arenaut_status try_peer_in_lane(void *context, uint32_t task, arn_lane *lane) {
+    const peer *p = ((const peer *const *)context)[task];
+    lane->meter.planner = p->row;
+    return p->attempt(&lane->planning, &lane->meter);
+}
+
+static arenaut_status try_peers(arn_lanes *lanes) {
+    const uint32_t features = arenaut_problem_features(lanes->meter->planning->problem);
+    const peer *fit[N_PEERS];
+    uint32_t n = 0;
+    for (size_t i = 0; i < N_PEERS; i++) {
+        if (peers[i].differs && !(peers[i].differs & features)) continue;
+        if (features & ~arenaut_planner_find(peers[i].row)->handles) continue;
+        fit[n++] = &peers[i];
+    }
+    return n && is_worth_trying(lanes->meter) ? arn_lanes_try(lanes, n, try_peer_in_lane, fit)
+                                              : ARENAUT_OK;
+}
+
+static arenaut_status try_naive(arn_lanes *lanes) {
+    const peer naive = {"naive", arn_try_naive, 0};
+    const peer *only = &naive;
+    if (!is_worth_trying(lanes->meter)) return ARENAUT_OK;
+    return arn_lanes_try(lanes, 1, try_peer_in_lane, &only);
+}
+
+/* ---- all ---- */
+
+/* Rows are made whatever the effort. */
+static arenaut_status make_rows(series *s, trial_kind kind, arn_lanes *lanes) {
+    arn_meter *meter = lanes->meter;
     const uint64_t limit = meter->limit;
     arn_meter_allow(meter, UINT64_MAX);
-    arenaut_status st = make_trials(&styles[0], true, planning, meter);
-    if (st == ARENAUT_OK && is_worth_trying(meter)) st = try_incumbents(planning, meter);
-    if (st == ARENAUT_OK) st = try_incumbent("naive", arn_try_naive, planning, meter);
+    arenaut_status st = make_kind(s, kind, true, lanes);
+    if (st == ARENAUT_OK && kind == IN_ORDER) st = try_peers(lanes);
     meter->limit = limit;
     arn_meter_spend(meter, 0);
     return st;
 }
 
-arenaut_status arn_portfolio_rest(arenaut_planning *planning, arn_meter *meter) {
-    const uint32_t features = arenaut_problem_features(planning->problem);
+arenaut_status arn_portfolio_rows(arn_lanes *lanes, uint64_t *pairs) {
+    series s;
+    arenaut_status st = open_series(&s, &styles[0], lanes);
+    if (st != ARENAUT_OK) return st;
+    *pairs = count_pairs(&s.whole);
+    st = make_rows(&s, BY_SKYLINE, lanes);
+    if (st == ARENAUT_OK && *pairs > MANY_PAIRS) st = make_kind(&s, BY_SKYLINE, false, lanes);
+    if (st == ARENAUT_OK && *pairs <= MOST_PAIRS) st = make_rows(&s, IN_ORDER, lanes);
+    close_series(&s);
+    return st == ARENAUT_OK ? try_naive(lanes) : st;
+}
+
+/* A step pays for some hundred pairs. */
+enum { PAIRS_PER_STEP = 1024 };
+
+/* What was left out for its many pairs. If there is no hope that the effort pays for even one
+ * such trial, it counts as spent: a larger effort must not find less for having tried. */
+static arenaut_status make_late_rows(series *s, uint64_t pairs, arn_lanes *lanes) {
+    arn_meter *meter = lanes->meter;
+    if (!arn_meter_goes_on(meter)) return ARENAUT_OK;
+    if (meter->limit - meter->spent < pairs / PAIRS_PER_STEP) {
+        arn_meter_spend(meter, meter->limit - meter->spent);
+        return ARENAUT_OK;
+    }
+    const arenaut_status st = make_kind(s, IN_ORDER, true, lanes);
+    return st == ARENAUT_OK ? try_peers(lanes) : st;
+}
+
+static arenaut_status make_others(const style *how, bool rows, uint64_t pairs, arn_lanes *lanes) {
+    series s;
+    if (!is_worth_trying(lanes->meter)) return ARENAUT_OK;
+    arenaut_status st = open_series(&s, how, lanes);
+    if (st != ARENAUT_OK) return st;
+    const bool is_first = how == styles;
+    if (!is_first || pairs <= MANY_PAIRS) st = make_kind(&s, BY_SKYLINE, rows, lanes);
+    if (st == ARENAUT_OK && is_first && pairs > MOST_PAIRS) st = make_late_rows(&s, pairs, lanes);
+    if (st == ARENAUT_OK) st = make_kind(&s, IN_ORDER, rows, lanes);
+    close_series(&s);
+    return st;
+}
+
+arenaut_status arn_portfolio_rest(arn_lanes *lanes, uint64_t pairs) {
+    const uint32_t features = arenaut_problem_features(lanes->meter->planning->problem);
     arenaut_status st = ARENAUT_OK;
-    for (size_t i = 1; i < 2 * N_STYLES && st == ARENAUT_OK && is_worth_trying(meter); i++) {
+    for (size_t i = 1; i < 2 * N_STYLES && st == ARENAUT_OK; i++) {
         /* The rows in the other styles first, then the other trials in every style. */
         const style *s = &styles[i % N_STYLES];
         const bool rows = i < N_STYLES;
-        if ((s->for_features & ~features) == 0) {
-            st = make_trials(s, rows, planning, meter);
-        }
+        if ((s->for_features & ~features) == 0) st = make_others(s, rows, pairs, lanes);
     }
     return st;
 }

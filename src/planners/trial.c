@@ -6,10 +6,11 @@
 arenaut_status arn_bench_open(arn_bench *bench, const arenaut_planning *planning, unsigned how) {
     const arn_bench empty = {.allocator = planning->allocator};
     *bench = empty;
+    arn_region_init(&bench->region, bench->allocator);
     const arenaut_status st =
         arn_items_make(planning->problem, how, planning->allocator, &bench->items, planning->err);
     if (st != ARENAUT_OK) return st;
-    arn_region *region = &bench->items.region;
+    arn_region *region = &bench->region;
     bench->order = arn_region_allocate(region, bench->items.n, sizeof *bench->order);
     if (bench->order && arn_timeline_make(&bench->items, region, &bench->timeline) &&
         arn_orders_init(&bench->orders, &bench->items, &bench->timeline, region)) {
@@ -19,9 +20,25 @@ arenaut_status arn_bench_open(arn_bench *bench, const arenaut_planning *planning
     return arn_no_memory(planning->err);
 }
 
+arenaut_status arn_bench_fork(arn_bench *fork, const arn_bench *whole,
+                              const arenaut_allocator *allocator, arenaut_error *err) {
+    *fork = *whole;
+    fork->whole = whole;
+    fork->allocator = allocator;
+    fork->placing = NULL;
+    fork->skyline = NULL;
+    fork->offset = NULL;
+    arn_region_init(&fork->region, allocator);
+    fork->order = arn_region_allocate(&fork->region, fork->items.n, sizeof *fork->order);
+    if (fork->order && arn_orders_fork(&fork->orders, &fork->region)) return ARENAUT_OK;
+    arn_bench_close(fork);
+    return arn_no_memory(err);
+}
+
 void arn_bench_close(arn_bench *bench) {
     arn_placing_free(bench->placing);
-    arn_items_free(&bench->items);
+    arn_region_free(&bench->region);
+    if (!bench->whole) arn_items_free(&bench->items);
     bench->placing = NULL;
 }
 
@@ -31,11 +48,10 @@ static bool need_placing(arn_bench *bench) {
 }
 
 static bool need_skyline(arn_bench *bench) {
-    arn_region *region = &bench->items.region;
     if (!bench->skyline) {
-        bench->offset = arn_region_allocate(region, bench->items.n, sizeof *bench->offset);
+        bench->offset = arn_region_allocate(&bench->region, bench->items.n, sizeof *bench->offset);
         if (!bench->offset) return false;
-        bench->skyline = arn_skyline_new(&bench->items, &bench->timeline, region);
+        bench->skyline = arn_skyline_new(&bench->items, &bench->timeline, &bench->region);
     }
     return bench->skyline != NULL;
 }
@@ -87,15 +103,28 @@ static uint32_t first_pool(const arn_item *item) {
     return pool;
 }
 
-/* A placement on the skyline takes as long as so many steps of other kinds. */
-enum { STEPS_PER_PLACEMENT = 3 };
+uint64_t arn_steps_per_placement(uint64_t n_items) {
+    uint64_t bits = 0;
+    while (n_items >> bits) bits++;
+    return bits < 7 ? 2 : bits * 2 / 5;
+}
+
+/* What would be cut short before it is done is not begun. */
+static bool can_pay(arn_meter *meter, uint64_t steps) {
+    const uint64_t left = meter->limit > meter->spent ? meter->limit - meter->spent : 0;
+    if (meter->best == ARENAUT_UNPLACED || steps < left) return true;
+    arn_meter_spend(meter, left);
+    return false;
+}
 
 /* Each pool by itself: its items come to the front of the order, in the same order. */
 static arenaut_status place_by_plain_skyline(arn_bench *bench, arn_meter *meter, uint64_t limit,
                                              uint64_t *total) {
     const arn_items *items = &bench->items;
     const arenaut_problem *p = items->problem;
+    const uint64_t steps_each = arn_steps_per_placement(items->n);
     uint64_t sum = 0;
+    if (!can_pay(meter, items->n * steps_each)) return ARENAUT_OK;
     if (!need_skyline(bench)) return arn_no_memory(meter->planning->err);
     bench->by_skyline = true;
     for (uint32_t k = 0; k < p->n_pools; k++) {
@@ -108,7 +137,7 @@ static arenaut_status place_by_plain_skyline(arn_bench *bench, arn_meter *meter,
         const uint64_t most = arn_min_u64(p->pool[k].capacity, limit - sum);
         const uint32_t placed =
             arn_skyline_run(bench->skyline, picked, n, most, bench->offset, &top);
-        const bool go_on = arn_meter_spend(meter, (uint64_t)placed * STEPS_PER_PLACEMENT) ||
+        const bool go_on = arn_meter_spend(meter, placed * steps_each) ||
                            meter->best == ARENAUT_UNPLACED;
         sum += arn_aligned(top, p->pool[k].align);
         if (placed < n || sum > limit || !go_on) return ARENAUT_OK;

@@ -9,6 +9,8 @@
 
 /* Items and all that is needed to order and place them. */
 typedef struct arn_bench {
+    const struct arn_bench *whole; /* whose items these are; NULL: its own */
+    arn_region region;             /* of what is its own */
     arn_items items;
     arn_timeline timeline;
     arn_orders orders;
@@ -24,6 +26,10 @@ typedef struct arn_bench {
 arenaut_status arn_bench_open(arn_bench *bench, const arenaut_planning *planning, unsigned how);
 void arn_bench_close(arn_bench *bench);
 
+/* Another place to work on the same items, at the same time. `whole` must outlive it. */
+arenaut_status arn_bench_fork(arn_bench *fork, const arn_bench *whole,
+                              const arenaut_allocator *allocator, arenaut_error *err);
+
 /* Both place all items by bench->order and set *total to the sum of the arenas; they give up
  * and set it to ARENAUT_UNPLACED when something does not fit, or the total would pass
  * `limit`. NO_MEMORY, or OK whatever comes of it. */
@@ -31,6 +37,10 @@ arenaut_status arn_place_in_order(arn_bench *bench, arn_meter *meter, arn_rules 
                                   uint64_t limit, uint64_t *total);
 arenaut_status arn_place_by_skyline(arn_bench *bench, arn_meter *meter, arn_rules rules,
                                     uint64_t limit, uint64_t *total);
+
+/* A placement on the skyline takes as long as so many steps of other kinds: two for a few
+ * items, eight for a million, most of which are not in the cache. */
+uint64_t arn_steps_per_placement(uint64_t n_items);
 
 /* Where the last trial put an item. */
 uint64_t arn_bench_offset(const arn_bench *bench, uint32_t item);
