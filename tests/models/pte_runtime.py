@@ -76,7 +76,7 @@ class Refused(RuntimeError):
 def run(path, methods=("forward",), calls=4, seed=1, fill="cd", modes=()):
     """What pte_run prints: {"calls": […], "sizes": {method: […]}}."""
     done = subprocess.run([runner(), path, ",".join(methods), str(calls), str(seed), fill, *modes],
-                          capture_output=True, text=True, timeout=120, check=False)
+                          capture_output=True, text=True, timeout=400, check=False)
     if done.returncode != 0:
         lines = done.stderr.strip().splitlines()
         raise Refused(f"{Path(path).name}: exit {done.returncode}: {' | '.join(lines[-3:])}")

@@ -110,18 +110,20 @@ def first_difference(original, other, model, **options):
     return None if len(one) == len(two) else (min(len(one), len(two)), "calls", None)
 
 
-# The larger ones take minutes in the reference kernels.
-@pytest.mark.parametrize("path", [p for p in ALL if p.id in
-                                  ("mobilenetv3_small_100", "vit_tiny")])
+@pytest.mark.parametrize("path", [p for p in ALL if p.id in NO_WEIGHTS])
 def test_networks_with_made_up_weights_leave_the_same_bytes(planned, tmp_path, path):
-    """Every op of the whole network, and the memory that the runtime sees."""
+    """Every op of the whole network, and the memory that the runtime sees. One call each: the
+    largest takes half a minute."""
     model, weights = planned(path), tmp_path / "weights.ptd"
     weights.write_bytes(pte_weights.weights_file(path.read_bytes()))
-    runs = [pte_runtime.run(file, calls=1, modes=(weights,)) for file in (path, model.file)]
-    assert runs[0]["calls"] == runs[1]["calls"]
-    assert [total(run["sizes"]) for run in runs] == \
-        [model.baseline["arena"], model.result["arena"]]
-    assert len({made for _, made in runs[0]["calls"][0]["made"]}) > 20
+    one = pte_runtime.run(path, calls=1, modes=(weights,))
+    assert total(one["sizes"]) == model.baseline["arena"]
+    assert len({made for _, made in one["calls"][0]["made"]}) > 20
+    assert model.written == (path.stem != "resnet18")  # which cannot do with less
+    if model.written:
+        other = pte_runtime.run(model.file, calls=1, modes=(weights,))
+        assert one["calls"] == other["calls"]
+        assert total(other["sizes"]) == model.result["arena"] < model.baseline["arena"]
 
 
 def total(sizes):
