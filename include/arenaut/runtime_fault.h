@@ -80,7 +80,8 @@ extern "C" {
     XX(PLAN_FAILED, REFUSED, "the planner gave up with status %f")                              \
     XX(STORAGE, BAD_ARGUMENT, "there is no storage %o: there are %a")                           \
     XX(STORAGES_FULL, BAD_ARGUMENT, "the block of storages is full at %a")                      \
-    XX(STORAGES_MADE, BAD_ARGUMENT, "the block of storages is allocated already")
+    XX(STORAGES_MADE, BAD_ARGUMENT, "the block of storages is allocated already")               \
+    XX(WORKSPACE_MISALIGNED, BAD_ARGUMENT, "the memory to work in must be aligned to %a")
 
 typedef enum arenaut_fault_reason {
 #define XX(name, status, text) ARENAUT_FAULT_##name,

@@ -140,7 +140,8 @@ arenaut_iteration_options arenaut_iteration_defaults(void);
 arenaut_status arenaut_iteration_options_check(const arenaut_iteration_options *options,
                                                arenaut_fault *fault);
 
-/* For values that are not managed. Each may be NULL. */
+/* For values that are not managed, called by `deallocate`. Each may be NULL; none may call the
+ * iteration. */
 typedef struct arenaut_value_hooks {
     void (*release)(void *context, uint32_t value); /* give up what it owns */
     void (*forget)(void *context, uint32_t value);  /* be empty, and give up nothing: borrowed */

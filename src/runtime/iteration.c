@@ -24,7 +24,7 @@ arenaut_status arn_find_slot(const arenaut_iteration *it, uint32_t value, uint32
 /* Buffers. */
 
 static void fill(void *block, size_t size) {
-    volatile unsigned char *byte = block; /* not a call of memset, which may not be there */
+    unsigned char *byte = block;
     for (size_t i = 0; i < size; i++) byte[i] = POISON;
 }
 

@@ -184,6 +184,9 @@ arenaut_status arenaut_iteration_init(void *memory, size_t bytes,
     if (needed == 0) return arn_fault(fault, ARENAUT_FAULT_SIZE, 0, 0, 0);
     if (!memory || bytes < needed)
         return arn_fault(fault, ARENAUT_FAULT_WORKSPACE, 0, memory ? bytes : 0, needed);
+    if ((uintptr_t)memory % _Alignof(arenaut_iteration))
+        return arn_fault(fault, ARENAUT_FAULT_WORKSPACE_MISALIGNED, 0, 0,
+                         _Alignof(arenaut_iteration));
     const arenaut_status status = check_config(config, fault);
     if (status != ARENAUT_OK) return status;
 

@@ -34,6 +34,8 @@ static void what_is_wrong_in_a_config_is_refused(void **state) {
     assert_int_equal(fault.allowed, bytes);
     assert_fault(arenaut_iteration_init(NULL, bytes, &b.config, &b.it, &fault), BAD_ARGUMENT,
                  WORKSPACE);
+    assert_fault(arenaut_iteration_init((char *)room + 1, bytes, &b.config, &b.it, &fault),
+                 BAD_ARGUMENT, WORKSPACE_MISALIGNED);
     b.config.place = NULL;
     assert_fault(INIT(bytes), REFUSED, OFFSETS_WITHOUT_PLANNER);
     b.config.options.grouping = ARENAUT_BY_GROUPS;
