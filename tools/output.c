@@ -41,6 +41,28 @@ static exit_code check_original(const tool_job *job, const char *path, output_ki
                     kind.format->name, job->document.format->name);
 }
 
+static size_t matching_length(const char *extensions, const char *path) {
+    const size_t path_length = strlen(path);
+    size_t longest = 0;
+    for (const char *at = extensions; at && *at;) {
+        const size_t length = strcspn(at, " ");
+        const bool ends = length < path_length &&
+                          memcmp(path + path_length - length, at, length) == 0;
+        if (ends && length > longest) longest = length;
+        at += length + strspn(at + length, " ");
+    }
+    return longest;
+}
+
+/* Whether a model comes out as it came in: where its own format and another go by the same
+ * extension, a model that can hold the plan is what was meant. */
+static bool keeps_format(const tool_job *job, const char *path) {
+    const arenaut_format *own = job->document.format, *other = arenaut_format_for_path(path);
+    if (!own->needs_original || !own->write || !other) return false;
+    const size_t length = matching_length(own->extensions, path);
+    return length > 0 && length >= matching_length(other->extensions, path);
+}
+
 /* A device or a pipe has no telling name: a problem comes out as it came in, a model with its
  * plan inside, and where neither can be, the plan as JSON. */
 exit_code kind_for_path(const tool_job *job, const char *path, output_kind *kind) {
@@ -51,7 +73,7 @@ exit_code kind_for_path(const tool_job *job, const char *path, output_kind *kind
                                                               : arenaut_format_find("plan-json");
         if (kind->format) return EXIT_FINE;
     } else {
-        kind->format = arenaut_format_for_path(path);
+        kind->format = keeps_format(job, path) ? job->document.format : arenaut_format_for_path(path);
         if (!kind->format) kind->report = report_for_path(path);
         if (kind->format || kind->report) return check_original(job, path, *kind);
     }

@@ -2,6 +2,7 @@
  * at one plan; what needs another plan (in place, inputs elsewhere) is tried here. */
 #include <stdlib.h>
 
+#include "beside.h"
 #include "describe.h"
 #include "output.h"
 #include "table.h"
@@ -59,7 +60,8 @@ static exit_code put_report(const tool_job *job, const tool_options *options, ar
                             &err)) {
         return complain_error(job->input.path, &err);
     }
-    const exit_code code = put_remedies(job, out);
+    exit_code code = put_remedies(job, out);
+    if (code == EXIT_FINE) code = put_offsets_beside(job, "  ", out);
     if (job->result.scratch == ARENAUT_SCRATCH_UNKNOWN) {
         text_put(out,
                  "\nscratch: unknown. Some kernels of this model ask for working memory that "

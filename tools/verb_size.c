@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "beside.h"
 #include "describe.h"
 #include "memories.h"
 #include "progress.h"
@@ -114,6 +115,7 @@ static exit_code size_one(const tool_options *options, size_t index, text_table 
             text_put_clean(details, job.input.path);
         }
         put_details(&job, details);
+        code = graver(code, put_offsets_beside(&job, "  ", details));
     }
     if (answered && code == EXIT_FINE) {
         code = check_budget(job.input.path, options, job_bytes_needed(&job));

@@ -18,6 +18,7 @@
 #include <arenaut/result.h>
 #include <arenaut/sink.h>
 #include <arenaut/target.h>
+#include <arenaut/tokens.h>
 #include <arenaut/version.h>
 
 #endif

@@ -49,6 +49,8 @@ typedef struct arenaut_target {
     bool keep_memories;        /* tensors stay in the arena of their method (given_pool) in which
                                 * the file places them */
     bool tokens;               /* memory comes in whole tokens (ARENAUT_PROBLEM_TOKENS) */
+    const char *offsets;       /* the target that the same would be if it took places in tokens:
+                                * what that needs is told beside; NULL: none */
     const char *incumbent;     /* the planner that the runtime itself uses */
     bool plan_in_file;         /* the runtime obeys a plan held in the file */
     const arenaut_scratch_rule *scratch;   /* ends with op == NULL; NULL: no op asks */

@@ -11,6 +11,7 @@ const arenaut_target arn_target_tvm = {
     .skip_untouched = true,
     .keep_memories = true,
     .tokens = true,
+    .offsets = "tvm-offsets",
     .incumbent = "tvm-tokens",
     .plan_in_file = true,
 };

@@ -1,0 +1,141 @@
+/* tokens: the plan as storage ids, the way graph runtimes want it: which token each value is
+ * in, on which device, and how large the tokens are. A tuple has the ids of its fields. */
+#include <inttypes.h>
+
+#include <arenaut/report.h>
+#include <arenaut/tokens.h>
+
+#include "core/fail.h"
+#include "core/memory.h"
+#include "core/writer.h"
+
+typedef struct listing {
+    arn_writer out;
+    const arenaut_result *result;
+    arenaut_tokens tokens;
+    uint32_t *tuple_of; /* per tensor: the op that makes it as a tuple; ARENAUT_NONE: it is none */
+} listing;
+
+static void put_device(listing *l, arenaut_device device) {
+    arn_putf(&l->out, "{\"type\": %u, \"index\": %u}", (unsigned)device.type,
+             (unsigned)device.index);
+}
+
+static void put_name(listing *l, const char *name) {
+    if (name)
+        arn_put_json_string(&l->out, name);
+    else
+        arn_puts(&l->out, "null");
+}
+
+static void put_tokens(listing *l) {
+    arn_puts(&l->out, "  \"tokens\": [");
+    for (uint32_t k = 0; k < l->tokens.n; k++) {
+        arn_putf(&l->out, "%s\n    {\"id\": %" PRIu32 ", \"bytes\": ", k ? "," : "", k);
+        arn_put_json_u64(&l->out, l->tokens.bytes[k]);
+        arn_puts(&l->out, ", \"device\": ");
+        put_device(l, l->result->problem->pool[l->tokens.pool[k]].device);
+        arn_puts(&l->out, "}");
+    }
+    arn_puts(&l->out, "],\n");
+}
+
+/* The ids of a buffer's, with a comma in front unless it is the first; nothing without memory. */
+static void put_id(listing *l, uint32_t buffer, bool *any) {
+    const uint32_t token = buffer == ARENAUT_NONE ? buffer : l->tokens.of[buffer];
+    if (token == ARENAUT_NONE) return;
+    arn_putf(&l->out, "%s%" PRIu32, *any ? ", " : "", token);
+    *any = true;
+}
+
+static void put_value(listing *l, uint32_t t) {
+    const arenaut_program *p = l->result->program;
+    const arenaut_tensor *tensor = &p->tensors[t];
+    const uint32_t *buffer = l->result->lowering->buffer;
+    const uint32_t maker = l->tuple_of[t];
+    bool any = false;
+    arn_puts(&l->out, t ? ",\n    {\"name\": " : "\n    {\"name\": ");
+    put_name(l, tensor->name);
+    arn_puts(&l->out, ", \"bytes\": ");
+    arn_put_json_u64(&l->out, tensor->bytes);
+    arn_puts(&l->out, ", \"device\": ");
+    put_device(l, tensor->device);
+    arn_puts(&l->out, ", \"storage_ids\": [");
+    if (maker == ARENAUT_NONE) put_id(l, buffer[t], &any);
+    for (uint32_t i = 0; maker != ARENAUT_NONE && i < p->ops[maker].n_inputs; i++) {
+        put_id(l, buffer[p->ops[maker].inputs[i]], &any);
+    }
+    arn_puts(&l->out, "]}");
+}
+
+/* Of a bare problem the buffers are the values. */
+static void put_buffer(listing *l, uint32_t b) {
+    const arenaut_problem *p = l->result->problem;
+    const uint32_t token = l->tokens.of[b];
+    const arenaut_device host = {0, 0};
+    bool any = false;
+    arn_puts(&l->out, b ? ",\n    {\"name\": " : "\n    {\"name\": ");
+    put_name(l, p->name ? p->name[b] : NULL);
+    arn_puts(&l->out, ", \"bytes\": ");
+    arn_put_json_u64(&l->out, p->size[b]);
+    arn_puts(&l->out, ", \"device\": ");
+    put_device(l, token == ARENAUT_NONE ? host : p->pool[l->tokens.pool[token]].device);
+    arn_puts(&l->out, ", \"storage_ids\": [");
+    put_id(l, b, &any);
+    arn_puts(&l->out, "]}");
+}
+
+static arenaut_status put_all(listing *l, arenaut_error *err) {
+    const arenaut_result *result = l->result;
+    const bool program = result->program && result->lowering;
+    arn_puts(&l->out, "{\n  \"schema\": \"arenaut.tokens/1\",\n  \"planner\": ");
+    put_name(l, result->plan->planner);
+    arn_puts(&l->out, ",\n  \"bytes\": ");
+    arn_put_json_u64(&l->out, l->tokens.total);
+    arn_puts(&l->out, ",\n");
+    put_tokens(l);
+    arn_puts(&l->out, "  \"values\": [");
+    const uint32_t n = program ? result->program->n_tensors : result->problem->n_buffers;
+    for (uint32_t i = 0; i < n; i++) {
+        if (program)
+            put_value(l, i);
+        else
+            put_buffer(l, i);
+    }
+    arn_puts(&l->out, "]\n}\n");
+    return arn_writer_finish(&l->out, err);
+}
+
+static bool find_tuples(listing *l, const arenaut_allocator *allocator) {
+    const arenaut_program *p = l->result->program;
+    const uint32_t n = p ? p->n_tensors : 0;
+    l->tuple_of = arn_allocate(allocator, n, sizeof *l->tuple_of);
+    for (uint32_t t = 0; t < n && l->tuple_of; t++) l->tuple_of[t] = ARENAUT_NONE;
+    for (uint32_t i = 0; p && i < p->n_ops && l->tuple_of; i++) {
+        if (p->ops[i].kind == ARENAUT_OP_TUPLE) l->tuple_of[p->ops[i].outputs[0]] = i;
+    }
+    return l->tuple_of != NULL;
+}
+
+static arenaut_status tokens_emit(const arenaut_result *result,
+                                  const arenaut_report_options *options, arenaut_sink sink,
+                                  const arenaut_allocator *allocator, arenaut_error *err) {
+    (void)options;
+    listing l = {.out = arn_writer_to(sink), .result = result};
+    arenaut_status st =
+        arenaut_tokens_find(result->problem, result->plan, allocator, &l.tokens, err);
+    if (st == ARENAUT_OK && !find_tuples(&l, allocator)) st = arn_no_memory(err);
+    if (st == ARENAUT_OK) st = put_all(&l, err);
+    arn_release(allocator, l.tuple_of);
+    arenaut_tokens_free(&l.tokens, allocator);
+    return st;
+}
+
+extern const arenaut_report arn_report_tokens;
+const arenaut_report arn_report_tokens = {
+    .name = "tokens",
+    .summary = "storage ids, as graph runtimes want them, in JSON",
+    .extension = ".tokens",
+    .needs_plan = true,
+    .emit = tokens_emit,
+};

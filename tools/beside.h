@@ -1,0 +1,10 @@
+/* What is told beside a plan in tokens: how many there are, and what offsets would save. */
+#ifndef TOOL_BESIDE_H
+#define TOOL_BESIDE_H
+
+#include "job.h"
+
+/* Nothing for targets whose memory does not come in tokens. `indent` begins each line. */
+exit_code put_offsets_beside(const tool_job *job, const char *indent, arenaut_text *out);
+
+#endif
