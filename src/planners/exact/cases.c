@@ -6,14 +6,15 @@
  * pools are to be chosen, groups get theirs one by one, the largest first, and every case's
  * pools have bounds that add up; when all are chosen the pools are independent.
  *
- * Cases are gone through depth first, each for a limited time; those that were not finished
- * have their turn again, for twice as long, and so on until none is left or the effort is
- * spent. Nothing in this depends on how much effort there is. */
+ * Cases are gone through in rounds, depth first, each for a limited time; those that were not
+ * finished have their turn again in the next round, for twice as long, and so on until none is
+ * left or the effort is spent. Nothing in this depends on how much effort there is. */
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/sort.h"
 #include "planners/exact/model.h"
 #include "planners/exact/search.h"
+#include "planners/exact/sketch.h"
 #include "planners/hosts.h"
 
 enum { FIRST_LIMIT = 4096, OPERATIONS_PER_STEP = 128 };
@@ -41,6 +42,7 @@ typedef struct cases {
     id_list stack, later; /* cases to do now, and in the next round */
     arn_region region;
     uint8_t *pair;     /* per buffer, for the case at work */
+    uint8_t *sketch;   /* likewise, in a case of its own that is likely to be good; NULL: done */
     uint32_t *pool_of; /* likewise, where pools are chosen; else the input's */
     uint64_t *offset;  /* likewise */
     arn_hosts hosts;
@@ -65,13 +67,13 @@ static bool add_id(const cases *x, id_list *list, uint32_t id) {
     return true;
 }
 
-static bool add_case(cases *x, assumption what) {
+static bool add_case(cases *x, id_list *list, assumption what) {
     if (!arn_grow(x->in->allocator, (void **)&x->all, &x->room, (uint64_t)x->n_all + 1,
                   sizeof *x->all)) {
         return false;
     }
     x->all[x->n_all] = what;
-    return add_id(x, &x->stack, x->n_all++);
+    return add_id(x, list, x->n_all++);
 }
 
 /* ---- what is assumed in a case ---- */
@@ -101,17 +103,19 @@ static void assume_all(cases *x, uint32_t id) {
     for (uint32_t b = 0; choosing && b < p->n_buffers; b++) x->pool_of[b] = x->pool_of[root_of(x, b)];
 }
 
+/* Most pairs are better joined, so that to be apart has to wait for its turn: otherwise the
+ * search would long be busy with what differs only in the last of many pairs. */
 static bool split_pair(cases *x, uint32_t id, uint32_t heir, uint64_t bound) {
     const assumption apart = {id, heir, ARENAUT_NONE, ARN_EXACT_APART, bound};
     const assumption joined = {id, heir, ARENAUT_NONE, ARN_EXACT_JOINED, bound};
-    return add_case(x, apart) && add_case(x, joined); /* the last one is the next */
+    return add_case(x, &x->later, apart) && add_case(x, &x->stack, joined);
 }
 
 static bool split_pools(cases *x, uint32_t id, uint32_t root, uint64_t bound) {
     for (uint32_t k = x->in->problem->n_pools; k-- > 0;) {
         const assumption a = {id, root, k, 0, bound};
         if (!(arenaut_problem_pools(x->in->problem, root) >> k & 1)) continue;
-        if (!add_case(x, a)) return false;
+        if (!add_case(x, &x->stack, a)) return false;
     }
     return true;
 }
@@ -315,37 +319,63 @@ static arenaut_status do_round(cases *x) {
     return ARENAUT_OK;
 }
 
-static arenaut_status do_rounds(cases *x) {
-    arenaut_status st = do_round(x);
-    while (st == ARENAUT_OK && x->stack.n == 0 && x->later.n > 0 && goes_on(x)) {
-        const id_list again = x->later;
-        x->later = x->stack;
-        x->later.n = 0;
-        x->stack = again;
-        for (uint32_t i = 0, k = x->stack.n; i + 1 < k; i++) { /* the first one on top */
-            const uint32_t id = x->stack.at[i];
-            x->stack.at[i] = x->stack.at[--k];
-            x->stack.at[k] = id;
-        }
-        if (x->limit <= UINT64_MAX / 2) x->limit *= 2;
-        st = do_round(x);
+/* What was left for later is what is to do now, the first one on top. */
+static void begin_round(cases *x) {
+    const id_list again = x->later;
+    x->later = x->stack;
+    x->later.n = 0;
+    x->stack = again;
+    for (uint32_t i = 0, k = x->stack.n; i + 1 < k; i++) {
+        const uint32_t id = x->stack.at[i];
+        x->stack.at[i] = x->stack.at[--k];
+        x->stack.at[k] = id;
     }
+    if (x->limit <= UINT64_MAX / 2) x->limit *= 2;
+}
+
+/* A case in which nothing is open: it has no part in what is proven, but plans come of it. */
+static arenaut_status do_closed_case(cases *x, uint64_t limit, arenaut_stop *why) {
+    arn_exact_found found = {.offset = x->out->offset};
+    const uint64_t usual = x->limit;
+    x->limit = limit;
+    const arenaut_status st = search_pool(x, x->in->pool, x->out->arena, x->in->bound, &found);
+    x->limit = usual;
+    if (st != ARENAUT_OK) return st;
+    *why = found.stopped_by;
+    if (!found.improved) return st;
+    x->out->improved = true;
+    x->out->arena = found.arena;
+    x->fits = x->in->enough && found.arena <= x->in->enough;
+    return st;
+}
+
+static arenaut_status do_sketch(cases *x) {
+    arenaut_stop why;
+    if (!x->sketch || !goes_on(x)) return ARENAUT_OK;
+    for (uint32_t b = 0; b < x->in->problem->n_buffers; b++) x->pair[b] = x->sketch[b];
+    const arenaut_status st = do_closed_case(x, x->limit, &why);
+    if (st == ARENAUT_OK && why == ARENAUT_STOP_PROOF) x->sketch = NULL;
     return st;
 }
 
 /* With nothing to start from, a plan in which every pair is apart. It costs one packing. */
 static arenaut_status make_first_plan(cases *x) {
+    arenaut_stop why;
     if (x->out->arena != ARENAUT_UNPLACED || chooses_pools(x->in)) return ARENAUT_OK;
     for (uint32_t b = 0; b < x->in->problem->n_buffers; b++) x->pair[b] = ARN_EXACT_APART;
-    arn_exact_found found = {.offset = x->out->offset};
-    x->limit = 0;
-    const arenaut_status st = search_pool(x, x->in->pool, ARENAUT_UNPLACED, 0, &found);
-    x->limit = FIRST_LIMIT;
-    if (st != ARENAUT_OK || !found.improved) return st;
-    x->out->improved = true;
-    x->out->arena = found.arena;
-    x->fits = x->in->enough && found.arena <= x->in->enough;
-    return ARENAUT_OK;
+    return do_closed_case(x, 0, &why);
+}
+
+static arenaut_status do_rounds(cases *x) {
+    arenaut_status st = make_first_plan(x);
+    if (st == ARENAUT_OK) st = do_sketch(x);
+    if (st == ARENAUT_OK) st = do_round(x);
+    while (st == ARENAUT_OK && x->stack.n == 0 && x->later.n > 0 && goes_on(x)) {
+        begin_round(x);
+        st = do_sketch(x);
+        if (st == ARENAUT_OK) st = do_round(x);
+    }
+    return st;
 }
 
 static bool larger_buffer(const void *context, uint32_t a, uint32_t b) {
@@ -373,8 +403,10 @@ static bool begin(cases *x) {
     x->offset = arn_region_allocate(&x->region, n, sizeof *x->offset);
     x->limit = FIRST_LIMIT;
     x->bound = x->in->bound;
-    return x->pair && x->pool_of && x->offset && (!chooses_pools(x->in) || list_roots(x)) &&
-           add_case(x, nothing);
+    if (!x->pair || !x->pool_of || !x->offset || !add_case(x, &x->stack, nothing)) return false;
+    if (chooses_pools(x->in)) return list_roots(x);
+    x->sketch = arn_region_allocate(&x->region, n, sizeof *x->sketch);
+    return x->sketch && arn_exact_sketch(x->in, x->sketch);
 }
 
 static void end(cases *x) {
@@ -393,8 +425,7 @@ static arenaut_status run_cases(const arn_exact_input *in, arn_exact_output *out
                                 arenaut_error *err) {
     cases x = {.in = in, .out = out, .err = err};
     arn_region_init(&x.region, in->allocator);
-    arenaut_status st = begin(&x) ? make_first_plan(&x) : arn_no_memory(err);
-    if (st == ARENAUT_OK) st = do_rounds(&x);
+    const arenaut_status st = begin(&x) ? do_rounds(&x) : arn_no_memory(err);
     if (st == ARENAUT_OK) end(&x);
     arn_release(in->allocator, x.all);
     arn_release(in->allocator, x.stack.at);

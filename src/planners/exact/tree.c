@@ -113,9 +113,7 @@ static bool is_clear_below(arn_exact_tree *t, uint32_t item) {
     return true;
 }
 
-/* With groups a child raises its neighbours no further than it must, so that all are safe. */
 static bool is_safe(arn_exact_tree *t, uint32_t item) {
-    if (t->state.model->tied) return true;
     if (t->safe[item] >> 1 != t->visited) {
         t->safe[item] = t->visited * 2 + is_clear_below(t, item);
     }
@@ -160,7 +158,7 @@ static bool is_less(score a, score b) {
     return a.children * b.weight < b.children * a.weight;
 }
 
-static uint32_t choose_clique(arn_exact_tree *t, uint32_t first, uint32_t end) {
+static uint32_t best_clique(arn_exact_tree *t, uint32_t first, uint32_t end, bool safely) {
     arn_exact_state *s = &t->state;
     score best = {UINT64_MAX, 1, 1};
     uint32_t chosen = ARENAUT_NONE;
@@ -168,12 +166,20 @@ static uint32_t choose_clique(arn_exact_tree *t, uint32_t first, uint32_t end) {
         const uint32_t c = t->style.from_the_end ? end - 1 - (k - first) : k;
         if (s->load[c] == 0) continue;
         const score candidate = score_of(t, c);
-        if (!is_less(candidate, best) || !may_branch(t, c)) continue;
+        if (!is_less(candidate, best) || (safely && !may_branch(t, c))) continue;
         best = candidate;
         chosen = c;
     }
     s->work += end - first;
     return chosen;
+}
+
+/* With groups a child raises its neighbours no further than it must, so that every clique will
+ * do; but those are better in which nothing is left to be put below. */
+static uint32_t choose_clique(arn_exact_tree *t, uint32_t first, uint32_t end) {
+    const uint32_t chosen = best_clique(t, first, end, true);
+    if (chosen != ARENAUT_NONE || !t->state.model->tied) return chosen;
+    return best_clique(t, first, end, false);
 }
 
 /* ---- children ---- */
