@@ -501,18 +501,68 @@ static void overlapping_fixed_buffers_are_infeasible(void **state) {
 
 /* ---- effort and interruption ---- */
 
+/* As the effort grows, the arena never grows and the bound never sinks, and once there is an
+ * answer it stays. */
+static void assert_effort_pays(const arenaut_problem *p, uint64_t least, uint64_t most,
+                               uint64_t seed) {
+    uint64_t arena = UINT64_MAX, bound = 0;
+    for (uint64_t effort = least; effort < most; effort *= 3) {
+        const arenaut_plan_options options = {.planner = "exact", .effort = effort, .seed = seed};
+        arenaut_plan *plan = NULL;
+        arenaut_error err = {0};
+        const arenaut_status st = arenaut_plan_make(p, &options, NULL, &plan, &err);
+        if (st == ARENAUT_STOPPED && arena == UINT64_MAX) continue;
+        assert_ok(st, err);
+        assert_plan_accepted(p, plan);
+        if (plan->quality != ARENAUT_INFEASIBLE) {
+            assert_true(plan->total <= arena && plan->total_bound >= bound);
+            assert_true(plan->total_bound <= plan->total);
+            arena = plan->total;
+            bound = plan->total_bound;
+        } else {
+            assert_true(arena == UINT64_MAX);
+        }
+        arenaut_plan_free(plan);
+    }
+}
+
 static void more_effort_never_gives_a_larger_arena(void **state) {
     (void)state;
     arenaut_problem *p = hard_problem();
-    uint64_t before = UINT64_MAX;
-    for (uint64_t effort = 1; effort < 3000000; effort *= 3) {
-        arenaut_plan *plan = plan_exactly(p, effort, 1);
-        assert_true(plan->total <= before);
-        assert_true(plan->total_bound <= plan->total);
-        before = plan->total;
-        arenaut_plan_free(plan);
-    }
+    assert_effort_pays(p, 1, 3000000, 1);
     arenaut_problem_free(p);
+}
+
+static void more_effort_pays_whatever_the_constraints(void **state) {
+    (void)state;
+    const problem_shape shapes[] = {
+        {60, 90, 25, ARN_EXACT_HANDLES},
+        {30, 40, 20, ARN_EXACT_HANDLES | ARN_EXACT_RELATIONS},
+        {90, 400, 40, ARENAUT_FEATURE_SAME_BASE},
+        {12, 20, 12, ARENAUT_FEATURE_ALL},
+    };
+    rng r = {1618};
+    for (uint32_t k = 0; k < 15 * COUNT_OF(shapes); k++) {
+        arenaut_problem *p = random_problem(&r, &shapes[k % COUNT_OF(shapes)]);
+        assert_effort_pays(p, 1, 60000, k);
+        arenaut_problem_free(p);
+    }
+}
+
+static void more_effort_pays_on_hard_instances(void **state) {
+    (void)state;
+    static const char *const files[] = {"dsa/challenging/D.1048576.csv",
+                                        "dsa/challenging/J.1048576.csv"};
+    for (size_t i = 0; i < COUNT_OF(files); i++) {
+        char path[512];
+        corpus_path_or_skip(path, files[i]);
+        size_t size;
+        char *text = load_file(path, &size);
+        arenaut_document d = read_text("csv", text);
+        free(text);
+        assert_effort_pays(d.problem, 5000, 900000, 0);
+        arenaut_document_free(&d);
+    }
 }
 
 typedef struct patience {
@@ -613,6 +663,8 @@ int main(void) {
         cmocka_unit_test(fitting_into_a_capacity_is_enough),
         cmocka_unit_test(overlapping_fixed_buffers_are_infeasible),
         cmocka_unit_test(more_effort_never_gives_a_larger_arena),
+        cmocka_unit_test(more_effort_pays_whatever_the_constraints),
+        cmocka_unit_test(more_effort_pays_on_hard_instances),
         cmocka_unit_test(an_interrupt_leaves_the_best_plan_so_far),
         cmocka_unit_test(any_allocation_may_fail),
         cmocka_unit_test(hard_instances_are_solved_to_the_optimum),
