@@ -192,12 +192,14 @@ class Bert(nn.Module):
         self.layers = nn.ModuleList(BertLayer(width, heads) for _ in range(layers))
         self.pooler = nn.Linear(width, width)
 
-    def forward(self, ids, mask):
+    def forward(self, ids, mask=None):
         places = torch.arange(ids.shape[1], device=ids.device)[None]
         x = self.words(ids) + self.types(torch.zeros_like(ids)) + self.positions(places)
         x = self.norm(x)
-        bias = (1.0 - mask[:, None, None, :].to(x.dtype)) * torch.finfo(x.dtype).min
-        bias = bias.expand(-1, 1, ids.shape[1], -1)
+        bias = None
+        if mask is not None:
+            bias = (1.0 - mask[:, None, None, :].to(x.dtype)) * torch.finfo(x.dtype).min
+            bias = bias.expand(-1, 1, ids.shape[1], -1)
         for layer in self.layers:
             x = layer(x, bias)
         return {"hidden": x, "pooled": torch.tanh(self.pooler(x[:, 0]))}
@@ -424,17 +426,25 @@ def gpt2_inputs(layers=4, heads=12, width=64, past=255):
     return (torch.randint(0, 50257, (1, 1)), torch.tensor([[past]]), *cache)
 
 
-def bert_inputs(length=128, batch=1):
-    mask = torch.ones(batch, length, dtype=torch.int64)
+def bert_inputs(length=128, vocabulary=30522):
+    return (torch.randint(0, vocabulary, (1, length)),)
+
+
+def masked_bert_inputs(length=40, vocabulary=100):
+    mask = torch.ones(1, length, dtype=torch.int64)
     mask[:, -length // 8:] = 0
-    return torch.randint(0, 30522, (batch, length)), mask
+    return (*bert_inputs(length, vocabulary), mask)
 
 
 def dlrm_inputs(batch=256):
     return torch.randn(batch, 13), torch.randint(0, 1000, (batch, 8))
 
 
-ZOO = {name: seeded(build) for name, build in {
+def built(rows):
+    return {name: seeded(build) for name, build in rows.items()}
+
+
+ZOO = built({
     "dlrm": lambda: (Dlrm(), dlrm_inputs()),
     "resnet18": lambda: (ResNet18(), image_of()),
     "mobilenetv3": lambda: (MobileNetV3Small(), image_of()),
@@ -443,4 +453,18 @@ ZOO = {name: seeded(build) for name, build in {
     "gpt2": lambda: (Gpt2(), gpt2_inputs()),
     "whisper": lambda: (WhisperEncoder(), (torch.randn(1, 80, 3000),)),
     "swin_tiny": lambda: (SwinTiny(), image_of()),
-}.items()}
+})
+
+#: The same, narrower and not as deep, for tests: every kind of operator is still there.
+SMALL = built({
+    "dlrm": lambda: (Dlrm(tables=3, rows=50), (torch.randn(32, 13),
+                                               torch.randint(0, 50, (32, 3)))),
+    "resnet18": lambda: (ResNet18(16, (1, 1, 1), 10), image_of(64)),
+    "mobilenetv3": lambda: (MobileNetV3Small(10, MOBILENETV3_SMALL[:6]), image_of(96)),
+    "vit_tiny": lambda: (VitTiny(depth=2, image=64, classes=10), image_of(64)),
+    "bert4": lambda: (Bert(1, 96, 4, 100, 64), masked_bert_inputs()),
+    "gpt2": lambda: (Gpt2(1, 96, 4, 100, 64), (torch.randint(0, 100, (1, 1)), torch.tensor([[15]]),
+                                               *torch.randn(2, 1, 4, 15, 24).unbind())),
+    "whisper": lambda: (WhisperEncoder(96, 4, 1, 20, 50), (torch.randn(1, 20, 100),)),
+    "swin_tiny": lambda: (SwinTiny(24, (2, 4), (2, 1), 56, 7, 10), image_of(56)),
+})

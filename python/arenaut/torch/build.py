@@ -140,12 +140,10 @@ class Builder:
         return self.program.constant(made)
 
     def is_mutated(self, values):
-        signature = self.exported.graph_signature
-        names = set(signature.buffers_to_mutate.values())
-        tensors = {id(self.exported.state_dict.get(name)) for name in names}
-        pointers = {t.data_ptr() for name, t in self.exported.state_dict.items()
-                    if name in names and id(t) in tensors}
-        return any(self.program.constants[v].data_ptr() in pointers for v in values)
+        """Whether a constant is one only until the program writes it back."""
+        written = {self.exported.state_dict[name].data_ptr()
+                   for name in self.exported.graph_signature.buffers_to_mutate.values()}
+        return any(self.program.constants[v].data_ptr() in written for v in values)
 
     def operator(self, node, args, kwargs):
         op, name = node.target, str(node.target)

@@ -1,6 +1,6 @@
 """Running a program on planned memory."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch.utils import _pytree as pytree
@@ -19,7 +19,8 @@ class Options:
     outputs: "apart", each result in memory of its own that belongs to the caller; or "arena":
         results are planned with all else, and valid until the next run.
     record: whether what kernels allocate is planned too; None: if the library was preloaded.
-    smallest_block: requests below so many bytes are left to the heap.
+    smallest_block: requests below so many bytes are left to the heap. None: 1024; or 0 where
+        sizes vary, since what is small in one run need not be so in the next.
     keep_arena: whether the arena stays between runs.
     fold_constants, fold_batch_norms: work done beforehand on weights, as freezing does it.
     pointwise_as_product: 1x1 convolutions of one image as matrix products, without scratch.
@@ -28,7 +29,7 @@ class Options:
 
     outputs: str = "apart"
     record: bool | None = None
-    smallest_block: int = 1024
+    smallest_block: int | None = None
     keep_arena: bool = True
     fold_constants: bool = True
     fold_batch_norms: bool = True
@@ -59,9 +60,13 @@ class Planned:
 
     def __init__(self, exported, options):
         self.options = options
-        exported = exported.run_decompositions({})
+        if exported.dialect == "TRAINING":  # as torch.export.export leaves it
+            exported = exported.run_decompositions({})
         self.in_spec = exported.call_spec.in_spec
         self.program = Builder(exported, options).build()
+        if options.smallest_block is None:
+            varies = any(map(has_symbols, self.program.input_metas))
+            self.options = replace(options, smallest_block=0 if varies else 1024)
         self.demoted = set()   # steps whose kernels do not keep to the memory they are given
         self.plans = []
         self.bound = {}        # shapes -> Bound
@@ -210,6 +215,11 @@ class Figures:
     runs: int = 0
     unplanned_runs: int = 0
     strayed: int = 0
+
+
+def has_symbols(meta):
+    return isinstance(meta, torch.SymInt) or (
+        isinstance(meta, torch.Tensor) and any(isinstance(n, torch.SymInt) for n in meta.shape))
 
 
 def key_of(flat):
