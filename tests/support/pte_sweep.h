@@ -1,0 +1,20 @@
+/* Every byte of a program spoiled in turn: whatever it then says, it is refused with a message
+ * or goes all the way, from reader to replay, without harm. */
+#ifndef SUPPORT_PTE_SWEEP_H
+#define SUPPORT_PTE_SWEEP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct pte_sweep {
+    size_t tried, accepted; /* as programs; of these: */
+    size_t planned;         /* liveness and a planner had an answer */
+    size_t right;           /* replay finds no fault in that */
+} pte_sweep;
+
+/* Flips one bit of every `step`-th byte in front of the weights, from the first on, which bit
+ * and where it starts being chosen by `seed`; `data` is as it was afterwards. Aborts, with a
+ * line on standard error, where the library breaks its word. */
+pte_sweep pte_sweep_run(uint8_t *data, size_t size, size_t step, uint64_t seed);
+
+#endif
