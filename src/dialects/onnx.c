@@ -202,9 +202,10 @@ static const arenaut_operator operators[] = {
     {NULL, 0, NULL},
 };
 
-/* Each element of the result needs that element of the operand alone, so a kernel that goes
- * through them in order may write it there. The standard does not say how kernels go: who
- * runs others leaves rules out, or gives rules of their own. */
+/* Each element of the result needs that element of the operand alone, or, for the last rows,
+ * that line of it, which is read to its end before the first is written; so a kernel that goes
+ * through them in order may write it there. The standard does not say how kernels go: who runs
+ * others gives rules of their own. */
 static const arenaut_in_place_rule in_place[] = {
     {"Abs", 0, 0, false},
     {"Acos", 0, 0, false},
@@ -303,6 +304,9 @@ static const arenaut_in_place_rule in_place[] = {
     {"com.microsoft::Gelu", 0, 0, false},
     {"com.microsoft::QuickGelu", 0, 0, false},
     {"com.microsoft::RotaryEmbedding", 0, 0, false},
+    {"BatchNormalization", 0, 0, false},
+    {"LogSoftmax", 0, 0, false},
+    {"Softmax", 0, 0, false},
     {NULL, 0, 0, false},
 };
 

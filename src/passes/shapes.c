@@ -135,7 +135,18 @@ static arenaut_status store_dims(const arn_shapes *s, arenaut_tensor *tensor,
     return ARENAUT_OK;
 }
 
-/* The larger of what was found at either end. */
+/* Whether the sizes are the same at either end. */
+static bool varies(const pass *p, uint32_t t) {
+    if (!p->found[SMALLEST]) return false;
+    const arn_shape *a = &p->found[LARGEST][t], *b = &p->found[SMALLEST][t];
+    if (!a->ranked || !b->ranked || a->rank != b->rank) return true;
+    for (uint32_t i = 0; i < a->rank; i++) {
+        if (a->dims[i] != b->dims[i]) return true;
+    }
+    return false;
+}
+
+/* The larger of what was found at either end. What does not vary needs no expressions. */
 static arenaut_status store(const pass *p, uint32_t t) {
     const arn_shapes *s = &p->shapes;
     arenaut_tensor *tensor = &s->program->tensors[t];
@@ -147,11 +158,12 @@ static arenaut_status store(const pass *p, uint32_t t) {
     arenaut_status st = measure(s, t, shape, &known, &bytes);
     if (st == ARENAUT_OK && p->found[SMALLEST]) {
         st = measure(s, t, &p->found[SMALLEST][t], &known_small, &small);
-        tensor->dynamic = tensor->dynamic || small != bytes;
         if (small > bytes) shape = &p->found[SMALLEST][t];
     }
     if (st != ARENAUT_OK) return st;
+    tensor->dynamic = tensor->dynamic || varies(p, t);
     tensor->unsized = !known || !known_small;
+    if (!tensor->unsized && !tensor->dynamic) tensor->dim_exprs = NULL;
     tensor->bytes = tensor->unsized ? 0 : bytes > small ? bytes : small;
     return store_dims(s, tensor, shape);
 }

@@ -98,7 +98,7 @@ static void push_value(arn_onnx *r, value_list *list, int64_t value) {
 
 static void take_raw(arn_onnx *r, arn_pb_bytes bytes, arenaut_dtype dtype, value_list *list) {
     const unsigned width = arenaut_dtype_bits(dtype) / 8;
-    if (width == 0 || bytes.size / width > ARN_ONNX_MAX_VALUES) {
+    if (width == 0 || width > 8 || bytes.size / width > ARN_ONNX_MAX_VALUES) {
         list->known = false;
         return;
     }
