@@ -294,7 +294,8 @@ ARN_SHAPE_FUNCTION(slice) {
     if (!dims) return;
     if (x->rank) memcpy(dims, x->dims, x->rank * sizeof *dims);
     const bool has_axes = arn_has_input(s, 3) || arn_attribute(s, "axes")->name;
-    const bool known = arn_numbers_of(s, 1, "starts", &starts) & arn_numbers_of(s, 2, "ends", &ends);
+    const bool starts_known = arn_numbers_of(s, 1, "starts", &starts);
+    const bool known = arn_numbers_of(s, 2, "ends", &ends) && starts_known;
     const bool placed = !has_axes || (arn_numbers_of(s, 3, "axes", &axes) && arn_all_known(axes));
     const bool stepped = arn_has_input(s, 4);
     const bool steps_known = !stepped || arn_numbers_of(s, 4, "steps", &steps);
