@@ -70,12 +70,38 @@ static bool format_row(size_t index, list_row *row) {
     return true;
 }
 
+/* Whether "a,b,c" has the name. */
+static bool is_listed(const char *names, const char *name) {
+    const size_t length = strlen(name);
+    for (const char *at = names; at && *at; at += strcspn(at, ","), at += *at == ',') {
+        if (strcspn(at, ",") == length && strncmp(at, name, length) == 0) return true;
+    }
+    return false;
+}
+
+/* The rows stand in the order in which passes run, so that those of one dialect are its
+ * default pipeline. */
+static void put_pipelines(const char *name, arenaut_text *out) {
+    bool any = false;
+    for (size_t i = 0; i < arenaut_dialect_count(); i++) {
+        const arenaut_dialect *dialect = arenaut_dialect_at(i);
+        if (!is_listed(dialect->pipeline, name)) continue;
+        text_printf(out, "%s%s", any ? ", " : "on for ", dialect->name);
+        any = true;
+    }
+    if (!any) text_put(out, "off by default");
+}
+
 static bool pass_row(size_t index, list_row *row) {
     const arenaut_pass *pass = arenaut_pass_at(index);
     if (!pass) return false;
     row->name = pass->name;
     row->summary = pass->summary;
-    set_more(row, pass->by_default ? "on by default" : "off by default");
+    arenaut_text text = {0};
+    if (pass->by_default) text_put(&text, "on by default");
+    else put_pipelines(pass->name, &text);
+    set_more(row, text.bytes);
+    arenaut_text_free(&text);
     return true;
 }
 

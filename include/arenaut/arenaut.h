@@ -5,7 +5,9 @@
 #include <arenaut/allocator.h>
 #include <arenaut/certificate.h>
 #include <arenaut/check.h>
+#include <arenaut/dialect.h>
 #include <arenaut/error.h>
+#include <arenaut/expr.h>
 #include <arenaut/format.h>
 #include <arenaut/liveness.h>
 #include <arenaut/merge.h>

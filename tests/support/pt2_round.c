@@ -1,0 +1,210 @@
+#include "support/pt2_round.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <arenaut/check.h>
+#include <arenaut/pass.h>
+#include <arenaut/planner.h>
+
+#include "core/zip.h"
+
+/* ---- archives ---- */
+
+/* Not copy_bytes, which reports to cmocka: this file goes into the fuzz target, too. */
+static bytes exactly(const void *data, size_t size) {
+    bytes b = {malloc(size ? size : 1), size};
+    if (!b.data) abort();
+    if (size) memcpy(b.data, data, size);
+    return b;
+}
+
+typedef struct sheet {
+    uint8_t *data;
+    size_t size;
+} sheet;
+
+static void put(sheet *s, const void *data, size_t size) {
+    memcpy(s->data + s->size, data, size);
+    s->size += size;
+}
+
+static void number(sheet *s, uint64_t value, unsigned width) {
+    for (unsigned i = 0; i < width; i++, value >>= 8) s->data[s->size++] = (uint8_t)value;
+}
+
+static uint32_t slow_crc(const uint8_t *data, size_t size) {
+    uint32_t crc = UINT32_MAX;
+    for (size_t i = 0; i < size; i++) {
+        crc ^= data[i];
+        for (int bit = 0; bit < 8; bit++) crc = (crc >> 1) ^ (crc & 1 ? 0xEDB88320u : 0);
+    }
+    return ~crc;
+}
+
+/* What the local header and the directory have in common. */
+static void common(sheet *s, const zip_part *part) {
+    number(s, 0, 2); /* flags */
+    number(s, 0, 2); /* stored */
+    number(s, 0, 4);
+    number(s, slow_crc(part->data, part->size), 4);
+    number(s, part->size, 4);
+    number(s, part->size, 4);
+    number(s, strlen(part->name), 2);
+}
+
+bytes zip_of(const zip_part *parts, size_t n, bool large) {
+    size_t room = 200;
+    size_t place[16];
+    for (size_t i = 0; i < n; i++) room += 2 * strlen(parts[i].name) + parts[i].size + 100;
+    sheet s = {malloc(room), 0};
+    if (!s.data || n > 16) abort();
+    for (size_t i = 0; i < n; i++) {
+        place[i] = s.size;
+        put(&s, "PK\3\4\12\0", 6);
+        common(&s, &parts[i]);
+        number(&s, 0, 2);
+        put(&s, parts[i].name, strlen(parts[i].name));
+        put(&s, parts[i].data, parts[i].size);
+    }
+    const size_t directory = s.size;
+    for (size_t i = 0; i < n; i++) {
+        put(&s, "PK\1\2\12\0\12\0", 8);
+        common(&s, &parts[i]);
+        number(&s, large ? 12 : 0, 2);
+        number(&s, 0, 2);
+        number(&s, 0, 8);
+        number(&s, large ? UINT32_MAX : place[i], 4);
+        put(&s, parts[i].name, strlen(parts[i].name));
+        if (large) {
+            number(&s, 1, 2);
+            number(&s, 8, 2);
+            number(&s, place[i], 8);
+        }
+    }
+    const size_t end = s.size;
+    if (large) {
+        put(&s, "PK\6\6", 4);
+        number(&s, 44, 8);
+        number(&s, 0, 12);
+        number(&s, n, 8);
+        number(&s, n, 8);
+        number(&s, end - directory, 8);
+        number(&s, directory, 8);
+        put(&s, "PK\6\7", 4);
+        number(&s, 0, 4);
+        number(&s, end, 8);
+        number(&s, 1, 4);
+    }
+    put(&s, "PK\5\6", 4);
+    number(&s, 0, 4);
+    number(&s, n, 2);
+    number(&s, n, 2);
+    number(&s, large ? UINT32_MAX : end - directory, 4);
+    number(&s, large ? UINT32_MAX : directory, 4);
+    number(&s, 0, 2);
+    const bytes exact = exactly(s.data, s.size);
+    free(s.data);
+    return exact;
+}
+
+bytes pt2_of(const void *json, size_t size) {
+    const zip_part part = {"m/models/model.json", json, size};
+    return zip_of(&part, 1, false);
+}
+
+bytes pt2_json(const bytes *archive) {
+    static const char path[] = "/models/model.json";
+    arn_zip zip;
+    arn_zip_entry entry;
+    const uint8_t *found = NULL;
+    if (arn_zip_open(archive->data, archive->size, &zip, NULL) != ARENAUT_OK) abort();
+    for (size_t at = zip.directory; at < zip.end && !found;) {
+        if (arn_zip_next(&zip, &at, &entry, NULL) != ARENAUT_OK) abort();
+        const size_t n = sizeof path - 1;
+        if (entry.name_length < n || memcmp(entry.name + entry.name_length - n, path, n) != 0) continue;
+        if (arn_zip_bytes(&zip, &entry, &found, NULL) != ARENAUT_OK) abort();
+    }
+    if (!found) abort();
+    return exactly(found, (size_t)entry.size);
+}
+
+/* ---- the way through ---- */
+
+static arenaut_status finish(pt2_round *round, const char *selection,
+                             const arenaut_allocator *allocator, arenaut_error *err) {
+    const arenaut_pass_options options = {.target = arenaut_target_find("torch")};
+    const arenaut_plan_options plan = {.planner = "greedy-by-size"};
+    arenaut_program *p = round->document.program;
+    arenaut_status st = arenaut_passes_run(p, selection, &options, NULL, NULL, err);
+    if (st == ARENAUT_OK) {
+        st = arenaut_lower(p, options.target, NULL, allocator, &round->lowering, err);
+    }
+    if (st == ARENAUT_OK) {
+        st = arenaut_plan_make(round->lowering->problem, &plan, allocator, &round->plan, err);
+    }
+    return st;
+}
+
+arenaut_status pt2_round_open(const void *data, size_t size, const char *selection,
+                              const arenaut_allocator *allocator, pt2_round *round,
+                              arenaut_error *err) {
+    *round = (pt2_round){.lowering = NULL};
+    arenaut_status st = arenaut_read(data, size, arenaut_format_find("pt2"), NULL, allocator,
+                                     &round->document, err);
+    if (st != ARENAUT_OK) return st;
+    st = finish(round, selection, allocator, err);
+    if (st != ARENAUT_OK) pt2_round_close(round);
+    return st;
+}
+
+void pt2_round_close(pt2_round *round) {
+    arenaut_plan_free(round->plan);
+    arenaut_lowering_free(round->lowering);
+    arenaut_document_free(&round->document);
+}
+
+arenaut_status pt2_round_check(const pt2_round *round, arenaut_error *err) {
+    const arenaut_program *p = round->document.program;
+    const arenaut_lowering *l = round->lowering;
+    arenaut_finding finding;
+    uint32_t *pool = malloc((p->n_tensors + 1) * sizeof *pool);
+    uint64_t *offset = malloc((p->n_tensors + 1) * sizeof *offset);
+    if (!pool || !offset) abort();
+    for (uint32_t t = 0; t < p->n_tensors; t++) {
+        const uint32_t b = l->buffer[t];
+        pool[t] = b == ARENAUT_NONE ? ARENAUT_NONE : round->plan->pool[b];
+        offset[t] = b == ARENAUT_NONE ? 0 : round->plan->offset[b] + l->offset[t];
+    }
+    const arenaut_placement placement = {p->n_tensors, round->plan->n_pools, pool, offset,
+                                         round->plan->arena};
+    arenaut_status st = arenaut_check_plan(l->problem, round->plan, NULL, &finding, err);
+    if (st == ARENAUT_OK) st = arenaut_check_replay(p, &placement, NULL, NULL, &finding, err);
+    if (st == ARENAUT_REJECTED && err) snprintf(err->msg, sizeof err->msg, "%s", finding.msg);
+    free(pool);
+    free(offset);
+    return st;
+}
+
+static void demand(bool holds, const char *what, const arenaut_error *err) {
+    if (holds) return;
+    fprintf(stderr, "pt2: %s: %s\n", what, err->msg);
+    abort();
+}
+
+bool pt2_property(const uint8_t *data, size_t size) {
+    pt2_round round;
+    arenaut_error err = {ARENAUT_OK, 0, ""};
+    const arenaut_status st = pt2_round_open(data, size, NULL, NULL, &round, &err);
+    if (st != ARENAUT_OK) {
+        demand(err.code == st && err.msg[0], "refused without a message", &err);
+        return false;
+    }
+    arenaut_finding finding;
+    const arenaut_status plan =
+        arenaut_check_plan(round.lowering->problem, round.plan, NULL, &finding, &err);
+    demand(plan == ARENAUT_OK, "the plan is wrong", &err);
+    pt2_round_close(&round);
+    return true;
+}

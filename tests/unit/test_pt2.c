@@ -1,0 +1,541 @@
+/* torch.export archives: what is read, what the pipeline makes of it, and bad input. The
+ * models of our own are made by tests/models/make_pt2.py. */
+#include "support/test.h"
+
+#include <stdlib.h>
+
+#include <arenaut/dialect.h>
+#include <arenaut/expr.h>
+#include <arenaut/pass.h>
+
+#include "formats/pt2/pt2.h"
+#include "support/corpus.h"
+#include "support/fuse.h"
+#include "support/pt2_round.h"
+
+/* ---- helpers ---- */
+
+static pt2_round open_file(const char *path, const char *selection) {
+    pt2_round round;
+    arenaut_error err = {0};
+    bytes b = read_bytes(path);
+    const arenaut_status st = pt2_round_open(b.data, b.size, selection, NULL, &round, &err);
+    if (st != ARENAUT_OK) fail_msg("%s: %s", path, err.msg);
+    free_bytes(&b);
+    return round;
+}
+
+static pt2_round open_own(const char *name, const char *selection) {
+    char path[300];
+    snprintf(path, sizeof path, "%s/pt2/%s.pt2", TEST_DATA, name);
+    return open_file(path, selection);
+}
+
+static uint64_t arena_of(const pt2_round *round) {
+    arenaut_error err = {0};
+    assert_ok(pt2_round_check(round, &err), err);
+    return round->plan->total;
+}
+
+static uint64_t own_arena(const char *name, const char *selection) {
+    pt2_round round = open_own(name, selection);
+    const uint64_t arena = arena_of(&round);
+    pt2_round_close(&round);
+    return arena;
+}
+
+static const arenaut_tensor *tensor_named(const arenaut_program *p, const char *name) {
+    for (uint32_t t = 0; t < p->n_tensors; t++) {
+        if (p->tensors[t].name && strcmp(p->tensors[t].name, name) == 0) return &p->tensors[t];
+    }
+    fail_msg("no tensor '%s'", name);
+    return NULL;
+}
+
+static const arenaut_op *op_named(const arenaut_program *p, const char *name) {
+    for (uint32_t i = 0; i < p->n_ops; i++) {
+        if (p->ops[i].name && strcmp(p->ops[i].name, name) == 0) return &p->ops[i];
+    }
+    return NULL;
+}
+
+/* The tensor whose memory it lies in. */
+static const char *storage_of(const arenaut_program *p, const char *name) {
+    const uint32_t t = (uint32_t)(tensor_named(p, name) - p->tensors);
+    return p->tensors[arenaut_program_storage(p, t, NULL)].name;
+}
+
+/* As read, before any pass. */
+static arenaut_document read_own(const char *name) {
+    char path[300];
+    arenaut_document document = {0};
+    arenaut_error err = {0};
+    snprintf(path, sizeof path, "%s/pt2/%s.pt2", TEST_DATA, name);
+    bytes b = read_bytes(path);
+    assert_ok(arenaut_read(b.data, b.size, NULL, NULL, NULL, &document, &err), err);
+    free_bytes(&b);
+    assert_string_equal(document.format->name, "pt2");
+    return document;
+}
+
+/* ---- what is read ---- */
+
+static void parameters_buffers_and_inputs_are_told_apart(void **state) {
+    (void)state;
+    arenaut_document document = read_own("cache");
+    const arenaut_program *p = document.program;
+    assert_string_equal(p->dialect, "aten");
+    assert_int_equal(tensor_named(p, "b_kv")->cls, ARENAUT_STATE);
+    assert_string_equal(tensor_named(p, "b_kv")->qualified_name, "kv");
+    assert_int_equal(tensor_named(p, "b_table")->cls, ARENAUT_STATE); /* until a pass looks */
+    assert_int_equal(tensor_named(p, "x")->cls, ARENAUT_INPUT);
+    assert_int_equal(tensor_named(p, "at")->dtype, ARENAUT_DTYPE_INT64);
+    assert_int_equal(p->methods[0].n_inputs, 2);
+    assert_int_equal(p->methods[0].n_outputs, 1);
+    assert_string_equal(p->methods[0].name, "forward");
+    const arenaut_op *copy = op_named(p, "aten::index_copy_");
+    assert_non_null(copy);
+    assert_int_equal(copy->kind, ARENAUT_OP_IN_PLACE);
+    assert_true(strncmp(copy->source, "make_pt2.py:", 12) == 0);
+    arenaut_document_free(&document);
+    document = read_own("chain");
+    assert_int_equal(tensor_named(document.program, "p_first_weight")->cls, ARENAUT_CONSTANT);
+    arenaut_document_free(&document);
+}
+
+static void mutations_gradients_and_losses_are_bound(void **state) {
+    (void)state;
+    arenaut_document document = read_own("cache_functional");
+    const arenaut_method *m = &document.program->methods[0];
+    assert_int_equal(m->n_bindings, 1);
+    assert_int_equal(m->bindings[0].kind, ARENAUT_BINDING_MUTATES);
+    assert_string_equal(document.program->tensors[m->bindings[0].target].name, "b_kv");
+    arenaut_document_free(&document);
+    document = read_own("gradients");
+    m = &document.program->methods[0];
+    unsigned n[ARENAUT_BINDING_COUNT] = {0};
+    for (uint32_t i = 0; i < m->n_bindings; i++) n[m->bindings[i].kind]++;
+    assert_int_equal(n[ARENAUT_BINDING_LOSS], 1);
+    assert_int_equal(n[ARENAUT_BINDING_GRADIENT], 4);
+    assert_int_equal(m->n_outputs, 0);
+    arenaut_document_free(&document);
+}
+
+static void sizes_that_vary_are_expressions_with_ranges(void **state) {
+    (void)state;
+    arenaut_document document = read_own("sizes");
+    arenaut_program *p = document.program;
+    const arenaut_tensor *x = tensor_named(p, "x"), *cat = tensor_named(p, "cat");
+    int64_t min, max;
+    assert_true(x->dynamic);
+    assert_int_equal(x->dims[1], 16);
+    assert_int_equal(x->dims[0], -1);
+    assert_int_equal(arenaut_expr_range(p, x->dim_exprs[0], &min, &max, NULL), ARENAUT_OK);
+    assert_int_equal(min, 2);
+    assert_int_equal(max, 64);
+    assert_int_equal(arenaut_expr_range(p, cat->dim_exprs[0], &min, &max, NULL), ARENAUT_OK);
+    assert_int_equal(max, 96);
+    assert_null(cat->strides);
+    /* What is transposed says so, and does not lie densely. */
+    const arenaut_tensor *turned = tensor_named(p, "transpose");
+    assert_non_null(turned->strides);
+    assert_true(turned->strides[0] < turned->strides[1]);
+    arenaut_document_free(&document);
+}
+
+static void branches_capture_and_loops_carry(void **state) {
+    (void)state;
+    arenaut_document document = read_own("branches");
+    const arenaut_program *p = document.program;
+    assert_int_equal(p->n_methods, 5);
+    const arenaut_op *cond = op_named(p, "higher_order::cond");
+    assert_int_equal(cond->kind, ARENAUT_OP_IF);
+    assert_int_equal(cond->n_calls, 2);
+    assert_int_equal(p->methods[cond->calls[0]].outer, 0);
+    assert_int_equal(p->methods[cond->calls[0]].n_inputs, 0);
+    assert_false(p->methods[cond->calls[0]].entry);
+    arenaut_document_free(&document);
+
+    document = read_own("loop");
+    p = document.program;
+    const arenaut_op *loop = op_named(p, "higher_order::while_loop");
+    assert_int_equal(loop->kind, ARENAUT_OP_WHILE);
+    assert_int_equal(loop->n_inputs, 4);
+    assert_int_equal(loop->n_outputs, 2);
+    assert_int_equal(p->methods[loop->calls[1]].n_inputs, 2); /* the other two are captured */
+    assert_int_equal(p->methods[loop->calls[1]].n_outputs, 2);
+    arenaut_document_free(&document);
+
+    document = read_own("scan");
+    p = document.program;
+    loop = op_named(p, "higher_order::scan");
+    assert_int_equal(loop->kind, ARENAUT_OP_LOOP);
+    assert_int_equal(loop->target, 1);
+    assert_int_equal(p->methods[loop->calls[0]].n_inputs, 2);
+    arenaut_document_free(&document);
+}
+
+static void srepr_becomes_infix(void **state) {
+    (void)state;
+    static const struct { const char *from, *to; } cases[] = {
+        {"Symbol('s77', positive=True, integer=True)", "`s77`"},
+        {"Integer(-1)", "(-1)"},
+        {"Add(FloorDiv(Add(Symbol('s0', integer=True), Integer(-1)), Integer(2)), Integer(1))",
+         "(floordiv((`s0` + (-1)), (2)) + (1))"},
+        {"Mul(Rational(1, 2), Symbol('u0'))", "((1/2)*`u0`)"},
+        {"Max(Integer(1), Symbol('u0', integer=True))", "max((1), `u0`)"},
+        {"Pow(Symbol('s0'), Integer(2))", "(`s0`**(2))"},
+        {"PythonMod(Symbol('s0'), Integer(8))", "mod(`s0`, (8))"},
+    };
+    static const char *const wrong[] = {"", "Symbol(", "Symbol('x'", "Piecewise(Integer(1))",
+                                        "Integer()", "Add(Integer(1)", "Integer(1))", "Integer(x)",
+                                        "Add(,)", "Symbol('a`b')"};
+    char text[400];
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        assert_true(arn_pt2_infix(cases[i].from, strlen(cases[i].from), text));
+        assert_string_equal(text, cases[i].to);
+    }
+    for (size_t i = 0; i < COUNT_OF(wrong); i++) {
+        if (arn_pt2_infix(wrong[i], strlen(wrong[i]), text)) fail_msg("'%s' is accepted", wrong[i]);
+    }
+    char deep[1000] = "";
+    for (int i = 0; i < 100; i++) strcat(deep, "Add(");
+    char *room = malloc(4 * sizeof deep);
+    assert_non_null(room);
+    assert_false(arn_pt2_infix(deep, strlen(deep), room));
+    free(room);
+}
+
+/* ---- what the pipeline makes of it ---- */
+
+static void every_own_model_has_a_plan_that_stands_up_to_replay(void **state) {
+    (void)state;
+    static const struct { const char *name; uint64_t arena; } models[] = {
+        {"branches", 1040}, {"cache", 1088}, {"cache_functional", 1600}, {"chain", 1024},
+        {"count", 768}, {"custom_functional", 512}, {"decode", 656}, {"decode_larger", 912},
+        {"gradients", 1248}, {"loop", 1088}, {"norm", 336}, {"norm_functional", 480},
+        {"scan", 768}, {"sizes", 12480},
+    };
+    static const char *const selections[] = {"", "inplace", "reinplace,slices,inplace"};
+    for (size_t i = 0; i < COUNT_OF(models); i++) {
+        for (size_t k = 0; k < COUNT_OF(selections); k++) {
+            const uint64_t arena = own_arena(models[i].name, selections[k]);
+            if (k == 0 && arena > models[i].arena) {
+                fail_msg("%s: %lu bytes", models[i].name, (unsigned long)arena);
+            }
+        }
+    }
+}
+
+/* Where no op updates anything, views may as well be copies. */
+static void views_may_be_left_as_copies(void **state) {
+    (void)state;
+    assert_true(own_arena("chain", "-views") > own_arena("chain", NULL));
+    assert_true(own_arena("gradients", "-views") >= own_arena("gradients", NULL));
+}
+
+static void sizes_without_end_are_named(void **state) {
+    (void)state;
+    char path[300];
+    pt2_round round;
+    arenaut_error err = {0};
+    snprintf(path, sizeof path, "%s/pt2/endless.pt2", TEST_DATA);
+    bytes b = read_bytes(path);
+    assert_int_equal(pt2_round_open(b.data, b.size, NULL, NULL, &round, &err), ARENAUT_BAD_INPUT);
+    assert_non_null(strstr(err.msg, "has no upper bound"));
+    free_bytes(&b);
+}
+
+static void views_lie_in_what_they_view(void **state) {
+    (void)state;
+    pt2_round round = open_own("chain", NULL);
+    const arenaut_program *p = round.document.program;
+    assert_string_equal(storage_of(p, "transpose"), "relu");  /* not the reshape between them */
+    assert_string_equal(storage_of(p, "contiguous"), "contiguous"); /* that one copies */
+    assert_string_equal(storage_of(p, "unsqueeze"), "linear_1");
+    pt2_round_close(&round);
+}
+
+/* The training form updates the state; the functional form does once that is found again. */
+static void both_forms_of_a_model_get_the_same_plan(void **state) {
+    (void)state;
+    assert_int_equal(own_arena("cache_functional", "reinplace"), own_arena("cache", NULL));
+    assert_true(own_arena("cache_functional", NULL) > own_arena("cache", NULL));
+    pt2_round functional = open_own("cache_functional", NULL);
+    const arenaut_op *back = op_named(functional.document.program, "aten::copy_");
+    assert_non_null(back);
+    assert_int_equal(back->kind, ARENAUT_OP_IN_PLACE); /* it has no out variant */
+    pt2_round_close(&functional);
+}
+
+static void buffers_that_nothing_writes_stay_outside(void **state) {
+    (void)state;
+    pt2_round round = open_own("cache", NULL);
+    const arenaut_program *p = round.document.program;
+    assert_int_equal(tensor_named(p, "b_kv")->cls, ARENAUT_STATE);
+    assert_int_equal(tensor_named(p, "b_table")->cls, ARENAUT_CONSTANT);
+    pt2_round_close(&round);
+}
+
+/* The schema of batch_norm does not say that it writes its running statistics. */
+static void running_statistics_are_written(void **state) {
+    (void)state;
+    pt2_round round = open_own("norm", NULL);
+    const arenaut_program *p = round.document.program;
+    const arenaut_op *update = op_named(p, "update_running_stats");
+    assert_non_null(update);
+    assert_int_equal(update->kind, ARENAUT_OP_IN_PLACE);
+    assert_int_equal(tensor_named(p, "b_norm_running_mean")->cls, ARENAUT_STATE);
+    assert_int_equal(tensor_named(p, "b_norm_running_var")->cls, ARENAUT_STATE);
+    pt2_round_close(&round);
+}
+
+static void wrapped_updates_are_undone(void **state) {
+    (void)state;
+    pt2_round round = open_own("custom_functional", NULL);
+    const arenaut_program *p = round.document.program;
+    const arenaut_op *op = op_named(p, "tests::scale_");
+    assert_non_null(op);
+    assert_int_equal(op->kind, ARENAUT_OP_IN_PLACE);
+    assert_string_equal(storage_of(p, "getitem_1"), "add");
+    pt2_round_close(&round);
+    assert_true(own_arena("custom_functional", "-undo-functionalization") >=
+                own_arena("custom_functional", NULL));
+}
+
+static void gradients_are_results(void **state) {
+    (void)state;
+    pt2_round round = open_own("gradients", NULL);
+    assert_int_equal(round.document.program->methods[0].n_outputs, 5);
+    pt2_round_close(&round);
+}
+
+static void asserts_and_questions_about_sizes_are_gone(void **state) {
+    (void)state;
+    pt2_round round = open_own("count", NULL);
+    const arenaut_program *p = round.document.program;
+    assert_null(op_named(p, "aten::_assert_scalar"));
+    assert_null(op_named(p, "aten::sym_size.int"));
+    assert_int_equal(tensor_named(p, "nonzero")->dims[0], 32);
+    assert_true(tensor_named(p, "nonzero")->dynamic);
+    pt2_round_close(&round);
+}
+
+/* ---- the corpus ---- */
+
+/* Greedy by size; what the notes say of each is looked at below. */
+static void corpus_models_have_plans_that_stand_up_to_replay(void **state) {
+    (void)state;
+    static const struct { const char *name; uint64_t arena; } models[] = {
+        {"symnet", 536870912}, {"odd_stride", 335544320}, {"unbacked_nonzero", 1600},
+        {"kv_buffer", 4368}, {"kv_buffer_functional", 8480}, {"bn_train", 1573024},
+        {"bn_train_functional", 1573248}, {"cond_hop", 24592}, {"mobilenetv2_050", 308281344},
+        {"resnet18", 411041792}, {"vit_tiny", 87146496},
+    };
+    for (size_t i = 0; i < COUNT_OF(models); i++) {
+        char path[300], file[64];
+        snprintf(file, sizeof file, "pt2/%s.pt2", models[i].name);
+        corpus_path_or_skip(path, file);
+        pt2_round round = open_file(path, NULL);
+        if (arena_of(&round) != models[i].arena) {
+            fail_msg("%s: %lu bytes", file, (unsigned long)round.plan->total);
+        }
+        pt2_round_close(&round);
+    }
+}
+
+static void corpus_forms_agree(void **state) {
+    (void)state;
+    char path[300], functional[300];
+    corpus_path_or_skip(path, "pt2/kv_buffer.pt2");
+    corpus_path_or_skip(functional, "pt2/kv_buffer_functional.pt2");
+    pt2_round a = open_file(path, NULL), b = open_file(functional, "reinplace");
+    assert_int_equal(arena_of(&a), arena_of(&b));
+    pt2_round_close(&a);
+    pt2_round_close(&b);
+}
+
+static void the_table_knows_every_view_of_the_corpus(void **state) {
+    (void)state;
+    char path[300], line[200];
+    corpus_path_or_skip(path, "pt2/aten_alias.csv");
+    static const char *const views[] = {"view", "permute", "transpose.int", "select.int", "expand",
+                                        "slice.Tensor", "unsqueeze", "split.Tensor", "unbind.int",
+                                        "reshape", "flatten.using_ints", "contiguous", "to.dtype"};
+    const arenaut_dialect *aten = arenaut_dialect_find("aten");
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    size_t found = 0;
+    while (fgets(line, sizeof line, file)) {
+        for (size_t i = 0; i < COUNT_OF(views); i++) {
+            char row[100], name[100];
+            const char *overload = strchr(views[i], '.') ? "" : ".default";
+            snprintf(row, sizeof row, "torch.ops.aten.%s%s,view,", views[i], overload);
+            if (strncmp(line, row, strlen(row)) != 0) continue;
+            snprintf(name, sizeof name, "aten::%s", views[i]);
+            const arenaut_operator *known = arenaut_dialect_operator(aten, name);
+            assert_non_null(known);
+            assert_true(known->traits & (ARENAUT_TRAIT_VIEW | ARENAUT_TRAIT_MAY_VIEW));
+            found++;
+        }
+    }
+    fclose(file);
+    assert_int_equal(found, COUNT_OF(views));
+    for (size_t i = 1; i < aten->n_operators; i++) {
+        assert_true(strcmp(aten->operators[i - 1].name, aten->operators[i].name) < 0);
+    }
+}
+
+/* ---- bad input ---- */
+
+#define GRAPH(nodes, values, specs)                                                              \
+    "{\"schema_version\": {\"major\": 8}, \"graph_module\": {\"graph\": {\"inputs\": [], "       \
+    "\"outputs\": [], \"nodes\": [" nodes "], \"tensor_values\": {" values "}}, \"signature\": " \
+    "{\"input_specs\": [], \"output_specs\": [" specs "]}}}"
+#define VALUE(name, sizes, strides) \
+    "\"" name "\": {\"dtype\": 7, \"sizes\": [" sizes "], \"strides\": [" strides "]}"
+#define RELU(from, to)                                                                           \
+    "{\"target\": \"torch.ops.aten.relu.default\", \"inputs\": [{\"name\": \"self\", \"arg\": "  \
+    "{\"as_tensor\": {\"name\": \"" from "\"}}}], \"outputs\": [{\"as_tensor\": {\"name\": \"" to \
+    "\"}}]}"
+
+static void mistakes_are_named(void **state) {
+    (void)state;
+    static const struct { const char *json, *part; } cases[] = {
+        {"{", "line 1"},
+        {"{}", "'schema_version' is missing"},
+        {"{\"schema_version\": {\"major\": 99}}", "version"},
+        {"{\"schema_version\": {\"major\": 8}}", "'graph_module' is missing"},
+        {GRAPH(RELU("a", "b"), "", ""), "no value 'a'"},
+        {GRAPH(RELU("a", "b"), VALUE("a", "", ""), ""), "no value 'b'"},
+        {GRAPH("", VALUE("a", "{\"as_int\": 4}", ""), ""), "0 strides"},
+        {GRAPH("", VALUE("a", "{\"as_int\": -4}", "{\"as_int\": 1}"), ""), "a size"},
+        {GRAPH("", VALUE("a", "{}", "{}"), ""), "a size"},
+        {GRAPH("", VALUE("a", "{\"as_int\": 9007199254740992}, {\"as_int\": 9007199254740992}",
+                         "{\"as_int\": 9007199254740992}, {\"as_int\": 1}"), ""), "2^63"},
+        {GRAPH("", VALUE("a", "", "") ", " VALUE("a", "", ""), ""), "a"},
+        {GRAPH("", "\"a\": {}", ""), "'dtype' is missing"},
+        {GRAPH("{\"target\": 1}", "", ""), "a string"},
+        {GRAPH("{}", "", ""), "'target' is missing"},
+        {GRAPH("", "", "{\"buffer_mutation\": {\"arg\": {\"name\": \"x\"}, \"buffer_name\": \"k\"}}"),
+         "no value 'x'"},
+        {GRAPH("", VALUE("x", "", ""),
+               "{\"buffer_mutation\": {\"arg\": {\"name\": \"x\"}, \"buffer_name\": \"k\"}}"),
+         "no parameter or buffer 'k'"},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        arenaut_document document = {0};
+        arenaut_error err = {0};
+        bytes b = pt2_of(cases[i].json, strlen(cases[i].json));
+        assert_true(arenaut_read(b.data, b.size, NULL, NULL, NULL, &document, &err) != ARENAUT_OK);
+        if (!strstr(err.msg, cases[i].part)) fail_msg("%zu: %s", i, err.msg);
+        free_bytes(&b);
+    }
+}
+
+static void archives_of_others_are_not_taken_for_ours(void **state) {
+    (void)state;
+    static const zip_part other[] = {{"a/data.pkl", "x", 1}};
+    static const zip_part twice[] = {{"a/models/model.json", "{}", 2}, {"b/models/model.json", "{}", 2}};
+    arenaut_document document = {0};
+    arenaut_error err = {0};
+    bytes b = zip_of(other, 1, false);
+    assert_null(arenaut_format_recognise(b.data, b.size));
+    assert_int_equal(arenaut_read(b.data, b.size, arenaut_format_find("pt2"), NULL, NULL, &document,
+                                  &err), ARENAUT_BAD_INPUT);
+    assert_non_null(strstr(err.msg, "no models/model.json"));
+    free_bytes(&b);
+    b = zip_of(twice, 2, false);
+    assert_int_equal(arenaut_read(b.data, b.size, arenaut_format_find("pt2"), NULL, NULL, &document,
+                                  &err), ARENAUT_BAD_INPUT);
+    assert_non_null(strstr(err.msg, "two entries"));
+    free_bytes(&b);
+}
+
+/* Whatever a model.json says, in an archive whose sums are right. */
+static void damaged_graphs_are_survived(void **state) {
+    (void)state;
+    static const char *const names[] = {"custom_functional", "cache_functional", "scan"};
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        char path[300];
+        snprintf(path, sizeof path, "%s/pt2/%s.pt2", TEST_DATA, names[i]);
+        bytes archive = read_bytes(path);
+        bytes json = pt2_json(&archive);
+        for (size_t at = 0; at < json.size; at += 1 + at % 3) {
+            const uint8_t was = json.data[at];
+            json.data[at] ^= (uint8_t)(1 << at % 8);
+            bytes b = pt2_of(json.data, json.size);
+            pt2_property(b.data, b.size);
+            free_bytes(&b);
+            json.data[at] = was;
+            if (at % 50 != 0) continue;
+            b = pt2_of(json.data, at);
+            assert_false(pt2_property(b.data, b.size));
+            free_bytes(&b);
+        }
+        free_bytes(&json);
+        free_bytes(&archive);
+    }
+}
+
+static void cut_archives_are_refused(void **state) {
+    (void)state;
+    char path[300];
+    snprintf(path, sizeof path, "%s/pt2/cache.pt2", TEST_DATA);
+    bytes archive = read_bytes(path);
+    for (size_t cut = 0; cut < archive.size; cut += 7) {
+        assert_false(pt2_property(archive.data, cut));
+    }
+    free_bytes(&archive);
+}
+
+static arenaut_status attempt(void *context, const arenaut_allocator *allocator) {
+    const bytes *b = context;
+    pt2_round round;
+    arenaut_error err = {0};
+    const arenaut_status st =
+        pt2_round_open(b->data, b->size, "reinplace,slices,inplace", allocator, &round, &err);
+    if (st == ARENAUT_OK) pt2_round_close(&round);
+    return st;
+}
+
+static void running_out_of_memory_is_survived(void **state) {
+    (void)state;
+    static const char *const names[] = {"custom_functional", "sizes", "branches", "norm"};
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        char path[300];
+        snprintf(path, sizeof path, "%s/pt2/%s.pt2", TEST_DATA, names[i]);
+        bytes b = read_bytes(path);
+        survives_every_allocation_failure(attempt, &b);
+        free_bytes(&b);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(parameters_buffers_and_inputs_are_told_apart),
+        cmocka_unit_test(mutations_gradients_and_losses_are_bound),
+        cmocka_unit_test(sizes_that_vary_are_expressions_with_ranges),
+        cmocka_unit_test(branches_capture_and_loops_carry),
+        cmocka_unit_test(srepr_becomes_infix),
+        cmocka_unit_test(every_own_model_has_a_plan_that_stands_up_to_replay),
+        cmocka_unit_test(views_may_be_left_as_copies),
+        cmocka_unit_test(sizes_without_end_are_named),
+        cmocka_unit_test(views_lie_in_what_they_view),
+        cmocka_unit_test(both_forms_of_a_model_get_the_same_plan),
+        cmocka_unit_test(buffers_that_nothing_writes_stay_outside),
+        cmocka_unit_test(running_statistics_are_written),
+        cmocka_unit_test(wrapped_updates_are_undone),
+        cmocka_unit_test(gradients_are_results),
+        cmocka_unit_test(asserts_and_questions_about_sizes_are_gone),
+        cmocka_unit_test(corpus_models_have_plans_that_stand_up_to_replay),
+        cmocka_unit_test(corpus_forms_agree),
+        cmocka_unit_test(the_table_knows_every_view_of_the_corpus),
+        cmocka_unit_test(mistakes_are_named),
+        cmocka_unit_test(archives_of_others_are_not_taken_for_ours),
+        cmocka_unit_test(damaged_graphs_are_survived),
+        cmocka_unit_test(cut_archives_are_refused),
+        cmocka_unit_test(running_out_of_memory_is_survived),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
