@@ -4,7 +4,11 @@
 #include "planners/exact/exact.h"
 
 #include "core/fail.h"
+#include "planners/exact/hints.h"
 #include "planners/settings.h"
+
+/* One part in so many of the effort may go into keeping offsets from before. */
+enum { HINTS_SHARE = 8 };
 
 static arenaut_verdict pass_progress(void *context, uint64_t best, uint64_t bound,
                                      uint64_t steps) {
@@ -31,13 +35,31 @@ static arenaut_status take(arenaut_planning *planning, const arn_exact_output *o
                         plan->n_pools > 1 ? "s" : "");
     }
     for (uint32_t b = 0; b < p->n_buffers; b++) {
-        if (arenaut_problem_needs_memory(p, b)) plan->pool[b] = p->n_pools > 1 ? out->pool_of[b] : 0;
+        if (!arenaut_problem_needs_memory(p, b)) continue;
+        plan->pool[b] = p->n_pools > 1 ? out->pool_of[b] : 0;
     }
     if (out->bound > plan->total_bound) {
         plan->total_bound = out->bound;
         if (p->n_pools == 1) plan->lower_bound[0] = out->bound;
     }
     return ARENAUT_OK;
+}
+
+/* With what effort is left. A caller who stopped the search has no time for this. */
+static arenaut_status keep_hints(arenaut_planning *planning, const arn_exact_input *in) {
+    arenaut_plan *plan = planning->plan;
+    arenaut_status st = ARENAUT_OK;
+    if (plan->stopped_by != ARENAUT_STOP_PROOF || plan->quality == ARENAUT_INFEASIBLE) return st;
+    st = arenaut_plan_measure(plan, planning->problem, planning->err);
+    for (uint32_t k = 0; k < plan->n_pools && st == ARENAUT_OK; k++) {
+        arn_exact_input pool = *in;
+        pool.pool = k;
+        pool.pool_of = plan->n_pools > 1 ? plan->pool : NULL;
+        pool.arena = plan->arena[k];
+        pool.effort = in->effort / HINTS_SHARE / plan->n_pools;
+        st = arn_exact_keep_hints(&pool, plan->offset, &plan->effort, planning->err);
+    }
+    return st;
 }
 
 static arenaut_status exact_run(const arenaut_planner *self, arenaut_planning *planning) {
@@ -57,7 +79,8 @@ static arenaut_status exact_run(const arenaut_planner *self, arenaut_planning *p
     };
     arn_exact_output out = {.offset = planning->plan->offset, .pool_of = planning->plan->pool};
     st = arn_exact_run(&in, &out, planning->err);
-    return st == ARENAUT_OK ? take(planning, &out) : st;
+    if (st == ARENAUT_OK) st = take(planning, &out);
+    return st == ARENAUT_OK ? keep_hints(planning, &in) : st;
 }
 
 const arenaut_planner arn_planner_exact = {

@@ -499,6 +499,85 @@ static void overlapping_fixed_buffers_are_infeasible(void **state) {
     arenaut_problem_free(p);
 }
 
+/* ---- hints ---- */
+
+/* The same problem, with a plan's offsets as hints and some bytes more for one buffer. Slices
+ * take no hints. */
+static arenaut_problem *hinted(const arenaut_problem *p, const arenaut_plan *plan, uint32_t grown,
+                               uint64_t by) {
+    arenaut_problem *next = new_problem();
+    add_pool(next, NULL, p->pool[0].capacity, p->pool[0].align);
+    for (uint32_t b = 0; b < p->n_buffers; b++) {
+        arenaut_buffer copy = ARENAUT_BUFFER_INIT;
+        copy.size = p->size[b] + (b == grown ? by : 0);
+        copy.align = arenaut_problem_align(p, b);
+        copy.lifetimes = arenaut_problem_lifetimes(p, b);
+        copy.n_lifetimes = arenaut_problem_lifetime_count(p, b);
+        copy.same_base = arenaut_problem_same_base(p, b);
+        copy.hint = arenaut_problem_needs_memory(p, b) ? plan->offset[b] : ARENAUT_UNPLACED;
+        add_buffer(next, &copy);
+    }
+    finish(next);
+    return next;
+}
+
+static uint32_t count_kept(const arenaut_problem *p, const arenaut_plan *plan) {
+    uint32_t kept = 0;
+    for (uint32_t b = 0; b < p->n_buffers; b++) kept += plan->offset[b] == p->hint[b];
+    return kept;
+}
+
+static void an_unchanged_problem_keeps_all_its_offsets(void **state) {
+    (void)state;
+    const problem_shape shape = {14, 9, 12,
+                                 ARENAUT_FEATURE_SAME_BASE | ARENAUT_FEATURE_ALIGNMENT};
+    rng r = {55};
+    for (uint32_t k = 0; k < 200; k++) {
+        arenaut_problem *p = random_problem(&r, &shape);
+        arenaut_plan *plan = plan_exactly(p, 0, 0);
+        arenaut_problem *again = hinted(p, plan, ARENAUT_NONE, 0);
+        arenaut_plan *other = plan_exactly(again, 0, 7);
+        assert_int_equal(other->total, plan->total);
+        for (uint32_t b = 0; b < p->n_buffers; b++) {
+            if (arenaut_problem_needs_memory(p, b)) {
+                assert_int_equal(other->offset[b], plan->offset[b]);
+            }
+        }
+        arenaut_plan_free(other);
+        arenaut_problem_free(again);
+        arenaut_plan_free(plan);
+        arenaut_problem_free(p);
+    }
+}
+
+static void a_small_change_moves_few_buffers(void **state) {
+    (void)state;
+    const problem_shape shape = {30, 40, 15, 0};
+    rng r = {56};
+    uint32_t buffers = 0, kept = 0, kept_without = 0;
+    for (uint32_t k = 0; k < 60; k++) {
+        arenaut_problem *p = random_problem(&r, &shape);
+        arenaut_plan *plan = plan_exactly(p, 0, 0);
+        arenaut_problem *next = hinted(p, plan, rng_below(&r, p->n_buffers), 1);
+        uint64_t *hint = next->hint;
+        next->hint = NULL;
+        arenaut_plan *without = plan_exactly(next, 0, 7);
+        next->hint = hint;
+        arenaut_plan *with = plan_exactly(next, 0, 7);
+        assert_int_equal(with->total, without->total); /* hints cost nothing */
+        assert_true(count_kept(next, with) >= count_kept(next, without));
+        buffers += p->n_buffers;
+        kept += count_kept(next, with);
+        kept_without += count_kept(next, without);
+        arenaut_plan_free(with);
+        arenaut_plan_free(without);
+        arenaut_problem_free(next);
+        arenaut_plan_free(plan);
+        arenaut_problem_free(p);
+    }
+    assert_true(kept * 10 > buffers * 7 && kept_without * 10 < buffers * 6);
+}
+
 /* ---- effort and interruption ---- */
 
 /* As the effort grows, the arena never grows and the bound never sinks, and once there is an
@@ -662,6 +741,8 @@ int main(void) {
         cmocka_unit_test(sizes_near_the_limit_are_refused_or_right),
         cmocka_unit_test(fitting_into_a_capacity_is_enough),
         cmocka_unit_test(overlapping_fixed_buffers_are_infeasible),
+        cmocka_unit_test(an_unchanged_problem_keeps_all_its_offsets),
+        cmocka_unit_test(a_small_change_moves_few_buffers),
         cmocka_unit_test(more_effort_never_gives_a_larger_arena),
         cmocka_unit_test(more_effort_pays_whatever_the_constraints),
         cmocka_unit_test(more_effort_pays_on_hard_instances),

@@ -1,0 +1,142 @@
+#include "planners/exact/hints.h"
+
+#include "core/checked.h"
+#include "core/fail.h"
+#include "core/memory.h"
+#include "core/sort.h"
+#include "planners/exact/ties.h"
+
+/* One try may have so much of what is left. */
+enum { TRY_SHARE = 4 };
+
+typedef struct hints {
+    const arn_exact_input *in;
+    arenaut_error *err;
+    arn_region region;
+    uint64_t *place;         /* per buffer: where it is held; ARENAUT_UNPLACED */
+    uint64_t *offset;        /* per buffer: a plan with those held */
+    uint32_t *pool_of;
+    uint32_t *listed, n;     /* whom to hold, the largest first */
+    uint64_t spent;
+} hints;
+
+static bool fits_alone(const hints *x, uint32_t b, uint64_t at) {
+    const arenaut_problem *p = x->in->problem;
+    const uint64_t top = arn_min_u64(x->in->arena, p->pool[x->in->pool].capacity);
+    if (at % arenaut_problem_align(p, b) || at > top || p->size[b] > top - at) return false;
+    for (uint32_t i = 0; i < p->n_reserved; i++) {
+        const arenaut_reserved *r = &p->reserved[i];
+        if (r->pool == x->in->pool && at < r->end && r->first < at + p->size[b]) return false;
+    }
+    return true;
+}
+
+static bool runs_into_held(const hints *x, uint32_t b) {
+    const arenaut_problem *p = x->in->problem;
+    for (uint32_t other = 0; other < p->n_buffers; other++) {
+        const uint64_t at = x->place[other];
+        if (other == b || at == ARENAUT_UNPLACED) continue;
+        if (at < x->place[b] + p->size[b] && x->place[b] < at + p->size[other] &&
+            arn_exact_must_be_apart(p, b, other, x->place)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool larger(const void *context, uint32_t a, uint32_t b) {
+    const uint64_t *size = context;
+    return size[a] > size[b];
+}
+
+/* Holds all fixed buffers, and lists as many hinted ones as do not run into each other. */
+static void choose(hints *x, uint32_t *order) {
+    const arenaut_problem *p = x->in->problem;
+    uint32_t n = 0;
+    for (uint32_t b = 0; b < p->n_buffers; b++) {
+        x->place[b] = ARENAUT_UNPLACED;
+        if (!arn_exact_in_pool(x->in, b)) continue;
+        x->place[b] = arenaut_problem_fixed_offset(p, b);
+        if (x->place[b] == ARENAUT_UNPLACED && arenaut_problem_hint(p, b) != ARENAUT_UNPLACED) {
+            order[n++] = b;
+        }
+    }
+    arn_sort_ids(order, n, larger, p->size, order + p->n_buffers);
+    for (uint32_t k = 0; k < n; k++) {
+        const uint32_t b = order[k];
+        x->place[b] = arenaut_problem_hint(p, b);
+        if (fits_alone(x, b, x->place[b]) && !runs_into_held(x, b)) x->listed[x->n++] = b;
+        else x->place[b] = ARENAUT_UNPLACED;
+    }
+}
+
+/* Searches for a plan in which those held are fixed. */
+static arenaut_status try_held(hints *x, bool *found) {
+    arenaut_problem held = *x->in->problem;
+    arn_exact_input in = *x->in;
+    held.fixed_offset = x->place;
+    held.hint = NULL; /* they have been seen to */
+    in.problem = &held;
+    in.bound = in.arena; /* so that the first plan is good enough */
+    in.arena += held.pool[in.pool].align;
+    in.enough = 0;
+    in.effort = (x->in->effort - x->spent) / TRY_SHARE + 1;
+    in.progress = NULL;
+    arn_exact_output out = {.offset = x->offset, .pool_of = x->pool_of};
+    const arenaut_status st = arn_exact_run(&in, &out, x->err);
+    x->spent += out.steps + 1;
+    *found = st == ARENAUT_OK && out.improved;
+    return st == ARENAUT_REFUSED ? ARENAUT_OK : st;
+}
+
+static void hold(hints *x, uint32_t first, uint32_t end, bool held) {
+    for (uint32_t k = first; k < end; k++) {
+        const uint32_t b = x->listed[k];
+        x->place[b] = held ? arenaut_problem_hint(x->in->problem, b) : ARENAUT_UNPLACED;
+    }
+}
+
+/* Holds as many as possible at a time on top of those that could be held before, and half as
+ * many when that fails. */
+static arenaut_status keep(hints *x, uint64_t *offset) {
+    uint32_t done = 0, at_once = x->n;
+    hold(x, 0, x->n, false);
+    while (done < x->n && x->spent < x->in->effort) {
+        const uint32_t end = done + (at_once < x->n - done ? at_once : x->n - done);
+        bool found;
+        hold(x, done, end, true);
+        const arenaut_status st = try_held(x, &found);
+        if (st != ARENAUT_OK) return st;
+        for (uint32_t b = 0; found && b < x->in->problem->n_buffers; b++) {
+            if (arn_exact_in_pool(x->in, b)) offset[b] = x->offset[b];
+        }
+        if (!found) hold(x, done, end, false);
+        if (found || end == done + 1) done = end;
+        at_once = found ? 2 * (at_once < x->n ? at_once : x->n) : (end - done + 1) / 2;
+        if (at_once == 0) at_once = 1;
+    }
+    return ARENAUT_OK;
+}
+
+arenaut_status arn_exact_keep_hints(const arn_exact_input *in, uint64_t *offset, uint64_t *steps,
+                                    arenaut_error *err) {
+    const uint32_t n = in->problem->n_buffers;
+    hints x = {.in = in, .err = err};
+    if (!in->problem->hint || in->arena > ARENAUT_SIZE_MAX / 2) return ARENAUT_OK;
+    arn_region_init(&x.region, in->allocator);
+    uint32_t *order = arn_region_allocate(&x.region, n, 2 * sizeof *order);
+    x.place = arn_region_allocate(&x.region, n, sizeof *x.place);
+    x.offset = arn_region_allocate(&x.region, n, sizeof *x.offset);
+    x.pool_of = arn_region_allocate(&x.region, n, sizeof *x.pool_of);
+    x.listed = arn_region_allocate(&x.region, n, sizeof *x.listed);
+    arenaut_status st = ARENAUT_OK;
+    if (order && x.place && x.offset && x.pool_of && x.listed) {
+        choose(&x, order);
+        st = keep(&x, offset);
+    } else {
+        st = arn_no_memory(err);
+    }
+    *steps += x.spent;
+    arn_region_free(&x.region);
+    return st;
+}

@@ -1,0 +1,14 @@
+/* Among plans that are equally good, one that keeps offsets from before. */
+#ifndef ARN_EXACT_HINTS_H
+#define ARN_EXACT_HINTS_H
+
+#include "planners/exact/exact.h"
+
+/* Rearranges one pool's plan, which is in `offset` and has an arena of in->arena, so that more
+ * buffers lie where their hints say, the largest first, without a larger arena. Tries to keep
+ * all hints that agree with each other, and fewer at a time when that fails, within in->effort
+ * steps; adds those spent to *steps. */
+arenaut_status arn_exact_keep_hints(const arn_exact_input *in, uint64_t *offset, uint64_t *steps,
+                                    arenaut_error *err);
+
+#endif
