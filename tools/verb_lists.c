@@ -1,5 +1,6 @@
 /* planners, formats, passes, targets: what this build has, straight from its tables. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "table.h"
 #include "verb.h"

@@ -439,7 +439,7 @@ extern const arenaut_dialect arn_dialect_aten;
 const arenaut_dialect arn_dialect_aten = {
     .name = "aten",
     .summary = "the operators of PyTorch",
-    .pipeline = "gradients,undo-functionalization,write-back,user,specs,substitute,asserts,views,"
+    .pipeline = "gradients,undo-functionalization,write-back,specs,substitute,asserts,views,"
                 "upper-bounds,out-variants,constants",
     .operators = operators,
     .n_operators = sizeof operators / sizeof *operators - 1,

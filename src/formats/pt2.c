@@ -106,7 +106,15 @@ static arenaut_status read(const uint8_t *data, size_t size, const arenaut_read_
                       "zip archive: no models/model.json in it, so torch.export did not write it");
     }
     if (st == ARENAUT_OK) st = arn_zip_bytes(&zip, &entry, &model, err);
-    return st == ARENAUT_OK ? read_json(model, (size_t)entry.size, allocator, out, err) : st;
+    if (st == ARENAUT_OK) st = read_json(model, (size_t)entry.size, allocator, out, err);
+    if (st == ARENAUT_OK) {
+        st = arn_pt2_read_first_values(&zip, &entry, out->program, allocator, err);
+        if (st != ARENAUT_OK) {
+            arenaut_program_free(out->program);
+            out->program = NULL;
+        }
+    }
+    return st;
 }
 
 extern const arenaut_format arn_format_pt2;

@@ -15,5 +15,6 @@ extern const arenaut_pass arn_pass_user;
 const arenaut_pass arn_pass_user = {
     .name = "user",
     .summary = "the caller's own passes, given through the library",
+    .by_default = true, /* there are none, unless the caller gives some */
     .run = user_run,
 };

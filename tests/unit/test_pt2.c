@@ -206,6 +206,40 @@ static void srepr_becomes_infix(void **state) {
     free(room);
 }
 
+/* Two archives of one graph, with other weights: the directory's sums tell. */
+static uint64_t first_value_of_kv(const char *weight, const char *config) {
+    char path[300];
+    arenaut_document document = {0};
+    arenaut_error err = {0};
+    snprintf(path, sizeof path, "%s/pt2/cache.pt2", TEST_DATA);
+    bytes archive = read_bytes(path), json = pt2_json(&archive);
+    const zip_part parts[] = {
+        {"m/models/model.json", json.data, json.size},
+        {"m/data/weights/model_weights_config.json", config, strlen(config)},
+        {"m/data/weights/weight_0", weight, strlen(weight)},
+    };
+    bytes b = zip_of(parts, COUNT_OF(parts), true);
+    assert_ok(arenaut_read(b.data, b.size, NULL, NULL, NULL, &document, &err), err);
+    const uint64_t value = tensor_named(document.program, "b_kv")->first_value;
+    arenaut_document_free(&document);
+    free_bytes(&b);
+    free_bytes(&json);
+    free_bytes(&archive);
+    return value;
+}
+
+static void first_values_are_told_apart(void **state) {
+    (void)state;
+    static const char config[] = "{\"config\": {\"kv\": {\"path_name\": \"weight_0\"}}}";
+    const uint64_t zeroes = first_value_of_kv("0000", config);
+    assert_true(zeroes != 0);
+    assert_true(first_value_of_kv("0000", config) == zeroes);
+    assert_true(first_value_of_kv("0001", config) != zeroes);
+    assert_true(first_value_of_kv("0000", "{\"config\": {}}") == 0);
+    assert_true(first_value_of_kv("0000", "{\"config\"") == 0);
+    assert_true(first_value_of_kv("0000", "{\"config\": {\"kv\": {\"path_name\": \"x\"}}}") == 0);
+}
+
 /* ---- what the pipeline makes of it ---- */
 
 static void every_own_model_has_a_plan_that_stands_up_to_replay(void **state) {
@@ -518,6 +552,7 @@ int main(void) {
         cmocka_unit_test(sizes_that_vary_are_expressions_with_ranges),
         cmocka_unit_test(branches_capture_and_loops_carry),
         cmocka_unit_test(srepr_becomes_infix),
+        cmocka_unit_test(first_values_are_told_apart),
         cmocka_unit_test(every_own_model_has_a_plan_that_stands_up_to_replay),
         cmocka_unit_test(views_may_be_left_as_copies),
         cmocka_unit_test(sizes_without_end_are_named),

@@ -7,6 +7,7 @@
 #include <arenaut/expr.h>
 #include <arenaut/format.h>
 
+#include "core/zip.h"
 #include "formats/json_reader.h"
 
 /* The values that a graph names, for looking them up. */
@@ -60,6 +61,13 @@ void arn_pt2_read_tensors(arn_pt2 *r, uint32_t values, arn_pt2_scope *scope);
 void arn_pt2_read_signature(arn_pt2 *r, uint32_t signature, const arn_pt2_scope *scope);
 /* Reads all graphs, the outermost first. */
 void arn_pt2_read_graphs(arn_pt2 *r, uint32_t module);
+
+/* Gives buffers a fingerprint of what they hold at first, from the sums in the archive's
+ * directory: the weights themselves are not read. What cannot be told stays unknown. `model`
+ * is the entry that the program comes from. OK or NO_MEMORY. */
+arenaut_status arn_pt2_read_first_values(const arn_zip *zip, const arn_zip_entry *model,
+                                         arenaut_program *program,
+                                         const arenaut_allocator *allocator, arenaut_error *err);
 
 /* Turns SymPy's srepr ("Add(Symbol('s0', integer=True), Integer(1))") into what
  * arenaut_expr_parse reads; false if it is broken or has a function that sizes do not have.
