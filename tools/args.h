@@ -22,7 +22,7 @@ typedef struct tool_options {
     const char *color; /* auto, always, never */
 
     /* what is read, and for which runtime */
-    const char *from, *target, *method, *scratch, *passes, *dump_after, *inplace, *reorder, *share;
+    const char *from, *target, *method, *scratch, *passes, *shapes, *dump_after, *inplace, *reorder, *share;
     bool no_alloc_io, preserve_inputs;
     text_list align, align_op, dim, inplace_op, pool, pin;
     const char *pools_file;

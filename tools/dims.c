@@ -8,6 +8,8 @@
 
 #include <arenaut/expr.h>
 
+#include "files.h"
+
 typedef struct dim {
     const char *name;
     size_t length;
@@ -73,8 +75,9 @@ static exit_code bind_one(const char *path, arenaut_program *program, const dim 
         return complain(EXIT_USAGE, path, "--dim: the name is too long");
     }
     if (program->n_symbols == 0) {
-        return complain(EXIT_USAGE, path, "--dim %.*s: the file has no symbolic dimension that "
-                        "could be bound", (int)d->length, d->name);
+        return complain(EXIT_USAGE, path,
+                        "--dim %.*s: the file has no symbolic dimension that could be bound",
+                        (int)d->length, d->name);
     }
     memcpy(name, d->name, d->length);
     name[d->length] = '\0';
@@ -99,6 +102,18 @@ exit_code bind_dims(const char *path, const tool_options *options, arenaut_progr
             }
         }
     }
+    return code;
+}
+
+exit_code read_shapes(const char *file, arenaut_program *program) {
+    input_file input;
+    arenaut_error err = {0};
+    exit_code code = input_open(file, &input);
+    if (code == EXIT_FINE &&
+        arenaut_shapes_read((const char *)input.data, input.size, program, &err)) {
+        code = complain_error(file, &err);
+    }
+    input_close(&input);
     return code;
 }
 

@@ -1,4 +1,4 @@
-/* --dim: sizes that a model leaves open. */
+/* --dim and --shapes: sizes that a model leaves open. */
 #ifndef TOOL_DIMS_H
 #define TOOL_DIMS_H
 
@@ -7,6 +7,9 @@
 /* Gives the program's symbols what --dim says. EXIT_USAGE for a wrong value or an unknown
  * name. */
 exit_code bind_dims(const char *path, const tool_options *options, arenaut_program *program);
+
+/* --shapes: sizes of tensors that nothing else tells. */
+exit_code read_shapes(const char *file, arenaut_program *program);
 
 /* EXIT_INPUT, naming those that have no value, if tensors have no size for want of them. */
 exit_code check_dims(const char *path, const arenaut_program *program);

@@ -73,7 +73,9 @@ exit_code read_document(tool_job *job, arenaut_document *document) {
         return complain_error(job->input.path, &err);
     }
     if (!document->program) return EXIT_FINE; /* what --dim is for: see refuse_for_problem */
-    return bind_dims(job->input.path, job->options, document->program);
+    const exit_code code = bind_dims(job->input.path, job->options, document->program);
+    if (code != EXIT_FINE || !job->options->shapes) return code;
+    return read_shapes(job->options->shapes, document->program);
 }
 
 static exit_code check_search_options(const tool_options *o) {
@@ -136,6 +138,7 @@ static exit_code refuse_for_problem(const tool_job *job) {
                        : o->scratch         ? "scratch"
                        : o->passes          ? "passes"
                        : o->dim.n           ? "dim"
+                       : o->shapes          ? "shapes"
                        : o->dump_after      ? "dump-after"
                        : wants_in_place(o)  ? "inplace"
                        : o->align_op.n      ? "align-op"

@@ -67,6 +67,13 @@ arenaut_status arenaut_scratch_read(const char *text, size_t size, const char *m
                                     arenaut_scratch_sizes *out, arenaut_error *err);
 void arenaut_scratch_sizes_free(arenaut_scratch_sizes *sizes, const arenaut_allocator *allocator);
 
+/* Reads a shape file into the program: CSV, a tensor a line, its name, a comma and its sizes
+ * ("x,2x3x4"; nothing behind the comma: a single number). A header "name,dims" and lines that
+ * begin with '#' are passed over. It counts as if the model stated it; the pass `shapes` goes on
+ * from there. BAD_INPUT with the line in err->at for an unknown name. O(size + tensors). */
+arenaut_status arenaut_shapes_read(const char *text, size_t size, arenaut_program *program,
+                                   arenaut_error *err);
+
 /* Whether the kernels of `target` ask for scratch for this op. */
 bool arenaut_op_asks_for_scratch(const arenaut_program *program, const arenaut_op *op,
                                  const arenaut_target *target);
