@@ -142,7 +142,8 @@ def measure(name, rounds, seconds, small):
             "arena": figures.arena, "bound": figures.lower_bound, "in_place": figures.in_place,
             "managed": figures.managed, "recorded": figures.recorded,
             "fallbacks": figures.fallbacks, "strayed": figures.strayed,
-            "folded": figures.folded_bytes, "unmanaged": figures.unmanaged}
+            "folded": figures.folded_bytes, "unmanaged": figures.unmanaged,
+            "largest_block": figures.largest_block}
 
 
 # --- the table -------------------------------------------------------------------------------
@@ -178,6 +179,12 @@ def show(results, out=sys.stdout):
         cells = "".join(f"{r['rows'][k]['ms']:>13.3f}" if "ms" in r["rows"][k] else
                         f"{'missing':>13}" for k in NAMES)
         print(f"{r['model']:28}{cells}{r['rounds']:>13}", file=out)
+    print(f"\n{'in the arena':28}{'managed':>13}{'in place':>13}{'recorded':>13}{'folded':>13}"
+          "   largest block that a kernel asks for", file=out)
+    for r in results:
+        operator, size = r["largest_block"] or ("", 0)
+        print(f"{r['model']:28}{r['managed']:>13}{r['in_place']:>13}{r['recorded']:>13}"
+              f"{r['folded']:>13}   {size} in {operator}", file=out)
     for r in results:
         for kind in NAMES:
             if "missing" in r["rows"][kind]:

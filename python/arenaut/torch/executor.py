@@ -1,6 +1,6 @@
 """Running a program on planned memory."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import torch
 from torch.utils import _pytree as pytree
@@ -166,7 +166,7 @@ class Planned:
                 self.plans.clear()
                 learned = Learner(self.program, self.demoted).run(flat)
         older = next((p for p in self.plans if p.can_grow_to(recording)), None)
-        plan = Plan(recording, self.options, older)
+        plan = Plan(recording, self.program, self.options, older)
         for bound in self.bound.values():
             if older and bound.plan is older:
                 bound.plan, bound.function = plan, None
@@ -191,7 +191,7 @@ class Planned:
             arena=plan.iteration.arena, lower_bound=plan.iteration.lower_bound,
             managed=len(plan.managed), managed_bytes=sum(plan.sizes),
             in_place=sum(o is not None for o in plan.over),
-            recorded=len(plan.planned), served=counts.served, fallbacks=counts.fallbacks,
+            recorded=len(plan.planned), largest_block=plan.largest, served=counts.served, fallbacks=counts.fallbacks,
             unmanaged={op: tuple(entry) for op, entry in sorted(made.items())},
             folded_bytes=self.program.folded_bytes, runs=self.runs,
             unplanned_runs=self.unplanned_runs, strayed=self.strayed)
@@ -199,8 +199,9 @@ class Planned:
 
 @dataclass(frozen=True)
 class Figures:
-    """Counts and bytes; `unmanaged` has for each operator how often it occurs and how many
-    bytes its results have. Recorded blocks lie in the arena too, but kernels ask for them."""
+    """Counts and bytes. `unmanaged` has for each operator how often it occurs and how many
+    bytes its results have. Recorded blocks lie in the arena too, but kernels ask for them;
+    `largest_block` is the operator that asks for most, and how much."""
 
     arena: int = 0
     lower_bound: int = 0
@@ -208,9 +209,10 @@ class Figures:
     managed_bytes: int = 0
     in_place: int = 0
     recorded: int = 0
+    largest_block: tuple | None = None
     served: int = 0
     fallbacks: int = 0
-    unmanaged: dict = None
+    unmanaged: dict = field(default_factory=dict)
     folded_bytes: int = 0
     runs: int = 0
     unplanned_runs: int = 0

@@ -92,7 +92,8 @@ class Plan:
     """One arena for one flow: which values are managed, what is allocated between, who may be
     written over whom. `merged` with another recording of the same flow it serves both."""
 
-    def __init__(self, recording, options, older=None):
+    def __init__(self, recording, program, options, older=None):
+        self.largest = recording.largest(program)
         self.options, self.flow = options, recording.flow()
         self.managed, self.stays = recording.managed, recording.stays
         self.blocks = recording.watch.blocks

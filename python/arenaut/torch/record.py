@@ -167,6 +167,15 @@ class Recording:
                     stretch[tick] = self.watch.ended[step]
         return stretch
 
+    def largest(self, program):
+        """The operator that asked for the largest block, and its bytes."""
+        if not self.blocks:
+            return None
+        block = max(self.blocks, key=lambda b: b.size)
+        asking = max((s for s, t in self.watch.started.items() if t <= block.first),
+                     key=self.watch.started.get)
+        return program.steps[asking].op, block.size
+
     def flow(self):
         """What two recordings must share to be planned as one."""
         return tuple(self.managed), [self.life(name) for name in self.managed]
