@@ -18,6 +18,9 @@
 #include <arenaut/program.h>
 #include <arenaut/report.h>
 #include <arenaut/result.h>
+#include <arenaut/runtime.h>
+#include <arenaut/runtime_allocators.h>
+#include <arenaut/runtime_plan.h>
 #include <arenaut/sink.h>
 #include <arenaut/target.h>
 #include <arenaut/tokens.h>
