@@ -25,6 +25,7 @@ typedef struct inplace {
     const arenaut_pass_options *options;
     uint8_t *facts;      /* per storage */
     uint32_t *last_read; /* per storage: the last op that reads it; ARENAUT_NONE: none */
+    uint32_t *alloc;     /* per tensor: the op that allocates it, and nothing else; or none */
     arenaut_in_place *pairs;
     uint32_t n_pairs, capacity; /* of the op at work */
     arenaut_error *err;
@@ -40,7 +41,7 @@ static void gather_facts(inplace *pass) {
         const arenaut_tensor *tensor = &p->tensors[t];
         const bool kept = tensor->cls == ARENAUT_CONSTANT || tensor->cls == ARENAUT_STATE ||
                           tensor->qualified_name || tensor->caller_owned;
-        pass->last_read[t] = ARENAUT_NONE;
+        pass->last_read[t] = pass->alloc[t] = ARENAUT_NONE;
         if (kept) pass->facts[storage_of(pass, t)] |= KEPT;
     }
     for (uint32_t m = 0; m < p->n_methods; m++) {
@@ -55,6 +56,8 @@ static void gather_facts(inplace *pass) {
     }
     for (uint32_t i = 0; i < p->n_ops; i++) {
         const arenaut_op *op = &p->ops[i];
+        const bool of_one = op->kind == ARENAUT_OP_ALLOC && op->n_outputs == 1;
+        if (of_one) pass->alloc[op->outputs[0]] = i;
         if (!arenaut_op_kind_touches(op->kind)) continue;
         for (uint32_t k = 0; k < op->n_inputs; k++) {
             if (op->inputs[k] == ARENAUT_NONE) continue;
@@ -209,6 +212,23 @@ static arenaut_status store_pairs(inplace *pass, arenaut_op *op) {
     return ARENAUT_OK;
 }
 
+/* Where the program allocates the result in so many words, it says so of the operand's memory
+ * now: the first that will do. */
+static arenaut_status say_in_program(inplace *pass, const arenaut_op *op) {
+    for (uint32_t i = 0; i < op->n_in_place; i++) {
+        const uint32_t at = pass->alloc[op->outputs[op->in_place[i].output]];
+        if (at == ARENAUT_NONE || pass->program->ops[at].kind != ARENAUT_OP_ALLOC) continue;
+        uint32_t *base = arenaut_program_alloc(pass->program, sizeof *base);
+        if (!base) return arn_no_memory(pass->err);
+        arenaut_op *alloc = &pass->program->ops[at];
+        *base = op->inputs[op->in_place[i].input];
+        alloc->kind = ARENAUT_OP_ALLOC_IN_PLACE;
+        alloc->inputs = base;
+        alloc->n_inputs = 1;
+    }
+    return ARENAUT_OK;
+}
+
 static arenaut_status visit(inplace *pass, uint32_t at) {
     const arenaut_pass_options *options = pass->options;
     arenaut_op *op = &pass->program->ops[at];
@@ -227,7 +247,8 @@ static arenaut_status visit(inplace *pass, uint32_t at) {
     const arenaut_dialect *dialect = arenaut_dialect_find(pass->program->dialect);
     rule = dialect && !options->only_these_rules ? dialect->in_place : NULL;
     for (; rule && rule->op && st == ARENAUT_OK; rule++) st = apply_rule(pass, at, rule);
-    return st == ARENAUT_OK ? store_pairs(pass, op) : st;
+    if (st == ARENAUT_OK) st = store_pairs(pass, op);
+    return st == ARENAUT_OK ? say_in_program(pass, op) : st;
 }
 
 static arenaut_status inplace_run(arenaut_program *p, const arenaut_pass_options *options,
@@ -236,7 +257,9 @@ static arenaut_status inplace_run(arenaut_program *p, const arenaut_pass_options
     inplace pass = {.program = p, .options = options, .err = err};
     pass.facts = arn_allocate_zeroed(allocator, p->n_tensors, sizeof *pass.facts);
     pass.last_read = arn_allocate(allocator, p->n_tensors, sizeof *pass.last_read);
-    arenaut_status st = pass.facts && pass.last_read ? ARENAUT_OK : arn_no_memory(err);
+    pass.alloc = arn_allocate(allocator, p->n_tensors, sizeof *pass.alloc);
+    const bool room = pass.facts && pass.last_read && pass.alloc;
+    arenaut_status st = room ? ARENAUT_OK : arn_no_memory(err);
     for (size_t i = 0; i < options->n_in_place && st == ARENAUT_OK; i++) {
         st = check_rule(&pass, &options->in_place[i]);
     }
@@ -244,6 +267,7 @@ static arenaut_status inplace_run(arenaut_program *p, const arenaut_pass_options
     for (uint32_t i = 0; i < p->n_ops && st == ARENAUT_OK; i++) st = visit(&pass, i);
     arn_release(allocator, pass.facts);
     arn_release(allocator, pass.last_read);
+    arn_release(allocator, pass.alloc);
     arn_release(allocator, pass.pairs);
     return st;
 }
