@@ -86,7 +86,7 @@ static const flag_row flags[] = {
     {"shapes", 0, FLAG_TEXT, GROUP_MODEL, FIELD(shapes), "FILE", NULL,
      "sizes of tensors that nothing else tells, CSV: name,dims (2x3x4)"},
     {"share", 0, FLAG_TEXT, GROUP_MODEL, FIELD(share), "NAMES|auto", NULL,
-     "buffers common to several files, which plan makes one layout for"},
+     "buffers that several files share: one layout"},
     {"passes", 0, FLAG_TEXT, GROUP_MODEL, FIELD(passes), "a,b,-c", NULL,
      "add passes, leave out others ('arenaut passes')"},
     {"dump-after", 0, FLAG_TEXT, GROUP_MODEL, FIELD(dump_after), "PASS", NULL,

@@ -241,7 +241,7 @@ static exit_code report(const planning *p, const tool_options *options, arenaut_
     }
     if (options->json || options->jsonl) {
         if (p->reason) note(p->job.input.path, "nothing is written: %s", p->reason);
-        begin_json_item(options, out->size, out);
+        if (!wants_together(options)) begin_json_item(options, out->size, out);
         return put_json(&p->job, out);
     }
     return options->quiet ? EXIT_FINE : put_summary(p, options, out);
@@ -333,11 +333,11 @@ static exit_code plan_several(const tool_options *options, arenaut_text *out) {
     return graver(code, check_budget("together", options, largest));
 }
 
-/* The one layout, for programs and for compilers. */
+/* The one layout: the plan, every method's tensors with their places, and both for compilers. */
 static exit_code write_together(planning *p) {
-    static const char *const names[] = {"layout.json", "layout.h"};
+    static const char *const names[] = {"layout.json", "layout.program.json", "layout.h"};
     exit_code code = open_folder(p->output);
-    for (size_t i = 0; i < 2 && code == EXIT_FINE; i++) {
+    for (size_t i = 0; i < 3 && code == EXIT_FINE; i++) {
         char *path = path_in_folder(p->output, names[i]);
         output_kind kind;
         code = kind_for_path(&p->job, path, &kind);
@@ -387,7 +387,8 @@ const tool_verb verb_plan = {
         "A plan goes into a model only if it needs less than the runtime does today, or\n"
         "repairs a plan that overlaps. With several files -o is a folder. With --share\n"
         "they are one program: what they share by name lies in a pool of its own, at one\n"
-        "offset for all; the folder gets layout.json and layout.h.",
+        "offset for all; the folder gets layout.json (the plan), layout.program.json\n"
+        "(each method's tensors with their places) and layout.h.",
     .groups = GROUP_COMMON | GROUP_OUTPUT | GROUP_JSON | GROUP_INPUT | GROUP_MODEL | GROUP_SEARCH |
               GROUP_BUDGET,
     .min_files = 1,

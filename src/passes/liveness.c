@@ -118,8 +118,8 @@ static const uint32_t *find_makers(arn_lower *lower) {
     for (uint32_t t = 0; t < p->n_tensors; t++) maker[t] = ARENAUT_NONE;
     for (uint32_t i = p->n_ops; i-- > 0;) {
         const arenaut_op *op = &p->ops[i];
-        /* What only speaks of memory, an allocation for one, makes nothing. */
-        if (!arenaut_op_kind_touches(op->kind)) continue;
+        /* What only speaks of memory, an allocation or a view, makes nothing. */
+        if (!arenaut_op_kind_touches(op->kind) || op->kind == ARENAUT_OP_VIEW) continue;
         for (uint32_t k = 0; k < op->n_outputs; k++) {
             if (op->outputs[k] != ARENAUT_NONE) maker[lower->storage.of[op->outputs[k]]] = i;
         }
