@@ -162,7 +162,7 @@ exit_code check_dims(const char *path, const arenaut_program *program) {
         text_put(&names, "'");
         text_put(&flags, " --dim '");
         text_put_clean(&flags, symbol->name);
-        text_put(&flags, "=N'");
+        text_put(&flags, "=1'");
     }
     free(of_inputs);
     exit_code code = EXIT_FINE;

@@ -61,6 +61,9 @@ static arenaut_status list_for(captures *c, uint32_t at) {
     arenaut_op *op = &c->r->program->ops[at];
     arenaut_status st = ARENAUT_OK;
     c->list.n = 0;
+    for (uint32_t i = 0; i < op->n_inputs; i++) { /* it lists these already */
+        if (op->inputs[i] != ARENAUT_NONE) c->seen[op->inputs[i]] = at + 1;
+    }
     for (uint32_t i = 0; i < op->n_calls && st == ARENAUT_OK; i++) {
         st = gather(c, at, op->calls[i]);
     }
