@@ -37,17 +37,18 @@ static void an_address_is_in_the_buffer_from_start_to_end(void **state) {
 static void a_value_without_bytes_has_no_place(void **state) {
     (void)state;
     bench b;
-    bench_lay_out(&b, 3);
-    b.value[2].kind = ARENAUT_VALUE_OUTPUT;
-    b.size[0] = b.size[2] = 0;
+    bench_lay_out(&b, 4);
+    b.value[3].kind = ARENAUT_VALUE_OUTPUT;
+    b.size[1] = b.size[3] = 0;
     bench_make(&b);
     for (int i = 0; i < 3; i++) {
         bench_run(&b);
-        assert_false(arenaut_iteration_is_managed_output(b.it, 2)); /* no storage */
+        assert_false(arenaut_iteration_is_managed_output(b.it, 3)); /* no storage */
         assert_false(arenaut_iteration_outputs_are_held(b.it));
-        assert_int_equal(arenaut_iteration_offset(b.it, 0), ARENAUT_NO_OFFSET);
+        assert_int_equal(arenaut_iteration_offset(b.it, 1), ARENAUT_NO_OFFSET);
     }
     assert_int_equal(arenaut_iteration_plan_number(b.it), 1);
+    assert_int_equal(arenaut_iteration_count(b.it).reused, 1); /* value 2 of value 0's place */
     bench_finish(&b);
     bench_lay_out(&b, 0); /* nothing at all */
     bench_make(&b);
