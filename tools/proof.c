@@ -48,8 +48,7 @@ static exit_code check_proof(const tool_job *job, const arenaut_problem *problem
                              const arenaut_certificate *certificate, bound_proof *proof) {
     arenaut_finding finding;
     arenaut_error err = {0};
-    const arenaut_status st =
-        arenaut_check_certificate(problem, certificate, NULL, &finding, &err);
+    const arenaut_status st = arenaut_check_certificate(problem, certificate, NULL, &finding, &err);
     if (st == ARENAUT_TOO_LARGE) {
         snprintf(proof->text, sizeof proof->text, "too large to check");
         return EXIT_FINE;
@@ -97,7 +96,6 @@ void put_json_proof(const bound_proof *proof, arenaut_text *out) {
         return;
     }
     text_printf(out,
-                "{\"kind\":\"%s\",\"lines\":%" PRIu32 ",\"branches\":%" PRIu32
-                ",\"checked\":true}",
+                "{\"kind\":\"%s\",\"lines\":%" PRIu32 ",\"branches\":%" PRIu32 ",\"checked\":true}",
                 proof->kind, proof->lines, proof->branches);
 }

@@ -5,10 +5,10 @@
 #include "job.h"
 
 typedef struct bound_proof {
-    uint64_t bound;       /* what is proven; ARENAUT_UNPLACED: that there is no plan */
-    const char *kind;     /* the JSON word; NULL: there is no proof, and `text` says why */
+    uint64_t bound;   /* what is proven; ARENAUT_UNPLACED: that there is no plan */
+    const char *kind; /* the JSON word; NULL: there is no proof, and `text` says why */
     uint32_t lines, branches;
-    char text[80];        /* for people */
+    char text[80]; /* for people */
 } bound_proof;
 
 /* About the job's plan. A certificate that the checker rejects is a bug of ours. */

@@ -15,14 +15,14 @@
 /* A line whose proof has not ended. */
 typedef struct frame {
     uint32_t line, rule, item;
-    bool had_state;   /* it began in a state, not in a case; if so: */
+    bool had_state; /* it began in a state, not in a case; if so: */
     bool dead;
     uint32_t n_trail;
-    uint32_t first;   /* BRANCH: its blocks are chosen[first ..] */
-    uint32_t next;    /* BRANCH: it was rejected; JOIN, ARENA: the part at work; POOL: the pool
-                       * after the one at work */
-    uint64_t before;  /* what was assumed: POOLS, POOL: which pools; ARENA: at most so large, */
-    uint64_t least;   /* and at least so large */
+    uint32_t first;  /* BRANCH: its blocks are chosen[first ..] */
+    uint32_t next;   /* BRANCH: it was rejected; JOIN, ARENA: the part at work; POOL: the pool
+                      * after the one at work */
+    uint64_t before; /* what was assumed: POOLS, POOL: which pools; ARENA: at most so large, */
+    uint64_t least;  /* and at least so large */
 } frame;
 
 /* A state that a SAME may refer to. */
@@ -42,7 +42,7 @@ typedef struct replay {
     bool in_state;  /* the case is left behind: `state` is of the one pool in `pools` */
     uint64_t pools; /* what is looked at */
     uint64_t every_pool;
-    uint32_t at;    /* the next line */
+    uint32_t at;     /* the next line */
     bool child_next; /* it goes on with the branch on top */
     const char *why; /* what is wrong with the line before; NULL: nothing */
     frame *frames;
@@ -90,8 +90,12 @@ static frame *push(replay *r, const arenaut_proof_line *line) {
         return NULL;
     }
     frame *f = &r->frames[r->n_frames++];
-    const frame empty = {.line = r->at - 1, .rule = line->rule, .item = line->item,
-                         .first = r->n_chosen, .before = r->pools, .had_state = r->in_state};
+    const frame empty = {.line = r->at - 1,
+                         .rule = line->rule,
+                         .item = line->item,
+                         .first = r->n_chosen,
+                         .before = r->pools,
+                         .had_state = r->in_state};
     *f = empty;
     if (r->in_state) {
         f->n_trail = r->state.n_trail;
@@ -115,7 +119,10 @@ static bool refers_to_proven(const replay *r, uint64_t line) {
         if (m->line == line) {
             return m->proven && arn_proof_is_no_freer(&r->state, m->lowest, m->state);
         }
-        if (m->line < line) low = middle + 1; else high = middle;
+        if (m->line < line)
+            low = middle + 1;
+        else
+            high = middle;
     }
     return false;
 }
@@ -389,7 +396,10 @@ static bool next_part(replay *r, frame *f) {
     }
     f->next = 1;
     if (f->rule == ARENAUT_PROOF_ARENA) {
-        if (last) c->least[f->item] = f->least; else assume_larger_arena(r, f);
+        if (last)
+            c->least[f->item] = f->least;
+        else
+            assume_larger_arena(r, f);
     } else {
         arn_proof_case_close(c);
         c->pair[f->item] = last ? ARN_PAIR_OPEN : ARN_PAIR_APART;
@@ -409,8 +419,11 @@ static bool goes_on(replay *r, frame *f) {
             return false;
         case ARENAUT_PROOF_JOIN:
         case ARENAUT_PROOF_POOL:
-        case ARENAUT_PROOF_ARENA: return next_part(r, f);
-        default: r->pools = f->before; return false;
+        case ARENAUT_PROOF_ARENA:
+            return next_part(r, f);
+        default:
+            r->pools = f->before;
+            return false;
     }
 }
 
@@ -432,15 +445,23 @@ static arenaut_status follow_line(replay *r, const arenaut_proof_line *line) {
             if (st == ARENAUT_OK && !r->why) end_parts(r);
             return st;
         }
-        case ARENAUT_PROOF_POOLS: return narrow_pools(r, line);
+        case ARENAUT_PROOF_POOLS:
+            return narrow_pools(r, line);
         case ARENAUT_PROOF_FROM:
-        case ARENAUT_PROOF_UNTIL: return narrow_time(r, line);
+        case ARENAUT_PROOF_UNTIL:
+            return narrow_time(r, line);
         case ARENAUT_PROOF_BRANCH:
-        case ARENAUT_PROOF_KEPT: return begin_branch(r, line);
-        case ARENAUT_PROOF_JOIN: return split_pair(r, line);
-        case ARENAUT_PROOF_POOL: return split_buffer(r, line);
-        case ARENAUT_PROOF_ARENA: return split_arena(r, line);
-        default: r->why = "it stands outside of a branch"; return ARENAUT_OK;
+        case ARENAUT_PROOF_KEPT:
+            return begin_branch(r, line);
+        case ARENAUT_PROOF_JOIN:
+            return split_pair(r, line);
+        case ARENAUT_PROOF_POOL:
+            return split_buffer(r, line);
+        case ARENAUT_PROOF_ARENA:
+            return split_arena(r, line);
+        default:
+            r->why = "it stands outside of a branch";
+            return ARENAUT_OK;
     }
 }
 

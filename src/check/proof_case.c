@@ -17,7 +17,10 @@ static bool lives_meet(const arenaut_interval *a, uint32_t na, const arenaut_int
                        uint32_t nb) {
     for (uint32_t i = 0, k = 0; i < na && k < nb;) {
         if (a[i].first < b[k].end && b[k].first < a[i].end) return true;
-        if (a[i].end < b[k].end) i++; else k++;
+        if (a[i].end < b[k].end)
+            i++;
+        else
+            k++;
     }
     return false;
 }
@@ -56,8 +59,11 @@ static arenaut_status too_large(const arn_proof_case *c) {
 arenaut_status arn_proof_case_init(arn_proof_case *c, const arn_plan_check *check,
                                    const arn_slices *slices, uint64_t bound) {
     const arenaut_problem *p = check->problem;
-    const arn_proof_case empty = {.problem = p, .slices = slices, .allocator = check->allocator,
-                                  .err = check->err, .bound = bound};
+    const arn_proof_case empty = {.problem = p,
+                                  .slices = slices,
+                                  .allocator = check->allocator,
+                                  .err = check->err,
+                                  .bound = bound};
     *c = empty;
     c->pair = arn_allocate_zeroed(c->allocator, p->n_buffers, sizeof *c->pair);
     c->pools = arn_allocate(c->allocator, p->n_buffers, sizeof *c->pools);
@@ -96,9 +102,9 @@ uint64_t arn_proof_room(const arn_proof_case *c, uint64_t pools) {
 }
 
 uint64_t arn_proof_limit(const arn_proof_case *c, uint32_t pool) {
-    const uint64_t arena =
-        arn_min_u64(c->most[pool], arn_proof_room(c, UINT64_C(1) << pool));
-    const uint64_t whole = arena == ARENAUT_UNLIMITED ? arena : arena & ~(c->problem->pool[pool].align - 1);
+    const uint64_t arena = arn_min_u64(c->most[pool], arn_proof_room(c, UINT64_C(1) << pool));
+    const uint64_t whole =
+        arena == ARENAUT_UNLIMITED ? arena : arena & ~(c->problem->pool[pool].align - 1);
     return arn_min_u64(whole, c->problem->pool[pool].capacity);
 }
 
@@ -216,8 +222,8 @@ static void fill_blocks(opening *o) {
         arn_block *block = &c->block[o->block_of_root[o->root[b]]];
         c->piece_of[b] = block->piece + block->n_pieces++;
         arn_proof_piece *piece = &c->piece[c->piece_of[b]];
-        const arn_proof_piece empty = {.buffer = b, .block = (uint32_t)(block - c->block),
-                                       .size = p->size[b]};
+        const arn_proof_piece empty = {
+            .buffer = b, .block = (uint32_t)(block - c->block), .size = p->size[b]};
         *piece = empty;
     }
 }
@@ -417,14 +423,17 @@ static uint32_t moments_before(const arn_proof_case *c, int64_t step) {
     uint32_t low = 0, high = c->n_moments;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
-        if (c->moment[middle] < step) low = middle + 1; else high = middle;
+        if (c->moment[middle] < step)
+            low = middle + 1;
+        else
+            high = middle;
     }
     return low;
 }
 
 static arenaut_status list_members(arn_proof_case *c) {
-    c->member_start = arn_region_allocate(&c->region, (size_t)c->n_moments + 2,
-                                          sizeof *c->member_start);
+    c->member_start =
+        arn_region_allocate(&c->region, (size_t)c->n_moments + 2, sizeof *c->member_start);
     if (!c->member_start) return arn_no_memory(c->err);
     uint32_t *fill = c->member_start + 1; /* one place late while the lists are filled */
     uint64_t total = 0;
@@ -560,8 +569,10 @@ static bool has_edge(const arenaut_problem *p, uint32_t a, uint32_t b) {
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
         const arenaut_conflict e = p->conflict[middle];
-        if (e.a < wanted.a || (e.a == wanted.a && e.b < wanted.b)) low = middle + 1;
-        else high = middle;
+        if (e.a < wanted.a || (e.a == wanted.a && e.b < wanted.b))
+            low = middle + 1;
+        else
+            high = middle;
     }
     return low < p->n_conflicts && p->conflict[low].a == wanted.a && p->conflict[low].b == wanted.b;
 }

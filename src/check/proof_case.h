@@ -6,7 +6,11 @@
 #include "check/plan_rules.h"
 #include "core/memory.h"
 
-typedef enum arn_pair_assumption { ARN_PAIR_OPEN, ARN_PAIR_JOINED, ARN_PAIR_APART } arn_pair_assumption;
+typedef enum arn_pair_assumption {
+    ARN_PAIR_OPEN,
+    ARN_PAIR_JOINED,
+    ARN_PAIR_APART
+} arn_pair_assumption;
 
 /* Some buffers that keep their distance. */
 typedef struct arn_block {
@@ -19,8 +23,8 @@ typedef struct arn_block {
 /* A buffer of a block, with the part of its life in which nothing covers it. */
 typedef struct arn_proof_piece {
     uint32_t buffer, block;
-    uint64_t delta, size;    /* from the start of the block */
-    uint32_t life, n_lives;  /* lives[life ..] */
+    uint64_t delta, size;     /* from the start of the block */
+    uint32_t life, n_lives;   /* lives[life ..] */
     uint32_t rival, n_rivals; /* rivals[rival ..]: pieces in its way, in order */
 } arn_proof_piece;
 
@@ -42,11 +46,11 @@ typedef struct arn_proof_case {
     uint32_t pool;
     uint32_t n_blocks, n_pieces, n_moments;
     arn_block *block;
-    arn_proof_piece *piece;  /* by block */
+    arn_proof_piece *piece; /* by block */
     arenaut_interval *lives;
     uint32_t *rivals;
-    uint32_t *piece_of;      /* per buffer; ARENAUT_NONE */
-    int64_t *moment;         /* the steps at which a piece comes alive, in order */
+    uint32_t *piece_of;              /* per buffer; ARENAUT_NONE */
+    int64_t *moment;                 /* the steps at which a piece comes alive, in order */
     uint32_t *member_start, *member; /* per moment: the pieces alive */
 } arn_proof_case;
 

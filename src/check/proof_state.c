@@ -157,9 +157,8 @@ static void find_rests(arn_proof_state *s, const uint32_t *blocks, uint32_t n) {
         const rest r = find_rest(s, blocks[i]);
         if (!r.blocked) s->dead = true;
         above = above && r.above;
-        s->rest[blocks[i]] = r.outside == ARENAUT_UNPLACED
-                                 ? r.outside
-                                 : settle_above(s, blocks[i], r.outside);
+        s->rest[blocks[i]] =
+            r.outside == ARENAUT_UNPLACED ? r.outside : settle_above(s, blocks[i], r.outside);
         lowest = arn_min_u64(lowest, s->rest[blocks[i]]);
     }
     if (above && lowest == ARENAUT_UNPLACED) s->dead = true;
@@ -192,7 +191,10 @@ static bool are_rivals(const arn_proof_case *c, uint32_t i, uint32_t j) {
     uint32_t low = piece->rival, high = piece->rival + piece->n_rivals;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
-        if (c->rivals[middle] < j) low = middle + 1; else high = middle;
+        if (c->rivals[middle] < j)
+            low = middle + 1;
+        else
+            high = middle;
     }
     return low < piece->rival + piece->n_rivals && c->rivals[low] == j;
 }
@@ -252,7 +254,10 @@ bool arn_proof_is_over(const arn_proof_state *s, int64_t step) {
     uint32_t low = 0, high = c->n_moments, n = 0;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
-        if (c->moment[middle] < step) low = middle + 1; else high = middle;
+        if (c->moment[middle] < step)
+            low = middle + 1;
+        else
+            high = middle;
     }
     if (low == c->n_moments || c->moment[low] != step) return false;
     for (uint32_t k = c->member_start[low]; k < c->member_start[low + 1]; k++) {

@@ -21,10 +21,10 @@ typedef struct arn_proof_state {
     uint64_t limit;
     uint64_t *lowest; /* per block */
     uint8_t *state;
-    uint64_t *rest;   /* per block, for arn_proof_reject */
-    bool *chosen;     /* likewise; all false in between */
-    uint32_t *list;   /* work space: pieces */
-    bool dead;        /* nothing can come of it */
+    uint64_t *rest; /* per block, for arn_proof_reject */
+    bool *chosen;   /* likewise; all false in between */
+    uint32_t *list; /* work space: pieces */
+    bool dead;      /* nothing can come of it */
     arn_block_change *trail;
     uint32_t n_trail, trail_room;
     arn_region region;

@@ -25,7 +25,7 @@ typedef struct assumption {
     uint32_t buffer; /* the heir, or the group's root; ARENAUT_NONE: nothing is assumed */
     uint32_t pool;   /* ARENAUT_NONE: it is about a pair */
     uint8_t pair;
-    uint64_t bound;  /* of the arena, or of all */
+    uint64_t bound; /* of the arena, or of all */
 } assumption;
 
 typedef struct id_list {
@@ -47,11 +47,11 @@ typedef struct cases {
     uint64_t *offset;  /* likewise */
     arn_hosts hosts;
     uint32_t *order, n_order; /* roots of groups with several pools, the largest first */
-    uint64_t limit;    /* steps for a case */
-    uint64_t others;   /* bounds of the other pools, while one is searched */
-    uint64_t bound;    /* of all that is not done yet */
+    uint64_t limit;           /* steps for a case */
+    uint64_t others;          /* bounds of the other pools, while one is searched */
+    uint64_t bound;           /* of all that is not done yet */
     arenaut_verdict verdict;
-    bool fits;         /* a plan was found, and that is enough */
+    bool fits; /* a plan was found, and that is enough */
 } cases;
 
 static bool chooses_pools(const arn_exact_input *in) {
@@ -97,10 +97,13 @@ static void assume_all(cases *x, uint32_t id) {
     }
     for (; x->all[id].buffer != ARENAUT_NONE; id = x->all[id].parent) {
         const assumption *a = &x->all[id];
-        if (a->pool == ARENAUT_NONE) x->pair[a->buffer] = a->pair;
-        else x->pool_of[a->buffer] = a->pool;
+        if (a->pool == ARENAUT_NONE)
+            x->pair[a->buffer] = a->pair;
+        else
+            x->pool_of[a->buffer] = a->pool;
     }
-    for (uint32_t b = 0; choosing && b < p->n_buffers; b++) x->pool_of[b] = x->pool_of[root_of(x, b)];
+    for (uint32_t b = 0; choosing && b < p->n_buffers; b++)
+        x->pool_of[b] = x->pool_of[root_of(x, b)];
 }
 
 /* Most pairs are better joined, so that to be apart has to wait for its turn: otherwise the
@@ -123,8 +126,7 @@ static bool split_pools(cases *x, uint32_t id, uint32_t root, uint64_t bound) {
 /* ---- one search ---- */
 
 /* Of all pools together: what the caller hears, and what may stop a search. */
-static arenaut_verdict pass_progress(void *context, uint64_t best, uint64_t bound,
-                                     uint64_t steps) {
+static arenaut_verdict pass_progress(void *context, uint64_t best, uint64_t bound, uint64_t steps) {
     cases *x = context;
     (void)bound;
     if (!chooses_pools(x->in)) x->out->arena = arn_min_u64(x->out->arena, best);
@@ -166,8 +168,7 @@ static arenaut_status search_pool(cases *x, uint32_t pool, uint64_t arena, uint6
 
 static arenaut_status do_one_pool(cases *x, uint32_t id) {
     arn_exact_found found = {.offset = x->out->offset};
-    const arenaut_status st =
-        search_pool(x, x->in->pool, x->out->arena, x->all[id].bound, &found);
+    const arenaut_status st = search_pool(x, x->in->pool, x->out->arena, x->all[id].bound, &found);
     if (st != ARENAUT_OK) return st;
     if (found.improved) {
         x->out->improved = true;
@@ -225,9 +226,8 @@ static arenaut_status fill_pools(cases *x, uint32_t id, uint64_t *bound, uint64_
                                                                 : 0;
         arn_exact_found found = {.offset = x->offset};
         /* Arenas are multiples of the alignment, so that those below `room` are those below: */
-        const uint64_t below = room == ARENAUT_UNPLACED
-                                   ? room
-                                   : arn_aligned(room, x->in->problem->pool[k].align);
+        const uint64_t below =
+            room == ARENAUT_UNPLACED ? room : arn_aligned(room, x->in->problem->pool[k].align);
         const arenaut_status st = search_pool(x, k, below, bound[k], &found);
         if (st != ARENAUT_OK) return st;
         *open_pair = found.open_pair;
@@ -295,8 +295,10 @@ static arenaut_status do_pools(cases *x, uint32_t id) {
 
 static void find_bound(cases *x) {
     uint64_t bound = x->out->arena;
-    for (uint32_t k = 0; k < x->stack.n; k++) bound = arn_min_u64(bound, x->all[x->stack.at[k]].bound);
-    for (uint32_t k = 0; k < x->later.n; k++) bound = arn_min_u64(bound, x->all[x->later.at[k]].bound);
+    for (uint32_t k = 0; k < x->stack.n; k++)
+        bound = arn_min_u64(bound, x->all[x->stack.at[k]].bound);
+    for (uint32_t k = 0; k < x->later.n; k++)
+        bound = arn_min_u64(bound, x->all[x->later.at[k]].bound);
     x->bound = arn_max_u64(x->bound, bound);
 }
 
@@ -441,8 +443,7 @@ static bool has_pairs(const arn_exact_input *in) {
     return false;
 }
 
-arenaut_status arn_exact_run(const arn_exact_input *in, arn_exact_output *out,
-                             arenaut_error *err) {
+arenaut_status arn_exact_run(const arn_exact_input *in, arn_exact_output *out, arenaut_error *err) {
     out->improved = false;
     out->arena = in->arena;
     out->bound = in->bound;

@@ -20,7 +20,9 @@ static bool list_times(arn_exact_build *x) {
     const arn_exact_model *m = x->model;
     size_t room = 0;
     for (uint32_t i = 0; i < m->n; i++) room += 2 * (size_t)arn_exact_life_count(x, m->buffer[i]);
-    for (uint32_t i = 0; i < m->n_fixed; i++) room += 2 * (size_t)arn_exact_life_count(x, m->fixed[i]);
+    for (uint32_t i = 0; i < m->n_fixed; i++) {
+        room += 2 * (size_t)arn_exact_life_count(x, m->fixed[i]);
+    }
     int64_t *raw = arn_region_allocate(&x->scratch, room, sizeof *raw);
     uint32_t *ids = arn_region_allocate(&x->scratch, room, 2 * sizeof *ids);
     x->time = arn_region_allocate(&x->scratch, room, sizeof *x->time);
@@ -106,7 +108,9 @@ static bool count_spans(arn_exact_build *x, uint64_t *n_spans) {
     m->span_start = arn_region_allocate(&m->region, (size_t)m->n + 1, sizeof *m->span_start);
     if (!m->span_start) return false;
     for (uint32_t i = 0; i <= m->n; i++) m->span_start[i] = 0;
-    for (uint32_t i = 0; i < m->n; i++) m->span_start[i + 1] = arn_exact_life_count(x, m->buffer[i]);
+    for (uint32_t i = 0; i < m->n; i++) {
+        m->span_start[i + 1] = arn_exact_life_count(x, m->buffer[i]);
+    }
     uint32_t n_edges = 0;
     for (uint32_t e = 0; e < p->n_conflicts; e++) {
         if (!edge_counts(x, p->conflict[e])) continue;

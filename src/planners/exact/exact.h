@@ -57,9 +57,9 @@ typedef struct arn_exact_output {
     uint64_t steps, nodes;
 } arn_exact_output;
 
-/* Only `out->offset` and `out->pool_of` are read. REFUSED, with the reason, for a problem with a feature it
- * does not handle or one that is too large for it: it keeps the list of all conflicts and
- * of what is alive at each moment, and will not take more than about 80 MB for them. */
+/* Only `out->offset` and `out->pool_of` are read. REFUSED, with the reason, for a problem that is
+ * too large for it: it keeps the list of all conflicts and of what is alive at each moment, and
+ * will not take more than about 80 MB for them. */
 arenaut_status arn_exact_run(const arn_exact_input *in, arn_exact_output *out,
                              arenaut_error *err);
 

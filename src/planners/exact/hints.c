@@ -13,10 +13,10 @@ typedef struct hints {
     const arn_exact_input *in;
     arenaut_error *err;
     arn_region region;
-    uint64_t *place;         /* per buffer: where it is held; ARENAUT_UNPLACED */
-    uint64_t *offset;        /* per buffer: a plan with those held */
+    uint64_t *place;  /* per buffer: where it is held; ARENAUT_UNPLACED */
+    uint64_t *offset; /* per buffer: a plan with those held */
     uint32_t *pool_of;
-    uint32_t *listed, n;     /* whom to hold, the largest first */
+    uint32_t *listed, n; /* whom to hold, the largest first */
     uint64_t spent;
 } hints;
 
@@ -65,8 +65,10 @@ static void choose(hints *x, uint32_t *order) {
     for (uint32_t k = 0; k < n; k++) {
         const uint32_t b = order[k];
         x->place[b] = arenaut_problem_hint(p, b);
-        if (fits_alone(x, b, x->place[b]) && !runs_into_held(x, b)) x->listed[x->n++] = b;
-        else x->place[b] = ARENAUT_UNPLACED;
+        if (fits_alone(x, b, x->place[b]) && !runs_into_held(x, b))
+            x->listed[x->n++] = b;
+        else
+            x->place[b] = ARENAUT_UNPLACED;
     }
 }
 

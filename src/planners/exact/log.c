@@ -5,8 +5,7 @@
 
 enum { MOST_LINES = 1 << 26 };
 
-void arn_exact_log_add(arn_exact_log *log, arenaut_proof_rule rule, uint32_t item,
-                       uint64_t value) {
+void arn_exact_log_add(arn_exact_log *log, arenaut_proof_rule rule, uint32_t item, uint64_t value) {
     const arenaut_proof_line line = {(uint32_t)rule, item, value};
     if (log->failed) return;
     if (log->n == MOST_LINES || !arn_grow(log->allocator, (void **)&log->line, &log->room,
@@ -26,8 +25,7 @@ bool arn_exact_log_keep(arn_exact_log *log, uint32_t line, uint64_t serial) {
 }
 
 arenaut_status arn_exact_log_finish(arn_exact_log *log, const arenaut_problem *problem,
-                                    uint64_t bound, arenaut_certificate **out,
-                                    arenaut_error *err) {
+                                    uint64_t bound, arenaut_certificate **out, arenaut_error *err) {
     arenaut_certificate *certificate =
         log->failed ? NULL : arn_allocate_zeroed(log->allocator, 1, sizeof *certificate);
     if (!certificate) {

@@ -24,8 +24,7 @@ bool arn_exact_log_keep(arn_exact_log *log, uint32_t line, uint64_t serial);
 
 /* Hands the lines over as a certificate, or frees them. The log is empty then. */
 arenaut_status arn_exact_log_finish(arn_exact_log *log, const arenaut_problem *problem,
-                                    uint64_t bound, arenaut_certificate **out,
-                                    arenaut_error *err);
+                                    uint64_t bound, arenaut_certificate **out, arenaut_error *err);
 void arn_exact_log_free(arn_exact_log *log);
 
 #endif

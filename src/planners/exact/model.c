@@ -42,8 +42,9 @@ static uint64_t gcd(uint64_t a, uint64_t b) {
     return a;
 }
 
-/* Everything rests on the sum of some sizes and distances in groups, on a wall, or on a multiple of an alignment
- * above one of these, so a common divisor of them all divides every offset that matters. */
+/* Everything rests on the sum of some sizes and distances in groups, on a wall, or on a multiple
+ * of an alignment above one of these, so a common divisor of them all divides every offset that
+ * matters. */
 static void find_unit(arn_exact_build *x) {
     const arenaut_problem *p = x->in->problem;
     arn_exact_model *m = x->model;
@@ -150,8 +151,8 @@ int64_t arn_exact_snap_group(const arn_exact_model *m, uint32_t item, int64_t at
 /* ---- who conflicts ---- */
 
 /* Appends those of `ids` that are not yet listed as neighbours of `i`, nor in its group. */
-static void take_neighbours(const arn_exact_model *m, uint32_t i, const uint32_t *ids, uint32_t n_ids,
-                            uint32_t *mark, uint32_t *list, uint32_t *n) {
+static void take_neighbours(const arn_exact_model *m, uint32_t i, const uint32_t *ids,
+                            uint32_t n_ids, uint32_t *mark, uint32_t *list, uint32_t *n) {
     for (uint32_t k = 0; k < n_ids; k++) {
         const uint32_t j = ids[k];
         if (j == i || mark[j] == i || (m->tied && m->group[j] == m->group[i])) continue;

@@ -221,7 +221,9 @@ static arenaut_status begin(search *x, arenaut_error *err) {
     const int64_t known = lowest_top(x, x->in->bound);
     x->keys = arn_region_allocate(&x->region, m->n, sizeof *x->keys);
     x->ids = arn_region_allocate(&x->region, m->n, 2 * sizeof *x->ids);
-    if (!x->keys || !x->ids || !arn_exact_list_pairs(x->assumed, &x->region, &x->pairs)) return arn_no_memory(err);
+    if (!x->keys || !x->ids || !arn_exact_list_pairs(x->assumed, &x->region, &x->pairs)) {
+        return arn_no_memory(err);
+    }
     for (uint32_t k = 0; k < RECENT; k++) {
         x->successes[k].keys = arn_region_allocate(&x->region, m->n, sizeof(int64_t));
         if (!x->successes[k].keys) return arn_no_memory(err);

@@ -435,7 +435,9 @@ static bool allocate_state(arn_exact_state *s, arn_region *region) {
     s->trail_room = s->model->neighbour_start[n] + s->model->member_start[c] +
                     16 * (uint32_t)(n + c) + 1024;
     /* In groups each item is raised for each of its mates, and when theirs are. */
-    if (s->model->tied) s->trail_room = 4 * s->trail_room + s->model->largest_group * (uint32_t)(n + 1);
+    if (s->model->tied) {
+        s->trail_room = 4 * s->trail_room + s->model->largest_group * (uint32_t)(n + 1);
+    }
     s->trail = arn_region_allocate(region, s->trail_room, sizeof *s->trail);
     return s->lowest && s->offset && s->next && s->seats && s->code && s->hull_first &&
            s->hull_end && s->floor && s->load && s->at_floor && s->crossing && s->digest &&
@@ -466,7 +468,9 @@ arenaut_status arn_exact_state_init(arn_exact_state *s, const arn_exact_model *m
     }
     s->digest[model->n_cliques] = 0;
     for (uint32_t i = 0; i < model->n; i++) {
-        s->lowest[i] = model->clash ? 0 : arn_exact_snap_group(model, i, model->tied ? model->delta[i] : 0);
+        /* Groups that cannot be have no places, and nobody will ask for them. */
+        const int64_t bottom = model->tied ? model->delta[i] : 0;
+        s->lowest[i] = model->clash ? 0 : arn_exact_snap_group(model, i, bottom);
         s->offset[i] = s->lowest[i];
         s->next[i] = 0;
         s->code[i] = scramble((uint64_t)i + 1);

@@ -31,7 +31,10 @@ static bool lives_meet(const arenaut_problem *p, uint32_t a, uint32_t b) {
     const uint32_t nb = arenaut_problem_lifetime_count(p, b);
     for (uint32_t i = 0, k = 0; i < na && k < nb;) {
         if (la[i].first < lb[k].end && lb[k].first < la[i].end) return true;
-        if (la[i].end < lb[k].end) i++; else k++;
+        if (la[i].end < lb[k].end)
+            i++;
+        else
+            k++;
     }
     return false;
 }
@@ -42,8 +45,10 @@ static bool has_edge(const arenaut_problem *p, uint32_t a, uint32_t b) {
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
         const arenaut_conflict e = p->conflict[middle];
-        if (e.a < wanted.a || (e.a == wanted.a && e.b < wanted.b)) low = middle + 1;
-        else high = middle;
+        if (e.a < wanted.a || (e.a == wanted.a && e.b < wanted.b))
+            low = middle + 1;
+        else
+            high = middle;
     }
     return low < p->n_conflicts && p->conflict[low].a == wanted.a && p->conflict[low].b == wanted.b;
 }
@@ -186,7 +191,8 @@ static bool tear(const work *w, uint32_t a, uint32_t b) {
 
 /* Alignments of one group must agree: each divides the distance to the largest one's. */
 static bool misaligned(const work *w, uint32_t a, uint32_t b) {
-    const uint64_t align_a = arenaut_problem_align(w->p, a), align_b = arenaut_problem_align(w->p, b);
+    const uint64_t align_a = arenaut_problem_align(w->p, a),
+                   align_b = arenaut_problem_align(w->p, b);
     const uint64_t apart = (uint64_t)w->ties->delta[a] - (uint64_t)w->ties->delta[b];
     return apart & (arn_min_u64(align_a, align_b) - 1);
 }
