@@ -8,6 +8,7 @@
 
 #include "support/faults.h"
 #include "support/memory_source.h"
+#include "support/random.h"
 
 enum { MAX_VALUES = 16, MAX_NODES = 12, MAX_ARGUMENTS = 4 };
 
@@ -279,6 +280,107 @@ static void bad_graphs_are_refused(void **state) {
     assert_fault(arenaut_graph_values(&d.graph, NULL, value, &fault), REFUSED, OUTPUT_TYPE);
 }
 
+/* What an oracle says of a random graph: everything by search, nothing in one walk. */
+typedef struct oracle {
+    const arenaut_graph *graph;
+    bool out_variants;
+    bool derived[MAX_VALUES][MAX_VALUES]; /* [v][w]: w may lie in v, or refer to it */
+} oracle;
+
+static bool passes_memory_on(const oracle *o, uint8_t kind) {
+    return kind >= ARENAUT_NODE_ALIAS || (kind == ARENAUT_NODE_VIEW && !o->out_variants);
+}
+
+static void find_derived(oracle *o) {
+    const arenaut_graph *g = o->graph;
+    for (uint32_t v = 0; v < g->n_values; v++) o->derived[v][v] = true;
+    for (uint32_t round = 0; round < g->n_nodes; round++) { /* to the fixed point */
+        for (uint32_t k = 0; k < g->n_nodes; k++) {
+            const arenaut_node *node = &g->node[k];
+            if (!passes_memory_on(o, node->kind)) continue;
+            for (uint32_t v = 0; v < g->n_values; v++) {
+                for (uint32_t i = 0; i < node->n_inputs; i++) {
+                    if (!o->derived[v][node->inputs[i]]) continue;
+                    for (uint32_t j = 0; j < node->n_outputs; j++)
+                        o->derived[v][node->outputs[j]] = true;
+                }
+            }
+        }
+    }
+}
+
+static bool is_output(const arenaut_graph *g, uint32_t v) {
+    for (uint32_t i = 0; i < g->n_outputs; i++) {
+        if (g->outputs[i] == v) return true;
+    }
+    return false;
+}
+
+/* The last step at which anything that lies in v is read, made or returned. */
+static uint32_t last_step(const oracle *o, uint32_t v, bool *returned) {
+    const arenaut_graph *g = o->graph;
+    uint32_t last = 0;
+    *returned = false;
+    for (uint32_t w = 0; w < g->n_values; w++) {
+        if (!o->derived[v][w]) continue;
+        if (is_output(g, w)) {
+            *returned = true;
+            last = g->n_nodes;
+        }
+        for (uint32_t k = 0; k < g->n_nodes; k++) {
+            const arenaut_node *node = &g->node[k];
+            for (uint32_t i = 0; i < node->n_inputs; i++) {
+                if (node->inputs[i] == w && k > last) last = k;
+            }
+            for (uint32_t j = 0; j < node->n_outputs; j++) {
+                if (node->outputs[j] == w && k > last) last = k;
+            }
+        }
+    }
+    return last;
+}
+
+static void check_against_oracle(const drawing *d, bool out_variants) {
+    arenaut_iteration_options options = arenaut_iteration_defaults();
+    arenaut_value value[MAX_VALUES];
+    oracle o = {.graph = &d->graph, .out_variants = out_variants};
+    options.out_variants = options.manage_outputs = options.optimise_memory = out_variants;
+    analyse(d, &options, value);
+    find_derived(&o);
+    for (uint32_t k = 0; k < d->graph.n_nodes; k++) {
+        const uint32_t v = d->node[k].outputs[0];
+        bool returned;
+        const uint32_t last = last_step(&o, v, &returned);
+        const bool writes = out_variants && (d->node[k].kind == ARENAUT_NODE_OUT_VARIANT ||
+                                             d->node[k].kind == ARENAUT_NODE_VIEW);
+        assert_int_equal(value[v].first, k);
+        assert_int_equal(value[v].last, last);
+        assert_int_equal(value[v].returned, is_output(&d->graph, v));
+        assert_int_equal(value[v].kind == ARENAUT_VALUE_MANAGED, writes && !returned);
+        assert_int_equal(value[v].kind == ARENAUT_VALUE_OUTPUT, writes && is_output(&d->graph, v));
+    }
+}
+
+static void random_graphs_agree_with_an_oracle(void **state) {
+    (void)state;
+    rng r = {7};
+    for (int round = 0; round < 3000; round++) {
+        drawing d;
+        const uint32_t n_nodes = 1 + rng_below(&r, MAX_NODES - 1);
+        draw(&d, 2 + n_nodes); /* two inputs, and one result of each node */
+        for (uint32_t k = 0; k < n_nodes; k++) {
+            const uint32_t a = rng_below(&r, k + 2), b = rng_below(&r, k + 2);
+            const uint32_t kind = rng_below(&r, ARENAUT_NODE_BORROW + 1);
+            add(&d, (arenaut_node_kind)kind, LIST(a, b), LIST(k + 2));
+        }
+        const uint32_t first = rng_below(&r, d.graph.n_values);
+        const uint32_t second = rng_below(&r, d.graph.n_values);
+        give_back(&d, ARENAUT_TYPE_LIST, LIST(first, second));
+        check_against_oracle(&d, true);
+        check_against_oracle(&d, false);
+    }
+}
+
 /* Runs twice with storages of one element by groups; offset[v] / 64 is then v's group. Checks
  * what Static Runtime's own tests check: each tensor in one group, no two members of a group
  * alive at one step, and what is reused. */
@@ -387,6 +489,7 @@ int main(void) {
         cmocka_unit_test(what_a_returned_value_may_lie_in_is_not_managed),
         cmocka_unit_test(lists_of_lists_are_refused),
         cmocka_unit_test(bad_graphs_are_refused),
+        cmocka_unit_test(random_graphs_agree_with_an_oracle),
         cmocka_unit_test(groups_without_aliases),
         cmocka_unit_test(groups_with_a_view),
         cmocka_unit_test(groups_of_results_that_nobody_reads),

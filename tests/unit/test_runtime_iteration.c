@@ -154,6 +154,26 @@ static void outputs_are_managed_from_the_second_run_on(void **state) {
     bench_finish(&b);
 }
 
+static void outputs_are_released_between_batches_of_other_sizes(void **state) {
+    (void)state;
+    static const size_t batch[] = {8, 8, 24, 8};
+    static const bool managed[] = {false, true, false, true}; /* not when it outgrew its place */
+    bench b;
+    bench_lay_out(&b, 3);
+    b.value[2].kind = ARENAUT_VALUE_OUTPUT;
+    bench_make(&b);
+    for (size_t i = 0; i < COUNT_OF(batch); i++) {
+        for (uint32_t v = 0; v < 3; v++) b.size[v] = batch[i] * 64;
+        const size_t before = arenaut_iteration_count(b.it).managed_bytes;
+        bench_run(&b);
+        assert_int_equal(arenaut_iteration_outputs_are_held(b.it), managed[i]);
+        bench_release(&b);
+        assert_true(arenaut_iteration_count(b.it).managed_bytes >= before);
+        assert_int_equal(b.memory.live + b.arena.live, 0);
+    }
+    bench_finish(&b);
+}
+
 static void running_again_before_outputs_are_released_is_refused(void **state) {
     (void)state;
     bench b;
@@ -378,6 +398,7 @@ int main(void) {
         cmocka_unit_test(what_is_learned_beforehand_saves_the_first_run),
         cmocka_unit_test(memory_is_cleaned_up_whatever_the_options),
         cmocka_unit_test(outputs_are_managed_from_the_second_run_on),
+        cmocka_unit_test(outputs_are_released_between_batches_of_other_sizes),
         cmocka_unit_test(running_again_before_outputs_are_released_is_refused),
         cmocka_unit_test(outputs_can_be_managed_no_longer),
         cmocka_unit_test(outputs_may_lie_in_the_arena_until_they_are_released),
