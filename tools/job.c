@@ -370,10 +370,22 @@ exit_code job_prepare(tool_job *job) {
     return code;
 }
 
-/* Each tensor lies where its buffer does, plus its place inside that buffer. */
-exit_code replay_plan(const tool_job *job, const arenaut_program *program,
-                      const arenaut_lowering *lowering, const arenaut_plan *plan,
-                      arenaut_finding *finding) {
+/* Each tensor lies where its buffer does, plus its place inside that buffer. In a file, what
+ * methods share by name has a place in each of them, right or wrong. */
+static uint64_t offset_of(const arenaut_program *program, const arenaut_lowering *lowering,
+                          const arenaut_plan *plan, uint32_t tensor, bool as_in_file) {
+    uint64_t inside;
+    const uint32_t storage = arenaut_program_storage(program, tensor, &inside);
+    const arenaut_tensor *own = &program->tensors[storage];
+    if (as_in_file && own->qualified_name && own->given_offset != ARENAUT_UNPLACED) {
+        return own->given_offset + inside;
+    }
+    return plan->offset[lowering->buffer[tensor]] + lowering->offset[tensor];
+}
+
+static exit_code replay(const tool_job *job, const arenaut_program *program,
+                        const arenaut_lowering *lowering, const arenaut_plan *plan,
+                        bool as_in_file, arenaut_finding *finding) {
     const uint32_t n = program->n_tensors;
     uint32_t *pool = must_allocate(n, sizeof *pool);
     uint64_t *offset = must_allocate(n, sizeof *offset);
@@ -381,7 +393,7 @@ exit_code replay_plan(const tool_job *job, const arenaut_program *program,
         const uint32_t buffer = t < lowering->n_tensors ? lowering->buffer[t] : ARENAUT_NONE;
         const bool placed = buffer != ARENAUT_NONE && plan->pool[buffer] != ARENAUT_NONE;
         pool[t] = placed ? plan->pool[buffer] : ARENAUT_NONE;
-        offset[t] = placed ? plan->offset[buffer] + lowering->offset[t] : 0;
+        offset[t] = placed ? offset_of(program, lowering, plan, t, as_in_file) : 0;
     }
     pool_names names;
     name_pools(job, program, lowering, plan, &names);
@@ -398,6 +410,18 @@ exit_code replay_plan(const tool_job *job, const arenaut_program *program,
     free(offset);
     if (st == ARENAUT_OK) return EXIT_FINE;
     return st == ARENAUT_REJECTED ? EXIT_NEGATIVE : complain_error(job->input.path, &err);
+}
+
+exit_code replay_plan(const tool_job *job, const arenaut_program *program,
+                      const arenaut_lowering *lowering, const arenaut_plan *plan,
+                      arenaut_finding *finding) {
+    return replay(job, program, lowering, plan, false, finding);
+}
+
+exit_code replay_file(const tool_job *job, const arenaut_program *program,
+                      const arenaut_lowering *lowering, const arenaut_plan *plan,
+                      arenaut_finding *finding) {
+    return replay(job, program, lowering, plan, true, finding);
 }
 
 /* Whether no plan could pass: with memory of its own for every buffer, the replay still finds

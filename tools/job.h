@@ -79,6 +79,11 @@ exit_code replay_plan(const tool_job *job, const arenaut_program *program,
                       const arenaut_lowering *lowering, const arenaut_plan *plan,
                       arenaut_finding *finding);
 
+/* The same with what methods share by name where each of them puts it in the file. */
+exit_code replay_file(const tool_job *job, const arenaut_program *program,
+                      const arenaut_lowering *lowering, const arenaut_plan *plan,
+                      arenaut_finding *finding);
+
 /* What people are told: the sums over pools, or over memories where the file states them.
  * There must be a plan, or for the first a plan of today. */
 uint64_t job_bytes_now(const tool_job *job);

@@ -158,7 +158,8 @@ static exit_code judge(tool_job *job, arenaut_plan *plan, arenaut_finding *findi
     if (st != ARENAUT_OK && st != ARENAUT_REJECTED) return complain_error(job->input.path, &err);
     job->today.shares = overlaps;
     if (stated) set_given_arenas(job, job->today.lowering, plan);
-    return replay_plan(job, todays_program(job), job->today.lowering, plan, finding);
+    return stated ? replay_file(job, todays_program(job), job->today.lowering, plan, finding)
+                  : replay_plan(job, todays_program(job), job->today.lowering, plan, finding);
 }
 
 static void keep_today(tool_job *job, arenaut_plan *plan) {
