@@ -597,10 +597,13 @@ static bool contradicts_apart(const arn_proof_case *c, const arn_proof_piece *x,
            assumed == ARN_PAIR_APART && !arn_slices_kin(c->slices, x->buffer, y->buffer);
 }
 
-static void find_torn_blocks(arn_proof_case *c) {
+static arenaut_status find_torn_blocks(arn_proof_case *c) {
+    uint64_t pairs = 0;
     for (uint32_t k = 0; k < c->n_blocks && !c->contradiction; k++) {
         const arn_proof_piece *piece = c->piece + c->block[k].piece;
         for (uint32_t i = 0; i < c->block[k].n_pieces; i++) {
+            pairs += i;
+            if (pairs > MOST_ENTRIES) return too_large(c);
             for (uint32_t j = 0; j < i; j++) {
                 if (tear(c, &piece[i], &piece[j]) || contradicts_apart(c, &piece[i], &piece[j])) {
                     c->contradiction = true;
@@ -608,6 +611,7 @@ static void find_torn_blocks(arn_proof_case *c) {
             }
         }
     }
+    return ARENAUT_OK;
 }
 
 /* ---- all together ---- */
@@ -617,8 +621,8 @@ static arenaut_status open_case(opening *o) {
     fill_blocks(o);
     for (uint32_t k = 0; k < o->c->n_blocks; k++) settle_block(o, &o->c->block[k]);
     if (!make_lives(o) || !list_moments(o)) return arn_no_memory(o->c->err);
-    find_torn_blocks(o->c);
-    const arenaut_status st = list_members(o->c);
+    arenaut_status st = find_torn_blocks(o->c);
+    if (st == ARENAUT_OK) st = list_members(o->c);
     return st == ARENAUT_OK ? make_rivals(o) : st;
 }
 

@@ -314,9 +314,11 @@ static arenaut_status build(arn_exact_build *x, arenaut_error *err) {
     if (!arn_exact_find_ties(x->assumed, &x->scratch, &x->ties) || !list_buffers(x)) {
         return arn_no_memory(err);
     }
+    if (x->ties.large) return arn_exact_too_large(x, err);
     m->clash = x->ties.torn;
     find_unit(x);
     if (!measure_items(x) || !list_groups(x)) return arn_no_memory(err);
+    if ((uint64_t)m->largest_group * m->n > ARN_EXACT_MOST_PAIRS) return arn_exact_too_large(x, err);
     arenaut_status st = arn_exact_find_cliques(x, err);
     if (st == ARENAUT_OK) st = list_neighbours(x, err);
     if (st == ARENAUT_OK) st = arn_exact_find_walls(x, err);

@@ -104,6 +104,7 @@ static bool go_on(void *context) {
 /* False if the packing does not do justice to an open pair. */
 static bool keep_packing(search *x) {
     x->out->open_pair = arn_exact_open_pair(&x->pairs, &x->tree.state);
+    x->idle_work += (uint64_t)x->pairs.n_covered * x->in->problem->n_buffers;
     if (x->out->open_pair != ARENAUT_NONE) return false;
     const int64_t top = arn_exact_write_places(&x->tree.state, x->out->offset);
     x->out->improved = true;

@@ -436,7 +436,7 @@ static bool allocate_state(arn_exact_state *s, arn_region *region) {
                     16 * (uint32_t)(n + c) + 1024;
     /* In groups each item is raised for each of its mates, and when theirs are. */
     if (s->model->tied) {
-        s->trail_room = 4 * s->trail_room + s->model->largest_group * (uint32_t)(n + 1);
+        s->trail_room = 2 * s->trail_room + s->model->largest_group * (uint32_t)(n + 1);
     }
     s->trail = arn_region_allocate(region, s->trail_room, sizeof *s->trail);
     return s->lowest && s->offset && s->next && s->seats && s->code && s->hull_first &&

@@ -4,6 +4,9 @@
 #include "core/sort.h"
 #include "planners/hosts.h"
 
+/* No more pairs in groups than this. */
+enum { MOST_MATES = 1 << 22 };
+
 typedef struct work {
     const arn_exact_input *in;
     const uint8_t *pair;
@@ -210,8 +213,11 @@ static bool find_tears(work *w) {
         if (arn_exact_in_pool(w->in, b)) order[n++] = b;
     }
     arn_sort_ids(order, n, root_before, t->root, order + w->p->n_buffers);
-    for (uint32_t i = 0, first = 0; i < n; i++) {
+    uint64_t pairs = 0;
+    for (uint32_t i = 0, first = 0; i < n && !t->large; i++) {
         if (t->root[order[i]] != t->root[order[first]]) first = i;
+        pairs += i - first;
+        t->large = pairs > MOST_MATES;
         for (uint32_t k = first; k < i && !t->torn; k++) {
             t->torn = tear(w, order[i], order[k]) || misaligned(w, order[i], order[k]);
         }
@@ -333,7 +339,7 @@ static bool find_all(work *w) {
 }
 
 bool arn_exact_find_ties(const arn_exact_case *assumed, arn_region *region, arn_exact_ties *ties) {
-    const arn_exact_ties none = {NULL, NULL, NULL, NULL, NULL, false};
+    const arn_exact_ties none = {.torn = false};
     *ties = none;
     const arn_exact_input *in = &assumed->in;
     if (!in->problem->same_base && !in->problem->inside) return true;

@@ -26,7 +26,8 @@ typedef struct arn_exact_ties {
     /* Per buffer, what is left of its life: life[start[b] .. start[b + 1]). */
     uint32_t *life_start;
     arenaut_interval *life;
-    bool torn; /* the assumptions contradict each other or the problem */
+    bool torn;  /* the assumptions contradict each other or the problem */
+    bool large; /* groups are too large to look at: nothing else means anything */
 } arn_exact_ties;
 
 /* False if there is no memory. */
