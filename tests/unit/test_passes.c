@@ -75,19 +75,19 @@ static void selections_add_and_leave_out(void **state) {
     static const struct {
         const char *selection, *expected;
     } cases[] = {
-        {NULL, "tuples recover-aliases scratch alloc-in-place "},
-        {"", "tuples recover-aliases scratch alloc-in-place "},
-        {"inplace", "tuples recover-aliases scratch alloc-in-place inplace "},
-        {"inplace,scratch", "tuples recover-aliases scratch alloc-in-place inplace "},
-        {"-scratch", "tuples recover-aliases alloc-in-place "},
-        {"-recover-aliases", "tuples scratch alloc-in-place "},
-        {"inplace,-scratch", "tuples recover-aliases alloc-in-place inplace "},
-        {"inplace,-inplace", "tuples recover-aliases scratch alloc-in-place "},
+        {NULL, "tuples user recover-aliases scratch alloc-in-place "},
+        {"", "tuples user recover-aliases scratch alloc-in-place "},
+        {"inplace", "tuples user recover-aliases scratch alloc-in-place inplace "},
+        {"inplace,scratch", "tuples user recover-aliases scratch alloc-in-place inplace "},
+        {"-scratch", "tuples user recover-aliases alloc-in-place "},
+        {"-recover-aliases", "tuples user scratch alloc-in-place "},
+        {"inplace,-scratch", "tuples user recover-aliases alloc-in-place inplace "},
+        {"inplace,-inplace", "tuples user recover-aliases scratch alloc-in-place "},
     };
     const arenaut_pass_options options = micro();
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         arenaut_program *p = small();
-        char names[64] = "";
+        char names[128] = "";
         arenaut_error err = {0};
         assert_ok(arenaut_passes_run(p, cases[i].selection, &options, append_name, names, &err),
                   err);
