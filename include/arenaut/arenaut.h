@@ -22,6 +22,7 @@
 #include <arenaut/runtime_allocators.h>
 #include <arenaut/runtime_plan.h>
 #include <arenaut/sink.h>
+#include <arenaut/tape.h>
 #include <arenaut/target.h>
 #include <arenaut/tokens.h>
 #include <arenaut/version.h>

@@ -116,9 +116,11 @@ bool arenaut_tape_block_at(const arenaut_tape *tape, uint32_t index, arenaut_tap
 uint32_t arenaut_tape_find(const arenaut_tape *tape, const void *address);
 
 /* A block that outlives its run is not planned, but taken from the heap whenever it is asked
- * for, unless the caller keeps it: then it has its place in the arena to the end of the run
- * and one step beyond, and is valid until the next run begins. BAD_ARGUMENT for a block that was released or does
- * not exist. */
+ * for, unless the caller keeps it: then it has its place in the arena past the end of the run,
+ * and its bytes stay until the next run begins. Whoever holds it longer, and releases it during
+ * a run, may lead that run astray: at an address that was used twice nobody can tell which of
+ * the two is meant. BAD_ARGUMENT for a block that was released or does not exist; REFUSED once
+ * there is a plan. */
 arenaut_status arenaut_tape_keep(arenaut_tape *tape, uint32_t block, arenaut_error *err);
 
 /* Takes over the sizes of `other` where they are larger, if both recorded the same requests and

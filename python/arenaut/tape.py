@@ -1,6 +1,5 @@
 """The tape and the preloaded hook: include/arenaut/tape.h and hook.h."""
 
-import ctypes
 from ctypes import (POINTER, Structure, byref, c_bool, c_int64, c_size_t, c_uint,
                     c_uint32, c_uint64, c_void_p)
 
@@ -37,7 +36,6 @@ class Counts(Structure):
 
 tape_new = declare("arenaut_tape_new", POINTER(OptionsRecord), c_void_p, POINTER(c_void_p), ERROR)
 tape_record = declare("arenaut_tape_record", c_void_p, ERROR)
-tape_play = declare("arenaut_tape_play", c_void_p, ERROR)
 tape_end = declare("arenaut_tape_end", c_void_p, ERROR)
 tape_tick = declare("arenaut_tape_tick", c_void_p, returns=c_int64)
 tape_block_count = declare("arenaut_tape_block_count", c_void_p, returns=c_uint32)
@@ -50,7 +48,6 @@ tape_place = declare("arenaut_tape_place", c_void_p, POINTER(c_uint64), c_uint64
 tape_plan = declare("arenaut_tape_plan", c_void_p, c_void_p, ERROR)
 tape_arena = declare("arenaut_tape_arena", c_void_p, POINTER(c_uint64), returns=c_uint64)
 tape_bound = declare("arenaut_tape_bound", c_void_p, returns=c_uint64)
-tape_outstanding = declare("arenaut_tape_outstanding", c_void_p, returns=c_uint32)
 tape_count = declare("arenaut_tape_count", c_void_p, POINTER(Counts), returns=None)
 
 NONE = 0xFFFFFFFF

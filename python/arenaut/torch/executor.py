@@ -67,6 +67,10 @@ class Planned:
         if options.smallest_block is None:
             varies = any(map(has_symbols, self.program.input_metas))
             self.options = replace(options, smallest_block=0 if varies else 1024)
+        # Arguments that are all positional, and no containers, need no flattening: their number.
+        positional, named = self.in_spec.children_specs
+        plain = all(spec.is_leaf() for spec in positional.children_specs)
+        self.n_plain = positional.num_children if plain and not named.num_children else None
         self.demoted = set()   # steps whose kernels do not keep to the memory they are given
         self.plans = []
         self.bound = {}        # shapes -> Bound
@@ -76,10 +80,7 @@ class Planned:
     # --- a call ---
 
     def __call__(self, *args, **kwargs):
-        flat, spec = pytree.tree_flatten((args, kwargs))
-        if spec != self.in_spec:
-            raise ValueError(f"the program was exported for other arguments:\n  found    {spec}\n"
-                             f"  expected {self.in_spec}")
+        flat = args if len(args) == self.n_plain and not kwargs else self.flatten(args, kwargs)
         key = key_of(flat)
         bound = self.bound.get(key)
         self.enter(flat, bound)
@@ -89,6 +90,13 @@ class Planned:
                 return self.finish(flat, results)
         finally:
             self.running = False
+
+    def flatten(self, args, kwargs):
+        flat, spec = pytree.tree_flatten((args, kwargs))
+        if spec != self.in_spec:
+            raise ValueError(f"the program was exported for other arguments:\n  found    {spec}\n"
+                             f"  expected {self.in_spec}")
+        return flat
 
     def enter(self, flat, bound):
         if self.running:
@@ -130,7 +138,13 @@ class Planned:
         if self.options.outputs == "arena":
             # What the caller does to the tensor, rather than to its elements, is the caller's.
             outputs = [r.detach() if isinstance(r, torch.Tensor) else r for r in outputs]
-        return pytree.tree_unflatten(outputs, self.program.out_spec)
+        return self.container(outputs)
+
+    def container(self, outputs):
+        spec = self.program.out_spec
+        if spec.is_leaf():
+            return outputs[0]
+        return outputs if spec.type is list else pytree.tree_unflatten(outputs, spec)
 
     # --- new shapes ---
 
@@ -188,10 +202,11 @@ class Planned:
         plan, made = bound.plan, bound.learned.made
         counts = plan.tape.counts() if plan.tape else tapes.Counts()
         return Figures(
-            arena=plan.iteration.arena, lower_bound=plan.iteration.lower_bound,
+            arena=plan.size, lower_bound=plan.iteration.lower_bound,
             managed=len(plan.managed), managed_bytes=sum(plan.sizes),
             in_place=sum(o is not None for o in plan.over),
-            recorded=len(plan.planned), largest_block=plan.largest, served=counts.served, fallbacks=counts.fallbacks,
+            recorded=len(plan.planned), largest_block=plan.largest, served=counts.served,
+            fallbacks=counts.fallbacks,
             unmanaged={op: tuple(entry) for op, entry in sorted(made.items())},
             folded_bytes=self.program.folded_bytes, runs=self.runs,
             unplanned_runs=self.unplanned_runs, strayed=self.strayed)
@@ -230,7 +245,7 @@ def key_of(flat):
 
 
 def refuse_own_results(flat, plan):
-    start, end = plan.base, plan.base + plan.iteration.arena
+    start, end = plan.base, plan.base + plan.size
     for number, given in enumerate(flat):
         if isinstance(given, torch.Tensor) and start <= given.data_ptr() < end:
             raise ValueError(f"input {number} is a result of an earlier run, whose memory this "

@@ -107,6 +107,7 @@ class Plan:
         values, self.planned = recording.values(self.sizes, blocks, self.over)
         self.iteration = Iteration(values, self.shelf.take, self.shelf.give, options.keep_arena,
                                    align=max([ALIGN] + [b.align for b in recording.blocks]))
+        self.size = self.iteration.arena
         self.base, self.storages = None, None
         self.open()
 
@@ -124,7 +125,7 @@ class Plan:
                 offsets = [0] * len(self.tape.blocks())
                 for block, place in zip(self.planned, places[len(self.managed):]):
                     offsets[block] = place
-                self.tape.place(offsets, self.iteration.arena)
+                self.tape.place(offsets, self.size)
             self.move(address)
         finally:
             self.iteration.deallocate()
@@ -192,4 +193,4 @@ class Plan:
     def poison(self):
         """Fills the arena with bytes that no result should show."""
         if self.base and self.options.keep_arena:
-            ctypes.memset(self.base, 0x7F, self.iteration.arena)
+            ctypes.memset(self.base, 0x7F, self.size)

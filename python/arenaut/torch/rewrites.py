@@ -7,7 +7,6 @@ the result, or None to leave the node as it is.
 import torch
 
 from arenaut.torch.operators import aten, quick
-from arenaut.torch.steps import Ref
 
 REWRITES = {}
 
@@ -215,5 +214,3 @@ def pointwise_convolution(builder, node, args, kwargs):
         y = out(builder, aten.addmm.out, (column, matrix, columns))
     return view(builder, "aten.view.default", image, y, args[0])
 
-
-__all__ = ["REWRITES", "Ref"]
