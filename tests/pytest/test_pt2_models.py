@@ -1,0 +1,58 @@
+"""What shares memory: the passes' answer from the file alone, against PyTorch, which runs each
+graph and is asked for every value's storage."""
+
+import json
+
+import pytest
+
+from conftest import DATA
+
+torch = pytest.importorskip("torch", reason="torch is not installed: no graph can be run")
+MODELS = ["branches", "cache", "cache_functional", "chain", "count", "custom_functional", "decode",
+          "gradients", "norm", "norm_functional", "sizes"]
+
+
+@pytest.fixture(scope="module")
+def programs():
+    import make_pt2
+
+    return dict(make_pt2.programs())
+
+
+class Recorder(torch.fx.Interpreter):
+    """Runs a graph, and keeps all that it computes, so that no address is used twice."""
+
+    def __init__(self, module):
+        super().__init__(module, garbage_collect_values=False)
+        self.values = {}
+
+    def run_node(self, node):
+        value = super().run_node(node)
+        if isinstance(value, torch.Tensor) and value.numel() > 0:
+            self.values[node.name] = value
+        return value
+
+
+def storages_in_torch(program):
+    args, kwargs = program.example_inputs
+    recorder = Recorder(program.graph_module)
+    recorder.run(*program._graph_module_flat_inputs(args, kwargs))
+    return {name: value.untyped_storage().data_ptr() for name, value in recorder.values.items()}
+
+
+def storages_in_plan(arenaut, path):
+    """Undoing export's wrapping of updates would leave out copies that PyTorch makes."""
+    done = arenaut("plan", path, "-q", "--passes=-undo-functionalization", "--dump-after", "views")
+    tensors = [t for t in json.loads(done.stderr)["tensors"] if t["method"] == "forward"]
+    return {t["name"]: t.get("view_of", t["name"]) for t in tensors}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_views_are_those_that_torch_makes(name, programs, arenaut):
+    theirs = storages_in_torch(programs[name])
+    ours = storages_in_plan(arenaut, DATA / "pt2" / f"{name}.pt2")
+    common = sorted(theirs.keys() & ours.keys())
+    assert len(common) >= 3
+    for i, a in enumerate(common):
+        for b in common[:i]:
+            assert (theirs[a] == theirs[b]) == (ours[a] == ours[b]), f"{a} and {b}"
