@@ -16,27 +16,36 @@ static bool is_wanted(const arn_lanes *lanes, const arn_lane *lane) {
     return lane->task <= lanes->last;
 }
 
-/* Asks the caller; only ever on its own thread. */
-static void ask(arn_lanes *lanes, const arenaut_progress *progress) {
+/* Asks the caller; only ever on its own thread. What it is told only gets better. */
+static void ask(arn_lanes *lanes, const char *planner) {
     const arenaut_plan_options *options = lanes->meter->planning->options;
     if (!options->progress) return;
-    const arenaut_verdict verdict = options->progress(options->progress_context, progress);
+    arn_crew_lock(&lanes->crew);
+    arenaut_progress progress = lanes->seen;
+    arn_crew_unlock(&lanes->crew);
+    progress.planner = planner;
+    const arenaut_verdict verdict = options->progress(options->progress_context, &progress);
     arn_crew_lock(&lanes->crew);
     if (lanes->verdict == ARENAUT_GO_ON) lanes->verdict = verdict;
     arn_crew_unlock(&lanes->crew);
+}
+
+static void note(arenaut_progress *seen, const arenaut_progress *progress) {
+    seen->best = arn_min_u64(seen->best, progress->best);
+    seen->bound = arn_max_u64(seen->bound, progress->bound);
+    seen->effort = arn_max_u64(seen->effort, progress->effort);
 }
 
 /* What a lane's meter calls for progress. */
 static arenaut_verdict on_progress(void *context, const arenaut_progress *progress) {
     arn_lane *lane = context;
     arn_lanes *lanes = lane->lanes;
-    arenaut_progress all = *progress;
+    const bool is_caller = arn_crew_is_caller(&lanes->crew);
     arn_crew_lock(&lanes->crew);
-    if (all.best < lanes->seen_best) lanes->seen_best = all.best;
-    all.best = lanes->seen_best;
-    if (!arn_crew_is_caller(&lanes->crew)) arn_crew_wake(&lanes->crew);
+    note(&lanes->seen, progress);
+    if (!is_caller) arn_crew_wake(&lanes->crew);
     arn_crew_unlock(&lanes->crew);
-    if (arn_crew_is_caller(&lanes->crew)) ask(lanes, &all);
+    if (is_caller) ask(lanes, progress->planner);
     arn_crew_lock(&lanes->crew);
     const bool wanted = is_wanted(lanes, lane);
     arn_crew_unlock(&lanes->crew);
@@ -45,12 +54,7 @@ static arenaut_verdict on_progress(void *context, const arenaut_progress *progre
 
 static void watch(void *context) {
     arn_lanes *lanes = context;
-    const arn_meter *meter = lanes->meter;
-    arn_crew_lock(&lanes->crew);
-    const arenaut_progress progress = {meter->planner, lanes->seen_best,
-                                       meter->planning->plan->total_bound, meter->spent};
-    arn_crew_unlock(&lanes->crew);
-    ask(lanes, &progress);
+    ask(lanes, lanes->meter->planner);
 }
 
 static void run_in_lane(void *context, uint32_t index) {
@@ -74,6 +78,9 @@ void arn_lanes_open(arn_lanes *lanes, arn_meter *meter) {
     const arenaut_planning *planning = meter->planning;
     memset(lanes, 0, sizeof *lanes);
     lanes->meter = meter;
+    lanes->seen.best = ARENAUT_UNPLACED;
+    lanes->next_report = ARN_REPORT_EVERY;
+    meter->next_report = UINT64_MAX; /* lanes report, not the meter of all */
     lanes->n = planning->options->threads;
     if (lanes->n > ARN_MOST_LANES) lanes->n = ARN_MOST_LANES;
     if (lanes->n < 1 || planning->problem->n_buffers < FEW_BUFFERS) lanes->n = 1;
@@ -132,6 +139,7 @@ static arenaut_status prepare(arn_lanes *lanes, arn_lane *lane, uint32_t task) {
     lane->meter.best = lanes->best;
     lane->meter.goal = lanes->goal;
     lane->meter.stopped = false;
+    lane->meter.next_report = meter->spent + ARN_REPORT_EVERY;
     return ARENAUT_OK;
 }
 
@@ -172,6 +180,17 @@ static bool is_over(const arn_lanes *lanes, bool within_effort) {
     return meter->stopped && (within_effort || meter->why != ARENAUT_STOP_EFFORT);
 }
 
+/* Tasks that are too short to report by themselves are reported together. */
+static void report(arn_lanes *lanes) {
+    const arn_meter *meter = lanes->meter;
+    if (meter->spent < lanes->next_report) return;
+    const arenaut_progress progress = {meter->planner, meter->best,
+                                       meter->planning->plan->total_bound, meter->spent};
+    lanes->next_report = meter->spent + ARN_REPORT_EVERY;
+    note(&lanes->seen, &progress);
+    ask(lanes, meter->planner);
+}
+
 /* Runs so many tasks, one in each lane. */
 static arenaut_status run_wave(arn_lanes *lanes, uint32_t n, bool within_effort) {
     arenaut_status st = ARENAUT_OK;
@@ -185,6 +204,7 @@ static arenaut_status run_wave(arn_lanes *lanes, uint32_t n, bool within_effort)
         if (lanes->verdict == ARENAUT_GO_ON && is_over(lanes, within_effort)) break;
         st = take_over(lanes, &lanes->lane[i], within_effort);
     }
+    if (st == ARENAUT_OK && lanes->verdict == ARENAUT_GO_ON) report(lanes);
     if (lanes->verdict == ARENAUT_OUT_OF_TIME) arn_meter_stop(lanes->meter, ARENAUT_STOP_TIME);
     if (lanes->verdict == ARENAUT_INTERRUPTED) {
         arn_meter_stop(lanes->meter, ARENAUT_STOP_INTERRUPT);
@@ -197,7 +217,7 @@ static arenaut_status run_group(arn_lanes *lanes, uint32_t n_tasks, arn_lane_tas
     arenaut_status st = ARENAUT_OK;
     lanes->run = task;
     lanes->context = context;
-    lanes->best = lanes->seen_best = lanes->meter->best;
+    lanes->best = lanes->meter->best;
     lanes->goal = lanes->meter->goal;
     lanes->last = UINT32_MAX;
     lanes->first_task = 0;

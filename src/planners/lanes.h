@@ -43,8 +43,9 @@ typedef struct arn_lanes {
     void *context;
     uint32_t first_task; /* in lane 0 */
     uint64_t best, goal; /* when the group began */
-    uint64_t seen_best;  /* by any lane since */
     uint32_t last;       /* the last task whose outcome may still count */
+    arenaut_progress seen; /* the best of what any lane has ever told */
+    uint64_t next_report;
     arenaut_verdict verdict;
 } arn_lanes;
 

@@ -119,11 +119,17 @@ static void go_back_to_best(climb *c) {
     c->idle = 0;
 }
 
+/* The effort ended, or somebody said stop, before all was placed. */
+static bool was_cut_short(const climb *c, uint64_t total) {
+    return total == ARENAUT_UNPLACED && c->meter->stopped;
+}
+
 static arenaut_status climb_on(climb *c) {
     while (goes_on(c)) {
+        const uint64_t random = c->random;
         uint32_t from, to;
         choose_move(c, &from, &to);
-        uint64_t *late = &c->memory[c->round++ % MEMORY], total;
+        uint64_t *late = &c->memory[c->round % MEMORY], total;
         const uint64_t limit = *late > c->current ? *late : c->current, best = c->best;
         move_entry(c->bench.order, from, to);
         const arenaut_status st = place(c, limit, &total);
@@ -133,7 +139,12 @@ static arenaut_status climb_on(climb *c) {
         } else {
             remember(c, total);
         }
+        if (was_cut_short(c, total)) {
+            c->random = random; /* the next time it goes on with the same move */
+            break;
+        }
         *late = c->current;
+        c->round++;
         c->idle = c->best < best ? 0 : c->idle + 1;
         if (c->idle == PATIENCE) go_back_to_best(c);
     }
@@ -142,9 +153,9 @@ static arenaut_status climb_on(climb *c) {
 
 static arenaut_status find_start(climb *c) {
     uint64_t total;
-    c->has_start = true;
     arn_orders_sort(&c->bench.orders, c->start, c->bench.order);
     const arenaut_status st = place(c, ARENAUT_UNPLACED - 1, &total);
+    c->has_start = !was_cut_short(c, total);
     if (st != ARENAUT_OK || total == ARENAUT_UNPLACED) return st;
     remember(c, total);
     go_back_to_best(c);
@@ -170,7 +181,8 @@ static arenaut_status run_in_lane(void *context, uint32_t task, arn_lane *lane) 
     arenaut_status st = ARENAUT_OK;
     c->meter = &lane->meter;
     c->meter->planner = "local-search";
-    c->meter->limit = UINT64_MAX;
+    c->meter->limit = c->meter->spent + (c->budget > c->spent ? c->budget - c->spent : 0);
+    if (c->spent >= c->budget && c->meter->best != ARENAUT_UNPLACED) return ARENAUT_OK;
     if (!c->is_open) st = open_climb(c, &climbs->whole, &lane->planning);
     if (st == ARENAUT_OK && !c->has_start) st = find_start(c);
     if (st == ARENAUT_OK && c->best != ARENAUT_UNPLACED && c->bench.items.n > 1) st = climb_on(c);
@@ -227,11 +239,16 @@ void arn_climbs_free(arn_climbs *climbs) {
 
 arenaut_status arn_climbs_run(arn_climbs *climbs, arn_lanes *lanes, uint64_t steps,
                               arn_lane_task beside, void *context) {
-    const arenaut_status st = climbs->n ? ARENAUT_OK : open_whole(climbs, lanes);
+    arenaut_status st = climbs->n ? ARENAUT_OK : open_whole(climbs, lanes);
     if (st != ARENAUT_OK) return st;
     climbs->beside = beside;
     climbs->context = context;
     for (uint32_t k = 0; k < climbs->n; k++) climbs->climb[k].budget = steps / climbs->n;
+    if (lanes->meter->best == ARENAUT_UNPLACED && !beside) {
+        /* One will make a plan whatever it takes; the others need not. */
+        st = arn_lanes_search(lanes, 1, run_in_lane, climbs);
+        if (st != ARENAUT_OK) return st;
+    }
     return arn_lanes_search(lanes, climbs->n + (beside != NULL), run_in_lane, climbs);
 }
 

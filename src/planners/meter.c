@@ -2,12 +2,10 @@
 
 #include "core/fail.h"
 
-enum { REPORT_EVERY = 4096 };
-
 arn_meter arn_meter_start(arenaut_planning *planning, const char *planner) {
     const arenaut_plan_options *options = planning->options;
     arn_meter meter = {.planning = planning, .planner = planner, .limit = options->effort};
-    meter.next_report = REPORT_EVERY;
+    meter.next_report = ARN_REPORT_EVERY;
     meter.best = ARENAUT_UNPLACED;
     /* Fitting into a capacity is all that is asked, and the capacity is in the problem. */
     meter.goal = options->capacity ? UINT64_MAX - 1 : planning->plan->total_bound;
@@ -16,7 +14,7 @@ arn_meter arn_meter_start(arenaut_planning *planning, const char *planner) {
 }
 
 void arn_meter_stop(arn_meter *meter, arenaut_stop why) {
-    if (meter->stopped) return;
+    if (meter->stopped && meter->why != ARENAUT_STOP_EFFORT) return;
     meter->stopped = true;
     meter->why = why;
 }
@@ -34,7 +32,7 @@ static void report(arn_meter *meter) {
 bool arn_meter_spend(arn_meter *meter, uint64_t steps) {
     meter->spent += steps;
     if (meter->spent >= meter->next_report) {
-        meter->next_report = meter->spent + REPORT_EVERY;
+        meter->next_report = meter->spent + ARN_REPORT_EVERY;
         report(meter);
     }
     if (meter->spent >= meter->limit) arn_meter_stop(meter, ARENAUT_STOP_EFFORT);

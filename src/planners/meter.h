@@ -7,6 +7,8 @@
 
 #include <arenaut/planner.h>
 
+enum { ARN_REPORT_EVERY = 4096 }; /* steps */
+
 typedef struct arn_meter {
     arenaut_planning *planning;
     const char *planner; /* who is at work now; a name that outlives the plan */
@@ -28,7 +30,7 @@ bool arn_meter_spend(arn_meter *meter, uint64_t steps);
 /* Allows at least so many steps more, even if the effort was spent. Undoes no other stop. */
 void arn_meter_allow(arn_meter *meter, uint64_t steps);
 
-/* Stops the search, unless something else has already. */
+/* Stops the search, unless something other than the effort already has. */
 void arn_meter_stop(arn_meter *meter, arenaut_stop why);
 
 /* Whether to go on: there is something to gain, and nobody has stopped the search. */

@@ -22,12 +22,13 @@ arenaut_status arn_bench_open(arn_bench *bench, const arenaut_planning *planning
 
 arenaut_status arn_bench_fork(arn_bench *fork, const arn_bench *whole,
                               const arenaut_allocator *allocator, arenaut_error *err) {
-    *fork = *whole;
-    fork->whole = whole;
-    fork->allocator = allocator;
-    fork->placing = NULL;
-    fork->skyline = NULL;
-    fork->offset = NULL;
+    /* Only what never changes: somebody may be at work on `whole`. */
+    const arn_bench copy = {.whole = whole,
+                            .items = whole->items,
+                            .timeline = whole->timeline,
+                            .orders = whole->orders,
+                            .allocator = allocator};
+    *fork = copy;
     arn_region_init(&fork->region, allocator);
     fork->order = arn_region_allocate(&fork->region, fork->items.n, sizeof *fork->order);
     if (fork->order && arn_orders_fork(&fork->orders, &fork->region)) return ARENAUT_OK;

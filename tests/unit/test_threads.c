@@ -1,0 +1,227 @@
+/* Planning on several threads: the same plan, byte for byte, whatever their number. */
+#include "support/test.h"
+
+#include <stdlib.h>
+
+#include <arenaut/format.h>
+#include <arenaut/planner.h>
+
+#include "core/parallel.h"
+#include "support/corpus.h"
+#include "support/documents.h"
+#include "support/fuse.h"
+#include "support/oracle.h"
+#include "support/problems.h"
+
+static const uint32_t thread_counts[] = {2, 3, 8};
+
+static arenaut_plan *plan_on(const arenaut_problem *problem, uint32_t threads, uint64_t effort) {
+    const arenaut_plan_options options = {.threads = threads, .effort = effort};
+    arenaut_plan *plan = NULL;
+    arenaut_error err = {0};
+    const arenaut_status st = arenaut_plan_make(problem, &options, NULL, &plan, &err);
+    if (st == ARENAUT_REFUSED || st == ARENAUT_STOPPED) return NULL;
+    assert_ok(st, err);
+    return plan;
+}
+
+static void assert_same_plans(const arenaut_plan *a, const arenaut_plan *b) {
+    assert_int_equal(a->quality, b->quality);
+    assert_int_equal(a->total, b->total);
+    assert_int_equal(a->total_bound, b->total_bound);
+    assert_int_equal(a->effort, b->effort);
+    assert_int_equal(a->stopped_by, b->stopped_by);
+    assert_string_equal(a->planner, b->planner);
+    assert_memory_equal(a->arena, b->arena, a->n_pools * sizeof *a->arena);
+    assert_memory_equal(a->lower_bound, b->lower_bound, a->n_pools * sizeof *a->lower_bound);
+    assert_memory_equal(a->pool, b->pool, a->n_buffers * sizeof *a->pool);
+    assert_memory_equal(a->offset, b->offset, a->n_buffers * sizeof *a->offset);
+}
+
+static void assert_threads_do_not_matter(const arenaut_problem *problem, uint64_t effort) {
+    arenaut_plan *alone = plan_on(problem, 0, effort);
+    if (alone) assert_plan_accepted(problem, alone);
+    for (size_t i = 0; i < COUNT_OF(thread_counts); i++) {
+        arenaut_plan *plan = plan_on(problem, thread_counts[i], effort);
+        assert_int_equal(plan != NULL, alone != NULL);
+        if (plan) assert_same_plans(plan, alone);
+        arenaut_plan_free(plan);
+    }
+    arenaut_plan_free(alone);
+}
+
+/* Problems that are large enough for threads, and too hard for the first trial. */
+static arenaut_problem *large_problem(rng *r, uint32_t features) {
+    const problem_shape shape = {540, 900, 200, features};
+    arenaut_problem *problem = random_problem(r, &shape);
+    while (problem->n_buffers < 500) {
+        arenaut_problem_free(problem);
+        problem = random_problem(r, &shape);
+    }
+    return problem;
+}
+
+static void threads_do_not_change_the_plan(void **state) {
+    (void)state;
+    static const uint32_t kinds[] = {0, ARENAUT_FEATURE_POOLS | ARENAUT_FEATURE_ALIGNMENT,
+                                     ARENAUT_FEATURE_ALL};
+    rng r = {31};
+    for (size_t kind = 0; kind < COUNT_OF(kinds); kind++) {
+        arenaut_problem *problem = large_problem(&r, kinds[kind]);
+        assert_threads_do_not_matter(problem, 1);
+        assert_threads_do_not_matter(problem, 40000);
+        arenaut_problem_free(problem);
+    }
+}
+
+/* Too many pairs for exact search, so that the rounds of auto are run. */
+static void threads_do_not_change_what_rounds_find(void **state) {
+    (void)state;
+    rng r = {32};
+    arenaut_problem *problem = new_problem();
+    for (uint32_t i = 0; i < 120; i++) {
+        const int64_t first = rng_below(&r, 30);
+        add_box(problem, 1000 + rng_below(&r, 9000), first, first + 1 + rng_below(&r, 20));
+    }
+    for (uint32_t i = 0; i < 1600; i++) add_box(problem, 1 + rng_below(&r, 9), 100, 102);
+    finish(problem);
+    const uint64_t efforts[] = {150000, 600000};
+    for (size_t i = 0; i < COUNT_OF(efforts); i++) assert_threads_do_not_matter(problem, efforts[i]);
+    arenaut_problem_free(problem);
+}
+
+static void threads_do_not_change_plans_of_real_problems(void **state) {
+    (void)state;
+    static const char *const files[] = {"onnx_csv/gpt2_kv.csv", "dsa/large/g_1.csv",
+                                        "dsa/large/pangu_2.6b.csv"};
+    for (size_t i = 0; i < COUNT_OF(files); i++) {
+        char path[512];
+        corpus_path_or_skip(path, files[i]);
+        size_t size = 0;
+        char *text = load_file(path, &size);
+        arenaut_document document = read_text("csv", text);
+        assert_threads_do_not_matter(document.problem, 100000);
+        arenaut_document_free(&document);
+        free(text);
+    }
+}
+
+/* ---- progress ---- */
+
+typedef struct watcher {
+    arn_crew *crew; /* whose caller is the thread of the test */
+    uint32_t calls, stop_at;
+    uint64_t best, effort;
+} watcher;
+
+static arenaut_verdict watch(void *context, const arenaut_progress *progress) {
+    watcher *w = context;
+    assert_true(arn_crew_is_caller(w->crew));
+    assert_true(progress->best <= w->best);
+    assert_true(progress->effort >= w->effort);
+    w->best = progress->best;
+    w->effort = progress->effort;
+    return ++w->calls >= w->stop_at ? ARENAUT_INTERRUPTED : ARENAUT_GO_ON;
+}
+
+static void an_interrupt_stops_all_threads_and_leaves_a_right_plan(void **state) {
+    (void)state;
+    rng r = {33};
+    arn_crew crew;
+    arn_crew_init(&crew, 2);
+    arenaut_problem *problem = large_problem(&r, 0);
+    for (uint32_t at = 1; at < 40; at += 7) {
+        watcher w = {.crew = &crew, .stop_at = at, .best = UINT64_MAX};
+        const arenaut_plan_options options = {
+            .threads = 4, .effort = 200000, .progress = watch, .progress_context = &w};
+        arenaut_plan *plan = NULL;
+        arenaut_error err = {0};
+        assert_ok(arenaut_plan_make(problem, &options, NULL, &plan, &err), err);
+        assert_plan_accepted(problem, plan);
+        if (plan->quality != ARENAUT_OPTIMAL && w.calls >= at) {
+            assert_int_equal(plan->stopped_by, ARENAUT_STOP_INTERRUPT);
+        }
+        arenaut_plan_free(plan);
+    }
+    arenaut_problem_free(problem);
+    arn_crew_free(&crew);
+}
+
+/* ---- memory ---- */
+
+/* Which allocation is the n-th differs from run to run, and a failure in an attempt that
+ * does not count may go by; but nothing leaks, and no plan is wrong. */
+static void threads_survive_allocation_failures(void **state) {
+    (void)state;
+    rng r = {34};
+    arenaut_problem *problem = large_problem(&r, 0);
+    uint32_t failures = 0;
+    bool blown = true;
+    for (size_t left = 0; blown; left += 1 + left / 4) {
+        fuse f = {.left = left, .stays_blown = left % 2 == 0};
+        const arenaut_allocator allocator = fuse_allocator(&f);
+        const arenaut_plan_options options = {.threads = 3, .effort = 30000};
+        arenaut_plan *plan = NULL;
+        arenaut_error err = {0};
+        const arenaut_status st = arenaut_plan_make(problem, &options, &allocator, &plan, &err);
+        assert_true(st == ARENAUT_OK || st == ARENAUT_NO_MEMORY);
+        if (st == ARENAUT_OK) assert_plan_accepted(problem, plan);
+        failures += st == ARENAUT_NO_MEMORY;
+        blown = f.blown;
+        arenaut_plan_free(plan);
+        assert_int_equal(f.live, 0);
+    }
+    assert_true(failures > 5);
+    arenaut_problem_free(problem);
+}
+
+/* ---- the crew itself ---- */
+
+enum { TASKS = 100 };
+
+typedef struct tally {
+    arn_crew crew;
+    uint32_t runs[TASKS], begun;
+} tally;
+
+static void count_run(void *context, uint32_t task) {
+    tally *t = context;
+    t->runs[task]++;
+    arn_crew_lock(&t->crew);
+    t->begun++;
+    arn_crew_wake(&t->crew);
+    arn_crew_unlock(&t->crew);
+}
+
+static void look_on(void *context) {
+    tally *t = context;
+    assert_true(arn_crew_is_caller(&t->crew));
+}
+
+static void a_crew_runs_each_task_once(void **state) {
+    (void)state;
+    for (uint32_t threads = 0; threads < 6; threads++) {
+        tally t = {.begun = 0};
+        arn_crew_init(&t.crew, threads);
+        for (uint32_t n = 0; n <= TASKS; n += 50) {
+            t.begun = 0;
+            memset(t.runs, 0, sizeof t.runs);
+            arn_crew_run(&t.crew, threads, n, count_run, look_on, &t);
+            assert_int_equal(t.begun, n);
+            for (uint32_t i = 0; i < TASKS; i++) assert_int_equal(t.runs[i], i < n);
+        }
+        arn_crew_free(&t.crew);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_crew_runs_each_task_once),
+        cmocka_unit_test(threads_do_not_change_the_plan),
+        cmocka_unit_test(threads_do_not_change_what_rounds_find),
+        cmocka_unit_test(threads_do_not_change_plans_of_real_problems),
+        cmocka_unit_test(an_interrupt_stops_all_threads_and_leaves_a_right_plan),
+        cmocka_unit_test(threads_survive_allocation_failures),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
