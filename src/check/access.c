@@ -27,7 +27,7 @@ static const char *where(const arn_replay *r, char text[WHERE]) {
 /* "memory 1", or whatever the caller calls it; else "pool 0". */
 static const char *pool_label(const arn_replay *r, uint32_t pool, char text[POOL]) {
     const char *const *names = r->options.pool_names;
-    if (names && pool < r->n_pools && names[pool])
+    if (names && pool < r->placement->n_pools && names[pool])
         snprintf(text, POOL, "%.40s", names[pool]);
     else
         snprintf(text, POOL, "pool %" PRIu32, pool);
@@ -81,10 +81,13 @@ static arenaut_status reject_broken(arn_replay *r, uint32_t tensor) {
                           pool_label(r, p->base_pool[owner], pool));
     }
     r->finding->b = owner;
+    const uint32_t own_pool = r->placement->pool[tensor];
+    char its[POOL];
     return arn_reject(r->finding, r->err,
                       "%s uses '%.60s', which is placed apart from the memory that it shares with "
-                      "'%.60s': its bytes are at offset %" PRIu64 " of %s",
+                      "'%.60s': it is at offset %" PRIu64 " of %s, and that at %" PRIu64 " of %s",
                       where(r, at), name, arenaut_program_tensor_name(r->program, owner, names[1]),
+                      r->placement->offset[tensor], pool_label(r, own_pool, its),
                       r->finding->first, pool_label(r, p->base_pool[owner], pool));
 }
 

@@ -347,7 +347,7 @@ arenaut_status arenaut_check_replay(const arenaut_program *program,
     const arenaut_replay_options usual = {.only_method = ARENAUT_NONE};
     arn_replay r = {.program = program,
                     .options = options ? *options : usual,
-                    .n_pools = placement->n_pools,
+                    .placement = placement,
                     .allocator = allocator,
                     .finding = finding,
                     .err = err};

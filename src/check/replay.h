@@ -21,8 +21,8 @@ enum {
 
 typedef struct arn_replay {
     const arenaut_program *program;
+    const arenaut_placement *placement;
     arenaut_replay_options options;
-    uint32_t n_pools;
     const arenaut_allocator *allocator;
     arenaut_finding *finding;
     arenaut_error *err;

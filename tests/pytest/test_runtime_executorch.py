@@ -284,6 +284,28 @@ def test_methods_keep_their_shared_state_at_one_place(planned):
     assert [sizes[1] for sizes in before.values()] == [sizes[1] for sizes in after.values()]
 
 
+def test_state_that_methods_put_apart_is_found_and_brought_together(arenaut, planned, tmp_path):
+    """As an exporter might get it wrong: one method looks for the state 64 bytes further on."""
+    from executorch.exir._serialize._program import (deserialize_pte_binary,
+                                                     serialize_pte_binary)
+    path = DATA / "pte" / "two_methods.pte"
+    file = deserialize_pte_binary(path.read_bytes())
+    for method in file.program.execution_plan:
+        method.non_const_buffer_sizes[2] = 128
+        places = [getattr(value.val, "allocation_info", None) for value in method.values]
+        for place in places:
+            if place and place.memory_id == 2 and method.name == "scale":
+                place.memory_offset_low = 64
+    apart = tmp_path / "apart.pte"
+    apart.write_bytes(bytes(serialize_pte_binary(file)))
+    said = arenaut("check", apart, exit=1).stdout
+    assert "method 'scale'" in said and "offset 64 of memory 2" in said
+    assert run(apart, path)["calls"] != run(path, path)["calls"]
+    mended = planned(apart)
+    assert [sizes[1] for sizes in mended.memories("planned").values()] == [64, 64]
+    assert run(mended.file, path)["calls"] == run(path, path)["calls"]
+
+
 def test_one_method_may_be_planned_alone(arenaut_json, random_files, tmp_path):
     """The other one keeps its places and its memories, and both still work."""
     path = DATA / "pte" / "two_methods.pte"

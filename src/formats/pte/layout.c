@@ -247,6 +247,22 @@ static void look_at_moves(const layout *l, keep *keeps) {
     }
 }
 
+/* What methods share moves in all of them, or in none. */
+static void spread_moves(const layout *l, keep *keeps) {
+    const uint32_t n = l->held->n_methods;
+    for (uint32_t p = 0; p < l->n_pools; p++) {
+        bool moved = false;
+        for (int telling = 0; telling < 2 && l->only_state[p]; telling++) {
+            for (uint32_t m = 0; m < n; m++) {
+                const uint32_t memory = l->memory_of[cell(l, m, p)];
+                keep *k = memory == ARENAUT_NONE ? NULL : &keeps[l->out->first[m] + memory];
+                if (k && telling) k->moved = moved;
+                if (k && !telling) moved = moved || k->moved;
+            }
+        }
+    }
+}
+
 /* Arenas of nothing but state, or on another device, belong to an agreement with whoever
  * provides them: where nothing in one has moved, its size stays too. Nor does a size grow
  * where the file's would do, only because plans count in larger steps. */
@@ -257,6 +273,7 @@ static arenaut_status keep_sizes(layout *l, arn_region *region) {
     if (!keeps) return arn_no_memory(l->err);
     for (uint32_t i = 0; i < n; i++) keeps[i] = (keep){0, false, false};
     look_at_moves(l, keeps);
+    spread_moves(l, keeps);
     for (uint32_t m = 0; m < l->held->n_methods; m++) {
         const arenaut_method *method = &l->held->methods[m];
         for (uint32_t i = 0; i < method->n_given_pools; i++) {
