@@ -24,12 +24,12 @@ typedef struct reader {
     bool *entry_stated; /* per method */
     /* Reused from object to object. */
     uint32_t *ids;
-    int64_t *dims, *strides;
+    int64_t *dims, *strides, *numbers;
     uint32_t *exprs;
     arenaut_in_place *pairs;
     arenaut_binding *bindings;
     uint32_t n_ids, id_capacity, dim_capacity, stride_capacity, expr_capacity, pair_capacity;
-    uint32_t binding_capacity;
+    uint32_t binding_capacity, n_numbers, number_capacity;
 } reader;
 
 /* Part of reader.ids, which may move while it grows. */
@@ -62,7 +62,8 @@ static const char *binding_word(uint32_t k) {
                 XX(T_QUALIFIED_NAME, "qualified_name") XX(T_CALLER_OWNED, "caller_owned")       \
                     XX(T_FILE_INDEX, "file_index") XX(T_GIVEN, "given") XX(T_SOURCE, "source") \
                         XX(T_UPPER, "upper") XX(T_STRIDES, "strides")                           \
-                            XX(T_DYNAMIC, "dynamic") XX(T_UNSIZED, "unsized")
+                            XX(T_DYNAMIC, "dynamic") XX(T_UNSIZED, "unsized")        \
+                                XX(T_VALUES, "values")
 enum { TENSOR_KEYS(ARN_KEY_ENUM) T_KEYS };
 static const char *const tensor_keys[] = {TENSOR_KEYS(ARN_KEY_TEXT)};
 
@@ -146,6 +147,20 @@ static void read_strides(reader *r, uint32_t array, arenaut_tensor *tensor) {
     tensor->strides = r->strides;
 }
 
+/* Numbers, appended to r->numbers; returns how many. */
+static uint32_t read_values(reader *r, uint32_t array) {
+    const uint32_t first = r->n_numbers;
+    for (uint32_t v = arn_json_elements(&r->json, array); v != ARN_JSON_NONE && fine(r);
+         v = arn_json_next(&r->json.json, array, v)) {
+        if (!grow(r, (void **)&r->numbers, &r->number_capacity, (uint64_t)r->n_numbers + 1,
+                  sizeof *r->numbers)) {
+            break;
+        }
+        r->numbers[r->n_numbers++] = arn_json_step(&r->json, v, 0);
+    }
+    return r->n_numbers - first;
+}
+
 static bool all_dims_known(const arenaut_tensor *tensor) {
     for (uint32_t i = 0; i < tensor->rank; i++) {
         if (tensor->dims[i] < 0) return false;
@@ -208,6 +223,9 @@ static void read_tensor(reader *r, uint32_t object, uint32_t id) {
     read_upper(r, v[T_UPPER], &tensor);
     read_strides(r, v[T_STRIDES], &tensor);
     read_bytes(r, object, v, &tensor);
+    r->n_numbers = 0;
+    tensor.n_values = read_values(r, v[T_VALUES]);
+    tensor.values = tensor.n_values ? r->numbers : NULL;
     tensor.align = arn_json_size(json, v[T_ALIGN], 0);
     tensor.cls =
         (arenaut_class)arn_json_word(json, v[T_CLASS], class_word, ARENAUT_CLASS_COUNT, tensor.cls);
@@ -241,7 +259,8 @@ static void read_tensors(reader *r) {
     XX(O_KIND, "kind") XX(O_INPUTS, "inputs") XX(O_OUTPUTS, "outputs") XX(O_SCRATCH, "scratch") \
         XX(O_CALLS, "calls") XX(O_IN_PLACE, "in_place") XX(O_ALIAS, "arguments_may_alias")      \
             XX(O_TARGET, "target") XX(O_SOURCE, "source") XX(O_INDEX, "index")                  \
-                XX(O_STREAM, "stream") XX(O_AFTER, "after")
+                XX(O_STREAM, "stream") XX(O_AFTER, "after") XX(O_CARRIES, "carries")            \
+                    XX(O_ATTRIBUTES, "attributes")
 enum { OP_KEYS(ARN_KEY_ENUM) O_KEYS };
 static const char *const op_keys[] = {OP_KEYS(ARN_KEY_TEXT)};
 
@@ -316,6 +335,41 @@ static void conclude_class(reader *r, const uint32_t *ids, uint32_t n, arenaut_c
     }
 }
 
+/* What an attribute says; its numbers are set when r->numbers no longer moves. */
+static void read_attribute(reader *r, uint32_t object, arenaut_attribute *attribute) {
+    static const char *const keys[] = {"name", "text", "numbers"};
+    uint32_t v[3];
+    arn_json_members(&r->json, object, keys, 3, v);
+    arn_json_require(&r->json, object, v[0], keys[0]);
+    attribute->name = arn_json_string(&r->json, v[0]);
+    attribute->text = arn_json_string(&r->json, v[1]);
+    attribute->n_numbers = read_values(r, v[2]);
+}
+
+/* They live in the program from the start: there are few, and most have one number. */
+static const arenaut_attribute *read_attributes(reader *r, uint32_t array, uint32_t *n) {
+    arenaut_attribute *all = NULL;
+    uint32_t k = 0;
+    *n = fine(r) && array != ARN_JSON_NONE ? arn_json_count(&r->json.json, array) : 0;
+    if (*n == 0) return NULL;
+    r->n_numbers = 0;
+    all = arenaut_program_alloc(r->program, (size_t)*n * sizeof *all);
+    if (!all) {
+        r->json.status = arn_no_memory(r->json.err);
+        return NULL;
+    }
+    for (uint32_t v = arn_json_elements(&r->json, array); v != ARN_JSON_NONE && fine(r);
+         v = arn_json_next(&r->json.json, array, v)) {
+        read_attribute(r, v, &all[k++]);
+    }
+    const int64_t *numbers = r->numbers;
+    for (uint32_t i = 0; i < k; i++) {
+        all[i].numbers = all[i].n_numbers ? numbers : NULL;
+        numbers += all[i].n_numbers ? all[i].n_numbers : 0;
+    }
+    return fine(r) ? all : NULL;
+}
+
 static void read_op(reader *r, uint32_t object, uint32_t method) {
     uint32_t v[O_KEYS];
     arn_json_reader *json = &r->json;
@@ -332,10 +386,13 @@ static void read_op(reader *r, uint32_t object, uint32_t method) {
     const uint32_t n_pairs = read_pairs(r, v[O_IN_PLACE]);
     const bool may_alias = arn_json_flag(json, v[O_ALIAS], false);
     const bool field = kind == ARENAUT_OP_FIELD;
-    const uint32_t target = arn_json_below(json, v[field ? O_INDEX : O_TARGET], ARENAUT_NONE, 0);
+    const unsigned key = field ? O_INDEX : kind == ARENAUT_OP_LOOP ? O_CARRIES : O_TARGET;
+    const uint32_t target = arn_json_below(json, v[key], ARENAUT_NONE, 0);
     if (field) arn_json_require(json, object, v[O_INDEX], op_keys[O_INDEX]);
     const uint32_t stream = arn_json_below(json, v[O_STREAM], ARENAUT_NONE, 0);
     const id_list after = read_numbers(r, v[O_AFTER]);
+    uint32_t n_attributes;
+    const arenaut_attribute *attributes = read_attributes(r, v[O_ATTRIBUTES], &n_attributes);
     const char *source = arn_json_string(json, v[O_SOURCE]);
     const arenaut_op op = {
         .name = name,
@@ -357,6 +414,8 @@ static void read_op(reader *r, uint32_t object, uint32_t method) {
         .stream = stream,
         .n_after = after.n,
         .after = at(r, after),
+        .n_attributes = n_attributes,
+        .attributes = attributes,
     };
     if (!fine(r)) return;
     note_use(r, inputs, method);
@@ -468,6 +527,7 @@ static void read_method(reader *r, uint32_t object, uint32_t method) {
         XX(R_GIVEN_NOTE, "given_note") XX(R_TENSORS, "tensors") XX(R_METHODS, "methods") \
             XX(R_INPUTS, "inputs") XX(R_OUTPUTS, "outputs") XX(R_OPS, "ops")             \
                 XX(R_DIALECT, "dialect") XX(R_SYMBOLS, "symbols")                        \
+                    XX(R_DIALECT_VERSION, "dialect_version")                        \
                     XX(R_CONCURRENT, "concurrent")
 enum { ROOT_KEYS(ARN_KEY_ENUM) R_KEYS };
 static const char *const root_keys[] = {ROOT_KEYS(ARN_KEY_TEXT)};
@@ -578,6 +638,7 @@ static void read_program(reader *r) {
     }
     read_description(r, v);
     read_dialect(r, v[R_DIALECT]);
+    r->program->dialect_version = arn_json_below(&r->json, v[R_DIALECT_VERSION], ARENAUT_NONE, 0);
     read_symbols(r, v[R_SYMBOLS]);
     read_tensors(r);
     if (fine(r)) read_methods(r, v);
@@ -606,6 +667,7 @@ arenaut_status arn_program_json_read(const uint8_t *data, size_t size,
     arn_release(allocator, r.ids);
     arn_release(allocator, r.dims);
     arn_release(allocator, r.strides);
+    arn_release(allocator, r.numbers);
     arn_release(allocator, r.exprs);
     arn_release(allocator, r.bindings);
     arn_release(allocator, r.pairs);

@@ -115,6 +115,16 @@ static void put_flag(arn_writer *w, bool *begun, const char *key, bool value) {
     arn_puts(w, "true");
 }
 
+static void put_numbers(arn_writer *w, bool *begun, const char *key, const int64_t *numbers,
+                        uint32_t n) {
+    arn_put_key(w, begun, key);
+    for (uint32_t i = 0; i < n; i++) {
+        arn_puts(w, i ? ", " : "[");
+        arn_put_json_i64(w, numbers[i]);
+    }
+    arn_puts(w, "]");
+}
+
 static void put_shape(printer *out, bool *begun, const arenaut_tensor *tensor) {
     arn_writer *w = &out->writer;
     uint64_t dense = 0;
@@ -125,13 +135,9 @@ static void put_shape(printer *out, bool *begun, const arenaut_tensor *tensor) {
     arn_put_text_member(w, begun, "dtype", arenaut_dtype_name(tensor->dtype));
     put_dims(out, begun, tensor);
     if (tensor->strides && tensor->rank > 0) {
-        arn_put_key(w, begun, "strides");
-        for (uint32_t i = 0; i < tensor->rank; i++) {
-            arn_puts(w, i ? ", " : "[");
-            arn_put_json_i64(w, tensor->strides[i]);
-        }
-        arn_puts(w, "]");
+        put_numbers(w, begun, "strides", tensor->strides, tensor->rank);
     }
+    if (tensor->n_values) put_numbers(w, begun, "values", tensor->values, tensor->n_values);
     put_flag(w, begun, "dynamic", tensor->dynamic);
     put_flag(w, begun, "unsized", tensor->unsized);
     if (tensor->bytes != dense) arn_put_size_member(w, begun, "bytes", tensor->bytes);
@@ -201,6 +207,22 @@ static void put_pairs(printer *out, bool *begun, const arenaut_op *op) {
     arn_puts(&out->writer, "]");
 }
 
+static void put_attributes(printer *out, bool *begun, const arenaut_op *op) {
+    arn_writer *w = &out->writer;
+    if (op->n_attributes == 0) return;
+    arn_put_key(w, begun, "attributes");
+    for (uint32_t i = 0; i < op->n_attributes; i++) {
+        const arenaut_attribute *a = &op->attributes[i];
+        bool inner = false;
+        arn_puts(w, i ? ", {" : "[{");
+        arn_put_text_member(w, &inner, "name", a->name);
+        arn_put_text_member(w, &inner, "text", a->text);
+        if (a->n_numbers) put_numbers(w, &inner, "numbers", a->numbers, a->n_numbers);
+        arn_puts(w, "}");
+    }
+    arn_puts(w, "]");
+}
+
 static void put_op(printer *out, const arenaut_op *op) {
     arn_writer *w = &out->writer;
     bool begun = false;
@@ -219,8 +241,10 @@ static void put_op(printer *out, const arenaut_op *op) {
         arn_put_size_member(w, &begun, "target", op->target);
     }
     if (op->kind == ARENAUT_OP_FIELD) arn_put_size_member(w, &begun, "index", op->target);
+    if (op->kind == ARENAUT_OP_LOOP) arn_put_size_member(w, &begun, "carries", op->target);
     if (op->stream) arn_put_size_member(w, &begun, "stream", op->stream);
     put_refs(out, &begun, "after", op->after, op->n_after, put_number);
+    put_attributes(out, &begun, op);
     arn_put_text_member(w, &begun, "source", op->source);
     arn_puts(w, "}");
 }
@@ -314,6 +338,9 @@ static void put_program(printer *out) {
     arn_put_text_member(w, &begun, "version", arenaut_version());
     arn_put_text_member(w, &begun, "description", program->description);
     arn_put_text_member(w, &begun, "dialect", program->dialect);
+    if (program->dialect_version) {
+        arn_put_size_member(w, &begun, "dialect_version", program->dialect_version);
+    }
     put_symbols(out, &begun);
     const arenaut_given_plan given = out->plan ? ARENAUT_GIVEN_OURS : program->given;
     if (given != ARENAUT_GIVEN_NONE) arn_put_text_member(w, &begun, "given", arn_given_word(given));

@@ -190,6 +190,15 @@ static void assert_same_op(const arenaut_op *a, const arenaut_op *b) {
     assert_int_equal(a->target, b->target);
     assert_int_equal(a->stream, b->stream);
     assert_same_ids(a->after, a->n_after, b->after, b->n_after);
+    assert_int_equal(a->target, b->target);
+    assert_int_equal(a->n_attributes, b->n_attributes);
+    for (uint32_t i = 0; i < a->n_attributes; i++) {
+        const arenaut_attribute *x = &a->attributes[i], *y = &b->attributes[i];
+        assert_same_text(x->name, y->name);
+        assert_same_text(x->text, y->text);
+        assert_int_equal(x->n_numbers, y->n_numbers);
+        for (uint32_t k = 0; k < x->n_numbers; k++) assert_int_equal(x->numbers[k], y->numbers[k]);
+    }
     assert_same_ids(a->inputs, a->n_inputs, b->inputs, b->n_inputs);
     assert_same_ids(a->outputs, a->n_outputs, b->outputs, b->n_outputs);
     assert_same_ids(a->scratch, a->n_scratch, b->scratch, b->n_scratch);

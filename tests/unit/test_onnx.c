@@ -213,6 +213,27 @@ static void optional_arguments_that_are_left_out_are_so_here(void **state) {
     arenaut_document_free(&document);
 }
 
+/* What the pass shapes goes by is in program JSON too. */
+static void a_model_written_as_json_is_sized_alike(void **state) {
+    (void)state;
+    static const char *const names[] = {"control.onnx", "functions.onnx", "constants.onnx",
+                                        "open_sizes.onnx", "operators.onnx"};
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        arenaut_document document = read_model(names[i]);
+        arenaut_text text = write_text("program-json", &document);
+        arenaut_document back = read_text("program-json", text.bytes);
+        arenaut_text_free(&text);
+        assert_same_program(document.program, back.program);
+        bind_and_run(document.program, "");
+        bind_and_run(back.program, "");
+        for (uint32_t t = 0; t < document.program->n_tensors; t++) {
+            assert_int_equal(document.program->tensors[t].bytes, back.program->tensors[t].bytes);
+        }
+        arenaut_document_free(&document);
+        arenaut_document_free(&back);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_subgraphs_capture_is_listed_by_those_that_call_them),
@@ -223,6 +244,7 @@ int main(void) {
         cmocka_unit_test(what_only_feeds_on_constants_becomes_one),
         cmocka_unit_test(a_reshape_is_another_name_unless_its_result_is_handed_out),
         cmocka_unit_test(optional_arguments_that_are_left_out_are_so_here),
+        cmocka_unit_test(a_model_written_as_json_is_sized_alike),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

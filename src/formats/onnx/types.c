@@ -320,11 +320,14 @@ static arenaut_status take_shape(arn_onnx *r, arn_pb_bytes shape, uint32_t id, b
     arn_pb message = arn_pb_open(r->data, shape);
     arn_pb_field field;
     uint32_t axis = 0;
-    bool known = true;
+    bool known = true, varies = false;
     while (st == ARENAUT_OK && arn_pb_next(&message, &field)) {
         if (!arn_pb_is(&field, SHAPE_DIM, ARN_PB_BYTES)) continue;
         st = take_one_dim(r, field.bytes, id, input, axis, &dims[axis], &exprs[axis]);
-        if (st == ARENAUT_OK) known = known && dims[axis] >= 0;
+        if (st == ARENAUT_OK) {
+            known = known && dims[axis] >= 0;
+            varies = varies || exprs[axis] != ARENAUT_NONE;
+        }
         axis++;
     }
     if (st == ARENAUT_OK) st = arn_onnx_status(r, &message, "a shape");
@@ -332,7 +335,7 @@ static arenaut_status take_shape(arn_onnx *r, arn_pb_bytes shape, uint32_t id, b
     arenaut_tensor *tensor = &r->program->tensors[id];
     tensor->rank = rank;
     tensor->dims = dims;
-    tensor->dim_exprs = exprs;
+    tensor->dim_exprs = varies ? exprs : NULL;
     tensor->unsized = !known || arenaut_dtype_bits(tensor->dtype) == 0;
     if (tensor->unsized) return ARENAUT_OK;
     arenaut_error why;
