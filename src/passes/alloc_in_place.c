@@ -105,7 +105,8 @@ static arenaut_status visit_writer(granting *g, arenaut_op *op) {
 }
 
 static arenaut_status visit_method(granting *g, const arenaut_method *method) {
-    arenaut_op *ops = g->program->ops + method->first_op;
+    /* To no ops at all nothing can be added, not even 0. */
+    arenaut_op *ops = method->n_ops ? g->program->ops + method->first_op : NULL;
     arenaut_status st = ARENAUT_OK;
     for (uint32_t i = 0; i < method->n_ops && st == ARENAUT_OK; i++) {
         const bool said = ops[i].kind == ARENAUT_OP_ALLOC_IN_PLACE;
