@@ -411,6 +411,8 @@ def open_sizes(folder):
     onnx.save(made, os.path.join(folder, "open_sizes.onnx"))
 
 
+MODELS = (operators, control, functions, constants, open_sizes)
+
 if __name__ == "__main__":
-    for make in (operators, control, functions, constants, open_sizes):
+    for make in MODELS:
         make(sys.argv[1])

@@ -1,0 +1,94 @@
+"""ONNX models, as the command takes them: what a large file costs, and where our own come from."""
+
+import resource
+import subprocess
+
+import pytest
+from conftest import COMMAND, DATA
+
+
+def varint(number):
+    out = bytearray()
+    while number > 127:
+        out.append(number & 127 | 128)
+        number >>= 7
+    return bytes(out + bytes([number]))
+
+
+def field(number, content):
+    """A protocol buffer's field: a number, text, or a message that is bytes already."""
+    if isinstance(content, int):
+        return varint(number << 3) + varint(content)
+    content = content.encode() if isinstance(content, str) else content
+    return varint(number << 3 | 2) + varint(len(content)) + content
+
+
+def typed(name, *dims):
+    shape = b"".join(field(1, field(2, d) if isinstance(d, str) else field(1, d)) for d in dims)
+    return field(1, name) + field(2, field(1, field(1, 1) + field(2, shape)))
+
+
+@pytest.fixture(scope="module")
+def large_model(tmp_path_factory):
+    """Fifty layers of 4 MiB of weights each, inside the file: 210 MB, most of them a hole."""
+    path = tmp_path_factory.mktemp("large") / "large.onnx"
+    layers, side = 50, 1024
+    weights = 4 * side * side
+    nodes = b"".join(
+        field(1, field(1, f"r{i}") + field(1, f"w{i}") + field(2, f"m{i}") + field(4, "MatMul")) +
+        field(1, field(1, f"m{i}") + field(2, f"r{i + 1}") + field(4, "Relu")) for i in range(layers))
+    ends = field(11, typed("r0", "batch", side)) + field(12, typed(f"r{layers}", "batch", side))
+    headers = []
+    for i in range(layers):
+        tensor = field(1, side) + field(1, side) + field(2, 1) + field(8, f"w{i}") + varint(9 << 3 | 2) + varint(weights)
+        headers.append(varint(5 << 3 | 2) + varint(len(tensor) + weights) + tensor)
+    size = len(nodes) + len(ends) + sum(len(h) + weights for h in headers)
+    with open(path, "wb") as file:
+        file.write(field(1, 8) + field(8, field(2, 20)) + varint(7 << 3 | 2) + varint(size) + nodes + ends)
+        for header in headers:
+            file.write(header)
+            file.seek(weights, 1)
+        file.truncate()
+    return path
+
+
+def test_a_large_model_takes_little_memory(large_model):
+    """Its weights are mapped, not read: 16 MiB of memory of its own are plenty."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_DATA, (16 << 20, 16 << 20))
+
+    done = subprocess.run([COMMAND, "plan", large_model, "--dim", "batch=8"], capture_output=True, text=True,
+                          preexec_fn=None if sanitized() else limit)
+    assert done.returncode == 0, done.stderr
+    assert "proven minimal" in done.stdout
+
+
+def test_a_large_model_takes_little_time(large_model):
+    """At most a tenth of a second of CPU; the least of several runs, since the machine may be busy."""
+    if sanitized():
+        pytest.skip("a sanitizer build is slower by design")
+    least = min(cpu_seconds("plan", large_model, "--dim", "batch=8") for _ in range(5))
+    assert least < 0.1
+
+
+def cpu_seconds(*arguments):
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([COMMAND, *arguments], capture_output=True, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def sanitized():
+    return b"__asan_init" in COMMAND.read_bytes()
+
+
+def test_our_own_models_have_the_bytes_that_the_script_makes(tmp_path):
+    pytest.importorskip("onnx", reason="onnx is not installed: the shipped models are not made again")
+    pytest.importorskip("onnxruntime", reason="onnxruntime is not installed: the shipped models are not made again")
+    import make_onnx
+    for make in make_onnx.MODELS:
+        make(str(tmp_path))
+    shipped = sorted((DATA / "onnx").iterdir())
+    assert [path.name for path in shipped] == sorted(path.name for path in tmp_path.iterdir())
+    for path in shipped:
+        assert path.read_bytes() == (tmp_path / path.name).read_bytes(), path.name
