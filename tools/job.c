@@ -501,7 +501,9 @@ exit_code job_plan_with(tool_job *job, const char **refusal) {
     }
     if (st == ARENAUT_STOPPED && job->stopped) return EXIT_INTERRUPT;
     if (st == ARENAUT_STOPPED) {
-        return complain(EXIT_NEGATIVE, job->input.path, "no plan was found within --time");
+        return complain(EXIT_NEGATIVE, job->input.path,
+                        "no plan was found within %s, although there may be one",
+                        job->options->time_ms == NOT_GIVEN ? "the effort (--effort)" : "--time");
     }
     if (st != ARENAUT_OK) return complain_error(job->input.path, &err);
     job->result.plan = job->plan;
