@@ -22,7 +22,7 @@ static bool plan_json_recognise(const uint8_t *data, size_t size) {
     XX(R_BUFFERS, "buffers") XX(R_EDGES, "edges") XX(R_RESERVED, "reserved") \
     XX(R_TRAITS, "traits")                                                    \
     XX(R_SCRATCH, "scratch") XX(R_WITNESS, "witness") XX(R_PEAK, "peak")     \
-    XX(R_MEMORIES, "memories")
+    XX(R_MEMORIES, "memories") XX(R_UNSIZED, "unsized")
 enum { ROOT_KEYS(ARN_KEY_ENUM) R_KEYS };
 static const char *const root_keys[] = {ROOT_KEYS(ARN_KEY_TEXT)};
 
@@ -224,6 +224,20 @@ static void put_scratch_and_witness(arn_problem_printer *out, const arenaut_resu
     arn_puts(w, "}");
 }
 
+/* Tensors whose size nobody knows, which the plan therefore leaves out. */
+static void put_unsized(arn_problem_printer *out, const arenaut_program *program) {
+    arn_writer *w = &out->writer;
+    bool begun = false;
+    for (uint32_t t = 0; program && t < program->n_tensors; t++) {
+        char store[24];
+        if (!program->tensors[t].unsized) continue;
+        arn_puts(w, begun ? ", " : ",\n  \"unsized\": [");
+        arn_put_json_string(w, arenaut_program_tensor_name(program, t, store));
+        begun = true;
+    }
+    if (begun) arn_puts(w, "]");
+}
+
 /* What happens at a step: nothing is known of it without a program. */
 static void put_moment(arn_problem_printer *out, const arenaut_result *result, int64_t step) {
     const arenaut_lowering *lowering = result->lowering;
@@ -261,6 +275,7 @@ static void put_plan(arn_problem_printer *out, const arenaut_result *result,
     arn_put_edges(out);
     arn_put_reserved(out);
     put_scratch_and_witness(out, result);
+    put_unsized(out, result->program);
     put_peak(out, result, peak);
     arn_puts(&out->writer, "\n}\n");
 }
