@@ -1,17 +1,17 @@
-/* libFuzzer's way into pt2_property. The first byte chooses: the rest is an archive, or the
- * model.json of one, since an archive's sums would keep nearly every change of it out. */
+/* libFuzzer's way into pt2_property. What begins as an archive is one; anything else is the
+ * model.json of one, since an archive's sums keep nearly every change of that out. */
 #include <stdlib.h>
 
+#include "core/zip.h"
 #include "support/pt2_round.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    if (size == 0) return 0;
-    if (data[0] & 1) {
-        pt2_property(data + 1, size - 1);
+    if (arn_zip_begins(data, size)) {
+        pt2_property(data, size);
     } else {
-        bytes archive = pt2_of(data + 1, size - 1);
+        bytes archive = pt2_of(data, size);
         pt2_property(archive.data, archive.size);
         free(archive.data);
     }
