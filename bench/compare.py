@@ -38,6 +38,9 @@ MEMORY = 6 << 30  # address space of each process
 # Search steps that take about five and sixty seconds, for the two that nobody has proven.
 EFFORTS = {"D": [20_000_000, 240_000_000], "J": [20_000_000, 240_000_000]}
 EFFORT_SECONDS = 100
+# What is solved with one thread and with all cores: a problem, and the effort for it (None: the
+# default). A million buffers are done after one trial by default.
+THREADED = {"s_1": None, "pangu_2.6b": None, "generated-20k": None, "generated-1M": 60_000_000}
 CSV_FOLDERS = ["tflite_csv", "pte_csv", "onnx_csv"]
 
 
@@ -159,6 +162,18 @@ class Bench:
         self.put_run(problem, contestant, row)
         return row.get("status") == "optimal"
 
+    def threads(self, problem, effort=None):
+        """One thread beside as many as there are cores: wall time, and whether they agree."""
+        effort = ["-e", str(effort)] if effort else []
+        for number in (1, os.cpu_count()):
+            if self.is_left_out(problem, f"-j {number}"):
+                continue
+            _, out, words, _ = run_limited(
+                [self.solver, "-j", str(number), *effort, problem.path], EFFORT_SECONDS)
+            row = (json_rows(out) or [{"failed": words}])[0]
+            row.pop("improvements", None)
+            self.put(kind="threads", problem=problem.name, threads=number, **row)
+
     def command(self, problem):
         """The whole command: start, read, plan, check, write; and the written plan checked."""
         if self.is_left_out(problem, "command"):
@@ -244,6 +259,7 @@ def run_smoke(bench):
     for small in [problem, *corpus("dsa/challenging/C.*.csv", "A-K")]:
         bench.one_round(small, PEERS)
     bench.table(problem, planner_names())
+    bench.threads(problem)
     bench.many(corpus("tflite_csv/*.csv", "tflite_csv")[:3])
 
 
@@ -266,6 +282,9 @@ def run_all(bench):
         bench.many(corpus(f"{folder}/*.csv", folder))
     for problem in made:
         bench.one_round(problem, SEARCHES)
+    for problem in large + made:
+        if problem.name in THREADED:
+            bench.threads(problem, THREADED[problem.name])
     for group in (hard, large + made):
         for problem in group:  # deterministic, so that one run tells the arena
             for name in bench.peers:
@@ -279,7 +298,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--smoke", action="store_true")
     parser.add_argument("--limit", type=float, help="wall seconds per solve (default 10)")
-    parser.add_argument("--minutes", type=float, default=15)
+    parser.add_argument("--minutes", type=float, default=30)
     parser.add_argument("--out", type=Path, default=RESULTS)
     options = parser.parse_args()
     limit = options.limit or (1 if options.smoke else 10)

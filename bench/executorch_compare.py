@@ -23,7 +23,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 COMMAND = Path(os.environ.get("ARENAUT", ROOT / "build" / "arenaut"))
 CORPUS = Path(os.environ.get("ARENAUT_CORPUS", ROOT.parent / "shared" / "corpus"))
-RUNS = 11
+RUNS = 3 if os.environ.get("BENCH_QUICK") else 11
 
 
 def spent(action):
@@ -94,15 +94,14 @@ def theirs(path):
 def main():
     models = [Path(name) for name in sys.argv[1:]] or sorted((CORPUS / "pte").glob("*.pte"))
     if not models:
-        print("MODELS MISSING: no corpus at hand; name .pte files", file=sys.stderr)
+        print("MODELS MISSING: no corpus at hand; name .pte files.\n")
         return 1
     try:
         import executorch.exir.memory_planning as _  # noqa: F401
         peer = True
     except ImportError as why:
         peer = False
-        print(f"PEER MISSING: executorch is not installed ({why}); its columns are empty.",
-              file=sys.stderr)
+        print(f"PEER MISSING: executorch is not installed ({why}); its columns are empty.\n")
     print("| file | in the file | greedy | its time, ms | arenaut | bound | whole command, ms |"
           " user, ms |\n|---|--:|--:|--:|--:|--:|--:|--:|")
     for path in models:

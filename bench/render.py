@@ -247,6 +247,26 @@ def left_out(results):
     return "\n".join(lines) + "\n"
 
 
+def threads(results):
+    """One thread beside several: what must agree, and how much sooner it is there."""
+    rows = []
+    by_problem = defaultdict(dict)
+    for line in results.of_kind["threads"]:
+        by_problem[line["problem"]][line["threads"]] = line
+    for problem, runs in by_problem.items():
+        alone, most = runs.get(1, {}), runs[max(runs)]
+        if "arena" not in alone or "arena" not in most:
+            continue
+        same = all(alone[key] == most[key] for key in ("arena", "bound", "effort", "status"))
+        rows.append([problem, f"{alone['effort']:,}", times(alone["arena"], alone["bound"]),
+                     seconds(alone["wall_s"]), str(max(runs)), seconds(most["wall_s"]),
+                     f"{alone['wall_s'] / most['wall_s']:.2f}", "yes" if same else "NO"])
+    if not rows:
+        return "None were measured.\n"
+    return table(["problem", "effort", "arena / bound", "-j 1, wall s", "-j", "wall s", "times",
+                  "same plan"], rows)
+
+
 def document(results, svg_name, note):
     setting = results.of_kind["setting"][0]
     peers = ", ".join(line["version"] for line in results.of_kind["peer"]) or "no peer"
@@ -260,7 +280,8 @@ def document(results, svg_name, note):
         f"of its own, in turn; up to {setting['rounds']} rounds, medians. What took more than 5 s "
         "was run once. Numbers are arena / bound; **bold**: proven minimal. CPU is user and system "
         "time of the solve alone, reading excluded; \"command\" is all of `arenaut plan` with "
-        "start, reading, checking and writing. Our planners use one thread, SuperMalloc six. "
+        "start, reading, checking and writing. Our planners use one thread (see Threads for more), "
+        "SuperMalloc six. "
         "Every plan, ours or a peer's, has been through `arenaut check`.\n",
         *([f"Note: {note}\n"] if note else []),
         "## Hard problems (MiniMalloc's A–K)\n", beside_peers(results, results.group("A-K")),
@@ -271,7 +292,7 @@ def document(results, svg_name, note):
     for line in results.of_kind["generated"]:
         text.append(f"`{line['problem']}`: bench/generate.c, {line['most_alive']:,} alive at once, "
                     f"fill {line['fill']}.\n")
-    text += ["## Problems from models\n", folders(results)]
+    text += ["## Threads\n", threads(results), "## Problems from models\n", folders(results)]
     rows = unproven(results)
     if rows:
         text += ["Not proven:\n", table(["problem", "buffers", "bound", "auto", "CPU s"], rows)]

@@ -3,15 +3,17 @@
 #
 #   sh bench/run.sh [--smoke] [--minutes N] [--limit SECONDS]
 #
-# Installs the peers into build/venv, runs bench/compare.py (a quarter of an hour; --smoke:
-# less than a minute) and makes tables and a plot of its results, which lie in build/bench.
-# BENCH_OUT=docs writes docs/benchmarks.md and docs/benchmarks.svg.
+# Installs the peers into build/venv, runs bench/compare.py (half an hour at most; --smoke, or
+# BENCH_QUICK=1: about a minute) and makes tables and a plot of its results, which lie in
+# build/bench. BENCH_OUT=docs writes docs/benchmarks.md and docs/benchmarks.svg.
 set -eu
 cd "$(dirname "$0")/.."
 
 python=${PYTHON:-build/venv/bin/python}
 out=${BENCH_OUT:-build/bench}
 results=build/bench/results.jsonl
+[ -z "${BENCH_QUICK:-}" ] || set -- --smoke "$@"
+mkdir -p "$out"
 
 # One by one: a peer that cannot be had must not keep the others away.
 grep -v '^#' bench/requirements.txt | while read -r peer; do
@@ -21,5 +23,12 @@ done
 
 "$python" bench/compare.py --out "$results" "$@"
 "$python" bench/render.py "$results" --markdown "$out/benchmarks.md" --svg "$out/benchmarks.svg"
+{
+    echo "## ExecuTorch's own planner"
+    echo
+    "$python" bench/executorch_compare.py || echo "Not run: see above."
+} >"$out/executorch.part"
+cat "$out/executorch.part" >>"$out/benchmarks.md"
+rm "$out/executorch.part"
 cat "$out/benchmarks.md"
 echo "results: $results, $out/benchmarks.md, $out/benchmarks.svg" >&2

@@ -1,10 +1,10 @@
 /* solve: one planner on one problem, in process, for the benchmarks.
  *
- *     solve [-p PLANNER] [-e STEPS] [-s SEED] [-t SECONDS] FILE
+ *     solve [-p PLANNER] [-e STEPS] [-s SEED] [-t SECONDS] [-j THREADS] FILE
  *
  * Prints one JSON object: what was reached, the user CPU time and all CPU time of the solve
- * alone (reading and checking are timed beside it), the memory in use at its end, and every
- * improvement on the way as [seconds of user CPU, arena]. The plan has passed the checker,
+ * alone (reading and checking are timed beside it), its wall time, the memory in use at its
+ * end, and every improvement on the way as [seconds of user CPU, arena]. The plan has passed the checker,
  * or "checked" is false and the exit status 1. Public API only. */
 #define _POSIX_C_SOURCE 200809L
 #define _DEFAULT_SOURCE 1 /* for getrusage */
@@ -134,14 +134,17 @@ static int solve(const arenaut_problem *problem, const arenaut_plan_options *giv
     arenaut_error err = {.msg = "out of memory"};
     if (!w) return 4;
     const cpu_time started = cpu_now();
+    const double started_wall = wall_now();
     *w = (watch){.started_user = started.user, .best = ARENAUT_UNPLACED};
     if (cap > 0) w->ends = wall_now() + cap;
     options.progress = on_progress;
     options.progress_context = w;
     const arenaut_status st = arenaut_plan_make(problem, &options, NULL, &plan, &err);
     const cpu_time ended = cpu_now();
-    printf("{\"n\":%" PRIu32 ",\"user_s\":%.6f,\"cpu_s\":%.6f,\"peak_kb\":%ld", problem->n_buffers,
-           ended.user - started.user, ended.all - started.all, peak_kilobytes());
+    printf("{\"n\":%" PRIu32
+           ",\"user_s\":%.6f,\"cpu_s\":%.6f,\"wall_s\":%.6f,\"peak_kb\":%ld",
+           problem->n_buffers, ended.user - started.user, ended.all - started.all,
+           wall_now() - started_wall, peak_kilobytes());
     if (st != ARENAUT_OK) {
         printf(",\"failed\":\"%s\"}\n", err.msg);
         free(w);
@@ -174,11 +177,14 @@ int main(int argc, char **argv) {
             options.seed = strtoull(value, NULL, 10), i++;
         else if (strcmp(argv[i], "-t") == 0)
             cap = strtod(value, NULL), i++;
+        else if (strcmp(argv[i], "-j") == 0)
+            options.threads = (uint32_t)strtoul(value, NULL, 10), i++;
         else
             path = NULL, i = argc;
     }
     if (!path) {
-        fprintf(stderr, "usage: solve [-p PLANNER] [-e STEPS] [-s SEED] [-t SECONDS] FILE\n");
+        fprintf(stderr, "usage: solve [-p PLANNER] [-e STEPS] [-s SEED] [-t SECONDS] "
+                        "[-j THREADS] FILE\n");
         return 2;
     }
     arenaut_document document;
