@@ -1,4 +1,4 @@
-/* proof_case: blocks, what is left of their lives, and who is in whose way. */
+/* proof_case: what is assumed, blocks, and who is in whose way. */
 #include "check/proof_case.h"
 
 #include "core/checked.h"
@@ -11,25 +11,6 @@ enum { MOST_ENTRIES = 1 << 24 };
 static const arenaut_interval *lives_of(const arn_proof_case *c, uint32_t b, uint32_t *n) {
     *n = arenaut_problem_lifetime_count(c->problem, b);
     return arenaut_problem_lifetimes(c->problem, b);
-}
-
-static bool lives_meet(const arenaut_interval *a, uint32_t na, const arenaut_interval *b,
-                       uint32_t nb) {
-    for (uint32_t i = 0, k = 0; i < na && k < nb;) {
-        if (a[i].first < b[k].end && b[k].first < a[i].end) return true;
-        if (a[i].end < b[k].end)
-            i++;
-        else
-            k++;
-    }
-    return false;
-}
-
-bool arn_proof_alive(const arenaut_interval *lives, uint32_t n, int64_t step) {
-    for (uint32_t i = 0; i < n; i++) {
-        if (lives[i].first <= step && step < lives[i].end) return true;
-    }
-    return false;
 }
 
 /* Of a buffer and its base: what is assumed of them. */
@@ -262,134 +243,6 @@ static void settle_block(opening *o, arn_block *block) {
     }
 }
 
-/* ---- lives ---- */
-
-typedef struct life_list {
-    const arenaut_allocator *allocator;
-    arenaut_interval *at;
-    uint32_t n, capacity;
-} life_list;
-
-static bool add_life(life_list *list, int64_t first, int64_t end) {
-    if (first >= end) return true;
-    if (!arn_grow(list->allocator, (void **)&list->at, &list->capacity, (uint64_t)list->n + 1,
-                  sizeof *list->at)) {
-        return false;
-    }
-    const arenaut_interval life = {first, end};
-    list->at[list->n++] = life;
-    return true;
-}
-
-/* Takes what overlaps `cover` out of the list from `start` on. */
-static bool cut_out(life_list *list, uint32_t start, arenaut_interval cover) {
-    const uint32_t n = list->n;
-    for (uint32_t i = start; i < n; i++) {
-        const arenaut_interval life = list->at[i];
-        if (life.first >= cover.end || cover.first >= life.end) continue;
-        /* What is left may be two parts; the second goes to the end, and order is made later. */
-        list->at[i].end = cover.first > life.first ? cover.first : life.first;
-        if (!add_life(list, cover.end, life.end)) return false;
-    }
-    return true;
-}
-
-static bool cut_by(const arn_proof_case *c, life_list *list, uint32_t start, uint32_t b,
-                   uint32_t by) {
-    uint32_t n_by, n_own;
-    const arenaut_interval *cover = lives_of(c, by, &n_by), *own = lives_of(c, b, &n_own);
-    if (c->piece_of[by] == ARENAUT_NONE || !lives_meet(own, n_own, cover, n_by)) return true;
-    for (uint32_t i = 0; i < n_by; i++) {
-        if (!cut_out(list, start, cover[i])) return false;
-    }
-    return true;
-}
-
-/* The rule of certificate.h for who covers whom. */
-static bool is_smaller(const arn_proof_case *c, uint32_t a, uint32_t b) {
-    const uint64_t sa = c->problem->size[a], sb = c->problem->size[b];
-    return sa != sb ? sa < sb : a > b;
-}
-
-static bool cut_by_hosts(const arn_proof_case *c, life_list *list, uint32_t start, uint32_t b) {
-    if (!c->slices->host) return true;
-    for (uint32_t host = c->slices->host[b]; host != ARENAUT_NONE; host = c->slices->host[host]) {
-        if (!cut_by(c, list, start, b, host)) return false;
-    }
-    return true;
-}
-
-/* Puts the lives in order and drops the empty ones. */
-static void tidy_lives(life_list *list, uint32_t start) {
-    uint32_t n = start;
-    for (uint32_t i = start; i < list->n; i++) {
-        const arenaut_interval life = list->at[i];
-        if (life.first >= life.end) continue;
-        uint32_t at = n++;
-        for (; at > start && list->at[at - 1].first > life.first; at--) {
-            list->at[at] = list->at[at - 1];
-        }
-        list->at[at] = life;
-    }
-    list->n = n;
-}
-
-/* The heirs of each buffer, as a list: first[b], then next[heir]. */
-static bool list_heirs(opening *o, uint32_t **first, uint32_t **next) {
-    const arenaut_problem *p = o->c->problem;
-    *first = arn_region_allocate(&o->scratch, p->n_buffers, sizeof **first);
-    *next = arn_region_allocate(&o->scratch, p->n_buffers, sizeof **next);
-    if (!*first || !*next) return false;
-    for (uint32_t b = 0; b < p->n_buffers; b++) (*first)[b] = ARENAUT_NONE;
-    for (uint32_t b = 0; b < p->n_buffers; b++) {
-        const uint32_t base = arenaut_problem_same_base(p, b);
-        if (base == ARENAUT_NONE) continue;
-        (*next)[b] = (*first)[base];
-        (*first)[base] = b;
-    }
-    return true;
-}
-
-static bool cut_by_partner(const arn_proof_case *c, life_list *list, uint32_t start, uint32_t b,
-                           uint32_t partner, uint32_t heir) {
-    if (partner == ARENAUT_NONE || c->pair[heir] == ARN_PAIR_APART) return true;
-    if (arn_slices_kin(c->slices, b, partner) || !is_smaller(c, b, partner)) return true;
-    return cut_by(c, list, start, b, partner);
-}
-
-static bool list_lives(opening *o, life_list *list) {
-    arn_proof_case *c = o->c;
-    uint32_t *first, *next;
-    if (!list_heirs(o, &first, &next)) return false;
-    for (uint32_t i = 0; i < c->n_pieces; i++) {
-        arn_proof_piece *piece = &c->piece[i];
-        const uint32_t b = piece->buffer, start = list->n;
-        uint32_t n;
-        const arenaut_interval *life = lives_of(c, b, &n);
-        bool done = true;
-        for (uint32_t k = 0; k < n && done; k++) done = add_life(list, life[k].first, life[k].end);
-        done = done && cut_by_hosts(c, list, start, b) &&
-               cut_by_partner(c, list, start, b, arenaut_problem_same_base(c->problem, b), b);
-        for (uint32_t h = first[b]; h != ARENAUT_NONE && done; h = next[h]) {
-            done = cut_by_partner(c, list, start, b, h, h);
-        }
-        if (!done) return false;
-        tidy_lives(list, start);
-        piece->life = start;
-        piece->n_lives = list->n - start;
-    }
-    c->lives = arn_region_allocate(&c->region, list->n, sizeof *c->lives);
-    for (uint32_t i = 0; c->lives && i < list->n; i++) c->lives[i] = list->at[i];
-    return c->lives != NULL;
-}
-
-static bool make_lives(opening *o) {
-    life_list list = {o->c->allocator, NULL, 0, 0};
-    const bool done = list_lives(o, &list);
-    arn_release(o->c->allocator, list.at);
-    return done;
-}
-
 /* ---- moments ---- */
 
 static bool step_before(const void *context, uint32_t a, uint32_t b) {
@@ -497,8 +350,8 @@ static bool rival_edge(const arn_proof_case *c, arenaut_conflict e) {
         return false;
     }
     if (arn_proof_excused(c, e.a, e.b)) return false;
-    return !lives_meet(c->lives + c->piece[a].life, c->piece[a].n_lives,
-                       c->lives + c->piece[b].life, c->piece[b].n_lives);
+    return !arn_proof_lives_meet(c->lives + c->piece[a].life, c->piece[a].n_lives,
+                                 c->lives + c->piece[b].life, c->piece[b].n_lives);
 }
 
 static arenaut_status collect_rivals(const arn_proof_case *c, pair_list *pairs) {
@@ -583,7 +436,8 @@ static bool tear(const arn_proof_case *c, const arn_proof_piece *x, const arn_pr
     uint32_t nx, ny;
     if (x->delta >= y->delta + y->size || y->delta >= x->delta + x->size) return false;
     const arenaut_interval *lx = lives_of(c, x->buffer, &nx), *ly = lives_of(c, y->buffer, &ny);
-    if (!lives_meet(lx, nx, ly, ny) && !has_edge(c->problem, x->buffer, y->buffer)) return false;
+    if (!arn_proof_lives_meet(lx, nx, ly, ny) && !has_edge(c->problem, x->buffer, y->buffer))
+        return false;
     if (arn_slices_kin(c->slices, x->buffer, y->buffer)) return false;
     arn_pair_assumption assumed;
     return !are_pair(c, x->buffer, y->buffer, &assumed) || x->delta != y->delta;
@@ -620,7 +474,7 @@ static arenaut_status open_case(opening *o) {
     if (!find_common_pools(o) || !list_blocks(o)) return arn_no_memory(o->c->err);
     fill_blocks(o);
     for (uint32_t k = 0; k < o->c->n_blocks; k++) settle_block(o, &o->c->block[k]);
-    if (!make_lives(o) || !list_moments(o)) return arn_no_memory(o->c->err);
+    if (!arn_proof_find_lives(o->c) || !list_moments(o)) return arn_no_memory(o->c->err);
     arenaut_status st = find_torn_blocks(o->c);
     if (st == ARENAUT_OK) st = list_members(o->c);
     return st == ARENAUT_OK ? make_rivals(o) : st;

@@ -75,6 +75,11 @@ uint64_t arn_proof_limit(const arn_proof_case *c, uint32_t pool);
 /* Whether two buffers may share bytes by a relation, as far as is assumed. */
 bool arn_proof_excused(const arn_proof_case *c, uint32_t a, uint32_t b);
 
+/* Fills in `lives` and who owns which, for the pieces of a case; false if there is no memory. */
+bool arn_proof_find_lives(arn_proof_case *c);
+
+bool arn_proof_lives_meet(const arenaut_interval *a, uint32_t na, const arenaut_interval *b,
+                          uint32_t nb);
 bool arn_proof_alive(const arenaut_interval *lives, uint32_t n, int64_t step);
 
 #endif
