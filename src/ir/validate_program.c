@@ -167,6 +167,12 @@ static arenaut_status check_flow(const arenaut_program *p, const arenaut_op *op,
                         "op '%s' jumps to op %" PRIu32 " of its method, which has %" PRIu32, name,
                         op->target, p->methods[op->method].n_ops);
     }
+    if (op->kind == ARENAUT_OP_LOOP && (op->target > op->n_inputs || op->target > op->n_outputs)) {
+        return arn_fail(err, ARENAUT_BAD_INPUT, 0,
+                        "loop '%s' carries %" PRIu32 " values, and has %" PRIu32 " inputs and %" PRIu32
+                        " outputs",
+                        name, op->target, op->n_inputs, op->n_outputs);
+    }
     if (op->kind == ARENAUT_OP_FREE && op->n_outputs > 0) {
         return arn_fail(err, ARENAUT_BAD_INPUT, 0,
                         "op '%s' frees, and has %" PRIu32 " outputs; it must have none", name,

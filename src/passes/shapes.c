@@ -161,6 +161,8 @@ static arenaut_status store(const pass *p, uint32_t t) {
         if (small > bytes) shape = &p->found[SMALLEST][t];
     }
     if (st != ARENAUT_OK) return st;
+    /* A program may know the bytes of what has no size by its type. */
+    if (!known && !tensor->unsized) return ARENAUT_OK;
     tensor->dynamic = tensor->dynamic || varies(p, t);
     tensor->unsized = !known || !known_small;
     if (!tensor->unsized && !tensor->dynamic) tensor->dim_exprs = NULL;

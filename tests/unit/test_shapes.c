@@ -254,6 +254,57 @@ static void sizes_past_63_bits_are_refused(void **state) {
     arenaut_program_free(m.program);
 }
 
+/* ---- calls ---- */
+
+static void add_calling_op(made *m, uint32_t method, arenaut_op_kind kind, uint32_t callee,
+                           uint32_t carries) {
+    const uint32_t calls[] = {callee, callee};
+    const arenaut_op op = {.name = "call",
+                           .kind = kind,
+                           .method = method,
+                           .n_calls = kind == ARENAUT_OP_IF ? 2 : 1,
+                           .calls = calls,
+                           .n_inputs = 1,
+                           .inputs = m->ids,
+                           .target = carries};
+    arenaut_error err = {0};
+    assert_ok(arenaut_program_add_op(m->program, &op, NULL, &err), err);
+}
+
+/* Forty methods, each of which calls the next on both sides of a branch: 2^40 visits. */
+static void calls_that_multiply_come_to_an_end(void **state) {
+    (void)state;
+    enum { METHODS = 40 };
+    made m = {.n = 0};
+    arenaut_error err = {0};
+    assert_ok(arenaut_program_new(NULL, &m.program, &err), err);
+    assert_ok(arenaut_program_set_dialect(m.program, "onnx", &err), err);
+    for (uint32_t i = 0; i < METHODS; i++) {
+        assert_ok(arenaut_program_add_method(m.program, "m", i == 0, NULL, &err), err);
+        const int64_t one[] = {1};
+        if (i == 0) add(&m, "flag", ARENAUT_INPUT, 1, one);
+        m.program->tensors[m.ids[0]].method = ARENAUT_NONE;
+        if (i + 1 < METHODS) add_calling_op(&m, i, ARENAUT_OP_IF, i + 1, 0);
+    }
+    assert_ok(try_passes(m.program, "", &err), err);
+    arenaut_program_free(m.program);
+}
+
+static void a_loop_cannot_carry_more_than_it_has(void **state) {
+    (void)state;
+    made m = {.n = 0};
+    arenaut_error err = {0};
+    const int64_t one[] = {1};
+    assert_ok(arenaut_program_new(NULL, &m.program, &err), err);
+    assert_ok(arenaut_program_add_method(m.program, "main", true, NULL, &err), err);
+    add(&m, "x", ARENAUT_INPUT, 1, one);
+    add_calling_op(&m, 0, ARENAUT_OP_LOOP, 1, 4000000000u);
+    assert_ok(arenaut_program_add_method(m.program, "body", false, NULL, &err), err);
+    assert_int_equal(try_passes(m.program, "", &err), ARENAUT_BAD_INPUT);
+    assert_non_null(strstr(err.msg, "carries 4000000000 values"));
+    arenaut_program_free(m.program);
+}
+
 /* ---- memory ---- */
 
 static arenaut_status read_and_infer(void *context, const arenaut_allocator *allocator) {
@@ -286,6 +337,8 @@ int main(void) {
         cmocka_unit_test(types_that_contradict_one_another_are_named),
         cmocka_unit_test(stale_sizes_give_way_to_inferred_ones),
         cmocka_unit_test(sizes_past_63_bits_are_refused),
+        cmocka_unit_test(calls_that_multiply_come_to_an_end),
+        cmocka_unit_test(a_loop_cannot_carry_more_than_it_has),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -200,14 +200,23 @@ static void give(arn_shapes *s, uint32_t output, const arn_shape *shape) {
     arn_copy_values(s, output, shape);
 }
 
-static void visit_call(arn_shapes *s, uint32_t method) {
+/* False where calls are nested too deeply, or have multiplied into too much work: then nothing
+ * is inferred of their results. */
+static bool visit_call(arn_shapes *s, uint32_t method) {
+    enum { DEPTH = 64 }; /* what replay follows */
     const arenaut_op *op = s->op;
+    if (s->depth == DEPTH || s->work == 0) return false;
+    s->depth++;
     arn_shapes_visit(s, method);
+    s->depth--;
     s->op = op;
+    return true;
 }
 
+/* A result that the method does not have is one of which nothing is known. */
 static const arn_shape *result_of(const arn_shapes *s, uint32_t method, uint32_t i) {
-    return &s->of[s->program->methods[method].outputs[i]];
+    const arenaut_method *m = &s->program->methods[method];
+    return i < m->n_outputs ? &s->of[m->outputs[i]] : arn_input(s, ARENAUT_NONE);
 }
 
 /* Where the condition is known, only the branch that is taken counts. */
@@ -216,7 +225,7 @@ static void visit_if(arn_shapes *s) {
     const arn_shape *condition = arn_input(s, 0);
     const bool known = condition->values && condition->n_values == 1 &&
                        condition->values[0] != ARN_ANY;
-    for (uint32_t side = 0; side < 2; side++) visit_call(s, op->calls[side]);
+    if (!visit_call(s, op->calls[0]) || !visit_call(s, op->calls[1])) return;
     for (uint32_t i = 0; i < op->n_outputs && s->status == ARENAUT_OK; i++) {
         if (op->outputs[i] == ARENAUT_NONE) continue;
         const uint32_t taken = known && !condition->values[0];
@@ -306,12 +315,18 @@ static void give_collected(arn_shapes *s, uint32_t output, const arn_shape *slic
     arn_set(s, output, slice->dtype, slice->rank + 1, dims);
 }
 
+/* Before version 9 Scan had an axis for the batch besides; nothing is inferred for that. */
+static bool is_batched_scan(const arn_shapes *s) {
+    const uint32_t version = s->program->dialect_version;
+    return version > 0 && version < 9 && s->op->name && strcmp(s->op->name, "Scan") == 0;
+}
+
 /* A loop carries what its method gives back. Turns are tried until they change nothing; the
- * third, or the first where loops within loops have used up the work, takes anything. */
+ * third takes anything. */
 static void visit_loop(arn_shapes *s) {
     enum { TURNS = 3 };
     const arenaut_op *op = s->op;
-    const bool scans = strcmp(op->name, "Scan") == 0;
+    const bool scans = op->name && strcmp(op->name, "Scan") == 0;
     const arenaut_method *body = &s->program->methods[op->calls[0]];
     arn_shape *carried = arn_region_allocate(s->region, op->target, sizeof *carried);
     if (!carried) {
@@ -320,14 +335,13 @@ static void visit_loop(arn_shapes *s) {
     }
     for (uint32_t i = 0; i < op->target; i++) carried[i] = *arn_input(s, i);
     bool settled = false;
-    for (int turn = s->work ? 1 : TURNS; turn <= TURNS && !settled && s->status == ARENAUT_OK;
-         turn++) {
+    for (int turn = 1; turn <= TURNS && !settled && s->status == ARENAUT_OK; turn++) {
         for (uint32_t i = 0; i < op->target; i++) {
             carried[i].values = NULL;
             if (turn == TURNS) carried[i].ranked = false;
         }
         set_loop_inputs(s, carried, scans);
-        visit_call(s, op->calls[0]);
+        if (!visit_call(s, op->calls[0])) return;
         settled = true;
         for (uint32_t i = 0; i < op->target && i < body->n_outputs; i++) {
             if (!settle(s, &carried[i], &s->of[body->outputs[i]])) settled = false;
@@ -340,7 +354,7 @@ static void visit_loop(arn_shapes *s) {
             give(s, i, &carried[i]);
         } else {
             const uint32_t k = i - op->target;
-            give_collected(s, i, &s->of[body->outputs[i]], turns_of(s, scans),
+            give_collected(s, i, result_of(s, op->calls[0], i), turns_of(s, scans),
                            scans && k < axes->n_numbers ? axes->numbers[k] : 0);
         }
     }
@@ -357,7 +371,10 @@ static void visit_op(arn_shapes *s, const arenaut_op *op) {
     }
     switch (op->kind) {
         case ARENAUT_OP_IF: visit_if(s); return;
-        case ARENAUT_OP_LOOP: visit_loop(s); return;
+        case ARENAUT_OP_LOOP:
+            if (is_batched_scan(s)) (void)visit_call(s, op->calls[0]);
+            else visit_loop(s);
+            return;
         default: break;
     }
     const arn_shape_function function = op->name ? arn_shape_function_of(op->name) : NULL;

@@ -35,7 +35,8 @@ typedef struct arn_shapes {
     arn_shape *of;        /* per tensor: what has been found */
     arn_shape *stated;    /* per tensor: what the file says, with sizes as they are bound */
     const arenaut_op *op; /* at work */
-    uint64_t work;        /* ops that may still be visited before loops are only guessed */
+    uint64_t work;        /* ops that may still be visited before calls are left alone */
+    uint32_t depth;       /* calls within calls */
     arenaut_status status;
     arenaut_error *err;
 } arn_shapes;
