@@ -13,7 +13,7 @@
 
 #include "support/corpus.h"
 #include "support/documents.h"
-#include "support/problems.h"
+#include "support/oracle.h"
 
 /* Sizes that the files leave open, as they were bound for the tables; "*": all others. And how
  * many bytes are alive at most if elementwise ops write over an operand, by a rough count of
