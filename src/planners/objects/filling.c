@@ -90,7 +90,7 @@ uint64_t arn_fill_in_order(arn_filling *f, const uint32_t *order) {
         uint32_t best = f->packing.n_blocks;
         uint64_t growth = o->size[item], idle = UINT64_MAX;
         for (uint32_t k = 0; k < f->packing.n_blocks; k++) {
-            looked_at++;
+            looked_at += arn_filling_step(f);
             const uint64_t more = o->size[item] > f->size[k] ? o->size[item] - f->size[k] : 0;
             if (more > growth || !arn_filling_has_room(f, k, item)) continue;
             const uint64_t here = arn_filling_idle(f, k, item);

@@ -56,8 +56,13 @@ uint64_t arn_filling_idle(const arn_filling *filling, uint32_t block, uint32_t i
 void arn_filling_put(arn_filling *filling, uint32_t block, uint32_t item); /* may open it */
 void arn_filling_take(arn_filling *filling, uint32_t item); /* the last one put; not its size */
 
-/* Each item, in the order given, into the block that grows least and fits best. Returns the
- * number of blocks looked at. */
+/* What looking at one block costs, in steps of a search: it grows with the words to compare. */
+static inline uint64_t arn_filling_step(const arn_filling *filling) {
+    return 1 + filling->objects->words / 4;
+}
+
+/* Each item, in the order given, into the block that grows least and fits best. Returns
+ * how many steps that took. */
 uint64_t arn_fill_in_order(arn_filling *filling, const uint32_t *order);
 /* Makes the filling the best if it is. */
 bool arn_objects_keep(arn_objects *objects, const arn_filling *filling);

@@ -71,7 +71,7 @@ static uint32_t next_block(search *s, uint32_t item, tried *t) {
         best = k;
         least = idle;
     }
-    s->spent += f->packing.n_blocks + 1;
+    s->spent += (f->packing.n_blocks + 1) * arn_filling_step(f);
     if (best < f->packing.n_blocks) *t = (tried){least, best, true, false};
     return best;
 }
