@@ -53,7 +53,7 @@ static arn_name_node *new_name(arn_region *region, arn_name name, uint32_t value
 }
 
 bool arn_name_tree_add(arn_name_tree *tree, arn_region *region, arn_name name, uint32_t *value,
-                   bool *found) {
+                       bool *found) {
     *found = arn_name_tree_find(tree, name, value);
     if (*found) return true;
     arn_name_node *leaf = new_name(region, name, *value);

@@ -19,7 +19,7 @@ typedef struct arn_name_tree {
 /* Adds `name` with `value`, or finds what it has: *value is then that, and *found true.
  * False if there is no memory. */
 bool arn_name_tree_add(arn_name_tree *tree, arn_region *region, arn_name name, uint32_t *value,
-                   bool *found);
+                       bool *found);
 /* False if the name is not there. */
 bool arn_name_tree_find(const arn_name_tree *tree, arn_name name, uint32_t *value);
 

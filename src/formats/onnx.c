@@ -7,18 +7,18 @@
 /* Nothing marks these files, so the outermost fields must be those of a model: none unknown,
  * the version of the format among them, and a graph, which may be cut off. */
 static bool recognise(const uint8_t *data, size_t size) {
-    static const uint8_t types[] = {
-        /* by number; 7: there is no such field */
-        7, ARN_PB_VARINT, ARN_PB_BYTES, ARN_PB_BYTES, ARN_PB_BYTES, ARN_PB_VARINT, ARN_PB_BYTES,
-        ARN_PB_BYTES, ARN_PB_BYTES, 7, 7, 7, 7, 7, ARN_PB_BYTES, 7, 7, 7, 7, 7, ARN_PB_BYTES, 7, 7,
-        7, 7, ARN_PB_BYTES, ARN_PB_BYTES,
-    };
+    enum { NUMBER = 1 + ARN_PB_VARINT, BYTES = 1 + ARN_PB_BYTES };
+    /* By number of the field; 0: there is no such field. */
+    static const uint8_t types[] = {[1] = NUMBER, [2] = BYTES, [3] = BYTES,  [4] = BYTES,
+                                    [5] = NUMBER, [6] = BYTES, [7] = BYTES,  [8] = BYTES,
+                                    [14] = BYTES, [20] = BYTES, [25] = BYTES, [26] = BYTES};
     enum { FEW = 4096 }; /* fields to look at: most are functions */
     arn_pb message = arn_pb_open(data, (arn_pb_bytes){0, size});
     arn_pb_field field = {.number = 0};
     bool version = false, graph = false;
     for (unsigned i = 0; i < FEW && arn_pb_next(&message, &field); i++) {
-        if (field.number >= sizeof types || types[field.number] != field.type) return false;
+        const bool known = field.number < sizeof types;
+        if (!known || types[field.number] != 1 + (unsigned)field.type) return false;
         version = version || field.number == MODEL_IR_VERSION;
         graph = graph || field.number == MODEL_GRAPH;
     }

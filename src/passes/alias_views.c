@@ -20,8 +20,8 @@ static bool is_whole_view(const arenaut_program *p, const arenaut_dialect *diale
         return false;
     }
     const arenaut_tensor *from = &p->tensors[op->inputs[0]], *to = &p->tensors[op->outputs[0]];
-    return op->n_in_place == 0 && from->method == to->method && from->bytes == to->bytes && from->bytes > 0 &&
-           !from->strides && !to->strides && to->cls == ARENAUT_INTERMEDIATE &&
+    return op->n_in_place == 0 && from->method == to->method && from->bytes == to->bytes &&
+           from->bytes > 0 && !from->strides && !to->strides && to->cls == ARENAUT_INTERMEDIATE &&
            from->cls != ARENAUT_CONSTANT && to->view_of == ARENAUT_NONE &&
            !is_result[op->outputs[0]];
 }

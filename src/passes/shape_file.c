@@ -67,8 +67,7 @@ static arenaut_status set_dims(shape_reader *r, uint32_t t, const int64_t *dims,
     tensor->dynamic = false;
     if (arenaut_dtype_bits(tensor->dtype) == 0) return ARENAUT_OK; /* not sized by this alone */
     tensor->unsized = false;
-    const arenaut_status st =
-        arenaut_dense_bytes(tensor->dtype, dims, rank, &tensor->bytes, &why);
+    const arenaut_status st = arenaut_dense_bytes(tensor->dtype, dims, rank, &tensor->bytes, &why);
     if (st == ARENAUT_OK) return st;
     return arn_fail(r->err, st, r->line, "line %zu: '%.80s': %s", r->line, tensor->name, why.msg);
 }
@@ -98,7 +97,8 @@ static arenaut_status read_line(shape_reader *r, const char *line, const char *e
 
 static bool is_header(const char *line, const char *end) {
     static const char header[] = "name,dims";
-    return (size_t)(end - line) == sizeof header - 1 && memcmp(line, header, sizeof header - 1) == 0;
+    return (size_t)(end - line) == sizeof header - 1 &&
+           memcmp(line, header, sizeof header - 1) == 0;
 }
 
 arenaut_status arenaut_shapes_read(const char *text, size_t size, arenaut_program *program,

@@ -37,19 +37,28 @@ static int64_t floor_divided(int64_t a, int64_t b) {
 
 static int64_t combined(arenaut_expr_kind kind, int64_t a, int64_t b) {
     if (a == ARN_ANY || b == ARN_ANY) return ARN_ANY;
-    const bool divides = kind == ARENAUT_EXPR_FLOOR_DIV || kind == ARENAUT_EXPR_CEIL_DIV ||
-                         kind == ARENAUT_EXPR_MOD;
+    const bool divides =
+        kind == ARENAUT_EXPR_FLOOR_DIV || kind == ARENAUT_EXPR_CEIL_DIV || kind == ARENAUT_EXPR_MOD;
     if (divides && b == 0) return ARN_ANY;
     switch (kind) {
-        case ARENAUT_EXPR_ADD: return arn_plus(a, b);
-        case ARENAUT_EXPR_SUB: return arn_plus(a, -b);
-        case ARENAUT_EXPR_MUL: return arn_times(a, b);
-        case ARENAUT_EXPR_FLOOR_DIV: return floor_divided(a, b);
-        case ARENAUT_EXPR_CEIL_DIV: return -floor_divided(-a, b);
-        case ARENAUT_EXPR_MOD: return a - floor_divided(a, b) * b;
-        case ARENAUT_EXPR_MIN: return a < b ? a : b;
-        case ARENAUT_EXPR_MAX: return a > b ? a : b;
-        default: return ARN_ANY;
+        case ARENAUT_EXPR_ADD:
+            return arn_plus(a, b);
+        case ARENAUT_EXPR_SUB:
+            return arn_plus(a, -b);
+        case ARENAUT_EXPR_MUL:
+            return arn_times(a, b);
+        case ARENAUT_EXPR_FLOOR_DIV:
+            return floor_divided(a, b);
+        case ARENAUT_EXPR_CEIL_DIV:
+            return -floor_divided(-a, b);
+        case ARENAUT_EXPR_MOD:
+            return a - floor_divided(a, b) * b;
+        case ARENAUT_EXPR_MIN:
+            return a < b ? a : b;
+        case ARENAUT_EXPR_MAX:
+            return a > b ? a : b;
+        default:
+            return ARN_ANY;
     }
 }
 
@@ -58,7 +67,7 @@ static void evaluate(pass *p, int end) {
     const arenaut_program *program = p->shapes.program;
     for (uint32_t i = 0; i < program->n_exprs; i++) {
         const arenaut_expr *e = &program->exprs[i];
-        p->value[i] = e->kind == ARENAUT_EXPR_VALUE    ? e->value
+        p->value[i] = e->kind == ARENAUT_EXPR_VALUE ? e->value
                       : e->kind == ARENAUT_EXPR_SYMBOL
                           ? value_of_symbol(&program->symbols[e->a], end)
                           : combined(e->kind, p->value[e->a], p->value[e->b]);

@@ -46,8 +46,7 @@ static void replay(const arenaut_program *program, const arenaut_lowering *lower
     const arenaut_placement placement = {n, plan->n_pools, pool, offset, plan->arena};
     arenaut_finding finding;
     arenaut_error err = {0};
-    const arenaut_status st =
-        arenaut_check_replay(program, &placement, NULL, NULL, &finding, &err);
+    const arenaut_status st = arenaut_check_replay(program, &placement, NULL, NULL, &finding, &err);
     if (st == ARENAUT_REJECTED) fprintf(stderr, "%s\n", finding.msg);
     REQUIRE(st == ARENAUT_OK || st == ARENAUT_UNSUPPORTED);
     free(pool);
@@ -85,8 +84,10 @@ bool onnx_property(const uint8_t *data, size_t size) {
     if (st == ARENAUT_OK) {
         st = arenaut_lower(document.program, target, NULL, NULL, &lowering, &err);
     }
-    if (st == ARENAUT_OK) plan_and_replay(document.program, lowering);
-    else REQUIRE(is_refusal(st, &err));
+    if (st == ARENAUT_OK)
+        plan_and_replay(document.program, lowering);
+    else
+        REQUIRE(is_refusal(st, &err));
     arenaut_lowering_free(lowering);
     arenaut_document_free(&document);
     return true;

@@ -67,8 +67,7 @@ static wire model_of(wire *graph) {
 static void assert_refused(wire *model, arenaut_status status, const char *part) {
     arenaut_document document = {0};
     arenaut_error err = {0};
-    const arenaut_status st =
-        try_read("onnx", model->bytes, model->size, NULL, &document, &err);
+    const arenaut_status st = try_read("onnx", model->bytes, model->size, NULL, &document, &err);
     if (st != status || err.code != status || !strstr(err.msg, part)) {
         fail_msg("\"%s\": %s; expected \"%s\"", arenaut_status_text(st), err.msg, part);
     }
@@ -345,9 +344,11 @@ static void broken_fields_are_refused_where_they_are(void **state) {
         const char *told;
     } cases[] = {
         {{0x08, 0x08, 0x3A, 0x05, 0x00}, 5, "a length goes past the end"},
-        {{0x08, 0x08, 0x3A, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01}, 13,
+        {{0x08, 0x08, 0x3A, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01},
+         13,
          "a length goes past the end"},
-        {{0x08, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01}, 12,
+        {{0x08, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01},
+         12,
          "more than ten bytes"},
         {{0x08, 0x08, 0x3B}, 3, "of an unknown kind"},
         {{0x08, 0x08, 0x02, 0x00}, 4, "no valid number"},
@@ -367,7 +368,8 @@ static void broken_fields_are_refused_where_they_are(void **state) {
 
 static void other_files_are_not_taken_for_models(void **state) {
     (void)state;
-    static const char *const texts[] = {"id,lower,upper,size\n1,0,2,3\n", "{\"schema\": 1}", "", "\x08"};
+    static const char *const texts[] = {"id,lower,upper,size\n1,0,2,3\n", "{\"schema\": 1}", "",
+                                        "\x08"};
     for (size_t i = 0; i < COUNT_OF(texts); i++) {
         const arenaut_format *format =
             arenaut_format_recognise((const uint8_t *)texts[i], strlen(texts[i]));

@@ -47,7 +47,8 @@ static const model models[] = {
     {"mobilenetv2", "batch=1", 6021120},
     {"nasnetalarge", "batch=1", 29010264},
     {"pnasnet5large", "batch=1", 38986800},
-    {"ppocr_det", "p2o.DynamicDimension.0=1 p2o.DynamicDimension.1=320 p2o.DynamicDimension.2=320", 6553600},
+    {"ppocr_det", "p2o.DynamicDimension.0=1 p2o.DynamicDimension.1=320 p2o.DynamicDimension.2=320",
+     6553600},
     {"ppocr_rec", "p2o.DynamicDimension.0=1 p2o.DynamicDimension.1=320 x.2=48", 1966080},
     {"res2net50", "batch=1", 8429568},
     {"resnet50", "batch=1", 7225344},
@@ -122,7 +123,9 @@ typedef struct row {
     long long lower, upper, size;
 } row;
 
-static uint32_t method_of(const arenaut_problem *p, uint32_t b) { return p->method ? p->method[b] : 0; }
+static uint32_t method_of(const arenaut_problem *p, uint32_t b) {
+    return p->method ? p->method[b] : 0;
+}
 
 /* The buffer of that name in the main graph; n_buffers if there is none. Commas in names are
  * semicolons in the tables. */
@@ -169,7 +172,8 @@ static unsigned compare_table(const char *name, const char *suffix,
     unsigned wrong = 0, rows = 0, ours = 0;
     while (fgets(line, sizeof line, file)) {
         row r;
-        if (sscanf(line, "%199[^,],%lld,%lld,%lld", r.name, &r.lower, &r.upper, &r.size) != 4) continue;
+        if (sscanf(line, "%199[^,],%lld,%lld,%lld", r.name, &r.lower, &r.upper, &r.size) != 4)
+            continue;
         rows++;
         wrong += compare_row(path + sizeof TEST_CORPUS, lowering, program, &r);
     }

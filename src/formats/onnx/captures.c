@@ -9,7 +9,7 @@
 
 typedef struct captures {
     arn_onnx *r;
-    uint32_t *seen;   /* per tensor: 1 + the last op that was found to list it */
+    uint32_t *seen; /* per tensor: 1 + the last op that was found to list it */
     arn_onnx_ids list;
 } captures;
 
@@ -19,7 +19,8 @@ static arenaut_status note(captures *c, uint32_t op, uint32_t tensor) {
     c->seen[tensor] = op + 1;
     if (p->tensors[tensor].method == p->ops[op].method && c->r->made_by[tensor] > op) {
         return arn_fail(c->r->err, ARENAUT_BAD_INPUT, 0,
-                        "op %" PRIu32 " of method %" PRIu32 ": its subgraph uses '%.80s', which is "
+                        "op %" PRIu32 " of method %" PRIu32
+                        ": its subgraph uses '%.80s', which is "
                         "made later",
                         op - p->methods[p->ops[op].method].first_op, p->ops[op].method,
                         p->tensors[tensor].name);
@@ -68,8 +69,8 @@ static arenaut_status list_for(captures *c, uint32_t at) {
         st = gather(c, at, op->calls[i]);
     }
     if (st != ARENAUT_OK || c->list.n == 0) return st;
-    uint32_t *inputs = arenaut_program_alloc(
-        c->r->program, ((size_t)op->n_inputs + c->list.n) * sizeof *inputs);
+    uint32_t *inputs =
+        arenaut_program_alloc(c->r->program, ((size_t)op->n_inputs + c->list.n) * sizeof *inputs);
     if (!inputs) return arn_no_memory(c->r->err);
     if (op->n_inputs) memcpy(inputs, op->inputs, op->n_inputs * sizeof *inputs);
     memcpy(inputs + op->n_inputs, c->list.ids, c->list.n * sizeof *inputs);

@@ -54,8 +54,8 @@ arenaut_status arn_onnx_add_function(arn_onnx *r, arn_pb_bytes function) {
         return arn_no_memory(r->err);
     }
     if (found) {
-        return arn_fail(r->err, ARENAUT_BAD_INPUT, function.at,
-                        "function '%.*s' is defined twice", ARN_ONNX_TEXT(r, named.op_type));
+        return arn_fail(r->err, ARENAUT_BAD_INPUT, function.at, "function '%.*s' is defined twice",
+                        ARN_ONNX_TEXT(r, named.op_type));
     }
     r->function[r->n_functions++] = function;
     return ARENAUT_OK;

@@ -17,11 +17,20 @@ static arenaut_status take_node(arn_onnx *r, arn_pb_bytes bytes, arn_onnx_node *
     while (arn_pb_next(&message, &field)) {
         if (field.type != ARN_PB_BYTES) continue;
         switch (field.number) {
-            case NODE_NAME: node->name = field.bytes; break;
-            case NODE_OP_TYPE: node->op_type = field.bytes; break;
-            case NODE_DOMAIN: node->domain = field.bytes; break;
-            case NODE_OVERLOAD: node->overload = field.bytes; break;
-            default: break;
+            case NODE_NAME:
+                node->name = field.bytes;
+                break;
+            case NODE_OP_TYPE:
+                node->op_type = field.bytes;
+                break;
+            case NODE_DOMAIN:
+                node->domain = field.bytes;
+                break;
+            case NODE_OVERLOAD:
+                node->overload = field.bytes;
+                break;
+            default:
+                break;
         }
     }
     const arenaut_status st = arn_onnx_status(r, &message, "a node");
@@ -29,8 +38,7 @@ static arenaut_status take_node(arn_onnx *r, arn_pb_bytes bytes, arn_onnx_node *
     if (arn_onnx_is(r, node->domain, "ai.onnx")) node->domain = none;
     if (node->op_type.size > 0) return ARENAUT_OK;
     return arn_fail(r->err, ARENAUT_BAD_INPUT, bytes.at,
-                    "node %" PRIu32 " of method %" PRIu32 " names no operator", r->node,
-                    r->method);
+                    "node %" PRIu32 " of method %" PRIu32 " names no operator", r->node, r->method);
 }
 
 /* ---- what nodes make ---- */
@@ -89,7 +97,8 @@ static arenaut_status take_input(arn_onnx *r, const arn_onnx_scope *scope, arn_p
     if (st != ARENAUT_OK) return st;
     if (id != ARENAUT_NONE && r->made_by[id] == ARN_ONNX_NOT_MADE) {
         return arn_fail(r->err, ARENAUT_BAD_INPUT, name.at,
-                        "node %" PRIu32 " of method %" PRIu32 " uses '%.*s' before it is made: the "
+                        "node %" PRIu32 " of method %" PRIu32
+                        " uses '%.*s' before it is made: the "
                         "nodes are not in order, or form a cycle",
                         r->node, r->method, ARN_ONNX_TEXT(r, name));
     }
@@ -102,7 +111,8 @@ static arenaut_status take_output(arn_onnx *r, const arn_onnx_scope *scope, arn_
     if (st != ARENAUT_OK) return st;
     if (id != ARENAUT_NONE && r->made_by[id] != ARN_ONNX_NOT_MADE) {
         return arn_fail(r->err, ARENAUT_BAD_INPUT, name.at,
-                        "node %" PRIu32 " of method %" PRIu32 " makes '%.*s', which there is "
+                        "node %" PRIu32 " of method %" PRIu32
+                        " makes '%.*s', which there is "
                         "already: it is defined twice",
                         r->node, r->method, ARN_ONNX_TEXT(r, name));
     }
@@ -145,7 +155,8 @@ static arenaut_status enqueue(arn_onnx *r, const arn_onnx_node *node, const arn_
     }
     if (pending.depth > ARN_ONNX_DEPTH) {
         return arn_fail(r->err, ARENAUT_UNSUPPORTED, node->bytes.at,
-                        "node %" PRIu32 " of method %" PRIu32 ": graphs within graphs more than %d "
+                        "node %" PRIu32 " of method %" PRIu32
+                        ": graphs within graphs more than %d "
                         "deep are not supported",
                         r->node, r->method, ARN_ONNX_DEPTH);
     }
@@ -201,10 +212,8 @@ static arenaut_status take_loop(arn_onnx *r, const arn_onnx_node *node, const ar
                                 arenaut_op *op, uint32_t *calls) {
     const arn_pb_bytes body = arn_onnx_part(r, node->bytes, scope->call, "body", ATTRIBUTE_G);
     const uint32_t n_outputs = body.at ? count_fields(r, body, GRAPH_OUTPUT) : 1;
-    const arn_onnx_pending pending = {.rotate_inputs = 2,
-                                      .rotate_outputs = 1,
-                                      .n_inputs = r->inputs.n,
-                                      .n_outputs = n_outputs};
+    const arn_onnx_pending pending = {
+        .rotate_inputs = 2, .rotate_outputs = 1, .n_inputs = r->inputs.n, .n_outputs = n_outputs};
     op->kind = ARENAUT_OP_LOOP;
     op->n_calls = 1;
     if (r->inputs.n < 2) return bad_arity(r, node, "it must have a trip count and a condition");
@@ -230,9 +239,8 @@ static arenaut_status take_scan(arn_onnx *r, const arn_onnx_node *node, const ar
     for (uint32_t i = 0; i < r->n_attributes; i++) {
         const arenaut_attribute *a = &r->attributes[i];
         if (strcmp(a->name, "num_scan_inputs") != 0 || a->n_numbers != 1) continue;
-        scanned = a->numbers[0] > 0 && a->numbers[0] <= (int64_t)n_inputs
-                      ? (uint32_t)a->numbers[0]
-                      : 0;
+        scanned =
+            a->numbers[0] > 0 && a->numbers[0] <= (int64_t)n_inputs ? (uint32_t)a->numbers[0] : 0;
     }
     if (scanned == 0) return bad_arity(r, node, "num_scan_inputs does not fit its subgraph");
     const bool has_lengths = r->inputs.n == n_inputs + 1;
@@ -261,9 +269,9 @@ static arenaut_status take_constant_node(arn_onnx *r, const arn_onnx_node *node,
     const arn_pb_bytes sparse =
         arn_onnx_part(r, node->bytes, scope->call, "sparse_value", ATTRIBUTE_SPARSE_TENSOR);
     const bool is_tensor = value.at || sparse.at;
-    arenaut_status st =
-        !is_tensor ? ARENAUT_OK
-                   : arn_onnx_take_constant(r, value.at ? value : sparse, !value.at, &c);
+    arenaut_status st = !is_tensor
+                            ? ARENAUT_OK
+                            : arn_onnx_take_constant(r, value.at ? value : sparse, !value.at, &c);
     if (st != ARENAUT_OK) return st;
     int64_t count = 0;
     for (uint32_t i = 0; !is_tensor && i < r->n_attributes; i++) {
@@ -280,8 +288,8 @@ static arenaut_status take_constant_node(arn_onnx *r, const arn_onnx_node *node,
         }
     }
     /* The tensor is there already: only what is known of it is new. */
-    int64_t *dims = arenaut_program_alloc(r->program, (c.tensor.rank + (size_t)c.tensor.n_values) *
-                                                          sizeof *dims);
+    int64_t *dims = arenaut_program_alloc(
+        r->program, (c.tensor.rank + (size_t)c.tensor.n_values) * sizeof *dims);
     if (!dims) return arn_no_memory(r->err);
     if (c.tensor.rank) memcpy(dims, c.tensor.dims, c.tensor.rank * sizeof *dims);
     int64_t *values = dims + c.tensor.rank;
@@ -320,7 +328,8 @@ static arenaut_status take_control_flow(arn_onnx *r, const arn_onnx_node *node,
     while (arn_onnx_next_attribute(r, &message, scope->call, &attribute)) {
         if (count_fields(r, attribute.value, ATTRIBUTE_G) == 0) continue;
         return arn_fail(r->err, ARENAUT_UNSUPPORTED, node->bytes.at,
-                        "node %" PRIu32 " of method %" PRIu32 ": operator '%.*s' has a subgraph; "
+                        "node %" PRIu32 " of method %" PRIu32
+                        ": operator '%.*s' has a subgraph; "
                         "those of If, Loop and Scan are supported",
                         r->node, r->method, ARN_ONNX_TEXT(r, node->op_type));
     }

@@ -30,7 +30,8 @@ arenaut_status arn_onnx_charge(arn_onnx *r, uint64_t count, uint64_t cost) {
         return ARENAUT_OK;
     }
     return arn_fail(r->err, ARENAUT_BAD_INPUT, 0,
-                    "method %" PRIu32 ": functions and subgraphs are used so often that the file "
+                    "method %" PRIu32
+                    ": functions and subgraphs are used so often that the file "
                     "stands for a program more than %d times its size",
                     r->method, EXPANSION);
 }

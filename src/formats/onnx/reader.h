@@ -16,8 +16,8 @@
 #include "formats/onnx/onnx.h"
 
 enum {
-    ARN_ONNX_DEPTH = 60,     /* graphs within graphs and functions within functions; replay
-                              * follows 64 calls */
+    ARN_ONNX_DEPTH = 60,        /* graphs within graphs and functions within functions; replay
+                                 * follows 64 calls */
     ARN_ONNX_MAX_VALUES = 1024, /* elements of a constant that shapes may depend on */
     ARN_ONNX_NAME_LIMIT = 4096, /* longer names are cut */
 };
@@ -138,7 +138,7 @@ bool arn_onnx_dtype(uint64_t number, arenaut_dtype *dtype);
 /* One attribute, with references to those of a function's call followed. */
 typedef struct arn_onnx_attribute {
     arn_pb_bytes name;
-    arn_pb_bytes value; /* the AttributeProto that says it */
+    arn_pb_bytes value;        /* the AttributeProto that says it */
     const arn_onnx_call *call; /* what that one's subgraphs may refer to */
 } arn_onnx_attribute;
 

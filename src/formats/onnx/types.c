@@ -13,15 +13,15 @@
 /* In the order of TensorProto.DataType. Of the kinds of 4- and 8-bit floats and of the signs
  * of 2-bit numbers only the width matters here. */
 static const uint8_t dtypes[] = {
-    ARENAUT_DTYPE_OTHER,     ARENAUT_DTYPE_FLOAT32,   ARENAUT_DTYPE_UINT8,
-    ARENAUT_DTYPE_INT8,      ARENAUT_DTYPE_UINT16,    ARENAUT_DTYPE_INT16,
-    ARENAUT_DTYPE_INT32,     ARENAUT_DTYPE_INT64,     ARENAUT_DTYPE_STRING,
-    ARENAUT_DTYPE_BOOL,      ARENAUT_DTYPE_FLOAT16,   ARENAUT_DTYPE_FLOAT64,
-    ARENAUT_DTYPE_UINT32,    ARENAUT_DTYPE_UINT64,    ARENAUT_DTYPE_COMPLEX64,
+    ARENAUT_DTYPE_OTHER,      ARENAUT_DTYPE_FLOAT32,  ARENAUT_DTYPE_UINT8,
+    ARENAUT_DTYPE_INT8,       ARENAUT_DTYPE_UINT16,   ARENAUT_DTYPE_INT16,
+    ARENAUT_DTYPE_INT32,      ARENAUT_DTYPE_INT64,    ARENAUT_DTYPE_STRING,
+    ARENAUT_DTYPE_BOOL,       ARENAUT_DTYPE_FLOAT16,  ARENAUT_DTYPE_FLOAT64,
+    ARENAUT_DTYPE_UINT32,     ARENAUT_DTYPE_UINT64,   ARENAUT_DTYPE_COMPLEX64,
     ARENAUT_DTYPE_COMPLEX128, ARENAUT_DTYPE_BFLOAT16, ARENAUT_DTYPE_FLOAT8,
-    ARENAUT_DTYPE_FLOAT8,    ARENAUT_DTYPE_FLOAT8,    ARENAUT_DTYPE_FLOAT8,
-    ARENAUT_DTYPE_UINT4,     ARENAUT_DTYPE_INT4,      ARENAUT_DTYPE_FLOAT4,
-    ARENAUT_DTYPE_FLOAT8,    ARENAUT_DTYPE_INT2,      ARENAUT_DTYPE_INT2,
+    ARENAUT_DTYPE_FLOAT8,     ARENAUT_DTYPE_FLOAT8,   ARENAUT_DTYPE_FLOAT8,
+    ARENAUT_DTYPE_UINT4,      ARENAUT_DTYPE_INT4,     ARENAUT_DTYPE_FLOAT4,
+    ARENAUT_DTYPE_FLOAT8,     ARENAUT_DTYPE_INT2,     ARENAUT_DTYPE_INT2,
 };
 
 bool arn_onnx_dtype(uint64_t number, arenaut_dtype *dtype) {
@@ -73,16 +73,25 @@ static bool raw_value(arn_cursor *cursor, arenaut_dtype dtype, int64_t *value) {
         case ARENAUT_DTYPE_UINT32:
         case ARENAUT_DTYPE_UINT16:
         case ARENAUT_DTYPE_UINT8:
-        case ARENAUT_DTYPE_BOOL: *value = (int64_t)bits; return true;
-        case ARENAUT_DTYPE_INT32: *value = (int32_t)low; return true;
-        case ARENAUT_DTYPE_INT16: *value = (int16_t)low; return true;
-        case ARENAUT_DTYPE_INT8: *value = (int8_t)low; return true;
+        case ARENAUT_DTYPE_BOOL:
+            *value = (int64_t)bits;
+            return true;
+        case ARENAUT_DTYPE_INT32:
+            *value = (int32_t)low;
+            return true;
+        case ARENAUT_DTYPE_INT16:
+            *value = (int16_t)low;
+            return true;
+        case ARENAUT_DTYPE_INT8:
+            *value = (int8_t)low;
+            return true;
         case ARENAUT_DTYPE_FLOAT32:
             memcpy(&single, &low, sizeof single);
             wide = single;
             memcpy(value, &wide, sizeof *value);
             return true;
-        default: return false;
+        default:
+            return false;
     }
 }
 
@@ -105,8 +114,10 @@ static void take_raw(arn_onnx *r, arn_pb_bytes bytes, arenaut_dtype dtype, value
     arn_cursor cursor = arn_cursor_at(r->data, bytes.at + bytes.size, bytes.at);
     for (size_t i = 0; i < bytes.size / width; i++) {
         int64_t value;
-        if (!raw_value(&cursor, dtype, &value)) list->known = false;
-        else push_value(r, list, value);
+        if (!raw_value(&cursor, dtype, &value))
+            list->known = false;
+        else
+            push_value(r, list, value);
     }
 }
 
@@ -156,9 +167,14 @@ static void take_values(arn_onnx *r, arn_pb_bytes bytes, arenaut_tensor *tensor)
                 if (field.type == ARN_PB_BYTES) take_raw(r, field.bytes, tensor->dtype, &list);
                 break;
             case TENSOR_INT32_DATA:
-            case TENSOR_INT64_DATA: take_numbers(r, &field, tensor->dtype, &list); break;
-            case TENSOR_FLOAT_DATA: take_floats(r, &field, &list); break;
-            default: break;
+            case TENSOR_INT64_DATA:
+                take_numbers(r, &field, tensor->dtype, &list);
+                break;
+            case TENSOR_FLOAT_DATA:
+                take_floats(r, &field, &list);
+                break;
+            default:
+                break;
         }
     }
     uint64_t elements = 1;
@@ -229,8 +245,7 @@ arenaut_status arn_onnx_take_constant(arn_onnx *r, arn_pb_bytes bytes, bool spar
     out->tensor.dtype = ARENAUT_DTYPE_OTHER;
     out->tensor.cls = ARENAUT_CONSTANT;
     r->n_numbers = 0;
-    arenaut_status st =
-        sparse ? take_sparse(r, bytes, out) : take_header(r, bytes, true, out);
+    arenaut_status st = sparse ? take_sparse(r, bytes, out) : take_header(r, bytes, true, out);
     if (st != ARENAUT_OK) return st;
     out->tensor.dims = r->numbers;
     out->tensor.rank = r->n_numbers;
@@ -372,12 +387,17 @@ arenaut_status arn_onnx_take_type(arn_onnx *r, arn_pb_bytes type, uint32_t id, b
         if (field.type != ARN_PB_BYTES) continue;
         switch (field.number) {
             case TYPE_TENSOR:
-            case TYPE_SPARSE_TENSOR: st = take_tensor_type(r, field.bytes, id, input); break;
+            case TYPE_SPARSE_TENSOR:
+                st = take_tensor_type(r, field.bytes, id, input);
+                break;
             case TYPE_SEQUENCE:
             case TYPE_MAP:
             case TYPE_OPAQUE:
-            case TYPE_OPTIONAL: r->program->tensors[id].dtype = ARENAUT_DTYPE_VARIANT; break;
-            default: break;
+            case TYPE_OPTIONAL:
+                r->program->tensors[id].dtype = ARENAUT_DTYPE_VARIANT;
+                break;
+            default:
+                break;
         }
     }
     return st == ARENAUT_OK ? arn_onnx_status(r, &message, "a type") : st;

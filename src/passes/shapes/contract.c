@@ -23,10 +23,10 @@ static void multiply(arn_shapes *s, uint32_t left, uint32_t right, arenaut_dtype
         arn_shapes_fail(s, "the inner sizes of its operands differ");
         return;
     }
-    const arn_shape outer_a = {.ranked = true, .rank = a->rank > 2 ? a->rank - 2 : 0,
-                               .dims = a->dims};
-    const arn_shape outer_b = {.ranked = true, .rank = b->rank > 2 ? b->rank - 2 : 0,
-                               .dims = b->dims};
+    const arn_shape outer_a = {
+        .ranked = true, .rank = a->rank > 2 ? a->rank - 2 : 0, .dims = a->dims};
+    const arn_shape outer_b = {
+        .ranked = true, .rank = b->rank > 2 ? b->rank - 2 : 0, .dims = b->dims};
     if (!arn_broadcast(s, &outer_a, &outer_b, &rank, batch)) return;
     int64_t *dims = arn_new_dims(s, rank + 2);
     if (!dims) return;
@@ -126,7 +126,8 @@ ARN_SHAPE_FUNCTION(einsum) {
     uint32_t n = 0;
     arn_set_dtype(s, 0, arn_input(s, 0)->dtype);
     for (int i = 0; i < LETTERS; i++) e.size[i] = ARN_ANY;
-    for (uint32_t i = 0; i < s->op->n_inputs && e.sure; i++) at = take_term(&e, at, arn_input(s, i));
+    for (uint32_t i = 0; i < s->op->n_inputs && e.sure; i++)
+        at = take_term(&e, at, arn_input(s, i));
     if (!e.sure) return;
     if (at[0] == '-' && at[1] == '>') {
         for (at += 2; *at && n < ARN_MAX_RANK; at++) {
@@ -195,8 +196,10 @@ static void set_reduced(arn_shapes *s, const arn_shape *x, arenaut_dtype dtype,
     uint32_t rank = 0;
     if (!dims) return;
     for (uint32_t i = 0; i < x->rank; i++) {
-        if (!gone[i]) dims[rank++] = x->dims[i];
-        else if (keep) dims[rank++] = 1;
+        if (!gone[i])
+            dims[rank++] = x->dims[i];
+        else if (keep)
+            dims[rank++] = 1;
     }
     arn_set(s, 0, dtype, rank, dims);
 }
@@ -210,11 +213,16 @@ static void reduce_values(arn_shapes *s, const arn_shape *x) {
     for (uint32_t i = 1; i < x->n_values; i++) {
         const int64_t next = x->values[i];
         const bool known = result != ARN_ANY && next != ARN_ANY;
-        if (strcmp(name, "ReduceProd") == 0) result = arn_times(result, next);
-        else if (strcmp(name, "ReduceSum") == 0) result = arn_plus(result, next);
-        else if (strcmp(name, "ReduceMax") == 0) result = !known ? ARN_ANY : next > result ? next : result;
-        else if (strcmp(name, "ReduceMin") == 0) result = !known ? ARN_ANY : next < result ? next : result;
-        else result = ARN_ANY;
+        if (strcmp(name, "ReduceProd") == 0)
+            result = arn_times(result, next);
+        else if (strcmp(name, "ReduceSum") == 0)
+            result = arn_plus(result, next);
+        else if (strcmp(name, "ReduceMax") == 0)
+            result = !known ? ARN_ANY : next > result ? next : result;
+        else if (strcmp(name, "ReduceMin") == 0)
+            result = !known ? ARN_ANY : next < result ? next : result;
+        else
+            result = ARN_ANY;
     }
     values[0] = result;
 }

@@ -45,12 +45,18 @@ int64_t arn_as_bits(double value) {
 
 /* An unknown size meets one above 1: it is that one, or 1 and stretched to it. */
 static bool stretch(int64_t a, int64_t b, int64_t *both) {
-    if (a == b) *both = a;
-    else if (a == 1) *both = b;
-    else if (b == 1) *both = a;
-    else if (a == ARN_ANY) *both = b;
-    else if (b == ARN_ANY) *both = a;
-    else return false;
+    if (a == b)
+        *both = a;
+    else if (a == 1)
+        *both = b;
+    else if (b == 1)
+        *both = a;
+    else if (a == ARN_ANY)
+        *both = b;
+    else if (b == ARN_ANY)
+        *both = a;
+    else
+        return false;
     return true;
 }
 
@@ -156,7 +162,10 @@ ARN_SHAPE_FUNCTION(quantize) {
     const arenaut_dtype stated = dtype_attribute(s, "output_dtype");
     const arenaut_dtype by_zero = arn_input(s, 2)->dtype;
     const bool has_zero = arn_has_input(s, 2);
-    arn_set_like(s, 0, has_zero ? by_zero : stated != ARENAUT_DTYPE_OTHER ? stated : ARENAUT_DTYPE_UINT8,
+    arn_set_like(s, 0,
+                 has_zero                        ? by_zero
+                 : stated != ARENAUT_DTYPE_OTHER ? stated
+                                                 : ARENAUT_DTYPE_UINT8,
                  arn_input(s, 0));
 }
 
@@ -191,7 +200,8 @@ ARN_SHAPE_FUNCTION(layer_normalization) {
     int64_t *dims = arn_new_dims(s, x->rank);
     if (!dims || !arn_axis(s, arn_number(s, "axis", -1), x->rank, &axis)) return;
     for (uint32_t i = 0; i < x->rank; i++) dims[i] = i < axis ? x->dims[i] : 1;
-    for (uint32_t i = 1; i < s->op->n_outputs; i++) arn_set(s, i, ARENAUT_DTYPE_FLOAT32, x->rank, dims);
+    for (uint32_t i = 1; i < s->op->n_outputs; i++)
+        arn_set(s, i, ARENAUT_DTYPE_FLOAT32, x->rank, dims);
 }
 
 /* Random numbers in the shape of an operand, or of an attribute. */

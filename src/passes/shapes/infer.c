@@ -11,9 +11,9 @@ void arn_shapes_fail(arn_shapes *s, const char *what) {
     if (s->status != ARENAUT_OK) return;
     const arenaut_program *p = s->program;
     const uint32_t number = (uint32_t)(s->op - p->ops) - p->methods[s->op->method].first_op;
-    s->status = arn_fail(s->err, ARENAUT_BAD_INPUT, 0, "op %" PRIu32 " of method %" PRIu32
-                         " ('%.60s'%s%.80s): %s", number, s->op->method,
-                         s->op->name ? s->op->name : "", s->op->source ? ", " : "",
+    s->status = arn_fail(s->err, ARENAUT_BAD_INPUT, 0,
+                         "op %" PRIu32 " of method %" PRIu32 " ('%.60s'%s%.80s): %s", number,
+                         s->op->method, s->op->name ? s->op->name : "", s->op->source ? ", " : "",
                          s->op->source ? s->op->source : "", what);
 }
 
@@ -61,8 +61,7 @@ void arn_set_dtype(arn_shapes *s, uint32_t output, arenaut_dtype dtype) {
     arn_shape *out = output_of(s, output);
     if (!out || dtype == ARENAUT_DTYPE_OTHER) return;
     if (out->dtype != ARENAUT_DTYPE_OTHER && out->dtype != dtype) {
-        fail_conflict(s, output, "type", arenaut_dtype_name(dtype),
-                      arenaut_dtype_name(out->dtype));
+        fail_conflict(s, output, "type", arenaut_dtype_name(dtype), arenaut_dtype_name(out->dtype));
     }
     out->dtype = dtype;
 }
@@ -93,8 +92,10 @@ void arn_set(arn_shapes *s, uint32_t output, arenaut_dtype dtype, uint32_t rank,
 }
 
 void arn_set_like(arn_shapes *s, uint32_t output, arenaut_dtype dtype, const arn_shape *like) {
-    if (like->ranked) arn_set(s, output, dtype, like->rank, like->dims);
-    else arn_set_dtype(s, output, dtype);
+    if (like->ranked)
+        arn_set(s, output, dtype, like->rank, like->dims);
+    else
+        arn_set_dtype(s, output, dtype);
 }
 
 int64_t *arn_new_values(arn_shapes *s, uint32_t output) {
@@ -136,8 +137,7 @@ int64_t arn_number(const arn_shapes *s, const char *name, int64_t otherwise) {
     return a->n_numbers > 0 ? a->numbers[0] : otherwise;
 }
 
-bool arn_numbers_of(const arn_shapes *s, uint32_t input, const char *attribute,
-                    arn_numbers *out) {
+bool arn_numbers_of(const arn_shapes *s, uint32_t input, const char *attribute, arn_numbers *out) {
     if (arn_has_input(s, input)) {
         const arn_shape *in = arn_input(s, input);
         *out = (arn_numbers){in->n_values, in->values};
@@ -162,8 +162,8 @@ bool arn_axis(arn_shapes *s, int64_t axis, uint32_t rank, uint32_t *out) {
         return true;
     }
     char text[96];
-    snprintf(text, sizeof text, "axis %" PRId64 " does not exist: its operand has %" PRIu32
-             " dimensions", axis, rank);
+    snprintf(text, sizeof text,
+             "axis %" PRId64 " does not exist: its operand has %" PRIu32 " dimensions", axis, rank);
     arn_shapes_fail(s, text);
     return false;
 }
@@ -187,8 +187,7 @@ static void meet(arn_shapes *s, arn_shape *into, const arn_shape *other) {
     }
     into->dims = dims;
     const bool both = into->values && other->values && into->n_values == other->n_values;
-    int64_t *values =
-        both ? arn_region_allocate(s->region, into->n_values, sizeof *values) : NULL;
+    int64_t *values = both ? arn_region_allocate(s->region, into->n_values, sizeof *values) : NULL;
     for (uint32_t i = 0; values && i < into->n_values; i++) {
         values[i] = into->values[i] == other->values[i] ? into->values[i] : ARN_ANY;
     }
@@ -223,8 +222,8 @@ static const arn_shape *result_of(const arn_shapes *s, uint32_t method, uint32_t
 static void visit_if(arn_shapes *s) {
     const arenaut_op *op = s->op;
     const arn_shape *condition = arn_input(s, 0);
-    const bool known = condition->values && condition->n_values == 1 &&
-                       condition->values[0] != ARN_ANY;
+    const bool known =
+        condition->values && condition->n_values == 1 && condition->values[0] != ARN_ANY;
     if (!visit_call(s, op->calls[0]) || !visit_call(s, op->calls[1])) return;
     for (uint32_t i = 0; i < op->n_outputs && s->status == ARENAUT_OK; i++) {
         if (op->outputs[i] == ARENAUT_NONE) continue;
@@ -290,7 +289,7 @@ static int64_t turns_of(const arn_shapes *s, bool scans) {
     if (!scans) {
         const arn_shape *count = arn_input(s, op->target);
         return count->values && count->n_values == 1 && count->values[0] >= 0 ? count->values[0]
-                                                                             : ARN_ANY;
+                                                                              : ARN_ANY;
     }
     const arn_shape *scanned = arn_input(s, op->target);
     const arenaut_attribute *axes = arn_attribute(s, "scan_input_axes");
@@ -370,12 +369,17 @@ static void visit_op(arn_shapes *s, const arenaut_op *op) {
         if (op->outputs[i] != ARENAUT_NONE) s->of[op->outputs[i]] = s->stated[op->outputs[i]];
     }
     switch (op->kind) {
-        case ARENAUT_OP_IF: visit_if(s); return;
-        case ARENAUT_OP_LOOP:
-            if (is_batched_scan(s)) (void)visit_call(s, op->calls[0]);
-            else visit_loop(s);
+        case ARENAUT_OP_IF:
+            visit_if(s);
             return;
-        default: break;
+        case ARENAUT_OP_LOOP:
+            if (is_batched_scan(s))
+                (void)visit_call(s, op->calls[0]);
+            else
+                visit_loop(s);
+            return;
+        default:
+            break;
     }
     const arn_shape_function function = op->name ? arn_shape_function_of(op->name) : NULL;
     if (function) function(s);

@@ -189,7 +189,8 @@ static void concat_values(arn_shapes *s, uint32_t axis) {
         const arn_shape *in = arn_input(s, i);
         const int64_t elements = in->ranked ? arn_product(in->dims, 0, in->rank) : ARN_ANY;
         if (elements == ARN_ANY || elements > (int64_t)(room - n)) return;
-        if (in->values && elements) memcpy(values + n, in->values, (size_t)elements * sizeof *values);
+        if (in->values && elements)
+            memcpy(values + n, in->values, (size_t)elements * sizeof *values);
         n += (uint32_t)elements;
     }
 }
@@ -212,8 +213,10 @@ ARN_SHAPE_FUNCTION(concat) {
             return;
         }
         for (uint32_t k = 0; k < all.rank; k++) {
-            if (k == axis) dims[k] = arn_plus(dims[k], in->dims[k]);
-            else if (dims[k] == ARN_ANY) dims[k] = in->dims[k];
+            if (k == axis)
+                dims[k] = arn_plus(dims[k], in->dims[k]);
+            else if (dims[k] == ARN_ANY)
+                dims[k] = in->dims[k];
             else if (in->dims[k] != ARN_ANY && in->dims[k] != dims[k]) {
                 arn_shapes_fail(s, "its operands differ in a dimension that is not joined");
             }
@@ -247,14 +250,18 @@ ARN_SHAPE_FUNCTION(split) {
         if (!dims) return;
         memcpy(dims, x->dims, x->rank * sizeof *dims);
         dims[axis] = stated && !known ? ARN_ANY : part_size(s, sizes, stated, x->dims[axis], i);
-        if (dims[axis] < 0 && dims[axis] != ARN_ANY) arn_shapes_fail(s, "a part has a negative size");
+        if (dims[axis] < 0 && dims[axis] != ARN_ANY)
+            arn_shapes_fail(s, "a part has a negative size");
         arn_set(s, i, x->dtype, x->rank, dims);
         int64_t *values = x->rank == 1 && x->values ? arn_new_values(s, i) : NULL;
         for (int64_t k = 0; values && k < dims[axis] && begin + k < (int64_t)x->n_values; k++) {
             values[k] = x->values[begin + k];
         }
-        if (dims[axis] == ARN_ANY) begin = (int64_t)x->n_values;
-        else begin = arn_plus(begin, dims[axis]) == ARN_ANY ? (int64_t)x->n_values : begin + dims[axis];
+        if (dims[axis] == ARN_ANY)
+            begin = (int64_t)x->n_values;
+        else
+            begin =
+                arn_plus(begin, dims[axis]) == ARN_ANY ? (int64_t)x->n_values : begin + dims[axis];
     }
 }
 
@@ -357,9 +364,7 @@ ARN_SHAPE_FUNCTION(gather) {
 }
 
 /* One element for each index. */
-ARN_SHAPE_FUNCTION(gather_elements) {
-    arn_set_like(s, 0, arn_input(s, 0)->dtype, arn_input(s, 1));
-}
+ARN_SHAPE_FUNCTION(gather_elements) { arn_set_like(s, 0, arn_input(s, 0)->dtype, arn_input(s, 1)); }
 
 ARN_SHAPE_FUNCTION(gather_nd) {
     const arn_shape *x = arn_input(s, 0), *indices = arn_input(s, 1);

@@ -35,8 +35,7 @@ ARN_SHAPE_FUNCTION(constant_of_shape) {
     const arn_shape *shape = arn_input(s, 0);
     const arenaut_attribute *value = arn_attribute(s, "value");
     const bool typed = value->n_numbers > 0 && value->numbers[0] < ARENAUT_DTYPE_COUNT;
-    const arenaut_dtype dtype =
-        typed ? (arenaut_dtype)value->numbers[0] : ARENAUT_DTYPE_FLOAT32;
+    const arenaut_dtype dtype = typed ? (arenaut_dtype)value->numbers[0] : ARENAUT_DTYPE_FLOAT32;
     arn_set_dtype(s, 0, dtype);
     if (!shape->values) {
         const bool counted = shape->ranked && shape->rank == 1 && shape->dims[0] >= 0;
@@ -139,7 +138,8 @@ ARN_SHAPE_FUNCTION(multinomial) {
     const int64_t stated = arn_number(s, "dtype", ARENAUT_DTYPE_INT32);
     const int64_t dims[2] = {x->ranked && x->rank ? x->dims[0] : ARN_ANY,
                              arn_number(s, "sample_size", 1)};
-    arn_set(s, 0, stated < ARENAUT_DTYPE_COUNT ? (arenaut_dtype)stated : ARENAUT_DTYPE_OTHER, 2, dims);
+    arn_set(s, 0, stated < ARENAUT_DTYPE_COUNT ? (arenaut_dtype)stated : ARENAUT_DTYPE_OTHER, 2,
+            dims);
 }
 
 /* The determinant of each matrix. */

@@ -6,8 +6,29 @@
 #include "passes/shapes/shapes.h"
 
 typedef enum operation {
-    NOTHING, ADD, SUB, MUL, DIV, MOD, MIN_OF, MAX_OF, EQUAL, LESS, LESS_EQUAL, GREATER,
-    GREATER_EQUAL, AND, OR, XOR, NOT, NEG, ABS, FLOOR, CEIL, CAST, SIGN,
+    NOTHING,
+    ADD,
+    SUB,
+    MUL,
+    DIV,
+    MOD,
+    MIN_OF,
+    MAX_OF,
+    EQUAL,
+    LESS,
+    LESS_EQUAL,
+    GREATER,
+    GREATER_EQUAL,
+    AND,
+    OR,
+    XOR,
+    NOT,
+    NEG,
+    ABS,
+    FLOOR,
+    CEIL,
+    CAST,
+    SIGN,
 } operation;
 
 static operation operation_of(const char *name) {
@@ -15,11 +36,18 @@ static operation operation_of(const char *name) {
         const char *name;
         operation operation;
     } all[] = {
-        {"Add", ADD}, {"Sub", SUB}, {"Mul", MUL}, {"Div", DIV}, {"Mod", MOD}, {"Min", MIN_OF},
-        {"Max", MAX_OF}, {"Equal", EQUAL}, {"Less", LESS}, {"LessOrEqual", LESS_EQUAL},
-        {"Greater", GREATER}, {"GreaterOrEqual", GREATER_EQUAL}, {"And", AND}, {"Or", OR},
-        {"Xor", XOR}, {"Not", NOT}, {"Neg", NEG}, {"Abs", ABS}, {"Floor", FLOOR}, {"Ceil", CEIL},
-        {"Cast", CAST}, {"CastLike", CAST}, {"Sign", SIGN}, {"Sum", ADD},
+        {"Add", ADD},         {"Sub", SUB},
+        {"Mul", MUL},         {"Div", DIV},
+        {"Mod", MOD},         {"Min", MIN_OF},
+        {"Max", MAX_OF},      {"Equal", EQUAL},
+        {"Less", LESS},       {"LessOrEqual", LESS_EQUAL},
+        {"Greater", GREATER}, {"GreaterOrEqual", GREATER_EQUAL},
+        {"And", AND},         {"Or", OR},
+        {"Xor", XOR},         {"Not", NOT},
+        {"Neg", NEG},         {"Abs", ABS},
+        {"Floor", FLOOR},     {"Ceil", CEIL},
+        {"Cast", CAST},       {"CastLike", CAST},
+        {"Sign", SIGN},       {"Sum", ADD},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         if (strcmp(all[i].name, name) == 0) return all[i].operation;
@@ -27,49 +55,93 @@ static operation operation_of(const char *name) {
     return NOTHING;
 }
 
+/* The sign of b. */
+static int64_t modulo(int64_t a, int64_t b) {
+    if (b == 0) return ARN_ANY;
+    if (b == -1) return 0; /* also where the division would overflow */
+    const int64_t rest = a % b;
+    return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+
 static int64_t on_whole(operation op, int64_t a, int64_t b) {
     switch (op) {
-        case ADD: return arn_plus(a, b);
-        case SUB: return arn_plus(a, -b);
-        case MUL: return arn_times(a, b);
-        case DIV: return b == 0 ? ARN_ANY : a / b; /* towards zero, as C does */
-        case MOD: return b == 0 ? ARN_ANY : b == -1 ? 0 : (a % b + (a % b && (a % b < 0) != (b < 0) ? b : 0));
-        case MIN_OF: return a < b ? a : b;
-        case MAX_OF: return a > b ? a : b;
-        case EQUAL: return a == b;
-        case LESS: return a < b;
-        case LESS_EQUAL: return a <= b;
-        case GREATER: return a > b;
-        case GREATER_EQUAL: return a >= b;
-        case AND: return a && b;
-        case OR: return a || b;
-        case XOR: return !a != !b;
-        case NOT: return !a;
-        case NEG: return -a;
-        case ABS: return a < 0 ? -a : a;
-        case SIGN: return (a > 0) - (a < 0);
-        default: return ARN_ANY;
+        case ADD:
+            return arn_plus(a, b);
+        case SUB:
+            return arn_plus(a, -b);
+        case MUL:
+            return arn_times(a, b);
+        case DIV:
+            return b == 0 ? ARN_ANY : a / b; /* towards zero, as C does */
+        case MOD:
+            return modulo(a, b);
+        case MIN_OF:
+            return a < b ? a : b;
+        case MAX_OF:
+            return a > b ? a : b;
+        case EQUAL:
+            return a == b;
+        case LESS:
+            return a < b;
+        case LESS_EQUAL:
+            return a <= b;
+        case GREATER:
+            return a > b;
+        case GREATER_EQUAL:
+            return a >= b;
+        case AND:
+            return a && b;
+        case OR:
+            return a || b;
+        case XOR:
+            return !a != !b;
+        case NOT:
+            return !a;
+        case NEG:
+            return -a;
+        case ABS:
+            return a < 0 ? -a : a;
+        case SIGN:
+            return (a > 0) - (a < 0);
+        default:
+            return ARN_ANY;
     }
 }
 
 static int64_t on_floats(operation op, double a, double b) {
     switch (op) {
-        case ADD: return arn_as_bits(a + b);
-        case SUB: return arn_as_bits(a - b);
-        case MUL: return arn_as_bits(a * b);
-        case DIV: return arn_as_bits(a / b);
-        case MIN_OF: return arn_as_bits(a < b ? a : b);
-        case MAX_OF: return arn_as_bits(a > b ? a : b);
-        case EQUAL: return a == b;
-        case LESS: return a < b;
-        case LESS_EQUAL: return a <= b;
-        case GREATER: return a > b;
-        case GREATER_EQUAL: return a >= b;
-        case NEG: return arn_as_bits(-a);
-        case ABS: return arn_as_bits(a < 0 ? -a : a);
-        case FLOOR: return arn_as_bits(arn_floor(a));
-        case CEIL: return arn_as_bits(-arn_floor(-a));
-        default: return ARN_ANY;
+        case ADD:
+            return arn_as_bits(a + b);
+        case SUB:
+            return arn_as_bits(a - b);
+        case MUL:
+            return arn_as_bits(a * b);
+        case DIV:
+            return arn_as_bits(a / b);
+        case MIN_OF:
+            return arn_as_bits(a < b ? a : b);
+        case MAX_OF:
+            return arn_as_bits(a > b ? a : b);
+        case EQUAL:
+            return a == b;
+        case LESS:
+            return a < b;
+        case LESS_EQUAL:
+            return a <= b;
+        case GREATER:
+            return a > b;
+        case GREATER_EQUAL:
+            return a >= b;
+        case NEG:
+            return arn_as_bits(-a);
+        case ABS:
+            return arn_as_bits(a < 0 ? -a : a);
+        case FLOOR:
+            return arn_as_bits(arn_floor(a));
+        case CEIL:
+            return arn_as_bits(-arn_floor(-a));
+        default:
+            return ARN_ANY;
     }
 }
 
@@ -137,7 +209,9 @@ void arn_compute_values(arn_shapes *s) {
     for (uint32_t i = 0; i < n && what != CAST; i++) {
         if (!arn_input(s, i)->ranked || (!where && !arn_input(s, i)->values)) return;
     }
-    if (op->n_outputs == 0 || op->outputs[0] == ARENAUT_NONE || !has_values(arn_input(s, n > 2)->dtype)) return;
+    if (op->n_outputs == 0 || op->outputs[0] == ARENAUT_NONE ||
+        !has_values(arn_input(s, n > 2)->dtype))
+        return;
     int64_t *values = arn_new_values(s, 0);
     if (!values) return;
     const arn_shape *out = &s->of[op->outputs[0]];

@@ -122,8 +122,7 @@ ARN_SHAPE_FUNCTION(conv_transpose) {
             w.size == ARN_ANY ? ARN_ANY : arn_plus(arn_times(w.size - 1, w.dilation), 1);
         const int64_t spread = arn_times(arn_plus(x->dims[i], -1), w.stride);
         const int64_t full = arn_plus(arn_plus(spread, reach), per_axis(extra, i - 2, 0));
-        dims[i] = same ? arn_times(x->dims[i], w.stride)
-                       : arn_plus(full, -(w.before + w.after));
+        dims[i] = same ? arn_times(x->dims[i], w.stride) : arn_plus(full, -(w.before + w.after));
         /* It may be stated for all axes or for the spatial ones alone. */
         const uint32_t skipped = result->n_numbers == x->rank ? 0 : 2;
         if (result->name) dims[i] = per_axis(result, i - skipped, ARN_ANY);
@@ -197,7 +196,7 @@ static void resize_axes(arn_shapes *s, const arn_shape *x, arn_numbers numbers, 
     for (uint32_t i = 0; i < n; i++) {
         uint32_t axis;
         if (!arn_axis(s, axes->name ? axes->numbers[i] : (int64_t)i, x->rank, &axis)) return;
-        dims[axis] = are_scales        ? scaled(x->dims[axis], numbers.at[i])
+        dims[axis] = are_scales       ? scaled(x->dims[axis], numbers.at[i])
                      : keeps_ratio(s) ? ARN_ANY
                                       : numbers.at[i];
         if (dims[axis] < 0) dims[axis] = ARN_ANY;
