@@ -3,12 +3,12 @@ Runtime, and on planned memory.
 
     python bench/torch_compare.py [MODEL…] [--rounds N] [--seconds S]
 
-Every model gets a process of its own, in which all executors take turns, one thread each.
-Bytes are those of malloc's family above the weights, the same meter for all (heap_meter.c):
-the highest point of one run over where it began, and what is held between runs, which is the
-arena for ours and what ONNX Runtime took since its session was made. Results are compared
-with eager's first. Times are medians of the thread's own CPU time, since the machine may be
-busy; 2 % is a tie. A peer that is not installed is reported.
+Every model gets a process of its own, in which all executors take turns in ever new order,
+one thread each. Bytes are those of malloc's family above the weights, the same meter for all
+(heap_meter.c): the highest point of one run over where it began, and what is held between
+runs, which is the arena for ours and what ONNX Runtime took since its session was made.
+Results are compared with eager's first. Times are medians of the thread's own CPU time, since
+the machine may be busy; 2 % is a tie. A peer that is not installed is reported.
 """
 
 import argparse
@@ -16,6 +16,7 @@ import ctypes
 import io
 import json
 import os
+import random
 import statistics
 import subprocess
 import sys
@@ -130,7 +131,10 @@ def measure(name, rounds, seconds, small):
     began = time.perf_counter()
     while len(times["eager"]) < rounds and (time.perf_counter() - began < seconds
                                             or len(times["eager"]) < 5):
-        for kind, run in executors.items():
+        order = list(executors)
+        random.Random(len(times["eager"])).shuffle(order)  # who comes after whom matters to caches
+        for kind in order:
+            run = executors[kind]
             started = time.thread_time()
             result = run(*inputs)
             times[kind].append(time.thread_time() - started)

@@ -154,12 +154,12 @@ arenaut_status arenaut_tape_bind(arenaut_tape *tape, void *memory, uint64_t size
 typedef struct arenaut_tape_counts {
     uint32_t blocks;        /* recorded */
     uint32_t planned, kept; /* of these, with a place in the arena; kept past the run's end */
-    uint64_t runs;      /* played */
-    uint64_t astray;    /* of these, runs that differed from the recording */
-    uint64_t served;    /* requests answered from the arena */
-    uint64_t heap;      /* requests answered by the heap as planned: blocks that outlive runs */
-    uint64_t fallbacks; /* requests answered by the heap because the run was astray */
-    bool last_astray;   /* the last run differed */
+    uint64_t runs;          /* played */
+    uint64_t astray;        /* of these, runs that differed from the recording */
+    uint64_t served;        /* requests answered from the arena */
+    uint64_t heap;          /* requests answered by the heap as planned: blocks that outlive runs */
+    uint64_t fallbacks;     /* requests answered by the heap because the run was astray */
+    bool last_astray;       /* the last run differed */
 } arenaut_tape_counts;
 
 /* O(1). */

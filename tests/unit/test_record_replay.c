@@ -150,8 +150,7 @@ static void a_flow_that_differs_is_noticed_in_both_directions(void **state) {
             for (int k = 0; k < 10; k++) {
                 const bool same = k % 2 == 0;
                 void *at[26] = {NULL};
-                const arenaut_status st =
-                    play(&d, ways[same ? recorded : !recorded], 1, at);
+                const arenaut_status st = play(&d, ways[same ? recorded : !recorded], 1, at);
                 assert_int_equal(st, same || !strict ? ARENAUT_OK : ARENAUT_REJECTED);
                 assert_int_equal(counts_of(&d).last_astray, !same);
             }

@@ -4,7 +4,7 @@
     fast = arenaut.torch.compile(module, example_inputs)
     fast(*inputs)
 
-Every intermediate tensor lies at a planned place of one arena; see docs/torch.md. Preload
+Every intermediate tensor lies at a planned place of one arena; see docs/pytorch.md. Preload
 libarenaut-replay.so so that what kernels allocate inside is planned too.
 """
 

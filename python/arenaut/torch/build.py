@@ -31,6 +31,7 @@ class Builder:
         self.exported, self.program, self.options = exported, Program(), options
         self.norms = fold_batch_norms(exported) if options.fold_batch_norms else {}
         self.found = {}      # node -> Ref, plain value, or a list of them
+        self.folded = set()  # values of constants that were computed here
         self.shared = {}     # (value, function) -> the constant made of it
         self.user_inputs = []
 
@@ -46,6 +47,7 @@ class Builder:
             else:
                 raise ValueError(f"node {node.name} is a '{node.op}': export the program with "
                                  "torch.export, and without control flow")
+        self.drop_unused_constants()
         return self.program
 
     def placeholder(self, node, spec):
@@ -135,9 +137,25 @@ class Builder:
             made = node.target(*args, **kwargs)
         if not isinstance(made, torch.Tensor):
             return None
-        if not is_view(node.target):
-            self.program.folded_bytes += made.untyped_storage().nbytes()
-        return self.program.constant(made)
+        ref = self.program.constant(made)
+        self.folded.add(ref.value)
+        return ref
+
+    def drop_unused_constants(self):
+        """What was only needed to fold something else, and norms that were folded."""
+        program, used, folded = self.program, set(), {}
+        for step in program.steps:
+            used.update(step.reads())
+        walk([program.outputs, [ref for _, ref in program.mutated]],
+             lambda ref: used.add(ref.value))
+        for value in self.folded & used:
+            storage = program.constants[value].untyped_storage()
+            folded[storage.data_ptr()] = storage.nbytes()
+        given = {t.data_ptr() for t in (*self.exported.state_dict.values(),
+                                        *self.exported.constants.values())
+                 if isinstance(t, torch.Tensor)}
+        program.folded_bytes = sum(n for at, n in folded.items() if at not in given)
+        program.constants = {v: t for v, t in program.constants.items() if v in used}
 
     def is_mutated(self, values):
         """Whether a constant is one only until the program writes it back."""
