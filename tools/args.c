@@ -75,8 +75,7 @@ static const flag_row flags[] = {
     {"preserve-inputs", 0, FLAG_SWITCH, GROUP_MODEL, FIELD(preserve_inputs), NULL, NULL,
      "inputs keep their bytes (default: may be overwritten after their last use)"},
     {"inplace", 0, FLAG_TEXT, GROUP_MODEL, FIELD(inplace), "on|off|only", "on|off|only",
-     "let ops write over an operand where the kernels allow it (default off); only: where "
-     "--inplace-op does"},
+     "ops may write over an operand (default off); only: where --inplace-op says"},
     {"inplace-op", 0, FLAG_LIST, GROUP_MODEL, FIELD(inplace_op), "OP=INPUT[:OUTPUT]", NULL,
      "this kernel may write an output over that input (numbered from 0); repeat"},
     {"reorder", 0, FLAG_TEXT, GROUP_MODEL, FIELD(reorder), "off|on", "off|on",
