@@ -5,7 +5,9 @@ import os
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[3] / "python"))
+ROOT = Path(__file__).parents[3]
+for folder in (ROOT / "tests" / "models", ROOT / "python"):
+    sys.path.insert(0, str(folder))
 
 if "arenaut-replay" not in os.environ.get("LD_PRELOAD", ""):
     collect_ignore_glob = ["test_*.py"]
