@@ -25,7 +25,7 @@ def run(arguments, preload):
 
 
 def test_with_the_library_preloaded():
-    done = run(["-m", "pytest", "-q", "-rs", ROOT / "tests" / "pytest" / "preloaded"], True)
+    done = run(["-m", "pytest", "-q", "-rs", ROOT / "tests" / "preloaded"], True)
     print(done.stdout)  # shown if it fails, and with -s: the names and the skips
     assert done.returncode == 0, done.stdout + done.stderr
     assert " passed" in done.stdout

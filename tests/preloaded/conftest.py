@@ -1,11 +1,11 @@
-"""Tests that need libarenaut-replay.so in front of the C library: ../test_torch_client.py runs
+"""Tests that need libarenaut-replay.so in front of the C library: ../pytest/test_torch_client.py runs
 them so, in one process; otherwise they are not collected."""
 
 import os
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 for folder in (ROOT / "tests" / "models", ROOT / "python"):
     sys.path.insert(0, str(folder))
 
