@@ -44,6 +44,8 @@ static const flag_row flags[] = {
 
     {"planner", 0, FLAG_TEXT, GROUP_SEARCH, FIELD(planner), "NAME", NULL,
      "default auto; 'arenaut planners' lists them; bench takes a,b,..."},
+    {"set", 0, FLAG_LIST, GROUP_SEARCH, FIELD(set), "NAME=VALUE", NULL,
+     "a setting of that planner, such as match_range=0; repeat"},
     {"effort", 0, FLAG_NUMBER, GROUP_SEARCH, FIELD(effort), "N", NULL, "search steps"},
     {"time", 0, FLAG_TIME, GROUP_SEARCH, FIELD(time_ms), "TIME", NULL,
      "cap, e.g. 2s or 500ms; default none, so that results repeat"},
@@ -356,6 +358,7 @@ void options_free(tool_options *options) {
     free(options->dim.items);
     free(options->pool.items);
     free(options->pin.items);
+    free(options->set.items);
 }
 
 /* The values that help must take from the library. */

@@ -24,7 +24,7 @@ typedef struct tool_options {
     /* what is read, and for which runtime */
     const char *from, *target, *method, *scratch, *passes, *shapes, *dump_after, *inplace, *reorder, *share;
     bool no_alloc_io, preserve_inputs;
-    text_list align, align_op, dim, inplace_op, pool, pin;
+    text_list align, align_op, dim, inplace_op, pool, pin, set;
     const char *pools_file;
 
     /* how it is planned */

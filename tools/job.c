@@ -340,16 +340,22 @@ static exit_code prepare_program(tool_job *job) {
     return EXIT_FINE;
 }
 
+/* What the flags say of the search comes before any work. */
+static exit_code read_search_options(tool_job *job) {
+    const exit_code code = check_search_options(job->options);
+    return code == EXIT_FINE ? parse_settings(job->options, &job->settings) : code;
+}
+
 exit_code job_read(tool_job *job, const char *path, const tool_options *options) {
     *job = (tool_job){.options = options};
-    exit_code code = check_search_options(options); /* before any work */
+    exit_code code = read_search_options(job);
     if (code == EXIT_FINE) code = input_open(path, &job->input);
     return code == EXIT_FINE ? read_input(job) : code;
 }
 
 exit_code job_read_together(tool_job *job, const tool_options *options) {
     *job = (tool_job){.options = options, .borrowed = true};
-    const exit_code code = check_search_options(options);
+    const exit_code code = read_search_options(job);
     if (code != EXIT_FINE) return code;
     job->together = together_label(options);
     job->input.path = job->together;
@@ -481,6 +487,8 @@ static arenaut_status run_planner(tool_job *job, arenaut_error *err) {
         .threads = o->threads == NOT_GIVEN ? 1 : (uint32_t)o->threads,
         .progress = watch_progress,
         .progress_context = &watch,
+        .settings = job->settings.items,
+        .n_settings = job->settings.n,
     };
     watch_start(&watch, o);
     const arenaut_status st = arenaut_plan_make(job->problem, &options, NULL, &job->plan, err);
@@ -583,6 +591,7 @@ void job_close(tool_job *job) {
     arenaut_lowering_free(job->lowering);
     arenaut_scratch_sizes_free(&job->scratch, NULL);
     op_rules_free(&job->rules);
+    planner_settings_free(&job->settings);
     arenaut_document_free(&job->document);
     if (!job->borrowed) input_close(&job->input);
     free(job->together);

@@ -6,6 +6,7 @@
 #include "args.h"
 #include "files.h"
 #include "rules.h"
+#include "settings.h"
 
 /* What the file's runtime does today, obeying the plan in the file if there is one. */
 typedef struct todays_plan {
@@ -39,6 +40,7 @@ typedef struct tool_job {
     const arenaut_target *target; /* NULL for a bare problem */
     arenaut_scratch_sizes scratch;
     op_rules rules;
+    planner_settings settings;
     arenaut_lowering *lowering; /* NULL for a bare problem */
     arenaut_problem *edited;    /* with pins and pools; NULL: as lowered or read */
     const arenaut_problem *problem;
