@@ -4,6 +4,7 @@
  * reached. */
 #include "core/checked.h"
 #include "planners/exact/build.h"
+#include "planners/exact/hints.h"
 #include "planners/exact_lane.h"
 #include "planners/hot_zone.h"
 #include "planners/incumbents.h"
@@ -134,7 +135,10 @@ static arenaut_status auto_run(const arenaut_planner *self, arenaut_planning *pl
     }
     arn_lanes_close(&lanes);
     if (st != ARENAUT_OK || planning->plan->quality == ARENAUT_INFEASIBLE) return st;
-    return arn_meter_finish(&meter);
+    st = arn_meter_finish(&meter);
+    /* Who lies where is compared pair by pair. */
+    const bool few = pairs <= ARN_EXACT_MOST_PAIRS && planning->problem->n_buffers <= MANY_BUFFERS;
+    return st == ARENAUT_OK && few ? arn_exact_keep_earlier(planning) : st;
 }
 
 const arenaut_planner arn_planner_auto = {

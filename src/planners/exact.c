@@ -45,18 +45,33 @@ static arenaut_status take(arenaut_planning *planning, const arn_exact_output *o
     return ARENAUT_OK;
 }
 
-/* With what effort is left. A caller who stopped the search has no time for this. */
-static arenaut_status keep_hints(arenaut_planning *planning, const arn_exact_input *in) {
+static arn_exact_input input_of(const arenaut_planning *planning) {
+    const arenaut_plan_options *options = planning->options;
+    return (arn_exact_input){
+        .problem = planning->problem,
+        .arena = ARENAUT_UNPLACED,
+        .bound = planning->plan->total_bound,
+        .enough = options->capacity,
+        .effort = options->effort,
+        .seed = options->seed,
+        .progress = pass_progress,
+        .progress_context = (void *)planning,
+        .allocator = planning->allocator,
+    };
+}
+
+/* A caller who stopped the search has no time for this. */
+arenaut_status arn_exact_keep_earlier(arenaut_planning *planning) {
     arenaut_plan *plan = planning->plan;
     arenaut_status st = ARENAUT_OK;
-    if (plan->stopped_by != ARENAUT_STOP_PROOF || plan->quality == ARENAUT_INFEASIBLE) return st;
+    if (!planning->problem->hint || plan->stopped_by != ARENAUT_STOP_PROOF || plan->quality == ARENAUT_INFEASIBLE) return st;
     st = arenaut_plan_measure(plan, planning->problem, planning->err);
     for (uint32_t k = 0; k < plan->n_pools && st == ARENAUT_OK; k++) {
-        arn_exact_input pool = *in;
+        arn_exact_input pool = input_of(planning);
         pool.pool = k;
         pool.pool_of = plan->n_pools > 1 ? plan->pool : NULL;
         pool.arena = plan->arena[k];
-        pool.effort = in->effort / HINTS_SHARE / plan->n_pools;
+        pool.effort = planning->options->effort / HINTS_SHARE / plan->n_pools;
         st = arn_exact_keep_hints(&pool, plan->offset, &plan->effort, planning->err);
     }
     return st;
@@ -65,22 +80,11 @@ static arenaut_status keep_hints(arenaut_planning *planning, const arn_exact_inp
 static arenaut_status exact_run(const arenaut_planner *self, arenaut_planning *planning) {
     arenaut_status st = arn_settings_check(planning, self, NULL);
     if (st != ARENAUT_OK) return st;
-    const arenaut_plan_options *options = planning->options;
-    const arn_exact_input in = {
-        .problem = planning->problem,
-        .arena = ARENAUT_UNPLACED,
-        .bound = planning->plan->total_bound,
-        .enough = options->capacity,
-        .effort = options->effort,
-        .seed = options->seed,
-        .progress = pass_progress,
-        .progress_context = planning,
-        .allocator = planning->allocator,
-    };
+    const arn_exact_input in = input_of(planning);
     arn_exact_output out = {.offset = planning->plan->offset, .pool_of = planning->plan->pool};
     st = arn_exact_run(&in, &out, planning->err);
     if (st == ARENAUT_OK) st = take(planning, &out);
-    return st == ARENAUT_OK ? keep_hints(planning, &in) : st;
+    return st == ARENAUT_OK ? arn_exact_keep_earlier(planning) : st;
 }
 
 const arenaut_planner arn_planner_exact = {

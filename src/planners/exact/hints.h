@@ -11,4 +11,8 @@
 arenaut_status arn_exact_keep_hints(const arn_exact_input *in, uint64_t *offset, uint64_t *steps,
                                     arenaut_error *err);
 
+/* The same for a whole plan that is proven to be the smallest, with a part of the options'
+ * effort on top. Plans of other quality, and problems without hints, stay as they are. */
+arenaut_status arn_exact_keep_earlier(arenaut_planning *planning);
+
 #endif
