@@ -1,0 +1,40 @@
+"""Solved CSVs held against MiniMalloc's own validator, where a checkout of it is at hand:
+MINIMALLOC names its folder, and Debian's libabsl-dev must be installed."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import COMMAND, CORPUS, DATA, ROOT
+
+SOURCE = os.environ.get("MINIMALLOC")
+OWN = sorted(DATA.glob("*.csv"))
+PUBLISHED = sorted((CORPUS / "dsa" / "challenging").glob("*.csv"))
+
+
+@pytest.fixture(scope="module")
+def validator(tmp_path_factory):
+    if not SOURCE:
+        pytest.skip("MINIMALLOC names no checkout of MiniMalloc: its validator is not asked")
+    program = tmp_path_factory.mktemp("minimalloc") / "validate"
+    libraries = subprocess.run(["pkg-config", "--libs", "absl_statusor", "absl_status"],
+                               capture_output=True, text=True, check=True).stdout.split()
+    source = Path(SOURCE) / "src"
+    subprocess.run(["c++", "-O1", "-std=c++17", f"-I{source}",
+                    ROOT / "tests/runner/minimalloc_validate.cpp", source / "validator.cc",
+                    source / "minimalloc.cc", "-o", program, *libraries], check=True)
+    return program
+
+
+def test_it_accepts_what_we_solve_and_nothing_else(validator, tmp_path):
+    for problem in OWN + PUBLISHED:
+        solved = tmp_path / problem.name
+        subprocess.run([COMMAND, "plan", "-q", problem, "-o", solved], check=True)
+        ran = subprocess.run([validator, solved], capture_output=True, text=True, check=False)
+        assert ran.returncode == 0, ran.stdout + ran.stderr
+        header, *rows = solved.read_text().splitlines()
+        squashed = tmp_path / f"squashed-{problem.name}"
+        squashed.write_text("\n".join([header] + [row.rsplit(",", 1)[0] + ",0" for row in rows]))
+        assert subprocess.run([validator, squashed], capture_output=True,
+                              check=False).returncode == 1
