@@ -8,30 +8,8 @@
 #include "support/corpus.h"
 #include "support/documents.h"
 #include "support/oracle.h"
+#include "support/plans.h"
 #include "support/problems.h"
-
-static arenaut_plan *plan_by(const arenaut_problem *problem, const char *planner) {
-    const arenaut_plan_options options = {.planner = planner};
-    arenaut_plan *plan = NULL;
-    arenaut_error err = {0};
-    assert_ok(arenaut_plan_make(problem, &options, NULL, &plan, &err), err);
-    assert_plan_accepted(problem, plan);
-    return plan;
-}
-
-static void assert_offsets(arenaut_problem *problem, const char *planner, const uint64_t *offsets) {
-    arenaut_plan *plan = plan_by(problem, planner);
-    for (uint32_t b = 0; b < problem->n_buffers; b++) {
-        if (plan->offset[b] != offsets[b]) {
-            fail_msg("buffer %u lies at %llu, not at %llu", b, (unsigned long long)plan->offset[b],
-                     (unsigned long long)offsets[b]);
-        }
-    }
-    arenaut_plan_free(plan);
-    arenaut_problem_free(problem);
-}
-#define OFFSETS(...) \
-    (const uint64_t[]) { __VA_ARGS__ }
 
 /* ---- the micro runtime ---- */
 

@@ -9,30 +9,8 @@
 #include "support/corpus.h"
 #include "support/documents.h"
 #include "support/oracle.h"
+#include "support/plans.h"
 #include "support/problems.h"
-
-static arenaut_plan *plan_by(const arenaut_problem *problem, const char *planner) {
-    const arenaut_plan_options options = {.planner = planner};
-    arenaut_plan *plan = NULL;
-    arenaut_error err = {0};
-    assert_ok(arenaut_plan_make(problem, &options, NULL, &plan, &err), err);
-    assert_plan_accepted(problem, plan);
-    return plan;
-}
-
-static void assert_offsets(arenaut_problem *problem, const char *planner, const uint64_t *offsets) {
-    arenaut_plan *plan = plan_by(problem, planner);
-    for (uint32_t b = 0; b < problem->n_buffers; b++) {
-        if (plan->offset[b] != offsets[b]) {
-            fail_msg("%s: buffer %u lies at %llu, not at %llu", planner, b,
-                     (unsigned long long)plan->offset[b], (unsigned long long)offsets[b]);
-        }
-    }
-    arenaut_plan_free(plan);
-    arenaut_problem_free(problem);
-}
-#define OFFSETS(...) \
-    (const uint64_t[]) { __VA_ARGS__ }
 
 /* Like problem_of, but with an alignment, and the last box may lie where box 0 lies. */
 static arenaut_problem *aligned_problem_of(const box *boxes, size_t n, uint64_t align,
@@ -91,23 +69,6 @@ static const struct {
     {"ppocr_rec", 411, 2949120, 10000, 10000, 10000},
 };
 
-enum { GRAIN = 64 };
-
-static arenaut_problem *rounded_problem(const char *path) {
-    size_t size;
-    char *text = load_file(path, &size);
-    arenaut_document d = read_text("csv", text);
-    free(text);
-    arenaut_problem *p = new_problem();
-    for (uint32_t b = 0; b < d.problem->n_buffers; b++) {
-        const arenaut_interval *life = arenaut_problem_lifetimes(d.problem, b);
-        add_box(p, (d.problem->size[b] + GRAIN - 1) / GRAIN * GRAIN, life->first, life->end);
-    }
-    finish(p);
-    arenaut_document_free(&d);
-    return p;
-}
-
 static void assert_ratio(const arenaut_problem *problem, const char *name, const char *planner,
                          uint64_t load, uint32_t expected) {
     arenaut_plan *plan = plan_by(problem, planner);
@@ -126,7 +87,7 @@ static void peers_need_on_real_graphs_what_a_model_of_them_does(void **state) {
     for (size_t i = 0; i < COUNT_OF(graphs); i++) {
         snprintf(file, sizeof file, "onnx_csv/%s.alias.csv", graphs[i].name);
         corpus_path_or_skip(path, file);
-        arenaut_problem *p = rounded_problem(path);
+        arenaut_problem *p = rounded_problem(path, 0);
         assert_int_equal(p->n_buffers, graphs[i].n);
         assert_ratio(p, graphs[i].name, "onnxruntime", graphs[i].load, graphs[i].onnxruntime);
         assert_ratio(p, graphs[i].name, "openvino", graphs[i].load, graphs[i].openvino);

@@ -12,6 +12,7 @@
 #include "support/documents.h"
 #include "support/fuse.h"
 #include "support/oracle.h"
+#include "support/plans.h"
 #include "support/problems.h"
 
 static arenaut_status try_plan(const arenaut_problem *problem, const char *planner,
@@ -23,8 +24,8 @@ static arenaut_status try_plan(const arenaut_problem *problem, const char *plann
     return arenaut_plan_make(problem, &options, allocator, plan, err);
 }
 
-static arenaut_plan *plan_by(const arenaut_problem *problem, const char *planner,
-                             const char *range) {
+static arenaut_plan *plan_with(const arenaut_problem *problem, const char *planner,
+                               const char *range) {
     arenaut_plan *plan = NULL;
     arenaut_error err = {0};
     assert_ok(try_plan(problem, planner, range, NULL, &plan, &err), err);
@@ -42,19 +43,13 @@ static void assert_refused(const arenaut_problem *problem, const char *planner, 
 }
 
 /* Frees the problem. */
-static void assert_offsets(arenaut_problem *problem, const char *range, const uint64_t *offsets) {
-    arenaut_plan *plan = plan_by(problem, "tvm-tokens", range);
-    for (uint32_t b = 0; b < problem->n_buffers; b++) {
-        if (plan->offset[b] != offsets[b]) {
-            fail_msg("buffer %u lies at %llu, not at %llu", b, (unsigned long long)plan->offset[b],
-                     (unsigned long long)offsets[b]);
-        }
-    }
+static void assert_token_offsets(arenaut_problem *problem, const char *range,
+                                 const uint64_t *offsets) {
+    arenaut_plan *plan = plan_with(problem, "tvm-tokens", range);
+    assert_plan_lies_at(plan, offsets);
     arenaut_plan_free(plan);
     arenaut_problem_free(problem);
 }
-#define OFFSETS(...) \
-    (const uint64_t[]) { __VA_ARGS__ }
 
 /* ---- real graphs ---- */
 
@@ -94,27 +89,9 @@ static const struct {
     {"ppocr_rec", 411, 2949120, 11349, 41892},
 };
 
-enum { GRAIN = 64 };
-
-static arenaut_problem *rounded_problem(const char *path) {
-    size_t size;
-    char *text = load_file(path, &size);
-    arenaut_document d = read_text("csv", text);
-    free(text);
-    arenaut_problem *p = new_problem();
-    for (uint32_t b = 0; b < d.problem->n_buffers; b++) {
-        const arenaut_interval *life = arenaut_problem_lifetimes(d.problem, b);
-        add_box(p, (d.problem->size[b] + GRAIN - 1) / GRAIN * GRAIN, life->first, life->end);
-    }
-    p->traits = ARENAUT_PROBLEM_TOKENS;
-    finish(p);
-    arenaut_document_free(&d);
-    return p;
-}
-
 static uint64_t assert_ratio(const arenaut_problem *problem, const char *name, const char *range,
                              uint64_t load, uint32_t expected) {
-    arenaut_plan *plan = plan_by(problem, "tvm-tokens", range);
+    arenaut_plan *plan = plan_with(problem, "tvm-tokens", range);
     const uint64_t total = plan->total, ratio = (total * 10000 + load / 2) / load;
     arenaut_plan_free(plan);
     if (ratio != expected) {
@@ -131,7 +108,7 @@ static void tokens_need_on_real_graphs_what_a_model_of_them_does(void **state) {
     for (size_t i = 0; i < COUNT_OF(graphs); i++) {
         snprintf(file, sizeof file, "onnx_csv/%s.alias.csv", graphs[i].name);
         corpus_path_or_skip(path, file);
-        arenaut_problem *p = rounded_problem(path);
+        arenaut_problem *p = rounded_problem(path, ARENAUT_PROBLEM_TOKENS);
         assert_int_equal(p->n_buffers, graphs[i].n);
         assert_ratio(p, graphs[i].name, NULL, graphs[i].load, graphs[i].tokens);
         assert_ratio(p, graphs[i].name, "1", graphs[i].load, graphs[i].same_size);
@@ -146,8 +123,8 @@ static void shared_objects_need_less_on_real_graphs_than_tokens(void **state) {
     for (size_t i = 0; i < COUNT_OF(names); i++) {
         snprintf(file, sizeof file, "onnx_csv/%s.alias.csv", names[i]);
         corpus_path_or_skip(path, file);
-        arenaut_problem *p = rounded_problem(path);
-        arenaut_plan *tokens = plan_by(p, "tvm-tokens", NULL), *objects = NULL;
+        arenaut_problem *p = rounded_problem(path, ARENAUT_PROBLEM_TOKENS);
+        arenaut_plan *tokens = plan_with(p, "tvm-tokens", NULL), *objects = NULL;
         const arenaut_plan_options options = {.planner = "shared-objects", .effort = 100000};
         arenaut_error err = {0};
         assert_ok(arenaut_plan_make(p, &options, NULL, &objects, &err), err);
@@ -166,62 +143,62 @@ static void shared_objects_need_less_on_real_graphs_than_tokens(void **state) {
 static void a_request_looks_upward_first(void **state) {
     (void)state;
     const box boxes[] = {{8, 0, 1}, {12, 0, 1}, {10, 1, 2}};
-    assert_offsets(problem_of(boxes, 3), NULL, OFFSETS(0, 8, 8));
+    assert_token_offsets(problem_of(boxes, 3), NULL, OFFSETS(0, 8, 8));
 }
 
 /* Nothing is large enough, and the largest of the others grows. */
 static void then_it_looks_downward_and_the_block_grows(void **state) {
     (void)state;
     const box boxes[] = {{6, 0, 1}, {8, 0, 1}, {10, 1, 2}, {1, 0, 2}};
-    assert_offsets(problem_of(boxes, 4), NULL, OFFSETS(0, 6, 6, 16));
+    assert_token_offsets(problem_of(boxes, 4), NULL, OFFSETS(0, 6, 6, 16));
 }
 
 static void sixteen_times_the_size_is_still_in_range(void **state) {
     (void)state;
     const box in_range[] = {{160, 0, 1}, {10, 1, 2}}, past_it[] = {{161, 0, 1}, {10, 1, 2}};
-    assert_offsets(problem_of(in_range, 2), NULL, OFFSETS(0, 0));
-    assert_offsets(problem_of(past_it, 2), NULL, OFFSETS(0, 161));
+    assert_token_offsets(problem_of(in_range, 2), NULL, OFFSETS(0, 0));
+    assert_token_offsets(problem_of(past_it, 2), NULL, OFFSETS(0, 161));
 }
 
 /* 175 / 16 is 10, so 10 bytes will do; 176 / 16 is 11. */
 static void a_sixteenth_is_rounded_down(void **state) {
     (void)state;
     const box in_range[] = {{10, 0, 1}, {175, 1, 2}}, past_it[] = {{10, 0, 1}, {176, 1, 2}};
-    assert_offsets(problem_of(in_range, 2), NULL, OFFSETS(0, 0));
-    assert_offsets(problem_of(past_it, 2), NULL, OFFSETS(0, 10));
+    assert_token_offsets(problem_of(in_range, 2), NULL, OFFSETS(0, 0));
+    assert_token_offsets(problem_of(past_it, 2), NULL, OFFSETS(0, 10));
 }
 
 /* 1 becomes free before 0 does. */
 static void of_equal_blocks_the_first_one_that_became_free_is_taken(void **state) {
     (void)state;
     const box boxes[] = {{8, 0, 4}, {8, 0, 3}, {8, 4, 5}, {8, 4, 5}};
-    assert_offsets(problem_of(boxes, 4), NULL, OFFSETS(0, 8, 8, 0));
+    assert_token_offsets(problem_of(boxes, 4), NULL, OFFSETS(0, 8, 8, 0));
 }
 
 /* A block counts with what it has grown to, not with what its last buffer took. */
 static void a_block_keeps_the_size_that_it_has_grown_to(void **state) {
     (void)state;
     const box boxes[] = {{64, 0, 1}, {8, 1, 2}, {64, 2, 3}};
-    assert_offsets(problem_of(boxes, 3), NULL, OFFSETS(0, 0, 0));
+    assert_token_offsets(problem_of(boxes, 3), NULL, OFFSETS(0, 0, 0));
 }
 
 /* Results of one op are all requested before any is let go; the operand is still there. */
 static void what_nobody_reads_is_free_for_the_next_op(void **state) {
     (void)state;
     const box boxes[] = {{8, 0, 2}, {8, 1, 2}, {8, 1, 3}, {8, 2, 3}};
-    assert_offsets(problem_of(boxes, 4), NULL, OFFSETS(0, 8, 16, 8));
+    assert_token_offsets(problem_of(boxes, 4), NULL, OFFSETS(0, 8, 16, 8));
 }
 
 static void a_range_of_zero_never_reuses(void **state) {
     (void)state;
     const box boxes[] = {{8, 0, 1}, {8, 1, 2}, {8, 2, 3}};
-    assert_offsets(problem_of(boxes, 3), "0", OFFSETS(0, 8, 16));
+    assert_token_offsets(problem_of(boxes, 3), "0", OFFSETS(0, 8, 16));
 }
 
 static void a_range_of_one_reuses_equal_sizes_only(void **state) {
     (void)state;
     const box boxes[] = {{8, 0, 1}, {9, 1, 2}, {8, 2, 3}};
-    assert_offsets(problem_of(boxes, 3), "1", OFFSETS(0, 8, 0));
+    assert_token_offsets(problem_of(boxes, 3), "1", OFFSETS(0, 8, 0));
 }
 
 static void blocks_stay_on_their_device(void **state) {
@@ -247,7 +224,7 @@ static void blocks_stay_on_their_device(void **state) {
         add_buffer(p, &buffer);
     }
     finish(p);
-    arenaut_plan *plan = plan_by(p, "tvm-tokens", NULL);
+    arenaut_plan *plan = plan_with(p, "tvm-tokens", NULL);
     assert_int_equal(plan->total, 16);
     assert_int_equal(plan->arena[0], 8);
     arenaut_plan_free(plan);
@@ -270,7 +247,7 @@ static void arguments_and_state_are_never_reallocated(void **state) {
             add_buffer(p, &buffer);
         }
         finish(p);
-        assert_offsets(p, NULL, OFFSETS(0, 8, 0));
+        assert_token_offsets(p, NULL, OFFSETS(0, 8, 0));
     }
 }
 
@@ -287,7 +264,7 @@ static void branches_and_symbolic_sizes_are_refused(void **state) {
     assert_refused(p, "tvm-tokens", NULL, ARENAUT_REFUSED,
                    "planner 'tvm-tokens' does not plan symbolic sizes; 'auto' does");
     p->traits = ARENAUT_PROBLEM_SYMBOLIC | ARENAUT_PROBLEM_BRANCHES;
-    arenaut_plan_free(plan_by(p, "auto", NULL));
+    arenaut_plan_free(plan_with(p, "auto", NULL));
     arenaut_problem_free(p);
 }
 
@@ -329,7 +306,7 @@ static void wrong_settings_are_named(void **state) {
                  wrong[i]);
         assert_refused(p, "tvm-tokens", wrong[i], ARENAUT_BAD_ARGUMENT, message);
     }
-    arenaut_plan_free(plan_by(p, "tvm-tokens", "9223372036854775807"));
+    arenaut_plan_free(plan_with(p, "tvm-tokens", "9223372036854775807"));
     arenaut_problem_free(p);
 }
 
@@ -388,7 +365,7 @@ static void shared_objects_are_as_small_as_any_search_finds(void **state) {
         const uint64_t least = least_sum(p, 0, block, 0);
         static const char *const planners[] = {"shared-objects", "auto"};
         for (size_t i = 0; i < COUNT_OF(planners); i++) {
-            arenaut_plan *plan = plan_by(p, planners[i], NULL);
+            arenaut_plan *plan = plan_with(p, planners[i], NULL);
             assert_int_equal(plan->total, least);
             assert_int_equal(plan->quality, ARENAUT_OPTIMAL);
             assert_int_equal(plan->total_bound, least);
@@ -405,13 +382,13 @@ static void the_bound_counts_the_largest_of_each_rank(void **state) {
     (void)state;
     const box boxes[] = {{30, 0, 1}, {10, 0, 1}, {5, 0, 1}, {20, 1, 2}, {20, 1, 2}};
     arenaut_problem *p = problem_of(boxes, 5);
-    arenaut_plan *plan = plan_by(p, "shared-objects", NULL);
+    arenaut_plan *plan = plan_with(p, "shared-objects", NULL);
     assert_int_equal(plan->total, 55);
     assert_int_equal(plan->total_bound, 45); /* offsets could do with that */
     assert_int_equal(plan->quality, ARENAUT_FEASIBLE);
     arenaut_plan_free(plan);
     p->traits = ARENAUT_PROBLEM_TOKENS;
-    plan = plan_by(p, "shared-objects", NULL);
+    plan = plan_with(p, "shared-objects", NULL);
     assert_int_equal(plan->total_bound, 55);
     assert_int_equal(plan->quality, ARENAUT_OPTIMAL);
     arenaut_plan_free(plan);
@@ -431,7 +408,7 @@ static void blocks_that_do_not_fit_are_no_plan(void **state) {
         add_box(p, 9, 1, 2);
         p->traits = ARENAUT_PROBLEM_TOKENS;
         finish(p);
-        arenaut_plan *plan = plan_by(p, planners[i], NULL);
+        arenaut_plan *plan = plan_with(p, planners[i], NULL);
         assert_int_equal(plan->total, 15);
         arenaut_plan_free(plan);
         arenaut_problem_free(p);
@@ -439,7 +416,7 @@ static void blocks_that_do_not_fit_are_no_plan(void **state) {
     arenaut_problem *p = problem_of(boxes, 2);
     p->pool[0].capacity = 15;
     p->traits = ARENAUT_PROBLEM_TOKENS;
-    arenaut_plan *plan = plan_by(p, "auto", NULL);
+    arenaut_plan *plan = plan_with(p, "auto", NULL);
     assert_int_equal(plan->quality, ARENAUT_INFEASIBLE);
     arenaut_plan_free(plan);
     arenaut_problem_free(p);
@@ -455,7 +432,7 @@ static void planners_of_offsets_refuse_whole_tokens(void **state) {
     assert_refused(p, "best-fit", NULL, ARENAUT_REFUSED,
                    "planner 'best-fit' does not handle what this problem uses: memory in whole "
                    "tokens; 'auto' handles all");
-    arenaut_plan_free(plan_by(p, "naive", NULL));
+    arenaut_plan_free(plan_with(p, "naive", NULL));
     arenaut_problem_free(p);
 }
 
@@ -563,7 +540,7 @@ static arenaut_status plan_once(void *context, const arenaut_allocator *allocato
 
 static arenaut_status check_once(void *context, const arenaut_allocator *allocator) {
     const attempt *a = context;
-    arenaut_plan *plan = plan_by(a->problem, a->planner, NULL);
+    arenaut_plan *plan = plan_with(a->problem, a->planner, NULL);
     arenaut_finding finding;
     const arenaut_status st = arenaut_check_plan(a->problem, plan, allocator, &finding, NULL);
     arenaut_plan_free(plan);

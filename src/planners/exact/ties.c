@@ -42,7 +42,7 @@ static bool lives_meet(const arenaut_problem *p, uint32_t a, uint32_t b) {
     return false;
 }
 
-static bool has_edge(const arenaut_problem *p, uint32_t a, uint32_t b) {
+bool arn_exact_has_edge(const arenaut_problem *p, uint32_t a, uint32_t b) {
     const arenaut_conflict wanted = {a < b ? a : b, a < b ? b : a};
     uint32_t low = 0, high = p->n_conflicts;
     while (low < high) {
@@ -57,7 +57,7 @@ static bool has_edge(const arenaut_problem *p, uint32_t a, uint32_t b) {
 }
 
 static bool conflict(const arenaut_problem *p, uint32_t a, uint32_t b) {
-    return lives_meet(p, a, b) || has_edge(p, a, b);
+    return lives_meet(p, a, b) || arn_exact_has_edge(p, a, b);
 }
 
 bool arn_exact_is_pair(const arn_exact_input *in, uint32_t heir) {

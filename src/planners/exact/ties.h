@@ -37,6 +37,9 @@ bool arn_exact_find_ties(const arn_exact_case *assumed, arn_region *region, arn_
  * their relation. */
 bool arn_exact_is_pair(const arn_exact_input *in, uint32_t heir);
 
+/* Whether an extra conflict edge names the two. O(log n). */
+bool arn_exact_has_edge(const arenaut_problem *p, uint32_t a, uint32_t b);
+
 /* Whether two buffers in the pool, lying at `place`, must not share a byte. O(lifetimes). */
 bool arn_exact_must_be_apart(const arenaut_problem *problem, uint32_t a, uint32_t b,
                              const uint64_t *place);

@@ -12,22 +12,10 @@ static arn_exact_wall fixed_wall(const arn_exact_build *x, uint32_t b) {
     return wall;
 }
 
-static bool has_edge(const arenaut_problem *p, uint32_t a, uint32_t b) {
-    const arenaut_conflict wanted = {a < b ? a : b, a < b ? b : a};
-    uint32_t low = 0, high = p->n_conflicts;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        const arenaut_conflict e = p->conflict[middle];
-        if (e.a < wanted.a || (e.a == wanted.a && e.b < wanted.b)) low = middle + 1;
-        else high = middle;
-    }
-    return low < p->n_conflicts && p->conflict[low].a == wanted.a && p->conflict[low].b == wanted.b;
-}
-
 static bool conflict(const arn_exact_build *x, uint32_t a, uint32_t b) {
     if (x->ties.root && x->ties.root[a] == x->ties.root[b]) return false;
     return arn_exact_lives_meet(x, a, b) ||
-           (has_edge(x->in->problem, a, b) && arn_exact_edge_holds(x, a, b));
+           (arn_exact_has_edge(x->in->problem, a, b) && arn_exact_edge_holds(x, a, b));
 }
 
 static bool walls_meet(arn_exact_wall a, arn_exact_wall b) {
