@@ -111,6 +111,13 @@ static const flag_row flags[] = {
 };
 enum { N_FLAGS = sizeof flags / sizeof *flags };
 
+bool flag_at(size_t index, flag_entry *entry) {
+    if (index >= N_FLAGS) return false;
+    const flag_row *row = &flags[index];
+    *entry = (flag_entry){row->name, row->letter, row->group, row->value, row->choices, row->help};
+    return true;
+}
+
 /* Digits only. UINT64_MAX is refused, since it stands for "not given". */
 bool parse_number(const char *text, uint64_t *number) {
     uint64_t n = 0;

@@ -56,6 +56,19 @@ exit_code parse_arguments(int argc, char **argv, const char *verb, unsigned grou
                           tool_options *options);
 void options_free(tool_options *options);
 
+/* A row of the table of flags, for those who list them. */
+typedef struct flag_entry {
+    const char *name;    /* without the dashes */
+    char letter;         /* 0: none */
+    unsigned group;      /* one of flag_group */
+    const char *value;   /* what help calls its value; NULL: it takes none */
+    const char *choices; /* "a|b"; NULL: any value */
+    const char *help;
+} flag_entry;
+
+/* The row at `index`, in the order of help; false past the end. */
+bool flag_at(size_t index, flag_entry *entry);
+
 /* The help lines of these groups' flags, and their defaults. */
 void print_flags(arenaut_text *out, unsigned groups);
 

@@ -13,7 +13,7 @@ void print_general_help(arenaut_text *out) {
              "  arenaut check planned.tflite                  is that plan right?\n\n");
     for (size_t i = 0; i < verb_count(); i++) {
         const tool_verb *verb = verb_at(i);
-        text_printf(out, "  %-10s%s\n", verb->name, verb->summary);
+        text_printf(out, "  %-12s%s\n", verb->name, verb->summary);
     }
     text_put(out, "\n'arenaut help VERB' shows a verb's flags and examples.\n");
 }

@@ -98,6 +98,30 @@ def test_every_verb_explains_itself_on_one_screen(shell):
         assert max(map(len, done.stdout.splitlines())) <= 110
 
 
+@pytest.mark.parametrize("words, expected", [
+    (["arenaut", "st"], "strip"),
+    (["arenaut", "plan", "--planner", "tflm"], "tflm-greedy"),
+    (["arenaut", "plan", "--inplace", "on"], "on only"),
+    (["arenaut", "plan", "x.tflite", "--capa"], "--capacity"),
+    (["arenaut", "size", "--outp"], ""),
+])
+def test_bash_completes_verbs_flags_and_values(shell, words, expected):
+    done = shell(f"""arenaut completion bash > complete.sh
+        bash -uc '. ./complete.sh; COMP_WORDS=({' '.join(words)}); COMP_CWORD={len(words) - 1}
+                   _arenaut; echo "${{COMPREPLY[*]}}"'""")
+    assert (done.returncode, done.stderr, done.stdout.strip()) == (0, "", expected)
+
+
+def test_completions_and_manual_know_every_verb_and_flag(shell):
+    texts = [shell(f"arenaut {words}").stdout.replace("\\-", "-")
+             for words in ("completion bash", "completion zsh", "completion fish", "manual")]
+    verbs = re.findall(r"VERB\((\w+)\)", (ROOT / "tools" / "verbs.def").read_text())
+    flags = re.findall(r"--([a-z-]+)", shell("arenaut plan --help").stdout)
+    assert len(flags) > 30
+    for word in verbs + flags:
+        assert all(re.search(rf"\b{word}\b", text) for text in texts), word
+
+
 def test_json_says_what_the_contract_lists(shell):
     done = shell("arenaut plan --json --hash data/mobilenet_v1_025_96_int8.tflite")
     plan = json.loads(done.stdout)

@@ -1,0 +1,169 @@
+/* completion: a script for bash, zsh or fish that completes verbs, flags and their values. It is
+ * made from the tables that the command itself is made of, so that it cannot lag behind; names
+ * from the library's tables (planners, targets, formats) are asked for when a key is pressed. */
+#include <string.h>
+
+#include "verb.h"
+
+/* Flags whose values are the rows of a library table, and the verb that lists it. */
+static const struct {
+    const char *flag, *list;
+} tables[] = {{"planner", "planners"}, {"target", "targets"}, {"from", "formats"},
+              {"passes", "passes"},    {"dump-after", "passes"}};
+enum { N_TABLES = sizeof tables / sizeof *tables };
+
+static const char *table_of(const char *flag) {
+    for (size_t i = 0; i < N_TABLES; i++) {
+        if (strcmp(tables[i].flag, flag) == 0) return tables[i].list;
+    }
+    return NULL;
+}
+
+/* Puts "a|b" as "a b". */
+static void put_choices(const char *choices, arenaut_text *out) {
+    for (; *choices; choices++) text_printf(out, "%c", *choices == '|' ? ' ' : *choices);
+}
+
+/* Puts text into single quotes of a shell. */
+static void put_quoted(const char *text, arenaut_text *out) {
+    text_put(out, "'");
+    for (; *text; text++) {
+        if (*text == '\'')
+            text_put(out, "'\\''");
+        else
+            text_printf(out, "%c", *text);
+    }
+    text_put(out, "'");
+}
+
+static void put_verb_names(arenaut_text *out) {
+    for (size_t i = 0; i < verb_count(); i++) {
+        text_printf(out, "%s%s", i ? " " : "", verb_at(i)->name);
+    }
+}
+
+static void put_flag_names(unsigned groups, arenaut_text *out) {
+    flag_entry flag;
+    for (size_t i = 0, n = 0; flag_at(i, &flag); i++) {
+        if (flag.group & groups) text_printf(out, "%s--%s", n++ ? " " : "", flag.name);
+    }
+}
+
+/* Lines of a `case` over the word in front: what may follow a flag. */
+static void put_value_cases(arenaut_text *out) {
+    flag_entry flag;
+    for (size_t i = 0; flag_at(i, &flag); i++) {
+        if (!flag.choices && !table_of(flag.name)) continue;
+        text_printf(out, "    --%s) words=\"", flag.name);
+        if (flag.choices)
+            put_choices(flag.choices, out);
+        else
+            text_printf(out, "$(arenaut %s 2>/dev/null | sed 's/ .*//')", table_of(flag.name));
+        text_put(out, "\" ;;\n");
+    }
+}
+
+static void put_bash(arenaut_text *out) {
+    text_put(out,
+             "# bash completion of arenaut: source <(arenaut completion bash)\n"
+             "_arenaut() {\n"
+             "  local current=\"${COMP_WORDS[COMP_CWORD]}\" before=\"${COMP_WORDS[COMP_CWORD-1]}\" "
+             "words=\"\"\n"
+             "  COMPREPLY=()\n"
+             "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
+             "    COMPREPLY=($(compgen -W \"");
+    put_verb_names(out);
+    text_put(out,
+             "\" -- \"$current\"))\n"
+             "    return\n"
+             "  fi\n"
+             "  case \"$before\" in\n");
+    put_value_cases(out);
+    text_put(out,
+             "  esac\n"
+             "  if [ -n \"$words\" ]; then\n"
+             "    COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
+             "    return\n"
+             "  fi\n"
+             "  case \"$current\" in -*) ;; *) return ;; esac\n"
+             "  case \"${COMP_WORDS[1]}\" in\n");
+    for (size_t i = 0; i < verb_count(); i++) {
+        text_printf(out, "    %s) words=\"", verb_at(i)->name);
+        put_flag_names(verb_at(i)->groups, out);
+        text_put(out, "\" ;;\n");
+    }
+    text_put(out,
+             "  esac\n"
+             "  COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
+             "}\n"
+             "complete -o default -F _arenaut arenaut\n");
+}
+
+/* zsh runs the script for bash through its own bridge, which it ships. */
+static void put_zsh(arenaut_text *out) {
+    text_put(out, "# zsh completion of arenaut: source <(arenaut completion zsh)\n"
+                  "autoload -Uz +X compinit bashcompinit\n"
+                  "compinit -u && bashcompinit\n");
+    put_bash(out);
+}
+
+static void put_fish_flags(const tool_verb *verb, arenaut_text *out) {
+    flag_entry flag;
+    for (size_t i = 0; flag_at(i, &flag); i++) {
+        if (!(flag.group & verb->groups)) continue;
+        text_printf(out, "complete -c arenaut -n '__fish_seen_subcommand_from %s' -l %s",
+                    verb->name, flag.name);
+        if (flag.letter) text_printf(out, " -s %c", flag.letter);
+        if (flag.choices) {
+            text_put(out, " -x -a '");
+            put_choices(flag.choices, out);
+            text_put(out, "'");
+        } else if (table_of(flag.name)) {
+            text_printf(out, " -x -a '(arenaut %s 2>/dev/null | string replace -r \" .*\" \"\")'",
+                        table_of(flag.name));
+        } else if (flag.value) {
+            text_put(out, " -r");
+        }
+        text_put(out, " -d ");
+        put_quoted(flag.help, out);
+        text_put(out, "\n");
+    }
+}
+
+static void put_fish(arenaut_text *out) {
+    text_put(out, "# fish completion of arenaut: arenaut completion fish | source\n");
+    for (size_t i = 0; i < verb_count(); i++) {
+        text_printf(out, "complete -c arenaut -n __fish_use_subcommand -x -a %s -d ",
+                    verb_at(i)->name);
+        put_quoted(verb_at(i)->summary, out);
+        text_put(out, "\n");
+    }
+    for (size_t i = 0; i < verb_count(); i++) put_fish_flags(verb_at(i), out);
+}
+
+static exit_code run(const tool_options *options, arenaut_text *out) {
+    const char *shell = options->files.items[0];
+    if (strcmp(shell, "bash") == 0)
+        put_bash(out);
+    else if (strcmp(shell, "zsh") == 0)
+        put_zsh(out);
+    else if (strcmp(shell, "fish") == 0)
+        put_fish(out);
+    else
+        return complain(EXIT_USAGE, NULL, "no completion for '%s'; there is bash, zsh and fish",
+                        shell);
+    return EXIT_FINE;
+}
+
+extern const tool_verb verb_completion;
+const tool_verb verb_completion = {
+    .name = "completion",
+    .summary = "a completion script for bash, zsh or fish",
+    .arguments = "bash|zsh|fish",
+    .examples = "source <(arenaut completion bash)     # in ~/.bashrc\n"
+                "arenaut completion fish | source      # in config.fish",
+    .groups = GROUP_COMMON,
+    .min_files = 1,
+    .max_files = 1,
+    .run = run,
+};
