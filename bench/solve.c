@@ -145,7 +145,7 @@ static int solve(const arenaut_problem *problem, const arenaut_plan_options *giv
            ",\"user_s\":%.6f,\"cpu_s\":%.6f,\"wall_s\":%.6f,\"peak_kb\":%ld",
            problem->n_buffers, ended.user - started.user, ended.all - started.all,
            wall_now() - started_wall, peak_kilobytes());
-    if (st != ARENAUT_OK) {
+    if (st != ARENAUT_OK && st != ARENAUT_NO_PLAN) {
         printf(",\"failed\":\"%s\"}\n", err.msg);
         free(w);
         return 1;

@@ -6,19 +6,19 @@
 
 /* The inverse of arenaut_problem_add_buffer. */
 static arenaut_buffer buffer_of(const arenaut_problem *p, uint32_t b) {
-    arenaut_buffer buffer = ARENAUT_BUFFER_INIT;
+    arenaut_buffer buffer = {0};
     buffer.size = p->size[b];
     buffer.align = arenaut_problem_align(p, b);
     buffer.lifetimes = arenaut_problem_lifetimes(p, b);
     buffer.n_lifetimes = arenaut_problem_lifetime_count(p, b);
     buffer.cls = arenaut_problem_class(p, b);
     buffer.pools = p->pools ? p->pools[b] : 0;
-    buffer.fixed_offset = arenaut_problem_fixed_offset(p, b);
-    buffer.hint = arenaut_problem_hint(p, b);
-    buffer.same_base = arenaut_problem_same_base(p, b);
-    buffer.inside = arenaut_problem_inside(p, b);
+    buffer.fixed_offset = arenaut_at(arenaut_problem_fixed_offset(p, b));
+    buffer.hint = arenaut_at(arenaut_problem_hint(p, b));
+    buffer.same_base = arenaut_id(arenaut_problem_same_base(p, b));
+    buffer.inside = arenaut_id(arenaut_problem_inside(p, b));
     buffer.inside_delta = p->inside_delta ? p->inside_delta[b] : 0;
-    buffer.method = p->method ? p->method[b] : ARENAUT_NONE;
+    if (p->method) buffer.method = arenaut_id(p->method[b]);
     buffer.name = p->name ? p->name[b] : NULL;
     buffer.op = p->op ? p->op[b] : NULL;
     buffer.source = p->source ? p->source[b] : NULL;
@@ -99,10 +99,11 @@ static exit_code parse_pool(const char *original, char *text, arenaut_pool *pool
     char *align = strchr(size, '@');
     if (align) *align++ = '\0';
 
-    *pool = (arenaut_pool){.name = text, .capacity = ARENAUT_UNLIMITED, .align = 1};
+    *pool = (arenaut_pool){.name = text, .capacity = ARENAUT_UNLIMITED};
     if (strcmp(size, "unlimited") != 0 && !parse_size(size, &pool->capacity)) {
         return bad_pool(original, "the size is neither a number of bytes nor 'unlimited'");
     }
+    pool->closed = pool->capacity == 0;
     if (align && (!parse_size(align, &pool->align) || !is_power_of_two(pool->align))) {
         return bad_pool(original, "the alignment is no power of two");
     }
@@ -316,7 +317,7 @@ static void grant_wishes(void *context, uint32_t id, arenaut_buffer *buffer) {
         if (w->buffer != id) continue;
         if (w->align > buffer->align) buffer->align = w->align;
         if (w->pools) buffer->pools = w->pools;
-        if (w->fixed_offset != ARENAUT_UNPLACED) buffer->fixed_offset = w->fixed_offset;
+        if (w->fixed_offset != ARENAUT_UNPLACED) buffer->fixed_offset = arenaut_at(w->fixed_offset);
     }
 }
 
@@ -338,6 +339,7 @@ static exit_code replacement_pools(const edits *e, const tool_options *options, 
     }
     if (limited && *n_pools > 0 && pools[0].capacity > options->capacity) {
         pools[0].capacity = options->capacity;
+        pools[0].closed = options->capacity == 0;
     }
     return EXIT_FINE;
 }

@@ -405,7 +405,6 @@ static exit_code replay(const tool_job *job, const arenaut_program *program,
     name_pools(job, program, lowering, plan, &names);
     const arenaut_placement placement = {n, plan->n_pools, pool, offset, plan->arena};
     const arenaut_replay_options options = {
-        .only_method = ARENAUT_NONE,
         .keep_inputs = job->options->preserve_inputs || job->target->keep_inputs,
         .exclude_io = job->options->no_alloc_io,
         .pool_names = names.names};
@@ -513,7 +512,7 @@ exit_code job_plan_with(tool_job *job, const char **refusal) {
                         "no plan was found within %s, although there may be one",
                         job->options->time_ms == NOT_GIVEN ? "the effort (--effort)" : "--time");
     }
-    if (st != ARENAUT_OK) return complain_error(job->input.path, &err);
+    if (st != ARENAUT_OK && st != ARENAUT_NO_PLAN) return complain_error(job->input.path, &err);
     job->result.plan = job->plan;
     const exit_code code = verify(job);
     return code == EXIT_FINE && job->plan->quality == ARENAUT_INFEASIBLE ? EXIT_NEGATIVE : code;

@@ -29,6 +29,7 @@ exit_code exit_for_status(arenaut_status status) {
         case ARENAUT_REFUSED:
             return EXIT_INPUT;
         case ARENAUT_REJECTED:
+        case ARENAUT_NO_PLAN:
             return EXIT_NEGATIVE;
         case ARENAUT_STOPPED:
             return EXIT_INTERRUPT;

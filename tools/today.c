@@ -57,15 +57,14 @@ static uint64_t given_offset(const tool_job *job, uint32_t buffer) {
 /* As the runtime does: what the file places is fixed, the rest finds its way around it. */
 static void fix_given(void *context, uint32_t id, arenaut_buffer *buffer) {
     const uint64_t given = given_offset(context, id);
-    if (given != ARENAUT_UNPLACED) buffer->fixed_offset = given;
+    if (given != ARENAUT_UNPLACED) buffer->fixed_offset = arenaut_at(given);
 }
 
 /* The incumbent is a planner of the table, so what it says is as testable as any plan. */
 static exit_code run_incumbent(tool_job *job, const arenaut_problem *problem, arenaut_plan **plan,
                                arenaut_error *err) {
     const arenaut_plan_options options = {.planner = job->target->incumbent};
-    if (arenaut_plan_make(problem, &options, NULL, plan, err)) return exit_for_status(err->code);
-    return (*plan)->quality == ARENAUT_INFEASIBLE ? EXIT_NEGATIVE : EXIT_FINE;
+    return exit_for_status(arenaut_plan_make(problem, &options, NULL, plan, err));
 }
 
 /* Before the user names pools, a buffer has one: that of its device and method. */
@@ -257,7 +256,7 @@ bool job_holds_plan(const tool_job *job) {
 static void fix_planned(void *context, uint32_t id, arenaut_buffer *buffer) {
     const tool_job *job = context;
     if (buffer->cls != ARENAUT_SCRATCH && job->plan->pool[id] != ARENAUT_NONE) {
-        buffer->fixed_offset = job->plan->offset[id];
+        buffer->fixed_offset = arenaut_at(job->plan->offset[id]);
     }
 }
 

@@ -94,7 +94,7 @@ typedef struct arenaut_placement {
 } arenaut_placement;
 
 typedef struct arenaut_replay_options {
-    uint32_t only_method; /* ARENAUT_NONE: all entry methods */
+    arenaut_optional_id only_method; /* left out: all entry methods */
     bool keep_inputs;     /* inputs must still hold their bytes when their method ends */
     bool exclude_io;      /* entry inputs and outputs without a place are the caller's */
     /* What findings call each pool of the placement; NULL, or NULL entries: "pool 0", … */

@@ -24,7 +24,8 @@ extern "C" {
     XX(7, REJECTED, "the checker found the plan wrong")                               \
     XX(8, STOPPED, "the caller stopped the work before there was a result")           \
     XX(9, IO, "reading or writing failed")                                            \
-    XX(10, INTERNAL, "a bug in arenaut")
+    XX(10, INTERNAL, "a bug in arenaut")                                              \
+    XX(11, NO_PLAN, "no plan exists: that is proven")
 
 typedef enum arenaut_status {
 #define XX(number, name, text) ARENAUT_##name = number,

@@ -71,7 +71,7 @@ typedef struct arenaut_plan_options {
     const struct arenaut_planner *custom; /* used instead of `planner` if not NULL */
     uint64_t effort;      /* search steps; 0: arenaut_default_effort() */
     uint64_t seed;        /* of random choices; 0 is a seed like any other */
-    uint64_t capacity;    /* fit pool 0 into this and stop; 0: minimise */
+    uint64_t capacity;    /* bytes; fit pool 0 into this and stop; 0: minimise */
     uint32_t threads;     /* 0 or 1: the calling thread only; never changes the answer. More:
                            * the allocator is called from several threads, one at a time */
     arenaut_progress_fn progress; /* may be NULL */
@@ -82,7 +82,8 @@ typedef struct arenaut_plan_options {
 
 /* What a planner is handed. It fills plan->pool and plan->offset, and may raise
  * plan->total_bound and lower_bound, set quality, stopped_by, effort and witness. The
- * caller of `run` measures the arena, and settles quality from the bounds. */
+ * caller of `run` measures the arena, and settles quality from the bounds; where the planner
+ * has proven that there is no plan, it sets quality INFEASIBLE and returns OK. */
 typedef struct arenaut_planning {
     const arenaut_problem *problem;      /* valid, and uses no feature outside `handles` */
     const arenaut_plan_options *options; /* never NULL; effort is resolved */
@@ -109,12 +110,15 @@ const arenaut_planner *arenaut_planner_find(const char *name);  /* NULL if unkno
 /* Search steps spent by default: about two CPU-seconds on hard instances. */
 uint64_t arenaut_default_effort(void);
 
-/* Plans. `options` may be NULL. On OK *out is a plan, possibly INFEASIBLE with a witness;
- * the caller frees it. Errors: BAD_INPUT or TOO_LARGE from arenaut_problem_validate,
- * BAD_ARGUMENT for an unknown planner or setting, REFUSED for a feature the planner lacks
- * and where it found no plan that fits without proof that there is none, NO_MEMORY, STOPPED
- * if stopped, or out of effort, before there was any plan. The same problem and options
- * give the same plan on every machine. The plan is not checked here: see check.h. */
+/* Plans. `options` may be NULL. On OK *out is a plan that can be used, OPTIMAL or FEASIBLE.
+ * NO_PLAN: it is proven that none exists; *err names the step, the buffers and the bytes over,
+ * and *out is a plan of quality INFEASIBLE that holds the same as a witness. The caller frees
+ * *out in both cases; all other errors leave it as it was: BAD_INPUT, TOO_LARGE or BAD_ARGUMENT
+ * from arenaut_problem_validate, BAD_ARGUMENT for an unknown planner or setting, REFUSED for a
+ * feature the planner lacks and where it found no plan that fits without proof that there is
+ * none, NO_MEMORY, STOPPED if stopped, or out of effort, before there was any plan. The same
+ * problem and options give the same plan on every machine. The plan is not checked here: see
+ * check.h. */
 arenaut_status arenaut_plan_make(const arenaut_problem *problem,
                                  const arenaut_plan_options *options,
                                  const arenaut_allocator *allocator, arenaut_plan **out,

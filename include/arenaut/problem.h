@@ -64,12 +64,15 @@ typedef enum arenaut_class {
 const char *arenaut_class_name(arenaut_class cls);
 
 /* An address range that buffers are placed in. Pools are ranked by cost: the lower the
- * index, the faster the memory, so planners fill pool 0 first. */
+ * index, the faster the memory, so planners fill pool 0 first. All zero, it is one of host
+ * memory without a limit. In a problem's own array, defaults are filled in: capacity is
+ * ARENAUT_UNLIMITED where there is no limit, and 0 only where `closed` says so. */
 typedef struct arenaut_pool {
     const char *name;   /* copied; NULL reads as "poolK" */
-    uint64_t capacity;  /* bytes, or ARENAUT_UNLIMITED */
+    uint64_t capacity;  /* bytes; 0 reads as ARENAUT_UNLIMITED */
     uint64_t align;     /* power of two; the arena is rounded up to it; 0 reads as 1 */
     arenaut_device device;
+    bool closed; /* a capacity of 0 that is meant: nothing can lie here */
 } arenaut_pool;
 
 /* Two buffers that may run at the same time although their lifetimes do not overlap. */
@@ -132,27 +135,53 @@ typedef struct arenaut_problem {
     struct arenaut_problem_store *store; /* owns the arrays; NULL if the caller does */
 } arenaut_problem;
 
-/* One buffer, as it is handed to arenaut_problem_add_buffer. Start from
- * ARENAUT_BUFFER_INIT; strings and lifetimes are copied. */
+/* An index or an offset that may be left out. Zeroed, it is; else it comes from a call, so
+ * that no plain number is taken for one by mistake:
+ *
+ *     (arenaut_buffer){.size = 64, .lifetimes = &life, .n_lifetimes = 1,
+ *                      .same_base = arenaut_id(0), .fixed_offset = arenaut_at(128)} */
+typedef struct arenaut_optional_id {
+    bool given;
+    uint32_t id;
+} arenaut_optional_id;
+
+typedef struct arenaut_optional_offset {
+    bool given;
+    uint64_t bytes;
+} arenaut_optional_offset;
+
+static inline arenaut_optional_id arenaut_id(uint32_t id) { /* ARENAUT_NONE: left out */
+    arenaut_optional_id optional;
+    optional.given = id != ARENAUT_NONE;
+    optional.id = id;
+    return optional;
+}
+static inline arenaut_optional_offset arenaut_at(uint64_t offset) { /* ARENAUT_UNPLACED: left out */
+    arenaut_optional_offset optional;
+    optional.given = offset != ARENAUT_UNPLACED;
+    optional.bytes = offset;
+    return optional;
+}
+
+/* One buffer, as it is handed to arenaut_problem_add_buffer. What is zero is left out: a
+ * buffer starts from {0}. Strings and lifetimes are copied. */
 typedef struct arenaut_buffer {
     uint64_t size;
     uint64_t align;                    /* power of two; 0 reads as 1 */
     const arenaut_interval *lifetimes; /* any order; overlapping and touching ones merge */
     uint32_t n_lifetimes;
     arenaut_class cls;
-    uint64_t pools;        /* bit k: pool k is allowed; 0: every pool */
-    uint64_t fixed_offset; /* ARENAUT_UNPLACED: free */
-    uint64_t hint;         /* ARENAUT_UNPLACED: none */
-    uint32_t same_base;    /* a buffer, added before or after; ARENAUT_NONE: none */
-    uint32_t inside;       /* likewise */
-    uint64_t inside_delta;
-    uint32_t method; /* ARENAUT_NONE: none */
+    uint64_t pools; /* bit k: pool k is allowed; 0: every pool, or those of `inside` */
+    arenaut_optional_offset fixed_offset;
+    arenaut_optional_offset hint;  /* where it lay before */
+    arenaut_optional_id same_base; /* a buffer, added before or after */
+    arenaut_optional_id inside;    /* likewise */
+    uint64_t inside_delta;         /* bytes from the start of that buffer */
+    arenaut_optional_id method;
     const char *name, *op, *source;
 } arenaut_buffer;
 
-#define ARENAUT_BUFFER_INIT                                                              \
-    {0, 1, NULL, 0, ARENAUT_INTERMEDIATE, 0, ARENAUT_UNPLACED, ARENAUT_UNPLACED,         \
-     ARENAUT_NONE, ARENAUT_NONE, 0, ARENAUT_NONE, NULL, NULL, NULL}
+#define ARENAUT_BUFFER_INIT {0} /* for those who want a name for it */
 
 /* Makes an empty problem in *out, which the caller frees. */
 arenaut_status arenaut_problem_new(const arenaut_allocator *allocator, arenaut_problem **out,
@@ -161,7 +190,8 @@ void arenaut_problem_free(arenaut_problem *problem); /* NULL is fine */
 
 /* Each adds one thing and stores its index in *id (may be NULL). BAD_INPUT for an
  * alignment that is no power of two, a lifetime that ends before it begins, more than
- * ARENAUT_MAX_POOLS pools; TOO_LARGE for sizes past ARENAUT_SIZE_MAX. Amortised O(1). */
+ * ARENAUT_MAX_POOLS pools, a closed pool with a capacity; TOO_LARGE for sizes past
+ * ARENAUT_SIZE_MAX. After the last one, call arenaut_problem_finish. Amortised O(1). */
 arenaut_status arenaut_problem_add_pool(arenaut_problem *problem, const arenaut_pool *pool,
                                         uint32_t *id, arenaut_error *err);
 arenaut_status arenaut_problem_add_method(arenaut_problem *problem, const char *name,
@@ -173,8 +203,9 @@ arenaut_status arenaut_problem_add_conflict(arenaut_problem *problem, uint32_t a
 arenaut_status arenaut_problem_add_reserved(arenaut_problem *problem,
                                             const arenaut_reserved *range, arenaut_error *err);
 
-/* Call once when all is added: adds an unlimited pool 0 named "arena" if there is none,
- * sorts edges and ranges, and checks the whole with arenaut_problem_validate. */
+/* Call when all is added, and again if more is added later: adds an unlimited pool 0 named
+ * "arena" if there is none, gives a buffer inside another the pools of that one if it names
+ * none, sorts edges and ranges, and checks the whole with arenaut_problem_validate. */
 arenaut_status arenaut_problem_finish(arenaut_problem *problem, arenaut_error *err);
 
 /* A number for the buffers: sizes, alignments, lifetimes, classes and methods. For plans that
@@ -185,7 +216,8 @@ uint64_t arenaut_problem_fingerprint(const arenaut_problem *problem);
  * contradict lifetimes (a same-base pair must be alive together at exactly one step, or
  * not at all; an inside buffer must fit its host) or pools; edges between unknown buffers;
  * unknown pools and methods; sums past ARENAUT_SIZE_MAX. BAD_INPUT or TOO_LARGE, naming
- * the buffer. For problems whose arrays the caller owns it also checks the arrays' order.
+ * the buffer; BAD_ARGUMENT if things were added without arenaut_problem_finish after them.
+ * For problems whose arrays the caller owns it also checks the arrays' order.
  * O(n log n). Fixed buffers that overlap, or a buffer larger than its pools, are *not*
  * errors here: such a problem is well formed and infeasible. */
 arenaut_status arenaut_problem_validate(const arenaut_problem *problem, arenaut_error *err);

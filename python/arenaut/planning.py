@@ -1,13 +1,12 @@
 """Planning a list of buffers."""
 
 import ctypes
-from ctypes import (POINTER, Structure, c_char_p, c_int, c_int64, c_uint32, c_uint64, c_void_p)
+from ctypes import (POINTER, Structure, c_bool, c_char_p, c_int, c_int64, c_uint32, c_uint64,
+                    c_void_p)
 from dataclasses import dataclass
 
 from arenaut.library import ErrorRecord, check, declare
 
-NONE = 0xFFFFFFFF
-UNPLACED = 0xFFFFFFFFFFFFFFFF
 ERROR = POINTER(ErrorRecord)
 
 
@@ -15,13 +14,22 @@ class Interval(Structure):
     _fields_ = [("first", c_int64), ("end", c_int64)]
 
 
+class OptionalId(Structure):
+    _fields_ = [("given", c_bool), ("id", c_uint32)]
+
+
+class OptionalOffset(Structure):
+    _fields_ = [("given", c_bool), ("bytes", c_uint64)]
+
+
 class BufferRecord(Structure):
-    """arenaut_buffer."""
+    """arenaut_buffer; what is not named stays zero: left out."""
 
     _fields_ = [("size", c_uint64), ("align", c_uint64), ("lifetimes", POINTER(Interval)),
                 ("n_lifetimes", c_uint32), ("cls", c_int), ("pools", c_uint64),
-                ("fixed_offset", c_uint64), ("hint", c_uint64), ("same_base", c_uint32),
-                ("inside", c_uint32), ("inside_delta", c_uint64), ("method", c_uint32),
+                ("fixed_offset", OptionalOffset), ("hint", OptionalOffset),
+                ("same_base", OptionalId), ("inside", OptionalId), ("inside_delta", c_uint64),
+                ("method", OptionalId),
                 ("name", c_char_p), ("op", c_char_p), ("source", c_char_p)]
 
 
@@ -82,11 +90,10 @@ class Plan:
 
 def record_of(buffer):
     lifetime = Interval(buffer.first, buffer.end)
+    base = OptionalId() if buffer.same_base is None else OptionalId(True, buffer.same_base)
     return BufferRecord(
         size=buffer.size, align=buffer.align, lifetimes=ctypes.pointer(lifetime), n_lifetimes=1,
-        fixed_offset=UNPLACED, hint=UNPLACED,
-        same_base=NONE if buffer.same_base is None else buffer.same_base, inside=NONE,
-        method=NONE, name=buffer.name.encode() if buffer.name else None)
+        same_base=base, name=buffer.name.encode() if buffer.name else None)
 
 
 def plan(buffers, planner=None, effort=0):

@@ -285,9 +285,8 @@ static arenaut_status call_all_twice(arn_replay *r) {
     for (int time = 0; time < 2; time++) {
         r->first_call = time == 0;
         for (uint32_t m = 0; m < r->program->n_methods && status == ARENAUT_OK; m++) {
-            const bool wanted = r->options.only_method == ARENAUT_NONE
-                                    ? r->program->methods[m].entry
-                                    : r->options.only_method == m;
+            const bool wanted = r->options.only_method.given ? r->options.only_method.id == m
+                                                             : r->program->methods[m].entry;
             if (wanted) status = call_entry(r, m);
             const bool once = status == ARENAUT_OK && time == 0;
             if (wanted && once && r->program->methods[m].concurrent) status = arn_check_races(r, m);
@@ -327,10 +326,10 @@ static arenaut_status check_call(const arenaut_program *program, const arenaut_p
                         "the placement is of %" PRIu32 " tensors; the program has %" PRIu32,
                         placement->n_tensors, program->n_tensors);
     }
-    if (options->only_method != ARENAUT_NONE && options->only_method >= program->n_methods) {
+    if (options->only_method.given && options->only_method.id >= program->n_methods) {
         return arn_fail(err, ARENAUT_BAD_ARGUMENT, 0,
                         "method %" PRIu32 " is to be replayed; there are %" PRIu32,
-                        options->only_method, program->n_methods);
+                        options->only_method.id, program->n_methods);
     }
     if (program->n_tensors >= ARN_OWNER_LIMIT) {
         return arn_fail(err, ARENAUT_TOO_LARGE, 0, "%" PRIu32 " tensors are too many to replay",
@@ -344,7 +343,7 @@ arenaut_status arenaut_check_replay(const arenaut_program *program,
                                     const arenaut_replay_options *options,
                                     const arenaut_allocator *allocator, arenaut_finding *finding,
                                     arenaut_error *err) {
-    const arenaut_replay_options usual = {.only_method = ARENAUT_NONE};
+    const arenaut_replay_options usual = {0};
     arn_replay r = {.program = program,
                     .options = options ? *options : usual,
                     .placement = placement,

@@ -377,7 +377,7 @@ static arenaut_status read_pool(reader *r, uint64_t *pools) {
 
 static arenaut_status add_pools(reader *r) {
     for (uint32_t p = 0; p < r->n_pools; p++) {
-        arenaut_pool pool = {NULL, ARENAUT_UNLIMITED, 1, {0, 0}};
+        arenaut_pool pool = {0};
         if (!r->pools_are_numbers) {
             const arenaut_status st = cell_text(r, &r->pools[p], "pool");
             if (st != ARENAUT_OK) return st;
@@ -402,18 +402,21 @@ static arenaut_status add_row(reader *r, const arenaut_buffer *buffer) {
 }
 
 static arenaut_status read_row(reader *r) {
-    arenaut_buffer buffer = ARENAUT_BUFFER_INIT;
+    arenaut_buffer buffer = {0};
+    uint64_t hint = ARENAUT_UNPLACED, offset = ARENAUT_UNPLACED;
     arenaut_status st = read_size(r, ARN_CSV_SIZE, "size", false, &buffer.size);
     if (st == ARENAUT_OK) st = read_size(r, ARN_CSV_ALIGNMENT, "alignment", false, &buffer.align);
-    if (st == ARENAUT_OK) st = read_size(r, ARN_CSV_HINT, "hint", true, &buffer.hint);
-    if (st == ARENAUT_OK) st = read_size(r, ARN_CSV_OFFSET, "offset", true, &buffer.fixed_offset);
+    if (st == ARENAUT_OK) st = read_size(r, ARN_CSV_HINT, "hint", true, &hint);
+    if (st == ARENAUT_OK) st = read_size(r, ARN_CSV_OFFSET, "offset", true, &offset);
     if (st == ARENAUT_OK) st = read_pool(r, &buffer.pools);
     if (st == ARENAUT_OK) st = read_lifetimes(r, &buffer);
     if (st == ARENAUT_OK) st = cell_text(r, cell_in(r, ARN_CSV_ID), "id");
     if (st != ARENAUT_OK) return st;
     buffer.name = r->text;
+    buffer.hint = arenaut_at(hint);
+    buffer.fixed_offset = arenaut_at(offset);
     r->n_rows++;
-    if (buffer.fixed_offset != ARENAUT_UNPLACED) r->n_offsets++;
+    if (buffer.fixed_offset.given) r->n_offsets++;
     return add_row(r, &buffer);
 }
 
@@ -434,13 +437,12 @@ static arenaut_status read_rows(reader *r) {
 static arenaut_status add_slices(reader *r) {
     for (uint32_t i = 0; i < r->n_slices; i++) {
         const slice *s = &r->slices[i];
-        arenaut_buffer buffer = ARENAUT_BUFFER_INIT;
+        arenaut_buffer buffer = {0};
         buffer.size = s->gap.high - s->gap.low;
         buffer.lifetimes = &s->gap.life;
         buffer.n_lifetimes = 1;
-        buffer.inside = s->host;
+        buffer.inside = arenaut_id(s->host);
         buffer.inside_delta = s->gap.low;
-        buffer.pools = r->problem->pools ? r->problem->pools[s->host] : 0;
         const arenaut_status st = arenaut_problem_add_buffer(r->problem, &buffer, NULL, r->err);
         if (st != ARENAUT_OK) return st;
     }

@@ -57,10 +57,11 @@ static void read_pool(reader *r, uint32_t object, uint32_t id) {
     arn_json_members(r->json, object, pool_keys, r->plan ? P_KEYS : P_PROBLEM_KEYS, v);
     arn_json_hold(r->json, object);
     check_id(r, v[P_ID], id);
-    arenaut_pool pool;
+    arenaut_pool pool = {0};
     pool.name = arn_json_string(r->json, v[P_NAME]);
     pool.device = arn_json_device(r->json, v[P_DEVICE]);
     pool.capacity = arn_json_size(r->json, v[P_CAPACITY], ARENAUT_UNLIMITED);
+    pool.closed = pool.capacity == 0;
     pool.align = arn_json_size(r->json, v[P_ALIGN], 1);
     if (!fine(r)) return;
     arenaut_error inner = {ARENAUT_OK, 0, ""};
@@ -155,13 +156,17 @@ static void read_allowed_pools(reader *r, uint32_t array, arenaut_buffer *buffer
     }
 }
 
+static arenaut_optional_id read_id(reader *r, arn_json_list *list, uint32_t value) {
+    return arenaut_id(arn_json_reference(r->json, list, value, ARENAUT_NONE));
+}
+
 static void read_inside(reader *r, uint32_t object, arenaut_buffer *buffer) {
     static const char *const keys[] = {"buffer", "delta"};
     if (!fine(r) || object == ARN_JSON_NONE) return;
     uint32_t v[2];
     arn_json_members(r->json, object, keys, 2, v);
     arn_json_require(r->json, object, v[0], keys[0]);
-    buffer->inside = arn_json_reference(r->json, &r->buffers, v[0], ARENAUT_NONE);
+    buffer->inside = read_id(r, &r->buffers, v[0]);
     buffer->inside_delta = arn_json_size(r->json, v[1], 0);
 }
 
@@ -176,7 +181,7 @@ static void read_buffer(reader *r, uint32_t object, uint32_t id) {
     uint32_t v[B_KEYS] = {0};
     arn_json_reader *json = r->json;
     arenaut_interval single = {0, 0};
-    arenaut_buffer buffer = ARENAUT_BUFFER_INIT;
+    arenaut_buffer buffer = {0};
     arn_json_members(json, object, buffer_keys, r->plan ? B_KEYS : B_PROBLEM_KEYS, v);
     arn_json_hold(json, object);
     arn_json_require(json, object, v[B_SIZE], "size");
@@ -184,16 +189,16 @@ static void read_buffer(reader *r, uint32_t object, uint32_t id) {
     buffer.name = arn_json_string(json, v[B_NAME]);
     buffer.op = arn_json_string(json, v[B_OP]);
     buffer.source = arn_json_string(json, v[B_SOURCE]);
-    buffer.method = arn_json_reference(json, &r->methods, v[B_METHOD], ARENAUT_NONE);
+    buffer.method = read_id(r, &r->methods, v[B_METHOD]);
     buffer.cls = (arenaut_class)arn_json_word(json, v[B_CLASS], class_word, ARENAUT_CLASS_COUNT,
                                               ARENAUT_INTERMEDIATE);
     buffer.size = arn_json_size(json, v[B_SIZE], 0);
     buffer.align = arn_json_size(json, v[B_ALIGN], 1);
     read_lifetimes(r, object, v, &single, &buffer);
     read_allowed_pools(r, v[B_ALLOWED_POOLS], &buffer);
-    buffer.fixed_offset = arn_json_size(json, v[B_FIXED_OFFSET], ARENAUT_UNPLACED);
-    buffer.hint = arn_json_size(json, v[B_HINT], ARENAUT_UNPLACED);
-    buffer.same_base = arn_json_reference(json, &r->buffers, v[B_SAME_BASE_AS], ARENAUT_NONE);
+    buffer.fixed_offset = arenaut_at(arn_json_size(json, v[B_FIXED_OFFSET], ARENAUT_UNPLACED));
+    buffer.hint = arenaut_at(arn_json_size(json, v[B_HINT], ARENAUT_UNPLACED));
+    buffer.same_base = read_id(r, &r->buffers, v[B_SAME_BASE_AS]);
     read_inside(r, v[B_INSIDE], &buffer);
     read_place(r, v, id);
     if (!fine(r)) return;

@@ -17,10 +17,15 @@ struct arenaut_problem_store {
     arenaut_allocator allocator;
     arenaut_problem problem;
     uint32_t buffers, starts, lifetimes, pools, conflicts, reserved, methods; /* capacities */
+    bool finished; /* nothing was added since arenaut_problem_finish */
 };
 
 const arenaut_allocator *arn_problem_allocator(const arenaut_problem *problem) {
     return problem->store ? &problem->store->allocator : NULL;
+}
+
+bool arn_problem_is_finished(const arenaut_problem *problem) {
+    return !problem->store || problem->store->finished;
 }
 
 void arn_problem_use_allocator(arenaut_problem *problem, const arenaut_allocator *allocator) {
@@ -122,15 +127,22 @@ static bool grow_buffers(arenaut_problem *problem) {
         for (uint32_t i = 0; i < (problem)->n_buffers; i++) (problem)->member[i] = value;    \
     } while (0)
 
+static uint32_t id_or_none(arenaut_optional_id x) { return x.given ? x.id : ARENAUT_NONE; }
+
+static uint64_t offset_or_none(arenaut_optional_offset x) {
+    return x.given ? x.bytes : ARENAUT_UNPLACED;
+}
+
 /* Writes buffer `b`'s row into the columns; makes a column when its value is not the
  * default. */
 static bool store_row(arenaut_problem *problem, uint32_t b, const arenaut_buffer *buffer) {
     const uint64_t align = buffer->align ? buffer->align : 1, pools = buffer->pools;
-    const uint64_t fixed_offset = buffer->fixed_offset, hint = buffer->hint;
-    const uint32_t same_base = buffer->same_base, inside = buffer->inside;
+    const uint64_t fixed_offset = offset_or_none(buffer->fixed_offset);
+    const uint64_t hint = offset_or_none(buffer->hint);
+    const uint32_t same_base = id_or_none(buffer->same_base), inside = id_or_none(buffer->inside);
     const uint64_t inside_delta = inside == ARENAUT_NONE ? 0 : buffer->inside_delta;
     const uint8_t cls = (uint8_t)buffer->cls;
-    const uint32_t method = buffer->method;
+    const uint32_t method = id_or_none(buffer->method);
     const char *name, *op, *source;
     if (!copy_text(problem, buffer->name, &name) || !copy_text(problem, buffer->op, &op) ||
         !copy_text(problem, buffer->source, &source)) {
@@ -234,10 +246,10 @@ static arenaut_status check_buffer(const arenaut_problem *problem, const arenaut
                         "buffer '%s': alignment %" PRIu64 " is not a power of two", name,
                         buffer->align);
     }
-    if (buffer->fixed_offset != ARENAUT_UNPLACED && buffer->fixed_offset > ARENAUT_SIZE_MAX) {
+    if (buffer->fixed_offset.given && buffer->fixed_offset.bytes > ARENAUT_SIZE_MAX) {
         return arn_fail(err, ARENAUT_TOO_LARGE, 0,
                         "buffer '%s': fixed offset %" PRIu64 " is past the largest, 2^63 - 1", name,
-                        buffer->fixed_offset);
+                        buffer->fixed_offset.bytes);
     }
     for (uint32_t i = 0; i < buffer->n_lifetimes; i++) {
         const arenaut_interval life = buffer->lifetimes[i];
@@ -265,6 +277,7 @@ arenaut_status arenaut_problem_add_buffer(arenaut_problem *problem, const arenau
     }
     problem->lifetime_start[b + 1] = problem->n_lifetimes;
     problem->n_buffers = b + 1;
+    problem->store->finished = false;
     if (id) *id = b;
     return ARENAUT_OK;
 }
@@ -281,10 +294,16 @@ arenaut_status arenaut_problem_add_pool(arenaut_problem *problem, const arenaut_
                         "pool '%s': alignment %" PRIu64 " is not a power of two",
                         pool->name ? pool->name : "", align);
     }
+    if (pool->closed && pool->capacity != 0) {
+        return arn_fail(err, ARENAUT_BAD_INPUT, 0,
+                        "pool '%s': is closed, and yet has a capacity of %" PRIu64 " bytes",
+                        pool->name ? pool->name : "", pool->capacity);
+    }
     char unnamed[24];
     snprintf(unnamed, sizeof unnamed, "pool%" PRIu32, p);
     arenaut_pool copy = *pool;
     copy.align = align;
+    if (copy.capacity == 0 && !copy.closed) copy.capacity = ARENAUT_UNLIMITED;
     if (!copy_text(problem, pool->name ? pool->name : unnamed, &copy.name) ||
         !arn_grow(&problem->store->allocator, (void **)&problem->pool, &problem->store->pools,
                   (uint64_t)p + 1, sizeof *problem->pool)) {
@@ -292,6 +311,7 @@ arenaut_status arenaut_problem_add_pool(arenaut_problem *problem, const arenaut_
     }
     problem->pool[p] = copy;
     problem->n_pools = p + 1;
+    problem->store->finished = false;
     if (id) *id = p;
     return ARENAUT_OK;
 }
@@ -324,6 +344,7 @@ arenaut_status arenaut_problem_add_conflict(arenaut_problem *problem, uint32_t a
     }
     const arenaut_conflict edge = {a < b ? a : b, a < b ? b : a};
     problem->conflict[problem->n_conflicts++] = edge;
+    problem->store->finished = false;
     return ARENAUT_OK;
 }
 
@@ -341,6 +362,7 @@ arenaut_status arenaut_problem_add_reserved(arenaut_problem *problem,
         return arn_no_memory(err);
     }
     if (range->first < range->end) problem->reserved[problem->n_reserved++] = *range;
+    problem->store->finished = false;
     return ARENAUT_OK;
 }
 
@@ -379,14 +401,39 @@ static void merge_reserved(arenaut_problem *problem) {
     problem->n_reserved = kept;
 }
 
+/* A buffer inside another that names no pools may lie where that one may. Each walk goes up to
+ * the first buffer that names some, or is done; a cycle ends where it meets itself, and is
+ * validation's to complain of. Every buffer is passed at most twice, so O(n). */
+static bool inherit_pools(arenaut_problem *problem) {
+    uint64_t *pools = problem->pools;
+    const uint32_t *inside = problem->inside, n = problem->n_buffers;
+    if (!pools || !inside) return true;
+    bool *done = arn_allocate_zeroed(&problem->store->allocator, n, sizeof *done);
+    if (!done) return false;
+    for (uint32_t b = 0; b < n; b++) {
+        uint32_t host = b;
+        while (host < n && !done[host] && pools[host] == 0) {
+            done[host] = true;
+            host = inside[host];
+        }
+        const uint64_t allowed = host < n ? pools[host] : 0;
+        for (uint32_t at = b; at != host && at < n && pools[at] == 0 && allowed; at = inside[at]) {
+            pools[at] = allowed;
+        }
+    }
+    arn_release(&problem->store->allocator, done);
+    return true;
+}
+
 arenaut_status arenaut_problem_finish(arenaut_problem *problem, arenaut_error *err) {
     if (problem->n_pools == 0) {
-        const arenaut_pool arena = {"arena", ARENAUT_UNLIMITED, 1, {0, 0}};
+        const arenaut_pool arena = {.name = "arena"};
         const arenaut_status st = arenaut_problem_add_pool(problem, &arena, NULL, err);
         if (st != ARENAUT_OK) return st;
     }
     const arenaut_allocator *allocator = &problem->store->allocator;
-    if (!sort_array(allocator, problem->conflict, problem->n_conflicts, sizeof *problem->conflict,
+    if (!inherit_pools(problem) ||
+        !sort_array(allocator, problem->conflict, problem->n_conflicts, sizeof *problem->conflict,
                     conflict_before) ||
         !sort_array(allocator, problem->reserved, problem->n_reserved, sizeof *problem->reserved,
                     reserved_before)) {
@@ -394,6 +441,7 @@ arenaut_status arenaut_problem_finish(arenaut_problem *problem, arenaut_error *e
     }
     merge_conflicts(problem);
     merge_reserved(problem);
+    problem->store->finished = true;
     return arenaut_problem_validate(problem, err);
 }
 

@@ -30,6 +30,10 @@ struct arenaut_program_store {
 /* The allocator of a problem that the library made; NULL (the C library) for one whose
  * arrays the caller owns. */
 const arenaut_allocator *arn_problem_allocator(const arenaut_problem *problem);
+
+/* Whether arenaut_problem_finish has seen all that was added; true where the caller owns the
+ * arrays. */
+bool arn_problem_is_finished(const arenaut_problem *problem);
 const arenaut_allocator *arn_program_allocator(const arenaut_program *program);
 
 /* A copy that lives as long as the plan; NULL if there is no memory. */

@@ -225,6 +225,12 @@ static arenaut_status check_pool_table(const arenaut_problem *p, arenaut_error *
                             "pool %" PRIu32 ": alignment %" PRIu64 " is not a power of two", i,
                             p->pool[i].align);
         }
+        if ((p->pool[i].capacity == 0) != p->pool[i].closed) {
+            return arn_fail(err, ARENAUT_BAD_INPUT, 0,
+                            "pool %" PRIu32 ": a capacity of %" PRIu64 " bytes in a pool that is "
+                            "%sclosed; 0 bytes are written so, and no limit as ARENAUT_UNLIMITED",
+                            i, p->pool[i].capacity, p->pool[i].closed ? "" : "not ");
+        }
     }
     for (uint32_t i = 0; i < p->n_reserved; i++) {
         const arenaut_reserved *r = &p->reserved[i];
@@ -271,6 +277,10 @@ arenaut_status arenaut_problem_validate(const arenaut_problem *p, arenaut_error 
     static const buffer_rule rules[] = {check_columns, check_lifetimes, check_pools,
                                         check_token};
     static const buffer_rule relations[] = {check_same_base, check_inside};
+    if (!arn_problem_is_finished(p)) {
+        return arn_fail(err, ARENAUT_BAD_ARGUMENT, 0,
+                        "the problem is not finished: call arenaut_problem_finish first");
+    }
     arenaut_status st = check_pool_table(p, err);
     char store[24];
     for (uint32_t b = 0; b < p->n_buffers && st == ARENAUT_OK; b++) {

@@ -87,7 +87,7 @@ static arenaut_status add_buffer(const arn_lower *lower, uint32_t storage, colum
     const arenaut_tensor *tensor = &lower->program->tensors[storage];
     const uint32_t base = c->base[storage], maker = c->maker[storage];
     arenaut_interval single;
-    arenaut_buffer buffer = ARENAUT_BUFFER_INIT;
+    arenaut_buffer buffer = {0};
     buffer.size = tensor->bytes;
     if (lower->target->round_sizes &&
         !arn_align_up(tensor->bytes, arn_max_u64(lower->target->align, 1), &buffer.size)) {
@@ -100,8 +100,8 @@ static arenaut_status add_buffer(const arn_lower *lower, uint32_t storage, colum
     buffer.align = lower->storage.align[storage];
     buffer.cls = class_of(lower, storage);
     buffer.pools = problem->n_pools > 1 ? lower->pools[storage] : 0;
-    buffer.same_base = base == ARENAUT_NONE ? ARENAUT_NONE : buffer_of[base];
-    buffer.method = tensor->method;
+    if (base != ARENAUT_NONE) buffer.same_base = arenaut_id(buffer_of[base]);
+    buffer.method = arenaut_id(tensor->method);
     buffer.name = tensor->name;
     buffer.source = tensor->source;
     if (maker != ARENAUT_NONE) buffer.op = lower->program->ops[maker].name;

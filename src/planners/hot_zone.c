@@ -33,12 +33,12 @@ static bool is_hot(const zone *z, uint32_t item) {
 
 static arenaut_status copy_buffer(zone *z, arenaut_problem *part, uint32_t b) {
     const arenaut_problem *p = z->planning->problem;
-    arenaut_buffer copy = ARENAUT_BUFFER_INIT;
+    arenaut_buffer copy = {0};
     copy.size = p->size[b];
     copy.align = arenaut_problem_align(p, b);
     copy.lifetimes = arenaut_problem_lifetimes(p, b);
     copy.n_lifetimes = arenaut_problem_lifetime_count(p, b);
-    copy.fixed_offset = arenaut_problem_fixed_offset(p, b);
+    copy.fixed_offset = arenaut_at(arenaut_problem_fixed_offset(p, b));
     z->part[b] = part->n_buffers;
     return arenaut_problem_add_buffer(part, &copy, NULL, z->planning->err);
 }

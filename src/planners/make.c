@@ -1,4 +1,5 @@
 /* Making a plan: everything around the planner itself. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -120,8 +121,68 @@ static arenaut_status run(const arenaut_planner *planner, arenaut_planning *plan
         plan->quality = ARENAUT_INFEASIBLE;
     } else {
         st = planner->run(planner, planning);
+        /* A planner of the caller's may put it that way, too. */
+        if (st == ARENAUT_NO_PLAN) {
+            plan->quality = ARENAUT_INFEASIBLE;
+            st = ARENAUT_OK;
+        }
     }
     return st == ARENAUT_OK ? settle(planning) : st;
+}
+
+/* The first few of the witness's buffers by name: "'a', 'b' and 3 more". */
+static void list_buffers(const arenaut_problem *p, const arenaut_witness *witness, char *text,
+                         size_t size) {
+    enum { FEW = 4 };
+    const uint32_t shown = witness->n_buffers <= FEW ? witness->n_buffers : FEW - 1;
+    size_t used = 0;
+    char store[24];
+    for (uint32_t i = 0; i < shown && used < size; i++) {
+        const char *before = i == 0 ? "" : i + 1 == witness->n_buffers ? " and " : ", ";
+        used += (size_t)snprintf(text + used, size - used, "%s'%.40s'", before,
+                                 arenaut_problem_buffer_name(p, witness->buffers[i], store));
+    }
+    if (shown < witness->n_buffers && used < size) {
+        snprintf(text + used, size - used, " and %" PRIu32 " more", witness->n_buffers - shown);
+    }
+}
+
+/* Two buffers that stand in each other's way where they are fixed; else the listed ones need
+ * more than there is. */
+static bool is_collision(const arenaut_problem *p, const arenaut_witness *witness) {
+    if (witness->n_buffers != 2) return false;
+    for (uint32_t i = 0; i < 2; i++) {
+        uint32_t b = witness->buffers[i];
+        while (arenaut_problem_inside(p, b) != ARENAUT_NONE) b = arenaut_problem_inside(p, b);
+        if (arenaut_problem_fixed_offset(p, b) == ARENAUT_UNPLACED) return false;
+    }
+    return true;
+}
+
+static arenaut_status say_no_plan(const arenaut_planning *planning) {
+    const arenaut_problem *p = planning->problem;
+    const arenaut_witness *w = &planning->plan->witness;
+    char list[224] = "", where[80] = "the pools have";
+    if (w->n_buffers == 0) {
+        return arn_fail(planning->err, ARENAUT_NO_PLAN, 0,
+                        "there is no plan: whatever the order, not all buffers find a place");
+    }
+    list_buffers(p, w, list, sizeof list);
+    if (w->pool < p->n_pools) {
+        snprintf(where, sizeof where, "pool '%.40s' has", p->pool[w->pool].name);
+    }
+    const char *buffers = w->n_buffers == 1 ? "buffer" : "buffers";
+    if (is_collision(p, w)) {
+        return arn_fail(planning->err, ARENAUT_NO_PLAN, 0,
+                        "there is no plan: at step %" PRId64 ", %s %s are fixed where they share "
+                        "%" PRIu64 " byte%s",
+                        w->step, buffers, list, w->bytes_over, w->bytes_over == 1 ? "" : "s");
+    }
+    return arn_fail(planning->err, ARENAUT_NO_PLAN, 0,
+                    "there is no plan: at step %" PRId64 ", %s %s need%s %" PRIu64
+                    " byte%s more than %s",
+                    w->step, buffers, list, w->n_buffers == 1 ? "s" : "", w->bytes_over,
+                    w->bytes_over == 1 ? "" : "s", where);
 }
 
 arenaut_status arenaut_plan_make(const arenaut_problem *problem,
@@ -149,5 +210,5 @@ arenaut_status arenaut_plan_make(const arenaut_problem *problem,
         return st;
     }
     *out = planning.plan;
-    return ARENAUT_OK;
+    return planning.plan->quality == ARENAUT_INFEASIBLE ? say_no_plan(&planning) : ARENAUT_OK;
 }

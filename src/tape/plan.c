@@ -25,7 +25,7 @@ static arenaut_status add_block(const arenaut_tape *tape, uint32_t b, arenaut_pr
     arenaut_tape_block block;
     arenaut_tape_block_at(tape, b, &block);
     const arenaut_interval life = {block.first, block.end};
-    arenaut_buffer buffer = ARENAUT_BUFFER_INIT;
+    arenaut_buffer buffer = {0};
     buffer.size = block.size;
     buffer.align = arn_max_u64(block.align, tape->options.align);
     buffer.lifetimes = &life;
@@ -75,11 +75,6 @@ static arenaut_status solve(arenaut_tape *tape, const arenaut_problem *problem,
                             const arenaut_plan_options *options, arenaut_error *err) {
     arenaut_plan *plan = NULL;
     arenaut_status st = arenaut_plan_make(problem, options, &tape->allocator, &plan, err);
-    if (st == ARENAUT_OK && plan->quality == ARENAUT_INFEASIBLE) {
-        st = arn_fail(err, ARENAUT_REFUSED, 0,
-                      "the recording needs %llu bytes more than the capacity asked for",
-                      (unsigned long long)plan->witness.bytes_over);
-    }
     if (st == ARENAUT_OK) st = adopt(tape, problem, plan, err);
     if (st == ARENAUT_OK) tape->bound = plan->total_bound;
     arenaut_plan_free(plan);

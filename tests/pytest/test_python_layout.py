@@ -21,6 +21,8 @@ def records():
     from arenaut import iteration, library, planning, tape
     return [("arenaut_error", library.ErrorRecord, True),
             ("arenaut_interval", planning.Interval, True),
+            ("arenaut_optional_id", planning.OptionalId, True),
+            ("arenaut_optional_offset", planning.OptionalOffset, True),
             ("arenaut_buffer", planning.BufferRecord, True),
             ("arenaut_plan", planning.PlanRecord, False),
             ("arenaut_plan_options", planning.OptionsRecord, True),

@@ -125,3 +125,18 @@ void assert_plan_accepted(const arenaut_problem *problem, const arenaut_plan *pl
     assert_ok(status, err);
     assert_int_equal(finding.rule, ARENAUT_RULE_NONE);
 }
+
+bool is_answer(arenaut_status st, const arenaut_plan *plan) {
+    if (st == ARENAUT_OK) assert_int_not_equal(plan->quality, ARENAUT_INFEASIBLE);
+    if (st == ARENAUT_NO_PLAN) assert_int_equal(plan->quality, ARENAUT_INFEASIBLE);
+    if (st != ARENAUT_OK && st != ARENAUT_NO_PLAN) assert_null(plan);
+    return st == ARENAUT_OK || st == ARENAUT_NO_PLAN;
+}
+
+void check_answer(arenaut_status st, const arenaut_plan *plan, const arenaut_error *err) {
+    if (!is_answer(st, plan)) fail_msg("%s: %s", arenaut_status_text(st), err->msg);
+    if (st == ARENAUT_NO_PLAN) {
+        assert_int_equal(err->code, ARENAUT_NO_PLAN);
+        assert_int_equal(strncmp(err->msg, "there is no plan: ", 18), 0);
+    }
+}

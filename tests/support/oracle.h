@@ -21,4 +21,17 @@ uint64_t oracle_max_load(const arenaut_problem *problem);
 /* Passes `plan` through arenaut_check_plan and fails the test with the finding. */
 void assert_plan_accepted(const arenaut_problem *problem, const arenaut_plan *plan);
 
+/* Whether arenaut_plan_make answered: OK with a plan that can be used, or NO_PLAN with an
+ * infeasible one. Fails the test where status and plan contradict each other. */
+bool is_answer(arenaut_status st, const arenaut_plan *plan);
+
+/* The same of a call's status, as an assertion; a NO_PLAN must have said why. The call comes
+ * before its plan is looked at. */
+#define assert_answered(call, plan, err)            \
+    do {                                            \
+        const arenaut_status answered_st = (call);  \
+        check_answer(answered_st, (plan), (err));   \
+    } while (0)
+void check_answer(arenaut_status st, const arenaut_plan *plan, const arenaut_error *err);
+
 #endif

@@ -26,7 +26,8 @@ uint32_t add_box(arenaut_problem *problem, uint64_t size, int64_t first, int64_t
 }
 
 uint32_t add_pool(arenaut_problem *problem, const char *name, uint64_t capacity, uint64_t align) {
-    const arenaut_pool pool = {name, capacity, align, {0, 0}};
+    const arenaut_pool pool = {
+        .name = name, .capacity = capacity, .align = align, .closed = capacity == 0};
     uint32_t id = ARENAUT_NONE;
     arenaut_error err = {0};
     assert_ok(arenaut_problem_add_pool(problem, &pool, &id, &err), err);
@@ -79,7 +80,7 @@ static void try_same_base(rng *r, const arenaut_problem *problem, arenaut_buffer
     lives[0].first = arenaut_problem_lifetimes(problem, base)[n - 1].end - 1;
     lives[0].end = lives[0].first + 1 + rng_below(r, 4);
     b->n_lifetimes = 1;
-    b->same_base = base;
+    b->same_base = arenaut_id(base);
     b->pools = arenaut_problem_pools(problem, base);
 }
 
@@ -88,19 +89,19 @@ static void try_inside(rng *r, const arenaut_problem *problem, arenaut_buffer *b
     const uint32_t host = rng_below(r, problem->n_buffers);
     const uint64_t align = arenaut_problem_align(problem, host);
     const uint64_t delta = rng_below(r, (uint32_t)problem->size[host] + 1) / align * align;
-    b->inside = host;
+    b->inside = arenaut_id(host);
     b->inside_delta = delta;
     b->align = align;
     b->size = rng_below(r, (uint32_t)(problem->size[host] - delta) + 1);
     b->pools = arenaut_problem_pools(problem, host);
-    b->fixed_offset = ARENAUT_UNPLACED;
-    b->hint = ARENAUT_UNPLACED;
+    b->fixed_offset = arenaut_at(ARENAUT_UNPLACED);
+    b->hint = arenaut_at(ARENAUT_UNPLACED);
 }
 
 static void random_buffer(rng *r, const problem_shape *shape, arenaut_problem *problem) {
     const uint32_t features = shape->features;
     arenaut_interval lives[MAX_LIVES];
-    arenaut_buffer b = ARENAUT_BUFFER_INIT;
+    arenaut_buffer b = {.align = 1};
     b.size = rng_below(r, shape->max_size + 1);
     b.lifetimes = lives;
     b.n_lifetimes = random_lifetimes(r, shape, lives);
@@ -108,12 +109,12 @@ static void random_buffer(rng *r, const problem_shape *shape, arenaut_problem *p
     if (features & ARENAUT_FEATURE_POOLS && rng_once_in(r, 3)) {
         b.pools = UINT64_C(1) << rng_below(r, problem->n_pools);
     }
-    if (features & ARENAUT_FEATURE_HINTS && rng_once_in(r, 3)) b.hint = rng_below(r, 16);
+    if (features & ARENAUT_FEATURE_HINTS && rng_once_in(r, 3)) b.hint = arenaut_at(rng_below(r, 16));
     if (features & ARENAUT_FEATURE_FIXED_OFFSETS && rng_once_in(r, 5)) {
-        b.fixed_offset = (rng_below(r, shape->max_size * 2) / b.align) * b.align;
+        b.fixed_offset = arenaut_at((rng_below(r, shape->max_size * 2) / b.align) * b.align);
         b.pools = UINT64_C(1) << rng_below(r, problem->n_pools);
     }
-    const bool related = problem->n_buffers > 0 && b.fixed_offset == ARENAUT_UNPLACED;
+    const bool related = problem->n_buffers > 0 && !b.fixed_offset.given;
     if (related && features & ARENAUT_FEATURE_SAME_BASE && rng_once_in(r, 3)) {
         try_same_base(r, problem, &b, lives);
     } else if (related && features & ARENAUT_FEATURE_INSIDE && rng_once_in(r, 3)) {

@@ -19,7 +19,7 @@ static arenaut_status add_pools(pte_round *round, arenaut_error *err) {
     for (uint32_t m = 0; m < program->n_methods; m++) {
         const arenaut_method *method = &program->methods[m];
         for (uint32_t i = 0; i < method->n_given_pools && st == ARENAUT_OK; i++) {
-            const arenaut_pool pool = {NULL, ARENAUT_UNLIMITED, 1, method->given_pools[i].device};
+            const arenaut_pool pool = {.device = method->given_pools[i].device};
             st = arenaut_problem_add_pool(round->problem, &pool, NULL, err);
         }
     }

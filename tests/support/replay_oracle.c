@@ -383,8 +383,8 @@ bool oracle_accepts_replay(const arenaut_program *program, const arenaut_placeme
     for (int time = 0; time < 2; time++) {
         o.first_call = time == 0;
         for (uint32_t m = 0; m < program->n_methods && !o.wrong; m++) {
-            const bool wanted = options->only_method == ARENAUT_NONE ? program->methods[m].entry
-                                                                     : options->only_method == m;
+            const bool wanted = options->only_method.given ? options->only_method.id == m
+                                                           : program->methods[m].entry;
             if (wanted) call_entry(&o, m);
         }
     }

@@ -52,7 +52,7 @@ static void a_pair_counts_its_larger_half_where_it_may_share(void **state) {
     add_buffer(p, &b);
     for (uint32_t i = 1; i < 3; i++) {
         b = buffer_of(20, &lives[i]);
-        b.same_base = i - 1;
+        b.same_base = arenaut_id(i - 1);
         add_buffer(p, &b);
     }
     assert_bound(p, 30, 0);
@@ -66,7 +66,7 @@ static void two_heirs_of_one_base_save_once(void **state) {
     arenaut_buffer b = buffer_of(30, &base);
     add_buffer(p, &b);
     b = buffer_of(20, &heir);
-    b.same_base = 0;
+    b.same_base = arenaut_id(0);
     add_buffer(p, &b);
     add_buffer(p, &b);
     assert_bound(p, 50, 1);
@@ -81,10 +81,10 @@ static void slices_count_only_while_their_host_is_not_alive(void **state) {
     arenaut_buffer b = buffer_of(30, &host);
     add_buffer(p, &b);
     b = buffer_of(10, &first);
-    b.inside = 0;
+    b.inside = arenaut_id(0);
     add_buffer(p, &b);
     b = buffer_of(20, &second);
-    b.inside = 0;
+    b.inside = arenaut_id(0);
     b.inside_delta = 10;
     add_buffer(p, &b);
     add_box(p, 5, 6, 7);
@@ -114,7 +114,7 @@ static void fixed_and_reserved_bytes_raise_the_bound(void **state) {
     arenaut_problem *p = new_problem();
     add_pool(p, "arena", ARENAUT_UNLIMITED, 1);
     arenaut_buffer b = buffer_of(5, &life);
-    b.fixed_offset = 100;
+    b.fixed_offset = arenaut_at(100);
     b.pools = 1;
     add_buffer(p, &b);
     assert_bound(p, 105, 0);
@@ -164,7 +164,7 @@ static void assert_infeasible(arenaut_problem *problem, uint32_t n_buffers, uint
     finish(problem);
     arenaut_plan *plan = NULL;
     arenaut_error err = {0};
-    assert_ok(arenaut_plan_make(problem, NULL, NULL, &plan, &err), err);
+    assert_answered(arenaut_plan_make(problem, NULL, NULL, &plan, &err), plan, &err);
     assert_int_equal(plan->quality, ARENAUT_INFEASIBLE);
     assert_int_equal(plan->stopped_by, ARENAUT_STOP_PROOF);
     assert_int_equal(plan->witness.n_buffers, n_buffers);
@@ -201,7 +201,7 @@ static void fixed_buffers_that_overlap(void **state) {
     arenaut_problem *p = new_problem();
     for (uint32_t i = 0; i < 3; i++) {
         arenaut_buffer b = buffer_of(10, &lives[i]);
-        b.fixed_offset = 4 * i;
+        b.fixed_offset = arenaut_at(4 * i);
         add_buffer(p, &b);
     }
     assert_infeasible(p, 2, 6);
@@ -239,7 +239,7 @@ static void slices_that_collide_in_their_host(void **state) {
     arenaut_buffer b = buffer_of(10, &host);
     add_buffer(p, &b);
     b = buffer_of(6, &slice);
-    b.inside = 0;
+    b.inside = arenaut_id(0);
     add_buffer(p, &b);
     b.inside_delta = 4;
     add_buffer(p, &b);

@@ -17,7 +17,7 @@ static arenaut_plan *plan_by(const arenaut_problem *p, const char *planner, uint
     const arenaut_plan_options options = {.planner = planner, .effort = effort};
     arenaut_plan *plan = NULL;
     arenaut_error err = {0};
-    assert_ok(arenaut_plan_make(p, &options, NULL, &plan, &err), err);
+    assert_answered(arenaut_plan_make(p, &options, NULL, &plan, &err), plan, &err);
     assert_plan_accepted(p, plan);
     return plan;
 }

@@ -171,7 +171,7 @@ static void a_fixed_offset_that_is_not_kept_is_rejected(void **state) {
     b.size = 8;
     b.lifetimes = &life;
     b.n_lifetimes = 1;
-    b.fixed_offset = 32;
+    b.fixed_offset = arenaut_at(32);
     add_buffer(p, &b);
     finish(p);
     scene s;
@@ -292,7 +292,7 @@ static uint32_t add_heir(arenaut_problem *p, uint64_t size, int64_t first, int64
     b.size = size;
     b.lifetimes = &life;
     b.n_lifetimes = 1;
-    b.same_base = base;
+    b.same_base = arenaut_id(base);
     return add_buffer(p, &b);
 }
 
@@ -303,7 +303,7 @@ static uint32_t add_slice(arenaut_problem *p, uint64_t size, int64_t first, int6
     b.size = size;
     b.lifetimes = &life;
     b.n_lifetimes = 1;
-    b.inside = host;
+    b.inside = arenaut_id(host);
     b.inside_delta = delta;
     return add_buffer(p, &b);
 }
@@ -377,8 +377,8 @@ static void a_slice_may_be_an_heir_of_its_host(void **state) {
     b.size = 8;
     b.lifetimes = &life;
     b.n_lifetimes = 1;
-    b.same_base = 0;
-    b.inside = 0;
+    b.same_base = arenaut_id(0);
+    b.inside = arenaut_id(0);
     add_buffer(p, &b);
     add_box(p, 8, 2, 3);
     finish(p);
@@ -646,7 +646,7 @@ static uint32_t add_fixed(arenaut_problem *p, uint64_t size, int64_t first, int6
     b.size = size;
     b.lifetimes = &life;
     b.n_lifetimes = 1;
-    b.fixed_offset = offset;
+    b.fixed_offset = arenaut_at(offset);
     return add_buffer(p, &b);
 }
 
@@ -676,8 +676,8 @@ static void related_buffers_may_be_fixed_over_one_another(void **state) {
     heir.size = 8;
     heir.lifetimes = &life;
     heir.n_lifetimes = 1;
-    heir.same_base = 0;
-    heir.fixed_offset = 0;
+    heir.same_base = arenaut_id(0);
+    heir.fixed_offset = arenaut_at(0);
     add_fixed(p, 8, 0, 3, 0);
     add_buffer(p, &heir);
     add_slice(p, 4, 0, 3, 0, 4);

@@ -64,7 +64,7 @@ static arenaut_plan *plan_exactly(const arenaut_problem *p, uint64_t effort, uin
     const arenaut_plan_options options = {.planner = "exact", .effort = effort, .seed = seed};
     arenaut_plan *plan = NULL;
     arenaut_error err = {0};
-    assert_ok(arenaut_plan_make(p, &options, NULL, &plan, &err), err);
+    assert_answered(arenaut_plan_make(p, &options, NULL, &plan, &err), plan, &err);
     assert_plan_accepted(p, plan);
     return plan;
 }
@@ -429,7 +429,7 @@ static void equal_buffers_with_different_edges_are_not_exchanged(void **state) {
     fixed.size = 2;
     fixed.lifetimes = &later;
     fixed.n_lifetimes = 1;
-    fixed.fixed_offset = 0;
+    fixed.fixed_offset = arenaut_at(0);
     add_buffer(p, &fixed);
     arenaut_error err = {0};
     assert_ok(arenaut_problem_add_conflict(p, 0, 2, &err), err);
@@ -466,7 +466,7 @@ static void fitting_into_a_capacity_is_enough(void **state) {
     const arenaut_plan_options options = {.planner = "exact", .capacity = best->total * 11 / 10};
     arenaut_plan *plan = NULL;
     arenaut_error err = {0};
-    assert_ok(arenaut_plan_make(p, &options, NULL, &plan, &err), err);
+    assert_answered(arenaut_plan_make(p, &options, NULL, &plan, &err), plan, &err);
     assert_plan_accepted(p, plan);
     assert_true(plan->total <= options.capacity);
     assert_int_equal(plan->stopped_by, ARENAUT_STOP_PROOF);
@@ -484,9 +484,9 @@ static void overlapping_fixed_buffers_are_infeasible(void **state) {
     b.size = 8;
     b.lifetimes = &life;
     b.n_lifetimes = 1;
-    b.fixed_offset = 0;
+    b.fixed_offset = arenaut_at(0);
     add_buffer(p, &b);
-    b.fixed_offset = 4;
+    b.fixed_offset = arenaut_at(4);
     add_buffer(p, &b);
     finish(p);
     uint64_t offset[2];
@@ -513,8 +513,8 @@ static arenaut_problem *hinted(const arenaut_problem *p, const arenaut_plan *pla
         copy.align = arenaut_problem_align(p, b);
         copy.lifetimes = arenaut_problem_lifetimes(p, b);
         copy.n_lifetimes = arenaut_problem_lifetime_count(p, b);
-        copy.same_base = arenaut_problem_same_base(p, b);
-        copy.hint = arenaut_problem_needs_memory(p, b) ? plan->offset[b] : ARENAUT_UNPLACED;
+        copy.same_base = arenaut_id(arenaut_problem_same_base(p, b));
+        copy.hint = arenaut_at(arenaut_problem_needs_memory(p, b) ? plan->offset[b] : ARENAUT_UNPLACED);
         add_buffer(next, &copy);
     }
     finish(next);
@@ -532,7 +532,7 @@ static void assert_offsets_kept(const arenaut_problem *p, const arenaut_plan *be
     const arenaut_plan_options options = {.planner = planner, .seed = 7};
     arenaut_plan *plan = NULL;
     arenaut_error err = {0};
-    assert_ok(arenaut_plan_make(p, &options, NULL, &plan, &err), err);
+    assert_answered(arenaut_plan_make(p, &options, NULL, &plan, &err), plan, &err);
     assert_plan_accepted(p, plan);
     assert_int_equal(plan->total, before->total);
     for (uint32_t b = 0; b < p->n_buffers; b++) {
@@ -601,7 +601,7 @@ static void assert_effort_pays(const arenaut_problem *p, uint64_t least, uint64_
         arenaut_error err = {0};
         const arenaut_status st = arenaut_plan_make(p, &options, NULL, &plan, &err);
         if (st == ARENAUT_STOPPED && arena == UINT64_MAX) continue;
-        assert_ok(st, err);
+        assert_answered(st, plan, &err);
         assert_plan_accepted(p, plan);
         if (plan->quality != ARENAUT_INFEASIBLE) {
             assert_true(plan->total <= arena && plan->total_bound >= bound);
@@ -676,7 +676,7 @@ static void an_interrupt_leaves_the_best_plan_so_far(void **state) {
                                               .progress_context = &left};
         arenaut_plan *plan = NULL;
         arenaut_error err = {0};
-        assert_ok(arenaut_plan_make(p, &options, NULL, &plan, &err), err);
+        assert_answered(arenaut_plan_make(p, &options, NULL, &plan, &err), plan, &err);
         assert_plan_accepted(p, plan);
         if (plan->stopped_by != ARENAUT_STOP_PROOF) {
             assert_int_equal(plan->stopped_by,

@@ -19,7 +19,7 @@ static arenaut_plan *plan_by(const arenaut_problem *problem, const char *planner
     const arenaut_plan_options options = {.planner = planner};
     arenaut_plan *plan = NULL;
     arenaut_error err = {0};
-    assert_ok(arenaut_plan_make(problem, &options, NULL, &plan, &err), err);
+    assert_answered(arenaut_plan_make(problem, &options, NULL, &plan, &err), plan, &err);
     assert_plan_accepted(problem, plan);
     return plan;
 }

@@ -22,7 +22,7 @@ static arenaut_plan *plan_with(const arenaut_problem *problem, const char *plann
         .planner = planner, .settings = &setting, .n_settings = reserve ? 1 : 0};
     arenaut_plan *plan = NULL;
     arenaut_error err = {0};
-    assert_ok(arenaut_plan_make(problem, &options, NULL, &plan, &err), err);
+    assert_answered(arenaut_plan_make(problem, &options, NULL, &plan, &err), plan, &err);
     assert_plan_accepted(problem, plan);
     return plan;
 }
@@ -315,11 +315,11 @@ static void parts_lie_in_their_base_and_keep_it_alive(void **state) {
         add_buffer(p, &buffer);
         buffer.lifetimes = &late;
         buffer.size = 6;
-        buffer.inside = 0;
+        buffer.inside = arenaut_id(0);
         buffer.inside_delta = 8;
         add_buffer(p, &buffer);
         buffer.size = 2;
-        buffer.inside = 1;
+        buffer.inside = arenaut_id(1);
         buffer.inside_delta = 4;
         add_buffer(p, &buffer);
         add_box(p, 12, 4, 6);
@@ -345,7 +345,7 @@ static void results_in_place_share_one_object(void **state) {
         for (int64_t k = 0; k < 4; k++) {
             const arenaut_interval life = {k, k + 2};
             buffer.lifetimes = &life;
-            buffer.same_base = k ? (uint32_t)k - 1 : ARENAUT_NONE;
+            buffer.same_base = arenaut_id(k ? (uint32_t)k - 1 : ARENAUT_NONE);
             add_buffer(p, &buffer);
         }
         finish(p);
@@ -381,7 +381,7 @@ static void a_pinned_buffer_stays_and_the_rest_goes_above(void **state) {
         state_buffer.size = 16;
         state_buffer.lifetimes = &life;
         state_buffer.n_lifetimes = 1;
-        state_buffer.fixed_offset = 32;
+        state_buffer.fixed_offset = arenaut_at(32);
         add_buffer(p, &state_buffer);
         add_box(p, 64, 0, 2);
         finish(p);

@@ -45,7 +45,7 @@ static void micro_takes_the_lowest_gap(void **state) {
         b.size = rows[i].box.size;
         b.lifetimes = &life;
         b.n_lifetimes = 1;
-        b.fixed_offset = rows[i].fixed;
+        b.fixed_offset = arenaut_at(rows[i].fixed);
         add_buffer(p, &b);
     }
     finish(p);
@@ -62,7 +62,7 @@ static void micro_places_offline_buffers_first(void **state) {
     b.size = 16;
     b.lifetimes = &life;
     b.n_lifetimes = 1;
-    b.fixed_offset = 32;
+    b.fixed_offset = arenaut_at(32);
     add_buffer(p, &b);
     finish(p);
     assert_offsets(p, "tflm-greedy", OFFSETS(48, 32));
@@ -88,7 +88,7 @@ static void micro_uses_neither_gaps_nor_sharing(void **state) {
     add_box(p, 16, 1, 3);
     b.size = 16;
     b.n_lifetimes = 1;
-    b.same_base = 0;
+    b.same_base = arenaut_id(0);
     add_buffer(p, &b);
     finish(p);
     assert_offsets(p, "tflm-greedy", OFFSETS(0, 32, 32));
@@ -265,7 +265,7 @@ static void arena_lets_results_share_their_inputs_memory(void **state) {
     b.size = 32;
     b.lifetimes = &life;
     b.n_lifetimes = 1;
-    b.same_base = 0;
+    b.same_base = arenaut_id(0);
     add_buffer(p, &b);
     add_box(p, 16, 3, 5);
     finish(p);

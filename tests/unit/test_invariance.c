@@ -44,9 +44,9 @@ static void copy_buffer(const arenaut_problem *p, const change *c, uint32_t b,
     copy.size = p->size[b] * c->scale;
     copy.align = arenaut_problem_align(p, b) * c->scale;
     copy.pools = arenaut_problem_pools(p, b);
-    copy.fixed_offset = scaled(arenaut_problem_fixed_offset(p, b), c->scale);
-    copy.same_base = renumbered(c, arenaut_problem_same_base(p, b));
-    copy.inside = renumbered(c, arenaut_problem_inside(p, b));
+    copy.fixed_offset = arenaut_at(scaled(arenaut_problem_fixed_offset(p, b), c->scale));
+    copy.same_base = arenaut_id(renumbered(c, arenaut_problem_same_base(p, b)));
+    copy.inside = arenaut_id(renumbered(c, arenaut_problem_inside(p, b)));
     copy.inside_delta = p->inside ? p->inside_delta[b] * c->scale : 0;
     add_buffer(out, &copy);
 }
@@ -84,7 +84,7 @@ static arenaut_plan *plan_of(const arenaut_problem *problem, uint64_t effort) {
     arenaut_error err = {0};
     const arenaut_status st = arenaut_plan_make(problem, &options, NULL, &plan, &err);
     if (st == ARENAUT_REFUSED || st == ARENAUT_STOPPED) return NULL;
-    assert_ok(st, err);
+    assert_answered(st, plan, &err);
     assert_plan_accepted(problem, plan);
     return plan;
 }

@@ -216,7 +216,7 @@ static arenaut_status replay(const arenaut_program *program, const arenaut_lower
         at[t] = l->buffer[t] == ARENAUT_NONE ? 0 : offset[l->buffer[t]] + l->offset[t];
     }
     const arenaut_placement placement = {program->n_tensors, 1, pools, at, NULL};
-    const arenaut_replay_options options = {.only_method = ARENAUT_NONE};
+    const arenaut_replay_options options = {0};
     arenaut_error err = {0};
     const arenaut_status st =
         arenaut_check_replay(program, &placement, &options, NULL, finding, &err);

@@ -622,7 +622,7 @@ static void the_peak_counts_shared_bytes_once(void **state) {
     child.size = 30;
     child.lifetimes = &after;
     child.n_lifetimes = 1;
-    child.same_base = 0;
+    child.same_base = arenaut_id(0);
     add_buffer(problem, &child);
     add_box(problem, 31, 3, 5);
     arenaut_buffer slice = ARENAUT_BUFFER_INIT;
@@ -630,7 +630,7 @@ static void the_peak_counts_shared_bytes_once(void **state) {
     slice.size = 10;
     slice.lifetimes = &late;
     slice.n_lifetimes = 1;
-    slice.inside = 2;
+    slice.inside = arenaut_id(2);
     add_buffer(problem, &slice);
     add_box(problem, 1, 4, 5);
     finish(problem);

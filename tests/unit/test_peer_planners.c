@@ -23,7 +23,7 @@ static arenaut_problem *aligned_problem_of(const box *boxes, size_t n, uint64_t 
         b.align = align;
         b.lifetimes = &life;
         b.n_lifetimes = 1;
-        if (last_on_first && i + 1 == n) b.same_base = 0;
+        if (last_on_first && i + 1 == n) b.same_base = arenaut_id(0);
         add_buffer(p, &b);
     }
     finish(p);

@@ -17,11 +17,7 @@ static arenaut_problem *fresh(void) {
 }
 
 static arenaut_buffer buffer_of(uint64_t size, const arenaut_interval *life) {
-    arenaut_buffer buffer = ARENAUT_BUFFER_INIT;
-    buffer.size = size;
-    buffer.lifetimes = life;
-    buffer.n_lifetimes = 1;
-    return buffer;
+    return (arenaut_buffer){.size = size, .lifetimes = life, .n_lifetimes = 1};
 }
 
 static void lifetimes_are_sorted_and_merged(void **state) {
@@ -130,35 +126,35 @@ static void bad_align(arenaut_buffer b[3]) { b[1].align = 24; }
 static void backwards(arenaut_buffer b[3]) { b[1].lifetimes = &reversed; }
 static void too_big(arenaut_buffer b[3]) { b[1].size = ARENAUT_SIZE_MAX + 1; }
 static void sum_too_big(arenaut_buffer b[3]) { b[0].size = b[1].size = ARENAUT_SIZE_MAX; }
-static void unknown_base(arenaut_buffer b[3]) { b[1].same_base = 9; }
-static void own_base(arenaut_buffer b[3]) { b[1].same_base = 1; }
+static void unknown_base(arenaut_buffer b[3]) { b[1].same_base = arenaut_id(9); }
+static void own_base(arenaut_buffer b[3]) { b[1].same_base = arenaut_id(1); }
 static void long_base(arenaut_buffer b[3]) {
-    b[1].same_base = 0;
+    b[1].same_base = arenaut_id(0);
     b[0].lifetimes = b[1].lifetimes = &whole;
 }
 static void base_cycle(arenaut_buffer b[3]) {
-    b[0].same_base = 1;
-    b[1].same_base = 2;
-    b[2].same_base = 1;
+    b[0].same_base = arenaut_id(1);
+    b[1].same_base = arenaut_id(2);
+    b[2].same_base = arenaut_id(1);
     b[0].lifetimes = b[1].lifetimes = &later;
     for (int i = 0; i < 3; i++) b[i].n_lifetimes = 0;
 }
 static void outside_host(arenaut_buffer b[3]) {
-    b[1].inside = 0;
+    b[1].inside = arenaut_id(0);
     b[1].inside_delta = 9;
 }
 static void inside_cycle(arenaut_buffer b[3]) {
-    b[0].inside = 1;
-    b[1].inside = 0;
+    b[0].inside = arenaut_id(1);
+    b[1].inside = arenaut_id(0);
 }
 static void pinned_slice(arenaut_buffer b[3]) {
-    b[1].inside = 0;
+    b[1].inside = arenaut_id(0);
     b[1].size = 4;
-    b[1].fixed_offset = 0;
+    b[1].fixed_offset = arenaut_at(0);
 }
 static void unknown_pool(arenaut_buffer b[3]) { b[2].pools = 6; }
 static void constant(arenaut_buffer b[3]) { b[2].cls = ARENAUT_CONSTANT; }
-static void unknown_method(arenaut_buffer b[3]) { b[2].method = 3; }
+static void unknown_method(arenaut_buffer b[3]) { b[2].method = arenaut_id(3); }
 
 static void each_wrong_problem_is_refused_by_name(void **state) {
     (void)state;
@@ -201,6 +197,123 @@ static void each_wrong_problem_is_refused_by_name(void **state) {
     }
 }
 
+static void a_zeroed_buffer_and_a_zeroed_pool_are_free(void **state) {
+    (void)state;
+    arenaut_problem *p = fresh();
+    const arenaut_interval life = {0, 2};
+    const arenaut_pool pool = {0};
+    arenaut_buffer b = {0};
+    assert_int_equal(arenaut_problem_add_pool(p, &pool, NULL, NULL), ARENAUT_OK);
+    assert_int_equal(arenaut_problem_add_buffer(p, &b, NULL, NULL), ARENAUT_OK);
+    for (uint64_t size = 48; size <= 64; size += 16) {
+        b = (arenaut_buffer){.size = size, .lifetimes = &life, .n_lifetimes = 1};
+        assert_int_equal(arenaut_problem_add_buffer(p, &b, NULL, NULL), ARENAUT_OK);
+    }
+    assert_int_equal(arenaut_problem_finish(p, NULL), ARENAUT_OK);
+    for (uint32_t i = 0; i < p->n_buffers; i++) {
+        assert_int_equal(arenaut_problem_fixed_offset(p, i), ARENAUT_UNPLACED);
+        assert_int_equal(arenaut_problem_hint(p, i), ARENAUT_UNPLACED);
+        assert_int_equal(arenaut_problem_same_base(p, i), ARENAUT_NONE);
+        assert_int_equal(arenaut_problem_inside(p, i), ARENAUT_NONE);
+        assert_null(p->method);
+    }
+    assert_int_equal(p->pool[0].capacity, ARENAUT_UNLIMITED);
+    assert_int_equal(arenaut_problem_features(p), 0);
+    arenaut_plan *plan = NULL;
+    assert_int_equal(arenaut_plan_make(p, NULL, NULL, &plan, NULL), ARENAUT_OK);
+    assert_int_equal(plan->total, 112);
+    arenaut_plan_free(plan);
+    arenaut_problem_free(p);
+}
+
+/* The number 0 is not the same as none. */
+static void what_is_given_as_zero_is_kept(void **state) {
+    (void)state;
+    arenaut_problem *p = fresh();
+    const arenaut_interval lives[] = {{0, 2}, {1, 3}};
+    arenaut_buffer b = {.size = 16, .lifetimes = &lives[0], .n_lifetimes = 1,
+                        .fixed_offset = arenaut_at(0), .method = arenaut_id(0)};
+    assert_int_equal(arenaut_problem_add_method(p, "main", NULL, NULL), ARENAUT_OK);
+    assert_int_equal(arenaut_problem_add_buffer(p, &b, NULL, NULL), ARENAUT_OK);
+    b = (arenaut_buffer){.size = 16, .lifetimes = &lives[1], .n_lifetimes = 1,
+                         .hint = arenaut_at(0), .same_base = arenaut_id(0)};
+    assert_int_equal(arenaut_problem_add_buffer(p, &b, NULL, NULL), ARENAUT_OK);
+    assert_int_equal(arenaut_problem_finish(p, NULL), ARENAUT_OK);
+    assert_int_equal(arenaut_problem_fixed_offset(p, 0), 0);
+    assert_int_equal(p->method[0], 0);
+    assert_int_equal(arenaut_problem_hint(p, 1), 0);
+    assert_int_equal(arenaut_problem_same_base(p, 1), 0);
+    arenaut_problem_free(p);
+}
+
+static void a_closed_pool_holds_nothing(void **state) {
+    (void)state;
+    arenaut_problem *p = fresh();
+    const arenaut_interval life = {0, 2};
+    const arenaut_buffer b = buffer_of(16, &life);
+    arenaut_pool pool = {.name = "off", .capacity = 8, .closed = true};
+    arenaut_error err = {0};
+    assert_int_equal(arenaut_problem_add_pool(p, &pool, NULL, &err), ARENAUT_BAD_INPUT);
+    assert_non_null(strstr(err.msg, "'off': is closed, and yet has a capacity of 8"));
+    pool.capacity = 0;
+    assert_int_equal(arenaut_problem_add_pool(p, &pool, NULL, NULL), ARENAUT_OK);
+    assert_int_equal(arenaut_problem_add_buffer(p, &b, NULL, NULL), ARENAUT_OK);
+    assert_int_equal(arenaut_problem_finish(p, NULL), ARENAUT_OK);
+    arenaut_plan *plan = NULL;
+    assert_int_equal(arenaut_plan_make(p, NULL, NULL, &plan, &err), ARENAUT_NO_PLAN);
+    assert_non_null(strstr(err.msg, "buffer 'buffer0' needs 16 bytes more than pool 'off' has"));
+    arenaut_plan_free(plan);
+    /* In a problem's own array, a capacity of 0 must say that it is meant. */
+    p->pool[0].closed = false;
+    assert_int_equal(arenaut_problem_validate(p, &err), ARENAUT_BAD_INPUT);
+    arenaut_problem_free(p);
+}
+
+static void a_problem_that_is_not_finished_is_not_planned(void **state) {
+    (void)state;
+    arenaut_problem *p = fresh();
+    const arenaut_interval life = {0, 2};
+    const arenaut_buffer b = buffer_of(16, &life);
+    arenaut_plan *plan = NULL;
+    for (int time = 0; time < 2; time++) { /* also when more is added later */
+        arenaut_error err = {0};
+        assert_int_equal(arenaut_problem_add_buffer(p, &b, NULL, NULL), ARENAUT_OK);
+        assert_int_equal(arenaut_plan_make(p, NULL, NULL, &plan, &err), ARENAUT_BAD_ARGUMENT);
+        assert_non_null(strstr(err.msg, "call arenaut_problem_finish first"));
+        assert_null(plan);
+        assert_int_equal(arenaut_problem_finish(p, NULL), ARENAUT_OK);
+    }
+    assert_int_equal(arenaut_plan_make(p, NULL, NULL, &plan, NULL), ARENAUT_OK);
+    arenaut_plan_free(plan);
+    arenaut_problem_free(p);
+}
+
+/* A slice of a slice of a buffer that names its pool, each added before its host. */
+static void slices_may_lie_where_their_host_may(void **state) {
+    (void)state;
+    arenaut_problem *p = fresh();
+    const arenaut_interval life = {0, 2};
+    const arenaut_pool pools[2] = {{.name = "fast"}, {.name = "slow"}};
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(arenaut_problem_add_pool(p, &pools[i], NULL, NULL), ARENAUT_OK);
+    }
+    arenaut_buffer b = buffer_of(16, &life);
+    b.inside = arenaut_id(1);
+    assert_int_equal(arenaut_problem_add_buffer(p, &b, NULL, NULL), ARENAUT_OK);
+    b.inside = arenaut_id(2);
+    assert_int_equal(arenaut_problem_add_buffer(p, &b, NULL, NULL), ARENAUT_OK);
+    b = buffer_of(16, &life);
+    b.pools = 2;
+    assert_int_equal(arenaut_problem_add_buffer(p, &b, NULL, NULL), ARENAUT_OK);
+    assert_int_equal(arenaut_problem_finish(p, NULL), ARENAUT_OK);
+    for (uint32_t i = 0; i < 3; i++) assert_int_equal(arenaut_problem_pools(p, i), 2);
+    arenaut_plan *plan = NULL;
+    assert_int_equal(arenaut_plan_make(p, NULL, NULL, &plan, NULL), ARENAUT_OK);
+    for (uint32_t i = 0; i < 3; i++) assert_int_equal(plan->pool[i], 1);
+    arenaut_plan_free(plan);
+    arenaut_problem_free(p);
+}
+
 /* A chain of relations as long as the problem must not cost n² time. */
 static void long_relation_chains_are_validated_quickly(void **state) {
     (void)state;
@@ -209,7 +322,7 @@ static void long_relation_chains_are_validated_quickly(void **state) {
     for (uint32_t i = 0; i < n; i++) {
         const arenaut_interval life = {i, i + 2};
         arenaut_buffer b = buffer_of(8, &life);
-        b.same_base = i + 1 < n ? i + 1 : ARENAUT_NONE;
+        b.same_base = arenaut_id(i + 1 < n ? i + 1 : ARENAUT_NONE);
         assert_int_equal(arenaut_problem_add_buffer(p, &b, NULL, NULL), ARENAUT_OK);
     }
     assert_int_equal(arenaut_problem_finish(p, NULL), ARENAUT_OK);
@@ -219,8 +332,9 @@ static void long_relation_chains_are_validated_quickly(void **state) {
 static void a_plan_is_measured_per_pool_and_rounded_up(void **state) {
     (void)state;
     arenaut_problem *p = fresh();
-    arenaut_problem_add_pool(p, &(arenaut_pool){"fast", 1024, 32, {0, 0}}, NULL, NULL);
-    arenaut_problem_add_pool(p, &(arenaut_pool){"slow", ARENAUT_UNLIMITED, 0, {0, 0}}, NULL, NULL);
+    const arenaut_pool fast = {.name = "fast", .capacity = 1024, .align = 32};
+    arenaut_problem_add_pool(p, &fast, NULL, NULL);
+    arenaut_problem_add_pool(p, &(arenaut_pool){.name = "slow"}, NULL, NULL);
     const arenaut_interval life = {0, 1};
     for (uint64_t size = 10; size <= 30; size += 10) {
         const arenaut_buffer b = buffer_of(size, &life);
@@ -252,6 +366,11 @@ int main(void) {
         cmocka_unit_test(edges_and_reserved_ranges_end_up_sorted_without_duplicates),
         cmocka_unit_test(used_features_are_found),
         cmocka_unit_test(each_wrong_problem_is_refused_by_name),
+        cmocka_unit_test(a_zeroed_buffer_and_a_zeroed_pool_are_free),
+        cmocka_unit_test(what_is_given_as_zero_is_kept),
+        cmocka_unit_test(a_closed_pool_holds_nothing),
+        cmocka_unit_test(a_problem_that_is_not_finished_is_not_planned),
+        cmocka_unit_test(slices_may_lie_where_their_host_may),
         cmocka_unit_test(long_relation_chains_are_validated_quickly),
         cmocka_unit_test(a_plan_is_measured_per_pool_and_rounded_up),
     };

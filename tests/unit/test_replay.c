@@ -28,7 +28,6 @@ typedef struct scene {
 static void open_scene(scene *s) {
     memset(s, 0, sizeof *s);
     s->p = new_program();
-    s->options.only_method = ARENAUT_NONE;
     s->arena[0] = s->arena[1] = MAX_TENSORS * 16;
     for (uint32_t t = 0; t < MAX_TENSORS; t++) s->offset[t] = t * 16;
 }
@@ -825,7 +824,7 @@ static void state_overwritten_by_another_method_is_lost(void **state) {
     put(&s, t.w, t.s, 4);
     expect_at(&s, ARENAUT_RULE_STATE_LOST, ARENAUT_NONE, t.s, t.w);
     assert_int_equal(s.finding.method, 1);
-    s.options.only_method = 0; /* by itself main is fine */
+    s.options.only_method = arenaut_id(0); /* by itself main is fine */
     expect(&s, ARENAUT_RULE_NONE);
     close_scene(&s);
 }
@@ -1041,7 +1040,7 @@ static void a_placement_of_another_program_is_refused(void **state) {
     const arenaut_placement placement = {1, 2, s.pool, s.offset, s.arena};
     assert_int_equal(arenaut_check_replay(s.p, &placement, NULL, NULL, &s.finding, &s.err),
                      ARENAUT_BAD_ARGUMENT);
-    s.options.only_method = 1;
+    s.options.only_method = arenaut_id(1);
     assert_int_equal(replay(&s, NULL), ARENAUT_BAD_ARGUMENT);
     close_scene(&s);
 }
@@ -1099,7 +1098,7 @@ static void checker_and_oracle_agree_on_random_programs(void **state) {
     for (uint32_t seed = 0; seed < SEEDS; seed++) {
         rng r = {seed};
         scene s = {.p = random_program(&r), .arena = {ORACLE_BYTES, 200}};
-        s.options.only_method = rng_once_in(&r, 10) ? 0 : ARENAUT_NONE;
+        s.options.only_method = arenaut_id(rng_once_in(&r, 10) ? 0 : ARENAUT_NONE);
         s.options.keep_inputs = rng_once_in(&r, 4);
         s.options.exclude_io = rng_once_in(&r, 4);
         start_apart(&s);

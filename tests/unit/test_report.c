@@ -10,6 +10,7 @@
 #include "report/picture.h"
 #include "support/fuse.h"
 #include "support/lowerings.h"
+#include "support/oracle.h"
 #include "support/problems.h"
 #include "support/programs.h"
 #include "support/test.h"
@@ -28,7 +29,7 @@ static arenaut_plan *plan_with(const arenaut_problem *problem, const char *plann
     arenaut_error err = {0};
     arenaut_finding finding;
     arenaut_plan *plan = NULL;
-    assert_ok(arenaut_plan_make(problem, &options, NULL, &plan, &err), err);
+    assert_answered(arenaut_plan_make(problem, &options, NULL, &plan, &err), plan, &err);
     assert_ok(arenaut_check_plan(problem, plan, NULL, &finding, &err), err);
     return plan;
 }
@@ -288,7 +289,7 @@ static void explain_tells_waste_and_holes(void **state) {
     pinned.size = 28;
     pinned.lifetimes = &life;
     pinned.n_lifetimes = 1;
-    pinned.fixed_offset = 1000;
+    pinned.fixed_offset = arenaut_at(1000);
     add_buffer(p, &pinned);
     finish(p);
     subject s = subject_of(p);

@@ -28,7 +28,7 @@ static arenaut_plan *plan_with(const arenaut_problem *problem, const char *plann
                                const char *range) {
     arenaut_plan *plan = NULL;
     arenaut_error err = {0};
-    assert_ok(try_plan(problem, planner, range, NULL, &plan, &err), err);
+    assert_answered(try_plan(problem, planner, range, NULL, &plan, &err), plan, &err);
     assert_plan_accepted(problem, plan);
     return plan;
 }
@@ -204,8 +204,8 @@ static void a_range_of_one_reuses_equal_sizes_only(void **state) {
 static void blocks_stay_on_their_device(void **state) {
     (void)state;
     arenaut_problem *p = new_problem();
-    const arenaut_pool pools[] = {{"gpu0", ARENAUT_UNLIMITED, 1, {2, 0}},
-                                  {"gpu1", ARENAUT_UNLIMITED, 1, {2, 1}}};
+    const arenaut_pool pools[] = {{.name = "gpu0", .device = {2, 0}},
+                                  {.name = "gpu1", .device = {2, 1}}};
     arenaut_error err = {0};
     for (uint32_t k = 0; k < 2; k++) {
         assert_ok(arenaut_problem_add_pool(p, &pools[k], NULL, &err), err);
@@ -271,8 +271,8 @@ static void branches_and_symbolic_sizes_are_refused(void **state) {
 static void devices_are_given_for_all_or_for_none(void **state) {
     (void)state;
     arenaut_problem *p = new_problem();
-    const arenaut_pool pools[] = {{"none", ARENAUT_UNLIMITED, 1, {0, 0}},
-                                  {"gpu", ARENAUT_UNLIMITED, 1, {2, 0}}};
+    const arenaut_pool pools[] = {{.name = "none"},
+                                  {.name = "gpu", .device = {2, 0}}};
     arenaut_error err = {0};
     for (uint32_t k = 0; k < 2; k++) {
         assert_ok(arenaut_problem_add_pool(p, &pools[k], NULL, &err), err);
@@ -482,8 +482,8 @@ static void tokens_have_no_places_inside(void **state) {
         b.lifetimes = &life;
         b.n_lifetimes = 1;
         add_buffer(p, &b);
-        if (which == 0) b.fixed_offset = 8;
-        if (which == 1) b.inside = 0;
+        if (which == 0) b.fixed_offset = arenaut_at(8);
+        if (which == 1) b.inside = arenaut_id(0);
         b.name = "y";
         add_buffer(p, &b);
         p->traits = ARENAUT_PROBLEM_TOKENS;

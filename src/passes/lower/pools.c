@@ -113,7 +113,7 @@ static arenaut_status own_pools(arn_lower *lower, arenaut_problem *problem) {
             char name[64];
             name_pool(&context, ids[i], name, sizeof name);
             if (problem->n_pools == ARENAUT_MAX_POOLS) return too_many(lower, name);
-            const arenaut_pool pool = {name, ARENAUT_UNLIMITED, 1, p->tensors[ids[i]].device};
+            const arenaut_pool pool = {.name = name, .device = p->tensors[ids[i]].device};
             const arenaut_status st = arenaut_problem_add_pool(problem, &pool, NULL, lower->err);
             if (st != ARENAUT_OK) return st;
         }

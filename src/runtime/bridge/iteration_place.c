@@ -11,12 +11,12 @@ static arenaut_status add_storage(const arenaut_placing *placing, uint32_t i,
                                   arenaut_problem *problem, arenaut_error *err) {
     /* Steps are closed there and half open here. */
     const arenaut_interval life = {placing->first[i], (int64_t)placing->last[i] + 1};
-    arenaut_buffer buffer = ARENAUT_BUFFER_INIT;
+    arenaut_buffer buffer = {0};
     buffer.size = placing->bytes[i];
     buffer.align = placing->align;
     buffer.lifetimes = &life;
     buffer.n_lifetimes = 1;
-    if (placing->over && placing->over[i] < placing->n) buffer.same_base = placing->over[i];
+    if (placing->over && placing->over[i] < placing->n) buffer.same_base = arenaut_id(placing->over[i]);
     return arenaut_problem_add_buffer(problem, &buffer, NULL, err);
 }
 
@@ -24,7 +24,7 @@ static arenaut_status make_problem(const arenaut_placing *placing,
                                    const arenaut_allocator *allocator, arenaut_problem **out,
                                    arenaut_error *err) {
     arenaut_problem *problem;
-    const arenaut_pool pool = {"arena", ARENAUT_UNLIMITED, placing->align, {0, 0}};
+    const arenaut_pool pool = {.name = "arena", .align = placing->align};
     arenaut_status status = arenaut_problem_new(allocator, &problem, err);
     if (status != ARENAUT_OK) return status;
     status = arenaut_problem_add_pool(problem, &pool, NULL, err);
@@ -41,9 +41,6 @@ static arenaut_status make_problem(const arenaut_placing *placing,
 
 static arenaut_status hand_over(const arenaut_plan *plan, const arenaut_placing *placing,
                                 arenaut_error *err) {
-    if (plan->quality == ARENAUT_INFEASIBLE)
-        return arn_fail(err, ARENAUT_REFUSED, 0,
-                        "planner '%s' found no plan for an arena without limit", plan->planner);
     if (plan->total > SIZE_MAX)
         return arn_fail(err, ARENAUT_TOO_LARGE, 0,
                         "an arena of %" PRIu64 " bytes cannot be addressed", plan->total);
