@@ -386,7 +386,7 @@ void print_flags(arenaut_text *out, unsigned groups) {
                                flag->name, flag->value ? " " : "", flag->value ? flag->value : "");
         text_printf(out, "  %s", left);
         if (n > COLUMN) text_put(out, "\n");
-        text_pad(out, n > COLUMN ? COLUMN + 4 : (size_t)(COLUMN + 2 - n));
+        text_pad(out, n > COLUMN ? COLUMN + 4 : columns_left(COLUMN + 2, (size_t)n));
         text_put(out, flag->help);
         print_computed_default(out, flag);
         text_put(out, "\n");

@@ -42,7 +42,7 @@ static void print_row(const text_table *table, size_t row, const size_t *widths,
     size_t owed = 0; /* spaces, put only before more text, so that no line ends in them */
     for (size_t c = 0; c < table->n_columns; c++) {
         const char *text = cell_text(table, row * table->n_columns + c);
-        const size_t room = widths[c] - columns_of(text);
+        const size_t room = columns_left(widths[c], columns_of(text));
         if (table->align[c] == 'r') owed += room;
         if (*text) {
             text_pad(out, owed);

@@ -241,6 +241,8 @@ size_t columns_of(const char *text) {
     return columns;
 }
 
+size_t columns_left(size_t width, size_t used) { return width > used ? width - used : 0; }
+
 /* Edit distance with swaps of neighbours, the commonest slip; words are short. */
 enum { LONGEST_WORD = 40 };
 

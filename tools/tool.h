@@ -62,6 +62,8 @@ short_name shortened(const char *name);
 
 /* Characters a terminal shows for UTF-8 text, counting each code point as one. */
 size_t columns_of(const char *text);
+/* width - used, or 0 where more is used. */
+size_t columns_left(size_t width, size_t used);
 
 /* The candidate nearest to `word` by edit distance, or NULL if none is near enough to be
  * what was meant. Among equals the first one. */

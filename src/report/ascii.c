@@ -87,7 +87,7 @@ static void put_color(ascii *a, uint32_t buffer) {
 }
 
 static void put_margin(ascii *a, const char *text) {
-    arn_put_spaces(&a->out, MARGIN - 2 - strlen(text));
+    arn_put_spaces(&a->out, arn_columns_left(MARGIN - 2, strlen(text)));
     arn_putf(&a->out, "%s %s", text, a->options->unicode ? "\xE2\x94\x82" : "|");
 }
 
@@ -119,7 +119,8 @@ static void put_axis(ascii *a) {
         arn_puts(&a->out, a->options->unicode ? "\xE2\x94\x80" : "-");
     }
     arn_puts(&a->out, "\n");
-    arn_put_spaces(&a->out, MARGIN - 1 + (peak < a->columns ? peak : a->columns - 1));
+    const uint32_t last = (uint32_t)arn_columns_left(a->columns, 1);
+    arn_put_spaces(&a->out, MARGIN - 1 + (peak < last ? peak : last));
     arn_puts(&a->out, "^\n");
 }
 
@@ -159,7 +160,9 @@ static void put_title(ascii *a) {
 /* The key to the letters, by size; what is alive at the peak is starred. */
 static void put_names(ascii *a) {
     const arenaut_problem *p = a->result->problem;
-    const uint32_t room = a->columns + MARGIN > 62 ? a->columns + MARGIN - 46 : 16;
+    enum { LEAST_NAME = 16, BESIDE_NAME = 46 };
+    const size_t rest = arn_columns_left((size_t)a->columns + MARGIN, BESIDE_NAME);
+    const uint32_t room = rest > LEAST_NAME ? (uint32_t)rest : LEAST_NAME;
     const uint32_t most = a->options->top ? a->options->top : DEFAULT_NAMED;
     for (uint32_t i = 0; i < a->n_named && i < most; i++) {
         const uint32_t b = a->named[i];
@@ -167,8 +170,7 @@ static void put_names(ascii *a) {
         const arn_label name = arn_buffer_label(a->result, b, room);
         const bool at_peak = arn_alive_at(p, b, a->picture.peak.step);
         arn_putf(&a->out, "  %c %c %s", letter[i], at_peak ? '*' : ' ', name.text);
-        arn_put_spaces(&a->out,
-                       room - (arn_columns(name.text) < room ? arn_columns(name.text) : room));
+        arn_put_spaces(&a->out, arn_columns_left(room, arn_columns(name.text)));
         arn_putf(&a->out, " %14s  steps %" PRId64 "-%" PRId64 "\n", arn_commas(p->size[b]).text,
                  life[0].first, life[arenaut_problem_lifetime_count(p, b) - 1].end - 1);
     }

@@ -110,16 +110,24 @@ static void put_story_of_buffer(explain *e, uint32_t buffer) {
     if (n > 1) arn_putf(&e->out, ", with %" PRIu32 " gaps", n - 1);
 }
 
+/* Columns of a buffer's first line: its rank, its name, and its numbers. */
+enum { RANK = 5, AFTER_NAME = 36, LEAST_NAME = 16, EDGE = 3 };
+
+static uint32_t name_room(const explain *e) {
+    const size_t room = arn_columns_left(e->options->width, RANK + AFTER_NAME + EDGE);
+    return room < LEAST_NAME ? LEAST_NAME : (uint32_t)room;
+}
+
 /* Two lines: name and numbers in columns, then the story. */
 static void put_buffer(explain *e, uint32_t rank, uint64_t *sum) {
     const arenaut_problem *p = e->result->problem;
     const uint32_t b = e->peak.live[rank];
-    const uint32_t width = e->options->width < 60 ? 60 : e->options->width;
-    const arn_label name = arn_buffer_label(e->result, b, width - 44);
+    const uint32_t room = name_room(e);
+    const arn_label name = arn_buffer_label(e->result, b, room);
     const arn_label bytes = arn_commas(p->size[b]);
     *sum += p->size[b];
     arn_putf(&e->out, "%3" PRIu32 "  %s", rank + 1, name.text);
-    arn_put_spaces(&e->out, width - 44 - arn_columns(name.text));
+    arn_put_spaces(&e->out, arn_columns_left(room, arn_columns(name.text)));
     arn_putf(&e->out, "%16s%10s%10s\n", bytes.text,
              arn_percent(p->size[b], e->peak.live_bytes).text,
              arn_percent(*sum, e->peak.live_bytes).text);
@@ -135,17 +143,17 @@ static void put_buffer(explain *e, uint32_t rank, uint64_t *sum) {
     arn_puts(&e->out, "\n");
     const char *own = p->name ? p->name[b] : NULL, *source = p->source ? p->source[b] : NULL;
     if (source && (!own || strcmp(own, source) != 0)) {
-        arn_putf(&e->out, "       %s\n", arn_text_label(source, width - 8).text);
+        arn_putf(&e->out, "       %s\n", arn_text_label(source, room + AFTER_NAME).text);
     }
 }
 
 /* The largest first, with their running sum: a few usually make most of the peak. */
 static void put_buffers(explain *e) {
-    const uint32_t width = e->options->width < 60 ? 60 : e->options->width;
+    static const char heading[] = "alive at the peak";
     const uint32_t top = e->options->top ? e->options->top : DEFAULT_TOP;
     uint64_t sum = 0;
-    arn_putf(&e->out, "\n%salive at the peak", bold(e));
-    arn_put_spaces(&e->out, width - 39 - strlen("alive at the peak"));
+    arn_putf(&e->out, "\n%s%s", bold(e), heading);
+    arn_put_spaces(&e->out, arn_columns_left(RANK + name_room(e), strlen(heading)));
     arn_putf(&e->out, "%16s%10s%10s%s\n", "bytes", "share", "sum", plain(e));
     for (uint32_t i = 0; i < e->peak.n_live && i < top; i++) put_buffer(e, i, &sum);
     if (e->peak.n_live > top) {

@@ -63,6 +63,12 @@ size_t arn_shown_length(const char *text) {
     return n;
 }
 
+/* Bytes of `text` that are shown as one character: a sequence as it is, or a byte as '?'. */
+static size_t next_shown(const char *text) {
+    const size_t n = arn_shown_length(text);
+    return n ? n : 1;
+}
+
 void arn_put_clean(arn_writer *writer, const char *text) {
     while (*text) {
         const size_t n = arn_shown_length(text);
@@ -72,46 +78,49 @@ void arn_put_clean(arn_writer *writer, const char *text) {
 }
 
 void arn_put_spaces(arn_writer *writer, size_t n) {
-    while (n-- > 0) arn_puts(writer, " ");
+    while (n-- > 0 && !writer->failed) arn_puts(writer, " ");
 }
 
 size_t arn_columns(const char *text) {
     size_t n = 0;
-    for (; *text; text++) n += ((unsigned char)*text & 0xC0) != 0x80;
+    for (; *text; text += next_shown(text)) n++;
     return n;
 }
 
-/* The last `columns` code points of `text`, cleaned; "..." stands for what was cut. */
-static arn_label cut_left(const char *text, uint32_t columns) {
-    arn_label out;
-    size_t used = 0, total = arn_columns(text), skip = 0;
-    if (columns > 30) columns = columns < 90 ? columns : 90;
-    if (total > columns) {
-        skip = total - columns + 3;
-        memcpy(out.text, "...", used = 3);
-    }
-    for (const char *p = text; *p;) {
-        const size_t n = arn_shown_length(p), step = n ? n : 1;
-        const bool starts = ((unsigned char)*p & 0xC0) != 0x80;
-        if (skip == 0 && used + step < sizeof out.text) {
-            if (n)
-                memcpy(out.text + used, p, n);
-            else
-                out.text[used] = '?';
-            used += step;
+size_t arn_columns_left(size_t width, size_t used) { return width > used ? width - used : 0; }
+
+/* The last `columns` characters of `text` as they are shown, in less than `room` bytes; "..."
+ * stands for what was cut. */
+static arn_label cut_left(const char *text, uint32_t columns, size_t room) {
+    static const char dots[] = "...";
+    enum { DOTS = sizeof dots - 1 };
+    arn_label out = {""};
+    size_t used = 0, left = arn_columns(text), bytes = strlen(text);
+    if (left > columns || bytes >= room) {
+        const size_t most = arn_columns_left(columns, DOTS);
+        for (; left > most || bytes >= room - DOTS; left--) {
+            const size_t n = next_shown(text);
+            text += n;
+            bytes -= n;
         }
-        if (skip > 0 && starts) skip--;
-        p += step;
+        memcpy(out.text, dots, used = DOTS);
+    }
+    for (; *text; text += next_shown(text)) {
+        const size_t n = arn_shown_length(text);
+        memcpy(out.text + used, n ? text : "?", n ? n : 1);
+        used += n ? n : 1;
     }
     out.text[used] = '\0';
     return out;
 }
 
-arn_label arn_text_label(const char *text, uint32_t columns) { return cut_left(text, columns); }
+arn_label arn_text_label(const char *text, uint32_t columns) {
+    return cut_left(text, columns, sizeof(arn_label));
+}
 
 arn_label arn_buffer_label(const arenaut_result *result, uint32_t buffer, uint32_t columns) {
     char store[24];
-    return cut_left(arenaut_problem_buffer_name(result->problem, buffer, store), columns);
+    return arn_text_label(arenaut_problem_buffer_name(result->problem, buffer, store), columns);
 }
 
 arn_label arn_shape_label(const arenaut_result *result, uint32_t buffer) {
@@ -128,10 +137,13 @@ arn_label arn_shape_label(const arenaut_result *result, uint32_t buffer) {
     return out;
 }
 
+/* Bytes of a name within another label, so that no sequence is cut in two. */
+enum { WITHIN = 61 };
+
 arn_label arn_op_label(const arenaut_program *program, uint32_t op) {
     const arenaut_op *o = &program->ops[op];
     const uint32_t first = program->methods[o->method].first_op;
-    const arn_label name = cut_left(o->name ? o->name : "", 40);
+    const arn_label name = cut_left(o->name ? o->name : "", 40, WITHIN);
     arn_label out;
     snprintf(out.text, sizeof out.text, "op %" PRIu32 " %.60s", op - first, name.text);
     return out;
@@ -147,7 +159,7 @@ arn_label arn_step_label(const arenaut_result *result, int64_t step) {
     const arenaut_step *at = &lowering->steps[step];
     if (at->op != ARENAUT_NONE) return arn_op_label(result->program, at->op);
     const char *name = result->program->methods[at->method].name;
-    const arn_label clean = cut_left(name ? name : "the method", 40);
+    const arn_label clean = cut_left(name ? name : "the method", 40, WITHIN);
     snprintf(out.text, sizeof out.text, "start of %.60s", clean.text);
     return out;
 }

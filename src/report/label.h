@@ -15,7 +15,7 @@ arn_label arn_percent(uint64_t part, uint64_t whole); /* 12.3 %, rounded to near
 arn_label arn_kib(uint64_t bytes);                    /* 54.0 KiB; 672 B below 1 KiB */
 
 /* The buffer's name; bytes that could drive a terminal are '?'. Cut on the left, with dots,
- * to `columns`: the end of a layer's path says most. */
+ * to `columns` (3 or more, for the dots): the end of a layer's path says most. */
 arn_label arn_buffer_label(const arenaut_result *result, uint32_t buffer, uint32_t columns);
 
 arn_label arn_text_label(const char *text, uint32_t columns); /* likewise of any text */
@@ -34,6 +34,10 @@ size_t arn_shown_length(const char *p);
 /* Text from a file for a terminal: control characters and bad UTF-8 become '?'. */
 void arn_put_clean(arn_writer *writer, const char *text);
 void arn_put_spaces(arn_writer *writer, size_t n);
-size_t arn_columns(const char *text); /* code points */
+/* Characters that arn_put_clean and the labels show for `text`: one for each code point, and
+ * one '?' for each byte that is none or is not shown. */
+size_t arn_columns(const char *text);
+/* width - used, or 0 where more is used: what is left of a row may be less than nothing. */
+size_t arn_columns_left(size_t width, size_t used);
 
 #endif

@@ -22,6 +22,7 @@ arenaut_status arenaut_report_emit(const arenaut_report *report, const arenaut_r
     arenaut_report_options chosen = {0};
     if (options) chosen = *options;
     if (chosen.width == 0) chosen.width = 80;
+    if (chosen.width > ARENAUT_REPORT_MAX_WIDTH) chosen.width = ARENAUT_REPORT_MAX_WIDTH;
     const bool planned = result->plan && result->plan->quality != ARENAUT_INFEASIBLE;
     if (report->needs_plan && !planned) {
         return arn_fail(err, ARENAUT_REFUSED, 0, "report '%s' needs a plan, and there is none",
