@@ -5,22 +5,46 @@
  * operand instead; and they do not say which tensors keep their bytes from call to call.
  * Both show in the order of the ops and the places together: a tensor that is read although
  * nobody wrote it is another name of those whose bytes lie there, or, if there are none,
- * state. Programs whose methods state no arenas are left as they are. */
+ * state. What the file itself calls state (it has a name, or first values) is never another
+ * name of what an op has written there, unless the op updates that very state: such a plan
+ * destroys the state, which is the checker's to find. Programs whose methods state no arenas
+ * are left as they are. */
 #include <arenaut/pass.h>
 
 #include "core/fail.h"
+#include "core/sort.h"
 #include "ir/store.h"
 #include "passes/recover/recover.h"
+
+static bool is_declared_state(const arenaut_tensor *t) {
+    if (t->given_pool == ARENAUT_NONE) return false;
+    return t->cls == ARENAUT_STATE || (t->cls == ARENAUT_INTERMEDIATE && t->qualified_name);
+}
 
 static void make_state(arn_recover *r, uint32_t tensor) {
     r->program->tensors[tensor].cls = ARENAUT_STATE;
 }
 
-/* Whether it is worth asking what the tensor holds when it is first touched. */
+/* Whether it is worth asking what the tensor holds when it is first touched. Declared state
+ * holds what the last call left there. */
 static bool is_open(const arn_recover *r, uint32_t tensor) {
     const arenaut_tensor *t = &r->program->tensors[tensor];
     return arn_is_placed(r, tensor) && t->method == r->method &&
-           !(r->facts[tensor] & (ARN_TOUCHED | ARN_GIVEN));
+           !(r->facts[tensor] & (ARN_TOUCHED | ARN_GIVEN | ARN_DECLARED));
+}
+
+/* Makes the tensor another name of all that was found; where declared state is among it, of
+ * that state alone: what else lies there lies there wrongly. */
+static void join_found(arn_recover *r, uint32_t tensor) {
+    uint32_t state = ARENAUT_NONE;
+    for (uint32_t i = 0; i < r->n_found && state == ARENAUT_NONE; i++) {
+        if (arn_is_declared(r, r->found[i])) state = r->found[i];
+    }
+    if (state != ARENAUT_NONE) {
+        arn_join(r, tensor, state);
+        return;
+    }
+    for (uint32_t i = 0; i < r->n_found; i++) arn_join(r, tensor, r->found[i]);
 }
 
 /* Something reads the tensor that nothing has written yet. */
@@ -28,7 +52,7 @@ static arenaut_status ask(arn_recover *r, uint32_t tensor, uint32_t at) {
     bool open;
     const arenaut_status st = arn_find_holders(r, tensor, at, &open);
     if (st != ARENAUT_OK) return st;
-    for (uint32_t i = 0; i < r->n_found; i++) arn_join(r, tensor, r->found[i]);
+    join_found(r, tensor);
     if (r->n_found == 0) make_state(r, tensor);
     return ARENAUT_OK;
 }
@@ -53,6 +77,27 @@ static void join_view(arn_recover *r, const arenaut_op *op) {
     if (r->program->tensors[from].given_pool != r->program->tensors[to].given_pool) return;
     r->position[to] = r->position[from];
     arn_join(r, from, to);
+}
+
+static bool lies_in(const arn_recover *r, uint32_t inner, uint32_t outer) {
+    const arenaut_tensor *in = &r->program->tensors[inner], *out = &r->program->tensors[outer];
+    return in->given_pool == out->given_pool && r->position[inner] >= r->position[outer] &&
+           r->position[inner] + in->bytes <= r->position[outer] + out->bytes;
+}
+
+/* What an op returns that updates declared state is that state, if it lies there: whatever
+ * else was written there before. */
+static void join_updated(arn_recover *r, const arenaut_op *op) {
+    for (uint32_t o = 0; o < op->n_outputs; o++) {
+        const uint32_t to = op->outputs[o];
+        for (uint32_t i = 0; i < op->n_inputs && to != ARENAUT_NONE && is_open(r, to); i++) {
+            const uint32_t from = op->inputs[i];
+            if (from == ARENAUT_NONE || from == to || !arn_is_placed(r, from)) continue;
+            if (!arn_is_declared(r, from) || !lies_in(r, to, from)) continue;
+            arn_join(r, from, to);
+            r->facts[to] |= ARN_TOUCHED;
+        }
+    }
 }
 
 /* Whether a later op of the method updates the tensor: then it held something before. */
@@ -82,7 +127,7 @@ static arenaut_status is_result(arn_recover *r, uint32_t tensor, uint32_t at, bo
                r->position[r->found[i]] == r->position[tensor];
     }
     const bool view = r->n_found > 0 && same && !open && !last;
-    for (uint32_t i = 0; i < r->n_found && view; i++) arn_join(r, tensor, r->found[i]);
+    if (view) join_found(r, tensor);
     r->work += r->program->methods[r->method].n_ops;
     const bool state = r->n_found == 0 && is_updated_after(r, tensor, at);
     if (state) make_state(r, tensor);
@@ -101,8 +146,7 @@ static arenaut_status split_arguments(arn_recover *r, arenaut_op *op, uint32_t a
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         const uint32_t t = op->inputs[i];
         bool result = false;
-        if (t != ARENAUT_NONE && is_open(r, t) && r->program->tensors[t].cls != ARENAUT_STATE &&
-            !r->program->tensors[t].qualified_name) {
+        if (t != ARENAUT_NONE && is_open(r, t) && r->program->tensors[t].cls != ARENAUT_STATE) {
             const arenaut_status st = is_result(r, t, at, i + 1 == op->n_inputs, &result);
             if (st != ARENAUT_OK) return st;
         }
@@ -123,6 +167,7 @@ static arenaut_status visit(arn_recover *r, uint32_t at) {
     arenaut_op *op = &r->program->ops[r->program->methods[r->method].first_op + at];
     arenaut_status st = ARENAUT_OK;
     if (!arenaut_op_kind_touches(op->kind)) return st;
+    if (op->kind == ARENAUT_OP_IN_PLACE) join_updated(r, op);
     if (op->kind == ARENAUT_OP_DELEGATE)
         st = split_arguments(r, op, at);
     else
@@ -152,6 +197,11 @@ static arenaut_status visit_method(arn_recover *r, uint32_t method) {
     return st;
 }
 
+static bool by_method(const void *context, uint32_t a, uint32_t b) {
+    const arenaut_tensor *tensors = context;
+    return tensors[a].method < tensors[b].method;
+}
+
 static bool allocate(arn_recover *r) {
     const uint32_t n = r->program->n_tensors;
     r->facts = arn_region_allocate(&r->region, n, sizeof *r->facts);
@@ -159,13 +209,21 @@ static bool allocate(arn_recover *r) {
     r->position = arn_region_allocate(&r->region, n, sizeof *r->position);
     r->found = arn_region_allocate(&r->region, n, sizeof *r->found);
     r->found_for = arn_region_allocate(&r->region, n, sizeof *r->found_for);
-    if (!r->facts || !r->cluster || !r->position || !r->found || !r->found_for) return false;
+    r->declared = arn_region_allocate(&r->region, n, 2 * sizeof *r->declared);
+    if (!r->facts || !r->cluster || !r->position || !r->found || !r->found_for || !r->declared) {
+        return false;
+    }
     for (uint32_t t = 0; t < n; t++) {
-        r->facts[t] = 0;
+        const bool declared = is_declared_state(&r->program->tensors[t]);
+        if (declared) r->declared[r->n_declared++] = t;
+        r->facts[t] = declared ? ARN_DECLARED : 0;
+        if (declared) make_state(r, t);
         r->cluster[t] = t;
         r->position[t] = r->program->tensors[t].given_offset;
         r->found_for[t] = 0;
     }
+    uint32_t *scratch = r->declared + r->n_declared;
+    arn_sort_ids(r->declared, r->n_declared, by_method, r->program->tensors, scratch);
     return true;
 }
 

@@ -222,6 +222,136 @@ static void programs_without_arenas_are_left_alone(void **state) {
     arenaut_program_free(p);
 }
 
+/* ---- what the file itself calls state ---- */
+
+/* The plan that the program holds, replayed as a runtime would run it. */
+static arenaut_rule replay_given(const arenaut_program *p) {
+    uint32_t pools[16];
+    uint64_t offsets[16];
+    assert_in_range(p->n_tensors, 1, COUNT_OF(pools));
+    for (uint32_t t = 0; t < p->n_tensors; t++) {
+        pools[t] = p->tensors[t].given_pool;
+        offsets[t] = p->tensors[t].given_offset;
+    }
+    const arenaut_placement placement = {p->n_tensors, 4, pools, offsets, NULL};
+    arenaut_finding finding;
+    arenaut_error err = {0};
+    const arenaut_status st = arenaut_check_replay(p, &placement, NULL, NULL, &finding, &err);
+    assert_int_equal(st, finding.rule == ARENAUT_RULE_NONE ? ARENAUT_OK : ARENAUT_REJECTED);
+    return finding.rule;
+}
+
+/* A file calls a tensor state by giving it a name, or by giving it first values. */
+static void declare(arenaut_program *p, uint32_t tensor, bool by_name) {
+    if (by_name)
+        p->tensors[tensor].qualified_name = "core.state";
+    else
+        p->tensors[tensor].cls = ARENAUT_STATE;
+}
+
+/* The activation `a` is written where `s` lies, before anybody has read `s`. */
+static void an_activation_over_declared_state_destroys_it(void **state) {
+    (void)state;
+    for (int by_name = 0; by_name < 2; by_name++) {
+        for (uint64_t where = 0; where < 128; where += 32) {
+            arenaut_program *p = new_program();
+            begin(p, "forward", 1);
+            const uint32_t x = at(p, "x", 256), s = at(p, "s", 64), a = at(p, "a", where);
+            const uint32_t w = at(p, "w", 512), y = at(p, "y", 256);
+            declare(p, s, by_name);
+            compute(p, x, a);
+            compute(p, s, w);
+            compute(p, a, y);
+            SET_IO(p, 0, LIST(x), LIST(y, w));
+            finish_program(p);
+            recover(p);
+            assert_int_equal(p->tensors[s].view_of, ARENAUT_NONE);
+            assert_int_equal(p->tensors[a].view_of, ARENAUT_NONE);
+            assert_int_equal(replay_given(p),
+                             where == 0 ? ARENAUT_RULE_NONE : ARENAUT_RULE_CLOBBERED);
+            arenaut_lowering *l = lower_program(p, "executorch");
+            assert_int_not_equal(l->buffer[a], l->buffer[s]);
+            expect_life(l, "s", "[0,4)");
+            arenaut_lowering_free(l);
+            arenaut_program_free(p);
+        }
+    }
+}
+
+static void a_view_of_declared_state_is_found(void **state) {
+    (void)state;
+    for (int touched = 0; touched < 2; touched++) {
+        arenaut_program *p = new_program();
+        begin(p, "forward", 1);
+        const uint32_t s = at(p, "s", 64), v = placed(p, "v", 32, 0, 96), y = at(p, "y", 128);
+        declare(p, s, true);
+        if (touched) compute(p, s, y);
+        compute(p, v, y);
+        SET_IO(p, 0, NO_LIST, LIST(y));
+        finish_program(p);
+        recover(p);
+        expect_view(p, v, s, 32);
+        assert_int_equal(replay_given(p), ARENAUT_RULE_NONE);
+        arenaut_program_free(p);
+    }
+}
+
+/* Half of what `v` reads is `a`, the other half is state: it is a view of the state. */
+static void a_view_of_declared_state_does_not_join_it_with_others(void **state) {
+    (void)state;
+    arenaut_program *p = new_program();
+    begin(p, "forward", 1);
+    const uint32_t x = at(p, "x", 256), s = at(p, "s", 64), a = at(p, "a", 32);
+    const uint32_t v = at(p, "v", 64), y = at(p, "y", 512), z = at(p, "z", 640);
+    declare(p, s, false);
+    compute(p, x, a);
+    compute(p, v, y);
+    compute(p, a, z);
+    SET_IO(p, 0, LIST(x), LIST(y, z));
+    finish_program(p);
+    recover(p);
+    expect_view(p, v, s, 0);
+    assert_int_equal(p->tensors[a].view_of, ARENAUT_NONE);
+    assert_int_equal(replay_given(p), ARENAUT_RULE_CLOBBERED);
+    arenaut_program_free(p);
+}
+
+/* An op updates `s` and returns it as `t`; `a`, where there is one, is in its place before. */
+static void what_updates_declared_state_returns_it(void **state) {
+    (void)state;
+    for (int clobbered = 0; clobbered < 2; clobbered++) {
+        arenaut_program *p = new_program();
+        begin(p, "forward", 1);
+        const uint32_t x = at(p, "x", 256), s = at(p, "s", 64), t = at(p, "t", 64);
+        const uint32_t a = at(p, "a", 64), y = at(p, "y", 512);
+        declare(p, s, true);
+        compute(p, x, clobbered ? a : y);
+        ADD_OP(p, .name = "aten::index_put_", .kind = ARENAUT_OP_IN_PLACE, IN(s, x, t), OUT(s, t));
+        compute(p, t, y);
+        SET_IO(p, 0, LIST(x), LIST(y));
+        finish_program(p);
+        recover(p);
+        expect_view(p, t, s, 0);
+        assert_int_equal(replay_given(p),
+                         clobbered ? ARENAUT_RULE_CLOBBERED : ARENAUT_RULE_NONE);
+        arenaut_program_free(p);
+    }
+}
+
+static void a_method_without_ops_has_no_list_of_ops(void **state) {
+    (void)state;
+    arenaut_program *p = new_program();
+    begin(p, "get", 1);
+    const uint32_t s = at(p, "s", 0);
+    SET_IO(p, 0, NO_LIST, LIST(s));
+    finish_program(p);
+    assert_null(p->ops);
+    recover(p);
+    assert_int_equal(p->tensors[s].cls, ARENAUT_STATE);
+    assert_int_equal(replay_given(p), ARENAUT_RULE_NONE);
+    arenaut_program_free(p);
+}
+
 /* ---- flow ---- */
 
 static void both_sides_of_a_branch_are_looked_at(void **state) {
@@ -486,6 +616,11 @@ int main(void) {
         cmocka_unit_test(a_result_that_nobody_wrote_is_state),
         cmocka_unit_test(an_update_of_what_was_never_read_is_of_state),
         cmocka_unit_test(programs_without_arenas_are_left_alone),
+        cmocka_unit_test(an_activation_over_declared_state_destroys_it),
+        cmocka_unit_test(a_view_of_declared_state_is_found),
+        cmocka_unit_test(a_view_of_declared_state_does_not_join_it_with_others),
+        cmocka_unit_test(what_updates_declared_state_returns_it),
+        cmocka_unit_test(a_method_without_ops_has_no_list_of_ops),
         cmocka_unit_test(both_sides_of_a_branch_are_looked_at),
         cmocka_unit_test(what_is_jumped_over_wrote_nothing),
         cmocka_unit_test(the_place_of_what_others_are_moved_to_says_nothing),

@@ -15,10 +15,13 @@ uint32_t arn_cluster_of(arn_recover *r, uint32_t tensor) {
 void arn_join(arn_recover *r, uint32_t a, uint32_t b) {
     a = arn_cluster_of(r, a);
     b = arn_cluster_of(r, b);
-    if (a < b)
-        r->cluster[b] = a;
-    else
-        r->cluster[a] = b;
+    const uint32_t first = a < b ? a : b, second = a < b ? b : a;
+    r->facts[first] |= r->facts[second] & ARN_DECLARED;
+    r->cluster[second] = first;
+}
+
+bool arn_is_declared(arn_recover *r, uint32_t tensor) {
+    return r->facts[arn_cluster_of(r, tensor)] & ARN_DECLARED;
 }
 
 static bool by_cluster(const void *context, uint32_t a, uint32_t b) {

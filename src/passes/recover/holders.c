@@ -11,9 +11,15 @@ static bool is_jump(const arenaut_op *op) {
     return op->kind == ARENAUT_OP_JUMP || op->kind == ARENAUT_OP_JUMP_FALSE;
 }
 
+/* The ops of the method at work; NULL if it has none: a program without ops has no list. */
+static const arenaut_op *ops_of(const arn_recover *r) {
+    const arenaut_method *m = &r->program->methods[r->method];
+    return m->n_ops > 0 ? &r->program->ops[m->first_op] : NULL;
+}
+
 static void connect(arn_recover *r) {
     const arenaut_method *m = &r->program->methods[r->method];
-    const arenaut_op *ops = r->program->ops + m->first_op;
+    const arenaut_op *ops = ops_of(r);
     uint32_t *start = r->before_start;
     for (uint32_t i = 0; i <= m->n_ops + 1; i++) start[i] = 0;
     for (uint32_t i = 0; i < m->n_ops; i++) {
@@ -31,7 +37,7 @@ static void connect(arn_recover *r) {
 /* Marks the ops that some way leads to, and the method's end if one does. */
 static void find_reached(arn_recover *r) {
     const arenaut_method *m = &r->program->methods[r->method];
-    const arenaut_op *ops = r->program->ops + m->first_op;
+    const arenaut_op *ops = ops_of(r);
     uint32_t depth = 0;
     for (uint32_t i = 0; i <= m->n_ops; i++) r->reached[i] = false;
     r->reached[0] = true;
@@ -49,9 +55,20 @@ static void find_reached(arn_recover *r) {
     }
 }
 
+/* Methods ascend in the list of declared state as they do from question to question. */
+static void find_declared(arn_recover *r) {
+    const arenaut_tensor *tensors = r->program->tensors;
+    uint32_t i = r->end_declared;
+    while (i < r->n_declared && tensors[r->declared[i]].method < r->method) i++;
+    r->first_declared = i;
+    while (i < r->n_declared && tensors[r->declared[i]].method == r->method) i++;
+    r->end_declared = i;
+}
+
 bool arn_begin_method(arn_recover *r, uint32_t method) {
     const size_t n = (size_t)r->program->methods[method].n_ops + 2;
     r->method = method;
+    find_declared(r);
     r->before_start = arn_region_allocate(&r->region, n, sizeof *r->before_start);
     r->before = arn_region_allocate(&r->region, n, 2 * sizeof *r->before);
     r->asked = arn_region_allocate(&r->region, n, sizeof *r->asked);
@@ -119,7 +136,8 @@ static void come_by(arn_recover *r, const asking *a, uint32_t at, uint32_t *dept
     r->waiting[at] = true;
 }
 
-/* From before op `at`: everything that leads there, or the method's start. */
+/* From before op `at`: everything that leads there, or the method's start, when inputs and
+ * declared state have their bytes. */
 static void go_back(arn_recover *r, asking *a, uint32_t at, uint32_t *depth, bool *open) {
     const arenaut_method *m = &r->program->methods[r->method];
     for (uint32_t i = r->before_start[at]; i < r->before_start[at + 1]; i++) {
@@ -128,6 +146,7 @@ static void go_back(arn_recover *r, asking *a, uint32_t at, uint32_t *depth, boo
     if (at != 0) return;
     asking start = *a;
     look_at_all(r, &start, m->inputs, m->n_inputs);
+    look_at_all(r, &start, r->declared + r->first_declared, r->end_declared - r->first_declared);
     if (start.low < start.high) *open = true;
 }
 

@@ -16,6 +16,8 @@ enum {
     ARN_MOVED_TO = 1 << 1,
     ARN_READ = 1 << 2,
     ARN_GIVEN = 1 << 3, /* an input of its method, which so has bytes from the start */
+    ARN_DECLARED = 1 << 4, /* the file itself calls it state: it has its bytes from call to call.
+                            * Of the one that stands for a memory: some name of it is */
 };
 
 typedef struct arn_recover {
@@ -32,8 +34,11 @@ typedef struct arn_recover {
     uint32_t n_found, question;
     uint64_t work;
 
-    /* Of the method at work, per op and its end: */
-    uint32_t method;
+    uint32_t *declared, n_declared; /* state that the file itself calls so, by method */
+
+    uint32_t method;                     /* at work */
+    uint32_t first_declared, end_declared; /* its own, in `declared` */
+    /* Of that method, per op and its end: */
     uint32_t *before_start, *before; /* the ops that come before it */
     uint32_t *asked;                 /* the last question that came by */
     bool *reached;                   /* some way leads to it */
@@ -42,7 +47,7 @@ typedef struct arn_recover {
     uint32_t *stack;
 } arn_recover;
 
-/* Gets ready for questions about a method. False if there is no memory. */
+/* Gets ready for questions about a method; methods come in ascending order. False if there is no memory. */
 bool arn_begin_method(arn_recover *r, uint32_t method);
 
 /* Which tensors' bytes may lie in `tensor`'s place when op `at` of its method is reached
@@ -54,6 +59,8 @@ bool arn_is_placed(const arn_recover *r, uint32_t tensor);
 
 uint32_t arn_cluster_of(arn_recover *r, uint32_t tensor);
 void arn_join(arn_recover *r, uint32_t a, uint32_t b);
+/* Whether the file itself calls the tensor's memory state. */
+bool arn_is_declared(arn_recover *r, uint32_t tensor);
 /* Turns clusters into views. */
 arenaut_status arn_make_views(arn_recover *r);
 /* Decides which state several methods have in common. */
