@@ -306,6 +306,33 @@ def test_state_that_methods_put_apart_is_found_and_brought_together(arenaut, pla
     assert run(mended.file, path)["calls"] == run(path, path)["calls"]
 
 
+# A value that an op writes, and the state that it is to lie over: before anybody has read it.
+OVER_STATE = {"gradients": ("forward", 12, 2),    # a weight, which has first values only
+              "two_methods": ("add", 22, 4)}    # state with a name, in an arena of its own
+
+
+@pytest.mark.parametrize("model", OVER_STATE)
+def test_a_plan_that_lays_an_activation_over_state_is_found_and_repaired(
+        arenaut, planned, tmp_path, model):
+    from executorch.exir._serialize._program import (deserialize_pte_binary,
+                                                     serialize_pte_binary)
+    path = DATA / "pte" / f"{model}.pte"
+    method, activation, state = OVER_STATE[model]
+    file = deserialize_pte_binary(path.read_bytes())
+    values = next(plan for plan in file.program.execution_plan if plan.name == method).values
+    values[activation].val.allocation_info = values[state].val.allocation_info
+    wrong = tmp_path / "wrong.pte"
+    wrong.write_bytes(bytes(serialize_pte_binary(file)))
+    said = arenaut("check", wrong, exit=1).stdout
+    assert "wrong (clobbered)" in said
+    assert f"reads 'v{state}'" in said or f"hold 'v{activation}'" in said
+    # The runtime does not notice, and computes something else.
+    assert run(wrong, path)["calls"] != run(path, path)["calls"]
+    mended = planned(wrong)
+    arenaut("check", mended.output)
+    assert run(mended.output, path)["calls"] == run(path, path)["calls"]
+
+
 def test_one_method_may_be_planned_alone(arenaut_json, random_files, tmp_path):
     """The other one keeps its places and its memories, and both still work."""
     path = DATA / "pte" / "two_methods.pte"
