@@ -72,7 +72,7 @@ extern "C" {
     XX(RUNNING, BAD_ARGUMENT, "the iteration is under way: deallocate first")                   \
     XX(NOT_RUNNING, BAD_ARGUMENT, "the iteration is not under way: allocate first")             \
     XX(OUTPUTS_HELD, BAD_ARGUMENT, "outputs of the last run are held: release them first")      \
-    XX(OUTPUTS_RELEASED, BAD_ARGUMENT, "output %o was released or never was managed")           \
+    XX(OUTPUTS_RELEASED, BAD_ARGUMENT, "value %o is no output that is held")                    \
     XX(NOTHING_OWNED, BAD_ARGUMENT, "value %o owns no memory that could be taken")              \
     XX(OVERRUN, BAD_ARGUMENT, "value %o: %f bytes are in a place of %a")                        \
     XX(POINTER_OUTSIDE, BAD_ARGUMENT, "value %o: its storage was pointed elsewhere")            \
@@ -81,7 +81,9 @@ extern "C" {
     XX(STORAGE, BAD_ARGUMENT, "there is no storage %o: there are %a")                           \
     XX(STORAGES_FULL, BAD_ARGUMENT, "the block of storages is full at %a")                      \
     XX(STORAGES_MADE, BAD_ARGUMENT, "the block of storages is allocated already")               \
-    XX(WORKSPACE_MISALIGNED, BAD_ARGUMENT, "the memory to work in must be aligned to %a")
+    XX(WORKSPACE_MISALIGNED, BAD_ARGUMENT, "the memory to work in must be aligned to %a")       \
+    XX(OUTPUT_IN_ARENA, BAD_ARGUMENT,                                                           \
+       "output %o would lie in memory that ends with the run: give it memory of its own")
 
 typedef enum arenaut_fault_reason {
 #define XX(name, status, text) ARENAUT_FAULT_##name,

@@ -5,8 +5,8 @@
  *     for (;;) {
  *         arenaut_iteration_allocate(it, NULL);            // places all managed values
  *         ... run; arenaut_iteration_resize(it, v, bytes, &data, NULL) for each result ...
- *         arenaut_iteration_deallocate(it, NULL);          // learns sizes, frees
- *         ... use the outputs ...
+ *         arenaut_iteration_deallocate(it, NULL);          // learns sizes, frees all but outputs
+ *         ... use the outputs: arenaut_iteration_output(it, v, &storage, NULL) ...
  *         arenaut_iteration_release_outputs(it, NULL);
  *     }
  *
@@ -17,9 +17,10 @@
  * then. Memory is shared by offsets, from a planner that is called back, or by storage
  * groups, as PyTorch's Static Runtime does.
  *
- * Managed outputs live until release_outputs, apart from everything else; running again
- * before that is refused. What is not managed is counted, and given up through hooks at the
- * end of each run.
+ * Managed outputs live until they are released, all at once or one by one, wherever they lie:
+ * in a buffer of their own, or, in the first run and where one outgrew its place, in memory of
+ * the default source; running again before that is refused. What is not managed is counted,
+ * and given up through hooks at the end of each run.
  *
  * All memory of its own is the caller's; buffers come from the sources in the config. One
  * iteration belongs to one thread at a time; different ones know nothing of each other.
@@ -27,7 +28,7 @@
  * Built with ARENAUT_CHECKED (the default but for -DARENAUT_CHECKED=0), `deallocate` looks
  * at every storage for pointers that are not its own. Unchecked, writing a foreign
  * pointer into a storage that owns nothing loses that pointer, silently. The order of calls
- * is always checked. Addresses of outputs are invalid after release_outputs, addresses of
+ * is always checked. Addresses of outputs are invalid after their release, addresses of
  * all else after deallocate; who keeps them anyway reads what is there now. */
 #ifndef ARENAUT_RUNTIME_ITERATION_H
 #define ARENAUT_RUNTIME_ITERATION_H
@@ -170,17 +171,24 @@ size_t arenaut_iteration_bytes(uint32_t n_values);
 arenaut_status arenaut_iteration_init(void *memory, size_t bytes,
                                       const arenaut_iteration_config *config,
                                       arenaut_iteration **out, arenaut_fault *fault);
-/* Gives back every buffer. Refused while a run is under way or outputs are held. */
+/* Gives back every buffer. Refused while a run is under way or outputs are held. What was
+ * learned and planned stays, so `allocate` may follow. */
 arenaut_status arenaut_iteration_close(arenaut_iteration *it, arenaut_fault *fault);
 
 /* Before a run. RUNNING, OUTPUTS_HELD, NO_MEMORY, PLAN_FAILED: then nothing has changed. */
 arenaut_status arenaut_iteration_allocate(arenaut_iteration *it, arenaut_fault *fault);
 /* After a run: every storage is looked at again, for the model may have swapped it; the
- * largest sizes are kept; what is not an output is given up. NOT_RUNNING; POINTER_OUTSIDE
- * and OVERRUN in checked builds: then nothing has changed. */
+ * largest sizes are kept; what is not an output is given up. Every output that has data is
+ * held from now on. NOT_RUNNING; OUTPUT_IN_ARENA for an output that was swapped for memory of
+ * the arena; POINTER_OUTSIDE and OVERRUN in checked builds: then nothing has changed. */
 arenaut_status arenaut_iteration_deallocate(arenaut_iteration *it, arenaut_fault *fault);
-/* Frees the managed outputs. Fine if there are none; RUNNING. */
+/* Frees all held outputs. Fine if there are none; RUNNING. */
 arenaut_status arenaut_iteration_release_outputs(arenaut_iteration *it, arenaut_fault *fault);
+/* Frees one held output: at once what it owns, a planned buffer with the last output in it.
+ * Another held output that uses the same storage keeps it. RUNNING, OUTPUTS_RELEASED.
+ * O(outputs). */
+arenaut_status arenaut_iteration_release_output(arenaut_iteration *it, uint32_t value,
+                                                arenaut_fault *fault);
 /* Makes the plan now rather than in the next `allocate`, if one is due. */
 arenaut_status arenaut_iteration_plan(arenaut_iteration *it, arenaut_fault *fault);
 /* Manages outputs no longer: from the next run on they are the caller's. RUNNING,
@@ -197,29 +205,40 @@ arenaut_status arenaut_iteration_resize(arenaut_iteration *it, uint32_t value, s
 arenaut_status arenaut_iteration_learn(arenaut_iteration *it, uint32_t value, size_t bytes,
                                        arenaut_fault *fault);
 /* During a run: the model gives `value` another storage, borrowed until `deallocate`, which
- * learns its size, releases what it owns and puts the managed one back. */
+ * learns its size, releases what it owns and puts the managed one back. That of an output is
+ * borrowed until the output is released, and so is its memory if it owns none (`source` NULL);
+ * it must not be the managed storage of a value that is no output (OUTPUT_IN_ARENA). */
 arenaut_status arenaut_iteration_swap(arenaut_iteration *it, uint32_t value,
                                       arenaut_storage *storage, arenaut_fault *fault);
-/* During a run: hands what `value` owns to the caller, who releases it through its source;
- * for outputs that is_managed_output denies. NOTHING_OWNED for memory of a planned buffer. */
+/* During a run, or of an output that is held: hands what `value` owns to the caller, who
+ * releases it through its source; `value`, and what else uses that storage, has none then, and
+ * is held no longer. NOTHING_OWNED for memory of a planned buffer, and what a swapped storage
+ * borrowed; NOT_RUNNING. */
 arenaut_status arenaut_iteration_take(arenaut_iteration *it, uint32_t value,
                                       arenaut_storage *out, arenaut_fault *fault);
 
 /* The storage that a managed value uses now; NULL for others. */
 arenaut_storage *arenaut_iteration_storage(const arenaut_iteration *it, uint32_t value);
-/* The address of a held output. OUTPUTS_RELEASED. */
+/* Where a held output lies, and its size: the bytes that were last asked for in that run
+ * (resize), or else those of its storage. `source` is NULL: it stays the iteration's.
+ * OUTPUTS_RELEASED for what is not held. */
 arenaut_status arenaut_iteration_output(const arenaut_iteration *it, uint32_t value,
                                         arenaut_storage *out, arenaut_fault *fault);
 
-/* Whether the value's data lies in the buffer of managed outputs: not after release, before
- * the first plan, for what is no tensor, for a tensor without data. */
+/* Whether the value's data lies where outputs are planned: not after release, before the
+ * first plan, for what is no tensor, for a tensor without data, nor where it outgrew its place
+ * or was swapped. */
 bool arenaut_iteration_is_managed_output(const arenaut_iteration *it, uint32_t value);
+/* Whether the value is an output of the last run that was not released yet, wherever it lies. */
+bool arenaut_iteration_is_held(const arenaut_iteration *it, uint32_t value);
 /* Whether this header is one of the block of managed storages. */
 bool arenaut_iteration_is_storage_managed(const arenaut_iteration *it,
                                           const arenaut_storage *storage);
 /* Whether this address lies in the arena, [start, end). No buffer: no. */
 bool arenaut_iteration_in_buffer(const arenaut_iteration *it, const void *address);
+/* Whether `allocate` was called, and `deallocate` not yet. */
 bool arenaut_iteration_is_running(const arenaut_iteration *it);
+/* Whether any output is held. */
 bool arenaut_iteration_outputs_are_held(const arenaut_iteration *it);
 
 /* The arena while there is one, its size, and where a value is planned in it: what a client

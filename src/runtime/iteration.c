@@ -7,6 +7,15 @@ bool arn_slot_is_output(const arenaut_iteration *it, uint32_t slot) {
     return it->value[it->named[slot]].kind == ARENAUT_VALUE_OUTPUT;
 }
 
+bool arn_is_held(const arenaut_iteration *it, uint32_t value) {
+    return !it->running && value < it->n_values && it->value[value].kind == ARENAUT_VALUE_OUTPUT &&
+           it->length[value] != ARN_NO_LENGTH;
+}
+
+static arenaut_storage *own_storage(const arenaut_iteration *it, uint32_t value) {
+    return &it->storages.block[it->slot[value]];
+}
+
 void *arn_slot_address(const arenaut_iteration *it, uint32_t slot) {
     char *buffer = slot < it->n_arena ? it->buffer : it->output_buffer;
     return buffer && it->planned[slot] ? buffer + it->offset[slot] : NULL;
@@ -90,6 +99,7 @@ arenaut_status arenaut_iteration_allocate(arenaut_iteration *it, arenaut_fault *
         hand_out(it, 0, it->n_arena, it->buffer);
         hand_out(it, it->n_arena, it->n_slots, it->output_buffer);
     }
+    for (uint32_t k = 0; k < it->n_outputs; k++) it->length[it->outputs[k]] = ARN_NO_LENGTH;
     it->running = true;
     return ARENAUT_OK;
 }
@@ -135,8 +145,15 @@ arenaut_status arenaut_iteration_resize(arenaut_iteration *it, uint32_t value, s
         release_storage(storage);
         *storage = (arenaut_storage){block, bytes, &it->source};
     }
+    it->length[value] = bytes;
     *data = storage->data;
     return ARENAUT_OK;
+}
+
+/* Whether this is the header of a managed storage that ends with the run. */
+static bool ends_with_run(const arenaut_iteration *it, const arenaut_storage *storage) {
+    return arenaut_iteration_is_storage_managed(it, storage) &&
+           !arn_slot_is_output(it, (uint32_t)(storage - it->storages.block));
 }
 
 arenaut_status arenaut_iteration_swap(arenaut_iteration *it, uint32_t value,
@@ -145,20 +162,39 @@ arenaut_status arenaut_iteration_swap(arenaut_iteration *it, uint32_t value,
     const arenaut_status status = find_during_run(it, value, &slot, fault);
     if (status != ARENAUT_OK) return status;
     if (!storage) return arn_fault(fault, ARENAUT_FAULT_ARGUMENT, value, 0, 0);
+    if (arn_slot_is_output(it, slot) && ends_with_run(it, storage))
+        return arn_fault(fault, ARENAUT_FAULT_OUTPUT_IN_ARENA, value, 0, 0);
     it->current[value] = storage;
+    it->length[value] = ARN_NO_LENGTH;
     it->swapped = true;
     return ARENAUT_OK;
+}
+
+/* An output is held no longer. */
+static void let_go(arenaut_iteration *it, uint32_t value) {
+    const void *data = it->current[value]->data;
+    if (arn_lies_in(data, it->buffer, it->buffer_bytes)) it->held_in_arena--;
+    if (arn_lies_in(data, it->output_buffer, it->output_buffer_bytes)) it->held_in_outputs--;
+    it->n_held--;
+    it->current[value] = own_storage(it, value);
+    it->length[value] = ARN_NO_LENGTH;
 }
 
 arenaut_status arenaut_iteration_take(arenaut_iteration *it, uint32_t value, arenaut_storage *out,
                                       arenaut_fault *fault) {
     uint32_t slot = 0;
-    const arenaut_status status = find_during_run(it, value, &slot, fault);
+    const arenaut_status status = arn_is_held(it, value) ? arn_find_slot(it, value, &slot, fault)
+                                                         : find_during_run(it, value, &slot, fault);
     if (status != ARENAUT_OK) return status;
     arenaut_storage *storage = it->current[value];
     if (!storage->data || !storage->source)
         return arn_fault(fault, ARENAUT_FAULT_NOTHING_OWNED, value, 0, 0);
-    learn(it, slot, storage->bytes);
+    if (it->running) learn(it, slot, storage->bytes);
+    for (uint32_t k = 0; k < it->n_outputs; k++) {
+        const uint32_t v = it->outputs[k];
+        if (arn_is_held(it, v) && it->current[v] == storage) let_go(it, v);
+    }
+    it->length[value] = ARN_NO_LENGTH;
     *out = *storage;
     *storage = (arenaut_storage){NULL, 0, NULL};
     return ARENAUT_OK;
@@ -193,29 +229,71 @@ static arenaut_status check_storages(const arenaut_iteration *it, uint32_t from,
     return ARENAUT_OK;
 }
 
-/* The model may have given a value another storage, or several the same one. */
-static void put_storages_back(arenaut_iteration *it) {
-    if (!it->swapped) return;
-    it->swapped = false;
-    for (uint32_t v = 0; v < it->n_values; v++) {
-        if (it->slot[v] == ARENAUT_NO_VALUE) continue;
-        arenaut_storage *const own = &it->storages.block[it->slot[v]], *used = it->current[v];
-        if (used == own) continue;
-        learn(it, it->slot[v], used->bytes);
-        it->current[v] = own;
-        if (!arenaut_iteration_is_storage_managed(it, used) && used->source) release_storage(used);
+/* A swapped output must outlive the arena. Its storage may have been pointed there after the
+ * swap, so this is looked at when the run is over. */
+static arenaut_status check_swapped_outputs(const arenaut_iteration *it, arenaut_fault *fault) {
+    for (uint32_t k = 0; k < it->n_outputs; k++) {
+        const uint32_t v = it->outputs[k];
+        if (arenaut_iteration_is_storage_managed(it, it->current[v])) continue;
+        if (arn_lies_in(it->current[v]->data, it->buffer, it->buffer_bytes))
+            return arn_fault(fault, ARENAUT_FAULT_OUTPUT_IN_ARENA, v, 0, 0);
+    }
+    return ARENAUT_OK;
+}
+
+/* Outputs that have data are held from now on, wherever it lies. */
+static void hold_outputs(arenaut_iteration *it) {
+    for (uint32_t k = 0; k < it->n_outputs; k++) {
+        const uint32_t v = it->outputs[k];
+        const arenaut_storage *used = it->current[v];
+        if (!used->data) {
+            it->current[v] = own_storage(it, v);
+            it->length[v] = ARN_NO_LENGTH;
+            continue;
+        }
+        if (it->length[v] > used->bytes) it->length[v] = used->bytes;
+        it->n_held++;
+        if (arn_lies_in(used->data, it->buffer, it->buffer_bytes)) it->held_in_arena++;
+        if (arn_lies_in(used->data, it->output_buffer, it->output_buffer_bytes))
+            it->held_in_outputs++;
     }
 }
 
-/* Learns what each storage came to, and empties all but the planned outputs. */
+static bool is_used_by_held(const arenaut_iteration *it, const arenaut_storage *storage) {
+    for (uint32_t k = 0; k < it->n_outputs; k++) {
+        const uint32_t v = it->outputs[k];
+        if (it->length[v] != ARN_NO_LENGTH && it->current[v] == storage) return true;
+    }
+    return false;
+}
+
+/* The model may have given a value another storage, or several the same one. Sizes come first:
+ * a storage that is released has none. */
+static void learn_swapped(arenaut_iteration *it) {
+    for (uint32_t v = 0; v < it->n_values; v++) {
+        if (it->slot[v] != ARENAUT_NO_VALUE) learn(it, it->slot[v], it->current[v]->bytes);
+    }
+}
+
+static void put_storages_back(arenaut_iteration *it) {
+    for (uint32_t v = 0; v < it->n_values; v++) {
+        if (it->slot[v] == ARENAUT_NO_VALUE || it->value[v].kind == ARENAUT_VALUE_OUTPUT) continue;
+        arenaut_storage *const own = own_storage(it, v), *used = it->current[v];
+        it->current[v] = own;
+        if (used->source && !arenaut_iteration_is_storage_managed(it, used) &&
+            !is_used_by_held(it, used))
+            release_storage(used);
+    }
+}
+
+/* Learns what each storage came to, and empties all but those of held outputs. */
 static void empty_storages(arenaut_iteration *it, uint32_t from, uint32_t to) {
     for (uint32_t s = from; s < to; s++) {
         arenaut_storage *storage = &it->storages.block[s];
         learn(it, s, storage->bytes);
-        if (storage->data && !storage->source && arn_slot_is_output(it, s))
-            it->held = true;
-        else
-            release_storage(storage);
+        const bool kept =
+            arn_slot_is_output(it, s) && (!it->swapped || is_used_by_held(it, storage));
+        if (!kept) release_storage(storage);
     }
 }
 
@@ -247,34 +325,62 @@ static void give_up_unmanaged(arenaut_iteration *it) {
 }
 
 arenaut_status arenaut_iteration_deallocate(arenaut_iteration *it, arenaut_fault *fault) {
+    arenaut_status status = ARENAUT_OK;
     if (!it->running) return arn_fault(fault, ARENAUT_FAULT_NOT_RUNNING, 0, 0, 0);
     const bool arena_untouched = are_untouched(it, 0, it->n_arena, it->buffer);
-    if (ARENAUT_CHECKED) {
-        const uint32_t from = arena_untouched ? it->n_arena : 0;
-        const arenaut_status status = check_storages(it, from, fault);
-        if (status != ARENAUT_OK) return status;
-    }
+    if (ARENAUT_CHECKED) status = check_storages(it, arena_untouched ? it->n_arena : 0, fault);
+    if (status == ARENAUT_OK && it->swapped) status = check_swapped_outputs(it, fault);
+    if (status != ARENAUT_OK) return status;
     if (it->has_unmanaged) give_up_unmanaged(it);
-    put_storages_back(it);
+    if (it->swapped) learn_swapped(it);
+    hold_outputs(it);
+    if (it->swapped) put_storages_back(it);
     if (arena_untouched && !it->options.outputs_in_arena)
         clear_storages(it);
     else
         empty_storages(it, 0, it->n_arena);
     empty_storages(it, it->n_arena, it->n_slots);
     if (it->plan_number == 0) it->due = true; /* even if all there was had no bytes */
-    it->running = false;
-    drop_buffers(it, !(it->held && it->options.outputs_in_arena), !it->held);
+    it->running = it->swapped = false;
+    drop_buffers(it, it->held_in_arena == 0, it->held_in_outputs == 0);
+    return ARENAUT_OK;
+}
+
+/* What a storage owns goes back; what a swapped one borrowed was never ours. */
+static void release_used(arenaut_iteration *it, arenaut_storage *storage) {
+    if (storage->source || arenaut_iteration_is_storage_managed(it, storage))
+        release_storage(storage);
+}
+
+arenaut_status arenaut_iteration_release_output(arenaut_iteration *it, uint32_t value,
+                                                arenaut_fault *fault) {
+    if (it->running) return arn_fault(fault, ARENAUT_FAULT_RUNNING, 0, 0, 0);
+    if (!arn_is_held(it, value))
+        return arn_fault(fault, ARENAUT_FAULT_OUTPUTS_RELEASED, value, 0, 0);
+    const uint32_t in_arena = it->held_in_arena, in_outputs = it->held_in_outputs;
+    arenaut_storage *used = it->current[value];
+    let_go(it, value);
+    if (!is_used_by_held(it, used)) {
+        const bool planned = !used->source && arenaut_iteration_is_storage_managed(it, used);
+        if (it->options.poison && planned) fill(used->data, used->bytes);
+        release_used(it, used);
+    }
+    drop_buffers(it, in_arena && !it->held_in_arena, in_outputs && !it->held_in_outputs);
     return ARENAUT_OK;
 }
 
 arenaut_status arenaut_iteration_release_outputs(arenaut_iteration *it, arenaut_fault *fault) {
+    const bool arena = it->held_in_arena, outputs = it->held_in_outputs;
     if (it->running) return arn_fault(fault, ARENAUT_FAULT_RUNNING, 0, 0, 0);
-    if (!it->held) return ARENAUT_OK;
-    for (uint32_t s = 0; s < it->n_slots; s++) {
-        if (arn_slot_is_output(it, s)) release_storage(&it->storages.block[s]);
+    for (uint32_t k = 0; k < it->n_outputs; k++) {
+        const uint32_t v = it->outputs[k];
+        if (!arn_is_held(it, v)) continue;
+        release_used(it, it->current[v]);
+        it->current[v] = own_storage(it, v);
+        it->length[v] = ARN_NO_LENGTH;
     }
-    it->held = false;
-    drop_buffers(it, it->options.outputs_in_arena, true);
+    it->n_held = it->held_in_arena = it->held_in_outputs = 0;
+    drop_buffers(it, arena, outputs);
     return ARENAUT_OK;
 }
 
@@ -282,7 +388,7 @@ arenaut_status arenaut_iteration_release_outputs(arenaut_iteration *it, arenaut_
 arenaut_status arenaut_iteration_disable_managed_outputs(arenaut_iteration *it,
                                                          arenaut_fault *fault) {
     if (it->running) return arn_fault(fault, ARENAUT_FAULT_RUNNING, 0, 0, 0);
-    if (it->held) return arn_fault(fault, ARENAUT_FAULT_OUTPUTS_HELD, 0, 0, 0);
+    if (it->n_held) return arn_fault(fault, ARENAUT_FAULT_OUTPUTS_HELD, 0, 0, 0);
     for (uint32_t v = 0; v < it->n_values; v++) {
         if (it->value[v].kind != ARENAUT_VALUE_OUTPUT) continue;
         it->most[it->slot[v]] = 0;
@@ -291,6 +397,7 @@ arenaut_status arenaut_iteration_disable_managed_outputs(arenaut_iteration *it,
         it->value[v].kind = ARENAUT_VALUE_UNMANAGED;
         if (it->plan_number) it->due = true;
     }
+    it->n_outputs = 0;
     it->options.manage_outputs = false;
     give_back(it, &it->output_buffer, &it->output_buffer_bytes);
     return ARENAUT_OK;
@@ -298,7 +405,7 @@ arenaut_status arenaut_iteration_disable_managed_outputs(arenaut_iteration *it,
 
 arenaut_status arenaut_iteration_close(arenaut_iteration *it, arenaut_fault *fault) {
     if (it->running) return arn_fault(fault, ARENAUT_FAULT_RUNNING, 0, 0, 0);
-    if (it->held) return arn_fault(fault, ARENAUT_FAULT_OUTPUTS_HELD, 0, 0, 0);
+    if (it->n_held) return arn_fault(fault, ARENAUT_FAULT_OUTPUTS_HELD, 0, 0, 0);
     give_back(it, &it->buffer, &it->buffer_bytes);
     give_back(it, &it->output_buffer, &it->output_buffer_bytes);
     return ARENAUT_OK;

@@ -25,6 +25,10 @@ struct arenaut_iteration {
     arenaut_value *value;      /* kind and returned are what the options make of them */
     uint32_t *slot;            /* ARENAUT_NO_VALUE: not managed */
     arenaut_storage **current; /* the storage in use: its slot's, unless the model swapped it */
+    size_t *length;            /* of outputs: bytes asked for in this run; of held ones: bytes that
+                                * they have. ARN_NO_LENGTH: nothing was asked for, not held */
+    uint32_t *outputs; /* those whose kind is OUTPUT, n_outputs of them */
+    uint32_t n_outputs;
 
     /* Per slot. */
     arenaut_storages storages;
@@ -43,11 +47,23 @@ struct arenaut_iteration {
     size_t buffer_bytes, output_buffer_bytes; /* as allocated */
     size_t arena_bytes, output_bytes;         /* as planned */
     uint32_t plan_number, reused;
-    bool running, held, due;
-    bool swapped;       /* a value uses a storage that is not its slot's */
+    uint32_t n_held;                          /* outputs that are not released yet */
+    uint32_t held_in_arena, held_in_outputs; /* those of them that lie in a planned buffer */
+    bool running, due;
+    bool swapped;       /* in this run a value uses a storage that is not its slot's */
     bool has_unmanaged; /* a value is to be given up through the hooks */
 };
 
+#define ARN_NO_LENGTH SIZE_MAX
+
+/* Whether an address lies in [start, start + size). */
+static inline bool arn_lies_in(const void *address, const void *start, size_t size) {
+    const uintptr_t at = (uintptr_t)address, first = (uintptr_t)start;
+    return start && at >= first && at - first < size;
+}
+
+/* Whether this value is an output of the last run that was not released yet. */
+bool arn_is_held(const arenaut_iteration *it, uint32_t value);
 /* Whether this slot is a managed output, wherever it lies. */
 bool arn_slot_is_output(const arenaut_iteration *it, uint32_t slot);
 /* Where the plan puts a slot; NULL for no bytes, or no buffer. */

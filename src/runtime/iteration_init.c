@@ -42,6 +42,7 @@ static void carve_columns(arenaut_iteration *it, carving *c) {
     arenaut_storage *block;
     block = carve(c, sizeof *block);
     it->current = carve(c, sizeof *it->current);
+    it->length = carve(c, sizeof *it->length);
     it->most = carve(c, sizeof *it->most);
     it->planned = carve(c, sizeof *it->planned);
     it->offset = carve(c, sizeof *it->offset);
@@ -54,6 +55,7 @@ static void carve_columns(arenaut_iteration *it, carving *c) {
     it->over = carve(c, sizeof *it->over);
     it->named = carve(c, sizeof *it->named);
     it->group = carve(c, sizeof *it->group);
+    it->outputs = carve(c, sizeof *it->outputs);
     for (int i = 0; i < 3; i++) it->work[i] = carve(c, sizeof *it->work[i]);
     it->storages = (arenaut_storages){block, c->count, 0};
 }
@@ -142,13 +144,16 @@ static void join_storages(arenaut_iteration *it) {
     for (uint32_t v = 0; v < it->n_values; v++) {
         const arenaut_value *value = &it->value[v];
         it->current[v] = NULL;
+        it->length[v] = ARN_NO_LENGTH;
         if (!is_managed(value)) continue;
         const uint32_t s = it->slot[storage_of(value, v)];
         it->slot[v] = s;
         it->current[v] = &it->storages.block[s];
         if (value->first < it->first[s]) it->first[s] = value->first;
         if (value->last > it->last[s]) it->last[s] = value->last;
-        if (value->kind == ARENAUT_VALUE_OUTPUT) it->last[s] = UINT32_MAX; /* till released */
+        if (value->kind != ARENAUT_VALUE_OUTPUT) continue;
+        it->last[s] = UINT32_MAX; /* till released */
+        it->outputs[it->n_outputs++] = v;
     }
 }
 

@@ -96,7 +96,7 @@ arenaut_status arenaut_iteration_plan(arenaut_iteration *it, arenaut_fault *faul
     arenaut_status status = ARENAUT_OK;
     bool fits;
     if (it->running) return arn_fault(fault, ARENAUT_FAULT_RUNNING, 0, 0, 0);
-    if (it->held) return arn_fault(fault, ARENAUT_FAULT_OUTPUTS_HELD, 0, 0, 0);
+    if (it->n_held) return arn_fault(fault, ARENAUT_FAULT_OUTPUTS_HELD, 0, 0, 0);
     if (!it->due) return ARENAUT_OK;
     if (!it->options.optimise_memory) {
         fits = lay_end_to_end(it, 0, it->n_arena, &arena);

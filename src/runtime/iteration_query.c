@@ -1,19 +1,13 @@
 /* What can be asked of an iteration. */
 #include "runtime/iteration.h"
 
-/* [start, start + size) */
-static bool lies_in(const void *address, const void *start, size_t size) {
-    const uintptr_t at = (uintptr_t)address, first = (uintptr_t)start;
-    return start && at >= first && at - first < size;
-}
-
 bool arenaut_iteration_in_buffer(const arenaut_iteration *it, const void *address) {
-    return lies_in(address, it->buffer, it->buffer_bytes);
+    return arn_lies_in(address, it->buffer, it->buffer_bytes);
 }
 
 bool arenaut_iteration_is_storage_managed(const arenaut_iteration *it,
                                           const arenaut_storage *storage) {
-    return lies_in(storage, it->storages.block, it->storages.size * sizeof *storage);
+    return arn_lies_in(storage, it->storages.block, it->storages.size * sizeof *storage);
 }
 
 static bool is_known(const arenaut_iteration *it, uint32_t value) {
@@ -27,7 +21,11 @@ bool arenaut_iteration_is_managed_output(const arenaut_iteration *it, uint32_t v
 }
 
 bool arenaut_iteration_is_running(const arenaut_iteration *it) { return it->running; }
-bool arenaut_iteration_outputs_are_held(const arenaut_iteration *it) { return it->held; }
+bool arenaut_iteration_outputs_are_held(const arenaut_iteration *it) { return it->n_held; }
+
+bool arenaut_iteration_is_held(const arenaut_iteration *it, uint32_t value) {
+    return arn_is_held(it, value);
+}
 
 arenaut_storage *arenaut_iteration_storage(const arenaut_iteration *it, uint32_t value) {
     return is_known(it, value) ? it->current[value] : NULL;
@@ -35,9 +33,9 @@ arenaut_storage *arenaut_iteration_storage(const arenaut_iteration *it, uint32_t
 
 arenaut_status arenaut_iteration_output(const arenaut_iteration *it, uint32_t value,
                                         arenaut_storage *out, arenaut_fault *fault) {
-    if (!it->held || !arenaut_iteration_is_managed_output(it, value))
+    if (!arn_is_held(it, value))
         return arn_fault(fault, ARENAUT_FAULT_OUTPUTS_RELEASED, value, 0, 0);
-    *out = *it->current[value];
+    *out = (arenaut_storage){it->current[value]->data, it->length[value], NULL};
     return ARENAUT_OK;
 }
 

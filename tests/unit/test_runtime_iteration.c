@@ -107,8 +107,11 @@ static void memory_is_cleaned_up_whatever_the_options(void **state) {
             bench_execute(&b);
             assert_fine(arenaut_iteration_deallocate(b.it, &fault));
             const bool held = arenaut_iteration_outputs_are_held(b.it);
+            assert_int_equal(held, o->manage_outputs);
             /* An output is managed where the plan had room for it. */
-            assert_int_equal(held, o->manage_outputs && i > 2);
+            for (uint32_t v = 6; v < 8; v++)
+                assert_int_equal(arenaut_iteration_is_managed_output(b.it, v),
+                                 o->manage_outputs && i > 2);
             if (held) {
                 bench_assert_output(&b, 6);
                 bench_assert_output(&b, 7);
@@ -135,7 +138,14 @@ static void outputs_are_managed_from_the_second_run_on(void **state) {
     bench_make(&b);
     b.size[OUT] = 16; /* {2, 2} */
     bench_run(&b);
-    for (uint32_t v = 0; v < N; v++) assert_false(arenaut_iteration_is_managed_output(b.it, v));
+    for (uint32_t v = 0; v < N; v++) {
+        assert_false(arenaut_iteration_is_managed_output(b.it, v));
+        assert_int_equal(arenaut_iteration_is_held(b.it, v), v == OUT);
+    }
+    bench_assert_output(&b, OUT); /* in memory of the default source, and held all the same */
+    assert_int_equal(b.memory.live, 1);
+    bench_release(&b);
+    assert_int_equal(b.memory.live, 0);
     assert_fault(arenaut_iteration_output(b.it, OUT, &storage, &fault), BAD_ARGUMENT,
                  OUTPUTS_RELEASED);
     b.size[OUT] = 64;
@@ -166,7 +176,8 @@ static void outputs_are_released_between_batches_of_other_sizes(void **state) {
         for (uint32_t v = 0; v < 3; v++) b.size[v] = batch[i] * 64;
         const size_t before = arenaut_iteration_count(b.it).managed_bytes;
         bench_run(&b);
-        assert_int_equal(arenaut_iteration_outputs_are_held(b.it), managed[i]);
+        assert_int_equal(arenaut_iteration_is_managed_output(b.it, 2), managed[i]);
+        bench_assert_output(&b, 2);
         bench_release(&b);
         assert_true(arenaut_iteration_count(b.it).managed_bytes >= before);
         assert_int_equal(b.memory.live + b.arena.live, 0);
@@ -182,6 +193,8 @@ static void running_again_before_outputs_are_released_is_refused(void **state) {
     b.value[1].kind = ARENAUT_VALUE_OUTPUT;
     bench_make(&b);
     bench_run(&b);
+    assert_fault(arenaut_iteration_allocate(b.it, &fault), BAD_ARGUMENT, OUTPUTS_HELD);
+    bench_release(&b);
     bench_run(&b);
     assert_true(arenaut_iteration_outputs_are_held(b.it)); /* the leak check */
     assert_fault(arenaut_iteration_allocate(b.it, &fault), BAD_ARGUMENT, OUTPUTS_HELD);
@@ -240,8 +253,8 @@ static void outputs_may_lie_in_the_arena_until_they_are_released(void **state) {
     for (int i = 0; i < 3; i++) {
         bench_run(&b);
         bench_run(&apart);
+        bench_assert_output(&b, 5);
         if (i > 0) {
-            bench_assert_output(&b, 5);
             assert_true(arenaut_iteration_is_managed_output(b.it, 5));
             assert_int_equal(b.arena.live, 1); /* held for the output */
             const size_t offset = arenaut_iteration_offset(b.it, 5);
@@ -364,7 +377,7 @@ static void random_programs_keep_every_byte(void **state) {
             for (uint32_t v = 0; v < n; v++) b.size[v] = rng_next(&random) % 700;
             bench_run(&b);
             for (uint32_t v = 0; v < n; v++) {
-                if (arenaut_iteration_is_managed_output(b.it, v)) bench_assert_output(&b, v);
+                if (arenaut_iteration_is_held(b.it, v)) bench_assert_output(&b, v);
             }
             bench_release(&b);
         }
@@ -391,6 +404,68 @@ static void offsets_need_no_more_than_groups(void **state) {
     for (int i = 0; i < 2; i++) bench_finish(&b[i]);
 }
 
+/* The loop at the top of runtime_iteration.h, to the letter. */
+static void the_loop_of_the_header_finds_every_output(void **state) {
+    (void)state;
+    static const size_t sizes[] = {100, 100, 300, 300, 50};
+    for (int in_arena = 0; in_arena < 2; in_arena++) {
+        bench b;
+        bench_lay_out(&b, 2);
+        b.value[1].kind = ARENAUT_VALUE_OUTPUT;
+        b.config.options.outputs_in_arena = in_arena;
+        bench_make(&b);
+        for (size_t i = 0; i < COUNT_OF(sizes); i++) {
+            arenaut_storage storage;
+            arenaut_fault fault;
+            b.size[0] = b.size[1] = sizes[i];
+            bench_run(&b);
+            bench_assert_output(&b, 1);
+            assert_fine(arenaut_iteration_output(b.it, 1, &storage, &fault));
+            assert_int_equal(storage.bytes, sizes[i]); /* its own size, not that of its place */
+            bench_release(&b);
+            assert_int_equal(b.memory.live + b.arena.live, 0);
+        }
+        bench_finish(&b);
+    }
+}
+
+static void outputs_are_released_one_by_one(void **state) {
+    (void)state;
+    for (int how = 0; how < 4; how++) {
+        bench b;
+        arenaut_fault fault;
+        bench_lay_out(&b, 4);
+        for (uint32_t v = 1; v < 4; v++) b.value[v].kind = ARENAUT_VALUE_OUTPUT;
+        b.config.options.outputs_in_arena = how % 2;
+        b.config.options.poison = b.config.options.keep_buffer = how / 2;
+        bench_make(&b);
+        bench_run(&b);
+        bench_release(&b);
+        b.size[2] = 5000; /* outgrows its place */
+        bench_run(&b);
+        assert_fault(arenaut_iteration_release_output(b.it, 0, &fault), BAD_ARGUMENT,
+                     OUTPUTS_RELEASED);
+        assert_fine(arenaut_iteration_release_output(b.it, 2, &fault));
+        assert_int_equal(b.memory.live, 0); /* at once */
+        assert_fault(arenaut_iteration_release_output(b.it, 2, &fault), BAD_ARGUMENT,
+                     OUTPUTS_RELEASED);
+        arenaut_storage first;
+        assert_fine(arenaut_iteration_output(b.it, 1, &first, &fault));
+        assert_fine(arenaut_iteration_release_output(b.it, 1, &fault));
+        if (b.config.options.poison) assert_int_equal(*(unsigned char *)first.data, 0x7f);
+        bench_assert_output(&b, 3);
+        assert_fault(arenaut_iteration_allocate(b.it, &fault), BAD_ARGUMENT, OUTPUTS_HELD);
+        assert_fine(arenaut_iteration_release_output(b.it, 3, &fault));
+        if (how < 2) assert_int_equal(b.arena.live, 0); /* with the last of them */
+        assert_false(arenaut_iteration_outputs_are_held(b.it));
+        bench_run(&b);
+        assert_fault(arenaut_iteration_release_output(b.it, 9, &fault), BAD_ARGUMENT,
+                     OUTPUTS_RELEASED);
+        bench_release(&b);
+        bench_finish(&b);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_run_learns_and_the_second_has_a_plan),
@@ -407,6 +482,8 @@ int main(void) {
         cmocka_unit_test(a_chain_in_place_needs_one_place),
         cmocka_unit_test(random_programs_keep_every_byte),
         cmocka_unit_test(offsets_need_no_more_than_groups),
+        cmocka_unit_test(the_loop_of_the_header_finds_every_output),
+        cmocka_unit_test(outputs_are_released_one_by_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

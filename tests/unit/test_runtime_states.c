@@ -1,5 +1,6 @@
-/* The protocol of iterations as a state machine: every sequence of calls up to six long, held
- * call by call against a model that knows nothing of storages and buffers but their sizes. */
+/* The protocol of iterations as a state machine: every sequence of calls, held call by call
+ * against a model that knows nothing of storages and buffers but who uses which, how many bytes
+ * they have, and who wrote to them last. */
 #include "support/test.h"
 
 #include <stdlib.h>
@@ -7,13 +8,15 @@
 #include "support/faults.h"
 #include "support/memory_source.h"
 
-enum { LENGTH = 6 };
+enum { LENGTH = 5, DEPTH = 7 };   /* of sequences; of those in which nothing is refused */
 enum { INNER, OUTPUT, VALUES };   /* a managed value, and a managed output */
 enum { SMALL = 64, LARGE = 192 }; /* multiples of the alignment, to keep the model simple */
+enum { FOREIGN_SIZE = 128 };
 
 #define CALL_MAP(XX) \
     XX(ALLOCATE)     \
-    XX(DEALLOCATE) XX(RELEASE) XX(GROW_INNER) XX(GROW_OUTPUT) XX(TAKE) XX(DISABLE) XX(CLOSE)
+    XX(DEALLOCATE) XX(RELEASE) XX(GROW_INNER) XX(GROW_OUTPUT) XX(TAKE) XX(DISABLE) XX(CLOSE) \
+    XX(SWAP_OUTPUT) XX(LEND_OUTPUT) XX(SWAP_INNER) XX(RELEASE_ONE)
 typedef enum call {
 #define XX(name) name,
     CALL_MAP(XX)
@@ -30,20 +33,36 @@ typedef struct settings {
     bool keep, in_arena;
 } settings;
 
-/* The model. */
+/* The model. Storages: a slot for each value, one of the model's own that owns its memory, and
+ * one that borrows it. */
+enum { FOREIGN = VALUES, LENT, STORAGES };
+typedef enum holding { NOTHING, PLACE, BLOCK, BORROWED } holding;
+typedef struct model_storage {
+    holding holds;
+    size_t room;
+    int written; /* by which call, 0: by none */
+} model_storage;
+
 typedef struct model {
     settings settings;
     bool running, held, due, disabled;
     uint32_t plans;
-    size_t most[VALUES], planned[VALUES], room[VALUES]; /* room: of the storage in use */
-    bool owned[VALUES], in_place[VALUES];
+    size_t most[VALUES], planned[VALUES];
+    int uses[VALUES]; /* a storage */
+    model_storage storage[STORAGES];
+    size_t asked;          /* of the output in this run, 0: nothing */
+    size_t length;         /* of the output that is held */
     size_t arena, outputs; /* sizes of the buffers that exist */
     uint32_t grown;        /* how often the output was asked for, which makes it larger */
+    int calls;
 } model;
 
-static void model_learn(model *m, int v) {
-    if (m->room[v] > m->most[v]) {
-        m->most[v] = m->room[v];
+static model_storage *storage_of(model *m, int value) { return &m->storage[m->uses[value]]; }
+
+static void model_learn(model *m, int v, size_t bytes) {
+    if (v == OUTPUT && m->disabled) return;
+    if (bytes > m->most[v]) {
+        m->most[v] = bytes;
         m->due = true;
     }
 }
@@ -56,15 +75,14 @@ static arenaut_fault_reason model_allocate(model *m) {
         m->plans++;
         m->due = false;
     }
-    for (int v = 0; v < VALUES; v++) {
-        m->room[v] = m->planned[v];
-        m->in_place[v] = m->room[v] > 0;
-    }
+    for (int v = 0; v < VALUES; v++)
+        m->storage[v] = (model_storage){m->planned[v] ? PLACE : NOTHING, m->planned[v], 0};
     const size_t apart = m->settings.in_arena ? 0 : m->planned[OUTPUT];
     const size_t arena = m->planned[INNER] + m->planned[OUTPUT] - apart;
     if (arena > m->arena) m->arena = arena;
     if (apart > m->outputs) m->outputs = apart;
     m->running = true;
+    m->asked = 0;
     return ARENAUT_FAULT_NONE;
 }
 
@@ -74,44 +92,87 @@ static void model_drop(model *m, bool arena, bool outputs) {
     if (outputs) m->outputs = 0;
 }
 
+static void model_empty(model_storage *s) {
+    if (s->holds != BORROWED) *s = (model_storage){NOTHING, 0, 0};
+}
+
+static bool output_is_in_place(model *m) {
+    return m->held && storage_of(m, OUTPUT)->holds == PLACE;
+}
+
 static arenaut_fault_reason model_deallocate(model *m) {
     if (!m->running) return ARENAUT_FAULT_NOT_RUNNING;
     for (int v = 0; v < VALUES; v++) {
-        model_learn(m, v);
-        m->owned[v] = false;
-        m->room[v] = 0;
+        model_learn(m, v, m->storage[v].room);
+        model_learn(m, v, storage_of(m, v)->room);
     }
-    m->held = m->in_place[OUTPUT] && !m->disabled;
+    m->held = storage_of(m, OUTPUT)->holds != NOTHING && !m->disabled;
+    const size_t room = storage_of(m, OUTPUT)->room;
+    m->length = m->asked && m->asked < room ? m->asked : room;
+    for (int s = 0; s < STORAGES; s++) {
+        const bool used = s < VALUES || m->uses[INNER] == s || m->uses[OUTPUT] == s;
+        if (used && !(m->held && m->uses[OUTPUT] == s)) model_empty(&m->storage[s]);
+    }
+    m->uses[INNER] = INNER;
+    if (!m->held) m->uses[OUTPUT] = OUTPUT;
     if (m->plans == 0) m->due = true;
     m->running = false;
-    model_drop(m, !(m->held && m->settings.in_arena), !m->held);
+    const bool in_place = output_is_in_place(m);
+    model_drop(m, !(in_place && m->settings.in_arena), !in_place || m->settings.in_arena);
     return ARENAUT_FAULT_NONE;
 }
 
-static arenaut_fault_reason model_release(model *m) {
-    if (m->running) return ARENAUT_FAULT_RUNNING;
-    if (m->held) model_drop(m, m->settings.in_arena, true);
+static void model_let_go(model *m) {
+    const bool in_place = output_is_in_place(m);
+    model_empty(storage_of(m, OUTPUT));
+    m->uses[OUTPUT] = OUTPUT;
     m->held = false;
+    model_drop(m, in_place && m->settings.in_arena, in_place && !m->settings.in_arena);
+}
+
+static arenaut_fault_reason model_release(model *m, bool one) {
+    if (m->running) return ARENAUT_FAULT_RUNNING;
+    if (one && !m->held) return ARENAUT_FAULT_OUTPUTS_RELEASED;
+    if (m->held) model_let_go(m);
     return ARENAUT_FAULT_NONE;
 }
 
 static arenaut_fault_reason model_grow(model *m, int v, size_t bytes) {
     if (!m->running) return ARENAUT_FAULT_NOT_RUNNING;
     if (v == OUTPUT && m->disabled) return ARENAUT_FAULT_VALUE_KIND;
-    if (bytes <= m->room[v]) return ARENAUT_FAULT_NONE;
-    m->room[v] = bytes;
-    m->owned[v] = true;
-    m->in_place[v] = false;
+    model_storage *s = storage_of(m, v);
+    if (v == OUTPUT) m->asked = bytes;
+    if (bytes > s->room) *s = (model_storage){BLOCK, bytes, 0};
+    s->written = m->calls;
     return ARENAUT_FAULT_NONE;
 }
 
 static arenaut_fault_reason model_take(model *m) {
-    if (!m->running) return ARENAUT_FAULT_NOT_RUNNING;
+    if (!m->running && !m->held) return ARENAUT_FAULT_NOT_RUNNING;
     if (m->disabled) return ARENAUT_FAULT_VALUE_KIND;
-    if (!m->owned[OUTPUT]) return ARENAUT_FAULT_NOTHING_OWNED;
-    model_learn(m, OUTPUT);
-    m->owned[OUTPUT] = false;
-    m->room[OUTPUT] = 0;
+    if (storage_of(m, OUTPUT)->holds != BLOCK) return ARENAUT_FAULT_NOTHING_OWNED;
+    if (m->running) model_learn(m, OUTPUT, storage_of(m, OUTPUT)->room);
+    m->asked = 0;
+    if (m->held)
+        model_let_go(m);
+    else
+        model_empty(storage_of(m, OUTPUT));
+    return ARENAUT_FAULT_NONE;
+}
+
+static arenaut_fault_reason model_swap(model *m, int v, int storage) {
+    if (!m->running) return ARENAUT_FAULT_NOT_RUNNING;
+    if (v == OUTPUT && m->disabled) return ARENAUT_FAULT_VALUE_KIND;
+    model_storage *s = &m->storage[storage];
+    if (s->holds == NOTHING && storage == FOREIGN)
+        *s = (model_storage){BLOCK, FOREIGN_SIZE, m->calls};
+    if (s->holds != BLOCK && storage == LENT) *s = (model_storage){BORROWED, SMALL, m->calls};
+    m->uses[v] = storage;
+    if (v == OUTPUT) m->asked = 0;
+    for (int other = FOREIGN; other < STORAGES; other++) { /* what the test gives up itself */
+        if (m->uses[INNER] != other && m->uses[OUTPUT] != other)
+            m->storage[other] = (model_storage){NOTHING, 0, 0};
+    }
     return ARENAUT_FAULT_NONE;
 }
 
@@ -136,19 +197,28 @@ static arenaut_fault_reason model_close(model *m) {
 static size_t size_asked(const model *m) { return m->grown == 0 ? SMALL : LARGE; }
 
 static arenaut_fault_reason model_call(model *m, call which) {
+    m->calls++;
     switch (which) {
         case ALLOCATE:
             return model_allocate(m);
         case DEALLOCATE:
             return model_deallocate(m);
         case RELEASE:
-            return model_release(m);
+            return model_release(m, false);
+        case RELEASE_ONE:
+            return model_release(m, true);
         case GROW_INNER:
             return model_grow(m, INNER, SMALL);
         case GROW_OUTPUT:
             return model_grow(m, OUTPUT, size_asked(m));
         case TAKE:
             return model_take(m);
+        case SWAP_OUTPUT:
+            return model_swap(m, OUTPUT, FOREIGN);
+        case LEND_OUTPUT:
+            return model_swap(m, OUTPUT, LENT);
+        case SWAP_INNER:
+            return model_swap(m, INNER, FOREIGN);
         case DISABLE:
             return model_disable(m);
         case CLOSE:
@@ -164,6 +234,10 @@ static arenaut_fault_reason model_call(model *m, call which) {
 typedef struct subject {
     arenaut_iteration *it;
     memory_source memory;
+    arenaut_source source;
+    arenaut_storage foreign, lent;
+    unsigned char bytes[SMALL]; /* that are lent */
+    int calls;
     _Alignas(max_align_t) unsigned char room[2048];
 } subject;
 
@@ -181,22 +255,58 @@ static void begin(subject *s, settings how) {
     const arenaut_value value[VALUES] = {
         {ARENAUT_VALUE_MANAGED, 0, 0, 1, ARENAUT_NO_VALUE, ARENAUT_NO_VALUE},
         {ARENAUT_VALUE_OUTPUT, 1, 1, 2, ARENAUT_NO_VALUE, ARENAUT_NO_VALUE}};
+    arenaut_fault fault;
+    s->memory = (memory_source){.left = SIZE_MAX};
+    s->source = counting_source(&s->memory);
+    s->foreign = s->lent = (arenaut_storage){NULL, 0, NULL};
+    s->calls = 0;
     arenaut_iteration_config config = {.value = value,
                                        .n_values = VALUES,
                                        .options = arenaut_iteration_defaults(),
-                                       .source = counting_source(&s->memory),
+                                       .source = s->source,
                                        .place = end_to_end};
-    arenaut_fault fault;
     config.options.keep_buffer = how.keep;
     config.options.outputs_in_arena = how.in_arena;
-    s->memory = (memory_source){.left = SIZE_MAX};
     assert_fine(arenaut_iteration_init(s->room, sizeof s->room, &config, &s->it, &fault));
+}
+
+/* Leaves the number of this call in memory that it asked for. */
+static void grow(subject *s, uint32_t value, size_t bytes, arenaut_fault *fault) {
+    void *data;
+    if (arenaut_iteration_resize(s->it, value, bytes, &data, fault) == ARENAUT_OK)
+        memset(data, s->calls, bytes);
+}
+
+static void give_up(arenaut_storage *storage) {
+    if (storage->source)
+        storage->source->release(storage->source->context, storage->data, storage->bytes);
+    *storage = (arenaut_storage){NULL, 0, NULL};
+}
+
+static bool is_used(const subject *s, const arenaut_storage *storage) {
+    return arenaut_iteration_storage(s->it, INNER) == storage ||
+           arenaut_iteration_storage(s->it, OUTPUT) == storage;
+}
+
+static void swap(subject *s, uint32_t value, arenaut_storage *storage, arenaut_fault *fault) {
+    if (arenaut_iteration_swap(s->it, value, storage, fault) != ARENAUT_OK) return;
+    if (storage == &s->foreign && !storage->data) {
+        void *block = s->source.allocate(s->source.context, FOREIGN_SIZE, 64);
+        *storage = (arenaut_storage){block, FOREIGN_SIZE, &s->source};
+        memset(block, s->calls, FOREIGN_SIZE);
+    }
+    if (storage == &s->lent && !storage->source) {
+        *storage = (arenaut_storage){s->bytes, SMALL, NULL};
+        memset(s->bytes, s->calls, SMALL);
+    }
+    if (!is_used(s, &s->foreign)) give_up(&s->foreign);
+    if (!is_used(s, &s->lent)) give_up(&s->lent);
 }
 
 static arenaut_fault_reason subject_call(subject *s, call which, size_t asked) {
     arenaut_fault fault = {ARENAUT_FAULT_NONE, 0, 0, 0};
     arenaut_storage taken;
-    void *data;
+    s->calls++;
     switch (which) {
         case ALLOCATE:
             arenaut_iteration_allocate(s->it, &fault);
@@ -207,15 +317,27 @@ static arenaut_fault_reason subject_call(subject *s, call which, size_t asked) {
         case RELEASE:
             arenaut_iteration_release_outputs(s->it, &fault);
             break;
+        case RELEASE_ONE:
+            arenaut_iteration_release_output(s->it, OUTPUT, &fault);
+            break;
         case GROW_INNER:
-            arenaut_iteration_resize(s->it, INNER, SMALL, &data, &fault);
+            grow(s, INNER, SMALL, &fault);
             break;
         case GROW_OUTPUT:
-            arenaut_iteration_resize(s->it, OUTPUT, asked, &data, &fault);
+            grow(s, OUTPUT, asked, &fault);
             break;
         case TAKE:
             if (arenaut_iteration_take(s->it, OUTPUT, &taken, &fault) == ARENAUT_OK)
-                taken.source->release(taken.source->context, taken.data, taken.bytes);
+                give_up(&taken);
+            break;
+        case SWAP_OUTPUT:
+            swap(s, OUTPUT, &s->foreign, &fault);
+            break;
+        case LEND_OUTPUT:
+            swap(s, OUTPUT, &s->lent, &fault);
+            break;
+        case SWAP_INNER:
+            swap(s, INNER, &s->foreign, &fault);
             break;
         case DISABLE:
             arenaut_iteration_disable_managed_outputs(s->it, &fault);
@@ -229,18 +351,33 @@ static arenaut_fault_reason subject_call(subject *s, call which, size_t asked) {
     return (arenaut_fault_reason)fault.reason;
 }
 
+/* The output that is held is the one that was written last, and as long as was asked. */
+static bool outputs_agree(const subject *s, model *m) {
+    arenaut_storage found;
+    const int written = storage_of(m, OUTPUT)->written;
+    const bool there = arenaut_iteration_output(s->it, OUTPUT, &found, NULL) == ARENAUT_OK;
+    if (there != m->held || arenaut_iteration_is_held(s->it, OUTPUT) != there) return false;
+    if (!there) return true;
+    const unsigned char *data = found.data;
+    return found.bytes == m->length && !found.source &&
+           (!written || data[0] == written);
+}
+
 /* All that can be seen from outside. */
-static bool agree(const subject *s, const model *m) {
+static bool agree(const subject *s, model *m) {
     const arenaut_iteration_figures f = arenaut_iteration_count(s->it);
-    const size_t bytes = m->arena + m->outputs + (m->owned[INNER] ? m->room[INNER] : 0) +
-                         (m->owned[OUTPUT] ? m->room[OUTPUT] : 0);
-    const bool shows_output = !m->disabled && (m->running || m->held) && m->in_place[OUTPUT];
+    size_t bytes = m->arena + m->outputs;
+    for (int i = 0; i < STORAGES; i++) {
+        if (m->storage[i].holds == BLOCK) bytes += m->storage[i].room;
+    }
+    const bool shows_output =
+        !m->disabled && (m->running || m->held) && storage_of(m, OUTPUT)->holds == PLACE;
     const size_t apart = m->settings.in_arena ? 0 : m->planned[OUTPUT];
     return arenaut_iteration_is_running(s->it) == m->running &&
            arenaut_iteration_outputs_are_held(s->it) == m->held &&
            arenaut_iteration_plan_number(s->it) == m->plans && s->memory.bytes == bytes &&
            arenaut_iteration_is_managed_output(s->it, OUTPUT) == shows_output &&
-           f.output_bytes == apart &&
+           outputs_agree(s, m) && f.output_bytes == apart &&
            f.managed_bytes == m->planned[INNER] + m->planned[OUTPUT] - apart &&
            f.managed_outputs == !m->disabled &&
            (arenaut_iteration_buffer(s->it) != NULL) == (m->arena > 0) &&
@@ -264,47 +401,67 @@ static void wind_up(subject *s) {
     assert_int_equal(s->memory.live, 0);
 }
 
-static void play(const call *sequence, settings how) {
+/* Plays `n` calls; returns the number of the first that was refused, or n. */
+static int play(const call *sequence, int n, settings how) {
     static subject s;
-    model m = {.settings = how};
+    model m = {.settings = how, .uses = {INNER, OUTPUT}};
+    int refused = n;
     begin(&s, how);
-    for (int i = 0; i < LENGTH; i++) {
+    for (int i = 0; i < n; i++) {
         const size_t asked = size_asked(&m);
         const arenaut_fault_reason expected = model_call(&m, sequence[i]);
         if (sequence[i] == GROW_OUTPUT) m.grown++;
         if (subject_call(&s, sequence[i], asked) != expected)
             complain(sequence, i + 1, "another fault than the model's");
         if (!agree(&s, &m)) complain(sequence, i + 1, "another state than the model's");
+        if (expected != ARENAUT_FAULT_NONE && refused == n) refused = i;
     }
     wind_up(&s);
+    return refused;
+}
+
+/* The next sequence that differs in call `at` or before; false if there is none. */
+static bool advance(call *sequence, int at, int n, int calls) {
+    while (at >= 0 && (int)sequence[at] == calls - 1) at--;
+    if (at < 0) return false;
+    sequence[at] = (call)(sequence[at] + 1);
+    for (int i = at + 1; i < n; i++) sequence[i] = ALLOCATE;
+    return true;
 }
 
 /* Sequences that differ only after the last call are prefixes of one another, so playing all
  * of the full length plays the shorter ones, too. */
 static void play_all(settings how) {
     call sequence[LENGTH] = {0};
-    for (;;) {
-        play(sequence, how);
-        int i = LENGTH - 1;
-        while (i >= 0 && sequence[i] == CALLS - 1) sequence[i--] = 0;
-        if (i < 0) return;
-        sequence[i] = (call)(sequence[i] + 1);
-    }
+    do play(sequence, LENGTH, how);
+    while (advance(sequence, LENGTH - 1, LENGTH, CALLS));
+}
+
+/* Longer ones, up to the first call that is refused: that one changes nothing, as the
+ * sequences above have shown. */
+static void play_without_refusals(settings how) {
+    call sequence[DEPTH] = {0};
+    int refused;
+    do refused = play(sequence, DEPTH, how);
+    while (advance(sequence, refused < DEPTH ? refused : DEPTH - 1, DEPTH, CALLS));
 }
 
 static void every_sequence_with_outputs_apart(void **state) {
     (void)state;
     play_all((settings){.keep = false, .in_arena = false});
+    play_without_refusals((settings){.keep = false, .in_arena = false});
 }
 
 static void every_sequence_with_buffers_kept(void **state) {
     (void)state;
     play_all((settings){.keep = true, .in_arena = false});
+    play_without_refusals((settings){.keep = true, .in_arena = false});
 }
 
 static void every_sequence_with_outputs_in_the_arena(void **state) {
     (void)state;
     play_all((settings){.keep = false, .in_arena = true});
+    play_without_refusals((settings){.keep = false, .in_arena = true});
 }
 
 int main(void) {

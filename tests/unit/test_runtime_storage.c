@@ -15,6 +15,7 @@ static void an_address_is_in_the_buffer_from_start_to_end(void **state) {
     bench_make(&b);
     assert_false(arenaut_iteration_in_buffer(b.it, NULL));
     bench_run(&b);
+    bench_release(&b);
     assert_fine(arenaut_iteration_allocate(b.it, &fault));
     const char *start = arenaut_iteration_buffer(b.it);
     const size_t size = arenaut_iteration_count(b.it).managed_bytes;
@@ -226,10 +227,12 @@ static void unmanaged_values_are_given_up_and_borrowed_ones_forgotten(void **sta
     bench_run(&b);
     /* What was lent and is returned owns itself before its owner is given up. */
     assert_string_equal(d.text, "o4 r2 f3 ");
+    bench_release(&b);
     bench_finish(&b);
     set_out_kinds(&b); /* without hooks nothing is called */
     bench_make(&b);
     bench_run(&b);
+    bench_release(&b);
     bench_finish(&b);
 }
 
@@ -239,6 +242,7 @@ static void every_kind_of_value_is_counted(void **state) {
     set_out_kinds(&b);
     bench_make(&b);
     bench_run(&b);
+    bench_release(&b);
     bench_run(&b);
     const arenaut_iteration_figures f = arenaut_iteration_count(b.it);
     assert_int_equal(f.managed, 1);
@@ -298,11 +302,132 @@ static void storages_are_one_block_with_checked_indices(void **state) {
     assert_int_equal(storages.size + storages.capacity, 0);
 }
 
+/* Swapped for memory that it borrows, that it owns, or that another output has: what the model
+ * wrote there is what is found. */
+static void a_swapped_output_is_held_where_it_is(void **state) {
+    (void)state;
+    for (int in_arena = 0; in_arena < 2; in_arena++) {
+        bench b;
+        arenaut_fault fault;
+        arenaut_storage found;
+        unsigned char bytes[48];
+        bench_lay_out(&b, 4);
+        for (uint32_t v = 1; v < 4; v++) b.value[v].kind = ARENAUT_VALUE_OUTPUT;
+        b.config.options.outputs_in_arena = in_arena;
+        b.config.options.poison = true;
+        bench_make(&b);
+        for (int i = 0; i < 3; i++) {
+            arenaut_storage lent = {bytes, sizeof bytes, NULL}, owning = {NULL, 0, NULL};
+            assert_fine(arenaut_iteration_allocate(b.it, &fault));
+            bench_execute(&b);
+            memset(bytes, 0x22, sizeof bytes);
+            owning = (arenaut_storage){
+                b.config.source.allocate(b.config.source.context, 512, 64), 512, &b.config.source};
+            memset(owning.data, 0x33, 512);
+            assert_fine(arenaut_iteration_swap(b.it, 0, &owning, &fault)); /* two share it */
+            assert_fine(arenaut_iteration_swap(b.it, 1, &owning, &fault));
+            assert_fine(arenaut_iteration_swap(b.it, 2, &lent, &fault));
+            assert_fine(arenaut_iteration_deallocate(b.it, &fault));
+            for (uint32_t v = 1; v < 4; v++) assert_true(arenaut_iteration_is_held(b.it, v));
+            assert_fine(arenaut_iteration_output(b.it, 1, &found, &fault));
+            assert_int_equal(found.bytes, 512);
+            assert_int_equal(((unsigned char *)found.data)[511], 0x33);
+            assert_fine(arenaut_iteration_output(b.it, 2, &found, &fault));
+            assert_ptr_equal(found.data, bytes);
+            assert_int_equal(found.bytes, sizeof bytes);
+            bench_assert_output(&b, 3);
+            assert_false(arenaut_iteration_is_managed_output(b.it, 1));
+            assert_false(arenaut_iteration_is_managed_output(b.it, 2));
+            if (i == 1) assert_fine(arenaut_iteration_release_output(b.it, 2, &fault));
+            bench_release(&b);
+            assert_ptr_equal(lent.data, bytes); /* was never ours */
+            assert_null(owning.data);
+            assert_int_equal(b.memory.live + b.arena.live, 0);
+        }
+        assert_int_equal(arenaut_iteration_size(b.it, 0), 512);
+        assert_int_equal(arenaut_iteration_size(b.it, 1), 512);
+        bench_finish(&b);
+    }
+}
+
+static void outputs_of_one_storage_live_as_long_as_the_last(void **state) {
+    (void)state;
+    bench b;
+    arenaut_fault fault;
+    arenaut_storage found, taken;
+    void *data;
+    bench_lay_out(&b, 3);
+    for (uint32_t v = 0; v < 3; v++) b.value[v].kind = ARENAUT_VALUE_OUTPUT;
+    b.value[1].storage = 0; /* lies in it */
+    bench_make(&b);
+    for (int i = 0; i < 4; i++) {
+        assert_fine(arenaut_iteration_allocate(b.it, &fault));
+        assert_fine(arenaut_iteration_resize(b.it, 0, 100, &data, &fault));
+        memset(data, 7, 100);
+        assert_fine(arenaut_iteration_resize(b.it, 1, 40, &data, &fault));
+        assert_fine(arenaut_iteration_swap(b.it, 2, arenaut_iteration_storage(b.it, 0), &fault));
+        assert_fine(arenaut_iteration_deallocate(b.it, &fault));
+        for (uint32_t v = 0; v < 3; v++) {
+            assert_fine(arenaut_iteration_output(b.it, v, &found, &fault));
+            assert_int_equal(*(char *)found.data, 7);
+        }
+        assert_fine(arenaut_iteration_output(b.it, 1, &found, &fault));
+        assert_int_equal(found.bytes, 40);
+        if (i % 2) {
+            bench_release(&b);
+        } else {
+            assert_fine(arenaut_iteration_release_output(b.it, 0, &fault));
+            assert_fine(arenaut_iteration_release_output(b.it, 2, &fault));
+            assert_fine(arenaut_iteration_output(b.it, 1, &found, &fault));
+            assert_int_equal(*(char *)found.data, 7);
+            if (i == 0) { /* in memory of its own: it may be taken when the run is over */
+                assert_fine(arenaut_iteration_take(b.it, 1, &taken, &fault));
+                assert_false(arenaut_iteration_outputs_are_held(b.it));
+                assert_int_equal(taken.bytes, 100);
+                taken.source->release(taken.source->context, taken.data, taken.bytes);
+            } else {
+                assert_fault(arenaut_iteration_take(b.it, 1, &taken, &fault), BAD_ARGUMENT,
+                             NOTHING_OWNED);
+                bench_release(&b);
+            }
+        }
+        assert_int_equal(b.memory.live + b.arena.live, 0);
+    }
+    bench_finish(&b);
+}
+
+static void an_output_does_not_end_with_the_run(void **state) {
+    (void)state;
+    bench b;
+    arenaut_fault fault;
+    arenaut_storage inside;
+    bench_lay_out(&b, 2);
+    b.value[1].kind = ARENAUT_VALUE_OUTPUT;
+    bench_make(&b);
+    bench_run(&b);
+    bench_release(&b);
+    assert_fine(arenaut_iteration_allocate(b.it, &fault));
+    assert_fault(arenaut_iteration_swap(b.it, 1, arenaut_iteration_storage(b.it, 0), &fault),
+                 BAD_ARGUMENT, OUTPUT_IN_ARENA);
+    inside = (arenaut_storage){arenaut_iteration_buffer(b.it), 16, NULL};
+    assert_fine(arenaut_iteration_swap(b.it, 1, &inside, &fault));
+    assert_fault(arenaut_iteration_deallocate(b.it, &fault), BAD_ARGUMENT, OUTPUT_IN_ARENA);
+    assert_int_equal(fault.object, 1);
+    assert_true(arenaut_iteration_is_running(b.it)); /* nothing has changed */
+    inside = (arenaut_storage){&b, 16, NULL};
+    assert_fine(arenaut_iteration_deallocate(b.it, &fault));
+    bench_release(&b);
+    bench_finish(&b);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_address_is_in_the_buffer_from_start_to_end),
         cmocka_unit_test(a_value_without_bytes_has_no_place),
         cmocka_unit_test(a_swapped_storage_is_put_back_and_learned),
+        cmocka_unit_test(a_swapped_output_is_held_where_it_is),
+        cmocka_unit_test(outputs_of_one_storage_live_as_long_as_the_last),
+        cmocka_unit_test(an_output_does_not_end_with_the_run),
         cmocka_unit_test(values_of_one_storage_count_once),
         cmocka_unit_test(pointers_that_were_bent_are_found),
         cmocka_unit_test(an_output_of_the_first_run_can_be_taken),
