@@ -112,7 +112,7 @@ struct Needs {
   Needs(const MethodMeta& meta, bool on_device) {
     for (size_t k = 0; k < meta.num_memory_planned_buffers(); k++) {
       const int64_t size = require(meta.memory_planned_buffer_size(k), "a memory's size");
-      bytes.push_back(static_cast<size_t>(size));
+      pools.push_back({static_cast<size_t>(size), 16});
       const etensor::Device device = require(meta.memory_planned_buffer_device(k), "its device");
       const bool host = device.is_cpu() && !on_device;
       if (!host) {
@@ -120,11 +120,11 @@ struct Needs {
                            {ARENAUT_DEVICE_CUDA, static_cast<uint16_t>(device.index())}});
       }
     }
-    method = {static_cast<uint32_t>(bytes.size()), static_cast<uint32_t>(devices.size()),
-              bytes.data(), devices.empty() ? nullptr : devices.data()};
+    method = {static_cast<uint32_t>(pools.size()), static_cast<uint32_t>(devices.size()),
+              pools.data(), devices.empty() ? nullptr : devices.data()};
   }
 
-  std::vector<size_t> bytes;
+  std::vector<arenaut_pool_need> pools;
   std::vector<arenaut_pool_device> devices;
   arenaut_method_memory method;
 };
@@ -133,9 +133,9 @@ struct Needs {
 class Memories {
  public:
   explicit Memories(const Needs& needs)
-      : buffers_(needs.bytes.size()), spans_(needs.bytes.size()) {
+      : buffers_(needs.pools.size()), spans_(needs.pools.size()) {
     arenaut_fault fault{};
-    require(arenaut_memory_create(&needs.method, 16, buffers_.data(), spans_.data(), &manager_,
+    require(arenaut_memory_create(&needs.method, buffers_.data(), spans_.data(), &manager_,
                                   &fault),
             fault);
     for (uint32_t k = 0; k < manager_.n_pools; k++) {
@@ -290,10 +290,10 @@ int main(int argc, char** argv) {
   if (on_device) {
     register_device_allocator(&bridge);
     // Before there is an allocator, the missing one is named.
-    std::vector<arenaut_device_buffer> buffers(needs.bytes.size());
-    std::vector<arenaut_span> spans(needs.bytes.size());
+    std::vector<arenaut_device_buffer> buffers(needs.pools.size());
+    std::vector<arenaut_span> spans(needs.pools.size());
     arenaut_memory_manager manager;
-    if (arenaut_memory_create(&needs.method, 16, buffers.data(), spans.data(), &manager, &fault) ==
+    if (arenaut_memory_create(&needs.method, buffers.data(), spans.data(), &manager, &fault) ==
             ARENAUT_OK ||
         fault.reason != ARENAUT_FAULT_DEVICE_ABSENT) {
       die("a device without an allocator was not refused");

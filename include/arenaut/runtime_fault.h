@@ -43,9 +43,11 @@ extern "C" {
     XX(POOL_SMALL, BAD_ARGUMENT, "pool %o: %f bytes are given, the plan needs %a")              \
     XX(POOL_MISALIGNED, BAD_ARGUMENT, "pool %o: its memory must be aligned to %a, not to %f")   \
     XX(POOL_DEVICE, BAD_ARGUMENT, "pool %o: the plan wants it on device type %a, not %f")       \
+    XX(POOL_DEVICE_INDEX, BAD_ARGUMENT,                                                         \
+       "pool %o: the plan wants it on index %a of its device, not %f")                          \
     XX(OUTSIDE, BAD_ARGUMENT, "pool %o: the bytes asked for end at %f, the pool at %a")         \
     XX(DEVICE_TABLE, BAD_ARGUMENT,                                                              \
-       "entry %o of the device table: pools must rise, exist, and lie off the host")            \
+       "entry %o of the device table: pools must rise, exist, and not lie on device 0.0")       \
     XX(OTHER_PROGRAM, BAD_INPUT, "the plan is for another program: fingerprints differ")        \
     XX(PLACE_BAD, BAD_INPUT, "place %o of the plan ends at byte %f of a pool of %a")            \
     XX(PLACE, BAD_ARGUMENT, "there is no place %o: the plan has %a")                            \

@@ -2,9 +2,10 @@
  * from, and the addresses in them.
  *
  * Programs that live on the host give pools and nothing more. Where pools lie on devices,
- * a sparse table says which: one entry per pool off the host. Without such a table there
- * is neither a byte for it nor any code (arenaut_memory_init_devices and all that reads the
- * table are in a file of their own). */
+ * a sparse table says which: one entry per pool that does not lie on device 0 of the host.
+ * Without such a table there is not a byte for it, and no code but the comparison of two
+ * tables when a program is put on its memory (arenaut_memory_init_devices and all that looks
+ * devices up are in a file of their own). */
 #ifndef ARENAUT_RUNTIME_MEMORY_H
 #define ARENAUT_RUNTIME_MEMORY_H
 
@@ -14,7 +15,7 @@
 extern "C" {
 #endif
 
-/* Pool `pool` lies on `device`, which is not the host. Tables rise by pool. */
+/* Pool `pool` lies on `device`, which is not the host's device 0. Tables rise by pool. */
 typedef struct arenaut_pool_device {
     uint32_t pool;
     arenaut_device device;
@@ -32,18 +33,18 @@ typedef struct arenaut_memory_manager {
 arenaut_memory_manager arenaut_memory_on_host(const arenaut_span *pool, uint32_t n_pools);
 
 /* Pools on devices as the table says; a table that does not rise, names pools that are not
- * there, or the host, is refused. n_devices may be 0. */
+ * there, or device 0 of the host, is refused. n_devices may be 0. */
 arenaut_status arenaut_memory_init_devices(arenaut_memory_manager *memory,
                                            const arenaut_span *pool, uint32_t n_pools,
                                            const arenaut_pool_device *device, uint32_t n_devices,
                                            arenaut_fault *fault);
 
-/* Whether any pool lies off the host. */
+/* Whether any pool lies elsewhere than on device 0 of the host. */
 static inline bool arenaut_memory_has_device(const arenaut_memory_manager *memory) {
     return memory->n_devices != 0;
 }
 
-/* The device of a pool: host, index 0, unless the table says otherwise. */
+/* The device of a pool: host, index 0, unless the table says otherwise. POOL. */
 arenaut_status arenaut_memory_device(const arenaut_memory_manager *memory, uint32_t pool,
                                      arenaut_device *device, arenaut_fault *fault);
 
@@ -53,29 +54,40 @@ arenaut_status arenaut_memory_address(const arenaut_memory_manager *memory, uint
                                       size_t offset, size_t size, void **address,
                                       arenaut_fault *fault);
 
-/* What a method says of the memories it needs: one size each, and the sparse table. */
+/* What a pool must have. */
+typedef struct arenaut_pool_need {
+    size_t bytes;
+    size_t align; /* of the pool's start; a power of two */
+} arenaut_pool_need;
+
+/* What a method says of the memories it needs, all borrowed: arenaut_static_program_memory
+ * makes it of a static program, and so of an exported header or, with
+ * arenaut_static_program_read, of a `.pte`, a plan, or any other file with a plan inside. */
 typedef struct arenaut_method_memory {
     uint32_t n_buffers;
     uint32_t n_devices;
-    const size_t *bytes;
+    const arenaut_pool_need *need;
     const arenaut_pool_device *device; /* NULL: all on the host */
 } arenaut_method_memory;
 
+/* The size of memory `index`, and its device: host, index 0, unless the table says otherwise.
+ * POOL for an index past the last. */
 arenaut_status arenaut_method_buffer_size(const arenaut_method_memory *method, uint32_t index,
                                           size_t *bytes, arenaut_fault *fault);
 arenaut_status arenaut_method_buffer_device(const arenaut_method_memory *method, uint32_t index,
                                             arenaut_device *device, arenaut_fault *fault);
 
-/* Whether every memory lies on the device that the method wants it on: POOL_DEVICE. */
+/* Whether every memory lies on the device that the method wants it on: POOL_COUNT,
+ * POOL_DEVICE, POOL_DEVICE_INDEX. arenaut_instance_init asks the same of a static program. */
 arenaut_status arenaut_memory_check_devices(const arenaut_memory_manager *memory,
                                             const arenaut_method_memory *method,
                                             arenaut_fault *fault);
 
-/* Allocates every memory of a method through the registry, host memories too (which needs
- * an allocator registered for the host), and makes the manager of them. `buffer` and `span`
- * are arrays of n_buffers; the buffers must be empty, and are the caller's to destroy. On
- * failure what was allocated is freed again. */
-arenaut_status arenaut_memory_create(const arenaut_method_memory *method, size_t align,
+/* Allocates every memory of a method through the registry, as large and aligned as it needs,
+ * host memories too (which needs an allocator registered for the host), and makes the manager
+ * of them. `buffer` and `span` are arrays of n_buffers; the buffers must be empty, and are the
+ * caller's to destroy. On failure what was allocated is freed again. */
+arenaut_status arenaut_memory_create(const arenaut_method_memory *method,
                                      arenaut_device_buffer *buffer, arenaut_span *span,
                                      arenaut_memory_manager *memory, arenaut_fault *fault);
 

@@ -38,7 +38,8 @@ void arenaut_static_program_free(arenaut_static_program *program);
 /* The static program of a file that holds a plan. Of a plan JSON or a solved CSV the plan is
  * checked first (REJECTED); the fingerprint is that of its problem. Of a model (`.tflite`,
  * `.pte`, program JSON) the tensors lie where the file says, right or wrong ('arenaut check'
- * looks at that), memory k of every method is pool k, and the fingerprint is that of the
+ * looks at that), memory k of every method is pool k, on the device that the file says
+ * (BAD_INPUT where methods, or what lies in it, disagree), and the fingerprint is that of the
  * program. REFUSED for files without a plan, else the errors of arenaut_read. */
 arenaut_status arenaut_static_program_read(const uint8_t *data, size_t size,
                                            const arenaut_allocator *allocator,

@@ -28,11 +28,6 @@ extern "C" {
 #define ARENAUT_NO_POOL UINT32_MAX   /* of a place that is not in the plan's memory */
 #define ARENAUT_NO_METHOD UINT32_MAX
 
-typedef struct arenaut_pool_need {
-    size_t bytes;
-    size_t align; /* of the pool's start; a power of two */
-} arenaut_pool_need;
-
 /* Where one tensor lies. */
 typedef struct arenaut_place {
     size_t offset, bytes;
@@ -47,11 +42,21 @@ typedef struct arenaut_static_method {
 
 typedef struct arenaut_static_program {
     uint64_t fingerprint; /* of the program that was planned; 0: unknown */
-    uint32_t n_pools, n_places, n_methods;
+    uint32_t n_pools, n_places, n_methods, n_devices;
     const arenaut_pool_need *pool;
-    const arenaut_place *place;           /* one for each tensor, or each buffer of a problem */
-    const arenaut_static_method *method;  /* NULL: none are known */
+    const arenaut_place *place;          /* one for each tensor, or each buffer of a problem */
+    const arenaut_static_method *method; /* NULL: none are known */
+    const arenaut_pool_device *device;   /* of pools elsewhere; NULL: all on the host */
 } arenaut_static_program;
+
+/* The memories that a program needs, one for each of its pools; all methods share them. It
+ * borrows from the program. */
+static inline arenaut_method_memory arenaut_static_program_memory(
+    const arenaut_static_program *program) {
+    const arenaut_method_memory memory = {program->n_pools, program->n_devices, program->pool,
+                                          program->device};
+    return memory;
+}
 
 typedef struct arenaut_instance {
     const arenaut_static_program *program;
@@ -60,9 +65,9 @@ typedef struct arenaut_instance {
 } arenaut_instance;
 
 /* Puts a program on memory, both borrowed. `fingerprint` is that of the program that will be
- * run: another plan's is refused; 0 asks for no check. Pools that are too few, too small or
- * misaligned, and places that do not lie in their pools, are refused; nothing is touched.
- * O(places). */
+ * run: another plan's is refused; 0 asks for no check. Pools that are too few, too small,
+ * misaligned or on another device than the plan's, and places that do not lie in their pools,
+ * are refused; nothing is touched. O(pools + places). */
 arenaut_status arenaut_instance_init(arenaut_instance *instance,
                                      const arenaut_static_program *program, uint64_t fingerprint,
                                      const arenaut_memory_manager *memory, arenaut_fault *fault);
@@ -75,6 +80,9 @@ arenaut_status arenaut_instance_end(arenaut_instance *instance, arenaut_fault *f
 /* Where a place lies. PLACE, or PLACE_ELSEWHERE if that is not in the plan's memory. */
 arenaut_status arenaut_instance_place(const arenaut_instance *instance, uint32_t place,
                                       arenaut_span *span, arenaut_fault *fault);
+/* The device that a place lies on. PLACE, PLACE_ELSEWHERE. */
+arenaut_status arenaut_instance_device(const arenaut_instance *instance, uint32_t place,
+                                       arenaut_device *device, arenaut_fault *fault);
 /* Where argument `k` of the running method lies. METHOD_IDLE, METHOD_ARGUMENT, or as above. */
 arenaut_status arenaut_instance_input(const arenaut_instance *instance, uint32_t k,
                                       arenaut_span *span, arenaut_fault *fault);

@@ -32,19 +32,21 @@ static void put_place(const printer *p, bool placed, uint32_t pool, uint64_t off
     }
 }
 
-/* The sparse table of pools off the host; nothing at all where there are none. */
-static void put_devices(const printer *p) {
+/* The sparse table of pools elsewhere than on device 0 of the host; nothing at all where there
+ * are none. Returns how many there are. */
+static uint32_t put_devices(const printer *p) {
     const arenaut_problem *problem = p->result->problem;
     uint32_t n = 0;
     for (uint32_t i = 0; i < problem->n_pools; i++) {
         const arenaut_device device = problem->pool[i].device;
-        if (device.type == ARENAUT_DEVICE_HOST) continue;
+        if (device.type == ARENAUT_DEVICE_HOST && device.index == 0) continue;
         if (n++ == 0)
             arn_putf(p->out, "static const arenaut_pool_device %s_devices[] = {\n", p->lower);
         arn_putf(p->out, "    {%" PRIu32 "u, {%u, %u}},\n", i, (unsigned)device.type,
                  (unsigned)device.index);
     }
     if (n) arn_puts(p->out, "};\n");
+    return n;
 }
 
 /* Returns how many there are. */
@@ -139,16 +141,17 @@ void arn_header_put_program(arn_writer *out, const arenaut_result *result, const
              "\n/* For the runtime, where its header was included before this one. */\n"
              "#ifdef ARENAUT_RUNTIME_PROGRAM_H\n");
     put_pools(&p);
-    put_devices(&p);
+    const uint32_t n_devices = put_devices(&p);
     const uint32_t n_places = put_places(&p);
     put_methods(&p);
     arn_putf(out, "static const arenaut_static_program %s_program = {\n    %s_FINGERPRINT", lower,
              upper);
-    arn_putf(out, ", %" PRIu32 "u, %" PRIu32 "u, %" PRIu32 "u", result->plan->n_pools, n_places,
-             p.n_methods);
+    arn_putf(out, ", %" PRIu32 "u, %" PRIu32 "u, %" PRIu32 "u, %" PRIu32 "u",
+             result->plan->n_pools, n_places, p.n_methods, n_devices);
     put_pointer(&p, "pools", true);
     put_pointer(&p, "places", n_places > 0);
     put_pointer(&p, "methods", p.n_methods > 0);
+    put_pointer(&p, "devices", n_devices > 0);
     arn_puts(out, "};\n");
     arn_puts(out, "#endif\n");
 }

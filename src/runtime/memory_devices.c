@@ -1,13 +1,17 @@
 /* Memories on devices: the sparse table, and allocating what it says. */
-#include <arenaut/runtime_memory.h>
+#include <arenaut/runtime_program.h>
 
-#include "runtime/fault.h"
+#include "runtime/same_device.h"
+
+static bool is_plain_host(arenaut_device device) {
+    return device.type == ARENAUT_DEVICE_HOST && device.index == 0;
+}
 
 static arenaut_status check_table(const arenaut_pool_device *device, uint32_t n_devices,
                                   uint32_t n_pools, arenaut_fault *fault) {
     for (uint32_t i = 0; i < n_devices; i++) {
         const arenaut_pool_device *entry = &device[i];
-        if (entry->pool >= n_pools || entry->device.type == ARENAUT_DEVICE_HOST ||
+        if (entry->pool >= n_pools || is_plain_host(entry->device) ||
             (i > 0 && entry->pool <= device[i - 1].pool))
             return arn_fault(fault, ARENAUT_FAULT_DEVICE_TABLE, i, entry->pool, n_pools);
     }
@@ -49,6 +53,16 @@ arenaut_status arenaut_method_buffer_device(const arenaut_method_memory *method,
     return ARENAUT_OK;
 }
 
+arenaut_status arenaut_instance_device(const arenaut_instance *instance, uint32_t place,
+                                       arenaut_device *device, arenaut_fault *fault) {
+    const arenaut_static_program *program = instance->program;
+    if (place >= program->n_places)
+        return arn_fault(fault, ARENAUT_FAULT_PLACE, place, 0, program->n_places);
+    if (program->place[place].pool == ARENAUT_NO_POOL)
+        return arn_fault(fault, ARENAUT_FAULT_PLACE_ELSEWHERE, place, 0, 0);
+    return arenaut_memory_device(instance->memory, program->place[place].pool, device, fault);
+}
+
 arenaut_status arenaut_memory_check_devices(const arenaut_memory_manager *memory,
                                             const arenaut_method_memory *method,
                                             arenaut_fault *fault) {
@@ -57,13 +71,13 @@ arenaut_status arenaut_memory_check_devices(const arenaut_memory_manager *memory
     for (uint32_t i = 0; i < method->n_buffers; i++) {
         const arenaut_device is = look_up(memory->device, memory->n_devices, i);
         const arenaut_device wanted = look_up(method->device, method->n_devices, i);
-        if (is.type != wanted.type || is.index != wanted.index)
-            return arn_fault(fault, ARENAUT_FAULT_POOL_DEVICE, i, is.type, wanted.type);
+        const arenaut_status status = arn_same_device(i, is, wanted, fault);
+        if (status != ARENAUT_OK) return status;
     }
     return ARENAUT_OK;
 }
 
-arenaut_status arenaut_memory_create(const arenaut_method_memory *method, size_t align,
+arenaut_status arenaut_memory_create(const arenaut_method_memory *method,
                                      arenaut_device_buffer *buffer, arenaut_span *span,
                                      arenaut_memory_manager *memory, arenaut_fault *fault) {
     arenaut_status status =
@@ -71,8 +85,9 @@ arenaut_status arenaut_memory_create(const arenaut_method_memory *method, size_t
     uint32_t made = 0;
     while (status == ARENAUT_OK && made < method->n_buffers) {
         const arenaut_device device = look_up(method->device, method->n_devices, made);
-        status =
-            arenaut_device_buffer_create(device, method->bytes[made], align, &buffer[made], fault);
+        const arenaut_pool_need *need = &method->need[made];
+        status = arenaut_device_buffer_create(device, need->bytes, need->align, &buffer[made],
+                                              fault);
         if (status == ARENAUT_OK) made++;
     }
     if (status != ARENAUT_OK) {

@@ -28,6 +28,6 @@ arenaut_status arenaut_method_buffer_size(const arenaut_method_memory *method, u
                                           size_t *bytes, arenaut_fault *fault) {
     if (index >= method->n_buffers)
         return arn_fault(fault, ARENAUT_FAULT_POOL, index, 0, method->n_buffers);
-    *bytes = method->bytes[index];
+    *bytes = method->need[index].bytes;
     return ARENAUT_OK;
 }

@@ -2,7 +2,7 @@
  * that looking up a place afterwards is one comparison and one addition. */
 #include <arenaut/runtime_program.h>
 
-#include "runtime/fault.h"
+#include "runtime/same_device.h"
 
 static arenaut_status check_pools(const arenaut_static_program *program,
                                   const arenaut_memory_manager *memory, arenaut_fault *fault) {
@@ -22,6 +22,28 @@ static arenaut_status check_pools(const arenaut_static_program *program,
         if (!have->data && need->bytes)
             return arn_fault(fault, ARENAUT_FAULT_POOL_SMALL, i, 0, need->bytes);
     }
+    return ARENAUT_OK;
+}
+
+/* Whether the entry at *at is of this pool; then it is passed. */
+static arenaut_device take_entry(const arenaut_pool_device *table, uint32_t n, uint32_t pool,
+                                 uint32_t *at) {
+    const arenaut_device host = {ARENAUT_DEVICE_HOST, 0};
+    return *at < n && table[*at].pool == pool ? table[(*at)++].device : host;
+}
+
+/* Both tables rise, so that one walk compares them: nothing that looks devices up is linked. */
+static arenaut_status compare_tables(const arenaut_static_program *program,
+                                     const arenaut_memory_manager *memory, arenaut_fault *fault) {
+    uint32_t of_plan = 0, of_memory = 0;
+    for (uint32_t i = 0; i < program->n_pools; i++) {
+        const arenaut_device wanted = take_entry(program->device, program->n_devices, i, &of_plan);
+        const arenaut_device is = take_entry(memory->device, memory->n_devices, i, &of_memory);
+        const arenaut_status status = arn_same_device(i, is, wanted, fault);
+        if (status != ARENAUT_OK) return status;
+    }
+    if (of_plan < program->n_devices)
+        return arn_fault(fault, ARENAUT_FAULT_DEVICE_TABLE, of_plan, 0, program->n_pools);
     return ARENAUT_OK;
 }
 
@@ -45,6 +67,7 @@ arenaut_status arenaut_instance_init(arenaut_instance *instance,
     if (fingerprint && fingerprint != program->fingerprint)
         return arn_fault(fault, ARENAUT_FAULT_OTHER_PROGRAM, 0, 0, 0);
     arenaut_status status = check_pools(program, memory, fault);
+    if (status == ARENAUT_OK) status = compare_tables(program, memory, fault);
     if (status == ARENAUT_OK) status = check_places(program, fault);
     if (status != ARENAUT_OK) return status;
     instance->program = program;

@@ -5,7 +5,7 @@ static const arenaut_pool_need needs[] = {{64, 16}};
 static const arenaut_place places[] = {{0, 32, 0}, {32, 32, 0}};
 static const uint32_t in[] = {0}, out[] = {1};
 static const arenaut_static_method methods[] = {{"main", 1, 1, in, out}};
-static const arenaut_static_program program = {1, 1, 2, 1, needs, places, methods};
+static const arenaut_static_program program = {1, 1, 2, 1, 0, needs, places, methods, NULL};
 static _Alignas(16) unsigned char arena[64];
 
 void start(void);

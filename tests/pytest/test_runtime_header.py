@@ -72,3 +72,84 @@ def test_an_exported_header_is_a_static_program(arenaut, tmp_path, model, compil
     found = [re.search(r"(input|output) (\d+): (\d+)", line).groups() for line in lines[2:]]
     assert [(kind.upper(), k, offset) for kind, k, offset in found] == stated
     assert len(found) >= 2
+
+
+# A program on two devices, its memories made through the registry of what the header says.
+DEVICE_MAIN = """
+#include <stdio.h>
+#include <stdlib.h>
+#include <arenaut/runtime_program.h>
+#include "two.h"
+static arenaut_status allocate(arenaut_device_allocator *self, size_t size, size_t align,
+                               uint32_t index, void **address, arenaut_fault *fault) {
+    (void)fault;
+    printf("device %u.%u: %u bytes\\n", (unsigned)self->type, (unsigned)index, (unsigned)size);
+    *address = aligned_alloc(align < 16 ? 16 : align, (size + 63) / 64 * 64);
+    return ARENAUT_OK;
+}
+static void deallocate(arenaut_device_allocator *self, void *address, uint32_t index) {
+    (void)self; (void)index;
+    free(address);
+}
+static arenaut_status init(arenaut_device_allocator *a, uint32_t m, size_t n, uint32_t i,
+                           arenaut_fault *f) {
+    (void)a; (void)m; (void)n; (void)i; (void)f;
+    return ARENAUT_UNSUPPORTED;
+}
+static arenaut_status at(arenaut_device_allocator *a, uint32_t m, size_t o, size_t n, uint32_t i,
+                         void **p, arenaut_fault *f) {
+    (void)a; (void)m; (void)o; (void)n; (void)i; (void)p; (void)f;
+    return ARENAUT_UNSUPPORTED;
+}
+static arenaut_status copy(arenaut_device_allocator *a, void *to, const void *from, size_t n,
+                           uint32_t i, arenaut_fault *f) {
+    (void)a; (void)to; (void)from; (void)n; (void)i; (void)f;
+    return ARENAUT_UNSUPPORTED;
+}
+int main(void) {
+    arenaut_device_allocator host = {0, init, at, allocate, deallocate, copy, copy}, cuda = host;
+    cuda.type = 1;
+    arenaut_device_buffer buffer[3] = {{0}};
+    arenaut_span span[3];
+    arenaut_memory_manager memory;
+    arenaut_instance model;
+    arenaut_fault fault;
+    char text[160];
+    const arenaut_method_memory needs = arenaut_static_program_memory(&two_program);
+    if (needs.n_buffers != 3 || arenaut_device_register(&host, &fault) ||
+        arenaut_device_register(&cuda, &fault) ||
+        arenaut_memory_create(&needs, buffer, span, &memory, &fault) ||
+        arenaut_instance_init(&model, &two_program, TWO_FINGERPRINT, &memory, &fault)) return 1;
+    const arenaut_memory_manager on_host = arenaut_memory_on_host(span, 3);
+    if (arenaut_instance_init(&model, &two_program, TWO_FINGERPRINT, &on_host, &fault))
+        puts(arenaut_fault_text(&fault, text, sizeof text));
+    for (int i = 0; i < 3; i++) arenaut_device_buffer_destroy(&buffer[i]);
+    return 0;
+}
+"""
+
+TWO_DEVICES = """{"schema": "arenaut.program/1",
+ "tensors": [{"name": "x", "bytes": 64}, {"name": "a", "bytes": 256, "device": 1},
+             {"name": "b", "bytes": 128, "device": {"type": 1, "index": 1}},
+             {"name": "y", "bytes": 64}],
+ "inputs": ["x"], "outputs": ["y"],
+ "ops": [{"name": "to", "inputs": ["x"], "outputs": ["a"]},
+         {"name": "over", "inputs": ["a"], "outputs": ["b"]},
+         {"name": "back", "inputs": ["b"], "outputs": ["y"]}]}
+"""
+
+
+def test_a_header_says_which_memory_lies_on_which_device(arenaut, tmp_path):
+    (tmp_path / "two.program.json").write_text(TWO_DEVICES)
+    arenaut("export", tmp_path / "two.program.json", "--as", "header", "-o", tmp_path / "two.h")
+    (tmp_path / "main.c").write_text(DEVICE_MAIN)
+    sources = ["static_program", "memory_manager", "memory_devices", "device_buffer",
+               "device_registry", "fault", "fault_text"]
+    subprocess.run(["cc", "-std=c11", "-Wall", "-Wextra", "-Werror", f"-I{ROOT}/include",
+                    f"-I{ROOT}/src", tmp_path / "main.c",
+                    *(ROOT / "src" / "runtime" / f"{name}.c" for name in sources),
+                    "-o", tmp_path / "main"], check=True)
+    lines = subprocess.run([tmp_path / "main"], capture_output=True, text=True,
+                           check=True).stdout.splitlines()
+    assert lines == ["device 0.0: 64 bytes", "device 1.0: 256 bytes", "device 1.1: 128 bytes",
+                     "pool 1: the plan wants it on device type 1, not 0"]

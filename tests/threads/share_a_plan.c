@@ -15,7 +15,7 @@ static const arenaut_pool_need needs[] = {{4096, 64}};
 static const arenaut_place places[] = {{0, 1024, 0}, {1024, 2048, 0}, {3072, 1024, 0}};
 static const uint32_t in[] = {0}, out[] = {1};
 static const arenaut_static_method methods[] = {{"step", 1, 1, in, out}};
-static const arenaut_static_program program = {7, 1, 3, 1, needs, places, methods};
+static const arenaut_static_program program = {7, 1, 3, 1, 0, needs, places, methods, NULL};
 
 static void require(int fine, const char *what) {
     if (fine) return;

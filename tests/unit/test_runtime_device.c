@@ -210,16 +210,16 @@ static void the_device_table_is_sparse(void **state) {
 
 static void a_method_tells_sizes_and_devices(void **state) {
     (void)state;
-    const size_t bytes[] = {100, 200, 300};
+    const arenaut_pool_need needs[] = {{100, 64}, {200, 64}, {300, 64}};
     const arenaut_pool_device table[] = {{2, {TYPE, 1}}};
-    const arenaut_method_memory plain = {.n_buffers = 3, .bytes = bytes},
-                                mixed = {3, 1, bytes, table};
+    const arenaut_method_memory plain = {.n_buffers = 3, .need = needs},
+                                mixed = {3, 1, needs, table};
     arenaut_device device;
     arenaut_fault fault;
     size_t size = 0;
     for (uint32_t i = 0; i < 3; i++) {
         assert_fine(arenaut_method_buffer_size(&plain, i, &size, &fault));
-        assert_int_equal(size, bytes[i]);
+        assert_int_equal(size, needs[i].bytes);
         assert_fine(arenaut_method_buffer_device(&plain, i, &device, &fault));
         assert_int_equal(device.type, ARENAUT_DEVICE_HOST);
         assert_int_equal(device.index, 0);
@@ -235,9 +235,9 @@ static void a_method_tells_sizes_and_devices(void **state) {
 
 static void memories_are_made_where_the_method_wants_them(void **state) {
     (void)state;
-    const size_t bytes[] = {100, 200, 300};
+    const arenaut_pool_need needs[] = {{100, 64}, {200, 64}, {300, 64}};
     const arenaut_pool_device table[] = {{1, {TYPE, 1}}}, elsewhere[] = {{1, {TYPE, 0}}};
-    const arenaut_method_memory method = {3, 1, bytes, table}, other = {3, 1, bytes, elsewhere};
+    const arenaut_method_memory method = {3, 1, needs, table}, other = {3, 1, needs, elsewhere};
     fake_device host, device;
     arenaut_device_buffer buffer[3] = {{0}};
     arenaut_span span[3];
@@ -246,11 +246,11 @@ static void memories_are_made_where_the_method_wants_them(void **state) {
     fake_device_init(&host, ARENAUT_DEVICE_HOST, 1);
     fake_device_init(&device, TYPE, 2);
     use(&host);
-    assert_fault(arenaut_memory_create(&method, 64, buffer, span, &memory, &fault), UNSUPPORTED,
+    assert_fault(arenaut_memory_create(&method, buffer, span, &memory, &fault), UNSUPPORTED,
                  DEVICE_ABSENT);
     assert_int_equal(host.live, 0); /* what was there already went back */
     use(&device);
-    assert_fine(arenaut_memory_create(&method, 64, buffer, span, &memory, &fault));
+    assert_fine(arenaut_memory_create(&method, buffer, span, &memory, &fault));
     assert_int_equal(host.live, 2);
     assert_int_equal(device.live, 1);
     assert_int_equal(device.last_index, 1);
@@ -258,8 +258,14 @@ static void memories_are_made_where_the_method_wants_them(void **state) {
     assert_true(arenaut_memory_has_device(&memory));
     assert_int_equal(span[2].size, 300);
     assert_fine(arenaut_memory_check_devices(&memory, &method, &fault));
-    assert_fault(arenaut_memory_check_devices(&memory, &other, &fault), BAD_ARGUMENT, POOL_DEVICE);
+    assert_fault(arenaut_memory_check_devices(&memory, &other, &fault), BAD_ARGUMENT,
+                 POOL_DEVICE_INDEX);
     assert_int_equal(fault.object, 1);
+    assert_int_equal(fault.found, 1);
+    assert_int_equal(fault.allowed, 0);
+    const arenaut_method_memory on_host = {3, 0, needs, NULL};
+    assert_fault(arenaut_memory_check_devices(&memory, &on_host, &fault), BAD_ARGUMENT,
+                 POOL_DEVICE);
     memory.n_pools = 2;
     assert_fault(arenaut_memory_check_devices(&memory, &method, &fault), BAD_ARGUMENT, POOL_COUNT);
     for (int i = 0; i < 3; i++) arenaut_device_buffer_destroy(&buffer[i]);
@@ -267,7 +273,7 @@ static void memories_are_made_where_the_method_wants_them(void **state) {
     for (size_t left = 0; left < 3; left++) { /* the n-th allocation fails */
         host.left = left < 2 ? left : SIZE_MAX;
         device.left = left < 2 ? SIZE_MAX : 0;
-        assert_fault(arenaut_memory_create(&method, 64, buffer, span, &memory, &fault), NO_MEMORY,
+        assert_fault(arenaut_memory_create(&method, buffer, span, &memory, &fault), NO_MEMORY,
                      NO_MEMORY);
         assert_int_equal(host.live + device.live, 0);
         for (int i = 0; i < 3; i++) assert_null(buffer[i].allocator);

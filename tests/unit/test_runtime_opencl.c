@@ -23,7 +23,9 @@ static const arenaut_pool_need needs[] = {{64, 16}, {8192, 64}};
 static const arenaut_place places[] = {{AT_X, BYTES, 1}, {AT_Y, BYTES, 1}, {AT_Z, BYTES, 1}};
 static const uint32_t in[] = {0}, out[] = {2};
 static const arenaut_static_method methods[] = {{"main", 1, 1, in, out}};
-static const arenaut_static_program program = {11, 2, 3, 1, needs, places, methods};
+static const arenaut_pool_device devices[] = {{1, {ARENAUT_DEVICE_OPENCL, 0}}};
+static const arenaut_static_program program = {11,    2,      3,       1,    1,
+                                               needs, places, methods, devices};
 
 /* A function of the loaded library; POSIX says that code and data pointers look the same. */
 #define LOAD(name)                                   \
@@ -78,9 +80,7 @@ static void run_kernel(const char *name, void *x, void *y) {
 
 static void kernels_work_at_the_offsets_of_a_plan(void **state) {
     (void)state;
-    static const size_t bytes[] = {64, 8192};
-    static const arenaut_pool_device table[] = {{1, {ARENAUT_DEVICE_OPENCL, 0}}};
-    const arenaut_method_memory method = {2, 1, bytes, table};
+    const arenaut_method_memory method = arenaut_static_program_memory(&program);
     arenaut_host_allocator host;
     arenaut_device_buffer buffer[2] = {{0}};
     arenaut_span span[2], x, y, z;
@@ -97,7 +97,7 @@ static void kernels_work_at_the_offsets_of_a_plan(void **state) {
     arenaut_host_open(&host, NULL, 0);
     assert_fine(arenaut_device_register(&host.hosted.allocator, &fault));
     assert_fine(arenaut_device_register(&opencl.hosted.allocator, &fault));
-    assert_fine(arenaut_memory_create(&method, 64, buffer, span, &memory, &fault));
+    assert_fine(arenaut_memory_create(&method, buffer, span, &memory, &fault));
     assert_true(arenaut_memory_has_device(&memory));
     assert_fine(arenaut_memory_check_devices(&memory, &method, &fault));
 

@@ -8,9 +8,11 @@
 
 #include "support/bytes.h"
 #include "support/documents.h"
+#include "support/fake_device.h"
 #include "support/faults.h"
 #include "support/fuse.h"
 #include "support/programs.h"
+#include "support/pte_tiny.h"
 #include "support/tflite_round.h"
 
 /* Two methods over one pool: state at 0, what each method works with behind it. */
@@ -22,7 +24,7 @@ static const uint32_t first_in[] = {FIRST_IN, ELSEWHERE}, first_out[] = {FIRST_O
 static const uint32_t second_out[] = {SECOND_OUT};
 static const arenaut_static_method methods[] = {{"first", 2, 1, first_in, first_out},
                                                 {NULL, 0, 1, NULL, second_out}};
-static const arenaut_static_program program = {0xABCD, 1, PLACES, 2, needs, places, methods};
+static const arenaut_static_program program = {0xABCD, 1, PLACES, 2, 0, needs, places, methods, NULL};
 
 typedef struct rig {
     _Alignas(64) unsigned char bytes[256 + 64];
@@ -357,6 +359,132 @@ static void a_pte_of_two_methods_can_be_run(void **state) {
     free_bytes(&model);
 }
 
+/* Of any file with a plan for devices: its memories are made through the registry, and memory
+ * elsewhere is refused. `type` and `index` are those of the last pool. */
+static void run_on_devices(const uint8_t *data, size_t size, uint16_t type, uint16_t index) {
+    enum { POOLS = 8 };
+    fake_device host, first, other;
+    arenaut_device_buffer buffer[POOLS] = {{0}};
+    arenaut_span span[POOLS];
+    arenaut_memory_manager memory;
+    arenaut_instance instance;
+    arenaut_static_program *p;
+    arenaut_error err;
+    arenaut_fault fault;
+    arenaut_device device;
+    fake_device_init(&host, ARENAUT_DEVICE_HOST, 1);
+    fake_device_init(&first, 1, 4);
+    fake_device_init(&other, 2, 4);
+    assert_fine(arenaut_device_register(&host.base, &fault));
+    assert_fine(arenaut_device_register(&first.base, &fault));
+    assert_fine(arenaut_device_register(&other.base, &fault));
+    assert_ok(arenaut_static_program_read(data, size, NULL, &p, &err), err);
+    const uint32_t last = p->n_pools - 1;
+    assert_in_range(p->n_pools, 2, POOLS);
+    const arenaut_method_memory wanted = arenaut_static_program_memory(p);
+    assert_fine(arenaut_method_buffer_device(&wanted, last, &device, &fault));
+    assert_int_equal(device.type, type);
+    assert_int_equal(device.index, index);
+    assert_fine(arenaut_method_buffer_device(&wanted, 0, &device, &fault));
+    assert_int_equal(device.type, ARENAUT_DEVICE_HOST);
+    assert_fine(arenaut_memory_create(&wanted, buffer, span, &memory, &fault));
+    assert_true(host.live > 0 && first.live > 0);
+    assert_fine(arenaut_instance_init(&instance, p, p->fingerprint, &memory, &fault));
+    for (uint32_t i = 0; i < p->n_places; i++) {
+        if (p->place[i].pool != last) continue;
+        assert_fine(arenaut_instance_device(&instance, i, &device, &fault));
+        assert_int_equal(device.type, type);
+        assert_int_equal(device.index, index);
+    }
+    assert_fault(arenaut_instance_device(&instance, p->n_places, &device, &fault), BAD_ARGUMENT,
+                 PLACE);
+
+    const arenaut_memory_manager on_host = arenaut_memory_on_host(span, p->n_pools);
+    assert_fault(arenaut_instance_init(&instance, p, p->fingerprint, &on_host, &fault),
+                 BAD_ARGUMENT, POOL_DEVICE);
+    assert_int_equal(fault.found, ARENAUT_DEVICE_HOST);
+    arenaut_pool_device moved[POOLS];
+    for (int by_type = 0; by_type < 2; by_type++) {
+        for (uint32_t i = 0; i < p->n_devices; i++) moved[i] = p->device[i];
+        arenaut_device *wrong = &moved[p->n_devices - 1].device;
+        if (by_type)
+            wrong->type = 2;
+        else
+            wrong->index++;
+        assert_fine(arenaut_memory_init_devices(&memory, span, p->n_pools, moved, p->n_devices,
+                                                &fault));
+        const arenaut_fault_reason reason =
+            by_type ? ARENAUT_FAULT_POOL_DEVICE : ARENAUT_FAULT_POOL_DEVICE_INDEX;
+        assert_int_equal(arenaut_instance_init(&instance, p, 0, &memory, &fault),
+                         ARENAUT_BAD_ARGUMENT);
+        assert_int_equal(fault.reason, reason);
+        assert_int_equal(fault.object, last);
+    }
+    for (uint32_t i = 0; i < p->n_pools; i++) arenaut_device_buffer_destroy(&buffer[i]);
+    arenaut_static_program_free(p);
+    assert_int_equal(host.live + first.live + other.live, 0);
+    assert_fine(arenaut_device_unregister(&host.base, &fault));
+    assert_fine(arenaut_device_unregister(&first.base, &fault));
+    assert_fine(arenaut_device_unregister(&other.base, &fault));
+}
+
+static const char device_plan[] =
+    "{\"schema\": \"arenaut.plan/1\", \"result\": {\"status\": \"feasible\", \"arena\": 192},"
+    " \"pools\": [{\"name\": \"ram\", \"arena\": 64},"
+    " {\"name\": \"near\", \"device\": 1, \"arena\": 64},"
+    " {\"name\": \"far\", \"device\": {\"type\": 1, \"index\": 2}, \"arena\": 64}],"
+    " \"buffers\": ["
+    "{\"size\": 64, \"first\": 0, \"end\": 2, \"pool\": 0, \"offset\": 0},"
+    "{\"size\": 64, \"first\": 0, \"end\": 2, \"pool\": 1, \"offset\": 0},"
+    "{\"size\": 64, \"first\": 0, \"end\": 2, \"pool\": 2, \"offset\": 0}]}";
+
+static void plans_for_devices_are_run_there_and_nowhere_else(void **state) {
+    (void)state;
+    pte_tiny tiny = new_pte_tiny(true);
+    run_on_devices(tiny.file->data, tiny.file->size, 1, 3);
+    free_flatfile(tiny.file);
+    run_on_devices((const uint8_t *)device_plan, sizeof device_plan - 1, 1, 2);
+}
+
+static void a_plan_for_the_host_is_not_run_on_a_device(void **state) {
+    (void)state;
+    rig r;
+    arenaut_fault fault;
+    const arenaut_pool_device table[] = {{0, {1, 0}}};
+    set_up(&r);
+    r.memory.device = table;
+    r.memory.n_devices = 1;
+    assert_fault(INIT(&program, 0), BAD_ARGUMENT, POOL_DEVICE);
+    assert_int_equal(fault.found, 1);
+    /* A table that does not rise, or names pools that are not there, is no table. */
+    arenaut_static_program bad = program;
+    const arenaut_pool_device twice[] = {{0, {1, 0}}, {0, {1, 0}}}, past[] = {{0, {1, 0}}, {1, {1, 0}}};
+    bad.n_devices = 2;
+    bad.device = twice;
+    assert_fault(INIT(&bad, 0), BAD_ARGUMENT, DEVICE_TABLE);
+    bad.device = past;
+    assert_fault(INIT(&bad, 0), BAD_ARGUMENT, DEVICE_TABLE);
+    assert_int_equal(fault.object, 1);
+    bad.n_devices = 1;
+    assert_fine(INIT(&bad, 0));
+}
+
+/* Memory 1 of one method on the host and of the other on a device: no pool can be both. */
+static void methods_that_disagree_on_a_device_are_refused(void **state) {
+    (void)state;
+    arenaut_static_program *p = NULL;
+    arenaut_error err = {0};
+    static const char text[] =
+        "{\"schema\": \"arenaut.program/1\", \"tensors\": ["
+        "{\"name\": \"x\", \"bytes\": 64, \"given\": {\"pool\": 0, \"offset\": 0}},"
+        "{\"name\": \"y\", \"bytes\": 64, \"device\": 1, \"given\": {\"pool\": 0, \"offset\": 64}}],"
+        "\"inputs\": [\"x\"], \"outputs\": [\"y\"],"
+        "\"ops\": [{\"name\": \"f\", \"inputs\": [\"x\"], \"outputs\": [\"y\"]}]}";
+    assert_int_equal(read_plan(text, &p, &err), ARENAUT_BAD_INPUT);
+    assert_non_null(strstr(err.msg, "memory 0 lies on device 0.0 and on device 1.0"));
+    assert_null(p);
+}
+
 static arenaut_status read_once(void *context, const arenaut_allocator *allocator) {
     const bytes *file = context;
     arenaut_static_program *p = NULL;
@@ -406,6 +534,9 @@ int main(void) {
         cmocka_unit_test(fingerprints_tell_problems_apart),
         cmocka_unit_test(a_planned_tflite_can_be_run),
         cmocka_unit_test(a_pte_of_two_methods_can_be_run),
+        cmocka_unit_test(plans_for_devices_are_run_there_and_nowhere_else),
+        cmocka_unit_test(a_plan_for_the_host_is_not_run_on_a_device),
+        cmocka_unit_test(methods_that_disagree_on_a_device_are_refused),
         cmocka_unit_test(making_a_static_program_survives_running_out_of_memory),
         cmocka_unit_test(placing_for_an_iteration_survives_running_out_of_memory),
     };

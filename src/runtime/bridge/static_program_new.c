@@ -21,6 +21,7 @@ typedef struct builder {
     arenaut_pool_need *pool;
     arenaut_place *place;
     arenaut_static_method *method;
+    arenaut_pool_device *device; /* room for one of each pool */
     arenaut_error *err;
 } builder;
 
@@ -32,8 +33,9 @@ static arenaut_status start(builder *b, uint32_t n_pools, uint32_t n_places, uin
                    .pool = arn_region_allocate(&region, n_pools, sizeof *b->pool),
                    .place = arn_region_allocate(&region, n_places, sizeof *b->place),
                    .method = arn_region_allocate(&region, n_methods, sizeof *b->method),
+                   .device = arn_region_allocate(&region, n_pools, sizeof *b->device),
                    .err = err};
-    if (!b->owned || !b->pool || !b->place || !b->method) {
+    if (!b->owned || !b->pool || !b->place || !b->method || !b->device) {
         arn_region_free(&region);
         return arn_no_memory(err);
     }
@@ -42,7 +44,8 @@ static arenaut_status start(builder *b, uint32_t n_pools, uint32_t n_places, uin
                                             .n_methods = n_methods,
                                             .pool = b->pool,
                                             .place = b->place,
-                                            .method = b->method},
+                                            .method = b->method,
+                                            .device = b->device},
                                 .region = region};
     for (uint32_t i = 0; i < n_pools; i++) b->pool[i] = (arenaut_pool_need){0, 1};
     for (uint32_t i = 0; i < n_places; i++) b->place[i] = (arenaut_place){0, 0, ARENAUT_NO_POOL};
@@ -69,6 +72,12 @@ static arenaut_status need_pool(builder *b, uint32_t pool, uint64_t bytes, uint6
     if (bytes > need->bytes) need->bytes = (size_t)bytes;
     if (align > need->align) need->align = (size_t)align;
     return ARENAUT_OK;
+}
+
+/* The table of devices is sparse and rises: pools come in their order. */
+static void put_device(builder *b, uint32_t pool, arenaut_device device) {
+    if (device.type == ARENAUT_DEVICE_HOST && device.index == 0) return;
+    b->device[b->owned->program.n_devices++] = (arenaut_pool_device){pool, device};
 }
 
 static arenaut_status put_place(builder *b, uint32_t place, uint32_t pool, uint64_t offset,
@@ -157,8 +166,10 @@ static arenaut_status need_pools(builder *b, const arenaut_result *result) {
     const arenaut_problem *problem = result->problem;
     const arenaut_plan *plan = result->plan;
     arenaut_status status = ARENAUT_OK;
-    for (uint32_t i = 0; i < plan->n_pools && status == ARENAUT_OK; i++)
+    for (uint32_t i = 0; i < plan->n_pools && status == ARENAUT_OK; i++) {
         status = need_pool(b, i, plan->arena[i], problem->pool[i].align);
+        put_device(b, i, problem->pool[i].device);
+    }
     for (uint32_t i = 0; i < problem->n_buffers && status == ARENAUT_OK; i++) {
         if (plan->pool[i] == ARENAUT_NONE) continue;
         status = need_pool(b, plan->pool[i], 0, arenaut_problem_align(problem, i));
@@ -209,6 +220,46 @@ static bool has_place(const arenaut_tensor *tensor) {
     return tensor->given_offset <= ARENAUT_SIZE_MAX;
 }
 
+static uint32_t given_pool(const arenaut_tensor *tensor) {
+    return tensor->given_pool == ARENAUT_NONE ? 0 : tensor->given_pool;
+}
+
+/* The device of pool k: of memory k of every method, and of what lies in it. */
+typedef struct pool_device {
+    arenaut_device device;
+    bool known;
+} pool_device;
+
+static arenaut_status agree_on_device(builder *b, uint32_t pool, arenaut_device device,
+                                      pool_device *found) {
+    if (found->known &&
+        (found->device.type != device.type || found->device.index != device.index))
+        return arn_fail(b->err, ARENAUT_BAD_INPUT, 0,
+                        "memory %" PRIu32 " lies on device %u.%u and on device %u.%u: all methods "
+                        "and all that lies in it must agree",
+                        pool, (unsigned)found->device.type, (unsigned)found->device.index,
+                        (unsigned)device.type, (unsigned)device.index);
+    *found = (pool_device){device, true};
+    return ARENAUT_OK;
+}
+
+static arenaut_status put_device_of(builder *b, const arenaut_program *program, uint32_t pool) {
+    pool_device found = {{ARENAUT_DEVICE_HOST, 0}, false};
+    arenaut_status status = ARENAUT_OK;
+    for (uint32_t m = 0; m < program->n_methods && status == ARENAUT_OK; m++) {
+        const arenaut_method *method = &program->methods[m];
+        if (pool < method->n_given_pools)
+            status = agree_on_device(b, pool, method->given_pools[pool].device, &found);
+    }
+    for (uint32_t t = 0; t < program->n_tensors && status == ARENAUT_OK; t++) {
+        const arenaut_tensor *tensor = &program->tensors[t];
+        if (has_place(tensor) && given_pool(tensor) == pool)
+            status = agree_on_device(b, pool, tensor->device, &found);
+    }
+    if (status == ARENAUT_OK) put_device(b, pool, found.device);
+    return status;
+}
+
 /* Tensors where the file puts them; one whose place the file leaves to its runtime has none. */
 static arenaut_status place_given(builder *b, const arenaut_program *program, uint64_t align) {
     const uint32_t n_pools = b->owned->program.n_pools;
@@ -220,7 +271,7 @@ static arenaut_status place_given(builder *b, const arenaut_program *program, ui
     }
     for (uint32_t t = 0; t < program->n_tensors && status == ARENAUT_OK; t++) {
         const arenaut_tensor *tensor = &program->tensors[t];
-        const uint32_t pool = tensor->given_pool == ARENAUT_NONE ? 0 : tensor->given_pool;
+        const uint32_t pool = given_pool(tensor);
         if (!has_place(tensor)) continue;
         if (pool >= n_pools)
             return arn_fail(b->err, ARENAUT_BAD_INPUT, 0,
@@ -249,6 +300,8 @@ static arenaut_status from_program(const arenaut_document *document,
     if (status != ARENAUT_OK) return status;
     b.owned->program.fingerprint = arenaut_program_fingerprint(program);
     status = place_given(&b, program, align);
+    for (uint32_t k = 0; k < b.owned->program.n_pools && status == ARENAUT_OK; k++)
+        status = put_device_of(&b, program, k);
     if (status == ARENAUT_OK) status = copy_methods(&b, program);
     return finish(&b, status, out);
 }

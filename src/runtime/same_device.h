@@ -1,0 +1,19 @@
+/* Whether a pool lies where a plan wants it: for those who look devices up, and those who only
+ * compare. */
+#ifndef ARN_RUNTIME_SAME_DEVICE_H
+#define ARN_RUNTIME_SAME_DEVICE_H
+
+#include <arenaut/device.h>
+
+#include "runtime/fault.h"
+
+static inline arenaut_status arn_same_device(uint32_t pool, arenaut_device is,
+                                             arenaut_device wanted, arenaut_fault *fault) {
+    if (is.type != wanted.type)
+        return arn_fault(fault, ARENAUT_FAULT_POOL_DEVICE, pool, is.type, wanted.type);
+    if (is.index != wanted.index)
+        return arn_fault(fault, ARENAUT_FAULT_POOL_DEVICE_INDEX, pool, is.index, wanted.index);
+    return ARENAUT_OK;
+}
+
+#endif
