@@ -121,6 +121,63 @@ static void all_constraints_together_have_certificates(void **state) {
     assert_true(certify_random(&every, 1500).pools > 10);
 }
 
+/* ---- who is alike ---- */
+
+/* Equal in size and in time, and any offset that matters is even; yet one asks for that and the
+ * other does not, so that whoever follows the proof does not take them for alike. */
+static void buffers_of_other_alignments_are_not_alike(void **state) {
+    (void)state;
+    arenaut_problem *p = new_problem();
+    const arenaut_interval life = {0, 2};
+    const arenaut_reserved range = {0, 8, 12};
+    arenaut_buffer b = ARENAUT_BUFFER_INIT;
+    arenaut_error err = {0};
+    b.size = 6;
+    b.lifetimes = &life;
+    b.n_lifetimes = 1;
+    b.align = 2;
+    add_buffer(p, &b);
+    b.align = 1;
+    add_buffer(p, &b);
+    add_pool(p, "pool", ARENAUT_UNLIMITED, 1);
+    assert_ok(arenaut_problem_add_reserved(p, &range, &err), err);
+    finish(p);
+    arenaut_plan *plan = plan_by(p, "exact", 0);
+    assert_int_equal(plan->total, 18);
+    arenaut_certificate *certificate = certify(p, plan);
+    assert_proves(p, certificate);
+    arenaut_certificate_free(certificate);
+    arenaut_plan_free(plan);
+    arenaut_problem_free(p);
+}
+
+/* Each of two equal buffers is kept from another fixed one by an edge; those two lie at one
+ * place, at different times. */
+static void buffers_with_edges_to_others_are_not_alike(void **state) {
+    (void)state;
+    arenaut_problem *p = new_problem();
+    const arenaut_interval lives[] = {{0, 1}, {0, 1}, {5, 6}, {7, 8}};
+    arenaut_error err = {0};
+    for (uint32_t i = 0; i < 4; i++) {
+        arenaut_buffer b = ARENAUT_BUFFER_INIT;
+        b.size = i < 2 ? 6 : 4;
+        b.fixed_offset = i < 2 ? ARENAUT_UNPLACED : 8;
+        b.lifetimes = &lives[i];
+        b.n_lifetimes = 1;
+        add_buffer(p, &b);
+    }
+    assert_ok(arenaut_problem_add_conflict(p, 0, 2, &err), err);
+    assert_ok(arenaut_problem_add_conflict(p, 1, 3, &err), err);
+    finish(p);
+    arenaut_plan *plan = plan_by(p, "exact", 0);
+    assert_int_equal(plan->total, 18);
+    arenaut_certificate *certificate = certify(p, plan);
+    assert_proves(p, certificate);
+    arenaut_certificate_free(certificate);
+    arenaut_plan_free(plan);
+    arenaut_problem_free(p);
+}
+
 /* ---- problems whose optimum is above every load ---- */
 
 /* At each step some buffers end and others of as many bytes begin, so that all steps have the
@@ -547,6 +604,8 @@ int main(void) {
         cmocka_unit_test(every_optimum_has_a_certificate_whatever_the_constraint),
         cmocka_unit_test(relations_have_certificates_that_split_pairs),
         cmocka_unit_test(all_constraints_together_have_certificates),
+        cmocka_unit_test(buffers_of_other_alignments_are_not_alike),
+        cmocka_unit_test(buffers_with_edges_to_others_are_not_alike),
         cmocka_unit_test(fragmentation_is_proven_by_branching),
         cmocka_unit_test(a_missing_branch_is_noticed),
         cmocka_unit_test(a_missing_or_doubled_line_is_noticed),

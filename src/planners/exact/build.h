@@ -46,4 +46,7 @@ bool arn_exact_lives_meet(const arn_exact_build *x, uint32_t a, uint32_t b);
  * its base if it is open how these lie. */
 bool arn_exact_edge_holds(const arn_exact_build *x, uint32_t a, uint32_t b);
 
+/* Whether two buffers are in each other's way. */
+bool arn_exact_conflict(const arn_exact_build *x, uint32_t a, uint32_t b);
+
 #endif

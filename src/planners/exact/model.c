@@ -248,18 +248,39 @@ static bool same_walls(const arn_exact_model *m, uint32_t a, uint32_t b) {
     return true;
 }
 
+/* Whether edges keep the two from the same fixed buffers. The same walls are not enough: at one
+ * address there may be one fixed buffer after another. By their lives they meet the same ones,
+ * since no moment has members that its clique has not. */
+static bool same_fixed(const arn_exact_build *x, uint32_t a, uint32_t b) {
+    const arn_exact_model *m = x->model;
+    if (x->in->problem->n_conflicts == 0) return true;
+    for (uint32_t k = 0; k < m->n_fixed; k++) {
+        if (arn_exact_conflict(x, m->buffer[a], m->fixed[k]) !=
+            arn_exact_conflict(x, m->buffer[b], m->fixed[k])) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Exchanging the two changes nothing. Items with the same spans have the same neighbours:
- * an edge's clique is a span of its ends only. */
-static bool alike(const arn_exact_model *m, uint32_t a, uint32_t b) {
-    return m->size[a] == m->size[b] && m->align[a] == m->align[b] && same_spans(m, a, b) &&
-           same_walls(m, a, b);
+ * an edge's clique is a span of its ends only. Alignments are compared in bytes, although in
+ * units they may read as 1: who follows a proof knows of no units, and finds exchanging them
+ * no good where one of the two is free to lie at an odd address. */
+static bool alike(const arn_exact_build *x, uint32_t a, uint32_t b) {
+    const arn_exact_model *m = x->model;
+    const arenaut_problem *p = x->in->problem;
+    return m->size[a] == m->size[b] &&
+           arenaut_problem_align(p, m->buffer[a]) == arenaut_problem_align(p, m->buffer[b]) &&
+           same_spans(m, a, b) && same_walls(m, a, b) && same_fixed(x, a, b);
 }
 
 static bool has_mates(const arn_exact_model *m, uint32_t i) {
     return m->tied && m->mate_start[m->group[i] + 1] - m->mate_start[m->group[i]] > 1;
 }
 
-static bool find_twins(arn_exact_model *m) {
+static bool find_twins(arn_exact_build *x) {
+    arn_exact_model *m = x->model;
     m->twin = arn_region_allocate(&m->region, m->n, sizeof *m->twin);
     if (!m->twin) return false;
     for (uint32_t i = 0; i < m->n; i++) {
@@ -269,7 +290,7 @@ static bool find_twins(arn_exact_model *m) {
         const uint32_t c = m->span[m->span_start[i]].first;
         for (uint32_t k = m->member_start[c]; k < m->member_start[c + 1]; k++) {
             const uint32_t j = m->member[k];
-            if (j < i && !has_mates(m, j) && alike(m, i, j)) m->twin[i] = j;
+            if (j < i && !has_mates(m, j) && alike(x, i, j)) m->twin[i] = j;
         }
     }
     return true;
@@ -323,7 +344,7 @@ static arenaut_status build(arn_exact_build *x, arenaut_error *err) {
     if (st == ARENAUT_OK) st = list_neighbours(x, err);
     if (st == ARENAUT_OK) st = arn_exact_find_walls(x, err);
     if (st != ARENAUT_OK) return st;
-    if (!find_twins(m) || !find_bounds(x)) return arn_no_memory(err);
+    if (!find_twins(x) || !find_bounds(x)) return arn_no_memory(err);
     /* So that any two addresses can be added. */
     if (m->roof <= INT64_MAX / 4) return ARENAUT_OK;
     return arn_fail(err, ARENAUT_REFUSED, 0,

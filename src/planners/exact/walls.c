@@ -12,7 +12,7 @@ static arn_exact_wall fixed_wall(const arn_exact_build *x, uint32_t b) {
     return wall;
 }
 
-static bool conflict(const arn_exact_build *x, uint32_t a, uint32_t b) {
+bool arn_exact_conflict(const arn_exact_build *x, uint32_t a, uint32_t b) {
     if (x->ties.root && x->ties.root[a] == x->ties.root[b]) return false;
     return arn_exact_lives_meet(x, a, b) ||
            (arn_exact_has_edge(x->in->problem, a, b) && arn_exact_edge_holds(x, a, b));
@@ -32,7 +32,7 @@ static void find_clashes(arn_exact_build *x) {
         if (wall.end > x->model->highest_fixed) x->model->highest_fixed = wall.end;
         for (uint32_t k = 0; k < i; k++) {
             if (walls_meet(wall, fixed_wall(x, x->model->fixed[k])) &&
-                conflict(x, x->model->fixed[i], x->model->fixed[k])) {
+                arn_exact_conflict(x, x->model->fixed[i], x->model->fixed[k])) {
                 x->model->clash = true;
             }
         }
@@ -116,7 +116,7 @@ static bool list_item_walls(arn_exact_build *x, const sorted_walls *all, wall_li
         m->wall_start[i] = lists->start = lists->n;
         for (uint32_t k = 0; k < all->n; k++) {
             const uint32_t w = all->order[k];
-            if (w < m->n_fixed && !conflict(x, m->buffer[i], m->fixed[w])) continue;
+            if (w < m->n_fixed && !arn_exact_conflict(x, m->buffer[i], m->fixed[w])) continue;
             if (!add_wall(lists, all->raw[w])) return false;
         }
     }
@@ -133,7 +133,7 @@ static bool stands_in(const arn_exact_build *x, uint32_t w, uint32_t c) {
     const arn_exact_model *m = x->model;
     if (w >= x->model->n_fixed) return true;
     for (uint32_t k = m->member_start[c]; k < m->member_start[c + 1]; k++) {
-        if (!conflict(x, m->buffer[m->member[k]], x->model->fixed[w])) return false;
+        if (!arn_exact_conflict(x, m->buffer[m->member[k]], x->model->fixed[w])) return false;
     }
     return true;
 }
