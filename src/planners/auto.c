@@ -9,8 +9,11 @@
 #include "planners/hot_zone.h"
 #include "planners/incumbents.h"
 #include "planners/local_search.h"
+#include "planners/objects/objects.h"
 #include "planners/portfolio.h"
 #include "planners/settings.h"
+
+extern const arenaut_planner arn_planner_naive, arn_planner_shared_objects, arn_planner_tvm_tokens;
 
 static bool is_done(const arn_meter *meter) {
     const bool impossible = meter->planning->plan->quality == ARENAUT_INFEASIBLE;
@@ -118,11 +121,33 @@ static arenaut_status search(arn_lanes *lanes, uint64_t pairs) {
     return st;
 }
 
+/* Where memory comes in whole tokens there is nothing to place: what the rows of the table do that
+ * know of such. The first leaves nothing to gain, mostly; the others take next to no time, and
+ * have an answer also where the first was stopped, or has too many buffers to look at. */
+static arenaut_status plan_tokens(arenaut_planning *planning, arn_meter *meter) {
+    const arenaut_problem *p = planning->problem;
+    const arenaut_plan *plan = planning->plan;
+    const uint32_t others = arenaut_problem_features(p) & ~arn_planner_tvm_tokens.handles;
+    arenaut_status st = ARENAUT_OK;
+    meter->planner = arn_planner_shared_objects.name;
+    if (arn_objects_suit(p)) st = arn_try_shared_objects(planning, meter);
+    if (plan->quality == ARENAUT_INFEASIBLE) return st;
+    if (st == ARENAUT_OK && meter->best > meter->goal && others == 0) {
+        meter->planner = arn_planner_tvm_tokens.name;
+        st = arn_try_tvm_tokens(planning, meter);
+    }
+    if (st == ARENAUT_OK && meter->best > meter->goal) {
+        meter->planner = arn_planner_naive.name;
+        st = arn_try_naive(planning, meter);
+    }
+    return st == ARENAUT_OK ? arn_meter_finish(meter) : st;
+}
+
 static arenaut_status auto_run(const arenaut_planner *self, arenaut_planning *planning) {
     arenaut_status st = arn_settings_check(planning, self, NULL);
     arn_meter meter = arn_meter_start(planning, self->name);
     if (st == ARENAUT_OK && planning->problem->traits & ARENAUT_PROBLEM_TOKENS) {
-        return arn_share_tokens(planning, &meter); /* there is nothing to place */
+        return plan_tokens(planning, &meter);
     }
     uint64_t pairs = 0;
     arn_lanes lanes;

@@ -21,8 +21,7 @@ uint64_t arn_lowest_end(const arenaut_problem *p, uint32_t b, uint32_t pool) {
     return end <= p->pool[pool].capacity ? end : ARENAUT_UNPLACED;
 }
 
-/* The lowest address with `bytes` free bytes below it. */
-static uint64_t end_of_free_bytes(const arenaut_problem *p, uint32_t pool, uint64_t bytes) {
+uint64_t arn_end_of_free_bytes(const arenaut_problem *p, uint32_t pool, uint64_t bytes) {
     if (bytes == 0) return 0;
     uint64_t end = bytes;
     for (uint32_t i = 0; i < p->n_reserved; i++) {
@@ -82,7 +81,7 @@ static void raise_by_edges(const arenaut_problem *p, const uint64_t *allowed, ui
         if (pools != pools_of(p, allowed, b) || (pools & (pools - 1))) continue;
         uint32_t pool = 0;
         while (!(pools >> pool & 1)) pool++;
-        const uint64_t both = end_of_free_bytes(p, pool, p->size[a] + p->size[b]);
+        const uint64_t both = arn_end_of_free_bytes(p, pool, p->size[a] + p->size[b]);
         per_pool[pool] = arn_max_u64(per_pool[pool], both);
     }
 }
@@ -98,7 +97,7 @@ arenaut_status arn_bounds_find(const arenaut_problem *p, const uint64_t *allowed
     for (uint32_t k = 0; k < p->n_pools; k++) {
         const arn_load_peak peak =
             p->n_pools == 1 ? all : arn_load_highest(&load, UINT64_C(1) << k, allowed);
-        per_pool[k] = end_of_free_bytes(p, k, peak_bytes(&peak, waste));
+        per_pool[k] = arn_end_of_free_bytes(p, k, peak_bytes(&peak, waste));
     }
     arn_load_free(&load);
     raise_by_single_buffers(p, allowed, per_pool);

@@ -7,5 +7,6 @@ arenaut_status arn_run_incumbent(const arenaut_planner *self, arenaut_planning *
     arenaut_status st = arn_settings_check(planning, self, NULL);
     arn_meter meter = arn_meter_start(planning, self->name);
     if (st == ARENAUT_OK) st = attempt(planning, &meter);
-    return st == ARENAUT_OK ? arn_meter_finish(&meter) : st;
+    if (st != ARENAUT_OK || planning->plan->quality == ARENAUT_INFEASIBLE) return st;
+    return arn_meter_finish(&meter);
 }

@@ -13,8 +13,11 @@ arenaut_status arn_try_openvino(arenaut_planning *planning, arn_meter *meter);
 arenaut_status arn_try_ggml(arenaut_planning *planning, arn_meter *meter);
 arenaut_status arn_try_xnnpack(arenaut_planning *planning, arn_meter *meter);
 
-/* No incumbent, but all of what `auto` does where memory comes in whole tokens. */
-arenaut_status arn_share_tokens(arenaut_planning *planning, arn_meter *meter);
+/* For problems in whole tokens: REFUSED of more buffers than arn_objects_suit allows. If there is
+ * no plan at all, says so in plan->quality. */
+arenaut_status arn_try_shared_objects(arenaut_planning *planning, arn_meter *meter);
+/* With the usual match range, and whatever the devices. */
+arenaut_status arn_try_tvm_tokens(arenaut_planning *planning, arn_meter *meter);
 
 typedef arenaut_status (*arn_incumbent)(arenaut_planning *planning, arn_meter *meter);
 

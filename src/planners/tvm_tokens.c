@@ -16,10 +16,12 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "core/sort.h"
+#include "planners/incumbents.h"
 #include "planners/settings.h"
 #include "planners/tokens.h"
 
 #define SETTING "match_range"
+enum { USUAL_RANGE = 16 };
 
 typedef struct walk {
     const arenaut_problem *problem;
@@ -117,7 +119,8 @@ static void serve_all(walk *w) {
 /* Decimal digits, as programs write them. */
 static arenaut_status parse_range(const arenaut_planning *planning, const arenaut_planner *self,
                                   uint64_t *range) {
-    const char *text = arn_setting(planning, SETTING, "16");
+    const char *text = arn_setting(planning, SETTING, NULL);
+    if (!text) return ARENAUT_OK;
     bool good = *text != '\0';
     *range = 0;
     for (const char *c = text; *c && good; c++) {
@@ -162,20 +165,30 @@ static arenaut_status open_walk(walk *w, const arenaut_planning *planning) {
     return ARENAUT_OK;
 }
 
-static arenaut_status tvm_tokens_run(const arenaut_planner *self, arenaut_planning *planning) {
-    walk w = {.problem = planning->problem};
-    arn_meter meter = arn_meter_start(planning, self->name);
-    arenaut_status st = arn_settings_check(planning, self, SETTING);
-    if (st == ARENAUT_OK) st = parse_range(planning, self, &w.range);
-    if (st == ARENAUT_OK) st = check_devices(planning);
-    if (st == ARENAUT_OK) st = open_walk(&w, planning);
+static arenaut_status try_range(arenaut_planning *planning, arn_meter *meter, uint64_t range) {
+    walk w = {.problem = planning->problem, .range = range};
+    const arenaut_status st = open_walk(&w, planning);
     if (st != ARENAUT_OK) return st;
     serve_all(&w);
-    arn_meter_spend(&meter, w.n);
-    arn_tokens_keep(&meter, &w.tokens);
+    arn_meter_spend(meter, w.n);
+    arn_tokens_keep(meter, &w.tokens);
     arn_release(planning->allocator, w.births);
     arn_tokens_free(planning, &w.tokens);
-    return arn_meter_finish(&meter);
+    return ARENAUT_OK;
+}
+
+arenaut_status arn_try_tvm_tokens(arenaut_planning *planning, arn_meter *meter) {
+    return try_range(planning, meter, USUAL_RANGE);
+}
+
+static arenaut_status tvm_tokens_run(const arenaut_planner *self, arenaut_planning *planning) {
+    arn_meter meter = arn_meter_start(planning, self->name);
+    uint64_t range = USUAL_RANGE;
+    arenaut_status st = arn_settings_check(planning, self, SETTING);
+    if (st == ARENAUT_OK) st = parse_range(planning, self, &range);
+    if (st == ARENAUT_OK) st = check_devices(planning);
+    if (st == ARENAUT_OK) st = try_range(planning, &meter, range);
+    return st == ARENAUT_OK ? arn_meter_finish(&meter) : st;
 }
 
 const arenaut_planner arn_planner_tvm_tokens = {

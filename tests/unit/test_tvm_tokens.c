@@ -422,6 +422,83 @@ static void blocks_that_do_not_fit_are_no_plan(void **state) {
     arenaut_problem_free(p);
 }
 
+/* ---- rights to the same base ---- */
+
+/* A problem in tokens of buffers in a row, each with the right to its base's place. */
+static arenaut_problem *problem_in_place(const box *boxes, const uint32_t *base, size_t n) {
+    arenaut_problem *p = new_problem();
+    for (size_t i = 0; i < n; i++) {
+        const arenaut_interval life = {boxes[i].first, boxes[i].end};
+        arenaut_buffer b = ARENAUT_BUFFER_INIT;
+        b.size = boxes[i].size;
+        b.lifetimes = &life;
+        b.n_lifetimes = 1;
+        b.same_base = base[i];
+        add_buffer(p, &b);
+    }
+    p->traits = ARENAUT_PROBLEM_TOKENS;
+    finish(p);
+    return p;
+}
+
+/* Both find `bytes`, and know that there is nothing less. Frees the problem. */
+static void assert_least(arenaut_problem *p, uint64_t bytes) {
+    static const char *const planners[] = {"shared-objects", "auto"};
+    for (size_t i = 0; i < COUNT_OF(planners); i++) {
+        arenaut_plan *plan = plan_with(p, planners[i], NULL);
+        assert_int_equal(plan->total, bytes);
+        assert_int_equal(plan->total_bound, bytes);
+        assert_int_equal(plan->quality, ARENAUT_OPTIMAL);
+        arenaut_plan_free(plan);
+    }
+    arenaut_problem_free(p);
+}
+
+static void a_result_may_share_its_operands_token(void **state) {
+    (void)state;
+    const box equal[] = {{3, 2, 5}, {3, 4, 5}}, larger[] = {{4, 1, 6}, {5, 5, 6}};
+    const uint32_t base[] = {ARENAUT_NONE, 0};
+    assert_least(problem_in_place(equal, base, 2), 3);
+    assert_least(problem_in_place(larger, base, 2), 5);
+}
+
+/* x, relu in place of x, relu in place of that: never two blocks of 400. */
+static void a_chain_of_results_is_one_token(void **state) {
+    (void)state;
+    const box boxes[] = {{16, 0, 2}, {400, 1, 3}, {400, 2, 4}, {400, 3, 5}, {16, 4, 6}};
+    const uint32_t base[] = {ARENAUT_NONE, ARENAUT_NONE, 1, 2, ARENAUT_NONE};
+    assert_least(problem_in_place(boxes, base, 5), 416);
+}
+
+/* At one step all three are alive: a right is about two, so the ends of the chain stay apart. */
+static void a_right_is_not_handed_on(void **state) {
+    (void)state;
+    const box chain[] = {{7, 0, 2}, {7, 1, 2}, {7, 1, 3}}, star[] = {{7, 0, 2}, {6, 1, 3}, {5, 1, 3}};
+    const uint32_t in_chain[] = {ARENAUT_NONE, 0, 1}, in_star[] = {ARENAUT_NONE, 0, 0};
+    assert_least(problem_in_place(chain, in_chain, 3), 14);
+    assert_least(problem_in_place(star, in_star, 3), 12);
+}
+
+/* The two pools are one buffer's choice: 4 bytes in the first, which is aligned, or 3 in the
+ * second. */
+static void the_bound_holds_for_every_choice_of_pools(void **state) {
+    (void)state;
+    arenaut_problem *p = new_problem();
+    add_pool(p, "aligned", ARENAUT_UNLIMITED, 4);
+    add_pool(p, "plain", ARENAUT_UNLIMITED, 1);
+    add_box(p, 3, 0, 3);
+    p->traits = ARENAUT_PROBLEM_TOKENS;
+    finish(p);
+    static const char *const planners[] = {"shared-objects", "auto", "tvm-tokens", "naive"};
+    for (size_t i = 0; i < COUNT_OF(planners); i++) {
+        arenaut_plan *plan = plan_with(p, planners[i], NULL);
+        assert_true(plan->total_bound <= 3);
+        assert_true(plan->total == 3 || plan->quality == ARENAUT_FEASIBLE);
+        arenaut_plan_free(plan);
+    }
+    arenaut_problem_free(p);
+}
+
 /* ---- the constraint itself ---- */
 
 static void planners_of_offsets_refuse_whole_tokens(void **state) {
@@ -582,6 +659,10 @@ int main(void) {
         cmocka_unit_test(shared_objects_are_as_small_as_any_search_finds),
         cmocka_unit_test(the_bound_counts_the_largest_of_each_rank),
         cmocka_unit_test(blocks_that_do_not_fit_are_no_plan),
+        cmocka_unit_test(a_result_may_share_its_operands_token),
+        cmocka_unit_test(a_chain_of_results_is_one_token),
+        cmocka_unit_test(a_right_is_not_handed_on),
+        cmocka_unit_test(the_bound_holds_for_every_choice_of_pools),
         cmocka_unit_test(planners_of_offsets_refuse_whole_tokens),
         cmocka_unit_test(the_checker_finds_parts_of_tokens),
         cmocka_unit_test(tokens_have_no_places_inside),

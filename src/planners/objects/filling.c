@@ -8,8 +8,10 @@ bool arn_filling_make(arn_objects *o, arn_filling *f) {
     *f = (arn_filling){.objects = o};
     f->packing.block = arn_region_allocate(&o->region, o->n, sizeof *f->packing.block);
     f->size = arn_region_allocate(&o->region, o->n, sizeof *f->size);
+    f->pools = arn_region_allocate(&o->region, o->n, sizeof *f->pools);
+    f->before = arn_region_allocate(&o->region, o->n, sizeof *f->before);
     f->members = arn_region_allocate(&o->region, (size_t)o->n * o->words, sizeof *f->members);
-    return f->packing.block && f->size && f->members;
+    return f->packing.block && f->size && f->pools && f->before && f->members;
 }
 
 void arn_filling_clear(arn_filling *f) {
@@ -24,6 +26,7 @@ static uint64_t *members_of(const arn_filling *f, uint32_t block) {
 bool arn_filling_has_room(const arn_filling *f, uint32_t block, uint32_t item) {
     const uint64_t *conflicts = f->objects->conflicts + (size_t)item * f->objects->words;
     const uint64_t *members = members_of(f, block);
+    if (!(f->pools[block] & f->objects->allowed[item])) return false;
     for (uint32_t w = 0; w < f->objects->words; w++) {
         if (conflicts[w] & members[w]) return false;
     }
@@ -59,6 +62,7 @@ void arn_filling_put(arn_filling *f, uint32_t block, uint32_t item) {
     if (block == f->packing.n_blocks) {
         memset(members_of(f, block), 0, f->objects->words * sizeof *f->members);
         f->size[block] = 0;
+        f->pools[block] = f->objects->pools;
         f->packing.n_blocks++;
     }
     if (size > f->size[block]) {
@@ -66,6 +70,8 @@ void arn_filling_put(arn_filling *f, uint32_t block, uint32_t item) {
         f->size[block] = size;
     }
     members_of(f, block)[item / 64] |= UINT64_C(1) << item % 64;
+    f->before[item] = f->pools[block];
+    f->pools[block] &= f->objects->allowed[item];
     f->packing.block[item] = block;
 }
 
@@ -74,6 +80,7 @@ void arn_filling_take(arn_filling *f, uint32_t item) {
     const uint32_t block = f->packing.block[item];
     uint64_t *members = members_of(f, block), left = 0;
     members[item / 64] &= ~(UINT64_C(1) << item % 64);
+    f->pools[block] = f->before[item];
     if (block + 1 != f->packing.n_blocks) return;
     for (uint32_t w = 0; w < f->objects->words; w++) left |= members[w];
     if (left) return;
@@ -104,10 +111,16 @@ uint64_t arn_fill_in_order(arn_filling *f, const uint32_t *order) {
     return looked_at + o->n;
 }
 
-bool arn_objects_keep(arn_objects *o, const arn_filling *f) {
-    if (f->packing.total >= o->best.total) return false;
+void arn_objects_keep(arn_objects *o, const arn_filling *f, uint64_t *spent, uint64_t *unsure) {
+    const uint64_t bound = arn_objects_bound(o, f->packing.total);
+    if (bound >= o->layout.total) return;
+    *spent += arn_objects_lay(o, &f->packing);
+    if (!o->next.least) *unsure = arn_min_u64(*unsure, bound);
+    if (o->next.total >= o->layout.total) return;
+    const arn_layout before = o->layout;
+    o->layout = o->next;
+    o->next = before;
     o->best.n_blocks = f->packing.n_blocks;
     o->best.total = f->packing.total;
     if (o->n) memcpy(o->best.block, f->packing.block, o->n * sizeof *o->best.block);
-    return true;
 }

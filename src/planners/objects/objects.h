@@ -1,13 +1,15 @@
-/* Shared objects: the buffers of one pool put into blocks that each hold one buffer at a time,
- * so that the blocks add up to as little as can be.
+/* Shared objects: buffers put into blocks that each hold one buffer at a time, or two of which
+ * one may take over the other's memory (same-base), so that the blocks' arenas add up to as
+ * little as can be.
  *
  * Items are the buffers, from large to small: an item that opens a block then sets its size,
- * and those that join it later are no larger. */
+ * and those that join it later are no larger. Which pool a block lies in is decided last: till
+ * then it may lie in every pool that all of its buffers may use. */
 #ifndef ARN_PLANNERS_OBJECTS_H
 #define ARN_PLANNERS_OBJECTS_H
 
 #include "core/memory.h"
-#include "planners/tokens.h"
+#include "planners/meter.h"
 
 enum { ARN_OBJECTS_MOST = 8192 /* items: who conflicts with whom is a bit for each two */ };
 
@@ -18,32 +20,60 @@ typedef struct arn_packing {
     uint64_t total;  /* of the blocks' sizes */
 } arn_packing;
 
+/* Where the blocks of a packing lie. */
+typedef struct arn_layout {
+    uint64_t *size, *align; /* per block: what its buffers ask for, in bytes, not rounded */
+    uint64_t *pools;        /* per block: bit k: all of its buffers may lie in pool k */
+    uint32_t *pool;         /* per block */
+    uint64_t *start;        /* per block */
+    uint64_t total;         /* of the arenas; ARENAUT_UNPLACED: the blocks do not fit */
+    bool least;             /* these blocks need no less; or cannot fit, if they do not */
+} arn_layout;
+
 typedef struct arn_objects {
     const arenaut_problem *problem;
+    const arenaut_allocator *allocator;
+    uint64_t pools; /* bit k: pool k; the items may lie in no other */
     uint32_t n, words;
     uint32_t *buffer; /* per item */
-    uint64_t *size;   /* per item */
+    uint64_t *size;   /* per item, rounded up to the grain, of which every offset is a multiple */
+    uint64_t *allowed; /* per item: the pools in which it fits */
     int64_t *first, *end;
     uint64_t *conflicts; /* `words` for each item: a bit for each that must be in another block */
-    /* The k-th largest block, counted from 0, is at least as large as the k-th largest of the
-     * buffers alive at any step. floors[k]: those from the k-th on, added up. */
+    /* The k-th largest block, counted from 0, has at least a certain size, since the buffers of
+     * that size or more that are alive at some step need more than k blocks. floors[k]: those
+     * sizes from the k-th on, added up. */
     uint64_t *floors;
     uint32_t n_floors;
-    uint64_t bound; /* proven: floors[0], or what a search has shown */
+    uint64_t grain, waste; /* waste: the most that rounding adds to the topmost blocks */
+    uint64_t bound;        /* proven: the arenas add up to no less, ... */
+    bool impossible;       /* ... or the items do not fit at all */
+    bool out_of_memory;
     arn_packing best;
+    arn_layout layout; /* of the best; its total is ARENAUT_UNPLACED while there is none */
+    arn_layout next;   /* of the packing that is being tried */
     arn_region region;
 } arn_objects;
 
-/* Gathers what needs memory in `pool`. NO_MEMORY, or REFUSED past ARN_OBJECTS_MOST. */
-arenaut_status arn_objects_make(const arenaut_planning *planning, uint32_t pool,
+/* Whether there are few enough buffers for this. */
+bool arn_objects_suit(const arenaut_problem *problem);
+
+/* Gathers what needs memory in `pools` and may lie in no other. NO_MEMORY, or REFUSED past
+ * ARN_OBJECTS_MOST. */
+arenaut_status arn_objects_make(const arenaut_planning *planning, uint64_t pools,
                                 arn_objects *objects);
 void arn_objects_free(arn_objects *objects);
+
+/* What the arenas of blocks of `total` bytes add up to at the least. */
+uint64_t arn_objects_bound(const arn_objects *objects, uint64_t total);
 
 /* Blocks while they are being filled. */
 typedef struct arn_filling {
     const arn_objects *objects;
     arn_packing packing;
     uint64_t *size;    /* per block */
+    uint64_t *pools;   /* per block: where it may lie */
+    uint64_t *before;  /* per item: where its block might lie without it */
     uint64_t *members; /* `words` for each block */
 } arn_filling;
 
@@ -64,11 +94,18 @@ static inline uint64_t arn_filling_step(const arn_filling *filling) {
 /* Each item, in the order given, into the block that grows least and fits best. Returns
  * how many steps that took. */
 uint64_t arn_fill_in_order(arn_filling *filling, const uint32_t *order);
-/* Makes the filling the best if it is. */
-bool arn_objects_keep(arn_objects *objects, const arn_filling *filling);
+
+/* Lays the blocks of a packing into the pools: objects->next says where. Returns how many steps
+ * that took; where there was no memory, objects->out_of_memory is set. */
+uint64_t arn_objects_lay(arn_objects *objects, const arn_packing *packing);
+
+/* Makes the filling the best if it is. Adds the steps it took to *spent. If some way of laying
+ * it might be better than the one that was found, lowers *unsure to what that could come to. */
+void arn_objects_keep(arn_objects *objects, const arn_filling *filling, uint64_t *spent,
+                      uint64_t *unsure);
 
 /* A first packing. */
-arenaut_status arn_objects_start(const arenaut_planning *planning, arn_objects *objects);
+arenaut_status arn_objects_start(arn_meter *meter, arn_objects *objects);
 /* Looks for better ones until there are none, or `effort` is spent: by search through all
  * packings, then by chance. Whoever must be asked is asked through the meter. */
 arenaut_status arn_objects_improve(arn_meter *meter, uint64_t effort, arn_objects *objects);

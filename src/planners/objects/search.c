@@ -1,5 +1,6 @@
 /* Better packings: first by looking at all of them, in an order that finds good ones early,
  * then, where that is too much, by moving items about in the order of a greedy filling. */
+#include "core/checked.h"
 #include "core/fail.h"
 #include "planners/objects/objects.h"
 
@@ -18,17 +19,19 @@ static void sort_by_time(const arn_objects *o, uint32_t *order) {
     }
 }
 
-arenaut_status arn_objects_start(const arenaut_planning *planning, arn_objects *o) {
+arenaut_status arn_objects_start(arn_meter *meter, arn_objects *o) {
     arn_filling f;
+    uint64_t spent = 0, unsure = ARENAUT_UNPLACED;
     uint32_t *order = arn_region_allocate(&o->region, o->n, sizeof *order);
-    if (!order || !arn_filling_make(o, &f)) return arn_no_memory(planning->err);
+    if (!order || !arn_filling_make(o, &f)) return arn_no_memory(meter->planning->err);
     for (uint32_t i = 0; i < o->n; i++) order[i] = i;
     arn_fill_in_order(&f, order); /* from large to small */
-    arn_objects_keep(o, &f);
+    arn_objects_keep(o, &f, &spent, &unsure);
     sort_by_time(o, order);
     arn_fill_in_order(&f, order);
-    arn_objects_keep(o, &f);
-    return ARENAUT_OK;
+    arn_objects_keep(o, &f, &spent, &unsure);
+    arn_meter_spend(meter, spent);
+    return o->out_of_memory ? arn_no_memory(meter->planning->err) : ARENAUT_OK;
 }
 
 /* ---- all packings ---- */
@@ -46,11 +49,12 @@ typedef struct search {
     tried *tried; /* per item */
     arn_meter *meter;
     uint64_t effort, spent, reported;
+    uint64_t unsure; /* packings that were not laid as well as may be come to no less */
 } search;
 
 static bool goes_on(search *s) {
     enum { REPORT_EVERY = 4096 };
-    if (s->objects->best.total <= s->objects->bound) return false;
+    if (s->objects->layout.total <= s->objects->bound || s->objects->out_of_memory) return false;
     if (s->spent - s->reported >= REPORT_EVERY) {
         arn_meter_spend(s->meter, s->spent - s->reported);
         s->reported = s->spent;
@@ -81,7 +85,7 @@ static uint32_t next_block(search *s, uint32_t item, tried *t) {
 static bool is_hopeful(const search *s, uint32_t n_blocks, uint64_t total) {
     const arn_objects *o = s->objects;
     const uint64_t missing = n_blocks < o->n_floors ? o->floors[n_blocks] : 0;
-    return total + missing < o->best.total;
+    return arn_objects_bound(o, total + missing) < o->layout.total;
 }
 
 /* Puts the item where it has not been yet. */
@@ -110,13 +114,23 @@ static bool look_at_all(search *s) {
         if (hopeful && item < n && advance(s, item)) {
             item++;
             if (item < n) s->tried[item] = (tried){0, 0, false, false};
-            if (item == n) arn_objects_keep(s->objects, &s->filling);
+            if (item == n) arn_objects_keep(s->objects, &s->filling, &s->spent, &s->unsure);
             continue;
         }
         if (item == 0) return true;
         arn_filling_take(&s->filling, --item);
     }
-    return s->objects->best.total <= s->objects->bound;
+    return s->objects->layout.total <= s->objects->bound;
+}
+
+/* What looking at all has shown. */
+static void conclude(search *s) {
+    arn_objects *o = s->objects;
+    const uint64_t least = arn_min_u64(o->layout.total, s->unsure);
+    if (least == ARENAUT_UNPLACED)
+        o->impossible = true;
+    else
+        o->bound = arn_max_u64(o->bound, least);
 }
 
 /* ---- by chance ---- */
@@ -154,23 +168,23 @@ static void try_by_chance(search *s, uint32_t *order) {
             continue;
         }
         total = s->filling.packing.total;
-        arn_objects_keep(o, &s->filling);
+        arn_objects_keep(o, &s->filling, &s->spent, &s->unsure);
     }
 }
 
 arenaut_status arn_objects_improve(arn_meter *meter, uint64_t effort, arn_objects *o) {
-    search s = {.objects = o, .meter = meter, .effort = effort / 2};
+    search s = {.objects = o, .meter = meter, .effort = effort / 2, .unsure = ARENAUT_UNPLACED};
     s.tried = arn_region_allocate(&o->region, o->n, sizeof *s.tried);
     uint32_t *order = arn_region_allocate(&o->region, o->n, sizeof *order);
     if (!s.tried || !order || !arn_filling_make(o, &s.filling)) {
         return arn_no_memory(meter->planning->err);
     }
     if (look_at_all(&s)) {
-        o->bound = o->best.total;
+        conclude(&s);
     } else {
         s.effort = effort;
         try_by_chance(&s, order);
     }
     arn_meter_spend(meter, s.spent - s.reported);
-    return ARENAUT_OK;
+    return o->out_of_memory ? arn_no_memory(meter->planning->err) : ARENAUT_OK;
 }
