@@ -243,6 +243,40 @@ static void settle_block(opening *o, arn_block *block) {
     }
 }
 
+static uint64_t common_divisor(uint64_t a, uint64_t b) {
+    while (b) {
+        const uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* Sizes, distances, fixed offsets and reserved ranges are multiples of the grain, and each
+ * alignment is one or divides it. So with every offset rounded down to a multiple of it, all
+ * that was apart still is, and what was aligned still is: in the member of a case whose sum of
+ * offsets is the least, all offsets are such multiples. */
+static uint64_t find_grain(const arn_proof_case *c) {
+    const arenaut_problem *p = c->problem;
+    uint64_t grain = 0;
+    for (uint32_t i = 0; i < c->n_pieces; i++) {
+        grain = common_divisor(c->piece[i].size, common_divisor(c->piece[i].delta, grain));
+    }
+    for (uint32_t k = 0; k < c->n_blocks; k++) {
+        const uint64_t fixed = c->block[k].fixed;
+        if (fixed != ARENAUT_UNPLACED) grain = common_divisor(fixed, grain);
+    }
+    for (uint32_t i = 0; i < p->n_reserved; i++) {
+        if (p->reserved[i].pool != c->pool) continue;
+        grain = common_divisor(p->reserved[i].first, common_divisor(p->reserved[i].end, grain));
+    }
+    for (uint32_t k = 0; k < c->n_blocks; k++) {
+        const uint64_t align = c->block[k].align;
+        if (grain % align != 0) grain = common_divisor(grain, align);
+    }
+    return grain ? grain : 1;
+}
+
 /* ---- moments ---- */
 
 static bool step_before(const void *context, uint32_t a, uint32_t b) {
@@ -474,6 +508,7 @@ static arenaut_status open_case(opening *o) {
     if (!find_common_pools(o) || !list_blocks(o)) return arn_no_memory(o->c->err);
     fill_blocks(o);
     for (uint32_t k = 0; k < o->c->n_blocks; k++) settle_block(o, &o->c->block[k]);
+    o->c->grain = find_grain(o->c);
     if (!arn_proof_find_lives(o->c) || !list_moments(o)) return arn_no_memory(o->c->err);
     arenaut_status st = find_torn_blocks(o->c);
     if (st == ARENAUT_OK) st = list_members(o->c);

@@ -44,6 +44,7 @@ typedef struct arn_proof_case {
     arn_region region;
     bool open, contradiction;
     uint32_t pool;
+    uint64_t grain; /* every offset that matters is a multiple of it */
     uint32_t n_blocks, n_pieces, n_moments;
     arn_block *block;
     arn_proof_piece *piece; /* by block */

@@ -144,9 +144,10 @@ static rest find_rest(const arn_proof_state *s, uint32_t block) {
     return r;
 }
 
-/* An end that is not above where the block is rejected stands for any higher one. */
+/* An end that is not above where the block is rejected stands for any higher one, which is higher
+ * by a grain at least. */
 static uint64_t settle_above(const arn_proof_state *s, uint32_t block, uint64_t at) {
-    return settle(s, block, arn_max_u64(at, s->lowest[block] + 1));
+    return settle(s, block, arn_max_u64(at, s->lowest[block] + s->c->grain));
 }
 
 /* Where each of the set may lie next, into s->rest. */

@@ -274,6 +274,15 @@ static bool capacity_of(const arenaut_problem *p, uint64_t mask, uint64_t *bytes
     return true;
 }
 
+/* Whether something that `b` lies in, directly or through others, is alive at the step: then the
+ * bytes of `b` are counted there. */
+static bool lies_in_the_living(const arenaut_problem *p, const arn_hosts *hosts, uint32_t b,
+                               int64_t step) {
+    uint32_t host = hosts->host ? hosts->host[b] : ARENAUT_NONE;
+    while (host != ARENAUT_NONE && !alive_at(p, host, step)) host = hosts->host[host];
+    return host != ARENAUT_NONE;
+}
+
 /* Lists the buffers of an overload, without slices whose host is listed, and sums up what
  * they need at the least: a same-base pair that is listed counts its larger half. */
 static arenaut_status report_overload(search *s, const arn_hosts *hosts, uint64_t mask,
@@ -284,9 +293,8 @@ static arenaut_status report_overload(search *s, const arn_hosts *hosts, uint64_
     uint32_t n = 0, only = 0;
     uint64_t need = 0;
     for (uint32_t b = 0; b < p->n_buffers; b++) {
-        const uint32_t host = hosts->host ? hosts->host[b] : ARENAUT_NONE;
         if (!arenaut_problem_needs_memory(p, b) || (arenaut_problem_pools(p, b) & ~mask) ||
-            !alive_at(p, b, step) || (host != ARENAUT_NONE && alive_at(p, host, step))) {
+            !alive_at(p, b, step) || lies_in_the_living(p, hosts, b, step)) {
             continue;
         }
         const uint32_t base = arenaut_problem_same_base(p, b);
