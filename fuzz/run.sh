@@ -22,6 +22,18 @@ for source in fuzz/fuzz_*.c; do
     grep '^stat::' "$work/log"
 done
 
+# Random cases held against second readings of the rules: fuzz/machine_X.c with what of
+# tests/support is called X_*.c.
+for source in fuzz/machine_*.c; do
+    name=$(basename "$source" .c)
+    # shellcheck disable=SC2046
+    clang -std=c11 -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -Iinclude -Isrc \
+        -Itests "$source" $(ls tests/support/"${name#machine_}"_*.c) \
+        $(find src -name '*.c' | sort) -lm -o build/fuzz/"$name"
+    echo "== $name for $seconds seconds"
+    build/fuzz/"$name" "$seconds"
+done
+
 # Every byte of our own programs, spoiled in turn.
 # shellcheck disable=SC2046
 clang -std=c11 -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -Iinclude -Isrc \

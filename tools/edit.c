@@ -22,6 +22,7 @@ static arenaut_buffer buffer_of(const arenaut_problem *p, uint32_t b) {
     buffer.name = p->name ? p->name[b] : NULL;
     buffer.op = p->op ? p->op[b] : NULL;
     buffer.source = p->source ? p->source[b] : NULL;
+    buffer.release = arenaut_problem_release(p, b);
     return buffer;
 }
 

@@ -40,6 +40,7 @@ typedef struct arenaut_dialect {
     const arenaut_operator *operators; /* sorted by name (strcmp); ends with name == NULL */
     size_t n_operators;
     const arenaut_in_place_rule *in_place; /* ends with op == NULL; NULL: none known */
+    uint32_t lanes; /* of a tensor that does not state them; see arenaut_tensor */
 } arenaut_dialect;
 
 /* The table, in the order of src/dialects/dialects.def. */

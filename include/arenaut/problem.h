@@ -120,6 +120,9 @@ typedef struct arenaut_problem {
     uint64_t *inside_delta;   /* NULL exactly when inside is */
     uint8_t *cls;             /* arenaut_class; NULL: all intermediate */
     uint32_t *method;         /* index in method_name; ARENAUT_NONE: none; NULL: none */
+    uint32_t *release;        /* of those whose lives end at one step, the lower is let go first,
+                               * then the lower buffer: for planners that hand out memory as a
+                               * runtime does, one request after another; NULL: all 0 */
     const char **name;        /* NULL or NULL entry: unnamed */
     const char **op;          /* the op that makes it, for people; NULL as above */
     const char **source;      /* where it comes from, for people; NULL as above */
@@ -179,6 +182,7 @@ typedef struct arenaut_buffer {
     uint64_t inside_delta;         /* bytes from the start of that buffer */
     arenaut_optional_id method;
     const char *name, *op, *source;
+    uint32_t release; /* see the column */
 } arenaut_buffer;
 
 #define ARENAUT_BUFFER_INIT {0} /* for those who want a name for it */
@@ -247,6 +251,9 @@ static inline uint32_t arenaut_problem_inside(const arenaut_problem *p, uint32_t
 }
 static inline arenaut_class arenaut_problem_class(const arenaut_problem *p, uint32_t b) {
     return p->cls ? (arenaut_class)p->cls[b] : ARENAUT_INTERMEDIATE;
+}
+static inline uint32_t arenaut_problem_release(const arenaut_problem *p, uint32_t b) {
+    return p->release ? p->release[b] : 0;
 }
 static inline uint32_t arenaut_problem_lifetime_count(const arenaut_problem *p, uint32_t b) {
     return p->lifetime_start[b + 1] - p->lifetime_start[b];

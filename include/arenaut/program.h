@@ -76,6 +76,8 @@ typedef struct arenaut_tensor {
     const uint32_t *dim_exprs; /* rank expressions (expr.h); ARENAUT_NONE: dims says it.
                                 * NULL: dims says all */
     const int64_t *strides;    /* rank entries, in elements; NULL: dense, last dim fastest */
+    uint32_t lanes; /* 0: elements lie bit by bit, two of int4 in a byte; else each is a vector of
+                     * so many of its dtype (a bool is one bit there) and takes whole bytes */
     uint32_t n_values;     /* elements of `values` */
     const int64_t *values; /* what a small constant holds, as far as shapes need it: whole numbers,
                             * or the bits of doubles; NULL: unknown */

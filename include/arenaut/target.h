@@ -49,6 +49,10 @@ typedef struct arenaut_target {
     bool keep_memories;        /* tensors stay in the arena of their method (given_pool) in which
                                 * the file places them */
     bool tokens;               /* memory comes in whole tokens (ARENAUT_PROBLEM_TOKENS) */
+    bool op_order;             /* its planner serves values in the order in which ops name them:
+                                * buffers are numbered in the order of inputs and then of ops'
+                                * outputs, and let go in that of ops' operands, whatever the
+                                * order of the tensors */
     const char *offsets;       /* the target that the same would be if it took places in tokens:
                                 * what that needs is told beside; NULL: none */
     const char *incumbent;     /* the planner that the runtime itself uses */

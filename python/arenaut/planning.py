@@ -30,7 +30,8 @@ class BufferRecord(Structure):
                 ("fixed_offset", OptionalOffset), ("hint", OptionalOffset),
                 ("same_base", OptionalId), ("inside", OptionalId), ("inside_delta", c_uint64),
                 ("method", OptionalId),
-                ("name", c_char_p), ("op", c_char_p), ("source", c_char_p)]
+                ("name", c_char_p), ("op", c_char_p), ("source", c_char_p),
+                ("release", c_uint32)]
 
 
 class PlanRecord(Structure):

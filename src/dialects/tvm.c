@@ -7,4 +7,5 @@ const arenaut_dialect arn_dialect_tvm = {
     .name = "tvm",
     .summary = "the functions of a TVM graph",
     .pipeline = "definitions,opaque-calls",
+    .lanes = 1, /* an int4 takes a byte */
 };

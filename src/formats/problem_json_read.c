@@ -89,7 +89,7 @@ static void read_pools(reader *r) {
     XX(B_LIFETIMES, "lifetimes") XX(B_ALLOWED_POOLS, "allowed_pools")             \
     XX(B_FIXED_OFFSET, "fixed_offset") XX(B_HINT, "hint")                         \
     XX(B_SAME_BASE_AS, "same_base_as") XX(B_INSIDE, "inside") XX(B_OP, "op")      \
-    XX(B_SOURCE, "source") XX(B_POOL, "pool") XX(B_OFFSET, "offset")
+    XX(B_RELEASE, "release") XX(B_SOURCE, "source") XX(B_POOL, "pool") XX(B_OFFSET, "offset")
 enum { BUFFER_KEYS(ARN_KEY_ENUM) B_KEYS, B_PROBLEM_KEYS = B_POOL };
 static const char *const buffer_keys[] = {BUFFER_KEYS(ARN_KEY_TEXT)};
 
@@ -200,6 +200,7 @@ static void read_buffer(reader *r, uint32_t object, uint32_t id) {
     buffer.hint = arenaut_at(arn_json_size(json, v[B_HINT], ARENAUT_UNPLACED));
     buffer.same_base = read_id(r, &r->buffers, v[B_SAME_BASE_AS]);
     read_inside(r, v[B_INSIDE], &buffer);
+    buffer.release = arn_json_below(json, v[B_RELEASE], ARENAUT_NONE, 0);
     read_place(r, v, id);
     if (!fine(r)) return;
     arenaut_error inner = {ARENAUT_OK, 0, ""};

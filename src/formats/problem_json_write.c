@@ -156,6 +156,8 @@ static void put_buffer(arn_problem_printer *out, uint32_t b) {
     arn_put_size_member(w, &begun, "size", p->size[b]);
     arn_put_size_member(w, &begun, "align", arenaut_problem_align(p, b));
     put_lifetimes(out, &begun, b);
+    const uint32_t release = arenaut_problem_release(p, b);
+    if (release != 0) arn_put_size_member(w, &begun, "release", release);
     put_place(out, &begun, b);
     put_allowed_pools(out, &begun, b);
     put_relations(out, &begun, b);

@@ -5,10 +5,12 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include <arenaut/dialect.h>
 #include <arenaut/expr.h>
 
 #include "core/memory.h"
 #include "formats/json_reader.h"
+#include "ir/extent.h"
 
 /* What the text said of a tensor; the rest is concluded. */
 enum { CLASS_STATED = 1, METHOD_STATED = 2 };
@@ -21,6 +23,7 @@ typedef struct reader {
     arenaut_program *program;
     arn_json_list tensors, methods;
     uint8_t *stated;    /* per tensor */
+    uint32_t lanes;     /* of tensors that do not state them */
     bool *entry_stated; /* per method */
     /* Reused from object to object. */
     uint32_t *ids;
@@ -63,7 +66,7 @@ static const char *binding_word(uint32_t k) {
                     XX(T_FILE_INDEX, "file_index") XX(T_GIVEN, "given") XX(T_SOURCE, "source") \
                         XX(T_UPPER, "upper") XX(T_STRIDES, "strides")                           \
                             XX(T_DYNAMIC, "dynamic") XX(T_UNSIZED, "unsized")        \
-                                XX(T_VALUES, "values")
+                                XX(T_VALUES, "values") XX(T_LANES, "lanes")
 enum { TENSOR_KEYS(ARN_KEY_ENUM) T_KEYS };
 static const char *const tensor_keys[] = {TENSOR_KEYS(ARN_KEY_TEXT)};
 
@@ -182,7 +185,8 @@ static void read_bytes(reader *r, uint32_t object, const uint32_t *v, arenaut_te
     }
     arenaut_error inner = {ARENAUT_OK, 0, ""};
     const arenaut_status st =
-        arenaut_dense_bytes(tensor->dtype, tensor->dims, tensor->rank, &tensor->bytes, &inner);
+        arn_dense_bytes(tensor->dtype, tensor->lanes, tensor->dims,
+                                              tensor->rank, &tensor->bytes, &inner);
     arn_json_pass(&r->json, object, st, &inner);
 }
 
@@ -222,6 +226,7 @@ static void read_tensor(reader *r, uint32_t object, uint32_t id) {
     read_dims(r, v[T_DIMS], &tensor);
     read_upper(r, v[T_UPPER], &tensor);
     read_strides(r, v[T_STRIDES], &tensor);
+    tensor.lanes = arn_json_below(json, v[T_LANES], UINT16_MAX + 1u, r->lanes);
     read_bytes(r, object, v, &tensor);
     r->n_numbers = 0;
     tensor.n_values = read_values(r, v[T_VALUES]);
@@ -619,7 +624,10 @@ static void read_dialect(reader *r, uint32_t value) {
     if (value == ARN_JSON_NONE || !fine(r)) return;
     arn_json_hold(&r->json, 0);
     const char *name = arn_json_string(&r->json, value);
-    if (fine(r)) r->json.status = arenaut_program_set_dialect(r->program, name, r->json.err);
+    if (!fine(r)) return;
+    const arenaut_dialect *dialect = arenaut_dialect_find(name);
+    if (dialect) r->lanes = dialect->lanes;
+    r->json.status = arenaut_program_set_dialect(r->program, name, r->json.err);
 }
 
 static void read_program(reader *r) {

@@ -5,12 +5,14 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include <arenaut/dialect.h>
 #include <arenaut/expr.h>
 #include <arenaut/version.h>
 
 #include "core/fail.h"
 #include "core/memory.h"
 #include "formats/json_writer.h"
+#include "ir/extent.h"
 
 typedef struct printer {
     arn_writer writer;
@@ -19,6 +21,7 @@ typedef struct printer {
     const arenaut_plan *plan;
     bool *tensor_unique, *method_unique; /* can be referred to by name */
     const arenaut_allocator *allocator;
+    uint32_t lanes; /* of tensors that need not state them */
 } printer;
 
 static const char *tensor_name(const void *program, uint32_t t) {
@@ -128,12 +131,13 @@ static void put_numbers(arn_writer *w, bool *begun, const char *key, const int64
 static void put_shape(printer *out, bool *begun, const arenaut_tensor *tensor) {
     arn_writer *w = &out->writer;
     uint64_t dense = 0;
-    if (arenaut_dense_bytes(tensor->dtype, tensor->dims, tensor->rank, &dense, NULL) !=
+    if (arn_dense_bytes(tensor->dtype, tensor->lanes, tensor->dims, tensor->rank, &dense, NULL) !=
         ARENAUT_OK) {
         dense = 0;
     }
     arn_put_text_member(w, begun, "dtype", arenaut_dtype_name(tensor->dtype));
     put_dims(out, begun, tensor);
+    if (tensor->lanes != out->lanes) arn_put_size_member(w, begun, "lanes", tensor->lanes);
     if (tensor->strides && tensor->rank > 0) {
         put_numbers(w, begun, "strides", tensor->strides, tensor->rank);
     }
@@ -364,6 +368,7 @@ arenaut_status arn_program_json_write(const arenaut_result *result, arenaut_sink
         return arn_fail(err, ARENAUT_REFUSED, 0,
                         "program JSON cannot hold that there is no plan; write plan JSON instead");
     }
+    const arenaut_dialect *dialect = arenaut_dialect_find(program->dialect);
     printer out = {
         .writer = arn_writer_to(sink),
         .program = program,
@@ -372,6 +377,7 @@ arenaut_status arn_program_json_write(const arenaut_result *result, arenaut_sink
         .tensor_unique = arn_unique_names(tensor_name, program, program->n_tensors, allocator),
         .method_unique = arn_unique_names(method_name, program, program->n_methods, allocator),
         .allocator = allocator,
+        .lanes = dialect ? dialect->lanes : 0,
     };
     arenaut_status st;
     if (out.tensor_unique && out.method_unique) {

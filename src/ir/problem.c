@@ -63,6 +63,7 @@ arenaut_status arenaut_problem_new(const arenaut_allocator *allocator, arenaut_p
     XX(inside_delta, 0)                   \
     XX(cls, ARENAUT_INTERMEDIATE)         \
     XX(method, ARENAUT_NONE)              \
+    XX(release, 0)                        \
     XX(name, NULL)                        \
     XX(op, NULL)                          \
     XX(source, NULL)
@@ -142,7 +143,7 @@ static bool store_row(arenaut_problem *problem, uint32_t b, const arenaut_buffer
     const uint32_t same_base = id_or_none(buffer->same_base), inside = id_or_none(buffer->inside);
     const uint64_t inside_delta = inside == ARENAUT_NONE ? 0 : buffer->inside_delta;
     const uint8_t cls = (uint8_t)buffer->cls;
-    const uint32_t method = id_or_none(buffer->method);
+    const uint32_t method = id_or_none(buffer->method), release = buffer->release;
     const char *name, *op, *source;
     if (!copy_text(problem, buffer->name, &name) || !copy_text(problem, buffer->op, &op) ||
         !copy_text(problem, buffer->source, &source)) {

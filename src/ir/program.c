@@ -9,6 +9,7 @@
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/memory.h"
+#include "ir/extent.h"
 #include "ir/store.h"
 
 const arenaut_allocator *arn_program_allocator(const arenaut_program *program) {
@@ -246,32 +247,7 @@ arenaut_status arenaut_program_set_dialect(arenaut_program *program, const char 
 
 arenaut_status arenaut_dense_bytes(arenaut_dtype dtype, const int64_t *dims, uint32_t rank,
                                    uint64_t *bytes, arenaut_error *err) {
-    const uint32_t bits = arenaut_dtype_bits(dtype);
-    if (bits == 0) {
-        const char *name = arenaut_dtype_name(dtype);
-        return arn_fail(err, ARENAUT_UNSUPPORTED, 0, "elements of type '%s' have no fixed size",
-                        name ? name : "unknown");
-    }
-    uint64_t elements = 1, total_bits;
-    bool empty = false, fits = true;
-    for (uint32_t i = 0; i < rank; i++) {
-        if (dims[i] < 0) {
-            return arn_fail(err, ARENAUT_BAD_INPUT, 0, "dimension %" PRIu32 " is %" PRId64
-                            "; it must not be negative", i, dims[i]);
-        }
-        if (dims[i] == 0) empty = true;
-        fits = fits && arn_multiply(elements, (uint64_t)dims[i], &elements);
-    }
-    if (empty) {
-        *bytes = 0;
-        return ARENAUT_OK;
-    }
-    if (!fits || !arn_multiply(elements, bits, &total_bits)) {
-        return arn_fail(err, ARENAUT_TOO_LARGE, 0,
-                        "the product of the dimensions passes 2^63 - 1 bits");
-    }
-    *bytes = total_bits / 8 + (total_bits % 8 != 0);
-    return ARENAUT_OK;
+    return arn_dense_bytes(dtype, 0, dims, rank, bytes, err);
 }
 
 const char *arenaut_program_tensor_name(const arenaut_program *program, uint32_t tensor,

@@ -24,14 +24,18 @@ void arenaut_lowering_free(arenaut_lowering *lowering) {
     arn_release(&allocator, store);
 }
 
-/* Buffers go method by method, tensors in the order of their numbers; scratch comes after
- * everything else, as runtimes request it. */
+/* Buffers go method by method, tensors in the order in which they are made, where the target
+ * wants that, else of their numbers; scratch comes after everything else, as runtimes request
+ * it. */
 static bool comes_before(const void *context, uint32_t a, uint32_t b) {
-    const arenaut_tensor *tensors = context;
+    const arn_lower *lower = context;
+    const arenaut_tensor *tensors = lower->program->tensors;
     const bool scratch_a = tensors[a].cls == ARENAUT_SCRATCH;
     const bool scratch_b = tensors[b].cls == ARENAUT_SCRATCH;
     if (scratch_a != scratch_b) return scratch_b;
-    return !scratch_a && tensors[a].method < tensors[b].method;
+    if (scratch_a) return false;
+    if (tensors[a].method != tensors[b].method) return tensors[a].method < tensors[b].method;
+    return lower->made && lower->made[a] < lower->made[b];
 }
 
 /* Fills lowering->tensor with the storages that get a buffer, in order, and returns how
@@ -42,8 +46,42 @@ static uint32_t choose_buffers(const arn_lower *lower, uint32_t *ids) {
     for (uint32_t t = 0; t < p->n_tensors; t++) {
         if (arn_has_buffer(lower, t)) ids[n++] = t;
     }
-    arn_sort_ids(ids, n, comes_before, p->tensors, ids + n);
+    arn_sort_ids(ids, n, comes_before, lower, ids + n);
     return n;
+}
+
+/* Counts on for those of the list that nothing has made before. */
+static void count_made(arn_lower *lower, const uint32_t *tensors, uint32_t n, uint32_t *count) {
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t *made = tensors[i] == ARENAUT_NONE ? NULL
+                                                    : &lower->made[lower->storage.of[tensors[i]]];
+        if (made && *made == 0) *made = ++*count;
+    }
+}
+
+/* The order in which storages are made, inputs first, and the position at which the last op
+ * that reads each names it last: that is when a runtime that counts readers lets it go. */
+static arenaut_status order_by_ops(arn_lower *lower) {
+    const arenaut_program *p = lower->program;
+    uint32_t count = 0;
+    if (!lower->target->op_order) return ARENAUT_OK;
+    lower->made = arn_region_allocate(&lower->scratch, p->n_tensors, sizeof *lower->made);
+    lower->release = arn_region_allocate(&lower->scratch, p->n_tensors, sizeof *lower->release);
+    if (!lower->made || !lower->release) return arn_no_memory(lower->err);
+    for (uint32_t t = 0; t < p->n_tensors; t++) lower->made[t] = lower->release[t] = 0;
+    for (uint32_t m = 0; m < p->n_methods; m++) {
+        const arenaut_method *method = &p->methods[m];
+        count_made(lower, method->inputs, method->n_inputs, &count);
+        for (uint32_t i = method->first_op; i < method->first_op + method->n_ops; i++) {
+            const arenaut_op *op = &p->ops[i];
+            if (!arenaut_op_kind_touches(op->kind)) continue;
+            count_made(lower, op->outputs, op->n_outputs, &count);
+            for (uint32_t k = 0; k < op->n_inputs; k++) {
+                if (op->inputs[k] != ARENAUT_NONE) lower->release[lower->storage.of[op->inputs[k]]] = k;
+            }
+        }
+    }
+    return ARENAUT_OK;
 }
 
 /* A tensor says what it is; a result or an argument of the program that does not is told
@@ -102,6 +140,7 @@ static arenaut_status add_buffer(const arn_lower *lower, uint32_t storage, colum
     buffer.pools = problem->n_pools > 1 ? lower->pools[storage] : 0;
     if (base != ARENAUT_NONE) buffer.same_base = arenaut_id(buffer_of[base]);
     buffer.method = arenaut_id(tensor->method);
+    buffer.release = lower->release ? lower->release[storage] : 0;
     buffer.name = tensor->name;
     buffer.source = tensor->source;
     if (maker != ARENAUT_NONE) buffer.op = lower->program->ops[maker].name;
@@ -216,6 +255,7 @@ static arenaut_status lower_into(arn_lower *lower, arenaut_lowering *lowering) {
     st = arn_lower_storage(lower);
     if (st == ARENAUT_OK) st = arn_lower_walk(lower);
     if (st == ARENAUT_OK) st = arn_lower_order(lower);
+    if (st == ARENAUT_OK) st = order_by_ops(lower);
     if (st == ARENAUT_OK) st = map_tensors(lower, lowering, &n_buffers);
     if (st == ARENAUT_OK) st = make_problem(lower, lowering, n_buffers);
     return st;

@@ -6,6 +6,7 @@
 
 #include "core/fail.h"
 #include "core/name_tree.h"
+#include "ir/extent.h"
 #include "ir/store.h"
 
 enum { MAX_RANK = 64 };
@@ -67,7 +68,8 @@ static arenaut_status set_dims(shape_reader *r, uint32_t t, const int64_t *dims,
     tensor->dynamic = false;
     if (arenaut_dtype_bits(tensor->dtype) == 0) return ARENAUT_OK; /* not sized by this alone */
     tensor->unsized = false;
-    const arenaut_status st = arenaut_dense_bytes(tensor->dtype, dims, rank, &tensor->bytes, &why);
+    const arenaut_status st =
+        arn_dense_bytes(tensor->dtype, tensor->lanes, dims, rank, &tensor->bytes, &why);
     if (st == ARENAUT_OK) return st;
     return arn_fail(r->err, st, r->line, "line %zu: '%.80s': %s", r->line, tensor->name, why.msg);
 }

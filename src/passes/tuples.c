@@ -88,6 +88,7 @@ static arenaut_status stand_for(tuples *s, const arenaut_op *op, uint32_t name, 
     }
     tensor->view_of = owner;
     tensor->view_offset = offset;
+    tensor->device = source->device;
     return ARENAUT_OK;
 }
 

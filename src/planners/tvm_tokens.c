@@ -4,7 +4,8 @@
  * blocks of its device, first upward from its size to so many times that (match_range), then
  * downward to so small a part of it, and the block that it takes grows to its size; else it
  * gets a new one. Of equal blocks that which became free first comes first. A block becomes
- * free when nobody reads its value any more, at once if nobody ever does. Arguments and state
+ * free when nobody reads its value any more, at once if nobody ever does; an op's operands are
+ * let go in the order in which it names them (the problem's column `release`). Arguments and state
  * have blocks that are never free.
  *
  * A device is a pool here. The original knew the arguments' blocks as well; of those only the
@@ -45,11 +46,14 @@ static bool born_before(const void *problem, uint32_t a, uint32_t b) {
     return first_of(problem, a) < first_of(problem, b);
 }
 
-/* What nobody reads is done with before the op lets go of its operands. */
+/* What nobody reads is done with before the op lets go of its operands, one after another. */
 static bool dies_before(const void *problem, uint32_t a, uint32_t b) {
     const int64_t end_a = end_of(problem, a), end_b = end_of(problem, b);
     if (end_a != end_b) return end_a < end_b;
-    return first_of(problem, a) == end_a - 1 && first_of(problem, b) != end_b - 1;
+    const bool unread_a = first_of(problem, a) == end_a - 1;
+    const bool unread_b = first_of(problem, b) == end_b - 1;
+    if (unread_a != unread_b) return unread_a;
+    return !unread_a && arenaut_problem_release(problem, a) < arenaut_problem_release(problem, b);
 }
 
 static bool is_kept(const walk *w, uint32_t b) {

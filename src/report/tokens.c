@@ -1,5 +1,6 @@
 /* tokens: the plan as storage ids, the way graph runtimes want it: which token each value is
- * in, on which device, and how large the tokens are. A tuple has the ids of its fields. */
+ * in, on which device, and how large the tokens are. A tuple has an id and a device for each of
+ * its fields. */
 #include <inttypes.h>
 
 #include <arenaut/report.h>
@@ -40,32 +41,55 @@ static void put_tokens(listing *l) {
     arn_puts(&l->out, "],\n");
 }
 
-/* The ids of a buffer's, with a comma in front unless it is the first; nothing without memory. */
-static void put_id(listing *l, uint32_t buffer, bool *any) {
-    const uint32_t token = buffer == ARENAUT_NONE ? buffer : l->tokens.of[buffer];
-    if (token == ARENAUT_NONE) return;
-    arn_putf(&l->out, "%s%" PRIu32, *any ? ", " : "", token);
-    *any = true;
+/* The token that a tensor lies in; NONE if it needs no memory, or not the arena's. */
+static uint32_t token_of(const listing *l, uint32_t tensor) {
+    const uint32_t buffer = l->result->lowering->buffer[tensor];
+    return buffer == ARENAUT_NONE ? buffer : l->tokens.of[buffer];
+}
+
+/* What lies in a token is on its device, whatever a file says of one of its names. */
+static void put_device_of(listing *l, uint32_t tensor) {
+    const uint32_t token = token_of(l, tensor);
+    put_device(l, token == ARENAUT_NONE ? l->result->program->tensors[tensor].device
+                                        : l->result->problem->pool[l->tokens.pool[token]].device);
+}
+
+static void put_single(listing *l, uint32_t tensor) {
+    const uint32_t token = token_of(l, tensor);
+    arn_puts(&l->out, ", \"device\": ");
+    put_device_of(l, tensor);
+    arn_puts(&l->out, ", \"storage_ids\": [");
+    if (token != ARENAUT_NONE) arn_putf(&l->out, "%" PRIu32, token);
+    arn_puts(&l->out, "]");
+}
+
+/* An entry for each field, so that its place tells which one it is of. */
+static void put_tuple(listing *l, const arenaut_op *maker) {
+    arn_puts(&l->out, ", \"devices\": [");
+    for (uint32_t i = 0; i < maker->n_inputs; i++) {
+        if (i > 0) arn_puts(&l->out, ", ");
+        put_device_of(l, maker->inputs[i]);
+    }
+    arn_puts(&l->out, "], \"storage_ids\": [");
+    for (uint32_t i = 0; i < maker->n_inputs; i++) {
+        const uint32_t token = token_of(l, maker->inputs[i]);
+        if (i > 0) arn_puts(&l->out, ", ");
+        if (token == ARENAUT_NONE) arn_puts(&l->out, "null");
+        else arn_putf(&l->out, "%" PRIu32, token);
+    }
+    arn_puts(&l->out, "]");
 }
 
 static void put_value(listing *l, uint32_t t) {
     const arenaut_program *p = l->result->program;
-    const arenaut_tensor *tensor = &p->tensors[t];
-    const uint32_t *buffer = l->result->lowering->buffer;
     const uint32_t maker = l->tuple_of[t];
-    bool any = false;
     arn_puts(&l->out, t ? ",\n    {\"name\": " : "\n    {\"name\": ");
-    put_name(l, tensor->name);
+    put_name(l, p->tensors[t].name);
     arn_puts(&l->out, ", \"bytes\": ");
-    arn_put_json_u64(&l->out, tensor->bytes);
-    arn_puts(&l->out, ", \"device\": ");
-    put_device(l, tensor->device);
-    arn_puts(&l->out, ", \"storage_ids\": [");
-    if (maker == ARENAUT_NONE) put_id(l, buffer[t], &any);
-    for (uint32_t i = 0; maker != ARENAUT_NONE && i < p->ops[maker].n_inputs; i++) {
-        put_id(l, buffer[p->ops[maker].inputs[i]], &any);
-    }
-    arn_puts(&l->out, "]}");
+    arn_put_json_u64(&l->out, p->tensors[t].bytes);
+    if (maker == ARENAUT_NONE) put_single(l, t);
+    else put_tuple(l, &p->ops[maker]);
+    arn_puts(&l->out, "}");
 }
 
 /* Of a bare problem the buffers are the values. */
@@ -73,7 +97,6 @@ static void put_buffer(listing *l, uint32_t b) {
     const arenaut_problem *p = l->result->problem;
     const uint32_t token = l->tokens.of[b];
     const arenaut_device host = {0, 0};
-    bool any = false;
     arn_puts(&l->out, b ? ",\n    {\"name\": " : "\n    {\"name\": ");
     put_name(l, p->name ? p->name[b] : NULL);
     arn_puts(&l->out, ", \"bytes\": ");
@@ -81,7 +104,7 @@ static void put_buffer(listing *l, uint32_t b) {
     arn_puts(&l->out, ", \"device\": ");
     put_device(l, token == ARENAUT_NONE ? host : p->pool[l->tokens.pool[token]].device);
     arn_puts(&l->out, ", \"storage_ids\": [");
-    put_id(l, b, &any);
+    if (token != ARENAUT_NONE) arn_putf(&l->out, "%" PRIu32, token);
     arn_puts(&l->out, "]}");
 }
 
@@ -112,7 +135,9 @@ static bool find_tuples(listing *l, const arenaut_allocator *allocator) {
     l->tuple_of = arn_allocate(allocator, n, sizeof *l->tuple_of);
     for (uint32_t t = 0; t < n && l->tuple_of; t++) l->tuple_of[t] = ARENAUT_NONE;
     for (uint32_t i = 0; p && i < p->n_ops && l->tuple_of; i++) {
-        if (p->ops[i].kind == ARENAUT_OP_TUPLE) l->tuple_of[p->ops[i].outputs[0]] = i;
+        const arenaut_op *op = &p->ops[i];
+        if (op->kind == ARENAUT_OP_TUPLE) l->tuple_of[op->outputs[0]] = i;
+        if (op->kind == ARENAUT_OP_LET) l->tuple_of[op->outputs[0]] = l->tuple_of[op->inputs[0]];
     }
     return l->tuple_of != NULL;
 }

@@ -8,10 +8,13 @@ const arenaut_target arn_target_tvm = {
     .summary = "TVM graph executor: a block of memory for each storage id",
     .format = "tvm-json",
     .align = 1,
+    .keep_inputs = true,
+    .state_in_arena = true,
     .skip_untouched = true,
     .keep_memories = true,
     .tokens = true,
     .offsets = "tvm-offsets",
+    .op_order = true,
     .incumbent = "tvm-tokens",
     .plan_in_file = true,
 };

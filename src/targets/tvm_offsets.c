@@ -8,6 +8,9 @@ const arenaut_target arn_target_tvm_offsets = {
     .summary = "TVM graphs in one arena: 64-byte blocks at any offset",
     .align = 64,
     .round_sizes = true,
+    .keep_inputs = true,
+    .state_in_arena = true,
     .skip_untouched = true,
+    .op_order = true,
     .incumbent = "tvm-tokens",
 };

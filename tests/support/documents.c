@@ -91,6 +91,7 @@ static void assert_same_buffer(const arenaut_problem *a, const arenaut_problem *
     assert_true(arenaut_problem_pools(a, i) == arenaut_problem_pools(b, i));
     assert_true(arenaut_problem_fixed_offset(a, i) == arenaut_problem_fixed_offset(b, i));
     assert_true(arenaut_problem_hint(a, i) == arenaut_problem_hint(b, i));
+    assert_true(arenaut_problem_release(a, i) == arenaut_problem_release(b, i));
     assert_true(arenaut_problem_same_base(a, i) == arenaut_problem_same_base(b, i));
     assert_true(arenaut_problem_inside(a, i) == arenaut_problem_inside(b, i));
     if (arenaut_problem_inside(a, i) != ARENAUT_NONE) {
@@ -165,6 +166,7 @@ static void assert_same_tensor(const arenaut_tensor *a, const arenaut_tensor *b)
     assert_same_text(a->qualified_name, b->qualified_name);
     assert_same_text(a->source, b->source);
     assert_int_equal(a->dtype, b->dtype);
+    assert_int_equal(a->lanes, b->lanes);
     assert_int_equal(a->rank, b->rank);
     for (uint32_t i = 0; i < a->rank; i++) assert_true(a->dims[i] == b->dims[i]);
     assert_true(a->bytes == b->bytes);

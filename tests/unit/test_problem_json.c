@@ -40,6 +40,8 @@ static void every_member_is_understood(void **state) {
     assert_int_equal(arenaut_problem_pools(p, 5), 3);
     assert_int_equal(arenaut_problem_hint(p, 1), 128);
     assert_int_equal(arenaut_problem_same_base(p, 2), 1);
+    assert_int_equal(arenaut_problem_release(p, 1), 0);
+    assert_int_equal(arenaut_problem_release(p, 2), 3);
     assert_int_equal(arenaut_problem_inside(p, 3), 1);
     assert_int_equal(p->inside_delta[3], 2048);
     assert_true(p->size[4] == UINT64_C(9007199254740993));

@@ -114,6 +114,98 @@ static void constants_have_no_token_and_results_keep_theirs(void **state) {
     free_stages(&s, NULL);
 }
 
+/* y is of a's size or b's: both become free at once, and it gets the first that was named. */
+static void operands_are_let_go_in_the_order_of_the_arguments(void **state) {
+    (void)state;
+    static const char *const orders[] = {"\"a\", \"b\"", "\"b\", \"a\"", "\"a\", \"b\", \"a\""};
+    static const uint32_t expected[] = {0, 1, 1}; /* the last time counts */
+    for (size_t i = 0; i < COUNT_OF(orders); i++) {
+        char text[512];
+        snprintf(text, sizeof text,
+                 PROGRAM(VALUE("a") "," VALUE("b") "," VALUE("c") "," VALUE("y"),
+                         "\"outputs\": [\"y\"], \"ops\": [{\"outputs\": [\"a\"]}, {\"outputs\": "
+                         "[\"b\"]}, {\"inputs\": [%s], \"outputs\": [\"c\"]}, {\"inputs\": "
+                         "[\"c\"], \"outputs\": [\"y\"]}]"),
+                 orders[i]);
+        stages s = planned(text);
+        assert_int_equal(token_of(&s, "y"), expected[i]);
+        free_stages(&s, NULL);
+    }
+}
+
+/* The list of tensors names them the other way round, which says nothing. */
+static void results_ask_in_the_order_of_the_outputs(void **state) {
+    (void)state;
+    stages s = planned(PROGRAM(
+        VALUE("q") "," VALUE("p") ",{\"name\": \"b\", \"bytes\": 100},"
+        "{\"name\": \"a\", \"bytes\": 8}," VALUE("y") "," VALUE("x"),
+        "\"inputs\": [\"x\", \"y\"], \"outputs\": [\"p\", \"q\"], \"ops\": ["
+        "{\"inputs\": [\"x\", \"y\"], \"outputs\": [\"a\", \"b\"]}, "
+        "{\"inputs\": [\"a\", \"b\"]}, {\"outputs\": [\"p\", \"q\"]}]"));
+    assert_int_equal(token_of(&s, "x"), 0);
+    assert_int_equal(token_of(&s, "y"), 1);
+    assert_int_equal(token_of(&s, "a"), 2);
+    assert_int_equal(token_of(&s, "b"), 3);
+    assert_int_equal(token_of(&s, "p"), 2);
+    assert_int_equal(token_of(&s, "q"), 3);
+    free_stages(&s, NULL);
+}
+
+/* What a runtime is given before it runs, and what it keeps between runs, must lie still. */
+static void arguments_and_state_share_their_tokens_with_nobody(void **state) {
+    (void)state;
+    static const char text[] = PROGRAM(
+        VALUE("x") "," VALUE("a") "," VALUE("y")
+        ",{\"name\": \"s\", \"bytes\": 8, \"class\": \"state\"}",
+        "\"inputs\": [\"x\"], \"outputs\": [\"y\"], \"ops\": ["
+        "{\"inputs\": [\"x\"], \"outputs\": [\"a\"]}, {\"kind\": \"in_place\", \"inputs\": [\"s\", "
+        "\"a\"]}, {\"inputs\": [\"s\"], \"outputs\": [\"y\"]}]");
+    static const char *const planners[] = {"tvm-tokens", "auto", "naive"};
+    for (size_t i = 0; i < COUNT_OF(planners); i++) {
+        stages s;
+        arenaut_error err = {0};
+        assert_ok(run(text, planners[i], &s, NULL, &err), err);
+        assert_int_not_equal(token_of(&s, "s"), ARENAUT_NONE);
+        static const char *const others[] = {"x", "a", "y", "s"};
+        for (size_t k = 0; k < COUNT_OF(others); k++) {
+            if (k != 3) assert_int_not_equal(token_of(&s, "s"), token_of(&s, others[k]));
+            if (k != 0) assert_int_not_equal(token_of(&s, "x"), token_of(&s, others[k]));
+        }
+        free_stages(&s, NULL);
+    }
+}
+
+/* int4 x 3 is 3 bytes, int4x3 x 2 is 4 (12 bits are 2 bytes), a boolx16 2; without lanes, in no
+ * dialect, elements lie bit by bit. */
+static void elements_take_whole_bytes_and_may_have_lanes(void **state) {
+    (void)state;
+    static const char tensors[] =
+        "\"tensors\": [{\"name\": \"a\", \"dtype\": \"int4\", \"dims\": [3]},"
+        "{\"name\": \"b\", \"dtype\": \"int4\", \"lanes\": 3, \"dims\": [2]},"
+        "{\"name\": \"c\", \"dtype\": \"bool\", \"lanes\": 16, \"dims\": []},"
+        "{\"name\": \"d\", \"dtype\": \"int4\", \"lanes\": 0, \"dims\": [3]}], \"ops\": []}";
+    char text[512];
+    snprintf(text, sizeof text, "{\"schema\": \"arenaut.program/1\", \"dialect\": \"tvm\", %s", tensors);
+    arenaut_document d = read_text("program-json", text);
+    static const uint64_t expected[] = {3, 4, 2, 2};
+    for (uint32_t t = 0; t < 4; t++) assert_int_equal(d.program->tensors[t].bytes, expected[t]);
+    arenaut_text written = write_text("program-json", &d);
+    arenaut_document again = read_text("program-json", written.bytes);
+    assert_same_program(d.program, again.program);
+    arenaut_document_free(&again);
+    arenaut_text_free(&written);
+    arenaut_document_free(&d);
+    snprintf(text, sizeof text, "{\"schema\": \"arenaut.program/1\", %s", tensors);
+    d = read_text("program-json", text);
+    assert_int_equal(d.program->tensors[0].bytes, 2);
+    assert_int_equal(d.program->tensors[1].bytes, 4);
+    arenaut_document_free(&d);
+    assert_unreadable("program-json",
+                      "{\"schema\": \"arenaut.program/1\", \"tensors\": [{\"dtype\": \"int8\", "
+                      "\"lanes\": 65536}], \"ops\": []}",
+                      ARENAUT_BAD_INPUT, "65535");
+}
+
 /* What the called function needs inside is its own affair. */
 static void functions_are_not_entered(void **state) {
     (void)state;
@@ -274,7 +366,8 @@ static void devices_are_given_for_all_or_for_none(void **state) {
 
 static void the_report_tells_ids_devices_and_bytes(void **state) {
     (void)state;
-    stages s = planned(TUPLES("{\"inputs\": [\"ab\"], \"outputs\": [\"y\"]}"));
+    stages s = planned(TUPLES("{\"kind\": \"let\", \"inputs\": [\"ab\"], \"outputs\": [\"abc\"]},"
+                              "{\"inputs\": [\"ab\"], \"outputs\": [\"y\"]}"));
     const arenaut_result result = {.path = "p.json",
                                    .format = "program-json",
                                    .program = s.document.program,
@@ -302,14 +395,47 @@ static void the_report_tells_ids_devices_and_bytes(void **state) {
         "\"storage_ids\": [1]},\n"
         "    {\"name\": \"b\", \"bytes\": 8, \"device\": {\"type\": 0, \"index\": 0}, "
         "\"storage_ids\": [2]},\n"
-        "    {\"name\": \"ab\", \"bytes\": 0, \"device\": {\"type\": 0, \"index\": 0}, "
-        "\"storage_ids\": [1, 2]},\n"
-        "    {\"name\": \"abc\", \"bytes\": 0, \"device\": {\"type\": 0, \"index\": 0}, "
-        "\"storage_ids\": []},\n"
+        "    {\"name\": \"ab\", \"bytes\": 0, \"devices\": [{\"type\": 0, \"index\": 0}, "
+        "{\"type\": 0, \"index\": 0}], \"storage_ids\": [1, 2]},\n"
+        "    {\"name\": \"abc\", \"bytes\": 0, \"devices\": [{\"type\": 0, \"index\": 0}, "
+        "{\"type\": 0, \"index\": 0}], \"storage_ids\": [1, 2]},\n"
         "    {\"name\": \"f\", \"bytes\": 8, \"device\": {\"type\": 0, \"index\": 0}, "
         "\"storage_ids\": []},\n"
         "    {\"name\": \"y\", \"bytes\": 8, \"device\": {\"type\": 0, \"index\": 0}, "
         "\"storage_ids\": [3]}]\n}\n");
+    arenaut_text_free(&text);
+    free_stages(&s, NULL);
+}
+
+/* The file says a device of the values only, and of one name a wrong one. */
+static void names_are_on_the_device_of_their_token(void **state) {
+    (void)state;
+    stages s = planned(PROGRAM(
+        "{\"name\": \"a\", \"bytes\": 8, \"device\": 2},{\"name\": \"b\", \"bytes\": 4, \"device\": 1},"
+        "{\"name\": \"w\", \"bytes\": 4, \"device\": 1, \"class\": \"constant\"},"
+        "{\"name\": \"t\", \"dtype\": \"other\"}," VALUE("l") ",{\"name\": \"f\", \"bytes\": 8, "
+        "\"device\": 1}",
+        "\"outputs\": [\"f\", \"b\"], \"ops\": [{\"outputs\": [\"a\", \"b\"]}, {\"kind\": \"tuple\", "
+        "\"inputs\": [\"a\", \"w\", \"b\"], \"outputs\": [\"t\"]}, {\"kind\": \"field\", \"index\": 0, "
+        "\"inputs\": [\"t\"], \"outputs\": [\"f\"]}, {\"kind\": \"let\", \"inputs\": [\"a\"], "
+        "\"outputs\": [\"l\"]}]"));
+    const arenaut_result result = {.path = "p.json",
+                                   .format = "program-json",
+                                   .program = s.document.program,
+                                   .lowering = s.lowering,
+                                   .problem = s.lowering->problem,
+                                   .plan = s.plan,
+                                   .seconds = -1};
+    arenaut_text text = {0};
+    arenaut_error err = {0};
+    assert_ok(arenaut_report_emit(arenaut_report_find("tokens"), &result, NULL,
+                                  arenaut_text_sink(&text), NULL, &err),
+              err);
+    assert_non_null(strstr(text.bytes, "\"t\", \"bytes\": 0, \"devices\": [{\"type\": 2, \"index\": 0}, "
+                                       "{\"type\": 1, \"index\": 0}, {\"type\": 1, \"index\": 0}], "
+                                       "\"storage_ids\": [0, null, 1]}"));
+    assert_non_null(strstr(text.bytes, "\"l\", \"bytes\": 8, \"device\": {\"type\": 2"));
+    assert_non_null(strstr(text.bytes, "\"f\", \"bytes\": 8, \"device\": {\"type\": 2"));
     arenaut_text_free(&text);
     free_stages(&s, NULL);
 }
@@ -333,6 +459,10 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tokens_are_numbered_in_the_order_of_their_first_use),
         cmocka_unit_test(constants_have_no_token_and_results_keep_theirs),
+        cmocka_unit_test(operands_are_let_go_in_the_order_of_the_arguments),
+        cmocka_unit_test(results_ask_in_the_order_of_the_outputs),
+        cmocka_unit_test(arguments_and_state_share_their_tokens_with_nobody),
+        cmocka_unit_test(elements_take_whole_bytes_and_may_have_lanes),
         cmocka_unit_test(functions_are_not_entered),
         cmocka_unit_test(a_field_is_its_value_and_an_op_takes_all_of_a_tuple),
         cmocka_unit_test(a_let_is_another_name),
@@ -343,6 +473,7 @@ int main(void) {
         cmocka_unit_test(sizes_must_be_known),
         cmocka_unit_test(devices_are_given_for_all_or_for_none),
         cmocka_unit_test(the_report_tells_ids_devices_and_bytes),
+        cmocka_unit_test(names_are_on_the_device_of_their_token),
         cmocka_unit_test(running_out_of_memory_is_survived),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -179,6 +179,7 @@ static void add_tensor(reader *r, uint32_t node, uint32_t e, uint32_t type_at, u
     const arn_tvm_graph *g = &r->graph;
     arenaut_tensor tensor = arenaut_tensor_default();
     const value_type type = read_type(r, type_at);
+    tensor.lanes = type.lanes;
     tensor.bytes = r->bytes[e] = read_shape(r, shape_at, &type, &tensor.rank);
     tensor.dtype = type.dtype;
     tensor.dims = r->dims;

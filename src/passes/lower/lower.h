@@ -65,6 +65,10 @@ typedef struct arn_lower {
     /* Per storage: the one that it has become one with, itself if none; and the next of those
      * that are one, round to itself. NULL: there are none such. See moves.c. */
     uint32_t *into, *ring;
+    /* Per storage, where the target wants the order of the ops (else NULL): how many are made
+     * before it, counted from 1 (0: nothing makes it), and the operand that it is where it is
+     * read last. */
+    uint32_t *made, *release;
     arn_order *orders; /* of the concurrent methods, one linked to the next */
     uint64_t *pools; /* per storage: those it may lie in, as a bit set; 0: it needs none */
     arenaut_error *err;
