@@ -64,7 +64,8 @@ typedef struct arenaut_liveness_options {
  * nor called from one get none. In-place pairs of ops become same-base relations where nobody
  * needs the overwritten buffer any more. `options` may be NULL. The program is validated first.
  * UNSUPPORTED when calls expand to more than 2^24 steps, for jumps and moves in a method that
- * calls or is called, and where they multiply into too much work; REFUSED when no pool given is of
+ * calls or is called, and where they multiply into too much work; BAD_INPUT, naming the tensor,
+ * where a size is still open and nothing says so (`unsized`); REFUSED when no pool given is of
  * a tensor's device, and when an op asks for an alignment that a view cannot have where it lies in
  * its buffer, and when methods' memories are more than ARENAUT_MAX_POOLS; else the errors of
  * arenaut_program_validate and arenaut_problem_finish. O(steps + arguments) without jumps. */

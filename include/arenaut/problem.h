@@ -93,7 +93,8 @@ typedef struct arenaut_reserved {
     XX(0, TOKENS, "tokens") /* memory comes in whole tokens: two buffers of a pool begin at \
                              * the same address or have no byte in common, at any time */ \
     XX(1, BRANCHES, "branches") /* part of the program runs on a condition only */        \
-    XX(2, SYMBOLIC, "symbolic") /* sizes are upper bounds of such as vary */
+    XX(2, SYMBOLIC, "symbolic") /* sizes are upper bounds of such as vary, or some value is left
+                                 * out since nothing is known of its size */
 
 enum {
 #define XX(bit, name, text) ARENAUT_PROBLEM_##name = 1u << (bit),

@@ -314,7 +314,7 @@ extern const arenaut_dialect arn_dialect_onnx;
 const arenaut_dialect arn_dialect_onnx = {
     .name = "onnx",
     .summary = "the operators of ONNX",
-    .pipeline = "fold-constants,shapes,alias-views",
+    .pipeline = "fold-constants,shapes,alias-views,-upper-bounds",
     .operators = operators,
     .n_operators = sizeof operators / sizeof *operators - 1,
     .in_place = in_place,

@@ -171,13 +171,18 @@ static bool all_dims_known(const arenaut_tensor *tensor) {
     return true;
 }
 
-/* Without "bytes": what a dense tensor takes, and nothing for types without a size. */
+/* Without "bytes": what a dense tensor takes, and nothing for types without a size, or where the
+ * program says that there is none. */
 static void read_bytes(reader *r, uint32_t object, const uint32_t *v, arenaut_tensor *tensor) {
     if (v[T_BYTES] != ARN_JSON_NONE) {
         tensor->bytes = arn_json_size(&r->json, v[T_BYTES], 0);
+        if (!tensor->unsized || tensor->bytes == 0) return;
+        arn_json_fail(&r->json, v[T_BYTES], ARENAUT_BAD_INPUT,
+                      "tensor '%.60s' is unsized, so it cannot have %" PRIu64 " bytes",
+                      tensor->name ? tensor->name : "", tensor->bytes);
         return;
     }
-    if (!fine(r) || arenaut_dtype_bits(tensor->dtype) == 0 || !all_dims_known(tensor)) return;
+    if (tensor->unsized || !fine(r) || arenaut_dtype_bits(tensor->dtype) == 0 || !all_dims_known(tensor)) return;
     if (v[T_DIMS] == ARN_JSON_NONE && v[T_DTYPE] == ARN_JSON_NONE) {
         arn_json_fail(&r->json, object, ARENAUT_BAD_INPUT,
                       "a tensor needs 'bytes', or 'dtype' and 'dims'");
@@ -227,6 +232,7 @@ static void read_tensor(reader *r, uint32_t object, uint32_t id) {
     read_upper(r, v[T_UPPER], &tensor);
     read_strides(r, v[T_STRIDES], &tensor);
     tensor.lanes = arn_json_below(json, v[T_LANES], UINT16_MAX + 1u, r->lanes);
+    tensor.unsized = arn_json_flag(json, v[T_UNSIZED], false);
     read_bytes(r, object, v, &tensor);
     r->n_numbers = 0;
     tensor.n_values = read_values(r, v[T_VALUES]);
@@ -240,7 +246,6 @@ static void read_tensor(reader *r, uint32_t object, uint32_t id) {
     tensor.device = arn_json_device(json, v[T_DEVICE]);
     tensor.caller_owned = arn_json_flag(json, v[T_CALLER_OWNED], false);
     tensor.dynamic = arn_json_flag(json, v[T_DYNAMIC], false);
-    tensor.unsized = arn_json_flag(json, v[T_UNSIZED], false);
     tensor.file_index = arn_json_below(json, v[T_FILE_INDEX], UINT32_MAX, id);
     read_given(r, v[T_GIVEN], &tensor);
     if (!fine(r)) return;

@@ -198,7 +198,10 @@ static uint32_t traits_of(const arn_lower *lower) {
         }
     }
     for (uint32_t t = 0; t < p->n_tensors; t++) {
-        if (p->tensors[t].dynamic && arn_has_buffer(lower, t)) traits |= ARENAUT_PROBLEM_SYMBOLIC;
+        const bool open = p->tensors[t].unsized && arn_is_touched(lower, lower->storage.of[t]);
+        if (open || (p->tensors[t].dynamic && arn_has_buffer(lower, t))) {
+            traits |= ARENAUT_PROBLEM_SYMBOLIC;
+        }
     }
     return traits;
 }

@@ -128,6 +128,7 @@ static arenaut_status bound_tensor(bounds *b, uint32_t t) {
         tensor->bytes = 0;
         return ARENAUT_OK;
     }
+    if (arenaut_dtype_bits(tensor->dtype) == 0) return ARENAUT_OK; /* its bytes are stated */
     if (tensor->strides) st = order_strides(b, tensor);
     return st == ARENAUT_OK ? arn_extent_bytes(tensor, &tensor->bytes, b->err) : st;
 }
@@ -165,5 +166,6 @@ extern const arenaut_pass arn_pass_upper_bounds;
 const arenaut_pass arn_pass_upper_bounds = {
     .name = "upper-bounds",
     .summary = "replaces sizes that vary by the largest that they can be",
+    .by_default = true,
     .run = upper_bounds_run,
 };

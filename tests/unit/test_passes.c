@@ -75,14 +75,14 @@ static void selections_add_and_leave_out(void **state) {
     static const struct {
         const char *selection, *expected;
     } cases[] = {
-        {NULL, "tuples user recover-aliases scratch alloc-in-place "},
-        {"", "tuples user recover-aliases scratch alloc-in-place "},
-        {"inplace", "tuples user recover-aliases scratch alloc-in-place inplace "},
-        {"inplace,scratch", "tuples user recover-aliases scratch alloc-in-place inplace "},
-        {"-scratch", "tuples user recover-aliases alloc-in-place "},
-        {"-recover-aliases", "tuples user scratch alloc-in-place "},
-        {"inplace,-scratch", "tuples user recover-aliases alloc-in-place inplace "},
-        {"inplace,-inplace", "tuples user recover-aliases scratch alloc-in-place "},
+        {NULL, "tuples user upper-bounds recover-aliases scratch alloc-in-place "},
+        {"", "tuples user upper-bounds recover-aliases scratch alloc-in-place "},
+        {"inplace", "tuples user upper-bounds recover-aliases scratch alloc-in-place inplace "},
+        {"inplace,scratch", "tuples user upper-bounds recover-aliases scratch alloc-in-place inplace "},
+        {"-scratch", "tuples user upper-bounds recover-aliases alloc-in-place "},
+        {"-recover-aliases", "tuples user upper-bounds scratch alloc-in-place "},
+        {"inplace,-scratch", "tuples user upper-bounds recover-aliases alloc-in-place inplace "},
+        {"inplace,-inplace", "tuples user upper-bounds recover-aliases scratch alloc-in-place "},
     };
     const arenaut_pass_options options = micro();
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
@@ -457,8 +457,11 @@ static void other_layout(arenaut_program *p) {
 static void operand_may_be_smaller(arenaut_program *p) { p->tensors[A].dynamic = true; }
 static void result_may_be_smaller(arenaut_program *p) { p->tensors[B].dynamic = true; }
 static void symbolic(arenaut_program *p) {
-    static const uint32_t unknown[] = {ARENAUT_NONE, ARENAUT_NONE};
-    p->tensors[B].dim_exprs = unknown;
+    static uint32_t exprs[] = {ARENAUT_NONE, ARENAUT_NONE};
+    arenaut_error err = {0};
+    assert_ok(arenaut_program_add_symbol(p, "n", 1, p->tensors[B].dims[0], NULL, &err), err);
+    assert_ok(arenaut_expr_parse(p, "n", 1, &exprs[0], &err), err);
+    p->tensors[B].dim_exprs = exprs;
 }
 static void no_arguments(arenaut_program *p) { p->ops[1].n_inputs = 0; }
 static void another_name(arenaut_program *p) { p->ops[1].name = "RELU99"; }

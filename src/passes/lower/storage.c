@@ -130,6 +130,26 @@ static arenaut_status align_for_ops(arn_lower *lower) {
     return st;
 }
 
+/* A size that is still open here would be planned as nothing. What the program says to have no
+ * size (`unsized`) is left out, and reports name it. */
+static arenaut_status check_sizes(const arn_lower *lower) {
+    const arenaut_program *p = lower->program;
+    for (uint32_t t = 0; t < p->n_tensors; t++) {
+        const arenaut_tensor *tensor = &p->tensors[t];
+        const bool planned = tensor->view_of == ARENAUT_NONE && !tensor->caller_owned &&
+                             tensor->cls != ARENAUT_CONSTANT;
+        for (uint32_t i = 0; i < tensor->rank && planned && tensor->bytes == 0; i++) {
+            if (tensor->unsized || tensor->dims[i] >= 0) continue;
+            char store[24];
+            return arn_fail(lower->err, ARENAUT_BAD_INPUT, 0,
+                            "tensor '%.60s': the size of its shape is open, since dimension %" PRIu32
+                            " is not known; state it, or the bytes, or that it is 'unsized'",
+                            arenaut_program_tensor_name(p, t, store), i);
+        }
+    }
+    return ARENAUT_OK;
+}
+
 arenaut_status arn_lower_storage(arn_lower *lower) {
     const arenaut_program *p = lower->program;
     arn_storage *storage = &lower->storage;
@@ -158,6 +178,8 @@ arenaut_status arn_lower_storage(arn_lower *lower) {
     for (uint32_t t = 0; t < p->n_tensors; t++) {
         if (!(storage->facts[t] & ARN_NOT_CONSTANT)) storage->facts[t] |= ARN_NO_BUFFER;
     }
+    const arenaut_status st = check_sizes(lower);
+    if (st != ARENAUT_OK) return st;
     mark_uses(lower);
     leave_out_idle_methods(lower);
     return align_for_ops(lower);

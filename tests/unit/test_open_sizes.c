@@ -1,0 +1,160 @@
+/* Sizes that vary, in every dialect and for every target: planned for the largest that they may
+ * be, or refused by name, but never taken for nothing. */
+#include "support/test.h"
+
+#include <arenaut/expr.h>
+#include <arenaut/liveness.h>
+#include <arenaut/pass.h>
+#include <arenaut/planner.h>
+
+#include "support/documents.h"
+
+/* x -> h -> y, where x and h have these dimensions. */
+#define MODEL(dialect, symbols, x, h)                                                            \
+    "{\"schema\": \"arenaut.program/1\"" dialect symbols ", \"tensors\": [{\"name\": \"x\"" x "},"  \
+    "{\"name\": \"h\"" h "}, {\"name\": \"y\", \"dtype\": \"int8\", \"dims\": [64]}],"               \
+    "\"inputs\": [\"x\"], \"outputs\": [\"y\"], \"ops\": [{\"name\": \"Relu\", \"inputs\": [\"x\"],"   \
+    " \"outputs\": [\"h\"]}, {\"name\": \"ReduceSum\", \"inputs\": [\"h\"], \"outputs\": [\"y\"]}]}"
+#define DIMS(dims) ", \"dtype\": \"float32\", \"dims\": " dims
+#define BOUNDED ", \"symbols\": [{\"name\": \"n\", \"min\": 1, \"max\": 8}]"
+
+/* The same text in each dialect that leaves sizes to `upper-bounds`. */
+#define IN_DIALECTS(symbols, x, h)                                                              \
+    {MODEL("", symbols, x, h), MODEL(", \"dialect\": \"tvm\"", symbols, x, h),                  \
+     MODEL(", \"dialect\": \"aten\"", symbols, x, h), MODEL(", \"dialect\": \"mine\"", symbols, x, h)}
+enum { N_DIALECTS = 4 };
+
+typedef struct lowered {
+    arenaut_document document;
+    arenaut_lowering *lowering;
+} lowered;
+
+/* With `bound` > 0 the size n is given first. */
+static arenaut_status lower(const char *text, int64_t bound, const arenaut_target *target,
+                            lowered *out, arenaut_error *err) {
+    const arenaut_pass_options options = {.target = target};
+    *out = (lowered){.document = read_text("program-json", text)};
+    arenaut_program *p = out->document.program;
+    arenaut_status st = bound ? arenaut_program_bind(p, "n", bound, bound, err) : ARENAUT_OK;
+    if (st == ARENAUT_OK) st = arenaut_passes_run(p, NULL, &options, NULL, NULL, err);
+    if (st == ARENAUT_OK) st = arenaut_lower(p, target, NULL, NULL, &out->lowering, err);
+    return st;
+}
+
+static void free_lowered(lowered *l) {
+    arenaut_lowering_free(l->lowering);
+    arenaut_document_free(&l->document);
+}
+
+static void assert_size(const char *text, int64_t bound, uint64_t bytes) {
+    for (size_t i = 0; i < arenaut_target_count(); i++) {
+        lowered l;
+        arenaut_error err = {0};
+        assert_ok(lower(text, bound, arenaut_target_at(i), &l, &err), err);
+        for (uint32_t t = 0; t < 2; t++) {
+            assert_int_not_equal(l.lowering->buffer[t], ARENAUT_NONE);
+            const uint64_t size = l.lowering->problem->size[l.lowering->buffer[t]];
+            assert_in_range(size, bytes, bytes + 63); /* targets round */
+        }
+        free_lowered(&l);
+    }
+}
+
+static void assert_refused(const char *text, const char *first, const char *second) {
+    for (size_t i = 0; i < arenaut_target_count(); i++) {
+        lowered l;
+        arenaut_error err = {0};
+        assert_int_not_equal(lower(text, 0, arenaut_target_at(i), &l, &err), ARENAUT_OK);
+        assert_non_null(strstr(err.msg, first));
+        assert_non_null(strstr(err.msg, second));
+        free_lowered(&l);
+    }
+}
+
+static void a_size_with_an_end_is_planned_for_the_largest(void **state) {
+    (void)state;
+    static const char *const texts[] =
+        IN_DIALECTS(BOUNDED, DIMS("[\"n\", 4]"), DIMS("[\"n\", 4]"));
+    for (size_t i = 0; i < N_DIALECTS; i++) assert_size(texts[i], 0, 128);
+}
+
+static void a_size_that_is_given_binds(void **state) {
+    (void)state;
+    static const char *const bounded[] =
+        IN_DIALECTS(BOUNDED, DIMS("[\"n\", 4]"), DIMS("[\"n\", 4]"));
+    static const char *const open[] = IN_DIALECTS("", DIMS("[\"n\", 4]"), DIMS("[\"2*n\", 2]"));
+    for (size_t i = 0; i < N_DIALECTS; i++) assert_size(bounded[i], 2, 32);
+    for (size_t i = 0; i < N_DIALECTS; i++) assert_size(open[i], 16, 256);
+}
+
+static void a_size_without_an_end_is_named(void **state) {
+    (void)state;
+    static const char *const texts[] = IN_DIALECTS("", DIMS("[\"n\", 4]"), DIMS("[\"n\", 4]"));
+    for (size_t i = 0; i < N_DIALECTS; i++) assert_refused(texts[i], "'x'", "'n'");
+}
+
+static void a_dimension_of_which_nothing_is_known_is_named(void **state) {
+    (void)state;
+    static const char *const results[] = IN_DIALECTS("", DIMS("[4]"), DIMS("[null, 4]"));
+    static const char *const inputs[] = IN_DIALECTS("", DIMS("[4, null]"), DIMS("[4]"));
+    for (size_t i = 0; i < N_DIALECTS; i++) assert_refused(results[i], "'h'", "shape");
+    for (size_t i = 0; i < N_DIALECTS; i++) assert_refused(inputs[i], "'x'", "dimension 1");
+    /* Unless the program knows the bytes by itself. */
+    static const char *const stated[] = IN_DIALECTS(
+        "", DIMS("[4, null], \"bytes\": 80"), DIMS("[null], \"bytes\": 80"));
+    for (size_t i = 0; i < N_DIALECTS; i++) assert_size(stated[i], 0, 80);
+}
+
+/* What a program says to be of no known size has none, with dimensions or without. */
+static void what_has_no_size_is_not_planned(void **state) {
+    (void)state;
+    static const char *const with[] =
+        IN_DIALECTS("", DIMS("[null, 4], \"unsized\": true"), DIMS("[4]"));
+    static const char *const without[] =
+        IN_DIALECTS("", ", \"dtype\": \"float32\", \"unsized\": true", DIMS("[4]"));
+    for (size_t i = 0; i < 2 * N_DIALECTS; i++) {
+        lowered l;
+        arenaut_error err = {0};
+        assert_ok(lower(i % 2 ? with[i / 2] : without[i / 2], 0, arenaut_target_find("generic"), &l,
+                        &err),
+                  err);
+        assert_int_equal(l.document.program->tensors[0].bytes, 0);
+        assert_int_equal(l.lowering->buffer[0], ARENAUT_NONE);
+        free_lowered(&l);
+    }
+    assert_unreadable("program-json",
+                      MODEL("", "", ", \"bytes\": 8, \"unsized\": true", DIMS("[4]")),
+                      ARENAUT_BAD_INPUT, "'x'");
+}
+
+/* Its runtime allocates before it knows sizes. */
+static void storage_tokens_are_for_sizes_that_are_known(void **state) {
+    (void)state;
+    static const char *const texts[] = {
+        MODEL("", BOUNDED, DIMS("[\"n\", 4]"), DIMS("[\"n\", 4]")),
+        MODEL("", "", DIMS("[4]"), DIMS("[null, 4], \"unsized\": true")),
+    };
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
+        lowered l;
+        arenaut_error err = {0};
+        arenaut_plan *plan = NULL;
+        const arenaut_plan_options options = {.planner = "tvm-tokens"};
+        assert_ok(lower(texts[i], 0, arenaut_target_find("tvm"), &l, &err), err);
+        assert_int_equal(arenaut_plan_make(l.lowering->problem, &options, NULL, &plan, &err),
+                         ARENAUT_REFUSED);
+        assert_non_null(strstr(err.msg, "symbolic sizes"));
+        free_lowered(&l);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_size_with_an_end_is_planned_for_the_largest),
+        cmocka_unit_test(a_size_that_is_given_binds),
+        cmocka_unit_test(a_size_without_an_end_is_named),
+        cmocka_unit_test(a_dimension_of_which_nothing_is_known_is_named),
+        cmocka_unit_test(what_has_no_size_is_not_planned),
+        cmocka_unit_test(storage_tokens_are_for_sizes_that_are_known),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
