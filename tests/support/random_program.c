@@ -77,6 +77,8 @@ static void add_view_op(builder *b) {
 static void add_update(builder *b) {
     const uint32_t target = any(b), other = any(b);
     const bool paired = rng_once_in(b->r, 2);
+    const uint32_t memory = arenaut_program_storage(b->program, target, NULL);
+    if (b->program->tensors[memory].cls == ARENAUT_CONSTANT) return; /* nobody writes there */
     const uint32_t result = paired ? fresh(b) : random_view(b, target);
     if (paired) b->program->tensors[result].bytes = b->program->tensors[target].bytes;
     if (paired) {

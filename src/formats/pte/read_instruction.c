@@ -189,6 +189,7 @@ static arenaut_status take_effect(arn_pte_reader *r, uint32_t last, arenaut_op_k
             break;
     }
     for (uint32_t i = 0; i < n && st == ARENAUT_OK; i++) st = push_updated(r, i);
+    if (r->outputs.count == 0) *kind = ARENAUT_OP_OUT; /* constants only: it reads them */
     return st;
 }
 

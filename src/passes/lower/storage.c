@@ -150,6 +150,59 @@ static arenaut_status check_sizes(const arn_lower *lower) {
     return ARENAUT_OK;
 }
 
+/* Whether an op that updates operands updates this one: by its pairs, else where an output is
+ * that operand, else the first. */
+static bool updates_operand(const arn_lower *lower, const arenaut_op *op, uint32_t input) {
+    const uint32_t *of = lower->storage.of;
+    bool any = false;
+    for (uint32_t i = 0; i < op->n_in_place; i++) {
+        if (op->in_place[i].input == input) return true;
+    }
+    for (uint32_t o = 0; o < op->n_outputs && op->n_in_place == 0; o++) {
+        if (op->outputs[o] == ARENAUT_NONE) continue;
+        for (uint32_t i = 0; i < op->n_inputs; i++) {
+            if (op->inputs[i] == ARENAUT_NONE || of[op->inputs[i]] != of[op->outputs[o]]) continue;
+            if (i == input) return true;
+            any = true;
+        }
+    }
+    return input == 0 && !any && op->n_in_place == 0;
+}
+
+static arenaut_status check_update(const arn_lower *lower, const arenaut_op *op, uint32_t tensor) {
+    const uint8_t facts = lower->storage.facts[lower->storage.of[tensor]];
+    const char *name = op->name ? op->name : "op";
+    char store[24];
+    if (!(facts & ARN_NOT_CONSTANT)) {
+        return arn_fail(lower->err, ARENAUT_BAD_INPUT, 0,
+                        "op '%.60s' writes over '%.60s', which is a constant; it may write over "
+                        "values, inputs and state",
+                        name, arenaut_program_tensor_name(lower->program, tensor, store));
+    }
+    if ((facts & ARN_ENTRY_INPUT) && lower->options.preserve_inputs) {
+        return arn_fail(lower->err, ARENAUT_REFUSED, 0,
+                        "op '%.60s' writes over '%.60s', an input that is to be preserved; it would "
+                        "have to write to a copy",
+                        name, arenaut_program_tensor_name(lower->program, tensor, store));
+    }
+    return ARENAUT_OK;
+}
+
+/* What is wrong with an update whatever the plan is. */
+static arenaut_status check_updates(const arn_lower *lower) {
+    const arenaut_program *p = lower->program;
+    arenaut_status st = ARENAUT_OK;
+    for (uint32_t i = 0; i < p->n_ops; i++) {
+        const arenaut_op *op = &p->ops[i];
+        for (uint32_t k = 0; k < op->n_inputs && op->kind == ARENAUT_OP_IN_PLACE; k++) {
+            if (op->inputs[k] == ARENAUT_NONE || !updates_operand(lower, op, k)) continue;
+            st = check_update(lower, op, op->inputs[k]);
+            if (st != ARENAUT_OK) return st;
+        }
+    }
+    return st;
+}
+
 arenaut_status arn_lower_storage(arn_lower *lower) {
     const arenaut_program *p = lower->program;
     arn_storage *storage = &lower->storage;
@@ -178,9 +231,11 @@ arenaut_status arn_lower_storage(arn_lower *lower) {
     for (uint32_t t = 0; t < p->n_tensors; t++) {
         if (!(storage->facts[t] & ARN_NOT_CONSTANT)) storage->facts[t] |= ARN_NO_BUFFER;
     }
-    const arenaut_status st = check_sizes(lower);
+    arenaut_status st = check_sizes(lower);
     if (st != ARENAUT_OK) return st;
     mark_uses(lower);
+    st = check_updates(lower);
+    if (st != ARENAUT_OK) return st;
     leave_out_idle_methods(lower);
     return align_for_ops(lower);
 }

@@ -1,0 +1,99 @@
+/* Ops that update their operands: what they may not write over is named, whatever the plan. */
+#include "support/test.h"
+
+#include <arenaut/liveness.h>
+
+#include "support/programs.h"
+
+enum { X, W, Y };
+
+/* x and w are read by f, which makes y, after whatever the test adds. */
+static arenaut_program *begin(arenaut_class of_w) {
+    arenaut_program *p = new_program();
+    begin_method(p, "main");
+    add_tensor(p, "x", 16, ARENAUT_INPUT);
+    add_tensor(p, "w", 16, of_w);
+    add_tensor(p, "y", 16, ARENAUT_OUTPUT);
+    return p;
+}
+
+static void end(arenaut_program *p) {
+    ADD_OP(p, .name = "f", IN(X, W), OUT(Y));
+    SET_IO(p, 0, LIST(X), LIST(Y));
+    finish_program(p);
+}
+
+/* "" if it can be lowered. Frees the program. */
+static void assert_said(arenaut_program *p, bool preserve_inputs, const char *message) {
+    const arenaut_liveness_options options = {.preserve_inputs = preserve_inputs};
+    end(p);
+    for (size_t i = 0; i < arenaut_target_count(); i++) {
+        arenaut_lowering *l = NULL;
+        arenaut_error err = {0};
+        const arenaut_status st = arenaut_lower(p, arenaut_target_at(i), &options, NULL, &l, &err);
+        assert_int_equal(st == ARENAUT_OK, *message == '\0');
+        assert_string_equal(err.msg, message);
+        arenaut_lowering_free(l);
+    }
+    arenaut_program_free(p);
+}
+
+#define ON_CONSTANT                                                                     \
+    "op 'relu_' writes over 'w', which is a constant; it may write over values, inputs and " \
+    "state"
+
+static void constants_are_written_by_nobody(void **state) {
+    (void)state;
+    arenaut_program *p = begin(ARENAUT_CONSTANT);
+    ADD_OP(p, .name = "relu_", .kind = ARENAUT_OP_IN_PLACE, IN(W));
+    assert_said(p, false, ON_CONSTANT);
+    /* By what is returned as itself, by a pair, and through a view. */
+    p = begin(ARENAUT_CONSTANT);
+    ADD_OP(p, .name = "relu_", .kind = ARENAUT_OP_IN_PLACE, IN(X, W), OUT(W));
+    assert_said(p, false, ON_CONSTANT);
+    p = begin(ARENAUT_CONSTANT);
+    const uint32_t view = add_view(p, "v", W, 0, 16);
+    ADD_OP(p, .name = "relu_", .kind = ARENAUT_OP_IN_PLACE, IN(X, W), OUT(view), IN_PLACE(0, 1));
+    assert_said(p, false, ON_CONSTANT);
+    /* To be read by one that updates something else is fine. */
+    p = begin(ARENAUT_CONSTANT);
+    ADD_OP(p, .name = "add_", .kind = ARENAUT_OP_IN_PLACE, IN(W, X), OUT(X));
+    assert_said(p, false, "");
+    p = begin(ARENAUT_CONSTANT);
+    ADD_OP(p, .name = "add_", .kind = ARENAUT_OP_IN_PLACE, IN(X, W));
+    assert_said(p, false, "");
+    p = begin(ARENAUT_STATE);
+    ADD_OP(p, .name = "relu_", .kind = ARENAUT_OP_IN_PLACE, IN(W));
+    assert_said(p, false, "");
+}
+
+static void what_one_method_takes_for_a_constant_another_may_write(void **state) {
+    (void)state;
+    arenaut_program *p = begin(ARENAUT_CONSTANT);
+    p->tensors[W].qualified_name = "w";
+    const uint32_t other = add_tensor(p, "w2", 16, ARENAUT_STATE);
+    p->tensors[other].qualified_name = "w";
+    ADD_OP(p, .name = "relu_", .kind = ARENAUT_OP_IN_PLACE, IN(W));
+    assert_said(p, false, "");
+}
+
+static void preserved_inputs_are_written_by_nobody(void **state) {
+    (void)state;
+    static const char message[] = "op 'relu_' writes over 'x', an input that is to be preserved; "
+                                  "it would have to write to a copy";
+    arenaut_program *p = begin(ARENAUT_CONSTANT);
+    ADD_OP(p, .name = "relu_", .kind = ARENAUT_OP_IN_PLACE, IN(X));
+    assert_said(p, true, message);
+    p = begin(ARENAUT_CONSTANT);
+    ADD_OP(p, .name = "relu_", .kind = ARENAUT_OP_IN_PLACE, IN(X));
+    assert_said(p, false, "");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(constants_are_written_by_nobody),
+        cmocka_unit_test(what_one_method_takes_for_a_constant_another_may_write),
+        cmocka_unit_test(preserved_inputs_are_written_by_nobody),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
