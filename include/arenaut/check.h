@@ -41,6 +41,8 @@ extern "C" {
     XX(UNWRITTEN, "unwritten")         /* a read finds bytes that nobody wrote */               \
     XX(ARGUMENTS, "arguments")         /* an op's outputs or scratch overlap its own arguments */ \
     XX(STATE_LOST, "state_lost")       /* state is gone at the second call */                   \
+    XX(STALE, "stale")                 /* by the name of a state's old value its new one is     \
+                                          read, or it never gets its new one */                 \
     XX(NO_PLACE, "no_place")           /* a tensor that is used has no placement */             \
     XX(RACE, "race")                   /* two ops that may run at the same time use the same    \
                                           bytes, one of them writing */
@@ -110,7 +112,9 @@ typedef struct arenaut_replay_options {
  * arguments are copied into the method's inputs and its outputs back; a loop carries its
  * values in its op's outputs. Jumps are followed every way, to a fixed point; what may be
  * the name of several tensors' memory after moves must be whole in each of them. State must
- * be whole whenever an entry method ends; nothing else outlasts it. Returns as
+ * be whole whenever an entry method ends; nothing else outlasts it. Where a method's bindings
+ * say which state its ops have MUTATED, that state's own name stands for its old value: it
+ * may be read until the new one is written, which must be there in the end. Returns as
  * arenaut_check_plan; UNSUPPORTED for calls nested more than 64 deep, for methods that never
  * end, or calls, loops and jumps that multiply into too much work. O(ops × arguments × log)
  * for programs without calls and jumps. `options` may be NULL. */

@@ -188,6 +188,9 @@ typedef enum arenaut_binding_kind {
     ARENAUT_BINDING_MUTATES,  /* the new value of the state or input `target` */
     ARENAUT_BINDING_GRADIENT, /* the gradient with respect to `target` */
     ARENAUT_BINDING_LOSS,     /* the loss; no target */
+    ARENAUT_BINDING_MUTATED,  /* as MUTATES, done: ops of the method give `target` the value of
+                               * `value`. What the method calls `target` still is what that held
+                               * when the call began, and may not be read once it is gone */
     ARENAUT_BINDING_COUNT
 } arenaut_binding_kind;
 

@@ -233,11 +233,15 @@ static arenaut_status run_method(arn_replay *r, uint32_t method, uint32_t depth)
     return status;
 }
 
-/* Results, kept inputs and state must be whole when the call has ended. */
+/* Results, kept and changed inputs, and state must be whole when the call has ended. */
 static arenaut_status check_end(arn_replay *r, const arenaut_method *m) {
     arenaut_status status = ARENAUT_OK;
     for (uint32_t i = 0; i < m->n_outputs && status == ARENAUT_OK; i++) {
         status = arn_read(r, m->outputs[i]);
+    }
+    for (uint32_t i = 0; i < m->n_bindings && status == ARENAUT_OK; i++) {
+        const arenaut_binding *b = &m->bindings[i];
+        if (b->kind == ARENAUT_BINDING_MUTATED) status = arn_read(r, b->target);
     }
     for (uint32_t i = 0; i < m->n_inputs && r->options.keep_inputs && status == ARENAUT_OK; i++) {
         status = arn_read(r, m->inputs[i]);
@@ -287,7 +291,8 @@ static arenaut_status call_all_twice(arn_replay *r) {
         for (uint32_t m = 0; m < r->program->n_methods && status == ARENAUT_OK; m++) {
             const bool wanted = r->options.only_method.given ? r->options.only_method.id == m
                                                              : r->program->methods[m].entry;
-            if (wanted) status = call_entry(r, m);
+            if (wanted && time == 0) status = arn_check_mutations(r, m);
+            if (wanted && status == ARENAUT_OK) status = call_entry(r, m);
             const bool once = status == ARENAUT_OK && time == 0;
             if (wanted && once && r->program->methods[m].concurrent) status = arn_check_races(r, m);
         }

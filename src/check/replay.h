@@ -60,6 +60,9 @@ arenaut_status arn_run_kernel(arn_replay *r, const arenaut_op *op);
 arenaut_status arn_run_op(arn_replay *r, uint32_t op, uint32_t depth);
 /* Runs the ops of a method in which some jump. */
 arenaut_status arn_run_flow(arn_replay *r, uint32_t method, uint32_t depth);
+/* Whether state that the method's bindings say it has mutated is read by the name of its old
+ * value while it holds that, and holds its new value in the end. */
+arenaut_status arn_check_mutations(arn_replay *r, uint32_t method);
 /* Whether a concurrent method is right in every order of its ops, if it is in the one listed. */
 arenaut_status arn_check_races(arn_replay *r, uint32_t method);
 bool arn_has_jumps(const arenaut_program *program, uint32_t method);

@@ -32,7 +32,7 @@ const char *arenaut_op_kind_name(arenaut_op_kind kind) {
 }
 
 const char *arenaut_binding_kind_name(arenaut_binding_kind kind) {
-    static const char *const names[] = {"mutates", "gradient", "loss"};
+    static const char *const names[] = {"mutates", "gradient", "loss", "mutated"};
     return (unsigned)kind < ARENAUT_BINDING_COUNT ? names[kind] : NULL;
 }
 

@@ -141,10 +141,12 @@ arn_use *arn_find_uses(const arenaut_program *p) {
     }
     for (uint32_t m = 0; m < p->n_methods; m++) {
         const arenaut_method *method = &p->methods[m];
-        for (uint32_t i = 0; i < method->n_outputs; i++) uses[method->outputs[i]].kept = true;
+        for (uint32_t i = 0; i < method->n_outputs; i++) {
+            uses[method->outputs[i]].kept = uses[method->outputs[i]].wanted = true;
+        }
         for (uint32_t i = 0; i < method->n_bindings; i++) {
             const arenaut_binding *b = &method->bindings[i];
-            uses[b->value].bound = true;
+            uses[b->value].bound = uses[b->value].wanted = true;
             if (b->target != ARENAUT_NONE) uses[b->target].bound = true;
         }
     }

@@ -41,6 +41,7 @@ typedef struct arn_use {
     bool kept;          /* a result of its method, or of a class that outlives a call */
     bool maybe_viewed;  /* an op may make another name for its memory */
     bool bound;         /* value or target of a binding */
+    bool wanted;        /* a result of its method, or value of a binding: as it is, to the end */
 } arn_use;
 
 /* Per tensor; the caller releases the array with the program's allocator. NULL: no memory. */

@@ -19,7 +19,9 @@ static arenaut_status add_results(arenaut_program *p, uint32_t m, uint32_t *outp
     for (; n < method->n_outputs; n++) outputs[n] = method->outputs[n];
     for (uint32_t i = 0; i < method->n_bindings; i++) {
         const arenaut_binding *b = &method->bindings[i];
-        if (b->kind == ARENAUT_BINDING_MUTATES) kept[n_kept++] = *b;
+        const bool new_value =
+            b->kind == ARENAUT_BINDING_MUTATES || b->kind == ARENAUT_BINDING_MUTATED;
+        if (new_value) kept[n_kept++] = *b;
         else if (!is_output(outputs, n, b->value)) outputs[n++] = b->value;
     }
     arenaut_status st = arenaut_program_set_method_io(p, m, method->inputs, method->n_inputs,

@@ -17,7 +17,7 @@
 /* Facts about the storage of a tensor; see arenaut_program_storage. */
 enum {
     KEPT = 1 << 0,   /* constant, state, shared, the caller's, or an input that must survive */
-    RESULT = 1 << 1, /* of a method */
+    RESULT = 1 << 1, /* of a method, or what it has changed of its caller's */
 };
 
 typedef struct inplace {
@@ -48,6 +48,11 @@ static void gather_facts(inplace *pass) {
         const arenaut_method *method = &p->methods[m];
         for (uint32_t i = 0; i < method->n_outputs; i++) {
             pass->facts[storage_of(pass, method->outputs[i])] |= RESULT;
+        }
+        for (uint32_t i = 0; i < method->n_bindings; i++) {
+            const arenaut_binding *b = &method->bindings[i];
+            const bool changed = b->kind == ARENAUT_BINDING_MUTATED;
+            if (changed) pass->facts[storage_of(pass, b->target)] |= RESULT;
         }
         if (!method->entry || !pass->options->target->keep_inputs) continue;
         for (uint32_t i = 0; i < method->n_inputs; i++) {

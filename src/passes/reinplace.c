@@ -28,7 +28,7 @@ static arenaut_status reinplace_op(arenaut_program *p, const arn_use *uses, uint
         return ARENAUT_OK;
     }
     op->kind = ARENAUT_OP_IN_PLACE;
-    return arn_drop_binding(p, op->method, binding, err);
+    return arn_settle_binding(p, op->method, binding, err);
 }
 
 static arenaut_status reinplace_run(arenaut_program *p, const arenaut_pass_options *options,

@@ -51,7 +51,7 @@ static arenaut_status unwrap(arenaut_program *p, const arn_use *uses, uint32_t a
         pairs[i] = (arenaut_in_place){op->n_outputs - n + i, op->n_inputs - n + i};
         (void)arn_may_update(p, uses, at, op->inputs[pairs[i].input], op->outputs[pairs[i].output],
                              &binding);
-        if (binding != ARENAUT_NONE) st = arn_drop_binding(p, op->method, binding, err);
+        if (binding != ARENAUT_NONE) st = arn_settle_binding(p, op->method, binding, err);
     }
     op->name = name;
     op->kind = ARENAUT_OP_IN_PLACE;

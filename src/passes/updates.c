@@ -18,23 +18,23 @@ bool arn_may_update(const arenaut_program *p, const arn_use *uses, uint32_t at, 
     const arenaut_op *op = &p->ops[at];
     const arn_use *use = &uses[base];
     *binding = ARENAUT_NONE;
-    if (use->last != at || use->maybe_viewed || p->tensors[base].method != op->method) return false;
+    if (use->last != at || use->maybe_viewed || use->wanted) return false;
+    if (p->tensors[base].method != op->method) return false;
     if (p->tensors[base].cls == ARENAUT_CONSTANT) return false;
     if (use->kept || use->bound) *binding = find_binding(&p->methods[op->method], base, value);
     return *binding != ARENAUT_NONE || (!use->kept && !use->bound);
 }
 
-arenaut_status arn_drop_binding(arenaut_program *p, uint32_t m, uint32_t binding,
-                                arenaut_error *err) {
+arenaut_status arn_settle_binding(arenaut_program *p, uint32_t m, uint32_t binding,
+                                  arenaut_error *err) {
     const arenaut_method *method = &p->methods[m];
+    const uint32_t n = method->n_bindings;
     const arenaut_allocator *allocator = arn_program_allocator(p);
-    arenaut_binding *kept = arn_allocate(allocator, method->n_bindings, sizeof *kept);
-    uint32_t n = 0;
-    if (!kept) return arn_no_memory(err);
-    for (uint32_t i = 0; i < method->n_bindings; i++) {
-        if (i != binding) kept[n++] = method->bindings[i];
-    }
-    const arenaut_status st = arenaut_program_set_bindings(p, m, kept, n, err);
-    arn_release(allocator, kept);
+    arenaut_binding *settled = arn_allocate(allocator, n, sizeof *settled);
+    if (!settled) return arn_no_memory(err);
+    for (uint32_t i = 0; i < n; i++) settled[i] = method->bindings[i];
+    settled[binding].kind = ARENAUT_BINDING_MUTATED;
+    const arenaut_status st = arenaut_program_set_bindings(p, m, settled, n, err);
+    arn_release(allocator, settled);
     return st;
 }

@@ -10,8 +10,8 @@
 bool arn_may_update(const arenaut_program *program, const arn_use *uses, uint32_t at, uint32_t base,
                     uint32_t value, uint32_t *binding);
 
-/* Drops a binding that has been fulfilled. */
-arenaut_status arn_drop_binding(arenaut_program *program, uint32_t method, uint32_t binding,
+/* Notes of a binding that it has been fulfilled. */
+arenaut_status arn_settle_binding(arenaut_program *program, uint32_t method, uint32_t binding,
                                 arenaut_error *err);
 
 #endif

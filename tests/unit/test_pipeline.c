@@ -112,7 +112,8 @@ static void mutated_state_is_written_back_at_the_end(void **state) {
     const arenaut_op *copy = &d.program->ops[4];
     assert_int_equal(copy->inputs[0], 2);
     assert_int_equal(copy->inputs[1], 1);
-    assert_int_equal(d.program->methods[0].n_bindings, 0);
+    assert_int_equal(d.program->methods[0].n_bindings, 1);
+    assert_int_equal(d.program->methods[0].bindings[0].kind, ARENAUT_BINDING_MUTATED);
     arenaut_document_free(&d);
 }
 

@@ -128,6 +128,10 @@ static void gather_events(arn_flow *flow) {
         visit_op(flow, &lower->program->ops[m->first_op + i], i + 1);
     }
     touch_all(flow, m->outputs, m->n_outputs, end, false);
+    for (uint32_t i = 0; i < m->n_bindings; i++) {
+        const arenaut_binding *b = &m->bindings[i];
+        if (b->kind == ARENAUT_BINDING_MUTATED) touch_all(flow, &b->target, 1, end, false);
+    }
     if (arn_keeps_inputs(lower)) touch_all(flow, m->inputs, m->n_inputs, end, false);
     if (flow->status == ARENAUT_OK) sort_events(flow);
 }

@@ -108,12 +108,23 @@ static bool enter(walk *w, uint32_t m) {
     return touch_all(w, f, method->outputs, method->n_outputs, f->start, true);
 }
 
+/* What a method has changed of its caller's is a result, too. */
+static bool touch_mutated(walk *w, const frame *f, const arenaut_method *method, uint32_t last) {
+    for (uint32_t i = 0; i < method->n_bindings; i++) {
+        const arenaut_binding *b = &method->bindings[i];
+        if (b->kind != ARENAUT_BINDING_MUTATED) continue;
+        if (!touch_all(w, f, &b->target, 1, last, true)) return false;
+    }
+    return true;
+}
+
 static bool leave(walk *w) {
     const frame *f = &w->frames[w->depth - 1];
     const arenaut_method *method = &w->lower->program->methods[f->method];
     const uint32_t last = w->lower->lives.n_steps - 1;
     w->depth--;
     if (!touch_all(w, f, method->outputs, method->n_outputs, last, true)) return false;
+    if (!touch_mutated(w, f, method, last)) return false;
     if (w->depth > 0 || !arn_keeps_inputs(w->lower)) return true;
     return touch_all(w, f, method->inputs, method->n_inputs, last, false);
 }
