@@ -238,8 +238,8 @@ std::vector<Bytes> run(const Program& program, const char* name, HierarchicalAll
 
 std::vector<Bytes> run_in_vectors(const Program& program, const char* name, const Needs& needs) {
   std::vector<Bytes> arenas;
-  for (size_t bytes : needs.bytes) {
-    arenas.emplace_back(bytes);
+  for (const arenaut_pool_need& pool : needs.pools) {
+    arenas.emplace_back(pool.bytes);
   }
   std::vector<Span<uint8_t>> spans;
   for (Bytes& arena : arenas) {
@@ -311,8 +311,8 @@ int main(int argc, char** argv) {
   const bool agree = ours == run_in_vectors(program, argv[2], needs);
 
   std::printf("memories:");
-  for (size_t bytes : needs.bytes) {
-    std::printf(" %zu", bytes);
+  for (const arenaut_pool_need& pool : needs.pools) {
+    std::printf(" %zu", pool.bytes);
   }
   std::printf("%s\n%zu outputs %s\n", on_device ? " on the device" : "", ours.size(),
               agree ? "agree" : "DIFFER");
