@@ -16,8 +16,9 @@
 
 static size_t heap_calls;
 
-static void *take(void *context, size_t size, size_t align) {
+static void *take(void *context, size_t size, size_t align, arenaut_fault *fault) {
     (void)context;
+    (void)fault;
     heap_calls++;
     return aligned_alloc(align, (size + align - 1) / align * align);
 }
@@ -49,7 +50,7 @@ static arenaut_iteration *make(void *room, const arenaut_value *value, uint32_t 
     arenaut_iteration_config config = {.value = value,
                                        .n_values = n,
                                        .options = arenaut_iteration_defaults(),
-                                       .source = {take, give, NULL},
+                                       .source = {take, give, NULL, {0, 0}},
                                        .place = place};
     config.options.keep_buffer = keep;
     require(arenaut_iteration_init(room, arenaut_iteration_bytes(n), &config, &it, NULL));

@@ -85,12 +85,23 @@ arenaut_status arenaut_opencl_open(arenaut_opencl_allocator *opencl, const char 
                                    arenaut_fault *fault);
 void arenaut_opencl_close(arenaut_opencl_allocator *opencl);
 
-/* Sources for iterations: the C library's heap, the same with huge pages as the host
- * allocator asks for them, and the memory of a device that is registered (the struct is the
- * context, and must outlive the source). */
+/* Sources for iterations: the C library's heap, and the same with huge pages as the host
+ * allocator asks for them. */
 arenaut_source arenaut_heap_source(void);
 arenaut_source arenaut_pages_source(void);
-arenaut_source arenaut_device_source(arenaut_device *device);
+
+/* The memory of a device as a source. Set `device`, leave the rest zero. */
+typedef struct arenaut_device_heap {
+    arenaut_device device;
+    arenaut_device_allocator *allocator; /* that gave what is out now */
+    size_t live;                         /* blocks that are out */
+} arenaut_device_heap;
+
+/* `heap` must outlive the source, and belongs to one thread at a time. Its allocator is looked
+ * up in the registry when a block is taken while none is out; what it gave goes back to it,
+ * whoever is registered by then. What it fails with is passed on: DEVICE_ABSENT names a type
+ * without an allocator. */
+arenaut_source arenaut_device_source(arenaut_device_heap *heap);
 
 #ifdef __cplusplus
 }

@@ -22,6 +22,8 @@ extern "C" {
     XX(NONE, OK, "no fault")                                                                    \
     XX(ARGUMENT, BAD_ARGUMENT, "a pointer is missing where one is needed (argument %o)")        \
     XX(NO_MEMORY, NO_MEMORY, "no memory for %f bytes (%o)")                                     \
+    XX(BUFFER_MEMORY, NO_MEMORY, "no memory for a planned buffer of %f bytes")                  \
+    XX(PLANNER_MEMORY, NO_MEMORY, "the planner ran out of memory")                              \
     XX(SIZE, TOO_LARGE, "sizes add up past what this machine can address (at %o)")              \
     XX(ALIGNMENT, BAD_ARGUMENT, "alignment %f is no power of two (%o)")                         \
     /* devices */                                                                               \
@@ -61,13 +63,20 @@ extern "C" {
     XX(OPTIMISE_WITHOUT_VARIANTS, REFUSED, "optimising memory needs out variants: turn them on") \
     XX(ARENA_WITHOUT_OUTPUTS, REFUSED, "outputs in the arena must be managed: turn that on")    \
     XX(OFFSETS_WITHOUT_PLANNER, REFUSED, "grouping by offsets needs a planner: none is given")  \
+    XX(GROUPING, BAD_ARGUMENT, "grouping %f is unknown: numbers go up to %a")                   \
+    XX(POISON_DEVICE, REFUSED, "poison writes from the host, and device type %o is none")       \
     XX(VALUE, BAD_ARGUMENT, "there is no value %o: there are %a")                               \
     XX(VALUE_KIND, BAD_ARGUMENT, "value %o is not managed, so its memory is not ours")          \
     XX(VALUE_LIFE, BAD_INPUT, "value %o ends at step %f, before it begins at %a")               \
     XX(VALUE_STORAGE, BAD_INPUT, "value %o names value %f, which has no storage of its own")    \
+    XX(VALUE_STORAGE_KIND, BAD_INPUT,                                                           \
+       "value %o lies in the storage of value %f: both must be managed, or both outputs")       \
     XX(VALUE_TWICE, BAD_INPUT, "value %o is made by node %f, but it was there before")          \
     XX(NESTED_OUTPUT, REFUSED,                                                                  \
        "output %o is a container: only tensors may be in a list, tuple or dict")                \
+    XX(RETURNED_TWICE, BAD_INPUT, "node %o returns a container, but node %f does already")      \
+    XX(RETURNED_OTHERS, BAD_INPUT,                                                              \
+       "node %o returns a container that is none of the result's type, or lacks output %f")     \
     XX(OUTPUT_TYPE, REFUSED, "output %o is no tensor")                                          \
     XX(OUTPUT_COUNT, BAD_INPUT, "%f outputs are given for a result of at most %a")              \
     XX(WORKSPACE, BAD_ARGUMENT, "%f bytes are given to work in, %a are needed")                 \
@@ -79,6 +88,8 @@ extern "C" {
     XX(OVERRUN, BAD_ARGUMENT, "value %o: %f bytes are in a place of %a")                        \
     XX(POINTER_OUTSIDE, BAD_ARGUMENT, "value %o: its storage was pointed elsewhere")            \
     XX(PLAN_BAD, INTERNAL, "the planner put value %o at %f, outside its arena or misaligned (%a)") \
+    XX(PLAN_OVERLAP, INTERNAL,                                                                  \
+       "the planner put values %o and %f, both alive at step %a, into the same memory")         \
     XX(PLAN_FAILED, REFUSED, "the planner gave up with status %f")                              \
     XX(STORAGE, BAD_ARGUMENT, "there is no storage %o: there are %a")                           \
     XX(STORAGES_FULL, BAD_ARGUMENT, "the block of storages is full at %a")                      \

@@ -30,6 +30,8 @@ typedef enum arenaut_node_kind {
     ARENAUT_NODE_ALIAS,       /* its results may lie in its inputs, whatever the options */
     ARENAUT_NODE_CONSTRUCT,   /* builds a container of its inputs */
     ARENAUT_NODE_BORROW,      /* unpacks or selects: its results refer to its input */
+    ARENAUT_NODE_RETURN,      /* builds the list, tuple or dict that is returned of its inputs: it is
+                               * the caller's, and not given up after a run. At most one */
 } arenaut_node_kind;
 
 typedef struct arenaut_node {
@@ -50,8 +52,11 @@ typedef struct arenaut_graph {
 } arenaut_graph;
 
 /* Fills `value`, an array of n_values. Step k is node k; what is returned lives to step
- * n_nodes, the return. `options` may be NULL: the defaults. Lists of lists, and outputs that
- * are no tensors, are refused. Takes no memory. */
+ * n_nodes, the return. `options` may be NULL: the defaults. Refused are lists of lists
+ * (NESTED_OUTPUT), outputs that are no tensors (OUTPUT_TYPE), more or fewer than the result
+ * has (OUTPUT_COUNT), values that do not exist (VALUE) or are made twice (VALUE_TWICE), a
+ * second node that returns (RETURNED_TWICE), and one whose result is none of the graph's type
+ * or lacks an output (RETURNED_OTHERS). Takes no memory. */
 arenaut_status arenaut_graph_values(const arenaut_graph *graph,
                                     const arenaut_iteration_options *options,
                                     arenaut_value *value, arenaut_fault *fault);

@@ -35,6 +35,7 @@
 
 #include <stdbool.h>
 
+#include <arenaut/device.h>
 #include <arenaut/runtime_fault.h>
 
 #ifdef __cplusplus
@@ -44,11 +45,14 @@ extern "C" {
 #define ARENAUT_NO_VALUE UINT32_MAX
 
 /* Where memory comes from: the default one for whatever is not planned, and one for the
- * planned buffers. `release` gets what `allocate` returned, and its size. */
+ * planned buffers. `allocate` returns NULL if it has none, and may say why in `fault`, which
+ * is never NULL; says it nothing, there was no memory. `release` gets what `allocate` returned,
+ * and its size. */
 typedef struct arenaut_source {
-    void *(*allocate)(void *context, size_t size, size_t align); /* NULL: there is none */
+    void *(*allocate)(void *context, size_t size, size_t align, arenaut_fault *fault);
     void (*release)(void *context, void *block, size_t size);
     void *context;
+    arenaut_device device; /* whose memory it is; zeroes: the host's */
 } arenaut_source;
 
 /* The header of one storage. Executors may point tensors at it. */
@@ -122,8 +126,8 @@ typedef enum arenaut_grouping {
     ARENAUT_BY_GROUPS,  /* storages whose lives never meet share one group, last in first out */
 } arenaut_grouping;
 
-/* Combinations that make no sense are refused by name: managing outputs or optimising
- * memory without out variants, outputs in the arena that are not managed. */
+/* What makes no sense is refused by name: managing outputs or optimising memory without out
+ * variants, outputs in the arena that are not managed, a grouping that is none of the above. */
 typedef struct arenaut_iteration_options {
     bool out_variants;     /* off: nothing is managed at all */
     bool manage_outputs;   /* off: outputs come from the default source and are the caller's */
@@ -131,7 +135,8 @@ typedef struct arenaut_iteration_options {
     bool keep_buffer;      /* the arena stays between runs, unless it must grow */
     bool outputs_in_arena; /* outputs are planned with all else; the arena is then held until
                             * they are released */
-    bool poison;           /* fills memory with 0x7f when it is given up: host memory only */
+    bool poison;           /* fills planned buffers with 0x7f when they are given up; refused
+                            * where these come from a device (POISON_DEVICE) */
     uint8_t grouping;      /* arenaut_grouping */
     size_t align;          /* of places and sizes, a power of two; 0: 64 */
 } arenaut_iteration_options;
@@ -175,7 +180,8 @@ arenaut_status arenaut_iteration_init(void *memory, size_t bytes,
  * learned and planned stays, so `allocate` may follow. */
 arenaut_status arenaut_iteration_close(arenaut_iteration *it, arenaut_fault *fault);
 
-/* Before a run. RUNNING, OUTPUTS_HELD, NO_MEMORY, PLAN_FAILED: then nothing has changed. */
+/* Before a run. RUNNING, OUTPUTS_HELD, BUFFER_MEMORY or what the source says, and whatever
+ * `plan` fails with: then nothing has changed. */
 arenaut_status arenaut_iteration_allocate(arenaut_iteration *it, arenaut_fault *fault);
 /* After a run: every storage is looked at again, for the model may have swapped it; the
  * largest sizes are kept; what is not an output is given up. Every output that has data is
@@ -189,7 +195,10 @@ arenaut_status arenaut_iteration_release_outputs(arenaut_iteration *it, arenaut_
  * O(outputs). */
 arenaut_status arenaut_iteration_release_output(arenaut_iteration *it, uint32_t value,
                                                 arenaut_fault *fault);
-/* Makes the plan now rather than in the next `allocate`, if one is due. */
+/* Makes the plan now rather than in the next `allocate`, if one is due. RUNNING, OUTPUTS_HELD,
+ * SIZE; of the planner that is called back PLANNER_MEMORY, PLAN_FAILED, and PLAN_BAD for places
+ * outside its arena; in checked builds also PLAN_OVERLAP for values that are alive together and
+ * overlap without leave (O(n log n + pairs alive together)). */
 arenaut_status arenaut_iteration_plan(arenaut_iteration *it, arenaut_fault *fault);
 /* Manages outputs no longer: from the next run on they are the caller's. RUNNING,
  * OUTPUTS_HELD. */
@@ -197,7 +206,8 @@ arenaut_status arenaut_iteration_disable_managed_outputs(arenaut_iteration *it,
                                                          arenaut_fault *fault);
 
 /* During a run: `bytes` for a managed value, in *data; its place if it fits there, else from
- * the default source. What was in it is lost where it moves. */
+ * the default source. What was in it is lost where it moves. NOT_RUNNING, VALUE, VALUE_KIND,
+ * NO_MEMORY or what the source says. */
 arenaut_status arenaut_iteration_resize(arenaut_iteration *it, uint32_t value, size_t bytes,
                                         void **data, arenaut_fault *fault);
 /* For executors that take memory themselves: says that `value` needed so many bytes. At any

@@ -2,7 +2,7 @@
 
 import ctypes
 from ctypes import (CFUNCTYPE, POINTER, Structure, byref, c_bool, c_char, c_char_p, c_int,
-                    c_size_t, c_uint8, c_uint32, c_uint64, c_void_p)
+                    c_size_t, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p)
 
 from arenaut.library import OK, ArenautError, ErrorRecord, declare
 
@@ -22,12 +22,13 @@ class OptionsRecord(Structure):
                 ("align", c_size_t)]
 
 
-ALLOCATE = CFUNCTYPE(c_void_p, c_void_p, c_size_t, c_size_t)
+ALLOCATE = CFUNCTYPE(c_void_p, c_void_p, c_size_t, c_size_t, c_void_p)
 RELEASE = CFUNCTYPE(None, c_void_p, c_void_p, c_size_t)
 
 
 class SourceRecord(Structure):
-    _fields_ = [("allocate", ALLOCATE), ("release", RELEASE), ("context", c_void_p)]
+    _fields_ = [("allocate", ALLOCATE), ("release", RELEASE), ("context", c_void_p),
+                ("device_type", c_uint16), ("device_index", c_uint16)]
 
 
 class HooksRecord(Structure):
@@ -89,7 +90,7 @@ def check(call, *arguments):
         raise ArenautError(status, text.value.decode())
 
 
-def nothing(_context, _size, _align):
+def nothing(_context, _size, _align, _fault):
     """The default source: all sizes are learned before the first run, so nobody asks it."""
     return None
 
@@ -116,7 +117,7 @@ class Iteration:
                         NO_VALUE if v.over is None else v.over) for v in values))
         self.planner = PlannerRecord()
         # What C calls back, and reads, must outlive this call.
-        self.callbacks = (ALLOCATE(nothing), ALLOCATE(lambda _, size, a: take(size, a)),
+        self.callbacks = (ALLOCATE(nothing), ALLOCATE(lambda _, size, a, fault: take(size, a)),
                           RELEASE(lambda _, address, size: give(address)))
         default, allocate, release = self.callbacks
         options = iteration_defaults()

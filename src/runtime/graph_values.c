@@ -66,6 +66,51 @@ static arenaut_status check_outputs(const arenaut_graph *graph, arenaut_fault *f
     return ARENAUT_OK;
 }
 
+/* Whether this node is among the inputs of that one. */
+static bool has_input(const arenaut_node *node, uint32_t v) {
+    for (uint32_t i = 0; i < node->n_inputs; i++) {
+        if (node->inputs[i] == v) return true;
+    }
+    return false;
+}
+
+/* The node that builds what is returned: of the result's type, and with every output in it.
+ * What else is in it may be keys, and tensors that were there before. */
+static arenaut_status check_returned(const arenaut_graph *graph, uint32_t k, arenaut_fault *fault) {
+    const arenaut_node *node = &graph->node[k];
+    if (node->n_outputs != 1 || graph->type[node->outputs[0]] != graph->result ||
+        graph->result < ARENAUT_TYPE_LIST)
+        return arn_fault(fault, ARENAUT_FAULT_RETURNED_OTHERS, k, ARENAUT_NO_VALUE, 0);
+    for (uint32_t i = 0; i < graph->n_outputs; i++) {
+        if (!has_input(node, graph->outputs[i]))
+            return arn_fault(fault, ARENAUT_FAULT_RETURNED_OTHERS, k, i, 0);
+    }
+    for (uint32_t i = 0; i < node->n_inputs; i++) {
+        const uint32_t v = node->inputs[i];
+        if (v != ARENAUT_NO_VALUE && graph->type[v] >= ARENAUT_TYPE_LIST)
+            return arn_fault(fault, ARENAUT_FAULT_NESTED_OUTPUT, i, graph->type[v], 0);
+    }
+    return ARENAUT_OK;
+}
+
+/* Marks what the returning node makes, if there is one, as returned. */
+static arenaut_status mark_container(const arenaut_graph *graph, arenaut_value *value,
+                                     arenaut_fault *fault) {
+    uint32_t found = ARENAUT_NO_VALUE;
+    for (uint32_t k = 0; k < graph->n_nodes; k++) {
+        if (graph->node[k].kind != ARENAUT_NODE_RETURN) continue;
+        if (found != ARENAUT_NO_VALUE)
+            return arn_fault(fault, ARENAUT_FAULT_RETURNED_TWICE, k, found, 0);
+        const arenaut_status status = check_returned(graph, k, fault);
+        if (status != ARENAUT_OK) return status;
+        arenaut_value *container = &value[graph->node[k].outputs[0]];
+        container->returned = RETURNED;
+        container->last = graph->n_nodes;
+        found = k;
+    }
+    return ARENAUT_OK;
+}
+
 /* Ops that produce views copy instead where out variants are on. */
 static uint8_t effective_kind(const arenaut_node *node, bool out_variants) {
     if (node->kind != ARENAUT_NODE_VIEW) return node->kind;
@@ -131,6 +176,8 @@ arenaut_status arenaut_graph_values(const arenaut_graph *graph,
         output->returned = RETURNED;
         if (is_made(output)) output->last = graph->n_nodes;
     }
+    status = mark_container(graph, value, fault);
+    if (status != ARENAUT_OK) return status;
     for (uint32_t k = graph->n_nodes; k > 0; k--) settle(graph, k - 1, options, value);
     for (uint32_t v = 0; v < graph->n_values; v++) {
         if (!is_made(&value[v])) value[v].first = value[v].last = 0;

@@ -43,15 +43,29 @@ static void give_back(arenaut_iteration *it, void **buffer, size_t *size) {
     *size = 0;
 }
 
+/* A block from a source; if it has none, why: what it says itself, or else `reason`. */
+static arenaut_status take_block(const arenaut_source *source, size_t bytes, size_t align,
+                                 arenaut_fault why, void **block, arenaut_fault *fault) {
+    const uint32_t reason = why.reason;
+    void *taken = source->allocate(source->context, bytes, align, &why);
+    if (taken) {
+        *block = taken;
+        return ARENAUT_OK;
+    }
+    if (why.reason == ARENAUT_FAULT_NONE || why.reason >= ARENAUT_FAULT_COUNT) why.reason = reason;
+    return arn_fault(fault, (arenaut_fault_reason)why.reason, why.object, why.found, why.allowed);
+}
+
 /* Makes *buffer hold at least `needed` bytes, through what is there if it can. */
 static arenaut_status take_buffer(arenaut_iteration *it, void **buffer, size_t *size, size_t needed,
                                   arenaut_fault *fault) {
+    const arenaut_fault why = {ARENAUT_FAULT_BUFFER_MEMORY, 0, needed, 0};
     if (needed <= *size) return ARENAUT_OK;
     give_back(it, buffer, size);
-    *buffer = it->arena.allocate(it->arena.context, needed, it->options.align);
-    if (!*buffer) return arn_fault(fault, ARENAUT_FAULT_NO_MEMORY, ARENAUT_NO_VALUE, needed, 0);
-    *size = needed;
-    return ARENAUT_OK;
+    const arenaut_status status =
+        take_block(&it->arena, needed, it->options.align, why, buffer, fault);
+    if (status == ARENAUT_OK) *size = needed;
+    return status;
 }
 
 /* The arena, unless it is kept; with `outputs`, their buffer. */
@@ -136,12 +150,14 @@ static arenaut_status find_during_run(const arenaut_iteration *it, uint32_t valu
 arenaut_status arenaut_iteration_resize(arenaut_iteration *it, uint32_t value, size_t bytes,
                                         void **data, arenaut_fault *fault) {
     uint32_t slot = 0;
-    const arenaut_status status = find_during_run(it, value, &slot, fault);
+    const arenaut_fault why = {ARENAUT_FAULT_NO_MEMORY, value, bytes, 0};
+    arenaut_status status = find_during_run(it, value, &slot, fault);
     if (status != ARENAUT_OK) return status;
     arenaut_storage *storage = it->current[value];
     if (bytes > storage->bytes) {
-        void *block = it->source.allocate(it->source.context, bytes, it->options.align);
-        if (!block) return arn_fault(fault, ARENAUT_FAULT_NO_MEMORY, value, bytes, 0);
+        void *block = NULL;
+        status = take_block(&it->source, bytes, it->options.align, why, &block, fault);
+        if (status != ARENAUT_OK) return status;
         release_storage(storage);
         *storage = (arenaut_storage){block, bytes, &it->source};
     }

@@ -15,6 +15,8 @@ arenaut_status arenaut_iteration_options_check(const arenaut_iteration_options *
         return arn_fault(fault, ARENAUT_FAULT_OPTIMISE_WITHOUT_VARIANTS, 0, 0, 0);
     if (options->outputs_in_arena && !options->manage_outputs)
         return arn_fault(fault, ARENAUT_FAULT_ARENA_WITHOUT_OUTPUTS, 0, 0, 0);
+    if (options->grouping > ARENAUT_BY_GROUPS)
+        return arn_fault(fault, ARENAUT_FAULT_GROUPING, 0, options->grouping, ARENAUT_BY_GROUPS);
     if (options->align != 0 && !arn_is_power(options->align))
         return arn_fault(fault, ARENAUT_FAULT_ALIGNMENT, 0, options->align, 0);
     return ARENAUT_OK;
@@ -98,9 +100,12 @@ static arenaut_status check_value(const arenaut_iteration_config *config, uint32
     if (value->last < value->first)
         return arn_fault(fault, ARENAUT_FAULT_VALUE_LIFE, v, value->last, value->first);
     const uint32_t root = storage_of(value, v);
-    if (root >= config->n_values || config->value[root].kind != value->kind ||
-        storage_of(&config->value[root], root) != root)
+    if (root >= config->n_values)
+        return arn_fault(fault, ARENAUT_FAULT_VALUE, root, 0, config->n_values);
+    if (storage_of(&config->value[root], root) != root || !is_managed(&config->value[root]))
         return arn_fault(fault, ARENAUT_FAULT_VALUE_STORAGE, v, root, 0);
+    if (config->value[root].kind != value->kind)
+        return arn_fault(fault, ARENAUT_FAULT_VALUE_STORAGE_KIND, v, root, 0);
     if (value->over != ARENAUT_NO_VALUE && value->over >= config->n_values)
         return arn_fault(fault, ARENAUT_FAULT_VALUE, value->over, 0, config->n_values);
     return ARENAUT_OK;
@@ -115,6 +120,9 @@ static arenaut_status check_config(const arenaut_iteration_config *config, arena
     if (!config->source.allocate || !config->source.release ||
         (config->arena.allocate && !config->arena.release))
         return arn_fault(fault, ARENAUT_FAULT_ARGUMENT, 0, 0, 0);
+    const arenaut_source *arena = config->arena.allocate ? &config->arena : &config->source;
+    if (options->poison && arena->device.type != ARENAUT_DEVICE_HOST)
+        return arn_fault(fault, ARENAUT_FAULT_POISON_DEVICE, arena->device.type, 0, 0);
     for (uint32_t v = 0; v < config->n_values && status == ARENAUT_OK; v++)
         status = check_value(config, v, fault);
     return status;

@@ -31,7 +31,8 @@ static bool lay_groups(const arenaut_iteration *it, size_t *total) {
     return true;
 }
 
-/* The planner is somebody else's: what would put a value outside the arena is not believed. */
+/* The planner is somebody else's: what would put a value outside the arena is not believed, nor,
+ * in checked builds, what would put two into the same memory. */
 static arenaut_status check_answer(const arenaut_iteration *it, size_t arena,
                                    arenaut_fault *fault) {
     for (uint32_t s = 0; s < it->n_arena; s++) {
@@ -40,6 +41,37 @@ static arenaut_status check_answer(const arenaut_iteration *it, size_t arena,
         if (offset & (it->options.align - 1) || offset > arena || bytes > arena - offset)
             return arn_fault(fault, ARENAUT_FAULT_PLAN_BAD, it->named[s], offset,
                              it->options.align);
+    }
+    return ARENAUT_OK;
+}
+
+/* Whether the later of two storages may lie over the earlier one, and does exactly that. */
+static bool is_in_place(const arenaut_iteration *it, uint32_t under, uint32_t over) {
+    return it->over[over] == under && it->next_offset[under] == it->next_offset[over];
+}
+
+static bool overlap_in_memory(const arenaut_iteration *it, uint32_t a, uint32_t b) {
+    const size_t at_a = it->next_offset[a], at_b = it->next_offset[b];
+    return at_a < at_b + it->most[b] && at_b < at_a + it->most[a];
+}
+
+/* Storages that are alive together must lie apart: each is held against those that begin
+ * while it lives. Sums are in the arena, as check_answer has seen. */
+static arenaut_status check_overlaps(const arenaut_iteration *it, arenaut_fault *fault) {
+    uint32_t *order = it->work[0], n = 0;
+    for (uint32_t s = 0; s < it->n_arena; s++) {
+        if (it->most[s]) order[n++] = s;
+    }
+    arn_order_by_step(order, n, it->first);
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t a = order[i];
+        for (uint32_t j = i + 1; j < n && it->first[order[j]] <= it->last[a]; j++) {
+            const uint32_t b = order[j];
+            if (!overlap_in_memory(it, a, b) || is_in_place(it, a, b) || is_in_place(it, b, a))
+                continue;
+            return arn_fault(fault, ARENAUT_FAULT_PLAN_OVERLAP, it->named[a], it->named[b],
+                             it->first[b]);
+        }
     }
     return ARENAUT_OK;
 }
@@ -55,12 +87,14 @@ static arenaut_status ask_planner(const arenaut_iteration *it, size_t *total,
                                      .offset = it->next_offset,
                                      .arena = total};
     for (uint32_t s = 0; s < it->n_arena; s++) it->next_offset[s] = 0;
-    const arenaut_status status = it->place(it->place_context, &placing);
+    arenaut_status status = it->place(it->place_context, &placing);
     if (status == ARENAUT_NO_MEMORY)
-        return arn_fault(fault, ARENAUT_FAULT_NO_MEMORY, ARENAUT_NO_VALUE, 0, 0);
+        return arn_fault(fault, ARENAUT_FAULT_PLANNER_MEMORY, 0, 0, 0);
     if (status != ARENAUT_OK)
         return arn_fault(fault, ARENAUT_FAULT_PLAN_FAILED, 0, (size_t)status, 0);
-    return check_answer(it, *total, fault);
+    status = check_answer(it, *total, fault);
+    if (status == ARENAUT_OK && ARENAUT_CHECKED) status = check_overlaps(it, fault);
+    return status;
 }
 
 /* How many disjoint stretches of memory the slots of the arena occupy. One without bytes

@@ -80,6 +80,14 @@ def test_shapes_that_were_not_exported_are_refused(dynamic):
     planned(torch.randn(64, 16))
 
 
+def test_a_tensor_of_another_device_is_refused_though_its_shape_is_known(dynamic):
+    module, planned = dynamic
+    for _ in range(2):
+        same(planned, module, torch.randn(64, 16))
+        with pytest.raises(ValueError, match="input 0 must be a torch.float32 tensor on the CPU"):
+            planned(torch.empty(64, 16, device="meta"))
+
+
 def test_one_symbol_means_one_size():
     class Add(torch.nn.Module):
         def forward(self, x, y):

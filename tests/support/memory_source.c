@@ -4,8 +4,9 @@
 
 #include "support/test.h"
 
-static void *take(void *context, size_t size, size_t align) {
+static void *take(void *context, size_t size, size_t align, arenaut_fault *fault) {
     memory_source *memory = context;
+    assert_non_null(fault);
     assert_true(size > 0);
     assert_true(align && (align & (align - 1)) == 0);
     memory->calls++;
@@ -34,6 +35,6 @@ static void give(void *context, void *block, size_t size) {
 }
 
 arenaut_source counting_source(memory_source *memory) {
-    const arenaut_source source = {take, give, memory};
+    const arenaut_source source = {take, give, memory, {0, 0}};
     return source;
 }

@@ -433,6 +433,33 @@ static void the_table_knows_every_view_of_the_corpus(void **state) {
     "{\"as_tensor\": {\"name\": \"" from "\"}}}], \"outputs\": [{\"as_tensor\": {\"name\": \"" to \
     "\"}}]}"
 
+#define ON(name, device) \
+    "\"" name "\": {\"dtype\": 7, \"sizes\": [], \"strides\": [], \"device\": " device "}"
+
+/* Numbers are those of device.h where it has one; what has no memory counts as the host's. */
+static void devices_are_numbered_as_everywhere(void **state) {
+    (void)state;
+    static const char json[] = GRAPH(
+        "", ON("a", "{\"type\": \"cpu\", \"index\": null}") ", "
+        ON("b", "{\"type\": \"cuda\", \"index\": 3}") ", "
+        ON("c", "{\"type\": \"opencl\"}") ", " ON("d", "{\"type\": \"mkldnn\"}") ", "
+        ON("e", "{\"type\": \"meta\"}") ", " ON("f", "{\"type\": \"mps\", \"index\": 0}"), "");
+    static const struct { const char *name; uint16_t type, index; } expected[] = {
+        {"a", ARENAUT_DEVICE_HOST, 0}, {"b", ARENAUT_DEVICE_CUDA, 3},
+        {"c", ARENAUT_DEVICE_OPENCL, 0}, {"d", 4, 0}, {"e", ARENAUT_DEVICE_HOST, 0}, {"f", 13, 0}};
+    arenaut_document document = {0};
+    arenaut_error err = {0};
+    bytes b = pt2_of(json, strlen(json));
+    assert_ok(arenaut_read(b.data, b.size, NULL, NULL, NULL, &document, &err), err);
+    for (size_t i = 0; i < COUNT_OF(expected); i++) {
+        const arenaut_tensor *t = tensor_named(document.program, expected[i].name);
+        assert_int_equal(t->device.type, expected[i].type);
+        assert_int_equal(t->device.index, expected[i].index);
+    }
+    arenaut_document_free(&document);
+    free_bytes(&b);
+}
+
 static void mistakes_are_named(void **state) {
     (void)state;
     static const struct { const char *json, *part; } cases[] = {
@@ -449,6 +476,10 @@ static void mistakes_are_named(void **state) {
                          "{\"as_int\": 9007199254740992}, {\"as_int\": 1}"), ""), "2^63"},
         {GRAPH("", VALUE("a", "", "") ", " VALUE("a", "", ""), ""), "a"},
         {GRAPH("", "\"a\": {}", ""), "'dtype' is missing"},
+        {GRAPH("", ON("a", "{\"type\": \"warp\", \"index\": 0}"), ""), "found \"warp\"; expected a type"},
+        {GRAPH("", ON("a", "{\"type\": 1}"), ""), "a type of device"},
+        {GRAPH("", ON("a", "{\"type\": \"cuda\", \"index\": -1}"), ""), "the index of a device"},
+        {GRAPH("", ON("a", "{\"type\": \"cuda\", \"index\": 65536}"), ""), "the index of a device"},
         {GRAPH("{\"target\": 1}", "", ""), "a string"},
         {GRAPH("{}", "", ""), "'target' is missing"},
         {GRAPH("", "", "{\"buffer_mutation\": {\"arg\": {\"name\": \"x\"}, \"buffer_name\": \"k\"}}"),
@@ -566,6 +597,7 @@ int main(void) {
         cmocka_unit_test(corpus_models_have_plans_that_stand_up_to_replay),
         cmocka_unit_test(corpus_forms_agree),
         cmocka_unit_test(the_table_knows_every_view_of_the_corpus),
+        cmocka_unit_test(devices_are_numbered_as_everywhere),
         cmocka_unit_test(mistakes_are_named),
         cmocka_unit_test(archives_of_others_are_not_taken_for_ours),
         cmocka_unit_test(damaged_graphs_are_survived),

@@ -9,6 +9,7 @@
 #include <arenaut/runtime_memory.h>
 
 #include "drivers/fake_cuda.h"
+#include "support/fake_device.h"
 #include "support/faults.h"
 
 /* What every allocator must do, on each of its devices. */
@@ -111,27 +112,102 @@ static void sources_hand_out_aligned_memory(void **state) {
     (void)state;
     arenaut_host_allocator host;
     arenaut_fault fault;
-    arenaut_device device = {ARENAUT_DEVICE_HOST, 0};
+    arenaut_device_heap heap = {.device = {ARENAUT_DEVICE_HOST, 0}};
     const arenaut_source source[] = {arenaut_heap_source(), arenaut_pages_source(),
-                                     arenaut_device_source(&device)};
-    assert_null(source[2].allocate(source[2].context, 8, 8)); /* nobody is registered */
-    source[2].release(source[2].context, NULL, 0);
+                                     arenaut_device_source(&heap)};
+    assert_null(source[2].allocate(source[2].context, 8, 8, &fault)); /* nobody is registered */
+    assert_int_equal(fault.reason, ARENAUT_FAULT_DEVICE_ABSENT);
     arenaut_host_open(&host, NULL, 0);
     assert_fine(arenaut_device_register(&host.hosted.allocator, &fault));
     for (size_t i = 0; i < COUNT_OF(source); i++) {
         for (size_t size = 1; size <= 4 << 20; size *= 8) {
-            void *block = source[i].allocate(source[i].context, size, 256);
+            void *block = source[i].allocate(source[i].context, size, 256, &fault);
             assert_non_null(block);
             assert_int_equal((uintptr_t)block % 256, 0);
             memset(block, 1, size);
             source[i].release(source[i].context, block, size);
         }
-        assert_null(source[i].allocate(source[i].context, SIZE_MAX - 1, 256));
+        assert_null(source[i].allocate(source[i].context, SIZE_MAX - 1, 256, &fault));
     }
+    assert_int_equal(heap.live, 0);
+    heap.device.index = 3;
+    assert_null(source[2].allocate(source[2].context, 8, 8, &fault));
+    assert_int_equal(fault.reason, ARENAUT_FAULT_DEVICE_INDEX);
     assert_fine(arenaut_device_unregister(&host.hosted.allocator, &fault));
-    device.index = 3;
-    assert_null(source[2].allocate(source[2].context, 8, 8));
     arenaut_host_close(&host);
+}
+
+/* One value whose memory, and whose arena, is that of device 3.1. */
+static arenaut_iteration *iterate_on_device(arenaut_device_heap *heap, bool poison, void *room,
+                                            size_t size, arenaut_fault *fault) {
+    const arenaut_value value = {
+        ARENAUT_VALUE_MANAGED, 0, 0, 0, ARENAUT_NO_VALUE, ARENAUT_NO_VALUE};
+    arenaut_iteration *it = NULL;
+    arenaut_iteration_config config = {.value = &value,
+                                       .n_values = 1,
+                                       .options = arenaut_iteration_defaults(),
+                                       .source = arenaut_device_source(heap)};
+    config.options.grouping = ARENAUT_BY_GROUPS;
+    config.options.poison = poison;
+    if (arenaut_iteration_init(room, size, &config, &it, fault) != ARENAUT_OK) return NULL;
+    assert_int_equal(arenaut_iteration_learn(it, 0, 256, fault), ARENAUT_OK);
+    return it;
+}
+
+static void an_iteration_passes_on_what_its_device_says(void **state) {
+    (void)state;
+    _Alignas(max_align_t) char room[1024];
+    arenaut_device_heap heap = {.device = {3, 1}};
+    arenaut_fault fault;
+    char text[120];
+    fake_device device;
+    void *data;
+    arenaut_iteration *it = iterate_on_device(&heap, false, room, sizeof room, &fault);
+    assert_fault(arenaut_iteration_allocate(it, &fault), UNSUPPORTED, DEVICE_ABSENT);
+    assert_string_equal(arenaut_fault_text(&fault, text, sizeof text),
+                        "device type 3 has no allocator: register one first");
+    fake_device_init(&device, 3, 1); /* without an index 1 */
+    assert_fine(arenaut_device_register(&device.base, &fault));
+    assert_fault(arenaut_iteration_allocate(it, &fault), BAD_ARGUMENT, DEVICE_INDEX);
+    assert_false(arenaut_iteration_is_running(it));
+    device.indices = 2;
+    device.left = 1;
+    assert_fine(arenaut_iteration_allocate(it, &fault));
+    assert_fault(arenaut_iteration_resize(it, 0, 1000, &data, &fault), NO_MEMORY, NO_MEMORY);
+    assert_fine(arenaut_iteration_deallocate(it, &fault));
+    assert_int_equal(device.live, 0);
+    assert_fine(arenaut_iteration_close(it, &fault));
+    assert_fine(arenaut_device_unregister(&device.base, &fault));
+    assert_null(iterate_on_device(&heap, true, room, sizeof room, &fault));
+    assert_int_equal(fault.reason, ARENAUT_FAULT_POISON_DEVICE);
+    assert_int_equal(fault.object, 3);
+}
+
+/* Taken out of the registry, or replaced, while a block of its is out. */
+static void a_device_source_remembers_its_allocator(void **state) {
+    (void)state;
+    _Alignas(max_align_t) char room[1024];
+    arenaut_device_heap heap = {.device = {3, 0}};
+    arenaut_fault fault;
+    fake_device first, second;
+    fake_device_init(&first, 3, 1);
+    fake_device_init(&second, 3, 1);
+    arenaut_iteration *it = iterate_on_device(&heap, false, room, sizeof room, &fault);
+    for (int replaced = 0; replaced < 2; replaced++) {
+        assert_fine(arenaut_device_register(&first.base, &fault));
+        assert_fine(arenaut_iteration_allocate(it, &fault));
+        assert_int_equal(first.live, 1);
+        assert_fine(arenaut_device_unregister(&first.base, &fault));
+        if (replaced) assert_fine(arenaut_device_register(&second.base, &fault));
+        assert_fine(arenaut_iteration_deallocate(it, &fault));
+        assert_int_equal(first.live, 0);
+        assert_int_equal(second.live, 0);
+    }
+    assert_fine(arenaut_iteration_allocate(it, &fault)); /* none was out: the one there is now */
+    assert_int_equal(second.live, 1);
+    assert_fine(arenaut_iteration_deallocate(it, &fault));
+    assert_fine(arenaut_device_unregister(&second.base, &fault));
+    assert_fine(arenaut_iteration_close(it, &fault));
 }
 
 static void without_its_library_a_device_is_cleanly_absent(void **state) {
@@ -261,6 +337,8 @@ int main(void) {
         cmocka_unit_test(the_host_has_one_device),
         cmocka_unit_test(large_blocks_are_aligned_for_huge_pages),
         cmocka_unit_test(sources_hand_out_aligned_memory),
+        cmocka_unit_test(an_iteration_passes_on_what_its_device_says),
+        cmocka_unit_test(a_device_source_remembers_its_allocator),
         cmocka_unit_test(without_its_library_a_device_is_cleanly_absent),
         cmocka_unit_test(cuda_keeps_to_the_rules_of_its_driver),
         cmocka_unit_test(cuda_tells_what_its_driver_answers),

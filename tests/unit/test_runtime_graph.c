@@ -215,6 +215,68 @@ static void what_a_returned_value_may_lie_in_is_not_managed(void **state) {
     assert_int_equal(value[A].kind, ARENAUT_VALUE_EXTERNAL); /* an input that is returned */
 }
 
+static void count_release(void *context, uint32_t value) {
+    uint32_t *released = context;
+    *released |= 1u << value;
+}
+
+/* The returned container is the caller's; one that is built on the way is given up. */
+static void a_returned_container_is_not_given_up(void **state) {
+    (void)state;
+    enum { X, A, B, PAIR, RESULT, KEY, N };
+    drawing d;
+    arenaut_value value[N];
+    arenaut_fault fault;
+    arenaut_iteration *it;
+    memory_source memory = {.left = SIZE_MAX};
+    uint32_t released = 0;
+    draw(&d, N);
+    d.type[PAIR] = ARENAUT_TYPE_LIST;
+    d.type[RESULT] = ARENAUT_TYPE_DICT;
+    d.type[KEY] = ARENAUT_TYPE_SCALAR;
+    add(&d, OP, LIST(X), LIST(A));
+    add(&d, OP, LIST(A), LIST(B));
+    add(&d, ARENAUT_NODE_CONSTRUCT, LIST(A, B), LIST(PAIR));
+    add(&d, ARENAUT_NODE_RETURN, LIST(KEY, A, ARENAUT_NO_VALUE, B), LIST(RESULT));
+    give_back(&d, ARENAUT_TYPE_DICT, LIST(A, B));
+    analyse(&d, NULL, value);
+    assert_int_equal(value[A].kind, ARENAUT_VALUE_OUTPUT);
+    assert_int_equal(value[B].kind, ARENAUT_VALUE_OUTPUT);
+    assert_int_equal(value[RESULT].kind, ARENAUT_VALUE_UNMANAGED);
+    assert_int_equal(value[RESULT].returned, 1);
+    assert_int_equal(value[RESULT].last, 4); /* the return */
+    assert_int_equal(value[PAIR].returned, 0);
+    arenaut_iteration_config config = {.value = value,
+                                       .n_values = N,
+                                       .options = arenaut_iteration_defaults(),
+                                       .source = counting_source(&memory),
+                                       .hooks = {count_release, NULL, NULL, &released}};
+    config.options.grouping = ARENAUT_BY_GROUPS;
+    void *room = malloc(arenaut_iteration_bytes(N));
+    assert_fine(arenaut_iteration_init(room, arenaut_iteration_bytes(N), &config, &it, &fault));
+    assert_fine(arenaut_iteration_allocate(it, &fault));
+    assert_fine(arenaut_iteration_deallocate(it, &fault));
+    assert_int_equal(released, 1u << PAIR);
+    free(room);
+
+    d.node[2].kind = ARENAUT_NODE_RETURN;
+    assert_fault(arenaut_graph_values(&d.graph, NULL, value, &fault), BAD_INPUT, RETURNED_OTHERS);
+    d.type[PAIR] = ARENAUT_TYPE_DICT;
+    assert_fault(arenaut_graph_values(&d.graph, NULL, value, &fault), BAD_INPUT, RETURNED_TWICE);
+    assert_int_equal(fault.object, 3);
+    assert_int_equal(fault.found, 2);
+    d.node[2].kind = ARENAUT_NODE_CONSTRUCT;
+    d.argument[3][0][1] = X; /* not output A */
+    assert_fault(arenaut_graph_values(&d.graph, NULL, value, &fault), BAD_INPUT, RETURNED_OTHERS);
+    assert_int_equal(fault.found, 0);
+    d.argument[3][0][1] = A;
+    d.argument[3][0][0] = PAIR; /* a container in a container */
+    assert_fault(arenaut_graph_values(&d.graph, NULL, value, &fault), REFUSED, NESTED_OUTPUT);
+    d.argument[3][0][0] = KEY;
+    give_back(&d, ARENAUT_TYPE_LIST, LIST(A, B));
+    assert_fault(arenaut_graph_values(&d.graph, NULL, value, &fault), BAD_INPUT, RETURNED_OTHERS);
+}
+
 static void lists_of_lists_are_refused(void **state) {
     (void)state;
     enum { A, B, INNER, NUMBER, N };
@@ -487,6 +549,7 @@ int main(void) {
         cmocka_unit_test(what_goes_through_a_container_lives_as_long),
         cmocka_unit_test(a_returned_value_lives_to_the_end),
         cmocka_unit_test(what_a_returned_value_may_lie_in_is_not_managed),
+        cmocka_unit_test(a_returned_container_is_not_given_up),
         cmocka_unit_test(lists_of_lists_are_refused),
         cmocka_unit_test(bad_graphs_are_refused),
         cmocka_unit_test(random_graphs_agree_with_an_oracle),

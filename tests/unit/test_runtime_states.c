@@ -291,7 +291,7 @@ static bool is_used(const subject *s, const arenaut_storage *storage) {
 static void swap(subject *s, uint32_t value, arenaut_storage *storage, arenaut_fault *fault) {
     if (arenaut_iteration_swap(s->it, value, storage, fault) != ARENAUT_OK) return;
     if (storage == &s->foreign && !storage->data) {
-        void *block = s->source.allocate(s->source.context, FOREIGN_SIZE, 64);
+        void *block = s->source.allocate(s->source.context, FOREIGN_SIZE, 64, fault);
         *storage = (arenaut_storage){block, FOREIGN_SIZE, &s->source};
         memset(block, s->calls, FOREIGN_SIZE);
     }

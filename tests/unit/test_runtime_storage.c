@@ -77,7 +77,7 @@ static void a_swapped_storage_is_put_back_and_learned(void **state) {
     assert_false(arenaut_iteration_is_storage_managed(b.it, &owning));
     for (int i = 0; i < 2; i++) { /* at every deallocate, not only at the first */
         assert_fine(arenaut_iteration_allocate(b.it, &fault));
-        owning.data = b.config.source.allocate(b.config.source.context, 7000, 64);
+        owning.data = b.config.source.allocate(b.config.source.context, 7000, 64, &fault);
         owning.bytes = 7000;
         owning.source = &b.config.source;
         assert_fine(arenaut_iteration_swap(b.it, 1, &owning, &fault));
@@ -322,7 +322,7 @@ static void a_swapped_output_is_held_where_it_is(void **state) {
             bench_execute(&b);
             memset(bytes, 0x22, sizeof bytes);
             owning = (arenaut_storage){
-                b.config.source.allocate(b.config.source.context, 512, 64), 512, &b.config.source};
+                b.config.source.allocate(b.config.source.context, 512, 64, &fault), 512, &b.config.source};
             memset(owning.data, 0x33, 512);
             assert_fine(arenaut_iteration_swap(b.it, 0, &owning, &fault)); /* two share it */
             assert_fine(arenaut_iteration_swap(b.it, 1, &owning, &fault));

@@ -18,6 +18,10 @@ static void options_that_make_no_sense_are_refused_by_name(void **state) {
     assert_fault(arenaut_iteration_options_check(&o, &fault), REFUSED, OPTIMISE_WITHOUT_VARIANTS);
     o = (arenaut_iteration_options){.out_variants = true, .outputs_in_arena = true};
     assert_fault(arenaut_iteration_options_check(&o, &fault), REFUSED, ARENA_WITHOUT_OUTPUTS);
+    o = (arenaut_iteration_options){.grouping = 9};
+    assert_fault(arenaut_iteration_options_check(&o, &fault), BAD_ARGUMENT, GROUPING);
+    assert_string_equal(arenaut_fault_text(&fault, text, sizeof text),
+                        "grouping 9 is unknown: numbers go up to 1");
     o = (arenaut_iteration_options){.align = 48};
     assert_fault(arenaut_iteration_options_check(&o, &fault), BAD_ARGUMENT, ALIGNMENT);
 }
@@ -55,13 +59,15 @@ static void what_is_wrong_in_a_config_is_refused(void **state) {
     assert_fault(INIT(bytes), BAD_INPUT, VALUE_LIFE);
     b.value[1].last = 2;
     b.value[1].storage = 3;
-    assert_fault(INIT(bytes), BAD_INPUT, VALUE_STORAGE);
+    assert_fault(INIT(bytes), BAD_ARGUMENT, VALUE);
     b.value[1].storage = 0;
     assert_fine(INIT(bytes));
     b.value[0].storage = 2; /* not a storage of its own */
     assert_fault(INIT(bytes), BAD_INPUT, VALUE_STORAGE);
     b.value[0].storage = ARENAUT_NO_VALUE;
     b.value[0].kind = ARENAUT_VALUE_OUTPUT; /* lives elsewhere than value 1 */
+    assert_fault(INIT(bytes), BAD_INPUT, VALUE_STORAGE_KIND);
+    b.value[0].kind = ARENAUT_VALUE_UNMANAGED; /* has no storage here */
     assert_fault(INIT(bytes), BAD_INPUT, VALUE_STORAGE);
     b.value[0].kind = 17;
     assert_fault(INIT(bytes), BAD_ARGUMENT, VALUE_KIND);
@@ -102,7 +108,7 @@ static void a_planner_that_errs_changes_nothing(void **state) {
         stub s;
         arenaut_fault_reason reason;
     } wrong[] = {{{ARENAUT_REFUSED, 0, 256}, ARENAUT_FAULT_PLAN_FAILED},
-                 {{ARENAUT_NO_MEMORY, 0, 256}, ARENAUT_FAULT_NO_MEMORY},
+                 {{ARENAUT_NO_MEMORY, 0, 256}, ARENAUT_FAULT_PLANNER_MEMORY},
                  {{ARENAUT_OK, 0, 255}, ARENAUT_FAULT_PLAN_BAD},
                  {{ARENAUT_OK, 64, 256}, ARENAUT_FAULT_PLAN_BAD},
                  {{ARENAUT_OK, 32, 1024}, ARENAUT_FAULT_PLAN_BAD},
@@ -119,6 +125,57 @@ static void a_planner_that_errs_changes_nothing(void **state) {
     bench_run(&b);
     assert_int_equal(arenaut_iteration_count(b.it).reused, 1);
     bench_finish(&b);
+}
+
+/* A planner whose answer is at hand: offsets of four values of 256 bytes. */
+static arenaut_status from_table(void *context, const arenaut_placing *placing) {
+    const size_t *offset = context;
+    for (uint32_t i = 0; i < placing->n; i++) placing->offset[i] = offset[i];
+    *placing->arena = 1024;
+    return ARENAUT_OK;
+}
+
+/* Values [0, 3] [1, 2] [2, 4] [3, 3], the third of which may lie over the second: all answers
+ * that keep them apart are taken, and no others. */
+static void a_planner_that_overlaps_values_is_not_believed(void **state) {
+    (void)state;
+    static const uint32_t first[] = {0, 1, 2, 3}, last[] = {3, 2, 4, 3};
+    static const size_t place[] = {0, 192, 384, 768}; /* some over a part of another */
+    uint32_t taken = 0;
+    for (uint32_t answer_no = 0; answer_no < 256; answer_no++) {
+        size_t offset[4];
+        bench b;
+        arenaut_fault fault;
+        bench_lay_out(&b, 4);
+        for (uint32_t v = 0; v < 4; v++) {
+            b.value[v].first = first[v];
+            b.value[v].last = last[v];
+            offset[v] = place[answer_no >> 2 * v & 3];
+        }
+        b.value[2].over = 1;
+        b.config.place = from_table;
+        b.config.place_context = offset;
+        bench_make(&b);
+        for (uint32_t v = 0; v < 4; v++)
+            assert_fine(arenaut_iteration_learn(b.it, v, 256, &fault));
+        bool apart = true;
+        for (uint32_t v = 0; v < 4; v++) {
+            for (uint32_t w = 0; w < v; w++) {
+                const bool together = first[v] <= last[w] && first[w] <= last[v];
+                const bool meet = offset[v] < offset[w] + 256 && offset[w] < offset[v] + 256;
+                const bool allowed = v == 2 && w == 1 && offset[v] == offset[w];
+                if (together && meet && !allowed) apart = false;
+            }
+        }
+        taken += apart;
+        fault.reason = ARENAUT_FAULT_NONE;
+        const arenaut_status status = arenaut_iteration_plan(b.it, &fault);
+        assert_int_equal(status, apart ? ARENAUT_OK : ARENAUT_INTERNAL);
+        if (!apart) assert_int_equal(fault.reason, ARENAUT_FAULT_PLAN_OVERLAP);
+        assert_int_equal(arenaut_iteration_plan_number(b.it), apart);
+        bench_finish(&b);
+    }
+    assert_in_range(taken, 1, 200);
 }
 
 static void sizes_past_all_memory_are_no_plan(void **state) {
@@ -155,7 +212,7 @@ static bool survive(size_t left, bool keep) {
     for (int i = 0; i < 4; i++) {
         if (i == 2) b.size[1] = 4000;
         if (arenaut_iteration_allocate(b.it, &fault) != ARENAUT_OK) {
-            assert_int_equal(fault.reason, ARENAUT_FAULT_NO_MEMORY);
+            assert_int_equal(fault.reason, ARENAUT_FAULT_BUFFER_MEMORY);
             assert_false(arenaut_iteration_is_running(b.it));
             if (!keep) assert_int_equal(b.memory.live, 0);
             assert_fine(arenaut_iteration_allocate(b.it, &fault));
@@ -191,6 +248,7 @@ int main(void) {
         cmocka_unit_test(options_that_make_no_sense_are_refused_by_name),
         cmocka_unit_test(what_is_wrong_in_a_config_is_refused),
         cmocka_unit_test(a_planner_that_errs_changes_nothing),
+        cmocka_unit_test(a_planner_that_overlaps_values_is_not_believed),
         cmocka_unit_test(sizes_past_all_memory_are_no_plan),
         cmocka_unit_test(any_allocation_may_fail),
     };

@@ -240,7 +240,7 @@ def has_symbols(meta):
 
 
 def key_of(flat):
-    return tuple([(x.shape, x.stride(), x.dtype) if isinstance(x, torch.Tensor) else x
+    return tuple([(x.shape, x.stride(), x.dtype, x.device) if isinstance(x, torch.Tensor) else x
                   for x in flat])
 
 

@@ -26,21 +26,38 @@ static arenaut_dtype dtype_of(uint64_t number) {
     return ARENAUT_DTYPE_OTHER;
 }
 
-/* torch's numbers of devices; tensors without memory count as the host's. */
+/* torch's types of devices in the order of its numbers, but for OpenCL, which has the number
+ * that device.h gives it, and MKL-DNN, which has OpenCL's. */
+static const char *const device_types[] = {
+    [ARENAUT_DEVICE_HOST] = "cpu", [ARENAUT_DEVICE_CUDA] = "cuda",
+    [ARENAUT_DEVICE_OPENCL] = "opencl", "opengl", "mkldnn", "ideep", "hip", "fpga", "maia",
+    "xla", "vulkan", "metal", "xpu", "mps",
+};
+
+static bool find_device_type(const arn_pt2 *r, uint32_t type, uint16_t *number) {
+    *number = ARENAUT_DEVICE_HOST; /* of tensors without memory, too */
+    if (type == ARN_JSON_NONE || arn_json_text_is(&r->json.json, type, "meta")) return true;
+    for (uint16_t i = 0; i < sizeof device_types / sizeof *device_types; i++) {
+        *number = i;
+        if (arn_json_text_is(&r->json.json, type, device_types[i])) return true;
+    }
+    return false;
+}
+
 static arenaut_device read_device(arn_pt2 *r, uint32_t value) {
-    static const char *const types[] = {"cpu", "cuda", "mkldnn", "opengl", "opencl", "ideep",
-                                        "hip", "fpga", "maia",   "xla",    "vulkan", "metal",
-                                        "xpu", "mps"};
-    arenaut_device device = {0, 0};
+    arenaut_device device = {ARENAUT_DEVICE_HOST, 0};
+    uint64_t number = 0;
     const uint32_t type = arn_pt2_get(r, value, "type"), index = arn_pt2_get(r, value, "index");
-    for (uint16_t i = 0; type != ARN_JSON_NONE && i < sizeof types / sizeof *types; i++) {
-        if (arn_json_text_is(&r->json.json, type, types[i])) device.type = i;
+    const bool has_index =
+        index != ARN_JSON_NONE && arn_json_type_of(&r->json.json, index) != ARN_JSON_NULL;
+    if (!arn_pt2_fine(r)) return device;
+    if (!find_device_type(r, type, &device.type)) {
+        arn_json_unexpected(&r->json, type, "a type of device that is known: cpu, cuda, opencl …");
+    } else if (has_index &&
+               (!arn_json_to_u64(&r->json.json, index, &number) || number > UINT16_MAX)) {
+        arn_json_unexpected(&r->json, index, "the index of a device, from 0 to 65535");
     }
-    uint64_t number;
-    if (index != ARN_JSON_NONE && arn_json_to_u64(&r->json.json, index, &number) &&
-        number <= UINT16_MAX) {
-        device.index = (uint16_t)number;
-    }
+    device.index = (uint16_t)number;
     return device;
 }
 

@@ -3,13 +3,15 @@
 
 #include "runtime/hosted/hosted.h"
 
-static void *from_heap(void *context, size_t size, size_t align) {
+static void *from_heap(void *context, size_t size, size_t align, arenaut_fault *fault) {
     (void)context;
+    (void)fault; /* no memory: that needs no saying */
     return arn_heap_allocate(size, align, false);
 }
 
-static void *from_pages(void *context, size_t size, size_t align) {
+static void *from_pages(void *context, size_t size, size_t align, arenaut_fault *fault) {
     (void)context;
+    (void)fault;
     return arn_heap_allocate(size, align, true);
 }
 
@@ -20,34 +22,38 @@ static void to_heap(void *context, void *block, size_t size) {
 }
 
 arenaut_source arenaut_heap_source(void) {
-    const arenaut_source source = {from_heap, to_heap, NULL};
+    const arenaut_source source = {from_heap, to_heap, NULL, {0, 0}};
     return source;
 }
 
 arenaut_source arenaut_pages_source(void) {
-    const arenaut_source source = {from_pages, to_heap, NULL};
+    const arenaut_source source = {from_pages, to_heap, NULL, {0, 0}};
     return source;
 }
 
-static void *from_device(void *context, size_t size, size_t align) {
-    const arenaut_device *device = context;
-    arenaut_device_allocator *allocator;
+/* Whoever gave a block takes it back, so as long as blocks are out the allocator stays the
+ * same, registered or not. */
+static void *from_device(void *context, size_t size, size_t align, arenaut_fault *fault) {
+    arenaut_device_heap *heap = context;
     void *block;
-    if (arenaut_device_find(device->type, &allocator, NULL) != ARENAUT_OK) return NULL;
-    if (allocator->allocate(allocator, size, align, device->index, &block, NULL) != ARENAUT_OK)
+    if (heap->live == 0 &&
+        arenaut_device_find(heap->device.type, &heap->allocator, fault) != ARENAUT_OK)
         return NULL;
+    if (heap->allocator->allocate(heap->allocator, size, align, heap->device.index, &block,
+                                  fault) != ARENAUT_OK)
+        return NULL;
+    heap->live++;
     return block;
 }
 
 static void to_device(void *context, void *block, size_t size) {
-    const arenaut_device *device = context;
-    arenaut_device_allocator *allocator;
+    arenaut_device_heap *heap = context;
     (void)size;
-    if (arenaut_device_find(device->type, &allocator, NULL) == ARENAUT_OK)
-        allocator->deallocate(allocator, block, device->index);
+    heap->allocator->deallocate(heap->allocator, block, heap->device.index);
+    heap->live--;
 }
 
-arenaut_source arenaut_device_source(arenaut_device *device) {
-    const arenaut_source source = {from_device, to_device, device};
+arenaut_source arenaut_device_source(arenaut_device_heap *heap) {
+    const arenaut_source source = {from_device, to_device, heap, heap->device};
     return source;
 }
