@@ -246,6 +246,21 @@ bool arenaut_iteration_is_storage_managed(const arenaut_iteration *it,
                                           const arenaut_storage *storage);
 /* Whether this address lies in the arena, [start, end). No buffer: no. */
 bool arenaut_iteration_in_buffer(const arenaut_iteration *it, const void *address);
+/* The same of the buffer of managed outputs, where these lie apart from the arena. */
+bool arenaut_iteration_in_output_buffer(const arenaut_iteration *it, const void *address);
+
+/* Storage groups, numbered from 0; there are none unless `grouping` says so. The group of a
+ * value: ARENAUT_NO_GROUP for one that is in none, such as a managed output apart. The members
+ * of a group are values (those of one storage all): their number is returned, and as many as
+ * there is room for, in `value`, which may be NULL with no room. Its size is that of its largest
+ * member in the plan in force, 0 before there is one. O(values). */
+#define ARENAUT_NO_GROUP UINT32_MAX
+uint32_t arenaut_iteration_group_count(const arenaut_iteration *it);
+uint32_t arenaut_iteration_group(const arenaut_iteration *it, uint32_t value);
+uint32_t arenaut_iteration_group_members(const arenaut_iteration *it, uint32_t group,
+                                         uint32_t *value, uint32_t room);
+size_t arenaut_iteration_group_size(const arenaut_iteration *it, uint32_t group);
+
 /* Whether `allocate` was called, and `deallocate` not yet. */
 bool arenaut_iteration_is_running(const arenaut_iteration *it);
 /* Whether any output is held. */

@@ -5,6 +5,10 @@ bool arenaut_iteration_in_buffer(const arenaut_iteration *it, const void *addres
     return arn_lies_in(address, it->buffer, it->buffer_bytes);
 }
 
+bool arenaut_iteration_in_output_buffer(const arenaut_iteration *it, const void *address) {
+    return arn_lies_in(address, it->output_buffer, it->output_buffer_bytes);
+}
+
 bool arenaut_iteration_is_storage_managed(const arenaut_iteration *it,
                                           const arenaut_storage *storage) {
     return arn_lies_in(storage, it->storages.block, it->storages.size * sizeof *storage);
@@ -12,6 +16,33 @@ bool arenaut_iteration_is_storage_managed(const arenaut_iteration *it,
 
 static bool is_known(const arenaut_iteration *it, uint32_t value) {
     return value < it->n_values && it->slot[value] != ARENAUT_NO_VALUE;
+}
+
+uint32_t arenaut_iteration_group_count(const arenaut_iteration *it) { return it->n_groups; }
+
+uint32_t arenaut_iteration_group(const arenaut_iteration *it, uint32_t value) {
+    if (it->n_groups == 0 || !is_known(it, value) || it->slot[value] >= it->n_arena)
+        return ARENAUT_NO_GROUP;
+    return it->group[it->slot[value]];
+}
+
+uint32_t arenaut_iteration_group_members(const arenaut_iteration *it, uint32_t group,
+                                         uint32_t *value, uint32_t room) {
+    uint32_t n = 0;
+    for (uint32_t v = 0; v < it->n_values && group < it->n_groups; v++) {
+        if (arenaut_iteration_group(it, v) != group) continue;
+        if (n < room) value[n] = v;
+        n++;
+    }
+    return n;
+}
+
+size_t arenaut_iteration_group_size(const arenaut_iteration *it, uint32_t group) {
+    size_t most = 0;
+    for (uint32_t s = 0; s < it->n_arena && group < it->n_groups; s++) {
+        if (it->group[s] == group && it->planned[s] > most) most = it->planned[s];
+    }
+    return most;
 }
 
 bool arenaut_iteration_is_managed_output(const arenaut_iteration *it, uint32_t value) {

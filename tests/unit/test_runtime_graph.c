@@ -446,7 +446,7 @@ static void random_graphs_agree_with_an_oracle(void **state) {
 /* Runs twice with storages of one element by groups; offset[v] / 64 is then v's group. Checks
  * what Static Runtime's own tests check: each tensor in one group, no two members of a group
  * alive at one step, and what is reused. */
-static void group_of(const drawing *d, size_t *group, uint32_t reused) {
+static void group_of(const drawing *d, uint32_t *group, uint32_t reused) {
     arenaut_value value[MAX_VALUES];
     memory_source memory = {.left = SIZE_MAX};
     arenaut_iteration_config config = {.value = value,
@@ -467,11 +467,23 @@ static void group_of(const drawing *d, size_t *group, uint32_t reused) {
         for (uint32_t v = 0; v < config.n_values; v++) {
             if (value[v].kind == ARENAUT_VALUE_MANAGED)
                 assert_fine(arenaut_iteration_resize(it, v, 4, &data, &fault));
-            group[v] = arenaut_iteration_offset(it, v) / 64;
+            group[v] = arenaut_iteration_group(it, v);
+            if (run == 1 && value[v].kind == ARENAUT_VALUE_MANAGED)
+                assert_int_equal(arenaut_iteration_offset(it, v), 64 * group[v]);
         }
         assert_fine(arenaut_iteration_deallocate(it, &fault));
         assert_fine(arenaut_iteration_release_outputs(it, &fault));
     }
+    uint32_t members = 0, member[MAX_VALUES];
+    const uint32_t n_groups = arenaut_iteration_group_count(it);
+    for (uint32_t g = 0; g < n_groups; g++) {
+        const uint32_t n = arenaut_iteration_group_members(it, g, member, MAX_VALUES);
+        for (uint32_t i = 0; i < n; i++) assert_int_equal(group[member[i]], g);
+        assert_int_equal(arenaut_iteration_group_size(it, g), 64);
+        members += n;
+    }
+    assert_int_equal(members, arenaut_iteration_count(it).managed); /* each in one group */
+    assert_int_equal(members - n_groups, reused);
     for (uint32_t a = 0; a < config.n_values; a++) {
         for (uint32_t b = 0; b < a; b++) {
             if (value[a].kind != ARENAUT_VALUE_MANAGED || value[b].kind != ARENAUT_VALUE_MANAGED)
@@ -488,7 +500,7 @@ static void groups_without_aliases(void **state) {
     (void)state;
     enum { A, B, C, D, E, OUT, N };
     drawing d;
-    size_t group[N];
+    uint32_t group[N];
     draw(&d, N); /* b [0,3]  c [1,2]  d [2,3]  e [3,4] */
     add(&d, OP, LIST(A), LIST(B));
     add(&d, OP, LIST(B), LIST(C));
@@ -507,7 +519,7 @@ static void groups_with_a_view(void **state) {
     (void)state;
     enum { A, B, C, D, C2, C3, E, F, OUT, N };
     drawing d;
-    size_t group[N];
+    uint32_t group[N];
     draw(&d, N); /* b [0,5]  c [1,6], viewed  d [2,5]  e [5,7]  f [6,7] */
     add(&d, OP, LIST(A), LIST(B));
     add(&d, OP, LIST(B), LIST(C));
@@ -519,7 +531,7 @@ static void groups_with_a_view(void **state) {
     add(&d, OP, LIST(E, F), LIST(OUT));
     give_back(&d, ARENAUT_TYPE_TENSOR, LIST(OUT));
     group_of(&d, group, 1);
-    const size_t expected[] = {[B] = 0, [C] = 1, [D] = 2, [E] = 3, [F] = 2};
+    const uint32_t expected[] = {[B] = 0, [C] = 1, [D] = 2, [E] = 3, [F] = 2};
     for (uint32_t v = B; v < OUT; v++) {
         if (v != C2 && v != C3) assert_int_equal(group[v], expected[v]);
     }
@@ -529,7 +541,7 @@ static void groups_of_results_that_nobody_reads(void **state) {
     (void)state;
     enum { A, Z, OUT, X, Y, N };
     drawing d;
-    size_t group[N];
+    uint32_t group[N];
     draw(&d, N); /* z [0,1]  x [2,2]  y [2,2] */
     add(&d, OP, LIST(A), LIST(Z));
     add(&d, OP, LIST(Z), LIST(OUT));

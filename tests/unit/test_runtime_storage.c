@@ -23,7 +23,14 @@ static void an_address_is_in_the_buffer_from_start_to_end(void **state) {
     assert_true(arenaut_iteration_in_buffer(b.it, start + size - 1));
     assert_false(arenaut_iteration_in_buffer(b.it, start + size));
     assert_false(arenaut_iteration_in_buffer(b.it, (void *)((uintptr_t)start - 1)));
-    assert_false(arenaut_iteration_in_buffer(b.it, arenaut_iteration_output_buffer(b.it)));
+    const char *outputs = arenaut_iteration_output_buffer(b.it);
+    const size_t output_size = arenaut_iteration_count(b.it).output_bytes;
+    assert_false(arenaut_iteration_in_buffer(b.it, outputs));
+    assert_false(arenaut_iteration_in_output_buffer(b.it, start));
+    assert_false(arenaut_iteration_in_output_buffer(b.it, NULL));
+    assert_true(arenaut_iteration_in_output_buffer(b.it, outputs));
+    assert_true(arenaut_iteration_in_output_buffer(b.it, outputs + output_size - 1));
+    assert_false(arenaut_iteration_in_output_buffer(b.it, outputs + output_size));
     assert_int_equal(arenaut_iteration_offset(b.it, 2), 0); /* in the other buffer */
     for (uint32_t v = 0; v < 2; v++)
         assert_ptr_equal(arenaut_iteration_storage(b.it, v)->data,
@@ -31,6 +38,7 @@ static void an_address_is_in_the_buffer_from_start_to_end(void **state) {
     bench_execute(&b);
     assert_fine(arenaut_iteration_deallocate(b.it, &fault));
     assert_false(arenaut_iteration_in_buffer(b.it, start)); /* it is gone */
+    assert_true(arenaut_iteration_in_output_buffer(b.it, outputs)); /* till they are released */
     bench_release(&b);
     bench_finish(&b);
 }
@@ -134,6 +142,38 @@ static void values_of_one_storage_count_once(void **state) {
     assert_int_equal(f.reused, 0); /* value 2 lies beside the storage that lives on */
     assert_int_equal(f.managed_bytes, 128 + 320);
     bench_finish(&b);
+}
+
+/* Four values in turn, of which the last two share a storage, and an output. */
+static void groups_can_be_asked_for(void **state) {
+    (void)state;
+    for (int by_groups = 0; by_groups < 2; by_groups++) {
+        bench b;
+        arenaut_fault fault;
+        uint32_t member[2] = {77, 77};
+        bench_lay_out(&b, 5);
+        b.config.options.grouping = by_groups ? ARENAUT_BY_GROUPS : ARENAUT_BY_OFFSETS;
+        b.value[3].storage = 2;
+        b.value[4].kind = ARENAUT_VALUE_OUTPUT;
+        bench_make(&b);
+        assert_int_equal(arenaut_iteration_group_count(b.it), by_groups ? 2 : 0);
+        assert_int_equal(arenaut_iteration_group_size(b.it, 0), 0);
+        for (uint32_t v = 0; v < 5; v++)
+            assert_fine(arenaut_iteration_learn(b.it, v, b.size[v], &fault));
+        assert_fine(arenaut_iteration_plan(b.it, &fault));
+        static const uint32_t expected[] = {0, 1, 0, 0, ARENAUT_NO_GROUP, ARENAUT_NO_GROUP};
+        for (uint32_t v = 0; v < 6; v++)
+            assert_int_equal(arenaut_iteration_group(b.it, v),
+                             by_groups ? expected[v] : ARENAUT_NO_GROUP);
+        assert_int_equal(arenaut_iteration_group_members(b.it, 0, NULL, 0), by_groups ? 3 : 0);
+        assert_int_equal(arenaut_iteration_group_members(b.it, 0, member, 2), by_groups ? 3 : 0);
+        if (by_groups) assert_true(member[0] == 0 && member[1] == 2);
+        assert_int_equal(arenaut_iteration_group_size(b.it, 0), by_groups ? 448 : 0);
+        assert_int_equal(arenaut_iteration_group_size(b.it, 1), by_groups ? 256 : 0);
+        assert_int_equal(arenaut_iteration_group_members(b.it, 2, member, 2), 0);
+        assert_int_equal(arenaut_iteration_group_size(b.it, 2), 0);
+        bench_finish(&b);
+    }
 }
 
 static void pointers_that_were_bent_are_found(void **state) {
@@ -429,6 +469,7 @@ int main(void) {
         cmocka_unit_test(outputs_of_one_storage_live_as_long_as_the_last),
         cmocka_unit_test(an_output_does_not_end_with_the_run),
         cmocka_unit_test(values_of_one_storage_count_once),
+        cmocka_unit_test(groups_can_be_asked_for),
         cmocka_unit_test(pointers_that_were_bent_are_found),
         cmocka_unit_test(an_output_of_the_first_run_can_be_taken),
         cmocka_unit_test(unmanaged_values_are_given_up_and_borrowed_ones_forgotten),
