@@ -10,14 +10,21 @@ cmake -S "$source" -B "$work/build" -DCMAKE_INSTALL_LIBDIR=lib >"$work/log" 2>&1
 cmake --build "$work/build" -j2 >>"$work/log" 2>&1
 cmake --install "$work/build" --prefix "$work/prefix" >>"$work/log" 2>&1
 
-cmake -S "$source/tests/consumer" -B "$work/by-cmake" \
+# The lines of C in the README, for main.c to include.
+mkdir "$work/lines"
+awk '/^```c$/ { inside = 1; next } inside && /^```$/ { exit } inside' "$source/README.md" \
+    >"$work/lines/readme_lines.h"
+grep -q arenaut_plan_make "$work/lines/readme_lines.h"
+
+cmake -S "$source/tests/consumer" -B "$work/by-cmake" -DREADME_LINES="$work/lines" \
     -DCMAKE_PREFIX_PATH="$work/prefix" >>"$work/log" 2>&1
 cmake --build "$work/by-cmake" >>"$work/log" 2>&1
 for kind in arenaut static shared runtime; do "$work/by-cmake/consumer_$kind"; done
 
 export PKG_CONFIG_PATH="$work/prefix/lib/pkgconfig"
 # shellcheck disable=SC2046 # flags are words
-cc "$source/tests/consumer/main.c" -o "$work/by-pkg-config" $(pkg-config --cflags --libs arenaut)
+cc -Wall -Wextra -Werror -I"$work/lines" "$source/tests/consumer/main.c" \
+    -o "$work/by-pkg-config" $(pkg-config --cflags --libs arenaut)
 LD_LIBRARY_PATH="$work/prefix/lib" "$work/by-pkg-config"
 
 # The shared library offers nothing but the public names.
