@@ -62,6 +62,8 @@ static const flag_row flags[] = {
     {"from", 0, FLAG_TEXT, GROUP_INPUT, FIELD(from), "FORMAT", NULL,
      "the input's format (default: by content)"},
     {"hash", 0, FLAG_SWITCH, GROUP_INPUT, FIELD(hash), NULL, NULL, "compute the file's sha256"},
+    {"max-memory", 0, FLAG_SIZE, GROUP_INPUT, FIELD(max_memory), "SIZE", NULL,
+     "of this process (default: what the system gives)"},
     {"target", 0, FLAG_TEXT, GROUP_MODEL, FIELD(target), "NAME", NULL,
      "the runtime (default: by format; 'arenaut targets')"},
     {"method", 0, FLAG_TEXT, GROUP_MODEL, FIELD(method), "NAME", NULL,
@@ -157,7 +159,7 @@ static bool parse_decimal(const char *text, size_t length, uint64_t unit, uint64
 /* The length of the leading digits and points. */
 static size_t decimal_length(const char *text) { return strspn(text, "0123456789."); }
 
-/* "KB" is refused on purpose: some take it for 1000. */
+/* K, KB and KiB are the same, as the contract has it: K is 1024. */
 bool parse_size(const char *text, uint64_t *bytes) {
     static const char letters[] = "KMGTP";
     const size_t length = decimal_length(text);
@@ -167,7 +169,8 @@ bool parse_size(const char *text, uint64_t *bytes) {
     if (letter) {
         unit <<= 10 * (letter - letters + 1);
         suffix++;
-        if (strcmp(suffix, "iB") == 0) suffix += 2;
+        if (strcmp(suffix, "iB") == 0) suffix++;
+        if (strcmp(suffix, "B") == 0) suffix++;
     } else if (strcmp(suffix, "B") == 0) {
         suffix++;
     }
@@ -184,7 +187,7 @@ bool parse_time(const char *text, uint64_t *milliseconds) {
     return unit != 0 && parse_decimal(text, length, unit, milliseconds);
 }
 
-static void list_add(text_list *list, const char *item) {
+void list_add(text_list *list, const char *item) {
     const char **grown = realloc(list->items, (list->n + 1) * sizeof *grown);
     if (!grown) exit(complain(EXIT_IO, NULL, "out of memory"));
     list->items = grown;
@@ -223,7 +226,7 @@ static exit_code set_value(const flag_row *flag, const char *value, tool_options
             if (parse_size(value, field)) return EXIT_FINE;
             return complain(EXIT_USAGE, NULL,
                             "--%s: '%s' is not a size such as 204800, 200K, "
-                            "200KiB or 0.2M (K is 1024)",
+                            "200KB, 200KiB or 0.2M (K is 1024)",
                             flag->name, value);
         case FLAG_TIME:
             if (parse_time(value, field)) return EXIT_FINE;
@@ -336,6 +339,7 @@ exit_code parse_arguments(int argc, char **argv, const char *verb, unsigned grou
                               .threads = NOT_GIVEN,
                               .capacity = NOT_GIVEN,
                               .budget = NOT_GIVEN,
+                              .max_memory = NOT_GIVEN,
                               .width = NOT_GIVEN,
                               .color = "auto"};
     word_list words = {argc, 0, argv, verb, groups};
@@ -358,6 +362,9 @@ exit_code parse_arguments(int argc, char **argv, const char *verb, unsigned grou
 }
 
 void options_free(tool_options *options) {
+    for (size_t i = 0; i < options->owned.n; i++) free((void *)(uintptr_t)options->owned.items[i]);
+    free(options->owned.items);
+    free(options->names.items);
     free(options->files.items);
     free(options->align.items);
     free(options->align_op.items);

@@ -11,8 +11,15 @@ typedef struct text_list {
 
 #define NOT_GIVEN UINT64_MAX
 
+/* Ends the command where there is no memory. */
+void list_add(text_list *list, const char *item);
+
 typedef struct tool_options {
     text_list files;
+    text_list names; /* what each is called in a folder of outputs: its last component or, for
+                      * what was found below a folder, its path from there */
+    text_list owned; /* paths that were made here */
+    bool folder;     /* a folder was among the files */
     bool help;
 
     /* output and messages */
@@ -29,7 +36,7 @@ typedef struct tool_options {
 
     /* how it is planned */
     const char *planner;
-    uint64_t effort, time_ms, seed, threads, capacity, budget; /* NOT_GIVEN: not given */
+    uint64_t effort, time_ms, seed, threads, capacity, budget, max_memory; /* NOT_GIVEN: not given */
 
     /* single verbs */
     bool svg, ascii;
@@ -72,7 +79,7 @@ bool flag_at(size_t index, flag_entry *entry);
 /* The help lines of these groups' flags, and their defaults. */
 void print_flags(arenaut_text *out, unsigned groups);
 
-/* "204800", "200K", "200KiB", "0.2M": exact, a fraction of a byte is dropped. */
+/* "204800", "200K", "200KB", "200KiB", "0.2M": exact, a fraction of a byte is dropped. */
 bool parse_size(const char *text, uint64_t *bytes);
 /* "2s", "500ms", "1.5m", "2" (seconds), in milliseconds. */
 bool parse_time(const char *text, uint64_t *milliseconds);

@@ -150,7 +150,39 @@ static void put_on_one_line(const arenaut_text *text, arenaut_text *out) {
     text_put(out, "\n");
 }
 
-exit_code put_json(const tool_job *job, arenaut_text *out) {
+/* What the tool knows beyond the plan. Everything planned has been checked by now. */
+static void put_context(const tool_job *job, arenaut_text *out) {
+    const uint64_t temporaries = planning_temporaries(job);
+    const bool feasible = job->plan->quality != ARENAUT_INFEASIBLE;
+    if (job->target) {
+        text_put(out, ",\n  \"runtime\": {\"target\": ");
+        text_put_json(out, job->target->name);
+        if (temporaries && feasible) {
+            const uint64_t arena = job->plan->total;
+            text_printf(out, ", \"planning_bytes\": %" PRIu64 ", \"head\": %" PRIu64, temporaries,
+                        temporaries > arena ? temporaries : arena);
+        }
+        text_put(out, "}");
+    }
+    if (job->today.plan) {
+        text_printf(out, ",\n  \"today\": {\"from_file\": %s, \"wrong\": ",
+                    job->today.from_file ? "true" : "false");
+        text_put_json(out, job->today.overlaps ? job->today.finding.msg : NULL);
+        text_put(out, "}");
+    }
+    if (job->options->budget != NOT_GIVEN && feasible) {
+        const uint64_t needed = job_bytes_needed(job), budget = job->options->budget;
+        text_printf(out,
+                    ",\n  \"budget\": {\"bytes\": %" PRIu64 ", \"needed\": %" PRIu64
+                    ", \"fits\": %s}",
+                    budget, needed, needed <= budget ? "true" : "false");
+    }
+}
+
+exit_code put_json(const tool_job *job, arenaut_text *out) { return put_json_with(job, NULL, out); }
+
+exit_code put_json_with(const tool_job *job, const char *more, arenaut_text *out) {
+    static const char end[] = "\n}\n";
     const arenaut_format *format = arenaut_format_find("plan-json");
     arenaut_text text = {0};
     arenaut_error err = {0};
@@ -158,7 +190,15 @@ exit_code put_json(const tool_job *job, arenaut_text *out) {
     if (!format || !format->write) return complain(EXIT_BUG, NULL, "this build cannot write JSON");
     if (format->write(&job->result, arenaut_text_sink(&text), NULL, &err)) {
         code = complain_error(job->input.path, &err);
-    } else if (job->options->jsonl) {
+        arenaut_text_free(&text);
+        return code;
+    }
+    text.size -= sizeof end - 1; /* the members below come before it */
+    text.bytes[text.size] = '\0';
+    put_context(job, &text);
+    text_put(&text, more ? more : "");
+    text_put(&text, end);
+    if (job->options->jsonl) {
         put_on_one_line(&text, out);
     } else {
         text_put(out, text.bytes);
@@ -167,10 +207,15 @@ exit_code put_json(const tool_job *job, arenaut_text *out) {
     return code;
 }
 
+/* A folder gives a list, whatever is in it. */
+static bool is_list(const tool_options *options) {
+    return options->json && (options->files.n > 1 || options->folder);
+}
+
 void begin_json_item(const tool_options *options, size_t index, arenaut_text *out) {
-    if (options->json && options->files.n > 1) text_put(out, index ? "," : "[");
+    if (is_list(options)) text_put(out, index ? "," : "[");
 }
 
 void end_json_items(const tool_options *options, size_t n, arenaut_text *out) {
-    if (options->json && options->files.n > 1) text_put(out, n ? "]\n" : "[]\n");
+    if (is_list(options)) text_put(out, n ? "]\n" : "[]\n");
 }

@@ -25,8 +25,11 @@ exit_code complain_infeasible(const tool_job *job);
 /* Over --budget? Complains and returns EXIT_NEGATIVE if so. */
 exit_code check_budget(const char *about, const tool_options *options, uint64_t arena);
 
-/* The plan as JSON, one document. */
+/* The plan as JSON, one document, with what the text says beside the plan: the runtime's own
+ * needs, what is wrong with the plan in the file, whether the budget is kept. */
 exit_code put_json(const tool_job *job, arenaut_text *out);
+/* The same with `more` members, each with a comma in front; NULL: none. */
+exit_code put_json_with(const tool_job *job, const char *more, arenaut_text *out);
 
 /* Several files: with --json an array, with --jsonl a line each. Called around each
  * document, in order. */

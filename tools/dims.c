@@ -96,6 +96,11 @@ exit_code bind_dims(const char *path, const tool_options *options, arenaut_progr
                 return complain(EXIT_USAGE, NULL,
                                 "--dim: '%s' is not NAME=N, NAME=LOW..HIGH or NAME=A,B,...", text);
             }
+            if (d.max == 0) {
+                return complain(EXIT_USAGE, NULL,
+                                "--dim %.*s: a size of 0 leaves nothing to plan; 1 is the least",
+                                (int)d.length, d.name);
+            }
             const bool rest = d.length == everything.length && d.name[0] == '*';
             if (rest == (round == 1)) {
                 code = rest ? bind_rest(path, program, &d) : bind_one(path, program, &d);

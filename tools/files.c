@@ -1,7 +1,7 @@
 /* Files. Outputs are written to a temporary name in the same folder, synced, and then
  * given their name in one step, so a full disk, a crash or a Ctrl-C leaves either the old
  * file or the new one. */
-#define _XOPEN_SOURCE 700 /* realpath */
+#define _XOPEN_SOURCE 700 /* pthread_sigmask, readlink, fchown */
 
 #include "files.h"
 
@@ -40,11 +40,19 @@ static void file_shrank(int signal_number) {
 
 bool is_standard_stream(const char *path) { return strcmp(path, "-") == 0; }
 
-/* Reads until the end of a pipe or a file. */
-static exit_code read_all(int fd, const char *path, size_t expected, input_file *input) {
+/* Reads until the end of a pipe or a file, which must come within `limit` bytes. */
+static exit_code read_all(int fd, const char *path, size_t expected, uint64_t limit,
+                          input_file *input) {
     size_t capacity = expected + 1, size = 0;
     uint8_t *data = malloc(capacity);
     while (data) {
+        if (size > limit) {
+            free(data);
+            return complain(EXIT_IO, path,
+                            "does not end within %s bytes, which is the limit for what is no "
+                            "regular file: give it as one",
+                            with_commas(limit).text);
+        }
         const ssize_t n = read(fd, data + size, capacity - size);
         if (n < 0 && errno == EINTR) {
             free(data);
@@ -72,7 +80,7 @@ static exit_code read_all(int fd, const char *path, size_t expected, input_file 
 /* Where mapping is not possible (some network and special file systems), reading is. */
 static exit_code map_file(int fd, const char *path, size_t size, input_file *input) {
     void *data = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (data == MAP_FAILED) return read_all(fd, path, size, input);
+    if (data == MAP_FAILED) return read_all(fd, path, size, size, input);
     signal(SIGBUS, file_shrank);
     input->data = data;
     input->size = size;
@@ -84,7 +92,7 @@ exit_code input_open(const char *path, input_file *input) {
     *input = (input_file){.path = path};
     if (is_standard_stream(path)) {
         input->path = "standard input";
-        return read_all(STDIN_FILENO, input->path, COPY_UP_TO / 16, input);
+        return read_all(STDIN_FILENO, input->path, COPY_UP_TO / 16, INPUT_STREAM_LIMIT, input);
     }
     struct stat info;
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -99,7 +107,8 @@ exit_code input_open(const char *path, input_file *input) {
     } else if (S_ISREG(info.st_mode) && info.st_size > COPY_UP_TO) {
         code = map_file(fd, path, (size_t)info.st_size, input);
     } else {
-        code = read_all(fd, path, info.st_size > 0 ? (size_t)info.st_size : 4096, input);
+        code = read_all(fd, path, info.st_size > 0 ? (size_t)info.st_size : 4096,
+                        INPUT_STREAM_LIMIT, input);
     }
     input->device = info.st_dev;
     input->inode = info.st_ino;
@@ -123,6 +132,12 @@ static bool is_direct(const struct stat *info) {
 bool output_is_direct(const char *path) {
     struct stat info;
     return is_standard_stream(path) || (stat(path, &info) == 0 && is_direct(&info));
+}
+
+bool output_is_input(const char *path, const input_file *input) {
+    struct stat info;
+    return !is_standard_stream(path) && stat(path, &info) == 0 && S_ISREG(info.st_mode) &&
+           info.st_dev == input->device && info.st_ino == input->inode;
 }
 
 /* Refuses early. output_commit looks again, since the world may change while we plan. */
@@ -160,35 +175,88 @@ static char *temporary_name(const char *final_path) {
     return name;
 }
 
-/* The mode of the file that is replaced, or what the user's umask gives a new one. */
-static mode_t wanted_mode(const char *final_path) {
-    struct stat info;
-    if (stat(final_path, &info) == 0 && S_ISREG(info.st_mode)) return info.st_mode & 07777;
-    const mode_t mask = umask(0);
-    umask(mask);
-    return 0666 & ~mask;
+/* The file that a path leads to through symbolic links, which need not exist; NULL where they
+ * lead in a circle. Freed with free(). */
+static char *follow_links(const char *path) {
+    enum { MOST_LINKS = 40 };
+    char *at = strdup(path);
+    for (int i = 0; at; i++) {
+        char target[4096];
+        const ssize_t length = readlink(at, target, sizeof target - 1);
+        if (length < 0) return at; /* no link, or nothing at all */
+        target[length] = '\0';
+        const char *slash = strrchr(at, '/');
+        const size_t folder = target[0] != '/' && slash ? (size_t)(slash - at) + 1 : 0;
+        char *next = i < MOST_LINKS ? must_allocate(folder + (size_t)length + 1, 1) : NULL;
+        if (next) {
+            memcpy(next, at, folder);
+            memcpy(next + folder, target, (size_t)length + 1);
+        } else {
+            errno = ELOOP;
+        }
+        free(at);
+        at = next;
+    }
+    return NULL;
+}
+
+/* The new file gets the owner, group and mode of the one it replaces, as far as this process
+ * may give them; what runs with its owner's rights is never handed to another owner. A new
+ * name gets what the user's umask says. */
+static void set_owner_and_mode(const output_file *output) {
+    struct stat old, made;
+    if (stat(output->final_path, &old) != 0 || !S_ISREG(old.st_mode)) {
+        const mode_t mask = umask(0);
+        umask(mask);
+        fchmod(output->fd, 0666 & ~mask);
+        return;
+    }
+    mode_t mode = old.st_mode & 07777;
+    if (fstat(output->fd, &made) != 0) return;
+    const bool same_owner = made.st_uid == old.st_uid && made.st_gid == old.st_gid;
+    if (!same_owner && fchown(output->fd, old.st_uid, old.st_gid) != 0) {
+        mode &= (mode_t) ~(S_ISUID | S_ISGID);
+        const bool same_group =
+            made.st_gid == old.st_gid || fchown(output->fd, (uid_t)-1, old.st_gid) == 0;
+        if (!same_group) mode &= (mode_t) ~S_IRWXG; /* it was said of another group */
+    }
+    fchmod(output->fd, mode);
+}
+
+/* The file must not exist under a name that the handlers of signals do not know. */
+static int make_temporary(char *name) {
+    static bool registered;
+    sigset_t all, before;
+    sigfillset(&all);
+    if (!registered) registered = atexit(output_drop_pending) == 0;
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    const int fd = mkstemp(name), error = errno;
+    if (fd >= 0) strcpy(pending_temporary, name);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = error;
+    return fd;
 }
 
 static exit_code open_temporary(output_file *output) {
     /* With -f a symbolic link is followed, so that the link stays one. */
-    char *resolved = output->force ? realpath(output->path, NULL) : NULL;
-    output->final_path = resolved ? resolved : strdup(output->path);
-    if (!output->final_path) return complain(EXIT_IO, NULL, "out of memory");
+    output->final_path = output->force ? follow_links(output->path) : strdup(output->path);
+    if (!output->final_path) {
+        return complain(EXIT_IO, output->path, "cannot be written: %s", strerror(errno));
+    }
     output->temporary = temporary_name(output->final_path);
     if (strlen(output->temporary) >= sizeof pending_temporary) {
+        free(output->temporary);
+        output->temporary = NULL;
         return complain(EXIT_IO, output->path, "cannot be written: the name is too long");
     }
-    output->fd = mkstemp(output->temporary);
+    output->fd = make_temporary(output->temporary);
     if (output->fd < 0) {
         const int error = errno;
         free(output->temporary);
         output->temporary = NULL;
         return complain(EXIT_IO, output->path, "cannot be written: %s", strerror(error));
     }
-    static bool registered;
-    if (!registered) registered = atexit(output_drop_pending) == 0;
-    strcpy(pending_temporary, output->temporary);
-    fchmod(output->fd, wanted_mode(output->final_path));
+    set_owner_and_mode(output);
     return EXIT_FINE;
 }
 

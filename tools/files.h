@@ -15,6 +15,9 @@ typedef struct input_file {
     ino_t inode;
 } input_file;
 
+/* What has no end of its own (a pipe, a device, standard input) is read up to here. */
+#define INPUT_STREAM_LIMIT (UINT64_C(1) << 30)
+
 /* Reads a file whole ("-" is standard input), or maps it if it is large. Complains and
  * returns EXIT_IO if it cannot. */
 exit_code input_open(const char *path, input_file *input);
@@ -39,6 +42,8 @@ exit_code output_check(const char *path, bool force, bool binary);
 
 /* Standard output, a device or a pipe: nothing that a name says what to write to. */
 bool output_is_direct(const char *path);
+/* Whether writing to `path` would replace this very file, by whatever name. */
+bool output_is_input(const char *path, const input_file *input);
 
 exit_code output_open(const char *path, bool force, output_file *output);
 arenaut_sink output_sink(output_file *output);

@@ -57,6 +57,68 @@ static void pass_on_note(void *context, const char *text) {
     note(job->input.path, "%s", text);
 }
 
+/* Lends `to` the places in `from`, which is the same program. */
+static void copy_given(const arenaut_program *from, arenaut_program *to) {
+    to->given = from->given;
+    for (uint32_t t = 0; t < to->n_tensors; t++) {
+        to->tensors[t].given_pool = from->tensors[t].given_pool;
+        to->tensors[t].given_offset = from->tensors[t].given_offset;
+    }
+    for (uint32_t m = 0; m < to->n_methods; m++) {
+        to->methods[m].given_pools = from->methods[m].given_pools;
+        to->methods[m].n_given_pools = from->methods[m].n_given_pools;
+    }
+}
+
+static bool same_list(const uint32_t *a, uint32_t n_a, const uint32_t *b, uint32_t n_b) {
+    return n_a == n_b && (n_a == 0 || memcmp(a, b, n_a * sizeof *a) == 0);
+}
+
+static bool same_op(const arenaut_op *a, const arenaut_op *b) {
+    return a->kind == b->kind && a->method == b->method &&
+           same_list(a->inputs, a->n_inputs, b->inputs, b->n_inputs) &&
+           same_list(a->outputs, a->n_outputs, b->outputs, b->n_outputs) &&
+           strcmp(a->name ? a->name : "", b->name ? b->name : "") == 0;
+}
+
+/* What makes a plan for the one a plan for the other: the same tensors in the same ops. */
+static exit_code compare_programs(const char *path_a, const arenaut_program *a,
+                                  const char *path_b, const arenaut_program *b) {
+    char store[24];
+    if (a->n_methods != b->n_methods || a->n_tensors != b->n_tensors || a->n_ops != b->n_ops) {
+        return complain(EXIT_NEGATIVE, path_b,
+                        "is another program: %" PRIu32 " methods, %" PRIu32 " ops, %" PRIu32
+                        " tensors; %s has %" PRIu32 ", %" PRIu32 ", %" PRIu32,
+                        b->n_methods, b->n_ops, b->n_tensors, path_a, a->n_methods, a->n_ops,
+                        a->n_tensors);
+    }
+    for (uint32_t t = 0; t < a->n_tensors; t++) {
+        const arenaut_tensor *ta = &a->tensors[t], *tb = &b->tensors[t];
+        if (ta->bytes == tb->bytes && ta->cls == tb->cls && ta->method == tb->method) {
+            continue;
+        }
+        return complain(EXIT_NEGATIVE, path_b,
+                        "is another program: tensor %" PRIu32 " ('%s') has %s bytes, and %s in %s",
+                        t, arenaut_program_tensor_name(b, t, store), with_commas(tb->bytes).text,
+                        with_commas(ta->bytes).text, path_a);
+    }
+    for (uint32_t i = 0; i < a->n_ops; i++) {
+        if (same_op(&a->ops[i], &b->ops[i])) continue;
+        return complain(EXIT_NEGATIVE, path_b, "is another program: op %" PRIu32 " ('%s') differs",
+                        i, b->ops[i].name ? b->ops[i].name : "");
+    }
+    return EXIT_FINE;
+}
+
+exit_code job_take_given(tool_job *job, const char *path, const arenaut_program *planned) {
+    const exit_code code =
+        compare_programs(job->input.path, job->document.program, path, planned);
+    if (code != EXIT_FINE) return code;
+    job->given_by = planned;
+    copy_given(planned, job->document.program);
+    return EXIT_FINE;
+}
+
 /* Reads job->input once more or for the first time. */
 exit_code read_document(tool_job *job, arenaut_document *document) {
     arenaut_error err = {0};
@@ -65,7 +127,9 @@ exit_code read_document(tool_job *job, arenaut_document *document) {
         return code == EXIT_FINE ? bind_dims(job->input.path, job->options, document->program)
                                  : code;
     }
-    arenaut_read_options options = {.note = document == &job->document ? pass_on_note : NULL,
+    const uint64_t max_memory = job->options->max_memory;
+    arenaut_read_options options = {.max_memory = max_memory == NOT_GIVEN ? 0 : max_memory,
+                                    .note = document == &job->document ? pass_on_note : NULL,
                                     .note_context = job};
     const arenaut_format *format = NULL;
     if (job->options->from && !(format = named_format(job->options->from))) return EXIT_USAGE;
@@ -73,6 +137,7 @@ exit_code read_document(tool_job *job, arenaut_document *document) {
         return complain_error(job->input.path, &err);
     }
     if (!document->program) return EXIT_FINE; /* what --dim is for: see refuse_for_problem */
+    if (job->given_by) copy_given(job->given_by, document->program);
     const exit_code code = bind_dims(job->input.path, job->options, document->program);
     if (code != EXIT_FINE || !job->options->shapes) return code;
     return read_shapes(job->options->shapes, document->program);
@@ -153,7 +218,7 @@ static exit_code refuse_for_problem(const tool_job *job) {
 }
 
 /* Without --target the format decides, as its files are mostly run by one runtime. */
-static exit_code choose_target(tool_job *job) {
+exit_code job_choose_target(tool_job *job) {
     const char *names[MAX_NAMES], *name = job->options->target;
     job->target =
         name ? arenaut_target_find(name) : arenaut_target_for_format(job->document.format->name);
@@ -322,7 +387,7 @@ static exit_code read_scratch(tool_job *job) {
 static exit_code prepare_program(tool_job *job) {
     exit_code code = check_pass_names(job->options->passes);
     if (code == EXIT_FINE) code = parse_op_rules(job->options, &job->rules);
-    if (code == EXIT_FINE) code = choose_target(job);
+    if (code == EXIT_FINE) code = job_choose_target(job);
     if (code == EXIT_FINE) code = choose_method(job, job->document.program);
     if (code == EXIT_FINE && job->options->scratch) code = read_scratch(job);
     if (code != EXIT_FINE) return code;
@@ -527,7 +592,7 @@ exit_code job_make_plan(tool_job *job) {
     return accounted == EXIT_FINE ? size_memories(job) : accounted;
 }
 
-static exit_code run_stages(tool_job *job) {
+exit_code job_run_read(tool_job *job) {
     exit_code code = job_prepare(job);
     if (code == EXIT_FINE) code = job_find_today(job);
     if (code == EXIT_FINE) code = job_make_plan(job);
@@ -536,13 +601,17 @@ static exit_code run_stages(tool_job *job) {
 
 exit_code job_run(tool_job *job, const char *path, const tool_options *options) {
     const exit_code code = job_read(job, path, options);
-    return code == EXIT_FINE ? run_stages(job) : code;
+    return code == EXIT_FINE ? job_run_read(job) : code;
+}
+
+exit_code job_read_again(tool_job *job, const tool_job *first, const tool_options *options) {
+    *job = (tool_job){.options = options, .input = first->input, .borrowed = true};
+    return read_input(job);
 }
 
 exit_code job_run_again(tool_job *job, const tool_job *first, const tool_options *options) {
-    *job = (tool_job){.options = options, .input = first->input, .borrowed = true};
-    const exit_code code = read_input(job);
-    return code == EXIT_FINE ? run_stages(job) : code;
+    const exit_code code = job_read_again(job, first, options);
+    return code == EXIT_FINE ? job_run_read(job) : code;
 }
 
 exit_code job_look_at(tool_job *job, const tool_job *first, const void *data, size_t size,

@@ -35,6 +35,9 @@ typedef struct tool_job {
     const tool_options *options;
     input_file input;
     bool borrowed; /* another job closes the input */
+    bool judge_given; /* the plan that the file states is looked at although its target obeys none */
+    const arenaut_program *given_by; /* the places that this program states count, not the file's
+                                      * own; NULL: the file's */
     char *together; /* the input is all the files as one program: what they are called; or NULL */
     arenaut_document document;
     const arenaut_target *target; /* NULL for a bare problem */
@@ -63,17 +66,24 @@ exit_code job_make_plan(tool_job *job);
 /* The same without complaining if the planner cannot express the problem: then *refusal says
  * why, and is NULL otherwise. What the runtime makes of the plan is left out. */
 exit_code job_plan_with(tool_job *job, const char **refusal);
+/* All of these after job_read. */
+exit_code job_run_read(tool_job *job);
 /* All of the above. */
 exit_code job_run(tool_job *job, const char *path, const tool_options *options);
 /* job_read for all the files as one program. */
 exit_code job_read_together(tool_job *job, const tool_options *options);
-/* The same on the bytes that another job has read, which stays open meanwhile. */
+/* job_read on the bytes that another job has read, which stays open meanwhile. */
+exit_code job_read_again(tool_job *job, const tool_job *first, const tool_options *options);
+/* The same, and all that follows. */
 exit_code job_run_again(tool_job *job, const tool_job *first, const tool_options *options);
 /* Reads these bytes as if they were the first job's file, and finds what they do today. They
  * are borrowed, as is the path. */
 exit_code job_look_at(tool_job *job, const tool_job *first, const void *data, size_t size,
                       const tool_options *options);
 void job_close(tool_job *job);
+
+/* --target, or what the format's files are run by. Part of job_prepare. */
+exit_code job_choose_target(tool_job *job);
 
 /* Replays the program over tensors placed as `plan` says. EXIT_FINE, EXIT_NEGATIVE with
  * the finding, or an error. */
@@ -98,6 +108,10 @@ uint64_t job_bytes_needed(const tool_job *job);
 
 /* Whether the file says where its tensors lie, and its runtime obeys. */
 bool job_holds_plan(const tool_job *job);
+
+/* From now on the places that `planned` states are taken for those of the job's own file.
+ * Complains unless both are one program, but for the places. `planned` is borrowed. */
+exit_code job_take_given(tool_job *job, const char *path, const arenaut_program *planned);
 
 /* Whether the plan needs less than today, or repairs what is broken today. */
 bool job_is_better(const tool_job *job);

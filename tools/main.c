@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "files.h"
+#include "folders.h"
+#include "limits.h"
 #include "progress.h"
 #include "verb.h"
 
@@ -68,9 +70,12 @@ static exit_code run_verb(const tool_verb *verb, int argc, char **argv) {
         if (code == EXIT_FINE && options.json && options.jsonl) {
             code = complain(EXIT_USAGE, NULL, "--json and --jsonl exclude each other");
         }
+        if (code == EXIT_FINE) code = limit_memory(&options);
+        if (code == EXIT_FINE) code = expand_folders(verb->max_files > 2, &options);
         if (code == EXIT_FINE) code = verb->run(&options, &out);
     }
     const exit_code printed = print_text(&out);
+    if (interrupted()) code = EXIT_INTERRUPT; /* also where it came too late to change anything */
     arenaut_text_free(&out);
     options_free(&options);
     return graver(code, printed);
@@ -87,7 +92,7 @@ int main(int argc, char **argv) {
     }
     const char *word = argv[1];
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) word = "help";
-    if (strcmp(word, "--version") == 0) word = "version";
+    if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) word = "version";
     const tool_verb *verb = verb_find(word);
     if (verb) return run_verb(verb, argc - 2, argv + 2);
     if (word[0] == '-') {

@@ -181,7 +181,8 @@ static exit_code size_written(tool_job *job, const arenaut_text *bytes) {
 
 exit_code size_memories(tool_job *job) {
     const arenaut_format *format = job->document.format;
-    const bool can_hold = job->memories.rows && format->write && format->needs_original &&
+    const bool one_file = !job->together; /* several are not written into any of them */
+    const bool can_hold = one_file && job->memories.rows && format->write && format->needs_original &&
                           job->target->plan_in_file && !job->options->no_alloc_io;
     if (!can_hold || job->plan->quality == ARENAUT_INFEASIBLE) return EXIT_FINE;
     arenaut_text bytes = {0};

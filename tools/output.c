@@ -108,6 +108,57 @@ exit_code kind_for_name(const char *name, output_kind *kind) {
 
 bool kind_is_model(output_kind kind) { return kind.format && kind.format->needs_original; }
 
+static bool is_text_of_ours(const arenaut_format *format) {
+    static const char *const names[] = {"csv", "problem-json", "plan-json"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(format->name, names[i]) == 0) return true;
+    }
+    return false;
+}
+
+/* The format of the model in an existing file; NULL if it holds none, or cannot be read. */
+static const arenaut_format *model_at(const char *path) {
+    input_file old;
+    set_silent(true);
+    const exit_code code = input_open(path, &old);
+    set_silent(false);
+    const arenaut_format *found =
+        code == EXIT_FINE ? arenaut_format_recognise(old.data, old.size) : NULL;
+    input_close(&old);
+    return found && !is_text_of_ours(found) ? found : NULL;
+}
+
+exit_code check_replaced(const input_file *input, const char *path, output_kind kind) {
+    if (output_is_direct(path)) return EXIT_FINE;
+    const char *written = kind.format ? kind.format->name : kind.report->name;
+    const arenaut_format *old = model_at(path);
+    if (output_is_input(path, input)) {
+        const arenaut_format *own = old ? old : arenaut_format_recognise(input->data, input->size);
+        if (!own || own == kind.format) return EXIT_FINE;
+        return complain(EXIT_USAGE, path,
+                        "is the input itself (%s), and %s is not what is in it: write to another "
+                        "file",
+                        own->name, written);
+    }
+    if (!old || old == kind.format) return EXIT_FINE;
+    return complain(EXIT_USAGE, path,
+                    "holds a model (%s), and is not replaced by something else (%s), not even "
+                    "with -f: write to another file, or remove it",
+                    old->name, written);
+}
+
+exit_code copy_input(const input_file *input, const char *path, bool force) {
+    output_file output;
+    if (output_is_input(path, input)) return EXIT_FINE;
+    const exit_code code = output_open(path, force, &output);
+    if (code != EXIT_FINE) return code;
+    const arenaut_sink sink = output_sink(&output);
+    if (!sink.put(sink.context, input->data, input->size)) {
+        return output_abandon(&output, NULL, NULL);
+    }
+    return output_commit(&output);
+}
+
 exit_code write_output(const tool_job *job, output_kind kind, const arenaut_report_options *options,
                        const char *path, bool force, uint64_t *written) {
     output_file output;

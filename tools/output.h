@@ -16,6 +16,13 @@ exit_code kind_for_path(const tool_job *job, const char *path, output_kind *kind
 exit_code kind_for_name(const char *name, output_kind *kind);
 bool kind_is_model(output_kind kind); /* the plan goes into the input's own file */
 
+/* A model is never replaced by something that is not that model, whatever -f says: complains
+ * where `path` is the input itself or holds a model, and `kind` writes another format. */
+exit_code check_replaced(const input_file *input, const char *path, output_kind kind);
+
+/* Copies the input to `path` byte for byte; does nothing where that is the input itself. */
+exit_code copy_input(const input_file *input, const char *path, bool force);
+
 /* Writes the job's result; *written gets the number of bytes (may be NULL). */
 exit_code write_output(const tool_job *job, output_kind kind, const arenaut_report_options *options,
                        const char *path, bool force, uint64_t *written);

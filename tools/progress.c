@@ -10,26 +10,38 @@
 
 static volatile sig_atomic_t interrupt_seen;
 
-/* The first signal asks the planner to stop, and the best plan so far is written; whoever
- * sends a second one wants out at once. */
-static void remember_interrupt(int signal_number) {
-    if (!interrupt_seen) {
-        interrupt_seen = 1;
-        return;
-    }
+/* Ends as the signal does by default, but for the temporary file. */
+static void end_at_once(int signal_number) {
     output_drop_pending();
     signal(signal_number, SIG_DFL);
     raise(signal_number);
 }
 
-void catch_interrupts(void) {
-    struct sigaction action;
+/* The first signal asks the planner to stop, and the best plan so far is written; whoever
+ * sends a second one wants out at once. */
+static void remember_interrupt(int signal_number) {
+    if (interrupt_seen) end_at_once(signal_number);
+    interrupt_seen = 1;
+}
+
+static void handle(int signal_number, void (*handler)(int)) {
+    struct sigaction action, before;
+    /* What our parent ignores stays ignored: nohup, or a job in the background. */
+    if (sigaction(signal_number, NULL, &before) == 0 && before.sa_handler == SIG_IGN) return;
     memset(&action, 0, sizeof action);
-    action.sa_handler = remember_interrupt;
+    action.sa_handler = handler;
     sigemptyset(&action.sa_mask);
     /* No SA_RESTART: waiting for a pipe must end as well. */
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    sigaction(signal_number, &action, NULL);
+}
+
+void catch_interrupts(void) {
+    handle(SIGINT, remember_interrupt);
+    handle(SIGTERM, remember_interrupt);
+    handle(SIGHUP, remember_interrupt);
+    handle(SIGQUIT, end_at_once); /* whoever sends it wants out, and a core dump */
+    handle(SIGPIPE, end_at_once); /* nobody reads the results */
+    handle(SIGXCPU, end_at_once);
     /* A limit on the size of files is an error of write(), to be told like a full disk. */
     signal(SIGXFSZ, SIG_IGN);
 }

@@ -4,7 +4,8 @@
 
 #include "args.h"
 
-/* From now on Ctrl-C asks for an orderly end; a second one ends at once. */
+/* From now on SIGINT, SIGTERM and SIGHUP ask for an orderly end, and a second one ends at once,
+ * as SIGQUIT and SIGPIPE do. None of them leaves a temporary file behind. */
 void catch_interrupts(void);
 bool interrupted(void);
 

@@ -11,6 +11,10 @@ static bool quiet_notes;
 
 void set_quiet(bool quiet) { quiet_notes = quiet; }
 
+static bool silent_complaints;
+
+void set_silent(bool silent) { silent_complaints = silent; }
+
 /* An interrupt outranks everything, since whoever sent it wants to see it; otherwise the
  * higher number is the graver. */
 exit_code graver(exit_code a, exit_code b) { return a > b ? a : b; }
@@ -129,6 +133,7 @@ void text_pad(arenaut_text *text, size_t columns) {
 /* The whole message passes the filter: any part of it may come from a file. */
 static void print_message(const char *about, const char *format, va_list args) {
     arenaut_text raw = {0}, line = {0};
+    if (silent_complaints) return;
     if (about) text_printf(&raw, "%s: ", about);
     text_vprintf(&raw, format, args);
     text_put(&line, "arenaut: ");

@@ -181,7 +181,9 @@ static exit_code find_in_file(tool_job *job) {
         exit_code code = lower_today(job, attempts[i]);
         if (code == EXIT_FINE) {
             const bool stated = states_memories(job->document.program);
-            code = stated ? literal_plan(job, &plan) : obey_file(job, &plan);
+            /* Whole tokens have no place beside what is fixed: the plan is taken as it is. */
+            const bool filled = !stated && job->target->plan_in_file && !job->target->tokens;
+            code = filled ? obey_file(job, &plan) : literal_plan(job, &plan);
         }
         if (code != EXIT_FINE) return code;
         code = judge(job, plan, &finding);
@@ -232,9 +234,16 @@ exit_code job_find_today(tool_job *job) {
         return code;
     }
     if (job->document.plan && !job->edited) { /* a solved problem */
+        arenaut_error err = {0};
         keep_today(job, job->document.plan);
         job->today.problem = job->problem;
         job->document.plan = NULL;
+        const arenaut_status st = arenaut_check_plan(job->problem, job->today.plan, NULL,
+                                                     &job->today.finding, &err);
+        job->today.overlaps = st == ARENAUT_REJECTED;
+        if (st != ARENAUT_OK && st != ARENAUT_REJECTED) {
+            return complain_error(job->input.path, &err);
+        }
     }
     return EXIT_FINE;
 }
@@ -248,7 +257,7 @@ uint64_t job_bytes_needed(const tool_job *job) {
 
 bool job_holds_plan(const tool_job *job) {
     const arenaut_program *program = job->document.program;
-    return job->target->plan_in_file &&
+    return (job->target->plan_in_file || job->judge_given) &&
            (program->given != ARENAUT_GIVEN_NONE || states_memories(program));
 }
 

@@ -34,6 +34,8 @@ exit_code exit_for_status(arenaut_status status);
 exit_code complain(exit_code code, const char *about, const char *format, ...) TOOL_PRINTF(3, 4);
 exit_code complain_error(const char *about, const arenaut_error *err);
 void set_quiet(bool quiet); /* drops notes, never complaints */
+/* Drops complaints as well, for what is tried and whose failure is counted. */
+void set_silent(bool silent);
 void note(const char *about, const char *format, ...) TOOL_PRINTF(2, 3);
 
 /* Text into a growing string. Running out of memory ends the command: it happens before

@@ -145,6 +145,10 @@ static exit_code run(const tool_options *options, arenaut_text *out) {
     const text_style style = style_for(options->color);
     bench b = {.options = options, .json = out};
     exit_code code = choose_planners(&b);
+    if (code == EXIT_FINE && options->share) {
+        code = complain(EXIT_USAGE, NULL, "--share: bench plans every file alone; 'arenaut plan' "
+                                          "takes several as one program");
+    }
     if (code != EXIT_FINE) return code;
     const bool json = options->json || options->jsonl;
     table_begin(&b.table, "llrrrrll");

@@ -1,15 +1,20 @@
 /* check: is this plan right? The checker knows neither liveness nor planners. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "describe.h"
+#include "memories.h"
 #include "table.h"
 #include "verb.h"
 
 typedef struct verdict {
     const tool_job *job;
+    const char *path; /* of the file that the plan is in */
     const arenaut_problem *problem;
     const arenaut_plan *plan;
+    uint64_t bytes;    /* of the arenas */
+    uint32_t n_placed; /* tensors that a program states places for; then there is no plan */
     arenaut_finding finding;
     bool ok, replayed, in_place, shares;
 } verdict;
@@ -19,16 +24,61 @@ static exit_code no_plan(const char *path, const char *why) {
     return complain(EXIT_NEGATIVE, path, "holds no plan to check%s", why);
 }
 
+/* A program as JSON states a pool and an offset for each tensor itself, after all passes: a
+ * replay over just these places, whoever made them and for whatever target. */
+static exit_code check_stated(tool_job *job, verdict *v) {
+    const arenaut_program *program = job->document.program;
+    const uint32_t n = program->n_tensors;
+    uint64_t arena[ARENAUT_MAX_POOLS] = {0};
+    uint32_t n_pools = 0;
+    arenaut_error err = {0};
+    const exit_code code = job_choose_target(job);
+    if (code != EXIT_FINE) return code;
+    uint32_t *pool = must_allocate(n, sizeof *pool);
+    uint64_t *offset = must_allocate(n, sizeof *offset);
+    for (uint32_t t = 0; t < n; t++) {
+        const arenaut_tensor *tensor = &program->tensors[t];
+        const bool placed = tensor->given_offset <= ARENAUT_SIZE_MAX - tensor->bytes &&
+                            tensor->given_pool < ARENAUT_MAX_POOLS;
+        pool[t] = placed ? tensor->given_pool : ARENAUT_NONE;
+        offset[t] = placed ? tensor->given_offset : 0;
+        if (!placed) continue;
+        v->n_placed++;
+        const uint64_t end = offset[t] + tensor->bytes;
+        if (end > arena[pool[t]]) arena[pool[t]] = end;
+        if (pool[t] >= n_pools) n_pools = pool[t] + 1;
+    }
+    for (uint32_t k = 0; k < n_pools; k++) v->bytes += arena[k];
+    const arenaut_placement placement = {n, n_pools, pool, offset, arena};
+    const arenaut_replay_options options = {
+        .only_method = ARENAUT_NONE,
+        .keep_inputs = job->options->preserve_inputs || job->target->keep_inputs,
+        .exclude_io = job->options->no_alloc_io};
+    const arenaut_status st =
+        arenaut_check_replay(program, &placement, &options, NULL, &v->finding, &err);
+    free(pool);
+    free(offset);
+    v->ok = st == ARENAUT_OK;
+    v->replayed = true;
+    return st == ARENAUT_OK || st == ARENAUT_REJECTED ? EXIT_FINE
+                                                      : complain_error(job->input.path, &err);
+}
+
+/* Places for each tensor, which no runtime fills in or makes its own sense of. */
+static bool states_places(const tool_job *job) {
+    const arenaut_program *program = job->document.program;
+    return strcmp(job->document.format->name, "program-json") == 0 &&
+           program->given != ARENAUT_GIVEN_NONE && !states_memories(program);
+}
+
 /* The plan that a model holds. */
 static exit_code check_inside_model(tool_job *job, verdict *v) {
+    if (states_places(job)) return check_stated(job, v);
+    job->judge_given = true; /* what a file states can be checked, whoever obeys it */
     exit_code code = job_prepare(job);
     if (code != EXIT_FINE) return code;
     if (!job_holds_plan(job) && job->document.program->given == ARENAUT_GIVEN_NONE) {
         return no_plan(job->input.path, ": its runtime plans at load ('arenaut plan' makes one)");
-    }
-    if (!job->target->plan_in_file) {
-        return complain(EXIT_USAGE, job->input.path, "%s obeys no plan in a file",
-                        job->target->name);
     }
     code = job_find_today(job);
     if (code != EXIT_FINE) return code;
@@ -36,6 +86,7 @@ static exit_code check_inside_model(tool_job *job, verdict *v) {
     v->finding = job->today.finding;
     v->problem = job->today.problem;
     v->plan = job->today.plan;
+    v->bytes = v->plan->total;
     v->in_place = job->today.in_place;
     v->shares = job->today.shares;
     v->replayed = true;
@@ -47,6 +98,7 @@ static exit_code check_beside(const tool_job *job, const arenaut_plan *plan, ver
     arenaut_error err = {0};
     v->problem = job->problem;
     v->plan = plan;
+    v->bytes = plan->total;
     const arenaut_status st = arenaut_check_plan(job->problem, plan, NULL, &v->finding, &err);
     if (st != ARENAUT_OK && st != ARENAUT_REJECTED) return complain_error(job->input.path, &err);
     v->ok = st == ARENAUT_OK;
@@ -81,13 +133,32 @@ static exit_code compare_problems(const tool_job *job, const tool_job *plan) {
     return EXIT_FINE;
 }
 
+/* The second file is the first with a plan in it: is that plan right for the first? */
+static exit_code check_planned_model(tool_job *job, tool_job *plan, verdict *v) {
+    const arenaut_program *planned = plan->document.program, *own = job->document.program;
+    if (!own) {
+        return complain(EXIT_USAGE, plan->input.path,
+                        "is a model, and %s a placement problem: a plan for it is a .json or .csv",
+                        job->input.path);
+    }
+    if (planned->given == ARENAUT_GIVEN_NONE && own->given != ARENAUT_GIVEN_NONE) {
+        return no_plan(plan->input.path, ", and the first file does: the planned one comes second");
+    }
+    if (planned->given == ARENAUT_GIVEN_NONE) return no_plan(plan->input.path, "");
+    const exit_code code = job_take_given(job, plan->input.path, planned);
+    v->path = plan->input.path;
+    return code == EXIT_FINE ? check_inside_model(job, v) : code;
+}
+
 /* The problem comes first: what the flags make of FILE is what the plan must fit. */
 static exit_code check_two_files(tool_job *job, tool_job *plan, const tool_options *options,
                                  verdict *v) {
     tool_options plain = *options;
     plain.from = NULL; /* --from speaks of the first file */
-    exit_code code = job_prepare(job);
-    if (code == EXIT_FINE) code = job_read(plan, options->files.items[1], &plain);
+    exit_code code = job_read(plan, options->files.items[1], &plain);
+    if (code != EXIT_FINE) return code;
+    if (plan->document.program) return check_planned_model(job, plan, v);
+    code = job_prepare(job);
     if (code != EXIT_FINE) return code;
     if (!plan->document.plan) return no_plan(plan->input.path, "");
     code = compare_problems(job, plan);
@@ -98,7 +169,7 @@ static void put_json_verdict(const verdict *v, arenaut_text *out) {
     text_put(out, "{\"schema\":\"arenaut.check/1\",\"version\":");
     text_put_json(out, arenaut_version());
     text_put(out, ",\"input\":{\"path\":");
-    text_put_json(out, v->job->input.path);
+    text_put_json(out, v->path);
     text_put(out, ",\"format\":");
     text_put_json(out, v->job->document.format->name);
     text_printf(out, "},\"ok\":%s,\"replayed\":%s", v->ok ? "true" : "false",
@@ -115,12 +186,18 @@ static void put_json_verdict(const verdict *v, arenaut_text *out) {
 
 static void put_verdict(const verdict *v, const tool_options *options, arenaut_text *out) {
     const text_style style = style_for(options->color);
-    text_put_clean(out, base_name(v->job->input.path));
+    text_put_clean(out, base_name(v->path));
     if (!v->ok) {
         text_printf(out, "  %swrong%s (%s): ", style.bad, style.plain,
                     arenaut_rule_name(v->finding.rule));
         text_put_clean(out, v->finding.msg);
         text_put(out, "\n");
+        return;
+    }
+    if (!v->plan) {
+        text_printf(out, "  %sok%s: %" PRIu32 " tensors in %s bytes; a replay of the ops finds every "
+                    "byte in place\n",
+                    style.good, style.plain, v->n_placed, with_commas(v->bytes).text);
         return;
     }
     if (v->plan->quality == ARENAUT_INFEASIBLE) {
@@ -138,7 +215,7 @@ static void put_verdict(const verdict *v, const tool_options *options, arenaut_t
 
 static exit_code run(const tool_options *options, arenaut_text *out) {
     tool_job job, plan = {0};
-    verdict v = {.job = &job};
+    verdict v = {.job = &job, .path = options->files.items[0]};
     exit_code code = job_read(&job, options->files.items[0], options);
     if (code != EXIT_FINE) {
         /* nothing to check */
@@ -161,7 +238,7 @@ static exit_code run(const tool_options *options, arenaut_text *out) {
         if (!v.ok)
             code = EXIT_NEGATIVE;
         else
-            code = check_budget(job.input.path, options, v.plan->total);
+            code = check_budget(v.path, options, v.bytes);
     }
     job_close(&plan);
     job_close(&job);
@@ -175,9 +252,11 @@ const tool_verb verb_check = {
     .arguments = "FILE [PLAN]",
     .examples =
         "arenaut check planned.tflite\n"
+        "arenaut check model.tflite planned.tflite\n"
         "arenaut check solved.csv\n"
         "arenaut check problem.csv plan.json",
-    .notes = "A wrong plan prints the first counter-example and exits 1.",
+    .notes = "PLAN is a plan (.json, .csv) or the same model with a plan in it. A program (.program.json)\n"
+             "is checked with the places that it states. A wrong plan prints the first counter-example and exits 1.",
     .groups = GROUP_COMMON | GROUP_JSON | GROUP_INPUT | GROUP_MODEL | GROUP_BUDGET,
     .min_files = 1,
     .max_files = 2,

@@ -18,6 +18,7 @@ static exit_code export_job(tool_job *job, const tool_options *options) {
     exit_code code = kind_for_name(options->as, &kind);
     if (code == EXIT_FINE) code = output_check(path, options->force, false);
     if (code == EXIT_FINE) code = job_read(job, options->files.items[0], options);
+    if (code == EXIT_FINE) code = check_replaced(&job->input, path, kind);
     if (code == EXIT_FINE) code = job_prepare(job);
     if (code == EXIT_FINE && wants_plan(options->as)) {
         code = job_find_today(job);

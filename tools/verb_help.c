@@ -15,7 +15,11 @@ void print_general_help(arenaut_text *out) {
         const tool_verb *verb = verb_at(i);
         text_printf(out, "  %-12s%s\n", verb->name, verb->summary);
     }
-    text_put(out, "\n'arenaut help VERB' shows a verb's flags and examples.\n");
+    text_put(out,
+             "\n'arenaut help VERB' shows a verb's flags and examples.\n"
+             "\nexit codes: 0 fine; 1 a negative answer (over budget, check failed, infeasible); 2 "
+             "usage;\n3 malformed or unsupported input; 4 input/output or memory; 5 a bug of "
+             "ours; 130 interrupted.\nOf several files the gravest counts.\n");
 }
 
 /* Examples come first, since they are what most people look for. */

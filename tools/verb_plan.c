@@ -18,11 +18,20 @@
 typedef struct planning {
     tool_job job;
     const char *output; /* NULL: nothing is written */
+    char *renamed;      /* `output`, where it was made here */
     output_kind kind;
     bool wrote;
+    bool kept; /* what was there before went to the output: the input itself, or today's plan */
     uint64_t written;
-    const char *reason; /* why nothing was written; NULL: it was, or was not asked for */
+    const char *reason; /* why the new plan was not written; NULL: it was, or was not asked for */
 } planning;
+
+/* What became of several files. */
+typedef struct tally {
+    uint64_t now, planned, largest;
+    size_t n, n_written, n_kept, n_failed;
+    bool now_known; /* of all of them */
+} tally;
 
 /* The lines people paste into an issue: what, how much, how good, where, checked, written. */
 static void put_header(const tool_job *job, const text_style *style, arenaut_text *out) {
@@ -106,6 +115,11 @@ static exit_code put_peak_line(const tool_job *job, arenaut_text *out) {
     return EXIT_FINE;
 }
 
+/* What went to the output instead of the new plan. */
+static const char *kept_text(const planning *p) {
+    return kind_is_model(p->kind) ? "a copy of the input" : "the plan of today";
+}
+
 static void put_outcome(const planning *p, const text_style *style, arenaut_text *out) {
     const tool_job *job = &p->job;
     if (job->result.scratch == ARENAUT_SCRATCH_UNKNOWN) {
@@ -139,8 +153,12 @@ static void put_outcome(const planning *p, const text_style *style, arenaut_text
             text_put_clean(out, job->today.finding.msg);
             text_put(out, "\n");
         }
-    } else if (p->reason) {
-        text_printf(out, "  written    nothing: %s\n", p->reason);
+    } else if (p->kept && output_is_input(p->output, &job->input)) {
+        text_printf(out, "  written    nothing, the file stays as it is: %s\n", p->reason);
+    } else if (p->kept) {
+        text_put(out, "  written    ");
+        text_put_clean(out, p->output);
+        text_printf(out, "  (%s: %s)\n", kept_text(p), p->reason);
     }
 }
 
@@ -201,12 +219,35 @@ static void decide(planning *p) {
     }
 }
 
+/* After exit 0 the output is there, also where the new plan is not what it should hold: a model
+ * is copied as it is, and elsewhere the plan of today is written, if it places the same buffers. */
+static exit_code keep_what_is(planning *p) {
+    tool_job *job = &p->job;
+    exit_code code = EXIT_FINE;
+    if (kind_is_model(p->kind)) {
+        code = copy_input(&job->input, p->output, job->options->force);
+    } else if (job->today.problem == job->problem) {
+        const arenaut_plan *made = job->result.plan;
+        job->result.plan = job->today.plan;
+        code = write_output(job, p->kind, NULL, p->output, job->options->force, &p->written);
+        job->result.plan = made;
+    } else {
+        return complain(EXIT_NEGATIVE, job->input.path,
+                        "nothing is written to %s: with what was asked for, %s bytes are needed, "
+                        "and %s without",
+                        p->output, with_commas(job_bytes_planned(job)).text,
+                        with_commas(job_bytes_now(job)).text);
+    }
+    p->kept = code == EXIT_FINE;
+    return code;
+}
+
 static exit_code write_plan(planning *p) {
     const tool_options *options = p->job.options;
     exit_code code = kind_is_model(p->kind) ? refuse_in_model(p) : EXIT_FINE;
     if (code != EXIT_FINE) return code;
     decide(p);
-    if (p->reason) return EXIT_FINE;
+    if (p->reason) return keep_what_is(p);
     if (kind_is_model(p->kind) && p->job.memories.rows) code = check_written(&p->job);
     if (code != EXIT_FINE) return code;
     code = write_output(&p->job, p->kind, NULL, p->output, options->force, &p->written);
@@ -214,11 +255,27 @@ static exit_code write_plan(planning *p) {
     return code;
 }
 
+/* What a folder holds need not have a telling name: its files keep their format and, where that
+ * cannot hold a plan, get one beside them. */
+static exit_code choose_kind(planning *p) {
+    const arenaut_format *own = p->job.document.format;
+    if (!p->job.options->folder) return kind_for_path(&p->job, p->output, &p->kind);
+    p->kind = (output_kind){own, NULL};
+    if (own->write && (own->needs_original || !p->job.document.program)) return EXIT_FINE;
+    p->renamed = must_allocate(strlen(p->output) + sizeof ".plan.json", 1);
+    strcat(strcpy(p->renamed, p->output), ".plan.json");
+    p->output = p->renamed;
+    p->kind.format = arenaut_format_find("plan-json");
+    return EXIT_FINE;
+}
+
 /* Says no before the work, where that can be known. */
 static exit_code check_output(planning *p) {
     if (!p->output) return EXIT_FINE;
-    const exit_code code = kind_for_path(&p->job, p->output, &p->kind);
+    const exit_code code = choose_kind(p);
     if (code != EXIT_FINE) return code;
+    const exit_code refused = check_replaced(&p->job.input, p->output, p->kind);
+    if (refused != EXIT_FINE) return refused;
     return output_check(p->output, p->job.options->force, kind_is_model(p->kind));
 }
 
@@ -236,49 +293,54 @@ static exit_code make_and_write(planning *p, const char *path, const tool_option
 /* With the plan on standard output, the summary is a message. */
 static exit_code report(const planning *p, const tool_options *options, arenaut_text *out) {
     if (p->output && is_standard_stream(p->output)) {
-        if (p->reason) note(p->job.input.path, "nothing is written: %s", p->reason);
+        if (p->kept) note(p->job.input.path, "written is %s: %s", kept_text(p), p->reason);
         return EXIT_FINE;
     }
     if (options->json || options->jsonl) {
-        if (p->reason) note(p->job.input.path, "nothing is written: %s", p->reason);
+        if (p->kept) note(p->job.input.path, "written is %s: %s", kept_text(p), p->reason);
         if (!wants_together(options)) begin_json_item(options, out->size, out);
         return put_json(&p->job, out);
     }
     return options->quiet ? EXIT_FINE : put_summary(p, options, out);
 }
 
-/* What has become of a plan: what it says, and what its arena needs. Closes the job. */
+/* What has become of a plan: what it says, and what it adds to the tally. Closes the job. */
 static exit_code conclude(planning *planned, exit_code code, const tool_options *options,
-                          uint64_t *arena, arenaut_text *out) {
+                          tally *sums, arenaut_text *out) {
     planning p = *planned;
     const bool answered = p.job.plan && (code == EXIT_FINE || code == EXIT_NEGATIVE);
-    *arena = 0;
+    sums->n++;
     if (answered && p.job.plan->quality == ARENAUT_INFEASIBLE) {
         complain_infeasible(&p.job);
         if (options->json || options->jsonl) code = graver(code, report(&p, options, out));
     } else if (answered) {
         code = graver(code, report(&p, options, out));
-        *arena = job_bytes_planned(&p.job);
+        const uint64_t arena = job_bytes_planned(&p.job);
+        sums->planned += arena;
+        sums->now_known = sums->now_known && p.job.today.plan;
+        if (p.job.today.plan) sums->now += job_bytes_now(&p.job);
+        if (arena > sums->largest) sums->largest = arena;
     }
+    sums->n_written += p.wrote;
+    sums->n_kept += p.kept;
+    sums->n_failed += code != EXIT_FINE;
     if (p.job.stopped) {
         if (!p.job.plan) complain(EXIT_INTERRUPT, p.job.input.path, "interrupted before a plan");
         code = EXIT_INTERRUPT;
     }
     job_close(&p.job);
+    free(p.renamed);
     return code;
 }
 
-/* Plans one file; *arena gets what its arena needs. */
 static exit_code plan_one(const char *path, const char *output, const tool_options *options,
-                          uint64_t *arena, arenaut_text *out) {
+                          tally *sums, arenaut_text *out) {
     planning p = {.output = output};
     const exit_code code = make_and_write(&p, path, options);
-    return conclude(&p, code, options, arena, out);
+    return conclude(&p, code, options, sums, out);
 }
 
-/* OUT/NAME for one of several inputs. */
-static char *path_in_folder(const char *folder, const char *input) {
-    const char *name = base_name(input);
+static char *path_in_folder(const char *folder, const char *name) {
     char *path = must_allocate(strlen(folder) + strlen(name) + 2, 1);
     strcpy(path, folder);
     strcat(path, "/");
@@ -292,45 +354,74 @@ static exit_code open_folder(const char *path) {
     return complain(EXIT_IO, path, "must be a folder for several inputs: %s", strerror(errno));
 }
 
-static exit_code make_folder(const char *path, const text_list *files) {
-    for (size_t i = 0; i < files->n; i++) {
+static exit_code make_folder(const tool_options *options) {
+    const text_list *names = &options->names;
+    for (size_t i = 0; i < names->n; i++) {
         for (size_t k = 0; k < i; k++) {
-            if (strcmp(base_name(files->items[i]), base_name(files->items[k])) != 0) continue;
+            if (strcmp(names->items[i], names->items[k]) != 0) continue;
             return complain(EXIT_USAGE, NULL,
                             "'%s' and '%s' would be written to the same name in "
                             "'%s'",
-                            files->items[k], files->items[i], path);
+                            options->files.items[k], options->files.items[i], options->output);
         }
     }
-    return open_folder(path);
+    return open_folder(options->output);
+}
+
+/* The folders in which `path` lies below `top`: they are those of the inputs. */
+static exit_code open_folders_between(const char *top, char *path) {
+    exit_code code = EXIT_FINE;
+    for (char *at = path + strlen(top) + 1; code == EXIT_FINE && (at = strchr(at, '/')); at++) {
+        *at = '\0';
+        code = open_folder(path);
+        *at = '/';
+    }
+    return code;
+}
+
+static void put_totals(const tally *sums, const tool_options *options, arenaut_text *out) {
+    text_printf(out, "together    %s bytes (%s): the files never run at the same time\n",
+                with_commas(sums->largest).text, in_units(sums->largest).text);
+    text_printf(out, "total       %zu files, ", sums->n);
+    if (sums->now_known) {
+        text_printf(out, "now %s, planned %s, %s", with_commas(sums->now).text,
+                    with_commas(sums->planned).text,
+                    change_percent(sums->now, sums->planned).text);
+    } else {
+        text_printf(out, "planned %s", with_commas(sums->planned).text);
+    }
+    if (options->output) {
+        text_printf(out, "; %zu written with a plan, %zu as they are", sums->n_written,
+                    sums->n_kept);
+    }
+    if (sums->n_failed) text_printf(out, "; %zu failed", sums->n_failed);
+    text_put(out, options->output ? "\n" : "; nothing is written without -o FOLDER\n");
 }
 
 /* Several files are one program whose methods never run at the same time and, with no
  * buffer of one shared with another, need as much as the largest. */
 static exit_code plan_several(const tool_options *options, arenaut_text *out) {
     exit_code code = EXIT_FINE;
-    uint64_t largest = 0;
+    tally sums = {.now_known = true};
     if (options->output) {
-        code = make_folder(options->output, &options->files);
+        code = make_folder(options);
         if (code != EXIT_FINE) return code;
     }
     for (size_t i = 0; i < options->files.n && !interrupted(); i++) {
-        uint64_t arena;
         const char *path = options->files.items[i];
-        char *output = options->output ? path_in_folder(options->output, path) : NULL;
-        const exit_code one = plan_one(path, output, options, &arena, out);
+        char *output =
+            options->output ? path_in_folder(options->output, options->names.items[i]) : NULL;
+        exit_code one = output ? open_folders_between(options->output, output) : EXIT_FINE;
+        if (one == EXIT_FINE) one = plan_one(path, output, options, &sums, out);
         code = graver(code, one);
         free(output);
         if (one == EXIT_USAGE) return code; /* it would be said again of every file */
-        if (arena > largest) largest = arena;
     }
     if (options->json || options->jsonl)
         end_json_items(options, out->size, out);
-    else if (!options->quiet && largest > 0) {
-        text_printf(out, "together    %s bytes (%s): the files never run at the same time\n",
-                    with_commas(largest).text, in_units(largest).text);
-    }
-    return graver(code, check_budget("together", options, largest));
+    else if (!options->quiet && sums.largest > 0)
+        put_totals(&sums, options, out);
+    return graver(code, check_budget("together", options, sums.largest));
 }
 
 /* The one layout: the plan, every method's tensors with their places, and both for compilers. */
@@ -353,24 +444,49 @@ static exit_code write_together(planning *p) {
 
 /* Several files that share buffers: one program, one layout. */
 static exit_code plan_together(const tool_options *options, arenaut_text *out) {
-    uint64_t arena;
+    tally sums = {.now_known = true};
     planning p = {.output = options->output};
     exit_code code = job_read_together(&p.job, options);
     if (code == EXIT_FINE) code = job_prepare(&p.job);
     if (code == EXIT_FINE) code = job_find_today(&p.job);
     if (code == EXIT_FINE) code = job_make_plan(&p.job);
     if (code == EXIT_FINE && p.output) code = write_together(&p);
-    code = conclude(&p, code, options, &arena, out);
-    return graver(code, check_budget("together", options, arena));
+    code = conclude(&p, code, options, &sums, out);
+    return graver(code, check_budget("together", options, sums.largest));
+}
+
+/* `plan IN OUT`, as one copies files: the second is no input, so it is where to write. */
+static exit_code refuse_missing_output_flag(const tool_options *options) {
+    if (options->files.n != 2 || options->output || options->folder) return EXIT_FINE;
+    input_file second;
+    const char *path = options->files.items[1];
+    if (is_standard_stream(path)) return EXIT_FINE;
+    struct stat info;
+    const bool missing = stat(path, &info) != 0 && errno == ENOENT;
+    bool readable = !missing;
+    if (!missing && S_ISREG(info.st_mode)) {
+        set_silent(true);
+        readable = input_open(path, &second) == EXIT_FINE &&
+                   (options->from || arenaut_format_recognise(second.data, second.size));
+        set_silent(false);
+        input_close(&second);
+    }
+    if (readable) return EXIT_FINE;
+    return complain(EXIT_USAGE, path,
+                    "%s: to write the plan of %s there, say -o %s",
+                    missing ? "does not exist" : "holds nothing that can be planned",
+                    options->files.items[0], path);
 }
 
 static exit_code run(const tool_options *options, arenaut_text *out) {
-    uint64_t arena;
+    tally sums = {.now_known = true};
+    exit_code code = refuse_missing_output_flag(options);
+    if (code != EXIT_FINE) return code;
     if (wants_together(options)) return plan_together(options, out);
-    if (options->files.n > 1) return plan_several(options, out);
+    if (options->files.n > 1 || options->folder) return plan_several(options, out);
     const char *path = options->files.items[0];
-    const exit_code code = plan_one(path, options->output, options, &arena, out);
-    return graver(code, check_budget(path, options, arena));
+    code = plan_one(path, options->output, options, &sums, out);
+    return graver(code, check_budget(path, options, sums.largest));
 }
 
 extern const tool_verb verb_plan;
@@ -385,7 +501,8 @@ const tool_verb verb_plan = {
         "arenaut plan problem.csv -o solved.csv",
     .notes =
         "A plan goes into a model only if it needs less than the runtime does today, or\n"
-        "repairs a plan that overlaps. With several files -o is a folder. With --share\n"
+        "repairs a plan that overlaps; else OUT is a copy of the model. A folder stands for\n"
+        "every file below it; with several files -o is a folder. With --share\n"
         "they are one program: what they share by name lies in a pool of its own, at one\n"
         "offset for all; the folder gets layout.json (the plan), layout.program.json\n"
         "(each method's tensors with their places) and layout.h.",

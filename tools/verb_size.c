@@ -7,6 +7,7 @@
 #include "memories.h"
 #include "progress.h"
 #include "table.h"
+#include "together.h"
 #include "verb.h"
 
 static void put_heading(text_table *table) {
@@ -16,7 +17,7 @@ static void put_heading(text_table *table) {
 }
 
 /* One line per file; "!" marks a plan in the file that is wrong, whose size means little. */
-static exit_code put_row(const tool_job *job, text_table *table) {
+static exit_code put_row(const tool_job *job, const char *name, text_table *table) {
     arenaut_peak peak;
     arenaut_error err = {0};
     if (arenaut_peak_find(job->problem, NULL, &peak, &err)) {
@@ -26,7 +27,7 @@ static exit_code put_row(const tool_job *job, text_table *table) {
     const arenaut_plan *today = job->today.plan, *plan = job->plan;
     const bool feasible = plan->quality != ARENAUT_INFEASIBLE;
     describe_step(job, peak.step, &where);
-    table_cell(table, base_name(job->input.path));
+    table_cell(table, name);
     table_cellf(table, "%s%s", today ? with_commas(job_bytes_now(job)).text : "-",
                 job->today.overlaps ? "!" : "");
     table_cell(table, feasible ? with_commas(job_bytes_planned(job)).text : "no plan");
@@ -43,6 +44,31 @@ static exit_code put_row(const tool_job *job, text_table *table) {
     arenaut_text_free(&where);
     arenaut_peak_free(&peak, NULL);
     return EXIT_FINE;
+}
+
+/* What all files need that could be answered. */
+typedef struct totals {
+    uint64_t now, planned;
+    size_t n;
+    bool now_known; /* of all of them */
+} totals;
+
+static void add_to_totals(const tool_job *job, totals *sums) {
+    if (job->plan->quality == ARENAUT_INFEASIBLE) return;
+    sums->n++;
+    sums->planned += job_bytes_planned(job);
+    sums->now_known = sums->now_known && job->today.plan;
+    if (job->today.plan) sums->now += job_bytes_now(job);
+}
+
+static void put_totals(const totals *sums, text_table *table) {
+    table_cellf(table, "%zu files", sums->n);
+    table_cell(table, sums->now_known ? with_commas(sums->now).text : "-");
+    table_cell(table, with_commas(sums->planned).text);
+    table_cell(table, sums->now_known && sums->now != sums->planned
+                          ? change_percent(sums->now, sums->planned).text
+                          : "");
+    for (int i = 0; i < 4; i++) table_cell(table, "");
 }
 
 /* What else shares the memory: the honest rest of the answer. */
@@ -101,16 +127,21 @@ static void put_details(const tool_job *job, arenaut_text *out) {
 
 /* A file that cannot be read is complained about, and the others are still answered. */
 static exit_code size_one(const tool_options *options, size_t index, text_table *table,
-                          arenaut_text *json, arenaut_text *details) {
+                          totals *sums, arenaut_text *json, arenaut_text *details) {
     tool_job job;
-    exit_code code = job_run(&job, options->files.items[index], options);
+    const bool together = wants_together(options);
+    exit_code code = together ? job_read_together(&job, options)
+                              : job_read(&job, options->files.items[index], options);
+    if (code == EXIT_FINE) code = job_run_read(&job);
     const bool answered = job.plan && (code == EXIT_FINE || code == EXIT_NEGATIVE);
     if (answered && (options->json || options->jsonl)) {
-        begin_json_item(options, json->size != 0, json);
+        if (!together) begin_json_item(options, json->size != 0, json);
         code = graver(code, put_json(&job, json));
     } else if (answered) {
-        code = graver(code, put_row(&job, table));
-        if (options->files.n > 1) {
+        code = graver(code, put_row(&job, together ? job.input.path : options->names.items[index],
+                                    table));
+        add_to_totals(&job, sums);
+        if (options->files.n > 1 && !together) {
             text_put(details, "\n");
             text_put_clean(details, job.input.path);
         }
@@ -129,18 +160,21 @@ static exit_code run(const tool_options *options, arenaut_text *out) {
     const text_style style = style_for(options->color);
     text_table table;
     arenaut_text details = {0};
+    totals sums = {.now_known = true};
+    const size_t n = wants_together(options) ? 1 : options->files.n;
     exit_code code = EXIT_FINE;
     table_begin(&table, "lrrrrrll");
     put_heading(&table);
-    for (size_t i = 0; i < options->files.n && !interrupted(); i++) {
-        code = graver(code, size_one(options, i, &table, out, &details));
+    for (size_t i = 0; i < n && !interrupted(); i++) {
+        code = graver(code, size_one(options, i, &table, &sums, out, &details));
     }
     if (options->json || options->jsonl) {
-        end_json_items(options, out->size, out);
+        if (!wants_together(options)) end_json_items(options, out->size, out);
         table_drop(&table);
     } else if (table.n_cells > table.n_columns) {
+        if (n > 1) put_totals(&sums, &table);
         table_end(&table, out, style.bold, style.plain);
-        const bool detailed = options->files.n == 1 || options->verbose > 0;
+        const bool detailed = n == 1 || options->verbose > 0;
         if (detailed && details.bytes && !options->quiet) text_put(out, details.bytes);
     } else {
         table_drop(&table);
@@ -159,6 +193,7 @@ const tool_verb verb_size = {
         "arenaut size *.tflite\n"
         "arenaut size model.tflite --budget 64K   # exit 1 if it does not fit",
     .notes =
+        "A folder stands for every file below it.\n"
         "'now' is what the file's runtime does today, 'bound' what no plan can go below.\n"
         "One file, or -v, also shows what else needs memory.",
     .groups = GROUP_COMMON | GROUP_JSON | GROUP_INPUT | GROUP_MODEL | GROUP_SEARCH | GROUP_BUDGET,

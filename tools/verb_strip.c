@@ -42,6 +42,10 @@ static exit_code run(const tool_options *options, arenaut_text *out) {
     exit_code code = job_read(&job, options->files.items[0], options);
     if (code == EXIT_FINE) code = check_strippable(&job);
     if (code == EXIT_FINE) code = output_check(path, options->force, true);
+    if (code == EXIT_FINE) {
+        const output_kind kind = {job.document.format, NULL};
+        code = check_replaced(&job.input, path, kind);
+    }
     if (code == EXIT_FINE) code = strip_to(&job, path, &written);
     if (code == EXIT_FINE && !options->quiet && !is_standard_stream(path)) {
         text_put_clean(out, base_name(job.input.path));

@@ -39,13 +39,36 @@ static exit_code view_options(const tool_options *options, arenaut_report_option
     return EXIT_FINE;
 }
 
+/* By flag or by the output's extension; what nobody said anything about is for a terminal. */
+static exit_code choose_picture(const tool_options *options, output_kind *kind) {
+    const char *path = options->output;
+    const char *dot = path && !output_is_direct(path) ? strrchr(base_name(path), '.') : NULL;
+    const bool svg = dot && strcmp(dot, ".svg") == 0;
+    if (options->svg && options->ascii) {
+        return complain(EXIT_USAGE, NULL, "--svg and --ascii exclude each other");
+    }
+    if (options->ascii && svg) {
+        return complain(EXIT_USAGE, path, "--ascii is not what this extension says");
+    }
+    if (dot && !svg && strcmp(dot, ".txt") != 0 && !options->svg && !options->ascii) {
+        return complain(EXIT_USAGE, path,
+                        "which picture is told by --svg or --ascii, or by the extension: .svg or "
+                        ".txt");
+    }
+    *kind = (output_kind){NULL, arenaut_report_find(options->svg || svg ? "svg" : "ascii")};
+    return EXIT_FINE;
+}
+
 static exit_code view_job(tool_job *job, const tool_options *options) {
     arenaut_report_options report = {0};
-    const output_kind kind = {NULL, arenaut_report_find(options->svg ? "svg" : "ascii")};
+    output_kind kind;
     const char *path = options->output ? options->output : "-";
-    exit_code code = view_options(options, &report);
+    exit_code code = choose_picture(options, &kind);
+    if (code == EXIT_FINE) code = view_options(options, &report);
     if (code == EXIT_FINE) code = output_check(path, options->force, false);
-    if (code == EXIT_FINE) code = job_run(job, options->files.items[0], options);
+    if (code == EXIT_FINE) code = job_read(job, options->files.items[0], options);
+    if (code == EXIT_FINE) code = check_replaced(&job->input, path, kind);
+    if (code == EXIT_FINE) code = job_run_read(job);
     if (code == EXIT_NEGATIVE && job->plan) return complain_infeasible(job);
     return code == EXIT_FINE ? write_output(job, kind, &report, path, options->force, NULL) : code;
 }
@@ -53,9 +76,6 @@ static exit_code view_job(tool_job *job, const tool_options *options) {
 static exit_code run(const tool_options *options, arenaut_text *out) {
     tool_job job = {0};
     (void)out; /* the picture is the only result */
-    if (options->svg == options->ascii) {
-        return complain(EXIT_USAGE, NULL, "view needs one of --svg and --ascii");
-    }
     exit_code code = view_job(&job, options);
     if (job.stopped) code = EXIT_INTERRUPT;
     job_close(&job);
@@ -66,10 +86,12 @@ extern const tool_verb verb_view;
 const tool_verb verb_view = {
     .name = "view",
     .summary = "a picture of the plan: steps to the right, addresses upwards",
-    .arguments = "FILE --svg|--ascii [-o OUT]",
+    .arguments = "FILE [--svg|--ascii] [-o OUT]",
     .examples =
-        "arenaut view model.tflite --svg -o plan.svg\n"
-        "arenaut view model.tflite --ascii",
+        "arenaut view model.tflite -o plan.svg\n"
+        "arenaut view model.tflite",
+    .notes = "Without a flag the extension of OUT tells: .svg, or .txt for characters; on\n"
+             "standard output it is characters.",
     .groups = GROUP_COMMON | GROUP_OUTPUT | GROUP_VIEW | GROUP_INPUT | GROUP_MODEL | GROUP_SEARCH,
     .min_files = 1,
     .max_files = 1,

@@ -22,7 +22,9 @@ static bool plan_json_recognise(const uint8_t *data, size_t size) {
     XX(R_BUFFERS, "buffers") XX(R_EDGES, "edges") XX(R_RESERVED, "reserved") \
     XX(R_TRAITS, "traits")                                                    \
     XX(R_SCRATCH, "scratch") XX(R_WITNESS, "witness") XX(R_PEAK, "peak")     \
-    XX(R_MEMORIES, "memories") XX(R_UNSIZED, "unsized")
+    XX(R_MEMORIES, "memories") XX(R_UNSIZED, "unsized")                      \
+    XX(R_RUNTIME, "runtime") XX(R_TODAY, "today") XX(R_BUDGET, "budget")     \
+    XX(R_REMEDIES, "remedies")
 enum { ROOT_KEYS(ARN_KEY_ENUM) R_KEYS };
 static const char *const root_keys[] = {ROOT_KEYS(ARN_KEY_TEXT)};
 

@@ -1,0 +1,153 @@
+/* Which files stand below a folder. A file is taken by what is in it, since models have all
+ * kinds of names; what we wrote ourselves, plans as JSON, are no inputs. */
+#define _XOPEN_SOURCE 700
+
+#include "folders.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "files.h"
+
+typedef struct walk {
+    const tool_options *options;
+    text_list found, names;
+    size_t other, unreadable;
+    size_t top; /* length of the folder's path, with its slash */
+} walk;
+
+static char *join(const char *folder, const char *name) {
+    const size_t length = strlen(folder);
+    const bool slash = length > 0 && folder[length - 1] == '/';
+    char *path = must_allocate(length + strlen(name) + 2, 1);
+    memcpy(path, folder, length);
+    if (!slash) path[length] = '/';
+    strcpy(path + length + !slash, name);
+    return path;
+}
+
+/* Takes over `path`. */
+static void take_file(walk *w, char *path) {
+    input_file input;
+    set_silent(true);
+    const exit_code code = input_open(path, &input);
+    set_silent(false);
+    const arenaut_format *format =
+        code == EXIT_FINE ? arenaut_format_recognise(input.data, input.size) : NULL;
+    input_close(&input);
+    if (!format || !format->read || strcmp(format->name, "plan-json") == 0) {
+        w->other += code == EXIT_FINE;
+        w->unreadable += code != EXIT_FINE;
+        free(path);
+        return;
+    }
+    list_add(&w->found, path);
+    list_add(&w->names, path + w->top);
+}
+
+static int by_text(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The names in a folder, sorted: the order of the file system is nobody's. */
+static exit_code list_folder(const char *path, char ***names, size_t *n) {
+    DIR *folder = opendir(path);
+    size_t capacity = 0;
+    *names = NULL;
+    *n = 0;
+    if (!folder) return complain(EXIT_IO, path, "cannot be opened: %s", strerror(errno));
+    for (const struct dirent *entry; (entry = readdir(folder));) {
+        if (entry->d_name[0] == '.') continue;
+        if (*n == capacity) {
+            capacity = capacity * 2 + 64;
+            char **grown = realloc(*names, capacity * sizeof *grown);
+            if (!grown) exit(complain(EXIT_IO, NULL, "out of memory"));
+            *names = grown;
+        }
+        char *name = must_allocate(strlen(entry->d_name) + 1, 1);
+        (*names)[(*n)++] = strcpy(name, entry->d_name);
+    }
+    closedir(folder);
+    if (*n) qsort(*names, *n, sizeof **names, by_text);
+    return EXIT_FINE;
+}
+
+static bool is_output(const walk *w, const struct stat *info) {
+    struct stat output;
+    return w->options->output && !is_standard_stream(w->options->output) &&
+           stat(w->options->output, &output) == 0 && output.st_dev == info->st_dev &&
+           output.st_ino == info->st_ino;
+}
+
+enum { DEEPEST = 64 };
+
+static void walk_folder(walk *w, const char *path, int depth) {
+    char **names;
+    size_t n;
+    set_silent(depth > 0);
+    const exit_code code = list_folder(path, &names, &n);
+    set_silent(false);
+    w->unreadable += code != EXIT_FINE;
+    for (size_t i = 0; i < n; i++) {
+        struct stat info, target;
+        char *below = join(path, names[i]);
+        free(names[i]);
+        if (lstat(below, &info) != 0) {
+            w->unreadable++;
+            free(below);
+        } else if (S_ISDIR(info.st_mode)) {
+            if (depth < DEEPEST && !is_output(w, &info)) walk_folder(w, below, depth + 1);
+            free(below);
+        } else if (stat(below, &target) == 0 && S_ISREG(target.st_mode)) {
+            take_file(w, below);
+        } else {
+            w->other++; /* a device, a pipe, a link to a folder or to nothing */
+            free(below);
+        }
+    }
+    free(names);
+}
+
+static exit_code expand(tool_options *options, const char *path, text_list *files,
+                        text_list *names) {
+    walk w = {.options = options};
+    w.top = strlen(path) + (path[strlen(path) - 1] != '/');
+    walk_folder(&w, path, 0);
+    for (size_t i = 0; i < w.found.n; i++) {
+        list_add(files, w.found.items[i]);
+        list_add(names, w.names.items[i]);
+        list_add(&options->owned, w.found.items[i]);
+    }
+    free(w.found.items);
+    free(w.names.items);
+    if (w.other || w.unreadable) {
+        note(path, "%zu file%s no input that can be read%s", w.other + w.unreadable,
+             w.other + w.unreadable == 1 ? " is" : "s are", w.unreadable ? ", or may not be" : "");
+    }
+    return w.found.n ? EXIT_FINE : complain(EXIT_INPUT, path, "holds no file that can be read");
+}
+
+exit_code expand_folders(bool many, tool_options *options) {
+    text_list files = {0}, names = {0};
+    exit_code code = EXIT_FINE;
+    for (size_t i = 0; i < options->files.n && code == EXIT_FINE; i++) {
+        struct stat info;
+        const char *path = options->files.items[i];
+        const bool folder =
+            !is_standard_stream(path) && stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+        if (folder && many) {
+            options->folder = true;
+            code = expand(options, path, &files, &names);
+        } else {
+            list_add(&files, path); /* a verb for one file says that this is none */
+            list_add(&names, base_name(path));
+        }
+    }
+    free(options->files.items);
+    options->files = files;
+    options->names = names;
+    return code;
+}

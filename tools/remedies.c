@@ -1,0 +1,207 @@
+/* A remedy is a flag that was not given. The whole way from the file to a checked plan is gone
+ * again with it, so that what is said to be saved is what the user will get. */
+#include "remedies.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <arenaut/dialect.h>
+#include <arenaut/pass.h>
+
+#include "describe.h"
+#include "edit.h"
+
+/* Whether a pass has changed nothing that counts: then there is no need to plan again. */
+static bool same_problem(const arenaut_problem *a, const arenaut_problem *b) {
+    if (a->n_buffers != b->n_buffers) return false;
+    for (uint32_t i = 0; i < a->n_buffers; i++) {
+        const uint32_t n = arenaut_problem_lifetime_count(a, i);
+        if (a->size[i] != b->size[i] || n != arenaut_problem_lifetime_count(b, i) ||
+            arenaut_problem_same_base(a, i) != arenaut_problem_same_base(b, i) ||
+            arenaut_problem_inside(a, i) != arenaut_problem_inside(b, i)) {
+            return false;
+        }
+        for (uint32_t k = 0; k < n; k++) {
+            const arenaut_interval *la = arenaut_problem_lifetimes(a, i) + k;
+            const arenaut_interval *lb = arenaut_problem_lifetimes(b, i) + k;
+            if (la->first != lb->first || la->end != lb->end) return false;
+        }
+    }
+    return true;
+}
+
+/* *arena gets what is needed with `changed`. */
+static exit_code plan_with(const tool_job *job, tool_options changed, uint64_t *arena) {
+    tool_job other = {0};
+    changed.hash = false;
+    changed.dump_after = NULL;
+    *arena = job->plan->total;
+    set_quiet(true); /* notes about the file were given already */
+    exit_code code = job_read_again(&other, job, &changed);
+    if (code == EXIT_FINE) code = job_prepare(&other);
+    if (code == EXIT_FINE && !same_problem(job->problem, other.problem)) {
+        code = job_find_today(&other);
+        if (code == EXIT_FINE) code = job_make_plan(&other);
+        if (code == EXIT_FINE) *arena = other.plan->total;
+    }
+    set_quiet(job->options->quiet);
+    job_close(&other);
+    return code;
+}
+
+static void add_remedy(remedy_list *list, const char *what, const char *flag, const char *value,
+                       uint64_t arena) {
+    if (list->n == MAX_REMEDIES) return;
+    remedy *added = &list->items[list->n++];
+    added->what = what;
+    added->arena = arena;
+    snprintf(added->flags, sizeof added->flags, "%s %s", flag, value);
+    if (!*value) added->flags[strlen(flag)] = '\0';
+}
+
+static bool is_listed(const char *names, const char *name) {
+    const size_t length = strlen(name);
+    for (const char *at = names; at && (at = strstr(at, name)); at += length) {
+        const bool begins = at == names || strchr(",-", at[-1]);
+        if (begins && (at[length] == '\0' || at[length] == ',')) return true;
+    }
+    return false;
+}
+
+/* Passes that nobody runs unless asked: those of a dialect's pipeline say what its programs
+ * mean, and are no choice. In place has a flag of its own. */
+static bool is_optional(const arenaut_pass *pass) {
+    if (pass->by_default || strcmp(pass->name, "inplace") == 0) return false;
+    for (size_t i = 0; i < arenaut_dialect_count(); i++) {
+        if (is_listed(arenaut_dialect_at(i)->pipeline, pass->name)) return false;
+    }
+    return true;
+}
+
+static exit_code try_pass(const tool_job *job, const arenaut_pass *pass, remedy_list *list) {
+    tool_options changed = *job->options;
+    const char *before = changed.passes ? changed.passes : "";
+    char selection[1024];
+    uint64_t arena;
+    if (is_listed(before, pass->name)) return EXIT_FINE; /* the user has chosen */
+    const int length = snprintf(selection, sizeof selection, "%s%s%s", before, *before ? "," : "",
+                                pass->name);
+    if (length < 0 || (size_t)length >= sizeof selection) return EXIT_FINE;
+    changed.passes = selection;
+    const exit_code code = plan_with(job, changed, &arena);
+    if (code == EXIT_FINE && arena < job->plan->total) {
+        add_remedy(list, pass->summary, "--passes", pass->name, arena);
+    }
+    return code;
+}
+
+exit_code find_remedies(const tool_job *job, remedy_list *list) {
+    tool_options changed = *job->options;
+    exit_code code = EXIT_FINE;
+    uint64_t arena;
+    list->n = 0;
+    if (!job->lowering || job->stopped) return EXIT_FINE;
+    if (!job->options->inplace && !job->options->inplace_op.n && job->target->in_place) {
+        changed.inplace = "on";
+        code = plan_with(job, changed, &arena);
+        if (code == EXIT_FINE) {
+            add_remedy(list, "results over operands", "--inplace", "on", arena);
+        }
+        changed.inplace = NULL;
+    }
+    if (code == EXIT_FINE && !job->options->no_alloc_io) {
+        changed.no_alloc_io = true;
+        code = plan_with(job, changed, &arena);
+        if (code == EXIT_FINE) {
+            add_remedy(list, "inputs and outputs elsewhere", "--no-alloc-io", "", arena);
+        }
+    }
+    for (size_t i = 0; i < arenaut_pass_count() && code == EXIT_FINE; i++) {
+        const arenaut_pass *pass = arenaut_pass_at(i);
+        if (is_optional(pass)) code = try_pass(job, pass, list);
+    }
+    return code;
+}
+
+void put_remedies(const tool_job *job, const remedy_list *list, arenaut_text *out) {
+    const uint64_t before = job->plan->total;
+    for (size_t i = 0; i < list->n; i++) {
+        const remedy *r = &list->items[i];
+        text_printf(out, "  %s (%s): arena %s, ", r->what, r->flags, with_commas(r->arena).text);
+        if (r->arena < before) {
+            text_printf(out, "saves %s (%s)\n", with_commas(before - r->arena).text,
+                        change_percent(before, r->arena).text);
+        } else {
+            text_put(out, "saves nothing\n");
+        }
+    }
+}
+
+typedef struct removal {
+    const arenaut_problem *problem;
+    uint32_t gone;
+} removal;
+
+/* Makes a buffer, and what lies inside it, need nothing. */
+static void take_away(void *context, uint32_t id, arenaut_buffer *buffer) {
+    const removal *r = context;
+    uint32_t host = id;
+    while (host != r->gone && arenaut_problem_inside(r->problem, host) != ARENAUT_NONE) {
+        host = arenaut_problem_inside(r->problem, host);
+    }
+    if (host != r->gone) return;
+    buffer->size = 0;
+    buffer->inside = ARENAUT_NONE;
+    buffer->inside_delta = 0;
+}
+
+static exit_code put_bound_without(const tool_job *job, uint32_t buffer, uint64_t bound,
+                                   arenaut_text *out) {
+    removal r = {job->problem, buffer};
+    arenaut_problem *without = NULL;
+    arenaut_error err = {0};
+    uint64_t bytes = 0;
+    int64_t step = 0;
+    arenaut_status st = problem_copy(job->problem, NULL, 0, take_away, &r, &without, &err);
+    if (st == ARENAUT_OK) st = arenaut_lower_bound(without, NULL, &bytes, &step, &err);
+    arenaut_problem_free(without);
+    if (st != ARENAUT_OK) return complain_error(job->input.path, &err);
+    arenaut_text where = {0};
+    describe_step(job, step, &where);
+    text_printf(out, "{\"without\": %" PRIu32 ", \"bound\": %" PRIu64 ", \"saves\": %" PRIu64
+                     ", \"then\": ",
+                buffer, bytes, bytes < bound ? bound - bytes : 0);
+    text_put_json(out, where.bytes);
+    text_put(out, "}");
+    arenaut_text_free(&where);
+    return EXIT_FINE;
+}
+
+exit_code put_json_remedies(const tool_job *job, const remedy_list *list, arenaut_text *out) {
+    enum { LARGEST = 4 }; /* as many as the report has */
+    const uint64_t before = job->plan->total;
+    arenaut_peak peak;
+    arenaut_error err = {0};
+    uint64_t bound = 0;
+    if (arenaut_peak_find(job->problem, NULL, &peak, &err) ||
+        arenaut_lower_bound(job->problem, NULL, &bound, NULL, &err)) {
+        return complain_error(job->input.path, &err);
+    }
+    exit_code code = EXIT_FINE;
+    text_put(out, ",\n  \"remedies\": [");
+    for (uint32_t i = 0; i < peak.n_live && i < LARGEST && code == EXIT_FINE; i++) {
+        text_put(out, i ? ",\n    " : "\n    ");
+        code = put_bound_without(job, peak.live[i], bound, out);
+    }
+    for (size_t i = 0; i < list->n; i++) {
+        const remedy *r = &list->items[i];
+        text_printf(out, "%s\n    {\"flags\": ", peak.n_live || i ? "," : "");
+        text_put_json(out, r->flags);
+        text_printf(out, ", \"arena\": %" PRIu64 ", \"saves\": %" PRIu64 "}", r->arena,
+                    r->arena < before ? before - r->arena : 0);
+    }
+    text_put(out, "]");
+    arenaut_peak_free(&peak, NULL);
+    return code;
+}
