@@ -316,7 +316,7 @@ static exit_code conclude(planning *planned, exit_code code, const tool_options 
     } else if (answered) {
         code = graver(code, report(&p, options, out));
         const uint64_t arena = job_bytes_planned(&p.job);
-        sums->planned += arena;
+        sums->planned += p.kept && p.job.today.plan ? job_bytes_now(&p.job) : arena;
         sums->now_known = sums->now_known && p.job.today.plan;
         if (p.job.today.plan) sums->now += job_bytes_now(&p.job);
         if (arena > sums->largest) sums->largest = arena;

@@ -62,7 +62,7 @@ static void add_to_totals(const tool_job *job, totals *sums) {
 }
 
 static void put_totals(const totals *sums, text_table *table) {
-    table_cellf(table, "%zu files", sums->n);
+    table_cellf(table, "%zu file%s", sums->n, sums->n == 1 ? "" : "s");
     table_cell(table, sums->now_known ? with_commas(sums->now).text : "-");
     table_cell(table, with_commas(sums->planned).text);
     table_cell(table, sums->now_known && sums->now != sums->planned
@@ -133,13 +133,14 @@ static exit_code size_one(const tool_options *options, size_t index, text_table 
     exit_code code = together ? job_read_together(&job, options)
                               : job_read(&job, options->files.items[index], options);
     if (code == EXIT_FINE) code = job_run_read(&job);
+    const char *name =
+        options->folder ? options->names.items[index] : base_name(job.input.path);
     const bool answered = job.plan && (code == EXIT_FINE || code == EXIT_NEGATIVE);
     if (answered && (options->json || options->jsonl)) {
         if (!together) begin_json_item(options, json->size != 0, json);
         code = graver(code, put_json(&job, json));
     } else if (answered) {
-        code = graver(code, put_row(&job, together ? job.input.path : options->names.items[index],
-                                    table));
+        code = graver(code, put_row(&job, name, table));
         add_to_totals(&job, sums);
         if (options->files.n > 1 && !together) {
             text_put(details, "\n");

@@ -1,4 +1,4 @@
-/* What counts as well-formed UTF-8. */
+/* What counts as well-formed UTF-8, and what of it is never shown as it is. */
 #ifndef ARN_CORE_UTF8_H
 #define ARN_CORE_UTF8_H
 
@@ -18,6 +18,16 @@ static inline size_t arn_utf8_length(const unsigned char *p, size_t available) {
     if ((p[0] == 0xE0 && p[1] < 0xA0) || (p[0] == 0xED && p[1] > 0x9F)) return 0;
     if ((p[0] == 0xF0 && p[1] < 0x90) || (p[0] == 0xF4 && p[1] > 0x8F)) return 0;
     return n;
+}
+
+/* The code point of the well-formed sequence of `n` bytes at `p` if a terminal may obey it
+ * (C0, DEL, C1) or it turns the direction of writing; 0 for what can be shown. */
+static inline unsigned arn_utf8_unshown(const unsigned char *p, size_t n) {
+    if (n == 1) return *p < 0x20 || *p == 0x7F ? *p : 0;
+    if (n == 2) return p[0] == 0xC2 && p[1] < 0xA0 ? p[1] : 0;
+    if (n != 3 || p[0] != 0xE2) return 0;
+    const unsigned code = 0x2000u | (p[1] & 0x3Fu) << 6 | (p[2] & 0x3Fu);
+    return (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069) ? code : 0;
 }
 
 #endif

@@ -28,15 +28,6 @@ void arn_putf(arn_writer *writer, const char *format, ...) {
     arn_put(writer, buffer, (size_t)length < sizeof buffer ? (size_t)length : sizeof buffer - 1);
 }
 
-/* A code point that a terminal may obey (C1), or that turns the direction of writing; 0 for
- * any other sequence of `n` bytes. */
-static unsigned unshown_code(const unsigned char *p, size_t n) {
-    if (n == 2 && p[0] == 0xC2 && p[1] < 0xA0) return p[1];
-    if (n != 3 || p[0] != 0xE2) return 0;
-    const unsigned code = 0x2000u | (p[1] & 0x3Fu) << 6 | (p[2] & 0x3Fu);
-    return (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069) ? code : 0;
-}
-
 void arn_put_json_string(arn_writer *writer, const char *text) {
     arn_puts(writer, "\"");
     const unsigned char *const end = (const unsigned char *)text + strlen(text);
@@ -47,10 +38,8 @@ void arn_put_json_string(arn_writer *writer, const char *text) {
             p++;
         } else if (*p == '"' || *p == '\\') {
             arn_putf(writer, "\\%c", *p++);
-        } else if (*p < 0x20 || *p == 0x7F) {
-            arn_putf(writer, "\\u%04x", *p++);
-        } else if (unshown_code(p, n)) {
-            arn_putf(writer, "\\u%04x", unshown_code(p, n));
+        } else if (arn_utf8_unshown(p, n)) {
+            arn_putf(writer, "\\u%04x", arn_utf8_unshown(p, n));
             p += n;
         } else {
             arn_put(writer, p, n);

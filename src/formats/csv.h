@@ -8,6 +8,8 @@
 
 #include <arenaut/format.h>
 
+#include "core/writer.h"
+
 /* A record with more cells is refused: nobody's problem has so many columns. */
 enum { ARN_CSV_MAX_CELLS = 256 };
 
@@ -55,6 +57,13 @@ typedef struct arn_csv_header {
 
 /* NULL for a header that means nothing here. */
 const arn_csv_header *arn_csv_header_find(const arn_csv_cell *cell);
+
+/* Names come from files that nobody vouches for, and CSV is opened in terminals and spreadsheets.
+ * So what a terminal may obey, and bytes that are no UTF-8, are written as \u001b and \x9b, and a
+ * name that a spreadsheet would compute (=, +, -, @ in front, unless it is a plain number) gets
+ * an apostrophe in front. Reading undoes just that. */
+void arn_csv_put_name(arn_writer *writer, const char *name);
+void arn_csv_take_name(char *name); /* in place; it never grows */
 
 arenaut_status arn_csv_read(const uint8_t *data, size_t size, const arenaut_read_options *options,
                             const arenaut_allocator *allocator, arenaut_document *out,

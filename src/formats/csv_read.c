@@ -412,6 +412,7 @@ static arenaut_status read_row(reader *r) {
     if (st == ARENAUT_OK) st = read_lifetimes(r, &buffer);
     if (st == ARENAUT_OK) st = cell_text(r, cell_in(r, ARN_CSV_ID), "id");
     if (st != ARENAUT_OK) return st;
+    arn_csv_take_name(r->text);
     buffer.name = r->text;
     buffer.hint = arenaut_at(hint);
     buffer.fixed_offset = arenaut_at(offset);

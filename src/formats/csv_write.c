@@ -126,23 +126,6 @@ static void choose_columns(printer *out) {
     }
 }
 
-/* In quotes only where it must be, since MiniMalloc's own reader knows none. */
-static void put_id(arn_writer *writer, const char *id) {
-    const size_t length = strlen(id);
-    const bool blank_edge =
-        length == 0 || strchr(" \t\r", id[0]) || strchr(" \t\r", id[length - 1]);
-    if (!blank_edge && !strpbrk(id, ",\"\n")) {
-        arn_put(writer, id, length);
-        return;
-    }
-    arn_puts(writer, "\"");
-    for (const char *p = id; *p; p++) {
-        if (*p == '"') arn_puts(writer, "\"");
-        arn_put(writer, p, 1);
-    }
-    arn_puts(writer, "\"");
-}
-
 static void put_gap(printer *out, int64_t first, int64_t end, bool *begun) {
     arn_putf(&out->writer, "%s%" PRId64 "-%" PRId64, *begun ? " " : "", first, end);
     *begun = true;
@@ -197,7 +180,7 @@ static void put_row(printer *out, uint32_t b) {
     arn_writer *writer = &out->writer;
     char store[24];
     const arenaut_interval hull = hull_of(out, b);
-    put_id(writer, arenaut_problem_buffer_name(p, b, store));
+    arn_csv_put_name(writer, arenaut_problem_buffer_name(p, b, store));
     arn_putf(writer, ",%" PRId64 ",%" PRId64 ",%" PRIu64, hull.first, hull.end, p->size[b]);
     if (out->alignment) arn_putf(writer, ",%" PRIu64, arenaut_problem_align(p, b));
     if (out->hint) {

@@ -56,11 +56,7 @@ static size_t sequence_room(const char *text) {
 size_t arn_shown_length(const char *text) {
     const unsigned char *p = (const unsigned char *)text;
     const size_t n = arn_utf8_length(p, sequence_room(text));
-    if (n == 1 && (*p < 0x20 || *p == 0x7F)) return 0;
-    if (n == 2 && p[0] == 0xC2 && p[1] < 0xA0) return 0;
-    if (n == 3 && p[0] == 0xE2 && p[1] == 0x80 && p[2] >= 0xAA && p[2] <= 0xAE) return 0;
-    if (n == 3 && p[0] == 0xE2 && p[1] == 0x81 && p[2] >= 0xA6 && p[2] <= 0xA9) return 0;
-    return n;
+    return arn_utf8_unshown(p, n) ? 0 : n;
 }
 
 /* Bytes of `text` that are shown as one character: a sequence as it is, or a byte as '?'. */

@@ -295,6 +295,48 @@ static const char small[] =
     "id,lower,upper,size,alignment,gaps,hint,pool,offset\n"
     "a,0,10,100,4,2-3 5-6@10:20,8,,0\n\"b,\"\"x\",0,4,8,,,,,64\nc,-1,1,2,2,,-1,0,\n";
 
+/* No name is a formula of a spreadsheet or drives a terminal, and all come back as they were. */
+static void names_are_defused_and_come_back(void **state) {
+    (void)state;
+    static const char *const names[] = {
+        "=cmd|' /C calc'!A0", "+1+2", "-2+3", "@SUM(A1)", "-5", "+3.25", "'quoted'", "'=x", "''",
+        "'", "\t=x", "\033[2J", "\r", "a\rb", "\x7F", "\xC2\x9B" "2J", "\xE2\x80\xAE" "gpj",
+        "\xE2\x81\xA6x", "\x80\x80", "\xFF", "\xE2\x80", "C:\\users\\x1b", "\\u001b", "\\u005c",
+        "\\x9b", "\\", "\\u", "two\nlines", "a,b", "say \"hi\"", "", " edge ", "\xE6\xBC\xA2",
+        "=\"a\",\x01", "-", "=", "\\\\x9b", "\\u202e", "\\u0041",
+    };
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        arenaut_problem *problem = NULL;
+        arenaut_error err = {0};
+        const arenaut_interval life = {0, 1};
+        arenaut_buffer buffer = ARENAUT_BUFFER_INIT;
+        buffer.size = 8;
+        buffer.lifetimes = &life;
+        buffer.n_lifetimes = 1;
+        buffer.name = names[i];
+        assert_ok(arenaut_problem_new(NULL, &problem, &err), err);
+        assert_ok(arenaut_problem_add_buffer(problem, &buffer, NULL, &err), err);
+        assert_ok(arenaut_problem_finish(problem, &err), err);
+        const arenaut_document document = {.problem = problem};
+        arenaut_text text = write_text("csv", &document);
+        const char *cell = strchr(text.bytes, '\n') + 1;
+        cell += *cell == '"';
+        const char *number = i == 4 || i == 5 ? names[i] : NULL;
+        assert_true(!strchr("=+-@", *cell) || (number && *cell == *number));
+        for (const char *p = cell; *p; p++) {
+            const unsigned char c = (unsigned char)*p;
+            assert_true((c >= 0x20 && c != 0x7F) || c == '\n' || c == '\t');
+        }
+        assert_null(strstr(cell, "\xC2\x9B"));
+        assert_null(strstr(cell, "\xE2\x80\xAE"));
+        arenaut_document back = read_text("csv", text.bytes);
+        assert_string_equal(back.problem->name[0], names[i]);
+        arenaut_document_free(&back);
+        arenaut_text_free(&text);
+        arenaut_problem_free(problem);
+    }
+}
+
 static void damage_is_survived(void **state) {
     (void)state;
     arenaut_document d = read_text("csv", small);
@@ -364,6 +406,7 @@ int main(void) {
         cmocka_unit_test(a_name_has_no_nul),
         cmocka_unit_test(a_problem_that_csv_cannot_hold_is_refused),
         cmocka_unit_test(random_problems_come_back_as_they_were),
+        cmocka_unit_test(names_are_defused_and_come_back),
         cmocka_unit_test(damage_is_survived),
         cmocka_unit_test(running_out_of_memory_is_survived),
         cmocka_unit_test(the_corpus_comes_back_byte_for_byte),

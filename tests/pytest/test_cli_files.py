@@ -1,0 +1,259 @@
+"""What the command does to files: signals, links, owners, limits. See docs/files.md."""
+
+import json
+import os
+import resource
+import signal
+import stat
+import subprocess
+import time
+
+import pytest
+
+from conftest import COMMAND, DATA
+
+MODEL = DATA / "mobilenet_v1_025_96_int8.tflite"
+SMALL = DATA / "hello_world_int8.tflite"
+
+
+def run(folder, *arguments, **options):
+    return subprocess.run([str(COMMAND.resolve()), *map(str, arguments)], cwd=folder, text=True,
+                          capture_output=True, timeout=120, check=False, **options)
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+# ---- signals ----
+
+BIG = 192 << 20  # bytes of zeros behind a model: copying them takes a while
+
+
+@pytest.fixture
+def writing(tmp_path):
+    """Starts a command that copies a large file, and waits until it is at it."""
+    big = tmp_path / "big.tflite"
+    big.write_bytes(SMALL.read_bytes())
+    os.truncate(big, BIG)
+
+    def start():
+        process = subprocess.Popen(
+            [str(COMMAND.resolve()), "plan", "big.tflite", "-o", "out.tflite"], cwd=tmp_path,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0)))
+        end = time.monotonic() + 60
+        while process.poll() is None and time.monotonic() < end:
+            if any(name.startswith(".out.tflite.") for name in os.listdir(tmp_path)):
+                return process
+        pytest.fail(f"nothing was written: {process.communicate()}")
+
+    start.folder = tmp_path
+    return start
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_an_interrupt_while_writing_ends_with_130_and_a_whole_file(writing, number):
+    process = writing()
+    process.send_signal(number)
+    process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert names(writing.folder) == ["big.tflite", "out.tflite"]
+    assert (writing.folder / "out.tflite").stat().st_size == BIG
+
+
+@pytest.mark.parametrize("number", [signal.SIGQUIT, signal.SIGPIPE, signal.SIGXCPU])
+def test_signals_that_end_at_once_leave_nothing(writing, number):
+    process = writing()
+    process.send_signal(number)
+    process.communicate(timeout=60)
+    assert process.returncode == -number
+    assert names(writing.folder) == ["big.tflite"]
+
+
+def test_a_second_interrupt_leaves_nothing(writing):
+    process = writing()
+    process.send_signal(signal.SIGTERM)
+    time.sleep(0.001)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode in (-signal.SIGINT, -signal.SIGTERM, 130)
+    whole = process.returncode == 130  # both came as one, or after the rename
+    assert names(writing.folder) == ["big.tflite"] + (["out.tflite"] if whole else [])
+
+
+def test_what_the_parent_ignores_stays_ignored(writing):
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        process = writing()
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    process.send_signal(signal.SIGHUP)
+    process.communicate(timeout=60)
+    assert process.returncode == 0
+
+
+# ---- owner, mode, links ----
+
+def test_the_owner_and_mode_of_a_replaced_file_stay(tmp_path):
+    out = tmp_path / "out.tflite"
+    out.write_bytes(MODEL.read_bytes())
+    root = os.geteuid() == 0
+    if root:
+        os.chown(out, 65534, 65534)
+    out.chmod(0o4640)
+    before = out.stat()
+    assert run(tmp_path, "plan", MODEL, "-f", "-o", "out.tflite").returncode == 0
+    after = out.stat()
+    assert (after.st_uid, after.st_gid) == (before.st_uid, before.st_gid)
+    assert stat.S_IMODE(after.st_mode) == 0o4640 and after.st_ino != before.st_ino
+
+
+def test_another_owner_gets_no_rights_that_were_meant_for_the_old_one(tmp_path):
+    """Replaced by who may not give files away: set-user and set-group bits go."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can make a file of another owner")
+    # Below a folder that its new owner may search, which those of pytest are not.
+    folder = tmp_path / "open"
+    folder.mkdir()
+    for path in (folder, *folder.parents):
+        if path.stat().st_uid == 0 and not path.stat().st_mode & 1 and "pytest" in str(path):
+            path.chmod(0o755)
+    folder.chmod(0o777)
+    (folder / "in.tflite").write_bytes(MODEL.read_bytes())
+    (folder / "in.tflite").chmod(0o644)
+    out = folder / "out.tflite"
+    out.write_bytes(MODEL.read_bytes())
+    out.chmod(0o6775)
+    done = run(folder, "plan", "in.tflite", "-f", "-o", "out.tflite", user=65534, group=65534,
+               extra_groups=[])
+    assert done.returncode == 0, done.stderr
+    after = out.stat()
+    assert after.st_uid == 65534 and stat.S_IMODE(after.st_mode) == 0o705
+
+
+def test_a_link_to_nothing_makes_what_it_names(tmp_path):
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "a.tflite").symlink_to("sub/b.tflite")
+    (tmp_path / "sub" / "b.tflite").symlink_to("../c.tflite")
+    assert run(tmp_path, "plan", MODEL, "-o", "a.tflite").returncode == 4
+    assert run(tmp_path, "plan", MODEL, "-f", "-o", "a.tflite").returncode == 0
+    assert (tmp_path / "a.tflite").is_symlink() and (tmp_path / "sub" / "b.tflite").is_symlink()
+    assert not (tmp_path / "c.tflite").is_symlink()
+    assert run(tmp_path, "check", "c.tflite").returncode == 0
+
+
+def test_links_in_a_circle_are_refused(tmp_path):
+    (tmp_path / "a.tflite").symlink_to("b.tflite")
+    (tmp_path / "b.tflite").symlink_to("a.tflite")
+    done = run(tmp_path, "plan", MODEL, "-f", "-o", "a.tflite")
+    assert done.returncode == 4 and "a.tflite" in done.stderr
+
+
+def test_hard_links_are_split(tmp_path):
+    (tmp_path / "a.tflite").write_bytes(MODEL.read_bytes())
+    os.link(tmp_path / "a.tflite", tmp_path / "b.tflite")
+    assert run(tmp_path, "plan", "a.tflite", "-f", "-o", "a.tflite").returncode == 0
+    assert (tmp_path / "b.tflite").read_bytes() == MODEL.read_bytes()
+    assert (tmp_path / "a.tflite").read_bytes() != MODEL.read_bytes()
+
+
+# ---- after exit 0 the output exists ----
+
+@pytest.mark.parametrize("name", ["foreign_plan_float.tflite", "hello_world_int8.tflite",
+                                  "custom_op_planned.tflite"])
+def test_what_is_not_replanned_is_copied(tmp_path, name):
+    done = run(tmp_path, "plan", DATA / name, "-o", "out.tflite")
+    assert done.returncode == 0 and "a copy of the input" in done.stdout
+    assert (tmp_path / "out.tflite").read_bytes() == (DATA / name).read_bytes()
+    with open(tmp_path / "piped", "wb") as piped:
+        done = subprocess.run([str(COMMAND.resolve()), "plan", str(DATA / name), "-o", "-"],
+                              stdout=piped, stderr=subprocess.PIPE, check=True)
+    assert (tmp_path / "piped").read_bytes() == (DATA / name).read_bytes()
+    assert b"written is a copy of the input" in done.stderr
+
+
+@pytest.mark.parametrize("suffix", ["json", "csv", "h", "program.json"])
+def test_other_outputs_hold_the_plan_of_today(tmp_path, suffix):
+    """naive needs more than the runtime does today, so it is never written."""
+    done = run(tmp_path, "plan", MODEL, "--planner", "naive", "-o", f"out.{suffix}")
+    assert done.returncode == 0 and "the plan of today" in done.stdout, done.stderr
+    assert (tmp_path / f"out.{suffix}").stat().st_size > 0
+    if suffix == "json":
+        assert json.loads((tmp_path / "out.json").read_text())["result"]["arena"] == 73728
+        assert run(tmp_path, "check", MODEL, "out.json").returncode == 0
+
+
+def test_what_was_asked_for_and_needs_more_is_no_success(tmp_path):
+    done = run(tmp_path, "plan", MODEL, "--planner", "naive", "--align", "64", "-o", "out.json")
+    assert done.returncode == 1 and "nothing is written to out.json" in done.stderr
+    assert names(tmp_path) == []
+
+
+def test_a_wrong_solved_table_is_repaired(tmp_path):
+    (tmp_path / "p.csv").write_text("id,lower,upper,size,offset\na,0,2,16,0\nb,0,2,16,8\n")
+    done = run(tmp_path, "plan", "p.csv", "-o", "q.csv")
+    assert done.returncode == 0 and "repaired" in done.stdout
+    assert run(tmp_path, "check", "q.csv").returncode == 0
+
+
+# ---- programs as JSON ----
+
+TARGETS = ["tflite-micro", "litert", "executorch", "torch", "tvm", "tvm-offsets", "onnxruntime",
+           "generic"]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("model", ["pt2/cache.pt2", "pt2/loop.pt2", "pte/kv_decoder.pte",
+                                   "tvm/views.json", "json/small.program.json",
+                                   "json/everything.program.json", "if_while_float.tflite",
+                                   "elementwise_float.tflite"])
+def test_every_program_that_we_wrote_can_be_checked(tmp_path, target, model):
+    done = run(tmp_path, "plan", DATA / model, "--target", target, "--effort", 5000, "-q", "-o",
+               "x.program.json")
+    if done.returncode:  # refused by name, and nothing written
+        assert done.stderr and names(tmp_path) == []
+        return
+    for flags in ([], ["--target", target]):
+        done = run(tmp_path, "check", "x.program.json", *flags)
+        assert done.returncode == 0 and " ok: " in done.stdout, done.stdout + done.stderr
+    program = json.loads((tmp_path / "x.program.json").read_text())
+    placed = [t for t in program["tensors"] if "given" in t and "view_of" not in t]
+    ends = {}
+    for tensor in placed:  # all at one place
+        ends[tensor["given"]["pool"]] = ends.get(tensor["given"]["pool"], 0) + 1
+        tensor["given"]["offset"] = 0
+    (tmp_path / "w.program.json").write_text(json.dumps(program))
+    done = run(tmp_path, "check", "w.program.json")
+    assert (done.returncode, "wrong (" in done.stdout) == (1, True)
+
+
+# ---- limits ----
+
+def test_a_stream_without_end_is_refused(tmp_path):
+    done = run(tmp_path, "size", "/dev/zero")
+    assert done.returncode == 4 and "does not end within 1,073,741,824 bytes" in done.stderr
+
+
+def test_memory_is_limited_where_asked_for(tmp_path):
+    rows = "".join(f"b{i},{i},{i + 2},16\n" for i in range(100_000))
+    (tmp_path / "p.csv").write_text("id,lower,upper,size\n" + rows)
+    assert run(tmp_path, "size", "p.csv", "--planner", "greedy-by-size").returncode == 0
+    done = run(tmp_path, "size", "p.csv", "--planner", "greedy-by-size", "--max-memory", "8M")
+    assert done.returncode == 4 and "memory" in done.stderr and done.stdout == ""
+    assert run(tmp_path, "size", SMALL, "--max-memory", "64M").returncode == 0
+    assert run(tmp_path, "size", SMALL, "--max-memory", "lots").returncode == 2
+
+
+# ---- JSON ----
+
+def test_json_says_what_the_text_says(tmp_path):
+    text = run(tmp_path, "explain", MODEL, "--passes", "slices").stdout
+    found = json.loads(run(tmp_path, "explain", MODEL, "--passes", "slices", "--json").stdout)
+    flags = [each["flags"] for each in found["remedies"] if "flags" in each]
+    assert flags and all(f"({each})" in text for each in flags)
+    assert sum("without" in each for each in found["remedies"]) == text.count("  without ")
+    found = json.loads(run(tmp_path, "size", SMALL, "--json", "--budget", "1K").stdout)
+    assert found["budget"] == {"bytes": 1024, "needed": 32, "fits": True}
+    assert found["runtime"]["head"] == 480
+    assert "480 bytes" in run(tmp_path, "size", SMALL).stdout
