@@ -152,7 +152,7 @@ static void take_away(void *context, uint32_t id, arenaut_buffer *buffer) {
     }
     if (host != r->gone) return;
     buffer->size = 0;
-    buffer->inside = ARENAUT_NONE;
+    buffer->inside = arenaut_id(ARENAUT_NONE);
     buffer->inside_delta = 0;
 }
 

@@ -51,7 +51,6 @@ static exit_code check_stated(tool_job *job, verdict *v) {
     for (uint32_t k = 0; k < n_pools; k++) v->bytes += arena[k];
     const arenaut_placement placement = {n, n_pools, pool, offset, arena};
     const arenaut_replay_options options = {
-        .only_method = ARENAUT_NONE,
         .keep_inputs = job->options->preserve_inputs || job->target->keep_inputs,
         .exclude_io = job->options->no_alloc_io};
     const arenaut_status st =

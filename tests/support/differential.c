@@ -223,11 +223,11 @@ static arenaut_status add_one(const drawn *d, int b, arenaut_problem *out, arena
     add.n_lifetimes = (uint32_t)buffer->n_lives;
     add.cls = d->cls[b];
     add.pools = buffer->pools;
-    if (buffer->fixed != BRUTE_NOTHING) add.fixed_offset = (uint64_t)buffer->fixed;
-    if (d->hint[b] != BRUTE_NOTHING) add.hint = (uint64_t)d->hint[b];
-    if (buffer->same_base != BRUTE_NOTHING) add.same_base = (uint32_t)buffer->same_base;
+    if (buffer->fixed != BRUTE_NOTHING) add.fixed_offset = arenaut_at((uint64_t)buffer->fixed);
+    if (d->hint[b] != BRUTE_NOTHING) add.hint = arenaut_at((uint64_t)d->hint[b]);
+    if (buffer->same_base != BRUTE_NOTHING) add.same_base = arenaut_id((uint32_t)buffer->same_base);
     if (buffer->inside != BRUTE_NOTHING) {
-        add.inside = (uint32_t)buffer->inside;
+        add.inside = arenaut_id((uint32_t)buffer->inside);
         add.inside_delta = (uint64_t)buffer->delta;
     }
     return arenaut_problem_add_buffer(out, &add, NULL, err);
@@ -238,8 +238,10 @@ static arenaut_status build(const drawn *d, arenaut_problem **out, arenaut_error
     for (int k = 0; k < d->p.n_pools && st == ARENAUT_OK; k++) {
         const int capacity = d->p.pool[k].capacity;
         const arenaut_pool pool = {
-            NULL, capacity == BRUTE_NOTHING ? ARENAUT_UNLIMITED : (uint64_t)capacity,
-            (uint64_t)d->p.pool[k].align, {(uint8_t)d->device[k], 0}};
+            .capacity = capacity == BRUTE_NOTHING ? ARENAUT_UNLIMITED : (uint64_t)capacity,
+            .align = (uint64_t)d->p.pool[k].align,
+            .device = {(uint8_t)d->device[k], 0},
+            .closed = capacity == 0};
         st = arenaut_problem_add_pool(*out, &pool, NULL, err);
     }
     for (int b = 0; b < d->p.n_buffers && st == ARENAUT_OK; b++) st = add_one(d, b, *out, err);
