@@ -74,6 +74,7 @@ extern "C" {
     XX(VALUE_TWICE, BAD_INPUT, "value %o is made by node %f, but it was there before")          \
     XX(NESTED_OUTPUT, REFUSED,                                                                  \
        "output %o is a container: only tensors may be in a list, tuple or dict")                \
+    XX(NODE_INPUT, BAD_INPUT, "node %o would overwrite input %f; it has %a")                    \
     XX(RETURNED_TWICE, BAD_INPUT, "node %o returns a container, but node %f does already")      \
     XX(RETURNED_OTHERS, BAD_INPUT,                                                              \
        "node %o returns a container that is none of the result's type, or lacks output %f")     \

@@ -38,6 +38,8 @@ typedef struct arenaut_node {
     uint8_t kind; /* arenaut_node_kind */
     uint32_t n_inputs, n_outputs;
     const uint32_t *inputs, *outputs; /* values */
+    const uint32_t *over; /* for each output the number of the input, among `inputs`, that the kernel
+                           * lets it overwrite; ARENAUT_NO_VALUE: none. NULL: none at all */
 } arenaut_node;
 
 /* A value that no node makes is an input or a constant. */
@@ -56,7 +58,12 @@ typedef struct arenaut_graph {
  * (NESTED_OUTPUT), outputs that are no tensors (OUTPUT_TYPE), more or fewer than the result
  * has (OUTPUT_COUNT), values that do not exist (VALUE) or are made twice (VALUE_TWICE), a
  * second node that returns (RETURNED_TWICE), and one whose result is none of the graph's type
- * or lacks an output (RETURNED_OTHERS). Takes no memory. */
+ * or lacks an output (RETURNED_OTHERS). Takes no memory.
+ *
+ * Where a kernel lets an output overwrite an input (`over` of a node), the value may be written
+ * over the other if that one is managed, is read here for the last time and only once, and if
+ * nothing else may lie in it; else the permission is dropped. NODE_INPUT for an input that the
+ * node does not have. */
 arenaut_status arenaut_graph_values(const arenaut_graph *graph,
                                     const arenaut_iteration_options *options,
                                     arenaut_value *value, arenaut_fault *fault);

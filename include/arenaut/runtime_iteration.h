@@ -138,6 +138,9 @@ typedef struct arenaut_iteration_options {
     bool poison;           /* fills planned buffers with 0x7f when they are given up; refused
                             * where these come from a device (POISON_DEVICE) */
     uint8_t grouping;      /* arenaut_grouping */
+    uint16_t slack;        /* in percent: a storage that grows past the largest size seen, once
+                            * there is a plan, gets so much more in the next one, so that sizes
+                            * that rise all the time do not renew the plan all the time */
     size_t align;          /* of places and sizes, a power of two; 0: 64 */
 } arenaut_iteration_options;
 
@@ -188,6 +191,11 @@ arenaut_status arenaut_iteration_allocate(arenaut_iteration *it, arenaut_fault *
  * held from now on. NOT_RUNNING; OUTPUT_IN_ARENA for an output that was swapped for memory of
  * the arena; POINTER_OUTSIDE and OVERRUN in checked builds: then nothing has changed. */
 arenaut_status arenaut_iteration_deallocate(arenaut_iteration *it, arenaut_fault *fault);
+/* Ends a run that went wrong, whatever became of it, for example after POINTER_OUTSIDE: what
+ * storages own is released, what they merely point to is forgotten, no size is learned and no
+ * output is held. Hooks are called as by `deallocate`, but nothing is retained: what is borrowed
+ * and returned is forgotten, too. NOT_RUNNING. */
+arenaut_status arenaut_iteration_abort(arenaut_iteration *it, arenaut_fault *fault);
 /* Frees all held outputs. Fine if there are none; RUNNING. */
 arenaut_status arenaut_iteration_release_outputs(arenaut_iteration *it, arenaut_fault *fault);
 /* Frees one held output: at once what it owns, a planned buffer with the last output in it.
@@ -273,7 +281,7 @@ bool arenaut_iteration_outputs_are_held(const arenaut_iteration *it);
 void *arenaut_iteration_buffer(const arenaut_iteration *it);
 void *arenaut_iteration_output_buffer(const arenaut_iteration *it);
 size_t arenaut_iteration_offset(const arenaut_iteration *it, uint32_t value);
-/* The largest size seen of its storage, rounded up; 0 for what is not managed. */
+/* The largest size seen of its storage, with its slack, rounded up; 0 for what is not managed. */
 size_t arenaut_iteration_size(const arenaut_iteration *it, uint32_t value);
 /* Goes up by one with every new plan; 0: there is none yet. */
 uint32_t arenaut_iteration_plan_number(const arenaut_iteration *it);
@@ -288,6 +296,9 @@ typedef struct arenaut_iteration_figures {
     uint32_t unmanaged;             /* both */
     size_t managed_bytes;           /* of the arena as planned */
     size_t output_bytes;            /* of the output buffer as planned */
+    uint32_t overflows;             /* how often, in all runs, a storage outgrew its place */
+    size_t overflow_bytes;          /* by how many bytes, together */
+    size_t largest_overflow;        /* and at most */
 } arenaut_iteration_figures;
 
 arenaut_iteration_figures arenaut_iteration_count(const arenaut_iteration *it);

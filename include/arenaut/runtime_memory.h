@@ -91,6 +91,13 @@ arenaut_status arenaut_memory_create(const arenaut_method_memory *method,
                                      arenaut_device_buffer *buffer, arenaut_span *span,
                                      arenaut_memory_manager *memory, arenaut_fault *fault);
 
+/* The same with memories that their allocators keep: memory k is made by init_buffer of its
+ * device's allocator, and found by address_at. It lives until that allocator is closed, also
+ * what was made before a failure. `span` is an array of n_buffers. */
+arenaut_status arenaut_memory_init_planned(const arenaut_method_memory *method,
+                                           arenaut_span *span, arenaut_memory_manager *memory,
+                                           arenaut_fault *fault);
+
 #ifdef __cplusplus
 }
 #endif

@@ -19,7 +19,7 @@ class OptionsRecord(Structure):
     _fields_ = [("out_variants", c_bool), ("manage_outputs", c_bool),
                 ("optimise_memory", c_bool), ("keep_buffer", c_bool),
                 ("outputs_in_arena", c_bool), ("poison", c_bool), ("grouping", c_uint8),
-                ("align", c_size_t)]
+                ("slack", c_uint16), ("align", c_size_t)]
 
 
 ALLOCATE = CFUNCTYPE(c_void_p, c_void_p, c_size_t, c_size_t, c_void_p)
@@ -60,7 +60,8 @@ class Figures(Structure):
     _fields_ = [("managed", c_uint32), ("reused", c_uint32), ("managed_outputs", c_uint32),
                 ("unmanaged_scalars", c_uint32), ("unmanaged_non_scalars", c_uint32),
                 ("unmanaged", c_uint32), ("managed_bytes", c_size_t),
-                ("output_bytes", c_size_t)]
+                ("output_bytes", c_size_t), ("overflows", c_uint32),
+                ("overflow_bytes", c_size_t), ("largest_overflow", c_size_t)]
 
 
 FAULT = POINTER(FaultRecord)

@@ -9,8 +9,8 @@
 #define NOT_MADE UINT32_MAX
 #define NOT_READ UINT32_MAX
 #define READ 0u
-/* Bits of `returned`: the second is gone again when the walk backward is over. */
-enum { RETURNED = 1, MAY_HOLD_RETURNED = 2 };
+/* Bits of `returned`: all but the first are gone again when the walks are over. */
+enum { RETURNED = 1, MAY_HOLD_RETURNED = 2, HAS_ALIAS = 4 };
 
 static bool is_made(const arenaut_value *value) { return value->first != NOT_MADE; }
 
@@ -125,7 +125,7 @@ static uint8_t kind_of_value(const arenaut_value *value, uint8_t type, uint8_t n
         return ARENAUT_VALUE_UNMANAGED;
     if (value->returned & RETURNED)
         return options->manage_outputs ? ARENAUT_VALUE_OUTPUT : ARENAUT_VALUE_UNMANAGED;
-    return value->returned ? ARENAUT_VALUE_UNMANAGED : ARENAUT_VALUE_MANAGED;
+    return value->returned & MAY_HOLD_RETURNED ? ARENAUT_VALUE_UNMANAGED : ARENAUT_VALUE_MANAGED;
 }
 
 /* What an output may lie in, or refer to, must live as long, and leave the graph with it. */
@@ -135,7 +135,9 @@ static void extend_inputs(const arenaut_node *node, const arenaut_value *output,
         const uint32_t v = node->inputs[i];
         if (v == ARENAUT_NO_VALUE || !is_made(&value[v])) continue;
         if (output->last > value[v].last) value[v].last = output->last;
-        if (output->returned) value[v].returned |= MAY_HOLD_RETURNED;
+        value[v].returned |= HAS_ALIAS;
+        if (output->returned & (RETURNED | MAY_HOLD_RETURNED))
+            value[v].returned |= MAY_HOLD_RETURNED;
     }
 }
 
@@ -148,8 +150,38 @@ static void settle(const arenaut_graph *graph, uint32_t k, const arenaut_iterati
         arenaut_value *output = &value[node->outputs[i]];
         output->kind = kind_of_value(output, graph->type[node->outputs[i]], kind, options);
         if (kind >= ARENAUT_NODE_ALIAS) extend_inputs(node, output, value);
-        output->returned &= RETURNED;
+        output->returned &= RETURNED | HAS_ALIAS;
     }
+}
+
+/* Whether output i of node k may lie where its input `v` does: that one ends here, and nobody
+ * else has it, under whatever name. */
+static bool may_overwrite(const arenaut_node *node, uint32_t k, uint32_t i, uint32_t v,
+                          const arenaut_value *value) {
+    const uint8_t kind = value[node->outputs[i]].kind;
+    uint32_t reads = 0;
+    for (uint32_t j = 0; j < node->n_inputs; j++) reads += node->inputs[j] == v;
+    for (uint32_t j = 0; j < i; j++) {
+        if (value[node->outputs[j]].over == v) return false;
+    }
+    return (kind == ARENAUT_VALUE_MANAGED || kind == ARENAUT_VALUE_OUTPUT) && reads == 1 &&
+           is_made(&value[v]) && value[v].kind == ARENAUT_VALUE_MANAGED && value[v].last == k &&
+           !(value[v].returned & HAS_ALIAS);
+}
+
+static arenaut_status set_over(const arenaut_graph *graph, uint32_t k, arenaut_value *value,
+                               arenaut_fault *fault) {
+    const arenaut_node *node = &graph->node[k];
+    for (uint32_t i = 0; i < node->n_outputs && node->over; i++) {
+        const uint32_t j = node->over[i];
+        if (j == ARENAUT_NO_VALUE) continue;
+        if (j >= node->n_inputs)
+            return arn_fault(fault, ARENAUT_FAULT_NODE_INPUT, k, j, node->n_inputs);
+        const uint32_t v = node->inputs[j];
+        if (v != ARENAUT_NO_VALUE && may_overwrite(node, k, i, v, value))
+            value[node->outputs[i]].over = v;
+    }
+    return ARENAUT_OK;
 }
 
 arenaut_status arenaut_graph_values(const arenaut_graph *graph,
@@ -179,7 +211,12 @@ arenaut_status arenaut_graph_values(const arenaut_graph *graph,
     status = mark_container(graph, value, fault);
     if (status != ARENAUT_OK) return status;
     for (uint32_t k = graph->n_nodes; k > 0; k--) settle(graph, k - 1, options, value);
+    for (uint32_t k = 0; k < graph->n_nodes; k++) {
+        status = set_over(graph, k, value, fault);
+        if (status != ARENAUT_OK) return status;
+    }
     for (uint32_t v = 0; v < graph->n_values; v++) {
+        value[v].returned &= RETURNED;
         if (!is_made(&value[v])) value[v].first = value[v].last = 0;
     }
     return ARENAUT_OK;

@@ -120,12 +120,31 @@ arenaut_status arenaut_iteration_allocate(arenaut_iteration *it, arenaut_fault *
 
 /* During a run. */
 
+/* A size with its slack; without, where that cannot be addressed. */
+static size_t with_slack(const arenaut_iteration *it, size_t bytes) {
+    const size_t percent = it->options.slack;
+    if (it->plan_number == 0 || percent == 0 || bytes / 100 >= (SIZE_MAX - bytes) / percent)
+        return bytes;
+    return bytes + bytes / 100 * percent + bytes % 100 * percent / 100;
+}
+
 static void learn(arenaut_iteration *it, uint32_t slot, size_t bytes) {
     size_t rounded;
     /* What cannot be rounded up cannot be planned: it stays with the default source. */
     if (!arn_round_up(bytes, it->options.align, &rounded) || rounded <= it->most[slot]) return;
     it->most[slot] = rounded;
+    if (arn_round_up(with_slack(it, bytes), it->options.align, &rounded)) it->most[slot] = rounded;
     it->due = true;
+}
+
+/* What a storage came to in this run: learned, and counted if that is more than its place. */
+static void note_size(arenaut_iteration *it, uint32_t slot, size_t bytes) {
+    learn(it, slot, bytes);
+    if (it->plan_number == 0 || bytes <= it->planned[slot]) return;
+    const size_t over = bytes - it->planned[slot];
+    it->overflows++;
+    it->overflow_bytes += over;
+    if (over > it->largest_overflow) it->largest_overflow = over;
 }
 
 arenaut_status arenaut_iteration_learn(arenaut_iteration *it, uint32_t value, size_t bytes,
@@ -205,7 +224,7 @@ arenaut_status arenaut_iteration_take(arenaut_iteration *it, uint32_t value, are
     arenaut_storage *storage = it->current[value];
     if (!storage->data || !storage->source)
         return arn_fault(fault, ARENAUT_FAULT_NOTHING_OWNED, value, 0, 0);
-    if (it->running) learn(it, slot, storage->bytes);
+    if (it->running) note_size(it, slot, storage->bytes);
     for (uint32_t k = 0; k < it->n_outputs; k++) {
         const uint32_t v = it->outputs[k];
         if (arn_is_held(it, v) && it->current[v] == storage) let_go(it, v);
@@ -287,7 +306,8 @@ static bool is_used_by_held(const arenaut_iteration *it, const arenaut_storage *
  * a storage that is released has none. */
 static void learn_swapped(arenaut_iteration *it) {
     for (uint32_t v = 0; v < it->n_values; v++) {
-        if (it->slot[v] != ARENAUT_NO_VALUE) learn(it, it->slot[v], it->current[v]->bytes);
+        if (it->slot[v] != ARENAUT_NO_VALUE && it->current[v] != own_storage(it, v))
+            note_size(it, it->slot[v], it->current[v]->bytes);
     }
 }
 
@@ -306,7 +326,7 @@ static void put_storages_back(arenaut_iteration *it) {
 static void empty_storages(arenaut_iteration *it, uint32_t from, uint32_t to) {
     for (uint32_t s = from; s < to; s++) {
         arenaut_storage *storage = &it->storages.block[s];
-        learn(it, s, storage->bytes);
+        note_size(it, s, storage->bytes);
         const bool kept =
             arn_slot_is_output(it, s) && (!it->swapped || is_used_by_held(it, storage));
         if (!kept) release_storage(storage);
@@ -324,18 +344,19 @@ static void call(void (*hook)(void *, uint32_t), void *context, uint32_t value) 
     if (hook) hook(context, value);
 }
 
-/* What is returned becomes its own owner before anything that it may refer to is given up. */
-static void give_up_unmanaged(arenaut_iteration *it) {
+/* What is returned becomes its own owner before anything that it may refer to is given up. Of
+ * a run that is aborted nothing is returned. */
+static void give_up_unmanaged(arenaut_iteration *it, bool aborted) {
     const arenaut_value_hooks *hooks = &it->hooks;
-    for (uint32_t v = 0; v < it->n_values; v++) {
+    for (uint32_t v = 0; v < it->n_values && !aborted; v++) {
         if (it->value[v].kind == ARENAUT_VALUE_BORROWED && it->value[v].returned)
             call(hooks->retain, hooks->context, v);
     }
     for (uint32_t v = 0; v < it->n_values; v++) {
-        if (it->value[v].returned) continue;
-        if (it->value[v].kind == ARENAUT_VALUE_BORROWED)
+        if (it->value[v].kind == ARENAUT_VALUE_BORROWED && (aborted || !it->value[v].returned))
             call(hooks->forget, hooks->context, v);
-        else if (it->value[v].kind == ARENAUT_VALUE_UNMANAGED)
+        if (it->value[v].returned) continue;
+        if (it->value[v].kind == ARENAUT_VALUE_UNMANAGED)
             call(hooks->release, hooks->context, v);
     }
 }
@@ -347,7 +368,7 @@ arenaut_status arenaut_iteration_deallocate(arenaut_iteration *it, arenaut_fault
     if (ARENAUT_CHECKED) status = check_storages(it, arena_untouched ? it->n_arena : 0, fault);
     if (status == ARENAUT_OK && it->swapped) status = check_swapped_outputs(it, fault);
     if (status != ARENAUT_OK) return status;
-    if (it->has_unmanaged) give_up_unmanaged(it);
+    if (it->has_unmanaged) give_up_unmanaged(it, false);
     if (it->swapped) learn_swapped(it);
     hold_outputs(it);
     if (it->swapped) put_storages_back(it);
@@ -366,6 +387,21 @@ arenaut_status arenaut_iteration_deallocate(arenaut_iteration *it, arenaut_fault
 static void release_used(arenaut_iteration *it, arenaut_storage *storage) {
     if (storage->source || arenaut_iteration_is_storage_managed(it, storage))
         release_storage(storage);
+}
+
+arenaut_status arenaut_iteration_abort(arenaut_iteration *it, arenaut_fault *fault) {
+    if (!it->running) return arn_fault(fault, ARENAUT_FAULT_NOT_RUNNING, 0, 0, 0);
+    if (it->has_unmanaged) give_up_unmanaged(it, true);
+    for (uint32_t v = 0; v < it->n_values; v++) {
+        if (it->slot[v] == ARENAUT_NO_VALUE) continue;
+        release_used(it, it->current[v]);
+        it->current[v] = own_storage(it, v);
+        it->length[v] = ARN_NO_LENGTH;
+    }
+    for (uint32_t s = 0; s < it->n_slots; s++) release_storage(&it->storages.block[s]);
+    it->running = it->swapped = false;
+    drop_buffers(it, true, true);
+    return ARENAUT_OK;
 }
 
 arenaut_status arenaut_iteration_release_output(arenaut_iteration *it, uint32_t value,

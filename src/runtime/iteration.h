@@ -47,6 +47,8 @@ struct arenaut_iteration {
     size_t buffer_bytes, output_buffer_bytes; /* as allocated */
     size_t arena_bytes, output_bytes;         /* as planned */
     uint32_t plan_number, reused;
+    uint32_t overflows;
+    size_t overflow_bytes, largest_overflow;
     uint32_t n_held;                          /* outputs that are not released yet */
     uint32_t held_in_arena, held_in_outputs; /* those of them that lie in a planned buffer */
     bool running, due;

@@ -98,5 +98,8 @@ arenaut_iteration_figures arenaut_iteration_count(const arenaut_iteration *it) {
     f.unmanaged = f.unmanaged_scalars + f.unmanaged_non_scalars;
     f.managed_bytes = it->arena_bytes;
     f.output_bytes = it->output_bytes;
+    f.overflows = it->overflows;
+    f.overflow_bytes = it->overflow_bytes;
+    f.largest_overflow = it->largest_overflow;
     return f;
 }

@@ -98,3 +98,24 @@ arenaut_status arenaut_memory_create(const arenaut_method_memory *method,
     *memory = (arenaut_memory_manager){span, made, method->n_devices, method->device};
     return ARENAUT_OK;
 }
+
+arenaut_status arenaut_memory_init_planned(const arenaut_method_memory *method, arenaut_span *span,
+                                           arenaut_memory_manager *memory, arenaut_fault *fault) {
+    arenaut_status status =
+        check_table(method->device, method->n_devices, method->n_buffers, fault);
+    for (uint32_t k = 0; k < method->n_buffers && status == ARENAUT_OK; k++) {
+        const arenaut_device device = look_up(method->device, method->n_devices, k);
+        const size_t bytes = method->need[k].bytes;
+        arenaut_device_allocator *own;
+        void *data = NULL;
+        status = arenaut_device_find(device.type, &own, fault);
+        if (status == ARENAUT_OK) status = own->init_buffer(own, k, bytes, device.index, fault);
+        if (status == ARENAUT_OK)
+            status = own->address_at(own, k, 0, bytes, device.index, &data, fault);
+        span[k] = (arenaut_span){data, bytes};
+    }
+    if (status == ARENAUT_OK)
+        *memory = (arenaut_memory_manager){span, method->n_buffers, method->n_devices,
+                                           method->device};
+    return status;
+}

@@ -137,6 +137,43 @@ static void sources_hand_out_aligned_memory(void **state) {
     arenaut_host_close(&host);
 }
 
+/* Memories that their allocators keep, made from what a plan says. */
+static void allocators_keep_planned_memories(void **state) {
+    (void)state;
+    const arenaut_pool_need need[] = {{4096, 64}, {100, 16}, {0, 1}};
+    const arenaut_pool_device table[] = {{1, {5, 0}}};
+    const arenaut_method_memory method = {3, 1, need, table};
+    arenaut_planned_memory slot[3], other_slot[1];
+    arenaut_host_allocator host, other;
+    arenaut_span span[3];
+    arenaut_memory_manager memory = {NULL, 77, 0, NULL};
+    arenaut_fault fault;
+    void *address;
+    arenaut_host_open(&host, slot, 3);
+    arenaut_host_open(&other, other_slot, 1);
+    other.hosted.allocator.type = 5;
+    assert_fine(arenaut_device_register(&host.hosted.allocator, &fault));
+    assert_fault(arenaut_memory_init_planned(&method, span, &memory, &fault), UNSUPPORTED,
+                 DEVICE_ABSENT);
+    assert_int_equal(memory.n_pools, 77);
+    assert_int_equal(host.hosted.count, 1); /* stays with its allocator */
+    arenaut_host_close(&host);
+    assert_fine(arenaut_device_register(&other.hosted.allocator, &fault));
+    assert_fine(arenaut_memory_init_planned(&method, span, &memory, &fault));
+    assert_fine(arenaut_memory_check_devices(&memory, &method, &fault));
+    assert_int_equal(host.hosted.count, 2);
+    assert_int_equal(other.hosted.count, 1);
+    assert_ptr_equal(span[1].data, other_slot[0].data);
+    assert_fine(arenaut_memory_address(&memory, 0, 4000, 96, &address, &fault));
+    assert_ptr_equal(address, (char *)slot[0].data + 4000);
+    assert_fault(arenaut_memory_init_planned(&method, span, &memory, &fault), BAD_ARGUMENT,
+                 MEMORY_TAKEN);
+    assert_fine(arenaut_device_unregister(&host.hosted.allocator, &fault));
+    assert_fine(arenaut_device_unregister(&other.hosted.allocator, &fault));
+    arenaut_host_close(&host);
+    arenaut_host_close(&other);
+}
+
 /* One value whose memory, and whose arena, is that of device 3.1. */
 static arenaut_iteration *iterate_on_device(arenaut_device_heap *heap, bool poison, void *room,
                                             size_t size, arenaut_fault *fault) {
@@ -337,6 +374,7 @@ int main(void) {
         cmocka_unit_test(the_host_has_one_device),
         cmocka_unit_test(large_blocks_are_aligned_for_huge_pages),
         cmocka_unit_test(sources_hand_out_aligned_memory),
+        cmocka_unit_test(allocators_keep_planned_memories),
         cmocka_unit_test(an_iteration_passes_on_what_its_device_says),
         cmocka_unit_test(a_device_source_remembers_its_allocator),
         cmocka_unit_test(without_its_library_a_device_is_cleanly_absent),

@@ -16,6 +16,7 @@ typedef struct drawing {
     arenaut_graph graph;
     arenaut_node node[MAX_NODES];
     uint32_t argument[MAX_NODES][2][MAX_ARGUMENTS];
+    uint32_t over[MAX_NODES][1]; /* of the first output */
     uint8_t type[MAX_VALUES];
     uint32_t output[MAX_ARGUMENTS];
 } drawing;
@@ -43,7 +44,7 @@ static void add(drawing *d, arenaut_node_kind kind, const uint32_t *inputs,
     const uint32_t k = d->graph.n_nodes++;
     d->node[k] = (arenaut_node){(uint8_t)kind, count_values(inputs, d->argument[k][0]),
                                 count_values(outputs, d->argument[k][1]), d->argument[k][0],
-                                d->argument[k][1]};
+                                d->argument[k][1], NULL};
 }
 #define OP ARENAUT_NODE_OUT_VARIANT
 
@@ -423,6 +424,86 @@ static void check_against_oracle(const drawing *d, bool out_variants) {
     }
 }
 
+static uint32_t count_readers(const drawing *d, uint32_t v) {
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < d->graph.n_nodes; k++) {
+        for (uint32_t i = 0; i < d->node[k].n_inputs; i++) n += d->node[k].inputs[i] == v;
+    }
+    return n;
+}
+
+/* A permission stays where it hurts nobody, and only there. */
+static void check_permissions(const drawing *d, uint32_t *kept) {
+    arenaut_value value[MAX_VALUES];
+    oracle o = {.graph = &d->graph, .out_variants = true};
+    analyse(d, NULL, value);
+    find_derived(&o);
+    for (uint32_t k = 0; k < d->graph.n_nodes; k++) {
+        const uint32_t out = d->node[k].outputs[0];
+        bool returned;
+        if (!d->node[k].over) continue;
+        const uint32_t in = d->node[k].inputs[d->over[k][0]];
+        bool fine = (value[out].kind == ARENAUT_VALUE_MANAGED ||
+                     value[out].kind == ARENAUT_VALUE_OUTPUT) &&
+                    value[in].kind == ARENAUT_VALUE_MANAGED && last_step(&o, in, &returned) == k &&
+                    count_readers(d, in) > 0;
+        uint32_t here = 0;
+        for (uint32_t i = 0; i < d->node[k].n_inputs; i++) here += d->node[k].inputs[i] == in;
+        fine = fine && here == 1;
+        for (uint32_t w = 0; w < d->graph.n_values; w++) {
+            if (w != in && o.derived[in][w]) fine = false;
+        }
+        assert_int_equal(value[out].over, fine ? in : ARENAUT_NO_VALUE);
+        *kept += fine;
+    }
+}
+
+static void permissions_to_overwrite_are_kept_where_they_may_be(void **state) {
+    (void)state;
+    enum { X, A, B, C, N };
+    drawing d;
+    arenaut_value value[N];
+    arenaut_fault fault;
+    const uint32_t both[] = {0, 0};
+    draw(&d, N); /* two results of one node over one input: the first gets it */
+    add(&d, OP, LIST(X), LIST(A));
+    add(&d, OP, LIST(A), LIST(B, C));
+    give_back(&d, ARENAUT_TYPE_NONE, EMPTY);
+    d.node[1].over = both;
+    analyse(&d, NULL, value);
+    assert_int_equal(value[A].over, ARENAUT_NO_VALUE);
+    assert_int_equal(value[B].over, A);
+    assert_int_equal(value[C].over, ARENAUT_NO_VALUE);
+    d.node[0].over = both; /* over an input of the graph */
+    analyse(&d, NULL, value);
+    assert_int_equal(value[A].over, ARENAUT_NO_VALUE);
+    const uint32_t wrong[] = {ARENAUT_NO_VALUE, 1};
+    d.node[1].over = wrong;
+    assert_fault(arenaut_graph_values(&d.graph, NULL, value, &fault), BAD_INPUT, NODE_INPUT);
+    assert_int_equal(fault.object, 1);
+
+    rng r = {11};
+    uint32_t kept = 0;
+    for (int round = 0; round < 3000; round++) {
+        const uint32_t n_nodes = 1 + rng_below(&r, MAX_NODES - 1);
+        draw(&d, 2 + n_nodes);
+        for (uint32_t k = 0; k < n_nodes; k++) {
+            const uint32_t a = rng_below(&r, k + 2), b = rng_below(&r, k + 2);
+            const arenaut_node_kind kind =
+                rng_below(&r, 4) ? OP : (arenaut_node_kind)rng_below(&r, ARENAUT_NODE_BORROW + 1);
+            add(&d, kind, LIST(a, b), LIST(k + 2));
+            d.over[k][0] = rng_below(&r, 2);
+            if (rng_below(&r, 3)) d.node[k].over = d.over[k];
+        }
+        if (round % 2)
+            give_back(&d, ARENAUT_TYPE_TENSOR, LIST(n_nodes + 1));
+        else
+            give_back(&d, ARENAUT_TYPE_NONE, EMPTY);
+        check_permissions(&d, &kept);
+    }
+    assert_true(kept > 1000);
+}
+
 static void random_graphs_agree_with_an_oracle(void **state) {
     (void)state;
     rng r = {7};
@@ -564,6 +645,7 @@ int main(void) {
         cmocka_unit_test(a_returned_container_is_not_given_up),
         cmocka_unit_test(lists_of_lists_are_refused),
         cmocka_unit_test(bad_graphs_are_refused),
+        cmocka_unit_test(permissions_to_overwrite_are_kept_where_they_may_be),
         cmocka_unit_test(random_graphs_agree_with_an_oracle),
         cmocka_unit_test(groups_without_aliases),
         cmocka_unit_test(groups_with_a_view),

@@ -466,6 +466,74 @@ static void outputs_are_released_one_by_one(void **state) {
     }
 }
 
+static void what_outgrows_its_place_is_counted(void **state) {
+    (void)state;
+    bench b;
+    bench_lay_out(&b, 3);
+    b.value[2].kind = ARENAUT_VALUE_OUTPUT;
+    bench_make(&b);
+    for (int i = 0; i < 2; i++) { /* in the first run there are no places */
+        bench_run(&b);
+        bench_release(&b);
+        assert_int_equal(arenaut_iteration_count(b.it).overflows, 0);
+    }
+    b.size[0] = 128;  /* as large as its place */
+    b.size[1] = 1000; /* of 256 */
+    b.size[2] = 500;  /* of 320 */
+    bench_run(&b);
+    bench_release(&b);
+    arenaut_iteration_figures f = arenaut_iteration_count(b.it);
+    assert_int_equal(f.overflows, 2);
+    assert_int_equal(f.overflow_bytes, 744 + 180);
+    assert_int_equal(f.largest_overflow, 744);
+    bench_run(&b); /* fits now */
+    bench_release(&b);
+    b.size[0] = 129;
+    bench_run(&b);
+    bench_release(&b);
+    f = arenaut_iteration_count(b.it);
+    assert_int_equal(f.overflows, 3);
+    assert_int_equal(f.overflow_bytes, 744 + 180 + 1);
+    assert_int_equal(f.largest_overflow, 744);
+    bench_finish(&b);
+}
+
+/* Sizes that rise in every run: with slack there are fewer plans, and fewer overflows. */
+static void slack_spares_plans_where_sizes_rise(void **state) {
+    (void)state;
+    uint32_t plans[2], overflows[2];
+    for (int slack = 0; slack < 2; slack++) {
+        bench b;
+        bench_lay_out(&b, 3);
+        b.config.options.slack = slack ? 50 : 0;
+        bench_make(&b);
+        for (uint32_t run = 0; run < 20; run++) {
+            for (uint32_t v = 0; v < 3; v++) b.size[v] = 1000 + 100 * run;
+            bench_run(&b);
+            /* What is learned before there is a plan gets no slack. */
+            const size_t second = slack ? 1664 : 1152;
+            if (run < 2)
+                assert_int_equal(arenaut_iteration_size(b.it, 0), run ? second : 1024);
+        }
+        plans[slack] = arenaut_iteration_plan_number(b.it);
+        overflows[slack] = arenaut_iteration_count(b.it).overflows;
+        bench_finish(&b);
+    }
+    assert_int_equal(plans[0], 19);
+    assert_int_equal(plans[1], 4);
+    assert_true(overflows[1] < overflows[0]);
+    bench b; /* slack that cannot be addressed is left out */
+    arenaut_fault fault;
+    bench_lay_out(&b, 1);
+    b.config.options.slack = UINT16_MAX;
+    bench_make(&b);
+    bench_run(&b);
+    bench_run(&b);
+    assert_fine(arenaut_iteration_learn(b.it, 0, SIZE_MAX / 4, &fault));
+    assert_int_equal(arenaut_iteration_size(b.it, 0), SIZE_MAX / 4 / 64 * 64 + 64);
+    bench_finish(&b);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_run_learns_and_the_second_has_a_plan),
@@ -484,6 +552,8 @@ int main(void) {
         cmocka_unit_test(offsets_need_no_more_than_groups),
         cmocka_unit_test(the_loop_of_the_header_finds_every_output),
         cmocka_unit_test(outputs_are_released_one_by_one),
+        cmocka_unit_test(what_outgrows_its_place_is_counted),
+        cmocka_unit_test(slack_spares_plans_where_sizes_rise),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,7 +16,7 @@ enum { FOREIGN_SIZE = 128 };
 #define CALL_MAP(XX) \
     XX(ALLOCATE)     \
     XX(DEALLOCATE) XX(RELEASE) XX(GROW_INNER) XX(GROW_OUTPUT) XX(TAKE) XX(DISABLE) XX(CLOSE) \
-    XX(SWAP_OUTPUT) XX(LEND_OUTPUT) XX(SWAP_INNER) XX(RELEASE_ONE)
+    XX(SWAP_OUTPUT) XX(LEND_OUTPUT) XX(SWAP_INNER) XX(RELEASE_ONE) XX(ABORT)
 typedef enum call {
 #define XX(name) name,
     CALL_MAP(XX)
@@ -122,6 +122,18 @@ static arenaut_fault_reason model_deallocate(model *m) {
     return ARENAUT_FAULT_NONE;
 }
 
+static arenaut_fault_reason model_abort(model *m) {
+    if (!m->running) return ARENAUT_FAULT_NOT_RUNNING;
+    for (int v = 0; v < VALUES; v++) {
+        model_empty(storage_of(m, v));
+        model_empty(&m->storage[v]);
+        m->uses[v] = v;
+    }
+    m->running = false;
+    model_drop(m, true, true);
+    return ARENAUT_FAULT_NONE;
+}
+
 static void model_let_go(model *m) {
     const bool in_place = output_is_in_place(m);
     model_empty(storage_of(m, OUTPUT));
@@ -203,6 +215,8 @@ static arenaut_fault_reason model_call(model *m, call which) {
             return model_allocate(m);
         case DEALLOCATE:
             return model_deallocate(m);
+        case ABORT:
+            return model_abort(m);
         case RELEASE:
             return model_release(m, false);
         case RELEASE_ONE:
@@ -313,6 +327,9 @@ static arenaut_fault_reason subject_call(subject *s, call which, size_t asked) {
             break;
         case DEALLOCATE:
             arenaut_iteration_deallocate(s->it, &fault);
+            break;
+        case ABORT:
+            arenaut_iteration_abort(s->it, &fault);
             break;
         case RELEASE:
             arenaut_iteration_release_outputs(s->it, &fault);

@@ -460,6 +460,49 @@ static void an_output_does_not_end_with_the_run(void **state) {
     bench_finish(&b);
 }
 
+/* Storages bent, swapped, outgrown: abort leaves nothing behind, and the next run is as ever. */
+static void a_run_that_went_wrong_is_aborted(void **state) {
+    (void)state;
+    for (int run = 0; run < 3; run++) {
+        bench b;
+        diary d = {""};
+        arenaut_fault fault;
+        void *data;
+        char elsewhere[64];
+        set_out_kinds(&b);
+        b.config.hooks = (arenaut_value_hooks){on_release, on_forget, on_retain, &d};
+        bench_make(&b);
+        assert_fault(arenaut_iteration_abort(b.it, &fault), BAD_ARGUMENT, NOT_RUNNING);
+        for (int i = 0; i < run; i++) {
+            bench_run(&b);
+            bench_release(&b);
+        }
+        const size_t known = arenaut_iteration_size(b.it, MANAGED);
+        arenaut_storage owning = {NULL, 0, NULL};
+        d.text[0] = '\0';
+        assert_fine(arenaut_iteration_allocate(b.it, &fault));
+        assert_fine(arenaut_iteration_resize(b.it, RESULT, 9000, &data, &fault));
+        owning = (arenaut_storage){
+            b.config.source.allocate(b.config.source.context, 512, 64, &fault), 512,
+            &b.config.source};
+        assert_fine(arenaut_iteration_swap(b.it, RESULT, &owning, &fault));
+        arenaut_storage *bent = arenaut_iteration_storage(b.it, MANAGED);
+        bent->data = elsewhere;
+        bent->bytes = 4000;
+        assert_fault(arenaut_iteration_deallocate(b.it, &fault), BAD_ARGUMENT, POINTER_OUTSIDE);
+        assert_fine(arenaut_iteration_abort(b.it, &fault));
+        assert_string_equal(d.text, "r2 f3 f4 "); /* what was lent and returned, too */
+        assert_int_equal(b.memory.live + b.arena.live, 0);
+        assert_null(owning.data);
+        assert_int_equal(arenaut_iteration_size(b.it, MANAGED), known); /* nothing was learned */
+        assert_false(arenaut_iteration_outputs_are_held(b.it));
+        bench_run(&b);
+        bench_assert_output(&b, RESULT);
+        bench_release(&b);
+        bench_finish(&b);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_address_is_in_the_buffer_from_start_to_end),
@@ -472,6 +515,7 @@ int main(void) {
         cmocka_unit_test(groups_can_be_asked_for),
         cmocka_unit_test(pointers_that_were_bent_are_found),
         cmocka_unit_test(an_output_of_the_first_run_can_be_taken),
+        cmocka_unit_test(a_run_that_went_wrong_is_aborted),
         cmocka_unit_test(unmanaged_values_are_given_up_and_borrowed_ones_forgotten),
         cmocka_unit_test(every_kind_of_value_is_counted),
         cmocka_unit_test(storages_are_one_block_with_checked_indices),
