@@ -159,8 +159,10 @@ static void put_context(const tool_job *job, arenaut_text *out) {
         text_put_json(out, job->target->name);
         if (temporaries && feasible) {
             const uint64_t arena = job->plan->total;
-            text_printf(out, ", \"planning_bytes\": %" PRIu64 ", \"head\": %" PRIu64, temporaries,
-                        temporaries > arena ? temporaries : arena);
+            text_put(out, ", \"planning_bytes\": ");
+            text_put_json_u64(out, temporaries);
+            text_put(out, ", \"head\": ");
+            text_put_json_u64(out, temporaries > arena ? temporaries : arena);
         }
         text_put(out, "}");
     }
@@ -172,10 +174,11 @@ static void put_context(const tool_job *job, arenaut_text *out) {
     }
     if (job->options->budget != NOT_GIVEN && feasible) {
         const uint64_t needed = job_bytes_needed(job), budget = job->options->budget;
-        text_printf(out,
-                    ",\n  \"budget\": {\"bytes\": %" PRIu64 ", \"needed\": %" PRIu64
-                    ", \"fits\": %s}",
-                    budget, needed, needed <= budget ? "true" : "false");
+        text_put(out, ",\n  \"budget\": {\"bytes\": ");
+        text_put_json_u64(out, budget);
+        text_put(out, ", \"needed\": ");
+        text_put_json_u64(out, needed);
+        text_printf(out, ", \"fits\": %s}", needed <= budget ? "true" : "false");
     }
 }
 

@@ -169,9 +169,11 @@ static exit_code put_bound_without(const tool_job *job, uint32_t buffer, uint64_
     if (st != ARENAUT_OK) return complain_error(job->input.path, &err);
     arenaut_text where = {0};
     describe_step(job, step, &where);
-    text_printf(out, "{\"without\": %" PRIu32 ", \"bound\": %" PRIu64 ", \"saves\": %" PRIu64
-                     ", \"then\": ",
-                buffer, bytes, bytes < bound ? bound - bytes : 0);
+    text_printf(out, "{\"without\": %" PRIu32 ", \"bound\": ", buffer);
+    text_put_json_u64(out, bytes);
+    text_put(out, ", \"saves\": ");
+    text_put_json_u64(out, bytes < bound ? bound - bytes : 0);
+    text_put(out, ", \"then\": ");
     text_put_json(out, where.bytes);
     text_put(out, "}");
     arenaut_text_free(&where);
@@ -198,8 +200,11 @@ exit_code put_json_remedies(const tool_job *job, const remedy_list *list, arenau
         const remedy *r = &list->items[i];
         text_printf(out, "%s\n    {\"flags\": ", peak.n_live || i ? "," : "");
         text_put_json(out, r->flags);
-        text_printf(out, ", \"arena\": %" PRIu64 ", \"saves\": %" PRIu64 "}", r->arena,
-                    r->arena < before ? before - r->arena : 0);
+        text_put(out, ", \"arena\": ");
+        text_put_json_u64(out, r->arena);
+        text_put(out, ", \"saves\": ");
+        text_put_json_u64(out, r->arena < before ? before - r->arena : 0);
+        text_put(out, "}");
     }
     text_put(out, "]");
     arenaut_peak_free(&peak, NULL);

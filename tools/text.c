@@ -126,6 +126,11 @@ void text_put_json(arenaut_text *text, const char *string) {
     text_put(text, "\"");
 }
 
+void text_put_json_u64(arenaut_text *text, uint64_t n) {
+    const uint64_t exact = (UINT64_C(1) << 53) - 1;
+    text_printf(text, n <= exact ? "%" PRIu64 : "\"%" PRIu64 "\"", n);
+}
+
 void text_pad(arenaut_text *text, size_t columns) {
     for (size_t i = 0; i < columns; i++) text_put(text, " ");
 }

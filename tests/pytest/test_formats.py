@@ -42,6 +42,14 @@ def test_what_is_written_keeps_to_its_schema(arenaut, path):
     for kind in kinds:
         validate(json.loads(arenaut("export", path, "--as", kind).stdout))
     validate(json.loads(arenaut("plan", path, "--json").stdout))
+    for verb in ("size", "explain"):  # these say more than the plan
+        document = json.loads(arenaut(verb, path, "--json", "--budget", "4096P").stdout)
+        assert document["budget"]["fits"] is True
+        assert ("remedies" in document) == (verb == "explain")
+        validate(document)
+        done = subprocess.run([COMMAND, "export", "-", "--from", "plan-json", "--as", "problem"],
+                              input=json.dumps(document).encode(), capture_output=True)
+        assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("change", [
