@@ -28,6 +28,11 @@ static arenaut_status run_callee(arn_replay *r, const arenaut_op *op, uint32_t c
         const uint32_t argument = argument_at(op, i + skip, carried);
         if (argument != ARENAUT_NONE) status = arn_copy(r, argument, method->inputs[i]);
     }
+    /* What a loop's runtime has filled in itself is there whether it does so before or after. */
+    for (uint32_t i = 0; i < method->n_inputs && op->kind == ARENAUT_OP_LOOP; i++) {
+        if (status != ARENAUT_OK || argument_at(op, i + skip, carried) != ARENAUT_NONE) continue;
+        status = arn_read(r, method->inputs[i]);
+    }
     if (status == ARENAUT_OK) status = run_method(r, callee, depth + 1);
     r->method = caller;
     r->op = at;
@@ -66,15 +71,30 @@ static arenaut_status run_if(arn_replay *r, const arenaut_op *op, uint32_t depth
     return status;
 }
 
+/* Some runtimes ask the condition for the first time before they copy what the loop carries into
+ * the op's outputs, so that must be whole until then; unless it lies there already. */
+static arenaut_status keep_carrying(arn_replay *r, const arenaut_op *op) {
+    arenaut_status status = ARENAUT_OK;
+    for (uint32_t i = 0; i < op->n_outputs && i < op->n_inputs && status == ARENAUT_OK; i++) {
+        const uint32_t from = op->inputs[i], to = op->outputs[i];
+        if (from == ARENAUT_NONE || to == ARENAUT_NONE) continue;
+        const arn_place *a = &r->places.place[from], *b = &r->places.place[to];
+        if (!a->left_alone && !b->left_alone && a->first == b->first) continue;
+        status = arn_read(r, from);
+    }
+    return status;
+}
+
 /* One turn, from the state at the condition to the next; *left is the state in which the
  * loop would be left. */
 static arenaut_status run_turn(arn_replay *r, const arenaut_op *op, const arn_state *left,
-                               uint32_t depth) {
+                               bool first, uint32_t depth) {
     const arenaut_method *condition = &r->program->methods[op->calls[0]];
     arenaut_status status = run_callee(r, op, op->calls[0], 0, op->n_outputs, depth);
     for (uint32_t i = 0; i < condition->n_outputs && status == ARENAUT_OK; i++) {
         status = arn_read(r, condition->outputs[i]);
     }
+    if (first && status == ARENAUT_OK) status = keep_carrying(r, op);
     if (status != ARENAUT_OK) return status;
     const arn_state live = arn_state_live(r);
     arn_state_copy(r, left, &live);
@@ -99,8 +119,8 @@ static arenaut_status run_while(arn_replay *r, const arenaut_op *op, uint32_t de
     arn_state head = {NULL, NULL}, left = {NULL, NULL};
     if (!arn_state_save(r, &head) || !arn_state_save(r, &left)) status = arn_no_memory(r->err);
     bool changed = true;
-    while (status == ARENAUT_OK && changed) {
-        status = run_turn(r, op, &left, depth);
+    for (bool first = true; status == ARENAUT_OK && changed; first = false) {
+        status = run_turn(r, op, &left, first, depth);
         if (status != ARENAUT_OK) break;
         const arn_state live = arn_state_live(r);
         changed = arn_state_meet(r, &head, &live);

@@ -79,10 +79,28 @@ static void find_pairs(arn_replay *r, const arenaut_op *op) {
     }
 }
 
-/* Whether the op has written over the memory of its input where it may not. `output` may be
- * written over it. */
-static arenaut_status check_root(arn_replay *r, const arenaut_op *op, uint32_t tensor,
-                                 uint32_t output) {
+/* What an op writes under a name is one memory, whichever of several the name stands for, so
+ * those that lie at the same place do not write over each other: an update of what two ways
+ * have moved to one name. Looks for bytes written by neither. */
+static uint32_t written_by_others(arn_replay *r, uint32_t name, uint32_t tensor, uint32_t first) {
+    const arn_place *place = &r->places.place[tensor];
+    uint32_t cell = ARENAUT_NONE;
+    for (uint32_t i = 0; i < arn_root_count(r, name); i++) {
+        uint32_t known;
+        const uint32_t root = arn_root_at(r, name, i, &known);
+        if (root == ARENAUT_NONE) continue;
+        const arn_place *other = &r->places.place[root];
+        if (other->left_alone || other->first != place->first || other->end != place->end) continue;
+        cell = arn_shadow_find(&r->shadow, first, place->end, r->places.owner[root], r->version);
+        if (cell == ARENAUT_NONE) break;
+    }
+    return cell;
+}
+
+/* Whether the op has written over the memory of its input, under the name that the op has for
+ * it, where it may not. `output` may be written over it. */
+static arenaut_status check_root(arn_replay *r, const arenaut_op *op, uint32_t name,
+                                 uint32_t tensor, uint32_t output) {
     const arn_place *place = &r->places.place[tensor];
     bool skip;
     const arenaut_status status = arn_touch(r, tensor, &skip);
@@ -91,8 +109,9 @@ static arenaut_status check_root(arn_replay *r, const arenaut_op *op, uint32_t t
     const uint32_t first = output == ARENAUT_NONE ? place->first : r->places.place[output].end;
     /* Updating one's own memory is what these two kinds are for. */
     const bool may_update = op->kind == ARENAUT_OP_IN_PLACE || op->kind == ARENAUT_OP_DELEGATE;
-    const uint32_t itself = may_update ? r->places.owner[tensor] : ARN_NOBODY;
-    const uint32_t cell = arn_shadow_find(&r->shadow, first, place->end, itself, r->version);
+    const uint32_t cell =
+        may_update ? written_by_others(r, name, tensor, first)
+                   : arn_shadow_find(&r->shadow, first, place->end, ARN_NOBODY, r->version);
     return cell == ARENAUT_NONE ? ARENAUT_OK : arn_reject_arguments(r, tensor, cell);
 }
 
@@ -102,7 +121,7 @@ static arenaut_status check_survival(arn_replay *r, const arenaut_op *op, uint32
     for (uint32_t i = 0; i < arn_root_count(r, tensor) && status == ARENAUT_OK; i++) {
         uint32_t known;
         const uint32_t root = arn_root_at(r, tensor, i, &known);
-        if (root != ARENAUT_NONE) status = check_root(r, op, root, r->over[input]);
+        if (root != ARENAUT_NONE) status = check_root(r, op, tensor, root, r->over[input]);
     }
     return status;
 }
