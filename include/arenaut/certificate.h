@@ -25,7 +25,11 @@
  * them lies at its lowest (PLACE it), or none does (REJECT them all), and then for each there
  * is an unplaced block in the way at its lowest, and it rests on the end of such a one: at the
  * next place that it may take from there. Ends are at least the lowest ends. Where resting on
- * one another means lying higher, the lowest block of the set rests on one outside of it.
+ * one another means lying higher, the lowest block of the set rests on one outside of it. Higher
+ * than its lowest means higher by a *grain* at least: the largest number of which all sizes,
+ * distances in blocks, fixed offsets and reserved ranges of the pool are multiples, and each
+ * alignment is one or divides it. Rounding all offsets down to multiples of that keeps apart
+ * what is apart, so that in the member with the least sum they are such multiples.
  *
  * A proof is one of
  *

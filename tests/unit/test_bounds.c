@@ -230,6 +230,22 @@ static void more_alive_than_the_pools_that_are_allowed_hold(void **state) {
     assert_infeasible(p, 3, 4);
 }
 
+/* At step 0 the slice lies in a slice that is not alive, but which lies in the host, which is:
+ * its byte is one of the host's. */
+static void a_slice_of_a_slice_counts_once(void **state) {
+    (void)state;
+    const arenaut_interval lives[] = {{0, 1}, {0, 1}, {1, 2}, {0, 1}};
+    const uint64_t size[] = {4, 3, 1, 1};
+    arenaut_problem *p = new_problem();
+    add_pool(p, "a", 6, 1);
+    for (uint32_t i = 0; i < 4; i++) {
+        arenaut_buffer b = buffer_of(size[i], &lives[i]);
+        if (i >= 2) b.inside = i - 1;
+        add_buffer(p, &b);
+    }
+    assert_infeasible(p, 2, 1);
+}
+
 /* Two slices of one host share bytes while both are alive: no list of buffers and bytes says
  * so, but the proof is complete. */
 static void slices_that_collide_in_their_host(void **state) {
@@ -276,6 +292,7 @@ int main(void) {
         cmocka_unit_test(fixed_buffers_that_overlap),
         cmocka_unit_test(more_alive_than_all_pools_hold),
         cmocka_unit_test(more_alive_than_the_pools_that_are_allowed_hold),
+        cmocka_unit_test(a_slice_of_a_slice_counts_once),
         cmocka_unit_test(slices_that_collide_in_their_host),
         cmocka_unit_test(the_bound_survives_every_allocation_failure),
     };

@@ -123,6 +123,26 @@ static void all_constraints_together_have_certificates(void **state) {
 
 /* ---- who is alike ---- */
 
+/* The plan of the exact search has this total, and a certificate. Frees the problem. */
+static void assert_certified(arenaut_problem *p, uint64_t total) {
+    arenaut_plan *plan = plan_by(p, "exact", 0);
+    assert_int_equal(plan->total, total);
+    assert_int_equal(plan->quality, ARENAUT_OPTIMAL);
+    arenaut_certificate *certificate = certify(p, plan);
+    assert_proves(p, certificate);
+    arenaut_certificate_free(certificate);
+    arenaut_plan_free(plan);
+    arenaut_problem_free(p);
+}
+
+static arenaut_buffer buffer_of(uint64_t size, const arenaut_interval *life) {
+    arenaut_buffer b = ARENAUT_BUFFER_INIT;
+    b.size = size;
+    b.lifetimes = life;
+    b.n_lifetimes = 1;
+    return b;
+}
+
 /* Equal in size and in time, and any offset that matters is even; yet one asks for that and the
  * other does not, so that whoever follows the proof does not take them for alike. */
 static void buffers_of_other_alignments_are_not_alike(void **state) {
@@ -130,11 +150,8 @@ static void buffers_of_other_alignments_are_not_alike(void **state) {
     arenaut_problem *p = new_problem();
     const arenaut_interval life = {0, 2};
     const arenaut_reserved range = {0, 8, 12};
-    arenaut_buffer b = ARENAUT_BUFFER_INIT;
+    arenaut_buffer b = buffer_of(6, &life);
     arenaut_error err = {0};
-    b.size = 6;
-    b.lifetimes = &life;
-    b.n_lifetimes = 1;
     b.align = 2;
     add_buffer(p, &b);
     b.align = 1;
@@ -142,13 +159,7 @@ static void buffers_of_other_alignments_are_not_alike(void **state) {
     add_pool(p, "pool", ARENAUT_UNLIMITED, 1);
     assert_ok(arenaut_problem_add_reserved(p, &range, &err), err);
     finish(p);
-    arenaut_plan *plan = plan_by(p, "exact", 0);
-    assert_int_equal(plan->total, 18);
-    arenaut_certificate *certificate = certify(p, plan);
-    assert_proves(p, certificate);
-    arenaut_certificate_free(certificate);
-    arenaut_plan_free(plan);
-    arenaut_problem_free(p);
+    assert_certified(p, 18);
 }
 
 /* Each of two equal buffers is kept from another fixed one by an edge; those two lie at one
@@ -159,23 +170,57 @@ static void buffers_with_edges_to_others_are_not_alike(void **state) {
     const arenaut_interval lives[] = {{0, 1}, {0, 1}, {5, 6}, {7, 8}};
     arenaut_error err = {0};
     for (uint32_t i = 0; i < 4; i++) {
-        arenaut_buffer b = ARENAUT_BUFFER_INIT;
-        b.size = i < 2 ? 6 : 4;
-        b.fixed_offset = i < 2 ? ARENAUT_UNPLACED : 8;
-        b.lifetimes = &lives[i];
-        b.n_lifetimes = 1;
+        arenaut_buffer b = buffer_of(i < 2 ? 6 : 4, &lives[i]);
+        if (i >= 2) b.fixed_offset = 8;
         add_buffer(p, &b);
     }
     assert_ok(arenaut_problem_add_conflict(p, 0, 2, &err), err);
     assert_ok(arenaut_problem_add_conflict(p, 1, 3, &err), err);
     finish(p);
-    arenaut_plan *plan = plan_by(p, "exact", 0);
-    assert_int_equal(plan->total, 18);
-    arenaut_certificate *certificate = certify(p, plan);
-    assert_proves(p, certificate);
-    arenaut_certificate_free(certificate);
-    arenaut_plan_free(plan);
-    arenaut_problem_free(p);
+    assert_certified(p, 18);
+}
+
+/* ---- how far up is next ---- */
+
+/* All offsets that matter are even. A host that is not at 0 is at 2 or above, not at 1, although
+ * what its slice rests on could end anywhere. */
+static void who_is_rejected_lies_higher_by_a_grain(void **state) {
+    (void)state;
+    arenaut_problem *p = new_problem();
+    const arenaut_interval lives[] = {{1, 2}, {6, 7}, {7, 8}, {7, 8}, {6, 7}};
+    const uint64_t size[] = {8, 8, 6, 2, 2};
+    for (uint32_t i = 0; i < 5; i++) {
+        arenaut_buffer b = buffer_of(size[i], &lives[i]);
+        if (i >= 3) {
+            b.inside = i == 3 ? 1 : 0;
+            b.inside_delta = i == 3 ? 6 : 2;
+        }
+        add_buffer(p, &b);
+    }
+    finish(p);
+    assert_certified(p, 12);
+}
+
+/* The second pool holds 7 bytes, and an arena of 8 for them. */
+static void a_capacity_need_not_be_aligned(void **state) {
+    (void)state;
+    arenaut_problem *p = new_problem();
+    const arenaut_interval life = {1, 2};
+    const uint64_t size[] = {6, 4, 6, 1}, align[] = {1, 8, 1, 2}, pools[] = {7, 2, 7, 4};
+    const uint32_t base[] = {ARENAUT_NONE, 0, 1, 0};
+    add_pool(p, "a", 6, 1);
+    add_pool(p, "b", 7, 8);
+    add_pool(p, "c", ARENAUT_UNLIMITED, 2);
+    for (uint32_t i = 0; i < 4; i++) {
+        arenaut_buffer b = buffer_of(size[i], &life);
+        b.align = align[i];
+        b.pools = pools[i];
+        b.same_base = base[i];
+        if (i == 3) b.fixed_offset = 4;
+        add_buffer(p, &b);
+    }
+    finish(p);
+    assert_certified(p, 18);
 }
 
 /* ---- problems whose optimum is above every load ---- */
@@ -606,6 +651,8 @@ int main(void) {
         cmocka_unit_test(all_constraints_together_have_certificates),
         cmocka_unit_test(buffers_of_other_alignments_are_not_alike),
         cmocka_unit_test(buffers_with_edges_to_others_are_not_alike),
+        cmocka_unit_test(who_is_rejected_lies_higher_by_a_grain),
+        cmocka_unit_test(a_capacity_need_not_be_aligned),
         cmocka_unit_test(fragmentation_is_proven_by_branching),
         cmocka_unit_test(a_missing_branch_is_noticed),
         cmocka_unit_test(a_missing_or_doubled_line_is_noticed),

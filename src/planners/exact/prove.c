@@ -212,8 +212,10 @@ static arenaut_status slow_bound(proof *x, uint32_t pool, uint64_t limit, uint64
                                  bool *full, uint32_t *open_pair) {
     arn_exact_case c = case_of(x, pool);
     const uint64_t align = x->in->problem->pool[pool].align;
+    /* What ends at the limit has an arena that is rounded up, also where the limit is a capacity
+     * that is no multiple of the alignment. */
     c.in.arena =
-        limit > ARENAUT_SIZE_MAX - align ? ARENAUT_UNPLACED : (limit & ~(align - 1)) + align;
+        limit > ARENAUT_SIZE_MAX - align ? ARENAUT_UNPLACED : arn_aligned(limit, align) + align;
     c.in.bound = *bound;
     c.in.enough = 0;
     c.in.effort = x->in->effort > x->steps ? x->in->effort - x->steps : 0;

@@ -111,10 +111,11 @@ uint64_t arn_fill_in_order(arn_filling *f, const uint32_t *order) {
     return looked_at + o->n;
 }
 
-void arn_objects_keep(arn_objects *o, const arn_filling *f, uint64_t *spent, uint64_t *unsure) {
+void arn_objects_keep(arn_objects *o, const arn_filling *f, bool at_once, uint64_t *spent,
+                      uint64_t *unsure) {
     const uint64_t bound = arn_objects_bound(o, f->packing.total);
     if (bound >= o->layout.total) return;
-    *spent += arn_objects_lay(o, &f->packing);
+    *spent += arn_objects_lay(o, &f->packing, at_once);
     if (!o->next.least) *unsure = arn_min_u64(*unsure, bound);
     if (o->next.total >= o->layout.total) return;
     const arn_layout before = o->layout;

@@ -135,7 +135,7 @@ static uint64_t place(arn_objects *o, uint32_t n_blocks) {
     return steps;
 }
 
-uint64_t arn_objects_lay(arn_objects *o, const arn_packing *packing) {
+uint64_t arn_objects_lay(arn_objects *o, const arn_packing *packing, bool at_once) {
     uint64_t waste;
     measure_blocks(o, packing);
     const uint32_t last = most_wasteful(o, packing->n_blocks, &waste);
@@ -145,5 +145,6 @@ uint64_t arn_objects_lay(arn_objects *o, const arn_packing *packing) {
     const uint64_t rounded = arn_objects_bound(o, packing->total - waste + o->waste);
     const uint64_t least = one_pool ? rounded : arn_objects_bound(o, packing->total);
     o->next.least = o->next.total <= least;
-    return o->next.least ? 0 : place(o, packing->n_blocks);
+    const bool done = o->next.least || (at_once && o->next.total != ARENAUT_UNPLACED);
+    return done ? 0 : place(o, packing->n_blocks);
 }

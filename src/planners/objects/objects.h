@@ -95,14 +95,15 @@ static inline uint64_t arn_filling_step(const arn_filling *filling) {
  * how many steps that took. */
 uint64_t arn_fill_in_order(arn_filling *filling, const uint32_t *order);
 
-/* Lays the blocks of a packing into the pools: objects->next says where. Returns how many steps
- * that took; where there was no memory, objects->out_of_memory is set. */
-uint64_t arn_objects_lay(arn_objects *objects, const arn_packing *packing);
+/* Lays the blocks of a packing into the pools: objects->next says where. `at_once`: without a
+ * search, if they fit at all without one. Returns how many steps that took; where there was no
+ * memory, objects->out_of_memory is set. */
+uint64_t arn_objects_lay(arn_objects *objects, const arn_packing *packing, bool at_once);
 
 /* Makes the filling the best if it is. Adds the steps it took to *spent. If some way of laying
  * it might be better than the one that was found, lowers *unsure to what that could come to. */
-void arn_objects_keep(arn_objects *objects, const arn_filling *filling, uint64_t *spent,
-                      uint64_t *unsure);
+void arn_objects_keep(arn_objects *objects, const arn_filling *filling, bool at_once,
+                      uint64_t *spent, uint64_t *unsure);
 
 /* A first packing. */
 arenaut_status arn_objects_start(arn_meter *meter, arn_objects *objects);

@@ -26,10 +26,10 @@ arenaut_status arn_objects_start(arn_meter *meter, arn_objects *o) {
     if (!order || !arn_filling_make(o, &f)) return arn_no_memory(meter->planning->err);
     for (uint32_t i = 0; i < o->n; i++) order[i] = i;
     arn_fill_in_order(&f, order); /* from large to small */
-    arn_objects_keep(o, &f, &spent, &unsure);
+    arn_objects_keep(o, &f, true, &spent, &unsure);
     sort_by_time(o, order);
     arn_fill_in_order(&f, order);
-    arn_objects_keep(o, &f, &spent, &unsure);
+    arn_objects_keep(o, &f, true, &spent, &unsure);
     arn_meter_spend(meter, spent);
     return o->out_of_memory ? arn_no_memory(meter->planning->err) : ARENAUT_OK;
 }
@@ -114,7 +114,7 @@ static bool look_at_all(search *s) {
         if (hopeful && item < n && advance(s, item)) {
             item++;
             if (item < n) s->tried[item] = (tried){0, 0, false, false};
-            if (item == n) arn_objects_keep(s->objects, &s->filling, &s->spent, &s->unsure);
+            if (item == n) arn_objects_keep(s->objects, &s->filling, false, &s->spent, &s->unsure);
             continue;
         }
         if (item == 0) return true;
@@ -168,7 +168,7 @@ static void try_by_chance(search *s, uint32_t *order) {
             continue;
         }
         total = s->filling.packing.total;
-        arn_objects_keep(o, &s->filling, &s->spent, &s->unsure);
+        arn_objects_keep(o, &s->filling, false, &s->spent, &s->unsure);
     }
 }
 
