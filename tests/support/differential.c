@@ -212,7 +212,7 @@ static drawn draw_problem(uint64_t seed, const differential_shape *shape) {
 static arenaut_status add_one(const drawn *d, int b, arenaut_problem *out, arenaut_error *err) {
     const brute_buffer *buffer = &d->p.buffer[b];
     arenaut_interval lives[BRUTE_LIVES];
-    arenaut_buffer add = ARENAUT_BUFFER_INIT;
+    arenaut_buffer add = {0};
     for (int i = 0; i < buffer->n_lives; i++) {
         lives[i].first = d->epoch + buffer->first[i];
         lives[i].end = d->epoch + buffer->end[i];
@@ -390,6 +390,8 @@ static arenaut_status make_plan(const trial *t, const char *planner, uint32_t th
     return arenaut_plan_make(t->p, &options, NULL, plan, err);
 }
 
+static bool is_answer(arenaut_status st) { return st == ARENAUT_OK || st == ARENAUT_NO_PLAN; }
+
 static uint32_t features_used(const trial *t) {
     return arenaut_problem_features(t->p) | (t->d->capacity ? ARENAUT_FEATURE_CAPACITY : 0);
 }
@@ -417,7 +419,7 @@ static bool are_equal(const arenaut_plan *a, const arenaut_plan *b) {
 static bool look_at_threads(trial *t, const char *name, const arenaut_plan *plan) {
     arenaut_plan *other;
     arenaut_error err = {0};
-    if (make_plan(t, name, 3, &other, &err) != ARENAUT_OK) {
+    if (!is_answer(make_plan(t, name, 3, &other, &err))) {
         return wrong(t, "%s: no plan with three threads: %s", name, err.msg);
     }
     const bool same = are_equal(plan, other);
@@ -455,7 +457,10 @@ static bool look_closer(trial *t, const char *name, const arenaut_plan *plan) {
 static bool run_planner(trial *t, const arenaut_planner *planner, arenaut_plan **plan) {
     arenaut_error err = {0};
     const arenaut_status st = make_plan(t, planner->name, 1, plan, &err);
-    if (st == ARENAUT_OK) {
+    if (is_answer(st)) {
+        if ((st == ARENAUT_OK) == ((*plan)->quality == ARENAUT_INFEASIBLE)) {
+            return wrong(t, "%s: the status and the plan say different things", planner->name);
+        }
         return look_at_plan(t, *plan, planner->name) && look_closer(t, planner->name, *plan);
     }
     t->counts->refusals++;

@@ -240,7 +240,7 @@ static void a_slice_of_a_slice_counts_once(void **state) {
     add_pool(p, "a", 6, 1);
     for (uint32_t i = 0; i < 4; i++) {
         arenaut_buffer b = buffer_of(size[i], &lives[i]);
-        if (i >= 2) b.inside = i - 1;
+        if (i >= 2) b.inside = arenaut_id(i - 1);
         add_buffer(p, &b);
     }
     assert_infeasible(p, 2, 1);

@@ -171,7 +171,7 @@ static void buffers_with_edges_to_others_are_not_alike(void **state) {
     arenaut_error err = {0};
     for (uint32_t i = 0; i < 4; i++) {
         arenaut_buffer b = buffer_of(i < 2 ? 6 : 4, &lives[i]);
-        if (i >= 2) b.fixed_offset = 8;
+        if (i >= 2) b.fixed_offset = arenaut_at(8);
         add_buffer(p, &b);
     }
     assert_ok(arenaut_problem_add_conflict(p, 0, 2, &err), err);
@@ -192,7 +192,7 @@ static void who_is_rejected_lies_higher_by_a_grain(void **state) {
     for (uint32_t i = 0; i < 5; i++) {
         arenaut_buffer b = buffer_of(size[i], &lives[i]);
         if (i >= 3) {
-            b.inside = i == 3 ? 1 : 0;
+            b.inside = arenaut_id(i == 3 ? 1 : 0);
             b.inside_delta = i == 3 ? 6 : 2;
         }
         add_buffer(p, &b);
@@ -215,8 +215,8 @@ static void a_capacity_need_not_be_aligned(void **state) {
         arenaut_buffer b = buffer_of(size[i], &life);
         b.align = align[i];
         b.pools = pools[i];
-        b.same_base = base[i];
-        if (i == 3) b.fixed_offset = 4;
+        b.same_base = arenaut_id(base[i]);
+        if (i == 3) b.fixed_offset = arenaut_at(4);
         add_buffer(p, &b);
     }
     finish(p);

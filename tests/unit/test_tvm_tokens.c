@@ -433,7 +433,7 @@ static arenaut_problem *problem_in_place(const box *boxes, const uint32_t *base,
         b.size = boxes[i].size;
         b.lifetimes = &life;
         b.n_lifetimes = 1;
-        b.same_base = base[i];
+        b.same_base = arenaut_id(base[i]);
         add_buffer(p, &b);
     }
     p->traits = ARENAUT_PROBLEM_TOKENS;

@@ -79,13 +79,22 @@ static void stack(arn_objects *o, uint32_t n_blocks, uint32_t last) {
     }
 }
 
+static bool has_choice(const arn_layout *l, uint32_t n_blocks) {
+    bool choice = false;
+    for (uint32_t k = 0; k < n_blocks; k++) choice |= (l->pools[k] & (l->pools[k] - 1)) != 0;
+    return choice;
+}
+
+/* Where blocks have a choice of pools, the best plan need not be the one with the least sum of
+ * arenas, and is not taken for that. */
 static void take_places(arn_objects *o, uint32_t n_blocks, const arenaut_plan *plan) {
     arn_layout *l = &o->next;
     if (plan->quality == ARENAUT_INFEASIBLE) {
         l->least = true;
         return;
     }
-    l->least = plan->quality == ARENAUT_OPTIMAL || plan->total_bound >= l->total;
+    const bool proven = plan->quality == ARENAUT_OPTIMAL || plan->total_bound >= l->total;
+    l->least = proven && !has_choice(l, n_blocks);
     if (plan->total >= l->total) return;
     l->total = plan->total;
     for (uint32_t k = 0; k < n_blocks; k++) {
@@ -119,7 +128,7 @@ static uint64_t place(arn_objects *o, uint32_t n_blocks) {
                                         .reserved = p->reserved};
         arenaut_plan *plan = NULL;
         const arenaut_status st = arenaut_plan_make(&blocks, &options, o->allocator, &plan, NULL);
-        if (st == ARENAUT_OK) {
+        if (st == ARENAUT_OK || st == ARENAUT_NO_PLAN) {
             take_places(o, n_blocks, plan);
             steps += plan->effort;
             arenaut_plan_free(plan);
