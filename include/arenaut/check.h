@@ -41,11 +41,11 @@ extern "C" {
     XX(UNWRITTEN, "unwritten")         /* a read finds bytes that nobody wrote */               \
     XX(ARGUMENTS, "arguments")         /* an op's outputs or scratch overlap its own arguments */ \
     XX(STATE_LOST, "state_lost")       /* state is gone at the second call */                   \
-    XX(STALE, "stale")                 /* by the name of a state's old value its new one is     \
-                                          read, or it never gets its new one */                 \
     XX(NO_PLACE, "no_place")           /* a tensor that is used has no placement */             \
     XX(RACE, "race")                   /* two ops that may run at the same time use the same    \
-                                          bytes, one of them writing */
+                                          bytes, one of them writing */                         \
+    XX(STALE, "stale")                 /* by the name of a state's old value its new one is     \
+                                          read, or it never gets its new one */
 
 typedef enum arenaut_rule {
 #define XX(name, text) ARENAUT_RULE_##name,

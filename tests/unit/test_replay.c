@@ -1121,8 +1121,9 @@ static void checker_and_oracle_agree_on_random_programs(void **state) {
     print_message("%u of %u placements right\n", accepted, (unsigned)(SEEDS * MOVES));
     for (int i = ARENAUT_RULE_OUTSIDE; i < ARENAUT_RULE_COUNT; i++) {
         print_message("  %-12s %u\n", arenaut_rule_name((arenaut_rule)i), rules[i]);
-        /* Where ops run one after another, none races another. */
-        assert_true(i == ARENAUT_RULE_RACE ? rules[i] == 0 : rules[i] > SEEDS / 20);
+        /* Where ops run one after another, none races another; nothing here has bindings. */
+        const bool never = i == ARENAUT_RULE_RACE || i == ARENAUT_RULE_STALE;
+        assert_true(never ? rules[i] == 0 : rules[i] > SEEDS / 20);
     }
     assert_true(accepted > SEEDS * MOVES / 4);
 }
