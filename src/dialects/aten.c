@@ -75,6 +75,7 @@ static const arenaut_operator operators[] = {
     {"aten::clone", ELEMENTWISE, NULL},
     {"aten::conj", MAY_VIEW, NULL},
     {"aten::contiguous", MAY_VIEW, NULL},
+    {"aten::copy", UPDATE, NULL},
     {"aten::cos", ELEMENTWISE, NULL},
     {"aten::cosh", ELEMENTWISE, NULL},
     {"aten::cpu", MAY_VIEW, NULL},

@@ -330,6 +330,29 @@ static bool same_expr(const arenaut_expr *a, const arenaut_expr *b) {
     return a->a == b->a && (a->kind == ARENAUT_EXPR_SYMBOL || a->b == b->b);
 }
 
+/* Depth and parts are limited where expressions are made. */
+static bool equal_exprs(const arenaut_program *program, uint32_t a, uint32_t b) {
+    const arenaut_expr *ea = &program->exprs[a], *eb = &program->exprs[b];
+    if (a == b || same_expr(ea, eb)) return true;
+    if (ea->kind != eb->kind || is_leaf(ea)) return false;
+    return equal_exprs(program, ea->a, eb->a) && equal_exprs(program, ea->b, eb->b);
+}
+
+bool arn_same_sizes(const arenaut_program *program, const arenaut_tensor *a,
+                    const arenaut_tensor *b) {
+    const bool vary = a->dynamic || b->dynamic;
+    if (a->rank != b->rank || a->unsized || b->unsized) return false;
+    if (vary && (!a->dim_exprs || !b->dim_exprs)) return false;
+    for (uint32_t i = 0; i < a->rank; i++) {
+        const uint32_t in_a = a->dim_exprs ? a->dim_exprs[i] : ARENAUT_NONE;
+        const uint32_t in_b = b->dim_exprs ? b->dim_exprs[i] : ARENAUT_NONE;
+        if ((in_a == ARENAUT_NONE) != (in_b == ARENAUT_NONE)) return false;
+        if (in_a != ARENAUT_NONE && !equal_exprs(program, in_a, in_b)) return false;
+        if (in_a == ARENAUT_NONE && (a->dims[i] != b->dims[i] || a->dims[i] < 0)) return false;
+    }
+    return true;
+}
+
 static uint32_t find_expr(const arenaut_program *program, const arenaut_expr *expr) {
     const uint32_t oldest = program->n_exprs > NEWEST ? program->n_exprs - NEWEST : 0;
     for (uint32_t e = program->n_exprs; e-- > oldest;) {

@@ -83,9 +83,11 @@ static bool is_noted(const inplace *pass, arenaut_in_place pair) {
     return false;
 }
 
-/* Sizes that may be smaller at run time may then differ from one another. */
-static bool is_static(const arenaut_tensor *tensor) {
-    return !tensor->dynamic && !tensor->dim_exprs;
+/* Sizes that may be smaller at run time may then differ from one another, unless they are
+ * one expression. */
+static bool vary_alike(const arenaut_program *p, const arenaut_tensor *a, const arenaut_tensor *b) {
+    const bool fixed = !a->dynamic && !b->dynamic && !a->dim_exprs && !b->dim_exprs;
+    return fixed || arn_same_sizes(p, a, b);
 }
 
 /* The distance of neighbours along dimension `i`, in elements. Sizes that do not go with the
@@ -127,7 +129,7 @@ static bool fits(const inplace *pass, uint32_t at, arenaut_in_place pair, bool a
     const uint32_t base = storage_of(pass, from), result = storage_of(pass, to);
     if (base == result || input->bytes != output->bytes) return false;
     if (arenaut_dtype_bits(input->dtype) != arenaut_dtype_bits(output->dtype)) return false;
-    if (!is_static(input) || !is_static(output)) return false;
+    if (!vary_alike(p, input, output)) return false;
     if (any_shape ? input->strides || output->strides : !same_layout(input, output)) return false;
     if (!fills_storage(pass, from) || !fills_storage(pass, to)) return false;
     if (pass->facts[base] || (pass->facts[result] & KEPT)) return false;

@@ -1,47 +1,129 @@
 /* reinplace: an op whose result is the new value of a state writes it into the state at once,
- * where the operator has a form that does and nobody needs the old value any more. No copy
- * has to be written back then, and the new value needs no memory of its own. */
+ * where the operator has a form that does and nobody needs the old value any more; so do
+ * chains of such ops (index_put of index_put of the state), each of which updates what the one
+ * before it gave. No copy has to be written back then, and the new value needs no memory of
+ * its own. */
 #include "core/fail.h"
 #include "core/memory.h"
 #include "ir/store.h"
-#include "passes/updates.h"
+#include "passes/edit.h"
 
-static bool same_layout(const arenaut_tensor *a, const arenaut_tensor *b) {
-    if (a->rank != b->rank || a->dtype != b->dtype || a->bytes != b->bytes) return false;
+static bool same_layout(const arenaut_program *p, const arenaut_tensor *a,
+                        const arenaut_tensor *b) {
+    if (a->dtype != b->dtype || a->bytes != b->bytes || !arn_same_sizes(p, a, b)) return false;
     if ((a->strides != NULL) != (b->strides != NULL)) return false;
     for (uint32_t i = 0; i < a->rank; i++) {
-        if (a->dims[i] != b->dims[i] || a->dims[i] < 0) return false;
         if (a->strides && a->strides[i] != b->strides[i]) return false;
     }
     return true;
 }
 
-static arenaut_status reinplace_op(arenaut_program *p, const arn_use *uses, uint32_t at,
-                                   arenaut_error *err) {
-    arenaut_op *op = &p->ops[at];
-    if (op->n_inputs == 0 || op->n_outputs != 1) return ARENAUT_OK;
-    const uint32_t base = op->inputs[0], value = op->outputs[0];
-    uint32_t binding;
-    if (base == ARENAUT_NONE || value == ARENAUT_NONE) return ARENAUT_OK;
-    if (!same_layout(&p->tensors[base], &p->tensors[value])) return ARENAUT_OK;
-    if (!arn_may_update(p, uses, at, base, value, &binding) || binding == ARENAUT_NONE) {
-        return ARENAUT_OK;
+typedef struct reinplace {
+    arenaut_program *program;
+    const arenaut_dialect *dialect;
+    arn_use *uses;      /* per tensor */
+    uint32_t *producer; /* per tensor: the op that computes it; ARENAUT_NONE: none, or several */
+    bool *tried;        /* per tensor: as a new value */
+} reinplace;
+
+static void find_producers(const reinplace *r) {
+    const arenaut_program *p = r->program;
+    bool *several = r->tried; /* until it is needed */
+    for (uint32_t t = 0; t < p->n_tensors; t++) r->producer[t] = ARENAUT_NONE;
+    for (uint32_t i = 0; i < p->n_ops; i++) {
+        for (uint32_t k = 0; k < p->ops[i].n_outputs; k++) {
+            const uint32_t t = p->ops[i].outputs[k];
+            if (t == ARENAUT_NONE) continue;
+            if (r->producer[t] != ARENAUT_NONE) several[t] = true;
+            r->producer[t] = i;
+        }
     }
-    op->kind = ARENAUT_OP_IN_PLACE;
-    return arn_settle_binding(p, op->method, binding, err);
+    for (uint32_t t = 0; t < p->n_tensors; t++) {
+        if (several[t]) r->producer[t] = ARENAUT_NONE;
+        several[t] = false;
+    }
+}
+
+/* An operand that is read elsewhere than where it is written must be another tensor. */
+static bool reads_base_apart(const arenaut_op *op, uint32_t traits) {
+    bool again = false;
+    for (uint32_t i = 1; i < op->n_inputs; i++) again = again || op->inputs[i] == op->inputs[0];
+    return again && !(traits & ARENAUT_TRAIT_ELEMENTWISE);
+}
+
+/* Whether op `at` computes `value` from its first operand alone as it comes from an update of
+ * that, and nobody needs the operand any more. In the middle of a chain nobody else may want
+ * it; what a chain begins with is `target`. */
+static bool is_link(const reinplace *r, uint32_t at, uint32_t value, uint32_t target) {
+    const arenaut_program *p = r->program;
+    const arenaut_op *op = &p->ops[at];
+    if (op->kind != ARENAUT_OP_FUNCTIONAL || op->n_inputs == 0 || op->n_outputs != 1) return false;
+    const uint32_t traits = arn_traits_of(r->dialect, op);
+    if (!(traits & ARENAUT_TRAIT_UPDATES) || reads_base_apart(op, traits)) return false;
+    const uint32_t base = op->inputs[0];
+    if (base == ARENAUT_NONE || p->tensors[base].method != op->method) return false;
+    const arn_use *use = &r->uses[base];
+    if (use->last != at || use->maybe_viewed || use->wanted) return false;
+    if (base != target && (use->kept || use->bound)) return false;
+    return p->tensors[base].cls != ARENAUT_CONSTANT &&
+           same_layout(p, &p->tensors[base], &p->tensors[value]);
+}
+
+/* From the new value back to the state: the updates in between, each of what the one before
+ * it gave, are done in the state's memory. Ops come later in the list than what they use. */
+static bool follow(const reinplace *r, const arenaut_binding *b, uint32_t m, bool do_it) {
+    uint32_t value = b->value, before = ARENAUT_NONE;
+    while (value != b->target) {
+        const uint32_t at = r->producer[value];
+        if (at == ARENAUT_NONE || at >= before || r->program->ops[at].method != m) return false;
+        if (!do_it && !is_link(r, at, value, b->target)) return false;
+        if (do_it) r->program->ops[at].kind = ARENAUT_OP_IN_PLACE;
+        value = r->program->ops[at].inputs[0];
+        before = at;
+    }
+    return before != ARENAUT_NONE;
+}
+
+static arenaut_status visit_method(const reinplace *r, uint32_t m, arenaut_error *err) {
+    const arenaut_method *method = &r->program->methods[m];
+    const arenaut_allocator *allocator = arn_program_allocator(r->program);
+    const uint32_t n = method->n_bindings;
+    bool any = false;
+    if (n == 0) return ARENAUT_OK;
+    arenaut_binding *bindings = arn_allocate(allocator, n, sizeof *bindings);
+    if (!bindings) return arn_no_memory(err);
+    for (uint32_t i = 0; i < n; i++) {
+        arenaut_binding *b = &bindings[i];
+        *b = method->bindings[i];
+        /* One value can be in one memory. */
+        if (b->kind != ARENAUT_BINDING_MUTATES || r->tried[b->value]) continue;
+        r->tried[b->value] = true;
+        if (!follow(r, b, m, false)) continue;
+        (void)follow(r, b, m, true);
+        b->kind = ARENAUT_BINDING_MUTATED;
+        any = true;
+    }
+    const arenaut_status st =
+        any ? arenaut_program_set_bindings(r->program, m, bindings, n, err) : ARENAUT_OK;
+    arn_release(allocator, bindings);
+    return st;
 }
 
 static arenaut_status reinplace_run(arenaut_program *p, const arenaut_pass_options *options,
                                     arenaut_error *err) {
-    const arenaut_dialect *dialect = arenaut_dialect_find(p->dialect);
-    arn_use *uses = arn_find_uses(p);
-    arenaut_status st = uses ? ARENAUT_OK : arn_no_memory(err);
+    const arenaut_allocator *allocator = arn_program_allocator(p);
+    reinplace r = {.program = p, .dialect = arenaut_dialect_find(p->dialect)};
     (void)options;
-    for (uint32_t i = 0; i < p->n_ops && st == ARENAUT_OK; i++) {
-        const bool updates = arn_traits_of(dialect, &p->ops[i]) & ARENAUT_TRAIT_UPDATES;
-        if (updates && p->ops[i].kind == ARENAUT_OP_FUNCTIONAL) st = reinplace_op(p, uses, i, err);
-    }
-    arn_release(arn_program_allocator(p), uses);
+    r.uses = arn_find_uses(p);
+    r.producer = arn_allocate(allocator, p->n_tensors, sizeof *r.producer);
+    r.tried = arn_allocate_zeroed(allocator, p->n_tensors, sizeof *r.tried);
+    const bool room = r.uses && r.producer && r.tried;
+    arenaut_status st = room ? ARENAUT_OK : arn_no_memory(err);
+    if (st == ARENAUT_OK) find_producers(&r);
+    for (uint32_t m = 0; m < p->n_methods && st == ARENAUT_OK; m++) st = visit_method(&r, m, err);
+    arn_release(allocator, r.uses);
+    arn_release(allocator, r.producer);
+    arn_release(allocator, r.tried);
     return st;
 }
 

@@ -156,6 +156,19 @@ static bool varies(const pass *p, uint32_t t) {
     return false;
 }
 
+/* Whether the expressions are all there is to say about what varies. Where they are not, sizes
+ * that are equal at their largest may differ otherwise. */
+static bool expressions_say_all(const pass *p, uint32_t t) {
+    const arenaut_tensor *tensor = &p->shapes.program->tensors[t];
+    if (!tensor->dim_exprs || !p->found[SMALLEST]) return true;
+    const arn_shape *a = &p->found[LARGEST][t], *b = &p->found[SMALLEST][t];
+    if (!a->ranked || !b->ranked || a->rank != b->rank || a->rank != tensor->rank) return false;
+    for (uint32_t i = 0; i < a->rank; i++) {
+        if (a->dims[i] != b->dims[i] && tensor->dim_exprs[i] == ARENAUT_NONE) return false;
+    }
+    return true;
+}
+
 /* The larger of what was found at either end. What does not vary needs no expressions. */
 static arenaut_status store(const pass *p, uint32_t t) {
     const arn_shapes *s = &p->shapes;
@@ -176,6 +189,7 @@ static arenaut_status store(const pass *p, uint32_t t) {
     tensor->dynamic = tensor->dynamic || varies(p, t);
     tensor->unsized = !known || !known_small;
     if (!tensor->unsized && !tensor->dynamic) tensor->dim_exprs = NULL;
+    if (!expressions_say_all(p, t)) tensor->dim_exprs = NULL;
     tensor->bytes = tensor->unsized ? 0 : bytes > small ? bytes : small;
     return store_dims(s, tensor, shape);
 }

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from conftest import DATA
+from conftest import DATA, corpus_params
 
 torch = pytest.importorskip("torch", reason="torch is not installed: no graph can be run")
 MODELS = ["branches", "cache", "cache_functional", "chain", "count", "custom_functional", "decode",
@@ -56,3 +56,12 @@ def test_views_are_those_that_torch_makes(name, programs, arenaut):
     for i, a in enumerate(common):
         for b in common[:i]:
             assert (theirs[a] == theirs[b]) == (ours[a] == ours[b]), f"{a} and {b}"
+
+
+@pytest.mark.parametrize("path", corpus_params("pt2/vit_tiny.pt2"))
+def test_in_place_needs_no_fixed_batch(arenaut_json, path):
+    """Its batch varies: what is in place at the largest is so at any."""
+    for batch in ((), ("--dim", "s77=64")):
+        document = arenaut_json("plan", path, "--inplace", "on", *batch)
+        assert document["baseline"]["arena"] == 87146496
+        assert document["result"]["arena"] == 58097664

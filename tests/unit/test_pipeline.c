@@ -142,6 +142,114 @@ static void the_old_value_is_kept_for_who_needs_it(void **state) {
     arenaut_document_free(&d);
 }
 
+#define PUT(base, value, out)                                                                \
+    OP("aten::index_put", "[\"" base "\", \"i\", \"" value "\"]", "[\"" out "\"]", "")
+#define I T("i", "[2]", "")
+#define ROW T("x", "[2, 4]", "")
+
+static void chains_of_updates_are_done_in_place(void **state) {
+    (void)state;
+    arenaut_document d = with_passes(
+        PROGRAM(S ", " A ", " B ", " I ", " ROW ", " Y, "[\"i\", \"x\"]", "[\"y\"]",
+                PUT("s", "x", "a") ", " PUT("a", "x", "b") ", " NEG("b", "y"), MUTATES("b")),
+        "reinplace,write-back,views");
+    expect_ops(d.program, "index_put! index_put! neg?");
+    assert_int_equal(d.program->tensors[1].view_of, 0);
+    assert_int_equal(d.program->tensors[2].view_of, 0);
+    arenaut_document_free(&d);
+    /* Who wants the value in the middle, or the old one, or updates it with itself. */
+    static const char *const broken[] = {
+        PUT("s", "x", "a") ", " PUT("a", "x", "b") ", " NEG("a", "y"),
+        PUT("s", "x", "a") ", " PUT("a", "x", "b") ", " NEG("s", "y"),
+        PUT("s", "s", "a") ", " PUT("a", "x", "b") ", " NEG("b", "y"),
+        PUT("s", "x", "a") ", " PUT("a", "a", "b") ", " NEG("b", "y"),
+    };
+    for (size_t i = 0; i < COUNT_OF(broken); i++) {
+        char text[3000];
+        snprintf(text, sizeof text,
+                 PROGRAM(S ", " A ", " B ", " I ", " ROW ", " Y, "[\"i\", \"x\"]", "[\"y\"]", "%s",
+                         MUTATES("b")),
+                 broken[i]);
+        d = with_passes(text, "reinplace,write-back");
+        expect_ops(d.program, "index_put? index_put? neg? copy_!");
+        arenaut_document_free(&d);
+    }
+}
+
+static void a_copy_into_state_is_an_update(void **state) {
+    (void)state;
+    arenaut_document d = with_passes(
+        PROGRAM(X ", " A ", " S, "[\"x\"]", "[]",
+                OP("aten::copy", "[\"s\", \"x\"]", "[\"a\"]", ""), MUTATES("a")),
+        "reinplace,write-back,views");
+    expect_ops(d.program, "copy!");
+    arenaut_document_free(&d);
+}
+
+static void an_old_state_that_is_returned_is_not_updated(void **state) {
+    (void)state;
+    arenaut_document d = with_passes(
+        PROGRAM(A ", " S, "[]", "[\"s\"]", NEG("s", "a"), MUTATES("a")),
+        "reinplace,write-back");
+    expect_ops(d.program, "neg? clone? copy_!");
+    arenaut_document_free(&d);
+}
+
+/* Sizes that vary are equal where they are one expression. */
+static void sizes_that_vary_alike_are_updated_in_place(void **state) {
+    (void)state;
+    static const struct {
+        const char *dims;
+        bool alike;
+    } cases[] = {{"[\"n*2\", 4]", true}, {"[\"n * 2\", 4]", true}, {"[\"n+n\", 4]", false},
+                 {"[\"m*2\", 4]", false}, {"[8, 4]", false}};
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        char text[1000];
+        snprintf(text, sizeof text,
+                 "{\"schema\": \"arenaut.program/1\", \"dialect\": \"aten\", \"symbols\": "
+                 "[{\"name\": \"n\", \"min\": 1, \"max\": 4}, {\"name\": \"m\", \"min\": 1, "
+                 "\"max\": 4}], \"tensors\": [{\"name\": \"s\", \"dtype\": \"float32\", "
+                 "\"dims\": [\"n*2\", 4], \"class\": \"state\", \"qualified_name\": \"s\"}, "
+                 "{\"name\": \"a\", \"dtype\": \"float32\", \"dims\": %s}], \"methods\": "
+                 "[{\"name\": \"m\", \"inputs\": [], \"outputs\": [], \"ops\": [" NEG("s", "a")
+                 "]" MUTATES("a") "}]}",
+                 cases[i].dims);
+        arenaut_document d = with_passes(text, "reinplace,write-back");
+        expect_ops(d.program, cases[i].alike ? "neg!" : "neg? copy_!");
+        arenaut_document_free(&d);
+    }
+}
+
+/* Of two values that are equally large at most, only those that vary alike are so at any size. */
+static void results_go_over_operands_that_vary_alike(void **state) {
+    (void)state;
+    static const struct {
+        const char *operand, *result;
+        uint32_t pairs;
+    } cases[] = {
+        {"\"dims\": [\"n*2\", 4]", "\"dims\": [\"n*2\", 4]", 1},
+        {"\"dims\": [\"n*2\", 4]", "\"dims\": [\"m*2\", 4]", 0},
+        {"\"dims\": [\"n*2\", 4]", "\"dims\": [8, 4]", 0},
+        {"\"dims\": [\"n*2\", \"m\"]", "\"dims\": [\"m*2\", \"n\"]", 0},
+        {"\"dims\": [8, 4], \"dynamic\": true", "\"dims\": [8, 4], \"dynamic\": true", 0},
+        {"\"dims\": [8, 4]", "\"dims\": [8, 4]", 1},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        char text[1500];
+        snprintf(text, sizeof text,
+                 "{\"schema\": \"arenaut.program/1\", \"dialect\": \"aten\", \"symbols\": "
+                 "[{\"name\": \"n\", \"min\": 1, \"max\": 4}, {\"name\": \"m\", \"min\": 1, "
+                 "\"max\": 4}], \"tensors\": [{\"name\": \"x\", \"dtype\": \"float32\", %s}, "
+                 "{\"name\": \"a\", \"dtype\": \"float32\", %s}, {\"name\": \"y\", \"dtype\": "
+                 "\"float32\", %s}], \"methods\": [{\"name\": \"m\", \"inputs\": [\"x\"], "
+                 "\"outputs\": [\"y\"], \"ops\": [" NEG("x", "a") ", " NEG("a", "y") "]}]}",
+                 cases[i].operand, cases[i].operand, cases[i].result);
+        arenaut_document d = with_passes(text, "upper-bounds,out-variants,inplace");
+        assert_int_equal(d.program->ops[3].n_in_place, cases[i].pairs);
+        arenaut_document_free(&d);
+    }
+}
+
 /* ---- user ---- */
 
 static arenaut_status rename_ops(arenaut_program *p, const arenaut_pass_options *options,
@@ -479,6 +587,11 @@ int main(void) {
         cmocka_unit_test(mutated_state_is_written_back_at_the_end),
         cmocka_unit_test(an_update_of_state_may_be_done_in_place),
         cmocka_unit_test(the_old_value_is_kept_for_who_needs_it),
+        cmocka_unit_test(chains_of_updates_are_done_in_place),
+        cmocka_unit_test(a_copy_into_state_is_an_update),
+        cmocka_unit_test(an_old_state_that_is_returned_is_not_updated),
+        cmocka_unit_test(sizes_that_vary_alike_are_updated_in_place),
+        cmocka_unit_test(results_go_over_operands_that_vary_alike),
         cmocka_unit_test(the_callers_passes_run_and_are_checked),
         cmocka_unit_test(values_without_type_or_shape_are_named),
         cmocka_unit_test(operators_are_substituted_and_asserts_dropped),

@@ -69,8 +69,13 @@ static arenaut_program *random_graph(rng *r) {
     const uint32_t x = known[n_known++] = add(p, ARENAUT_INPUT);
     for (uint32_t i = rng_below(r, 8); i > 0; i--) {
         const uint32_t from = known[rng_below(r, n_known)], to = add(p, ARENAUT_INTERMEDIATE);
-        ADD_OP(p, .name = rng_once_in(r, 3) ? "aten::view" : "aten::neg",
-               .kind = ARENAUT_OP_FUNCTIONAL, IN(from), OUT(to));
+        const uint32_t with = known[rng_below(r, n_known)];
+        static const char *const names[] = {"aten::view", "aten::neg", "aten::neg"};
+        const char *name = names[rng_below(r, COUNT_OF(names))];
+        if (rng_once_in(r, 4))
+            ADD_OP(p, .name = "aten::copy", .kind = ARENAUT_OP_FUNCTIONAL, IN(from, with), OUT(to));
+        else
+            ADD_OP(p, .name = name, .kind = ARENAUT_OP_FUNCTIONAL, IN(from), OUT(to));
         known[n_known++] = to;
     }
     const bool only_states = rng_once_in(r, 2); /* so that circles are not rare */
@@ -109,7 +114,7 @@ static void evaluate(const arenaut_program *p, meaning *m, int call) {
     m->value[f->inputs[0]] = fed(call);
     for (uint32_t i = 0; i < f->n_ops; i++) {
         const arenaut_op *op = &p->ops[i];
-        const uint64_t v = m->value[op->inputs[0]];
+        const uint64_t v = m->value[op->inputs[op->n_inputs - 1]];
         m->value[op->outputs[0]] = strcmp(op->name, "aten::neg") == 0 ? negated(v) : v;
     }
     m->n_results = f->n_outputs;
@@ -160,10 +165,9 @@ static void call_planned(machine *m, int call) {
     for (uint32_t i = 0; i < f->n_ops; i++) {
         const arenaut_op *op = &m->p->ops[i];
         if (!arenaut_op_kind_touches(op->kind) || op->kind == ARENAUT_OP_VIEW) continue;
-        const bool copies = strcmp(op->name, "aten::copy_") == 0;
-        const uint64_t v = load(m, op->inputs[copies ? 1 : 0]);
+        const uint64_t v = load(m, op->inputs[op->n_inputs - 1]);
         const bool changes = strcmp(op->name, "aten::neg") == 0;
-        store(m, copies ? op->inputs[0] : op->outputs[0], changes ? negated(v) : v);
+        store(m, op->n_outputs ? op->outputs[0] : op->inputs[0], changes ? negated(v) : v);
     }
 }
 
