@@ -309,7 +309,16 @@ static exit_code add_pin(edits *e, const char *text) {
     return code;
 }
 
-/* Wishes are few, so looking at all of them for each buffer costs nothing to speak of. */
+/* Where a buffer may lie once all is granted. Wishes are few, so looking at all of them for each
+ * buffer costs nothing to speak of. */
+static uint64_t pools_wished(const edits *e, uint32_t id) {
+    uint64_t pools = arenaut_problem_pools(e->problem, id);
+    for (size_t i = 0; i < e->n; i++) {
+        if (e->wishes[i].buffer == id && e->wishes[i].pools) pools = e->wishes[i].pools;
+    }
+    return pools;
+}
+
 static void grant_wishes(void *context, uint32_t id, arenaut_buffer *buffer) {
     const edits *e = context;
     if (e->align > buffer->align) buffer->align = e->align;
@@ -319,6 +328,11 @@ static void grant_wishes(void *context, uint32_t id, arenaut_buffer *buffer) {
         if (w->align > buffer->align) buffer->align = w->align;
         if (w->pools) buffer->pools = w->pools;
         if (w->fixed_offset != ARENAUT_UNPLACED) buffer->fixed_offset = arenaut_at(w->fixed_offset);
+    }
+    /* That it may be written over another is a permission, and void where they cannot meet. */
+    const uint32_t base = arenaut_problem_same_base(e->problem, id);
+    if (base != ARENAUT_NONE && !(pools_wished(e, id) & pools_wished(e, base))) {
+        buffer->same_base = (arenaut_optional_id){0};
     }
 }
 

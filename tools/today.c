@@ -269,9 +269,9 @@ static void fix_planned(void *context, uint32_t id, arenaut_buffer *buffer) {
     }
 }
 
-/* Only runtimes that take tensors' offsets from a file, and know nothing of planned scratch. */
+/* Whether any of the planned scratch will lie elsewhere than it is planned. */
 static bool runtime_places_scratch(const tool_job *job) {
-    if (!job->target || !job->target->plan_in_file || job->plan->n_pools != 1) return false;
+    if (!job->target || !job->target->places_scratch || job->plan->n_pools != 1) return false;
     for (uint32_t b = 0; b < job->problem->n_buffers; b++) {
         if (arenaut_problem_class(job->problem, b) == ARENAUT_SCRATCH) return true;
     }

@@ -57,6 +57,7 @@ typedef struct arenaut_target {
                                 * what that needs is told beside; NULL: none */
     const char *incumbent;     /* the planner that the runtime itself uses */
     bool plan_in_file;         /* the runtime obeys a plan held in the file */
+    bool places_scratch;       /* it gives kernel scratch its places itself, around that plan */
     const arenaut_scratch_rule *scratch;   /* ends with op == NULL; NULL: no op asks */
     const arenaut_in_place_rule *in_place; /* ends with op == NULL; NULL: none known */
     const arenaut_align_rule *op_align;    /* ends with op == NULL; NULL: none asks for more */

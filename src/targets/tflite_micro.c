@@ -104,6 +104,7 @@ const arenaut_target arn_target_tflite_micro = {
     .merge_calls = true,
     .incumbent = "tflm-greedy",
     .plan_in_file = true,
+    .places_scratch = true,
     .scratch = scratch,
     .in_place = in_place,
     .temp_per_tensor = 32, /* measured on 64-bit machines; 24 where a pointer has 4 bytes */
