@@ -285,10 +285,11 @@ const char *arenaut_program_strdup(arenaut_program *program, const char *text, s
 /* A tensor with every field at its default: no name, no view, nothing given, INT8. */
 arenaut_tensor arenaut_tensor_default(void);
 
-/* Checks that every index is in range, views end at a tensor that is no view and lie
- * inside it, calls do not recurse, arities fit the op kind, jumps stay in their method, in-place pairs name arguments
- * that exist, a scratch tensor belongs to one op, names of shared state agree on size,
- * dtype and device. BAD_INPUT naming the op or tensor. O(size of the program). */
+/* Checks that every index is in range, views end at a tensor that is no view, lie inside it and
+ * are of its device, calls do not recurse, arities fit the op kind, jumps stay in their method,
+ * in-place pairs name arguments that exist, a scratch tensor belongs to one op, names of shared
+ * state agree on dtype, size, and, where both state them, shape, strides and first value, and on
+ * the device. BAD_INPUT naming the op or tensor. O(size of the program). */
 arenaut_status arenaut_program_validate(const arenaut_program *program, arenaut_error *err);
 
 /* A number for all that a plan depends on: tensors, ops, and who reads what. What passes may

@@ -13,7 +13,7 @@
 #include "ir/extent.h"
 
 /* What the text said of a tensor; the rest is concluded. */
-enum { CLASS_STATED = 1, METHOD_STATED = 2 };
+enum { CLASS_STATED = 1, METHOD_STATED = 2, DEVICE_STATED = 4 };
 
 /* A tensor whose method is not known yet. */
 #define UNSEEN (ARENAUT_NONE - 1)
@@ -251,7 +251,18 @@ static void read_tensor(reader *r, uint32_t object, uint32_t id) {
     if (!fine(r)) return;
     if (v[T_CLASS] != ARN_JSON_NONE) r->stated[id] |= CLASS_STATED;
     if (v[T_METHOD] != ARN_JSON_NONE) r->stated[id] |= METHOD_STATED;
+    if (v[T_DEVICE] != ARN_JSON_NONE) r->stated[id] |= DEVICE_STATED;
     json->status = arenaut_program_add_tensor(r->program, &tensor, NULL, json->err);
+}
+
+/* A view lies where its storage does. */
+static void conclude_devices(const reader *r) {
+    arenaut_tensor *tensors = r->program->tensors;
+    for (uint32_t t = 0; t < r->program->n_tensors; t++) {
+        const uint32_t storage = tensors[t].view_of;
+        if (storage >= r->program->n_tensors || r->stated[t] & DEVICE_STATED) continue;
+        tensors[t].device = tensors[storage].device;
+    }
 }
 
 static void read_tensors(reader *r) {
@@ -260,6 +271,7 @@ static void read_tensors(reader *r) {
          v = arn_json_next(&r->json.json, r->tensors.array, v)) {
         read_tensor(r, v, id++);
     }
+    if (fine(r)) conclude_devices(r);
 }
 
 /* ---- ops ---- */

@@ -2,7 +2,6 @@
  * ones before, with what they name moved along. */
 #include <arenaut/merge.h>
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,6 +10,7 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "core/sort.h"
+#include "ir/shared_state.h"
 #include "ir/store.h"
 
 typedef struct merger {
@@ -75,30 +75,16 @@ static bool is_wanted(const merger *m, const char *name) {
     return false;
 }
 
-static bool same_dims(const arenaut_tensor *a, const arenaut_tensor *b) {
-    if (a->rank != b->rank) return false;
-    for (uint32_t i = 0; i < a->rank; i++) {
-        if (a->dims[i] != b->dims[i]) return false;
-    }
-    return true;
-}
-
 static arenaut_status compare(const merger *m, uint32_t i, uint32_t k) {
     const arenaut_tensor *a = named(m, i), *b = named(m, k);
-    const bool devices = a->device.type == b->device.type && a->device.index == b->device.index;
-    const bool values = !a->first_value || !b->first_value || a->first_value == b->first_value;
-    const char *differs = a->dtype != b->dtype                           ? "type"
-                          : a->bytes != b->bytes || !same_dims(a, b)     ? "size"
-                          : !devices                                     ? "device"
-                          : !values                                      ? "initial value"
-                                                                         : NULL;
-    if (!differs) return ARENAUT_OK;
+    const arn_difference differs = arn_compare_shared(a, b);
+    char in_a[ARN_DIFFERENCE_TEXT], in_b[ARN_DIFFERENCE_TEXT];
+    if (differs == ARN_SAME) return ARENAUT_OK;
     return arn_fail(m->err, ARENAUT_BAD_INPUT, 0,
-                    "'%.60s' is to be shared, but has another %s in '%.60s' (%s, %" PRIu64
-                    " bytes) than in '%.60s' (%s, %" PRIu64 " bytes)",
-                    a->qualified_name, differs, m->names[m->program[k]],
-                    arenaut_dtype_name(b->dtype), b->bytes, m->names[m->program[i]],
-                    arenaut_dtype_name(a->dtype), a->bytes);
+                    "'%.60s' is to be shared, but has %s in '%.60s' (%s) than in '%.60s' (%s)",
+                    a->qualified_name, arn_difference_word(differs), m->names[m->program[k]],
+                    arn_difference_tell(differs, b, in_b), m->names[m->program[i]],
+                    arn_difference_tell(differs, a, in_a));
 }
 
 /* One run of entries of the same name. Weights that all of them only read stay outside of the

@@ -1,5 +1,6 @@
 /* Whether a program makes sense as a whole. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <arenaut/program.h>
@@ -8,6 +9,7 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "core/sort.h"
+#include "ir/shared_state.h"
 #include "ir/store.h"
 
 static const char *tensor_name(const arenaut_program *p, uint32_t t, char store[24]) {
@@ -34,6 +36,15 @@ static arenaut_status check_view(const arenaut_program *p, uint32_t t, arenaut_e
                         "tensor '%s' is a view of '%s', which is a view itself; views name the "
                         "tensor that owns the storage",
                         tensor_name(p, t, a), tensor_name(p, tensor->view_of, b));
+    }
+    if (tensor->device.type != storage->device.type ||
+        tensor->device.index != storage->device.index) {
+        return arn_fail(err, ARENAUT_BAD_INPUT, 0,
+                        "tensor '%s' of device %u.%u is a view of '%s' of device %u.%u; a view lies "
+                        "where its storage does",
+                        tensor_name(p, t, a), (unsigned)tensor->device.type,
+                        (unsigned)tensor->device.index, tensor_name(p, tensor->view_of, b),
+                        (unsigned)storage->device.type, (unsigned)storage->device.index);
     }
     if (!arn_add(tensor->view_offset, tensor->bytes, &end) || end > storage->bytes) {
         return arn_fail(err, ARENAUT_BAD_INPUT, 0,
@@ -372,6 +383,30 @@ static bool qualified_before(const void *context, uint32_t a, uint32_t b) {
     return strcmp(p->tensors[a].qualified_name, p->tensors[b].qualified_name) < 0;
 }
 
+/* "method 'decode', tensor 'k2'". */
+static const char *place_of(const arenaut_program *p, uint32_t t, char text[160]) {
+    const uint32_t m = p->tensors[t].method;
+    char store[24];
+    const char *name = tensor_name(p, t, store);
+    if (m == ARENAUT_NONE) snprintf(text, 160, "tensor '%.50s'", name);
+    else if (p->methods[m].name) {
+        snprintf(text, 160, "method '%.50s', tensor '%.50s'", p->methods[m].name, name);
+    } else {
+        snprintf(text, 160, "method %" PRIu32 ", tensor '%.50s'", m, name);
+    }
+    return text;
+}
+
+static arenaut_status bad_shared(const arenaut_program *p, uint32_t a, uint32_t b,
+                                 arn_difference differs, arenaut_error *err) {
+    char place_a[160], place_b[160], in_a[ARN_DIFFERENCE_TEXT], in_b[ARN_DIFFERENCE_TEXT];
+    return arn_fail(err, ARENAUT_BAD_INPUT, 0,
+                    "shared state '%.60s' has %s in %s (%s) than in %s (%s)",
+                    p->tensors[a].qualified_name, arn_difference_word(differs),
+                    place_of(p, b, place_b), arn_difference_tell(differs, &p->tensors[b], in_b),
+                    place_of(p, a, place_a), arn_difference_tell(differs, &p->tensors[a], in_a));
+}
+
 /* State that several methods name alike must be the same thing in each. */
 static arenaut_status check_shared(const arenaut_program *p, uint32_t *ids, uint32_t *scratch,
                                    arenaut_error *err) {
@@ -383,20 +418,8 @@ static arenaut_status check_shared(const arenaut_program *p, uint32_t *ids, uint
     for (uint32_t i = 1; i < n; i++) {
         const arenaut_tensor *a = &p->tensors[ids[i - 1]], *b = &p->tensors[ids[i]];
         if (strcmp(a->qualified_name, b->qualified_name) != 0) continue;
-        const char *differs = a->bytes != b->bytes                   ? "size"
-                              : a->dtype != b->dtype                 ? "type"
-                              : a->device.type != b->device.type ||
-                                        a->device.index != b->device.index ? "device"
-                                                                           : NULL;
-        if (differs) {
-            char sa[24], sb[24];
-            return arn_fail(err, ARENAUT_BAD_INPUT, 0,
-                            "shared state '%s' has another %s in tensor '%s' (%" PRIu64
-                            " bytes, %s) than in '%s' (%" PRIu64 " bytes, %s)",
-                            a->qualified_name, differs, tensor_name(p, ids[i], sb), b->bytes,
-                            arenaut_dtype_name(b->dtype), tensor_name(p, ids[i - 1], sa), a->bytes,
-                            arenaut_dtype_name(a->dtype));
-        }
+        const arn_difference differs = arn_compare_shared(a, b);
+        if (differs != ARN_SAME) return bad_shared(p, ids[i - 1], ids[i], differs, err);
     }
     return ARENAUT_OK;
 }

@@ -124,6 +124,35 @@ static void two_devices(spec *s) {
     s->tensors[A].qualified_name = s->tensors[P].qualified_name = "cache.k";
     s->tensors[P].device.type = 1;
 }
+/* State of both methods, of these shapes; strides may be NULL. */
+static void share(spec *s, const int64_t *dims_a, uint32_t rank_a, const int64_t *strides_a,
+                  const int64_t *dims_p, uint32_t rank_p, const int64_t *strides_p) {
+    s->tensors[A].qualified_name = s->tensors[P].qualified_name = "cache.k";
+    s->tensors[A].dims = dims_a;
+    s->tensors[A].rank = rank_a;
+    s->tensors[A].strides = strides_a;
+    s->tensors[P].dims = dims_p;
+    s->tensors[P].rank = rank_p;
+    s->tensors[P].strides = strides_p;
+}
+static const int64_t line[] = {64}, square[] = {8, 8}, by_columns[] = {1, 8}, by_rows[] = {8, 1};
+static const int64_t column[] = {64, 1}, odd_strides[] = {1, 77}, apart[] = {2};
+static void two_shapes(spec *s) { share(s, line, 1, NULL, square, 2, NULL); }
+static void two_layouts(spec *s) { share(s, square, 2, NULL, square, 2, by_columns); }
+static void two_distances(spec *s) { share(s, line, 1, apart, line, 1, NULL); }
+static void same_layout(spec *s) { share(s, square, 2, NULL, square, 2, by_rows); }
+static void layout_of_one(spec *s) { share(s, column, 2, NULL, column, 2, odd_strides); }
+static void shape_in_one(spec *s) { share(s, square, 2, NULL, NULL, 0, NULL); }
+static void two_values(spec *s) {
+    share(s, NULL, 0, NULL, NULL, 0, NULL);
+    s->tensors[A].first_value = 1;
+    s->tensors[P].first_value = 2;
+}
+static void view_elsewhere(spec *s) {
+    s->tensors[B].view_of = A;
+    s->tensors[B].device.type = 2;
+    s->tensors[B].device.index = 1;
+}
 static void jump_outside(spec *s) {
     s->ops[0].kind = ARENAUT_OP_JUMP_FALSE;
     s->ops[0].target = 4;
@@ -145,8 +174,21 @@ static void each_wrong_program_is_refused_by_name(void **state) {
         {"'b' of 64 bytes at 8 does not lie inside 'a'", view_outside},
         {"'c' is a view of 'b', which is a view itself", view_of_view},
         {"'d': is an op's scratch but not of class scratch", not_scratch},
-        {"'cache.k' has another size in tensor 'p' (32 bytes", two_sizes},
-        {"'cache.k' has another device in tensor 'p'", two_devices},
+        {"'b' of device 2.1 is a view of 'a' of device 0.0", view_elsewhere},
+        {"'cache.k' has another size in method 'then', tensor 'p' (32 bytes) than in method 'main', "
+         "tensor 'a' (64 bytes)",
+         two_sizes},
+        {"'cache.k' has another device in method 'then', tensor 'p' (1.0) than in method 'main', "
+         "tensor 'a' (0.0)",
+         two_devices},
+        {"another shape in method 'then', tensor 'p' ([8, 8]) than in method 'main', tensor 'a' "
+         "([64])",
+         two_shapes},
+        {"other strides in method 'then', tensor 'p' ([1, 8]) than in method 'main', tensor 'a' "
+         "(dense)",
+         two_layouts},
+        {"tensor 'p' (dense) than in method 'main', tensor 'a' ([2])", two_distances},
+        {"another initial value in method 'then'", two_values},
         {"'RELU' jumps to op 4 of its method, which has 3", jump_outside},
         {"'ADD' moves 2 tensors to 1; it must move one to one", move_of_two},
         {"'c': its alignment is not a power of two", odd_alignment},
@@ -161,6 +203,21 @@ static void each_wrong_program_is_refused_by_name(void **state) {
         if (st != ARENAUT_BAD_INPUT || !strstr(err.msg, cases[i].words)) {
             fail_msg("wanted '%s', got status %d '%s'", cases[i].words, st, err.msg);
         }
+        arenaut_program_free(p);
+    }
+}
+
+/* What only one of them states, and strides of nothing, are no difference. */
+static void state_that_is_the_same_may_be_stated_in_several_ways(void **state) {
+    (void)state;
+    static void (*const ways[])(spec *) = {same_layout, layout_of_one, shape_in_one};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        spec s;
+        arenaut_error err = {0};
+        fill(&s);
+        ways[i](&s);
+        arenaut_program *p = build(&s);
+        assert_int_equal(arenaut_program_validate(p, &err), ARENAUT_OK);
         arenaut_program_free(p);
     }
 }
@@ -189,6 +246,7 @@ int main(void) {
         cmocka_unit_test(a_program_keeps_what_it_is_given),
         cmocka_unit_test(ops_of_an_older_method_are_refused),
         cmocka_unit_test(each_wrong_program_is_refused_by_name),
+        cmocka_unit_test(state_that_is_the_same_may_be_stated_in_several_ways),
         cmocka_unit_test(dense_sizes_round_bits_up_and_never_wrap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

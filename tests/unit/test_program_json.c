@@ -361,6 +361,19 @@ static void captured_values_must_be_listed(void **state) {
                       ARENAUT_BAD_INPUT, "outer method");
 }
 
+/* A view lies where its storage does, whichever of them comes first. */
+static void views_are_of_the_device_of_their_storage(void **state) {
+    (void)state;
+#define VIEWS(device)                                                                          \
+    "{\"schema\": \"arenaut.program/1\", \"tensors\": [{\"name\": \"v\", \"bytes\": 4, "          \
+    "\"view_of\": \"s\"" device "}, {\"name\": \"s\", \"bytes\": 8, \"device\": 2}], \"ops\": []}"
+    arenaut_document d = read_text("program-json", VIEWS(""));
+    assert_int_equal(d.program->tensors[0].device.type, 2);
+    arenaut_document_free(&d);
+    assert_unreadable("program-json", VIEWS(", \"device\": 1"), ARENAUT_BAD_INPUT,
+                      "'v' of device 1.0 is a view of 's' of device 2.0");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_small_program_needs_little_text),
@@ -372,6 +385,7 @@ int main(void) {
         cmocka_unit_test(what_is_not_lowered_yet_is_understood),
         cmocka_unit_test(captured_values_must_be_listed),
         cmocka_unit_test(running_out_of_memory_is_survived),
+        cmocka_unit_test(views_are_of_the_device_of_their_storage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

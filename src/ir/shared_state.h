@@ -1,0 +1,32 @@
+/* State that methods share by its qualified name must be the same thing in each of them: how two
+ * tensors of one name differ, and how to tell. */
+#ifndef ARN_IR_SHARED_STATE_H
+#define ARN_IR_SHARED_STATE_H
+
+#include <arenaut/program.h>
+
+/* What is said first where several things differ. */
+typedef enum arn_difference {
+    ARN_SAME,
+    ARN_OTHER_TYPE,
+    ARN_OTHER_SIZE,
+    ARN_OTHER_SHAPE,
+    ARN_OTHER_STRIDES,
+    ARN_OTHER_DEVICE,
+    ARN_OTHER_VALUE,
+} arn_difference;
+
+enum { ARN_DIFFERENCE_TEXT = 96 };
+
+/* Shapes, strides and first values count where both tensors state them; strides of dimensions
+ * with one element say nothing. O(rank). */
+arn_difference arn_compare_shared(const arenaut_tensor *a, const arenaut_tensor *b);
+
+/* "another size", "other strides", … */
+const char *arn_difference_word(arn_difference difference);
+
+/* What the tensor has there: "64 bytes", "[4, 4]", … Returns `text`. */
+const char *arn_difference_tell(arn_difference difference, const arenaut_tensor *tensor,
+                                char text[ARN_DIFFERENCE_TEXT]);
+
+#endif
