@@ -96,7 +96,8 @@ static void add_or_bring(executor *e, const arenaut_node *node) {
     for (size_t i = 0; i < a->n; i++) e->tensor[E].data[i] = a->data[i] + b->data[i];
 }
 
-#define LIST(...) (const uint32_t[]){__VA_ARGS__}
+#define LIST(...) \
+    (const uint32_t[]) { __VA_ARGS__ }
 #define OP ARENAUT_NODE_OUT_VARIANT
 static const arenaut_node main_nodes[] = {
     {OP, 1, 1, LIST(X), LIST(A), NULL},
@@ -109,7 +110,7 @@ static const arenaut_node main_nodes[] = {
     {OP, 2, 1, LIST(D, C), LIST(E), NULL},
     {ARENAUT_NODE_RETURN, 2, 1, LIST(C, E), LIST(RESULT), NULL},
 };
-static kernel *const main_kernels[] = {times_two, times_three, plus_one, pack,        unpack,
+static kernel *const main_kernels[] = {times_two, times_three, plus_one,     pack, unpack,
                                        add,       call_inner,  add_or_bring, pack};
 static const uint8_t main_types[MAIN_VALUES] = {
     ARENAUT_TYPE_TENSOR, ARENAUT_TYPE_TENSOR, ARENAUT_TYPE_TENSOR, ARENAUT_TYPE_TENSOR,
@@ -139,7 +140,7 @@ static void inspect(executor *e, uint32_t value, const float *x, size_t n) {
         const float c = x[i] * 3 + (x[i] * 2 + 1);
         right = data[i] == (value == C ? c : -(c * c) + c);
     }
-    const char *where = arenaut_iteration_in_output_buffer(e->it, data)   ? "its place"
+    const char *where = arenaut_iteration_in_output_buffer(e->it, data)    ? "its place"
                         : found.data == e->brought.data && e->brought.data ? "the kernel's memory"
                                                                            : "memory of its own";
     printf("  %s: %zu bytes in %s, %s\n", value == C ? "c" : "e", found.bytes, where,
@@ -174,8 +175,8 @@ static void run_all(uint16_t slack) {
     const arenaut_iteration_figures f = arenaut_iteration_count(outer.it);
     printf("managed %u, of which %u share memory; outputs %u; unmanaged %u\n", (unsigned)f.managed,
            (unsigned)f.reused, (unsigned)f.managed_outputs, (unsigned)f.unmanaged);
-    printf("outgrew their places: %u times, %zu bytes in all, %zu at most\n",
-           (unsigned)f.overflows, f.overflow_bytes, f.largest_overflow);
+    printf("outgrew their places: %u times, %zu bytes in all, %zu at most\n", (unsigned)f.overflows,
+           f.overflow_bytes, f.largest_overflow);
     close_executor(&outer);
     close_executor(&inner);
 }

@@ -146,8 +146,8 @@ void arn_header_put_program(arn_writer *out, const arenaut_result *result, const
     put_methods(&p);
     arn_putf(out, "static const arenaut_static_program %s_program = {\n    %s_FINGERPRINT", lower,
              upper);
-    arn_putf(out, ", %" PRIu32 "u, %" PRIu32 "u, %" PRIu32 "u, %" PRIu32 "u",
-             result->plan->n_pools, n_places, p.n_methods, n_devices);
+    arn_putf(out, ", %" PRIu32 "u, %" PRIu32 "u, %" PRIu32 "u, %" PRIu32 "u", result->plan->n_pools,
+             n_places, p.n_methods, n_devices);
     put_pointer(&p, "pools", true);
     put_pointer(&p, "places", n_places > 0);
     put_pointer(&p, "methods", p.n_methods > 0);

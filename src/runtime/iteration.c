@@ -356,8 +356,7 @@ static void give_up_unmanaged(arenaut_iteration *it, bool aborted) {
         if (it->value[v].kind == ARENAUT_VALUE_BORROWED && (aborted || !it->value[v].returned))
             call(hooks->forget, hooks->context, v);
         if (it->value[v].returned) continue;
-        if (it->value[v].kind == ARENAUT_VALUE_UNMANAGED)
-            call(hooks->release, hooks->context, v);
+        if (it->value[v].kind == ARENAUT_VALUE_UNMANAGED) call(hooks->release, hooks->context, v);
     }
 }
 

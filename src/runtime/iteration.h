@@ -27,7 +27,7 @@ struct arenaut_iteration {
     arenaut_storage **current; /* the storage in use: its slot's, unless the model swapped it */
     size_t *length;            /* of outputs: bytes asked for in this run; of held ones: bytes that
                                 * they have. ARN_NO_LENGTH: nothing was asked for, not held */
-    uint32_t *outputs; /* those whose kind is OUTPUT, n_outputs of them */
+    uint32_t *outputs;         /* those whose kind is OUTPUT, n_outputs of them */
     uint32_t n_outputs;
 
     /* Per slot. */
@@ -49,7 +49,7 @@ struct arenaut_iteration {
     uint32_t plan_number, reused;
     uint32_t overflows;
     size_t overflow_bytes, largest_overflow;
-    uint32_t n_held;                          /* outputs that are not released yet */
+    uint32_t n_held;                         /* outputs that are not released yet */
     uint32_t held_in_arena, held_in_outputs; /* those of them that lie in a planned buffer */
     bool running, due;
     bool swapped;       /* in this run a value uses a storage that is not its slot's */

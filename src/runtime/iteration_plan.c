@@ -88,8 +88,7 @@ static arenaut_status ask_planner(const arenaut_iteration *it, size_t *total,
                                      .arena = total};
     for (uint32_t s = 0; s < it->n_arena; s++) it->next_offset[s] = 0;
     arenaut_status status = it->place(it->place_context, &placing);
-    if (status == ARENAUT_NO_MEMORY)
-        return arn_fault(fault, ARENAUT_FAULT_PLANNER_MEMORY, 0, 0, 0);
+    if (status == ARENAUT_NO_MEMORY) return arn_fault(fault, ARENAUT_FAULT_PLANNER_MEMORY, 0, 0, 0);
     if (status != ARENAUT_OK)
         return arn_fault(fault, ARENAUT_FAULT_PLAN_FAILED, 0, (size_t)status, 0);
     status = check_answer(it, *total, fault);

@@ -86,8 +86,8 @@ arenaut_status arenaut_memory_create(const arenaut_method_memory *method,
     while (status == ARENAUT_OK && made < method->n_buffers) {
         const arenaut_device device = look_up(method->device, method->n_devices, made);
         const arenaut_pool_need *need = &method->need[made];
-        status = arenaut_device_buffer_create(device, need->bytes, need->align, &buffer[made],
-                                              fault);
+        status =
+            arenaut_device_buffer_create(device, need->bytes, need->align, &buffer[made], fault);
         if (status == ARENAUT_OK) made++;
     }
     if (status != ARENAUT_OK) {
@@ -115,7 +115,7 @@ arenaut_status arenaut_memory_init_planned(const arenaut_method_memory *method, 
         span[k] = (arenaut_span){data, bytes};
     }
     if (status == ARENAUT_OK)
-        *memory = (arenaut_memory_manager){span, method->n_buffers, method->n_devices,
-                                           method->device};
+        *memory =
+            (arenaut_memory_manager){span, method->n_buffers, method->n_devices, method->device};
     return status;
 }

@@ -177,8 +177,8 @@ static void allocators_keep_planned_memories(void **state) {
 /* One value whose memory, and whose arena, is that of device 3.1. */
 static arenaut_iteration *iterate_on_device(arenaut_device_heap *heap, bool poison, void *room,
                                             size_t size, arenaut_fault *fault) {
-    const arenaut_value value = {
-        ARENAUT_VALUE_MANAGED, 0, 0, 0, ARENAUT_NO_VALUE, ARENAUT_NO_VALUE};
+    const arenaut_value value = {ARENAUT_VALUE_MANAGED, 0, 0, 0, ARENAUT_NO_VALUE,
+                                 ARENAUT_NO_VALUE};
     arenaut_iteration *it = NULL;
     arenaut_iteration_config config = {.value = &value,
                                        .n_values = 1,

@@ -42,9 +42,12 @@ static uint32_t count_values(const uint32_t *list, uint32_t *to) {
 static void add(drawing *d, arenaut_node_kind kind, const uint32_t *inputs,
                 const uint32_t *outputs) {
     const uint32_t k = d->graph.n_nodes++;
-    d->node[k] = (arenaut_node){(uint8_t)kind, count_values(inputs, d->argument[k][0]),
-                                count_values(outputs, d->argument[k][1]), d->argument[k][0],
-                                d->argument[k][1], NULL};
+    d->node[k] = (arenaut_node){(uint8_t)kind,
+                                count_values(inputs, d->argument[k][0]),
+                                count_values(outputs, d->argument[k][1]),
+                                d->argument[k][0],
+                                d->argument[k][1],
+                                NULL};
 }
 #define OP ARENAUT_NODE_OUT_VARIANT
 
@@ -443,10 +446,10 @@ static void check_permissions(const drawing *d, uint32_t *kept) {
         bool returned;
         if (!d->node[k].over) continue;
         const uint32_t in = d->node[k].inputs[d->over[k][0]];
-        bool fine = (value[out].kind == ARENAUT_VALUE_MANAGED ||
-                     value[out].kind == ARENAUT_VALUE_OUTPUT) &&
-                    value[in].kind == ARENAUT_VALUE_MANAGED && last_step(&o, in, &returned) == k &&
-                    count_readers(d, in) > 0;
+        bool fine =
+            (value[out].kind == ARENAUT_VALUE_MANAGED || value[out].kind == ARENAUT_VALUE_OUTPUT) &&
+            value[in].kind == ARENAUT_VALUE_MANAGED && last_step(&o, in, &returned) == k &&
+            count_readers(d, in) > 0;
         uint32_t here = 0;
         for (uint32_t i = 0; i < d->node[k].n_inputs; i++) here += d->node[k].inputs[i] == in;
         fine = fine && here == 1;

@@ -512,8 +512,7 @@ static void slack_spares_plans_where_sizes_rise(void **state) {
             bench_run(&b);
             /* What is learned before there is a plan gets no slack. */
             const size_t second = slack ? 1664 : 1152;
-            if (run < 2)
-                assert_int_equal(arenaut_iteration_size(b.it, 0), run ? second : 1024);
+            if (run < 2) assert_int_equal(arenaut_iteration_size(b.it, 0), run ? second : 1024);
         }
         plans[slack] = arenaut_iteration_plan_number(b.it);
         overflows[slack] = arenaut_iteration_count(b.it).overflows;

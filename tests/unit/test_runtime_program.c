@@ -24,7 +24,8 @@ static const uint32_t first_in[] = {FIRST_IN, ELSEWHERE}, first_out[] = {FIRST_O
 static const uint32_t second_out[] = {SECOND_OUT};
 static const arenaut_static_method methods[] = {{"first", 2, 1, first_in, first_out},
                                                 {NULL, 0, 1, NULL, second_out}};
-static const arenaut_static_program program = {0xABCD, 1, PLACES, 2, 0, needs, places, methods, NULL};
+static const arenaut_static_program program = {0xABCD, 1,      PLACES,  2,   0,
+                                               needs,  places, methods, NULL};
 
 typedef struct rig {
     _Alignas(64) unsigned char bytes[256 + 64];
@@ -411,8 +412,8 @@ static void run_on_devices(const uint8_t *data, size_t size, uint16_t type, uint
             wrong->type = 2;
         else
             wrong->index++;
-        assert_fine(arenaut_memory_init_devices(&memory, span, p->n_pools, moved, p->n_devices,
-                                                &fault));
+        assert_fine(
+            arenaut_memory_init_devices(&memory, span, p->n_pools, moved, p->n_devices, &fault));
         const arenaut_fault_reason reason =
             by_type ? ARENAUT_FAULT_POOL_DEVICE : ARENAUT_FAULT_POOL_DEVICE_INDEX;
         assert_int_equal(arenaut_instance_init(&instance, p, 0, &memory, &fault),
@@ -458,7 +459,8 @@ static void a_plan_for_the_host_is_not_run_on_a_device(void **state) {
     assert_int_equal(fault.found, 1);
     /* A table that does not rise, or names pools that are not there, is no table. */
     arenaut_static_program bad = program;
-    const arenaut_pool_device twice[] = {{0, {1, 0}}, {0, {1, 0}}}, past[] = {{0, {1, 0}}, {1, {1, 0}}};
+    const arenaut_pool_device twice[] = {{0, {1, 0}}, {0, {1, 0}}},
+                              past[] = {{0, {1, 0}}, {1, {1, 0}}};
     bad.n_devices = 2;
     bad.device = twice;
     assert_fault(INIT(&bad, 0), BAD_ARGUMENT, DEVICE_TABLE);
@@ -477,7 +479,8 @@ static void methods_that_disagree_on_a_device_are_refused(void **state) {
     static const char text[] =
         "{\"schema\": \"arenaut.program/1\", \"tensors\": ["
         "{\"name\": \"x\", \"bytes\": 64, \"given\": {\"pool\": 0, \"offset\": 0}},"
-        "{\"name\": \"y\", \"bytes\": 64, \"device\": 1, \"given\": {\"pool\": 0, \"offset\": 64}}],"
+        "{\"name\": \"y\", \"bytes\": 64, \"device\": 1, \"given\": {\"pool\": 0, \"offset\": "
+        "64}}],"
         "\"inputs\": [\"x\"], \"outputs\": [\"y\"],"
         "\"ops\": [{\"name\": \"f\", \"inputs\": [\"x\"], \"outputs\": [\"y\"]}]}";
     assert_int_equal(read_plan(text, &p, &err), ARENAUT_BAD_INPUT);

@@ -13,10 +13,11 @@ enum { INNER, OUTPUT, VALUES };   /* a managed value, and a managed output */
 enum { SMALL = 64, LARGE = 192 }; /* multiples of the alignment, to keep the model simple */
 enum { FOREIGN_SIZE = 128 };
 
-#define CALL_MAP(XX) \
-    XX(ALLOCATE)     \
-    XX(DEALLOCATE) XX(RELEASE) XX(GROW_INNER) XX(GROW_OUTPUT) XX(TAKE) XX(DISABLE) XX(CLOSE) \
-    XX(SWAP_OUTPUT) XX(LEND_OUTPUT) XX(SWAP_INNER) XX(RELEASE_ONE) XX(ABORT)
+#define CALL_MAP(XX)                                                                          \
+    XX(ALLOCATE)                                                                              \
+    XX(DEALLOCATE)                                                                            \
+    XX(RELEASE) XX(GROW_INNER) XX(GROW_OUTPUT) XX(TAKE) XX(DISABLE) XX(CLOSE) XX(SWAP_OUTPUT) \
+        XX(LEND_OUTPUT) XX(SWAP_INNER) XX(RELEASE_ONE) XX(ABORT)
 typedef enum call {
 #define XX(name) name,
     CALL_MAP(XX)
@@ -376,8 +377,7 @@ static bool outputs_agree(const subject *s, model *m) {
     if (there != m->held || arenaut_iteration_is_held(s->it, OUTPUT) != there) return false;
     if (!there) return true;
     const unsigned char *data = found.data;
-    return found.bytes == m->length && !found.source &&
-           (!written || data[0] == written);
+    return found.bytes == m->length && !found.source && (!written || data[0] == written);
 }
 
 /* All that can be seen from outside. */

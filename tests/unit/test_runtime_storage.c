@@ -37,7 +37,7 @@ static void an_address_is_in_the_buffer_from_start_to_end(void **state) {
                          start + arenaut_iteration_offset(b.it, v));
     bench_execute(&b);
     assert_fine(arenaut_iteration_deallocate(b.it, &fault));
-    assert_false(arenaut_iteration_in_buffer(b.it, start)); /* it is gone */
+    assert_false(arenaut_iteration_in_buffer(b.it, start));         /* it is gone */
     assert_true(arenaut_iteration_in_output_buffer(b.it, outputs)); /* till they are released */
     bench_release(&b);
     bench_finish(&b);
@@ -362,7 +362,8 @@ static void a_swapped_output_is_held_where_it_is(void **state) {
             bench_execute(&b);
             memset(bytes, 0x22, sizeof bytes);
             owning = (arenaut_storage){
-                b.config.source.allocate(b.config.source.context, 512, 64, &fault), 512, &b.config.source};
+                b.config.source.allocate(b.config.source.context, 512, 64, &fault), 512,
+                &b.config.source};
             memset(owning.data, 0x33, 512);
             assert_fine(arenaut_iteration_swap(b.it, 0, &owning, &fault)); /* two share it */
             assert_fine(arenaut_iteration_swap(b.it, 1, &owning, &fault));
@@ -482,9 +483,9 @@ static void a_run_that_went_wrong_is_aborted(void **state) {
         d.text[0] = '\0';
         assert_fine(arenaut_iteration_allocate(b.it, &fault));
         assert_fine(arenaut_iteration_resize(b.it, RESULT, 9000, &data, &fault));
-        owning = (arenaut_storage){
-            b.config.source.allocate(b.config.source.context, 512, 64, &fault), 512,
-            &b.config.source};
+        owning =
+            (arenaut_storage){b.config.source.allocate(b.config.source.context, 512, 64, &fault),
+                              512, &b.config.source};
         assert_fine(arenaut_iteration_swap(b.it, RESULT, &owning, &fault));
         arenaut_storage *bent = arenaut_iteration_storage(b.it, MANAGED);
         bent->data = elsewhere;

@@ -156,8 +156,7 @@ static void a_planner_that_overlaps_values_is_not_believed(void **state) {
         b.config.place = from_table;
         b.config.place_context = offset;
         bench_make(&b);
-        for (uint32_t v = 0; v < 4; v++)
-            assert_fine(arenaut_iteration_learn(b.it, v, 256, &fault));
+        for (uint32_t v = 0; v < 4; v++) assert_fine(arenaut_iteration_learn(b.it, v, 256, &fault));
         bool apart = true;
         for (uint32_t v = 0; v < 4; v++) {
             for (uint32_t w = 0; w < v; w++) {

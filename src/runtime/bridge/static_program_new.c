@@ -232,10 +232,10 @@ typedef struct pool_device {
 
 static arenaut_status agree_on_device(builder *b, uint32_t pool, arenaut_device device,
                                       pool_device *found) {
-    if (found->known &&
-        (found->device.type != device.type || found->device.index != device.index))
+    if (found->known && (found->device.type != device.type || found->device.index != device.index))
         return arn_fail(b->err, ARENAUT_BAD_INPUT, 0,
-                        "memory %" PRIu32 " lies on device %u.%u and on device %u.%u: all methods "
+                        "memory %" PRIu32
+                        " lies on device %u.%u and on device %u.%u: all methods "
                         "and all that lies in it must agree",
                         pool, (unsigned)found->device.type, (unsigned)found->device.index,
                         (unsigned)device.type, (unsigned)device.index);
