@@ -127,9 +127,7 @@ exit_code read_document(tool_job *job, arenaut_document *document) {
         return code == EXIT_FINE ? bind_dims(job->input.path, job->options, document->program)
                                  : code;
     }
-    const uint64_t max_memory = job->options->max_memory;
-    arenaut_read_options options = {.max_memory = max_memory == NOT_GIVEN ? 0 : max_memory,
-                                    .note = document == &job->document ? pass_on_note : NULL,
+    arenaut_read_options options = {.note = document == &job->document ? pass_on_note : NULL,
                                     .note_context = job};
     const arenaut_format *format = NULL;
     if (job->options->from && !(format = named_format(job->options->from))) return EXIT_USAGE;

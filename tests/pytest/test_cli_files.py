@@ -236,6 +236,8 @@ def test_a_stream_without_end_is_refused(tmp_path):
 
 
 def test_memory_is_limited_where_asked_for(tmp_path):
+    if b"__asan_init" in COMMAND.read_bytes():
+        pytest.skip("the sanitizer's own memory is above any limit worth testing")
     rows = "".join(f"b{i},{i},{i + 2},16\n" for i in range(100_000))
     (tmp_path / "p.csv").write_text("id,lower,upper,size\n" + rows)
     assert run(tmp_path, "size", "p.csv", "--planner", "greedy-by-size").returncode == 0
