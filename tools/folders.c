@@ -84,7 +84,8 @@ static bool is_output(const walk *w, const struct stat *info) {
 
 enum { DEEPEST = 64 };
 
-static void walk_folder(walk *w, const char *path, int depth) {
+/* Complains only of the topmost folder; of those below, it counts what cannot be read. */
+static exit_code walk_folder(walk *w, const char *path, int depth) {
     char **names;
     size_t n;
     set_silent(depth > 0);
@@ -99,7 +100,10 @@ static void walk_folder(walk *w, const char *path, int depth) {
             w->unreadable++;
             free(below);
         } else if (S_ISDIR(info.st_mode)) {
-            if (depth < DEEPEST && !is_output(w, &info)) walk_folder(w, below, depth + 1);
+            if (depth == DEEPEST)
+                w->other++;
+            else if (!is_output(w, &info))
+                walk_folder(w, below, depth + 1);
             free(below);
         } else if (stat(below, &target) == 0 && S_ISREG(target.st_mode)) {
             take_file(w, below);
@@ -109,13 +113,14 @@ static void walk_folder(walk *w, const char *path, int depth) {
         }
     }
     free(names);
+    return code;
 }
 
 static exit_code expand(tool_options *options, const char *path, text_list *files,
                         text_list *names) {
     walk w = {.options = options};
     w.top = strlen(path) + (path[strlen(path) - 1] != '/');
-    walk_folder(&w, path, 0);
+    const exit_code opened = walk_folder(&w, path, 0);
     for (size_t i = 0; i < w.found.n; i++) {
         list_add(files, w.found.items[i]);
         list_add(names, w.names.items[i]);
@@ -123,6 +128,7 @@ static exit_code expand(tool_options *options, const char *path, text_list *file
     }
     free(w.found.items);
     free(w.names.items);
+    if (opened != EXIT_FINE) return opened;
     if (w.other || w.unreadable) {
         note(path, "%zu file%s no input that can be read%s", w.other + w.unreadable,
              w.other + w.unreadable == 1 ? " is" : "s are", w.unreadable ? ", or may not be" : "");

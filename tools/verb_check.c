@@ -24,6 +24,10 @@ static exit_code no_plan(const char *path, const char *why) {
     return complain(EXIT_NEGATIVE, path, "holds no plan to check%s", why);
 }
 
+static bool holds_places(const arenaut_program *program) {
+    return program->given != ARENAUT_GIVEN_NONE || states_memories(program);
+}
+
 /* A program as JSON states a pool and an offset for each tensor itself, after all passes: a
  * replay over just these places, whoever made them and for whatever target. */
 static exit_code check_stated(tool_job *job, verdict *v) {
@@ -76,7 +80,7 @@ static exit_code check_inside_model(tool_job *job, verdict *v) {
     job->judge_given = true; /* what a file states can be checked, whoever obeys it */
     exit_code code = job_prepare(job);
     if (code != EXIT_FINE) return code;
-    if (!job_holds_plan(job) && job->document.program->given == ARENAUT_GIVEN_NONE) {
+    if (!holds_places(job->document.program)) {
         return no_plan(job->input.path, ": its runtime plans at load ('arenaut plan' makes one)");
     }
     code = job_find_today(job);
@@ -140,10 +144,10 @@ static exit_code check_planned_model(tool_job *job, tool_job *plan, verdict *v) 
                         "is a model, and %s a placement problem: a plan for it is a .json or .csv",
                         job->input.path);
     }
-    if (planned->given == ARENAUT_GIVEN_NONE && own->given != ARENAUT_GIVEN_NONE) {
+    if (!holds_places(planned) && holds_places(own)) {
         return no_plan(plan->input.path, ", and the first file does: the planned one comes second");
     }
-    if (planned->given == ARENAUT_GIVEN_NONE) return no_plan(plan->input.path, "");
+    if (!holds_places(planned)) return no_plan(plan->input.path, "");
     const exit_code code = job_take_given(job, plan->input.path, planned);
     v->path = plan->input.path;
     return code == EXIT_FINE ? check_inside_model(job, v) : code;

@@ -227,10 +227,13 @@ static exit_code keep_what_is(planning *p) {
     if (kind_is_model(p->kind)) {
         code = copy_input(&job->input, p->output, job->options->force);
     } else if (job->today.problem == job->problem) {
-        const arenaut_plan *made = job->result.plan;
+        const arenaut_result made = job->result;
         job->result.plan = job->today.plan;
+        job->result.memories = NULL; /* as they would be with the new plan */
+        job->result.n_memories = 0;
+        job->result.behind = 0;
         code = write_output(job, p->kind, NULL, p->output, job->options->force, &p->written);
-        job->result.plan = made;
+        job->result = made;
     } else {
         return complain(EXIT_NEGATIVE, job->input.path,
                         "nothing is written to %s: with what was asked for, %s bytes are needed, "

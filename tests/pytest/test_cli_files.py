@@ -49,7 +49,9 @@ def writing(tmp_path):
         pytest.fail(f"nothing was written: {process.communicate()}")
 
     start.folder = tmp_path
-    return start
+    yield start
+    for path in tmp_path.iterdir():  # pytest keeps folders, and these files are large
+        path.unlink()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
@@ -158,6 +160,47 @@ def test_hard_links_are_split(tmp_path):
     assert (tmp_path / "a.tflite").read_bytes() != MODEL.read_bytes()
 
 
+# ---- folders ----
+
+def test_a_folder_that_cannot_be_opened(tmp_path):
+    if os.geteuid() == 0:
+        pytest.skip("root may read anything")
+    (tmp_path / "closed").mkdir(mode=0o000)
+    assert run(tmp_path, "size", "closed").returncode == 4
+
+
+def test_folders_that_never_end_do(tmp_path):
+    (tmp_path / "m").mkdir()
+    (tmp_path / "m" / "again").symlink_to("../m")
+    (tmp_path / "m" / "a.tflite").write_bytes(SMALL.read_bytes())
+    at = tmp_path / "m" / "x"
+    for _ in range(70):
+        at.mkdir()
+        (at / "b.tflite").write_bytes(SMALL.read_bytes())
+        at = at / "x"
+    done = run(tmp_path, "size", "m", "--jsonl")
+    assert done.returncode == 0 and len(done.stdout.splitlines()) == 65
+    assert "2 files are no input" in done.stderr
+
+
+def test_the_folder_of_outputs_is_no_input(tmp_path):
+    (tmp_path / "m").mkdir()
+    (tmp_path / "m" / "a.tflite").write_bytes(MODEL.read_bytes())
+    for _ in range(2):
+        done = run(tmp_path, "plan", "m", "-f", "-o", "m/out", "--jsonl")
+        assert done.returncode == 0 and len(done.stdout.splitlines()) == 1
+    assert names(tmp_path / "m" / "out") == ["a.tflite"]
+
+
+def test_everything_we_have_goes_into_a_folder(tmp_path):
+    """Of each input that can be planned there is an output, whatever its format."""
+    done = run(tmp_path, "plan", DATA / "pte", DATA / "json", DATA / "fragmented.csv", "-o", "out",
+               "--jsonl", "--effort", 2000)
+    planned = {json.loads(line)["input"]["path"] for line in done.stdout.splitlines()}
+    outputs = [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
+    assert len(outputs) == len(planned) > 12, done.stderr
+
+
 # ---- after exit 0 the output exists ----
 
 @pytest.mark.parametrize("name", ["foreign_plan_float.tflite", "hello_world_int8.tflite",
@@ -226,6 +269,18 @@ def test_every_program_that_we_wrote_can_be_checked(tmp_path, target, model):
     (tmp_path / "w.program.json").write_text(json.dumps(program))
     done = run(tmp_path, "check", "w.program.json")
     assert (done.returncode, "wrong (" in done.stdout) == (1, True)
+
+
+@pytest.mark.parametrize("model", ["pte/gradients.pte", "pte/two_methods.pte", "pte/kv_decoder.pte",
+                                   "mobilenet_v1_025_96_int8.tflite"])
+def test_a_planned_model_is_checked_against_the_original(tmp_path, model):
+    suffix = model.split(".")[-1]
+    assert run(tmp_path, "plan", DATA / model, "-o", f"out.{suffix}").returncode == 0
+    done = run(tmp_path, "check", DATA / model, f"out.{suffix}")
+    assert done.returncode == 0 and done.stdout.startswith(f"out.{suffix}  ok: "), done.stderr
+    other = DATA / "pte" / "elementwise_chain.pte"
+    done = run(tmp_path, "check", other, f"out.{suffix}")
+    assert done.returncode == 1 and "another program" in done.stderr
 
 
 # ---- limits ----
