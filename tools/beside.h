@@ -7,4 +7,7 @@
 /* Nothing for targets whose memory does not come in tokens. `indent` begins each line. */
 exit_code put_offsets_beside(const tool_job *job, const char *indent, arenaut_text *out);
 
+/* The same as the member "tokens" of the JSON document, with a comma in front. */
+exit_code put_json_beside(const tool_job *job, arenaut_text *out);
+
 #endif

@@ -41,6 +41,7 @@ static exit_code put_json_report(const tool_job *job, arenaut_text *out) {
     if (job->plan->quality != ARENAUT_INFEASIBLE) {
         code = find_remedies(job, &remedies);
         if (code == EXIT_FINE) code = put_json_remedies(job, &remedies, &more);
+        if (code == EXIT_FINE) code = put_json_beside(job, &more);
     }
     if (code == EXIT_FINE) code = put_json_with(job, more.bytes, out);
     arenaut_text_free(&more);

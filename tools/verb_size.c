@@ -138,7 +138,10 @@ static exit_code size_one(const tool_options *options, size_t index, text_table 
     const bool answered = job.plan && (code == EXIT_FINE || code == EXIT_NEGATIVE);
     if (answered && (options->json || options->jsonl)) {
         if (!together) begin_json_item(options, json->size != 0, json);
-        code = graver(code, put_json(&job, json));
+        arenaut_text more = {0};
+        code = graver(code, put_json_beside(&job, &more));
+        code = graver(code, put_json_with(&job, more.bytes, json));
+        arenaut_text_free(&more);
     } else if (answered) {
         code = graver(code, put_row(&job, name, table));
         add_to_totals(&job, sums);

@@ -24,7 +24,7 @@ static bool plan_json_recognise(const uint8_t *data, size_t size) {
     XX(R_SCRATCH, "scratch") XX(R_WITNESS, "witness") XX(R_PEAK, "peak")     \
     XX(R_MEMORIES, "memories") XX(R_UNSIZED, "unsized")                      \
     XX(R_RUNTIME, "runtime") XX(R_TODAY, "today") XX(R_BUDGET, "budget")     \
-    XX(R_REMEDIES, "remedies")
+    XX(R_REMEDIES, "remedies") XX(R_TOKENS, "tokens")
 enum { ROOT_KEYS(ARN_KEY_ENUM) R_KEYS };
 static const char *const root_keys[] = {ROOT_KEYS(ARN_KEY_TEXT)};
 

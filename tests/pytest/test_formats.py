@@ -52,6 +52,16 @@ def test_what_is_written_keeps_to_its_schema(arenaut, path):
         assert done.returncode == 0, done.stderr
 
 
+def test_tokens_are_told_in_json_as_well(arenaut):
+    path = DATA / "tvm" / "views.json"
+    for verb in ("size", "explain"):
+        document = json.loads(arenaut(verb, path, "--json").stdout)
+        validate(document)
+        text = arenaut(verb, path).stdout
+        assert f"tokens   {document['tokens']['n']} for" in text
+        assert f"would need {document['tokens']['offsets']['arena']:,} bytes" in text
+
+
 @pytest.mark.parametrize("change", [
     lambda d: d.update(buffer=[]),
     lambda d: d["buffers"][0].pop("size"),
