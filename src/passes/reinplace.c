@@ -11,6 +11,7 @@
 static bool same_layout(const arenaut_program *p, const arenaut_tensor *a,
                         const arenaut_tensor *b) {
     if (a->dtype != b->dtype || a->bytes != b->bytes || !arn_same_sizes(p, a, b)) return false;
+    if (a->device.type != b->device.type || a->device.index != b->device.index) return false;
     if ((a->strides != NULL) != (b->strides != NULL)) return false;
     for (uint32_t i = 0; i < a->rank; i++) {
         if (a->strides && a->strides[i] != b->strides[i]) return false;
