@@ -113,15 +113,27 @@ static bool is_listed(const machine *m, uint32_t t, const uint32_t *list, uint32
     return false;
 }
 
-/* Whether an op or a method names the tensor, or one that is the same by name. */
+static bool is_called(const arenaut_program *p, uint32_t method) {
+    bool called = p->methods[method].entry;
+    for (uint32_t i = 0; i < p->n_ops && !called; i++) {
+        for (uint32_t k = 0; k < p->ops[i].n_calls && !called; k++) {
+            called = p->ops[i].calls[k] == method && is_called(p, p->ops[i].method);
+        }
+    }
+    return called;
+}
+
+/* Whether an op or a method that runs names the tensor, or one that is the same by name. */
 static bool is_used(const machine *m, uint32_t t) {
     const arenaut_program *p = m->program;
     const char *name = tensor_of(m, t)->qualified_name;
     for (uint32_t i = 0; i < p->n_ops; i++) {
+        if (!is_called(p, p->ops[i].method)) continue;
         if (is_listed(m, t, p->ops[i].inputs, p->ops[i].n_inputs) ||
             is_listed(m, t, p->ops[i].outputs, p->ops[i].n_outputs)) return true;
     }
     for (uint32_t i = 0; i < p->n_methods; i++) {
+        if (!is_called(p, i)) continue;
         if (is_listed(m, t, p->methods[i].outputs, p->methods[i].n_outputs)) return true;
     }
     for (uint32_t s = t + 1; name && s < p->n_tensors; s++) {
