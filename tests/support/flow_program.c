@@ -80,6 +80,7 @@ static void add_op(author *a, arenaut_op op, const char *elements) {
     snprintf(source, sizeof source, "ew:%s#%u", elements, (unsigned)a->program->n_ops);
     op.method = a->method;
     op.source = source;
+    if (!op.name && op.n_calls) op.name = arenaut_op_kind_name(op.kind);
     if (!op.name) op.name = elements[0] == '0' ? "by_element" : "mix";
     must(arenaut_program_add_op(a->program, &op, NULL, &err), &err);
 }
