@@ -301,16 +301,32 @@ static void run_if(oracle *o, const arenaut_op *op) {
     (void)join(&o->now, &after);
 }
 
+/* What is carried is whole until the condition has run once, unless it lies where it is carried. */
+static void read_carried(oracle *o, const arenaut_op *op) {
+    for (uint32_t i = 0; i < op->n_inputs && i < op->n_outputs; i++) {
+        uint32_t pa, pb;
+        uint64_t fa, fb, ta, tb;
+        const uint32_t from = op->inputs[i], to = op->outputs[i];
+        if (from == ARENAUT_NONE || to == ARENAUT_NONE) continue;
+        if (locate(o, from, &pa, &fa, &ta) && locate(o, to, &pb, &fb, &tb) && pa == pb && fa == fb)
+            continue;
+        read_tensor(o, from);
+    }
+}
+
 static void run_while(oracle *o, const arenaut_op *op) {
     for (uint32_t i = 0; i < op->n_inputs && i < op->n_outputs; i++) {
         copy_tensor(o, op->inputs[i], op->outputs[i]);
     }
     const arenaut_method *condition = &o->program->methods[op->calls[0]];
     memory head = o->now, left;
+    bool first = true;
     do {
         o->now = head;
         call(o, op, op->calls[0], 0, true);
         for (uint32_t i = 0; i < condition->n_outputs; i++) read_tensor(o, condition->outputs[i]);
+        if (first) read_carried(o, op);
+        first = false;
         left = o->now;
         call(o, op, op->calls[1], 0, true);
         copy_back(o, op, op->calls[1]);
