@@ -74,6 +74,19 @@ static void log_reject(arn_exact_tree *t, uint32_t clique) {
     arn_exact_log_add(t->log, ARENAUT_PROOF_REJECT, 0, 0);
 }
 
+/* Items of which no life is left, since others cover them, are in nobody's way. The proof leaves
+ * them out from the beginning: else they would be left out in some parts only, and what was
+ * proven with them is not the same without. */
+static void log_start(arn_exact_tree *t) {
+    const arn_exact_model *m = t->state.model;
+    if (!t->log || !m->cuts || m->n_moments == 0) return;
+    for (uint32_t i = 0; i < m->n; i++) {
+        if (m->span_start[i] < m->span_start[i + 1]) continue;
+        arn_exact_log_add(t->log, ARENAUT_PROOF_UNTIL, 0, (uint64_t)m->origin[m->n_moments - 1]);
+        return;
+    }
+}
+
 /* What follows is about the cliques from `first` to `end` only; of them, the borders that are
  * none of the whole stretch's. */
 static void log_part(arn_exact_tree *t, const arn_exact_node *parts, uint32_t first,
@@ -382,6 +395,7 @@ arn_exact_verdict arn_exact_tree_run(arn_exact_tree *t, int64_t capacity, uint64
     t->state.capacity = capacity;
     t->n_nodes = 0;
     if (!root_fits(t)) return ARN_EXACT_IMPOSSIBLE;
+    log_start(t);
     const uint64_t max_visited = t->visited + max_nodes;
     uint32_t first = 0, end = t->state.model->n_cliques;
     step next = ENTER;
