@@ -29,8 +29,8 @@ static differential_shape draw_shape(rng *r, int64_t features) {
 static void report(const differential_counts *c) {
     printf("%" PRIu64 " problems (%" PRIu64 " not valid), %" PRIu64 " plans, %" PRIu64
            " refusals; %" PRIu64 " bounds, %" PRIu64 " optima, %" PRIu64 " impossible, %" PRIu64
-           " certificates (%" PRIu64 " not found); %" PRIu64 " of auto's plans open; given up %" PRIu64
-           "\n",
+           " certificates (%" PRIu64 " not found); %" PRIu64
+           " of auto's plans open; given up %" PRIu64 "\n",
            c->problems, c->refused_problems, c->plans, c->refusals, c->bounds, c->optima,
            c->impossible, c->certificates, c->uncertified, c->open, c->given_up);
 }

@@ -130,10 +130,10 @@ long brute_cost(const brute_problem *p, const brute_places *at) {
 
 typedef struct search {
     const brute_problem *p;
-    brute_places at;           /* NOTHING: not placed yet */
-    int order[BRUTE_BUFFERS];  /* whom to place: those that lie in no host with memory */
+    brute_places at;          /* NOTHING: not placed yet */
+    int order[BRUTE_BUFFERS]; /* whom to place: those that lie in no host with memory */
     int n;
-    int host[BRUTE_BUFFERS];   /* per buffer: whom it is placed with; itself, or NOTHING */
+    int host[BRUTE_BUFFERS]; /* per buffer: whom it is placed with; itself, or NOTHING */
     int delta[BRUTE_BUFFERS];
     long below, *tries;
     int highest; /* no offset above this need be tried */

@@ -73,8 +73,11 @@ static void draw_buffer(draw *x, int b) {
     brute_problem *p = &x->d->p;
     brute_buffer *buffer = &p->buffer[b];
     const unsigned every = (1u << p->n_pools) - 1;
-    *buffer = (brute_buffer){.align = 1, .pools = every, .fixed = BRUTE_NOTHING,
-                             .same_base = BRUTE_NOTHING, .inside = BRUTE_NOTHING};
+    *buffer = (brute_buffer){.align = 1,
+                             .pools = every,
+                             .fixed = BRUTE_NOTHING,
+                             .same_base = BRUTE_NOTHING,
+                             .inside = BRUTE_NOTHING};
     buffer->size = once_in(x, 16) ? 0 : 1 + below(x, 7);
     if (x->coarse && buffer->size) buffer->size = (buffer->size + 2) / 2 * 2;
     draw_lives(x, buffer);
@@ -250,8 +253,7 @@ static arenaut_status build(const drawn *d, arenaut_problem **out, arenaut_error
         st = arenaut_problem_add_conflict(*out, a, b, err);
     }
     for (int i = 0; i < d->p.n_ranges && st == ARENAUT_OK; i++) {
-        const arenaut_reserved range = {(uint32_t)d->p.range[i].pool,
-                                        (uint64_t)d->p.range[i].first,
+        const arenaut_reserved range = {(uint32_t)d->p.range[i].pool, (uint64_t)d->p.range[i].first,
                                         (uint64_t)d->p.range[i].end};
         st = arenaut_problem_add_reserved(*out, &range, err);
     }
@@ -474,8 +476,10 @@ static bool run_planners(trial *t) {
     for (size_t i = 0; i < arenaut_planner_count() && right; i++) {
         arenaut_plan *plan = NULL;
         right = run_planner(t, arenaut_planner_at(i), &plan);
-        if (i == 0) best = plan;
-        else arenaut_plan_free(plan);
+        if (i == 0)
+            best = plan;
+        else
+            arenaut_plan_free(plan);
     }
     const bool found = best && best->quality != ARENAUT_INFEASIBLE;
     t->counts->open += found && best->quality == ARENAUT_FEASIBLE;
@@ -484,8 +488,8 @@ static bool run_planners(trial *t) {
     }
     /* To fit into a capacity is all that is asked for then. */
     if (right && found && !t->d->capacity && best->total > t->rival) {
-        right = wrong(t, "auto finds %" PRIu64 ", %s %" PRIu64, best->total, t->rival_name,
-                      t->rival);
+        right =
+            wrong(t, "auto finds %" PRIu64 ", %s %" PRIu64, best->total, t->rival_name, t->rival);
     }
     arenaut_plan_free(best);
     return right;
@@ -541,7 +545,8 @@ static void write_one(const drawn *d, int b, FILE *log) {
     fprintf(log, "]");
     if (buffer->fixed != BRUTE_NOTHING) fprintf(log, ", \"fixed_offset\": %d", buffer->fixed);
     if (d->hint[b] != BRUTE_NOTHING) fprintf(log, ", \"hint\": %d", d->hint[b]);
-    if (buffer->same_base != BRUTE_NOTHING) fprintf(log, ", \"same_base_as\": %d", buffer->same_base);
+    if (buffer->same_base != BRUTE_NOTHING)
+        fprintf(log, ", \"same_base_as\": %d", buffer->same_base);
     if (buffer->inside != BRUTE_NOTHING) {
         fprintf(log, ", \"inside\": {\"of\": %d, \"delta\": %d}", buffer->inside, buffer->delta);
     }

@@ -14,8 +14,12 @@ static brute_problem two_buffers(int first_b, int end_b) {
     p.pool[0].capacity = BRUTE_NOTHING;
     p.pool[0].align = 1;
     for (int b = 0; b < 2; b++) {
-        p.buffer[b] = (brute_buffer){.size = 3 + b, .align = 1, .n_lives = 1, .pools = 1,
-                                     .fixed = BRUTE_NOTHING, .same_base = BRUTE_NOTHING,
+        p.buffer[b] = (brute_buffer){.size = 3 + b,
+                                     .align = 1,
+                                     .n_lives = 1,
+                                     .pools = 1,
+                                     .fixed = BRUTE_NOTHING,
+                                     .same_base = BRUTE_NOTHING,
                                      .inside = BRUTE_NOTHING};
         p.buffer[b].first[0] = b ? first_b : 0;
         p.buffer[b].end[0] = b ? end_b : 2;
