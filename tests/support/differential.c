@@ -407,6 +407,8 @@ static bool may_decline(const trial *t, const arenaut_planner *planner, arenaut_
     if (features & ~planner->handles) return strstr(why, "does not handle") != NULL;
     if (t->p->traits & planner->refuses) return strstr(why, "does not plan") != NULL;
     if (strstr(why, "have a device")) return strcmp(planner->name, "tvm-tokens") == 0;
+    /* Out of effort before there was a plan; `auto` has one at once where any will do. */
+    if (st == ARENAUT_STOPPED && strcmp(planner->name, "auto") != 0) return true;
     return features & ARENAUT_FEATURE_CAPACITY && strstr(why, "capacit") != NULL;
 }
 
