@@ -60,13 +60,27 @@ void describe_quality(const tool_job *job, arenaut_text *out) {
     if (plan->quality == ARENAUT_OPTIMAL) {
         text_printf(out, "proven minimal%s", order);
     } else if (plan->total == plan->total_bound) {
-        text_put(out, "at the lower bound of the tensors alone");
+        text_put(out, job_op_outside(job) != ARENAUT_NONE
+                          ? "minimal, if all of them lie in the arena"
+                          : "at the lower bound of the tensors alone");
     } else {
         text_printf(out, "at most %s above the minimum%s (bound %s)",
                     tenths_percent(plan->total - plan->total_bound, plan->total_bound).text, order,
                     with_commas(plan->total_bound).text);
         if (plan->stopped_by == ARENAUT_STOP_EFFORT) text_put(out, "; more --effort may help");
     }
+}
+
+void describe_outside(const tool_job *job, const char *head, arenaut_text *out) {
+    const uint32_t at = job_op_outside(job);
+    if (at == ARENAUT_NONE) return;
+    const arenaut_op *op = &job->document.program->ops[at];
+    const uint32_t first = job->document.program->methods[op->method].first_op;
+    text_printf(out, "%sunknown: what op %" PRIu32 " ", head, at - first);
+    text_put_clean(out, op->name);
+    text_printf(out, " decodes may lie in other memory, if\n%*sthe application gives %s any; it is "
+                     "counted here as if it lay in the arena\n",
+                (int)strlen(head), "", job->target->name);
 }
 
 /* Where people fixed offsets, bytes are not what is missing. */

@@ -16,6 +16,9 @@ uint64_t planning_temporaries(const tool_job *job);
 /* "optimal", "feasible, at most 1.3 % above the minimum", … */
 void describe_quality(const tool_job *job, arenaut_text *out);
 
+/* Says, behind `head`, which op's results may lie outside of the arena; nothing if none may. */
+void describe_outside(const tool_job *job, const char *head, arenaut_text *out);
+
 /* Says why no plan exists, from the witness. */
 void describe_witness(const tool_job *job, arenaut_text *out);
 

@@ -643,6 +643,11 @@ uint64_t job_bytes_planned(const tool_job *job) {
     return job->memories.sized ? job->memories.planned : job->plan->total;
 }
 
+uint32_t job_op_outside(const tool_job *job) {
+    const arenaut_program *program = job->document.program;
+    return program && job->target ? arenaut_find_outside(program, job->target) : ARENAUT_NONE;
+}
+
 uint64_t job_bytes_bound(const tool_job *job) {
     return job->memories.sized ? job->memories.bound : job->plan->total_bound;
 }

@@ -101,6 +101,8 @@ exit_code replay_file(const tool_job *job, const arenaut_program *program,
 uint64_t job_bytes_now(const tool_job *job);
 uint64_t job_bytes_planned(const tool_job *job);
 uint64_t job_bytes_bound(const tool_job *job);
+/* The first op whose results may lie outside of the arena (arenaut_find_outside), or NONE. */
+uint32_t job_op_outside(const tool_job *job);
 
 /* What a budget is held against: the new plan or, where nothing was asked for that it does
  * not keep, the plan in the file if that needs less. */

@@ -319,8 +319,8 @@ static exit_code deploy(tool_job *job) {
 exit_code account_for_scratch(tool_job *job) {
     if (job->plan->quality == ARENAUT_INFEASIBLE) return EXIT_FINE;
     const exit_code code = runtime_places_scratch(job) ? deploy(job) : EXIT_FINE;
-    if (job->result.scratch == ARENAUT_SCRATCH_UNKNOWN && job->plan->quality == ARENAUT_OPTIMAL) {
-        job->plan->quality = ARENAUT_FEASIBLE;
-    }
+    const bool unknown =
+        job->result.scratch == ARENAUT_SCRATCH_UNKNOWN || job_op_outside(job) != ARENAUT_NONE;
+    if (unknown && job->plan->quality == ARENAUT_OPTIMAL) job->plan->quality = ARENAUT_FEASIBLE;
     return code;
 }

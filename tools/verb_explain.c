@@ -26,6 +26,8 @@ static exit_code put_report(const tool_job *job, const tool_options *options, ar
     exit_code code = find_remedies(job, &remedies);
     if (code == EXIT_FINE) put_remedies(job, &remedies, out);
     if (code == EXIT_FINE) code = put_offsets_beside(job, "  ", out);
+    if (job_op_outside(job) != ARENAUT_NONE) text_put(out, "\n");
+    describe_outside(job, "outside: ", out);
     if (job->result.scratch == ARENAUT_SCRATCH_UNKNOWN) {
         text_put(out,
                  "\nscratch: unknown. Some kernels of this model ask for working memory that "

@@ -122,6 +122,7 @@ static const char *kept_text(const planning *p) {
 
 static void put_outcome(const planning *p, const text_style *style, arenaut_text *out) {
     const tool_job *job = &p->job;
+    describe_outside(job, "  outside    ", out);
     if (job->result.scratch == ARENAUT_SCRATCH_UNKNOWN) {
         text_put(out,
                  "  scratch    unknown: some kernels want memory that the file does not tell; "
@@ -195,7 +196,10 @@ static void decide(planning *p) {
     const tool_job *job = &p->job;
     const arenaut_program *program = job->document.program;
     const bool into_model = kind_is_model(p->kind);
-    if (into_model && program->given == ARENAUT_GIVEN_FOREIGN && !job->options->force) {
+    if (into_model && job_op_outside(job) != ARENAUT_NONE) {
+        p->reason = "results of TFLM_DECODE may lie outside of the arena, as the application "
+                    "decides; offsets in the file would say otherwise";
+    } else if (into_model && program->given == ARENAUT_GIVEN_FOREIGN && !job->options->force) {
         p->reason = job->today.overlaps
                         ? "the file holds another tool's plan; it is wrong, and -f replaces it"
                         : "the file holds another tool's plan, which -f replaces";

@@ -39,6 +39,7 @@ static exit_code put_row(const tool_job *job, const char *name, text_table *tabl
     table_cell(table, peak.n_live ? where.bytes : "-");
     table_cell(table, plan->quality == ARENAUT_OPTIMAL                 ? "minimal"
                       : plan->quality == ARENAUT_INFEASIBLE            ? "impossible"
+                      : job_op_outside(job) != ARENAUT_NONE            ? "decode unknown"
                       : job->result.scratch == ARENAUT_SCRATCH_UNKNOWN ? "scratch unknown"
                                                                        : "");
     arenaut_text_free(&where);
@@ -92,6 +93,7 @@ static void put_details(const tool_job *job, arenaut_text *out) {
         text_put_clean(out, name ? name : "(unnamed)");
         text_printf(out, " %s bytes\n", with_commas(plan->arena[i]).text);
     }
+    describe_outside(job, "  outside  ", out);
     if (job->result.scratch == ARENAUT_SCRATCH_UNKNOWN) {
         text_put(out,
                  "  scratch  unknown: some kernels of this model ask for working memory that "

@@ -74,6 +74,10 @@ void arenaut_scratch_sizes_free(arenaut_scratch_sizes *sizes, const arenaut_allo
 arenaut_status arenaut_shapes_read(const char *text, size_t size, arenaut_program *program,
                                    arenaut_error *err);
 
+/* The first op whose results `target` may keep outside of the arena (arenaut_target.outside), so
+ * that what the arena holds cannot be told; ARENAUT_NONE: there is none. O(ops). */
+uint32_t arenaut_find_outside(const arenaut_program *program, const arenaut_target *target);
+
 /* Whether the kernels of `target` ask for scratch for this op. */
 bool arenaut_op_asks_for_scratch(const arenaut_program *program, const arenaut_op *op,
                                  const arenaut_target *target);

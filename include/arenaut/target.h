@@ -59,6 +59,8 @@ typedef struct arenaut_target {
     bool plan_in_file;         /* the runtime obeys a plan held in the file */
     bool places_scratch;       /* it gives kernel scratch its places itself, around that plan */
     const arenaut_scratch_rule *scratch;   /* ends with op == NULL; NULL: no op asks */
+    const char *const *outside; /* ops whose results the application may have put outside of the
+                                 * arena, which no file tells; ends with NULL. NULL: none */
     const arenaut_in_place_rule *in_place; /* ends with op == NULL; NULL: none known */
     const arenaut_align_rule *op_align;    /* ends with op == NULL; NULL: none asks for more */
     /* Runtime memory outside the plan, for `size`: bytes of planning temporaries per

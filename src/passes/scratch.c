@@ -109,6 +109,16 @@ const arenaut_pass arn_pass_scratch = {
     .run = scratch_run,
 };
 
+uint32_t arenaut_find_outside(const arenaut_program *program, const arenaut_target *target) {
+    for (uint32_t i = 0; i < program->n_ops && target->outside; i++) {
+        const char *name = program->ops[i].name;
+        for (const char *const *op = target->outside; name && *op; op++) {
+            if (strcmp(name, *op) == 0) return i;
+        }
+    }
+    return ARENAUT_NONE;
+}
+
 bool arenaut_op_asks_for_scratch(const arenaut_program *program, const arenaut_op *op,
                                  const arenaut_target *target) {
     for (const arenaut_scratch_rule *rule = target->scratch; rule && rule->op; rule++) {

@@ -94,6 +94,10 @@ static const arenaut_in_place_rule in_place[] = {
     {NULL, 0, 0, false},
 };
 
+/* Decompresses a constant. The application may give the interpreter other memory for what comes
+ * out (SetDecompressionMemory); what then lies where depends on the sizes of that memory. */
+static const char *const outside[] = {"TFLM_DECODE", NULL};
+
 extern const arenaut_target arn_target_tflite_micro;
 const arenaut_target arn_target_tflite_micro = {
     .name = "tflite-micro",
@@ -106,6 +110,7 @@ const arenaut_target arn_target_tflite_micro = {
     .plan_in_file = true,
     .places_scratch = true,
     .scratch = scratch,
+    .outside = outside,
     .in_place = in_place,
     .temp_per_tensor = 32, /* measured on 64-bit machines; 24 where a pointer has 4 bytes */
     .temp_per_buffer = 40,

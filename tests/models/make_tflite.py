@@ -381,6 +381,28 @@ def foreign_plan_float():
     return m.bytes()
 
 
+def decode_int8():
+    """Weights that come compressed, and a DECODE op that makes them whole before they are
+    used, as tflite-micro's tools insert it. Not among the models that are shipped: test_decode.py
+    makes it for itself, since which runtime has the op depends on its age."""
+    m = Model("A dense layer whose weights are decoded")
+    g = m.graph("main")
+    random = np.random.RandomState(9)
+    image = g.tensor("input", (1, 64), "INT8", 1 / 127)
+    hidden = g.tensor("hidden", (1, 64), "INT8", 1 / 127)
+    encoded = g.constant("encoded", random.randint(0, 256, 1024).astype(np.uint8))
+    ancillary = g.constant("ancillary", random.randint(0, 256, 48).astype(np.uint8))
+    weights = g.tensor("weights", (32, 64), "INT8", 1 / 64)
+    scores = g.tensor("scores", (1, 32), "INT8", 1 / 16)
+    result = g.tensor("result", (1, 32), "INT8", 1 / 16)
+    g.op("RELU", [image], [hidden])
+    g.op("TFLM_DECODE", [encoded, ancillary], [weights])
+    g.op("FULLY_CONNECTED", [hidden, weights, -1], [scores])
+    g.op("RELU", [scores], [result])
+    g.io([image], [result])
+    return m.bytes()
+
+
 def main(folder):
     folder.mkdir(parents=True, exist_ok=True)
     total = 0
