@@ -77,7 +77,7 @@ extern "C" {
     XX(NODE_INPUT, BAD_INPUT, "node %o would overwrite input %f; it has %a")                    \
     XX(RETURNED_TWICE, BAD_INPUT, "node %o returns a container, but node %f does already")      \
     XX(RETURNED_OTHERS, BAD_INPUT,                                                              \
-       "node %o returns a container that is none of the result's type, or lacks output %f")     \
+       "node %o returns no container of the result's type, or one without output %f")           \
     XX(OUTPUT_TYPE, REFUSED, "output %o is no tensor")                                          \
     XX(OUTPUT_COUNT, BAD_INPUT, "%f outputs are given for a result of at most %a")              \
     XX(WORKSPACE, BAD_ARGUMENT, "%f bytes are given to work in, %a are needed")                 \

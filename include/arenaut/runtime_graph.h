@@ -30,8 +30,10 @@ typedef enum arenaut_node_kind {
     ARENAUT_NODE_ALIAS,       /* its results may lie in its inputs, whatever the options */
     ARENAUT_NODE_CONSTRUCT,   /* builds a container of its inputs */
     ARENAUT_NODE_BORROW,      /* unpacks or selects: its results refer to its input */
-    ARENAUT_NODE_RETURN,      /* builds the list, tuple or dict that is returned of its inputs: it is
-                               * the caller's, and not given up after a run. At most one */
+    ARENAUT_NODE_RETURN,      /* builds the list, tuple or dict that is returned, of its inputs: it is
+                               * the caller's, and not given up after a run. At most one; without
+                               * one that is the last container of the result's type that holds
+                               * every output and that nobody reads */
 } arenaut_node_kind;
 
 typedef struct arenaut_node {

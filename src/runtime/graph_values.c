@@ -74,17 +74,26 @@ static bool has_input(const arenaut_node *node, uint32_t v) {
     return false;
 }
 
+/* Whether a node builds a container of the result's type. */
+static bool builds_result(const arenaut_graph *graph, const arenaut_node *node) {
+    return graph->result >= ARENAUT_TYPE_LIST && node->n_outputs == 1 &&
+           graph->type[node->outputs[0]] == graph->result;
+}
+
+/* The first output that a container does not hold; n_outputs: it holds all. */
+static uint32_t find_missing(const arenaut_graph *graph, const arenaut_node *node) {
+    uint32_t i = 0;
+    while (i < graph->n_outputs && has_input(node, graph->outputs[i])) i++;
+    return i;
+}
+
 /* The node that builds what is returned: of the result's type, and with every output in it.
  * What else is in it may be keys, and tensors that were there before. */
 static arenaut_status check_returned(const arenaut_graph *graph, uint32_t k, arenaut_fault *fault) {
     const arenaut_node *node = &graph->node[k];
-    if (node->n_outputs != 1 || graph->type[node->outputs[0]] != graph->result ||
-        graph->result < ARENAUT_TYPE_LIST)
-        return arn_fault(fault, ARENAUT_FAULT_RETURNED_OTHERS, k, ARENAUT_NO_VALUE, 0);
-    for (uint32_t i = 0; i < graph->n_outputs; i++) {
-        if (!has_input(node, graph->outputs[i]))
-            return arn_fault(fault, ARENAUT_FAULT_RETURNED_OTHERS, k, i, 0);
-    }
+    const uint32_t missing = find_missing(graph, node);
+    if (!builds_result(graph, node) || missing < graph->n_outputs)
+        return arn_fault(fault, ARENAUT_FAULT_RETURNED_OTHERS, k, missing, 0);
     for (uint32_t i = 0; i < node->n_inputs; i++) {
         const uint32_t v = node->inputs[i];
         if (v != ARENAUT_NO_VALUE && graph->type[v] >= ARENAUT_TYPE_LIST)
@@ -93,21 +102,35 @@ static arenaut_status check_returned(const arenaut_graph *graph, uint32_t k, are
     return ARENAUT_OK;
 }
 
-/* Marks what the returning node makes, if there is one, as returned. */
+/* Where no node says that it returns: the last container of the result's type that holds every
+ * output and that nobody reads. n_nodes: there is none. */
+static uint32_t guess_returning(const arenaut_graph *graph, const arenaut_value *value) {
+    for (uint32_t k = graph->n_nodes; k > 0; k--) {
+        const arenaut_node *node = &graph->node[k - 1];
+        if (node->kind == ARENAUT_NODE_CONSTRUCT && builds_result(graph, node) &&
+            value[node->outputs[0]].last == k - 1 && find_missing(graph, node) == graph->n_outputs)
+            return k - 1;
+    }
+    return graph->n_nodes;
+}
+
+/* Marks the container that is returned, if a node builds it, as returned. */
 static arenaut_status mark_container(const arenaut_graph *graph, arenaut_value *value,
                                      arenaut_fault *fault) {
-    uint32_t found = ARENAUT_NO_VALUE;
+    uint32_t found = graph->n_nodes;
     for (uint32_t k = 0; k < graph->n_nodes; k++) {
         if (graph->node[k].kind != ARENAUT_NODE_RETURN) continue;
-        if (found != ARENAUT_NO_VALUE)
+        if (found < graph->n_nodes)
             return arn_fault(fault, ARENAUT_FAULT_RETURNED_TWICE, k, found, 0);
         const arenaut_status status = check_returned(graph, k, fault);
         if (status != ARENAUT_OK) return status;
-        arenaut_value *container = &value[graph->node[k].outputs[0]];
-        container->returned = RETURNED;
-        container->last = graph->n_nodes;
         found = k;
     }
+    if (found == graph->n_nodes) found = guess_returning(graph, value);
+    if (found == graph->n_nodes) return ARENAUT_OK;
+    arenaut_value *container = &value[graph->node[found].outputs[0]];
+    container->returned = RETURNED;
+    container->last = graph->n_nodes;
     return ARENAUT_OK;
 }
 

@@ -263,6 +263,26 @@ static void a_returned_container_is_not_given_up(void **state) {
     assert_int_equal(released, 1u << PAIR);
     free(room);
 
+    /* Without a node that says so, it is the one that holds all outputs and that nobody reads. */
+    d.node[3].kind = ARENAUT_NODE_CONSTRUCT;
+    analyse(&d, NULL, value);
+    assert_int_equal(value[RESULT].returned, 1);
+    d.type[PAIR] = ARENAUT_TYPE_DICT;
+    analyse(&d, NULL, value);
+    assert_int_equal(value[RESULT].returned, 1); /* the last */
+    assert_int_equal(value[PAIR].returned, 0);
+    d.argument[3][0][0] = PAIR; /* read, and what reads it holds A no more */
+    d.argument[3][0][1] = X;
+    analyse(&d, NULL, value);
+    assert_int_equal(value[PAIR].returned + value[RESULT].returned, 0);
+    d.argument[3][0][0] = KEY;
+    analyse(&d, NULL, value);
+    assert_int_equal(value[PAIR].returned, 1);
+    assert_int_equal(value[RESULT].returned, 0);
+    d.argument[3][0][1] = A;
+    d.type[PAIR] = ARENAUT_TYPE_LIST;
+    d.node[3].kind = ARENAUT_NODE_RETURN;
+
     d.node[2].kind = ARENAUT_NODE_RETURN;
     assert_fault(arenaut_graph_values(&d.graph, NULL, value, &fault), BAD_INPUT, RETURNED_OTHERS);
     d.type[PAIR] = ARENAUT_TYPE_DICT;
