@@ -48,7 +48,7 @@ class Row:
         sys.path.insert(0, str(ROOT / "tests" / "models"))
         import micro_runtime
         original = self.path.read_bytes()
-        changed = self.planned.read_bytes() if self.planned.exists() else original
+        changed = self.planned.read_bytes()
         try:
             heads = [micro_runtime.Machine(data).arena()[0] for data in (original, changed)]
         except micro_runtime.Refused:

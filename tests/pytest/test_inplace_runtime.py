@@ -31,8 +31,8 @@ def planned(arenaut_json, tmp_path_factory):
             output = tmp_path_factory.mktemp(path.stem) / "planned.tflite"
             document = arenaut_json("plan", path, "-o", output, "--inplace", "on",
                                     "--scratch", SCRATCH)
-            written = output.exists()
-            done[path] = document, (output if written else path).read_bytes(), written
+            data = output.read_bytes()
+            done[path] = document, data, data != path.read_bytes()
         return done[path]
 
     return plan

@@ -66,7 +66,8 @@ class Planned:
         self.path, self.output = path, folder / f"{path.stem}.pte"
         self.document = run("plan", path, "-o", self.output, *options)
         self.result, self.baseline = self.document["result"], self.document["baseline"]
-        self.written = self.output.exists()
+        # Where nothing better exists, the output is a copy of the file.
+        self.written = self.output.read_bytes() != path.read_bytes()
 
     def memories(self, when):
         """Bytes of each memory of each method, as MethodMeta has them: "now" or "planned"."""
@@ -77,7 +78,7 @@ class Planned:
 
     @property
     def file(self):
-        """Where nothing better exists nothing is written: the file is then as it was."""
+        """Where nothing better exists, the file as it was."""
         return self.output if self.written else self.path
 
 
@@ -269,11 +270,9 @@ def test_in_place_or_not_every_op_leaves_the_same_bytes(planned, path):
 def test_planning_again_changes_nothing(arenaut, planned, tmp_path, path):
     again, third = tmp_path / "again.pte", tmp_path / "third.pte"
     arenaut("plan", path, "-o", again)
-    assert again.exists() == planned(path).written
-    if again.exists():
-        assert again.read_bytes() == planned(path).output.read_bytes()
-        arenaut("plan", again, "-o", third)
-        assert not third.exists()
+    assert again.read_bytes() == planned(path).output.read_bytes()
+    arenaut("plan", again, "-o", third)
+    assert third.read_bytes() == again.read_bytes()
 
 
 def test_methods_keep_their_shared_state_at_one_place(planned):
@@ -341,7 +340,7 @@ def test_one_method_may_be_planned_alone(arenaut_json, random_files, tmp_path):
         for method, other in (("add", "scale"), ("scale", "add")):
             output = tmp_path / f"{method}{number}.pte"
             arenaut_json("plan", wasteful, "--method", method, "-o", output)
-            if not output.exists():
+            if output.read_bytes() == wasteful.read_bytes():
                 continue
             before, after = (run(file, path, calls=1)["sizes"] for file in (wasteful, output))
             assert after[other] == before[other] and sum(after[method]) < sum(before[method])
