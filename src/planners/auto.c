@@ -17,8 +17,7 @@ extern const arenaut_planner arn_planner_naive, arn_planner_shared_objects, arn_
 
 static bool is_done(const arn_meter *meter) {
     const bool impossible = meter->planning->plan->quality == ARENAUT_INFEASIBLE;
-    return impossible || meter->best <= meter->goal ||
-           (meter->stopped && meter->why != ARENAUT_STOP_EFFORT);
+    return impossible || meter->best <= meter->goal || arn_meter_was_stopped(meter);
 }
 
 /* Of many buffers, a little of both searches comes before much of the exact one: what is easy
@@ -143,6 +142,16 @@ static arenaut_status plan_tokens(arenaut_planning *planning, arn_meter *meter) 
     return st == ARENAUT_OK ? arn_meter_finish(meter) : st;
 }
 
+/* Who stopped it before there was any plan gets the one that is made at once. */
+static arenaut_status finish(arenaut_planning *planning, arn_meter *meter) {
+    arenaut_status st = ARENAUT_OK;
+    if (meter->best == ARENAUT_UNPLACED && arn_meter_was_stopped(meter)) {
+        meter->planner = arn_planner_naive.name;
+        st = arn_try_naive(planning, meter);
+    }
+    return st == ARENAUT_OK ? arn_meter_finish(meter) : st;
+}
+
 static arenaut_status auto_run(const arenaut_planner *self, arenaut_planning *planning) {
     arenaut_status st = arn_settings_check(planning, self, NULL);
     arn_meter meter = arn_meter_start(planning, self->name);
@@ -160,7 +169,7 @@ static arenaut_status auto_run(const arenaut_planner *self, arenaut_planning *pl
     }
     arn_lanes_close(&lanes);
     if (st != ARENAUT_OK || planning->plan->quality == ARENAUT_INFEASIBLE) return st;
-    st = arn_meter_finish(&meter);
+    st = finish(planning, &meter);
     /* Who lies where is compared pair by pair. */
     const bool few = pairs <= ARN_EXACT_MOST_PAIRS && planning->problem->n_buffers <= MANY_BUFFERS;
     return st == ARENAUT_OK && few ? arn_exact_keep_earlier(planning) : st;

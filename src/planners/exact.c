@@ -10,13 +10,24 @@
 /* One part in so many of the effort may go into keeping offsets from before. */
 enum { HINTS_SHARE = 8 };
 
+/* What the caller was told last, to be told again where nothing new is known. */
+typedef struct told {
+    const arenaut_plan_options *options;
+    arenaut_progress progress;
+} told;
+
+static arenaut_verdict tell(void *context) {
+    told *last = context;
+    if (!last->options->progress) return ARENAUT_GO_ON;
+    return last->options->progress(last->options->progress_context, &last->progress);
+}
+
 static arenaut_verdict pass_progress(void *context, uint64_t best, uint64_t bound,
                                      uint64_t steps) {
-    const arenaut_planning *planning = context;
-    const arenaut_plan_options *options = planning->options;
-    if (!options->progress) return ARENAUT_GO_ON;
+    told *last = context;
     const arenaut_progress progress = {"exact", best, bound, steps};
-    return options->progress(options->progress_context, &progress);
+    last->progress = progress;
+    return tell(last);
 }
 
 static arenaut_status take(arenaut_planning *planning, const arn_exact_output *out) {
@@ -54,8 +65,6 @@ static arn_exact_input input_of(const arenaut_planning *planning) {
         .enough = options->capacity,
         .effort = options->effort,
         .seed = options->seed,
-        .progress = pass_progress,
-        .progress_context = (void *)planning,
         .allocator = planning->allocator,
     };
 }
@@ -63,15 +72,20 @@ static arn_exact_input input_of(const arenaut_planning *planning) {
 /* A caller who stopped the search has no time for this. */
 arenaut_status arn_exact_keep_earlier(arenaut_planning *planning) {
     arenaut_plan *plan = planning->plan;
+    told last = {planning->options, {"exact", 0, 0, 0}};
+    arn_ask ask = {.put = tell, .context = &last};
     arenaut_status st = ARENAUT_OK;
     if (!planning->problem->hint || plan->stopped_by != ARENAUT_STOP_PROOF || plan->quality == ARENAUT_INFEASIBLE) return st;
     st = arenaut_plan_measure(plan, planning->problem, planning->err);
+    last.progress.best = last.progress.bound = plan->total;
     for (uint32_t k = 0; k < plan->n_pools && st == ARENAUT_OK; k++) {
         arn_exact_input pool = input_of(planning);
         pool.pool = k;
         pool.pool_of = plan->n_pools > 1 ? plan->pool : NULL;
         pool.arena = plan->arena[k];
         pool.effort = planning->options->effort / HINTS_SHARE / plan->n_pools;
+        pool.ask = &ask;
+        last.progress.effort = plan->effort;
         st = arn_exact_keep_hints(&pool, plan->offset, &plan->effort, planning->err);
     }
     return st;
@@ -80,7 +94,12 @@ arenaut_status arn_exact_keep_earlier(arenaut_planning *planning) {
 static arenaut_status exact_run(const arenaut_planner *self, arenaut_planning *planning) {
     arenaut_status st = arn_settings_check(planning, self, NULL);
     if (st != ARENAUT_OK) return st;
-    const arn_exact_input in = input_of(planning);
+    told last = {planning->options, {"exact", ARENAUT_UNPLACED, planning->plan->total_bound, 0}};
+    arn_ask ask = {.put = tell, .context = &last};
+    arn_exact_input in = input_of(planning);
+    in.progress = pass_progress;
+    in.progress_context = &last;
+    in.ask = &ask;
     arn_exact_output out = {.offset = planning->plan->offset, .pool_of = planning->plan->pool};
     st = arn_exact_run(&in, &out, planning->err);
     if (st == ARENAUT_OK) st = take(planning, &out);

@@ -65,6 +65,7 @@ static arenaut_status run(lane_search *s, arn_exact_task *task) {
         .seed = planning->options->seed,
         .progress = take_progress,
         .progress_context = s,
+        .ask = arn_meter_ask(s->meter),
         .allocator = planning->allocator,
     };
     arn_exact_output out = {.offset = s->offset, .pool_of = s->pool_of};

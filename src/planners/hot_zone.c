@@ -83,6 +83,7 @@ static arenaut_status solve_part(zone *z, const arenaut_problem *part, uint64_t 
         .seed = z->planning->options->seed,
         .progress = take_progress,
         .progress_context = z,
+        .ask = arn_meter_ask(z->meter),
         .allocator = z->planning->allocator,
     };
     arn_exact_output out = {.offset = z->offset};
@@ -103,7 +104,7 @@ static arenaut_status place_around(zone *z, const char *letters) {
     const arn_rules rules = {.fit = ARN_FIRST_FIT};
     arn_placing *placing = z->bench.placing;
     arn_orders_sort(&z->bench.orders, letters, z->bench.order);
-    arn_placing_clear(placing);
+    arn_placing_clear(placing, arn_meter_ask(z->meter));
     for (uint32_t i = 0; i < items->n; i++) {
         const uint32_t part = z->part[items->member[items->item[i].member]];
         if (part != ARENAUT_NONE) arn_placing_put(placing, i, 0, z->offset[part]);

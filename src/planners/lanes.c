@@ -10,10 +10,8 @@ enum { FEW_BUFFERS = 500 };
 
 /* ---- while tasks run ---- */
 
-/* As long as there is no plan at all, nobody is stopped: see arn_meter_spend. */
 static bool is_wanted(const arn_lanes *lanes, const arn_lane *lane) {
-    if (lanes->verdict != ARENAUT_GO_ON) return lanes->best == ARENAUT_UNPLACED;
-    return lane->task <= lanes->last;
+    return lanes->verdict == ARENAUT_GO_ON && lane->task <= lanes->last;
 }
 
 /* Asks the caller; only ever on its own thread. What it is told only gets better. */
@@ -175,8 +173,9 @@ static arenaut_status take_over(arn_lanes *lanes, const arn_lane *lane, bool wit
 static bool is_over(const arn_lanes *lanes, bool within_effort) {
     const arn_meter *meter = lanes->meter;
     if (meter->planning->plan->quality == ARENAUT_INFEASIBLE) return true;
+    if (lanes->verdict != ARENAUT_GO_ON) return true;
     if (meter->best == ARENAUT_UNPLACED) return false;
-    if (meter->best <= meter->goal || lanes->verdict != ARENAUT_GO_ON) return true;
+    if (meter->best <= meter->goal) return true;
     return meter->stopped && (within_effort || meter->why != ARENAUT_STOP_EFFORT);
 }
 

@@ -5,6 +5,7 @@
 #include "core/memory.h"
 #include "core/sort.h"
 #include "planners/hosts.h"
+#include "planners/lives.h"
 
 /* An upper limit of the events: each lifetime of a buffer starts and ends, each lifetime of
  * its host may cut one in two, and a saving starts and ends. */
@@ -36,7 +37,7 @@ static void add_slice(arn_load *load, uint32_t b, uint32_t host) {
     const uint32_t n_hides = arenaut_problem_lifetime_count(p, host);
     for (uint32_t i = 0, h = 0; i < arenaut_problem_lifetime_count(p, b); i++) {
         int64_t first = life[i].first;
-        while (h < n_hides && hides[h].end <= first) h++;
+        h += arn_lives_before(hides + h, n_hides - h, first);
         for (uint32_t k = h; k < n_hides && hides[k].first < life[i].end; k++) {
             if (first < hides[k].first) {
                 add_event(load, first, hides[k].first, p->size[b], b, false);
@@ -83,11 +84,7 @@ static bool is_counted(const arenaut_problem *p, const arn_hosts *hosts, uint32_
     const uint32_t host = hosts->host ? hosts->host[b] : ARENAUT_NONE;
     if (host == ARENAUT_NONE) return true;
     if (hosts->host[host] != ARENAUT_NONE) return false;
-    const arenaut_interval *life = arenaut_problem_lifetimes(p, host);
-    for (uint32_t i = 0; i < arenaut_problem_lifetime_count(p, host); i++) {
-        if (life[i].first <= step && step < life[i].end) return false;
-    }
-    return true;
+    return !arn_alive_at(p, host, step);
 }
 
 /* A candidate for a saving: `buffer` may lie on its base at `step`. */

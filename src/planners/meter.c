@@ -39,6 +39,30 @@ bool arn_meter_spend(arn_meter *meter, uint64_t steps) {
     return arn_meter_goes_on(meter);
 }
 
+static arenaut_verdict put_question(void *context) {
+    arn_meter *meter = context;
+    report(meter);
+    if (!arn_meter_was_stopped(meter)) return ARENAUT_GO_ON;
+    return meter->why == ARENAUT_STOP_TIME ? ARENAUT_OUT_OF_TIME : ARENAUT_INTERRUPTED;
+}
+
+arn_ask *arn_meter_ask(arn_meter *meter) {
+    if (meter->ask.context != meter) {
+        const arn_ask ask = {.put = put_question, .context = meter};
+        meter->ask = ask;
+    }
+    return &meter->ask;
+}
+
+bool arn_meter_was_stopped(const arn_meter *meter) {
+    return meter->stopped && meter->why != ARENAUT_STOP_EFFORT;
+}
+
+bool arn_meter_wants_plan(const arn_meter *meter) {
+    if (meter->best == ARENAUT_UNPLACED) return !arn_meter_was_stopped(meter);
+    return arn_meter_goes_on(meter);
+}
+
 void arn_meter_allow(arn_meter *meter, uint64_t steps) {
     const uint64_t limit = steps < UINT64_MAX - meter->spent ? meter->spent + steps : UINT64_MAX;
     if (meter->limit < limit) meter->limit = limit;

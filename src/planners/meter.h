@@ -7,6 +7,8 @@
 
 #include <arenaut/planner.h>
 
+#include "planners/ask.h"
+
 enum { ARN_REPORT_EVERY = 4096 }; /* steps */
 
 typedef struct arn_meter {
@@ -19,13 +21,24 @@ typedef struct arn_meter {
     uint64_t goal; /* at or below this there is nothing to gain */
     bool stopped;
     arenaut_stop why;
+    arn_ask ask; /* see arn_meter_ask */
 } arn_meter;
 
 arn_meter arn_meter_start(arenaut_planning *planning, const char *planner);
 
 /* Counts `steps`. False when the search is over. A planner that has no plan yet may finish
- * what it is at before it obeys. */
+ * what it is at if only the effort is spent. */
 bool arn_meter_spend(arn_meter *meter, uint64_t steps);
+
+/* For work that is no search step: asks the caller just as the meter does, and stops the meter
+ * if it is told to. Serves as long as the meter stays where it is. */
+arn_ask *arn_meter_ask(arn_meter *meter);
+
+/* Whether the caller wants no more of it: nobody is to finish anything then. */
+bool arn_meter_was_stopped(const arn_meter *meter);
+
+/* Whether to begin, or go on with, what may become the first plan or a better one. */
+bool arn_meter_wants_plan(const arn_meter *meter);
 
 /* Allows at least so many steps more, even if the effort was spent. Undoes no other stop. */
 void arn_meter_allow(arn_meter *meter, uint64_t steps);

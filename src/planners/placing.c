@@ -42,6 +42,7 @@ struct arn_placing {
     uint32_t n_forbidden, forbidden_room, order_room;
     uint64_t hint_limit; /* hints above this are not worth keeping, and could overflow */
     uint64_t scanned;    /* spans looked at since arn_placing_steps was last asked */
+    arn_ask *ask;
     bool out_of_memory;
 };
 
@@ -90,9 +91,10 @@ static void split(arn_placing *placing, uint32_t at) {
     find_hull(to);
 }
 
-static void add_span(arn_placing *placing, uint32_t pool, int64_t first, int64_t end, uint64_t low,
-                     uint64_t high, uint32_t buffer) {
-    uint32_t at = placing->head[pool];
+/* `at`: a block of the pool that does not begin above `low`, or the first. Returns where the
+ * span went. */
+static uint32_t add_span(arn_placing *placing, uint32_t at, int64_t first, int64_t end,
+                         uint64_t low, uint64_t high, uint32_t buffer) {
     for (uint32_t next = placing->blocks[at].next;
          next != ARENAUT_NONE && placing->blocks[next].low[0] <= low;
          next = placing->blocks[at].next) {
@@ -115,19 +117,23 @@ static void add_span(arn_placing *placing, uint32_t pool, int64_t first, int64_t
     b->buffer[i] = buffer;
     b->n++;
     widen_hull(b, i);
+    return at;
 }
 
-void arn_placing_clear(arn_placing *placing) {
+void arn_placing_clear(arn_placing *placing, arn_ask *ask) {
     const arenaut_problem *p = placing->problem;
+    uint32_t last[ARENAUT_MAX_POOLS];
     placing->n_blocks = 0;
+    placing->ask = ask;
     placing->out_of_memory = false;
     for (uint32_t k = 0; k < p->n_pools; k++) {
-        placing->head[k] = new_block(placing, ARENAUT_NONE);
+        placing->head[k] = last[k] = new_block(placing, ARENAUT_NONE);
         placing->top[k] = 0;
     }
     for (uint32_t i = 0; i < p->n_reserved; i++) {
         const arenaut_reserved *r = &p->reserved[i];
-        add_span(placing, r->pool, INT64_MIN, INT64_MAX, r->first, r->end, ARENAUT_NONE);
+        last[r->pool] = add_span(placing, last[r->pool], INT64_MIN, INT64_MAX, r->first, r->end,
+                                 ARENAUT_NONE);
     }
     for (uint32_t i = 0; i < placing->items->n; i++) placing->pool[i] = ARENAUT_NONE;
 }
@@ -164,7 +170,7 @@ arn_placing *arn_placing_new(const arn_items *items, const arenaut_allocator *al
         return NULL;
     }
     placing->hint_limit = end_of_pile(items);
-    arn_placing_clear(placing);
+    arn_placing_clear(placing, NULL);
     return placing;
 }
 
@@ -197,8 +203,9 @@ typedef struct chooser {
     uint64_t best, best_slack;
 } chooser;
 
-static chooser chooser_for(const arn_item *item, arn_fit fit) {
-    const chooser c = {fit, item->extent, item->align, 0, ARENAUT_UNPLACED, UINT64_MAX};
+/* No gap below `from` is wanted. */
+static chooser chooser_for(const arn_item *item, arn_fit fit, uint64_t from) {
+    const chooser c = {fit, item->extent, item->align, from, ARENAUT_UNPLACED, UINT64_MAX};
     return c;
 }
 
@@ -225,8 +232,8 @@ static uint64_t chosen(const chooser *c) {
 
 /* The usual case: one piece, and whatever is alive with it is in the way. */
 static uint64_t find_for_piece(arn_placing *placing, const arn_item *item, uint32_t pool,
-                               arn_fit fit) {
-    chooser c = chooser_for(item, fit);
+                               arn_fit fit, uint64_t from) {
+    chooser c = chooser_for(item, fit, from);
     for (uint32_t at = placing->head[pool]; at != ARENAUT_NONE; at = placing->blocks[at].next) {
         const block *b = &placing->blocks[at];
         placing->scanned += SPANS_LIKE_BLOCK;
@@ -259,14 +266,18 @@ static void forbid(arn_placing *placing, uint64_t low, uint64_t high, const arn_
     placing->forbidden[placing->n_forbidden++] = f;
 }
 
-static void gather_spans(arn_placing *placing, const arn_piece *piece, uint32_t pool) {
+/* Those that forbid nothing from `from` on are left out. */
+static void gather_spans(arn_placing *placing, const arn_piece *piece, uint32_t pool,
+                         uint64_t from) {
+    const uint64_t below = from + piece->low;
     for (uint32_t at = placing->head[pool]; at != ARENAUT_NONE; at = placing->blocks[at].next) {
         const block *b = &placing->blocks[at];
         placing->scanned += SPANS_LIKE_BLOCK;
-        if (b->end <= piece->first || b->first >= piece->end) continue;
+        if (b->end <= piece->first || b->first >= piece->end || b->top <= below) continue;
         placing->scanned += b->n;
         for (uint32_t i = 0; i < b->n; i++) {
             if (b->ends[i] <= piece->first || b->firsts[i] >= piece->end) continue;
+            if (b->high[i] <= below) continue;
             forbid(placing, b->low[i], b->high[i], piece, piece->buffer, b->buffer[i]);
         }
     }
@@ -316,10 +327,12 @@ static bool sort_forbidden(arn_placing *placing) {
     return true;
 }
 
-static bool gather(arn_placing *placing, const arn_item *item, uint32_t pool) {
+static bool gather(arn_placing *placing, const arn_item *item, uint32_t pool, uint64_t from) {
     placing->n_forbidden = 0;
     for (uint32_t i = 0; i < item->n_pieces; i++) {
-        gather_spans(placing, &placing->items->piece[item->piece + i], pool);
+        const uint64_t before = placing->scanned;
+        gather_spans(placing, &placing->items->piece[item->piece + i], pool, from);
+        if (!arn_ask_after(placing->ask, placing->scanned - before)) return false;
     }
     gather_rivals(placing, item, pool);
     return sort_forbidden(placing);
@@ -327,8 +340,8 @@ static bool gather(arn_placing *placing, const arn_item *item, uint32_t pool) {
 
 /* Ranges of offsets are gaps for an item of one byte. */
 static uint64_t find_between_forbidden(const arn_placing *placing, const arn_item *item,
-                                       arn_fit fit) {
-    chooser c = chooser_for(item, fit);
+                                       arn_fit fit, uint64_t from) {
+    chooser c = chooser_for(item, fit, from);
     c.extent = 1;
     for (uint32_t i = 0; i < placing->n_forbidden; i++) {
         const forbidden *f = &placing->forbidden[placing->order[i]];
@@ -342,35 +355,78 @@ static bool is_partner(const arenaut_problem *p, uint32_t a, uint32_t b) {
     return arenaut_problem_same_base(p, a) == b || arenaut_problem_same_base(p, b) == a;
 }
 
-/* Whether the item may lie at `offset`, where it may share with same-base partners. */
-static bool is_allowed(const arn_placing *placing, uint64_t offset, bool share) {
+/* Whether buffer `other`, whose bytes the item would cover in part at `offset`, is a partner of
+ * its member `mine` there, or stands in the way. */
+static bool may_cover(const arn_placing *placing, uint64_t offset, uint32_t mine, uint32_t other,
+                      bool share) {
+    return share && other != ARENAUT_NONE && is_partner(placing->problem, mine, other) &&
+           place_of(placing, other) == offset + placing->items->delta[mine];
+}
+
+static bool piece_may_lie(arn_placing *placing, const arn_piece *piece, uint32_t pool,
+                          uint64_t offset, bool share) {
+    const uint64_t low = offset + piece->low, high = offset + piece->high;
+    uint64_t looked = 0;
+    for (uint32_t at = placing->head[pool]; at != ARENAUT_NONE; at = placing->blocks[at].next) {
+        const block *b = &placing->blocks[at];
+        looked += SPANS_LIKE_BLOCK;
+        if (b->n && b->low[0] >= high) break;
+        if (b->end <= piece->first || b->first >= piece->end || b->top <= low) continue;
+        looked += b->n;
+        for (uint32_t i = 0; i < b->n && b->low[i] < high; i++) {
+            if (b->ends[i] <= piece->first || b->firsts[i] >= piece->end || b->high[i] <= low) {
+                continue;
+            }
+            if (!may_cover(placing, offset, piece->buffer, b->buffer[i], share)) return false;
+        }
+    }
+    return arn_ask_after(placing->ask, looked);
+}
+
+static bool rivals_allow(const arn_placing *placing, const arn_item *item, uint32_t pool,
+                         uint64_t offset, bool share) {
     const arn_items *items = placing->items;
-    for (uint32_t i = 0; i < placing->n_forbidden; i++) {
-        const forbidden *f = &placing->forbidden[placing->order[i]];
-        if (f->from > offset) return true;
-        if (offset >= f->to) continue;
-        if (!share || f->other == ARENAUT_NONE ||
-            !is_partner(placing->problem, f->mine, f->other) ||
-            place_of(placing, f->other) != offset + items->delta[f->mine]) {
+    const uint64_t *size = placing->problem->size;
+    for (uint32_t m = 0; m < item->n_members && items->rival_start; m++) {
+        const uint32_t b = items->member[item->member + m];
+        const uint64_t low = offset + items->delta[b];
+        for (uint32_t i = items->rival_start[b]; i < items->rival_start[b + 1]; i++) {
+            const uint32_t rival = items->rival[i];
+            if (pool_of(placing, rival) != pool || items->owner[rival] == items->owner[b]) continue;
+            const uint64_t at = place_of(placing, rival);
+            if (at >= low + size[b] || low >= at + size[rival]) continue;
+            if (!may_cover(placing, offset, b, rival, share)) return false;
+        }
+        if (!arn_ask_after(placing->ask, items->rival_start[b + 1] - items->rival_start[b])) {
             return false;
         }
     }
     return true;
 }
 
+/* Whether the item may lie at `offset`, where it may share with same-base partners. */
+static bool is_allowed(arn_placing *placing, const arn_item *item, uint32_t pool, uint64_t offset,
+                       bool share) {
+    for (uint32_t i = 0; i < item->n_pieces; i++) {
+        const arn_piece *piece = &placing->items->piece[item->piece + i];
+        if (!piece_may_lie(placing, piece, pool, offset, share)) return false;
+    }
+    return rivals_allow(placing, item, pool, offset, share);
+}
+
 /* Tries the place of one partner; keeps the lowest that works. */
-static void try_partner(const arn_placing *placing, const arn_item *item, uint32_t mine,
+static void try_partner(arn_placing *placing, const arn_item *item, uint32_t mine,
                         uint32_t partner, uint32_t pool, uint64_t *lowest) {
     if (pool_of(placing, partner) != pool) return;
     const uint64_t at = place_of(placing, partner), delta = placing->items->delta[mine];
     if (at < delta) return;
     const uint64_t offset = at - delta;
     if (offset >= *lowest || offset & (item->align - 1)) return;
-    if (is_allowed(placing, offset, true)) *lowest = offset;
+    if (is_allowed(placing, item, pool, offset, true)) *lowest = offset;
 }
 
 /* The lowest offset at which a member lies where its base, or an heir, already lies. */
-static uint64_t find_shared(const arn_placing *placing, const arn_item *item, uint32_t pool) {
+static uint64_t find_shared(arn_placing *placing, const arn_item *item, uint32_t pool) {
     const arn_items *items = placing->items;
     uint64_t lowest = ARENAUT_UNPLACED;
     for (uint32_t m = 0; m < item->n_members && items->heir_start; m++) {
@@ -385,9 +441,9 @@ static uint64_t find_shared(const arn_placing *placing, const arn_item *item, ui
 }
 
 /* A shared place is the lowest one, or beats any gap, or at least costs nothing. */
-static uint64_t find_with_ties(const arn_placing *placing, const arn_item *item, uint32_t pool,
-                               arn_rules rules) {
-    const uint64_t gap = find_between_forbidden(placing, item, rules.fit);
+static uint64_t find_with_ties(arn_placing *placing, const arn_item *item, uint32_t pool,
+                               arn_rules rules, uint64_t from) {
+    const uint64_t gap = find_between_forbidden(placing, item, rules.fit, from);
     if (!rules.share) return gap;
     const uint64_t shared = find_shared(placing, item, pool);
     if (shared == ARENAUT_UNPLACED) return gap;
@@ -401,20 +457,35 @@ static bool wants_hint(const arn_placing *placing, const arn_item *item, arn_rul
            !(item->hint & (item->align - 1));
 }
 
-static uint64_t find_in_pool(arn_placing *placing, uint32_t id, uint32_t pool, arn_rules rules) {
+/* From where on gaps are to be looked for. What is placed only takes room away, so first fit
+ * finds nothing below what it found before: not so of shared places, of hints, and of the places
+ * in other pools. */
+static uint64_t first_gap(const arn_placing *placing, const arn_item *item, arn_rules rules,
+                          uint64_t found) {
+    const bool one_pool = (item->pools & (item->pools - 1)) == 0;
+    const bool only_rises = rules.fit == ARN_FIRST_FIT && !wants_hint(placing, item, rules);
+    return one_pool && only_rises ? found : 0;
+}
+
+static uint64_t find_in_pool(arn_placing *placing, uint32_t id, uint32_t pool, arn_rules rules,
+                             uint64_t found) {
     const arn_item *item = &placing->items->item[id];
+    const uint64_t from = first_gap(placing, item, rules, found);
     const uint64_t capacity = placing->problem->pool[pool].capacity;
     uint64_t offset;
     if (item->fixed != ARENAUT_UNPLACED) {
         offset = item->fixed;
     } else if (item->n_pieces == 1 && !item->tied && !wants_hint(placing, item, rules)) {
-        offset = find_for_piece(placing, item, pool, rules.fit);
+        const uint64_t before = placing->scanned;
+        offset = find_for_piece(placing, item, pool, rules.fit, from);
+        if (!arn_ask_after(placing->ask, placing->scanned - before)) return ARENAUT_UNPLACED;
     } else {
-        if (!gather(placing, item, pool)) return ARENAUT_UNPLACED;
+        if (!gather(placing, item, pool, from)) return ARENAUT_UNPLACED;
         const bool keep = wants_hint(placing, item, rules) &&
                           item->hint + item->extent <= capacity &&
-                          is_allowed(placing, item->hint, rules.share);
-        offset = keep ? item->hint : find_with_ties(placing, item, pool, rules);
+                          is_allowed(placing, item, pool, item->hint, rules.share);
+        offset = keep ? item->hint : find_with_ties(placing, item, pool, rules, from);
+        if (arn_ask_ended(placing->ask)) return ARENAUT_UNPLACED;
     }
     if (capacity != ARENAUT_UNLIMITED &&
         (item->extent > capacity || offset > capacity - item->extent)) {
@@ -431,13 +502,13 @@ static uint64_t growth(const arn_placing *placing, uint32_t pool, uint64_t end) 
     return then - now;
 }
 
-bool arn_placing_find(arn_placing *placing, uint32_t id, arn_rules rules, uint32_t *pool,
-                      uint64_t *offset) {
+bool arn_placing_find(arn_placing *placing, uint32_t id, arn_rules rules, uint64_t found,
+                      uint32_t *pool, uint64_t *offset) {
     const arn_item *item = &placing->items->item[id];
     uint64_t least = UINT64_MAX;
     for (uint32_t k = 0; k < placing->problem->n_pools; k++) {
         if (!(item->pools >> k & 1)) continue;
-        const uint64_t at = find_in_pool(placing, id, k, rules);
+        const uint64_t at = find_in_pool(placing, id, k, rules, found);
         if (at == ARENAUT_UNPLACED) continue;
         const uint64_t by = rules.least_growth ? growth(placing, k, at + item->extent) : 0;
         if (by >= least) continue;
@@ -456,15 +527,17 @@ void arn_placing_put(arn_placing *placing, uint32_t id, uint32_t pool, uint64_t 
     placing->top[pool] = arn_max_u64(placing->top[pool], offset + item->extent);
     for (uint32_t i = 0; i < item->n_pieces; i++) {
         const arn_piece *piece = &placing->items->piece[item->piece + i];
-        add_span(placing, pool, piece->first, piece->end, offset + piece->low, offset + piece->high,
-                 piece->buffer);
+        const uint64_t before = placing->scanned;
+        add_span(placing, placing->head[pool], piece->first, piece->end, offset + piece->low,
+                 offset + piece->high, piece->buffer);
+        arn_ask_after(placing->ask, placing->scanned - before);
     }
 }
 
 bool arn_placing_place(arn_placing *placing, uint32_t id, arn_rules rules) {
     uint32_t pool = 0;
     uint64_t offset = 0;
-    if (!arn_placing_find(placing, id, rules, &pool, &offset)) return false;
+    if (!arn_placing_find(placing, id, rules, 0, &pool, &offset)) return false;
     arn_placing_put(placing, id, pool, offset);
     return true;
 }

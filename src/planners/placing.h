@@ -11,6 +11,7 @@
 #ifndef ARN_PLANNERS_PLACING_H
 #define ARN_PLANNERS_PLACING_H
 
+#include "planners/ask.h"
 #include "planners/items.h"
 
 typedef enum arn_fit {
@@ -34,13 +35,15 @@ typedef struct arn_placing arn_placing;
 arn_placing *arn_placing_new(const arn_items *items, const arenaut_allocator *allocator);
 void arn_placing_free(arn_placing *placing);
 
-/* Takes all items away again. */
-void arn_placing_clear(arn_placing *placing);
+/* Takes all items away again. `ask` is asked from now on: a False below may be because it said
+ * no. NULL: nobody is. */
+void arn_placing_clear(arn_placing *placing, arn_ask *ask);
 
 /* Where `item` would go. False if it fits in none of its pools. A fixed item goes to its
- * offset without a look: overlaps of fixed items are found elsewhere. */
-bool arn_placing_find(arn_placing *placing, uint32_t item, arn_rules rules, uint32_t *pool,
-                      uint64_t *offset);
+ * offset without a look: overlaps of fixed items are found elsewhere. `found` is what this was
+ * for the item before, when less was placed, or 0: first fit then need not look for gaps below. */
+bool arn_placing_find(arn_placing *placing, uint32_t item, arn_rules rules, uint64_t found,
+                      uint32_t *pool, uint64_t *offset);
 void arn_placing_put(arn_placing *placing, uint32_t item, uint32_t pool, uint64_t offset);
 
 /* Both in one. */

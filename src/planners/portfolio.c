@@ -76,10 +76,6 @@ static uint64_t count_pairs(const arn_bench *bench) {
     return pairs;
 }
 
-static bool is_worth_trying(const arn_meter *meter) {
-    return meter->best == ARENAUT_UNPLACED || arn_meter_goes_on(meter);
-}
-
 /* ---- trials of one style ---- */
 
 /* The trials of a style that are made one after the other, and a bench for each lane. */
@@ -132,7 +128,7 @@ enum { GROUP = 4, BY_THEMSELVES = 2 };
 
 static arenaut_status make_series(series *s, arn_lanes *lanes) {
     arenaut_status st = ARENAUT_OK;
-    for (uint32_t i = 0; i < s->n && st == ARENAUT_OK && is_worth_trying(lanes->meter);) {
+    for (uint32_t i = 0; i < s->n && st == ARENAUT_OK && arn_meter_wants_plan(lanes->meter);) {
         const uint32_t left = s->n - i;
         const uint32_t n = i < BY_THEMSELVES ? 1 : left < GROUP ? left : GROUP;
         group g = {s, i};
@@ -206,14 +202,14 @@ static arenaut_status try_peers(arn_lanes *lanes) {
         if (features & ~arenaut_planner_find(peers[i].row)->handles) continue;
         fit[n++] = &peers[i];
     }
-    return n && is_worth_trying(lanes->meter) ? arn_lanes_try(lanes, n, try_peer_in_lane, fit)
+    return n && arn_meter_wants_plan(lanes->meter) ? arn_lanes_try(lanes, n, try_peer_in_lane, fit)
                                               : ARENAUT_OK;
 }
 
 static arenaut_status try_naive(arn_lanes *lanes) {
     const peer naive = {"naive", arn_try_naive, 0};
     const peer *only = &naive;
-    if (!is_worth_trying(lanes->meter)) return ARENAUT_OK;
+    if (!arn_meter_wants_plan(lanes->meter)) return ARENAUT_OK;
     return arn_lanes_try(lanes, 1, try_peer_in_lane, &only);
 }
 
@@ -261,7 +257,7 @@ static arenaut_status make_late_rows(series *s, uint64_t pairs, arn_lanes *lanes
 
 static arenaut_status make_others(const style *how, bool rows, uint64_t pairs, arn_lanes *lanes) {
     series s;
-    if (!is_worth_trying(lanes->meter)) return ARENAUT_OK;
+    if (!arn_meter_wants_plan(lanes->meter)) return ARENAUT_OK;
     arenaut_status st = open_series(&s, how, lanes);
     if (st != ARENAUT_OK) return st;
     const bool is_first = how == styles;

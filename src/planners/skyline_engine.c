@@ -3,7 +3,8 @@
 #include "core/checked.h"
 #include "core/sort.h"
 
-enum { LEAF = 8 };
+/* To raise a plateau, and to place an item on it, takes about so many operations. */
+enum { LEAF = 8, PLATEAU_OPERATIONS = 64 };
 
 /* ---- which item lives within [first, end) and comes first in the order ---- */
 
@@ -17,7 +18,8 @@ typedef struct box_tree {
     struct box {
         uint32_t min_first, max_first, min_end, max_end;
     } * box;
-    uint32_t *best; /* per node: the least rank below it */
+    uint32_t *best;  /* per node: the least rank below it */
+    uint64_t looked; /* at nodes, while the best item was looked for */
 } box_tree;
 
 /* ---- plateaus ---- */
@@ -159,9 +161,10 @@ static void remove_item(box_tree *t, uint32_t item) {
 
 /* The least rank of an item that lives within [first, end), below `than`. Looks into the
  * more promising child first; a node whose items all live within needs no look inside. */
-static uint32_t best_within(const box_tree *t, uint32_t node, uint32_t first, uint32_t end,
+static uint32_t best_within(box_tree *t, uint32_t node, uint32_t first, uint32_t end,
                             uint32_t than) {
     const struct box *b = &t->box[node];
+    t->looked++;
     if (t->best[node] >= than || b->max_first < first || b->min_end > end) return than;
     if (b->min_first >= first && b->max_end <= end) return t->best[node];
     if (node < t->n_leaves) {
@@ -278,7 +281,7 @@ static void flatten(arn_skyline *s) {
 }
 
 uint32_t arn_skyline_run(arn_skyline *s, const uint32_t *order, uint32_t n, uint64_t limit,
-                         uint64_t *offset, uint64_t *top) {
+                         uint64_t *offset, uint64_t *top, arn_ask *ask) {
     uint32_t placed = 0;
     flatten(s);
     rank_items(&s->tree, order, n);
@@ -286,7 +289,9 @@ uint32_t arn_skyline_run(arn_skyline *s, const uint32_t *order, uint32_t n, uint
     while (placed < n) {
         const uint32_t id = s->heap[0];
         const plateau *p = &s->plateaus[id];
+        s->tree.looked = 0;
         const uint32_t rank = best_within(&s->tree, 1, p->first, p->end, ARENAUT_NONE);
+        if (!arn_ask_after(ask, s->tree.looked + PLATEAU_OPERATIONS)) break;
         if (rank == ARENAUT_NONE) {
             raise_to_neighbour(s, id);
             continue;

@@ -11,6 +11,7 @@
 #ifndef ARN_PLANNERS_SKYLINE_ENGINE_H
 #define ARN_PLANNERS_SKYLINE_ENGINE_H
 
+#include "planners/ask.h"
 #include "planners/timeline.h"
 
 typedef struct arn_skyline arn_skyline;
@@ -21,8 +22,9 @@ arn_skyline *arn_skyline_new(const arn_items *items, const arn_timeline *timelin
                              arn_region *region);
 
 /* Places the `n` items of `order` and writes their offsets (per item) and the highest end.
- * Stops as soon as something would end above `limit`. Returns how many were placed. */
+ * Stops as soon as something would end above `limit`, or when told to. Returns how many were
+ * placed. */
 uint32_t arn_skyline_run(arn_skyline *skyline, const uint32_t *order, uint32_t n, uint64_t limit,
-                         uint64_t *offset, uint64_t *top);
+                         uint64_t *offset, uint64_t *top, arn_ask *ask);
 
 #endif

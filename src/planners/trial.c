@@ -57,11 +57,10 @@ static bool need_skyline(arn_bench *bench) {
     return bench->skyline != NULL;
 }
 
-/* After a placement: whether this trial may go on. Without a plan nothing stops it. */
+/* After a placement: whether this trial may go on. */
 static bool is_worth_it(const arn_bench *bench, arn_meter *meter, uint64_t limit) {
-    const bool go_on = arn_meter_spend(meter, arn_placing_steps(bench->placing)) ||
-                       meter->best == ARENAUT_UNPLACED;
-    return go_on && arn_placing_total(bench->placing) <= limit;
+    arn_meter_spend(meter, arn_placing_steps(bench->placing));
+    return arn_meter_wants_plan(meter) && arn_placing_total(bench->placing) <= limit;
 }
 
 arenaut_status arn_place_in_order(arn_bench *bench, arn_meter *meter, arn_rules rules,
@@ -70,7 +69,7 @@ arenaut_status arn_place_in_order(arn_bench *bench, arn_meter *meter, arn_rules 
     if (!need_placing(bench)) return arn_no_memory(meter->planning->err);
     arn_placing *placing = bench->placing;
     bench->by_skyline = false;
-    arn_placing_clear(placing);
+    arn_placing_clear(placing, arn_meter_ask(meter));
     for (uint32_t i = 0; i < bench->items.n; i++) {
         if (!arn_placing_place(placing, bench->order[i], rules)) {
             return arn_placing_out_of_memory(placing) ? arn_no_memory(meter->planning->err)
@@ -136,12 +135,11 @@ static arenaut_status place_by_plain_skyline(arn_bench *bench, arn_meter *meter,
         }
         uint64_t top;
         const uint64_t most = arn_min_u64(p->pool[k].capacity, limit - sum);
-        const uint32_t placed =
-            arn_skyline_run(bench->skyline, picked, n, most, bench->offset, &top);
-        const bool go_on = arn_meter_spend(meter, placed * steps_each) ||
-                           meter->best == ARENAUT_UNPLACED;
+        const uint32_t placed = arn_skyline_run(bench->skyline, picked, n, most, bench->offset,
+                                                &top, arn_meter_ask(meter));
+        arn_meter_spend(meter, placed * steps_each);
         sum += arn_aligned(top, p->pool[k].align);
-        if (placed < n || sum > limit || !go_on) return ARENAUT_OK;
+        if (placed < n || sum > limit || !arn_meter_wants_plan(meter)) return ARENAUT_OK;
     }
     *total = sum;
     return ARENAUT_OK;
@@ -178,7 +176,7 @@ static arenaut_status place_lowest_first(arn_bench *bench, arn_meter *meter, arn
     arn_placing *placing = bench->placing;
     uint32_t n = bench->items.n;
     bench->by_skyline = false;
-    arn_placing_clear(placing);
+    arn_placing_clear(placing, arn_meter_ask(meter));
     for (uint32_t i = 0; i < n; i++) {
         const arn_item *item = &bench->items.item[bench->order[i]];
         const waiting w = {0, i};
@@ -190,7 +188,7 @@ static arenaut_status place_lowest_first(arn_bench *bench, arn_meter *meter, arn
         uint32_t pool = 0;
         uint64_t offset = 0;
         const bool is_fixed = bench->items.item[id].fixed != ARENAUT_UNPLACED;
-        if (!is_fixed && !arn_placing_find(placing, id, rules, &pool, &offset)) {
+        if (!is_fixed && !arn_placing_find(placing, id, rules, heap[0].lowest, &pool, &offset)) {
             return arn_placing_out_of_memory(placing) ? arn_no_memory(meter->planning->err)
                                                       : ARENAUT_OK;
         }

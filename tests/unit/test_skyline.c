@@ -77,7 +77,7 @@ static void fast_and_slow_skylines_are_the_same(void **state) {
         assert_non_null(skyline);
         for (int again = 0; again < 2; again++) {
             assert_int_equal(
-                arn_skyline_run(skyline, s.order, s.items.n, UINT64_MAX, s.offset, &top),
+                arn_skyline_run(skyline, s.order, s.items.n, UINT64_MAX, s.offset, &top, NULL),
                 s.items.n);
         }
         place_the_slow_way(&s, slow);
@@ -88,7 +88,7 @@ static void fast_and_slow_skylines_are_the_same(void **state) {
         }
         assert_int_equal(top, highest);
         if (s.items.n > 0) {
-            assert_true(arn_skyline_run(skyline, s.order, s.items.n, top - 1, s.offset, &top) <
+            assert_true(arn_skyline_run(skyline, s.order, s.items.n, top - 1, s.offset, &top, NULL) <
                         s.items.n);
         }
         free(slow);

@@ -146,6 +146,12 @@ static arn_exact_case case_of(cases *x, uint32_t pool) {
     return c;
 }
 
+/* Who was asked in the middle of something may have said no. What is under way is then not
+ * done: it goes back to what is left to do. */
+static void hear_no(cases *x) {
+    if (arn_ask_ended(x->in->ask)) x->verdict = x->in->ask->verdict;
+}
+
 static uint64_t effort_left(const cases *x) {
     return x->in->effort > x->out->steps ? x->in->effort - x->out->steps : 0;
 }
@@ -159,6 +165,7 @@ static arenaut_status search_pool(cases *x, uint32_t pool, uint64_t arena, uint6
     c.in.effort = arn_min_u64(x->limit, effort_left(x));
     if (chooses_pools(x->in)) c.in.enough = 0;
     const arenaut_status st = arn_exact_search(&c, found, x->err);
+    hear_no(x);
     x->out->steps += found->steps;
     x->out->nodes += found->nodes;
     return st;
@@ -196,6 +203,7 @@ static arenaut_status bound_pools(cases *x, uint64_t *bound, bool *possible) {
         const arn_exact_case c = case_of(x, k);
         arn_exact_model m;
         const arenaut_status st = arn_exact_model_make(&c, &m, x->err);
+        hear_no(x);
         if (st != ARENAUT_OK) return st;
         const uint64_t bytes = (uint64_t)m.bound * m.unit;
         bound[k] = arn_aligned(bytes, p->pool[k].align);
@@ -230,6 +238,7 @@ static arenaut_status fill_pools(cases *x, uint32_t id, uint64_t *bound, uint64_
             room == ARENAUT_UNPLACED ? room : arn_aligned(room, x->in->problem->pool[k].align);
         const arenaut_status st = search_pool(x, k, below, bound[k], &found);
         if (st != ARENAUT_OK) return st;
+        if (x->verdict != ARENAUT_GO_ON) return ARENAUT_STOPPED;
         *open_pair = found.open_pair;
         arena[k] = found.improved ? found.arena : ARENAUT_UNPLACED;
         if (found.bound == ARENAUT_UNPLACED || found.bound >= room) {
@@ -314,6 +323,8 @@ static arenaut_status do_round(cases *x) {
         assume_all(x, id);
         const uint64_t before = x->out->steps;
         const arenaut_status st = chooses_pools(x->in) ? do_pools(x, id) : do_one_pool(x, id);
+        if (st == ARENAUT_STOPPED) return add_id(x, &x->later, id) ? ARENAUT_OK
+                                                                   : arn_no_memory(x->err);
         if (st != ARENAUT_OK) return st;
         if (x->out->steps == before) x->out->steps++; /* so that every loop ends */
         find_bound(x);

@@ -100,6 +100,10 @@ static bool edge_counts(const arn_exact_build *x, arenaut_conflict e) {
            arn_exact_edge_holds(x, e.a, e.b) && !arn_exact_lives_meet(x, e.a, e.b);
 }
 
+static uint64_t lives_of_edge(const arn_exact_build *x, arenaut_conflict e) {
+    return (uint64_t)arn_exact_life_count(x, e.a) + arn_exact_life_count(x, e.b);
+}
+
 /* ---- spans and members ---- */
 
 static bool count_spans(arn_exact_build *x, uint64_t *n_spans) {
@@ -113,6 +117,7 @@ static bool count_spans(arn_exact_build *x, uint64_t *n_spans) {
     }
     uint32_t n_edges = 0;
     for (uint32_t e = 0; e < p->n_conflicts; e++) {
+        if (!arn_ask_after(m->ask, lives_of_edge(x, p->conflict[e]))) return true;
         if (!edge_counts(x, p->conflict[e])) continue;
         m->span_start[x->item[p->conflict[e].a] + 1]++;
         m->span_start[x->item[p->conflict[e].b] + 1]++;
@@ -145,6 +150,8 @@ static bool fill_spans(arn_exact_build *x) {
         }
     }
     for (uint32_t e = 0; e < p->n_conflicts; e++) {
+        /* To leave some out would leave spans unwritten: nothing reads them, see the caller. */
+        if (!arn_ask_after(m->ask, lives_of_edge(x, p->conflict[e]))) return true;
         if (!edge_counts(x, p->conflict[e])) continue;
         const arn_exact_span edge = {m->n_cliques, m->n_cliques + 1};
         m->span[next[x->item[p->conflict[e].a]]++] = edge;
@@ -185,13 +192,15 @@ static bool fill_members(arn_exact_build *x, uint64_t n_members) {
 
 arenaut_status arn_exact_find_cliques(arn_exact_build *x, arenaut_error *err) {
     arn_exact_model *m = x->model;
-    uint64_t n_spans;
+    uint64_t n_spans = 0;
     if (!list_times(x) || !keep_maximal_moments(x) || !count_spans(x, &n_spans)) {
         return arn_no_memory(err);
     }
+    if (arn_ask_ended(m->ask)) return ARENAUT_STOPPED;
     if (n_spans > ARN_EXACT_MOST_PAIRS) return arn_exact_too_large(x, err);
     m->span = arn_region_allocate(&m->region, (size_t)n_spans, sizeof *m->span);
     if (!m->span || !fill_spans(x)) return arn_no_memory(err);
+    if (arn_ask_ended(m->ask)) return ARENAUT_STOPPED;
     const uint64_t n_members = count_members(m, n_spans);
     if (n_members > ARN_EXACT_MOST_PAIRS) return arn_exact_too_large(x, err);
     return fill_members(x, n_members) ? ARENAUT_OK : arn_no_memory(err);

@@ -14,6 +14,8 @@
 #include <arenaut/planner.h>
 #include <arenaut/problem.h>
 
+#include "planners/ask.h"
+
 /* The constraints it handles in one pool, without and with relations; of all pools together it
  * handles ARENAUT_FEATURE_POOLS too. */
 enum {
@@ -41,6 +43,7 @@ typedef struct arn_exact_input {
     uint64_t seed;
     arn_exact_progress progress; /* may be NULL */
     void *progress_context;
+    arn_ask *ask; /* asked wherever no progress is reported; NULL: nobody is */
     const arenaut_allocator *allocator;
 } arn_exact_input;
 

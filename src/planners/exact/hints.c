@@ -34,6 +34,7 @@ static bool fits_alone(const hints *x, uint32_t b, uint64_t at) {
 static bool runs_into_held(const hints *x, uint32_t b) {
     const arenaut_problem *p = x->in->problem;
     for (uint32_t other = 0; other < p->n_buffers; other++) {
+        if (!arn_ask_after(x->in->ask, 1)) return true;
         const uint64_t at = x->place[other];
         if (other == b || at == ARENAUT_UNPLACED) continue;
         if (at < x->place[b] + p->size[b] && x->place[b] < at + p->size[other] &&
@@ -103,7 +104,7 @@ static void hold(hints *x, uint32_t first, uint32_t end, bool held) {
 static arenaut_status keep(hints *x, uint64_t *offset) {
     uint32_t done = 0, at_once = x->n;
     hold(x, 0, x->n, false);
-    while (done < x->n && x->spent < x->in->effort) {
+    while (done < x->n && x->spent < x->in->effort && !arn_ask_ended(x->in->ask)) {
         const uint32_t end = done + (at_once < x->n - done ? at_once : x->n - done);
         bool found;
         hold(x, done, end, true);

@@ -139,11 +139,14 @@ int64_t arn_exact_snap_group(const arn_exact_model *m, uint32_t item, int64_t at
     for (bool moved = true; moved;) {
         moved = false;
         for (uint32_t k = m->mate_start[g]; k < m->mate_start[g + 1]; k++) {
-            const int64_t own = start + m->delta[m->mate[k]];
-            const int64_t snapped = arn_exact_snap(m, m->mate[k], own);
+            const uint32_t mate = m->mate[k];
+            const int64_t own = start + m->delta[mate];
+            const int64_t snapped = arn_exact_snap(m, mate, own);
             moved = moved || snapped != own;
             start += snapped - own;
+            if (!arn_ask_after(m->ask, 1 + m->wall_start[mate + 1] - m->wall_start[mate])) break;
         }
+        if (arn_ask_ended(m->ask)) break;
     }
     return start + m->delta[item];
 }
@@ -169,8 +172,9 @@ static uint32_t collect_neighbours(const arn_exact_build *x, uint32_t i, uint32_
     uint32_t n = 0;
     for (uint32_t s = m->span_start[i]; s < m->span_start[i + 1]; s++) {
         const uint32_t first = m->span[s].first;
-        take_neighbours(m, i, m->member + m->member_start[first],
-                        m->member_start[first + 1] - m->member_start[first], mark, list, &n);
+        const uint32_t n_first = m->member_start[first + 1] - m->member_start[first];
+        if (!arn_ask_after(m->ask, n_first + m->span[s].end - first)) return n;
+        take_neighbours(m, i, m->member + m->member_start[first], n_first, mark, list, &n);
         for (uint32_t c = first + 1; c < m->span[s].end; c++) {
             take_neighbours(m, i, x->comer + x->comer_start[c],
                             x->comer_start[c + 1] - x->comer_start[c], mark, list, &n);
@@ -211,6 +215,7 @@ static arenaut_status list_neighbours(arn_exact_build *x, arenaut_error *err) {
     for (uint32_t i = 0; i < m->n; i++) {
         total += collect_neighbours(x, i, mark, list);
         if (total > ARN_EXACT_MOST_PAIRS) return arn_exact_too_large(x, err);
+        if (arn_ask_ended(m->ask)) return ARENAUT_STOPPED;
     }
     m->neighbour = arn_region_allocate(&m->region, (size_t)total, sizeof *m->neighbour);
     if (!m->neighbour) return arn_no_memory(err);
@@ -219,6 +224,7 @@ static arenaut_status list_neighbours(arn_exact_build *x, arenaut_error *err) {
     for (uint32_t i = 0; i < m->n; i++) {
         m->neighbour_start[i] = used;
         used += collect_neighbours(x, i, mark, m->neighbour + used);
+        if (arn_ask_ended(m->ask)) return ARENAUT_STOPPED;
     }
     m->neighbour_start[m->n] = used;
     return ARENAUT_OK;
@@ -288,6 +294,9 @@ static bool find_twins(arn_exact_build *x) {
         if (m->span_start[i] == m->span_start[i + 1] || has_mates(m, i)) continue;
         /* Twins share their first clique, so it is enough to look there. */
         const uint32_t c = m->span[m->span_start[i]].first;
+        const uint64_t n_spans = m->span_start[i + 1] - m->span_start[i];
+        const uint64_t looks = m->member_start[c + 1] - m->member_start[c];
+        if (!arn_ask_after(m->ask, looks + n_spans)) return true;
         for (uint32_t k = m->member_start[c]; k < m->member_start[c + 1]; k++) {
             const uint32_t j = m->member[k];
             if (j < i && !has_mates(m, j) && alike(x, i, j)) m->twin[i] = j;
@@ -332,9 +341,11 @@ arenaut_status arn_exact_too_large(const arn_exact_build *x, arenaut_error *err)
 
 static arenaut_status build(arn_exact_build *x, arenaut_error *err) {
     arn_exact_model *m = x->model;
+    if (!arn_ask_after(m->ask, x->in->problem->n_buffers)) return ARENAUT_STOPPED;
     if (!arn_exact_find_ties(x->assumed, &x->scratch, &x->ties) || !list_buffers(x)) {
         return arn_no_memory(err);
     }
+    if (arn_ask_ended(m->ask)) return ARENAUT_STOPPED;
     if (x->ties.large) return arn_exact_too_large(x, err);
     m->clash = x->ties.torn;
     find_unit(x);
@@ -343,8 +354,9 @@ static arenaut_status build(arn_exact_build *x, arenaut_error *err) {
     arenaut_status st = arn_exact_find_cliques(x, err);
     if (st == ARENAUT_OK) st = list_neighbours(x, err);
     if (st == ARENAUT_OK) st = arn_exact_find_walls(x, err);
-    if (st != ARENAUT_OK) return st;
+    if (st != ARENAUT_OK || arn_ask_ended(m->ask)) return st;
     if (!find_twins(x) || !find_bounds(x)) return arn_no_memory(err);
+    if (arn_ask_ended(m->ask)) return ARENAUT_STOPPED;
     /* So that any two addresses can be added. */
     if (m->roof <= INT64_MAX / 4) return ARENAUT_OK;
     return arn_fail(err, ARENAUT_REFUSED, 0,
@@ -355,12 +367,14 @@ static arenaut_status build(arn_exact_build *x, arenaut_error *err) {
 
 arenaut_status arn_exact_model_make(const arn_exact_case *assumed, arn_exact_model *model,
                                     arenaut_error *err) {
-    const arn_exact_model empty = {.problem = assumed->in.problem, .plain = true, .cuts = true};
+    const arn_exact_model empty = {
+        .problem = assumed->in.problem, .ask = assumed->in.ask, .plain = true, .cuts = true};
     *model = empty;
     arn_region_init(&model->region, assumed->in.allocator);
     arn_exact_build x = {.in = &assumed->in, .assumed = assumed, .model = model};
     arn_region_init(&x.scratch, assumed->in.allocator);
-    const arenaut_status st = build(&x, err);
+    arenaut_status st = build(&x, err);
+    if (arn_ask_ended(model->ask)) st = ARENAUT_STOPPED; /* half of something was built */
     arn_region_free(&x.scratch);
     if (st != ARENAUT_OK) arn_exact_model_free(model);
     return st;

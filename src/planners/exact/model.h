@@ -25,6 +25,7 @@ typedef struct arn_exact_wall {
 
 typedef struct arn_exact_model {
     const arenaut_problem *problem;
+    arn_ask *ask; /* the input's, for all who work with the model */
     arn_region region;
     uint64_t unit; /* bytes; every size, alignment and wall is a multiple */
 
@@ -64,6 +65,7 @@ typedef struct arn_exact_model {
     bool clash;    /* what cannot move overlaps: there is no plan */
 } arn_exact_model;
 
+/* STOPPED, with nothing said, if whoever was asked said so. */
 arenaut_status arn_exact_model_make(const arn_exact_case *assumed, arn_exact_model *model,
                                     arenaut_error *err);
 void arn_exact_model_free(arn_exact_model *model);

@@ -42,10 +42,12 @@ static bool share_bytes(const arn_exact_pairs *pairs, uint32_t a, uint32_t b) {
 
 /* Somebody whom `b` must not run into but does; ARENAUT_NONE. */
 static uint32_t run_into(const arn_exact_pairs *pairs, uint32_t b) {
-    for (uint32_t other = 0; other < pairs->in->problem->n_buffers; other++) {
+    const arenaut_problem *p = pairs->in->problem;
+    for (uint32_t other = 0; other < p->n_buffers; other++) {
+        if (!arn_ask_after(pairs->in->ask, 1)) break;
         if (other == b || !arn_exact_in_pool(pairs->in, other)) continue;
         if (share_bytes(pairs, b, other) &&
-            arn_exact_must_be_apart(pairs->in->problem, b, other, pairs->place)) {
+            arn_exact_must_be_apart(p, b, other, pairs->place)) {
             return other;
         }
     }
@@ -69,6 +71,8 @@ uint32_t arn_exact_open_pair(arn_exact_pairs *pairs, const arn_exact_state *stat
     for (uint32_t k = 0; k < pairs->n_covered; k++) {
         const uint32_t b = pairs->covered[k], other = run_into(pairs, b);
         if (other != ARENAUT_NONE) return open_pair_of(pairs, b, other);
+        /* Nobody knows whether it does justice to the rest: then it does not. */
+        if (arn_ask_ended(pairs->in->ask)) return pairs->open[0];
     }
     return ARENAUT_NONE;
 }

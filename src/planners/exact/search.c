@@ -82,10 +82,11 @@ static bool finished(const search *x) {
 }
 
 static bool stopped(const search *x) {
-    return x->out_of_effort || x->verdict != ARENAUT_GO_ON || x->out->open_pair != ARENAUT_NONE;
+    return arn_ask_ended(x->in->ask) || x->out_of_effort || x->verdict != ARENAUT_GO_ON || x->out->open_pair != ARENAUT_NONE;
 }
 
 static bool report(search *x) {
+    if (arn_ask_ended(x->in->ask)) x->verdict = x->in->ask->verdict;
     if (x->in->progress && x->verdict == ARENAUT_GO_ON) {
         x->verdict = x->in->progress(x->in->progress_context, x->out->arena,
                                      arena_of(x, x->low), steps_of(x));
@@ -256,11 +257,10 @@ static void first_plan(search *x) {
 
 static void end(search *x) {
     arn_exact_found *out = x->out;
+    if (arn_ask_ended(x->in->ask) && x->verdict == ARENAUT_GO_ON) x->verdict = x->in->ask->verdict;
     out->steps = steps_of(x);
     out->nodes = x->tree.visited;
-    out->stopped_by = x->verdict == ARENAUT_OUT_OF_TIME  ? ARENAUT_STOP_TIME
-                      : x->verdict == ARENAUT_INTERRUPTED ? ARENAUT_STOP_INTERRUPT
-                                                          : ARENAUT_STOP_EFFORT;
+    out->stopped_by = arn_stop_of(x->verdict);
     if (finished(x)) out->stopped_by = ARENAUT_STOP_PROOF;
     if (x->low <= x->target) {
         out->bound = arena_of(x, x->low);
@@ -281,6 +281,10 @@ arenaut_status arn_exact_search(const arn_exact_case *assumed, arn_exact_found *
     out->bound = in->bound;
     out->steps = out->nodes = 0;
     arenaut_status st = arn_exact_model_make(assumed, &x.model, err);
+    if (st == ARENAUT_STOPPED) {
+        out->stopped_by = arn_stop_of(in->ask->verdict);
+        return ARENAUT_OK;
+    }
     if (st != ARENAUT_OK) return st;
     arn_region_init(&x.region, in->allocator);
     st = begin(&x, err);

@@ -5,7 +5,7 @@
 #include "planners/hosts.h"
 
 /* No more pairs of buffers than this are looked at. */
-enum { MOST_LOOKS = 1 << 22 };
+enum { MOST_LOOKS = 1 << 22, LOOK_OPERATIONS = 16 };
 
 /* Groups as rings of buffers, and where each buffer lies if its group begins at the middle of
  * all addresses: only distances matter. */
@@ -56,7 +56,8 @@ static bool may_merge(rings *x, uint32_t a, uint32_t b) {
     do {
         uint32_t k = b;
         do {
-            if (++x->looks > MOST_LOOKS || !may_be_mates(x, i, k)) return false;
+            if (++x->looks > MOST_LOOKS || !arn_ask_after(x->in->ask, LOOK_OPERATIONS)) return false;
+            if (!may_be_mates(x, i, k)) return false;
             k = x->next[k];
         } while (k != b);
         i = x->next[i];

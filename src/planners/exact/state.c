@@ -124,7 +124,9 @@ static int64_t settle(arn_exact_state *s, uint32_t item, int64_t at) {
             moved = moved || free != own;
             at += free - own;
             s->work += m->neighbour_start[j + 1] - m->neighbour_start[j];
+            if (!arn_ask_after(m->ask, m->neighbour_start[j + 1] - m->neighbour_start[j])) break;
         }
+        if (arn_ask_ended(m->ask)) break;
     }
     return at;
 }
@@ -193,6 +195,7 @@ bool arn_exact_place(arn_exact_state *s, uint32_t item) {
     const uint32_t g = m->group[item];
     bool fits = true;
     for (uint32_t k = m->mate_start[g]; k < m->mate_start[g + 1]; k++) {
+        if (arn_ask_ended(m->ask)) return find_floors(s, false);
         fits = place_item(s, m->mate[k]) && fits;
     }
     return find_floors(s, fits);
@@ -360,6 +363,8 @@ static rest find_group_rest(arn_exact_state *s, uint32_t seat) {
             if (s->lowest[j] == ARN_EXACT_PLACED) continue;
             rest_on(s, i, m->delta[i] - m->delta[seat], j, &r);
         }
+        const uint64_t mates = m->mate_start[g + 1] - m->mate_start[g];
+        if (!arn_ask_after(m->ask, (end - m->neighbour_start[i]) * mates)) break;
         s->work += 2 * (end - m->neighbour_start[i]);
     }
     return r;
@@ -377,7 +382,7 @@ static bool find_group_rests(arn_exact_state *s, uint32_t n) {
     for (uint32_t k = 0; k < n; k++) {
         const uint32_t i = s->seats[k];
         const rest r = find_group_rest(s, i);
-        if (!r.blocked) return false;
+        if (!r.blocked || arn_ask_ended(m->ask)) return false;
         above = above && r.above;
         s->offset[i] = r.outside;
         if (r.outside == ARN_EXACT_PLACED) continue;
@@ -388,6 +393,7 @@ static bool find_group_rests(arn_exact_state *s, uint32_t n) {
     for (uint32_t k = 0; k < n; k++) {
         const uint32_t i = s->seats[k];
         const rest r = find_group_rest(s, i);
+        if (arn_ask_ended(m->ask)) return false;
         if (!above) {
             s->offset[i] = settle_above(s, i, r.any);
         } else if (r.step != ARN_EXACT_PLACED && lowest + r.step + m->delta[i] < s->offset[i]) {

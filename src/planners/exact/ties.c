@@ -3,6 +3,7 @@
 #include "core/checked.h"
 #include "core/sort.h"
 #include "planners/hosts.h"
+#include "planners/lives.h"
 
 /* No more pairs in groups than this. */
 enum { MOST_MATES = 1 << 22 };
@@ -84,16 +85,19 @@ bool arn_exact_must_be_apart(const arenaut_problem *p, uint32_t a, uint32_t b,
 /* ---- groups ---- */
 
 /* The root of a buffer, and in *delta its distance from there. */
-static uint32_t find_root(const arn_exact_ties *t, uint32_t b, int64_t *delta) {
+static uint32_t find_root(const work *w, uint32_t b, int64_t *delta) {
+    const arn_exact_ties *t = w->ties;
+    uint64_t length = 0;
     *delta = 0;
-    for (; t->root[b] != b; b = t->root[b]) *delta += t->delta[b];
+    for (; t->root[b] != b; b = t->root[b], length++) *delta += t->delta[b];
+    arn_ask_after(w->in->ask, length);
     return b;
 }
 
 static void join(work *w, uint32_t heir, uint32_t base) {
     arn_exact_ties *t = w->ties;
     int64_t from_heir, from_base;
-    const uint32_t a = find_root(t, heir, &from_heir), b = find_root(t, base, &from_base);
+    const uint32_t a = find_root(w, heir, &from_heir), b = find_root(w, base, &from_base);
     if (a == b) {
         t->torn = t->torn || from_heir != from_base;
         return;
@@ -107,7 +111,7 @@ static void flatten(work *w) {
     arn_exact_ties *t = w->ties;
     for (uint32_t b = 0; b < w->p->n_buffers; b++) {
         int64_t delta;
-        const uint32_t root = find_root(t, b, &delta);
+        const uint32_t root = find_root(w, b, &delta);
         /* Shorten the path for those who come later; the sums stay the same. */
         for (uint32_t at = b; t->root[at] != root && at != root;) {
             const uint32_t up = t->root[at];
@@ -143,7 +147,7 @@ static bool find_groups(work *w) {
         t->root[b] = slice ? w->hosts.root[b] : b;
         t->delta[b] = slice ? (int64_t)w->hosts.delta[b] : 0;
     }
-    for (uint32_t b = 0; b < w->p->n_buffers; b++) {
+    for (uint32_t b = 0; b < w->p->n_buffers && !arn_ask_ended(w->in->ask); b++) {
         if (assumed(w, b) == ARN_EXACT_JOINED && base_of(w->in, b) != ARENAUT_NONE) {
             join(w, b, w->p->same_base[b]);
         }
@@ -218,6 +222,8 @@ static bool find_tears(work *w) {
         if (t->root[order[i]] != t->root[order[first]]) first = i;
         pairs += i - first;
         t->large = pairs > MOST_MATES;
+        const uint64_t lives = arenaut_problem_lifetime_count(w->p, order[i]);
+        if (!arn_ask_after(w->in->ask, (i - first) * lives)) break;
         for (uint32_t k = first; k < i && !t->torn; k++) {
             t->torn = tear(w, order[i], order[k]) || misaligned(w, order[i], order[k]);
         }
@@ -250,7 +256,7 @@ static bool cut_lives(life_list *list, uint32_t start, const arenaut_interval *c
     for (uint32_t i = start, k = 0; i < end; i++) {
         int64_t first = list->at[i].first;
         const int64_t last = list->at[i].end;
-        while (k < n && cover[k].end <= first) k++;
+        k += arn_lives_before(cover + k, n - k, first);
         for (uint32_t c = k; c < n && cover[c].first < last; c++) {
             if (first < cover[c].first && !add_life(list, first, cover[c].first)) return false;
             first = cover[c].end;
@@ -264,6 +270,7 @@ static bool cut_lives(life_list *list, uint32_t start, const arenaut_interval *c
 }
 
 static bool cut_by(const work *w, life_list *list, uint32_t start, uint32_t by) {
+    if (!arn_ask_after(w->in->ask, list->n - start + 1)) return true;
     return cut_lives(list, start, arenaut_problem_lifetimes(w->p, by),
                      arenaut_problem_lifetime_count(w->p, by));
 }
@@ -302,6 +309,7 @@ static bool add_lives(const work *w, life_list *list, const heirs *h, uint32_t b
     uint32_t host = w->hosts.host ? w->hosts.host[b] : ARENAUT_NONE;
     for (; host != ARENAUT_NONE && done; host = w->hosts.host[host]) {
         done = cut_by(w, list, start, host);
+        if (arn_ask_ended(w->in->ask)) break;
     }
     if (done && base != ARENAUT_NONE && covers(w, b, base, b)) done = cut_by(w, list, start, base);
     for (uint32_t k = h->first[b]; k != ARENAUT_NONE && done; k = h->next[k]) {

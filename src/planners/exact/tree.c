@@ -259,6 +259,7 @@ static void fill_batch(arn_exact_tree *t, arn_exact_node *node, bool from_start)
 static bool next_move(arn_exact_tree *t, arn_exact_node *node) {
     arn_exact_state *s = &t->state;
     for (;;) {
+        if (arn_ask_ended(s->model->ask)) return false;
         if (node->tried < node->n) {
             const uint32_t item = node->option[node->tried++];
             log_item(t, ARENAUT_PROOF_PLACE, item);
@@ -365,6 +366,7 @@ static step go_back(arn_exact_tree *t, uint32_t *first, uint32_t *end) {
                 *end = node->end;
                 return ENTER;
             }
+            if (arn_ask_ended(t->state.model->ask)) return GIVE_UP;
             remember_failed(t, node);
         }
         t->n_nodes--;
@@ -394,12 +396,14 @@ static bool root_fits(arn_exact_tree *t) {
 arn_exact_verdict arn_exact_tree_run(arn_exact_tree *t, int64_t capacity, uint64_t max_nodes) {
     t->state.capacity = capacity;
     t->n_nodes = 0;
+    if (arn_ask_ended(t->state.model->ask)) return ARN_EXACT_GAVE_UP;
     if (!root_fits(t)) return ARN_EXACT_IMPOSSIBLE;
     log_start(t);
     const uint64_t max_visited = t->visited + max_nodes;
     uint32_t first = 0, end = t->state.model->n_cliques;
     step next = ENTER;
     for (;;) {
+        if (arn_ask_ended(t->state.model->ask)) next = GIVE_UP;
         if (next == ENTER) {
             next = enter(t, &first, &end, max_visited);
             continue;
@@ -410,6 +414,7 @@ arn_exact_verdict arn_exact_tree_run(arn_exact_tree *t, int64_t capacity, uint64
         next = after;
     }
     arn_exact_undo(&t->state, 0);
+    if (arn_ask_ended(t->state.model->ask)) return ARN_EXACT_GAVE_UP;
     return next == SUCCEED  ? ARN_EXACT_FOUND
            : next == FAIL ? ARN_EXACT_IMPOSSIBLE
                           : ARN_EXACT_GAVE_UP;

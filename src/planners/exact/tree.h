@@ -57,7 +57,7 @@ typedef struct arn_exact_style {
 typedef enum arn_exact_verdict {
     ARN_EXACT_FOUND,      /* state->offset holds a packing */
     ARN_EXACT_IMPOSSIBLE, /* there is none */
-    ARN_EXACT_GAVE_UP,    /* after max_nodes nodes, or as go_on said */
+    ARN_EXACT_GAVE_UP,    /* after max_nodes nodes, or as go_on or the model's `ask` said */
 } arn_exact_verdict;
 
 enum { ARN_EXACT_BATCH = 8 };

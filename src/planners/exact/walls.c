@@ -13,6 +13,8 @@ static arn_exact_wall fixed_wall(const arn_exact_build *x, uint32_t b) {
 }
 
 bool arn_exact_conflict(const arn_exact_build *x, uint32_t a, uint32_t b) {
+    const uint64_t lives = (uint64_t)arn_exact_life_count(x, a) + arn_exact_life_count(x, b);
+    if (!arn_ask_after(x->in->ask, lives)) return false; /* and nothing of it will be used */
     if (x->ties.root && x->ties.root[a] == x->ties.root[b]) return false;
     return arn_exact_lives_meet(x, a, b) ||
            (arn_exact_has_edge(x->in->problem, a, b) && arn_exact_edge_holds(x, a, b));
