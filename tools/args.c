@@ -48,7 +48,7 @@ static const flag_row flags[] = {
      "a setting of that planner, such as match_range=0; repeat"},
     {"effort", 0, FLAG_NUMBER, GROUP_SEARCH, FIELD(effort), "N", NULL, "search steps"},
     {"time", 0, FLAG_TIME, GROUP_SEARCH, FIELD(time_ms), "TIME", NULL,
-     "cap, e.g. 2s or 500ms; default none, so that results repeat"},
+     "search so long, e.g. 2s or 500ms; with --effort, whichever is first"},
     {"seed", 0, FLAG_NUMBER, GROUP_SEARCH, FIELD(seed), "N", NULL, "of random choices (default 0)"},
     {"threads", 'j', FLAG_NUMBER, GROUP_SEARCH, FIELD(threads), "N", NULL,
      "never changes the result (default 1)"},

@@ -537,13 +537,19 @@ static exit_code verify(tool_job *job) {
                     job->plan->planner, finding.msg);
 }
 
+/* Of time and effort that limits which is given; both if both are. */
+static uint64_t effort_of(const tool_options *o) {
+    if (o->effort != NOT_GIVEN) return o->effort;
+    return o->time_ms == NOT_GIVEN ? 0 : ARENAUT_NO_EFFORT_LIMIT;
+}
+
 /* The time is the planner's alone: reading and checking are not in it. */
 static arenaut_status run_planner(tool_job *job, arenaut_error *err) {
     const tool_options *o = job->options;
     planner_watch watch;
     const arenaut_plan_options options = {
         .planner = o->planner,
-        .effort = o->effort == NOT_GIVEN ? 0 : o->effort,
+        .effort = effort_of(o),
         .seed = o->seed == NOT_GIVEN ? 0 : o->seed,
         .capacity = o->capacity == NOT_GIVEN ? 0 : o->capacity,
         .threads = o->threads == NOT_GIVEN ? 1 : (uint32_t)o->threads,
@@ -553,6 +559,7 @@ static arenaut_status run_planner(tool_job *job, arenaut_error *err) {
         .n_settings = job->settings.n,
     };
     watch_start(&watch, o);
+    watch_spent(&watch, job->today.seconds);
     const arenaut_status st = arenaut_plan_make(job->problem, &options, NULL, &job->plan, err);
     watch_end(&watch);
     job->result.seconds = seconds_now() - watch.started;

@@ -18,6 +18,7 @@ typedef struct todays_plan {
     arenaut_finding finding;
     const arenaut_problem *problem; /* the runtime's own, without the user's wishes */
     const arenaut_lowering *lowering;
+    double seconds;            /* that the runtime's own planner took here */
     arenaut_document document; /* read anew where the user's wishes changed the program */
     arenaut_lowering *own_lowering;
 } todays_plan;

@@ -63,6 +63,10 @@ void watch_start(planner_watch *watch, const tool_options *options) {
     watch->last_best = ARENAUT_UNPLACED;
 }
 
+void watch_spent(planner_watch *watch, double seconds) {
+    if (watch->cap >= 0) watch->cap = watch->cap > seconds ? watch->cap - seconds : 0;
+}
+
 enum { DESCRIPTION = 256 };
 
 static void describe(const arenaut_progress *progress, double elapsed, char text[DESCRIPTION]) {

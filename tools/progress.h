@@ -21,6 +21,8 @@ typedef struct planner_watch {
 
 double seconds_now(void); /* monotonic */
 void watch_start(planner_watch *watch, const tool_options *options);
+/* So many seconds of the time cap are gone already. */
+void watch_spent(planner_watch *watch, double seconds);
 /* The callback for arenaut_plan_options; its context is the watch. */
 arenaut_verdict watch_progress(void *context, const arenaut_progress *progress);
 void watch_end(planner_watch *watch); /* wipes the line */

@@ -7,6 +7,7 @@
 #include "edit.h"
 #include "job_parts.h"
 #include "memories.h"
+#include "progress.h"
 
 /* Whether the user asked for anything that makes the planned problem another one than the
  * runtime's. */
@@ -63,8 +64,15 @@ static void fix_given(void *context, uint32_t id, arenaut_buffer *buffer) {
 /* The incumbent is a planner of the table, so what it says is as testable as any plan. */
 static exit_code run_incumbent(tool_job *job, const arenaut_problem *problem, arenaut_plan **plan,
                                arenaut_error *err) {
-    const arenaut_plan_options options = {.planner = job->target->incumbent};
-    return exit_for_status(arenaut_plan_make(problem, &options, NULL, plan, err));
+    planner_watch watch;
+    const arenaut_plan_options options = {.planner = job->target->incumbent,
+                                          .progress = watch_progress,
+                                          .progress_context = &watch};
+    watch_start(&watch, job->options);
+    const arenaut_status st = arenaut_plan_make(problem, &options, NULL, plan, err);
+    watch_end(&watch);
+    job->today.seconds += seconds_now() - watch.started;
+    return exit_for_status(st);
 }
 
 /* Before the user names pools, a buffer has one: that of its device and method. */

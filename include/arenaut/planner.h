@@ -60,8 +60,10 @@ typedef struct arenaut_progress {
     uint64_t effort;     /* search steps spent */
 } arenaut_progress;
 
-/* Called every few thousand search steps and at every improvement, from the thread that
- * called arenaut_plan_make. */
+/* Called every few thousand search steps, at every improvement, and at least every few
+ * milliseconds in all that may take longer, from the thread that called arenaut_plan_make. What
+ * it says is done at once: `auto` then returns the best plan so far, or one without reuse if that
+ * is all that there is time for; other planners that have none yet return STOPPED. */
 typedef arenaut_verdict (*arenaut_progress_fn)(void *context, const arenaut_progress *progress);
 
 /* An option of one planner, e.g. {"order", "size"}; each planner documents its own. */
@@ -69,10 +71,15 @@ typedef struct arenaut_setting {
     const char *name, *value;
 } arenaut_setting;
 
+/* As an effort: none. */
+#define ARENAUT_NO_EFFORT_LIMIT UINT64_MAX
+
 typedef struct arenaut_plan_options {
     const char *planner;  /* a name from the table; NULL: "auto" */
     const struct arenaut_planner *custom; /* used instead of `planner` if not NULL */
-    uint64_t effort;      /* search steps; 0: arenaut_default_effort() */
+    uint64_t effort;      /* search steps; 0: arenaut_default_effort(), and
+                           * ARENAUT_NO_EFFORT_LIMIT: until there is a proof, or `progress` says
+                           * stop */
     uint64_t seed;        /* of random choices; 0 is a seed like any other */
     uint64_t capacity;    /* bytes; fit pool 0 into this and stop; 0: minimise */
     uint32_t threads;     /* 0 or 1: the calling thread only; never changes the answer. More:

@@ -6,20 +6,7 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "planners/load.h"
-
-uint64_t arn_lowest_end(const arenaut_problem *p, uint32_t b, uint32_t pool) {
-    const uint64_t fixed = arenaut_problem_fixed_offset(p, b);
-    const uint64_t align = arenaut_problem_align(p, b);
-    uint64_t at = fixed != ARENAUT_UNPLACED ? fixed : 0;
-    for (uint32_t i = 0; i < p->n_reserved && fixed == ARENAUT_UNPLACED; i++) {
-        const arenaut_reserved *r = &p->reserved[i];
-        if (r->pool == pool && r->end > at && r->first < at + p->size[b]) {
-            at = arn_aligned(r->end, align);
-        }
-    }
-    const uint64_t end = at + p->size[b];
-    return end <= p->pool[pool].capacity ? end : ARENAUT_UNPLACED;
-}
+#include "planners/rooms.h"
 
 uint64_t arn_end_of_free_bytes(const arenaut_problem *p, uint32_t pool, uint64_t bytes) {
     if (bytes == 0) return 0;
@@ -54,21 +41,23 @@ static uint64_t pools_of(const arenaut_problem *p, const uint64_t *allowed, uint
 }
 
 /* Buffers that have only one pool need at least so much of it, each by itself. */
-static void raise_by_single_buffers(const arenaut_problem *p, const uint64_t *allowed,
+static void raise_by_single_buffers(const arn_rooms *rooms, const uint64_t *allowed,
                                     uint64_t *per_pool) {
+    const arenaut_problem *p = rooms->problem;
     for (uint32_t b = 0; b < p->n_buffers; b++) {
         if (!arenaut_problem_needs_memory(p, b)) continue;
         const uint64_t pools = pools_of(p, allowed, b);
         if (pools & (pools - 1)) continue;
         uint32_t pool = 0;
         while (!(pools >> pool & 1)) pool++;
-        const uint64_t end = arn_lowest_end(p, b, pool);
+        const uint64_t end = arn_lowest_end(rooms, b, pool);
         if (end != ARENAUT_UNPLACED) per_pool[pool] = arn_max_u64(per_pool[pool], end);
     }
 }
 
 /* Two buffers that an edge keeps apart count together, although never alive together. */
-static void raise_by_edges(const arenaut_problem *p, const uint64_t *allowed, uint64_t *per_pool) {
+static void raise_by_edges(const arn_rooms *rooms, const uint64_t *allowed, uint64_t *per_pool) {
+    const arenaut_problem *p = rooms->problem;
     for (uint32_t i = 0; i < p->n_conflicts; i++) {
         const uint32_t a = p->conflict[i].a, b = p->conflict[i].b;
         if (!arenaut_problem_needs_memory(p, a) || !arenaut_problem_needs_memory(p, b) ||
@@ -81,7 +70,7 @@ static void raise_by_edges(const arenaut_problem *p, const uint64_t *allowed, ui
         if (pools != pools_of(p, allowed, b) || (pools & (pools - 1))) continue;
         uint32_t pool = 0;
         while (!(pools >> pool & 1)) pool++;
-        const uint64_t both = arn_end_of_free_bytes(p, pool, p->size[a] + p->size[b]);
+        const uint64_t both = arn_rooms_end_of_free_bytes(rooms, pool, p->size[a] + p->size[b]);
         per_pool[pool] = arn_max_u64(per_pool[pool], both);
     }
 }
@@ -90,18 +79,24 @@ arenaut_status arn_bounds_find(const arenaut_problem *p, const uint64_t *allowed
                                const arenaut_allocator *allocator, uint64_t *per_pool,
                                uint64_t *total, int64_t *step, arenaut_error *err) {
     arn_load load;
+    arn_rooms rooms;
     const arenaut_status st = arn_load_init(&load, p, allocator, err);
     if (st != ARENAUT_OK) return st;
+    if (!arn_rooms_make(&rooms, p, allocator)) {
+        arn_load_free(&load);
+        return arn_no_memory(err);
+    }
     const uint64_t waste = largest_waste(p, load.grain);
     const arn_load_peak all = arn_load_highest(&load, UINT64_MAX, allowed);
     for (uint32_t k = 0; k < p->n_pools; k++) {
         const arn_load_peak peak =
             p->n_pools == 1 ? all : arn_load_highest(&load, UINT64_C(1) << k, allowed);
-        per_pool[k] = arn_end_of_free_bytes(p, k, peak_bytes(&peak, waste));
+        per_pool[k] = arn_rooms_end_of_free_bytes(&rooms, k, peak_bytes(&peak, waste));
     }
     arn_load_free(&load);
-    raise_by_single_buffers(p, allowed, per_pool);
-    raise_by_edges(p, allowed, per_pool);
+    raise_by_single_buffers(&rooms, allowed, per_pool);
+    raise_by_edges(&rooms, allowed, per_pool);
+    arn_rooms_free(&rooms);
     *total = 0;
     for (uint32_t k = 0; k < p->n_pools; k++)
         *total += per_pool[k] = round_arena(p, k, per_pool[k]);

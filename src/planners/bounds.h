@@ -19,10 +19,6 @@ arenaut_status arn_bounds_find(const arenaut_problem *problem, const uint64_t *a
 arenaut_status arn_find_witness(const arenaut_problem *problem, const arenaut_allocator *allocator,
                                 arenaut_witness *witness, bool *found, arenaut_error *err);
 
-/* The end of the lowest place in an otherwise empty pool; ARENAUT_UNPLACED if the buffer
- * does not fit below the pool's capacity. */
-uint64_t arn_lowest_end(const arenaut_problem *problem, uint32_t buffer, uint32_t pool);
-
 /* The lowest address with `bytes` free bytes below it; 0 for none. */
 uint64_t arn_end_of_free_bytes(const arenaut_problem *problem, uint32_t pool, uint64_t bytes);
 

@@ -8,10 +8,12 @@
 #include "planners/bounds.h"
 #include "planners/exact/prove.h"
 #include "planners/load.h"
+#include "planners/rooms.h"
 
 typedef struct reasons {
     const arenaut_problem *p;
     arn_load load;
+    arn_rooms rooms;
     uint64_t bound;
     arn_exact_log *log;
 } reasons;
@@ -57,7 +59,7 @@ static bool by_single_buffer(const reasons *r, uint32_t pool, uint64_t limit) {
     for (uint32_t b = 0; b < r->p->n_buffers; b++) {
         if (!arenaut_problem_needs_memory(r->p, b)) continue;
         if (arenaut_problem_pools(r->p, b) != UINT64_C(1) << pool) continue;
-        if (arn_lowest_end(r->p, b, pool) <= limit) continue;
+        if (arn_lowest_end(&r->rooms, b, pool) <= limit) continue;
         add(r, ARENAUT_PROOF_DEAD, 0, 0);
         return true;
     }
@@ -66,6 +68,7 @@ static bool by_single_buffer(const reasons *r, uint32_t pool, uint64_t limit) {
 
 static bool by_edge(const reasons *r, uint32_t pool, uint64_t limit) {
     const arenaut_problem *p = r->p;
+    const uint64_t free_bytes = free_below(p, pool, limit);
     for (uint32_t i = 0; i < p->n_conflicts; i++) {
         const uint32_t end[2] = {p->conflict[i].a, p->conflict[i].b};
         bool plain = true;
@@ -75,7 +78,7 @@ static bool by_edge(const reasons *r, uint32_t pool, uint64_t limit) {
                     arenaut_problem_inside(p, end[k]) == ARENAUT_NONE &&
                     arenaut_problem_same_base(p, end[k]) != end[1 - k];
         }
-        if (!plain || p->size[end[0]] + p->size[end[1]] <= free_below(p, pool, limit)) continue;
+        if (!plain || p->size[end[0]] + p->size[end[1]] <= free_bytes) continue;
         add(r, ARENAUT_PROOF_EDGE, i, 0);
         return true;
     }
@@ -153,9 +156,14 @@ static arenaut_status find_reason(reasons *r, const arenaut_allocator *allocator
     arenaut_status st = arn_bounds_find(r->p, NULL, allocator, per_pool, &total, NULL, err);
     if (st == ARENAUT_OK) st = arn_load_init(&r->load, r->p, allocator, err);
     if (st != ARENAUT_OK) return st;
+    if (!arn_rooms_make(&r->rooms, r->p, allocator)) {
+        arn_load_free(&r->load);
+        return arn_no_memory(err);
+    }
     *found = r->p->n_pools == 1 ? in_one_pool(r)
                                 : by_load_of_all(r) || in_some_pool(r) ||
                                       (r->bound != ARENAUT_UNPLACED && in_all_pools(r, per_pool));
+    arn_rooms_free(&r->rooms);
     arn_load_free(&r->load);
     return ARENAUT_OK;
 }

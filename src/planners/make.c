@@ -9,6 +9,7 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "planners/bounds.h"
+#include "planners/rounds.h"
 
 /* Calibrated on the hard instances of 200 to 500 buffers, where a step takes about a
  * quarter of a microsecond. */
@@ -120,12 +121,7 @@ static arenaut_status run(const arenaut_planner *planner, arenaut_planning *plan
     if (impossible) {
         plan->quality = ARENAUT_INFEASIBLE;
     } else {
-        st = planner->run(planner, planning);
-        /* A planner of the caller's may put it that way, too. */
-        if (st == ARENAUT_NO_PLAN) {
-            plan->quality = ARENAUT_INFEASIBLE;
-            st = ARENAUT_OK;
-        }
+        st = arn_run_planner(planner, planning);
     }
     return st == ARENAUT_OK ? settle(planning) : st;
 }

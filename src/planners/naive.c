@@ -6,29 +6,51 @@
 #include "planners/items.h"
 #include "planners/meter.h"
 
-/* The lowest place at or above `end` that is clear of reserved ranges. */
-static uint64_t next_place(const arenaut_problem *p, uint32_t pool, const arn_item *item,
-                           uint64_t end) {
+typedef struct piles {
+    const arn_items *items;
+    uint64_t end[ARENAUT_MAX_POOLS];
+    uint32_t range[ARENAUT_MAX_POOLS]; /* the first reserved one that ends above that */
+    arn_ask *ask;
+} piles;
+
+static void start_piles(piles *s) {
+    const arenaut_problem *p = s->items->problem;
+    uint32_t r = 0; /* reserved ranges are in the order of pools and addresses */
+    for (uint32_t k = 0; k < p->n_pools; k++) {
+        s->end[k] = 0;
+        s->range[k] = r;
+        while (r < p->n_reserved && p->reserved[r].pool == k) r++;
+    }
+}
+
+/* The lowest place above the pile that is clear of reserved ranges. */
+static uint64_t next_place(piles *s, uint32_t pool, const arn_item *item) {
+    const arenaut_problem *p = s->items->problem;
+    const uint64_t end = s->end[pool];
     uint64_t at = arn_aligned(end, item->align);
-    for (uint32_t i = 0; i < p->n_reserved; i++) {
+    uint32_t *low = &s->range[pool];
+    while (*low < p->n_reserved && p->reserved[*low].pool == pool && p->reserved[*low].end <= end) {
+        ++*low;
+    }
+    for (uint32_t i = *low; i < p->n_reserved && p->reserved[i].pool == pool; i++) {
         const arenaut_reserved *r = &p->reserved[i];
-        if (r->pool == pool && r->first < at + item->extent && at < r->end) {
-            at = arn_aligned(r->end, item->align);
-        }
+        if (r->first >= at + item->extent || !arn_ask_after(s->ask, 1)) break;
+        if (at < r->end) at = arn_aligned(r->end, item->align);
     }
     return at;
 }
 
 /* Writes the plan only if there is one. False if the item fits in no pool. */
-static bool put_in_first_pool(const arn_items *items, const arn_item *item, arenaut_plan *plan,
-                              uint64_t *ends) {
+static bool put_in_first_pool(piles *s, const arn_item *item, arenaut_plan *plan) {
+    const arn_items *items = s->items;
     const arenaut_problem *p = items->problem;
     for (uint32_t k = 0; k < p->n_pools; k++) {
         if (!(item->pools >> k & 1)) continue;
         const bool fixed = item->fixed != ARENAUT_UNPLACED;
-        const uint64_t at = fixed ? item->fixed : next_place(p, k, item, ends[k]);
+        const uint64_t at = fixed ? item->fixed : next_place(s, k, item);
+        if (arn_ask_ended(s->ask)) return false;
         if (at + item->extent > p->pool[k].capacity) continue;
-        ends[k] = arn_max_u64(ends[k], at + item->extent);
+        s->end[k] = arn_max_u64(s->end[k], at + item->extent);
         for (uint32_t m = 0; m < item->n_members && plan; m++) {
             const uint32_t b = items->member[item->member + m];
             plan->pool[b] = k;
@@ -40,17 +62,19 @@ static bool put_in_first_pool(const arn_items *items, const arn_item *item, aren
 }
 
 /* The sum of the arenas; ARENAUT_UNPLACED if something does not fit. */
-static uint64_t pile_up(const arn_items *items, arenaut_plan *plan) {
-    uint64_t ends[ARENAUT_MAX_POOLS] = {0}, total = 0;
+static uint64_t pile_up(const arn_items *items, arenaut_plan *plan, arn_ask *ask) {
+    piles s = {.items = items, .ask = ask};
+    uint64_t total = 0;
+    start_piles(&s);
     for (int fixed = 1; fixed >= 0; fixed--) {
         for (uint32_t i = 0; i < items->n; i++) {
             const arn_item *item = &items->item[i];
             if ((item->fixed != ARENAUT_UNPLACED) != fixed) continue;
-            if (!put_in_first_pool(items, item, plan, ends)) return ARENAUT_UNPLACED;
+            if (!put_in_first_pool(&s, item, plan)) return ARENAUT_UNPLACED;
         }
     }
     for (uint32_t k = 0; k < items->problem->n_pools; k++) {
-        total += arn_aligned(ends[k], items->problem->pool[k].align);
+        total += arn_aligned(s.end[k], items->problem->pool[k].align);
     }
     return total;
 }
@@ -60,10 +84,12 @@ arenaut_status arn_try_naive(arenaut_planning *planning, arn_meter *meter) {
     const arenaut_status st =
         arn_items_make(planning->problem, ARN_COLLAPSE, planning->allocator, &items, planning->err);
     if (st != ARENAUT_OK) return st;
-    const uint64_t total = pile_up(&items, NULL);
+    arn_ask *ask = arn_meter_ask(meter);
+    ask->verdict = ARENAUT_GO_ON; /* who says no is asked again if this should take long */
+    const uint64_t total = pile_up(&items, NULL, ask);
     arn_meter_spend(meter, items.n);
     if (arn_meter_improves(meter, total)) {
-        pile_up(&items, planning->plan);
+        pile_up(&items, planning->plan, NULL);
         arn_meter_improved(meter, total);
     }
     arn_items_free(&items);

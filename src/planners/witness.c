@@ -6,6 +6,7 @@
 #include "planners/collisions.h"
 #include "planners/lives.h"
 #include "planners/load.h"
+#include "planners/rooms.h"
 
 typedef struct search {
     const arenaut_problem *problem;
@@ -26,24 +27,23 @@ static arenaut_status report(search *s, int64_t step, uint32_t pool, const uint3
     return ARENAUT_OK;
 }
 
-/* The most bytes that a buffer of this alignment finds in one piece in the empty pool. */
-static uint64_t largest_gap(const arenaut_problem *p, uint32_t pool, uint64_t align) {
-    const uint64_t capacity = p->pool[pool].capacity;
-    uint64_t low = 0, best = 0;
-    for (uint32_t i = 0; i <= p->n_reserved; i++) {
-        const arenaut_reserved *r = i < p->n_reserved ? &p->reserved[i] : NULL;
-        if (r && r->pool != pool) continue;
-        const uint64_t high = r ? arn_min_u64(r->first, capacity) : capacity;
-        const uint64_t start = arn_aligned(low, align);
-        if (start < high) best = arn_max_u64(best, high - start);
-        if (r) low = r->end;
-    }
-    return best;
-}
-
 static uint64_t shared_bytes(uint64_t a, uint64_t a_end, uint64_t b, uint64_t b_end) {
     const uint64_t first = arn_max_u64(a, b), end = arn_min_u64(a_end, b_end);
     return first < end ? end - first : 0;
+}
+
+/* The first reserved range of the pool that ends above `address`, or where it would be. */
+static uint32_t first_reserved(const arenaut_problem *p, uint32_t pool, uint64_t address) {
+    uint32_t low = 0, high = p->n_reserved;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        const arenaut_reserved *r = &p->reserved[middle];
+        if (r->pool < pool || (r->pool == pool && r->end <= address))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
 /* How far a fixed buffer lies past its pool's capacity, in reserved bytes, or off its
@@ -52,28 +52,30 @@ static uint64_t fixed_bytes_over(const arenaut_problem *p, uint32_t b, uint32_t 
     const uint64_t at = arenaut_problem_fixed_offset(p, b), end = at + p->size[b];
     uint64_t over = at & (arenaut_problem_align(p, b) - 1);
     if (end > p->pool[pool].capacity) over = arn_max_u64(over, end - p->pool[pool].capacity);
-    for (uint32_t i = 0; i < p->n_reserved; i++) {
+    for (uint32_t i = first_reserved(p, pool, at); i < p->n_reserved; i++) {
         const arenaut_reserved *r = &p->reserved[i];
-        if (r->pool == pool) over = arn_max_u64(over, shared_bytes(at, end, r->first, r->end));
+        if (r->pool != pool || r->first >= end) break;
+        over = arn_max_u64(over, shared_bytes(at, end, r->first, r->end));
     }
     return over;
 }
 
-static uint64_t bytes_over_in(const arenaut_problem *p, uint32_t b, uint32_t pool) {
+static uint64_t bytes_over_in(const arn_rooms *rooms, uint32_t b, uint32_t pool) {
+    const arenaut_problem *p = rooms->problem;
     if (arenaut_problem_fixed_offset(p, b) != ARENAUT_UNPLACED) return fixed_bytes_over(p, b, pool);
-    const uint64_t gap = largest_gap(p, pool, arenaut_problem_align(p, b));
-    return p->size[b] > gap ? p->size[b] - gap : 0;
+    const uint64_t most = arn_largest_room(rooms, b, pool);
+    return p->size[b] > most ? p->size[b] - most : 0;
 }
 
 /* A buffer that fits none of its pools even when they are empty. */
-static arenaut_status find_misfit(search *s) {
+static arenaut_status find_misfit_in(search *s, const arn_rooms *rooms) {
     const arenaut_problem *p = s->problem;
     for (uint32_t b = 0; b < p->n_buffers; b++) {
         if (!arenaut_problem_needs_memory(p, b)) continue;
         const uint64_t pools = arenaut_problem_pools(p, b);
         uint64_t least = UINT64_MAX;
         for (uint32_t k = 0; k < p->n_pools && least > 0; k++) {
-            if (pools >> k & 1) least = arn_min_u64(least, bytes_over_in(p, b, k));
+            if (pools >> k & 1) least = arn_min_u64(least, bytes_over_in(rooms, b, k));
         }
         if (least == 0) continue;
         uint32_t only = ARENAUT_NONE;
@@ -83,6 +85,14 @@ static arenaut_status find_misfit(search *s) {
         return report(s, arenaut_problem_lifetimes(p, b)->first, only, &b, 1, least);
     }
     return ARENAUT_OK;
+}
+
+static arenaut_status find_misfit(search *s) {
+    arn_rooms rooms;
+    if (!arn_rooms_make(&rooms, s->problem, s->allocator)) return arn_no_memory(s->err);
+    const arenaut_status st = find_misfit_in(s, &rooms);
+    arn_rooms_free(&rooms);
+    return st;
 }
 
 /* ---- fixed buffers that overlap ---- */
@@ -141,19 +151,28 @@ static arenaut_status find_torn_host(search *s, arn_region *region, const arn_ho
 
 /* ---- more bytes alive than there are ---- */
 
+/* What each pool has that is not reserved; ARENAUT_UNLIMITED. */
+static void find_free_bytes(const arenaut_problem *p, uint64_t *free_bytes) {
+    for (uint32_t k = 0; k < p->n_pools; k++) {
+        const uint64_t capacity = p->pool[k].capacity;
+        free_bytes[k] = capacity > ARENAUT_SIZE_MAX ? ARENAUT_UNLIMITED : capacity;
+    }
+    for (uint32_t i = 0; i < p->n_reserved; i++) {
+        const arenaut_reserved *r = &p->reserved[i];
+        if (free_bytes[r->pool] == ARENAUT_UNLIMITED) continue;
+        free_bytes[r->pool] -= shared_bytes(0, p->pool[r->pool].capacity, r->first, r->end);
+    }
+}
+
 /* The free bytes of the pools in `mask`; false if one of them has no limit. */
-static bool capacity_of(const arenaut_problem *p, uint64_t mask, uint64_t *bytes) {
+static bool capacity_of(const arenaut_problem *p, const uint64_t *free_bytes, uint64_t mask,
+                        uint64_t *bytes) {
     *bytes = 0;
     for (uint32_t k = 0; k < p->n_pools; k++) {
         if (!(mask >> k & 1)) continue;
-        const uint64_t capacity = p->pool[k].capacity;
-        if (capacity > ARENAUT_SIZE_MAX) return false;
-        uint64_t free_bytes = capacity;
-        for (uint32_t i = 0; i < p->n_reserved; i++) {
-            const arenaut_reserved *r = &p->reserved[i];
-            if (r->pool == k) free_bytes -= shared_bytes(0, capacity, r->first, r->end);
+        if (free_bytes[k] == ARENAUT_UNLIMITED || !arn_add(*bytes, free_bytes[k], bytes)) {
+            return false;
         }
-        if (!arn_add(*bytes, free_bytes, bytes)) return false;
     }
     return true;
 }
@@ -228,16 +247,17 @@ static uint32_t collect_masks(const arenaut_problem *p, uint64_t *masks) {
 
 static arenaut_status find_overload(search *s, const arn_hosts *hosts) {
     const arenaut_problem *p = s->problem;
-    uint64_t masks[MOST_MASKS], capacity;
+    uint64_t masks[MOST_MASKS], free_bytes[ARENAUT_MAX_POOLS], capacity;
     const uint32_t n = collect_masks(p, masks);
+    find_free_bytes(p, free_bytes);
     bool limited = false;
-    for (uint32_t i = 0; i < n; i++) limited = limited || capacity_of(p, masks[i], &capacity);
+    for (uint32_t i = 0; i < n; i++) limited = limited || capacity_of(p, free_bytes, masks[i], &capacity);
     if (!limited) return ARENAUT_OK;
     arn_load load;
     arenaut_status st = arn_load_init(&load, p, s->allocator, s->err);
     if (st != ARENAUT_OK) return st;
     for (uint32_t i = 0; i < n && st == ARENAUT_OK && !*s->found; i++) {
-        if (!capacity_of(p, masks[i], &capacity)) continue;
+        if (!capacity_of(p, free_bytes, masks[i], &capacity)) continue;
         const arn_load_peak peak = arn_load_highest(&load, masks[i], NULL);
         if (peak.bytes > capacity) st = report_overload(s, hosts, masks[i], peak.step, capacity);
     }
