@@ -28,6 +28,7 @@ typedef struct shelf {
     uint32_t *in;       /* per item: its object */
     uint32_t *previous; /* per item: the item put into that object before it */
     uint64_t *at;       /* per item: bytes from its object's start */
+    uint32_t *rival_of; /* per item: the last item that an edge was found to keep it apart from */
     uint64_t looked;    /* items and objects looked at, for the meter */
 } shelf;
 
@@ -43,24 +44,28 @@ static bool shelf_init(shelf *s, arn_bench *bench) {
     s->in = arn_region_allocate(region, n, sizeof *s->in);
     s->previous = arn_region_allocate(region, n, sizeof *s->previous);
     s->at = arn_region_allocate(region, n, sizeof *s->at);
-    return s->object && s->in && s->previous && s->at;
+    s->rival_of = arn_region_allocate(region, n, sizeof *s->rival_of);
+    for (uint32_t i = 0; s->rival_of && i < n; i++) s->rival_of[i] = ARENAUT_NONE;
+    return s->object && s->in && s->previous && s->at && s->rival_of;
 }
 
-/* Whether an edge of the problem keeps the two apart although their lifetimes do not. */
-static bool are_rivals(const arn_items *items, uint32_t a, uint32_t b) {
-    if (!items->rival_start || !items->item[a].tied || !items->item[b].tied) return false;
-    for (uint32_t m = 0; m < items->item[a].n_members; m++) {
-        const uint32_t buffer = items->member[items->item[a].member + m];
-        for (uint32_t r = items->rival_start[buffer]; r < items->rival_start[buffer + 1]; r++) {
-            if (items->owner[items->rival[r]] == b) return true;
+/* Marks those that an edge of the problem keeps apart from `item` although their lifetimes do
+ * not. */
+static void mark_rivals(shelf *s, uint32_t item) {
+    const arn_items *items = s->items;
+    for (uint32_t m = 0; m < items->item[item].n_members && items->rival_start; m++) {
+        const uint32_t b = items->member[items->item[item].member + m];
+        for (uint32_t r = items->rival_start[b]; r < items->rival_start[b + 1]; r++) {
+            const uint32_t other = items->owner[items->rival[r]];
+            if (other != ARENAUT_NONE) s->rival_of[other] = item;
         }
     }
-    return false;
 }
 
-static bool meet(const arn_items *items, uint32_t a, uint32_t b) {
-    const arn_item *x = &items->item[a], *y = &items->item[b];
-    return (x->first < y->end && y->first < x->end) || are_rivals(items, a, b);
+/* Whether `other` must be kept apart from `item`, whose rivals are marked. */
+static bool meet(const shelf *s, uint32_t other, uint32_t item) {
+    const arn_item *x = &s->items->item[other], *y = &s->items->item[item];
+    return (x->first < y->end && y->first < x->end) || s->rival_of[other] == item;
 }
 
 /* Where the items in the object that are alive with `item` end; 0 if there are none. */
@@ -71,7 +76,7 @@ static uint64_t end_of_neighbours(shelf *s, const object *o, uint32_t item) {
     if (!new->tied && (new->first >= o->end || new->end <= o->first)) return 0;
     for (uint32_t i = o->last; i != ARENAUT_NONE; i = s->previous[i]) {
         s->looked++;
-        if (meet(s->items, i, item)) end = arn_max_u64(end, s->at[i] + s->items->item[i].extent);
+        if (meet(s, i, item)) end = arn_max_u64(end, s->at[i] + s->items->item[i].extent);
     }
     return end;
 }
@@ -94,6 +99,7 @@ static void place(shelf *s, uint32_t item) {
     const uint32_t pool = arn_executorch_pool(new);
     uint32_t roomy = ARENAUT_NONE;
     uint64_t behind = 0;
+    mark_rivals(s, item);
     for (uint32_t k = 0; k < s->n_objects; k++) {
         const object *o = &s->object[k];
         if (o->pool != pool) continue;
