@@ -5,7 +5,8 @@
 #include "planners/hosts.h"
 
 /* Where a buffer lies. Those in different spaces have nothing to do with each other: a space is
- * a pool, or a host that its slices lie in wherever that lies itself. */
+ * a pool, or a host that its slices lie in wherever that lies itself. Of a host and what lies in
+ * it, both lie where `inside` says if both are listed. */
 typedef struct arn_given_place {
     uint32_t buffer, space;
     uint64_t first, end;

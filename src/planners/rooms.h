@@ -28,8 +28,9 @@ bool arn_rooms_make(arn_rooms *rooms, const arenaut_problem *problem,
                     const arenaut_allocator *allocator);
 void arn_rooms_free(arn_rooms *rooms);
 
-/* The lowest address at which `buffer`, of a pool that is empty, can end: at its fixed offset if it
- * has one. ARENAUT_UNPLACED if that is above the pool's capacity. O(log n), as are the others. */
+/* The lowest address at which `buffer`, which has a size, can end in the pool while that is empty:
+ * where its fixed offset puts it if it has one. ARENAUT_UNPLACED if that is above the pool's
+ * capacity. O(log n), as are the others. */
 uint64_t arn_lowest_end(const arn_rooms *rooms, uint32_t buffer, uint32_t pool);
 
 /* The most bytes that one of the buffer's alignment finds in one piece below the capacity. */

@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import re
+import resource
 import signal
 import stat
 import struct
@@ -351,6 +352,58 @@ def test_time_is_a_cap(shell):
     assert done.returncode == 0
     assert json.loads(done.stdout)["result"]["stopped_by"] in ("time", "proof", "effort")
     assert time.monotonic() - start < 30
+
+
+def star_problem(buffers=4000):
+    """All may lie on the first buffer, and no two on each other: long work in which no plan is
+    found for a while."""
+    rows = [{"size": 8, "first": 0, "end": buffers}]
+    rows += [{"size": 8, "first": buffers - 1, "end": buffers + k, "same_base_as": 0}
+             for k in range(1, buffers)]
+    return json.dumps({"schema": "arenaut.problem/1", "buffers": rows})
+
+
+def pools_problem(buffers=80, pools=64):
+    """Every buffer may lie in every pool."""
+    rows = [{"size": 1 + k * 7 % 90, "first": k // 5, "end": k // 5 + 5} for k in range(buffers)]
+    return json.dumps({"schema": "arenaut.problem/1", "buffers": rows,
+                       "pools": [{"name": f"p{k}"} for k in range(pools)]})
+
+
+def cpu_seconds_of_children():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+@pytest.mark.parametrize("problem", [star_problem, pools_problem])
+def test_time_ends_work_that_is_no_search(shell, problem):
+    (shell.folder / "p.problem.json").write_text(problem())
+    before = cpu_seconds_of_children()
+    done = shell("arenaut plan p.problem.json --time 300ms --json")
+    assert done.returncode == 0, done.stderr
+    assert cpu_seconds_of_children() - before < 3
+
+
+def test_a_signal_ends_work_that_is_no_search(shell):
+    (shell.folder / "p.problem.json").write_text(pools_problem(2000))
+    before = cpu_seconds_of_children()
+    with subprocess.Popen([COMMAND, "plan", "p.problem.json", "--time", "100s"],
+                          cwd=shell.folder, stdout=subprocess.DEVNULL) as process:
+        time.sleep(0.5)
+        process.send_signal(signal.SIGTERM)
+        process.wait(timeout=60)
+    assert process.returncode == 130
+    assert cpu_seconds_of_children() - before < 3
+
+
+def test_time_alone_lifts_the_effort_limit(shell):
+    (shell.folder / "p.problem.json").write_text(pools_problem(400))
+    limited = json.loads(shell("arenaut plan p.problem.json --effort 1000 --json").stdout)["result"]
+    assert limited["stopped_by"] == "effort"
+    start = time.monotonic()
+    done = json.loads(shell("arenaut plan p.problem.json --time 2s --json").stdout)["result"]
+    assert done["stopped_by"] == "time"
+    assert time.monotonic() - start >= 2
 
 
 def test_threads_and_repetition_change_nothing(shell):
