@@ -39,7 +39,8 @@ static arenaut_status make_all(pools *s, arn_meter *meter) {
     find_reach(p, reach);
     for (uint32_t k = 0; k < p->n_pools && st == ARENAUT_OK; k++) {
         if (reach[k] & ((UINT64_C(1) << k) - 1)) continue; /* with a pool before it */
-        st = arn_objects_make(s->planning, reach[k], &s->objects[s->n++]);
+        st = arn_objects_make(meter, reach[k], &s->objects[s->n++]);
+        if (arn_meter_was_stopped(meter)) return st;
         if (st == ARENAUT_OK) st = arn_objects_start(meter, &s->objects[s->n - 1]);
     }
     return st;
@@ -85,7 +86,7 @@ static void take_bounds(const pools *s, arn_meter *meter) {
 static arenaut_status solve(pools *s, arn_meter *meter) {
     arenaut_planning *planning = s->planning;
     arenaut_status st = make_all(s, meter);
-    if (st != ARENAUT_OK) return st;
+    if (st != ARENAUT_OK || arn_meter_was_stopped(meter)) return st; /* and nothing is known */
     take_bounds(s, meter);
     keep(s, meter);
     for (uint32_t k = 0; k < s->n && st == ARENAUT_OK && arn_meter_goes_on(meter); k++) {

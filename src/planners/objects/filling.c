@@ -96,6 +96,7 @@ uint64_t arn_fill_in_order(arn_filling *f, const uint32_t *order) {
         const uint32_t item = order[i];
         uint32_t best = f->packing.n_blocks;
         uint64_t growth = o->size[item], idle = UINT64_MAX;
+        if (!arn_ask_after(o->ask, (uint64_t)(f->packing.n_blocks + 1) * o->words)) break;
         for (uint32_t k = 0; k < f->packing.n_blocks; k++) {
             looked_at += arn_filling_step(f);
             const uint64_t more = o->size[item] > f->size[k] ? o->size[item] - f->size[k] : 0;
@@ -114,6 +115,7 @@ uint64_t arn_fill_in_order(arn_filling *f, const uint32_t *order) {
 void arn_objects_keep(arn_objects *o, const arn_filling *f, bool at_once, uint64_t *spent,
                       uint64_t *unsure) {
     const uint64_t bound = arn_objects_bound(o, f->packing.total);
+    if (arn_ask_ended(o->ask)) return; /* it may not be whole */
     if (bound >= o->layout.total) return;
     *spent += arn_objects_lay(o, &f->packing, at_once);
     if (!o->next.least) *unsure = arn_min_u64(*unsure, bound);

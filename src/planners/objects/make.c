@@ -6,7 +6,9 @@
 #include "core/fail.h"
 #include "core/sort.h"
 #include "planners/bounds.h"
+#include "planners/lives.h"
 #include "planners/objects/objects.h"
+#include "planners/rooms.h"
 
 static bool larger(const void *context, uint32_t a, uint32_t b) {
     const arenaut_problem *p = context;
@@ -45,6 +47,8 @@ static void find_conflicts(arn_objects *o, const uint32_t *item_of) {
     const arenaut_problem *p = o->problem;
     memset(o->conflicts, 0, (size_t)o->n * o->words * sizeof *o->conflicts);
     for (uint32_t i = 0; i < o->n; i++) {
+        const uint64_t lives = arenaut_problem_lifetime_count(p, o->buffer[i]);
+        if (!arn_ask_after(o->ask, (uint64_t)i * lives)) return;
         for (uint32_t k = 0; k < i; k++) {
             const uint32_t a = o->buffer[i], b = o->buffer[k];
             if (alive_together(p, a, b) && !may_share(p, a, b)) set_conflict(o, i, k);
@@ -55,14 +59,6 @@ static void find_conflicts(arn_objects *o, const uint32_t *item_of) {
         if (a == ARENAUT_NONE || b == ARENAUT_NONE) continue;
         if (!may_share(p, p->conflict[i].a, p->conflict[i].b)) set_conflict(o, a, b);
     }
-}
-
-static bool is_alive_at(const arenaut_problem *p, uint32_t b, int64_t step) {
-    const arenaut_interval *life = arenaut_problem_lifetimes(p, b);
-    for (uint32_t i = 0; i < arenaut_problem_lifetime_count(p, b); i++) {
-        if (life[i].first <= step && step < life[i].end) return true;
-    }
-    return false;
 }
 
 /* Buffers of one step, counted from large to small. A block holds at most two of them, a base
@@ -111,10 +107,11 @@ static bool find_floors(arn_objects *o, const uint32_t *item_of) {
     for (uint32_t i = 0; i < o->n; i++) {
         const arenaut_interval *life = arenaut_problem_lifetimes(p, o->buffer[i]);
         for (uint32_t l = 0; l < arenaut_problem_lifetime_count(p, o->buffer[i]); l++) {
+            if (!arn_ask_after(o->ask, o->n)) return true;
             c.step++;
             c.buffers = c.pairs = c.blocks = 0;
             for (uint32_t k = 0; k < o->n; k++) {
-                if (!is_alive_at(p, o->buffer[k], life[l].first)) continue;
+                if (!arn_alive_at(p, o->buffer[k], life[l].first)) continue;
                 const uint32_t rank = c.blocks;
                 crowd_add(&c, k);
                 if (c.blocks > rank) o->floors[rank] = arn_max_u64(o->floors[rank], o->size[k]);
@@ -194,31 +191,37 @@ bool arn_objects_suit(const arenaut_problem *p) {
     return n <= ARN_OBJECTS_MOST;
 }
 
-static uint64_t pools_with_room(const arenaut_problem *p, uint32_t b) {
+static uint64_t pools_with_room(const arn_rooms *rooms, uint32_t b) {
+    const arenaut_problem *p = rooms->problem;
     uint64_t pools = arenaut_problem_pools(p, b);
     for (uint32_t k = 0; k < p->n_pools; k++) {
-        const bool fits = arn_lowest_end(p, b, k) != ARENAUT_UNPLACED;
+        const bool fits = arn_lowest_end(rooms, b, k) != ARENAUT_UNPLACED;
         if (!fits) pools &= ~(UINT64_C(1) << k);
     }
     return pools;
 }
 
-static void measure_items(arn_objects *o, uint32_t *item_of) {
+static bool measure_items(arn_objects *o, uint32_t *item_of) {
     const arenaut_problem *p = o->problem;
+    arn_rooms rooms;
+    if (!arn_rooms_make(&rooms, p, o->allocator)) return false;
     for (uint32_t i = 0; i < o->n; i++) {
         const uint32_t b = o->buffer[i];
         const arenaut_interval *life = arenaut_problem_lifetimes(p, b);
         item_of[b] = i;
-        o->allowed[i] = pools_with_room(p, b);
+        o->allowed[i] = pools_with_room(&rooms, b);
         o->first[i] = life->first;
         o->end[i] = life[arenaut_problem_lifetime_count(p, b) - 1].end;
     }
+    arn_rooms_free(&rooms);
+    return true;
 }
 
-arenaut_status arn_objects_make(const arenaut_planning *planning, uint64_t pools,
-                                arn_objects *o) {
+arenaut_status arn_objects_make(arn_meter *meter, uint64_t pools, arn_objects *o) {
+    const arenaut_planning *planning = meter->planning;
     const arenaut_problem *p = planning->problem;
     *o = (arn_objects){.problem = p, .allocator = planning->allocator, .pools = pools};
+    o->ask = arn_meter_ask(meter);
     arn_region_init(&o->region, planning->allocator);
     o->buffer = arn_region_allocate(&o->region, p->n_buffers, 2 * sizeof *o->buffer);
     uint32_t *item_of = arn_region_allocate(&o->region, p->n_buffers, sizeof *item_of);
@@ -235,7 +238,7 @@ arenaut_status arn_objects_make(const arenaut_planning *planning, uint64_t pools
     }
     if (!allocate(o)) return arn_no_memory(planning->err);
     arn_sort_ids(o->buffer, o->n, larger, p, o->buffer + p->n_buffers);
-    measure_items(o, item_of);
+    if (!measure_items(o, item_of)) return arn_no_memory(planning->err);
     find_grain(o);
     find_conflicts(o, item_of);
     return find_floors(o, item_of) ? ARENAUT_OK : arn_no_memory(planning->err);

@@ -49,6 +49,7 @@ typedef struct arn_objects {
     uint64_t bound;        /* proven: the arenas add up to no less, ... */
     bool impossible;       /* ... or the items do not fit at all */
     bool out_of_memory;
+    arn_ask *ask; /* asked in all that takes long */
     arn_packing best;
     arn_layout layout; /* of the best; its total is ARENAUT_UNPLACED while there is none */
     arn_layout next;   /* of the packing that is being tried */
@@ -60,8 +61,7 @@ bool arn_objects_suit(const arenaut_problem *problem);
 
 /* Gathers what needs memory in `pools` and may lie in no other. NO_MEMORY, or REFUSED past
  * ARN_OBJECTS_MOST. */
-arenaut_status arn_objects_make(const arenaut_planning *planning, uint64_t pools,
-                                arn_objects *objects);
+arenaut_status arn_objects_make(arn_meter *meter, uint64_t pools, arn_objects *objects);
 void arn_objects_free(arn_objects *objects);
 
 /* What the arenas of blocks of `total` bytes add up to at the least. */

@@ -2,32 +2,25 @@
  * then, where that is too much, by moving items about in the order of a greedy filling. */
 #include "core/checked.h"
 #include "core/fail.h"
+#include "core/sort.h"
 #include "planners/objects/objects.h"
 
 /* Items that are next to each other in time first: then blocks are filled from one end. */
-static bool earlier(const arn_objects *o, uint32_t a, uint32_t b) {
+static bool earlier(const void *context, uint32_t a, uint32_t b) {
+    const arn_objects *o = context;
     if (o->first[a] != o->first[b]) return o->first[a] < o->first[b];
     return o->size[a] > o->size[b];
-}
-
-static void sort_by_time(const arn_objects *o, uint32_t *order) {
-    for (uint32_t i = 1; i < o->n; i++) {
-        const uint32_t item = order[i];
-        uint32_t at = i;
-        for (; at > 0 && earlier(o, item, order[at - 1]); at--) order[at] = order[at - 1];
-        order[at] = item;
-    }
 }
 
 arenaut_status arn_objects_start(arn_meter *meter, arn_objects *o) {
     arn_filling f;
     uint64_t spent = 0, unsure = ARENAUT_UNPLACED;
-    uint32_t *order = arn_region_allocate(&o->region, o->n, sizeof *order);
+    uint32_t *order = arn_region_allocate(&o->region, o->n, 2 * sizeof *order);
     if (!order || !arn_filling_make(o, &f)) return arn_no_memory(meter->planning->err);
     for (uint32_t i = 0; i < o->n; i++) order[i] = i;
     arn_fill_in_order(&f, order); /* from large to small */
     arn_objects_keep(o, &f, true, &spent, &unsure);
-    sort_by_time(o, order);
+    arn_sort_ids(order, o->n, earlier, o, order + o->n);
     arn_fill_in_order(&f, order);
     arn_objects_keep(o, &f, true, &spent, &unsure);
     arn_meter_spend(meter, spent);
@@ -76,6 +69,7 @@ static uint32_t next_block(search *s, uint32_t item, tried *t) {
         least = idle;
     }
     s->spent += (f->packing.n_blocks + 1) * arn_filling_step(f);
+    arn_ask_after(s->objects->ask, (uint64_t)(f->packing.n_blocks + 1) * s->objects->words);
     if (best < f->packing.n_blocks) *t = (tried){least, best, true, false};
     return best;
 }
