@@ -13,7 +13,8 @@
 #include "planners/portfolio.h"
 #include "planners/settings.h"
 
-extern const arenaut_planner arn_planner_naive, arn_planner_shared_objects, arn_planner_tvm_tokens;
+extern const arenaut_planner arn_planner_naive, arn_planner_shared_objects,
+    arn_planner_storage_groups, arn_planner_tvm_tokens;
 
 static bool is_done(const arn_meter *meter) {
     const bool impossible = meter->planning->plan->quality == ARENAUT_INFEASIBLE;
@@ -134,6 +135,11 @@ static arenaut_status plan_tokens(arenaut_planning *planning, arn_meter *meter) 
     if (st == ARENAUT_OK && meter->best > meter->goal && others == 0) {
         meter->planner = arn_planner_tvm_tokens.name;
         st = arn_try_tvm_tokens(planning, meter);
+    }
+    if (st == ARENAUT_OK && meter->best > meter->goal &&
+        !(arenaut_problem_features(p) & ~arn_planner_storage_groups.handles)) {
+        meter->planner = arn_planner_storage_groups.name;
+        st = arn_try_storage_groups(planning, meter);
     }
     if (st == ARENAUT_OK && meter->best > meter->goal) {
         meter->planner = arn_planner_naive.name;

@@ -12,6 +12,7 @@ arenaut_status arn_try_onnxruntime(arenaut_planning *planning, arn_meter *meter)
 arenaut_status arn_try_openvino(arenaut_planning *planning, arn_meter *meter);
 arenaut_status arn_try_ggml(arenaut_planning *planning, arn_meter *meter);
 arenaut_status arn_try_xnnpack(arenaut_planning *planning, arn_meter *meter);
+arenaut_status arn_try_storage_groups(arenaut_planning *planning, arn_meter *meter);
 
 /* For problems in whole tokens: REFUSED of more buffers than arn_objects_suit allows. If there is
  * no plan at all, says so in plan->quality. */

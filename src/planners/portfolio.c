@@ -172,7 +172,7 @@ typedef struct peer {
     uint32_t differs; /* makes a trial of its own only where one of these is in use; 0: always */
 } peer;
 
-/* What the last four do is among the trials above already, except that they know no gaps and
+/* What the four from "openvino" on do is among the trials above already, except that they know no gaps and
  * no hints, and deal with relations in their own ways. */
 enum {
     UNKNOWN_TO_PEERS = ARENAUT_FEATURE_GAPS | ARENAUT_FEATURE_SAME_BASE | ARENAUT_FEATURE_HINTS
@@ -182,6 +182,7 @@ static const peer peers[] = {
     {"tflite-arena", arn_try_tflite_arena, 0},
     {"openvino", arn_try_openvino, UNKNOWN_TO_PEERS},
     {"xnnpack", arn_try_xnnpack, UNKNOWN_TO_PEERS},
+    {"storage-groups", arn_try_storage_groups, 0},
     {"onnxruntime", arn_try_onnxruntime, UNKNOWN_TO_PEERS},
     {"ggml", arn_try_ggml, UNKNOWN_TO_PEERS},
 };

@@ -36,7 +36,7 @@ static arenaut_problem *star(uint32_t n) {
     for (uint32_t i = 1; i < n; i++) {
         const arenaut_interval life = {n - 1, (int64_t)n + i};
         arenaut_buffer heir = plain(8, &life);
-        heir.same_base = base;
+        heir.same_base = arenaut_id(base);
         add(p, heir);
     }
     finish(p);
@@ -49,7 +49,7 @@ static arenaut_problem *nest(uint32_t n) {
     const arenaut_interval life = {0, 2};
     for (uint32_t i = 0; i < n; i++) {
         arenaut_buffer slice = plain(2 * (uint64_t)n - i, &life);
-        if (i > 0) slice.inside = i - 1;
+        if (i > 0) slice.inside = arenaut_id(i - 1);
         slice.inside_delta = i > 0;
         add(p, slice);
     }
@@ -65,7 +65,7 @@ static arenaut_problem *slices(uint32_t n) {
     for (uint32_t i = 0; i < n; i++) {
         const arenaut_interval life = {i % 7, i % 7 + 3};
         arenaut_buffer slice = plain(8, &life);
-        slice.inside = host;
+        slice.inside = arenaut_id(host);
         slice.inside_delta = 8 * (uint64_t)i;
         add(p, slice);
     }
@@ -86,7 +86,7 @@ static arenaut_problem *gap_windows(uint32_t n, uint32_t gaps) {
         for (uint32_t g = 0; g < gaps; g++) {
             const arenaut_interval window = {3 * g + 1, 3 * g + 3};
             arenaut_buffer slice = plain(1 + g % 63, &window);
-            slice.inside = id;
+            slice.inside = arenaut_id(id);
             add(p, slice);
         }
     }
@@ -141,7 +141,7 @@ static arenaut_problem *fixed_in_turn(uint32_t n) {
     for (uint32_t i = 0; i < n; i++) {
         const arenaut_interval life = {i, i + 1};
         arenaut_buffer buffer = plain(8, &life);
-        buffer.fixed_offset = 0;
+        buffer.fixed_offset = arenaut_at(0);
         add(p, buffer);
     }
     finish(p);
