@@ -195,12 +195,38 @@ def show(results, out=sys.stdout):
                 print(f"{r['model']}: {kind} is missing: {r['rows'][kind]['missing']}", file=out)
 
 
+def arenas(name, small):
+    """What the managed tensors need, by offsets and in Static Runtime's storage groups: without
+    what kernels allocate, as that runtime counts."""
+    import torch
+    sys.path.insert(0, str(ROOT / "tests" / "models"))
+    sys.path.insert(0, str(ROOT / "python"))
+    import arenaut.torch
+    from arenaut.planning import Buffer, plan
+    from torch_zoo import SMALL, ZOO
+    torch.set_grad_enabled(False)
+    module, inputs = (SMALL if small else ZOO)[name]()
+    planned = arenaut.torch.compile(module, inputs, outputs="arena", record=False)
+    planned(*inputs)
+    buffers = [Buffer(v.size, v.first, v.last + 1, same_base=v.over)
+               for v in planned.plans[-1].iteration.values]
+    return plan(buffers).arena, plan(buffers, "storage-groups").arena
+
+
+def show_arenas(models, small):
+    print(f"{'arena of managed tensors':28}{'offsets':>13}{'groups':>13}")
+    for name in models:
+        print(f"{name:28}" + "".join(f"{n:>13}" for n in arenas(name, small)))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n", 1)[0])
     parser.add_argument("models", nargs="*")
     parser.add_argument("--rounds", type=int, default=300, help="at most so many per executor")
     parser.add_argument("--seconds", type=float, default=20, help="about so long per model")
     parser.add_argument("--small", action="store_true", help="the tests' versions of the models")
+    parser.add_argument("--arenas", action="store_true",
+                        help="no runs: what managed tensors need by offsets, and in groups")
     parser.add_argument("--json", action="store_true", help="print the results as JSON")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -210,6 +236,9 @@ def main():
         return
     models = arguments.models or ["dlrm", "resnet18", "mobilenetv3", "vit_tiny", "bert4", "gpt2",
                                   "whisper", "swin_tiny"]
+    if arguments.arenas:
+        show_arenas(models, arguments.small)
+        return
     with tempfile.TemporaryDirectory() as folder:
         library = build_meter(folder)
         results = [run_model(name, library, arguments) for name in models]

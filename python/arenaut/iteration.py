@@ -129,6 +129,7 @@ class Iteration:
             SourceRecord(allocate, release, None),
             ctypes.cast(place_with_planner, c_void_p),
             ctypes.cast(ctypes.pointer(self.planner), c_void_p))
+        self.values = values
         size = iteration_bytes(len(values))
         self.room = (c_char * size)()
         self.handle = c_void_p()
