@@ -482,7 +482,7 @@ static void assert_rooms_of(const arn_rooms *rooms, uint32_t b, uint32_t pool) {
     }
     if (capacity < 1000) assert_int_equal(arn_largest_room(rooms, b, pool), most);
     for (; bytes < p->size[b]; end++) bytes += is_free(p, pool, end);
-    assert_int_equal(arn_end_of_free_bytes(rooms, pool, p->size[b]), end);
+    assert_int_equal(arn_rooms_end_of_free_bytes(rooms, pool, p->size[b]), end);
 }
 
 static void rooms_are_what_is_not_reserved(void **state) {
