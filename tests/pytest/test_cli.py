@@ -397,7 +397,7 @@ def test_a_signal_ends_work_that_is_no_search(shell):
 
 
 def test_time_alone_lifts_the_effort_limit(shell):
-    (shell.folder / "p.problem.json").write_text(pools_problem(400))
+    (shell.folder / "p.problem.json").write_text(pools_problem(2000))
     limited = json.loads(shell("arenaut plan p.problem.json --effort 1000 --json").stdout)["result"]
     assert limited["stopped_by"] == "effort"
     start = time.monotonic()
