@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <arenaut/liveness.h>
+#include <arenaut/pass.h>
+
 #include "support/random.h"
 
 /* The pool that stands for a memory of a method: they are counted one after another. */
@@ -182,6 +185,24 @@ static bool require_written_back(const pte_round *round) {
     return true;
 }
 
+/* The passes, and what follows from them, refuse a program with a message or go through. Replay
+ * of the places that the file has may find a fault, which has a name then. */
+static void require_passes(arenaut_program *program) {
+    const arenaut_target *target = arenaut_target_find("executorch");
+    const arenaut_pass_options options = {.target = target};
+    arenaut_error err = {0};
+    arenaut_lowering *lowering = NULL;
+    arenaut_status st = arenaut_passes_run(program, "inplace", &options, NULL, NULL, &err);
+    REQUIRE(st != ARENAUT_NO_MEMORY && st != ARENAUT_INTERNAL && st != ARENAUT_BAD_ARGUMENT);
+    if (st == ARENAUT_OK) {
+        REQUIRE(arenaut_program_validate(program, &err) == ARENAUT_OK);
+        st = arenaut_lower(program, target, NULL, NULL, &lowering, &err);
+        REQUIRE(st != ARENAUT_NO_MEMORY && st != ARENAUT_INTERNAL && st != ARENAUT_BAD_ARGUMENT);
+    }
+    if (st != ARENAUT_OK) REQUIRE(err.code == st && err.msg[0]);
+    arenaut_lowering_free(lowering);
+}
+
 bool pte_property(const uint8_t *data, size_t size) {
     pte_round round;
     arenaut_error err = {0};
@@ -194,6 +215,7 @@ bool pte_property(const uint8_t *data, size_t size) {
         return false;
     }
     REQUIRE(arenaut_program_validate(document.program, &err) == ARENAUT_OK);
+    require_passes(document.program);
     arenaut_document_free(&document);
     /* More memories than pools, or sizes past 2^63 all together: there is no problem then. */
     if (pte_round_open(data, size, NULL, &round, &err) != ARENAUT_OK) return true;

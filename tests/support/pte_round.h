@@ -27,7 +27,8 @@ arenaut_status pte_round_write(const pte_round *round, const arenaut_allocator *
                                arenaut_text *out, arenaut_error *err);
 
 /* What must hold for any bytes: they are refused with a message, or they make a valid
- * program; a plan that can be written is read back with every place as it was, and writing
+ * program, which its passes and the lowering refuse with a message or take; a plan that can be
+ * written is read back with every place as it was, and writing
  * it once more changes nothing. Aborts, with a line on standard error, if it does not. True
  * if the bytes were accepted as a program. */
 bool pte_property(const uint8_t *data, size_t size);
