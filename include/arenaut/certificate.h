@@ -56,7 +56,10 @@
  *                           pool `item` has an arena of at most `value` bytes; of more
  *
  * JOIN, POOL and ARENA come before the others. `item` of PLACE and ALIKE is a buffer, which
- * stands for its block; so is `value` of ALIKE. */
+ * stands for its block; so is `value` of ALIKE.
+ *
+ * Threads: any number of calls may run at once, also about the same problem and plan, which
+ * they only read. */
 #ifndef ARENAUT_CERTIFICATE_H
 #define ARENAUT_CERTIFICATE_H
 

@@ -2,7 +2,10 @@
  *
  * Part one holds a plan against its problem. Part two, replay, runs the program's own
  * schedule over a shadow of the arena in which each byte remembers who wrote it; it knows
- * nothing of lifetimes, so it also catches a wrong liveness. */
+ * nothing of lifetimes, so it also catches a wrong liveness.
+ *
+ * Threads: any number of checks may run at once, also of the same plan, problem or program,
+ * which they only read. */
 #ifndef ARENAUT_CHECK_H
 #define ARENAUT_CHECK_H
 
@@ -110,7 +113,8 @@ typedef struct arenaut_replay_options {
  * outputs and scratch are written before its inputs are read, except a declared in-place
  * pair that lies at the same offset, the output no longer than the input. A call's
  * arguments are copied into the method's inputs and its outputs back; a loop carries its
- * values in its op's outputs. Jumps are followed every way, to a fixed point; what may be
+ * values in its op's outputs, and what it starts with is whole until its condition has run
+ * once. Jumps are followed every way, to a fixed point; what may be
  * the name of several tensors' memory after moves must be whole in each of them. State must
  * be whole whenever an entry method ends; nothing else outlasts it. Where a method's bindings
  * say which state its ops have MUTATED, that state's own name stands for its old value: it

@@ -2,7 +2,9 @@
  *
  * Every call that can fail returns an arenaut_status. Most also take an
  * `arenaut_error *`, which may be NULL; it is filled only when the call fails, and
- * lives with the caller. The library prints nothing and never aborts. */
+ * lives with the caller. The library prints nothing and never aborts.
+ *
+ * Threads: an error belongs to the call that it is given to; the texts never change. */
 #ifndef ARENAUT_ERROR_H
 #define ARENAUT_ERROR_H
 

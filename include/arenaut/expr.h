@@ -1,5 +1,7 @@
 /* Sizes that vary: symbols with a range, and integer expressions over them. They belong to
- * a program; tensors name them in dim_exprs. All values are whole numbers. */
+ * a program; tensors name them in dim_exprs. All values are whole numbers.
+ *
+ * Threads: as for the program that an expression belongs to: many may read, one may add. */
 #ifndef ARENAUT_EXPR_H
 #define ARENAUT_EXPR_H
 

@@ -1,4 +1,6 @@
-/* File formats, in a table: what can be read, and what can hold a plan. */
+/* File formats, in a table: what can be read, and what can hold a plan.
+ *
+ * Threads: files may be read and written at once; what is written is only read. */
 #ifndef ARENAUT_FORMAT_H
 #define ARENAUT_FORMAT_H
 

@@ -20,7 +20,10 @@
  * Steps below 0 are for targets whose runtime gives room even to what the schedule does
  * not account for: a tensor that nothing touches is alive at a step of its own there,
  * since it may share its bytes with everything; one that is read but never written is
- * alive from step -1 to its last reader. */
+ * alive from step -1 to its last reader.
+ *
+ * Threads: any number of arenaut_lower may run at once, also on the same program, which they
+ * only read. */
 #ifndef ARENAUT_LIVENESS_H
 #define ARENAUT_LIVENESS_H
 

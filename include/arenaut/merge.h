@@ -1,5 +1,7 @@
 /* Several programs as one: methods that never run at the same time, over tensors of which
- * they share some by name. */
+ * they share some by name.
+ *
+ * Threads: calls may run at once, also on the same programs, which they only read. */
 #ifndef ARENAUT_MERGE_H
 #define ARENAUT_MERGE_H
 

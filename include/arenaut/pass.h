@@ -1,4 +1,7 @@
-/* Passes: transformations of a program before liveness, in a table. */
+/* Passes: transformations of a program before liveness, in a table.
+ *
+ * Threads: passes may run at once on different programs; a program that passes change
+ * belongs to one thread. */
 #ifndef ARENAUT_PASS_H
 #define ARENAUT_PASS_H
 

@@ -1,5 +1,8 @@
 /* A plan: pool and offset for each buffer of a problem, the arena of each pool, and how
- * good that is proven to be. Plain data; the arrays are indexed like the problem's. */
+ * good that is proven to be. Plain data; the arrays are indexed like the problem's.
+ *
+ * Threads: calls about different plans may run at once, and a plan that is made may be read
+ * by any number of threads. */
 #ifndef ARENAUT_PLAN_H
 #define ARENAUT_PLAN_H
 

@@ -4,7 +4,10 @@
  *     arenaut_status st = arenaut_plan_make(problem, NULL, NULL, &plan, &err);
  *
  * The table of planners is fixed when the library is built (src/planners/planners.def);
- * a planner of your own is passed as a pointer in the options. */
+ * a planner of your own is passed as a pointer in the options.
+ *
+ * Threads: any number of arenaut_plan_make may run at once, also on the same problem, which
+ * they only read; an allocator that is given to several of them must allow that. */
 #ifndef ARENAUT_PLANNER_H
 #define ARENAUT_PLANNER_H
 

@@ -18,7 +18,10 @@
  * offset 0 and need no pool.
  *
  * Rarely used columns are NULL until a buffer needs them; read them through the inline
- * accessors below, which know the defaults. */
+ * accessors below, which know the defaults.
+ *
+ * Threads: calls about different problems may run at once; one problem may be read by any
+ * number of threads as long as none adds to it. */
 #ifndef ARENAUT_PROBLEM_H
 #define ARENAUT_PROBLEM_H
 

@@ -5,7 +5,10 @@
  * Tensors, ops and methods are named by index. The ops of one method are contiguous and
  * in the order in which they run. A method that is called by an op (a branch, a loop
  * body) runs inside that op; entry methods are called from outside, never at the same
- * time, and no intermediate of one outlives its call. */
+ * time, and no intermediate of one outlives its call.
+ *
+ * Threads: calls about different programs may run at once; one program may be read by any
+ * number of threads as long as none changes it. */
 #ifndef ARENAUT_PROGRAM_H
 #define ARENAUT_PROGRAM_H
 

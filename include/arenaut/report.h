@@ -1,4 +1,6 @@
-/* Reports: ways to show a result to people and to other programs, in a table. */
+/* Reports: ways to show a result to people and to other programs, in a table.
+ *
+ * Threads: reports may be written at once, also of the same result, which they only read. */
 #ifndef ARENAUT_REPORT_H
 #define ARENAUT_REPORT_H
 

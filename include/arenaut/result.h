@@ -1,4 +1,6 @@
-/* A result: all that is known about one planned input. What writers and reports are given. */
+/* A result: all that is known about one planned input. What writers and reports are given.
+ *
+ * Threads: calls may run at once, also about the same problem, which they only read. */
 #ifndef ARENAUT_RESULT_H
 #define ARENAUT_RESULT_H
 

@@ -6,7 +6,9 @@
  *     arenaut_planned_memory slot[4];
  *     if (arenaut_opencl_open(&opencl, NULL, slot, 4, &fault) == ARENAUT_OK)
  *         arenaut_device_register(&opencl.hosted.allocator, &fault);
- */
+ *
+ * Threads: different allocators may be used at once; one of them only by one thread at a
+ * time. */
 #ifndef ARENAUT_RUNTIME_ALLOCATORS_H
 #define ARENAUT_RUNTIME_ALLOCATORS_H
 

@@ -4,7 +4,9 @@
  * can fail returns an arenaut_status, as everywhere, and stores numbers in the fault that
  * its caller may hand in: the reason, the thing it is about, what was found, what is
  * allowed. arenaut_fault_text makes a sentence of them; the table of sentences is linked
- * only where that is called. */
+ * only where that is called.
+ *
+ * Threads: a fault belongs to the call that it is given to; the texts never change. */
 #ifndef ARENAUT_RUNTIME_FAULT_H
 #define ARENAUT_RUNTIME_FAULT_H
 

@@ -4,7 +4,9 @@
  * are managed; with out variants on, ops that produce views copy instead, and so have one.
  * What may lie in an input or a constant is never managed, nor what may share memory with
  * something returned. A value lives from the op that makes it to its last reader, or as long
- * as anything that may lie in it; what is returned lives to the end. */
+ * as anything that may lie in it; what is returned lives to the end.
+ *
+ * Threads: calls may run at once; graphs are only read. */
 #ifndef ARENAUT_RUNTIME_GRAPH_H
 #define ARENAUT_RUNTIME_GRAPH_H
 

@@ -5,7 +5,10 @@
  * a sparse table says which: one entry per pool that does not lie on device 0 of the host.
  * Without such a table there is not a byte for it, and no code but the comparison of two
  * tables when a program is put on its memory (arenaut_memory_init_devices and all that looks
- * devices up are in a file of their own). */
+ * devices up are in a file of their own).
+ *
+ * Threads: a memory belongs to one thread at a time; different ones know nothing of each
+ * other. */
 #ifndef ARENAUT_RUNTIME_MEMORY_H
 #define ARENAUT_RUNTIME_MEMORY_H
 

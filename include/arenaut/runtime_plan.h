@@ -1,5 +1,8 @@
 /* The bridge between the runtime and the planners: what the runtime is handed by those who
- * link the whole library. */
+ * link the whole library.
+ *
+ * Threads: one planner record serves one call at a time; different ones may be at work at
+ * once. */
 #ifndef ARENAUT_RUNTIME_PLAN_H
 #define ARENAUT_RUNTIME_PLAN_H
 

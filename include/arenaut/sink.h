@@ -1,4 +1,6 @@
-/* Where writers and reports put their bytes: a file, a string, a socket. */
+/* Where writers and reports put their bytes: a file, a string, a socket.
+ *
+ * Threads: a sink belongs to the call that it is given to. */
 #ifndef ARENAUT_SINK_H
 #define ARENAUT_SINK_H
 

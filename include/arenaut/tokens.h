@@ -1,5 +1,7 @@
 /* Tokens: a plan told as blocks of memory, for runtimes that know a block for each value and
- * no place in it. What TVM calls storage ids. */
+ * no place in it. What TVM calls storage ids.
+ *
+ * Threads: calls may run at once, also about the same problem and plan, which they only read. */
 #ifndef ARENAUT_TOKENS_H
 #define ARENAUT_TOKENS_H
 

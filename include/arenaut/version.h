@@ -1,4 +1,6 @@
-/* The version of the headers, and of the library that was linked. */
+/* The version of the headers, and of the library that was linked.
+ *
+ * Threads: may be called at any time. */
 #ifndef ARENAUT_VERSION_H
 #define ARENAUT_VERSION_H
 
