@@ -12,6 +12,7 @@ static arenaut_buffer buffer_of(const arenaut_problem *p, uint32_t b) {
     buffer.lifetimes = arenaut_problem_lifetimes(p, b);
     buffer.n_lifetimes = arenaut_problem_lifetime_count(p, b);
     buffer.cls = arenaut_problem_class(p, b);
+    buffer.uses = arenaut_problem_uses(p, b);
     buffer.pools = p->pools ? p->pools[b] : 0;
     buffer.fixed_offset = arenaut_at(arenaut_problem_fixed_offset(p, b));
     buffer.hint = arenaut_at(arenaut_problem_hint(p, b));

@@ -17,7 +17,7 @@ extern "C" {
 #endif
 
 typedef enum arenaut_quality {
-    ARENAUT_OPTIMAL,    /* no smaller arena exists: proven */
+    ARENAUT_OPTIMAL,    /* no better plan exists: proven, of its spill and of its arenas */
     ARENAUT_FEASIBLE,   /* valid; the gap to the lower bound is open */
     ARENAUT_INFEASIBLE, /* no plan exists: see the witness. Offsets mean nothing. Who makes such
                          * a plan is told so by its status already: ARENAUT_NO_PLAN */
@@ -51,7 +51,10 @@ typedef struct arenaut_plan {
     uint64_t *arena;       /* per pool; highest used address, rounded up to the pool's alignment */
     uint64_t *lower_bound; /* per pool; no plan that uses these pools thus needs less */
     uint64_t total;        /* sum of arena */
-    uint64_t total_bound;  /* no plan at all has a smaller total */
+    uint64_t total_bound;  /* no plan has a smaller total, of those that spill no more than this
+                            * one: where no buffer has a choice of pools, no plan at all */
+    uint64_t spill;        /* byte-uses in slower pools: see arenaut_pool in problem.h */
+    uint64_t spill_bound;  /* no plan at all spills less */
     arenaut_quality quality;
     arenaut_stop stopped_by;
     uint64_t effort;     /* search steps spent */
@@ -67,7 +70,7 @@ arenaut_status arenaut_plan_new(uint32_t n_buffers, uint32_t n_pools,
                                 arenaut_error *err);
 void arenaut_plan_free(arenaut_plan *plan); /* NULL is fine */
 
-/* Recomputes arena and total from pool and offset. TOO_LARGE if an end overflows. O(n). */
+/* Recomputes arena, total and spill from pool and offset. TOO_LARGE if a sum overflows. O(n). */
 arenaut_status arenaut_plan_measure(arenaut_plan *plan, const arenaut_problem *problem,
                                     arenaut_error *err);
 

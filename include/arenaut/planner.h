@@ -61,6 +61,9 @@ typedef struct arenaut_progress {
     uint64_t best;       /* total of the best plan so far; ARENAUT_UNPLACED: none yet */
     uint64_t bound;      /* total lower bound so far */
     uint64_t effort;     /* search steps spent */
+    uint64_t spill;      /* of the best plan; ARENAUT_UNPLACED: none yet. Where it shrinks, `best`
+                          * may grow */
+    uint64_t spill_bound; /* likewise */
 } arenaut_progress;
 
 /* Called every few thousand search steps, at every improvement, and at least every few
@@ -94,9 +97,10 @@ typedef struct arenaut_plan_options {
 } arenaut_plan_options;
 
 /* What a planner is handed. It fills plan->pool and plan->offset, and may raise
- * plan->total_bound and lower_bound, set quality, stopped_by, effort and witness. The
- * caller of `run` measures the arena, and settles quality from the bounds; where the planner
- * has proven that there is no plan, it sets quality INFEASIBLE and returns OK. */
+ * plan->spill_bound, total_bound (see plan.h for what each means) and lower_bound, set quality,
+ * stopped_by, effort and witness. The caller of `run` measures arenas and spill, and settles
+ * quality from the bounds; where the planner has proven that there is no plan, it sets quality
+ * INFEASIBLE and returns OK. */
 typedef struct arenaut_planning {
     const arenaut_problem *problem;      /* valid, and uses no feature outside `handles` */
     const arenaut_plan_options *options; /* never NULL; effort is resolved */

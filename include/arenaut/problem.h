@@ -67,9 +67,18 @@ typedef enum arenaut_class {
 const char *arenaut_class_name(arenaut_class cls);
 
 /* An address range that buffers are placed in. Pools are ranked by cost: the lower the
- * index, the faster the memory, so planners fill pool 0 first. All zero, it is one of host
- * memory without a limit. In a problem's own array, defaults are filled in: capacity is
- * ARENAUT_UNLIMITED where there is no limit, and 0 only where `closed` says so. */
+ * index, the faster the memory, and planners fill the fastest first.
+ *
+ * What that means: each buffer counts its pools from its fastest one, which is 0; a buffer in
+ * pool number r of its own costs size × uses × r byte-uses, and the sum over all buffers is
+ * the *spill* of a plan. Of two plans that fit, the one with less spill is better, and of equal
+ * spill the one with the smaller sum of arenas. So a buffer that may go to one pool only (a
+ * device's, a method's) costs nothing there, and where no buffer has a choice every plan
+ * spills 0 and the sum of arenas decides alone.
+ *
+ * All zero, it is one of host memory without a limit. In a problem's own array, defaults are
+ * filled in: capacity is ARENAUT_UNLIMITED where there is no limit, and 0 only where `closed`
+ * says so. */
 typedef struct arenaut_pool {
     const char *name;   /* copied; NULL reads as "poolK" */
     uint64_t capacity;  /* bytes; 0 reads as ARENAUT_UNLIMITED */
@@ -123,6 +132,7 @@ typedef struct arenaut_problem {
     uint32_t *inside;         /* ARENAUT_NONE: none; NULL: none at all */
     uint64_t *inside_delta;   /* NULL exactly when inside is */
     uint8_t *cls;             /* arenaut_class; NULL: all intermediate */
+    uint32_t *uses;           /* how often all its bytes are written or read; NULL: all 1 */
     uint32_t *method;         /* index in method_name; ARENAUT_NONE: none; NULL: none */
     uint32_t *release;        /* of those whose lives end at one step, the lower is let go first,
                                * then the lower buffer: for planners that hand out memory as a
@@ -187,6 +197,7 @@ typedef struct arenaut_buffer {
     arenaut_optional_id method;
     const char *name, *op, *source;
     uint32_t release; /* see the column */
+    uint32_t uses; /* how often all its bytes are written or read in a run; 0 reads as 1 */
 } arenaut_buffer;
 
 #define ARENAUT_BUFFER_INIT {0} /* for those who want a name for it */
@@ -220,11 +231,16 @@ arenaut_status arenaut_problem_finish(arenaut_problem *problem, arenaut_error *e
  * come without a program (program.h has the same for programs). The same in every version. */
 uint64_t arenaut_problem_fingerprint(const arenaut_problem *problem);
 
+/* Whether some buffer that needs memory may go to one of several pools, so that plans may
+ * differ in what they spill. O(n). */
+bool arenaut_problem_chooses_pools(const arenaut_problem *problem);
+
 /* Checks what no single call could: relations that name unknown buffers, form cycles,
  * contradict lifetimes (a same-base pair must be alive together at exactly one step, or
  * not at all; an inside buffer must fit its host) or pools; edges between unknown buffers;
- * unknown pools and methods; sums past ARENAUT_SIZE_MAX. BAD_INPUT or TOO_LARGE, naming
- * the buffer; BAD_ARGUMENT if things were added without arenaut_problem_finish after them.
+ * unknown pools and methods; sums past ARENAUT_SIZE_MAX, that of the largest spill included.
+ * BAD_INPUT or TOO_LARGE, naming the buffer; BAD_ARGUMENT if things were added without
+ * arenaut_problem_finish after them.
  * For problems whose arrays the caller owns it also checks the arrays' order.
  * O(n log n). Fixed buffers that overlap, or a buffer larger than its pools, are *not*
  * errors here: such a problem is well formed and infeasible. */
@@ -266,6 +282,22 @@ static inline const arenaut_interval *arenaut_problem_lifetimes(const arenaut_pr
                                                                 uint32_t b) {
     /* Without any lifetime the array may be NULL, to which nothing can be added, not even 0. */
     return p->lifetime_start[b] ? p->lifetime + p->lifetime_start[b] : p->lifetime;
+}
+static inline uint32_t arenaut_problem_uses(const arenaut_problem *p, uint32_t b) {
+    return p->uses && p->uses[b] ? p->uses[b] : 1;
+}
+/* How many of the buffer's pools are faster than `pool`, and what it spills there. The latter
+ * cannot overflow in a valid problem. */
+static inline uint32_t arenaut_problem_rank(const arenaut_problem *p, uint32_t b, uint32_t pool) {
+    uint32_t rank = 0;
+    for (uint64_t faster = arenaut_problem_pools(p, b) & ((UINT64_C(1) << pool) - 1); faster;
+         faster &= faster - 1) {
+        rank++;
+    }
+    return rank;
+}
+static inline uint64_t arenaut_problem_spill(const arenaut_problem *p, uint32_t b, uint32_t pool) {
+    return p->size[b] * arenaut_problem_uses(p, b) * arenaut_problem_rank(p, b, pool);
 }
 /* False for a buffer that conflicts with nothing: it is at offset 0 in no pool. */
 static inline bool arenaut_problem_needs_memory(const arenaut_problem *p, uint32_t b) {

@@ -31,7 +31,7 @@ class BufferRecord(Structure):
                 ("same_base", OptionalId), ("inside", OptionalId), ("inside_delta", c_uint64),
                 ("method", OptionalId),
                 ("name", c_char_p), ("op", c_char_p), ("source", c_char_p),
-                ("release", c_uint32)]
+                ("release", c_uint32), ("uses", c_uint32)]
 
 
 class PlanRecord(Structure):
@@ -40,7 +40,8 @@ class PlanRecord(Structure):
     _fields_ = [("n_buffers", c_uint32), ("n_pools", c_uint32), ("pool", POINTER(c_uint32)),
                 ("offset", POINTER(c_uint64)), ("arena", POINTER(c_uint64)),
                 ("lower_bound", POINTER(c_uint64)), ("total", c_uint64),
-                ("total_bound", c_uint64), ("quality", c_int)]
+                ("total_bound", c_uint64), ("spill", c_uint64), ("spill_bound", c_uint64),
+                ("quality", c_int)]
 
 
 class OptionsRecord(Structure):

@@ -211,6 +211,25 @@ static arenaut_status check_arenas(const arn_plan_check *check) {
     return ARENAUT_OK;
 }
 
+/* The cheapest pool of a buffer is its first; each pool further on costs its traffic once more. */
+static arenaut_status check_spill(const arn_plan_check *check) {
+    const arenaut_problem *p = check->problem;
+    uint64_t spill = 0;
+    for (uint32_t b = 0; b < p->n_buffers; b++) {
+        if (!arenaut_problem_needs_memory(p, b)) continue;
+        for (uint32_t k = 0; k < check->plan->pool[b]; k++) {
+            if (!(arenaut_problem_pools(p, b) >> k & 1)) continue;
+            spill += p->size[b] * arenaut_problem_uses(p, b); /* no overflow: it is valid */
+        }
+    }
+    if (spill == check->plan->spill) return ARENAUT_OK;
+    check->finding->rule = ARENAUT_RULE_ARENA;
+    return arn_reject(check->finding, check->err,
+                      "the plan states a spill of %" PRIu64
+                      " byte-uses into slower pools; its buffers add up to %" PRIu64,
+                      check->plan->spill, spill);
+}
+
 /* Bounds must not be above what was reached. That a bound is not too high for *any* plan is
  * the planner's proof and not looked at here; the load at each step needs no look, since
  * buffers that were found apart cannot add up to more than the arena. */
@@ -232,6 +251,19 @@ static arenaut_status check_bounds(const arn_plan_check *check) {
                           "the lower bound is stated as %" PRIu64 ", above the total of %" PRIu64,
                           plan->total_bound, plan->total);
     }
+    if (plan->spill_bound > plan->spill) {
+        f->rule = ARENAUT_RULE_BOUND;
+        return arn_reject(f, check->err,
+                          "the least spill is stated as %" PRIu64 ", above the plan's, %" PRIu64,
+                          plan->spill_bound, plan->spill);
+    }
+    if (plan->quality == ARENAUT_OPTIMAL && plan->spill_bound != plan->spill) {
+        f->rule = ARENAUT_RULE_BOUND;
+        return arn_reject(f, check->err,
+                          "the plan is called optimal and spills %" PRIu64
+                          " byte-uses into slower pools, but the least known is only %" PRIu64,
+                          plan->spill, plan->spill_bound);
+    }
     if (plan->quality == ARENAUT_OPTIMAL && plan->total_bound != plan->total) {
         f->rule = ARENAUT_RULE_BOUND;
         return arn_reject(f, check->err,
@@ -250,6 +282,7 @@ static arenaut_status check_placement(const arn_plan_check *check, const arn_sli
     if (status == ARENAUT_OK) status = arn_check_overlaps(check, slices);
     if (status == ARENAUT_OK) status = arn_check_tokens(check);
     if (status == ARENAUT_OK) status = check_arenas(check);
+    if (status == ARENAUT_OK) status = check_spill(check);
     if (status == ARENAUT_OK) status = check_bounds(check);
     return status;
 }

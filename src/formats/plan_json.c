@@ -37,7 +37,7 @@ static const char *const input_keys[] = {INPUT_KEYS(ARN_KEY_TEXT)};
 #define RESULT_KEYS(XX)                                                            \
     XX(S_STATUS, "status") XX(S_ARENA, "arena") XX(S_LOWER_BOUND, "lower_bound")   \
     XX(S_PLANNER, "planner") XX(S_STOPPED_BY, "stopped_by") XX(S_EFFORT, "effort") \
-    XX(S_SECONDS, "seconds")
+    XX(S_SECONDS, "seconds") XX(S_SPILL, "spill") XX(S_SPILL_BOUND, "spill_bound")
 enum { RESULT_KEYS(ARN_KEY_ENUM) S_KEYS };
 static const char *const result_keys[] = {RESULT_KEYS(ARN_KEY_TEXT)};
 
@@ -53,6 +53,8 @@ static void read_result(arn_json_reader *r, uint32_t object, arenaut_plan *plan)
         (arenaut_quality)arn_json_word(r, v[S_STATUS], quality_word, 3, ARENAUT_FEASIBLE);
     plan->total = arn_json_size(r, v[S_ARENA], plan->total);
     plan->total_bound = arn_json_size(r, v[S_LOWER_BOUND], 0);
+    plan->spill = arn_json_size(r, v[S_SPILL], plan->spill);
+    plan->spill_bound = arn_json_size(r, v[S_SPILL_BOUND], 0);
     plan->stopped_by =
         (arenaut_stop)arn_json_word(r, v[S_STOPPED_BY], stop_word, 4, ARENAUT_STOP_EFFORT);
     plan->effort = arn_json_size(r, v[S_EFFORT], 0);
@@ -171,6 +173,10 @@ static void put_result(arn_problem_printer *out, const arenaut_result *result) {
     arn_put_text_member(w, &begun, "status", arenaut_quality_name(plan->quality));
     arn_put_size_member(w, &begun, "arena", plan->total);
     arn_put_size_member(w, &begun, "lower_bound", plan->total_bound);
+    if (arenaut_problem_chooses_pools(out->problem)) {
+        arn_put_size_member(w, &begun, "spill", plan->spill);
+        arn_put_size_member(w, &begun, "spill_bound", plan->spill_bound);
+    }
     arn_put_text_member(w, &begun, "planner", plan->planner);
     arn_put_text_member(w, &begun, "stopped_by", arenaut_stop_name(plan->stopped_by));
     arn_put_size_member(w, &begun, "effort", plan->effort);

@@ -89,7 +89,8 @@ static void read_pools(reader *r) {
     XX(B_LIFETIMES, "lifetimes") XX(B_ALLOWED_POOLS, "allowed_pools")             \
     XX(B_FIXED_OFFSET, "fixed_offset") XX(B_HINT, "hint")                         \
     XX(B_SAME_BASE_AS, "same_base_as") XX(B_INSIDE, "inside") XX(B_OP, "op")      \
-    XX(B_RELEASE, "release") XX(B_SOURCE, "source") XX(B_POOL, "pool") XX(B_OFFSET, "offset")
+    XX(B_RELEASE, "release") XX(B_SOURCE, "source") XX(B_USES, "uses")            \
+    XX(B_POOL, "pool") XX(B_OFFSET, "offset")
 enum { BUFFER_KEYS(ARN_KEY_ENUM) B_KEYS, B_PROBLEM_KEYS = B_POOL };
 static const char *const buffer_keys[] = {BUFFER_KEYS(ARN_KEY_TEXT)};
 
@@ -177,6 +178,15 @@ static void read_place(reader *r, const uint32_t *v, uint32_t id) {
     if (v[B_POOL] != ARN_JSON_NONE) arn_json_require(r->json, v[B_POOL], v[B_OFFSET], "offset");
 }
 
+static void read_uses(reader *r, uint32_t value, arenaut_buffer *buffer) {
+    const uint64_t uses = arn_json_size(r->json, value, 1);
+    if (fine(r) && (uses == 0 || uses > UINT32_MAX)) {
+        arn_json_fail(r->json, value, ARENAUT_BAD_INPUT,
+                      "uses are %" PRIu64 "; there must be 1 to %" PRIu32, uses, UINT32_MAX);
+    }
+    buffer->uses = (uint32_t)uses;
+}
+
 static void read_buffer(reader *r, uint32_t object, uint32_t id) {
     uint32_t v[B_KEYS] = {0};
     arn_json_reader *json = r->json;
@@ -194,6 +204,7 @@ static void read_buffer(reader *r, uint32_t object, uint32_t id) {
                                               ARENAUT_INTERMEDIATE);
     buffer.size = arn_json_size(json, v[B_SIZE], 0);
     buffer.align = arn_json_size(json, v[B_ALIGN], 1);
+    read_uses(r, v[B_USES], &buffer);
     read_lifetimes(r, object, v, &single, &buffer);
     read_allowed_pools(r, v[B_ALLOWED_POOLS], &buffer);
     buffer.fixed_offset = arenaut_at(arn_json_size(json, v[B_FIXED_OFFSET], ARENAUT_UNPLACED));

@@ -69,6 +69,24 @@ static arenaut_status too_large(const arenaut_problem *problem, uint32_t b, aren
                     arenaut_problem_buffer_name(problem, b, store));
 }
 
+/* Here the problem need not be a valid one, and the plan may use pools it must not. */
+static arenaut_status measure_spill(arenaut_plan *plan, const arenaut_problem *problem,
+                                    arenaut_error *err) {
+    plan->spill = 0;
+    for (uint32_t b = 0; b < plan->n_buffers; b++) {
+        const uint32_t p = plan->pool[b];
+        if (p >= plan->n_pools || !arenaut_problem_needs_memory(problem, b)) continue;
+        uint64_t spill;
+        if (!arn_multiply(problem->size[b], arenaut_problem_uses(problem, b), &spill) ||
+            !arn_multiply(spill, arenaut_problem_rank(problem, b, p), &spill) ||
+            !arn_add(plan->spill, spill, &plan->spill)) {
+            return arn_fail(err, ARENAUT_TOO_LARGE, 0,
+                            "the buffers spill more than 2^63 - 1 byte-uses into slower pools");
+        }
+    }
+    return ARENAUT_OK;
+}
+
 arenaut_status arenaut_plan_measure(arenaut_plan *plan, const arenaut_problem *problem,
                                     arenaut_error *err) {
     for (uint32_t p = 0; p < plan->n_pools; p++) plan->arena[p] = 0;
@@ -86,5 +104,5 @@ arenaut_status arenaut_plan_measure(arenaut_plan *plan, const arenaut_problem *p
             return arn_fail(err, ARENAUT_TOO_LARGE, 0, "the arenas together pass 2^63 bytes");
         }
     }
-    return ARENAUT_OK;
+    return measure_spill(plan, problem, err);
 }

@@ -62,6 +62,7 @@ arenaut_status arenaut_problem_new(const arenaut_allocator *allocator, arenaut_p
     XX(inside, ARENAUT_NONE)              \
     XX(inside_delta, 0)                   \
     XX(cls, ARENAUT_INTERMEDIATE)         \
+    XX(uses, 1)                           \
     XX(method, ARENAUT_NONE)              \
     XX(release, 0)                        \
     XX(name, NULL)                        \
@@ -144,6 +145,7 @@ static bool store_row(arenaut_problem *problem, uint32_t b, const arenaut_buffer
     const uint64_t inside_delta = inside == ARENAUT_NONE ? 0 : buffer->inside_delta;
     const uint8_t cls = (uint8_t)buffer->cls;
     const uint32_t method = id_or_none(buffer->method), release = buffer->release;
+    const uint32_t uses = buffer->uses ? buffer->uses : 1;
     const char *name, *op, *source;
     if (!copy_text(problem, buffer->name, &name) || !copy_text(problem, buffer->op, &op) ||
         !copy_text(problem, buffer->source, &source)) {
@@ -424,6 +426,14 @@ static bool inherit_pools(arenaut_problem *problem) {
     }
     arn_release(&problem->store->allocator, done);
     return true;
+}
+
+bool arenaut_problem_chooses_pools(const arenaut_problem *problem) {
+    for (uint32_t b = 0; b < problem->n_buffers && problem->n_pools > 1; b++) {
+        const uint64_t pools = arenaut_problem_pools(problem, b);
+        if (arenaut_problem_needs_memory(problem, b) && pools & (pools - 1)) return true;
+    }
+    return false;
 }
 
 arenaut_status arenaut_problem_finish(arenaut_problem *problem, arenaut_error *err) {

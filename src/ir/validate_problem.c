@@ -273,6 +273,24 @@ static arenaut_status check_sum(const arenaut_problem *p, arenaut_error *err) {
     return ARENAUT_OK;
 }
 
+/* The same for what a plan may spill at the worst. */
+static arenaut_status check_spill(const arenaut_problem *p, arenaut_error *err) {
+    uint64_t sum = 0;
+    for (uint32_t b = 0; b < p->n_buffers && p->n_pools > 1; b++) {
+        uint64_t most;
+        const uint32_t rank = arenaut_problem_rank(p, b, p->n_pools - 1);
+        if (!arn_multiply(p->size[b], arenaut_problem_uses(p, b), &most) ||
+            !arn_multiply(most, rank, &most) || !arn_add(sum, most, &sum)) {
+            char store[24];
+            return arn_fail(err, ARENAUT_TOO_LARGE, 0,
+                            "the buffers up to '%s' could spill more than 2^63 - 1 byte-uses into "
+                            "slower pools",
+                            arenaut_problem_buffer_name(p, b, store));
+        }
+    }
+    return ARENAUT_OK;
+}
+
 arenaut_status arenaut_problem_validate(const arenaut_problem *p, arenaut_error *err) {
     static const buffer_rule rules[] = {check_columns, check_lifetimes, check_pools,
                                         check_token};
@@ -299,5 +317,6 @@ arenaut_status arenaut_problem_validate(const arenaut_problem *p, arenaut_error 
     if (st == ARENAUT_OK) st = check_acyclic(p, err);
     if (st == ARENAUT_OK) st = check_edges(p, err);
     if (st == ARENAUT_OK) st = check_sum(p, err);
+    if (st == ARENAUT_OK) st = check_spill(p, err);
     return st;
 }

@@ -18,7 +18,7 @@ extern const arenaut_planner arn_planner_naive, arn_planner_shared_objects,
 
 static bool is_done(const arn_meter *meter) {
     const bool impossible = meter->planning->plan->quality == ARENAUT_INFEASIBLE;
-    return impossible || meter->best <= meter->goal || arn_meter_was_stopped(meter);
+    return impossible || arn_meter_at_goal(meter) || arn_meter_was_stopped(meter);
 }
 
 /* Of many buffers, a little of both searches comes before much of the exact one: what is easy
@@ -54,7 +54,7 @@ static arenaut_status search_pools(plan_search *s) {
     arn_exact_task task = {.effort = meter->planning->options->effort / n_pools + 1};
     arenaut_status st = ARENAUT_OK;
     for (; task.pool < n_pools && st == ARENAUT_OK && !is_done(meter); task.pool++) {
-        if (meter->best == ARENAUT_UNPLACED || task.refused) break;
+        if (!arn_meter_has_plan(meter) || task.refused) break;
         st = arn_lanes_search(s->lanes, 1, arn_exact_in_lane, &task);
     }
     return st;
@@ -151,7 +151,7 @@ static arenaut_status plan_tokens(arenaut_planning *planning, arn_meter *meter) 
 /* Who stopped it before there was any plan gets the one that is made at once. */
 static arenaut_status finish(arenaut_planning *planning, arn_meter *meter) {
     arenaut_status st = ARENAUT_OK;
-    if (meter->best == ARENAUT_UNPLACED && arn_meter_was_stopped(meter)) {
+    if (!arn_meter_has_plan(meter) && arn_meter_was_stopped(meter)) {
         meter->planner = arn_planner_naive.name;
         st = arn_try_naive(planning, meter);
     }

@@ -3,6 +3,7 @@
  * chosen, or pairs may be joined or not, for fewer. */
 #include "planners/exact/exact.h"
 
+#include "core/checked.h"
 #include "core/fail.h"
 #include "planners/exact/hints.h"
 #include "planners/settings.h"
@@ -14,6 +15,7 @@ enum { HINTS_SHARE = 8 };
 typedef struct told {
     const arenaut_plan_options *options;
     arenaut_progress progress;
+    arn_exact_output out; /* of the search under way */
 } told;
 
 static arenaut_verdict tell(void *context) {
@@ -25,8 +27,11 @@ static arenaut_verdict tell(void *context) {
 static arenaut_verdict pass_progress(void *context, uint64_t best, uint64_t bound,
                                      uint64_t steps) {
     told *last = context;
-    const arenaut_progress progress = {"exact", best, bound, steps};
-    last->progress = progress;
+    last->progress.best = best;
+    last->progress.bound = bound;
+    last->progress.effort = steps;
+    last->progress.spill = last->out.spill;
+    last->progress.spill_bound = last->out.spill_bound;
     return tell(last);
 }
 
@@ -49,6 +54,7 @@ static arenaut_status take(arenaut_planning *planning, const arn_exact_output *o
         if (!arenaut_problem_needs_memory(p, b)) continue;
         plan->pool[b] = p->n_pools > 1 ? out->pool_of[b] : 0;
     }
+    plan->spill_bound = arn_max_u64(plan->spill_bound, out->spill_bound);
     if (out->bound > plan->total_bound) {
         plan->total_bound = out->bound;
         if (p->n_pools == 1) plan->lower_bound[0] = out->bound;
@@ -62,6 +68,7 @@ static arn_exact_input input_of(const arenaut_planning *planning) {
         .problem = planning->problem,
         .arena = ARENAUT_UNPLACED,
         .bound = planning->plan->total_bound,
+        .spill_bound = planning->plan->spill_bound,
         .enough = options->capacity,
         .effort = options->effort,
         .seed = options->seed,
@@ -72,12 +79,13 @@ static arn_exact_input input_of(const arenaut_planning *planning) {
 /* A caller who stopped the search has no time for this. */
 arenaut_status arn_exact_keep_earlier(arenaut_planning *planning) {
     arenaut_plan *plan = planning->plan;
-    told last = {planning->options, {"exact", 0, 0, 0}};
+    told last = {.options = planning->options, .progress = {.planner = "exact"}};
     arn_ask ask = {.put = tell, .context = &last};
     arenaut_status st = ARENAUT_OK;
     if (!planning->problem->hint || plan->stopped_by != ARENAUT_STOP_PROOF || plan->quality == ARENAUT_INFEASIBLE) return st;
     st = arenaut_plan_measure(plan, planning->problem, planning->err);
     last.progress.best = last.progress.bound = plan->total;
+    last.progress.spill = last.progress.spill_bound = plan->spill;
     for (uint32_t k = 0; k < plan->n_pools && st == ARENAUT_OK; k++) {
         arn_exact_input pool = input_of(planning);
         pool.pool = k;
@@ -94,15 +102,20 @@ arenaut_status arn_exact_keep_earlier(arenaut_planning *planning) {
 static arenaut_status exact_run(const arenaut_planner *self, arenaut_planning *planning) {
     arenaut_status st = arn_settings_check(planning, self, NULL);
     if (st != ARENAUT_OK) return st;
-    told last = {planning->options, {"exact", ARENAUT_UNPLACED, planning->plan->total_bound, 0}};
+    told last = {.options = planning->options,
+                 .out = {.offset = planning->plan->offset, .pool_of = planning->plan->pool}};
+    last.progress = (arenaut_progress){.planner = "exact",
+                                       .best = ARENAUT_UNPLACED,
+                                       .bound = planning->plan->total_bound,
+                                       .spill = ARENAUT_UNPLACED,
+                                       .spill_bound = planning->plan->spill_bound};
     arn_ask ask = {.put = tell, .context = &last};
     arn_exact_input in = input_of(planning);
     in.progress = pass_progress;
     in.progress_context = &last;
     in.ask = &ask;
-    arn_exact_output out = {.offset = planning->plan->offset, .pool_of = planning->plan->pool};
-    st = arn_exact_run(&in, &out, planning->err);
-    if (st == ARENAUT_OK) st = take(planning, &out);
+    st = arn_exact_run(&in, &last.out, planning->err);
+    if (st == ARENAUT_OK) st = take(planning, &last.out);
     return st == ARENAUT_OK ? arn_exact_keep_earlier(planning) : st;
 }
 

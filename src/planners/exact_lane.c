@@ -10,6 +10,7 @@ typedef struct lane_search {
     uint64_t *offset;  /* per buffer: what the search found, */
     uint32_t *pool_of; /* and in which pool; NULL: there is only one to look at */
     uint64_t others;   /* the arenas of the pools that are not searched */
+    const arn_exact_output *out; /* of the search under way */
     uint64_t already;  /* steps spent before this search */
 } lane_search;
 
@@ -18,23 +19,30 @@ static bool is_whole(const lane_search *s) { return s->pool == ARENAUT_NONE; }
 static void take_arena(lane_search *s, uint64_t arena) {
     const arenaut_problem *p = s->planning->problem;
     arenaut_plan *plan = s->planning->plan;
-    if (arena == ARENAUT_UNPLACED || !arn_meter_improves(s->meter, arena + s->others)) return;
+    if (arena == ARENAUT_UNPLACED) return;
+    /* Within its pool a buffer spills what it did before. */
+    const uint64_t spill = is_whole(s) ? s->out->spill : s->meter->best.spill;
+    const arn_cost cost = {spill, arena + s->others};
+    if (!arn_meter_improves(s->meter, cost)) return;
     for (uint32_t b = 0; b < p->n_buffers; b++) {
         if (!arenaut_problem_needs_memory(p, b)) continue;
         if (!is_whole(s) && plan->pool[b] != s->pool) continue;
         if (is_whole(s)) plan->pool[b] = s->pool_of ? s->pool_of[b] : 0;
         plan->offset[b] = s->offset[b];
     }
-    arn_meter_improved(s->meter, arena + s->others);
+    arn_meter_improved(s->meter, cost);
 }
 
 /* A bound on one of several pools says nothing about the total. */
 static void take_bound(lane_search *s, uint64_t bound) {
     arenaut_plan *plan = s->planning->plan;
-    if (!is_whole(s) || bound <= plan->total_bound || bound == ARENAUT_UNPLACED) return;
+    const arn_cost before = {plan->spill_bound, plan->total_bound};
+    const arn_cost now = {s->out->spill_bound, bound};
+    if (!is_whole(s) || bound == ARENAUT_UNPLACED || !arn_costs_less(before, now)) return;
+    plan->spill_bound = now.spill;
     plan->total_bound = bound;
     if (plan->n_pools == 1) plan->lower_bound[0] = bound;
-    if (!s->planning->options->capacity) s->meter->goal = bound;
+    arn_meter_raise_goal(s->meter);
 }
 
 static void take_steps(lane_search *s, uint64_t steps) {
@@ -53,13 +61,14 @@ static arenaut_verdict take_progress(void *context, uint64_t best, uint64_t boun
 static arenaut_status run(lane_search *s, arn_exact_task *task) {
     const arenaut_planning *planning = s->planning;
     arenaut_plan *plan = planning->plan;
-    const bool whole = is_whole(s), has_plan = s->meter->best != ARENAUT_UNPLACED;
+    const bool whole = is_whole(s), has_plan = arn_meter_has_plan(s->meter);
     const arn_exact_input in = {
         .problem = planning->problem,
         .pool = whole ? 0 : s->pool,
         .pool_of = whole ? NULL : plan->pool,
         .arena = whole ? ARENAUT_UNPLACED : plan->arena[s->pool],
         .bound = whole ? plan->total_bound : plan->lower_bound[s->pool],
+        .spill_bound = whole ? plan->spill_bound : 0,
         .enough = planning->options->capacity,
         .effort = task->effort,
         .seed = planning->options->seed,
@@ -70,6 +79,7 @@ static arenaut_status run(lane_search *s, arn_exact_task *task) {
     };
     arn_exact_output out = {.offset = s->offset, .pool_of = s->pool_of};
     arenaut_error why;
+    s->out = &out;
     const arenaut_status st = arn_exact_run(&in, &out, &why);
     task->refused = st == ARENAUT_REFUSED; /* and left to the others */
     if (task->refused) return ARENAUT_OK;

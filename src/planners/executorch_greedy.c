@@ -174,7 +174,7 @@ static arenaut_status fill(arn_bench *bench, uint64_t reserve, arn_meter *meter)
     const uint64_t total = lay_objects(&s, floor);
     if (total == ARENAUT_UNPLACED) return ARENAUT_OK;
     keep(&s, meter->planning->plan);
-    arn_meter_improved(meter, total);
+    arn_meter_improved(meter, (arn_cost){0, total});
     return ARENAUT_OK;
 }
 

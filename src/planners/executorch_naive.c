@@ -44,7 +44,7 @@ static arenaut_status executorch_naive_run(const arenaut_planner *self,
     arn_executorch_floors(&items, reserve, floor);
     const uint64_t total = lay_end_to_end(&items, floor, planning->plan);
     arn_meter_spend(&meter, items.n);
-    if (total != ARENAUT_UNPLACED) arn_meter_improved(&meter, total);
+    if (total != ARENAUT_UNPLACED) arn_meter_improved(&meter, (arn_cost){0, total});
     arn_items_free(&items);
     return arn_meter_finish(&meter);
 }

@@ -78,7 +78,7 @@ static arenaut_status solve_part(zone *z, const arenaut_problem *part, uint64_t 
                                  bool *solved) {
     const arn_exact_input in = {
         .problem = part,
-        .arena = z->meter->best,
+        .arena = z->meter->best.total,
         .effort = effort,
         .seed = z->planning->options->seed,
         .progress = take_progress,
@@ -117,10 +117,10 @@ static arenaut_status place_around(zone *z, const char *letters) {
                                                       : ARENAUT_OK;
         }
         if (!arn_meter_spend(z->meter, arn_placing_steps(placing))) return ARENAUT_OK;
-        if (!arn_meter_improves(z->meter, arn_placing_total(placing))) return ARENAUT_OK;
+        if (!arn_meter_improves(z->meter, arn_placing_cost(placing))) return ARENAUT_OK;
     }
     z->bench.by_skyline = false;
-    arn_keep(&z->bench, z->meter, arn_placing_total(placing));
+    arn_keep(&z->bench, z->meter, arn_placing_cost(placing));
     return ARENAUT_OK;
 }
 
@@ -195,7 +195,7 @@ arenaut_status arn_hot_zones(arn_lanes *lanes, uint64_t effort) {
     const arn_meter *meter = lanes->meter;
     const arenaut_problem *p = meter->planning->problem;
     const uint32_t features = arenaut_problem_features(p);
-    if (meter->best == ARENAUT_UNPLACED || !arn_meter_goes_on(meter) || p->n_pools > 1 ||
+    if (!arn_meter_has_plan(meter) || !arn_meter_goes_on(meter) || p->n_pools > 1 ||
         features & ~(uint32_t)ARN_EXACT_HANDLES) {
         return ARENAUT_OK;
     }

@@ -222,11 +222,13 @@ static void describe_item(arn_items *items, arn_item *item) {
     item->first = INT64_MAX;
     item->end = INT64_MIN;
     item->tied = false;
+    item->traffic = 0;
     for (uint32_t i = 0; i < item->n_members; i++) {
         const uint32_t b = member[i];
         item->extent = arn_max_u64(item->extent, items->delta[b] + p->size[b]);
         item->align = arn_max_u64(item->align, arenaut_problem_align(p, b));
         item->pools &= arenaut_problem_pools(p, b);
+        item->traffic += p->size[b] * arenaut_problem_uses(p, b);
         if (arenaut_problem_fixed_offset(p, b) != ARENAUT_UNPLACED) {
             item->fixed = arenaut_problem_fixed_offset(p, b);
         }

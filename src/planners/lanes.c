@@ -29,8 +29,13 @@ static void ask(arn_lanes *lanes, const char *planner) {
 }
 
 static void note(arenaut_progress *seen, const arenaut_progress *progress) {
-    seen->best = arn_min_u64(seen->best, progress->best);
+    const arn_cost best = {seen->spill, seen->best}, found = {progress->spill, progress->best};
+    if (arn_costs_less(found, best)) {
+        seen->spill = found.spill;
+        seen->best = found.total;
+    }
     seen->bound = arn_max_u64(seen->bound, progress->bound);
+    seen->spill_bound = arn_max_u64(seen->spill_bound, progress->spill_bound);
     seen->effort = arn_max_u64(seen->effort, progress->effort);
 }
 
@@ -63,7 +68,7 @@ static void run_in_lane(void *context, uint32_t index) {
     arn_crew_unlock(&lanes->crew);
     if (!wanted) return;
     lane->status = lanes->run(lanes->context, lane->task, lane);
-    if (lane->meter.best > lane->meter.goal) return;
+    if (!arn_meter_at_goal(&lane->meter)) return;
     /* There is nothing left to gain for those behind it. */
     arn_crew_lock(&lanes->crew);
     if (lane->task < lanes->last) lanes->last = lane->task;
@@ -76,7 +81,7 @@ void arn_lanes_open(arn_lanes *lanes, arn_meter *meter) {
     const arenaut_planning *planning = meter->planning;
     memset(lanes, 0, sizeof *lanes);
     lanes->meter = meter;
-    lanes->seen.best = ARENAUT_UNPLACED;
+    lanes->seen.best = lanes->seen.spill = ARENAUT_UNPLACED;
     lanes->next_report = ARN_REPORT_EVERY;
     meter->next_report = UINT64_MAX; /* lanes report, not the meter of all */
     lanes->n = planning->options->threads;
@@ -99,6 +104,7 @@ static void copy_places(const arenaut_plan *from, arenaut_plan *to) {
 
 static void copy_bounds(const arenaut_plan *from, arenaut_plan *to) {
     to->total_bound = from->total_bound;
+    to->spill_bound = from->spill_bound;
     memcpy(to->lower_bound, from->lower_bound, from->n_pools * sizeof *to->lower_bound);
 }
 
@@ -152,13 +158,15 @@ static arenaut_status take_over(arn_lanes *lanes, const arn_lane *lane, bool wit
         return lane->status;
     }
     meter->planner = lane->meter.planner;
-    if (within_effort && meter->best != ARENAUT_UNPLACED && steps >= meter->limit - meter->spent) {
+    if (within_effort && arn_meter_has_plan(meter) && steps >= meter->limit - meter->spent) {
         arn_meter_spend(meter, meter->limit - meter->spent);
         return ARENAUT_OK;
     }
-    if (found->total_bound > plan->total_bound) {
+    const arn_cost bound = {plan->spill_bound, plan->total_bound};
+    const arn_cost raised = {found->spill_bound, found->total_bound};
+    if (arn_costs_less(bound, raised)) {
         copy_bounds(found, plan);
-        meter->goal = arn_max_u64(meter->goal, lane->meter.goal);
+        arn_meter_raise_goal(meter);
     }
     if (found->quality == ARENAUT_INFEASIBLE) plan->quality = ARENAUT_INFEASIBLE;
     if (arn_meter_improves(meter, lane->meter.best)) {
@@ -174,8 +182,8 @@ static bool is_over(const arn_lanes *lanes, bool within_effort) {
     const arn_meter *meter = lanes->meter;
     if (meter->planning->plan->quality == ARENAUT_INFEASIBLE) return true;
     if (lanes->verdict != ARENAUT_GO_ON) return true;
-    if (meter->best == ARENAUT_UNPLACED) return false;
-    if (meter->best <= meter->goal) return true;
+    if (!arn_meter_has_plan(meter)) return false;
+    if (arn_meter_at_goal(meter)) return true;
     return meter->stopped && (within_effort || meter->why != ARENAUT_STOP_EFFORT);
 }
 
@@ -183,8 +191,13 @@ static bool is_over(const arn_lanes *lanes, bool within_effort) {
 static void report(arn_lanes *lanes) {
     const arn_meter *meter = lanes->meter;
     if (meter->spent < lanes->next_report) return;
-    const arenaut_progress progress = {meter->planner, meter->best,
-                                       meter->planning->plan->total_bound, meter->spent};
+    const arenaut_plan *plan = meter->planning->plan;
+    const arenaut_progress progress = {.planner = meter->planner,
+                                       .best = meter->best.total,
+                                       .bound = plan->total_bound,
+                                       .effort = meter->spent,
+                                       .spill = meter->best.spill,
+                                       .spill_bound = plan->spill_bound};
     lanes->next_report = meter->spent + ARN_REPORT_EVERY;
     note(&lanes->seen, &progress);
     ask(lanes, meter->planner);

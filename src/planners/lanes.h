@@ -42,7 +42,7 @@ typedef struct arn_lanes {
     arn_lane_task run;
     void *context;
     uint32_t first_task; /* in lane 0 */
-    uint64_t best, goal; /* when the group began */
+    arn_cost best, goal; /* when the group began */
     uint32_t last;       /* the last task whose outcome may still count */
     arenaut_progress seen; /* the best of what any lane has ever told */
     uint64_t next_report;

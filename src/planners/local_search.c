@@ -26,8 +26,8 @@ typedef struct climb {
     const char *start;      /* the order it begins with */
     uint64_t spent, budget; /* steps since the beginning */
     uint64_t random;        /* splitmix64 */
-    uint64_t current, best; /* totals of `order` and of `best_order` */
-    uint64_t memory[MEMORY];
+    arn_cost current, best; /* of `order` and of `best_order` */
+    arn_cost memory[MEMORY];
     uint32_t *best_order, *top; /* items that end at the top of the current plan */
     uint32_t n_top, round, idle;
     bool is_open, has_start;
@@ -54,15 +54,16 @@ static uint32_t random_below(climb *c, uint32_t limit) {
 }
 
 static bool goes_on(const climb *c) {
-    return arn_meter_goes_on(c->meter) && c->spent < c->budget && c->best > c->meter->goal;
+    return arn_meter_goes_on(c->meter) && c->spent < c->budget &&
+           arn_costs_less(c->meter->goal, c->best);
 }
 
-static arenaut_status place(climb *c, uint64_t limit, uint64_t *total) {
+static arenaut_status place(climb *c, arn_cost limit, arn_cost *cost) {
     const uint64_t before = c->meter->spent;
-    const arenaut_status st = arn_place_by_skyline(&c->bench, c->meter, c->rules, limit, total);
+    const arenaut_status st = arn_place_by_skyline(&c->bench, c->meter, c->rules, limit, cost);
     c->spent += c->meter->spent - before;
-    if (st != ARENAUT_OK || *total == ARENAUT_UNPLACED) return st;
-    if (arn_meter_improves(c->meter, *total)) arn_keep(&c->bench, c->meter, *total);
+    if (st != ARENAUT_OK || !arn_is_plan(*cost)) return st;
+    if (arn_meter_improves(c->meter, *cost)) arn_keep(&c->bench, c->meter, *cost);
     return ARENAUT_OK;
 }
 
@@ -82,11 +83,11 @@ static void find_top(climb *c) {
     }
 }
 
-static void remember(climb *c, uint64_t total) {
-    c->current = total;
+static void remember(climb *c, arn_cost cost) {
+    c->current = cost;
     find_top(c);
-    if (total >= c->best) return;
-    c->best = total;
+    if (!arn_costs_less(cost, c->best)) return;
+    c->best = cost;
     memcpy(c->best_order, c->bench.order, c->bench.items.n * sizeof *c->best_order);
 }
 
@@ -120,8 +121,8 @@ static void go_back_to_best(climb *c) {
 }
 
 /* The effort ended, or somebody said stop, before all was placed. */
-static bool was_cut_short(const climb *c, uint64_t total) {
-    return total == ARENAUT_UNPLACED && c->meter->stopped;
+static bool was_cut_short(const climb *c, arn_cost cost) {
+    return !arn_is_plan(cost) && c->meter->stopped;
 }
 
 static arenaut_status climb_on(climb *c) {
@@ -129,35 +130,36 @@ static arenaut_status climb_on(climb *c) {
         const uint64_t random = c->random;
         uint32_t from, to;
         choose_move(c, &from, &to);
-        uint64_t *late = &c->memory[c->round % MEMORY], total;
-        const uint64_t limit = *late > c->current ? *late : c->current, best = c->best;
+        arn_cost *late = &c->memory[c->round % MEMORY], cost;
+        const arn_cost limit = arn_costs_less(c->current, *late) ? *late : c->current;
+        const arn_cost best = c->best;
         move_entry(c->bench.order, from, to);
-        const arenaut_status st = place(c, limit, &total);
+        const arenaut_status st = place(c, limit, &cost);
         if (st != ARENAUT_OK) return st;
-        if (total == ARENAUT_UNPLACED) {
+        if (!arn_is_plan(cost)) {
             move_entry(c->bench.order, to, from);
         } else {
-            remember(c, total);
+            remember(c, cost);
         }
-        if (was_cut_short(c, total)) {
+        if (was_cut_short(c, cost)) {
             c->random = random; /* the next time it goes on with the same move */
             break;
         }
         *late = c->current;
         c->round++;
-        c->idle = c->best < best ? 0 : c->idle + 1;
+        c->idle = arn_costs_less(c->best, best) ? 0 : c->idle + 1;
         if (c->idle == PATIENCE) go_back_to_best(c);
     }
     return ARENAUT_OK;
 }
 
 static arenaut_status find_start(climb *c) {
-    uint64_t total;
+    arn_cost cost;
     arn_orders_sort(&c->bench.orders, c->start, c->bench.order);
-    const arenaut_status st = place(c, ARENAUT_UNPLACED - 1, &total);
-    c->has_start = !was_cut_short(c, total);
-    if (st != ARENAUT_OK || total == ARENAUT_UNPLACED) return st;
-    remember(c, total);
+    const arenaut_status st = place(c, ARN_ANY_PLAN, &cost);
+    c->has_start = !was_cut_short(c, cost);
+    if (st != ARENAUT_OK || !arn_is_plan(cost)) return st;
+    remember(c, cost);
     go_back_to_best(c);
     return ARENAUT_OK;
 }
@@ -182,10 +184,10 @@ static arenaut_status run_in_lane(void *context, uint32_t task, arn_lane *lane) 
     c->meter = &lane->meter;
     c->meter->planner = "local-search";
     c->meter->limit = c->meter->spent + (c->budget > c->spent ? c->budget - c->spent : 0);
-    if (c->spent >= c->budget && c->meter->best != ARENAUT_UNPLACED) return ARENAUT_OK;
+    if (c->spent >= c->budget && arn_meter_has_plan(c->meter)) return ARENAUT_OK;
     if (!c->is_open) st = open_climb(c, &climbs->whole, &lane->planning);
     if (st == ARENAUT_OK && !c->has_start) st = find_start(c);
-    if (st == ARENAUT_OK && c->best != ARENAUT_UNPLACED && c->bench.items.n > 1) st = climb_on(c);
+    if (st == ARENAUT_OK && arn_is_plan(c->best) && c->bench.items.n > 1) st = climb_on(c);
     return st;
 }
 
@@ -223,7 +225,7 @@ static arenaut_status open_whole(arn_climbs *climbs, const arn_lanes *lanes) {
         c->start = starts[k];
         c->random = planning.options->seed + k;
         c->rules.share = true;
-        c->best = ARENAUT_UNPLACED;
+        c->best = ARN_NO_PLAN;
     }
     return ARENAUT_OK;
 }
@@ -244,7 +246,7 @@ arenaut_status arn_climbs_run(arn_climbs *climbs, arn_lanes *lanes, uint64_t ste
     climbs->beside = beside;
     climbs->context = context;
     for (uint32_t k = 0; k < climbs->n; k++) climbs->climb[k].budget = steps / climbs->n;
-    if (lanes->meter->best == ARENAUT_UNPLACED && !beside) {
+    if (!arn_meter_has_plan(lanes->meter) && !beside) {
         /* One will make a plan whatever it takes; the others need not. */
         st = arn_lanes_search(lanes, 1, run_in_lane, climbs);
         if (st != ARENAUT_OK) return st;

@@ -10,6 +10,7 @@
 #include "core/memory.h"
 #include "planners/bounds.h"
 #include "planners/rounds.h"
+#include "planners/spill.h"
 
 /* Calibrated on the hard instances of 200 to 500 buffers, where a step takes about a
  * quarter of a microsecond. */
@@ -88,8 +89,9 @@ static arenaut_status bound_used_pools(arenaut_planning *planning) {
     return st;
 }
 
-/* Optimal exactly if the bound is reached, whoever raised it. */
-static arenaut_status settle(arenaut_planning *planning) {
+/* Optimal exactly if both bounds are reached, whoever raised them. `of_all`: no plan at all has a
+ * smaller total. */
+static arenaut_status settle(arenaut_planning *planning, uint64_t of_all) {
     arenaut_plan *plan = planning->plan;
     if (plan->quality == ARENAUT_INFEASIBLE) {
         plan->stopped_by = ARENAUT_STOP_PROOF;
@@ -98,8 +100,13 @@ static arenaut_status settle(arenaut_planning *planning) {
     arenaut_status st = arenaut_plan_measure(plan, planning->problem, planning->err);
     if (st == ARENAUT_OK) st = bound_used_pools(planning);
     if (st != ARENAUT_OK) return st;
-    if (plan->quality == ARENAUT_OPTIMAL) plan->total_bound = plan->total;
-    if (plan->total == plan->total_bound) {
+    if (plan->quality == ARENAUT_OPTIMAL) {
+        plan->spill_bound = plan->spill;
+        plan->total_bound = plan->total;
+    }
+    /* What is known of plans that spill less says nothing of this one's arenas. */
+    if (plan->spill > plan->spill_bound) plan->total_bound = arn_min_u64(plan->total_bound, of_all);
+    if (plan->spill == plan->spill_bound && plan->total == plan->total_bound) {
         plan->quality = ARENAUT_OPTIMAL;
         plan->stopped_by = ARENAUT_STOP_PROOF;
         if (plan->n_pools == 1) plan->lower_bound[0] = plan->total;
@@ -107,15 +114,29 @@ static arenaut_status settle(arenaut_planning *planning) {
     return ARENAUT_OK;
 }
 
+/* *impossible: buffers cannot even be divided among their pools. */
+static arenaut_status bound_spill(arenaut_planning *planning, bool *impossible) {
+    arn_spill_answer answer;
+    if (!arenaut_problem_chooses_pools(planning->problem)) return ARENAUT_OK;
+    const arenaut_status st =
+        arn_spill_bound(planning->problem, planning->allocator, &answer, planning->err);
+    if (st != ARENAUT_OK) return st;
+    *impossible = answer.least == ARENAUT_UNPLACED;
+    if (!*impossible) planning->plan->spill_bound = answer.least;
+    return st;
+}
+
 static arenaut_status run(const arenaut_planner *planner, arenaut_planning *planning) {
     arenaut_plan *plan = planning->plan;
     bool impossible = false;
     arenaut_status st = arn_bounds_find(planning->problem, NULL, planning->allocator,
                                         plan->lower_bound, &plan->total_bound, NULL, planning->err);
+    const uint64_t of_all = plan->total_bound;
     if (st == ARENAUT_OK) {
         st = arn_find_witness(planning->problem, planning->allocator, &plan->witness, &impossible,
                               planning->err);
     }
+    if (st == ARENAUT_OK && !impossible) st = bound_spill(planning, &impossible);
     if (st != ARENAUT_OK) return st;
     plan->planner = planner->name;
     if (impossible) {
@@ -123,7 +144,7 @@ static arenaut_status run(const arenaut_planner *planner, arenaut_planning *plan
     } else {
         st = arn_run_planner(planner, planning);
     }
-    return st == ARENAUT_OK ? settle(planning) : st;
+    return st == ARENAUT_OK ? settle(planning, of_all) : st;
 }
 
 /* The first few of the witness's buffers by name: "'a', 'b' and 3 more". */

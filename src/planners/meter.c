@@ -6,11 +6,18 @@ arn_meter arn_meter_start(arenaut_planning *planning, const char *planner) {
     const arenaut_plan_options *options = planning->options;
     arn_meter meter = {.planning = planning, .planner = planner, .limit = options->effort};
     meter.next_report = ARN_REPORT_EVERY;
-    meter.best = ARENAUT_UNPLACED;
-    /* Fitting into a capacity is all that is asked, and the capacity is in the problem. */
-    meter.goal = options->capacity ? UINT64_MAX - 1 : planning->plan->total_bound;
+    meter.best = ARN_NO_PLAN;
+    arn_meter_raise_goal(&meter);
     meter.why = ARENAUT_STOP_PROOF;
     return meter;
+}
+
+/* Fitting into a capacity is all that is asked, and the capacity is in the problem. */
+void arn_meter_raise_goal(arn_meter *meter) {
+    const arenaut_plan *plan = meter->planning->plan;
+    meter->goal = meter->planning->options->capacity
+                      ? ARN_ANY_PLAN
+                      : (arn_cost){plan->spill_bound, plan->total_bound};
 }
 
 void arn_meter_stop(arn_meter *meter, arenaut_stop why) {
@@ -22,8 +29,13 @@ void arn_meter_stop(arn_meter *meter, arenaut_stop why) {
 static void report(arn_meter *meter) {
     const arenaut_plan_options *options = meter->planning->options;
     if (!options->progress) return;
-    const arenaut_progress progress = {meter->planner, meter->best,
-                                       meter->planning->plan->total_bound, meter->spent};
+    const arenaut_plan *plan = meter->planning->plan;
+    const arenaut_progress progress = {.planner = meter->planner,
+                                       .best = meter->best.total,
+                                       .bound = plan->total_bound,
+                                       .effort = meter->spent,
+                                       .spill = meter->best.spill,
+                                       .spill_bound = plan->spill_bound};
     const arenaut_verdict verdict = options->progress(options->progress_context, &progress);
     if (verdict == ARENAUT_OUT_OF_TIME) arn_meter_stop(meter, ARENAUT_STOP_TIME);
     if (verdict == ARENAUT_INTERRUPTED) arn_meter_stop(meter, ARENAUT_STOP_INTERRUPT);
@@ -59,7 +71,7 @@ bool arn_meter_was_stopped(const arn_meter *meter) {
 }
 
 bool arn_meter_wants_plan(const arn_meter *meter) {
-    if (meter->best == ARENAUT_UNPLACED) return !arn_meter_was_stopped(meter);
+    if (!arn_meter_has_plan(meter)) return !arn_meter_was_stopped(meter);
     return arn_meter_goes_on(meter);
 }
 
@@ -70,13 +82,21 @@ void arn_meter_allow(arn_meter *meter, uint64_t steps) {
 }
 
 bool arn_meter_goes_on(const arn_meter *meter) {
-    return !meter->stopped && meter->best > meter->goal;
+    return !meter->stopped && !arn_meter_at_goal(meter);
 }
 
-bool arn_meter_improves(const arn_meter *meter, uint64_t total) { return total < meter->best; }
+bool arn_meter_has_plan(const arn_meter *meter) { return arn_is_plan(meter->best); }
 
-void arn_meter_improved(arn_meter *meter, uint64_t total) {
-    meter->best = total;
+bool arn_meter_at_goal(const arn_meter *meter) {
+    return arn_is_plan(meter->best) && !arn_costs_less(meter->goal, meter->best);
+}
+
+bool arn_meter_improves(const arn_meter *meter, arn_cost cost) {
+    return arn_costs_less(cost, meter->best);
+}
+
+void arn_meter_improved(arn_meter *meter, arn_cost cost) {
+    meter->best = cost;
     meter->planning->plan->planner = meter->planner;
     report(meter);
 }
@@ -84,8 +104,8 @@ void arn_meter_improved(arn_meter *meter, uint64_t total) {
 arenaut_status arn_meter_finish(arn_meter *meter) {
     arenaut_plan *plan = meter->planning->plan;
     plan->effort = meter->spent;
-    plan->stopped_by = meter->best <= meter->goal ? ARENAUT_STOP_PROOF : meter->why;
-    if (meter->best != ARENAUT_UNPLACED) return ARENAUT_OK;
+    plan->stopped_by = arn_meter_at_goal(meter) ? ARENAUT_STOP_PROOF : meter->why;
+    if (arn_meter_has_plan(meter)) return ARENAUT_OK;
     if (meter->stopped) {
         return arn_fail(meter->planning->err, ARENAUT_STOPPED, 0,
                         "planner '%s' was stopped before it found a plan within the capacities of "

@@ -8,6 +8,7 @@
 #include <arenaut/planner.h>
 
 #include "planners/ask.h"
+#include "planners/cost.h"
 
 enum { ARN_REPORT_EVERY = 4096 }; /* steps */
 
@@ -17,8 +18,8 @@ typedef struct arn_meter {
     uint64_t spent;      /* search steps */
     uint64_t limit;
     uint64_t next_report;
-    uint64_t best; /* total of the plan in planning->plan; ARENAUT_UNPLACED: none yet */
-    uint64_t goal; /* at or below this there is nothing to gain */
+    arn_cost best; /* of the plan in planning->plan; ARN_NO_PLAN: none yet */
+    arn_cost goal; /* at or below this there is nothing to gain */
     bool stopped;
     arenaut_stop why;
     arn_ask ask; /* see arn_meter_ask */
@@ -49,11 +50,18 @@ void arn_meter_stop(arn_meter *meter, arenaut_stop why);
 /* Whether to go on: there is something to gain, and nobody has stopped the search. */
 bool arn_meter_goes_on(const arn_meter *meter);
 
-/* Whether a plan of this total is worth keeping. */
-bool arn_meter_improves(const arn_meter *meter, uint64_t total);
+/* Whether there is a plan, and whether nothing better is to be found. */
+bool arn_meter_has_plan(const arn_meter *meter);
+bool arn_meter_at_goal(const arn_meter *meter);
+
+/* Takes over what is now known of the bounds. */
+void arn_meter_raise_goal(arn_meter *meter);
+
+/* Whether a plan of this cost is worth keeping. */
+bool arn_meter_improves(const arn_meter *meter, arn_cost cost);
 
 /* To be called when planning->plan has just got better places. */
-void arn_meter_improved(arn_meter *meter, uint64_t total);
+void arn_meter_improved(arn_meter *meter, arn_cost cost);
 
 /* Writes effort and the reason for stopping into the plan. If there is no plan: STOPPED, or
  * REFUSED if the planner itself found none. */

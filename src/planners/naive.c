@@ -41,7 +41,8 @@ static uint64_t next_place(piles *s, uint32_t pool, const arn_item *item) {
 }
 
 /* Writes the plan only if there is one. False if the item fits in no pool. */
-static bool put_in_first_pool(piles *s, const arn_item *item, arenaut_plan *plan) {
+static bool put_in_first_pool(piles *s, const arn_item *item, arenaut_plan *plan,
+                              arn_cost *cost) {
     const arn_items *items = s->items;
     const arenaut_problem *p = items->problem;
     for (uint32_t k = 0; k < p->n_pools; k++) {
@@ -51,6 +52,7 @@ static bool put_in_first_pool(piles *s, const arn_item *item, arenaut_plan *plan
         if (arn_ask_ended(s->ask)) return false;
         if (at + item->extent > p->pool[k].capacity) continue;
         s->end[k] = arn_max_u64(s->end[k], at + item->extent);
+        cost->spill += arn_item_spill(items, item, k);
         for (uint32_t m = 0; m < item->n_members && plan; m++) {
             const uint32_t b = items->member[item->member + m];
             plan->pool[b] = k;
@@ -61,22 +63,22 @@ static bool put_in_first_pool(piles *s, const arn_item *item, arenaut_plan *plan
     return false;
 }
 
-/* The sum of the arenas; ARENAUT_UNPLACED if something does not fit. */
-static uint64_t pile_up(const arn_items *items, arenaut_plan *plan, arn_ask *ask) {
+/* ARN_NO_PLAN if something does not fit. */
+static arn_cost pile_up(const arn_items *items, arenaut_plan *plan, arn_ask *ask) {
     piles s = {.items = items, .ask = ask};
-    uint64_t total = 0;
+    arn_cost cost = {0, 0};
     start_piles(&s);
     for (int fixed = 1; fixed >= 0; fixed--) {
         for (uint32_t i = 0; i < items->n; i++) {
             const arn_item *item = &items->item[i];
             if ((item->fixed != ARENAUT_UNPLACED) != fixed) continue;
-            if (!put_in_first_pool(&s, item, plan)) return ARENAUT_UNPLACED;
+            if (!put_in_first_pool(&s, item, plan, &cost)) return ARN_NO_PLAN;
         }
     }
     for (uint32_t k = 0; k < items->problem->n_pools; k++) {
-        total += arn_aligned(s.end[k], items->problem->pool[k].align);
+        cost.total += arn_aligned(s.end[k], items->problem->pool[k].align);
     }
-    return total;
+    return cost;
 }
 
 arenaut_status arn_try_naive(arenaut_planning *planning, arn_meter *meter) {
@@ -86,11 +88,11 @@ arenaut_status arn_try_naive(arenaut_planning *planning, arn_meter *meter) {
     if (st != ARENAUT_OK) return st;
     arn_ask *ask = arn_meter_ask(meter);
     ask->verdict = ARENAUT_GO_ON; /* who says no is asked again if this should take long */
-    const uint64_t total = pile_up(&items, NULL, ask);
+    const arn_cost cost = pile_up(&items, NULL, ask);
     arn_meter_spend(meter, items.n);
-    if (arn_meter_improves(meter, total)) {
+    if (arn_meter_improves(meter, cost)) {
         pile_up(&items, planning->plan, NULL);
-        arn_meter_improved(meter, total);
+        arn_meter_improved(meter, cost);
     }
     arn_items_free(&items);
     return ARENAUT_OK;

@@ -34,6 +34,7 @@ struct arn_placing {
     uint32_t n_blocks;
     uint32_t head[ARENAUT_MAX_POOLS]; /* each pool's first block */
     uint64_t top[ARENAUT_MAX_POOLS];  /* each pool's highest used address */
+    uint64_t spill;                   /* of what is placed */
     uint32_t *pool;                   /* per item; ARENAUT_NONE: not placed */
     uint64_t *offset;                 /* per item */
     /* What stands in the way of the item at hand. */
@@ -126,6 +127,7 @@ void arn_placing_clear(arn_placing *placing, arn_ask *ask) {
     placing->n_blocks = 0;
     placing->ask = ask;
     placing->out_of_memory = false;
+    placing->spill = 0;
     for (uint32_t k = 0; k < p->n_pools; k++) {
         placing->head[k] = last[k] = new_block(placing, ARENAUT_NONE);
         placing->top[k] = 0;
@@ -525,6 +527,7 @@ void arn_placing_put(arn_placing *placing, uint32_t id, uint32_t pool, uint64_t 
     placing->pool[id] = pool;
     placing->offset[id] = offset;
     placing->top[pool] = arn_max_u64(placing->top[pool], offset + item->extent);
+    placing->spill += arn_item_spill(placing->items, item, pool);
     for (uint32_t i = 0; i < item->n_pieces; i++) {
         const arn_piece *piece = &placing->items->piece[item->piece + i];
         const uint64_t before = placing->scanned;
@@ -546,12 +549,12 @@ uint64_t arn_placing_offset(const arn_placing *placing, uint32_t item) {
     return placing->offset[item];
 }
 
-uint64_t arn_placing_total(const arn_placing *placing) {
+arn_cost arn_placing_cost(const arn_placing *placing) {
     uint64_t total = 0;
     for (uint32_t k = 0; k < placing->problem->n_pools; k++) {
         total += arn_aligned(placing->top[k], placing->problem->pool[k].align);
     }
-    return total;
+    return (arn_cost){placing->spill, total};
 }
 
 void arn_placing_export(const arn_placing *placing, uint32_t *pool, uint64_t *offset) {

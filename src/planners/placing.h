@@ -12,6 +12,7 @@
 #define ARN_PLANNERS_PLACING_H
 
 #include "planners/ask.h"
+#include "planners/cost.h"
 #include "planners/items.h"
 
 typedef enum arn_fit {
@@ -59,8 +60,8 @@ uint64_t arn_placing_offset(const arn_placing *placing, uint32_t item);
  * every few hundred spans that were looked at. */
 uint64_t arn_placing_steps(arn_placing *placing);
 
-/* The sum of the arenas as they are now. */
-uint64_t arn_placing_total(const arn_placing *placing);
+/* What it costs as it is now: its spill, and the sum of the arenas. */
+arn_cost arn_placing_cost(const arn_placing *placing);
 
 /* Writes the places of all items as places of buffers; the rest is left alone. */
 void arn_placing_export(const arn_placing *placing, uint32_t *pool, uint64_t *offset);

@@ -80,7 +80,7 @@ static void take_bounds(const pools *s, arn_meter *meter) {
     if (total <= plan->total_bound) return;
     plan->total_bound = total;
     if (p->n_pools == 1) plan->lower_bound[0] = total;
-    if (!s->planning->options->capacity) meter->goal = total;
+    arn_meter_raise_goal(meter);
 }
 
 static arenaut_status solve(pools *s, arn_meter *meter) {

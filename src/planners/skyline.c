@@ -16,7 +16,7 @@ static arenaut_status skyline_run(const arenaut_planner *self, arenaut_planning 
     arn_orders_sort(&bench.orders, letters, bench.order);
     const arn_rules rules = {.fit = ARN_FIRST_FIT, .share = true};
     st = arn_try_skyline(&bench, &meter, rules);
-    if (st == ARENAUT_OK && meter.best == ARENAUT_UNPLACED) {
+    if (st == ARENAUT_OK && !arn_meter_has_plan(&meter)) {
         /* Too large for the careful skyline, or out of room: the nearest that is not. */
         st = arn_try_order(&bench, &meter, rules);
     }

@@ -68,11 +68,12 @@ void arn_tokens_keep(arn_meter *meter, arn_tokens *tokens) {
     const arenaut_problem *p = meter->planning->problem;
     arenaut_plan *plan = meter->planning->plan;
     const uint64_t total = stack(p, tokens);
-    if (total == ARENAUT_UNPLACED || !arn_meter_improves(meter, total)) return;
+    const arn_cost cost = {0, total}; /* each is in the fastest of its pools */
+    if (total == ARENAUT_UNPLACED || !arn_meter_improves(meter, cost)) return;
     for (uint32_t b = 0; b < p->n_buffers; b++) {
         if (tokens->of[b] == ARENAUT_NONE) continue;
         plan->pool[b] = tokens->pool[tokens->of[b]];
         plan->offset[b] = tokens->start[tokens->of[b]];
     }
-    arn_meter_improved(meter, total);
+    arn_meter_improved(meter, cost);
 }

@@ -58,14 +58,14 @@ static bool need_skyline(arn_bench *bench) {
 }
 
 /* After a placement: whether this trial may go on. */
-static bool is_worth_it(const arn_bench *bench, arn_meter *meter, uint64_t limit) {
+static bool is_worth_it(const arn_bench *bench, arn_meter *meter, arn_cost limit) {
     arn_meter_spend(meter, arn_placing_steps(bench->placing));
-    return arn_meter_wants_plan(meter) && arn_placing_total(bench->placing) <= limit;
+    return arn_meter_wants_plan(meter) && !arn_costs_less(limit, arn_placing_cost(bench->placing));
 }
 
 arenaut_status arn_place_in_order(arn_bench *bench, arn_meter *meter, arn_rules rules,
-                                  uint64_t limit, uint64_t *total) {
-    *total = ARENAUT_UNPLACED;
+                                  arn_cost limit, arn_cost *cost) {
+    *cost = ARN_NO_PLAN;
     if (!need_placing(bench)) return arn_no_memory(meter->planning->err);
     arn_placing *placing = bench->placing;
     bench->by_skyline = false;
@@ -77,7 +77,7 @@ arenaut_status arn_place_in_order(arn_bench *bench, arn_meter *meter, arn_rules 
         }
         if (!is_worth_it(bench, meter, limit)) return ARENAUT_OK;
     }
-    *total = arn_placing_total(placing);
+    *cost = arn_placing_cost(placing);
     return ARENAUT_OK;
 }
 
@@ -112,17 +112,19 @@ uint64_t arn_steps_per_placement(uint64_t n_items) {
 /* What would be cut short before it is done is not begun. */
 static bool can_pay(arn_meter *meter, uint64_t steps) {
     const uint64_t left = meter->limit > meter->spent ? meter->limit - meter->spent : 0;
-    if (meter->best == ARENAUT_UNPLACED || steps < left) return true;
+    if (!arn_meter_has_plan(meter) || steps < left) return true;
     arn_meter_spend(meter, left);
     return false;
 }
 
 /* Each pool by itself: its items come to the front of the order, in the same order. */
-static arenaut_status place_by_plain_skyline(arn_bench *bench, arn_meter *meter, uint64_t limit,
-                                             uint64_t *total) {
+static arenaut_status place_by_plain_skyline(arn_bench *bench, arn_meter *meter, arn_cost limit,
+                                             arn_cost *cost) {
     const arn_items *items = &bench->items;
     const arenaut_problem *p = items->problem;
     const uint64_t steps_each = arn_steps_per_placement(items->n);
+    /* All are in their fastest pools. */
+    const uint64_t most_in_all = limit.spill > 0 ? ARENAUT_UNPLACED - 1 : limit.total;
     uint64_t sum = 0;
     if (!can_pay(meter, items->n * steps_each)) return ARENAUT_OK;
     if (!need_skyline(bench)) return arn_no_memory(meter->planning->err);
@@ -134,14 +136,14 @@ static arenaut_status place_by_plain_skyline(arn_bench *bench, arn_meter *meter,
             if (first_pool(&items->item[id]) == k) picked[n++] = id;
         }
         uint64_t top;
-        const uint64_t most = arn_min_u64(p->pool[k].capacity, limit - sum);
+        const uint64_t most = arn_min_u64(p->pool[k].capacity, most_in_all - sum);
         const uint32_t placed = arn_skyline_run(bench->skyline, picked, n, most, bench->offset,
                                                 &top, arn_meter_ask(meter));
         arn_meter_spend(meter, placed * steps_each);
         sum += arn_aligned(top, p->pool[k].align);
-        if (placed < n || sum > limit || !arn_meter_wants_plan(meter)) return ARENAUT_OK;
+        if (placed < n || sum > most_in_all || !arn_meter_wants_plan(meter)) return ARENAUT_OK;
     }
-    *total = sum;
+    *cost = (arn_cost){0, sum};
     return ARENAUT_OK;
 }
 
@@ -172,7 +174,7 @@ static void sift_down(waiting *heap, uint32_t n, uint32_t at) {
 /* The same idea for every kind of problem: the item at the top of the heap is asked where it
  * would go now, and placed if that is where the heap thought. */
 static arenaut_status place_lowest_first(arn_bench *bench, arn_meter *meter, arn_rules rules,
-                                         uint64_t limit, waiting *heap, uint64_t *total) {
+                                         arn_cost limit, waiting *heap, arn_cost *cost) {
     arn_placing *placing = bench->placing;
     uint32_t n = bench->items.n;
     bench->by_skyline = false;
@@ -201,7 +203,7 @@ static arenaut_status place_lowest_first(arn_bench *bench, arn_meter *meter, arn
         sift_down(heap, n, 0);
         if (!is_worth_it(bench, meter, limit)) return ARENAUT_OK;
     }
-    *total = arn_placing_total(placing);
+    *cost = arn_placing_cost(placing);
     return ARENAUT_OK;
 }
 
@@ -209,17 +211,17 @@ static arenaut_status place_lowest_first(arn_bench *bench, arn_meter *meter, arn
 enum { MOST_WAITING = 4000 };
 
 arenaut_status arn_place_by_skyline(arn_bench *bench, arn_meter *meter, arn_rules rules,
-                                    uint64_t limit, uint64_t *total) {
-    *total = ARENAUT_UNPLACED;
+                                    arn_cost limit, arn_cost *cost) {
+    *cost = ARN_NO_PLAN;
     const bool is_large = bench->items.n > MOST_WAITING;
     if (arn_skyline_suits(bench, rules.share, !is_large)) {
-        return place_by_plain_skyline(bench, meter, limit, total);
+        return place_by_plain_skyline(bench, meter, limit, cost);
     }
     if (is_large) return ARENAUT_OK;
     waiting *heap = arn_allocate(bench->allocator, bench->items.n, sizeof *heap);
     arenaut_status st = ARENAUT_NO_MEMORY;
     if (heap && need_placing(bench)) {
-        st = place_lowest_first(bench, meter, rules, limit, heap, total);
+        st = place_lowest_first(bench, meter, rules, limit, heap, cost);
     }
     arn_release(bench->allocator, heap);
     return st == ARENAUT_NO_MEMORY ? arn_no_memory(meter->planning->err) : st;
@@ -231,7 +233,7 @@ uint64_t arn_bench_offset(const arn_bench *bench, uint32_t item) {
     return bench->by_skyline ? bench->offset[item] : arn_placing_offset(bench->placing, item);
 }
 
-void arn_keep(const arn_bench *bench, arn_meter *meter, uint64_t total) {
+void arn_keep(const arn_bench *bench, arn_meter *meter, arn_cost cost) {
     const arn_items *items = &bench->items;
     arenaut_plan *plan = meter->planning->plan;
     if (!bench->by_skyline) arn_placing_export(bench->placing, plan->pool, plan->offset);
@@ -241,24 +243,22 @@ void arn_keep(const arn_bench *bench, arn_meter *meter, uint64_t total) {
         plan->pool[b] = first_pool(&items->item[owner]);
         plan->offset[b] = bench->offset[owner] + items->delta[b];
     }
-    arn_meter_improved(meter, total);
-}
-
-static uint64_t just_better(const arn_meter *meter) {
-    return meter->best == ARENAUT_UNPLACED ? ARENAUT_UNPLACED - 1 : meter->best - 1;
+    arn_meter_improved(meter, cost);
 }
 
 arenaut_status arn_try_order(arn_bench *bench, arn_meter *meter, arn_rules rules) {
-    uint64_t total;
-    const arenaut_status st = arn_place_in_order(bench, meter, rules, just_better(meter), &total);
-    if (st == ARENAUT_OK && total != ARENAUT_UNPLACED) arn_keep(bench, meter, total);
+    arn_cost cost;
+    const arenaut_status st =
+        arn_place_in_order(bench, meter, rules, arn_just_below(meter->best), &cost);
+    if (st == ARENAUT_OK && arn_is_plan(cost)) arn_keep(bench, meter, cost);
     return st;
 }
 
 arenaut_status arn_try_skyline(arn_bench *bench, arn_meter *meter, arn_rules rules) {
-    uint64_t total;
-    const arenaut_status st = arn_place_by_skyline(bench, meter, rules, just_better(meter), &total);
-    if (st == ARENAUT_OK && total != ARENAUT_UNPLACED) arn_keep(bench, meter, total);
+    arn_cost cost;
+    const arenaut_status st =
+        arn_place_by_skyline(bench, meter, rules, arn_just_below(meter->best), &cost);
+    if (st == ARENAUT_OK && arn_is_plan(cost)) arn_keep(bench, meter, cost);
     return st;
 }
 

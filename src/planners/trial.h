@@ -30,13 +30,13 @@ void arn_bench_close(arn_bench *bench);
 arenaut_status arn_bench_fork(arn_bench *fork, const arn_bench *whole,
                               const arenaut_allocator *allocator, arenaut_error *err);
 
-/* Both place all items by bench->order and set *total to the sum of the arenas; they give up
- * and set it to ARENAUT_UNPLACED when something does not fit, or the total would pass
+/* Both place all items by bench->order and set *cost to what that costs; they give up
+ * and set it to ARN_NO_PLAN when something does not fit, or the cost would pass
  * `limit`. NO_MEMORY, or OK whatever comes of it. */
 arenaut_status arn_place_in_order(arn_bench *bench, arn_meter *meter, arn_rules rules,
-                                  uint64_t limit, uint64_t *total);
+                                  arn_cost limit, arn_cost *cost);
 arenaut_status arn_place_by_skyline(arn_bench *bench, arn_meter *meter, arn_rules rules,
-                                    uint64_t limit, uint64_t *total);
+                                    arn_cost limit, arn_cost *cost);
 
 /* A placement on the skyline takes as long as so many steps of other kinds: two for a few
  * items, eight for a million, most of which are not in the cache. */
@@ -46,7 +46,7 @@ uint64_t arn_steps_per_placement(uint64_t n_items);
 uint64_t arn_bench_offset(const arn_bench *bench, uint32_t item);
 
 /* Makes what was placed last the plan. */
-void arn_keep(const arn_bench *bench, arn_meter *meter, uint64_t total);
+void arn_keep(const arn_bench *bench, arn_meter *meter, arn_cost cost);
 
 /* The same, kept if it makes the best plan so far. */
 arenaut_status arn_try_order(arn_bench *bench, arn_meter *meter, arn_rules rules);

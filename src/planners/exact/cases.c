@@ -3,8 +3,9 @@
  * Nothing is assumed of same-base pairs at first: then the two are not in each other's way, so
  * that whatever has no packing has none. Only when a packing is found that puts a pair neither
  * at one place nor apart, the case is split in two: the pair is joined, or it is apart. Where
- * pools are to be chosen, groups get theirs one by one, the largest first, and every case's
- * pools have bounds that add up; when all are chosen the pools are independent.
+ * pools are to be chosen, groups get theirs one by one, the largest first, so as to spill as
+ * little as the loads allow; every case has a bound of what it spills, and its pools have bounds
+ * that add up. When all are chosen the pools are independent.
  *
  * Cases are gone through in rounds, depth first, each for a limited time; those that were not
  * finished have their turn again in the next round, for twice as long, and so on until none is
@@ -12,10 +13,12 @@
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/sort.h"
+#include "planners/cost.h"
 #include "planners/exact/model.h"
 #include "planners/exact/search.h"
 #include "planners/exact/sketch.h"
 #include "planners/hosts.h"
+#include "planners/spill.h"
 
 enum { FIRST_LIMIT = 4096, OPERATIONS_PER_STEP = 128 };
 
@@ -25,7 +28,8 @@ typedef struct assumption {
     uint32_t buffer; /* the heir, or the group's root; ARENAUT_NONE: nothing is assumed */
     uint32_t pool;   /* ARENAUT_NONE: it is about a pair */
     uint8_t pair;
-    uint64_t bound; /* of the arena, or of all */
+    /* None of the case's plans spills less, nor has a smaller total, whatever it spills. */
+    arn_cost bound;
 } assumption;
 
 typedef struct id_list {
@@ -45,11 +49,12 @@ typedef struct cases {
     uint8_t *sketch;   /* likewise, in a case of its own that is likely to be good; NULL: done */
     uint32_t *pool_of; /* likewise, where pools are chosen; else the input's */
     uint64_t *offset;  /* likewise */
+    uint32_t *choice;  /* likewise: pools that spill as little as the loads allow */
+    arn_spill *spill;  /* where pools are chosen */
     arn_hosts hosts;
     uint32_t *order, n_order; /* roots of groups with several pools, the largest first */
     uint64_t limit;           /* steps for a case */
-    uint64_t others;          /* bounds of the other pools, while one is searched */
-    uint64_t bound;           /* of all that is not done yet */
+    arn_cost bound;           /* of all that is not done yet */
     arenaut_verdict verdict;
     bool fits; /* a plan was found, and that is enough */
 } cases;
@@ -72,8 +77,8 @@ static bool add_case(cases *x, id_list *list, assumption what) {
                   sizeof *x->all)) {
         return false;
     }
-    x->all[x->n_all] = what;
-    return add_id(x, list, x->n_all++);
+    x->all[x->n_all++] = what;
+    return !list || add_id(x, list, x->n_all - 1);
 }
 
 /* ---- what is assumed in a case ---- */
@@ -108,22 +113,38 @@ static void assume_all(cases *x, uint32_t id) {
 
 /* Most pairs are better joined, so that to be apart has to wait for its turn: otherwise the
  * search would long be busy with what differs only in the last of many pairs. */
-static bool split_pair(cases *x, uint32_t id, uint32_t heir, uint64_t bound) {
+static bool split_pair(cases *x, uint32_t id, uint32_t heir, arn_cost bound) {
     const assumption apart = {id, heir, ARENAUT_NONE, ARN_EXACT_APART, bound};
     const assumption joined = {id, heir, ARENAUT_NONE, ARN_EXACT_JOINED, bound};
     return add_case(x, &x->later, apart) && add_case(x, &x->stack, joined);
 }
 
-static bool split_pools(cases *x, uint32_t id, uint32_t root, uint64_t bound) {
-    for (uint32_t k = x->in->problem->n_pools; k-- > 0;) {
-        const assumption a = {id, root, k, 0, bound};
-        if (!(arenaut_problem_pools(x->in->problem, root) >> k & 1)) continue;
-        if (!add_case(x, &x->stack, a)) return false;
+/* Follows x->choice all the way down, and leaves the other ways for later on the stack. */
+static bool split_pools(cases *x, uint32_t *id, arn_cost bound) {
+    const arenaut_problem *p = x->in->problem;
+    for (uint32_t i = 0; i < x->n_order; i++) {
+        const uint32_t root = x->order[i], parent = *id;
+        if (x->pool_of[root] != ARENAUT_NONE) continue;
+        for (uint32_t k = p->n_pools; k-- > 0;) {
+            const assumption a = {parent, root, k, 0, bound};
+            if (!(arenaut_problem_pools(p, root) >> k & 1) || k == x->choice[root]) continue;
+            if (!add_case(x, &x->stack, a)) return false;
+        }
+        const assumption chosen = {parent, root, x->choice[root], 0, bound};
+        if (!add_case(x, NULL, chosen)) return false;
+        *id = x->n_all - 1;
     }
     return true;
 }
 
 /* ---- one search ---- */
+
+static arn_cost best_of(const cases *x) { return (arn_cost){x->out->spill, x->out->arena}; }
+
+/* Whether something better than the best plan may be found in the case. */
+static bool may_improve(const cases *x, uint32_t id) {
+    return arn_costs_less(x->all[id].bound, best_of(x));
+}
 
 /* Of all pools together: what the caller hears, and what may stop a search. */
 static arenaut_verdict pass_progress(void *context, uint64_t best, uint64_t bound, uint64_t steps) {
@@ -132,7 +153,8 @@ static arenaut_verdict pass_progress(void *context, uint64_t best, uint64_t boun
     if (!chooses_pools(x->in)) x->out->arena = arn_min_u64(x->out->arena, best);
     if (x->in->progress && x->verdict == ARENAUT_GO_ON) {
         x->verdict = x->in->progress(x->in->progress_context, x->out->arena,
-                                     arn_min_u64(x->bound, x->out->arena), x->out->steps + steps);
+                                     arn_min_u64(x->bound.total, x->out->arena),
+                                     x->out->steps + steps);
     }
     return x->verdict;
 }
@@ -175,7 +197,7 @@ static arenaut_status search_pool(cases *x, uint32_t pool, uint64_t arena, uint6
 
 static arenaut_status do_one_pool(cases *x, uint32_t id) {
     arn_exact_found found = {.offset = x->out->offset};
-    const arenaut_status st = search_pool(x, x->in->pool, x->out->arena, x->all[id].bound, &found);
+    const arenaut_status st = search_pool(x, x->in->pool, x->out->arena, x->all[id].bound.total, &found);
     if (st != ARENAUT_OK) return st;
     if (found.improved) {
         x->out->improved = true;
@@ -183,13 +205,14 @@ static arenaut_status do_one_pool(cases *x, uint32_t id) {
         x->fits = x->in->enough && found.arena <= x->in->enough;
     }
     if (found.open_pair != ARENAUT_NONE) {
-        return split_pair(x, id, found.open_pair, found.bound) ? st : arn_no_memory(x->err);
+        const arn_cost bound = {0, found.bound};
+        return split_pair(x, id, found.open_pair, bound) ? st : arn_no_memory(x->err);
     }
     if (found.stopped_by == ARENAUT_STOP_PROOF) {
         if (x->in->enough && found.bound < x->out->arena) x->fits = true;
         return st;
     }
-    x->all[id].bound = found.bound;
+    x->all[id].bound.total = found.bound;
     return add_id(x, &x->later, id) ? st : arn_no_memory(x->err);
 }
 
@@ -229,9 +252,10 @@ static arenaut_status fill_pools(cases *x, uint32_t id, uint64_t *bound, uint64_
     *open_pair = ARENAUT_NONE;
     for (uint32_t k = 0; k < n_pools; k++) {
         const uint64_t others = sum_of(x, bound) - bound[k];
-        const uint64_t room = x->out->arena == ARENAUT_UNPLACED ? ARENAUT_UNPLACED
-                              : x->out->arena > others          ? x->out->arena - others
-                                                                : 0;
+        /* Where less is spilled than in the best plan, any plan is a better one. */
+        const uint64_t most =
+            x->all[id].bound.spill < x->out->spill ? ARENAUT_UNPLACED : x->out->arena;
+        const uint64_t room = most == ARENAUT_UNPLACED ? most : most > others ? most - others : 0;
         arn_exact_found found = {.offset = x->offset};
         /* Arenas are multiples of the alignment, so that those below `room` are those below: */
         const uint64_t below =
@@ -248,67 +272,119 @@ static arenaut_status fill_pools(cases *x, uint32_t id, uint64_t *bound, uint64_
         bound[k] = arn_max_u64(bound[k], found.bound);
         if (*open_pair != ARENAUT_NONE) break;
     }
-    x->all[id].bound = arn_max_u64(x->all[id].bound, sum_of(x, bound));
+    uint64_t *total = &x->all[id].bound.total;
+    *total = arn_max_u64(*total, sum_of(x, bound));
     return ARENAUT_OK;
 }
 
-static void take_pools(cases *x, const uint64_t *arena) {
+static void take_pools(cases *x, uint64_t spill, const uint64_t *arena) {
     const arenaut_problem *p = x->in->problem;
     uint64_t total = 0;
     for (uint32_t k = 0; k < p->n_pools; k++) {
         if (arena[k] == ARENAUT_UNPLACED || !arn_add(total, arena[k], &total)) return;
     }
-    if (total >= x->out->arena) return;
+    if (!arn_costs_less((arn_cost){spill, total}, best_of(x))) return;
     for (uint32_t b = 0; b < p->n_buffers; b++) {
         if (!arenaut_problem_needs_memory(p, b)) continue;
         x->out->pool_of[b] = x->pool_of[b];
         x->out->offset[b] = x->offset[b];
     }
     x->out->improved = true;
+    x->out->spill = spill;
     x->out->arena = total;
     x->fits = x->in->enough > 0;
     pass_progress(x, total, 0, 0);
 }
 
-static arenaut_status do_filled_pools(cases *x, uint32_t id, uint64_t *bound) {
-    uint64_t arena[ARENAUT_MAX_POOLS];
+/* All groups have their pools. */
+static arenaut_status do_filled_pools(cases *x, uint32_t id) {
+    uint64_t bound[ARENAUT_MAX_POOLS], arena[ARENAUT_MAX_POOLS];
     uint32_t open_pair;
-    bool possible = true;
-    const arenaut_status st = fill_pools(x, id, bound, arena, &open_pair, &possible);
+    bool possible;
+    arenaut_status st = bound_pools(x, bound, &possible);
     if (st != ARENAUT_OK || !possible) return st;
-    const uint64_t least = x->all[id].bound;
+    uint64_t *total = &x->all[id].bound.total;
+    *total = arn_max_u64(*total, sum_of(x, bound));
+    if (!may_improve(x, id)) return st;
+    st = fill_pools(x, id, bound, arena, &open_pair, &possible);
+    if (st != ARENAUT_OK || !possible) return st;
+    const arn_cost least = x->all[id].bound;
     if (open_pair != ARENAUT_NONE) {
         return split_pair(x, id, open_pair, least) ? st : arn_no_memory(x->err);
     }
-    take_pools(x, arena);
-    if (least >= x->out->arena) return st;
+    take_pools(x, least.spill, arena);
+    if (!may_improve(x, id)) return st;
     return add_id(x, &x->later, id) ? st : arn_no_memory(x->err);
+}
+
+/* What all plans of the case spill at the least, and how; *possible is false if there is nothing
+ * better than the best plan among them. */
+static arenaut_status bound_spill(cases *x, uint32_t id, bool *possible) {
+    const arn_spill_question question = {.pool_of = x->pool_of,
+                                         .most = x->out->spill,
+                                         .sixteenths = 16,
+                                         .states = ARN_SPILL_FEW_STATES,
+                                         .choice = x->choice};
+    arn_spill_answer answer;
+    const arenaut_status st = arn_spill_least(x->spill, &question, &answer, x->err);
+    if (st != ARENAUT_OK) return st;
+    arn_cost *bound = &x->all[id].bound;
+    x->out->steps += answer.steps;
+    *possible = answer.least != ARENAUT_UNPLACED;
+    if (!*possible) return st;
+    bound->spill = arn_max_u64(bound->spill, answer.least);
+    *possible = may_improve(x, id);
+    return st;
+}
+
+static void fill_choice(cases *x) {
+    const arenaut_problem *p = x->in->problem;
+    for (uint32_t i = 0; i < x->n_order; i++) {
+        const uint32_t root = x->order[i];
+        uint32_t *pool = &x->choice[root];
+        if (x->pool_of[root] != ARENAUT_NONE) *pool = x->pool_of[root];
+        if (*pool != ARENAUT_NONE) continue;
+        for (*pool = 0; !(arenaut_problem_pools(p, root) >> *pool & 1);) (*pool)++;
+    }
+}
+
+/* All groups having their pools, what is spilled is known. */
+static void settle_spill(cases *x, uint32_t id) {
+    const arenaut_problem *p = x->in->problem;
+    uint64_t spill = 0;
+    for (uint32_t b = 0; b < p->n_buffers; b++) {
+        if (!arenaut_problem_needs_memory(p, b)) continue;
+        spill += arenaut_problem_spill(p, b, x->pool_of[b]);
+    }
+    x->all[id].bound.spill = spill;
 }
 
 static arenaut_status do_pools(cases *x, uint32_t id) {
     uint64_t bound[ARENAUT_MAX_POOLS];
     bool possible;
-    const arenaut_status st = bound_pools(x, bound, &possible);
+    arenaut_status st = bound_spill(x, id, &possible);
+    if (st == ARENAUT_OK && possible) st = bound_pools(x, bound, &possible);
     if (st != ARENAUT_OK || !possible) return st;
-    const uint64_t least = arn_max_u64(x->all[id].bound, sum_of(x, bound));
-    if (least >= x->out->arena) return st;
-    for (uint32_t k = 0; k < x->n_order; k++) {
-        if (x->pool_of[x->order[k]] != ARENAUT_NONE) continue;
-        return split_pools(x, id, x->order[k], least) ? st : arn_no_memory(x->err);
-    }
-    x->all[id].bound = least;
-    return do_filled_pools(x, id, bound);
+    uint64_t *total = &x->all[id].bound.total;
+    *total = arn_max_u64(*total, sum_of(x, bound));
+    if (!may_improve(x, id)) return st;
+    fill_choice(x);
+    if (!split_pools(x, &id, x->all[id].bound)) return arn_no_memory(x->err);
+    assume_all(x, id);
+    settle_spill(x, id);
+    return may_improve(x, id) ? do_filled_pools(x, id) : st;
 }
 
 /* ---- all cases ---- */
 
+static arn_cost lesser(arn_cost a, arn_cost b) { return arn_costs_less(a, b) ? a : b; }
+
 static void find_bound(cases *x) {
-    uint64_t bound = x->out->arena;
-    for (uint32_t k = 0; k < x->stack.n; k++)
-        bound = arn_min_u64(bound, x->all[x->stack.at[k]].bound);
-    for (uint32_t k = 0; k < x->later.n; k++)
-        bound = arn_min_u64(bound, x->all[x->later.at[k]].bound);
-    x->bound = arn_max_u64(x->bound, bound);
+    arn_cost bound = best_of(x);
+    for (uint32_t k = 0; k < x->stack.n; k++) bound = lesser(bound, x->all[x->stack.at[k]].bound);
+    for (uint32_t k = 0; k < x->later.n; k++) bound = lesser(bound, x->all[x->later.at[k]].bound);
+    if (arn_costs_less(x->bound, bound)) x->bound = bound;
+    x->out->spill_bound = x->bound.spill;
 }
 
 static bool goes_on(const cases *x) {
@@ -319,7 +395,7 @@ static arenaut_status do_round(cases *x) {
     while (x->stack.n > 0 && goes_on(x)) {
         const uint32_t id = x->stack.at[x->stack.n - 1];
         x->stack.n--;
-        if (x->all[id].bound >= x->out->arena) continue;
+        if (!may_improve(x, id)) continue;
         assume_all(x, id);
         const uint64_t before = x->out->steps;
         const arenaut_status st = chooses_pools(x->in) ? do_pools(x, id) : do_one_pool(x, id);
@@ -399,7 +475,8 @@ static bool larger_buffer(const void *context, uint32_t a, uint32_t b) {
 static bool list_roots(cases *x) {
     const arenaut_problem *p = x->in->problem;
     x->order = arn_region_allocate(&x->region, p->n_buffers, 2 * sizeof *x->order);
-    if (!x->order || !arn_hosts_find(p, &x->region, &x->hosts)) return false;
+    x->choice = arn_region_allocate(&x->region, p->n_buffers, sizeof *x->choice);
+    if (!x->order || !x->choice || !arn_hosts_find(p, &x->region, &x->hosts)) return false;
     for (uint32_t b = 0; b < p->n_buffers; b++) {
         if (!arenaut_problem_needs_memory(p, b) || root_of(x, b) != b) continue;
         if (only_pool(p, b) == ARENAUT_NONE) x->order[x->n_order++] = b;
@@ -410,12 +487,13 @@ static bool list_roots(cases *x) {
 
 static bool begin(cases *x) {
     const uint32_t n = x->in->problem->n_buffers;
-    const assumption nothing = {ARENAUT_NONE, ARENAUT_NONE, ARENAUT_NONE, 0, x->in->bound};
+    const arn_cost bound = {x->in->spill_bound, x->in->bound};
+    const assumption nothing = {ARENAUT_NONE, ARENAUT_NONE, ARENAUT_NONE, 0, bound};
     x->pair = arn_region_allocate(&x->region, n, sizeof *x->pair);
     x->pool_of = arn_region_allocate(&x->region, n, sizeof *x->pool_of);
     x->offset = arn_region_allocate(&x->region, n, sizeof *x->offset);
     x->limit = FIRST_LIMIT;
-    x->bound = x->in->bound;
+    x->bound = bound;
     if (!x->pair || !x->pool_of || !x->offset || !add_case(x, &x->stack, nothing)) return false;
     if (chooses_pools(x->in)) return list_roots(x);
     x->sketch = arn_region_allocate(&x->region, n, sizeof *x->sketch);
@@ -425,10 +503,11 @@ static bool begin(cases *x) {
 static void end(cases *x) {
     const bool done = (x->stack.n == 0 && x->later.n == 0) || x->fits;
     find_bound(x);
-    x->out->bound = x->bound;
+    x->out->bound = x->bound.total;
     if (x->out->arena == ARENAUT_UNPLACED && done) x->out->bound = ARENAUT_UNPLACED;
+    const bool reached = !arn_costs_less(x->bound, best_of(x));
     if (x->out->bound > x->out->arena) x->out->bound = x->out->arena;
-    x->out->stopped_by = done || x->out->bound == x->out->arena ? ARENAUT_STOP_PROOF
+    x->out->stopped_by = done || reached                     ? ARENAUT_STOP_PROOF
                          : x->verdict == ARENAUT_OUT_OF_TIME    ? ARENAUT_STOP_TIME
                          : x->verdict == ARENAUT_INTERRUPTED    ? ARENAUT_STOP_INTERRUPT
                                                                 : ARENAUT_STOP_EFFORT;
@@ -438,8 +517,15 @@ static arenaut_status run_cases(const arn_exact_input *in, arn_exact_output *out
                                 arenaut_error *err) {
     cases x = {.in = in, .out = out, .err = err};
     arn_region_init(&x.region, in->allocator);
-    const arenaut_status st = begin(&x) ? do_rounds(&x) : arn_no_memory(err);
+    arenaut_status st = ARENAUT_OK;
+    out->spill_bound = in->spill_bound;
+    if (chooses_pools(in)) {
+        out->spill = ARENAUT_UNPLACED;
+        st = arn_spill_new(in->problem, in->allocator, &x.spill, err);
+    }
+    if (st == ARENAUT_OK) st = begin(&x) ? do_rounds(&x) : arn_no_memory(err);
     if (st == ARENAUT_OK) end(&x);
+    arn_spill_free(x.spill);
     arn_release(in->allocator, x.all);
     arn_release(in->allocator, x.stack.at);
     arn_release(in->allocator, x.later.at);
@@ -459,6 +545,7 @@ arenaut_status arn_exact_run(const arn_exact_input *in, arn_exact_output *out, a
     out->arena = in->arena;
     out->bound = in->bound;
     out->steps = out->nodes = 0;
+    out->spill = out->spill_bound = 0;
     if (chooses_pools(in) || has_pairs(in)) return run_cases(in, out, err);
     const arn_exact_case only = {*in, NULL};
     arn_exact_found found = {.offset = out->offset};

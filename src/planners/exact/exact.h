@@ -36,8 +36,9 @@ typedef struct arn_exact_input {
     const uint32_t *pool_of; /* per buffer, as in a plan; NULL: all buffers are in the only pool
                               * or, if there are several, in whichever is best */
     uint64_t arena;          /* of the best plan known; ARENAUT_UNPLACED: none. Only smaller
-                              * arenas are looked for */
+                              * arenas are looked for. None where pools are to be chosen */
     uint64_t bound;          /* no smaller arena exists; 0 if nothing is known */
+    uint64_t spill_bound;    /* likewise, where pools are chosen: no plan spills less */
     uint64_t enough;         /* stop at an arena this small; 0: minimise */
     uint64_t effort;         /* steps */
     uint64_t seed;
@@ -56,6 +57,9 @@ typedef struct arn_exact_output {
     uint64_t arena; /* rounded up to the pool's alignment; the input's if not improved */
     uint64_t bound; /* proven for the given assignment of buffers to pools;
                      * ARENAUT_UNPLACED if nothing fits. Of several pools both are sums */
+    /* Where pools are chosen, what the plan spills, and what all do at the least: `bound` is of
+     * plans that spill no more than that. 0 elsewhere. */
+    uint64_t spill, spill_bound;
     arenaut_stop stopped_by;
     uint64_t steps, nodes;
 } arn_exact_output;
