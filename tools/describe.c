@@ -58,7 +58,10 @@ void describe_quality(const tool_job *job, arenaut_text *out) {
     const arenaut_plan *plan = job->plan;
     const char *order = job->lowering ? " for this order of ops" : "";
     if (plan->quality == ARENAUT_OPTIMAL) {
-        text_printf(out, "proven minimal%s", order);
+        text_printf(out, "proven minimal%s%s", order,
+                    plan->spill ? " and the least use of slower pools" : "");
+    } else if (plan->total == plan->total_bound && plan->spill > plan->spill_bound) {
+        text_put(out, "at the lower bound");
     } else if (plan->total == plan->total_bound) {
         text_put(out, job_op_outside(job) != ARENAUT_NONE
                           ? "minimal, if all of them lie in the arena"
@@ -81,6 +84,31 @@ void describe_outside(const tool_job *job, const char *head, arenaut_text *out) 
     text_printf(out, " decodes may lie in other memory, if\n%*sthe application gives %s any; it is "
                      "counted here as if it lay in the arena\n",
                 (int)strlen(head), "", job->target->name);
+}
+
+void put_pools(const tool_job *job, size_t width, arenaut_text *out) {
+    const arenaut_plan *plan = job->plan;
+    const int column = (int)width;
+    for (uint32_t i = 0; i < plan->n_pools && plan->n_pools > 1; i++) {
+        const arenaut_pool *pool = &job->problem->pool[i];
+        text_printf(out, "  %-*s", column, i ? "" : "pools");
+        text_put_clean(out, pool->name ? pool->name : "(unnamed)");
+        text_printf(out, "  %s", with_commas(plan->arena[i]).text);
+        if (pool->capacity != ARENAUT_UNLIMITED) {
+            text_printf(out, " of %s", with_commas(pool->capacity).text);
+        }
+        text_put(out, "\n");
+    }
+    if (!arenaut_problem_chooses_pools(job->problem)) return;
+    text_printf(out, "  %-*s%s byte-uses in slower pools", column, "spill",
+                with_commas(plan->spill).text);
+    if (plan->spill == plan->spill_bound) {
+        text_put(out, plan->spill ? ", proven minimal" : "");
+    } else {
+        text_printf(out, "; at least %s", with_commas(plan->spill_bound).text);
+        if (plan->stopped_by == ARENAUT_STOP_EFFORT) text_put(out, "; more --effort may help");
+    }
+    text_put(out, "\n");
 }
 
 /* Where people fixed offsets, bytes are not what is missing. */

@@ -19,6 +19,10 @@ void describe_quality(const tool_job *job, arenaut_text *out);
 /* Says, behind `head`, which op's results may lie outside of the arena; nothing if none may. */
 void describe_outside(const tool_job *job, const char *head, arenaut_text *out);
 
+/* A line for each pool, and one for what is spilled where pools are chosen; nothing for a single
+ * pool. `width`: of the words in front. */
+void put_pools(const tool_job *job, size_t width, arenaut_text *out);
+
 /* Says why no plan exists, from the witness. */
 void describe_witness(const tool_job *job, arenaut_text *out);
 

@@ -629,17 +629,25 @@ exit_code job_look_at(tool_job *job, const tool_job *first, const void *data, si
     return code == EXIT_FINE ? job_find_today(job) : code;
 }
 
-/* Where today's plan overlaps its size says nothing: a correct plan may have to be larger. */
+/* Where today's plan overlaps its size says nothing: a correct plan may have to be larger. Nor
+ * does it where pools are to be chosen: today's knows none of them, and filling the fast ones may
+ * well take more in all. */
+static bool is_comparable(const tool_job *job) {
+    return job->today.plan && !job->today.overlaps &&
+           !arenaut_problem_chooses_pools(job->problem);
+}
+
 bool job_is_larger(const tool_job *job) {
-    if (!job->today.plan || job->today.overlaps) return false;
-    if (job->memories.sized) return memory_that_grows(job) != NULL;
-    return job->plan->total > job->today.plan->total;
+    if (job->memories.sized && job->today.plan && !job->today.overlaps) {
+        return memory_that_grows(job) != NULL;
+    }
+    return is_comparable(job) && job->plan->total > job->today.plan->total;
 }
 
 bool job_is_better(const tool_job *job) {
     if (!job->today.plan || job->today.overlaps) return true;
     if (job->memories.sized) return some_memory_shrinks(job);
-    return job->plan->total < job->today.plan->total;
+    return !is_comparable(job) || job->plan->total < job->today.plan->total;
 }
 
 uint64_t job_bytes_now(const tool_job *job) {

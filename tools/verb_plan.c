@@ -80,16 +80,7 @@ static void put_arena_lines(const tool_job *job, arenaut_text *out) {
 static void put_pool_lines(const tool_job *job, arenaut_text *out) {
     if (job->memories.n > 1) put_memories(job, "  ", out);
     if (job->memories.rows && job->options->pool.n == 0) return;
-    for (uint32_t i = 0; i < job->plan->n_pools && job->plan->n_pools > 1; i++) {
-        const arenaut_pool *pool = &job->problem->pool[i];
-        text_put(out, i ? "             " : "  pools      ");
-        text_put_clean(out, pool->name ? pool->name : "(unnamed)");
-        text_printf(out, "  %s", with_commas(job->plan->arena[i]).text);
-        if (pool->capacity != ARENAUT_UNLIMITED) {
-            text_printf(out, " of %s", with_commas(pool->capacity).text);
-        }
-        text_put(out, "\n");
-    }
+    put_pools(job, 11, out);
 }
 
 /* The largest buffers there; "explain" has the whole story. */

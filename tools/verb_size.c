@@ -87,12 +87,7 @@ static void put_details(const tool_job *job, arenaut_text *out) {
     describe_quality(job, out);
     text_put(out, "\n");
     if (job->memories.n > 1) put_memories(job, "  ", out);
-    for (uint32_t i = 0; i < plan->n_pools && plan->n_pools > 1 && !job->memories.rows; i++) {
-        const char *name = job->problem->pool[i].name;
-        text_put(out, "  pool     ");
-        text_put_clean(out, name ? name : "(unnamed)");
-        text_printf(out, " %s bytes\n", with_commas(plan->arena[i]).text);
-    }
+    if (!job->memories.rows || job->options->pool.n > 0) put_pools(job, 9, out);
     describe_outside(job, "  outside  ", out);
     if (job->result.scratch == ARENAUT_SCRATCH_UNKNOWN) {
         text_put(out,

@@ -99,6 +99,7 @@ static arenaut_class class_of(const arn_lower *lower, uint32_t storage) {
 typedef struct columns {
     const uint32_t *base;   /* per storage: the storage it may be written over */
     const uint32_t *maker;  /* per storage: the op that first writes it */
+    const uint32_t *uses;   /* per storage: see find_uses; NULL: they do not matter */
     int64_t untouched_step; /* where the last tensor lies that nothing touches */
 } columns;
 
@@ -138,6 +139,7 @@ static arenaut_status add_buffer(const arn_lower *lower, uint32_t storage, colum
     buffer.align = lower->storage.align[storage];
     buffer.cls = class_of(lower, storage);
     buffer.pools = problem->n_pools > 1 ? lower->pools[storage] : 0;
+    if (c->uses) buffer.uses = c->uses[storage];
     if (base != ARENAUT_NONE) buffer.same_base = arenaut_id(buffer_of[base]);
     buffer.method = arenaut_id(tensor->method);
     buffer.release = lower->release ? lower->release[storage] : 0;
@@ -165,6 +167,46 @@ static const uint32_t *find_makers(arn_lower *lower) {
         for (uint32_t k = 0; k < op->n_scratch; k++) maker[lower->storage.of[op->scratch[k]]] = i;
     }
     return maker;
+}
+
+/* Somebody has a choice of pools, so that it matters how busy buffers are. */
+static bool may_choose_pools(const arn_lower *lower) {
+    for (uint32_t t = 0; t < lower->program->n_tensors; t++) {
+        if (lower->pools[t] & (lower->pools[t] - 1)) return true;
+    }
+    return false;
+}
+
+static void count_uses(const arn_lower *lower, const uint32_t *tensors, uint32_t n, uint32_t *uses) {
+    for (uint32_t i = 0; i < n; i++) {
+        if (tensors[i] != ARENAUT_NONE) uses[lower->storage.of[tensors[i]]]++;
+    }
+}
+
+/* Per storage, how often it is written or read: once for each operand and result of each op that
+ * touches memory, twice for scratch, and once for each input and result of a method, which its
+ * caller writes and reads. Loops count once: nobody knows how often they run. */
+static const uint32_t *find_uses(arn_lower *lower) {
+    const arenaut_program *p = lower->program;
+    uint32_t *uses = arn_region_allocate(&lower->scratch, p->n_tensors, sizeof *uses);
+    if (!uses) return NULL;
+    for (uint32_t t = 0; t < p->n_tensors; t++) uses[t] = 0;
+    for (uint32_t i = 0; i < p->n_ops; i++) {
+        const arenaut_op *op = &p->ops[i];
+        if (!lower->runs[op->method] || !arenaut_op_kind_touches(op->kind) ||
+            op->kind == ARENAUT_OP_VIEW) {
+            continue;
+        }
+        count_uses(lower, op->inputs, op->n_inputs, uses);
+        count_uses(lower, op->outputs, op->n_outputs, uses);
+        for (int k = 0; k < 2; k++) count_uses(lower, op->scratch, op->n_scratch, uses);
+    }
+    for (uint32_t m = 0; m < p->n_methods; m++) {
+        if (!lower->runs[m]) continue;
+        count_uses(lower, p->methods[m].inputs, p->methods[m].n_inputs, uses);
+        count_uses(lower, p->methods[m].outputs, p->methods[m].n_outputs, uses);
+    }
+    return uses;
 }
 
 static arenaut_status add_methods(const arn_lower *lower, arenaut_problem *problem) {
@@ -218,6 +260,10 @@ static arenaut_status make_problem(arn_lower *lower, arenaut_lowering *lowering,
     st = add_methods(lower, problem);
     if (st == ARENAUT_OK) st = arn_lower_pools(lower, problem);
     if (st == ARENAUT_OK) st = arn_lower_reuse(lower, &c.base);
+    if (st == ARENAUT_OK && may_choose_pools(lower)) {
+        c.uses = find_uses(lower);
+        if (!c.uses) st = arn_no_memory(lower->err);
+    }
     for (uint32_t b = 0; b < n_buffers && st == ARENAUT_OK; b++) {
         st = add_buffer(lower, lowering->tensor[b], &c, lowering->buffer, problem);
     }
