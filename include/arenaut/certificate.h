@@ -124,7 +124,8 @@ uint64_t arenaut_problem_digest(const arenaut_problem *problem);
  * alive. Otherwise it takes about as long as the exact search took. Searches for at most
  * `effort` steps; 0: arenaut_default_effort(). `problem` has the capacities that the plan was
  * made for. On OK the caller frees *out. STOPPED: the effort was not enough; REFUSED: too large
- * for exact search, or the bound is not so high; NO_MEMORY. */
+ * for exact search, or the bound is not so high, or buffers have a choice of pools and there is a
+ * plan: certificates know arenas only, and not what is spilled; NO_MEMORY. */
 arenaut_status arenaut_certify(const arenaut_problem *problem, const arenaut_plan *plan,
                                uint64_t effort, const arenaut_allocator *allocator,
                                arenaut_certificate **out, arenaut_error *err);

@@ -189,6 +189,11 @@ arenaut_status arenaut_certify(const arenaut_problem *problem, const arenaut_pla
         plan->quality == ARENAUT_INFEASIBLE ? ARENAUT_UNPLACED : plan->total_bound;
     arenaut_status st = arenaut_problem_validate(problem, err);
     if (st != ARENAUT_OK) return st;
+    if (bound != ARENAUT_UNPLACED && arenaut_problem_chooses_pools(problem)) {
+        return arn_fail(err, ARENAUT_REFUSED, 0,
+                        "no certificate covers a choice of pools: what plans spill at the least, "
+                        "and their total then, rest on the search");
+    }
     arn_exact_log log = {.allocator = allocator};
     st = write_proof(problem, bound, effort, &log, err);
     if (st == ARENAUT_OK) return arn_exact_log_finish(&log, problem, bound, out, err);
