@@ -3,6 +3,7 @@
  * moments that decide, more orders, and local search, until the bound or the effort is
  * reached. */
 #include "core/checked.h"
+#include "planners/assign.h"
 #include "planners/exact/build.h"
 #include "planners/exact/hints.h"
 #include "planners/exact_lane.h"
@@ -169,6 +170,7 @@ static arenaut_status auto_run(const arenaut_planner *self, arenaut_planning *pl
     if (st != ARENAUT_OK) return st;
     arn_lanes_open(&lanes, &meter);
     st = arn_portfolio_rows(&lanes, &pairs);
+    if (st == ARENAUT_OK && !is_done(&meter)) st = arn_assign_pools(&lanes, pairs);
     if (st == ARENAUT_OK && !is_done(&meter)) {
         st = search(&lanes, pairs);
         arn_meter_stop(&meter, ARENAUT_STOP_EFFORT);

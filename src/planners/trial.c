@@ -123,9 +123,12 @@ static arenaut_status place_by_plain_skyline(arn_bench *bench, arn_meter *meter,
     const arn_items *items = &bench->items;
     const arenaut_problem *p = items->problem;
     const uint64_t steps_each = arn_steps_per_placement(items->n);
-    /* All are in their fastest pools. */
-    const uint64_t most_in_all = limit.spill > 0 ? ARENAUT_UNPLACED - 1 : limit.total;
-    uint64_t sum = 0;
+    uint64_t sum = 0, spill = 0;
+    for (uint32_t i = 0; i < items->n && p->n_pools > 1; i++) {
+        spill += arn_item_spill(items, &items->item[i], first_pool(&items->item[i]));
+    }
+    if (spill > limit.spill) return ARENAUT_OK;
+    const uint64_t most_in_all = spill < limit.spill ? ARENAUT_UNPLACED - 1 : limit.total;
     if (!can_pay(meter, items->n * steps_each)) return ARENAUT_OK;
     if (!need_skyline(bench)) return arn_no_memory(meter->planning->err);
     bench->by_skyline = true;
@@ -143,7 +146,7 @@ static arenaut_status place_by_plain_skyline(arn_bench *bench, arn_meter *meter,
         sum += arn_aligned(top, p->pool[k].align);
         if (placed < n || sum > most_in_all || !arn_meter_wants_plan(meter)) return ARENAUT_OK;
     }
-    *cost = (arn_cost){0, sum};
+    *cost = (arn_cost){spill, sum};
     return ARENAUT_OK;
 }
 
