@@ -5,6 +5,7 @@
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/memory.h"
+#include "core/sort.h"
 #include "planners/bounds.h"
 #include "planners/hosts.h"
 #include "planners/load.h"
@@ -14,7 +15,9 @@ enum { MOST_OPEN = 32, NO_CHOICE = 0xFF, EVENTS_PER_STEP = 16, MOST_TRAIL = 1 <<
 /* Buffers that lie in one another share a pool: a group, which goes by its root. */
 typedef struct group {
     uint64_t traffic;     /* size × uses of all members */
+    uint64_t bytes;       /* their sizes */
     uint32_t first, last; /* its first and last events, as places in the order of time */
+    uint32_t start;       /* where the events of its first step begin */
     uint64_t own_pools;   /* those that it fits into */
     /* In the walk under way: */
     uint64_t pools;
@@ -63,6 +66,7 @@ typedef struct walk {
     uint32_t open[MOST_OPEN]; /* the root in each slot; ARENAUT_NONE */
     mark *marks;
     uint32_t n_marks, marks_room;
+    bool forgot; /* somebody */
     uint64_t work;
     arn_region region;
 } walk;
@@ -75,9 +79,12 @@ static const arn_load_event *event_at(const arn_spill *s, uint32_t place) {
     return &s->load.event[s->load.by_step[place]];
 }
 
-static void touch(arn_spill *s, uint32_t buffer, uint32_t place) {
+static void touch(arn_spill *s, uint32_t buffer, uint32_t place, uint32_t start) {
     group *g = &s->group[root_of(s, buffer)];
-    if (g->first == ARENAUT_NONE) g->first = place;
+    if (g->first == ARENAUT_NONE) {
+        g->first = place;
+        g->start = start;
+    }
     g->last = place;
 }
 
@@ -89,6 +96,7 @@ static void find_groups(arn_spill *s) {
     for (uint32_t b = 0; b < p->n_buffers; b++) {
         if (!arenaut_problem_needs_memory(p, b)) continue;
         s->group[root_of(s, b)].traffic += p->size[b] * arenaut_problem_uses(p, b);
+        s->group[root_of(s, b)].bytes += p->size[b];
         if (root_of(s, b) == b) s->roots[s->n_roots++] = b;
     }
     for (uint32_t i = 0; i < s->n_roots; i++) {
@@ -99,10 +107,11 @@ static void find_groups(arn_spill *s) {
             s->group[b].own_pools |= UINT64_C(1) << k;
         }
     }
-    for (uint32_t i = 0; i < s->load.n; i++) {
+    for (uint32_t i = 0, start = 0; i < s->load.n; i++) {
         const arn_load_event *e = event_at(s, i);
-        touch(s, e->buffer, i);
-        if (e->saving) touch(s, p->same_base[e->buffer], i);
+        if (e->step != event_at(s, start)->step) start = i;
+        touch(s, e->buffer, i, start);
+        if (e->saving) touch(s, p->same_base[e->buffer], i, start);
     }
 }
 
@@ -198,12 +207,6 @@ static uint64_t highest_between(const arn_spill *s, uint32_t first, uint32_t las
     return highest;
 }
 
-/* The place where the events of its step begin. */
-static uint32_t start_of_step(const arn_spill *s, uint32_t place) {
-    while (place > 0 && event_at(s, place - 1)->step == event_at(s, place)->step) place--;
-    return place;
-}
-
 /* A group that fits into a pool even beside all that may ever be there with it need not go to a
  * slower one: it is in nobody's way. False if some group has no pool at all. */
 static bool narrow_pools(walk *w) {
@@ -221,7 +224,7 @@ static bool narrow_pools(walk *w) {
             group *g = &s->group[s->roots[i]];
             if (!(g->pools >> k & 1) || g->pools >> k == 1) continue;
             const bool fits = w->room[k] == ARENAUT_UNLIMITED ||
-                              highest_between(s, start_of_step(s, g->first), g->last) <= w->room[k];
+                              highest_between(s, g->start, g->last) <= w->room[k];
             if (fits) g->pools &= (UINT64_C(2) << k) - 1;
         }
     }
@@ -335,6 +338,7 @@ static void forget(walk *w, uint32_t slot) {
     }
     free_slot(w, g);
     merge(w);
+    w->forgot = true;
 }
 
 /* ---- the walk ---- */
@@ -360,7 +364,10 @@ static bool make_room(walk *w, uint32_t root, uint32_t n_choices, uint32_t *slot
     const uint64_t *size = w->s->problem->size;
     while ((uint64_t)w->now.n * n_choices > w->most_ways || !can_take(w, slot)) {
         const uint32_t smallest = smallest_slot(w);
-        if (smallest == ARENAUT_NONE || size[root] <= size[w->open[smallest]]) return false;
+        if (smallest == ARENAUT_NONE || size[root] <= size[w->open[smallest]]) {
+            w->forgot = true;
+            return false;
+        }
         forget(w, smallest);
     }
     return true;
@@ -546,6 +553,148 @@ static bool begin_ways(walk *w, uint32_t n_choosing) {
     return true;
 }
 
+/* ---- many at a time ---- */
+
+/* Where more is alive than can be gone through: what must leave the fastest pools at a step does
+ * so for the least that bytes cost there. Steps that have no group in common add up. Groups that
+ * may leave are ranked by what a byte of them costs. */
+typedef struct shares {
+    walk *w;
+    uint32_t threshold; /* pools below it are the fast ones, */
+    uint64_t room;      /* and have so many bytes */
+    uint32_t n;         /* groups that may leave */
+    uint32_t *rank;     /* per buffer, of their roots; ARENAUT_NONE for those that stay */
+    uint64_t *price;    /* per rank, of a byte; ascending */
+    uint64_t *bytes, *cost;      /* per rank, of what is alive: sums, as Fenwick trees */
+    uint64_t alive, stay, saved; /* bytes: may leave; may not; may be shared by pairs */
+    uint64_t *best;              /* per event, of all steps before its own together */
+    uint32_t *order, *scratch;   /* roots of those that may leave, by their first events */
+    uint64_t *key;               /* per buffer */
+} shares;
+
+static bool is_fast(const shares *x, uint32_t root) {
+    return x->w->s->group[root].pools >> x->threshold == 0;
+}
+
+static bool may_leave(const shares *x, uint32_t root) {
+    const uint64_t pools = x->w->s->group[root].pools;
+    return !is_fast(x, root) && pools & ((UINT64_C(1) << x->threshold) - 1);
+}
+
+static uint64_t price_of(const shares *x, uint32_t root) {
+    const group *g = &x->w->s->group[root];
+    const uint64_t allowed = arenaut_problem_pools(x->w->s->problem, root);
+    return allowed >> (x->threshold - 1) & 1 ? g->traffic / g->bytes : 0;
+}
+
+static void rank_groups(shares *x) {
+    const arn_spill *s = x->w->s;
+    x->n = 0;
+    for (uint32_t i = 0; i < s->n_roots; i++) {
+        const uint32_t root = s->roots[i];
+        x->rank[root] = ARENAUT_NONE;
+        if (!may_leave(x, root)) continue;
+        x->order[x->n++] = root;
+        x->key[root] = price_of(x, root);
+    }
+    arn_sort_by_key(x->order, x->n, x->key, x->scratch);
+    for (uint32_t i = 0; i < x->n; i++) {
+        x->rank[x->order[i]] = i;
+        x->price[i] = x->key[x->order[i]];
+        x->key[x->order[i]] = s->group[x->order[i]].first;
+    }
+    arn_sort_by_key(x->order, x->n, x->key, x->scratch);
+    for (uint32_t i = 0; i <= x->n; i++) x->bytes[i] = x->cost[i] = 0;
+    x->alive = x->stay = x->saved = 0;
+}
+
+static void change_shares(shares *x, const arn_load_event *e) {
+    const uint32_t root = root_of(x->w->s, e->buffer);
+    const uint64_t change = e->falls ? 0 - e->bytes : e->bytes;
+    if (e->saving) {
+        x->saved -= change;
+        return;
+    }
+    if (x->rank[root] == ARENAUT_NONE) {
+        if (is_fast(x, root)) x->stay += change;
+        return;
+    }
+    x->alive += change;
+    for (uint32_t i = x->rank[root] + 1; i <= x->n; i += i & (0 - i)) {
+        x->bytes[i] += change;
+        x->cost[i] += change * x->price[x->rank[root]];
+    }
+}
+
+/* The least that `bytes` of what is alive cost: the cheapest ranks, and a part of one more. */
+static uint64_t least_cost(const shares *x, uint64_t bytes) {
+    uint64_t cost = 0;
+    uint32_t at = 0, step = 1;
+    while (step <= x->n / 2) step *= 2;
+    for (; step; step /= 2) {
+        if (at + step > x->n || x->bytes[at + step] > bytes) continue;
+        at += step;
+        bytes -= x->bytes[at];
+        cost += x->cost[at];
+    }
+    return at < x->n ? cost + bytes * x->price[at] : cost;
+}
+
+/* A step goes together with all that are over before the oldest group of its own begins. */
+static uint64_t add_up_steps(shares *x) {
+    const arn_spill *s = x->w->s;
+    uint32_t oldest = 0, i = 0;
+    x->best[0] = 0;
+    while (i < s->load.n) {
+        const uint32_t start = i;
+        const int64_t step = event_at(s, i)->step;
+        for (; i < s->load.n && event_at(s, i)->step == step; i++) {
+            change_shares(x, event_at(s, i));
+            x->best[i + 1] = x->best[start];
+        }
+        while (oldest < x->n && s->group[x->order[oldest]].last < i) oldest++;
+        const uint64_t load = x->alive + x->stay, most = x->room + x->saved;
+        if (load <= most || oldest == x->n) continue;
+        const uint64_t over = arn_min_u64(load - most, x->alive);
+        const uint64_t before = x->best[s->group[x->order[oldest]].start];
+        x->best[i] = arn_max_u64(x->best[i], before + least_cost(x, over));
+    }
+    return x->best[s->load.n];
+}
+
+static bool make_shares(shares *x) {
+    arn_region *region = &x->w->region;
+    const size_t n = (size_t)x->w->s->problem->n_buffers + 1;
+    x->rank = arn_region_allocate(region, n, sizeof *x->rank);
+    x->price = arn_region_allocate(region, n, sizeof *x->price);
+    x->bytes = arn_region_allocate(region, n, sizeof *x->bytes);
+    x->cost = arn_region_allocate(region, n, sizeof *x->cost);
+    x->best = arn_region_allocate(region, (size_t)x->w->s->load.n + 1, sizeof *x->best);
+    x->order = arn_region_allocate(region, n, sizeof *x->order);
+    x->scratch = arn_region_allocate(region, n, sizeof *x->scratch);
+    x->key = arn_region_allocate(region, n, sizeof *x->key);
+    return x->rank && x->price && x->bytes && x->cost && x->best && x->order && x->scratch &&
+           x->key;
+}
+
+/* In a pool further on, a buffer has left all those before it, so that what is paid for leaving
+ * them adds up. False if there is no memory. */
+static bool share_out(walk *w, uint64_t *least) {
+    const arn_spill *s = w->s;
+    shares x = {.w = w};
+    if (!make_shares(&x)) return false;
+    *least = w->unavoidable;
+    for (x.threshold = 1; x.threshold < s->problem->n_pools; x.threshold++) {
+        const uint64_t room = w->room[x.threshold - 1];
+        if (room == ARENAUT_UNLIMITED) break;
+        x.room += room;
+        rank_groups(&x);
+        *least += add_up_steps(&x);
+        w->work += 2 * (uint64_t)s->load.n;
+    }
+    return true;
+}
+
 arenaut_status arn_spill_least(arn_spill *s, const arn_spill_question *question,
                                arn_spill_answer *answer, arenaut_error *err) {
     walk w = {.s = s, .q = question};
@@ -563,6 +712,12 @@ arenaut_status arn_spill_least(arn_spill *s, const arn_spill_question *question,
             if (spill >= answer->least) continue;
             answer->least = spill;
             take_choice(&w, i);
+        }
+        if (room && w.forgot && answer->least != ARENAUT_UNPLACED) {
+            uint64_t shared;
+            room = share_out(&w, &shared);
+            if (room) answer->least = shared > question->most ? ARENAUT_UNPLACED
+                                      : arn_max_u64(answer->least, shared);
         }
     }
     answer->steps = w.work / EVENTS_PER_STEP + 1;

@@ -3,7 +3,8 @@
  *
  * One walk through time keeps all ways to divide what is alive among the pools, each with the
  * least that it has cost so far. Where these get too many the smallest of the buffers is
- * forgotten: it takes no room from then on, so that the answer stays a lower bound. */
+ * forgotten: it takes no room from then on, so that the answer stays a lower bound. Then bytes
+ * are divided, too, as if buffers could be cut: of the two bounds the better one counts. */
 #ifndef ARN_PLANNERS_SPILL_H
 #define ARN_PLANNERS_SPILL_H
 
