@@ -690,7 +690,7 @@ static bool share_out(walk *w, uint64_t *least) {
         x.room += room;
         rank_groups(&x);
         *least += add_up_steps(&x);
-        w->work += 2 * (uint64_t)s->load.n;
+        w->work += 8 * ((uint64_t)s->load.n + x.n);
     }
     return true;
 }

@@ -2,7 +2,7 @@
  * and every address. */
 #include <stdlib.h>
 
-#include <arenaut/certificate.h>
+#include <arenaut/check.h>
 
 #include "support/oracle.h"
 #include "support/plans.h"
@@ -171,11 +171,208 @@ static void what_is_proven_is_so_with_every_constraint(void **state) {
     compare_all_planners(&shape, 400);
 }
 
+/* ---- the bound ---- */
+
+/* The least spill with a number of ways to be kept that is far too small, so that buffers are
+ * forgotten, and the bound of bytes that may be cut has its part. */
+static uint64_t bound_with(const arenaut_problem *p, uint32_t states, bool *found) {
+    const arn_spill_question question = {
+        .most = ARENAUT_UNPLACED, .sixteenths = 16, .states = states};
+    arn_spill_answer answer;
+    arn_spill *spill = NULL;
+    arenaut_error err = {0};
+    assert_ok(arn_spill_new(p, NULL, &spill, &err), err);
+    assert_ok(arn_spill_least(spill, &question, &answer, &err), err);
+    arn_spill_free(spill);
+    *found = answer.least != ARENAUT_UNPLACED;
+    return answer.least;
+}
+
+static void bound_with_few_ways(const problem_shape *shape, uint32_t problems) {
+    rng r = {shape->features + 91};
+    uint32_t n_lower = 0, n_positive = 0;
+    for (uint32_t k = 0; k < problems; k++) {
+        arenaut_problem *p = random_problem(&r, shape);
+        make_tight(&r, p, shape->max_size);
+        const cost least = least_cost(p);
+        bool found;
+        const uint64_t exact = bound_with(p, ARN_SPILL_STATES, &found);
+        if (found) assert_true(exact <= least.spill);
+        else assert_true(least.total == UINT64_MAX);
+        for (uint32_t states = 1; states <= 4; states++) {
+            const uint64_t bound = bound_with(p, states, &found);
+            if (!found) {
+                assert_true(least.total == UINT64_MAX);
+                continue;
+            }
+            assert_true(bound <= least.spill);
+            if (exact != ARENAUT_UNPLACED) assert_true(bound <= exact);
+            n_lower += bound < exact;
+            n_positive += bound > 0;
+        }
+        arenaut_problem_free(p);
+    }
+    assert_true(n_lower > problems / 10 && n_positive > problems / 5);
+}
+
+static void a_bound_that_forgets_buffers_is_one(void **state) {
+    (void)state;
+    const uint32_t pools = ARENAUT_FEATURE_POOLS | ARENAUT_FEATURE_CAPACITY;
+    const problem_shape plain = {7, 5, 6, pools};
+    const problem_shape related = {
+        6, 5, 6, pools | ARENAUT_FEATURE_SAME_BASE | ARENAUT_FEATURE_INSIDE | ARENAUT_FEATURE_GAPS};
+    const problem_shape every = {5, 5, 6, ARENAUT_FEATURE_ALL};
+    bound_with_few_ways(&plain, 250);
+    bound_with_few_ways(&related, 250);
+    bound_with_few_ways(&every, 150);
+}
+
+/* ---- what it means ---- */
+
+/* Two buffers of which one fits into the fast pool:
+ *
+ *     busy   [-----]      100 bytes, used 5 times
+ *     large  [-----]      120 bytes, used once */
+static arenaut_problem *busy_and_large(uint32_t uses) {
+    const arenaut_interval life = {0, 2};
+    arenaut_buffer busy = {.size = 100, .lifetimes = &life, .n_lifetimes = 1, .uses = uses};
+    arenaut_buffer large = {.size = 120, .lifetimes = &life, .n_lifetimes = 1};
+    arenaut_problem *p = new_problem();
+    add_pool(p, "fast", 150, 1);
+    add_pool(p, "slow", ARENAUT_UNLIMITED, 1);
+    add_buffer(p, &busy);
+    add_buffer(p, &large);
+    finish(p);
+    return p;
+}
+
+static void the_busy_one_gets_the_fast_pool(void **state) {
+    (void)state;
+    for (uint32_t uses = 0; uses < 6; uses += 5) {
+        arenaut_problem *p = busy_and_large(uses);
+        arenaut_plan *plan = plan_by(p, "auto");
+        assert_int_equal(plan->quality, ARENAUT_OPTIMAL);
+        assert_int_equal(plan->pool[0], uses ? 0 : 1);
+        assert_int_equal(plan->pool[1], uses ? 1 : 0);
+        assert_int_equal(plan->spill, uses ? 120 : 100);
+        assert_int_equal(plan->spill_bound, plan->spill);
+        arenaut_plan_free(plan);
+        arenaut_problem_free(p);
+    }
+}
+
+/* A smaller sum of arenas is no reason to leave the fast pool empty. */
+static void a_pool_is_filled_although_all_would_need_less_in_another(void **state) {
+    (void)state;
+    arenaut_problem *p = new_problem();
+    add_pool(p, "fast", 100, 1);
+    add_pool(p, "slow", ARENAUT_UNLIMITED, 1);
+    add_box(p, 150, 0, 1);
+    add_box(p, 80, 1, 2);
+    finish(p);
+    arenaut_plan *plan = plan_by(p, "auto");
+    assert_int_equal(plan->quality, ARENAUT_OPTIMAL);
+    assert_int_equal(plan->arena[0], 80);
+    assert_int_equal(plan->total, 230);
+    assert_int_equal(plan->total_bound, 230);
+    assert_int_equal(plan->spill, 150);
+    arenaut_plan_free(plan);
+    arenaut_problem_free(p);
+}
+
+/* Pools that a buffer may not use do not count, so that devices and methods cost nothing. */
+static void who_has_no_choice_spills_nothing(void **state) {
+    (void)state;
+    const arenaut_interval life = {0, 1};
+    arenaut_problem *p = new_problem();
+    for (int k = 0; k < 3; k++) add_pool(p, NULL, ARENAUT_UNLIMITED, 1);
+    for (uint32_t k = 0; k < 3; k++) {
+        const arenaut_buffer b = {.size = 10, .lifetimes = &life, .n_lifetimes = 1,
+                                  .pools = UINT64_C(1) << k, .uses = 9};
+        add_buffer(p, &b);
+    }
+    finish(p);
+    assert_false(arenaut_problem_chooses_pools(p));
+    arenaut_plan *plan = plan_by(p, "auto");
+    assert_int_equal(plan->quality, ARENAUT_OPTIMAL);
+    assert_int_equal(plan->spill, 0);
+    assert_int_equal(plan->total, 30);
+    arenaut_plan_free(plan);
+    arenaut_problem_free(p);
+}
+
+static void a_wrong_spill_is_rejected(void **state) {
+    (void)state;
+    arenaut_problem *p = busy_and_large(5);
+    arenaut_plan *plan = plan_by(p, "auto");
+    arenaut_finding finding;
+    arenaut_error err;
+    plan->spill++;
+    assert_int_equal(arenaut_check_plan(p, plan, NULL, &finding, &err), ARENAUT_REJECTED);
+    plan->spill--;
+    plan->spill_bound--; /* but it is called optimal */
+    assert_int_equal(arenaut_check_plan(p, plan, NULL, &finding, &err), ARENAUT_REJECTED);
+    plan->spill_bound += 2;
+    assert_int_equal(arenaut_check_plan(p, plan, NULL, &finding, &err), ARENAUT_REJECTED);
+    arenaut_plan_free(plan);
+    arenaut_problem_free(p);
+}
+
+static void spills_that_cannot_be_counted_are_refused(void **state) {
+    (void)state;
+    const arenaut_interval life = {0, 1};
+    const arenaut_buffer b = {.size = UINT64_C(1) << 40, .lifetimes = &life, .n_lifetimes = 1,
+                              .uses = UINT32_MAX};
+    arenaut_problem *p = new_problem();
+    arenaut_error err = {0};
+    add_pool(p, NULL, ARENAUT_UNLIMITED, 1);
+    add_buffer(p, &b);
+    finish(p); /* one pool: nothing to spill */
+    add_pool(p, NULL, ARENAUT_UNLIMITED, 1);
+    assert_int_equal(arenaut_problem_finish(p, &err), ARENAUT_TOO_LARGE);
+    arenaut_problem_free(p);
+}
+
+/* ---- many buffers ---- */
+
+static void thousands_of_buffers_fill_the_fast_pool(void **state) {
+    (void)state;
+    rng r = {5};
+    arenaut_problem *p = new_problem();
+    add_pool(p, "fast", 20000, 1);
+    add_pool(p, "slow", ARENAUT_UNLIMITED, 1);
+    for (uint32_t b = 0; b < 3000; b++) {
+        const int64_t first = rng_below(&r, 1000);
+        const arenaut_interval life = {first, first + 1 + rng_below(&r, 20)};
+        const arenaut_buffer buffer = {.size = 1 + rng_below(&r, 4000), .lifetimes = &life,
+                                       .n_lifetimes = 1, .uses = 1 + rng_below(&r, 5)};
+        add_buffer(p, &buffer);
+    }
+    finish(p);
+    const arenaut_plan_options options = {.effort = 100000};
+    arenaut_plan *plan = NULL;
+    arenaut_error err = {0};
+    assert_ok(arenaut_plan_make(p, &options, NULL, &plan, &err), err);
+    assert_plan_accepted(p, plan);
+    assert_true(plan->spill_bound > 0);
+    /* Buffers cannot be cut, and packings have gaps. */
+    assert_true(plan->spill < plan->spill_bound * 8 / 5);
+    arenaut_plan_free(plan);
+    arenaut_problem_free(p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_proven_is_so_for_plain_buffers),
         cmocka_unit_test(what_is_proven_is_so_with_relations),
         cmocka_unit_test(what_is_proven_is_so_with_every_constraint),
+        cmocka_unit_test(a_bound_that_forgets_buffers_is_one),
+        cmocka_unit_test(the_busy_one_gets_the_fast_pool),
+        cmocka_unit_test(a_pool_is_filled_although_all_would_need_less_in_another),
+        cmocka_unit_test(who_has_no_choice_spills_nothing),
+        cmocka_unit_test(a_wrong_spill_is_rejected),
+        cmocka_unit_test(spills_that_cannot_be_counted_are_refused),
+        cmocka_unit_test(thousands_of_buffers_fill_the_fast_pool),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
