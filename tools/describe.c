@@ -150,6 +150,11 @@ void describe_witness(const tool_job *job, arenaut_text *out) {
     }
     if (witness->n_buffers > SHOWN)
         text_printf(out, " and %" PRIu32 " more", witness->n_buffers - SHOWN);
+    if (witness->bytes_over == 0) {
+        text_put(out, " are alive, and however buffers are divided among the pools, one of these is "
+                      "too small here at the latest");
+        return;
+    }
     if (describe_fixed(job, out)) return;
     text_printf(out, " need%s %s bytes more than ", witness->n_buffers == 1 ? "s" : "",
                 with_commas(witness->bytes_over).text);

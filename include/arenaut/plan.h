@@ -35,7 +35,9 @@ const char *arenaut_quality_name(arenaut_quality quality);
 const char *arenaut_stop_name(arenaut_stop stop);
 
 /* Why there is no plan: at `step` the listed buffers need `bytes_over` more than there is.
- * Two fixed buffers that overlap are listed with the number of bytes they share. */
+ * Two fixed buffers that overlap are listed with the number of bytes they share. With 0 bytes over
+ * the list is no proof by itself: these buffers are alive where, step by step, the last way to
+ * divide buffers among their pools has come to an end. */
 typedef struct arenaut_witness {
     int64_t step;
     uint32_t pool; /* ARENAUT_NONE: all pools together */

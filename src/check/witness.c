@@ -277,10 +277,10 @@ static arenaut_status overload_over(const argument *a, uint64_t *over) {
 /* ---- all together ---- */
 
 /* Marks what is listed; says what is wrong with the list, or NULL. */
-static const char *read_list(argument *a) {
+static const char *read_list(argument *a, bool search_says_so) {
     const arenaut_problem *p = a->problem;
     const arenaut_witness *w = a->witness;
-    if (w->bytes_over == 0) return "0 bytes over is not over";
+    if (w->bytes_over == 0 && !search_says_so) return "0 bytes over is not over";
     for (uint32_t i = 0; i < w->n_buffers; i++) {
         const uint32_t b = w->buffers[i];
         if (b >= p->n_buffers) return "it lists a buffer that does not exist";
@@ -322,12 +322,16 @@ arenaut_status arn_check_witness(const arn_plan_check *check, const arn_slices *
                    ? ARENAUT_OK
                    : proves_nothing(check, "it is empty, and the search was not finished");
     }
+    /* It only says where the search ended. */
+    const bool search_says_so = w->bytes_over == 0 && check->plan->stopped_by == ARENAUT_STOP_PROOF &&
+                                w->pool == ARENAUT_NONE && check->problem->n_pools > 1;
     argument a = {.check = check, .problem = check->problem, .witness = w, .slices = slices};
     a.listed = arn_allocate_zeroed(check->allocator, check->problem->n_buffers, sizeof *a.listed);
     if (!a.listed) return arn_no_memory(check->err);
     uint64_t over = 0;
-    const char *why = read_list(&a);
+    const char *why = read_list(&a, search_says_so);
     arenaut_status status = why ? ARENAUT_OK : strongest_argument(&a, &over);
+    if (search_says_so && !why && !all_alive(&a)) why = "not all of its buffers are alive then";
     if (!why && over < w->bytes_over) why = "that many bytes over do not follow from the list";
     if (status == ARENAUT_OK && why) status = proves_nothing(check, why);
     arn_release(check->allocator, a.listed);

@@ -3,6 +3,7 @@
  * moments that decide, more orders, and local search, until the bound or the effort is
  * reached. */
 #include "core/checked.h"
+#include "core/fail.h"
 #include "planners/assign.h"
 #include "planners/exact/build.h"
 #include "planners/exact/hints.h"
@@ -122,6 +123,27 @@ static arenaut_status search(arn_lanes *lanes, uint64_t pairs) {
     return st;
 }
 
+/* Where it may be that nothing need be spilled, all buffers in their fastest pools: of plans like
+ * that, this finds the one that needs the least. That there may be none says nothing of others. */
+static arenaut_status share_fastest_pools(arenaut_planning *planning, arn_meter *meter) {
+    const arenaut_problem *p = planning->problem;
+    if (!arenaut_problem_chooses_pools(p) || planning->plan->spill_bound > 0) return ARENAUT_OK;
+    uint64_t *fastest = arn_allocate(planning->allocator, p->n_buffers, sizeof *fastest);
+    if (!fastest) return arn_no_memory(planning->err);
+    for (uint32_t b = 0; b < p->n_buffers; b++) {
+        const uint64_t pools = arenaut_problem_pools(p, b);
+        fastest[b] = pools & (0 - pools);
+    }
+    arenaut_problem narrowed = *p;
+    arenaut_planning part = *planning;
+    narrowed.pools = fastest;
+    part.problem = &narrowed;
+    const arenaut_status st = arn_try_shared_objects(&part, meter);
+    planning->plan->quality = ARENAUT_FEASIBLE;
+    arn_release(planning->allocator, fastest);
+    return st;
+}
+
 /* Where memory comes in whole tokens there is nothing to place: what the rows of the table do that
  * know of such. The first leaves nothing to gain, mostly; the others take next to no time, and
  * have an answer also where the first was stopped, or has too many buffers to look at. */
@@ -131,18 +153,21 @@ static arenaut_status plan_tokens(arenaut_planning *planning, arn_meter *meter) 
     const uint32_t others = arenaut_problem_features(p) & ~arn_planner_tvm_tokens.handles;
     arenaut_status st = ARENAUT_OK;
     meter->planner = arn_planner_shared_objects.name;
-    if (arn_objects_suit(p)) st = arn_try_shared_objects(planning, meter);
+    if (arn_objects_suit(p)) st = share_fastest_pools(planning, meter);
+    if (arn_objects_suit(p) && st == ARENAUT_OK && !arn_meter_at_goal(meter)) {
+        st = arn_try_shared_objects(planning, meter);
+    }
     if (plan->quality == ARENAUT_INFEASIBLE) return st;
-    if (st == ARENAUT_OK && meter->best > meter->goal && others == 0) {
+    if (st == ARENAUT_OK && !arn_meter_at_goal(meter) && others == 0) {
         meter->planner = arn_planner_tvm_tokens.name;
         st = arn_try_tvm_tokens(planning, meter);
     }
-    if (st == ARENAUT_OK && meter->best > meter->goal &&
+    if (st == ARENAUT_OK && !arn_meter_at_goal(meter) &&
         !(arenaut_problem_features(p) & ~arn_planner_storage_groups.handles)) {
         meter->planner = arn_planner_storage_groups.name;
         st = arn_try_storage_groups(planning, meter);
     }
-    if (st == ARENAUT_OK && meter->best > meter->goal) {
+    if (st == ARENAUT_OK && !arn_meter_at_goal(meter)) {
         meter->planner = arn_planner_naive.name;
         st = arn_try_naive(planning, meter);
     }

@@ -114,6 +114,23 @@ static arenaut_status settle(arenaut_planning *planning, uint64_t of_all) {
     return ARENAUT_OK;
 }
 
+/* Lists what is alive at the step, for people: see arenaut_witness. */
+static arenaut_status tell_dead_end(arenaut_planning *planning, int64_t step) {
+    const arenaut_problem *p = planning->problem;
+    arenaut_witness *w = &planning->plan->witness;
+    w->buffers = arn_allocate(planning->allocator, p->n_buffers, sizeof *w->buffers);
+    if (!w->buffers) return arn_no_memory(planning->err);
+    w->step = step;
+    for (uint32_t b = 0; b < p->n_buffers; b++) {
+        if (!arenaut_problem_needs_memory(p, b)) continue;
+        const arenaut_interval *life = arenaut_problem_lifetimes(p, b);
+        for (uint32_t i = 0; i < arenaut_problem_lifetime_count(p, b); i++) {
+            if (life[i].first <= step && step < life[i].end) w->buffers[w->n_buffers++] = b;
+        }
+    }
+    return ARENAUT_OK;
+}
+
 /* *impossible: buffers cannot even be divided among their pools. */
 static arenaut_status bound_spill(arenaut_planning *planning, bool *impossible) {
     arn_spill_answer answer;
@@ -122,7 +139,8 @@ static arenaut_status bound_spill(arenaut_planning *planning, bool *impossible) 
         arn_spill_bound(planning->problem, planning->allocator, &answer, planning->err);
     if (st != ARENAUT_OK) return st;
     *impossible = answer.least == ARENAUT_UNPLACED;
-    if (!*impossible) planning->plan->spill_bound = answer.least;
+    if (*impossible) return tell_dead_end(planning, answer.dead_end);
+    planning->plan->spill_bound = answer.least;
     return st;
 }
 
@@ -189,6 +207,12 @@ static arenaut_status say_no_plan(const arenaut_planning *planning) {
         snprintf(where, sizeof where, "pool '%.40s' has", p->pool[w->pool].name);
     }
     const char *buffers = w->n_buffers == 1 ? "buffer" : "buffers";
+    if (w->bytes_over == 0) {
+        return arn_fail(planning->err, ARENAUT_NO_PLAN, 0,
+                        "there is no plan: however buffers are divided among the pools, at step "
+                        "%" PRId64 " one of these is too small for its part of %s %s",
+                        w->step, buffers, list);
+    }
     if (is_collision(p, w)) {
         return arn_fail(planning->err, ARENAUT_NO_PLAN, 0,
                         "there is no plan: at step %" PRId64 ", %s %s are fixed where they share "

@@ -49,12 +49,17 @@ static arenaut_status make_all(pools *s, arn_meter *meter) {
 /* Makes the packings found so far the plan, if all of them fit and it is the best so far. */
 static void keep(const pools *s, arn_meter *meter) {
     arenaut_plan *plan = s->planning->plan;
-    uint64_t total = 0;
+    arn_cost cost = {0, 0};
     for (uint32_t k = 0; k < s->n; k++) {
-        if (s->objects[k].layout.total == ARENAUT_UNPLACED) return;
-        total += s->objects[k].layout.total;
+        const arn_objects *o = &s->objects[k];
+        if (o->layout.total == ARENAUT_UNPLACED) return;
+        cost.total += o->layout.total;
+        for (uint32_t i = 0; i < o->n; i++) {
+            const uint32_t pool = o->layout.pool[o->best.block[i]];
+            cost.spill += arenaut_problem_spill(s->planning->problem, o->buffer[i], pool);
+        }
     }
-    if (!arn_meter_improves(meter, total)) return;
+    if (!arn_meter_improves(meter, cost)) return;
     for (uint32_t k = 0; k < s->n; k++) {
         const arn_objects *o = &s->objects[k];
         for (uint32_t i = 0; i < o->n; i++) {
@@ -63,7 +68,7 @@ static void keep(const pools *s, arn_meter *meter) {
             plan->offset[o->buffer[i]] = o->layout.start[block];
         }
     }
-    arn_meter_improved(meter, total);
+    arn_meter_improved(meter, cost);
 }
 
 /* What is proven of a problem whose memory comes in tokens holds for no other: elsewhere

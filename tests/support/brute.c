@@ -120,8 +120,20 @@ int brute_arena(const brute_problem *p, const brute_places *at, int pool) {
     return round_up(top, p->pool[pool].align);
 }
 
+long brute_spill(const brute_problem *p, const brute_places *at) {
+    long spill = 0;
+    for (int b = 0; b < p->n_buffers; b++) {
+        if (!brute_needs_memory(p, b)) continue;
+        for (int k = 0; k < at->pool[b]; k++) {
+            const int uses = p->buffer[b].uses ? p->buffer[b].uses : 1;
+            if (p->buffer[b].pools >> k & 1) spill += (long)p->buffer[b].size * uses;
+        }
+    }
+    return spill;
+}
+
 long brute_cost(const brute_problem *p, const brute_places *at) {
-    long cost = 0;
+    long cost = BRUTE_SPILL * brute_spill(p, at);
     for (int k = 0; k < p->n_pools; k++) cost += brute_arena(p, at, k);
     return cost;
 }

@@ -21,6 +21,7 @@ typedef struct brute_buffer {
     int size, align;
     int n_lives, first[BRUTE_LIVES], end[BRUTE_LIVES]; /* [first, end); empty ones count nothing */
     unsigned pools;                                    /* bit k: it may lie in pool k */
+    int uses;                                          /* 0 is 1 */
     int fixed;                                         /* its offset, or NOTHING */
     int same_base;                                     /* a buffer, or NOTHING */
     int inside, delta;                                 /* likewise */
@@ -55,8 +56,13 @@ const char *brute_fault(const brute_problem *problem, const brute_places *places
 /* Where the pool's highest buffer ends, rounded up to the pool's alignment. */
 int brute_arena(const brute_problem *problem, const brute_places *places, int pool);
 
-/* What is to be small: the sum of the arenas. A buffer more never makes it less, which is all
- * that the search asks of it. */
+/* What buffers spill into slower pools than their fastest: size × uses × number of faster ones. */
+long brute_spill(const brute_problem *problem, const brute_places *places);
+
+/* What is to be small: what is spilled, BRUTE_SPILL for each, which is more than arenas ever come
+ * to; then the sum of the arenas. A buffer more never makes it less, which is all that the search
+ * asks of it. */
+#define BRUTE_SPILL 20000L
 long brute_cost(const brute_problem *problem, const brute_places *places);
 
 typedef enum brute_answer { BRUTE_FOUND, BRUTE_IMPOSSIBLE, BRUTE_GAVE_UP } brute_answer;

@@ -85,6 +85,7 @@ static void draw_buffer(draw *x, int b) {
     if (x->features & ARENAUT_FEATURE_POOLS && !once_in(x, 3)) {
         buffer->pools = 1u + (unsigned)below(x, (int)every);
     }
+    if (x->features & ARENAUT_FEATURE_POOLS && once_in(x, 2)) buffer->uses = below(x, 5);
     if (x->features & ARENAUT_FEATURE_FIXED_OFFSETS && once_in(x, 4)) {
         buffer->pools = 1u << below(x, p->n_pools);
         buffer->fixed = draw_bytes(x, 14);
@@ -226,6 +227,7 @@ static arenaut_status add_one(const drawn *d, int b, arenaut_problem *out, arena
     add.n_lifetimes = (uint32_t)buffer->n_lives;
     add.cls = d->cls[b];
     add.pools = buffer->pools;
+    add.uses = (uint32_t)buffer->uses;
     if (buffer->fixed != BRUTE_NOTHING) add.fixed_offset = arenaut_at((uint64_t)buffer->fixed);
     if (d->hint[b] != BRUTE_NOTHING) add.hint = arenaut_at((uint64_t)d->hint[b]);
     if (buffer->same_base != BRUTE_NOTHING) add.same_base = arenaut_id((uint32_t)buffer->same_base);
@@ -274,14 +276,14 @@ typedef struct trial {
     const differential_shape *shape;
     differential_counts *counts;
     char *message;
-    uint64_t highest_bound; /* of all that was claimed: no total is smaller */
+    uint64_t highest_bound; /* of all that was claimed: no cost is smaller */
     const char *who;        /* claims it */
     bool impossible;        /* somebody says that there is no plan at all */
     const char *who_says_so;
-    uint64_t least; /* total that was found; UINT64_MAX: none */
+    uint64_t least; /* cost that was found, as in brute.h; UINT64_MAX: none */
     const char *finder;
     uint64_t spent; /* by auto, or what it might have spent */
-    uint64_t rival; /* total that was found within that */
+    uint64_t rival; /* cost that was found within that */
     const char *rival_name;
 } trial;
 
@@ -303,6 +305,10 @@ static brute_places places_of(const arenaut_problem *p, const arenaut_plan *plan
     return at;
 }
 
+static uint64_t cost_of(uint64_t spill, uint64_t total) {
+    return spill * (uint64_t)BRUTE_SPILL + total;
+}
+
 static void claim_bound(trial *t, uint64_t bound, const char *who) {
     t->counts->bounds++;
     if (bound <= t->highest_bound) return;
@@ -321,7 +327,12 @@ static bool look_at_sizes(trial *t, const arenaut_plan *plan, const brute_places
     }
     if (plan->total != total) return wrong(t, "%s: a wrong total", who);
     if (plan->total_bound > total) return wrong(t, "%s: the bound is above the total", who);
-    if ((plan->quality == ARENAUT_OPTIMAL) != (plan->total_bound == total)) {
+    if (plan->spill != (uint64_t)brute_spill(&t->truth, at)) {
+        return wrong(t, "%s: a wrong spill", who);
+    }
+    if (plan->spill_bound > plan->spill) return wrong(t, "%s: the bound is above the spill", who);
+    const bool reached = plan->total_bound == total && plan->spill_bound == plan->spill;
+    if ((plan->quality == ARENAUT_OPTIMAL) != reached) {
         return wrong(t, "%s: optimal is what reaches its bound, and nothing else", who);
     }
     return true;
@@ -367,15 +378,16 @@ static bool look_at_plan(trial *t, const arenaut_plan *plan, const char *who) {
     if (fault) return wrong(t, "%s: %s", who, fault);
     if (st != ARENAUT_OK) return wrong(t, "%s: the checker rejects it: %s", who, err.msg);
     if (!look_at_sizes(t, plan, &at, who)) return false;
-    claim_bound(t, plan->total_bound, who);
+    claim_bound(t, cost_of(plan->spill_bound, plan->total_bound), who);
     if (plan->quality == ARENAUT_OPTIMAL) t->counts->optima++;
-    if (plan->total < t->least) {
-        t->least = plan->total;
+    if (strcmp(who, "auto") == 0 && plan->effort > t->spent) t->spent = plan->effort;
+    const uint64_t cost = cost_of(plan->spill, plan->total);
+    if (cost < t->least) {
+        t->least = cost;
         t->finder = who;
     }
-    if (strcmp(who, "auto") == 0 && plan->effort > t->spent) t->spent = plan->effort;
-    if (plan->total < t->rival && plan->effort <= t->spent) {
-        t->rival = plan->total;
+    if (cost < t->rival && plan->effort <= t->spent) {
+        t->rival = cost;
         t->rival_name = who;
     }
     return t->truth.n_pools == 1 || look_at_pools(t, plan, &at, who);
@@ -417,6 +429,7 @@ static bool are_equal(const arenaut_plan *a, const arenaut_plan *b) {
         if (a->pool[i] != b->pool[i] || a->offset[i] != b->offset[i]) return false;
     }
     return a->quality == b->quality && a->total_bound == b->total_bound &&
+           a->spill_bound == b->spill_bound &&
            a->stopped_by == b->stopped_by && a->effort == b->effort;
 }
 
@@ -432,14 +445,16 @@ static bool look_at_threads(trial *t, const char *name, const arenaut_plan *plan
 }
 
 /* Whoever searches through everything has a proof that can be followed, but of tokens, about
- * which certificates say nothing. */
+ * which certificates say nothing, and of how pools are best chosen. */
 static bool look_at_certificate(trial *t, const char *name, const arenaut_plan *plan) {
     arenaut_certificate *certificate = NULL;
     arenaut_finding finding;
     arenaut_error err = {0};
     arenaut_status st = arenaut_certify(t->p, plan, 0, NULL, &certificate, &err);
     if (st != ARENAUT_OK) {
-        const bool fine = t->truth.tokens || plan->quality == ARENAUT_FEASIBLE;
+        const bool chosen = plan->quality != ARENAUT_INFEASIBLE && st == ARENAUT_REFUSED &&
+                            arenaut_problem_chooses_pools(t->p);
+        const bool fine = t->truth.tokens || plan->quality == ARENAUT_FEASIBLE || chosen;
         t->counts->uncertified++;
         return fine || wrong(t, "%s: no certificate: %.180s", name, err.msg);
     }
@@ -493,9 +508,9 @@ static bool run_planners(trial *t) {
     /* To fit into a capacity is all that is asked for then. With next to no effort, where pools
      * can be chosen, `auto` has not come to all that a single planner begins with. */
     const bool fair = !t->d->capacity && t->shape->effort >= LITTLE_EFFORT;
-    if (right && found && fair && best->total > t->rival) {
-        right =
-            wrong(t, "auto finds %" PRIu64 ", %s %" PRIu64, best->total, t->rival_name, t->rival);
+    const uint64_t cost = found ? cost_of(best->spill, best->total) : 0;
+    if (right && found && fair && cost > t->rival) {
+        right = wrong(t, "auto finds %" PRIu64 ", %s %" PRIu64, cost, t->rival_name, t->rival);
     }
     arenaut_plan_free(best);
     return right;
@@ -544,7 +559,8 @@ static void write_one(const drawn *d, int b, FILE *log) {
     for (int i = 0; i < buffer->n_lives; i++) {
         fprintf(log, "%s[%d, %d]", i ? ", " : "", buffer->first[i], buffer->end[i]);
     }
-    fprintf(log, "], \"class\": \"%s\", \"allowed_pools\": [", arenaut_class_name(d->cls[b]));
+    fprintf(log, "], \"uses\": %d, \"class\": \"%s\", \"allowed_pools\": [",
+            buffer->uses ? buffer->uses : 1, arenaut_class_name(d->cls[b]));
     for (int k = 0, n = 0; k < d->p.n_pools; k++) {
         if (buffer->pools >> k & 1) fprintf(log, "%s%d", n++ ? ", " : "", k);
     }
