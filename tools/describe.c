@@ -59,7 +59,9 @@ void describe_quality(const tool_job *job, arenaut_text *out) {
     const char *order = job->lowering ? " for this order of ops" : "";
     if (plan->quality == ARENAUT_OPTIMAL) {
         text_printf(out, "proven minimal%s%s", order,
-                    plan->spill ? " and the least use of slower pools" : "");
+                    plan->spill                                     ? " and the least use of slower pools"
+                    : arenaut_problem_chooses_pools(job->problem) ? " with nothing in slower pools"
+                                                                  : "");
     } else if (plan->total == plan->total_bound && plan->spill > plan->spill_bound) {
         text_put(out, "at the lower bound");
     } else if (plan->total == plan->total_bound) {
