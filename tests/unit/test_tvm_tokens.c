@@ -480,7 +480,8 @@ static void a_right_is_not_handed_on(void **state) {
 }
 
 /* The two pools are one buffer's choice: 4 bytes in the first, which is aligned, or 3 in the
- * second. */
+ * second, which is the slower one: the fast one is filled first, and its 4 bytes are no bound of
+ * plans that do otherwise. */
 static void the_bound_holds_for_every_choice_of_pools(void **state) {
     (void)state;
     arenaut_problem *p = new_problem();
@@ -492,8 +493,10 @@ static void the_bound_holds_for_every_choice_of_pools(void **state) {
     static const char *const planners[] = {"shared-objects", "auto", "tvm-tokens", "naive"};
     for (size_t i = 0; i < COUNT_OF(planners); i++) {
         arenaut_plan *plan = plan_with(p, planners[i], NULL);
-        assert_true(plan->total_bound <= 3);
-        assert_true(plan->total == 3 || plan->quality == ARENAUT_FEASIBLE);
+        const uint64_t least = plan->spill ? 3 : 4;
+        assert_true(plan->total_bound <= least);
+        assert_true(!plan->spill || plan->quality == ARENAUT_FEASIBLE);
+        if (i == 1) assert_int_equal(plan->quality, ARENAUT_OPTIMAL);
         arenaut_plan_free(plan);
     }
     arenaut_problem_free(p);
