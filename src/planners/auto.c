@@ -138,7 +138,9 @@ static arenaut_status share_fastest_pools(arenaut_planning *planning, arn_meter 
     arenaut_planning part = *planning;
     narrowed.pools = fastest;
     part.problem = &narrowed;
+    meter->planning = &part;
     const arenaut_status st = arn_try_shared_objects(&part, meter);
+    meter->planning = planning;
     planning->plan->quality = ARENAUT_FEASIBLE;
     arn_release(planning->allocator, fastest);
     return st;

@@ -6,9 +6,9 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "core/sort.h"
-#include "planners/bounds.h"
 #include "planners/hosts.h"
 #include "planners/load.h"
+#include "planners/rooms.h"
 
 enum { MOST_OPEN = 32, NO_CHOICE = 0xFF, EVENTS_PER_STEP = 16, MOST_TRAIL = 1 << 19 };
 
@@ -88,7 +88,7 @@ static void touch(arn_spill *s, uint32_t buffer, uint32_t place, uint32_t start)
     g->last = place;
 }
 
-static void find_groups(arn_spill *s) {
+static void find_groups(arn_spill *s, const arn_rooms *rooms) {
     const arenaut_problem *p = s->problem;
     for (uint32_t b = 0; b < p->n_buffers; b++) {
         s->group[b] = (group){.first = ARENAUT_NONE, .pool = ARENAUT_NONE, .slot = NO_CHOICE};
@@ -103,7 +103,7 @@ static void find_groups(arn_spill *s) {
         const uint32_t b = s->roots[i];
         const uint64_t allowed = arenaut_problem_pools(p, b);
         for (uint32_t k = 0; k < p->n_pools; k++) {
-            if (!(allowed >> k & 1) || arn_lowest_end(p, b, k) == ARENAUT_UNPLACED) continue;
+            if (!(allowed >> k & 1) || arn_lowest_end(rooms, b, k) == ARENAUT_UNPLACED) continue;
             s->group[b].own_pools |= UINT64_C(1) << k;
         }
     }
@@ -137,7 +137,13 @@ arenaut_status arn_spill_new(const arenaut_problem *problem, const arenaut_alloc
         arn_spill_free(s);
         return arn_no_memory(err);
     }
-    find_groups(s);
+    arn_rooms rooms;
+    if (!arn_rooms_make(&rooms, problem, allocator)) {
+        arn_spill_free(s);
+        return arn_no_memory(err);
+    }
+    find_groups(s, &rooms);
+    arn_rooms_free(&rooms);
     *out = s;
     return ARENAUT_OK;
 }
