@@ -40,11 +40,3 @@ clang -std=c11 -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -Ii
     -Itests fuzz/sweep_pte.c tests/support/pte_sweep.c tests/support/pte_round.c \
     $(find src -name '*.c' | sort) -lm -o build/fuzz/sweep_pte
 build/fuzz/sweep_pte tests/data/pte/*.pte
-
-# Random problems of every combination of features: what is claimed about them is true.
-# shellcheck disable=SC2046
-clang -std=c11 -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -Iinclude -Isrc \
-    -Itests fuzz/sweep_problems.c tests/support/differential.c tests/support/brute.c \
-    $(find src -name '*.c' | sort) -lm -o build/fuzz/sweep_problems
-echo "== sweep_problems for $seconds seconds"
-build/fuzz/sweep_problems "$seconds"

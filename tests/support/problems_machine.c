@@ -1,5 +1,5 @@
 /* Drawing problems, and holding claims against the truth. */
-#include "support/differential.h"
+#include "support/problems_machine.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -7,7 +7,7 @@
 
 #include <arenaut/arenaut.h>
 
-#include "support/brute.h"
+#include "support/problems_brute.h"
 #include "support/random.h"
 
 /* ---- drawing ---- */

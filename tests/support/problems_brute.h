@@ -3,8 +3,8 @@
  * down here once more, and the rules are those that arenaut/problem.h states for people.
  *
  * Numbers are small: a search goes through every offset of every buffer. */
-#ifndef SUPPORT_BRUTE_H
-#define SUPPORT_BRUTE_H
+#ifndef SUPPORT_PROBLEMS_BRUTE_H
+#define SUPPORT_PROBLEMS_BRUTE_H
 
 #include <stdbool.h>
 

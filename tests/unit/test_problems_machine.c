@@ -4,8 +4,8 @@
 
 #include <arenaut/planner.h>
 
-#include "support/brute.h"
-#include "support/differential.h"
+#include "support/problems_brute.h"
+#include "support/problems_machine.h"
 
 /* ---- the search through everything itself ---- */
 

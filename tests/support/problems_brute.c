@@ -1,5 +1,5 @@
 /* The rules, and a search through all places. */
-#include "support/brute.h"
+#include "support/problems_brute.h"
 
 #include <stddef.h>
 

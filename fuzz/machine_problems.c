@@ -1,15 +1,15 @@
-/* sweep_problems: random small problems of every combination of features for so many seconds of
+/* machine_problems: random small problems of every combination of features for so many seconds of
  * processor time; all that the library claims about them is held against a search through
- * everything (tests/support/differential.h). Ends at the first claim that is wrong, and writes
+ * everything (tests/support/problems_machine.h). Ends at the first claim that is wrong, and writes
  * the problem. The unit tests do so for a few seeds of each combination.
  *
- *     sweep_problems SECONDS [SEED [FEATURES]] */
+ *     machine_problems SECONDS [SEED [FEATURES]] */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
-#include "support/differential.h"
+#include "support/problems_machine.h"
 #include "support/random.h"
 
 static differential_shape draw_shape(rng *r, int64_t features) {
