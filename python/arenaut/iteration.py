@@ -26,9 +26,13 @@ ALLOCATE = CFUNCTYPE(c_void_p, c_void_p, c_size_t, c_size_t, c_void_p)
 RELEASE = CFUNCTYPE(None, c_void_p, c_void_p, c_size_t)
 
 
+class DeviceRecord(Structure):
+    _fields_ = [("type", c_uint16), ("index", c_uint16)]
+
+
 class SourceRecord(Structure):
     _fields_ = [("allocate", ALLOCATE), ("release", RELEASE), ("context", c_void_p),
-                ("device_type", c_uint16), ("device_index", c_uint16)]
+                ("device", DeviceRecord)]
 
 
 class HooksRecord(Structure):

@@ -28,6 +28,7 @@ def records():
             ("arenaut_plan_options", planning.OptionsRecord, True),
             ("arenaut_value", iteration.ValueRecord, True),
             ("arenaut_iteration_options", iteration.OptionsRecord, True),
+            ("arenaut_device", iteration.DeviceRecord, True),
             ("arenaut_source", iteration.SourceRecord, True),
             ("arenaut_value_hooks", iteration.HooksRecord, True),
             ("arenaut_iteration_config", iteration.ConfigRecord, True),

@@ -523,7 +523,8 @@ static arenaut_status run_slow(const arenaut_planner *self, arenaut_planning *pl
     plan->offset[1] = enough ? 8 : 64 - 8 * s->rounds;
     plan->stopped_by = enough ? ARENAUT_STOP_PROOF : ARENAUT_STOP_EFFORT;
     plan->effort = effort;
-    const arenaut_progress progress = {"slow", plan->offset[1] + 8, 0, effort};
+    const arenaut_progress progress = {
+        .planner = "slow", .best = plan->offset[1] + 8, .effort = effort};
     if (planning->options->progress &&
         planning->options->progress(planning->options->progress_context, &progress)) {
         plan->offset[1] = 256; /* a round that was cut short is no better */
