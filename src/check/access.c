@@ -145,6 +145,17 @@ static arenaut_status reject_read(arn_replay *r, uint32_t tensor, uint32_t root,
                                   : arenaut_program_tensor_name(r->program, other, names[1]),
             lost ? "; the state is gone at the next call" : "");
     }
+    const uint32_t rival = holder == ARN_NOBODY && state ? culprit(r, cell, owner) : ARENAUT_NONE;
+    if (rival != ARENAUT_NONE && r->places.state[rival]) {
+        fill_in(r, ARENAUT_RULE_STATE_LOST, root, rival, cell);
+        r->finding->a = tensor;
+        return arn_reject(r->finding, r->err,
+                          "%s %s %s, but bytes [%" PRIu64 ", %" PRIu64
+                          ") of %s may hold '%.60s', whose memory they are as well",
+                          where(r, at), how, name, r->finding->first, r->finding->end,
+                          pool_label(r, r->finding->pool, pool),
+                          arenaut_program_tensor_name(r->program, rival, names[1]));
+    }
     const uint32_t stale = holder == ARN_NOBODY ? ARENAUT_NONE : holder & ~ARN_STALE;
     fill_in(r, state ? ARENAUT_RULE_STATE_LOST : ARENAUT_RULE_UNWRITTEN, root, stale, cell);
     r->finding->a = tensor;

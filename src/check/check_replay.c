@@ -290,23 +290,71 @@ static arenaut_status call_entry(arn_replay *r, uint32_t method) {
     return status == ARENAUT_OK ? check_end(r, m) : status;
 }
 
-/* State has its first value before the first call. */
-static void fill_state(arn_replay *r) {
+static bool has_first_value(const arn_replay *r, uint32_t t) {
     const arn_places *p = &r->places;
-    for (uint32_t t = 0; t < r->program->n_tensors; t++) {
-        const arn_place *place = &p->place[t];
-        if (p->owner[t] != t || !p->state[t] || place->left_alone) continue;
-        if (place->broken != ARENAUT_RULE_NONE) continue;
-        arn_shadow_write(&r->shadow, place->first, place->end, t, 0);
+    return p->owner[t] == t && p->state[t] && !p->place[t].left_alone &&
+           p->place[t].broken == ARENAUT_RULE_NONE;
+}
+
+static void mark_owners(const arn_replay *r, const uint32_t *tensors, uint32_t n, bool *named) {
+    for (uint32_t i = 0; i < n; i++) {
+        if (tensors[i] != ARENAUT_NONE) named[r->places.owner[tensors[i]]] = true;
     }
+}
+
+/* What an op or a method names, be it only to make a view of it. */
+static void find_named(const arn_replay *r, bool *named) {
+    const arenaut_program *program = r->program;
+    for (uint32_t t = 0; t < program->n_tensors; t++) named[t] = false;
+    for (uint32_t i = 0; i < program->n_ops; i++) {
+        mark_owners(r, program->ops[i].inputs, program->ops[i].n_inputs, named);
+        mark_owners(r, program->ops[i].outputs, program->ops[i].n_outputs, named);
+    }
+    for (uint32_t i = 0; i < program->n_methods; i++) {
+        mark_owners(r, program->methods[i].inputs, program->methods[i].n_inputs, named);
+        mark_owners(r, program->methods[i].outputs, program->methods[i].n_outputs, named);
+    }
+}
+
+static void fill_in_order(arn_replay *r, const bool *named, bool wanted, bool backwards) {
+    const uint32_t n = r->program->n_tensors;
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t t = backwards ? n - 1 - i : i;
+        if (named[t] != wanted || !has_first_value(r, t)) continue;
+        arn_shadow_write(&r->shadow, r->places.place[t].first, r->places.place[t].end, t, 0);
+    }
+}
+
+/* State has its first value before the first call, loaded in an order that nobody promises: what
+ * two states share is neither's. State that nothing names lies below the others: files list
+ * such, and no runtime loads it. */
+static arenaut_status fill_state(arn_replay *r) {
+    bool *named = arn_allocate(r->allocator, r->program->n_tensors, sizeof *named);
+    arn_shadow_node *other = NULL;
+    if (named) {
+        find_named(r, named);
+        fill_in_order(r, named, false, false);
+        other = arn_shadow_save(&r->shadow);
+    }
+    if (other) {
+        arn_shadow_node *const one = r->shadow.nodes;
+        fill_in_order(r, named, true, false);
+        r->shadow.nodes = other;
+        fill_in_order(r, named, true, true);
+        r->shadow.nodes = one;
+        (void)arn_shadow_meet(&r->shadow, one, other);
+    }
+    const arenaut_status status = other ? ARENAUT_OK : arn_no_memory(r->err);
+    arn_release(r->allocator, other);
+    arn_release(r->allocator, named);
+    return status;
 }
 
 /* Every entry is called after every other: state that one of them destroys is missed at
  * the end of that call already. */
 static arenaut_status call_all_twice(arn_replay *r) {
-    arenaut_status status = ARENAUT_OK;
-    fill_state(r);
-    for (int time = 0; time < 2; time++) {
+    arenaut_status status = fill_state(r);
+    for (int time = 0; time < 2 && status == ARENAUT_OK; time++) {
         r->first_call = time == 0;
         for (uint32_t m = 0; m < r->program->n_methods && status == ARENAUT_OK; m++) {
             const bool wanted = r->options.only_method.given ? r->options.only_method.id == m

@@ -157,6 +157,7 @@ static arenaut_status plan_tokens(arenaut_planning *planning, arn_meter *meter) 
     meter->planner = arn_planner_shared_objects.name;
     if (arn_objects_suit(p)) st = share_fastest_pools(planning, meter);
     if (arn_objects_suit(p) && st == ARENAUT_OK && !arn_meter_at_goal(meter)) {
+        arn_meter_allow(meter, planning->options->effort); /* as much as the row alone has */
         st = arn_try_shared_objects(planning, meter);
     }
     if (plan->quality == ARENAUT_INFEASIBLE) return st;
@@ -174,6 +175,20 @@ static arenaut_status plan_tokens(arenaut_planning *planning, arn_meter *meter) 
         st = arn_try_naive(planning, meter);
     }
     return st == ARENAUT_OK ? arn_meter_finish(meter) : st;
+}
+
+/* Whole blocks are seldom better than places of one's own, but where pools are small, and the
+ * effort was too little for the search, they may be. They get as much as the row alone has. */
+static arenaut_status try_whole_blocks(arenaut_planning *planning, arn_meter *meter) {
+    const arenaut_problem *p = planning->problem;
+    const uint32_t others = arenaut_problem_features(p) & ~arn_planner_shared_objects.handles;
+    if (!arenaut_problem_chooses_pools(p) || others || !arn_objects_suit(p)) return ARENAUT_OK;
+    if (arn_meter_was_stopped(meter) || arn_meter_at_goal(meter)) return ARENAUT_OK;
+    meter->planner = arn_planner_shared_objects.name;
+    arn_meter_allow(meter, planning->options->effort);
+    const arenaut_status st = arn_try_shared_objects(planning, meter);
+    arn_meter_stop(meter, ARENAUT_STOP_EFFORT);
+    return st;
 }
 
 /* Who stopped it before there was any plan gets the one that is made at once. */
@@ -203,6 +218,8 @@ static arenaut_status auto_run(const arenaut_planner *self, arenaut_planning *pl
         arn_meter_stop(&meter, ARENAUT_STOP_EFFORT);
     }
     arn_lanes_close(&lanes);
+    if (st != ARENAUT_OK || planning->plan->quality == ARENAUT_INFEASIBLE) return st;
+    st = try_whole_blocks(planning, &meter);
     if (st != ARENAUT_OK || planning->plan->quality == ARENAUT_INFEASIBLE) return st;
     st = finish(planning, &meter);
     /* Who lies where is compared pair by pair. */

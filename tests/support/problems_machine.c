@@ -487,8 +487,6 @@ static bool run_planner(trial *t, const arenaut_planner *planner, arenaut_plan *
     return wrong(t, "%s: %.200s", planner->name, err.msg);
 }
 
-enum { LITTLE_EFFORT = 3000 };
-
 static bool run_planners(trial *t) {
     arenaut_plan *best = NULL; /* auto's, the first of the table */
     bool right = true;
@@ -505,9 +503,7 @@ static bool run_planners(trial *t) {
     if (right && t->least != UINT64_MAX && !found) {
         right = wrong(t, "auto finds nothing, %s %" PRIu64, t->finder, t->least);
     }
-    /* To fit into a capacity is all that is asked for then. With next to no effort, where pools
-     * can be chosen, `auto` has not come to all that a single planner begins with. */
-    const bool fair = !t->d->capacity && t->shape->effort >= LITTLE_EFFORT;
+    const bool fair = !t->d->capacity; /* to fit into it is all that is asked for then */
     const uint64_t cost = found ? cost_of(best->spill, best->total) : 0;
     if (right && found && fair && cost > t->rival) {
         right = wrong(t, "auto finds %" PRIu64 ", %s %" PRIu64, cost, t->rival_name, t->rival);

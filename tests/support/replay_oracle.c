@@ -382,6 +382,53 @@ static void call_entry(oracle *o, uint32_t method) {
     }
 }
 
+static bool is_named(const oracle *o, uint32_t owner) {
+    bool named = false;
+    for (uint32_t i = 0; i < o->program->n_ops; i++) {
+        const arenaut_op *op = &o->program->ops[i];
+        for (uint32_t k = 0; k < op->n_inputs + op->n_outputs; k++) {
+            const uint32_t t = k < op->n_inputs ? op->inputs[k] : op->outputs[k - op->n_inputs];
+            named = named || (t != ARENAUT_NONE && owner_of(o, t) == owner);
+        }
+    }
+    for (uint32_t i = 0; i < o->program->n_methods; i++) {
+        const arenaut_method *m = &o->program->methods[i];
+        for (uint32_t k = 0; k < m->n_inputs; k++) named = named || owner_of(o, m->inputs[k]) == owner;
+        for (uint32_t k = 0; k < m->n_outputs; k++) {
+            named = named || owner_of(o, m->outputs[k]) == owner;
+        }
+    }
+    return named;
+}
+
+/* First what no op or method names; it is nobody's business. */
+static void fill_states(oracle *o, bool backwards) {
+    const uint32_t n = o->program->n_tensors;
+    for (int named = 0; named < 2; named++) {
+        for (uint32_t i = 0; i < n; i++) {
+            const uint32_t t = backwards ? n - 1 - i : i;
+            if (owner_of(o, t) != t || !is_state(o, t) || is_named(o, t) != named) continue;
+            write_tensor(o, t, false);
+            o->wrong = o->touched[t] = false;
+        }
+    }
+}
+
+/* Bytes that are another state's if states are filled in the other way round are nobody's. */
+static void fill_states_in_any_order(oracle *o) {
+    static int one[ORACLE_POOLS][ORACLE_BYTES];
+    fill_states(o, true);
+    for (int p = 0; p < ORACLE_POOLS; p++) {
+        for (int i = 0; i < ORACLE_BYTES; i++) one[p][i] = o->now.owner[p][i];
+    }
+    fill_states(o, false);
+    for (int p = 0; p < ORACLE_POOLS; p++) {
+        for (int i = 0; i < ORACLE_BYTES; i++) {
+            if (one[p][i] != o->now.owner[p][i]) o->now.owner[p][i] = NOBODY;
+        }
+    }
+}
+
 bool oracle_accepts_replay(const arenaut_program *program, const arenaut_placement *placement,
                            const arenaut_replay_options *options) {
     static oracle o; /* large */
@@ -391,11 +438,7 @@ bool oracle_accepts_replay(const arenaut_program *program, const arenaut_placeme
     o.options = options;
     assert_true(program->n_tensors <= COUNT_OF(o.touched));
     memset(o.now.owner, 0xFF, sizeof o.now.owner); /* NOBODY */
-    for (uint32_t t = 0; t < program->n_tensors; t++) {
-        if (owner_of(&o, t) != t || !is_state(&o, t)) continue;
-        write_tensor(&o, t, false);
-        o.wrong = o.touched[t] = false; /* state that nothing touches is nobody's business */
-    }
+    fill_states_in_any_order(&o);
     for (int time = 0; time < 2; time++) {
         o.first_call = time == 0;
         for (uint32_t m = 0; m < program->n_methods && !o.wrong; m++) {
