@@ -149,7 +149,8 @@ static arenaut_status assign_by_loads(arn_bench *bench, uint32_t sixteenths, arn
     const arn_spill_question question = {.most = ARENAUT_UNPLACED,
                                          .sixteenths = sixteenths,
                                          .states = ARN_SPILL_STATES,
-                                         .choice = choice};
+                                         .choice = choice,
+                                         .ask = arn_meter_ask(&lane->meter)};
     arn_spill *spill;
     arn_spill_answer answer;
     if (!choice) return arn_no_memory(lane->planning.err);
@@ -159,7 +160,7 @@ static arenaut_status assign_by_loads(arn_bench *bench, uint32_t sixteenths, arn
     arn_spill_free(spill);
     if (st != ARENAUT_OK) return st;
     arn_meter_spend(&lane->meter, answer.steps);
-    *found = answer.least != ARENAUT_UNPLACED;
+    *found = answer.least != ARENAUT_UNPLACED && !answer.ended;
     for (uint32_t i = 0; i < bench->items.n && *found; i++) {
         pool[i] = choice[bench->items.member[bench->items.item[i].member]];
     }

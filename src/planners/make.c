@@ -9,6 +9,7 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "planners/bounds.h"
+#include "planners/meter.h"
 #include "planners/rounds.h"
 #include "planners/spill.h"
 
@@ -135,8 +136,9 @@ static arenaut_status tell_dead_end(arenaut_planning *planning, int64_t step) {
 static arenaut_status bound_spill(arenaut_planning *planning, bool *impossible) {
     arn_spill_answer answer;
     if (!arenaut_problem_chooses_pools(planning->problem)) return ARENAUT_OK;
-    const arenaut_status st =
-        arn_spill_bound(planning->problem, planning->allocator, &answer, planning->err);
+    arn_meter meter = arn_meter_start(planning, planning->plan->planner);
+    const arenaut_status st = arn_spill_bound(planning->problem, arn_meter_ask(&meter),
+                                              planning->allocator, &answer, planning->err);
     if (st != ARENAUT_OK) return st;
     *impossible = answer.least == ARENAUT_UNPLACED;
     if (*impossible) return tell_dead_end(planning, answer.dead_end);
@@ -154,9 +156,9 @@ static arenaut_status run(const arenaut_planner *planner, arenaut_planning *plan
         st = arn_find_witness(planning->problem, planning->allocator, &plan->witness, &impossible,
                               planning->err);
     }
+    plan->planner = planner->name;
     if (st == ARENAUT_OK && !impossible) st = bound_spill(planning, &impossible);
     if (st != ARENAUT_OK) return st;
-    plan->planner = planner->name;
     if (impossible) {
         plan->quality = ARENAUT_INFEASIBLE;
     } else {

@@ -518,6 +518,7 @@ static bool walk_through(walk *w, arn_spill_answer *answer) {
     const arn_spill *s = w->s;
     for (uint32_t i = 0; i < s->load.n && w->now.n > 0;) {
         const uint32_t first = i;
+        const uint64_t before = w->work;
         answer->dead_end = event_at(s, i)->step;
         while (i < s->load.n && event_at(s, i)->step == answer->dead_end) i++;
         end_what_ends(w, first, i);
@@ -526,6 +527,8 @@ static bool walk_through(walk *w, arn_spill_answer *answer) {
         drop_those_that_do_not_fit(w);
         close_groups(w, first, i);
         w->work += i - first;
+        answer->ended = !arn_ask_after(w->q->ask, w->work - before);
+        if (answer->ended) return true;
     }
     return true;
 }
@@ -713,13 +716,14 @@ arenaut_status arn_spill_least(arn_spill *s, const arn_spill_question *question,
         room = begin_ways(&w, n_choosing);
         if (w.unavoidable > question->most) w.now.n = 0;
         if (room) room = walk_through(&w, answer);
-        for (uint32_t i = 0; i < w.now.n && room; i++) {
+        for (uint32_t i = 0; i < w.now.n && room && !answer->ended; i++) {
             const uint64_t spill = w.unavoidable + w.now.spill[i];
             if (spill >= answer->least) continue;
             answer->least = spill;
             take_choice(&w, i);
         }
-        if (room && w.forgot && answer->least != ARENAUT_UNPLACED) {
+        if (answer->ended) answer->least = 0;
+        if (room && !answer->ended && w.forgot && answer->least != ARENAUT_UNPLACED) {
             uint64_t shared;
             room = share_out(&w, &shared);
             if (room) answer->least = shared > question->most ? ARENAUT_UNPLACED
@@ -732,10 +736,11 @@ arenaut_status arn_spill_least(arn_spill *s, const arn_spill_question *question,
     return room ? ARENAUT_OK : arn_no_memory(err);
 }
 
-arenaut_status arn_spill_bound(const arenaut_problem *problem, const arenaut_allocator *allocator,
-                               arn_spill_answer *answer, arenaut_error *err) {
+arenaut_status arn_spill_bound(const arenaut_problem *problem, arn_ask *ask,
+                               const arenaut_allocator *allocator, arn_spill_answer *answer,
+                               arenaut_error *err) {
     const arn_spill_question question = {
-        .most = ARENAUT_UNPLACED, .sixteenths = 16, .states = ARN_SPILL_STATES};
+        .most = ARENAUT_UNPLACED, .sixteenths = 16, .states = ARN_SPILL_STATES, .ask = ask};
     arn_spill *s;
     arenaut_status st = arn_spill_new(problem, allocator, &s, err);
     if (st != ARENAUT_OK) return st;

@@ -11,6 +11,8 @@
 #include <arenaut/error.h>
 #include <arenaut/problem.h>
 
+#include "planners/ask.h"
+
 typedef struct arn_spill arn_spill;
 
 typedef struct arn_spill_question {
@@ -20,12 +22,14 @@ typedef struct arn_spill_question {
     uint32_t states;         /* ways that are kept at a time, about */
     uint32_t *choice;        /* per buffer: its pool in one of the best ways, ARENAUT_NONE where
                               * that was forgotten; may be NULL */
+    arn_ask *ask;            /* asked on the way; NULL: nobody is */
 } arn_spill_question;
 
 typedef struct arn_spill_answer {
     uint64_t least;   /* ARENAUT_UNPLACED: there is no plan that spills `most` or less */
     int64_t dead_end; /* then, the step at which the last way ended */
     uint64_t steps;   /* that this took, in search steps */
+    bool ended;       /* whoever was asked said stop: nothing is known, `least` is 0 */
 } arn_spill_answer;
 
 enum { ARN_SPILL_STATES = 4096, ARN_SPILL_FEW_STATES = 256 };
@@ -40,7 +44,8 @@ arenaut_status arn_spill_least(arn_spill *spill, const arn_spill_question *quest
                                arn_spill_answer *answer, arenaut_error *err);
 
 /* The same for a whole problem, once. */
-arenaut_status arn_spill_bound(const arenaut_problem *problem, const arenaut_allocator *allocator,
-                               arn_spill_answer *answer, arenaut_error *err);
+arenaut_status arn_spill_bound(const arenaut_problem *problem, arn_ask *ask,
+                               const arenaut_allocator *allocator, arn_spill_answer *answer,
+                               arenaut_error *err);
 
 #endif

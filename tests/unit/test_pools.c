@@ -361,8 +361,53 @@ static void thousands_of_buffers_fill_the_fast_pool(void **state) {
     arenaut_problem_free(p);
 }
 
+/* Says stop at the n-th question. */
+typedef struct patience {
+    uint32_t asked, most;
+} patience;
+
+static arenaut_verdict run_out(void *context) {
+    patience *p = context;
+    return ++p->asked >= p->most ? ARENAUT_OUT_OF_TIME : ARENAUT_GO_ON;
+}
+
+/* 4,000 buffers, all of which may go to any of 64 small pools. */
+static arenaut_problem *crowd(void) {
+    arenaut_problem *p = NULL;
+    arenaut_error err = {0};
+    assert_ok(arenaut_problem_new(NULL, &p, &err), err);
+    for (uint32_t k = 0; k < 64; k++) {
+        const arenaut_pool pool = {.capacity = k < 63 ? 64 : 0};
+        assert_ok(arenaut_problem_add_pool(p, &pool, NULL, &err), err);
+    }
+    for (int64_t b = 0; b < 4000; b++) {
+        const arenaut_interval life = {b, b + 20};
+        const arenaut_buffer buffer = {
+            .size = 10 + (uint64_t)b % 50, .lifetimes = &life, .n_lifetimes = 1};
+        assert_ok(arenaut_problem_add_buffer(p, &buffer, NULL, &err), err);
+    }
+    assert_ok(arenaut_problem_finish(p, &err), err);
+    return p;
+}
+
+static void a_bound_that_is_stopped_says_nothing(void **state) {
+    (void)state;
+    arenaut_problem *p = crowd();
+    arenaut_error err = {0};
+    for (uint32_t most = 1; most < 4; most++) {
+        patience until = {.most = most};
+        arn_ask ask = {.put = run_out, .context = &until};
+        arn_spill_answer answer;
+        assert_ok(arn_spill_bound(p, &ask, NULL, &answer, &err), err);
+        assert_true(answer.ended && answer.least == 0);
+        assert_int_equal(until.asked, most);
+    }
+    arenaut_problem_free(p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_bound_that_is_stopped_says_nothing),
         cmocka_unit_test(what_is_proven_is_so_for_plain_buffers),
         cmocka_unit_test(what_is_proven_is_so_with_relations),
         cmocka_unit_test(what_is_proven_is_so_with_every_constraint),

@@ -324,12 +324,15 @@ static arenaut_status bound_spill(cases *x, uint32_t id, bool *possible) {
                                          .most = x->out->spill,
                                          .sixteenths = 16,
                                          .states = ARN_SPILL_FEW_STATES,
-                                         .choice = x->choice};
+                                         .choice = x->choice,
+                                         .ask = x->in->ask};
     arn_spill_answer answer;
     const arenaut_status st = arn_spill_least(x->spill, &question, &answer, x->err);
     if (st != ARENAUT_OK) return st;
     arn_cost *bound = &x->all[id].bound;
     x->out->steps += answer.steps;
+    hear_no(x);
+    if (answer.ended) return ARENAUT_STOPPED;
     *possible = answer.least != ARENAUT_UNPLACED;
     if (!*possible) return st;
     bound->spill = arn_max_u64(bound->spill, answer.least);
