@@ -19,6 +19,9 @@ size_t verb_count(void);
 const tool_verb *verb_at(size_t index);
 const tool_verb *verb_find(const char *name); /* NULL if unknown */
 
+/* What each exit code says, in order; NULL past the end. */
+const char *exit_code_at(size_t index, exit_code *code);
+
 void print_verb_help(const tool_verb *verb, arenaut_text *out);
 void print_general_help(arenaut_text *out);
 exit_code unknown_verb(const char *name);

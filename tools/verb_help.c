@@ -3,6 +3,24 @@
 
 #include "verb.h"
 
+const char *exit_code_at(size_t index, exit_code *code) {
+    static const struct {
+        exit_code code;
+        const char *text;
+    } rows[] = {
+        {EXIT_FINE, "fine"},
+        {EXIT_NEGATIVE, "a negative answer: over budget, check failed, infeasible"},
+        {EXIT_USAGE, "usage"},
+        {EXIT_INPUT, "malformed or unsupported input"},
+        {EXIT_IO, "input/output, or memory that could not be had"},
+        {EXIT_BUG, "a bug in arenaut: please report it"},
+        {EXIT_INTERRUPT, "interrupted; the best plan so far was written"},
+    };
+    if (index >= sizeof rows / sizeof *rows) return NULL;
+    *code = rows[index].code;
+    return rows[index].text;
+}
+
 void print_general_help(arenaut_text *out) {
     text_put(out,
              "arenaut plans the memory of tensor programs: every buffer at an offset in an "
@@ -17,9 +35,12 @@ void print_general_help(arenaut_text *out) {
     }
     text_put(out,
              "\n'arenaut help VERB' shows a verb's flags and examples.\n"
-             "\nexit codes: 0 fine; 1 a negative answer (over budget, check failed, infeasible); 2 "
-             "usage;\n3 malformed or unsupported input; 4 input/output or memory; 5 a bug of "
-             "ours; 130 interrupted.\nOf several files the gravest counts.\n");
+             "\nexit codes\n");
+    exit_code code;
+    for (size_t i = 0; exit_code_at(i, &code); i++) {
+        text_printf(out, "  %-5d%s\n", (int)code, exit_code_at(i, &code));
+    }
+    text_put(out, "of several files the gravest counts\n");
 }
 
 /* Examples come first, since they are what most people look for. */

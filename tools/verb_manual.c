@@ -78,16 +78,14 @@ static exit_code run(const tool_options *options, arenaut_text *out) {
     text_put(out, ".SH FLAGS\n");
     flag_entry flag;
     for (size_t i = 0; flag_at(i, &flag); i++) put_flag(&flag, out);
-    text_put(out,
-             ".SH EXIT STATUS\n"
-             ".TP\n0\nfine\n"
-             ".TP\n1\na negative answer: over budget, check failed, infeasible\n"
-             ".TP\n2\nusage\n"
-             ".TP\n3\nmalformed or unsupported input\n"
-             ".TP\n4\ninput/output, or out of memory\n"
-             ".TP\n5\na bug in arenaut: please report it\n"
-             ".TP\n130\ninterrupted; the best plan so far was written\n"
-             ".SH ENVIRONMENT\n.TP\nNO_COLOR\nno colour, whatever the terminal\n");
+    text_put(out, ".SH EXIT STATUS\n");
+    exit_code code;
+    for (size_t i = 0; exit_code_at(i, &code); i++) {
+        text_printf(out, ".TP\n%d\n", (int)code);
+        put_roff(exit_code_at(i, &code), out);
+        text_put(out, "\n");
+    }
+    text_put(out, ".SH ENVIRONMENT\n.TP\nNO_COLOR\nno colour, whatever the terminal\n");
     return EXIT_FINE;
 }
 

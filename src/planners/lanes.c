@@ -191,13 +191,7 @@ static bool is_over(const arn_lanes *lanes, bool within_effort) {
 static void report(arn_lanes *lanes) {
     const arn_meter *meter = lanes->meter;
     if (meter->spent < lanes->next_report) return;
-    const arenaut_plan *plan = meter->planning->plan;
-    const arenaut_progress progress = {.planner = meter->planner,
-                                       .best = meter->best.total,
-                                       .bound = plan->total_bound,
-                                       .effort = meter->spent,
-                                       .spill = meter->best.spill,
-                                       .spill_bound = plan->spill_bound};
+    const arenaut_progress progress = arn_meter_progress(meter);
     lanes->next_report = meter->spent + ARN_REPORT_EVERY;
     note(&lanes->seen, &progress);
     ask(lanes, meter->planner);

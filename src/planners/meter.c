@@ -26,16 +26,20 @@ void arn_meter_stop(arn_meter *meter, arenaut_stop why) {
     meter->why = why;
 }
 
+arenaut_progress arn_meter_progress(const arn_meter *meter) {
+    const arenaut_plan *plan = meter->planning->plan;
+    return (arenaut_progress){.planner = meter->planner,
+                              .best = meter->best.total,
+                              .bound = plan->total_bound,
+                              .effort = meter->spent,
+                              .spill = meter->best.spill,
+                              .spill_bound = plan->spill_bound};
+}
+
 static void report(arn_meter *meter) {
     const arenaut_plan_options *options = meter->planning->options;
     if (!options->progress) return;
-    const arenaut_plan *plan = meter->planning->plan;
-    const arenaut_progress progress = {.planner = meter->planner,
-                                       .best = meter->best.total,
-                                       .bound = plan->total_bound,
-                                       .effort = meter->spent,
-                                       .spill = meter->best.spill,
-                                       .spill_bound = plan->spill_bound};
+    const arenaut_progress progress = arn_meter_progress(meter);
     const arenaut_verdict verdict = options->progress(options->progress_context, &progress);
     if (verdict == ARENAUT_OUT_OF_TIME) arn_meter_stop(meter, ARENAUT_STOP_TIME);
     if (verdict == ARENAUT_INTERRUPTED) arn_meter_stop(meter, ARENAUT_STOP_INTERRUPT);

@@ -38,6 +38,9 @@ arn_ask *arn_meter_ask(arn_meter *meter);
 /* Whether the caller wants no more of it: nobody is to finish anything then. */
 bool arn_meter_was_stopped(const arn_meter *meter);
 
+/* Where the work stands, as a callback is told. */
+arenaut_progress arn_meter_progress(const arn_meter *meter);
+
 /* Whether to begin, or go on with, what may become the first plan or a better one. */
 bool arn_meter_wants_plan(const arn_meter *meter);
 
