@@ -330,27 +330,32 @@ def hard_problem(n=400):
     return "\n".join(rows) + "\n"
 
 
+def pools_problem(buffers=80, pools=64):
+    """Every buffer may lie in every pool."""
+    rows = [{"size": 1 + k * 7 % 90, "first": k // 5, "end": k // 5 + 5} for k in range(buffers)]
+    return json.dumps({"schema": "arenaut.problem/1", "buffers": rows,
+                       "pools": [{"name": f"p{k}"} for k in range(pools)]})
+
+
 def test_ctrl_c_writes_the_best_plan_so_far(shell):
-    (shell.folder / "hard.csv").write_text(hard_problem())
-    process = subprocess.Popen([COMMAND, "plan", "hard.csv", "-o", "solved.csv", "--effort",
+    (shell.folder / "p.problem.json").write_text(pools_problem(2000))
+    process = subprocess.Popen([COMMAND, "plan", "p.problem.json", "-o", "p.plan.json", "--effort",
                                 "1000000000000"], cwd=shell.folder, env=shell.environment,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     time.sleep(2)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
-    if process.returncode == 0:
-        pytest.skip("the search ended by itself")
     assert process.returncode == 130, err
-    assert shell("arenaut check hard.csv solved.csv").returncode == 0
-    assert only_visible(shell.folder) == ["hard.csv", "solved.csv"]
+    assert shell("arenaut check p.problem.json p.plan.json").returncode == 0
+    assert only_visible(shell.folder) == ["p.plan.json", "p.problem.json"]
 
 
 def test_time_is_a_cap(shell):
-    (shell.folder / "hard.csv").write_text(hard_problem())
+    (shell.folder / "p.problem.json").write_text(pools_problem(2000))
     start = time.monotonic()
-    done = shell("arenaut plan hard.csv --effort 1000000000000 --time 500ms --json")
+    done = shell("arenaut plan p.problem.json --effort 1000000000000 --time 500ms --json")
     assert done.returncode == 0
-    assert json.loads(done.stdout)["result"]["stopped_by"] in ("time", "proof", "effort")
+    assert json.loads(done.stdout)["result"]["stopped_by"] == "time"
     assert time.monotonic() - start < 30
 
 
@@ -361,13 +366,6 @@ def star_problem(buffers=4000):
     rows += [{"size": 8, "first": buffers - 1, "end": buffers + k, "same_base_as": 0}
              for k in range(1, buffers)]
     return json.dumps({"schema": "arenaut.problem/1", "buffers": rows})
-
-
-def pools_problem(buffers=80, pools=64):
-    """Every buffer may lie in every pool."""
-    rows = [{"size": 1 + k * 7 % 90, "first": k // 5, "end": k // 5 + 5} for k in range(buffers)]
-    return json.dumps({"schema": "arenaut.problem/1", "buffers": rows,
-                       "pools": [{"name": f"p{k}"} for k in range(pools)]})
 
 
 def cpu_seconds_of_children():
