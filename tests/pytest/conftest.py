@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +18,14 @@ CORPUS = Path(os.environ.get("ARENAUT_CORPUS", ROOT.parent / "shared" / "corpus"
 
 for folder in (ROOT / "tests" / "models", ROOT / "scripts"):
     sys.path.insert(0, str(folder))
+
+
+def default_signals(ignored=()):
+    """For Popen's preexec_fn: what the tests themselves were started under (nohup, a job in the
+    background) may ignore signals, and a command keeps to that."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGPIPE,
+                   signal.SIGXCPU):
+        signal.signal(number, signal.SIG_IGN if number in ignored else signal.SIG_DFL)
 
 
 def corpus_params(pattern, without=()):

@@ -20,7 +20,7 @@ import time
 
 import pytest
 
-from conftest import COMMAND, DATA, ROOT
+from conftest import COMMAND, DATA, ROOT, default_signals
 
 GOLDEN = ROOT / "tests" / "golden"
 UPDATE = os.environ.get("ARENAUT_UPDATE")
@@ -313,7 +313,7 @@ def test_a_model_goes_to_a_pipe_but_not_to_a_terminal(shell):
 def test_ctrl_c_while_waiting_for_input(shell):
     process = subprocess.Popen([COMMAND, "size", "-", "--from", "csv"], stdin=subprocess.PIPE,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                               env=shell.environment)
+                               env=shell.environment, preexec_fn=default_signals)
     time.sleep(0.3)
     process.send_signal(signal.SIGINT)
     assert process.wait(timeout=10) == 130
@@ -341,7 +341,8 @@ def test_ctrl_c_writes_the_best_plan_so_far(shell):
     (shell.folder / "p.problem.json").write_text(pools_problem(2000))
     process = subprocess.Popen([COMMAND, "plan", "p.problem.json", "-o", "p.plan.json", "--effort",
                                 "1000000000000"], cwd=shell.folder, env=shell.environment,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               preexec_fn=default_signals)
     time.sleep(2)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
@@ -386,7 +387,8 @@ def test_a_signal_ends_work_that_is_no_search(shell):
     (shell.folder / "p.problem.json").write_text(pools_problem(2000))
     before = cpu_seconds_of_children()
     with subprocess.Popen([COMMAND, "plan", "p.problem.json", "--time", "100s"],
-                          cwd=shell.folder, stdout=subprocess.DEVNULL) as process:
+                          cwd=shell.folder, stdout=subprocess.DEVNULL,
+                          preexec_fn=default_signals) as process:
         time.sleep(0.5)
         process.send_signal(signal.SIGTERM)
         process.wait(timeout=60)

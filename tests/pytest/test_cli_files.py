@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from conftest import COMMAND, DATA
+from conftest import COMMAND, DATA, default_signals
 
 MODEL = DATA / "mobilenet_v1_025_96_int8.tflite"
 SMALL = DATA / "hello_world_int8.tflite"
@@ -37,11 +37,14 @@ def writing(tmp_path):
     big.write_bytes(SMALL.read_bytes())
     os.truncate(big, BIG)
 
-    def start():
+    def start(ignored=()):
+        def prepare():
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+            default_signals(ignored)
+
         process = subprocess.Popen(
             [str(COMMAND.resolve()), "plan", "big.tflite", "-o", "out.tflite"], cwd=tmp_path,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0)))
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=prepare)
         end = time.monotonic() + 60
         while process.poll() is None and time.monotonic() < end:
             if any(name.startswith(".out.tflite.") for name in os.listdir(tmp_path)):
@@ -85,11 +88,7 @@ def test_a_second_interrupt_leaves_nothing(writing):
 
 
 def test_what_the_parent_ignores_stays_ignored(writing):
-    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    try:
-        process = writing()
-    finally:
-        signal.signal(signal.SIGHUP, before)
+    process = writing(ignored=[signal.SIGHUP])
     process.send_signal(signal.SIGHUP)
     process.communicate(timeout=60)
     assert process.returncode == 0
