@@ -25,20 +25,8 @@ typedef struct groups {
     uint32_t n;
 } groups;
 
-static int64_t first_of(const arenaut_problem *p, uint32_t b) {
-    return arenaut_problem_lifetimes(p, b)->first;
-}
-
-static int64_t end_of(const arenaut_problem *p, uint32_t b) {
-    return arenaut_problem_lifetimes(p, b)[arenaut_problem_lifetime_count(p, b) - 1].end;
-}
-
-static bool born_before(const void *problem, uint32_t a, uint32_t b) {
-    return first_of(problem, a) < first_of(problem, b);
-}
-
 static bool dies_before(const void *problem, uint32_t a, uint32_t b) {
-    return end_of(problem, a) < end_of(problem, b);
+    return arn_tokens_death(problem, a) < arn_tokens_death(problem, b);
 }
 
 static bool is_managed(const arenaut_problem *p, uint32_t b) {
@@ -68,7 +56,7 @@ static void assign(groups *g) {
     for (uint32_t k = 0; k < g->problem->n_pools; k++) g->free[k] = ARENAUT_NONE;
     for (uint32_t i = 0, dead = 0; i < g->n; i++) {
         const uint32_t b = g->births[i];
-        while (end_of(g->problem, g->deaths[dead]) <= first_of(g->problem, b)) {
+        while (arn_tokens_death(g->problem, g->deaths[dead]) <= arn_tokens_birth(g->problem, b)) {
             release(g, g->deaths[dead++]);
         }
         join_or_open(g, b);
@@ -86,7 +74,7 @@ static bool list_lives(groups *g, const arenaut_planning *planning) {
         if (arenaut_problem_needs_memory(p, b)) g->births[g->n++] = b;
     }
     for (uint32_t i = 0; i < g->n; i++) g->deaths[i] = g->births[i];
-    arn_sort_ids(g->births, g->n, born_before, p, scratch);
+    arn_sort_ids(g->births, g->n, arn_tokens_born_before, p, scratch);
     arn_sort_ids(g->deaths, g->n, dies_before, p, scratch);
     return true;
 }

@@ -27,6 +27,19 @@ void arn_tokens_free(const arenaut_planning *planning, arn_tokens *tokens) {
     arn_release(planning->allocator, tokens->start);
 }
 
+int64_t arn_tokens_birth(const arenaut_problem *p, uint32_t buffer) {
+    return arenaut_problem_lifetimes(p, buffer)->first;
+}
+
+int64_t arn_tokens_death(const arenaut_problem *p, uint32_t buffer) {
+    const uint32_t last = arenaut_problem_lifetime_count(p, buffer) - 1;
+    return arenaut_problem_lifetimes(p, buffer)[last].end;
+}
+
+bool arn_tokens_born_before(const void *problem, uint32_t a, uint32_t b) {
+    return arn_tokens_birth(problem, a) < arn_tokens_birth(problem, b);
+}
+
 uint32_t arn_tokens_pool(const arenaut_problem *p, uint32_t buffer) {
     uint32_t pool = 0;
     while (!(arenaut_problem_pools(p, buffer) >> pool & 1)) pool++;

@@ -23,6 +23,12 @@ uint32_t arn_tokens_add(const arenaut_problem *problem, arn_tokens *tokens, uint
 void arn_tokens_join(const arenaut_problem *problem, arn_tokens *tokens, uint32_t token,
                      uint32_t buffer);
 
+/* The first step of a buffer's life and the end of it, whatever gaps it has; and an order by the
+ * former for arn_sort_ids, whose context is the problem. */
+int64_t arn_tokens_birth(const arenaut_problem *p, uint32_t buffer);
+int64_t arn_tokens_death(const arenaut_problem *p, uint32_t buffer);
+bool arn_tokens_born_before(const void *problem, uint32_t a, uint32_t b);
+
 /* The one pool that a buffer may use; of several, the fastest. */
 uint32_t arn_tokens_pool(const arenaut_problem *problem, uint32_t buffer);
 

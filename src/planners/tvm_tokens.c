@@ -34,24 +34,12 @@ typedef struct walk {
     uint32_t n_free;
 } walk;
 
-static int64_t first_of(const arenaut_problem *p, uint32_t b) {
-    return arenaut_problem_lifetimes(p, b)->first;
-}
-
-static int64_t end_of(const arenaut_problem *p, uint32_t b) {
-    return arenaut_problem_lifetimes(p, b)[arenaut_problem_lifetime_count(p, b) - 1].end;
-}
-
-static bool born_before(const void *problem, uint32_t a, uint32_t b) {
-    return first_of(problem, a) < first_of(problem, b);
-}
-
 /* What nobody reads is done with before the op lets go of its operands, one after another. */
 static bool dies_before(const void *problem, uint32_t a, uint32_t b) {
-    const int64_t end_a = end_of(problem, a), end_b = end_of(problem, b);
+    const int64_t end_a = arn_tokens_death(problem, a), end_b = arn_tokens_death(problem, b);
     if (end_a != end_b) return end_a < end_b;
-    const bool unread_a = first_of(problem, a) == end_a - 1;
-    const bool unread_b = first_of(problem, b) == end_b - 1;
+    const bool unread_a = arn_tokens_birth(problem, a) == end_a - 1;
+    const bool unread_b = arn_tokens_birth(problem, b) == end_b - 1;
     if (unread_a != unread_b) return unread_a;
     return !unread_a && arenaut_problem_release(problem, a) < arenaut_problem_release(problem, b);
 }
@@ -111,7 +99,8 @@ static void serve_all(walk *w) {
     const arenaut_problem *p = w->problem;
     for (uint32_t i = 0, dead = 0; i < w->n; i++) {
         const uint32_t b = w->births[i];
-        while (end_of(p, w->deaths[dead]) <= first_of(p, b)) release(w, w->deaths[dead++]);
+        while (arn_tokens_death(p, w->deaths[dead]) <= arn_tokens_birth(p, b))
+            release(w, w->deaths[dead++]);
         const uint32_t token = request(w, b);
         if (token == ARENAUT_NONE)
             arn_tokens_add(p, &w->tokens, b);
@@ -144,7 +133,8 @@ static arenaut_status check_devices(const arenaut_planning *planning) {
     }
     if (annotated == 0 || annotated == all) return ARENAUT_OK;
     return arn_fail(planning->err, ARENAUT_REFUSED, 0,
-                    "planner 'tvm-tokens': %" PRIu32 " of %" PRIu32 " values have a device and %" PRIu32
+                    "planner 'tvm-tokens': %" PRIu32 " of %" PRIu32
+                    " values have a device and %" PRIu32
                     " have none (type 0); it wants one for all of them or for none",
                     annotated, all, all - annotated);
 }
@@ -164,7 +154,7 @@ static arenaut_status open_walk(walk *w, const arenaut_planning *planning) {
         if (arenaut_problem_needs_memory(p, b)) w->births[w->n++] = b;
     }
     memcpy(w->deaths, w->births, w->n * sizeof *w->births);
-    arn_sort_ids(w->births, w->n, born_before, p, scratch);
+    arn_sort_ids(w->births, w->n, arn_tokens_born_before, p, scratch);
     arn_sort_ids(w->deaths, w->n, dies_before, p, scratch);
     return ARENAUT_OK;
 }
