@@ -19,7 +19,7 @@ arenaut_status problem_copy(const arenaut_problem *from, const arenaut_pool *poo
 exit_code parse_pools(const tool_options *options, arenaut_pool pools[ARENAUT_MAX_POOLS],
                       uint32_t *n_pools, char **names);
 
-/* Applies --align TENSOR=N, --align N (problems only: liveness does it for programs) and
+/* Applies --align TENSOR=N, --align N (problems only: lowering does it for programs) and
  * --pin and --capacity to `problem`; *edited stays NULL if there is nothing to do. `program` and
  * `lowering` are NULL for a bare problem. */
 exit_code apply_edits(const char *path, const tool_options *options, const arenaut_program *program,

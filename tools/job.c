@@ -335,7 +335,7 @@ static char *pass_selection(const tool_options *o) {
 static exit_code lower_program(tool_job *job) {
     const tool_options *o = job->options;
     arenaut_pool pools[ARENAUT_MAX_POOLS];
-    arenaut_liveness_options options = {.preserve_inputs = o->preserve_inputs,
+    arenaut_lowering_options options = {.preserve_inputs = o->preserve_inputs,
                                         .exclude_io = o->no_alloc_io,
                                         .op_align = job->rules.align,
                                         .n_op_align = job->rules.n_align};

@@ -1,4 +1,4 @@
-/* One input on its way: read, passes, liveness, what the runtime does today, a plan, and
+/* One input on its way: read, passes, lowering, what the runtime does today, a plan, and
  * the checker on it. Verbs take a job as far as they need it. */
 #ifndef TOOL_JOB_H
 #define TOOL_JOB_H
@@ -60,7 +60,7 @@ typedef struct tool_job {
 /* Each complains and returns the exit code if it fails; job_close is always due. */
 exit_code job_read(tool_job *job, const char *path,
                    const tool_options *options); /* just the file */
-exit_code job_prepare(tool_job *job);            /* passes, liveness, pins */
+exit_code job_prepare(tool_job *job);            /* passes, lowering, pins */
 exit_code job_find_today(tool_job *job);
 /* Plans and checks. EXIT_NEGATIVE, with job->plan, if there provably is no plan. */
 exit_code job_make_plan(tool_job *job);

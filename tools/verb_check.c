@@ -1,4 +1,4 @@
-/* check: is this plan right? The checker knows neither liveness nor planners. */
+/* check: is this plan right? The checker knows neither lowering nor planners. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 #include <arenaut/error.h>
 #include <arenaut/expr.h>
 #include <arenaut/format.h>
-#include <arenaut/liveness.h>
+#include <arenaut/lowering.h>
 #include <arenaut/merge.h>
 #include <arenaut/pass.h>
 #include <arenaut/plan.h>

@@ -1,8 +1,8 @@
-/* The checker: accepts or rejects a plan. It shares no code with liveness or planners.
+/* The checker: accepts or rejects a plan. It shares no code with lowering or planners.
  *
  * Part one holds a plan against its problem. Part two, replay, runs the program's own
  * schedule over a shadow of the arena in which each byte remembers who wrote it; it knows
- * nothing of lifetimes, so it also catches a wrong liveness.
+ * nothing of lifetimes, so it also catches a wrong lowering.
  *
  * Threads: any number of checks may run at once, also of the same plan, problem or program,
  * which they only read. */

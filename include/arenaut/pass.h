@@ -1,4 +1,4 @@
-/* Passes: transformations of a program before liveness, in a table.
+/* Passes: transformations of a program before lowering, in a table.
  *
  * Threads: passes may run at once on different programs; a program that passes change
  * belongs to one thread. */

@@ -1,5 +1,5 @@
 /* A program: methods (entry points, subgraphs, branches) over tensors, each method a
- * sequence of ops. What readers make and passes transform; liveness (liveness.h) turns it
+ * sequence of ops. What readers make and passes transform; lowering (lowering.h) turns it
  * into a problem.
  *
  * Tensors, ops and methods are named by index. The ops of one method are contiguous and

@@ -4,7 +4,7 @@
 #ifndef ARENAUT_RESULT_H
 #define ARENAUT_RESULT_H
 
-#include <arenaut/liveness.h>
+#include <arenaut/lowering.h>
 #include <arenaut/plan.h>
 #include <arenaut/problem.h>
 #include <arenaut/program.h>

@@ -3,7 +3,7 @@
  * A program may say outright that tensors get their memory in that of another one, which dies
  * where they are made: alloc_in_place(base, [spec, …]). Who writes there is another op, and
  * what it promises is what an in-place pair says: that it reads each element of the base
- * before it writes there. Whether plans make use of that is up to liveness, as for any pair;
+ * before it writes there. Whether plans make use of that is up to lowering, as for any pair;
  * a statement that no op can keep is a mistake. */
 #include <arenaut/pass.h>
 

@@ -244,7 +244,7 @@ def random_files(tmp_path_factory):
 @pytest.mark.parametrize("path", [p for p in RIGHT if p.id not in
                                   ("mobilenetv2_035", "mobilenetv2_035_xnnpack", "unet")])
 def test_arbitrary_valid_plans_change_nothing(random_files, path):
-    """A test of liveness: plans that are valid by it, but not made by a planner of ours."""
+    """A test of lowering: plans that are valid by it, but not made by a planner of ours."""
     for number, other in enumerate(random_files(path)):
         assert first_difference(path, other, path, calls=2) is None, number
         os.unlink(other)

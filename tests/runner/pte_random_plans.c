@@ -159,7 +159,7 @@ int main(int argc, char **argv) {
     arenaut_lowering *lowering = NULL;
     st = arenaut_passes_run(document.program, NULL, &options, NULL, NULL, &err);
     if (st == ARENAUT_OK) st = arenaut_lower(document.program, target, NULL, NULL, &lowering, &err);
-    if (st != ARENAUT_OK) die("liveness", st, &err);
+    if (st != ARENAUT_OK) die("lowering", st, &err);
     arenaut_result result = {.path = argv[1],
                              .format = document.format->name,
                              .file = data,

@@ -23,7 +23,7 @@ typedef struct trial {
     const char *passes; /* NULL: none at all */
     const char *planner;
     arenaut_target target;
-    arenaut_liveness_options options;
+    arenaut_lowering_options options;
     flow_sabotage sabotage;
     void *context;
     flow_counts *counts;
@@ -276,7 +276,7 @@ static void choose_target(trial *t) {
                                         "onnxruntime"};
     t->target = *arenaut_target_find(names[rng_below(&t->r, 5)]);
     t->target.state_in_arena = true; /* or states would never be in anybody's way */
-    t->options = (arenaut_liveness_options){.preserve_inputs = rng_once_in(&t->r, 4),
+    t->options = (arenaut_lowering_options){.preserve_inputs = rng_once_in(&t->r, 4),
                                             .exclude_io = rng_once_in(&t->r, 6)};
 }
 

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <arenaut/liveness.h>
+#include <arenaut/lowering.h>
 
 /* What was done, so that a test can tell that the machine did not idle. */
 typedef struct flow_counts {

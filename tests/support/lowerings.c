@@ -5,7 +5,7 @@
 #include "support/test.h"
 
 arenaut_lowering *lower_for(const arenaut_program *program, const arenaut_target *target,
-                            const arenaut_liveness_options *options) {
+                            const arenaut_lowering_options *options) {
     arenaut_lowering *lowering = NULL;
     arenaut_error err = {0};
     assert_ok(arenaut_lower(program, target, options, NULL, &lowering, &err), err);

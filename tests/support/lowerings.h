@@ -2,11 +2,11 @@
 #ifndef SUPPORT_LOWERINGS_H
 #define SUPPORT_LOWERINGS_H
 
-#include <arenaut/liveness.h>
+#include <arenaut/lowering.h>
 
 /* These fail the test rather than return an error. The caller frees the lowering. */
 arenaut_lowering *lower_for(const arenaut_program *program, const arenaut_target *target,
-                            const arenaut_liveness_options *options);
+                            const arenaut_lowering_options *options);
 /* For the target of this name, with default options. */
 arenaut_lowering *lower_program(const arenaut_program *program, const char *target);
 

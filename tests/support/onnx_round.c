@@ -5,7 +5,7 @@
 
 #include <arenaut/check.h>
 #include <arenaut/expr.h>
-#include <arenaut/liveness.h>
+#include <arenaut/lowering.h>
 #include <arenaut/pass.h>
 #include <arenaut/planner.h>
 

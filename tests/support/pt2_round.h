@@ -3,7 +3,7 @@
 #define SUPPORT_PT2_ROUND_H
 
 #include <arenaut/format.h>
-#include <arenaut/liveness.h>
+#include <arenaut/lowering.h>
 
 #include "support/bytes.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <arenaut/liveness.h>
+#include <arenaut/lowering.h>
 #include <arenaut/pass.h>
 
 #include "support/random.h"

@@ -1,4 +1,4 @@
-/* A .pte file on its way through the library, with no liveness in between: every tensor
+/* A .pte file on its way through the library, with no lowering in between: every tensor
  * that the file places is a buffer of its own, in one pool per memory and method. */
 #ifndef SUPPORT_PTE_ROUND_H
 #define SUPPORT_PTE_ROUND_H

@@ -8,7 +8,7 @@
 
 typedef struct pte_sweep {
     size_t tried, accepted; /* as programs; of these: */
-    size_t planned;         /* liveness and a planner had an answer */
+    size_t planned;         /* lowering and a planner had an answer */
     size_t right;           /* replay finds no fault in that */
 } pte_sweep;
 

@@ -5,8 +5,7 @@
 #include "support/faults.h"
 #include "support/iteration_bench.h"
 
-static void pointers_that_were_bent_are_lost(void **state) {
-    (void)state;
+TEST(pointers_that_were_bent_are_lost) {
     bench b;
     arenaut_fault fault;
     char elsewhere[64];
@@ -28,8 +27,7 @@ static arenaut_status overlap_all(void *context, const arenaut_placing *placing)
     return ARENAUT_OK;
 }
 
-static void a_planner_is_believed(void **state) {
-    (void)state;
+TEST(a_planner_is_believed) {
     bench b;
     arenaut_fault fault;
     bench_lay_out(&b, 3);
@@ -38,12 +36,4 @@ static void a_planner_is_believed(void **state) {
     for (uint32_t v = 0; v < 3; v++) assert_fine(arenaut_iteration_learn(b.it, v, 256, &fault));
     assert_fine(arenaut_iteration_plan(b.it, &fault));
     bench_finish(&b);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pointers_that_were_bent_are_lost),
-        cmocka_unit_test(a_planner_is_believed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

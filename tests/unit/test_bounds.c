@@ -26,8 +26,7 @@ static void assert_bound(arenaut_problem *problem, uint64_t bytes, int64_t step)
     arenaut_problem_free(problem);
 }
 
-static void the_bound_is_the_highest_load_and_its_first_step(void **state) {
-    (void)state;
+TEST(the_bound_is_the_highest_load_and_its_first_step) {
     arenaut_problem *p = new_problem();
     add_box(p, 10, -5, -3);
     add_box(p, 20, -4, 9);
@@ -35,8 +34,7 @@ static void the_bound_is_the_highest_load_and_its_first_step(void **state) {
     assert_bound(p, 30, -4);
 }
 
-static void ends_come_before_starts_at_the_same_step(void **state) {
-    (void)state;
+TEST(ends_come_before_starts_at_the_same_step) {
     arenaut_problem *p = new_problem();
     add_box(p, 10, 0, 3);
     add_box(p, 10, 3, 5);
@@ -44,8 +42,7 @@ static void ends_come_before_starts_at_the_same_step(void **state) {
 }
 
 /* b may lie on a, and c on b, each at one step: 30 + 0, then 30 + 0. */
-static void a_pair_counts_its_larger_half_where_it_may_share(void **state) {
-    (void)state;
+TEST(a_pair_counts_its_larger_half_where_it_may_share) {
     const arenaut_interval lives[] = {{0, 2}, {1, 3}, {2, 4}};
     arenaut_problem *p = new_problem();
     arenaut_buffer b = buffer_of(30, &lives[0]);
@@ -59,8 +56,7 @@ static void a_pair_counts_its_larger_half_where_it_may_share(void **state) {
 }
 
 /* Of two heirs only one can lie on the base: 30 + 20. */
-static void two_heirs_of_one_base_save_once(void **state) {
-    (void)state;
+TEST(two_heirs_of_one_base_save_once) {
     const arenaut_interval base = {0, 2}, heir = {1, 3};
     arenaut_problem *p = new_problem();
     arenaut_buffer b = buffer_of(30, &base);
@@ -74,8 +70,7 @@ static void two_heirs_of_one_base_save_once(void **state) {
 
 /* Slices of 10 and 20 bytes exist before their host of 30 does, and are not counted twice
  * once it does. The host is gone while a slice lives on. */
-static void slices_count_only_while_their_host_is_not_alive(void **state) {
-    (void)state;
+TEST(slices_count_only_while_their_host_is_not_alive) {
     const arenaut_interval host = {3, 5}, first = {0, 4}, second = {1, 9};
     arenaut_problem *p = new_problem();
     arenaut_buffer b = buffer_of(30, &host);
@@ -92,8 +87,7 @@ static void slices_count_only_while_their_host_is_not_alive(void **state) {
 }
 
 /* Two of 5 bytes at multiples of 8 need 13; in an arena rounded to 16, 16. */
-static void alignment_raises_the_bound(void **state) {
-    (void)state;
+TEST(alignment_raises_the_bound) {
     const arenaut_interval life = {0, 1};
     for (uint64_t align = 1; align <= 16; align *= 16) {
         arenaut_problem *p = new_problem();
@@ -106,8 +100,7 @@ static void alignment_raises_the_bound(void **state) {
     }
 }
 
-static void fixed_and_reserved_bytes_raise_the_bound(void **state) {
-    (void)state;
+TEST(fixed_and_reserved_bytes_raise_the_bound) {
     const arenaut_interval life = {0, 1};
     const arenaut_reserved range = {0, 4, 20};
     arenaut_error err = {0};
@@ -134,8 +127,7 @@ static void fixed_and_reserved_bytes_raise_the_bound(void **state) {
 }
 
 /* Pool 0 needs 30 at step 0, pool 1 needs 20 at step 5: 50 together, at whatever time. */
-static void pools_are_bounded_apart(void **state) {
-    (void)state;
+TEST(pools_are_bounded_apart) {
     const arenaut_interval lives[] = {{0, 1}, {5, 6}};
     arenaut_problem *p = new_problem();
     add_pool(p, "a", ARENAUT_UNLIMITED, 1);
@@ -148,8 +140,7 @@ static void pools_are_bounded_apart(void **state) {
     assert_bound(p, 50, 0);
 }
 
-static void an_edge_counts_as_if_both_were_alive(void **state) {
-    (void)state;
+TEST(an_edge_counts_as_if_both_were_alive) {
     arenaut_problem *p = new_problem();
     add_box(p, 10, 0, 1);
     add_box(p, 20, 5, 6);
@@ -174,8 +165,7 @@ static void assert_infeasible(arenaut_problem *problem, uint32_t n_buffers, uint
     arenaut_problem_free(problem);
 }
 
-static void a_buffer_larger_than_every_pool(void **state) {
-    (void)state;
+TEST(a_buffer_larger_than_every_pool) {
     arenaut_problem *p = new_problem();
     add_pool(p, "small", 10, 1);
     add_pool(p, "large", 20, 1);
@@ -184,8 +174,7 @@ static void a_buffer_larger_than_every_pool(void **state) {
     assert_infeasible(p, 1, 3);
 }
 
-static void a_buffer_larger_than_what_is_left_between_reserved_ranges(void **state) {
-    (void)state;
+TEST(a_buffer_larger_than_what_is_left_between_reserved_ranges) {
     arenaut_problem *p = new_problem();
     arenaut_error err = {0};
     const arenaut_reserved range = {0, 8, 9};
@@ -195,8 +184,7 @@ static void a_buffer_larger_than_what_is_left_between_reserved_ranges(void **sta
     assert_infeasible(p, 1, 3);
 }
 
-static void fixed_buffers_that_overlap(void **state) {
-    (void)state;
+TEST(fixed_buffers_that_overlap) {
     const arenaut_interval lives[] = {{0, 2}, {2, 4}, {3, 5}};
     arenaut_problem *p = new_problem();
     for (uint32_t i = 0; i < 3; i++) {
@@ -207,8 +195,7 @@ static void fixed_buffers_that_overlap(void **state) {
     assert_infeasible(p, 2, 6);
 }
 
-static void more_alive_than_all_pools_hold(void **state) {
-    (void)state;
+TEST(more_alive_than_all_pools_hold) {
     arenaut_problem *p = new_problem();
     add_pool(p, "a", 10, 1);
     add_pool(p, "b", 20, 1);
@@ -216,8 +203,7 @@ static void more_alive_than_all_pools_hold(void **state) {
     assert_infeasible(p, 4, 6);
 }
 
-static void more_alive_than_the_pools_that_are_allowed_hold(void **state) {
-    (void)state;
+TEST(more_alive_than_the_pools_that_are_allowed_hold) {
     const arenaut_interval life = {0, 1};
     arenaut_problem *p = new_problem();
     add_pool(p, "a", 10, 1);
@@ -232,8 +218,7 @@ static void more_alive_than_the_pools_that_are_allowed_hold(void **state) {
 
 /* At step 0 the slice lies in a slice that is not alive, but which lies in the host, which is:
  * its byte is one of the host's. */
-static void a_slice_of_a_slice_counts_once(void **state) {
-    (void)state;
+TEST(a_slice_of_a_slice_counts_once) {
     const arenaut_interval lives[] = {{0, 1}, {0, 1}, {1, 2}, {0, 1}};
     const uint64_t size[] = {4, 3, 1, 1};
     arenaut_problem *p = new_problem();
@@ -248,8 +233,7 @@ static void a_slice_of_a_slice_counts_once(void **state) {
 
 /* Two slices of one host share bytes while both are alive: no list of buffers and bytes says
  * so, but the proof is complete. */
-static void slices_that_collide_in_their_host(void **state) {
-    (void)state;
+TEST(slices_that_collide_in_their_host) {
     const arenaut_interval host = {0, 9}, slice = {2, 4};
     arenaut_problem *p = new_problem();
     arenaut_buffer b = buffer_of(10, &host);
@@ -267,34 +251,10 @@ static arenaut_status bound_of(void *context, const arenaut_allocator *allocator
     return arenaut_lower_bound(context, allocator, &bound, NULL, NULL);
 }
 
-static void the_bound_survives_every_allocation_failure(void **state) {
-    (void)state;
+TEST(the_bound_survives_every_allocation_failure) {
     rng r = {9};
     const problem_shape shape = {12, 6, 8, ARENAUT_FEATURE_ALL};
     arenaut_problem *problem = random_problem(&r, &shape);
     survives_every_allocation_failure(bound_of, problem);
     arenaut_problem_free(problem);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_bound_is_the_highest_load_and_its_first_step),
-        cmocka_unit_test(ends_come_before_starts_at_the_same_step),
-        cmocka_unit_test(a_pair_counts_its_larger_half_where_it_may_share),
-        cmocka_unit_test(two_heirs_of_one_base_save_once),
-        cmocka_unit_test(slices_count_only_while_their_host_is_not_alive),
-        cmocka_unit_test(alignment_raises_the_bound),
-        cmocka_unit_test(fixed_and_reserved_bytes_raise_the_bound),
-        cmocka_unit_test(pools_are_bounded_apart),
-        cmocka_unit_test(an_edge_counts_as_if_both_were_alive),
-        cmocka_unit_test(a_buffer_larger_than_every_pool),
-        cmocka_unit_test(a_buffer_larger_than_what_is_left_between_reserved_ranges),
-        cmocka_unit_test(fixed_buffers_that_overlap),
-        cmocka_unit_test(more_alive_than_all_pools_hold),
-        cmocka_unit_test(more_alive_than_the_pools_that_are_allowed_hold),
-        cmocka_unit_test(a_slice_of_a_slice_counts_once),
-        cmocka_unit_test(slices_that_collide_in_their_host),
-        cmocka_unit_test(the_bound_survives_every_allocation_failure),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

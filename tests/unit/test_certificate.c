@@ -10,6 +10,7 @@
 #include "support/fuse.h"
 #include "support/oracle.h"
 #include "support/problems.h"
+#include "support/test.h"
 
 #include "check/proof_state.h"
 
@@ -101,15 +102,13 @@ static tally certify_random(const problem_shape *shape, uint32_t problems) {
     return t;
 }
 
-static void every_optimum_of_plain_problems_has_a_certificate(void **state) {
-    (void)state;
+TEST(every_optimum_of_plain_problems_has_a_certificate) {
     const problem_shape small = {9, 5, 6, 0}, larger = {16, 7, 12, 0};
     assert_true(certify_random(&small, 1000).lines_1 > 500);
     assert_true(certify_random(&larger, 500).lines_1 > 400);
 }
 
-static void every_optimum_has_a_certificate_whatever_the_constraint(void **state) {
-    (void)state;
+TEST(every_optimum_has_a_certificate_whatever_the_constraint) {
     static const uint32_t features[] = {
         ARENAUT_FEATURE_ALIGNMENT,     ARENAUT_FEATURE_GAPS,     ARENAUT_FEATURE_CAPACITY,
         ARENAUT_FEATURE_FIXED_OFFSETS, ARENAUT_FEATURE_CONFLICTS, ARENAUT_FEATURE_RESERVED,
@@ -121,16 +120,14 @@ static void every_optimum_has_a_certificate_whatever_the_constraint(void **state
     }
 }
 
-static void relations_have_certificates_that_split_pairs(void **state) {
-    (void)state;
+TEST(relations_have_certificates_that_split_pairs) {
     const problem_shape bases = {8, 6, 7, ARENAUT_FEATURE_SAME_BASE};
     const problem_shape slices = {8, 6, 7, ARENAUT_FEATURE_INSIDE | ARENAUT_FEATURE_ALIGNMENT};
     assert_true(certify_random(&bases, 1500).joins > 10);
     assert_true(certify_random(&slices, 800).branches > 0);
 }
 
-static void all_constraints_together_have_certificates(void **state) {
-    (void)state;
+TEST(all_constraints_together_have_certificates) {
     const problem_shape one_pool = {7, 7, 8, ARENAUT_FEATURE_ALL & ~ARENAUT_FEATURE_POOLS};
     const problem_shape pools = {6, 6, 6, ARENAUT_FEATURE_POOLS | ARENAUT_FEATURE_CAPACITY};
     const problem_shape every = {6, 6, 6, ARENAUT_FEATURE_ALL};
@@ -163,8 +160,7 @@ static arenaut_buffer buffer_of(uint64_t size, const arenaut_interval *life) {
 
 /* Equal in size and in time, and any offset that matters is even; yet one asks for that and the
  * other does not, so that whoever follows the proof does not take them for alike. */
-static void buffers_of_other_alignments_are_not_alike(void **state) {
-    (void)state;
+TEST(buffers_of_other_alignments_are_not_alike) {
     arenaut_problem *p = new_problem();
     const arenaut_interval life = {0, 2};
     const arenaut_reserved range = {0, 8, 12};
@@ -182,8 +178,7 @@ static void buffers_of_other_alignments_are_not_alike(void **state) {
 
 /* Each of two equal buffers is kept from another fixed one by an edge; those two lie at one
  * place, at different times. */
-static void buffers_with_edges_to_others_are_not_alike(void **state) {
-    (void)state;
+TEST(buffers_with_edges_to_others_are_not_alike) {
     arenaut_problem *p = new_problem();
     const arenaut_interval lives[] = {{0, 1}, {0, 1}, {5, 6}, {7, 8}};
     arenaut_error err = {0};
@@ -202,8 +197,7 @@ static void buffers_with_edges_to_others_are_not_alike(void **state) {
 
 /* All offsets that matter are even. A host that is not at 0 is at 2 or above, not at 1, although
  * what its slice rests on could end anywhere. */
-static void who_is_rejected_lies_higher_by_a_grain(void **state) {
-    (void)state;
+TEST(who_is_rejected_lies_higher_by_a_grain) {
     arenaut_problem *p = new_problem();
     const arenaut_interval lives[] = {{1, 2}, {6, 7}, {7, 8}, {7, 8}, {6, 7}};
     const uint64_t size[] = {8, 8, 6, 2, 2};
@@ -220,8 +214,7 @@ static void who_is_rejected_lies_higher_by_a_grain(void **state) {
 }
 
 /* The second pool holds 7 bytes, and an arena of 8 for them. */
-static void a_capacity_need_not_be_aligned(void **state) {
-    (void)state;
+TEST(a_capacity_need_not_be_aligned) {
     arenaut_problem *p = new_problem();
     const arenaut_interval life[] = {{3, 6}, {5, 7}, {3, 6}, {0, 6}};
     const uint64_t size[] = {2, 4, 3, 4}, align[] = {2, 8, 1, 8}, pools[] = {2, 2, 3, 3};
@@ -247,8 +240,7 @@ static void a_capacity_need_not_be_aligned(void **state) {
 
 /* Of buffer 2 nothing is left where 4 covers it. Parts of the proof leave it out; what is proven
  * there holds elsewhere, too. */
-static void who_is_covered_is_left_out_everywhere(void **state) {
-    (void)state;
+TEST(who_is_covered_is_left_out_everywhere) {
     arenaut_problem *p = new_problem();
     const arenaut_interval lives[] = {{4, 8}, {7, 10}, {7, 8}, {4, 8}, {6, 8}, {7, 9}};
     const uint64_t size[] = {5, 4, 1, 3, 4, 5}, align[] = {8, 1, 2, 2, 1, 2};
@@ -299,8 +291,7 @@ static uint64_t highest_load(const arenaut_problem *p) {
     return load;
 }
 
-static void fragmentation_is_proven_by_branching(void **state) {
-    (void)state;
+TEST(fragmentation_is_proven_by_branching) {
     tally t = {0};
     for (uint64_t seed = 0; seed < 60; seed++) {
         arenaut_problem *p = full_problem(seed, 30, 12, 12);
@@ -380,8 +371,7 @@ static arenaut_certificate without(const arenaut_certificate *c, uint32_t first,
 
 /* Without a REJECT no proof ends. Not every PLACE is needed: where rejecting the others alone
  * leads nowhere, that is a proof too. */
-static void a_missing_branch_is_noticed(void **state) {
-    (void)state;
+TEST(a_missing_branch_is_noticed) {
     proven x = fragmented();
     const uint32_t n = x.certificate->n_lines;
     arenaut_proof_line *lines = test_malloc(n * sizeof *lines);
@@ -407,8 +397,7 @@ static bool may_be_left_out(const arenaut_proof_line *line) {
            line->rule == ARENAUT_PROOF_UNTIL;
 }
 
-static void a_missing_or_doubled_line_is_noticed(void **state) {
-    (void)state;
+TEST(a_missing_or_doubled_line_is_noticed) {
     proven x = fragmented();
     const uint32_t n = x.certificate->n_lines;
     arenaut_proof_line *lines = test_malloc(((size_t)n + 1) * sizeof *lines);
@@ -430,8 +419,7 @@ static void a_missing_or_doubled_line_is_noticed(void **state) {
     drop(&x);
 }
 
-static void an_altered_leaf_is_noticed(void **state) {
-    (void)state;
+TEST(an_altered_leaf_is_noticed) {
     proven x = fragmented();
     arenaut_proof_line *line = x.certificate->line;
     uint32_t altered = 0;
@@ -457,8 +445,7 @@ static void an_altered_leaf_is_noticed(void **state) {
     drop(&x);
 }
 
-static void an_altered_bound_is_noticed(void **state) {
-    (void)state;
+TEST(an_altered_bound_is_noticed) {
     proven x = fragmented();
     x.certificate->bound = 11;
     assert_proves_nothing(x.problem, x.certificate);
@@ -469,8 +456,7 @@ static void an_altered_bound_is_noticed(void **state) {
     drop(&x);
 }
 
-static void a_certificate_of_another_problem_is_noticed(void **state) {
-    (void)state;
+TEST(a_certificate_of_another_problem_is_noticed) {
     proven x = fragmented();
     for (uint32_t b = 0; b < x.problem->n_buffers; b++) {
         arenaut_problem *other = new_problem();
@@ -486,8 +472,7 @@ static void a_certificate_of_another_problem_is_noticed(void **state) {
 }
 
 /* Whatever is done to the lines, what is false is never proven. */
-static void nothing_false_is_proven_by_altered_lines(void **state) {
-    (void)state;
+TEST(nothing_false_is_proven_by_altered_lines) {
     const problem_shape shape = {7, 6, 7, ARENAUT_FEATURE_ALL};
     rng r = {2718};
     for (uint32_t k = 0; k < 400; k++) {
@@ -554,8 +539,7 @@ static bool proves_blindly(prover *x) {
 
 /* For every limit on an arena: what can be packed below it is never proven impossible, and what
  * cannot be mostly is. */
-static void the_rules_prove_what_is_true_and_nothing_else(void **state) {
-    (void)state;
+TEST(the_rules_prove_what_is_true_and_nothing_else) {
     const problem_shape shape = {6, 6, 7, ARENAUT_FEATURE_ALL & ~ARENAUT_FEATURE_POOLS};
     rng r = {31415};
     uint32_t tried = 0, shown = 0;
@@ -617,8 +601,7 @@ static arenaut_status certify_and_check(void *context, const arenaut_allocator *
     return st;
 }
 
-static void any_allocation_may_fail(void **state) {
-    (void)state;
+TEST(any_allocation_may_fail) {
     proven x = fragmented();
     survives_every_allocation_failure(certify_and_check, &x);
     drop(&x);
@@ -644,8 +627,7 @@ static void any_allocation_may_fail(void **state) {
 
 /* ---- what cannot be certified ---- */
 
-static void a_bound_that_is_too_high_is_refused(void **state) {
-    (void)state;
+TEST(a_bound_that_is_too_high_is_refused) {
     proven x = fragmented();
     arenaut_certificate *certificate = NULL;
     arenaut_error err = {0};
@@ -659,8 +641,7 @@ static void a_bound_that_is_too_high_is_refused(void **state) {
     drop(&x);
 }
 
-static void too_little_effort_is_told(void **state) {
-    (void)state;
+TEST(too_little_effort_is_told) {
     arenaut_problem *p = full_problem(7, 40, 20, 12);
     arenaut_plan *plan = plan_by(p, "exact", 1);
     arenaut_certificate *certificate = NULL;
@@ -672,8 +653,7 @@ static void too_little_effort_is_told(void **state) {
     arenaut_problem_free(p);
 }
 
-static void a_million_steps_need_one_line(void **state) {
-    (void)state;
+TEST(a_million_steps_need_one_line) {
     arenaut_problem *p = new_problem();
     for (uint32_t i = 0; i < 50000; i++) add_box(p, 1 + i % 9, i, i + 400);
     finish(p);
@@ -685,31 +665,4 @@ static void a_million_steps_need_one_line(void **state) {
     arenaut_certificate_free(certificate);
     arenaut_plan_free(plan);
     arenaut_problem_free(p);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_optimum_of_plain_problems_has_a_certificate),
-        cmocka_unit_test(every_optimum_has_a_certificate_whatever_the_constraint),
-        cmocka_unit_test(relations_have_certificates_that_split_pairs),
-        cmocka_unit_test(all_constraints_together_have_certificates),
-        cmocka_unit_test(buffers_of_other_alignments_are_not_alike),
-        cmocka_unit_test(buffers_with_edges_to_others_are_not_alike),
-        cmocka_unit_test(who_is_rejected_lies_higher_by_a_grain),
-        cmocka_unit_test(a_capacity_need_not_be_aligned),
-        cmocka_unit_test(who_is_covered_is_left_out_everywhere),
-        cmocka_unit_test(fragmentation_is_proven_by_branching),
-        cmocka_unit_test(a_missing_branch_is_noticed),
-        cmocka_unit_test(a_missing_or_doubled_line_is_noticed),
-        cmocka_unit_test(an_altered_leaf_is_noticed),
-        cmocka_unit_test(an_altered_bound_is_noticed),
-        cmocka_unit_test(a_certificate_of_another_problem_is_noticed),
-        cmocka_unit_test(nothing_false_is_proven_by_altered_lines),
-        cmocka_unit_test(the_rules_prove_what_is_true_and_nothing_else),
-        cmocka_unit_test(any_allocation_may_fail),
-        cmocka_unit_test(a_bound_that_is_too_high_is_refused),
-        cmocka_unit_test(too_little_effort_is_told),
-        cmocka_unit_test(a_million_steps_need_one_line),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

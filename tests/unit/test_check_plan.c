@@ -66,8 +66,7 @@ static void expect_overlap(scene *s, uint32_t a, uint32_t b, uint64_t first, uin
 
 /* ---- one buffer ---- */
 
-static void a_plan_of_another_shape_is_rejected(void **state) {
-    (void)state;
+TEST(a_plan_of_another_shape_is_rejected) {
     scene s;
     open_scene(&s, BOXES({8, 0, 2}), OFFSETS(0));
     s.plan->n_buffers = 0;
@@ -78,8 +77,7 @@ static void a_plan_of_another_shape_is_rejected(void **state) {
     close_scene(&s);
 }
 
-static void a_buffer_without_place_is_rejected(void **state) {
-    (void)state;
+TEST(a_buffer_without_place_is_rejected) {
     scene s;
     open_scene(&s, BOXES({8, 0, 2}), OFFSETS(0));
     s.plan->pool[0] = ARENAUT_NONE;
@@ -87,8 +85,7 @@ static void a_buffer_without_place_is_rejected(void **state) {
     close_scene(&s);
 }
 
-static void a_pool_that_does_not_exist_is_rejected(void **state) {
-    (void)state;
+TEST(a_pool_that_does_not_exist_is_rejected) {
     scene s;
     open_scene(&s, BOXES({8, 0, 2}, {0, 0, 2}), OFFSETS(0, 0));
     s.plan->pool[0] = 1;
@@ -99,8 +96,7 @@ static void a_pool_that_does_not_exist_is_rejected(void **state) {
     close_scene(&s);
 }
 
-static void a_pool_that_is_not_allowed_is_rejected(void **state) {
-    (void)state;
+TEST(a_pool_that_is_not_allowed_is_rejected) {
     arenaut_problem *p = new_problem();
     add_pool(p, "fast", ARENAUT_UNLIMITED, 1);
     add_pool(p, "slow", ARENAUT_UNLIMITED, 1);
@@ -121,8 +117,7 @@ static void a_pool_that_is_not_allowed_is_rejected(void **state) {
     close_scene(&s);
 }
 
-static void a_misaligned_buffer_is_rejected(void **state) {
-    (void)state;
+TEST(a_misaligned_buffer_is_rejected) {
     arenaut_problem *p = new_problem();
     const arenaut_interval life = {0, 2};
     arenaut_buffer b = ARENAUT_BUFFER_INIT;
@@ -138,8 +133,7 @@ static void a_misaligned_buffer_is_rejected(void **state) {
     close_scene(&s);
 }
 
-static void an_end_that_overflows_is_rejected(void **state) {
-    (void)state;
+TEST(an_end_that_overflows_is_rejected) {
     scene s;
     open_scene(&s, BOXES({8, 0, 2}), OFFSETS(ARENAUT_SIZE_MAX - 7));
     expect(&s, ARENAUT_RULE_OVERFLOW);
@@ -148,8 +142,7 @@ static void an_end_that_overflows_is_rejected(void **state) {
     close_scene(&s);
 }
 
-static void a_buffer_past_the_capacity_is_rejected(void **state) {
-    (void)state;
+TEST(a_buffer_past_the_capacity_is_rejected) {
     arenaut_problem *p = new_problem();
     add_pool(p, "sram", 16, 1);
     add_box(p, 8, 0, 2);
@@ -163,8 +156,7 @@ static void a_buffer_past_the_capacity_is_rejected(void **state) {
     close_scene(&s);
 }
 
-static void a_fixed_offset_that_is_not_kept_is_rejected(void **state) {
-    (void)state;
+TEST(a_fixed_offset_that_is_not_kept_is_rejected) {
     arenaut_problem *p = new_problem();
     const arenaut_interval life = {0, 2};
     arenaut_buffer b = ARENAUT_BUFFER_INIT;
@@ -180,8 +172,7 @@ static void a_fixed_offset_that_is_not_kept_is_rejected(void **state) {
     close_scene(&s);
 }
 
-static void a_buffer_in_a_reserved_range_is_rejected(void **state) {
-    (void)state;
+TEST(a_buffer_in_a_reserved_range_is_rejected) {
     arenaut_problem *p = new_problem();
     add_pool(p, NULL, ARENAUT_UNLIMITED, 1);
     const arenaut_reserved ranges[] = {{0, 0, 4}, {0, 20, 24}};
@@ -208,8 +199,7 @@ static void a_buffer_in_a_reserved_range_is_rejected(void **state) {
 
 /* ---- pairs ---- */
 
-static void buffers_alive_together_must_be_apart(void **state) {
-    (void)state;
+TEST(buffers_alive_together_must_be_apart) {
     scene s;
     open_scene(&s, BOXES({8, 0, 3}, {8, 2, 5}), OFFSETS(0, 7));
     expect_overlap(&s, 0, 1, 7, 8);
@@ -220,8 +210,7 @@ static void buffers_alive_together_must_be_apart(void **state) {
     close_scene(&s);
 }
 
-static void buffers_one_after_another_may_share(void **state) {
-    (void)state;
+TEST(buffers_one_after_another_may_share) {
     scene s;
     open_scene(&s, BOXES({8, 0, 3}, {8, 3, 5}, {0, 0, 9}, {8, 4, 4}), OFFSETS(0, 0, 0, 0));
     expect(&s, ARENAUT_RULE_NONE);
@@ -230,8 +219,7 @@ static void buffers_one_after_another_may_share(void **state) {
 
 /*  0 ────┐    ┌──
  *        └────┘       1 lives in the gap of 0, 2 reaches one step into its second life */
-static void a_gap_may_be_used_and_no_more(void **state) {
-    (void)state;
+TEST(a_gap_may_be_used_and_no_more) {
     for (int64_t end = 5; end <= 6; end++) {
         arenaut_problem *p = new_problem();
         const arenaut_interval lives[] = {{0, 2}, {5, 8}};
@@ -250,8 +238,7 @@ static void a_gap_may_be_used_and_no_more(void **state) {
     }
 }
 
-static void a_conflict_edge_keeps_buffers_apart(void **state) {
-    (void)state;
+TEST(a_conflict_edge_keeps_buffers_apart) {
     arenaut_problem *p = new_problem();
     add_box(p, 8, 0, 2);
     add_box(p, 8, 4, 6);
@@ -264,8 +251,7 @@ static void a_conflict_edge_keeps_buffers_apart(void **state) {
     close_scene(&s);
 }
 
-static void pools_do_not_interfere(void **state) {
-    (void)state;
+TEST(pools_do_not_interfere) {
     arenaut_problem *p = new_problem();
     add_pool(p, "a", ARENAUT_UNLIMITED, 1);
     add_pool(p, "b", ARENAUT_UNLIMITED, 1);
@@ -308,8 +294,7 @@ static uint32_t add_slice(arenaut_problem *p, uint64_t size, int64_t first, int6
     return add_buffer(p, &b);
 }
 
-static void a_chain_of_same_base_pairs_may_share_one_place(void **state) {
-    (void)state;
+TEST(a_chain_of_same_base_pairs_may_share_one_place) {
     arenaut_problem *p = new_problem();
     add_box(p, 8, 0, 3);
     add_heir(p, 8, 2, 5, 0);
@@ -322,8 +307,7 @@ static void a_chain_of_same_base_pairs_may_share_one_place(void **state) {
     close_scene(&s);
 }
 
-static void a_same_base_pair_at_another_offset_is_rejected(void **state) {
-    (void)state;
+TEST(a_same_base_pair_at_another_offset_is_rejected) {
     arenaut_problem *p = new_problem();
     add_box(p, 8, 0, 3);
     add_heir(p, 8, 2, 5, 0);
@@ -337,8 +321,7 @@ static void a_same_base_pair_at_another_offset_is_rejected(void **state) {
     close_scene(&s);
 }
 
-static void two_heirs_of_one_base_conflict(void **state) {
-    (void)state;
+TEST(two_heirs_of_one_base_conflict) {
     arenaut_problem *p = new_problem();
     add_box(p, 8, 0, 3);
     add_heir(p, 8, 2, 5, 0);
@@ -351,8 +334,7 @@ static void two_heirs_of_one_base_conflict(void **state) {
 }
 
 /* The base comes alive while its heir is: the permission has no direction. */
-static void a_base_may_come_after_its_heir(void **state) {
-    (void)state;
+TEST(a_base_may_come_after_its_heir) {
     arenaut_problem *p = new_problem();
     add_box(p, 8, 4, 9);
     add_heir(p, 8, 2, 5, 0);
@@ -368,8 +350,7 @@ static void a_base_may_come_after_its_heir(void **state) {
 }
 
 /* A pair of buffers may have both relations; each overlap counts once. */
-static void a_slice_may_be_an_heir_of_its_host(void **state) {
-    (void)state;
+TEST(a_slice_may_be_an_heir_of_its_host) {
     arenaut_problem *p = new_problem();
     add_box(p, 8, 0, 3);
     const arenaut_interval life = {2, 5};
@@ -391,8 +372,7 @@ static void a_slice_may_be_an_heir_of_its_host(void **state) {
     close_scene(&s);
 }
 
-static void an_unrelated_buffer_behind_an_allowed_overlap_is_found(void **state) {
-    (void)state;
+TEST(an_unrelated_buffer_behind_an_allowed_overlap_is_found) {
     arenaut_problem *p = new_problem();
     add_box(p, 32, 0, 3);
     add_heir(p, 4, 2, 5, 0);
@@ -416,16 +396,14 @@ static arenaut_problem *concat(void) {
     return p;
 }
 
-static void slices_lie_in_their_hosts(void **state) {
-    (void)state;
+TEST(slices_lie_in_their_hosts) {
     scene s;
     open_scene(&s, concat(), OFFSETS(32, 32, 40, 44));
     expect(&s, ARENAUT_RULE_NONE);
     close_scene(&s);
 }
 
-static void a_slice_off_its_delta_is_rejected(void **state) {
-    (void)state;
+TEST(a_slice_off_its_delta_is_rejected) {
     scene s;
     open_scene(&s, concat(), OFFSETS(32, 32, 41, 45));
     expect(&s, ARENAUT_RULE_INSIDE);
@@ -438,8 +416,7 @@ static void a_slice_off_its_delta_is_rejected(void **state) {
     close_scene(&s);
 }
 
-static void overlapping_siblings_are_rejected(void **state) {
-    (void)state;
+TEST(overlapping_siblings_are_rejected) {
     arenaut_problem *p = new_problem();
     add_box(p, 16, 2, 9);
     add_slice(p, 8, 0, 5, 0, 0);
@@ -451,8 +428,7 @@ static void overlapping_siblings_are_rejected(void **state) {
     close_scene(&s);
 }
 
-static void a_stranger_in_a_host_is_found_behind_its_slice(void **state) {
-    (void)state;
+TEST(a_stranger_in_a_host_is_found_behind_its_slice) {
     arenaut_problem *p = new_problem();
     add_box(p, 32, 0, 9);
     add_slice(p, 4, 0, 9, 0, 0);
@@ -464,8 +440,7 @@ static void a_stranger_in_a_host_is_found_behind_its_slice(void **state) {
     close_scene(&s);
 }
 
-static void slices_of_a_host_that_never_lives_hold_to_the_next_one_out(void **state) {
-    (void)state;
+TEST(slices_of_a_host_that_never_lives_hold_to_the_next_one_out) {
     arenaut_problem *p = new_problem();
     add_box(p, 32, 0, 9);
     add_slice(p, 16, 3, 3, 0, 8);
@@ -481,8 +456,7 @@ static void slices_of_a_host_that_never_lives_hold_to_the_next_one_out(void **st
 
 /* ---- claims ---- */
 
-static void a_wrong_arena_is_rejected(void **state) {
-    (void)state;
+TEST(a_wrong_arena_is_rejected) {
     arenaut_problem *p = new_problem();
     add_pool(p, NULL, ARENAUT_UNLIMITED, 16);
     add_box(p, 17, 0, 2);
@@ -498,8 +472,7 @@ static void a_wrong_arena_is_rejected(void **state) {
     close_scene(&s);
 }
 
-static void a_bound_above_the_arena_is_rejected(void **state) {
-    (void)state;
+TEST(a_bound_above_the_arena_is_rejected) {
     scene s;
     open_scene(&s, BOXES({8, 0, 2}), OFFSETS(0));
     s.plan->lower_bound[0] = 9;
@@ -512,8 +485,7 @@ static void a_bound_above_the_arena_is_rejected(void **state) {
     close_scene(&s);
 }
 
-static void optimal_means_at_the_bound(void **state) {
-    (void)state;
+TEST(optimal_means_at_the_bound) {
     scene s;
     open_scene(&s, BOXES({8, 0, 2}), OFFSETS(0));
     s.plan->quality = ARENAUT_OPTIMAL;
@@ -524,8 +496,7 @@ static void optimal_means_at_the_bound(void **state) {
     close_scene(&s);
 }
 
-static void a_problem_that_is_not_valid_is_refused(void **state) {
-    (void)state;
+TEST(a_problem_that_is_not_valid_is_refused) {
     scene s;
     open_scene(&s, BOXES({8, 0, 2}), OFFSETS(0));
     s.problem->lifetime[0].end = -1;
@@ -564,8 +535,7 @@ static arenaut_problem *three_in(uint64_t capacity) {
     return p;
 }
 
-static void an_overload_proves_infeasibility(void **state) {
-    (void)state;
+TEST(an_overload_proves_infeasibility) {
     scene s;
     open_scene(&s, three_in(20), OFFSETS(0, 0, 0));
     testify(&s, 2, 0, IDS(0, 1, 2), 4);
@@ -575,8 +545,7 @@ static void an_overload_proves_infeasibility(void **state) {
     close_scene(&s);
 }
 
-static void a_witness_that_proves_nothing_is_rejected(void **state) {
-    (void)state;
+TEST(a_witness_that_proves_nothing_is_rejected) {
     scene s;
     open_scene(&s, three_in(20), OFFSETS(0, 0, 0));
     testify(&s, 2, 0, IDS(0, 1, 2), 5); /* it is 4 */
@@ -596,8 +565,7 @@ static void a_witness_that_proves_nothing_is_rejected(void **state) {
     close_scene(&s);
 }
 
-static void infeasible_without_witness_needs_a_finished_search(void **state) {
-    (void)state;
+TEST(infeasible_without_witness_needs_a_finished_search) {
     scene s;
     open_scene(&s, three_in(20), OFFSETS(0, 0, 0));
     s.plan->quality = ARENAUT_INFEASIBLE;
@@ -608,8 +576,7 @@ static void infeasible_without_witness_needs_a_finished_search(void **state) {
     close_scene(&s);
 }
 
-static void what_relations_let_share_does_not_add_up(void **state) {
-    (void)state;
+TEST(what_relations_let_share_does_not_add_up) {
     arenaut_problem *p = new_problem();
     add_pool(p, NULL, 10, 1);
     add_box(p, 8, 0, 3);
@@ -623,8 +590,7 @@ static void what_relations_let_share_does_not_add_up(void **state) {
     close_scene(&s);
 }
 
-static void a_buffer_larger_than_every_pool_is_its_own_witness(void **state) {
-    (void)state;
+TEST(a_buffer_larger_than_every_pool_is_its_own_witness) {
     arenaut_problem *p = new_problem();
     add_pool(p, NULL, 10, 1);
     add_pool(p, NULL, 12, 1);
@@ -650,8 +616,7 @@ static uint32_t add_fixed(arenaut_problem *p, uint64_t size, int64_t first, int6
     return add_buffer(p, &b);
 }
 
-static void fixed_buffers_that_overlap_are_a_witness(void **state) {
-    (void)state;
+TEST(fixed_buffers_that_overlap_are_a_witness) {
     arenaut_problem *p = new_problem();
     add_fixed(p, 8, 0, 3, 0);
     add_fixed(p, 8, 2, 5, 6);
@@ -668,8 +633,7 @@ static void fixed_buffers_that_overlap_are_a_witness(void **state) {
     close_scene(&s);
 }
 
-static void related_buffers_may_be_fixed_over_one_another(void **state) {
-    (void)state;
+TEST(related_buffers_may_be_fixed_over_one_another) {
     arenaut_problem *p = new_problem();
     const arenaut_interval life = {2, 5};
     arenaut_buffer heir = ARENAUT_BUFFER_INIT;
@@ -693,8 +657,7 @@ static void related_buffers_may_be_fixed_over_one_another(void **state) {
     close_scene(&s);
 }
 
-static void a_pin_in_the_middle_leaves_no_gap(void **state) {
-    (void)state;
+TEST(a_pin_in_the_middle_leaves_no_gap) {
     arenaut_problem *p = new_problem();
     add_pool(p, NULL, 100, 1);
     add_fixed(p, 20, 0, 3, 40);
@@ -709,8 +672,7 @@ static void a_pin_in_the_middle_leaves_no_gap(void **state) {
     close_scene(&s);
 }
 
-static void alignment_counts_in_an_overload(void **state) {
-    (void)state;
+TEST(alignment_counts_in_an_overload) {
     arenaut_problem *p = new_problem();
     add_pool(p, NULL, 40, 1);
     for (int i = 0; i < 3; i++) {
@@ -775,8 +737,7 @@ static arenaut_plan *random_plan(rng *r, const arenaut_problem *p) {
     return plan;
 }
 
-static void checker_and_oracle_agree_on_random_plans(void **state) {
-    (void)state;
+TEST(checker_and_oracle_agree_on_random_plans) {
     enum { SEEDS = 20000 };
     uint32_t accepted = 0, with_relations = 0, overlaps = 0;
     for (uint32_t seed = 0; seed < SEEDS; seed++) {
@@ -818,8 +779,7 @@ static arenaut_status check_once(void *context, const arenaut_allocator *allocat
     return status;
 }
 
-static void running_out_of_memory_is_survived(void **state) {
-    (void)state;
+TEST(running_out_of_memory_is_survived) {
     scene s;
     open_scene(&s, concat(), OFFSETS(32, 32, 40, 44));
     survives_every_allocation_failure(check_once, &s);
@@ -837,8 +797,7 @@ static void running_out_of_memory_is_survived(void **state) {
 
 /* Half the buffers live to the end, so that 100,000 are alive at once. Every fourth is a
  * slice of the one before, and every fourth an heir of it. */
-static void two_hundred_thousand_buffers_take_no_time(void **state) {
-    (void)state;
+TEST(two_hundred_thousand_buffers_take_no_time) {
     enum { N = 200000 };
     arenaut_problem *p = new_problem();
     uint64_t *offsets = malloc(N * sizeof *offsets);
@@ -863,51 +822,4 @@ static void two_hundred_thousand_buffers_take_no_time(void **state) {
     expect(&s, ARENAUT_RULE_OVERLAP);
     free(offsets);
     close_scene(&s);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_plan_of_another_shape_is_rejected),
-        cmocka_unit_test(a_buffer_without_place_is_rejected),
-        cmocka_unit_test(a_pool_that_does_not_exist_is_rejected),
-        cmocka_unit_test(a_pool_that_is_not_allowed_is_rejected),
-        cmocka_unit_test(a_misaligned_buffer_is_rejected),
-        cmocka_unit_test(an_end_that_overflows_is_rejected),
-        cmocka_unit_test(a_buffer_past_the_capacity_is_rejected),
-        cmocka_unit_test(a_fixed_offset_that_is_not_kept_is_rejected),
-        cmocka_unit_test(a_buffer_in_a_reserved_range_is_rejected),
-        cmocka_unit_test(buffers_alive_together_must_be_apart),
-        cmocka_unit_test(buffers_one_after_another_may_share),
-        cmocka_unit_test(a_gap_may_be_used_and_no_more),
-        cmocka_unit_test(a_conflict_edge_keeps_buffers_apart),
-        cmocka_unit_test(pools_do_not_interfere),
-        cmocka_unit_test(a_chain_of_same_base_pairs_may_share_one_place),
-        cmocka_unit_test(a_same_base_pair_at_another_offset_is_rejected),
-        cmocka_unit_test(two_heirs_of_one_base_conflict),
-        cmocka_unit_test(a_base_may_come_after_its_heir),
-        cmocka_unit_test(a_slice_may_be_an_heir_of_its_host),
-        cmocka_unit_test(an_unrelated_buffer_behind_an_allowed_overlap_is_found),
-        cmocka_unit_test(slices_lie_in_their_hosts),
-        cmocka_unit_test(a_slice_off_its_delta_is_rejected),
-        cmocka_unit_test(overlapping_siblings_are_rejected),
-        cmocka_unit_test(a_stranger_in_a_host_is_found_behind_its_slice),
-        cmocka_unit_test(slices_of_a_host_that_never_lives_hold_to_the_next_one_out),
-        cmocka_unit_test(a_wrong_arena_is_rejected),
-        cmocka_unit_test(a_bound_above_the_arena_is_rejected),
-        cmocka_unit_test(optimal_means_at_the_bound),
-        cmocka_unit_test(a_problem_that_is_not_valid_is_refused),
-        cmocka_unit_test(an_overload_proves_infeasibility),
-        cmocka_unit_test(a_witness_that_proves_nothing_is_rejected),
-        cmocka_unit_test(infeasible_without_witness_needs_a_finished_search),
-        cmocka_unit_test(what_relations_let_share_does_not_add_up),
-        cmocka_unit_test(a_buffer_larger_than_every_pool_is_its_own_witness),
-        cmocka_unit_test(fixed_buffers_that_overlap_are_a_witness),
-        cmocka_unit_test(related_buffers_may_be_fixed_over_one_another),
-        cmocka_unit_test(a_pin_in_the_middle_leaves_no_gap),
-        cmocka_unit_test(alignment_counts_in_an_overload),
-        cmocka_unit_test(checker_and_oracle_agree_on_random_plans),
-        cmocka_unit_test(running_out_of_memory_is_survived),
-        cmocka_unit_test(two_hundred_thousand_buffers_take_no_time),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* The foundations: checked arithmetic, regions, stable sorting, cursor, writer, text. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <cmocka.h>
-#include <string.h>
+#include "support/test.h"
 
 #include "core/checked.h"
 #include "core/cursor.h"
@@ -11,8 +7,7 @@
 #include "core/sort.h"
 #include "core/writer.h"
 
-static void sums_past_the_largest_size_are_refused(void **state) {
-    (void)state;
+TEST(sums_past_the_largest_size_are_refused) {
     uint64_t r = 7;
     assert_true(arn_add(ARENAUT_SIZE_MAX - 1, 1, &r));
     assert_int_equal(r, ARENAUT_SIZE_MAX);
@@ -25,8 +20,7 @@ static void sums_past_the_largest_size_are_refused(void **state) {
     assert_int_equal(r, 0);
 }
 
-static void rounding_up_stops_at_the_largest_size(void **state) {
-    (void)state;
+TEST(rounding_up_stops_at_the_largest_size) {
     uint64_t r;
     assert_true(arn_align_up(1, 16, &r));
     assert_int_equal(r, 16);
@@ -38,8 +32,7 @@ static void rounding_up_stops_at_the_largest_size(void **state) {
     assert_false(arn_is_power_of_two(12));
 }
 
-static void a_region_hands_out_aligned_blocks_that_do_not_overlap(void **state) {
-    (void)state;
+TEST(a_region_hands_out_aligned_blocks_that_do_not_overlap) {
     arn_region region;
     arn_region_init(&region, NULL);
     unsigned char *blocks[200];
@@ -67,8 +60,7 @@ static bool key_before(const void *context, uint32_t a, uint32_t b) {
     return k->key[a] < k->key[b];
 }
 
-static void sorting_is_stable_at_every_length(void **state) {
-    (void)state;
+TEST(sorting_is_stable_at_every_length) {
     uint32_t key[300], ids[300], scratch[300];
     uint32_t random = 1;
     for (size_t n = 0; n <= 300; n += n < 40 ? 1 : 37) {
@@ -87,8 +79,7 @@ static void sorting_is_stable_at_every_length(void **state) {
 }
 
 /* Keys of all widths: equal ones, small ones, and ones that differ in their highest bits. */
-static void sorting_by_key_is_the_same_as_by_comparison(void **state) {
-    (void)state;
+TEST(sorting_by_key_is_the_same_as_by_comparison) {
     enum { MOST = 3000 };
     static uint64_t key[MOST];
     static uint32_t ids[MOST], scratch[MOST];
@@ -113,8 +104,7 @@ static void sorting_by_key_is_the_same_as_by_comparison(void **state) {
     assert_true(arn_step_key(0) < arn_step_key(INT64_MAX));
 }
 
-static void a_cursor_never_reads_past_the_end(void **state) {
-    (void)state;
+TEST(a_cursor_never_reads_past_the_end) {
     const uint8_t bytes[] = {1, 2, 3, 4, 5, 6, 7};
     arn_cursor c = arn_cursor_at(bytes, sizeof bytes, 1);
     assert_int_equal(arn_take_u16(&c), 0x0302);
@@ -127,8 +117,7 @@ static void a_cursor_never_reads_past_the_end(void **state) {
     assert_true(past.bad);
 }
 
-static void json_strings_are_escaped_and_always_utf8(void **state) {
-    (void)state;
+TEST(json_strings_are_escaped_and_always_utf8) {
     arenaut_text text = {0};
     arn_writer w = arn_writer_to(arenaut_text_sink(&text));
     arn_put_json_string(&w, "a\"\\\n\x01\xc3\xa9\xff\xed\xa0\x80z");
@@ -151,8 +140,7 @@ static bool refuse(void *context, const void *bytes, size_t size) {
     return false;
 }
 
-static void a_refusing_sink_is_asked_once_and_reported(void **state) {
-    (void)state;
+TEST(a_refusing_sink_is_asked_once_and_reported) {
     int asked = 0;
     arn_writer w = arn_writer_to((arenaut_sink){refuse, &asked});
     arn_puts(&w, "one");
@@ -161,18 +149,4 @@ static void a_refusing_sink_is_asked_once_and_reported(void **state) {
     assert_int_equal(arn_writer_finish(&w, &err), ARENAUT_IO);
     assert_int_equal(err.code, ARENAUT_IO);
     assert_int_equal(asked, 1);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sums_past_the_largest_size_are_refused),
-        cmocka_unit_test(rounding_up_stops_at_the_largest_size),
-        cmocka_unit_test(a_region_hands_out_aligned_blocks_that_do_not_overlap),
-        cmocka_unit_test(sorting_is_stable_at_every_length),
-        cmocka_unit_test(sorting_by_key_is_the_same_as_by_comparison),
-        cmocka_unit_test(a_cursor_never_reads_past_the_end),
-        cmocka_unit_test(json_strings_are_escaped_and_always_utf8),
-        cmocka_unit_test(a_refusing_sink_is_asked_once_and_reported),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

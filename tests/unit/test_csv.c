@@ -6,6 +6,7 @@
 #include "support/fuse.h"
 #include "support/oracle.h"
 #include "support/problems.h"
+#include "support/test.h"
 
 #define HEADER "id,lower,upper,size\n"
 
@@ -20,8 +21,7 @@ static void assert_lifetimes(const arenaut_problem *p, uint32_t b, const arenaut
 #define LIVES(...) \
     (const arenaut_interval[]){__VA_ARGS__}, COUNT_OF(((const arenaut_interval[]){__VA_ARGS__}))
 
-static void a_row_is_a_buffer(void **state) {
-    (void)state;
+TEST(a_row_is_a_buffer) {
     arenaut_document d = read_text(NULL, HEADER "b1,0,3,4\nb2,-3,9,9007199254740993\n");
     const arenaut_problem *p = d.problem;
     assert_string_equal(d.format->name, "csv");
@@ -35,8 +35,7 @@ static void a_row_is_a_buffer(void **state) {
     arenaut_document_free(&d);
 }
 
-static void columns_come_in_any_order_and_under_other_names(void **state) {
-    (void)state;
+TEST(columns_come_in_any_order_and_under_other_names) {
     arenaut_document d =
         read_text(NULL, "size,alignment,hint,end,start,buffer_id\n8,4,-1,2,1,x\n8,,12,1,1,y\n");
     const arenaut_problem *p = d.problem;
@@ -50,8 +49,7 @@ static void columns_come_in_any_order_and_under_other_names(void **state) {
     arenaut_document_free(&d);
 }
 
-static void spreadsheets_leave_their_marks_without_harm(void **state) {
-    (void)state;
+TEST(spreadsheets_leave_their_marks_without_harm) {
     arenaut_document d = read_text(NULL,
                                    "\xEF\xBB\xBF\"id\", lower ,upper,size\r\n\r\n\"a, "
                                    "\"\"b\"\"\nc\" , 0,1 ,2\r\n \t\nd,0,1,2");
@@ -64,8 +62,7 @@ static void spreadsheets_leave_their_marks_without_harm(void **state) {
     arenaut_document_free(&d);
 }
 
-static void a_gap_is_a_hole_in_the_lifetime(void **state) {
-    (void)state;
+TEST(a_gap_is_a_hole_in_the_lifetime) {
     arenaut_document d = read_text(
         NULL, "id,lower,upper,size,gaps\na,0,10,4,6-8 2-3\nb,0,10,4,\nc,2,9,4,0-3 3-4 8-99 5-5\n");
     assert_lifetimes(d.problem, 0, LIVES({0, 2}, {3, 6}, {8, 10}));
@@ -78,8 +75,7 @@ static void a_gap_is_a_hole_in_the_lifetime(void **state) {
 }
 
 /* In a windowed gap the rest of the buffer is free for others: 60 bytes for 40 + 20 + 40. */
-static void a_gap_with_a_window_is_a_buffer_inside(void **state) {
-    (void)state;
+TEST(a_gap_with_a_window_is_a_buffer_inside) {
     static const char text[] =
         "id,lower,upper,size,gaps,offset\na,0,9,60,3-6@20:40,0\nb,4,5,20,,0\nc,4,5,20,,40\n";
     arenaut_document d = read_text(NULL, text);
@@ -99,8 +95,7 @@ static void a_gap_with_a_window_is_a_buffer_inside(void **state) {
     arenaut_document_free(&d);
 }
 
-static void all_offsets_are_a_plan_and_some_are_pins(void **state) {
-    (void)state;
+TEST(all_offsets_are_a_plan_and_some_are_pins) {
     arenaut_document d = read_text(NULL, "id,lower,upper,size,offset\na,0,2,4,4\nb,0,2,4,0\n");
     assert_non_null(d.plan);
     assert_int_equal(d.plan->offset[0], 4);
@@ -124,8 +119,7 @@ static void all_offsets_are_a_plan_and_some_are_pins(void **state) {
     arenaut_document_free(&d);
 }
 
-static void pools_go_by_name_or_by_number(void **state) {
-    (void)state;
+TEST(pools_go_by_name_or_by_number) {
     arenaut_document d =
         read_text(NULL, "id,lower,upper,size,pool\na,0,2,4,sram\nb,0,2,4,\"dr\"\"am\"\nc,0,2,4,\n");
     assert_int_equal(d.problem->n_pools, 2);
@@ -145,8 +139,7 @@ static void count_note(void *context, const char *text) {
     ++*(int *)context;
 }
 
-static void an_unknown_column_is_noted(void **state) {
-    (void)state;
+TEST(an_unknown_column_is_noted) {
     static const char text[] = "id,lower,upper,size,colour\na,0,1,2,red\n";
     int notes = 0;
     const arenaut_read_options options = {0, count_note, &notes};
@@ -158,8 +151,7 @@ static void an_unknown_column_is_noted(void **state) {
     arenaut_document_free(&d);
 }
 
-static void mistakes_are_named_with_their_line(void **state) {
-    (void)state;
+TEST(mistakes_are_named_with_their_line) {
     static const struct {
         const char *text, *message;
         arenaut_status status;
@@ -204,8 +196,7 @@ static void mistakes_are_named_with_their_line(void **state) {
     }
 }
 
-static void a_name_has_no_nul(void **state) {
-    (void)state;
+TEST(a_name_has_no_nul) {
     static const char text[] = HEADER "a\0b,0,1,2\n";
     arenaut_document d;
     arenaut_error err = {0};
@@ -213,8 +204,7 @@ static void a_name_has_no_nul(void **state) {
     assert_non_null(strstr(err.msg, "NUL"));
 }
 
-static void a_problem_that_csv_cannot_hold_is_refused(void **state) {
-    (void)state;
+TEST(a_problem_that_csv_cannot_hold_is_refused) {
     static const struct {
         const char *members, *message;
     } cases[] = {
@@ -260,8 +250,7 @@ static bool all_pinned(const arenaut_problem *p) {
     return true;
 }
 
-static void random_problems_come_back_as_they_were(void **state) {
-    (void)state;
+TEST(random_problems_come_back_as_they_were) {
     const problem_shape shape = {12, 64, 20,
                                  ARENAUT_FEATURE_ALIGNMENT | ARENAUT_FEATURE_GAPS |
                                      ARENAUT_FEATURE_HINTS | ARENAUT_FEATURE_FIXED_OFFSETS};
@@ -296,8 +285,7 @@ static const char small[] =
     "a,0,10,100,4,2-3 5-6@10:20,8,,0\n\"b,\"\"x\",0,4,8,,,,,64\nc,-1,1,2,2,,-1,0,\n";
 
 /* No name is a formula of a spreadsheet or drives a terminal, and all come back as they were. */
-static void names_are_defused_and_come_back(void **state) {
-    (void)state;
+TEST(names_are_defused_and_come_back) {
     static const char *const names[] = {
         "=cmd|' /C calc'!A0", "+1+2", "-2+3", "@SUM(A1)", "-5", "+3.25", "'quoted'", "'=x", "''",
         "'", "\t=x", "\033[2J", "\r", "a\rb", "\x7F", "\xC2\x9B" "2J", "\xE2\x80\xAE" "gpj",
@@ -337,8 +325,7 @@ static void names_are_defused_and_come_back(void **state) {
     }
 }
 
-static void damage_is_survived(void **state) {
-    (void)state;
+TEST(damage_is_survived) {
     arenaut_document d = read_text("csv", small);
     arenaut_document_free(&d);
     assert_true(survives_damage("csv", small) > 0);
@@ -361,8 +348,7 @@ static arenaut_status write_with(void *context, const arenaut_allocator *allocat
     return st;
 }
 
-static void running_out_of_memory_is_survived(void **state) {
-    (void)state;
+TEST(running_out_of_memory_is_survived) {
     char text[sizeof small];
     memcpy(text, small, sizeof small);
     survives_every_allocation_failure(read_with, text);
@@ -374,8 +360,7 @@ static void running_out_of_memory_is_survived(void **state) {
 }
 
 /* MiniMalloc's own example and record plans: read, and written byte for byte. */
-static void the_corpus_comes_back_byte_for_byte(void **state) {
-    (void)state;
+TEST(the_corpus_comes_back_byte_for_byte) {
     static const char *const files[] = {"dsa/example_12.csv", "dsa/challenging/A.1048576.csv",
                                         "dsa/challenging/K.1048576.csv", "dsa/large/g_1.csv"};
     for (size_t i = 0; i < COUNT_OF(files); i++) {
@@ -390,26 +375,4 @@ static void the_corpus_comes_back_byte_for_byte(void **state) {
         arenaut_document_free(&d);
         free(text);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_row_is_a_buffer),
-        cmocka_unit_test(columns_come_in_any_order_and_under_other_names),
-        cmocka_unit_test(spreadsheets_leave_their_marks_without_harm),
-        cmocka_unit_test(a_gap_is_a_hole_in_the_lifetime),
-        cmocka_unit_test(a_gap_with_a_window_is_a_buffer_inside),
-        cmocka_unit_test(all_offsets_are_a_plan_and_some_are_pins),
-        cmocka_unit_test(pools_go_by_name_or_by_number),
-        cmocka_unit_test(an_unknown_column_is_noted),
-        cmocka_unit_test(mistakes_are_named_with_their_line),
-        cmocka_unit_test(a_name_has_no_nul),
-        cmocka_unit_test(a_problem_that_csv_cannot_hold_is_refused),
-        cmocka_unit_test(random_problems_come_back_as_they_were),
-        cmocka_unit_test(names_are_defused_and_come_back),
-        cmocka_unit_test(damage_is_survived),
-        cmocka_unit_test(running_out_of_memory_is_survived),
-        cmocka_unit_test(the_corpus_comes_back_byte_for_byte),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

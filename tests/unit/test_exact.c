@@ -6,6 +6,7 @@
 #include "support/fuse.h"
 #include "support/oracle.h"
 #include "support/problems.h"
+#include "support/test.h"
 
 #include "planners/exact/exact.h"
 #include "planners/exact/orders.h"
@@ -86,46 +87,39 @@ static void compare_with_the_obvious(const problem_shape *shape, uint32_t proble
     }
 }
 
-static void the_optimum_is_that_of_trying_every_address(void **state) {
-    (void)state;
+TEST(the_optimum_is_that_of_trying_every_address) {
     const problem_shape shape = {7, 6, 9, 0};
     compare_with_the_obvious(&shape, 1500);
 }
 
-static void alignment_leaves_the_optimum_in_reach(void **state) {
-    (void)state;
+TEST(alignment_leaves_the_optimum_in_reach) {
     const problem_shape shape = {6, 9, 7, ARENAUT_FEATURE_ALIGNMENT};
     compare_with_the_obvious(&shape, 1000);
 }
 
-static void gaps_leave_the_optimum_in_reach(void **state) {
-    (void)state;
+TEST(gaps_leave_the_optimum_in_reach) {
     const problem_shape shape = {7, 6, 12, ARENAUT_FEATURE_GAPS};
     compare_with_the_obvious(&shape, 1000);
 }
 
-static void edges_leave_the_optimum_in_reach(void **state) {
-    (void)state;
+TEST(edges_leave_the_optimum_in_reach) {
     const problem_shape shape = {6, 6, 12, ARENAUT_FEATURE_CONFLICTS};
     compare_with_the_obvious(&shape, 1000);
 }
 
-static void fixed_buffers_and_reserved_ranges_leave_the_optimum_in_reach(void **state) {
-    (void)state;
+TEST(fixed_buffers_and_reserved_ranges_leave_the_optimum_in_reach) {
     const problem_shape fixed = {7, 6, 8, ARENAUT_FEATURE_FIXED_OFFSETS};
     const problem_shape reserved = {6, 6, 8, ARENAUT_FEATURE_RESERVED};
     compare_with_the_obvious(&fixed, 1000);
     compare_with_the_obvious(&reserved, 1000);
 }
 
-static void all_constraints_together_leave_the_optimum_in_reach(void **state) {
-    (void)state;
+TEST(all_constraints_together_leave_the_optimum_in_reach) {
     const problem_shape shape = {6, 7, 9, ARN_EXACT_HANDLES};
     compare_with_the_obvious(&shape, 3000);
 }
 
-static void relations_leave_the_optimum_in_reach(void **state) {
-    (void)state;
+TEST(relations_leave_the_optimum_in_reach) {
     const problem_shape bases = {7, 5, 7, ARENAUT_FEATURE_SAME_BASE};
     const problem_shape slices = {7, 6, 7, ARENAUT_FEATURE_INSIDE};
     const problem_shape both = {6, 6, 7, ARN_EXACT_RELATIONS | ARENAUT_FEATURE_GAPS};
@@ -222,8 +216,7 @@ static void compare_pools_with_the_obvious(const problem_shape *shape, uint32_t 
     }
 }
 
-static void pools_are_chosen_for_the_least_spill_then_the_smallest_total(void **state) {
-    (void)state;
+TEST(pools_are_chosen_for_the_least_spill_then_the_smallest_total) {
     const problem_shape pools = {6, 5, 6, ARENAUT_FEATURE_POOLS | ARENAUT_FEATURE_CAPACITY};
     const problem_shape every = {5, 5, 6, ARENAUT_FEATURE_ALL};
     compare_pools_with_the_obvious(&pools, 600);
@@ -276,8 +269,7 @@ static void try_problem(const arenaut_problem *p, rng *r) {
     arn_exact_model_free(&model);
 }
 
-static void every_style_decides_every_capacity_rightly(void **state) {
-    (void)state;
+TEST(every_style_decides_every_capacity_rightly) {
     const problem_shape shapes[] = {
         {7, 9, 9, ARN_EXACT_HANDLES & ~ARENAUT_FEATURE_CAPACITY},
         {8, 5, 5, 0},
@@ -314,8 +306,7 @@ static arenaut_problem *mirrored(const arenaut_problem *p, const mirror *how) {
     return image;
 }
 
-static void numbering_time_and_scale_do_not_change_a_proven_optimum(void **state) {
-    (void)state;
+TEST(numbering_time_and_scale_do_not_change_a_proven_optimum) {
     const mirror ways[] = {{1, 0, 1, 3}, {-1, 0, 1, 0}, {1, -1000, 1, 0}, {1, 5, 4096, 0},
                            {-1, 77, 3, 5}};
     const problem_shape shape = {14, 9, 12, 0};
@@ -337,8 +328,7 @@ static void numbering_time_and_scale_do_not_change_a_proven_optimum(void **state
     }
 }
 
-static void the_same_seed_gives_the_same_plan(void **state) {
-    (void)state;
+TEST(the_same_seed_gives_the_same_plan) {
     const problem_shape shape = {40, 50, 30, ARN_EXACT_HANDLES & ~ARENAUT_FEATURE_CAPACITY &
                                                  ~ARENAUT_FEATURE_FIXED_OFFSETS};
     rng r = {5};
@@ -369,8 +359,7 @@ static arenaut_problem *hard_problem(void) {
 
 /* ---- how it is called ---- */
 
-static void only_smaller_arenas_than_the_given_one_are_reported(void **state) {
-    (void)state;
+TEST(only_smaller_arenas_than_the_given_one_are_reported) {
     /* Three in a row of which two meet: 5 + 4 bytes are the optimum. */
     const box boxes[] = {{5, 0, 2}, {4, 1, 3}, {3, 2, 4}};
     arenaut_problem *p = problem_of(boxes, COUNT_OF(boxes));
@@ -391,8 +380,7 @@ static void only_smaller_arenas_than_the_given_one_are_reported(void **state) {
     arenaut_problem_free(p);
 }
 
-static void buffers_of_other_pools_are_left_alone(void **state) {
-    (void)state;
+TEST(buffers_of_other_pools_are_left_alone) {
     const box boxes[] = {{5, 0, 2}, {4, 0, 2}, {3, 0, 2}};
     arenaut_problem *p = new_problem();
     add_pool(p, "fast", ARENAUT_UNLIMITED, 1);
@@ -414,8 +402,7 @@ static void buffers_of_other_pools_are_left_alone(void **state) {
     arenaut_problem_free(p);
 }
 
-static void too_many_pairs_are_refused_before_they_are_listed(void **state) {
-    (void)state;
+TEST(too_many_pairs_are_refused_before_they_are_listed) {
     arenaut_problem *p = new_problem();
     for (uint32_t i = 0; i < 60000; i++) add_box(p, 1 + i % 7, i % 30, 60 + i % 31);
     finish(p);
@@ -430,8 +417,7 @@ static void too_many_pairs_are_refused_before_they_are_listed(void **state) {
 }
 
 /* The first two are alike but for an edge to a buffer that lies at 0 later on. */
-static void equal_buffers_with_different_edges_are_not_exchanged(void **state) {
-    (void)state;
+TEST(equal_buffers_with_different_edges_are_not_exchanged) {
     const box alike[] = {{2, 0, 2}, {2, 0, 2}};
     arenaut_problem *p = new_problem();
     for (size_t i = 0; i < COUNT_OF(alike); i++) {
@@ -454,8 +440,7 @@ static void equal_buffers_with_different_edges_are_not_exchanged(void **state) {
     arenaut_problem_free(p);
 }
 
-static void sizes_near_the_limit_are_refused_or_right(void **state) {
-    (void)state;
+TEST(sizes_near_the_limit_are_refused_or_right) {
     const uint64_t big = ARENAUT_SIZE_MAX / 2;
     const box odd[] = {{big - 2, 0, 2}, {3, 1, 3}}, even[] = {{big - 1, 0, 2}, {big - 1, 1, 3}};
     arenaut_problem *p = problem_of(odd, COUNT_OF(odd));
@@ -472,8 +457,7 @@ static void sizes_near_the_limit_are_refused_or_right(void **state) {
     arenaut_problem_free(p);
 }
 
-static void fitting_into_a_capacity_is_enough(void **state) {
-    (void)state;
+TEST(fitting_into_a_capacity_is_enough) {
     arenaut_problem *p = hard_problem();
     arenaut_plan *best = plan_exactly(p, 0, 0);
     const arenaut_plan_options options = {.planner = "exact", .capacity = best->total * 11 / 10};
@@ -489,8 +473,7 @@ static void fitting_into_a_capacity_is_enough(void **state) {
     arenaut_problem_free(p);
 }
 
-static void overlapping_fixed_buffers_are_infeasible(void **state) {
-    (void)state;
+TEST(overlapping_fixed_buffers_are_infeasible) {
     arenaut_problem *p = new_problem();
     const arenaut_interval life = {0, 3};
     arenaut_buffer b = ARENAUT_BUFFER_INIT;
@@ -556,8 +539,7 @@ static void assert_offsets_kept(const arenaut_problem *p, const arenaut_plan *be
     arenaut_plan_free(plan);
 }
 
-static void an_unchanged_problem_keeps_all_its_offsets(void **state) {
-    (void)state;
+TEST(an_unchanged_problem_keeps_all_its_offsets) {
     const problem_shape shape = {14, 9, 12,
                                  ARENAUT_FEATURE_SAME_BASE | ARENAUT_FEATURE_ALIGNMENT};
     rng r = {55};
@@ -573,8 +555,7 @@ static void an_unchanged_problem_keeps_all_its_offsets(void **state) {
     }
 }
 
-static void a_small_change_moves_few_buffers(void **state) {
-    (void)state;
+TEST(a_small_change_moves_few_buffers) {
     const problem_shape shape = {30, 40, 15, 0};
     rng r = {56};
     uint32_t buffers = 0, kept = 0, kept_without = 0;
@@ -628,15 +609,13 @@ static void assert_effort_pays(const arenaut_problem *p, uint64_t least, uint64_
     }
 }
 
-static void more_effort_never_gives_a_larger_arena(void **state) {
-    (void)state;
+TEST(more_effort_never_gives_a_larger_arena) {
     arenaut_problem *p = hard_problem();
     assert_effort_pays(p, 1, 3000000, 1);
     arenaut_problem_free(p);
 }
 
-static void more_effort_pays_whatever_the_constraints(void **state) {
-    (void)state;
+TEST(more_effort_pays_whatever_the_constraints) {
     const problem_shape shapes[] = {
         {60, 90, 25, ARN_EXACT_HANDLES},
         {30, 40, 20, ARN_EXACT_HANDLES | ARN_EXACT_RELATIONS},
@@ -651,8 +630,7 @@ static void more_effort_pays_whatever_the_constraints(void **state) {
     }
 }
 
-static void more_effort_pays_on_hard_instances(void **state) {
-    (void)state;
+TEST(more_effort_pays_on_hard_instances) {
     static const char *const files[] = {"dsa/challenging/D.1048576.csv",
                                         "dsa/challenging/J.1048576.csv"};
     for (size_t i = 0; i < COUNT_OF(files); i++) {
@@ -680,8 +658,7 @@ static arenaut_verdict lose_patience(void *context, const arenaut_progress *prog
     return ARENAUT_GO_ON;
 }
 
-static void an_interrupt_leaves_the_best_plan_so_far(void **state) {
-    (void)state;
+TEST(an_interrupt_leaves_the_best_plan_so_far) {
     arenaut_problem *p = hard_problem();
     for (uint32_t calls = 1; calls < 12; calls++) {
         patience left = {calls, calls % 2 ? ARENAUT_INTERRUPTED : ARENAUT_OUT_OF_TIME};
@@ -710,8 +687,7 @@ static arenaut_status plan_with(void *context, const arenaut_allocator *allocato
     return st;
 }
 
-static void any_allocation_may_fail(void **state) {
-    (void)state;
+TEST(any_allocation_may_fail) {
     const problem_shape shape = {12, 9, 9, ARN_EXACT_HANDLES & ~ARENAUT_FEATURE_CAPACITY &
                                                ~ARENAUT_FEATURE_FIXED_OFFSETS};
     rng r = {8};
@@ -736,42 +712,9 @@ static void assert_proven(const char *file, uint64_t arena) {
     arenaut_document_free(&d);
 }
 
-static void hard_instances_are_solved_to_the_optimum(void **state) {
-    (void)state;
+TEST(hard_instances_are_solved_to_the_optimum) {
     assert_proven("dsa/challenging/A.1048576.csv", 1048576);
     assert_proven("dsa/challenging/C.1048576.csv", 1039360);
     assert_proven("dsa/challenging/E.1048576.csv", 1048576);
     assert_proven("dsa/challenging/H.1048576.csv", 1048576);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_optimum_is_that_of_trying_every_address),
-        cmocka_unit_test(alignment_leaves_the_optimum_in_reach),
-        cmocka_unit_test(gaps_leave_the_optimum_in_reach),
-        cmocka_unit_test(edges_leave_the_optimum_in_reach),
-        cmocka_unit_test(fixed_buffers_and_reserved_ranges_leave_the_optimum_in_reach),
-        cmocka_unit_test(all_constraints_together_leave_the_optimum_in_reach),
-        cmocka_unit_test(relations_leave_the_optimum_in_reach),
-        cmocka_unit_test(pools_are_chosen_for_the_least_spill_then_the_smallest_total),
-        cmocka_unit_test(every_style_decides_every_capacity_rightly),
-        cmocka_unit_test(numbering_time_and_scale_do_not_change_a_proven_optimum),
-        cmocka_unit_test(the_same_seed_gives_the_same_plan),
-        cmocka_unit_test(only_smaller_arenas_than_the_given_one_are_reported),
-        cmocka_unit_test(buffers_of_other_pools_are_left_alone),
-        cmocka_unit_test(too_many_pairs_are_refused_before_they_are_listed),
-        cmocka_unit_test(equal_buffers_with_different_edges_are_not_exchanged),
-        cmocka_unit_test(sizes_near_the_limit_are_refused_or_right),
-        cmocka_unit_test(fitting_into_a_capacity_is_enough),
-        cmocka_unit_test(overlapping_fixed_buffers_are_infeasible),
-        cmocka_unit_test(an_unchanged_problem_keeps_all_its_offsets),
-        cmocka_unit_test(a_small_change_moves_few_buffers),
-        cmocka_unit_test(more_effort_never_gives_a_larger_arena),
-        cmocka_unit_test(more_effort_pays_whatever_the_constraints),
-        cmocka_unit_test(more_effort_pays_on_hard_instances),
-        cmocka_unit_test(an_interrupt_leaves_the_best_plan_so_far),
-        cmocka_unit_test(any_allocation_may_fail),
-        cmocka_unit_test(hard_instances_are_solved_to_the_optimum),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

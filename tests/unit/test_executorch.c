@@ -87,8 +87,7 @@ static void expect_to_stand(const arenaut_program *p, const arenaut_lowering *l,
     free(offset);
 }
 
-static void every_program_gets_the_least_it_can_have(void **state) {
-    (void)state;
+TEST(every_program_gets_the_least_it_can_have) {
     const arenaut_plan_options options = {0};
     for (size_t i = 0; i < COUNT_OF(models); i++) {
         char path[512], name[128];
@@ -132,8 +131,7 @@ static arenaut_status replay_file(const arenaut_program *p, arenaut_finding *fin
     return st;
 }
 
-static void the_plans_in_the_files_are_right_but_for_one(void **state) {
-    (void)state;
+TEST(the_plans_in_the_files_are_right_but_for_one) {
     for (size_t i = 0; i < COUNT_OF(models); i++) {
         char path[512], name[128];
         snprintf(name, sizeof name, "pte/%s.pte", models[i].name);
@@ -157,12 +155,4 @@ static void the_plans_in_the_files_are_right_but_for_one(void **state) {
         }
         arenaut_program_free(p);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_program_gets_the_least_it_can_have),
-        cmocka_unit_test(the_plans_in_the_files_are_right_but_for_one),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

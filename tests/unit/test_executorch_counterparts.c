@@ -1,10 +1,10 @@
 /* What ExecuTorch's own tests of memory planning ask, asked of us: programs go through
- * liveness, its planners and ours, the checker and a replay. The table in docs/executorch.md
+ * lowering, its planners and ours, the checker and a replay. The table in docs/executorch.md
  * says which test answers to which. */
 #include "support/test.h"
 
 #include <arenaut/check.h>
-#include <arenaut/liveness.h>
+#include <arenaut/lowering.h>
 #include <arenaut/planner.h>
 
 #include "support/lowerings.h"
@@ -90,8 +90,7 @@ static void assert_reuse(arenaut_program *program) {
 /* ---- one method ---- */
 
 /* o = a; ten times: o = o * a; o = o + b */
-static void a_chain_of_products_and_sums(void **state) {
-    (void)state;
+TEST(a_chain_of_products_and_sums) {
     arenaut_program *p = new_program();
     begin_method(p, "forward");
     const uint32_t a = add_tensor(p, "a", 40, ARENAUT_INPUT);
@@ -130,13 +129,11 @@ static arenaut_program *growing_layers(void) {
     return p;
 }
 
-static void layers_of_different_sizes(void **state) {
-    (void)state;
+TEST(layers_of_different_sizes) {
     assert_reuse(growing_layers());
 }
 
-static void two_results(void **state) {
-    (void)state;
+TEST(two_results) {
     arenaut_program *p = new_program();
     begin_method(p, "forward");
     const uint32_t x = add_tensor(p, "x", 64, ARENAUT_INPUT);
@@ -154,8 +151,7 @@ static void two_results(void **state) {
 }
 
 /* A view is a name, not memory: it and its storage are one buffer, alive for both. */
-static void a_view_between_two_layers(void **state) {
-    (void)state;
+TEST(a_view_between_two_layers) {
     arenaut_program *p = new_program();
     begin_method(p, "forward");
     const uint32_t x = add_tensor(p, "x", 64, ARENAUT_INPUT);
@@ -174,8 +170,7 @@ static void a_view_between_two_layers(void **state) {
 }
 
 /* split gives a list, cat takes one: every item is a value of its own. */
-static void lists_of_tensors(void **state) {
-    (void)state;
+TEST(lists_of_tensors) {
     arenaut_program *p = new_program();
     begin_method(p, "forward");
     const uint32_t x = add_tensor(p, "x", 64, ARENAUT_INPUT);
@@ -194,8 +189,7 @@ static void lists_of_tensors(void **state) {
 }
 
 /* All eight ways of leaving inputs, outputs and state to the caller. */
-static void only_what_the_file_allocates_is_planned(void **state) {
-    (void)state;
+TEST(only_what_the_file_allocates_is_planned) {
     for (unsigned ways = 0; ways < 8; ways++) {
         arenaut_program *p = new_program();
         begin_method(p, "forward");
@@ -223,8 +217,7 @@ static void only_what_the_file_allocates_is_planned(void **state) {
 }
 
 /* The state is read late and written never before; nobody may use its bytes meanwhile. */
-static void nothing_ever_lies_over_state(void **state) {
-    (void)state;
+TEST(nothing_ever_lies_over_state) {
     arenaut_program *p = new_program();
     begin_method(p, "forward");
     const uint32_t x = add_tensor(p, "x", 4, ARENAUT_INPUT);
@@ -250,8 +243,7 @@ static void nothing_ever_lies_over_state(void **state) {
 }
 
 /* copy_ gives back what it was given: one value, one buffer, alone in its place. */
-static void an_update_of_state_allocates_nothing(void **state) {
-    (void)state;
+TEST(an_update_of_state_allocates_nothing) {
     arenaut_program *p = new_program();
     begin_method(p, "forward");
     const uint32_t x = add_tensor(p, "x", 100, ARENAUT_INPUT);
@@ -275,8 +267,7 @@ static void an_update_of_state_allocates_nothing(void **state) {
 
 /* The first input is read at once and never again, the second late: the caller fills both
  * before the first op, so they may not share. */
-static void inputs_never_share(void **state) {
-    (void)state;
+TEST(inputs_never_share) {
     arenaut_program *p = new_program();
     begin_method(p, "forward");
     const uint32_t a = add_tensor(p, "a", 48, ARENAUT_INPUT);
@@ -297,8 +288,7 @@ static void inputs_never_share(void **state) {
     arenaut_program_free(p);
 }
 
-static void constants_and_results_left_out_are_not_planned(void **state) {
-    (void)state;
+TEST(constants_and_results_left_out_are_not_planned) {
     arenaut_program *p = new_program();
     begin_method(p, "forward");
     const uint32_t x = add_tensor(p, "x", 48, ARENAUT_INPUT);
@@ -335,8 +325,7 @@ static void add_map(arenaut_program *p, uint32_t items, uint32_t x, uint32_t mor
 
 /* Two loops, one after the other. ExecuTorch needs 48 bytes for the bodies below 272 for the
  * rest; the bodies' values here find room where nothing else is alive. */
-static void values_of_a_loop_lie_apart_from_what_is_alive_around_it(void **state) {
-    (void)state;
+TEST(values_of_a_loop_lie_apart_from_what_is_alive_around_it) {
     arenaut_program *p = new_program();
     begin_method(p, "forward");
     const uint32_t xs = add_tensor(p, "xs", 64, ARENAUT_INPUT);
@@ -381,8 +370,7 @@ static uint32_t add_conditional(arenaut_program *p, uint32_t condition, uint32_t
 
 /* What no test of ExecuTorch asks, and where it goes wrong: the results of two conditionals
  * are needed together, so the second may not write over the first. */
-static void results_of_two_conditionals_are_apart(void **state) {
-    (void)state;
+TEST(results_of_two_conditionals_are_apart) {
     arenaut_program *p = new_program();
     begin_method(p, "forward");
     const uint32_t condition = add_tensor(p, "p", 1, ARENAUT_INPUT);
@@ -413,8 +401,7 @@ static uint32_t add_shared(arenaut_program *p, const char *name, uint64_t bytes)
 }
 
 /* One method updates the state, one sets it, one only reads it: one place in all three. */
-static void state_of_three_methods_has_one_place(void **state) {
-    (void)state;
+TEST(state_of_three_methods_has_one_place) {
     arenaut_program *p = new_program();
     uint32_t states[3];
     for (uint32_t m = 0; m < 3; m++) {
@@ -446,8 +433,7 @@ static void state_of_three_methods_has_one_place(void **state) {
 
 /* Two caches of 256 bytes, used by one method and reset by another, need 512 bytes in a
  * memory of their own, which nothing else of the two methods is in. */
-static void two_caches_of_two_methods_have_a_memory_of_their_own(void **state) {
-    (void)state;
+TEST(two_caches_of_two_methods_have_a_memory_of_their_own) {
     arenaut_program *p = new_program();
     uint32_t k[2], v[2];
     for (uint32_t m = 0; m < 2; m++) {
@@ -533,8 +519,7 @@ static arenaut_device last_cuda(uint32_t t) { return t == 6 ? cuda0 : host; }
 static arenaut_device two_cudas(uint32_t t) { return t == 0 ? cuda0 : t == 1 ? cuda1 : host; }
 static arenaut_device first_cuda3(uint32_t t) { return t == 0 ? cuda3 : host; }
 
-static void each_device_has_memory_of_its_own(void **state) {
-    (void)state;
+TEST(each_device_has_memory_of_its_own) {
     assert_devices(all_host, 1);
     assert_devices(all_cuda, 1); /* no empty memory of the host */
     assert_devices(second_half_cuda, 2);
@@ -543,8 +528,7 @@ static void each_device_has_memory_of_its_own(void **state) {
     assert_devices(first_cuda3, 2);
 }
 
-static void offsets_count_from_the_start_of_their_own_memory(void **state) {
-    (void)state;
+TEST(offsets_count_from_the_start_of_their_own_memory) {
     arenaut_program *p;
     arenaut_lowering *l = chain_on(last_cuda, &p);
     arenaut_plan *plan = plan_by(l->problem, "executorch-greedy");
@@ -566,8 +550,7 @@ static arenaut_problem *banks(uint64_t fast, uint64_t slow, const box *boxes, si
     return p;
 }
 
-static void all_goes_to_the_fastest_memory_that_holds_it(void **state) {
-    (void)state;
+TEST(all_goes_to_the_fastest_memory_that_holds_it) {
     const box boxes[] = {{256, 0, 5}, {256, 1, 7}};
     arenaut_problem *p = banks(4096, 65536, boxes, 2);
     arenaut_plan *plan = plan_by(p, "auto");
@@ -577,8 +560,7 @@ static void all_goes_to_the_fastest_memory_that_holds_it(void **state) {
     arenaut_problem_free(p);
 }
 
-static void what_the_fastest_memory_cannot_hold_goes_to_the_next(void **state) {
-    (void)state;
+TEST(what_the_fastest_memory_cannot_hold_goes_to_the_next) {
     const box boxes[] = {{1024, 0, 11}, {1024, 0, 11}, {1024, 0, 11}};
     arenaut_problem *p = banks(2048, 65536, boxes, 3);
     arenaut_plan *plan = plan_by(p, "auto");
@@ -588,8 +570,7 @@ static void what_the_fastest_memory_cannot_hold_goes_to_the_next(void **state) {
     arenaut_problem_free(p);
 }
 
-static void a_memory_is_reused_before_the_next_is_touched(void **state) {
-    (void)state;
+TEST(a_memory_is_reused_before_the_next_is_touched) {
     const box boxes[] = {{1024, 0, 5}, {1024, 5, 10}};
     arenaut_problem *p = banks(2048, 8192, boxes, 2);
     arenaut_plan *plan = plan_by(p, "auto");
@@ -600,8 +581,7 @@ static void a_memory_is_reused_before_the_next_is_touched(void **state) {
     arenaut_problem_free(p);
 }
 
-static void three_memories_fill_one_after_the_other(void **state) {
-    (void)state;
+TEST(three_memories_fill_one_after_the_other) {
     arenaut_problem *p = new_problem();
     add_pool(p, "tcm", 2048, 1);
     add_pool(p, "sram", 2048, 1);
@@ -614,8 +594,7 @@ static void three_memories_fill_one_after_the_other(void **state) {
     arenaut_problem_free(p);
 }
 
-static void what_no_memory_can_hold_is_proved_impossible(void **state) {
-    (void)state;
+TEST(what_no_memory_can_hold_is_proved_impossible) {
     const box boxes[] = {{16384, 0, 5}};
     arenaut_problem *p = banks(1024, 2048, boxes, 1);
     arenaut_plan *plan = plan_by(p, "auto");
@@ -627,8 +606,7 @@ static void what_no_memory_can_hold_is_proved_impossible(void **state) {
 }
 
 /* The pinned buffer fills its memory, so the other goes elsewhere although it would fit. */
-static void a_pin_keeps_its_memory(void **state) {
-    (void)state;
+TEST(a_pin_keeps_its_memory) {
     arenaut_problem *p = new_problem();
     const arenaut_interval life = {0, 5};
     arenaut_buffer pinned = ARENAUT_BUFFER_INIT;
@@ -648,8 +626,7 @@ static void a_pin_keeps_its_memory(void **state) {
     arenaut_problem_free(p);
 }
 
-static void each_memory_has_its_own_alignment(void **state) {
-    (void)state;
+TEST(each_memory_has_its_own_alignment) {
     arenaut_problem *p = new_problem();
     add_pool(p, "fast", ARENAUT_UNLIMITED, 64);
     add_box(p, 100, 0, 5);
@@ -660,33 +637,4 @@ static void each_memory_has_its_own_alignment(void **state) {
         arenaut_plan_free(plan);
     }
     arenaut_problem_free(p);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_chain_of_products_and_sums),
-        cmocka_unit_test(layers_of_different_sizes),
-        cmocka_unit_test(two_results),
-        cmocka_unit_test(a_view_between_two_layers),
-        cmocka_unit_test(lists_of_tensors),
-        cmocka_unit_test(only_what_the_file_allocates_is_planned),
-        cmocka_unit_test(nothing_ever_lies_over_state),
-        cmocka_unit_test(an_update_of_state_allocates_nothing),
-        cmocka_unit_test(inputs_never_share),
-        cmocka_unit_test(constants_and_results_left_out_are_not_planned),
-        cmocka_unit_test(values_of_a_loop_lie_apart_from_what_is_alive_around_it),
-        cmocka_unit_test(results_of_two_conditionals_are_apart),
-        cmocka_unit_test(state_of_three_methods_has_one_place),
-        cmocka_unit_test(two_caches_of_two_methods_have_a_memory_of_their_own),
-        cmocka_unit_test(each_device_has_memory_of_its_own),
-        cmocka_unit_test(offsets_count_from_the_start_of_their_own_memory),
-        cmocka_unit_test(all_goes_to_the_fastest_memory_that_holds_it),
-        cmocka_unit_test(what_the_fastest_memory_cannot_hold_goes_to_the_next),
-        cmocka_unit_test(a_memory_is_reused_before_the_next_is_touched),
-        cmocka_unit_test(three_memories_fill_one_after_the_other),
-        cmocka_unit_test(what_no_memory_can_hold_is_proved_impossible),
-        cmocka_unit_test(a_pin_keeps_its_memory),
-        cmocka_unit_test(each_memory_has_its_own_alignment),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

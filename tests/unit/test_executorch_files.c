@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include <arenaut/format.h>
-#include <arenaut/liveness.h>
+#include <arenaut/lowering.h>
 #include <arenaut/pass.h>
 #include <arenaut/planner.h>
 
@@ -100,8 +100,7 @@ static uint64_t tail_for_xnnpack(const arenaut_program *p) {
     return 0;
 }
 
-static void both_need_what_executorch_needed(void **state) {
-    (void)state;
+TEST(both_need_what_executorch_needed) {
     const arenaut_target *target = arenaut_target_find("executorch");
     const arenaut_pass_options options = {.target = target};
     char path[1024];
@@ -227,8 +226,7 @@ static uint64_t reserve_for_sides(const exporters_view *v) {
     return most;
 }
 
-static void conditionals_are_planned_above_the_reserve_for_their_sides(void **state) {
-    (void)state;
+TEST(conditionals_are_planned_above_the_reserve_for_their_sides) {
     static const struct {
         const char *file;
         uint64_t naive, greedy;
@@ -250,12 +248,4 @@ static void conditionals_are_planned_above_the_reserve_for_their_sides(void **st
         free(v.moment);
         arenaut_program_free(p);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(both_need_what_executorch_needed),
-        cmocka_unit_test(conditionals_are_planned_above_the_reserve_for_their_sides),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,24 +50,21 @@ static void assert_offsets(arenaut_problem *problem, const char *planner, const 
  *   32 | 0 0
  *   16 | 1 1
  *    0 | 2 2   */
-static void equal_sizes_go_from_the_last_to_the_first(void **state) {
-    (void)state;
+TEST(equal_sizes_go_from_the_last_to_the_first) {
     const box boxes[] = {{16, 0, 2}, {16, 0, 2}, {16, 0, 2}};
     assert_offsets(problem_of(boxes, 3), "executorch-greedy", OFFSETS(32, 16, 0));
 }
 
 /*   48 | . 1    the second object
  *    0 | 0 2    buffer 0 has 48 bytes, and 2 has 16: its first bytes are free by then */
-static void a_buffer_takes_the_start_of_the_first_object_that_is_free(void **state) {
-    (void)state;
+TEST(a_buffer_takes_the_start_of_the_first_object_that_is_free) {
     const box boxes[] = {{48, 0, 1}, {48, 0, 2}, {16, 1, 2}};
     assert_offsets(problem_of(boxes, 3), "executorch-greedy", OFFSETS(48, 0, 48));
 }
 
 /* Buffer 2 could go behind buffer 1, which leaves 32 bytes of the first object free, but
  * the second object is free altogether. */
-static void a_free_object_wins_over_room_in_an_earlier_one(void **state) {
-    (void)state;
+TEST(a_free_object_wins_over_room_in_an_earlier_one) {
     const box boxes[] = {
         {64, 0, 1}, /* makes the first object */
         {48, 0, 1}, /* makes the second */
@@ -82,8 +79,7 @@ static void a_free_object_wins_over_room_in_an_earlier_one(void **state) {
  *   64 | . . 3
  *   32 | 2 2 2    behind 1, with which it is alive
  *    0 | 1 . -    after 0                           */
-static void a_hole_below_a_neighbour_stays_empty(void **state) {
-    (void)state;
+TEST(a_hole_below_a_neighbour_stays_empty) {
     const box boxes[] = {
         {64, 0, 1}, /* makes the object */
         {32, 1, 2},
@@ -93,8 +89,7 @@ static void a_hole_below_a_neighbour_stays_empty(void **state) {
     assert_offsets(problem_of(boxes, 4), "executorch-greedy", OFFSETS(0, 0, 32, 64));
 }
 
-static void objects_lie_end_to_end_and_each_is_aligned(void **state) {
-    (void)state;
+TEST(objects_lie_end_to_end_and_each_is_aligned) {
     arenaut_problem *p = new_problem();
     const arenaut_interval life = {0, 2};
     arenaut_buffer buffer = ARENAUT_BUFFER_INIT;
@@ -110,8 +105,7 @@ static void objects_lie_end_to_end_and_each_is_aligned(void **state) {
 }
 
 /* A gap in a buffer's life is no use to a planner that knows first and last use only. */
-static void gaps_in_lifetimes_are_not_used(void **state) {
-    (void)state;
+TEST(gaps_in_lifetimes_are_not_used) {
     arenaut_problem *p = new_problem();
     const arenaut_interval lives[] = {{0, 1}, {3, 4}};
     arenaut_buffer buffer = ARENAUT_BUFFER_INIT;
@@ -124,14 +118,12 @@ static void gaps_in_lifetimes_are_not_used(void **state) {
     assert_offsets(p, "executorch-greedy", OFFSETS(0, 32));
 }
 
-static void naive_lays_buffers_end_to_end_in_their_order(void **state) {
-    (void)state;
+TEST(naive_lays_buffers_end_to_end_in_their_order) {
     const box boxes[] = {{16, 0, 1}, {48, 1, 2}, {32, 2, 3}};
     assert_offsets(problem_of(boxes, 3), "executorch-naive", OFFSETS(0, 16, 64));
 }
 
-static void an_edge_keeps_two_out_of_one_object(void **state) {
-    (void)state;
+TEST(an_edge_keeps_two_out_of_one_object) {
     arenaut_problem *p = new_problem();
     arenaut_error err = {0};
     add_box(p, 32, 0, 1);
@@ -145,8 +137,7 @@ static void an_edge_keeps_two_out_of_one_object(void **state) {
 
 static const char *const both[] = {"executorch-naive", "executorch-greedy"};
 
-static void the_reserve_keeps_the_bottom_free(void **state) {
-    (void)state;
+TEST(the_reserve_keeps_the_bottom_free) {
     const box boxes[] = {{32, 0, 2}, {16, 0, 2}};
     for (size_t i = 0; i < COUNT_OF(both); i++) {
         arenaut_problem *p = problem_of(boxes, 2);
@@ -159,8 +150,7 @@ static void the_reserve_keeps_the_bottom_free(void **state) {
     }
 }
 
-static void a_reserved_range_of_the_problem_does_the_same(void **state) {
-    (void)state;
+TEST(a_reserved_range_of_the_problem_does_the_same) {
     const arenaut_reserved range = {0, 0, 1040};
     for (size_t i = 0; i < COUNT_OF(both); i++) {
         arenaut_problem *p = new_problem();
@@ -173,8 +163,7 @@ static void a_reserved_range_of_the_problem_does_the_same(void **state) {
     }
 }
 
-static void a_reserve_that_is_no_number_is_named(void **state) {
-    (void)state;
+TEST(a_reserve_that_is_no_number_is_named) {
     static const char *const bad[] = {"", "-1", "4K", "99999999999999999999"};
     const box boxes[] = {{32, 0, 2}};
     arenaut_problem *p = problem_of(boxes, 1);
@@ -193,8 +182,7 @@ static void a_reserve_that_is_no_number_is_named(void **state) {
 }
 
 /* A plan above a huge reserve has no number; that must not wrap to a small one. */
-static void a_reserve_at_the_end_of_the_numbers_is_refused(void **state) {
-    (void)state;
+TEST(a_reserve_at_the_end_of_the_numbers_is_refused) {
     const box boxes[] = {{32, 0, 2}};
     const arenaut_setting setting = {"reserve", "9223372036854775800"};
     arenaut_problem *p = problem_of(boxes, 1);
@@ -208,8 +196,7 @@ static void a_reserve_at_the_end_of_the_numbers_is_refused(void **state) {
     arenaut_problem_free(p);
 }
 
-static void a_pool_that_is_too_small_is_refused(void **state) {
-    (void)state;
+TEST(a_pool_that_is_too_small_is_refused) {
     for (size_t i = 0; i < COUNT_OF(both); i++) {
         arenaut_problem *p = new_problem();
         add_pool(p, "arena", 100, 1);
@@ -260,8 +247,7 @@ static arenaut_problem *two_memories_of_three(void) {
     return p;
 }
 
-static void each_memory_is_planned_by_itself(void **state) {
-    (void)state;
+TEST(each_memory_is_planned_by_itself) {
     static const uint64_t sizes[][3] = {{12, 0, 8}, {8, 0, 8}};
     for (size_t i = 0; i < COUNT_OF(both); i++) {
         arenaut_problem *p = two_memories_of_three();
@@ -286,8 +272,7 @@ static uint32_t count_reuse(const arenaut_problem *p, const arenaut_plan *plan) 
 }
 
 /* Twenty results in a row, each from the one before: naive shares nothing, greedy a lot. */
-static void only_greedy_reuses_memory(void **state) {
-    (void)state;
+TEST(only_greedy_reuses_memory) {
     arenaut_problem *p = new_problem();
     for (int64_t i = 0; i < 20; i++) add_box(p, 16 << (i % 4), i, i + 2);
     finish(p);
@@ -303,8 +288,7 @@ static void only_greedy_reuses_memory(void **state) {
 
 /* A value that is defined as a part of another, and a part of that part. The whole lives as
  * long as any of its parts, so nothing else goes there in between. */
-static void parts_lie_in_their_base_and_keep_it_alive(void **state) {
-    (void)state;
+TEST(parts_lie_in_their_base_and_keep_it_alive) {
     const arenaut_interval early = {0, 2}, late = {4, 6};
     for (size_t i = 0; i < COUNT_OF(both); i++) {
         arenaut_problem *p = new_problem();
@@ -335,8 +319,7 @@ static void parts_lie_in_their_base_and_keep_it_alive(void **state) {
 }
 
 /* A chain of results that may each be written over the one before needs one place. */
-static void results_in_place_share_one_object(void **state) {
-    (void)state;
+TEST(results_in_place_share_one_object) {
     for (size_t i = 0; i < COUNT_OF(both); i++) {
         arenaut_problem *p = new_problem();
         arenaut_buffer buffer = ARENAUT_BUFFER_INIT;
@@ -354,8 +337,7 @@ static void results_in_place_share_one_object(void **state) {
 }
 
 /* Without capacities to obey, several memories are one: everything goes to the fastest. */
-static void a_buffer_goes_to_its_fastest_memory(void **state) {
-    (void)state;
+TEST(a_buffer_goes_to_its_fastest_memory) {
     for (size_t i = 0; i < COUNT_OF(both); i++) {
         arenaut_problem *p = new_problem();
         add_pool(p, "fast", ARENAUT_UNLIMITED, 1);
@@ -372,8 +354,7 @@ static void a_buffer_goes_to_its_fastest_memory(void **state) {
     }
 }
 
-static void a_pinned_buffer_stays_and_the_rest_goes_above(void **state) {
-    (void)state;
+TEST(a_pinned_buffer_stays_and_the_rest_goes_above) {
     for (size_t i = 0; i < COUNT_OF(both); i++) {
         arenaut_problem *p = new_problem();
         const arenaut_interval life = {0, 4};
@@ -461,8 +442,7 @@ static void hold_to_record(const char *name, const char *planner, const record *
     arenaut_problem_free(p);
 }
 
-static void every_offset_is_the_one_that_executorch_chose(void **state) {
-    (void)state;
+TEST(every_offset_is_the_one_that_executorch_chose) {
     char path[1024];
     uint32_t files = 0;
     corpus_path_or_skip(path, "pte_csv/cnn.csv");
@@ -492,8 +472,7 @@ static arenaut_verdict interrupt(void *context, const arenaut_progress *progress
 }
 
 /* Half a plan is none, but an interrupt need not wait for all of it. */
-static void an_interrupt_leaves_no_plan(void **state) {
-    (void)state;
+TEST(an_interrupt_leaves_no_plan) {
     arenaut_problem *p = new_problem();
     for (int64_t i = 0; i < 20000; i++) add_box(p, 16, i % 50, i % 50 + 2);
     finish(p);
@@ -517,38 +496,9 @@ static arenaut_status attempt(void *context, const arenaut_allocator *allocator)
     return st;
 }
 
-static void both_survive_every_allocation_failure(void **state) {
-    (void)state;
+TEST(both_survive_every_allocation_failure) {
     for (size_t i = 0; i < COUNT_OF(both); i++) {
         const char *name = both[i];
         survives_every_allocation_failure(attempt, &name);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equal_sizes_go_from_the_last_to_the_first),
-        cmocka_unit_test(a_buffer_takes_the_start_of_the_first_object_that_is_free),
-        cmocka_unit_test(a_free_object_wins_over_room_in_an_earlier_one),
-        cmocka_unit_test(a_hole_below_a_neighbour_stays_empty),
-        cmocka_unit_test(objects_lie_end_to_end_and_each_is_aligned),
-        cmocka_unit_test(gaps_in_lifetimes_are_not_used),
-        cmocka_unit_test(naive_lays_buffers_end_to_end_in_their_order),
-        cmocka_unit_test(an_edge_keeps_two_out_of_one_object),
-        cmocka_unit_test(the_reserve_keeps_the_bottom_free),
-        cmocka_unit_test(a_reserved_range_of_the_problem_does_the_same),
-        cmocka_unit_test(a_reserve_that_is_no_number_is_named),
-        cmocka_unit_test(a_reserve_at_the_end_of_the_numbers_is_refused),
-        cmocka_unit_test(a_pool_that_is_too_small_is_refused),
-        cmocka_unit_test(each_memory_is_planned_by_itself),
-        cmocka_unit_test(only_greedy_reuses_memory),
-        cmocka_unit_test(parts_lie_in_their_base_and_keep_it_alive),
-        cmocka_unit_test(results_in_place_share_one_object),
-        cmocka_unit_test(a_buffer_goes_to_its_fastest_memory),
-        cmocka_unit_test(a_pinned_buffer_stays_and_the_rest_goes_above),
-        cmocka_unit_test(every_offset_is_the_one_that_executorch_chose),
-        cmocka_unit_test(an_interrupt_leaves_no_plan),
-        cmocka_unit_test(both_survive_every_allocation_failure),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

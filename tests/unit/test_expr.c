@@ -39,8 +39,7 @@ static void bind(arenaut_program *p, const char *name, int64_t min, int64_t max)
 }
 
 /* With every name bound to one value, interval arithmetic is arithmetic. */
-static void texts_mean_what_they_say(void **state) {
-    (void)state;
+TEST(texts_mean_what_they_say) {
     static const struct { const char *text; int64_t value; } cases[] = {
         {"7", 7}, {"-3", -3}, {"x", 10}, {"x + 1", 11}, {"x - y - 1", 2}, {"x - (y - 1)", 4},
         {"2*x", 20}, {"x/2", 5}, {"x//y", 1}, {"x % y", 3}, {"-x % y", 4}, {"-x // y", -2},
@@ -67,8 +66,7 @@ static void texts_mean_what_they_say(void **state) {
     arenaut_program_free(p);
 }
 
-static void bad_texts_name_the_column(void **state) {
-    (void)state;
+TEST(bad_texts_name_the_column) {
     static const struct { const char *text; size_t column; const char *part; } cases[] = {
         {"", 1, "expected a number"}, {"x +", 4, "expected a number"}, {"x y", 3, "operator"},
         {"(x", 3, "expected ')'"}, {"min(x", 6, "expected ')'"}, {"sqrt(x)", 1, "unknown function"},
@@ -92,8 +90,7 @@ static void bad_texts_name_the_column(void **state) {
     }
 }
 
-static void what_nests_too_deeply_is_refused(void **state) {
-    (void)state;
+TEST(what_nests_too_deeply_is_refused) {
     static const char openers[] = "(-";
     for (const char *opener = openers; *opener; opener++) {
         arenaut_program *p = new_program();
@@ -109,8 +106,7 @@ static void what_nests_too_deeply_is_refused(void **state) {
 }
 
 /* A sum that doubles at each step: what is named in a few bytes may be huge written out. */
-static void what_grows_too_large_is_refused(void **state) {
-    (void)state;
+TEST(what_grows_too_large_is_refused) {
     arenaut_program *p = new_program();
     uint32_t id = parse(p, "x");
     arenaut_error err = {0};
@@ -123,8 +119,7 @@ static void what_grows_too_large_is_refused(void **state) {
     arenaut_program_free(p);
 }
 
-static void constant_parts_are_folded_and_equals_found(void **state) {
-    (void)state;
+TEST(constant_parts_are_folded_and_equals_found) {
     arenaut_program *p = new_program();
     expect_text(p, parse(p, "2*3 + 4"), "10");
     expect_text(p, parse(p, "x*1 + 0"), "x");
@@ -133,8 +128,7 @@ static void constant_parts_are_folded_and_equals_found(void **state) {
     arenaut_program_free(p);
 }
 
-static void ranges_enclose_what_can_occur(void **state) {
-    (void)state;
+TEST(ranges_enclose_what_can_occur) {
     arenaut_program *p = new_program();
     arenaut_error err = {0};
     assert_ok(arenaut_program_add_symbol(p, "s", 2, 64, NULL, &err), err);
@@ -160,8 +154,7 @@ static void ranges_enclose_what_can_occur(void **state) {
 }
 
 /* Every value of every symbol, by counting. */
-static void ranges_agree_with_counting(void **state) {
-    (void)state;
+TEST(ranges_agree_with_counting) {
     static const char *const operators[] = {"+", "-", "*", "//", "%"};
     rng r = {6};
     for (unsigned round = 0; round < 300; round++) {
@@ -196,8 +189,7 @@ static void ranges_agree_with_counting(void **state) {
     }
 }
 
-static void dividing_by_what_is_always_zero_is_an_error(void **state) {
-    (void)state;
+TEST(dividing_by_what_is_always_zero_is_an_error) {
     arenaut_program *p = new_program();
     const uint32_t id = parse(p, "5 // x + 1");
     bind(p, "x", 0, 0);
@@ -208,8 +200,7 @@ static void dividing_by_what_is_always_zero_is_an_error(void **state) {
     arenaut_program_free(p);
 }
 
-static void symbols_are_narrowed_and_bound(void **state) {
-    (void)state;
+TEST(symbols_are_narrowed_and_bound) {
     arenaut_program *p = new_program();
     arenaut_error err = {0};
     uint32_t first, second;
@@ -231,8 +222,7 @@ static void symbols_are_narrowed_and_bound(void **state) {
     arenaut_program_free(p);
 }
 
-static void parts_must_exist(void **state) {
-    (void)state;
+TEST(parts_must_exist) {
     arenaut_program *p = new_program();
     const uint32_t x = parse(p, "x");
     const arenaut_expr wrong[] = {
@@ -254,8 +244,7 @@ static void parts_must_exist(void **state) {
 }
 
 /* Random trees, written and read back: the text is the same again, in another program. */
-static void what_is_written_is_read_back(void **state) {
-    (void)state;
+TEST(what_is_written_is_read_back) {
     rng r = {11};
     static const char *const names[] = {"s0", "u1", "batch:size", "a name", "min", "x.y_z"};
     for (unsigned round = 0; round < 200; round++) {
@@ -301,25 +290,6 @@ static arenaut_status build(void *context, const arenaut_allocator *allocator) {
     return st;
 }
 
-static void it_survives_running_out_of_memory(void **state) {
-    (void)state;
+TEST(it_survives_running_out_of_memory) {
     survives_every_allocation_failure(build, NULL);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(texts_mean_what_they_say),
-        cmocka_unit_test(bad_texts_name_the_column),
-        cmocka_unit_test(what_nests_too_deeply_is_refused),
-        cmocka_unit_test(what_grows_too_large_is_refused),
-        cmocka_unit_test(constant_parts_are_folded_and_equals_found),
-        cmocka_unit_test(ranges_enclose_what_can_occur),
-        cmocka_unit_test(ranges_agree_with_counting),
-        cmocka_unit_test(dividing_by_what_is_always_zero_is_an_error),
-        cmocka_unit_test(symbols_are_narrowed_and_bound),
-        cmocka_unit_test(parts_must_exist),
-        cmocka_unit_test(what_is_written_is_read_back),
-        cmocka_unit_test(it_survives_running_out_of_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

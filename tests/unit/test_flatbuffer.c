@@ -43,8 +43,7 @@ static uint64_t read_all(arn_flatbuffer *fb) {
     return sum;
 }
 
-static void fields_read_as_they_were_written(void **state) {
-    (void)state;
+TEST(fields_read_as_they_were_written) {
     sample s = new_sample();
     arn_flatbuffer fb = arn_fb_open(s.file->data, s.file->size);
     assert_true(arn_fb_identified(s.file->data, s.file->size, "TEST"));
@@ -66,8 +65,7 @@ static void fields_read_as_they_were_written(void **state) {
     free_flatfile(s.file);
 }
 
-static void what_is_absent_reads_as_the_fallback_and_is_no_error(void **state) {
-    (void)state;
+TEST(what_is_absent_reads_as_the_fallback_and_is_no_error) {
     sample s = new_sample();
     arn_flatbuffer fb = arn_fb_open(s.file->data, s.file->size);
     const arn_fb_table root = arn_fb_root(&fb);
@@ -81,8 +79,7 @@ static void what_is_absent_reads_as_the_fallback_and_is_no_error(void **state) {
     free_flatfile(s.file);
 }
 
-static void signed_numbers_keep_their_extremes(void **state) {
-    (void)state;
+TEST(signed_numbers_keep_their_extremes) {
     assert_int_equal(arn_signed(0x80, 1), INT8_MIN);
     assert_int_equal(arn_signed(0x7F, 1), INT8_MAX);
     assert_int_equal(arn_signed(UINT32_MAX, 4), -1);
@@ -91,8 +88,7 @@ static void signed_numbers_keep_their_extremes(void **state) {
 }
 
 /* One number of the sample is overwritten; the position and the rule must be told. */
-static void each_broken_rule_is_named_with_its_place(void **state) {
-    (void)state;
+TEST(each_broken_rule_is_named_with_its_place) {
     const sample s = new_sample();
     const struct {
         size_t at;
@@ -131,8 +127,7 @@ static void each_broken_rule_is_named_with_its_place(void **state) {
     free_flatfile(s.file);
 }
 
-static void only_the_first_broken_rule_is_told(void **state) {
-    (void)state;
+TEST(only_the_first_broken_rule_is_told) {
     sample s = new_sample();
     flat_store(s.file, s.text - 4, 4, UINT32_MAX);
     flat_store(s.file, s.children - 4, 4, UINT32_MAX);
@@ -143,8 +138,7 @@ static void only_the_first_broken_rule_is_told(void **state) {
 }
 
 /* Under a sanitizer, this is about reads past the end of a block of exactly that size. */
-static void no_truncation_or_flip_reads_outside(void **state) {
-    (void)state;
+TEST(no_truncation_or_flip_reads_outside) {
     sample s = new_sample();
     for (size_t size = 0; size <= s.file->size; size++) {
         uint8_t *exact = test_malloc(size ? size : 1);
@@ -172,16 +166,4 @@ static void no_truncation_or_flip_reads_outside(void **state) {
     }
     test_free(exact);
     free_flatfile(s.file);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fields_read_as_they_were_written),
-        cmocka_unit_test(what_is_absent_reads_as_the_fallback_and_is_no_error),
-        cmocka_unit_test(signed_numbers_keep_their_extremes),
-        cmocka_unit_test(each_broken_rule_is_named_with_its_place),
-        cmocka_unit_test(only_the_first_broken_rule_is_told),
-        cmocka_unit_test(no_truncation_or_flip_reads_outside),
-    };
-    return cmocka_run_group_tests_name("flatbuffer", tests, NULL, NULL);
 }

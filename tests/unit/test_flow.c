@@ -83,8 +83,7 @@ static arenaut_program *branching(void) {
     return p;
 }
 
-static void what_both_sides_leave_alone_is_alive_through_both(void **state) {
-    (void)state;
+TEST(what_both_sides_leave_alone_is_alive_through_both) {
     arenaut_program *p = branching();
     arenaut_lowering *l = lower_program(p, "generic");
     expect_life(l, "k", "[1,7)");
@@ -102,8 +101,7 @@ static void what_both_sides_leave_alone_is_alive_through_both(void **state) {
     arenaut_program_free(p);
 }
 
-static void what_is_written_anew_was_of_no_use_before(void **state) {
-    (void)state;
+TEST(what_is_written_anew_was_of_no_use_before) {
     arenaut_program *p = begin();
     const uint32_t x = value(p, "x"), t = value(p, "t"), a = value(p, "a"), y = value(p, "y");
     compute(p, x, t); /* 1 */
@@ -121,8 +119,7 @@ static void what_is_written_anew_was_of_no_use_before(void **state) {
     arenaut_program_free(p);
 }
 
-static void a_part_that_is_written_keeps_the_rest(void **state) {
-    (void)state;
+TEST(a_part_that_is_written_keeps_the_rest) {
     arenaut_program *p = begin();
     const uint32_t x = value(p, "x"), t = value(p, "t"), y = value(p, "y");
     const uint32_t half = add_view(p, "half", t, 8, 8);
@@ -139,8 +136,7 @@ static void a_part_that_is_written_keeps_the_rest(void **state) {
     arenaut_program_free(p);
 }
 
-static void what_one_way_never_writes_is_alive_from_the_start(void **state) {
-    (void)state;
+TEST(what_one_way_never_writes_is_alive_from_the_start) {
     arenaut_program *p = begin();
     const uint32_t c = value(p, "c"), t = value(p, "t"), y = value(p, "y");
     jump_false(p, c, 2); /* 1 */
@@ -154,8 +150,7 @@ static void what_one_way_never_writes_is_alive_from_the_start(void **state) {
     arenaut_program_free(p);
 }
 
-static void results_live_to_the_end_on_every_way(void **state) {
-    (void)state;
+TEST(results_live_to_the_end_on_every_way) {
     arenaut_program *p = begin();
     const uint32_t c = value(p, "c"), y = value(p, "y"), a = value(p, "a");
     compute(p, c, y);    /* 1 */
@@ -171,11 +166,10 @@ static void results_live_to_the_end_on_every_way(void **state) {
     arenaut_program_free(p);
 }
 
-static void kept_inputs_live_to_the_end(void **state) {
-    (void)state;
+TEST(kept_inputs_live_to_the_end) {
     arenaut_program *p = branching();
     arenaut_lowering *l = lower_for(p, arenaut_target_find("generic"),
-                                    &(arenaut_liveness_options){.preserve_inputs = true});
+                                    &(arenaut_lowering_options){.preserve_inputs = true});
     expect_life(l, "x", "[0,7)");
     expect_life(l, "c", "[0,7)");
     arenaut_lowering_free(l);
@@ -184,8 +178,7 @@ static void kept_inputs_live_to_the_end(void **state) {
 
 /* ---- loops ---- */
 
-static void what_the_next_turn_reads_is_alive_round_the_loop(void **state) {
-    (void)state;
+TEST(what_the_next_turn_reads_is_alive_round_the_loop) {
     arenaut_program *p = begin();
     const uint32_t x = value(p, "x"), k = value(p, "k"), t = value(p, "t"), u = value(p, "u");
     const uint32_t c = value(p, "c"), y = value(p, "y");
@@ -208,8 +201,7 @@ static void what_the_next_turn_reads_is_alive_round_the_loop(void **state) {
     arenaut_program_free(p);
 }
 
-static void what_is_carried_to_the_next_turn_is_alive_at_its_begin(void **state) {
-    (void)state;
+TEST(what_is_carried_to_the_next_turn_is_alive_at_its_begin) {
     arenaut_program *p = begin();
     const uint32_t x = value(p, "x"), s = value(p, "s"), t = value(p, "t"), c = value(p, "c");
     compute(p, x, s);    /* 1 */
@@ -231,8 +223,7 @@ static void what_is_carried_to_the_next_turn_is_alive_at_its_begin(void **state)
 
 /* ---- moves ---- */
 
-static void a_moved_tensor_is_alive_where_its_name_is(void **state) {
-    (void)state;
+TEST(a_moved_tensor_is_alive_where_its_name_is) {
     arenaut_program *p = begin();
     const uint32_t x = value(p, "x"), a = value(p, "a"), r = value(p, "r"), t = value(p, "t");
     const uint32_t y = value(p, "y");
@@ -251,8 +242,7 @@ static void a_moved_tensor_is_alive_where_its_name_is(void **state) {
     arenaut_program_free(p);
 }
 
-static void a_moved_result_is_alive_to_the_end(void **state) {
-    (void)state;
+TEST(a_moved_result_is_alive_to_the_end) {
     arenaut_program *p = begin();
     const uint32_t x = value(p, "x"), a = value(p, "a"), y = value(p, "y"), t = value(p, "t");
     compute(p, x, a);
@@ -268,8 +258,7 @@ static void a_moved_result_is_alive_to_the_end(void **state) {
     arenaut_program_free(p);
 }
 
-static void another_move_ends_the_first(void **state) {
-    (void)state;
+TEST(another_move_ends_the_first) {
     arenaut_program *p = begin();
     const uint32_t x = value(p, "x"), a = value(p, "a"), b = value(p, "b"), r = value(p, "r");
     const uint32_t u = value(p, "u"), y = value(p, "y");
@@ -290,8 +279,7 @@ static void another_move_ends_the_first(void **state) {
     arenaut_program_free(p);
 }
 
-static void names_that_are_moved_on_keep_what_they_stand_for(void **state) {
-    (void)state;
+TEST(names_that_are_moved_on_keep_what_they_stand_for) {
     arenaut_program *p = begin();
     const uint32_t x = value(p, "x"), a = value(p, "a"), r = value(p, "r"), s = value(p, "s");
     const uint32_t t = value(p, "t"), y = value(p, "y");
@@ -335,8 +323,7 @@ static arenaut_program *conditionals(uint64_t bytes) {
     return p;
 }
 
-static void two_sides_that_move_to_one_name_are_one_buffer(void **state) {
-    (void)state;
+TEST(two_sides_that_move_to_one_name_are_one_buffer) {
     arenaut_program *p = conditionals(16);
     arenaut_lowering *l = lower_program(p, "generic");
     expect_life(l, "a1", "[2,14)");
@@ -348,8 +335,7 @@ static void two_sides_that_move_to_one_name_are_one_buffer(void **state) {
     arenaut_program_free(p);
 }
 
-static void sides_of_other_sizes_stay_apart(void **state) {
-    (void)state;
+TEST(sides_of_other_sizes_stay_apart) {
     arenaut_program *p = conditionals(32);
     arenaut_lowering *l = lower_program(p, "generic");
     expect_life(l, "a1", "[2,5) [7,14)"); /* not where only the other side was taken */
@@ -359,8 +345,7 @@ static void sides_of_other_sizes_stay_apart(void **state) {
     arenaut_program_free(p);
 }
 
-static void a_side_that_hands_on_what_is_needed_later_stays_apart(void **state) {
-    (void)state;
+TEST(a_side_that_hands_on_what_is_needed_later_stays_apart) {
     arenaut_program *p = begin();
     const uint32_t c = value(p, "c"), x = value(p, "x"), b = value(p, "b"), r = value(p, "r");
     const uint32_t k = value(p, "k"), y = value(p, "y");
@@ -381,8 +366,7 @@ static void a_side_that_hands_on_what_is_needed_later_stays_apart(void **state) 
     arenaut_program_free(p);
 }
 
-static void what_a_loop_replaces_by_name_may_be_one_buffer(void **state) {
-    (void)state;
+TEST(what_a_loop_replaces_by_name_may_be_one_buffer) {
     arenaut_program *p = begin();
     const uint32_t x = value(p, "x"), a = value(p, "a"), b = value(p, "b"), d = value(p, "d");
     const uint32_t c = value(p, "c"), y = value(p, "y");
@@ -404,8 +388,7 @@ static void what_a_loop_replaces_by_name_may_be_one_buffer(void **state) {
 
 /* ---- what is refused ---- */
 
-static void jumps_beside_calls_are_refused(void **state) {
-    (void)state;
+TEST(jumps_beside_calls_are_refused) {
     arenaut_program *p = begin();
     const uint32_t x = value(p, "x"), y = value(p, "y");
     ADD_OP(p, .name = "call", .kind = ARENAUT_OP_CALL, IN(x), OUT(y), CALLS(1));
@@ -464,8 +447,7 @@ static arenaut_program *random_flow(rng *r) {
     return p;
 }
 
-static void plans_of_random_graphs_stand_up_to_replay(void **state) {
-    (void)state;
+TEST(plans_of_random_graphs_stand_up_to_replay) {
     rng r = {20};
     uint32_t used = 0, shared = 0;
     for (uint32_t i = 0; i < 40000 && used < 1500; i++) {
@@ -486,8 +468,7 @@ static void plans_of_random_graphs_stand_up_to_replay(void **state) {
 
 /* ---- limits ---- */
 
-static void large_graphs_take_little_time(void **state) {
-    (void)state;
+TEST(large_graphs_take_little_time) {
     enum { N = 20000 };
     arenaut_program *p = begin();
     const uint32_t c = value(p, "c"), y = value(p, "y");
@@ -506,8 +487,7 @@ static void large_graphs_take_little_time(void **state) {
     arenaut_program_free(p);
 }
 
-static void graphs_that_explode_are_refused_or_done_soon(void **state) {
-    (void)state;
+TEST(graphs_that_explode_are_refused_or_done_soon) {
     enum { N = 2500 };
     arenaut_program *p = begin();
     rng r = {3};
@@ -540,36 +520,8 @@ static arenaut_status attempt(void *context, const arenaut_allocator *allocator)
     return st;
 }
 
-static void it_survives_running_out_of_memory(void **state) {
-    (void)state;
+TEST(it_survives_running_out_of_memory) {
     arenaut_program *p = conditionals(16);
     survives_every_allocation_failure(attempt, p);
     arenaut_program_free(p);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_both_sides_leave_alone_is_alive_through_both),
-        cmocka_unit_test(what_is_written_anew_was_of_no_use_before),
-        cmocka_unit_test(a_part_that_is_written_keeps_the_rest),
-        cmocka_unit_test(what_one_way_never_writes_is_alive_from_the_start),
-        cmocka_unit_test(results_live_to_the_end_on_every_way),
-        cmocka_unit_test(kept_inputs_live_to_the_end),
-        cmocka_unit_test(what_the_next_turn_reads_is_alive_round_the_loop),
-        cmocka_unit_test(what_is_carried_to_the_next_turn_is_alive_at_its_begin),
-        cmocka_unit_test(a_moved_tensor_is_alive_where_its_name_is),
-        cmocka_unit_test(a_moved_result_is_alive_to_the_end),
-        cmocka_unit_test(another_move_ends_the_first),
-        cmocka_unit_test(names_that_are_moved_on_keep_what_they_stand_for),
-        cmocka_unit_test(two_sides_that_move_to_one_name_are_one_buffer),
-        cmocka_unit_test(sides_of_other_sizes_stay_apart),
-        cmocka_unit_test(a_side_that_hands_on_what_is_needed_later_stays_apart),
-        cmocka_unit_test(what_a_loop_replaces_by_name_may_be_one_buffer),
-        cmocka_unit_test(jumps_beside_calls_are_refused),
-        cmocka_unit_test(plans_of_random_graphs_stand_up_to_replay),
-        cmocka_unit_test(large_graphs_take_little_time),
-        cmocka_unit_test(graphs_that_explode_are_refused_or_done_soon),
-        cmocka_unit_test(it_survives_running_out_of_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

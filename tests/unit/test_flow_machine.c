@@ -7,8 +7,7 @@
 #include "support/flow_machine.h"
 #include "support/random.h"
 
-static void plans_run_like_memory_of_its_own_for_everything(void **state) {
-    (void)state;
+TEST(plans_run_like_memory_of_its_own_for_everything) {
     flow_counts counts = {0};
     for (uint64_t seed = 0; seed < 250; seed++) {
         char *difference = flow_machine_try(seed, NULL, NULL, &counts);
@@ -61,20 +60,11 @@ static uint32_t count_noticed(flow_sabotage sabotage, void *context, uint64_t se
     return noticed;
 }
 
-static void lives_that_end_too_early_are_noticed(void **state) {
-    (void)state;
+TEST(lives_that_end_too_early_are_noticed) {
     rng r = {11};
     const uint32_t any = count_noticed(end_some_life_too_early, &r, 100);
     const uint32_t carried = count_noticed(end_carried_lives_too_early, NULL, 150);
     print_message("noticed: %u of 100 lives, %u of 150 programs with carried lives cut\n", any, carried);
     assert_true(any > 20);
     assert_true(carried > 5);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plans_run_like_memory_of_its_own_for_everything),
-        cmocka_unit_test(lives_that_end_too_early_are_noticed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

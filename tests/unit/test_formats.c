@@ -6,8 +6,7 @@
 #include "support/random.h"
 #include "support/test.h"
 
-static void every_row_can_be_found(void **state) {
-    (void)state;
+TEST(every_row_can_be_found) {
     assert_true(arenaut_format_count() >= 4);
     for (size_t i = 0; i < arenaut_format_count(); i++) {
         const arenaut_format *format = arenaut_format_at(i);
@@ -20,8 +19,7 @@ static void every_row_can_be_found(void **state) {
     assert_null(arenaut_format_find("no such format"));
 }
 
-static void files_to_be_written_go_by_their_longest_extension(void **state) {
-    (void)state;
+TEST(files_to_be_written_go_by_their_longest_extension) {
     static const struct {
         const char *path, *format;
     } cases[] = {
@@ -41,8 +39,7 @@ static void files_to_be_written_go_by_their_longest_extension(void **state) {
     }
 }
 
-static void content_decides_not_order_of_keys(void **state) {
-    (void)state;
+TEST(content_decides_not_order_of_keys) {
     static const struct {
         const char *text, *format;
     } cases[] = {
@@ -74,8 +71,7 @@ static void content_decides_not_order_of_keys(void **state) {
     }
 }
 
-static void unknown_input_is_said_to_be_so(void **state) {
-    (void)state;
+TEST(unknown_input_is_said_to_be_so) {
     assert_unreadable(NULL, "", ARENAUT_BAD_INPUT, "the input is empty");
     assert_unreadable(NULL,
                       "\x7F"
@@ -85,8 +81,7 @@ static void unknown_input_is_said_to_be_so(void **state) {
 }
 
 /* Noise, and the beginnings of real files with noise behind: never more than an error. */
-static void noise_is_refused_by_every_reader(void **state) {
-    (void)state;
+TEST(noise_is_refused_by_every_reader) {
     static const char *const heads[] = {"", "{\"schema\": \"arenaut.plan/1\", ",
                                         "id,lower,upper,size\n", "    TFL3"};
     rng r = {5};
@@ -109,8 +104,7 @@ static void noise_is_refused_by_every_reader(void **state) {
 }
 
 /* The limit holds, its message names it, and what was read within it outlives the call. */
-static void memory_can_be_limited(void **state) {
-    (void)state;
+TEST(memory_can_be_limited) {
     static const char *const texts[] = {
         "id,lower,upper,size,offset\na,0,1,2,0\nb,1,2,3,0\n",
         ("{\"schema\": \"arenaut.plan/1\", \"result\": {\"status\": \"feasible\"}, \"buffers\": "
@@ -141,16 +135,4 @@ static void memory_can_be_limited(void **state) {
         }
         assert_true(refused && accepted);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_row_can_be_found),
-        cmocka_unit_test(files_to_be_written_go_by_their_longest_extension),
-        cmocka_unit_test(content_decides_not_order_of_keys),
-        cmocka_unit_test(unknown_input_is_said_to_be_so),
-        cmocka_unit_test(noise_is_refused_by_every_reader),
-        cmocka_unit_test(memory_can_be_limited),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,8 +18,7 @@
  *   32 | 0 0
  *   16 | 1 1
  *    0 | 2 2   */
-static void micro_places_equal_sizes_from_the_last_number(void **state) {
-    (void)state;
+TEST(micro_places_equal_sizes_from_the_last_number) {
     const box boxes[] = {{16, 0, 2}, {16, 0, 2}, {16, 0, 2}};
     assert_offsets(problem_of(boxes, 3), "tflm-greedy", OFFSETS(32, 16, 0));
 }
@@ -31,8 +30,7 @@ static void micro_places_equal_sizes_from_the_last_number(void **state) {
  *   64 | 1 1
  *   32 | 3 -    32 bytes free
  *    0 | 0 0                     */
-static void micro_takes_the_lowest_gap(void **state) {
-    (void)state;
+TEST(micro_takes_the_lowest_gap) {
     arenaut_problem *p = new_problem();
     const struct {
         box box;
@@ -53,8 +51,7 @@ static void micro_takes_the_lowest_gap(void **state) {
 }
 
 /* A large buffer is placed around what is fixed, even if that is the smallest of all. */
-static void micro_places_offline_buffers_first(void **state) {
-    (void)state;
+TEST(micro_places_offline_buffers_first) {
     arenaut_problem *p = new_problem();
     add_box(p, 64, 0, 2);
     const arenaut_interval life = {1, 3};
@@ -69,15 +66,13 @@ static void micro_places_offline_buffers_first(void **state) {
 }
 
 /* Tensors that no op touches are all thought to be alive before the first step. */
-static void micro_keeps_untouched_tensors_apart(void **state) {
-    (void)state;
+TEST(micro_keeps_untouched_tensors_apart) {
     const box boxes[] = {{16, -2, -1}, {32, -1, 0}, {48, 0, 1}};
     assert_offsets(problem_of(boxes, 3), "tflm-greedy", OFFSETS(32, 0, 0));
 }
 
 /* It does not know gaps in a life, nor that an output may replace an input. */
-static void micro_uses_neither_gaps_nor_sharing(void **state) {
-    (void)state;
+TEST(micro_uses_neither_gaps_nor_sharing) {
     arenaut_problem *p = new_problem();
     const arenaut_interval lives[] = {{0, 1}, {3, 4}};
     arenaut_buffer b = ARENAUT_BUFFER_INIT;
@@ -170,8 +165,7 @@ static const struct {
     {"trained_lstm_int8.scratch.csv", 1536, 1536},
 };
 
-static void micro_needs_what_it_was_seen_to_need_and_auto_the_least(void **state) {
-    (void)state;
+TEST(micro_needs_what_it_was_seen_to_need_and_auto_the_least) {
     char path[1024], file[256];
     for (size_t i = 0; i < COUNT_OF(micro_arenas); i++) {
         snprintf(file, sizeof file, "tflite_csv/%s", micro_arenas[i].file);
@@ -198,15 +192,13 @@ static void micro_needs_what_it_was_seen_to_need_and_auto_the_least(void **state
 /* ---- LiteRT ---- */
 
 /* What lives for the whole run comes first, however small. */
-static void arena_places_whole_run_tensors_first(void **state) {
-    (void)state;
+TEST(arena_places_whole_run_tensors_first) {
     const box boxes[] = {{64, 1, 3}, {4, 0, 4}, {8, 0, 4}};
     assert_offsets(problem_of(boxes, 3), "tflite-arena", OFFSETS(12, 0, 4));
 }
 
 /* Equal sizes: the one that comes alive first is placed first. */
-static void arena_places_equal_sizes_by_their_start(void **state) {
-    (void)state;
+TEST(arena_places_equal_sizes_by_their_start) {
     const box boxes[] = {{16, 2, 4}, {16, 1, 3}, {4, 0, 1}, {4, 4, 5}};
     assert_offsets(problem_of(boxes, 4), "tflite-arena", OFFSETS(16, 0, 0, 0));
 }
@@ -221,8 +213,7 @@ static void arena_places_equal_sizes_by_their_start(void **state) {
  *       | . . - -       20 bytes
  *     4 | 0 0 2 2
  *     0 | 7 7 7 7 7   */
-static void arena_takes_the_smallest_gap(void **state) {
-    (void)state;
+TEST(arena_takes_the_smallest_gap) {
     const box boxes[] = {
         {100, 0, 2}, {90, 0, 4}, {80, 2, 4}, {70, 0, 2},
         {60, 0, 4},  {55, 2, 4}, {12, 3, 4}, {4, 0, 5},
@@ -238,8 +229,7 @@ static void arena_takes_the_smallest_gap(void **state) {
  *    64 | 2 2 2 2
  *    24 | 1 1 - -      [17, 24) is lost
  *     0 | 0 0 0 0 0    17 bytes           */
-static void arena_measures_the_best_gap_with_what_alignment_loses(void **state) {
-    (void)state;
+TEST(arena_measures_the_best_gap_with_what_alignment_loses) {
     const box boxes[] = {{17, 0, 5}, {40, 0, 2}, {39, 0, 4}, {38, 0, 2}, {37, 0, 4}, {30, 2, 3}};
     arenaut_problem *p = new_problem();
     for (size_t i = 0; i < COUNT_OF(boxes); i++) {
@@ -256,8 +246,7 @@ static void arena_measures_the_best_gap_with_what_alignment_loses(void **state) 
 }
 
 /* An op's result that shares its input's memory is not placed by itself. */
-static void arena_lets_results_share_their_inputs_memory(void **state) {
-    (void)state;
+TEST(arena_lets_results_share_their_inputs_memory) {
     arenaut_problem *p = new_problem();
     add_box(p, 32, 1, 3);
     const arenaut_interval life = {2, 4};
@@ -270,21 +259,4 @@ static void arena_lets_results_share_their_inputs_memory(void **state) {
     add_box(p, 16, 3, 5);
     finish(p);
     assert_offsets(p, "tflite-arena", OFFSETS(0, 0, 32));
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(micro_places_equal_sizes_from_the_last_number),
-        cmocka_unit_test(micro_takes_the_lowest_gap),
-        cmocka_unit_test(micro_places_offline_buffers_first),
-        cmocka_unit_test(micro_keeps_untouched_tensors_apart),
-        cmocka_unit_test(micro_uses_neither_gaps_nor_sharing),
-        cmocka_unit_test(micro_needs_what_it_was_seen_to_need_and_auto_the_least),
-        cmocka_unit_test(arena_places_whole_run_tensors_first),
-        cmocka_unit_test(arena_places_equal_sizes_by_their_start),
-        cmocka_unit_test(arena_takes_the_smallest_gap),
-        cmocka_unit_test(arena_measures_the_best_gap_with_what_alignment_loses),
-        cmocka_unit_test(arena_lets_results_share_their_inputs_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

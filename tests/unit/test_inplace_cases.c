@@ -1,5 +1,5 @@
 /* Ops that write over their operands, case by case, from program JSON through the pass and
- * liveness to plans that stand up to replay. */
+ * lowering to plans that stand up to replay. */
 #include "support/test.h"
 
 #include <stdlib.h>
@@ -125,8 +125,7 @@ static void expect_all_plans(const example *e, const char *passes) {
     arenaut_document_free(&document);
 }
 
-static void each_case_gets_what_it_may_have_and_no_more(void **state) {
-    (void)state;
+TEST(each_case_gets_what_it_may_have_and_no_more) {
     for (size_t i = 0; i < COUNT_OF(examples); i++) expect_all_plans(&examples[i], "inplace");
 }
 
@@ -196,14 +195,12 @@ static const example allocations[] = {
 };
 
 /* What a program says needs no pass to be asked for, and no table. */
-static void allocations_in_place_are_honoured_where_they_are_safe(void **state) {
-    (void)state;
+TEST(allocations_in_place_are_honoured_where_they_are_safe) {
     for (size_t i = 0; i < COUNT_OF(allocations); i++) expect_all_plans(&allocations[i], NULL);
 }
 
 /* Base and result are one word each for what cannot be meant. */
-static void allocations_have_one_base_and_their_results(void **state) {
-    (void)state;
+TEST(allocations_have_one_base_and_their_results) {
     static const struct {
         const char *inputs, *outputs, *kind;
         bool sound;
@@ -238,8 +235,7 @@ static void allocations_have_one_base_and_their_results(void **state) {
 }
 
 /* Somebody must write the result, who reads the base. */
-static void allocations_that_no_op_can_keep_are_mistakes(void **state) {
-    (void)state;
+TEST(allocations_that_no_op_can_keep_are_mistakes) {
     static const struct {
         const char *json, *told;
     } cases[] = {
@@ -269,8 +265,7 @@ static void allocations_that_no_op_can_keep_are_mistakes(void **state) {
 }
 
 /* The pass says what it has found in the program's own words, where it has any. */
-static void ordinary_allocations_become_allocations_in_place(void **state) {
-    (void)state;
+TEST(ordinary_allocations_become_allocations_in_place) {
     const char *json = PROGRAM(
         TENSORS, "[\"x\"]", "[\"y\"]",
         OP("alloc", "[]", "[\"a\"]", ", \"kind\": \"alloc\"") ", " CONV("x", "a") ", " OP(
@@ -299,8 +294,7 @@ static void ordinary_allocations_become_allocations_in_place(void **state) {
 }
 
 /* An allocation in place is a pair of positions; both must name an argument. */
-static void pairs_must_name_arguments(void **state) {
-    (void)state;
+TEST(pairs_must_name_arguments) {
     static const char *const pairs[] = {"[[0, 1]]",    "[[1, 0]]",  "[[0]]",           "[0, 0]",
                                         "[[0, 0, 0]]", "[[0, -1]]", "[[\"y\", \"x\"]]"};
     for (size_t i = 0; i < COUNT_OF(pairs); i++) {
@@ -318,25 +312,11 @@ static void pairs_must_name_arguments(void **state) {
     }
 }
 
-static void a_free_has_no_outputs(void **state) {
-    (void)state;
+TEST(a_free_has_no_outputs) {
     arenaut_document document = {0};
     arenaut_error err = {0};
     const char *json = PROGRAM(X ", " Y, "[\"x\"]", "[\"y\"]",
                                OP("free", "[\"x\"]", "[\"y\"]", ", \"kind\": \"free\""));
     assert_int_equal(read(json, &document, &err), ARENAUT_BAD_INPUT);
     assert_non_null(strstr(err.msg, "free"));
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_case_gets_what_it_may_have_and_no_more),
-        cmocka_unit_test(allocations_in_place_are_honoured_where_they_are_safe),
-        cmocka_unit_test(allocations_have_one_base_and_their_results),
-        cmocka_unit_test(allocations_that_no_op_can_keep_are_mistakes),
-        cmocka_unit_test(ordinary_allocations_become_allocations_in_place),
-        cmocka_unit_test(pairs_must_name_arguments),
-        cmocka_unit_test(a_free_has_no_outputs),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -143,34 +143,29 @@ static void compare_random_problems(uint32_t seed, uint32_t without, change c, b
     assert_true(compared > ROUNDS * 3 / 4);
 }
 
-static void other_numbers_do_not_change_a_proven_arena(void **state) {
-    (void)state;
+TEST(other_numbers_do_not_change_a_proven_arena) {
     const change c = {.scale = 1};
     compare_random_problems(41, 0, c, true);
 }
 
-static void other_units_of_size_scale_a_proven_arena(void **state) {
-    (void)state;
+TEST(other_units_of_size_scale_a_proven_arena) {
     const change c = {.scale = 64};
     compare_random_problems(42, 0, c, false);
 }
 
-static void time_may_run_backwards(void **state) {
-    (void)state;
+TEST(time_may_run_backwards) {
     const change c = {.scale = 1, .reversed = true};
     compare_random_problems(43, ARENAUT_FEATURE_SAME_BASE, c, false);
 }
 
-static void time_may_start_anywhere(void **state) {
-    (void)state;
+TEST(time_may_start_anywhere) {
     const change later = {.scale = 1, .later = INT64_C(1) << 40};
     const change earlier = {.scale = 1, .later = -(INT64_C(1) << 40)};
     compare_random_problems(44, 0, later, false);
     compare_random_problems(45, 0, earlier, false);
 }
 
-static void all_of_it_at_once(void **state) {
-    (void)state;
+TEST(all_of_it_at_once) {
     const change c = {.scale = 4, .reversed = true, .later = -77};
     compare_random_problems(46, ARENAUT_FEATURE_SAME_BASE, c, true);
 }
@@ -193,8 +188,7 @@ static void assert_more_effort_is_never_worse(const arenaut_problem *problem, ui
     }
 }
 
-static void more_effort_is_never_worse_on_a_hard_problem(void **state) {
-    (void)state;
+TEST(more_effort_is_never_worse_on_a_hard_problem) {
     char path[512];
     corpus_path_or_skip(path, "dsa/challenging/D.1048576.csv");
     size_t size = 0;
@@ -206,8 +200,7 @@ static void more_effort_is_never_worse_on_a_hard_problem(void **state) {
 }
 
 /* Of every kind: too many pairs for exact search, relations, pools. */
-static void more_effort_is_never_worse_whatever_the_search(void **state) {
-    (void)state;
+TEST(more_effort_is_never_worse_whatever_the_search) {
     rng r = {47};
     arenaut_problem *crowded = new_problem();
     for (uint32_t i = 0; i < 150; i++) {
@@ -226,17 +219,4 @@ static void more_effort_is_never_worse_whatever_the_search(void **state) {
         assert_more_effort_is_never_worse(problem, 30000);
         arenaut_problem_free(problem);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(other_numbers_do_not_change_a_proven_arena),
-        cmocka_unit_test(other_units_of_size_scale_a_proven_arena),
-        cmocka_unit_test(time_may_run_backwards),
-        cmocka_unit_test(time_may_start_anywhere),
-        cmocka_unit_test(all_of_it_at_once),
-        cmocka_unit_test(more_effort_is_never_worse_on_a_hard_problem),
-        cmocka_unit_test(more_effort_is_never_worse_whatever_the_search),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,8 +38,7 @@ static void drop(arn_json *json) {
     arn_json_free(json);
 }
 
-static void values_keep_their_type_and_order(void **state) {
-    (void)state;
+TEST(values_keep_their_type_and_order) {
     arn_json json = parse("\xEF\xBB\xBF {\"a\": [1, \"two\", null, true, {}], \"b\": -0.5e+1}\n");
     assert_int_equal(arn_json_type_of(&json, 0), ARN_JSON_OBJECT);
     assert_int_equal(arn_json_count(&json, 0), 2);
@@ -59,8 +58,7 @@ static void values_keep_their_type_and_order(void **state) {
     drop(&json);
 }
 
-static void strings_decode_to_utf8(void **state) {
-    (void)state;
+TEST(strings_decode_to_utf8) {
     arn_json json =
         parse("[\"\\u0041\\n\\\"\\/\\u00e9\\u20ac\\ud83d\\ude00\xC3\xA9\", \"a\\u0062\"]");
     char text[64];
@@ -78,8 +76,7 @@ static void strings_decode_to_utf8(void **state) {
     drop(&json);
 }
 
-static void integers_are_exact(void **state) {
-    (void)state;
+TEST(integers_are_exact) {
     static const struct {
         const char *text;
         bool is_u64, is_i64;
@@ -131,8 +128,7 @@ static void integers_are_exact(void **state) {
     }
 }
 
-static void mistakes_are_named_with_their_place(void **state) {
-    (void)state;
+TEST(mistakes_are_named_with_their_place) {
     static const struct {
         const char *text, *message;
     } cases[] = {
@@ -178,8 +174,7 @@ static void mistakes_are_named_with_their_place(void **state) {
     for (size_t i = 0; i < COUNT_OF(cases); i++) assert_refused(cases[i].text, cases[i].message);
 }
 
-static void a_nul_byte_is_no_end(void **state) {
-    (void)state;
+TEST(a_nul_byte_is_no_end) {
     arn_json json;
     arenaut_error err = {0};
     assert_int_equal(arn_json_parse("[1]\0", 4, NULL, &json, &err), ARENAUT_BAD_INPUT);
@@ -187,8 +182,7 @@ static void a_nul_byte_is_no_end(void **state) {
     assert_int_equal(arn_json_parse(NULL, 0, NULL, &json, &err), ARENAUT_BAD_INPUT);
 }
 
-static void nesting_has_a_limit(void **state) {
-    (void)state;
+TEST(nesting_has_a_limit) {
     enum { BOMB = 1 << 20 };
     char *text = malloc(BOMB);
     arn_json json;
@@ -213,8 +207,7 @@ static char *many_members(uint32_t n, const char *last) {
     return text;
 }
 
-static void a_name_is_found_twice_among_many(void **state) {
-    (void)state;
+TEST(a_name_is_found_twice_among_many) {
     for (uint32_t n = 1; n < 200; n += 7) {
         char *text = many_members(n, "k0");
         assert_refused(text, "a second member of this name");
@@ -230,8 +223,7 @@ static void a_name_is_found_twice_among_many(void **state) {
     }
 }
 
-static void every_truncation_is_refused(void **state) {
-    (void)state;
+TEST(every_truncation_is_refused) {
     static const char text[] =
         "{\"a\": [1.5e3, \"x\\u00e9\\ud83d\\ude00\", null, true, false, {\"b\": {}}, []]}";
     for (size_t n = 0; n < sizeof text - 1; n++) {
@@ -275,8 +267,7 @@ static void meter_release(void *context, void *block) {
     free(block);
 }
 
-static void memory_is_a_small_multiple_of_the_text(void **state) {
-    (void)state;
+TEST(memory_is_a_small_multiple_of_the_text) {
     enum { N = 1 << 20 };
     char *text = malloc(2 * N + 1);
     for (uint32_t i = 0; i < N; i++) memcpy(text + 2 * i, i ? ",1" : "[1", 2);
@@ -300,25 +291,8 @@ static arenaut_status parse_with(void *context, const arenaut_allocator *allocat
     return st;
 }
 
-static void running_out_of_memory_is_survived(void **state) {
-    (void)state;
+TEST(running_out_of_memory_is_survived) {
     char *text = many_members(100, "k");
     survives_every_allocation_failure(parse_with, text);
     free(text);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_keep_their_type_and_order),
-        cmocka_unit_test(strings_decode_to_utf8),
-        cmocka_unit_test(integers_are_exact),
-        cmocka_unit_test(mistakes_are_named_with_their_place),
-        cmocka_unit_test(a_nul_byte_is_no_end),
-        cmocka_unit_test(nesting_has_a_limit),
-        cmocka_unit_test(a_name_is_found_twice_among_many),
-        cmocka_unit_test(every_truncation_is_refused),
-        cmocka_unit_test(memory_is_a_small_multiple_of_the_text),
-        cmocka_unit_test(running_out_of_memory_is_survived),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

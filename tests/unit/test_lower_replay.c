@@ -1,4 +1,4 @@
-/* Liveness against replay, which knows nothing of lifetimes: random programs are lowered,
+/* Lowering against replay, which knows nothing of lifetimes: random programs are lowered,
  * packed as tightly as their lifetimes allow, and run over a shadow of the arena. If a life
  * were too short, or a buffer written over another too early, some read would find another
  * tensor's bytes. */
@@ -227,8 +227,7 @@ static arenaut_status replay(const arenaut_program *program, const arenaut_lower
 
 enum { SEEDS = 3000 };
 
-static void replay_finds_no_fault_in_what_liveness_says(void **state) {
-    (void)state;
+TEST(replay_finds_no_fault_in_what_lowering_says) {
     arenaut_target targets[2] = {*arenaut_target_find("generic"),
                                  *arenaut_target_find("tflite-micro")};
     targets[1].state_in_arena = true; /* replay wants a place for everything */
@@ -256,8 +255,7 @@ static void replay_finds_no_fault_in_what_liveness_says(void **state) {
 
 /* Programs with delegates, deeper nesting and smaller tensors. Some read what nobody wrote,
  * and fail whatever the plan: they are known by failing with everything apart. */
-static void programs_of_all_kinds_stay_right_when_they_are_packed(void **state) {
-    (void)state;
+TEST(programs_of_all_kinds_stay_right_when_they_are_packed) {
     const arenaut_target *target = arenaut_target_find("generic");
     uint32_t sound = 0, pairs = 0;
     for (uint32_t seed = 0; seed < SEEDS; seed++) {
@@ -285,8 +283,7 @@ static void programs_of_all_kinds_stay_right_when_they_are_packed(void **state) 
 }
 
 /* The first again, with the end of one life cut off: replay must notice often. */
-static void replay_would_notice_a_life_that_ends_too_early(void **state) {
-    (void)state;
+TEST(replay_would_notice_a_life_that_ends_too_early) {
     uint32_t noticed = 0;
     for (uint32_t seed = 0; seed < SEEDS; seed++) {
         rng r = {seed};
@@ -302,13 +299,4 @@ static void replay_would_notice_a_life_that_ends_too_early(void **state) {
         arenaut_program_free(program);
     }
     assert_true(noticed > SEEDS / 20);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(replay_finds_no_fault_in_what_liveness_says),
-        cmocka_unit_test(programs_of_all_kinds_stay_right_when_they_are_packed),
-        cmocka_unit_test(replay_would_notice_a_life_that_ends_too_early),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

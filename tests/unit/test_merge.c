@@ -64,8 +64,7 @@ static void refuse(const char *a, const char *b, const arenaut_merge_options *op
     if (!strstr(err.msg, part)) fail_msg("%s", err.msg);
 }
 
-static void methods_are_called_after_their_program(void **state) {
-    (void)state;
+TEST(methods_are_called_after_their_program) {
     arenaut_program *p = merge_two(prefill, decode, NULL);
     assert_int_equal(p->n_methods, 2);
     assert_string_equal(p->methods[0].name, "prefill/forward");
@@ -79,8 +78,7 @@ static void methods_are_called_after_their_program(void **state) {
 
 /* One buffer for the cache, in a pool of its own, alive from the first step to the last;
  * everything else overlaps. */
-static void what_is_shared_has_one_place_for_all(void **state) {
-    (void)state;
+TEST(what_is_shared_has_one_place_for_all) {
     arenaut_program *p = merge_two(prefill, decode, NULL);
     arenaut_lowering *l = lower_program(p, "torch");
     const uint32_t kv = l->buffer[0];
@@ -100,8 +98,7 @@ static void what_is_shared_has_one_place_for_all(void **state) {
     arenaut_program_free(p);
 }
 
-static void only_what_is_named_is_shared(void **state) {
-    (void)state;
+TEST(only_what_is_named_is_shared) {
     static const char *const kv[] = {"kv"}, *const none[] = {"own"};
     const arenaut_merge_options one = {kv, 1}, wrong = {none, 1}, nothing = {none, 0};
     arenaut_program *p = merge_two(prefill, decode, &one);
@@ -114,8 +111,7 @@ static void only_what_is_named_is_shared(void **state) {
     refuse(prefill, decode, &wrong, "'own' cannot be shared");
 }
 
-static void what_differs_cannot_be_shared(void **state) {
-    (void)state;
+TEST(what_differs_cannot_be_shared) {
 #define OTHER(kv) PROGRAM("", kv ", " T("y", "16"), "[]", "[\"y\"]", OP("[\"kv\"]", "[\"y\"]"))
     refuse(prefill, OTHER(STATE("kv", "64", "")), NULL, "another size in 'decode'");
     refuse(prefill, OTHER(STATE("kv", "128", ", \"dtype\": \"int16\", \"dims\": [64]")), NULL,
@@ -139,8 +135,7 @@ static void what_differs_cannot_be_shared(void **state) {
 }
 
 /* Buffers that nothing writes are constants, unless methods share them. */
-static void what_is_shared_and_only_read_is_state_all_the_same(void **state) {
-    (void)state;
+TEST(what_is_shared_and_only_read_is_state_all_the_same) {
     const arenaut_pass_options options = {.target = arenaut_target_find("torch")};
     arenaut_program *p = merge_two(prefill, decode, NULL);
     arenaut_error err = {0};
@@ -150,8 +145,7 @@ static void what_is_shared_and_only_read_is_state_all_the_same(void **state) {
     arenaut_program_free(p);
 }
 
-static void sizes_of_one_name_are_two_sizes(void **state) {
-    (void)state;
+TEST(sizes_of_one_name_are_two_sizes) {
 #define SYMBOLIC(name, dims)                                                                    \
     "{\"schema\": \"arenaut.program/1\", \"symbols\": [{\"name\": \"s0\", \"max\": 8}, {\"name\": \"" name \
     "\"}], \"tensors\": [{\"name\": \"x\", \"dtype\": \"int8\", \"dims\": [" dims "]}], \"inputs\": [\"x\"]}"
@@ -168,8 +162,7 @@ static void sizes_of_one_name_are_two_sizes(void **state) {
     arenaut_program_free(p);
 }
 
-static void names_and_dialects_must_fit(void **state) {
-    (void)state;
+TEST(names_and_dialects_must_fit) {
     const char *const texts[] = {prefill, decode};
     static const char *const same[] = {"model", "model"};
     arenaut_program *program = NULL;
@@ -195,25 +188,10 @@ static arenaut_status attempt(void *context, const arenaut_allocator *allocator)
     return st;
 }
 
-static void running_out_of_memory_is_survived(void **state) {
-    (void)state;
+TEST(running_out_of_memory_is_survived) {
     arenaut_document a = read_text("program-json", prefill), b = read_text("program-json", decode);
     pair p = {{a.program, b.program}};
     survives_every_allocation_failure(attempt, &p);
     arenaut_document_free(&a);
     arenaut_document_free(&b);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(methods_are_called_after_their_program),
-        cmocka_unit_test(what_is_shared_has_one_place_for_all),
-        cmocka_unit_test(only_what_is_named_is_shared),
-        cmocka_unit_test(what_differs_cannot_be_shared),
-        cmocka_unit_test(what_is_shared_and_only_read_is_state_all_the_same),
-        cmocka_unit_test(sizes_of_one_name_are_two_sizes),
-        cmocka_unit_test(names_and_dialects_must_fit),
-        cmocka_unit_test(running_out_of_memory_is_survived),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

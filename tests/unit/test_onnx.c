@@ -63,8 +63,7 @@ static void assert_tensors(const arenaut_program *p, const uint32_t *ids, uint32
 
 /*  main:  outer = Neg(x);  chosen = If(flag);  Loop;  Scan
  *  then uses outer; else holds another If, whose branches use outer and x */
-static void what_subgraphs_capture_is_listed_by_those_that_call_them(void **state) {
-    (void)state;
+TEST(what_subgraphs_capture_is_listed_by_those_that_call_them) {
     arenaut_document document = read_model("control.onnx");
     const arenaut_program *p = document.program;
     const arenaut_op *choose = op_named(p, "If");
@@ -82,8 +81,7 @@ static void what_subgraphs_capture_is_listed_by_those_that_call_them(void **stat
 }
 
 /* In the file a loop's body takes turn, condition, state and gives condition, state, result. */
-static void loops_begin_with_what_they_carry(void **state) {
-    (void)state;
+TEST(loops_begin_with_what_they_carry) {
     arenaut_document document = read_model("control.onnx");
     const arenaut_program *p = document.program;
     const arenaut_op *loop = op_named(p, "Loop");
@@ -113,8 +111,7 @@ static void bind_and_run(arenaut_program *p, const char *passes) {
 }
 
 /* Collected over five turns, and over the four rows of a [4, 8] input. */
-static void results_that_loops_collect_are_as_long_as_there_are_turns(void **state) {
-    (void)state;
+TEST(results_that_loops_collect_are_as_long_as_there_are_turns) {
     arenaut_document document = read_model("control.onnx");
     const arenaut_program *p = document.program;
     bind_and_run(document.program, "");
@@ -127,8 +124,7 @@ static void results_that_loops_collect_are_as_long_as_there_are_turns(void **sta
 }
 
 /* Twice(x, x) and Twice(p, p), each of a Concat, a function Bend, a Transpose and a Shape. */
-static void functions_are_put_where_they_are_called(void **state) {
-    (void)state;
+TEST(functions_are_put_where_they_are_called) {
     static const char *const ops[] = {"Concat", "Elu",       "Transpose", "Shape",  "Concat",
                                       "Elu",    "Transpose", "Shape",     "Reshape"};
     arenaut_document document = read_model("functions.onnx");
@@ -161,8 +157,7 @@ static void assert_constant(const arenaut_program *p, const char *name, arenaut_
     assert_int_equal(tensor->n_values, n_values);
 }
 
-static void constants_of_every_kind_are_no_buffers(void **state) {
-    (void)state;
+TEST(constants_of_every_kind_are_no_buffers) {
     arenaut_document document = read_model("constants.onnx");
     const arenaut_program *p = document.program;
     assert_constant(p, "outside", ARENAUT_DTYPE_FLOAT32, 256, 0); /* its file is not there */
@@ -177,8 +172,7 @@ static void constants_of_every_kind_are_no_buffers(void **state) {
     arenaut_document_free(&document);
 }
 
-static void what_only_feeds_on_constants_becomes_one(void **state) {
-    (void)state;
+TEST(what_only_feeds_on_constants_becomes_one) {
     arenaut_document document = read_model("constants.onnx");
     const arenaut_program *p = document.program;
     bind_and_run(document.program, "");
@@ -190,8 +184,7 @@ static void what_only_feeds_on_constants_becomes_one(void **state) {
     arenaut_document_free(&document);
 }
 
-static void a_reshape_is_another_name_unless_its_result_is_handed_out(void **state) {
-    (void)state;
+TEST(a_reshape_is_another_name_unless_its_result_is_handed_out) {
     arenaut_document document = read_model("constants.onnx");
     arenaut_program *p = document.program;
     bind_and_run(p, "");
@@ -205,8 +198,7 @@ static void a_reshape_is_another_name_unless_its_result_is_handed_out(void **sta
     arenaut_document_free(&document);
 }
 
-static void optional_arguments_that_are_left_out_are_so_here(void **state) {
-    (void)state;
+TEST(optional_arguments_that_are_left_out_are_so_here) {
     arenaut_document document = read_model("constants.onnx");
     const arenaut_op *clip = op_named(document.program, "Clip");
     assert_tensors(document.program, clip->inputs, clip->n_inputs, "e - limit");
@@ -214,8 +206,7 @@ static void optional_arguments_that_are_left_out_are_so_here(void **state) {
 }
 
 /* What the pass shapes goes by is in program JSON too. */
-static void a_model_written_as_json_is_sized_alike(void **state) {
-    (void)state;
+TEST(a_model_written_as_json_is_sized_alike) {
     static const char *const names[] = {"control.onnx", "functions.onnx", "constants.onnx",
                                         "open_sizes.onnx", "operators.onnx"};
     for (size_t i = 0; i < COUNT_OF(names); i++) {
@@ -232,19 +223,4 @@ static void a_model_written_as_json_is_sized_alike(void **state) {
         arenaut_document_free(&document);
         arenaut_document_free(&back);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_subgraphs_capture_is_listed_by_those_that_call_them),
-        cmocka_unit_test(loops_begin_with_what_they_carry),
-        cmocka_unit_test(results_that_loops_collect_are_as_long_as_there_are_turns),
-        cmocka_unit_test(functions_are_put_where_they_are_called),
-        cmocka_unit_test(constants_of_every_kind_are_no_buffers),
-        cmocka_unit_test(what_only_feeds_on_constants_becomes_one),
-        cmocka_unit_test(a_reshape_is_another_name_unless_its_result_is_handed_out),
-        cmocka_unit_test(optional_arguments_that_are_left_out_are_so_here),
-        cmocka_unit_test(a_model_written_as_json_is_sized_alike),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

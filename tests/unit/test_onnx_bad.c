@@ -88,8 +88,7 @@ static wire one_input(void) {
 
 /* ---- graphs ---- */
 
-static void names_that_nothing_has_are_refused(void **state) {
-    (void)state;
+TEST(names_that_nothing_has_are_refused) {
     wire graph = one_input();
     add_node(&graph, "Add", "x ghost", "y");
     wire model = model_of(&graph);
@@ -100,8 +99,7 @@ static void names_that_nothing_has_are_refused(void **state) {
     assert_refused(&model, ARENAUT_BAD_INPUT, "nothing is named 'nowhere'");
 }
 
-static void names_that_two_things_have_are_refused(void **state) {
-    (void)state;
+TEST(names_that_two_things_have_are_refused) {
     wire graph = one_input();
     add_node(&graph, "Relu", "x", "y");
     add_node(&graph, "Neg", "x", "y");
@@ -117,8 +115,7 @@ static void names_that_two_things_have_are_refused(void **state) {
     assert_refused(&model, ARENAUT_BAD_INPUT, "'y' is defined twice");
 }
 
-static void cycles_and_nodes_out_of_order_are_refused(void **state) {
-    (void)state;
+TEST(cycles_and_nodes_out_of_order_are_refused) {
     wire graph = one_input();
     add_node(&graph, "Add", "x b", "a");
     add_node(&graph, "Neg", "a", "b");
@@ -130,23 +127,20 @@ static void cycles_and_nodes_out_of_order_are_refused(void **state) {
     assert_refused(&model, ARENAUT_BAD_INPUT, "uses 'a' before it is made");
 }
 
-static void a_node_without_an_operator_is_refused(void **state) {
-    (void)state;
+TEST(a_node_without_an_operator_is_refused) {
     wire graph = one_input();
     add_node(&graph, "", "x", "y");
     wire model = model_of(&graph);
     assert_refused(&model, ARENAUT_BAD_INPUT, "names no operator");
 }
 
-static void a_model_without_a_graph_is_refused(void **state) {
-    (void)state;
+TEST(a_model_without_a_graph_is_refused) {
     wire model = {0};
     wire_number(&model, MODEL_IR_VERSION, 8);
     assert_refused(&model, ARENAUT_BAD_INPUT, "the model has no graph");
 }
 
-static void an_empty_graph_is_a_program_of_nothing(void **state) {
-    (void)state;
+TEST(an_empty_graph_is_a_program_of_nothing) {
     wire graph = {0};
     wire_text(&graph, GRAPH_NAME, "empty");
     wire model = model_of(&graph);
@@ -155,8 +149,7 @@ static void an_empty_graph_is_a_program_of_nothing(void **state) {
 
 /* ---- types and constants ---- */
 
-static void unknown_types_and_senseless_shapes_are_refused(void **state) {
-    (void)state;
+TEST(unknown_types_and_senseless_shapes_are_refused) {
     wire graph = {0}, tensor = {0};
     wire_number(&tensor, TENSOR_DIMS, UINT64_MAX);
     wire_number(&tensor, TENSOR_DATA_TYPE, 1);
@@ -179,8 +172,7 @@ static void unknown_types_and_senseless_shapes_are_refused(void **state) {
 }
 
 /* A rank in the millions costs what it takes in the file, no more, and no op takes it. */
-static void a_shape_of_a_hundred_thousand_sizes_is_no_danger(void **state) {
-    (void)state;
+TEST(a_shape_of_a_hundred_thousand_sizes_is_no_danger) {
     wire graph = {0}, value = {0}, type = {0}, tensor = {0}, shape = {0};
     for (int i = 0; i < 100000; i++) {
         wire dim = {0};
@@ -220,8 +212,7 @@ static wire nested(unsigned depth) {
     return graph;
 }
 
-static void graphs_within_graphs_have_an_end(void **state) {
-    (void)state;
+TEST(graphs_within_graphs_have_an_end) {
     wire graph = nested(50), model = model_of(&graph);
     assert_accepted(&model);
     graph = nested(70);
@@ -253,8 +244,7 @@ static wire calling_model(void) {
     return model_of(&graph);
 }
 
-static void functions_that_call_themselves_are_refused(void **state) {
-    (void)state;
+TEST(functions_that_call_themselves_are_refused) {
     wire model = calling_model();
     add_function(&model, "f0", "f0", 1);
     assert_refused(&model, ARENAUT_UNSUPPORTED, "or themselves");
@@ -265,8 +255,7 @@ static void functions_that_call_themselves_are_refused(void **state) {
 }
 
 /* Each of thirty functions calls the next ten times: 10^30 nodes from two kilobytes. */
-static void functions_that_multiply_are_refused_at_once(void **state) {
-    (void)state;
+TEST(functions_that_multiply_are_refused_at_once) {
     wire model = calling_model();
     for (unsigned i = 0; i < 30; i++) {
         char name[16], next[16];
@@ -279,8 +268,7 @@ static void functions_that_multiply_are_refused_at_once(void **state) {
     assert_true((clock() - before) / CLOCKS_PER_SEC < 5);
 }
 
-static void functions_defined_twice_or_called_wrongly_are_refused(void **state) {
-    (void)state;
+TEST(functions_defined_twice_or_called_wrongly_are_refused) {
     wire model = calling_model();
     add_function(&model, "f0", "Relu", 1);
     add_function(&model, "f0", "Relu", 2);
@@ -295,8 +283,7 @@ static void functions_defined_twice_or_called_wrongly_are_refused(void **state) 
 
 /* ---- control flow ---- */
 
-static void control_flow_that_does_not_fit_is_refused(void **state) {
-    (void)state;
+TEST(control_flow_that_does_not_fit_is_refused) {
     wire graph = one_input(), body = {0}, node = new_node("Loop", "- - x", "y");
     add_value(&body, GRAPH_INPUT, "turn", 1);
     add_value(&body, GRAPH_OUTPUT, "turn", 1);
@@ -319,8 +306,7 @@ static void control_flow_that_does_not_fit_is_refused(void **state) {
     assert_refused(&model, ARENAUT_UNSUPPORTED, "'SequenceMap' has a subgraph");
 }
 
-static void a_subgraph_may_not_use_what_is_made_after_it(void **state) {
-    (void)state;
+TEST(a_subgraph_may_not_use_what_is_made_after_it) {
     wire graph = one_input(), then = {0}, other = {0}, node = new_node("If", "x", "y");
     add_node(&then, "Relu", "later", "t");
     add_value(&then, GRAPH_OUTPUT, "t", 4);
@@ -336,8 +322,7 @@ static void a_subgraph_may_not_use_what_is_made_after_it(void **state) {
 
 /* ---- the wire ---- */
 
-static void broken_fields_are_refused_where_they_are(void **state) {
-    (void)state;
+TEST(broken_fields_are_refused_where_they_are) {
     static const struct {
         uint8_t bytes[14];
         size_t size;
@@ -366,8 +351,7 @@ static void broken_fields_are_refused_where_they_are(void **state) {
     }
 }
 
-static void other_files_are_not_taken_for_models(void **state) {
-    (void)state;
+TEST(other_files_are_not_taken_for_models) {
     static const char *const texts[] = {"id,lower,upper,size\n1,0,2,3\n", "{\"schema\": 1}", "",
                                         "\x08"};
     for (size_t i = 0; i < COUNT_OF(texts); i++) {
@@ -401,32 +385,8 @@ static void sweep(const char *name) {
     free(data);
 }
 
-static void models_cut_short_or_with_flipped_bits_are_refused_or_read(void **state) {
-    (void)state;
+TEST(models_cut_short_or_with_flipped_bits_are_refused_or_read) {
     static const char *const names[] = {"control.onnx", "functions.onnx", "constants.onnx",
                                         "open_sizes.onnx"};
     for (size_t i = 0; i < COUNT_OF(names); i++) sweep(names[i]);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_that_nothing_has_are_refused),
-        cmocka_unit_test(names_that_two_things_have_are_refused),
-        cmocka_unit_test(cycles_and_nodes_out_of_order_are_refused),
-        cmocka_unit_test(a_node_without_an_operator_is_refused),
-        cmocka_unit_test(a_model_without_a_graph_is_refused),
-        cmocka_unit_test(an_empty_graph_is_a_program_of_nothing),
-        cmocka_unit_test(unknown_types_and_senseless_shapes_are_refused),
-        cmocka_unit_test(a_shape_of_a_hundred_thousand_sizes_is_no_danger),
-        cmocka_unit_test(graphs_within_graphs_have_an_end),
-        cmocka_unit_test(functions_that_call_themselves_are_refused),
-        cmocka_unit_test(functions_that_multiply_are_refused_at_once),
-        cmocka_unit_test(functions_defined_twice_or_called_wrongly_are_refused),
-        cmocka_unit_test(control_flow_that_does_not_fit_is_refused),
-        cmocka_unit_test(a_subgraph_may_not_use_what_is_made_after_it),
-        cmocka_unit_test(broken_fields_are_refused_where_they_are),
-        cmocka_unit_test(other_files_are_not_taken_for_models),
-        cmocka_unit_test(models_cut_short_or_with_flipped_bits_are_refused_or_read),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@
 
 #include <arenaut/expr.h>
 #include <arenaut/format.h>
-#include <arenaut/liveness.h>
+#include <arenaut/lowering.h>
 #include <arenaut/pass.h>
 #include <arenaut/planner.h>
 
@@ -100,11 +100,11 @@ static arenaut_document read_model(const char *path, const char *dims) {
 static arenaut_lowering *lower(arenaut_document *document, const char *passes, bool exclude_io) {
     const arenaut_target *target = arenaut_target_find("generic");
     const arenaut_pass_options options = {.target = target};
-    const arenaut_liveness_options liveness = {.exclude_io = exclude_io};
+    const arenaut_lowering_options wanted = {.exclude_io = exclude_io};
     arenaut_lowering *lowering = NULL;
     arenaut_error err = {0};
     assert_ok(arenaut_passes_run(document->program, passes, &options, NULL, NULL, &err), err);
-    assert_ok(arenaut_lower(document->program, target, &liveness, NULL, &lowering, &err), err);
+    assert_ok(arenaut_lower(document->program, target, &wanted, NULL, &lowering, &err), err);
     return lowering;
 }
 
@@ -200,8 +200,7 @@ static unsigned compare_variant(const model *m, const char *path, const char *su
     return wrong;
 }
 
-static void every_model_gives_the_problem_of_its_tables(void **state) {
-    (void)state;
+TEST(every_model_gives_the_problem_of_its_tables) {
     char path[300];
     unsigned wrong = 0;
     for (size_t i = 0; i < COUNT_OF(models); i++) {
@@ -238,8 +237,7 @@ static uint64_t assert_proven(const model *m, const char *path, const char *pass
     return total;
 }
 
-static void every_plan_is_proven_minimal(void **state) {
-    (void)state;
+TEST(every_plan_is_proven_minimal) {
     char path[300];
     for (size_t i = 0; i < COUNT_OF(models); i++) {
         char file[100];
@@ -251,12 +249,4 @@ static void every_plan_is_proven_minimal(void **state) {
         if (models[i].in_place) assert_true(in_place <= models[i].in_place);
         assert_proven(&models[i], path, "", false);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_model_gives_the_problem_of_its_tables),
-        cmocka_unit_test(every_plan_is_proven_minimal),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

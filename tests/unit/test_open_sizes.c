@@ -3,7 +3,7 @@
 #include "support/test.h"
 
 #include <arenaut/expr.h>
-#include <arenaut/liveness.h>
+#include <arenaut/lowering.h>
 #include <arenaut/pass.h>
 #include <arenaut/planner.h>
 
@@ -71,15 +71,13 @@ static void assert_refused(const char *text, const char *first, const char *seco
     }
 }
 
-static void a_size_with_an_end_is_planned_for_the_largest(void **state) {
-    (void)state;
+TEST(a_size_with_an_end_is_planned_for_the_largest) {
     static const char *const texts[] =
         IN_DIALECTS(BOUNDED, DIMS("[\"n\", 4]"), DIMS("[\"n\", 4]"));
     for (size_t i = 0; i < N_DIALECTS; i++) assert_size(texts[i], 0, 128);
 }
 
-static void a_size_that_is_given_binds(void **state) {
-    (void)state;
+TEST(a_size_that_is_given_binds) {
     static const char *const bounded[] =
         IN_DIALECTS(BOUNDED, DIMS("[\"n\", 4]"), DIMS("[\"n\", 4]"));
     static const char *const open[] = IN_DIALECTS("", DIMS("[\"n\", 4]"), DIMS("[\"2*n\", 2]"));
@@ -87,14 +85,12 @@ static void a_size_that_is_given_binds(void **state) {
     for (size_t i = 0; i < N_DIALECTS; i++) assert_size(open[i], 16, 256);
 }
 
-static void a_size_without_an_end_is_named(void **state) {
-    (void)state;
+TEST(a_size_without_an_end_is_named) {
     static const char *const texts[] = IN_DIALECTS("", DIMS("[\"n\", 4]"), DIMS("[\"n\", 4]"));
     for (size_t i = 0; i < N_DIALECTS; i++) assert_refused(texts[i], "'x'", "'n'");
 }
 
-static void a_dimension_of_which_nothing_is_known_is_named(void **state) {
-    (void)state;
+TEST(a_dimension_of_which_nothing_is_known_is_named) {
     static const char *const results[] = IN_DIALECTS("", DIMS("[4]"), DIMS("[null, 4]"));
     static const char *const inputs[] = IN_DIALECTS("", DIMS("[4, null]"), DIMS("[4]"));
     for (size_t i = 0; i < N_DIALECTS; i++) assert_refused(results[i], "'h'", "shape");
@@ -106,8 +102,7 @@ static void a_dimension_of_which_nothing_is_known_is_named(void **state) {
 }
 
 /* What a program says to be of no known size has none, with dimensions or without. */
-static void what_has_no_size_is_not_planned(void **state) {
-    (void)state;
+TEST(what_has_no_size_is_not_planned) {
     static const char *const with[] =
         IN_DIALECTS("", DIMS("[null, 4], \"unsized\": true"), DIMS("[4]"));
     static const char *const without[] =
@@ -128,8 +123,7 @@ static void what_has_no_size_is_not_planned(void **state) {
 }
 
 /* Its runtime allocates before it knows sizes. */
-static void storage_tokens_are_for_sizes_that_are_known(void **state) {
-    (void)state;
+TEST(storage_tokens_are_for_sizes_that_are_known) {
     static const char *const texts[] = {
         MODEL("", BOUNDED, DIMS("[\"n\", 4]"), DIMS("[\"n\", 4]")),
         MODEL("", "", DIMS("[4]"), DIMS("[null, 4], \"unsized\": true")),
@@ -145,16 +139,4 @@ static void storage_tokens_are_for_sizes_that_are_known(void **state) {
         assert_non_null(strstr(err.msg, "symbolic sizes"));
         free_lowered(&l);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_size_with_an_end_is_planned_for_the_largest),
-        cmocka_unit_test(a_size_that_is_given_binds),
-        cmocka_unit_test(a_size_without_an_end_is_named),
-        cmocka_unit_test(a_dimension_of_which_nothing_is_known_is_named),
-        cmocka_unit_test(what_has_no_size_is_not_planned),
-        cmocka_unit_test(storage_tokens_are_for_sizes_that_are_known),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

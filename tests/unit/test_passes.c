@@ -48,8 +48,7 @@ static void run(arenaut_program *p, const char *selection, const arenaut_pass_op
 
 /* ---- the table ---- */
 
-static void passes_are_found_by_name(void **state) {
-    (void)state;
+TEST(passes_are_found_by_name) {
     assert_true(arenaut_pass_count() >= 2);
     for (size_t i = 0; i < arenaut_pass_count(); i++) {
         const arenaut_pass *pass = arenaut_pass_at(i);
@@ -70,8 +69,7 @@ static void append_name(void *context, const arenaut_pass *pass, const arenaut_p
     strcat(names, " ");
 }
 
-static void selections_add_and_leave_out(void **state) {
-    (void)state;
+TEST(selections_add_and_leave_out) {
     static const struct {
         const char *selection, *expected;
     } cases[] = {
@@ -96,8 +94,7 @@ static void selections_add_and_leave_out(void **state) {
     }
 }
 
-static void unknown_passes_are_named(void **state) {
-    (void)state;
+TEST(unknown_passes_are_named) {
     static const char *const wrong[] = {"inplac", "inplace,scratchy", "-", ",inplace", "in place"};
     const arenaut_pass_options options = micro();
     arenaut_program *p = small();
@@ -110,8 +107,7 @@ static void unknown_passes_are_named(void **state) {
     arenaut_program_free(p);
 }
 
-static void a_broken_program_runs_no_pass(void **state) {
-    (void)state;
+TEST(a_broken_program_runs_no_pass) {
     const arenaut_pass_options options = micro();
     arenaut_program *p = small();
     const uint32_t far_away = 99;
@@ -123,8 +119,7 @@ static void a_broken_program_runs_no_pass(void **state) {
 
 /* ---- scratch ---- */
 
-static void scratch_is_added_in_the_order_of_requests(void **state) {
-    (void)state;
+TEST(scratch_is_added_in_the_order_of_requests) {
     static const arenaut_scratch_entry entries[] = {{1, 0, 5}, {0, 0, 40}, {0, 2, 0}, {0, 0, 24}};
     arenaut_pass_options options = micro();
     options.scratch = entries;
@@ -151,8 +146,7 @@ static void scratch_is_added_in_the_order_of_requests(void **state) {
     arenaut_program_free(p);
 }
 
-static void scratch_joins_what_an_op_has_already(void **state) {
-    (void)state;
+TEST(scratch_joins_what_an_op_has_already) {
     static const arenaut_scratch_entry entry = {0, 1, 8};
     arenaut_pass_options options = micro();
     options.scratch = &entry;
@@ -165,8 +159,7 @@ static void scratch_joins_what_an_op_has_already(void **state) {
     arenaut_program_free(p);
 }
 
-static void scratch_for_an_op_that_does_not_exist_names_the_entry(void **state) {
-    (void)state;
+TEST(scratch_for_an_op_that_does_not_exist_names_the_entry) {
     static const struct {
         arenaut_scratch_entry entry;
         arenaut_status status;
@@ -204,8 +197,7 @@ static arenaut_status read_text(const char *text, const char *model, arenaut_scr
     return st;
 }
 
-static void a_scratch_file_lists_requests(void **state) {
-    (void)state;
+TEST(a_scratch_file_lists_requests) {
     static const char text[] = "# measured\r\n\r\n bytes , op,operator,method\r\n"
                                "40, 0,MEAN,0\r\n24,0,MEAN,main\r\n# more\r\n8,0,SUM,helper";
     arenaut_scratch_sizes sizes = {0};
@@ -222,8 +214,7 @@ static void a_scratch_file_lists_requests(void **state) {
     arenaut_scratch_sizes_free(&sizes, NULL);
 }
 
-static void one_scratch_file_serves_several_models(void **state) {
-    (void)state;
+TEST(one_scratch_file_serves_several_models) {
     static const char text[] = "model,op,bytes\none,0,16\ntwo,1,32\nquiet,,\none,9999,junk\n";
     static const struct {
         const char *model;
@@ -240,8 +231,7 @@ static void one_scratch_file_serves_several_models(void **state) {
     }
 }
 
-static void malformed_scratch_files_are_refused_by_line(void **state) {
-    (void)state;
+TEST(malformed_scratch_files_are_refused_by_line) {
     static const struct {
         const char *text;
         size_t line;
@@ -269,8 +259,7 @@ static void malformed_scratch_files_are_refused_by_line(void **state) {
     }
 }
 
-static void scratch_knowledge_is_honest(void **state) {
-    (void)state;
+TEST(scratch_knowledge_is_honest) {
     const arenaut_target *target = arenaut_target_find("tflite-micro");
     arenaut_program *p = small();
     assert_int_equal(arenaut_scratch_known(p, target, NULL), ARENAUT_SCRATCH_UNKNOWN);
@@ -293,8 +282,7 @@ static void scratch_knowledge_is_honest(void **state) {
     arenaut_program_free(p);
 }
 
-static void scratch_may_depend_on_the_type_of_an_argument(void **state) {
-    (void)state;
+TEST(scratch_may_depend_on_the_type_of_an_argument) {
     const arenaut_target *target = arenaut_target_find("tflite-micro");
     arenaut_program *p = new_program();
     begin_method(p, "main");
@@ -310,8 +298,7 @@ static void scratch_may_depend_on_the_type_of_an_argument(void **state) {
 
 /* ---- inplace ---- */
 
-static void inplace_notes_what_the_targets_kernels_allow(void **state) {
-    (void)state;
+TEST(inplace_notes_what_the_targets_kernels_allow) {
     arenaut_program *p = small();
     const arenaut_pass_options options = micro();
     run(p, "inplace", &options);
@@ -327,8 +314,7 @@ static void inplace_notes_what_the_targets_kernels_allow(void **state) {
     arenaut_program_free(p);
 }
 
-static void inplace_is_off_by_default(void **state) {
-    (void)state;
+TEST(inplace_is_off_by_default) {
     arenaut_program *p = small();
     const arenaut_pass_options options = micro();
     run(p, NULL, &options);
@@ -336,8 +322,7 @@ static void inplace_is_off_by_default(void **state) {
     arenaut_program_free(p);
 }
 
-static void users_rules_come_first_and_may_replace_the_targets(void **state) {
-    (void)state;
+TEST(users_rules_come_first_and_may_replace_the_targets) {
     static const arenaut_in_place_rule rules[] = {{"G", 0, 0, false}};
     arenaut_pass_options options = micro();
     options.in_place = rules;
@@ -355,8 +340,7 @@ static void users_rules_come_first_and_may_replace_the_targets(void **state) {
     arenaut_program_free(p);
 }
 
-static void a_users_rule_must_name_arguments_that_exist(void **state) {
-    (void)state;
+TEST(a_users_rule_must_name_arguments_that_exist) {
     static const arenaut_in_place_rule wrong[] = {{"G", 1, 0, false}, {"G", 0, 1, false}};
     for (size_t i = 0; i < COUNT_OF(wrong); i++) {
         arenaut_pass_options options = micro();
@@ -373,8 +357,7 @@ static void a_users_rule_must_name_arguments_that_exist(void **state) {
 }
 
 /* Numbers and texts stand among the arguments, too. */
-static void a_users_rule_must_name_a_tensor(void **state) {
-    (void)state;
+TEST(a_users_rule_must_name_a_tensor) {
     static const arenaut_in_place_rule rule = {"G", 1, 0, false};
     static const uint32_t with_number[] = {B, ARENAUT_NONE};
     arenaut_pass_options options = micro();
@@ -467,8 +450,7 @@ static void no_arguments(arenaut_program *p) { p->ops[1].n_inputs = 0; }
 static void another_name(arenaut_program *p) { p->ops[1].name = "RELU99"; }
 static void no_name(arenaut_program *p) { p->ops[1].name = NULL; }
 
-static void inplace_passes_over_what_is_not_safe(void **state) {
-    (void)state;
+TEST(inplace_passes_over_what_is_not_safe) {
     static void (*const spoilers[])(arenaut_program *) = {
         broadcast, lower_rank, other_bytes, other_width, constant, mutable, shared, borrowed,
         output_borrowed, a_result, read_later, read_later_through_a_view, part_of_a_buffer,
@@ -481,8 +463,7 @@ static void inplace_passes_over_what_is_not_safe(void **state) {
 }
 
 /* The same strides, whether they are stated or follow from the shape. */
-static void layouts_may_be_stated_or_not(void **state) {
-    (void)state;
+TEST(layouts_may_be_stated_or_not) {
     static const int64_t dense[] = {8, 1}, by_columns[] = {1, 2};
     const arenaut_pass_options options = micro();
     for (int both = 0; both < 2; both++) {
@@ -510,15 +491,13 @@ static uint32_t pairs_of_reshape(const int64_t *strides) {
 }
 
 /* Bytes in an order of their own are no mere copy under another shape. */
-static void copies_of_bytes_may_change_the_shape(void **state) {
-    (void)state;
+TEST(copies_of_bytes_may_change_the_shape) {
     static const int64_t by_columns[] = {1, 2};
     assert_int_equal(pairs_of_reshape(NULL), 1);
     assert_int_equal(pairs_of_reshape(by_columns), 0);
 }
 
-static void inputs_that_the_target_keeps_are_not_overwritten(void **state) {
-    (void)state;
+TEST(inputs_that_the_target_keeps_are_not_overwritten) {
     arenaut_pass_options options = micro();
     arenaut_program *p = small();
     p->ops[0].name = "RELU";
@@ -537,8 +516,7 @@ static void inputs_that_the_target_keeps_are_not_overwritten(void **state) {
 
 /* MUL(a, a): fine, since either operand may be overwritten. SignalPCAN(a, a): not, since
  * its second one may not. */
-static void the_same_tensor_twice_needs_both_rules(void **state) {
-    (void)state;
+TEST(the_same_tensor_twice_needs_both_rules) {
     static const uint32_t twice[] = {A, A};
     static const struct {
         const char *name;
@@ -556,8 +534,7 @@ static void the_same_tensor_twice_needs_both_rules(void **state) {
     }
 }
 
-static void pairs_that_the_file_states_stay(void **state) {
-    (void)state;
+TEST(pairs_that_the_file_states_stay) {
     static const arenaut_in_place stated = {0, 0};
     arenaut_program *p = small();
     p->ops[0].in_place = &stated; /* MEAN, which no table lists */
@@ -571,8 +548,7 @@ static void pairs_that_the_file_states_stay(void **state) {
 
 /* ---- the peak ---- */
 
-static void the_peak_is_the_first_step_with_most_bytes(void **state) {
-    (void)state;
+TEST(the_peak_is_the_first_step_with_most_bytes) {
     static const box boxes[] = {
         {10, 0, 3}, {20, 2, 4}, {5, 2, 3}, {30, 5, 6}, {5, 5, 7}, {0, 0, 9}, {7, 4, 4},
     };
@@ -592,8 +568,7 @@ static void the_peak_is_the_first_step_with_most_bytes(void **state) {
 }
 
 /* Nothing lives in a gap. */
-static void the_peak_looks_at_every_lifetime(void **state) {
-    (void)state;
+TEST(the_peak_looks_at_every_lifetime) {
     static const arenaut_interval twice[] = {{0, 1}, {8, 9}};
     arenaut_problem *problem = new_problem();
     arenaut_buffer buffer = ARENAUT_BUFFER_INIT;
@@ -616,8 +591,7 @@ static void the_peak_looks_at_every_lifetime(void **state) {
 
 /* At step 1 there are twice 30 bytes, but one is written over the other; at step 4 there are
  * 42, of which a slice of 10 lies in a buffer that is alive too. */
-static void the_peak_counts_shared_bytes_once(void **state) {
-    (void)state;
+TEST(the_peak_counts_shared_bytes_once) {
     arenaut_problem *problem = new_problem();
     add_box(problem, 30, 0, 2);
     arenaut_buffer child = ARENAUT_BUFFER_INIT;
@@ -648,8 +622,7 @@ static void the_peak_counts_shared_bytes_once(void **state) {
     arenaut_problem_free(problem);
 }
 
-static void an_empty_problem_has_an_empty_peak(void **state) {
-    (void)state;
+TEST(an_empty_problem_has_an_empty_peak) {
     arenaut_problem *problem = problem_of(NULL, 0);
     arenaut_peak peak;
     arenaut_error err = {0};
@@ -701,8 +674,7 @@ static arenaut_status find_peak_once(void *context, const arenaut_allocator *all
     return st;
 }
 
-static void everything_survives_running_out_of_memory(void **state) {
-    (void)state;
+TEST(everything_survives_running_out_of_memory) {
     static const box boxes[] = {{10, 0, 3}, {20, 2, 4}};
     arenaut_program *p = small();
     arenaut_problem *problem = problem_of(boxes, COUNT_OF(boxes));
@@ -711,38 +683,4 @@ static void everything_survives_running_out_of_memory(void **state) {
     survives_every_allocation_failure(find_peak_once, problem);
     arenaut_problem_free(problem);
     arenaut_program_free(p);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(passes_are_found_by_name),
-        cmocka_unit_test(selections_add_and_leave_out),
-        cmocka_unit_test(unknown_passes_are_named),
-        cmocka_unit_test(a_broken_program_runs_no_pass),
-        cmocka_unit_test(scratch_is_added_in_the_order_of_requests),
-        cmocka_unit_test(scratch_joins_what_an_op_has_already),
-        cmocka_unit_test(scratch_for_an_op_that_does_not_exist_names_the_entry),
-        cmocka_unit_test(a_scratch_file_lists_requests),
-        cmocka_unit_test(one_scratch_file_serves_several_models),
-        cmocka_unit_test(malformed_scratch_files_are_refused_by_line),
-        cmocka_unit_test(scratch_knowledge_is_honest),
-        cmocka_unit_test(scratch_may_depend_on_the_type_of_an_argument),
-        cmocka_unit_test(inplace_notes_what_the_targets_kernels_allow),
-        cmocka_unit_test(inplace_is_off_by_default),
-        cmocka_unit_test(users_rules_come_first_and_may_replace_the_targets),
-        cmocka_unit_test(a_users_rule_must_name_arguments_that_exist),
-        cmocka_unit_test(a_users_rule_must_name_a_tensor),
-        cmocka_unit_test(inplace_passes_over_what_is_not_safe),
-        cmocka_unit_test(layouts_may_be_stated_or_not),
-        cmocka_unit_test(copies_of_bytes_may_change_the_shape),
-        cmocka_unit_test(inputs_that_the_target_keeps_are_not_overwritten),
-        cmocka_unit_test(the_same_tensor_twice_needs_both_rules),
-        cmocka_unit_test(pairs_that_the_file_states_stay),
-        cmocka_unit_test(the_peak_is_the_first_step_with_most_bytes),
-        cmocka_unit_test(the_peak_looks_at_every_lifetime),
-        cmocka_unit_test(the_peak_counts_shared_bytes_once),
-        cmocka_unit_test(an_empty_problem_has_an_empty_peak),
-        cmocka_unit_test(everything_survives_running_out_of_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -81,8 +81,7 @@ static void assert_ratio(const arenaut_problem *problem, const char *name, const
     arenaut_plan_free(plan);
 }
 
-static void peers_need_on_real_graphs_what_a_model_of_them_does(void **state) {
-    (void)state;
+TEST(peers_need_on_real_graphs_what_a_model_of_them_does) {
     char path[1024], file[256];
     for (size_t i = 0; i < COUNT_OF(graphs); i++) {
         snprintf(file, sizeof file, "onnx_csv/%s.alias.csv", graphs[i].name);
@@ -113,8 +112,7 @@ static arenaut_problem *two_gaps(void) {
     return problem_of(boxes, COUNT_OF(boxes));
 }
 
-static void xnnpack_takes_the_smallest_gap_and_openvino_the_lowest(void **state) {
-    (void)state;
+TEST(xnnpack_takes_the_smallest_gap_and_openvino_the_lowest) {
     assert_offsets(two_gaps(), "xnnpack", OFFSETS(0, 90, 0, 170, 230, 170, 215));
     assert_offsets(two_gaps(), "openvino", OFFSETS(0, 90, 0, 170, 230, 170, 70));
 }
@@ -123,14 +121,12 @@ static void xnnpack_takes_the_smallest_gap_and_openvino_the_lowest(void **state)
  *
  *   30 | 1 1 1
  *    0 | 0 2 2  */
-static void xnnpack_fills_the_gap_at_the_bottom(void **state) {
-    (void)state;
+TEST(xnnpack_fills_the_gap_at_the_bottom) {
     const box boxes[] = {{30, 0, 1}, {20, 0, 3}, {10, 1, 3}};
     assert_offsets(problem_of(boxes, 3), "xnnpack", OFFSETS(0, 30, 0));
 }
 
-static void equal_sizes_are_placed_by_number(void **state) {
-    (void)state;
+TEST(equal_sizes_are_placed_by_number) {
     const box boxes[] = {{16, 1, 3}, {16, 0, 2}, {16, 0, 3}};
     assert_offsets(problem_of(boxes, 3), "openvino", OFFSETS(0, 16, 32));
     assert_offsets(problem_of(boxes, 3), "xnnpack", OFFSETS(0, 16, 32));
@@ -145,8 +141,7 @@ static void equal_sizes_are_placed_by_number(void **state) {
  *    0 | 0 . .                     0 | 0 2 2
  *
  *   80 bytes in order of time      50 in order of size */
-static void onnxruntime_places_in_order_of_time(void **state) {
-    (void)state;
+TEST(onnxruntime_places_in_order_of_time) {
     const box boxes[] = {{30, 0, 1}, {10, 0, 2}, {40, 1, 3}};
     assert_offsets(problem_of(boxes, 3), "onnxruntime", OFFSETS(0, 30, 40));
     assert_offsets(problem_of(boxes, 3), "openvino", OFFSETS(0, 40, 0));
@@ -158,8 +153,7 @@ static void onnxruntime_places_in_order_of_time(void **state) {
  *   30 | 2 g      where ggml puts 4
  *   20 | 1 1
  *    0 | 0 o      where ONNX Runtime puts it */
-static void of_equal_gaps_onnxruntime_takes_the_lowest_and_ggml_the_highest(void **state) {
-    (void)state;
+TEST(of_equal_gaps_onnxruntime_takes_the_lowest_and_ggml_the_highest) {
     const box boxes[] = {{20, 0, 1}, {10, 0, 2}, {20, 0, 1}, {10, 0, 2}, {16, 1, 2}};
     assert_offsets(problem_of(boxes, 5), "onnxruntime", OFFSETS(0, 20, 30, 50, 0));
     assert_offsets(problem_of(boxes, 5), "ggml", OFFSETS(0, 20, 30, 50, 30));
@@ -175,8 +169,7 @@ static void of_equal_gaps_onnxruntime_takes_the_lowest_and_ggml_the_highest(void
  *   40 | 2 6      16 bytes, of which 6 takes 12
  *   32 | 1 1
  *    0 | 0 .      32 bytes                       */
-static void ggml_takes_the_smallest_block_that_is_large_enough(void **state) {
-    (void)state;
+TEST(ggml_takes_the_smallest_block_that_is_large_enough) {
     const box boxes[] = {{32, 0, 1}, {8, 0, 2}, {16, 0, 1}, {8, 0, 2},
                          {8, 0, 1},  {8, 0, 2}, {12, 1, 2}};
     assert_offsets(problem_of(boxes, 7), "ggml", OFFSETS(0, 32, 40, 56, 64, 72, 40));
@@ -187,8 +180,7 @@ static void ggml_takes_the_smallest_block_that_is_large_enough(void **state) {
  *   30 | 3 2
  *   20 | 1 1
  *    0 | 0 .      20 bytes, not enough for the 24 of 2 */
-static void ggml_grows_the_last_block_when_no_other_will_do(void **state) {
-    (void)state;
+TEST(ggml_grows_the_last_block_when_no_other_will_do) {
     const box boxes[] = {{20, 0, 1}, {10, 0, 2}, {24, 1, 2}, {5, 0, 1}};
     assert_offsets(problem_of(boxes, 4), "ggml", OFFSETS(0, 20, 30, 30));
 }
@@ -200,16 +192,14 @@ static void ggml_grows_the_last_block_when_no_other_will_do(void **state) {
  *   24 | 1 1 . 4
  *   16 | 1 1 3 3
  *    0 | 0 . 3 3  */
-static void ggml_joins_free_blocks_and_splits_them(void **state) {
-    (void)state;
+TEST(ggml_joins_free_blocks_and_splits_them) {
     const box boxes[] = {{16, 0, 1}, {16, 0, 2}, {8, 0, 4}, {24, 2, 4}, {8, 3, 4}};
     assert_offsets(problem_of(boxes, 5), "ggml", OFFSETS(0, 16, 32, 0, 24));
 }
 
 /* Sizes count as multiples of the alignment: the blocks of 40 and of 33 bytes are equals,
  * and the higher one is taken. */
-static void ggml_rounds_sizes_up_to_the_alignment(void **state) {
-    (void)state;
+TEST(ggml_rounds_sizes_up_to_the_alignment) {
     const box boxes[] = {{33, 0, 1}, {1, 0, 2}, {40, 0, 1}, {1, 0, 2}, {30, 1, 2}};
     assert_offsets(aligned_problem_of(boxes, 5, 16, false), "ggml", OFFSETS(0, 48, 64, 112, 64));
 }
@@ -221,36 +211,16 @@ static void ggml_rounds_sizes_up_to_the_alignment(void **state) {
  *   32 | 1 . .
  *   12 | 0 0 3
  *    0 | 0 4 4      4 lies over 0 at step 1 */
-static void ggml_works_in_place_where_it_may(void **state) {
-    (void)state;
+TEST(ggml_works_in_place_where_it_may) {
     const box boxes[] = {{32, 0, 2}, {12, 0, 1}, {8, 0, 3}, {8, 2, 3}, {12, 1, 3}};
     assert_offsets(aligned_problem_of(boxes, 5, 4, true), "ggml", OFFSETS(0, 32, 44, 12, 0));
 }
 
 /* The others know a result over its operand as one buffer with the lives of both. */
-static void the_others_place_results_and_their_operands_as_one(void **state) {
-    (void)state;
+TEST(the_others_place_results_and_their_operands_as_one) {
     static const char *const planners[] = {"onnxruntime", "openvino", "xnnpack"};
     const box boxes[] = {{32, 0, 2}, {8, 2, 3}, {32, 1, 3}};
     for (size_t i = 0; i < COUNT_OF(planners); i++) {
         assert_offsets(aligned_problem_of(boxes, 3, 4, true), planners[i], OFFSETS(0, 32, 0));
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(peers_need_on_real_graphs_what_a_model_of_them_does),
-        cmocka_unit_test(xnnpack_takes_the_smallest_gap_and_openvino_the_lowest),
-        cmocka_unit_test(xnnpack_fills_the_gap_at_the_bottom),
-        cmocka_unit_test(equal_sizes_are_placed_by_number),
-        cmocka_unit_test(onnxruntime_places_in_order_of_time),
-        cmocka_unit_test(of_equal_gaps_onnxruntime_takes_the_lowest_and_ggml_the_highest),
-        cmocka_unit_test(ggml_takes_the_smallest_block_that_is_large_enough),
-        cmocka_unit_test(ggml_grows_the_last_block_when_no_other_will_do),
-        cmocka_unit_test(ggml_joins_free_blocks_and_splits_them),
-        cmocka_unit_test(ggml_rounds_sizes_up_to_the_alignment),
-        cmocka_unit_test(ggml_works_in_place_where_it_may),
-        cmocka_unit_test(the_others_place_results_and_their_operands_as_one),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -81,8 +81,7 @@ static void expect_ops(const arenaut_program *p, const char *expected) {
 
 /* ---- gradients ---- */
 
-static void losses_and_gradients_become_results(void **state) {
-    (void)state;
+TEST(losses_and_gradients_become_results) {
     arenaut_document d = with_passes(
         PROGRAM(X ", " Y ", " A ", " S, "[\"x\"]", "[\"y\"]", NEG("x", "y") ", " NEG("x", "a"),
                 ", \"bindings\": [{\"kind\": \"loss\", \"value\": \"y\"}, {\"kind\": \"gradient\", "
@@ -102,8 +101,7 @@ static void losses_and_gradients_become_results(void **state) {
 #define MUTATES(value) \
     ", \"bindings\": [{\"kind\": \"mutates\", \"value\": \"" value "\", \"target\": \"s\"}]"
 
-static void mutated_state_is_written_back_at_the_end(void **state) {
-    (void)state;
+TEST(mutated_state_is_written_back_at_the_end) {
     arenaut_document d = with_passes(
         PROGRAM(X ", " A ", " S ", " Y, "[\"x\"]", "[\"y\"]", NEG("s", "a") ", " NEG("x", "y"),
                 MUTATES("a")),
@@ -117,8 +115,7 @@ static void mutated_state_is_written_back_at_the_end(void **state) {
     arenaut_document_free(&d);
 }
 
-static void an_update_of_state_may_be_done_in_place(void **state) {
-    (void)state;
+TEST(an_update_of_state_may_be_done_in_place) {
     arenaut_document d = with_passes(PROGRAM(A ", " S, "[]", "[]", NEG("s", "a"), MUTATES("a")),
                                      "reinplace,write-back,views");
     expect_ops(d.program, "neg!");
@@ -126,8 +123,7 @@ static void an_update_of_state_may_be_done_in_place(void **state) {
     arenaut_document_free(&d);
 }
 
-static void the_old_value_is_kept_for_who_needs_it(void **state) {
-    (void)state;
+TEST(the_old_value_is_kept_for_who_needs_it) {
     arenaut_document d = with_passes(
         PROGRAM(A ", " S ", " Y, "[]", "[\"y\"]", NEG("s", "a") ", " NEG("s", "y"), MUTATES("a")),
         "reinplace,write-back");
@@ -147,8 +143,7 @@ static void the_old_value_is_kept_for_who_needs_it(void **state) {
 #define I T("i", "[2]", "")
 #define ROW T("x", "[2, 4]", "")
 
-static void chains_of_updates_are_done_in_place(void **state) {
-    (void)state;
+TEST(chains_of_updates_are_done_in_place) {
     arenaut_document d = with_passes(
         PROGRAM(S ", " A ", " B ", " I ", " ROW ", " Y, "[\"i\", \"x\"]", "[\"y\"]",
                 PUT("s", "x", "a") ", " PUT("a", "x", "b") ", " NEG("b", "y"), MUTATES("b")),
@@ -176,8 +171,7 @@ static void chains_of_updates_are_done_in_place(void **state) {
     }
 }
 
-static void a_copy_into_state_is_an_update(void **state) {
-    (void)state;
+TEST(a_copy_into_state_is_an_update) {
     arenaut_document d = with_passes(
         PROGRAM(X ", " A ", " S, "[\"x\"]", "[]",
                 OP("aten::copy", "[\"s\", \"x\"]", "[\"a\"]", ""), MUTATES("a")),
@@ -186,8 +180,7 @@ static void a_copy_into_state_is_an_update(void **state) {
     arenaut_document_free(&d);
 }
 
-static void an_old_state_that_is_returned_is_not_updated(void **state) {
-    (void)state;
+TEST(an_old_state_that_is_returned_is_not_updated) {
     arenaut_document d = with_passes(
         PROGRAM(A ", " S, "[]", "[\"s\"]", NEG("s", "a"), MUTATES("a")),
         "reinplace,write-back");
@@ -196,8 +189,7 @@ static void an_old_state_that_is_returned_is_not_updated(void **state) {
 }
 
 /* Sizes that vary are equal where they are one expression. */
-static void sizes_that_vary_alike_are_updated_in_place(void **state) {
-    (void)state;
+TEST(sizes_that_vary_alike_are_updated_in_place) {
     static const struct {
         const char *dims;
         bool alike;
@@ -221,8 +213,7 @@ static void sizes_that_vary_alike_are_updated_in_place(void **state) {
 }
 
 /* Of two values that are equally large at most, only those that vary alike are so at any size. */
-static void results_go_over_operands_that_vary_alike(void **state) {
-    (void)state;
+TEST(results_go_over_operands_that_vary_alike) {
     static const struct {
         const char *operand, *result;
         uint32_t pairs;
@@ -278,8 +269,7 @@ static arenaut_status forget_shape(arenaut_program *p, const arenaut_pass_option
     return ARENAUT_OK;
 }
 
-static void the_callers_passes_run_and_are_checked(void **state) {
-    (void)state;
+TEST(the_callers_passes_run_and_are_checked) {
     static const arenaut_pass mine = {.name = "mine", .run = rename_ops},
                               bad = {.name = "bad", .run = break_program},
                               vague = {.name = "vague", .run = forget_shape};
@@ -306,8 +296,7 @@ static void the_callers_passes_run_and_are_checked(void **state) {
 
 /* ---- specs, substitute, asserts ---- */
 
-static void values_without_type_or_shape_are_named(void **state) {
-    (void)state;
+TEST(values_without_type_or_shape_are_named) {
     refuse(PROGRAM(X ", " T("y", "[null]", ""), "[\"x\"]", "[\"y\"]", NEG("x", "y"), ""), "specs",
            "'y', which op 0 'aten::neg' computes, has no shape");
     refuse(PROGRAM(X ", {\"name\": \"y\", \"dtype\": \"other\"}", "[\"x\"]", "[\"y\"]", NEG("x", "y"), ""),
@@ -317,8 +306,7 @@ static void values_without_type_or_shape_are_named(void **state) {
     arenaut_document_free(&d);
 }
 
-static void operators_are_substituted_and_asserts_dropped(void **state) {
-    (void)state;
+TEST(operators_are_substituted_and_asserts_dropped) {
     arenaut_document d = with_passes(
         PROGRAM(X ", " Y, "[\"x\"]", "[\"y\"]",
                 OP("aten::sym_size.int", "[\"x\"]", "[]", "") ", "
@@ -332,8 +320,7 @@ static void operators_are_substituted_and_asserts_dropped(void **state) {
 
 /* ---- views ---- */
 
-static void chains_of_views_name_the_base(void **state) {
-    (void)state;
+TEST(chains_of_views_name_the_base) {
     arenaut_document d = with_passes(
         PROGRAM(X ", " A ", " T("v", "[16]", "") ", " T("w", "[2, 8]", "") ", " T("u", "[8]",
                 ", \"view_offset\": 32") ", " Y,
@@ -351,8 +338,7 @@ static void chains_of_views_name_the_base(void **state) {
     arenaut_document_free(&d);
 }
 
-static void layouts_tell_copies_from_views(void **state) {
-    (void)state;
+TEST(layouts_tell_copies_from_views) {
 #define STRIDED(name, dims, strides) T(name, dims, ", \"strides\": " strides)
 #define ONE(op, from, to) \
     PROGRAM(X ", " from ", " to ", " Y, "[\"x\"]", "[\"y\"]", \
@@ -381,8 +367,7 @@ static void layouts_tell_copies_from_views(void **state) {
 
 /* A view layout and what it views, by brute force: element k of one lies where element k of
  * the other does. */
-static void reshaped_views_agree_with_counting(void **state) {
-    (void)state;
+TEST(reshaped_views_agree_with_counting) {
     static const int64_t shapes[][3] = {{2, 3, 4}, {6, 1, 4}, {4, 3, 2}, {1, 24, 1}, {2, 12, 1},
                                         {8, 3, 1}, {3, 8, 1}, {24, 1, 1}, {2, 2, 6}};
     static const int64_t strides[][3] = {{12, 4, 1}, {1, 2, 6}, {4, 8, 1}, {24, 4, 1}, {3, 1, 6},
@@ -418,8 +403,7 @@ static void reshaped_views_agree_with_counting(void **state) {
     }
 }
 
-static void what_nobody_uses_is_dropped(void **state) {
-    (void)state;
+TEST(what_nobody_uses_is_dropped) {
     arenaut_document d = with_passes(
         PROGRAM(X ", " A ", " B ", " Y ", " S, "[\"x\"]", "[\"y\"]",
                 NEG("x", "a") ", " OP("aten::view", "[\"a\"]", "[\"b\"]", "") ", " NEG("x", "y") ", "
@@ -429,8 +413,7 @@ static void what_nobody_uses_is_dropped(void **state) {
     arenaut_document_free(&d);
 }
 
-static void results_of_updates_are_what_they_update(void **state) {
-    (void)state;
+TEST(results_of_updates_are_what_they_update) {
     arenaut_document d = with_passes(
         PROGRAM(X ", " A ", " T("v", "[4]", ", \"view_offset\": 16") ", " T("w", "[4]", "") ", " Y,
                 "[\"x\"]", "[\"y\"]",
@@ -450,8 +433,7 @@ static void results_of_updates_are_what_they_update(void **state) {
     "{\"schema\": \"arenaut.program/1\"" SYMBOLS(max) ", \"tensors\": [" T("x", "[\"n\"]", "") ", " \
     T("y", dims, more) "], \"inputs\": [\"x\"], \"outputs\": [\"y\"], \"ops\": [" NEG("x", "y") "]}"
 
-static void sizes_become_the_largest_that_they_can_be(void **state) {
-    (void)state;
+TEST(sizes_become_the_largest_that_they_can_be) {
     arenaut_document d = with_passes(SIZED("[3, \"n//2 + 1\"]", "", ", \"max\": 9"), "upper-bounds");
     const arenaut_tensor *y = &d.program->tensors[1];
     assert_int_equal(y->dims[0], 3);
@@ -466,8 +448,7 @@ static void sizes_become_the_largest_that_they_can_be(void **state) {
     arenaut_document_free(&d);
 }
 
-static void a_size_with_one_value_varies_no_more(void **state) {
-    (void)state;
+TEST(a_size_with_one_value_varies_no_more) {
     arenaut_document d = read_text("program-json", SIZED("[\"n*4\"]", "", ""));
     const arenaut_pass_options options = torch_options();
     arenaut_error err = {0};
@@ -479,8 +460,7 @@ static void a_size_with_one_value_varies_no_more(void **state) {
     arenaut_document_free(&d);
 }
 
-static void a_size_without_end_is_named_or_left_out(void **state) {
-    (void)state;
+TEST(a_size_without_end_is_named_or_left_out) {
     refuse(SIZED("[\"n\"]", "", ""), "upper-bounds", "depends on size 'n', which has no upper bound");
     arenaut_document d = with_passes(SIZED("[\"found + 1\"]", "", ", \"max\": 9"), "upper-bounds");
     assert_true(d.program->tensors[1].unsized); /* that depends on data */
@@ -490,8 +470,7 @@ static void a_size_without_end_is_named_or_left_out(void **state) {
 
 /* ---- out variants and slices ---- */
 
-static void ops_get_memory_or_bring_it(void **state) {
-    (void)state;
+TEST(ops_get_memory_or_bring_it) {
     arenaut_document d = with_passes(
         PROGRAM(X ", " T("a", "[null]", ", \"unsized\": true") ", " Y, "[\"x\"]", "[\"y\"]",
                 OP("aten::nonzero", "[\"x\"]", "[\"a\"]", "") ", " NEG("x", "y") ", "
@@ -503,8 +482,7 @@ static void ops_get_memory_or_bring_it(void **state) {
     arenaut_document_free(&d);
 }
 
-static void joined_values_are_written_where_they_belong(void **state) {
-    (void)state;
+TEST(joined_values_are_written_where_they_belong) {
 #define JOIN(adims, ydims, inputs)                                                              \
     PROGRAM(X ", " T("a", adims, "") ", " T("b", "[4, 4]", "") ", " T("c", ydims, "") ", " Y,   \
             "[\"x\"]", "[\"y\"]", NEG("x", "a") ", " NEG("x", "b") ", "                         \
@@ -532,8 +510,7 @@ static void joined_values_are_written_where_they_belong(void **state) {
 
 /* ---- constants ---- */
 
-static void buffers_that_are_never_written_become_constants(void **state) {
-    (void)state;
+TEST(buffers_that_are_never_written_become_constants) {
     arenaut_document d = with_passes(
         PROGRAM(X ", " S ", " T("k", "[4, 4]", ", \"class\": \"state\", \"qualified_name\": \"k\"") ", " Y,
                 "[\"x\"]", "[\"y\"]",
@@ -547,8 +524,7 @@ static void buffers_that_are_never_written_become_constants(void **state) {
 
 /* ---- all together ---- */
 
-static void the_dialects_pipeline_runs_by_default(void **state) {
-    (void)state;
+TEST(the_dialects_pipeline_runs_by_default) {
     arenaut_document d = read_text(
         "program-json", PROGRAM(X ", " A ", " T("v", "[16]", "") ", " Y, "[\"x\"]", "[\"y\"]",
                                 NEG("x", "a") ", " OP("aten::view", "[\"a\"]", "[\"v\"]", "") ", "
@@ -572,42 +548,10 @@ static arenaut_status attempt(void *context, const arenaut_allocator *allocator)
     return st;
 }
 
-static void running_out_of_memory_is_survived(void **state) {
-    (void)state;
+TEST(running_out_of_memory_is_survived) {
     static const char json[] =
         PROGRAM(X ", " A ", " S ", " Y, "[\"x\"]", "[\"y\"]", NEG("s", "a") ", " NEG("x", "y"),
                 MUTATES("a"));
     survives_every_allocation_failure(attempt, (void *)json);
     survives_every_allocation_failure(attempt, (void *)JOIN("[2, 4]", "[6, 4]", "[\"a\", \"b\"]"));
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(losses_and_gradients_become_results),
-        cmocka_unit_test(mutated_state_is_written_back_at_the_end),
-        cmocka_unit_test(an_update_of_state_may_be_done_in_place),
-        cmocka_unit_test(the_old_value_is_kept_for_who_needs_it),
-        cmocka_unit_test(chains_of_updates_are_done_in_place),
-        cmocka_unit_test(a_copy_into_state_is_an_update),
-        cmocka_unit_test(an_old_state_that_is_returned_is_not_updated),
-        cmocka_unit_test(sizes_that_vary_alike_are_updated_in_place),
-        cmocka_unit_test(results_go_over_operands_that_vary_alike),
-        cmocka_unit_test(the_callers_passes_run_and_are_checked),
-        cmocka_unit_test(values_without_type_or_shape_are_named),
-        cmocka_unit_test(operators_are_substituted_and_asserts_dropped),
-        cmocka_unit_test(chains_of_views_name_the_base),
-        cmocka_unit_test(layouts_tell_copies_from_views),
-        cmocka_unit_test(reshaped_views_agree_with_counting),
-        cmocka_unit_test(what_nobody_uses_is_dropped),
-        cmocka_unit_test(results_of_updates_are_what_they_update),
-        cmocka_unit_test(sizes_become_the_largest_that_they_can_be),
-        cmocka_unit_test(a_size_with_one_value_varies_no_more),
-        cmocka_unit_test(a_size_without_end_is_named_or_left_out),
-        cmocka_unit_test(ops_get_memory_or_bring_it),
-        cmocka_unit_test(joined_values_are_written_where_they_belong),
-        cmocka_unit_test(buffers_that_are_never_written_become_constants),
-        cmocka_unit_test(the_dialects_pipeline_runs_by_default),
-        cmocka_unit_test(running_out_of_memory_is_survived),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -57,8 +57,7 @@ static void assert_same_plans(const arenaut_plan *a, const arenaut_plan *b) {
     assert_memory_equal(a->offset, b->offset, a->n_buffers * sizeof *a->offset);
 }
 
-static void every_planner_is_right_on_every_kind_of_problem(void **state) {
-    (void)state;
+TEST(every_planner_is_right_on_every_kind_of_problem) {
     rng r = {1};
     for (uint32_t round = 0; round < 150 * KINDS; round++) {
         arenaut_problem *problem = problem_of_kind(&r, round % KINDS, 12);
@@ -77,8 +76,7 @@ static void every_planner_is_right_on_every_kind_of_problem(void **state) {
     }
 }
 
-static void a_planner_refuses_only_what_it_does_not_handle(void **state) {
-    (void)state;
+TEST(a_planner_refuses_only_what_it_does_not_handle) {
     rng r = {2};
     for (uint32_t round = 0; round < 20 * KINDS; round++) {
         arenaut_problem *problem = problem_of_kind(&r, round % KINDS, 8);
@@ -159,8 +157,7 @@ static bool a_smaller_plan_exists(const arenaut_problem *problem, uint64_t than)
 /* No plan of so few and so small buffers needs to reach above this. */
 enum { ANYWHERE = 60 };
 
-static void no_plan_is_below_the_bound_and_infeasible_means_none(void **state) {
-    (void)state;
+TEST(no_plan_is_below_the_bound_and_infeasible_means_none) {
     rng r = {3};
     uint32_t impossible = 0, optimal = 0;
     for (uint32_t round = 0; round < 100 * KINDS; round++) {
@@ -187,8 +184,7 @@ static void no_plan_is_below_the_bound_and_infeasible_means_none(void **state) {
     assert_true(optimal > 20 * KINDS);
 }
 
-static void auto_is_never_worse_than_any_planner(void **state) {
-    (void)state;
+TEST(auto_is_never_worse_than_any_planner) {
     rng r = {4};
     for (uint32_t round = 0; round < 60 * KINDS; round++) {
         arenaut_problem *problem = problem_of_kind(&r, round % KINDS, 14);
@@ -211,8 +207,7 @@ static void auto_is_never_worse_than_any_planner(void **state) {
     }
 }
 
-static void the_same_problem_gives_the_same_plan(void **state) {
-    (void)state;
+TEST(the_same_problem_gives_the_same_plan) {
     rng r = {5};
     for (uint32_t round = 0; round < 20 * KINDS; round++) {
         arenaut_problem *problem = problem_of_kind(&r, round % KINDS, 14);
@@ -243,8 +238,7 @@ static arenaut_status make_and_free(void *context, const arenaut_allocator *allo
     return answer ? ARENAUT_OK : st;
 }
 
-static void every_planner_survives_every_allocation_failure(void **state) {
-    (void)state;
+TEST(every_planner_survives_every_allocation_failure) {
     const uint32_t kinds[] = {10, 12, 13};
     for (size_t k = 0; k < COUNT_OF(kinds); k++) {
         rng r = {6 + k};
@@ -277,8 +271,7 @@ static arenaut_verdict watch(void *context, const arenaut_progress *progress) {
     return ++w->calls >= w->stop_at ? w->verdict : ARENAUT_GO_ON;
 }
 
-static void an_interrupt_at_any_point_leaves_a_right_plan(void **state) {
-    (void)state;
+TEST(an_interrupt_at_any_point_leaves_a_right_plan) {
     rng r = {7};
     const problem_shape shape = {60, 50, 30, 0};
     for (uint32_t round = 0; round < 20; round++) {
@@ -300,8 +293,7 @@ static void an_interrupt_at_any_point_leaves_a_right_plan(void **state) {
     }
 }
 
-static void more_effort_is_never_worse(void **state) {
-    (void)state;
+TEST(more_effort_is_never_worse) {
     rng r = {8};
     const problem_shape shape = {40, 60, 30, 0};
     for (uint32_t round = 0; round < 10; round++) {
@@ -319,8 +311,7 @@ static void more_effort_is_never_worse(void **state) {
     }
 }
 
-static void larger_problems_of_every_kind_are_right_too(void **state) {
-    (void)state;
+TEST(larger_problems_of_every_kind_are_right_too) {
     rng r = {10};
     for (uint32_t round = 0; round < 3 * KINDS; round++) {
         const problem_shape shape = {200, 60, 50, features_of_kind(round % KINDS)};
@@ -335,8 +326,7 @@ static void larger_problems_of_every_kind_are_right_too(void **state) {
 
 /* Buffers that are hard to place, and at another time thousands that are
  * not, but have too many pairs for the exact search. */
-static void a_hot_zone_is_solved_although_the_whole_is_too_large(void **state) {
-    (void)state;
+TEST(a_hot_zone_is_solved_although_the_whole_is_too_large) {
     rng r = {11};
     uint32_t solved = 0;
     for (uint32_t round = 0; round < 8; round++) {
@@ -361,8 +351,7 @@ static void a_hot_zone_is_solved_although_the_whole_is_too_large(void **state) {
 
 /* The larger one may lie anywhere, but if it takes the fast pool first, as by size it does,
  * nothing is left for the one that may lie nowhere else. */
-static void who_has_fewer_pools_may_choose_first(void **state) {
-    (void)state;
+TEST(who_has_fewer_pools_may_choose_first) {
     const arenaut_interval life = {0, 2};
     arenaut_problem *problem = new_problem();
     add_pool(problem, "fast", 1024, 1);
@@ -385,8 +374,7 @@ static void who_has_fewer_pools_may_choose_first(void **state) {
     arenaut_problem_free(problem);
 }
 
-static void a_capacity_is_fitted_into_or_proved_too_small(void **state) {
-    (void)state;
+TEST(a_capacity_is_fitted_into_or_proved_too_small) {
     const box boxes[] = {{10, 0, 2}, {20, 1, 3}, {10, 2, 4}, {20, 3, 5}};
     arenaut_problem *problem = problem_of(boxes, COUNT_OF(boxes));
     arenaut_plan_options options = {.capacity = 1000};
@@ -415,8 +403,7 @@ static void a_capacity_is_fitted_into_or_proved_too_small(void **state) {
 
 /* An op's result over its operand: three runtimes know no such thing, and so their replicas neither.
  * None of those calls its plan optimal. */
-static void all_but_three_replicas_use_rights_to_the_same_base(void **state) {
-    (void)state;
+TEST(all_but_three_replicas_use_rights_to_the_same_base) {
     const arenaut_interval lives[] = {{0, 2}, {1, 3}};
     arenaut_problem *p = new_problem();
     for (uint32_t i = 0; i < 2; i++) {
@@ -437,8 +424,7 @@ static void all_but_three_replicas_use_rights_to_the_same_base(void **state) {
     arenaut_problem_free(p);
 }
 
-static void unknown_planners_and_settings_are_named(void **state) {
-    (void)state;
+TEST(unknown_planners_and_settings_are_named) {
     const box boxes[] = {{10, 0, 2}};
     arenaut_problem *problem = problem_of(boxes, 1);
     arenaut_plan *plan = NULL;
@@ -467,8 +453,7 @@ static arenaut_status place_nothing(const arenaut_planner *self, arenaut_plannin
     return ARENAUT_OK;
 }
 
-static void a_callers_own_planner_is_measured_and_bounded(void **state) {
-    (void)state;
+TEST(a_callers_own_planner_is_measured_and_bounded) {
     const box boxes[] = {{10, 0, 2}, {64, 0, 2}};
     arenaut_problem *problem = problem_of(boxes, 2);
     const arenaut_planner mine = {.name = "mine", .summary = "", .run = place_nothing};
@@ -483,8 +468,7 @@ static void a_callers_own_planner_is_measured_and_bounded(void **state) {
     arenaut_problem_free(problem);
 }
 
-static void problems_without_anything_to_place_need_nothing(void **state) {
-    (void)state;
+TEST(problems_without_anything_to_place_need_nothing) {
     arenaut_problem *empty = new_problem();
     finish(empty);
     const box boxes[] = {{0, 0, 9}, {10, 3, 3}};
@@ -503,26 +487,4 @@ static void problems_without_anything_to_place_need_nothing(void **state) {
     }
     arenaut_problem_free(empty);
     arenaut_problem_free(idle);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_planner_is_right_on_every_kind_of_problem),
-        cmocka_unit_test(a_planner_refuses_only_what_it_does_not_handle),
-        cmocka_unit_test(no_plan_is_below_the_bound_and_infeasible_means_none),
-        cmocka_unit_test(auto_is_never_worse_than_any_planner),
-        cmocka_unit_test(the_same_problem_gives_the_same_plan),
-        cmocka_unit_test(every_planner_survives_every_allocation_failure),
-        cmocka_unit_test(an_interrupt_at_any_point_leaves_a_right_plan),
-        cmocka_unit_test(more_effort_is_never_worse),
-        cmocka_unit_test(larger_problems_of_every_kind_are_right_too),
-        cmocka_unit_test(a_hot_zone_is_solved_although_the_whole_is_too_large),
-        cmocka_unit_test(who_has_fewer_pools_may_choose_first),
-        cmocka_unit_test(a_capacity_is_fitted_into_or_proved_too_small),
-        cmocka_unit_test(all_but_three_replicas_use_rights_to_the_same_base),
-        cmocka_unit_test(unknown_planners_and_settings_are_named),
-        cmocka_unit_test(a_callers_own_planner_is_measured_and_bounded),
-        cmocka_unit_test(problems_without_anything_to_place_need_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

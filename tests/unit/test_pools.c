@@ -151,22 +151,19 @@ static void compare_all_planners(const problem_shape *shape, uint32_t problems) 
     assert_true(n_optimal >= problems - problems / 100);
 }
 
-static void what_is_proven_is_so_for_plain_buffers(void **state) {
-    (void)state;
+TEST(what_is_proven_is_so_for_plain_buffers) {
     const problem_shape shape = {6, 5, 6, ARENAUT_FEATURE_POOLS | ARENAUT_FEATURE_CAPACITY};
     compare_all_planners(&shape, 300);
 }
 
-static void what_is_proven_is_so_with_relations(void **state) {
-    (void)state;
+TEST(what_is_proven_is_so_with_relations) {
     const problem_shape shape = {5, 5, 6,
                                  ARENAUT_FEATURE_POOLS | ARENAUT_FEATURE_SAME_BASE |
                                      ARENAUT_FEATURE_INSIDE | ARENAUT_FEATURE_GAPS};
     compare_all_planners(&shape, 300);
 }
 
-static void what_is_proven_is_so_with_every_constraint(void **state) {
-    (void)state;
+TEST(what_is_proven_is_so_with_every_constraint) {
     const problem_shape shape = {5, 5, 6, ARENAUT_FEATURE_ALL};
     compare_all_planners(&shape, 400);
 }
@@ -215,8 +212,7 @@ static void bound_with_few_ways(const problem_shape *shape, uint32_t problems) {
     assert_true(n_lower > problems / 10 && n_positive > problems / 5);
 }
 
-static void a_bound_that_forgets_buffers_is_one(void **state) {
-    (void)state;
+TEST(a_bound_that_forgets_buffers_is_one) {
     const uint32_t pools = ARENAUT_FEATURE_POOLS | ARENAUT_FEATURE_CAPACITY;
     const problem_shape plain = {7, 5, 6, pools};
     const problem_shape related = {
@@ -246,8 +242,7 @@ static arenaut_problem *busy_and_large(uint32_t uses) {
     return p;
 }
 
-static void the_busy_one_gets_the_fast_pool(void **state) {
-    (void)state;
+TEST(the_busy_one_gets_the_fast_pool) {
     for (uint32_t uses = 0; uses < 6; uses += 5) {
         arenaut_problem *p = busy_and_large(uses);
         arenaut_plan *plan = plan_by(p, "auto");
@@ -262,8 +257,7 @@ static void the_busy_one_gets_the_fast_pool(void **state) {
 }
 
 /* A smaller sum of arenas is no reason to leave the fast pool empty. */
-static void a_pool_is_filled_although_all_would_need_less_in_another(void **state) {
-    (void)state;
+TEST(a_pool_is_filled_although_all_would_need_less_in_another) {
     arenaut_problem *p = new_problem();
     add_pool(p, "fast", 100, 1);
     add_pool(p, "slow", ARENAUT_UNLIMITED, 1);
@@ -281,8 +275,7 @@ static void a_pool_is_filled_although_all_would_need_less_in_another(void **stat
 }
 
 /* Pools that a buffer may not use do not count, so that devices and methods cost nothing. */
-static void who_has_no_choice_spills_nothing(void **state) {
-    (void)state;
+TEST(who_has_no_choice_spills_nothing) {
     const arenaut_interval life = {0, 1};
     arenaut_problem *p = new_problem();
     for (int k = 0; k < 3; k++) add_pool(p, NULL, ARENAUT_UNLIMITED, 1);
@@ -301,8 +294,7 @@ static void who_has_no_choice_spills_nothing(void **state) {
     arenaut_problem_free(p);
 }
 
-static void a_wrong_spill_is_rejected(void **state) {
-    (void)state;
+TEST(a_wrong_spill_is_rejected) {
     arenaut_problem *p = busy_and_large(5);
     arenaut_plan *plan = plan_by(p, "auto");
     arenaut_finding finding;
@@ -318,8 +310,7 @@ static void a_wrong_spill_is_rejected(void **state) {
     arenaut_problem_free(p);
 }
 
-static void spills_that_cannot_be_counted_are_refused(void **state) {
-    (void)state;
+TEST(spills_that_cannot_be_counted_are_refused) {
     const arenaut_interval life = {0, 1};
     const arenaut_buffer b = {.size = UINT64_C(1) << 40, .lifetimes = &life, .n_lifetimes = 1,
                               .uses = UINT32_MAX};
@@ -335,8 +326,7 @@ static void spills_that_cannot_be_counted_are_refused(void **state) {
 
 /* ---- many buffers ---- */
 
-static void thousands_of_buffers_fill_the_fast_pool(void **state) {
-    (void)state;
+TEST(thousands_of_buffers_fill_the_fast_pool) {
     rng r = {5};
     arenaut_problem *p = new_problem();
     add_pool(p, "fast", 20000, 1);
@@ -390,8 +380,7 @@ static arenaut_problem *crowd(void) {
     return p;
 }
 
-static void a_bound_that_is_stopped_says_nothing(void **state) {
-    (void)state;
+TEST(a_bound_that_is_stopped_says_nothing) {
     arenaut_problem *p = crowd();
     arenaut_error err = {0};
     for (uint32_t most = 1; most < 4; most++) {
@@ -403,21 +392,4 @@ static void a_bound_that_is_stopped_says_nothing(void **state) {
         assert_int_equal(until.asked, most);
     }
     arenaut_problem_free(p);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_bound_that_is_stopped_says_nothing),
-        cmocka_unit_test(what_is_proven_is_so_for_plain_buffers),
-        cmocka_unit_test(what_is_proven_is_so_with_relations),
-        cmocka_unit_test(what_is_proven_is_so_with_every_constraint),
-        cmocka_unit_test(a_bound_that_forgets_buffers_is_one),
-        cmocka_unit_test(the_busy_one_gets_the_fast_pool),
-        cmocka_unit_test(a_pool_is_filled_although_all_would_need_less_in_another),
-        cmocka_unit_test(who_has_no_choice_spills_nothing),
-        cmocka_unit_test(a_wrong_spill_is_rejected),
-        cmocka_unit_test(spills_that_cannot_be_counted_are_refused),
-        cmocka_unit_test(thousands_of_buffers_fill_the_fast_pool),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

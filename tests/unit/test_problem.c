@@ -1,10 +1,7 @@
 /* Building and validating problems, and measuring plans. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "support/test.h"
+
 #include <stdlib.h>
-#include <string.h>
 
 #include <arenaut/plan.h>
 #include <arenaut/planner.h>
@@ -20,8 +17,7 @@ static arenaut_buffer buffer_of(uint64_t size, const arenaut_interval *life) {
     return (arenaut_buffer){.size = size, .lifetimes = life, .n_lifetimes = 1};
 }
 
-static void lifetimes_are_sorted_and_merged(void **state) {
-    (void)state;
+TEST(lifetimes_are_sorted_and_merged) {
     arenaut_problem *p = fresh();
     const arenaut_interval lives[] = {{8, 9}, {0, 2}, {5, 5}, {2, 4}, {10, 12}, {3, 4}};
     arenaut_buffer b = buffer_of(16, lives);
@@ -35,8 +31,7 @@ static void lifetimes_are_sorted_and_merged(void **state) {
 }
 
 /* A buffer's lifetimes in the worst order must not cost n² time. */
-static void many_lifetimes_are_sorted_quickly(void **state) {
-    (void)state;
+TEST(many_lifetimes_are_sorted_quickly) {
     enum { N = 300000 };
     arenaut_interval *lives = malloc(N * sizeof *lives);
     assert_non_null(lives);
@@ -52,8 +47,7 @@ static void many_lifetimes_are_sorted_quickly(void **state) {
     free(lives);
 }
 
-static void rare_columns_appear_with_their_defaults(void **state) {
-    (void)state;
+TEST(rare_columns_appear_with_their_defaults) {
     arenaut_problem *p = fresh();
     const arenaut_interval life = {0, 1};
     for (uint32_t i = 0; i < 40; i++) {
@@ -75,8 +69,7 @@ static void rare_columns_appear_with_their_defaults(void **state) {
     arenaut_problem_free(p);
 }
 
-static void edges_and_reserved_ranges_end_up_sorted_without_duplicates(void **state) {
-    (void)state;
+TEST(edges_and_reserved_ranges_end_up_sorted_without_duplicates) {
     arenaut_problem *p = fresh();
     const arenaut_interval life = {0, 1};
     for (uint32_t i = 0; i < 5; i++) {
@@ -99,8 +92,7 @@ static void edges_and_reserved_ranges_end_up_sorted_without_duplicates(void **st
     arenaut_problem_free(p);
 }
 
-static void used_features_are_found(void **state) {
-    (void)state;
+TEST(used_features_are_found) {
     arenaut_problem *p = fresh();
     const arenaut_interval lives[] = {{0, 1}, {4, 5}};
     arenaut_buffer b = buffer_of(16, lives);
@@ -156,8 +148,7 @@ static void unknown_pool(arenaut_buffer b[3]) { b[2].pools = 6; }
 static void constant(arenaut_buffer b[3]) { b[2].cls = ARENAUT_CONSTANT; }
 static void unknown_method(arenaut_buffer b[3]) { b[2].method = arenaut_id(3); }
 
-static void each_wrong_problem_is_refused_by_name(void **state) {
-    (void)state;
+TEST(each_wrong_problem_is_refused_by_name) {
     const wrong cases[] = {
         {"'b1': alignment 24", ARENAUT_BAD_INPUT, bad_align},
         {"'b1': lifetime [5, 3) ends before it begins", ARENAUT_BAD_INPUT, backwards},
@@ -197,8 +188,7 @@ static void each_wrong_problem_is_refused_by_name(void **state) {
     }
 }
 
-static void a_zeroed_buffer_and_a_zeroed_pool_are_free(void **state) {
-    (void)state;
+TEST(a_zeroed_buffer_and_a_zeroed_pool_are_free) {
     arenaut_problem *p = fresh();
     const arenaut_interval life = {0, 2};
     const arenaut_pool pool = {0};
@@ -227,8 +217,7 @@ static void a_zeroed_buffer_and_a_zeroed_pool_are_free(void **state) {
 }
 
 /* The number 0 is not the same as none. */
-static void what_is_given_as_zero_is_kept(void **state) {
-    (void)state;
+TEST(what_is_given_as_zero_is_kept) {
     arenaut_problem *p = fresh();
     const arenaut_interval lives[] = {{0, 2}, {1, 3}};
     arenaut_buffer b = {.size = 16, .lifetimes = &lives[0], .n_lifetimes = 1,
@@ -246,8 +235,7 @@ static void what_is_given_as_zero_is_kept(void **state) {
     arenaut_problem_free(p);
 }
 
-static void a_closed_pool_holds_nothing(void **state) {
-    (void)state;
+TEST(a_closed_pool_holds_nothing) {
     arenaut_problem *p = fresh();
     const arenaut_interval life = {0, 2};
     const arenaut_buffer b = buffer_of(16, &life);
@@ -269,8 +257,7 @@ static void a_closed_pool_holds_nothing(void **state) {
     arenaut_problem_free(p);
 }
 
-static void a_problem_that_is_not_finished_is_not_planned(void **state) {
-    (void)state;
+TEST(a_problem_that_is_not_finished_is_not_planned) {
     arenaut_problem *p = fresh();
     const arenaut_interval life = {0, 2};
     const arenaut_buffer b = buffer_of(16, &life);
@@ -289,8 +276,7 @@ static void a_problem_that_is_not_finished_is_not_planned(void **state) {
 }
 
 /* A slice of a slice of a buffer that names its pool, each added before its host. */
-static void slices_may_lie_where_their_host_may(void **state) {
-    (void)state;
+TEST(slices_may_lie_where_their_host_may) {
     arenaut_problem *p = fresh();
     const arenaut_interval life = {0, 2};
     const arenaut_pool pools[2] = {{.name = "fast"}, {.name = "slow"}};
@@ -315,8 +301,7 @@ static void slices_may_lie_where_their_host_may(void **state) {
 }
 
 /* A chain of relations as long as the problem must not cost n² time. */
-static void long_relation_chains_are_validated_quickly(void **state) {
-    (void)state;
+TEST(long_relation_chains_are_validated_quickly) {
     arenaut_problem *p = fresh();
     const uint32_t n = 300000;
     for (uint32_t i = 0; i < n; i++) {
@@ -329,8 +314,7 @@ static void long_relation_chains_are_validated_quickly(void **state) {
     arenaut_problem_free(p);
 }
 
-static void a_plan_is_measured_per_pool_and_rounded_up(void **state) {
-    (void)state;
+TEST(a_plan_is_measured_per_pool_and_rounded_up) {
     arenaut_problem *p = fresh();
     const arenaut_pool fast = {.name = "fast", .capacity = 1024, .align = 32};
     arenaut_problem_add_pool(p, &fast, NULL, NULL);
@@ -356,23 +340,4 @@ static void a_plan_is_measured_per_pool_and_rounded_up(void **state) {
     assert_non_null(strstr(err.msg, "buffer2"));
     arenaut_plan_free(plan);
     arenaut_problem_free(p);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lifetimes_are_sorted_and_merged),
-        cmocka_unit_test(many_lifetimes_are_sorted_quickly),
-        cmocka_unit_test(rare_columns_appear_with_their_defaults),
-        cmocka_unit_test(edges_and_reserved_ranges_end_up_sorted_without_duplicates),
-        cmocka_unit_test(used_features_are_found),
-        cmocka_unit_test(each_wrong_problem_is_refused_by_name),
-        cmocka_unit_test(a_zeroed_buffer_and_a_zeroed_pool_are_free),
-        cmocka_unit_test(what_is_given_as_zero_is_kept),
-        cmocka_unit_test(a_closed_pool_holds_nothing),
-        cmocka_unit_test(a_problem_that_is_not_finished_is_not_planned),
-        cmocka_unit_test(slices_may_lie_where_their_host_may),
-        cmocka_unit_test(long_relation_chains_are_validated_quickly),
-        cmocka_unit_test(a_plan_is_measured_per_pool_and_rounded_up),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,8 +15,7 @@ static char *everything(void) {
     return load_file(TEST_DATA "/json/everything.problem.json", &size);
 }
 
-static void every_member_is_understood(void **state) {
-    (void)state;
+TEST(every_member_is_understood) {
     char *text = everything();
     arenaut_document d = read_text(NULL, text);
     const arenaut_problem *p = d.problem;
@@ -68,8 +67,7 @@ static void every_member_is_understood(void **state) {
 
 static const problem_shape any_shape = {16, 64, 20, ARENAUT_FEATURE_ALL};
 
-static void random_problems_come_back_as_they_were(void **state) {
-    (void)state;
+TEST(random_problems_come_back_as_they_were) {
     rng r = {7};
     for (int round = 0; round < 300; round++) {
         arenaut_document d = {.problem = random_problem(&r, &any_shape)};
@@ -123,8 +121,7 @@ static void assert_same_plan(const arenaut_plan *a, const arenaut_plan *b) {
     assert_string_equal(a->planner, b->planner);
 }
 
-static void random_plans_come_back_with_their_problem(void **state) {
-    (void)state;
+TEST(random_plans_come_back_with_their_problem) {
     rng r = {8};
     for (int round = 0; round < 300; round++) {
         arenaut_document d = {.problem = random_problem(&r, &any_shape)};
@@ -140,8 +137,7 @@ static void random_plans_come_back_with_their_problem(void **state) {
     }
 }
 
-static void an_infeasible_plan_keeps_its_witness(void **state) {
-    (void)state;
+TEST(an_infeasible_plan_keeps_its_witness) {
     static const box boxes[] = {{60, 0, 2}, {60, 1, 3}, {8, 5, 6}};
     arenaut_document d = {.problem = problem_of(boxes, COUNT_OF(boxes))};
     arenaut_error err = {0};
@@ -168,8 +164,7 @@ static void an_infeasible_plan_keeps_its_witness(void **state) {
     arenaut_document_free(&d);
 }
 
-static void a_plan_says_what_the_contract_says(void **state) {
-    (void)state;
+TEST(a_plan_says_what_the_contract_says) {
     static const box boxes[] = {{60, 0, 2}, {40, 1, 3}};
     arenaut_problem *problem = problem_of(boxes, 2);
     arenaut_plan *plan = NULL;
@@ -214,8 +209,7 @@ static void a_plan_says_what_the_contract_says(void **state) {
     arenaut_problem_free(problem);
 }
 
-static void what_is_needed_is_little(void **state) {
-    (void)state;
+TEST(what_is_needed_is_little) {
     arenaut_document d = read_text(NULL, BUFFERS(A));
     assert_string_equal(d.problem->pool[0].name, "arena");
     assert_int_equal(arenaut_problem_align(d.problem, 0), 1);
@@ -230,8 +224,7 @@ static void what_is_needed_is_little(void **state) {
     arenaut_document_free(&d);
 }
 
-static void mistakes_are_named_with_their_place(void **state) {
-    (void)state;
+TEST(mistakes_are_named_with_their_place) {
     static const struct {
         const char *text, *message;
         arenaut_status status;
@@ -309,8 +302,7 @@ static void mistakes_are_named_with_their_place(void **state) {
                       "line 3, column 12: 'size': found true or false");
 }
 
-static void more_pools_than_can_be_are_refused(void **state) {
-    (void)state;
+TEST(more_pools_than_can_be_are_refused) {
     char text[512] =
         "{\"schema\": \"arenaut.plan/1\", \"result\": {\"status\": \"feasible\"}, "
         "\"buffers\": [], \"pools\": [{}";
@@ -319,8 +311,7 @@ static void more_pools_than_can_be_are_refused(void **state) {
     assert_unreadable(NULL, text, ARENAUT_BAD_INPUT, "65 pools; at most 64");
 }
 
-static void damage_is_survived(void **state) {
-    (void)state;
+TEST(damage_is_survived) {
     char *text = everything();
     assert_true(survives_damage("problem-json", text) > 0);
     arenaut_document d = read_text(NULL, text);
@@ -350,8 +341,7 @@ static arenaut_status write_with(void *context, const arenaut_allocator *allocat
     return st;
 }
 
-static void running_out_of_memory_is_survived(void **state) {
-    (void)state;
+TEST(running_out_of_memory_is_survived) {
     char *text = everything();
     survives_every_allocation_failure(read_with, text);
     arenaut_document d = read_text(NULL, text);
@@ -373,8 +363,7 @@ static bool refuse_after(void *context, const void *bytes, size_t size) {
     return true;
 }
 
-static void a_full_disk_is_reported(void **state) {
-    (void)state;
+TEST(a_full_disk_is_reported) {
     char *text = everything();
     arenaut_document d = read_text(NULL, text);
     const arenaut_result result = {.path = "x", .problem = d.problem};
@@ -385,21 +374,4 @@ static void a_full_disk_is_reported(void **state) {
     assert_int_equal(err.code, ARENAUT_IO);
     arenaut_document_free(&d);
     free(text);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_member_is_understood),
-        cmocka_unit_test(random_problems_come_back_as_they_were),
-        cmocka_unit_test(random_plans_come_back_with_their_problem),
-        cmocka_unit_test(an_infeasible_plan_keeps_its_witness),
-        cmocka_unit_test(a_plan_says_what_the_contract_says),
-        cmocka_unit_test(what_is_needed_is_little),
-        cmocka_unit_test(mistakes_are_named_with_their_place),
-        cmocka_unit_test(more_pools_than_can_be_are_refused),
-        cmocka_unit_test(damage_is_survived),
-        cmocka_unit_test(running_out_of_memory_is_survived),
-        cmocka_unit_test(a_full_disk_is_reported),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,8 +36,7 @@ static void assert_least(const brute_problem *p, long cost) {
     assert_int_equal(brute_cost(p, &at), cost);
 }
 
-static void the_search_finds_the_least_of_each_kind(void **state) {
-    (void)state;
+TEST(the_search_finds_the_least_of_each_kind) {
     brute_problem p = two_buffers(2, 3);
     assert_least(&p, 4);
     p.n_edges = 1;
@@ -71,8 +70,7 @@ static void the_search_finds_the_least_of_each_kind(void **state) {
     assert_least(&p, 9); /* together above the range, or the smaller one below it */
 }
 
-static void the_search_finds_that_there_is_nothing(void **state) {
-    (void)state;
+TEST(the_search_finds_that_there_is_nothing) {
     brute_problem p = two_buffers(1, 3);
     brute_places at;
     long tries = 1000000;
@@ -92,8 +90,7 @@ static void look_at(uint64_t seed, const differential_shape *shape, differential
 }
 
 /* Each by itself, each two, and so on: all combinations of features that can be combined. */
-static void every_claim_about_every_combination_of_features_is_true(void **state) {
-    (void)state;
+TEST(every_claim_about_every_combination_of_features_is_true) {
     differential_counts counts = {0};
     for (uint32_t features = 0; features < 1u << DIFFERENTIAL_FEATURES; features++) {
         if (!differential_makes_sense(features)) continue;
@@ -107,8 +104,7 @@ static void every_claim_about_every_combination_of_features_is_true(void **state
 }
 
 /* Tokens have proofs of their own, and fewer features to be combined with. */
-static void every_claim_about_tokens_is_true(void **state) {
-    (void)state;
+TEST(every_claim_about_tokens_is_true) {
     differential_counts counts = {0};
     for (uint32_t features = 0; features < ARENAUT_FEATURE_TOKENS; features++) {
         const uint32_t all = features | ARENAUT_FEATURE_TOKENS;
@@ -117,14 +113,4 @@ static void every_claim_about_tokens_is_true(void **state) {
         for (uint64_t k = 0; k < 3; k++) look_at(features * UINT64_C(104729) + k, &shape, &counts);
     }
     assert_true(counts.optima > 1000);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_search_finds_the_least_of_each_kind),
-        cmocka_unit_test(the_search_finds_that_there_is_nothing),
-        cmocka_unit_test(every_claim_about_every_combination_of_features_is_true),
-        cmocka_unit_test(every_claim_about_tokens_is_true),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

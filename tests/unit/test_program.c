@@ -1,9 +1,5 @@
 /* Building and validating programs. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <cmocka.h>
-#include <string.h>
+#include "support/test.h"
 
 #include <arenaut/program.h>
 
@@ -66,8 +62,7 @@ static arenaut_program *build(const spec *s) {
     return p;
 }
 
-static void a_program_keeps_what_it_is_given(void **state) {
-    (void)state;
+TEST(a_program_keeps_what_it_is_given) {
     spec s;
     fill(&s);
     const int64_t dims[] = {1, 8, 8};
@@ -84,8 +79,7 @@ static void a_program_keeps_what_it_is_given(void **state) {
     arenaut_program_free(p);
 }
 
-static void ops_of_an_older_method_are_refused(void **state) {
-    (void)state;
+TEST(ops_of_an_older_method_are_refused) {
     spec s;
     fill(&s);
     arenaut_program *p = build(&s);
@@ -160,8 +154,7 @@ static void jump_outside(spec *s) {
 static void move_of_two(spec *s) { s->ops[2].kind = ARENAUT_OP_MOVE; }
 static void odd_alignment(spec *s) { s->tensors[C].align = 48; }
 
-static void each_wrong_program_is_refused_by_name(void **state) {
-    (void)state;
+TEST(each_wrong_program_is_refused_by_name) {
     const struct {
         const char *words;
         void (*spoil)(spec *s);
@@ -208,8 +201,7 @@ static void each_wrong_program_is_refused_by_name(void **state) {
 }
 
 /* What only one of them states, and strides of nothing, are no difference. */
-static void state_that_is_the_same_may_be_stated_in_several_ways(void **state) {
-    (void)state;
+TEST(state_that_is_the_same_may_be_stated_in_several_ways) {
     static void (*const ways[])(spec *) = {same_layout, layout_of_one, shape_in_one};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         spec s;
@@ -222,8 +214,7 @@ static void state_that_is_the_same_may_be_stated_in_several_ways(void **state) {
     }
 }
 
-static void dense_sizes_round_bits_up_and_never_wrap(void **state) {
-    (void)state;
+TEST(dense_sizes_round_bits_up_and_never_wrap) {
     uint64_t bytes = 1;
     const int64_t five[] = {5}, huge[] = {INT64_MAX, 4}, none[] = {INT64_MAX, 0, INT64_MAX};
     const int64_t negative[] = {3, -1};
@@ -239,15 +230,4 @@ static void dense_sizes_round_bits_up_and_never_wrap(void **state) {
                      ARENAUT_BAD_INPUT);
     assert_int_equal(arenaut_dense_bytes(ARENAUT_DTYPE_STRING, five, 1, &bytes, NULL),
                      ARENAUT_UNSUPPORTED);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_program_keeps_what_it_is_given),
-        cmocka_unit_test(ops_of_an_older_method_are_refused),
-        cmocka_unit_test(each_wrong_program_is_refused_by_name),
-        cmocka_unit_test(state_that_is_the_same_may_be_stated_in_several_ways),
-        cmocka_unit_test(dense_sizes_round_bits_up_and_never_wrap),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,8 +21,7 @@ static char *data(const char *name) {
     return load_file(path, &size);
 }
 
-static void a_small_program_needs_little_text(void **state) {
-    (void)state;
+TEST(a_small_program_needs_little_text) {
     char *text = data("small.program.json");
     arenaut_document d = read_text(NULL, text);
     const arenaut_program *p = d.program;
@@ -42,8 +41,7 @@ static void a_small_program_needs_little_text(void **state) {
     free(text);
 }
 
-static void every_member_is_understood(void **state) {
-    (void)state;
+TEST(every_member_is_understood) {
     char *text = data("everything.program.json");
     arenaut_document d = read_text(NULL, text);
     const arenaut_program *p = d.program;
@@ -155,8 +153,7 @@ static arenaut_program *odd_program(rng *r) {
     return p;
 }
 
-static void random_programs_come_back_as_they_were(void **state) {
-    (void)state;
+TEST(random_programs_come_back_as_they_were) {
     rng r = {11};
     for (int round = 0; round < 300; round++) {
         arenaut_document d = {.program = odd_program(&r)};
@@ -170,8 +167,7 @@ static void random_programs_come_back_as_they_were(void **state) {
 }
 
 /* Each tensor's place is its buffer's place, plus where it lies in that. */
-static void a_plan_is_written_as_what_is_given(void **state) {
-    (void)state;
+TEST(a_plan_is_written_as_what_is_given) {
     arenaut_document d = read_text(
         NULL, PROGRAM("\"tensors\": [{\"name\": \"x\", \"bytes\": 8}, {\"name\": \"v\", "
                       "\"bytes\": 4, \"view_of\": \"x\", \"view_offset\": 4}, {\"name\": \"c\", "
@@ -209,8 +205,7 @@ static void a_plan_is_written_as_what_is_given(void **state) {
     arenaut_document_free(&d);
 }
 
-static void mistakes_are_named_with_their_place(void **state) {
-    (void)state;
+TEST(mistakes_are_named_with_their_place) {
     static const struct {
         const char *text, *message;
         arenaut_status status;
@@ -255,8 +250,7 @@ static void mistakes_are_named_with_their_place(void **state) {
     }
 }
 
-static void damage_is_survived(void **state) {
-    (void)state;
+TEST(damage_is_survived) {
     char *text = data("small.program.json");
     assert_true(survives_damage("program-json", text) > 0);
     free(text);
@@ -282,8 +276,7 @@ static arenaut_status write_with(void *context, const arenaut_allocator *allocat
     return st;
 }
 
-static void running_out_of_memory_is_survived(void **state) {
-    (void)state;
+TEST(running_out_of_memory_is_survived) {
     char *text = data("everything.program.json");
     survives_every_allocation_failure(read_with, text);
     arenaut_document d = read_text(NULL, text);
@@ -313,8 +306,7 @@ static const char unlowered[] =
     "  {\"name\": \"then\", \"outer\": \"main\", \"outputs\": [\"new_k\"]},\n"
     "  {\"name\": \"else\", \"outer\": 0, \"outputs\": [\"new_k\"]}]}";
 
-static void what_is_not_lowered_yet_is_understood(void **state) {
-    (void)state;
+TEST(what_is_not_lowered_yet_is_understood) {
     arenaut_document document = read_text("program-json", unlowered);
     const arenaut_program *p = document.program;
     assert_string_equal(p->dialect, "aten");
@@ -342,8 +334,7 @@ static void what_is_not_lowered_yet_is_understood(void **state) {
 }
 
 /* A called method may name what its only caller lists, and nothing else of other methods. */
-static void captured_values_must_be_listed(void **state) {
-    (void)state;
+TEST(captured_values_must_be_listed) {
 #define NESTED(inputs, more)                                                                  \
     "{\"schema\": \"arenaut.program/1\", \"tensors\": [{\"name\": \"a\", \"bytes\": 4, \"method\": " \
     "0}, {\"name\": \"b\", \"bytes\": 4}], \"methods\": [{\"name\": \"m\", \"inputs\": [\"a\"], "   \
@@ -362,8 +353,7 @@ static void captured_values_must_be_listed(void **state) {
 }
 
 /* A view lies where its storage does, whichever of them comes first. */
-static void views_are_of_the_device_of_their_storage(void **state) {
-    (void)state;
+TEST(views_are_of_the_device_of_their_storage) {
 #define VIEWS(device)                                                                          \
     "{\"schema\": \"arenaut.program/1\", \"tensors\": [{\"name\": \"v\", \"bytes\": 4, "          \
     "\"view_of\": \"s\"" device "}, {\"name\": \"s\", \"bytes\": 8, \"device\": 2}], \"ops\": []}"
@@ -372,20 +362,4 @@ static void views_are_of_the_device_of_their_storage(void **state) {
     arenaut_document_free(&d);
     assert_unreadable("program-json", VIEWS(", \"device\": 1"), ARENAUT_BAD_INPUT,
                       "'v' of device 1.0 is a view of 's' of device 2.0");
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_small_program_needs_little_text),
-        cmocka_unit_test(every_member_is_understood),
-        cmocka_unit_test(random_programs_come_back_as_they_were),
-        cmocka_unit_test(a_plan_is_written_as_what_is_given),
-        cmocka_unit_test(mistakes_are_named_with_their_place),
-        cmocka_unit_test(damage_is_survived),
-        cmocka_unit_test(what_is_not_lowered_yet_is_understood),
-        cmocka_unit_test(captured_values_must_be_listed),
-        cmocka_unit_test(running_out_of_memory_is_survived),
-        cmocka_unit_test(views_are_of_the_device_of_their_storage),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -80,8 +80,7 @@ static arenaut_document read_own(const char *name) {
 
 /* ---- what is read ---- */
 
-static void parameters_buffers_and_inputs_are_told_apart(void **state) {
-    (void)state;
+TEST(parameters_buffers_and_inputs_are_told_apart) {
     arenaut_document document = read_own("cache");
     const arenaut_program *p = document.program;
     assert_string_equal(p->dialect, "aten");
@@ -103,8 +102,7 @@ static void parameters_buffers_and_inputs_are_told_apart(void **state) {
     arenaut_document_free(&document);
 }
 
-static void mutations_gradients_and_losses_are_bound(void **state) {
-    (void)state;
+TEST(mutations_gradients_and_losses_are_bound) {
     arenaut_document document = read_own("cache_functional");
     const arenaut_method *m = &document.program->methods[0];
     assert_int_equal(m->n_bindings, 1);
@@ -121,8 +119,7 @@ static void mutations_gradients_and_losses_are_bound(void **state) {
     arenaut_document_free(&document);
 }
 
-static void sizes_that_vary_are_expressions_with_ranges(void **state) {
-    (void)state;
+TEST(sizes_that_vary_are_expressions_with_ranges) {
     arenaut_document document = read_own("sizes");
     arenaut_program *p = document.program;
     const arenaut_tensor *x = tensor_named(p, "x"), *cat = tensor_named(p, "cat");
@@ -143,8 +140,7 @@ static void sizes_that_vary_are_expressions_with_ranges(void **state) {
     arenaut_document_free(&document);
 }
 
-static void branches_capture_and_loops_carry(void **state) {
-    (void)state;
+TEST(branches_capture_and_loops_carry) {
     arenaut_document document = read_own("branches");
     const arenaut_program *p = document.program;
     assert_int_equal(p->n_methods, 5);
@@ -175,8 +171,7 @@ static void branches_capture_and_loops_carry(void **state) {
     arenaut_document_free(&document);
 }
 
-static void srepr_becomes_infix(void **state) {
-    (void)state;
+TEST(srepr_becomes_infix) {
     static const struct { const char *from, *to; } cases[] = {
         {"Symbol('s77', positive=True, integer=True)", "`s77`"},
         {"Integer(-1)", "(-1)"},
@@ -228,8 +223,7 @@ static uint64_t first_value_of_kv(const char *weight, const char *config) {
     return value;
 }
 
-static void first_values_are_told_apart(void **state) {
-    (void)state;
+TEST(first_values_are_told_apart) {
     static const char config[] = "{\"config\": {\"kv\": {\"path_name\": \"weight_0\"}}}";
     const uint64_t zeroes = first_value_of_kv("0000", config);
     assert_true(zeroes != 0);
@@ -242,8 +236,7 @@ static void first_values_are_told_apart(void **state) {
 
 /* ---- what the pipeline makes of it ---- */
 
-static void every_own_model_has_a_plan_that_stands_up_to_replay(void **state) {
-    (void)state;
+TEST(every_own_model_has_a_plan_that_stands_up_to_replay) {
     static const struct { const char *name; uint64_t arena; } models[] = {
         {"branches", 1040}, {"cache", 1088}, {"cache_functional", 1600}, {"chain", 1024},
         {"count", 768}, {"custom_functional", 512}, {"decode", 656}, {"decode_larger", 912},
@@ -262,14 +255,12 @@ static void every_own_model_has_a_plan_that_stands_up_to_replay(void **state) {
 }
 
 /* Where no op updates anything, views may as well be copies. */
-static void views_may_be_left_as_copies(void **state) {
-    (void)state;
+TEST(views_may_be_left_as_copies) {
     assert_true(own_arena("chain", "-views") > own_arena("chain", NULL));
     assert_true(own_arena("gradients", "-views") >= own_arena("gradients", NULL));
 }
 
-static void sizes_without_end_are_named(void **state) {
-    (void)state;
+TEST(sizes_without_end_are_named) {
     char path[300];
     pt2_round round;
     arenaut_error err = {0};
@@ -280,8 +271,7 @@ static void sizes_without_end_are_named(void **state) {
     free_bytes(&b);
 }
 
-static void views_lie_in_what_they_view(void **state) {
-    (void)state;
+TEST(views_lie_in_what_they_view) {
     pt2_round round = open_own("chain", NULL);
     const arenaut_program *p = round.document.program;
     assert_string_equal(storage_of(p, "transpose"), "relu");  /* not the reshape between them */
@@ -291,8 +281,7 @@ static void views_lie_in_what_they_view(void **state) {
 }
 
 /* The training form updates the state; the functional form does once that is found again. */
-static void both_forms_of_a_model_get_the_same_plan(void **state) {
-    (void)state;
+TEST(both_forms_of_a_model_get_the_same_plan) {
     assert_int_equal(own_arena("cache_functional", "reinplace"), own_arena("cache", NULL));
     assert_true(own_arena("cache_functional", NULL) > own_arena("cache", NULL));
     pt2_round functional = open_own("cache_functional", NULL);
@@ -302,8 +291,7 @@ static void both_forms_of_a_model_get_the_same_plan(void **state) {
     pt2_round_close(&functional);
 }
 
-static void buffers_that_nothing_writes_stay_outside(void **state) {
-    (void)state;
+TEST(buffers_that_nothing_writes_stay_outside) {
     pt2_round round = open_own("cache", NULL);
     const arenaut_program *p = round.document.program;
     assert_int_equal(tensor_named(p, "b_kv")->cls, ARENAUT_STATE);
@@ -312,8 +300,7 @@ static void buffers_that_nothing_writes_stay_outside(void **state) {
 }
 
 /* The schema of batch_norm does not say that it writes its running statistics. */
-static void running_statistics_are_written(void **state) {
-    (void)state;
+TEST(running_statistics_are_written) {
     pt2_round round = open_own("norm", NULL);
     const arenaut_program *p = round.document.program;
     const arenaut_op *update = op_named(p, "update_running_stats");
@@ -324,8 +311,7 @@ static void running_statistics_are_written(void **state) {
     pt2_round_close(&round);
 }
 
-static void wrapped_updates_are_undone(void **state) {
-    (void)state;
+TEST(wrapped_updates_are_undone) {
     pt2_round round = open_own("custom_functional", NULL);
     const arenaut_program *p = round.document.program;
     const arenaut_op *op = op_named(p, "tests::scale_");
@@ -337,15 +323,13 @@ static void wrapped_updates_are_undone(void **state) {
                 own_arena("custom_functional", NULL));
 }
 
-static void gradients_are_results(void **state) {
-    (void)state;
+TEST(gradients_are_results) {
     pt2_round round = open_own("gradients", NULL);
     assert_int_equal(round.document.program->methods[0].n_outputs, 5);
     pt2_round_close(&round);
 }
 
-static void asserts_and_questions_about_sizes_are_gone(void **state) {
-    (void)state;
+TEST(asserts_and_questions_about_sizes_are_gone) {
     pt2_round round = open_own("count", NULL);
     const arenaut_program *p = round.document.program;
     assert_null(op_named(p, "aten::_assert_scalar"));
@@ -358,8 +342,7 @@ static void asserts_and_questions_about_sizes_are_gone(void **state) {
 /* ---- the corpus ---- */
 
 /* Greedy by size; what the notes say of each is looked at below. */
-static void corpus_models_have_plans_that_stand_up_to_replay(void **state) {
-    (void)state;
+TEST(corpus_models_have_plans_that_stand_up_to_replay) {
     static const struct { const char *name; uint64_t arena; } models[] = {
         {"symnet", 536870912}, {"odd_stride", 335544320}, {"unbacked_nonzero", 1600},
         {"kv_buffer", 4368}, {"kv_buffer_functional", 8480}, {"bn_train", 1573024},
@@ -378,8 +361,7 @@ static void corpus_models_have_plans_that_stand_up_to_replay(void **state) {
     }
 }
 
-static void corpus_forms_agree(void **state) {
-    (void)state;
+TEST(corpus_forms_agree) {
     char path[300], functional[300];
     corpus_path_or_skip(path, "pt2/kv_buffer.pt2");
     corpus_path_or_skip(functional, "pt2/kv_buffer_functional.pt2");
@@ -389,8 +371,7 @@ static void corpus_forms_agree(void **state) {
     pt2_round_close(&b);
 }
 
-static void the_table_knows_every_view_of_the_corpus(void **state) {
-    (void)state;
+TEST(the_table_knows_every_view_of_the_corpus) {
     char path[300], line[200];
     corpus_path_or_skip(path, "pt2/aten_alias.csv");
     static const char *const views[] = {"view", "permute", "transpose.int", "select.int", "expand",
@@ -437,8 +418,7 @@ static void the_table_knows_every_view_of_the_corpus(void **state) {
     "\"" name "\": {\"dtype\": 7, \"sizes\": [], \"strides\": [], \"device\": " device "}"
 
 /* Numbers are those of device.h where it has one; what has no memory counts as the host's. */
-static void devices_are_numbered_as_everywhere(void **state) {
-    (void)state;
+TEST(devices_are_numbered_as_everywhere) {
     static const char json[] = GRAPH(
         "", ON("a", "{\"type\": \"cpu\", \"index\": null}") ", "
         ON("b", "{\"type\": \"cuda\", \"index\": 3}") ", "
@@ -460,8 +440,7 @@ static void devices_are_numbered_as_everywhere(void **state) {
     free_bytes(&b);
 }
 
-static void mistakes_are_named(void **state) {
-    (void)state;
+TEST(mistakes_are_named) {
     static const struct { const char *json, *part; } cases[] = {
         {"{", "line 1"},
         {"{}", "'schema_version' is missing"},
@@ -498,8 +477,7 @@ static void mistakes_are_named(void **state) {
     }
 }
 
-static void archives_of_others_are_not_taken_for_ours(void **state) {
-    (void)state;
+TEST(archives_of_others_are_not_taken_for_ours) {
     static const zip_part other[] = {{"a/data.pkl", "x", 1}};
     static const zip_part twice[] = {{"a/models/model.json", "{}", 2}, {"b/models/model.json", "{}", 2}};
     arenaut_document document = {0};
@@ -518,8 +496,7 @@ static void archives_of_others_are_not_taken_for_ours(void **state) {
 }
 
 /* Whatever a model.json says, in an archive whose sums are right. */
-static void damaged_graphs_are_survived(void **state) {
-    (void)state;
+TEST(damaged_graphs_are_survived) {
     static const char *const names[] = {"custom_functional", "cache_functional", "scan"};
     for (size_t i = 0; i < COUNT_OF(names); i++) {
         char path[300];
@@ -543,8 +520,7 @@ static void damaged_graphs_are_survived(void **state) {
     }
 }
 
-static void cut_archives_are_refused(void **state) {
-    (void)state;
+TEST(cut_archives_are_refused) {
     char path[300];
     snprintf(path, sizeof path, "%s/pt2/cache.pt2", TEST_DATA);
     bytes archive = read_bytes(path);
@@ -564,8 +540,7 @@ static arenaut_status attempt(void *context, const arenaut_allocator *allocator)
     return st;
 }
 
-static void running_out_of_memory_is_survived(void **state) {
-    (void)state;
+TEST(running_out_of_memory_is_survived) {
     static const char *const names[] = {"custom_functional", "sizes", "branches", "norm"};
     for (size_t i = 0; i < COUNT_OF(names); i++) {
         char path[300];
@@ -574,35 +549,4 @@ static void running_out_of_memory_is_survived(void **state) {
         survives_every_allocation_failure(attempt, &b);
         free_bytes(&b);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parameters_buffers_and_inputs_are_told_apart),
-        cmocka_unit_test(mutations_gradients_and_losses_are_bound),
-        cmocka_unit_test(sizes_that_vary_are_expressions_with_ranges),
-        cmocka_unit_test(branches_capture_and_loops_carry),
-        cmocka_unit_test(srepr_becomes_infix),
-        cmocka_unit_test(first_values_are_told_apart),
-        cmocka_unit_test(every_own_model_has_a_plan_that_stands_up_to_replay),
-        cmocka_unit_test(views_may_be_left_as_copies),
-        cmocka_unit_test(sizes_without_end_are_named),
-        cmocka_unit_test(views_lie_in_what_they_view),
-        cmocka_unit_test(both_forms_of_a_model_get_the_same_plan),
-        cmocka_unit_test(buffers_that_nothing_writes_stay_outside),
-        cmocka_unit_test(running_statistics_are_written),
-        cmocka_unit_test(wrapped_updates_are_undone),
-        cmocka_unit_test(gradients_are_results),
-        cmocka_unit_test(asserts_and_questions_about_sizes_are_gone),
-        cmocka_unit_test(corpus_models_have_plans_that_stand_up_to_replay),
-        cmocka_unit_test(corpus_forms_agree),
-        cmocka_unit_test(the_table_knows_every_view_of_the_corpus),
-        cmocka_unit_test(devices_are_numbered_as_everywhere),
-        cmocka_unit_test(mistakes_are_named),
-        cmocka_unit_test(archives_of_others_are_not_taken_for_ours),
-        cmocka_unit_test(damaged_graphs_are_survived),
-        cmocka_unit_test(cut_archives_are_refused),
-        cmocka_unit_test(running_out_of_memory_is_survived),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,8 +44,7 @@ typedef struct expected_op {
     int32_t inputs[8], outputs[8];
 } expected_op;
 
-static void each_instruction_is_one_op_with_what_it_touches(void **state) {
-    (void)state;
+TEST(each_instruction_is_one_op_with_what_it_touches) {
     static const expected_op expected[TINY_INSTRUCTIONS] = {
         [TINY_ADD] =
             {ARENAUT_OP_OUT, "aten::add.out", 0, {TINY_X, TINY_WEIGHT, -1, -2}, {TINY_Y, -2}},
@@ -95,8 +94,7 @@ static void each_instruction_is_one_op_with_what_it_touches(void **state) {
     free_flatfile(tiny.file);
 }
 
-static void tensors_have_the_class_and_place_that_the_file_gives_them(void **state) {
-    (void)state;
+TEST(tensors_have_the_class_and_place_that_the_file_gives_them) {
     static const struct {
         uint32_t value;
         arenaut_class cls;
@@ -136,8 +134,7 @@ static void tensors_have_the_class_and_place_that_the_file_gives_them(void **sta
     free_flatfile(tiny.file);
 }
 
-static void layouts_that_are_not_the_ordinary_one_are_strides(void **state) {
-    (void)state;
+TEST(layouts_that_are_not_the_ordinary_one_are_strides) {
     pte_tiny tiny = new_pte_tiny(false);
     arenaut_document document;
     const arenaut_program *p = read_or_fail(tiny.file->data, tiny.file->size, &document);
@@ -152,8 +149,7 @@ static void layouts_that_are_not_the_ordinary_one_are_strides(void **state) {
     free_flatfile(tiny.file);
 }
 
-static void methods_have_the_memories_and_devices_that_the_file_states(void **state) {
-    (void)state;
+TEST(methods_have_the_memories_and_devices_that_the_file_states) {
     pte_tiny tiny = new_pte_tiny(true);
     arenaut_document document;
     const arenaut_program *p = read_or_fail(tiny.file->data, tiny.file->size, &document);
@@ -179,8 +175,7 @@ static void count_note(void *context, const char *text) {
     ++*(int *)context;
 }
 
-static void bounded_shapes_are_planned_by_their_bound_and_said_so(void **state) {
-    (void)state;
+TEST(bounded_shapes_are_planned_by_their_bound_and_said_so) {
     pte_tiny tiny = new_pte_tiny(false);
     int notes = 0;
     const arenaut_read_options options = {.note = count_note, .note_context = &notes};
@@ -213,8 +208,7 @@ static void expect_same_bytes_for_the_same_plan(const void *data, size_t size) {
     pte_round_close(&round);
 }
 
-static void a_plan_that_changes_nothing_changes_no_byte(void **state) {
-    (void)state;
+TEST(a_plan_that_changes_nothing_changes_no_byte) {
     for (int device = 0; device < 2; device++) {
         pte_tiny tiny = new_pte_tiny(device == 1);
         expect_same_bytes_for_the_same_plan(tiny.file->data, tiny.file->size);
@@ -232,8 +226,7 @@ static uint64_t number_at(const void *data, size_t at) {
 }
 
 /* Y has no room for an offset, and gets a place behind the program. */
-static void what_has_no_room_is_appended_and_nothing_else_moves(void **state) {
-    (void)state;
+TEST(what_has_no_room_is_appended_and_nothing_else_moves) {
     for (size_t slack = 0; slack <= 512; slack += 512) {
         pte_tiny tiny = new_pte_tiny(false);
         bytes file = pte_with_header(&tiny, 100, slack);
@@ -289,15 +282,13 @@ static void expect_random_plans_read_back(const void *data, size_t size) {
     }
 }
 
-static void any_places_can_be_written_and_read_back(void **state) {
-    (void)state;
+TEST(any_places_can_be_written_and_read_back) {
     pte_tiny tiny = new_pte_tiny(true);
     expect_random_plans_read_back(tiny.file->data, tiny.file->size);
     free_flatfile(tiny.file);
 }
 
-static void places_past_4_gib_use_the_high_half(void **state) {
-    (void)state;
+TEST(places_past_4_gib_use_the_high_half) {
     pte_tiny tiny = new_pte_tiny(false);
     pte_round round;
     arenaut_error err;
@@ -317,8 +308,7 @@ static void places_past_4_gib_use_the_high_half(void **state) {
 }
 
 /* A list of pools with capacities, as a user gives it: pool k is memory k + 1. */
-static void pools_of_a_user_are_memories_by_position(void **state) {
-    (void)state;
+TEST(pools_of_a_user_are_memories_by_position) {
     pte_tiny tiny = new_pte_tiny(false);
     pte_round round;
     arenaut_error err;
@@ -349,8 +339,7 @@ static void pools_of_a_user_are_memories_by_position(void **state) {
 }
 
 /* The device of a memory goes where its pool goes. */
-static void devices_move_with_their_pools(void **state) {
-    (void)state;
+TEST(devices_move_with_their_pools) {
     pte_tiny tiny = new_pte_tiny(true);
     pte_round round;
     arenaut_error err;
@@ -380,8 +369,7 @@ static void devices_move_with_their_pools(void **state) {
 }
 
 /* Two tensors at one place may share the table that says so, until they part. */
-static void a_shared_place_is_split_when_its_tensors_part(void **state) {
-    (void)state;
+TEST(a_shared_place_is_split_when_its_tensors_part) {
     pte_tiny tiny = new_pte_tiny(false);
     flat_link(tiny.file, tiny.x_place_link, tiny.z_place);
     pte_round round;
@@ -402,8 +390,7 @@ static void a_shared_place_is_split_when_its_tensors_part(void **state) {
 }
 
 /* All offsets are multiples of 32 to begin with; a shorter X leaves bytes behind it. */
-static void an_alignment_is_kept_where_rounding_shows_it(void **state) {
-    (void)state;
+TEST(an_alignment_is_kept_where_rounding_shows_it) {
     for (uint32_t rows = 2; rows > 0; rows--) {
         pte_tiny tiny = new_pte_tiny(false);
         flat_store(tiny.file, tiny.x_sizes, 4, rows);
@@ -418,8 +405,7 @@ static void an_alignment_is_kept_where_rounding_shows_it(void **state) {
 }
 
 /* State that methods share has one size in all of them, also when it moves. */
-static void shared_state_has_one_size_in_every_method(void **state) {
-    (void)state;
+TEST(shared_state_has_one_size_in_every_method) {
     pte_tiny tiny = new_pte_tiny(false);
     pte_round round;
     arenaut_error err;
@@ -444,8 +430,7 @@ static void shared_state_has_one_size_in_every_method(void **state) {
 }
 
 /* What no buffer stands for stays where it was while it fits, and else goes to the bottom. */
-static void idle_tensors_stay_inside_their_memory(void **state) {
-    (void)state;
+TEST(idle_tensors_stay_inside_their_memory) {
     pte_tiny tiny = new_pte_tiny(false);
     pte_round round;
     arenaut_error err;
@@ -469,8 +454,7 @@ static void idle_tensors_stay_inside_their_memory(void **state) {
     free_flatfile(tiny.file);
 }
 
-static void a_plan_for_another_program_is_refused(void **state) {
-    (void)state;
+TEST(a_plan_for_another_program_is_refused) {
     pte_tiny tiny = new_pte_tiny(false);
     pte_round round;
     arenaut_error err;
@@ -507,8 +491,7 @@ static arenaut_status attempt_writing(void *context, const arenaut_allocator *al
     return st == ARENAUT_IO ? ARENAUT_NO_MEMORY : st;
 }
 
-static void reading_and_writing_survive_every_allocation_failure(void **state) {
-    (void)state;
+TEST(reading_and_writing_survive_every_allocation_failure) {
     pte_tiny tiny = new_pte_tiny(true);
     survives_every_allocation_failure(attempt_reading, &tiny);
     pte_round round;
@@ -559,8 +542,7 @@ static const expected_file corpus[] = {
     {"vit_tiny", 1, 899, 527, 2141488},
 };
 
-static void the_corpus_is_read_as_its_exporter_reads_it(void **state) {
-    (void)state;
+TEST(the_corpus_is_read_as_its_exporter_reads_it) {
     for (size_t i = 0; i < COUNT_OF(corpus); i++) {
         char path[512], name[64];
         snprintf(name, sizeof name, "pte/%s.pte", corpus[i].name);
@@ -577,8 +559,7 @@ static void the_corpus_is_read_as_its_exporter_reads_it(void **state) {
     }
 }
 
-static void the_corpus_is_written_unchanged_and_changed(void **state) {
-    (void)state;
+TEST(the_corpus_is_written_unchanged_and_changed) {
     for (size_t i = 0; i < COUNT_OF(corpus); i++) {
         char path[512], name[64];
         snprintf(name, sizeof name, "pte/%s.pte", corpus[i].name);
@@ -592,8 +573,7 @@ static void the_corpus_is_written_unchanged_and_changed(void **state) {
 
 /* Two branches whose results meet, as the exporter writes them: the second jump of each
  * pair is on a constant, and no more a question. */
-static void jumps_on_constants_are_unconditional(void **state) {
-    (void)state;
+TEST(jumps_on_constants_are_unconditional) {
     char path[512];
     corpus_path_or_skip(path, "pte/twocond.pte");
     bytes file = read_bytes(path);
@@ -612,30 +592,4 @@ static void jumps_on_constants_are_unconditional(void **state) {
     }
     arenaut_document_free(&document);
     free_bytes(&file);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_instruction_is_one_op_with_what_it_touches),
-        cmocka_unit_test(tensors_have_the_class_and_place_that_the_file_gives_them),
-        cmocka_unit_test(layouts_that_are_not_the_ordinary_one_are_strides),
-        cmocka_unit_test(methods_have_the_memories_and_devices_that_the_file_states),
-        cmocka_unit_test(bounded_shapes_are_planned_by_their_bound_and_said_so),
-        cmocka_unit_test(a_plan_that_changes_nothing_changes_no_byte),
-        cmocka_unit_test(what_has_no_room_is_appended_and_nothing_else_moves),
-        cmocka_unit_test(any_places_can_be_written_and_read_back),
-        cmocka_unit_test(places_past_4_gib_use_the_high_half),
-        cmocka_unit_test(pools_of_a_user_are_memories_by_position),
-        cmocka_unit_test(devices_move_with_their_pools),
-        cmocka_unit_test(a_shared_place_is_split_when_its_tensors_part),
-        cmocka_unit_test(an_alignment_is_kept_where_rounding_shows_it),
-        cmocka_unit_test(shared_state_has_one_size_in_every_method),
-        cmocka_unit_test(idle_tensors_stay_inside_their_memory),
-        cmocka_unit_test(a_plan_for_another_program_is_refused),
-        cmocka_unit_test(reading_and_writing_survive_every_allocation_failure),
-        cmocka_unit_test(the_corpus_is_read_as_its_exporter_reads_it),
-        cmocka_unit_test(the_corpus_is_written_unchanged_and_changed),
-        cmocka_unit_test(jumps_on_constants_are_unconditional),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,8 +41,7 @@ static void expect_refusal(const void *data, size_t size, const spoil *s, size_t
     }
 }
 
-static void what_a_number_may_not_say_is_told_with_what_it_may(void **state) {
-    (void)state;
+TEST(what_a_number_may_not_say_is_told_with_what_it_may) {
     const pte_tiny t = new_pte_tiny(true);
     free_flatfile(t.file); /* the places are the same in each */
     const spoil cases[] = {
@@ -107,8 +106,7 @@ static void what_a_number_may_not_say_is_told_with_what_it_may(void **state) {
     }
 }
 
-static void a_header_may_not_lie(void **state) {
-    (void)state;
+TEST(a_header_may_not_lie) {
     const spoil cases[] = {
         {PTE_HEADER_LENGTH, 4, 23, BAD, {"extended header: a length of 23", "at least 24"}},
         {PTE_HEADER_LENGTH, 4, UINT32_MAX, BAD, {"a length of 4294967295", "end inside"}},
@@ -141,8 +139,7 @@ static void a_header_may_not_lie(void **state) {
     free_flatfile(tiny.file);
 }
 
-static void several_chains_are_refused(void **state) {
-    (void)state;
+TEST(several_chains_are_refused) {
     pte_tiny tiny = new_pte_tiny(false);
     /* The count of a vector of one: what it then also finds does not matter. */
     flat_store(tiny.file, tiny.chains - 4, 4, 2);
@@ -154,8 +151,7 @@ static void several_chains_are_refused(void **state) {
 }
 
 /* The low half of an offset alone cannot reach 2^63; sizes can. */
-static void sizes_that_overflow_are_refused(void **state) {
-    (void)state;
+TEST(sizes_that_overflow_are_refused) {
     pte_tiny tiny = new_pte_tiny(false);
     flat_store(tiny.file, tiny.x_sizes, 4, INT32_MAX);
     flat_store(tiny.file, tiny.x_sizes + 4, 4, INT32_MAX);
@@ -166,8 +162,7 @@ static void sizes_that_overflow_are_refused(void **state) {
 }
 
 /* A buffer of its own for every cut, so that a sanitizer sees a byte read past the end. */
-static void every_truncation_is_refused_or_harmless(void **state) {
-    (void)state;
+TEST(every_truncation_is_refused_or_harmless) {
     pte_tiny tiny = new_pte_tiny(true);
     bytes with_header = pte_with_header(&tiny, 20, 0);
     bytes plain = copy_bytes(tiny.file->data, tiny.file->size);
@@ -185,8 +180,7 @@ static void every_truncation_is_refused_or_harmless(void **state) {
     free_flatfile(tiny.file);
 }
 
-static void every_byte_may_say_anything(void **state) {
-    (void)state;
+TEST(every_byte_may_say_anything) {
     pte_tiny tiny = new_pte_tiny(true);
     bytes file = pte_with_header(&tiny, 20, 0);
     rng r = {12};
@@ -205,8 +199,7 @@ static void every_byte_may_say_anything(void **state) {
 }
 
 /* Several bytes at once reach what single ones do not. */
-static void several_changes_at_once_are_survived(void **state) {
-    (void)state;
+TEST(several_changes_at_once_are_survived) {
     pte_tiny tiny = new_pte_tiny(true);
     rng r = {34};
     for (int round = 0; round < 1000; round++) {
@@ -234,8 +227,7 @@ static void expect_a_mixture(const char *name, pte_sweep sweep) {
 }
 
 /* One byte in 29, all the way to replay; `make fuzz` tries every one. */
-static void flips_in_our_own_files_are_survived(void **state) {
-    (void)state;
+TEST(flips_in_our_own_files_are_survived) {
     static const char *const names[] = {
         "branches",      "caller_supplies_io", "condition",  "dynamic_batch",
         "elementwise_chain", "gradients",      "kv_decoder", "lists",
@@ -250,8 +242,7 @@ static void flips_in_our_own_files_are_survived(void **state) {
 }
 
 /* The program of a corpus file, without its weights: those that lie behind as well as before. */
-static void flips_in_the_corpus_are_survived(void **state) {
-    (void)state;
+TEST(flips_in_the_corpus_are_survived) {
     static const char *const names[] = {"twocond",           "counter",           "splitcat",
                                         "cnn_xnnpack_mixed", "twomethods_shared", "gradout"};
     for (size_t i = 0; i < COUNT_OF(names); i++) {
@@ -265,8 +256,7 @@ static void flips_in_the_corpus_are_survived(void **state) {
 }
 
 /* One list of tensors, used by itself over and over: a small file for a huge program. */
-static void a_file_that_stands_for_much_more_is_refused(void **state) {
-    (void)state;
+TEST(a_file_that_stands_for_much_more_is_refused) {
     enum { ITEMS = 1500, INSTRUCTIONS = 1500 };
     flatfile *f = new_flatfile(PTE_IDENTIFIER);
     const size_t plan = flat_item(f, flat_vector(f, flat_root(f, 8), 1, 4, 1), 0, 10);
@@ -291,20 +281,4 @@ static void a_file_that_stands_for_much_more_is_refused(void **state) {
     assert_int_equal(read_file(f->data, f->size, &err), ARENAUT_BAD_INPUT);
     assert_non_null(strstr(err.msg, "used so often"));
     free_flatfile(f);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_a_number_may_not_say_is_told_with_what_it_may),
-        cmocka_unit_test(a_header_may_not_lie),
-        cmocka_unit_test(several_chains_are_refused),
-        cmocka_unit_test(sizes_that_overflow_are_refused),
-        cmocka_unit_test(every_truncation_is_refused_or_harmless),
-        cmocka_unit_test(every_byte_may_say_anything),
-        cmocka_unit_test(several_changes_at_once_are_survived),
-        cmocka_unit_test(flips_in_our_own_files_are_survived),
-        cmocka_unit_test(flips_in_the_corpus_are_survived),
-        cmocka_unit_test(a_file_that_stands_for_much_more_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

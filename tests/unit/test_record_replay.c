@@ -104,8 +104,7 @@ static arenaut_tape_counts counts_of(const deck *d) {
     return counts;
 }
 
-static void the_same_flow_gets_the_same_addresses_on_each_of_ten_runs(void **state) {
-    (void)state;
+TEST(the_same_flow_gets_the_same_addresses_on_each_of_ten_runs) {
     deck d;
     open_deck(&d, true, true);
     record(&d, "abAcBdCeDE");
@@ -125,8 +124,7 @@ static void the_same_flow_gets_the_same_addresses_on_each_of_ten_runs(void **sta
     close_deck(&d);
 }
 
-static void the_arena_is_as_large_as_what_is_alive_at_once(void **state) {
-    (void)state;
+TEST(the_arena_is_as_large_as_what_is_alive_at_once) {
     deck d;
     open_deck(&d, false, false);
     record(&d, "aAbBcCdD");
@@ -138,8 +136,7 @@ static void the_arena_is_as_large_as_what_is_alive_at_once(void **state) {
 
 /* The recording takes the one way through a branch, and the run the other; then the other way
  * about. Both must be noticed, strictly by an error and otherwise by answers from the heap. */
-static void a_flow_that_differs_is_noticed_in_both_directions(void **state) {
-    (void)state;
+TEST(a_flow_that_differs_is_noticed_in_both_directions) {
     static const char *const ways[] = {"abABcC", "abcCABcC"};
     for (int recorded = 0; recorded < 2; recorded++) {
         for (int strict = 0; strict < 2; strict++) {
@@ -161,8 +158,7 @@ static void a_flow_that_differs_is_noticed_in_both_directions(void **state) {
     }
 }
 
-static void a_run_that_stops_early_or_goes_on_is_another(void **state) {
-    (void)state;
+TEST(a_run_that_stops_early_or_goes_on_is_another) {
     deck d;
     open_deck(&d, true, false);
     record(&d, "abAB");
@@ -178,8 +174,7 @@ static void a_run_that_stops_early_or_goes_on_is_another(void **state) {
     close_deck(&d);
 }
 
-static void smaller_blocks_are_served_unless_sizes_must_be_exact(void **state) {
-    (void)state;
+TEST(smaller_blocks_are_served_unless_sizes_must_be_exact) {
     for (int exact = 0; exact < 2; exact++) {
         deck d;
         open_deck(&d, false, exact);
@@ -197,8 +192,7 @@ static void smaller_blocks_are_served_unless_sizes_must_be_exact(void **state) {
     }
 }
 
-static void a_request_for_more_alignment_is_another_request(void **state) {
-    (void)state;
+TEST(a_request_for_more_alignment_is_another_request) {
     deck d;
     open_deck(&d, false, false);
     record(&d, "aA");
@@ -213,8 +207,7 @@ static void a_request_for_more_alignment_is_another_request(void **state) {
     close_deck(&d);
 }
 
-static void what_outlives_the_run_comes_from_the_heap(void **state) {
-    (void)state;
+TEST(what_outlives_the_run_comes_from_the_heap) {
     deck d;
     open_deck(&d, true, true);
     void *kept[26] = {NULL};
@@ -232,8 +225,7 @@ static void what_outlives_the_run_comes_from_the_heap(void **state) {
     close_deck(&d);
 }
 
-static void a_kept_block_has_its_place_until_the_run_ends(void **state) {
-    (void)state;
+TEST(a_kept_block_has_its_place_until_the_run_ends) {
     deck d;
     open_deck(&d, true, true);
     void *at[26] = {NULL}, *next[26] = {NULL};
@@ -266,8 +258,7 @@ static void a_kept_block_has_its_place_until_the_run_ends(void **state) {
 
 /* b dies before c is made, and c is kept where b was. An old c that is released while b is
  * next in line must not be taken for b. */
-static void an_old_kept_block_is_never_taken_for_a_new_one(void **state) {
-    (void)state;
+TEST(an_old_kept_block_is_never_taken_for_a_new_one) {
     deck d;
     open_deck(&d, false, true);
     void *at[26] = {NULL}, *next[26] = {NULL};
@@ -292,8 +283,7 @@ static void an_old_kept_block_is_never_taken_for_a_new_one(void **state) {
     close_deck(&d);
 }
 
-static void what_a_stray_run_left_behind_is_not_overwritten(void **state) {
-    (void)state;
+TEST(what_a_stray_run_left_behind_is_not_overwritten) {
     deck d;
     open_deck(&d, false, true);
     record(&d, "abAB");
@@ -309,8 +299,7 @@ static void what_a_stray_run_left_behind_is_not_overwritten(void **state) {
 }
 
 /* Something else is planned beside the blocks, by somebody who asks for their lives. */
-static void ticks_and_lives_are_enough_to_plan_other_things_beside_the_blocks(void **state) {
-    (void)state;
+TEST(ticks_and_lives_are_enough_to_plan_other_things_beside_the_blocks) {
     deck d;
     open_deck(&d, true, true);
     void *at[26] = {NULL};
@@ -338,8 +327,7 @@ static void ticks_and_lives_are_enough_to_plan_other_things_beside_the_blocks(vo
     close_deck(&d);
 }
 
-static void places_of_somebody_else_are_checked(void **state) {
-    (void)state;
+TEST(places_of_somebody_else_are_checked) {
     deck d;
     open_deck(&d, true, true);
     const uint64_t good[] = {64, 128, 64}, meeting[] = {64, 64, 64}, crooked[] = {64, 96, 64};
@@ -359,8 +347,7 @@ static void places_of_somebody_else_are_checked(void **state) {
     close_deck(&d);
 }
 
-static void recordings_that_differ_in_sizes_only_share_a_plan(void **state) {
-    (void)state;
+TEST(recordings_that_differ_in_sizes_only_share_a_plan) {
     deck d, other;
     open_deck(&d, false, false);
     open_deck(&other, false, false);
@@ -383,8 +370,7 @@ static void recordings_that_differ_in_sizes_only_share_a_plan(void **state) {
     close_deck(&d);
 }
 
-static void small_requests_are_left_to_the_heap(void **state) {
-    (void)state;
+TEST(small_requests_are_left_to_the_heap) {
     deck d;
     open_deck(&d, true, true);
     arenaut_tape_free(d.tape);
@@ -400,8 +386,7 @@ static void small_requests_are_left_to_the_heap(void **state) {
     close_deck(&d);
 }
 
-static void calls_out_of_turn_are_refused(void **state) {
-    (void)state;
+TEST(calls_out_of_turn_are_refused) {
     deck d;
     open_deck(&d, true, true);
     arenaut_tape *t = d.tape;
@@ -434,8 +419,7 @@ static void calls_out_of_turn_are_refused(void **state) {
     close_deck(&d);
 }
 
-static void a_heap_that_runs_dry_is_passed_on_and_not_recorded(void **state) {
-    (void)state;
+TEST(a_heap_that_runs_dry_is_passed_on_and_not_recorded) {
     deck d;
     open_deck(&d, true, true);
     d.heap.left = 1;
@@ -465,8 +449,7 @@ static arenaut_status live_once(void *context, const arenaut_allocator *allocato
     return st;
 }
 
-static void survives_failing_allocators(void **state) {
-    (void)state;
+TEST(survives_failing_allocators) {
     survives_every_allocation_failure(live_once, NULL);
 }
 
@@ -477,8 +460,7 @@ static void *release_them(void *context) {
 }
 
 /* Results of a thousand runs pile up and are let go by two other threads while runs go on. */
-static void kept_blocks_may_be_released_by_other_threads(void **state) {
-    (void)state;
+TEST(kept_blocks_may_be_released_by_other_threads) {
     deck d;
     open_deck(&d, true, true);
     void *at[26] = {NULL};
@@ -502,8 +484,7 @@ static void kept_blocks_may_be_released_by_other_threads(void **state) {
 
 /* Runs drawn at random, most of them played as recorded, some not: whatever is handed out
  * stays whole until it is released, which `run` checks byte by byte. */
-static void random_flows_never_overwrite_a_live_block(void **state) {
-    (void)state;
+TEST(random_flows_never_overwrite_a_live_block) {
     for (uint64_t seed = 0; seed < 300; seed++) {
         rng r = {seed};
         char script[2][80];
@@ -535,8 +516,7 @@ static void random_flows_never_overwrite_a_live_block(void **state) {
     }
 }
 
-static void addresses_are_found_until_they_are_removed(void **state) {
-    (void)state;
+TEST(addresses_are_found_until_they_are_removed) {
     enum { N = 2000 };
     static char places[N * 64];
     arn_addresses map = {NULL, 0, 0};
@@ -559,30 +539,4 @@ static void addresses_are_found_until_they_are_removed(void **state) {
         assert_int_equal(arn_addresses_find(&map, places + k * 64), in[k] ? k : ARENAUT_NONE);
     }
     arn_addresses_free(&map, NULL);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_same_flow_gets_the_same_addresses_on_each_of_ten_runs),
-        cmocka_unit_test(the_arena_is_as_large_as_what_is_alive_at_once),
-        cmocka_unit_test(a_flow_that_differs_is_noticed_in_both_directions),
-        cmocka_unit_test(a_run_that_stops_early_or_goes_on_is_another),
-        cmocka_unit_test(smaller_blocks_are_served_unless_sizes_must_be_exact),
-        cmocka_unit_test(a_request_for_more_alignment_is_another_request),
-        cmocka_unit_test(what_outlives_the_run_comes_from_the_heap),
-        cmocka_unit_test(a_kept_block_has_its_place_until_the_run_ends),
-        cmocka_unit_test(an_old_kept_block_is_never_taken_for_a_new_one),
-        cmocka_unit_test(what_a_stray_run_left_behind_is_not_overwritten),
-        cmocka_unit_test(ticks_and_lives_are_enough_to_plan_other_things_beside_the_blocks),
-        cmocka_unit_test(places_of_somebody_else_are_checked),
-        cmocka_unit_test(recordings_that_differ_in_sizes_only_share_a_plan),
-        cmocka_unit_test(small_requests_are_left_to_the_heap),
-        cmocka_unit_test(calls_out_of_turn_are_refused),
-        cmocka_unit_test(a_heap_that_runs_dry_is_passed_on_and_not_recorded),
-        cmocka_unit_test(survives_failing_allocators),
-        cmocka_unit_test(kept_blocks_may_be_released_by_other_threads),
-        cmocka_unit_test(random_flows_never_overwrite_a_live_block),
-        cmocka_unit_test(addresses_are_found_until_they_are_removed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

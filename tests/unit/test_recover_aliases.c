@@ -44,8 +44,7 @@ static void compute(arenaut_program *p, uint32_t from, uint32_t to) {
     ADD_OP(p, .name = "aten::neg.out", IN(from), OUT(to));
 }
 
-static void a_view_that_was_left_out_is_found(void **state) {
-    (void)state;
+TEST(a_view_that_was_left_out_is_found) {
     arenaut_program *p = new_program();
     begin(p, "forward", 1);
     const uint32_t x = at(p, "x", 0), a = at(p, "a", 64), v = at(p, "v", 64), y = at(p, "y", 128);
@@ -64,8 +63,7 @@ static void a_view_that_was_left_out_is_found(void **state) {
     arenaut_program_free(p);
 }
 
-static void a_view_of_an_input_is_found(void **state) {
-    (void)state;
+TEST(a_view_of_an_input_is_found) {
     arenaut_program *p = new_program();
     begin(p, "forward", 1);
     const uint32_t x = at(p, "x", 0), v = at(p, "v", 0), y = at(p, "y", 64);
@@ -77,8 +75,7 @@ static void a_view_of_an_input_is_found(void **state) {
     arenaut_program_free(p);
 }
 
-static void the_last_to_touch_the_bytes_counts(void **state) {
-    (void)state;
+TEST(the_last_to_touch_the_bytes_counts) {
     arenaut_program *p = new_program();
     begin(p, "forward", 1);
     const uint32_t x = at(p, "x", 0), a = at(p, "a", 64), b = at(p, "b", 64), v = at(p, "v", 64);
@@ -94,8 +91,7 @@ static void the_last_to_touch_the_bytes_counts(void **state) {
     arenaut_program_free(p);
 }
 
-static void a_part_keeps_its_distance(void **state) {
-    (void)state;
+TEST(a_part_keeps_its_distance) {
     arenaut_program *p = new_program();
     begin(p, "forward", 1);
     const uint32_t x = at(p, "x", 0), a = at(p, "a", 64), y = at(p, "y", 128);
@@ -110,8 +106,7 @@ static void a_part_keeps_its_distance(void **state) {
 }
 
 /* Written in pieces that lie side by side, read as one, with nothing that spans it all. */
-static void pieces_of_no_tensor_get_one(void **state) {
-    (void)state;
+TEST(pieces_of_no_tensor_get_one) {
     arenaut_program *p = new_program();
     begin(p, "forward", 1);
     const uint32_t x = at(p, "x", 0), a = at(p, "a", 64), b = at(p, "b", 128), y = at(p, "y", 256);
@@ -132,8 +127,7 @@ static void pieces_of_no_tensor_get_one(void **state) {
     arenaut_program_free(p);
 }
 
-static void a_whole_is_made_of_what_is_written_inside(void **state) {
-    (void)state;
+TEST(a_whole_is_made_of_what_is_written_inside) {
     arenaut_program *p = new_program();
     begin(p, "forward", 1);
     const uint32_t x = at(p, "x", 0), a = at(p, "a", 64), b = at(p, "b", 128), y = at(p, "y", 256);
@@ -149,8 +143,7 @@ static void a_whole_is_made_of_what_is_written_inside(void **state) {
     arenaut_program_free(p);
 }
 
-static void view_ops_stand_where_their_operand_is(void **state) {
-    (void)state;
+TEST(view_ops_stand_where_their_operand_is) {
     arenaut_program *p = new_program();
     begin(p, "forward", 1);
     const uint32_t x = at(p, "x", 0), a = at(p, "a", 64), v = at(p, "v", 512), y = at(p, "y", 128);
@@ -164,8 +157,7 @@ static void view_ops_stand_where_their_operand_is(void **state) {
     arenaut_program_free(p);
 }
 
-static void what_nobody_wrote_is_state(void **state) {
-    (void)state;
+TEST(what_nobody_wrote_is_state) {
     arenaut_program *p = new_program();
     begin(p, "forward", 1);
     const uint32_t x = at(p, "x", 0), s = at(p, "s", 64), y = at(p, "y", 128);
@@ -182,8 +174,7 @@ static void what_nobody_wrote_is_state(void **state) {
     arenaut_program_free(p);
 }
 
-static void a_result_that_nobody_wrote_is_state(void **state) {
-    (void)state;
+TEST(a_result_that_nobody_wrote_is_state) {
     arenaut_program *p = new_program();
     begin(p, "get", 1);
     const uint32_t s = at(p, "s", 0), x = at(p, "x", 64), y = at(p, "y", 128);
@@ -195,8 +186,7 @@ static void a_result_that_nobody_wrote_is_state(void **state) {
     arenaut_program_free(p);
 }
 
-static void an_update_of_what_was_never_read_is_of_state(void **state) {
-    (void)state;
+TEST(an_update_of_what_was_never_read_is_of_state) {
     arenaut_program *p = new_program();
     begin(p, "reset", 1);
     const uint32_t x = at(p, "x", 0), s = at(p, "s", 64);
@@ -208,8 +198,7 @@ static void an_update_of_what_was_never_read_is_of_state(void **state) {
     arenaut_program_free(p);
 }
 
-static void programs_without_arenas_are_left_alone(void **state) {
-    (void)state;
+TEST(programs_without_arenas_are_left_alone) {
     arenaut_program *p = new_program();
     begin_method(p, "forward");
     const uint32_t x = at(p, "x", 0), s = at(p, "s", 64), y = at(p, "y", 64);
@@ -250,8 +239,7 @@ static void declare(arenaut_program *p, uint32_t tensor, bool by_name) {
 }
 
 /* The activation `a` is written where `s` lies, before anybody has read `s`. */
-static void an_activation_over_declared_state_destroys_it(void **state) {
-    (void)state;
+TEST(an_activation_over_declared_state_destroys_it) {
     for (int by_name = 0; by_name < 2; by_name++) {
         for (uint64_t where = 0; where < 128; where += 32) {
             arenaut_program *p = new_program();
@@ -278,8 +266,7 @@ static void an_activation_over_declared_state_destroys_it(void **state) {
     }
 }
 
-static void a_view_of_declared_state_is_found(void **state) {
-    (void)state;
+TEST(a_view_of_declared_state_is_found) {
     for (int touched = 0; touched < 2; touched++) {
         arenaut_program *p = new_program();
         begin(p, "forward", 1);
@@ -297,8 +284,7 @@ static void a_view_of_declared_state_is_found(void **state) {
 }
 
 /* Half of what `v` reads is `a`, the other half is state: it is a view of the state. */
-static void a_view_of_declared_state_does_not_join_it_with_others(void **state) {
-    (void)state;
+TEST(a_view_of_declared_state_does_not_join_it_with_others) {
     arenaut_program *p = new_program();
     begin(p, "forward", 1);
     const uint32_t x = at(p, "x", 256), s = at(p, "s", 64), a = at(p, "a", 32);
@@ -317,8 +303,7 @@ static void a_view_of_declared_state_does_not_join_it_with_others(void **state) 
 }
 
 /* An op updates `s` and returns it as `t`; `a`, where there is one, is in its place before. */
-static void what_updates_declared_state_returns_it(void **state) {
-    (void)state;
+TEST(what_updates_declared_state_returns_it) {
     for (int clobbered = 0; clobbered < 2; clobbered++) {
         arenaut_program *p = new_program();
         begin(p, "forward", 1);
@@ -338,8 +323,7 @@ static void what_updates_declared_state_returns_it(void **state) {
     }
 }
 
-static void a_method_without_ops_has_no_list_of_ops(void **state) {
-    (void)state;
+TEST(a_method_without_ops_has_no_list_of_ops) {
     arenaut_program *p = new_program();
     begin(p, "get", 1);
     const uint32_t s = at(p, "s", 0);
@@ -354,8 +338,7 @@ static void a_method_without_ops_has_no_list_of_ops(void **state) {
 
 /* ---- flow ---- */
 
-static void both_sides_of_a_branch_are_looked_at(void **state) {
-    (void)state;
+TEST(both_sides_of_a_branch_are_looked_at) {
     arenaut_program *p = new_program();
     begin(p, "forward", 1);
     const uint32_t c = at(p, "c", 0), a = at(p, "a", 64), b = at(p, "b", 64), v = at(p, "v", 64);
@@ -373,8 +356,7 @@ static void both_sides_of_a_branch_are_looked_at(void **state) {
     arenaut_program_free(p);
 }
 
-static void what_is_jumped_over_wrote_nothing(void **state) {
-    (void)state;
+TEST(what_is_jumped_over_wrote_nothing) {
     arenaut_program *p = new_program();
     begin(p, "forward", 1);
     const uint32_t x = at(p, "x", 0), a = at(p, "a", 64), v = at(p, "v", 64), y = at(p, "y", 128);
@@ -389,8 +371,7 @@ static void what_is_jumped_over_wrote_nothing(void **state) {
     arenaut_program_free(p);
 }
 
-static void the_place_of_what_others_are_moved_to_says_nothing(void **state) {
-    (void)state;
+TEST(the_place_of_what_others_are_moved_to_says_nothing) {
     arenaut_program *p = new_program();
     begin(p, "forward", 1);
     const uint32_t x = at(p, "x", 0), a = at(p, "a", 64), r = at(p, "r", 0), y = at(p, "y", 128);
@@ -407,8 +388,7 @@ static void the_place_of_what_others_are_moved_to_says_nothing(void **state) {
 
 /* ---- delegates ---- */
 
-static void first_touched_by_a_delegate_is_its_result(void **state) {
-    (void)state;
+TEST(first_touched_by_a_delegate_is_its_result) {
     arenaut_program *p = new_program();
     begin(p, "forward", 1);
     const uint32_t x = at(p, "x", 0), a = at(p, "a", 64), t = at(p, "t", 128);
@@ -429,8 +409,7 @@ static void first_touched_by_a_delegate_is_its_result(void **state) {
     arenaut_program_free(p);
 }
 
-static void a_view_given_to_a_delegate_has_size_type_and_place(void **state) {
-    (void)state;
+TEST(a_view_given_to_a_delegate_has_size_type_and_place) {
     arenaut_program *p = new_program();
     begin(p, "forward", 1);
     const uint32_t x = at(p, "x", 0), a = at(p, "a", 64), v = at(p, "v", 64), y = at(p, "y", 128);
@@ -446,8 +425,7 @@ static void a_view_given_to_a_delegate_has_size_type_and_place(void **state) {
 }
 
 /* Without a result there would be no call; the last one is where a value before has been. */
-static void the_last_argument_of_a_delegate_is_a_result(void **state) {
-    (void)state;
+TEST(the_last_argument_of_a_delegate_is_a_result) {
     arenaut_program *p = new_program();
     begin(p, "forward", 1);
     const uint32_t x = at(p, "x", 0), a = at(p, "a", 64), b = at(p, "b", 128), y = at(p, "y", 64);
@@ -464,8 +442,7 @@ static void the_last_argument_of_a_delegate_is_a_result(void **state) {
     arenaut_program_free(p);
 }
 
-static void state_that_a_delegate_reads_is_updated_later(void **state) {
-    (void)state;
+TEST(state_that_a_delegate_reads_is_updated_later) {
     arenaut_program *p = new_program();
     begin(p, "forward", 1);
     const uint32_t x = at(p, "x", 0), s = at(p, "s", 64), y = at(p, "y", 128);
@@ -508,8 +485,7 @@ static pair add_pair(arenaut_program *p, uint32_t pool, uint64_t step_at, uint64
     return v;
 }
 
-static void an_arena_of_state_is_one_block_for_all_methods(void **state) {
-    (void)state;
+TEST(an_arena_of_state_is_one_block_for_all_methods) {
     arenaut_program *p = new_program();
     const pair v = add_pair(p, 1, 128, 128, NULL);
     recover(p);
@@ -522,8 +498,7 @@ static void an_arena_of_state_is_one_block_for_all_methods(void **state) {
     arenaut_program_free(p);
 }
 
-static void named_state_of_such_arenas_is_shared_by_name(void **state) {
-    (void)state;
+TEST(named_state_of_such_arenas_is_shared_by_name) {
     arenaut_program *p = new_program();
     const pair v = add_pair(p, 1, 0, 64, "core.state"); /* they disagree: a finding of check */
     recover(p);
@@ -540,8 +515,7 @@ static void named_state_of_such_arenas_is_shared_by_name(void **state) {
     arenaut_program_free(p);
 }
 
-static void named_state_among_other_tensors_is_each_methods_own(void **state) {
-    (void)state;
+TEST(named_state_among_other_tensors_is_each_methods_own) {
     arenaut_program *p = new_program();
     const pair v = add_pair(p, 0, 64, 128, "core.state");
     recover(p);
@@ -552,8 +526,7 @@ static void named_state_among_other_tensors_is_each_methods_own(void **state) {
     arenaut_program_free(p);
 }
 
-static void unless_it_lies_at_one_place_in_arenas_of_one_size(void **state) {
-    (void)state;
+TEST(unless_it_lies_at_one_place_in_arenas_of_one_size) {
     arenaut_program *p = new_program();
     const pair v = add_pair(p, 0, 64, 64, "core.state");
     recover(p);
@@ -598,41 +571,6 @@ static arenaut_status attempt(void *context, const arenaut_allocator *allocator)
     return st;
 }
 
-static void it_survives_running_out_of_memory(void **state) {
-    (void)state;
+TEST(it_survives_running_out_of_memory) {
     survives_every_allocation_failure(attempt, NULL);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_view_that_was_left_out_is_found),
-        cmocka_unit_test(a_view_of_an_input_is_found),
-        cmocka_unit_test(the_last_to_touch_the_bytes_counts),
-        cmocka_unit_test(a_part_keeps_its_distance),
-        cmocka_unit_test(pieces_of_no_tensor_get_one),
-        cmocka_unit_test(a_whole_is_made_of_what_is_written_inside),
-        cmocka_unit_test(view_ops_stand_where_their_operand_is),
-        cmocka_unit_test(what_nobody_wrote_is_state),
-        cmocka_unit_test(a_result_that_nobody_wrote_is_state),
-        cmocka_unit_test(an_update_of_what_was_never_read_is_of_state),
-        cmocka_unit_test(programs_without_arenas_are_left_alone),
-        cmocka_unit_test(an_activation_over_declared_state_destroys_it),
-        cmocka_unit_test(a_view_of_declared_state_is_found),
-        cmocka_unit_test(a_view_of_declared_state_does_not_join_it_with_others),
-        cmocka_unit_test(what_updates_declared_state_returns_it),
-        cmocka_unit_test(a_method_without_ops_has_no_list_of_ops),
-        cmocka_unit_test(both_sides_of_a_branch_are_looked_at),
-        cmocka_unit_test(what_is_jumped_over_wrote_nothing),
-        cmocka_unit_test(the_place_of_what_others_are_moved_to_says_nothing),
-        cmocka_unit_test(first_touched_by_a_delegate_is_its_result),
-        cmocka_unit_test(a_view_given_to_a_delegate_has_size_type_and_place),
-        cmocka_unit_test(the_last_argument_of_a_delegate_is_a_result),
-        cmocka_unit_test(state_that_a_delegate_reads_is_updated_later),
-        cmocka_unit_test(an_arena_of_state_is_one_block_for_all_methods),
-        cmocka_unit_test(named_state_of_such_arenas_is_shared_by_name),
-        cmocka_unit_test(named_state_among_other_tensors_is_each_methods_own),
-        cmocka_unit_test(unless_it_lies_at_one_place_in_arenas_of_one_size),
-        cmocka_unit_test(it_survives_running_out_of_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

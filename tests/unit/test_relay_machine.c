@@ -4,18 +4,10 @@
 
 #include "support/relay_machine.h"
 
-static void storage_ids_are_those_of_a_second_reading(void **state) {
-    (void)state;
+TEST(storage_ids_are_those_of_a_second_reading) {
     for (uint64_t seed = 0; seed < 3000; seed++) {
         char *difference = relay_machine_try(seed);
         if (difference) print_error("%s", difference);
         assert_null(difference);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(storage_ids_are_those_of_a_second_reading),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -98,16 +98,14 @@ static chain open_chain(scene *s) {
     return c;
 }
 
-static void every_tensor_apart_is_fine(void **state) {
-    (void)state;
+TEST(every_tensor_apart_is_fine) {
     scene s;
     (void)open_chain(&s);
     expect(&s, ARENAUT_RULE_NONE);
     close_scene(&s);
 }
 
-static void memory_may_be_used_again_after_the_last_read(void **state) {
-    (void)state;
+TEST(memory_may_be_used_again_after_the_last_read) {
     scene s;
     const chain c = open_chain(&s);
     put(&s, c.b, c.x, 0);
@@ -118,8 +116,7 @@ static void memory_may_be_used_again_after_the_last_read(void **state) {
     close_scene(&s);
 }
 
-static void a_declared_pair_may_lie_in_place(void **state) {
-    (void)state;
+TEST(a_declared_pair_may_lie_in_place) {
     scene s;
     const chain c = open_chain(&s);
     put(&s, c.b, c.a, 0);
@@ -127,8 +124,7 @@ static void a_declared_pair_may_lie_in_place(void **state) {
     close_scene(&s);
 }
 
-static void a_convolution_in_place_is_rejected(void **state) {
-    (void)state;
+TEST(a_convolution_in_place_is_rejected) {
     scene s;
     const chain c = open_chain(&s);
     put(&s, c.y, c.b, 0);
@@ -139,8 +135,7 @@ static void a_convolution_in_place_is_rejected(void **state) {
     close_scene(&s);
 }
 
-static void a_pair_at_another_offset_is_rejected(void **state) {
-    (void)state;
+TEST(a_pair_at_another_offset_is_rejected) {
     scene s;
     const chain c = open_chain(&s);
     s.offset[c.a] = 512;
@@ -152,8 +147,7 @@ static void a_pair_at_another_offset_is_rejected(void **state) {
 }
 
 /* A cast to a wider type reads element 1 after it wrote element 0 over it. */
-static void an_output_longer_than_its_input_is_not_in_place(void **state) {
-    (void)state;
+TEST(an_output_longer_than_its_input_is_not_in_place) {
     scene s;
     const chain c = open_chain(&s);
     s.p->tensors[c.a].bytes = 8;
@@ -165,8 +159,7 @@ static void an_output_longer_than_its_input_is_not_in_place(void **state) {
     close_scene(&s);
 }
 
-static void a_chain_in_one_place_is_fine(void **state) {
-    (void)state;
+TEST(a_chain_in_one_place_is_fine) {
     scene s;
     open_scene(&s);
     begin_method(s.p, "main");
@@ -186,8 +179,7 @@ static void a_chain_in_one_place_is_fine(void **state) {
 
 /*  x ─RELU─ a ─ADD─ y
  *  └──────────┘        x is read after the RELU */
-static void in_place_over_a_tensor_that_is_read_later_is_rejected(void **state) {
-    (void)state;
+TEST(in_place_over_a_tensor_that_is_read_later_is_rejected) {
     scene s;
     open_scene(&s);
     begin_method(s.p, "main");
@@ -202,8 +194,7 @@ static void in_place_over_a_tensor_that_is_read_later_is_rejected(void **state) 
 }
 
 /* x * x over x: each position needs a pair of its own. */
-static void the_same_operand_twice_needs_two_pairs(void **state) {
-    (void)state;
+TEST(the_same_operand_twice_needs_two_pairs) {
     for (uint32_t n_pairs = 1; n_pairs <= 2; n_pairs++) {
         scene s;
         open_scene(&s);
@@ -219,8 +210,7 @@ static void the_same_operand_twice_needs_two_pairs(void **state) {
     }
 }
 
-static void an_output_over_a_tensor_still_needed_is_rejected(void **state) {
-    (void)state;
+TEST(an_output_over_a_tensor_still_needed_is_rejected) {
     scene s;
     open_scene(&s);
     begin_method(s.p, "main");
@@ -237,8 +227,7 @@ static void an_output_over_a_tensor_still_needed_is_rejected(void **state) {
     close_scene(&s);
 }
 
-static void outputs_of_one_op_must_be_apart(void **state) {
-    (void)state;
+TEST(outputs_of_one_op_must_be_apart) {
     scene s;
     open_scene(&s);
     begin_method(s.p, "main");
@@ -251,8 +240,7 @@ static void outputs_of_one_op_must_be_apart(void **state) {
     close_scene(&s);
 }
 
-static void scratch_is_apart_from_its_ops_arguments(void **state) {
-    (void)state;
+TEST(scratch_is_apart_from_its_ops_arguments) {
     scene s;
     open_scene(&s);
     begin_method(s.p, "main");
@@ -273,8 +261,7 @@ static void scratch_is_apart_from_its_ops_arguments(void **state) {
     close_scene(&s);
 }
 
-static void scratch_over_a_living_tensor_is_rejected(void **state) {
-    (void)state;
+TEST(scratch_over_a_living_tensor_is_rejected) {
     scene s;
     open_scene(&s);
     begin_method(s.p, "main");
@@ -291,8 +278,7 @@ static void scratch_over_a_living_tensor_is_rejected(void **state) {
     close_scene(&s);
 }
 
-static void a_result_must_last_to_the_end(void **state) {
-    (void)state;
+TEST(a_result_must_last_to_the_end) {
     scene s;
     open_scene(&s);
     begin_method(s.p, "main");
@@ -306,8 +292,7 @@ static void a_result_must_last_to_the_end(void **state) {
     close_scene(&s);
 }
 
-static void inputs_of_a_method_must_be_apart(void **state) {
-    (void)state;
+TEST(inputs_of_a_method_must_be_apart) {
     scene s;
     open_scene(&s);
     begin_method(s.p, "main");
@@ -320,8 +305,7 @@ static void inputs_of_a_method_must_be_apart(void **state) {
     close_scene(&s);
 }
 
-static void reading_what_nobody_wrote_is_rejected(void **state) {
-    (void)state;
+TEST(reading_what_nobody_wrote_is_rejected) {
     scene s;
     open_scene(&s);
     begin_method(s.p, "main");
@@ -335,8 +319,7 @@ static void reading_what_nobody_wrote_is_rejected(void **state) {
 
 /* ---- places ---- */
 
-static void a_tensor_past_its_arena_is_rejected(void **state) {
-    (void)state;
+TEST(a_tensor_past_its_arena_is_rejected) {
     scene s;
     const chain c = open_chain(&s);
     s.arena[0] = 64;
@@ -351,8 +334,7 @@ static void a_tensor_past_its_arena_is_rejected(void **state) {
     close_scene(&s);
 }
 
-static void a_tensor_without_place_is_rejected(void **state) {
-    (void)state;
+TEST(a_tensor_without_place_is_rejected) {
     scene s;
     const chain c = open_chain(&s);
     s.pool[c.b] = ARENAUT_NONE;
@@ -360,8 +342,7 @@ static void a_tensor_without_place_is_rejected(void **state) {
     close_scene(&s);
 }
 
-static void callers_own_memory_is_left_alone(void **state) {
-    (void)state;
+TEST(callers_own_memory_is_left_alone) {
     scene s;
     const chain c = open_chain(&s);
     s.pool[c.x] = s.pool[c.y] = ARENAUT_NONE;
@@ -378,8 +359,7 @@ static void callers_own_memory_is_left_alone(void **state) {
     close_scene(&s);
 }
 
-static void pools_are_apart(void **state) {
-    (void)state;
+TEST(pools_are_apart) {
     scene s;
     const chain c = open_chain(&s);
     put(&s, c.y, c.b, 0);
@@ -388,8 +368,7 @@ static void pools_are_apart(void **state) {
     close_scene(&s);
 }
 
-static void constants_and_empty_tensors_need_no_place(void **state) {
-    (void)state;
+TEST(constants_and_empty_tensors_need_no_place) {
     scene s;
     open_scene(&s);
     begin_method(s.p, "main");
@@ -408,8 +387,7 @@ static void constants_and_empty_tensors_need_no_place(void **state) {
     close_scene(&s);
 }
 
-static void an_op_that_brings_its_own_memory_is_left_alone(void **state) {
-    (void)state;
+TEST(an_op_that_brings_its_own_memory_is_left_alone) {
     scene s;
     open_scene(&s);
     begin_method(s.p, "main");
@@ -423,8 +401,7 @@ static void an_op_that_brings_its_own_memory_is_left_alone(void **state) {
     close_scene(&s);
 }
 
-static void tensors_that_nothing_touches_conflict_with_nothing(void **state) {
-    (void)state;
+TEST(tensors_that_nothing_touches_conflict_with_nothing) {
     scene s;
     const chain c = open_chain(&s);
     const uint32_t dangling = value(&s, "dangling"), other = value(&s, "other");
@@ -438,8 +415,7 @@ static void tensors_that_nothing_touches_conflict_with_nothing(void **state) {
 /* ---- views and updates ---- */
 
 /*  x ─CONV─ a ─RESHAPE─ v ─CONV─ y, v being a name for bytes [4, 12) of a */
-static void views_follow_their_storage(void **state) {
-    (void)state;
+TEST(views_follow_their_storage) {
     scene s;
     open_scene(&s);
     begin_method(s.p, "main");
@@ -462,8 +438,7 @@ static void views_follow_their_storage(void **state) {
     close_scene(&s);
 }
 
-static void an_alias_at_the_wrong_offset_is_rejected(void **state) {
-    (void)state;
+TEST(an_alias_at_the_wrong_offset_is_rejected) {
     scene s;
     open_scene(&s);
     begin_method(s.p, "main");
@@ -480,8 +455,7 @@ static void an_alias_at_the_wrong_offset_is_rejected(void **state) {
 }
 
 /* Two halves written into one storage, read as a whole. */
-static void a_concat_in_place_is_fine(void **state) {
-    (void)state;
+TEST(a_concat_in_place_is_fine) {
     scene s;
     open_scene(&s);
     begin_method(s.p, "main");
@@ -502,8 +476,7 @@ static void a_concat_in_place_is_fine(void **state) {
     close_scene(&s);
 }
 
-static void an_update_in_place_keeps_its_tensor(void **state) {
-    (void)state;
+TEST(an_update_in_place_keeps_its_tensor) {
     scene s;
     open_scene(&s);
     begin_method(s.p, "main");
@@ -520,8 +493,7 @@ static void an_update_in_place_keeps_its_tensor(void **state) {
 }
 
 /* The kernel writes through its input's address, wherever the plan says the output is. */
-static void an_update_placed_apart_from_its_input_is_rejected(void **state) {
-    (void)state;
+TEST(an_update_placed_apart_from_its_input_is_rejected) {
     scene s;
     open_scene(&s);
     begin_method(s.p, "main");
@@ -538,8 +510,7 @@ static void an_update_placed_apart_from_its_input_is_rejected(void **state) {
 
 /* ---- delegates ---- */
 
-static void a_delegates_arguments_must_be_apart(void **state) {
-    (void)state;
+TEST(a_delegates_arguments_must_be_apart) {
     scene s;
     open_scene(&s);
     begin_method(s.p, "main");
@@ -555,8 +526,7 @@ static void a_delegates_arguments_must_be_apart(void **state) {
 
 /* Vela's file: one custom op, its input, output and two scratch tensors all at offset 0.
  * The scratch tensors are inputs that nobody fills; two more tensors dangle. */
-static void velas_aliased_file_is_accepted(void **state) {
-    (void)state;
+TEST(velas_aliased_file_is_accepted) {
     scene s;
     open_scene(&s);
     begin_method(s.p, "main");
@@ -576,8 +546,7 @@ static void velas_aliased_file_is_accepted(void **state) {
     close_scene(&s);
 }
 
-static void an_aliasing_op_still_needs_its_input_whole(void **state) {
-    (void)state;
+TEST(an_aliasing_op_still_needs_its_input_whole) {
     scene s;
     open_scene(&s);
     begin_method(s.p, "main");
@@ -631,8 +600,7 @@ static twocond open_twocond(scene *s) {
     return t;
 }
 
-static void branches_may_share_memory(void **state) {
-    (void)state;
+TEST(branches_may_share_memory) {
     scene s;
     const twocond t = open_twocond(&s);
     expect(&s, ARENAUT_RULE_NONE);
@@ -647,8 +615,7 @@ static void branches_may_share_memory(void **state) {
 
 /* Submodules planned from offset 0, results in their memory: the second conditional runs
  * over the first one's result. */
-static void a_branch_result_overwritten_by_the_next_conditional_is_rejected(void **state) {
-    (void)state;
+TEST(a_branch_result_overwritten_by_the_next_conditional_is_rejected) {
     scene s;
     const twocond t = open_twocond(&s);
     put(&s, t.r1, t.t_tmp, 0);
@@ -658,8 +625,7 @@ static void a_branch_result_overwritten_by_the_next_conditional_is_rejected(void
     close_scene(&s);
 }
 
-static void what_one_side_overwrites_is_gone(void **state) {
-    (void)state;
+TEST(what_one_side_overwrites_is_gone) {
     scene s;
     const twocond t = open_twocond(&s);
     put(&s, t.e_out, t.x, 0); /* x is the second conditional's argument */
@@ -667,8 +633,7 @@ static void what_one_side_overwrites_is_gone(void **state) {
     close_scene(&s);
 }
 
-static void a_callee_must_spare_its_callers_tensors(void **state) {
-    (void)state;
+TEST(a_callee_must_spare_its_callers_tensors) {
     scene s;
     open_scene(&s);
     const uint32_t m = begin_method(s.p, "main");
@@ -728,8 +693,7 @@ static loop open_loop(scene *s) {
     return l;
 }
 
-static void condition_and_body_may_share_memory(void **state) {
-    (void)state;
+TEST(condition_and_body_may_share_memory) {
     scene s;
     const loop l = open_loop(&s);
     expect(&s, ARENAUT_RULE_NONE);
@@ -741,8 +705,7 @@ static void condition_and_body_may_share_memory(void **state) {
 }
 
 /* The first turn is fine; the condition of the second finds n gone. */
-static void a_body_that_clobbers_the_conditions_input_is_rejected(void **state) {
-    (void)state;
+TEST(a_body_that_clobbers_the_conditions_input_is_rejected) {
     scene s;
     const loop l = open_loop(&s);
     put(&s, l.tmp, l.n, 0);
@@ -750,8 +713,7 @@ static void a_body_that_clobbers_the_conditions_input_is_rejected(void **state) 
     close_scene(&s);
 }
 
-static void a_condition_that_clobbers_what_the_loop_carries_is_rejected(void **state) {
-    (void)state;
+TEST(a_condition_that_clobbers_what_the_loop_carries_is_rejected) {
     scene s;
     const loop l = open_loop(&s);
     put(&s, l.ok, l.r, 0);
@@ -759,8 +721,7 @@ static void a_condition_that_clobbers_what_the_loop_carries_is_rejected(void **s
     close_scene(&s);
 }
 
-static void a_body_may_use_the_memory_of_what_it_is_about_to_replace(void **state) {
-    (void)state;
+TEST(a_body_may_use_the_memory_of_what_it_is_about_to_replace) {
     scene s;
     const loop l = open_loop(&s);
     put(&s, l.tmp, l.r, 0);
@@ -797,8 +758,7 @@ static stateful open_stateful(scene *s) {
     return t;
 }
 
-static void state_lasts_from_call_to_call(void **state) {
-    (void)state;
+TEST(state_lasts_from_call_to_call) {
     scene s;
     const stateful t = open_stateful(&s);
     put(&s, t.z, t.x, 0);
@@ -807,8 +767,7 @@ static void state_lasts_from_call_to_call(void **state) {
     close_scene(&s);
 }
 
-static void state_overwritten_later_in_its_own_method_is_lost(void **state) {
-    (void)state;
+TEST(state_overwritten_later_in_its_own_method_is_lost) {
     scene s;
     const stateful t = open_stateful(&s);
     s.p->ops[1].inputs = (const uint32_t[]){t.x, t.x}; /* nothing reads s after the update */
@@ -817,8 +776,7 @@ static void state_overwritten_later_in_its_own_method_is_lost(void **state) {
     close_scene(&s);
 }
 
-static void state_overwritten_by_another_method_is_lost(void **state) {
-    (void)state;
+TEST(state_overwritten_by_another_method_is_lost) {
     scene s;
     const stateful t = open_stateful(&s);
     put(&s, t.w, t.s, 4);
@@ -829,8 +787,7 @@ static void state_overwritten_by_another_method_is_lost(void **state) {
     close_scene(&s);
 }
 
-static void state_that_is_clobbered_before_it_is_ever_used_is_lost(void **state) {
-    (void)state;
+TEST(state_that_is_clobbered_before_it_is_ever_used_is_lost) {
     scene s;
     const stateful t = open_stateful(&s);
     put(&s, t.x, t.s, 0);
@@ -838,8 +795,7 @@ static void state_that_is_clobbered_before_it_is_ever_used_is_lost(void **state)
     close_scene(&s);
 }
 
-static void state_without_place_is_the_runtimes(void **state) {
-    (void)state;
+TEST(state_without_place_is_the_runtimes) {
     scene s;
     const stateful t = open_stateful(&s);
     s.pool[t.s] = s.pool[t.after] = ARENAUT_NONE;
@@ -851,8 +807,7 @@ static void state_without_place_is_the_runtimes(void **state) {
  *
  * Nothing reads s, but the runtime loads both before the first call, in an order of its own. A
  * state that no op names is not loaded: lists of tensors in files have such. */
-static void first_values_of_two_states_over_each_other_are_lost(void **state) {
-    (void)state;
+TEST(first_values_of_two_states_over_each_other_are_lost) {
     for (int named = 0; named < 2; named++) {
         for (int later = 0; later < 2; later++) {
             scene s;
@@ -881,8 +836,7 @@ static void first_values_of_two_states_over_each_other_are_lost(void **state) {
 }
 
 /* prefill writes the cache, decode reads it: one memory, wherever each method names it. */
-static void shared_state_must_lie_in_one_place(void **state) {
-    (void)state;
+TEST(shared_state_must_lie_in_one_place) {
     scene s;
     open_scene(&s);
     uint32_t cache[2], x[2], y[2];
@@ -909,8 +863,7 @@ static void shared_state_must_lie_in_one_place(void **state) {
 }
 
 /* decode takes the cache for a constant; prefill writes it. */
-static void a_constant_that_another_method_writes_is_state(void **state) {
-    (void)state;
+TEST(a_constant_that_another_method_writes_is_state) {
     scene s;
     open_scene(&s);
     uint32_t cache[2], x[2], y[2];
@@ -937,8 +890,7 @@ static void a_constant_that_another_method_writes_is_state(void **state) {
 }
 
 /* main calls init once; init's temporary lies in memory that main uses later. */
-static void a_method_called_once_disturbs_the_first_call_only(void **state) {
-    (void)state;
+TEST(a_method_called_once_disturbs_the_first_call_only) {
     scene s;
     open_scene(&s);
     const uint32_t m = begin_method(s.p, "main");
@@ -961,8 +913,7 @@ static void a_method_called_once_disturbs_the_first_call_only(void **state) {
 
 /* What a method called once leaves in the caller's memory is there on the first call only,
  * unless it is state. */
-static void a_result_of_a_method_called_once_must_be_state(void **state) {
-    (void)state;
+TEST(a_result_of_a_method_called_once_must_be_state) {
     for (int kept = 0; kept < 2; kept++) {
         scene s;
         open_scene(&s);
@@ -986,8 +937,7 @@ static void a_result_of_a_method_called_once_must_be_state(void **state) {
     }
 }
 
-static void no_intermediate_outlives_its_call(void **state) {
-    (void)state;
+TEST(no_intermediate_outlives_its_call) {
     scene s;
     open_scene(&s);
     arenaut_tensor shared = arenaut_tensor_default(); /* of no method, and no state */
@@ -1005,8 +955,7 @@ static void no_intermediate_outlives_its_call(void **state) {
     close_scene(&s);
 }
 
-static void scratch_of_a_call_outlasts_what_it_calls(void **state) {
-    (void)state;
+TEST(scratch_of_a_call_outlasts_what_it_calls) {
     scene s;
     open_scene(&s);
     const uint32_t m = begin_method(s.p, "main");
@@ -1026,8 +975,7 @@ static void scratch_of_a_call_outlasts_what_it_calls(void **state) {
 
 /* ---- hostile programs ---- */
 
-static void calls_too_deep_are_refused(void **state) {
-    (void)state;
+TEST(calls_too_deep_are_refused) {
     for (uint32_t depth = 64; depth <= 65; depth++) {
         scene s;
         open_scene(&s);
@@ -1046,8 +994,7 @@ static void calls_too_deep_are_refused(void **state) {
 }
 
 /* 2^40 calls from 40 methods. */
-static void calls_that_multiply_are_refused(void **state) {
-    (void)state;
+TEST(calls_that_multiply_are_refused) {
     scene s;
     open_scene(&s);
     for (uint32_t m = 0; m < 40; m++) {
@@ -1066,8 +1013,7 @@ static void calls_that_multiply_are_refused(void **state) {
     close_scene(&s);
 }
 
-static void a_placement_of_another_program_is_refused(void **state) {
-    (void)state;
+TEST(a_placement_of_another_program_is_refused) {
     scene s;
     (void)open_chain(&s);
     const arenaut_placement placement = {1, 2, s.pool, s.offset, s.arena};
@@ -1124,8 +1070,7 @@ static void start_apart(scene *s) {
     }
 }
 
-static void checker_and_oracle_agree_on_random_programs(void **state) {
-    (void)state;
+TEST(checker_and_oracle_agree_on_random_programs) {
     enum { SEEDS = 1500, MOVES = 40 };
     uint32_t accepted = 0, rules[ARENAUT_RULE_COUNT] = {0};
     for (uint32_t seed = 0; seed < SEEDS; seed++) {
@@ -1171,8 +1116,7 @@ static arenaut_status replay_once(void *context, const arenaut_allocator *alloca
     return status;
 }
 
-static void running_out_of_memory_is_survived(void **state) {
-    (void)state;
+TEST(running_out_of_memory_is_survived) {
     scene s;
     (void)open_twocond(&s);
     survives_every_allocation_failure(replay_once, &s);
@@ -1183,8 +1127,7 @@ static void running_out_of_memory_is_survived(void **state) {
 }
 
 /* A chain with long skips: each op reads its predecessor and one from far back. */
-static void two_hundred_thousand_ops_take_little_time(void **state) {
-    (void)state;
+TEST(two_hundred_thousand_ops_take_little_time) {
     enum { N = 200000, BACK = 50000 };
     arenaut_program *p = new_program();
     uint32_t *pool = calloc(N, sizeof *pool);
@@ -1216,67 +1159,4 @@ static void two_hundred_thousand_ops_take_little_time(void **state) {
     free(pool);
     free(offset);
     arenaut_program_free(p);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_tensor_apart_is_fine),
-        cmocka_unit_test(memory_may_be_used_again_after_the_last_read),
-        cmocka_unit_test(a_declared_pair_may_lie_in_place),
-        cmocka_unit_test(a_convolution_in_place_is_rejected),
-        cmocka_unit_test(a_pair_at_another_offset_is_rejected),
-        cmocka_unit_test(an_output_longer_than_its_input_is_not_in_place),
-        cmocka_unit_test(a_chain_in_one_place_is_fine),
-        cmocka_unit_test(in_place_over_a_tensor_that_is_read_later_is_rejected),
-        cmocka_unit_test(the_same_operand_twice_needs_two_pairs),
-        cmocka_unit_test(an_output_over_a_tensor_still_needed_is_rejected),
-        cmocka_unit_test(outputs_of_one_op_must_be_apart),
-        cmocka_unit_test(scratch_is_apart_from_its_ops_arguments),
-        cmocka_unit_test(scratch_over_a_living_tensor_is_rejected),
-        cmocka_unit_test(a_result_must_last_to_the_end),
-        cmocka_unit_test(inputs_of_a_method_must_be_apart),
-        cmocka_unit_test(reading_what_nobody_wrote_is_rejected),
-        cmocka_unit_test(a_tensor_past_its_arena_is_rejected),
-        cmocka_unit_test(a_tensor_without_place_is_rejected),
-        cmocka_unit_test(callers_own_memory_is_left_alone),
-        cmocka_unit_test(pools_are_apart),
-        cmocka_unit_test(constants_and_empty_tensors_need_no_place),
-        cmocka_unit_test(an_op_that_brings_its_own_memory_is_left_alone),
-        cmocka_unit_test(tensors_that_nothing_touches_conflict_with_nothing),
-        cmocka_unit_test(views_follow_their_storage),
-        cmocka_unit_test(an_alias_at_the_wrong_offset_is_rejected),
-        cmocka_unit_test(a_concat_in_place_is_fine),
-        cmocka_unit_test(an_update_in_place_keeps_its_tensor),
-        cmocka_unit_test(an_update_placed_apart_from_its_input_is_rejected),
-        cmocka_unit_test(a_delegates_arguments_must_be_apart),
-        cmocka_unit_test(velas_aliased_file_is_accepted),
-        cmocka_unit_test(an_aliasing_op_still_needs_its_input_whole),
-        cmocka_unit_test(branches_may_share_memory),
-        cmocka_unit_test(a_branch_result_overwritten_by_the_next_conditional_is_rejected),
-        cmocka_unit_test(what_one_side_overwrites_is_gone),
-        cmocka_unit_test(a_callee_must_spare_its_callers_tensors),
-        cmocka_unit_test(condition_and_body_may_share_memory),
-        cmocka_unit_test(a_body_that_clobbers_the_conditions_input_is_rejected),
-        cmocka_unit_test(a_condition_that_clobbers_what_the_loop_carries_is_rejected),
-        cmocka_unit_test(a_body_may_use_the_memory_of_what_it_is_about_to_replace),
-        cmocka_unit_test(state_lasts_from_call_to_call),
-        cmocka_unit_test(state_overwritten_later_in_its_own_method_is_lost),
-        cmocka_unit_test(state_overwritten_by_another_method_is_lost),
-        cmocka_unit_test(state_that_is_clobbered_before_it_is_ever_used_is_lost),
-        cmocka_unit_test(state_without_place_is_the_runtimes),
-        cmocka_unit_test(first_values_of_two_states_over_each_other_are_lost),
-        cmocka_unit_test(shared_state_must_lie_in_one_place),
-        cmocka_unit_test(a_constant_that_another_method_writes_is_state),
-        cmocka_unit_test(a_method_called_once_disturbs_the_first_call_only),
-        cmocka_unit_test(a_result_of_a_method_called_once_must_be_state),
-        cmocka_unit_test(no_intermediate_outlives_its_call),
-        cmocka_unit_test(scratch_of_a_call_outlasts_what_it_calls),
-        cmocka_unit_test(calls_too_deep_are_refused),
-        cmocka_unit_test(calls_that_multiply_are_refused),
-        cmocka_unit_test(a_placement_of_another_program_is_refused),
-        cmocka_unit_test(checker_and_oracle_agree_on_random_programs),
-        cmocka_unit_test(running_out_of_memory_is_survived),
-        cmocka_unit_test(two_hundred_thousand_ops_take_little_time),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -94,8 +94,7 @@ static branch open_branch(scene *s) {
     return v;
 }
 
-static void both_sides_may_use_the_same_bytes(void **state) {
-    (void)state;
+TEST(both_sides_may_use_the_same_bytes) {
     scene s;
     const branch v = open_branch(&s);
     expect(&s, ARENAUT_RULE_NONE);
@@ -104,8 +103,7 @@ static void both_sides_may_use_the_same_bytes(void **state) {
     close_scene(&s);
 }
 
-static void what_one_side_destroys_is_gone_afterwards(void **state) {
-    (void)state;
+TEST(what_one_side_destroys_is_gone_afterwards) {
     for (int side = 0; side < 2; side++) {
         scene s;
         const branch v = open_branch(&s);
@@ -118,8 +116,7 @@ static void what_one_side_destroys_is_gone_afterwards(void **state) {
     }
 }
 
-static void a_result_of_one_side_only_is_unwritten_on_the_other(void **state) {
-    (void)state;
+TEST(a_result_of_one_side_only_is_unwritten_on_the_other) {
     scene s;
     const branch v = open_branch(&s);
     s.p->ops[5].inputs = (const uint32_t[]){v.a};
@@ -129,8 +126,7 @@ static void a_result_of_one_side_only_is_unwritten_on_the_other(void **state) {
     close_scene(&s);
 }
 
-static void the_condition_is_read(void **state) {
-    (void)state;
+TEST(the_condition_is_read) {
     scene s;
     const branch v = open_branch(&s);
     s.offset[v.k] = s.offset[v.c];
@@ -138,8 +134,7 @@ static void the_condition_is_read(void **state) {
     close_scene(&s);
 }
 
-static void results_must_be_whole_at_the_end_on_every_way(void **state) {
-    (void)state;
+TEST(results_must_be_whole_at_the_end_on_every_way) {
     scene s;
     open_scene(&s);
     const uint32_t c = value(&s, "c"), x = value(&s, "x"), y = value(&s, "y"), a = value(&s, "a");
@@ -154,8 +149,7 @@ static void results_must_be_whole_at_the_end_on_every_way(void **state) {
     close_scene(&s);
 }
 
-static void ops_that_are_jumped_over_do_nothing(void **state) {
-    (void)state;
+TEST(ops_that_are_jumped_over_do_nothing) {
     scene s;
     open_scene(&s);
     const uint32_t x = value(&s, "x"), a = value(&s, "a"), y = value(&s, "y");
@@ -208,8 +202,7 @@ static twice open_twice(scene *s) {
     return v;
 }
 
-static void results_of_two_sides_are_one_name(void **state) {
-    (void)state;
+TEST(results_of_two_sides_are_one_name) {
     scene s;
     const twice v = open_twice(&s);
     expect(&s, ARENAUT_RULE_NONE); /* all apart */
@@ -219,8 +212,7 @@ static void results_of_two_sides_are_one_name(void **state) {
     close_scene(&s);
 }
 
-static void a_moved_tensors_own_memory_is_free(void **state) {
-    (void)state;
+TEST(a_moved_tensors_own_memory_is_free) {
     scene s;
     const twice v = open_twice(&s);
     s.offset[v.one.r] = s.offset[v.x];
@@ -231,8 +223,7 @@ static void a_moved_tensors_own_memory_is_free(void **state) {
 
 /* What a well-known exporter does: bodies of conditionals share one reserve, and what
  * leaves the first in it by a move is overwritten by the second. */
-static void the_second_conditional_may_not_overwrite_what_left_the_first(void **state) {
-    (void)state;
+TEST(the_second_conditional_may_not_overwrite_what_left_the_first) {
     scene s;
     const twice v = open_twice(&s);
     s.offset[v.one.b] = s.offset[v.two.a] = s.offset[v.two.b] = s.offset[v.one.a];
@@ -247,8 +238,7 @@ static void the_second_conditional_may_not_overwrite_what_left_the_first(void **
     close_scene(&s);
 }
 
-static void one_broken_source_is_enough(void **state) {
-    (void)state;
+TEST(one_broken_source_is_enough) {
     for (int side = 0; side < 2; side++) {
         scene s;
         const twice v = open_twice(&s);
@@ -259,8 +249,7 @@ static void one_broken_source_is_enough(void **state) {
     }
 }
 
-static void one_side_may_use_the_memory_of_the_others_result(void **state) {
-    (void)state;
+TEST(one_side_may_use_the_memory_of_the_others_result) {
     scene s;
     open_scene(&s);
     const uint32_t c = value(&s, "c"), x = value(&s, "x"), y = value(&s, "y");
@@ -282,8 +271,7 @@ static void one_side_may_use_the_memory_of_the_others_result(void **state) {
     close_scene(&s);
 }
 
-static void names_are_passed_on(void **state) {
-    (void)state;
+TEST(names_are_passed_on) {
     scene s;
     open_scene(&s);
     const uint32_t x = value(&s, "x"), a = value(&s, "a"), b = value(&s, "b"), d = value(&s, "d");
@@ -302,8 +290,7 @@ static void names_are_passed_on(void **state) {
     close_scene(&s);
 }
 
-static void moved_garbage_is_found_where_it_is_read(void **state) {
-    (void)state;
+TEST(moved_garbage_is_found_where_it_is_read) {
     scene s;
     open_scene(&s);
     const uint32_t x = value(&s, "x"), a = value(&s, "a"), b = value(&s, "b"), y = value(&s, "y");
@@ -317,8 +304,7 @@ static void moved_garbage_is_found_where_it_is_read(void **state) {
     close_scene(&s);
 }
 
-static void a_moved_result_must_be_whole_at_the_end(void **state) {
-    (void)state;
+TEST(a_moved_result_must_be_whole_at_the_end) {
     scene s;
     open_scene(&s);
     const uint32_t x = value(&s, "x"), a = value(&s, "a"), y = value(&s, "y"), t = value(&s, "t");
@@ -333,8 +319,7 @@ static void a_moved_result_must_be_whole_at_the_end(void **state) {
     close_scene(&s);
 }
 
-static void an_update_goes_through_the_name(void **state) {
-    (void)state;
+TEST(an_update_goes_through_the_name) {
     scene s;
     open_scene(&s);
     const uint32_t x = value(&s, "x"), a = value(&s, "a"), b = value(&s, "b"), y = value(&s, "y");
@@ -377,8 +362,7 @@ static loop open_loop(scene *s) {
     return v;
 }
 
-static void what_is_dead_within_a_turn_may_be_overwritten(void **state) {
-    (void)state;
+TEST(what_is_dead_within_a_turn_may_be_overwritten) {
     scene s;
     const loop v = open_loop(&s);
     expect(&s, ARENAUT_RULE_NONE);
@@ -388,8 +372,7 @@ static void what_is_dead_within_a_turn_may_be_overwritten(void **state) {
     close_scene(&s);
 }
 
-static void what_the_next_turn_needs_may_not(void **state) {
-    (void)state;
+TEST(what_the_next_turn_needs_may_not) {
     scene s;
     const loop v = open_loop(&s);
     s.offset[v.c] = s.offset[v.k]; /* its last reader, but not for good */
@@ -399,8 +382,7 @@ static void what_the_next_turn_needs_may_not(void **state) {
     close_scene(&s);
 }
 
-static void a_name_that_is_carried_round_a_loop_keeps_its_memory(void **state) {
-    (void)state;
+TEST(a_name_that_is_carried_round_a_loop_keeps_its_memory) {
     scene s;
     open_scene(&s);
     const uint32_t x = value(&s, "x"), a = value(&s, "a"), b = value(&s, "b"), d = value(&s, "d");
@@ -421,8 +403,7 @@ static void a_name_that_is_carried_round_a_loop_keeps_its_memory(void **state) {
 
 /* ---- limits ---- */
 
-static void a_method_without_an_end_is_not_supported(void **state) {
-    (void)state;
+TEST(a_method_without_an_end_is_not_supported) {
     scene s;
     open_scene(&s);
     const uint32_t x = value(&s, "x"), y = value(&s, "y");
@@ -436,8 +417,7 @@ static void a_method_without_an_end_is_not_supported(void **state) {
 }
 
 /* Whatever jumps where: an answer in bounded time. */
-static void any_graph_gets_an_answer_soon(void **state) {
-    (void)state;
+TEST(any_graph_gets_an_answer_soon) {
     enum { OPS = 600 };
     rng r = {7};
     for (int turn = 0; turn < 4; turn++) {
@@ -468,37 +448,9 @@ static arenaut_status attempt(void *context, const arenaut_allocator *allocator)
     return replay(context, allocator);
 }
 
-static void it_survives_running_out_of_memory(void **state) {
-    (void)state;
+TEST(it_survives_running_out_of_memory) {
     scene s;
     (void)open_twice(&s);
     survives_every_allocation_failure(attempt, &s);
     close_scene(&s);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(both_sides_may_use_the_same_bytes),
-        cmocka_unit_test(what_one_side_destroys_is_gone_afterwards),
-        cmocka_unit_test(a_result_of_one_side_only_is_unwritten_on_the_other),
-        cmocka_unit_test(the_condition_is_read),
-        cmocka_unit_test(results_must_be_whole_at_the_end_on_every_way),
-        cmocka_unit_test(ops_that_are_jumped_over_do_nothing),
-        cmocka_unit_test(results_of_two_sides_are_one_name),
-        cmocka_unit_test(a_moved_tensors_own_memory_is_free),
-        cmocka_unit_test(the_second_conditional_may_not_overwrite_what_left_the_first),
-        cmocka_unit_test(one_broken_source_is_enough),
-        cmocka_unit_test(one_side_may_use_the_memory_of_the_others_result),
-        cmocka_unit_test(names_are_passed_on),
-        cmocka_unit_test(moved_garbage_is_found_where_it_is_read),
-        cmocka_unit_test(a_moved_result_must_be_whole_at_the_end),
-        cmocka_unit_test(an_update_goes_through_the_name),
-        cmocka_unit_test(what_is_dead_within_a_turn_may_be_overwritten),
-        cmocka_unit_test(what_the_next_turn_needs_may_not),
-        cmocka_unit_test(a_name_that_is_carried_round_a_loop_keeps_its_memory),
-        cmocka_unit_test(a_method_without_an_end_is_not_supported),
-        cmocka_unit_test(any_graph_gets_an_answer_soon),
-        cmocka_unit_test(it_survives_running_out_of_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -111,8 +111,7 @@ static size_t count_of(const arenaut_text *text, const char *part) {
 /* Those that take every plan; "tokens" does not, and is tested with programs in tokens. */
 static const char *const every[] = {"explain", "svg", "ascii", "header"};
 
-static void the_table_has_these_rows(void **state) {
-    (void)state;
+TEST(the_table_has_these_rows) {
     assert_int_equal(arenaut_report_count(), COUNT_OF(every) + 1);
     assert_non_null(arenaut_report_find("tokens"));
     for (size_t i = 0; i < COUNT_OF(every); i++) {
@@ -124,8 +123,7 @@ static void the_table_has_these_rows(void **state) {
     assert_null(arenaut_report_find("nonsense"));
 }
 
-static void every_report_takes_every_problem(void **state) {
-    (void)state;
+TEST(every_report_takes_every_problem) {
     const problem_shape shape = {.max_buffers = 30,
                                  .max_size = 5000,
                                  .max_steps = 40,
@@ -147,8 +145,7 @@ static void every_report_takes_every_problem(void **state) {
     }
 }
 
-static void an_empty_problem_has_reports_too(void **state) {
-    (void)state;
+TEST(an_empty_problem_has_reports_too) {
     subject s = subject_of(problem_of(NULL, 0));
     for (size_t i = 0; i < COUNT_OF(every); i++) {
         arenaut_text text = report(every[i], &s, 0, false);
@@ -158,8 +155,7 @@ static void an_empty_problem_has_reports_too(void **state) {
 }
 
 /* Steps near the ends of their range, and sizes near theirs. */
-static void extreme_numbers_do_no_harm(void **state) {
-    (void)state;
+TEST(extreme_numbers_do_no_harm) {
     const box boxes[] = {{ARENAUT_SIZE_MAX / 4, INT64_MIN, INT64_MAX},
                          {1, -1, 1},
                          {ARENAUT_SIZE_MAX / 4, INT64_MAX - 1, INT64_MAX}};
@@ -171,8 +167,7 @@ static void extreme_numbers_do_no_harm(void **state) {
     drop(&s);
 }
 
-static void without_a_plan_a_picture_is_refused(void **state) {
-    (void)state;
+TEST(without_a_plan_a_picture_is_refused) {
     subject s = subject_with_program();
     s.result.plan = NULL;
     for (size_t i = 0; i < COUNT_OF(every); i++) {
@@ -207,8 +202,7 @@ static arenaut_status emit_with(void *context, const arenaut_allocator *allocato
                                allocator, NULL);
 }
 
-static void every_report_survives_running_out_of_memory(void **state) {
-    (void)state;
+TEST(every_report_survives_running_out_of_memory) {
     subject s = subject_with_program();
     for (size_t i = 0; i < COUNT_OF(every); i++) {
         attempt a = {&s, every[i]};
@@ -218,8 +212,7 @@ static void every_report_survives_running_out_of_memory(void **state) {
     drop(&s);
 }
 
-static void the_header_takes_no_memory(void **state) {
-    (void)state;
+TEST(the_header_takes_no_memory) {
     subject s = subject_with_program();
     attempt a = {&s, "header"};
     fuse none = {.left = 0, .stays_blown = true};
@@ -246,8 +239,7 @@ static bool put_narrow(void *context, const void *bytes, size_t size) {
     return !narrow->full;
 }
 
-static void a_full_sink_is_reported_and_left_alone(void **state) {
-    (void)state;
+TEST(a_full_sink_is_reported_and_left_alone) {
     subject s = subject_with_program();
     for (size_t i = 0; i < COUNT_OF(every); i++) {
         for (size_t room = 0; room < 600; room += 37) {
@@ -264,8 +256,7 @@ static void a_full_sink_is_reported_and_left_alone(void **state) {
 
 /* ---- explain ---- */
 
-static void explain_names_step_buffers_and_remedies(void **state) {
-    (void)state;
+TEST(explain_names_step_buffers_and_remedies) {
     subject s = subject_with_program();
     arenaut_text text = report("explain", &s, 100, false);
     /* a, b and y are alive while the ADD runs */
@@ -280,8 +271,7 @@ static void explain_names_step_buffers_and_remedies(void **state) {
 }
 
 /* Two small buffers with room between them below a pinned one. */
-static void explain_tells_waste_and_holes(void **state) {
-    (void)state;
+TEST(explain_tells_waste_and_holes) {
     arenaut_problem *p = new_problem();
     arenaut_buffer pinned = ARENAUT_BUFFER_INIT;
     const arenaut_interval life = {0, 2};
@@ -301,8 +291,7 @@ static void explain_tells_waste_and_holes(void **state) {
     drop(&s);
 }
 
-static void top_limits_the_list(void **state) {
-    (void)state;
+TEST(top_limits_the_list) {
     const box boxes[] = {{8, 0, 1}, {7, 0, 1}, {6, 0, 1}, {5, 0, 1}};
     subject s = subject_of(problem_of(boxes, COUNT_OF(boxes)));
     const arenaut_report_options options = {.width = 80, .top = 2};
@@ -318,8 +307,7 @@ static void top_limits_the_list(void **state) {
 
 /* ---- svg ---- */
 
-static void svg_escapes_what_comes_from_the_file(void **state) {
-    (void)state;
+TEST(svg_escapes_what_comes_from_the_file) {
     subject s = subject_with_program();
     arenaut_text text = report("svg", &s, 0, false);
     assert_holds(&text, "block/&lt;a&gt;&amp;&quot;a&quot;");
@@ -329,8 +317,7 @@ static void svg_escapes_what_comes_from_the_file(void **state) {
     drop(&s);
 }
 
-static void svg_draws_each_lifetime_once(void **state) {
-    (void)state;
+TEST(svg_draws_each_lifetime_once) {
     subject s = subject_with_program();
     arenaut_text text = report("svg", &s, 0, false);
     assert_int_equal(count_of(&text, "</title></rect>"), s.result.problem->n_lifetimes);
@@ -338,8 +325,7 @@ static void svg_draws_each_lifetime_once(void **state) {
     drop(&s);
 }
 
-static void svg_draws_at_most_so_many_rectangles(void **state) {
-    (void)state;
+TEST(svg_draws_at_most_so_many_rectangles) {
     enum { MANY = 9000 };
     arenaut_problem *p = new_problem();
     for (int64_t i = 0; i < MANY; i++) add_box(p, 16 + (uint64_t)(i % 7), i, i + 3);
@@ -355,8 +341,7 @@ static void svg_draws_at_most_so_many_rectangles(void **state) {
     drop(&s);
 }
 
-static void svg_is_the_same_every_time(void **state) {
-    (void)state;
+TEST(svg_is_the_same_every_time) {
     subject s = subject_with_program();
     arenaut_text a = report("svg", &s, 0, false), b = report("svg", &s, 0, false);
     assert_string_equal(a.bytes, b.bytes);
@@ -367,8 +352,7 @@ static void svg_is_the_same_every_time(void **state) {
 
 /* ---- ascii ---- */
 
-static void ascii_keeps_to_its_width(void **state) {
-    (void)state;
+TEST(ascii_keeps_to_its_width) {
     subject s = subject_with_program();
     for (uint32_t width = 72; width <= 200; width += 16) {
         for (int unicode = 0; unicode < 2; unicode++) {
@@ -383,8 +367,7 @@ static void ascii_keeps_to_its_width(void **state) {
     drop(&s);
 }
 
-static void ascii_without_unicode_is_ascii(void **state) {
-    (void)state;
+TEST(ascii_without_unicode_is_ascii) {
     subject s = subject_with_program();
     arenaut_text text = report("ascii", &s, 80, false);
     for (size_t i = 0; i < text.size; i++) assert_true((unsigned char)text.bytes[i] < 0x7F);
@@ -394,8 +377,7 @@ static void ascii_without_unicode_is_ascii(void **state) {
 
 /* ---- header ---- */
 
-static void header_names_are_identifiers(void **state) {
-    (void)state;
+TEST(header_names_are_identifiers) {
     static const struct {
         const char *path, *guard;
     } cases[] = {
@@ -416,8 +398,7 @@ static void header_names_are_identifiers(void **state) {
     drop(&s);
 }
 
-static void header_states_sizes_offsets_and_arguments(void **state) {
-    (void)state;
+TEST(header_states_sizes_offsets_and_arguments) {
     subject s = subject_with_program();
     arenaut_text text = report("header", &s, 0, false);
     assert_holds(&text, "#define MODEL_ARENA_BYTES 768u");
@@ -430,8 +411,7 @@ static void header_states_sizes_offsets_and_arguments(void **state) {
     drop(&s);
 }
 
-static void header_widens_where_32_bits_are_too_few(void **state) {
-    (void)state;
+TEST(header_widens_where_32_bits_are_too_few) {
     const box boxes[] = {{UINT64_C(1) << 33, 0, 1}, {8, 0, 1}};
     subject s = subject_of(problem_of(boxes, COUNT_OF(boxes)));
     arenaut_text text = report("header", &s, 0, false);
@@ -443,8 +423,7 @@ static void header_widens_where_32_bits_are_too_few(void **state) {
 
 /* ---- the parts ---- */
 
-static void numbers_read_well(void **state) {
-    (void)state;
+TEST(numbers_read_well) {
     assert_string_equal(arn_commas(0).text, "0");
     assert_string_equal(arn_commas(999).text, "999");
     assert_string_equal(arn_commas(1000).text, "1,000");
@@ -459,8 +438,7 @@ static void numbers_read_well(void **state) {
     assert_string_equal(arn_percent(UINT64_MAX, UINT64_MAX).text, "100.0 %");
 }
 
-static void long_names_keep_their_end(void **state) {
-    (void)state;
+TEST(long_names_keep_their_end) {
     assert_string_equal(arn_text_label("short", 20).text, "short");
     assert_string_equal(arn_text_label("model/block_3/conv2d/Relu6", 14).text, "...onv2d/Relu6");
     assert_true(
@@ -469,8 +447,7 @@ static void long_names_keep_their_end(void **state) {
     assert_string_equal(arn_text_label("a\033[2Jb\xFF\xC2\x9Bm", 40).text, "a?[2Jb???m");
 }
 
-static void scaling_never_leaves_the_axis(void **state) {
-    (void)state;
+TEST(scaling_never_leaves_the_axis) {
     assert_int_equal(arn_scale(0, 1, 1000), 0);
     assert_int_equal(arn_scale(1, 1, 1000), 1000);
     assert_int_equal(arn_scale(UINT64_MAX / 2, UINT64_MAX, 1000), 499);
@@ -479,33 +456,4 @@ static void scaling_never_leaves_the_axis(void **state) {
     assert_int_equal(arn_nice_step(3), 5);
     assert_int_equal(arn_nice_step(11), 20);
     assert_true(arn_nice_step(UINT64_MAX) >= UINT64_MAX / 10);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_table_has_these_rows),
-        cmocka_unit_test(every_report_takes_every_problem),
-        cmocka_unit_test(an_empty_problem_has_reports_too),
-        cmocka_unit_test(extreme_numbers_do_no_harm),
-        cmocka_unit_test(without_a_plan_a_picture_is_refused),
-        cmocka_unit_test(every_report_survives_running_out_of_memory),
-        cmocka_unit_test(the_header_takes_no_memory),
-        cmocka_unit_test(a_full_sink_is_reported_and_left_alone),
-        cmocka_unit_test(explain_names_step_buffers_and_remedies),
-        cmocka_unit_test(explain_tells_waste_and_holes),
-        cmocka_unit_test(top_limits_the_list),
-        cmocka_unit_test(svg_escapes_what_comes_from_the_file),
-        cmocka_unit_test(svg_draws_each_lifetime_once),
-        cmocka_unit_test(svg_draws_at_most_so_many_rectangles),
-        cmocka_unit_test(svg_is_the_same_every_time),
-        cmocka_unit_test(ascii_keeps_to_its_width),
-        cmocka_unit_test(ascii_without_unicode_is_ascii),
-        cmocka_unit_test(header_names_are_identifiers),
-        cmocka_unit_test(header_states_sizes_offsets_and_arguments),
-        cmocka_unit_test(header_widens_where_32_bits_are_too_few),
-        cmocka_unit_test(numbers_read_well),
-        cmocka_unit_test(long_names_keep_their_end),
-        cmocka_unit_test(scaling_never_leaves_the_axis),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,8 +45,7 @@ static void expect_sound(const arenaut_result *result) {
     require_sound_reports(result);
 }
 
-static void reports_on_hostile_problems_are_bounded(void **state) {
-    (void)state;
+TEST(reports_on_hostile_problems_are_bounded) {
     for (uint64_t seed = 0; seed < 60; seed++) {
         rng r = {seed};
         char name[3][LONGEST + 8];
@@ -83,8 +82,7 @@ static void reports_on_hostile_problems_are_bounded(void **state) {
     }
 }
 
-static void reports_on_hostile_programs_are_bounded(void **state) {
-    (void)state;
+TEST(reports_on_hostile_programs_are_bounded) {
     for (uint64_t seed = 0; seed < 40; seed++) {
         rng r = {seed};
         char name[LONGEST + 8], op[LONGEST + 8];
@@ -125,8 +123,7 @@ static void reports_on_hostile_programs_are_bounded(void **state) {
 
 /* 88 bytes that made explain write spaces for ever: each byte of U+202E, which is not shown, is
  * one '?', three columns for the one that its name was counted as. */
-static void a_name_wider_shown_than_counted_ends(void **state) {
-    (void)state;
+TEST(a_name_wider_shown_than_counted_ends) {
     char text[512] = "id,lower,upper,size\n";
     for (size_t i = 0; i < 40; i++) strcat(text, "\xE2\x80\xAE");
     strcat(text, ",0,2,16\n");
@@ -134,8 +131,7 @@ static void a_name_wider_shown_than_counted_ends(void **state) {
 }
 
 /* Labels are as wide as they were asked to be, and no sequence in them is cut in two. */
-static void labels_keep_to_their_columns(void **state) {
-    (void)state;
+TEST(labels_keep_to_their_columns) {
     for (uint64_t seed = 0; seed < 3000; seed++) {
         rng r = {seed};
         char name[LONGEST + 8];
@@ -155,21 +151,9 @@ static void labels_keep_to_their_columns(void **state) {
     }
 }
 
-static void what_is_left_of_a_row_is_never_negative(void **state) {
-    (void)state;
+TEST(what_is_left_of_a_row_is_never_negative) {
     assert_int_equal(arn_columns_left(5, 3), 2);
     assert_int_equal(arn_columns_left(3, 3), 0);
     assert_int_equal(arn_columns_left(3, 5), 0);
     assert_int_equal(arn_columns_left(0, SIZE_MAX), 0);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reports_on_hostile_problems_are_bounded),
-        cmocka_unit_test(reports_on_hostile_programs_are_bounded),
-        cmocka_unit_test(a_name_wider_shown_than_counted_ends),
-        cmocka_unit_test(labels_keep_to_their_columns),
-        cmocka_unit_test(what_is_left_of_a_row_is_never_negative),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,20 +46,17 @@ static void expect_b_over(arenaut_program *p, const char *base) {
     arenaut_program_free(p);
 }
 
-static void a_dying_input_may_be_written_over(void **state) {
-    (void)state;
+TEST(a_dying_input_may_be_written_over) {
     expect_b_over(chain(), "a");
 }
 
-static void nothing_is_written_over_without_a_declared_pair(void **state) {
-    (void)state;
+TEST(nothing_is_written_over_without_a_declared_pair) {
     arenaut_program *p = chain();
     p->ops[1].n_in_place = 0;
     expect_b_over(p, NULL);
 }
 
-static void a_later_reader_forbids_it(void **state) {
-    (void)state;
+TEST(a_later_reader_forbids_it) {
     arenaut_program *p = begin_chain();
     ADD_OP(p, .name = "F", IN(X), OUT(A));
     ADD_OP(p, .name = "RELU", IN(A), OUT(B), IN_PLACE(0, 0));
@@ -67,8 +64,7 @@ static void a_later_reader_forbids_it(void **state) {
     expect_b_over(end_chain(p), NULL);
 }
 
-static void an_earlier_reader_does_not(void **state) {
-    (void)state;
+TEST(an_earlier_reader_does_not) {
     arenaut_program *p = begin_chain();
     ADD_OP(p, .name = "F", IN(X), OUT(A));
     ADD_OP(p, .name = "EARLIER", IN(A), OUT(SPARE));
@@ -76,8 +72,7 @@ static void an_earlier_reader_does_not(void **state) {
     expect_b_over(end_chain(p), "a");
 }
 
-static void a_result_is_kept_even_at_the_last_op(void **state) {
-    (void)state;
+TEST(a_result_is_kept_even_at_the_last_op) {
     arenaut_program *p = begin_chain();
     ADD_OP(p, .name = "F", IN(X), OUT(A));
     ADD_OP(p, .name = "RELU", IN(A), OUT(B), IN_PLACE(0, 0));
@@ -86,8 +81,7 @@ static void a_result_is_kept_even_at_the_last_op(void **state) {
     expect_b_over(p, NULL);
 }
 
-static void the_child_may_be_a_result(void **state) {
-    (void)state;
+TEST(the_child_may_be_a_result) {
     arenaut_program *p = begin_chain();
     ADD_OP(p, .name = "F", IN(X), OUT(A));
     ADD_OP(p, .name = "RELU", IN(A), OUT(B), IN_PLACE(0, 0));
@@ -104,19 +98,17 @@ static arenaut_program *over_an_input(void) {
     return p;
 }
 
-static void an_input_may_be_overwritten_unless_it_is_preserved(void **state) {
-    (void)state;
+TEST(an_input_may_be_overwritten_unless_it_is_preserved) {
     expect_b_over(over_an_input(), "x");
     arenaut_program *p = over_an_input();
-    const arenaut_liveness_options options = {.preserve_inputs = true};
+    const arenaut_lowering_options options = {.preserve_inputs = true};
     arenaut_lowering *l = lower_for(p, arenaut_target_find("generic"), &options);
     expect_base(l, "b", NULL); /* although x ends at this very op */
     arenaut_lowering_free(l);
     arenaut_program_free(p);
 }
 
-static void other_bytes_forbid_it(void **state) {
-    (void)state;
+TEST(other_bytes_forbid_it) {
     static const uint64_t sizes[] = {15, 17};
     for (size_t i = 0; i < COUNT_OF(sizes); i++) {
         arenaut_program *p = chain();
@@ -125,8 +117,7 @@ static void other_bytes_forbid_it(void **state) {
     }
 }
 
-static void state_and_shared_buffers_are_never_written_over(void **state) {
-    (void)state;
+TEST(state_and_shared_buffers_are_never_written_over) {
     arenaut_program *p = chain();
     p->tensors[A].cls = ARENAUT_STATE;
     expect_b_over(p, NULL);
@@ -138,8 +129,7 @@ static void state_and_shared_buffers_are_never_written_over(void **state) {
     expect_b_over(p, NULL);
 }
 
-static void a_buffer_outside_the_arena_is_no_base(void **state) {
-    (void)state;
+TEST(a_buffer_outside_the_arena_is_no_base) {
     arenaut_program *p = chain();
     p->tensors[A].cls = ARENAUT_CONSTANT;
     expect_b_over(p, NULL);
@@ -148,15 +138,13 @@ static void a_buffer_outside_the_arena_is_no_base(void **state) {
     expect_b_over(p, NULL);
 }
 
-static void devices_forbid_it(void **state) {
-    (void)state;
+TEST(devices_forbid_it) {
     arenaut_program *p = chain();
     p->tensors[B].device.index = 1;
     expect_b_over(p, NULL);
 }
 
-static void only_ordinary_ops_replace(void **state) {
-    (void)state;
+TEST(only_ordinary_ops_replace) {
     arenaut_program *p = chain();
     p->ops[1].kind = ARENAUT_OP_DELEGATE;
     expect_b_over(p, NULL);
@@ -172,15 +160,13 @@ static arenaut_program *squared(bool both_declared) {
     return end_chain(p);
 }
 
-static void the_same_buffer_twice_needs_both_positions(void **state) {
-    (void)state;
+TEST(the_same_buffer_twice_needs_both_positions) {
     expect_b_over(squared(true), "a");
     expect_b_over(squared(false), NULL);
 }
 
 /* RELU also reads a view of a, at another place in it. */
-static void another_argument_in_the_buffer_forbids_it(void **state) {
-    (void)state;
+TEST(another_argument_in_the_buffer_forbids_it) {
     arenaut_program *p = begin_chain();
     const uint32_t half = add_view(p, "half", A, 8, 8);
     ADD_OP(p, .name = "F", IN(X), OUT(A));
@@ -188,8 +174,7 @@ static void another_argument_in_the_buffer_forbids_it(void **state) {
     expect_b_over(end_chain(p), NULL);
 }
 
-static void another_output_in_the_buffer_forbids_it(void **state) {
-    (void)state;
+TEST(another_output_in_the_buffer_forbids_it) {
     arenaut_program *p = begin_chain();
     const uint32_t half = add_view(p, "half", A, 8, 8);
     ADD_OP(p, .name = "F", IN(X), OUT(A));
@@ -197,8 +182,7 @@ static void another_output_in_the_buffer_forbids_it(void **state) {
     expect_b_over(end_chain(p), NULL);
 }
 
-static void a_view_of_the_whole_buffer_counts_as_the_buffer(void **state) {
-    (void)state;
+TEST(a_view_of_the_whole_buffer_counts_as_the_buffer) {
     arenaut_program *p = begin_chain();
     const uint32_t flat = add_view(p, "flat", A, 0, 16);
     ADD_OP(p, .name = "F", IN(X), OUT(A));
@@ -207,8 +191,7 @@ static void a_view_of_the_whole_buffer_counts_as_the_buffer(void **state) {
     expect_b_over(end_chain(p), "a");
 }
 
-static void a_view_of_a_part_does_not(void **state) {
-    (void)state;
+TEST(a_view_of_a_part_does_not) {
     arenaut_program *p = begin_chain();
     const uint32_t half = add_view(p, "half", A, 0, 8);
     p->tensors[B].bytes = 8;
@@ -217,8 +200,7 @@ static void a_view_of_a_part_does_not(void **state) {
     expect_b_over(end_chain(p), NULL);
 }
 
-static void an_output_that_was_there_before_forbids_it(void **state) {
-    (void)state;
+TEST(an_output_that_was_there_before_forbids_it) {
     arenaut_program *p = begin_chain();
     ADD_OP(p, .name = "F", IN(X), OUT(A, B));
     ADD_OP(p, .name = "RELU", IN(A), OUT(B), IN_PLACE(0, 0));
@@ -226,8 +208,7 @@ static void an_output_that_was_there_before_forbids_it(void **state) {
 }
 
 /* Two outputs want a; two inputs die for one output. */
-static void each_base_has_one_child_and_each_child_one_base(void **state) {
-    (void)state;
+TEST(each_base_has_one_child_and_each_child_one_base) {
     static const arenaut_in_place two_outputs[] = {{0, 0}, {1, 0}};
     arenaut_program *p = begin_chain();
     ADD_OP(p, .name = "F", IN(X), OUT(A));
@@ -246,8 +227,7 @@ static void each_base_has_one_child_and_each_child_one_base(void **state) {
     expect_b_over(end_chain(p), "spare"); /* the first pair that holds */
 }
 
-static void chains_go_from_buffer_to_buffer(void **state) {
-    (void)state;
+TEST(chains_go_from_buffer_to_buffer) {
     arenaut_program *p = begin_chain();
     ADD_OP(p, .name = "F", IN(X), OUT(A), IN_PLACE(0, 0));
     ADD_OP(p, .name = "RELU", IN(A), OUT(B), IN_PLACE(0, 0));
@@ -264,8 +244,7 @@ static void chains_go_from_buffer_to_buffer(void **state) {
 }
 
 /* The pair stands at an op that never runs; another op, which has none, makes them meet. */
-static void the_meeting_must_be_at_the_op_that_declares_it(void **state) {
-    (void)state;
+TEST(the_meeting_must_be_at_the_op_that_declares_it) {
     arenaut_program *p = begin_chain();
     p->tensors[A].method = p->tensors[B].method = ARENAUT_NONE;
     ADD_OP(p, .name = "F", IN(X), OUT(A));
@@ -275,31 +254,4 @@ static void the_meeting_must_be_at_the_op_that_declares_it(void **state) {
     ADD_OP(p, .name = "RELU", IN(A), OUT(B), IN_PLACE(0, 0));
     finish_program(p);
     expect_b_over(p, NULL);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_dying_input_may_be_written_over),
-        cmocka_unit_test(nothing_is_written_over_without_a_declared_pair),
-        cmocka_unit_test(a_later_reader_forbids_it),
-        cmocka_unit_test(an_earlier_reader_does_not),
-        cmocka_unit_test(a_result_is_kept_even_at_the_last_op),
-        cmocka_unit_test(the_child_may_be_a_result),
-        cmocka_unit_test(an_input_may_be_overwritten_unless_it_is_preserved),
-        cmocka_unit_test(other_bytes_forbid_it),
-        cmocka_unit_test(state_and_shared_buffers_are_never_written_over),
-        cmocka_unit_test(a_buffer_outside_the_arena_is_no_base),
-        cmocka_unit_test(devices_forbid_it),
-        cmocka_unit_test(only_ordinary_ops_replace),
-        cmocka_unit_test(the_same_buffer_twice_needs_both_positions),
-        cmocka_unit_test(another_argument_in_the_buffer_forbids_it),
-        cmocka_unit_test(another_output_in_the_buffer_forbids_it),
-        cmocka_unit_test(a_view_of_the_whole_buffer_counts_as_the_buffer),
-        cmocka_unit_test(a_view_of_a_part_does_not),
-        cmocka_unit_test(an_output_that_was_there_before_forbids_it),
-        cmocka_unit_test(each_base_has_one_child_and_each_child_one_base),
-        cmocka_unit_test(chains_go_from_buffer_to_buffer),
-        cmocka_unit_test(the_meeting_must_be_at_the_op_that_declares_it),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

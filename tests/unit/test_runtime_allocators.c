@@ -80,8 +80,7 @@ static void no_such_index(arenaut_hosted_allocator *hosted, uint32_t index) {
     assert_ptr_equal(address, &fault);
 }
 
-static void the_host_has_one_device(void **state) {
-    (void)state;
+TEST(the_host_has_one_device) {
     arenaut_host_allocator host;
     arenaut_planned_memory slot[2];
     arenaut_host_open(&host, slot, 2);
@@ -92,8 +91,7 @@ static void the_host_has_one_device(void **state) {
     assert_int_equal(host.hosted.count, 0);
 }
 
-static void large_blocks_are_aligned_for_huge_pages(void **state) {
-    (void)state;
+TEST(large_blocks_are_aligned_for_huge_pages) {
     arenaut_host_allocator host;
     void *block;
     arenaut_fault fault;
@@ -108,8 +106,7 @@ static void large_blocks_are_aligned_for_huge_pages(void **state) {
     arenaut_host_close(&host);
 }
 
-static void sources_hand_out_aligned_memory(void **state) {
-    (void)state;
+TEST(sources_hand_out_aligned_memory) {
     arenaut_host_allocator host;
     arenaut_fault fault;
     arenaut_device_heap heap = {.device = {ARENAUT_DEVICE_HOST, 0}};
@@ -138,8 +135,7 @@ static void sources_hand_out_aligned_memory(void **state) {
 }
 
 /* Memories that their allocators keep, made from what a plan says. */
-static void allocators_keep_planned_memories(void **state) {
-    (void)state;
+TEST(allocators_keep_planned_memories) {
     const arenaut_pool_need need[] = {{4096, 64}, {100, 16}, {0, 1}};
     const arenaut_pool_device table[] = {{1, {5, 0}}};
     const arenaut_method_memory method = {3, 1, need, table};
@@ -191,8 +187,7 @@ static arenaut_iteration *iterate_on_device(arenaut_device_heap *heap, bool pois
     return it;
 }
 
-static void an_iteration_passes_on_what_its_device_says(void **state) {
-    (void)state;
+TEST(an_iteration_passes_on_what_its_device_says) {
     _Alignas(max_align_t) char room[1024];
     arenaut_device_heap heap = {.device = {3, 1}};
     arenaut_fault fault;
@@ -221,8 +216,7 @@ static void an_iteration_passes_on_what_its_device_says(void **state) {
 }
 
 /* Taken out of the registry, or replaced, while a block of its is out. */
-static void a_device_source_remembers_its_allocator(void **state) {
-    (void)state;
+TEST(a_device_source_remembers_its_allocator) {
     _Alignas(max_align_t) char room[1024];
     arenaut_device_heap heap = {.device = {3, 0}};
     arenaut_fault fault;
@@ -247,8 +241,7 @@ static void a_device_source_remembers_its_allocator(void **state) {
     assert_fine(arenaut_iteration_close(it, &fault));
 }
 
-static void without_its_library_a_device_is_cleanly_absent(void **state) {
-    (void)state;
+TEST(without_its_library_a_device_is_cleanly_absent) {
     static const char *const wrong[] = {"libarenaut-no-such-driver.so", "libm.so.6"};
     for (size_t i = 0; i < COUNT_OF(wrong); i++) { /* not there, and not the driver */
         arenaut_cuda_allocator cuda;
@@ -275,8 +268,7 @@ static fake_cuda_state *fake_driver(void) {
     return dlsym(library, "fake_cuda");
 }
 
-static void cuda_keeps_to_the_rules_of_its_driver(void **state) {
-    (void)state;
+TEST(cuda_keeps_to_the_rules_of_its_driver) {
     fake_cuda_state *driver = fake_driver();
     arenaut_cuda_allocator cuda;
     arenaut_planned_memory slot[2];
@@ -297,8 +289,7 @@ static void cuda_keeps_to_the_rules_of_its_driver(void **state) {
     assert_int_equal(driver->broken_rules, 0);
 }
 
-static void cuda_tells_what_its_driver_answers(void **state) {
-    (void)state;
+TEST(cuda_tells_what_its_driver_answers) {
     fake_cuda_state *driver = fake_driver();
     arenaut_cuda_allocator cuda;
     arenaut_fault fault;
@@ -334,8 +325,7 @@ static void cuda_tells_what_its_driver_answers(void **state) {
     assert_int_equal(driver->broken_rules, 0);
 }
 
-static void cuda_works_on_the_gpu_that_is_here(void **state) {
-    (void)state;
+TEST(cuda_works_on_the_gpu_that_is_here) {
     arenaut_cuda_allocator cuda;
     arenaut_planned_memory slot[2];
     arenaut_fault fault;
@@ -351,8 +341,7 @@ static void cuda_works_on_the_gpu_that_is_here(void **state) {
     arenaut_cuda_close(&cuda);
 }
 
-static void opencl_works_on_the_devices_that_are_here(void **state) {
-    (void)state;
+TEST(opencl_works_on_the_devices_that_are_here) {
     /* Not closed: the libraries behind it keep memory that they find again only while they
      * are loaded, which a leak checker cannot know. */
     static arenaut_opencl_allocator opencl;
@@ -367,21 +356,4 @@ static void opencl_works_on_the_devices_that_are_here(void **state) {
     for (uint32_t i = 0; i < opencl.n_devices; i++) use_device(&opencl.hosted, i);
     no_such_index(&opencl.hosted, opencl.n_devices);
     use_memories(&opencl.hosted, 0);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_host_has_one_device),
-        cmocka_unit_test(large_blocks_are_aligned_for_huge_pages),
-        cmocka_unit_test(sources_hand_out_aligned_memory),
-        cmocka_unit_test(allocators_keep_planned_memories),
-        cmocka_unit_test(an_iteration_passes_on_what_its_device_says),
-        cmocka_unit_test(a_device_source_remembers_its_allocator),
-        cmocka_unit_test(without_its_library_a_device_is_cleanly_absent),
-        cmocka_unit_test(cuda_keeps_to_the_rules_of_its_driver),
-        cmocka_unit_test(cuda_tells_what_its_driver_answers),
-        cmocka_unit_test(cuda_works_on_the_gpu_that_is_here),
-        cmocka_unit_test(opencl_works_on_the_devices_that_are_here),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

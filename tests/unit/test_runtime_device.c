@@ -17,8 +17,7 @@ static void stop_using(fake_device *device) {
     assert_int_equal(arenaut_device_unregister(&device->base, NULL), ARENAUT_OK);
 }
 
-static void a_type_has_one_allocator(void **state) {
-    (void)state;
+TEST(a_type_has_one_allocator) {
     fake_device a, b, far;
     arenaut_device_allocator *found = NULL;
     arenaut_fault fault;
@@ -44,8 +43,7 @@ static void a_type_has_one_allocator(void **state) {
     stop_using(&b);
 }
 
-static void an_allocator_must_have_every_function(void **state) {
-    (void)state;
+TEST(an_allocator_must_have_every_function) {
     fake_device whole;
     fake_device_init(&whole, TYPE, 1);
     for (int missing = 0; missing < 6; missing++) {
@@ -61,8 +59,7 @@ static void an_allocator_must_have_every_function(void **state) {
     }
 }
 
-static void a_buffer_frees_what_it_owns_once(void **state) {
-    (void)state;
+TEST(a_buffer_frees_what_it_owns_once) {
     fake_device device;
     fake_device_init(&device, TYPE, 2);
     use(&device);
@@ -101,8 +98,7 @@ static void a_buffer_frees_what_it_owns_once(void **state) {
     stop_using(&device);
 }
 
-static void a_buffer_names_the_allocator_that_is_missing(void **state) {
-    (void)state;
+TEST(a_buffer_names_the_allocator_that_is_missing) {
     arenaut_device_buffer buffer = {0};
     arenaut_fault fault;
     char text[120];
@@ -113,8 +109,7 @@ static void a_buffer_names_the_allocator_that_is_missing(void **state) {
                         "device type 5 has no allocator: register one first");
 }
 
-static void copies_stay_inside_their_buffer(void **state) {
-    (void)state;
+TEST(copies_stay_inside_their_buffer) {
     fake_device device;
     fake_device_init(&device, TYPE, 1);
     use(&device);
@@ -141,8 +136,7 @@ static void copies_stay_inside_their_buffer(void **state) {
     stop_using(&device);
 }
 
-static void memory_on_the_host_needs_no_devices(void **state) {
-    (void)state;
+TEST(memory_on_the_host_needs_no_devices) {
     char fast[64], slow[128];
     const arenaut_span pools[] = {{fast, sizeof fast}, {slow, sizeof slow}, {NULL, 0}};
     const arenaut_memory_manager memory = arenaut_memory_on_host(pools, 3);
@@ -174,8 +168,7 @@ static void memory_on_the_host_needs_no_devices(void **state) {
     assert_null(address);
 }
 
-static void the_device_table_is_sparse(void **state) {
-    (void)state;
+TEST(the_device_table_is_sparse) {
     char bytes[4][16];
     const arenaut_span pools[] = {{bytes[0], 16}, {bytes[1], 16}, {bytes[2], 16}, {bytes[3], 16}};
     const arenaut_pool_device table[] = {{1, {TYPE, 0}}, {3, {TYPE, 1}}};
@@ -208,8 +201,7 @@ static void the_device_table_is_sparse(void **state) {
     assert_false(arenaut_memory_has_device(&memory));
 }
 
-static void a_method_tells_sizes_and_devices(void **state) {
-    (void)state;
+TEST(a_method_tells_sizes_and_devices) {
     const arenaut_pool_need needs[] = {{100, 64}, {200, 64}, {300, 64}};
     const arenaut_pool_device table[] = {{2, {TYPE, 1}}};
     const arenaut_method_memory plain = {.n_buffers = 3, .need = needs},
@@ -233,8 +225,7 @@ static void a_method_tells_sizes_and_devices(void **state) {
                  POOL);
 }
 
-static void memories_are_made_where_the_method_wants_them(void **state) {
-    (void)state;
+TEST(memories_are_made_where_the_method_wants_them) {
     const arenaut_pool_need needs[] = {{100, 64}, {200, 64}, {300, 64}};
     const arenaut_pool_device table[] = {{1, {TYPE, 1}}}, elsewhere[] = {{1, {TYPE, 0}}};
     const arenaut_method_memory method = {3, 1, needs, table}, other = {3, 1, needs, elsewhere};
@@ -282,8 +273,7 @@ static void memories_are_made_where_the_method_wants_them(void **state) {
     stop_using(&host);
 }
 
-static void faults_are_told_in_sentences(void **state) {
-    (void)state;
+TEST(faults_are_told_in_sentences) {
     char text[120], small[12];
     const arenaut_fault outside = {ARENAUT_FAULT_OUTSIDE, 1, 4096, 1024}, unknown = {999, 0, 0, 0};
     assert_string_equal(arenaut_fault_text(&outside, text, sizeof text),
@@ -301,20 +291,4 @@ static void faults_are_told_in_sentences(void **state) {
         assert_true(strlen(long_text) > 5 && strlen(long_text) < sizeof long_text - 1);
         assert_null(strchr(long_text, '%'));
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_type_has_one_allocator),
-        cmocka_unit_test(an_allocator_must_have_every_function),
-        cmocka_unit_test(a_buffer_frees_what_it_owns_once),
-        cmocka_unit_test(a_buffer_names_the_allocator_that_is_missing),
-        cmocka_unit_test(copies_stay_inside_their_buffer),
-        cmocka_unit_test(memory_on_the_host_needs_no_devices),
-        cmocka_unit_test(the_device_table_is_sparse),
-        cmocka_unit_test(a_method_tells_sizes_and_devices),
-        cmocka_unit_test(memories_are_made_where_the_method_wants_them),
-        cmocka_unit_test(faults_are_told_in_sentences),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -72,8 +72,7 @@ static uint32_t freed_after(const arenaut_value *value, uint32_t n, uint32_t nod
 }
 
 /* x ─► y ─► z ─► out, y = x·x, z = y·x, out = z·z */
-static void a_value_is_freed_after_its_last_reader(void **state) {
-    (void)state;
+TEST(a_value_is_freed_after_its_last_reader) {
     enum { X, Y, Z, OUT, N };
     drawing d;
     arenaut_value value[N];
@@ -92,8 +91,7 @@ static void a_value_is_freed_after_its_last_reader(void **state) {
 }
 
 /* z1 = y·y, then a view of y, read by z2: y lives for it. */
-static void a_view_keeps_its_base_alive(void **state) {
-    (void)state;
+TEST(a_view_keeps_its_base_alive) {
     enum { X, Y, Z1, SIZES, VIEW, Z2, OUT, N };
     drawing d;
     arenaut_value value[N];
@@ -113,8 +111,7 @@ static void a_view_keeps_its_base_alive(void **state) {
     assert_int_equal(value[VIEW].kind, ARENAUT_VALUE_UNMANAGED);
 }
 
-static void views_copy_and_are_managed_with_out_variants(void **state) {
-    (void)state;
+TEST(views_copy_and_are_managed_with_out_variants) {
     enum { X, Y, VIEW, OUT, N };
     drawing d;
     arenaut_value value[N];
@@ -142,8 +139,7 @@ static bool overlap(const arenaut_value *value, uint32_t a, uint32_t b) {
     return there;
 }
 
-static void lives_that_meet_at_one_step_overlap(void **state) {
-    (void)state;
+TEST(lives_that_meet_at_one_step_overlap) {
     enum { A, B, C, D, E, N };
     drawing d;
     arenaut_value value[N];
@@ -162,8 +158,7 @@ static void lives_that_meet_at_one_step_overlap(void **state) {
     for (uint32_t v = B; v < N; v++) assert_false(overlap(value, A, v)); /* not tracked */
 }
 
-static void what_goes_through_a_container_lives_as_long(void **state) {
-    (void)state;
+TEST(what_goes_through_a_container_lives_as_long) {
     enum { A, B, C, TUPLE, B2, C2, D, N };
     drawing d;
     arenaut_value value[N];
@@ -184,8 +179,7 @@ static void what_goes_through_a_container_lives_as_long(void **state) {
     assert_int_equal(value[B].kind, ARENAUT_VALUE_MANAGED);
 }
 
-static void a_returned_value_lives_to_the_end(void **state) {
-    (void)state;
+TEST(a_returned_value_lives_to_the_end) {
     enum { A, OUT, B, N };
     drawing d;
     arenaut_value value[N];
@@ -198,8 +192,7 @@ static void a_returned_value_lives_to_the_end(void **state) {
 }
 
 /* A borrowed tensor is returned: whoever it was borrowed from cannot be in the arena. */
-static void what_a_returned_value_may_lie_in_is_not_managed(void **state) {
-    (void)state;
+TEST(what_a_returned_value_may_lie_in_is_not_managed) {
     enum { A, B, TUPLE, B2, N };
     drawing d;
     arenaut_value value[N];
@@ -225,8 +218,7 @@ static void count_release(void *context, uint32_t value) {
 }
 
 /* The returned container is the caller's; one that is built on the way is given up. */
-static void a_returned_container_is_not_given_up(void **state) {
-    (void)state;
+TEST(a_returned_container_is_not_given_up) {
     enum { X, A, B, PAIR, RESULT, KEY, N };
     drawing d;
     arenaut_value value[N];
@@ -301,8 +293,7 @@ static void a_returned_container_is_not_given_up(void **state) {
     assert_fault(arenaut_graph_values(&d.graph, NULL, value, &fault), BAD_INPUT, RETURNED_OTHERS);
 }
 
-static void lists_of_lists_are_refused(void **state) {
-    (void)state;
+TEST(lists_of_lists_are_refused) {
     enum { A, B, INNER, NUMBER, N };
     drawing d;
     arenaut_value value[N];
@@ -333,8 +324,7 @@ static void lists_of_lists_are_refused(void **state) {
     }
 }
 
-static void bad_graphs_are_refused(void **state) {
-    (void)state;
+TEST(bad_graphs_are_refused) {
     enum { A, B, C, N };
     drawing d;
     arenaut_value value[N];
@@ -481,8 +471,7 @@ static void check_permissions(const drawing *d, uint32_t *kept) {
     }
 }
 
-static void permissions_to_overwrite_are_kept_where_they_may_be(void **state) {
-    (void)state;
+TEST(permissions_to_overwrite_are_kept_where_they_may_be) {
     enum { X, A, B, C, N };
     drawing d;
     arenaut_value value[N];
@@ -527,8 +516,7 @@ static void permissions_to_overwrite_are_kept_where_they_may_be(void **state) {
     assert_true(kept > 1000);
 }
 
-static void random_graphs_agree_with_an_oracle(void **state) {
-    (void)state;
+TEST(random_graphs_agree_with_an_oracle) {
     rng r = {7};
     for (int round = 0; round < 3000; round++) {
         drawing d;
@@ -600,8 +588,7 @@ static void group_of(const drawing *d, uint32_t *group, uint32_t reused) {
     free(room);
 }
 
-static void groups_without_aliases(void **state) {
-    (void)state;
+TEST(groups_without_aliases) {
     enum { A, B, C, D, E, OUT, N };
     drawing d;
     uint32_t group[N];
@@ -619,8 +606,7 @@ static void groups_without_aliases(void **state) {
     assert_int_equal(group[E], 1);
 }
 
-static void groups_with_a_view(void **state) {
-    (void)state;
+TEST(groups_with_a_view) {
     enum { A, B, C, D, C2, C3, E, F, OUT, N };
     drawing d;
     uint32_t group[N];
@@ -641,8 +627,7 @@ static void groups_with_a_view(void **state) {
     }
 }
 
-static void groups_of_results_that_nobody_reads(void **state) {
-    (void)state;
+TEST(groups_of_results_that_nobody_reads) {
     enum { A, Z, OUT, X, Y, N };
     drawing d;
     uint32_t group[N];
@@ -654,25 +639,4 @@ static void groups_of_results_that_nobody_reads(void **state) {
     group_of(&d, group, 1);
     assert_int_equal(group[X], group[Z]);
     assert_int_not_equal(group[X], group[Y]);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_value_is_freed_after_its_last_reader),
-        cmocka_unit_test(a_view_keeps_its_base_alive),
-        cmocka_unit_test(views_copy_and_are_managed_with_out_variants),
-        cmocka_unit_test(lives_that_meet_at_one_step_overlap),
-        cmocka_unit_test(what_goes_through_a_container_lives_as_long),
-        cmocka_unit_test(a_returned_value_lives_to_the_end),
-        cmocka_unit_test(what_a_returned_value_may_lie_in_is_not_managed),
-        cmocka_unit_test(a_returned_container_is_not_given_up),
-        cmocka_unit_test(lists_of_lists_are_refused),
-        cmocka_unit_test(bad_graphs_are_refused),
-        cmocka_unit_test(permissions_to_overwrite_are_kept_where_they_may_be),
-        cmocka_unit_test(random_graphs_agree_with_an_oracle),
-        cmocka_unit_test(groups_without_aliases),
-        cmocka_unit_test(groups_with_a_view),
-        cmocka_unit_test(groups_of_results_that_nobody_reads),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

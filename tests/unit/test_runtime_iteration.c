@@ -7,8 +7,7 @@
 #include "support/iteration_bench.h"
 #include "support/random.h"
 
-static void the_first_run_learns_and_the_second_has_a_plan(void **state) {
-    (void)state;
+TEST(the_first_run_learns_and_the_second_has_a_plan) {
     bench b;
     bench_lay_out(&b, 4);
     bench_make(&b);
@@ -29,8 +28,7 @@ static void the_first_run_learns_and_the_second_has_a_plan(void **state) {
     bench_finish(&b);
 }
 
-static void a_plan_is_renewed_only_when_a_maximum_grows(void **state) {
-    (void)state;
+TEST(a_plan_is_renewed_only_when_a_maximum_grows) {
     bench b;
     bench_lay_out(&b, 4);
     bench_make(&b);
@@ -58,8 +56,7 @@ static void a_plan_is_renewed_only_when_a_maximum_grows(void **state) {
     bench_finish(&b);
 }
 
-static void what_is_learned_beforehand_saves_the_first_run(void **state) {
-    (void)state;
+TEST(what_is_learned_beforehand_saves_the_first_run) {
     bench b;
     arenaut_fault fault;
     bench_lay_out(&b, 3);
@@ -82,8 +79,7 @@ static void what_is_learned_beforehand_saves_the_first_run(void **state) {
 }
 
 /* All options that make sense; sizes as batches of 1, 8 and 32, twice each. */
-static void memory_is_cleaned_up_whatever_the_options(void **state) {
-    (void)state;
+TEST(memory_is_cleaned_up_whatever_the_options) {
     static const size_t batch[] = {1, 8, 32, 32, 8, 1};
     for (uint32_t bits = 0; bits < 1u << 7; bits++) {
         bench b;
@@ -125,8 +121,7 @@ static void memory_is_cleaned_up_whatever_the_options(void **state) {
     }
 }
 
-static void outputs_are_managed_from_the_second_run_on(void **state) {
-    (void)state;
+TEST(outputs_are_managed_from_the_second_run_on) {
     bench b;
     arenaut_fault fault;
     arenaut_storage storage;
@@ -164,8 +159,7 @@ static void outputs_are_managed_from_the_second_run_on(void **state) {
     bench_finish(&b);
 }
 
-static void outputs_are_released_between_batches_of_other_sizes(void **state) {
-    (void)state;
+TEST(outputs_are_released_between_batches_of_other_sizes) {
     static const size_t batch[] = {8, 8, 24, 8};
     static const bool managed[] = {false, true, false, true}; /* not when it outgrew its place */
     bench b;
@@ -185,8 +179,7 @@ static void outputs_are_released_between_batches_of_other_sizes(void **state) {
     bench_finish(&b);
 }
 
-static void running_again_before_outputs_are_released_is_refused(void **state) {
-    (void)state;
+TEST(running_again_before_outputs_are_released_is_refused) {
     bench b;
     arenaut_fault fault;
     bench_lay_out(&b, 2);
@@ -210,8 +203,7 @@ static void running_again_before_outputs_are_released_is_refused(void **state) {
     bench_finish(&b);
 }
 
-static void outputs_can_be_managed_no_longer(void **state) {
-    (void)state;
+TEST(outputs_can_be_managed_no_longer) {
     for (int in_arena = 0; in_arena < 2; in_arena++) {
         bench b;
         arenaut_fault fault;
@@ -240,8 +232,7 @@ static void outputs_can_be_managed_no_longer(void **state) {
     }
 }
 
-static void outputs_may_lie_in_the_arena_until_they_are_released(void **state) {
-    (void)state;
+TEST(outputs_may_lie_in_the_arena_until_they_are_released) {
     bench b, apart;
     arenaut_fault fault;
     bench_lay_out(&b, 6);
@@ -275,8 +266,7 @@ static void outputs_may_lie_in_the_arena_until_they_are_released(void **state) {
     bench_finish(&apart);
 }
 
-static void a_kept_buffer_needs_no_source(void **state) {
-    (void)state;
+TEST(a_kept_buffer_needs_no_source) {
     bench b;
     bench_lay_out(&b, 5);
     b.value[4].kind = ARENAUT_VALUE_OUTPUT;
@@ -301,8 +291,7 @@ static void a_kept_buffer_needs_no_source(void **state) {
     bench_finish(&b);
 }
 
-static void poison_fills_what_is_given_up(void **state) {
-    (void)state;
+TEST(poison_fills_what_is_given_up) {
     bench b;
     bench_lay_out(&b, 2);
     b.config.options.poison = b.config.options.keep_buffer = true;
@@ -315,8 +304,7 @@ static void poison_fills_what_is_given_up(void **state) {
     bench_finish(&b);
 }
 
-static void a_chain_in_place_needs_one_place(void **state) {
-    (void)state;
+TEST(a_chain_in_place_needs_one_place) {
     bench b;
     bench_lay_out(&b, 5);
     for (uint32_t v = 0; v < 5; v++) {
@@ -352,8 +340,7 @@ static void a_chain_in_place_needs_one_place(void **state) {
 }
 
 /* Programs at random: lives, sizes that change, permissions, outputs. */
-static void random_programs_keep_every_byte(void **state) {
-    (void)state;
+TEST(random_programs_keep_every_byte) {
     for (uint64_t seed = 1; seed <= 60; seed++) {
         rng random = {seed};
         bench b;
@@ -385,8 +372,7 @@ static void random_programs_keep_every_byte(void **state) {
     }
 }
 
-static void offsets_need_no_more_than_groups(void **state) {
-    (void)state;
+TEST(offsets_need_no_more_than_groups) {
     bench b[2];
     for (int i = 0; i < 2; i++) {
         bench_lay_out(&b[i], 12);
@@ -405,8 +391,7 @@ static void offsets_need_no_more_than_groups(void **state) {
 }
 
 /* The loop at the top of runtime_iteration.h, to the letter. */
-static void the_loop_of_the_header_finds_every_output(void **state) {
-    (void)state;
+TEST(the_loop_of_the_header_finds_every_output) {
     static const size_t sizes[] = {100, 100, 300, 300, 50};
     for (int in_arena = 0; in_arena < 2; in_arena++) {
         bench b;
@@ -429,8 +414,7 @@ static void the_loop_of_the_header_finds_every_output(void **state) {
     }
 }
 
-static void outputs_are_released_one_by_one(void **state) {
-    (void)state;
+TEST(outputs_are_released_one_by_one) {
     for (int how = 0; how < 4; how++) {
         bench b;
         arenaut_fault fault;
@@ -466,8 +450,7 @@ static void outputs_are_released_one_by_one(void **state) {
     }
 }
 
-static void what_outgrows_its_place_is_counted(void **state) {
-    (void)state;
+TEST(what_outgrows_its_place_is_counted) {
     bench b;
     bench_lay_out(&b, 3);
     b.value[2].kind = ARENAUT_VALUE_OUTPUT;
@@ -499,8 +482,7 @@ static void what_outgrows_its_place_is_counted(void **state) {
 }
 
 /* Sizes that rise in every run: with slack there are fewer plans, and fewer overflows. */
-static void slack_spares_plans_where_sizes_rise(void **state) {
-    (void)state;
+TEST(slack_spares_plans_where_sizes_rise) {
     uint32_t plans[2], overflows[2];
     for (int slack = 0; slack < 2; slack++) {
         bench b;
@@ -531,28 +513,4 @@ static void slack_spares_plans_where_sizes_rise(void **state) {
     assert_fine(arenaut_iteration_learn(b.it, 0, SIZE_MAX / 4, &fault));
     assert_int_equal(arenaut_iteration_size(b.it, 0), SIZE_MAX / 4 / 64 * 64 + 64);
     bench_finish(&b);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_first_run_learns_and_the_second_has_a_plan),
-        cmocka_unit_test(a_plan_is_renewed_only_when_a_maximum_grows),
-        cmocka_unit_test(what_is_learned_beforehand_saves_the_first_run),
-        cmocka_unit_test(memory_is_cleaned_up_whatever_the_options),
-        cmocka_unit_test(outputs_are_managed_from_the_second_run_on),
-        cmocka_unit_test(outputs_are_released_between_batches_of_other_sizes),
-        cmocka_unit_test(running_again_before_outputs_are_released_is_refused),
-        cmocka_unit_test(outputs_can_be_managed_no_longer),
-        cmocka_unit_test(outputs_may_lie_in_the_arena_until_they_are_released),
-        cmocka_unit_test(a_kept_buffer_needs_no_source),
-        cmocka_unit_test(poison_fills_what_is_given_up),
-        cmocka_unit_test(a_chain_in_place_needs_one_place),
-        cmocka_unit_test(random_programs_keep_every_byte),
-        cmocka_unit_test(offsets_need_no_more_than_groups),
-        cmocka_unit_test(the_loop_of_the_header_finds_every_output),
-        cmocka_unit_test(outputs_are_released_one_by_one),
-        cmocka_unit_test(what_outgrows_its_place_is_counted),
-        cmocka_unit_test(slack_spares_plans_where_sizes_rise),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

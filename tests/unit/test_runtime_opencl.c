@@ -78,8 +78,7 @@ static void run_kernel(const char *name, void *x, void *y) {
     clReleaseProgram(code);
 }
 
-static void kernels_work_at_the_offsets_of_a_plan(void **state) {
-    (void)state;
+TEST(kernels_work_at_the_offsets_of_a_plan) {
     const arenaut_method_memory method = arenaut_static_program_memory(&program);
     arenaut_host_allocator host;
     arenaut_device_buffer buffer[2] = {{0}};
@@ -119,11 +118,4 @@ static void kernels_work_at_the_offsets_of_a_plan(void **state) {
     for (int i = 0; i < 2; i++) arenaut_device_buffer_destroy(&buffer[i]);
     assert_fine(arenaut_device_unregister(&opencl.hosted.allocator, &fault));
     assert_fine(arenaut_device_unregister(&host.hosted.allocator, &fault));
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kernels_work_at_the_offsets_of_a_plan),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

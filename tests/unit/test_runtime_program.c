@@ -42,8 +42,7 @@ static void set_up(rig *r) {
 
 #define INIT(p, fingerprint) arenaut_instance_init(&r.instance, p, fingerprint, &r.memory, &fault)
 
-static void memory_that_does_not_fit_is_refused(void **state) {
-    (void)state;
+TEST(memory_that_does_not_fit_is_refused) {
     rig r;
     arenaut_fault fault;
     char text[160];
@@ -64,8 +63,7 @@ static void memory_that_does_not_fit_is_refused(void **state) {
     assert_null(r.instance.program);
 }
 
-static void the_plan_of_another_program_is_refused(void **state) {
-    (void)state;
+TEST(the_plan_of_another_program_is_refused) {
     rig r;
     arenaut_fault fault;
     set_up(&r);
@@ -75,8 +73,7 @@ static void the_plan_of_another_program_is_refused(void **state) {
     assert_fine(INIT(&program, 0)); /* not asked */
 }
 
-static void a_plan_that_reaches_outside_is_refused(void **state) {
-    (void)state;
+TEST(a_plan_that_reaches_outside_is_refused) {
     static const struct {
         arenaut_place place;
         arenaut_fault_reason reason;
@@ -105,8 +102,7 @@ static void a_plan_that_reaches_outside_is_refused(void **state) {
     assert_fault(INIT(&copy, 0), BAD_ARGUMENT, ALIGNMENT);
 }
 
-static void one_method_runs_at_a_time(void **state) {
-    (void)state;
+TEST(one_method_runs_at_a_time) {
     rig r;
     arenaut_fault fault;
     arenaut_span span = {NULL, 9};
@@ -139,8 +135,7 @@ static void one_method_runs_at_a_time(void **state) {
 }
 
 /* add: total += x, y = x + total;  read: z = total. What is not state is poisoned between. */
-static void methods_share_memory_and_keep_their_state(void **state) {
-    (void)state;
+TEST(methods_share_memory_and_keep_their_state) {
     arenaut_program *p = new_program();
     begin_method(p, "add");
     const uint32_t total = add_tensor(p, "total", 64, ARENAUT_STATE);
@@ -226,8 +221,7 @@ static arenaut_status read_plan(const char *text, arenaut_static_program **out,
     return arenaut_static_program_read((const uint8_t *)text, strlen(text), NULL, out, err);
 }
 
-static void a_plan_json_can_be_run(void **state) {
-    (void)state;
+TEST(a_plan_json_can_be_run) {
     arenaut_static_program *p;
     arenaut_error err;
     assert_ok(read_plan(plan_json, &p, &err), err);
@@ -248,8 +242,7 @@ static void a_plan_json_can_be_run(void **state) {
     arenaut_static_program_free(p);
 }
 
-static void a_plan_that_is_wrong_is_not_run(void **state) {
-    (void)state;
+TEST(a_plan_that_is_wrong_is_not_run) {
     arenaut_static_program *p = NULL;
     arenaut_error err = {0};
     char *text = malloc(sizeof plan_json);
@@ -268,8 +261,7 @@ static void a_plan_that_is_wrong_is_not_run(void **state) {
 }
 
 /* The fingerprint is of what a plan depends on: it changes with sizes, not with places. */
-static void fingerprints_tell_problems_apart(void **state) {
-    (void)state;
+TEST(fingerprints_tell_problems_apart) {
     arenaut_static_program *a, *b, *c;
     arenaut_error err;
     char *moved = malloc(sizeof plan_json), *grown = malloc(sizeof plan_json);
@@ -290,8 +282,7 @@ static void fingerprints_tell_problems_apart(void **state) {
 }
 
 /* A model with a plan inside gives the places that the plan had when it was written. */
-static void a_planned_tflite_can_be_run(void **state) {
-    (void)state;
+TEST(a_planned_tflite_can_be_run) {
     bytes model = read_bytes(TEST_DATA "/mobilenet_v1_025_96_int8.tflite");
     tflite_round round;
     arenaut_error err;
@@ -328,8 +319,7 @@ static void a_planned_tflite_can_be_run(void **state) {
 }
 
 /* Methods of an ExecuTorch program share their memories, with the state in them. */
-static void a_pte_of_two_methods_can_be_run(void **state) {
-    (void)state;
+TEST(a_pte_of_two_methods_can_be_run) {
     bytes model = read_bytes(TEST_DATA "/pte/two_methods.pte");
     arenaut_static_program *p;
     arenaut_error err;
@@ -439,16 +429,14 @@ static const char device_plan[] =
     "{\"size\": 64, \"first\": 0, \"end\": 2, \"pool\": 1, \"offset\": 0},"
     "{\"size\": 64, \"first\": 0, \"end\": 2, \"pool\": 2, \"offset\": 0}]}";
 
-static void plans_for_devices_are_run_there_and_nowhere_else(void **state) {
-    (void)state;
+TEST(plans_for_devices_are_run_there_and_nowhere_else) {
     pte_tiny tiny = new_pte_tiny(true);
     run_on_devices(tiny.file->data, tiny.file->size, 1, 3);
     free_flatfile(tiny.file);
     run_on_devices((const uint8_t *)device_plan, sizeof device_plan - 1, 1, 2);
 }
 
-static void a_plan_for_the_host_is_not_run_on_a_device(void **state) {
-    (void)state;
+TEST(a_plan_for_the_host_is_not_run_on_a_device) {
     rig r;
     arenaut_fault fault;
     const arenaut_pool_device table[] = {{0, {1, 0}}};
@@ -472,8 +460,7 @@ static void a_plan_for_the_host_is_not_run_on_a_device(void **state) {
 }
 
 /* Memory 1 of one method on the host and of the other on a device: no pool can be both. */
-static void methods_that_disagree_on_a_device_are_refused(void **state) {
-    (void)state;
+TEST(methods_that_disagree_on_a_device_are_refused) {
     arenaut_static_program *p = NULL;
     arenaut_error err = {0};
     static const char text[] =
@@ -498,8 +485,7 @@ static arenaut_status read_once(void *context, const arenaut_allocator *allocato
     return status;
 }
 
-static void making_a_static_program_survives_running_out_of_memory(void **state) {
-    (void)state;
+TEST(making_a_static_program_survives_running_out_of_memory) {
     bytes json = copy_bytes(plan_json, sizeof plan_json - 1),
           model = read_bytes(TEST_DATA "/pte/two_methods.pte");
     survives_every_allocation_failure(read_once, &json);
@@ -514,8 +500,7 @@ static arenaut_status place_once(void *context, const arenaut_allocator *allocat
     return arenaut_iteration_place(&planner, placing);
 }
 
-static void placing_for_an_iteration_survives_running_out_of_memory(void **state) {
-    (void)state;
+TEST(placing_for_an_iteration_survives_running_out_of_memory) {
     const size_t size[] = {64, 128, 64};
     const uint32_t first[] = {0, 1, 2}, last[] = {1, 2, UINT32_MAX},
                    over[] = {ARENAUT_NO_VALUE, 0, 1};
@@ -523,25 +508,4 @@ static void placing_for_an_iteration_survives_running_out_of_memory(void **state
     arenaut_placing placing = {3, size, first, last, over, 64, offset, &arena};
     survives_every_allocation_failure(place_once, &placing);
     assert_int_equal(arena, 128);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(memory_that_does_not_fit_is_refused),
-        cmocka_unit_test(the_plan_of_another_program_is_refused),
-        cmocka_unit_test(a_plan_that_reaches_outside_is_refused),
-        cmocka_unit_test(one_method_runs_at_a_time),
-        cmocka_unit_test(methods_share_memory_and_keep_their_state),
-        cmocka_unit_test(a_plan_json_can_be_run),
-        cmocka_unit_test(a_plan_that_is_wrong_is_not_run),
-        cmocka_unit_test(fingerprints_tell_problems_apart),
-        cmocka_unit_test(a_planned_tflite_can_be_run),
-        cmocka_unit_test(a_pte_of_two_methods_can_be_run),
-        cmocka_unit_test(plans_for_devices_are_run_there_and_nowhere_else),
-        cmocka_unit_test(a_plan_for_the_host_is_not_run_on_a_device),
-        cmocka_unit_test(methods_that_disagree_on_a_device_are_refused),
-        cmocka_unit_test(making_a_static_program_survives_running_out_of_memory),
-        cmocka_unit_test(placing_for_an_iteration_survives_running_out_of_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -463,29 +463,17 @@ static void play_without_refusals(settings how) {
     while (advance(sequence, refused < DEPTH ? refused : DEPTH - 1, DEPTH, CALLS));
 }
 
-static void every_sequence_with_outputs_apart(void **state) {
-    (void)state;
+TEST(every_sequence_with_outputs_apart) {
     play_all((settings){.keep = false, .in_arena = false});
     play_without_refusals((settings){.keep = false, .in_arena = false});
 }
 
-static void every_sequence_with_buffers_kept(void **state) {
-    (void)state;
+TEST(every_sequence_with_buffers_kept) {
     play_all((settings){.keep = true, .in_arena = false});
     play_without_refusals((settings){.keep = true, .in_arena = false});
 }
 
-static void every_sequence_with_outputs_in_the_arena(void **state) {
-    (void)state;
+TEST(every_sequence_with_outputs_in_the_arena) {
     play_all((settings){.keep = false, .in_arena = true});
     play_without_refusals((settings){.keep = false, .in_arena = true});
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_sequence_with_outputs_apart),
-        cmocka_unit_test(every_sequence_with_buffers_kept),
-        cmocka_unit_test(every_sequence_with_outputs_in_the_arena),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,8 +6,7 @@
 #include "support/faults.h"
 #include "support/iteration_bench.h"
 
-static void an_address_is_in_the_buffer_from_start_to_end(void **state) {
-    (void)state;
+TEST(an_address_is_in_the_buffer_from_start_to_end) {
     bench b;
     arenaut_fault fault;
     bench_lay_out(&b, 3);
@@ -43,8 +42,7 @@ static void an_address_is_in_the_buffer_from_start_to_end(void **state) {
     bench_finish(&b);
 }
 
-static void a_value_without_bytes_has_no_place(void **state) {
-    (void)state;
+TEST(a_value_without_bytes_has_no_place) {
     bench b;
     bench_lay_out(&b, 4);
     b.value[3].kind = ARENAUT_VALUE_OUTPUT;
@@ -67,8 +65,7 @@ static void a_value_without_bytes_has_no_place(void **state) {
     bench_finish(&b);
 }
 
-static void a_swapped_storage_is_put_back_and_learned(void **state) {
-    (void)state;
+TEST(a_swapped_storage_is_put_back_and_learned) {
     bench b;
     arenaut_fault fault;
     bench_lay_out(&b, 4);
@@ -120,8 +117,7 @@ static void a_swapped_storage_is_put_back_and_learned(void **state) {
     bench_finish(&b);
 }
 
-static void values_of_one_storage_count_once(void **state) {
-    (void)state;
+TEST(values_of_one_storage_count_once) {
     bench b;
     bench_lay_out(&b, 3);
     b.value[1].storage = 0; /* a view of value 0, alive after it */
@@ -145,8 +141,7 @@ static void values_of_one_storage_count_once(void **state) {
 }
 
 /* Four values in turn, of which the last two share a storage, and an output. */
-static void groups_can_be_asked_for(void **state) {
-    (void)state;
+TEST(groups_can_be_asked_for) {
     for (int by_groups = 0; by_groups < 2; by_groups++) {
         bench b;
         arenaut_fault fault;
@@ -176,8 +171,7 @@ static void groups_can_be_asked_for(void **state) {
     }
 }
 
-static void pointers_that_were_bent_are_found(void **state) {
-    (void)state;
+TEST(pointers_that_were_bent_are_found) {
     bench b;
     arenaut_fault fault;
     char elsewhere[64];
@@ -204,8 +198,7 @@ static void pointers_that_were_bent_are_found(void **state) {
     bench_finish(&b);
 }
 
-static void an_output_of_the_first_run_can_be_taken(void **state) {
-    (void)state;
+TEST(an_output_of_the_first_run_can_be_taken) {
     bench b;
     arenaut_fault fault;
     arenaut_storage taken;
@@ -257,8 +250,7 @@ static void set_out_kinds(bench *b) {
     b->value[NUMBER_OUT].returned = true;
 }
 
-static void unmanaged_values_are_given_up_and_borrowed_ones_forgotten(void **state) {
-    (void)state;
+TEST(unmanaged_values_are_given_up_and_borrowed_ones_forgotten) {
     bench b;
     diary d = {""};
     set_out_kinds(&b);
@@ -276,8 +268,7 @@ static void unmanaged_values_are_given_up_and_borrowed_ones_forgotten(void **sta
     bench_finish(&b);
 }
 
-static void every_kind_of_value_is_counted(void **state) {
-    (void)state;
+TEST(every_kind_of_value_is_counted) {
     bench b;
     set_out_kinds(&b);
     bench_make(&b);
@@ -306,8 +297,7 @@ static void every_kind_of_value_is_counted(void **state) {
     bench_finish(&b);
 }
 
-static void storages_are_one_block_with_checked_indices(void **state) {
-    (void)state;
+TEST(storages_are_one_block_with_checked_indices) {
     arenaut_storages storages = {0};
     arenaut_storage block[2];
     arenaut_fault fault;
@@ -344,8 +334,7 @@ static void storages_are_one_block_with_checked_indices(void **state) {
 
 /* Swapped for memory that it borrows, that it owns, or that another output has: what the model
  * wrote there is what is found. */
-static void a_swapped_output_is_held_where_it_is(void **state) {
-    (void)state;
+TEST(a_swapped_output_is_held_where_it_is) {
     for (int in_arena = 0; in_arena < 2; in_arena++) {
         bench b;
         arenaut_fault fault;
@@ -391,8 +380,7 @@ static void a_swapped_output_is_held_where_it_is(void **state) {
     }
 }
 
-static void outputs_of_one_storage_live_as_long_as_the_last(void **state) {
-    (void)state;
+TEST(outputs_of_one_storage_live_as_long_as_the_last) {
     bench b;
     arenaut_fault fault;
     arenaut_storage found, taken;
@@ -437,8 +425,7 @@ static void outputs_of_one_storage_live_as_long_as_the_last(void **state) {
     bench_finish(&b);
 }
 
-static void an_output_does_not_end_with_the_run(void **state) {
-    (void)state;
+TEST(an_output_does_not_end_with_the_run) {
     bench b;
     arenaut_fault fault;
     arenaut_storage inside;
@@ -462,8 +449,7 @@ static void an_output_does_not_end_with_the_run(void **state) {
 }
 
 /* Storages bent, swapped, outgrown: abort leaves nothing behind, and the next run is as ever. */
-static void a_run_that_went_wrong_is_aborted(void **state) {
-    (void)state;
+TEST(a_run_that_went_wrong_is_aborted) {
     for (int run = 0; run < 3; run++) {
         bench b;
         diary d = {""};
@@ -502,24 +488,4 @@ static void a_run_that_went_wrong_is_aborted(void **state) {
         bench_release(&b);
         bench_finish(&b);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_address_is_in_the_buffer_from_start_to_end),
-        cmocka_unit_test(a_value_without_bytes_has_no_place),
-        cmocka_unit_test(a_swapped_storage_is_put_back_and_learned),
-        cmocka_unit_test(a_swapped_output_is_held_where_it_is),
-        cmocka_unit_test(outputs_of_one_storage_live_as_long_as_the_last),
-        cmocka_unit_test(an_output_does_not_end_with_the_run),
-        cmocka_unit_test(values_of_one_storage_count_once),
-        cmocka_unit_test(groups_can_be_asked_for),
-        cmocka_unit_test(pointers_that_were_bent_are_found),
-        cmocka_unit_test(an_output_of_the_first_run_can_be_taken),
-        cmocka_unit_test(a_run_that_went_wrong_is_aborted),
-        cmocka_unit_test(unmanaged_values_are_given_up_and_borrowed_ones_forgotten),
-        cmocka_unit_test(every_kind_of_value_is_counted),
-        cmocka_unit_test(storages_are_one_block_with_checked_indices),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,8 +6,7 @@
 #include "support/faults.h"
 #include "support/iteration_bench.h"
 
-static void options_that_make_no_sense_are_refused_by_name(void **state) {
-    (void)state;
+TEST(options_that_make_no_sense_are_refused_by_name) {
     arenaut_fault fault;
     char text[160];
     arenaut_iteration_options o = {.manage_outputs = true};
@@ -26,8 +25,7 @@ static void options_that_make_no_sense_are_refused_by_name(void **state) {
     assert_fault(arenaut_iteration_options_check(&o, &fault), BAD_ARGUMENT, ALIGNMENT);
 }
 
-static void what_is_wrong_in_a_config_is_refused(void **state) {
-    (void)state;
+TEST(what_is_wrong_in_a_config_is_refused) {
     bench b;
     arenaut_fault fault;
     bench_lay_out(&b, 3);
@@ -91,8 +89,7 @@ static arenaut_status answer(void *context, const arenaut_placing *placing) {
     return s->status;
 }
 
-static void a_planner_that_errs_changes_nothing(void **state) {
-    (void)state;
+TEST(a_planner_that_errs_changes_nothing) {
     bench b;
     arenaut_fault fault;
     stub s = {ARENAUT_OK, 0, 256};
@@ -137,8 +134,7 @@ static arenaut_status from_table(void *context, const arenaut_placing *placing) 
 
 /* Values [0, 3] [1, 2] [2, 4] [3, 3], the third of which may lie over the second: all answers
  * that keep them apart are taken, and no others. */
-static void a_planner_that_overlaps_values_is_not_believed(void **state) {
-    (void)state;
+TEST(a_planner_that_overlaps_values_is_not_believed) {
     static const uint32_t first[] = {0, 1, 2, 3}, last[] = {3, 2, 4, 3};
     static const size_t place[] = {0, 192, 384, 768}; /* some over a part of another */
     uint32_t taken = 0;
@@ -177,8 +173,7 @@ static void a_planner_that_overlaps_values_is_not_believed(void **state) {
     assert_in_range(taken, 1, 200);
 }
 
-static void sizes_past_all_memory_are_no_plan(void **state) {
-    (void)state;
+TEST(sizes_past_all_memory_are_no_plan) {
     bench b;
     arenaut_fault fault;
     bench_lay_out(&b, 3);
@@ -233,23 +228,10 @@ static bool survive(size_t left, bool keep) {
     return blown;
 }
 
-static void any_allocation_may_fail(void **state) {
-    (void)state;
+TEST(any_allocation_may_fail) {
     for (int keep = 0; keep < 2; keep++) {
         size_t n = 0;
         while (survive(n, keep)) n++;
         assert_true(n >= 8);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(options_that_make_no_sense_are_refused_by_name),
-        cmocka_unit_test(what_is_wrong_in_a_config_is_refused),
-        cmocka_unit_test(a_planner_that_errs_changes_nothing),
-        cmocka_unit_test(a_planner_that_overlaps_values_is_not_believed),
-        cmocka_unit_test(sizes_past_all_memory_are_no_plan),
-        cmocka_unit_test(any_allocation_may_fail),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

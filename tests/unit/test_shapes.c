@@ -7,7 +7,7 @@
 
 #include <arenaut/expr.h>
 #include <arenaut/format.h>
-#include <arenaut/liveness.h>
+#include <arenaut/lowering.h>
 #include <arenaut/pass.h>
 
 #include "support/documents.h"
@@ -51,8 +51,7 @@ static void write_dims(const arenaut_tensor *tensor, char *text, size_t size) {
 /* ---- operators ---- */
 
 /* The size of an unseen result is not in the file, so nothing but inference can know it. */
-static void every_operator_gives_the_shape_of_a_real_run(void **state) {
-    (void)state;
+TEST(every_operator_gives_the_shape_of_a_real_run) {
     arenaut_document document = read_model("operators.onnx");
     arenaut_error err = {0};
     size_t size;
@@ -95,8 +94,7 @@ static void assert_dims(const arenaut_program *p, const char *name, const char *
     assert_string_equal(found, dims);
 }
 
-static void unbound_sizes_leave_tensors_without_one(void **state) {
-    (void)state;
+TEST(unbound_sizes_leave_tensors_without_one) {
     arenaut_document document = read_model("open_sizes.onnx");
     arenaut_error err = {0};
     assert_ok(try_passes(document.program, "", &err), err);
@@ -106,8 +104,7 @@ static void unbound_sizes_leave_tensors_without_one(void **state) {
     arenaut_document_free(&document);
 }
 
-static void bound_sizes_reach_every_tensor_that_follows_from_them(void **state) {
-    (void)state;
+TEST(bound_sizes_reach_every_tensor_that_follows_from_them) {
     arenaut_document document = read_model("open_sizes.onnx");
     arenaut_error err = {0};
     arenaut_program *p = document.program;
@@ -126,8 +123,7 @@ static void bound_sizes_reach_every_tensor_that_follows_from_them(void **state) 
     arenaut_document_free(&document);
 }
 
-static void a_range_of_sizes_gives_the_largest_tensors(void **state) {
-    (void)state;
+TEST(a_range_of_sizes_gives_the_largest_tensors) {
     arenaut_document document = read_model("open_sizes.onnx");
     arenaut_error err = {0};
     arenaut_program *p = document.program;
@@ -206,8 +202,7 @@ static void assert_refused(const char *op, uint32_t n, const int64_t dims[][4],
     arenaut_program_free(m.program);
 }
 
-static void shapes_that_contradict_one_another_are_named(void **state) {
-    (void)state;
+TEST(shapes_that_contradict_one_another_are_named) {
     const int64_t two_matrices[][4] = {{6, 5}, {4, 3}};
     const int64_t image_and_kernel[][4] = {{1, 4, 9, 9}, {8, 3, 3, 3}};
     const int64_t small_image[][4] = {{1, 4, 2, 2}, {8, 4, 3, 3}};
@@ -222,8 +217,7 @@ static void shapes_that_contradict_one_another_are_named(void **state) {
     assert_refused("GlobalMaxPool", 1, two_matrices, twos, NULL, 0, "fewer than 3 dimensions");
 }
 
-static void types_that_contradict_one_another_are_named(void **state) {
-    (void)state;
+TEST(types_that_contradict_one_another_are_named) {
     const int64_t matrix[][4] = {{6, 5}}, stated[] = {6, 5};
     const uint32_t two[] = {2};
     /* IsNaN makes booleans; the file states floats. */
@@ -231,8 +225,7 @@ static void types_that_contradict_one_another_are_named(void **state) {
 }
 
 /* Tools that change the inputs' sizes leave those of other tensors behind. */
-static void stale_sizes_give_way_to_inferred_ones(void **state) {
-    (void)state;
+TEST(stale_sizes_give_way_to_inferred_ones) {
     const int64_t matrix[][4] = {{6, 5}}, stated[] = {1, 5};
     const uint32_t two[] = {2};
     made m = make_op("Relu", 1, matrix, two, stated, 2);
@@ -243,8 +236,7 @@ static void stale_sizes_give_way_to_inferred_ones(void **state) {
     arenaut_program_free(m.program);
 }
 
-static void sizes_past_63_bits_are_refused(void **state) {
-    (void)state;
+TEST(sizes_past_63_bits_are_refused) {
     const int64_t huge[][4] = {{INT64_C(1) << 40, INT64_C(1) << 40}};
     const uint32_t two[] = {2};
     made m = make_op("Relu", 1, huge, two, NULL, 0);
@@ -272,8 +264,7 @@ static void add_calling_op(made *m, uint32_t method, arenaut_op_kind kind, uint3
 }
 
 /* Forty methods, each of which calls the next on both sides of a branch: 2^40 visits. */
-static void calls_that_multiply_come_to_an_end(void **state) {
-    (void)state;
+TEST(calls_that_multiply_come_to_an_end) {
     enum { METHODS = 40 };
     made m = {.n = 0};
     arenaut_error err = {0};
@@ -290,8 +281,7 @@ static void calls_that_multiply_come_to_an_end(void **state) {
     arenaut_program_free(m.program);
 }
 
-static void a_loop_cannot_carry_more_than_it_has(void **state) {
-    (void)state;
+TEST(a_loop_cannot_carry_more_than_it_has) {
     made m = {.n = 0};
     arenaut_error err = {0};
     const int64_t one[] = {1};
@@ -322,24 +312,6 @@ static arenaut_status read_and_infer(void *context, const arenaut_allocator *all
     return st;
 }
 
-static void every_allocation_may_fail(void **state) {
-    (void)state;
+TEST(every_allocation_may_fail) {
     survives_every_allocation_failure(read_and_infer, NULL);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_operator_gives_the_shape_of_a_real_run),
-        cmocka_unit_test(unbound_sizes_leave_tensors_without_one),
-        cmocka_unit_test(bound_sizes_reach_every_tensor_that_follows_from_them),
-        cmocka_unit_test(a_range_of_sizes_gives_the_largest_tensors),
-        cmocka_unit_test(shapes_that_contradict_one_another_are_named),
-        cmocka_unit_test(types_that_contradict_one_another_are_named),
-        cmocka_unit_test(stale_sizes_give_way_to_inferred_ones),
-        cmocka_unit_test(sizes_past_63_bits_are_refused),
-        cmocka_unit_test(calls_that_multiply_come_to_an_end),
-        cmocka_unit_test(a_loop_cannot_carry_more_than_it_has),
-        cmocka_unit_test(every_allocation_may_fail),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -66,8 +66,7 @@ static void place_the_slow_way(const setting *s, uint64_t *offset) {
     free(placed);
 }
 
-static void fast_and_slow_skylines_are_the_same(void **state) {
-    (void)state;
+TEST(fast_and_slow_skylines_are_the_same) {
     rng r = {1};
     for (uint32_t round = 0; round < 600; round++) {
         const problem_shape shape = {1 + round / 4, 20, 2 + round / 8, 0};
@@ -94,11 +93,4 @@ static void fast_and_slow_skylines_are_the_same(void **state) {
         free(slow);
         tear_down(&s);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fast_and_slow_skylines_are_the_same),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -233,45 +233,38 @@ static void assert_all_stop(arenaut_problem *problem) {
     arenaut_problem_free(problem);
 }
 
-static void a_star_of_heirs_does_not_hold_anybody_up(void **state) {
-    (void)state;
+TEST(a_star_of_heirs_does_not_hold_anybody_up) {
     assert_all_stop(star(4000));
     assert_all_stop(star(20000));
 }
 
-static void slices_of_slices_do_not(void **state) {
-    (void)state;
+TEST(slices_of_slices_do_not) {
     assert_all_stop(nest(20000));
     assert_all_stop(slices(20000));
     assert_all_stop(gap_windows(40, 600));
 }
 
-static void pools_do_not(void **state) {
-    (void)state;
+TEST(pools_do_not) {
     assert_all_stop(with_pools(80, 64));
     assert_all_stop(with_pools(2000, 64));
 }
 
-static void what_is_taken_already_does_not(void **state) {
-    (void)state;
+TEST(what_is_taken_already_does_not) {
     assert_all_stop(reserved_ranges(20000));
     assert_all_stop(fixed_in_turn(20000));
 }
 
-static void edges_do_not(void **state) {
-    (void)state;
+TEST(edges_do_not) {
     assert_all_stop(edges(3000, 200));
 }
 
-static void tokens_do_not(void **state) {
-    (void)state;
+TEST(tokens_do_not) {
     assert_all_stop(in_tokens(8000, 20));
 }
 
 /* In nine tenths of the time somebody could be asked they were not, when only search steps
  * counted: now each star is settled before it comes to that. */
-static void a_star_is_planned_in_no_time(void **state) {
-    (void)state;
+TEST(a_star_is_planned_in_no_time) {
     arenaut_problem *p = star(2000);
     const arenaut_plan_options options = {.planner = "skyline"};
     arenaut_plan *plan = NULL;
@@ -334,8 +327,7 @@ static void assert_lies_right(const arenaut_problem *p, const room_for_plan *roo
 
 /* Whatever is interrupted, and where: no bound above the smallest arena, no claim that there is
  * none, and no plan that is wrong. */
-static void exact_search_may_be_interrupted_anywhere(void **state) {
-    (void)state;
+TEST(exact_search_may_be_interrupted_anywhere) {
     const uint32_t ties = ARENAUT_FEATURE_SAME_BASE | ARENAUT_FEATURE_INSIDE;
     const uint32_t kinds[] = {ARENAUT_FEATURE_GAPS | ARENAUT_FEATURE_ALIGNMENT, ties,
                               ties | ARENAUT_FEATURE_GAPS | ARENAUT_FEATURE_FIXED_OFFSETS,
@@ -418,8 +410,7 @@ static uint32_t draw_places(rng *r, const arenaut_problem *p, arn_given_place *p
 }
 
 /* Against a look at every pair. */
-static void collisions_are_those_of_pairs(void **state) {
-    (void)state;
+TEST(collisions_are_those_of_pairs) {
     rng r = {32};
     uint32_t found = 0, rounds = 4000;
     for (uint32_t round = 0; round < rounds; round++) {
@@ -485,8 +476,7 @@ static void assert_rooms_of(const arn_rooms *rooms, uint32_t b, uint32_t pool) {
     assert_int_equal(arn_rooms_end_of_free_bytes(rooms, pool, p->size[b]), end);
 }
 
-static void rooms_are_what_is_not_reserved(void **state) {
-    (void)state;
+TEST(rooms_are_what_is_not_reserved) {
     rng r = {33};
     const problem_shape shape = {6, 12, 4,
                                  ARENAUT_FEATURE_RESERVED | ARENAUT_FEATURE_POOLS |
@@ -550,8 +540,7 @@ static arenaut_plan *plan_slowly(slow *s, uint64_t effort, patience *p) {
     return plan;
 }
 
-static void without_a_limit_rounds_go_on_until_there_is_a_proof(void **state) {
-    (void)state;
+TEST(without_a_limit_rounds_go_on_until_there_is_a_proof) {
     const uint64_t once = arenaut_default_effort();
     slow s = {0};
     arenaut_plan *plan = plan_slowly(&s, ARENAUT_NO_EFFORT_LIMIT, NULL);
@@ -563,8 +552,7 @@ static void without_a_limit_rounds_go_on_until_there_is_a_proof(void **state) {
     arenaut_plan_free(plan);
 }
 
-static void with_a_limit_there_is_one_round(void **state) {
-    (void)state;
+TEST(with_a_limit_there_is_one_round) {
     slow s = {0};
     arenaut_plan *plan = plan_slowly(&s, 0, NULL);
     assert_int_equal(s.rounds, 1);
@@ -572,8 +560,7 @@ static void with_a_limit_there_is_one_round(void **state) {
     arenaut_plan_free(plan);
 }
 
-static void a_round_that_is_cut_short_does_not_lose_what_there_was(void **state) {
-    (void)state;
+TEST(a_round_that_is_cut_short_does_not_lose_what_there_was) {
     slow s = {0};
     patience p = {.most = 1};
     arenaut_plan *plan = plan_slowly(&s, ARENAUT_NO_EFFORT_LIMIT, &p);
@@ -581,23 +568,4 @@ static void a_round_that_is_cut_short_does_not_lose_what_there_was(void **state)
     assert_int_equal(plan->total, 64);
     assert_int_equal(plan->stopped_by, ARENAUT_STOP_TIME);
     arenaut_plan_free(plan);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_star_of_heirs_does_not_hold_anybody_up),
-        cmocka_unit_test(slices_of_slices_do_not),
-        cmocka_unit_test(pools_do_not),
-        cmocka_unit_test(what_is_taken_already_does_not),
-        cmocka_unit_test(edges_do_not),
-        cmocka_unit_test(tokens_do_not),
-        cmocka_unit_test(a_star_is_planned_in_no_time),
-        cmocka_unit_test(exact_search_may_be_interrupted_anywhere),
-        cmocka_unit_test(collisions_are_those_of_pairs),
-        cmocka_unit_test(rooms_are_what_is_not_reserved),
-        cmocka_unit_test(without_a_limit_rounds_go_on_until_there_is_a_proof),
-        cmocka_unit_test(with_a_limit_there_is_one_round),
-        cmocka_unit_test(a_round_that_is_cut_short_does_not_lose_what_there_was),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

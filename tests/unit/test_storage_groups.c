@@ -12,27 +12,23 @@
 #include "support/problems.h"
 
 /* Steps are closed there and half open here. b [0,3]  c [1,2]  d [2,3]  e [3,4] */
-static void a_value_takes_the_group_that_became_free_last(void **state) {
-    (void)state;
+TEST(a_value_takes_the_group_that_became_free_last) {
     const box boxes[] = {{8, 0, 4}, {8, 1, 3}, {8, 2, 4}, {8, 3, 5}};
     assert_offsets(problem_of(boxes, COUNT_OF(boxes)), "storage-groups", OFFSETS(0, 8, 16, 8));
 }
 
-static void a_group_is_as_large_as_its_largest_member(void **state) {
-    (void)state;
+TEST(a_group_is_as_large_as_its_largest_member) {
     const box boxes[] = {{8, 0, 2}, {8, 1, 3}, {64, 2, 4}, {1, 3, 5}};
     assert_offsets(problem_of(boxes, COUNT_OF(boxes)), "storage-groups", OFFSETS(0, 64, 0, 64));
 }
 
 /* Results of one op that nobody reads are alive together. */
-static void results_that_nobody_reads_are_kept_apart(void **state) {
-    (void)state;
+TEST(results_that_nobody_reads_are_kept_apart) {
     const box boxes[] = {{8, 0, 2}, {8, 2, 3}, {8, 2, 3}};
     assert_offsets(problem_of(boxes, COUNT_OF(boxes)), "storage-groups", OFFSETS(0, 0, 8));
 }
 
-static void what_is_not_managed_there_has_memory_of_its_own(void **state) {
-    (void)state;
+TEST(what_is_not_managed_there_has_memory_of_its_own) {
     const arenaut_class classes[] = {ARENAUT_INPUT, ARENAUT_OUTPUT, ARENAUT_STATE};
     for (size_t k = 0; k < COUNT_OF(classes); k++) {
         arenaut_problem *p = new_problem();
@@ -47,8 +43,7 @@ static void what_is_not_managed_there_has_memory_of_its_own(void **state) {
     }
 }
 
-static void each_pool_has_groups_of_its_own(void **state) {
-    (void)state;
+TEST(each_pool_has_groups_of_its_own) {
     arenaut_problem *p = new_problem();
     add_pool(p, "host", ARENAUT_UNLIMITED, 1);
     add_pool(p, "device", ARENAUT_UNLIMITED, 1);
@@ -62,8 +57,7 @@ static void each_pool_has_groups_of_its_own(void **state) {
     assert_offsets(p, "storage-groups", OFFSETS(0, 0, 0, 0));
 }
 
-static void what_it_cannot_express_is_refused_by_name(void **state) {
-    (void)state;
+TEST(what_it_cannot_express_is_refused_by_name) {
     arenaut_problem *p = new_problem();
     arenaut_error err;
     add_box(p, 8, 0, 1);
@@ -114,8 +108,7 @@ static size_t lay_in_iteration(const box *boxes, uint32_t n, size_t *offset) {
     return arena;
 }
 
-static void groups_are_those_of_the_runtime(void **state) {
-    (void)state;
+TEST(groups_are_those_of_the_runtime) {
     rng r = {41};
     for (uint32_t round = 0; round < 1000; round++) {
         box boxes[MOST];
@@ -136,17 +129,4 @@ static void groups_are_those_of_the_runtime(void **state) {
         arenaut_plan_free(plan);
         arenaut_problem_free(p);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_value_takes_the_group_that_became_free_last),
-        cmocka_unit_test(a_group_is_as_large_as_its_largest_member),
-        cmocka_unit_test(results_that_nobody_reads_are_kept_apart),
-        cmocka_unit_test(what_is_not_managed_there_has_memory_of_its_own),
-        cmocka_unit_test(each_pool_has_groups_of_its_own),
-        cmocka_unit_test(what_it_cannot_express_is_refused_by_name),
-        cmocka_unit_test(groups_are_those_of_the_runtime),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

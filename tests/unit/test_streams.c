@@ -1,9 +1,9 @@
-/* Methods whose ops may run at the same time: liveness and replay are both held to a look at
+/* Methods whose ops may run at the same time: lowering and replay are both held to a look at
  * every order in which the ops may run. */
 #include "support/test.h"
 
 #include <arenaut/check.h>
-#include <arenaut/liveness.h>
+#include <arenaut/lowering.h>
 #include <arenaut/planner.h>
 
 #include "support/documents.h"
@@ -126,7 +126,7 @@ static arenaut_program *as_listed(const sketch *s) {
     return build(s, order, true);
 }
 
-/* ---- liveness ---- */
+/* ---- lowering ---- */
 
 typedef struct meetings {
     bool meet[MOST_TENSORS][MOST_TENSORS];
@@ -171,8 +171,7 @@ static void note_meetings(const sketch *s, const uint32_t *order, void *context)
     arenaut_program_free(p);
 }
 
-static void values_conflict_exactly_if_they_meet_in_some_order(void **state) {
-    (void)state;
+TEST(values_conflict_exactly_if_they_meet_in_some_order) {
     rng r = {11};
     uint64_t edges = 0, orders = 0;
     for (uint32_t round = 0; round < 800; round++) {
@@ -226,8 +225,7 @@ static void replay_order(const sketch *s, const uint32_t *order, void *context) 
     arenaut_program_free(p);
 }
 
-static void replay_accepts_exactly_what_is_right_in_every_order(void **state) {
-    (void)state;
+TEST(replay_accepts_exactly_what_is_right_in_every_order) {
     rng r = {12};
     uint32_t accepted = 0, races = 0;
     for (uint32_t round = 0; round < 6000; round++) {
@@ -257,8 +255,7 @@ static void replay_accepts_exactly_what_is_right_in_every_order(void **state) {
     assert_true(races > 50);
 }
 
-static void plans_pass_the_checker_and_every_order(void **state) {
-    (void)state;
+TEST(plans_pass_the_checker_and_every_order) {
     rng r = {13};
     for (uint32_t round = 0; round < 150; round++) {
         const sketch s = random_sketch(&r);
@@ -326,16 +323,14 @@ static uint64_t arena_of(arenaut_program *program) {
 
 /* One after another three values are alive; at the same time x, a or b, c or d; in the second
  * case c waits for b, and can take the memory of a. */
-static void streams_cost_memory_and_waiting_saves_it(void **state) {
-    (void)state;
+TEST(streams_cost_memory_and_waiting_saves_it) {
     assert_int_equal(arena_of(two_streams(false, ARENAUT_NONE)), 24);
     assert_int_equal(arena_of(two_streams(true, ARENAUT_NONE)), 40);
     assert_int_equal(arena_of(two_streams(true, 1)), 24);
 }
 
 /* One stream is one sequence, whatever the method says. */
-static void one_stream_is_one_sequence(void **state) {
-    (void)state;
+TEST(one_stream_is_one_sequence) {
     rng r = {14};
     for (uint32_t round = 0; round < 100; round++) {
         sketch s = random_sketch(&r);
@@ -370,8 +365,7 @@ static uint32_t same_base_pairs(uint32_t stream, bool waits) {
     return base != ARENAUT_NONE;
 }
 
-static void a_result_replaces_its_operand_only_when_all_readers_are_through(void **state) {
-    (void)state;
+TEST(a_result_replaces_its_operand_only_when_all_readers_are_through) {
     assert_int_equal(same_base_pairs(0, false), 1);
     assert_int_equal(same_base_pairs(1, false), 0);
     assert_int_equal(same_base_pairs(1, true), 1);
@@ -386,8 +380,7 @@ static void assert_not_lowered(arenaut_program *p, const char *message) {
     arenaut_program_free(p);
 }
 
-static void calls_and_jumps_in_concurrent_methods_are_refused(void **state) {
-    (void)state;
+TEST(calls_and_jumps_in_concurrent_methods_are_refused) {
     arenaut_program *p = new_program();
     begin_method(p, "main");
     ADD_OP(p, .name = "call", .kind = ARENAUT_OP_CALL, CALLS(1));
@@ -412,8 +405,7 @@ static void calls_and_jumps_in_concurrent_methods_are_refused(void **state) {
     assert_not_lowered(p, "method 'sub' is concurrent, and is no entry; only entries can be");
 }
 
-static void an_op_waits_for_earlier_ones_only(void **state) {
-    (void)state;
+TEST(an_op_waits_for_earlier_ones_only) {
     assert_unreadable("program-json",
                       "{\"schema\": \"arenaut.program/1\", \"concurrent\": true, \"tensors\": [],\n"
                       " \"ops\": [{\"name\": \"a\", \"after\": [0]}]}",
@@ -422,8 +414,7 @@ static void an_op_waits_for_earlier_ones_only(void **state) {
                       "it only");
 }
 
-static void streams_travel_as_json(void **state) {
-    (void)state;
+TEST(streams_travel_as_json) {
     const char *const text =
         "{\"schema\": \"arenaut.program/1\", \"concurrent\": true,\n"
         " \"tensors\": [{\"name\": \"x\", \"bytes\": 4}, {\"name\": \"y\", \"bytes\": 4}],\n"
@@ -460,25 +451,8 @@ static arenaut_status lower_and_replay(void *context, const arenaut_allocator *a
     return st;
 }
 
-static void running_out_of_memory_is_survived(void **state) {
-    (void)state;
+TEST(running_out_of_memory_is_survived) {
     arenaut_program *p = two_streams(true, 0);
     survives_every_allocation_failure(lower_and_replay, p);
     arenaut_program_free(p);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_conflict_exactly_if_they_meet_in_some_order),
-        cmocka_unit_test(replay_accepts_exactly_what_is_right_in_every_order),
-        cmocka_unit_test(plans_pass_the_checker_and_every_order),
-        cmocka_unit_test(streams_cost_memory_and_waiting_saves_it),
-        cmocka_unit_test(one_stream_is_one_sequence),
-        cmocka_unit_test(a_result_replaces_its_operand_only_when_all_readers_are_through),
-        cmocka_unit_test(calls_and_jumps_in_concurrent_methods_are_refused),
-        cmocka_unit_test(an_op_waits_for_earlier_ones_only),
-        cmocka_unit_test(streams_travel_as_json),
-        cmocka_unit_test(running_out_of_memory_is_survived),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* The table of targets; and whole models: what liveness makes of them against what the
+/* The table of targets; and whole models: what lowering makes of them against what the
  * runtimes themselves compute. */
 #include "support/test.h"
 
@@ -11,8 +11,7 @@
 
 /* ---- the table ---- */
 
-static void targets_are_found_by_name_and_by_format(void **state) {
-    (void)state;
+TEST(targets_are_found_by_name_and_by_format) {
     for (size_t i = 0; i < arenaut_target_count(); i++) {
         const arenaut_target *target = arenaut_target_at(i);
         assert_ptr_equal(arenaut_target_find(target->name), target);
@@ -25,8 +24,7 @@ static void targets_are_found_by_name_and_by_format(void **state) {
     assert_string_equal(arenaut_target_for_format(NULL)->name, "generic");
 }
 
-static void every_row_makes_sense(void **state) {
-    (void)state;
+TEST(every_row_makes_sense) {
     for (size_t i = 0; i < arenaut_target_count(); i++) {
         const arenaut_target *target = arenaut_target_at(i);
         assert_true(target->align != 0 && (target->align & (target->align - 1)) == 0);
@@ -46,8 +44,7 @@ static void every_row_makes_sense(void **state) {
     }
 }
 
-static void every_incumbent_is_a_planner(void **state) {
-    (void)state;
+TEST(every_incumbent_is_a_planner) {
     for (size_t i = 0; i < arenaut_target_count(); i++) {
         const arenaut_target *target = arenaut_target_at(i);
         if (!arenaut_planner_find(target->incumbent)) {
@@ -190,8 +187,7 @@ static void compare_with_csv(const char *model, const char *suffix, bool with_sc
 }
 
 /* Exactly the buffers, sizes and lifetimes that the micro runtime hands its own planner. */
-static void lifetimes_equal_the_micro_runtimes(void **state) {
-    (void)state;
+TEST(lifetimes_equal_the_micro_runtimes) {
     static const char *const models[] = {
         "audio_preprocessor_int8", "dtln_noise_suppression", "hello_world_int8",
         "keyword_scrambled", "keyword_scrambled_8bit", "litert_call_once_mul",
@@ -208,8 +204,7 @@ static void lifetimes_equal_the_micro_runtimes(void **state) {
     for (size_t i = 0; i < COUNT_OF(models); i++) compare_with_csv(models[i], ".csv", false);
 }
 
-static void scratch_is_alive_as_in_the_micro_runtime(void **state) {
-    (void)state;
+TEST(scratch_is_alive_as_in_the_micro_runtime) {
     static const char *const models[] = {
         "audio_preprocessor_int8", "dtln_noise_suppression", "keyword_scrambled",
         "keyword_scrambled_8bit", "mcunet_vww", "mcunetv2_large", "micro_speech_lstm",
@@ -228,8 +223,7 @@ static arenaut_program *read_corpus_model(const char *model) {
 }
 
 /* The first method's arena as LiteRT's own planner lays it out, kernel temporaries aside. */
-static void litert_arenas_equal_a_replica_of_its_planner(void **state) {
-    (void)state;
+TEST(litert_arenas_equal_a_replica_of_its_planner) {
     static const struct {
         const char *model;
         uint64_t arena;
@@ -281,8 +275,7 @@ static uint64_t load_in_place(const arenaut_problem *problem, size_t *n_pairs) {
 }
 
 /* Ops that write over a dying operand: what that saves was measured in the runtime. */
-static void in_place_loads_equal_what_was_measured(void **state) {
-    (void)state;
+TEST(in_place_loads_equal_what_was_measured) {
     static const struct {
         const char *model;
         uint64_t apart, in_place;
@@ -309,17 +302,4 @@ static void in_place_loads_equal_what_was_measured(void **state) {
         arenaut_lowering_free(l);
         arenaut_program_free(program);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(targets_are_found_by_name_and_by_format),
-        cmocka_unit_test(every_row_makes_sense),
-        cmocka_unit_test(every_incumbent_is_a_planner),
-        cmocka_unit_test(lifetimes_equal_the_micro_runtimes),
-        cmocka_unit_test(scratch_is_alive_as_in_the_micro_runtime),
-        cmocka_unit_test(litert_arenas_equal_a_replica_of_its_planner),
-        cmocka_unit_test(in_place_loads_equal_what_was_measured),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

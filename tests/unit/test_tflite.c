@@ -44,8 +44,7 @@ static void expect_counts(const char *path, const counts *expected) {
     arenaut_program_free(p);
 }
 
-static void own_models_have_the_counts_of_their_script(void **state) {
-    (void)state;
+TEST(own_models_have_the_counts_of_their_script) {
     static const counts models[] = {
         {"call_once_float", 7, 8, 4},   {"custom_op_planned", 6, 1, 4},
         {"hello_world_int8", 10, 3, 4}, {"if_while_float", 26, 13, 21},
@@ -99,8 +98,7 @@ static const counts corpus[] = {
     {"trained_lstm_int8", 27, 4, 5},
 };
 
-static void corpus_models_have_the_counts_of_the_runtime(void **state) {
-    (void)state;
+TEST(corpus_models_have_the_counts_of_the_runtime) {
     for (size_t i = 0; i < COUNT_OF(corpus); i++) {
         char path[512], file[128];
         snprintf(file, sizeof file, "tflite/%s.tflite", corpus[i].file);
@@ -110,8 +108,7 @@ static void corpus_models_have_the_counts_of_the_runtime(void **state) {
 }
 
 /* b = RELU(a); CALL_ONCE init; init: d = RELU(c), c constant. */
-static void a_small_model_reads_field_by_field(void **state) {
-    (void)state;
+TEST(a_small_model_reads_field_by_field) {
     tflite_tiny tiny = new_tflite_tiny();
     arenaut_program *p = read_program(tiny.file->data, tiny.file->size);
     free_flatfile(tiny.file);
@@ -145,8 +142,7 @@ static void a_small_model_reads_field_by_field(void **state) {
 }
 
 /* What the runtime ignores in a plan is not taken from it; what it obeys is, right or not. */
-static void a_plan_in_the_file_is_read_as_the_runtime_reads_it(void **state) {
-    (void)state;
+TEST(a_plan_in_the_file_is_read_as_the_runtime_reads_it) {
     tflite_tiny tiny = new_tflite_tiny();
     const size_t offsets = tiny.plan_data + 12;
     flat_store(tiny.file, offsets + 4, 4, (uint32_t)-2); /* b: nonsense, for the checker */
@@ -179,8 +175,7 @@ static const arenaut_op *op_named(const arenaut_program *p, const char *name) {
     return NULL;
 }
 
-static void control_flow_names_its_subgraphs(void **state) {
-    (void)state;
+TEST(control_flow_names_its_subgraphs) {
     arenaut_program *p = read_own("if_while_float");
     assert_int_equal(p->n_methods, 5);
     for (uint32_t m = 0; m < 5; m++) assert_int_equal(p->methods[m].entry, m == 0);
@@ -196,8 +191,7 @@ static void control_flow_names_its_subgraphs(void **state) {
     arenaut_program_free(p);
 }
 
-static void handles_take_no_bytes(void **state) {
-    (void)state;
+TEST(handles_take_no_bytes) {
     arenaut_program *p = read_own("call_once_float");
     const arenaut_tensor *handle = &p->tensors[op_named(p, "VAR_HANDLE")->outputs[0]];
     assert_int_equal(handle->dtype, ARENAUT_DTYPE_RESOURCE);
@@ -205,8 +199,7 @@ static void handles_take_no_bytes(void **state) {
     arenaut_program_free(p);
 }
 
-static void variables_are_state_and_left_out_arguments_are_none(void **state) {
-    (void)state;
+TEST(variables_are_state_and_left_out_arguments_are_none) {
     arenaut_program *p = read_own("lstm_float");
     const arenaut_op *lstm = op_named(p, "UNIDIRECTIONAL_SEQUENCE_LSTM");
     uint32_t states = 0, none = 0;
@@ -221,8 +214,7 @@ static void variables_are_state_and_left_out_arguments_are_none(void **state) {
     arenaut_program_free(p);
 }
 
-static void an_accelerators_custom_op_may_alias_its_arguments(void **state) {
-    (void)state;
+TEST(an_accelerators_custom_op_may_alias_its_arguments) {
     arenaut_program *p = read_own("custom_op_planned");
     assert_string_equal(p->ops[0].name, "ethos-u");
     assert_int_equal(p->ops[0].kind, ARENAUT_OP_DELEGATE);
@@ -236,8 +228,7 @@ static void an_accelerators_custom_op_may_alias_its_arguments(void **state) {
 }
 
 /* Type numbers of the schema, and what a [3, 5] of each takes in the runtime's arena. */
-static void every_element_type_has_its_size(void **state) {
-    (void)state;
+TEST(every_element_type_has_its_size) {
     static const struct {
         arenaut_dtype dtype;
         uint64_t bytes;
@@ -268,8 +259,7 @@ static void every_element_type_has_its_size(void **state) {
     }
 }
 
-static void scalars_have_one_element_and_empty_tensors_none(void **state) {
-    (void)state;
+TEST(scalars_have_one_element_and_empty_tensors_none) {
     tflite_tiny tiny = new_tflite_tiny();
     flat_store(tiny.file, tiny.shape_a - 4, 4, 0); /* no dimensions */
     arenaut_program *p = read_program(tiny.file->data, tiny.file->size);
@@ -284,8 +274,7 @@ static void scalars_have_one_element_and_empty_tensors_none(void **state) {
     free_flatfile(tiny.file);
 }
 
-static void data_behind_the_flatbuffer_makes_a_constant(void **state) {
-    (void)state;
+TEST(data_behind_the_flatbuffer_makes_a_constant) {
     tflite_tiny tiny = new_tflite_tiny();
     flat_store(tiny.file, tiny.buffer_c, 4, 0); /* c is no longer constant */
     arenaut_program *p = read_program(tiny.file->data, tiny.file->size);
@@ -317,8 +306,7 @@ static uint64_t read_with_note(const char *name, char note[200]) {
     return size;
 }
 
-static void changeable_shapes_are_planned_as_stated_with_a_note(void **state) {
-    (void)state;
+TEST(changeable_shapes_are_planned_as_stated_with_a_note) {
     char note[200];
     assert_int_equal(read_with_note("float16_weights", note), 16 * 16 * 3 * 4);
     assert_non_null(strstr(note, "1 tensor has dimensions that may change"));
@@ -337,8 +325,7 @@ static arenaut_status read_with(void *context, const arenaut_allocator *allocato
     return st;
 }
 
-static void reading_survives_every_allocation_failure(void **state) {
-    (void)state;
+TEST(reading_survives_every_allocation_failure) {
     static const char *const names[] = {"if_while_float", "call_once_float", "svdf_int8"};
     for (size_t i = 0; i < COUNT_OF(names); i++) {
         char path[256];
@@ -351,23 +338,4 @@ static void reading_survives_every_allocation_failure(void **state) {
     bytes file = {tiny.file->data, tiny.file->size};
     survives_every_allocation_failure(read_with, &file);
     free_flatfile(tiny.file);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(own_models_have_the_counts_of_their_script),
-        cmocka_unit_test(corpus_models_have_the_counts_of_the_runtime),
-        cmocka_unit_test(a_small_model_reads_field_by_field),
-        cmocka_unit_test(a_plan_in_the_file_is_read_as_the_runtime_reads_it),
-        cmocka_unit_test(control_flow_names_its_subgraphs),
-        cmocka_unit_test(handles_take_no_bytes),
-        cmocka_unit_test(variables_are_state_and_left_out_arguments_are_none),
-        cmocka_unit_test(an_accelerators_custom_op_may_alias_its_arguments),
-        cmocka_unit_test(every_element_type_has_its_size),
-        cmocka_unit_test(scalars_have_one_element_and_empty_tensors_none),
-        cmocka_unit_test(data_behind_the_flatbuffer_makes_a_constant),
-        cmocka_unit_test(changeable_shapes_are_planned_as_stated_with_a_note),
-        cmocka_unit_test(reading_survives_every_allocation_failure),
-    };
-    return cmocka_run_group_tests_name("tflite", tests, NULL, NULL);
 }

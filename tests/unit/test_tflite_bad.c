@@ -48,8 +48,7 @@ static void expect_refusals(const spoil *cases, size_t n) {
 #define BAD ARENAUT_BAD_INPUT
 #define UNSUPPORTED ARENAUT_UNSUPPORTED
 
-static void what_a_number_may_not_say_is_told_with_what_it_may(void **state) {
-    (void)state;
+TEST(what_a_number_may_not_say_is_told_with_what_it_may) {
     tflite_tiny t = new_tflite_tiny();
     free_flatfile(t.file); /* the places are the same in each */
     const spoil cases[] = {
@@ -111,8 +110,7 @@ static void what_a_number_may_not_say_is_told_with_what_it_may(void **state) {
 }
 
 /* The old field is one signed byte; the larger of the two numbers counts. */
-static void a_negative_old_operator_number_gives_way_to_the_new_one(void **state) {
-    (void)state;
+TEST(a_negative_old_operator_number_gives_way_to_the_new_one) {
     tflite_tiny t = new_tflite_tiny();
     flat_store(t.file, t.relu_code, 1, 0xFF);
     arenaut_error err;
@@ -120,8 +118,7 @@ static void a_negative_old_operator_number_gives_way_to_the_new_one(void **state
     free_flatfile(t.file);
 }
 
-static void shapes_whose_product_overflows_are_too_large(void **state) {
-    (void)state;
+TEST(shapes_whose_product_overflows_are_too_large) {
     tflite_tiny t = new_tflite_tiny();
     const int32_t huge[] = {INT32_MAX, INT32_MAX, INT32_MAX};
     flat_numbers(t.file, t.tensor_a, 0, huge, 3);
@@ -131,8 +128,7 @@ static void shapes_whose_product_overflows_are_too_large(void **state) {
     free_flatfile(t.file);
 }
 
-static void a_subgraph_that_calls_itself_is_refused(void **state) {
-    (void)state;
+TEST(a_subgraph_that_calls_itself_is_refused) {
     tflite_tiny t = new_tflite_tiny();
     flat_store(t.file, t.inputs - 4, 4, 0); /* now subgraph 0 takes and gives nothing … */
     flat_store(t.file, t.outputs - 4, 4, 0);
@@ -143,8 +139,7 @@ static void a_subgraph_that_calls_itself_is_refused(void **state) {
     free_flatfile(t.file);
 }
 
-static void external_data_must_lie_inside_the_file(void **state) {
-    (void)state;
+TEST(external_data_must_lie_inside_the_file) {
     tflite_tiny t = new_tflite_tiny();
     flat_number(t.file, t.constant, 1, 8, t.file->size - 1);
     const size_t size_at = flat_number(t.file, t.constant, 2, 8, 1);
@@ -158,8 +153,7 @@ static void external_data_must_lie_inside_the_file(void **state) {
     free_flatfile(t.file);
 }
 
-static void long_names_are_cut_between_characters(void **state) {
-    (void)state;
+TEST(long_names_are_cut_between_characters) {
     tflite_tiny t = new_tflite_tiny();
     char name[6001] = "";
     while (strlen(name) < 5998) strcat(name, "\xC3\xA9"); /* é: two bytes, an odd start */
@@ -222,8 +216,7 @@ static arenaut_status read_metered(const void *data, size_t size,
 
 /* 1000 entries that are one subgraph, whose 1000 tensors are one tensor: a million tensors
  * in a file of 8 KB. */
-static void parts_that_are_used_over_and_over_do_not_exhaust_memory(void **state) {
-    (void)state;
+TEST(parts_that_are_used_over_and_over_do_not_exhaust_memory) {
     flatfile *f = new_flatfile("TFL3");
     const size_t model = flat_root(f, 8);
     flat_number(f, model, 0, 4, 3);
@@ -241,8 +234,7 @@ static void parts_that_are_used_over_and_over_do_not_exhaust_memory(void **state
     free_flatfile(f);
 }
 
-static void a_memory_limit_is_kept(void **state) {
-    (void)state;
+TEST(a_memory_limit_is_kept) {
     char path[256];
     snprintf(path, sizeof path, "%s/mobilenet_v1_025_96_int8.tflite", TEST_DATA);
     bytes file = read_bytes(path);
@@ -309,8 +301,7 @@ static bytes read_own(size_t model) {
     return read_bytes(path);
 }
 
-static void every_truncation_of_own_models_is_survived(void **state) {
-    (void)state;
+TEST(every_truncation_of_own_models_is_survived) {
     for (size_t i = 0; i < COUNT_OF(own_models); i++) {
         bytes file = read_own(i);
         uint8_t *weights = find_weights(&file), *block = malloc(file.size);
@@ -326,8 +317,7 @@ static void every_truncation_of_own_models_is_survived(void **state) {
 }
 
 /* All bits of each byte of small models, one of each byte of the others. */
-static void flips_of_every_byte_of_own_models_are_survived(void **state) {
-    (void)state;
+TEST(flips_of_every_byte_of_own_models_are_survived) {
     rng r = {2};
     for (size_t i = 0; i < COUNT_OF(own_models); i++) {
         bytes file = read_own(i);
@@ -346,8 +336,7 @@ static void flips_of_every_byte_of_own_models_are_survived(void **state) {
     }
 }
 
-static void random_bytes_in_the_small_model_are_survived(void **state) {
-    (void)state;
+TEST(random_bytes_in_the_small_model_are_survived) {
     rng r = {3};
     tflite_tiny t = new_tflite_tiny();
     bytes file = copy_bytes(t.file->data, t.file->size);
@@ -363,8 +352,7 @@ static void random_bytes_in_the_small_model_are_survived(void **state) {
     free_flatfile(t.file);
 }
 
-static void cuts_and_flips_of_corpus_models_are_survived(void **state) {
-    (void)state;
+TEST(cuts_and_flips_of_corpus_models_are_survived) {
     static const char *const models[] = {
         "audio_preprocessor_int8",
         "dtln_noise_suppression",
@@ -393,22 +381,4 @@ static void cuts_and_flips_of_corpus_models_are_survived(void **state) {
         free(weights);
         free_bytes(&file);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_a_number_may_not_say_is_told_with_what_it_may),
-        cmocka_unit_test(a_negative_old_operator_number_gives_way_to_the_new_one),
-        cmocka_unit_test(shapes_whose_product_overflows_are_too_large),
-        cmocka_unit_test(a_subgraph_that_calls_itself_is_refused),
-        cmocka_unit_test(external_data_must_lie_inside_the_file),
-        cmocka_unit_test(long_names_are_cut_between_characters),
-        cmocka_unit_test(parts_that_are_used_over_and_over_do_not_exhaust_memory),
-        cmocka_unit_test(a_memory_limit_is_kept),
-        cmocka_unit_test(every_truncation_of_own_models_is_survived),
-        cmocka_unit_test(flips_of_every_byte_of_own_models_are_survived),
-        cmocka_unit_test(random_bytes_in_the_small_model_are_survived),
-        cmocka_unit_test(cuts_and_flips_of_corpus_models_are_survived),
-    };
-    return cmocka_run_group_tests_name("tflite_bad", tests, NULL, NULL);
 }

@@ -47,8 +47,7 @@ static const char *const own_models[] = {
     "if_while_float",  "lstm_float",        "resnet_int8",       "types_mixed",
 };
 
-static void own_models_survive_the_whole_way_there_and_back(void **state) {
-    (void)state;
+TEST(own_models_survive_the_whole_way_there_and_back) {
     for (size_t i = 0; i < COUNT_OF(own_models); i++) {
         bytes file = read_own(own_models[i]);
         assert_true(tflite_property(file.data, file.size));
@@ -56,8 +55,7 @@ static void own_models_survive_the_whole_way_there_and_back(void **state) {
     }
 }
 
-static void corpus_models_survive_the_whole_way_there_and_back(void **state) {
-    (void)state;
+TEST(corpus_models_survive_the_whole_way_there_and_back) {
     static const char *const models[] = {
         "dtln_noise_suppression", "litert_nested_while", "mlperf_vww96_int8",
         "mp_hand_landmark_lite",  "mww_alexa",           "person_detect_vela",
@@ -72,8 +70,7 @@ static void corpus_models_survive_the_whole_way_there_and_back(void **state) {
     }
 }
 
-static void the_original_lies_untouched_behind_the_prefix(void **state) {
-    (void)state;
+TEST(the_original_lies_untouched_behind_the_prefix) {
     bytes file = read_own("resnet_int8");
     arenaut_text planned = write_plan_into(file.data, file.size);
     const size_t prefix = planned.size - file.size;
@@ -97,8 +94,7 @@ static int32_t plan_number(const arenaut_text *file, uint32_t index) {
     return arn_fb_item_i32(&model.fb, numbers, index);
 }
 
-static void what_the_runtime_places_itself_is_left_to_it(void **state) {
-    (void)state;
+TEST(what_the_runtime_places_itself_is_left_to_it) {
     bytes file = read_own("lstm_float");
     tflite_round round = open_round(file.data, file.size);
     arenaut_text planned = write_round(&round);
@@ -117,8 +113,7 @@ static void what_the_runtime_places_itself_is_left_to_it(void **state) {
 }
 
 /* The runtime sets memory aside for it all the same, so it must not lie above the rest. */
-static void a_tensor_without_a_lifetime_lies_at_the_start(void **state) {
-    (void)state;
+TEST(a_tensor_without_a_lifetime_lies_at_the_start) {
     bytes file = read_own("elementwise_float");
     tflite_round round = open_round(file.data, file.size);
     arenaut_problem *problem = round.lowering->problem;
@@ -133,8 +128,7 @@ static void a_tensor_without_a_lifetime_lies_at_the_start(void **state) {
     free_bytes(&file);
 }
 
-static void a_tensor_that_the_caller_provides_is_left_to_the_runtime(void **state) {
-    (void)state;
+TEST(a_tensor_that_the_caller_provides_is_left_to_the_runtime) {
     bytes file = read_own("elementwise_float");
     tflite_round round = open_round(file.data, file.size);
     round.lowering->buffer[0] = ARENAUT_NONE;
@@ -145,8 +139,7 @@ static void a_tensor_that_the_caller_provides_is_left_to_the_runtime(void **stat
     free_bytes(&file);
 }
 
-static void a_plan_of_ours_is_replaced_where_it_lies(void **state) {
-    (void)state;
+TEST(a_plan_of_ours_is_replaced_where_it_lies) {
     bytes file = read_own("elementwise_float");
     arenaut_text first = write_plan_into(file.data, file.size);
     tflite_round higher;
@@ -168,8 +161,7 @@ static void a_plan_of_ours_is_replaced_where_it_lies(void **state) {
     free_bytes(&file);
 }
 
-static void a_strangers_plan_is_replaced_and_comes_back_with_strip(void **state) {
-    (void)state;
+TEST(a_strangers_plan_is_replaced_and_comes_back_with_strip) {
     bytes file = read_own("foreign_plan_float");
     arenaut_text planned = write_plan_into(file.data, file.size);
     tflite_round back = open_round(planned.bytes, planned.size);
@@ -188,8 +180,7 @@ static void a_strangers_plan_is_replaced_and_comes_back_with_strip(void **state)
 }
 
 /* The mark holds a fingerprint of the graph and a hash of the plan. */
-static void a_mark_that_no_longer_fits_does_not_count(void **state) {
-    (void)state;
+TEST(a_mark_that_no_longer_fits_does_not_count) {
     bytes file = read_own("elementwise_float");
     arenaut_text planned = write_plan_into(file.data, file.size);
     arn_tflite_model model;
@@ -239,8 +230,7 @@ static uint32_t number_at(const char *bytes_, size_t at) {
     return value;
 }
 
-static void an_archive_behind_the_model_moves_along(void **state) {
-    (void)state;
+TEST(an_archive_behind_the_model_moves_along) {
     tflite_tiny tiny = new_tflite_tiny();
     const size_t model_size = tiny.file->size;
     uint8_t *data = malloc(model_size + 200);
@@ -263,8 +253,7 @@ static void an_archive_behind_the_model_moves_along(void **state) {
     free_flatfile(tiny.file);
 }
 
-static void a_large_archive_is_refused(void **state) {
-    (void)state;
+TEST(a_large_archive_is_refused) {
     tflite_tiny tiny = new_tflite_tiny();
     const size_t end = tiny.file->size + 20;
     memcpy(tiny.file->data + tiny.file->size, "PK\6\7", 4);
@@ -289,8 +278,7 @@ static void expect_refused(const tflite_round *round, arenaut_status status, con
     if (!strstr(err.msg, told)) fail_msg("\"%s\" lacks \"%s\"", err.msg, told);
 }
 
-static void plans_that_the_runtime_would_get_wrong_are_refused(void **state) {
-    (void)state;
+TEST(plans_that_the_runtime_would_get_wrong_are_refused) {
     bytes file = read_own("elementwise_float");
     tflite_round round = open_round(file.data, file.size);
     const uint32_t b = round.lowering->buffer[0];
@@ -317,8 +305,7 @@ static void plans_that_the_runtime_would_get_wrong_are_refused(void **state) {
     free_bytes(&file);
 }
 
-static void a_plan_for_another_program_is_refused(void **state) {
-    (void)state;
+TEST(a_plan_for_another_program_is_refused) {
     bytes file = read_own("elementwise_float");
     tflite_round round = open_round(file.data, file.size);
     arenaut_program *p = round.document.program;
@@ -333,8 +320,7 @@ static void a_plan_for_another_program_is_refused(void **state) {
     free_bytes(&file);
 }
 
-static void data_at_places_in_the_file_is_refused(void **state) {
-    (void)state;
+TEST(data_at_places_in_the_file_is_refused) {
     tflite_tiny tiny = new_tflite_tiny();
     flat_number(tiny.file, tiny.constant, 1, 8, 64);
     flat_number(tiny.file, tiny.constant, 2, 8, 16);
@@ -350,8 +336,7 @@ static void data_at_places_in_the_file_is_refused(void **state) {
 }
 
 /* d is tensor 1 of subgraph 1; the runtime looks at entry 1, which is b's. */
-static void a_variable_that_the_runtime_would_confuse_is_refused(void **state) {
-    (void)state;
+TEST(a_variable_that_the_runtime_would_confuse_is_refused) {
     tflite_tiny tiny = new_tflite_tiny();
     flat_number(tiny.file, tiny.tensor_d, 5, 1, 1);
     tflite_round round = open_round(tiny.file->data, tiny.file->size);
@@ -364,8 +349,7 @@ static void a_variable_that_the_runtime_would_confuse_is_refused(void **state) {
     free_flatfile(tiny.file);
 }
 
-static void fields_of_a_later_schema_are_refused(void **state) {
-    (void)state;
+TEST(fields_of_a_later_schema_are_refused) {
     tflite_tiny tiny = new_tflite_tiny();
     flat_number(tiny.file, tiny.model, 10, 4, 1);
     tflite_round round = open_round(tiny.file->data, tiny.file->size);
@@ -374,8 +358,7 @@ static void fields_of_a_later_schema_are_refused(void **state) {
     free_flatfile(tiny.file);
 }
 
-static void only_plans_of_ours_are_stripped(void **state) {
-    (void)state;
+TEST(only_plans_of_ours_are_stripped) {
     arenaut_text text;
     arenaut_error err;
     bytes none = read_own("elementwise_float"), foreign = read_own("foreign_plan_float");
@@ -404,8 +387,7 @@ static bool refuse_after(void *context, const void *data, size_t size) {
     return true;
 }
 
-static void a_full_disk_is_an_io_error(void **state) {
-    (void)state;
+TEST(a_full_disk_is_an_io_error) {
     bytes file = read_own("hello_world_int8");
     tflite_round round = open_round(file.data, file.size);
     arenaut_text planned = write_round(&round);
@@ -439,8 +421,7 @@ static arenaut_status strip_with(void *context, const arenaut_allocator *allocat
                                                 NULL);
 }
 
-static void writing_survives_every_allocation_failure(void **state) {
-    (void)state;
+TEST(writing_survives_every_allocation_failure) {
     tflite_tiny tiny = new_tflite_tiny();
     tiny.file->size = add_zip(tiny.file->data, tiny.file->size);
     tflite_round round = open_round(tiny.file->data, tiny.file->size);
@@ -450,29 +431,4 @@ static void writing_survives_every_allocation_failure(void **state) {
     arenaut_text_free(&planned);
     tflite_round_close(&round);
     free_flatfile(tiny.file);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(own_models_survive_the_whole_way_there_and_back),
-        cmocka_unit_test(corpus_models_survive_the_whole_way_there_and_back),
-        cmocka_unit_test(the_original_lies_untouched_behind_the_prefix),
-        cmocka_unit_test(what_the_runtime_places_itself_is_left_to_it),
-        cmocka_unit_test(a_tensor_without_a_lifetime_lies_at_the_start),
-        cmocka_unit_test(a_tensor_that_the_caller_provides_is_left_to_the_runtime),
-        cmocka_unit_test(a_plan_of_ours_is_replaced_where_it_lies),
-        cmocka_unit_test(a_strangers_plan_is_replaced_and_comes_back_with_strip),
-        cmocka_unit_test(a_mark_that_no_longer_fits_does_not_count),
-        cmocka_unit_test(an_archive_behind_the_model_moves_along),
-        cmocka_unit_test(a_large_archive_is_refused),
-        cmocka_unit_test(plans_that_the_runtime_would_get_wrong_are_refused),
-        cmocka_unit_test(a_plan_for_another_program_is_refused),
-        cmocka_unit_test(data_at_places_in_the_file_is_refused),
-        cmocka_unit_test(a_variable_that_the_runtime_would_confuse_is_refused),
-        cmocka_unit_test(fields_of_a_later_schema_are_refused),
-        cmocka_unit_test(only_plans_of_ours_are_stripped),
-        cmocka_unit_test(a_full_disk_is_an_io_error),
-        cmocka_unit_test(writing_survives_every_allocation_failure),
-    };
-    return cmocka_run_group_tests_name("tflite_write", tests, NULL, NULL);
 }

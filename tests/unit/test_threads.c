@@ -61,8 +61,7 @@ static arenaut_problem *large_problem(rng *r, uint32_t features) {
     return problem;
 }
 
-static void threads_do_not_change_the_plan(void **state) {
-    (void)state;
+TEST(threads_do_not_change_the_plan) {
     static const uint32_t kinds[] = {0, ARENAUT_FEATURE_POOLS | ARENAUT_FEATURE_ALIGNMENT,
                                      ARENAUT_FEATURE_ALL};
     rng r = {31};
@@ -75,8 +74,7 @@ static void threads_do_not_change_the_plan(void **state) {
 }
 
 /* Too many pairs for exact search, so that the rounds of auto are run. */
-static void threads_do_not_change_what_rounds_find(void **state) {
-    (void)state;
+TEST(threads_do_not_change_what_rounds_find) {
     rng r = {32};
     arenaut_problem *problem = new_problem();
     for (uint32_t i = 0; i < 120; i++) {
@@ -90,8 +88,7 @@ static void threads_do_not_change_what_rounds_find(void **state) {
     arenaut_problem_free(problem);
 }
 
-static void threads_do_not_change_plans_of_real_problems(void **state) {
-    (void)state;
+TEST(threads_do_not_change_plans_of_real_problems) {
     static const char *const files[] = {"onnx_csv/gpt2_kv.csv", "dsa/large/g_1.csv",
                                         "dsa/large/pangu_2.6b.csv"};
     for (size_t i = 0; i < COUNT_OF(files); i++) {
@@ -124,8 +121,7 @@ static arenaut_verdict watch(void *context, const arenaut_progress *progress) {
     return ++w->calls >= w->stop_at ? ARENAUT_INTERRUPTED : ARENAUT_GO_ON;
 }
 
-static void an_interrupt_stops_all_threads_and_leaves_a_right_plan(void **state) {
-    (void)state;
+TEST(an_interrupt_stops_all_threads_and_leaves_a_right_plan) {
     rng r = {33};
     arn_crew crew;
     arn_crew_init(&crew, 2);
@@ -151,8 +147,7 @@ static void an_interrupt_stops_all_threads_and_leaves_a_right_plan(void **state)
 
 /* Which allocation is the n-th differs from run to run, and a failure in an attempt that
  * does not count may go by; but nothing leaks, and no plan is wrong. */
-static void threads_survive_allocation_failures(void **state) {
-    (void)state;
+TEST(threads_survive_allocation_failures) {
     rng r = {34};
     arenaut_problem *problem = large_problem(&r, 0);
     uint32_t failures = 0;
@@ -198,8 +193,7 @@ static void look_on(void *context) {
     assert_true(arn_crew_is_caller(&t->crew));
 }
 
-static void a_crew_runs_each_task_once(void **state) {
-    (void)state;
+TEST(a_crew_runs_each_task_once) {
     for (uint32_t threads = 0; threads < 6; threads++) {
         tally t = {.begun = 0};
         arn_crew_init(&t.crew, threads);
@@ -212,16 +206,4 @@ static void a_crew_runs_each_task_once(void **state) {
         }
         arn_crew_free(&t.crew);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_crew_runs_each_task_once),
-        cmocka_unit_test(threads_do_not_change_the_plan),
-        cmocka_unit_test(threads_do_not_change_what_rounds_find),
-        cmocka_unit_test(threads_do_not_change_plans_of_real_problems),
-        cmocka_unit_test(an_interrupt_stops_all_threads_and_leaves_a_right_plan),
-        cmocka_unit_test(threads_survive_allocation_failures),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,8 +31,7 @@ static arenaut_text write_round(const tvm_round *round) {
 
 /* ---- reading ---- */
 
-static void nodes_become_ops_and_entries_tensors(void **state) {
-    (void)state;
+TEST(nodes_become_ops_and_entries_tensors) {
     bytes file = read_bytes(GRAPH("views"));
     tvm_round round = open_round(&file, "tvm", "auto");
     const arenaut_program *p = round.document.program;
@@ -61,8 +60,7 @@ static void nodes_become_ops_and_entries_tensors(void **state) {
     free_bytes(&file);
 }
 
-static void older_graphs_leave_arguments_without_ids(void **state) {
-    (void)state;
+TEST(older_graphs_leave_arguments_without_ids) {
     bytes file = read_bytes(GRAPH("nnvm"));
     tvm_round round = open_round(&file, "tvm", "auto");
     const arenaut_program *p = round.document.program;
@@ -76,8 +74,7 @@ static void older_graphs_leave_arguments_without_ids(void **state) {
 
 /* Of int4 each element takes a byte, and of int8x4 four: the runtime packs lanes only. What
  * lies in a texture is left there. */
-static void devices_have_memories_of_their_own(void **state) {
-    (void)state;
+TEST(devices_have_memories_of_their_own) {
     bytes file = read_bytes(GRAPH("devices"));
     tvm_round round = open_round(&file, "tvm", "auto");
     const arenaut_program *p = round.document.program;
@@ -96,8 +93,7 @@ static void devices_have_memories_of_their_own(void **state) {
     free_bytes(&file);
 }
 
-static void dimensions_of_zero_need_no_bytes(void **state) {
-    (void)state;
+TEST(dimensions_of_zero_need_no_bytes) {
     const char *const text =
         "{\"nodes\": [{\"op\": \"null\", \"name\": \"x\", \"inputs\": []},\n"
         "  {\"op\": \"tvm_op\", \"name\": \"a\", \"attrs\": {\"num_outputs\": \"1\"},"
@@ -117,8 +113,7 @@ static void dimensions_of_zero_need_no_bytes(void **state) {
     free_bytes(&file);
 }
 
-static void a_graph_is_told_from_other_json(void **state) {
-    (void)state;
+TEST(a_graph_is_told_from_other_json) {
     static const struct {
         const char *text, *format;
     } cases[] = {
@@ -157,8 +152,7 @@ static char *with_change(const char *text, const char *from, const char *to) {
     return changed;
 }
 
-static void what_a_graph_may_not_say_is_told_with_what_it_may(void **state) {
-    (void)state;
+TEST(what_a_graph_may_not_say_is_told_with_what_it_may) {
     static const struct {
         const char *graph, *from, *to, *message;
     } cases[] = {
@@ -220,8 +214,7 @@ static void what_a_graph_may_not_say_is_told_with_what_it_may(void **state) {
     }
 }
 
-static void a_symbol_file_is_told_what_it_lacks(void **state) {
-    (void)state;
+TEST(a_symbol_file_is_told_what_it_lacks) {
     size_t size;
     char *text = load_file(GRAPH("symbol"), &size);
     assert_unreadable(NULL, text, ARENAUT_BAD_INPUT,
@@ -231,8 +224,7 @@ static void a_symbol_file_is_told_what_it_lacks(void **state) {
 }
 
 /* Nothing is made for what is only claimed. */
-static void claims_cost_no_memory(void **state) {
-    (void)state;
+TEST(claims_cost_no_memory) {
     const char *const text =
         "{\"nodes\": [{\"op\": \"tvm_op\", \"attrs\": {\"num_outputs\": \"4294967294\"}}],\n"
         " \"arg_nodes\": [], \"heads\": [], \"node_row_ptr\": [0, 4294967294],\n"
@@ -266,8 +258,7 @@ static const struct {
     {"renesas_yolov3_onnx", 1809990, 1809990, 1810048},
 };
 
-static void real_graphs_need_what_a_model_of_them_does(void **state) {
-    (void)state;
+TEST(real_graphs_need_what_a_model_of_them_does) {
     char path[1024], name[128];
     for (size_t i = 0; i < COUNT_OF(corpus); i++) {
         snprintf(name, sizeof name, "tvm_graph/%s.json", corpus[i].name);
@@ -333,15 +324,13 @@ static void assert_rewritten(const char *path) {
     free(text);
 }
 
-static void writing_changes_storage_ids_only(void **state) {
-    (void)state;
+TEST(writing_changes_storage_ids_only) {
     assert_rewritten(GRAPH("views"));
     assert_rewritten(GRAPH("nnvm"));
     assert_rewritten(GRAPH("devices"));
 }
 
-static void real_graphs_are_rewritten(void **state) {
-    (void)state;
+TEST(real_graphs_are_rewritten) {
     char path[1024], name[128];
     for (size_t i = 0; i < COUNT_OF(corpus); i++) {
         snprintf(name, sizeof name, "tvm_graph/%s.json", corpus[i].name);
@@ -351,8 +340,7 @@ static void real_graphs_are_rewritten(void **state) {
 }
 
 /* Arguments keep 0 and 1; the largest block serves three values and a view. */
-static void ids_of_arguments_stay_and_tokens_get_the_lowest_free_ones(void **state) {
-    (void)state;
+TEST(ids_of_arguments_stay_and_tokens_get_the_lowest_free_ones) {
     bytes file = read_bytes(GRAPH("views"));
     tvm_round round = open_round(&file, "tvm", "auto");
     arenaut_text written = write_round(&round);
@@ -362,8 +350,7 @@ static void ids_of_arguments_stay_and_tokens_get_the_lowest_free_ones(void **sta
     free_bytes(&file);
 }
 
-static void plans_that_ids_cannot_hold_are_refused(void **state) {
-    (void)state;
+TEST(plans_that_ids_cannot_hold_are_refused) {
     char path[1024];
     corpus_path_or_skip(path, "tvm_graph/renesas_ultraface_onnx.json");
     bytes file = read_bytes(path);
@@ -380,8 +367,7 @@ static void plans_that_ids_cannot_hold_are_refused(void **state) {
 
 /* ---- damage ---- */
 
-static void damaged_graphs_are_refused_or_sound(void **state) {
-    (void)state;
+TEST(damaged_graphs_are_refused_or_sound) {
     static const char *const names[] = {GRAPH("views"), GRAPH("nnvm"), GRAPH("devices")};
     rng r = {21};
     size_t accepted = 0;
@@ -419,33 +405,11 @@ static arenaut_status open_and_write(void *context, const arenaut_allocator *all
     return st;
 }
 
-static void running_out_of_memory_is_survived(void **state) {
-    (void)state;
+TEST(running_out_of_memory_is_survived) {
     bytes file = read_bytes(GRAPH("views"));
     survives_every_allocation_failure(open_and_write, &file);
     free_bytes(&file);
     file = read_bytes(GRAPH("nnvm"));
     survives_every_allocation_failure(open_and_write, &file);
     free_bytes(&file);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nodes_become_ops_and_entries_tensors),
-        cmocka_unit_test(older_graphs_leave_arguments_without_ids),
-        cmocka_unit_test(devices_have_memories_of_their_own),
-        cmocka_unit_test(dimensions_of_zero_need_no_bytes),
-        cmocka_unit_test(a_graph_is_told_from_other_json),
-        cmocka_unit_test(what_a_graph_may_not_say_is_told_with_what_it_may),
-        cmocka_unit_test(a_symbol_file_is_told_what_it_lacks),
-        cmocka_unit_test(claims_cost_no_memory),
-        cmocka_unit_test(real_graphs_need_what_a_model_of_them_does),
-        cmocka_unit_test(writing_changes_storage_ids_only),
-        cmocka_unit_test(real_graphs_are_rewritten),
-        cmocka_unit_test(ids_of_arguments_stay_and_tokens_get_the_lowest_free_ones),
-        cmocka_unit_test(plans_that_ids_cannot_hold_are_refused),
-        cmocka_unit_test(damaged_graphs_are_refused_or_sound),
-        cmocka_unit_test(running_out_of_memory_is_survived),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -83,8 +83,7 @@ static uint32_t token_of(const stages *s, const char *name) {
 
 /* x -> a -> b -> c -> y: a is free when c asks, b when y does. The argument's token, free of
  * readers after a, is not used again. */
-static void tokens_are_numbered_in_the_order_of_their_first_use(void **state) {
-    (void)state;
+TEST(tokens_are_numbered_in_the_order_of_their_first_use) {
     stages s = planned(PROGRAM(
         VALUE("x") "," VALUE("a") "," VALUE("b") "," VALUE("c") "," VALUE("y"),
         "\"inputs\": [\"x\"], \"outputs\": [\"y\"], \"ops\": ["
@@ -99,8 +98,7 @@ static void tokens_are_numbered_in_the_order_of_their_first_use(void **state) {
     free_stages(&s, NULL);
 }
 
-static void constants_have_no_token_and_results_keep_theirs(void **state) {
-    (void)state;
+TEST(constants_have_no_token_and_results_keep_theirs) {
     stages s = planned(PROGRAM(
         "{\"name\": \"w\", \"bytes\": 8, \"class\": \"constant\"}," VALUE("a") "," VALUE("b")
         "," VALUE("c"),
@@ -115,8 +113,7 @@ static void constants_have_no_token_and_results_keep_theirs(void **state) {
 }
 
 /* y is of a's size or b's: both become free at once, and it gets the first that was named. */
-static void operands_are_let_go_in_the_order_of_the_arguments(void **state) {
-    (void)state;
+TEST(operands_are_let_go_in_the_order_of_the_arguments) {
     static const char *const orders[] = {"\"a\", \"b\"", "\"b\", \"a\"", "\"a\", \"b\", \"a\""};
     static const uint32_t expected[] = {0, 1, 1}; /* the last time counts */
     for (size_t i = 0; i < COUNT_OF(orders); i++) {
@@ -134,8 +131,7 @@ static void operands_are_let_go_in_the_order_of_the_arguments(void **state) {
 }
 
 /* The list of tensors names them the other way round, which says nothing. */
-static void results_ask_in_the_order_of_the_outputs(void **state) {
-    (void)state;
+TEST(results_ask_in_the_order_of_the_outputs) {
     stages s = planned(PROGRAM(
         VALUE("q") "," VALUE("p") ",{\"name\": \"b\", \"bytes\": 100},"
         "{\"name\": \"a\", \"bytes\": 8}," VALUE("y") "," VALUE("x"),
@@ -152,8 +148,7 @@ static void results_ask_in_the_order_of_the_outputs(void **state) {
 }
 
 /* What a runtime is given before it runs, and what it keeps between runs, must lie still. */
-static void arguments_and_state_share_their_tokens_with_nobody(void **state) {
-    (void)state;
+TEST(arguments_and_state_share_their_tokens_with_nobody) {
     static const char text[] = PROGRAM(
         VALUE("x") "," VALUE("a") "," VALUE("y")
         ",{\"name\": \"s\", \"bytes\": 8, \"class\": \"state\"}",
@@ -177,8 +172,7 @@ static void arguments_and_state_share_their_tokens_with_nobody(void **state) {
 
 /* int4 x 3 is 3 bytes, int4x3 x 2 is 4 (12 bits are 2 bytes), a boolx16 2; without lanes, in no
  * dialect, elements lie bit by bit. */
-static void elements_take_whole_bytes_and_may_have_lanes(void **state) {
-    (void)state;
+TEST(elements_take_whole_bytes_and_may_have_lanes) {
     static const char tensors[] =
         "\"tensors\": [{\"name\": \"a\", \"dtype\": \"int4\", \"dims\": [3]},"
         "{\"name\": \"b\", \"dtype\": \"int4\", \"lanes\": 3, \"dims\": [2]},"
@@ -207,8 +201,7 @@ static void elements_take_whole_bytes_and_may_have_lanes(void **state) {
 }
 
 /* What the called function needs inside is its own affair. */
-static void functions_are_not_entered(void **state) {
-    (void)state;
+TEST(functions_are_not_entered) {
     static const char text[] = PROGRAM(
         VALUE("x") "," VALUE("y") "," VALUE("in") "," VALUE("t") "," VALUE("out"),
         "\"methods\": [{\"name\": \"main\", \"inputs\": [\"x\"], \"outputs\": [\"y\"], \"ops\": ["
@@ -245,8 +238,7 @@ static void functions_are_not_entered(void **state) {
             "{\"name\": \"pair\", \"kind\": \"tuple\", \"inputs\": [\"a\", \"b\"], "            \
             "\"outputs\": [\"ab\"]}," op "]")
 
-static void a_field_is_its_value_and_an_op_takes_all_of_a_tuple(void **state) {
-    (void)state;
+TEST(a_field_is_its_value_and_an_op_takes_all_of_a_tuple) {
     stages s = planned(TUPLES(
         "{\"kind\": \"let\", \"inputs\": [\"ab\"], \"outputs\": [\"abc\"]},"
         "{\"kind\": \"field\", \"index\": 1, \"inputs\": [\"abc\"], \"outputs\": [\"f\"]},"
@@ -261,8 +253,7 @@ static void a_field_is_its_value_and_an_op_takes_all_of_a_tuple(void **state) {
     free_stages(&s, NULL);
 }
 
-static void a_let_is_another_name(void **state) {
-    (void)state;
+TEST(a_let_is_another_name) {
     stages s = planned(TUPLES("{\"kind\": \"let\", \"inputs\": [\"b\"], \"outputs\": [\"f\"]},"
                               "{\"inputs\": [\"f\"], \"outputs\": [\"y\"]}"));
     assert_int_equal(token_of(&s, "f"), token_of(&s, "b"));
@@ -271,8 +262,7 @@ static void a_let_is_another_name(void **state) {
     free_stages(&s, NULL);
 }
 
-static void a_method_returns_the_fields_of_a_tuple(void **state) {
-    (void)state;
+TEST(a_method_returns_the_fields_of_a_tuple) {
     stages s = planned(
         PROGRAM(VALUE("a") "," VALUE("b") ",{\"name\": \"ab\", \"dtype\": \"other\"}",
                 "\"outputs\": [\"ab\"], \"ops\": [{\"outputs\": [\"a\"]}, {\"outputs\": [\"b\"]},"
@@ -282,8 +272,7 @@ static void a_method_returns_the_fields_of_a_tuple(void **state) {
     free_stages(&s, NULL);
 }
 
-static void wrong_tuples_are_named(void **state) {
-    (void)state;
+TEST(wrong_tuples_are_named) {
     assert_refused(TUPLES("{\"name\": \"nest\", \"kind\": \"tuple\", \"inputs\": [\"x\", \"ab\"], "
                           "\"outputs\": [\"abc\"]}"),
                    "op 'nest': field 1, 'ab', is a tuple itself; each field must be one value");
@@ -314,8 +303,7 @@ static void wrong_tuples_are_named(void **state) {
 
 /* ---- what is refused ---- */
 
-static void branches_are_refused(void **state) {
-    (void)state;
+TEST(branches_are_refused) {
     static const char text[] = PROGRAM(
         VALUE("c") "," VALUE("x") "," VALUE("y") "," VALUE("p") "," VALUE("q") "," VALUE("r")
         "," VALUE("s"),
@@ -333,8 +321,7 @@ static void branches_are_refused(void **state) {
     free_stages(&s, NULL);
 }
 
-static void undefined_values_are_named(void **state) {
-    (void)state;
+TEST(undefined_values_are_named) {
     assert_refused(PROGRAM(VALUE("x") "," VALUE("y"), "\"outputs\": [\"y\"], \"ops\": [{\"name\": "
                                                       "\"relu\", \"inputs\": [\"x\"], "
                                                       "\"outputs\": [\"y\"]}]"),
@@ -343,8 +330,7 @@ static void undefined_values_are_named(void **state) {
                    "method 'main' returns 'y', which nothing defines");
 }
 
-static void sizes_must_be_known(void **state) {
-    (void)state;
+TEST(sizes_must_be_known) {
     assert_refused(PROGRAM("{\"name\": \"y\", \"dtype\": \"int8\", \"dims\": [4], \"dynamic\": true}",
                            "\"outputs\": [\"y\"], \"ops\": [{\"outputs\": [\"y\"]}]"),
                    "planner 'tvm-tokens' does not plan symbolic sizes; 'auto' does");
@@ -353,8 +339,7 @@ static void sizes_must_be_known(void **state) {
         "line 1, column 103: found -4; expected an integer from 0 to 2^63 - 1");
 }
 
-static void devices_are_given_for_all_or_for_none(void **state) {
-    (void)state;
+TEST(devices_are_given_for_all_or_for_none) {
     assert_refused(PROGRAM(VALUE("x") ",{\"name\": \"y\", \"bytes\": 8, \"device\": 2}",
                            "\"inputs\": [\"x\"], \"outputs\": [\"y\"], \"ops\": [{\"inputs\": "
                            "[\"x\"], \"outputs\": [\"y\"]}]"),
@@ -364,8 +349,7 @@ static void devices_are_given_for_all_or_for_none(void **state) {
 
 /* ---- telling ---- */
 
-static void the_report_tells_ids_devices_and_bytes(void **state) {
-    (void)state;
+TEST(the_report_tells_ids_devices_and_bytes) {
     stages s = planned(TUPLES("{\"kind\": \"let\", \"inputs\": [\"ab\"], \"outputs\": [\"abc\"]},"
                               "{\"inputs\": [\"ab\"], \"outputs\": [\"y\"]}"));
     const arenaut_result result = {.path = "p.json",
@@ -408,8 +392,7 @@ static void the_report_tells_ids_devices_and_bytes(void **state) {
 }
 
 /* The file says a device of the values only, and of one name a wrong one. */
-static void names_are_on_the_device_of_their_token(void **state) {
-    (void)state;
+TEST(names_are_on_the_device_of_their_token) {
     stages s = planned(PROGRAM(
         "{\"name\": \"a\", \"bytes\": 8, \"device\": 2},{\"name\": \"b\", \"bytes\": 4, \"device\": 1},"
         "{\"name\": \"w\", \"bytes\": 4, \"device\": 1, \"class\": \"constant\"},"
@@ -447,34 +430,9 @@ static arenaut_status all_stages(void *context, const arenaut_allocator *allocat
     return st;
 }
 
-static void running_out_of_memory_is_survived(void **state) {
-    (void)state;
+TEST(running_out_of_memory_is_survived) {
     survives_every_allocation_failure(
         all_stages,
         (void *)TUPLES("{\"kind\": \"field\", \"index\": 1, \"inputs\": [\"ab\"], \"outputs\": "
                        "[\"f\"]}, {\"inputs\": [\"ab\", \"f\"], \"outputs\": [\"y\"]}"));
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tokens_are_numbered_in_the_order_of_their_first_use),
-        cmocka_unit_test(constants_have_no_token_and_results_keep_theirs),
-        cmocka_unit_test(operands_are_let_go_in_the_order_of_the_arguments),
-        cmocka_unit_test(results_ask_in_the_order_of_the_outputs),
-        cmocka_unit_test(arguments_and_state_share_their_tokens_with_nobody),
-        cmocka_unit_test(elements_take_whole_bytes_and_may_have_lanes),
-        cmocka_unit_test(functions_are_not_entered),
-        cmocka_unit_test(a_field_is_its_value_and_an_op_takes_all_of_a_tuple),
-        cmocka_unit_test(a_let_is_another_name),
-        cmocka_unit_test(a_method_returns_the_fields_of_a_tuple),
-        cmocka_unit_test(wrong_tuples_are_named),
-        cmocka_unit_test(branches_are_refused),
-        cmocka_unit_test(undefined_values_are_named),
-        cmocka_unit_test(sizes_must_be_known),
-        cmocka_unit_test(devices_are_given_for_all_or_for_none),
-        cmocka_unit_test(the_report_tells_ids_devices_and_bytes),
-        cmocka_unit_test(names_are_on_the_device_of_their_token),
-        cmocka_unit_test(running_out_of_memory_is_survived),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -102,8 +102,7 @@ static uint64_t assert_ratio(const arenaut_problem *problem, const char *name, c
     return total;
 }
 
-static void tokens_need_on_real_graphs_what_a_model_of_them_does(void **state) {
-    (void)state;
+TEST(tokens_need_on_real_graphs_what_a_model_of_them_does) {
     char path[1024], file[256];
     for (size_t i = 0; i < COUNT_OF(graphs); i++) {
         snprintf(file, sizeof file, "onnx_csv/%s.alias.csv", graphs[i].name);
@@ -116,8 +115,7 @@ static void tokens_need_on_real_graphs_what_a_model_of_them_does(void **state) {
     }
 }
 
-static void shared_objects_need_less_on_real_graphs_than_tokens(void **state) {
-    (void)state;
+TEST(shared_objects_need_less_on_real_graphs_than_tokens) {
     static const char *const names[] = {"mobilenetv2", "densenet121", "yolo_csp", "bert_base"};
     char path[1024], file[256];
     for (size_t i = 0; i < COUNT_OF(names); i++) {
@@ -140,69 +138,59 @@ static void shared_objects_need_less_on_real_graphs_than_tokens(void **state) {
 /* ---- the rule of tokens, in small pictures: block by block from the bottom ---- */
 
 /* 2 would fit into either; the block of 12 is the smallest that is large enough. */
-static void a_request_looks_upward_first(void **state) {
-    (void)state;
+TEST(a_request_looks_upward_first) {
     const box boxes[] = {{8, 0, 1}, {12, 0, 1}, {10, 1, 2}};
     assert_token_offsets(problem_of(boxes, 3), NULL, OFFSETS(0, 8, 8));
 }
 
 /* Nothing is large enough, and the largest of the others grows. */
-static void then_it_looks_downward_and_the_block_grows(void **state) {
-    (void)state;
+TEST(then_it_looks_downward_and_the_block_grows) {
     const box boxes[] = {{6, 0, 1}, {8, 0, 1}, {10, 1, 2}, {1, 0, 2}};
     assert_token_offsets(problem_of(boxes, 4), NULL, OFFSETS(0, 6, 6, 16));
 }
 
-static void sixteen_times_the_size_is_still_in_range(void **state) {
-    (void)state;
+TEST(sixteen_times_the_size_is_still_in_range) {
     const box in_range[] = {{160, 0, 1}, {10, 1, 2}}, past_it[] = {{161, 0, 1}, {10, 1, 2}};
     assert_token_offsets(problem_of(in_range, 2), NULL, OFFSETS(0, 0));
     assert_token_offsets(problem_of(past_it, 2), NULL, OFFSETS(0, 161));
 }
 
 /* 175 / 16 is 10, so 10 bytes will do; 176 / 16 is 11. */
-static void a_sixteenth_is_rounded_down(void **state) {
-    (void)state;
+TEST(a_sixteenth_is_rounded_down) {
     const box in_range[] = {{10, 0, 1}, {175, 1, 2}}, past_it[] = {{10, 0, 1}, {176, 1, 2}};
     assert_token_offsets(problem_of(in_range, 2), NULL, OFFSETS(0, 0));
     assert_token_offsets(problem_of(past_it, 2), NULL, OFFSETS(0, 10));
 }
 
 /* 1 becomes free before 0 does. */
-static void of_equal_blocks_the_first_one_that_became_free_is_taken(void **state) {
-    (void)state;
+TEST(of_equal_blocks_the_first_one_that_became_free_is_taken) {
     const box boxes[] = {{8, 0, 4}, {8, 0, 3}, {8, 4, 5}, {8, 4, 5}};
     assert_token_offsets(problem_of(boxes, 4), NULL, OFFSETS(0, 8, 8, 0));
 }
 
 /* A block counts with what it has grown to, not with what its last buffer took. */
-static void a_block_keeps_the_size_that_it_has_grown_to(void **state) {
-    (void)state;
+TEST(a_block_keeps_the_size_that_it_has_grown_to) {
     const box boxes[] = {{64, 0, 1}, {8, 1, 2}, {64, 2, 3}};
     assert_token_offsets(problem_of(boxes, 3), NULL, OFFSETS(0, 0, 0));
 }
 
 /* Results of one op are all requested before any is let go; the operand is still there. */
-static void what_nobody_reads_is_free_for_the_next_op(void **state) {
-    (void)state;
+TEST(what_nobody_reads_is_free_for_the_next_op) {
     const box boxes[] = {{8, 0, 2}, {8, 1, 2}, {8, 1, 3}, {8, 2, 3}};
     assert_token_offsets(problem_of(boxes, 4), NULL, OFFSETS(0, 8, 16, 8));
 }
 
-static void a_range_of_zero_never_reuses(void **state) {
-    (void)state;
+TEST(a_range_of_zero_never_reuses) {
     const box boxes[] = {{8, 0, 1}, {8, 1, 2}, {8, 2, 3}};
     assert_token_offsets(problem_of(boxes, 3), "0", OFFSETS(0, 8, 16));
 }
 
-static void a_range_of_one_reuses_equal_sizes_only(void **state) {
-    (void)state;
+TEST(a_range_of_one_reuses_equal_sizes_only) {
     const box boxes[] = {{8, 0, 1}, {9, 1, 2}, {8, 2, 3}};
     assert_token_offsets(problem_of(boxes, 3), "1", OFFSETS(0, 8, 0));
 }
 
-static void blocks_stay_on_their_device(void **state) {
-    (void)state;
+TEST(blocks_stay_on_their_device) {
     arenaut_problem *p = new_problem();
     const arenaut_pool pools[] = {{.name = "gpu0", .device = {2, 0}},
                                   {.name = "gpu1", .device = {2, 1}}};
@@ -232,8 +220,7 @@ static void blocks_stay_on_their_device(void **state) {
 }
 
 /* Neither takes a block that is free, nor is ever free itself. */
-static void arguments_and_state_are_never_reallocated(void **state) {
-    (void)state;
+TEST(arguments_and_state_are_never_reallocated) {
     static const arenaut_class kept[] = {ARENAUT_INPUT, ARENAUT_STATE};
     for (size_t k = 0; k < COUNT_OF(kept); k++) {
         arenaut_problem *p = new_problem();
@@ -253,8 +240,7 @@ static void arguments_and_state_are_never_reallocated(void **state) {
 
 /* ---- what it refuses ---- */
 
-static void branches_and_symbolic_sizes_are_refused(void **state) {
-    (void)state;
+TEST(branches_and_symbolic_sizes_are_refused) {
     const box boxes[] = {{8, 0, 1}};
     arenaut_problem *p = problem_of(boxes, 1);
     p->traits = ARENAUT_PROBLEM_BRANCHES;
@@ -268,8 +254,7 @@ static void branches_and_symbolic_sizes_are_refused(void **state) {
     arenaut_problem_free(p);
 }
 
-static void devices_are_given_for_all_or_for_none(void **state) {
-    (void)state;
+TEST(devices_are_given_for_all_or_for_none) {
     arenaut_problem *p = new_problem();
     const arenaut_pool pools[] = {{.name = "none"},
                                   {.name = "gpu", .device = {2, 0}}};
@@ -293,8 +278,7 @@ static void devices_are_given_for_all_or_for_none(void **state) {
     arenaut_problem_free(p);
 }
 
-static void wrong_settings_are_named(void **state) {
-    (void)state;
+TEST(wrong_settings_are_named) {
     const box boxes[] = {{8, 0, 1}};
     arenaut_problem *p = problem_of(boxes, 1);
     static const char *const wrong[] = {"", "x", "-1", "1 ", "99999999999999999999999"};
@@ -354,8 +338,7 @@ static uint64_t least_sum(const arenaut_problem *p, uint32_t b, uint32_t *block,
     return least;
 }
 
-static void shared_objects_are_as_small_as_any_search_finds(void **state) {
-    (void)state;
+TEST(shared_objects_are_as_small_as_any_search_finds) {
     rng r = {5};
     const problem_shape shape = {7, 9, 10, ARENAUT_FEATURE_GAPS | ARENAUT_FEATURE_CONFLICTS};
     for (uint32_t round = 0; round < 600; round++) {
@@ -378,8 +361,7 @@ static void shared_objects_are_as_small_as_any_search_finds(void **state) {
 
 /* Each step's buffers need blocks as large as theirs in order of size: 30 + 20 + 5 at the worst
  * of each rank, although no step has more than 45 bytes alive. */
-static void the_bound_counts_the_largest_of_each_rank(void **state) {
-    (void)state;
+TEST(the_bound_counts_the_largest_of_each_rank) {
     const box boxes[] = {{30, 0, 1}, {10, 0, 1}, {5, 0, 1}, {20, 1, 2}, {20, 1, 2}};
     arenaut_problem *p = problem_of(boxes, 5);
     arenaut_plan *plan = plan_with(p, "shared-objects", NULL);
@@ -395,8 +377,7 @@ static void the_bound_counts_the_largest_of_each_rank(void **state) {
     arenaut_problem_free(p);
 }
 
-static void blocks_that_do_not_fit_are_no_plan(void **state) {
-    (void)state;
+TEST(blocks_that_do_not_fit_are_no_plan) {
     const box boxes[] = {{8, 0, 1}, {8, 0, 1}};
     static const char *const planners[] = {"tvm-tokens", "shared-objects", "auto"};
     for (size_t i = 0; i < COUNT_OF(planners); i++) {
@@ -454,8 +435,7 @@ static void assert_least(arenaut_problem *p, uint64_t bytes) {
     arenaut_problem_free(p);
 }
 
-static void a_result_may_share_its_operands_token(void **state) {
-    (void)state;
+TEST(a_result_may_share_its_operands_token) {
     const box equal[] = {{3, 2, 5}, {3, 4, 5}}, larger[] = {{4, 1, 6}, {5, 5, 6}};
     const uint32_t base[] = {ARENAUT_NONE, 0};
     assert_least(problem_in_place(equal, base, 2), 3);
@@ -463,16 +443,14 @@ static void a_result_may_share_its_operands_token(void **state) {
 }
 
 /* x, relu in place of x, relu in place of that: never two blocks of 400. */
-static void a_chain_of_results_is_one_token(void **state) {
-    (void)state;
+TEST(a_chain_of_results_is_one_token) {
     const box boxes[] = {{16, 0, 2}, {400, 1, 3}, {400, 2, 4}, {400, 3, 5}, {16, 4, 6}};
     const uint32_t base[] = {ARENAUT_NONE, ARENAUT_NONE, 1, 2, ARENAUT_NONE};
     assert_least(problem_in_place(boxes, base, 5), 416);
 }
 
 /* At one step all three are alive: a right is about two, so the ends of the chain stay apart. */
-static void a_right_is_not_handed_on(void **state) {
-    (void)state;
+TEST(a_right_is_not_handed_on) {
     const box chain[] = {{7, 0, 2}, {7, 1, 2}, {7, 1, 3}}, star[] = {{7, 0, 2}, {6, 1, 3}, {5, 1, 3}};
     const uint32_t in_chain[] = {ARENAUT_NONE, 0, 1}, in_star[] = {ARENAUT_NONE, 0, 0};
     assert_least(problem_in_place(chain, in_chain, 3), 14);
@@ -482,8 +460,7 @@ static void a_right_is_not_handed_on(void **state) {
 /* The two pools are one buffer's choice: 4 bytes in the first, which is aligned, or 3 in the
  * second, which is the slower one: the fast one is filled first, and its 4 bytes are no bound of
  * plans that do otherwise. */
-static void the_bound_holds_for_every_choice_of_pools(void **state) {
-    (void)state;
+TEST(the_bound_holds_for_every_choice_of_pools) {
     arenaut_problem *p = new_problem();
     add_pool(p, "aligned", ARENAUT_UNLIMITED, 4);
     add_pool(p, "plain", ARENAUT_UNLIMITED, 1);
@@ -504,8 +481,7 @@ static void the_bound_holds_for_every_choice_of_pools(void **state) {
 
 /* ---- the constraint itself ---- */
 
-static void planners_of_offsets_refuse_whole_tokens(void **state) {
-    (void)state;
+TEST(planners_of_offsets_refuse_whole_tokens) {
     const box boxes[] = {{8, 0, 1}};
     arenaut_problem *p = problem_of(boxes, 1);
     p->traits = ARENAUT_PROBLEM_TOKENS;
@@ -535,8 +511,7 @@ static arenaut_rule rule_broken(const arenaut_problem *p, uint64_t first, uint64
 }
 
 /* All at different times, so that nothing but tokens is in the way. */
-static void the_checker_finds_parts_of_tokens(void **state) {
-    (void)state;
+TEST(the_checker_finds_parts_of_tokens) {
     const box boxes[] = {{4, 0, 1}, {8, 1, 2}, {4, 2, 3}};
     arenaut_problem *p = problem_of(boxes, 3);
     assert_int_equal(rule_broken(p, 0, 0, 4), ARENAUT_RULE_NONE);
@@ -550,8 +525,7 @@ static void the_checker_finds_parts_of_tokens(void **state) {
     arenaut_problem_free(p);
 }
 
-static void tokens_have_no_places_inside(void **state) {
-    (void)state;
+TEST(tokens_have_no_places_inside) {
     arenaut_error err = {0};
     for (int which = 0; which < 2; which++) {
         arenaut_problem *p = new_problem();
@@ -578,8 +552,7 @@ static void tokens_have_no_places_inside(void **state) {
     }
 }
 
-static void traits_travel_as_json(void **state) {
-    (void)state;
+TEST(traits_travel_as_json) {
     const char *const text =
         "{\"schema\": \"arenaut.problem/1\", \"traits\": [\"tokens\", \"symbolic\"],\n"
         " \"buffers\": [{\"size\": 8, \"first\": 0, \"end\": 1}]}";
@@ -627,8 +600,7 @@ static arenaut_status check_once(void *context, const arenaut_allocator *allocat
     return st;
 }
 
-static void running_out_of_memory_is_survived(void **state) {
-    (void)state;
+TEST(running_out_of_memory_is_survived) {
     const box boxes[] = {{30, 0, 2}, {10, 0, 1}, {5, 0, 3}, {20, 1, 2}, {21, 2, 3}, {7, 3, 5}};
     arenaut_problem *p = problem_of(boxes, COUNT_OF(boxes));
     p->traits = ARENAUT_PROBLEM_TOKENS;
@@ -639,38 +611,4 @@ static void running_out_of_memory_is_survived(void **state) {
         survives_every_allocation_failure(check_once, &a);
     }
     arenaut_problem_free(p);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tokens_need_on_real_graphs_what_a_model_of_them_does),
-        cmocka_unit_test(shared_objects_need_less_on_real_graphs_than_tokens),
-        cmocka_unit_test(a_request_looks_upward_first),
-        cmocka_unit_test(then_it_looks_downward_and_the_block_grows),
-        cmocka_unit_test(sixteen_times_the_size_is_still_in_range),
-        cmocka_unit_test(a_sixteenth_is_rounded_down),
-        cmocka_unit_test(of_equal_blocks_the_first_one_that_became_free_is_taken),
-        cmocka_unit_test(a_block_keeps_the_size_that_it_has_grown_to),
-        cmocka_unit_test(what_nobody_reads_is_free_for_the_next_op),
-        cmocka_unit_test(a_range_of_zero_never_reuses),
-        cmocka_unit_test(a_range_of_one_reuses_equal_sizes_only),
-        cmocka_unit_test(blocks_stay_on_their_device),
-        cmocka_unit_test(arguments_and_state_are_never_reallocated),
-        cmocka_unit_test(branches_and_symbolic_sizes_are_refused),
-        cmocka_unit_test(devices_are_given_for_all_or_for_none),
-        cmocka_unit_test(wrong_settings_are_named),
-        cmocka_unit_test(shared_objects_are_as_small_as_any_search_finds),
-        cmocka_unit_test(the_bound_counts_the_largest_of_each_rank),
-        cmocka_unit_test(blocks_that_do_not_fit_are_no_plan),
-        cmocka_unit_test(a_result_may_share_its_operands_token),
-        cmocka_unit_test(a_chain_of_results_is_one_token),
-        cmocka_unit_test(a_right_is_not_handed_on),
-        cmocka_unit_test(the_bound_holds_for_every_choice_of_pools),
-        cmocka_unit_test(planners_of_offsets_refuse_whole_tokens),
-        cmocka_unit_test(the_checker_finds_parts_of_tokens),
-        cmocka_unit_test(tokens_have_no_places_inside),
-        cmocka_unit_test(traits_travel_as_json),
-        cmocka_unit_test(running_out_of_memory_is_survived),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* Ops that update their operands: what they may not write over is named, whatever the plan. */
 #include "support/test.h"
 
-#include <arenaut/liveness.h>
+#include <arenaut/lowering.h>
 
 #include "support/programs.h"
 
@@ -25,7 +25,7 @@ static void end(arenaut_program *p) {
 
 /* "" if it can be lowered. Frees the program. */
 static void assert_said(arenaut_program *p, bool preserve_inputs, const char *message) {
-    const arenaut_liveness_options options = {.preserve_inputs = preserve_inputs};
+    const arenaut_lowering_options options = {.preserve_inputs = preserve_inputs};
     end(p);
     for (size_t i = 0; i < arenaut_target_count(); i++) {
         arenaut_lowering *l = NULL;
@@ -42,8 +42,7 @@ static void assert_said(arenaut_program *p, bool preserve_inputs, const char *me
     "op 'relu_' writes over 'w', which is a constant; it may write over values, inputs and " \
     "state"
 
-static void constants_are_written_by_nobody(void **state) {
-    (void)state;
+TEST(constants_are_written_by_nobody) {
     arenaut_program *p = begin(ARENAUT_CONSTANT);
     ADD_OP(p, .name = "relu_", .kind = ARENAUT_OP_IN_PLACE, IN(W));
     assert_said(p, false, ON_CONSTANT);
@@ -67,8 +66,7 @@ static void constants_are_written_by_nobody(void **state) {
     assert_said(p, false, "");
 }
 
-static void what_one_method_takes_for_a_constant_another_may_write(void **state) {
-    (void)state;
+TEST(what_one_method_takes_for_a_constant_another_may_write) {
     arenaut_program *p = begin(ARENAUT_CONSTANT);
     p->tensors[W].qualified_name = "w";
     const uint32_t other = add_tensor(p, "w2", 16, ARENAUT_STATE);
@@ -77,8 +75,7 @@ static void what_one_method_takes_for_a_constant_another_may_write(void **state)
     assert_said(p, false, "");
 }
 
-static void preserved_inputs_are_written_by_nobody(void **state) {
-    (void)state;
+TEST(preserved_inputs_are_written_by_nobody) {
     static const char message[] = "op 'relu_' writes over 'x', an input that is to be preserved; "
                                   "it would have to write to a copy";
     arenaut_program *p = begin(ARENAUT_CONSTANT);
@@ -87,13 +84,4 @@ static void preserved_inputs_are_written_by_nobody(void **state) {
     p = begin(ARENAUT_CONSTANT);
     ADD_OP(p, .name = "relu_", .kind = ARENAUT_OP_IN_PLACE, IN(X));
     assert_said(p, false, "");
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(constants_are_written_by_nobody),
-        cmocka_unit_test(what_one_method_takes_for_a_constant_another_may_write),
-        cmocka_unit_test(preserved_inputs_are_written_by_nobody),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

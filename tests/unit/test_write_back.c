@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include <arenaut/check.h>
-#include <arenaut/liveness.h>
+#include <arenaut/lowering.h>
 #include <arenaut/pass.h>
 #include <arenaut/planner.h>
 
@@ -223,8 +223,7 @@ static void run_and_compare(const arenaut_program *graph, const arenaut_program 
     free(m);
 }
 
-static void random_changes_of_state_are_what_the_graph_means(void **state) {
-    (void)state;
+TEST(random_changes_of_state_are_what_the_graph_means) {
     static const char *const selections[] = {NULL, "reinplace", "inplace", "reinplace,inplace"};
     for (uint64_t seed = 0; seed < 1500; seed++) {
         rng one = {seed}, other = {seed};
@@ -278,22 +277,19 @@ static void expect(const arenaut_binding *bindings, uint32_t n, uint32_t result,
 /* The tensors of `expect`. */
 enum { D0, D1, D2, X };
 
-static void a_delay_line_is_copied_from_its_end(void **state) {
-    (void)state;
+TEST(a_delay_line_is_copied_from_its_end) {
     const arenaut_binding line[] = {MUTATES(X, D0), MUTATES(D0, D1), MUTATES(D1, D2)};
     expect(line, 3, X, "s2<-s1 s1<-s0 s0<-t3");
 }
 
-static void states_that_change_places_take_one_more(void **state) {
-    (void)state;
+TEST(states_that_change_places_take_one_more) {
     const arenaut_binding swap[] = {MUTATES(D1, D0), MUTATES(D0, D1)};
     expect(swap, 2, X, "s1.old<-s1 s1<-s0 s0<-s1.old");
     const arenaut_binding round[] = {MUTATES(D1, D0), MUTATES(D2, D1), MUTATES(D0, D2)};
     expect(round, 3, X, "s1.old<-s1 s1<-s2 s2<-s0 s0<-s1.old");
 }
 
-static void the_old_value_may_be_a_result(void **state) {
-    (void)state;
+TEST(the_old_value_may_be_a_result) {
     const arenaut_binding one[] = {MUTATES(X, D0)};
     expect(one, 1, D0, "s0.old<-s0 s0<-t3");
     /* What is saved for the caller serves the circle, too. */
@@ -301,14 +297,12 @@ static void the_old_value_may_be_a_result(void **state) {
     expect(swap, 2, D0, "s0.old<-s0 s0<-s1 s1<-s0.old");
 }
 
-static void a_state_that_stays_is_not_copied(void **state) {
-    (void)state;
+TEST(a_state_that_stays_is_not_copied) {
     const arenaut_binding same[] = {MUTATES(D0, D0), MUTATES(D0, D1)};
     expect(same, 2, D0, "s1<-s0");
 }
 
-static void two_new_values_of_one_state_are_refused(void **state) {
-    (void)state;
+TEST(two_new_values_of_one_state_are_refused) {
     arenaut_program *p = begin();
     STATES(p);
     (void)d1, (void)d2;
@@ -346,8 +340,7 @@ static arenaut_rule replay(const arenaut_program *p, arenaut_finding *finding) {
     return finding->rule;
 }
 
-static void copies_in_a_wrong_order_are_refused(void **state) {
-    (void)state;
+TEST(copies_in_a_wrong_order_are_refused) {
     for (int wrong = 0; wrong < 2; wrong++) {
         arenaut_program *p = begin();
         arenaut_finding finding;
@@ -371,8 +364,7 @@ static void copies_in_a_wrong_order_are_refused(void **state) {
     }
 }
 
-static void an_old_value_cannot_be_returned_from_what_is_overwritten(void **state) {
-    (void)state;
+TEST(an_old_value_cannot_be_returned_from_what_is_overwritten) {
     for (int wrong = 0; wrong < 2; wrong++) {
         arenaut_program *p = begin();
         arenaut_finding finding;
@@ -389,8 +381,7 @@ static void an_old_value_cannot_be_returned_from_what_is_overwritten(void **stat
     }
 }
 
-static void a_new_value_has_to_get_there(void **state) {
-    (void)state;
+TEST(a_new_value_has_to_get_there) {
     for (int way = 0; way < 4; way++) {
         arenaut_program *p = begin();
         arenaut_finding finding;
@@ -409,8 +400,7 @@ static void a_new_value_has_to_get_there(void **state) {
 }
 
 /* An update in place, and somebody who wants the state as it was. */
-static void what_was_updated_in_place_is_no_more(void **state) {
-    (void)state;
+TEST(what_was_updated_in_place_is_no_more) {
     for (int wrong = 0; wrong < 2; wrong++) {
         arenaut_program *p = begin();
         arenaut_finding finding;
@@ -468,24 +458,6 @@ static arenaut_status attempt(void *context, const arenaut_allocator *allocator)
     return st;
 }
 
-static void it_survives_running_out_of_memory(void **state) {
-    (void)state;
+TEST(it_survives_running_out_of_memory) {
     survives_every_allocation_failure(attempt, NULL);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_changes_of_state_are_what_the_graph_means),
-        cmocka_unit_test(a_delay_line_is_copied_from_its_end),
-        cmocka_unit_test(states_that_change_places_take_one_more),
-        cmocka_unit_test(the_old_value_may_be_a_result),
-        cmocka_unit_test(a_state_that_stays_is_not_copied),
-        cmocka_unit_test(two_new_values_of_one_state_are_refused),
-        cmocka_unit_test(copies_in_a_wrong_order_are_refused),
-        cmocka_unit_test(an_old_value_cannot_be_returned_from_what_is_overwritten),
-        cmocka_unit_test(a_new_value_has_to_get_there),
-        cmocka_unit_test(what_was_updated_in_place_is_no_more),
-        cmocka_unit_test(it_survives_running_out_of_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,8 +26,7 @@ static arenaut_status walk(const bytes *b, size_t *n, char *text, arenaut_error 
     return st;
 }
 
-static void entries_are_found_with_either_kind_of_records(void **state) {
-    (void)state;
+TEST(entries_are_found_with_either_kind_of_records) {
     for (int large = 0; large < 2; large++) {
         bytes b = zip_of(parts, 3, large);
         size_t n = 0;
@@ -44,8 +43,7 @@ static void entries_are_found_with_either_kind_of_records(void **state) {
 /* Offsets into an archive of parts[0] alone: header 30, name 7, data 5, then the directory. */
 enum { DATA_AT = 37, DIRECTORY = 42, END = DIRECTORY + 46 + 7 };
 
-static void what_is_wrong_is_named(void **state) {
-    (void)state;
+TEST(what_is_wrong_is_named) {
     static const struct { size_t at; uint8_t value; const char *part; } cases[] = {
         {0, 'x', "not where the directory says"},
         {26, 6, "calls it differently"},                   /* the local name is shorter */
@@ -77,8 +75,7 @@ static void what_is_wrong_is_named(void **state) {
     }
 }
 
-static void damage_is_survived(void **state) {
-    (void)state;
+TEST(damage_is_survived) {
     for (int large = 0; large < 2; large++) {
         bytes whole = zip_of(parts, 3, large);
         for (size_t cut = 0; cut < whole.size; cut++) {
@@ -98,13 +95,4 @@ static void damage_is_survived(void **state) {
         }
         free_bytes(&whole);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(entries_are_found_with_either_kind_of_records),
-        cmocka_unit_test(what_is_wrong_is_named),
-        cmocka_unit_test(damage_is_survived),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

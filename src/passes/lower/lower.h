@@ -1,11 +1,11 @@
-/* What the parts of liveness share: count.c says how long the schedule is, storage.c which
+/* What the parts of lowering share: count.c says how long the schedule is, storage.c which
  * tensors are one buffer, walk.c when each is alive (flow.c in methods whose ops jump or
  * move), pools.c where it may lie, reuse.c what it may be written over,
- * streams.c what ops change that may run at the same time; ../liveness.c puts them together. */
+ * streams.c what ops change that may run at the same time; lowering.c puts them together. */
 #ifndef ARN_PASSES_LOWER_H
 #define ARN_PASSES_LOWER_H
 
-#include <arenaut/liveness.h>
+#include <arenaut/lowering.h>
 
 #include "core/memory.h"
 
@@ -56,7 +56,7 @@ typedef struct arn_order arn_order;
 typedef struct arn_lower {
     const arenaut_program *program;
     const arenaut_target *target;
-    arenaut_liveness_options options;
+    arenaut_lowering_options options;
     arenaut_allocator allocator;
     arn_region scratch; /* gone when the problem is made */
     bool *runs;         /* per method: it is an entry, or called from one */

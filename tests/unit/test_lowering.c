@@ -28,8 +28,7 @@ static arenaut_program *skip_chain(void) {
     return p;
 }
 
-static void a_tensor_lives_from_its_op_to_its_last_reader(void **state) {
-    (void)state;
+TEST(a_tensor_lives_from_its_op_to_its_last_reader) {
     arenaut_program *p = skip_chain();
     arenaut_lowering *l = lower_program(p, "generic");
     expect_life(l, "x", "[0,2)");
@@ -40,8 +39,7 @@ static void a_tensor_lives_from_its_op_to_its_last_reader(void **state) {
     arenaut_program_free(p);
 }
 
-static void buffers_know_where_they_come_from(void **state) {
-    (void)state;
+TEST(buffers_know_where_they_come_from) {
     arenaut_program *p = skip_chain();
     arenaut_lowering *l = lower_program(p, "tflite-micro");
     const uint32_t y = buffer_named(l, "y");
@@ -58,8 +56,7 @@ static void buffers_know_where_they_come_from(void **state) {
     arenaut_program_free(p);
 }
 
-static void steps_say_what_happens(void **state) {
-    (void)state;
+TEST(steps_say_what_happens) {
     arenaut_program *p = skip_chain();
     arenaut_lowering *l = lower_program(p, "generic");
     static const uint32_t ops[] = {ARENAUT_NONE, 0, 1, 2};
@@ -72,8 +69,7 @@ static void steps_say_what_happens(void **state) {
     arenaut_program_free(p);
 }
 
-static void inputs_and_outputs_are_kept_where_the_target_says(void **state) {
-    (void)state;
+TEST(inputs_and_outputs_are_kept_where_the_target_says) {
     arenaut_program *p = skip_chain();
     arenaut_target target = *arenaut_target_find("generic");
     target.keep_inputs = true;
@@ -85,10 +81,9 @@ static void inputs_and_outputs_are_kept_where_the_target_says(void **state) {
     arenaut_program_free(p);
 }
 
-static void inputs_are_preserved_on_request(void **state) {
-    (void)state;
+TEST(inputs_are_preserved_on_request) {
     arenaut_program *p = skip_chain();
-    const arenaut_liveness_options options = {.preserve_inputs = true};
+    const arenaut_lowering_options options = {.preserve_inputs = true};
     arenaut_lowering *l = lower_for(p, arenaut_target_find("generic"), &options);
     expect_life(l, "x", "[0,4)");
     expect_life(l, "y", "[3,4)");
@@ -96,10 +91,9 @@ static void inputs_are_preserved_on_request(void **state) {
     arenaut_program_free(p);
 }
 
-static void excluded_io_has_no_buffer(void **state) {
-    (void)state;
+TEST(excluded_io_has_no_buffer) {
     arenaut_program *p = skip_chain();
-    const arenaut_liveness_options options = {.exclude_io = true};
+    const arenaut_lowering_options options = {.exclude_io = true};
     arenaut_lowering *l = lower_for(p, arenaut_target_find("generic"), &options);
     expect_life(l, "x", "none");
     expect_life(l, "y", "none");
@@ -110,16 +104,15 @@ static void excluded_io_has_no_buffer(void **state) {
     arenaut_program_free(p);
 }
 
-static void alignment_is_the_largest_that_anyone_asks_for(void **state) {
-    (void)state;
+TEST(alignment_is_the_largest_that_anyone_asks_for) {
     arenaut_program *p = skip_chain();
     p->tensors[1].align = 128;
-    const arenaut_liveness_options options = {.align = 32};
+    const arenaut_lowering_options options = {.align = 32};
     arenaut_lowering *l = lower_for(p, arenaut_target_find("tflite-micro"), &options);
     assert_int_equal(arenaut_problem_align(l->problem, buffer_named(l, "a")), 128);
     assert_int_equal(arenaut_problem_align(l->problem, buffer_named(l, "b")), 32);
     arenaut_lowering_free(l);
-    const arenaut_liveness_options odd = {.align = 48};
+    const arenaut_lowering_options odd = {.align = 48};
     arenaut_error err;
     l = NULL;
     assert_int_equal(arenaut_lower(p, arenaut_target_find("generic"), &odd, NULL, &l, &err),
@@ -145,8 +138,7 @@ static arenaut_program *many_methods(uint32_t n) {
     return p;
 }
 
-static void more_memories_than_pools_are_refused(void **state) {
-    (void)state;
+TEST(more_memories_than_pools_are_refused) {
     const arenaut_target *target = arenaut_target_find("executorch");
     arenaut_program *p = many_methods(ARENAUT_MAX_POOLS);
     arenaut_lowering *l = lower_for(p, target, NULL);
@@ -163,8 +155,7 @@ static void more_memories_than_pools_are_refused(void **state) {
 }
 
 /* Methods that nobody runs take no part, so that some of very many can be planned. */
-static void methods_that_do_not_run_have_no_buffers(void **state) {
-    (void)state;
+TEST(methods_that_do_not_run_have_no_buffers) {
     arenaut_program *p = many_methods(ARENAUT_MAX_POOLS + 1);
     for (uint32_t m = 0; m < p->n_methods; m++) p->methods[m].entry = m == 3 || m == 64;
     arenaut_lowering *l = lower_program(p, "executorch");
@@ -194,14 +185,13 @@ static arenaut_program *aligned_ops(uint64_t view_at) {
     return p;
 }
 
-static void ops_may_ask_for_an_alignment(void **state) {
-    (void)state;
+TEST(ops_may_ask_for_an_alignment) {
     static const arenaut_align_rule table[] = {{"DMA", 64}, {"DMA2", 32}, {NULL, 0}};
     static const arenaut_align_rule own[] = {{"DMA2", 128}, {"SUB", 4096}};
     arenaut_target target = *arenaut_target_find("generic");
     target.op_align = table;
     for (int users = 0; users < 2; users++) {
-        const arenaut_liveness_options options = {.op_align = own, .n_op_align = users ? 2 : 0};
+        const arenaut_lowering_options options = {.op_align = own, .n_op_align = users ? 2 : 0};
         arenaut_program *p = aligned_ops(128);
         arenaut_lowering *l = lower_for(p, &target, &options);
         assert_int_equal(arenaut_problem_align(l->problem, buffer_named(l, "x")), 64);
@@ -213,10 +203,9 @@ static void ops_may_ask_for_an_alignment(void **state) {
 }
 
 /* Wherever the buffer is put, the view in it would be wrong. */
-static void a_view_that_cannot_be_aligned_is_named(void **state) {
-    (void)state;
+TEST(a_view_that_cannot_be_aligned_is_named) {
     static const arenaut_align_rule own = {"DMA2", 128};
-    const arenaut_liveness_options options = {.op_align = &own, .n_op_align = 1};
+    const arenaut_lowering_options options = {.op_align = &own, .n_op_align = 1};
     arenaut_program *p = aligned_ops(64);
     arenaut_lowering *l = NULL;
     arenaut_error err = {0};
@@ -229,8 +218,7 @@ static void a_view_that_cannot_be_aligned_is_named(void **state) {
 }
 
 /* What nobody plans: weights, empty tensors, memory of the caller's or of the op's own. */
-static void what_needs_no_arena_has_no_buffer(void **state) {
-    (void)state;
+TEST(what_needs_no_arena_has_no_buffer) {
     arenaut_program *p = new_program();
     begin_method(p, "main");
     const uint32_t x = add_tensor(p, "x", 8, ARENAUT_INPUT);
@@ -253,8 +241,7 @@ static void what_needs_no_arena_has_no_buffer(void **state) {
 }
 
 /* b is an alias of the second half of a, and outlives it. */
-static void views_share_a_buffer_and_its_life(void **state) {
-    (void)state;
+TEST(views_share_a_buffer_and_its_life) {
     arenaut_program *p = new_program();
     begin_method(p, "main");
     const uint32_t x = add_tensor(p, "x", 16, ARENAUT_INPUT);
@@ -281,8 +268,7 @@ static void views_share_a_buffer_and_its_life(void **state) {
 }
 
 /* Everything at a delegate is alive while it runs, scratch too. */
-static void a_delegate_and_scratch_are_alive_at_their_op(void **state) {
-    (void)state;
+TEST(a_delegate_and_scratch_are_alive_at_their_op) {
     arenaut_program *p = new_program();
     begin_method(p, "main");
     const uint32_t s = add_tensor(p, "s", 16, ARENAUT_SCRATCH); /* comes last all the same */
@@ -319,8 +305,7 @@ static arenaut_program *with_strays(void) {
     return p;
 }
 
-static void untouched_tensors_conflict_with_nothing(void **state) {
-    (void)state;
+TEST(untouched_tensors_conflict_with_nothing) {
     arenaut_program *p = with_strays();
     arenaut_lowering *micro = lower_program(p, "tflite-micro");
     expect_life(micro, "found", "[-1,2)");
@@ -338,8 +323,7 @@ static void untouched_tensors_conflict_with_nothing(void **state) {
  *       then(p): q = g(p)        else(r): s = h(r), which nobody reads; r is the result
  *
  * Steps: 0 main, 1 f, 2 IF, 3 then, 4 g, 5 else, 6 h. */
-static void a_branch_runs_inside_its_op(void **state) {
-    (void)state;
+TEST(a_branch_runs_inside_its_op) {
     arenaut_program *p = new_program();
     begin_method(p, "main");
     const uint32_t x = add_tensor(p, "x", 16, ARENAUT_INPUT);
@@ -382,8 +366,7 @@ static void a_branch_runs_inside_its_op(void **state) {
 
 /* A loop in a loop: what the outer one carries lives through all of the inner one.
  * Steps: 0 main, 1 WHILE, 2 cond, 3 test, 4 body, 5 WHILE, 6 cond2, 7 body2, 8 g. */
-static void loops_nest(void **state) {
-    (void)state;
+TEST(loops_nest) {
     arenaut_program *p = new_program();
     begin_method(p, "main");
     const uint32_t x = add_tensor(p, "x", 16, ARENAUT_INPUT);
@@ -446,8 +429,7 @@ static arenaut_program *called_twice(void) {
     return p;
 }
 
-static void two_calls_are_two_lives_or_one_where_the_target_merges(void **state) {
-    (void)state;
+TEST(two_calls_are_two_lives_or_one_where_the_target_merges) {
     arenaut_program *p = called_twice();
     arenaut_lowering *generic = lower_program(p, "generic");
     assert_int_equal(generic->n_steps, 8);
@@ -486,8 +468,7 @@ static arenaut_program *two_entries(void) {
     return p;
 }
 
-static void entry_methods_follow_one_another_and_state_outlives_them(void **state) {
-    (void)state;
+TEST(entry_methods_follow_one_another_and_state_outlives_them) {
     arenaut_program *p = two_entries();
     arenaut_lowering *l = lower_program(p, "generic");
     assert_int_equal(l->n_steps, 4);
@@ -504,8 +485,7 @@ static void entry_methods_follow_one_another_and_state_outlives_them(void **stat
     arenaut_program_free(p);
 }
 
-static void state_is_not_planned_where_the_runtime_keeps_it(void **state) {
-    (void)state;
+TEST(state_is_not_planned_where_the_runtime_keeps_it) {
     arenaut_program *p = two_entries();
     arenaut_lowering *l = lower_program(p, "tflite-micro");
     expect_life(l, "cache0", "none");
@@ -516,8 +496,7 @@ static void state_is_not_planned_where_the_runtime_keeps_it(void **state) {
 }
 
 /* Shared by name but never written: still one buffer, for ever. */
-static void a_shared_buffer_that_is_only_read_is_state_too(void **state) {
-    (void)state;
+TEST(a_shared_buffer_that_is_only_read_is_state_too) {
     arenaut_program *p = two_entries();
     p->tensors[1].cls = p->tensors[4].cls = ARENAUT_INTERMEDIATE;
     arenaut_lowering *l = lower_program(p, "generic");
@@ -528,8 +507,7 @@ static void a_shared_buffer_that_is_only_read_is_state_too(void **state) {
     arenaut_program_free(p);
 }
 
-static void a_constant_that_another_method_writes_is_state(void **state) {
-    (void)state;
+TEST(a_constant_that_another_method_writes_is_state) {
     arenaut_program *p = two_entries();
     p->tensors[1].cls = ARENAUT_CONSTANT;
     arenaut_lowering *l = lower_program(p, "generic");
@@ -547,8 +525,7 @@ static void a_constant_that_another_method_writes_is_state(void **state) {
 
 /* A tensor of no method, written in a loop's body and read by its condition the next time
  * round: its life in the order of steps would end too early. */
-static void a_global_tensor_touched_in_a_call_lives_throughout(void **state) {
-    (void)state;
+TEST(a_global_tensor_touched_in_a_call_lives_throughout) {
     arenaut_program *p = new_program();
     begin_method(p, "main");
     const uint32_t x = add_tensor(p, "x", 16, ARENAUT_INPUT);
@@ -586,8 +563,7 @@ static arenaut_program *on_devices(void) {
     return p;
 }
 
-static void devices_never_share_a_pool(void **state) {
-    (void)state;
+TEST(devices_never_share_a_pool) {
     arenaut_program *p = on_devices();
     arenaut_lowering *l = lower_program(p, "generic");
     const arenaut_problem *problem = l->problem;
@@ -602,8 +578,7 @@ static void devices_never_share_a_pool(void **state) {
     arenaut_program_free(p);
 }
 
-static void given_pools_serve_their_device(void **state) {
-    (void)state;
+TEST(given_pools_serve_their_device) {
     arenaut_program *p = on_devices();
     arenaut_pool pools[] = {
         {.name = "sram", .capacity = 64},
@@ -611,7 +586,7 @@ static void given_pools_serve_their_device(void **state) {
         {.name = "dram", .capacity = ARENAUT_UNLIMITED},
         {.name = "gpu1", .capacity = ARENAUT_UNLIMITED, .device = {1, 1}},
     };
-    arenaut_liveness_options options = {.pools = pools, .n_pools = 4};
+    arenaut_lowering_options options = {.pools = pools, .n_pools = 4};
     arenaut_lowering *l = lower_for(p, arenaut_target_find("generic"), &options);
     assert_int_equal(arenaut_problem_pools(l->problem, buffer_named(l, "x")), 1 | 4);
     assert_int_equal(arenaut_problem_pools(l->problem, buffer_named(l, "a")), 2);
@@ -628,8 +603,7 @@ static void given_pools_serve_their_device(void **state) {
     arenaut_program_free(p);
 }
 
-static void methods_have_arenas_of_their_own_where_the_target_says(void **state) {
-    (void)state;
+TEST(methods_have_arenas_of_their_own_where_the_target_says) {
     arenaut_program *p = called_twice();
     arenaut_lowering *l = lower_program(p, "litert");
     assert_int_equal(l->problem->n_pools, 2);
@@ -640,8 +614,7 @@ static void methods_have_arenas_of_their_own_where_the_target_says(void **state)
     arenaut_program_free(p);
 }
 
-static void a_program_without_methods_is_an_empty_problem(void **state) {
-    (void)state;
+TEST(a_program_without_methods_is_an_empty_problem) {
     arenaut_program *p = new_program();
     add_tensor(p, "lonely", 16, ARENAUT_STATE);
     arenaut_lowering *l = lower_program(p, "generic");
@@ -653,8 +626,7 @@ static void a_program_without_methods_is_an_empty_problem(void **state) {
     arenaut_program_free(p);
 }
 
-static void a_broken_program_is_refused(void **state) {
-    (void)state;
+TEST(a_broken_program_is_refused) {
     arenaut_program *p = skip_chain();
     arenaut_lowering *l = NULL;
     arenaut_error err;
@@ -665,8 +637,7 @@ static void a_broken_program_is_refused(void **state) {
     arenaut_program_free(p);
 }
 
-static void a_size_that_cannot_be_rounded_is_an_error(void **state) {
-    (void)state;
+TEST(a_size_that_cannot_be_rounded_is_an_error) {
     arenaut_program *p = skip_chain();
     arenaut_lowering *l = NULL;
     arenaut_error err;
@@ -694,8 +665,7 @@ static arenaut_program *call_ladder(uint32_t depth, uint32_t times) {
     return p;
 }
 
-static void calls_that_explode_are_refused(void **state) {
-    (void)state;
+TEST(calls_that_explode_are_refused) {
     arenaut_program *p = call_ladder(60, 2);
     arenaut_lowering *l = NULL;
     arenaut_error err;
@@ -707,8 +677,7 @@ static void calls_that_explode_are_refused(void **state) {
 }
 
 /* Few enough steps, but the same long list of arguments at each. */
-static void arguments_that_explode_are_refused(void **state) {
-    (void)state;
+TEST(arguments_that_explode_are_refused) {
     enum { LONG = 1 << 10 };
     arenaut_program *p = call_ladder(20, 2);
     static uint32_t many[LONG];
@@ -726,8 +695,7 @@ static void arguments_that_explode_are_refused(void **state) {
     arenaut_program_free(p);
 }
 
-static void deep_calls_need_no_deep_stack(void **state) {
-    (void)state;
+TEST(deep_calls_need_no_deep_stack) {
     const uint32_t depth = 200000;
     arenaut_program *p = call_ladder(depth, 1);
     arenaut_lowering *l = lower_program(p, "tflite-micro");
@@ -746,8 +714,7 @@ static arenaut_status lower_once(void *context, const arenaut_allocator *allocat
     return st;
 }
 
-static void lowering_survives_running_out_of_memory(void **state) {
-    (void)state;
+TEST(lowering_survives_running_out_of_memory) {
     arenaut_program *programs[] = {skip_chain(), called_twice(), two_entries(), on_devices()};
     for (size_t i = 0; i < COUNT_OF(programs); i++) {
         survives_every_allocation_failure(lower_once, programs[i]);
@@ -755,47 +722,6 @@ static void lowering_survives_running_out_of_memory(void **state) {
     }
 }
 
-static void freeing_nothing_is_fine(void **state) {
-    (void)state;
+TEST(freeing_nothing_is_fine) {
     arenaut_lowering_free(NULL);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_tensor_lives_from_its_op_to_its_last_reader),
-        cmocka_unit_test(buffers_know_where_they_come_from),
-        cmocka_unit_test(steps_say_what_happens),
-        cmocka_unit_test(inputs_and_outputs_are_kept_where_the_target_says),
-        cmocka_unit_test(inputs_are_preserved_on_request),
-        cmocka_unit_test(excluded_io_has_no_buffer),
-        cmocka_unit_test(alignment_is_the_largest_that_anyone_asks_for),
-        cmocka_unit_test(more_memories_than_pools_are_refused),
-        cmocka_unit_test(methods_that_do_not_run_have_no_buffers),
-        cmocka_unit_test(ops_may_ask_for_an_alignment),
-        cmocka_unit_test(a_view_that_cannot_be_aligned_is_named),
-        cmocka_unit_test(what_needs_no_arena_has_no_buffer),
-        cmocka_unit_test(views_share_a_buffer_and_its_life),
-        cmocka_unit_test(a_delegate_and_scratch_are_alive_at_their_op),
-        cmocka_unit_test(untouched_tensors_conflict_with_nothing),
-        cmocka_unit_test(a_branch_runs_inside_its_op),
-        cmocka_unit_test(loops_nest),
-        cmocka_unit_test(two_calls_are_two_lives_or_one_where_the_target_merges),
-        cmocka_unit_test(entry_methods_follow_one_another_and_state_outlives_them),
-        cmocka_unit_test(state_is_not_planned_where_the_runtime_keeps_it),
-        cmocka_unit_test(a_shared_buffer_that_is_only_read_is_state_too),
-        cmocka_unit_test(a_constant_that_another_method_writes_is_state),
-        cmocka_unit_test(a_global_tensor_touched_in_a_call_lives_throughout),
-        cmocka_unit_test(devices_never_share_a_pool),
-        cmocka_unit_test(given_pools_serve_their_device),
-        cmocka_unit_test(methods_have_arenas_of_their_own_where_the_target_says),
-        cmocka_unit_test(a_program_without_methods_is_an_empty_problem),
-        cmocka_unit_test(a_broken_program_is_refused),
-        cmocka_unit_test(a_size_that_cannot_be_rounded_is_an_error),
-        cmocka_unit_test(calls_that_explode_are_refused),
-        cmocka_unit_test(arguments_that_explode_are_refused),
-        cmocka_unit_test(deep_calls_need_no_deep_stack),
-        cmocka_unit_test(lowering_survives_running_out_of_memory),
-        cmocka_unit_test(freeing_nothing_is_fine),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Liveness: puts storages, lives, reuse and pools together into a problem. */
-#include <arenaut/liveness.h>
+/* Lowering: puts storages, lives, reuse and pools together into a problem. */
+#include <arenaut/lowering.h>
 
 #include <inttypes.h>
 
@@ -311,7 +311,7 @@ static arenaut_status lower_into(arn_lower *lower, arenaut_lowering *lowering) {
 }
 
 arenaut_status arenaut_lower(const arenaut_program *program, const arenaut_target *target,
-                             const arenaut_liveness_options *options,
+                             const arenaut_lowering_options *options,
                              const arenaut_allocator *allocator, arenaut_lowering **out,
                              arenaut_error *err) {
     arenaut_status st = arenaut_program_validate(program, err);

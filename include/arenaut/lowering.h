@@ -1,4 +1,4 @@
-/* Liveness: from a program and a target to a problem.
+/* Lowering: from a program and a target to a problem.
  *
  * Steps: each entry method gets a stretch of the time axis. Its first step is the moment
  * before its first op, when its inputs are filled; then each op gets one step. The ops of
@@ -24,8 +24,8 @@
  *
  * Threads: any number of arenaut_lower may run at once, also on the same program, which they
  * only read. */
-#ifndef ARENAUT_LIVENESS_H
-#define ARENAUT_LIVENESS_H
+#ifndef ARENAUT_LOWERING_H
+#define ARENAUT_LOWERING_H
 
 #include <arenaut/problem.h>
 #include <arenaut/program.h>
@@ -52,7 +52,7 @@ typedef struct arenaut_lowering {
     struct arenaut_lowering_store *store;
 } arenaut_lowering;
 
-typedef struct arenaut_liveness_options {
+typedef struct arenaut_lowering_options {
     bool preserve_inputs;    /* inputs live until their method ends, whatever the target says */
     bool exclude_io;         /* entry inputs and outputs are provided by the caller */
     uint64_t align;          /* 0: the target's; else at least this for every buffer */
@@ -60,7 +60,7 @@ typedef struct arenaut_liveness_options {
     uint32_t n_op_align;
     const arenaut_pool *pools; /* NULL: one unlimited pool per device */
     uint32_t n_pools;
-} arenaut_liveness_options;
+} arenaut_lowering_options;
 
 /* Computes lifetimes and makes the problem. Buffers go method by method in the order of their
  * tensors, scratch last. Where methods have arenas of their own, those that neither are entries
@@ -73,7 +73,7 @@ typedef struct arenaut_liveness_options {
  * its buffer, and when methods' memories are more than ARENAUT_MAX_POOLS; else the errors of
  * arenaut_program_validate and arenaut_problem_finish. O(steps + arguments) without jumps. */
 arenaut_status arenaut_lower(const arenaut_program *program, const arenaut_target *target,
-                             const arenaut_liveness_options *options,
+                             const arenaut_lowering_options *options,
                              const arenaut_allocator *allocator, arenaut_lowering **out,
                              arenaut_error *err);
 void arenaut_lowering_free(arenaut_lowering *lowering); /* NULL is fine */
