@@ -63,8 +63,8 @@ static arenaut_verdict print_progress(void *context, uint64_t best, uint64_t bou
 static bool passes(const arenaut_problem *problem, const arn_exact_output *out) {
     arenaut_plan *plan = NULL;
     arenaut_finding finding;
-    bool right = arenaut_plan_new(problem->n_buffers, problem->n_pools, NULL, &plan, NULL) ==
-                 ARENAUT_OK;
+    bool right =
+        arenaut_plan_new(problem->n_buffers, problem->n_pools, NULL, &plan, NULL) == ARENAUT_OK;
     if (!right) return false;
     for (uint32_t b = 0; b < problem->n_buffers; b++) {
         plan->pool[b] = arenaut_problem_needs_memory(problem, b) ? 0 : ARENAUT_NONE;
@@ -80,9 +80,12 @@ static bool passes(const arenaut_problem *problem, const arn_exact_output *out) 
 static bool solve(const char *path, const arenaut_problem *problem, const options *o) {
     watch w = {.start = cpu_seconds()};
     arn_exact_output out = {.offset = calloc(problem->n_buffers, sizeof *out.offset)};
-    const arn_exact_input in = {
-        .problem = problem, .arena = ARENAUT_UNPLACED, .effort = o->effort, .seed = o->seed,
-        .progress = o->verbose ? print_progress : NULL, .progress_context = &w};
+    const arn_exact_input in = {.problem = problem,
+                                .arena = ARENAUT_UNPLACED,
+                                .effort = o->effort,
+                                .seed = o->seed,
+                                .progress = o->verbose ? print_progress : NULL,
+                                .progress_context = &w};
     arenaut_error err;
     const arenaut_status st = arn_exact_run(&in, &out, &err);
     const double seconds = cpu_seconds() - w.start;
@@ -93,7 +96,8 @@ static bool solve(const char *path, const arenaut_problem *problem, const option
         return st == ARENAUT_REFUSED;
     }
     const bool right = passes(problem, &out);
-    printf("%-18s n %5" PRIu32 "  arena %12" PRIu64 "  bound %12" PRIu64 "  %-9s %9.4f s  "
+    printf("%-18s n %5" PRIu32 "  arena %12" PRIu64 "  bound %12" PRIu64
+           "  %-9s %9.4f s  "
            "%9" PRIu64 " steps  %9" PRIu64 " nodes%s\n",
            name, problem->n_buffers, out.arena, out.bound,
            out.stopped_by == ARENAUT_STOP_PROOF ? "optimal" : "feasible", seconds, out.steps,

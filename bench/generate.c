@@ -93,10 +93,8 @@ int main(int argc, char **argv) {
     uint64_t n = 1000000;
     for (int i = 1; i < argc; i += 2) {
         const uint64_t value = i + 1 < argc ? strtoull(argv[i + 1], NULL, 10) : 0;
-        if (strcmp(argv[i], "-s") == 0)
-            random_state = value;
-        else
-            n = strcmp(argv[i], "-n") == 0 ? value : 0; /* 0 is refused below */
+        if (strcmp(argv[i], "-s") == 0) random_state = value;
+        else n = strcmp(argv[i], "-n") == 0 ? value : 0; /* 0 is refused below */
     }
     if (n < 4 || n > 100000000) {
         fprintf(stderr, "usage: generate [-n BUFFERS] [-s SEED], with 4 to 100,000,000 buffers\n");

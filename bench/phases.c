@@ -80,12 +80,13 @@ static arenaut_status lower(run *r) {
 static arenaut_status one_phase(run *r, enum phase phase, const unsigned char *data, size_t size) {
     arenaut_finding finding;
     switch (phase) {
-    case READ: return arenaut_read(data, size, NULL, NULL, NULL, &r->document, &r->err);
-    case LOWER: return lower(r);
-    case PLAN: return arenaut_plan_make(r->lowering->problem, NULL, NULL, &r->plan, &r->err);
-    case CHECK: return arenaut_check_plan(r->lowering->problem, r->plan, NULL, &finding, &r->err);
-    case REPLAY: return replay(r, &finding, &r->err);
-    default: return ARENAUT_INTERNAL;
+        case READ: return arenaut_read(data, size, NULL, NULL, NULL, &r->document, &r->err);
+        case LOWER: return lower(r);
+        case PLAN: return arenaut_plan_make(r->lowering->problem, NULL, NULL, &r->plan, &r->err);
+        case CHECK:
+            return arenaut_check_plan(r->lowering->problem, r->plan, NULL, &finding, &r->err);
+        case REPLAY: return replay(r, &finding, &r->err);
+        default: return ARENAUT_INTERNAL;
     }
 }
 

@@ -4,8 +4,8 @@
  *
  * Prints one JSON object: what was reached, the user CPU time and all CPU time of the solve
  * alone (reading and checking are timed beside it), its wall time, the memory in use at its
- * end, and every improvement on the way as [seconds of user CPU, arena]. The plan has passed the checker,
- * or "checked" is false and the exit status 1. Public API only. */
+ * end, and every improvement on the way as [seconds of user CPU, arena]. The plan has passed the
+ * checker, or "checked" is false and the exit status 1. Public API only. */
 #define _POSIX_C_SOURCE 200809L
 #define _DEFAULT_SOURCE 1 /* for getrusage */
 #include <inttypes.h>
@@ -141,8 +141,7 @@ static int solve(const arenaut_problem *problem, const arenaut_plan_options *giv
     options.progress_context = w;
     const arenaut_status st = arenaut_plan_make(problem, &options, NULL, &plan, &err);
     const cpu_time ended = cpu_now();
-    printf("{\"n\":%" PRIu32
-           ",\"user_s\":%.6f,\"cpu_s\":%.6f,\"wall_s\":%.6f,\"peak_kb\":%ld",
+    printf("{\"n\":%" PRIu32 ",\"user_s\":%.6f,\"cpu_s\":%.6f,\"wall_s\":%.6f,\"peak_kb\":%ld",
            problem->n_buffers, ended.user - started.user, ended.all - started.all,
            wall_now() - started_wall, peak_kilobytes());
     if (st != ARENAUT_OK && st != ARENAUT_NO_PLAN) {
@@ -167,24 +166,19 @@ int main(int argc, char **argv) {
     const char *path = NULL;
     for (int i = 1; i < argc; i++) {
         const char *value = i + 1 < argc ? argv[i + 1] : "";
-        if (argv[i][0] != '-')
-            path = argv[i];
-        else if (strcmp(argv[i], "-p") == 0)
-            options.planner = value, i++;
-        else if (strcmp(argv[i], "-e") == 0)
-            options.effort = strtoull(value, NULL, 10), i++;
-        else if (strcmp(argv[i], "-s") == 0)
-            options.seed = strtoull(value, NULL, 10), i++;
-        else if (strcmp(argv[i], "-t") == 0)
-            cap = strtod(value, NULL), i++;
+        if (argv[i][0] != '-') path = argv[i];
+        else if (strcmp(argv[i], "-p") == 0) options.planner = value, i++;
+        else if (strcmp(argv[i], "-e") == 0) options.effort = strtoull(value, NULL, 10), i++;
+        else if (strcmp(argv[i], "-s") == 0) options.seed = strtoull(value, NULL, 10), i++;
+        else if (strcmp(argv[i], "-t") == 0) cap = strtod(value, NULL), i++;
         else if (strcmp(argv[i], "-j") == 0)
             options.threads = (uint32_t)strtoul(value, NULL, 10), i++;
-        else
-            path = NULL, i = argc;
+        else path = NULL, i = argc;
     }
     if (!path) {
-        fprintf(stderr, "usage: solve [-p PLANNER] [-e STEPS] [-s SEED] [-t SECONDS] "
-                        "[-j THREADS] FILE\n");
+        fprintf(stderr,
+                "usage: solve [-p PLANNER] [-e STEPS] [-s SEED] [-t SECONDS] "
+                "[-j THREADS] FILE\n");
         return 2;
     }
     arenaut_document document;

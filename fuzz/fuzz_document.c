@@ -24,8 +24,7 @@ static bool write_document(const arenaut_document *document, arenaut_text *text,
                                    .plan = document->plan,
                                    .seconds = -1};
     if (!document->format->write || document->format->needs_original) return false;
-    const arenaut_status st =
-        document->format->write(&result, arenaut_text_sink(text), NULL, err);
+    const arenaut_status st = document->format->write(&result, arenaut_text_sink(text), NULL, err);
     demand(st == ARENAUT_OK || st == ARENAUT_REFUSED, "accepted but not written", err);
     return st == ARENAUT_OK;
 }

@@ -22,8 +22,8 @@ int main(int argc, char **argv) {
         return 1;
     }
     printf("%" PRIu64 " programs, %" PRIu64 " plans and %" PRIu64
-           " runs as they must be; of %" PRIu64 " wrong plans %" PRIu64 " ran differently and %"
-           PRIu64 " were rejected\n",
+           " runs as they must be; of %" PRIu64 " wrong plans %" PRIu64
+           " ran differently and %" PRIu64 " were rejected\n",
            counts.programs, counts.plans, counts.runs, counts.wrong_plans, counts.wrong_runs,
            counts.rejected);
     return 0;

@@ -105,10 +105,8 @@ void free(void *block) {
             return;
         }
     }
-    if (arena_holds(block))
-        arena_release(block);
-    else
-        real_free(block);
+    if (arena_holds(block)) arena_release(block);
+    else real_free(block);
 }
 
 /* A block that the tape knows, or is to know, moves; all others are the C library's business. */

@@ -215,9 +215,7 @@ static exit_code set_value(const flag_row *flag, const char *value, tool_options
             }
             *(const char **)field = value;
             return EXIT_FINE;
-        case FLAG_LIST:
-            list_add(field, value);
-            return EXIT_FINE;
+        case FLAG_LIST: list_add(field, value); return EXIT_FINE;
         case FLAG_NUMBER:
             if (parse_number(value, field)) return EXIT_FINE;
             return complain(EXIT_USAGE, NULL, "--%s: '%s' is not a whole number", flag->name,
@@ -233,8 +231,7 @@ static exit_code set_value(const flag_row *flag, const char *value, tool_options
             return complain(EXIT_USAGE, NULL, "--%s: '%s' is not a time such as 2s, 500ms or 1.5m",
                             flag->name, value);
         case FLAG_SWITCH:
-        case FLAG_LEVEL:
-            break;
+        case FLAG_LEVEL: break;
     }
     return EXIT_BUG;
 }

@@ -29,14 +29,16 @@ typedef struct tool_options {
     const char *color; /* auto, always, never */
 
     /* what is read, and for which runtime */
-    const char *from, *target, *method, *scratch, *passes, *shapes, *dump_after, *inplace, *reorder, *share;
+    const char *from, *target, *method, *scratch, *passes, *shapes, *dump_after, *inplace, *reorder,
+        *share;
     bool no_alloc_io, preserve_inputs;
     text_list align, align_op, dim, inplace_op, pool, pin, set;
     const char *pools_file;
 
     /* how it is planned */
     const char *planner;
-    uint64_t effort, time_ms, seed, threads, capacity, budget, max_memory; /* NOT_GIVEN: not given */
+    uint64_t effort, time_ms, seed, threads, capacity, budget,
+        max_memory; /* NOT_GIVEN: not given */
 
     /* single verbs */
     bool svg, ascii;

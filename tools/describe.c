@@ -23,10 +23,8 @@ void describe_step(const tool_job *job, int64_t step, arenaut_text *out) {
     if (program->n_methods > 1) {
         text_put(out, " of ");
         const char *name = program->methods[at->method].name;
-        if (name)
-            text_put_clean(out, name);
-        else
-            text_printf(out, "method %" PRIu32, at->method);
+        if (name) text_put_clean(out, name);
+        else text_printf(out, "method %" PRIu32, at->method);
     }
 }
 
@@ -59,7 +57,7 @@ void describe_quality(const tool_job *job, arenaut_text *out) {
     const char *order = job->lowering ? " for this order of ops" : "";
     if (plan->quality == ARENAUT_OPTIMAL) {
         text_printf(out, "proven minimal%s%s", order,
-                    plan->spill                                     ? " and the least use of slower pools"
+                    plan->spill ? " and the least use of slower pools"
                     : arenaut_problem_chooses_pools(job->problem) ? " with nothing in slower pools"
                                                                   : "");
     } else if (plan->total == plan->total_bound && plan->spill > plan->spill_bound) {
@@ -83,8 +81,9 @@ void describe_outside(const tool_job *job, const char *head, arenaut_text *out) 
     const uint32_t first = job->document.program->methods[op->method].first_op;
     text_printf(out, "%sunknown: what op %" PRIu32 " ", head, at - first);
     text_put_clean(out, op->name);
-    text_printf(out, " decodes may lie in other memory, if\n%*sthe application gives %s any; it is "
-                     "counted here as if it lay in the arena\n",
+    text_printf(out,
+                " decodes may lie in other memory, if\n%*sthe application gives %s any; it is "
+                "counted here as if it lay in the arena\n",
                 (int)strlen(head), "", job->target->name);
 }
 
@@ -153,22 +152,20 @@ void describe_witness(const tool_job *job, arenaut_text *out) {
     if (witness->n_buffers > SHOWN)
         text_printf(out, " and %" PRIu32 " more", witness->n_buffers - SHOWN);
     if (witness->bytes_over == 0) {
-        text_put(out, " are alive, and however buffers are divided among the pools, one of these is "
-                      "too small here at the latest");
+        text_put(out,
+                 " are alive, and however buffers are divided among the pools, one of these is "
+                 "too small here at the latest");
         return;
     }
     if (describe_fixed(job, out)) return;
     text_printf(out, " need%s %s bytes more than ", witness->n_buffers == 1 ? "s" : "",
                 with_commas(witness->bytes_over).text);
-    if (witness->pool == ARENAUT_NONE)
-        text_put(out, "there are");
+    if (witness->pool == ARENAUT_NONE) text_put(out, "there are");
     else {
         const char *name = job->problem->pool[witness->pool].name;
         text_put(out, "pool '");
-        if (name)
-            text_put_clean(out, name);
-        else
-            text_printf(out, "%" PRIu32, witness->pool);
+        if (name) text_put_clean(out, name);
+        else text_printf(out, "%" PRIu32, witness->pool);
         text_put(out, "' has");
     }
 }

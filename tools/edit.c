@@ -60,10 +60,8 @@ arenaut_status problem_copy(const arenaut_problem *from, const arenaut_pool *poo
     if (st != ARENAUT_OK) return st;
     st = copy_parts(from, pools ? pools : from->pool, pools ? n_pools : from->n_pools, edit,
                     context, copy, err);
-    if (st == ARENAUT_OK)
-        *out = copy;
-    else
-        arenaut_problem_free(copy);
+    if (st == ARENAUT_OK) *out = copy;
+    else arenaut_problem_free(copy);
     return st;
 }
 
@@ -165,7 +163,7 @@ static const char *name_of(const edits *e, uint32_t id, char store[24]) {
 /* The nearest existing name, for the message about one that does not exist. */
 static exit_code unknown_tensor(const edits *e, const char *flag, const char *name) {
     const uint32_t n = e->lowering ? e->program->n_tensors : e->problem->n_buffers;
-    char(*stores)[24] = must_allocate(n, sizeof *stores);
+    char (*stores)[24] = must_allocate(n, sizeof *stores);
     const char **names = must_allocate(n, sizeof *names);
     for (uint32_t i = 0; i < n; i++) names[i] = name_of(e, i, stores[i]);
     const char *near = nearest(name, names, n);

@@ -117,10 +117,8 @@ exit_code input_open(const char *path, input_file *input) {
 }
 
 void input_close(input_file *input) {
-    if (input->mapped)
-        munmap((void *)(uintptr_t)input->data, input->size);
-    else
-        free((void *)(uintptr_t)input->data);
+    if (input->mapped) munmap((void *)(uintptr_t)input->data, input->size);
+    else free((void *)(uintptr_t)input->data);
     input->data = NULL;
 }
 
@@ -218,7 +216,7 @@ static void set_owner_and_mode(const output_file *output) {
         mode &= (mode_t) ~(S_ISUID | S_ISGID);
         const bool same_group =
             made.st_gid == old.st_gid || fchown(output->fd, (uid_t)-1, old.st_gid) == 0;
-        if (!same_group) mode &= (mode_t) ~S_IRWXG; /* it was said of another group */
+        if (!same_group) mode &= (mode_t)~S_IRWXG; /* it was said of another group */
     }
     fchmod(output->fd, mode);
 }

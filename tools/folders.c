@@ -100,10 +100,8 @@ static exit_code walk_folder(walk *w, const char *path, int depth) {
             w->unreadable++;
             free(below);
         } else if (S_ISDIR(info.st_mode)) {
-            if (depth == DEEPEST)
-                w->other++;
-            else if (!is_output(w, &info))
-                walk_folder(w, below, depth + 1);
+            if (depth == DEEPEST) w->other++;
+            else if (!is_output(w, &info)) walk_folder(w, below, depth + 1);
             free(below);
         } else if (stat(below, &target) == 0 && S_ISREG(target.st_mode)) {
             take_file(w, below);

@@ -82,8 +82,8 @@ static bool same_op(const arenaut_op *a, const arenaut_op *b) {
 }
 
 /* What makes a plan for the one a plan for the other: the same tensors in the same ops. */
-static exit_code compare_programs(const char *path_a, const arenaut_program *a,
-                                  const char *path_b, const arenaut_program *b) {
+static exit_code compare_programs(const char *path_a, const arenaut_program *a, const char *path_b,
+                                  const arenaut_program *b) {
     char store[24];
     if (a->n_methods != b->n_methods || a->n_tensors != b->n_tensors || a->n_ops != b->n_ops) {
         return complain(EXIT_NEGATIVE, path_b,
@@ -111,8 +111,7 @@ static exit_code compare_programs(const char *path_a, const arenaut_program *a,
 }
 
 exit_code job_take_given(tool_job *job, const char *path, const arenaut_program *planned) {
-    const exit_code code =
-        compare_programs(job->input.path, job->document.program, path, planned);
+    const exit_code code = compare_programs(job->input.path, job->document.program, path, planned);
     if (code != EXIT_FINE) return code;
     job->given_by = planned;
     copy_given(planned, job->document.program);
@@ -236,10 +235,8 @@ exit_code choose_method(const tool_job *job, arenaut_program *program) {
         if (!method->entry) continue;
         text_printf(&names, "%s%s", names.size ? ", " : "",
                     method->name ? method->name : "(unnamed)");
-        if (method->name && strcmp(method->name, name) == 0 && !wanted)
-            wanted = method;
-        else
-            method->entry = false;
+        if (method->name && strcmp(method->name, name) == 0 && !wanted) wanted = method;
+        else method->entry = false;
     }
     if (!wanted) {
         complain(EXIT_USAGE, job->input.path, "there is no entry method '%s'; there are: %s", name,
@@ -453,8 +450,8 @@ static uint64_t offset_of(const arenaut_program *program, const arenaut_lowering
 }
 
 static exit_code replay(const tool_job *job, const arenaut_program *program,
-                        const arenaut_lowering *lowering, const arenaut_plan *plan,
-                        bool as_in_file, arenaut_finding *finding) {
+                        const arenaut_lowering *lowering, const arenaut_plan *plan, bool as_in_file,
+                        arenaut_finding *finding) {
     const uint32_t n = program->n_tensors;
     uint32_t *pool = must_allocate(n, sizeof *pool);
     uint64_t *offset = must_allocate(n, sizeof *offset);
@@ -633,8 +630,7 @@ exit_code job_look_at(tool_job *job, const tool_job *first, const void *data, si
  * does it where pools are to be chosen: today's knows none of them, and filling the fast ones may
  * well take more in all. */
 static bool is_comparable(const tool_job *job) {
-    return job->today.plan && !job->today.overlaps &&
-           !arenaut_problem_chooses_pools(job->problem);
+    return job->today.plan && !job->today.overlaps && !arenaut_problem_chooses_pools(job->problem);
 }
 
 bool job_is_larger(const tool_job *job) {

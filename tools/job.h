@@ -27,7 +27,7 @@ typedef struct todays_plan {
 typedef struct memory_list {
     arenaut_memory *rows; /* by method, then number; NULL: the file states none */
     size_t n;
-    bool sized; /* `planned` is known, and the sums are those of the file */
+    bool sized;                   /* `planned` is known, and the sums are those of the file */
     uint64_t now, planned, bound; /* in sum; what methods share counts once */
     uint64_t behind; /* of `planned`: what no buffer needs, such as room that a delegate reads */
 } memory_list;
@@ -36,7 +36,8 @@ typedef struct tool_job {
     const tool_options *options;
     input_file input;
     bool borrowed; /* another job closes the input */
-    bool judge_given; /* the plan that the file states is looked at although its target obeys none */
+    bool
+        judge_given; /* the plan that the file states is looked at although its target obeys none */
     const arenaut_program *given_by; /* the places that this program states count, not the file's
                                       * own; NULL: the file's */
     char *together; /* the input is all the files as one program: what they are called; or NULL */

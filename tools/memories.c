@@ -55,10 +55,8 @@ static uint64_t sum_memories(const arenaut_program *program, const arenaut_lower
         for (uint32_t k = 0; k < method->n_given_pools && method->entry; k++) {
             const uint32_t pool = pools[first[m] + k];
             const uint64_t bytes = method->given_pools[k].bytes;
-            if (pool == ARENAUT_NONE)
-                sum += bytes;
-            else if (bytes > sizes[pool])
-                sizes[pool] = bytes;
+            if (pool == ARENAUT_NONE) sum += bytes;
+            else if (bytes > sizes[pool]) sizes[pool] = bytes;
         }
     }
     for (uint32_t k = 0; k < plan->n_pools; k++) sum += sizes[k];
@@ -73,7 +71,8 @@ void name_pools(const tool_job *job, const arenaut_program *program,
     const arenaut_problem *problem = lowering->problem;
     const bool users = job->options->pool.n && lowering == job->lowering;
     memset(names, 0, sizeof *names);
-    for (uint32_t k = 0; users && k < problem->n_pools; k++) names->names[k] = problem->pool[k].name;
+    for (uint32_t k = 0; users && k < problem->n_pools; k++)
+        names->names[k] = problem->pool[k].name;
     if (users || !states_memories(program)) return;
     uint32_t *first = index_memories(program);
     uint32_t *pools = pools_of_memories(program, first, lowering, plan);
@@ -182,19 +181,18 @@ static exit_code size_written(tool_job *job, const arenaut_text *bytes) {
 exit_code size_memories(tool_job *job) {
     const arenaut_format *format = job->document.format;
     const bool one_file = !job->together; /* several are not written into any of them */
-    const bool can_hold = one_file && job->memories.rows && format->write && format->needs_original &&
-                          job->target->plan_in_file && !job->options->no_alloc_io;
+    const bool can_hold = one_file && job->memories.rows && format->write &&
+                          format->needs_original && job->target->plan_in_file &&
+                          !job->options->no_alloc_io;
     if (!can_hold || job->plan->quality == ARENAUT_INFEASIBLE) return EXIT_FINE;
     arenaut_text bytes = {0};
     arenaut_error err = {0};
     exit_code code = EXIT_FINE;
     const arenaut_status st = format->write(&job->result, arenaut_text_sink(&bytes), NULL, &err);
-    if (st == ARENAUT_OK)
-        code = size_written(job, &bytes);
+    if (st == ARENAUT_OK) code = size_written(job, &bytes);
     else if (st == ARENAUT_REFUSED)
         note(job->input.path, "the file cannot hold this plan: %s", err.msg);
-    else
-        code = complain_error(job->input.path, &err);
+    else code = complain_error(job->input.path, &err);
     arenaut_text_free(&bytes);
     return code;
 }
@@ -272,10 +270,8 @@ bool some_memory_shrinks(const tool_job *job) {
 
 void describe_memory(const tool_job *job, const arenaut_memory *memory, arenaut_text *out) {
     const char *name = job->document.program->methods[memory->method].name;
-    if (name)
-        text_put_clean(out, shortened(name).text);
-    else
-        text_printf(out, "method %" PRIu32, memory->method);
+    if (name) text_put_clean(out, shortened(name).text);
+    else text_printf(out, "method %" PRIu32, memory->method);
     text_printf(out, ", memory %" PRIu32, memory->id + 1);
     if (memory->device.type || memory->device.index) {
         text_printf(out, " (device %u.%u)", (unsigned)memory->device.type,

@@ -46,8 +46,8 @@ static size_t matching_length(const char *extensions, const char *path) {
     size_t longest = 0;
     for (const char *at = extensions; at && *at;) {
         const size_t length = strcspn(at, " ");
-        const bool ends = length < path_length &&
-                          memcmp(path + path_length - length, at, length) == 0;
+        const bool ends =
+            length < path_length && memcmp(path + path_length - length, at, length) == 0;
         if (ends && length > longest) longest = length;
         at += length + strspn(at + length, " ");
     }
@@ -69,11 +69,12 @@ exit_code kind_for_path(const tool_job *job, const char *path, output_kind *kind
     *kind = (output_kind){NULL, NULL};
     if (output_is_direct(path)) {
         kind->format = job->document.format->write && !job->document.program ? job->document.format
-                       : job->document.format->needs_original                ? job->document.format
+                       : job->document.format->needs_original ? job->document.format
                                                               : arenaut_format_find("plan-json");
         if (kind->format) return EXIT_FINE;
     } else {
-        kind->format = keeps_format(job, path) ? job->document.format : arenaut_format_for_path(path);
+        kind->format =
+            keeps_format(job, path) ? job->document.format : arenaut_format_for_path(path);
         if (!kind->format) kind->report = report_for_path(path);
         if (kind->format || kind->report) return check_original(job, path, *kind);
     }

@@ -85,8 +85,8 @@ static exit_code try_pass(const tool_job *job, const arenaut_pass *pass, remedy_
     char selection[1024];
     uint64_t arena;
     if (is_listed(before, pass->name)) return EXIT_FINE; /* the user has chosen */
-    const int length = snprintf(selection, sizeof selection, "%s%s%s", before, *before ? "," : "",
-                                pass->name);
+    const int length =
+        snprintf(selection, sizeof selection, "%s%s%s", before, *before ? "," : "", pass->name);
     if (length < 0 || (size_t)length >= sizeof selection) return EXIT_FINE;
     changed.passes = selection;
     const exit_code code = plan_with(job, changed, &arena);

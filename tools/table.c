@@ -49,10 +49,8 @@ static void print_row(const text_table *table, size_t row, const size_t *widths,
             text_put(out, text);
             owed = 0;
         }
-        if (!*text && table->align[c] == 'l')
-            owed += room;
-        else if (table->align[c] == 'l')
-            owed = room;
+        if (!*text && table->align[c] == 'l') owed += room;
+        else if (table->align[c] == 'l') owed = room;
         owed += 2;
     }
 }

@@ -23,25 +23,18 @@ exit_code graver(exit_code a, exit_code b) { return a > b ? a : b; }
  * input nor we. */
 exit_code exit_for_status(arenaut_status status) {
     switch (status) {
-        case ARENAUT_OK:
-            return EXIT_FINE;
-        case ARENAUT_BAD_ARGUMENT:
-            return EXIT_USAGE;
+        case ARENAUT_OK: return EXIT_FINE;
+        case ARENAUT_BAD_ARGUMENT: return EXIT_USAGE;
         case ARENAUT_BAD_INPUT:
         case ARENAUT_UNSUPPORTED:
         case ARENAUT_TOO_LARGE:
-        case ARENAUT_REFUSED:
-            return EXIT_INPUT;
+        case ARENAUT_REFUSED: return EXIT_INPUT;
         case ARENAUT_REJECTED:
-        case ARENAUT_NO_PLAN:
-            return EXIT_NEGATIVE;
-        case ARENAUT_STOPPED:
-            return EXIT_INTERRUPT;
+        case ARENAUT_NO_PLAN: return EXIT_NEGATIVE;
+        case ARENAUT_STOPPED: return EXIT_INTERRUPT;
         case ARENAUT_NO_MEMORY:
-        case ARENAUT_IO:
-            return EXIT_IO;
-        case ARENAUT_INTERNAL:
-            break;
+        case ARENAUT_IO: return EXIT_IO;
+        case ARENAUT_INTERNAL: break;
     }
     return EXIT_BUG;
 }

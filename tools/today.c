@@ -65,9 +65,8 @@ static void fix_given(void *context, uint32_t id, arenaut_buffer *buffer) {
 static exit_code run_incumbent(tool_job *job, const arenaut_problem *problem, arenaut_plan **plan,
                                arenaut_error *err) {
     planner_watch watch;
-    const arenaut_plan_options options = {.planner = job->target->incumbent,
-                                          .progress = watch_progress,
-                                          .progress_context = &watch};
+    const arenaut_plan_options options = {
+        .planner = job->target->incumbent, .progress = watch_progress, .progress_context = &watch};
     watch_start(&watch, job->options);
     const arenaut_status st = arenaut_plan_make(problem, &options, NULL, plan, err);
     watch_end(&watch);
@@ -195,10 +194,8 @@ static exit_code find_in_file(tool_job *job) {
         }
         if (code != EXIT_FINE) return code;
         code = judge(job, plan, &finding);
-        if (code == EXIT_FINE || i == 0)
-            keep_today(job, plan);
-        else
-            arenaut_plan_free(plan);
+        if (code == EXIT_FINE || i == 0) keep_today(job, plan);
+        else arenaut_plan_free(plan);
         today->overlaps = code == EXIT_NEGATIVE;
         today->in_place = code == EXIT_FINE && i > 0;
         if (code != EXIT_NEGATIVE) return code;
@@ -246,8 +243,8 @@ exit_code job_find_today(tool_job *job) {
         keep_today(job, job->document.plan);
         job->today.problem = job->problem;
         job->document.plan = NULL;
-        const arenaut_status st = arenaut_check_plan(job->problem, job->today.plan, NULL,
-                                                     &job->today.finding, &err);
+        const arenaut_status st =
+            arenaut_check_plan(job->problem, job->today.plan, NULL, &job->today.finding, &err);
         job->today.overlaps = st == ARENAUT_REJECTED;
         if (st != ARENAUT_OK && st != ARENAUT_REJECTED) {
             return complain_error(job->input.path, &err);

@@ -5,9 +5,7 @@
 
 #include "job.h"
 
-bool wants_together(const tool_options *options) {
-    return options->share && options->files.n > 1;
-}
+bool wants_together(const tool_options *options) { return options->share && options->files.n > 1; }
 
 /* The files while they are put together, and what each is called in the whole. */
 typedef struct parts {
@@ -43,8 +41,9 @@ static exit_code read_part(const tool_options *options, const char *path, parts 
         p->programs[p->n] = document->program;
         p->names[p->n++] = stem(path);
         if (!document->program) {
-            code = complain(EXIT_USAGE, path, "--share is about models, and this is a placement "
-                                              "problem");
+            code = complain(EXIT_USAGE, path,
+                            "--share is about models, and this is a placement "
+                            "problem");
         }
     }
     input_close(&input);
@@ -94,9 +93,8 @@ static exit_code merge_parts(const tool_options *options, const parts *p,
     const char **share = split_names(options->share, &text, &n_share);
     const arenaut_merge_options merge = {share, n_share};
     arenaut_document merged = {.format = p->documents[0].format};
-    const arenaut_status st =
-        arenaut_program_merge(p->programs, (const char *const *)p->names, p->n, &merge, NULL,
-                              &merged.program, &err);
+    const arenaut_status st = arenaut_program_merge(p->programs, (const char *const *)p->names,
+                                                    p->n, &merge, NULL, &merged.program, &err);
     free(share);
     free(text);
     if (st != ARENAUT_OK) return complain_error(first, &err);

@@ -45,7 +45,7 @@ void text_printf(arenaut_text *text, const char *format, ...) TOOL_PRINTF(2, 3);
 /* The same for a string from a file: control characters and broken UTF-8 become '?'. */
 void text_put_clean(arenaut_text *text, const char *string);
 void text_put_json(arenaut_text *text, const char *string); /* NULL gives null */
-void text_put_json_u64(arenaut_text *text, uint64_t n); /* above 2^53 - 1 a decimal string */
+void text_put_json_u64(arenaut_text *text, uint64_t n);     /* above 2^53 - 1 a decimal string */
 void text_pad(arenaut_text *text, size_t columns);
 
 typedef struct number_text {

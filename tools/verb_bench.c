@@ -90,10 +90,8 @@ static void put_table_row(bench *b, const tool_job *job, const char *planner, co
 }
 
 static void put_result(bench *b, const tool_job *job, const char *planner, const char *refusal) {
-    if (b->options->json || b->options->jsonl)
-        put_json_row(b, job, planner, refusal);
-    else
-        put_table_row(b, job, planner, refusal);
+    if (b->options->json || b->options->jsonl) put_json_row(b, job, planner, refusal);
+    else put_table_row(b, job, planner, refusal);
 }
 
 /* Every row says why no plan is below its bound. Most rows of a file have the same. */
@@ -140,14 +138,15 @@ static exit_code bench_file(bench *b, const char *path) {
 }
 
 static exit_code run(const tool_options *options, arenaut_text *out) {
-    static const char *const heading[] = {"file", "planner", "arena", "gap",
-                                          "effort", "time", "proof", ""};
+    static const char *const heading[] = {"file",   "planner", "arena", "gap",
+                                          "effort", "time",    "proof", ""};
     const text_style style = style_for(options->color);
     bench b = {.options = options, .json = out};
     exit_code code = choose_planners(&b);
     if (code == EXIT_FINE && options->share) {
-        code = complain(EXIT_USAGE, NULL, "--share: bench plans every file alone; 'arenaut plan' "
-                                          "takes several as one program");
+        code = complain(EXIT_USAGE, NULL,
+                        "--share: bench plans every file alone; 'arenaut plan' "
+                        "takes several as one program");
     }
     if (code != EXIT_FINE) return code;
     const bool json = options->json || options->jsonl;
@@ -174,8 +173,9 @@ const tool_verb verb_bench = {
     .examples =
         "arenaut bench *.tflite\n"
         "arenaut bench problem.csv --planner auto,best-fit --json",
-    .notes = "Without --planner every planner of the table runs. The time is the planner's alone.\n"
-             "The proof says why no plan is below the bound: the checker has followed it.",
+    .notes =
+        "Without --planner every planner of the table runs. The time is the planner's alone.\n"
+        "The proof says why no plan is below the bound: the checker has followed it.",
     .groups = GROUP_COMMON | GROUP_JSON | GROUP_INPUT | GROUP_MODEL | GROUP_SEARCH,
     .min_files = 1,
     .max_files = SIZE_MAX,

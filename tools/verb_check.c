@@ -198,7 +198,9 @@ static void put_verdict(const verdict *v, const tool_options *options, arenaut_t
         return;
     }
     if (!v->plan) {
-        text_printf(out, "  %sok%s: %" PRIu32 " tensors in %s bytes; a replay of the ops finds every "
+        text_printf(out,
+                    "  %sok%s: %" PRIu32
+                    " tensors in %s bytes; a replay of the ops finds every "
                     "byte in place\n",
                     style.good, style.plain, v->n_placed, with_commas(v->bytes).text);
         return;
@@ -234,14 +236,10 @@ static exit_code run(const tool_options *options, arenaut_text *out) {
         if (code == EXIT_FINE) code = check_beside(&job, own, &v);
     }
     if (code == EXIT_FINE) {
-        if (options->json || options->jsonl)
-            put_json_verdict(&v, out);
-        else if (!options->quiet || !v.ok)
-            put_verdict(&v, options, out);
-        if (!v.ok)
-            code = EXIT_NEGATIVE;
-        else
-            code = check_budget(v.path, options, v.bytes);
+        if (options->json || options->jsonl) put_json_verdict(&v, out);
+        else if (!options->quiet || !v.ok) put_verdict(&v, options, out);
+        if (!v.ok) code = EXIT_NEGATIVE;
+        else code = check_budget(v.path, options, v.bytes);
     }
     job_close(&plan);
     job_close(&job);
@@ -258,8 +256,11 @@ const tool_verb verb_check = {
         "arenaut check model.tflite planned.tflite\n"
         "arenaut check solved.csv\n"
         "arenaut check problem.csv plan.json",
-    .notes = "PLAN is a plan (.json, .csv) or the same model with a plan in it. A program (.program.json)\n"
-             "is checked with the places that it states. A wrong plan prints the first counter-example and exits 1.",
+    .notes =
+        "PLAN is a plan (.json, .csv) or the same model with a plan in it. A program "
+        "(.program.json)\n"
+        "is checked with the places that it states. A wrong plan prints the first counter-example "
+        "and exits 1.",
     .groups = GROUP_COMMON | GROUP_JSON | GROUP_INPUT | GROUP_MODEL | GROUP_BUDGET,
     .min_files = 1,
     .max_files = 2,

@@ -8,8 +8,11 @@
 /* Flags whose values are the rows of a library table, and the verb that lists it. */
 static const struct {
     const char *flag, *list;
-} tables[] = {{"planner", "planners"}, {"target", "targets"}, {"from", "formats"},
-              {"passes", "passes"},    {"dump-after", "passes"}};
+} tables[] = {{"planner", "planners"},
+              {"target", "targets"},
+              {"from", "formats"},
+              {"passes", "passes"},
+              {"dump-after", "passes"}};
 enum { N_TABLES = sizeof tables / sizeof *tables };
 
 static const char *table_of(const char *flag) {
@@ -28,10 +31,8 @@ static void put_choices(const char *choices, arenaut_text *out) {
 static void put_quoted(const char *text, arenaut_text *out) {
     text_put(out, "'");
     for (; *text; text++) {
-        if (*text == '\'')
-            text_put(out, "'\\''");
-        else
-            text_printf(out, "%c", *text);
+        if (*text == '\'') text_put(out, "'\\''");
+        else text_printf(out, "%c", *text);
     }
     text_put(out, "'");
 }
@@ -55,10 +56,8 @@ static void put_value_cases(arenaut_text *out) {
     for (size_t i = 0; flag_at(i, &flag); i++) {
         if (!flag.choices && !table_of(flag.name)) continue;
         text_printf(out, "    --%s) words=\"", flag.name);
-        if (flag.choices)
-            put_choices(flag.choices, out);
-        else
-            text_printf(out, "$(arenaut %s 2>/dev/null | sed 's/ .*//')", table_of(flag.name));
+        if (flag.choices) put_choices(flag.choices, out);
+        else text_printf(out, "$(arenaut %s 2>/dev/null | sed 's/ .*//')", table_of(flag.name));
         text_put(out, "\" ;;\n");
     }
 }
@@ -101,9 +100,10 @@ static void put_bash(arenaut_text *out) {
 
 /* zsh runs the script for bash through its own bridge, which it ships. */
 static void put_zsh(arenaut_text *out) {
-    text_put(out, "# zsh completion of arenaut: source <(arenaut completion zsh)\n"
-                  "autoload -Uz +X compinit bashcompinit\n"
-                  "compinit -u && bashcompinit\n");
+    text_put(out,
+             "# zsh completion of arenaut: source <(arenaut completion zsh)\n"
+             "autoload -Uz +X compinit bashcompinit\n"
+             "compinit -u && bashcompinit\n");
     put_bash(out);
 }
 
@@ -143,12 +143,9 @@ static void put_fish(arenaut_text *out) {
 
 static exit_code run(const tool_options *options, arenaut_text *out) {
     const char *shell = options->files.items[0];
-    if (strcmp(shell, "bash") == 0)
-        put_bash(out);
-    else if (strcmp(shell, "zsh") == 0)
-        put_zsh(out);
-    else if (strcmp(shell, "fish") == 0)
-        put_fish(out);
+    if (strcmp(shell, "bash") == 0) put_bash(out);
+    else if (strcmp(shell, "zsh") == 0) put_zsh(out);
+    else if (strcmp(shell, "fish") == 0) put_fish(out);
     else
         return complain(EXIT_USAGE, NULL, "no completion for '%s'; there is bash, zsh and fish",
                         shell);
@@ -160,8 +157,9 @@ const tool_verb verb_completion = {
     .name = "completion",
     .summary = "a completion script for bash, zsh or fish",
     .arguments = "bash|zsh|fish",
-    .examples = "source <(arenaut completion bash)     # in ~/.bashrc\n"
-                "arenaut completion fish | source      # in config.fish",
+    .examples =
+        "source <(arenaut completion bash)     # in ~/.bashrc\n"
+        "arenaut completion fish | source      # in config.fish",
     .groups = GROUP_COMMON,
     .min_files = 1,
     .max_files = 1,

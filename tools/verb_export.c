@@ -50,7 +50,8 @@ const tool_verb verb_export = {
         "arenaut export model.tflite --as header -o arena.h\n"
         "arenaut export model.tflite --as problem > problem.json\n"
         "arenaut export model.tflite --as csv",
-    .notes = "FORMAT is json (the plan), problem, program, csv, header, svg or tokens (storage ids).",
+    .notes =
+        "FORMAT is json (the plan), problem, program, csv, header, svg or tokens (storage ids).",
     .groups = GROUP_COMMON | GROUP_OUTPUT | GROUP_EXPORT | GROUP_INPUT | GROUP_MODEL | GROUP_SEARCH,
     .min_files = 1,
     .max_files = 1,

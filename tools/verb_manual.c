@@ -10,12 +10,9 @@ static void put_roff(const char *text, arenaut_text *out) {
     bool at_start = true;
     for (; *text; text++) {
         if (at_start && (*text == '.' || *text == '\'')) text_put(out, "\\&");
-        if (*text == '-')
-            text_put(out, "\\-");
-        else if (*text == '\\')
-            text_put(out, "\\e");
-        else
-            text_printf(out, "%c", *text);
+        if (*text == '-') text_put(out, "\\-");
+        else if (*text == '\\') text_put(out, "\\e");
+        else text_printf(out, "%c", *text);
         at_start = *text == '\n';
     }
 }

@@ -188,8 +188,9 @@ static void decide(planning *p) {
     const arenaut_program *program = job->document.program;
     const bool into_model = kind_is_model(p->kind);
     if (into_model && job_op_outside(job) != ARENAUT_NONE) {
-        p->reason = "results of TFLM_DECODE may lie outside of the arena, as the application "
-                    "decides; offsets in the file would say otherwise";
+        p->reason =
+            "results of TFLM_DECODE may lie outside of the arena, as the application "
+            "decides; offsets in the file would say otherwise";
     } else if (into_model && program->given == ARENAUT_GIVEN_FOREIGN && !job->options->force) {
         p->reason = job->today.overlaps
                         ? "the file holds another tool's plan; it is wrong, and -f replaces it"
@@ -209,8 +210,9 @@ static void decide(planning *p) {
                         : "the runtime does as well today";
     } else if (into_model && job->result.scratch == ARENAUT_SCRATCH_UNKNOWN &&
                !job->options->force && !scratch_cannot_hurt(job)) {
-        p->reason = "with the kernels' scratch, which is unknown, it could need more than today; "
-                    "give --scratch, or -f";
+        p->reason =
+            "with the kernels' scratch, which is unknown, it could need more than today; "
+            "give --scratch, or -f";
     }
 }
 
@@ -383,8 +385,7 @@ static void put_totals(const tally *sums, const tool_options *options, arenaut_t
     text_printf(out, "total       %zu files, ", sums->n);
     if (sums->now_known) {
         text_printf(out, "now %s, planned %s, %s", with_commas(sums->now).text,
-                    with_commas(sums->planned).text,
-                    change_percent(sums->now, sums->planned).text);
+                    with_commas(sums->planned).text, change_percent(sums->now, sums->planned).text);
     } else {
         text_printf(out, "planned %s", with_commas(sums->planned).text);
     }
@@ -415,10 +416,8 @@ static exit_code plan_several(const tool_options *options, arenaut_text *out) {
         free(output);
         if (one == EXIT_USAGE) return code; /* it would be said again of every file */
     }
-    if (options->json || options->jsonl)
-        end_json_items(options, out->size, out);
-    else if (!options->quiet && sums.largest > 0)
-        put_totals(&sums, options, out);
+    if (options->json || options->jsonl) end_json_items(options, out->size, out);
+    else if (!options->quiet && sums.largest > 0) put_totals(&sums, options, out);
     return graver(code, check_budget("together", options, sums.largest));
 }
 
@@ -470,8 +469,7 @@ static exit_code refuse_missing_output_flag(const tool_options *options) {
         input_close(&second);
     }
     if (readable) return EXIT_FINE;
-    return complain(EXIT_USAGE, path,
-                    "%s: to write the plan of %s there, say -o %s",
+    return complain(EXIT_USAGE, path, "%s: to write the plan of %s there, say -o %s",
                     missing ? "does not exist" : "holds nothing that can be planned",
                     options->files.items[0], path);
 }

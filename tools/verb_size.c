@@ -97,8 +97,7 @@ static void put_details(const tool_job *job, arenaut_text *out) {
     if (job->today.overlaps) {
         text_printf(out, "  today    the plan in the file is wrong: %s\n", job->today.finding.msg);
     }
-    if (job->today.from_file && job_bytes_now(job) < job_bytes_bound(job) &&
-        !job->today.overlaps) {
+    if (job->today.from_file && job_bytes_now(job) < job_bytes_bound(job) && !job->today.overlaps) {
         text_put(out,
                  "  today    the plan in the file lets values share memory as only its maker can "
                  "know to be safe\n");
@@ -130,8 +129,7 @@ static exit_code size_one(const tool_options *options, size_t index, text_table 
     exit_code code = together ? job_read_together(&job, options)
                               : job_read(&job, options->files.items[index], options);
     if (code == EXIT_FINE) code = job_run_read(&job);
-    const char *name =
-        options->folder ? options->names.items[index] : base_name(job.input.path);
+    const char *name = options->folder ? options->names.items[index] : base_name(job.input.path);
     const bool answered = job.plan && (code == EXIT_FINE || code == EXIT_NEGATIVE);
     if (answered && (options->json || options->jsonl)) {
         if (!together) begin_json_item(options, json->size != 0, json);

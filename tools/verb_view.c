@@ -90,8 +90,9 @@ const tool_verb verb_view = {
     .examples =
         "arenaut view model.tflite -o plan.svg\n"
         "arenaut view model.tflite",
-    .notes = "Without a flag the extension of OUT tells: .svg, or .txt for characters; on\n"
-             "standard output it is characters.",
+    .notes =
+        "Without a flag the extension of OUT tells: .svg, or .txt for characters; on\n"
+        "standard output it is characters.",
     .groups = GROUP_COMMON | GROUP_OUTPUT | GROUP_VIEW | GROUP_INPUT | GROUP_MODEL | GROUP_SEARCH,
     .min_files = 1,
     .max_files = 1,

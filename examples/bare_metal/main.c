@@ -103,18 +103,18 @@ int main(void) {
     const arenaut_memory_manager misaligned = arenaut_memory_on_host(odd, 1);
     bool fine = true;
 
-    fine &= is_refused("half the memory is refused",
-                       arenaut_instance_init(&model, &counter_program, COUNTER_FINGERPRINT, &small,
-                                             &fault),
-                       ARENAUT_FAULT_POOL_SMALL);
-    fine &= is_refused("misaligned memory is refused",
-                       arenaut_instance_init(&model, &counter_program, COUNTER_FINGERPRINT,
-                                             &misaligned, &fault),
-                       ARENAUT_FAULT_POOL_MISALIGNED);
-    fine &= is_refused("the plan of another program is refused",
-                       arenaut_instance_init(&model, &counter_program, COUNTER_FINGERPRINT + 1,
-                                             &memory, &fault),
-                       ARENAUT_FAULT_OTHER_PROGRAM);
+    fine &= is_refused(
+        "half the memory is refused",
+        arenaut_instance_init(&model, &counter_program, COUNTER_FINGERPRINT, &small, &fault),
+        ARENAUT_FAULT_POOL_SMALL);
+    fine &= is_refused(
+        "misaligned memory is refused",
+        arenaut_instance_init(&model, &counter_program, COUNTER_FINGERPRINT, &misaligned, &fault),
+        ARENAUT_FAULT_POOL_MISALIGNED);
+    fine &= is_refused(
+        "the plan of another program is refused",
+        arenaut_instance_init(&model, &counter_program, COUNTER_FINGERPRINT + 1, &memory, &fault),
+        ARENAUT_FAULT_OTHER_PROGRAM);
     if (arenaut_instance_init(&model, &counter_program, COUNTER_FINGERPRINT, &memory, &fault) !=
         ARENAUT_OK) {
         print("the memory does not fit the plan\n");

@@ -57,5 +57,8 @@ static void fault(void) {
 }
 
 __attribute__((section(".vectors"), used)) static const void *const vectors[] = {
-    stack_top, (const void *)reset, (const void *)fault, (const void *)fault,
+    stack_top,
+    (const void *)reset,
+    (const void *)fault,
+    (const void *)fault,
 };

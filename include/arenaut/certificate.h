@@ -74,22 +74,22 @@
 extern "C" {
 #endif
 
-#define ARENAUT_PROOF_MAP(XX)                                                                   \
-    XX(DEAD, "dead")                                                                            \
-    XX(LOAD, "load")                                                                            \
-    XX(OVER, "over")                                                                            \
-    XX(EDGE, "edge")                                                                            \
-    XX(SAME, "same")                                                                            \
-    XX(POOLS, "pools")                                                                          \
-    XX(FROM, "from")                                                                            \
-    XX(UNTIL, "until")                                                                          \
-    XX(BRANCH, "branch")                                                                        \
-    XX(KEPT, "kept")                                                                            \
-    XX(PLACE, "place")                                                                          \
-    XX(ALIKE, "alike")                                                                          \
-    XX(REJECT, "reject")                                                                        \
-    XX(JOIN, "join")                                                                            \
-    XX(POOL, "pool")                                                                            \
+#define ARENAUT_PROOF_MAP(XX) \
+    XX(DEAD, "dead")          \
+    XX(LOAD, "load")          \
+    XX(OVER, "over")          \
+    XX(EDGE, "edge")          \
+    XX(SAME, "same")          \
+    XX(POOLS, "pools")        \
+    XX(FROM, "from")          \
+    XX(UNTIL, "until")        \
+    XX(BRANCH, "branch")      \
+    XX(KEPT, "kept")          \
+    XX(PLACE, "place")        \
+    XX(ALIKE, "alike")        \
+    XX(REJECT, "reject")      \
+    XX(JOIN, "join")          \
+    XX(POOL, "pool")          \
     XX(ARENA, "arena")
 
 typedef enum arenaut_proof_rule {

@@ -19,36 +19,36 @@ extern "C" {
 #endif
 
 /* The broken rule; the text is the JSON word. */
-#define ARENAUT_RULE_MAP(XX)                                                                    \
-    XX(NONE, "none")                                                                            \
-    /* plan against problem */                                                                  \
-    XX(SHAPE, "shape")                 /* counts of buffers or pools differ */                  \
-    XX(UNPLACED, "unplaced")           /* a buffer that needs memory has no pool */             \
-    XX(POOL, "pool")                   /* in a pool that is not allowed or does not exist */    \
-    XX(ALIGNMENT, "alignment")                                                                  \
-    XX(OVERFLOW, "overflow")           /* offset + size past ARENAUT_SIZE_MAX */                \
-    XX(CAPACITY, "capacity")                                                                    \
-    XX(FIXED, "fixed")                 /* a fixed offset not kept */                            \
-    XX(INSIDE, "inside")               /* not at its delta in its host */                       \
-    XX(RESERVED, "reserved")                                                                    \
-    XX(OVERLAP, "overlap")             /* two conflicting buffers share bytes */                \
-    XX(TOKENS, "tokens")               /* two buffers share a part of a token */                \
-    XX(ARENA, "arena")                 /* the stated arena is not the highest address */        \
-    XX(BOUND, "bound")                 /* the stated lower bound is above the arena, or the     \
-                                          plan is called optimal without being at it */         \
-    XX(WITNESS, "witness")             /* what an infeasible plan lists proves nothing */       \
-    XX(PROOF, "proof")                 /* a certificate does not prove what it says */          \
-    /* replay */                                                                                \
-    XX(OUTSIDE, "outside")             /* a tensor ends past its arena */                       \
-    XX(CLOBBERED, "clobbered")         /* a read finds another tensor's bytes */                \
-    XX(UNWRITTEN, "unwritten")         /* a read finds bytes that nobody wrote */               \
-    XX(ARGUMENTS, "arguments")         /* an op's outputs or scratch overlap its own arguments */ \
-    XX(STATE_LOST, "state_lost")       /* state is gone at the second call */                   \
-    XX(NO_PLACE, "no_place")           /* a tensor that is used has no placement */             \
-    XX(RACE, "race")                   /* two ops that may run at the same time use the same    \
-                                          bytes, one of them writing */                         \
-    XX(STALE, "stale")                 /* by the name of a state's old value its new one is     \
-                                          read, or it never gets its new one */
+#define ARENAUT_RULE_MAP(XX)                                                                \
+    XX(NONE, "none")                                                                        \
+    /* plan against problem */                                                              \
+    XX(SHAPE, "shape")       /* counts of buffers or pools differ */                        \
+    XX(UNPLACED, "unplaced") /* a buffer that needs memory has no pool */                   \
+    XX(POOL, "pool")         /* in a pool that is not allowed or does not exist */          \
+    XX(ALIGNMENT, "alignment")                                                              \
+    XX(OVERFLOW, "overflow") /* offset + size past ARENAUT_SIZE_MAX */                      \
+    XX(CAPACITY, "capacity")                                                                \
+    XX(FIXED, "fixed")   /* a fixed offset not kept */                                      \
+    XX(INSIDE, "inside") /* not at its delta in its host */                                 \
+    XX(RESERVED, "reserved")                                                                \
+    XX(OVERLAP, "overlap") /* two conflicting buffers share bytes */                        \
+    XX(TOKENS, "tokens")   /* two buffers share a part of a token */                        \
+    XX(ARENA, "arena")     /* the stated arena is not the highest address */                \
+    XX(BOUND, "bound")     /* the stated lower bound is above the arena, or the             \
+                              plan is called optimal without being at it */                 \
+    XX(WITNESS, "witness") /* what an infeasible plan lists proves nothing */               \
+    XX(PROOF, "proof")     /* a certificate does not prove what it says */                  \
+    /* replay */                                                                            \
+    XX(OUTSIDE, "outside")       /* a tensor ends past its arena */                         \
+    XX(CLOBBERED, "clobbered")   /* a read finds another tensor's bytes */                  \
+    XX(UNWRITTEN, "unwritten")   /* a read finds bytes that nobody wrote */                 \
+    XX(ARGUMENTS, "arguments")   /* an op's outputs or scratch overlap its own arguments */ \
+    XX(STATE_LOST, "state_lost") /* state is gone at the second call */                     \
+    XX(NO_PLACE, "no_place")     /* a tensor that is used has no placement */               \
+    XX(RACE, "race")             /* two ops that may run at the same time use the same      \
+                                    bytes, one of them writing */                           \
+    XX(STALE, "stale")           /* by the name of a state's old value its new one is       \
+                                    read, or it never gets its new one */
 
 typedef enum arenaut_rule {
 #define XX(name, text) ARENAUT_RULE_##name,
@@ -61,11 +61,11 @@ const char *arenaut_rule_name(arenaut_rule rule); /* NULL out of range; static *
 
 /* The first counter-example found. Which fields mean something depends on the rule. */
 typedef struct arenaut_finding {
-    arenaut_rule rule;  /* ARENAUT_RULE_NONE: the plan is fine */
-    uint32_t a, b;      /* buffers (part one) or tensors (replay); ARENAUT_NONE: none */
-    uint32_t op;        /* replay: the op at work */
-    uint32_t method;    /* replay: the method at work */
-    int64_t step;       /* part one: a step at which both are alive */
+    arenaut_rule rule;   /* ARENAUT_RULE_NONE: the plan is fine */
+    uint32_t a, b;       /* buffers (part one) or tensors (replay); ARENAUT_NONE: none */
+    uint32_t op;         /* replay: the op at work */
+    uint32_t method;     /* replay: the method at work */
+    int64_t step;        /* part one: a step at which both are alive */
     uint64_t first, end; /* the bytes in question, [first, end) in the pool */
     uint32_t pool;
     char msg[320]; /* for people: who, where, found, allowed */
@@ -100,8 +100,8 @@ typedef struct arenaut_placement {
 
 typedef struct arenaut_replay_options {
     arenaut_optional_id only_method; /* left out: all entry methods */
-    bool keep_inputs;     /* inputs must still hold their bytes when their method ends */
-    bool exclude_io;      /* entry inputs and outputs without a place are the caller's */
+    bool keep_inputs;                /* inputs must still hold their bytes when their method ends */
+    bool exclude_io;                 /* entry inputs and outputs without a place are the caller's */
     /* What findings call each pool of the placement; NULL, or NULL entries: "pool 0", … */
     const char *const *pool_names;
 } arenaut_replay_options;

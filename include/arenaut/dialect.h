@@ -17,11 +17,11 @@ extern "C" {
 
 /* What an operator does, as far as memory is concerned; bits of arenaut_operator.traits. */
 enum {
-    ARENAUT_TRAIT_VIEW = 1 << 0,       /* output 0 is always a view of input 0 */
-    ARENAUT_TRAIT_MAY_VIEW = 1 << 1,   /* it is one if the strides allow */
-    ARENAUT_TRAIT_IN_PLACE = 1 << 2,   /* writes input 0, and output 0 is that input */
-    ARENAUT_TRAIT_ASSERT = 1 << 3,     /* has no result that matters to memory: may be dropped */
-    ARENAUT_TRAIT_NO_OUT = 1 << 4,     /* there is no out variant: it brings its own memory */
+    ARENAUT_TRAIT_VIEW = 1 << 0,        /* output 0 is always a view of input 0 */
+    ARENAUT_TRAIT_MAY_VIEW = 1 << 1,    /* it is one if the strides allow */
+    ARENAUT_TRAIT_IN_PLACE = 1 << 2,    /* writes input 0, and output 0 is that input */
+    ARENAUT_TRAIT_ASSERT = 1 << 3,      /* has no result that matters to memory: may be dropped */
+    ARENAUT_TRAIT_NO_OUT = 1 << 4,      /* there is no out variant: it brings its own memory */
     ARENAUT_TRAIT_ELEMENTWISE = 1 << 5, /* reads each element before it writes there */
     ARENAUT_TRAIT_VARIES = 1 << 6,      /* the same operands give another result each time */
     ARENAUT_TRAIT_COPIES = 1 << 7,      /* its result must not see what is written to input 0 later,
@@ -31,14 +31,14 @@ enum {
 };
 
 typedef struct arenaut_operator {
-    const char *name;       /* as the reader spells it */
+    const char *name; /* as the reader spells it */
     uint32_t traits;
     const char *substitute; /* the operator that does the same after lowering; NULL: itself */
 } arenaut_operator;
 
 typedef struct arenaut_dialect {
     const char *name, *summary;
-    const char *pipeline;             /* its default passes, "a,b,c"; they run in the table's order */
+    const char *pipeline; /* its default passes, "a,b,c"; they run in the table's order */
     const arenaut_operator *operators; /* sorted by name (strcmp); ends with name == NULL */
     size_t n_operators;
     const arenaut_in_place_rule *in_place; /* ends with op == NULL; NULL: none known */

@@ -21,16 +21,16 @@ typedef struct arenaut_symbol {
 } arenaut_symbol;
 
 /* Name, text; a and b are expressions, but for the first two. */
-#define ARENAUT_EXPR_MAP(XX)                                       \
-    XX(VALUE, "value")         /* the number `value` */            \
-    XX(SYMBOL, "symbol")       /* symbol `a` */                    \
-    XX(ADD, "+")                                                   \
-    XX(SUB, "-")                                                   \
-    XX(MUL, "*")                                                   \
-    XX(FLOOR_DIV, "floordiv")  /* towards minus infinity */        \
-    XX(CEIL_DIV, "ceildiv")                                        \
-    XX(MOD, "mod")             /* the sign of b, as FLOOR_DIV's */ \
-    XX(MIN, "min")                                                 \
+#define ARENAUT_EXPR_MAP(XX)                               \
+    XX(VALUE, "value")   /* the number `value` */          \
+    XX(SYMBOL, "symbol") /* symbol `a` */                  \
+    XX(ADD, "+")                                           \
+    XX(SUB, "-")                                           \
+    XX(MUL, "*")                                           \
+    XX(FLOOR_DIV, "floordiv") /* towards minus infinity */ \
+    XX(CEIL_DIV, "ceildiv")                                \
+    XX(MOD, "mod") /* the sign of b, as FLOOR_DIV's */     \
+    XX(MIN, "min")                                         \
     XX(MAX, "max")
 
 typedef enum arenaut_expr_kind {
@@ -81,8 +81,8 @@ arenaut_status arenaut_program_bind(arenaut_program *program, const char *name, 
                                     int64_t max, arenaut_error *err);
 
 /* Writes an expression so that arenaut_expr_parse reads it back. */
-arenaut_status arenaut_expr_write(const arenaut_program *program, uint32_t expr,
-                                  arenaut_sink sink, arenaut_error *err);
+arenaut_status arenaut_expr_write(const arenaut_program *program, uint32_t expr, arenaut_sink sink,
+                                  arenaut_error *err);
 
 #ifdef __cplusplus
 }

@@ -60,9 +60,8 @@ const arenaut_format *arenaut_format_for_path(const char *path);
  * Constants are not copied, and what is read does not refer to `data` afterwards. Safe
  * for any bytes; time and memory are bounded by a constant times `size`. */
 arenaut_status arenaut_read(const uint8_t *data, size_t size, const arenaut_format *format,
-                            const arenaut_read_options *options,
-                            const arenaut_allocator *allocator, arenaut_document *out,
-                            arenaut_error *err);
+                            const arenaut_read_options *options, const arenaut_allocator *allocator,
+                            arenaut_document *out, arenaut_error *err);
 
 #ifdef __cplusplus
 }

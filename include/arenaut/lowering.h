@@ -53,9 +53,9 @@ typedef struct arenaut_lowering {
 } arenaut_lowering;
 
 typedef struct arenaut_lowering_options {
-    bool preserve_inputs;    /* inputs live until their method ends, whatever the target says */
-    bool exclude_io;         /* entry inputs and outputs are provided by the caller */
-    uint64_t align;          /* 0: the target's; else at least this for every buffer */
+    bool preserve_inputs; /* inputs live until their method ends, whatever the target says */
+    bool exclude_io;      /* entry inputs and outputs are provided by the caller */
+    uint64_t align;       /* 0: the target's; else at least this for every buffer */
     const arenaut_align_rule *op_align; /* the user's, on top of the target's */
     uint32_t n_op_align;
     const arenaut_pool *pools; /* NULL: one unlimited pool per device */

@@ -66,8 +66,8 @@ typedef struct arenaut_scratch_sizes {
  * lines that begin with '#' are comments. BAD_INPUT with the line in err->at. */
 arenaut_status arenaut_scratch_read(const char *text, size_t size, const char *model,
                                     const arenaut_program *program,
-                                    const arenaut_allocator *allocator,
-                                    arenaut_scratch_sizes *out, arenaut_error *err);
+                                    const arenaut_allocator *allocator, arenaut_scratch_sizes *out,
+                                    arenaut_error *err);
 void arenaut_scratch_sizes_free(arenaut_scratch_sizes *sizes, const arenaut_allocator *allocator);
 
 /* Reads a shape file into the program: CSV, a tensor a line, its name, a comma and its sizes

@@ -26,25 +26,26 @@ extern "C" {
  * a hint a wish: a planner may list them and leave them unused, as do the replicas of runtimes
  * that know no such thing (same-base: tflm-greedy and tvm-tokens). That costs memory, but says
  * nothing wrong: bounds count every right, and only a plan that reaches one is optimal. */
-#define ARENAUT_FEATURE_MAP(XX)                                       \
-    XX(0, ALIGNMENT, "alignment")                                     \
-    XX(1, GAPS, "several lifetimes of one buffer")                    \
-    XX(2, POOLS, "several pools")                                     \
-    XX(3, CAPACITY, "pool capacity")                                  \
-    XX(4, FIXED_OFFSETS, "fixed offsets")                             \
-    XX(5, SAME_BASE, "same-base relations")                           \
-    XX(6, INSIDE, "inside relations")                                 \
-    XX(7, CONFLICTS, "extra conflict edges")                          \
-    XX(8, RESERVED, "reserved ranges")                                \
-    XX(9, HINTS, "hints")                                             \
+#define ARENAUT_FEATURE_MAP(XX)                    \
+    XX(0, ALIGNMENT, "alignment")                  \
+    XX(1, GAPS, "several lifetimes of one buffer") \
+    XX(2, POOLS, "several pools")                  \
+    XX(3, CAPACITY, "pool capacity")               \
+    XX(4, FIXED_OFFSETS, "fixed offsets")          \
+    XX(5, SAME_BASE, "same-base relations")        \
+    XX(6, INSIDE, "inside relations")              \
+    XX(7, CONFLICTS, "extra conflict edges")       \
+    XX(8, RESERVED, "reserved ranges")             \
+    XX(9, HINTS, "hints")                          \
     XX(10, TOKENS, "memory in whole tokens")
 
 enum {
 #define XX(bit, name, text) ARENAUT_FEATURE_##name = 1u << (bit),
     ARENAUT_FEATURE_MAP(XX)
 #undef XX
-        /* All but tokens: whoever places at any offset does not handle those. */
-        ARENAUT_FEATURE_ALL = (1u << 10) - 1
+    /* All but tokens: whoever places at any offset does not handle those. */
+    ARENAUT_FEATURE_ALL = (1u << 10) -
+    1
 };
 
 /* The features that a problem uses, as a bit set. O(n). */
@@ -57,12 +58,12 @@ typedef enum arenaut_verdict {
 } arenaut_verdict;
 
 typedef struct arenaut_progress {
-    const char *planner; /* who is at work now */
-    uint64_t best;       /* total of the best plan so far; ARENAUT_UNPLACED: none yet */
-    uint64_t bound;      /* total lower bound so far */
-    uint64_t effort;     /* search steps spent */
-    uint64_t spill;      /* of the best plan; ARENAUT_UNPLACED: none yet. Where it shrinks, `best`
-                          * may grow */
+    const char *planner;  /* who is at work now */
+    uint64_t best;        /* total of the best plan so far; ARENAUT_UNPLACED: none yet */
+    uint64_t bound;       /* total lower bound so far */
+    uint64_t effort;      /* search steps spent */
+    uint64_t spill;       /* of the best plan; ARENAUT_UNPLACED: none yet. Where it shrinks, `best`
+                           * may grow */
     uint64_t spill_bound; /* likewise */
 } arenaut_progress;
 
@@ -81,15 +82,15 @@ typedef struct arenaut_setting {
 #define ARENAUT_NO_EFFORT_LIMIT UINT64_MAX
 
 typedef struct arenaut_plan_options {
-    const char *planner;  /* a name from the table; NULL: "auto" */
+    const char *planner;                  /* a name from the table; NULL: "auto" */
     const struct arenaut_planner *custom; /* used instead of `planner` if not NULL */
-    uint64_t effort;      /* search steps; 0: arenaut_default_effort(), and
-                           * ARENAUT_NO_EFFORT_LIMIT: until there is a proof, or `progress` says
-                           * stop */
-    uint64_t seed;        /* of random choices; 0 is a seed like any other */
-    uint64_t capacity;    /* bytes; fit pool 0 into this and stop; 0: minimise */
-    uint32_t threads;     /* 0 or 1: the calling thread only; never changes the answer. More:
-                           * the allocator is called from several threads, one at a time */
+    uint64_t effort;                      /* search steps; 0: arenaut_default_effort(), and
+                                           * ARENAUT_NO_EFFORT_LIMIT: until there is a proof, or `progress` says
+                                           * stop */
+    uint64_t seed;                        /* of random choices; 0 is a seed like any other */
+    uint64_t capacity;                    /* bytes; fit pool 0 into this and stop; 0: minimise */
+    uint32_t threads; /* 0 or 1: the calling thread only; never changes the answer. More:
+                       * the allocator is called from several threads, one at a time */
     arenaut_progress_fn progress; /* may be NULL */
     void *progress_context;
     const arenaut_setting *settings;
@@ -110,10 +111,10 @@ typedef struct arenaut_planning {
 } arenaut_planning;
 
 typedef struct arenaut_planner {
-    const char *name;    /* as in --planner */
-    const char *summary; /* one line for lists and help */
+    const char *name;     /* as in --planner */
+    const char *summary;  /* one line for lists and help */
     const char *settings; /* "order=size|area|…", one line for help; NULL: none */
-    uint32_t handles;    /* bit set of ARENAUT_FEATURE_… */
+    uint32_t handles;     /* bit set of ARENAUT_FEATURE_… */
     arenaut_status (*run)(const struct arenaut_planner *self, arenaut_planning *planning);
     const void *data; /* the planner's own constants */
     uint32_t refuses; /* ARENAUT_PROBLEM_… traits that it will not plan for, though it could */
@@ -121,8 +122,8 @@ typedef struct arenaut_planner {
 
 /* The table, in the order of planners.def. */
 size_t arenaut_planner_count(void);
-const arenaut_planner *arenaut_planner_at(size_t index);        /* NULL past the end */
-const arenaut_planner *arenaut_planner_find(const char *name);  /* NULL if unknown */
+const arenaut_planner *arenaut_planner_at(size_t index);       /* NULL past the end */
+const arenaut_planner *arenaut_planner_find(const char *name); /* NULL if unknown */
 
 /* Search steps spent by default: about two CPU-seconds on hard instances. */
 uint64_t arenaut_default_effort(void);

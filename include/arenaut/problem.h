@@ -36,9 +36,9 @@
 extern "C" {
 #endif
 
-#define ARENAUT_NONE UINT32_MAX          /* no buffer, tensor, op, method or pool */
-#define ARENAUT_UNPLACED UINT64_MAX      /* no offset */
-#define ARENAUT_UNLIMITED UINT64_MAX     /* no capacity */
+#define ARENAUT_NONE UINT32_MAX           /* no buffer, tensor, op, method or pool */
+#define ARENAUT_UNPLACED UINT64_MAX       /* no offset */
+#define ARENAUT_UNLIMITED UINT64_MAX      /* no capacity */
 #define ARENAUT_SIZE_MAX (UINT64_MAX / 2) /* sizes, offsets and ends stay at or below this */
 #define ARENAUT_MAX_POOLS 64u
 
@@ -80,9 +80,9 @@ const char *arenaut_class_name(arenaut_class cls);
  * filled in: capacity is ARENAUT_UNLIMITED where there is no limit, and 0 only where `closed`
  * says so. */
 typedef struct arenaut_pool {
-    const char *name;   /* copied; NULL reads as "poolK" */
-    uint64_t capacity;  /* bytes; 0 reads as ARENAUT_UNLIMITED */
-    uint64_t align;     /* power of two; the arena is rounded up to it; 0 reads as 1 */
+    const char *name;  /* copied; NULL reads as "poolK" */
+    uint64_t capacity; /* bytes; 0 reads as ARENAUT_UNLIMITED */
+    uint64_t align;    /* power of two; the arena is rounded up to it; 0 reads as 1 */
     arenaut_device device;
     bool closed; /* a capacity of 0 that is meant: nothing can lie here */
 } arenaut_pool;
@@ -101,11 +101,11 @@ typedef struct arenaut_reserved {
 
 /* What is true of a problem as a whole, as bits of its `traits`; the text is the JSON word.
  * The first is a constraint, the others say where the problem comes from. */
-#define ARENAUT_PROBLEM_TRAIT_MAP(XX)                                                     \
-    XX(0, TOKENS, "tokens") /* memory comes in whole tokens: two buffers of a pool begin at \
-                             * the same address or have no byte in common, at any time */ \
-    XX(1, BRANCHES, "branches") /* part of the program runs on a condition only */        \
-    XX(2, SYMBOLIC, "symbolic") /* sizes are upper bounds of such as vary, or some value is left
+#define ARENAUT_PROBLEM_TRAIT_MAP(XX)                                                            \
+    XX(0, TOKENS, "tokens")     /* memory comes in whole tokens: two buffers of a pool begin at  \
+                                 * the same address or have no byte in common, at any time */    \
+    XX(1, BRANCHES, "branches") /* part of the program runs on a condition only */               \
+    XX(2, SYMBOLIC, "symbolic") /* sizes are upper bounds of such as vary, or some value is left \
                                  * out since nothing is known of its size */
 
 enum {
@@ -197,7 +197,7 @@ typedef struct arenaut_buffer {
     arenaut_optional_id method;
     const char *name, *op, *source;
     uint32_t release; /* see the column */
-    uint32_t uses; /* how often all its bytes are written or read in a run; 0 reads as 1 */
+    uint32_t uses;    /* how often all its bytes are written or read in a run; 0 reads as 1 */
 } arenaut_buffer;
 
 #define ARENAUT_BUFFER_INIT {0} /* for those who want a name for it */
@@ -213,14 +213,14 @@ void arenaut_problem_free(arenaut_problem *problem); /* NULL is fine */
  * ARENAUT_SIZE_MAX. After the last one, call arenaut_problem_finish. Amortised O(1). */
 arenaut_status arenaut_problem_add_pool(arenaut_problem *problem, const arenaut_pool *pool,
                                         uint32_t *id, arenaut_error *err);
-arenaut_status arenaut_problem_add_method(arenaut_problem *problem, const char *name,
-                                          uint32_t *id, arenaut_error *err);
+arenaut_status arenaut_problem_add_method(arenaut_problem *problem, const char *name, uint32_t *id,
+                                          arenaut_error *err);
 arenaut_status arenaut_problem_add_buffer(arenaut_problem *problem, const arenaut_buffer *buffer,
                                           uint32_t *id, arenaut_error *err);
 arenaut_status arenaut_problem_add_conflict(arenaut_problem *problem, uint32_t a, uint32_t b,
                                             arenaut_error *err);
-arenaut_status arenaut_problem_add_reserved(arenaut_problem *problem,
-                                            const arenaut_reserved *range, arenaut_error *err);
+arenaut_status arenaut_problem_add_reserved(arenaut_problem *problem, const arenaut_reserved *range,
+                                            arenaut_error *err);
 
 /* Call when all is added, and again if more is added later: adds an unlimited pool 0 named
  * "arena" if there is none, gives a buffer inside another the pools of that one if it names

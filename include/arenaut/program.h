@@ -25,30 +25,30 @@ extern "C" {
 #endif
 
 /* Element types: enum name, JSON word, bits per element (0: no fixed size). */
-#define ARENAUT_DTYPE_MAP(XX)                                                          \
-    XX(BOOL, "bool", 8)                                                                \
-    XX(INT2, "int2", 2)                                                                \
-    XX(INT4, "int4", 4)                                                                \
-    XX(UINT4, "uint4", 4)                                                              \
-    XX(INT8, "int8", 8)                                                                \
-    XX(UINT8, "uint8", 8)                                                              \
-    XX(INT16, "int16", 16)                                                             \
-    XX(UINT16, "uint16", 16)                                                           \
-    XX(INT32, "int32", 32)                                                             \
-    XX(UINT32, "uint32", 32)                                                           \
-    XX(INT64, "int64", 64)                                                             \
-    XX(UINT64, "uint64", 64)                                                           \
-    XX(FLOAT4, "float4", 4)                                                            \
-    XX(FLOAT8, "float8", 8)                                                            \
-    XX(FLOAT16, "float16", 16)                                                         \
-    XX(BFLOAT16, "bfloat16", 16)                                                       \
-    XX(FLOAT32, "float32", 32)                                                         \
-    XX(FLOAT64, "float64", 64)                                                         \
-    XX(COMPLEX64, "complex64", 64)                                                     \
-    XX(COMPLEX128, "complex128", 128)                                                  \
-    XX(STRING, "string", 0)                                                            \
-    XX(RESOURCE, "resource", 0)                                                        \
-    XX(VARIANT, "variant", 0)                                                          \
+#define ARENAUT_DTYPE_MAP(XX)         \
+    XX(BOOL, "bool", 8)               \
+    XX(INT2, "int2", 2)               \
+    XX(INT4, "int4", 4)               \
+    XX(UINT4, "uint4", 4)             \
+    XX(INT8, "int8", 8)               \
+    XX(UINT8, "uint8", 8)             \
+    XX(INT16, "int16", 16)            \
+    XX(UINT16, "uint16", 16)          \
+    XX(INT32, "int32", 32)            \
+    XX(UINT32, "uint32", 32)          \
+    XX(INT64, "int64", 64)            \
+    XX(UINT64, "uint64", 64)          \
+    XX(FLOAT4, "float4", 4)           \
+    XX(FLOAT8, "float8", 8)           \
+    XX(FLOAT16, "float16", 16)        \
+    XX(BFLOAT16, "bfloat16", 16)      \
+    XX(FLOAT32, "float32", 32)        \
+    XX(FLOAT64, "float64", 64)        \
+    XX(COMPLEX64, "complex64", 64)    \
+    XX(COMPLEX128, "complex128", 128) \
+    XX(STRING, "string", 0)           \
+    XX(RESOURCE, "resource", 0)       \
+    XX(VARIANT, "variant", 0)         \
     XX(OTHER, "other", 0)
 
 typedef enum arenaut_dtype {
@@ -84,17 +84,17 @@ typedef struct arenaut_tensor {
     uint32_t n_values;     /* elements of `values` */
     const int64_t *values; /* what a small constant holds, as far as shapes need it: whole numbers,
                             * or the bits of doubles; NULL: unknown */
-    uint64_t first_value; /* a fingerprint of what state holds at first; 0: not known */
-    bool dynamic;        /* dims are upper bounds: smaller ones may come at run time */
-    bool unsized;        /* its shape is not known: it is not planned, and reports name it */
-    uint64_t bytes;      /* unrounded */
-    uint64_t align;      /* power of two; 0: the target's */
+    uint64_t first_value;  /* a fingerprint of what state holds at first; 0: not known */
+    bool dynamic;          /* dims are upper bounds: smaller ones may come at run time */
+    bool unsized;          /* its shape is not known: it is not planned, and reports name it */
+    uint64_t bytes;        /* unrounded */
+    uint64_t align;        /* power of two; 0: the target's */
     arenaut_class cls;
     uint32_t method;      /* the method it belongs to; ARENAUT_NONE: to all */
     uint32_t view_of;     /* the tensor whose storage it lies in; ARENAUT_NONE: its own */
     uint64_t view_offset; /* bytes from the start of view_of */
     arenaut_device device;
-    bool caller_owned; /* the runtime, not the arena, provides the memory: never planned */
+    bool caller_owned;   /* the runtime, not the arena, provides the memory: never planned */
     uint32_t file_index; /* the number the file's own format gives it within its method */
     /* The placement that the file holds, ARENAUT_UNPLACED if none. As it stands there, right
      * or wrong: a negative number of a file wraps, to past ARENAUT_SIZE_MAX. */
@@ -103,28 +103,28 @@ typedef struct arenaut_tensor {
 } arenaut_tensor;
 
 /* How an op makes its outputs; the text is the JSON word. */
-#define ARENAUT_OP_KIND_MAP(XX)                                                        \
-    XX(OUT, "out")           /* writes memory that it is given: the ordinary case */   \
-    XX(FUNCTIONAL, "functional") /* returns new tensors, as a graph before lowering does: \
-                              * brings its own memory, until a pass gives it some */   \
-    XX(VIEW, "view")         /* outputs are other names for its inputs' memory */      \
-    XX(IN_PLACE, "in_place") /* updates an input; its outputs alias that input */      \
-    XX(MAKES, "makes")       /* brings its own memory for its outputs: not planned */  \
-    XX(IF, "if")             /* calls[0] or calls[1] */                                \
-    XX(WHILE, "while")       /* calls[0] is the condition, calls[1] the body */        \
-    XX(LOOP, "loop")         /* calls[0], any number of times, none included */        \
-    XX(CALL, "call")         /* calls[0], each time */                                 \
-    XX(CALL_ONCE, "call_once") /* calls[0], on the first run only */                   \
-    XX(DELEGATE, "delegate") /* touches all its arguments at once, in unknown ways */   \
-    XX(JUMP, "jump")         /* goes on at op `target` of its method */                \
-    XX(JUMP_FALSE, "jump_false") /* the same if its value is false, else the next op */ \
-    XX(MOVE, "move")         /* outputs[0] becomes another name of inputs[0]'s memory */ \
-    XX(FREE, "free")         /* says that its inputs are done with: touches nothing */ \
-    XX(ALLOC, "alloc")       /* says that its outputs get memory here: touches nothing */ \
-    XX(ALLOC_IN_PLACE, "alloc_in_place") /* the same, in the memory of inputs[0] */    \
-    XX(TUPLE, "tuple")       /* outputs[0] stands for all its inputs; no memory of its own */ \
-    XX(FIELD, "field")       /* outputs[0] is field `target` of the tuple inputs[0] */ \
-    XX(LET, "let")           /* outputs[0] is another name for inputs[0] */
+#define ARENAUT_OP_KIND_MAP(XX)                                                               \
+    XX(OUT, "out")               /* writes memory that it is given: the ordinary case */      \
+    XX(FUNCTIONAL, "functional") /* returns new tensors, as a graph before lowering does:     \
+                                  * brings its own memory, until a pass gives it some */      \
+    XX(VIEW, "view")             /* outputs are other names for its inputs' memory */         \
+    XX(IN_PLACE, "in_place")     /* updates an input; its outputs alias that input */         \
+    XX(MAKES, "makes")           /* brings its own memory for its outputs: not planned */     \
+    XX(IF, "if")                 /* calls[0] or calls[1] */                                   \
+    XX(WHILE, "while")           /* calls[0] is the condition, calls[1] the body */           \
+    XX(LOOP, "loop")             /* calls[0], any number of times, none included */           \
+    XX(CALL, "call")             /* calls[0], each time */                                    \
+    XX(CALL_ONCE, "call_once")   /* calls[0], on the first run only */                        \
+    XX(DELEGATE, "delegate")     /* touches all its arguments at once, in unknown ways */     \
+    XX(JUMP, "jump")             /* goes on at op `target` of its method */                   \
+    XX(JUMP_FALSE, "jump_false") /* the same if its value is false, else the next op */       \
+    XX(MOVE, "move")             /* outputs[0] becomes another name of inputs[0]'s memory */  \
+    XX(FREE, "free")             /* says that its inputs are done with: touches nothing */    \
+    XX(ALLOC, "alloc")           /* says that its outputs get memory here: touches nothing */ \
+    XX(ALLOC_IN_PLACE, "alloc_in_place") /* the same, in the memory of inputs[0] */           \
+    XX(TUPLE, "tuple") /* outputs[0] stands for all its inputs; no memory of its own */       \
+    XX(FIELD, "field") /* outputs[0] is field `target` of the tuple inputs[0] */              \
+    XX(LET, "let")     /* outputs[0] is another name for inputs[0] */
 
 typedef enum arenaut_op_kind {
 #define XX(name, text) ARENAUT_OP_##name,
@@ -169,11 +169,11 @@ typedef struct arenaut_op {
                               * the op's own, in order (a condition's output is not) */
     const arenaut_in_place *in_place;
     bool arguments_may_alias; /* an opaque custom op known to allow it (Ethos-U) */
-    uint32_t target; /* of a jump: the op to go to, counted within its method; its n_ops is
-                      * the method's end. Of a field: which one. Of a loop: how many values it
-                      * carries from turn to turn, its first inputs and outputs and its method's;
-                      * a result more of that method than the op has is whether to go on */
-    uint32_t stream; /* ops of one stream run in order; see arenaut_method.concurrent */
+    uint32_t target;          /* of a jump: the op to go to, counted within its method; its n_ops is
+                               * the method's end. Of a field: which one. Of a loop: how many values it
+                               * carries from turn to turn, its first inputs and outputs and its method's;
+                               * a result more of that method than the op has is whether to go on */
+    uint32_t stream;          /* ops of one stream run in order; see arenaut_method.concurrent */
     uint32_t n_after;
     const uint32_t *after; /* ops of its method, counted within it, that must have ended first */
     uint32_t n_attributes;
@@ -216,9 +216,9 @@ typedef struct arenaut_method {
     uint32_t n_bindings;
     const arenaut_binding *bindings; /* from a graph's signature; passes turn them into ops and
                                       * outputs */
-    uint32_t outer; /* the method whose op calls this one, and whose tensors its ops may name
-                     * (captured values, which that op lists among its inputs, after those that
-                     * it hands over); ARENAUT_NONE: it sees only its own */
+    uint32_t outer;  /* the method whose op calls this one, and whose tensors its ops may name
+                      * (captured values, which that op lists among its inputs, after those that
+                      * it hands over); ARENAUT_NONE: it sees only its own */
     bool concurrent; /* ops of different streams may run at the same time, but for who needs
                       * whose results and for `after`; else ops run one after another */
 } arenaut_method;
@@ -235,8 +235,8 @@ typedef struct arenaut_program {
     arenaut_tensor *tensors;
     arenaut_op *ops;
     arenaut_method *methods;
-    const char *description; /* from the file; may be NULL */
-    const char *dialect;     /* whose operators its ops name (dialect.h); NULL: nobody's */
+    const char *description;  /* from the file; may be NULL */
+    const char *dialect;      /* whose operators its ops name (dialect.h); NULL: nobody's */
     uint32_t dialect_version; /* of these operators, as the file states it; 0: unknown */
     uint32_t n_symbols, n_exprs;
     struct arenaut_symbol *symbols; /* sizes that vary, and expressions over them: expr.h */
@@ -259,8 +259,8 @@ arenaut_status arenaut_program_add_tensor(arenaut_program *program, const arenau
                                           uint32_t *id, arenaut_error *err);
 arenaut_status arenaut_program_add_method(arenaut_program *program, const char *name, bool entry,
                                           uint32_t *id, arenaut_error *err);
-arenaut_status arenaut_program_add_op(arenaut_program *program, const arenaut_op *op,
-                                      uint32_t *id, arenaut_error *err);
+arenaut_status arenaut_program_add_op(arenaut_program *program, const arenaut_op *op, uint32_t *id,
+                                      arenaut_error *err);
 arenaut_status arenaut_program_set_method_io(arenaut_program *program, uint32_t method,
                                              const uint32_t *inputs, uint32_t n_inputs,
                                              const uint32_t *outputs, uint32_t n_outputs,
@@ -306,8 +306,7 @@ const char *arenaut_program_tensor_name(const arenaut_program *program, uint32_t
 
 /* The tensor whose storage `tensor` lies in (itself if it is no view); *offset gets the
  * distance from that storage's start in bytes (may be NULL). Needs a valid program. */
-uint32_t arenaut_program_storage(const arenaut_program *program, uint32_t tensor,
-                                 uint64_t *offset);
+uint32_t arenaut_program_storage(const arenaut_program *program, uint32_t tensor, uint64_t *offset);
 
 #ifdef __cplusplus
 }

@@ -30,10 +30,10 @@ typedef struct arenaut_memory {
 } arenaut_memory;
 
 typedef struct arenaut_result {
-    const char *path;      /* as the user named it; never NULL */
-    const char *format;    /* the name of its format */
-    const char *sha256;    /* of the file, hexadecimal; NULL if not asked for */
-    const void *file;      /* the bytes of the input; NULL where there was no file */
+    const char *path;   /* as the user named it; never NULL */
+    const char *format; /* the name of its format */
+    const char *sha256; /* of the file, hexadecimal; NULL if not asked for */
+    const void *file;   /* the bytes of the input; NULL where there was no file */
     size_t file_size;
     const arenaut_program *program;   /* NULL for a bare problem */
     const arenaut_target *target;     /* NULL for a bare problem */
@@ -47,7 +47,7 @@ typedef struct arenaut_result {
     size_t n_memories;
     uint64_t behind; /* of the plan's arenas, bytes that no buffer needs: the file's runtime wants
                       * them behind the buffers */
-    double seconds; /* spent planning, as measured by the caller; < 0: not measured */
+    double seconds;  /* spent planning, as measured by the caller; < 0: not measured */
 } arenaut_result;
 
 /* The first step at which most memory is needed, and what is alive there. A buffer that may
@@ -61,9 +61,8 @@ typedef struct arenaut_peak {
     uint32_t *live; /* buffers alive there, largest first; freed with arenaut_peak_free */
 } arenaut_peak;
 
-arenaut_status arenaut_peak_find(const arenaut_problem *problem,
-                                 const arenaut_allocator *allocator, arenaut_peak *peak,
-                                 arenaut_error *err);
+arenaut_status arenaut_peak_find(const arenaut_problem *problem, const arenaut_allocator *allocator,
+                                 arenaut_peak *peak, arenaut_error *err);
 void arenaut_peak_free(arenaut_peak *peak, const arenaut_allocator *allocator);
 
 #ifdef __cplusplus

@@ -53,8 +53,7 @@ typedef struct arenaut_device_allocator {
  * past the table, one that is taken, or an allocator that lacks a function is refused. */
 arenaut_status arenaut_device_register(arenaut_device_allocator *allocator, arenaut_fault *fault);
 /* Takes it out; DEVICE_ABSENT if it is not the one registered. */
-arenaut_status arenaut_device_unregister(arenaut_device_allocator *allocator,
-                                         arenaut_fault *fault);
+arenaut_status arenaut_device_unregister(arenaut_device_allocator *allocator, arenaut_fault *fault);
 /* The allocator of a type, in *out; a type without one is named in the fault. */
 arenaut_status arenaut_device_find(uint32_t type, arenaut_device_allocator **out,
                                    arenaut_fault *fault);

@@ -32,18 +32,18 @@ typedef enum arenaut_node_kind {
     ARENAUT_NODE_ALIAS,       /* its results may lie in its inputs, whatever the options */
     ARENAUT_NODE_CONSTRUCT,   /* builds a container of its inputs */
     ARENAUT_NODE_BORROW,      /* unpacks or selects: its results refer to its input */
-    ARENAUT_NODE_RETURN,      /* builds the list, tuple or dict that is returned, of its inputs: it is
-                               * the caller's, and not given up after a run. At most one; without
-                               * one that is the last container of the result's type that holds
-                               * every output and that nobody reads */
+    ARENAUT_NODE_RETURN, /* builds the list, tuple or dict that is returned, of its inputs: it is
+                          * the caller's, and not given up after a run. At most one; without
+                          * one that is the last container of the result's type that holds
+                          * every output and that nobody reads */
 } arenaut_node_kind;
 
 typedef struct arenaut_node {
     uint8_t kind; /* arenaut_node_kind */
     uint32_t n_inputs, n_outputs;
     const uint32_t *inputs, *outputs; /* values */
-    const uint32_t *over; /* for each output the number of the input, among `inputs`, that the kernel
-                           * lets it overwrite; ARENAUT_NO_VALUE: none. NULL: none at all */
+    const uint32_t *over; /* for each output the number of the input, among `inputs`, that the
+                           * kernel lets it overwrite; ARENAUT_NO_VALUE: none. NULL: none at all */
 } arenaut_node;
 
 /* A value that no node makes is an input or a constant. */
@@ -52,9 +52,9 @@ typedef struct arenaut_graph {
     uint32_t n_nodes;
     const uint8_t *type; /* arenaut_value_type of each value */
     uint32_t n_values;
-    uint8_t result;           /* ARENAUT_TYPE_NONE, TENSOR, LIST, TUPLE or DICT */
-    uint32_t n_outputs;       /* 0 for NONE, 1 for TENSOR */
-    const uint32_t *outputs;  /* tensors: what a list, tuple or dict holds */
+    uint8_t result;          /* ARENAUT_TYPE_NONE, TENSOR, LIST, TUPLE or DICT */
+    uint32_t n_outputs;      /* 0 for NONE, 1 for TENSOR */
+    const uint32_t *outputs; /* tensors: what a list, tuple or dict holds */
 } arenaut_graph;
 
 /* Fills `value`, an array of n_values. Step k is node k; what is returned lives to step
@@ -69,8 +69,8 @@ typedef struct arenaut_graph {
  * nothing else may lie in it; else the permission is dropped. NODE_INPUT for an input that the
  * node does not have. */
 arenaut_status arenaut_graph_values(const arenaut_graph *graph,
-                                    const arenaut_iteration_options *options,
-                                    arenaut_value *value, arenaut_fault *fault);
+                                    const arenaut_iteration_options *options, arenaut_value *value,
+                                    arenaut_fault *fault);
 
 /* Whether two values are alive at one step. Values that no node makes are not tracked: no. */
 bool arenaut_values_overlap(const arenaut_value *a, const arenaut_value *b);

@@ -111,7 +111,7 @@ typedef struct arenaut_value {
  * memory, but where `over` allows the same offset. Returns any status but OK to give up. */
 typedef struct arenaut_placing {
     uint32_t n;
-    const size_t *bytes; /* multiples of `align`; 0: needs no memory */
+    const size_t *bytes;          /* multiples of `align`; 0: needs no memory */
     const uint32_t *first, *last; /* closed intervals */
     const uint32_t *over;         /* ARENAUT_NO_VALUE: none */
     size_t align;
@@ -232,8 +232,8 @@ arenaut_status arenaut_iteration_swap(arenaut_iteration *it, uint32_t value,
  * releases it through its source; `value`, and what else uses that storage, has none then, and
  * is held no longer. NOTHING_OWNED for memory of a planned buffer, and what a swapped storage
  * borrowed; NOT_RUNNING. */
-arenaut_status arenaut_iteration_take(arenaut_iteration *it, uint32_t value,
-                                      arenaut_storage *out, arenaut_fault *fault);
+arenaut_status arenaut_iteration_take(arenaut_iteration *it, uint32_t value, arenaut_storage *out,
+                                      arenaut_fault *fault);
 
 /* The storage that a managed value uses now; NULL for others. */
 arenaut_storage *arenaut_iteration_storage(const arenaut_iteration *it, uint32_t value);
@@ -287,9 +287,9 @@ size_t arenaut_iteration_size(const arenaut_iteration *it, uint32_t value);
 uint32_t arenaut_iteration_plan_number(const arenaut_iteration *it);
 
 typedef struct arenaut_iteration_figures {
-    uint32_t managed;              /* tensors with a place in the arena */
-    uint32_t reused;               /* storages beyond one per disjoint stretch of the arena; for
-                                    * groups the sum of (members - 1) */
+    uint32_t managed; /* tensors with a place in the arena */
+    uint32_t reused;  /* storages beyond one per disjoint stretch of the arena; for
+                       * groups the sum of (members - 1) */
     uint32_t managed_outputs;
     uint32_t unmanaged_scalars;
     uint32_t unmanaged_non_scalars; /* borrowed ones included, outputs not */

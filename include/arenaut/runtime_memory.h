@@ -37,10 +37,9 @@ arenaut_memory_manager arenaut_memory_on_host(const arenaut_span *pool, uint32_t
 
 /* Pools on devices as the table says; a table that does not rise, names pools that are not
  * there, or device 0 of the host, is refused. n_devices may be 0. */
-arenaut_status arenaut_memory_init_devices(arenaut_memory_manager *memory,
-                                           const arenaut_span *pool, uint32_t n_pools,
-                                           const arenaut_pool_device *device, uint32_t n_devices,
-                                           arenaut_fault *fault);
+arenaut_status arenaut_memory_init_devices(arenaut_memory_manager *memory, const arenaut_span *pool,
+                                           uint32_t n_pools, const arenaut_pool_device *device,
+                                           uint32_t n_devices, arenaut_fault *fault);
 
 /* Whether any pool lies elsewhere than on device 0 of the host. */
 static inline bool arenaut_memory_has_device(const arenaut_memory_manager *memory) {
@@ -97,9 +96,8 @@ arenaut_status arenaut_memory_create(const arenaut_method_memory *method,
 /* The same with memories that their allocators keep: memory k is made by init_buffer of its
  * device's allocator, and found by address_at. It lives until that allocator is closed, also
  * what was made before a failure. `span` is an array of n_buffers. */
-arenaut_status arenaut_memory_init_planned(const arenaut_method_memory *method,
-                                           arenaut_span *span, arenaut_memory_manager *memory,
-                                           arenaut_fault *fault);
+arenaut_status arenaut_memory_init_planned(const arenaut_method_memory *method, arenaut_span *span,
+                                           arenaut_memory_manager *memory, arenaut_fault *fault);
 
 #ifdef __cplusplus
 }

@@ -25,7 +25,7 @@
 extern "C" {
 #endif
 
-#define ARENAUT_NO_POOL UINT32_MAX   /* of a place that is not in the plan's memory */
+#define ARENAUT_NO_POOL UINT32_MAX /* of a place that is not in the plan's memory */
 #define ARENAUT_NO_METHOD UINT32_MAX
 
 /* Where one tensor lies. */

@@ -14,10 +14,10 @@ extern "C" {
 
 /* An op whose output may be written over an input, in the kernels of one library. */
 typedef struct arenaut_in_place_rule {
-    const char *op;    /* operator name as the reader spells it */
-    uint32_t input;    /* position of the argument that may be overwritten */
-    uint32_t output;   /* position of the output that is written over it */
-    bool any_shape;    /* copies bytes as they are, so shapes may differ (RESHAPE) */
+    const char *op;  /* operator name as the reader spells it */
+    uint32_t input;  /* position of the argument that may be overwritten */
+    uint32_t output; /* position of the output that is written over it */
+    bool any_shape;  /* copies bytes as they are, so shapes may differ (RESHAPE) */
 } arenaut_in_place_rule;
 
 /* An op whose operands and results must lie at multiples of `align`, in the kernels of one
@@ -30,37 +30,37 @@ typedef struct arenaut_align_rule {
 /* An op that asks for kernel scratch, in the kernels of one library. */
 typedef struct arenaut_scratch_rule {
     const char *op;
-    uint32_t input;    /* position of the argument whose type decides */
-    uint32_t types;    /* bit k: it asks if that argument is of arenaut_dtype k; 0: always */
+    uint32_t input; /* position of the argument whose type decides */
+    uint32_t types; /* bit k: it asks if that argument is of arenaut_dtype k; 0: always */
 } arenaut_scratch_rule;
 
 typedef struct arenaut_target {
     const char *name, *summary;
-    const char *format;        /* the format it is the default for; NULL: none */
-    uint64_t align;            /* every offset is a multiple of this */
-    bool round_sizes;          /* sizes are rounded up to `align` too */
-    bool keep_inputs;          /* entry inputs live until their method ends */
-    bool keep_outputs;         /* entry outputs live from their method's start */
-    bool state_in_arena;       /* false: variables are kept elsewhere by the runtime */
-    bool skip_untouched;       /* tensors nothing touches get no memory (else offset 0) */
-    bool merge_calls;          /* a method called from several places keeps its tensors from
-                                * its first call to its last; what is read but never written
-                                * is alive from before the first step */
-    bool arena_per_method;     /* each method has an arena of its own, but for what they share */
-    bool share_apart;          /* what methods share by name lies in a pool of its own */
-    bool keep_memories;        /* tensors stay in the arena of their method (given_pool) in which
-                                * the file places them */
-    bool tokens;               /* memory comes in whole tokens (ARENAUT_PROBLEM_TOKENS) */
-    bool op_order;             /* its planner serves values in the order in which ops name them:
-                                * buffers are numbered in the order of inputs and then of ops'
-                                * outputs, and let go in that of ops' operands, whatever the
-                                * order of the tensors */
-    const char *offsets;       /* the target that the same would be if it took places in tokens:
-                                * what that needs is told beside; NULL: none */
-    const char *incumbent;     /* the planner that the runtime itself uses */
-    bool plan_in_file;         /* the runtime obeys a plan held in the file */
-    bool places_scratch;       /* it gives kernel scratch its places itself, around that plan */
-    const arenaut_scratch_rule *scratch;   /* ends with op == NULL; NULL: no op asks */
+    const char *format;    /* the format it is the default for; NULL: none */
+    uint64_t align;        /* every offset is a multiple of this */
+    bool round_sizes;      /* sizes are rounded up to `align` too */
+    bool keep_inputs;      /* entry inputs live until their method ends */
+    bool keep_outputs;     /* entry outputs live from their method's start */
+    bool state_in_arena;   /* false: variables are kept elsewhere by the runtime */
+    bool skip_untouched;   /* tensors nothing touches get no memory (else offset 0) */
+    bool merge_calls;      /* a method called from several places keeps its tensors from
+                            * its first call to its last; what is read but never written
+                            * is alive from before the first step */
+    bool arena_per_method; /* each method has an arena of its own, but for what they share */
+    bool share_apart;      /* what methods share by name lies in a pool of its own */
+    bool keep_memories;    /* tensors stay in the arena of their method (given_pool) in which
+                            * the file places them */
+    bool tokens;           /* memory comes in whole tokens (ARENAUT_PROBLEM_TOKENS) */
+    bool op_order;         /* its planner serves values in the order in which ops name them:
+                            * buffers are numbered in the order of inputs and then of ops'
+                            * outputs, and let go in that of ops' operands, whatever the
+                            * order of the tensors */
+    const char *offsets;   /* the target that the same would be if it took places in tokens:
+                            * what that needs is told beside; NULL: none */
+    const char *incumbent; /* the planner that the runtime itself uses */
+    bool plan_in_file;     /* the runtime obeys a plan held in the file */
+    bool places_scratch;   /* it gives kernel scratch its places itself, around that plan */
+    const arenaut_scratch_rule *scratch; /* ends with op == NULL; NULL: no op asks */
     const char *const *outside; /* ops whose results the application may have put outside of the
                                  * arena, which no file tells; ends with NULL. NULL: none */
     const arenaut_in_place_rule *in_place; /* ends with op == NULL; NULL: none known */

@@ -29,8 +29,7 @@ static const char *pool_label(const arn_replay *r, uint32_t pool, char text[POOL
     const char *const *names = r->options.pool_names;
     if (names && pool < r->placement->n_pools && names[pool])
         snprintf(text, POOL, "%.40s", names[pool]);
-    else
-        snprintf(text, POOL, "pool %" PRIu32, pool);
+    else snprintf(text, POOL, "pool %" PRIu32, pool);
     return text;
 }
 
@@ -87,8 +86,8 @@ static arenaut_status reject_broken(arn_replay *r, uint32_t tensor) {
                       "%s uses '%.60s', which is placed apart from the memory that it shares with "
                       "'%.60s': it is at offset %" PRIu64 " of %s, and that at %" PRIu64 " of %s",
                       where(r, at), name, arenaut_program_tensor_name(r->program, owner, names[1]),
-                      r->placement->offset[tensor], pool_label(r, own_pool, its),
-                      r->finding->first, pool_label(r, p->base_pool[owner], pool));
+                      r->placement->offset[tensor], pool_label(r, own_pool, its), r->finding->first,
+                      pool_label(r, p->base_pool[owner], pool));
 }
 
 arenaut_status arn_touch(arn_replay *r, uint32_t tensor, bool *skip) {
@@ -137,9 +136,8 @@ static arenaut_status reject_read(arn_replay *r, uint32_t tensor, uint32_t root,
         r->finding->a = tensor;
         return arn_reject(
             r->finding, r->err,
-            "%s %s %s, but bytes [%" PRIu64 ", %" PRIu64 ") of %s hold %s'%.60s'%s",
-            where(r, at), how, name, r->finding->first, r->finding->end,
-            pool_label(r, r->finding->pool, pool),
+            "%s %s %s, but bytes [%" PRIu64 ", %" PRIu64 ") of %s hold %s'%.60s'%s", where(r, at),
+            how, name, r->finding->first, r->finding->end, pool_label(r, r->finding->pool, pool),
             holder == ARN_VARIES ? "on one way through the program " : "",
             other == ARENAUT_NONE ? "nothing"
                                   : arenaut_program_tensor_name(r->program, other, names[1]),

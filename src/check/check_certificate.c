@@ -119,10 +119,8 @@ static bool refers_to_proven(const replay *r, uint64_t line) {
         if (m->line == line) {
             return m->proven && arn_proof_is_no_freer(&r->state, m->lowest, m->state);
         }
-        if (m->line < line)
-            low = middle + 1;
-        else
-            high = middle;
+        if (m->line < line) low = middle + 1;
+        else high = middle;
     }
     return false;
 }
@@ -396,10 +394,8 @@ static bool next_part(replay *r, frame *f) {
     }
     f->next = 1;
     if (f->rule == ARENAUT_PROOF_ARENA) {
-        if (last)
-            c->least[f->item] = f->least;
-        else
-            assume_larger_arena(r, f);
+        if (last) c->least[f->item] = f->least;
+        else assume_larger_arena(r, f);
     } else {
         arn_proof_case_close(c);
         c->pair[f->item] = last ? ARN_PAIR_OPEN : ARN_PAIR_APART;
@@ -419,11 +415,8 @@ static bool goes_on(replay *r, frame *f) {
             return false;
         case ARENAUT_PROOF_JOIN:
         case ARENAUT_PROOF_POOL:
-        case ARENAUT_PROOF_ARENA:
-            return next_part(r, f);
-        default:
-            r->pools = f->before;
-            return false;
+        case ARENAUT_PROOF_ARENA: return next_part(r, f);
+        default: r->pools = f->before; return false;
     }
 }
 
@@ -445,23 +438,15 @@ static arenaut_status follow_line(replay *r, const arenaut_proof_line *line) {
             if (st == ARENAUT_OK && !r->why) end_parts(r);
             return st;
         }
-        case ARENAUT_PROOF_POOLS:
-            return narrow_pools(r, line);
+        case ARENAUT_PROOF_POOLS: return narrow_pools(r, line);
         case ARENAUT_PROOF_FROM:
-        case ARENAUT_PROOF_UNTIL:
-            return narrow_time(r, line);
+        case ARENAUT_PROOF_UNTIL: return narrow_time(r, line);
         case ARENAUT_PROOF_BRANCH:
-        case ARENAUT_PROOF_KEPT:
-            return begin_branch(r, line);
-        case ARENAUT_PROOF_JOIN:
-            return split_pair(r, line);
-        case ARENAUT_PROOF_POOL:
-            return split_buffer(r, line);
-        case ARENAUT_PROOF_ARENA:
-            return split_arena(r, line);
-        default:
-            r->why = "it stands outside of a branch";
-            return ARENAUT_OK;
+        case ARENAUT_PROOF_KEPT: return begin_branch(r, line);
+        case ARENAUT_PROOF_JOIN: return split_pair(r, line);
+        case ARENAUT_PROOF_POOL: return split_buffer(r, line);
+        case ARENAUT_PROOF_ARENA: return split_arena(r, line);
+        default: r->why = "it stands outside of a branch"; return ARENAUT_OK;
     }
 }
 

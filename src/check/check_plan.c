@@ -107,10 +107,8 @@ static uint32_t reserved_after(const arenaut_problem *p, uint32_t pool, uint64_t
         const uint32_t middle = low + (high - low) / 2;
         const arenaut_reserved *r = &p->reserved[middle];
         const bool passed = r->pool < pool || (r->pool == pool && r->end <= offset);
-        if (passed)
-            low = middle + 1;
-        else
-            high = middle;
+        if (passed) low = middle + 1;
+        else high = middle;
     }
     return low;
 }

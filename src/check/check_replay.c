@@ -175,17 +175,12 @@ static arenaut_status run_loop(arn_replay *r, const arenaut_op *op, uint32_t dep
 
 static arenaut_status run_control(arn_replay *r, const arenaut_op *op, uint32_t depth) {
     switch (op->kind) {
-        case ARENAUT_OP_IF:
-            return run_if(r, op, depth);
-        case ARENAUT_OP_WHILE:
-            return run_while(r, op, depth);
-        case ARENAUT_OP_LOOP:
-            return run_loop(r, op, depth);
+        case ARENAUT_OP_IF: return run_if(r, op, depth);
+        case ARENAUT_OP_WHILE: return run_while(r, op, depth);
+        case ARENAUT_OP_LOOP: return run_loop(r, op, depth);
         /* In a loop it is run each turn, which disturbs no less than the one time it is. */
-        case ARENAUT_OP_CALL_ONCE:
-            return r->first_call ? run_call(r, op, depth) : ARENAUT_OK;
-        default:
-            return run_call(r, op, depth);
+        case ARENAUT_OP_CALL_ONCE: return r->first_call ? run_call(r, op, depth) : ARENAUT_OK;
+        default: return run_call(r, op, depth);
     }
 }
 

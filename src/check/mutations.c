@@ -100,8 +100,8 @@ static void name_views(const mutations *m, const arenaut_op *op) {
 
 /* What saves the old value of a state has that value from then on. */
 static void note_copy(const mutations *m, const arenaut_op *op) {
-    const bool copies = op->name && (strcmp(op->name, "aten::clone") == 0 ||
-                                     strcmp(op->name, "copy") == 0);
+    const bool copies =
+        op->name && (strcmp(op->name, "aten::clone") == 0 || strcmp(op->name, "copy") == 0);
     if (!copies || op->n_inputs == 0 || op->n_outputs != 1) return;
     if (op->inputs[0] == ARENAUT_NONE || op->outputs[0] == ARENAUT_NONE) return;
     m->copy_of[op->outputs[0]] = m->copy_of[op->inputs[0]];

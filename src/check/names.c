@@ -185,10 +185,8 @@ void arn_names_written(arn_replay *r, uint32_t tensor) {
         uint32_t *known = &r->names.known[i];
         if (*known == ARN_NAME_ABSENT || place->left_alone) continue;
         if (place->end <= wrote->first || wrote->end <= place->first) continue;
-        if (r->places.owner[root] == owner)
-            *known = look_at(r, root);
-        else if (*known == ARN_NAME_INTACT)
-            *known = owner;
+        if (r->places.owner[root] == owner) *known = look_at(r, root);
+        else if (*known == ARN_NAME_INTACT) *known = owner;
     }
 }
 
@@ -198,10 +196,8 @@ static uint32_t pair_of(const arn_names *names, uint32_t name, uint32_t root) {
     if (names->root[low - 1] == root) return low - 1;
     while (low + 1 < high) {
         const uint32_t middle = low + (high - low) / 2;
-        if (names->root[middle] <= root)
-            low = middle;
-        else
-            high = middle;
+        if (names->root[middle] <= root) low = middle;
+        else high = middle;
     }
     return low;
 }

@@ -140,7 +140,8 @@ static void find_uses(const maker *m, bool exclude_io) {
     for (uint32_t i = 0; i < program->n_ops; i++) {
         const arenaut_op *op = &program->ops[i];
         mark(m, p->fed, op->outputs, op->n_outputs);
-        if (arenaut_op_kind_brings_memory(op->kind)) mark(m, m->elsewhere, op->outputs, op->n_outputs);
+        if (arenaut_op_kind_brings_memory(op->kind))
+            mark(m, m->elsewhere, op->outputs, op->n_outputs);
     }
 }
 
@@ -199,10 +200,8 @@ static void number_cells(const boundaries *all, const uint32_t *sorted, uint32_t
             places->cell_pool[last] = places->base_pool[places->owner[t]];
             places->cell_address[last] = all->address[at];
         }
-        if (at % 2 == 0)
-            places->place[t].first = last;
-        else
-            places->place[t].end = last;
+        if (at % 2 == 0) places->place[t].first = last;
+        else places->place[t].end = last;
     }
     places->n_cells = n ? last : 0;
 }

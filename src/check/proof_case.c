@@ -310,10 +310,8 @@ static uint32_t moments_before(const arn_proof_case *c, int64_t step) {
     uint32_t low = 0, high = c->n_moments;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
-        if (c->moment[middle] < step)
-            low = middle + 1;
-        else
-            high = middle;
+        if (c->moment[middle] < step) low = middle + 1;
+        else high = middle;
     }
     return low;
 }
@@ -456,10 +454,8 @@ static bool has_edge(const arenaut_problem *p, uint32_t a, uint32_t b) {
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
         const arenaut_conflict e = p->conflict[middle];
-        if (e.a < wanted.a || (e.a == wanted.a && e.b < wanted.b))
-            low = middle + 1;
-        else
-            high = middle;
+        if (e.a < wanted.a || (e.a == wanted.a && e.b < wanted.b)) low = middle + 1;
+        else high = middle;
     }
     return low < p->n_conflicts && p->conflict[low].a == wanted.a && p->conflict[low].b == wanted.b;
 }

@@ -5,10 +5,8 @@ bool arn_proof_lives_meet(const arenaut_interval *a, uint32_t na, const arenaut_
                           uint32_t nb) {
     for (uint32_t i = 0, k = 0; i < na && k < nb;) {
         if (a[i].first < b[k].end && b[k].first < a[i].end) return true;
-        if (a[i].end < b[k].end)
-            i++;
-        else
-            k++;
+        if (a[i].end < b[k].end) i++;
+        else k++;
     }
     return false;
 }

@@ -192,10 +192,8 @@ static bool are_rivals(const arn_proof_case *c, uint32_t i, uint32_t j) {
     uint32_t low = piece->rival, high = piece->rival + piece->n_rivals;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
-        if (c->rivals[middle] < j)
-            low = middle + 1;
-        else
-            high = middle;
+        if (c->rivals[middle] < j) low = middle + 1;
+        else high = middle;
     }
     return low < piece->rival + piece->n_rivals && c->rivals[low] == j;
 }
@@ -255,10 +253,8 @@ bool arn_proof_is_over(const arn_proof_state *s, int64_t step) {
     uint32_t low = 0, high = c->n_moments, n = 0;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
-        if (c->moment[middle] < step)
-            low = middle + 1;
-        else
-            high = middle;
+        if (c->moment[middle] < step) low = middle + 1;
+        else high = middle;
     }
     if (low == c->n_moments || c->moment[low] != step) return false;
     for (uint32_t k = c->member_start[low]; k < c->member_start[low + 1]; k++) {

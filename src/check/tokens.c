@@ -30,13 +30,13 @@ static arenaut_status reject(const arn_plan_check *check, uint32_t a, uint32_t b
     f->pool = plan->pool[a];
     f->first = plan->offset[b];
     f->end = end_of(check, a) < end_of(check, b) ? end_of(check, a) : end_of(check, b);
-    return arn_reject(f, check->err,
-                      "buffers '%.80s' at [%" PRIu64 ", %" PRIu64 ") and '%.80s' at [%" PRIu64
-                      ", %" PRIu64 ") share a part of a token; they must begin together, or lie "
-                      "apart",
-                      arenaut_problem_buffer_name(check->problem, a, store_a), plan->offset[a],
-                      end_of(check, a), arenaut_problem_buffer_name(check->problem, b, store_b),
-                      plan->offset[b], end_of(check, b));
+    return arn_reject(
+        f, check->err,
+        "buffers '%.80s' at [%" PRIu64 ", %" PRIu64 ") and '%.80s' at [%" PRIu64 ", %" PRIu64
+        ") share a part of a token; they must begin together, or lie "
+        "apart",
+        arenaut_problem_buffer_name(check->problem, a, store_a), plan->offset[a], end_of(check, a),
+        arenaut_problem_buffer_name(check->problem, b, store_b), plan->offset[b], end_of(check, b));
 }
 
 /* `order`: all buffers that need memory, by address. */
@@ -46,12 +46,9 @@ static arenaut_status walk(const arn_plan_check *check, const uint32_t *order, u
     for (uint32_t i = 1; i < n; i++) {
         const uint32_t a = order[longest], b = order[i];
         const bool together = plan->offset[a] == plan->offset[b];
-        if (plan->pool[a] != plan->pool[b] || end_of(check, a) <= plan->offset[b])
-            longest = i;
-        else if (!together)
-            return reject(check, a, b);
-        else if (end_of(check, a) < end_of(check, b))
-            longest = i;
+        if (plan->pool[a] != plan->pool[b] || end_of(check, a) <= plan->offset[b]) longest = i;
+        else if (!together) return reject(check, a, b);
+        else if (end_of(check, a) < end_of(check, b)) longest = i;
     }
     return ARENAUT_OK;
 }

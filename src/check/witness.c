@@ -42,10 +42,8 @@ static bool alive_at(const arenaut_problem *p, uint32_t b, int64_t step) {
     uint32_t low = p->lifetime_start[b], high = p->lifetime_start[b + 1];
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
-        if (p->lifetime[middle].end <= step)
-            low = middle + 1;
-        else
-            high = middle;
+        if (p->lifetime[middle].end <= step) low = middle + 1;
+        else high = middle;
     }
     return low < p->lifetime_start[b + 1] && p->lifetime[low].first <= step;
 }
@@ -323,7 +321,8 @@ arenaut_status arn_check_witness(const arn_plan_check *check, const arn_slices *
                    : proves_nothing(check, "it is empty, and the search was not finished");
     }
     /* It only says where the search ended. */
-    const bool search_says_so = w->bytes_over == 0 && check->plan->stopped_by == ARENAUT_STOP_PROOF &&
+    const bool search_says_so = w->bytes_over == 0 &&
+                                check->plan->stopped_by == ARENAUT_STOP_PROOF &&
                                 w->pool == ARENAUT_NONE && check->problem->n_pools > 1;
     argument a = {.check = check, .problem = check->problem, .witness = w, .slices = slices};
     a.listed = arn_allocate_zeroed(check->allocator, check->problem->n_buffers, sizeof *a.listed);

@@ -12,8 +12,8 @@
 typedef struct arn_cursor {
     const uint8_t *data;
     size_t size;
-    size_t at;   /* the next byte to be read */
-    bool bad;    /* a read went past the end */
+    size_t at; /* the next byte to be read */
+    bool bad;  /* a read went past the end */
 } arn_cursor;
 
 static inline arn_cursor arn_cursor_at(const uint8_t *data, size_t size, size_t at) {

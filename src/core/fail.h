@@ -12,8 +12,8 @@
 
 /* Stores code, position and message in *err unless it is NULL, and returns `code`, so that
  * a failing function can `return arn_fail(...)`. Longer messages are cut. */
-arenaut_status arn_fail(arenaut_error *err, arenaut_status code, size_t at, const char *format,
-                        ...) ARN_PRINTF(4, 5);
+arenaut_status arn_fail(arenaut_error *err, arenaut_status code, size_t at, const char *format, ...)
+    ARN_PRINTF(4, 5);
 
 /* The usual answer when an allocation fails. */
 arenaut_status arn_no_memory(arenaut_error *err);

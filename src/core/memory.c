@@ -44,16 +44,16 @@ void arn_release(const arenaut_allocator *allocator, void *block) {
     if (block) a.release(a.context, block);
 }
 
-bool arn_grow(const arenaut_allocator *allocator, void **array, uint32_t *capacity,
-              uint64_t needed, size_t element_size) {
+bool arn_grow(const arenaut_allocator *allocator, void **array, uint32_t *capacity, uint64_t needed,
+              size_t element_size) {
     if (needed <= *capacity) return true;
     uint64_t wanted = *capacity < 8 ? 8 : (uint64_t)*capacity * 2;
     if (wanted < needed) wanted = needed;
     if (wanted > UINT32_MAX) wanted = UINT32_MAX;
     if (wanted < needed || wanted > SIZE_MAX / element_size) return false;
     const arenaut_allocator a = arn_allocator_or_default(allocator);
-    void *grown = a.reallocate(a.context, *array, *capacity * element_size,
-                               (size_t)wanted * element_size);
+    void *grown =
+        a.reallocate(a.context, *array, *capacity * element_size, (size_t)wanted * element_size);
     if (!grown) return false;
     *array = grown;
     *capacity = (uint32_t)wanted;
@@ -95,8 +95,8 @@ static bool add_block(arn_region *region, size_t needed) {
     if (size > LARGEST_BLOCK) size = LARGEST_BLOCK;
     if (size < needed) size = needed;
     if (size > SIZE_MAX - ALIGNED(sizeof(arn_region_block))) return false;
-    arn_region_block *block = region->allocator.allocate(
-        region->allocator.context, ALIGNED(sizeof(arn_region_block)) + size);
+    arn_region_block *block = region->allocator.allocate(region->allocator.context,
+                                                         ALIGNED(sizeof(arn_region_block)) + size);
     if (!block) return false;
     block->previous = region->last;
     block->used = 0;

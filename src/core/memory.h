@@ -19,8 +19,8 @@ void arn_release(const arenaut_allocator *allocator, void *block);
 
 /* Makes room for at least `needed` elements in *array, which has room for *capacity, by
  * doubling. False, with everything unchanged, if it cannot. */
-bool arn_grow(const arenaut_allocator *allocator, void **array, uint32_t *capacity,
-              uint64_t needed, size_t element_size);
+bool arn_grow(const arenaut_allocator *allocator, void **array, uint32_t *capacity, uint64_t needed,
+              size_t element_size);
 
 /* A region: many small blocks, freed together. ("Arena" in this project is what plans are
  * about, so this one has the textbook's other name.) */

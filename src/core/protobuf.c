@@ -62,9 +62,7 @@ bool arn_pb_next(arn_pb *message, arn_pb_field *field) {
         case ARN_PB_FIXED64:
             field->type = ARN_PB_FIXED64;
             return take_fixed(message, 8, &field->value);
-        case ARN_PB_BYTES:
-            field->type = ARN_PB_BYTES;
-            return take_bytes(message, &field->bytes);
+        case ARN_PB_BYTES: field->type = ARN_PB_BYTES; return take_bytes(message, &field->bytes);
         case ARN_PB_FIXED32:
             field->type = ARN_PB_FIXED32;
             return take_fixed(message, 4, &field->value);

@@ -14,8 +14,8 @@ static void insertion_sort(uint32_t *ids, size_t n, arn_before_fn before, const 
 }
 
 /* Merges [0, middle) and [middle, n) of `from` into `to`. */
-static void merge(const uint32_t *from, size_t middle, size_t n, uint32_t *to,
-                  arn_before_fn before, const void *context) {
+static void merge(const uint32_t *from, size_t middle, size_t n, uint32_t *to, arn_before_fn before,
+                  const void *context) {
     size_t a = 0, b = middle;
     for (size_t k = 0; k < n; k++) {
         const bool take_b = a == middle || (b < n && before(context, from[b], from[a]));

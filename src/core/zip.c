@@ -42,7 +42,8 @@ static arenaut_status find_large_directory(arn_zip *zip, size_t locator, uint64_
                                            uint64_t *bytes, arenaut_error *err) {
     arn_cursor c = arn_cursor_at(zip->data, zip->size, locator + 8);
     const uint64_t at = arn_take_u64(&c);
-    if (at > locator || locator - at < LARGE_END_SIZE || !has_signature(zip, (size_t)at, "PK\6\6")) {
+    if (at > locator || locator - at < LARGE_END_SIZE ||
+        !has_signature(zip, (size_t)at, "PK\6\6")) {
         return broken(err, locator, "its 64-bit end record is not where its locator says");
     }
     c = arn_cursor_at(zip->data, zip->size, (size_t)at + 32);

@@ -440,8 +440,9 @@ extern const arenaut_dialect arn_dialect_aten;
 const arenaut_dialect arn_dialect_aten = {
     .name = "aten",
     .summary = "the operators of PyTorch",
-    .pipeline = "gradients,undo-functionalization,write-back,specs,substitute,asserts,views,"
-                "upper-bounds,out-variants,constants",
+    .pipeline =
+        "gradients,undo-functionalization,write-back,specs,substitute,asserts,views,"
+        "upper-bounds,out-variants,constants",
     .operators = operators,
     .n_operators = sizeof operators / sizeof *operators - 1,
     .in_place = in_place,

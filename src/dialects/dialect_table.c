@@ -26,8 +26,7 @@ const arenaut_dialect *arenaut_dialect_find(const char *name) {
     return NULL;
 }
 
-const arenaut_operator *arenaut_dialect_operator(const arenaut_dialect *dialect,
-                                                 const char *name) {
+const arenaut_operator *arenaut_dialect_operator(const arenaut_dialect *dialect, const char *name) {
     size_t low = 0, high = dialect && name ? dialect->n_operators : 0;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;

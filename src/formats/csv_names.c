@@ -63,7 +63,8 @@ static void put_escaped(arn_writer *writer, const char *name) {
 /* In quotes only where it must be, since MiniMalloc's own reader knows none. */
 void arn_csv_put_name(arn_writer *writer, const char *name) {
     const size_t length = strlen(name);
-    const bool blank_edge = length == 0 || strchr(" \t", name[0]) || strchr(" \t", name[length - 1]);
+    const bool blank_edge =
+        length == 0 || strchr(" \t", name[0]) || strchr(" \t", name[length - 1]);
     const bool quoted = blank_edge || strpbrk(name, ",\"\n");
     if (quoted) arn_puts(writer, "\"");
     if (is_defused(name[0]) && !is_number(name)) arn_puts(writer, "'");

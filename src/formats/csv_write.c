@@ -44,10 +44,8 @@ static bool alive_together(const arenaut_problem *p, uint32_t a, uint32_t b) {
     const uint32_t nb = arenaut_problem_lifetime_count(p, b);
     for (uint32_t i = 0, k = 0; i < na && k < nb;) {
         if (overlap(la[i], lb[k])) return true;
-        if (la[i].end < lb[k].end)
-            i++;
-        else
-            k++;
+        if (la[i].end < lb[k].end) i++;
+        else k++;
     }
     return false;
 }

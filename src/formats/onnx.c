@@ -9,8 +9,8 @@
 static bool recognise(const uint8_t *data, size_t size) {
     enum { NUMBER = 1 + ARN_PB_VARINT, BYTES = 1 + ARN_PB_BYTES };
     /* By number of the field; 0: there is no such field. */
-    static const uint8_t types[] = {[1] = NUMBER, [2] = BYTES, [3] = BYTES,  [4] = BYTES,
-                                    [5] = NUMBER, [6] = BYTES, [7] = BYTES,  [8] = BYTES,
+    static const uint8_t types[] = {[1] = NUMBER, [2] = BYTES,  [3] = BYTES,  [4] = BYTES,
+                                    [5] = NUMBER, [6] = BYTES,  [7] = BYTES,  [8] = BYTES,
                                     [14] = BYTES, [20] = BYTES, [25] = BYTES, [26] = BYTES};
     enum { FEW = 4096 }; /* fields to look at: most are functions */
     arn_pb message = arn_pb_open(data, (arn_pb_bytes){0, size});

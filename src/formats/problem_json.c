@@ -8,10 +8,11 @@ static bool problem_json_recognise(const uint8_t *data, size_t size) {
     return arn_json_has_schema(data, size, "arenaut.problem");
 }
 
-#define ROOT_KEYS(XX)                                                        \
-    XX(R_SCHEMA, "schema") XX(R_VERSION, "version") XX(R_METHODS, "methods") \
-    XX(R_POOLS, "pools") XX(R_BUFFERS, "buffers") XX(R_EDGES, "edges")       \
-    XX(R_RESERVED, "reserved") XX(R_TRAITS, "traits")
+#define ROOT_KEYS(XX)                                                            \
+    XX(R_SCHEMA, "schema")                                                       \
+    XX(R_VERSION, "version") XX(R_METHODS, "methods") XX(R_POOLS, "pools")       \
+        XX(R_BUFFERS, "buffers") XX(R_EDGES, "edges") XX(R_RESERVED, "reserved") \
+            XX(R_TRAITS, "traits")
 enum { ROOT_KEYS(ARN_KEY_ENUM) R_KEYS };
 static const char *const root_keys[] = {ROOT_KEYS(ARN_KEY_TEXT)};
 
@@ -28,8 +29,8 @@ static arenaut_status problem_json_read(const uint8_t *data, size_t size,
         arn_json_require(&r, 0, v[R_BUFFERS], "buffers");
     }
     if (arn_json_fine(&r)) {
-        const arn_problem_parts parts = {v[R_METHODS], v[R_POOLS], v[R_BUFFERS], v[R_EDGES],
-                                         v[R_RESERVED], v[R_TRAITS]};
+        const arn_problem_parts parts = {v[R_METHODS], v[R_POOLS],    v[R_BUFFERS],
+                                         v[R_EDGES],   v[R_RESERVED], v[R_TRAITS]};
         arn_problem_json_read_parts(&r, &parts, &out->problem, NULL);
     }
     arn_json_reader_free(&r);

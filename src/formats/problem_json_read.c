@@ -45,10 +45,10 @@ static void read_methods(reader *r) {
 }
 
 /* The last three are a plan's alone. */
-#define POOL_KEYS(XX)                                                                   \
-    XX(P_ID, "id") XX(P_NAME, "name") XX(P_DEVICE, "device") XX(P_CAPACITY, "capacity") \
-    XX(P_ALIGN, "align") XX(P_ARENA, "arena") XX(P_LOWER_BOUND, "lower_bound")          \
-    XX(P_STATUS, "status")
+#define POOL_KEYS(XX)                                                                         \
+    XX(P_ID, "id")                                                                            \
+    XX(P_NAME, "name") XX(P_DEVICE, "device") XX(P_CAPACITY, "capacity") XX(P_ALIGN, "align") \
+        XX(P_ARENA, "arena") XX(P_LOWER_BOUND, "lower_bound") XX(P_STATUS, "status")
 enum { POOL_KEYS(ARN_KEY_ENUM) P_KEYS, P_PROBLEM_KEYS = P_ARENA };
 static const char *const pool_keys[] = {POOL_KEYS(ARN_KEY_TEXT)};
 
@@ -83,14 +83,14 @@ static void read_pools(reader *r) {
 /* ---- buffers ---- */
 
 /* Likewise the last two. */
-#define BUFFER_KEYS(XX)                                                           \
-    XX(B_ID, "id") XX(B_NAME, "name") XX(B_METHOD, "method") XX(B_CLASS, "class") \
-    XX(B_SIZE, "size") XX(B_ALIGN, "align") XX(B_FIRST, "first") XX(B_END, "end") \
-    XX(B_LIFETIMES, "lifetimes") XX(B_ALLOWED_POOLS, "allowed_pools")             \
-    XX(B_FIXED_OFFSET, "fixed_offset") XX(B_HINT, "hint")                         \
-    XX(B_SAME_BASE_AS, "same_base_as") XX(B_INSIDE, "inside") XX(B_OP, "op")      \
-    XX(B_RELEASE, "release") XX(B_SOURCE, "source") XX(B_USES, "uses")            \
-    XX(B_POOL, "pool") XX(B_OFFSET, "offset")
+#define BUFFER_KEYS(XX)                                                                         \
+    XX(B_ID, "id")                                                                              \
+    XX(B_NAME, "name") XX(B_METHOD, "method") XX(B_CLASS, "class") XX(B_SIZE, "size")           \
+        XX(B_ALIGN, "align") XX(B_FIRST, "first") XX(B_END, "end") XX(B_LIFETIMES, "lifetimes") \
+            XX(B_ALLOWED_POOLS, "allowed_pools") XX(B_FIXED_OFFSET, "fixed_offset")             \
+                XX(B_HINT, "hint") XX(B_SAME_BASE_AS, "same_base_as") XX(B_INSIDE, "inside")    \
+                    XX(B_OP, "op") XX(B_RELEASE, "release") XX(B_SOURCE, "source")              \
+                        XX(B_USES, "uses") XX(B_POOL, "pool") XX(B_OFFSET, "offset")
 enum { BUFFER_KEYS(ARN_KEY_ENUM) B_KEYS, B_PROBLEM_KEYS = B_POOL };
 static const char *const buffer_keys[] = {BUFFER_KEYS(ARN_KEY_TEXT)};
 

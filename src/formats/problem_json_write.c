@@ -155,7 +155,8 @@ static void put_buffer(arn_problem_printer *out, uint32_t b) {
     arn_put_text_member(w, &begun, "class", arenaut_class_name(arenaut_problem_class(p, b)));
     arn_put_size_member(w, &begun, "size", p->size[b]);
     arn_put_size_member(w, &begun, "align", arenaut_problem_align(p, b));
-    if (arenaut_problem_uses(p, b) != 1) arn_put_size_member(w, &begun, "uses", arenaut_problem_uses(p, b));
+    if (arenaut_problem_uses(p, b) != 1)
+        arn_put_size_member(w, &begun, "uses", arenaut_problem_uses(p, b));
     put_lifetimes(out, &begun, b);
     const uint32_t release = arenaut_problem_release(p, b);
     if (release != 0) arn_put_size_member(w, &begun, "release", release);

@@ -57,16 +57,16 @@ static const char *binding_word(uint32_t k) {
 
 /* ---- tensors ---- */
 
-#define TENSOR_KEYS(XX)                                                                         \
-    XX(T_ID, "id")                                                                              \
-    XX(T_NAME, "name") XX(T_DTYPE, "dtype") XX(T_DIMS, "dims") XX(T_BYTES, "bytes")             \
-        XX(T_CLASS, "class") XX(T_METHOD, "method") XX(T_ALIGN, "align") XX(T_DEVICE, "device") \
-            XX(T_VIEW_OF, "view_of") XX(T_VIEW_OFFSET, "view_offset")                           \
-                XX(T_QUALIFIED_NAME, "qualified_name") XX(T_CALLER_OWNED, "caller_owned")       \
+#define TENSOR_KEYS(XX)                                                                        \
+    XX(T_ID, "id")                                                                             \
+    XX(T_NAME, "name")                                                                         \
+    XX(T_DTYPE, "dtype") XX(T_DIMS, "dims") XX(T_BYTES, "bytes") XX(T_CLASS, "class")          \
+        XX(T_METHOD, "method") XX(T_ALIGN, "align") XX(T_DEVICE, "device")                     \
+            XX(T_VIEW_OF, "view_of") XX(T_VIEW_OFFSET, "view_offset")                          \
+                XX(T_QUALIFIED_NAME, "qualified_name") XX(T_CALLER_OWNED, "caller_owned")      \
                     XX(T_FILE_INDEX, "file_index") XX(T_GIVEN, "given") XX(T_SOURCE, "source") \
-                        XX(T_UPPER, "upper") XX(T_STRIDES, "strides")                           \
-                            XX(T_DYNAMIC, "dynamic") XX(T_UNSIZED, "unsized")        \
-                                XX(T_VALUES, "values") XX(T_LANES, "lanes")
+                        XX(T_UPPER, "upper") XX(T_STRIDES, "strides") XX(T_DYNAMIC, "dynamic") \
+                            XX(T_UNSIZED, "unsized") XX(T_VALUES, "values") XX(T_LANES, "lanes")
 enum { TENSOR_KEYS(ARN_KEY_ENUM) T_KEYS };
 static const char *const tensor_keys[] = {TENSOR_KEYS(ARN_KEY_TEXT)};
 
@@ -77,8 +77,7 @@ static uint32_t read_expr(reader *r, uint32_t value) {
     arenaut_error inner = {ARENAUT_OK, 0, ""};
     const char *text = arn_json_string(&r->json, value);
     if (!fine(r)) return expr;
-    const arenaut_status st =
-        arenaut_expr_parse(r->program, text, strlen(text), &expr, &inner);
+    const arenaut_status st = arenaut_expr_parse(r->program, text, strlen(text), &expr, &inner);
     arn_json_pass(&r->json, value, st, &inner);
     if (fine(r) && r->program->exprs[expr].kind == ARENAUT_EXPR_VALUE) {
         arn_json_unexpected(&r->json, value, "a number, or an expression that varies");
@@ -182,15 +181,16 @@ static void read_bytes(reader *r, uint32_t object, const uint32_t *v, arenaut_te
                       tensor->name ? tensor->name : "", tensor->bytes);
         return;
     }
-    if (tensor->unsized || !fine(r) || arenaut_dtype_bits(tensor->dtype) == 0 || !all_dims_known(tensor)) return;
+    if (tensor->unsized || !fine(r) || arenaut_dtype_bits(tensor->dtype) == 0 ||
+        !all_dims_known(tensor))
+        return;
     if (v[T_DIMS] == ARN_JSON_NONE && v[T_DTYPE] == ARN_JSON_NONE) {
         arn_json_fail(&r->json, object, ARENAUT_BAD_INPUT,
                       "a tensor needs 'bytes', or 'dtype' and 'dims'");
         return;
     }
     arenaut_error inner = {ARENAUT_OK, 0, ""};
-    const arenaut_status st =
-        arn_dense_bytes(tensor->dtype, tensor->lanes, tensor->dims,
+    const arenaut_status st = arn_dense_bytes(tensor->dtype, tensor->lanes, tensor->dims,
                                               tensor->rank, &tensor->bytes, &inner);
     arn_json_pass(&r->json, object, st, &inner);
 }
@@ -276,13 +276,13 @@ static void read_tensors(reader *r) {
 
 /* ---- ops ---- */
 
-#define OP_KEYS(XX)                                                                             \
-    XX(O_NAME, "name")                                                                          \
-    XX(O_KIND, "kind") XX(O_INPUTS, "inputs") XX(O_OUTPUTS, "outputs") XX(O_SCRATCH, "scratch") \
-        XX(O_CALLS, "calls") XX(O_IN_PLACE, "in_place") XX(O_ALIAS, "arguments_may_alias")      \
-            XX(O_TARGET, "target") XX(O_SOURCE, "source") XX(O_INDEX, "index")                  \
-                XX(O_STREAM, "stream") XX(O_AFTER, "after") XX(O_CARRIES, "carries")            \
-                    XX(O_ATTRIBUTES, "attributes")
+#define OP_KEYS(XX)                                                                               \
+    XX(O_NAME, "name")                                                                            \
+    XX(O_KIND, "kind")                                                                            \
+    XX(O_INPUTS, "inputs") XX(O_OUTPUTS, "outputs") XX(O_SCRATCH, "scratch") XX(O_CALLS, "calls") \
+        XX(O_IN_PLACE, "in_place") XX(O_ALIAS, "arguments_may_alias") XX(O_TARGET, "target")      \
+            XX(O_SOURCE, "source") XX(O_INDEX, "index") XX(O_STREAM, "stream")                    \
+                XX(O_AFTER, "after") XX(O_CARRIES, "carries") XX(O_ATTRIBUTES, "attributes")
 enum { OP_KEYS(ARN_KEY_ENUM) O_KEYS };
 static const char *const op_keys[] = {OP_KEYS(ARN_KEY_TEXT)};
 
@@ -449,9 +449,10 @@ static void read_op(reader *r, uint32_t object, uint32_t method) {
 
 /* ---- methods ---- */
 
-#define METHOD_KEYS(XX)                                                                   \
-    XX(M_NAME, "name")                                                                    \
-    XX(M_ENTRY, "entry") XX(M_INPUTS, "inputs") XX(M_OUTPUTS, "outputs") XX(M_OPS, "ops") \
+#define METHOD_KEYS(XX)                                                                  \
+    XX(M_NAME, "name")                                                                   \
+    XX(M_ENTRY, "entry")                                                                 \
+    XX(M_INPUTS, "inputs") XX(M_OUTPUTS, "outputs") XX(M_OPS, "ops")                     \
         XX(M_GIVEN_POOLS, "given_pools") XX(M_BINDINGS, "bindings") XX(M_OUTER, "outer") \
             XX(M_CONCURRENT, "concurrent")
 enum { METHOD_KEYS(ARN_KEY_ENUM) M_KEYS };
@@ -520,8 +521,7 @@ static void read_bindings(reader *r, uint32_t array, uint32_t method) {
         binding->target = arn_json_reference(&r->json, &r->tensors, members[2], ARENAUT_NONE);
     }
     if (!fine(r) || n == 0) return;
-    r->json.status =
-        arenaut_program_set_bindings(r->program, method, r->bindings, n, r->json.err);
+    r->json.status = arenaut_program_set_bindings(r->program, method, r->bindings, n, r->json.err);
 }
 
 static void read_method(reader *r, uint32_t object, uint32_t method) {
@@ -545,11 +545,11 @@ static void read_method(reader *r, uint32_t object, uint32_t method) {
 
 #define ROOT_KEYS(XX)                                                                    \
     XX(R_SCHEMA, "schema")                                                               \
-    XX(R_VERSION, "version") XX(R_DESCRIPTION, "description") XX(R_GIVEN, "given")       \
-        XX(R_GIVEN_NOTE, "given_note") XX(R_TENSORS, "tensors") XX(R_METHODS, "methods") \
-            XX(R_INPUTS, "inputs") XX(R_OUTPUTS, "outputs") XX(R_OPS, "ops")             \
-                XX(R_DIALECT, "dialect") XX(R_SYMBOLS, "symbols")                        \
-                    XX(R_DIALECT_VERSION, "dialect_version")                        \
+    XX(R_VERSION, "version")                                                             \
+    XX(R_DESCRIPTION, "description") XX(R_GIVEN, "given") XX(R_GIVEN_NOTE, "given_note") \
+        XX(R_TENSORS, "tensors") XX(R_METHODS, "methods") XX(R_INPUTS, "inputs")         \
+            XX(R_OUTPUTS, "outputs") XX(R_OPS, "ops") XX(R_DIALECT, "dialect")           \
+                XX(R_SYMBOLS, "symbols") XX(R_DIALECT_VERSION, "dialect_version")        \
                     XX(R_CONCURRENT, "concurrent")
 enum { ROOT_KEYS(ARN_KEY_ENUM) R_KEYS };
 static const char *const root_keys[] = {ROOT_KEYS(ARN_KEY_TEXT)};

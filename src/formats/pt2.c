@@ -51,7 +51,8 @@ static void check_version(arn_pt2 *r) {
     const uint32_t version = arn_pt2_need(r, 0, "schema_version");
     const uint32_t number = arn_pt2_need(r, version, "major");
     if (!arn_pt2_fine(r)) return;
-    if (arn_json_to_u64(&r->json.json, number, &major) && major >= OLDEST && major <= NEWEST) return;
+    if (arn_json_to_u64(&r->json.json, number, &major) && major >= OLDEST && major <= NEWEST)
+        return;
     arn_json_fail(&r->json, number, ARENAUT_UNSUPPORTED,
                   "the export schema is not of a version from %d to %d", OLDEST, NEWEST);
 }

@@ -5,13 +5,11 @@
 
 const char *arenaut_proof_rule_name(arenaut_proof_rule rule) {
     switch (rule) {
-#define XX(name, text)         \
-    case ARENAUT_PROOF_##name: \
-        return text;
+#define XX(name, text) \
+    case ARENAUT_PROOF_##name: return text;
         ARENAUT_PROOF_MAP(XX)
 #undef XX
-        default:
-            return NULL;
+        default: return NULL;
     }
 }
 

@@ -172,8 +172,7 @@ uint32_t arn_find_symbol(const arenaut_program *program, const char *name) {
     return s < program->n_symbols ? s : ARENAUT_NONE;
 }
 
-static arenaut_status check_symbol(const char *name, int64_t min, int64_t max,
-                                   arenaut_error *err) {
+static arenaut_status check_symbol(const char *name, int64_t min, int64_t max, arenaut_error *err) {
     /* The writer puts unusual names between backquotes. */
     if (name[0] == '\0' || strchr(name, '`')) {
         return arn_fail(err, ARENAUT_BAD_INPUT, 0,
@@ -193,8 +192,8 @@ static arenaut_status narrow(arenaut_program *program, uint32_t symbol, int64_t 
     const int64_t low = most(old->min, min), high = least(old->max, max);
     if (low > high) {
         return arn_fail(err, ARENAUT_BAD_INPUT, 0,
-                        "size '%s' is said to be from %" PRId64 " to %" PRId64
-                        ", and from %" PRId64 " to %" PRId64,
+                        "size '%s' is said to be from %" PRId64 " to %" PRId64 ", and from %" PRId64
+                        " to %" PRId64,
                         old->name, old->min, old->max, min, max);
     }
     set_range(program, symbol, low, high);
@@ -216,8 +215,7 @@ arenaut_status arenaut_program_add_symbol(arenaut_program *program, const char *
                                        max};
         if (!symbol.name ||
             !arn_grow(&program->store->allocator, (void **)&program->symbols,
-                      &program->store->symbols, (uint64_t)program->n_symbols + 1,
-                      sizeof symbol)) {
+                      &program->store->symbols, (uint64_t)program->n_symbols + 1, sizeof symbol)) {
             return arn_no_memory(err);
         }
         s = program->n_symbols++;
@@ -246,8 +244,9 @@ arenaut_status arenaut_program_bind(arenaut_program *program, const char *name, 
             return arn_fail(err, ARENAUT_BAD_ARGUMENT, 0,
                             "no size is called '%s'; did you mean '%s'?", name, nearest);
         }
-        return arn_fail(err, ARENAUT_BAD_ARGUMENT, 0, "no size is called '%s'; %" PRIu32 " vary%s%s",
-                        name, program->n_symbols, program->n_symbols ? ", the first is " : "",
+        return arn_fail(err, ARENAUT_BAD_ARGUMENT, 0,
+                        "no size is called '%s'; %" PRIu32 " vary%s%s", name, program->n_symbols,
+                        program->n_symbols ? ", the first is " : "",
                         program->n_symbols ? program->symbols[0].name : "");
     }
     const arenaut_symbol *old = &program->symbols[s];
@@ -291,8 +290,8 @@ static uint32_t shortcut(const arenaut_program *program, const arenaut_expr *exp
 static arenaut_status fold(const arenaut_program *program, arenaut_expr *expr, arenaut_error *err) {
     const arenaut_expr *a = &program->exprs[expr->a], *b = &program->exprs[expr->b];
     if (a->kind != ARENAUT_EXPR_VALUE || b->kind != ARENAUT_EXPR_VALUE) return ARENAUT_OK;
-    const range result = range_of_parts(expr->kind, known_range(program, expr->a),
-                                        known_range(program, expr->b));
+    const range result =
+        range_of_parts(expr->kind, known_range(program, expr->a), known_range(program, expr->b));
     *expr = (arenaut_expr){.kind = ARENAUT_EXPR_VALUE, .value = result.min};
     if (!is_infinite(result.min)) return ARENAUT_OK;
     return arn_fail(err, ARENAUT_TOO_LARGE, 0, "a size passes 2^63 - 2");

@@ -216,8 +216,8 @@ static quotient parse_symbol(parser *p, const char *name, size_t length) {
     uint32_t id = p->one;
     expr.a = arn_find_symbol(p->program, copy);
     if (fine(p) && expr.a == ARENAUT_NONE) {
-        p->status = arenaut_program_add_symbol(p->program, copy, 0, ARENAUT_UNBOUNDED, &expr.a,
-                                               p->err);
+        p->status =
+            arenaut_program_add_symbol(p->program, copy, 0, ARENAUT_UNBOUNDED, &expr.a, p->err);
     }
     if (fine(p)) p->status = arenaut_program_add_expr(p->program, &expr, &id, p->err);
     return whole_number(p, id);
@@ -232,9 +232,12 @@ static bool same_word(const char *text, size_t length, const char *word) {
 }
 
 static call call_named(const char *text, size_t length) {
-    static const struct { const char *word; call call; } words[] = {
-        {"floor", FLOOR}, {"ceil", CEIL}, {"ceiling", CEIL}, {"min", MIN}, {"max", MAX},
-        {"mod", MOD}, {"floordiv", FLOOR_DIV}, {"ceildiv", CEIL_DIV},
+    static const struct {
+        const char *word;
+        call call;
+    } words[] = {
+        {"floor", FLOOR}, {"ceil", CEIL}, {"ceiling", CEIL},       {"min", MIN},
+        {"max", MAX},     {"mod", MOD},   {"floordiv", FLOOR_DIV}, {"ceildiv", CEIL_DIV},
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (same_word(text, length, words[i].word)) return words[i].call;
@@ -433,8 +436,8 @@ static void put_expr(arn_writer *w, const arenaut_program *program, uint32_t exp
     }
 }
 
-arenaut_status arenaut_expr_write(const arenaut_program *program, uint32_t expr,
-                                  arenaut_sink sink, arenaut_error *err) {
+arenaut_status arenaut_expr_write(const arenaut_program *program, uint32_t expr, arenaut_sink sink,
+                                  arenaut_error *err) {
     if (expr >= program->n_exprs) {
         return arn_fail(err, ARENAUT_BAD_ARGUMENT, 0,
                         "expression %" PRIu32 " does not exist; there are %" PRIu32, expr,

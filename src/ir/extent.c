@@ -24,8 +24,9 @@ arenaut_status arn_dense_bytes(arenaut_dtype dtype, uint32_t lanes, const int64_
     bool empty = false, fits = true;
     for (uint32_t i = 0; i < rank; i++) {
         if (dims[i] < 0) {
-            return arn_fail(err, ARENAUT_BAD_INPUT, 0, "dimension %" PRIu32 " is %" PRId64
-                            "; it must not be negative", i, dims[i]);
+            return arn_fail(err, ARENAUT_BAD_INPUT, 0,
+                            "dimension %" PRIu32 " is %" PRId64 "; it must not be negative", i,
+                            dims[i]);
         }
         if (dims[i] == 0) empty = true;
         fits = fits && arn_multiply(elements, (uint64_t)dims[i], &elements);
@@ -68,13 +69,13 @@ arenaut_status arn_extent_bytes(const arenaut_tensor *t, uint64_t *bytes, arenau
     }
     for (uint32_t i = 0; i < t->rank; i++) {
         if (t->strides[i] >= 0) continue;
-        return arn_fail(err, ARENAUT_BAD_INPUT, 0, "stride %" PRIu32 " is %" PRId64
-                        "; it must not be negative", i, t->strides[i]);
+        return arn_fail(err, ARENAUT_BAD_INPUT, 0,
+                        "stride %" PRIu32 " is %" PRId64 "; it must not be negative", i,
+                        t->strides[i]);
     }
     if (!strided_elements(t, &elements) ||
         !arn_multiply(elements, element_bits(t->dtype, t->lanes), &bits)) {
-        return arn_fail(err, ARENAUT_TOO_LARGE, 0,
-                        "the last element lies past 2^63 - 1 bits");
+        return arn_fail(err, ARENAUT_TOO_LARGE, 0, "the last element lies past 2^63 - 1 bits");
     }
     *bytes = bits / 8 + (bits % 8 != 0);
     return ARENAUT_OK;

@@ -283,9 +283,10 @@ static arenaut_status check_call(const merger *m) {
     if (m->n == 0) return arn_fail(m->err, ARENAUT_BAD_ARGUMENT, 0, "no programs to merge");
     for (size_t i = 1; i < m->n; i++) {
         if (!same_text(m->programs[i]->dialect, m->programs[0]->dialect)) {
-            return arn_fail(m->err, ARENAUT_BAD_ARGUMENT, 0,
-                            "'%.80s' and '%.80s' cannot be one program: they are of different kinds",
-                            m->names[0], m->names[i]);
+            return arn_fail(
+                m->err, ARENAUT_BAD_ARGUMENT, 0,
+                "'%.80s' and '%.80s' cannot be one program: they are of different kinds",
+                m->names[0], m->names[i]);
         }
         for (size_t k = 0; k < i; k++) {
             if (strcmp(m->names[i], m->names[k]) != 0) continue;

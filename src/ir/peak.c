@@ -39,8 +39,8 @@ static bool share(changes *c, uint32_t a, uint32_t b, uint64_t bytes) {
     for (uint32_t i = 0, k = 0; i < nx && k < ny;) {
         const int64_t first = x[i].first > y[k].first ? x[i].first : y[k].first;
         const int64_t end = x[i].end < y[k].end ? x[i].end : y[k].end;
-        const bool added = first >= end || (add_change(c, first, bytes, true) &&
-                                            add_change(c, end, bytes, false));
+        const bool added =
+            first >= end || (add_change(c, first, bytes, true) && add_change(c, end, bytes, false));
         if (!added) return false;
         if (x[i].end < y[k].end) i++;
         else k++;
@@ -143,9 +143,8 @@ static bool find_with(changes *c, arenaut_peak *peak) {
     return true;
 }
 
-arenaut_status arenaut_peak_find(const arenaut_problem *problem,
-                                 const arenaut_allocator *allocator, arenaut_peak *peak,
-                                 arenaut_error *err) {
+arenaut_status arenaut_peak_find(const arenaut_problem *problem, const arenaut_allocator *allocator,
+                                 arenaut_peak *peak, arenaut_error *err) {
     changes c = {.problem = problem, .allocator = allocator};
     const bool found = find_with(&c, peak);
     arn_release(allocator, c.change);

@@ -53,28 +53,32 @@ arenaut_status arenaut_problem_new(const arenaut_allocator *allocator, arenaut_p
 }
 
 /* Every per-buffer column: its member, and the value a buffer has by default. */
-#define COLUMNS(XX)                       \
-    XX(align, 1)                          \
-    XX(pools, 0)                          \
-    XX(fixed_offset, ARENAUT_UNPLACED)    \
-    XX(hint, ARENAUT_UNPLACED)            \
-    XX(same_base, ARENAUT_NONE)           \
-    XX(inside, ARENAUT_NONE)              \
-    XX(inside_delta, 0)                   \
-    XX(cls, ARENAUT_INTERMEDIATE)         \
-    XX(uses, 1)                           \
-    XX(method, ARENAUT_NONE)              \
-    XX(release, 0)                        \
-    XX(name, NULL)                        \
-    XX(op, NULL)                          \
+#define COLUMNS(XX)                    \
+    XX(align, 1)                       \
+    XX(pools, 0)                       \
+    XX(fixed_offset, ARENAUT_UNPLACED) \
+    XX(hint, ARENAUT_UNPLACED)         \
+    XX(same_base, ARENAUT_NONE)        \
+    XX(inside, ARENAUT_NONE)           \
+    XX(inside_delta, 0)                \
+    XX(cls, ARENAUT_INTERMEDIATE)      \
+    XX(uses, 1)                        \
+    XX(method, ARENAUT_NONE)           \
+    XX(release, 0)                     \
+    XX(name, NULL)                     \
+    XX(op, NULL)                       \
     XX(source, NULL)
 
 void arenaut_problem_free(arenaut_problem *problem) {
     if (!problem || !problem->store) return;
     struct arenaut_problem_store *store = problem->store;
     const arenaut_allocator allocator = store->allocator;
-    void *const arrays[] = {problem->size,     problem->lifetime_start, problem->lifetime,
-                            problem->pool,     problem->conflict,       problem->reserved,
+    void *const arrays[] = {problem->size,
+                            problem->lifetime_start,
+                            problem->lifetime,
+                            problem->pool,
+                            problem->conflict,
+                            problem->reserved,
                             (void *)problem->method_name,
 #define XX(member, value) (void *)problem->member,
                             COLUMNS(XX)
@@ -109,8 +113,8 @@ static bool grow_buffers(arenaut_problem *problem) {
     }
     if (needed <= store->buffers) return true;
     if (!grow_column(problem, (void **)&problem->size, needed, sizeof *problem->size)) return false;
-#define XX(member, value)                                                            \
-    if (problem->member &&                                                           \
+#define XX(member, value)                                                                  \
+    if (problem->member &&                                                                 \
         !grow_column(problem, (void **)&problem->member, needed, sizeof *problem->member)) \
         return false;
     COLUMNS(XX)
@@ -121,12 +125,12 @@ static bool grow_buffers(arenaut_problem *problem) {
 }
 
 /* Makes a rare column, with the default for every buffer so far. */
-#define MAKE_COLUMN(problem, member, value)                                                  \
-    do {                                                                                     \
-        (problem)->member = arn_allocate(&(problem)->store->allocator,                       \
-                                         (problem)->store->buffers, sizeof *(problem)->member); \
-        if (!(problem)->member) return false;                                                \
-        for (uint32_t i = 0; i < (problem)->n_buffers; i++) (problem)->member[i] = value;    \
+#define MAKE_COLUMN(problem, member, value)                                                       \
+    do {                                                                                          \
+        (problem)->member = arn_allocate(&(problem)->store->allocator, (problem)->store->buffers, \
+                                         sizeof *(problem)->member);                              \
+        if (!(problem)->member) return false;                                                     \
+        for (uint32_t i = 0; i < (problem)->n_buffers; i++) (problem)->member[i] = value;         \
     } while (0)
 
 static uint32_t id_or_none(arenaut_optional_id x) { return x.given ? x.id : ARENAUT_NONE; }
@@ -153,8 +157,8 @@ static bool store_row(arenaut_problem *problem, uint32_t b, const arenaut_buffer
     }
     /* The two inside columns come together. */
     if (inside != ARENAUT_NONE && !problem->inside_delta) MAKE_COLUMN(problem, inside_delta, 0);
-#define XX(member, value)                                                               \
-    if (!problem->member && member != (value)) MAKE_COLUMN(problem, member, value);     \
+#define XX(member, value)                                                           \
+    if (!problem->member && member != (value)) MAKE_COLUMN(problem, member, value); \
     if (problem->member) problem->member[b] = member;
     COLUMNS(XX)
 #undef XX
@@ -188,8 +192,7 @@ static bool lifetime_before(const void *context, uint32_t a, uint32_t b) {
 
 /* Most buffers have one lifetime and hardly any more than a few; those are sorted where
  * they lie. */
-static bool sort_lifetimes(const arenaut_allocator *allocator, arenaut_interval *life,
-                           uint32_t n) {
+static bool sort_lifetimes(const arenaut_allocator *allocator, arenaut_interval *life, uint32_t n) {
     enum { FEW = 16 };
     if (n > FEW) return sort_array(allocator, life, n, sizeof *life, lifetime_before);
     for (uint32_t i = 1; i < n; i++) {
@@ -337,8 +340,8 @@ arenaut_status arenaut_problem_add_method(arenaut_problem *problem, const char *
 arenaut_status arenaut_problem_add_conflict(arenaut_problem *problem, uint32_t a, uint32_t b,
                                             arenaut_error *err) {
     if (a == b) {
-        return arn_fail(err, ARENAUT_BAD_INPUT, 0, "conflict edge from buffer %" PRIu32 " to itself",
-                        a);
+        return arn_fail(err, ARENAUT_BAD_INPUT, 0,
+                        "conflict edge from buffer %" PRIu32 " to itself", a);
     }
     if (!arn_grow(&problem->store->allocator, (void **)&problem->conflict,
                   &problem->store->conflicts, (uint64_t)problem->n_conflicts + 1,
@@ -351,8 +354,8 @@ arenaut_status arenaut_problem_add_conflict(arenaut_problem *problem, uint32_t a
     return ARENAUT_OK;
 }
 
-arenaut_status arenaut_problem_add_reserved(arenaut_problem *problem,
-                                            const arenaut_reserved *range, arenaut_error *err) {
+arenaut_status arenaut_problem_add_reserved(arenaut_problem *problem, const arenaut_reserved *range,
+                                            arenaut_error *err) {
     if (range->end < range->first || range->end > ARENAUT_SIZE_MAX) {
         return arn_fail(err, ARENAUT_BAD_INPUT, 0,
                         "reserved range [%" PRIu64 ", %" PRIu64 ") of pool %" PRIu32

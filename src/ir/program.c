@@ -84,8 +84,7 @@ static bool copy_ids(arenaut_program *program, const uint32_t **ids, uint32_t co
 /* Attributes with all that they point to. */
 static bool copy_attributes(arenaut_program *program, arenaut_op *op) {
     const uint32_t n = op->n_attributes;
-    arenaut_attribute *copy =
-        arn_region_allocate(&program->store->region, n, sizeof *copy);
+    arenaut_attribute *copy = arn_region_allocate(&program->store->region, n, sizeof *copy);
     if (!copy) return false;
     for (uint32_t i = 0; i < n; i++) {
         copy[i] = op->attributes[i];
@@ -134,8 +133,8 @@ arenaut_status arenaut_program_add_tensor(arenaut_program *program, const arenau
         !copy_array(program, &exprs, exprs ? copy.rank : 0, sizeof *copy.dim_exprs) ||
         !copy_array(program, &strides, strides ? copy.rank : 0, sizeof *copy.strides) ||
         !copy_array(program, &values, copy.n_values, sizeof *copy.values) ||
-        !arn_grow(&program->store->allocator, (void **)&program->tensors,
-                  &program->store->tensors, (uint64_t)t + 1, sizeof *program->tensors)) {
+        !arn_grow(&program->store->allocator, (void **)&program->tensors, &program->store->tensors,
+                  (uint64_t)t + 1, sizeof *program->tensors)) {
         return arn_no_memory(err);
     }
     copy.dims = dims;
@@ -154,8 +153,8 @@ arenaut_status arenaut_program_add_method(arenaut_program *program, const char *
     arenaut_method method = {
         .name = name, .first_op = program->n_ops, .entry = entry, .outer = ARENAUT_NONE};
     if (!copy_text(program, &method.name) ||
-        !arn_grow(&program->store->allocator, (void **)&program->methods,
-                  &program->store->methods, (uint64_t)m + 1, sizeof *program->methods)) {
+        !arn_grow(&program->store->allocator, (void **)&program->methods, &program->store->methods,
+                  (uint64_t)m + 1, sizeof *program->methods)) {
         return arn_no_memory(err);
     }
     program->methods[m] = method;

@@ -9,7 +9,8 @@
 static bool states_shape(const arenaut_tensor *t) {
     uint64_t single;
     if (t->rank > 0) return true;
-    return arenaut_dense_bytes(t->dtype, NULL, 0, &single, NULL) == ARENAUT_OK && single == t->bytes;
+    return arenaut_dense_bytes(t->dtype, NULL, 0, &single, NULL) == ARENAUT_OK &&
+           single == t->bytes;
 }
 
 /* A size that is not known yet may still turn out to be the other's. */

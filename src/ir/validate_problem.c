@@ -101,7 +101,8 @@ static int shared_steps(const arenaut_problem *p, uint32_t a, uint32_t b) {
         const int64_t first = la[i].first > lb[k].first ? la[i].first : lb[k].first;
         const int64_t end = la[i].end < lb[k].end ? la[i].end : lb[k].end;
         if (first < end) shared += (uint64_t)end - (uint64_t)first > 1 ? 2 : 1;
-        if (la[i].end < lb[k].end) i++; else k++;
+        if (la[i].end < lb[k].end) i++;
+        else k++;
     }
     return shared > 2 ? 2 : (int)shared;
 }
@@ -151,7 +152,8 @@ static arenaut_status check_inside(const arenaut_problem *p, uint32_t b, const c
     }
     if (arenaut_problem_align(p, b) > arenaut_problem_align(p, host)) {
         return arn_fail(err, ARENAUT_BAD_INPUT, 0,
-                        "buffer '%s' needs alignment %" PRIu64 " but lies inside '%s', aligned to "
+                        "buffer '%s' needs alignment %" PRIu64
+                        " but lies inside '%s', aligned to "
                         "only %" PRIu64,
                         name, arenaut_problem_align(p, b), host_name,
                         arenaut_problem_align(p, host));
@@ -170,8 +172,8 @@ static arenaut_status check_inside(const arenaut_problem *p, uint32_t b, const c
 
 /* Follows `next` from every buffer and marks what it passes with the number of the walk; a
  * walk that meets its own mark is in a cycle. Each buffer is passed once, so O(n). */
-static arenaut_status walk_relation(const arenaut_problem *p, const uint32_t *next,
-                                    uint32_t *walk, const char *relation, arenaut_error *err) {
+static arenaut_status walk_relation(const arenaut_problem *p, const uint32_t *next, uint32_t *walk,
+                                    const char *relation, arenaut_error *err) {
     for (uint32_t b = 0; b < p->n_buffers; b++) walk[b] = ARENAUT_NONE;
     for (uint32_t b = 0; b < p->n_buffers; b++) {
         uint32_t at = b;
@@ -227,7 +229,8 @@ static arenaut_status check_pool_table(const arenaut_problem *p, arenaut_error *
         }
         if ((p->pool[i].capacity == 0) != p->pool[i].closed) {
             return arn_fail(err, ARENAUT_BAD_INPUT, 0,
-                            "pool %" PRIu32 ": a capacity of %" PRIu64 " bytes in a pool that is "
+                            "pool %" PRIu32 ": a capacity of %" PRIu64
+                            " bytes in a pool that is "
                             "%sclosed; 0 bytes are written so, and no limit as ARENAUT_UNLIMITED",
                             i, p->pool[i].capacity, p->pool[i].closed ? "" : "not ");
         }
@@ -252,7 +255,8 @@ static arenaut_status check_pool_table(const arenaut_problem *p, arenaut_error *
 static arenaut_status check_sum(const arenaut_problem *p, arenaut_error *err) {
     uint64_t align = 1, sum = 0, highest = 0;
     for (uint32_t i = 0; i < p->n_pools; i++) align = arn_max_u64(align, p->pool[i].align);
-    for (uint32_t b = 0; b < p->n_buffers; b++) align = arn_max_u64(align, arenaut_problem_align(p, b));
+    for (uint32_t b = 0; b < p->n_buffers; b++)
+        align = arn_max_u64(align, arenaut_problem_align(p, b));
     for (uint32_t i = 0; i < p->n_reserved; i++) highest = arn_max_u64(highest, p->reserved[i].end);
     for (uint32_t b = 0; b < p->n_buffers; b++) {
         uint64_t rounded;
@@ -292,8 +296,7 @@ static arenaut_status check_spill(const arenaut_problem *p, arenaut_error *err) 
 }
 
 arenaut_status arenaut_problem_validate(const arenaut_problem *p, arenaut_error *err) {
-    static const buffer_rule rules[] = {check_columns, check_lifetimes, check_pools,
-                                        check_token};
+    static const buffer_rule rules[] = {check_columns, check_lifetimes, check_pools, check_token};
     static const buffer_rule relations[] = {check_same_base, check_inside};
     if (!arn_problem_is_finished(p)) {
         return arn_fail(err, ARENAUT_BAD_ARGUMENT, 0,

@@ -39,12 +39,13 @@ static arenaut_status check_view(const arenaut_program *p, uint32_t t, arenaut_e
     }
     if (tensor->device.type != storage->device.type ||
         tensor->device.index != storage->device.index) {
-        return arn_fail(err, ARENAUT_BAD_INPUT, 0,
-                        "tensor '%s' of device %u.%u is a view of '%s' of device %u.%u; a view lies "
-                        "where its storage does",
-                        tensor_name(p, t, a), (unsigned)tensor->device.type,
-                        (unsigned)tensor->device.index, tensor_name(p, tensor->view_of, b),
-                        (unsigned)storage->device.type, (unsigned)storage->device.index);
+        return arn_fail(
+            err, ARENAUT_BAD_INPUT, 0,
+            "tensor '%s' of device %u.%u is a view of '%s' of device %u.%u; a view lies "
+            "where its storage does",
+            tensor_name(p, t, a), (unsigned)tensor->device.type, (unsigned)tensor->device.index,
+            tensor_name(p, tensor->view_of, b), (unsigned)storage->device.type,
+            (unsigned)storage->device.index);
     }
     if (!arn_add(tensor->view_offset, tensor->bytes, &end) || end > storage->bytes) {
         return arn_fail(err, ARENAUT_BAD_INPUT, 0,
@@ -58,9 +59,11 @@ static arenaut_status check_view(const arenaut_program *p, uint32_t t, arenaut_e
 
 static arenaut_status check_tensor(const arenaut_program *p, uint32_t t, arenaut_error *err) {
     const arenaut_tensor *tensor = &p->tensors[t];
-    if ((unsigned)tensor->dtype >= ARENAUT_DTYPE_COUNT) return bad_tensor(p, t, err, "unknown type");
+    if ((unsigned)tensor->dtype >= ARENAUT_DTYPE_COUNT)
+        return bad_tensor(p, t, err, "unknown type");
     if ((unsigned)tensor->cls >= ARENAUT_CLASS_COUNT) return bad_tensor(p, t, err, "unknown class");
-    if (tensor->bytes > ARENAUT_SIZE_MAX) return bad_tensor(p, t, err, "larger than 2^63 - 1 bytes");
+    if (tensor->bytes > ARENAUT_SIZE_MAX)
+        return bad_tensor(p, t, err, "larger than 2^63 - 1 bytes");
     if (tensor->align != 0 && !arn_is_power_of_two(tensor->align)) {
         return bad_tensor(p, t, err, "its alignment is not a power of two");
     }
@@ -180,8 +183,8 @@ static arenaut_status check_flow(const arenaut_program *p, const arenaut_op *op,
     }
     if (op->kind == ARENAUT_OP_LOOP && (op->target > op->n_inputs || op->target > op->n_outputs)) {
         return arn_fail(err, ARENAUT_BAD_INPUT, 0,
-                        "loop '%s' carries %" PRIu32 " values, and has %" PRIu32 " inputs and %" PRIu32
-                        " outputs",
+                        "loop '%s' carries %" PRIu32 " values, and has %" PRIu32
+                        " inputs and %" PRIu32 " outputs",
                         name, op->target, op->n_inputs, op->n_outputs);
     }
     if (op->kind == ARENAUT_OP_FREE && op->n_outputs > 0) {
@@ -193,8 +196,7 @@ static arenaut_status check_flow(const arenaut_program *p, const arenaut_op *op,
     if (op->n_inputs != 1 || op->n_outputs != 1 || op->inputs[0] == ARENAUT_NONE ||
         op->outputs[0] == ARENAUT_NONE) {
         return arn_fail(err, ARENAUT_BAD_INPUT, 0,
-                        "op '%s' moves %" PRIu32 " tensors to %" PRIu32
-                        "; it must move one to one",
+                        "op '%s' moves %" PRIu32 " tensors to %" PRIu32 "; it must move one to one",
                         name, op->n_inputs, op->n_outputs);
     }
     return ARENAUT_OK;
@@ -204,7 +206,8 @@ static arenaut_status check_flow(const arenaut_program *p, const arenaut_op *op,
 static arenaut_status check_naming(const arenaut_op *op, const char *name, arenaut_error *err) {
     const bool tuple = op->kind == ARENAUT_OP_TUPLE;
     if (!tuple && op->kind != ARENAUT_OP_FIELD && op->kind != ARENAUT_OP_LET) return ARENAUT_OK;
-    bool whole = op->n_outputs == 1 && op->outputs[0] != ARENAUT_NONE && (tuple || op->n_inputs == 1);
+    bool whole =
+        op->n_outputs == 1 && op->outputs[0] != ARENAUT_NONE && (tuple || op->n_inputs == 1);
     for (uint32_t i = 0; i < op->n_inputs; i++) whole = whole && op->inputs[i] != ARENAUT_NONE;
     if (whole) return ARENAUT_OK;
     return arn_fail(err, ARENAUT_BAD_INPUT, 0,
@@ -288,7 +291,8 @@ static arenaut_status check_bindings(const arenaut_program *p, const arenaut_met
             continue;
         }
         return arn_fail(err, ARENAUT_BAD_INPUT, 0,
-                        "method '%s': binding %" PRIu32 " is of an unknown kind, or names tensors "
+                        "method '%s': binding %" PRIu32
+                        " is of an unknown kind, or names tensors "
                         "that do not exist",
                         name, i);
     }
@@ -301,8 +305,7 @@ static arenaut_status check_method(const arenaut_program *p, const scope *s, uin
     const char *name = method->name ? method->name : "method";
     if (method->first_op != *next_op || method->n_ops > p->n_ops - method->first_op) {
         return arn_fail(err, ARENAUT_BAD_INPUT, 0,
-                        "method '%s': its ops are not the next ones after the method before",
-                        name);
+                        "method '%s': its ops are not the next ones after the method before", name);
     }
     *next_op += method->n_ops;
     for (uint32_t i = 0; i < method->n_ops; i++) {

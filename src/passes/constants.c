@@ -15,12 +15,14 @@ static void mark(const arenaut_program *p, bool *written, uint32_t tensor) {
 
 /* An update without results may be one of any of its operands. */
 static void mark_updates(const arenaut_program *p, const arenaut_op *op, bool *written) {
-    if (op->kind == ARENAUT_OP_DELEGATE || (op->kind == ARENAUT_OP_IN_PLACE && op->n_outputs == 0)) {
+    if (op->kind == ARENAUT_OP_DELEGATE ||
+        (op->kind == ARENAUT_OP_IN_PLACE && op->n_outputs == 0)) {
         for (uint32_t i = 0; i < op->n_inputs; i++) mark(p, written, op->inputs[i]);
     } else if (op->kind == ARENAUT_OP_IN_PLACE && op->n_in_place == 0 && op->n_inputs > 0) {
         mark(p, written, op->inputs[0]);
     }
-    for (uint32_t i = 0; i < op->n_in_place; i++) mark(p, written, op->inputs[op->in_place[i].input]);
+    for (uint32_t i = 0; i < op->n_in_place; i++)
+        mark(p, written, op->inputs[op->in_place[i].input]);
     for (uint32_t i = 0; i < op->n_outputs && op->kind != ARENAUT_OP_VIEW; i++) {
         mark(p, written, op->outputs[i]);
     }
@@ -39,7 +41,8 @@ static void mark_shared(const arenaut_program *p, bool *written, uint32_t *ids) 
     }
     arn_sort_ids(ids, n, name_before, p->tensors, ids + n);
     for (uint32_t i = 1; i < n; i++) {
-        const char *a = p->tensors[ids[i - 1]].qualified_name, *b = p->tensors[ids[i]].qualified_name;
+        const char *a = p->tensors[ids[i - 1]].qualified_name,
+                   *b = p->tensors[ids[i]].qualified_name;
         if (strcmp(a, b) == 0) written[ids[i - 1]] = written[ids[i]] = true;
     }
 }
@@ -60,7 +63,8 @@ static arenaut_status constants_run(arenaut_program *p, const arenaut_pass_optio
             }
         }
         for (uint32_t t = 0; t < p->n_tensors; t++) {
-            const bool state = p->tensors[t].cls == ARENAUT_STATE && p->tensors[t].view_of == ARENAUT_NONE;
+            const bool state =
+                p->tensors[t].cls == ARENAUT_STATE && p->tensors[t].view_of == ARENAUT_NONE;
             if (state && !written[t]) p->tensors[t].cls = ARENAUT_CONSTANT;
         }
     }

@@ -54,10 +54,9 @@ static arenaut_status visit_method(definitions *d, const arenaut_method *method)
     }
     const uint32_t missing = find_undefined(d, method->outputs, method->n_outputs);
     if (missing == ARENAUT_NONE) return ARENAUT_OK;
-    return arn_fail(d->err, ARENAUT_BAD_INPUT, 0,
-                    "method '%.80s' returns '%.80s', which nothing defines",
-                    method->name ? method->name : "",
-                    arenaut_program_tensor_name(d->program, missing, store));
+    return arn_fail(
+        d->err, ARENAUT_BAD_INPUT, 0, "method '%.80s' returns '%.80s', which nothing defines",
+        method->name ? method->name : "", arenaut_program_tensor_name(d->program, missing, store));
 }
 
 static arenaut_status definitions_run(arenaut_program *p, const arenaut_pass_options *options,

@@ -45,7 +45,8 @@ static bool follow(arenaut_program *program, arenaut_op *op, const moves *m, uin
     for (uint32_t i = 0; i < op->n_after; i++) {
         const uint32_t old = first + op->after[i];
         /* What is gone is waited for no more. */
-        if (m->put_before[old + 1] > m->put_before[old]) after[n++] = m->put_before[old + 1] - 1 - begin;
+        if (m->put_before[old + 1] > m->put_before[old])
+            after[n++] = m->put_before[old + 1] - 1 - begin;
     }
     op->after = after;
     op->n_after = n;

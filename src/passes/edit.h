@@ -36,12 +36,12 @@ uint32_t arn_traits_of(const arenaut_dialect *dialect, const arenaut_op *op);
 
 /* Who uses a tensor, and how. */
 typedef struct arn_use {
-    uint32_t n;         /* ops that have it as an input, with captures */
-    uint32_t last;      /* the last of these in the program's order; NONE: none */
-    bool kept;          /* a result of its method, or of a class that outlives a call */
-    bool maybe_viewed;  /* an op may make another name for its memory */
-    bool bound;         /* value or target of a binding */
-    bool wanted;        /* a result of its method, or value of a binding: as it is, to the end */
+    uint32_t n;        /* ops that have it as an input, with captures */
+    uint32_t last;     /* the last of these in the program's order; NONE: none */
+    bool kept;         /* a result of its method, or of a class that outlives a call */
+    bool maybe_viewed; /* an op may make another name for its memory */
+    bool bound;        /* value or target of a binding */
+    bool wanted;       /* a result of its method, or value of a binding: as it is, to the end */
 } arn_use;
 
 /* Per tensor; the caller releases the array with the program's allocator. NULL: no memory. */

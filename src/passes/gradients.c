@@ -24,8 +24,8 @@ static arenaut_status add_results(arenaut_program *p, uint32_t m, uint32_t *outp
         if (new_value) kept[n_kept++] = *b;
         else if (!is_output(outputs, n, b->value)) outputs[n++] = b->value;
     }
-    arenaut_status st = arenaut_program_set_method_io(p, m, method->inputs, method->n_inputs,
-                                                      outputs, n, err);
+    arenaut_status st =
+        arenaut_program_set_method_io(p, m, method->inputs, method->n_inputs, outputs, n, err);
     return st == ARENAUT_OK ? arenaut_program_set_bindings(p, m, kept, n_kept, err) : st;
 }
 
@@ -37,8 +37,8 @@ static arenaut_status gradients_run(arenaut_program *p, const arenaut_pass_optio
     for (uint32_t m = 0; m < p->n_methods && st == ARENAUT_OK; m++) {
         const arenaut_method *method = &p->methods[m];
         if (method->n_bindings == 0) continue;
-        uint32_t *outputs = arn_allocate(
-            allocator, (size_t)method->n_outputs + method->n_bindings, sizeof *outputs);
+        uint32_t *outputs = arn_allocate(allocator, (size_t)method->n_outputs + method->n_bindings,
+                                         sizeof *outputs);
         arenaut_binding *kept = arn_allocate(allocator, method->n_bindings, sizeof *kept);
         st = outputs && kept ? add_results(p, m, outputs, kept, err) : arn_no_memory(err);
         arn_release(allocator, outputs);

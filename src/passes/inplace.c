@@ -1,9 +1,9 @@
 /* inplace: notes for each op which of its inputs an output may be written over.
  *
  * Which kernels read an element before they write there is a matter of tables: the user's
- * rules, the target's and the dialect's. What the program must fulfil is checked here: the input is not
- * needed afterwards, is no constant, state or result, and has the output's shape and
- * bytes. Lowering later turns those pairs into relations whose buffers meet in one step. */
+ * rules, the target's and the dialect's. What the program must fulfil is checked here: the input is
+ * not needed afterwards, is no constant, state or result, and has the output's shape and bytes.
+ * Lowering later turns those pairs into relations whose buffers meet in one step. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -26,8 +26,8 @@ static arenaut_status visit(void *context, arn_edit *edit, uint32_t at) {
     const arenaut_dialect *dialect = context;
     arenaut_op op = edit->program->ops[at];
     if (op.kind != ARENAUT_OP_FUNCTIONAL) return arn_edit_put(edit, &op);
-    const bool brings = (arn_traits_of(dialect, &op) & ARENAUT_TRAIT_NO_OUT) ||
-                        !all_sized(edit->program, &op);
+    const bool brings =
+        (arn_traits_of(dialect, &op) & ARENAUT_TRAIT_NO_OUT) || !all_sized(edit->program, &op);
     op.kind = brings ? ARENAUT_OP_MAKES : ARENAUT_OP_OUT;
     const arenaut_status st = brings ? ARENAUT_OK : put_allocation(edit, &op);
     return st == ARENAUT_OK ? arn_edit_put(edit, &op) : st;
@@ -43,6 +43,7 @@ static arenaut_status out_variants_run(arenaut_program *p, const arenaut_pass_op
 extern const arenaut_pass arn_pass_out_variants;
 const arenaut_pass arn_pass_out_variants = {
     .name = "out-variants",
-    .summary = "gives ops memory to write, by explicit allocations, instead of letting them bring it",
+    .summary =
+        "gives ops memory to write, by explicit allocations, instead of letting them bring it",
     .run = out_variants_run,
 };

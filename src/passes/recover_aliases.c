@@ -150,10 +150,8 @@ static arenaut_status split_arguments(arn_recover *r, arenaut_op *op, uint32_t a
             const arenaut_status st = is_result(r, t, at, i + 1 == op->n_inputs, &result);
             if (st != ARENAUT_OK) return st;
         }
-        if (result)
-            outputs[n_outputs++] = t;
-        else
-            inputs[n_inputs++] = t;
+        if (result) outputs[n_outputs++] = t;
+        else inputs[n_inputs++] = t;
         if (t != ARENAUT_NONE && !result) r->facts[t] |= ARN_TOUCHED | ARN_READ;
     }
     op->inputs = inputs;
@@ -168,10 +166,8 @@ static arenaut_status visit(arn_recover *r, uint32_t at) {
     arenaut_status st = ARENAUT_OK;
     if (!arenaut_op_kind_touches(op->kind)) return st;
     if (op->kind == ARENAUT_OP_IN_PLACE) join_updated(r, op);
-    if (op->kind == ARENAUT_OP_DELEGATE)
-        st = split_arguments(r, op, at);
-    else
-        st = read_all(r, op, at);
+    if (op->kind == ARENAUT_OP_DELEGATE) st = split_arguments(r, op, at);
+    else st = read_all(r, op, at);
     if (op->kind == ARENAUT_OP_VIEW) join_view(r, op);
     for (uint32_t i = 0; i < op->n_outputs; i++) {
         if (op->outputs[i] != ARENAUT_NONE) r->facts[op->outputs[i]] |= ARN_TOUCHED;

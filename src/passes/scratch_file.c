@@ -127,8 +127,8 @@ static arenaut_status read_entry(const scratch_reader *r, arenaut_scratch_entry 
         entry->method < r->program->n_methods ? r->program->methods[entry->method].n_ops : 0;
     if (!parse_number(op_cell, &op) || op >= n_ops) {
         return arn_fail(r->err, ARENAUT_BAD_INPUT, r->line,
-                        "line %zu: there is no op '%.*s' in method %" PRIu32
-                        ", which has %" PRIu32 " ops",
+                        "line %zu: there is no op '%.*s' in method %" PRIu32 ", which has %" PRIu32
+                        " ops",
                         r->line, shown(op_cell), op_cell->text, entry->method, n_ops);
     }
     entry->op = (uint32_t)op;
@@ -157,8 +157,8 @@ static arenaut_status read_row(scratch_reader *r) {
     }
     const arenaut_status st = read_entry(r, &entry);
     if (st != ARENAUT_OK) return st;
-    if (!arn_grow(r->allocator, (void **)&r->sizes.entries, &r->capacity,
-                  (uint64_t)r->sizes.n + 1, sizeof entry)) {
+    if (!arn_grow(r->allocator, (void **)&r->sizes.entries, &r->capacity, (uint64_t)r->sizes.n + 1,
+                  sizeof entry)) {
         return arn_no_memory(r->err);
     }
     r->sizes.entries[r->sizes.n++] = entry;
@@ -167,8 +167,8 @@ static arenaut_status read_row(scratch_reader *r) {
 
 arenaut_status arenaut_scratch_read(const char *text, size_t size, const char *model,
                                     const arenaut_program *program,
-                                    const arenaut_allocator *allocator,
-                                    arenaut_scratch_sizes *out, arenaut_error *err) {
+                                    const arenaut_allocator *allocator, arenaut_scratch_sizes *out,
+                                    arenaut_error *err) {
     scratch_reader r = {.model = model, .program = program, .allocator = allocator, .err = err};
     r.at = text;
     r.end = text + size;

@@ -42,24 +42,15 @@ static int64_t combined(arenaut_expr_kind kind, int64_t a, int64_t b) {
         kind == ARENAUT_EXPR_FLOOR_DIV || kind == ARENAUT_EXPR_CEIL_DIV || kind == ARENAUT_EXPR_MOD;
     if (divides && b == 0) return ARN_ANY;
     switch (kind) {
-        case ARENAUT_EXPR_ADD:
-            return arn_plus(a, b);
-        case ARENAUT_EXPR_SUB:
-            return arn_plus(a, -b);
-        case ARENAUT_EXPR_MUL:
-            return arn_times(a, b);
-        case ARENAUT_EXPR_FLOOR_DIV:
-            return floor_divided(a, b);
-        case ARENAUT_EXPR_CEIL_DIV:
-            return -floor_divided(-a, b);
-        case ARENAUT_EXPR_MOD:
-            return a - floor_divided(a, b) * b;
-        case ARENAUT_EXPR_MIN:
-            return a < b ? a : b;
-        case ARENAUT_EXPR_MAX:
-            return a > b ? a : b;
-        default:
-            return ARN_ANY;
+        case ARENAUT_EXPR_ADD: return arn_plus(a, b);
+        case ARENAUT_EXPR_SUB: return arn_plus(a, -b);
+        case ARENAUT_EXPR_MUL: return arn_times(a, b);
+        case ARENAUT_EXPR_FLOOR_DIV: return floor_divided(a, b);
+        case ARENAUT_EXPR_CEIL_DIV: return -floor_divided(-a, b);
+        case ARENAUT_EXPR_MOD: return a - floor_divided(a, b) * b;
+        case ARENAUT_EXPR_MIN: return a < b ? a : b;
+        case ARENAUT_EXPR_MAX: return a > b ? a : b;
+        default: return ARN_ANY;
     }
 }
 

@@ -13,8 +13,8 @@
 #include "passes/edit.h"
 
 static bool is_join(const arenaut_op *op) {
-    static const char *const names[] = {"aten::cat", "aten::cat.out", "aten::concat", "Concat",
-                                        "CONCATENATION", "concatenate"};
+    static const char *const names[] = {"aten::cat", "aten::cat.out", "aten::concat",
+                                        "Concat",    "CONCATENATION", "concatenate"};
     for (size_t i = 0; op->name && i < sizeof names / sizeof *names; i++) {
         if (strcmp(op->name, names[i]) == 0) return true;
     }
@@ -58,7 +58,8 @@ static bool can_hold(const joins *j, const arenaut_op *op, uint64_t *bytes) {
     *bytes = 0;
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         const uint32_t t = op->inputs[i];
-        if (t == ARENAUT_NONE || !is_free(p, j->uses, t, op->method) || j->has_views[t]) return false;
+        if (t == ARENAUT_NONE || !is_free(p, j->uses, t, op->method) || j->has_views[t])
+            return false;
         if (j->writer[t] >= many || !is_slice(&p->tensors[t], whole, axis)) return false;
         if (p->ops[j->writer[t]].kind != ARENAUT_OP_OUT) return false;
         for (uint32_t k = 0; k < i; k++) {

@@ -25,7 +25,8 @@ static arenaut_status check_spec(arenaut_program *p, uint32_t op, uint32_t t, ar
     }
     if (!missing) return arn_extent_bytes(tensor, &tensor->bytes, err);
     return arn_fail(err, ARENAUT_BAD_INPUT, 0,
-                    "value '%s', which op %" PRIu32 " '%s' computes, has no %s; whatever makes a "
+                    "value '%s', which op %" PRIu32
+                    " '%s' computes, has no %s; whatever makes a "
                     "value must say what it is, or that it cannot be told",
                     arenaut_program_tensor_name(p, t, store), op,
                     p->ops[op].name ? p->ops[op].name : "", missing);

@@ -81,10 +81,10 @@ static arenaut_status stand_for(tuples *s, const arenaut_op *op, uint32_t name, 
     }
     if (tensor->bytes > source->bytes) {
         char a[24], b[24];
-        return arn_fail(s->err, ARENAUT_BAD_INPUT, 0,
-                        "op '%.60s': '%.60s' of %" PRIu64 " bytes cannot stand for '%.60s' of %" PRIu64,
-                        op_name(op), name_of(s, name, a), tensor->bytes, name_of(s, value, b),
-                        source->bytes);
+        return arn_fail(
+            s->err, ARENAUT_BAD_INPUT, 0,
+            "op '%.60s': '%.60s' of %" PRIu64 " bytes cannot stand for '%.60s' of %" PRIu64,
+            op_name(op), name_of(s, name, a), tensor->bytes, name_of(s, value, b), source->bytes);
     }
     tensor->view_of = owner;
     tensor->view_offset = offset;
@@ -132,7 +132,8 @@ static uint32_t *spread(tuples *s, const uint32_t *list, uint32_t n, uint32_t *n
     for (uint32_t i = 0; i < n && out; i++) {
         const uint32_t maker = list[i] == ARENAUT_NONE ? list[i] : s->tuple_of[list[i]];
         const arenaut_op *made = maker == ARENAUT_NONE ? NULL : &s->program->ops[maker];
-        for (uint32_t f = 0; f < width(s, list[i]); f++) out[k++] = made ? made->inputs[f] : list[i];
+        for (uint32_t f = 0; f < width(s, list[i]); f++)
+            out[k++] = made ? made->inputs[f] : list[i];
     }
     *n_spread = k;
     return out;
@@ -147,12 +148,14 @@ static bool names_a_tuple(const tuples *s, const uint32_t *list, uint32_t n) {
 
 /* Positions of in-place pairs move along; of a tuple it is not said which field is meant. */
 static arenaut_status move_pairs(tuples *s, arenaut_op *op) {
-    arenaut_in_place *pairs = arenaut_program_alloc(s->program, (op->n_in_place + 1) * sizeof *pairs);
+    arenaut_in_place *pairs =
+        arenaut_program_alloc(s->program, (op->n_in_place + 1) * sizeof *pairs);
     if (!pairs) return arn_no_memory(s->err);
     for (uint32_t i = 0; i < op->n_in_place; i++) {
         pairs[i] = op->in_place[i];
         pairs[i].input = 0;
-        for (uint32_t k = 0; k < op->in_place[i].input; k++) pairs[i].input += width(s, op->inputs[k]);
+        for (uint32_t k = 0; k < op->in_place[i].input; k++)
+            pairs[i].input += width(s, op->inputs[k]);
         if (s->tuple_of[op->inputs[op->in_place[i].input]] == ARENAUT_NONE) continue;
         return arn_fail(s->err, ARENAUT_BAD_INPUT, 0,
                         "op '%.80s' writes over its input %" PRIu32 ", which is a tuple",

@@ -12,6 +12,6 @@ bool arn_may_update(const arenaut_program *program, const arn_use *uses, uint32_
 
 /* Notes of a binding that it has been fulfilled. */
 arenaut_status arn_settle_binding(arenaut_program *program, uint32_t method, uint32_t binding,
-                                arenaut_error *err);
+                                  arenaut_error *err);
 
 #endif

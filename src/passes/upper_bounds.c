@@ -13,7 +13,7 @@
 
 typedef struct bounds {
     arenaut_program *program;
-    bool *chosen; /* per symbol: sizes of inputs tell it */
+    bool *chosen;  /* per symbol: sizes of inputs tell it */
     uint64_t *key; /* per dimension, for ordering them */
     uint32_t *order;
     uint32_t key_capacity, order_capacity;
@@ -57,7 +57,8 @@ static arenaut_status without_end(const bounds *b, uint32_t tensor, uint32_t dim
     const arenaut_program *p = b->program;
     char store[24];
     return arn_fail(b->err, ARENAUT_BAD_INPUT, 0,
-                    "value '%.60s': dimension %" PRIu32 " depends on size '%.60s', which has no "
+                    "value '%.60s': dimension %" PRIu32
+                    " depends on size '%.60s', which has no "
                     "upper bound; give it a value, or a range with an end (--dim %.60s=N)",
                     arenaut_program_tensor_name(p, tensor, store), dim, p->symbols[symbol].name,
                     p->symbols[symbol].name);

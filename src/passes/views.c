@@ -42,7 +42,8 @@ static bool alias(const views *v, uint32_t from, uint32_t to) {
     arenaut_tensor *tensor = &p->tensors[to];
     if (to == base || tensor->view_of != ARENAUT_NONE) return tensor->view_of == base;
     if (tensor->device.type != storage->device.type ||
-        tensor->device.index != storage->device.index || tensor->view_offset < storage->view_offset) {
+        tensor->device.index != storage->device.index ||
+        tensor->view_offset < storage->view_offset) {
         return false;
     }
     offset = tensor->view_offset - storage->view_offset;
@@ -104,9 +105,9 @@ static arenaut_status name_updated(const views *v, const arenaut_op *op) {
         const arenaut_tensor *operand = &v->program->tensors[from];
         if (result->view_of != ARENAUT_NONE) continue;
         const uint32_t base = arenaut_program_storage(v->program, from, NULL);
-        const uint64_t own = base == from ? operand->view_offset
-                                          : operand->view_offset +
-                                                v->program->tensors[base].view_offset;
+        const uint64_t own = base == from
+                                 ? operand->view_offset
+                                 : operand->view_offset + v->program->tensors[base].view_offset;
         result->view_offset = own;
         if (alias(v, from, to)) continue;
         return arn_fail(v->err, ARENAUT_BAD_INPUT, 0,
@@ -210,6 +211,7 @@ static arenaut_status views_run(arenaut_program *p, const arenaut_pass_options *
 extern const arenaut_pass arn_pass_views;
 const arenaut_pass arn_pass_views = {
     .name = "views",
-    .summary = "makes views and updated operands names of the memory they share; drops what is unused",
+    .summary =
+        "makes views and updated operands names of the memory they share; drops what is unused",
     .run = views_run,
 };

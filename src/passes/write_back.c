@@ -240,8 +240,8 @@ static arenaut_status count_readers(writer *w, arn_edit *edit, uint32_t m, bool 
         copy *c = &w->copies[i];
         uint32_t set = set_of(w, c->value);
         const bool overwritten = w->writer[set] != ARENAUT_NONE;
-        if (overwritten && (several || set == set_of(w, c->target) ||
-                            is_saved(w, edit->program, m, c->value))) {
+        if (overwritten &&
+            (several || set == set_of(w, c->target) || is_saved(w, edit->program, m, c->value))) {
             st = save(w, edit, m, &c->value);
         } else {
             w->readers[set]++;

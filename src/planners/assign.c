@@ -17,8 +17,8 @@ typedef struct way {
     uint32_t sixteenths; /* of each capacity */
 } way;
 
-static const way ways[] = {{true, 16},  {false, 15}, {false, 16}, {true, 15},
-                           {true, 14},  {false, 14}, {false, 12}, {true, 12}};
+static const way ways[] = {{true, 16}, {false, 15}, {false, 16}, {true, 15},
+                           {true, 14}, {false, 14}, {false, 12}, {true, 12}};
 enum { N_WAYS = sizeof ways / sizeof *ways, N_FREE_WAYS = 2 };
 
 typedef struct order {
@@ -28,10 +28,10 @@ typedef struct order {
 } order;
 
 static const order orders[] = {
-    {"skyline", "TWA", true, ARN_FIRST_FIT},   {"greedy-by-size", "Z", false, ARN_FIRST_FIT},
-    {"best-fit", "Z", false, ARN_BEST_FIT},    {"first-fit", "A", false, ARN_FIRST_FIT},
-    {"best-fit", "TPZ", false, ARN_BEST_FIT},  {"first-fit", "L", false, ARN_FIRST_FIT},
-    {"first-fit", "W", false, ARN_FIRST_FIT},  {"skyline", "Z", true, ARN_FIRST_FIT},
+    {"skyline", "TWA", true, ARN_FIRST_FIT},  {"greedy-by-size", "Z", false, ARN_FIRST_FIT},
+    {"best-fit", "Z", false, ARN_BEST_FIT},   {"first-fit", "A", false, ARN_FIRST_FIT},
+    {"best-fit", "TPZ", false, ARN_BEST_FIT}, {"first-fit", "L", false, ARN_FIRST_FIT},
+    {"first-fit", "W", false, ARN_FIRST_FIT}, {"skyline", "Z", true, ARN_FIRST_FIT},
 };
 enum { N_ORDERS = sizeof orders / sizeof *orders, MOST_PAIRS = 2000000 };
 
@@ -81,8 +81,7 @@ static void raise_heights(heights *h, uint32_t node, uint32_t low, uint32_t high
     const uint32_t middle = low + (high - low) / 2;
     raise_heights(h, 2 * node, low, middle, first, end, bytes);
     raise_heights(h, 2 * node + 1, middle, high, first, end, bytes);
-    h->highest[node] =
-        h->added[node] + arn_max_u64(h->highest[2 * node], h->highest[2 * node + 1]);
+    h->highest[node] = h->added[node] + arn_max_u64(h->highest[2 * node], h->highest[2 * node + 1]);
 }
 
 /* ---- by how busy items are ---- */

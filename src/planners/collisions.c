@@ -56,9 +56,7 @@ typedef struct walk {
 
 /* ---- who may share ---- */
 
-static bool are_kin(const walk *w, uint32_t a, uint32_t b) {
-    return arn_hosts_kin(w->hosts, a, b);
-}
+static bool are_kin(const walk *w, uint32_t a, uint32_t b) { return arn_hosts_kin(w->hosts, a, b); }
 
 /* Whether `heir` and its base are listed, in one place, and kin in no other way. */
 static bool shares_place(const walk *w, uint32_t heir) {
@@ -179,9 +177,9 @@ static bool prepare(walk *w, arn_region *region) {
         w->alive[i] = false;
     }
     const uint32_t numbers = w->hosts->host ? n_buffers : 0;
-    return rank_places(w, region) && list_lives(w, region) &&
-           sums_make(&w->firsts, w->n, region) && sums_make(&w->ends, w->n, region) &&
-           sums_make(&w->kin, numbers, region) && sums_make(&w->hosting, numbers, region);
+    return rank_places(w, region) && list_lives(w, region) && sums_make(&w->firsts, w->n, region) &&
+           sums_make(&w->ends, w->n, region) && sums_make(&w->kin, numbers, region) &&
+           sums_make(&w->hosting, numbers, region);
 }
 
 /* ---- the walk ---- */

@@ -24,8 +24,7 @@ static arenaut_verdict tell(void *context) {
     return last->options->progress(last->options->progress_context, &last->progress);
 }
 
-static arenaut_verdict pass_progress(void *context, uint64_t best, uint64_t bound,
-                                     uint64_t steps) {
+static arenaut_verdict pass_progress(void *context, uint64_t best, uint64_t bound, uint64_t steps) {
     told *last = context;
     last->progress.best = best;
     last->progress.bound = bound;
@@ -82,7 +81,9 @@ arenaut_status arn_exact_keep_earlier(arenaut_planning *planning) {
     told last = {.options = planning->options, .progress = {.planner = "exact"}};
     arn_ask ask = {.put = tell, .context = &last};
     arenaut_status st = ARENAUT_OK;
-    if (!planning->problem->hint || plan->stopped_by != ARENAUT_STOP_PROOF || plan->quality == ARENAUT_INFEASIBLE) return st;
+    if (!planning->problem->hint || plan->stopped_by != ARENAUT_STOP_PROOF ||
+        plan->quality == ARENAUT_INFEASIBLE)
+        return st;
     st = arenaut_plan_measure(plan, planning->problem, planning->err);
     last.progress.best = last.progress.bound = plan->total;
     last.progress.spill = last.progress.spill_bound = plan->spill;

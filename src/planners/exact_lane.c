@@ -6,12 +6,12 @@
 typedef struct lane_search {
     arenaut_planning *planning;
     arn_meter *meter;
-    uint32_t pool;     /* as in arn_exact_task */
-    uint64_t *offset;  /* per buffer: what the search found, */
-    uint32_t *pool_of; /* and in which pool; NULL: there is only one to look at */
-    uint64_t others;   /* the arenas of the pools that are not searched */
+    uint32_t pool;               /* as in arn_exact_task */
+    uint64_t *offset;            /* per buffer: what the search found, */
+    uint32_t *pool_of;           /* and in which pool; NULL: there is only one to look at */
+    uint64_t others;             /* the arenas of the pools that are not searched */
     const arn_exact_output *out; /* of the search under way */
-    uint64_t already;  /* steps spent before this search */
+    uint64_t already;            /* steps spent before this search */
 } lane_search;
 
 static bool is_whole(const lane_search *s) { return s->pool == ARENAUT_NONE; }

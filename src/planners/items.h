@@ -25,7 +25,7 @@ typedef struct arn_item {
     int64_t first, end; /* from the start of the first piece to the end of the last */
     uint32_t piece, n_pieces;
     uint32_t member, n_members; /* in arn_items.member */
-    uint64_t traffic; /* size × uses of all members together */
+    uint64_t traffic;           /* size × uses of all members together */
     bool tied; /* a member has same-base partners in other items, or conflict edges */
 } arn_item;
 
@@ -45,8 +45,7 @@ typedef struct arn_items {
 } arn_items;
 
 /* What the item spills in `pool`. Its members have the same pools to choose from. */
-static inline uint64_t arn_item_spill(const arn_items *items, const arn_item *item,
-                                      uint32_t pool) {
+static inline uint64_t arn_item_spill(const arn_items *items, const arn_item *item, uint32_t pool) {
     return item->traffic * arenaut_problem_rank(items->problem, items->member[item->member], pool);
 }
 

@@ -31,7 +31,7 @@ typedef struct arn_lane {
 typedef arenaut_status (*arn_lane_task)(void *context, uint32_t task, arn_lane *lane);
 
 typedef struct arn_lanes {
-    arn_meter *meter; /* whose plan it is all about */
+    arn_meter *meter;                   /* whose plan it is all about */
     const arenaut_allocator *allocator; /* for whatever lanes may use or free */
     uint32_t n;                         /* lanes that may be in use at the same time */
     /* Private to lanes.c. */
@@ -41,9 +41,9 @@ typedef struct arn_lanes {
     arn_lane lane[ARN_MOST_LANES];
     arn_lane_task run;
     void *context;
-    uint32_t first_task; /* in lane 0 */
-    arn_cost best, goal; /* when the group began */
-    uint32_t last;       /* the last task whose outcome may still count */
+    uint32_t first_task;   /* in lane 0 */
+    arn_cost best, goal;   /* when the group began */
+    uint32_t last;         /* the last task whose outcome may still count */
     arenaut_progress seen; /* the best of what any lane has ever told */
     uint64_t next_report;
     arenaut_verdict verdict;
@@ -57,8 +57,7 @@ void arn_lanes_close(arn_lanes *lanes);
 /* A group. A task counts its steps with its lane's meter and obeys it. If the effort ends
  * before a task does, its plan does not count, unless there is none yet: so a larger effort
  * finds all that a smaller one finds. No more than lanes->n lanes are used. */
-arenaut_status arn_lanes_try(arn_lanes *lanes, uint32_t n_tasks, arn_lane_task task,
-                             void *context);
+arenaut_status arn_lanes_try(arn_lanes *lanes, uint32_t n_tasks, arn_lane_task task, void *context);
 
 /* The same for tasks that have an effort of their own to stop at: what they find counts
  * whatever the others spend. */

@@ -11,10 +11,8 @@ static inline uint32_t arn_lives_before(const arenaut_interval *life, uint32_t n
     uint32_t low = 0, high = n;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
-        if (life[middle].end <= step)
-            low = middle + 1;
-        else
-            high = middle;
+        if (life[middle].end <= step) low = middle + 1;
+        else high = middle;
     }
     return low;
 }

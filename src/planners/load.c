@@ -71,10 +71,8 @@ static bool shared_step(const arenaut_problem *p, uint32_t b, uint32_t base, int
     for (uint32_t i = 0, k = 0; i < nx && k < ny;) {
         *step = x[i].first > y[k].first ? x[i].first : y[k].first;
         if (*step < x[i].end && *step < y[k].end) return true;
-        if (x[i].end < y[k].end)
-            i++;
-        else
-            k++;
+        if (x[i].end < y[k].end) i++;
+        else k++;
     }
     return false;
 }

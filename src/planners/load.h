@@ -30,9 +30,9 @@ void arn_load_free(arn_load *load);
 
 /* The highest load among the buffers that may only be in the pools of `mask`. */
 typedef struct arn_load_peak {
-    uint64_t bytes; /* as the sizes say */
-    uint64_t cells; /* with each size rounded up to the grain */
-    int64_t step;   /* the first with that many bytes; 0 if nothing is ever alive */
+    uint64_t bytes;     /* as the sizes say */
+    uint64_t cells;     /* with each size rounded up to the grain */
+    int64_t step;       /* the first with that many bytes; 0 if nothing is ever alive */
     int64_t cells_step; /* likewise */
 } arn_load_peak;
 

@@ -166,8 +166,7 @@ static arenaut_status find_start(climb *c) {
 
 static arenaut_status open_climb(climb *c, const arn_bench *whole,
                                  const arenaut_planning *planning) {
-    const arenaut_status st =
-        arn_bench_fork(&c->bench, whole, planning->allocator, planning->err);
+    const arenaut_status st = arn_bench_fork(&c->bench, whole, planning->allocator, planning->err);
     if (st != ARENAUT_OK) return st;
     c->is_open = true;
     const uint32_t n = c->bench.items.n;

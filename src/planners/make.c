@@ -19,13 +19,11 @@ uint64_t arenaut_default_effort(void) { return 8000000; }
 
 static const char *feature_name(uint32_t bit) {
     switch (bit) {
-#define XX(number, name, text)   \
-    case ARENAUT_FEATURE_##name: \
-        return text;
+#define XX(number, name, text) \
+    case ARENAUT_FEATURE_##name: return text;
         ARENAUT_FEATURE_MAP(XX)
 #undef XX
-        default:
-            return "an unknown constraint";
+        default: return "an unknown constraint";
     }
 }
 
@@ -46,9 +44,8 @@ static arenaut_status refuse_features(const arenaut_planner *planner, uint32_t l
 static arenaut_status refuse_origin(const arenaut_planner *planner, uint32_t traits,
                                     arenaut_error *err) {
     const bool branches = traits & planner->refuses & ARENAUT_PROBLEM_BRANCHES;
-    return arn_fail(err, ARENAUT_REFUSED, 0,
-                    "planner '%s' does not plan %s; 'auto' does", planner->name,
-                    branches ? "programs with branches" : "symbolic sizes");
+    return arn_fail(err, ARENAUT_REFUSED, 0, "planner '%s' does not plan %s; 'auto' does",
+                    planner->name, branches ? "programs with branches" : "symbolic sizes");
 }
 
 static arenaut_status find_planner(const arenaut_plan_options *options,
@@ -217,7 +214,8 @@ static arenaut_status say_no_plan(const arenaut_planning *planning) {
     }
     if (is_collision(p, w)) {
         return arn_fail(planning->err, ARENAUT_NO_PLAN, 0,
-                        "there is no plan: at step %" PRId64 ", %s %s are fixed where they share "
+                        "there is no plan: at step %" PRId64
+                        ", %s %s are fixed where they share "
                         "%" PRIu64 " byte%s",
                         w->step, buffers, list, w->bytes_over, w->bytes_over == 1 ? "" : "s");
     }

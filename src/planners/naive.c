@@ -41,8 +41,7 @@ static uint64_t next_place(piles *s, uint32_t pool, const arn_item *item) {
 }
 
 /* Writes the plan only if there is one. False if the item fits in no pool. */
-static bool put_in_first_pool(piles *s, const arn_item *item, arenaut_plan *plan,
-                              arn_cost *cost) {
+static bool put_in_first_pool(piles *s, const arn_item *item, arenaut_plan *plan, arn_cost *cost) {
     const arn_items *items = s->items;
     const arenaut_problem *p = items->problem;
     for (uint32_t k = 0; k < p->n_pools; k++) {

@@ -100,26 +100,16 @@ static uint64_t key_of(const arn_orders *orders, uint32_t i, char letter) {
     const arn_item *item = &orders->items->item[i];
     uint64_t area;
     switch (letter) {
-        case 'Z':
-            return item->extent;
-        case 'W':
-            return width(item);
-        case 'A':
-            return arn_multiply(item->extent, width(item), &area) ? area : UINT64_MAX;
-        case 'T':
-            return highest_load(orders, i);
-        case 'P':
-            return ~(uint64_t)highest_section(orders, i);
-        case 'F':
-            return pools_left_out(item);
-        case 'C':
-            return arn_orders_count_conflicts(orders, i);
-        case 'L':
-            return ~arn_step_key(item->first);
-        case 'U':
-            return arn_step_key(item->end);
-        default:
-            return 0;
+        case 'Z': return item->extent;
+        case 'W': return width(item);
+        case 'A': return arn_multiply(item->extent, width(item), &area) ? area : UINT64_MAX;
+        case 'T': return highest_load(orders, i);
+        case 'P': return ~(uint64_t)highest_section(orders, i);
+        case 'F': return pools_left_out(item);
+        case 'C': return arn_orders_count_conflicts(orders, i);
+        case 'L': return ~arn_step_key(item->first);
+        case 'U': return arn_step_key(item->end);
+        default: return 0;
     }
 }
 

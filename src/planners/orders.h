@@ -40,6 +40,7 @@ uint64_t arn_orders_count_conflicts(const arn_orders *orders, uint32_t item);
  * an optional '-'. NULL if it is neither. */
 const char *arn_order_letters(const char *value);
 
-#define ARN_ORDER_SETTING "order=size|area|lifetime|start|end|conflicts|load or up to 3 of ZAWLUCTPF"
+#define ARN_ORDER_SETTING \
+    "order=size|area|lifetime|start|end|conflicts|load or up to 3 of ZAWLUCTPF"
 
 #endif

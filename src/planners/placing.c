@@ -134,8 +134,8 @@ void arn_placing_clear(arn_placing *placing, arn_ask *ask) {
     }
     for (uint32_t i = 0; i < p->n_reserved; i++) {
         const arenaut_reserved *r = &p->reserved[i];
-        last[r->pool] = add_span(placing, last[r->pool], INT64_MIN, INT64_MAX, r->first, r->end,
-                                 ARENAUT_NONE);
+        last[r->pool] =
+            add_span(placing, last[r->pool], INT64_MIN, INT64_MAX, r->first, r->end, ARENAUT_NONE);
     }
     for (uint32_t i = 0; i < placing->items->n; i++) placing->pool[i] = ARENAUT_NONE;
 }
@@ -417,8 +417,8 @@ static bool is_allowed(arn_placing *placing, const arn_item *item, uint32_t pool
 }
 
 /* Tries the place of one partner; keeps the lowest that works. */
-static void try_partner(arn_placing *placing, const arn_item *item, uint32_t mine,
-                        uint32_t partner, uint32_t pool, uint64_t *lowest) {
+static void try_partner(arn_placing *placing, const arn_item *item, uint32_t mine, uint32_t partner,
+                        uint32_t pool, uint64_t *lowest) {
     if (pool_of(placing, partner) != pool) return;
     const uint64_t at = place_of(placing, partner), delta = placing->items->delta[mine];
     if (at < delta) return;

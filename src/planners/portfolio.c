@@ -93,8 +93,8 @@ static arn_bench *bench_of(series *s, arn_lane *lane) {
     if (lane->index == 0) return &s->whole;
     arn_bench *fork = &s->fork[lane->index];
     if (!s->has_fork[lane->index]) {
-        const arenaut_status st = arn_bench_fork(fork, &s->whole, lane->planning.allocator,
-                                                 lane->planning.err);
+        const arenaut_status st =
+            arn_bench_fork(fork, &s->whole, lane->planning.allocator, lane->planning.err);
         if (st != ARENAUT_OK) return NULL;
         s->has_fork[lane->index] = true;
     }
@@ -172,8 +172,8 @@ typedef struct peer {
     uint32_t differs; /* makes a trial of its own only where one of these is in use; 0: always */
 } peer;
 
-/* What the four from "openvino" on do is among the trials above already, except that they know no gaps and
- * no hints, and deal with relations in their own ways. */
+/* What the four from "openvino" on do is among the trials above already, except that they know no
+ * gaps and no hints, and deal with relations in their own ways. */
 enum {
     UNKNOWN_TO_PEERS = ARENAUT_FEATURE_GAPS | ARENAUT_FEATURE_SAME_BASE | ARENAUT_FEATURE_HINTS
 };
@@ -204,7 +204,7 @@ static arenaut_status try_peers(arn_lanes *lanes) {
         fit[n++] = &peers[i];
     }
     return n && arn_meter_wants_plan(lanes->meter) ? arn_lanes_try(lanes, n, try_peer_in_lane, fit)
-                                              : ARENAUT_OK;
+                                                   : ARENAUT_OK;
 }
 
 static arenaut_status try_naive(arn_lanes *lanes) {

@@ -78,10 +78,8 @@ uint64_t arn_lowest_end(const arn_rooms *rooms, uint32_t b, uint32_t pool) {
         uint32_t low = rooms->first[pool], high = low + rooms->n[pool] - 1;
         while (low < high) {
             const uint32_t middle = low + (high - low) / 2;
-            if (longest[middle] < p->size[b])
-                low = middle + 1;
-            else
-                high = middle;
+            if (longest[middle] < p->size[b]) low = middle + 1;
+            else high = middle;
         }
         at = arn_aligned(rooms->room[low].first, align);
     }
@@ -94,10 +92,8 @@ static uint32_t room_below(const arn_rooms *rooms, uint32_t pool, uint64_t addre
     uint32_t low = rooms->first[pool], high = low + rooms->n[pool];
     while (low + 1 < high) {
         const uint32_t middle = low + (high - low) / 2;
-        if (rooms->room[middle].first <= address)
-            low = middle;
-        else
-            high = middle;
+        if (rooms->room[middle].first <= address) low = middle;
+        else high = middle;
     }
     return low;
 }
@@ -117,10 +113,8 @@ uint64_t arn_rooms_end_of_free_bytes(const arn_rooms *rooms, uint32_t pool, uint
     if (bytes == 0) return 0;
     while (low + 1 < high) {
         const uint32_t middle = low + (high - low) / 2;
-        if (rooms->room[middle].free_before < bytes)
-            low = middle;
-        else
-            high = middle;
+        if (rooms->room[middle].free_before < bytes) low = middle;
+        else high = middle;
     }
     return rooms->room[low].first + (bytes - rooms->room[low].free_before);
 }

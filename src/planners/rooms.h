@@ -15,7 +15,7 @@ typedef struct arn_room {
 
 typedef struct arn_rooms {
     const arenaut_problem *problem;
-    arn_room *room; /* pool by pool, from low to high */
+    arn_room *room;                                          /* pool by pool, from low to high */
     uint32_t first[ARENAUT_MAX_POOLS], n[ARENAUT_MAX_POOLS]; /* those of a pool */
     /* longest[log2 of an alignment][k]: of room k and those below it in its pool, the most bytes
      * from an aligned address on. Only for alignments that buffers have. */

@@ -103,9 +103,8 @@ static arenaut_status run_round(const arenaut_planner *planner, const arenaut_pl
 }
 
 static arenaut_status run_rounds(const arenaut_planner *planner, arenaut_planning *planning) {
-    rounds all = {.options = planning->options,
-                  .best = ARN_NO_PLAN,
-                  .of_all = planning->plan->total_bound};
+    rounds all = {
+        .options = planning->options, .best = ARN_NO_PLAN, .of_all = planning->plan->total_bound};
     bool has_plan = false;
     for (uint64_t effort = arenaut_default_effort();; effort *= 2) {
         arenaut_plan *plan = NULL;

@@ -17,7 +17,7 @@ typedef struct box_tree {
     uint32_t *slot;               /* per item */
     struct box {
         uint32_t min_first, max_first, min_end, max_end;
-    } * box;
+    } *box;
     uint32_t *best;  /* per node: the least rank below it */
     uint64_t looked; /* at nodes, while the best item was looked for */
 } box_tree;

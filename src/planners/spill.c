@@ -46,9 +46,9 @@ struct arn_spill {
     arn_region region;
     arn_load load;
     arn_hosts hosts;
-    group *group;     /* per buffer; means something for roots */
+    group *group; /* per buffer; means something for roots */
     uint32_t *roots, n_roots;
-    uint64_t *peak;   /* maxima over events: a tree, for narrowing */
+    uint64_t *peak; /* maxima over events: a tree, for narrowing */
     uint32_t n_leaves;
 };
 
@@ -73,7 +73,9 @@ typedef struct walk {
 
 /* ---- what does not depend on the question ---- */
 
-static uint32_t root_of(const arn_spill *s, uint32_t b) { return s->hosts.root ? s->hosts.root[b] : b; }
+static uint32_t root_of(const arn_spill *s, uint32_t b) {
+    return s->hosts.root ? s->hosts.root[b] : b;
+}
 
 static const arn_load_event *event_at(const arn_spill *s, uint32_t place) {
     return &s->load.event[s->load.by_step[place]];
@@ -172,9 +174,8 @@ static void find_room(walk *w) {
     for (uint32_t k = 0; k < p->n_pools; k++) {
         w->room[k] = ARENAUT_UNLIMITED;
         if (p->pool[k].capacity > ARENAUT_SIZE_MAX) continue;
-        const uint64_t capacity =
-            p->pool[k].capacity / 16 * w->q->sixteenths +
-            p->pool[k].capacity % 16 * w->q->sixteenths / 16;
+        const uint64_t capacity = p->pool[k].capacity / 16 * w->q->sixteenths +
+                                  p->pool[k].capacity % 16 * w->q->sixteenths / 16;
         w->room[k] = capacity;
         for (uint32_t i = 0; i < p->n_reserved; i++) {
             const arenaut_reserved *r = &p->reserved[i];
@@ -199,7 +200,8 @@ static void sum_what_may_be_in(walk *w, uint32_t pool) {
         }
         s->peak[s->n_leaves + start] = bytes;
     }
-    for (uint32_t k = s->n_leaves; k-- > 1;) s->peak[k] = arn_max_u64(s->peak[2 * k], s->peak[2 * k + 1]);
+    for (uint32_t k = s->n_leaves; k-- > 1;)
+        s->peak[k] = arn_max_u64(s->peak[2 * k], s->peak[2 * k + 1]);
     w->work += s->load.n;
 }
 
@@ -502,8 +504,8 @@ static void close_groups(walk *w, uint32_t first, uint32_t end) {
     bool closed = false;
     for (uint32_t i = first; i < end; i++) {
         const arn_load_event *e = event_at(w->s, i);
-        const uint32_t both[2] = {e->buffer, e->saving ? w->s->problem->same_base[e->buffer]
-                                                       : e->buffer};
+        const uint32_t both[2] = {e->buffer,
+                                  e->saving ? w->s->problem->same_base[e->buffer] : e->buffer};
         for (int k = 0; k < 2; k++) {
             group *g = &w->s->group[root_of(w->s, both[k])];
             if (g->last != i || g->slot == NO_CHOICE) continue;
@@ -541,8 +543,8 @@ static void take_choice(const walk *w, uint32_t way) {
         choice[w->marks[at].root] = w->marks[at].pool;
     }
     for (uint32_t b = 0; b < s->problem->n_buffers; b++) {
-        choice[b] = arenaut_problem_needs_memory(s->problem, b) ? choice[root_of(s, b)]
-                                                                : ARENAUT_NONE;
+        choice[b] =
+            arenaut_problem_needs_memory(s->problem, b) ? choice[root_of(s, b)] : ARENAUT_NONE;
     }
 }
 
@@ -569,11 +571,11 @@ static bool begin_ways(walk *w, uint32_t n_choosing) {
  * may leave are ranked by what a byte of them costs. */
 typedef struct shares {
     walk *w;
-    uint32_t threshold; /* pools below it are the fast ones, */
-    uint64_t room;      /* and have so many bytes */
-    uint32_t n;         /* groups that may leave */
-    uint32_t *rank;     /* per buffer, of their roots; ARENAUT_NONE for those that stay */
-    uint64_t *price;    /* per rank, of a byte; ascending */
+    uint32_t threshold;          /* pools below it are the fast ones, */
+    uint64_t room;               /* and have so many bytes */
+    uint32_t n;                  /* groups that may leave */
+    uint32_t *rank;              /* per buffer, of their roots; ARENAUT_NONE for those that stay */
+    uint64_t *price;             /* per rank, of a byte; ascending */
     uint64_t *bytes, *cost;      /* per rank, of what is alive: sums, as Fenwick trees */
     uint64_t alive, stay, saved; /* bytes: may leave; may not; may be shared by pairs */
     uint64_t *best;              /* per event, of all steps before its own together */
@@ -726,8 +728,9 @@ arenaut_status arn_spill_least(arn_spill *s, const arn_spill_question *question,
         if (room && !answer->ended && w.forgot && answer->least != ARENAUT_UNPLACED) {
             uint64_t shared;
             room = share_out(&w, &shared);
-            if (room) answer->least = shared > question->most ? ARENAUT_UNPLACED
-                                      : arn_max_u64(answer->least, shared);
+            if (room)
+                answer->least =
+                    shared > question->most ? ARENAUT_UNPLACED : arn_max_u64(answer->least, shared);
         }
     }
     answer->steps = w.work / EVENTS_PER_STEP + 1;

@@ -19,9 +19,9 @@
 
 typedef struct groups {
     const arenaut_problem *problem;
-    arn_tokens tokens;                  /* the groups */
-    uint32_t *births, *deaths, *next;   /* buffers in the order of each; next: per group */
-    uint32_t free[ARENAUT_MAX_POOLS];   /* the group of a pool that became free last */
+    arn_tokens tokens;                /* the groups */
+    uint32_t *births, *deaths, *next; /* buffers in the order of each; next: per group */
+    uint32_t free[ARENAUT_MAX_POOLS]; /* the group of a pool that became free last */
     uint32_t n;
 } groups;
 

@@ -40,8 +40,7 @@ bool arn_timeline_make(const arn_items *items, arn_region *region, arn_timeline 
     uint32_t cut = 0;
     int64_t step = n ? items->item[starts[0]].first : 0;
     for (size_t i = 0, k = 0; k < n;) {
-        const bool starts_next =
-            i < n && items->item[starts[i]].first <= items->item[ends[k]].end;
+        const bool starts_next = i < n && items->item[starts[i]].first <= items->item[ends[k]].end;
         const uint32_t id = starts_next ? starts[i++] : ends[k++];
         const int64_t now = starts_next ? items->item[id].first : items->item[id].end;
         if (now != step) cut++;

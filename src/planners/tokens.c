@@ -12,8 +12,7 @@ bool arn_tokens_make(const arenaut_planning *planning, arn_tokens *tokens) {
     tokens->size = arn_allocate(allocator, n, sizeof *tokens->size);
     tokens->align = arn_allocate(allocator, n, sizeof *tokens->align);
     tokens->start = arn_allocate(allocator, n, sizeof *tokens->start);
-    const bool made =
-        tokens->of && tokens->pool && tokens->size && tokens->align && tokens->start;
+    const bool made = tokens->of && tokens->pool && tokens->size && tokens->align && tokens->start;
     for (uint32_t b = 0; b < n && made; b++) tokens->of[b] = ARENAUT_NONE;
     if (!made) arn_tokens_free(planning, tokens);
     return made;

@@ -55,10 +55,8 @@ static uint32_t first_free(const walk *w, uint64_t size, bool past) {
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
         const uint64_t here = w->tokens.size[w->free[middle]];
-        if (here < size || (past && here == size))
-            low = middle + 1;
-        else
-            high = middle;
+        if (here < size || (past && here == size)) low = middle + 1;
+        else high = middle;
     }
     return low;
 }
@@ -102,10 +100,8 @@ static void serve_all(walk *w) {
         while (arn_tokens_death(p, w->deaths[dead]) <= arn_tokens_birth(p, b))
             release(w, w->deaths[dead++]);
         const uint32_t token = request(w, b);
-        if (token == ARENAUT_NONE)
-            arn_tokens_add(p, &w->tokens, b);
-        else
-            arn_tokens_join(p, &w->tokens, token, b);
+        if (token == ARENAUT_NONE) arn_tokens_add(p, &w->tokens, b);
+        else arn_tokens_join(p, &w->tokens, token, b);
     }
 }
 

@@ -38,10 +38,8 @@ static uint32_t first_reserved(const arenaut_problem *p, uint32_t pool, uint64_t
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
         const arenaut_reserved *r = &p->reserved[middle];
-        if (r->pool < pool || (r->pool == pool && r->end <= address))
-            low = middle + 1;
-        else
-            high = middle;
+        if (r->pool < pool || (r->pool == pool && r->end <= address)) low = middle + 1;
+        else high = middle;
     }
     return low;
 }
@@ -110,8 +108,7 @@ static uint32_t lowest_pool(const arenaut_problem *p, uint32_t b) {
 }
 
 /* Buffers whose place is given, by their own offset or by their host's. */
-static arenaut_status find_pinned_collision(search *s, arn_region *region,
-                                            const arn_hosts *hosts) {
+static arenaut_status find_pinned_collision(search *s, arn_region *region, const arn_hosts *hosts) {
     const arenaut_problem *p = s->problem;
     if (!p->fixed_offset) return ARENAUT_OK;
     arn_given_place *places = arn_region_allocate(region, p->n_buffers, sizeof *places);
@@ -181,10 +178,12 @@ static bool capacity_of(const arenaut_problem *p, const uint64_t *free_bytes, ui
  * included. NULL if there is no memory, or nothing lies in anything. */
 static uint32_t *count_living(search *s, const arn_hosts *hosts, int64_t step) {
     const uint32_t n = s->problem->n_buffers;
-    uint32_t *living = hosts->host ? arn_allocate(s->allocator, (size_t)n + 1, sizeof *living) : NULL;
+    uint32_t *living =
+        hosts->host ? arn_allocate(s->allocator, (size_t)n + 1, sizeof *living) : NULL;
     for (uint32_t i = 0; living && i <= n; i++) living[i] = 0;
     for (uint32_t b = 0; living && b < n; b++) {
-        if (!arenaut_problem_needs_memory(s->problem, b) || !arn_alive_at(s->problem, b, step)) continue;
+        if (!arenaut_problem_needs_memory(s->problem, b) || !arn_alive_at(s->problem, b, step))
+            continue;
         living[hosts->number[b]]++;
         living[hosts->number[b] + hosts->family[b]]--; /* wraps around, and back */
     }
@@ -251,7 +250,8 @@ static arenaut_status find_overload(search *s, const arn_hosts *hosts) {
     const uint32_t n = collect_masks(p, masks);
     find_free_bytes(p, free_bytes);
     bool limited = false;
-    for (uint32_t i = 0; i < n; i++) limited = limited || capacity_of(p, free_bytes, masks[i], &capacity);
+    for (uint32_t i = 0; i < n; i++)
+        limited = limited || capacity_of(p, free_bytes, masks[i], &capacity);
     if (!limited) return ARENAUT_OK;
     arn_load load;
     arenaut_status st = arn_load_init(&load, p, s->allocator, s->err);

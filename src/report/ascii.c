@@ -80,10 +80,8 @@ static void fill_cells(ascii *a, uint32_t pool) {
 static void put_color(ascii *a, uint32_t buffer) {
     static const int colors[] = {117, 180, 115, 182, 187, 153}; /* light: black text reads well */
     if (!a->options->color) return;
-    if (buffer == ARENAUT_NONE)
-        arn_puts(&a->out, "\033[0m");
-    else
-        arn_putf(&a->out, "\033[48;5;%d;30m", colors[buffer % 6]);
+    if (buffer == ARENAUT_NONE) arn_puts(&a->out, "\033[0m");
+    else arn_putf(&a->out, "\033[48;5;%d;30m", colors[buffer % 6]);
 }
 
 static void put_margin(ascii *a, const char *text) {
@@ -133,10 +131,8 @@ static void put_curve(ascii *a) {
         const uint64_t live = a->picture.live[x] < most ? a->picture.live[x] : most;
         const uint32_t level = live ? 1 + arn_scale(live, most, 7) : 0;
         const char block[3] = {(char)0xE2, (char)0x96, (char)(0x80 + level)};
-        if (a->options->unicode && level)
-            arn_put(&a->out, block, sizeof block);
-        else
-            arn_put(&a->out, &plain[level], 1);
+        if (a->options->unicode && level) arn_put(&a->out, block, sizeof block);
+        else arn_put(&a->out, &plain[level], 1);
     }
     arn_puts(&a->out, "\n");
 }
@@ -147,10 +143,8 @@ static void put_title(ascii *a) {
     arn_put_clean(&a->out, name && name[1] ? name + 1 : a->result->path);
     arn_putf(&a->out, "  arena %s bytes (%s), ", arn_commas(plan->total).text,
              arn_kib(plan->total).text);
-    if (plan->quality == ARENAUT_OPTIMAL)
-        arn_puts(&a->out, "proven minimal");
-    else
-        arn_putf(&a->out, "bound %s", arn_commas(plan->total_bound).text);
+    if (plan->quality == ARENAUT_OPTIMAL) arn_puts(&a->out, "proven minimal");
+    else arn_putf(&a->out, "bound %s", arn_commas(plan->total_bound).text);
     if (a->result->baseline) {
         arn_putf(&a->out, "; now %s", arn_commas(a->result->baseline->total).text);
     }

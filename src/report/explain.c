@@ -40,10 +40,10 @@ static void put_summary(explain *e) {
         arn_putf(&e->out, "%sarena%s  %s bytes: ", bold(e), plain(e),
                  arn_commas(r->plan->total).text);
         if (r->behind) {
-            arn_putf(&e->out, "%s of them behind the buffers, for the runtime; ", arn_commas(r->behind).text);
+            arn_putf(&e->out, "%s of them behind the buffers, for the runtime; ",
+                     arn_commas(r->behind).text);
         }
-        if (waste == 0)
-            arn_puts(&e->out, "no waste, the peak itself\n");
+        if (waste == 0) arn_puts(&e->out, "no waste, the peak itself\n");
         else
             arn_putf(&e->out, "%s (%s) above the peak, %s\n", arn_commas(waste).text,
                      arn_percent(waste, e->needed).text,
@@ -84,10 +84,8 @@ static void put_story_of_tensor(explain *e, uint32_t buffer) {
         if (readers < READERS_SHOWN) shown[readers] = arn_op_label(p, i);
         readers++;
     }
-    if (producer != ARENAUT_NONE)
-        arn_putf(&e->out, "from %s", arn_op_label(p, producer).text);
-    else
-        arn_puts(&e->out, "from outside");
+    if (producer != ARENAUT_NONE) arn_putf(&e->out, "from %s", arn_op_label(p, producer).text);
+    else arn_puts(&e->out, "from outside");
     for (uint32_t i = 0; i < readers && i < READERS_SHOWN; i++) {
         arn_putf(&e->out, "%s%s", i ? ", " : "; read by ", shown[i].text);
     }
@@ -136,10 +134,8 @@ static void put_buffer(explain *e, uint32_t rank, uint64_t *sum) {
     if (*shape.text) arn_putf(&e->out, "%s, ", shape.text);
     const arenaut_class cls = arenaut_problem_class(p, b);
     if (cls != ARENAUT_INTERMEDIATE) arn_putf(&e->out, "%s, ", arenaut_class_name(cls));
-    if (e->result->lowering)
-        put_story_of_tensor(e, b);
-    else
-        put_story_of_buffer(e, b);
+    if (e->result->lowering) put_story_of_tensor(e, b);
+    else put_story_of_buffer(e, b);
     arn_puts(&e->out, "\n");
     const char *own = p->name ? p->name[b] : NULL, *source = p->source ? p->source[b] : NULL;
     if (source && (!own || strcmp(own, source) != 0)) {
@@ -238,10 +234,8 @@ static arenaut_status put_remedies_with(explain *e, arenaut_problem *without) {
         const arenaut_status st = arenaut_lower_bound(without, e->allocator, &bytes, &step, e->err);
         if (st != ARENAUT_OK) return st;
         arn_putf(&e->out, "  without %" PRIu32 ": at least %s", i + 1, arn_commas(bytes).text);
-        if (bytes >= e->bound)
-            arn_puts(&e->out, ", saves nothing");
-        else
-            arn_putf(&e->out, ", saves %s", arn_commas(e->bound - bytes).text);
+        if (bytes >= e->bound) arn_puts(&e->out, ", saves nothing");
+        else arn_putf(&e->out, ", saves %s", arn_commas(e->bound - bytes).text);
         arn_putf(&e->out, "; then the peak is at %s\n", arn_step_label(e->result, step).text);
     }
     return ARENAUT_OK;

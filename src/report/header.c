@@ -34,12 +34,9 @@ static identifier make_identifier(const char *text, size_t length, bool upper) {
     for (size_t i = 0; i < length && n + 1 < sizeof id.text - 24; i++) {
         const char c = is_letter(text[i]) || is_digit(text[i]) ? text[i] : '_';
         const bool lower_case = c >= 'a' && c <= 'z', upper_case = c >= 'A' && c <= 'Z';
-        if (upper && lower_case)
-            id.text[n++] = (char)(c - 'a' + 'A');
-        else if (!upper && upper_case)
-            id.text[n++] = (char)(c - 'A' + 'a');
-        else
-            id.text[n++] = c;
+        if (upper && lower_case) id.text[n++] = (char)(c - 'a' + 'A');
+        else if (!upper && upper_case) id.text[n++] = (char)(c - 'A' + 'a');
+        else id.text[n++] = c;
     }
     id.text[n] = '\0';
     return id;
@@ -199,8 +196,7 @@ static void put_tensor_table(header *h, uint32_t method, const identifier *name)
         uint64_t offset;
         if (tensor_offset(h, t, &offset))
             arn_putf(&h->out, "    %" PRIu64 "%s,", offset, h->suffix);
-        else
-            arn_putf(&h->out, "    %s_NOT_IN_ARENA,", h->upper.text);
+        else arn_putf(&h->out, "    %s_NOT_IN_ARENA,", h->upper.text);
         char store[24];
         arn_putf(&h->out, " /* %" PRIu32 " ", p->tensors[t].file_index);
         put_comment_text(h, arenaut_program_tensor_name(p, t, store));

@@ -97,17 +97,13 @@ static void put_literal(const printer *p, const char *name) {
 
 /* Of an array that is only there if it is not empty. */
 static void put_pointer(const printer *p, const char *what, bool there) {
-    if (there)
-        arn_putf(p->out, ", %s_%s", p->lower, what);
-    else
-        arn_puts(p->out, ", 0");
+    if (there) arn_putf(p->out, ", %s_%s", p->lower, what);
+    else arn_puts(p->out, ", 0");
 }
 
 static void put_list_name(const printer *p, uint32_t method, const char *what, uint32_t n) {
-    if (n)
-        arn_putf(p->out, ", %s_%" PRIu32 "_%s", p->lower, method, what);
-    else
-        arn_puts(p->out, ", 0");
+    if (n) arn_putf(p->out, ", %s_%" PRIu32 "_%s", p->lower, method, what);
+    else arn_puts(p->out, ", 0");
 }
 
 static void put_methods(const printer *p) {

@@ -111,10 +111,8 @@ arenaut_status arn_picture_make(const arenaut_result *result, uint32_t columns,
         events && owner && made.live ? measure(&made, events, owner, err) : arn_no_memory(err);
     arn_release(allocator, events);
     arn_release(allocator, owner);
-    if (st == ARENAUT_OK)
-        *picture = made;
-    else
-        arn_release(allocator, made.live);
+    if (st == ARENAUT_OK) *picture = made;
+    else arn_release(allocator, made.live);
     return st;
 }
 

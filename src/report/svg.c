@@ -88,18 +88,12 @@ static void put_escaped(svg *s, const char *text) {
         const size_t n = arn_shown_length(text);
         const bool forbidden = n == 3 && (memcmp(text, "\xEF\xBF\xBE", 3) == 0 ||
                                           memcmp(text, "\xEF\xBF\xBF", 3) == 0);
-        if (n == 0 || forbidden)
-            arn_puts(&s->out, "?");
-        else if (*text == '&')
-            arn_puts(&s->out, "&amp;");
-        else if (*text == '<')
-            arn_puts(&s->out, "&lt;");
-        else if (*text == '>')
-            arn_puts(&s->out, "&gt;");
-        else if (*text == '"')
-            arn_puts(&s->out, "&quot;");
-        else
-            arn_put(&s->out, text, n);
+        if (n == 0 || forbidden) arn_puts(&s->out, "?");
+        else if (*text == '&') arn_puts(&s->out, "&amp;");
+        else if (*text == '<') arn_puts(&s->out, "&lt;");
+        else if (*text == '>') arn_puts(&s->out, "&gt;");
+        else if (*text == '"') arn_puts(&s->out, "&quot;");
+        else arn_put(&s->out, text, n);
         text += n ? n : 1;
     }
 }
@@ -526,10 +520,8 @@ static arenaut_status draw(svg *s, arenaut_error *err) {
     }
     s->y -= GAP;
     put_peak_marker(s, TITLE, s->y);
-    if (names_ops(s))
-        put_op_names(s);
-    else
-        put_step_numbers(s);
+    if (names_ops(s)) put_op_names(s);
+    else put_step_numbers(s);
     s->y += names_ops(s) ? OP_NAMES : STEP_NUMBERS;
     put_legend(s);
     arn_puts(&s->out, "</svg>\n");

@@ -23,10 +23,8 @@ static void put_device(listing *l, arenaut_device device) {
 }
 
 static void put_name(listing *l, const char *name) {
-    if (name)
-        arn_put_json_string(&l->out, name);
-    else
-        arn_puts(&l->out, "null");
+    if (name) arn_put_json_string(&l->out, name);
+    else arn_puts(&l->out, "null");
 }
 
 static void put_tokens(listing *l) {
@@ -120,10 +118,8 @@ static arenaut_status put_all(listing *l, arenaut_error *err) {
     arn_puts(&l->out, "  \"values\": [");
     const uint32_t n = program ? result->program->n_tensors : result->problem->n_buffers;
     for (uint32_t i = 0; i < n; i++) {
-        if (program)
-            put_value(l, i);
-        else
-            put_buffer(l, i);
+        if (program) put_value(l, i);
+        else put_buffer(l, i);
     }
     arn_puts(&l->out, "]\n}\n");
     return arn_writer_finish(&l->out, err);

@@ -371,10 +371,8 @@ arenaut_status arenaut_iteration_deallocate(arenaut_iteration *it, arenaut_fault
     if (it->swapped) learn_swapped(it);
     hold_outputs(it);
     if (it->swapped) put_storages_back(it);
-    if (arena_untouched && !it->options.outputs_in_arena)
-        clear_storages(it);
-    else
-        empty_storages(it, 0, it->n_arena);
+    if (arena_untouched && !it->options.outputs_in_arena) clear_storages(it);
+    else empty_storages(it, 0, it->n_arena);
     empty_storages(it, it->n_arena, it->n_slots);
     if (it->plan_number == 0) it->due = true; /* even if all there was had no bytes */
     it->running = it->swapped = false;

@@ -32,10 +32,8 @@ typedef struct carving {
 
 static void *carve(carving *c, size_t entry) {
     void *column = c->at ? c->at + c->used : NULL;
-    if (c->count && entry > (SIZE_MAX - c->used) / c->count)
-        c->fits = false;
-    else
-        c->used += entry * c->count;
+    if (c->count && entry > (SIZE_MAX - c->used) / c->count) c->fits = false;
+    else c->used += entry * c->count;
     return column;
 }
 

@@ -124,10 +124,8 @@ void *arenaut_tape_allocate(arenaut_tape *tape, uint64_t size, uint64_t align) {
 void arenaut_tape_release(arenaut_tape *tape, void *block) {
     if (!block) return;
     if (arenaut_tape_owns(tape, block)) {
-        if (tape->state == ARN_TAPE_PLAYING)
-            arn_tape_take_back(tape, block);
-        else
-            arenaut_tape_release_elsewhere(tape, block);
+        if (tape->state == ARN_TAPE_PLAYING) arn_tape_take_back(tape, block);
+        else arenaut_tape_release_elsewhere(tape, block);
         return;
     }
     if (tape->state == ARN_TAPE_RECORDING) arn_tape_note_release(tape, block);

@@ -106,8 +106,7 @@ static arenaut_plan *random_plan(const arenaut_problem *problem, uint64_t seed) 
     arenaut_finding finding;
     uint64_t state = seed * 2654435761u + 1;
     uint32_t *order = malloc((problem->n_buffers + 1) * sizeof *order);
-    arenaut_status st =
-        arenaut_plan_new(problem->n_buffers, problem->n_pools, NULL, &plan, &err);
+    arenaut_status st = arenaut_plan_new(problem->n_buffers, problem->n_pools, NULL, &plan, &err);
     if (!order || st != ARENAUT_OK) die("memory", ARENAUT_NO_MEMORY, &err);
     for (uint32_t b = 0; b < problem->n_buffers; b++) order[b] = b;
     shuffle(order, problem->n_buffers, &state);
@@ -132,8 +131,7 @@ static arenaut_plan *random_plan(const arenaut_problem *problem, uint64_t seed) 
 static void write_plan(const arenaut_document *document, arenaut_result *result, const char *path) {
     arenaut_error err;
     arenaut_text text = {0};
-    const arenaut_status st =
-        document->format->write(result, arenaut_text_sink(&text), NULL, &err);
+    const arenaut_status st = document->format->write(result, arenaut_text_sink(&text), NULL, &err);
     if (st != ARENAUT_OK) die(path, st, &err);
     FILE *file = fopen(path, "wb");
     if (!file || fwrite(text.bytes, 1, text.size, file) != text.size || fclose(file) != 0) {

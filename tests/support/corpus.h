@@ -8,15 +8,15 @@
 
 /* Writes the path of `file`, named relative to TEST_CORPUS, into the array `path`; leaves
  * the test as skipped if there is no such file. */
-#define corpus_path_or_skip(path, file)                                                  \
-    do {                                                                                 \
-        snprintf(path, sizeof path, "%s/%s", TEST_CORPUS, file);                         \
-        FILE *corpus_file = fopen(path, "rb");                                           \
-        if (!corpus_file) {                                                              \
-            print_message("[  SKIPPED ] no corpus file %s\n", path);                     \
-            skip();                                                                      \
-        }                                                                                \
-        fclose(corpus_file);                                                             \
+#define corpus_path_or_skip(path, file)                              \
+    do {                                                             \
+        snprintf(path, sizeof path, "%s/%s", TEST_CORPUS, file);     \
+        FILE *corpus_file = fopen(path, "rb");                       \
+        if (!corpus_file) {                                          \
+            print_message("[  SKIPPED ] no corpus file %s\n", path); \
+            skip();                                                  \
+        }                                                            \
+        fclose(corpus_file);                                         \
     } while (0)
 
 #endif

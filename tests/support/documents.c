@@ -223,7 +223,8 @@ void assert_same_program(const arenaut_program *a, const arenaut_program *b) {
     assert_int_equal(a->n_symbols, b->n_symbols);
     for (uint32_t i = 0; i < a->n_symbols; i++) {
         assert_same_text(a->symbols[i].name, b->symbols[i].name);
-        assert_true(a->symbols[i].min == b->symbols[i].min && a->symbols[i].max == b->symbols[i].max);
+        assert_true(a->symbols[i].min == b->symbols[i].min &&
+                    a->symbols[i].max == b->symbols[i].max);
     }
     for (uint32_t i = 0; i < a->n_tensors; i++) assert_same_tensor(&a->tensors[i], &b->tensors[i]);
     for (uint32_t i = 0; i < a->n_ops; i++) assert_same_op(&a->ops[i], &b->ops[i]);

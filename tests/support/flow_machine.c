@@ -40,9 +40,8 @@ static bool differ(trial *t, const char *format, ...) {
     if (t->difference) return false;
     t->difference = malloc(1000);
     if (!t->difference) abort();
-    snprintf(t->difference, 1000,
-             "seed %" PRIu64 ", passes '%s', target %s%s%s, planner %s: %s\n", t->seed,
-             t->passes ? t->passes : "(none run)", t->target.name,
+    snprintf(t->difference, 1000, "seed %" PRIu64 ", passes '%s', target %s%s%s, planner %s: %s\n",
+             t->seed, t->passes ? t->passes : "(none run)", t->target.name,
              t->options.preserve_inputs ? " with inputs kept" : "",
              t->options.exclude_io ? " without inputs and results" : "",
              t->planner ? t->planner : "-", what);
@@ -66,7 +65,8 @@ static bool run_alone(trial *t, const arenaut_program *p) {
     for (uint32_t i = 0; i < PATHS; i++) {
         const flow_path path = path_of(t, i);
         run(p, NULL, &path, t->alone[i]);
-        if (t->alone[i]->spoiled && !t->alone[i]->cut) return differ(t, "it reads what nobody wrote, on path %u", i);
+        if (t->alone[i]->spoiled && !t->alone[i]->cut)
+            return differ(t, "it reads what nobody wrote, on path %u", i);
     }
     return true;
 }
@@ -153,7 +153,8 @@ static bool try_plan(trial *t, const arenaut_program *p, const arenaut_lowering 
 /* ---- plans that are wrong ---- */
 
 static bool move_a_buffer(trial *t, const arenaut_problem *problem, arenaut_plan *plan) {
-    const uint32_t a = rng_below(&t->r, problem->n_buffers), b = rng_below(&t->r, problem->n_buffers);
+    const uint32_t a = rng_below(&t->r, problem->n_buffers),
+                   b = rng_below(&t->r, problem->n_buffers);
     if (a == b || plan->pool[a] == ARENAUT_NONE || plan->pool[a] != plan->pool[b]) return false;
     uint64_t at = plan->offset[b] + rng_below(&t->r, (uint32_t)problem->size[b]);
     if (rng_once_in(&t->r, 2)) at = plan->offset[b];
@@ -186,7 +187,8 @@ static bool try_wrong_plans(trial *t, const arenaut_program *p, const arenaut_lo
         if (differs && st == ARENAUT_OK) {
             uint32_t b = 0;
             while (plan->offset[b] == offset[b]) b++;
-            right = differ(t, "the replay accepts the plan with '%s' moved to %" PRIu64
+            right = differ(t,
+                           "the replay accepts the plan with '%s' moved to %" PRIu64
                            ", but op %u reads something else on path %u",
                            p->tensors[l->tensor[b]].name, plan->offset[b], op, path);
         }
@@ -249,8 +251,7 @@ static const arenaut_in_place_rule rules[] = {{.op = "by_element", .input = 0}};
 
 /* The program that the passes make computes what the one before them did. */
 static bool try_passes(trial *t, const uint64_t *results) {
-    const arenaut_pass_options options = {
-        .target = &t->target, .in_place = rules, .n_in_place = 1};
+    const arenaut_pass_options options = {.target = &t->target, .in_place = rules, .n_in_place = 1};
     arenaut_program *p = flow_program(t->seed);
     arenaut_error err = {0};
     arenaut_status st = ARENAUT_OK;
@@ -281,10 +282,19 @@ static void choose_target(trial *t) {
 }
 
 char *flow_machine_try(uint64_t seed, flow_sabotage sabotage, void *context, flow_counts *counts) {
-    static const char *const selections[] = {NULL, "", "inplace", "reinplace", "inplace,reinplace",
-                                             "inplace,alias-views", "inplace,slices"};
-    trial t = {.seed = seed, .r = {seed}, .sabotage = sabotage, .context = context,
-               .counts = counts, .target = *arenaut_target_find("generic")};
+    static const char *const selections[] = {NULL,
+                                             "",
+                                             "inplace",
+                                             "reinplace",
+                                             "inplace,reinplace",
+                                             "inplace,alias-views",
+                                             "inplace,slices"};
+    trial t = {.seed = seed,
+               .r = {seed},
+               .sabotage = sabotage,
+               .context = context,
+               .counts = counts,
+               .target = *arenaut_target_find("generic")};
     uint64_t results[PATHS];
     bool right = true;
     counts->programs++;

@@ -10,9 +10,9 @@
 /* What was done, so that a test can tell that the machine did not idle. */
 typedef struct flow_counts {
     uint64_t programs, lowered, plans, runs;
-    uint64_t wrong_plans;  /* made by moving one buffer */
-    uint64_t wrong_runs;   /* of these, how many ran differently */
-    uint64_t rejected;     /* and how many the checker rejected */
+    uint64_t wrong_plans; /* made by moving one buffer */
+    uint64_t wrong_runs;  /* of these, how many ran differently */
+    uint64_t rejected;    /* and how many the checker rejected */
 } flow_counts;
 
 /* Something to spoil in a lowering before it is planned; NULL: nothing. For tests of the

@@ -88,9 +88,13 @@ static void add_op(author *a, arenaut_op op, const char *elements) {
 /* One op of an ordinary kernel, writing `out`. */
 static void compute(author *a, uint32_t out) {
     const uint32_t in[2] = {any(a), any(a)};
-    add_op(a, (arenaut_op){.kind = a->functional ? ARENAUT_OP_FUNCTIONAL : ARENAUT_OP_OUT,
-                           .inputs = in, .n_inputs = 1 + rng_below(a->r, 2), .outputs = &out,
-                           .n_outputs = 1}, "");
+    add_op(a,
+           (arenaut_op){.kind = a->functional ? ARENAUT_OP_FUNCTIONAL : ARENAUT_OP_OUT,
+                        .inputs = in,
+                        .n_inputs = 1 + rng_below(a->r, 2),
+                        .outputs = &out,
+                        .n_outputs = 1},
+           "");
 }
 
 /* A value of that size, made for the purpose. */
@@ -114,8 +118,12 @@ static void write_kernel(author *a) {
     arenaut_in_place pairs[3];
     const uint32_t n_in = 1 + rng_below(a->r, 3), n_out = 1 + rng_once_in(a->r, 4);
     for (uint32_t i = 0; i < n_in; i++) in[i] = any(a);
-    arenaut_op op = {.kind = kinds[rng_below(a->r, 5)], .inputs = in, .n_inputs = n_in,
-                     .outputs = out, .n_outputs = n_out, .in_place = pairs};
+    arenaut_op op = {.kind = kinds[rng_below(a->r, 5)],
+                     .inputs = in,
+                     .n_inputs = n_in,
+                     .outputs = out,
+                     .n_outputs = n_out,
+                     .in_place = pairs};
     const bool elementwise = op.kind == ARENAUT_OP_OUT && !rng_once_in(a->r, 3);
     out[0] = fresh(a, elementwise ? bytes_of(a, in[0]) : random_bytes(a));
     if (n_out > 1) out[1] = fresh(a, random_bytes(a));
@@ -140,11 +148,20 @@ static void write_kernel(author *a) {
 static void write_in_place_allocation(author *a) {
     const uint32_t x = made(a, random_bytes(a)), y = fresh(a, bytes_of(a, x));
     a->program->tensors[y].device = a->program->tensors[x].device;
-    add_op(a, (arenaut_op){.kind = ARENAUT_OP_ALLOC_IN_PLACE, .inputs = &x, .n_inputs = 1,
-                           .outputs = &y, .n_outputs = 1}, "");
+    add_op(a,
+           (arenaut_op){.kind = ARENAUT_OP_ALLOC_IN_PLACE,
+                        .inputs = &x,
+                        .n_inputs = 1,
+                        .outputs = &y,
+                        .n_outputs = 1},
+           "");
     const uint32_t in[2] = {x, any(a)};
-    add_op(a, (arenaut_op){.inputs = in, .n_inputs = storage_of(a, in[1]) == x ? 1 : 2,
-                           .outputs = &y, .n_outputs = 1}, "0");
+    add_op(a,
+           (arenaut_op){.inputs = in,
+                        .n_inputs = storage_of(a, in[1]) == x ? 1 : 2,
+                        .outputs = &y,
+                        .n_outputs = 1},
+           "0");
     know(a, y);
 }
 
@@ -166,8 +183,13 @@ static void write_view(author *a) {
     view.device = a->program->tensors[host].device;
     view.cls = ARENAUT_INTERMEDIATE;
     const uint32_t id = add_tensor(a, view);
-    add_op(a, (arenaut_op){.kind = ARENAUT_OP_VIEW, .inputs = &host, .n_inputs = 1,
-                           .outputs = &id, .n_outputs = 1}, "");
+    add_op(a,
+           (arenaut_op){.kind = ARENAUT_OP_VIEW,
+                        .inputs = &host,
+                        .n_inputs = 1,
+                        .outputs = &id,
+                        .n_outputs = 1},
+           "");
     know(a, id);
 }
 
@@ -180,8 +202,14 @@ static void write_update(author *a) {
     if (target->cls == ARENAUT_CONSTANT || storage_of(a, in[0]) == storage_of(a, in[1])) return;
     if (name && other && strcmp(name, other) == 0) return;
     const arenaut_in_place pair = {0, 0};
-    add_op(a, (arenaut_op){.kind = ARENAUT_OP_IN_PLACE, .inputs = in, .n_inputs = 2,
-                           .outputs = in, .n_outputs = 1, .in_place = &pair, .n_in_place = 1},
+    add_op(a,
+           (arenaut_op){.kind = ARENAUT_OP_IN_PLACE,
+                        .inputs = in,
+                        .n_inputs = 2,
+                        .outputs = in,
+                        .n_outputs = 1,
+                        .in_place = &pair,
+                        .n_in_place = 1},
            "0");
 }
 
@@ -206,9 +234,9 @@ static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 /* Callees are written after their callers, but how much they take is settled before. */
 static void write_call(author *a) {
-    static const arenaut_op_kind kinds[] = {ARENAUT_OP_CALL, ARENAUT_OP_IF, ARENAUT_OP_IF,
-                                            ARENAUT_OP_WHILE, ARENAUT_OP_WHILE, ARENAUT_OP_LOOP,
-                                            ARENAUT_OP_LOOP, ARENAUT_OP_CALL_ONCE};
+    static const arenaut_op_kind kinds[] = {ARENAUT_OP_CALL,  ARENAUT_OP_IF,       ARENAUT_OP_IF,
+                                            ARENAUT_OP_WHILE, ARENAUT_OP_WHILE,    ARENAUT_OP_LOOP,
+                                            ARENAUT_OP_LOOP,  ARENAUT_OP_CALL_ONCE};
     if (a->n_callees == 0) return;
     const arenaut_op_kind kind = kinds[rng_below(a->r, 8)];
     const uint32_t calls[2] = {callee(a), callee(a)};
@@ -233,8 +261,15 @@ static void write_call(author *a) {
 
 static void write_ops(author *a, uint32_t n) {
     static void (*const kinds[])(author *) = {
-        write_kernel, write_kernel, write_kernel, write_kernel, write_view, write_update,
-        write_in_place_allocation, write_call, write_call,
+        write_kernel,
+        write_kernel,
+        write_kernel,
+        write_kernel,
+        write_view,
+        write_update,
+        write_in_place_allocation,
+        write_call,
+        write_call,
     };
     while (n-- > 0) kinds[rng_below(a->r, sizeof kinds / sizeof *kinds)](a);
 }
@@ -242,8 +277,7 @@ static void write_ops(author *a, uint32_t n) {
 /* ---- jumps ---- */
 
 static void write_simple_ops(author *a, uint32_t n) {
-    static void (*const kinds[])(author *) = {write_kernel, write_kernel, write_view,
-                                              write_update};
+    static void (*const kinds[])(author *) = {write_kernel, write_kernel, write_view, write_update};
     while (n-- > 0) kinds[rng_below(a->r, sizeof kinds / sizeof *kinds)](a);
 }
 
@@ -254,14 +288,23 @@ static uint32_t here(const author *a) {
 
 static uint32_t jump(author *a, arenaut_op_kind kind, uint32_t target) {
     const uint32_t at = a->program->n_ops, condition = any(a);
-    add_op(a, (arenaut_op){.kind = kind, .inputs = &condition,
-                           .n_inputs = kind == ARENAUT_OP_JUMP_FALSE, .target = target}, "");
+    add_op(a,
+           (arenaut_op){.kind = kind,
+                        .inputs = &condition,
+                        .n_inputs = kind == ARENAUT_OP_JUMP_FALSE,
+                        .target = target},
+           "");
     return at;
 }
 
 static void move(author *a, uint32_t from, uint32_t to) {
-    add_op(a, (arenaut_op){.kind = ARENAUT_OP_MOVE, .inputs = &from, .n_inputs = 1,
-                           .outputs = &to, .n_outputs = 1}, "");
+    add_op(a,
+           (arenaut_op){.kind = ARENAUT_OP_MOVE,
+                        .inputs = &from,
+                        .n_inputs = 1,
+                        .outputs = &to,
+                        .n_outputs = 1},
+           "");
 }
 
 /* One side of a branch gives `merged` its value: written there, or moved there. */
@@ -299,8 +342,7 @@ static void write_turns(author *a) {
     const uint32_t value = fresh(a, PASSED), in[2] = {carried, any(a)};
     add_op(a, (arenaut_op){.inputs = in, .n_inputs = 2, .outputs = &value, .n_outputs = 1}, "");
     const uint32_t end = moved ? next : carried;
-    add_op(a, (arenaut_op){.inputs = &value, .n_inputs = 1, .outputs = &end, .n_outputs = 1},
-           "0");
+    add_op(a, (arenaut_op){.inputs = &value, .n_inputs = 1, .outputs = &end, .n_outputs = 1}, "0");
     if (moved) move(a, next, carried);
     jump(a, test_first ? ARENAUT_OP_JUMP : ARENAUT_OP_JUMP_FALSE, top);
     if (test_first) a->program->ops[leave].target = here(a);
@@ -371,13 +413,22 @@ static void write_methods(author *a) {
 /* ---- graphs before lowering ---- */
 
 static void write_functional_op(author *a) {
-    static const struct { const char *name, *elements; } kernels[] = {
-        {"aten::add.Tensor", "01"}, {"aten::relu", "0"}, {"aten::slice_scatter", "0"},
-        {"aten::index_put", "0"}, {"custom::mix", ""}};
+    static const struct {
+        const char *name, *elements;
+    } kernels[] = {{"aten::add.Tensor", "01"},
+                   {"aten::relu", "0"},
+                   {"aten::slice_scatter", "0"},
+                   {"aten::index_put", "0"},
+                   {"custom::mix", ""}};
     const size_t k = rng_below(a->r, 5);
     const uint32_t in[2] = {any(a), any(a)}, out = fresh(a, PASSED);
-    add_op(a, (arenaut_op){.name = kernels[k].name, .kind = ARENAUT_OP_FUNCTIONAL, .inputs = in,
-                           .n_inputs = k == 1 ? 1 : 2, .outputs = &out, .n_outputs = 1},
+    add_op(a,
+           (arenaut_op){.name = kernels[k].name,
+                        .kind = ARENAUT_OP_FUNCTIONAL,
+                        .inputs = in,
+                        .n_inputs = k == 1 ? 1 : 2,
+                        .outputs = &out,
+                        .n_outputs = 1},
            kernels[k].elements);
     know(a, out);
 }

@@ -91,10 +91,8 @@ static bool lay_out(machine *m, const arenaut_placement *placement) {
             if ((tensor_of(m, t)->view_of != ARENAUT_NONE) != (views == 1)) continue;
             if (placement && placement->pool[t] != ARENAUT_NONE)
                 m->home[t] = pool_base[placement->pool[t]] + (size_t)placement->offset[t];
-            else if (views)
-                m->home[t] = m->home[base_of(m, t)] + distance_of(m, t);
-            else
-                m->home[t] = own_memory(m, t, &end);
+            else if (views) m->home[t] = m->home[base_of(m, t)] + distance_of(m, t);
+            else m->home[t] = own_memory(m, t, &end);
         }
     }
     m->n_bytes = end + SLACK;
@@ -130,7 +128,8 @@ static bool is_used(const machine *m, uint32_t t) {
     for (uint32_t i = 0; i < p->n_ops; i++) {
         if (!is_called(p, p->ops[i].method)) continue;
         if (is_listed(m, t, p->ops[i].inputs, p->ops[i].n_inputs) ||
-            is_listed(m, t, p->ops[i].outputs, p->ops[i].n_outputs)) return true;
+            is_listed(m, t, p->ops[i].outputs, p->ops[i].n_outputs))
+            return true;
     }
     for (uint32_t i = 0; i < p->n_methods; i++) {
         if (!is_called(p, i)) continue;
@@ -308,7 +307,7 @@ static void fill_arguments(machine *m, uint32_t at, uint32_t method, uint32_t sk
     const arenaut_op *op = &m->program->ops[at];
     const arenaut_method *called = &m->program->methods[method];
     for (uint32_t i = 0; i < called->n_inputs; i++) {
-        const uint32_t from = i < carried             ? op->outputs[i]
+        const uint32_t from = i < carried               ? op->outputs[i]
                               : i + skip < op->n_inputs ? op->inputs[i + skip]
                                                         : ARENAUT_NONE;
         if (from != ARENAUT_NONE) copy(m, at, from, called->inputs[i]);
@@ -379,20 +378,13 @@ static void run_calling(machine *m, uint32_t at) {
         if (op->inputs[i] != ARENAUT_NONE) read_tensor(m, at, op->inputs[i]);
     }
     switch (op->kind) {
-        case ARENAUT_OP_IF:
-            call(m, at, op->calls[chooses(m, at) ? 0 : 1], 1);
-            break;
-        case ARENAUT_OP_WHILE:
-            run_while(m, at);
-            break;
-        case ARENAUT_OP_LOOP:
-            run_loop(m, at);
-            break;
+        case ARENAUT_OP_IF: call(m, at, op->calls[chooses(m, at) ? 0 : 1], 1); break;
+        case ARENAUT_OP_WHILE: run_while(m, at); break;
+        case ARENAUT_OP_LOOP: run_loop(m, at); break;
         case ARENAUT_OP_CALL_ONCE:
             if (m->asked[at]++ == 0) call(m, at, op->calls[0], 0);
             break;
-        default:
-            call(m, at, op->calls[0], 0);
+        default: call(m, at, op->calls[0], 0);
     }
 }
 
@@ -419,15 +411,10 @@ static void run_method(machine *m, uint32_t method) {
                 break;
             case ARENAUT_OP_ALLOC:
             case ARENAUT_OP_ALLOC_IN_PLACE:
-            case ARENAUT_OP_FREE:
-                break;
+            case ARENAUT_OP_FREE: break;
             case ARENAUT_OP_JUMP:
-            case ARENAUT_OP_JUMP_FALSE:
-                away = jumps(m, at, i);
-                break;
-            case ARENAUT_OP_MOVE:
-                m->at[op->outputs[0]] = m->at[op->inputs[0]];
-                break;
+            case ARENAUT_OP_JUMP_FALSE: away = jumps(m, at, i); break;
+            case ARENAUT_OP_MOVE: m->at[op->outputs[0]] = m->at[op->inputs[0]]; break;
             default:
                 if (op->n_calls > 0) run_calling(m, at);
                 else if (op->source && strncmp(op->source, "ew:", 3) == 0) run_kernel(m, at);

@@ -84,10 +84,8 @@ bool onnx_property(const uint8_t *data, size_t size) {
     if (st == ARENAUT_OK) {
         st = arenaut_lower(document.program, target, NULL, NULL, &lowering, &err);
     }
-    if (st == ARENAUT_OK)
-        plan_and_replay(document.program, lowering);
-    else
-        REQUIRE(is_refusal(st, &err));
+    if (st == ARENAUT_OK) plan_and_replay(document.program, lowering);
+    else REQUIRE(is_refusal(st, &err));
     arenaut_lowering_free(lowering);
     arenaut_document_free(&document);
     return true;

@@ -27,10 +27,10 @@ bool is_answer(arenaut_status st, const arenaut_plan *plan);
 
 /* The same of a call's status, as an assertion; a NO_PLAN must have said why. The call comes
  * before its plan is looked at. */
-#define assert_answered(call, plan, err)            \
-    do {                                            \
-        const arenaut_status answered_st = (call);  \
-        check_answer(answered_st, (plan), (err));   \
+#define assert_answered(call, plan, err)           \
+    do {                                           \
+        const arenaut_status answered_st = (call); \
+        check_answer(answered_st, (plan), (err));  \
     } while (0)
 void check_answer(arenaut_status st, const arenaut_plan *plan, const arenaut_error *err);
 

@@ -110,7 +110,8 @@ static void random_buffer(rng *r, const problem_shape *shape, arenaut_problem *p
         b.pools = UINT64_C(1) << rng_below(r, problem->n_pools);
     }
     if (features & ARENAUT_FEATURE_POOLS && rng_once_in(r, 2)) b.uses = rng_below(r, 5);
-    if (features & ARENAUT_FEATURE_HINTS && rng_once_in(r, 3)) b.hint = arenaut_at(rng_below(r, 16));
+    if (features & ARENAUT_FEATURE_HINTS && rng_once_in(r, 3))
+        b.hint = arenaut_at(rng_below(r, 16));
     if (features & ARENAUT_FEATURE_FIXED_OFFSETS && rng_once_in(r, 5)) {
         b.fixed_offset = arenaut_at((rng_below(r, shape->max_size * 2) / b.align) * b.align);
         b.pools = UINT64_C(1) << rng_below(r, problem->n_pools);

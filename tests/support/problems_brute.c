@@ -275,10 +275,8 @@ brute_problem brute_one_pool(const brute_problem *p, const brute_places *at, int
     brute_problem one = *p;
     for (int b = 0; b < p->n_buffers; b++) {
         if (!brute_needs_memory(p, b)) continue;
-        if (at->pool[b] == pool)
-            one.buffer[b].pools = 1u << pool;
-        else
-            one.buffer[b].n_lives = 0;
+        if (at->pool[b] == pool) one.buffer[b].pools = 1u << pool;
+        else one.buffer[b].n_lives = 0;
     }
     return one;
 }

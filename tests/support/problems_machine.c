@@ -123,10 +123,8 @@ static void draw_same_base(draw *x, int b, int base) {
     if (!(heir->pools & of->pools)) heir->pools = of->pools;
     if (heir->fixed != BRUTE_NOTHING && heir->pools & (heir->pools - 1)) heir->pools = before.pools;
     const bool valid = shared_steps(heir, of) <= 1 && heir->pools & of->pools;
-    if (valid)
-        heir->same_base = base;
-    else
-        *heir = before;
+    if (valid) heir->same_base = base;
+    else *heir = before;
 }
 
 static void draw_inside(draw *x, int b, int host) {
@@ -351,11 +349,8 @@ static bool look_at_pools(trial *t, const arenaut_plan *plan, const brute_places
             case BRUTE_FOUND:
                 return wrong(t, "%s: pool %d is said to need %" PRIu64 ", but %ld will do", who, k,
                              plan->lower_bound[k], brute_cost(&one, &better));
-            case BRUTE_GAVE_UP:
-                t->counts->given_up++;
-                break;
-            case BRUTE_IMPOSSIBLE:
-                break;
+            case BRUTE_GAVE_UP: t->counts->given_up++; break;
+            case BRUTE_IMPOSSIBLE: break;
         }
     }
     return true;
@@ -429,8 +424,8 @@ static bool are_equal(const arenaut_plan *a, const arenaut_plan *b) {
         if (a->pool[i] != b->pool[i] || a->offset[i] != b->offset[i]) return false;
     }
     return a->quality == b->quality && a->total_bound == b->total_bound &&
-           a->spill_bound == b->spill_bound &&
-           a->stopped_by == b->stopped_by && a->effort == b->effort;
+           a->spill_bound == b->spill_bound && a->stopped_by == b->stopped_by &&
+           a->effort == b->effort;
 }
 
 static bool look_at_threads(trial *t, const char *name, const arenaut_plan *plan) {
@@ -493,10 +488,8 @@ static bool run_planners(trial *t) {
     for (size_t i = 0; i < arenaut_planner_count() && right; i++) {
         arenaut_plan *plan = NULL;
         right = run_planner(t, arenaut_planner_at(i), &plan);
-        if (i == 0)
-            best = plan;
-        else
-            arenaut_plan_free(plan);
+        if (i == 0) best = plan;
+        else arenaut_plan_free(plan);
     }
     const bool found = best && best->quality != ARENAUT_INFEASIBLE;
     t->counts->open += found && best->quality == ARENAUT_FEASIBLE;
@@ -526,14 +519,9 @@ static bool confirm(trial *t) {
         return wrong(t, "%s finds no plan possible, %s has one", t->who_says_so, t->finder);
     }
     switch (brute_search(&t->truth, under, &tries, &at)) {
-        case BRUTE_GAVE_UP:
-            t->counts->given_up++;
-            return true;
-        case BRUTE_IMPOSSIBLE:
-            t->counts->impossible += t->impossible;
-            return true;
-        case BRUTE_FOUND:
-            break;
+        case BRUTE_GAVE_UP: t->counts->given_up++; return true;
+        case BRUTE_IMPOSSIBLE: t->counts->impossible += t->impossible; return true;
+        case BRUTE_FOUND: break;
     }
     const long cost = brute_cost(&t->truth, &at);
     if (t->impossible) {

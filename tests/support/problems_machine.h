@@ -1,6 +1,7 @@
 /* Random problems of every combination of features, and everything that the library claims about
- * them held against tests/support/problems_brute.h, which knows nothing of the library: plans, bounds,
- * proofs of optima and of impossibility, certificates; and the planners against each other. */
+ * them held against tests/support/problems_brute.h, which knows nothing of the library: plans,
+ * bounds, proofs of optima and of impossibility, certificates; and the planners against each other.
+ */
 #ifndef SUPPORT_PROBLEMS_MACHINE_H
 #define SUPPORT_PROBLEMS_MACHINE_H
 

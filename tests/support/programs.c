@@ -32,8 +32,7 @@ static uint32_t store_tensor(arenaut_program *program, arenaut_tensor tensor) {
     return id;
 }
 
-uint32_t add_tensor(arenaut_program *program, const char *name, uint64_t bytes,
-                    arenaut_class cls) {
+uint32_t add_tensor(arenaut_program *program, const char *name, uint64_t bytes, arenaut_class cls) {
     arenaut_tensor tensor = arenaut_tensor_default();
     tensor.name = name;
     tensor.bytes = bytes;

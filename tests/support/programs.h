@@ -17,11 +17,10 @@
 #include "support/random.h"
 
 arenaut_program *new_program(void);
-uint32_t begin_method(arenaut_program *program, const char *name);      /* an entry */
-uint32_t begin_submethod(arenaut_program *program, const char *name);   /* called by ops */
+uint32_t begin_method(arenaut_program *program, const char *name);    /* an entry */
+uint32_t begin_submethod(arenaut_program *program, const char *name); /* called by ops */
 /* Tensors belong to the method begun last. */
-uint32_t add_tensor(arenaut_program *program, const char *name, uint64_t bytes,
-                    arenaut_class cls);
+uint32_t add_tensor(arenaut_program *program, const char *name, uint64_t bytes, arenaut_class cls);
 uint32_t add_view(arenaut_program *program, const char *name, uint32_t storage, uint64_t offset,
                   uint64_t bytes);
 /* Fills in the op's method: the one begun last. */
@@ -47,7 +46,8 @@ arenaut_program *random_program(rng *r);
 #define ADD_OP(program, ...) add_op(program, (arenaut_op){__VA_ARGS__})
 #define IN(...) .inputs = (const uint32_t[]){__VA_ARGS__}, .n_inputs = LIST_COUNT(__VA_ARGS__)
 #define OUT(...) .outputs = (const uint32_t[]){__VA_ARGS__}, .n_outputs = LIST_COUNT(__VA_ARGS__)
-#define SCRATCH(...) .scratch = (const uint32_t[]){__VA_ARGS__}, .n_scratch = LIST_COUNT(__VA_ARGS__)
+#define SCRATCH(...) \
+    .scratch = (const uint32_t[]){__VA_ARGS__}, .n_scratch = LIST_COUNT(__VA_ARGS__)
 #define CALLS(...) .calls = (const uint32_t[]){__VA_ARGS__}, .n_calls = LIST_COUNT(__VA_ARGS__)
 #define IN_PLACE(output_, input_) \
     .in_place = &(const arenaut_in_place){output_, input_}, .n_in_place = 1

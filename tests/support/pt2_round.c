@@ -123,7 +123,8 @@ bytes pt2_json(const bytes *archive) {
     for (size_t at = zip.directory; at < zip.end && !found;) {
         if (arn_zip_next(&zip, &at, &entry, NULL) != ARENAUT_OK) abort();
         const size_t n = sizeof path - 1;
-        if (entry.name_length < n || memcmp(entry.name + entry.name_length - n, path, n) != 0) continue;
+        if (entry.name_length < n || memcmp(entry.name + entry.name_length - n, path, n) != 0)
+            continue;
         if (arn_zip_bytes(&zip, &entry, &found, NULL) != ARENAUT_OK) abort();
     }
     if (!found) abort();

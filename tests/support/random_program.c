@@ -126,25 +126,16 @@ static void add_random_op(builder *b) {
     static const arenaut_op_kind calls[] = {ARENAUT_OP_IF, ARENAUT_OP_WHILE, ARENAUT_OP_CALL,
                                             ARENAUT_OP_CALL_ONCE};
     switch (rng_below(b->r, 12)) {
-        case 0:
-            add_view_op(b);
-            break;
-        case 1:
-            add_update(b);
-            break;
-        case 2:
-            add_plain(b, ARENAUT_OP_DELEGATE);
-            break;
-        case 3:
-            add_plain(b, rng_once_in(b->r, 3) ? ARENAUT_OP_MAKES : ARENAUT_OP_OUT);
-            break;
+        case 0: add_view_op(b); break;
+        case 1: add_update(b); break;
+        case 2: add_plain(b, ARENAUT_OP_DELEGATE); break;
+        case 3: add_plain(b, rng_once_in(b->r, 3) ? ARENAUT_OP_MAKES : ARENAUT_OP_OUT); break;
         case 4:
         case 5:
         case 6:
             if (b->n_submethods > 0) add_call(b, calls[rng_below(b->r, COUNT_OF(calls))]);
             break;
-        default:
-            add_plain(b, ARENAUT_OP_OUT);
+        default: add_plain(b, ARENAUT_OP_OUT);
     }
 }
 

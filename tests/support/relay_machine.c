@@ -75,7 +75,10 @@ static void put(text *t, const char *format, ...) {
 /* ---- random programs ---- */
 
 static void choose_type(machine *m, value *v) {
-    static const struct { const char *name; uint32_t bits; } types[] = {
+    static const struct {
+        const char *name;
+        uint32_t bits;
+    } types[] = {
         {"int4", 4}, {"bool", 1}, {"int8", 8}, {"float16", 16}, {"float32", 32}, {"float64", 64},
     };
     static const uint32_t lanes[] = {0, 0, 0, 1, 2, 3, 4, 16};
@@ -85,7 +88,8 @@ static void choose_type(machine *m, value *v) {
     v->rank = rng_below(&m->r, 4);
     v->bytes = (types[k].bits * (v->lanes ? v->lanes : 1) + 7) / 8;
     for (uint32_t i = 0; i < v->rank; i++) {
-        v->dims[i] = rng_once_in(&m->r, 24) ? 0 : 1 + rng_below(&m->r, rng_once_in(&m->r, 3) ? 40 : 6);
+        v->dims[i] =
+            rng_once_in(&m->r, 24) ? 0 : 1 + rng_below(&m->r, rng_once_in(&m->r, 3) ? 40 : 6);
         v->bytes *= v->dims[i];
     }
 }
@@ -367,8 +371,9 @@ static void tell(machine *m, const uint32_t *order) {
     uint64_t total = 0;
     uint32_t told = 0;
     for (uint32_t b = 0; b < m->n_blocks; b++) total += m->blocks[b].bytes;
-    put(t, "{\n  \"schema\": \"arenaut.tokens/1\",\n  \"planner\": \"tvm-tokens\",\n  \"bytes\": %" PRIu64
-           ",\n  \"tokens\": [",
+    put(t,
+        "{\n  \"schema\": \"arenaut.tokens/1\",\n  \"planner\": \"tvm-tokens\",\n  \"bytes\": "
+        "%" PRIu64 ",\n  \"tokens\": [",
         total);
     for (uint32_t id = 0; id < m->n_values; id++) {
         for (uint32_t b = 0; b < m->n_blocks; b++) {
@@ -402,8 +407,8 @@ static arenaut_status plan_and_tell(const machine *m, arenaut_text *out, arenaut
     arenaut_lowering *lowering = NULL;
     arenaut_plan *plan = NULL;
     arenaut_finding finding;
-    arenaut_status st = arenaut_read((const uint8_t *)m->program.bytes, m->program.n, NULL, NULL,
-                                     NULL, &d, err);
+    arenaut_status st =
+        arenaut_read((const uint8_t *)m->program.bytes, m->program.n, NULL, NULL, NULL, &d, err);
     if (st == ARENAUT_OK) st = arenaut_passes_run(d.program, NULL, &options, NULL, NULL, err);
     if (st == ARENAUT_OK) st = arenaut_lower(d.program, target, NULL, NULL, &lowering, err);
     if (st == ARENAUT_OK) {

@@ -351,10 +351,8 @@ static void run_method(oracle *o, uint32_t method) {
     const arenaut_method *m = &o->program->methods[method];
     for (uint32_t i = m->first_op; i < m->first_op + m->n_ops && !o->wrong; i++) {
         const arenaut_op *op = &o->program->ops[i];
-        if (op->n_calls > 0)
-            run_calling(o, op);
-        else
-            run_kernel(o, op);
+        if (op->n_calls > 0) run_calling(o, op);
+        else run_kernel(o, op);
     }
 }
 
@@ -393,7 +391,8 @@ static bool is_named(const oracle *o, uint32_t owner) {
     }
     for (uint32_t i = 0; i < o->program->n_methods; i++) {
         const arenaut_method *m = &o->program->methods[i];
-        for (uint32_t k = 0; k < m->n_inputs; k++) named = named || owner_of(o, m->inputs[k]) == owner;
+        for (uint32_t k = 0; k < m->n_inputs; k++)
+            named = named || owner_of(o, m->inputs[k]) == owner;
         for (uint32_t k = 0; k < m->n_outputs; k++) {
             named = named || owner_of(o, m->outputs[k]) == owner;
         }

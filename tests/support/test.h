@@ -31,25 +31,25 @@ typedef struct test_entry {
 
 void test_register(test_entry *entry);
 
-#define TEST(name)                                                             \
-    static void name(void);                                                    \
-    static void run_##name(void **state) {                                     \
-        (void)state;                                                           \
-        name();                                                                \
-    }                                                                          \
-    __attribute__((constructor)) static void register_##name(void) {           \
-        static test_entry entry = {#name, run_##name, __LINE__, NULL};         \
-        test_register(&entry);                                                 \
-    }                                                                          \
+#define TEST(name)                                                     \
+    static void name(void);                                            \
+    static void run_##name(void **state) {                             \
+        (void)state;                                                   \
+        name();                                                        \
+    }                                                                  \
+    __attribute__((constructor)) static void register_##name(void) {   \
+        static test_entry entry = {#name, run_##name, __LINE__, NULL}; \
+        test_register(&entry);                                         \
+    }                                                                  \
     static void name(void)
 
 /* Fails the test with the library's own message rather than with a bare number. */
-#define assert_ok(status, err)                                                              \
-    do {                                                                                    \
-        const arenaut_status assert_ok_status = (status);                                   \
-        if (assert_ok_status != ARENAUT_OK) {                                               \
-            fail_msg("%s: %s", arenaut_status_text(assert_ok_status), (err).msg);           \
-        }                                                                                   \
+#define assert_ok(status, err)                                                    \
+    do {                                                                          \
+        const arenaut_status assert_ok_status = (status);                         \
+        if (assert_ok_status != ARENAUT_OK) {                                     \
+            fail_msg("%s: %s", arenaut_status_text(assert_ok_status), (err).msg); \
+        }                                                                         \
     } while (0)
 
 #endif

@@ -7,12 +7,12 @@
 #include <arenaut/check.h>
 #include <arenaut/pass.h>
 
-#define REQUIRE(what)                                                     \
-    do {                                                                  \
-        if (!(what)) {                                                    \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #what);    \
-            abort();                                                      \
-        }                                                                 \
+#define REQUIRE(what)                                                  \
+    do {                                                               \
+        if (!(what)) {                                                 \
+            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #what); \
+            abort();                                                   \
+        }                                                              \
     } while (0)
 
 void tvm_round_close(tvm_round *round) {

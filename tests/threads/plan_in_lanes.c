@@ -47,9 +47,9 @@ int main(void) {
         arenaut_error err = {.msg = ""};
         const int planned = make_problem(crowd, &problem, &err) == ARENAUT_OK &&
                             plan(problem, 1, &alone, &err) && plan(problem, 4, &together, &err);
-        const int same = planned && alone->effort == together->effort &&
-                         memcmp(alone->offset, together->offset,
-                                alone->n_buffers * sizeof *alone->offset) == 0;
+        const int same =
+            planned && alone->effort == together->effort &&
+            memcmp(alone->offset, together->offset, alone->n_buffers * sizeof *alone->offset) == 0;
         if (!same) fprintf(stderr, "with %u more: the plans differ %s\n", crowd, err.msg);
         arenaut_plan_free(alone);
         arenaut_plan_free(together);

@@ -110,7 +110,7 @@ TEST(every_optimum_of_plain_problems_has_a_certificate) {
 
 TEST(every_optimum_has_a_certificate_whatever_the_constraint) {
     static const uint32_t features[] = {
-        ARENAUT_FEATURE_ALIGNMENT,     ARENAUT_FEATURE_GAPS,     ARENAUT_FEATURE_CAPACITY,
+        ARENAUT_FEATURE_ALIGNMENT,     ARENAUT_FEATURE_GAPS,      ARENAUT_FEATURE_CAPACITY,
         ARENAUT_FEATURE_FIXED_OFFSETS, ARENAUT_FEATURE_CONFLICTS, ARENAUT_FEATURE_RESERVED,
     };
     for (size_t i = 0; i < COUNT_OF(features); i++) {

@@ -286,7 +286,7 @@ TEST(every_style_decides_every_capacity_rightly) {
 /* ---- what must not matter ---- */
 
 typedef struct mirror {
-    int64_t time;   /* -1: reversed */
+    int64_t time; /* -1: reversed */
     int64_t shift;
     uint64_t scale;
     uint32_t turn; /* buffers are numbered from here on, and around */
@@ -307,8 +307,8 @@ static arenaut_problem *mirrored(const arenaut_problem *p, const mirror *how) {
 }
 
 TEST(numbering_time_and_scale_do_not_change_a_proven_optimum) {
-    const mirror ways[] = {{1, 0, 1, 3}, {-1, 0, 1, 0}, {1, -1000, 1, 0}, {1, 5, 4096, 0},
-                           {-1, 77, 3, 5}};
+    const mirror ways[] = {
+        {1, 0, 1, 3}, {-1, 0, 1, 0}, {1, -1000, 1, 0}, {1, 5, 4096, 0}, {-1, 77, 3, 5}};
     const problem_shape shape = {14, 9, 12, 0};
     rng r = {99};
     for (uint32_t k = 0; k < 150; k++) {
@@ -329,8 +329,8 @@ TEST(numbering_time_and_scale_do_not_change_a_proven_optimum) {
 }
 
 TEST(the_same_seed_gives_the_same_plan) {
-    const problem_shape shape = {40, 50, 30, ARN_EXACT_HANDLES & ~ARENAUT_FEATURE_CAPACITY &
-                                                 ~ARENAUT_FEATURE_FIXED_OFFSETS};
+    const problem_shape shape = {
+        40, 50, 30, ARN_EXACT_HANDLES & ~ARENAUT_FEATURE_CAPACITY & ~ARENAUT_FEATURE_FIXED_OFFSETS};
     rng r = {5};
     for (uint64_t seed = 0; seed < 20; seed++) {
         arenaut_problem *p = random_problem(&r, &shape);
@@ -392,8 +392,8 @@ TEST(buffers_of_other_pools_are_left_alone) {
     const uint32_t pool_of[] = {1, 0, 1};
     uint64_t offset[3] = {77, 77, 77};
     arn_exact_output out = {.offset = offset};
-    const arn_exact_input in = {.problem = p, .pool = 1, .pool_of = pool_of,
-                                .arena = ARENAUT_UNPLACED, .effort = 1000};
+    const arn_exact_input in = {
+        .problem = p, .pool = 1, .pool_of = pool_of, .arena = ARENAUT_UNPLACED, .effort = 1000};
     arenaut_error err = {0};
     assert_ok(arn_exact_run(&in, &out, &err), err);
     assert_int_equal(out.arena, 8);
@@ -510,7 +510,8 @@ static arenaut_problem *hinted(const arenaut_problem *p, const arenaut_plan *pla
         copy.lifetimes = arenaut_problem_lifetimes(p, b);
         copy.n_lifetimes = arenaut_problem_lifetime_count(p, b);
         copy.same_base = arenaut_id(arenaut_problem_same_base(p, b));
-        copy.hint = arenaut_at(arenaut_problem_needs_memory(p, b) ? plan->offset[b] : ARENAUT_UNPLACED);
+        copy.hint =
+            arenaut_at(arenaut_problem_needs_memory(p, b) ? plan->offset[b] : ARENAUT_UNPLACED);
         add_buffer(next, &copy);
     }
     finish(next);
@@ -540,8 +541,7 @@ static void assert_offsets_kept(const arenaut_problem *p, const arenaut_plan *be
 }
 
 TEST(an_unchanged_problem_keeps_all_its_offsets) {
-    const problem_shape shape = {14, 9, 12,
-                                 ARENAUT_FEATURE_SAME_BASE | ARENAUT_FEATURE_ALIGNMENT};
+    const problem_shape shape = {14, 9, 12, ARENAUT_FEATURE_SAME_BASE | ARENAUT_FEATURE_ALIGNMENT};
     rng r = {55};
     for (uint32_t k = 0; k < 200; k++) {
         arenaut_problem *p = random_problem(&r, &shape);
@@ -662,8 +662,8 @@ TEST(an_interrupt_leaves_the_best_plan_so_far) {
     arenaut_problem *p = hard_problem();
     for (uint32_t calls = 1; calls < 12; calls++) {
         patience left = {calls, calls % 2 ? ARENAUT_INTERRUPTED : ARENAUT_OUT_OF_TIME};
-        const arenaut_plan_options options = {.planner = "exact", .progress = lose_patience,
-                                              .progress_context = &left};
+        const arenaut_plan_options options = {
+            .planner = "exact", .progress = lose_patience, .progress_context = &left};
         arenaut_plan *plan = NULL;
         arenaut_error err = {0};
         assert_answered(arenaut_plan_make(p, &options, NULL, &plan, &err), plan, &err);
@@ -688,8 +688,8 @@ static arenaut_status plan_with(void *context, const arenaut_allocator *allocato
 }
 
 TEST(any_allocation_may_fail) {
-    const problem_shape shape = {12, 9, 9, ARN_EXACT_HANDLES & ~ARENAUT_FEATURE_CAPACITY &
-                                               ~ARENAUT_FEATURE_FIXED_OFFSETS};
+    const problem_shape shape = {
+        12, 9, 9, ARN_EXACT_HANDLES & ~ARENAUT_FEATURE_CAPACITY & ~ARENAUT_FEATURE_FIXED_OFFSETS};
     rng r = {8};
     arenaut_problem *p = random_problem(&r, &shape);
     survives_every_allocation_failure(plan_with, p);

@@ -19,7 +19,7 @@ enum { XNNPACK_TAIL = 64 };
 
 typedef struct model {
     const char *name;
-    uint64_t arena; /* all methods and memories together */
+    uint64_t arena;                /* all methods and memories together */
     bool in_place, xnnpack, wrong; /* what the file holds */
 } model;
 

@@ -129,9 +129,7 @@ static arenaut_program *growing_layers(void) {
     return p;
 }
 
-TEST(layers_of_different_sizes) {
-    assert_reuse(growing_layers());
-}
+TEST(layers_of_different_sizes) { assert_reuse(growing_layers()); }
 
 TEST(two_results) {
     arenaut_program *p = new_program();

@@ -40,16 +40,52 @@ static void bind(arenaut_program *p, const char *name, int64_t min, int64_t max)
 
 /* With every name bound to one value, interval arithmetic is arithmetic. */
 TEST(texts_mean_what_they_say) {
-    static const struct { const char *text; int64_t value; } cases[] = {
-        {"7", 7}, {"-3", -3}, {"x", 10}, {"x + 1", 11}, {"x - y - 1", 2}, {"x - (y - 1)", 4},
-        {"2*x", 20}, {"x/2", 5}, {"x//y", 1}, {"x % y", 3}, {"-x % y", 4}, {"-x // y", -2},
-        {"floor(x/y)", 1}, {"ceil(x/y)", 2}, {"ceiling(x/y)", 2}, {"FLOOR(x/4 + 1/2)", 3},
-        {"floor(floor(x/2 - 1/2)/2) + 1", 3}, {"floor(h/2 - 1/2)", 111}, {"Max(x, y, 3)", 10},
-        {"min(x, y/7 + 1/2 + 1/2)", 2}, {"x**2", 100}, {"2**3*x", 80}, {"0.5*x", 5},
-        {"floor(0.3*x)", 3}, {"ceil(2.5)", 3}, {"4/2", 2}, {"x*y/y", 10}, {"3*x/6", 5},
-        {"+x", 10}, {"--x", 10}, {"mod(x, 4)", 2}, {"FloorDiv(x, 3)", 3}, {"CeilDiv(x, 3)", 4},
-        {"a.b:c_1 + 0", 6}, {" x\t+\n1 ", 11}, {"`odd name` * 2", 8}, {"min", 9}, {"x/-2", -5},
-        {"floor(x/-4)", -3}, {"x*1/2", 5}, {"(x + y)/(x - y + 14)", 1}, {"7*x + y*7", 119},
+    static const struct {
+        const char *text;
+        int64_t value;
+    } cases[] = {
+        {"7", 7},
+        {"-3", -3},
+        {"x", 10},
+        {"x + 1", 11},
+        {"x - y - 1", 2},
+        {"x - (y - 1)", 4},
+        {"2*x", 20},
+        {"x/2", 5},
+        {"x//y", 1},
+        {"x % y", 3},
+        {"-x % y", 4},
+        {"-x // y", -2},
+        {"floor(x/y)", 1},
+        {"ceil(x/y)", 2},
+        {"ceiling(x/y)", 2},
+        {"FLOOR(x/4 + 1/2)", 3},
+        {"floor(floor(x/2 - 1/2)/2) + 1", 3},
+        {"floor(h/2 - 1/2)", 111},
+        {"Max(x, y, 3)", 10},
+        {"min(x, y/7 + 1/2 + 1/2)", 2},
+        {"x**2", 100},
+        {"2**3*x", 80},
+        {"0.5*x", 5},
+        {"floor(0.3*x)", 3},
+        {"ceil(2.5)", 3},
+        {"4/2", 2},
+        {"x*y/y", 10},
+        {"3*x/6", 5},
+        {"+x", 10},
+        {"--x", 10},
+        {"mod(x, 4)", 2},
+        {"FloorDiv(x, 3)", 3},
+        {"CeilDiv(x, 3)", 4},
+        {"a.b:c_1 + 0", 6},
+        {" x\t+\n1 ", 11},
+        {"`odd name` * 2", 8},
+        {"min", 9},
+        {"x/-2", -5},
+        {"floor(x/-4)", -3},
+        {"x*1/2", 5},
+        {"(x + y)/(x - y + 14)", 1},
+        {"7*x + y*7", 119},
     };
     arenaut_program *p = new_program();
     for (size_t i = 0; i < COUNT_OF(cases); i++) parse(p, cases[i].text);
@@ -67,13 +103,29 @@ TEST(texts_mean_what_they_say) {
 }
 
 TEST(bad_texts_name_the_column) {
-    static const struct { const char *text; size_t column; const char *part; } cases[] = {
-        {"", 1, "expected a number"}, {"x +", 4, "expected a number"}, {"x y", 3, "operator"},
-        {"(x", 3, "expected ')'"}, {"min(x", 6, "expected ')'"}, {"sqrt(x)", 1, "unknown function"},
-        {"5/2", 4, "not whole"}, {"x/0", 4, "by zero"}, {"x % 0", 6, "by zero"},
-        {"x**y", 5, "powers"}, {"x**9", 5, "powers"}, {"99999999999999999999", 19, "too many"},
-        {"9000000000000000000*3", 22, "passes"}, {"`x", 1, "backquote"}, {"``", 3, "from 1 to"},
-        {"x $", 3, "operator"}, {"floordiv(x)", 11, "','"}, {".", 2, "expected a number"},
+    static const struct {
+        const char *text;
+        size_t column;
+        const char *part;
+    } cases[] = {
+        {"", 1, "expected a number"},
+        {"x +", 4, "expected a number"},
+        {"x y", 3, "operator"},
+        {"(x", 3, "expected ')'"},
+        {"min(x", 6, "expected ')'"},
+        {"sqrt(x)", 1, "unknown function"},
+        {"5/2", 4, "not whole"},
+        {"x/0", 4, "by zero"},
+        {"x % 0", 6, "by zero"},
+        {"x**y", 5, "powers"},
+        {"x**9", 5, "powers"},
+        {"99999999999999999999", 19, "too many"},
+        {"9000000000000000000*3", 22, "passes"},
+        {"`x", 1, "backquote"},
+        {"``", 3, "from 1 to"},
+        {"x $", 3, "operator"},
+        {"floordiv(x)", 11, "','"},
+        {".", 2, "expected a number"},
         {"5 // 0", 7, "by zero"},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
@@ -226,8 +278,10 @@ TEST(parts_must_exist) {
     arenaut_program *p = new_program();
     const uint32_t x = parse(p, "x");
     const arenaut_expr wrong[] = {
-        {.kind = ARENAUT_EXPR_ADD, .a = x, .b = 99}, {.kind = ARENAUT_EXPR_ADD, .a = 99, .b = x},
-        {.kind = ARENAUT_EXPR_SYMBOL, .a = 1}, {.kind = ARENAUT_EXPR_COUNT},
+        {.kind = ARENAUT_EXPR_ADD, .a = x, .b = 99},
+        {.kind = ARENAUT_EXPR_ADD, .a = 99, .b = x},
+        {.kind = ARENAUT_EXPR_SYMBOL, .a = 1},
+        {.kind = ARENAUT_EXPR_COUNT},
     };
     for (size_t i = 0; i < COUNT_OF(wrong); i++) {
         arenaut_error err = {0};
@@ -252,8 +306,9 @@ TEST(what_is_written_is_read_back) {
         uint32_t ids[24];
         for (unsigned i = 0; i < COUNT_OF(ids); i++) {
             arenaut_error err = {0};
-            arenaut_expr e = {.kind = (arenaut_expr_kind)(i < 6 ? rng_below(&r, 2)
-                                                                : rng_below(&r, ARENAUT_EXPR_COUNT))};
+            arenaut_expr e = {.kind =
+                                  (arenaut_expr_kind)(i < 6 ? rng_below(&r, 2)
+                                                            : rng_below(&r, ARENAUT_EXPR_COUNT))};
             e.value = (int64_t)rng_below(&r, 9) - 4;
             e.a = i ? ids[rng_below(&r, i)] : 0;
             e.b = i ? ids[rng_below(&r, i)] : 0;
@@ -290,6 +345,4 @@ static arenaut_status build(void *context, const arenaut_allocator *allocator) {
     return st;
 }
 
-TEST(it_survives_running_out_of_memory) {
-    survives_every_allocation_failure(build, NULL);
-}
+TEST(it_survives_running_out_of_memory) { survives_every_allocation_failure(build, NULL); }

@@ -182,12 +182,12 @@ TEST(what_the_next_turn_reads_is_alive_round_the_loop) {
     arenaut_program *p = begin();
     const uint32_t x = value(p, "x"), k = value(p, "k"), t = value(p, "t"), u = value(p, "u");
     const uint32_t c = value(p, "c"), y = value(p, "y");
-    compute(p, x, k);                                 /* 1 */
-    compute(p, k, t);                                 /* 2: the body */
-    compute(p, t, u);                                 /* 3 */
-    compute(p, u, c);                                 /* 4 */
-    jump_false(p, c, 1);                              /* 5 */
-    compute(p, u, y);                                 /* 6 */
+    compute(p, x, k);    /* 1 */
+    compute(p, k, t);    /* 2: the body */
+    compute(p, t, u);    /* 3 */
+    compute(p, u, c);    /* 4 */
+    jump_false(p, c, 1); /* 5 */
+    compute(p, u, y);    /* 6 */
     SET_IO(p, 0, LIST(x), LIST(y));
     finish_program(p);
     arenaut_lowering *l = lower_program(p, "generic");
@@ -349,13 +349,13 @@ TEST(a_side_that_hands_on_what_is_needed_later_stays_apart) {
     arenaut_program *p = begin();
     const uint32_t c = value(p, "c"), x = value(p, "x"), b = value(p, "b"), r = value(p, "r");
     const uint32_t k = value(p, "k"), y = value(p, "y");
-    compute(p, x, k);                              /* 1 */
-    jump_false(p, c, 4);                           /* 2 */
-    move(p, k, r);                                 /* 3 */
-    jump(p, 6);                                    /* 4 */
-    compute(p, x, b);                              /* 5 */
-    move(p, b, r);                                 /* 6 */
-    ADD_OP(p, .name = "add", IN(r, k), OUT(y));    /* 7 */
+    compute(p, x, k);                           /* 1 */
+    jump_false(p, c, 4);                        /* 2 */
+    move(p, k, r);                              /* 3 */
+    jump(p, 6);                                 /* 4 */
+    compute(p, x, b);                           /* 5 */
+    move(p, b, r);                              /* 6 */
+    ADD_OP(p, .name = "add", IN(r, k), OUT(y)); /* 7 */
     SET_IO(p, 0, LIST(c, x), LIST(y));
     finish_program(p);
     arenaut_lowering *l = lower_program(p, "generic");
@@ -430,7 +430,10 @@ static arenaut_program *random_flow(rng *r) {
         const uint32_t to = rng_once_in(r, 4) ? rng_below(r, n_ops + 1) : ahead;
         switch (rng_below(r, 8)) {
             case 0: jump_false(p, 0, to); break;
-            case 1: if (rng_once_in(r, 3)) jump(p, ahead); else move(p, a, b); break;
+            case 1:
+                if (rng_once_in(r, 3)) jump(p, ahead);
+                else move(p, a, b);
+                break;
             case 2:
             case 3: move(p, a, b); break;
             case 4: ADD_OP(p, .name = "add_", .kind = ARENAUT_OP_IN_PLACE, IN(a, b), OUT(a)); break;

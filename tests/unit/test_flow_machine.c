@@ -40,8 +40,8 @@ static void end_some_life_too_early(void *context, arenaut_lowering *l) {
 static void end_carried_lives_too_early(void *context, arenaut_lowering *l) {
     (void)context;
     for (uint32_t b = 0; b < l->problem->n_buffers; b++) {
-        const bool written_by_loop = l->problem->op && l->problem->op[b] &&
-                                     strcmp(l->problem->op[b], "while") == 0;
+        const bool written_by_loop =
+            l->problem->op && l->problem->op[b] && strcmp(l->problem->op[b], "while") == 0;
         if (!written_by_loop || arenaut_problem_lifetime_count(l->problem, b) == 0) continue;
         arenaut_interval *life = &l->problem->lifetime[l->problem->lifetime_start[b]];
         life->end = life->first + 1;
@@ -64,7 +64,8 @@ TEST(lives_that_end_too_early_are_noticed) {
     rng r = {11};
     const uint32_t any = count_noticed(end_some_life_too_early, &r, 100);
     const uint32_t carried = count_noticed(end_carried_lives_too_early, NULL, 150);
-    print_message("noticed: %u of 100 lives, %u of 150 programs with carried lives cut\n", any, carried);
+    print_message("noticed: %u of 100 lives, %u of 150 programs with carried lives cut\n", any,
+                  carried);
     assert_true(any > 20);
     assert_true(carried > 5);
 }

@@ -68,7 +68,8 @@ static arenaut_problem *changed(const arenaut_problem *p, const change *c) {
     }
     for (uint32_t i = 0; i < p->n_conflicts; i++) {
         assert_ok(arenaut_problem_add_conflict(out, renumbered(c, p->conflict[i].a),
-                                               renumbered(c, p->conflict[i].b), &err), err);
+                                               renumbered(c, p->conflict[i].b), &err),
+                  err);
     }
     for (uint32_t i = 0; i < p->n_reserved; i++) {
         const arenaut_reserved *r = &p->reserved[i];

@@ -45,8 +45,11 @@ static void write_kernel(author *a) {
     const uint64_t bytes = 16 + 16 * rng_below(a->r, 2);
     const uint32_t in[] = {any(a), any(a)}, out = fresh(a, bytes);
     arenaut_in_place pairs[2];
-    arenaut_op op = {.inputs = in, .n_inputs = 1 + rng_below(a->r, 2), .outputs = &out,
-                     .n_outputs = 1, .in_place = pairs};
+    arenaut_op op = {.inputs = in,
+                     .n_inputs = 1 + rng_below(a->r, 2),
+                     .outputs = &out,
+                     .n_outputs = 1,
+                     .in_place = pairs};
     for (uint32_t i = 0; i < op.n_inputs; i++) {
         const bool alike = a->program->tensors[in[i]].bytes == bytes;
         if (alike && !rng_once_in(a->r, 3)) pairs[op.n_in_place++] = (arenaut_in_place){0, i};
@@ -66,8 +69,8 @@ static void write_view(author *a) {
     const uint32_t of = any(a), host = storage_of(a, of);
     const uint64_t bytes = a->program->tensors[host].bytes;
     const bool half = rng_once_in(a->r, 2);
-    const uint32_t view = add_view(a->program, NULL, host, half ? bytes / 2 : 0,
-                                   half ? bytes / 2 : bytes);
+    const uint32_t view =
+        add_view(a->program, NULL, host, half ? bytes / 2 : 0, half ? bytes / 2 : bytes);
     ADD_OP(a->program, .kind = ARENAUT_OP_VIEW, IN(host), OUT(view));
     knows(a, view);
 }
@@ -163,8 +166,8 @@ static bool share_a_step(const arenaut_problem *p, uint32_t a, uint32_t b) {
 static bool may_lie_at(const arenaut_problem *p, uint32_t b, uint64_t at, const uint64_t *offset) {
     for (uint32_t o = 0; o < p->n_buffers; o++) {
         if (o == b || offset[o] == ARENAUT_UNPLACED) continue;
-        const bool related = arenaut_problem_same_base(p, b) == o ||
-                             arenaut_problem_same_base(p, o) == b;
+        const bool related =
+            arenaut_problem_same_base(p, b) == o || arenaut_problem_same_base(p, o) == b;
         if (related && offset[o] == at) continue;
         if (at < offset[o] + p->size[o] && offset[o] < at + p->size[b] && share_a_step(p, b, o)) {
             return false;

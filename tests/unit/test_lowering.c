@@ -722,6 +722,4 @@ TEST(lowering_survives_running_out_of_memory) {
     }
 }
 
-TEST(freeing_nothing_is_fine) {
-    arenaut_lowering_free(NULL);
-}
+TEST(freeing_nothing_is_fine) { arenaut_lowering_free(NULL); }

@@ -11,20 +11,23 @@
 #include "support/lowerings.h"
 #include "support/oracle.h"
 
-#define STATE(name, bytes, more) \
-    "{\"name\": \"" name "\", \"bytes\": " bytes ", \"class\": \"state\", \"qualified_name\": \"" name "\"" more "}"
+#define STATE(name, bytes, more)                 \
+    "{\"name\": \"" name "\", \"bytes\": " bytes \
+    ", \"class\": \"state\", \"qualified_name\": \"" name "\"" more "}"
 #define T(name, bytes) "{\"name\": \"" name "\", \"bytes\": " bytes "}"
-#define PROGRAM(dialect, tensors, inputs, outputs, ops)                                       \
-    "{\"schema\": \"arenaut.program/1\", " dialect "\"tensors\": [" tensors "], \"methods\": " \
+#define PROGRAM(dialect, tensors, inputs, outputs, ops)                                         \
+    "{\"schema\": \"arenaut.program/1\", " dialect "\"tensors\": [" tensors                     \
+    "], \"methods\": "                                                                          \
     "[{\"name\": \"forward\", \"inputs\": " inputs ", \"outputs\": " outputs ", \"ops\": [" ops \
     "]}]}"
 #define OP(in, out) "{\"name\": \"f\", \"inputs\": " in ", \"outputs\": " out "}"
 
 /* Both have a cache; each has scratch state and values of its own. */
-static const char prefill[] =
-    PROGRAM("", STATE("kv", "128", "") ", " STATE("own", "32", "") ", " T("x", "256") ", "
-            T("h", "512") ", " T("y", "64"), "[\"x\"]", "[\"y\"]",
-            OP("[\"x\", \"kv\"]", "[\"h\"]") ", " OP("[\"h\", \"own\"]", "[\"y\"]"));
+static const char prefill[] = PROGRAM(
+    "",
+    STATE("kv", "128", "") ", " STATE("own", "32", "") ", " T("x", "256") ", " T("h", "512") ", " T(
+        "y", "64"),
+    "[\"x\"]", "[\"y\"]", OP("[\"x\", \"kv\"]", "[\"h\"]") ", " OP("[\"h\", \"own\"]", "[\"y\"]"));
 static const char decode[] =
     PROGRAM("", STATE("kv", "128", "") ", " T("x", "16") ", " T("h", "1024") ", " T("y", "16"),
             "[\"x\"]", "[\"y\"]", OP("[\"x\"]", "[\"h\"]") ", " OP("[\"h\", \"kv\"]", "[\"y\"]"));
@@ -146,9 +149,11 @@ TEST(what_is_shared_and_only_read_is_state_all_the_same) {
 }
 
 TEST(sizes_of_one_name_are_two_sizes) {
-#define SYMBOLIC(name, dims)                                                                    \
-    "{\"schema\": \"arenaut.program/1\", \"symbols\": [{\"name\": \"s0\", \"max\": 8}, {\"name\": \"" name \
-    "\"}], \"tensors\": [{\"name\": \"x\", \"dtype\": \"int8\", \"dims\": [" dims "]}], \"inputs\": [\"x\"]}"
+#define SYMBOLIC(name, dims)                                                             \
+    "{\"schema\": \"arenaut.program/1\", \"symbols\": [{\"name\": \"s0\", \"max\": 8}, " \
+    "{\"name\": \"" name                                                                 \
+    "\"}], \"tensors\": [{\"name\": \"x\", \"dtype\": \"int8\", \"dims\": [" dims        \
+    "]}], \"inputs\": [\"x\"]}"
     arenaut_program *p = merge_two(SYMBOLIC("a", "\"s0*a\""), SYMBOLIC("b", "\"b + s0\""), NULL);
     assert_int_equal(p->n_symbols, 4);
     assert_string_equal(p->symbols[0].name, "prefill:s0");
@@ -156,7 +161,8 @@ TEST(sizes_of_one_name_are_two_sizes) {
     assert_string_equal(p->symbols[2].name, "decode:s0");
     arenaut_text text = {0};
     arenaut_error err = {0};
-    assert_ok(arenaut_expr_write(p, p->tensors[1].dim_exprs[0], arenaut_text_sink(&text), &err), err);
+    assert_ok(arenaut_expr_write(p, p->tensors[1].dim_exprs[0], arenaut_text_sink(&text), &err),
+              err);
     assert_string_equal(text.bytes, "b + decode:s0");
     arenaut_text_free(&text);
     arenaut_program_free(p);
@@ -169,7 +175,8 @@ TEST(names_and_dialects_must_fit) {
     arenaut_error err = {0};
     assert_int_equal(merge_texts(texts, same, 2, NULL, &program, &err), ARENAUT_BAD_ARGUMENT);
     assert_int_equal(merge_texts(texts, same, 0, NULL, &program, &err), ARENAUT_BAD_ARGUMENT);
-    refuse(prefill, PROGRAM("\"dialect\": \"onnx\", ", T("y", "16"), "[]", "[\"y\"]", OP("[]", "[\"y\"]")),
+    refuse(prefill,
+           PROGRAM("\"dialect\": \"onnx\", ", T("y", "16"), "[]", "[\"y\"]", OP("[]", "[\"y\"]")),
            NULL, "different kinds");
 }
 

@@ -10,18 +10,23 @@
 #include "support/documents.h"
 
 /* x -> h -> y, where x and h have these dimensions. */
-#define MODEL(dialect, symbols, x, h)                                                            \
-    "{\"schema\": \"arenaut.program/1\"" dialect symbols ", \"tensors\": [{\"name\": \"x\"" x "},"  \
-    "{\"name\": \"h\"" h "}, {\"name\": \"y\", \"dtype\": \"int8\", \"dims\": [64]}],"               \
-    "\"inputs\": [\"x\"], \"outputs\": [\"y\"], \"ops\": [{\"name\": \"Relu\", \"inputs\": [\"x\"],"   \
-    " \"outputs\": [\"h\"]}, {\"name\": \"ReduceSum\", \"inputs\": [\"h\"], \"outputs\": [\"y\"]}]}"
+#define MODEL(dialect, symbols, x, h)                                                         \
+    "{\"schema\": \"arenaut.program/1\"" dialect symbols ", \"tensors\": [{\"name\": \"x\"" x \
+    "},"                                                                                      \
+    "{\"name\": \"h\"" h                                                                      \
+    "}, {\"name\": \"y\", \"dtype\": \"int8\", \"dims\": [64]}],"                             \
+    "\"inputs\": [\"x\"], \"outputs\": [\"y\"], \"ops\": [{\"name\": \"Relu\", \"inputs\": "  \
+    "[\"x\"],"                                                                                \
+    " \"outputs\": [\"h\"]}, {\"name\": \"ReduceSum\", \"inputs\": [\"h\"], \"outputs\": "    \
+    "[\"y\"]}]}"
 #define DIMS(dims) ", \"dtype\": \"float32\", \"dims\": " dims
 #define BOUNDED ", \"symbols\": [{\"name\": \"n\", \"min\": 1, \"max\": 8}]"
 
 /* The same text in each dialect that leaves sizes to `upper-bounds`. */
-#define IN_DIALECTS(symbols, x, h)                                                              \
-    {MODEL("", symbols, x, h), MODEL(", \"dialect\": \"tvm\"", symbols, x, h),                  \
-     MODEL(", \"dialect\": \"aten\"", symbols, x, h), MODEL(", \"dialect\": \"mine\"", symbols, x, h)}
+#define IN_DIALECTS(symbols, x, h)                                             \
+    {MODEL("", symbols, x, h), MODEL(", \"dialect\": \"tvm\"", symbols, x, h), \
+     MODEL(", \"dialect\": \"aten\"", symbols, x, h),                          \
+     MODEL(", \"dialect\": \"mine\"", symbols, x, h)}
 enum { N_DIALECTS = 4 };
 
 typedef struct lowered {
@@ -72,8 +77,7 @@ static void assert_refused(const char *text, const char *first, const char *seco
 }
 
 TEST(a_size_with_an_end_is_planned_for_the_largest) {
-    static const char *const texts[] =
-        IN_DIALECTS(BOUNDED, DIMS("[\"n\", 4]"), DIMS("[\"n\", 4]"));
+    static const char *const texts[] = IN_DIALECTS(BOUNDED, DIMS("[\"n\", 4]"), DIMS("[\"n\", 4]"));
     for (size_t i = 0; i < N_DIALECTS; i++) assert_size(texts[i], 0, 128);
 }
 
@@ -96,8 +100,8 @@ TEST(a_dimension_of_which_nothing_is_known_is_named) {
     for (size_t i = 0; i < N_DIALECTS; i++) assert_refused(results[i], "'h'", "shape");
     for (size_t i = 0; i < N_DIALECTS; i++) assert_refused(inputs[i], "'x'", "dimension 1");
     /* Unless the program knows the bytes by itself. */
-    static const char *const stated[] = IN_DIALECTS(
-        "", DIMS("[4, null], \"bytes\": 80"), DIMS("[null], \"bytes\": 80"));
+    static const char *const stated[] =
+        IN_DIALECTS("", DIMS("[4, null], \"bytes\": 80"), DIMS("[null], \"bytes\": 80"));
     for (size_t i = 0; i < N_DIALECTS; i++) assert_size(stated[i], 0, 80);
 }
 

@@ -76,7 +76,8 @@ TEST(selections_add_and_leave_out) {
         {NULL, "tuples user upper-bounds recover-aliases scratch alloc-in-place "},
         {"", "tuples user upper-bounds recover-aliases scratch alloc-in-place "},
         {"inplace", "tuples user upper-bounds recover-aliases scratch alloc-in-place inplace "},
-        {"inplace,scratch", "tuples user upper-bounds recover-aliases scratch alloc-in-place inplace "},
+        {"inplace,scratch",
+         "tuples user upper-bounds recover-aliases scratch alloc-in-place inplace "},
         {"-scratch", "tuples user upper-bounds recover-aliases alloc-in-place "},
         {"-recover-aliases", "tuples user upper-bounds scratch alloc-in-place "},
         {"inplace,-scratch", "tuples user upper-bounds recover-aliases alloc-in-place inplace "},
@@ -177,8 +178,7 @@ TEST(scratch_for_an_op_that_does_not_exist_names_the_entry) {
         arenaut_program *p = small();
         const uint32_t before = p->n_tensors;
         arenaut_error err = {0};
-        assert_int_equal(arenaut_passes_run(p, NULL, &options, NULL, NULL, &err),
-                         cases[i].status);
+        assert_int_equal(arenaut_passes_run(p, NULL, &options, NULL, NULL, &err), cases[i].status);
         assert_non_null(strstr(err.msg, cases[i].message));
         assert_int_equal(p->n_tensors, before);
         assert_int_equal(p->ops[0].n_scratch, 0);
@@ -191,15 +191,15 @@ TEST(scratch_for_an_op_that_does_not_exist_names_the_entry) {
 static arenaut_status read_text(const char *text, const char *model, arenaut_scratch_sizes *sizes,
                                 arenaut_error *err) {
     arenaut_program *p = small();
-    const arenaut_status st =
-        arenaut_scratch_read(text, strlen(text), model, p, NULL, sizes, err);
+    const arenaut_status st = arenaut_scratch_read(text, strlen(text), model, p, NULL, sizes, err);
     arenaut_program_free(p);
     return st;
 }
 
 TEST(a_scratch_file_lists_requests) {
-    static const char text[] = "# measured\r\n\r\n bytes , op,operator,method\r\n"
-                               "40, 0,MEAN,0\r\n24,0,MEAN,main\r\n# more\r\n8,0,SUM,helper";
+    static const char text[] =
+        "# measured\r\n\r\n bytes , op,operator,method\r\n"
+        "40, 0,MEAN,0\r\n24,0,MEAN,main\r\n# more\r\n8,0,SUM,helper";
     arenaut_scratch_sizes sizes = {0};
     arenaut_error err = {0};
     assert_ok(read_text(text, "any", &sizes, &err), err);
@@ -452,9 +452,29 @@ static void no_name(arenaut_program *p) { p->ops[1].name = NULL; }
 
 TEST(inplace_passes_over_what_is_not_safe) {
     static void (*const spoilers[])(arenaut_program *) = {
-        broadcast, lower_rank, other_bytes, other_width, constant, mutable, shared, borrowed,
-        output_borrowed, a_result, read_later, read_later_through_a_view, part_of_a_buffer,
-        other_layout, operand_may_be_smaller, result_may_be_smaller, symbolic, a_delegate, left_out, output_left_out, no_arguments, another_name, no_name,
+        broadcast,
+        lower_rank,
+        other_bytes,
+        other_width,
+        constant,
+        mutable,
+        shared,
+        borrowed,
+        output_borrowed,
+        a_result,
+        read_later,
+        read_later_through_a_view,
+        part_of_a_buffer,
+        other_layout,
+        operand_may_be_smaller,
+        result_may_be_smaller,
+        symbolic,
+        a_delegate,
+        left_out,
+        output_left_out,
+        no_arguments,
+        another_name,
+        no_name,
     };
     assert_int_equal(pairs_after(spoil_nothing), 1);
     for (size_t i = 0; i < COUNT_OF(spoilers); i++) {
@@ -661,8 +681,8 @@ static arenaut_status all_passes_once(void *context, const arenaut_allocator *al
 static arenaut_status read_scratch_once(void *context, const arenaut_allocator *allocator) {
     static const char text[] = "op,bytes\n0,16\n1,16\n";
     arenaut_scratch_sizes sizes = {0};
-    const arenaut_status st = arenaut_scratch_read(text, sizeof text - 1, NULL, context,
-                                                   allocator, &sizes, NULL);
+    const arenaut_status st =
+        arenaut_scratch_read(text, sizeof text - 1, NULL, context, allocator, &sizes, NULL);
     arenaut_scratch_sizes_free(&sizes, allocator);
     return st;
 }

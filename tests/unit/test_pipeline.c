@@ -13,11 +13,12 @@
 
 #define T(name, dims, more) \
     "{\"name\": \"" name "\", \"dtype\": \"float32\", \"dims\": " dims more "}"
-#define OP(name, in, out, more) \
-    "{\"name\": \"" name "\", \"kind\": \"functional\", \"inputs\": " in ", \"outputs\": " out more "}"
-#define PROGRAM(tensors, inputs, outputs, ops, more)                                           \
-    "{\"schema\": \"arenaut.program/1\", \"dialect\": \"aten\", \"tensors\": [" tensors        \
-    "], \"methods\": [{\"name\": \"m\", \"inputs\": " inputs ", \"outputs\": " outputs         \
+#define OP(name, in, out, more)                                          \
+    "{\"name\": \"" name "\", \"kind\": \"functional\", \"inputs\": " in \
+    ", \"outputs\": " out more "}"
+#define PROGRAM(tensors, inputs, outputs, ops, more)                                    \
+    "{\"schema\": \"arenaut.program/1\", \"dialect\": \"aten\", \"tensors\": [" tensors \
+    "], \"methods\": [{\"name\": \"m\", \"inputs\": " inputs ", \"outputs\": " outputs  \
     ", \"ops\": [" ops "]" more "}]}"
 
 static arenaut_pass_options torch_options(void) {
@@ -67,7 +68,8 @@ static void expect_ops(const arenaut_program *p, const char *expected) {
                            : op->kind == ARENAUT_OP_MAKES      ? "~"
                            : op->kind == ARENAUT_OP_FUNCTIONAL ? "?"
                                                                : "";
-        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s%s", i ? " " : "", name, mark);
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s%s", i ? " " : "", name,
+                 mark);
     }
     assert_string_equal(text, expected);
 }
@@ -102,10 +104,9 @@ TEST(losses_and_gradients_become_results) {
     ", \"bindings\": [{\"kind\": \"mutates\", \"value\": \"" value "\", \"target\": \"s\"}]"
 
 TEST(mutated_state_is_written_back_at_the_end) {
-    arenaut_document d = with_passes(
-        PROGRAM(X ", " A ", " S ", " Y, "[\"x\"]", "[\"y\"]", NEG("s", "a") ", " NEG("x", "y"),
-                MUTATES("a")),
-        "write-back,out-variants");
+    arenaut_document d = with_passes(PROGRAM(X ", " A ", " S ", " Y, "[\"x\"]", "[\"y\"]",
+                                             NEG("s", "a") ", " NEG("x", "y"), MUTATES("a")),
+                                     "write-back,out-variants");
     expect_ops(d.program, "alloc neg alloc neg copy_!"); /* no out variant for the copy */
     const arenaut_op *copy = &d.program->ops[4];
     assert_int_equal(copy->inputs[0], 2);
@@ -129,16 +130,16 @@ TEST(the_old_value_is_kept_for_who_needs_it) {
         "reinplace,write-back");
     expect_ops(d.program, "neg? neg? copy_!");
     arenaut_document_free(&d);
-    d = with_passes(PROGRAM(A ", " T("v", "[16]", "") ", " S ", " Y, "[]", "[\"y\"]",
-                            OP("aten::view", "[\"s\"]", "[\"v\"]", "") ", " NEG("s", "a") ", "
-                            NEG("v", "y"),
-                            MUTATES("a")),
-                    "reinplace,write-back");
+    d = with_passes(
+        PROGRAM(A ", " T("v", "[16]", "") ", " S ", " Y, "[]", "[\"y\"]",
+                OP("aten::view", "[\"s\"]", "[\"v\"]", "") ", " NEG("s", "a") ", " NEG("v", "y"),
+                MUTATES("a")),
+        "reinplace,write-back");
     expect_ops(d.program, "view? neg? neg? copy_!"); /* v is s by another name */
     arenaut_document_free(&d);
 }
 
-#define PUT(base, value, out)                                                                \
+#define PUT(base, value, out) \
     OP("aten::index_put", "[\"" base "\", \"i\", \"" value "\"]", "[\"" out "\"]", "")
 #define I T("i", "[2]", "")
 #define ROW T("x", "[2, 4]", "")
@@ -172,18 +173,17 @@ TEST(chains_of_updates_are_done_in_place) {
 }
 
 TEST(a_copy_into_state_is_an_update) {
-    arenaut_document d = with_passes(
-        PROGRAM(X ", " A ", " S, "[\"x\"]", "[]",
-                OP("aten::copy", "[\"s\", \"x\"]", "[\"a\"]", ""), MUTATES("a")),
-        "reinplace,write-back,views");
+    arenaut_document d =
+        with_passes(PROGRAM(X ", " A ", " S, "[\"x\"]", "[]",
+                            OP("aten::copy", "[\"s\", \"x\"]", "[\"a\"]", ""), MUTATES("a")),
+                    "reinplace,write-back,views");
     expect_ops(d.program, "copy!");
     arenaut_document_free(&d);
 }
 
 TEST(an_old_state_that_is_returned_is_not_updated) {
     arenaut_document d = with_passes(
-        PROGRAM(A ", " S, "[]", "[\"s\"]", NEG("s", "a"), MUTATES("a")),
-        "reinplace,write-back");
+        PROGRAM(A ", " S, "[]", "[\"s\"]", NEG("s", "a"), MUTATES("a")), "reinplace,write-back");
     expect_ops(d.program, "neg? clone? copy_!");
     arenaut_document_free(&d);
 }
@@ -193,8 +193,11 @@ TEST(sizes_that_vary_alike_are_updated_in_place) {
     static const struct {
         const char *dims;
         bool alike;
-    } cases[] = {{"[\"n*2\", 4]", true}, {"[\"n * 2\", 4]", true}, {"[\"n+n\", 4]", false},
-                 {"[\"m*2\", 4]", false}, {"[8, 4]", false}};
+    } cases[] = {{"[\"n*2\", 4]", true},
+                 {"[\"n * 2\", 4]", true},
+                 {"[\"n+n\", 4]", false},
+                 {"[\"m*2\", 4]", false},
+                 {"[8, 4]", false}};
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         char text[1000];
         snprintf(text, sizeof text,
@@ -203,8 +206,8 @@ TEST(sizes_that_vary_alike_are_updated_in_place) {
                  "\"max\": 4}], \"tensors\": [{\"name\": \"s\", \"dtype\": \"float32\", "
                  "\"dims\": [\"n*2\", 4], \"class\": \"state\", \"qualified_name\": \"s\"}, "
                  "{\"name\": \"a\", \"dtype\": \"float32\", \"dims\": %s}], \"methods\": "
-                 "[{\"name\": \"m\", \"inputs\": [], \"outputs\": [], \"ops\": [" NEG("s", "a")
-                 "]" MUTATES("a") "}]}",
+                 "[{\"name\": \"m\", \"inputs\": [], \"outputs\": [], \"ops\": [" NEG(
+                     "s", "a") "]" MUTATES("a") "}]}",
                  cases[i].dims);
         arenaut_document d = with_passes(text, "reinplace,write-back");
         expect_ops(d.program, cases[i].alike ? "neg!" : "neg? copy_!");
@@ -273,8 +276,10 @@ TEST(the_callers_passes_run_and_are_checked) {
     static const arenaut_pass mine = {.name = "mine", .run = rename_ops},
                               bad = {.name = "bad", .run = break_program},
                               vague = {.name = "vague", .run = forget_shape};
-    static const struct { const arenaut_pass *pass; const char *part; } cases[] = {
-        {&mine, NULL}, {&bad, "belongs to another"}, {&vague, "has no shape"}};
+    static const struct {
+        const arenaut_pass *pass;
+        const char *part;
+    } cases[] = {{&mine, NULL}, {&bad, "belongs to another"}, {&vague, "has no shape"}};
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         arenaut_document d =
             read_text("program-json", PROGRAM(X ", " Y, "[\"x\"]", "[\"y\"]", NEG("x", "y"), ""));
@@ -299,21 +304,24 @@ TEST(the_callers_passes_run_and_are_checked) {
 TEST(values_without_type_or_shape_are_named) {
     refuse(PROGRAM(X ", " T("y", "[null]", ""), "[\"x\"]", "[\"y\"]", NEG("x", "y"), ""), "specs",
            "'y', which op 0 'aten::neg' computes, has no shape");
-    refuse(PROGRAM(X ", {\"name\": \"y\", \"dtype\": \"other\"}", "[\"x\"]", "[\"y\"]", NEG("x", "y"), ""),
+    refuse(PROGRAM(X ", {\"name\": \"y\", \"dtype\": \"other\"}", "[\"x\"]", "[\"y\"]",
+                   NEG("x", "y"), ""),
            "specs", "has no type with a size");
     arenaut_document d = with_passes(PROGRAM(X ", " T("y", "[null]", ", \"unsized\": true"),
-                                             "[\"x\"]", "[\"y\"]", NEG("x", "y"), ""), "specs");
+                                             "[\"x\"]", "[\"y\"]", NEG("x", "y"), ""),
+                                     "specs");
     arenaut_document_free(&d);
 }
 
 TEST(operators_are_substituted_and_asserts_dropped) {
-    arenaut_document d = with_passes(
-        PROGRAM(X ", " Y, "[\"x\"]", "[\"y\"]",
-                OP("aten::sym_size.int", "[\"x\"]", "[]", "") ", "
-                OP("aten::_assert_tensor_metadata", "[\"x\"]", "[]", "") ", "
-                OP("_operator.neg", "[\"x\"]", "[\"y\"]", "") ", "
-                OP("aten::item", "[\"x\"]", "[]", ""), ""),
-        "substitute,asserts");
+    arenaut_document d =
+        with_passes(PROGRAM(X ", " Y, "[\"x\"]", "[\"y\"]",
+                            OP("aten::sym_size.int", "[\"x\"]", "[]", "") ", " OP(
+                                "aten::_assert_tensor_metadata", "[\"x\"]", "[]",
+                                "") ", " OP("_operator.neg", "[\"x\"]", "[\"y\"]",
+                                            "") ", " OP("aten::item", "[\"x\"]", "[]", ""),
+                            ""),
+                    "substitute,asserts");
     expect_ops(d.program, "neg.Scalar? item?"); /* item reads the tensor */
     arenaut_document_free(&d);
 }
@@ -321,15 +329,16 @@ TEST(operators_are_substituted_and_asserts_dropped) {
 /* ---- views ---- */
 
 TEST(chains_of_views_name_the_base) {
-    arenaut_document d = with_passes(
-        PROGRAM(X ", " A ", " T("v", "[16]", "") ", " T("w", "[2, 8]", "") ", " T("u", "[8]",
-                ", \"view_offset\": 32") ", " Y,
-                "[\"x\"]", "[\"y\"]",
-                NEG("x", "a") ", " OP("aten::view", "[\"a\"]", "[\"v\"]", "") ", "
-                OP("aten::reshape", "[\"v\"]", "[\"w\"]", "") ", "
-                OP("aten::select.int", "[\"w\"]", "[\"u\"]", "") ", "
-                OP("aten::expand", "[\"u\"]", "[\"y\"]", ""), ""),
-        "views");
+    arenaut_document d =
+        with_passes(PROGRAM(X ", " A ", " T("v", "[16]", "") ", " T("w", "[2, 8]", "") ", " T(
+                                "u", "[8]", ", \"view_offset\": 32") ", " Y,
+                            "[\"x\"]", "[\"y\"]",
+                            NEG("x", "a") ", " OP("aten::view", "[\"a\"]", "[\"v\"]", "") ", " OP(
+                                "aten::reshape", "[\"v\"]", "[\"w\"]",
+                                "") ", " OP("aten::select.int", "[\"w\"]", "[\"u\"]",
+                                            "") ", " OP("aten::expand", "[\"u\"]", "[\"y\"]", ""),
+                            ""),
+                    "views");
     const arenaut_program *p = d.program;
     for (uint32_t t = 2; t < 5; t++) assert_int_equal(p->tensors[t].view_of, 1);
     assert_int_equal(p->tensors[4].view_offset, 32);
@@ -340,16 +349,23 @@ TEST(chains_of_views_name_the_base) {
 
 TEST(layouts_tell_copies_from_views) {
 #define STRIDED(name, dims, strides) T(name, dims, ", \"strides\": " strides)
-#define ONE(op, from, to) \
+#define ONE(op, from, to)                                     \
     PROGRAM(X ", " from ", " to ", " Y, "[\"x\"]", "[\"y\"]", \
             NEG("x", "f") ", " OP(op, "[\"f\"]", "[\"t\"]", "") ", " NEG("t", "y"), "")
-    static const struct { const char *json; bool view; } cases[] = {
+    static const struct {
+        const char *json;
+        bool view;
+    } cases[] = {
         {ONE("aten::reshape", T("f", "[4, 4]", ""), T("t", "[2, 8]", "")), true},
         {ONE("aten::reshape", STRIDED("f", "[4, 4]", "[1, 4]"), T("t", "[16]", "")), false},
-        {ONE("aten::reshape", STRIDED("f", "[4, 4]", "[1, 4]"), STRIDED("t", "[4, 2, 2]", "[1, 8, 4]")), true},
+        {ONE("aten::reshape", STRIDED("f", "[4, 4]", "[1, 4]"),
+             STRIDED("t", "[4, 2, 2]", "[1, 8, 4]")),
+         true},
         {ONE("aten::contiguous", STRIDED("f", "[4, 4]", "[1, 4]"), T("t", "[4, 4]", "")), false},
         {ONE("aten::contiguous", T("f", "[4, 4]", ""), T("t", "[4, 4]", "")), true},
-        {ONE("aten::to.dtype", T("f", "[4, 4]", ""), "{\"name\": \"t\", \"dtype\": \"int32\", \"dims\": [4, 4]}"), false},
+        {ONE("aten::to.dtype", T("f", "[4, 4]", ""),
+             "{\"name\": \"t\", \"dtype\": \"int32\", \"dims\": [4, 4]}"),
+         false},
         {ONE("aten::to.dtype", T("f", "[4, 4]", ""), T("t", "[4, 4]", "")), true},
         {ONE("aten::clone", T("f", "[4, 4]", ""), T("t", "[4, 4]", "")), false},
         {ONE("aten::view_copy", T("f", "[4, 4]", ""), T("t", "[16]", "")), true},
@@ -368,10 +384,10 @@ TEST(layouts_tell_copies_from_views) {
 /* A view layout and what it views, by brute force: element k of one lies where element k of
  * the other does. */
 TEST(reshaped_views_agree_with_counting) {
-    static const int64_t shapes[][3] = {{2, 3, 4}, {6, 1, 4}, {4, 3, 2}, {1, 24, 1}, {2, 12, 1},
+    static const int64_t shapes[][3] = {{2, 3, 4}, {6, 1, 4}, {4, 3, 2},  {1, 24, 1}, {2, 12, 1},
                                         {8, 3, 1}, {3, 8, 1}, {24, 1, 1}, {2, 2, 6}};
-    static const int64_t strides[][3] = {{12, 4, 1}, {1, 2, 6}, {4, 8, 1}, {24, 4, 1}, {3, 1, 6},
-                                         {1, 1, 1}, {8, 1, 8}, {12, 1, 1}, {2, 4, 48}, {6, 6, 1}};
+    static const int64_t strides[][3] = {{12, 4, 1}, {1, 2, 6}, {4, 8, 1},  {24, 4, 1}, {3, 1, 6},
+                                         {1, 1, 1},  {8, 1, 8}, {12, 1, 1}, {2, 4, 48}, {6, 6, 1}};
     for (size_t a = 0; a < COUNT_OF(shapes); a++) {
         for (size_t sa = 0; sa < COUNT_OF(strides); sa++) {
             for (size_t b = 0; b < COUNT_OF(shapes); b++) {
@@ -404,11 +420,14 @@ TEST(reshaped_views_agree_with_counting) {
 }
 
 TEST(what_nobody_uses_is_dropped) {
-    arenaut_document d = with_passes(
-        PROGRAM(X ", " A ", " B ", " Y ", " S, "[\"x\"]", "[\"y\"]",
-                NEG("x", "a") ", " OP("aten::view", "[\"a\"]", "[\"b\"]", "") ", " NEG("x", "y") ", "
-                "{\"name\": \"aten::copy_\", \"kind\": \"in_place\", \"inputs\": [\"s\", \"x\"]}", ""),
-        "views");
+    arenaut_document d =
+        with_passes(PROGRAM(X ", " A ", " B ", " Y ", " S, "[\"x\"]", "[\"y\"]",
+                            NEG("x", "a") ", " OP("aten::view", "[\"a\"]", "[\"b\"]", "") ", " NEG(
+                                "x", "y") ", "
+                                          "{\"name\": \"aten::copy_\", \"kind\": \"in_place\", "
+                                          "\"inputs\": [\"s\", \"x\"]}",
+                            ""),
+                    "views");
     expect_ops(d.program, "neg? copy_!");
     arenaut_document_free(&d);
 }
@@ -417,9 +436,12 @@ TEST(results_of_updates_are_what_they_update) {
     arenaut_document d = with_passes(
         PROGRAM(X ", " A ", " T("v", "[4]", ", \"view_offset\": 16") ", " T("w", "[4]", "") ", " Y,
                 "[\"x\"]", "[\"y\"]",
-                NEG("x", "a") ", " OP("aten::select.int", "[\"a\"]", "[\"v\"]", "") ", "
-                "{\"name\": \"aten::relu_\", \"kind\": \"in_place\", \"inputs\": [\"v\"], \"outputs\": [\"w\"]}, "
-                OP("aten::add.Tensor", "[\"a\", \"w\"]", "[\"y\"]", ""), ""),
+                NEG("x", "a") ", " OP("aten::select.int", "[\"a\"]", "[\"v\"]",
+                                      "") ", "
+                                          "{\"name\": \"aten::relu_\", \"kind\": \"in_place\", "
+                                          "\"inputs\": [\"v\"], \"outputs\": [\"w\"]}, " OP(
+                                              "aten::add.Tensor", "[\"a\", \"w\"]", "[\"y\"]", ""),
+                ""),
         "views");
     assert_int_equal(d.program->tensors[3].view_of, 1);
     assert_int_equal(d.program->tensors[3].view_offset, 16);
@@ -429,12 +451,16 @@ TEST(results_of_updates_are_what_they_update) {
 /* ---- upper bounds ---- */
 
 #define SYMBOLS(max) ", \"symbols\": [{\"name\": \"n\", \"min\": 2" max "}]"
-#define SIZED(dims, more, max)                                                                 \
-    "{\"schema\": \"arenaut.program/1\"" SYMBOLS(max) ", \"tensors\": [" T("x", "[\"n\"]", "") ", " \
-    T("y", dims, more) "], \"inputs\": [\"x\"], \"outputs\": [\"y\"], \"ops\": [" NEG("x", "y") "]}"
+#define SIZED(dims, more, max)                                                               \
+    "{\"schema\": \"arenaut.program/1\"" SYMBOLS(max) ", \"tensors\": [" T(                  \
+        "x", "[\"n\"]",                                                                      \
+        "") ", " T("y", dims,                                                                \
+                   more) "], \"inputs\": [\"x\"], \"outputs\": [\"y\"], \"ops\": [" NEG("x", \
+                                                                                        "y") "]}"
 
 TEST(sizes_become_the_largest_that_they_can_be) {
-    arenaut_document d = with_passes(SIZED("[3, \"n//2 + 1\"]", "", ", \"max\": 9"), "upper-bounds");
+    arenaut_document d =
+        with_passes(SIZED("[3, \"n//2 + 1\"]", "", ", \"max\": 9"), "upper-bounds");
     const arenaut_tensor *y = &d.program->tensors[1];
     assert_int_equal(y->dims[0], 3);
     assert_int_equal(y->dims[1], 5);
@@ -461,7 +487,8 @@ TEST(a_size_with_one_value_varies_no_more) {
 }
 
 TEST(a_size_without_end_is_named_or_left_out) {
-    refuse(SIZED("[\"n\"]", "", ""), "upper-bounds", "depends on size 'n', which has no upper bound");
+    refuse(SIZED("[\"n\"]", "", ""), "upper-bounds",
+           "depends on size 'n', which has no upper bound");
     arenaut_document d = with_passes(SIZED("[\"found + 1\"]", "", ", \"max\": 9"), "upper-bounds");
     assert_true(d.program->tensors[1].unsized); /* that depends on data */
     assert_int_equal(d.program->tensors[1].bytes, 0);
@@ -473,8 +500,9 @@ TEST(a_size_without_end_is_named_or_left_out) {
 TEST(ops_get_memory_or_bring_it) {
     arenaut_document d = with_passes(
         PROGRAM(X ", " T("a", "[null]", ", \"unsized\": true") ", " Y, "[\"x\"]", "[\"y\"]",
-                OP("aten::nonzero", "[\"x\"]", "[\"a\"]", "") ", " NEG("x", "y") ", "
-                OP("aten::item", "[\"y\"]", "[]", ""), ""),
+                OP("aten::nonzero", "[\"x\"]", "[\"a\"]", "") ", " NEG("x", "y") ", " OP(
+                    "aten::item", "[\"y\"]", "[]", ""),
+                ""),
         "out-variants");
     expect_ops(d.program, "nonzero~ alloc neg item");
     assert_int_equal(d.program->ops[1].kind, ARENAUT_OP_ALLOC);
@@ -483,12 +511,14 @@ TEST(ops_get_memory_or_bring_it) {
 }
 
 TEST(joined_values_are_written_where_they_belong) {
-#define JOIN(adims, ydims, inputs)                                                              \
-    PROGRAM(X ", " T("a", adims, "") ", " T("b", "[4, 4]", "") ", " T("c", ydims, "") ", " Y,   \
-            "[\"x\"]", "[\"y\"]", NEG("x", "a") ", " NEG("x", "b") ", "                         \
-            OP("aten::cat", inputs, "[\"c\"]", "") ", " NEG("c", "y"), "")
-    arenaut_document d = with_passes(JOIN("[2, 4]", "[6, 4]", "[\"a\", \"b\"]"),
-                                     "specs,out-variants,slices");
+#define JOIN(adims, ydims, inputs)                                                                 \
+    PROGRAM(X ", " T("a", adims, "") ", " T("b", "[4, 4]", "") ", " T("c", ydims, "") ", " Y,      \
+            "[\"x\"]", "[\"y\"]",                                                                  \
+            NEG("x", "a") ", " NEG("x", "b") ", " OP("aten::cat", inputs, "[\"c\"]", "") ", " NEG( \
+                "c", "y"),                                                                         \
+            "")
+    arenaut_document d =
+        with_passes(JOIN("[2, 4]", "[6, 4]", "[\"a\", \"b\"]"), "specs,out-variants,slices");
     assert_int_equal(d.program->tensors[1].view_of, 3);
     assert_int_equal(d.program->tensors[2].view_of, 3);
     assert_int_equal(d.program->tensors[2].view_offset, 32);
@@ -497,9 +527,9 @@ TEST(joined_values_are_written_where_they_belong) {
     arenaut_lowering_free(l);
     arenaut_document_free(&d);
     static const char *const apart[] = {
-        JOIN("[4, 2]", "[4, 6]", "[\"a\", \"b\"]"),  /* rows are torn apart */
-        JOIN("[2, 4]", "[6, 4]", "[\"a\", \"x\"]"),  /* an input lies where it lies */
-        JOIN("[4, 4]", "[8, 4]", "[\"b\", \"b\"]"),  /* in two places at once */
+        JOIN("[4, 2]", "[4, 6]", "[\"a\", \"b\"]"), /* rows are torn apart */
+        JOIN("[2, 4]", "[6, 4]", "[\"a\", \"x\"]"), /* an input lies where it lies */
+        JOIN("[4, 4]", "[8, 4]", "[\"b\", \"b\"]"), /* in two places at once */
     };
     for (size_t i = 0; i < COUNT_OF(apart); i++) {
         d = with_passes(apart[i], "specs,out-variants,slices");
@@ -512,10 +542,14 @@ TEST(joined_values_are_written_where_they_belong) {
 
 TEST(buffers_that_are_never_written_become_constants) {
     arenaut_document d = with_passes(
-        PROGRAM(X ", " S ", " T("k", "[4, 4]", ", \"class\": \"state\", \"qualified_name\": \"k\"") ", " Y,
+        PROGRAM(X ", " S
+                  ", " T("k", "[4, 4]", ", \"class\": \"state\", \"qualified_name\": \"k\"") ", " Y,
                 "[\"x\"]", "[\"y\"]",
-                OP("aten::add.Tensor", "[\"s\", \"k\"]", "[\"y\"]", "") ", "
-                "{\"name\": \"aten::copy_\", \"kind\": \"in_place\", \"inputs\": [\"s\", \"x\"]}", ""),
+                OP("aten::add.Tensor", "[\"s\", \"k\"]", "[\"y\"]",
+                   "") ", "
+                       "{\"name\": \"aten::copy_\", \"kind\": \"in_place\", \"inputs\": [\"s\", "
+                       "\"x\"]}",
+                ""),
         "constants");
     assert_int_equal(d.program->tensors[1].cls, ARENAUT_STATE);
     assert_int_equal(d.program->tensors[2].cls, ARENAUT_CONSTANT);
@@ -525,10 +559,12 @@ TEST(buffers_that_are_never_written_become_constants) {
 /* ---- all together ---- */
 
 TEST(the_dialects_pipeline_runs_by_default) {
-    arenaut_document d = read_text(
-        "program-json", PROGRAM(X ", " A ", " T("v", "[16]", "") ", " Y, "[\"x\"]", "[\"y\"]",
-                                NEG("x", "a") ", " OP("aten::view", "[\"a\"]", "[\"v\"]", "") ", "
-                                OP("aten::sym_size.int", "[\"v\"]", "[]", "") ", " NEG("v", "y"), ""));
+    arenaut_document d =
+        read_text("program-json",
+                  PROGRAM(X ", " A ", " T("v", "[16]", "") ", " Y, "[\"x\"]", "[\"y\"]",
+                          NEG("x", "a") ", " OP("aten::view", "[\"a\"]", "[\"v\"]", "") ", " OP(
+                              "aten::sym_size.int", "[\"v\"]", "[]", "") ", " NEG("v", "y"),
+                          ""));
     const arenaut_pass_options options = torch_options();
     arenaut_error err = {0};
     assert_ok(arenaut_passes_run(d.program, NULL, &options, NULL, NULL, &err), err);
@@ -549,9 +585,8 @@ static arenaut_status attempt(void *context, const arenaut_allocator *allocator)
 }
 
 TEST(running_out_of_memory_is_survived) {
-    static const char json[] =
-        PROGRAM(X ", " A ", " S ", " Y, "[\"x\"]", "[\"y\"]", NEG("s", "a") ", " NEG("x", "y"),
-                MUTATES("a"));
+    static const char json[] = PROGRAM(X ", " A ", " S ", " Y, "[\"x\"]", "[\"y\"]",
+                                       NEG("s", "a") ", " NEG("x", "y"), MUTATES("a"));
     survives_every_allocation_failure(attempt, (void *)json);
     survives_every_allocation_failure(attempt, (void *)JOIN("[2, 4]", "[6, 4]", "[\"a\", \"b\"]"));
 }

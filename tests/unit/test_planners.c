@@ -391,8 +391,9 @@ TEST(a_capacity_is_fitted_into_or_proved_too_small) {
     arenaut_error err = {0};
     plan = NULL;
     assert_int_equal(arenaut_plan_make(problem, &options, NULL, &plan, &err), ARENAUT_NO_PLAN);
-    assert_string_equal(err.msg, "there is no plan: at step 1, buffers 'buffer0' and 'buffer1' "
-                                 "need 1 byte more than pool 'arena' has");
+    assert_string_equal(err.msg,
+                        "there is no plan: at step 1, buffers 'buffer0' and 'buffer1' "
+                        "need 1 byte more than pool 'arena' has");
     assert_int_equal(plan->quality, ARENAUT_INFEASIBLE);
     assert_int_equal(plan->witness.step, 1);
     assert_int_equal(plan->witness.n_buffers, 2);
@@ -401,8 +402,8 @@ TEST(a_capacity_is_fitted_into_or_proved_too_small) {
     arenaut_problem_free(problem);
 }
 
-/* An op's result over its operand: three runtimes know no such thing, and so their replicas neither.
- * None of those calls its plan optimal. */
+/* An op's result over its operand: three runtimes know no such thing, and so their replicas
+ * neither. None of those calls its plan optimal. */
 TEST(all_but_three_replicas_use_rights_to_the_same_base) {
     const arenaut_interval lives[] = {{0, 2}, {1, 3}};
     arenaut_problem *p = new_problem();

@@ -280,8 +280,8 @@ TEST(who_has_no_choice_spills_nothing) {
     arenaut_problem *p = new_problem();
     for (int k = 0; k < 3; k++) add_pool(p, NULL, ARENAUT_UNLIMITED, 1);
     for (uint32_t k = 0; k < 3; k++) {
-        const arenaut_buffer b = {.size = 10, .lifetimes = &life, .n_lifetimes = 1,
-                                  .pools = UINT64_C(1) << k, .uses = 9};
+        const arenaut_buffer b = {
+            .size = 10, .lifetimes = &life, .n_lifetimes = 1, .pools = UINT64_C(1) << k, .uses = 9};
         add_buffer(p, &b);
     }
     finish(p);
@@ -312,8 +312,8 @@ TEST(a_wrong_spill_is_rejected) {
 
 TEST(spills_that_cannot_be_counted_are_refused) {
     const arenaut_interval life = {0, 1};
-    const arenaut_buffer b = {.size = UINT64_C(1) << 40, .lifetimes = &life, .n_lifetimes = 1,
-                              .uses = UINT32_MAX};
+    const arenaut_buffer b = {
+        .size = UINT64_C(1) << 40, .lifetimes = &life, .n_lifetimes = 1, .uses = UINT32_MAX};
     arenaut_problem *p = new_problem();
     arenaut_error err = {0};
     add_pool(p, NULL, ARENAUT_UNLIMITED, 1);
@@ -334,8 +334,10 @@ TEST(thousands_of_buffers_fill_the_fast_pool) {
     for (uint32_t b = 0; b < 3000; b++) {
         const int64_t first = rng_below(&r, 1000);
         const arenaut_interval life = {first, first + 1 + rng_below(&r, 20)};
-        const arenaut_buffer buffer = {.size = 1 + rng_below(&r, 4000), .lifetimes = &life,
-                                       .n_lifetimes = 1, .uses = 1 + rng_below(&r, 5)};
+        const arenaut_buffer buffer = {.size = 1 + rng_below(&r, 4000),
+                                       .lifetimes = &life,
+                                       .n_lifetimes = 1,
+                                       .uses = 1 + rng_below(&r, 5)};
         add_buffer(p, &buffer);
     }
     finish(p);

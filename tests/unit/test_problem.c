@@ -220,12 +220,18 @@ TEST(a_zeroed_buffer_and_a_zeroed_pool_are_free) {
 TEST(what_is_given_as_zero_is_kept) {
     arenaut_problem *p = fresh();
     const arenaut_interval lives[] = {{0, 2}, {1, 3}};
-    arenaut_buffer b = {.size = 16, .lifetimes = &lives[0], .n_lifetimes = 1,
-                        .fixed_offset = arenaut_at(0), .method = arenaut_id(0)};
+    arenaut_buffer b = {.size = 16,
+                        .lifetimes = &lives[0],
+                        .n_lifetimes = 1,
+                        .fixed_offset = arenaut_at(0),
+                        .method = arenaut_id(0)};
     assert_int_equal(arenaut_problem_add_method(p, "main", NULL, NULL), ARENAUT_OK);
     assert_int_equal(arenaut_problem_add_buffer(p, &b, NULL, NULL), ARENAUT_OK);
-    b = (arenaut_buffer){.size = 16, .lifetimes = &lives[1], .n_lifetimes = 1,
-                         .hint = arenaut_at(0), .same_base = arenaut_id(0)};
+    b = (arenaut_buffer){.size = 16,
+                         .lifetimes = &lives[1],
+                         .n_lifetimes = 1,
+                         .hint = arenaut_at(0),
+                         .same_base = arenaut_id(0)};
     assert_int_equal(arenaut_problem_add_buffer(p, &b, NULL, NULL), ARENAUT_OK);
     assert_int_equal(arenaut_problem_finish(p, NULL), ARENAUT_OK);
     assert_int_equal(arenaut_problem_fixed_offset(p, 0), 0);

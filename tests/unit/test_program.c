@@ -33,12 +33,26 @@ static void fill(spec *s) {
     s->calls[1] = ELSE;
     const arenaut_op ops[5] = {
         {.name = "RELU", .inputs = &ids[A], .n_inputs = 1, .outputs = &ids[B], .n_outputs = 1},
-        {.name = "IF", .kind = ARENAUT_OP_IF, .inputs = &ids[B], .n_inputs = 1,
-         .outputs = &ids[C], .n_outputs = 1, .calls = s->calls, .n_calls = 2},
+        {.name = "IF",
+         .kind = ARENAUT_OP_IF,
+         .inputs = &ids[B],
+         .n_inputs = 1,
+         .outputs = &ids[C],
+         .n_outputs = 1,
+         .calls = s->calls,
+         .n_calls = 2},
         {.name = "ADD", .inputs = b_and_c, .n_inputs = 2, .outputs = &ids[D], .n_outputs = 1},
-        {.name = "NEG", .method = THEN, .inputs = &ids[P], .n_inputs = 1, .outputs = &ids[Q],
+        {.name = "NEG",
+         .method = THEN,
+         .inputs = &ids[P],
+         .n_inputs = 1,
+         .outputs = &ids[Q],
          .n_outputs = 1},
-        {.name = "ABS", .method = ELSE, .inputs = &ids[R], .n_inputs = 1, .outputs = &ids[S],
+        {.name = "ABS",
+         .method = ELSE,
+         .inputs = &ids[R],
+         .n_inputs = 1,
+         .outputs = &ids[S],
          .n_outputs = 1},
     };
     memcpy(s->ops, ops, sizeof ops);
@@ -168,7 +182,8 @@ TEST(each_wrong_program_is_refused_by_name) {
         {"'c' is a view of 'b', which is a view itself", view_of_view},
         {"'d': is an op's scratch but not of class scratch", not_scratch},
         {"'b' of device 2.1 is a view of 'a' of device 0.0", view_elsewhere},
-        {"'cache.k' has another size in method 'then', tensor 'p' (32 bytes) than in method 'main', "
+        {"'cache.k' has another size in method 'then', tensor 'p' (32 bytes) than in method "
+         "'main', "
          "tensor 'a' (64 bytes)",
          two_sizes},
         {"'cache.k' has another device in method 'then', tensor 'p' (1.0) than in method 'main', "

@@ -106,10 +106,8 @@ static arenaut_program *odd_program(rng *r) {
     for (uint32_t m = 0; m < methods; m++) {
         const char *name = names[rng_below(r, COUNT_OF(names))];
         uint32_t ids[6];
-        if (m == 0 || rng_once_in(r, 2))
-            begin_method(p, name);
-        else
-            begin_submethod(p, name);
+        if (m == 0 || rng_once_in(r, 2)) begin_method(p, name);
+        else begin_submethod(p, name);
         for (uint32_t i = 0; i < COUNT_OF(ids); i++) {
             arenaut_tensor t = arenaut_tensor_default();
             const int64_t dims[] = {rng_below(r, 5), rng_below(r, 5)};
@@ -288,12 +286,15 @@ TEST(running_out_of_memory_is_survived) {
 /* What graphs say that are not lowered yet. */
 static const char unlowered[] =
     "{\"schema\": \"arenaut.program/1\", \"dialect\": \"aten\",\n"
-    " \"symbols\": [{\"name\": \"s0\", \"min\": 2, \"max\": 64}, {\"name\": \"u0\", \"min\": -1}],\n"
+    " \"symbols\": [{\"name\": \"s0\", \"min\": 2, \"max\": 64}, {\"name\": \"u0\", \"min\": "
+    "-1}],\n"
     " \"tensors\": [\n"
     "  {\"name\": \"x\", \"dtype\": \"float32\", \"dims\": [3, \"4*s0\", \"floor(s0/2 - 1/2)\"],\n"
     "   \"upper\": [3, 256, 32], \"strides\": [8192, 1, 256], \"dynamic\": true},\n"
-    "  {\"name\": \"y\", \"dtype\": \"float32\", \"dims\": [\"u0 + n\", null], \"unsized\": true},\n"
-    "  {\"name\": \"k\", \"bytes\": 64, \"class\": \"state\"}, {\"name\": \"new_k\", \"bytes\": 64},\n"
+    "  {\"name\": \"y\", \"dtype\": \"float32\", \"dims\": [\"u0 + n\", null], \"unsized\": "
+    "true},\n"
+    "  {\"name\": \"k\", \"bytes\": 64, \"class\": \"state\"}, {\"name\": \"new_k\", \"bytes\": "
+    "64},\n"
     "  {\"name\": \"z\", \"bytes\": 64}, {\"name\": \"c\", \"dtype\": \"bool\"}],\n"
     " \"methods\": [{\"name\": \"main\", \"inputs\": [\"x\", \"c\"], \"outputs\": [\"z\"],\n"
     "   \"bindings\": [{\"kind\": \"mutates\", \"value\": \"new_k\", \"target\": \"k\"},\n"
@@ -301,7 +302,8 @@ static const char unlowered[] =
     "   \"ops\": [{\"name\": \"f\", \"kind\": \"functional\", \"inputs\": [\"x\", \"k\"],\n"
     "     \"outputs\": [\"new_k\"]},\n"
     "    {\"name\": \"alloc\", \"kind\": \"alloc\", \"outputs\": [\"z\"]},\n"
-    "    {\"name\": \"if\", \"kind\": \"if\", \"inputs\": [\"c\", \"new_k\"], \"outputs\": [\"z\"],\n"
+    "    {\"name\": \"if\", \"kind\": \"if\", \"inputs\": [\"c\", \"new_k\"], \"outputs\": "
+    "[\"z\"],\n"
     "     \"calls\": [1, 2]}]},\n"
     "  {\"name\": \"then\", \"outer\": \"main\", \"outputs\": [\"new_k\"]},\n"
     "  {\"name\": \"else\", \"outer\": 0, \"outputs\": [\"new_k\"]}]}";
@@ -335,16 +337,17 @@ TEST(what_is_not_lowered_yet_is_understood) {
 
 /* A called method may name what its only caller lists, and nothing else of other methods. */
 TEST(captured_values_must_be_listed) {
-#define NESTED(inputs, more)                                                                  \
-    "{\"schema\": \"arenaut.program/1\", \"tensors\": [{\"name\": \"a\", \"bytes\": 4, \"method\": " \
-    "0}, {\"name\": \"b\", \"bytes\": 4}], \"methods\": [{\"name\": \"m\", \"inputs\": [\"a\"], "   \
-    "\"ops\": [{\"name\": \"c\", \"kind\": \"call\", \"inputs\": " inputs ", \"calls\": [1]}" more    \
-    "]}, {\"name\": \"n\", \"outer\": 0, \"ops\": [{\"inputs\": [\"a\"], \"outputs\": [\"b\"]}]}]}"
+#define NESTED(inputs, more)                                                                       \
+    "{\"schema\": \"arenaut.program/1\", \"tensors\": [{\"name\": \"a\", \"bytes\": 4, "           \
+    "\"method\": "                                                                                 \
+    "0}, {\"name\": \"b\", \"bytes\": 4}], \"methods\": [{\"name\": \"m\", \"inputs\": [\"a\"], "  \
+    "\"ops\": [{\"name\": \"c\", \"kind\": \"call\", \"inputs\": " inputs ", \"calls\": [1]}" more \
+    "]}, {\"name\": \"n\", \"outer\": 0, \"ops\": [{\"inputs\": [\"a\"], \"outputs\": "            \
+    "[\"b\"]}]}]}"
     arenaut_document document = read_text("program-json", NESTED("[\"a\"]", ""));
     arenaut_document_free(&document);
     assert_unreadable("program-json", NESTED("[]", ""), ARENAUT_BAD_INPUT, "belongs to method 0");
-    assert_unreadable("program-json",
-                      NESTED("[\"a\"]", ", {\"kind\": \"call\", \"calls\": [1]}"),
+    assert_unreadable("program-json", NESTED("[\"a\"]", ", {\"kind\": \"call\", \"calls\": [1]}"),
                       ARENAUT_BAD_INPUT, "exactly one op");
 #undef NESTED
     assert_unreadable("program-json",
@@ -354,8 +357,8 @@ TEST(captured_values_must_be_listed) {
 
 /* A view lies where its storage does, whichever of them comes first. */
 TEST(views_are_of_the_device_of_their_storage) {
-#define VIEWS(device)                                                                          \
-    "{\"schema\": \"arenaut.program/1\", \"tensors\": [{\"name\": \"v\", \"bytes\": 4, "          \
+#define VIEWS(device)                                                                    \
+    "{\"schema\": \"arenaut.program/1\", \"tensors\": [{\"name\": \"v\", \"bytes\": 4, " \
     "\"view_of\": \"s\"" device "}, {\"name\": \"s\", \"bytes\": 8, \"device\": 2}], \"ops\": []}"
     arenaut_document d = read_text("program-json", VIEWS(""));
     assert_int_equal(d.program->tensors[0].device.type, 2);

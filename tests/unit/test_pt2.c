@@ -172,7 +172,9 @@ TEST(branches_capture_and_loops_carry) {
 }
 
 TEST(srepr_becomes_infix) {
-    static const struct { const char *from, *to; } cases[] = {
+    static const struct {
+        const char *from, *to;
+    } cases[] = {
         {"Symbol('s77', positive=True, integer=True)", "`s77`"},
         {"Integer(-1)", "(-1)"},
         {"Add(FloorDiv(Add(Symbol('s0', integer=True), Integer(-1)), Integer(2)), Integer(1))",
@@ -182,9 +184,10 @@ TEST(srepr_becomes_infix) {
         {"Pow(Symbol('s0'), Integer(2))", "(`s0`**(2))"},
         {"PythonMod(Symbol('s0'), Integer(8))", "mod(`s0`, (8))"},
     };
-    static const char *const wrong[] = {"", "Symbol(", "Symbol('x'", "Piecewise(Integer(1))",
-                                        "Integer()", "Add(Integer(1)", "Integer(1))", "Integer(x)",
-                                        "Add(,)", "Symbol('a`b')"};
+    static const char *const wrong[] = {
+        "",          "Symbol(",        "Symbol('x'",  "Piecewise(Integer(1))",
+        "Integer()", "Add(Integer(1)", "Integer(1))", "Integer(x)",
+        "Add(,)",    "Symbol('a`b')"};
     char text[400];
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         assert_true(arn_pt2_infix(cases[i].from, strlen(cases[i].from), text));
@@ -237,11 +240,15 @@ TEST(first_values_are_told_apart) {
 /* ---- what the pipeline makes of it ---- */
 
 TEST(every_own_model_has_a_plan_that_stands_up_to_replay) {
-    static const struct { const char *name; uint64_t arena; } models[] = {
-        {"branches", 1040}, {"cache", 1088}, {"cache_functional", 1600}, {"chain", 1024},
-        {"count", 768}, {"custom_functional", 512}, {"decode", 656}, {"decode_larger", 912},
-        {"gradients", 1248}, {"loop", 1088}, {"norm", 336}, {"norm_functional", 480},
-        {"scan", 768}, {"sizes", 12480},
+    static const struct {
+        const char *name;
+        uint64_t arena;
+    } models[] = {
+        {"branches", 1040}, {"cache", 1088},        {"cache_functional", 1600},
+        {"chain", 1024},    {"count", 768},         {"custom_functional", 512},
+        {"decode", 656},    {"decode_larger", 912}, {"gradients", 1248},
+        {"loop", 1088},     {"norm", 336},          {"norm_functional", 480},
+        {"scan", 768},      {"sizes", 12480},
     };
     static const char *const selections[] = {"", "inplace", "reinplace,slices,inplace"};
     for (size_t i = 0; i < COUNT_OF(models); i++) {
@@ -274,7 +281,7 @@ TEST(sizes_without_end_are_named) {
 TEST(views_lie_in_what_they_view) {
     pt2_round round = open_own("chain", NULL);
     const arenaut_program *p = round.document.program;
-    assert_string_equal(storage_of(p, "transpose"), "relu");  /* not the reshape between them */
+    assert_string_equal(storage_of(p, "transpose"), "relu"); /* not the reshape between them */
     assert_string_equal(storage_of(p, "contiguous"), "contiguous"); /* that one copies */
     assert_string_equal(storage_of(p, "unsqueeze"), "linear_1");
     pt2_round_close(&round);
@@ -343,11 +350,21 @@ TEST(asserts_and_questions_about_sizes_are_gone) {
 
 /* Greedy by size; what the notes say of each is looked at below. */
 TEST(corpus_models_have_plans_that_stand_up_to_replay) {
-    static const struct { const char *name; uint64_t arena; } models[] = {
-        {"symnet", 536870912}, {"odd_stride", 335544320}, {"unbacked_nonzero", 1600},
-        {"kv_buffer", 4368}, {"kv_buffer_functional", 8480}, {"bn_train", 1573024},
-        {"bn_train_functional", 1573248}, {"cond_hop", 24592}, {"mobilenetv2_050", 308281344},
-        {"resnet18", 411041792}, {"vit_tiny", 87146496},
+    static const struct {
+        const char *name;
+        uint64_t arena;
+    } models[] = {
+        {"symnet", 536870912},
+        {"odd_stride", 335544320},
+        {"unbacked_nonzero", 1600},
+        {"kv_buffer", 4368},
+        {"kv_buffer_functional", 8480},
+        {"bn_train", 1573024},
+        {"bn_train_functional", 1573248},
+        {"cond_hop", 24592},
+        {"mobilenetv2_050", 308281344},
+        {"resnet18", 411041792},
+        {"vit_tiny", 87146496},
     };
     for (size_t i = 0; i < COUNT_OF(models); i++) {
         char path[300], file[64];
@@ -374,9 +391,11 @@ TEST(corpus_forms_agree) {
 TEST(the_table_knows_every_view_of_the_corpus) {
     char path[300], line[200];
     corpus_path_or_skip(path, "pt2/aten_alias.csv");
-    static const char *const views[] = {"view", "permute", "transpose.int", "select.int", "expand",
-                                        "slice.Tensor", "unsqueeze", "split.Tensor", "unbind.int",
-                                        "reshape", "flatten.using_ints", "contiguous", "to.dtype"};
+    static const char *const views[] = {
+        "view",       "permute",      "transpose.int",      "select.int",
+        "expand",     "slice.Tensor", "unsqueeze",          "split.Tensor",
+        "unbind.int", "reshape",      "flatten.using_ints", "contiguous",
+        "to.dtype"};
     const arenaut_dialect *aten = arenaut_dialect_find("aten");
     FILE *file = fopen(path, "r");
     assert_non_null(file);
@@ -403,14 +422,15 @@ TEST(the_table_knows_every_view_of_the_corpus) {
 
 /* ---- bad input ---- */
 
-#define GRAPH(nodes, values, specs)                                                              \
-    "{\"schema_version\": {\"major\": 8}, \"graph_module\": {\"graph\": {\"inputs\": [], "       \
-    "\"outputs\": [], \"nodes\": [" nodes "], \"tensor_values\": {" values "}}, \"signature\": " \
+#define GRAPH(nodes, values, specs)                                                        \
+    "{\"schema_version\": {\"major\": 8}, \"graph_module\": {\"graph\": {\"inputs\": [], " \
+    "\"outputs\": [], \"nodes\": [" nodes "], \"tensor_values\": {" values                 \
+    "}}, \"signature\": "                                                                  \
     "{\"input_specs\": [], \"output_specs\": [" specs "]}}}"
 #define VALUE(name, sizes, strides) \
     "\"" name "\": {\"dtype\": 7, \"sizes\": [" sizes "], \"strides\": [" strides "]}"
-#define RELU(from, to)                                                                           \
-    "{\"target\": \"torch.ops.aten.relu.default\", \"inputs\": [{\"name\": \"self\", \"arg\": "  \
+#define RELU(from, to)                                                                            \
+    "{\"target\": \"torch.ops.aten.relu.default\", \"inputs\": [{\"name\": \"self\", \"arg\": "   \
     "{\"as_tensor\": {\"name\": \"" from "\"}}}], \"outputs\": [{\"as_tensor\": {\"name\": \"" to \
     "\"}}]}"
 
@@ -424,9 +444,12 @@ TEST(devices_are_numbered_as_everywhere) {
         ON("b", "{\"type\": \"cuda\", \"index\": 3}") ", "
         ON("c", "{\"type\": \"opencl\"}") ", " ON("d", "{\"type\": \"mkldnn\"}") ", "
         ON("e", "{\"type\": \"meta\"}") ", " ON("f", "{\"type\": \"mps\", \"index\": 0}"), "");
-    static const struct { const char *name; uint16_t type, index; } expected[] = {
-        {"a", ARENAUT_DEVICE_HOST, 0}, {"b", ARENAUT_DEVICE_CUDA, 3},
-        {"c", ARENAUT_DEVICE_OPENCL, 0}, {"d", 4, 0}, {"e", ARENAUT_DEVICE_HOST, 0}, {"f", 13, 0}};
+    static const struct {
+        const char *name;
+        uint16_t type, index;
+    } expected[] = {{"a", ARENAUT_DEVICE_HOST, 0},   {"b", ARENAUT_DEVICE_CUDA, 3},
+                    {"c", ARENAUT_DEVICE_OPENCL, 0}, {"d", 4, 0},
+                    {"e", ARENAUT_DEVICE_HOST, 0},   {"f", 13, 0}};
     arenaut_document document = {0};
     arenaut_error err = {0};
     bytes b = pt2_of(json, strlen(json));
@@ -441,7 +464,9 @@ TEST(devices_are_numbered_as_everywhere) {
 }
 
 TEST(mistakes_are_named) {
-    static const struct { const char *json, *part; } cases[] = {
+    static const struct {
+        const char *json, *part;
+    } cases[] = {
         {"{", "line 1"},
         {"{}", "'schema_version' is missing"},
         {"{\"schema_version\": {\"major\": 99}}", "version"},
@@ -451,17 +476,22 @@ TEST(mistakes_are_named) {
         {GRAPH("", VALUE("a", "{\"as_int\": 4}", ""), ""), "0 strides"},
         {GRAPH("", VALUE("a", "{\"as_int\": -4}", "{\"as_int\": 1}"), ""), "a size"},
         {GRAPH("", VALUE("a", "{}", "{}"), ""), "a size"},
-        {GRAPH("", VALUE("a", "{\"as_int\": 9007199254740992}, {\"as_int\": 9007199254740992}",
-                         "{\"as_int\": 9007199254740992}, {\"as_int\": 1}"), ""), "2^63"},
+        {GRAPH("",
+               VALUE("a", "{\"as_int\": 9007199254740992}, {\"as_int\": 9007199254740992}",
+                     "{\"as_int\": 9007199254740992}, {\"as_int\": 1}"),
+               ""),
+         "2^63"},
         {GRAPH("", VALUE("a", "", "") ", " VALUE("a", "", ""), ""), "a"},
         {GRAPH("", "\"a\": {}", ""), "'dtype' is missing"},
-        {GRAPH("", ON("a", "{\"type\": \"warp\", \"index\": 0}"), ""), "found \"warp\"; expected a type"},
+        {GRAPH("", ON("a", "{\"type\": \"warp\", \"index\": 0}"), ""),
+         "found \"warp\"; expected a type"},
         {GRAPH("", ON("a", "{\"type\": 1}"), ""), "a type of device"},
         {GRAPH("", ON("a", "{\"type\": \"cuda\", \"index\": -1}"), ""), "the index of a device"},
         {GRAPH("", ON("a", "{\"type\": \"cuda\", \"index\": 65536}"), ""), "the index of a device"},
         {GRAPH("{\"target\": 1}", "", ""), "a string"},
         {GRAPH("{}", "", ""), "'target' is missing"},
-        {GRAPH("", "", "{\"buffer_mutation\": {\"arg\": {\"name\": \"x\"}, \"buffer_name\": \"k\"}}"),
+        {GRAPH("", "",
+               "{\"buffer_mutation\": {\"arg\": {\"name\": \"x\"}, \"buffer_name\": \"k\"}}"),
          "no value 'x'"},
         {GRAPH("", VALUE("x", "", ""),
                "{\"buffer_mutation\": {\"arg\": {\"name\": \"x\"}, \"buffer_name\": \"k\"}}"),
@@ -479,18 +509,21 @@ TEST(mistakes_are_named) {
 
 TEST(archives_of_others_are_not_taken_for_ours) {
     static const zip_part other[] = {{"a/data.pkl", "x", 1}};
-    static const zip_part twice[] = {{"a/models/model.json", "{}", 2}, {"b/models/model.json", "{}", 2}};
+    static const zip_part twice[] = {{"a/models/model.json", "{}", 2},
+                                     {"b/models/model.json", "{}", 2}};
     arenaut_document document = {0};
     arenaut_error err = {0};
     bytes b = zip_of(other, 1, false);
     assert_null(arenaut_format_recognise(b.data, b.size));
-    assert_int_equal(arenaut_read(b.data, b.size, arenaut_format_find("pt2"), NULL, NULL, &document,
-                                  &err), ARENAUT_BAD_INPUT);
+    assert_int_equal(
+        arenaut_read(b.data, b.size, arenaut_format_find("pt2"), NULL, NULL, &document, &err),
+        ARENAUT_BAD_INPUT);
     assert_non_null(strstr(err.msg, "no models/model.json"));
     free_bytes(&b);
     b = zip_of(twice, 2, false);
-    assert_int_equal(arenaut_read(b.data, b.size, arenaut_format_find("pt2"), NULL, NULL, &document,
-                                  &err), ARENAUT_BAD_INPUT);
+    assert_int_equal(
+        arenaut_read(b.data, b.size, arenaut_format_find("pt2"), NULL, NULL, &document, &err),
+        ARENAUT_BAD_INPUT);
     assert_non_null(strstr(err.msg, "two entries"));
     free_bytes(&b);
 }

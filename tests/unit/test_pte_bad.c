@@ -229,9 +229,9 @@ static void expect_a_mixture(const char *name, pte_sweep sweep) {
 /* One byte in 29, all the way to replay; `make fuzz` tries every one. */
 TEST(flips_in_our_own_files_are_survived) {
     static const char *const names[] = {
-        "branches",      "caller_supplies_io", "condition",  "dynamic_batch",
-        "elementwise_chain", "gradients",      "kv_decoder", "lists",
-        "map_rows",      "two_conditions",     "two_methods", "xnnpack_mixed"};
+        "branches",          "caller_supplies_io", "condition",   "dynamic_batch",
+        "elementwise_chain", "gradients",          "kv_decoder",  "lists",
+        "map_rows",          "two_conditions",     "two_methods", "xnnpack_mixed"};
     for (size_t i = 0; i < COUNT_OF(names); i++) {
         char path[512];
         snprintf(path, sizeof path, "%s/pte/%s.pte", TEST_DATA, names[i]);
@@ -267,7 +267,7 @@ TEST(a_file_that_stands_for_much_more_is_refused) {
     const size_t list = flat_item(f, values, 1, 2);
     flat_number(f, list, VALUE_TYPE, 1, PTE_TENSOR_LIST);
     flat_vector(f, flat_table(f, list, VALUE, 1), LIST_ITEMS, 4, ITEMS);
-    const size_t operator= flat_item(f, flat_vector(f, plan, PLAN_OPERATORS, 4, 1), 0, 2);
+    const size_t operator = flat_item(f, flat_vector(f, plan, PLAN_OPERATORS, 4, 1), 0, 2);
     flat_text(f, operator, OPERATOR_NAME, "my::op");
     const size_t chain = flat_item(f, flat_vector(f, plan, PLAN_CHAINS, 4, 1), 0, 4);
     const size_t instructions = flat_vector(f, chain, CHAIN_INSTRUCTIONS, 4, INSTRUCTIONS);

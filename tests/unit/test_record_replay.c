@@ -449,9 +449,7 @@ static arenaut_status live_once(void *context, const arenaut_allocator *allocato
     return st;
 }
 
-TEST(survives_failing_allocators) {
-    survives_every_allocation_failure(live_once, NULL);
-}
+TEST(survives_failing_allocators) { survives_every_allocation_failure(live_once, NULL); }
 
 static void *release_them(void *context) {
     deck *d = context;

@@ -232,10 +232,8 @@ static arenaut_rule replay_given(const arenaut_program *p) {
 
 /* A file calls a tensor state by giving it a name, or by giving it first values. */
 static void declare(arenaut_program *p, uint32_t tensor, bool by_name) {
-    if (by_name)
-        p->tensors[tensor].qualified_name = "core.state";
-    else
-        p->tensors[tensor].cls = ARENAUT_STATE;
+    if (by_name) p->tensors[tensor].qualified_name = "core.state";
+    else p->tensors[tensor].cls = ARENAUT_STATE;
 }
 
 /* The activation `a` is written where `s` lies, before anybody has read `s`. */
@@ -317,8 +315,7 @@ TEST(what_updates_declared_state_returns_it) {
         finish_program(p);
         recover(p);
         expect_view(p, t, s, 0);
-        assert_int_equal(replay_given(p),
-                         clobbered ? ARENAUT_RULE_CLOBBERED : ARENAUT_RULE_NONE);
+        assert_int_equal(replay_given(p), clobbered ? ARENAUT_RULE_CLOBBERED : ARENAUT_RULE_NONE);
         arenaut_program_free(p);
     }
 }
@@ -571,6 +568,4 @@ static arenaut_status attempt(void *context, const arenaut_allocator *allocator)
     return st;
 }
 
-TEST(it_survives_running_out_of_memory) {
-    survives_every_allocation_failure(attempt, NULL);
-}
+TEST(it_survives_running_out_of_memory) { survives_every_allocation_failure(attempt, NULL); }

@@ -826,10 +826,8 @@ TEST(first_values_of_two_states_over_each_other_are_lost) {
             expect(&s, ARENAUT_RULE_NONE);
             put(&s, other, r, 4);
             put(&s, v, other, 0);
-            if (named)
-                expect_at(&s, ARENAUT_RULE_STATE_LOST, 1, r, other);
-            else
-                expect(&s, ARENAUT_RULE_NONE);
+            if (named) expect_at(&s, ARENAUT_RULE_STATE_LOST, 1, r, other);
+            else expect(&s, ARENAUT_RULE_NONE);
             close_scene(&s);
         }
     }
@@ -980,10 +978,8 @@ TEST(calls_too_deep_are_refused) {
         scene s;
         open_scene(&s);
         for (uint32_t m = 0; m < depth; m++) {
-            if (m == 0)
-                begin_method(s.p, NULL);
-            else
-                begin_submethod(s.p, NULL);
+            if (m == 0) begin_method(s.p, NULL);
+            else begin_submethod(s.p, NULL);
             if (m + 1 < depth) ADD_OP(s.p, .kind = ARENAUT_OP_CALL, CALLS(m + 1));
         }
         finish_program(s.p);
@@ -998,10 +994,8 @@ TEST(calls_that_multiply_are_refused) {
     scene s;
     open_scene(&s);
     for (uint32_t m = 0; m < 40; m++) {
-        if (m == 0)
-            begin_method(s.p, NULL);
-        else
-            begin_submethod(s.p, NULL);
+        if (m == 0) begin_method(s.p, NULL);
+        else begin_submethod(s.p, NULL);
         for (int i = 0; i < 2 && m + 1 < 40; i++)
             ADD_OP(s.p, .kind = ARENAUT_OP_CALL, CALLS(m + 1));
     }

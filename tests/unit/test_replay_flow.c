@@ -83,12 +83,12 @@ static branch open_branch(scene *s) {
     open_scene(s);
     const branch v = {value(s, "c"), value(s, "x"), value(s, "k"),
                       value(s, "a"), value(s, "b"), value(s, "y")};
-    compute(s, v.x, v.k);      /* 0 */
-    jump_false(s, v.c, 4);     /* 1 */
-    compute(s, v.x, v.a);      /* 2 */
-    jump(s, 5);                /* 3 */
-    compute(s, v.x, v.b);      /* 4 */
-    compute(s, v.k, v.y);      /* 5 */
+    compute(s, v.x, v.k);  /* 0 */
+    jump_false(s, v.c, 4); /* 1 */
+    compute(s, v.x, v.a);  /* 2 */
+    jump(s, 5);            /* 3 */
+    compute(s, v.x, v.b);  /* 4 */
+    compute(s, v.k, v.y);  /* 5 */
     SET_IO(s->p, 0, LIST(v.c, v.x), LIST(v.y));
     finish_program(s->p);
     return v;
@@ -138,9 +138,9 @@ TEST(results_must_be_whole_at_the_end_on_every_way) {
     scene s;
     open_scene(&s);
     const uint32_t c = value(&s, "c"), x = value(&s, "x"), y = value(&s, "y"), a = value(&s, "a");
-    compute(&s, x, y);     /* 0 */
-    jump_false(&s, c, 3);  /* 1: past the end */
-    compute(&s, x, a);     /* 2 */
+    compute(&s, x, y);    /* 0 */
+    jump_false(&s, c, 3); /* 1: past the end */
+    compute(&s, x, a);    /* 2 */
     SET_IO(s.p, 0, LIST(c, x), LIST(y));
     finish_program(s.p);
     expect(&s, ARENAUT_RULE_NONE);

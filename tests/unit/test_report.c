@@ -232,10 +232,8 @@ static bool put_narrow(void *context, const void *bytes, size_t size) {
     narrow_sink *narrow = context;
     (void)bytes;
     assert_false(narrow->full);
-    if (size > narrow->left)
-        narrow->full = true;
-    else
-        narrow->left -= size;
+    if (size > narrow->left) narrow->full = true;
+    else narrow->left -= size;
     return !narrow->full;
 }
 

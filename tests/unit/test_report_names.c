@@ -16,11 +16,30 @@
 
 /* Pieces that names are made of. */
 static const char *const pieces[] = {
-    "a",           "layer/conv_1", "\033[2J",      "\x07",         "\r",
-    "\x7F",        "\xC2\x9B",     "\xE2\x80\xAE", "\xE2\x81\xA6", "\x80\x80\x80",
-    "\xFF\xFE",    "\xC0\xAF",     "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xE6\xBC\xA2",
-    "\xF0\x9F\x98\x80", "e\xCC\x81", "\xEF\xBB\xBF", "=cmd|x", "\"\\,;<>&'*/",
-    "%s%n",        "?\?/",         "\xE2",        "\xF0\x9F",
+    "a",
+    "layer/conv_1",
+    "\033[2J",
+    "\x07",
+    "\r",
+    "\x7F",
+    "\xC2\x9B",
+    "\xE2\x80\xAE",
+    "\xE2\x81\xA6",
+    "\x80\x80\x80",
+    "\xFF\xFE",
+    "\xC0\xAF",
+    "\xED\xA0\x80",
+    "\xF4\x90\x80\x80",
+    "\xE6\xBC\xA2",
+    "\xF0\x9F\x98\x80",
+    "e\xCC\x81",
+    "\xEF\xBB\xBF",
+    "=cmd|x",
+    "\"\\,;<>&'*/",
+    "%s%n",
+    "?\?/",
+    "\xE2",
+    "\xF0\x9F",
 };
 
 enum { LONGEST = 400 };

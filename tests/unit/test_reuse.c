@@ -46,9 +46,7 @@ static void expect_b_over(arenaut_program *p, const char *base) {
     arenaut_program_free(p);
 }
 
-TEST(a_dying_input_may_be_written_over) {
-    expect_b_over(chain(), "a");
-}
+TEST(a_dying_input_may_be_written_over) { expect_b_over(chain(), "a"); }
 
 TEST(nothing_is_written_over_without_a_declared_pair) {
     arenaut_program *p = chain();

@@ -507,10 +507,8 @@ TEST(permissions_to_overwrite_are_kept_where_they_may_be) {
             d.over[k][0] = rng_below(&r, 2);
             if (rng_below(&r, 3)) d.node[k].over = d.over[k];
         }
-        if (round % 2)
-            give_back(&d, ARENAUT_TYPE_TENSOR, LIST(n_nodes + 1));
-        else
-            give_back(&d, ARENAUT_TYPE_NONE, EMPTY);
+        if (round % 2) give_back(&d, ARENAUT_TYPE_TENSOR, LIST(n_nodes + 1));
+        else give_back(&d, ARENAUT_TYPE_NONE, EMPTY);
         check_permissions(&d, &kept);
     }
     assert_true(kept > 1000);

@@ -24,8 +24,7 @@ static const arenaut_place places[] = {{AT_X, BYTES, 1}, {AT_Y, BYTES, 1}, {AT_Z
 static const uint32_t in[] = {0}, out[] = {2};
 static const arenaut_static_method methods[] = {{"main", 1, 1, in, out}};
 static const arenaut_pool_device devices[] = {{1, {ARENAUT_DEVICE_OPENCL, 0}}};
-static const arenaut_static_program program = {11,    2,      3,       1,    1,
-                                               needs, places, methods, devices};
+static const arenaut_static_program program = {11, 2, 3, 1, 1, needs, places, methods, devices};
 
 /* A function of the loaded library; POSIX says that code and data pointers look the same. */
 #define LOAD(name)                                   \

@@ -398,10 +398,8 @@ static void run_on_devices(const uint8_t *data, size_t size, uint16_t type, uint
     for (int by_type = 0; by_type < 2; by_type++) {
         for (uint32_t i = 0; i < p->n_devices; i++) moved[i] = p->device[i];
         arenaut_device *wrong = &moved[p->n_devices - 1].device;
-        if (by_type)
-            wrong->type = 2;
-        else
-            wrong->index++;
+        if (by_type) wrong->type = 2;
+        else wrong->index++;
         assert_fine(
             arenaut_memory_init_devices(&memory, span, p->n_pools, moved, p->n_devices, &fault));
         const arenaut_fault_reason reason =

@@ -13,11 +13,12 @@ enum { INNER, OUTPUT, VALUES };   /* a managed value, and a managed output */
 enum { SMALL = 64, LARGE = 192 }; /* multiples of the alignment, to keep the model simple */
 enum { FOREIGN_SIZE = 128 };
 
-#define CALL_MAP(XX)                                                                          \
-    XX(ALLOCATE)                                                                              \
-    XX(DEALLOCATE)                                                                            \
-    XX(RELEASE) XX(GROW_INNER) XX(GROW_OUTPUT) XX(TAKE) XX(DISABLE) XX(CLOSE) XX(SWAP_OUTPUT) \
-        XX(LEND_OUTPUT) XX(SWAP_INNER) XX(RELEASE_ONE) XX(ABORT)
+#define CALL_MAP(XX)                                                                              \
+    XX(ALLOCATE)                                                                                  \
+    XX(DEALLOCATE)                                                                                \
+    XX(RELEASE)                                                                                   \
+    XX(GROW_INNER) XX(GROW_OUTPUT) XX(TAKE) XX(DISABLE) XX(CLOSE) XX(SWAP_OUTPUT) XX(LEND_OUTPUT) \
+        XX(SWAP_INNER) XX(RELEASE_ONE) XX(ABORT)
 typedef enum call {
 #define XX(name) name,
     CALL_MAP(XX)
@@ -166,10 +167,8 @@ static arenaut_fault_reason model_take(model *m) {
     if (storage_of(m, OUTPUT)->holds != BLOCK) return ARENAUT_FAULT_NOTHING_OWNED;
     if (m->running) model_learn(m, OUTPUT, storage_of(m, OUTPUT)->room);
     m->asked = 0;
-    if (m->held)
-        model_let_go(m);
-    else
-        model_empty(storage_of(m, OUTPUT));
+    if (m->held) model_let_go(m);
+    else model_empty(storage_of(m, OUTPUT));
     return ARENAUT_FAULT_NONE;
 }
 
@@ -212,34 +211,20 @@ static size_t size_asked(const model *m) { return m->grown == 0 ? SMALL : LARGE;
 static arenaut_fault_reason model_call(model *m, call which) {
     m->calls++;
     switch (which) {
-        case ALLOCATE:
-            return model_allocate(m);
-        case DEALLOCATE:
-            return model_deallocate(m);
-        case ABORT:
-            return model_abort(m);
-        case RELEASE:
-            return model_release(m, false);
-        case RELEASE_ONE:
-            return model_release(m, true);
-        case GROW_INNER:
-            return model_grow(m, INNER, SMALL);
-        case GROW_OUTPUT:
-            return model_grow(m, OUTPUT, size_asked(m));
-        case TAKE:
-            return model_take(m);
-        case SWAP_OUTPUT:
-            return model_swap(m, OUTPUT, FOREIGN);
-        case LEND_OUTPUT:
-            return model_swap(m, OUTPUT, LENT);
-        case SWAP_INNER:
-            return model_swap(m, INNER, FOREIGN);
-        case DISABLE:
-            return model_disable(m);
-        case CLOSE:
-            return model_close(m);
-        case CALLS:
-            break;
+        case ALLOCATE: return model_allocate(m);
+        case DEALLOCATE: return model_deallocate(m);
+        case ABORT: return model_abort(m);
+        case RELEASE: return model_release(m, false);
+        case RELEASE_ONE: return model_release(m, true);
+        case GROW_INNER: return model_grow(m, INNER, SMALL);
+        case GROW_OUTPUT: return model_grow(m, OUTPUT, size_asked(m));
+        case TAKE: return model_take(m);
+        case SWAP_OUTPUT: return model_swap(m, OUTPUT, FOREIGN);
+        case LEND_OUTPUT: return model_swap(m, OUTPUT, LENT);
+        case SWAP_INNER: return model_swap(m, INNER, FOREIGN);
+        case DISABLE: return model_disable(m);
+        case CLOSE: return model_close(m);
+        case CALLS: break;
     }
     fail();
     return ARENAUT_FAULT_NONE;
@@ -323,48 +308,23 @@ static arenaut_fault_reason subject_call(subject *s, call which, size_t asked) {
     arenaut_storage taken;
     s->calls++;
     switch (which) {
-        case ALLOCATE:
-            arenaut_iteration_allocate(s->it, &fault);
-            break;
-        case DEALLOCATE:
-            arenaut_iteration_deallocate(s->it, &fault);
-            break;
-        case ABORT:
-            arenaut_iteration_abort(s->it, &fault);
-            break;
-        case RELEASE:
-            arenaut_iteration_release_outputs(s->it, &fault);
-            break;
-        case RELEASE_ONE:
-            arenaut_iteration_release_output(s->it, OUTPUT, &fault);
-            break;
-        case GROW_INNER:
-            grow(s, INNER, SMALL, &fault);
-            break;
-        case GROW_OUTPUT:
-            grow(s, OUTPUT, asked, &fault);
-            break;
+        case ALLOCATE: arenaut_iteration_allocate(s->it, &fault); break;
+        case DEALLOCATE: arenaut_iteration_deallocate(s->it, &fault); break;
+        case ABORT: arenaut_iteration_abort(s->it, &fault); break;
+        case RELEASE: arenaut_iteration_release_outputs(s->it, &fault); break;
+        case RELEASE_ONE: arenaut_iteration_release_output(s->it, OUTPUT, &fault); break;
+        case GROW_INNER: grow(s, INNER, SMALL, &fault); break;
+        case GROW_OUTPUT: grow(s, OUTPUT, asked, &fault); break;
         case TAKE:
             if (arenaut_iteration_take(s->it, OUTPUT, &taken, &fault) == ARENAUT_OK)
                 give_up(&taken);
             break;
-        case SWAP_OUTPUT:
-            swap(s, OUTPUT, &s->foreign, &fault);
-            break;
-        case LEND_OUTPUT:
-            swap(s, OUTPUT, &s->lent, &fault);
-            break;
-        case SWAP_INNER:
-            swap(s, INNER, &s->foreign, &fault);
-            break;
-        case DISABLE:
-            arenaut_iteration_disable_managed_outputs(s->it, &fault);
-            break;
-        case CLOSE:
-            arenaut_iteration_close(s->it, &fault);
-            break;
-        case CALLS:
-            fail();
+        case SWAP_OUTPUT: swap(s, OUTPUT, &s->foreign, &fault); break;
+        case LEND_OUTPUT: swap(s, OUTPUT, &s->lent, &fault); break;
+        case SWAP_INNER: swap(s, INNER, &s->foreign, &fault); break;
+        case DISABLE: arenaut_iteration_disable_managed_outputs(s->it, &fault); break;
+        case CLOSE: arenaut_iteration_close(s->it, &fault); break;
+        case CALLS: fail();
     }
     return (arenaut_fault_reason)fault.reason;
 }

@@ -312,6 +312,4 @@ static arenaut_status read_and_infer(void *context, const arenaut_allocator *all
     return st;
 }
 
-TEST(every_allocation_may_fail) {
-    survives_every_allocation_failure(read_and_infer, NULL);
-}
+TEST(every_allocation_may_fail) { survives_every_allocation_failure(read_and_infer, NULL); }

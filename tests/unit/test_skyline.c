@@ -87,8 +87,8 @@ TEST(fast_and_slow_skylines_are_the_same) {
         }
         assert_int_equal(top, highest);
         if (s.items.n > 0) {
-            assert_true(arn_skyline_run(skyline, s.order, s.items.n, top - 1, s.offset, &top, NULL) <
-                        s.items.n);
+            assert_true(arn_skyline_run(skyline, s.order, s.items.n, top - 1, s.offset, &top,
+                                        NULL) < s.items.n);
         }
         free(slow);
         tear_down(&s);

@@ -207,9 +207,10 @@ static void assert_stops(const arenaut_problem *problem, const char *planner, ui
     const arenaut_status st = arenaut_plan_make(problem, &options, NULL, &plan, &err);
     const double since = cpu_seconds() - p.last;
     if (p.longest > LONGEST || since > LONGEST || p.after > MOST_QUESTIONS_AFTER) {
-        fail_msg("%s after %u questions: %.1f s until it asked, %.1f s after the last question, "
-                 "%u questions after the first no",
-                 planner, questions, p.longest, since, p.after);
+        fail_msg(
+            "%s after %u questions: %.1f s until it asked, %.1f s after the last question, "
+            "%u questions after the first no",
+            planner, questions, p.longest, since, p.after);
     }
     if (!some && (st == ARENAUT_STOPPED || st == ARENAUT_REFUSED)) return; /* REFUSED: too large */
     assert_ok(st, err);
@@ -254,13 +255,9 @@ TEST(what_is_taken_already_does_not) {
     assert_all_stop(fixed_in_turn(20000));
 }
 
-TEST(edges_do_not) {
-    assert_all_stop(edges(3000, 200));
-}
+TEST(edges_do_not) { assert_all_stop(edges(3000, 200)); }
 
-TEST(tokens_do_not) {
-    assert_all_stop(in_tokens(8000, 20));
-}
+TEST(tokens_do_not) { assert_all_stop(in_tokens(8000, 20)); }
 
 /* In nine tenths of the time somebody could be asked they were not, when only search steps
  * counted: now each star is settled before it comes to that. */
@@ -528,10 +525,8 @@ static arenaut_plan *plan_slowly(slow *s, uint64_t effort, patience *p) {
         .name = "slow", .handles = ARENAUT_FEATURE_ALL, .run = run_slow, .data = s};
     const box boxes[] = {{8, 0, 2}, {8, 1, 3}};
     arenaut_problem *problem = problem_of(boxes, 2);
-    const arenaut_plan_options options = {.custom = &planner,
-                                          .effort = effort,
-                                          .progress = p ? answer : NULL,
-                                          .progress_context = p};
+    const arenaut_plan_options options = {
+        .custom = &planner, .effort = effort, .progress = p ? answer : NULL, .progress_context = p};
     arenaut_plan *plan = NULL;
     arenaut_error err;
     assert_ok(arenaut_plan_make(problem, &options, NULL, &plan, &err), err);

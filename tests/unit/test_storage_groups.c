@@ -117,8 +117,8 @@ TEST(groups_are_those_of_the_runtime) {
         arenaut_problem *p = new_problem();
         for (uint32_t v = 0; v < n; v++) {
             const int64_t first = rng_below(&r, steps);
-            boxes[v] = (box){64 * (1 + (uint64_t)rng_below(&r, 50)), first,
-                             first + 1 + rng_below(&r, 8)};
+            boxes[v] =
+                (box){64 * (1 + (uint64_t)rng_below(&r, 50)), first, first + 1 + rng_below(&r, 8)};
             add_box(p, boxes[v].size, boxes[v].first, boxes[v].end);
         }
         finish(p);

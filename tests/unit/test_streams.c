@@ -57,8 +57,7 @@ static arenaut_program *build(const sketch *s, const uint32_t *order, bool concu
     for (uint32_t t = 0; t < s->n_tensors; t++) {
         if (s->owner[t] == t)
             add_tensor(p, NULL, s->size[t], t ? ARENAUT_INTERMEDIATE : ARENAUT_INPUT);
-        else
-            add_view(p, NULL, s->owner[t], 0, s->size[t]);
+        else add_view(p, NULL, s->owner[t], 0, s->size[t]);
         if (!s->read[t] && t > 0) outputs[n_outputs++] = t;
     }
     for (uint32_t i = 0; i < s->n_ops; i++) {
@@ -406,12 +405,13 @@ TEST(calls_and_jumps_in_concurrent_methods_are_refused) {
 }
 
 TEST(an_op_waits_for_earlier_ones_only) {
-    assert_unreadable("program-json",
-                      "{\"schema\": \"arenaut.program/1\", \"concurrent\": true, \"tensors\": [],\n"
-                      " \"ops\": [{\"name\": \"a\", \"after\": [0]}]}",
-                      ARENAUT_BAD_INPUT,
-                      "op 'a', number 0 of its method, waits for op 0; it can wait for those before "
-                      "it only");
+    assert_unreadable(
+        "program-json",
+        "{\"schema\": \"arenaut.program/1\", \"concurrent\": true, \"tensors\": [],\n"
+        " \"ops\": [{\"name\": \"a\", \"after\": [0]}]}",
+        ARENAUT_BAD_INPUT,
+        "op 'a', number 0 of its method, waits for op 0; it can wait for those before "
+        "it only");
 }
 
 TEST(streams_travel_as_json) {

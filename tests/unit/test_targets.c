@@ -36,8 +36,8 @@ TEST(every_row_makes_sense) {
         }
         for (const arenaut_in_place_rule *a = target->in_place; a && a->op; a++) {
             for (const arenaut_in_place_rule *b = target->in_place; b < a; b++) {
-                const bool same = strcmp(a->op, b->op) == 0 && a->input == b->input &&
-                                  a->output == b->output;
+                const bool same =
+                    strcmp(a->op, b->op) == 0 && a->input == b->input && a->output == b->output;
                 if (same) fail_msg("%s: two in-place rules for %s alike", target->name, a->op);
             }
         }
@@ -162,8 +162,7 @@ static void add_scratch(arenaut_program *program, const row *rows, size_t n) {
     arenaut_lowering_free(l);
     assert_true(options.n_scratch > 0);
     /* The runtime asked for it, so the target's list must have known. */
-    assert_int_equal(arenaut_scratch_known(program, options.target, NULL),
-                     ARENAUT_SCRATCH_UNKNOWN);
+    assert_int_equal(arenaut_scratch_known(program, options.target, NULL), ARENAUT_SCRATCH_UNKNOWN);
     options.scratch = entries;
     arenaut_error err = {0};
     assert_ok(arenaut_passes_run(program, NULL, &options, NULL, NULL, &err), err);
@@ -189,26 +188,58 @@ static void compare_with_csv(const char *model, const char *suffix, bool with_sc
 /* Exactly the buffers, sizes and lifetimes that the micro runtime hands its own planner. */
 TEST(lifetimes_equal_the_micro_runtimes) {
     static const char *const models[] = {
-        "audio_preprocessor_int8", "dtln_noise_suppression", "hello_world_int8",
-        "keyword_scrambled", "keyword_scrambled_8bit", "litert_call_once_mul",
-        "litert_dynamic_shapes", "litert_multi_subgraphs_while", "litert_nested_while",
-        "mcunet_vww", "mcunetv2_large", "micro_speech_lstm", "micro_speech_quantized",
-        "mlperf_ad01_int8", "mlperf_kws_float", "mlperf_kws_int8", "mlperf_resnet8_int8",
-        "mlperf_resnet_large_int8", "mlperf_strww_int8", "mlperf_vww96_float",
-        "mlperf_vww96_int8", "mobilenet_v2_int8_nchw", "mp_face_detection_full_sparse",
-        "mp_face_detection_short", "mp_face_landmark", "mp_face_landmark_attention",
-        "mp_hand_landmark_lite", "mp_palm_detection_lite", "mp_pose_detection", "mww_alexa",
-        "oww_embedding", "person_detect", "person_detect_vela", "tinyengine_detection",
-        "torchaudio_conformer", "trained_lstm_int8",
+        "audio_preprocessor_int8",
+        "dtln_noise_suppression",
+        "hello_world_int8",
+        "keyword_scrambled",
+        "keyword_scrambled_8bit",
+        "litert_call_once_mul",
+        "litert_dynamic_shapes",
+        "litert_multi_subgraphs_while",
+        "litert_nested_while",
+        "mcunet_vww",
+        "mcunetv2_large",
+        "micro_speech_lstm",
+        "micro_speech_quantized",
+        "mlperf_ad01_int8",
+        "mlperf_kws_float",
+        "mlperf_kws_int8",
+        "mlperf_resnet8_int8",
+        "mlperf_resnet_large_int8",
+        "mlperf_strww_int8",
+        "mlperf_vww96_float",
+        "mlperf_vww96_int8",
+        "mobilenet_v2_int8_nchw",
+        "mp_face_detection_full_sparse",
+        "mp_face_detection_short",
+        "mp_face_landmark",
+        "mp_face_landmark_attention",
+        "mp_hand_landmark_lite",
+        "mp_palm_detection_lite",
+        "mp_pose_detection",
+        "mww_alexa",
+        "oww_embedding",
+        "person_detect",
+        "person_detect_vela",
+        "tinyengine_detection",
+        "torchaudio_conformer",
+        "trained_lstm_int8",
     };
     for (size_t i = 0; i < COUNT_OF(models); i++) compare_with_csv(models[i], ".csv", false);
 }
 
 TEST(scratch_is_alive_as_in_the_micro_runtime) {
     static const char *const models[] = {
-        "audio_preprocessor_int8", "dtln_noise_suppression", "keyword_scrambled",
-        "keyword_scrambled_8bit", "mcunet_vww", "mcunetv2_large", "micro_speech_lstm",
-        "mobilenet_v2_int8_nchw", "torchaudio_conformer", "trained_lstm_int8",
+        "audio_preprocessor_int8",
+        "dtln_noise_suppression",
+        "keyword_scrambled",
+        "keyword_scrambled_8bit",
+        "mcunet_vww",
+        "mcunetv2_large",
+        "micro_speech_lstm",
+        "mobilenet_v2_int8_nchw",
+        "torchaudio_conformer",
+        "trained_lstm_int8",
     };
     for (size_t i = 0; i < COUNT_OF(models); i++) {
         compare_with_csv(models[i], ".scratch.csv", true);
@@ -228,14 +259,22 @@ TEST(litert_arenas_equal_a_replica_of_its_planner) {
         const char *model;
         uint64_t arena;
     } cases[] = {
-        {"hello_world_int8", 144},          {"dtln_noise_suppression", 897},
-        {"keyword_scrambled", 384},         {"litert_call_once_mul", 132},
-        {"litert_multi_subgraphs_while", 196}, {"litert_nested_while", 68},
-        {"mcunet_vww", 238272},             {"mlperf_ad01_int8", 1408},
-        {"mlperf_kws_int8", 16512},         {"mlperf_resnet8_int8", 52224},
-        {"mlperf_strww_int8", 7872},        {"mlperf_vww96_int8", 82944},
-        {"oww_embedding", 464384},          {"person_detect", 64512},
-        {"tinyengine_detection", 582784},   {"mp_face_landmark_attention", 2367104},
+        {"hello_world_int8", 144},
+        {"dtln_noise_suppression", 897},
+        {"keyword_scrambled", 384},
+        {"litert_call_once_mul", 132},
+        {"litert_multi_subgraphs_while", 196},
+        {"litert_nested_while", 68},
+        {"mcunet_vww", 238272},
+        {"mlperf_ad01_int8", 1408},
+        {"mlperf_kws_int8", 16512},
+        {"mlperf_resnet8_int8", 52224},
+        {"mlperf_strww_int8", 7872},
+        {"mlperf_vww96_int8", 82944},
+        {"oww_embedding", 464384},
+        {"person_detect", 64512},
+        {"tinyengine_detection", 582784},
+        {"mp_face_landmark_attention", 2367104},
     };
     const arenaut_plan_options options = {.planner = "tflite-arena"};
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
@@ -280,12 +319,9 @@ TEST(in_place_loads_equal_what_was_measured) {
         const char *model;
         uint64_t apart, in_place;
     } cases[] = {
-        {"torchaudio_conformer", 38069408, 22257408},
-        {"mp_face_detection_short", 1376256, 1310720},
-        {"dtln_noise_suppression", 544, 400},
-        {"litert_call_once_mul", 48, 32},
-        {"litert_multi_subgraphs_while", 128, 112},
-        {"mlperf_vww96_int8", 55296, 55296},
+        {"torchaudio_conformer", 38069408, 22257408}, {"mp_face_detection_short", 1376256, 1310720},
+        {"dtln_noise_suppression", 544, 400},         {"litert_call_once_mul", 48, 32},
+        {"litert_multi_subgraphs_while", 128, 112},   {"mlperf_vww96_int8", 55296, 55296},
     };
     const arenaut_pass_options options = {.target = arenaut_target_find("tflite-micro")};
     for (size_t i = 0; i < COUNT_OF(cases); i++) {

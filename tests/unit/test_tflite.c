@@ -204,10 +204,8 @@ TEST(variables_are_state_and_left_out_arguments_are_none) {
     const arenaut_op *lstm = op_named(p, "UNIDIRECTIONAL_SEQUENCE_LSTM");
     uint32_t states = 0, none = 0;
     for (uint32_t i = 0; i < lstm->n_inputs; i++) {
-        if (lstm->inputs[i] == ARENAUT_NONE)
-            none++;
-        else
-            states += p->tensors[lstm->inputs[i]].cls == ARENAUT_STATE;
+        if (lstm->inputs[i] == ARENAUT_NONE) none++;
+        else states += p->tensors[lstm->inputs[i]].cls == ARENAUT_STATE;
     }
     assert_int_equal(states, 2);
     assert_int_equal(none, 9);

@@ -281,10 +281,8 @@ static void try_truncated(const bytes *file, size_t size, uint8_t *block) {
 /* `thorough`: what is accepted must also survive planning, writing and stripping. */
 static void try_flipped(bytes *file, size_t at, unsigned bit, bool thorough) {
     file->data[at] ^= (uint8_t)(1u << bit);
-    if (thorough)
-        tflite_property(file->data, file->size);
-    else
-        expect_some_answer(file->data, file->size);
+    if (thorough) tflite_property(file->data, file->size);
+    else expect_some_answer(file->data, file->size);
     file->data[at] ^= (uint8_t)(1u << bit);
 }
 

@@ -84,7 +84,8 @@ TEST(threads_do_not_change_what_rounds_find) {
     for (uint32_t i = 0; i < 1600; i++) add_box(problem, 1 + rng_below(&r, 9), 100, 102);
     finish(problem);
     const uint64_t efforts[] = {150000, 600000};
-    for (size_t i = 0; i < COUNT_OF(efforts); i++) assert_threads_do_not_matter(problem, efforts[i]);
+    for (size_t i = 0; i < COUNT_OF(efforts); i++)
+        assert_threads_do_not_matter(problem, efforts[i]);
     arenaut_problem_free(problem);
 }
 

@@ -167,7 +167,8 @@ TEST(what_a_graph_may_not_say_is_told_with_what_it_may) {
         {"views", "[[3, 0, 0]]", "[[3]]", "found 1 numbers; expected [node, output, version]"},
         {"views", "[[3, 0, 0]]", "[3]", "found 3; expected an array"},
         {"views", "\"arg_nodes\": [0, 1]", "\"arg_nodes\": [0, 2]", "node 2 is no argument"},
-        {"views", "[7, 0, 0], [8, 0, 0]", "[7, 0, 0], [8, 4, 0]", "output 4 of node 8, which has 1"},
+        {"views", "[7, 0, 0], [8, 0, 0]", "[7, 0, 0], [8, 4, 0]",
+         "output 4 of node 8, which has 1"},
         {"views", "\"num_outputs\": \"2\"", "\"num_outputs\": \"3\"",
          "found 6; the nodes before have 7 outputs"},
         {"views", "\"num_outputs\": \"2\"", "\"num_outputs\": \"-2\"", "found \"-2\"; expected"},
@@ -178,11 +179,13 @@ TEST(what_a_graph_may_not_say_is_told_with_what_it_may) {
         {"views", "[0, 1, 2, 2, 3, 4, 5, 6, 7, 8]", "[0, 1, 2, 2, 3, 4, 5, 6, 7, 160]",
          "storage id 160 of only 10 outputs; below 160 is allowed"},
         {"views", "[0, 1, 2, 2, 3, 4, 5, 6, 7, 8]", "[0, 1, 2, 3, 3, 4, 5, 6, 7, 8]",
-         "node 3 ('reshape_nop') does nothing when it runs, but its result has the storage id 3 and "
+         "node 3 ('reshape_nop') does nothing when it runs, but its result has the storage id 3 "
+         "and "
          "its operand 2"},
         {"views", "\"list_shape\"", "\"list_int\"", "found \"list_int\"; expected \"list_shape\""},
         {"views", "[1, 64]", "[1, -64]",
-         "found the dimension -64; expected 0 or more, since the graph executor allocates before it "
+         "found the dimension -64; expected 0 or more, since the graph executor allocates before "
+         "it "
          "knows sizes"},
         {"views", "[1, 64]", "[1, 4611686018427387904]", "more than 2^63 - 1 bytes"},
         {"views", "[1, 64]", "[1, \"n\"]", "found \"n\"; expected an integer"},
@@ -193,7 +196,8 @@ TEST(what_a_graph_may_not_say_is_told_with_what_it_may) {
         {"views", "\"float32\"", "\"float32x0\"", "expected a type such as float32"},
         {"views", "\"float32\"", "\"int99999\"", "expected a type such as float32"},
         {"devices", "[1, 2, 2, 2, 2, 1, 1]", "[1, 2, 0, 2, 2, 0, 1]",
-         "5 of 7 values have a device and 2 have none (type 0); give one to all of them or to none"},
+         "5 of 7 values have a device and 2 have none (type 0); give one to all of them or to "
+         "none"},
         {"devices", "[0, 1, 2, 3, 4, 5, 6]", "[0, 1, 2, 3, 4, 1, 6]",
          "storage id 1 is of values on devices 1 and 2; one memory has one device"},
     };
@@ -233,8 +237,9 @@ TEST(claims_cost_no_memory) {
     arenaut_document d = {0};
     arenaut_error err = {0};
     const arenaut_read_options options = {.max_memory = 1 << 16};
-    assert_int_equal(arenaut_read((const uint8_t *)text, strlen(text), NULL, &options, NULL, &d, &err),
-                     ARENAUT_BAD_INPUT);
+    assert_int_equal(
+        arenaut_read((const uint8_t *)text, strlen(text), NULL, &options, NULL, &d, &err),
+        ARENAUT_BAD_INPUT);
     assert_non_null(strstr(err.msg, "found 0 elements; the nodes have 4294967294 outputs"));
 }
 
@@ -358,8 +363,9 @@ TEST(plans_that_ids_cannot_hold_are_refused) {
     arenaut_text text = {0};
     arenaut_error err = {0};
     assert_int_equal(tvm_round_write(&round, NULL, &text, &err), ARENAUT_REFUSED);
-    assert_non_null(strstr(err.msg, "would be parts of one token, and tokens have no parts; "
-                                    "'shared-objects' plans without"));
+    assert_non_null(strstr(err.msg,
+                           "would be parts of one token, and tokens have no parts; "
+                           "'shared-objects' plans without"));
     assert_null(text.bytes);
     tvm_round_close(&round);
     free_bytes(&file);

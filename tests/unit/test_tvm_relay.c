@@ -11,8 +11,9 @@
 #include "support/fuse.h"
 #include "support/oracle.h"
 
-#define PROGRAM(tensors, rest) \
-    "{\"schema\": \"arenaut.program/1\", \"dialect\": \"tvm\", \"tensors\": [" tensors "], " rest "}"
+#define PROGRAM(tensors, rest)                                                                    \
+    "{\"schema\": \"arenaut.program/1\", \"dialect\": \"tvm\", \"tensors\": [" tensors "], " rest \
+    "}"
 #define VALUE(name) "{\"name\": \"" name "\", \"bytes\": 8}"
 
 typedef struct stages {
@@ -29,8 +30,8 @@ static arenaut_status run(const char *text, const char *planner, stages *s,
     const arenaut_pass_options options = {.target = target};
     const arenaut_plan_options plan_options = {.planner = planner};
     *s = (stages){.plan = NULL};
-    arenaut_status st = arenaut_read((const uint8_t *)text, strlen(text), NULL, NULL, allocator,
-                                     &s->document, err);
+    arenaut_status st =
+        arenaut_read((const uint8_t *)text, strlen(text), NULL, NULL, allocator, &s->document, err);
     if (st != ARENAUT_OK) return st;
     st = arenaut_passes_run(s->document.program, NULL, &options, NULL, NULL, err);
     if (st == ARENAUT_OK) {
@@ -88,7 +89,8 @@ TEST(tokens_are_numbered_in_the_order_of_their_first_use) {
         VALUE("x") "," VALUE("a") "," VALUE("b") "," VALUE("c") "," VALUE("y"),
         "\"inputs\": [\"x\"], \"outputs\": [\"y\"], \"ops\": ["
         "{\"inputs\": [\"x\"], \"outputs\": [\"a\"]}, {\"inputs\": [\"a\"], \"outputs\": [\"b\"]},"
-        "{\"inputs\": [\"b\"], \"outputs\": [\"c\"]}, {\"inputs\": [\"c\"], \"outputs\": [\"y\"]}]"));
+        "{\"inputs\": [\"b\"], \"outputs\": [\"c\"]}, {\"inputs\": [\"c\"], \"outputs\": "
+        "[\"y\"]}]"));
     assert_int_equal(token_of(&s, "x"), 0);
     assert_int_equal(token_of(&s, "a"), 1);
     assert_int_equal(token_of(&s, "b"), 2);
@@ -100,8 +102,8 @@ TEST(tokens_are_numbered_in_the_order_of_their_first_use) {
 
 TEST(constants_have_no_token_and_results_keep_theirs) {
     stages s = planned(PROGRAM(
-        "{\"name\": \"w\", \"bytes\": 8, \"class\": \"constant\"}," VALUE("a") "," VALUE("b")
-        "," VALUE("c"),
+        "{\"name\": \"w\", \"bytes\": 8, \"class\": \"constant\"}," VALUE("a") "," VALUE(
+            "b") "," VALUE("c"),
         "\"outputs\": [\"a\", \"c\"], \"ops\": ["
         "{\"inputs\": [\"w\"], \"outputs\": [\"a\"]}, {\"inputs\": [\"w\"], \"outputs\": [\"b\"]},"
         "{\"inputs\": [\"w\"], \"outputs\": [\"c\"]}]"));
@@ -134,7 +136,7 @@ TEST(operands_are_let_go_in_the_order_of_the_arguments) {
 TEST(results_ask_in_the_order_of_the_outputs) {
     stages s = planned(PROGRAM(
         VALUE("q") "," VALUE("p") ",{\"name\": \"b\", \"bytes\": 100},"
-        "{\"name\": \"a\", \"bytes\": 8}," VALUE("y") "," VALUE("x"),
+                                  "{\"name\": \"a\", \"bytes\": 8}," VALUE("y") "," VALUE("x"),
         "\"inputs\": [\"x\", \"y\"], \"outputs\": [\"p\", \"q\"], \"ops\": ["
         "{\"inputs\": [\"x\", \"y\"], \"outputs\": [\"a\", \"b\"]}, "
         "{\"inputs\": [\"a\", \"b\"]}, {\"outputs\": [\"p\", \"q\"]}]"));
@@ -150,8 +152,8 @@ TEST(results_ask_in_the_order_of_the_outputs) {
 /* What a runtime is given before it runs, and what it keeps between runs, must lie still. */
 TEST(arguments_and_state_share_their_tokens_with_nobody) {
     static const char text[] = PROGRAM(
-        VALUE("x") "," VALUE("a") "," VALUE("y")
-        ",{\"name\": \"s\", \"bytes\": 8, \"class\": \"state\"}",
+        VALUE("x") "," VALUE("a") "," VALUE(
+            "y") ",{\"name\": \"s\", \"bytes\": 8, \"class\": \"state\"}",
         "\"inputs\": [\"x\"], \"outputs\": [\"y\"], \"ops\": ["
         "{\"inputs\": [\"x\"], \"outputs\": [\"a\"]}, {\"kind\": \"in_place\", \"inputs\": [\"s\", "
         "\"a\"]}, {\"inputs\": [\"s\"], \"outputs\": [\"y\"]}]");
@@ -179,7 +181,8 @@ TEST(elements_take_whole_bytes_and_may_have_lanes) {
         "{\"name\": \"c\", \"dtype\": \"bool\", \"lanes\": 16, \"dims\": []},"
         "{\"name\": \"d\", \"dtype\": \"int4\", \"lanes\": 0, \"dims\": [3]}], \"ops\": []}";
     char text[512];
-    snprintf(text, sizeof text, "{\"schema\": \"arenaut.program/1\", \"dialect\": \"tvm\", %s", tensors);
+    snprintf(text, sizeof text, "{\"schema\": \"arenaut.program/1\", \"dialect\": \"tvm\", %s",
+             tensors);
     arenaut_document d = read_text("program-json", text);
     static const uint64_t expected[] = {3, 4, 2, 2};
     for (uint32_t t = 0; t < 4; t++) assert_int_equal(d.program->tensors[t].bytes, expected[t]);
@@ -229,7 +232,7 @@ TEST(functions_are_not_entered) {
 
 /* ---- lets, tuples and fields ---- */
 
-#define TUPLES(op)                                                                              \
+#define TUPLES(op) \
     PROGRAM(VALUE("x") "," VALUE("a") "," VALUE("b")                                            \
             ",{\"name\": \"ab\", \"dtype\": \"other\"},{\"name\": \"abc\", \"dtype\": \"other\"}," \
             VALUE("f") "," VALUE("y"),                                                          \
@@ -239,10 +242,10 @@ TEST(functions_are_not_entered) {
             "\"outputs\": [\"ab\"]}," op "]")
 
 TEST(a_field_is_its_value_and_an_op_takes_all_of_a_tuple) {
-    stages s = planned(TUPLES(
-        "{\"kind\": \"let\", \"inputs\": [\"ab\"], \"outputs\": [\"abc\"]},"
-        "{\"kind\": \"field\", \"index\": 1, \"inputs\": [\"abc\"], \"outputs\": [\"f\"]},"
-        "{\"name\": \"join\", \"inputs\": [\"x\", \"abc\", \"f\"], \"outputs\": [\"y\"]}"));
+    stages s = planned(
+        TUPLES("{\"kind\": \"let\", \"inputs\": [\"ab\"], \"outputs\": [\"abc\"]},"
+               "{\"kind\": \"field\", \"index\": 1, \"inputs\": [\"abc\"], \"outputs\": [\"f\"]},"
+               "{\"name\": \"join\", \"inputs\": [\"x\", \"abc\", \"f\"], \"outputs\": [\"y\"]}"));
     const arenaut_op *join = &s.document.program->ops[4];
     assert_int_equal(join->n_inputs, 4);
     assert_int_equal(join->inputs[1], 1);
@@ -254,8 +257,9 @@ TEST(a_field_is_its_value_and_an_op_takes_all_of_a_tuple) {
 }
 
 TEST(a_let_is_another_name) {
-    stages s = planned(TUPLES("{\"kind\": \"let\", \"inputs\": [\"b\"], \"outputs\": [\"f\"]},"
-                              "{\"inputs\": [\"f\"], \"outputs\": [\"y\"]}"));
+    stages s =
+        planned(TUPLES("{\"kind\": \"let\", \"inputs\": [\"b\"], \"outputs\": [\"f\"]},"
+                       "{\"inputs\": [\"f\"], \"outputs\": [\"y\"]}"));
     assert_int_equal(token_of(&s, "f"), token_of(&s, "b"));
     assert_int_equal(token_of(&s, "a"), 1);
     assert_int_equal(token_of(&s, "y"), 1); /* a is not read: the tuple alone is no reader */
@@ -305,8 +309,8 @@ TEST(wrong_tuples_are_named) {
 
 TEST(branches_are_refused) {
     static const char text[] = PROGRAM(
-        VALUE("c") "," VALUE("x") "," VALUE("y") "," VALUE("p") "," VALUE("q") "," VALUE("r")
-        "," VALUE("s"),
+        VALUE("c") "," VALUE("x") "," VALUE("y") "," VALUE("p") "," VALUE("q") "," VALUE(
+            "r") "," VALUE("s"),
         "\"methods\": [{\"name\": \"main\", \"inputs\": [\"c\", \"x\"], \"outputs\": [\"y\"], "
         "\"ops\": [{\"kind\": \"if\", \"calls\": [1, 2], \"inputs\": [\"c\", \"x\"], \"outputs\": "
         "[\"y\"]}]},"
@@ -322,21 +326,22 @@ TEST(branches_are_refused) {
 }
 
 TEST(undefined_values_are_named) {
-    assert_refused(PROGRAM(VALUE("x") "," VALUE("y"), "\"outputs\": [\"y\"], \"ops\": [{\"name\": "
-                                                      "\"relu\", \"inputs\": [\"x\"], "
-                                                      "\"outputs\": [\"y\"]}]"),
+    assert_refused(PROGRAM(VALUE("x") "," VALUE("y"),
+                           "\"outputs\": [\"y\"], \"ops\": [{\"name\": "
+                           "\"relu\", \"inputs\": [\"x\"], "
+                           "\"outputs\": [\"y\"]}]"),
                    "op 'relu' reads 'x', which nothing before it defines");
     assert_refused(PROGRAM(VALUE("y"), "\"outputs\": [\"y\"], \"ops\": []"),
                    "method 'main' returns 'y', which nothing defines");
 }
 
 TEST(sizes_must_be_known) {
-    assert_refused(PROGRAM("{\"name\": \"y\", \"dtype\": \"int8\", \"dims\": [4], \"dynamic\": true}",
-                           "\"outputs\": [\"y\"], \"ops\": [{\"outputs\": [\"y\"]}]"),
-                   "planner 'tvm-tokens' does not plan symbolic sizes; 'auto' does");
     assert_refused(
-        PROGRAM("{\"name\": \"y\", \"dtype\": \"int8\", \"dims\": [-4]}", "\"ops\": []"),
-        "line 1, column 103: found -4; expected an integer from 0 to 2^63 - 1");
+        PROGRAM("{\"name\": \"y\", \"dtype\": \"int8\", \"dims\": [4], \"dynamic\": true}",
+                "\"outputs\": [\"y\"], \"ops\": [{\"outputs\": [\"y\"]}]"),
+        "planner 'tvm-tokens' does not plan symbolic sizes; 'auto' does");
+    assert_refused(PROGRAM("{\"name\": \"y\", \"dtype\": \"int8\", \"dims\": [-4]}", "\"ops\": []"),
+                   "line 1, column 103: found -4; expected an integer from 0 to 2^63 - 1");
 }
 
 TEST(devices_are_given_for_all_or_for_none) {
@@ -350,8 +355,9 @@ TEST(devices_are_given_for_all_or_for_none) {
 /* ---- telling ---- */
 
 TEST(the_report_tells_ids_devices_and_bytes) {
-    stages s = planned(TUPLES("{\"kind\": \"let\", \"inputs\": [\"ab\"], \"outputs\": [\"abc\"]},"
-                              "{\"inputs\": [\"ab\"], \"outputs\": [\"y\"]}"));
+    stages s =
+        planned(TUPLES("{\"kind\": \"let\", \"inputs\": [\"ab\"], \"outputs\": [\"abc\"]},"
+                       "{\"inputs\": [\"ab\"], \"outputs\": [\"y\"]}"));
     const arenaut_result result = {.path = "p.json",
                                    .format = "program-json",
                                    .program = s.document.program,
@@ -394,12 +400,15 @@ TEST(the_report_tells_ids_devices_and_bytes) {
 /* The file says a device of the values only, and of one name a wrong one. */
 TEST(names_are_on_the_device_of_their_token) {
     stages s = planned(PROGRAM(
-        "{\"name\": \"a\", \"bytes\": 8, \"device\": 2},{\"name\": \"b\", \"bytes\": 4, \"device\": 1},"
+        "{\"name\": \"a\", \"bytes\": 8, \"device\": 2},{\"name\": \"b\", \"bytes\": 4, "
+        "\"device\": 1},"
         "{\"name\": \"w\", \"bytes\": 4, \"device\": 1, \"class\": \"constant\"},"
         "{\"name\": \"t\", \"dtype\": \"other\"}," VALUE("l") ",{\"name\": \"f\", \"bytes\": 8, "
-        "\"device\": 1}",
-        "\"outputs\": [\"f\", \"b\"], \"ops\": [{\"outputs\": [\"a\", \"b\"]}, {\"kind\": \"tuple\", "
-        "\"inputs\": [\"a\", \"w\", \"b\"], \"outputs\": [\"t\"]}, {\"kind\": \"field\", \"index\": 0, "
+                                                              "\"device\": 1}",
+        "\"outputs\": [\"f\", \"b\"], \"ops\": [{\"outputs\": [\"a\", \"b\"]}, {\"kind\": "
+        "\"tuple\", "
+        "\"inputs\": [\"a\", \"w\", \"b\"], \"outputs\": [\"t\"]}, {\"kind\": \"field\", "
+        "\"index\": 0, "
         "\"inputs\": [\"t\"], \"outputs\": [\"f\"]}, {\"kind\": \"let\", \"inputs\": [\"a\"], "
         "\"outputs\": [\"l\"]}]"));
     const arenaut_result result = {.path = "p.json",
@@ -414,9 +423,10 @@ TEST(names_are_on_the_device_of_their_token) {
     assert_ok(arenaut_report_emit(arenaut_report_find("tokens"), &result, NULL,
                                   arenaut_text_sink(&text), NULL, &err),
               err);
-    assert_non_null(strstr(text.bytes, "\"t\", \"bytes\": 0, \"devices\": [{\"type\": 2, \"index\": 0}, "
-                                       "{\"type\": 1, \"index\": 0}, {\"type\": 1, \"index\": 0}], "
-                                       "\"storage_ids\": [0, null, 1]}"));
+    assert_non_null(strstr(text.bytes,
+                           "\"t\", \"bytes\": 0, \"devices\": [{\"type\": 2, \"index\": 0}, "
+                           "{\"type\": 1, \"index\": 0}, {\"type\": 1, \"index\": 0}], "
+                           "\"storage_ids\": [0, null, 1]}"));
     assert_non_null(strstr(text.bytes, "\"l\", \"bytes\": 8, \"device\": {\"type\": 2"));
     assert_non_null(strstr(text.bytes, "\"f\", \"bytes\": 8, \"device\": {\"type\": 2"));
     arenaut_text_free(&text);

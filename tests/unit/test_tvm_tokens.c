@@ -256,8 +256,7 @@ TEST(branches_and_symbolic_sizes_are_refused) {
 
 TEST(devices_are_given_for_all_or_for_none) {
     arenaut_problem *p = new_problem();
-    const arenaut_pool pools[] = {{.name = "none"},
-                                  {.name = "gpu", .device = {2, 0}}};
+    const arenaut_pool pools[] = {{.name = "none"}, {.name = "gpu", .device = {2, 0}}};
     arenaut_error err = {0};
     for (uint32_t k = 0; k < 2; k++) {
         assert_ok(arenaut_problem_add_pool(p, &pools[k], NULL, &err), err);
@@ -312,7 +311,8 @@ static bool must_differ(const arenaut_problem *p, uint32_t a, uint32_t b) {
 }
 
 /* The least sum of blocks, by trying everything: buffers b and later, the first ones in blocks. */
-static uint64_t least_sum(const arenaut_problem *p, uint32_t b, uint32_t *block, uint32_t n_blocks) {
+static uint64_t least_sum(const arenaut_problem *p, uint32_t b, uint32_t *block,
+                          uint32_t n_blocks) {
     if (b == p->n_buffers) {
         uint64_t sum = 0;
         for (uint32_t k = 0; k < n_blocks; k++) {
@@ -451,7 +451,8 @@ TEST(a_chain_of_results_is_one_token) {
 
 /* At one step all three are alive: a right is about two, so the ends of the chain stay apart. */
 TEST(a_right_is_not_handed_on) {
-    const box chain[] = {{7, 0, 2}, {7, 1, 2}, {7, 1, 3}}, star[] = {{7, 0, 2}, {6, 1, 3}, {5, 1, 3}};
+    const box chain[] = {{7, 0, 2}, {7, 1, 2}, {7, 1, 3}},
+              star[] = {{7, 0, 2}, {6, 1, 3}, {5, 1, 3}};
     const uint32_t in_chain[] = {ARENAUT_NONE, 0, 1}, in_star[] = {ARENAUT_NONE, 0, 0};
     assert_least(problem_in_place(chain, in_chain, 3), 14);
     assert_least(problem_in_place(star, in_star, 3), 12);
@@ -542,9 +543,8 @@ TEST(tokens_have_no_places_inside) {
         add_buffer(p, &b);
         p->traits = ARENAUT_PROBLEM_TOKENS;
         assert_int_equal(arenaut_problem_finish(p, &err), ARENAUT_BAD_INPUT);
-        assert_string_equal(err.msg,
-                            which == 0
-                                ? "buffer 'y': has a fixed offset, which memory in whole tokens "
+        assert_string_equal(
+            err.msg, which == 0 ? "buffer 'y': has a fixed offset, which memory in whole tokens "
                                   "cannot give"
                                 : "buffer 'y': lies inside another, which memory in whole tokens "
                                   "cannot give");
@@ -569,9 +569,10 @@ TEST(traits_travel_as_json) {
     assert_non_null(strstr(err.msg, "memory in whole tokens"));
     arenaut_text_free(&csv);
     arenaut_document_free(&d);
-    assert_unreadable("problem-json",
-                      "{\"schema\": \"arenaut.problem/1\", \"traits\": [\"token\"], \"buffers\": []}",
-                      ARENAUT_BAD_INPUT, "expected one of tokens branches symbolic");
+    assert_unreadable(
+        "problem-json",
+        "{\"schema\": \"arenaut.problem/1\", \"traits\": [\"token\"], \"buffers\": []}",
+        ARENAUT_BAD_INPUT, "expected one of tokens branches symbolic");
 }
 
 /* ---- running out of memory ---- */

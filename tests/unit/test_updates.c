@@ -38,7 +38,7 @@ static void assert_said(arenaut_program *p, bool preserve_inputs, const char *me
     arenaut_program_free(p);
 }
 
-#define ON_CONSTANT                                                                     \
+#define ON_CONSTANT                                                                          \
     "op 'relu_' writes over 'w', which is a constant; it may write over values, inputs and " \
     "state"
 
@@ -76,8 +76,9 @@ TEST(what_one_method_takes_for_a_constant_another_may_write) {
 }
 
 TEST(preserved_inputs_are_written_by_nobody) {
-    static const char message[] = "op 'relu_' writes over 'x', an input that is to be preserved; "
-                                  "it would have to write to a copy";
+    static const char message[] =
+        "op 'relu_' writes over 'x', an input that is to be preserved; "
+        "it would have to write to a copy";
     arenaut_program *p = begin(ARENAUT_CONSTANT);
     ADD_OP(p, .name = "relu_", .kind = ARENAUT_OP_IN_PLACE, IN(X));
     assert_said(p, true, message);

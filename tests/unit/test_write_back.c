@@ -74,8 +74,7 @@ static arenaut_program *random_graph(rng *r) {
         const char *name = names[rng_below(r, COUNT_OF(names))];
         if (rng_once_in(r, 4))
             ADD_OP(p, .name = "aten::copy", .kind = ARENAUT_OP_FUNCTIONAL, IN(from, with), OUT(to));
-        else
-            ADD_OP(p, .name = name, .kind = ARENAUT_OP_FUNCTIONAL, IN(from), OUT(to));
+        else ADD_OP(p, .name = name, .kind = ARENAUT_OP_FUNCTIONAL, IN(from), OUT(to));
         known[n_known++] = to;
     }
     const bool only_states = rng_once_in(r, 2); /* so that circles are not rare */
@@ -251,7 +250,7 @@ static void expect_copies(const arenaut_program *p, const char *expected) {
     assert_string_equal(text, expected);
 }
 
-#define STATES(p) \
+#define STATES(p)                                                          \
     const uint32_t d0 = add(p, ARENAUT_STATE), d1 = add(p, ARENAUT_STATE), \
                    d2 = add(p, ARENAUT_STATE), x = add(p, ARENAUT_INPUT)
 #define MUTATES(value, target) {ARENAUT_BINDING_MUTATES, value, target}
@@ -356,9 +355,10 @@ TEST(copies_in_a_wrong_order_are_refused) {
         if (wrong) {
             assert_int_equal(finding.a, d0);
             assert_int_equal(finding.op, 1);
-            assert_string_equal(finding.msg, "aten::copy_ of method 'forward' reads the new value "
-                                             "by the name of the old one, 's0': op 0 "
-                                             "'aten::copy_' writes it");
+            assert_string_equal(finding.msg,
+                                "aten::copy_ of method 'forward' reads the new value "
+                                "by the name of the old one, 's0': op 0 "
+                                "'aten::copy_' writes it");
         }
         arenaut_program_free(p);
     }
@@ -458,6 +458,4 @@ static arenaut_status attempt(void *context, const arenaut_allocator *allocator)
     return st;
 }
 
-TEST(it_survives_running_out_of_memory) {
-    survives_every_allocation_failure(attempt, NULL);
-}
+TEST(it_survives_running_out_of_memory) { survives_every_allocation_failure(attempt, NULL); }

@@ -6,7 +6,8 @@
 #include "core/zip.h"
 #include "support/pt2_round.h"
 
-static const zip_part parts[] = {{"a/first", "hello", 5}, {"a/second", "", 0}, {"a/third", "xyz", 3}};
+static const zip_part parts[] = {
+    {"a/first", "hello", 5}, {"a/second", "", 0}, {"a/third", "xyz", 3}};
 
 static arenaut_status walk(const bytes *b, size_t *n, char *text, arenaut_error *err) {
     arn_zip zip;
@@ -44,18 +45,22 @@ TEST(entries_are_found_with_either_kind_of_records) {
 enum { DATA_AT = 37, DIRECTORY = 42, END = DIRECTORY + 46 + 7 };
 
 TEST(what_is_wrong_is_named) {
-    static const struct { size_t at; uint8_t value; const char *part; } cases[] = {
+    static const struct {
+        size_t at;
+        uint8_t value;
+        const char *part;
+    } cases[] = {
         {0, 'x', "not where the directory says"},
-        {26, 6, "calls it differently"},                   /* the local name is shorter */
+        {26, 6, "calls it differently"}, /* the local name is shorter */
         {30, 'b', "calls it differently"},
         {DATA_AT, 'j', "is damaged"},
         {DIRECTORY, 'x', "directory is broken"},
         {DIRECTORY + 8, 1, "encrypted"},
         {DIRECTORY + 10, 8, "compressed"},
-        {DIRECTORY + 20, 4, "does not end before"},        /* packed differs from plain */
+        {DIRECTORY + 20, 4, "does not end before"}, /* packed differs from plain */
         {DIRECTORY + 23, 1, "does not end before"},
         {DIRECTORY + 27, 1, "does not end before"},
-        {DIRECTORY + 29, 1, "directory is broken"},        /* a name past the end */
+        {DIRECTORY + 29, 1, "directory is broken"}, /* a name past the end */
         {DIRECTORY + 30, 4, "directory is broken"},
         {DIRECTORY + 42, 60, "not where the directory says"},
         {DIRECTORY + 45, 0x70, "not where the directory says"},

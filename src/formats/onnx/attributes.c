@@ -149,8 +149,7 @@ static arenaut_status take_field(arn_onnx *r, const arn_pb_field *field, arenaut
             if (field->type != ARN_PB_BYTES) return ARENAUT_OK;
             out->text = arn_onnx_copy_name(r, "", field->bytes);
             return out->text ? ARENAUT_OK : arn_no_memory(r->err);
-        default:
-            return ARENAUT_OK;
+        default: return ARENAUT_OK;
     }
 }
 

@@ -17,20 +17,11 @@ static arenaut_status take_node(arn_onnx *r, arn_pb_bytes bytes, arn_onnx_node *
     while (arn_pb_next(&message, &field)) {
         if (field.type != ARN_PB_BYTES) continue;
         switch (field.number) {
-            case NODE_NAME:
-                node->name = field.bytes;
-                break;
-            case NODE_OP_TYPE:
-                node->op_type = field.bytes;
-                break;
-            case NODE_DOMAIN:
-                node->domain = field.bytes;
-                break;
-            case NODE_OVERLOAD:
-                node->overload = field.bytes;
-                break;
-            default:
-                break;
+            case NODE_NAME: node->name = field.bytes; break;
+            case NODE_OP_TYPE: node->op_type = field.bytes; break;
+            case NODE_DOMAIN: node->domain = field.bytes; break;
+            case NODE_OVERLOAD: node->overload = field.bytes; break;
+            default: break;
         }
     }
     const arenaut_status st = arn_onnx_status(r, &message, "a node");

@@ -73,25 +73,16 @@ static bool raw_value(arn_cursor *cursor, arenaut_dtype dtype, int64_t *value) {
         case ARENAUT_DTYPE_UINT32:
         case ARENAUT_DTYPE_UINT16:
         case ARENAUT_DTYPE_UINT8:
-        case ARENAUT_DTYPE_BOOL:
-            *value = (int64_t)bits;
-            return true;
-        case ARENAUT_DTYPE_INT32:
-            *value = (int32_t)low;
-            return true;
-        case ARENAUT_DTYPE_INT16:
-            *value = (int16_t)low;
-            return true;
-        case ARENAUT_DTYPE_INT8:
-            *value = (int8_t)low;
-            return true;
+        case ARENAUT_DTYPE_BOOL: *value = (int64_t)bits; return true;
+        case ARENAUT_DTYPE_INT32: *value = (int32_t)low; return true;
+        case ARENAUT_DTYPE_INT16: *value = (int16_t)low; return true;
+        case ARENAUT_DTYPE_INT8: *value = (int8_t)low; return true;
         case ARENAUT_DTYPE_FLOAT32:
             memcpy(&single, &low, sizeof single);
             wide = single;
             memcpy(value, &wide, sizeof *value);
             return true;
-        default:
-            return false;
+        default: return false;
     }
 }
 
@@ -114,10 +105,8 @@ static void take_raw(arn_onnx *r, arn_pb_bytes bytes, arenaut_dtype dtype, value
     arn_cursor cursor = arn_cursor_at(r->data, bytes.at + bytes.size, bytes.at);
     for (size_t i = 0; i < bytes.size / width; i++) {
         int64_t value;
-        if (!raw_value(&cursor, dtype, &value))
-            list->known = false;
-        else
-            push_value(r, list, value);
+        if (!raw_value(&cursor, dtype, &value)) list->known = false;
+        else push_value(r, list, value);
     }
 }
 
@@ -167,14 +156,9 @@ static void take_values(arn_onnx *r, arn_pb_bytes bytes, arenaut_tensor *tensor)
                 if (field.type == ARN_PB_BYTES) take_raw(r, field.bytes, tensor->dtype, &list);
                 break;
             case TENSOR_INT32_DATA:
-            case TENSOR_INT64_DATA:
-                take_numbers(r, &field, tensor->dtype, &list);
-                break;
-            case TENSOR_FLOAT_DATA:
-                take_floats(r, &field, &list);
-                break;
-            default:
-                break;
+            case TENSOR_INT64_DATA: take_numbers(r, &field, tensor->dtype, &list); break;
+            case TENSOR_FLOAT_DATA: take_floats(r, &field, &list); break;
+            default: break;
         }
     }
     uint64_t elements = 1;
@@ -387,17 +371,12 @@ arenaut_status arn_onnx_take_type(arn_onnx *r, arn_pb_bytes type, uint32_t id, b
         if (field.type != ARN_PB_BYTES) continue;
         switch (field.number) {
             case TYPE_TENSOR:
-            case TYPE_SPARSE_TENSOR:
-                st = take_tensor_type(r, field.bytes, id, input);
-                break;
+            case TYPE_SPARSE_TENSOR: st = take_tensor_type(r, field.bytes, id, input); break;
             case TYPE_SEQUENCE:
             case TYPE_MAP:
             case TYPE_OPAQUE:
-            case TYPE_OPTIONAL:
-                r->program->tensors[id].dtype = ARENAUT_DTYPE_VARIANT;
-                break;
-            default:
-                break;
+            case TYPE_OPTIONAL: r->program->tensors[id].dtype = ARENAUT_DTYPE_VARIANT; break;
+            default: break;
         }
     }
     return st == ARENAUT_OK ? arn_onnx_status(r, &message, "a type") : st;

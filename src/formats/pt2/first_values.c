@@ -69,8 +69,7 @@ arenaut_status arn_pt2_read_first_values(const arn_zip *zip, const arn_zip_entry
     a.folder_length = (size_t)(slash - model->name) + 1;
     if (!find_entry(&a, "data/weights/", config, sizeof config - 1, &entry)) return ARENAUT_OK;
     if (arn_zip_bytes(zip, &entry, &bytes, NULL) != ARENAUT_OK) return ARENAUT_OK;
-    const arenaut_status st =
-        arn_json_parse(bytes, (size_t)entry.size, allocator, &a.config, NULL);
+    const arenaut_status st = arn_json_parse(bytes, (size_t)entry.size, allocator, &a.config, NULL);
     if (st == ARENAUT_NO_MEMORY) return arn_no_memory(err);
     if (st != ARENAUT_OK) return ARENAUT_OK;
     a.names = arn_json_get(&a.config, 0, "config");

@@ -10,9 +10,9 @@
 
 /* A nested graph that is still to be read. */
 typedef struct pending {
-    uint32_t graph; /* {"name": …, "graph": …} */
-    uint32_t outer; /* the method whose op calls it */
-    uint32_t n_own; /* inputs that are handed over: copies; the others are captured */
+    uint32_t graph;              /* {"name": …, "graph": …} */
+    uint32_t outer;              /* the method whose op calls it */
+    uint32_t n_own;              /* inputs that are handed over: copies; the others are captured */
     uint32_t first, n_arguments; /* what the op hands over and lists, in queue.arguments */
 } pending;
 
@@ -80,8 +80,7 @@ bool arn_pt2_push(arn_pt2 *r, arn_pt2_ids *list, uint32_t id) {
     return true;
 }
 
-static void push_named(arn_pt2 *r, const arn_pt2_scope *scope, uint32_t object,
-                       arn_pt2_ids *list) {
+static void push_named(arn_pt2 *r, const arn_pt2_scope *scope, uint32_t object, arn_pt2_ids *list) {
     const uint32_t *place = arn_pt2_place(r, scope, arn_pt2_need(r, object, "name"));
     if (place) arn_pt2_push(r, list, *place);
 }
@@ -215,12 +214,14 @@ static arenaut_op_kind kind_of(arn_pt2 *r, const node *n) {
     if (hop && strcmp(name, "higher_order::while_loop") == 0 && n->n_graphs == 2) {
         return ARENAUT_OP_WHILE;
     }
-    if (n->n_graphs == 0) return updates_in_place(name) ? ARENAUT_OP_IN_PLACE : ARENAUT_OP_FUNCTIONAL;
+    if (n->n_graphs == 0)
+        return updates_in_place(name) ? ARENAUT_OP_IN_PLACE : ARENAUT_OP_FUNCTIONAL;
     if (n->n_graphs == 1 && (strstr(name, "scan") || strstr(name, "map"))) return ARENAUT_OP_LOOP;
     if (n->n_graphs == 1) return ARENAUT_OP_CALL;
     if (arn_pt2_fine(r)) {
         arn_json_fail(&r->json, n->at, ARENAUT_UNSUPPORTED,
-                      "'%.80s' has %" PRIu32 " graphs among its arguments; only cond and while_loop "
+                      "'%.80s' has %" PRIu32
+                      " graphs among its arguments; only cond and while_loop "
                       "may have two",
                       name, n->n_graphs);
     }
@@ -272,8 +273,8 @@ static void enqueue(arn_pt2 *r, queue *q, node *n, uint32_t method) {
         for (uint32_t i = condition; i < r->inputs.n; i++) {
             if (!arn_pt2_push(r, &q->arguments, r->inputs.ids[i])) return;
         }
-        q->list[q->n++] = (pending){n->graphs[k], method, count_own(n), first,
-                                    q->arguments.n - first};
+        q->list[q->n++] =
+            (pending){n->graphs[k], method, count_own(n), first, q->arguments.n - first};
         calls[k] = q->n; /* the outermost graph is method 0 */
     }
     n->op.calls = calls;

@@ -25,8 +25,7 @@ static const struct input_kind {
 static uint32_t name_of_argument(const arn_pt2 *r, uint32_t spec) {
     const uint32_t arg = arn_pt2_get(r, spec, "arg");
     const uint32_t name = arn_pt2_get(r, arg, "name");
-    return name != ARN_JSON_NONE ? name
-                                 : arn_pt2_get(r, arn_pt2_get(r, arg, "as_tensor"), "name");
+    return name != ARN_JSON_NONE ? name : arn_pt2_get(r, arn_pt2_get(r, arg, "as_tensor"), "name");
 }
 
 static void read_input(arn_pt2 *r, uint32_t spec, const struct input_kind *kind,
@@ -128,8 +127,8 @@ static void read_binding(arn_pt2 *r, uint32_t spec, const struct output_kind *ki
         const uint32_t target = arn_pt2_need(r, spec, kind->target_key);
         if (!arn_pt2_fine(r)) return;
         const uint32_t *input = kind->is_input ? arn_pt2_place(r, scope, target) : NULL;
-        binding.target = kind->is_input ? (input ? *input : ARENAUT_NONE)
-                                        : find_named(r, b, target);
+        binding.target =
+            kind->is_input ? (input ? *input : ARENAUT_NONE) : find_named(r, b, target);
     }
     if (!arn_pt2_fine(r)) return;
     if (kind->kind == ARENAUT_BINDING_MUTATES &&
@@ -163,8 +162,8 @@ void arn_pt2_read_signature(arn_pt2 *r, uint32_t signature, const arn_pt2_scope 
     read_inputs(r, arn_pt2_need(r, signature, "input_specs"), scope);
     const uint32_t specs = arn_pt2_need(r, signature, "output_specs");
     if (arn_pt2_fine(r) && sort_names(r, &b)) {
-        for (uint32_t v = arn_json_elements(&r->json, specs);
-             v != ARN_JSON_NONE && arn_pt2_fine(r); v = arn_json_next(&r->json.json, specs, v)) {
+        for (uint32_t v = arn_json_elements(&r->json, specs); v != ARN_JSON_NONE && arn_pt2_fine(r);
+             v = arn_json_next(&r->json.json, specs, v)) {
             read_output(r, v, scope, &b);
         }
     }

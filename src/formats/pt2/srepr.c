@@ -87,14 +87,22 @@ static void turn_arguments(turner *t, const char *begin, const char *between, co
 static const struct function {
     const char *name, *begin, *between;
 } functions[] = {
-    {"Add", "(", " + "},           {"Mul", "(", "*"},
-    {"Max", "max(", ", "},         {"Min", "min(", ", "},
-    {"FloorDiv", "floordiv(", ", "}, {"CleanDiv", "floordiv(", ", "},
-    {"CeilDiv", "ceildiv(", ", "}, {"Mod", "mod(", ", "},
-    {"PythonMod", "mod(", ", "},   {"Pow", "(", "**"},
-    {"floor", "floor(", ""},       {"ceiling", "ceil(", ""},
-    {"FloorToInt", "floor(", ""},  {"CeilToInt", "ceil(", ""},
-    {"IntTrueDiv", "(", "/"},      {"Identity", "(", ""},
+    {"Add", "(", " + "},
+    {"Mul", "(", "*"},
+    {"Max", "max(", ", "},
+    {"Min", "min(", ", "},
+    {"FloorDiv", "floordiv(", ", "},
+    {"CleanDiv", "floordiv(", ", "},
+    {"CeilDiv", "ceildiv(", ", "},
+    {"Mod", "mod(", ", "},
+    {"PythonMod", "mod(", ", "},
+    {"Pow", "(", "**"},
+    {"floor", "floor(", ""},
+    {"ceiling", "ceil(", ""},
+    {"FloorToInt", "floor(", ""},
+    {"CeilToInt", "ceil(", ""},
+    {"IntTrueDiv", "(", "/"},
+    {"Identity", "(", ""},
 };
 
 static bool is_word(const char *word, size_t length, const char *name) {

@@ -11,14 +11,16 @@
 
 /* torch's numbers of element types; what is not listed has no fixed size here. */
 static arenaut_dtype dtype_of(uint64_t number) {
-    static const struct { uint8_t number, dtype; } types[] = {
-        {1, ARENAUT_DTYPE_UINT8},      {2, ARENAUT_DTYPE_INT8},     {3, ARENAUT_DTYPE_INT16},
-        {4, ARENAUT_DTYPE_INT32},      {5, ARENAUT_DTYPE_INT64},    {6, ARENAUT_DTYPE_FLOAT16},
-        {7, ARENAUT_DTYPE_FLOAT32},    {8, ARENAUT_DTYPE_FLOAT64},  {9, ARENAUT_DTYPE_FLOAT32},
+    static const struct {
+        uint8_t number, dtype;
+    } types[] = {
+        {1, ARENAUT_DTYPE_UINT8},      {2, ARENAUT_DTYPE_INT8},        {3, ARENAUT_DTYPE_INT16},
+        {4, ARENAUT_DTYPE_INT32},      {5, ARENAUT_DTYPE_INT64},       {6, ARENAUT_DTYPE_FLOAT16},
+        {7, ARENAUT_DTYPE_FLOAT32},    {8, ARENAUT_DTYPE_FLOAT64},     {9, ARENAUT_DTYPE_FLOAT32},
         {10, ARENAUT_DTYPE_COMPLEX64}, {11, ARENAUT_DTYPE_COMPLEX128}, {12, ARENAUT_DTYPE_BOOL},
-        {13, ARENAUT_DTYPE_BFLOAT16},  {28, ARENAUT_DTYPE_UINT16},  {29, ARENAUT_DTYPE_FLOAT8},
-        {30, ARENAUT_DTYPE_FLOAT8},    {31, ARENAUT_DTYPE_FLOAT8},  {32, ARENAUT_DTYPE_FLOAT8},
-        {33, ARENAUT_DTYPE_FLOAT8},    {34, ARENAUT_DTYPE_UINT32},  {35, ARENAUT_DTYPE_UINT64},
+        {13, ARENAUT_DTYPE_BFLOAT16},  {28, ARENAUT_DTYPE_UINT16},     {29, ARENAUT_DTYPE_FLOAT8},
+        {30, ARENAUT_DTYPE_FLOAT8},    {31, ARENAUT_DTYPE_FLOAT8},     {32, ARENAUT_DTYPE_FLOAT8},
+        {33, ARENAUT_DTYPE_FLOAT8},    {34, ARENAUT_DTYPE_UINT32},     {35, ARENAUT_DTYPE_UINT64},
     };
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         if (types[i].number == number) return (arenaut_dtype)types[i].dtype;
@@ -29,9 +31,20 @@ static arenaut_dtype dtype_of(uint64_t number) {
 /* torch's types of devices in the order of its numbers, but for OpenCL, which has the number
  * that device.h gives it, and MKL-DNN, which has OpenCL's. */
 static const char *const device_types[] = {
-    [ARENAUT_DEVICE_HOST] = "cpu", [ARENAUT_DEVICE_CUDA] = "cuda",
-    [ARENAUT_DEVICE_OPENCL] = "opencl", "opengl", "mkldnn", "ideep", "hip", "fpga", "maia",
-    "xla", "vulkan", "metal", "xpu", "mps",
+    [ARENAUT_DEVICE_HOST] = "cpu",
+    [ARENAUT_DEVICE_CUDA] = "cuda",
+    [ARENAUT_DEVICE_OPENCL] = "opencl",
+    "opengl",
+    "mkldnn",
+    "ideep",
+    "hip",
+    "fpga",
+    "maia",
+    "xla",
+    "vulkan",
+    "metal",
+    "xpu",
+    "mps",
 };
 
 static bool find_device_type(const arn_pt2 *r, uint32_t type, uint16_t *number) {
@@ -74,11 +87,9 @@ static uint32_t read_expr(arn_pt2 *r, uint32_t text) {
         return expr;
     }
     char *infix = r->text + length;
-    const size_t decoded =
-        arn_json_decode(&r->json.json, r->json.json.nodes[text].at, r->text);
+    const size_t decoded = arn_json_decode(&r->json.json, r->json.json.nodes[text].at, r->text);
     if (memchr(r->text, '\0', decoded) || !arn_pt2_infix(r->text, decoded, infix)) return expr;
-    const arenaut_status st =
-        arenaut_expr_parse(r->program, infix, strlen(infix), &expr, NULL);
+    const arenaut_status st = arenaut_expr_parse(r->program, infix, strlen(infix), &expr, NULL);
     if (st == ARENAUT_NO_MEMORY) r->json.status = arn_no_memory(r->json.err);
     return st == ARENAUT_OK ? expr : ARENAUT_NONE;
 }
@@ -307,7 +318,8 @@ void arn_pt2_read_tensors(arn_pt2 *r, uint32_t values, arn_pt2_scope *scope) {
     if (!arn_pt2_fine(r)) return;
     for (uint32_t v = arn_json_first(&r->json.json, values); v != ARN_JSON_NONE && arn_pt2_fine(r);
          v = arn_json_next(&r->json.json, values, v), i++) {
-        if (scope->tensors[i] == ARENAUT_NONE) scope->tensors[i] = read_tensor(r, v, scope->names[i]);
+        if (scope->tensors[i] == ARENAUT_NONE)
+            scope->tensors[i] = read_tensor(r, v, scope->names[i]);
     }
 }
 

@@ -177,16 +177,10 @@ static arenaut_status take_effect(arn_pte_reader *r, uint32_t last, arenaut_op_k
     if (st != ARENAUT_OK) return st;
     *kind = ARENAUT_OP_IN_PLACE;
     switch (effect) {
-        case ARN_PTE_VIEWS:
-            *kind = ARENAUT_OP_VIEW;
-            return push_updated(r, last);
-        case ARN_PTE_READS:
-            *kind = ARENAUT_OP_OUT;
-            return ARENAUT_OK;
-        case ARN_PTE_UPDATES_FIRST:
-            return push_updated(r, 0);
-        case ARN_PTE_UPDATES_ANY:
-            break;
+        case ARN_PTE_VIEWS: *kind = ARENAUT_OP_VIEW; return push_updated(r, last);
+        case ARN_PTE_READS: *kind = ARENAUT_OP_OUT; return ARENAUT_OK;
+        case ARN_PTE_UPDATES_FIRST: return push_updated(r, 0);
+        case ARN_PTE_UPDATES_ANY: break;
     }
     for (uint32_t i = 0; i < n && st == ARENAUT_OK; i++) st = push_updated(r, i);
     if (r->outputs.count == 0) *kind = ARENAUT_OP_OUT; /* constants only: it reads them */
@@ -288,18 +282,10 @@ arenaut_status arn_pte_read_instruction(arn_pte_reader *r, arn_fb_table table, c
     if (st == ARENAUT_OK) st = open_instruction(r, table, &it);
     if (st != ARENAUT_OK) return st;
     switch (it.type) {
-        case PTE_KERNEL_CALL:
-            st = read_kernel_call(r, &it, &op);
-            break;
-        case PTE_DELEGATE_CALL:
-            st = read_delegate_call(r, &it, &op);
-            break;
-        case PTE_MOVE_CALL:
-            st = read_move(r, &it, &op);
-            break;
-        default:
-            st = read_jump(r, &it, &op);
-            break;
+        case PTE_KERNEL_CALL: st = read_kernel_call(r, &it, &op); break;
+        case PTE_DELEGATE_CALL: st = read_delegate_call(r, &it, &op); break;
+        case PTE_MOVE_CALL: st = read_move(r, &it, &op); break;
+        default: st = read_jump(r, &it, &op); break;
     }
     if (st == ARENAUT_OK) st = arn_pte_status(r);
     if (st != ARENAUT_OK) return st;

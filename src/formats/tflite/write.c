@@ -169,10 +169,8 @@ static arenaut_status make_plan(const arenaut_result *result, const arenaut_prog
     arn_store_u32(plan + 8, held->n_tensors);
     arenaut_status st = store_offsets(result, held->n_tensors, plan, err);
     if (st == ARENAUT_OK) st = check_variables(held, plan, *size, err);
-    if (st == ARENAUT_OK)
-        *out = plan;
-    else
-        arn_release(allocator, plan);
+    if (st == ARENAUT_OK) *out = plan;
+    else arn_release(allocator, plan);
     return st;
 }
 

@@ -50,8 +50,9 @@ static void check_node(arn_tvm_graph *g, uint32_t node) {
     const uint32_t op = member(g, g->node[node], "op");
     if (!fine(g) || arn_tvm_is_argument(g, node)) return;
     if (arn_json_text_is(&g->json.json, op, "tvm_op")) return;
-    arn_json_unexpected(&g->json, op, "\"null\" or \"tvm_op\"; a graph that was not compiled for "
-                                      "the graph executor has no storage ids");
+    arn_json_unexpected(&g->json, op,
+                        "\"null\" or \"tvm_op\"; a graph that was not compiled for "
+                        "the graph executor has no storage ids");
 }
 
 static void list_nodes(arn_tvm_graph *g) {
@@ -95,8 +96,8 @@ static void list_rows(arn_tvm_graph *g) {
         g->row[i] = arn_json_below(&g->json, v, ARENAUT_NONE, 0);
         if (fine(g) && g->row[i] != at) {
             arn_json_fail(&g->json, v, ARENAUT_BAD_INPUT,
-                          "found %" PRIu32 "; the nodes before have %" PRIu64 " outputs",
-                          g->row[i], at);
+                          "found %" PRIu32 "; the nodes before have %" PRIu64 " outputs", g->row[i],
+                          at);
         }
         if (i < g->n_nodes && fine(g)) at += output_count(g, i);
         v = arn_json_next(&g->json.json, rows, v);

@@ -104,7 +104,8 @@ static uint64_t read_shape(reader *r, uint32_t list, const value_type *type, uin
         const int64_t dim = arn_json_step(&r->graph.json, v, 0);
         if (fine(r) && dim < 0) {
             arn_json_fail(&r->graph.json, v, ARENAUT_BAD_INPUT,
-                          "found the dimension %" PRId64 "; expected 0 or more, since the graph "
+                          "found the dimension %" PRId64
+                          "; expected 0 or more, since the graph "
                           "executor allocates before it knows sizes",
                           dim);
         }
@@ -333,15 +334,15 @@ static void set_io(reader *r) {
          v = arn_json_next(text_of(r), g->arg_nodes, v)) {
         const uint32_t node = arn_json_below(&g->json, v, g->n_nodes, 0);
         if (fine(r) && (!arn_tvm_is_argument(g, node) || n == g->n_nodes)) {
-            arn_json_fail(&g->json, v, ARENAUT_BAD_INPUT,
-                          "node %" PRIu32 " is no argument (its op is not \"null\"), or listed twice",
-                          node);
+            arn_json_fail(
+                &g->json, v, ARENAUT_BAD_INPUT,
+                "node %" PRIu32 " is no argument (its op is not \"null\"), or listed twice", node);
         }
         if (fine(r)) arguments[n++] = g->row[node];
     }
     if (!fine(r)) return;
-    g->json.status = arenaut_program_set_method_io(r->program, 0, arguments, n, r->ids, n_heads,
-                                                   g->json.err);
+    g->json.status =
+        arenaut_program_set_method_io(r->program, 0, arguments, n, r->ids, n_heads, g->json.err);
 }
 
 static void read_program(reader *r) {
@@ -358,8 +359,8 @@ static void read_program(reader *r) {
     if (fine(r)) add_ops(r);
     if (fine(r)) set_io(r);
     if (!fine(r) || r->n_memories == 0) return;
-    g->json.status = arenaut_program_set_given_pools(r->program, 0, r->memories, r->n_memories,
-                                                     g->json.err);
+    g->json.status =
+        arenaut_program_set_given_pools(r->program, 0, r->memories, r->n_memories, g->json.err);
 }
 
 arenaut_status arn_tvm_read(const uint8_t *data, size_t size, const arenaut_read_options *options,
@@ -372,10 +373,8 @@ arenaut_status arn_tvm_read(const uint8_t *data, size_t size, const arenaut_read
     if (fine(&r)) read_program(&r);
     if (fine(&r)) r.graph.json.status = arenaut_program_validate(r.program, err);
     const arenaut_status st = r.graph.json.status;
-    if (st == ARENAUT_OK)
-        out->program = r.program;
-    else
-        arenaut_program_free(r.program);
+    if (st == ARENAUT_OK) out->program = r.program;
+    else arenaut_program_free(r.program);
     arn_release(allocator, r.dims);
     arn_release(allocator, r.ids);
     arn_tvm_graph_close(&r.graph);

@@ -53,8 +53,8 @@ static uint32_t choose_buffers(const arn_lower *lower, uint32_t *ids) {
 /* Counts on for those of the list that nothing has made before. */
 static void count_made(arn_lower *lower, const uint32_t *tensors, uint32_t n, uint32_t *count) {
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t *made = tensors[i] == ARENAUT_NONE ? NULL
-                                                    : &lower->made[lower->storage.of[tensors[i]]];
+        uint32_t *made =
+            tensors[i] == ARENAUT_NONE ? NULL : &lower->made[lower->storage.of[tensors[i]]];
         if (made && *made == 0) *made = ++*count;
     }
 }
@@ -77,7 +77,8 @@ static arenaut_status order_by_ops(arn_lower *lower) {
             if (!arenaut_op_kind_touches(op->kind)) continue;
             count_made(lower, op->outputs, op->n_outputs, &count);
             for (uint32_t k = 0; k < op->n_inputs; k++) {
-                if (op->inputs[k] != ARENAUT_NONE) lower->release[lower->storage.of[op->inputs[k]]] = k;
+                if (op->inputs[k] != ARENAUT_NONE)
+                    lower->release[lower->storage.of[op->inputs[k]]] = k;
             }
         }
     }
@@ -133,8 +134,8 @@ static arenaut_status add_buffer(const arn_lower *lower, uint32_t storage, colum
         char store[24];
         return arn_fail(lower->err, ARENAUT_TOO_LARGE, 0,
                         "tensor '%s': %" PRIu64 " bytes rounded up to %" PRIu64 " pass 2^63 - 1",
-                        arenaut_program_tensor_name(lower->program, storage, store),
-                        tensor->bytes, lower->target->align);
+                        arenaut_program_tensor_name(lower->program, storage, store), tensor->bytes,
+                        lower->target->align);
     }
     buffer.align = lower->storage.align[storage];
     buffer.cls = class_of(lower, storage);
@@ -177,7 +178,8 @@ static bool may_choose_pools(const arn_lower *lower) {
     return false;
 }
 
-static void count_uses(const arn_lower *lower, const uint32_t *tensors, uint32_t n, uint32_t *uses) {
+static void count_uses(const arn_lower *lower, const uint32_t *tensors, uint32_t n,
+                       uint32_t *uses) {
     for (uint32_t i = 0; i < n; i++) {
         if (tensors[i] != ARENAUT_NONE) uses[lower->storage.of[tensors[i]]]++;
     }
@@ -297,8 +299,8 @@ static arenaut_status lower_into(arn_lower *lower, arenaut_lowering *lowering) {
     uint32_t n_buffers = 0;
     arenaut_status st = arn_lower_count(lower, &lowering->n_steps);
     if (st != ARENAUT_OK) return st;
-    lowering->steps = arn_region_allocate(&lowering->store->region, lowering->n_steps,
-                                          sizeof *lowering->steps);
+    lowering->steps =
+        arn_region_allocate(&lowering->store->region, lowering->n_steps, sizeof *lowering->steps);
     if (!lowering->steps) return arn_no_memory(lower->err);
     lower->lives.steps = lowering->steps;
     st = arn_lower_storage(lower);

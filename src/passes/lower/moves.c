@@ -10,10 +10,8 @@ uint32_t arn_first_move(const arn_flow *flow, uint32_t tensor) {
     uint32_t low = 0, high = flow->n_moves;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
-        if (arn_destination(flow, middle) < tensor)
-            low = middle + 1;
-        else
-            high = middle;
+        if (arn_destination(flow, middle) < tensor) low = middle + 1;
+        else high = middle;
     }
     return low < flow->n_moves && arn_destination(flow, low) == tensor ? low : flow->n_moves;
 }
@@ -42,20 +40,16 @@ void arn_flow_roots(arn_flow *flow, uint32_t tensor,
     uint32_t n = 0;
     bool *queued = arn_allocate_zeroed(&flow->lower->allocator, flow->n_moves, sizeof *queued);
     uint32_t *queue = arn_allocate(&flow->lower->allocator, flow->n_moves, sizeof *queue);
-    if (!queued || !queue)
-        flow->status = arn_no_memory(flow->lower->err);
-    else
-        enqueue(flow, queued, queue, &n, first);
+    if (!queued || !queue) flow->status = arn_no_memory(flow->lower->err);
+    else enqueue(flow, queued, queue, &n, first);
     arn_flow_work(flow, flow->n_moves);
     for (uint32_t i = 0; i < n && flow->status == ARENAUT_OK; i++) {
         const uint32_t name = arn_destination(flow, queue[i]);
         if (flow->own_memory[queue[i]]) visit(flow, context, storage->of[name]);
         for (uint32_t m = queue[i]; m < flow->n_moves && arn_destination(flow, m) == name; m++) {
             const uint32_t next = arn_first_move(flow, source_of(flow, m));
-            if (next == flow->n_moves)
-                visit(flow, context, storage->of[source_of(flow, m)]);
-            else
-                enqueue(flow, queued, queue, &n, next);
+            if (next == flow->n_moves) visit(flow, context, storage->of[source_of(flow, m)]);
+            else enqueue(flow, queued, queue, &n, next);
         }
     }
     arn_release(&flow->lower->allocator, queued);
@@ -156,10 +150,8 @@ static uint32_t pieces_of(const arn_flow *flow, uint32_t storage) {
     uint32_t low = 0, high = flow->n_pieces;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
-        if (flow->pieces[middle].storage < storage)
-            low = middle + 1;
-        else
-            high = middle;
+        if (flow->pieces[middle].storage < storage) low = middle + 1;
+        else high = middle;
     }
     return low;
 }

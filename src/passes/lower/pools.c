@@ -38,8 +38,10 @@ static bool lies_apart(const place *p, uint32_t storage) {
 /* The order of pools, and which storages share one: device, memory, sharing, then method. */
 static int compare(const place *p, uint32_t a, uint32_t b) {
     const arenaut_device da = p->program->tensors[a].device, db = p->program->tensors[b].device;
-    const uint32_t key_a[] = {da.type, da.index, memory_of(p, a), lies_apart(p, a), method_of(p, a)};
-    const uint32_t key_b[] = {db.type, db.index, memory_of(p, b), lies_apart(p, b), method_of(p, b)};
+    const uint32_t key_a[] = {da.type, da.index, memory_of(p, a), lies_apart(p, a),
+                              method_of(p, a)};
+    const uint32_t key_b[] = {db.type, db.index, memory_of(p, b), lies_apart(p, b),
+                              method_of(p, b)};
     for (int i = 0; i < 5; i++) {
         if (key_a[i] != key_b[i]) return key_a[i] < key_b[i] ? -1 : 1;
     }
@@ -99,7 +101,8 @@ static arenaut_status too_many(const arn_lower *lower, const char *name) {
 /* One unlimited pool for each place that a storage needs. */
 static arenaut_status own_pools(arn_lower *lower, arenaut_problem *problem) {
     const arenaut_program *p = lower->program;
-    place context = {.program = p, .per_method = lower->target->arena_per_method,
+    place context = {.program = p,
+                     .per_method = lower->target->arena_per_method,
                      .share_apart = lower->target->share_apart};
     uint32_t *ids = arn_region_allocate(&lower->scratch, p->n_tensors, 2 * sizeof *ids);
     if (!ids || !find_shared(lower, &lower->scratch, &context)) return arn_no_memory(lower->err);
@@ -144,12 +147,11 @@ static arenaut_status given_pools(arn_lower *lower, arenaut_problem *problem) {
         lower->pools[t] = pools_of_device(lower, p->tensors[t].device);
         if (lower->pools[t] == 0) {
             char store[24];
-            return arn_fail(lower->err, ARENAUT_REFUSED, 0,
-                            "tensor '%s' is of device %u.%u; none of the %" PRIu32
-                            " pools given is",
-                            arenaut_program_tensor_name(p, t, store),
-                            (unsigned)p->tensors[t].device.type,
-                            (unsigned)p->tensors[t].device.index, lower->options.n_pools);
+            return arn_fail(
+                lower->err, ARENAUT_REFUSED, 0,
+                "tensor '%s' is of device %u.%u; none of the %" PRIu32 " pools given is",
+                arenaut_program_tensor_name(p, t, store), (unsigned)p->tensors[t].device.type,
+                (unsigned)p->tensors[t].device.index, lower->options.n_pools);
         }
     }
     return ARENAUT_OK;

@@ -24,8 +24,7 @@ static bool join_names(arn_lower *lower) {
     arn_sort_ids(named, n, name_before, p->tensors, named + n);
     for (uint32_t i = 0; i < n; i++) {
         const char *name = p->tensors[named[i]].qualified_name;
-        const bool joins =
-            i > 0 && strcmp(name, p->tensors[named[i - 1]].qualified_name) == 0;
+        const bool joins = i > 0 && strcmp(name, p->tensors[named[i - 1]].qualified_name) == 0;
         if (joins) lower->storage.of[named[i]] = lower->storage.of[named[i - 1]];
     }
     return true;
@@ -62,7 +61,8 @@ static void mark_uses(arn_lower *lower) {
     }
     for (uint32_t i = 0; i < p->n_ops; i++) {
         const arenaut_op *op = &p->ops[i];
-        if (arenaut_op_kind_brings_memory(op->kind)) mark(lower, op->outputs, op->n_outputs, ARN_NO_BUFFER);
+        if (arenaut_op_kind_brings_memory(op->kind))
+            mark(lower, op->outputs, op->n_outputs, ARN_NO_BUFFER);
     }
 }
 
@@ -141,10 +141,11 @@ static arenaut_status check_sizes(const arn_lower *lower) {
         for (uint32_t i = 0; i < tensor->rank && planned && tensor->bytes == 0; i++) {
             if (tensor->unsized || tensor->dims[i] >= 0) continue;
             char store[24];
-            return arn_fail(lower->err, ARENAUT_BAD_INPUT, 0,
-                            "tensor '%.60s': the size of its shape is open, since dimension %" PRIu32
-                            " is not known; state it, or the bytes, or that it is 'unsized'",
-                            arenaut_program_tensor_name(p, t, store), i);
+            return arn_fail(
+                lower->err, ARENAUT_BAD_INPUT, 0,
+                "tensor '%.60s': the size of its shape is open, since dimension %" PRIu32
+                " is not known; state it, or the bytes, or that it is 'unsized'",
+                arenaut_program_tensor_name(p, t, store), i);
         }
     }
     return ARENAUT_OK;
@@ -180,10 +181,11 @@ static arenaut_status check_update(const arn_lower *lower, const arenaut_op *op,
                         name, arenaut_program_tensor_name(lower->program, tensor, store));
     }
     if ((facts & ARN_ENTRY_INPUT) && lower->options.preserve_inputs) {
-        return arn_fail(lower->err, ARENAUT_REFUSED, 0,
-                        "op '%.60s' writes over '%.60s', an input that is to be preserved; it would "
-                        "have to write to a copy",
-                        name, arenaut_program_tensor_name(lower->program, tensor, store));
+        return arn_fail(
+            lower->err, ARENAUT_REFUSED, 0,
+            "op '%.60s' writes over '%.60s', an input that is to be preserved; it would "
+            "have to write to a copy",
+            name, arenaut_program_tensor_name(lower->program, tensor, store));
     }
     return ARENAUT_OK;
 }

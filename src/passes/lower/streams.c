@@ -78,10 +78,8 @@ static void touch(const arn_lower *lower, arn_order *o, uint32_t op, const uint3
     for (uint32_t i = 0; i < n; i++) {
         if (tensors[i] == ARENAUT_NONE) continue;
         const uint32_t storage = lower->storage.of[tensors[i]];
-        if (writes)
-            write_storage(o, op, storage);
-        else
-            read_storage(o, op, storage);
+        if (writes) write_storage(o, op, storage);
+        else read_storage(o, op, storage);
     }
 }
 
@@ -126,13 +124,15 @@ static bool allocate(arn_lower *lower, arn_order *o) {
         arguments += lower->program->ops[lower->program->methods[o->method].first_op + i].n_inputs;
     }
     o->words = (o->n_ops + 63) / 64;
-    o->before = arn_region_allocate(&lower->scratch, (size_t)o->n_ops * o->words, sizeof *o->before);
+    o->before =
+        arn_region_allocate(&lower->scratch, (size_t)o->n_ops * o->words, sizeof *o->before);
     o->first = arn_region_allocate(&lower->scratch, n, sizeof *o->first);
     o->writer = arn_region_allocate(&lower->scratch, n, sizeof *o->writer);
     o->head = arn_region_allocate(&lower->scratch, n, sizeof *o->head);
     o->touched = arn_region_allocate(&lower->scratch, n, sizeof *o->touched);
     o->readers = arn_region_allocate(&lower->scratch, (size_t)arguments, sizeof *o->readers);
-    if (!o->before || !o->first || !o->writer || !o->head || !o->touched || !o->readers) return false;
+    if (!o->before || !o->first || !o->writer || !o->head || !o->touched || !o->readers)
+        return false;
     memset(o->before, 0, (size_t)o->n_ops * o->words * sizeof *o->before);
     for (uint32_t t = 0; t < n; t++) {
         o->first[t] = o->writer[t] = o->head[t] = ARENAUT_NONE;
@@ -151,8 +151,8 @@ static void touch_arguments(const arn_lower *lower, arn_order *o) {
 
 static arenaut_status refuse(const arn_lower *lower, uint32_t m, const char *why) {
     const char *name = lower->program->methods[m].name;
-    return arn_fail(lower->err, ARENAUT_UNSUPPORTED, 0,
-                    "method '%.80s' is concurrent, and %s", name ? name : "", why);
+    return arn_fail(lower->err, ARENAUT_UNSUPPORTED, 0, "method '%.80s' is concurrent, and %s",
+                    name ? name : "", why);
 }
 
 /* Only a method by itself, of ops that do nothing but compute, has one order of its ops. */
@@ -260,8 +260,8 @@ static arenaut_status add_edges(arn_lower *lower, const arn_order *o, const uint
             if (problem->n_conflicts == MOST_EDGES) {
                 return refuse(lower, o->method, "more than 16777216 pairs of its values may meet");
             }
-            const arenaut_status st = arenaut_problem_add_conflict(
-                problem, buffer_of[ids[k]], buffer_of[ids[i]], lower->err);
+            const arenaut_status st = arenaut_problem_add_conflict(problem, buffer_of[ids[k]],
+                                                                   buffer_of[ids[i]], lower->err);
             if (st != ARENAUT_OK) return st;
         }
     }

@@ -30,10 +30,8 @@ static void look_at(const arn_recover *r, uint32_t tensor, contents *c) {
     /* A result that nobody reads may be how a method sets state that it does not use. */
     const uint8_t facts = tensor < r->n_tensors ? r->facts[tensor] : 0;
     const bool read = (facts & ARN_READ) && (facts & ARN_TOUCHED);
-    if (owner->cls == ARENAUT_STATE)
-        c->state = true;
-    else if (read)
-        c->others = true;
+    if (owner->cls == ARENAUT_STATE) c->state = true;
+    else if (read) c->others = true;
     if ((facts & ARN_GIVEN) || t->caller_owned || t->device.type || t->device.index ||
         !arn_add(t->given_offset, t->bytes, &end)) {
         c->others = true;

@@ -114,10 +114,8 @@ static void look_at(arn_recover *r, asking *a, uint32_t tensor) {
         r->found_for[tensor] = r->question;
         r->found[r->n_found++] = tensor;
     }
-    if (first <= a->low)
-        a->low = arn_min_u64(end, a->high);
-    else if (end >= a->high)
-        a->high = first;
+    if (first <= a->low) a->low = arn_min_u64(end, a->high);
+    else if (end >= a->high) a->high = first;
 }
 
 static void look_at_all(arn_recover *r, asking *a, const uint32_t *tensors, uint32_t n) {

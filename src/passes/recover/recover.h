@@ -15,7 +15,7 @@ enum {
     ARN_TOUCHED = 1 << 0, /* by an op or as an argument, seen in the order of the ops */
     ARN_MOVED_TO = 1 << 1,
     ARN_READ = 1 << 2,
-    ARN_GIVEN = 1 << 3, /* an input of its method, which so has bytes from the start */
+    ARN_GIVEN = 1 << 3,    /* an input of its method, which so has bytes from the start */
     ARN_DECLARED = 1 << 4, /* the file itself calls it state: it has its bytes from call to call.
                             * Of the one that stands for a memory: some name of it is */
 };
@@ -36,7 +36,7 @@ typedef struct arn_recover {
 
     uint32_t *declared, n_declared; /* state that the file itself calls so, by method */
 
-    uint32_t method;                     /* at work */
+    uint32_t method;                       /* at work */
     uint32_t first_declared, end_declared; /* its own, in `declared` */
     /* Of that method, per op and its end: */
     uint32_t *before_start, *before; /* the ops that come before it */
@@ -47,7 +47,8 @@ typedef struct arn_recover {
     uint32_t *stack;
 } arn_recover;
 
-/* Gets ready for questions about a method; methods come in ascending order. False if there is no memory. */
+/* Gets ready for questions about a method; methods come in ascending order. False if there is no
+ * memory. */
 bool arn_begin_method(arn_recover *r, uint32_t method);
 
 /* Which tensors' bytes may lie in `tensor`'s place when op `at` of its method is reached

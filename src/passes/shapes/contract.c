@@ -196,10 +196,8 @@ static void set_reduced(arn_shapes *s, const arn_shape *x, arenaut_dtype dtype,
     uint32_t rank = 0;
     if (!dims) return;
     for (uint32_t i = 0; i < x->rank; i++) {
-        if (!gone[i])
-            dims[rank++] = x->dims[i];
-        else if (keep)
-            dims[rank++] = 1;
+        if (!gone[i]) dims[rank++] = x->dims[i];
+        else if (keep) dims[rank++] = 1;
     }
     arn_set(s, 0, dtype, rank, dims);
 }
@@ -213,16 +211,13 @@ static void reduce_values(arn_shapes *s, const arn_shape *x) {
     for (uint32_t i = 1; i < x->n_values; i++) {
         const int64_t next = x->values[i];
         const bool known = result != ARN_ANY && next != ARN_ANY;
-        if (strcmp(name, "ReduceProd") == 0)
-            result = arn_times(result, next);
-        else if (strcmp(name, "ReduceSum") == 0)
-            result = arn_plus(result, next);
+        if (strcmp(name, "ReduceProd") == 0) result = arn_times(result, next);
+        else if (strcmp(name, "ReduceSum") == 0) result = arn_plus(result, next);
         else if (strcmp(name, "ReduceMax") == 0)
             result = !known ? ARN_ANY : next > result ? next : result;
         else if (strcmp(name, "ReduceMin") == 0)
             result = !known ? ARN_ANY : next < result ? next : result;
-        else
-            result = ARN_ANY;
+        else result = ARN_ANY;
     }
     values[0] = result;
 }

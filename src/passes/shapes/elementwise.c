@@ -45,18 +45,12 @@ int64_t arn_as_bits(double value) {
 
 /* An unknown size meets one above 1: it is that one, or 1 and stretched to it. */
 static bool stretch(int64_t a, int64_t b, int64_t *both) {
-    if (a == b)
-        *both = a;
-    else if (a == 1)
-        *both = b;
-    else if (b == 1)
-        *both = a;
-    else if (a == ARN_ANY)
-        *both = b;
-    else if (b == ARN_ANY)
-        *both = a;
-    else
-        return false;
+    if (a == b) *both = a;
+    else if (a == 1) *both = b;
+    else if (b == 1) *both = a;
+    else if (a == ARN_ANY) *both = b;
+    else if (b == ARN_ANY) *both = a;
+    else return false;
     return true;
 }
 

@@ -92,10 +92,8 @@ void arn_set(arn_shapes *s, uint32_t output, arenaut_dtype dtype, uint32_t rank,
 }
 
 void arn_set_like(arn_shapes *s, uint32_t output, arenaut_dtype dtype, const arn_shape *like) {
-    if (like->ranked)
-        arn_set(s, output, dtype, like->rank, like->dims);
-    else
-        arn_set_dtype(s, output, dtype);
+    if (like->ranked) arn_set(s, output, dtype, like->rank, like->dims);
+    else arn_set_dtype(s, output, dtype);
 }
 
 int64_t *arn_new_values(arn_shapes *s, uint32_t output) {
@@ -369,17 +367,12 @@ static void visit_op(arn_shapes *s, const arenaut_op *op) {
         if (op->outputs[i] != ARENAUT_NONE) s->of[op->outputs[i]] = s->stated[op->outputs[i]];
     }
     switch (op->kind) {
-        case ARENAUT_OP_IF:
-            visit_if(s);
-            return;
+        case ARENAUT_OP_IF: visit_if(s); return;
         case ARENAUT_OP_LOOP:
-            if (is_batched_scan(s))
-                (void)visit_call(s, op->calls[0]);
-            else
-                visit_loop(s);
+            if (is_batched_scan(s)) (void)visit_call(s, op->calls[0]);
+            else visit_loop(s);
             return;
-        default:
-            break;
+        default: break;
     }
     const arn_shape_function function = op->name ? arn_shape_function_of(op->name) : NULL;
     if (function) function(s);

@@ -213,10 +213,8 @@ ARN_SHAPE_FUNCTION(concat) {
             return;
         }
         for (uint32_t k = 0; k < all.rank; k++) {
-            if (k == axis)
-                dims[k] = arn_plus(dims[k], in->dims[k]);
-            else if (dims[k] == ARN_ANY)
-                dims[k] = in->dims[k];
+            if (k == axis) dims[k] = arn_plus(dims[k], in->dims[k]);
+            else if (dims[k] == ARN_ANY) dims[k] = in->dims[k];
             else if (in->dims[k] != ARN_ANY && in->dims[k] != dims[k]) {
                 arn_shapes_fail(s, "its operands differ in a dimension that is not joined");
             }
@@ -257,8 +255,7 @@ ARN_SHAPE_FUNCTION(split) {
         for (int64_t k = 0; values && k < dims[axis] && begin + k < (int64_t)x->n_values; k++) {
             values[k] = x->values[begin + k];
         }
-        if (dims[axis] == ARN_ANY)
-            begin = (int64_t)x->n_values;
+        if (dims[axis] == ARN_ANY) begin = (int64_t)x->n_values;
         else
             begin =
                 arn_plus(begin, dims[axis]) == ARN_ANY ? (int64_t)x->n_values : begin + dims[axis];

@@ -19,10 +19,8 @@ arn_shape_function arn_shape_function_of(const char *op) {
         const size_t middle = low + (high - low) / 2;
         const int order = strcmp(all[middle].op, op);
         if (order == 0) return all[middle].function;
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
+        if (order < 0) low = middle + 1;
+        else high = middle;
     }
     return NULL;
 }

@@ -22,7 +22,7 @@ enum {
 typedef struct arn_shape {
     bool ranked; /* false: nothing is known but perhaps the type */
     uint32_t rank;
-    int64_t *dims; /* ARN_ANY where unknown */
+    int64_t *dims;       /* ARN_ANY where unknown */
     arenaut_dtype dtype; /* OTHER: unknown */
     uint32_t n_values;
     int64_t *values; /* of all elements, ARN_ANY where unknown; NULL: none is known. Floats are
@@ -111,17 +111,20 @@ bool arn_broadcast(arn_shapes *s, const arn_shape *a, const arn_shape *b, uint32
 void arn_compute_values(arn_shapes *s);
 
 /* The functions of operators: operators.def says which serves which. */
-#define ARN_SHAPE_FUNCTIONS(XX)                                                                      \
-    XX(arg) XX(batch_normalization) XX(broadcast) XX(cast) XX(cast_like) XX(compare)       \
-    XX(concat) XX(constant_of_shape) XX(conv) XX(conv_integer) XX(conv_transpose)          \
-    XX(depth_to_space) XX(dequantize) XX(det) XX(dropout) XX(dynamic_quantize) XX(einsum)  \
-    XX(expand) XX(flatten) XX(gather) XX(gather_elements) XX(gather_nd) XX(gemm)           \
-    XX(global_pool) XX(grid_sample) XX(identity) XX(layer_normalization) XX(like)          \
-    XX(matmul) XX(matmul_integer) XX(multinomial) XX(non_max_suppression) XX(non_zero)     \
-    XX(one_hot) XX(pad) XX(pool) XX(qlinear_conv) XX(qlinear_matmul) XX(quantize)          \
-    XX(random) XX(range) XX(recurrent) XX(reduce) XX(reshape) XX(resize) XX(roi_align)     \
-    XX(same) XX(same_bool) XX(shape) XX(size) XX(slice) XX(space_to_depth) XX(split)       \
-    XX(squeeze) XX(tile) XX(top_k) XX(transpose) XX(unique) XX(unsqueeze) XX(where)
+#define ARN_SHAPE_FUNCTIONS(XX)                                                                   \
+    XX(arg)                                                                                       \
+    XX(batch_normalization) XX(broadcast) XX(cast) XX(cast_like) XX(compare) XX(concat)           \
+        XX(constant_of_shape) XX(conv) XX(conv_integer) XX(conv_transpose) XX(depth_to_space)     \
+            XX(dequantize) XX(det) XX(dropout) XX(dynamic_quantize) XX(einsum) XX(expand)         \
+                XX(flatten) XX(gather) XX(gather_elements) XX(gather_nd) XX(gemm) XX(global_pool) \
+                    XX(grid_sample) XX(identity) XX(layer_normalization) XX(like) XX(matmul)      \
+                        XX(matmul_integer) XX(multinomial) XX(non_max_suppression) XX(non_zero)   \
+                            XX(one_hot) XX(pad) XX(pool) XX(qlinear_conv) XX(qlinear_matmul)      \
+                                XX(quantize) XX(random) XX(range) XX(recurrent) XX(reduce)        \
+                                    XX(reshape) XX(resize) XX(roi_align) XX(same) XX(same_bool)   \
+                                        XX(shape) XX(size) XX(slice) XX(space_to_depth) XX(split) \
+                                            XX(squeeze) XX(tile) XX(top_k) XX(transpose)          \
+                                                XX(unique) XX(unsqueeze) XX(where)
 #define ARN_SHAPE_FUNCTION(name) void arn_shape_##name(arn_shapes *s)
 #define XX(name) ARN_SHAPE_FUNCTION(name);
 ARN_SHAPE_FUNCTIONS(XX)

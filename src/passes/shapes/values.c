@@ -65,83 +65,47 @@ static int64_t modulo(int64_t a, int64_t b) {
 
 static int64_t on_whole(operation op, int64_t a, int64_t b) {
     switch (op) {
-        case ADD:
-            return arn_plus(a, b);
-        case SUB:
-            return arn_plus(a, -b);
-        case MUL:
-            return arn_times(a, b);
-        case DIV:
-            return b == 0 ? ARN_ANY : a / b; /* towards zero, as C does */
-        case MOD:
-            return modulo(a, b);
-        case MIN_OF:
-            return a < b ? a : b;
-        case MAX_OF:
-            return a > b ? a : b;
-        case EQUAL:
-            return a == b;
-        case LESS:
-            return a < b;
-        case LESS_EQUAL:
-            return a <= b;
-        case GREATER:
-            return a > b;
-        case GREATER_EQUAL:
-            return a >= b;
-        case AND:
-            return a && b;
-        case OR:
-            return a || b;
-        case XOR:
-            return !a != !b;
-        case NOT:
-            return !a;
-        case NEG:
-            return -a;
-        case ABS:
-            return a < 0 ? -a : a;
-        case SIGN:
-            return (a > 0) - (a < 0);
-        default:
-            return ARN_ANY;
+        case ADD: return arn_plus(a, b);
+        case SUB: return arn_plus(a, -b);
+        case MUL: return arn_times(a, b);
+        case DIV: return b == 0 ? ARN_ANY : a / b; /* towards zero, as C does */
+        case MOD: return modulo(a, b);
+        case MIN_OF: return a < b ? a : b;
+        case MAX_OF: return a > b ? a : b;
+        case EQUAL: return a == b;
+        case LESS: return a < b;
+        case LESS_EQUAL: return a <= b;
+        case GREATER: return a > b;
+        case GREATER_EQUAL: return a >= b;
+        case AND: return a && b;
+        case OR: return a || b;
+        case XOR: return !a != !b;
+        case NOT: return !a;
+        case NEG: return -a;
+        case ABS: return a < 0 ? -a : a;
+        case SIGN: return (a > 0) - (a < 0);
+        default: return ARN_ANY;
     }
 }
 
 static int64_t on_floats(operation op, double a, double b) {
     switch (op) {
-        case ADD:
-            return arn_as_bits(a + b);
-        case SUB:
-            return arn_as_bits(a - b);
-        case MUL:
-            return arn_as_bits(a * b);
-        case DIV:
-            return arn_as_bits(a / b);
-        case MIN_OF:
-            return arn_as_bits(a < b ? a : b);
-        case MAX_OF:
-            return arn_as_bits(a > b ? a : b);
-        case EQUAL:
-            return a == b;
-        case LESS:
-            return a < b;
-        case LESS_EQUAL:
-            return a <= b;
-        case GREATER:
-            return a > b;
-        case GREATER_EQUAL:
-            return a >= b;
-        case NEG:
-            return arn_as_bits(-a);
-        case ABS:
-            return arn_as_bits(a < 0 ? -a : a);
-        case FLOOR:
-            return arn_as_bits(arn_floor(a));
-        case CEIL:
-            return arn_as_bits(-arn_floor(-a));
-        default:
-            return ARN_ANY;
+        case ADD: return arn_as_bits(a + b);
+        case SUB: return arn_as_bits(a - b);
+        case MUL: return arn_as_bits(a * b);
+        case DIV: return arn_as_bits(a / b);
+        case MIN_OF: return arn_as_bits(a < b ? a : b);
+        case MAX_OF: return arn_as_bits(a > b ? a : b);
+        case EQUAL: return a == b;
+        case LESS: return a < b;
+        case LESS_EQUAL: return a <= b;
+        case GREATER: return a > b;
+        case GREATER_EQUAL: return a >= b;
+        case NEG: return arn_as_bits(-a);
+        case ABS: return arn_as_bits(a < 0 ? -a : a);
+        case FLOOR: return arn_as_bits(arn_floor(a));
+        case CEIL: return arn_as_bits(-arn_floor(-a));
+        default: return ARN_ANY;
     }
 }
 

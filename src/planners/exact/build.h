@@ -15,9 +15,9 @@ typedef struct arn_exact_build {
     arn_region scratch;
     arn_exact_ties ties;
     uint32_t *item; /* per buffer of the problem; ARENAUT_NONE if it is none */
-    int64_t *time; /* the moments at which something begins or ends, in order */
+    int64_t *time;  /* the moments at which something begins or ends, in order */
     uint32_t n_times;
-    uint32_t *kept; /* per moment k, how many of the moments before it are cliques */
+    uint32_t *kept;                /* per moment k, how many of the moments before it are cliques */
     uint32_t *comer_start, *comer; /* per clique, the items with a span that begins there */
     int64_t highest_wall;
 } arn_exact_build;

@@ -102,10 +102,8 @@ static void assume_all(cases *x, uint32_t id) {
     }
     for (; x->all[id].buffer != ARENAUT_NONE; id = x->all[id].parent) {
         const assumption *a = &x->all[id];
-        if (a->pool == ARENAUT_NONE)
-            x->pair[a->buffer] = a->pair;
-        else
-            x->pool_of[a->buffer] = a->pool;
+        if (a->pool == ARENAUT_NONE) x->pair[a->buffer] = a->pair;
+        else x->pool_of[a->buffer] = a->pool;
     }
     for (uint32_t b = 0; choosing && b < p->n_buffers; b++)
         x->pool_of[b] = x->pool_of[root_of(x, b)];
@@ -152,9 +150,9 @@ static arenaut_verdict pass_progress(void *context, uint64_t best, uint64_t boun
     (void)bound;
     if (!chooses_pools(x->in)) x->out->arena = arn_min_u64(x->out->arena, best);
     if (x->in->progress && x->verdict == ARENAUT_GO_ON) {
-        x->verdict = x->in->progress(x->in->progress_context, x->out->arena,
-                                     arn_min_u64(x->bound.total, x->out->arena),
-                                     x->out->steps + steps);
+        x->verdict =
+            x->in->progress(x->in->progress_context, x->out->arena,
+                            arn_min_u64(x->bound.total, x->out->arena), x->out->steps + steps);
     }
     return x->verdict;
 }
@@ -197,7 +195,8 @@ static arenaut_status search_pool(cases *x, uint32_t pool, uint64_t arena, uint6
 
 static arenaut_status do_one_pool(cases *x, uint32_t id) {
     arn_exact_found found = {.offset = x->out->offset};
-    const arenaut_status st = search_pool(x, x->in->pool, x->out->arena, x->all[id].bound.total, &found);
+    const arenaut_status st =
+        search_pool(x, x->in->pool, x->out->arena, x->all[id].bound.total, &found);
     if (st != ARENAUT_OK) return st;
     if (found.improved) {
         x->out->improved = true;
@@ -402,8 +401,8 @@ static arenaut_status do_round(cases *x) {
         assume_all(x, id);
         const uint64_t before = x->out->steps;
         const arenaut_status st = chooses_pools(x->in) ? do_pools(x, id) : do_one_pool(x, id);
-        if (st == ARENAUT_STOPPED) return add_id(x, &x->later, id) ? ARENAUT_OK
-                                                                   : arn_no_memory(x->err);
+        if (st == ARENAUT_STOPPED)
+            return add_id(x, &x->later, id) ? ARENAUT_OK : arn_no_memory(x->err);
         if (st != ARENAUT_OK) return st;
         if (x->out->steps == before) x->out->steps++; /* so that every loop ends */
         find_bound(x);
@@ -511,9 +510,9 @@ static void end(cases *x) {
     const bool reached = !arn_costs_less(x->bound, best_of(x));
     if (x->out->bound > x->out->arena) x->out->bound = x->out->arena;
     x->out->stopped_by = done || reached                     ? ARENAUT_STOP_PROOF
-                         : x->verdict == ARENAUT_OUT_OF_TIME    ? ARENAUT_STOP_TIME
-                         : x->verdict == ARENAUT_INTERRUPTED    ? ARENAUT_STOP_INTERRUPT
-                                                                : ARENAUT_STOP_EFFORT;
+                         : x->verdict == ARENAUT_OUT_OF_TIME ? ARENAUT_STOP_TIME
+                         : x->verdict == ARENAUT_INTERRUPTED ? ARENAUT_STOP_INTERRUPT
+                                                             : ARENAUT_STOP_EFFORT;
 }
 
 static arenaut_status run_cases(const arn_exact_input *in, arn_exact_output *out,

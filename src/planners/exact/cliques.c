@@ -44,7 +44,8 @@ static uint32_t time_index(const arn_exact_build *x, int64_t t) {
     uint32_t low = 0, high = x->n_times;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
-        if (x->time[middle] < t) low = middle + 1; else high = middle;
+        if (x->time[middle] < t) low = middle + 1;
+        else high = middle;
     }
     return low;
 }
@@ -79,7 +80,8 @@ bool arn_exact_lives_meet(const arn_exact_build *x, uint32_t a, uint32_t b) {
     const uint32_t na = arn_exact_life_count(x, a), nb = arn_exact_life_count(x, b);
     for (uint32_t i = 0, k = 0; i < na && k < nb;) {
         if (la[i].first < lb[k].end && lb[k].first < la[i].end) return true;
-        if (la[i].end < lb[k].end) i++; else k++;
+        if (la[i].end < lb[k].end) i++;
+        else k++;
     }
     return false;
 }
@@ -169,8 +171,8 @@ static uint64_t count_members(const arn_exact_model *m, uint64_t n_spans) {
 
 static bool fill_members(arn_exact_build *x, uint64_t n_members) {
     arn_exact_model *m = x->model;
-    m->member_start = arn_region_allocate(&m->region, (size_t)m->n_cliques + 2,
-                                          sizeof *m->member_start);
+    m->member_start =
+        arn_region_allocate(&m->region, (size_t)m->n_cliques + 2, sizeof *m->member_start);
     m->member = arn_region_allocate(&m->region, (size_t)n_members, sizeof *m->member);
     if (!m->member_start || !m->member) return false;
     /* Counting sort; the starts are kept one place late while the lists are filled. */

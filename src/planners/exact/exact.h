@@ -20,9 +20,8 @@
  * handles ARENAUT_FEATURE_POOLS too. */
 enum {
     ARN_EXACT_HANDLES = ARENAUT_FEATURE_ALIGNMENT | ARENAUT_FEATURE_GAPS |
-                        ARENAUT_FEATURE_CAPACITY | ARENAUT_FEATURE_FIXED_OFFSETS |
-                        ARENAUT_FEATURE_CONFLICTS | ARENAUT_FEATURE_RESERVED |
-                        ARENAUT_FEATURE_HINTS,
+        ARENAUT_FEATURE_CAPACITY | ARENAUT_FEATURE_FIXED_OFFSETS | ARENAUT_FEATURE_CONFLICTS |
+        ARENAUT_FEATURE_RESERVED | ARENAUT_FEATURE_HINTS,
     ARN_EXACT_RELATIONS = ARENAUT_FEATURE_SAME_BASE | ARENAUT_FEATURE_INSIDE,
 };
 
@@ -67,7 +66,6 @@ typedef struct arn_exact_output {
 /* Only `out->offset` and `out->pool_of` are read. REFUSED, with the reason, for a problem that is
  * too large for it: it keeps the list of all conflicts and of what is alive at each moment, and
  * will not take more than about 80 MB for them. */
-arenaut_status arn_exact_run(const arn_exact_input *in, arn_exact_output *out,
-                             arenaut_error *err);
+arenaut_status arn_exact_run(const arn_exact_input *in, arn_exact_output *out, arenaut_error *err);
 
 #endif

@@ -66,10 +66,8 @@ static void choose(hints *x, uint32_t *order) {
     for (uint32_t k = 0; k < n; k++) {
         const uint32_t b = order[k];
         x->place[b] = arenaut_problem_hint(p, b);
-        if (fits_alone(x, b, x->place[b]) && !runs_into_held(x, b))
-            x->listed[x->n++] = b;
-        else
-            x->place[b] = ARENAUT_UNPLACED;
+        if (fits_alone(x, b, x->place[b]) && !runs_into_held(x, b)) x->listed[x->n++] = b;
+        else x->place[b] = ARENAUT_UNPLACED;
     }
 }
 

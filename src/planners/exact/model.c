@@ -187,8 +187,8 @@ static uint32_t collect_neighbours(const arn_exact_build *x, uint32_t i, uint32_
 static bool list_comers(arn_exact_build *x) {
     const arn_exact_model *m = x->model;
     const uint32_t n_spans = m->span_start[m->n];
-    x->comer_start = arn_region_allocate(&x->scratch, (size_t)m->n_cliques + 2,
-                                         sizeof *x->comer_start);
+    x->comer_start =
+        arn_region_allocate(&x->scratch, (size_t)m->n_cliques + 2, sizeof *x->comer_start);
     x->comer = arn_region_allocate(&x->scratch, n_spans, sizeof *x->comer);
     if (!x->comer_start || !x->comer) return false;
     uint32_t *fill = x->comer_start + 1;
@@ -207,8 +207,8 @@ static arenaut_status list_neighbours(arn_exact_build *x, arenaut_error *err) {
     arn_exact_model *m = x->model;
     uint32_t *mark = arn_region_allocate(&x->scratch, m->n, sizeof *mark);
     uint32_t *list = arn_region_allocate(&x->scratch, m->n, sizeof *list);
-    m->neighbour_start = arn_region_allocate(&m->region, (size_t)m->n + 1,
-                                             sizeof *m->neighbour_start);
+    m->neighbour_start =
+        arn_region_allocate(&m->region, (size_t)m->n + 1, sizeof *m->neighbour_start);
     if (!mark || !list || !m->neighbour_start || !list_comers(x)) return arn_no_memory(err);
     for (uint32_t i = 0; i < m->n; i++) mark[i] = ARENAUT_NONE;
     uint64_t total = 0;
@@ -334,7 +334,8 @@ static bool find_bounds(arn_exact_build *x) {
 
 arenaut_status arn_exact_too_large(const arn_exact_build *x, arenaut_error *err) {
     return arn_fail(err, ARENAUT_REFUSED, 0,
-                    "%" PRIu32 " buffers with more than %d pairs alive together are too many for "
+                    "%" PRIu32
+                    " buffers with more than %d pairs alive together are too many for "
                     "the exact search",
                     x->model->n, ARN_EXACT_MOST_PAIRS);
 }
@@ -350,7 +351,8 @@ static arenaut_status build(arn_exact_build *x, arenaut_error *err) {
     m->clash = x->ties.torn;
     find_unit(x);
     if (!measure_items(x) || !list_groups(x)) return arn_no_memory(err);
-    if ((uint64_t)m->largest_group * m->n > ARN_EXACT_MOST_PAIRS) return arn_exact_too_large(x, err);
+    if ((uint64_t)m->largest_group * m->n > ARN_EXACT_MOST_PAIRS)
+        return arn_exact_too_large(x, err);
     arenaut_status st = arn_exact_find_cliques(x, err);
     if (st == ARENAUT_OK) st = list_neighbours(x, err);
     if (st == ARENAUT_OK) st = arn_exact_find_walls(x, err);

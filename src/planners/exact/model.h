@@ -41,8 +41,8 @@ typedef struct arn_exact_model {
      * delta[i] above its start, and mate[mate_start[g] .. mate_start[g + 1]) is group g. */
     uint32_t *group, *mate_start, *mate;
     int64_t *delta;
-    uint32_t *twin;  /* the item before it that is exactly alike; ARENAUT_NONE */
-    int64_t *width;  /* steps that it is alive */
+    uint32_t *twin; /* the item before it that is exactly alike; ARENAUT_NONE */
+    int64_t *width; /* steps that it is alive */
 
     uint32_t n_cliques, n_moments; /* the first n_moments cliques are moments, others edges */
     int64_t *origin;               /* the step of a moment, the conflict of an edge */

@@ -46,8 +46,7 @@ static uint32_t run_into(const arn_exact_pairs *pairs, uint32_t b) {
     for (uint32_t other = 0; other < p->n_buffers; other++) {
         if (!arn_ask_after(pairs->in->ask, 1)) break;
         if (other == b || !arn_exact_in_pool(pairs->in, other)) continue;
-        if (share_bytes(pairs, b, other) &&
-            arn_exact_must_be_apart(p, b, other, pairs->place)) {
+        if (share_bytes(pairs, b, other) && arn_exact_must_be_apart(p, b, other, pairs->place)) {
             return other;
         }
     }

@@ -15,12 +15,12 @@
 #include "planners/exact/tree.h"
 
 enum {
-    EARLY_RUNS = 64,    /* of which every second aims at the bound, later every fourth */
-    FIRST_TRIES = 12,   /* on a rung of the ladder, before the next one down */
-    PROOF_SHARE = 6,    /* one part in so many of all nodes goes into the proof */
-    FIRST_PROOF = 16,   /* its first limit, in ordinary runs */
+    EARLY_RUNS = 64,  /* of which every second aims at the bound, later every fourth */
+    FIRST_TRIES = 12, /* on a rung of the ladder, before the next one down */
+    PROOF_SHARE = 6,  /* one part in so many of all nodes goes into the proof */
+    FIRST_PROOF = 16, /* its first limit, in ordinary runs */
     NOISES = 4,
-    RECENT = 4,         /* successes that are remembered */
+    RECENT = 4, /* successes that are remembered */
     OPERATIONS_PER_STEP = 128,
 };
 
@@ -43,11 +43,11 @@ typedef struct search {
     uint32_t n_successes;
     uint64_t random;
     uint64_t best_end; /* where the best plan ends, before its arena is rounded up */
-    int64_t low;    /* nothing fits below a lower capacity than this */
-    int64_t target; /* the highest capacity worth looking at; proven when low > target */
+    int64_t low;       /* nothing fits below a lower capacity than this */
+    int64_t target;    /* the highest capacity worth looking at; proven when low > target */
     arenaut_verdict verdict;
     bool out_of_effort;
-    bool in_first_run; /* which makes a plan, whatever it takes */
+    bool in_first_run;  /* which makes a plan, whatever it takes */
     uint64_t idle_work; /* work done between runs */
     arn_exact_pairs pairs;
 
@@ -82,14 +82,15 @@ static bool finished(const search *x) {
 }
 
 static bool stopped(const search *x) {
-    return arn_ask_ended(x->in->ask) || x->out_of_effort || x->verdict != ARENAUT_GO_ON || x->out->open_pair != ARENAUT_NONE;
+    return arn_ask_ended(x->in->ask) || x->out_of_effort || x->verdict != ARENAUT_GO_ON ||
+           x->out->open_pair != ARENAUT_NONE;
 }
 
 static bool report(search *x) {
     if (arn_ask_ended(x->in->ask)) x->verdict = x->in->ask->verdict;
     if (x->in->progress && x->verdict == ARENAUT_GO_ON) {
-        x->verdict = x->in->progress(x->in->progress_context, x->out->arena,
-                                     arena_of(x, x->low), steps_of(x));
+        x->verdict = x->in->progress(x->in->progress_context, x->out->arena, arena_of(x, x->low),
+                                     steps_of(x));
     }
     return x->verdict == ARENAUT_GO_ON;
 }
@@ -133,8 +134,8 @@ static void draw_style(search *x) {
         for (uint32_t i = 0; i < n; i++) x->keys[i] = old->keys[i];
         arn_exact_disturb(&x->random, noises[1 + draw(x, NOISES - 1)], x->keys, n);
     } else {
-        t->style.choice = draw(x, 2) ? ARN_EXACT_FEWEST_BY_WEIGHT
-                                     : (arn_exact_choice)draw(x, ARN_EXACT_CHOICES);
+        t->style.choice =
+            draw(x, 2) ? ARN_EXACT_FEWEST_BY_WEIGHT : (arn_exact_choice)draw(x, ARN_EXACT_CHOICES);
         t->style.from_the_end = draw(x, 3) == 0;
         t->style.look_ahead = draw(x, 3) == 0;
         arn_exact_make_keys(&x->model, draw(x, ARN_EXACT_ORDERS), x->keys);
@@ -189,7 +190,8 @@ static void ordinary_run(search *x) {
     draw_style(x);
     const int64_t capacity = rung == 0 ? x->low : x->target - (gap >> rung);
     const arn_exact_verdict verdict = run_at(x, capacity, x->run_nodes);
-    if (verdict == ARN_EXACT_FOUND) climb_up(x); else if (!at_bound) climb_down(x);
+    if (verdict == ARN_EXACT_FOUND) climb_up(x);
+    else if (!at_bound) climb_down(x);
 }
 
 static void proof_run(search *x) {

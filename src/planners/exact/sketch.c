@@ -56,7 +56,8 @@ static bool may_merge(rings *x, uint32_t a, uint32_t b) {
     do {
         uint32_t k = b;
         do {
-            if (++x->looks > MOST_LOOKS || !arn_ask_after(x->in->ask, LOOK_OPERATIONS)) return false;
+            if (++x->looks > MOST_LOOKS || !arn_ask_after(x->in->ask, LOOK_OPERATIONS))
+                return false;
             if (!may_be_mates(x, i, k)) return false;
             k = x->next[k];
         } while (k != b);

@@ -438,8 +438,8 @@ static bool allocate_state(arn_exact_state *s, arn_region *region) {
     s->dirty = arn_region_allocate(region, c, sizeof *s->dirty);
     /* An item is raised once per placed neighbour at most, and by rejections; floors change
      * less often. A run for which this is not enough gives up. */
-    s->trail_room = s->model->neighbour_start[n] + s->model->member_start[c] +
-                    16 * (uint32_t)(n + c) + 1024;
+    s->trail_room =
+        s->model->neighbour_start[n] + s->model->member_start[c] + 16 * (uint32_t)(n + c) + 1024;
     /* In groups each item is raised for each of its mates, and when theirs are. */
     if (s->model->tied) {
         s->trail_room = 2 * s->trail_room + s->model->largest_group * (uint32_t)(n + 1);

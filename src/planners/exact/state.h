@@ -30,13 +30,13 @@ typedef struct arn_exact_change {
 typedef struct arn_exact_state {
     const arn_exact_model *model;
     int64_t capacity;
-    int64_t *lowest, *offset;     /* per item */
-    int64_t *floor, *load;        /* per clique; load is the sum of unplaced sizes */
-    uint32_t *at_floor;           /* per clique: unplaced members whose lowest is its floor */
-    uint32_t *crossing;           /* per clique: unplaced items in it and in the next one */
-    uint64_t *digest;             /* per clique: of the state of the items that begin there */
+    int64_t *lowest, *offset;        /* per item */
+    int64_t *floor, *load;           /* per clique; load is the sum of unplaced sizes */
+    uint32_t *at_floor;              /* per clique: unplaced members whose lowest is its floor */
+    uint32_t *crossing;              /* per clique: unplaced items in it and in the next one */
+    uint64_t *digest;                /* per clique: of the state of the items that begin there */
     uint32_t *hull_first, *hull_end; /* per item: its first clique, and the one after its last */
-    uint64_t *code;               /* per item, random */
+    uint64_t *code;                  /* per item, random */
     uint32_t n_unplaced;
     uint64_t wasted; /* how much all floors together have risen beyond what was placed; may
                       * wrap around, only differences mean something */

@@ -35,10 +35,8 @@ static bool lives_meet(const arenaut_problem *p, uint32_t a, uint32_t b) {
     const uint32_t nb = arenaut_problem_lifetime_count(p, b);
     for (uint32_t i = 0, k = 0; i < na && k < nb;) {
         if (la[i].first < lb[k].end && lb[k].first < la[i].end) return true;
-        if (la[i].end < lb[k].end)
-            i++;
-        else
-            k++;
+        if (la[i].end < lb[k].end) i++;
+        else k++;
     }
     return false;
 }
@@ -49,10 +47,8 @@ bool arn_exact_has_edge(const arenaut_problem *p, uint32_t a, uint32_t b) {
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
         const arenaut_conflict e = p->conflict[middle];
-        if (e.a < wanted.a || (e.a == wanted.a && e.b < wanted.b))
-            low = middle + 1;
-        else
-            high = middle;
+        if (e.a < wanted.a || (e.a == wanted.a && e.b < wanted.b)) low = middle + 1;
+        else high = middle;
     }
     return low < p->n_conflicts && p->conflict[low].a == wanted.a && p->conflict[low].b == wanted.b;
 }

@@ -89,8 +89,7 @@ static void log_start(arn_exact_tree *t) {
 
 /* What follows is about the cliques from `first` to `end` only; of them, the borders that are
  * none of the whole stretch's. */
-static void log_part(arn_exact_tree *t, const arn_exact_node *parts, uint32_t first,
-                     uint32_t end) {
+static void log_part(arn_exact_tree *t, const arn_exact_node *parts, uint32_t first, uint32_t end) {
     const arn_exact_model *m = t->state.model;
     if (!t->log) return;
     arn_exact_log_cut(t->log, parts->line);
@@ -415,9 +414,9 @@ arn_exact_verdict arn_exact_tree_run(arn_exact_tree *t, int64_t capacity, uint64
     }
     arn_exact_undo(&t->state, 0);
     if (arn_ask_ended(t->state.model->ask)) return ARN_EXACT_GAVE_UP;
-    return next == SUCCEED  ? ARN_EXACT_FOUND
-           : next == FAIL ? ARN_EXACT_IMPOSSIBLE
-                          : ARN_EXACT_GAVE_UP;
+    return next == SUCCEED ? ARN_EXACT_FOUND
+           : next == FAIL  ? ARN_EXACT_IMPOSSIBLE
+                           : ARN_EXACT_GAVE_UP;
 }
 
 arenaut_status arn_exact_tree_init(arn_exact_tree *t, const arn_exact_model *model,

@@ -38,9 +38,9 @@
 
 /* Which of the open cliques is taken. */
 typedef enum arn_exact_choice {
-    ARN_EXACT_FEWEST,          /* with the fewest children */
+    ARN_EXACT_FEWEST,           /* with the fewest children */
     ARN_EXACT_FEWEST_BY_WEIGHT, /* likewise, divided by how often packings failed there */
-    ARN_EXACT_LOWEST_FEWEST,   /* with the lowest floor; then as above */
+    ARN_EXACT_LOWEST_FEWEST,    /* with the lowest floor; then as above */
     ARN_EXACT_LOWEST_BY_WEIGHT,
     ARN_EXACT_TIGHTEST, /* with the least space to waste; then with the fewest children */
     ARN_EXACT_CHOICES
@@ -85,13 +85,13 @@ typedef struct arn_exact_tree {
     uint64_t *weight; /* per clique: how often packings failed there, plus one */
     arn_exact_node *node;
     uint32_t n_nodes, node_room;
-    uint64_t *safe; /* per item: whether it is safe to place, as of one node: 2 × node + yes */
+    uint64_t *safe;   /* per item: whether it is safe to place, as of one node: 2 × node + yes */
     uint64_t visited; /* nodes, over all runs */
     bool (*go_on)(void *context); /* asked now and then; false: give up */
     void *context;
     uint64_t next_poll; /* amount of work at which it is asked again */
-    uint64_t *failed; /* digests of states that fail, by their low bits */
-    uint64_t n_failed; /* a power of two */
+    uint64_t *failed;   /* digests of states that fail, by their low bits */
+    uint64_t n_failed;  /* a power of two */
 
     /* NULL, or where the proof is written if nothing is found; then no style may look ahead. */
     arn_exact_log *log;
@@ -108,7 +108,6 @@ arenaut_status arn_exact_tree_log(arn_exact_tree *tree, arn_exact_log *log, arn_
 
 /* Runs from the empty packing; the state is empty again afterwards, except that offset
  * holds the packing if one was found. */
-arn_exact_verdict arn_exact_tree_run(arn_exact_tree *tree, int64_t capacity,
-                                     uint64_t max_nodes);
+arn_exact_verdict arn_exact_tree_run(arn_exact_tree *tree, int64_t capacity, uint64_t max_nodes);
 
 #endif

@@ -97,8 +97,8 @@ static bool add_wall(wall_lists *lists, arn_exact_wall wall) {
         if (wall.end > last->end) last->end = wall.end;
         return true;
     }
-    if (!arn_grow(lists->allocator, (void **)&lists->wall, &lists->capacity,
-                  (uint64_t)lists->n + 1, sizeof *lists->wall)) {
+    if (!arn_grow(lists->allocator, (void **)&lists->wall, &lists->capacity, (uint64_t)lists->n + 1,
+                  sizeof *lists->wall)) {
         return false;
     }
     lists->wall[lists->n++] = wall;
@@ -158,8 +158,8 @@ static arenaut_status list_walls(arn_exact_build *x, arenaut_error *err) {
     arn_exact_model *m = x->model;
     sorted_walls all;
     m->wall_start = arn_region_allocate(&m->region, (size_t)m->n + 1, sizeof *m->wall_start);
-    m->clique_wall_start = arn_region_allocate(&m->region, (size_t)m->n_cliques + 1,
-                                               sizeof *m->clique_wall_start);
+    m->clique_wall_start =
+        arn_region_allocate(&m->region, (size_t)m->n_cliques + 1, sizeof *m->clique_wall_start);
     if (!m->wall_start || !m->clique_wall_start || !sort_walls(x, &all)) return arn_no_memory(err);
     if (all.n) m->plain = false;
     wall_lists items = {.allocator = x->in->allocator}, cliques = items;

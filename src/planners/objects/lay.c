@@ -38,8 +38,8 @@ static uint32_t most_wasteful(const arn_objects *o, uint32_t n_blocks, uint64_t 
     return found;
 }
 
-static uint64_t clear_of_ranges(const arenaut_problem *p, uint32_t pool, uint64_t at,
-                                uint64_t size, uint64_t align) {
+static uint64_t clear_of_ranges(const arenaut_problem *p, uint32_t pool, uint64_t at, uint64_t size,
+                                uint64_t align) {
     at = arn_aligned(at, align);
     for (uint32_t i = 0; i < p->n_reserved; i++) {
         const arenaut_reserved *r = &p->reserved[i];

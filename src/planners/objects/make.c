@@ -23,10 +23,8 @@ static bool alive_together(const arenaut_problem *p, uint32_t a, uint32_t b) {
     const uint32_t m = arenaut_problem_lifetime_count(p, b);
     for (uint32_t i = 0, k = 0; i < n && k < m;) {
         if (x[i].first < y[k].end && y[k].first < x[i].end) return true;
-        if (x[i].end < y[k].end)
-            i++;
-        else
-            k++;
+        if (x[i].end < y[k].end) i++;
+        else k++;
     }
     return false;
 }

@@ -35,8 +35,8 @@ typedef struct arn_objects {
     const arenaut_allocator *allocator;
     uint64_t pools; /* bit k: pool k; the items may lie in no other */
     uint32_t n, words;
-    uint32_t *buffer; /* per item */
-    uint64_t *size;   /* per item, rounded up to the grain, of which every offset is a multiple */
+    uint32_t *buffer;  /* per item */
+    uint64_t *size;    /* per item, rounded up to the grain, of which every offset is a multiple */
     uint64_t *allowed; /* per item: the pools in which it fits */
     int64_t *first, *end;
     uint64_t *conflicts; /* `words` for each item: a bit for each that must be in another block */

@@ -121,10 +121,8 @@ static bool look_at_all(search *s) {
 static void conclude(search *s) {
     arn_objects *o = s->objects;
     const uint64_t least = arn_min_u64(o->layout.total, s->unsure);
-    if (least == ARENAUT_UNPLACED)
-        o->impossible = true;
-    else
-        o->bound = arn_max_u64(o->bound, least);
+    if (least == ARENAUT_UNPLACED) o->impossible = true;
+    else o->bound = arn_max_u64(o->bound, least);
 }
 
 /* ---- by chance ---- */

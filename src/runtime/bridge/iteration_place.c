@@ -16,7 +16,8 @@ static arenaut_status add_storage(const arenaut_placing *placing, uint32_t i,
     buffer.align = placing->align;
     buffer.lifetimes = &life;
     buffer.n_lifetimes = 1;
-    if (placing->over && placing->over[i] < placing->n) buffer.same_base = arenaut_id(placing->over[i]);
+    if (placing->over && placing->over[i] < placing->n)
+        buffer.same_base = arenaut_id(placing->over[i]);
     return arenaut_problem_add_buffer(problem, &buffer, NULL, err);
 }
 

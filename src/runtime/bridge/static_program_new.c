@@ -54,10 +54,8 @@ static arenaut_status start(builder *b, uint32_t n_pools, uint32_t n_places, uin
 }
 
 static arenaut_status finish(builder *b, arenaut_status status, arenaut_static_program **out) {
-    if (status == ARENAUT_OK)
-        *out = &b->owned->program;
-    else
-        arenaut_static_program_free(&b->owned->program);
+    if (status == ARENAUT_OK) *out = &b->owned->program;
+    else arenaut_static_program_free(&b->owned->program);
     return status;
 }
 

@@ -132,8 +132,7 @@ arenaut_status arenaut_cuda_open(arenaut_cuda_allocator *cuda, const char *libra
         return arn_fault(fault, ARENAUT_FAULT_DEVICE_LIBRARY, ARENAUT_DEVICE_CUDA, 0, 0);
     if (arn_library_find(cuda->library, names, cuda->function, ARENAUT_CUDA_FUNCTIONS))
         status = count_devices(cuda, fault);
-    else
-        status = arn_fault(fault, ARENAUT_FAULT_DEVICE_LIBRARY, ARENAUT_DEVICE_CUDA, 0, 0);
+    else status = arn_fault(fault, ARENAUT_FAULT_DEVICE_LIBRARY, ARENAUT_DEVICE_CUDA, 0, 0);
     if (status != ARENAUT_OK) {
         arn_library_close(cuda->library);
         cuda->library = NULL;

@@ -163,8 +163,7 @@ arenaut_status arenaut_opencl_open(arenaut_opencl_allocator *cl, const char *lib
         return arn_fault(fault, ARENAUT_FAULT_DEVICE_LIBRARY, ARENAUT_DEVICE_OPENCL, 0, 0);
     if (arn_library_find(cl->library, names, cl->function, ARENAUT_OPENCL_FUNCTIONS))
         status = find_devices(cl, fault);
-    else
-        status = arn_fault(fault, ARENAUT_FAULT_DEVICE_LIBRARY, ARENAUT_DEVICE_OPENCL, 0, 0);
+    else status = arn_fault(fault, ARENAUT_FAULT_DEVICE_LIBRARY, ARENAUT_DEVICE_OPENCL, 0, 0);
     if (status != ARENAUT_OK) {
         arn_library_close(cl->library);
         cl->library = NULL;
