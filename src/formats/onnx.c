@@ -2,7 +2,7 @@
  * planned is written as JSON, CSV or a C header. The parts lie in onnx/. */
 #include "core/protobuf.h"
 #include "formats/onnx/onnx.h"
-#include "formats/onnx/schema.h"
+#include "formats/onnx/onnx_schema.h"
 
 /* Nothing marks these files, so the outermost fields must be those of a model: none unknown,
  * the version of the format among them, and a graph, which may be cut off. */

@@ -1,7 +1,7 @@
 /* TensorFlow Lite models, as the micro runtime and LiteRT run them. A plan is put inside
  * as the metadata that the micro runtime obeys. The parts lie in tflite/. */
 #include "core/flatbuffer.h"
-#include "formats/tflite/schema.h"
+#include "formats/tflite/tflite_schema.h"
 #include "formats/tflite/tflite.h"
 
 static bool recognise(const uint8_t *data, size_t size) {

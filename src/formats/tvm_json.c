@@ -1,6 +1,6 @@
 /* tvm-json: the graphs that TVM's compilers hand to the graph executor, with the storage id
  * of each value. The parts lie in tvm/. */
-#include "formats/tvm/graph.h"
+#include "formats/tvm/tvm_graph.h"
 
 /* Keys that all such graphs have, and symbol files of the same family as well: those get an
  * answer that says what they lack. */

@@ -9,7 +9,7 @@
 #include "core/fail.h"
 #include "ir/extent.h"
 #include "ir/store.h"
-#include "passes/shapes/shapes.h"
+#include "shapes/shapes.h"
 
 enum { LARGEST, SMALLEST, ENDS };
 

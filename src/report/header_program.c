@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "report/header.h"
+#include "report/header_report.h"
 
 typedef struct printer {
     arn_writer *out;

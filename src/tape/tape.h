@@ -66,7 +66,7 @@ void arn_tape_take_back(arenaut_tape *tape, void *block);
 void arn_tape_go_astray(arenaut_tape *tape, const char *difference);
 arenaut_status arn_tape_end_playing(arenaut_tape *tape, arenaut_error *err);
 
-/* plan.c */
+/* tape_plan.c */
 void arn_tape_forget_plan(arenaut_tape *tape);
 
 static inline void *arn_tape_heap_allocate(const arenaut_tape *tape, uint64_t size,

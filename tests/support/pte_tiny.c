@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "formats/pte/schema.h"
+#include "formats/pte/pte_schema.h"
 #include "support/test.h"
 
 enum { FLOAT32 = 6, SEGMENT_ALIGN = 128, NUMBER = 2 };

@@ -1,6 +1,6 @@
 #include "support/tflite_tiny.h"
 
-#include "formats/tflite/schema.h"
+#include "formats/tflite/tflite_schema.h"
 #include "support/test.h"
 
 enum { FLOAT32 = 0, INT8 = 9, CALL_ONCE_OPTIONS = 103 };

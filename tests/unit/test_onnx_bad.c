@@ -7,7 +7,7 @@
 
 #include <arenaut/format.h>
 
-#include "formats/onnx/schema.h"
+#include "formats/onnx/onnx_schema.h"
 #include "support/documents.h"
 #include "support/onnx_round.h"
 #include "support/wire.h"

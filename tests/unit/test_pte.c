@@ -1,7 +1,7 @@
 /* Reading and writing ExecuTorch programs: our own small ones, and the corpus. */
 #include <stdlib.h>
 
-#include "formats/pte/schema.h"
+#include "formats/pte/pte_schema.h"
 #include "support/bytes.h"
 #include "support/corpus.h"
 #include "support/fuse.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "core/flatbuffer.h"
-#include "formats/pte/schema.h"
+#include "formats/pte/pte_schema.h"
 #include "support/bytes.h"
 #include "support/corpus.h"
 #include "support/pte_round.h"

@@ -1,6 +1,6 @@
-/* Reading torch.export archives: what the parts share. read.c goes through graphs and nodes,
- * tensor.c reads what is said of values, signature.c what they are for, srepr.c the sizes
- * that vary. */
+/* Reading torch.export archives: what the parts share. pt2_read.c goes through graphs and nodes,
+ * pt2_tensor.c reads what is said of values, pt2_signature.c what they are for, pt2_srepr.c the
+ * sizes that vary. */
 #ifndef ARN_FORMATS_PT2_H
 #define ARN_FORMATS_PT2_H
 

@@ -30,12 +30,12 @@ arenaut_status arn_pte_open(const uint8_t *data, size_t size, size_t file_size,
 /* Whether XNNPACK, which reads a little past the end of what it is given, runs in a method. */
 bool arn_pte_has_xnnpack(arn_pte_model *model, arn_fb_table plan);
 
-/* read.c */
+/* pte_read.c */
 arenaut_status arn_pte_read(const uint8_t *data, size_t size, size_t file_size,
                             const arenaut_read_options *options, const arenaut_allocator *allocator,
                             arenaut_program **out, arenaut_error *err);
 
-/* write.c */
+/* pte_write.c */
 arenaut_status arn_pte_write(const arenaut_result *result, arenaut_sink sink,
                              const arenaut_allocator *allocator, arenaut_error *err);
 

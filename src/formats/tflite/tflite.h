@@ -30,13 +30,13 @@ bool arn_tflite_metadata_is(arn_tflite_model *model, uint32_t index, const char 
 arenaut_status arn_tflite_count_tensors(arn_tflite_model *model, uint64_t *total,
                                         arenaut_error *err);
 
-/* read.c */
+/* tflite_read.c */
 arenaut_status arn_tflite_read(const uint8_t *data, size_t size,
                                const arenaut_read_options *options,
                                const arenaut_allocator *allocator, arenaut_program **out,
                                arenaut_error *err);
 
-/* operators.c: what an operator does, as far as memory goes. */
+/* tflite_operators.c: what an operator does, as far as memory goes. */
 typedef struct arn_tflite_operator {
     int32_t builtin;
     arenaut_op_kind kind;
@@ -53,7 +53,7 @@ const char *arn_tflite_operator_name(int32_t builtin);
 /* NULL for an operator that just reads its inputs and writes its outputs. */
 const arn_tflite_operator *arn_tflite_special_operator(int32_t builtin);
 
-/* plan.c: the plan that a file holds, and our mark on it. */
+/* tflite_plan.c: the plan that a file holds, and our mark on it. */
 #define ARN_TFLITE_PLAN_NAME "OfflineMemoryAllocation"
 #define ARN_TFLITE_MARK_NAME "arenaut.plan"
 
@@ -90,7 +90,7 @@ arenaut_status arn_tflite_find_plan(arn_tflite_model *model, uint64_t n_tensors,
 
 uint64_t arn_tflite_hash(const void *bytes, size_t size);
 
-/* write.c */
+/* tflite_write.c */
 arenaut_status arn_tflite_write(const arenaut_result *result, arenaut_sink sink,
                                 const arenaut_allocator *allocator, arenaut_error *err);
 arenaut_status arn_tflite_strip(const uint8_t *data, size_t size, arenaut_sink sink,

@@ -1,0 +1,165 @@
+/* Functions of a model: a node that calls one stands for the nodes of its body, whose names
+ * are its own. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/fail.h"
+#include "core/memory.h"
+#include "formats/onnx/onnx_reader.h"
+#include "formats/onnx/onnx_schema.h"
+
+enum { KEY_LIMIT = 512 };
+
+/* "domain\nname\noverload" identifies a function. False if that is too long. */
+static bool make_key(const arn_onnx *r, const arn_onnx_node *node, char key[KEY_LIMIT],
+                     size_t *length) {
+    const arn_pb_bytes parts[] = {node->domain, node->op_type, node->overload};
+    *length = 0;
+    for (unsigned i = 0; i < 3; i++) {
+        if (parts[i].size + 1 > KEY_LIMIT - *length) return false;
+        if (parts[i].size) memcpy(key + *length, r->data + parts[i].at, parts[i].size);
+        *length += parts[i].size;
+        key[(*length)++] = '\n';
+    }
+    return true;
+}
+
+arenaut_status arn_onnx_add_function(arn_onnx *r, arn_pb_bytes function) {
+    arn_pb message = arn_pb_open(r->data, function);
+    arn_pb_field field;
+    const arn_pb_bytes none = {function.at, 0};
+    arn_onnx_node named = {function, none, none, none, none};
+    while (arn_pb_next(&message, &field)) {
+        if (arn_pb_is(&field, FUNCTION_NAME, ARN_PB_BYTES)) named.op_type = field.bytes;
+        if (arn_pb_is(&field, FUNCTION_DOMAIN, ARN_PB_BYTES)) named.domain = field.bytes;
+        if (arn_pb_is(&field, FUNCTION_OVERLOAD, ARN_PB_BYTES)) named.overload = field.bytes;
+    }
+    char key[KEY_LIMIT];
+    size_t length;
+    arenaut_status st = arn_onnx_status(r, &message, "a function");
+    if (st != ARENAUT_OK) return st;
+    if (arn_onnx_is(r, named.domain, "ai.onnx")) named.domain = none;
+    if (!make_key(r, &named, key, &length)) {
+        return arn_fail(r->err, ARENAUT_UNSUPPORTED, function.at,
+                        "function '%.*s': its name and domain are too long",
+                        ARN_ONNX_TEXT(r, named.op_type));
+    }
+    uint32_t index = r->n_functions;
+    bool found;
+    const char *copy = arn_region_copy_text(&r->region, key, length);
+    const arn_name name = {(const uint8_t *)copy, length};
+    if (!copy || !arn_name_tree_add(&r->functions, &r->region, name, &index, &found) ||
+        !arn_grow(r->allocator, (void **)&r->function, &r->function_capacity,
+                  (uint64_t)r->n_functions + 1, sizeof *r->function)) {
+        return arn_no_memory(r->err);
+    }
+    if (found) {
+        return arn_fail(r->err, ARENAUT_BAD_INPUT, function.at, "function '%.*s' is defined twice",
+                        ARN_ONNX_TEXT(r, named.op_type));
+    }
+    r->function[r->n_functions++] = function;
+    return ARENAUT_OK;
+}
+
+bool arn_onnx_called_function(const arn_onnx *r, const arn_onnx_node *node,
+                              arn_pb_bytes *function) {
+    char key[KEY_LIMIT];
+    size_t length;
+    uint32_t index;
+    if (r->n_functions == 0 || !make_key(r, node, key, &length)) return false;
+    const arn_name name = {(const uint8_t *)key, length};
+    if (!arn_name_tree_find(&r->functions, name, &index)) return false;
+    *function = r->function[index];
+    return true;
+}
+
+/* Gives the function's names for its arguments the caller's values, in order; what the
+ * caller leaves out at the end is left out. */
+static arenaut_status bind(arn_onnx *r, arn_pb_bytes function, uint32_t number,
+                           const uint32_t *actual, uint32_t n_actual, arn_onnx_scope *scope) {
+    arn_pb message = arn_pb_open(r->data, function);
+    arn_pb_field field;
+    const bool results = number == FUNCTION_OUTPUT;
+    uint32_t n = 0;
+    while (arn_pb_next(&message, &field)) {
+        bool found = false;
+        if (!arn_pb_is(&field, number, ARN_PB_BYTES)) continue;
+        uint32_t id = n < n_actual ? actual[n] : ARENAUT_NONE;
+        n++;
+        /* A result that nobody wants is a value of the body's own. */
+        if (results && id == ARENAUT_NONE) continue;
+        if (!arn_name_tree_add(&scope->names, &r->region, arn_onnx_name(r, field.bytes), &id,
+                               &found)) {
+            return arn_no_memory(r->err);
+        }
+        if (found) {
+            return arn_fail(r->err, ARENAUT_BAD_INPUT, field.bytes.at,
+                            "a function has two arguments or results '%.*s'",
+                            ARN_ONNX_TEXT(r, field.bytes));
+        }
+    }
+    if (n >= n_actual) return ARENAUT_OK;
+    return arn_fail(r->err, ARENAUT_BAD_INPUT, function.at,
+                    "node %" PRIu32 " of method %" PRIu32 " gives a function %" PRIu32
+                    " %s; it has %" PRIu32,
+                    r->node, r->method, n_actual, results ? "outputs" : "inputs", n);
+}
+
+static arenaut_status check_results(arn_onnx *r, const arn_onnx_node *node, const uint32_t *outputs,
+                                    uint32_t n) {
+    for (uint32_t i = 0; i < n; i++) {
+        if (outputs[i] == ARENAUT_NONE || r->made_by[outputs[i]] != ARN_ONNX_NOT_MADE) continue;
+        return arn_fail(r->err, ARENAUT_BAD_INPUT, node->bytes.at,
+                        "function '%.*s' makes no '%.80s'", ARN_ONNX_TEXT(r, node->op_type),
+                        r->program->tensors[outputs[i]].name);
+    }
+    return ARENAUT_OK;
+}
+
+/* "PREFIX" + the node's name, or its operator if it has none, + "/". */
+static const char *make_prefix(arn_onnx *r, const arn_onnx_node *node, const char *outer) {
+    const arn_pb_bytes name = node->name.size ? node->name : node->op_type;
+    const size_t before = strlen(outer), length = name.size < 256 ? name.size : 256;
+    char *prefix = arn_region_allocate(&r->region, before + length + 2, 1);
+    if (!prefix) return NULL;
+    memcpy(prefix, outer, before);
+    memcpy(prefix + before, r->data + name.at, length);
+    memcpy(prefix + before + length, "/", 2);
+    return prefix;
+}
+
+static arenaut_status read_body(arn_onnx *r, arn_pb_bytes function, arn_onnx_scope *scope) {
+    arenaut_status st = arn_onnx_define_outputs(r, function, FUNCTION_NODE, scope);
+    if (st == ARENAUT_OK) st = arn_onnx_take_types(r, function, FUNCTION_VALUE_INFO, scope);
+    if (st == ARENAUT_OK) st = arn_onnx_read_nodes(r, function, FUNCTION_NODE, scope);
+    return st;
+}
+
+arenaut_status arn_onnx_inline(arn_onnx *r, const arn_onnx_node *node, arn_pb_bytes function,
+                               const arn_onnx_scope *scope) {
+    const uint32_t n_inputs = r->inputs.n, n_outputs = r->outputs.n;
+    arn_onnx_call *call = arn_region_allocate(&r->region, 1, sizeof *call);
+    arn_onnx_scope *inner = arn_region_allocate(&r->region, 1, sizeof *inner);
+    uint32_t *outputs = arn_region_allocate(&r->region, n_outputs, sizeof *outputs);
+    arenaut_status st = arn_onnx_charge(r, 1, 256 + function.size + node->bytes.size);
+    if (st != ARENAUT_OK) return st;
+    if (!call || !inner || !outputs) return arn_no_memory(r->err);
+    if (n_outputs) memcpy(outputs, r->outputs.ids, n_outputs * sizeof *outputs);
+    *call = (arn_onnx_call){.node = node->bytes,
+                            .function = function,
+                            .outer = scope->call,
+                            .depth = scope->call ? scope->call->depth + 1 : 1};
+    call->prefix = make_prefix(r, node, scope->call ? scope->call->prefix : "");
+    if (!call->prefix) return arn_no_memory(r->err);
+    if (call->depth > ARN_ONNX_DEPTH) {
+        return arn_fail(r->err, ARENAUT_UNSUPPORTED, node->bytes.at,
+                        "function '%.*s': functions that call functions more than %d deep, or "
+                        "themselves, are not supported",
+                        ARN_ONNX_TEXT(r, node->op_type), ARN_ONNX_DEPTH);
+    }
+    *inner = (arn_onnx_scope){.call = call};
+    st = bind(r, function, FUNCTION_INPUT, r->inputs.ids, n_inputs, inner);
+    if (st == ARENAUT_OK) st = bind(r, function, FUNCTION_OUTPUT, outputs, n_outputs, inner);
+    if (st == ARENAUT_OK) st = read_body(r, function, inner);
+    return st == ARENAUT_OK ? check_results(r, node, outputs, n_outputs) : st;
+}

@@ -1,0 +1,134 @@
+/* The extended header and the outermost table of a .pte file. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/cursor.h"
+#include "core/fail.h"
+#include "formats/pte/pte.h"
+#include "formats/pte/pte_schema.h"
+
+static uint64_t number_at(const uint8_t *data, size_t size, size_t at, unsigned width) {
+    arn_cursor cursor = arn_cursor_at(data, size, at);
+    return arn_take(&cursor, width);
+}
+
+/* Where the program ends and where its segments begin. Without a header the program is the
+ * whole file. */
+static arenaut_status read_header(const uint8_t *data, size_t size, arn_pte_model *model,
+                                  uint64_t *program_size, arenaut_error *err) {
+    const size_t file_size = model->file_size;
+    *program_size = size;
+    model->segment_base = 0;
+    model->has_header =
+        size >= PTE_HEADER_LENGTH && memcmp(data + PTE_HEADER_AT, PTE_HEADER_MAGIC, 4) == 0;
+    if (!model->has_header) return ARENAUT_OK;
+    const uint64_t length = number_at(data, size, PTE_HEADER_LENGTH, 4);
+    if (length < PTE_HEADER_MIN_LENGTH || length > size - PTE_HEADER_AT) {
+        return arn_fail(err, ARENAUT_BAD_INPUT, PTE_HEADER_LENGTH,
+                        "extended header: a length of %" PRIu64
+                        " bytes; it must be at least %d and end inside the file of %zu bytes",
+                        length, PTE_HEADER_MIN_LENGTH, file_size);
+    }
+    *program_size = number_at(data, size, PTE_HEADER_PROGRAM_SIZE, 8);
+    model->segment_base = number_at(data, size, PTE_HEADER_SEGMENT_BASE, 8);
+    if (*program_size < PTE_HEADER_AT + length || *program_size > size) {
+        return arn_fail(err, ARENAUT_BAD_INPUT, PTE_HEADER_PROGRAM_SIZE,
+                        "extended header: a program of %" PRIu64
+                        " bytes; the file has %zu, and the header alone %" PRIu64,
+                        *program_size, file_size, PTE_HEADER_AT + length);
+    }
+    const uint64_t base = model->segment_base;
+    if (base != 0 && (base < *program_size || base > file_size)) {
+        return arn_fail(err, ARENAUT_BAD_INPUT, PTE_HEADER_SEGMENT_BASE,
+                        "extended header: segments begin at byte %" PRIu64
+                        "; they must lie behind the program of %" PRIu64 " bytes, in a file of %zu",
+                        base, *program_size, file_size);
+    }
+    if (length < PTE_HEADER_SEGMENT_SIZE_LENGTH) return ARENAUT_OK;
+    const uint64_t behind = number_at(data, size, PTE_HEADER_SEGMENT_SIZE, 8);
+    if (behind > file_size - base) {
+        return arn_fail(err, ARENAUT_BAD_INPUT, PTE_HEADER_SEGMENT_SIZE,
+                        "extended header: %" PRIu64 " bytes of segments from byte %" PRIu64
+                        "; the file ends at %zu",
+                        behind, base, file_size);
+    }
+    return ARENAUT_OK;
+}
+
+/* Segments are never read, but those that end outside the file are a sign of a broken one.
+ * Exporters leave an empty one, in a file without a place for any, where all data is kept
+ * elsewhere. */
+static arenaut_status check_segments(arn_pte_model *model, arenaut_error *err) {
+    arn_flatbuffer *fb = &model->fb;
+    const arn_fb_vector segments = arn_fb_vector_field(fb, model->root, PROGRAM_SEGMENTS, 4);
+    const uint64_t room = model->segment_base ? model->file_size - model->segment_base : 0;
+    for (uint32_t i = 0; i < segments.count; i++) {
+        const arn_fb_table segment = arn_fb_item_table(fb, segments, i);
+        const uint64_t offset = arn_fb_u64(fb, segment, SEGMENT_OFFSET, 0);
+        const uint64_t size = arn_fb_u64(fb, segment, SEGMENT_SIZE, 0);
+        if (fb->wrong) break;
+        if (size == 0 || (offset <= room && size <= room - offset)) continue;
+        return arn_fail(err, ARENAUT_BAD_INPUT, segment.at,
+                        "segment %" PRIu32 ": %" PRIu64 " bytes from byte %" PRIu64
+                        " of the segments; the file has room for %" PRIu64,
+                        i, size, offset, room);
+    }
+    return arn_fb_status(fb, "program", err);
+}
+
+arenaut_status arn_pte_open(const uint8_t *data, size_t size, size_t file_size,
+                            arn_pte_model *model, arenaut_error *err) {
+    if (!arn_fb_identified(data, size, PTE_IDENTIFIER)) {
+        return arn_fail(err, ARENAUT_BAD_INPUT, size >= 8 ? 4 : 0,
+                        "not a .pte file that can be read: bytes 4 to 7 must be '%s' (the file "
+                        "has %zu bytes)",
+                        PTE_IDENTIFIER, file_size);
+    }
+    uint64_t program_size;
+    model->file_size = file_size;
+    arenaut_status st = read_header(data, size, model, &program_size, err);
+    if (st != ARENAUT_OK) return st;
+    model->fb = arn_fb_open(data, (size_t)program_size);
+    arn_flatbuffer *fb = &model->fb;
+    model->root = arn_fb_root(fb);
+    model->plans = arn_fb_vector_field(fb, model->root, PROGRAM_EXECUTION_PLAN, 4);
+    const uint32_t version = arn_fb_u32(fb, model->root, PROGRAM_VERSION, 0);
+    if (fb->wrong) return arn_fb_status(fb, "program", err);
+    if (version != PTE_VERSION) {
+        return arn_fail(err, ARENAUT_UNSUPPORTED, model->root.at,
+                        "program: schema version %" PRIu32 "; only version %d is supported",
+                        version, PTE_VERSION);
+    }
+    if (model->plans.count == 0) {
+        return arn_fail(err, ARENAUT_BAD_INPUT, model->root.at,
+                        "program: 0 methods; at least one is needed");
+    }
+    return check_segments(model, err);
+}
+
+static bool is_letter(uint8_t byte, char letter) {
+    return byte == (uint8_t)letter || byte == (uint8_t)(letter - 'a' + 'A');
+}
+
+/* Exporters look for the name in any case, anywhere in a delegate's. */
+static bool contains_xnnpack(const uint8_t *text, size_t size) {
+    static const char name[] = "xnnpack";
+    enum { LENGTH = sizeof name - 1 };
+    for (size_t i = 0; i + LENGTH <= size; i++) {
+        size_t same = 0;
+        while (same < LENGTH && is_letter(text[i + same], name[same])) same++;
+        if (same == LENGTH) return true;
+    }
+    return false;
+}
+
+bool arn_pte_has_xnnpack(arn_pte_model *model, arn_fb_table plan) {
+    arn_flatbuffer *fb = &model->fb;
+    const arn_fb_vector delegates = arn_fb_vector_field(fb, plan, PLAN_DELEGATES, 4);
+    for (uint32_t i = 0; i < delegates.count; i++) {
+        const arn_fb_table delegate = arn_fb_item_table(fb, delegates, i);
+        const arn_fb_vector id = arn_fb_vector_field(fb, delegate, DELEGATE_ID, 1);
+        if (contains_xnnpack(fb->data + id.at, id.count)) return true;
+    }
+    return false;
+}

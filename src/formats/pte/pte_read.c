@@ -1,0 +1,393 @@
+/* Reading a .pte file: every execution plan becomes an entry method, its values that are
+ * tensors follow one another in the program, and each instruction is one op. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/checked.h"
+#include "core/fail.h"
+#include "core/memory.h"
+#include "formats/pte/pte_reader.h"
+#include "formats/pte/pte_schema.h"
+
+enum {
+    EXPANSION = 64, /* bytes of memory per byte of file; real programs stay under 10 */
+    EXPANSION_BASE = 1 << 16,
+};
+
+const char *arn_pte_place(const arn_pte_reader *r, char store[ARN_PTE_PLACE_SIZE]) {
+    if (r->method == ARENAUT_NONE) return "program";
+    const char *name =
+        r->method < r->program->n_methods ? r->program->methods[r->method].name : NULL;
+    const int used = name ? snprintf(store, ARN_PTE_PLACE_SIZE, "method '%.60s'", name)
+                          : snprintf(store, ARN_PTE_PLACE_SIZE, "method %" PRIu32, r->method);
+    if (r->object && used > 0) {
+        snprintf(store + used, ARN_PTE_PLACE_SIZE - (size_t)used, ": %s %" PRIu32, r->object,
+                 r->object_index);
+    }
+    return store;
+}
+
+void arn_pte_now(arn_pte_reader *r, const char *object, uint32_t index) {
+    r->object = object;
+    r->object_index = index;
+}
+
+arenaut_status arn_pte_status(const arn_pte_reader *r) {
+    char store[ARN_PTE_PLACE_SIZE];
+    return r->model.fb.wrong ? arn_fb_status(&r->model.fb, arn_pte_place(r, store), r->err)
+                             : ARENAUT_OK;
+}
+
+arenaut_status arn_pte_bad(const arn_pte_reader *r, arenaut_status code, size_t at,
+                           const char *what) {
+    char store[ARN_PTE_PLACE_SIZE];
+    return arn_fail(r->err, code, at, "%s: %s", arn_pte_place(r, store), what);
+}
+
+arenaut_status arn_pte_charge(arn_pte_reader *r, uint64_t count, uint64_t cost) {
+    uint64_t total;
+    if (arn_multiply(count, cost, &total) && total <= r->allowance) {
+        r->allowance -= total;
+        return ARENAUT_OK;
+    }
+    if (r->limited) {
+        return arn_pte_bad(r, ARENAUT_TOO_LARGE, 0,
+                           "the program takes more memory than the limit that was given");
+    }
+    char what[120];
+    snprintf(what, sizeof what,
+             "parts of the file are used so often that it stands for a program more than %d "
+             "times its size",
+             EXPANSION);
+    return arn_pte_bad(r, ARENAUT_BAD_INPUT, 0, what);
+}
+
+arenaut_status arn_pte_text(arn_pte_reader *r, arn_fb_table table, unsigned slot, char *store) {
+    const arn_fb_vector bytes = arn_fb_vector_field(&r->model.fb, table, slot, 1);
+    store[0] = '\0';
+    if (bytes.count == 0) return ARENAUT_OK;
+    const uint8_t *from = r->model.fb.data + bytes.at;
+    size_t length = bytes.count;
+    if (length > ARN_PTE_NAME_LIMIT) {
+        length = ARN_PTE_NAME_LIMIT;
+        while (length > 0 && (from[length] & 0xC0) == 0x80) length--;
+    }
+    memcpy(store, from, length);
+    store[length] = '\0';
+    return arn_pte_charge(r, 1, length + 32);
+}
+
+arn_pte_value *arn_pte_value_at(arn_pte_reader *r, int32_t index, size_t at, const char *what) {
+    if (index >= 0 && (uint32_t)index < r->n_values) return &r->values[index];
+    char store[ARN_PTE_PLACE_SIZE];
+    arn_fail(r->err, ARENAUT_BAD_INPUT, at,
+             "%s: %s is value %" PRId32 "; the method has %" PRIu32 " values",
+             arn_pte_place(r, store), what, index, r->n_values);
+    return NULL;
+}
+
+arenaut_status arn_pte_push(arn_pte_reader *r, arn_pte_ids *to, uint32_t id) {
+    if (!arn_grow(r->allocator, (void **)&to->ids, &to->capacity, (uint64_t)to->count + 1,
+                  sizeof *to->ids)) {
+        return arn_no_memory(r->err);
+    }
+    to->ids[to->count++] = id;
+    return arn_pte_charge(r, 1, 3 * sizeof *to->ids);
+}
+
+/* Only lists of optional tensors have items that are left out or none. */
+static arenaut_status append_item(arn_pte_reader *r, int32_t index, size_t at, bool optional,
+                                  arn_pte_ids *to) {
+    if (optional && index == -1) return arn_pte_push(r, to, ARENAUT_NONE);
+    const arn_pte_value *item = arn_pte_value_at(r, index, at, "an item of a list");
+    if (!item) return ARENAUT_BAD_INPUT;
+    if (item->type == PTE_TENSOR || (optional && item->type == PTE_NULL)) {
+        return arn_pte_push(r, to, item->tensor);
+    }
+    return arn_pte_bad(r, ARENAUT_BAD_INPUT, at, "an item of a list of tensors is no tensor");
+}
+
+arenaut_status arn_pte_append(arn_pte_reader *r, const arn_pte_value *value, arn_pte_ids *to) {
+    if (value->type != PTE_TENSOR_LIST && value->type != PTE_OPTIONAL_TENSOR_LIST) {
+        return arn_pte_push(r, to, value->tensor);
+    }
+    const bool optional = value->type == PTE_OPTIONAL_TENSOR_LIST;
+    const arn_fb_vector items = arn_fb_vector_field(&r->model.fb, value->table, LIST_ITEMS, 4);
+    arenaut_status st = ARENAUT_OK;
+    for (uint32_t i = 0; i < items.count && st == ARENAUT_OK; i++) {
+        const int32_t index = arn_fb_item_i32(&r->model.fb, items, i);
+        st = append_item(r, index, items.at + (size_t)i * 4, optional, to);
+    }
+    return st;
+}
+
+/* ---- one method ---- */
+
+/* The arenas: entry 0 of the list is reserved. */
+static arenaut_status read_pools(arn_pte_reader *r) {
+    arn_flatbuffer *fb = &r->model.fb;
+    const arn_fb_vector sizes = arn_fb_vector_field(fb, r->plan, PLAN_BUFFER_SIZES, 8);
+    r->n_pools = sizes.count > 0 ? sizes.count - 1 : 0;
+    arenaut_status st = arn_pte_charge(r, r->n_pools, 4 * sizeof *r->pools);
+    if (st != ARENAUT_OK) return st;
+    if (!arn_grow(r->allocator, (void **)&r->pools, &r->pools_capacity, r->n_pools,
+                  sizeof *r->pools)) {
+        return arn_no_memory(r->err);
+    }
+    if (r->n_pools > 0) memset(r->pools, 0, r->n_pools * sizeof *r->pools);
+    for (uint32_t i = 0; i < r->n_pools; i++) {
+        const size_t at = sizes.at + 8 * ((size_t)i + 1);
+        for (unsigned k = 0; k < 8; k++) r->pools[i].bytes |= (uint64_t)fb->data[at + k] << (8 * k);
+        if (r->pools[i].bytes <= ARENAUT_SIZE_MAX) continue;
+        char what[96];
+        snprintf(what, sizeof what, "memory %" PRIu32 " has a size of %" PRId64 " bytes", i + 1,
+                 arn_signed(r->pools[i].bytes, 8));
+        return arn_pte_bad(r, ARENAUT_BAD_INPUT, at, what);
+    }
+    return ARENAUT_OK;
+}
+
+/* The memories that are not the host's. */
+static arenaut_status read_devices(arn_pte_reader *r) {
+    arn_flatbuffer *fb = &r->model.fb;
+    const arn_fb_vector devices = arn_fb_vector_field(fb, r->plan, PLAN_BUFFER_DEVICES, 4);
+    for (uint32_t i = 0; i < devices.count; i++) {
+        const arn_fb_table entry = arn_fb_item_table(fb, devices, i);
+        const int32_t buffer = arn_fb_i32(fb, entry, DEVICE_BUFFER, 0);
+        const int8_t type = arn_fb_i8(fb, entry, DEVICE_TYPE, 0);
+        const int8_t index = arn_fb_i8(fb, entry, DEVICE_INDEX, 0);
+        if (fb->wrong) break;
+        char what[120];
+        if (buffer < 1 || (uint32_t)buffer > r->n_pools) {
+            snprintf(what, sizeof what,
+                     "its device table names memory %" PRId32 "; there are %" PRIu32
+                     ", counted from 1",
+                     buffer, r->n_pools);
+            return arn_pte_bad(r, ARENAUT_BAD_INPUT, entry.at, what);
+        }
+        if (type < 0 || index < 0) {
+            snprintf(what, sizeof what, "memory %" PRId32 " is on device %d.%d", buffer, type,
+                     index);
+            return arn_pte_bad(r, ARENAUT_BAD_INPUT, entry.at, what);
+        }
+        r->pools[buffer - 1].device.type = (uint16_t)type;
+        r->pools[buffer - 1].device.index = (uint16_t)index;
+    }
+    return arn_pte_status(r);
+}
+
+static arenaut_status read_value(arn_pte_reader *r, arn_fb_table table, uint32_t index) {
+    arn_flatbuffer *fb = &r->model.fb;
+    arn_pte_value *value = &r->values[index];
+    memset(value, 0, sizeof *value);
+    value->tensor = ARENAUT_NONE;
+    value->type = arn_fb_u8(fb, table, VALUE_TYPE, 0);
+    value->table = arn_fb_table_field(fb, table, VALUE);
+    arenaut_status st = arn_pte_status(r);
+    if (st != ARENAUT_OK) return st;
+    if (value->type == 0 || value->type > PTE_VALUE_TYPES) {
+        char what[80];
+        snprintf(what, sizeof what, "a value of type %u is not known; 1 to %d are", value->type,
+                 PTE_VALUE_TYPES);
+        return arn_pte_bad(r, ARENAUT_UNSUPPORTED, table.at, what);
+    }
+    if (value->type != PTE_NULL && value->table.at == 0) {
+        return arn_pte_bad(r, ARENAUT_BAD_INPUT, table.at, "its content is missing");
+    }
+    return value->type == PTE_TENSOR ? arn_pte_read_tensor(r, index) : ARENAUT_OK;
+}
+
+static arenaut_status read_values(arn_pte_reader *r) {
+    arn_flatbuffer *fb = &r->model.fb;
+    const arn_fb_vector values = arn_fb_vector_field(fb, r->plan, PLAN_VALUES, 4);
+    arenaut_status st = arn_pte_charge(r, values.count, 2 * sizeof *r->values);
+    if (st != ARENAUT_OK) return st;
+    if (!arn_grow(r->allocator, (void **)&r->values, &r->values_capacity, values.count,
+                  sizeof *r->values)) {
+        return arn_no_memory(r->err);
+    }
+    r->n_values = values.count;
+    for (uint32_t i = 0; i < values.count && st == ARENAUT_OK; i++) {
+        arn_pte_now(r, "value", i);
+        st = read_value(r, arn_fb_item_table(fb, values, i), i);
+    }
+    return st;
+}
+
+/* The tensors among a method's inputs or outputs; numbers and texts are not planned. */
+static arenaut_status read_arguments(arn_pte_reader *r, unsigned slot, const char *what,
+                                     bool written, arn_pte_ids *to) {
+    const arn_fb_vector vector = arn_fb_vector_field(&r->model.fb, r->plan, slot, 4);
+    to->count = 0;
+    for (uint32_t i = 0; i < vector.count; i++) {
+        const int32_t index = arn_fb_item_i32(&r->model.fb, vector, i);
+        arn_pte_value *value = arn_pte_value_at(r, index, vector.at + (size_t)i * 4, what);
+        if (!value) return ARENAUT_BAD_INPUT;
+        value->written = value->written || written;
+        const uint32_t before = to->count;
+        const arenaut_status st = arn_pte_append(r, value, to);
+        if (st != ARENAUT_OK) return st;
+        uint32_t kept = before;
+        for (uint32_t k = before; k < to->count; k++) {
+            if (to->ids[k] != ARENAUT_NONE) to->ids[kept++] = to->ids[k];
+        }
+        to->count = kept;
+    }
+    return arn_pte_status(r);
+}
+
+static void mark_class(arenaut_program *program, const arn_pte_ids *list, arenaut_class cls) {
+    for (uint32_t i = 0; i < list->count; i++) {
+        arenaut_tensor *tensor = &program->tensors[list->ids[i]];
+        if (tensor->cls == ARENAUT_INTERMEDIATE) tensor->cls = cls;
+    }
+}
+
+static arenaut_status read_io(arn_pte_reader *r) {
+    arn_pte_now(r, NULL, 0);
+    arenaut_status st = read_arguments(r, PLAN_INPUTS, "an input", true, &r->inputs);
+    if (st == ARENAUT_OK) st = read_arguments(r, PLAN_OUTPUTS, "an output", false, &r->outputs);
+    if (st != ARENAUT_OK) return st;
+    mark_class(r->program, &r->inputs, ARENAUT_INPUT);
+    mark_class(r->program, &r->outputs, ARENAUT_OUTPUT);
+    return arenaut_program_set_method_io(r->program, r->method, r->inputs.ids, r->inputs.count,
+                                         r->outputs.ids, r->outputs.count, r->err);
+}
+
+/* "file:line" of the innermost frame that is known for an instruction; NULL if none. */
+static arenaut_status read_source(arn_pte_reader *r, arn_fb_vector traces, uint32_t index,
+                                  const char **source) {
+    arn_flatbuffer *fb = &r->model.fb;
+    *source = NULL;
+    if (index >= traces.count) return ARENAUT_OK;
+    const arn_fb_table list = arn_fb_item_table(fb, traces, index);
+    const arn_fb_vector frames = arn_fb_vector_field(fb, list, FRAMES_ITEMS, 4);
+    if (frames.count == 0) return ARENAUT_OK;
+    const arn_fb_table frame = arn_fb_item_table(fb, frames, frames.count - 1);
+    const arenaut_status st = arn_pte_text(r, frame, FRAME_FILE, r->name);
+    if (st != ARENAUT_OK || !r->name[0]) return st;
+    snprintf(r->source, sizeof r->source, "%s:%" PRId32, r->name,
+             arn_fb_i32(fb, frame, FRAME_LINE, 0));
+    *source = r->source;
+    return ARENAUT_OK;
+}
+
+static arenaut_status read_chain(arn_pte_reader *r, arn_fb_table chain) {
+    arn_flatbuffer *fb = &r->model.fb;
+    const arn_fb_vector instructions = arn_fb_vector_field(fb, chain, CHAIN_INSTRUCTIONS, 4);
+    const arn_fb_vector traces = arn_fb_vector_field(fb, chain, CHAIN_STACKTRACE, 4);
+    arenaut_status st = arn_pte_status(r);
+    r->n_instructions = instructions.count;
+    for (uint32_t i = 0; i < instructions.count && st == ARENAUT_OK; i++) {
+        arn_pte_now(r, "instruction", i);
+        st = arn_pte_note_writes(r, arn_fb_item_table(fb, instructions, i));
+    }
+    for (uint32_t i = 0; i < instructions.count && st == ARENAUT_OK; i++) {
+        const char *source;
+        r->instruction = i;
+        arn_pte_now(r, "instruction", i);
+        st = read_source(r, traces, i, &source);
+        if (st != ARENAUT_OK) return st;
+        st = arn_pte_read_instruction(r, arn_fb_item_table(fb, instructions, i), source);
+    }
+    return st;
+}
+
+static arenaut_status read_chains(arn_pte_reader *r) {
+    arn_flatbuffer *fb = &r->model.fb;
+    const arn_fb_vector chains = arn_fb_vector_field(fb, r->plan, PLAN_CHAINS, 4);
+    if (chains.count > 1) {
+        char what[96];
+        snprintf(what, sizeof what,
+                 "%" PRIu32 " chains of instructions; only one, in order, is supported",
+                 chains.count);
+        return arn_pte_bad(r, ARENAUT_UNSUPPORTED, chains.at, what);
+    }
+    return chains.count == 1 ? read_chain(r, arn_fb_item_table(fb, chains, 0)) : ARENAUT_OK;
+}
+
+static arenaut_status read_method(arn_pte_reader *r, arn_fb_table plan) {
+    const uint32_t first_tensor = r->program->n_tensors;
+    r->plan = plan;
+    arn_pte_now(r, NULL, 0);
+    arenaut_status st = arn_pte_charge(r, 1, 2 * sizeof(arenaut_method));
+    if (st == ARENAUT_OK) st = arn_pte_text(r, plan, PLAN_NAME, r->name);
+    if (st == ARENAUT_OK) st = arn_pte_status(r);
+    if (st == ARENAUT_OK) {
+        st =
+            arenaut_program_add_method(r->program, r->name[0] ? r->name : NULL, true, NULL, r->err);
+    }
+    if (st == ARENAUT_OK) st = read_pools(r);
+    if (st == ARENAUT_OK) st = read_devices(r);
+    if (st == ARENAUT_OK) {
+        st = arenaut_program_set_given_pools(r->program, r->method, r->pools, r->n_pools, r->err);
+    }
+    r->operators = arn_fb_vector_field(&r->model.fb, plan, PLAN_OPERATORS, 4);
+    r->delegates = arn_fb_vector_field(&r->model.fb, plan, PLAN_DELEGATES, 4);
+    if (st == ARENAUT_OK) st = read_values(r);
+    if (st == ARENAUT_OK) st = arn_pte_find_alignment(r, first_tensor);
+    if (st == ARENAUT_OK) st = read_io(r);
+    if (st == ARENAUT_OK) st = read_chains(r);
+    return st == ARENAUT_OK ? arn_pte_status(r) : st;
+}
+
+static arenaut_status read_program(arn_pte_reader *r) {
+    arn_flatbuffer *fb = &r->model.fb;
+    const arn_fb_table root = r->model.root;
+    const arn_fb_table constants = arn_fb_table_field(fb, root, PROGRAM_CONSTANT_SEGMENT);
+    r->n_constants = arn_fb_vector_field(fb, root, PROGRAM_CONSTANT_BUFFER, 4).count;
+    if (r->n_constants == 0) {
+        r->n_constants = arn_fb_vector_field(fb, constants, SUBSEGMENT_OFFSETS, 8).count;
+    }
+    r->mutable_segments = arn_fb_vector_field(fb, root, PROGRAM_MUTABLE_DATA_SEGMENTS, 4);
+    arenaut_status st = arn_pte_status(r);
+    for (uint32_t m = 0; m < r->model.plans.count && st == ARENAUT_OK; m++) {
+        r->method = m;
+        st = read_method(r, arn_fb_item_table(fb, r->model.plans, m));
+    }
+    return st == ARENAUT_OK ? arenaut_program_validate(r->program, r->err) : st;
+}
+
+static void tell_notes(const arn_pte_reader *r, const arenaut_read_options *options) {
+    if (r->n_dynamic == 0 || !options || !options->note) return;
+    char text[160];
+    snprintf(text, sizeof text,
+             "%" PRIu32
+             " tensors have shapes that may change at run time; they are planned with the upper "
+             "bounds that the file states",
+             r->n_dynamic);
+    options->note(options->note_context, text);
+}
+
+arenaut_status arn_pte_read(const uint8_t *data, size_t size, size_t file_size,
+                            const arenaut_read_options *options, const arenaut_allocator *allocator,
+                            arenaut_program **out, arenaut_error *err) {
+    arn_pte_reader r;
+    memset(&r, 0, sizeof r);
+    r.allocator = allocator;
+    r.err = err;
+    r.method = ARENAUT_NONE;
+    arenaut_status st = arn_pte_open(data, size, file_size, &r.model, err);
+    if (st != ARENAUT_OK) return st;
+    if (!arn_multiply(file_size, EXPANSION, &r.allowance)) r.allowance = ARENAUT_SIZE_MAX / 2;
+    r.allowance += EXPANSION_BASE;
+    r.limited = options && options->max_memory != 0 && options->max_memory < r.allowance;
+    if (r.limited) r.allowance = options->max_memory;
+    st = arenaut_program_new(allocator, &r.program, err);
+    if (st == ARENAUT_OK) st = read_program(&r);
+    if (st == ARENAUT_OK) {
+        tell_notes(&r, options);
+        *out = r.program;
+        r.program = NULL; /* handed over */
+    }
+    arenaut_program_free(r.program);
+    arn_release(allocator, r.values);
+    arn_release(allocator, r.pools);
+    arn_release(allocator, r.args.ids);
+    arn_release(allocator, r.inputs.ids);
+    arn_release(allocator, r.outputs.ids);
+    arn_release(allocator, r.dims);
+    arn_release(allocator, r.strides);
+    return st;
+}

@@ -1,0 +1,298 @@
+/* One instruction of a .pte file. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/fail.h"
+#include "core/memory.h"
+#include "formats/pte/pte_reader.h"
+#include "formats/pte/pte_schema.h"
+
+/* What is charged for one: the array that holds them doubles as it grows. */
+enum { OP_COST = 2 * sizeof(arenaut_op) };
+
+typedef struct instruction {
+    uint8_t type;
+    arn_fb_table table; /* of its own type */
+} instruction;
+
+/* Free gives memory back that the runtime itself had taken, for shapes without a bound: a
+ * program that needs it is not planned before it runs. */
+static arenaut_status open_instruction(arn_pte_reader *r, arn_fb_table table, instruction *out) {
+    out->type = arn_fb_u8(&r->model.fb, table, INSTRUCTION_TYPE, 0);
+    out->table = arn_fb_table_field(&r->model.fb, table, INSTRUCTION);
+    const arenaut_status st = arn_pte_status(r);
+    if (st != ARENAUT_OK) return st;
+    if (out->type == PTE_FREE_CALL) {
+        return arn_pte_bad(r, ARENAUT_UNSUPPORTED, table.at,
+                           "it frees a tensor; only programs whose memory is planned as a whole "
+                           "are supported");
+    }
+    if (out->type < PTE_KERNEL_CALL || out->type > PTE_FREE_CALL) {
+        char what[96];
+        snprintf(what, sizeof what, "an instruction of type %u is not known; %d to %d are",
+                 out->type, PTE_KERNEL_CALL, PTE_FREE_CALL);
+        return arn_pte_bad(r, ARENAUT_UNSUPPORTED, table.at, what);
+    }
+    if (out->table.at == 0) {
+        return arn_pte_bad(r, ARENAUT_BAD_INPUT, table.at, "its arguments are missing");
+    }
+    return ARENAUT_OK;
+}
+
+/* The entry of the method's operators or delegates that a call names. */
+static arenaut_status find_callee(arn_pte_reader *r, const instruction *call, arn_fb_vector list,
+                                  const char *what, arn_fb_table *callee) {
+    const int32_t index = arn_fb_i32(&r->model.fb, call->table, CALL_CALLEE, 0);
+    if (index < 0 || (uint32_t)index >= list.count) {
+        char text[96];
+        snprintf(text, sizeof text, "it calls %s %" PRId32 "; the method has %" PRIu32, what, index,
+                 list.count);
+        return arn_pte_bad(r, ARENAUT_BAD_INPUT, call->table.at, text);
+    }
+    *callee = arn_fb_item_table(&r->model.fb, list, (uint32_t)index);
+    return ARENAUT_OK;
+}
+
+/* Stores a kernel's name and overload in r->name and r->overload. */
+static arenaut_status name_kernel(arn_pte_reader *r, const instruction *call) {
+    arn_fb_table callee;
+    arenaut_status st = find_callee(r, call, r->operators, "operator", &callee);
+    if (st == ARENAUT_OK) st = arn_pte_text(r, callee, OPERATOR_NAME, r->name);
+    if (st == ARENAUT_OK) st = arn_pte_text(r, callee, OPERATOR_OVERLOAD, r->overload);
+    return st == ARENAUT_OK ? arn_pte_status(r) : st;
+}
+
+/* ---- which values are written ---- */
+
+/* A kernel that is known to be an out variant writes tensors only; any other may give its
+ * result in any of its arguments. */
+static arenaut_status note_call(arn_pte_reader *r, const instruction *call) {
+    arn_flatbuffer *fb = &r->model.fb;
+    if (call->type == PTE_KERNEL_CALL) {
+        const arenaut_status st = name_kernel(r, call);
+        if (st != ARENAUT_OK || arn_pte_is_out_variant(r->name, r->overload)) return st;
+    }
+    const arn_fb_vector args = arn_fb_vector_field(fb, call->table, CALL_ARGS, 4);
+    for (uint32_t i = 0; i < args.count; i++) {
+        arn_pte_value *value = arn_pte_value_at(r, arn_fb_item_i32(fb, args, i),
+                                                args.at + (size_t)i * 4, "an argument");
+        if (!value) return ARENAUT_BAD_INPUT;
+        value->written = true;
+    }
+    return arn_pte_charge(r, args.count, 1);
+}
+
+arenaut_status arn_pte_note_writes(arn_pte_reader *r, arn_fb_table table) {
+    instruction it;
+    const arenaut_status st = open_instruction(r, table, &it);
+    if (st != ARENAUT_OK) return st;
+    if (it.type == PTE_KERNEL_CALL || it.type == PTE_DELEGATE_CALL) return note_call(r, &it);
+    if (it.type == PTE_MOVE_CALL) {
+        const int32_t to = arn_fb_i32(&r->model.fb, it.table, MOVE_TO, 0);
+        arn_pte_value *value = arn_pte_value_at(r, to, it.table.at, "the end of a move");
+        if (!value) return ARENAUT_BAD_INPUT;
+        value->written = true;
+    }
+    return ARENAUT_OK;
+}
+
+/* ---- calls ---- */
+
+/* All arguments of a call go to r->args; *last is where those of the last one begin. */
+static arenaut_status take_arguments(arn_pte_reader *r, const instruction *call, uint32_t *last) {
+    arn_flatbuffer *fb = &r->model.fb;
+    const arn_fb_vector args = arn_fb_vector_field(fb, call->table, CALL_ARGS, 4);
+    r->args.count = r->inputs.count = r->outputs.count = *last = 0;
+    for (uint32_t i = 0; i < args.count; i++) {
+        const arn_pte_value *value = arn_pte_value_at(r, arn_fb_item_i32(fb, args, i),
+                                                      args.at + (size_t)i * 4, "an argument");
+        if (!value) return ARENAUT_BAD_INPUT;
+        *last = r->args.count;
+        const arenaut_status st = arn_pte_append(r, value, &r->args);
+        if (st != ARENAUT_OK) return st;
+    }
+    return arn_pte_status(r);
+}
+
+static void mark(arn_pte_reader *r, uint32_t tensor, bool on) {
+    if (tensor != ARENAUT_NONE) r->values[r->program->tensors[tensor].file_index].marked = on;
+}
+
+static bool is_marked(const arn_pte_reader *r, uint32_t tensor) {
+    return tensor != ARENAUT_NONE && r->values[r->program->tensors[tensor].file_index].marked;
+}
+
+/* Whether a call returns tensors, and all that it returns it was given before. */
+static bool returns_what_it_was_given(arn_pte_reader *r, uint32_t last) {
+    bool any = false, all = true;
+    for (uint32_t i = 0; i < last; i++) mark(r, r->args.ids[i], true);
+    for (uint32_t i = last; i < r->args.count; i++) {
+        if (r->args.ids[i] == ARENAUT_NONE) continue;
+        any = true;
+        all = all && is_marked(r, r->args.ids[i]);
+    }
+    for (uint32_t i = 0; i < last; i++) mark(r, r->args.ids[i], false);
+    return any && all;
+}
+
+/* What is returned is what was written. It was given last, so its last mention before is
+ * the one that is no input; if it is mentioned yet again, it is read too. */
+static arenaut_status split_arguments(arn_pte_reader *r, uint32_t last) {
+    enum { DROPPED = ARENAUT_NONE - 1u };
+    arenaut_status st = ARENAUT_OK;
+    uint32_t *ids = r->args.ids;
+    for (uint32_t i = last; i < r->args.count; i++) mark(r, ids[i], true);
+    for (uint32_t i = last; i > 0; i--) {
+        if (!is_marked(r, ids[i - 1])) continue;
+        mark(r, ids[i - 1], false);
+        ids[i - 1] = DROPPED;
+    }
+    for (uint32_t i = 0; i < last && st == ARENAUT_OK; i++) {
+        if (ids[i] != DROPPED) st = arn_pte_push(r, &r->inputs, ids[i]);
+    }
+    for (uint32_t i = last; i < r->args.count && st == ARENAUT_OK; i++) {
+        if (ids[i] != ARENAUT_NONE) st = arn_pte_push(r, &r->outputs, ids[i]);
+    }
+    return st;
+}
+
+/* Constants lie in memory that nobody may write to. */
+static arenaut_status push_updated(arn_pte_reader *r, uint32_t argument) {
+    const uint32_t id = argument < r->args.count ? r->args.ids[argument] : ARENAUT_NONE;
+    if (id == ARENAUT_NONE || r->program->tensors[id].cls == ARENAUT_CONSTANT) return ARENAUT_OK;
+    return arn_pte_push(r, &r->outputs, id);
+}
+
+/* Every argument is an input; what the kernel may update is an output too. What it returns
+ * (its last argument) is one of the others, where it is a tensor at all. */
+static arenaut_status take_effect(arn_pte_reader *r, uint32_t last, arenaut_op_kind *kind) {
+    const arn_pte_effect effect = arn_pte_kernel_effect(r->name);
+    const bool returned = returns_what_it_was_given(r, last);
+    const uint32_t n = effect == ARN_PTE_VIEWS || returned ? last : r->args.count;
+    arenaut_status st = ARENAUT_OK;
+    for (uint32_t i = 0; i < n && st == ARENAUT_OK; i++) {
+        st = arn_pte_push(r, &r->inputs, r->args.ids[i]);
+    }
+    if (st != ARENAUT_OK) return st;
+    *kind = ARENAUT_OP_IN_PLACE;
+    switch (effect) {
+        case ARN_PTE_VIEWS: *kind = ARENAUT_OP_VIEW; return push_updated(r, last);
+        case ARN_PTE_READS: *kind = ARENAUT_OP_OUT; return ARENAUT_OK;
+        case ARN_PTE_UPDATES_FIRST: return push_updated(r, 0);
+        case ARN_PTE_UPDATES_ANY: break;
+    }
+    for (uint32_t i = 0; i < n && st == ARENAUT_OK; i++) st = push_updated(r, i);
+    if (r->outputs.count == 0) *kind = ARENAUT_OP_OUT; /* constants only: it reads them */
+    return st;
+}
+
+static arenaut_status read_kernel_call(arn_pte_reader *r, const instruction *call, arenaut_op *op) {
+    uint32_t last = 0;
+    arenaut_status st = take_arguments(r, call, &last);
+    if (st == ARENAUT_OK) st = name_kernel(r, call);
+    if (st != ARENAUT_OK) return st;
+    if (arn_pte_is_out_variant(r->name, r->overload) && returns_what_it_was_given(r, last)) {
+        op->kind = ARENAUT_OP_OUT;
+        st = split_arguments(r, last);
+    } else {
+        st = take_effect(r, last, &op->kind);
+    }
+    const size_t length = strlen(r->name);
+    if (r->overload[0]) {
+        snprintf(r->name + length, sizeof r->name - length, ".%s", r->overload);
+    }
+    return st;
+}
+
+static arenaut_status read_delegate_call(arn_pte_reader *r, const instruction *call,
+                                         arenaut_op *op) {
+    uint32_t last = 0;
+    arn_fb_table callee;
+    op->kind = ARENAUT_OP_DELEGATE;
+    arenaut_status st = take_arguments(r, call, &last);
+    if (st == ARENAUT_OK) st = find_callee(r, call, r->delegates, "delegate", &callee);
+    if (st == ARENAUT_OK) st = arn_pte_text(r, callee, DELEGATE_ID, r->name);
+    for (uint32_t i = 0; i < r->args.count && st == ARENAUT_OK; i++) {
+        st = arn_pte_push(r, &r->inputs, r->args.ids[i]);
+    }
+    return st;
+}
+
+/* ---- flow ---- */
+
+/* Numbers move without touching planned memory; that op keeps its place and does nothing. */
+static arenaut_status read_move(arn_pte_reader *r, const instruction *move, arenaut_op *op) {
+    arn_flatbuffer *fb = &r->model.fb;
+    const size_t at = move->table.at;
+    const arn_pte_value *from =
+        arn_pte_value_at(r, arn_fb_i32(fb, move->table, MOVE_FROM, 0), at, "the start of a move");
+    if (!from) return ARENAUT_BAD_INPUT;
+    const arn_pte_value *to =
+        arn_pte_value_at(r, arn_fb_i32(fb, move->table, MOVE_TO, 0), at, "the end of a move");
+    if (!to) return ARENAUT_BAD_INPUT;
+    strcpy(r->name, "move");
+    const bool lists = from->type >= PTE_TENSOR_LIST || to->type >= PTE_TENSOR_LIST;
+    if (lists || (from->type == PTE_TENSOR) != (to->type == PTE_TENSOR)) {
+        return arn_pte_bad(r, ARENAUT_UNSUPPORTED, at,
+                           lists ? "it moves a list of tensors; only single ones are supported"
+                                 : "it moves a tensor to a value that is none, or the reverse");
+    }
+    op->kind = ARENAUT_OP_OUT;
+    if (from->tensor == ARENAUT_NONE) return ARENAUT_OK;
+    op->kind = ARENAUT_OP_MOVE;
+    const arenaut_status st = arn_pte_push(r, &r->inputs, from->tensor);
+    return st == ARENAUT_OK ? arn_pte_push(r, &r->outputs, to->tensor) : st;
+}
+
+/* Exporters write an unconditional jump as one on a constant that is false. */
+static arenaut_status read_jump(arn_pte_reader *r, const instruction *jump, arenaut_op *op) {
+    arn_flatbuffer *fb = &r->model.fb;
+    const arn_pte_value *condition =
+        arn_pte_value_at(r, arn_fb_i32(fb, jump->table, JUMP_CONDITION, 0), jump->table.at,
+                         "the condition of a jump");
+    if (!condition) return ARENAUT_BAD_INPUT;
+    const int32_t target = arn_fb_i32(fb, jump->table, JUMP_DESTINATION, 0);
+    if (target < 0 || (uint32_t)target > r->n_instructions) {
+        char what[96];
+        snprintf(what, sizeof what, "it jumps to instruction %" PRId32 "; there are %" PRIu32,
+                 target, r->n_instructions);
+        return arn_pte_bad(r, ARENAUT_BAD_INPUT, jump->table.at, what);
+    }
+    op->target = (uint32_t)target;
+    if (condition->type == PTE_BOOL && !condition->written) {
+        /* One on a constant that is true never jumps: it goes on to the next. */
+        const bool taken = arn_fb_u8(fb, condition->table, BOOL_VALUE, 0) == 0;
+        if (!taken) op->target = r->instruction + 1;
+        op->kind = ARENAUT_OP_JUMP;
+        strcpy(r->name, "jump");
+        return ARENAUT_OK;
+    }
+    op->kind = ARENAUT_OP_JUMP_FALSE;
+    strcpy(r->name, "jump_false");
+    return condition->type == PTE_TENSOR ? arn_pte_push(r, &r->inputs, condition->tensor)
+                                         : ARENAUT_OK;
+}
+
+arenaut_status arn_pte_read_instruction(arn_pte_reader *r, arn_fb_table table, const char *source) {
+    instruction it;
+    arenaut_op op = {.kind = ARENAUT_OP_OUT, .method = r->method, .source = source};
+    r->inputs.count = r->outputs.count = 0;
+    arenaut_status st = arn_pte_charge(r, 1, OP_COST);
+    if (st == ARENAUT_OK) st = open_instruction(r, table, &it);
+    if (st != ARENAUT_OK) return st;
+    switch (it.type) {
+        case PTE_KERNEL_CALL: st = read_kernel_call(r, &it, &op); break;
+        case PTE_DELEGATE_CALL: st = read_delegate_call(r, &it, &op); break;
+        case PTE_MOVE_CALL: st = read_move(r, &it, &op); break;
+        default: st = read_jump(r, &it, &op); break;
+    }
+    if (st == ARENAUT_OK) st = arn_pte_status(r);
+    if (st != ARENAUT_OK) return st;
+    op.name = r->name;
+    op.inputs = r->inputs.ids;
+    op.n_inputs = r->inputs.count;
+    op.outputs = r->outputs.ids;
+    op.n_outputs = r->outputs.count;
+    return arenaut_program_add_op(r->program, &op, NULL, r->err);
+}

@@ -1,0 +1,106 @@
+/* What the parts of the .pte reader share: pte_read.c walks the methods, pte_read_tensor.c and
+ * pte_read_instruction.c take one thing each, pte_kernels.c knows what a kernel does with memory.
+ *
+ * A flatbuffer may use one part in many places, so a small file can stand for a huge
+ * program. All that is copied is therefore charged against an allowance that is a multiple
+ * of the file's size, which bounds time too: nothing is visited free of charge. */
+#ifndef ARN_FORMATS_PTE_PTE_READER_H
+#define ARN_FORMATS_PTE_PTE_READER_H
+
+#include "formats/pte/pte.h"
+
+enum { ARN_PTE_NAME_LIMIT = 1024 }; /* longer names are cut */
+
+typedef struct arn_pte_ids {
+    uint32_t *ids;
+    uint32_t count, capacity;
+} arn_pte_ids;
+
+/* A value of the method being read. */
+typedef struct arn_pte_value {
+    arn_fb_table table; /* of its own type; absent for Null */
+    uint32_t tensor;    /* in the program; ARENAUT_NONE: not a tensor */
+    uint8_t type;
+    bool written; /* by an instruction, or by the caller */
+    bool marked;  /* for whoever looks at one instruction, who leaves it false */
+} arn_pte_value;
+
+typedef struct arn_pte_reader {
+    arn_pte_model model;
+    arenaut_program *program;
+    const arenaut_allocator *allocator;
+    arenaut_error *err;
+    uint64_t allowance; /* bytes of memory that may still be asked for */
+    bool limited;       /* the caller's limit, not the file's size, set the allowance */
+    /* What is being read, for messages: this object of this method, or the method itself
+     * if the object is NULL. */
+    const char *object;
+    uint32_t object_index, method;
+    arn_fb_table plan; /* of the method */
+    arn_fb_vector operators, delegates;
+    arn_pte_value *values; /* of the method */
+    uint32_t n_values, values_capacity;
+    arenaut_given_pool *pools; /* of the method */
+    uint32_t n_pools, pools_capacity;
+    uint32_t n_instructions, instruction; /* of the method; the one at work */
+    uint32_t n_dynamic;                   /* tensors whose shape may change at run time */
+    uint32_t n_constants;                 /* what tensors may refer to */
+    arn_fb_vector mutable_segments;
+    arn_pte_ids args, inputs, outputs;
+    int64_t *dims, *strides; /* of the tensor at work; both with room for dims_capacity */
+    uint32_t dims_capacity, strides_capacity;
+    char name[2 * ARN_PTE_NAME_LIMIT + 2], overload[ARN_PTE_NAME_LIMIT + 1];
+    char source[2 * ARN_PTE_NAME_LIMIT + 32];
+} arn_pte_reader;
+
+/* "method 'forward': instruction 3", "method 'forward'" or "program". */
+enum { ARN_PTE_PLACE_SIZE = 120 };
+const char *arn_pte_place(const arn_pte_reader *r, char store[ARN_PTE_PLACE_SIZE]);
+void arn_pte_now(arn_pte_reader *r, const char *object, uint32_t index);
+
+/* What the flatbuffer has to say about all that was read since it was last asked. */
+arenaut_status arn_pte_status(const arn_pte_reader *r);
+arenaut_status arn_pte_charge(arn_pte_reader *r, uint64_t count, uint64_t cost);
+/* Fails with "PLACE: WHAT". */
+arenaut_status arn_pte_bad(const arn_pte_reader *r, arenaut_status code, size_t at,
+                           const char *what);
+
+/* Copies a text, cut to ARN_PTE_NAME_LIMIT bytes (between characters, if it is UTF-8), to
+ * `store`, which has room for one more; "" if there is none. */
+arenaut_status arn_pte_text(arn_pte_reader *r, arn_fb_table table, unsigned slot, char *store);
+
+/* The value that an instruction or a list names; NULL, and BAD_INPUT stored, if none. */
+arn_pte_value *arn_pte_value_at(arn_pte_reader *r, int32_t index, size_t at, const char *what);
+
+arenaut_status arn_pte_push(arn_pte_reader *r, arn_pte_ids *to, uint32_t id);
+
+/* Appends the tensors of one argument: the tensor, the items of a list of tensors
+ * (ARENAUT_NONE for one left out), or ARENAUT_NONE for what is no tensor, so that arguments
+ * before a list keep their numbers. */
+arenaut_status arn_pte_append(arn_pte_reader *r, const arn_pte_value *value, arn_pte_ids *to);
+
+/* pte_alignment.c: finds the alignment of the method's tensors, those from `first_tensor` on. */
+arenaut_status arn_pte_find_alignment(arn_pte_reader *r, uint32_t first_tensor);
+
+/* Each adds one thing to the program. */
+arenaut_status arn_pte_read_tensor(arn_pte_reader *r, uint32_t index);
+arenaut_status arn_pte_read_instruction(arn_pte_reader *r, arn_fb_table table, const char *source);
+
+/* Notes which values the instruction writes, or may write. Instructions come later than
+ * values, so this goes before the first arn_pte_read_instruction. */
+arenaut_status arn_pte_note_writes(arn_pte_reader *r, arn_fb_table table);
+
+/* pte_kernels.c: whether a call of this operator that ends with what it was given earlier
+ * writes all of that, and reads nothing of it, as "out" variants do. */
+bool arn_pte_is_out_variant(const char *name, const char *overload);
+
+/* What is known of a kernel that is no out variant. */
+typedef enum arn_pte_effect {
+    ARN_PTE_UPDATES_ANY,   /* nothing: it may update whatever it is given */
+    ARN_PTE_UPDATES_FIRST, /* its first argument */
+    ARN_PTE_READS,         /* it updates no tensor */
+    ARN_PTE_VIEWS,         /* its last argument becomes another name of its first */
+} arn_pte_effect;
+arn_pte_effect arn_pte_kernel_effect(const char *name);
+
+#endif

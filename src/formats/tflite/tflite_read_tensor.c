@@ -1,0 +1,152 @@
+/* One tensor of a .tflite file. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "core/fail.h"
+#include "core/memory.h"
+#include "formats/tflite/tflite_reader.h"
+#include "formats/tflite/tflite_schema.h"
+
+/* What is charged for one: the array that holds them doubles as it grows. */
+enum { TENSOR_COST = 2 * sizeof(arenaut_tensor) };
+
+static const uint8_t dtypes[] = {
+    ARENAUT_DTYPE_FLOAT32,  ARENAUT_DTYPE_FLOAT16,  ARENAUT_DTYPE_INT32,
+    ARENAUT_DTYPE_UINT8,    ARENAUT_DTYPE_INT64,    ARENAUT_DTYPE_STRING,
+    ARENAUT_DTYPE_BOOL,     ARENAUT_DTYPE_INT16,    ARENAUT_DTYPE_COMPLEX64,
+    ARENAUT_DTYPE_INT8,     ARENAUT_DTYPE_FLOAT64,  ARENAUT_DTYPE_COMPLEX128,
+    ARENAUT_DTYPE_UINT64,   ARENAUT_DTYPE_RESOURCE, ARENAUT_DTYPE_VARIANT,
+    ARENAUT_DTYPE_UINT32,   ARENAUT_DTYPE_UINT16,   ARENAUT_DTYPE_INT4,
+    ARENAUT_DTYPE_BFLOAT16, ARENAUT_DTYPE_INT2,     ARENAUT_DTYPE_UINT4,
+    ARENAUT_DTYPE_FLOAT8,   ARENAUT_DTYPE_FLOAT8,
+};
+
+static arenaut_status bad_tensor(const arn_reader *r, arenaut_status code, size_t at,
+                                 const char *what) {
+    char store[ARN_PLACE_SIZE];
+    return arn_fail(r->err, code, at, "%s ('%.120s'): %s", arn_reader_place(r, store), r->name,
+                    what);
+}
+
+static arenaut_status take_dtype(arn_reader *r, arn_fb_table table, arenaut_tensor *tensor) {
+    const uint8_t type = arn_fb_u8(&r->model.fb, table, TENSOR_TYPE, 0);
+    if (type < sizeof dtypes) {
+        tensor->dtype = (arenaut_dtype)dtypes[type];
+        return ARENAUT_OK;
+    }
+    char what[80];
+    snprintf(what, sizeof what, "element type %u is not known; 0 to %zu are", type,
+             sizeof dtypes - 1);
+    return bad_tensor(r, ARENAUT_UNSUPPORTED, table.at, what);
+}
+
+/* `shape` always holds the sizes that a runtime starts with; where `shape_signature` says
+ * that some may change, both runtimes plan with `shape` all the same. That is worth a word,
+ * but not where only a batch of one may grow: nearly every converted model says so. */
+static arenaut_status take_dims(arn_reader *r, arn_fb_table table, arenaut_tensor *tensor) {
+    arn_flatbuffer *fb = &r->model.fb;
+    const arn_fb_vector shape = arn_fb_vector_field(fb, table, TENSOR_SHAPE, 4);
+    const arenaut_status st = arn_reader_charge(r, shape.count, 2 * sizeof *r->dims);
+    if (st != ARENAUT_OK) return st;
+    if (!arn_grow(r->allocator, (void **)&r->dims, &r->dims_capacity, shape.count,
+                  sizeof *r->dims)) {
+        return arn_no_memory(r->err);
+    }
+    for (uint32_t i = 0; i < shape.count; i++) {
+        r->dims[i] = arn_fb_item_i32(fb, shape, i);
+        if (r->dims[i] >= 0) continue;
+        char what[112];
+        snprintf(what, sizeof what, "dimension %" PRIu32 " is %" PRId64 "%s; it must be 0 or more",
+                 i, r->dims[i], r->dims[i] == -1 ? ", a size known only at run time" : "");
+        return bad_tensor(r, r->dims[i] == -1 ? ARENAUT_UNSUPPORTED : ARENAUT_BAD_INPUT,
+                          shape.at + (size_t)i * 4, what);
+    }
+    tensor->dims = r->dims;
+    tensor->rank = shape.count;
+    const arn_fb_vector signature = arn_fb_vector_field(fb, table, TENSOR_SHAPE_SIGNATURE, 4);
+    for (uint32_t i = 0; i < signature.count && i < shape.count; i++) {
+        const bool batch_of_one = i == 0 && shape.count > 1 && r->dims[i] == 1;
+        if (arn_fb_item_i32(fb, signature, i) >= 0 || batch_of_one) continue;
+        r->n_dynamic++;
+        break;
+    }
+    return ARENAUT_OK;
+}
+
+/* Whether the tensor's values are in the file. A large file keeps them behind the
+ * flatbuffer and gives their place in the file instead. */
+static arenaut_status take_constness(arn_reader *r, arn_fb_table table, bool *constant) {
+    arn_flatbuffer *fb = &r->model.fb;
+    const uint32_t buffer = arn_fb_u32(fb, table, TENSOR_BUFFER, 0);
+    *constant = arn_fb_u32(fb, table, TENSOR_EXTERNAL_BUFFER, 0) != 0;
+    if (buffer == 0) return ARENAUT_OK;
+    if (buffer >= r->model.buffers.count) {
+        char what[80];
+        snprintf(what, sizeof what, "buffer %" PRIu32 " does not exist; there are %" PRIu32, buffer,
+                 r->model.buffers.count);
+        return bad_tensor(r, ARENAUT_BAD_INPUT, table.at, what);
+    }
+    const arn_fb_table entry = arn_fb_item_table(fb, r->model.buffers, buffer);
+    const arn_fb_vector data = arn_fb_vector_field(fb, entry, BUFFER_DATA, 1);
+    const uint64_t offset = arn_fb_u64(fb, entry, BUFFER_OFFSET, 0);
+    const uint64_t size = arn_fb_u64(fb, entry, BUFFER_SIZE, 0);
+    const bool outside = offset > 1; /* 1 is a place holder that writers leave behind */
+    if (data.count > 0 || (outside && size > 0)) *constant = true;
+    if (outside && (offset > fb->size || size > fb->size - offset)) {
+        char what[144];
+        snprintf(what, sizeof what,
+                 "buffer %" PRIu32 " lies at %" PRIu64 " with %" PRIu64
+                 " bytes; the file ends at %zu",
+                 buffer, offset, size, fb->size);
+        return bad_tensor(r, ARENAUT_BAD_INPUT, entry.at, what);
+    }
+    return ARENAUT_OK;
+}
+
+/* The bytes that the micro runtime sets aside. It gives elements of less than a byte one
+ * each, unless they are packed in the file, and 4 bytes to a handle. */
+static arenaut_status take_bytes(arn_reader *r, arn_fb_table table, arenaut_tensor *tensor) {
+    arenaut_dtype sized = tensor->dtype;
+    if (sized == ARENAUT_DTYPE_STRING || sized == ARENAUT_DTYPE_VARIANT) return ARENAUT_OK;
+    if (sized == ARENAUT_DTYPE_RESOURCE) sized = ARENAUT_DTYPE_INT32;
+    if (arenaut_dtype_bits(sized) < 8 && tensor->cls != ARENAUT_CONSTANT) {
+        sized = ARENAUT_DTYPE_INT8;
+    }
+    arenaut_error why;
+    const arenaut_status st =
+        arenaut_dense_bytes(sized, tensor->dims, tensor->rank, &tensor->bytes, &why);
+    return st == ARENAUT_OK ? st : bad_tensor(r, st, table.at, why.msg);
+}
+
+/* Where the plan in the file puts it. The runtime ignores what is said of constants and of
+ * tensors without bytes. A negative offset other than -1 wraps to a huge one, so that the
+ * checker, not the reader, has the last word on a bad plan. */
+static void take_given(const arn_reader *r, arenaut_tensor *tensor, uint32_t id) {
+    if (r->plan.data.at == 0 || tensor->cls == ARENAUT_CONSTANT || tensor->bytes == 0) return;
+    const arn_fb_vector offsets = {r->plan.offsets, r->plan.n_offsets};
+    const int32_t offset = arn_fb_item_i32(&r->model.fb, offsets, id);
+    if (offset == -1) return;
+    tensor->given_pool = 0;
+    tensor->given_offset = (uint64_t)(int64_t)offset;
+}
+
+arenaut_status arn_read_tensor(arn_reader *r, arn_fb_table table, uint32_t index) {
+    arenaut_tensor tensor = arenaut_tensor_default();
+    tensor.method = r->subgraph;
+    tensor.file_index = index;
+    bool constant = false;
+    r->name[0] = '\0';
+    arenaut_status st = arn_reader_charge(r, 1, TENSOR_COST);
+    if (st == ARENAUT_OK) st = arn_reader_text(r, table, TENSOR_NAME, &tensor.name);
+    if (st == ARENAUT_OK) st = take_dtype(r, table, &tensor);
+    if (st == ARENAUT_OK) st = take_dims(r, table, &tensor);
+    if (st == ARENAUT_OK) st = take_constness(r, table, &constant);
+    const bool variable = arn_fb_u8(&r->model.fb, table, TENSOR_IS_VARIABLE, 0) != 0;
+    if (st == ARENAUT_OK) st = arn_reader_status(r);
+    if (st != ARENAUT_OK) return st;
+    tensor.cls = variable ? ARENAUT_STATE : constant ? ARENAUT_CONSTANT : ARENAUT_INTERMEDIATE;
+    st = take_bytes(r, table, &tensor);
+    if (st != ARENAUT_OK) return st;
+    take_given(r, &tensor, r->first_tensor + index);
+    return arenaut_program_add_tensor(r->program, &tensor, NULL, r->err);
+}

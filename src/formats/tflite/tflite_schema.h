@@ -1,0 +1,68 @@
+/* The slots and numbers of the .tflite schema (version 3) that reading and writing need. */
+#ifndef ARN_FORMATS_TFLITE_TFLITE_SCHEMA_H
+#define ARN_FORMATS_TFLITE_TFLITE_SCHEMA_H
+
+#define TFLITE_IDENTIFIER "TFL3"
+enum { TFLITE_VERSION = 3 };
+
+/* Slots, table by table. */
+enum {
+    MODEL_VERSION = 0,
+    MODEL_OPERATOR_CODES = 1,
+    MODEL_SUBGRAPHS = 2,
+    MODEL_DESCRIPTION = 3,
+    MODEL_BUFFERS = 4,
+    MODEL_METADATA_BUFFER = 5,
+    MODEL_METADATA = 6,
+    MODEL_SIGNATURES = 7,
+};
+enum {
+    SUBGRAPH_TENSORS = 0,
+    SUBGRAPH_INPUTS = 1,
+    SUBGRAPH_OUTPUTS = 2,
+    SUBGRAPH_OPERATORS = 3,
+    SUBGRAPH_NAME = 4,
+};
+enum {
+    TENSOR_SHAPE = 0,
+    TENSOR_TYPE = 1,
+    TENSOR_BUFFER = 2,
+    TENSOR_NAME = 3,
+    TENSOR_IS_VARIABLE = 5,
+    TENSOR_SHAPE_SIGNATURE = 7,
+    TENSOR_EXTERNAL_BUFFER = 10,
+};
+enum {
+    OPERATOR_CODE = 0,
+    OPERATOR_INPUTS = 1,
+    OPERATOR_OUTPUTS = 2,
+    OPERATOR_OPTIONS_TYPE = 3, /* the options themselves are in the slot behind */
+    OPERATOR_INTERMEDIATES = 8,
+    OPERATOR_LARGE_OPTIONS_OFFSET = 9,
+    OPERATOR_OPTIONS_2_TYPE = 11,
+};
+enum { CODE_DEPRECATED_BUILTIN = 0, CODE_CUSTOM = 1, CODE_BUILTIN = 3 };
+enum { BUFFER_DATA = 0, BUFFER_OFFSET = 1, BUFFER_SIZE = 2 };
+enum { METADATA_NAME = 0, METADATA_BUFFER = 1 };
+enum { SIGNATURE_SUBGRAPH = 4 };
+
+/* Operators whose meaning for memory is not just "reads inputs, writes outputs". */
+enum {
+    BUILTIN_CALL = 31,
+    BUILTIN_CUSTOM = 32,
+    BUILTIN_DELEGATE = 51,
+    BUILTIN_IF = 118,
+    BUILTIN_WHILE = 119,
+    BUILTIN_CALL_ONCE = 129,
+    BUILTIN_HASHTABLE = 136,
+    BUILTIN_VAR_HANDLE = 142,
+    BUILTIN_STABLEHLO_REDUCE = 174,
+    BUILTIN_STABLEHLO_SCATTER = 190,
+    BUILTIN_STABLEHLO_REDUCE_WINDOW = 198,
+    BUILTIN_STABLEHLO_SORT = 199,
+    BUILTIN_STABLEHLO_WHILE = 200,
+    BUILTIN_STABLEHLO_COMPOSITE = 206,
+    BUILTIN_STABLEHLO_CASE = 209,
+};
+
+#endif

@@ -1,0 +1,274 @@
+/* header: the plan as a C header: how many bytes to reserve, and where everything lies. It
+ * needs nothing but <stdint.h> and compiles as C99 and as C++. Behind the runtime's
+ * runtime_program.h it also defines the static program (header_program.c). */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <arenaut/version.h>
+
+#include "report/header_report.h"
+#include "report/label.h"
+
+typedef struct identifier {
+    char text[64];
+} identifier;
+
+typedef struct header {
+    const arenaut_result *result;
+    arn_writer out;
+    identifier lower, upper; /* the model's name, as a prefix of everything */
+    const char *type;        /* wide enough for every offset */
+    const char *suffix;      /* of a literal of that type */
+} header;
+
+static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/* Letters and digits, all else as '_'; what would begin with a digit or with an underscore
+ * (reserved) gets an 'm' in front. */
+static identifier make_identifier(const char *text, size_t length, bool upper) {
+    identifier id;
+    size_t n = 0;
+    if (length == 0 || !is_letter(text[0])) id.text[n++] = upper ? 'M' : 'm';
+    for (size_t i = 0; i < length && n + 1 < sizeof id.text - 24; i++) {
+        const char c = is_letter(text[i]) || is_digit(text[i]) ? text[i] : '_';
+        const bool lower_case = c >= 'a' && c <= 'z', upper_case = c >= 'A' && c <= 'Z';
+        if (upper && lower_case) id.text[n++] = (char)(c - 'a' + 'A');
+        else if (!upper && upper_case) id.text[n++] = (char)(c - 'A' + 'a');
+        else id.text[n++] = c;
+    }
+    id.text[n] = '\0';
+    return id;
+}
+
+/* "person_detect" of "models/person_detect.tflite". */
+static void name_after_path(header *h) {
+    const char *name = strrchr(h->result->path, '/');
+    name = name ? name + 1 : h->result->path;
+    const size_t length = strcspn(name, ".");
+    h->lower = make_identifier(name, length, false);
+    h->upper = make_identifier(name, length, true);
+}
+
+/* A string from a file inside a comment: nothing that could end the comment, continue the
+ * line, or form a trigraph. */
+static void put_comment_text(header *h, const char *text) {
+    static const char allowed[] = " _-.,:;/+()[]<>=@#%&|~!";
+    for (; *text; text++) {
+        const bool fine = is_letter(*text) || is_digit(*text) || strchr(allowed, *text);
+        arn_put(&h->out, fine ? text : "_", 1);
+    }
+}
+
+static void put_opening(header *h) {
+    const arenaut_plan *plan = h->result->plan;
+    const bool unknown = h->result->scratch == ARENAUT_SCRATCH_UNKNOWN;
+    const char *name = strrchr(h->result->path, '/'); /* without folders: no two machines differ */
+    arn_puts(&h->out, "/* Memory plan of ");
+    put_comment_text(h, name ? name + 1 : h->result->path);
+    arn_putf(&h->out, ", made by arenaut %s.\n * %s", arenaut_version(),
+             arn_commas(plan->total).text);
+    arn_putf(&h->out, " bytes, %s (bound %s)",
+             plan->quality == ARENAUT_OPTIMAL ? "proven minimal"
+             : unknown                        ? "without kernel scratch, which is unknown"
+                                              : "not proven minimal",
+             arn_commas(plan->total_bound).text);
+    if (h->result->baseline) {
+        arn_putf(&h->out, "; %s needs %s", h->result->baseline->planner,
+                 arn_commas(h->result->baseline->total).text);
+    }
+    arn_puts(&h->out,
+             ".\n * Offsets count from the start of a pool, which must be aligned as "
+             "its ..._ALIGN says. */\n");
+    arn_putf(&h->out,
+             "#ifndef %s_ARENAUT_PLAN_H\n#define %s_ARENAUT_PLAN_H\n\n#include <stdint.h>\n\n",
+             h->upper.text, h->upper.text);
+}
+
+uint64_t arn_header_pool_alignment(const arenaut_result *result, uint32_t pool) {
+    const arenaut_problem *p = result->problem;
+    uint64_t align = p->pool[pool].align ? p->pool[pool].align : 1;
+    for (uint32_t b = 0; b < p->n_buffers; b++) {
+        if (result->plan->pool[b] != pool) continue;
+        if (arenaut_problem_align(p, b) > align) align = arenaut_problem_align(p, b);
+    }
+    return align;
+}
+
+static void put_pool(header *h, uint32_t pool) {
+    char name[80];
+    const arenaut_problem *p = h->result->problem;
+    if (p->n_pools == 1) {
+        snprintf(name, sizeof name, "ARENA");
+    } else {
+        const char *own = p->pool[pool].name ? p->pool[pool].name : "pool";
+        const identifier id = make_identifier(own, strlen(own), true);
+        snprintf(name, sizeof name, "POOL_%" PRIu32 "_%.48s", pool, id.text);
+    }
+    arn_putf(&h->out, "#define %s_%s_BYTES %" PRIu64 "%s\n", h->upper.text, name,
+             h->result->plan->arena[pool], h->suffix);
+    arn_putf(&h->out, "#define %s_%s_ALIGN %" PRIu64 "%s\n", h->upper.text, name,
+             arn_header_pool_alignment(h->result, pool), h->suffix);
+}
+
+/* What the firmware needs: how much to reserve, and how to align it. */
+static void put_sizes(header *h) {
+    const arenaut_problem *p = h->result->problem;
+    if (p->n_pools > 1) {
+        arn_putf(&h->out, "#define %s_ARENA_BYTES %" PRIu64 "%s /* all pools together */\n",
+                 h->upper.text, h->result->plan->total, h->suffix);
+    }
+    for (uint32_t i = 0; i < p->n_pools; i++) put_pool(h, i);
+    arn_putf(&h->out, "#define %s_BUFFER_COUNT %" PRIu32 "u\n", h->upper.text, p->n_buffers);
+    arn_putf(&h->out, "#define %s_NOT_IN_ARENA ((%s)-1)\n", h->upper.text, h->type);
+}
+
+/* One column of the buffers, `value` of each. */
+static void put_column(header *h, const char *type, const char *name,
+                       uint64_t (*value)(const header *, uint32_t), bool with_names) {
+    const arenaut_problem *p = h->result->problem;
+    const char *suffix = type == h->type ? h->suffix : "u";
+    if (p->n_buffers == 0) return; /* C has no empty arrays */
+    arn_putf(&h->out, "\nstatic const %s %s_%s[%" PRIu32 "] = {\n", type, h->lower.text, name,
+             p->n_buffers);
+    for (uint32_t b = 0; b < p->n_buffers; b++) {
+        arn_putf(&h->out, "    %" PRIu64 "%s,", value(h, b), suffix);
+        if (with_names) {
+            char store[24];
+            arn_putf(&h->out, " /* %" PRIu32 " ", b);
+            put_comment_text(h, arenaut_problem_buffer_name(p, b, store));
+            arn_puts(&h->out, " */");
+        }
+        arn_puts(&h->out, "\n");
+    }
+    arn_puts(&h->out, "};\n");
+}
+
+/* The columns. */
+static uint64_t offset_of(const header *h, uint32_t b) { return h->result->plan->offset[b]; }
+static uint64_t size_of(const header *h, uint32_t b) { return h->result->problem->size[b]; }
+static uint64_t pool_of(const header *h, uint32_t b) {
+    const uint32_t pool = h->result->plan->pool[b];
+    return pool == ARENAUT_NONE ? 255 : pool; /* at most 64 pools */
+}
+
+bool arn_header_tensor_place(const arenaut_result *result, uint32_t tensor, uint32_t *pool,
+                             uint64_t *offset) {
+    const arenaut_lowering *lowering = result->lowering;
+    if (tensor >= lowering->n_tensors) return false;
+    const uint32_t buffer = lowering->buffer[tensor];
+    if (buffer == ARENAUT_NONE || result->plan->pool[buffer] == ARENAUT_NONE) return false;
+    *pool = result->plan->pool[buffer];
+    *offset = result->plan->offset[buffer] + lowering->offset[tensor];
+    return true;
+}
+
+/* The offset of a tensor in its pool; false if it is not in one. */
+static bool tensor_offset(const header *h, uint32_t tensor, uint64_t *offset) {
+    uint32_t pool;
+    return arn_header_tensor_place(h->result, tensor, &pool, offset);
+}
+
+/* Where to put the inputs and find the outputs, without searching a table. */
+static void put_arguments(header *h, const identifier *method, const char *kind,
+                          const uint32_t *tensors, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t offset;
+        if (tensors[i] == ARENAUT_NONE || !tensor_offset(h, tensors[i], &offset)) continue;
+        arn_putf(&h->out, "#define %s_%s_%s_%" PRIu32 "_OFFSET %" PRIu64 "%s\n", h->upper.text,
+                 method->text, kind, i, offset, h->suffix);
+        arn_putf(&h->out, "#define %s_%s_%s_%" PRIu32 "_BYTES %" PRIu64 "%s\n", h->upper.text,
+                 method->text, kind, i, h->result->program->tensors[tensors[i]].bytes, h->suffix);
+    }
+}
+
+/* A table with one entry per tensor of the method, in the order of the model file. */
+static void put_tensor_table(header *h, uint32_t method, const identifier *name) {
+    const arenaut_program *p = h->result->program;
+    uint32_t count = 0;
+    for (uint32_t t = 0; t < p->n_tensors; t++) {
+        if (p->tensors[t].method != method || p->tensors[t].cls == ARENAUT_SCRATCH) continue;
+        if (count++ == 0) {
+            arn_putf(&h->out, "\nstatic const %s %s_%s_tensor_offset[] = {\n", h->type,
+                     h->lower.text, name->text);
+        }
+        uint64_t offset;
+        if (tensor_offset(h, t, &offset))
+            arn_putf(&h->out, "    %" PRIu64 "%s,", offset, h->suffix);
+        else arn_putf(&h->out, "    %s_NOT_IN_ARENA,", h->upper.text);
+        char store[24];
+        arn_putf(&h->out, " /* %" PRIu32 " ", p->tensors[t].file_index);
+        put_comment_text(h, arenaut_program_tensor_name(p, t, store));
+        arn_puts(&h->out, " */\n");
+    }
+    if (count) arn_puts(&h->out, "};\n");
+}
+
+/* Methods are told apart by number: their names may be equal once they are identifiers. */
+static identifier method_identifier(const header *h, uint32_t method, bool upper) {
+    const char *name = h->result->program->methods[method].name;
+    identifier id = make_identifier(name ? name : "", name ? strlen(name) : 0, upper);
+    if (!name) snprintf(id.text, sizeof id.text, upper ? "METHOD" : "method");
+    for (uint32_t m = 0; m < h->result->program->n_methods; m++) {
+        if (m == method) continue;
+        const char *other = h->result->program->methods[m].name;
+        const identifier same =
+            make_identifier(other ? other : "", other ? strlen(other) : 0, upper);
+        if (other && name && strcmp(same.text, id.text) != 0) continue;
+        const size_t n = strlen(id.text);
+        snprintf(id.text + n, sizeof id.text - n, "_%" PRIu32, method);
+        break;
+    }
+    return id;
+}
+
+static void put_methods(header *h) {
+    const arenaut_program *p = h->result->program;
+    for (uint32_t m = 0; m < p->n_methods; m++) {
+        const arenaut_method *method = &p->methods[m];
+        const identifier upper = method_identifier(h, m, true),
+                         lower = method_identifier(h, m, false);
+        arn_puts(&h->out, "\n/* Method ");
+        put_comment_text(h, method->name ? method->name : "(unnamed)");
+        arn_puts(&h->out, ". */\n");
+        put_arguments(h, &upper, "INPUT", method->inputs, method->n_inputs);
+        put_arguments(h, &upper, "OUTPUT", method->outputs, method->n_outputs);
+        put_tensor_table(h, m, &lower);
+    }
+}
+
+static arenaut_status emit(const arenaut_result *result, const arenaut_report_options *options,
+                           arenaut_sink sink, const arenaut_allocator *allocator,
+                           arenaut_error *err) {
+    header h = {.result = result, .out = arn_writer_to(sink), .type = "uint32_t", .suffix = "u"};
+    (void)options;
+    (void)allocator;
+    bool wide = result->plan->total >= UINT32_MAX;
+    for (uint32_t b = 0; b < result->problem->n_buffers; b++) {
+        if (result->problem->size[b] >= UINT32_MAX) wide = true;
+    }
+    if (wide) {
+        h.type = "uint64_t";
+        h.suffix = "ull";
+    }
+    name_after_path(&h);
+    put_opening(&h);
+    put_sizes(&h);
+    put_column(&h, h.type, "buffer_offset", offset_of, true);
+    put_column(&h, h.type, "buffer_bytes", size_of, false);
+    if (result->problem->n_pools > 1) put_column(&h, "uint8_t", "buffer_pool", pool_of, false);
+    if (result->lowering) put_methods(&h);
+    arn_header_put_program(&h.out, result, h.lower.text, h.upper.text);
+    arn_puts(&h.out, "\n#endif\n");
+    return arn_writer_finish(&h.out, err);
+}
+
+extern const arenaut_report arn_report_header;
+const arenaut_report arn_report_header = {
+    .name = "header",
+    .summary = "a C header with sizes and offsets",
+    .extension = ".h",
+    .needs_plan = true,
+    .emit = emit,
+};

@@ -1,0 +1,26 @@
+/* Which function serves which operator of ONNX. In the order of strcmp, since it is searched
+ * by halves. */
+#include <string.h>
+
+#include "shapes/shapes.h"
+
+static const struct {
+    const char *op;
+    arn_shape_function function;
+} all[] = {
+#define ROW(op, name) {op, arn_shape_##name},
+#include "shapes/shape_operators.def"
+#undef ROW
+};
+
+arn_shape_function arn_shape_function_of(const char *op) {
+    size_t low = 0, high = sizeof all / sizeof *all;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        const int order = strcmp(all[middle].op, op);
+        if (order == 0) return all[middle].function;
+        if (order < 0) low = middle + 1;
+        else high = middle;
+    }
+    return NULL;
+}

@@ -1,0 +1,196 @@
+/* Computing with the few numbers that shapes depend on: element by element, where both
+ * operands are known. Floats are computed as doubles, in operations that every machine
+ * rounds alike. */
+#include <string.h>
+
+#include "shapes/shapes.h"
+
+typedef enum operation {
+    NOTHING,
+    ADD,
+    SUB,
+    MUL,
+    DIV,
+    MOD,
+    MIN_OF,
+    MAX_OF,
+    EQUAL,
+    LESS,
+    LESS_EQUAL,
+    GREATER,
+    GREATER_EQUAL,
+    AND,
+    OR,
+    XOR,
+    NOT,
+    NEG,
+    ABS,
+    FLOOR,
+    CEIL,
+    CAST,
+    SIGN,
+} operation;
+
+static operation operation_of(const char *name) {
+    static const struct {
+        const char *name;
+        operation operation;
+    } all[] = {
+        {"Add", ADD},         {"Sub", SUB},
+        {"Mul", MUL},         {"Div", DIV},
+        {"Mod", MOD},         {"Min", MIN_OF},
+        {"Max", MAX_OF},      {"Equal", EQUAL},
+        {"Less", LESS},       {"LessOrEqual", LESS_EQUAL},
+        {"Greater", GREATER}, {"GreaterOrEqual", GREATER_EQUAL},
+        {"And", AND},         {"Or", OR},
+        {"Xor", XOR},         {"Not", NOT},
+        {"Neg", NEG},         {"Abs", ABS},
+        {"Floor", FLOOR},     {"Ceil", CEIL},
+        {"Cast", CAST},       {"CastLike", CAST},
+        {"Sign", SIGN},       {"Sum", ADD},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (strcmp(all[i].name, name) == 0) return all[i].operation;
+    }
+    return NOTHING;
+}
+
+/* The sign of b. */
+static int64_t modulo(int64_t a, int64_t b) {
+    if (b == 0) return ARN_ANY;
+    if (b == -1) return 0; /* also where the division would overflow */
+    const int64_t rest = a % b;
+    return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+
+static int64_t on_whole(operation op, int64_t a, int64_t b) {
+    switch (op) {
+        case ADD: return arn_plus(a, b);
+        case SUB: return arn_plus(a, -b);
+        case MUL: return arn_times(a, b);
+        case DIV: return b == 0 ? ARN_ANY : a / b; /* towards zero, as C does */
+        case MOD: return modulo(a, b);
+        case MIN_OF: return a < b ? a : b;
+        case MAX_OF: return a > b ? a : b;
+        case EQUAL: return a == b;
+        case LESS: return a < b;
+        case LESS_EQUAL: return a <= b;
+        case GREATER: return a > b;
+        case GREATER_EQUAL: return a >= b;
+        case AND: return a && b;
+        case OR: return a || b;
+        case XOR: return !a != !b;
+        case NOT: return !a;
+        case NEG: return -a;
+        case ABS: return a < 0 ? -a : a;
+        case SIGN: return (a > 0) - (a < 0);
+        default: return ARN_ANY;
+    }
+}
+
+static int64_t on_floats(operation op, double a, double b) {
+    switch (op) {
+        case ADD: return arn_as_bits(a + b);
+        case SUB: return arn_as_bits(a - b);
+        case MUL: return arn_as_bits(a * b);
+        case DIV: return arn_as_bits(a / b);
+        case MIN_OF: return arn_as_bits(a < b ? a : b);
+        case MAX_OF: return arn_as_bits(a > b ? a : b);
+        case EQUAL: return a == b;
+        case LESS: return a < b;
+        case LESS_EQUAL: return a <= b;
+        case GREATER: return a > b;
+        case GREATER_EQUAL: return a >= b;
+        case NEG: return arn_as_bits(-a);
+        case ABS: return arn_as_bits(a < 0 ? -a : a);
+        case FLOOR: return arn_as_bits(arn_floor(a));
+        case CEIL: return arn_as_bits(-arn_floor(-a));
+        default: return ARN_ANY;
+    }
+}
+
+static int64_t converted(int64_t value, arenaut_dtype from, arenaut_dtype to) {
+    if (to == ARENAUT_DTYPE_BOOL) {
+        return arn_is_float(from) ? arn_as_double(value) != 0.0 : value != 0;
+    }
+    if (!arn_is_float(from)) {
+        return arn_is_float(to) ? arn_as_bits((double)value) : value;
+    }
+    const double wide = arn_as_double(value);
+    if (arn_is_float(to)) return value;
+    return wide > -9.0e18 && wide < 9.0e18 ? (int64_t)wide : ARN_ANY;
+}
+
+/* Types whose values are kept as they are; others are unknown. */
+static bool has_values(arenaut_dtype dtype) {
+    return arn_is_float(dtype) || dtype == ARENAUT_DTYPE_BOOL ||
+           (dtype >= ARENAUT_DTYPE_INT8 && dtype <= ARENAUT_DTYPE_UINT64);
+}
+
+/* Where element `at` of the result comes from in an operand that may be stretched. */
+static uint32_t source_of(const arn_shape *out, const arn_shape *in, uint32_t at) {
+    uint32_t index = 0, step = 1, rest = at;
+    for (uint32_t i = 0; i < in->rank; i++) {
+        const uint32_t size = (uint32_t)out->dims[out->rank - 1 - i];
+        const uint32_t place = rest % size, own = (uint32_t)in->dims[in->rank - 1 - i];
+        rest /= size;
+        if (own != 1) index += place * step;
+        step *= own;
+    }
+    return index;
+}
+
+static int64_t element(const arn_shape *out, const arn_shape *in, uint32_t at) {
+    if (!in->values) return ARN_ANY;
+    const uint32_t source = source_of(out, in, at);
+    return source < in->n_values ? in->values[source] : ARN_ANY;
+}
+
+/* A condition that is known chooses among values that need not both be. */
+static void compute_where(arn_shapes *s, const arn_shape *out, int64_t *values) {
+    const arn_shape *condition = arn_input(s, 0), *yes = arn_input(s, 1), *no = arn_input(s, 2);
+    for (uint32_t i = 0; i < out->n_values; i++) {
+        const int64_t taken = element(out, condition, i);
+        const int64_t a = element(out, yes, i), b = element(out, no, i);
+        values[i] = taken == ARN_ANY ? (a == b ? a : ARN_ANY) : taken ? a : b;
+    }
+}
+
+static int64_t apply(operation op, const arn_shape *a, int64_t x, int64_t y, arenaut_dtype to) {
+    if (x == ARN_ANY || y == ARN_ANY) return ARN_ANY;
+    if (op == CAST) return converted(x, a->dtype, to);
+    if (arn_is_float(a->dtype)) return on_floats(op, arn_as_double(x), arn_as_double(y));
+    return on_whole(op, x, y);
+}
+
+void arn_compute_values(arn_shapes *s) {
+    const arenaut_op *op = s->op;
+    const bool where = strcmp(op->name, "Where") == 0;
+    const operation what = where ? NOTHING : operation_of(op->name);
+    const arn_shape *a = arn_input(s, 0);
+    const uint32_t n = op->n_inputs;
+    if (!where && (what == NOTHING || !a->values)) return;
+    for (uint32_t i = 0; i < n && what != CAST; i++) {
+        if (!arn_input(s, i)->ranked || (!where && !arn_input(s, i)->values)) return;
+    }
+    if (op->n_outputs == 0 || op->outputs[0] == ARENAUT_NONE ||
+        !has_values(arn_input(s, n > 2)->dtype))
+        return;
+    int64_t *values = arn_new_values(s, 0);
+    if (!values) return;
+    const arn_shape *out = &s->of[op->outputs[0]];
+    if (!has_values(out->dtype)) return;
+    if (where) {
+        compute_where(s, out, values);
+        return;
+    }
+    for (uint32_t k = 0; k < out->n_values; k++) {
+        int64_t x = element(out, a, k);
+        const bool alone = n < 2 || what == CAST;
+        if (alone) x = apply(what, a, x, x, out->dtype);
+        for (uint32_t i = 1; i < n && !alone; i++) {
+            x = apply(what, a, x, element(out, arn_input(s, i), k), out->dtype);
+        }
+        values[k] = x;
+    }
+}
