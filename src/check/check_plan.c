@@ -1,5 +1,5 @@
 /* check_plan: holds a plan against its problem. First each buffer by itself, then all
- * pairs at once (overlaps.c), then what the plan says about its size. */
+ * pairs at once (check_overlaps.c), then what the plan says about its size. */
 #include <inttypes.h>
 
 #include "check/finding.h"

@@ -1,14 +1,15 @@
 /* What the parts of replay share: check_replay.c walks methods, calls, branches and loops,
- * jumps.c methods whose ops jump, kernel.c replays one op, access.c does the single reads and
- * writes and words findings; names.c knows what was moved where, state.c saves and joins. */
+ * replay_jumps.c methods whose ops jump, replay_kernel.c replays one op, replay_access.c does the
+ * single reads and writes and words findings; replay_aliases.c knows what was moved where,
+ * replay_state.c saves and joins. */
 #ifndef ARN_CHECK_REPLAY_H
 #define ARN_CHECK_REPLAY_H
 
 #include <arenaut/check.h>
 
-#include "check/names.h"
-#include "check/places.h"
-#include "check/shadow.h"
+#include "check/replay_aliases.h"
+#include "check/replay_places.h"
+#include "check/replay_shadow.h"
 
 enum {
     ARN_REPLAY_DEPTH = 64 /* calls within calls */
@@ -31,7 +32,7 @@ typedef struct arn_replay {
     arn_names names;
     uint64_t work_limit;
     bool *touched; /* per owner: replay has come across it */
-    /* Work space of kernel.c: per input position of the op at work, the output that may be
+    /* Work space of replay_kernel.c: per input position of the op at work, the output that may be
      * written over it. */
     uint32_t *over;
     uint32_t *updated;   /* per owner: the latest version of an in-place op that had it as input */

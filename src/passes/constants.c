@@ -7,7 +7,7 @@
 #include "core/memory.h"
 #include "core/sort.h"
 #include "ir/store.h"
-#include "passes/edit.h"
+#include "passes/program_edit.h"
 
 static void mark(const arenaut_program *p, bool *written, uint32_t tensor) {
     if (tensor != ARENAUT_NONE) written[arenaut_program_storage(p, tensor, NULL)] = true;

@@ -9,7 +9,7 @@
 #include "core/sort.h"
 #include "ir/extent.h"
 #include "ir/store.h"
-#include "passes/edit.h"
+#include "passes/program_edit.h"
 
 typedef struct bounds {
     arenaut_program *program;

@@ -5,7 +5,7 @@
 
 #include <arenaut/arenaut.h>
 
-#include "passes/views.h"
+#include "passes/views/views.h"
 #include "support/documents.h"
 #include "support/fuse.h"
 #include "support/lowerings.h"

@@ -1,6 +1,6 @@
 /* What the parts of the pass recover-aliases share: holders.c asks whose bytes a tensor
  * finds in its place, clusters.c makes those of one memory views of one tensor,
- * arenas.c knows which state methods share; ../recover_aliases.c says what follows. */
+ * arenas.c knows which state methods share; recover_aliases.c says what follows. */
 #ifndef ARN_PASSES_RECOVER_H
 #define ARN_PASSES_RECOVER_H
 

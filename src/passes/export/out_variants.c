@@ -2,7 +2,7 @@
  * given, which an explicit allocation in front of it stands for. What has no such form, or a
  * result whose size nobody can tell, goes on bringing its own. */
 #include "core/fail.h"
-#include "passes/edit.h"
+#include "passes/program_edit.h"
 
 static bool all_sized(const arenaut_program *p, const arenaut_op *op) {
     for (uint32_t i = 0; i < op->n_outputs; i++) {

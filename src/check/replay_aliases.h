@@ -5,8 +5,8 @@
  * holds, for each such tensor, every memory that it may be the name of, and whether that
  * memory still is as it was on the ways that made it so. The shadow alone cannot tell: of
  * bytes that another way has used, it only knows that they vary. */
-#ifndef ARN_CHECK_NAMES_H
-#define ARN_CHECK_NAMES_H
+#ifndef ARN_CHECK_REPLAY_ALIASES_H
+#define ARN_CHECK_REPLAY_ALIASES_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -10,7 +10,7 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "ir/store.h"
-#include "passes/edit.h"
+#include "passes/program_edit.h"
 
 static bool is_join(const arenaut_op *op) {
     static const char *const names[] = {"aten::cat", "aten::cat.out", "aten::concat",

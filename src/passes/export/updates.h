@@ -1,8 +1,8 @@
 /* Turning ops that return a changed copy into ops that change their operand. */
-#ifndef ARN_PASSES_UPDATES_H
-#define ARN_PASSES_UPDATES_H
+#ifndef ARN_PASSES_EXPORT_UPDATES_H
+#define ARN_PASSES_EXPORT_UPDATES_H
 
-#include "passes/edit.h"
+#include "passes/program_edit.h"
 
 /* Whether op `at`, and nobody after it, needs what tensor `base` held before, so that it may
  * change it: the program's own values, and state or inputs only where `value` is bound to be

@@ -1,7 +1,7 @@
 /* Where each tensor lies, worked out once before a replay: its owner (the tensor that
  * stands for all that are the same memory), its cells, and whether it is looked at. */
-#ifndef ARN_CHECK_PLACES_H
-#define ARN_CHECK_PLACES_H
+#ifndef ARN_CHECK_REPLAY_PLACES_H
+#define ARN_CHECK_REPLAY_PLACES_H
 
 #include <arenaut/check.h>
 

@@ -1,4 +1,4 @@
-#include "passes/edit.h"
+#include "passes/program_edit.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* user: the caller's own passes, where the graph is functional but for its updates. */
-#include "passes/edit.h"
+#include "passes/program_edit.h"
 
 static arenaut_status user_run(arenaut_program *p, const arenaut_pass_options *options,
                                arenaut_error *err) {

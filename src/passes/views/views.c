@@ -11,8 +11,8 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "ir/store.h"
-#include "passes/edit.h"
-#include "passes/views.h"
+#include "passes/program_edit.h"
+#include "passes/views/views.h"
 
 typedef struct views {
     arenaut_program *program;

@@ -1,4 +1,4 @@
-#include "passes/updates.h"
+#include "passes/export/updates.h"
 
 #include "core/fail.h"
 #include "core/memory.h"

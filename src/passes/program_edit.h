@@ -1,7 +1,7 @@
 /* What passes over whole programs share: rewriting the list of ops, knowing what operators
  * do, and knowing who uses what. */
-#ifndef ARN_PASSES_EDIT_H
-#define ARN_PASSES_EDIT_H
+#ifndef ARN_PASSES_PROGRAM_EDIT_H
+#define ARN_PASSES_PROGRAM_EDIT_H
 
 #include <arenaut/dialect.h>
 #include <arenaut/pass.h>

@@ -5,7 +5,7 @@
 
 #include "core/fail.h"
 #include "ir/extent.h"
-#include "passes/edit.h"
+#include "passes/program_edit.h"
 
 static bool varies(const arenaut_tensor *tensor) {
     bool any = false;

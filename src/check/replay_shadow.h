@@ -1,8 +1,8 @@
 /* The shadow of all arenas together: for each byte, whose it is and which write put it
  * there. Bytes between which no tensor begins or ends are one *cell*, so there are at most
  * two cells for each tensor, and a write or a look at any range takes O(log cells). */
-#ifndef ARN_CHECK_SHADOW_H
-#define ARN_CHECK_SHADOW_H
+#ifndef ARN_CHECK_REPLAY_SHADOW_H
+#define ARN_CHECK_REPLAY_SHADOW_H
 
 #include <arenaut/allocator.h>
 

@@ -1,5 +1,5 @@
 /* names: makes the pairs, and keeps what is known of them while a replay goes on. */
-#include "check/names.h"
+#include "check/replay_aliases.h"
 
 #include <inttypes.h>
 #include <string.h>

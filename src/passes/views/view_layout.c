@@ -1,6 +1,6 @@
 /* view_layout: whether one layout is another one of the same elements. */
 #include "core/checked.h"
-#include "passes/views.h"
+#include "passes/views/views.h"
 
 /* The stride of dimension `i`, 0 past what fits. */
 static uint64_t stride_of(const arenaut_tensor *t, uint32_t i) {

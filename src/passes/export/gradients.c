@@ -3,7 +3,7 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "ir/store.h"
-#include "passes/edit.h"
+#include "passes/program_edit.h"
 
 static bool is_output(const uint32_t *outputs, uint32_t n, uint32_t tensor) {
     uint32_t i = 0;

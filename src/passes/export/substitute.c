@@ -1,5 +1,5 @@
 /* substitute: calls operators by the names of those that do the same after lowering. */
-#include "passes/edit.h"
+#include "passes/program_edit.h"
 
 static arenaut_status substitute_run(arenaut_program *p, const arenaut_pass_options *options,
                                      arenaut_error *err) {

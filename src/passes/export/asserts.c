@@ -1,6 +1,6 @@
 /* asserts: drops ops whose results do not matter to memory: assertions, and questions about
  * sizes, which are answered without looking at a tensor's bytes. */
-#include "passes/edit.h"
+#include "passes/program_edit.h"
 
 static arenaut_status visit(void *context, arn_edit *edit, uint32_t at) {
     const arenaut_dialect *dialect = context;

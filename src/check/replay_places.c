@@ -1,5 +1,5 @@
 /* places: from the placement, per tensor, to cells of the shadow. */
-#include "check/places.h"
+#include "check/replay_places.h"
 
 #include <string.h>
 

@@ -12,7 +12,7 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "ir/store.h"
-#include "passes/edit.h"
+#include "passes/program_edit.h"
 
 typedef struct copy {
     uint32_t target, value;

@@ -1,6 +1,6 @@
 /* Which layouts are views of which. */
-#ifndef ARN_PASSES_VIEWS_H
-#define ARN_PASSES_VIEWS_H
+#ifndef ARN_PASSES_VIEWS_VIEWS_H
+#define ARN_PASSES_VIEWS_VIEWS_H
 
 #include <arenaut/program.h>
 

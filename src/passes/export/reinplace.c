@@ -6,7 +6,7 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "ir/store.h"
-#include "passes/edit.h"
+#include "passes/program_edit.h"
 
 static bool same_layout(const arenaut_program *p, const arenaut_tensor *a,
                         const arenaut_tensor *b) {

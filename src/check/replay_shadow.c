@@ -1,5 +1,5 @@
 /* shadow: a segment tree over cells, with assignments that trickle down when needed. */
-#include "check/shadow.h"
+#include "check/replay_shadow.h"
 
 #include <string.h>
 
