@@ -4,16 +4,16 @@
  * reached. */
 #include "core/checked.h"
 #include "core/fail.h"
-#include "planners/assign.h"
+#include "planners/search/assign.h"
 #include "planners/exact/build.h"
 #include "planners/exact/hints.h"
 #include "planners/exact_lane.h"
-#include "planners/hot_zone.h"
-#include "planners/incumbents.h"
-#include "planners/local_search.h"
-#include "planners/objects/objects.h"
-#include "planners/portfolio.h"
-#include "planners/settings.h"
+#include "planners/search/hot_zone.h"
+#include "planners/run/incumbents.h"
+#include "planners/search/local_search.h"
+#include "planners/tokens/token_packing.h"
+#include "planners/search/portfolio.h"
+#include "planners/run/planner_settings.h"
 
 extern const arenaut_planner arn_planner_naive, arn_planner_shared_objects,
     arn_planner_storage_groups, arn_planner_tvm_tokens;

@@ -1,7 +1,7 @@
 /* best-fit: from large to small, each into the smallest gap that is large enough. Better
  * than the lowest gap where sizes vary much. */
-#include "planners/settings.h"
-#include "planners/trial.h"
+#include "planners/run/planner_settings.h"
+#include "planners/placing/trial.h"
 
 static arenaut_status best_fit_run(const arenaut_planner *self, arenaut_planning *planning) {
     const arenaut_status st = arn_settings_check(planning, self, "order");

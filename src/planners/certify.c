@@ -5,10 +5,10 @@
 
 #include "core/checked.h"
 #include "core/fail.h"
-#include "planners/bounds.h"
+#include "planners/bounds/bounds.h"
 #include "planners/exact/prove.h"
-#include "planners/load.h"
-#include "planners/rooms.h"
+#include "planners/bounds/load.h"
+#include "planners/bounds/rooms.h"
 
 typedef struct reasons {
     const arenaut_problem *p;

@@ -6,7 +6,7 @@
 #include "core/checked.h"
 #include "core/fail.h"
 #include "planners/exact/hints.h"
-#include "planners/settings.h"
+#include "planners/run/planner_settings.h"
 
 /* One part in so many of the effort may go into keeping offsets from before. */
 enum { HINTS_SHARE = 8 };

@@ -3,7 +3,7 @@
 #define ARN_PLANNERS_EXACT_LANE_H
 
 #include "planners/exact/exact.h"
-#include "planners/lanes.h"
+#include "planners/run/lanes.h"
 
 typedef struct arn_exact_task {
     uint32_t pool; /* improves the best plan in this pool; ARENAUT_NONE: looks for a plan as the

@@ -1,6 +1,6 @@
 /* first-fit: in the order asked for, each into the lowest gap that is large enough. */
-#include "planners/settings.h"
-#include "planners/trial.h"
+#include "planners/run/planner_settings.h"
+#include "planners/placing/trial.h"
 
 static arenaut_status first_fit_run(const arenaut_planner *self, arenaut_planning *planning) {
     const arenaut_status st = arn_settings_check(planning, self, "order");

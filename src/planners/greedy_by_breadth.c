@@ -1,8 +1,8 @@
 /* greedy-by-breadth: step by step, those with the most bytes alive first, and at each step
  * what is alive there and has no place yet, from large to small, in the smallest gap. Good
  * where the peak decides. */
-#include "planners/settings.h"
-#include "planners/trial.h"
+#include "planners/run/planner_settings.h"
+#include "planners/placing/trial.h"
 
 static arenaut_status greedy_by_breadth_run(const arenaut_planner *self,
                                             arenaut_planning *planning) {

@@ -1,7 +1,7 @@
 /* greedy-by-size: from large to small, equal ones in program order, each into the lowest gap
  * that is large enough. Hard to beat among simple planners. */
-#include "planners/settings.h"
-#include "planners/trial.h"
+#include "planners/run/planner_settings.h"
+#include "planners/placing/trial.h"
 
 static arenaut_status greedy_by_size_run(const arenaut_planner *self, arenaut_planning *planning) {
     const arenaut_status st = arn_settings_check(planning, self, NULL);

@@ -2,9 +2,9 @@
  * over their base's memory share it. What a program needs without planning. */
 #include "core/checked.h"
 #include "core/fail.h"
-#include "planners/incumbents.h"
-#include "planners/items.h"
-#include "planners/meter.h"
+#include "planners/run/incumbents.h"
+#include "planners/placing/items.h"
+#include "planners/run/meter.h"
 
 typedef struct piles {
     const arn_items *items;

@@ -1,7 +1,7 @@
 /* skyline: always fill the lowest place, with the first item in the order that can go there.
  * The best single pass on most problems. */
-#include "planners/settings.h"
-#include "planners/trial.h"
+#include "planners/run/planner_settings.h"
+#include "planners/placing/trial.h"
 
 static arenaut_status skyline_run(const arenaut_planner *self, arenaut_planning *planning) {
     arenaut_status st = arn_settings_check(planning, self, "order");

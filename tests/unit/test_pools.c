@@ -9,7 +9,7 @@
 #include "support/problems.h"
 #include "support/test.h"
 
-#include "planners/spill.h"
+#include "planners/bounds/spill.h"
 
 /* ---- trying everything ---- */
 

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "planners/skyline_engine.h"
+#include "planners/placing/skyline_engine.h"
 #include "support/problems.h"
 
 typedef struct setting {

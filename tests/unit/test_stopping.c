@@ -9,10 +9,10 @@
 #include <arenaut/planner.h>
 
 #include "core/checked.h"
-#include "planners/collisions.h"
+#include "planners/bounds/collisions.h"
 #include "planners/exact/exact.h"
-#include "planners/lives.h"
-#include "planners/rooms.h"
+#include "ir/lifetimes.h"
+#include "planners/bounds/rooms.h"
 #include "support/oracle.h"
 #include "support/problems.h"
 

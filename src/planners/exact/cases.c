@@ -13,12 +13,12 @@
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/sort.h"
-#include "planners/cost.h"
+#include "planners/run/cost.h"
 #include "planners/exact/model.h"
 #include "planners/exact/search.h"
 #include "planners/exact/sketch.h"
-#include "planners/hosts.h"
-#include "planners/spill.h"
+#include "planners/bounds/hosts.h"
+#include "planners/bounds/spill.h"
 
 enum { FIRST_LIMIT = 4096, OPERATIONS_PER_STEP = 128 };
 

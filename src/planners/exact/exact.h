@@ -14,7 +14,7 @@
 #include <arenaut/planner.h>
 #include <arenaut/problem.h>
 
-#include "planners/ask.h"
+#include "planners/run/ask.h"
 
 /* The constraints it handles in one pool, without and with relations; of all pools together it
  * handles ARENAUT_FEATURE_POOLS too. */

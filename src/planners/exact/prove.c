@@ -8,7 +8,7 @@
 #include "planners/exact/pairs.h"
 #include "planners/exact/search.h"
 #include "planners/exact/tree.h"
-#include "planners/hosts.h"
+#include "planners/bounds/hosts.h"
 
 enum { FIRST_NODES = 1024, NOISE = 9, OPERATIONS_PER_STEP = 128, MOST_DEPTH = 1000 };
 

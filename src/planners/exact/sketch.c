@@ -2,7 +2,7 @@
 
 #include "core/checked.h"
 #include "core/sort.h"
-#include "planners/hosts.h"
+#include "planners/bounds/hosts.h"
 
 /* No more pairs of buffers than this are looked at. */
 enum { MOST_LOOKS = 1 << 22, LOOK_OPERATIONS = 16 };

@@ -2,8 +2,8 @@
 
 #include "core/checked.h"
 #include "core/sort.h"
-#include "planners/hosts.h"
-#include "planners/lives.h"
+#include "planners/bounds/hosts.h"
+#include "ir/lifetimes.h"
 
 /* No more pairs in groups than this. */
 enum { MOST_MATES = 1 << 22 };

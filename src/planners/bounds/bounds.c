@@ -1,0 +1,121 @@
+#include "planners/bounds/bounds.h"
+
+#include <arenaut/planner.h>
+
+#include "core/checked.h"
+#include "core/fail.h"
+#include "core/memory.h"
+#include "planners/bounds/load.h"
+#include "planners/bounds/rooms.h"
+
+uint64_t arn_end_of_free_bytes(const arenaut_problem *p, uint32_t pool, uint64_t bytes) {
+    if (bytes == 0) return 0;
+    uint64_t end = bytes;
+    for (uint32_t i = 0; i < p->n_reserved; i++) {
+        const arenaut_reserved *r = &p->reserved[i];
+        if (r->pool == pool && r->first < end) end += r->end - r->first;
+    }
+    return end;
+}
+
+static uint64_t round_arena(const arenaut_problem *p, uint32_t pool, uint64_t bytes) {
+    return arn_aligned(bytes, p->pool[pool].align);
+}
+
+/* The most bytes between the end of a buffer and the end of its last cell: the topmost
+ * buffer's are not part of the arena. */
+static uint64_t largest_waste(const arenaut_problem *p, uint64_t grain) {
+    uint64_t waste = 0;
+    for (uint32_t b = 0; b < p->n_buffers; b++) {
+        waste = arn_max_u64(waste, arn_aligned(p->size[b], grain) - p->size[b]);
+    }
+    return waste;
+}
+
+static uint64_t peak_bytes(const arn_load_peak *peak, uint64_t waste) {
+    return arn_max_u64(peak->bytes, peak->cells > waste ? peak->cells - waste : 0);
+}
+
+static uint64_t pools_of(const arenaut_problem *p, const uint64_t *allowed, uint32_t b) {
+    return allowed ? allowed[b] : arenaut_problem_pools(p, b);
+}
+
+/* Buffers that have only one pool need at least so much of it, each by itself. */
+static void raise_by_single_buffers(const arn_rooms *rooms, const uint64_t *allowed,
+                                    uint64_t *per_pool) {
+    const arenaut_problem *p = rooms->problem;
+    for (uint32_t b = 0; b < p->n_buffers; b++) {
+        if (!arenaut_problem_needs_memory(p, b)) continue;
+        const uint64_t pools = pools_of(p, allowed, b);
+        if (pools & (pools - 1)) continue;
+        uint32_t pool = 0;
+        while (!(pools >> pool & 1)) pool++;
+        const uint64_t end = arn_lowest_end(rooms, b, pool);
+        if (end != ARENAUT_UNPLACED) per_pool[pool] = arn_max_u64(per_pool[pool], end);
+    }
+}
+
+/* Two buffers that an edge keeps apart count together, although never alive together. */
+static void raise_by_edges(const arn_rooms *rooms, const uint64_t *allowed, uint64_t *per_pool) {
+    const arenaut_problem *p = rooms->problem;
+    for (uint32_t i = 0; i < p->n_conflicts; i++) {
+        const uint32_t a = p->conflict[i].a, b = p->conflict[i].b;
+        if (!arenaut_problem_needs_memory(p, a) || !arenaut_problem_needs_memory(p, b) ||
+            arenaut_problem_same_base(p, a) == b || arenaut_problem_same_base(p, b) == a ||
+            arenaut_problem_inside(p, a) != ARENAUT_NONE ||
+            arenaut_problem_inside(p, b) != ARENAUT_NONE) {
+            continue;
+        }
+        const uint64_t pools = pools_of(p, allowed, a);
+        if (pools != pools_of(p, allowed, b) || (pools & (pools - 1))) continue;
+        uint32_t pool = 0;
+        while (!(pools >> pool & 1)) pool++;
+        const uint64_t both = arn_rooms_end_of_free_bytes(rooms, pool, p->size[a] + p->size[b]);
+        per_pool[pool] = arn_max_u64(per_pool[pool], both);
+    }
+}
+
+arenaut_status arn_bounds_find(const arenaut_problem *p, const uint64_t *allowed,
+                               const arenaut_allocator *allocator, uint64_t *per_pool,
+                               uint64_t *total, int64_t *step, arenaut_error *err) {
+    arn_load load;
+    arn_rooms rooms;
+    const arenaut_status st = arn_load_init(&load, p, allocator, err);
+    if (st != ARENAUT_OK) return st;
+    if (!arn_rooms_make(&rooms, p, allocator)) {
+        arn_load_free(&load);
+        return arn_no_memory(err);
+    }
+    const uint64_t waste = largest_waste(p, load.grain);
+    const arn_load_peak all = arn_load_highest(&load, UINT64_MAX, allowed);
+    for (uint32_t k = 0; k < p->n_pools; k++) {
+        const arn_load_peak peak =
+            p->n_pools == 1 ? all : arn_load_highest(&load, UINT64_C(1) << k, allowed);
+        per_pool[k] = arn_rooms_end_of_free_bytes(&rooms, k, peak_bytes(&peak, waste));
+    }
+    arn_load_free(&load);
+    raise_by_single_buffers(&rooms, allowed, per_pool);
+    raise_by_edges(&rooms, allowed, per_pool);
+    arn_rooms_free(&rooms);
+    *total = 0;
+    for (uint32_t k = 0; k < p->n_pools; k++)
+        *total += per_pool[k] = round_arena(p, k, per_pool[k]);
+    /* Each pool may have its own topmost buffer. */
+    *total = arn_max_u64(*total, all.bytes);
+    if (step) *step = all.step;
+    return ARENAUT_OK;
+}
+
+arenaut_status arenaut_lower_bound(const arenaut_problem *problem,
+                                   const arenaut_allocator *allocator, uint64_t *bytes,
+                                   int64_t *step, arenaut_error *err) {
+    uint64_t per_pool[ARENAUT_MAX_POOLS], total;
+    int64_t first;
+    arenaut_status st = arenaut_problem_validate(problem, err);
+    if (st == ARENAUT_OK)
+        st = arn_bounds_find(problem, NULL, allocator, per_pool, &total, &first, err);
+    if (st != ARENAUT_OK) return st;
+    *bytes = total;
+    if (step) *step = first;
+    return ARENAUT_OK;
+}

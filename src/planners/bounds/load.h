@@ -1,0 +1,42 @@
+/* How many bytes are alive at each step: the base of every lower bound. */
+#ifndef ARN_PLANNERS_BOUNDS_LOAD_H
+#define ARN_PLANNERS_BOUNDS_LOAD_H
+
+#include <arenaut/problem.h>
+
+/* One change of the load. A buffer counts from the start to the end of each lifetime,
+ * except while a buffer that it lies inside is alive; a same-base pair counts the smaller
+ * of the two only once at the step where they may share, which is a saving. */
+typedef struct arn_load_event {
+    int64_t step;
+    uint64_t bytes;
+    uint32_t buffer;
+    uint8_t falls;  /* the load falls by `bytes` here */
+    uint8_t saving; /* `bytes` are shared by the buffer and its base */
+} arn_load_event;
+
+typedef struct arn_load {
+    const arenaut_problem *problem;
+    const arenaut_allocator *allocator;
+    uint32_t n;
+    arn_load_event *event;
+    uint32_t *by_step; /* the events in order of time */
+    uint64_t grain;    /* a power of two that divides every possible offset */
+} arn_load;
+
+arenaut_status arn_load_init(arn_load *load, const arenaut_problem *problem,
+                             const arenaut_allocator *allocator, arenaut_error *err);
+void arn_load_free(arn_load *load);
+
+/* The highest load among the buffers that may only be in the pools of `mask`. */
+typedef struct arn_load_peak {
+    uint64_t bytes;     /* as the sizes say */
+    uint64_t cells;     /* with each size rounded up to the grain */
+    int64_t step;       /* the first with that many bytes; 0 if nothing is ever alive */
+    int64_t cells_step; /* likewise */
+} arn_load_peak;
+
+/* `allowed` replaces the problem's own pools unless it is NULL. O(n). */
+arn_load_peak arn_load_highest(const arn_load *load, uint64_t mask, const uint64_t *allowed);
+
+#endif

@@ -1,0 +1,51 @@
+/* What plans must spill at the least (see arenaut_pool in problem.h), whatever the offsets: pools
+ * are chosen such that at each step what is alive in a pool is no more than it has.
+ *
+ * One walk through time keeps all ways to divide what is alive among the pools, each with the
+ * least that it has cost so far. Where these get too many the smallest of the buffers is
+ * forgotten: it takes no room from then on, so that the answer stays a lower bound. Then bytes
+ * are divided, too, as if buffers could be cut: of the two bounds the better one counts. */
+#ifndef ARN_PLANNERS_BOUNDS_SPILL_H
+#define ARN_PLANNERS_BOUNDS_SPILL_H
+
+#include <arenaut/error.h>
+#include <arenaut/problem.h>
+
+#include "planners/run/ask.h"
+
+typedef struct arn_spill arn_spill;
+
+typedef struct arn_spill_question {
+    const uint32_t *pool_of; /* per buffer; ARENAUT_NONE: open. NULL: all are open */
+    uint64_t most;           /* who spills more is of no interest; ARENAUT_UNPLACED: no limit */
+    uint32_t sixteenths;     /* of the capacities that may be used: 16 for a bound */
+    uint32_t states;         /* ways that are kept at a time, about */
+    uint32_t *choice;        /* per buffer: its pool in one of the best ways, ARENAUT_NONE where
+                              * that was forgotten; may be NULL */
+    arn_ask *ask;            /* asked on the way; NULL: nobody is */
+} arn_spill_question;
+
+typedef struct arn_spill_answer {
+    uint64_t least;   /* ARENAUT_UNPLACED: there is no plan that spills `most` or less */
+    int64_t dead_end; /* then, the step at which the last way ended */
+    uint64_t steps;   /* that this took, in search steps */
+    bool ended;       /* whoever was asked said stop: nothing is known, `least` is 0 */
+} arn_spill_answer;
+
+enum { ARN_SPILL_STATES = 4096, ARN_SPILL_FEW_STATES = 256 };
+
+/* `problem` must outlive it. O(n log n). */
+arenaut_status arn_spill_new(const arenaut_problem *problem, const arenaut_allocator *allocator,
+                             arn_spill **out, arenaut_error *err);
+void arn_spill_free(arn_spill *spill); /* NULL is fine */
+
+/* NO_MEMORY or OK. O(steps × states). */
+arenaut_status arn_spill_least(arn_spill *spill, const arn_spill_question *question,
+                               arn_spill_answer *answer, arenaut_error *err);
+
+/* The same for a whole problem, once. */
+arenaut_status arn_spill_bound(const arenaut_problem *problem, arn_ask *ask,
+                               const arenaut_allocator *allocator, arn_spill_answer *answer,
+                               arenaut_error *err);
+
+#endif

@@ -1,0 +1,310 @@
+#include "planners/placing/skyline_engine.h"
+
+#include "core/checked.h"
+#include "core/sort.h"
+
+/* To raise a plateau, and to place an item on it, takes about so many operations. */
+enum { LEAF = 8, PLATEAU_OPERATIONS = 64 };
+
+/* ---- which item lives within [first, end) and comes first in the order ---- */
+
+/* Items in the order of a space-filling curve over (start, end), so that neighbours have
+ * similar lifetimes, under a complete binary tree: node k has children 2k and 2k + 1. */
+typedef struct box_tree {
+    uint32_t n_leaves;            /* a power of two */
+    uint32_t *item;               /* per slot, LEAF slots to a leaf; ARENAUT_NONE: empty */
+    uint32_t *first, *end, *rank; /* per slot; rank ARENAUT_NONE: nothing to place there */
+    uint32_t *slot;               /* per item */
+    struct box {
+        uint32_t min_first, max_first, min_end, max_end;
+    } *box;
+    uint32_t *best;  /* per node: the least rank below it */
+    uint64_t looked; /* at nodes, while the best item was looked for */
+} box_tree;
+
+/* ---- plateaus ---- */
+
+typedef struct plateau {
+    uint32_t first, end;  /* sections */
+    uint32_t left, right; /* neighbours; ARENAUT_NONE at the ends of time */
+    uint32_t at;          /* place in the heap */
+    uint64_t height;
+} plateau;
+
+struct arn_skyline {
+    const arn_items *items;
+    const arn_timeline *timeline;
+    box_tree tree;
+    plateau *plateaus;
+    uint32_t *heap; /* plateaus, the lowest and then earliest on top */
+    uint32_t *unused;
+    uint32_t n_heap, n_unused;
+};
+
+static uint64_t spread_bits(uint32_t v) {
+    uint64_t x = v;
+    x = (x | x << 16) & UINT64_C(0x0000FFFF0000FFFF);
+    x = (x | x << 8) & UINT64_C(0x00FF00FF00FF00FF);
+    x = (x | x << 4) & UINT64_C(0x0F0F0F0F0F0F0F0F);
+    x = (x | x << 2) & UINT64_C(0x3333333333333333);
+    return (x | x << 1) & UINT64_C(0x5555555555555555);
+}
+
+static bool fill_slots(arn_skyline *s, arn_region *region) {
+    box_tree *t = &s->tree;
+    const uint32_t n = s->items->n;
+    uint64_t *code = arn_region_allocate(region, n, sizeof *code);
+    uint32_t *order = arn_region_allocate(region, (size_t)n * 2, sizeof *order);
+    if (!code || !order) return false;
+    for (uint32_t i = 0; i < n; i++) {
+        code[i] = spread_bits(s->timeline->first[i]) | spread_bits(s->timeline->end[i]) << 1;
+        order[i] = i;
+    }
+    arn_sort_by_key(order, n, code, order + n);
+    for (uint32_t k = 0; k < t->n_leaves * LEAF; k++) {
+        t->item[k] = k < n ? order[k] : ARENAUT_NONE;
+        t->rank[k] = ARENAUT_NONE;
+        t->first[k] = k < n ? s->timeline->first[order[k]] : 0;
+        t->end[k] = k < n ? s->timeline->end[order[k]] : 0;
+        if (k < n) t->slot[order[k]] = k;
+    }
+    return true;
+}
+
+static void find_boxes(box_tree *t) {
+    const struct box nothing = {UINT32_MAX, 0, UINT32_MAX, 0};
+    for (uint32_t node = 2 * t->n_leaves; node-- > 1;) {
+        struct box b = nothing;
+        for (uint32_t i = 0; i < LEAF && node >= t->n_leaves; i++) {
+            const uint32_t k = (node - t->n_leaves) * LEAF + i;
+            if (t->item[k] == ARENAUT_NONE) continue;
+            if (t->first[k] < b.min_first) b.min_first = t->first[k];
+            if (t->first[k] > b.max_first) b.max_first = t->first[k];
+            if (t->end[k] < b.min_end) b.min_end = t->end[k];
+            if (t->end[k] > b.max_end) b.max_end = t->end[k];
+        }
+        for (uint32_t i = 0; i < 2 && node < t->n_leaves; i++) {
+            const struct box *c = &t->box[2 * node + i];
+            if (c->min_first < b.min_first) b.min_first = c->min_first;
+            if (c->max_first > b.max_first) b.max_first = c->max_first;
+            if (c->min_end < b.min_end) b.min_end = c->min_end;
+            if (c->max_end > b.max_end) b.max_end = c->max_end;
+        }
+        t->box[node] = b;
+    }
+}
+
+static bool tree_make(arn_skyline *s, arn_region *region) {
+    box_tree *t = &s->tree;
+    t->n_leaves = 1;
+    while ((uint64_t)t->n_leaves * LEAF < s->items->n) t->n_leaves *= 2;
+    const size_t slots = (size_t)t->n_leaves * LEAF, nodes = (size_t)t->n_leaves * 2;
+    t->item = arn_region_allocate(region, slots, sizeof *t->item);
+    t->first = arn_region_allocate(region, slots, sizeof *t->first);
+    t->end = arn_region_allocate(region, slots, sizeof *t->end);
+    t->rank = arn_region_allocate(region, slots, sizeof *t->rank);
+    t->slot = arn_region_allocate(region, s->items->n, sizeof *t->slot);
+    t->box = arn_region_allocate(region, nodes, sizeof *t->box);
+    t->best = arn_region_allocate(region, nodes, sizeof *t->best);
+    if (!t->item || !t->first || !t->end || !t->rank || !t->slot || !t->box || !t->best ||
+        !fill_slots(s, region)) {
+        return false;
+    }
+    find_boxes(t);
+    return true;
+}
+
+arn_skyline *arn_skyline_new(const arn_items *items, const arn_timeline *timeline,
+                             arn_region *region) {
+    arn_skyline *s = arn_region_allocate(region, 1, sizeof *s);
+    if (!s) return NULL;
+    s->items = items;
+    s->timeline = timeline;
+    /* Plateaus never share a section. */
+    const size_t most = timeline->n_sections;
+    s->plateaus = arn_region_allocate(region, most, sizeof *s->plateaus);
+    s->heap = arn_region_allocate(region, most, sizeof *s->heap);
+    s->unused = arn_region_allocate(region, most, sizeof *s->unused);
+    return s->plateaus && s->heap && s->unused && tree_make(s, region) ? s : NULL;
+}
+
+static uint32_t best_in_leaf(const box_tree *t, uint32_t leaf) {
+    uint32_t best = ARENAUT_NONE;
+    for (uint32_t k = leaf * LEAF; k < (leaf + 1) * LEAF; k++) {
+        if (t->rank[k] < best) best = t->rank[k];
+    }
+    return best;
+}
+
+static uint32_t better(uint32_t a, uint32_t b) { return a < b ? a : b; }
+
+static void rank_items(box_tree *t, const uint32_t *order, uint32_t n) {
+    for (uint32_t k = 0; k < t->n_leaves * LEAF; k++) t->rank[k] = ARENAUT_NONE;
+    for (uint32_t i = 0; i < n; i++) t->rank[t->slot[order[i]]] = i;
+    for (uint32_t leaf = 0; leaf < t->n_leaves; leaf++) {
+        t->best[t->n_leaves + leaf] = best_in_leaf(t, leaf);
+    }
+    for (uint32_t node = t->n_leaves; node-- > 1;) {
+        t->best[node] = better(t->best[2 * node], t->best[2 * node + 1]);
+    }
+}
+
+static void remove_item(box_tree *t, uint32_t item) {
+    const uint32_t slot = t->slot[item];
+    t->rank[slot] = ARENAUT_NONE;
+    uint32_t node = t->n_leaves + slot / LEAF;
+    t->best[node] = best_in_leaf(t, slot / LEAF);
+    for (node /= 2; node >= 1; node /= 2) {
+        t->best[node] = better(t->best[2 * node], t->best[2 * node + 1]);
+    }
+}
+
+/* The least rank of an item that lives within [first, end), below `than`. Looks into the
+ * more promising child first; a node whose items all live within needs no look inside. */
+static uint32_t best_within(box_tree *t, uint32_t node, uint32_t first, uint32_t end,
+                            uint32_t than) {
+    const struct box *b = &t->box[node];
+    t->looked++;
+    if (t->best[node] >= than || b->max_first < first || b->min_end > end) return than;
+    if (b->min_first >= first && b->max_end <= end) return t->best[node];
+    if (node < t->n_leaves) {
+        const uint32_t near = t->best[2 * node] <= t->best[2 * node + 1] ? 2 * node : 2 * node + 1;
+        than = best_within(t, near, first, end, than);
+        return best_within(t, near ^ 1, first, end, than);
+    }
+    const uint32_t slot = (node - t->n_leaves) * LEAF;
+    for (uint32_t k = slot; k < slot + LEAF; k++) {
+        if (t->rank[k] < than && t->first[k] >= first && t->end[k] <= end) than = t->rank[k];
+    }
+    return than;
+}
+
+/* ---- the heap of plateaus ---- */
+
+static bool is_lower(const arn_skyline *s, uint32_t a, uint32_t b) {
+    const plateau *x = &s->plateaus[a], *y = &s->plateaus[b];
+    return x->height != y->height ? x->height < y->height : x->first < y->first;
+}
+
+static void heap_set(arn_skyline *s, uint32_t at, uint32_t id) {
+    s->heap[at] = id;
+    s->plateaus[id].at = at;
+}
+
+/* Moves the plateau at this place up or down to where it belongs. */
+static void heap_settle(arn_skyline *s, uint32_t at) {
+    const uint32_t id = s->heap[at];
+    while (at > 0 && is_lower(s, id, s->heap[(at - 1) / 2])) {
+        heap_set(s, at, s->heap[(at - 1) / 2]);
+        at = (at - 1) / 2;
+    }
+    for (;;) {
+        uint32_t child = 2 * at + 1;
+        if (child >= s->n_heap) break;
+        if (child + 1 < s->n_heap && is_lower(s, s->heap[child + 1], s->heap[child])) child++;
+        if (!is_lower(s, s->heap[child], id)) break;
+        heap_set(s, at, s->heap[child]);
+        at = child;
+    }
+    heap_set(s, at, id);
+}
+
+static uint32_t new_plateau(arn_skyline *s, uint32_t first, uint32_t end, uint64_t height,
+                            uint32_t left, uint32_t right) {
+    const uint32_t id = s->unused[--s->n_unused];
+    const plateau p = {first, end, left, right, s->n_heap, height};
+    s->plateaus[id] = p;
+    if (left != ARENAUT_NONE) s->plateaus[left].right = id;
+    if (right != ARENAUT_NONE) s->plateaus[right].left = id;
+    s->heap[s->n_heap++] = id;
+    heap_settle(s, p.at);
+    return id;
+}
+
+static void drop_plateau(arn_skyline *s, uint32_t id) {
+    const uint32_t at = s->plateaus[id].at, last = s->heap[--s->n_heap];
+    s->unused[s->n_unused++] = id;
+    if (last == id) return;
+    heap_set(s, at, last);
+    heap_settle(s, at);
+}
+
+/* The neighbour `other` becomes part of plateau `id`. */
+static void absorb(arn_skyline *s, uint32_t id, uint32_t other) {
+    plateau *p = &s->plateaus[id];
+    const plateau gone = s->plateaus[other];
+    drop_plateau(s, other);
+    if (gone.first < p->first) {
+        p->first = gone.first;
+        p->left = gone.left;
+        if (p->left != ARENAUT_NONE) s->plateaus[p->left].right = id;
+        heap_settle(s, p->at);
+    } else {
+        p->end = gone.end;
+        p->right = gone.right;
+        if (p->right != ARENAUT_NONE) s->plateaus[p->right].left = id;
+    }
+}
+
+/* Gives a plateau a new height, and joins it with neighbours of the same. */
+static void set_height(arn_skyline *s, uint32_t id, uint64_t height) {
+    const uint32_t left = s->plateaus[id].left, right = s->plateaus[id].right;
+    s->plateaus[id].height = height;
+    heap_settle(s, s->plateaus[id].at);
+    if (left != ARENAUT_NONE && s->plateaus[left].height == height) absorb(s, id, left);
+    if (right != ARENAUT_NONE && s->plateaus[right].height == height) absorb(s, id, right);
+}
+
+static void raise_to_neighbour(arn_skyline *s, uint32_t id) {
+    const plateau *p = &s->plateaus[id];
+    uint64_t height = UINT64_MAX;
+    if (p->left != ARENAUT_NONE) height = s->plateaus[p->left].height;
+    if (p->right != ARENAUT_NONE) height = arn_min_u64(height, s->plateaus[p->right].height);
+    set_height(s, id, height);
+}
+
+/* Raises [first, end), which lies within one plateau. */
+static void build_on(arn_skyline *s, uint32_t id, uint32_t first, uint32_t end, uint64_t height) {
+    const plateau old = s->plateaus[id];
+    if (old.first < first) new_plateau(s, old.first, first, old.height, old.left, id);
+    if (end < old.end) new_plateau(s, end, old.end, old.height, id, old.right);
+    s->plateaus[id].first = first;
+    s->plateaus[id].end = end;
+    heap_settle(s, s->plateaus[id].at);
+    set_height(s, id, height);
+}
+
+static void flatten(arn_skyline *s) {
+    s->n_heap = s->n_unused = 0;
+    for (uint32_t i = s->timeline->n_sections; i-- > 0;) s->unused[s->n_unused++] = i;
+    if (s->n_unused) new_plateau(s, 0, s->timeline->n_sections, 0, ARENAUT_NONE, ARENAUT_NONE);
+}
+
+uint32_t arn_skyline_run(arn_skyline *s, const uint32_t *order, uint32_t n, uint64_t limit,
+                         uint64_t *offset, uint64_t *top, arn_ask *ask) {
+    uint32_t placed = 0;
+    flatten(s);
+    rank_items(&s->tree, order, n);
+    *top = 0;
+    while (placed < n) {
+        const uint32_t id = s->heap[0];
+        const plateau *p = &s->plateaus[id];
+        s->tree.looked = 0;
+        const uint32_t rank = best_within(&s->tree, 1, p->first, p->end, ARENAUT_NONE);
+        if (!arn_ask_after(ask, s->tree.looked + PLATEAU_OPERATIONS)) break;
+        if (rank == ARENAUT_NONE) {
+            raise_to_neighbour(s, id);
+            continue;
+        }
+        const uint32_t i = order[rank];
+        const arn_item *item = &s->items->item[i];
+        offset[i] = arn_aligned(p->height, item->align);
+        const uint64_t end = offset[i] + item->extent;
+        if (end > limit) break;
+        *top = arn_max_u64(*top, end);
+        remove_item(&s->tree, i);
+        build_on(s, id, s->timeline->first[i], s->timeline->end[i], end);
+        placed++;
+    }
+    return placed;
+}

@@ -1,0 +1,255 @@
+/* Making a plan: everything around the planner itself. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <arenaut/planner.h>
+
+#include "core/checked.h"
+#include "core/fail.h"
+#include "core/memory.h"
+#include "planners/bounds/bounds.h"
+#include "planners/run/meter.h"
+#include "planners/run/rounds.h"
+#include "planners/bounds/spill.h"
+
+/* Calibrated on the hard instances of 200 to 500 buffers, where a step takes about a
+ * quarter of a microsecond. */
+uint64_t arenaut_default_effort(void) { return 8000000; }
+
+static const char *feature_name(uint32_t bit) {
+    switch (bit) {
+#define XX(number, name, text) \
+    case ARENAUT_FEATURE_##name: return text;
+        ARENAUT_FEATURE_MAP(XX)
+#undef XX
+        default: return "an unknown constraint";
+    }
+}
+
+static arenaut_status refuse_features(const arenaut_planner *planner, uint32_t lacking,
+                                      arenaut_error *err) {
+    char list[200] = "";
+    for (uint32_t bit = 1; bit && bit <= lacking; bit <<= 1) {
+        if (!(lacking & bit)) continue;
+        const size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", feature_name(bit));
+    }
+    return arn_fail(err, ARENAUT_REFUSED, 0,
+                    "planner '%s' does not handle what this problem uses: %s; 'auto' handles all",
+                    planner->name, list);
+}
+
+/* What a planner imitates may have refused what it could well plan. */
+static arenaut_status refuse_origin(const arenaut_planner *planner, uint32_t traits,
+                                    arenaut_error *err) {
+    const bool branches = traits & planner->refuses & ARENAUT_PROBLEM_BRANCHES;
+    return arn_fail(err, ARENAUT_REFUSED, 0, "planner '%s' does not plan %s; 'auto' does",
+                    planner->name, branches ? "programs with branches" : "symbolic sizes");
+}
+
+static arenaut_status find_planner(const arenaut_plan_options *options,
+                                   const arenaut_planner **planner, arenaut_error *err) {
+    const char *name = options->planner ? options->planner : "auto";
+    *planner = options->custom ? options->custom : arenaut_planner_find(name);
+    if (*planner) return ARENAUT_OK;
+    return arn_fail(err, ARENAUT_BAD_ARGUMENT, 0,
+                    "there is no planner '%s'; 'arenaut planners' lists them", name);
+}
+
+/* The problem as the planner sees it: the asked-for capacity is one of pool 0's. The rest of
+ * the arrays is shared. `pools` has room for all. */
+static arenaut_problem with_capacity(const arenaut_problem *problem, uint64_t capacity,
+                                     arenaut_pool *pools) {
+    arenaut_problem view = *problem;
+    if (capacity == 0) return view;
+    for (uint32_t k = 0; k < problem->n_pools; k++) pools[k] = problem->pool[k];
+    pools[0].capacity = arn_min_u64(pools[0].capacity, capacity);
+    view.pool = pools;
+    return view;
+}
+
+/* Arena bounds for the pools that the plan really uses: a buffer that could go elsewhere
+ * counts where it is. */
+static arenaut_status bound_used_pools(arenaut_planning *planning) {
+    const arenaut_problem *p = planning->problem;
+    arenaut_plan *plan = planning->plan;
+    if (p->n_pools == 1) return ARENAUT_OK;
+    uint64_t *used = arn_allocate(planning->allocator, p->n_buffers, sizeof *used);
+    if (!used) return arn_no_memory(planning->err);
+    for (uint32_t b = 0; b < p->n_buffers; b++) {
+        used[b] = plan->pool[b] < p->n_pools ? UINT64_C(1) << plan->pool[b] : 0;
+    }
+    uint64_t total;
+    const arenaut_status st = arn_bounds_find(p, used, planning->allocator, plan->lower_bound,
+                                              &total, NULL, planning->err);
+    arn_release(planning->allocator, used);
+    return st;
+}
+
+/* Optimal exactly if both bounds are reached, whoever raised them. `of_all`: no plan at all has a
+ * smaller total. */
+static arenaut_status settle(arenaut_planning *planning, uint64_t of_all) {
+    arenaut_plan *plan = planning->plan;
+    if (plan->quality == ARENAUT_INFEASIBLE) {
+        plan->stopped_by = ARENAUT_STOP_PROOF;
+        return ARENAUT_OK;
+    }
+    arenaut_status st = arenaut_plan_measure(plan, planning->problem, planning->err);
+    if (st == ARENAUT_OK) st = bound_used_pools(planning);
+    if (st != ARENAUT_OK) return st;
+    if (plan->quality == ARENAUT_OPTIMAL) {
+        plan->spill_bound = plan->spill;
+        plan->total_bound = plan->total;
+    }
+    /* What is known of plans that spill less says nothing of this one's arenas. */
+    if (plan->spill > plan->spill_bound) plan->total_bound = arn_min_u64(plan->total_bound, of_all);
+    if (plan->spill == plan->spill_bound && plan->total == plan->total_bound) {
+        plan->quality = ARENAUT_OPTIMAL;
+        plan->stopped_by = ARENAUT_STOP_PROOF;
+        if (plan->n_pools == 1) plan->lower_bound[0] = plan->total;
+    }
+    return ARENAUT_OK;
+}
+
+/* Lists what is alive at the step, for people: see arenaut_witness. */
+static arenaut_status tell_dead_end(arenaut_planning *planning, int64_t step) {
+    const arenaut_problem *p = planning->problem;
+    arenaut_witness *w = &planning->plan->witness;
+    w->buffers = arn_allocate(planning->allocator, p->n_buffers, sizeof *w->buffers);
+    if (!w->buffers) return arn_no_memory(planning->err);
+    w->step = step;
+    for (uint32_t b = 0; b < p->n_buffers; b++) {
+        if (!arenaut_problem_needs_memory(p, b)) continue;
+        const arenaut_interval *life = arenaut_problem_lifetimes(p, b);
+        for (uint32_t i = 0; i < arenaut_problem_lifetime_count(p, b); i++) {
+            if (life[i].first <= step && step < life[i].end) w->buffers[w->n_buffers++] = b;
+        }
+    }
+    return ARENAUT_OK;
+}
+
+/* *impossible: buffers cannot even be divided among their pools. */
+static arenaut_status bound_spill(arenaut_planning *planning, bool *impossible) {
+    arn_spill_answer answer;
+    if (!arenaut_problem_chooses_pools(planning->problem)) return ARENAUT_OK;
+    arn_meter meter = arn_meter_start(planning, planning->plan->planner);
+    const arenaut_status st = arn_spill_bound(planning->problem, arn_meter_ask(&meter),
+                                              planning->allocator, &answer, planning->err);
+    if (st != ARENAUT_OK) return st;
+    *impossible = answer.least == ARENAUT_UNPLACED;
+    if (*impossible) return tell_dead_end(planning, answer.dead_end);
+    planning->plan->spill_bound = answer.least;
+    return st;
+}
+
+static arenaut_status run(const arenaut_planner *planner, arenaut_planning *planning) {
+    arenaut_plan *plan = planning->plan;
+    bool impossible = false;
+    arenaut_status st = arn_bounds_find(planning->problem, NULL, planning->allocator,
+                                        plan->lower_bound, &plan->total_bound, NULL, planning->err);
+    const uint64_t of_all = plan->total_bound;
+    if (st == ARENAUT_OK) {
+        st = arn_find_witness(planning->problem, planning->allocator, &plan->witness, &impossible,
+                              planning->err);
+    }
+    plan->planner = planner->name;
+    if (st == ARENAUT_OK && !impossible) st = bound_spill(planning, &impossible);
+    if (st != ARENAUT_OK) return st;
+    if (impossible) {
+        plan->quality = ARENAUT_INFEASIBLE;
+    } else {
+        st = arn_run_planner(planner, planning);
+    }
+    return st == ARENAUT_OK ? settle(planning, of_all) : st;
+}
+
+/* The first few of the witness's buffers by name: "'a', 'b' and 3 more". */
+static void list_buffers(const arenaut_problem *p, const arenaut_witness *witness, char *text,
+                         size_t size) {
+    enum { FEW = 4 };
+    const uint32_t shown = witness->n_buffers <= FEW ? witness->n_buffers : FEW - 1;
+    size_t used = 0;
+    char store[24];
+    for (uint32_t i = 0; i < shown && used < size; i++) {
+        const char *before = i == 0 ? "" : i + 1 == witness->n_buffers ? " and " : ", ";
+        used += (size_t)snprintf(text + used, size - used, "%s'%.40s'", before,
+                                 arenaut_problem_buffer_name(p, witness->buffers[i], store));
+    }
+    if (shown < witness->n_buffers && used < size) {
+        snprintf(text + used, size - used, " and %" PRIu32 " more", witness->n_buffers - shown);
+    }
+}
+
+/* Two buffers that stand in each other's way where they are fixed; else the listed ones need
+ * more than there is. */
+static bool is_collision(const arenaut_problem *p, const arenaut_witness *witness) {
+    if (witness->n_buffers != 2) return false;
+    for (uint32_t i = 0; i < 2; i++) {
+        uint32_t b = witness->buffers[i];
+        while (arenaut_problem_inside(p, b) != ARENAUT_NONE) b = arenaut_problem_inside(p, b);
+        if (arenaut_problem_fixed_offset(p, b) == ARENAUT_UNPLACED) return false;
+    }
+    return true;
+}
+
+static arenaut_status say_no_plan(const arenaut_planning *planning) {
+    const arenaut_problem *p = planning->problem;
+    const arenaut_witness *w = &planning->plan->witness;
+    char list[224] = "", where[80] = "the pools have";
+    if (w->n_buffers == 0) {
+        return arn_fail(planning->err, ARENAUT_NO_PLAN, 0,
+                        "there is no plan: whatever the order, not all buffers find a place");
+    }
+    list_buffers(p, w, list, sizeof list);
+    if (w->pool < p->n_pools) {
+        snprintf(where, sizeof where, "pool '%.40s' has", p->pool[w->pool].name);
+    }
+    const char *buffers = w->n_buffers == 1 ? "buffer" : "buffers";
+    if (w->bytes_over == 0) {
+        return arn_fail(planning->err, ARENAUT_NO_PLAN, 0,
+                        "there is no plan: however buffers are divided among the pools, at step "
+                        "%" PRId64 " one of these is too small for its part of %s %s",
+                        w->step, buffers, list);
+    }
+    if (is_collision(p, w)) {
+        return arn_fail(planning->err, ARENAUT_NO_PLAN, 0,
+                        "there is no plan: at step %" PRId64
+                        ", %s %s are fixed where they share "
+                        "%" PRIu64 " byte%s",
+                        w->step, buffers, list, w->bytes_over, w->bytes_over == 1 ? "" : "s");
+    }
+    return arn_fail(planning->err, ARENAUT_NO_PLAN, 0,
+                    "there is no plan: at step %" PRId64 ", %s %s need%s %" PRIu64
+                    " byte%s more than %s",
+                    w->step, buffers, list, w->n_buffers == 1 ? "s" : "", w->bytes_over,
+                    w->bytes_over == 1 ? "" : "s", where);
+}
+
+arenaut_status arenaut_plan_make(const arenaut_problem *problem,
+                                 const arenaut_plan_options *options,
+                                 const arenaut_allocator *allocator, arenaut_plan **out,
+                                 arenaut_error *err) {
+    arenaut_plan_options resolved = {0};
+    if (options) resolved = *options;
+    if (resolved.effort == 0) resolved.effort = arenaut_default_effort();
+    const arenaut_planner *planner;
+    arenaut_pool pools[ARENAUT_MAX_POOLS];
+    arenaut_status st = arenaut_problem_validate(problem, err);
+    if (st == ARENAUT_OK) st = find_planner(&resolved, &planner, err);
+    if (st != ARENAUT_OK) return st;
+    const arenaut_problem view = with_capacity(problem, resolved.capacity, pools);
+    const uint32_t lacking = arenaut_problem_features(&view) & ~planner->handles;
+    if (lacking) return refuse_features(planner, lacking, err);
+    if (view.traits & planner->refuses) return refuse_origin(planner, view.traits, err);
+    arenaut_planning planning = {&view, &resolved, allocator, NULL, err};
+    st = arenaut_plan_new(problem->n_buffers, problem->n_pools, allocator, &planning.plan, err);
+    if (st != ARENAUT_OK) return st;
+    st = run(planner, &planning);
+    if (st != ARENAUT_OK) {
+        arenaut_plan_free(planning.plan);
+        return st;
+    }
+    *out = planning.plan;
+    return planning.plan->quality == ARENAUT_INFEASIBLE ? say_no_plan(&planning) : ARENAUT_OK;
+}

@@ -1,0 +1,29 @@
+/* What a plan costs: what it spills into slower pools first (see arenaut_pool in problem.h), then
+ * the sum of its arenas. */
+#ifndef ARN_PLANNERS_RUN_COST_H
+#define ARN_PLANNERS_RUN_COST_H
+
+#include <stdbool.h>
+
+#include <arenaut/problem.h>
+
+typedef struct arn_cost {
+    uint64_t spill, total; /* total ARENAUT_UNPLACED: there is no plan */
+} arn_cost;
+
+/* More than any plan costs; and the most that one may cost. */
+#define ARN_NO_PLAN ((arn_cost){ARENAUT_UNPLACED, ARENAUT_UNPLACED})
+#define ARN_ANY_PLAN ((arn_cost){ARENAUT_UNPLACED - 1, ARENAUT_UNPLACED - 1})
+
+static inline bool arn_costs_less(arn_cost a, arn_cost b) {
+    return a.spill != b.spill ? a.spill < b.spill : a.total < b.total;
+}
+static inline bool arn_is_plan(arn_cost cost) { return cost.total != ARENAUT_UNPLACED; }
+
+/* The most that costs less. */
+static inline arn_cost arn_just_below(arn_cost cost) {
+    if (cost.total > 0) return (arn_cost){cost.spill - !arn_is_plan(cost), cost.total - 1};
+    return (arn_cost){cost.spill - 1, ARENAUT_UNPLACED - 1};
+}
+
+#endif

@@ -1,0 +1,58 @@
+/* executorch-naive: ExecuTorch's planner without reuse. Buffers lie end to end in the order
+ * of their numbers, each pool above its own reserve. */
+#include "core/checked.h"
+#include "core/fail.h"
+#include "planners/runtimes/executorch_reserve.h"
+#include "planners/run/meter.h"
+
+/* Writes all places and returns the sum of the arenas; ARENAUT_UNPLACED if a pool is too
+ * small or the sum overflows. */
+static uint64_t lay_end_to_end(const arn_items *items, uint64_t *end, arenaut_plan *plan) {
+    const arenaut_problem *p = items->problem;
+    uint64_t total = 0;
+    for (uint32_t i = 0; i < items->n; i++) {
+        const arn_item *item = &items->item[i];
+        uint64_t at = item->fixed;
+        if (at == ARENAUT_UNPLACED) {
+            uint64_t *top = &end[arn_executorch_pool(item)];
+            if (!arn_align_up(*top, item->align, &at)) return ARENAUT_UNPLACED;
+            if (!arn_add(at, item->extent, top)) return ARENAUT_UNPLACED;
+        }
+        arn_executorch_keep(items, item, at, plan);
+    }
+    for (uint32_t k = 0; k < p->n_pools; k++) {
+        uint64_t arena;
+        if (!arn_align_up(end[k], p->pool[k].align ? p->pool[k].align : 1, &arena) ||
+            end[k] > p->pool[k].capacity || !arn_add(total, arena, &total)) {
+            return ARENAUT_UNPLACED;
+        }
+    }
+    return total;
+}
+
+static arenaut_status executorch_naive_run(const arenaut_planner *self,
+                                           arenaut_planning *planning) {
+    arn_items items;
+    uint64_t reserve, floor[ARENAUT_MAX_POOLS];
+    arn_meter meter = arn_meter_start(planning, self->name);
+    arenaut_status st = arn_executorch_reserve(planning, self, &reserve);
+    if (st == ARENAUT_OK) {
+        st = arn_items_make(planning->problem, ARN_COLLAPSE, planning->allocator, &items,
+                            planning->err);
+    }
+    if (st != ARENAUT_OK) return st;
+    arn_executorch_floors(&items, reserve, floor);
+    const uint64_t total = lay_end_to_end(&items, floor, planning->plan);
+    arn_meter_spend(&meter, items.n);
+    if (total != ARENAUT_UNPLACED) arn_meter_improved(&meter, (arn_cost){0, total});
+    arn_items_free(&items);
+    return arn_meter_finish(&meter);
+}
+
+const arenaut_planner arn_planner_executorch_naive = {
+    .name = "executorch-naive",
+    .summary = "ExecuTorch's own without reuse: end to end above the reserve",
+    .settings = ARN_EXECUTORCH_SETTING,
+    .handles = ARENAUT_FEATURE_ALL,
+    .run = executorch_naive_run,
+};

@@ -1,0 +1,107 @@
+/* storage-groups: what PyTorch's Static Runtime does (assignStorageToManagedTensors).
+ *
+ * In the order in which values come alive, each takes over the group that became free last, or
+ * opens one; a group becomes free when its value has been used for the last time. Sizes play no
+ * part: a group is as large as its largest member, and groups lie end to end. Lives have no gaps,
+ * and nothing is known of results that may be written over operands.
+ *
+ * What a graph is given, what it keeps and what it returns is not the planner's to manage there:
+ * each of these has memory of its own here. A device is a pool, whose groups are its own.
+ *
+ * The runtime part of this library assigns the same groups (src/runtime/groups.c), to storages
+ * whose sizes are known only when they have run; it stands alone, so that a test holds the two
+ * against each other. */
+#include "core/fail.h"
+#include "core/memory.h"
+#include "core/sort.h"
+#include "planners/run/incumbents.h"
+#include "planners/tokens/token_list.h"
+
+typedef struct groups {
+    const arenaut_problem *problem;
+    arn_tokens tokens;                /* the groups */
+    uint32_t *births, *deaths, *next; /* buffers in the order of each; next: per group */
+    uint32_t free[ARENAUT_MAX_POOLS]; /* the group of a pool that became free last */
+    uint32_t n;
+} groups;
+
+static bool dies_before(const void *problem, uint32_t a, uint32_t b) {
+    return arn_tokens_death(problem, a) < arn_tokens_death(problem, b);
+}
+
+static bool is_managed(const arenaut_problem *p, uint32_t b) {
+    const arenaut_class cls = arenaut_problem_class(p, b);
+    return cls != ARENAUT_INPUT && cls != ARENAUT_OUTPUT && cls != ARENAUT_STATE;
+}
+
+static void release(groups *g, uint32_t b) {
+    if (!is_managed(g->problem, b)) return;
+    const uint32_t group = g->tokens.of[b], pool = g->tokens.pool[group];
+    g->next[group] = g->free[pool];
+    g->free[pool] = group;
+}
+
+static void join_or_open(groups *g, uint32_t b) {
+    uint32_t *last = &g->free[arn_tokens_pool(g->problem, b)];
+    if (*last == ARENAUT_NONE || !is_managed(g->problem, b)) {
+        arn_tokens_add(g->problem, &g->tokens, b);
+        return;
+    }
+    const uint32_t group = *last;
+    *last = g->next[group];
+    arn_tokens_join(g->problem, &g->tokens, group, b);
+}
+
+static void assign(groups *g) {
+    for (uint32_t k = 0; k < g->problem->n_pools; k++) g->free[k] = ARENAUT_NONE;
+    for (uint32_t i = 0, dead = 0; i < g->n; i++) {
+        const uint32_t b = g->births[i];
+        while (arn_tokens_death(g->problem, g->deaths[dead]) <= arn_tokens_birth(g->problem, b)) {
+            release(g, g->deaths[dead++]);
+        }
+        join_or_open(g, b);
+    }
+}
+
+static bool list_lives(groups *g, const arenaut_planning *planning) {
+    const arenaut_problem *p = g->problem;
+    g->births = arn_allocate(planning->allocator, p->n_buffers, 4 * sizeof *g->births);
+    if (!g->births) return false;
+    g->deaths = g->births + p->n_buffers;
+    g->next = g->deaths + p->n_buffers;
+    uint32_t *const scratch = g->next + p->n_buffers;
+    for (uint32_t b = 0; b < p->n_buffers; b++) {
+        if (arenaut_problem_needs_memory(p, b)) g->births[g->n++] = b;
+    }
+    for (uint32_t i = 0; i < g->n; i++) g->deaths[i] = g->births[i];
+    arn_sort_ids(g->births, g->n, arn_tokens_born_before, p, scratch);
+    arn_sort_ids(g->deaths, g->n, dies_before, p, scratch);
+    return true;
+}
+
+arenaut_status arn_try_storage_groups(arenaut_planning *planning, arn_meter *meter) {
+    groups g = {.problem = planning->problem};
+    if (!arn_tokens_make(planning, &g.tokens)) return arn_no_memory(planning->err);
+    const bool listed = list_lives(&g, planning);
+    if (listed) {
+        assign(&g);
+        arn_meter_spend(meter, g.n);
+        arn_tokens_keep(meter, &g.tokens);
+    }
+    arn_release(planning->allocator, g.births);
+    arn_tokens_free(planning, &g.tokens);
+    return listed ? ARENAUT_OK : arn_no_memory(planning->err);
+}
+
+static arenaut_status storage_groups_run(const arenaut_planner *self, arenaut_planning *planning) {
+    return arn_run_incumbent(self, planning, arn_try_storage_groups);
+}
+
+const arenaut_planner arn_planner_storage_groups = {
+    .name = "storage-groups",
+    .summary = "Static Runtime's: values in the group that became free last, whatever its size",
+    .handles = ARENAUT_FEATURE_ALIGNMENT | ARENAUT_FEATURE_GAPS | ARENAUT_FEATURE_POOLS |
+               ARENAUT_FEATURE_CAPACITY | ARENAUT_FEATURE_SAME_BASE | ARENAUT_FEATURE_HINTS |
+               ARENAUT_FEATURE_TOKENS,
+    .run = storage_groups_run,
+};

@@ -1,0 +1,43 @@
+/* tflm-greedy: what TensorFlow Lite for Microcontrollers does by itself when it starts.
+ *
+ * Buffers with an offline offset are placed first, in the order of their numbers; then the
+ * others from large to small, equal ones from the last number to the first. Each goes into
+ * the lowest gap between placed buffers whose lifetimes meet its own. A lifetime is from the
+ * first use to the last, without gaps, and whatever ends before step 0 (a tensor that no op
+ * touches) is thought to be alive at one common step. */
+#include "planners/run/incumbents.h"
+#include "planners/placing/trial.h"
+
+static void join_untouched(arn_items *items) {
+    for (uint32_t i = 0; i < items->n; i++) {
+        arn_item *item = &items->item[i];
+        arn_piece *piece = &items->piece[item->piece];
+        if (item->end > 0) continue;
+        item->first = piece->first = -1;
+        item->end = piece->end = 0;
+    }
+}
+
+arenaut_status arn_try_tflm_greedy(arenaut_planning *planning, arn_meter *meter) {
+    arn_bench bench;
+    arenaut_status st = arn_bench_open(&bench, planning, ARN_HULL);
+    if (st != ARENAUT_OK) return st;
+    join_untouched(&bench.items);
+    arn_orders_sort(&bench.orders, "Z-", bench.order);
+    const arn_rules rules = {.fit = ARN_FIRST_FIT};
+    st = arn_try_order(&bench, meter, rules);
+    arn_bench_close(&bench);
+    return st;
+}
+
+static arenaut_status tflm_greedy_run(const arenaut_planner *self, arenaut_planning *planning) {
+    return arn_run_incumbent(self, planning, arn_try_tflm_greedy);
+}
+
+const arenaut_planner arn_planner_tflm_greedy = {
+    .name = "tflm-greedy",
+    .summary = "the micro runtime's own: by size, lowest gap",
+    .handles = ARENAUT_FEATURE_ALIGNMENT | ARENAUT_FEATURE_GAPS | ARENAUT_FEATURE_CAPACITY |
+               ARENAUT_FEATURE_FIXED_OFFSETS | ARENAUT_FEATURE_SAME_BASE | ARENAUT_FEATURE_HINTS,
+    .run = tflm_greedy_run,
+};

@@ -1,0 +1,125 @@
+/* shared-objects: blocks of memory that buffers share one after another, each from its start,
+ * so that the blocks add up to as little as can be. What runtimes need whose plans name a
+ * block for each value, and no place in it.
+ *
+ * The largest block is as large as the largest buffer, the second as the second largest that
+ * is alive together with others, and so on: that is a bound, and mostly the answer. Pools that
+ * no buffer may choose between are looked at one by one, others together. */
+#include "core/checked.h"
+#include "core/fail.h"
+#include "core/memory.h"
+#include "planners/run/incumbents.h"
+#include "planners/tokens/token_packing.h"
+
+typedef struct pools {
+    arenaut_planning *planning;
+    arn_objects *objects; /* per set of pools */
+    uint32_t n;           /* made so far */
+} pools;
+
+/* reach[k]: the pools between which buffers may choose, directly or through others, with k. */
+static void find_reach(const arenaut_problem *p, uint64_t *reach) {
+    for (uint32_t k = 0; k < p->n_pools; k++) reach[k] = UINT64_C(1) << k;
+    for (uint32_t b = 0; b < p->n_buffers; b++) {
+        uint64_t together = 0;
+        if (!arenaut_problem_needs_memory(p, b)) continue;
+        for (uint32_t k = 0; k < p->n_pools; k++) {
+            if (arenaut_problem_pools(p, b) >> k & 1) together |= reach[k];
+        }
+        for (uint32_t k = 0; k < p->n_pools; k++) {
+            if (together >> k & 1) reach[k] = together;
+        }
+    }
+}
+
+static arenaut_status make_all(pools *s, arn_meter *meter) {
+    const arenaut_problem *p = s->planning->problem;
+    uint64_t reach[ARENAUT_MAX_POOLS];
+    arenaut_status st = ARENAUT_OK;
+    find_reach(p, reach);
+    for (uint32_t k = 0; k < p->n_pools && st == ARENAUT_OK; k++) {
+        if (reach[k] & ((UINT64_C(1) << k) - 1)) continue; /* with a pool before it */
+        st = arn_objects_make(meter, reach[k], &s->objects[s->n++]);
+        if (arn_meter_was_stopped(meter)) return st;
+        if (st == ARENAUT_OK) st = arn_objects_start(meter, &s->objects[s->n - 1]);
+    }
+    return st;
+}
+
+/* Makes the packings found so far the plan, if all of them fit and it is the best so far. */
+static void keep(const pools *s, arn_meter *meter) {
+    arenaut_plan *plan = s->planning->plan;
+    arn_cost cost = {0, 0};
+    for (uint32_t k = 0; k < s->n; k++) {
+        const arn_objects *o = &s->objects[k];
+        if (o->layout.total == ARENAUT_UNPLACED) return;
+        cost.total += o->layout.total;
+        for (uint32_t i = 0; i < o->n; i++) {
+            const uint32_t pool = o->layout.pool[o->best.block[i]];
+            cost.spill += arenaut_problem_spill(s->planning->problem, o->buffer[i], pool);
+        }
+    }
+    if (!arn_meter_improves(meter, cost)) return;
+    for (uint32_t k = 0; k < s->n; k++) {
+        const arn_objects *o = &s->objects[k];
+        for (uint32_t i = 0; i < o->n; i++) {
+            const uint32_t block = o->best.block[i];
+            plan->pool[o->buffer[i]] = o->layout.pool[block];
+            plan->offset[o->buffer[i]] = o->layout.start[block];
+        }
+    }
+    arn_meter_improved(meter, cost);
+}
+
+/* What is proven of a problem whose memory comes in tokens holds for no other: elsewhere
+ * buffers could share parts of a block. */
+static void take_bounds(const pools *s, arn_meter *meter) {
+    const arenaut_problem *p = s->planning->problem;
+    arenaut_plan *plan = s->planning->plan;
+    uint64_t total = 0;
+    if (!(p->traits & ARENAUT_PROBLEM_TOKENS)) return;
+    for (uint32_t k = 0; k < s->n; k++) {
+        total += s->objects[k].bound;
+        if (s->objects[k].impossible) plan->quality = ARENAUT_INFEASIBLE;
+    }
+    if (total <= plan->total_bound) return;
+    plan->total_bound = total;
+    if (p->n_pools == 1) plan->lower_bound[0] = total;
+    arn_meter_raise_goal(meter);
+}
+
+static arenaut_status solve(pools *s, arn_meter *meter) {
+    arenaut_planning *planning = s->planning;
+    arenaut_status st = make_all(s, meter);
+    if (st != ARENAUT_OK || arn_meter_was_stopped(meter)) return st; /* and nothing is known */
+    take_bounds(s, meter);
+    keep(s, meter);
+    for (uint32_t k = 0; k < s->n && st == ARENAUT_OK && arn_meter_goes_on(meter); k++) {
+        st = arn_objects_improve(meter, planning->options->effort / s->n + 1, &s->objects[k]);
+        keep(s, meter);
+    }
+    if (st == ARENAUT_OK) take_bounds(s, meter);
+    return st;
+}
+
+arenaut_status arn_try_shared_objects(arenaut_planning *planning, arn_meter *meter) {
+    pools s = {.planning = planning};
+    s.objects = arn_allocate(planning->allocator, planning->problem->n_pools, sizeof *s.objects);
+    const arenaut_status st = s.objects ? solve(&s, meter) : arn_no_memory(planning->err);
+    for (uint32_t k = 0; k < s.n; k++) arn_objects_free(&s.objects[k]);
+    arn_release(planning->allocator, s.objects);
+    return st;
+}
+
+static arenaut_status shared_objects_run(const arenaut_planner *self, arenaut_planning *planning) {
+    return arn_run_incumbent(self, planning, arn_try_shared_objects);
+}
+
+const arenaut_planner arn_planner_shared_objects = {
+    .name = "shared-objects",
+    .summary = "whole blocks that buffers share, as small in sum as can be",
+    .handles = ARENAUT_FEATURE_ALIGNMENT | ARENAUT_FEATURE_GAPS | ARENAUT_FEATURE_POOLS |
+               ARENAUT_FEATURE_CAPACITY | ARENAUT_FEATURE_SAME_BASE | ARENAUT_FEATURE_CONFLICTS |
+               ARENAUT_FEATURE_RESERVED | ARENAUT_FEATURE_HINTS | ARENAUT_FEATURE_TOKENS,
+    .run = shared_objects_run,
+};
