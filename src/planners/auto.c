@@ -4,8 +4,8 @@
  * reached. */
 #include "core/checked.h"
 #include "core/fail.h"
+#include "planners/exact/model_build.h"
 #include "planners/search/assign.h"
-#include "planners/exact/build.h"
 #include "planners/exact/hints.h"
 #include "planners/exact_lane.h"
 #include "planners/search/hot_zone.h"

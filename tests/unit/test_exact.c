@@ -9,8 +9,8 @@
 #include "support/test.h"
 
 #include "planners/exact/exact.h"
-#include "planners/exact/orders.h"
-#include "planners/exact/search.h"
+#include "planners/exact/exact_orders.h"
+#include "planners/exact/exact_search.h"
 #include "planners/exact/tree.h"
 
 /* ---- the obvious search ---- */

@@ -13,12 +13,12 @@
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/sort.h"
-#include "planners/run/cost.h"
-#include "planners/exact/model.h"
-#include "planners/exact/search.h"
-#include "planners/exact/sketch.h"
 #include "planners/bounds/hosts.h"
 #include "planners/bounds/spill.h"
+#include "planners/exact/exact_model.h"
+#include "planners/exact/exact_search.h"
+#include "planners/exact/first_case.h"
+#include "planners/run/cost.h"
 
 enum { FIRST_LIMIT = 4096, OPERATIONS_PER_STEP = 128 };
 

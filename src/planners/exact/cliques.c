@@ -2,7 +2,7 @@
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/sort.h"
-#include "planners/exact/build.h"
+#include "planners/exact/model_build.h"
 
 static bool time_before(const void *context, uint32_t a, uint32_t b) {
     const int64_t *time = context;

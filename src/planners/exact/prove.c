@@ -4,9 +4,9 @@
 
 #include "core/checked.h"
 #include "core/fail.h"
-#include "planners/exact/orders.h"
-#include "planners/exact/pairs.h"
-#include "planners/exact/search.h"
+#include "planners/exact/exact_orders.h"
+#include "planners/exact/open_pairs.h"
+#include "planners/exact/exact_search.h"
 #include "planners/exact/tree.h"
 #include "planners/bounds/hosts.h"
 

@@ -34,7 +34,7 @@
 #define ARN_EXACT_TREE_H
 
 #include "planners/exact/log.h"
-#include "planners/exact/state.h"
+#include "planners/exact/exact_state.h"
 
 /* Which of the open cliques is taken. */
 typedef enum arn_exact_choice {

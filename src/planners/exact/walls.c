@@ -3,7 +3,7 @@
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/sort.h"
-#include "planners/exact/build.h"
+#include "planners/exact/model_build.h"
 
 static arn_exact_wall fixed_wall(const arn_exact_build *x, uint32_t b) {
     const uint64_t first = arn_exact_fixed_offset(x, b);

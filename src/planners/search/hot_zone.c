@@ -5,7 +5,7 @@
 #include "planners/search/hot_zone.h"
 
 #include "core/fail.h"
-#include "planners/exact/build.h"
+#include "planners/exact/model_build.h"
 #include "planners/placing/trial.h"
 
 typedef struct zone {

@@ -1,4 +1,4 @@
-#include "planners/exact/sketch.h"
+#include "planners/exact/first_case.h"
 
 #include "core/checked.h"
 #include "core/sort.h"

@@ -2,7 +2,7 @@
 #ifndef ARN_EXACT_BUILD_H
 #define ARN_EXACT_BUILD_H
 
-#include "planners/exact/model.h"
+#include "planners/exact/exact_model.h"
 #include "planners/exact/ties.h"
 
 /* No more list entries than this: about 80 MB with the search's own memory. */

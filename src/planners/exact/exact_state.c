@@ -1,4 +1,4 @@
-#include "planners/exact/state.h"
+#include "planners/exact/exact_state.h"
 
 #include "core/fail.h"
 

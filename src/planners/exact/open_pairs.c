@@ -1,4 +1,4 @@
-#include "planners/exact/pairs.h"
+#include "planners/exact/open_pairs.h"
 
 bool arn_exact_list_pairs(const arn_exact_case *assumed, arn_region *region,
                           arn_exact_pairs *pairs) {

@@ -1,11 +1,11 @@
-#include "planners/exact/model.h"
+#include "planners/exact/exact_model.h"
 
 #include <inttypes.h>
 
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/sort.h"
-#include "planners/exact/build.h"
+#include "planners/exact/model_build.h"
 
 /* ---- which buffers, and in which unit ---- */
 

@@ -2,7 +2,7 @@
 #ifndef ARN_EXACT_PAIRS_H
 #define ARN_EXACT_PAIRS_H
 
-#include "planners/exact/state.h"
+#include "planners/exact/exact_state.h"
 #include "planners/exact/ties.h"
 
 typedef struct arn_exact_pairs {

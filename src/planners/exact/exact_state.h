@@ -16,7 +16,7 @@
 #ifndef ARN_EXACT_STATE_H
 #define ARN_EXACT_STATE_H
 
-#include "planners/exact/model.h"
+#include "planners/exact/exact_model.h"
 
 /* In `lowest`: the item is placed. In `floor`: all members are. Above every address. */
 #define ARN_EXACT_PLACED INT64_MAX

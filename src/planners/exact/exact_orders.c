@@ -1,4 +1,4 @@
-#include "planners/exact/orders.h"
+#include "planners/exact/exact_orders.h"
 
 #include "core/sort.h"
 

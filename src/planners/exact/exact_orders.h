@@ -2,7 +2,7 @@
 #ifndef ARN_EXACT_ORDERS_H
 #define ARN_EXACT_ORDERS_H
 
-#include "planners/exact/model.h"
+#include "planners/exact/exact_model.h"
 
 enum { ARN_EXACT_ORDERS = 9 };
 
