@@ -1,3 +1,4 @@
+/* Fields and vectors of a flatbuffer: each offset is checked once, where it is followed. */
 #include "core/flatbuffer.h"
 
 #include <assert.h>
@@ -5,6 +6,7 @@
 #include <string.h>
 
 #include "core/fail.h"
+#include "core/utf8.h"
 
 static const arn_fb_table absent_table = {0, 0, 0};
 static const arn_fb_vector absent_vector = {0, 0};
@@ -141,4 +143,12 @@ arn_fb_table arn_fb_item_table(arn_flatbuffer *fb, arn_fb_vector vector, uint32_
     assert(index < vector.count);
     size_t target;
     return follow(fb, vector.at + (size_t)index * 4, &target) ? table_at(fb, target) : absent_table;
+}
+
+size_t arn_fb_copy_text(const arn_flatbuffer *fb, arn_fb_vector text, size_t limit, char *to) {
+    const uint8_t *from = fb->data + text.at;
+    const size_t length = arn_utf8_cut(from, text.count, limit);
+    memcpy(to, from, length);
+    to[length] = '\0';
+    return length;
 }

@@ -61,6 +61,10 @@ uint64_t arn_fb_number(arn_flatbuffer *fb, arn_fb_table table, unsigned slot, un
 uint32_t arn_fb_item_u32(const arn_flatbuffer *fb, arn_fb_vector vector, uint32_t index);
 arn_fb_table arn_fb_item_table(arn_flatbuffer *fb, arn_fb_vector vector, uint32_t index);
 
+/* Copies a text, without more than `limit` bytes of it, to `to`, which has room for one more.
+ * Gives the number of bytes. */
+size_t arn_fb_copy_text(const arn_flatbuffer *fb, arn_fb_vector text, size_t limit, char *to);
+
 static inline uint8_t arn_fb_u8(arn_flatbuffer *fb, arn_fb_table table, unsigned slot,
                                 uint8_t fallback) {
     return (uint8_t)arn_fb_number(fb, table, slot, 1, fallback);

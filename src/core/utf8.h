@@ -20,6 +20,14 @@ static inline size_t arn_utf8_length(const unsigned char *p, size_t available) {
     return n;
 }
 
+/* `length`, or where a text has to be cut so that `limit` bytes of it are left at most, and no
+ * character is cut through. */
+static inline size_t arn_utf8_cut(const unsigned char *text, size_t length, size_t limit) {
+    if (length <= limit) return length;
+    while (limit > 0 && (text[limit] & 0xC0) == 0x80) limit--;
+    return limit;
+}
+
 /* The code point of the well-formed sequence of `n` bytes at `p` if a terminal may obey it
  * (C0, DEL, C1) or it turns the direction of writing; 0 for what can be shown. */
 static inline unsigned arn_utf8_unshown(const unsigned char *p, size_t n) {

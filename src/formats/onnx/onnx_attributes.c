@@ -88,22 +88,13 @@ arn_pb_bytes arn_onnx_part(const arn_onnx *r, arn_pb_bytes node, const arn_onnx_
 
 /* ---- numbers and words ---- */
 
-static arenaut_status push_number(arn_onnx *r, int64_t number) {
-    if (!arn_grow(r->allocator, (void **)&r->numbers, &r->number_capacity,
-                  (uint64_t)r->n_numbers + 1, sizeof *r->numbers)) {
-        return arn_no_memory(r->err);
-    }
-    r->numbers[r->n_numbers++] = number;
-    return ARENAUT_OK;
-}
-
 static arenaut_status push_float(arn_onnx *r, uint32_t bits) {
     float single;
     memcpy(&single, &bits, sizeof single);
     const double wide = single;
     int64_t number;
     memcpy(&number, &wide, sizeof number);
-    return push_number(r, number);
+    return arn_onnx_push_number(r, number);
 }
 
 /* ConstantOfShape has a tensor of one element: its type, then its value if that is known. */
@@ -111,9 +102,9 @@ static arenaut_status push_tensor(arn_onnx *r, arn_pb_bytes bytes) {
     arn_onnx_constant constant;
     arenaut_status st = arn_onnx_take_constant(r, bytes, false, &constant);
     r->n_numbers = 0; /* its dims were there */
-    if (st == ARENAUT_OK) st = push_number(r, constant.tensor.dtype);
+    if (st == ARENAUT_OK) st = arn_onnx_push_number(r, constant.tensor.dtype);
     if (st == ARENAUT_OK && constant.tensor.n_values > 0) {
-        st = push_number(r, constant.tensor.values[0]);
+        st = arn_onnx_push_number(r, constant.tensor.values[0]);
     }
     return st;
 }
@@ -125,7 +116,7 @@ static arenaut_status push_packed(arn_onnx *r, const arn_pb_field *field) {
     uint32_t bits;
     if (field->number == ATTRIBUTE_INTS) {
         while (st == ARENAUT_OK && arn_pb_next_varint(&packed, &number)) {
-            st = push_number(r, (int64_t)number);
+            st = arn_onnx_push_number(r, (int64_t)number);
         }
     } else {
         while (st == ARENAUT_OK && arn_pb_next_fixed32(&packed, &bits)) st = push_float(r, bits);
@@ -141,7 +132,7 @@ static arenaut_status take_field(arn_onnx *r, const arn_pb_field *field, arenaut
             return field->type == ARN_PB_BYTES ? push_packed(r, field) : ARENAUT_OK;
         case ATTRIBUTE_I:
         case ATTRIBUTE_INTS:
-            if (field->type == ARN_PB_VARINT) return push_number(r, (int64_t)field->value);
+            if (field->type == ARN_PB_VARINT) return arn_onnx_push_number(r, (int64_t)field->value);
             return field->type == ARN_PB_BYTES ? push_packed(r, field) : ARENAUT_OK;
         case ATTRIBUTE_T:
             return field->type == ARN_PB_BYTES ? push_tensor(r, field->bytes) : ARENAUT_OK;

@@ -1,5 +1,5 @@
 /* Captures: a subgraph may name values of the graphs around it. The op that calls it lists
- * them among its inputs, so that whoever looks at that op knows what is alive while it runs. */
+ * them among its inputs, so that the op alone says what is alive while it runs. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 typedef struct captures {
     arn_onnx *r;
     uint32_t *seen; /* per tensor: 1 + the last op that was found to list it */
-    arn_onnx_ids list;
+    arn_id_list list;
 } captures;
 
 static arenaut_status note(captures *c, uint32_t op, uint32_t tensor) {
@@ -26,13 +26,7 @@ static arenaut_status note(captures *c, uint32_t op, uint32_t tensor) {
                         p->tensors[tensor].name);
     }
     const arenaut_status st = arn_onnx_charge(c->r, 1, 2 * sizeof tensor);
-    if (st != ARENAUT_OK) return st;
-    if (!arn_grow(c->r->allocator, (void **)&c->list.ids, &c->list.capacity,
-                  (uint64_t)c->list.n + 1, sizeof tensor)) {
-        return arn_no_memory(c->r->err);
-    }
-    c->list.ids[c->list.n++] = tensor;
-    return ARENAUT_OK;
+    return st == ARENAUT_OK ? arn_onnx_push(c->r, &c->list, tensor) : st;
 }
 
 /* What a list of the called method's names that is not its own. */

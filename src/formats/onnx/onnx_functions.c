@@ -1,5 +1,6 @@
-/* Functions of a model: a node that calls one stands for the nodes of its body, whose names
- * are its own. */
+/* Functions of a model: a node that calls one stands for the nodes of its body, which have names
+ * of their own. Here a body's arguments are bound to the caller's values; onnx_nodes.c reads the
+ * body. A call costs the size of the function. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -86,7 +87,7 @@ static arenaut_status bind(arn_onnx *r, arn_pb_bytes function, uint32_t number,
         if (!arn_pb_is(&field, number, ARN_PB_BYTES)) continue;
         uint32_t id = n < n_actual ? actual[n] : ARENAUT_NONE;
         n++;
-        /* A result that nobody wants is a value of the body's own. */
+        /* A result that the caller leaves out is a value of the body's own. */
         if (results && id == ARENAUT_NONE) continue;
         if (!arn_name_tree_add(&scope->names, &r->region, arn_onnx_name(r, field.bytes), &id,
                                &found)) {
@@ -105,17 +106,6 @@ static arenaut_status bind(arn_onnx *r, arn_pb_bytes function, uint32_t number,
                     r->node, r->method, n_actual, results ? "outputs" : "inputs", n);
 }
 
-static arenaut_status check_results(arn_onnx *r, const arn_onnx_node *node, const uint32_t *outputs,
-                                    uint32_t n) {
-    for (uint32_t i = 0; i < n; i++) {
-        if (outputs[i] == ARENAUT_NONE || r->made_by[outputs[i]] != ARN_ONNX_NOT_MADE) continue;
-        return arn_fail(r->err, ARENAUT_BAD_INPUT, node->bytes.at,
-                        "function '%.*s' makes no '%.80s'", ARN_ONNX_TEXT(r, node->op_type),
-                        r->program->tensors[outputs[i]].name);
-    }
-    return ARENAUT_OK;
-}
-
 /* "PREFIX" + the node's name, or its operator if it has none, + "/". */
 static const char *make_prefix(arn_onnx *r, const arn_onnx_node *node, const char *outer) {
     const arn_pb_bytes name = node->name.size ? node->name : node->op_type;
@@ -128,23 +118,18 @@ static const char *make_prefix(arn_onnx *r, const arn_onnx_node *node, const cha
     return prefix;
 }
 
-static arenaut_status read_body(arn_onnx *r, arn_pb_bytes function, arn_onnx_scope *scope) {
-    arenaut_status st = arn_onnx_define_outputs(r, function, FUNCTION_NODE, scope);
-    if (st == ARENAUT_OK) st = arn_onnx_take_types(r, function, FUNCTION_VALUE_INFO, scope);
-    if (st == ARENAUT_OK) st = arn_onnx_read_nodes(r, function, FUNCTION_NODE, scope);
-    return st;
-}
-
-arenaut_status arn_onnx_inline(arn_onnx *r, const arn_onnx_node *node, arn_pb_bytes function,
-                               const arn_onnx_scope *scope) {
-    const uint32_t n_inputs = r->inputs.n, n_outputs = r->outputs.n;
+arenaut_status arn_onnx_enter_function(arn_onnx *r, const arn_onnx_node *node,
+                                       arn_pb_bytes function, const arn_onnx_scope *scope,
+                                       arn_onnx_body *out) {
+    const uint32_t n = r->outputs.n;
     arn_onnx_call *call = arn_region_allocate(&r->region, 1, sizeof *call);
-    arn_onnx_scope *inner = arn_region_allocate(&r->region, 1, sizeof *inner);
-    uint32_t *outputs = arn_region_allocate(&r->region, n_outputs, sizeof *outputs);
+    out->scope = arn_region_allocate(&r->region, 1, sizeof *out->scope);
+    out->results = arn_region_allocate(&r->region, n, sizeof *out->results);
+    out->n_results = n;
     arenaut_status st = arn_onnx_charge(r, 1, 256 + function.size + node->bytes.size);
     if (st != ARENAUT_OK) return st;
-    if (!call || !inner || !outputs) return arn_no_memory(r->err);
-    if (n_outputs) memcpy(outputs, r->outputs.ids, n_outputs * sizeof *outputs);
+    if (!call || !out->scope || !out->results) return arn_no_memory(r->err);
+    if (n) memcpy(out->results, r->outputs.ids, n * sizeof *out->results);
     *call = (arn_onnx_call){.node = node->bytes,
                             .function = function,
                             .outer = scope->call,
@@ -157,9 +142,20 @@ arenaut_status arn_onnx_inline(arn_onnx *r, const arn_onnx_node *node, arn_pb_by
                         "themselves, are not supported",
                         ARN_ONNX_TEXT(r, node->op_type), ARN_ONNX_DEPTH);
     }
-    *inner = (arn_onnx_scope){.call = call};
-    st = bind(r, function, FUNCTION_INPUT, r->inputs.ids, n_inputs, inner);
-    if (st == ARENAUT_OK) st = bind(r, function, FUNCTION_OUTPUT, outputs, n_outputs, inner);
-    if (st == ARENAUT_OK) st = read_body(r, function, inner);
-    return st == ARENAUT_OK ? check_results(r, node, outputs, n_outputs) : st;
+    *out->scope = (arn_onnx_scope){.call = call};
+    st = bind(r, function, FUNCTION_INPUT, r->inputs.ids, r->inputs.n, out->scope);
+    if (st != ARENAUT_OK) return st;
+    return bind(r, function, FUNCTION_OUTPUT, out->results, n, out->scope);
+}
+
+arenaut_status arn_onnx_check_results(const arn_onnx *r, const arn_onnx_node *node,
+                                      const arn_onnx_body *body) {
+    for (uint32_t i = 0; i < body->n_results; i++) {
+        const uint32_t id = body->results[i];
+        if (id == ARENAUT_NONE || r->made_by[id] != ARN_ONNX_NOT_MADE) continue;
+        return arn_fail(r->err, ARENAUT_BAD_INPUT, node->bytes.at,
+                        "function '%.*s' makes no '%.80s'", ARN_ONNX_TEXT(r, node->op_type),
+                        r->program->tensors[id].name);
+    }
+    return ARENAUT_OK;
 }

@@ -71,13 +71,9 @@ arenaut_status arn_onnx_define_outputs(arn_onnx *r, arn_pb_bytes body, uint32_t 
 
 /* ---- arguments ---- */
 
-static arenaut_status push(arn_onnx *r, arn_onnx_ids *ids, uint32_t id) {
-    if (!arn_grow(r->allocator, (void **)&ids->ids, &ids->capacity, (uint64_t)ids->n + 1,
-                  sizeof *ids->ids)) {
-        return arn_no_memory(r->err);
-    }
-    ids->ids[ids->n++] = id;
-    return arn_onnx_charge(r, 1, 2 * sizeof id);
+static arenaut_status push(arn_onnx *r, arn_id_list *list, uint32_t id) {
+    const arenaut_status st = arn_onnx_push(r, list, id);
+    return st == ARENAUT_OK ? arn_onnx_charge(r, 1, 2 * sizeof id) : st;
 }
 
 /* What a node reads must have been made by one before it: where nodes form a cycle, one
@@ -176,8 +172,8 @@ static void rotate_inputs(arn_onnx *r, uint32_t by) {
     }
 }
 
-/* Results that nobody wants are listed as left out; but what is carried needs a place
- * between turns all the same. */
+/* Results that the node does not name are listed as left out; but what is carried needs a
+ * place between turns all the same. */
 static arenaut_status pad_outputs(arn_onnx *r, const arn_onnx_node *node, uint32_t n,
                                   uint32_t carried) {
     arenaut_status st = ARENAUT_OK;
@@ -360,6 +356,16 @@ static arenaut_status add_op(arn_onnx *r, const arn_onnx_node *node, const arn_o
     return st;
 }
 
+static arenaut_status read_body(arn_onnx *r, const arn_onnx_node *node, arn_pb_bytes function,
+                                const arn_onnx_scope *scope) {
+    arn_onnx_body body;
+    arenaut_status st = arn_onnx_enter_function(r, node, function, scope, &body);
+    if (st == ARENAUT_OK) st = arn_onnx_define_outputs(r, function, FUNCTION_NODE, body.scope);
+    if (st == ARENAUT_OK) st = arn_onnx_take_types(r, function, FUNCTION_VALUE_INFO, body.scope);
+    if (st == ARENAUT_OK) st = arn_onnx_read_nodes(r, function, FUNCTION_NODE, body.scope);
+    return st == ARENAUT_OK ? arn_onnx_check_results(r, node, &body) : st;
+}
+
 arenaut_status arn_onnx_read_nodes(arn_onnx *r, arn_pb_bytes body, uint32_t node_field,
                                    arn_onnx_scope *scope) {
     arn_pb message = arn_pb_open(r->data, body);
@@ -372,9 +378,8 @@ arenaut_status arn_onnx_read_nodes(arn_onnx *r, arn_pb_bytes body, uint32_t node
         st = take_node(r, field.bytes, &node);
         if (st == ARENAUT_OK) st = take_arguments(r, field.bytes, scope);
         if (st != ARENAUT_OK) break;
-        st = arn_onnx_called_function(r, &node, &function)
-                 ? arn_onnx_inline(r, &node, function, scope)
-                 : add_op(r, &node, scope);
+        st = arn_onnx_called_function(r, &node, &function) ? read_body(r, &node, function, scope)
+                                                           : add_op(r, &node, scope);
         if (!scope->call) r->node++;
     }
     return st;

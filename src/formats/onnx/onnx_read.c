@@ -2,10 +2,8 @@
  * its nodes hold, in the order in which they come up. Numbers of ops are those of the main
  * graph's nodes, unless functions are put in between. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "core/checked.h"
 #include "core/fail.h"
 #include "core/memory.h"
 #include "formats/onnx/onnx_reader.h"
@@ -14,106 +12,7 @@
 enum {
     EXPANSION = 256, /* bytes of memory per byte of file; without functions, under 20 */
     EXPANSION_BASE = 1 << 20,
-    TENSOR_COST = sizeof(arenaut_tensor) + 160, /* with its name's place in the tree */
 };
-
-arenaut_status arn_onnx_status(const arn_onnx *r, const arn_pb *message, const char *what) {
-    if (!message->wrong) return ARENAUT_OK;
-    return arn_fail(r->err, ARENAUT_BAD_INPUT, message->at, "%s is not well formed at byte %zu: %s",
-                    what, message->at, message->wrong);
-}
-
-arenaut_status arn_onnx_charge(arn_onnx *r, uint64_t count, uint64_t cost) {
-    uint64_t total;
-    if (arn_multiply(count, cost, &total) && total <= r->allowance) {
-        r->allowance -= total;
-        return ARENAUT_OK;
-    }
-    return arn_fail(r->err, ARENAUT_BAD_INPUT, 0,
-                    "method %" PRIu32
-                    ": functions and subgraphs are used so often that the file "
-                    "stands for a program more than %d times its size",
-                    r->method, EXPANSION);
-}
-
-/* Not through the middle of a character, if it is UTF-8. */
-static size_t cut(const arn_onnx *r, arn_pb_bytes bytes) {
-    size_t length = bytes.size;
-    if (length <= ARN_ONNX_NAME_LIMIT) return length;
-    length = ARN_ONNX_NAME_LIMIT;
-    while (length > 0 && (r->data[bytes.at + length] & 0xC0) == 0x80) length--;
-    return length;
-}
-
-const char *arn_onnx_copy_name(arn_onnx *r, const char *prefix, arn_pb_bytes bytes) {
-    const size_t before = strlen(prefix), length = cut(r, bytes);
-    char *copy = arenaut_program_alloc(r->program, before + length + 1);
-    if (!copy) return NULL;
-    memcpy(copy, prefix, before);
-    if (length) memcpy(copy + before, r->data + bytes.at, length);
-    copy[before + length] = '\0';
-    /* Names are C strings from here on. */
-    for (size_t i = before; i < before + length; i++) {
-        if (!copy[i]) copy[i] = '?';
-    }
-    return copy;
-}
-
-arenaut_status arn_onnx_find(arn_onnx *r, const arn_onnx_scope *scope, arn_pb_bytes name,
-                             uint32_t *tensor) {
-    for (const arn_onnx_scope *s = scope; s; s = s->outer) {
-        if (arn_name_tree_find(&s->names, arn_onnx_name(r, name), tensor)) return ARENAUT_OK;
-    }
-    return arn_fail(r->err, ARENAUT_BAD_INPUT, name.at,
-                    "node %" PRIu32 " of method %" PRIu32 ": nothing is named '%.*s'", r->node,
-                    r->method, ARN_ONNX_TEXT(r, name));
-}
-
-static arenaut_status note_maker(arn_onnx *r, uint32_t tensor, uint32_t made_by) {
-    if (!arn_grow(r->allocator, (void **)&r->made_by, &r->made_by_capacity, (uint64_t)tensor + 1,
-                  sizeof *r->made_by)) {
-        return arn_no_memory(r->err);
-    }
-    r->made_by[tensor] = made_by;
-    return ARENAUT_OK;
-}
-
-arenaut_status arn_onnx_define(arn_onnx *r, arn_onnx_scope *scope, arn_pb_bytes name,
-                               const arenaut_tensor *tensor, uint32_t made_by, uint32_t *id) {
-    const char *prefix = scope->call ? scope->call->prefix : "";
-    bool found = false;
-    *id = r->program->n_tensors;
-    arenaut_status st = arn_onnx_charge(r, 1, TENSOR_COST + strlen(prefix) + name.size);
-    if (st != ARENAUT_OK) return st;
-    if (!arn_name_tree_add(&scope->names, &r->region, arn_onnx_name(r, name), id, &found)) {
-        return arn_no_memory(r->err);
-    }
-    if (found) {
-        return arn_fail(r->err, ARENAUT_BAD_INPUT, name.at,
-                        "method %" PRIu32 ": '%.*s' is defined twice", r->method,
-                        ARN_ONNX_TEXT(r, name));
-    }
-    arenaut_tensor named = *tensor;
-    named.name = NULL; /* set below: the copy is not to be copied again */
-    named.method = r->method;
-    named.file_index = r->program->n_tensors;
-    st = arenaut_program_add_tensor(r->program, &named, id, r->err);
-    if (st != ARENAUT_OK) return st;
-    r->program->tensors[*id].name = arn_onnx_copy_name(r, prefix, name);
-    if (!r->program->tensors[*id].name) return arn_no_memory(r->err);
-    return note_maker(r, *id, made_by);
-}
-
-arenaut_status arn_onnx_define_nameless(arn_onnx *r, uint32_t *id) {
-    arenaut_tensor tensor = arenaut_tensor_default();
-    tensor.dtype = ARENAUT_DTYPE_OTHER;
-    tensor.unsized = true;
-    tensor.method = r->method;
-    tensor.file_index = r->program->n_tensors;
-    arenaut_status st = arn_onnx_charge(r, 1, TENSOR_COST);
-    if (st == ARENAUT_OK) st = arenaut_program_add_tensor(r->program, &tensor, id, r->err);
-    return st == ARENAUT_OK ? note_maker(r, *id, ARN_ONNX_NOT_MADE) : st;
-}
 
 /* ---- graphs ---- */
 
@@ -135,34 +34,12 @@ static arenaut_status define_constants(arn_onnx *r, arn_pb_bytes graph, uint32_t
     return st == ARENAUT_OK ? arn_onnx_status(r, &message, "a graph") : st;
 }
 
-/* The name and the type of a ValueInfoProto. */
-static arenaut_status take_value_info(arn_onnx *r, arn_pb_bytes bytes, arn_pb_bytes *name,
-                                      arn_pb_bytes *type) {
-    arn_pb message = arn_pb_open(r->data, bytes);
-    arn_pb_field field;
-    *name = *type = (arn_pb_bytes){bytes.at, 0};
-    while (arn_pb_next(&message, &field)) {
-        if (arn_pb_is(&field, VALUE_INFO_NAME, ARN_PB_BYTES)) *name = field.bytes;
-        if (arn_pb_is(&field, VALUE_INFO_TYPE, ARN_PB_BYTES)) *type = field.bytes;
-    }
-    return arn_onnx_status(r, &message, "the type of a value");
-}
-
-static arenaut_status push_id(arn_onnx *r, arn_onnx_ids *ids, uint32_t id) {
-    if (!arn_grow(r->allocator, (void **)&ids->ids, &ids->capacity, (uint64_t)ids->n + 1,
-                  sizeof *ids->ids)) {
-        return arn_no_memory(r->err);
-    }
-    ids->ids[ids->n++] = id;
-    return ARENAUT_OK;
-}
-
 /* Before version 4 of the format every initializer had to be listed as an input too; such
  * an input is a constant. */
 static arenaut_status define_input(arn_onnx *r, arn_pb_bytes value_info, arn_onnx_scope *scope) {
     arn_pb_bytes name, type;
     uint32_t id;
-    arenaut_status st = take_value_info(r, value_info, &name, &type);
+    arenaut_status st = arn_onnx_take_value_info(r, value_info, &name, &type);
     if (st != ARENAUT_OK) return st;
     if (arn_name_tree_find(&scope->names, arn_onnx_name(r, name), &id)) {
         if (r->program->tensors[id].cls == ARENAUT_CONSTANT) return ARENAUT_OK;
@@ -173,7 +50,7 @@ static arenaut_status define_input(arn_onnx *r, arn_pb_bytes value_info, arn_onn
     tensor.cls = r->method == 0 ? ARENAUT_INPUT : ARENAUT_INTERMEDIATE;
     st = arn_onnx_define(r, scope, name, &tensor, 0, &id);
     if (st == ARENAUT_OK) st = arn_onnx_take_type(r, type, id, r->method == 0);
-    return st == ARENAUT_OK ? push_id(r, &r->inputs, id) : st;
+    return st == ARENAUT_OK ? arn_onnx_push(r, &r->inputs, id) : st;
 }
 
 static arenaut_status define_inputs(arn_onnx *r, arn_pb_bytes graph, arn_onnx_scope *scope) {
@@ -187,24 +64,6 @@ static arenaut_status define_inputs(arn_onnx *r, arn_pb_bytes graph, arn_onnx_sc
     return st;
 }
 
-arenaut_status arn_onnx_take_types(arn_onnx *r, arn_pb_bytes body, uint32_t field_number,
-                                   const arn_onnx_scope *scope) {
-    arn_pb message = arn_pb_open(r->data, body);
-    arn_pb_field field;
-    arenaut_status st = ARENAUT_OK;
-    while (st == ARENAUT_OK && arn_pb_next(&message, &field)) {
-        arn_pb_bytes name, type;
-        uint32_t id;
-        if (!arn_pb_is(&field, field_number, ARN_PB_BYTES)) continue;
-        st = take_value_info(r, field.bytes, &name, &type);
-        /* What is said of values that do not exist does no harm; tools leave such behind. */
-        if (st == ARENAUT_OK && arn_name_tree_find(&scope->names, arn_onnx_name(r, name), &id)) {
-            st = arn_onnx_take_type(r, type, id, false);
-        }
-    }
-    return st;
-}
-
 static arenaut_status find_results(arn_onnx *r, arn_pb_bytes graph, const arn_onnx_scope *scope) {
     arn_pb message = arn_pb_open(r->data, graph);
     arn_pb_field field;
@@ -214,12 +73,12 @@ static arenaut_status find_results(arn_onnx *r, arn_pb_bytes graph, const arn_on
         arn_pb_bytes name, type;
         uint32_t id = 0;
         if (!arn_pb_is(&field, GRAPH_OUTPUT, ARN_PB_BYTES)) continue;
-        st = take_value_info(r, field.bytes, &name, &type);
+        st = arn_onnx_take_value_info(r, field.bytes, &name, &type);
         if (st == ARENAUT_OK) st = arn_onnx_find(r, scope, name, &id);
         if (st != ARENAUT_OK) continue;
         arenaut_tensor *tensor = &r->program->tensors[id];
         if (r->method == 0 && tensor->cls == ARENAUT_INTERMEDIATE) tensor->cls = ARENAUT_OUTPUT;
-        st = push_id(r, &r->outputs, id);
+        st = arn_onnx_push(r, &r->outputs, id);
     }
     return st;
 }
@@ -365,8 +224,7 @@ arenaut_status arn_onnx_read(const uint8_t *data, size_t size, const arenaut_rea
                              arenaut_error *err) {
     arn_onnx r = {.data = data, .size = size, .options = options, .allocator = allocator};
     r.err = err;
-    if (!arn_multiply(size, EXPANSION, &r.allowance)) r.allowance = ARENAUT_SIZE_MAX / 2;
-    r.allowance += EXPANSION_BASE;
+    r.allowance = arn_allowance_for(size, EXPANSION, EXPANSION_BASE, 0);
     arn_region_init(&r.region, allocator);
     arenaut_status st = arenaut_program_new(allocator, &r.program, err);
     r.values = arn_allocate(allocator, ARN_ONNX_MAX_VALUES, sizeof *r.values);

@@ -1,16 +1,17 @@
 /* What the parts of the .onnx reader share: onnx_read.c walks the model and its graphs,
  * onnx_types.c takes types and tensors, onnx_attributes.c what nodes say, onnx_nodes.c the nodes,
- * onnx_functions.c puts the bodies of functions where they are called, onnx_captures.c finds what
- * subgraphs use of those around them.
+ * onnx_functions.c binds a function's body to the node that calls it, onnx_captures.c finds what
+ * subgraphs use of those around them, and onnx_reader.c is what they stand on.
  *
  * Functions that call functions can make a small file stand for a huge program. All that is
- * made is therefore charged against an allowance that is a multiple of the file's size, which
- * bounds time too. */
+ * made is therefore charged against an allowance (core/allowance.h). */
 #ifndef ARN_FORMATS_ONNX_ONNX_READER_H
 #define ARN_FORMATS_ONNX_ONNX_READER_H
 
 #include <arenaut/expr.h>
 
+#include "core/allowance.h"
+#include "core/id_list.h"
 #include "core/name_tree.h"
 #include "core/protobuf.h"
 #include "formats/onnx/onnx.h"
@@ -48,11 +49,6 @@ typedef struct arn_onnx_pending {
     uint32_t n_inputs, n_outputs; /* as the node was found to give and take */
 } arn_onnx_pending;
 
-typedef struct arn_onnx_ids {
-    uint32_t *ids;
-    uint32_t n, capacity;
-} arn_onnx_ids;
-
 typedef struct arn_onnx {
     const uint8_t *data;
     size_t size;
@@ -61,7 +57,7 @@ typedef struct arn_onnx {
     arenaut_error *err;
     arenaut_program *program;
     arn_region region; /* scopes and names, gone when the program is read */
-    uint64_t allowance;
+    arn_allowance allowance;
     arn_pb_bytes graph;
     arn_name_tree functions; /* "domain:name:overload" to an index below */
     arn_pb_bytes *function;
@@ -73,7 +69,7 @@ typedef struct arn_onnx {
     uint32_t *made_by;      /* per tensor: 1 + the op that makes it; 0: it is there before any */
     uint32_t made_by_capacity;
     /* Work space. */
-    arn_onnx_ids inputs, outputs;
+    arn_id_list inputs, outputs;
     int64_t *numbers;
     uint32_t n_numbers, number_capacity;
     int64_t *values;
@@ -113,8 +109,11 @@ arenaut_status arn_onnx_find(arn_onnx *r, const arn_onnx_scope *scope, arn_pb_by
 /* Adds a tensor to the program under that name; BAD_INPUT if the scope has it already. */
 arenaut_status arn_onnx_define(arn_onnx *r, arn_onnx_scope *scope, arn_pb_bytes name,
                                const arenaut_tensor *tensor, uint32_t made_by, uint32_t *id);
-/* Adds a value that an op makes and nobody names. */
+/* Adds a value that an op makes and that has no name. */
 arenaut_status arn_onnx_define_nameless(arn_onnx *r, uint32_t *id);
+arenaut_status arn_onnx_push(arn_onnx *r, arn_id_list *list, uint32_t id);
+/* To r->numbers. */
+arenaut_status arn_onnx_push_number(arn_onnx *r, int64_t number);
 
 /* ---- onnx_types.c ---- */
 
@@ -132,6 +131,13 @@ arenaut_status arn_onnx_take_constant(arn_onnx *r, arn_pb_bytes bytes, bool spar
 arenaut_status arn_onnx_take_type(arn_onnx *r, arn_pb_bytes type, uint32_t tensor, bool input);
 /* The type for a number of onnx.proto; false if it is unknown. */
 bool arn_onnx_dtype(uint64_t number, arenaut_dtype *dtype);
+
+/* The name and the type of a ValueInfoProto. */
+arenaut_status arn_onnx_take_value_info(arn_onnx *r, arn_pb_bytes bytes, arn_pb_bytes *name,
+                                        arn_pb_bytes *type);
+/* Types of the values of a graph or body. */
+arenaut_status arn_onnx_take_types(arn_onnx *r, arn_pb_bytes body, uint32_t field,
+                                   const arn_onnx_scope *scope);
 
 /* ---- onnx_attributes.c ---- */
 
@@ -165,18 +171,24 @@ typedef struct arn_onnx_node {
     arn_pb_bytes bytes, name, op_type, domain, overload;
 } arn_onnx_node;
 
-/* Types of the values of a graph or body. */
-arenaut_status arn_onnx_take_types(arn_onnx *r, arn_pb_bytes body, uint32_t field,
-                                   const arn_onnx_scope *scope);
-
 /* ---- onnx_functions.c ---- */
 
 arenaut_status arn_onnx_add_function(arn_onnx *r, arn_pb_bytes function);
 /* The function that a node calls; false if it calls none. */
 bool arn_onnx_called_function(const arn_onnx *r, const arn_onnx_node *node, arn_pb_bytes *function);
-/* Adds the ops of the function's body; r->inputs and r->outputs are the node's. */
-arenaut_status arn_onnx_inline(arn_onnx *r, const arn_onnx_node *node, arn_pb_bytes function,
-                               const arn_onnx_scope *scope);
+/* A function's body where a node calls it: a scope in which the function's arguments are the
+ * caller's values. */
+typedef struct arn_onnx_body {
+    arn_onnx_scope *scope;
+    uint32_t *results, n_results; /* what the body has to make for the caller */
+} arn_onnx_body;
+/* r->inputs and r->outputs are the node's. */
+arenaut_status arn_onnx_enter_function(arn_onnx *r, const arn_onnx_node *node,
+                                       arn_pb_bytes function, const arn_onnx_scope *scope,
+                                       arn_onnx_body *out);
+/* BAD_INPUT unless the body, which has been read, made all of its results. */
+arenaut_status arn_onnx_check_results(const arn_onnx *r, const arn_onnx_node *node,
+                                      const arn_onnx_body *body);
 
 /* ---- onnx_captures.c ---- */
 

@@ -39,22 +39,14 @@ static arenaut_status take_dtype(arn_onnx *r, uint64_t number, size_t at, arenau
 
 /* ---- constants ---- */
 
-static arenaut_status push_dim(arn_onnx *r, uint64_t dim) {
-    if (!arn_grow(r->allocator, (void **)&r->numbers, &r->number_capacity,
-                  (uint64_t)r->n_numbers + 1, sizeof *r->numbers)) {
-        return arn_no_memory(r->err);
-    }
-    r->numbers[r->n_numbers++] = (int64_t)dim;
-    return ARENAUT_OK;
-}
-
 static arenaut_status take_dims(arn_onnx *r, const arn_pb_field *field) {
-    if (field->type == ARN_PB_VARINT) return push_dim(r, field->value);
+    if (field->type == ARN_PB_VARINT) return arn_onnx_push_number(r, (int64_t)field->value);
     if (field->type != ARN_PB_BYTES) return ARENAUT_OK;
     arn_pb packed = arn_pb_open(r->data, field->bytes);
     arenaut_status st = ARENAUT_OK;
     uint64_t dim;
-    while (st == ARENAUT_OK && arn_pb_next_varint(&packed, &dim)) st = push_dim(r, dim);
+    while (st == ARENAUT_OK && arn_pb_next_varint(&packed, &dim))
+        st = arn_onnx_push_number(r, (int64_t)dim);
     return st == ARENAUT_OK ? arn_onnx_status(r, &packed, "the shape of a tensor") : st;
 }
 
@@ -380,4 +372,34 @@ arenaut_status arn_onnx_take_type(arn_onnx *r, arn_pb_bytes type, uint32_t id, b
         }
     }
     return st == ARENAUT_OK ? arn_onnx_status(r, &message, "a type") : st;
+}
+
+arenaut_status arn_onnx_take_value_info(arn_onnx *r, arn_pb_bytes bytes, arn_pb_bytes *name,
+                                        arn_pb_bytes *type) {
+    arn_pb message = arn_pb_open(r->data, bytes);
+    arn_pb_field field;
+    *name = *type = (arn_pb_bytes){bytes.at, 0};
+    while (arn_pb_next(&message, &field)) {
+        if (arn_pb_is(&field, VALUE_INFO_NAME, ARN_PB_BYTES)) *name = field.bytes;
+        if (arn_pb_is(&field, VALUE_INFO_TYPE, ARN_PB_BYTES)) *type = field.bytes;
+    }
+    return arn_onnx_status(r, &message, "the type of a value");
+}
+
+arenaut_status arn_onnx_take_types(arn_onnx *r, arn_pb_bytes body, uint32_t field_number,
+                                   const arn_onnx_scope *scope) {
+    arn_pb message = arn_pb_open(r->data, body);
+    arn_pb_field field;
+    arenaut_status st = ARENAUT_OK;
+    while (st == ARENAUT_OK && arn_pb_next(&message, &field)) {
+        arn_pb_bytes name, type;
+        uint32_t id;
+        if (!arn_pb_is(&field, field_number, ARN_PB_BYTES)) continue;
+        st = arn_onnx_take_value_info(r, field.bytes, &name, &type);
+        /* What is said of values that do not exist does no harm; tools leave such behind. */
+        if (st == ARENAUT_OK && arn_name_tree_find(&scope->names, arn_onnx_name(r, name), &id)) {
+            st = arn_onnx_take_type(r, type, id, false);
+        }
+    }
+    return st;
 }

@@ -1,12 +1,13 @@
-/* Reading torch.export archives: what the parts share. pt2_read.c goes through graphs and nodes,
- * pt2_tensor.c reads what is said of values, pt2_signature.c what they are for, pt2_srepr.c the
- * sizes that vary. */
+/* Reading torch.export archives: what the parts share. pt2_read.c walks the graphs, pt2_nodes.c
+ * their nodes, pt2_tensor.c reads what is said of values, pt2_signature.c what they are for,
+ * pt2_srepr.c the sizes that vary; pt2_reader.c is what they stand on. */
 #ifndef ARN_FORMATS_PT2_H
 #define ARN_FORMATS_PT2_H
 
 #include <arenaut/expr.h>
 #include <arenaut/format.h>
 
+#include "core/id_list.h"
 #include "core/zip.h"
 #include "formats/json_reader.h"
 
@@ -19,16 +20,11 @@ typedef struct arn_pt2_scope {
     uint32_t method;
 } arn_pt2_scope;
 
-/* A list of tensors that grows; several may be stacked in one. */
-typedef struct arn_pt2_ids {
-    uint32_t *ids, n, capacity;
-} arn_pt2_ids;
-
 typedef struct arn_pt2 {
     arn_json_reader json;
     arenaut_program *program;
     arn_region names; /* of values */
-    arn_pt2_ids inputs, outputs;
+    arn_id_list inputs, outputs;
     int64_t *dims, *strides; /* of the tensor at work */
     uint32_t *exprs;
     uint32_t dim_capacity, stride_capacity, expr_capacity;
@@ -44,7 +40,11 @@ uint32_t arn_pt2_get(const arn_pt2 *r, uint32_t object, const char *name);
 uint32_t arn_pt2_need(arn_pt2 *r, uint32_t object, const char *name);
 /* A string that lives until the reader ends; NULL on failure. */
 const char *arn_pt2_text(arn_pt2 *r, uint32_t value);
-bool arn_pt2_push(arn_pt2 *r, arn_pt2_ids *list, uint32_t id);
+/* The same of the name of a member. */
+const char *arn_pt2_key(arn_pt2 *r, uint32_t value);
+/* Both are false, and the status is set, where there is no memory. */
+bool arn_pt2_grow(arn_pt2 *r, void **array, uint32_t *capacity, uint64_t needed, size_t size);
+bool arn_pt2_push(arn_pt2 *r, arn_id_list *list, uint32_t id);
 
 /* Ranges of the symbols. */
 void arn_pt2_read_ranges(arn_pt2 *r, uint32_t constraints);
@@ -59,8 +59,29 @@ void arn_pt2_read_tensors(arn_pt2 *r, uint32_t values, arn_pt2_scope *scope);
 
 /* Says of the inputs what they are, and sets the inputs, outputs and bindings of method 0. */
 void arn_pt2_read_signature(arn_pt2 *r, uint32_t signature, const arn_pt2_scope *scope);
-/* Reads all graphs, the outermost first. */
-void arn_pt2_read_graphs(arn_pt2 *r, uint32_t module);
+/* A nested graph that is still to be read. */
+typedef struct arn_pt2_pending {
+    uint32_t graph;              /* {"name": …, "graph": …} */
+    uint32_t outer;              /* the method whose op calls it */
+    uint32_t n_own;              /* inputs that are handed over: copies; the others are captured */
+    uint32_t first, n_arguments; /* what the op hands over and lists, in the queue's arguments */
+} arn_pt2_pending;
+
+/* Filled by nodes, in the order in which their graphs become methods. */
+typedef struct arn_pt2_queue {
+    arn_pt2_pending *list;
+    uint32_t n, capacity;
+    arn_id_list arguments;
+} arn_pt2_queue;
+
+/* Appends the tensors of one argument of any kind. */
+void arn_pt2_push_tensors(arn_pt2 *r, const arn_pt2_scope *scope, uint32_t arg, arn_id_list *list);
+/* Adds the ops of a graph to its method, and the graphs that they hold to the queue. */
+void arn_pt2_read_nodes(arn_pt2 *r, uint32_t nodes, const arn_pt2_scope *scope, arn_pt2_queue *q);
+
+/* Reads models/model.json. */
+arenaut_status arn_pt2_read(const uint8_t *data, size_t size, const arenaut_allocator *allocator,
+                            arenaut_program **out, arenaut_error *err);
 
 /* Gives buffers a fingerprint of what they hold at first, from the sums in the archive's
  * directory: the weights themselves are not read. What cannot be told stays unknown. `model`

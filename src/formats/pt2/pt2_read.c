@@ -1,387 +1,16 @@
-/* Graphs and nodes. A graph that a node has as an argument becomes a method of its own;
- * what it only reads, it captures, as the runtime hands over references and copies nothing. */
+/* The walk over the graphs of an exported program. A graph that a node has as an argument becomes
+ * a method of its own; what it only reads, it captures, as the runtime hands over references and
+ * copies nothing. Time and memory follow the size of the JSON. */
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "core/fail.h"
 #include "core/memory.h"
 #include "formats/pt2/pt2.h"
 
-/* A nested graph that is still to be read. */
-typedef struct pending {
-    uint32_t graph;              /* {"name": …, "graph": …} */
-    uint32_t outer;              /* the method whose op calls it */
-    uint32_t n_own;              /* inputs that are handed over: copies; the others are captured */
-    uint32_t first, n_arguments; /* what the op hands over and lists, in queue.arguments */
-} pending;
-
-typedef struct queue {
-    pending *list;
-    uint32_t n, capacity;
-    arn_pt2_ids arguments;
-} queue;
-
-/* A node at work. */
-typedef struct node {
-    uint32_t at; /* in the text */
-    const char *target;
-    arenaut_op op;
-    uint32_t graphs[2], n_graphs;
-    uint32_t group[4], n_groups; /* where the lists of tensors among the arguments end */
-    uint32_t condition;          /* a tensor in front of the graphs */
-    uint32_t statistics[2];      /* of a normalisation: mean and variance */
-    bool trains;
-    arenaut_attribute attributes[3];
-    int64_t train, bases;
-} node;
-
-/* ---- small things ---- */
-
-uint32_t arn_pt2_get(const arn_pt2 *r, uint32_t object, const char *name) {
-    return object == ARN_JSON_NONE ? ARN_JSON_NONE : arn_json_get(&r->json.json, object, name);
-}
-
-uint32_t arn_pt2_need(arn_pt2 *r, uint32_t object, const char *name) {
-    const uint32_t value = arn_pt2_get(r, object, name);
-    if (value == ARN_JSON_NONE && arn_pt2_fine(r)) {
-        arn_json_fail(&r->json, object == ARN_JSON_NONE ? 0 : object, ARENAUT_BAD_INPUT,
-                      "'%s' is missing", name);
-    }
-    return value;
-}
-
-const char *arn_pt2_text(arn_pt2 *r, uint32_t value) {
-    if (!arn_pt2_fine(r)) return NULL;
-    if (value == ARN_JSON_NONE || arn_json_type_of(&r->json.json, value) != ARN_JSON_STRING) {
-        arn_json_unexpected(&r->json, value == ARN_JSON_NONE ? 0 : value, "a string");
-        return NULL;
-    }
-    const uint32_t at = r->json.json.nodes[value].at;
-    char *text = arn_region_allocate(&r->names, arn_json_raw_length(&r->json.json, at) + 1, 1);
-    if (!text) {
-        r->json.status = arn_no_memory(r->json.err);
-        return NULL;
-    }
-    const size_t length = arn_json_decode(&r->json.json, at, text);
-    text[length] = '\0';
-    if (strlen(text) == length) return text;
-    arn_json_fail(&r->json, value, ARENAUT_BAD_INPUT, "a NUL character in a name");
-    return NULL;
-}
-
-bool arn_pt2_push(arn_pt2 *r, arn_pt2_ids *list, uint32_t id) {
-    if (!arn_grow(r->json.allocator, (void **)&list->ids, &list->capacity, (uint64_t)list->n + 1,
-                  sizeof *list->ids)) {
-        r->json.status = arn_no_memory(r->json.err);
-        return false;
-    }
-    list->ids[list->n++] = id;
-    return true;
-}
-
-static void push_named(arn_pt2 *r, const arn_pt2_scope *scope, uint32_t object, arn_pt2_ids *list) {
-    const uint32_t *place = arn_pt2_place(r, scope, arn_pt2_need(r, object, "name"));
-    if (place) arn_pt2_push(r, list, *place);
-}
-
-static bool begins_with(const char *text, const char *start) {
-    return strncmp(text, start, strlen(start)) == 0;
-}
-
-/* ---- arguments ---- */
-
-static void push_list(arn_pt2 *r, const arn_pt2_scope *scope, uint32_t array, arn_pt2_ids *list) {
-    for (uint32_t v = arn_json_elements(&r->json, array); v != ARN_JSON_NONE && arn_pt2_fine(r);
-         v = arn_json_next(&r->json.json, array, v)) {
-        const uint32_t tensor = arn_pt2_get(r, v, "as_tensor");
-        if (arn_pt2_get(r, v, "as_none") != ARN_JSON_NONE) continue;
-        push_named(r, scope, tensor == ARN_JSON_NONE ? v : tensor, list);
-    }
-}
-
-/* The tensors of one argument of any kind. */
-static void push_tensors(arn_pt2 *r, const arn_pt2_scope *scope, uint32_t arg, arn_pt2_ids *list) {
-    static const char *const lists[] = {"as_tensors", "as_optional_tensors"};
-    uint32_t value = arn_pt2_get(r, arg, "as_tensor");
-    if (value != ARN_JSON_NONE) push_named(r, scope, value, list);
-    value = arn_pt2_get(r, arg, "as_optional_tensor");
-    if (value != ARN_JSON_NONE) {
-        value = arn_pt2_get(r, value, "as_tensor");
-        if (value != ARN_JSON_NONE) push_named(r, scope, value, list);
-    }
-    for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) {
-        value = arn_pt2_get(r, arg, lists[k]);
-        if (value != ARN_JSON_NONE) push_list(r, scope, value, list);
-    }
-}
-
-static bool is_true(const arn_pt2 *r, uint32_t value) {
-    return value != ARN_JSON_NONE && arn_json_type_of(&r->json.json, value) == ARN_JSON_BOOL &&
-           r->json.json.text[r->json.json.nodes[value].at] == 't';
-}
-
-/* A normalisation that trains updates its running statistics, though its schema does not
- * say so: the arguments' names tell. */
-static void look_for_statistics(arn_pt2 *r, const arn_pt2_scope *scope, uint32_t input, node *n) {
-    static const char *const names[] = {"running_mean", "running_var"};
-    static const char *const flags[] = {"training", "train", "use_input_stats"};
-    const uint32_t name = arn_pt2_get(r, input, "name"), arg = arn_pt2_get(r, input, "arg");
-    const uint32_t tensor = arn_pt2_get(r, arg, "as_tensor");
-    if (name == ARN_JSON_NONE) return;
-    for (int k = 0; k < 2; k++) {
-        if (tensor == ARN_JSON_NONE || !arn_json_text_is(&r->json.json, name, names[k])) continue;
-        const uint32_t *place = arn_pt2_place(r, scope, arn_pt2_need(r, tensor, "name"));
-        if (place) n->statistics[k] = *place;
-    }
-    for (size_t k = 0; k < sizeof flags / sizeof *flags; k++) {
-        if (!arn_json_text_is(&r->json.json, name, flags[k])) continue;
-        n->trains = n->trains || is_true(r, arn_pt2_get(r, arg, "as_bool"));
-    }
-}
-
-static void read_inputs(arn_pt2 *r, const arn_pt2_scope *scope, uint32_t array, node *n) {
-    r->inputs.n = 0;
-    for (uint32_t v = arn_json_elements(&r->json, array); v != ARN_JSON_NONE && arn_pt2_fine(r);
-         v = arn_json_next(&r->json.json, array, v)) {
-        const uint32_t arg = arn_pt2_need(r, v, "arg");
-        const uint32_t graph = arn_pt2_get(r, arg, "as_graph");
-        const uint32_t before = r->inputs.n;
-        if (graph != ARN_JSON_NONE) {
-            if (n->n_graphs < 2) n->graphs[n->n_graphs] = graph;
-            n->n_graphs++;
-            continue;
-        }
-        look_for_statistics(r, scope, v, n);
-        push_tensors(r, scope, arg, &r->inputs);
-        if (n->n_graphs == 0 && r->inputs.n == before + 1 && n->condition == ARENAUT_NONE) {
-            n->condition = r->inputs.ids[before];
-        }
-        /* Lists behind the graphs: what is carried, what is walked over, what is captured. */
-        const bool list = arn_pt2_get(r, arg, "as_tensors") != ARN_JSON_NONE;
-        if (n->n_graphs > 0 && list && n->n_groups < 4) n->group[n->n_groups++] = r->inputs.n;
-    }
-}
-
-static void read_outputs(arn_pt2 *r, const arn_pt2_scope *scope, uint32_t array) {
-    r->outputs.n = 0;
-    for (uint32_t v = arn_json_elements(&r->json, array); v != ARN_JSON_NONE && arn_pt2_fine(r);
-         v = arn_json_next(&r->json.json, array, v)) {
-        push_tensors(r, scope, v, &r->outputs);
-    }
-}
-
-/* ---- what a node is ---- */
-
-/* "aten::add.Tensor" of "torch.ops.aten.add.Tensor"; other targets as they are. Operators
- * without overloads end in ".default", which says nothing. */
-static const char *operator_name(arn_pt2 *r, const char *target) {
-    const char *name = begins_with(target, "torch.ops.") ? target + 10 : target;
-    const char *dot = name == target ? NULL : strchr(name, '.');
-    const size_t length = strlen(name);
-    char *text = arn_region_allocate(&r->names, length + 2, 1);
-    if (!text) {
-        r->json.status = arn_no_memory(r->json.err);
-        return NULL;
-    }
-    if (!dot) {
-        memcpy(text, name, length + 1);
-        return text;
-    }
-    const size_t space = (size_t)(dot - name);
-    memcpy(text, name, space);
-    memcpy(text + space, "::", 2);
-    memcpy(text + space + 2, dot + 1, length - space);
-    const size_t end = strlen(text);
-    if (end > 8 && strcmp(text + end - 8, ".default") == 0) text[end - 8] = '\0';
-    return text;
-}
-
-/* Operators that update their first argument end in an underscore, or are called as Python
- * calls them: __iadd__. */
-static bool updates_in_place(const char *name) {
-    const char *base = strstr(name, "::");
-    base = base ? base + 2 : name;
-    const size_t length = strcspn(base, ".");
-    if (length > 4 && begins_with(base, "__")) return base[2] == 'i' && !begins_with(base, "__in");
-    return length > 1 && base[length - 1] == '_';
-}
-
-static arenaut_op_kind kind_of(arn_pt2 *r, const node *n) {
-    const char *name = n->op.name;
-    const bool hop = begins_with(name, "higher_order::");
-    if (hop && strcmp(name, "higher_order::cond") == 0 && n->n_graphs == 2) return ARENAUT_OP_IF;
-    if (hop && strcmp(name, "higher_order::while_loop") == 0 && n->n_graphs == 2) {
-        return ARENAUT_OP_WHILE;
-    }
-    if (n->n_graphs == 0)
-        return updates_in_place(name) ? ARENAUT_OP_IN_PLACE : ARENAUT_OP_FUNCTIONAL;
-    if (n->n_graphs == 1 && (strstr(name, "scan") || strstr(name, "map"))) return ARENAUT_OP_LOOP;
-    if (n->n_graphs == 1) return ARENAUT_OP_CALL;
-    if (arn_pt2_fine(r)) {
-        arn_json_fail(&r->json, n->at, ARENAUT_UNSUPPORTED,
-                      "'%.80s' has %" PRIu32
-                      " graphs among its arguments; only cond and while_loop "
-                      "may have two",
-                      name, n->n_graphs);
-    }
-    return ARENAUT_OP_FUNCTIONAL;
-}
-
-/* "file.py:11" of the last frame of a stack trace, which is the model author's line. */
-static const char *source_of(arn_pt2 *r, uint32_t metadata) {
-    static const char frame[] = "File \"", line[] = ", line ";
-    const uint32_t trace = arn_pt2_get(r, metadata, "stack_trace");
-    if (trace == ARN_JSON_NONE || !arn_pt2_fine(r)) return NULL;
-    char *text = (char *)arn_pt2_text(r, trace);
-    char *last = NULL;
-    for (char *at = text ? strstr(text, frame) : NULL; at; at = strstr(at + 1, frame)) last = at;
-    if (!last) return NULL;
-    last += strlen(frame);
-    char *quote = strchr(last, '"');
-    if (!quote || !begins_with(quote + 1, line)) return NULL;
-    const char *digits = quote + 1 + strlen(line);
-    const size_t n_digits = strspn(digits, "0123456789");
-    *quote = ':';
-    memmove(quote + 1, digits, n_digits);
-    quote[1 + n_digits] = '\0';
-    return last;
-}
-
-/* ---- nested graphs ---- */
-
-/* How many inputs of the called graphs are handed over as copies: what a loop carries, and
- * what it walks over slice by slice. A branch's and a call's are all captured. */
-static uint32_t count_own(const node *n) {
-    if (n->op.kind == ARENAUT_OP_WHILE) return n->n_groups > 0 ? n->group[0] : 0;
-    if (n->op.kind != ARENAUT_OP_LOOP || n->n_groups == 0) return 0;
-    return strstr(n->op.name, "scan") && n->n_groups > 1 ? n->group[1] : n->group[0];
-}
-
-static void enqueue(arn_pt2 *r, queue *q, node *n, uint32_t method) {
-    static const uint32_t most = 2;
-    const bool condition = n->op.kind == ARENAUT_OP_IF && n->condition != ARENAUT_NONE;
-    uint32_t *calls = arn_region_allocate(&r->names, most, sizeof *calls);
-    if (!calls) r->json.status = arn_no_memory(r->json.err);
-    for (uint32_t k = 0; k < n->n_graphs && arn_pt2_fine(r); k++) {
-        if (!arn_grow(r->json.allocator, (void **)&q->list, &q->capacity, (uint64_t)q->n + 1,
-                      sizeof *q->list)) {
-            r->json.status = arn_no_memory(r->json.err);
-            return;
-        }
-        const uint32_t first = q->arguments.n;
-        for (uint32_t i = condition; i < r->inputs.n; i++) {
-            if (!arn_pt2_push(r, &q->arguments, r->inputs.ids[i])) return;
-        }
-        q->list[q->n++] =
-            (pending){n->graphs[k], method, count_own(n), first, q->arguments.n - first};
-        calls[k] = q->n; /* the outermost graph is method 0 */
-    }
-    n->op.calls = calls;
-    n->op.n_calls = n->n_graphs;
-    if (n->op.kind == ARENAUT_OP_LOOP) {
-        n->op.target = strstr(n->op.name, "scan") && n->n_groups > 0 ? n->group[0] : 0;
-    }
-}
-
-/* A branch whose condition is a number has no tensor there. */
-static bool set_condition(arn_pt2 *r, node *n) {
-    if (n->op.kind != ARENAUT_OP_IF || n->condition != ARENAUT_NONE) return true;
-    if (!arn_pt2_push(r, &r->inputs, ARENAUT_NONE)) return false;
-    memmove(r->inputs.ids + 1, r->inputs.ids, (r->inputs.n - 1) * sizeof *r->inputs.ids);
-    r->inputs.ids[0] = ARENAUT_NONE;
-    return true;
-}
-
-/* ---- nodes ---- */
-
-static bool add_op(arn_pt2 *r, node *n) {
-    n->op.inputs = r->inputs.ids;
-    n->op.n_inputs = r->inputs.n;
-    n->op.outputs = r->outputs.ids;
-    n->op.n_outputs = r->outputs.n;
-    r->json.status = arenaut_program_add_op(r->program, &n->op, NULL, r->json.err);
-    return arn_pt2_fine(r);
-}
-
-/* The update of running statistics, as an op that writes them in place behind the one that
- * computes. Its results are the statistics. */
-static void add_update(arn_pt2 *r, node *n) {
-    const bool updates = n->trains && n->statistics[0] != ARENAUT_NONE &&
-                         n->statistics[1] != ARENAUT_NONE && !strstr(n->op.name, "functional");
-    if (!updates || n->op.kind != ARENAUT_OP_FUNCTIONAL) return;
-    const arenaut_op update = {.name = "update_running_stats",
-                               .source = n->op.source,
-                               .kind = ARENAUT_OP_IN_PLACE,
-                               .method = n->op.method,
-                               .n_inputs = 2,
-                               .inputs = n->statistics};
-    r->json.status = arenaut_program_add_op(r->program, &update, NULL, r->json.err);
-}
-
-/* What passes want to know besides: whether dropout drops anything; which operator an
- * auto-functionalized call stands for, and how many tensors that one updates. */
-static void read_attributes(arn_pt2 *r, uint32_t array, node *n) {
-    for (uint32_t v = arn_json_elements(&r->json, array); v != ARN_JSON_NONE && arn_pt2_fine(r);
-         v = arn_json_next(&r->json.json, array, v)) {
-        const uint32_t name = arn_pt2_get(r, v, "name"), arg = arn_pt2_get(r, v, "arg");
-        const uint32_t flag = arn_pt2_get(r, arg, "as_bool");
-        const uint32_t called = arn_pt2_get(r, arg, "as_operator");
-        const uint32_t list = arn_pt2_get(r, arg, "as_tensors");
-        arenaut_attribute *found = &n->attributes[n->op.n_attributes];
-        if (name == ARN_JSON_NONE || n->op.n_attributes == 3) continue;
-        if (flag != ARN_JSON_NONE && arn_json_text_is(&r->json.json, name, "train")) {
-            n->train = is_true(r, flag);
-            *found = (arenaut_attribute){"train", 1, &n->train, NULL};
-        } else if (called != ARN_JSON_NONE) {
-            const char *target = arn_pt2_text(r, called);
-            const char *text = target ? operator_name(r, target) : NULL;
-            *found = (arenaut_attribute){"operator", 0, NULL, text};
-        } else if (list != ARN_JSON_NONE && arn_json_text_is(&r->json.json, name, "_all_bases")) {
-            n->bases = arn_json_count(&r->json.json, list);
-            *found = (arenaut_attribute){"bases", 1, &n->bases, NULL};
-        } else {
-            continue;
-        }
-        n->op.n_attributes++;
-    }
-    n->op.attributes = n->attributes;
-}
-
-static void read_node(arn_pt2 *r, uint32_t at, const arn_pt2_scope *scope, queue *q) {
-    node n = {.at = at, .condition = ARENAUT_NONE, .statistics = {ARENAUT_NONE, ARENAUT_NONE}};
-    n.target = arn_pt2_text(r, arn_pt2_need(r, at, "target"));
-    n.op.name = n.target ? operator_name(r, n.target) : NULL;
-    n.op.method = scope->method;
-    const uint32_t inputs = arn_pt2_need(r, at, "inputs");
-    if (!arn_pt2_fine(r)) return;
-    read_inputs(r, scope, inputs, &n);
-    read_outputs(r, scope, arn_pt2_need(r, at, "outputs"));
-    read_attributes(r, inputs, &n);
-    if (!arn_pt2_fine(r)) return;
-    n.op.kind = kind_of(r, &n);
-    n.op.source = source_of(r, arn_pt2_get(r, at, "metadata"));
-    if (!arn_pt2_fine(r)) return;
-    if (n.n_graphs > 0) enqueue(r, q, &n, scope->method);
-    /* Arithmetic on sizes has nothing to do with memory. */
-    if (n.n_graphs == 0 && r->inputs.n == 0 && r->outputs.n == 0) return;
-    if (!arn_pt2_fine(r) || !set_condition(r, &n) || !add_op(r, &n)) return;
-    add_update(r, &n);
-}
-
-/* ---- graphs ---- */
-
-static void read_nodes(arn_pt2 *r, uint32_t nodes, const arn_pt2_scope *scope, queue *q) {
-    for (uint32_t v = arn_json_elements(&r->json, nodes); v != ARN_JSON_NONE && arn_pt2_fine(r);
-         v = arn_json_next(&r->json.json, nodes, v)) {
-        read_node(r, v, scope, q);
-    }
-}
-
 /* Lets the graph's inputs stand for what the calling op hands over. Those of its own become
  * tensors and the method's inputs; the others are the caller's tensors by another name. */
-static void bind_inputs(arn_pt2 *r, uint32_t inputs, const arn_pt2_scope *scope, const queue *q,
-                        const pending *p) {
+static void bind_inputs(arn_pt2 *r, uint32_t inputs, const arn_pt2_scope *scope,
+                        const arn_pt2_queue *q, const arn_pt2_pending *p) {
     uint32_t k = 0;
     for (uint32_t v = arn_json_elements(&r->json, inputs); v != ARN_JSON_NONE && arn_pt2_fine(r);
          v = arn_json_next(&r->json.json, inputs, v)) {
@@ -400,18 +29,18 @@ static void bind_inputs(arn_pt2 *r, uint32_t inputs, const arn_pt2_scope *scope,
 }
 
 static void read_nested_io(arn_pt2 *r, uint32_t graph, const arn_pt2_scope *scope,
-                           const pending *p) {
+                           const arn_pt2_pending *p) {
     r->inputs.n = r->outputs.n = 0;
     const uint32_t inputs = arn_pt2_need(r, graph, "inputs");
     for (uint32_t v = arn_json_elements(&r->json, inputs);
          v != ARN_JSON_NONE && arn_pt2_fine(r) && r->inputs.n < p->n_own;
          v = arn_json_next(&r->json.json, inputs, v)) {
-        push_tensors(r, scope, v, &r->inputs);
+        arn_pt2_push_tensors(r, scope, v, &r->inputs);
     }
     const uint32_t outputs = arn_pt2_need(r, graph, "outputs");
     for (uint32_t v = arn_json_elements(&r->json, outputs); v != ARN_JSON_NONE && arn_pt2_fine(r);
          v = arn_json_next(&r->json.json, outputs, v)) {
-        push_tensors(r, scope, v, &r->outputs);
+        arn_pt2_push_tensors(r, scope, v, &r->outputs);
     }
     if (!arn_pt2_fine(r)) return;
     r->json.status =
@@ -419,8 +48,8 @@ static void read_nested_io(arn_pt2 *r, uint32_t graph, const arn_pt2_scope *scop
                                       r->outputs.ids, r->outputs.n, r->json.err);
 }
 
-static void read_nested(arn_pt2 *r, queue *q, uint32_t index) {
-    const pending p = q->list[index];
+static void read_nested(arn_pt2 *r, arn_pt2_queue *q, uint32_t index) {
+    const arn_pt2_pending p = q->list[index];
     arn_pt2_scope scope = {.n = 0};
     const char *name = arn_pt2_text(r, arn_pt2_need(r, p.graph, "name"));
     const uint32_t graph = arn_pt2_need(r, p.graph, "graph");
@@ -433,12 +62,13 @@ static void read_nested(arn_pt2 *r, queue *q, uint32_t index) {
     arn_pt2_read_names(r, values, &scope);
     if (arn_pt2_fine(r)) bind_inputs(r, arn_pt2_need(r, graph, "inputs"), &scope, q, &p);
     arn_pt2_read_tensors(r, values, &scope);
-    if (arn_pt2_fine(r)) read_nodes(r, arn_pt2_need(r, graph, "nodes"), &scope, q);
+    if (arn_pt2_fine(r)) arn_pt2_read_nodes(r, arn_pt2_need(r, graph, "nodes"), &scope, q);
     if (arn_pt2_fine(r)) read_nested_io(r, graph, &scope, &p);
 }
 
-void arn_pt2_read_graphs(arn_pt2 *r, uint32_t module) {
-    queue q = {.list = NULL};
+/* All graphs, the outermost first. */
+static void read_graphs(arn_pt2 *r, uint32_t module) {
+    arn_pt2_queue q = {.list = NULL};
     arn_pt2_scope scope = {.n = 0};
     const uint32_t graph = arn_pt2_need(r, module, "graph");
     const uint32_t values = arn_pt2_need(r, graph, "tensor_values");
@@ -447,11 +77,60 @@ void arn_pt2_read_graphs(arn_pt2 *r, uint32_t module) {
     }
     arn_pt2_read_names(r, values, &scope);
     arn_pt2_read_tensors(r, values, &scope);
-    if (arn_pt2_fine(r)) read_nodes(r, arn_pt2_need(r, graph, "nodes"), &scope, &q);
+    if (arn_pt2_fine(r)) arn_pt2_read_nodes(r, arn_pt2_need(r, graph, "nodes"), &scope, &q);
     if (arn_pt2_fine(r)) {
         arn_pt2_read_signature(r, arn_pt2_need(r, module, "signature"), &scope);
     }
     for (uint32_t i = 0; i < q.n && arn_pt2_fine(r); i++) read_nested(r, &q, i);
     arn_release(r->json.allocator, q.list);
     arn_release(r->json.allocator, q.arguments.ids);
+}
+
+/* ---- the model ---- */
+
+/* What other versions of the schema say is not known here. */
+static void check_version(arn_pt2 *r) {
+    enum { OLDEST = 5, NEWEST = 8 };
+    uint64_t major = 0;
+    const uint32_t version = arn_pt2_need(r, 0, "schema_version");
+    const uint32_t number = arn_pt2_need(r, version, "major");
+    if (!arn_pt2_fine(r)) return;
+    if (arn_json_to_u64(&r->json.json, number, &major) && major >= OLDEST && major <= NEWEST)
+        return;
+    arn_json_fail(&r->json, number, ARENAUT_UNSUPPORTED,
+                  "the export schema is not of a version from %d to %d", OLDEST, NEWEST);
+}
+
+static void read_model(arn_pt2 *r) {
+    check_version(r);
+    if (arn_pt2_fine(r)) arn_pt2_read_ranges(r, arn_pt2_get(r, 0, "range_constraints"));
+    if (arn_pt2_fine(r)) read_graphs(r, arn_pt2_need(r, 0, "graph_module"));
+    if (arn_pt2_fine(r)) {
+        r->json.status = arenaut_program_set_dialect(r->program, "aten", r->json.err);
+    }
+    if (arn_pt2_fine(r)) r->json.status = arenaut_program_validate(r->program, r->json.err);
+}
+
+arenaut_status arn_pt2_read(const uint8_t *data, size_t size, const arenaut_allocator *allocator,
+                            arenaut_program **out, arenaut_error *err) {
+    arn_pt2 r = {.program = NULL};
+    arn_region_init(&r.names, allocator);
+    arn_json_reader_open(&r.json, data, size, allocator, err);
+    if (arn_pt2_fine(&r)) r.json.status = arenaut_program_new(allocator, &r.program, err);
+    if (arn_pt2_fine(&r)) read_model(&r);
+    const arenaut_status st = r.json.status;
+    if (st == ARENAUT_OK) {
+        *out = r.program;
+    } else {
+        arenaut_program_free(r.program);
+    }
+    arn_release(allocator, r.inputs.ids);
+    arn_release(allocator, r.outputs.ids);
+    arn_release(allocator, r.dims);
+    arn_release(allocator, r.strides);
+    arn_release(allocator, r.exprs);
+    arn_release(allocator, r.text);
+    arn_region_free(&r.names);
+    arn_json_reader_free(&r.json);
+    return st;
 }

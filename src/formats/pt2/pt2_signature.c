@@ -135,12 +135,9 @@ static void read_binding(arn_pt2 *r, uint32_t spec, const struct output_kind *ki
         r->program->tensors[binding.target].cls == ARENAUT_CONSTANT) {
         r->program->tensors[binding.target].cls = ARENAUT_STATE;
     }
-    if (!arn_grow(r->json.allocator, (void **)&b->list, &b->capacity, (uint64_t)b->n + 1,
-                  sizeof *b->list)) {
-        r->json.status = arn_no_memory(r->json.err);
-        return;
+    if (arn_pt2_grow(r, (void **)&b->list, &b->capacity, (uint64_t)b->n + 1, sizeof *b->list)) {
+        b->list[b->n++] = binding;
     }
-    b->list[b->n++] = binding;
 }
 
 static void read_output(arn_pt2 *r, uint32_t output, const arn_pt2_scope *scope, bindings *b) {

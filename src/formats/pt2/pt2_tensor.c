@@ -114,20 +114,14 @@ static void read_size(arn_pt2 *r, uint32_t value, int64_t *number, uint32_t *exp
     *expr = ARENAUT_NONE;
 }
 
-static bool grow(arn_pt2 *r, void **array, uint32_t *capacity, uint64_t needed, size_t size) {
-    if (arn_grow(r->json.allocator, array, capacity, needed, size)) return true;
-    if (arn_pt2_fine(r)) r->json.status = arn_no_memory(r->json.err);
-    return false;
-}
-
 static bool read_dims(arn_pt2 *r, uint32_t array, arenaut_tensor *tensor) {
     bool varies = false;
     uint32_t rank = 0;
     for (uint32_t v = arn_json_elements(&r->json, array); v != ARN_JSON_NONE && arn_pt2_fine(r);
          v = arn_json_next(&r->json.json, array, v)) {
         const uint64_t needed = (uint64_t)rank + 1;
-        if (!grow(r, (void **)&r->dims, &r->dim_capacity, needed, sizeof *r->dims) ||
-            !grow(r, (void **)&r->exprs, &r->expr_capacity, needed, sizeof *r->exprs)) {
+        if (!arn_pt2_grow(r, (void **)&r->dims, &r->dim_capacity, needed, sizeof *r->dims) ||
+            !arn_pt2_grow(r, (void **)&r->exprs, &r->expr_capacity, needed, sizeof *r->exprs)) {
             return false;
         }
         read_size(r, v, &r->dims[rank], &r->exprs[rank]);
@@ -191,8 +185,8 @@ static void read_strides(arn_pt2 *r, uint32_t array, arenaut_tensor *tensor) {
     for (uint32_t v = arn_json_elements(&r->json, array); v != ARN_JSON_NONE && arn_pt2_fine(r);
          v = arn_json_next(&r->json.json, array, v)) {
         uint32_t expr;
-        if (!grow(r, (void **)&r->strides, &r->stride_capacity, (uint64_t)n + 1,
-                  sizeof *r->strides)) {
+        if (!arn_pt2_grow(r, (void **)&r->strides, &r->stride_capacity, (uint64_t)n + 1,
+                          sizeof *r->strides)) {
             return;
         }
         read_size(r, v, &r->strides[n], &expr);
@@ -278,21 +272,6 @@ static bool make_scope(arn_pt2 *r, uint32_t values, arn_pt2_scope *scope) {
     return false;
 }
 
-static const char *key_text(arn_pt2 *r, uint32_t value) {
-    const uint32_t at = r->json.json.nodes[value].key;
-    const size_t room = arn_json_raw_length(&r->json.json, at) + 1;
-    char *text = arn_region_allocate(&r->names, room, 1);
-    if (!text) {
-        r->json.status = arn_no_memory(r->json.err);
-        return NULL;
-    }
-    const size_t length = arn_json_decode(&r->json.json, at, text);
-    text[length] = '\0';
-    if (strlen(text) == length) return text;
-    arn_json_fail(&r->json, value, ARENAUT_BAD_INPUT, "a NUL character in a name");
-    return NULL;
-}
-
 void arn_pt2_read_names(arn_pt2 *r, uint32_t values, arn_pt2_scope *scope) {
     if (!arn_pt2_fine(r)) return;
     if (arn_json_type_of(&r->json.json, values) != ARN_JSON_OBJECT) {
@@ -303,7 +282,7 @@ void arn_pt2_read_names(arn_pt2 *r, uint32_t values, arn_pt2_scope *scope) {
     uint32_t i = 0;
     for (uint32_t v = arn_json_first(&r->json.json, values); v != ARN_JSON_NONE;
          v = arn_json_next(&r->json.json, values, v)) {
-        const char *name = key_text(r, v);
+        const char *name = arn_pt2_key(r, v);
         if (!name) return;
         scope->names[i] = name;
         scope->tensors[i] = ARENAUT_NONE;
@@ -371,7 +350,7 @@ void arn_pt2_read_ranges(arn_pt2 *r, uint32_t constraints) {
          v != ARN_JSON_NONE && arn_pt2_fine(r); v = arn_json_next(&r->json.json, constraints, v)) {
         arenaut_error inner = {ARENAUT_OK, 0, ""};
         uint32_t expr;
-        const char *name = key_text(r, v);
+        const char *name = arn_pt2_key(r, v);
         if (!name) return;
         const int64_t min = read_bound(r, v, "min_val", INT64_MIN);
         const int64_t max = read_bound(r, v, "max_val", ARENAUT_UNBOUNDED);

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/checked.h"
 #include "core/fail.h"
 #include "core/memory.h"
 #include "formats/pte/pte_reader.h"
@@ -14,115 +13,6 @@ enum {
     EXPANSION = 64, /* bytes of memory per byte of file; real programs stay under 10 */
     EXPANSION_BASE = 1 << 16,
 };
-
-const char *arn_pte_place(const arn_pte_reader *r, char store[ARN_PTE_PLACE_SIZE]) {
-    if (r->method == ARENAUT_NONE) return "program";
-    const char *name =
-        r->method < r->program->n_methods ? r->program->methods[r->method].name : NULL;
-    const int used = name ? snprintf(store, ARN_PTE_PLACE_SIZE, "method '%.60s'", name)
-                          : snprintf(store, ARN_PTE_PLACE_SIZE, "method %" PRIu32, r->method);
-    if (r->object && used > 0) {
-        snprintf(store + used, ARN_PTE_PLACE_SIZE - (size_t)used, ": %s %" PRIu32, r->object,
-                 r->object_index);
-    }
-    return store;
-}
-
-void arn_pte_now(arn_pte_reader *r, const char *object, uint32_t index) {
-    r->object = object;
-    r->object_index = index;
-}
-
-arenaut_status arn_pte_status(const arn_pte_reader *r) {
-    char store[ARN_PTE_PLACE_SIZE];
-    return r->model.fb.wrong ? arn_fb_status(&r->model.fb, arn_pte_place(r, store), r->err)
-                             : ARENAUT_OK;
-}
-
-arenaut_status arn_pte_bad(const arn_pte_reader *r, arenaut_status code, size_t at,
-                           const char *what) {
-    char store[ARN_PTE_PLACE_SIZE];
-    return arn_fail(r->err, code, at, "%s: %s", arn_pte_place(r, store), what);
-}
-
-arenaut_status arn_pte_charge(arn_pte_reader *r, uint64_t count, uint64_t cost) {
-    uint64_t total;
-    if (arn_multiply(count, cost, &total) && total <= r->allowance) {
-        r->allowance -= total;
-        return ARENAUT_OK;
-    }
-    if (r->limited) {
-        return arn_pte_bad(r, ARENAUT_TOO_LARGE, 0,
-                           "the program takes more memory than the limit that was given");
-    }
-    char what[120];
-    snprintf(what, sizeof what,
-             "parts of the file are used so often that it stands for a program more than %d "
-             "times its size",
-             EXPANSION);
-    return arn_pte_bad(r, ARENAUT_BAD_INPUT, 0, what);
-}
-
-arenaut_status arn_pte_text(arn_pte_reader *r, arn_fb_table table, unsigned slot, char *store) {
-    const arn_fb_vector bytes = arn_fb_vector_field(&r->model.fb, table, slot, 1);
-    store[0] = '\0';
-    if (bytes.count == 0) return ARENAUT_OK;
-    const uint8_t *from = r->model.fb.data + bytes.at;
-    size_t length = bytes.count;
-    if (length > ARN_PTE_NAME_LIMIT) {
-        length = ARN_PTE_NAME_LIMIT;
-        while (length > 0 && (from[length] & 0xC0) == 0x80) length--;
-    }
-    memcpy(store, from, length);
-    store[length] = '\0';
-    return arn_pte_charge(r, 1, length + 32);
-}
-
-arn_pte_value *arn_pte_value_at(arn_pte_reader *r, int32_t index, size_t at, const char *what) {
-    if (index >= 0 && (uint32_t)index < r->n_values) return &r->values[index];
-    char store[ARN_PTE_PLACE_SIZE];
-    arn_fail(r->err, ARENAUT_BAD_INPUT, at,
-             "%s: %s is value %" PRId32 "; the method has %" PRIu32 " values",
-             arn_pte_place(r, store), what, index, r->n_values);
-    return NULL;
-}
-
-arenaut_status arn_pte_push(arn_pte_reader *r, arn_pte_ids *to, uint32_t id) {
-    if (!arn_grow(r->allocator, (void **)&to->ids, &to->capacity, (uint64_t)to->count + 1,
-                  sizeof *to->ids)) {
-        return arn_no_memory(r->err);
-    }
-    to->ids[to->count++] = id;
-    return arn_pte_charge(r, 1, 3 * sizeof *to->ids);
-}
-
-/* Only lists of optional tensors have items that are left out or none. */
-static arenaut_status append_item(arn_pte_reader *r, int32_t index, size_t at, bool optional,
-                                  arn_pte_ids *to) {
-    if (optional && index == -1) return arn_pte_push(r, to, ARENAUT_NONE);
-    const arn_pte_value *item = arn_pte_value_at(r, index, at, "an item of a list");
-    if (!item) return ARENAUT_BAD_INPUT;
-    if (item->type == PTE_TENSOR || (optional && item->type == PTE_NULL)) {
-        return arn_pte_push(r, to, item->tensor);
-    }
-    return arn_pte_bad(r, ARENAUT_BAD_INPUT, at, "an item of a list of tensors is no tensor");
-}
-
-arenaut_status arn_pte_append(arn_pte_reader *r, const arn_pte_value *value, arn_pte_ids *to) {
-    if (value->type != PTE_TENSOR_LIST && value->type != PTE_OPTIONAL_TENSOR_LIST) {
-        return arn_pte_push(r, to, value->tensor);
-    }
-    const bool optional = value->type == PTE_OPTIONAL_TENSOR_LIST;
-    const arn_fb_vector items = arn_fb_vector_field(&r->model.fb, value->table, LIST_ITEMS, 4);
-    arenaut_status st = ARENAUT_OK;
-    for (uint32_t i = 0; i < items.count && st == ARENAUT_OK; i++) {
-        const int32_t index = arn_fb_item_i32(&r->model.fb, items, i);
-        st = append_item(r, index, items.at + (size_t)i * 4, optional, to);
-    }
-    return st;
-}
-
-/* ---- one method ---- */
 
 /* The arenas: entry 0 of the list is reserved. */
 static arenaut_status read_pools(arn_pte_reader *r) {
@@ -217,28 +107,28 @@ static arenaut_status read_values(arn_pte_reader *r) {
 
 /* The tensors among a method's inputs or outputs; numbers and texts are not planned. */
 static arenaut_status read_arguments(arn_pte_reader *r, unsigned slot, const char *what,
-                                     bool written, arn_pte_ids *to) {
+                                     bool written, arn_id_list *to) {
     const arn_fb_vector vector = arn_fb_vector_field(&r->model.fb, r->plan, slot, 4);
-    to->count = 0;
+    to->n = 0;
     for (uint32_t i = 0; i < vector.count; i++) {
         const int32_t index = arn_fb_item_i32(&r->model.fb, vector, i);
         arn_pte_value *value = arn_pte_value_at(r, index, vector.at + (size_t)i * 4, what);
         if (!value) return ARENAUT_BAD_INPUT;
         value->written = value->written || written;
-        const uint32_t before = to->count;
+        const uint32_t before = to->n;
         const arenaut_status st = arn_pte_append(r, value, to);
         if (st != ARENAUT_OK) return st;
         uint32_t kept = before;
-        for (uint32_t k = before; k < to->count; k++) {
+        for (uint32_t k = before; k < to->n; k++) {
             if (to->ids[k] != ARENAUT_NONE) to->ids[kept++] = to->ids[k];
         }
-        to->count = kept;
+        to->n = kept;
     }
     return arn_pte_status(r);
 }
 
-static void mark_class(arenaut_program *program, const arn_pte_ids *list, arenaut_class cls) {
-    for (uint32_t i = 0; i < list->count; i++) {
+static void mark_class(arenaut_program *program, const arn_id_list *list, arenaut_class cls) {
+    for (uint32_t i = 0; i < list->n; i++) {
         arenaut_tensor *tensor = &program->tensors[list->ids[i]];
         if (tensor->cls == ARENAUT_INTERMEDIATE) tensor->cls = cls;
     }
@@ -251,8 +141,8 @@ static arenaut_status read_io(arn_pte_reader *r) {
     if (st != ARENAUT_OK) return st;
     mark_class(r->program, &r->inputs, ARENAUT_INPUT);
     mark_class(r->program, &r->outputs, ARENAUT_OUTPUT);
-    return arenaut_program_set_method_io(r->program, r->method, r->inputs.ids, r->inputs.count,
-                                         r->outputs.ids, r->outputs.count, r->err);
+    return arenaut_program_set_method_io(r->program, r->method, r->inputs.ids, r->inputs.n,
+                                         r->outputs.ids, r->outputs.n, r->err);
 }
 
 /* "file:line" of the innermost frame that is known for an instruction; NULL if none. */
@@ -370,10 +260,8 @@ arenaut_status arn_pte_read(const uint8_t *data, size_t size, size_t file_size,
     r.method = ARENAUT_NONE;
     arenaut_status st = arn_pte_open(data, size, file_size, &r.model, err);
     if (st != ARENAUT_OK) return st;
-    if (!arn_multiply(file_size, EXPANSION, &r.allowance)) r.allowance = ARENAUT_SIZE_MAX / 2;
-    r.allowance += EXPANSION_BASE;
-    r.limited = options && options->max_memory != 0 && options->max_memory < r.allowance;
-    if (r.limited) r.allowance = options->max_memory;
+    r.allowance =
+        arn_allowance_for(file_size, EXPANSION, EXPANSION_BASE, options ? options->max_memory : 0);
     st = arenaut_program_new(allocator, &r.program, err);
     if (st == ARENAUT_OK) st = read_program(&r);
     if (st == ARENAUT_OK) {

@@ -103,12 +103,12 @@ arenaut_status arn_pte_note_writes(arn_pte_reader *r, arn_fb_table table) {
 static arenaut_status take_arguments(arn_pte_reader *r, const instruction *call, uint32_t *last) {
     arn_flatbuffer *fb = &r->model.fb;
     const arn_fb_vector args = arn_fb_vector_field(fb, call->table, CALL_ARGS, 4);
-    r->args.count = r->inputs.count = r->outputs.count = *last = 0;
+    r->args.n = r->inputs.n = r->outputs.n = *last = 0;
     for (uint32_t i = 0; i < args.count; i++) {
         const arn_pte_value *value = arn_pte_value_at(r, arn_fb_item_i32(fb, args, i),
                                                       args.at + (size_t)i * 4, "an argument");
         if (!value) return ARENAUT_BAD_INPUT;
-        *last = r->args.count;
+        *last = r->args.n;
         const arenaut_status st = arn_pte_append(r, value, &r->args);
         if (st != ARENAUT_OK) return st;
     }
@@ -127,7 +127,7 @@ static bool is_marked(const arn_pte_reader *r, uint32_t tensor) {
 static bool returns_what_it_was_given(arn_pte_reader *r, uint32_t last) {
     bool any = false, all = true;
     for (uint32_t i = 0; i < last; i++) mark(r, r->args.ids[i], true);
-    for (uint32_t i = last; i < r->args.count; i++) {
+    for (uint32_t i = last; i < r->args.n; i++) {
         if (r->args.ids[i] == ARENAUT_NONE) continue;
         any = true;
         all = all && is_marked(r, r->args.ids[i]);
@@ -142,7 +142,7 @@ static arenaut_status split_arguments(arn_pte_reader *r, uint32_t last) {
     enum { DROPPED = ARENAUT_NONE - 1u };
     arenaut_status st = ARENAUT_OK;
     uint32_t *ids = r->args.ids;
-    for (uint32_t i = last; i < r->args.count; i++) mark(r, ids[i], true);
+    for (uint32_t i = last; i < r->args.n; i++) mark(r, ids[i], true);
     for (uint32_t i = last; i > 0; i--) {
         if (!is_marked(r, ids[i - 1])) continue;
         mark(r, ids[i - 1], false);
@@ -151,7 +151,7 @@ static arenaut_status split_arguments(arn_pte_reader *r, uint32_t last) {
     for (uint32_t i = 0; i < last && st == ARENAUT_OK; i++) {
         if (ids[i] != DROPPED) st = arn_pte_push(r, &r->inputs, ids[i]);
     }
-    for (uint32_t i = last; i < r->args.count && st == ARENAUT_OK; i++) {
+    for (uint32_t i = last; i < r->args.n && st == ARENAUT_OK; i++) {
         if (ids[i] != ARENAUT_NONE) st = arn_pte_push(r, &r->outputs, ids[i]);
     }
     return st;
@@ -159,7 +159,7 @@ static arenaut_status split_arguments(arn_pte_reader *r, uint32_t last) {
 
 /* Constants lie in memory that nobody may write to. */
 static arenaut_status push_updated(arn_pte_reader *r, uint32_t argument) {
-    const uint32_t id = argument < r->args.count ? r->args.ids[argument] : ARENAUT_NONE;
+    const uint32_t id = argument < r->args.n ? r->args.ids[argument] : ARENAUT_NONE;
     if (id == ARENAUT_NONE || r->program->tensors[id].cls == ARENAUT_CONSTANT) return ARENAUT_OK;
     return arn_pte_push(r, &r->outputs, id);
 }
@@ -169,7 +169,7 @@ static arenaut_status push_updated(arn_pte_reader *r, uint32_t argument) {
 static arenaut_status take_effect(arn_pte_reader *r, uint32_t last, arenaut_op_kind *kind) {
     const arn_pte_effect effect = arn_pte_kernel_effect(r->name);
     const bool returned = returns_what_it_was_given(r, last);
-    const uint32_t n = effect == ARN_PTE_VIEWS || returned ? last : r->args.count;
+    const uint32_t n = effect == ARN_PTE_VIEWS || returned ? last : r->args.n;
     arenaut_status st = ARENAUT_OK;
     for (uint32_t i = 0; i < n && st == ARENAUT_OK; i++) {
         st = arn_pte_push(r, &r->inputs, r->args.ids[i]);
@@ -183,7 +183,7 @@ static arenaut_status take_effect(arn_pte_reader *r, uint32_t last, arenaut_op_k
         case ARN_PTE_UPDATES_ANY: break;
     }
     for (uint32_t i = 0; i < n && st == ARENAUT_OK; i++) st = push_updated(r, i);
-    if (r->outputs.count == 0) *kind = ARENAUT_OP_OUT; /* constants only: it reads them */
+    if (r->outputs.n == 0) *kind = ARENAUT_OP_OUT; /* constants only: it reads them */
     return st;
 }
 
@@ -213,7 +213,7 @@ static arenaut_status read_delegate_call(arn_pte_reader *r, const instruction *c
     arenaut_status st = take_arguments(r, call, &last);
     if (st == ARENAUT_OK) st = find_callee(r, call, r->delegates, "delegate", &callee);
     if (st == ARENAUT_OK) st = arn_pte_text(r, callee, DELEGATE_ID, r->name);
-    for (uint32_t i = 0; i < r->args.count && st == ARENAUT_OK; i++) {
+    for (uint32_t i = 0; i < r->args.n && st == ARENAUT_OK; i++) {
         st = arn_pte_push(r, &r->inputs, r->args.ids[i]);
     }
     return st;
@@ -277,7 +277,7 @@ static arenaut_status read_jump(arn_pte_reader *r, const instruction *jump, aren
 arenaut_status arn_pte_read_instruction(arn_pte_reader *r, arn_fb_table table, const char *source) {
     instruction it;
     arenaut_op op = {.kind = ARENAUT_OP_OUT, .method = r->method, .source = source};
-    r->inputs.count = r->outputs.count = 0;
+    r->inputs.n = r->outputs.n = 0;
     arenaut_status st = arn_pte_charge(r, 1, OP_COST);
     if (st == ARENAUT_OK) st = open_instruction(r, table, &it);
     if (st != ARENAUT_OK) return st;
@@ -291,8 +291,8 @@ arenaut_status arn_pte_read_instruction(arn_pte_reader *r, arn_fb_table table, c
     if (st != ARENAUT_OK) return st;
     op.name = r->name;
     op.inputs = r->inputs.ids;
-    op.n_inputs = r->inputs.count;
+    op.n_inputs = r->inputs.n;
     op.outputs = r->outputs.ids;
-    op.n_outputs = r->outputs.count;
+    op.n_outputs = r->outputs.n;
     return arenaut_program_add_op(r->program, &op, NULL, r->err);
 }

@@ -1,20 +1,15 @@
 /* What the parts of the .pte reader share: pte_read.c walks the methods, pte_read_tensor.c and
- * pte_read_instruction.c take one thing each, pte_kernels.c knows what a kernel does with memory.
- *
- * A flatbuffer may use one part in many places, so a small file can stand for a huge
- * program. All that is copied is therefore charged against an allowance that is a multiple
- * of the file's size, which bounds time too: nothing is visited free of charge. */
+ * pte_read_instruction.c take one thing each, pte_kernels.c knows what a kernel does with memory,
+ * and pte_reader.c is what they stand on. All that is copied is charged against an allowance
+ * (core/allowance.h). */
 #ifndef ARN_FORMATS_PTE_PTE_READER_H
 #define ARN_FORMATS_PTE_PTE_READER_H
 
+#include "core/allowance.h"
+#include "core/id_list.h"
 #include "formats/pte/pte.h"
 
 enum { ARN_PTE_NAME_LIMIT = 1024 }; /* longer names are cut */
-
-typedef struct arn_pte_ids {
-    uint32_t *ids;
-    uint32_t count, capacity;
-} arn_pte_ids;
 
 /* A value of the method being read. */
 typedef struct arn_pte_value {
@@ -22,7 +17,7 @@ typedef struct arn_pte_value {
     uint32_t tensor;    /* in the program; ARENAUT_NONE: not a tensor */
     uint8_t type;
     bool written; /* by an instruction, or by the caller */
-    bool marked;  /* for whoever looks at one instruction, who leaves it false */
+    bool marked;  /* scratch of what reads one instruction; false before and after */
 } arn_pte_value;
 
 typedef struct arn_pte_reader {
@@ -30,8 +25,7 @@ typedef struct arn_pte_reader {
     arenaut_program *program;
     const arenaut_allocator *allocator;
     arenaut_error *err;
-    uint64_t allowance; /* bytes of memory that may still be asked for */
-    bool limited;       /* the caller's limit, not the file's size, set the allowance */
+    arn_allowance allowance;
     /* What is being read, for messages: this object of this method, or the method itself
      * if the object is NULL. */
     const char *object;
@@ -46,7 +40,7 @@ typedef struct arn_pte_reader {
     uint32_t n_dynamic;                   /* tensors whose shape may change at run time */
     uint32_t n_constants;                 /* what tensors may refer to */
     arn_fb_vector mutable_segments;
-    arn_pte_ids args, inputs, outputs;
+    arn_id_list args, inputs, outputs;
     int64_t *dims, *strides; /* of the tensor at work; both with room for dims_capacity */
     uint32_t dims_capacity, strides_capacity;
     char name[2 * ARN_PTE_NAME_LIMIT + 2], overload[ARN_PTE_NAME_LIMIT + 1];
@@ -72,12 +66,12 @@ arenaut_status arn_pte_text(arn_pte_reader *r, arn_fb_table table, unsigned slot
 /* The value that an instruction or a list names; NULL, and BAD_INPUT stored, if none. */
 arn_pte_value *arn_pte_value_at(arn_pte_reader *r, int32_t index, size_t at, const char *what);
 
-arenaut_status arn_pte_push(arn_pte_reader *r, arn_pte_ids *to, uint32_t id);
+arenaut_status arn_pte_push(arn_pte_reader *r, arn_id_list *to, uint32_t id);
 
 /* Appends the tensors of one argument: the tensor, the items of a list of tensors
  * (ARENAUT_NONE for one left out), or ARENAUT_NONE for what is no tensor, so that arguments
  * before a list keep their numbers. */
-arenaut_status arn_pte_append(arn_pte_reader *r, const arn_pte_value *value, arn_pte_ids *to);
+arenaut_status arn_pte_append(arn_pte_reader *r, const arn_pte_value *value, arn_id_list *to);
 
 /* pte_alignment.c: finds the alignment of the method's tensors, those from `first_tensor` on. */
 arenaut_status arn_pte_find_alignment(arn_pte_reader *r, uint32_t first_tensor);

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/checked.h"
 #include "core/fail.h"
 #include "core/memory.h"
 #include "formats/tflite/tflite_reader.h"
@@ -15,98 +14,12 @@ enum {
     EXPANSION_BASE = 1 << 16,
 };
 
-const char *arn_reader_place(const arn_reader *r, char store[ARN_PLACE_SIZE]) {
-    if (r->subgraph == ARENAUT_NONE) return "model";
-    if (r->object) {
-        snprintf(store, ARN_PLACE_SIZE, "%s %" PRIu32 " of subgraph %" PRIu32, r->object,
-                 r->object_index, r->subgraph);
-    } else {
-        snprintf(store, ARN_PLACE_SIZE, "subgraph %" PRIu32, r->subgraph);
-    }
-    return store;
-}
-
-void arn_reader_now(arn_reader *r, const char *object, uint32_t index) {
-    r->object = object;
-    r->object_index = index;
-}
-
-arenaut_status arn_reader_status(const arn_reader *r) {
-    char store[ARN_PLACE_SIZE];
-    return r->model.fb.wrong ? arn_fb_status(&r->model.fb, arn_reader_place(r, store), r->err)
-                             : ARENAUT_OK;
-}
-
-arenaut_status arn_reader_charge(arn_reader *r, uint64_t count, uint64_t cost) {
-    uint64_t total;
-    if (arn_multiply(count, cost, &total) && total <= r->allowance) {
-        r->allowance -= total;
-        return ARENAUT_OK;
-    }
-    char store[ARN_PLACE_SIZE];
-    if (r->limited) {
-        return arn_fail(r->err, ARENAUT_TOO_LARGE, 0,
-                        "%s: the program takes more memory than the limit that was given",
-                        arn_reader_place(r, store));
-    }
-    return arn_fail(r->err, ARENAUT_BAD_INPUT, 0,
-                    "%s: parts of the file are used so often that it stands for a program more "
-                    "than %d times its size",
-                    arn_reader_place(r, store), EXPANSION);
-}
-
-arenaut_status arn_reader_text(arn_reader *r, arn_fb_table table, unsigned slot,
-                               const char **text) {
-    const arn_fb_vector bytes = arn_fb_vector_field(&r->model.fb, table, slot, 1);
-    *text = NULL;
-    if (bytes.at == 0) return ARENAUT_OK;
-    const uint8_t *from = r->model.fb.data + bytes.at;
-    size_t length = bytes.count;
-    if (length > ARN_NAME_LIMIT) {
-        length = ARN_NAME_LIMIT;
-        while (length > 0 && (from[length] & 0xC0) == 0x80) length--;
-    }
-    memcpy(r->name, from, length);
-    r->name[length] = '\0';
-    *text = r->name;
-    return arn_reader_charge(r, 1, length + 32);
-}
-
-arenaut_status arn_reader_ids(arn_reader *r, arn_fb_table table, unsigned slot, bool optional,
-                              const char *list, arn_id_list *out) {
-    const arn_fb_vector vector = arn_fb_vector_field(&r->model.fb, table, slot, 4);
-    out->count = 0;
-    const arenaut_status st = arn_reader_charge(r, vector.count, 2 * sizeof *out->ids);
-    if (st != ARENAUT_OK) return st;
-    if (!arn_grow(r->allocator, (void **)&out->ids, &out->capacity, vector.count,
-                  sizeof *out->ids)) {
-        return arn_no_memory(r->err);
-    }
-    for (uint32_t i = 0; i < vector.count; i++) {
-        const int32_t index = arn_fb_item_i32(&r->model.fb, vector, i);
-        if (index == -1 && optional) {
-            out->ids[i] = ARENAUT_NONE;
-        } else if (index >= 0 && (uint32_t)index < r->n_tensors) {
-            out->ids[i] = r->first_tensor + (uint32_t)index;
-        } else {
-            char store[ARN_PLACE_SIZE];
-            return arn_fail(r->err, ARENAUT_BAD_INPUT, vector.at + (size_t)i * 4,
-                            "%s: %s %" PRIu32 " is tensor %" PRId32 "; the subgraph has %" PRIu32
-                            " tensors%s",
-                            arn_reader_place(r, store), list, i, index, r->n_tensors,
-                            optional ? ", and -1 leaves an argument out" : "");
-        }
-    }
-    out->count = vector.count;
-    return ARENAUT_OK;
-}
-
-static arenaut_status read_subgraph(arn_reader *r, arn_fb_table table) {
+static arenaut_status read_subgraph(arn_tflite_reader *r, arn_fb_table table) {
     arn_flatbuffer *fb = &r->model.fb;
     const char *name;
-    arenaut_status st = arn_reader_charge(r, 1, 2 * sizeof(arenaut_method));
-    if (st == ARENAUT_OK) st = arn_reader_text(r, table, SUBGRAPH_NAME, &name);
-    if (st == ARENAUT_OK) st = arn_reader_status(r);
+    arenaut_status st = arn_tflite_charge(r, 1, 2 * sizeof(arenaut_method));
+    if (st == ARENAUT_OK) st = arn_tflite_text(r, table, SUBGRAPH_NAME, &name);
+    if (st == ARENAUT_OK) st = arn_tflite_status(r);
     if (st == ARENAUT_OK) {
         st = arenaut_program_add_method(r->program, name, false, NULL, r->err);
     }
@@ -114,30 +27,30 @@ static arenaut_status read_subgraph(arn_reader *r, arn_fb_table table) {
     r->first_tensor = r->program->n_tensors;
     r->n_tensors = tensors.count;
     for (uint32_t i = 0; i < tensors.count && st == ARENAUT_OK; i++) {
-        arn_reader_now(r, "tensor", i);
-        st = arn_read_tensor(r, arn_fb_item_table(fb, tensors, i), i);
+        arn_tflite_now(r, "tensor", i);
+        st = arn_tflite_read_tensor(r, arn_fb_item_table(fb, tensors, i), i);
     }
     const arn_fb_vector operators = arn_fb_vector_field(fb, table, SUBGRAPH_OPERATORS, 4);
     for (uint32_t i = 0; i < operators.count && st == ARENAUT_OK; i++) {
-        arn_reader_now(r, "operator", i);
-        st = arn_read_operator(r, arn_fb_item_table(fb, operators, i));
+        arn_tflite_now(r, "operator", i);
+        st = arn_tflite_read_operator(r, arn_fb_item_table(fb, operators, i));
     }
-    arn_reader_now(r, NULL, 0);
+    arn_tflite_now(r, NULL, 0);
     if (st == ARENAUT_OK) {
-        st = arn_reader_ids(r, table, SUBGRAPH_INPUTS, false, "input", &r->inputs);
+        st = arn_tflite_ids(r, table, SUBGRAPH_INPUTS, false, "input", &r->inputs);
     }
     if (st == ARENAUT_OK) {
-        st = arn_reader_ids(r, table, SUBGRAPH_OUTPUTS, false, "output", &r->outputs);
+        st = arn_tflite_ids(r, table, SUBGRAPH_OUTPUTS, false, "output", &r->outputs);
     }
-    if (st == ARENAUT_OK) st = arn_reader_status(r);
+    if (st == ARENAUT_OK) st = arn_tflite_status(r);
     if (st != ARENAUT_OK) return st;
-    return arenaut_program_set_method_io(r->program, r->subgraph, r->inputs.ids, r->inputs.count,
-                                         r->outputs.ids, r->outputs.count, r->err);
+    return arenaut_program_set_method_io(r->program, r->subgraph, r->inputs.ids, r->inputs.n,
+                                         r->outputs.ids, r->outputs.n, r->err);
 }
 
 /* A subgraph can be called from outside if it is the main one, if a signature names it, or
- * if nobody else could call it. */
-static arenaut_status find_entries(arn_reader *r) {
+ * if nothing else could call it. */
+static arenaut_status find_entries(arn_tflite_reader *r) {
     arn_flatbuffer *fb = &r->model.fb;
     arenaut_program *program = r->program;
     for (uint32_t m = 0; m < program->n_methods; m++) {
@@ -208,9 +121,9 @@ static void mark_entry_arguments(arenaut_program *program) {
     }
 }
 
-/* Whose plan it is. One of ours that no longer fits, because the graph or the plan has
- * been edited since, is as good as a stranger's. */
-static arenaut_status judge_plan(arn_reader *r) {
+/* Says where the plan in the file comes from. One of ours that no longer fits, because the
+ * graph or the plan has been edited since, counts as another tool's. */
+static arenaut_status judge_plan(arn_tflite_reader *r) {
     const arn_tflite_plan *plan = &r->plan;
     arenaut_program *program = r->program;
     if (plan->data.at == 0) return ARENAUT_OK;
@@ -234,27 +147,27 @@ static arenaut_status judge_plan(arn_reader *r) {
     return program->given_note ? ARENAUT_OK : arn_no_memory(r->err);
 }
 
-static arenaut_status read_description(arn_reader *r) {
+static arenaut_status read_description(arn_tflite_reader *r) {
     const char *text;
-    arenaut_status st = arn_reader_text(r, r->model.root, MODEL_DESCRIPTION, &text);
-    if (st == ARENAUT_OK) st = arn_reader_status(r);
+    arenaut_status st = arn_tflite_text(r, r->model.root, MODEL_DESCRIPTION, &text);
+    if (st == ARENAUT_OK) st = arn_tflite_status(r);
     if (st != ARENAUT_OK || !text || !text[0]) return st;
     r->program->description = arenaut_program_strdup(r->program, text, strlen(text));
     return r->program->description ? ARENAUT_OK : arn_no_memory(r->err);
 }
 
-static arenaut_status read_model(arn_reader *r) {
+static arenaut_status read_model(arn_tflite_reader *r) {
     uint64_t n_tensors;
     arenaut_status st = arn_tflite_count_tensors(&r->model, &n_tensors, r->err);
     if (st == ARENAUT_OK) st = arn_tflite_find_plan(&r->model, n_tensors, &r->plan, r->err);
     if (st == ARENAUT_OK) st = read_description(r);
-    if (st == ARENAUT_OK) st = arn_reader_charge(r, r->model.subgraphs.count, 1);
+    if (st == ARENAUT_OK) st = arn_tflite_charge(r, r->model.subgraphs.count, 1);
     if (st != ARENAUT_OK) return st;
     r->called = arn_allocate_zeroed(r->allocator, r->model.subgraphs.count, 1);
     if (!r->called) return arn_no_memory(r->err);
     for (uint32_t s = 0; s < r->model.subgraphs.count && st == ARENAUT_OK; s++) {
         r->subgraph = s;
-        arn_reader_now(r, NULL, 0);
+        arn_tflite_now(r, NULL, 0);
         st = read_subgraph(r, arn_fb_item_table(&r->model.fb, r->model.subgraphs, s));
     }
     if (st == ARENAUT_OK) st = check_calls(r->program, r->err);
@@ -265,7 +178,7 @@ static arenaut_status read_model(arn_reader *r) {
     return st == ARENAUT_OK ? arenaut_program_validate(r->program, r->err) : st;
 }
 
-static void tell_notes(const arn_reader *r, const arenaut_read_options *options) {
+static void tell_notes(const arn_tflite_reader *r, const arenaut_read_options *options) {
     if (r->n_dynamic == 0 || !options || !options->note) return;
     char text[160];
     snprintf(text, sizeof text,
@@ -280,17 +193,15 @@ arenaut_status arn_tflite_read(const uint8_t *data, size_t size,
                                const arenaut_read_options *options,
                                const arenaut_allocator *allocator, arenaut_program **out,
                                arenaut_error *err) {
-    arn_reader r;
+    arn_tflite_reader r;
     memset(&r, 0, sizeof r);
     r.allocator = allocator;
     r.err = err;
     r.subgraph = ARENAUT_NONE;
     arenaut_status st = arn_tflite_open(data, size, &r.model, err);
     if (st != ARENAUT_OK) return st;
-    if (!arn_multiply(size, EXPANSION, &r.allowance)) r.allowance = ARENAUT_SIZE_MAX / 2;
-    r.allowance += EXPANSION_BASE;
-    r.limited = options && options->max_memory != 0 && options->max_memory < r.allowance;
-    if (r.limited) r.allowance = options->max_memory;
+    r.allowance =
+        arn_allowance_for(size, EXPANSION, EXPANSION_BASE, options ? options->max_memory : 0);
     st = arenaut_program_new(allocator, &r.program, err);
     if (st == ARENAUT_OK) st = read_model(&r);
     if (st == ARENAUT_OK) {

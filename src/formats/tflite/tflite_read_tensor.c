@@ -21,14 +21,14 @@ static const uint8_t dtypes[] = {
     ARENAUT_DTYPE_FLOAT8,   ARENAUT_DTYPE_FLOAT8,
 };
 
-static arenaut_status bad_tensor(const arn_reader *r, arenaut_status code, size_t at,
+static arenaut_status bad_tensor(const arn_tflite_reader *r, arenaut_status code, size_t at,
                                  const char *what) {
-    char store[ARN_PLACE_SIZE];
-    return arn_fail(r->err, code, at, "%s ('%.120s'): %s", arn_reader_place(r, store), r->name,
+    char store[ARN_TFLITE_PLACE_SIZE];
+    return arn_fail(r->err, code, at, "%s ('%.120s'): %s", arn_tflite_place(r, store), r->name,
                     what);
 }
 
-static arenaut_status take_dtype(arn_reader *r, arn_fb_table table, arenaut_tensor *tensor) {
+static arenaut_status take_dtype(arn_tflite_reader *r, arn_fb_table table, arenaut_tensor *tensor) {
     const uint8_t type = arn_fb_u8(&r->model.fb, table, TENSOR_TYPE, 0);
     if (type < sizeof dtypes) {
         tensor->dtype = (arenaut_dtype)dtypes[type];
@@ -43,10 +43,10 @@ static arenaut_status take_dtype(arn_reader *r, arn_fb_table table, arenaut_tens
 /* `shape` always holds the sizes that a runtime starts with; where `shape_signature` says
  * that some may change, both runtimes plan with `shape` all the same. That is worth a word,
  * but not where only a batch of one may grow: nearly every converted model says so. */
-static arenaut_status take_dims(arn_reader *r, arn_fb_table table, arenaut_tensor *tensor) {
+static arenaut_status take_dims(arn_tflite_reader *r, arn_fb_table table, arenaut_tensor *tensor) {
     arn_flatbuffer *fb = &r->model.fb;
     const arn_fb_vector shape = arn_fb_vector_field(fb, table, TENSOR_SHAPE, 4);
-    const arenaut_status st = arn_reader_charge(r, shape.count, 2 * sizeof *r->dims);
+    const arenaut_status st = arn_tflite_charge(r, shape.count, 2 * sizeof *r->dims);
     if (st != ARENAUT_OK) return st;
     if (!arn_grow(r->allocator, (void **)&r->dims, &r->dims_capacity, shape.count,
                   sizeof *r->dims)) {
@@ -75,7 +75,7 @@ static arenaut_status take_dims(arn_reader *r, arn_fb_table table, arenaut_tenso
 
 /* Whether the tensor's values are in the file. A large file keeps them behind the
  * flatbuffer and gives their place in the file instead. */
-static arenaut_status take_constness(arn_reader *r, arn_fb_table table, bool *constant) {
+static arenaut_status take_constness(arn_tflite_reader *r, arn_fb_table table, bool *constant) {
     arn_flatbuffer *fb = &r->model.fb;
     const uint32_t buffer = arn_fb_u32(fb, table, TENSOR_BUFFER, 0);
     *constant = arn_fb_u32(fb, table, TENSOR_EXTERNAL_BUFFER, 0) != 0;
@@ -105,7 +105,7 @@ static arenaut_status take_constness(arn_reader *r, arn_fb_table table, bool *co
 
 /* The bytes that the micro runtime sets aside. It gives elements of less than a byte one
  * each, unless they are packed in the file, and 4 bytes to a handle. */
-static arenaut_status take_bytes(arn_reader *r, arn_fb_table table, arenaut_tensor *tensor) {
+static arenaut_status take_bytes(arn_tflite_reader *r, arn_fb_table table, arenaut_tensor *tensor) {
     arenaut_dtype sized = tensor->dtype;
     if (sized == ARENAUT_DTYPE_STRING || sized == ARENAUT_DTYPE_VARIANT) return ARENAUT_OK;
     if (sized == ARENAUT_DTYPE_RESOURCE) sized = ARENAUT_DTYPE_INT32;
@@ -121,7 +121,7 @@ static arenaut_status take_bytes(arn_reader *r, arn_fb_table table, arenaut_tens
 /* Where the plan in the file puts it. The runtime ignores what is said of constants and of
  * tensors without bytes. A negative offset other than -1 wraps to a huge one, so that the
  * checker, not the reader, has the last word on a bad plan. */
-static void take_given(const arn_reader *r, arenaut_tensor *tensor, uint32_t id) {
+static void take_given(const arn_tflite_reader *r, arenaut_tensor *tensor, uint32_t id) {
     if (r->plan.data.at == 0 || tensor->cls == ARENAUT_CONSTANT || tensor->bytes == 0) return;
     const arn_fb_vector offsets = {r->plan.offsets, r->plan.n_offsets};
     const int32_t offset = arn_fb_item_i32(&r->model.fb, offsets, id);
@@ -130,19 +130,19 @@ static void take_given(const arn_reader *r, arenaut_tensor *tensor, uint32_t id)
     tensor->given_offset = (uint64_t)(int64_t)offset;
 }
 
-arenaut_status arn_read_tensor(arn_reader *r, arn_fb_table table, uint32_t index) {
+arenaut_status arn_tflite_read_tensor(arn_tflite_reader *r, arn_fb_table table, uint32_t index) {
     arenaut_tensor tensor = arenaut_tensor_default();
     tensor.method = r->subgraph;
     tensor.file_index = index;
     bool constant = false;
     r->name[0] = '\0';
-    arenaut_status st = arn_reader_charge(r, 1, TENSOR_COST);
-    if (st == ARENAUT_OK) st = arn_reader_text(r, table, TENSOR_NAME, &tensor.name);
+    arenaut_status st = arn_tflite_charge(r, 1, TENSOR_COST);
+    if (st == ARENAUT_OK) st = arn_tflite_text(r, table, TENSOR_NAME, &tensor.name);
     if (st == ARENAUT_OK) st = take_dtype(r, table, &tensor);
     if (st == ARENAUT_OK) st = take_dims(r, table, &tensor);
     if (st == ARENAUT_OK) st = take_constness(r, table, &constant);
     const bool variable = arn_fb_u8(&r->model.fb, table, TENSOR_IS_VARIABLE, 0) != 0;
-    if (st == ARENAUT_OK) st = arn_reader_status(r);
+    if (st == ARENAUT_OK) st = arn_tflite_status(r);
     if (st != ARENAUT_OK) return st;
     tensor.cls = variable ? ARENAUT_STATE : constant ? ARENAUT_CONSTANT : ARENAUT_INTERMEDIATE;
     st = take_bytes(r, table, &tensor);

@@ -196,7 +196,7 @@ typedef struct tail {
 static arenaut_status make_tail(const arn_tflite_model *model, uint32_t delta,
                                 const arenaut_allocator *allocator, tail *out, arenaut_error *err) {
     const size_t size = model->fb.size;
-    const arn_zip_tail zip = arn_zip_find(model->fb.data, size);
+    const arn_tflite_zip_tail zip = arn_tflite_zip_find(model->fb.data, size);
     out->at = size;
     out->bytes = NULL;
     if (zip.large) {
@@ -208,7 +208,7 @@ static arenaut_status make_tail(const arn_tflite_model *model, uint32_t delta,
     out->bytes = arn_allocate(allocator, size - zip.directory, 1);
     if (!out->bytes) return arn_no_memory(err);
     memcpy(out->bytes, model->fb.data + zip.directory, size - zip.directory);
-    arn_zip_move(out->bytes, &zip, delta);
+    arn_tflite_zip_move(out->bytes, &zip, delta);
     out->at = zip.directory;
     return ARENAUT_OK;
 }
@@ -249,7 +249,7 @@ static arenaut_status put_prefixed(arn_tflite_model *model, const uint8_t *plan,
     arenaut_status st = check_movable(model, err);
     if (st == ARENAUT_OK) {
         mark->archive_moved =
-            arn_zip_find(model->fb.data, model->fb.size).directory != model->fb.size;
+            arn_tflite_zip_find(model->fb.data, model->fb.size).directory != model->fb.size;
         st = arn_tflite_make_prefix(model, plan, plan_size, mark, allocator, &prefix, err);
     }
     if (st == ARENAUT_OK) {

@@ -40,7 +40,7 @@ static size_t entry_size(const uint8_t *entry) {
 
 /* Whether the directory's entries fill exactly the bytes up to the end record. Anything
  * else is chance, or an archive whose places do not count from the file's start. */
-static bool directory_fits(const uint8_t *data, const arn_zip_tail *zip) {
+static bool directory_fits(const uint8_t *data, const arn_tflite_zip_tail *zip) {
     size_t at = zip->directory;
     for (uint32_t i = 0; i < zip->entries; i++) {
         if (zip->end - at < ENTRY_SIZE || memcmp(data + at, "PK\1\2", 4) != 0) return false;
@@ -51,12 +51,12 @@ static bool directory_fits(const uint8_t *data, const arn_zip_tail *zip) {
     return at == zip->end;
 }
 
-arn_zip_tail arn_zip_find(const uint8_t *data, size_t size) {
-    const arn_zip_tail none = {size, size, 0, false};
+arn_tflite_zip_tail arn_tflite_zip_find(const uint8_t *data, size_t size) {
+    const arn_tflite_zip_tail none = {size, size, 0, false};
     const size_t end = find_end(data, size);
     if (end == size) return none;
-    arn_zip_tail zip = {load(data + end + END_DIRECTORY_AT, 4), end,
-                        load(data + end + END_ENTRIES_AT, 2), false};
+    arn_tflite_zip_tail zip = {load(data + end + END_DIRECTORY_AT, 4), end,
+                               load(data + end + END_ENTRIES_AT, 2), false};
     if (end >= LOCATOR_SIZE && memcmp(data + end - LOCATOR_SIZE, "PK\6\7", 4) == 0) {
         zip.directory = end;
         zip.large = true;
@@ -67,7 +67,7 @@ arn_zip_tail arn_zip_find(const uint8_t *data, size_t size) {
     return zip;
 }
 
-void arn_zip_move(uint8_t *tail, const arn_zip_tail *zip, uint32_t delta) {
+void arn_tflite_zip_move(uint8_t *tail, const arn_tflite_zip_tail *zip, uint32_t delta) {
     size_t at = 0;
     for (uint32_t i = 0; i < zip->entries; i++) {
         arn_store_u32(tail + at + ENTRY_PLACE_AT, load(tail + at + ENTRY_PLACE_AT, 4) + delta);

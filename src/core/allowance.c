@@ -1,0 +1,34 @@
+/* The allowance of a reader: one number that only goes down. */
+#include "core/allowance.h"
+
+#include <inttypes.h>
+
+#include "core/checked.h"
+#include "core/fail.h"
+
+arn_allowance arn_allowance_for(size_t file_size, uint32_t times, uint64_t base, uint64_t limit) {
+    arn_allowance allowance = {.times = times};
+    if (!arn_multiply(file_size, times, &allowance.left)) allowance.left = ARENAUT_SIZE_MAX / 2;
+    allowance.left += base;
+    allowance.limited = limit != 0 && limit < allowance.left;
+    if (allowance.limited) allowance.left = limit;
+    return allowance;
+}
+
+bool arn_allowance_take(arn_allowance *allowance, uint64_t count, uint64_t cost) {
+    uint64_t total;
+    if (!arn_multiply(count, cost, &total) || total > allowance->left) return false;
+    allowance->left -= total;
+    return true;
+}
+
+arenaut_status arn_allowance_spent(const arn_allowance *allowance, const char *place,
+                                   const char *reason, arenaut_error *err) {
+    if (allowance->limited) {
+        return arn_fail(err, ARENAUT_TOO_LARGE, 0,
+                        "%s: the program takes more memory than the limit that was given", place);
+    }
+    return arn_fail(err, ARENAUT_BAD_INPUT, 0,
+                    "%s: %s stands for a program more than %" PRIu32 " times its size", place,
+                    reason, allowance->times);
+}
