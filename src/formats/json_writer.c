@@ -6,12 +6,12 @@
 #include "core/memory.h"
 #include "core/sort.h"
 
-void arn_put_key(arn_writer *writer, bool *begun, const char *key) {
+void arn_json_put_key(arn_writer *writer, bool *begun, const char *key) {
     arn_putf(writer, "%s\"%s\": ", *begun ? ", " : "", key);
     *begun = true;
 }
 
-void arn_put_text_or_null(arn_writer *writer, const char *text) {
+void arn_json_put_text_or_null(arn_writer *writer, const char *text) {
     if (text) {
         arn_put_json_string(writer, text);
     } else {
@@ -19,22 +19,22 @@ void arn_put_text_or_null(arn_writer *writer, const char *text) {
     }
 }
 
-void arn_put_text_member(arn_writer *writer, bool *begun, const char *key, const char *text) {
+void arn_json_put_text_member(arn_writer *writer, bool *begun, const char *key, const char *text) {
     if (!text) return;
-    arn_put_key(writer, begun, key);
+    arn_json_put_key(writer, begun, key);
     arn_put_json_string(writer, text);
 }
 
-void arn_put_size_member(arn_writer *writer, bool *begun, const char *key, uint64_t value) {
-    arn_put_key(writer, begun, key);
+void arn_json_put_size_member(arn_writer *writer, bool *begun, const char *key, uint64_t value) {
+    arn_json_put_key(writer, begun, key);
     arn_put_json_u64(writer, value);
 }
 
-void arn_put_device(arn_writer *writer, arenaut_device device) {
+void arn_json_put_device(arn_writer *writer, arenaut_device device) {
     arn_putf(writer, "{\"type\": %" PRIu16 ", \"index\": %" PRIu16 "}", device.type, device.index);
 }
 
-void arn_put_json_i64(arn_writer *writer, int64_t value) {
+void arn_json_put_i64(arn_writer *writer, int64_t value) {
     const int64_t exact = (INT64_C(1) << 53) - 1;
     const bool is_exact = value >= -exact && value <= exact;
     arn_putf(writer, is_exact ? "%" PRId64 : "\"%" PRId64 "\"", value);
@@ -50,8 +50,8 @@ static bool name_before(const void *context, uint32_t a, uint32_t b) {
     return strcmp(names->name_of(names->context, a), names->name_of(names->context, b)) < 0;
 }
 
-bool *arn_unique_names(arn_name_fn name_of, const void *context, uint32_t n,
-                       const arenaut_allocator *allocator) {
+bool *arn_json_unique_names(arn_name_fn name_of, const void *context, uint32_t n,
+                            const arenaut_allocator *allocator) {
     const naming names = {name_of, context};
     bool *unique = arn_allocate_zeroed(allocator, n, sizeof *unique);
     uint32_t *order = arn_allocate(allocator, (size_t)n * 2, sizeof *order);

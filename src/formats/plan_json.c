@@ -16,15 +16,15 @@ static bool plan_json_recognise(const uint8_t *data, size_t size) {
 
 /* ---- reading ---- */
 
-#define ROOT_KEYS(XX)                                                                            \
-    XX(R_SCHEMA, "schema")                                                                       \
-    XX(R_VERSION, "version") XX(R_INPUT, "input") XX(R_RESULT, "result")                         \
-        XX(R_BASELINE, "baseline") XX(R_POOLS, "pools") XX(R_BUFFERS, "buffers")                 \
-            XX(R_EDGES, "edges") XX(R_RESERVED, "reserved") XX(R_TRAITS, "traits")               \
-                XX(R_SCRATCH, "scratch") XX(R_WITNESS, "witness") XX(R_PEAK, "peak")             \
-                    XX(R_MEMORIES, "memories") XX(R_UNSIZED, "unsized") XX(R_RUNTIME, "runtime") \
-                        XX(R_TODAY, "today") XX(R_BUDGET, "budget") XX(R_REMEDIES, "remedies")   \
-                            XX(R_TOKENS, "tokens")
+#define ROOT_KEYS(XX)                                                                           \
+    XX(R_SCHEMA, "schema")                                                                      \
+    XX(R_VERSION, "version")                                                                    \
+    XX(R_INPUT, "input") XX(R_RESULT, "result") XX(R_BASELINE, "baseline") XX(R_POOLS, "pools") \
+        XX(R_BUFFERS, "buffers") XX(R_EDGES, "edges") XX(R_RESERVED, "reserved")                \
+            XX(R_TRAITS, "traits") XX(R_SCRATCH, "scratch") XX(R_WITNESS, "witness")            \
+                XX(R_PEAK, "peak") XX(R_MEMORIES, "memories") XX(R_UNSIZED, "unsized")          \
+                    XX(R_RUNTIME, "runtime") XX(R_TODAY, "today") XX(R_BUDGET, "budget")        \
+                        XX(R_REMEDIES, "remedies") XX(R_TOKENS, "tokens")
 enum { ROOT_KEYS(ARN_KEY_ENUM) R_KEYS };
 static const char *const root_keys[] = {ROOT_KEYS(ARN_KEY_TEXT)};
 
@@ -33,11 +33,12 @@ static const char *const root_keys[] = {ROOT_KEYS(ARN_KEY_TEXT)};
 enum { INPUT_KEYS(ARN_KEY_ENUM) I_KEYS };
 static const char *const input_keys[] = {INPUT_KEYS(ARN_KEY_TEXT)};
 
-#define RESULT_KEYS(XX)                                                                \
-    XX(S_STATUS, "status")                                                             \
-    XX(S_ARENA, "arena") XX(S_LOWER_BOUND, "lower_bound") XX(S_PLANNER, "planner")     \
-        XX(S_STOPPED_BY, "stopped_by") XX(S_EFFORT, "effort") XX(S_SECONDS, "seconds") \
-            XX(S_SPILL, "spill") XX(S_SPILL_BOUND, "spill_bound")
+#define RESULT_KEYS(XX)                                                                      \
+    XX(S_STATUS, "status")                                                                   \
+    XX(S_ARENA, "arena")                                                                     \
+    XX(S_LOWER_BOUND, "lower_bound") XX(S_PLANNER, "planner") XX(S_STOPPED_BY, "stopped_by") \
+        XX(S_EFFORT, "effort") XX(S_SECONDS, "seconds") XX(S_SPILL, "spill")                 \
+            XX(S_SPILL_BOUND, "spill_bound")
 enum { RESULT_KEYS(ARN_KEY_ENUM) S_KEYS };
 static const char *const result_keys[] = {RESULT_KEYS(ARN_KEY_TEXT)};
 
@@ -143,15 +144,15 @@ static arenaut_status plan_json_read(const uint8_t *data, size_t size,
 
 /* ---- writing ---- */
 
-static void put_input(arn_problem_printer *out, const arenaut_result *result) {
+static void put_input(arn_problem_json_printer *out, const arenaut_result *result) {
     arn_writer *w = &out->writer;
     bool begun = false;
     arn_puts(w, ",\n  \"input\": {");
-    arn_put_text_member(w, &begun, "path", result->path);
-    arn_put_text_member(w, &begun, "format", result->format);
-    arn_put_text_member(w, &begun, "sha256", result->sha256);
-    arn_put_key(w, &begun, "methods");
-    arn_put_methods(out);
+    arn_json_put_text_member(w, &begun, "path", result->path);
+    arn_json_put_text_member(w, &begun, "format", result->format);
+    arn_json_put_text_member(w, &begun, "sha256", result->sha256);
+    arn_json_put_key(w, &begun, "methods");
+    arn_problem_json_put_methods(out);
     arn_puts(w, "}");
 }
 
@@ -160,37 +161,37 @@ static void put_seconds(arn_writer *writer, bool *begun, double seconds) {
     const double most = 1e9;
     if (!(seconds >= 0)) return;
     const uint64_t micros = (uint64_t)((seconds < most ? seconds : most) * 1e6 + 0.5);
-    arn_put_key(writer, begun, "seconds");
+    arn_json_put_key(writer, begun, "seconds");
     arn_putf(writer, "%" PRIu64 ".%06" PRIu64, micros / 1000000, micros % 1000000);
 }
 
-static void put_result(arn_problem_printer *out, const arenaut_result *result) {
+static void put_result(arn_problem_json_printer *out, const arenaut_result *result) {
     const arenaut_plan *plan = out->plan;
     arn_writer *w = &out->writer;
     bool begun = false;
     arn_puts(w, ",\n  \"result\": {");
-    arn_put_text_member(w, &begun, "status", arenaut_quality_name(plan->quality));
-    arn_put_size_member(w, &begun, "arena", plan->total);
-    arn_put_size_member(w, &begun, "lower_bound", plan->total_bound);
+    arn_json_put_text_member(w, &begun, "status", arenaut_quality_name(plan->quality));
+    arn_json_put_size_member(w, &begun, "arena", plan->total);
+    arn_json_put_size_member(w, &begun, "lower_bound", plan->total_bound);
     if (arenaut_problem_chooses_pools(out->problem)) {
-        arn_put_size_member(w, &begun, "spill", plan->spill);
-        arn_put_size_member(w, &begun, "spill_bound", plan->spill_bound);
+        arn_json_put_size_member(w, &begun, "spill", plan->spill);
+        arn_json_put_size_member(w, &begun, "spill_bound", plan->spill_bound);
     }
-    arn_put_text_member(w, &begun, "planner", plan->planner);
-    arn_put_text_member(w, &begun, "stopped_by", arenaut_stop_name(plan->stopped_by));
-    arn_put_size_member(w, &begun, "effort", plan->effort);
+    arn_json_put_text_member(w, &begun, "planner", plan->planner);
+    arn_json_put_text_member(w, &begun, "stopped_by", arenaut_stop_name(plan->stopped_by));
+    arn_json_put_size_member(w, &begun, "effort", plan->effort);
     put_seconds(w, &begun, result->seconds);
     arn_puts(w, "}");
     if (!result->baseline) return;
     begun = false;
     arn_puts(w, ",\n  \"baseline\": {");
-    arn_put_text_member(w, &begun, "planner", result->baseline->planner);
-    arn_put_size_member(w, &begun, "arena", result->baseline->total);
+    arn_json_put_text_member(w, &begun, "planner", result->baseline->planner);
+    arn_json_put_size_member(w, &begun, "arena", result->baseline->total);
     arn_puts(w, "}");
 }
 
 /* What the file says of its methods' memories, counted from 0 like pools. */
-static void put_memories(arn_problem_printer *out, const arenaut_result *result) {
+static void put_memories(arn_problem_json_printer *out, const arenaut_result *result) {
     arn_writer *w = &out->writer;
     if (!result->memories) return;
     arn_puts(w, ",\n  \"memories\": [");
@@ -198,12 +199,12 @@ static void put_memories(arn_problem_printer *out, const arenaut_result *result)
         const arenaut_memory *memory = &result->memories[i];
         bool begun = true;
         arn_puts(w, i ? ",\n    {\"method\": " : "\n    {\"method\": ");
-        arn_put_method_ref(out, memory->method);
-        arn_put_size_member(w, &begun, "id", memory->id);
-        arn_put_key(w, &begun, "device");
-        arn_put_device(w, memory->device);
-        arn_put_size_member(w, &begun, "now", memory->now);
-        arn_put_size_member(w, &begun, "planned", memory->planned);
+        arn_problem_json_put_method_ref(out, memory->method);
+        arn_json_put_size_member(w, &begun, "id", memory->id);
+        arn_json_put_key(w, &begun, "device");
+        arn_json_put_device(w, memory->device);
+        arn_json_put_size_member(w, &begun, "now", memory->now);
+        arn_json_put_size_member(w, &begun, "planned", memory->planned);
         arn_puts(w, "}");
     }
     arn_puts(w, "]");
@@ -215,7 +216,7 @@ static void put_ids(arn_writer *writer, const uint32_t *ids, uint32_t n) {
     arn_puts(writer, "]");
 }
 
-static void put_scratch_and_witness(arn_problem_printer *out, const arenaut_result *result) {
+static void put_scratch_and_witness(arn_problem_json_printer *out, const arenaut_result *result) {
     static const char *const knowledge[] = {"none", "given", "unknown"};
     const arenaut_witness *witness = &out->plan->witness;
     arn_writer *w = &out->writer;
@@ -223,16 +224,16 @@ static void put_scratch_and_witness(arn_problem_printer *out, const arenaut_resu
     arn_putf(w, ",\n  \"scratch\": \"%s\"", knowledge[result->scratch]);
     if (!witness->buffers) return;
     arn_puts(w, ",\n  \"witness\": {\"step\": ");
-    arn_put_json_i64(w, witness->step);
-    if (witness->pool != ARENAUT_NONE) arn_put_size_member(w, &begun, "pool", witness->pool);
-    arn_put_key(w, &begun, "buffers");
+    arn_json_put_i64(w, witness->step);
+    if (witness->pool != ARENAUT_NONE) arn_json_put_size_member(w, &begun, "pool", witness->pool);
+    arn_json_put_key(w, &begun, "buffers");
     put_ids(w, witness->buffers, witness->n_buffers);
-    arn_put_size_member(w, &begun, "bytes_over", witness->bytes_over);
+    arn_json_put_size_member(w, &begun, "bytes_over", witness->bytes_over);
     arn_puts(w, "}");
 }
 
 /* Tensors whose size nobody knows, which the plan therefore leaves out. */
-static void put_unsized(arn_problem_printer *out, const arenaut_program *program) {
+static void put_unsized(arn_problem_json_printer *out, const arenaut_program *program) {
     arn_writer *w = &out->writer;
     bool begun = false;
     for (uint32_t t = 0; program && t < program->n_tensors; t++) {
@@ -246,41 +247,42 @@ static void put_unsized(arn_problem_printer *out, const arenaut_program *program
 }
 
 /* What happens at a step: nothing is known of it without a program. */
-static void put_moment(arn_problem_printer *out, const arenaut_result *result, int64_t step) {
+static void put_moment(arn_problem_json_printer *out, const arenaut_result *result, int64_t step) {
     const arenaut_lowering *lowering = result->lowering;
     const bool known = lowering && step >= 0 && step < (int64_t)lowering->n_steps;
     const uint32_t op = known ? lowering->steps[step].op : ARENAUT_NONE;
     arn_puts(&out->writer, ",\n  \"peak\": {\"method\": ");
-    arn_put_method_ref(out, known ? lowering->steps[step].method : ARENAUT_NONE);
+    arn_problem_json_put_method_ref(out, known ? lowering->steps[step].method : ARENAUT_NONE);
     arn_puts(&out->writer, ", \"step\": ");
-    arn_put_json_i64(&out->writer, step);
+    arn_json_put_i64(&out->writer, step);
     arn_puts(&out->writer, ", \"op\": ");
-    arn_put_text_or_null(&out->writer, op == ARENAUT_NONE ? NULL : result->program->ops[op].name);
+    arn_json_put_text_or_null(&out->writer,
+                              op == ARENAUT_NONE ? NULL : result->program->ops[op].name);
 }
 
-static void put_peak(arn_problem_printer *out, const arenaut_result *result,
+static void put_peak(arn_problem_json_printer *out, const arenaut_result *result,
                      const arenaut_peak *peak) {
     bool begun = true;
     put_moment(out, result, peak->step);
-    arn_put_size_member(&out->writer, &begun, "live_bytes", peak->live_bytes);
-    arn_put_key(&out->writer, &begun, "live");
+    arn_json_put_size_member(&out->writer, &begun, "live_bytes", peak->live_bytes);
+    arn_json_put_key(&out->writer, &begun, "live");
     put_ids(&out->writer, peak->live, peak->n_live);
     arn_puts(&out->writer, "}");
 }
 
-static void put_plan(arn_problem_printer *out, const arenaut_result *result,
+static void put_plan(arn_problem_json_printer *out, const arenaut_result *result,
                      const arenaut_peak *peak) {
     bool begun = true;
     arn_puts(&out->writer, "{\n  \"schema\": \"arenaut.plan/1\"");
-    arn_put_text_member(&out->writer, &begun, "version", arenaut_version());
+    arn_json_put_text_member(&out->writer, &begun, "version", arenaut_version());
     put_input(out, result);
     put_result(out, result);
     put_memories(out, result);
-    arn_put_traits(out);
-    arn_put_pools(out);
-    arn_put_buffers(out);
-    arn_put_edges(out);
-    arn_put_reserved(out);
+    arn_problem_json_put_traits(out);
+    arn_problem_json_put_pools(out);
+    arn_problem_json_put_buffers(out);
+    arn_problem_json_put_edges(out);
+    arn_problem_json_put_reserved(out);
     put_scratch_and_witness(out, result);
     put_unsized(out, result->program);
     put_peak(out, result, peak);
@@ -294,10 +296,10 @@ static arenaut_status plan_json_write(const arenaut_result *result, arenaut_sink
         return arn_fail(err, ARENAUT_REFUSED, 0,
                         "plan JSON needs a plan; write problem JSON instead");
     }
-    arn_problem_printer out;
+    arn_problem_json_printer out;
     arenaut_peak peak;
     arenaut_status st =
-        arn_problem_printer_begin(&out, sink, result->problem, result->plan, allocator, err);
+        arn_problem_json_begin(&out, sink, result->problem, result->plan, allocator, err);
     if (st == ARENAUT_OK) st = arenaut_peak_find(result->problem, allocator, &peak, err);
     if (st != ARENAUT_OK) return st;
     put_plan(&out, result, &peak);

@@ -8,11 +8,11 @@ static bool problem_json_recognise(const uint8_t *data, size_t size) {
     return arn_json_has_schema(data, size, "arenaut.problem");
 }
 
-#define ROOT_KEYS(XX)                                                            \
-    XX(R_SCHEMA, "schema")                                                       \
-    XX(R_VERSION, "version") XX(R_METHODS, "methods") XX(R_POOLS, "pools")       \
-        XX(R_BUFFERS, "buffers") XX(R_EDGES, "edges") XX(R_RESERVED, "reserved") \
-            XX(R_TRAITS, "traits")
+#define ROOT_KEYS(XX)                                                                           \
+    XX(R_SCHEMA, "schema")                                                                      \
+    XX(R_VERSION, "version")                                                                    \
+    XX(R_METHODS, "methods") XX(R_POOLS, "pools") XX(R_BUFFERS, "buffers") XX(R_EDGES, "edges") \
+        XX(R_RESERVED, "reserved") XX(R_TRAITS, "traits")
 enum { ROOT_KEYS(ARN_KEY_ENUM) R_KEYS };
 static const char *const root_keys[] = {ROOT_KEYS(ARN_KEY_TEXT)};
 
@@ -40,22 +40,22 @@ static arenaut_status problem_json_read(const uint8_t *data, size_t size,
 /* A problem has no offsets, so a plan that the result may have is not in what is written. */
 static arenaut_status problem_json_write(const arenaut_result *result, arenaut_sink sink,
                                          const arenaut_allocator *allocator, arenaut_error *err) {
-    arn_problem_printer out;
+    arn_problem_json_printer out;
     const arenaut_status st =
-        arn_problem_printer_begin(&out, sink, result->problem, NULL, allocator, err);
+        arn_problem_json_begin(&out, sink, result->problem, NULL, allocator, err);
     if (st != ARENAUT_OK) return st;
     bool begun = true;
     arn_puts(&out.writer, "{\n  \"schema\": \"arenaut.problem/1\"");
-    arn_put_text_member(&out.writer, &begun, "version", arenaut_version());
+    arn_json_put_text_member(&out.writer, &begun, "version", arenaut_version());
     if (result->problem->n_methods > 0) {
-        arn_put_key(&out.writer, &begun, "methods");
-        arn_put_methods(&out);
+        arn_json_put_key(&out.writer, &begun, "methods");
+        arn_problem_json_put_methods(&out);
     }
-    arn_put_traits(&out);
-    arn_put_pools(&out);
-    arn_put_buffers(&out);
-    arn_put_edges(&out);
-    arn_put_reserved(&out);
+    arn_problem_json_put_traits(&out);
+    arn_problem_json_put_pools(&out);
+    arn_problem_json_put_buffers(&out);
+    arn_problem_json_put_edges(&out);
+    arn_problem_json_put_reserved(&out);
     arn_puts(&out.writer, "\n}\n");
     return arn_writer_finish(&out.writer, err);
 }

@@ -20,23 +20,23 @@ void arn_problem_json_read_parts(arn_json_reader *r, const arn_problem_parts *pa
                                  arenaut_problem **problem, arenaut_plan **plan);
 
 /* Writes parts as members of an object that has begun. `plan` may be NULL. */
-typedef struct arn_problem_printer {
+typedef struct arn_problem_json_printer {
     arn_writer writer;
     const arenaut_problem *problem;
     const arenaut_plan *plan;
     bool methods_by_name; /* each has one of its own */
-} arn_problem_printer;
+} arn_problem_json_printer;
 
 /* NO_MEMORY or OK. */
-arenaut_status arn_problem_printer_begin(arn_problem_printer *out, arenaut_sink sink,
-                                         const arenaut_problem *problem, const arenaut_plan *plan,
-                                         const arenaut_allocator *allocator, arenaut_error *err);
-void arn_put_methods(arn_problem_printer *out); /* the array alone */
-void arn_put_method_ref(arn_problem_printer *out, uint32_t method);
-void arn_put_pools(arn_problem_printer *out);
-void arn_put_traits(arn_problem_printer *out); /* nothing if there are none */
-void arn_put_buffers(arn_problem_printer *out);
-void arn_put_edges(arn_problem_printer *out);    /* nothing if there are none */
-void arn_put_reserved(arn_problem_printer *out); /* likewise */
+arenaut_status arn_problem_json_begin(arn_problem_json_printer *out, arenaut_sink sink,
+                                      const arenaut_problem *problem, const arenaut_plan *plan,
+                                      const arenaut_allocator *allocator, arenaut_error *err);
+void arn_problem_json_put_methods(arn_problem_json_printer *out); /* the array alone */
+void arn_problem_json_put_method_ref(arn_problem_json_printer *out, uint32_t method);
+void arn_problem_json_put_pools(arn_problem_json_printer *out);
+void arn_problem_json_put_traits(arn_problem_json_printer *out); /* nothing if there are none */
+void arn_problem_json_put_buffers(arn_problem_json_printer *out);
+void arn_problem_json_put_edges(arn_problem_json_printer *out);    /* nothing if there are none */
+void arn_problem_json_put_reserved(arn_problem_json_printer *out); /* likewise */
 
 #endif

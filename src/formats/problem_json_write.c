@@ -9,11 +9,11 @@ static const char *method_name(const void *problem, uint32_t m) {
     return ((const arenaut_problem *)problem)->method_name[m];
 }
 
-arenaut_status arn_problem_printer_begin(arn_problem_printer *out, arenaut_sink sink,
-                                         const arenaut_problem *problem, const arenaut_plan *plan,
-                                         const arenaut_allocator *allocator, arenaut_error *err) {
-    const arn_problem_printer begun = {arn_writer_to(sink), problem, plan, true};
-    bool *unique = arn_unique_names(method_name, problem, problem->n_methods, allocator);
+arenaut_status arn_problem_json_begin(arn_problem_json_printer *out, arenaut_sink sink,
+                                      const arenaut_problem *problem, const arenaut_plan *plan,
+                                      const arenaut_allocator *allocator, arenaut_error *err) {
+    const arn_problem_json_printer begun = {arn_writer_to(sink), problem, plan, true};
+    bool *unique = arn_json_unique_names(method_name, problem, problem->n_methods, allocator);
     if (!unique) return arn_no_memory(err);
     *out = begun;
     for (uint32_t m = 0; m < problem->n_methods; m++) {
@@ -23,16 +23,16 @@ arenaut_status arn_problem_printer_begin(arn_problem_printer *out, arenaut_sink 
     return ARENAUT_OK;
 }
 
-void arn_put_methods(arn_problem_printer *out) {
+void arn_problem_json_put_methods(arn_problem_json_printer *out) {
     arn_puts(&out->writer, "[");
     for (uint32_t m = 0; m < out->problem->n_methods; m++) {
         if (m) arn_puts(&out->writer, ", ");
-        arn_put_text_or_null(&out->writer, out->problem->method_name[m]);
+        arn_json_put_text_or_null(&out->writer, out->problem->method_name[m]);
     }
     arn_puts(&out->writer, "]");
 }
 
-void arn_put_method_ref(arn_problem_printer *out, uint32_t method) {
+void arn_problem_json_put_method_ref(arn_problem_json_printer *out, uint32_t method) {
     if (method >= out->problem->n_methods) {
         arn_puts(&out->writer, "null");
     } else if (out->methods_by_name) {
@@ -58,66 +58,66 @@ static const char *pool_status(const arenaut_plan *plan, uint32_t p) {
     return arenaut_quality_name(plan->quality);
 }
 
-static void put_pool(arn_problem_printer *out, uint32_t p) {
+static void put_pool(arn_problem_json_printer *out, uint32_t p) {
     const arenaut_pool *pool = &out->problem->pool[p];
     arn_writer *w = &out->writer;
     bool begun = false;
     arn_puts(w, p ? ",\n    {" : "\n    {");
-    arn_put_size_member(w, &begun, "id", p);
-    arn_put_text_member(w, &begun, "name", pool->name);
-    arn_put_key(w, &begun, "device");
-    arn_put_device(w, pool->device);
-    arn_put_key(w, &begun, "capacity");
+    arn_json_put_size_member(w, &begun, "id", p);
+    arn_json_put_text_member(w, &begun, "name", pool->name);
+    arn_json_put_key(w, &begun, "device");
+    arn_json_put_device(w, pool->device);
+    arn_json_put_key(w, &begun, "capacity");
     put_size_or_null(w, pool->capacity);
-    arn_put_size_member(w, &begun, "align", pool->align);
+    arn_json_put_size_member(w, &begun, "align", pool->align);
     if (out->plan) {
-        arn_put_size_member(w, &begun, "arena", out->plan->arena[p]);
-        arn_put_size_member(w, &begun, "lower_bound", out->plan->lower_bound[p]);
-        arn_put_text_member(w, &begun, "status", pool_status(out->plan, p));
+        arn_json_put_size_member(w, &begun, "arena", out->plan->arena[p]);
+        arn_json_put_size_member(w, &begun, "lower_bound", out->plan->lower_bound[p]);
+        arn_json_put_text_member(w, &begun, "status", pool_status(out->plan, p));
     }
     arn_puts(w, "}");
 }
 
-void arn_put_pools(arn_problem_printer *out) {
+void arn_problem_json_put_pools(arn_problem_json_printer *out) {
     arn_puts(&out->writer, ",\n  \"pools\": [");
     for (uint32_t p = 0; p < out->problem->n_pools; p++) put_pool(out, p);
     arn_puts(&out->writer, "]");
 }
 
-static void put_lifetimes(arn_problem_printer *out, bool *begun, uint32_t b) {
+static void put_lifetimes(arn_problem_json_printer *out, bool *begun, uint32_t b) {
     const arenaut_interval *life = arenaut_problem_lifetimes(out->problem, b);
     const uint32_t n = arenaut_problem_lifetime_count(out->problem, b);
     arn_writer *w = &out->writer;
-    arn_put_key(w, begun, "first");
-    arn_put_json_i64(w, n ? life[0].first : 0);
-    arn_put_key(w, begun, "end");
-    arn_put_json_i64(w, n ? life[n - 1].end : 0);
+    arn_json_put_key(w, begun, "first");
+    arn_json_put_i64(w, n ? life[0].first : 0);
+    arn_json_put_key(w, begun, "end");
+    arn_json_put_i64(w, n ? life[n - 1].end : 0);
     if (n < 2) return;
-    arn_put_key(w, begun, "lifetimes");
+    arn_json_put_key(w, begun, "lifetimes");
     for (uint32_t i = 0; i < n; i++) {
         arn_puts(w, i ? ", [" : "[[");
-        arn_put_json_i64(w, life[i].first);
+        arn_json_put_i64(w, life[i].first);
         arn_puts(w, ", ");
-        arn_put_json_i64(w, life[i].end);
+        arn_json_put_i64(w, life[i].end);
         arn_puts(w, "]");
     }
     arn_puts(w, "]");
 }
 
-static void put_place(arn_problem_printer *out, bool *begun, uint32_t b) {
+static void put_place(arn_problem_json_printer *out, bool *begun, uint32_t b) {
     const arenaut_plan *plan = out->plan;
     if (!plan) return;
     const bool placed = plan->quality != ARENAUT_INFEASIBLE && plan->pool[b] != ARENAUT_NONE;
-    arn_put_key(&out->writer, begun, "pool");
+    arn_json_put_key(&out->writer, begun, "pool");
     put_size_or_null(&out->writer, placed ? plan->pool[b] : UINT64_MAX);
-    arn_put_key(&out->writer, begun, "offset");
+    arn_json_put_key(&out->writer, begun, "offset");
     put_size_or_null(&out->writer, placed ? plan->offset[b] : UINT64_MAX);
 }
 
-static void put_allowed_pools(arn_problem_printer *out, bool *begun, uint32_t b) {
+static void put_allowed_pools(arn_problem_json_printer *out, bool *begun, uint32_t b) {
     const uint64_t pools = out->problem->pools ? out->problem->pools[b] : 0;
     if (pools == 0) return;
-    arn_put_key(&out->writer, begun, "allowed_pools");
+    arn_json_put_key(&out->writer, begun, "allowed_pools");
     const char *separator = "[";
     for (uint32_t p = 0; p < out->problem->n_pools; p++) {
         if (!(pools >> p & 1)) continue;
@@ -127,55 +127,55 @@ static void put_allowed_pools(arn_problem_printer *out, bool *begun, uint32_t b)
     arn_puts(&out->writer, "]");
 }
 
-static void put_relations(arn_problem_printer *out, bool *begun, uint32_t b) {
+static void put_relations(arn_problem_json_printer *out, bool *begun, uint32_t b) {
     const arenaut_problem *p = out->problem;
     arn_writer *w = &out->writer;
     const uint64_t fixed = arenaut_problem_fixed_offset(p, b), hint = arenaut_problem_hint(p, b);
     const uint32_t base = arenaut_problem_same_base(p, b), host = arenaut_problem_inside(p, b);
-    if (fixed != ARENAUT_UNPLACED) arn_put_size_member(w, begun, "fixed_offset", fixed);
-    if (hint != ARENAUT_UNPLACED) arn_put_size_member(w, begun, "hint", hint);
-    if (base != ARENAUT_NONE) arn_put_size_member(w, begun, "same_base_as", base);
+    if (fixed != ARENAUT_UNPLACED) arn_json_put_size_member(w, begun, "fixed_offset", fixed);
+    if (hint != ARENAUT_UNPLACED) arn_json_put_size_member(w, begun, "hint", hint);
+    if (base != ARENAUT_NONE) arn_json_put_size_member(w, begun, "same_base_as", base);
     if (host == ARENAUT_NONE) return;
-    arn_put_key(w, begun, "inside");
+    arn_json_put_key(w, begun, "inside");
     arn_putf(w, "{\"buffer\": %" PRIu32 ", \"delta\": ", host);
     arn_put_json_u64(w, p->inside_delta[b]);
     arn_puts(w, "}");
 }
 
-static void put_buffer(arn_problem_printer *out, uint32_t b) {
+static void put_buffer(arn_problem_json_printer *out, uint32_t b) {
     const arenaut_problem *p = out->problem;
     arn_writer *w = &out->writer;
     bool begun = false;
     arn_puts(w, b ? ",\n    {" : "\n    {");
-    arn_put_size_member(w, &begun, "id", b);
-    arn_put_key(w, &begun, "name");
-    arn_put_text_or_null(w, p->name ? p->name[b] : NULL);
-    arn_put_key(w, &begun, "method");
-    arn_put_method_ref(out, p->method ? p->method[b] : ARENAUT_NONE);
-    arn_put_text_member(w, &begun, "class", arenaut_class_name(arenaut_problem_class(p, b)));
-    arn_put_size_member(w, &begun, "size", p->size[b]);
-    arn_put_size_member(w, &begun, "align", arenaut_problem_align(p, b));
+    arn_json_put_size_member(w, &begun, "id", b);
+    arn_json_put_key(w, &begun, "name");
+    arn_json_put_text_or_null(w, p->name ? p->name[b] : NULL);
+    arn_json_put_key(w, &begun, "method");
+    arn_problem_json_put_method_ref(out, p->method ? p->method[b] : ARENAUT_NONE);
+    arn_json_put_text_member(w, &begun, "class", arenaut_class_name(arenaut_problem_class(p, b)));
+    arn_json_put_size_member(w, &begun, "size", p->size[b]);
+    arn_json_put_size_member(w, &begun, "align", arenaut_problem_align(p, b));
     if (arenaut_problem_uses(p, b) != 1)
-        arn_put_size_member(w, &begun, "uses", arenaut_problem_uses(p, b));
+        arn_json_put_size_member(w, &begun, "uses", arenaut_problem_uses(p, b));
     put_lifetimes(out, &begun, b);
     const uint32_t release = arenaut_problem_release(p, b);
-    if (release != 0) arn_put_size_member(w, &begun, "release", release);
+    if (release != 0) arn_json_put_size_member(w, &begun, "release", release);
     put_place(out, &begun, b);
     put_allowed_pools(out, &begun, b);
     put_relations(out, &begun, b);
-    arn_put_key(w, &begun, "op");
-    arn_put_text_or_null(w, p->op ? p->op[b] : NULL);
-    arn_put_text_member(w, &begun, "source", p->source ? p->source[b] : NULL);
+    arn_json_put_key(w, &begun, "op");
+    arn_json_put_text_or_null(w, p->op ? p->op[b] : NULL);
+    arn_json_put_text_member(w, &begun, "source", p->source ? p->source[b] : NULL);
     arn_puts(w, "}");
 }
 
-void arn_put_buffers(arn_problem_printer *out) {
+void arn_problem_json_put_buffers(arn_problem_json_printer *out) {
     arn_puts(&out->writer, ",\n  \"buffers\": [");
     for (uint32_t b = 0; b < out->problem->n_buffers; b++) put_buffer(out, b);
     arn_puts(&out->writer, "]");
 }
 
-void arn_put_traits(arn_problem_printer *out) {
+void arn_problem_json_put_traits(arn_problem_json_printer *out) {
     const char *separator = ",\n  \"traits\": [";
     if (out->problem->traits == 0) return;
     for (uint32_t k = 0; k < ARENAUT_PROBLEM_TRAITS; k++) {
@@ -187,7 +187,7 @@ void arn_put_traits(arn_problem_printer *out) {
     arn_puts(&out->writer, "]");
 }
 
-void arn_put_edges(arn_problem_printer *out) {
+void arn_problem_json_put_edges(arn_problem_json_printer *out) {
     const arenaut_problem *p = out->problem;
     if (p->n_conflicts == 0) return;
     arn_puts(&out->writer, ",\n  \"edges\": [");
@@ -198,7 +198,7 @@ void arn_put_edges(arn_problem_printer *out) {
     arn_puts(&out->writer, "]");
 }
 
-void arn_put_reserved(arn_problem_printer *out) {
+void arn_problem_json_put_reserved(arn_problem_json_printer *out) {
     const arenaut_problem *p = out->problem;
     if (p->n_reserved == 0) return;
     arn_puts(&out->writer, ",\n  \"reserved\": [");

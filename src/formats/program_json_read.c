@@ -57,16 +57,17 @@ static const char *binding_word(uint32_t k) {
 
 /* ---- tensors ---- */
 
-#define TENSOR_KEYS(XX)                                                                        \
-    XX(T_ID, "id")                                                                             \
-    XX(T_NAME, "name")                                                                         \
-    XX(T_DTYPE, "dtype") XX(T_DIMS, "dims") XX(T_BYTES, "bytes") XX(T_CLASS, "class")          \
-        XX(T_METHOD, "method") XX(T_ALIGN, "align") XX(T_DEVICE, "device")                     \
-            XX(T_VIEW_OF, "view_of") XX(T_VIEW_OFFSET, "view_offset")                          \
-                XX(T_QUALIFIED_NAME, "qualified_name") XX(T_CALLER_OWNED, "caller_owned")      \
-                    XX(T_FILE_INDEX, "file_index") XX(T_GIVEN, "given") XX(T_SOURCE, "source") \
-                        XX(T_UPPER, "upper") XX(T_STRIDES, "strides") XX(T_DYNAMIC, "dynamic") \
-                            XX(T_UNSIZED, "unsized") XX(T_VALUES, "values") XX(T_LANES, "lanes")
+#define TENSOR_KEYS(XX)                                                                            \
+    XX(T_ID, "id")                                                                                 \
+    XX(T_NAME, "name")                                                                             \
+    XX(T_DTYPE, "dtype")                                                                           \
+    XX(T_DIMS, "dims") XX(T_BYTES, "bytes") XX(T_CLASS, "class") XX(T_METHOD, "method")            \
+        XX(T_ALIGN, "align") XX(T_DEVICE, "device") XX(T_VIEW_OF, "view_of")                       \
+            XX(T_VIEW_OFFSET, "view_offset") XX(T_QUALIFIED_NAME, "qualified_name")                \
+                XX(T_CALLER_OWNED, "caller_owned") XX(T_FILE_INDEX, "file_index")                  \
+                    XX(T_GIVEN, "given") XX(T_SOURCE, "source") XX(T_UPPER, "upper")               \
+                        XX(T_STRIDES, "strides") XX(T_DYNAMIC, "dynamic") XX(T_UNSIZED, "unsized") \
+                            XX(T_VALUES, "values") XX(T_LANES, "lanes")
 enum { TENSOR_KEYS(ARN_KEY_ENUM) T_KEYS };
 static const char *const tensor_keys[] = {TENSOR_KEYS(ARN_KEY_TEXT)};
 
@@ -276,12 +277,13 @@ static void read_tensors(reader *r) {
 
 /* ---- ops ---- */
 
-#define OP_KEYS(XX)                                                                               \
-    XX(O_NAME, "name")                                                                            \
-    XX(O_KIND, "kind")                                                                            \
-    XX(O_INPUTS, "inputs") XX(O_OUTPUTS, "outputs") XX(O_SCRATCH, "scratch") XX(O_CALLS, "calls") \
-        XX(O_IN_PLACE, "in_place") XX(O_ALIAS, "arguments_may_alias") XX(O_TARGET, "target")      \
-            XX(O_SOURCE, "source") XX(O_INDEX, "index") XX(O_STREAM, "stream")                    \
+#define OP_KEYS(XX)                                                                          \
+    XX(O_NAME, "name")                                                                       \
+    XX(O_KIND, "kind")                                                                       \
+    XX(O_INPUTS, "inputs")                                                                   \
+    XX(O_OUTPUTS, "outputs") XX(O_SCRATCH, "scratch") XX(O_CALLS, "calls")                   \
+        XX(O_IN_PLACE, "in_place") XX(O_ALIAS, "arguments_may_alias") XX(O_TARGET, "target") \
+            XX(O_SOURCE, "source") XX(O_INDEX, "index") XX(O_STREAM, "stream")               \
                 XX(O_AFTER, "after") XX(O_CARRIES, "carries") XX(O_ATTRIBUTES, "attributes")
 enum { OP_KEYS(ARN_KEY_ENUM) O_KEYS };
 static const char *const op_keys[] = {OP_KEYS(ARN_KEY_TEXT)};
@@ -449,12 +451,12 @@ static void read_op(reader *r, uint32_t object, uint32_t method) {
 
 /* ---- methods ---- */
 
-#define METHOD_KEYS(XX)                                                                  \
-    XX(M_NAME, "name")                                                                   \
-    XX(M_ENTRY, "entry")                                                                 \
-    XX(M_INPUTS, "inputs") XX(M_OUTPUTS, "outputs") XX(M_OPS, "ops")                     \
-        XX(M_GIVEN_POOLS, "given_pools") XX(M_BINDINGS, "bindings") XX(M_OUTER, "outer") \
-            XX(M_CONCURRENT, "concurrent")
+#define METHOD_KEYS(XX)                                                        \
+    XX(M_NAME, "name")                                                         \
+    XX(M_ENTRY, "entry")                                                       \
+    XX(M_INPUTS, "inputs")                                                     \
+    XX(M_OUTPUTS, "outputs") XX(M_OPS, "ops") XX(M_GIVEN_POOLS, "given_pools") \
+        XX(M_BINDINGS, "bindings") XX(M_OUTER, "outer") XX(M_CONCURRENT, "concurrent")
 enum { METHOD_KEYS(ARN_KEY_ENUM) M_KEYS };
 static const char *const method_keys[] = {METHOD_KEYS(ARN_KEY_TEXT)};
 
@@ -543,14 +545,14 @@ static void read_method(reader *r, uint32_t object, uint32_t method) {
 
 /* ---- the whole ---- */
 
-#define ROOT_KEYS(XX)                                                                    \
-    XX(R_SCHEMA, "schema")                                                               \
-    XX(R_VERSION, "version")                                                             \
-    XX(R_DESCRIPTION, "description") XX(R_GIVEN, "given") XX(R_GIVEN_NOTE, "given_note") \
-        XX(R_TENSORS, "tensors") XX(R_METHODS, "methods") XX(R_INPUTS, "inputs")         \
-            XX(R_OUTPUTS, "outputs") XX(R_OPS, "ops") XX(R_DIALECT, "dialect")           \
-                XX(R_SYMBOLS, "symbols") XX(R_DIALECT_VERSION, "dialect_version")        \
-                    XX(R_CONCURRENT, "concurrent")
+#define ROOT_KEYS(XX)                                                                             \
+    XX(R_SCHEMA, "schema")                                                                        \
+    XX(R_VERSION, "version")                                                                      \
+    XX(R_DESCRIPTION, "description")                                                              \
+    XX(R_GIVEN, "given") XX(R_GIVEN_NOTE, "given_note") XX(R_TENSORS, "tensors")                  \
+        XX(R_METHODS, "methods") XX(R_INPUTS, "inputs") XX(R_OUTPUTS, "outputs") XX(R_OPS, "ops") \
+            XX(R_DIALECT, "dialect") XX(R_SYMBOLS, "symbols")                                     \
+                XX(R_DIALECT_VERSION, "dialect_version") XX(R_CONCURRENT, "concurrent")
 enum { ROOT_KEYS(ARN_KEY_ENUM) R_KEYS };
 static const char *const root_keys[] = {ROOT_KEYS(ARN_KEY_TEXT)};
 
@@ -606,7 +608,8 @@ static void read_description(reader *r, const uint32_t *v) {
     const char *description = arn_json_string(&r->json, v[R_DESCRIPTION]);
     const char *note = arn_json_string(&r->json, v[R_GIVEN_NOTE]);
     arenaut_program *program = r->program;
-    program->given = (arenaut_given_plan)arn_json_word(&r->json, v[R_GIVEN], arn_given_word, 3, 0);
+    program->given =
+        (arenaut_given_plan)arn_json_word(&r->json, v[R_GIVEN], arn_program_json_given_word, 3, 0);
     if (!fine(r)) return;
     if (description) {
         program->description = arenaut_program_strdup(program, description, strlen(description));

@@ -59,7 +59,7 @@ static void put_number(printer *out, uint32_t number) {
 static void put_refs(printer *out, bool *begun, const char *key, const uint32_t *ids, uint32_t n,
                      void (*put_ref)(printer *, uint32_t)) {
     if (n == 0) return;
-    arn_put_key(&out->writer, begun, key);
+    arn_json_put_key(&out->writer, begun, key);
     for (uint32_t i = 0; i < n; i++) {
         arn_puts(&out->writer, i ? ", " : "[");
         put_ref(out, ids[i]);
@@ -89,7 +89,7 @@ static void put_dims(printer *out, bool *begun, const arenaut_tensor *tensor) {
     arn_writer *w = &out->writer;
     bool symbolic = false, known = true;
     if (tensor->rank == 0) return;
-    arn_put_key(w, begun, "dims");
+    arn_json_put_key(w, begun, "dims");
     for (uint32_t i = 0; i < tensor->rank; i++) {
         arn_puts(w, i ? ", " : "[");
         if (is_symbolic(tensor, i)) {
@@ -104,7 +104,7 @@ static void put_dims(printer *out, bool *begun, const arenaut_tensor *tensor) {
     }
     arn_puts(w, "]");
     if (!symbolic || !known) return;
-    arn_put_key(w, begun, "upper");
+    arn_json_put_key(w, begun, "upper");
     for (uint32_t i = 0; i < tensor->rank; i++) {
         arn_puts(w, i ? ", " : "[");
         arn_put_json_u64(w, (uint64_t)tensor->dims[i]);
@@ -114,16 +114,16 @@ static void put_dims(printer *out, bool *begun, const arenaut_tensor *tensor) {
 
 static void put_flag(arn_writer *w, bool *begun, const char *key, bool value) {
     if (!value) return;
-    arn_put_key(w, begun, key);
+    arn_json_put_key(w, begun, key);
     arn_puts(w, "true");
 }
 
 static void put_numbers(arn_writer *w, bool *begun, const char *key, const int64_t *numbers,
                         uint32_t n) {
-    arn_put_key(w, begun, key);
+    arn_json_put_key(w, begun, key);
     for (uint32_t i = 0; i < n; i++) {
         arn_puts(w, i ? ", " : "[");
-        arn_put_json_i64(w, numbers[i]);
+        arn_json_put_i64(w, numbers[i]);
     }
     arn_puts(w, "]");
 }
@@ -135,16 +135,16 @@ static void put_shape(printer *out, bool *begun, const arenaut_tensor *tensor) {
         ARENAUT_OK) {
         dense = 0;
     }
-    arn_put_text_member(w, begun, "dtype", arenaut_dtype_name(tensor->dtype));
+    arn_json_put_text_member(w, begun, "dtype", arenaut_dtype_name(tensor->dtype));
     put_dims(out, begun, tensor);
-    if (tensor->lanes != out->lanes) arn_put_size_member(w, begun, "lanes", tensor->lanes);
+    if (tensor->lanes != out->lanes) arn_json_put_size_member(w, begun, "lanes", tensor->lanes);
     if (tensor->strides && tensor->rank > 0) {
         put_numbers(w, begun, "strides", tensor->strides, tensor->rank);
     }
     if (tensor->n_values) put_numbers(w, begun, "values", tensor->values, tensor->n_values);
     put_flag(w, begun, "dynamic", tensor->dynamic);
     put_flag(w, begun, "unsized", tensor->unsized);
-    if (tensor->bytes != dense) arn_put_size_member(w, begun, "bytes", tensor->bytes);
+    if (tensor->bytes != dense) arn_json_put_size_member(w, begun, "bytes", tensor->bytes);
 }
 
 /* Where the tensor lies: in the plan, or else in the file that was read. */
@@ -159,7 +159,7 @@ static void put_given(printer *out, bool *begun, uint32_t t) {
                                       : out->plan->offset[buffer] + out->lowering->offset[t];
     }
     if (offset == ARENAUT_UNPLACED) return;
-    arn_put_key(&out->writer, begun, "given");
+    arn_json_put_key(&out->writer, begun, "given");
     arn_puts(&out->writer, "{\"pool\": ");
     arn_put_json_u64(&out->writer, pool == ARENAUT_NONE ? 0 : pool);
     arn_puts(&out->writer, ", \"offset\": ");
@@ -172,30 +172,32 @@ static void put_tensor(printer *out, uint32_t t) {
     arn_writer *w = &out->writer;
     bool begun = false;
     arn_puts(w, t ? ",\n    {" : "\n    {");
-    arn_put_text_member(w, &begun, "name", tensor->name);
+    arn_json_put_text_member(w, &begun, "name", tensor->name);
     put_shape(out, &begun, tensor);
-    arn_put_text_member(w, &begun, "class", arenaut_class_name(tensor->cls));
-    arn_put_key(w, &begun, "method");
+    arn_json_put_text_member(w, &begun, "class", arenaut_class_name(tensor->cls));
+    arn_json_put_key(w, &begun, "method");
     if (tensor->method == ARENAUT_NONE) {
         arn_put_json_string(w, ARN_EVERY_METHOD);
     } else {
         put_method_ref(out, tensor->method);
     }
-    if (tensor->align) arn_put_size_member(w, &begun, "align", tensor->align);
+    if (tensor->align) arn_json_put_size_member(w, &begun, "align", tensor->align);
     if (tensor->device.type || tensor->device.index) {
-        arn_put_key(w, &begun, "device");
-        arn_put_device(w, tensor->device);
+        arn_json_put_key(w, &begun, "device");
+        arn_json_put_device(w, tensor->device);
     }
     if (tensor->view_of != ARENAUT_NONE) {
-        arn_put_key(w, &begun, "view_of");
+        arn_json_put_key(w, &begun, "view_of");
         put_tensor_ref(out, tensor->view_of);
     }
-    if (tensor->view_offset) arn_put_size_member(w, &begun, "view_offset", tensor->view_offset);
-    arn_put_text_member(w, &begun, "qualified_name", tensor->qualified_name);
+    if (tensor->view_offset)
+        arn_json_put_size_member(w, &begun, "view_offset", tensor->view_offset);
+    arn_json_put_text_member(w, &begun, "qualified_name", tensor->qualified_name);
     put_flag(w, &begun, "caller_owned", tensor->caller_owned);
-    if (tensor->file_index != t) arn_put_size_member(w, &begun, "file_index", tensor->file_index);
+    if (tensor->file_index != t)
+        arn_json_put_size_member(w, &begun, "file_index", tensor->file_index);
     put_given(out, &begun, t);
-    arn_put_text_member(w, &begun, "source", tensor->source);
+    arn_json_put_text_member(w, &begun, "source", tensor->source);
     arn_puts(w, "}");
 }
 
@@ -203,7 +205,7 @@ static void put_tensor(printer *out, uint32_t t) {
 
 static void put_pairs(printer *out, bool *begun, const arenaut_op *op) {
     if (op->n_in_place == 0) return;
-    arn_put_key(&out->writer, begun, "in_place");
+    arn_json_put_key(&out->writer, begun, "in_place");
     for (uint32_t i = 0; i < op->n_in_place; i++) {
         arn_putf(&out->writer, "%s[%" PRIu32 ", %" PRIu32 "]", i ? ", " : "[",
                  op->in_place[i].output, op->in_place[i].input);
@@ -214,13 +216,13 @@ static void put_pairs(printer *out, bool *begun, const arenaut_op *op) {
 static void put_attributes(printer *out, bool *begun, const arenaut_op *op) {
     arn_writer *w = &out->writer;
     if (op->n_attributes == 0) return;
-    arn_put_key(w, begun, "attributes");
+    arn_json_put_key(w, begun, "attributes");
     for (uint32_t i = 0; i < op->n_attributes; i++) {
         const arenaut_attribute *a = &op->attributes[i];
         bool inner = false;
         arn_puts(w, i ? ", {" : "[{");
-        arn_put_text_member(w, &inner, "name", a->name);
-        arn_put_text_member(w, &inner, "text", a->text);
+        arn_json_put_text_member(w, &inner, "name", a->name);
+        arn_json_put_text_member(w, &inner, "text", a->text);
         if (a->n_numbers) put_numbers(w, &inner, "numbers", a->numbers, a->n_numbers);
         arn_puts(w, "}");
     }
@@ -231,9 +233,9 @@ static void put_op(printer *out, const arenaut_op *op) {
     arn_writer *w = &out->writer;
     bool begun = false;
     arn_puts(w, "{");
-    arn_put_text_member(w, &begun, "name", op->name);
+    arn_json_put_text_member(w, &begun, "name", op->name);
     if (op->kind != ARENAUT_OP_OUT) {
-        arn_put_text_member(w, &begun, "kind", arenaut_op_kind_name(op->kind));
+        arn_json_put_text_member(w, &begun, "kind", arenaut_op_kind_name(op->kind));
     }
     put_refs(out, &begun, "inputs", op->inputs, op->n_inputs, put_tensor_ref);
     put_refs(out, &begun, "outputs", op->outputs, op->n_outputs, put_tensor_ref);
@@ -242,26 +244,26 @@ static void put_op(printer *out, const arenaut_op *op) {
     put_pairs(out, &begun, op);
     put_flag(w, &begun, "arguments_may_alias", op->arguments_may_alias);
     if (op->kind == ARENAUT_OP_JUMP || op->kind == ARENAUT_OP_JUMP_FALSE) {
-        arn_put_size_member(w, &begun, "target", op->target);
+        arn_json_put_size_member(w, &begun, "target", op->target);
     }
-    if (op->kind == ARENAUT_OP_FIELD) arn_put_size_member(w, &begun, "index", op->target);
-    if (op->kind == ARENAUT_OP_LOOP) arn_put_size_member(w, &begun, "carries", op->target);
-    if (op->stream) arn_put_size_member(w, &begun, "stream", op->stream);
+    if (op->kind == ARENAUT_OP_FIELD) arn_json_put_size_member(w, &begun, "index", op->target);
+    if (op->kind == ARENAUT_OP_LOOP) arn_json_put_size_member(w, &begun, "carries", op->target);
+    if (op->stream) arn_json_put_size_member(w, &begun, "stream", op->stream);
     put_refs(out, &begun, "after", op->after, op->n_after, put_number);
     put_attributes(out, &begun, op);
-    arn_put_text_member(w, &begun, "source", op->source);
+    arn_json_put_text_member(w, &begun, "source", op->source);
     arn_puts(w, "}");
 }
 
 /* With a plan, the arenas of the file that was read mean nothing any more. */
 static void put_given_pools(printer *out, bool *begun, const arenaut_method *method) {
     if (method->n_given_pools == 0 || out->plan) return;
-    arn_put_key(&out->writer, begun, "given_pools");
+    arn_json_put_key(&out->writer, begun, "given_pools");
     for (uint32_t i = 0; i < method->n_given_pools; i++) {
         arn_puts(&out->writer, i ? ", {\"bytes\": " : "[{\"bytes\": ");
         arn_put_json_u64(&out->writer, method->given_pools[i].bytes);
         arn_puts(&out->writer, ", \"device\": ");
-        arn_put_device(&out->writer, method->given_pools[i].device);
+        arn_json_put_device(&out->writer, method->given_pools[i].device);
         arn_puts(&out->writer, "}");
     }
     arn_puts(&out->writer, "]");
@@ -270,7 +272,7 @@ static void put_given_pools(printer *out, bool *begun, const arenaut_method *met
 static void put_bindings(printer *out, bool *begun, const arenaut_method *method) {
     arn_writer *w = &out->writer;
     if (method->n_bindings == 0) return;
-    arn_put_key(w, begun, "bindings");
+    arn_json_put_key(w, begun, "bindings");
     for (uint32_t i = 0; i < method->n_bindings; i++) {
         const arenaut_binding *binding = &method->bindings[i];
         arn_putf(w, "%s{\"kind\": \"%s\", \"value\": ", i ? ", " : "[",
@@ -290,19 +292,19 @@ static void put_method(printer *out, uint32_t m) {
     arn_writer *w = &out->writer;
     bool begun = false;
     arn_puts(w, m ? ",\n    {" : "\n    {");
-    arn_put_text_member(w, &begun, "name", method->name);
-    arn_put_key(w, &begun, "entry");
+    arn_json_put_text_member(w, &begun, "name", method->name);
+    arn_json_put_key(w, &begun, "entry");
     arn_puts(w, method->entry ? "true" : "false");
     put_refs(out, &begun, "inputs", method->inputs, method->n_inputs, put_tensor_ref);
     put_refs(out, &begun, "outputs", method->outputs, method->n_outputs, put_tensor_ref);
     if (method->outer != ARENAUT_NONE) {
-        arn_put_key(w, &begun, "outer");
+        arn_json_put_key(w, &begun, "outer");
         put_method_ref(out, method->outer);
     }
     put_flag(w, &begun, "concurrent", method->concurrent);
     put_bindings(out, &begun, method);
     put_given_pools(out, &begun, method);
-    arn_put_key(w, &begun, "ops");
+    arn_json_put_key(w, &begun, "ops");
     arn_puts(w, "[");
     for (uint32_t i = 0; i < method->n_ops; i++) {
         arn_puts(w, i ? ",\n      " : "\n      ");
@@ -316,18 +318,18 @@ static void put_method(printer *out, uint32_t m) {
 static void put_symbols(printer *out, bool *begun) {
     arn_writer *w = &out->writer;
     if (out->program->n_symbols == 0) return;
-    arn_put_key(w, begun, "symbols");
+    arn_json_put_key(w, begun, "symbols");
     for (uint32_t i = 0; i < out->program->n_symbols; i++) {
         const arenaut_symbol *symbol = &out->program->symbols[i];
         arn_puts(w, i ? ", {\"name\": " : "[{\"name\": ");
         arn_put_json_string(w, symbol->name);
         if (symbol->min != 0) {
             arn_puts(w, ", \"min\": ");
-            arn_put_json_i64(w, symbol->min);
+            arn_json_put_i64(w, symbol->min);
         }
         if (symbol->max != ARENAUT_UNBOUNDED) {
             arn_puts(w, ", \"max\": ");
-            arn_put_json_i64(w, symbol->max);
+            arn_json_put_i64(w, symbol->max);
         }
         arn_puts(w, "}");
     }
@@ -339,16 +341,17 @@ static void put_program(printer *out) {
     const arenaut_program *program = out->program;
     bool begun = true;
     arn_puts(w, "{\n  \"schema\": \"arenaut.program/1\"");
-    arn_put_text_member(w, &begun, "version", arenaut_version());
-    arn_put_text_member(w, &begun, "description", program->description);
-    arn_put_text_member(w, &begun, "dialect", program->dialect);
+    arn_json_put_text_member(w, &begun, "version", arenaut_version());
+    arn_json_put_text_member(w, &begun, "description", program->description);
+    arn_json_put_text_member(w, &begun, "dialect", program->dialect);
     if (program->dialect_version) {
-        arn_put_size_member(w, &begun, "dialect_version", program->dialect_version);
+        arn_json_put_size_member(w, &begun, "dialect_version", program->dialect_version);
     }
     put_symbols(out, &begun);
     const arenaut_given_plan given = out->plan ? ARENAUT_GIVEN_OURS : program->given;
-    if (given != ARENAUT_GIVEN_NONE) arn_put_text_member(w, &begun, "given", arn_given_word(given));
-    if (!out->plan) arn_put_text_member(w, &begun, "given_note", program->given_note);
+    if (given != ARENAUT_GIVEN_NONE)
+        arn_json_put_text_member(w, &begun, "given", arn_program_json_given_word(given));
+    if (!out->plan) arn_json_put_text_member(w, &begun, "given_note", program->given_note);
     arn_puts(w, ",\n  \"tensors\": [");
     for (uint32_t t = 0; t < program->n_tensors; t++) put_tensor(out, t);
     arn_puts(w, "],\n  \"methods\": [");
@@ -374,8 +377,8 @@ arenaut_status arn_program_json_write(const arenaut_result *result, arenaut_sink
         .program = program,
         .lowering = planned ? result->lowering : NULL,
         .plan = planned ? result->plan : NULL,
-        .tensor_unique = arn_unique_names(tensor_name, program, program->n_tensors, allocator),
-        .method_unique = arn_unique_names(method_name, program, program->n_methods, allocator),
+        .tensor_unique = arn_json_unique_names(tensor_name, program, program->n_tensors, allocator),
+        .method_unique = arn_json_unique_names(method_name, program, program->n_methods, allocator),
         .allocator = allocator,
         .lanes = dialect ? dialect->lanes : 0,
     };

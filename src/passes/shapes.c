@@ -16,7 +16,7 @@ enum { LARGEST, SMALLEST, ENDS };
 typedef struct pass {
     arn_shapes shapes;
     arn_region region;
-    int64_t *value;               /* per expression, at the end at work; ARN_ANY: unknown */
+    int64_t *value;               /* per expression, at the end at work; ARN_SHAPE_ANY: unknown */
     const arn_shape *found[ENDS]; /* per tensor; NULL: nothing varies */
 } pass;
 
@@ -27,7 +27,7 @@ static bool is_range(const arenaut_symbol *symbol) {
 }
 
 static int64_t value_of_symbol(const arenaut_symbol *symbol, int end) {
-    if (symbol->max == ARENAUT_UNBOUNDED) return ARN_ANY;
+    if (symbol->max == ARENAUT_UNBOUNDED) return ARN_SHAPE_ANY;
     return end == LARGEST ? symbol->max : symbol->min;
 }
 
@@ -37,20 +37,20 @@ static int64_t floor_divided(int64_t a, int64_t b) {
 }
 
 static int64_t combined(arenaut_expr_kind kind, int64_t a, int64_t b) {
-    if (a == ARN_ANY || b == ARN_ANY) return ARN_ANY;
+    if (a == ARN_SHAPE_ANY || b == ARN_SHAPE_ANY) return ARN_SHAPE_ANY;
     const bool divides =
         kind == ARENAUT_EXPR_FLOOR_DIV || kind == ARENAUT_EXPR_CEIL_DIV || kind == ARENAUT_EXPR_MOD;
-    if (divides && b == 0) return ARN_ANY;
+    if (divides && b == 0) return ARN_SHAPE_ANY;
     switch (kind) {
-        case ARENAUT_EXPR_ADD: return arn_plus(a, b);
-        case ARENAUT_EXPR_SUB: return arn_plus(a, -b);
-        case ARENAUT_EXPR_MUL: return arn_times(a, b);
+        case ARENAUT_EXPR_ADD: return arn_shape_plus(a, b);
+        case ARENAUT_EXPR_SUB: return arn_shape_plus(a, -b);
+        case ARENAUT_EXPR_MUL: return arn_shape_times(a, b);
         case ARENAUT_EXPR_FLOOR_DIV: return floor_divided(a, b);
         case ARENAUT_EXPR_CEIL_DIV: return -floor_divided(-a, b);
         case ARENAUT_EXPR_MOD: return a - floor_divided(a, b) * b;
         case ARENAUT_EXPR_MIN: return a < b ? a : b;
         case ARENAUT_EXPR_MAX: return a > b ? a : b;
-        default: return ARN_ANY;
+        default: return ARN_SHAPE_ANY;
     }
 }
 
@@ -72,17 +72,17 @@ static void evaluate(pass *p, int end) {
 static int64_t stated_dim(const pass *p, const arenaut_tensor *tensor, uint32_t axis) {
     const uint32_t expr = tensor->dim_exprs ? tensor->dim_exprs[axis] : ARENAUT_NONE;
     const int64_t size = expr == ARENAUT_NONE ? tensor->dims[axis] : p->value[expr];
-    return size >= 0 ? size : ARN_ANY;
+    return size >= 0 ? size : ARN_SHAPE_ANY;
 }
 
-/* What the file says. ARN_ANY is no value that a shape could have. */
+/* What the file says. ARN_SHAPE_ANY is no value that a shape could have. */
 static bool take_stated(pass *p, uint32_t t) {
     arn_shapes *s = &p->shapes;
     const arenaut_tensor *tensor = &s->program->tensors[t];
     arn_shape *shape = &s->stated[t];
     *shape = (arn_shape){.dtype = tensor->dtype};
     if (tensor->rank == 0 && tensor->unsized) return true;
-    if (tensor->rank > ARN_MAX_RANK) return true;
+    if (tensor->rank > ARN_SHAPE_MAX_RANK) return true;
     shape->ranked = true;
     shape->rank = tensor->rank;
     shape->dims = arn_region_allocate(s->region, tensor->rank, sizeof *shape->dims);
@@ -96,10 +96,11 @@ static bool take_stated(pass *p, uint32_t t) {
     shape->n_values = tensor->n_values;
     for (uint32_t i = 0; tensor->values && i < tensor->n_values; i++) {
         const int64_t value = tensor->values[i];
-        shape->values[i] = value == ARN_ANY && !arn_is_float(tensor->dtype) ? value + 1 : value;
+        shape->values[i] =
+            value == ARN_SHAPE_ANY && !arn_shape_is_float(tensor->dtype) ? value + 1 : value;
     }
     /* Of no elements all values are known. */
-    if (tensor->cls == ARENAUT_CONSTANT && arn_product(shape->dims, 0, shape->rank) == 0) {
+    if (tensor->cls == ARENAUT_CONSTANT && arn_shape_product(shape->dims, 0, shape->rank) == 0) {
         shape->values = shape->dims;
         shape->n_values = 0;
     }
@@ -112,7 +113,7 @@ static arenaut_status measure(const arn_shapes *s, uint32_t t, const arn_shape *
     arenaut_error why;
     char name[24];
     *bytes = 0;
-    *known = shape->ranked && arn_product(shape->dims, 0, shape->rank) != ARN_ANY &&
+    *known = shape->ranked && arn_shape_product(shape->dims, 0, shape->rank) != ARN_SHAPE_ANY &&
              arenaut_dtype_bits(shape->dtype) > 0;
     if (!*known) return ARENAUT_OK;
     const arenaut_status st = arn_dense_bytes(shape->dtype, s->program->tensors[t].lanes,
@@ -128,7 +129,7 @@ static arenaut_status store_dims(const arn_shapes *s, arenaut_tensor *tensor,
     int64_t *dims = arenaut_program_alloc(s->program, shape->rank * sizeof *dims);
     if (!dims) return arn_no_memory(s->err);
     for (uint32_t i = 0; i < shape->rank; i++) {
-        dims[i] = shape->dims[i] == ARN_ANY ? -1 : shape->dims[i];
+        dims[i] = shape->dims[i] == ARN_SHAPE_ANY ? -1 : shape->dims[i];
     }
     if (tensor->rank != shape->rank) tensor->dim_exprs = NULL;
     tensor->rank = shape->rank;
@@ -201,7 +202,7 @@ static arenaut_status infer(pass *p, int end) {
     }
     s->work = 1000 + 50 * (uint64_t)program->n_ops;
     for (uint32_t m = 0; m < program->n_methods && s->status == ARENAUT_OK; m++) {
-        if (program->methods[m].entry) arn_shapes_visit(s, m);
+        if (program->methods[m].entry) arn_shape_visit(s, m);
     }
     p->found[end] = s->of;
     return s->status;

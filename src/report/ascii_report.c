@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "ir/lifetimes.h"
 #include "report/label.h"
 #include "report/picture.h"
 
@@ -15,7 +16,7 @@ static const char letter[LETTERS + 1] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklm
 typedef struct ascii {
     const arenaut_result *result;
     const arenaut_report_options *options;
-    arn_picture picture;
+    arn_report_picture picture;
     arn_writer out;
     uint32_t columns;
     uint32_t *cells;         /* ROWS × columns; row 0 is the lowest; ARENAUT_NONE: empty */
@@ -49,10 +50,10 @@ static char letter_of(const ascii *a, uint32_t buffer) {
 static void fill(ascii *a, uint32_t buffer, arenaut_interval life, uint64_t arena) {
     const arenaut_problem *p = a->result->problem;
     const uint64_t offset = a->result->plan->offset[buffer];
-    const uint32_t x1 = arn_picture_x(&a->picture, life.first, a->columns);
-    uint32_t x2 = arn_picture_x(&a->picture, life.end, a->columns);
-    const uint32_t y1 = arn_scale(offset, arena, ROWS);
-    uint32_t y2 = arn_scale(offset + p->size[buffer], arena, ROWS);
+    const uint32_t x1 = arn_report_picture_x(&a->picture, life.first, a->columns);
+    uint32_t x2 = arn_report_picture_x(&a->picture, life.end, a->columns);
+    const uint32_t y1 = arn_report_scale(offset, arena, ROWS);
+    uint32_t y2 = arn_report_scale(offset + p->size[buffer], arena, ROWS);
     if (x2 <= x1) x2 = x1 + 1;
     if (y2 <= y1) y2 = y1 + 1;
     for (uint32_t y = y1; y < y2 && y < ROWS; y++) {
@@ -85,7 +86,7 @@ static void put_color(ascii *a, uint32_t buffer) {
 }
 
 static void put_margin(ascii *a, const char *text) {
-    arn_put_spaces(&a->out, arn_columns_left(MARGIN - 2, strlen(text)));
+    arn_report_put_spaces(&a->out, arn_report_columns_left(MARGIN - 2, strlen(text)));
     arn_putf(&a->out, "%s %s", text, a->options->unicode ? "\xE2\x94\x82" : "|");
 }
 
@@ -94,7 +95,7 @@ static void put_rows(ascii *a, uint32_t pool) {
     for (uint32_t y = ROWS; y-- > 0;) {
         const uint64_t arena = a->result->plan->arena[pool];
         const bool ticked = y + 1 == ROWS || y == ROWS / 2 - 1;
-        put_margin(a, !ticked ? "" : arn_kib(y + 1 == ROWS ? arena : arena / 2).text);
+        put_margin(a, !ticked ? "" : arn_report_kib(y + 1 == ROWS ? arena : arena / 2).text);
         uint32_t last = ARENAUT_NONE, columns = a->columns;
         while (columns > 0 && a->cells[y * a->columns + columns - 1] == ARENAUT_NONE) columns--;
         for (uint32_t x = 0; x < columns; x++) {
@@ -111,14 +112,14 @@ static void put_rows(ascii *a, uint32_t pool) {
 
 /* The step axis, with a mark under the peak. */
 static void put_axis(ascii *a) {
-    const uint32_t peak = arn_picture_x(&a->picture, a->picture.peak.step, a->columns);
+    const uint32_t peak = arn_report_picture_x(&a->picture, a->picture.peak.step, a->columns);
     put_margin(a, "0 B");
     for (uint32_t x = 0; x < a->columns; x++) {
         arn_puts(&a->out, a->options->unicode ? "\xE2\x94\x80" : "-");
     }
     arn_puts(&a->out, "\n");
-    const uint32_t last = (uint32_t)arn_columns_left(a->columns, 1);
-    arn_put_spaces(&a->out, MARGIN - 1 + (peak < last ? peak : last));
+    const uint32_t last = (uint32_t)arn_report_columns_left(a->columns, 1);
+    arn_report_put_spaces(&a->out, MARGIN - 1 + (peak < last ? peak : last));
     arn_puts(&a->out, "^\n");
 }
 
@@ -129,7 +130,7 @@ static void put_curve(ascii *a) {
     put_margin(a, "alive");
     for (uint32_t x = 0; x < a->columns; x++) {
         const uint64_t live = a->picture.live[x] < most ? a->picture.live[x] : most;
-        const uint32_t level = live ? 1 + arn_scale(live, most, 7) : 0;
+        const uint32_t level = live ? 1 + arn_report_scale(live, most, 7) : 0;
         const char block[3] = {(char)0xE2, (char)0x96, (char)(0x80 + level)};
         if (a->options->unicode && level) arn_put(&a->out, block, sizeof block);
         else arn_put(&a->out, &plain[level], 1);
@@ -140,13 +141,13 @@ static void put_curve(ascii *a) {
 static void put_title(ascii *a) {
     const arenaut_plan *plan = a->result->plan;
     const char *name = strrchr(a->result->path, '/');
-    arn_put_clean(&a->out, name && name[1] ? name + 1 : a->result->path);
-    arn_putf(&a->out, "  arena %s bytes (%s), ", arn_commas(plan->total).text,
-             arn_kib(plan->total).text);
+    arn_report_put_clean(&a->out, name && name[1] ? name + 1 : a->result->path);
+    arn_putf(&a->out, "  arena %s bytes (%s), ", arn_report_commas(plan->total).text,
+             arn_report_kib(plan->total).text);
     if (plan->quality == ARENAUT_OPTIMAL) arn_puts(&a->out, "proven minimal");
-    else arn_putf(&a->out, "bound %s", arn_commas(plan->total_bound).text);
+    else arn_putf(&a->out, "bound %s", arn_report_commas(plan->total_bound).text);
     if (a->result->baseline) {
-        arn_putf(&a->out, "; now %s", arn_commas(a->result->baseline->total).text);
+        arn_putf(&a->out, "; now %s", arn_report_commas(a->result->baseline->total).text);
     }
     arn_puts(&a->out, "\n\n");
 }
@@ -155,25 +156,27 @@ static void put_title(ascii *a) {
 static void put_names(ascii *a) {
     const arenaut_problem *p = a->result->problem;
     enum { LEAST_NAME = 16, BESIDE_NAME = 46 };
-    const size_t rest = arn_columns_left((size_t)a->columns + MARGIN, BESIDE_NAME);
+    const size_t rest = arn_report_columns_left((size_t)a->columns + MARGIN, BESIDE_NAME);
     const uint32_t room = rest > LEAST_NAME ? (uint32_t)rest : LEAST_NAME;
     const uint32_t most = a->options->top ? a->options->top : DEFAULT_NAMED;
     for (uint32_t i = 0; i < a->n_named && i < most; i++) {
         const uint32_t b = a->named[i];
         const arenaut_interval *life = arenaut_problem_lifetimes(p, b);
-        const arn_label name = arn_buffer_label(a->result, b, room);
+        const arn_label name = arn_report_buffer_label(a->result, b, room);
         const bool at_peak = arn_alive_at(p, b, a->picture.peak.step);
         arn_putf(&a->out, "  %c %c %s", letter[i], at_peak ? '*' : ' ', name.text);
-        arn_put_spaces(&a->out, arn_columns_left(room, arn_columns(name.text)));
-        arn_putf(&a->out, " %14s  steps %" PRId64 "-%" PRId64 "\n", arn_commas(p->size[b]).text,
-                 life[0].first, life[arenaut_problem_lifetime_count(p, b) - 1].end - 1);
+        arn_report_put_spaces(&a->out,
+                              arn_report_columns_left(room, arn_report_columns(name.text)));
+        arn_putf(&a->out, " %14s  steps %" PRId64 "-%" PRId64 "\n",
+                 arn_report_commas(p->size[b]).text, life[0].first,
+                 life[arenaut_problem_lifetime_count(p, b) - 1].end - 1);
     }
     if (a->n_named > most) {
         arn_putf(&a->out, "      and %" PRIu32 " more with letters, by size\n", a->n_named - most);
     }
     arn_putf(&a->out, "\n  * alive at the peak, %s: %s bytes\n",
-             arn_step_label(a->result, a->picture.peak.step).text,
-             arn_commas(a->picture.peak.live_bytes).text);
+             arn_report_step_label(a->result, a->picture.peak.step).text,
+             arn_report_commas(a->picture.peak.live_bytes).text);
 }
 
 static void draw(ascii *a) {
@@ -184,7 +187,7 @@ static void draw(ascii *a) {
         if (a->result->plan->arena[pool] == 0) continue;
         if (a->result->plan->n_pools > 1) {
             arn_puts(&a->out, "\n");
-            arn_put_clean(&a->out, name ? name : "(unnamed pool)");
+            arn_report_put_clean(&a->out, name ? name : "(unnamed pool)");
             arn_puts(&a->out, "\n");
         }
         choose_named(a, pool);
@@ -200,7 +203,7 @@ static arenaut_status emit(const arenaut_result *result, const arenaut_report_op
                            arenaut_error *err) {
     ascii a = {.result = result, .options = options, .out = arn_writer_to(sink)};
     a.columns = options->width > MARGIN + 20 ? options->width - MARGIN : 20;
-    arenaut_status st = arn_picture_make(result, a.columns, allocator, &a.picture, err);
+    arenaut_status st = arn_report_picture_make(result, a.columns, allocator, &a.picture, err);
     if (st != ARENAUT_OK) return st;
     a.cells = arn_allocate(allocator, (size_t)ROWS * a.columns, sizeof *a.cells);
     if (a.cells) {
@@ -210,7 +213,7 @@ static arenaut_status emit(const arenaut_result *result, const arenaut_report_op
         st = arn_no_memory(err);
     }
     arn_release(allocator, a.cells);
-    arn_picture_free(&a.picture);
+    arn_report_picture_free(&a.picture);
     return st;
 }
 

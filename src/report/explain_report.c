@@ -29,8 +29,8 @@ static const char *plain(const explain *e) { return e->options->color ? "\033[0m
 static void put_summary(explain *e) {
     const arenaut_result *r = e->result;
     arn_putf(&e->out, "%speak%s   %s bytes (%s) at %s", bold(e), plain(e),
-             arn_commas(e->needed).text, arn_kib(e->needed).text,
-             arn_step_label(r, e->peak.step).text);
+             arn_report_commas(e->needed).text, arn_report_kib(e->needed).text,
+             arn_report_step_label(r, e->peak.step).text);
     if (r->lowering)
         arn_putf(&e->out, ", step %" PRId64 " of %" PRIu32, e->peak.step, r->lowering->n_steps);
     arn_puts(&e->out, "\n");
@@ -38,24 +38,24 @@ static void put_summary(explain *e) {
         const uint64_t used = e->needed + r->behind;
         const uint64_t waste = r->plan->total > used ? r->plan->total - used : 0;
         arn_putf(&e->out, "%sarena%s  %s bytes: ", bold(e), plain(e),
-                 arn_commas(r->plan->total).text);
+                 arn_report_commas(r->plan->total).text);
         if (r->behind) {
             arn_putf(&e->out, "%s of them behind the buffers, for the runtime; ",
-                     arn_commas(r->behind).text);
+                     arn_report_commas(r->behind).text);
         }
         if (waste == 0) arn_puts(&e->out, "no waste, the peak itself\n");
         else
-            arn_putf(&e->out, "%s (%s) above the peak, %s\n", arn_commas(waste).text,
-                     arn_percent(waste, e->needed).text,
+            arn_putf(&e->out, "%s (%s) above the peak, %s\n", arn_report_commas(waste).text,
+                     arn_report_percent(waste, e->needed).text,
                      r->plan->quality == ARENAUT_OPTIMAL ? "which is proven to be unavoidable"
                                                          : "perhaps avoidable");
     }
     if (r->baseline) {
         arn_putf(&e->out, "%snow%s    %s bytes (%s)", bold(e), plain(e),
-                 arn_commas(r->baseline->total).text, r->baseline->planner);
+                 arn_report_commas(r->baseline->total).text, r->baseline->planner);
         if (r->plan && r->baseline->total > r->plan->total) {
             arn_putf(&e->out, ": %s more than planned",
-                     arn_commas(r->baseline->total - r->plan->total).text);
+                     arn_report_commas(r->baseline->total - r->plan->total).text);
         }
         arn_puts(&e->out, "\n");
     }
@@ -81,10 +81,11 @@ static void put_story_of_tensor(explain *e, uint32_t buffer) {
             producer = i;
         }
         if (!touches(e->result, op->inputs, op->n_inputs, buffer)) continue;
-        if (readers < READERS_SHOWN) shown[readers] = arn_op_label(p, i);
+        if (readers < READERS_SHOWN) shown[readers] = arn_report_op_label(p, i);
         readers++;
     }
-    if (producer != ARENAUT_NONE) arn_putf(&e->out, "from %s", arn_op_label(p, producer).text);
+    if (producer != ARENAUT_NONE)
+        arn_putf(&e->out, "from %s", arn_report_op_label(p, producer).text);
     else arn_puts(&e->out, "from outside");
     for (uint32_t i = 0; i < readers && i < READERS_SHOWN; i++) {
         arn_putf(&e->out, "%s%s", i ? ", " : "; read by ", shown[i].text);
@@ -100,7 +101,7 @@ static void put_story_of_buffer(explain *e, uint32_t buffer) {
     const uint32_t n = arenaut_problem_lifetime_count(p, buffer);
     if (p->op && p->op[buffer]) {
         arn_puts(&e->out, "from ");
-        arn_put_clean(&e->out, p->op[buffer]);
+        arn_report_put_clean(&e->out, p->op[buffer]);
         arn_puts(&e->out, "; ");
     }
     arn_putf(&e->out, "alive from step %" PRId64 " to %" PRId64, life[0].first,
@@ -112,7 +113,7 @@ static void put_story_of_buffer(explain *e, uint32_t buffer) {
 enum { RANK = 5, AFTER_NAME = 36, LEAST_NAME = 16, EDGE = 3 };
 
 static uint32_t name_room(const explain *e) {
-    const size_t room = arn_columns_left(e->options->width, RANK + AFTER_NAME + EDGE);
+    const size_t room = arn_report_columns_left(e->options->width, RANK + AFTER_NAME + EDGE);
     return room < LEAST_NAME ? LEAST_NAME : (uint32_t)room;
 }
 
@@ -121,16 +122,16 @@ static void put_buffer(explain *e, uint32_t rank, uint64_t *sum) {
     const arenaut_problem *p = e->result->problem;
     const uint32_t b = e->peak.live[rank];
     const uint32_t room = name_room(e);
-    const arn_label name = arn_buffer_label(e->result, b, room);
-    const arn_label bytes = arn_commas(p->size[b]);
+    const arn_label name = arn_report_buffer_label(e->result, b, room);
+    const arn_label bytes = arn_report_commas(p->size[b]);
     *sum += p->size[b];
     arn_putf(&e->out, "%3" PRIu32 "  %s", rank + 1, name.text);
-    arn_put_spaces(&e->out, arn_columns_left(room, arn_columns(name.text)));
+    arn_report_put_spaces(&e->out, arn_report_columns_left(room, arn_report_columns(name.text)));
     arn_putf(&e->out, "%16s%10s%10s\n", bytes.text,
-             arn_percent(p->size[b], e->peak.live_bytes).text,
-             arn_percent(*sum, e->peak.live_bytes).text);
+             arn_report_percent(p->size[b], e->peak.live_bytes).text,
+             arn_report_percent(*sum, e->peak.live_bytes).text);
     arn_puts(&e->out, "       ");
-    const arn_label shape = arn_shape_label(e->result, b);
+    const arn_label shape = arn_report_shape_label(e->result, b);
     if (*shape.text) arn_putf(&e->out, "%s, ", shape.text);
     const arenaut_class cls = arenaut_problem_class(p, b);
     if (cls != ARENAUT_INTERMEDIATE) arn_putf(&e->out, "%s, ", arenaut_class_name(cls));
@@ -139,7 +140,7 @@ static void put_buffer(explain *e, uint32_t rank, uint64_t *sum) {
     arn_puts(&e->out, "\n");
     const char *own = p->name ? p->name[b] : NULL, *source = p->source ? p->source[b] : NULL;
     if (source && (!own || strcmp(own, source) != 0)) {
-        arn_putf(&e->out, "       %s\n", arn_text_label(source, room + AFTER_NAME).text);
+        arn_putf(&e->out, "       %s\n", arn_report_text_label(source, room + AFTER_NAME).text);
     }
 }
 
@@ -149,16 +150,16 @@ static void put_buffers(explain *e) {
     const uint32_t top = e->options->top ? e->options->top : DEFAULT_TOP;
     uint64_t sum = 0;
     arn_putf(&e->out, "\n%s%s", bold(e), heading);
-    arn_put_spaces(&e->out, arn_columns_left(RANK + name_room(e), strlen(heading)));
+    arn_report_put_spaces(&e->out, arn_report_columns_left(RANK + name_room(e), strlen(heading)));
     arn_putf(&e->out, "%16s%10s%10s%s\n", "bytes", "share", "sum", plain(e));
     for (uint32_t i = 0; i < e->peak.n_live && i < top; i++) put_buffer(e, i, &sum);
     if (e->peak.n_live > top) {
         arn_putf(&e->out, "     and %" PRIu32 " smaller ones, %s bytes together\n",
-                 e->peak.n_live - top, arn_commas(e->peak.live_bytes - sum).text);
+                 e->peak.n_live - top, arn_report_commas(e->peak.live_bytes - sum).text);
     }
     if (e->peak.shared_bytes > 0) {
         arn_putf(&e->out, "     %s of these bytes are shared: results written over operands\n",
-                 arn_commas(e->peak.shared_bytes).text);
+                 arn_report_commas(e->peak.shared_bytes).text);
     }
 }
 
@@ -185,8 +186,8 @@ static void put_holes_of_pool(explain *e, uint32_t pool, uint32_t *ids, uint32_t
         const uint64_t next = i < n ? plan->offset[ids[i]] : plan->arena[pool];
         if (next > used && *shown < HOLES_SHOWN) {
             arn_puts(&e->out, *shown ? ", " : "\nunused at the peak: ");
-            arn_putf(&e->out, "%s bytes at %s", arn_commas(next - used).text,
-                     arn_commas(used).text);
+            arn_putf(&e->out, "%s bytes at %s", arn_report_commas(next - used).text,
+                     arn_report_commas(used).text);
             ++*shown;
         }
         if (i == n) break;
@@ -233,10 +234,12 @@ static arenaut_status put_remedies_with(explain *e, arenaut_problem *without) {
         take_away(p, e->peak.live[i], without);
         const arenaut_status st = arenaut_lower_bound(without, e->allocator, &bytes, &step, e->err);
         if (st != ARENAUT_OK) return st;
-        arn_putf(&e->out, "  without %" PRIu32 ": at least %s", i + 1, arn_commas(bytes).text);
+        arn_putf(&e->out, "  without %" PRIu32 ": at least %s", i + 1,
+                 arn_report_commas(bytes).text);
         if (bytes >= e->bound) arn_puts(&e->out, ", saves nothing");
-        else arn_putf(&e->out, ", saves %s", arn_commas(e->bound - bytes).text);
-        arn_putf(&e->out, "; then the peak is at %s\n", arn_step_label(e->result, step).text);
+        else arn_putf(&e->out, ", saves %s", arn_report_commas(e->bound - bytes).text);
+        arn_putf(&e->out, "; then the peak is at %s\n",
+                 arn_report_step_label(e->result, step).text);
     }
     return ARENAUT_OK;
 }

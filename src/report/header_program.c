@@ -18,7 +18,7 @@ static void put_pools(const printer *p) {
     arn_putf(p->out, "static const arenaut_pool_need %s_pools[] = {\n", p->lower);
     for (uint32_t i = 0; i < plan->n_pools; i++) {
         arn_putf(p->out, "    {%" PRIu64 "u, %" PRIu64 "u},\n", plan->arena[i],
-                 arn_header_pool_alignment(p->result, i));
+                 arn_report_pool_alignment(p->result, i));
     }
     arn_puts(p->out, "};\n");
 }
@@ -59,7 +59,7 @@ static uint32_t put_places(const printer *p) {
         uint32_t pool = 0;
         uint64_t offset = 0;
         if (r->lowering) {
-            const bool placed = arn_header_tensor_place(r, i, &pool, &offset);
+            const bool placed = arn_report_tensor_place(r, i, &pool, &offset);
             put_place(p, placed, pool, offset, r->program->tensors[i].bytes);
         } else {
             put_place(p, r->plan->pool[i] != ARENAUT_NONE, r->plan->pool[i], r->plan->offset[i],
@@ -127,7 +127,7 @@ static void put_methods(const printer *p) {
     arn_puts(p->out, "};\n");
 }
 
-void arn_header_put_program(arn_writer *out, const arenaut_result *result, const char *lower,
+void arn_report_put_program(arn_writer *out, const arenaut_result *result, const char *lower,
                             const char *upper) {
     const printer p = {out, result, lower, result->lowering ? result->program->n_methods : 0};
     const uint64_t fingerprint = result->lowering ? arenaut_program_fingerprint(result->program)

@@ -68,15 +68,15 @@ static void put_opening(header *h) {
     arn_puts(&h->out, "/* Memory plan of ");
     put_comment_text(h, name ? name + 1 : h->result->path);
     arn_putf(&h->out, ", made by arenaut %s.\n * %s", arenaut_version(),
-             arn_commas(plan->total).text);
+             arn_report_commas(plan->total).text);
     arn_putf(&h->out, " bytes, %s (bound %s)",
              plan->quality == ARENAUT_OPTIMAL ? "proven minimal"
              : unknown                        ? "without kernel scratch, which is unknown"
                                               : "not proven minimal",
-             arn_commas(plan->total_bound).text);
+             arn_report_commas(plan->total_bound).text);
     if (h->result->baseline) {
         arn_putf(&h->out, "; %s needs %s", h->result->baseline->planner,
-                 arn_commas(h->result->baseline->total).text);
+                 arn_report_commas(h->result->baseline->total).text);
     }
     arn_puts(&h->out,
              ".\n * Offsets count from the start of a pool, which must be aligned as "
@@ -86,7 +86,7 @@ static void put_opening(header *h) {
              h->upper.text, h->upper.text);
 }
 
-uint64_t arn_header_pool_alignment(const arenaut_result *result, uint32_t pool) {
+uint64_t arn_report_pool_alignment(const arenaut_result *result, uint32_t pool) {
     const arenaut_problem *p = result->problem;
     uint64_t align = p->pool[pool].align ? p->pool[pool].align : 1;
     for (uint32_t b = 0; b < p->n_buffers; b++) {
@@ -109,7 +109,7 @@ static void put_pool(header *h, uint32_t pool) {
     arn_putf(&h->out, "#define %s_%s_BYTES %" PRIu64 "%s\n", h->upper.text, name,
              h->result->plan->arena[pool], h->suffix);
     arn_putf(&h->out, "#define %s_%s_ALIGN %" PRIu64 "%s\n", h->upper.text, name,
-             arn_header_pool_alignment(h->result, pool), h->suffix);
+             arn_report_pool_alignment(h->result, pool), h->suffix);
 }
 
 /* What the firmware needs: how much to reserve, and how to align it. */
@@ -153,7 +153,7 @@ static uint64_t pool_of(const header *h, uint32_t b) {
     return pool == ARENAUT_NONE ? 255 : pool; /* at most 64 pools */
 }
 
-bool arn_header_tensor_place(const arenaut_result *result, uint32_t tensor, uint32_t *pool,
+bool arn_report_tensor_place(const arenaut_result *result, uint32_t tensor, uint32_t *pool,
                              uint64_t *offset) {
     const arenaut_lowering *lowering = result->lowering;
     if (tensor >= lowering->n_tensors) return false;
@@ -167,7 +167,7 @@ bool arn_header_tensor_place(const arenaut_result *result, uint32_t tensor, uint
 /* The offset of a tensor in its pool; false if it is not in one. */
 static bool tensor_offset(const header *h, uint32_t tensor, uint64_t *offset) {
     uint32_t pool;
-    return arn_header_tensor_place(h->result, tensor, &pool, offset);
+    return arn_report_tensor_place(h->result, tensor, &pool, offset);
 }
 
 /* Where to put the inputs and find the outputs, without searching a table. */
@@ -259,7 +259,7 @@ static arenaut_status emit(const arenaut_result *result, const arenaut_report_op
     put_column(&h, h.type, "buffer_bytes", size_of, false);
     if (result->problem->n_pools > 1) put_column(&h, "uint8_t", "buffer_pool", pool_of, false);
     if (result->lowering) put_methods(&h);
-    arn_header_put_program(&h.out, result, h.lower.text, h.upper.text);
+    arn_report_put_program(&h.out, result, h.lower.text, h.upper.text);
     arn_puts(&h.out, "\n#endif\n");
     return arn_writer_finish(&h.out, err);
 }

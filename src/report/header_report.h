@@ -7,14 +7,14 @@
 #include "core/writer.h"
 
 /* What the start of a pool must be aligned to for all offsets in it to be aligned. */
-uint64_t arn_header_pool_alignment(const arenaut_result *result, uint32_t pool);
+uint64_t arn_report_pool_alignment(const arenaut_result *result, uint32_t pool);
 
 /* Where a tensor lies; false if it is in no pool. */
-bool arn_header_tensor_place(const arenaut_result *result, uint32_t tensor, uint32_t *pool,
+bool arn_report_tensor_place(const arenaut_result *result, uint32_t tensor, uint32_t *pool,
                              uint64_t *offset);
 
 /* The plan as a static program of the runtime, for those who include its header first. */
-void arn_header_put_program(arn_writer *out, const arenaut_result *result, const char *lower,
+void arn_report_put_program(arn_writer *out, const arenaut_result *result, const char *lower,
                             const char *upper);
 
 #endif

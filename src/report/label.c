@@ -6,7 +6,7 @@
 
 #include "core/utf8.h"
 
-arn_label arn_commas(uint64_t n) {
+arn_label arn_report_commas(uint64_t n) {
     char digits[24];
     const int length = snprintf(digits, sizeof digits, "%" PRIu64, n);
     arn_label out = {""};
@@ -18,7 +18,7 @@ arn_label arn_commas(uint64_t n) {
     return out;
 }
 
-arn_label arn_percent(uint64_t part, uint64_t whole) {
+arn_label arn_report_percent(uint64_t part, uint64_t whole) {
     while (part > UINT64_MAX / 2048) { /* thousandths must not overflow */
         part >>= 1;
         whole >>= 1;
@@ -29,7 +29,7 @@ arn_label arn_percent(uint64_t part, uint64_t whole) {
     return out;
 }
 
-arn_label arn_kib(uint64_t bytes) {
+arn_label arn_report_kib(uint64_t bytes) {
     static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
     arn_label out;
     unsigned unit = 0;
@@ -53,7 +53,7 @@ static size_t sequence_room(const char *text) {
 }
 
 /* No control characters (C0, DEL, C1) and none that turn the direction of writing. */
-size_t arn_shown_length(const char *text) {
+size_t arn_report_shown_length(const char *text) {
     const unsigned char *p = (const unsigned char *)text;
     const size_t n = arn_utf8_length(p, sequence_room(text));
     return arn_utf8_unshown(p, n) ? 0 : n;
@@ -61,29 +61,31 @@ size_t arn_shown_length(const char *text) {
 
 /* Bytes of `text` that are shown as one character: a sequence as it is, or a byte as '?'. */
 static size_t next_shown(const char *text) {
-    const size_t n = arn_shown_length(text);
+    const size_t n = arn_report_shown_length(text);
     return n ? n : 1;
 }
 
-void arn_put_clean(arn_writer *writer, const char *text) {
+void arn_report_put_clean(arn_writer *writer, const char *text) {
     while (*text) {
-        const size_t n = arn_shown_length(text);
+        const size_t n = arn_report_shown_length(text);
         arn_put(writer, n ? text : "?", n ? n : 1);
         text += n ? n : 1;
     }
 }
 
-void arn_put_spaces(arn_writer *writer, size_t n) {
+void arn_report_put_spaces(arn_writer *writer, size_t n) {
     while (n-- > 0 && !writer->failed) arn_puts(writer, " ");
 }
 
-size_t arn_columns(const char *text) {
+size_t arn_report_columns(const char *text) {
     size_t n = 0;
     for (; *text; text += next_shown(text)) n++;
     return n;
 }
 
-size_t arn_columns_left(size_t width, size_t used) { return width > used ? width - used : 0; }
+size_t arn_report_columns_left(size_t width, size_t used) {
+    return width > used ? width - used : 0;
+}
 
 /* The last `columns` characters of `text` as they are shown, in less than `room` bytes; "..."
  * stands for what was cut. */
@@ -91,9 +93,9 @@ static arn_label cut_left(const char *text, uint32_t columns, size_t room) {
     static const char dots[] = "...";
     enum { DOTS = sizeof dots - 1 };
     arn_label out = {""};
-    size_t used = 0, left = arn_columns(text), bytes = strlen(text);
+    size_t used = 0, left = arn_report_columns(text), bytes = strlen(text);
     if (left > columns || bytes >= room) {
-        const size_t most = arn_columns_left(columns, DOTS);
+        const size_t most = arn_report_columns_left(columns, DOTS);
         for (; left > most || bytes >= room - DOTS; left--) {
             const size_t n = next_shown(text);
             text += n;
@@ -102,7 +104,7 @@ static arn_label cut_left(const char *text, uint32_t columns, size_t room) {
         memcpy(out.text, dots, used = DOTS);
     }
     for (; *text; text += next_shown(text)) {
-        const size_t n = arn_shown_length(text);
+        const size_t n = arn_report_shown_length(text);
         memcpy(out.text + used, n ? text : "?", n ? n : 1);
         used += n ? n : 1;
     }
@@ -110,16 +112,17 @@ static arn_label cut_left(const char *text, uint32_t columns, size_t room) {
     return out;
 }
 
-arn_label arn_text_label(const char *text, uint32_t columns) {
+arn_label arn_report_text_label(const char *text, uint32_t columns) {
     return cut_left(text, columns, sizeof(arn_label));
 }
 
-arn_label arn_buffer_label(const arenaut_result *result, uint32_t buffer, uint32_t columns) {
+arn_label arn_report_buffer_label(const arenaut_result *result, uint32_t buffer, uint32_t columns) {
     char store[24];
-    return arn_text_label(arenaut_problem_buffer_name(result->problem, buffer, store), columns);
+    return arn_report_text_label(arenaut_problem_buffer_name(result->problem, buffer, store),
+                                 columns);
 }
 
-arn_label arn_shape_label(const arenaut_result *result, uint32_t buffer) {
+arn_label arn_report_shape_label(const arenaut_result *result, uint32_t buffer) {
     arn_label out = {""};
     if (!result->lowering) return out;
     const arenaut_tensor *tensor = &result->program->tensors[result->lowering->tensor[buffer]];
@@ -136,7 +139,7 @@ arn_label arn_shape_label(const arenaut_result *result, uint32_t buffer) {
 /* Bytes of a name within another label, so that no sequence is cut in two. */
 enum { WITHIN = 61 };
 
-arn_label arn_op_label(const arenaut_program *program, uint32_t op) {
+arn_label arn_report_op_label(const arenaut_program *program, uint32_t op) {
     const arenaut_op *o = &program->ops[op];
     const uint32_t first = program->methods[o->method].first_op;
     const arn_label name = cut_left(o->name ? o->name : "", 40, WITHIN);
@@ -145,7 +148,7 @@ arn_label arn_op_label(const arenaut_program *program, uint32_t op) {
     return out;
 }
 
-arn_label arn_step_label(const arenaut_result *result, int64_t step) {
+arn_label arn_report_step_label(const arenaut_result *result, int64_t step) {
     const arenaut_lowering *lowering = result->lowering;
     arn_label out;
     if (!lowering || step < 0 || step >= (int64_t)lowering->n_steps) {
@@ -153,7 +156,7 @@ arn_label arn_step_label(const arenaut_result *result, int64_t step) {
         return out;
     }
     const arenaut_step *at = &lowering->steps[step];
-    if (at->op != ARENAUT_NONE) return arn_op_label(result->program, at->op);
+    if (at->op != ARENAUT_NONE) return arn_report_op_label(result->program, at->op);
     const char *name = result->program->methods[at->method].name;
     const arn_label clean = cut_left(name ? name : "the method", 40, WITHIN);
     snprintf(out.text, sizeof out.text, "start of %.60s", clean.text);

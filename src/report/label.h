@@ -10,34 +10,34 @@ typedef struct arn_label {
     char text[96];
 } arn_label;
 
-arn_label arn_commas(uint64_t n);                     /* 1,234,567 */
-arn_label arn_percent(uint64_t part, uint64_t whole); /* 12.3 %, rounded to nearest */
-arn_label arn_kib(uint64_t bytes);                    /* 54.0 KiB; 672 B below 1 KiB */
+arn_label arn_report_commas(uint64_t n);                     /* 1,234,567 */
+arn_label arn_report_percent(uint64_t part, uint64_t whole); /* 12.3 %, rounded to nearest */
+arn_label arn_report_kib(uint64_t bytes);                    /* 54.0 KiB; 672 B below 1 KiB */
 
 /* The buffer's name; bytes that could drive a terminal are '?'. Cut on the left, with dots,
  * to `columns` (3 or more, for the dots): the end of a layer's path says most. */
-arn_label arn_buffer_label(const arenaut_result *result, uint32_t buffer, uint32_t columns);
+arn_label arn_report_buffer_label(const arenaut_result *result, uint32_t buffer, uint32_t columns);
 
-arn_label arn_text_label(const char *text, uint32_t columns); /* likewise of any text */
+arn_label arn_report_text_label(const char *text, uint32_t columns); /* likewise of any text */
 
 /* "int8 [1,48,48,16]" of the tensor behind a buffer; "" if there is none. */
-arn_label arn_shape_label(const arenaut_result *result, uint32_t buffer);
+arn_label arn_report_shape_label(const arenaut_result *result, uint32_t buffer);
 
 /* "op 4 DEPTHWISE_CONV_2D", "start of main", or "step 12" for a bare problem. */
-arn_label arn_step_label(const arenaut_result *result, int64_t step);
-arn_label arn_op_label(const arenaut_program *program, uint32_t op);
+arn_label arn_report_step_label(const arenaut_result *result, int64_t step);
+arn_label arn_report_op_label(const arenaut_program *program, uint32_t op);
 
 /* Length of the sequence at `p` if it is plain text, to be shown as it is; 0 for bytes that
  * are not UTF-8 or could drive a terminal. */
-size_t arn_shown_length(const char *p);
+size_t arn_report_shown_length(const char *p);
 
 /* Text from a file for a terminal: control characters and bad UTF-8 become '?'. */
-void arn_put_clean(arn_writer *writer, const char *text);
-void arn_put_spaces(arn_writer *writer, size_t n);
-/* Characters that arn_put_clean and the labels show for `text`: one for each code point, and
+void arn_report_put_clean(arn_writer *writer, const char *text);
+void arn_report_put_spaces(arn_writer *writer, size_t n);
+/* Characters that arn_report_put_clean and the labels show for `text`: one for each code point, and
  * one '?' for each byte that is none or is not shown. */
-size_t arn_columns(const char *text);
+size_t arn_report_columns(const char *text);
 /* width - used, or 0 where more is used: what is left of a row may be less than nothing. */
-size_t arn_columns_left(size_t width, size_t used);
+size_t arn_report_columns_left(size_t width, size_t used);
 
 #endif

@@ -1,10 +1,12 @@
+/* The numbers behind a picture of a plan, made once for it: the range of steps, and for each column
+ * the most bytes alive, by sorting where lifetimes begin and end. O(n log n + columns). */
 #include "report/picture.h"
 
 #include "core/fail.h"
 #include "core/memory.h"
 #include "core/sort.h"
 
-uint32_t arn_scale(uint64_t part, uint64_t whole, uint32_t units) {
+uint32_t arn_report_scale(uint64_t part, uint64_t whole, uint32_t units) {
     while (whole >> 31) { /* units has at most 32 bits: the product must fit 64 */
         whole >>= 1;
         part >>= 1;
@@ -12,22 +14,14 @@ uint32_t arn_scale(uint64_t part, uint64_t whole, uint32_t units) {
     return (uint32_t)(part * units / whole);
 }
 
-uint32_t arn_picture_x(const arn_picture *picture, int64_t step, uint32_t units) {
+uint32_t arn_report_picture_x(const arn_report_picture *picture, int64_t step, uint32_t units) {
     const uint64_t range = (uint64_t)picture->end - (uint64_t)picture->first;
     if (step <= picture->first) return 0;
     if (step >= picture->end) return units;
-    return arn_scale((uint64_t)step - (uint64_t)picture->first, range, units);
+    return arn_report_scale((uint64_t)step - (uint64_t)picture->first, range, units);
 }
 
-bool arn_alive_at(const arenaut_problem *problem, uint32_t buffer, int64_t step) {
-    const arenaut_interval *life = arenaut_problem_lifetimes(problem, buffer);
-    for (uint32_t i = 0; i < arenaut_problem_lifetime_count(problem, buffer); i++) {
-        if (life[i].first <= step && step < life[i].end) return true;
-    }
-    return false;
-}
-
-uint64_t arn_nice_step(uint64_t n) {
+uint64_t arn_report_nice_step(uint64_t n) {
     for (uint64_t power = 1; power <= UINT64_MAX / 100; power *= 10) {
         if (n <= power) return power;
         if (n <= 2 * power) return 2 * power;
@@ -37,7 +31,7 @@ uint64_t arn_nice_step(uint64_t n) {
 }
 
 /* The axis spans what lives; with nothing alive it has one step, so that scaling works. */
-static void find_range(arn_picture *picture) {
+static void find_range(arn_report_picture *picture) {
     const arenaut_problem *p = picture->result->problem;
     picture->first = 0;
     picture->end = 1;
@@ -60,9 +54,9 @@ static bool event_before(const void *context, uint32_t a, uint32_t b) {
 }
 
 /* Notes `bytes` as alive from one step to another. */
-static void note_load(arn_picture *picture, int64_t from, int64_t to, uint64_t bytes) {
-    const uint32_t first = arn_picture_x(picture, from, picture->columns);
-    uint32_t last = arn_picture_x(picture, to, picture->columns);
+static void note_load(arn_report_picture *picture, int64_t from, int64_t to, uint64_t bytes) {
+    const uint32_t first = arn_report_picture_x(picture, from, picture->columns);
+    uint32_t last = arn_report_picture_x(picture, to, picture->columns);
     if (last <= first) last = first + 1;
     for (uint32_t c = first; c < last && c < picture->columns; c++) {
         if (bytes > picture->live[c]) picture->live[c] = bytes;
@@ -70,7 +64,7 @@ static void note_load(arn_picture *picture, int64_t from, int64_t to, uint64_t b
 }
 
 /* Walks the sorted events; the columns touched add up to events + columns. */
-static void find_loads(arn_picture *picture, const uint32_t *events, const uint32_t *owner) {
+static void find_loads(arn_report_picture *picture, const uint32_t *events, const uint32_t *owner) {
     const arenaut_problem *p = picture->result->problem;
     uint64_t live = 0;
     const size_t n = (size_t)p->n_lifetimes * 2;
@@ -84,7 +78,7 @@ static void find_loads(arn_picture *picture, const uint32_t *events, const uint3
     }
 }
 
-static arenaut_status measure(arn_picture *picture, uint32_t *events, uint32_t *owner,
+static arenaut_status measure(arn_report_picture *picture, uint32_t *events, uint32_t *owner,
                               arenaut_error *err) {
     const arenaut_problem *p = picture->result->problem;
     const size_t n = (size_t)p->n_lifetimes * 2;
@@ -97,11 +91,11 @@ static arenaut_status measure(arn_picture *picture, uint32_t *events, uint32_t *
     return arenaut_peak_find(p, picture->allocator, &picture->peak, err);
 }
 
-arenaut_status arn_picture_make(const arenaut_result *result, uint32_t columns,
-                                const arenaut_allocator *allocator, arn_picture *picture,
-                                arenaut_error *err) {
+arenaut_status arn_report_picture_make(const arenaut_result *result, uint32_t columns,
+                                       const arenaut_allocator *allocator,
+                                       arn_report_picture *picture, arenaut_error *err) {
     const uint32_t n = result->problem->n_lifetimes;
-    arn_picture made = {.result = result, .columns = columns, .allocator = allocator};
+    arn_report_picture made = {.result = result, .columns = columns, .allocator = allocator};
     if (n > UINT32_MAX / 2) return arn_fail(err, ARENAUT_TOO_LARGE, 0, "more than 2^31 lifetimes");
     find_range(&made);
     uint32_t *events = arn_allocate(allocator, (size_t)n * 4, sizeof *events);
@@ -116,7 +110,7 @@ arenaut_status arn_picture_make(const arenaut_result *result, uint32_t columns,
     return st;
 }
 
-void arn_picture_free(arn_picture *picture) {
+void arn_report_picture_free(arn_report_picture *picture) {
     arn_release(picture->allocator, picture->live);
     arenaut_peak_free(&picture->peak, picture->allocator);
 }

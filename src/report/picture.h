@@ -5,30 +5,27 @@
 
 #include <arenaut/report.h>
 
-typedef struct arn_picture {
+typedef struct arn_report_picture {
     const arenaut_result *result;
     int64_t first, end; /* steps shown, [first, end) */
     arenaut_peak peak;
     uint32_t columns;
     uint64_t *live; /* per column: the most bytes alive at any of its steps */
     const arenaut_allocator *allocator;
-} arn_picture;
+} arn_report_picture;
 
-arenaut_status arn_picture_make(const arenaut_result *result, uint32_t columns,
-                                const arenaut_allocator *allocator, arn_picture *picture,
-                                arenaut_error *err);
-void arn_picture_free(arn_picture *picture);
+arenaut_status arn_report_picture_make(const arenaut_result *result, uint32_t columns,
+                                       const arenaut_allocator *allocator,
+                                       arn_report_picture *picture, arenaut_error *err);
+void arn_report_picture_free(arn_report_picture *picture);
 
 /* `part` of `whole` as a share of `units`, rounded down; part <= whole, whole > 0. */
-uint32_t arn_scale(uint64_t part, uint64_t whole, uint32_t units);
+uint32_t arn_report_scale(uint64_t part, uint64_t whole, uint32_t units);
 
 /* Where a step lies on an axis of `units`. */
-uint32_t arn_picture_x(const arn_picture *picture, int64_t step, uint32_t units);
-
-/* Whether the buffer is alive at the peak. O(live). */
-bool arn_alive_at(const arenaut_problem *problem, uint32_t buffer, int64_t step);
+uint32_t arn_report_picture_x(const arn_report_picture *picture, int64_t step, uint32_t units);
 
 /* The next number of the form 1, 2 or 5 times a power of ten that is >= n: for ticks. */
-uint64_t arn_nice_step(uint64_t n);
+uint64_t arn_report_nice_step(uint64_t n);
 
 #endif

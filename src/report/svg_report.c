@@ -9,6 +9,7 @@
 
 #include "core/memory.h"
 #include "core/sort.h"
+#include "ir/lifetimes.h"
 #include "report/label.h"
 #include "report/picture.h"
 
@@ -39,7 +40,7 @@ typedef struct rectangle {
 
 typedef struct svg {
     const arenaut_result *result;
-    arn_picture picture;
+    arn_report_picture picture;
     arn_writer out;
     uint64_t top; /* bytes at the upper edge of a pool's plot */
     uint32_t y;   /* the upper edge of what is drawn now */
@@ -85,7 +86,7 @@ static void put_attribute(svg *s, const char *name, uint32_t tenths) {
  * control characters and U+FFFE and U+FFFF. */
 static void put_escaped(svg *s, const char *text) {
     while (*text) {
-        const size_t n = arn_shown_length(text);
+        const size_t n = arn_report_shown_length(text);
         const bool forbidden = n == 3 && (memcmp(text, "\xEF\xBF\xBE", 3) == 0 ||
                                           memcmp(text, "\xEF\xBF\xBF", 3) == 0);
         if (n == 0 || forbidden) arn_puts(&s->out, "?");
@@ -132,7 +133,7 @@ static void put_rectangle(svg *s, rectangle r, const char *cls) {
 /* ---- axes ---- */
 
 static uint32_t height_of(const svg *s, uint64_t bytes) {
-    return arn_scale(bytes < s->top ? bytes : s->top, s->top, s->height);
+    return arn_report_scale(bytes < s->top ? bytes : s->top, s->top, s->height);
 }
 
 static void put_frame(svg *s) {
@@ -148,7 +149,7 @@ static void put_byte_ticks(svg *s, uint32_t wanted) {
     for (uint64_t at = 0; at <= s->top; at += step) {
         const uint32_t y = s->y + s->height - height_of(s, at);
         if (at) put_line(s, LEFT, y, LEFT + PLOT, y, "grid");
-        put_text(s, LEFT - 80, y + 40, "soft small", "end", arn_kib(at).text);
+        put_text(s, LEFT - 80, y + 40, "soft small", "end", arn_report_kib(at).text);
     }
 }
 
@@ -158,10 +159,10 @@ static bool names_ops(const svg *s) {
 
 static void put_op_names(svg *s) {
     for (int64_t step = s->picture.first; step < s->picture.end; step++) {
-        const uint32_t a = arn_picture_x(&s->picture, step, PLOT);
-        const uint32_t b = arn_picture_x(&s->picture, step + 1, PLOT);
+        const uint32_t a = arn_report_picture_x(&s->picture, step, PLOT);
+        const uint32_t b = arn_report_picture_x(&s->picture, step + 1, PLOT);
         const uint32_t x = LEFT + (a + b) / 2 + 30, y = s->y + 110;
-        arn_label label = arn_step_label(s->result, step);
+        arn_label label = arn_report_step_label(s->result, step);
         const bool at_peak = step == s->picture.peak.step;
         if (strncmp(label.text, "op ", 3) == 0)
             memmove(label.text, label.text + 3, sizeof label.text - 3);
@@ -179,14 +180,14 @@ static void put_op_names(svg *s) {
 
 static void put_step_numbers(svg *s) {
     const uint64_t range = (uint64_t)s->picture.end - (uint64_t)s->picture.first;
-    const uint64_t step = arn_nice_step(range / 12 + 1);
+    const uint64_t step = arn_report_nice_step(range / 12 + 1);
     for (uint64_t at = 0; at < range; at += step) {
         const int64_t t = (int64_t)((uint64_t)s->picture.first + at);
-        const arn_label number = arn_commas(t < 0 ? (uint64_t)0 - (uint64_t)t : (uint64_t)t);
+        const arn_label number = arn_report_commas(t < 0 ? (uint64_t)0 - (uint64_t)t : (uint64_t)t);
         char text[1 + sizeof number.text] = "-";
         memcpy(text + 1, number.text, sizeof number.text);
-        put_text(s, LEFT + arn_picture_x(&s->picture, t, PLOT), s->y + 130, "soft small", "middle",
-                 t < 0 ? text : text + 1);
+        put_text(s, LEFT + arn_report_picture_x(&s->picture, t, PLOT), s->y + 130, "soft small",
+                 "middle", t < 0 ? text : text + 1);
         if (at > UINT64_MAX - step) break;
     }
     put_text(s, LEFT + PLOT / 2, s->y + 290, "soft", "middle", "step");
@@ -196,7 +197,7 @@ static void put_step_numbers(svg *s) {
 
 /* Only columns where the curve changes are written. */
 static void put_curve(svg *s) {
-    const arn_picture *p = &s->picture;
+    const arn_report_picture *p = &s->picture;
     put_frame(s);
     put_byte_ticks(s, 3);
     arn_puts(&s->out, "<path class=\"area\" d=\"M");
@@ -217,17 +218,17 @@ static void put_curve(svg *s) {
     put_tenths(s, s->y + s->height);
     arn_puts(&s->out, "Z\"/>\n");
     put_text(s, LEFT + PLOT + 100, s->y + 110, "soft", NULL, "bytes alive");
-    arn_label text = arn_commas(p->peak.live_bytes);
+    arn_label text = arn_report_commas(p->peak.live_bytes);
     put_text(s, LEFT + PLOT + 100, s->y + 260, "warn strong", NULL, text.text);
-    text = arn_step_label(s->result, p->peak.step);
+    text = arn_report_step_label(s->result, p->peak.step);
     if (strlen(text.text) > 25) strcpy(text.text + 23, "..");
     put_text(s, LEFT + PLOT + 100, s->y + 400, "warn small", NULL, text.text);
 }
 
 /* Through both plots, in the middle of the peak's step. */
 static void put_peak_marker(svg *s, uint32_t from, uint32_t to) {
-    const uint32_t a = arn_picture_x(&s->picture, s->picture.peak.step, PLOT);
-    const uint32_t b = arn_picture_x(&s->picture, s->picture.peak.step + 1, PLOT);
+    const uint32_t a = arn_report_picture_x(&s->picture, s->picture.peak.step, PLOT);
+    const uint32_t b = arn_report_picture_x(&s->picture, s->picture.peak.step + 1, PLOT);
     put_line(s, LEFT + (a + b) / 2, from, LEFT + (a + b) / 2, to, "peak");
 }
 
@@ -238,8 +239,8 @@ static rectangle place(const svg *s, uint32_t lifetime) {
     const arenaut_interval life = s->result->problem->lifetime[lifetime];
     const uint32_t b = s->owner[lifetime];
     const uint64_t offset = s->result->plan->offset[b];
-    const uint32_t x1 = arn_picture_x(&s->picture, life.first, PLOT);
-    const uint32_t x2 = arn_picture_x(&s->picture, life.end, PLOT);
+    const uint32_t x1 = arn_report_picture_x(&s->picture, life.first, PLOT);
+    const uint32_t x2 = arn_report_picture_x(&s->picture, life.end, PLOT);
     const uint32_t low = height_of(s, offset);
     const uint32_t high = height_of(s, offset + s->result->problem->size[b]);
     const rectangle r = {x1, s->height - high, x2 > x1 ? x2 - x1 : 1, high > low ? high - low : 1};
@@ -276,12 +277,12 @@ static void choose(svg *s) {
 static void put_tooltip(svg *s, uint32_t b) {
     const arenaut_problem *p = s->result->problem;
     const arenaut_interval *life = arenaut_problem_lifetimes(p, b);
-    const arn_label shape = arn_shape_label(s->result, b);
+    const arn_label shape = arn_report_shape_label(s->result, b);
     char store[24];
     arn_puts(&s->out, "><title>");
     put_escaped(s, arenaut_problem_buffer_name(p, b, store));
     arn_putf(&s->out, "\n%s bytes at %s, steps %" PRId64 " to %" PRId64,
-             arn_commas(p->size[b]).text, arn_commas(s->result->plan->offset[b]).text,
+             arn_report_commas(p->size[b]).text, arn_report_commas(s->result->plan->offset[b]).text,
              life[0].first, life[arenaut_problem_lifetime_count(p, b) - 1].end - 1);
     if (*shape.text) arn_putf(&s->out, "\n%s", shape.text);
     if (p->op && p->op[b]) {
@@ -298,10 +299,10 @@ static void put_buffer_label(svg *s, rectangle r, uint32_t b, bool strong) {
     const char *cls = strong ? "label small" : "label small pl";
     const uint32_t letters = r.width > PADDING ? (r.width - PADDING) / LETTER : 0;
     const uint32_t middle = s->y + r.y + r.height / 2, x = LEFT + r.x + r.width / 2;
-    const arn_label bytes = arn_commas(s->result->problem->size[b]);
-    const arn_label whole = arn_buffer_label(s->result, b, 90),
-                    name = arn_buffer_label(s->result, b, letters);
-    const bool has_name = letters >= LEAST_LETTERS || arn_columns(whole.text) <= letters;
+    const arn_label bytes = arn_report_commas(s->result->problem->size[b]);
+    const arn_label whole = arn_report_buffer_label(s->result, b, 90),
+                    name = arn_report_buffer_label(s->result, b, letters);
+    const bool has_name = letters >= LEAST_LETTERS || arn_report_columns(whole.text) <= letters;
     const bool has_bytes = strlen(bytes.text) <= letters;
     if (r.height >= 2 * LINE && has_name && has_bytes) {
         put_text(s, x, middle - 20, cls, "middle", name.text);
@@ -336,10 +337,10 @@ static arenaut_status put_left_over(svg *s, arenaut_error *err) {
     if (!grid) return arn_no_memory(err);
     for (uint32_t i = s->n_chosen; i < s->n_chosen + s->n_left_over; i++) {
         const rectangle r = place(s, s->chosen[i]);
-        const uint32_t x1 = arn_scale(r.x, PLOT + 1, GRID_COLUMNS);
-        const uint32_t x2 = arn_scale(r.x + r.width - 1, PLOT + 1, GRID_COLUMNS) + 1;
-        const uint32_t y1 = arn_scale(r.y, s->height + 1, GRID_ROWS);
-        const uint32_t y2 = arn_scale(r.y + r.height - 1, s->height + 1, GRID_ROWS) + 1;
+        const uint32_t x1 = arn_report_scale(r.x, PLOT + 1, GRID_COLUMNS);
+        const uint32_t x2 = arn_report_scale(r.x + r.width - 1, PLOT + 1, GRID_COLUMNS) + 1;
+        const uint32_t y1 = arn_report_scale(r.y, s->height + 1, GRID_ROWS);
+        const uint32_t y2 = arn_report_scale(r.y + r.height - 1, s->height + 1, GRID_ROWS) + 1;
         grid[y1 * STRIDE + x1]++;
         grid[y1 * STRIDE + x2]--;
         grid[y2 * STRIDE + x1]--;
@@ -386,7 +387,7 @@ static void put_levels(svg *s, const level *levels, uint32_t n) {
         lowest_text = text_y + 2 * LINE + LINE / 4;
         put_text(s, LEFT + PLOT + 100, text_y, "soft", NULL, levels[i].name);
         put_text(s, LEFT + PLOT + 100, text_y + LINE, arena ? "ink strong" : "ink", NULL,
-                 arn_commas(levels[i].bytes).text);
+                 arn_report_commas(levels[i].bytes).text);
     }
 }
 
@@ -440,19 +441,19 @@ static void put_title(svg *s) {
     const char *name = strrchr(s->result->path, '/');
     char text[400] = "arena ";
     put_text(s, LEFT, 320, "title ink", NULL, name && name[1] ? name + 1 : s->result->path);
-    strcat(text, arn_commas(plan->total).text);
+    strcat(text, arn_report_commas(plan->total).text);
     strcat(text, " bytes (");
-    strcat(text, arn_kib(plan->total).text);
+    strcat(text, arn_report_kib(plan->total).text);
     strcat(text, "), ");
     if (plan->quality == ARENAUT_OPTIMAL) {
         strcat(text, "proven minimal");
     } else {
         strcat(text, "bound ");
-        strcat(text, arn_commas(plan->total_bound).text);
+        strcat(text, arn_report_commas(plan->total_bound).text);
     }
     if (s->result->baseline) {
         strcat(text, "; now ");
-        strcat(text, arn_commas(s->result->baseline->total).text);
+        strcat(text, arn_report_commas(s->result->baseline->total).text);
         strcat(text, " (");
         strncat(text, s->result->baseline->planner, 40);
         strcat(text, ")");
@@ -544,14 +545,14 @@ static arenaut_status emit(const arenaut_result *result, const arenaut_report_op
     svg s = {.result = result, .out = arn_writer_to(sink)};
     const size_t n = result->problem->n_lifetimes;
     (void)options;
-    arenaut_status st = arn_picture_make(result, CURVE_COLUMNS, allocator, &s.picture, err);
+    arenaut_status st = arn_report_picture_make(result, CURVE_COLUMNS, allocator, &s.picture, err);
     if (st != ARENAUT_OK) return st;
     s.chosen = arn_allocate(allocator, 2 * n, sizeof *s.chosen); /* half of it to sort with */
     s.owner = arn_allocate(allocator, n, sizeof *s.owner);
     st = s.chosen && s.owner ? draw_with(&s, err) : arn_no_memory(err);
     arn_release(allocator, s.chosen);
     arn_release(allocator, s.owner);
-    arn_picture_free(&s.picture);
+    arn_report_picture_free(&s.picture);
     return st;
 }
 

@@ -7,7 +7,7 @@
 #include "core/fail.h"
 #include "shapes/shapes.h"
 
-void arn_shapes_fail(arn_shapes *s, const char *what) {
+void arn_shape_fail(arn_shapes *s, const char *what) {
     if (s->status != ARENAUT_OK) return;
     const arenaut_program *p = s->program;
     const uint32_t number = (uint32_t)(s->op - p->ops) - p->methods[s->op->method].first_op;
@@ -23,13 +23,13 @@ static void fail_memory(arn_shapes *s) {
 
 /* ---- arguments ---- */
 
-bool arn_has_input(const arn_shapes *s, uint32_t i) {
+bool arn_shape_has_input(const arn_shapes *s, uint32_t i) {
     return i < s->op->n_inputs && s->op->inputs[i] != ARENAUT_NONE;
 }
 
-const arn_shape *arn_input(const arn_shapes *s, uint32_t i) {
+const arn_shape *arn_shape_input(const arn_shapes *s, uint32_t i) {
     static const arn_shape unknown = {.dtype = ARENAUT_DTYPE_OTHER};
-    return arn_has_input(s, i) ? &s->of[s->op->inputs[i]] : &unknown;
+    return arn_shape_has_input(s, i) ? &s->of[s->op->inputs[i]] : &unknown;
 }
 
 static arn_shape *output_of(const arn_shapes *s, uint32_t i) {
@@ -37,9 +37,9 @@ static arn_shape *output_of(const arn_shapes *s, uint32_t i) {
     return there ? &s->of[s->op->outputs[i]] : NULL;
 }
 
-int64_t *arn_new_dims(arn_shapes *s, uint32_t rank) {
-    if (rank > ARN_MAX_RANK) {
-        arn_shapes_fail(s, "a tensor of more than 64 dimensions is not supported");
+int64_t *arn_shape_new_dims(arn_shapes *s, uint32_t rank) {
+    if (rank > ARN_SHAPE_MAX_RANK) {
+        arn_shape_fail(s, "a tensor of more than 64 dimensions is not supported");
         return NULL;
     }
     int64_t *dims = arn_region_allocate(s->region, rank, sizeof *dims);
@@ -54,10 +54,10 @@ static void fail_conflict(arn_shapes *s, uint32_t output, const char *what, cons
     snprintf(text, sizeof text, "it makes '%.80s' of %s %s, but the file states %s",
              arenaut_program_tensor_name(s->program, s->op->outputs[output], store), what, made,
              stated);
-    arn_shapes_fail(s, text);
+    arn_shape_fail(s, text);
 }
 
-void arn_set_dtype(arn_shapes *s, uint32_t output, arenaut_dtype dtype) {
+void arn_shape_set_dtype(arn_shapes *s, uint32_t output, arenaut_dtype dtype) {
     arn_shape *out = output_of(s, output);
     if (!out || dtype == ARENAUT_DTYPE_OTHER) return;
     if (out->dtype != ARENAUT_DTYPE_OTHER && out->dtype != dtype) {
@@ -68,11 +68,11 @@ void arn_set_dtype(arn_shapes *s, uint32_t output, arenaut_dtype dtype) {
 
 /* What is computed from the inputs counts before what is stated: files keep stale sizes when
  * tools change the inputs' alone. */
-void arn_set(arn_shapes *s, uint32_t output, arenaut_dtype dtype, uint32_t rank,
-             const int64_t *dims) {
+void arn_shape_set(arn_shapes *s, uint32_t output, arenaut_dtype dtype, uint32_t rank,
+                   const int64_t *dims) {
     arn_shape *out = output_of(s, output);
     if (!out) return;
-    arn_set_dtype(s, output, dtype);
+    arn_shape_set_dtype(s, output, dtype);
     if (out->ranked && out->rank != rank) {
         char made[16], stated[16];
         snprintf(made, sizeof made, "%" PRIu32, rank);
@@ -80,40 +80,41 @@ void arn_set(arn_shapes *s, uint32_t output, arenaut_dtype dtype, uint32_t rank,
         fail_conflict(s, output, "rank", made, stated);
         return;
     }
-    int64_t *merged = arn_new_dims(s, rank);
+    int64_t *merged = arn_shape_new_dims(s, rank);
     if (!merged) return;
     for (uint32_t i = 0; i < rank; i++) {
-        const int64_t found = dims ? dims[i] : ARN_ANY;
-        merged[i] = found == ARN_ANY && out->ranked ? out->dims[i] : found;
+        const int64_t found = dims ? dims[i] : ARN_SHAPE_ANY;
+        merged[i] = found == ARN_SHAPE_ANY && out->ranked ? out->dims[i] : found;
     }
     out->dims = merged;
     out->rank = rank;
     out->ranked = true;
 }
 
-void arn_set_like(arn_shapes *s, uint32_t output, arenaut_dtype dtype, const arn_shape *like) {
-    if (like->ranked) arn_set(s, output, dtype, like->rank, like->dims);
-    else arn_set_dtype(s, output, dtype);
+void arn_shape_set_like(arn_shapes *s, uint32_t output, arenaut_dtype dtype,
+                        const arn_shape *like) {
+    if (like->ranked) arn_shape_set(s, output, dtype, like->rank, like->dims);
+    else arn_shape_set_dtype(s, output, dtype);
 }
 
-int64_t *arn_new_values(arn_shapes *s, uint32_t output) {
+int64_t *arn_shape_new_values(arn_shapes *s, uint32_t output) {
     arn_shape *out = output_of(s, output);
     if (!out || !out->ranked) return NULL;
-    const int64_t elements = arn_product(out->dims, 0, out->rank);
-    if (elements == ARN_ANY || elements > ARN_MAX_VALUES) return NULL;
+    const int64_t elements = arn_shape_product(out->dims, 0, out->rank);
+    if (elements == ARN_SHAPE_ANY || elements > ARN_SHAPE_MAX_VALUES) return NULL;
     out->values = arn_region_allocate(s->region, (size_t)elements, sizeof *out->values);
     if (!out->values) {
         fail_memory(s);
         return NULL;
     }
     out->n_values = (uint32_t)elements;
-    for (uint32_t i = 0; i < out->n_values; i++) out->values[i] = ARN_ANY;
+    for (uint32_t i = 0; i < out->n_values; i++) out->values[i] = ARN_SHAPE_ANY;
     return out->values;
 }
 
-void arn_copy_values(arn_shapes *s, uint32_t output, const arn_shape *from) {
+void arn_shape_copy_values(arn_shapes *s, uint32_t output, const arn_shape *from) {
     if (!from->values) return;
-    int64_t *values = arn_new_values(s, output);
+    int64_t *values = arn_shape_new_values(s, output);
     const arn_shape *out = output_of(s, output);
     if (values && out->n_values == from->n_values && from->n_values) {
         memcpy(values, from->values, from->n_values * sizeof *values);
@@ -122,7 +123,7 @@ void arn_copy_values(arn_shapes *s, uint32_t output, const arn_shape *from) {
 
 /* ---- attributes ---- */
 
-const arenaut_attribute *arn_attribute(const arn_shapes *s, const char *name) {
+const arenaut_attribute *arn_shape_attribute(const arn_shapes *s, const char *name) {
     static const arenaut_attribute absent = {.name = NULL};
     for (uint32_t i = 0; i < s->op->n_attributes; i++) {
         if (strcmp(s->op->attributes[i].name, name) == 0) return &s->op->attributes[i];
@@ -130,39 +131,40 @@ const arenaut_attribute *arn_attribute(const arn_shapes *s, const char *name) {
     return &absent;
 }
 
-int64_t arn_number(const arn_shapes *s, const char *name, int64_t otherwise) {
-    const arenaut_attribute *a = arn_attribute(s, name);
+int64_t arn_shape_number(const arn_shapes *s, const char *name, int64_t otherwise) {
+    const arenaut_attribute *a = arn_shape_attribute(s, name);
     return a->n_numbers > 0 ? a->numbers[0] : otherwise;
 }
 
-bool arn_numbers_of(const arn_shapes *s, uint32_t input, const char *attribute, arn_numbers *out) {
-    if (arn_has_input(s, input)) {
-        const arn_shape *in = arn_input(s, input);
-        *out = (arn_numbers){in->n_values, in->values};
+bool arn_shape_numbers_of(const arn_shapes *s, uint32_t input, const char *attribute,
+                          arn_shape_numbers *out) {
+    if (arn_shape_has_input(s, input)) {
+        const arn_shape *in = arn_shape_input(s, input);
+        *out = (arn_shape_numbers){in->n_values, in->values};
         return in->values != NULL;
     }
-    const arenaut_attribute *a = arn_attribute(s, attribute);
-    *out = (arn_numbers){a->n_numbers, a->numbers};
+    const arenaut_attribute *a = arn_shape_attribute(s, attribute);
+    *out = (arn_shape_numbers){a->n_numbers, a->numbers};
     return a->name != NULL;
 }
 
-bool arn_all_known(arn_numbers numbers) {
+bool arn_shape_all_known(arn_shape_numbers numbers) {
     for (uint32_t i = 0; i < numbers.n; i++) {
-        if (numbers.at[i] == ARN_ANY) return false;
+        if (numbers.at[i] == ARN_SHAPE_ANY) return false;
     }
     return true;
 }
 
-bool arn_axis(arn_shapes *s, int64_t axis, uint32_t rank, uint32_t *out) {
+bool arn_shape_axis(arn_shapes *s, int64_t axis, uint32_t rank, uint32_t *out) {
     const int64_t counted = axis < 0 ? axis + (int64_t)rank : axis;
-    if (axis != ARN_ANY && counted >= 0 && counted < (int64_t)rank) {
+    if (axis != ARN_SHAPE_ANY && counted >= 0 && counted < (int64_t)rank) {
         *out = (uint32_t)counted;
         return true;
     }
     char text[96];
     snprintf(text, sizeof text,
              "axis %" PRId64 " does not exist: its operand has %" PRIu32 " dimensions", axis, rank);
-    arn_shapes_fail(s, text);
+    arn_shape_fail(s, text);
     return false;
 }
 
@@ -177,24 +179,24 @@ static void meet(arn_shapes *s, arn_shape *into, const arn_shape *other) {
         into->values = NULL;
         return;
     }
-    int64_t *dims = arn_new_dims(s, into->rank);
+    int64_t *dims = arn_shape_new_dims(s, into->rank);
     if (!dims) return;
     for (uint32_t i = 0; i < into->rank; i++) {
         const int64_t a = into->dims[i], b = other->dims[i];
-        dims[i] = a == ARN_ANY || b == ARN_ANY ? ARN_ANY : a > b ? a : b;
+        dims[i] = a == ARN_SHAPE_ANY || b == ARN_SHAPE_ANY ? ARN_SHAPE_ANY : a > b ? a : b;
     }
     into->dims = dims;
     const bool both = into->values && other->values && into->n_values == other->n_values;
     int64_t *values = both ? arn_region_allocate(s->region, into->n_values, sizeof *values) : NULL;
     for (uint32_t i = 0; values && i < into->n_values; i++) {
-        values[i] = into->values[i] == other->values[i] ? into->values[i] : ARN_ANY;
+        values[i] = into->values[i] == other->values[i] ? into->values[i] : ARN_SHAPE_ANY;
     }
     into->values = values;
 }
 
 static void give(arn_shapes *s, uint32_t output, const arn_shape *shape) {
-    arn_set_like(s, output, shape->dtype, shape);
-    arn_copy_values(s, output, shape);
+    arn_shape_set_like(s, output, shape->dtype, shape);
+    arn_shape_copy_values(s, output, shape);
 }
 
 /* False where calls are nested too deeply, or have multiplied into too much work: then nothing
@@ -204,7 +206,7 @@ static bool visit_call(arn_shapes *s, uint32_t method) {
     const arenaut_op *op = s->op;
     if (s->depth == DEPTH || s->work == 0) return false;
     s->depth++;
-    arn_shapes_visit(s, method);
+    arn_shape_visit(s, method);
     s->depth--;
     s->op = op;
     return true;
@@ -213,15 +215,15 @@ static bool visit_call(arn_shapes *s, uint32_t method) {
 /* A result that the method does not have is one of which nothing is known. */
 static const arn_shape *result_of(const arn_shapes *s, uint32_t method, uint32_t i) {
     const arenaut_method *m = &s->program->methods[method];
-    return i < m->n_outputs ? &s->of[m->outputs[i]] : arn_input(s, ARENAUT_NONE);
+    return i < m->n_outputs ? &s->of[m->outputs[i]] : arn_shape_input(s, ARENAUT_NONE);
 }
 
 /* Where the condition is known, only the branch that is taken counts. */
 static void visit_if(arn_shapes *s) {
     const arenaut_op *op = s->op;
-    const arn_shape *condition = arn_input(s, 0);
+    const arn_shape *condition = arn_shape_input(s, 0);
     const bool known =
-        condition->values && condition->n_values == 1 && condition->values[0] != ARN_ANY;
+        condition->values && condition->n_values == 1 && condition->values[0] != ARN_SHAPE_ANY;
     if (!visit_call(s, op->calls[0]) || !visit_call(s, op->calls[1])) return;
     for (uint32_t i = 0; i < op->n_outputs && s->status == ARENAUT_OK; i++) {
         if (op->outputs[i] == ARENAUT_NONE) continue;
@@ -241,11 +243,11 @@ static bool settle(arn_shapes *s, arn_shape *carried, const arn_shape *back) {
         carried->ranked = false;
         return false;
     }
-    int64_t *dims = arn_new_dims(s, carried->rank);
+    int64_t *dims = arn_shape_new_dims(s, carried->rank);
     if (!dims) return true;
     for (uint32_t i = 0; i < carried->rank; i++) {
         const bool kept = back->dims[i] == carried->dims[i];
-        dims[i] = kept ? carried->dims[i] : ARN_ANY;
+        dims[i] = kept ? carried->dims[i] : ARN_SHAPE_ANY;
         same = same && kept;
     }
     carried->dims = dims;
@@ -257,20 +259,20 @@ static bool settle(arn_shapes *s, arn_shape *carried, const arn_shape *back) {
 static void set_loop_inputs(arn_shapes *s, const arn_shape *carried, bool scans) {
     const arenaut_op *op = s->op;
     const arenaut_method *body = &s->program->methods[op->calls[0]];
-    const arenaut_attribute *axes = arn_attribute(s, "scan_input_axes");
+    const arenaut_attribute *axes = arn_shape_attribute(s, "scan_input_axes");
     for (uint32_t i = 0; i < body->n_inputs && s->status == ARENAUT_OK; i++) {
         arn_shape *to = &s->of[body->inputs[i]];
-        const arn_shape *from = i < op->target ? &carried[i] : arn_input(s, i);
+        const arn_shape *from = i < op->target ? &carried[i] : arn_shape_input(s, i);
         const uint32_t scanned = i - op->target;
         *to = s->stated[body->inputs[i]];
         if (from->dtype != ARENAUT_DTYPE_OTHER) to->dtype = from->dtype;
         if (!from->ranked) continue;
         uint32_t axis = 0;
-        int64_t *dims = arn_new_dims(s, from->rank);
+        int64_t *dims = arn_shape_new_dims(s, from->rank);
         if (!dims) return;
         const bool slice = scans && i >= op->target;
         const int64_t wanted = slice && scanned < axes->n_numbers ? axes->numbers[scanned] : 0;
-        if (slice && !arn_axis(s, wanted, from->rank, &axis)) return;
+        if (slice && !arn_shape_axis(s, wanted, from->rank, &axis)) return;
         uint32_t rank = 0;
         for (uint32_t k = 0; k < from->rank; k++) {
             if (!slice || k != axis) dims[rank++] = from->dims[k];
@@ -285,15 +287,16 @@ static void set_loop_inputs(arn_shapes *s, const arn_shape *carried, bool scans)
 static int64_t turns_of(const arn_shapes *s, bool scans) {
     const arenaut_op *op = s->op;
     if (!scans) {
-        const arn_shape *count = arn_input(s, op->target);
+        const arn_shape *count = arn_shape_input(s, op->target);
         return count->values && count->n_values == 1 && count->values[0] >= 0 ? count->values[0]
-                                                                              : ARN_ANY;
+                                                                              : ARN_SHAPE_ANY;
     }
-    const arn_shape *scanned = arn_input(s, op->target);
-    const arenaut_attribute *axes = arn_attribute(s, "scan_input_axes");
+    const arn_shape *scanned = arn_shape_input(s, op->target);
+    const arenaut_attribute *axes = arn_shape_attribute(s, "scan_input_axes");
     const int64_t axis = axes->n_numbers ? axes->numbers[0] : 0;
     const int64_t at = axis < 0 ? axis + (int64_t)scanned->rank : axis;
-    return scanned->ranked && at >= 0 && at < (int64_t)scanned->rank ? scanned->dims[at] : ARN_ANY;
+    return scanned->ranked && at >= 0 && at < (int64_t)scanned->rank ? scanned->dims[at]
+                                                                     : ARN_SHAPE_ANY;
 }
 
 /* What is collected gets one more axis, of a size as there are turns. */
@@ -301,15 +304,15 @@ static void give_collected(arn_shapes *s, uint32_t output, const arn_shape *slic
                            int64_t wanted) {
     uint32_t axis;
     if (!slice->ranked) {
-        arn_set_dtype(s, output, slice->dtype);
+        arn_shape_set_dtype(s, output, slice->dtype);
         return;
     }
-    int64_t *dims = arn_new_dims(s, slice->rank + 1);
-    if (!dims || !arn_axis(s, wanted, slice->rank + 1, &axis)) return;
+    int64_t *dims = arn_shape_new_dims(s, slice->rank + 1);
+    if (!dims || !arn_shape_axis(s, wanted, slice->rank + 1, &axis)) return;
     for (uint32_t k = 0, from = 0; k < slice->rank + 1; k++) {
         dims[k] = k == axis ? turns : slice->dims[from++];
     }
-    arn_set(s, output, slice->dtype, slice->rank + 1, dims);
+    arn_shape_set(s, output, slice->dtype, slice->rank + 1, dims);
 }
 
 /* Before version 9 Scan had an axis for the batch besides; nothing is inferred for that. */
@@ -330,7 +333,7 @@ static void visit_loop(arn_shapes *s) {
         fail_memory(s);
         return;
     }
-    for (uint32_t i = 0; i < op->target; i++) carried[i] = *arn_input(s, i);
+    for (uint32_t i = 0; i < op->target; i++) carried[i] = *arn_shape_input(s, i);
     bool settled = false;
     for (int turn = 1; turn <= TURNS && !settled && s->status == ARENAUT_OK; turn++) {
         for (uint32_t i = 0; i < op->target; i++) {
@@ -344,7 +347,7 @@ static void visit_loop(arn_shapes *s) {
             if (!settle(s, &carried[i], &s->of[body->outputs[i]])) settled = false;
         }
     }
-    const arenaut_attribute *axes = arn_attribute(s, "scan_output_axes");
+    const arenaut_attribute *axes = arn_shape_attribute(s, "scan_output_axes");
     for (uint32_t i = 0; i < op->n_outputs && s->status == ARENAUT_OK; i++) {
         if (op->outputs[i] == ARENAUT_NONE) continue;
         if (i < op->target) {
@@ -378,7 +381,7 @@ static void visit_op(arn_shapes *s, const arenaut_op *op) {
     if (function) function(s);
 }
 
-void arn_shapes_visit(arn_shapes *s, uint32_t method) {
+void arn_shape_visit(arn_shapes *s, uint32_t method) {
     const arenaut_method *m = &s->program->methods[method];
     for (uint32_t i = m->first_op; i < m->first_op + m->n_ops && s->status == ARENAUT_OK; i++) {
         visit_op(s, &s->program->ops[i]);

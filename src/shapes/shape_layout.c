@@ -7,7 +7,7 @@
 /* Values of an output whose element at (i, j, ...) is its operand's at first + i * step[0] +
  * j * step[1] and so on. */
 static void pick_values(arn_shapes *s, const arn_shape *x, int64_t first, const int64_t *step) {
-    int64_t *values = x->values ? arn_new_values(s, 0) : NULL;
+    int64_t *values = x->values ? arn_shape_new_values(s, 0) : NULL;
     if (!values) return;
     const arn_shape *out = &s->of[s->op->outputs[0]];
     for (uint32_t k = 0; k < out->n_values; k++) {
@@ -15,7 +15,7 @@ static void pick_values(arn_shapes *s, const arn_shape *x, int64_t first, const 
         uint32_t rest = k;
         for (uint32_t i = out->rank; i-- > 0;) {
             const uint32_t size = (uint32_t)out->dims[i];
-            at = arn_plus(at, arn_times((int64_t)(rest % size), step[i]));
+            at = arn_shape_plus(at, arn_shape_times((int64_t)(rest % size), step[i]));
             rest /= size;
         }
         if (at >= 0 && at < (int64_t)x->n_values) values[k] = x->values[at];
@@ -24,11 +24,11 @@ static void pick_values(arn_shapes *s, const arn_shape *x, int64_t first, const 
 
 /* How far apart neighbours along each axis lie; only for a shape whose values are known, and
  * which therefore is small. */
-static void steps_of(const arn_shape *x, int64_t step[ARN_MAX_RANK]) {
+static void steps_of(const arn_shape *x, int64_t step[ARN_SHAPE_MAX_RANK]) {
     int64_t next = 1;
     for (uint32_t i = x->rank; i-- > 0;) {
         step[i] = next;
-        next = arn_times(next, x->dims[i]);
+        next = arn_shape_times(next, x->dims[i]);
     }
 }
 
@@ -36,142 +36,147 @@ static void steps_of(const arn_shape *x, int64_t step[ARN_MAX_RANK]) {
 
 /* One size may be -1: what is left over. 0 is the operand's size at that place. */
 ARN_SHAPE_FUNCTION(reshape) {
-    const arn_shape *x = arn_input(s, 0);
-    arn_numbers wanted;
-    arn_set_dtype(s, 0, x->dtype);
-    if (!arn_numbers_of(s, 1, "shape", &wanted)) {
-        const arn_shape *shape = arn_input(s, 1);
+    const arn_shape *x = arn_shape_input(s, 0);
+    arn_shape_numbers wanted;
+    arn_shape_set_dtype(s, 0, x->dtype);
+    if (!arn_shape_numbers_of(s, 1, "shape", &wanted)) {
+        const arn_shape *shape = arn_shape_input(s, 1);
         const bool length_known = shape->ranked && shape->rank == 1 && shape->dims[0] >= 0;
-        if (length_known && shape->dims[0] <= ARN_MAX_RANK) {
-            arn_set(s, 0, x->dtype, (uint32_t)shape->dims[0], NULL);
+        if (length_known && shape->dims[0] <= ARN_SHAPE_MAX_RANK) {
+            arn_shape_set(s, 0, x->dtype, (uint32_t)shape->dims[0], NULL);
         }
         return;
     }
-    int64_t *dims = arn_new_dims(s, wanted.n);
+    int64_t *dims = arn_shape_new_dims(s, wanted.n);
     if (!dims) return;
-    const bool zero_is_zero = arn_number(s, "allowzero", 0) != 0;
+    const bool zero_is_zero = arn_shape_number(s, "allowzero", 0) != 0;
     uint32_t rest = wanted.n;
     int64_t others = 1;
     for (uint32_t i = 0; i < wanted.n; i++) {
         dims[i] = wanted.at[i];
         if (dims[i] == 0 && !zero_is_zero) {
-            dims[i] = x->ranked && i < x->rank ? x->dims[i] : ARN_ANY;
+            dims[i] = x->ranked && i < x->rank ? x->dims[i] : ARN_SHAPE_ANY;
         }
         if (dims[i] == -1) {
-            if (rest < wanted.n) arn_shapes_fail(s, "two sizes of the new shape are -1");
+            if (rest < wanted.n) arn_shape_fail(s, "two sizes of the new shape are -1");
             rest = i;
-        } else if (dims[i] < 0 && dims[i] != ARN_ANY) {
-            arn_shapes_fail(s, "a size of the new shape is negative");
-            dims[i] = ARN_ANY;
+        } else if (dims[i] < 0 && dims[i] != ARN_SHAPE_ANY) {
+            arn_shape_fail(s, "a size of the new shape is negative");
+            dims[i] = ARN_SHAPE_ANY;
         } else {
-            others = arn_times(others, dims[i]);
+            others = arn_shape_times(others, dims[i]);
         }
     }
-    const int64_t all = x->ranked ? arn_product(x->dims, 0, x->rank) : ARN_ANY;
+    const int64_t all = x->ranked ? arn_shape_product(x->dims, 0, x->rank) : ARN_SHAPE_ANY;
     if (rest < wanted.n) {
-        const bool fits = all != ARN_ANY && others > 0;
-        if (fits && all % others != 0) arn_shapes_fail(s, "the new shape does not divide the old");
-        dims[rest] = fits ? all / others : ARN_ANY;
-    } else if (all != ARN_ANY && others != ARN_ANY && all != others) {
-        arn_shapes_fail(s, "the new shape has another number of elements");
+        const bool fits = all != ARN_SHAPE_ANY && others > 0;
+        if (fits && all % others != 0) arn_shape_fail(s, "the new shape does not divide the old");
+        dims[rest] = fits ? all / others : ARN_SHAPE_ANY;
+    } else if (all != ARN_SHAPE_ANY && others != ARN_SHAPE_ANY && all != others) {
+        arn_shape_fail(s, "the new shape has another number of elements");
     }
-    arn_set(s, 0, x->dtype, wanted.n, dims);
-    arn_copy_values(s, 0, x);
+    arn_shape_set(s, 0, x->dtype, wanted.n, dims);
+    arn_shape_copy_values(s, 0, x);
 }
 
 ARN_SHAPE_FUNCTION(flatten) {
-    const arn_shape *x = arn_input(s, 0);
-    const int64_t wanted = arn_number(s, "axis", 1);
+    const arn_shape *x = arn_shape_input(s, 0);
+    const int64_t wanted = arn_shape_number(s, "axis", 1);
     uint32_t axis;
     if (!x->ranked) {
-        arn_set(s, 0, x->dtype, 2, NULL);
+        arn_shape_set(s, 0, x->dtype, 2, NULL);
         return;
     }
     /* One past the last axis is allowed too. */
-    if (!arn_axis(s, wanted < 0 ? wanted + (int64_t)x->rank : wanted, x->rank + 1, &axis)) return;
-    const int64_t dims[2] = {arn_product(x->dims, 0, axis), arn_product(x->dims, axis, x->rank)};
-    arn_set(s, 0, x->dtype, 2, dims);
+    if (!arn_shape_axis(s, wanted < 0 ? wanted + (int64_t)x->rank : wanted, x->rank + 1, &axis))
+        return;
+    const int64_t dims[2] = {arn_shape_product(x->dims, 0, axis),
+                             arn_shape_product(x->dims, axis, x->rank)};
+    arn_shape_set(s, 0, x->dtype, 2, dims);
 }
 
 /* Marks the axes that are named; all of them must exist in `rank`. */
-static bool mark_axes(arn_shapes *s, arn_numbers axes, uint32_t rank, bool marked[ARN_MAX_RANK]) {
-    memset(marked, 0, ARN_MAX_RANK * sizeof *marked);
-    if (rank > ARN_MAX_RANK) return arn_new_dims(s, rank) != NULL; /* which says so */
+static bool mark_axes(arn_shapes *s, arn_shape_numbers axes, uint32_t rank,
+                      bool marked[ARN_SHAPE_MAX_RANK]) {
+    memset(marked, 0, ARN_SHAPE_MAX_RANK * sizeof *marked);
+    if (rank > ARN_SHAPE_MAX_RANK) return arn_shape_new_dims(s, rank) != NULL; /* which says so */
     for (uint32_t i = 0; i < axes.n; i++) {
         uint32_t axis;
-        if (!arn_axis(s, axes.at[i], rank, &axis)) return false;
+        if (!arn_shape_axis(s, axes.at[i], rank, &axis)) return false;
         marked[axis] = true;
     }
     return true;
 }
 
 ARN_SHAPE_FUNCTION(squeeze) {
-    const arn_shape *x = arn_input(s, 0);
-    arn_numbers axes = {0, NULL};
-    const bool stated = arn_has_input(s, 1) || arn_attribute(s, "axes")->name;
-    bool gone[ARN_MAX_RANK];
-    arn_set_dtype(s, 0, x->dtype);
+    const arn_shape *x = arn_shape_input(s, 0);
+    arn_shape_numbers axes = {0, NULL};
+    const bool stated = arn_shape_has_input(s, 1) || arn_shape_attribute(s, "axes")->name;
+    bool gone[ARN_SHAPE_MAX_RANK];
+    arn_shape_set_dtype(s, 0, x->dtype);
     if (!x->ranked) return;
-    if (stated && (!arn_numbers_of(s, 1, "axes", &axes) || !arn_all_known(axes))) return;
-    int64_t *dims = arn_new_dims(s, x->rank);
+    if (stated && (!arn_shape_numbers_of(s, 1, "axes", &axes) || !arn_shape_all_known(axes)))
+        return;
+    int64_t *dims = arn_shape_new_dims(s, x->rank);
     if (!dims || !mark_axes(s, axes, x->rank, gone)) return;
     uint32_t rank = 0;
     for (uint32_t i = 0; i < x->rank; i++) {
-        if (!stated && x->dims[i] == ARN_ANY) return; /* it might be 1 */
-        if (gone[i] && x->dims[i] != 1 && x->dims[i] != ARN_ANY) {
-            arn_shapes_fail(s, "an axis that is squeezed has another size than 1");
+        if (!stated && x->dims[i] == ARN_SHAPE_ANY) return; /* it might be 1 */
+        if (gone[i] && x->dims[i] != 1 && x->dims[i] != ARN_SHAPE_ANY) {
+            arn_shape_fail(s, "an axis that is squeezed has another size than 1");
         }
         if (stated ? !gone[i] : x->dims[i] != 1) dims[rank++] = x->dims[i];
     }
-    arn_set(s, 0, x->dtype, rank, dims);
-    arn_copy_values(s, 0, x);
+    arn_shape_set(s, 0, x->dtype, rank, dims);
+    arn_shape_copy_values(s, 0, x);
 }
 
 ARN_SHAPE_FUNCTION(unsqueeze) {
-    const arn_shape *x = arn_input(s, 0);
-    arn_numbers axes;
-    bool added[ARN_MAX_RANK];
-    arn_set_dtype(s, 0, x->dtype);
-    if (!x->ranked || !arn_numbers_of(s, 1, "axes", &axes) || !arn_all_known(axes)) return;
-    if (axes.n > ARN_MAX_RANK || !mark_axes(s, axes, x->rank + axes.n, added)) return;
+    const arn_shape *x = arn_shape_input(s, 0);
+    arn_shape_numbers axes;
+    bool added[ARN_SHAPE_MAX_RANK];
+    arn_shape_set_dtype(s, 0, x->dtype);
+    if (!x->ranked || !arn_shape_numbers_of(s, 1, "axes", &axes) || !arn_shape_all_known(axes))
+        return;
+    if (axes.n > ARN_SHAPE_MAX_RANK || !mark_axes(s, axes, x->rank + axes.n, added)) return;
     const uint32_t rank = x->rank + axes.n;
-    int64_t *dims = arn_new_dims(s, rank);
+    int64_t *dims = arn_shape_new_dims(s, rank);
     uint32_t from = 0;
     for (uint32_t i = 0; dims && i < rank; i++) {
         if (!added[i] && from == x->rank) {
-            arn_shapes_fail(s, "an axis is named twice");
+            arn_shape_fail(s, "an axis is named twice");
             return;
         }
         dims[i] = added[i] ? 1 : x->dims[from++];
     }
     if (!dims) return;
-    arn_set(s, 0, x->dtype, rank, dims);
-    arn_copy_values(s, 0, x);
+    arn_shape_set(s, 0, x->dtype, rank, dims);
+    arn_shape_copy_values(s, 0, x);
 }
 
 ARN_SHAPE_FUNCTION(transpose) {
-    const arn_shape *x = arn_input(s, 0);
-    const arenaut_attribute *order = arn_attribute(s, "perm");
-    arn_set_dtype(s, 0, x->dtype);
+    const arn_shape *x = arn_shape_input(s, 0);
+    const arenaut_attribute *order = arn_shape_attribute(s, "perm");
+    arn_shape_set_dtype(s, 0, x->dtype);
     if (!x->ranked) return;
-    int64_t *dims = arn_new_dims(s, x->rank);
+    int64_t *dims = arn_shape_new_dims(s, x->rank);
     if (!dims) return;
     if (order->name && order->n_numbers != x->rank) {
-        arn_shapes_fail(s, "perm has another length than its operand has dimensions");
+        arn_shape_fail(s, "perm has another length than its operand has dimensions");
         return;
     }
     for (uint32_t i = 0; i < x->rank; i++) {
         uint32_t axis = x->rank - 1 - i;
-        if (order->name && !arn_axis(s, order->numbers[i], x->rank, &axis)) return;
+        if (order->name && !arn_shape_axis(s, order->numbers[i], x->rank, &axis)) return;
         dims[i] = x->dims[axis];
     }
-    arn_set(s, 0, x->dtype, x->rank, dims);
+    arn_shape_set(s, 0, x->dtype, x->rank, dims);
     if (!x->values) return;
-    int64_t step[ARN_MAX_RANK], turned[ARN_MAX_RANK];
+    int64_t step[ARN_SHAPE_MAX_RANK], turned[ARN_SHAPE_MAX_RANK];
     steps_of(x, step);
     for (uint32_t i = 0; i < x->rank; i++) {
         uint32_t axis = x->rank - 1 - i;
-        if (order->name && !arn_axis(s, order->numbers[i], x->rank, &axis)) return;
+        if (order->name && !arn_shape_axis(s, order->numbers[i], x->rank, &axis)) return;
         turned[i] = step[axis];
     }
     pick_values(s, x, 0, turned);
@@ -181,14 +186,15 @@ ARN_SHAPE_FUNCTION(transpose) {
 
 static void concat_values(arn_shapes *s, uint32_t axis) {
     if (axis != 0) return;
-    int64_t *values = arn_new_values(s, 0);
+    int64_t *values = arn_shape_new_values(s, 0);
     if (!values) return;
     const uint32_t room = s->of[s->op->outputs[0]].n_values;
     uint32_t n = 0;
     for (uint32_t i = 0; i < s->op->n_inputs; i++) {
-        const arn_shape *in = arn_input(s, i);
-        const int64_t elements = in->ranked ? arn_product(in->dims, 0, in->rank) : ARN_ANY;
-        if (elements == ARN_ANY || elements > (int64_t)(room - n)) return;
+        const arn_shape *in = arn_shape_input(s, i);
+        const int64_t elements =
+            in->ranked ? arn_shape_product(in->dims, 0, in->rank) : ARN_SHAPE_ANY;
+        if (elements == ARN_SHAPE_ANY || elements > (int64_t)(room - n)) return;
         if (in->values && elements)
             memcpy(values + n, in->values, (size_t)elements * sizeof *values);
         n += (uint32_t)elements;
@@ -196,69 +202,71 @@ static void concat_values(arn_shapes *s, uint32_t axis) {
 }
 
 ARN_SHAPE_FUNCTION(concat) {
-    arn_shape all = *arn_input(s, 0);
+    arn_shape all = *arn_shape_input(s, 0);
     uint32_t axis;
-    for (uint32_t i = 0; i < s->op->n_inputs; i++) arn_set_dtype(s, 0, arn_input(s, i)->dtype);
+    for (uint32_t i = 0; i < s->op->n_inputs; i++)
+        arn_shape_set_dtype(s, 0, arn_shape_input(s, i)->dtype);
     for (uint32_t i = 0; i < s->op->n_inputs; i++) {
-        if (!arn_input(s, i)->ranked) return;
+        if (!arn_shape_input(s, i)->ranked) return;
     }
     if (s->op->n_inputs == 0) return;
-    int64_t *dims = arn_new_dims(s, all.rank);
-    if (!dims || !arn_axis(s, arn_number(s, "axis", 1), all.rank, &axis)) return;
+    int64_t *dims = arn_shape_new_dims(s, all.rank);
+    if (!dims || !arn_shape_axis(s, arn_shape_number(s, "axis", 1), all.rank, &axis)) return;
     if (all.rank) memcpy(dims, all.dims, all.rank * sizeof *dims);
     for (uint32_t i = 1; i < s->op->n_inputs; i++) {
-        const arn_shape *in = arn_input(s, i);
+        const arn_shape *in = arn_shape_input(s, i);
         if (in->rank != all.rank) {
-            arn_shapes_fail(s, "its operands have different numbers of dimensions");
+            arn_shape_fail(s, "its operands have different numbers of dimensions");
             return;
         }
         for (uint32_t k = 0; k < all.rank; k++) {
-            if (k == axis) dims[k] = arn_plus(dims[k], in->dims[k]);
-            else if (dims[k] == ARN_ANY) dims[k] = in->dims[k];
-            else if (in->dims[k] != ARN_ANY && in->dims[k] != dims[k]) {
-                arn_shapes_fail(s, "its operands differ in a dimension that is not joined");
+            if (k == axis) dims[k] = arn_shape_plus(dims[k], in->dims[k]);
+            else if (dims[k] == ARN_SHAPE_ANY) dims[k] = in->dims[k];
+            else if (in->dims[k] != ARN_SHAPE_ANY && in->dims[k] != dims[k]) {
+                arn_shape_fail(s, "its operands differ in a dimension that is not joined");
             }
         }
     }
-    arn_set(s, 0, all.dtype, all.rank, dims);
+    arn_shape_set(s, 0, all.dtype, all.rank, dims);
     concat_values(s, axis);
 }
 
 /* The parts' sizes are stated, or they are alike and the last is what is left. */
-static int64_t part_size(const arn_shapes *s, arn_numbers sizes, bool stated, int64_t whole,
+static int64_t part_size(const arn_shapes *s, arn_shape_numbers sizes, bool stated, int64_t whole,
                          uint32_t part) {
     const int64_t n = s->op->n_outputs;
-    if (stated) return part < sizes.n ? sizes.at[part] : ARN_ANY;
-    if (whole == ARN_ANY) return ARN_ANY;
+    if (stated) return part < sizes.n ? sizes.at[part] : ARN_SHAPE_ANY;
+    if (whole == ARN_SHAPE_ANY) return ARN_SHAPE_ANY;
     const int64_t each = (whole + n - 1) / n, before = each * part;
     return before + each <= whole ? each : before < whole ? whole - before : 0;
 }
 
 ARN_SHAPE_FUNCTION(split) {
-    const arn_shape *x = arn_input(s, 0);
-    arn_numbers sizes = {0, NULL};
+    const arn_shape *x = arn_shape_input(s, 0);
+    arn_shape_numbers sizes = {0, NULL};
     uint32_t axis;
-    for (uint32_t i = 0; i < s->op->n_outputs; i++) arn_set_dtype(s, i, x->dtype);
-    if (!x->ranked || !arn_axis(s, arn_number(s, "axis", 0), x->rank, &axis)) return;
-    const bool stated = arn_has_input(s, 1) || arn_attribute(s, "split")->name;
-    const bool known = stated && arn_numbers_of(s, 1, "split", &sizes);
+    for (uint32_t i = 0; i < s->op->n_outputs; i++) arn_shape_set_dtype(s, i, x->dtype);
+    if (!x->ranked || !arn_shape_axis(s, arn_shape_number(s, "axis", 0), x->rank, &axis)) return;
+    const bool stated = arn_shape_has_input(s, 1) || arn_shape_attribute(s, "split")->name;
+    const bool known = stated && arn_shape_numbers_of(s, 1, "split", &sizes);
     int64_t begin = 0;
     for (uint32_t i = 0; i < s->op->n_outputs; i++) {
-        int64_t *dims = arn_new_dims(s, x->rank);
+        int64_t *dims = arn_shape_new_dims(s, x->rank);
         if (!dims) return;
         memcpy(dims, x->dims, x->rank * sizeof *dims);
-        dims[axis] = stated && !known ? ARN_ANY : part_size(s, sizes, stated, x->dims[axis], i);
-        if (dims[axis] < 0 && dims[axis] != ARN_ANY)
-            arn_shapes_fail(s, "a part has a negative size");
-        arn_set(s, i, x->dtype, x->rank, dims);
-        int64_t *values = x->rank == 1 && x->values ? arn_new_values(s, i) : NULL;
+        dims[axis] =
+            stated && !known ? ARN_SHAPE_ANY : part_size(s, sizes, stated, x->dims[axis], i);
+        if (dims[axis] < 0 && dims[axis] != ARN_SHAPE_ANY)
+            arn_shape_fail(s, "a part has a negative size");
+        arn_shape_set(s, i, x->dtype, x->rank, dims);
+        int64_t *values = x->rank == 1 && x->values ? arn_shape_new_values(s, i) : NULL;
         for (int64_t k = 0; values && k < dims[axis] && begin + k < (int64_t)x->n_values; k++) {
             values[k] = x->values[begin + k];
         }
-        if (dims[axis] == ARN_ANY) begin = (int64_t)x->n_values;
+        if (dims[axis] == ARN_SHAPE_ANY) begin = (int64_t)x->n_values;
         else
-            begin =
-                arn_plus(begin, dims[axis]) == ARN_ANY ? (int64_t)x->n_values : begin + dims[axis];
+            begin = arn_shape_plus(begin, dims[axis]) == ARN_SHAPE_ANY ? (int64_t)x->n_values
+                                                                       : begin + dims[axis];
     }
 }
 
@@ -274,7 +282,8 @@ static int64_t clamp(int64_t x, int64_t low, int64_t high) {
 
 /* Python's rules: from the end if negative, clamped to what there is. */
 static bool slice_range(int64_t size, int64_t start, int64_t end, int64_t step, range *out) {
-    if (size == ARN_ANY || start == ARN_ANY || end == ARN_ANY || step == ARN_ANY || step == 0) {
+    if (size == ARN_SHAPE_ANY || start == ARN_SHAPE_ANY || end == ARN_SHAPE_ANY ||
+        step == ARN_SHAPE_ANY || step == 0) {
         return false;
     }
     if (start < 0) start = start < -size ? (step < 0 ? -1 : 0) : start + size;
@@ -289,172 +298,178 @@ static bool slice_range(int64_t size, int64_t start, int64_t end, int64_t step, 
 }
 
 ARN_SHAPE_FUNCTION(slice) {
-    const arn_shape *x = arn_input(s, 0);
-    arn_numbers starts, ends, axes = {0, NULL}, steps = {0, NULL};
+    const arn_shape *x = arn_shape_input(s, 0);
+    arn_shape_numbers starts, ends, axes = {0, NULL}, steps = {0, NULL};
     range r = {0, 0, 1};
-    arn_set_like(s, 0, x->dtype, &(arn_shape){.ranked = false});
+    arn_shape_set_like(s, 0, x->dtype, &(arn_shape){.ranked = false});
     if (!x->ranked) return;
-    int64_t *dims = arn_new_dims(s, x->rank);
+    int64_t *dims = arn_shape_new_dims(s, x->rank);
     if (!dims) return;
     if (x->rank) memcpy(dims, x->dims, x->rank * sizeof *dims);
-    const bool has_axes = arn_has_input(s, 3) || arn_attribute(s, "axes")->name;
-    const bool starts_known = arn_numbers_of(s, 1, "starts", &starts);
-    const bool known = arn_numbers_of(s, 2, "ends", &ends) && starts_known;
-    const bool placed = !has_axes || (arn_numbers_of(s, 3, "axes", &axes) && arn_all_known(axes));
-    const bool stepped = arn_has_input(s, 4);
-    const bool steps_known = !stepped || arn_numbers_of(s, 4, "steps", &steps);
+    const bool has_axes = arn_shape_has_input(s, 3) || arn_shape_attribute(s, "axes")->name;
+    const bool starts_known = arn_shape_numbers_of(s, 1, "starts", &starts);
+    const bool known = arn_shape_numbers_of(s, 2, "ends", &ends) && starts_known;
+    const bool placed =
+        !has_axes || (arn_shape_numbers_of(s, 3, "axes", &axes) && arn_shape_all_known(axes));
+    const bool stepped = arn_shape_has_input(s, 4);
+    const bool steps_known = !stepped || arn_shape_numbers_of(s, 4, "steps", &steps);
     if (!placed || (!known && !has_axes)) {
-        arn_set(s, 0, x->dtype, x->rank, NULL);
+        arn_shape_set(s, 0, x->dtype, x->rank, NULL);
         return;
     }
     const uint32_t n = has_axes ? axes.n : starts.n;
     if (known && (starts.n != n || ends.n != n || (stepped && steps_known && steps.n != n))) {
-        arn_shapes_fail(s, "starts, ends, axes and steps differ in length");
+        arn_shape_fail(s, "starts, ends, axes and steps differ in length");
         return;
     }
-    int64_t apart[ARN_MAX_RANK], first = 0;
+    int64_t apart[ARN_SHAPE_MAX_RANK], first = 0;
     bool all_sure = true;
     if (x->values) steps_of(x, apart);
     for (uint32_t i = 0; i < n; i++) {
         uint32_t axis;
-        if (!arn_axis(s, has_axes ? axes.at[i] : (int64_t)i, x->rank, &axis)) return;
-        const int64_t step = !steps_known ? ARN_ANY : stepped ? steps.at[i] : 1;
+        if (!arn_shape_axis(s, has_axes ? axes.at[i] : (int64_t)i, x->rank, &axis)) return;
+        const int64_t step = !steps_known ? ARN_SHAPE_ANY : stepped ? steps.at[i] : 1;
         const bool sure = known && slice_range(dims[axis], starts.at[i], ends.at[i], step, &r);
-        dims[axis] = sure ? r.count : ARN_ANY;
+        dims[axis] = sure ? r.count : ARN_SHAPE_ANY;
         all_sure = all_sure && sure;
         if (!x->values || !sure) continue;
-        first = arn_plus(first, arn_times(r.first, apart[axis]));
-        apart[axis] = arn_times(apart[axis], r.step);
+        first = arn_shape_plus(first, arn_shape_times(r.first, apart[axis]));
+        apart[axis] = arn_shape_times(apart[axis], r.step);
         /* Steps past 63 bits lead nowhere: there is at most one element then. */
-        if (first == ARN_ANY) return;
-        if (apart[axis] == ARN_ANY) apart[axis] = 0;
+        if (first == ARN_SHAPE_ANY) return;
+        if (apart[axis] == ARN_SHAPE_ANY) apart[axis] = 0;
     }
-    arn_set(s, 0, x->dtype, x->rank, dims);
+    arn_shape_set(s, 0, x->dtype, x->rank, dims);
     if (all_sure) pick_values(s, x, first, apart);
 }
 
 static void gather_values(arn_shapes *s, const arn_shape *x, const arn_shape *indices) {
-    int64_t *values = x->rank == 1 && x->values && indices->values ? arn_new_values(s, 0) : NULL;
+    int64_t *values =
+        x->rank == 1 && x->values && indices->values ? arn_shape_new_values(s, 0) : NULL;
     if (!values) return;
     for (uint32_t i = 0; i < indices->n_values && i < s->of[s->op->outputs[0]].n_values; i++) {
         int64_t at = indices->values[i];
-        if (at == ARN_ANY) continue;
+        if (at == ARN_SHAPE_ANY) continue;
         if (at < 0) at += (int64_t)x->n_values;
         if (at >= 0 && at < (int64_t)x->n_values) values[i] = x->values[at];
     }
 }
 
 ARN_SHAPE_FUNCTION(gather) {
-    const arn_shape *x = arn_input(s, 0), *indices = arn_input(s, 1);
+    const arn_shape *x = arn_shape_input(s, 0), *indices = arn_shape_input(s, 1);
     uint32_t axis, n = 0;
-    arn_set_dtype(s, 0, x->dtype);
+    arn_shape_set_dtype(s, 0, x->dtype);
     if (!x->ranked || !indices->ranked) return;
-    if (!arn_axis(s, arn_number(s, "axis", 0), x->rank, &axis)) return;
+    if (!arn_shape_axis(s, arn_shape_number(s, "axis", 0), x->rank, &axis)) return;
     const uint32_t rank = x->rank - 1 + indices->rank;
-    int64_t *dims = arn_new_dims(s, rank);
+    int64_t *dims = arn_shape_new_dims(s, rank);
     if (!dims) return;
     for (uint32_t i = 0; i < axis; i++) dims[n++] = x->dims[i];
     for (uint32_t i = 0; i < indices->rank; i++) dims[n++] = indices->dims[i];
     for (uint32_t i = axis + 1; i < x->rank; i++) dims[n++] = x->dims[i];
-    arn_set(s, 0, x->dtype, rank, dims);
+    arn_shape_set(s, 0, x->dtype, rank, dims);
     gather_values(s, x, indices);
 }
 
 /* One element for each index. */
-ARN_SHAPE_FUNCTION(gather_elements) { arn_set_like(s, 0, arn_input(s, 0)->dtype, arn_input(s, 1)); }
+ARN_SHAPE_FUNCTION(gather_elements) {
+    arn_shape_set_like(s, 0, arn_shape_input(s, 0)->dtype, arn_shape_input(s, 1));
+}
 
 ARN_SHAPE_FUNCTION(gather_nd) {
-    const arn_shape *x = arn_input(s, 0), *indices = arn_input(s, 1);
-    const int64_t batch = arn_number(s, "batch_dims", 0);
-    arn_set_dtype(s, 0, x->dtype);
+    const arn_shape *x = arn_shape_input(s, 0), *indices = arn_shape_input(s, 1);
+    const int64_t batch = arn_shape_number(s, "batch_dims", 0);
+    arn_shape_set_dtype(s, 0, x->dtype);
     if (!x->ranked || !indices->ranked || indices->rank == 0) return;
     const int64_t depth = indices->dims[indices->rank - 1];
-    if (depth == ARN_ANY || batch < 0 || batch >= (int64_t)ARN_MAX_RANK) return;
+    if (depth == ARN_SHAPE_ANY || batch < 0 || batch >= (int64_t)ARN_SHAPE_MAX_RANK) return;
     if (depth < 0 || depth > (int64_t)x->rank || batch + depth > (int64_t)x->rank) {
-        arn_shapes_fail(s, "its indices have more parts than its operand has dimensions");
+        arn_shape_fail(s, "its indices have more parts than its operand has dimensions");
         return;
     }
     const uint32_t kept = x->rank - (uint32_t)(batch + depth), rank = indices->rank - 1 + kept;
-    int64_t *dims = arn_new_dims(s, rank);
+    int64_t *dims = arn_shape_new_dims(s, rank);
     if (!dims) return;
     for (uint32_t i = 0; i + 1 < indices->rank; i++) dims[i] = indices->dims[i];
     for (uint32_t i = 0; i < kept; i++) dims[indices->rank - 1 + i] = x->dims[x->rank - kept + i];
-    arn_set(s, 0, x->dtype, rank, dims);
+    arn_shape_set(s, 0, x->dtype, rank, dims);
 }
 
 /* ---- more elements ---- */
 
 /* New sizes are numbers, broadcast with the operand's. */
 ARN_SHAPE_FUNCTION(expand) {
-    const arn_shape *x = arn_input(s, 0), *shape = arn_input(s, 1);
-    int64_t dims[ARN_MAX_RANK];
+    const arn_shape *x = arn_shape_input(s, 0), *shape = arn_shape_input(s, 1);
+    int64_t dims[ARN_SHAPE_MAX_RANK];
     uint32_t rank;
-    arn_set_dtype(s, 0, x->dtype);
+    arn_shape_set_dtype(s, 0, x->dtype);
     if (!x->ranked) return;
     arn_shape wanted = {.ranked = true, .rank = shape->n_values, .dims = shape->values};
     if (!shape->values) {
         if (!shape->ranked || shape->rank != 1 || shape->dims[0] < 0) return;
-        if (shape->dims[0] > ARN_MAX_RANK) return;
+        if (shape->dims[0] > ARN_SHAPE_MAX_RANK) return;
         const uint32_t most = shape->dims[0] > x->rank ? (uint32_t)shape->dims[0] : x->rank;
-        arn_set(s, 0, x->dtype, most, NULL);
+        arn_shape_set(s, 0, x->dtype, most, NULL);
         return;
     }
-    if (!arn_broadcast(s, x, &wanted, &rank, dims)) return;
-    arn_set(s, 0, x->dtype, rank, dims);
-    int64_t *values = x->values && x->n_values == 1 ? arn_new_values(s, 0) : NULL;
+    if (!arn_shape_broadcast(s, x, &wanted, &rank, dims)) return;
+    arn_shape_set(s, 0, x->dtype, rank, dims);
+    int64_t *values = x->values && x->n_values == 1 ? arn_shape_new_values(s, 0) : NULL;
     const uint32_t n = values ? s->of[s->op->outputs[0]].n_values : 0;
     for (uint32_t i = 0; i < n; i++) values[i] = x->values[0];
 }
 
 ARN_SHAPE_FUNCTION(tile) {
-    const arn_shape *x = arn_input(s, 0);
-    arn_numbers repeats;
-    arn_set_dtype(s, 0, x->dtype);
+    const arn_shape *x = arn_shape_input(s, 0);
+    arn_shape_numbers repeats;
+    arn_shape_set_dtype(s, 0, x->dtype);
     if (!x->ranked) return;
-    int64_t *dims = arn_new_dims(s, x->rank);
+    int64_t *dims = arn_shape_new_dims(s, x->rank);
     if (!dims) return;
-    const bool known = arn_numbers_of(s, 1, "repeats", &repeats) && repeats.n == x->rank;
+    const bool known = arn_shape_numbers_of(s, 1, "repeats", &repeats) && repeats.n == x->rank;
     for (uint32_t i = 0; i < x->rank; i++) {
-        dims[i] = known ? arn_times(x->dims[i], repeats.at[i]) : ARN_ANY;
+        dims[i] = known ? arn_shape_times(x->dims[i], repeats.at[i]) : ARN_SHAPE_ANY;
     }
-    arn_set(s, 0, x->dtype, x->rank, dims);
+    arn_shape_set(s, 0, x->dtype, x->rank, dims);
 }
 
 ARN_SHAPE_FUNCTION(pad) {
-    const arn_shape *x = arn_input(s, 0);
-    arn_numbers pads, axes = {0, NULL};
-    const char *attribute = arn_attribute(s, "paddings")->name ? "paddings" : "pads";
-    arn_set_dtype(s, 0, x->dtype);
+    const arn_shape *x = arn_shape_input(s, 0);
+    arn_shape_numbers pads, axes = {0, NULL};
+    const char *attribute = arn_shape_attribute(s, "paddings")->name ? "paddings" : "pads";
+    arn_shape_set_dtype(s, 0, x->dtype);
     if (!x->ranked) return;
-    int64_t *dims = arn_new_dims(s, x->rank);
+    int64_t *dims = arn_shape_new_dims(s, x->rank);
     if (!dims) return;
-    const bool has_axes = arn_has_input(s, 3);
-    const bool known = arn_numbers_of(s, 1, attribute, &pads) &&
-                       (!has_axes || (arn_numbers_of(s, 3, "", &axes) && arn_all_known(axes)));
+    const bool has_axes = arn_shape_has_input(s, 3);
+    const bool known =
+        arn_shape_numbers_of(s, 1, attribute, &pads) &&
+        (!has_axes || (arn_shape_numbers_of(s, 3, "", &axes) && arn_shape_all_known(axes)));
     const uint32_t n = has_axes ? axes.n : x->rank;
     if (!known) {
-        arn_set(s, 0, x->dtype, x->rank, NULL);
+        arn_shape_set(s, 0, x->dtype, x->rank, NULL);
         return;
     }
     if (pads.n != 2 * n) {
-        arn_shapes_fail(s, "pads must have two numbers for each axis");
+        arn_shape_fail(s, "pads must have two numbers for each axis");
         return;
     }
     if (x->rank) memcpy(dims, x->dims, x->rank * sizeof *dims);
     for (uint32_t i = 0; i < n; i++) {
         uint32_t axis;
-        if (!arn_axis(s, has_axes ? axes.at[i] : (int64_t)i, x->rank, &axis)) return;
-        dims[axis] = arn_plus(dims[axis], arn_plus(pads.at[i], pads.at[n + i]));
-        if (dims[axis] < 0 && dims[axis] != ARN_ANY) arn_shapes_fail(s, "a size becomes negative");
+        if (!arn_shape_axis(s, has_axes ? axes.at[i] : (int64_t)i, x->rank, &axis)) return;
+        dims[axis] = arn_shape_plus(dims[axis], arn_shape_plus(pads.at[i], pads.at[n + i]));
+        if (dims[axis] < 0 && dims[axis] != ARN_SHAPE_ANY)
+            arn_shape_fail(s, "a size becomes negative");
     }
-    arn_set(s, 0, x->dtype, x->rank, dims);
+    arn_shape_set(s, 0, x->dtype, x->rank, dims);
 }
 
 /* Blocks of pixels become channels, or the other way round. */
 static void move_blocks(arn_shapes *s, bool to_space) {
-    const arn_shape *x = arn_input(s, 0);
-    const int64_t block = arn_number(s, "blocksize", 0);
-    arn_set_dtype(s, 0, x->dtype);
+    const arn_shape *x = arn_shape_input(s, 0);
+    const int64_t block = arn_shape_number(s, "blocksize", 0);
+    arn_shape_set_dtype(s, 0, x->dtype);
     if (!x->ranked || x->rank != 4 || block < 1 || block > INT32_MAX) return;
     int64_t dims[4];
     memcpy(dims, x->dims, sizeof dims);
@@ -462,11 +477,11 @@ static void move_blocks(arn_shapes *s, bool to_space) {
     for (uint32_t i = 1; i < 4; i++) {
         const bool grows = (i == 1) != to_space;
         const int64_t factor = i == 1 ? area : block;
-        if (dims[i] == ARN_ANY) continue;
-        if (!grows && dims[i] % factor != 0) arn_shapes_fail(s, "blocksize does not divide a size");
-        dims[i] = grows ? arn_times(dims[i], factor) : dims[i] / factor;
+        if (dims[i] == ARN_SHAPE_ANY) continue;
+        if (!grows && dims[i] % factor != 0) arn_shape_fail(s, "blocksize does not divide a size");
+        dims[i] = grows ? arn_shape_times(dims[i], factor) : dims[i] / factor;
     }
-    arn_set(s, 0, x->dtype, 4, dims);
+    arn_shape_set(s, 0, x->dtype, 4, dims);
 }
 
 ARN_SHAPE_FUNCTION(depth_to_space) { move_blocks(s, true); }

@@ -8,7 +8,7 @@ static const struct {
     const char *op;
     arn_shape_function function;
 } all[] = {
-#define ROW(op, name) {op, arn_shape_##name},
+#define ROW(op, name) {op, arn_shape_of_##name},
 #include "shapes/shape_operators.def"
 #undef ROW
 };

@@ -57,7 +57,7 @@ static operation operation_of(const char *name) {
 
 /* The sign of b. */
 static int64_t modulo(int64_t a, int64_t b) {
-    if (b == 0) return ARN_ANY;
+    if (b == 0) return ARN_SHAPE_ANY;
     if (b == -1) return 0; /* also where the division would overflow */
     const int64_t rest = a % b;
     return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
@@ -65,10 +65,10 @@ static int64_t modulo(int64_t a, int64_t b) {
 
 static int64_t on_whole(operation op, int64_t a, int64_t b) {
     switch (op) {
-        case ADD: return arn_plus(a, b);
-        case SUB: return arn_plus(a, -b);
-        case MUL: return arn_times(a, b);
-        case DIV: return b == 0 ? ARN_ANY : a / b; /* towards zero, as C does */
+        case ADD: return arn_shape_plus(a, b);
+        case SUB: return arn_shape_plus(a, -b);
+        case MUL: return arn_shape_times(a, b);
+        case DIV: return b == 0 ? ARN_SHAPE_ANY : a / b; /* towards zero, as C does */
         case MOD: return modulo(a, b);
         case MIN_OF: return a < b ? a : b;
         case MAX_OF: return a > b ? a : b;
@@ -84,46 +84,46 @@ static int64_t on_whole(operation op, int64_t a, int64_t b) {
         case NEG: return -a;
         case ABS: return a < 0 ? -a : a;
         case SIGN: return (a > 0) - (a < 0);
-        default: return ARN_ANY;
+        default: return ARN_SHAPE_ANY;
     }
 }
 
 static int64_t on_floats(operation op, double a, double b) {
     switch (op) {
-        case ADD: return arn_as_bits(a + b);
-        case SUB: return arn_as_bits(a - b);
-        case MUL: return arn_as_bits(a * b);
-        case DIV: return arn_as_bits(a / b);
-        case MIN_OF: return arn_as_bits(a < b ? a : b);
-        case MAX_OF: return arn_as_bits(a > b ? a : b);
+        case ADD: return arn_shape_as_bits(a + b);
+        case SUB: return arn_shape_as_bits(a - b);
+        case MUL: return arn_shape_as_bits(a * b);
+        case DIV: return arn_shape_as_bits(a / b);
+        case MIN_OF: return arn_shape_as_bits(a < b ? a : b);
+        case MAX_OF: return arn_shape_as_bits(a > b ? a : b);
         case EQUAL: return a == b;
         case LESS: return a < b;
         case LESS_EQUAL: return a <= b;
         case GREATER: return a > b;
         case GREATER_EQUAL: return a >= b;
-        case NEG: return arn_as_bits(-a);
-        case ABS: return arn_as_bits(a < 0 ? -a : a);
-        case FLOOR: return arn_as_bits(arn_floor(a));
-        case CEIL: return arn_as_bits(-arn_floor(-a));
-        default: return ARN_ANY;
+        case NEG: return arn_shape_as_bits(-a);
+        case ABS: return arn_shape_as_bits(a < 0 ? -a : a);
+        case FLOOR: return arn_shape_as_bits(arn_shape_floor(a));
+        case CEIL: return arn_shape_as_bits(-arn_shape_floor(-a));
+        default: return ARN_SHAPE_ANY;
     }
 }
 
 static int64_t converted(int64_t value, arenaut_dtype from, arenaut_dtype to) {
     if (to == ARENAUT_DTYPE_BOOL) {
-        return arn_is_float(from) ? arn_as_double(value) != 0.0 : value != 0;
+        return arn_shape_is_float(from) ? arn_shape_as_double(value) != 0.0 : value != 0;
     }
-    if (!arn_is_float(from)) {
-        return arn_is_float(to) ? arn_as_bits((double)value) : value;
+    if (!arn_shape_is_float(from)) {
+        return arn_shape_is_float(to) ? arn_shape_as_bits((double)value) : value;
     }
-    const double wide = arn_as_double(value);
-    if (arn_is_float(to)) return value;
-    return wide > -9.0e18 && wide < 9.0e18 ? (int64_t)wide : ARN_ANY;
+    const double wide = arn_shape_as_double(value);
+    if (arn_shape_is_float(to)) return value;
+    return wide > -9.0e18 && wide < 9.0e18 ? (int64_t)wide : ARN_SHAPE_ANY;
 }
 
 /* Types whose values are kept as they are; others are unknown. */
 static bool has_values(arenaut_dtype dtype) {
-    return arn_is_float(dtype) || dtype == ARENAUT_DTYPE_BOOL ||
+    return arn_shape_is_float(dtype) || dtype == ARENAUT_DTYPE_BOOL ||
            (dtype >= ARENAUT_DTYPE_INT8 && dtype <= ARENAUT_DTYPE_UINT64);
 }
 
@@ -141,42 +141,44 @@ static uint32_t source_of(const arn_shape *out, const arn_shape *in, uint32_t at
 }
 
 static int64_t element(const arn_shape *out, const arn_shape *in, uint32_t at) {
-    if (!in->values) return ARN_ANY;
+    if (!in->values) return ARN_SHAPE_ANY;
     const uint32_t source = source_of(out, in, at);
-    return source < in->n_values ? in->values[source] : ARN_ANY;
+    return source < in->n_values ? in->values[source] : ARN_SHAPE_ANY;
 }
 
 /* A condition that is known chooses among values that need not both be. */
 static void compute_where(arn_shapes *s, const arn_shape *out, int64_t *values) {
-    const arn_shape *condition = arn_input(s, 0), *yes = arn_input(s, 1), *no = arn_input(s, 2);
+    const arn_shape *condition = arn_shape_input(s, 0), *yes = arn_shape_input(s, 1),
+                    *no = arn_shape_input(s, 2);
     for (uint32_t i = 0; i < out->n_values; i++) {
         const int64_t taken = element(out, condition, i);
         const int64_t a = element(out, yes, i), b = element(out, no, i);
-        values[i] = taken == ARN_ANY ? (a == b ? a : ARN_ANY) : taken ? a : b;
+        values[i] = taken == ARN_SHAPE_ANY ? (a == b ? a : ARN_SHAPE_ANY) : taken ? a : b;
     }
 }
 
 static int64_t apply(operation op, const arn_shape *a, int64_t x, int64_t y, arenaut_dtype to) {
-    if (x == ARN_ANY || y == ARN_ANY) return ARN_ANY;
+    if (x == ARN_SHAPE_ANY || y == ARN_SHAPE_ANY) return ARN_SHAPE_ANY;
     if (op == CAST) return converted(x, a->dtype, to);
-    if (arn_is_float(a->dtype)) return on_floats(op, arn_as_double(x), arn_as_double(y));
+    if (arn_shape_is_float(a->dtype))
+        return on_floats(op, arn_shape_as_double(x), arn_shape_as_double(y));
     return on_whole(op, x, y);
 }
 
-void arn_compute_values(arn_shapes *s) {
+void arn_shape_compute_values(arn_shapes *s) {
     const arenaut_op *op = s->op;
     const bool where = strcmp(op->name, "Where") == 0;
     const operation what = where ? NOTHING : operation_of(op->name);
-    const arn_shape *a = arn_input(s, 0);
+    const arn_shape *a = arn_shape_input(s, 0);
     const uint32_t n = op->n_inputs;
     if (!where && (what == NOTHING || !a->values)) return;
     for (uint32_t i = 0; i < n && what != CAST; i++) {
-        if (!arn_input(s, i)->ranked || (!where && !arn_input(s, i)->values)) return;
+        if (!arn_shape_input(s, i)->ranked || (!where && !arn_shape_input(s, i)->values)) return;
     }
     if (op->n_outputs == 0 || op->outputs[0] == ARENAUT_NONE ||
-        !has_values(arn_input(s, n > 2)->dtype))
+        !has_values(arn_shape_input(s, n > 2)->dtype))
         return;
-    int64_t *values = arn_new_values(s, 0);
+    int64_t *values = arn_shape_new_values(s, 0);
     if (!values) return;
     const arn_shape *out = &s->of[op->outputs[0]];
     if (!has_values(out->dtype)) return;
@@ -189,7 +191,7 @@ void arn_compute_values(arn_shapes *s) {
         const bool alone = n < 2 || what == CAST;
         if (alone) x = apply(what, a, x, x, out->dtype);
         for (uint32_t i = 1; i < n && !alone; i++) {
-            x = apply(what, a, x, element(out, arn_input(s, i), k), out->dtype);
+            x = apply(what, a, x, element(out, arn_shape_input(s, i), k), out->dtype);
         }
         values[k] = x;
     }

@@ -7,13 +7,13 @@
 enum { FIRST_CAPACITY = 64 };
 
 /* Fibonacci hashing; blocks are aligned, so the low bits say nothing. */
-static uint32_t home_of(const arn_addresses *map, uintptr_t at) {
+static uint32_t home_of(const arn_tape_addresses *map, uintptr_t at) {
     const uint64_t mixed = (uint64_t)at * UINT64_C(0x9E3779B97F4A7C15);
     return (uint32_t)(mixed >> 32) & (map->capacity - 1);
 }
 
 /* The slot of `at`, or the free one where it belongs. */
-static uint32_t slot_of(const arn_addresses *map, uintptr_t at) {
+static uint32_t slot_of(const arn_tape_addresses *map, uintptr_t at) {
     uint32_t slot = home_of(map, at);
     while (map->slots[slot].at != 0 && map->slots[slot].at != at) {
         slot = (slot + 1) & (map->capacity - 1);
@@ -21,14 +21,14 @@ static uint32_t slot_of(const arn_addresses *map, uintptr_t at) {
     return slot;
 }
 
-uint32_t arn_addresses_find(const arn_addresses *map, const void *at) {
+uint32_t arn_tape_addresses_find(const arn_tape_addresses *map, const void *at) {
     if (map->n == 0 || !at) return ARENAUT_NONE;
     const arn_address *slot = &map->slots[slot_of(map, (uintptr_t)at)];
     return slot->at ? slot->block : ARENAUT_NONE;
 }
 
-static bool grow(arn_addresses *map, const arenaut_allocator *allocator) {
-    arn_addresses larger = {NULL, map->n, map->capacity ? map->capacity * 2 : FIRST_CAPACITY};
+static bool grow(arn_tape_addresses *map, const arenaut_allocator *allocator) {
+    arn_tape_addresses larger = {NULL, map->n, map->capacity ? map->capacity * 2 : FIRST_CAPACITY};
     if (larger.capacity < map->capacity) return false;
     larger.slots = arn_allocate_zeroed(allocator, larger.capacity, sizeof *larger.slots);
     if (!larger.slots) return false;
@@ -41,15 +41,15 @@ static bool grow(arn_addresses *map, const arenaut_allocator *allocator) {
     return true;
 }
 
-bool arn_addresses_add(arn_addresses *map, const arenaut_allocator *allocator, const void *at,
-                       uint32_t block) {
+bool arn_tape_addresses_add(arn_tape_addresses *map, const arenaut_allocator *allocator,
+                            const void *at, uint32_t block) {
     if (map->n + 1 > map->capacity / 2 && !grow(map, allocator)) return false;
     map->slots[slot_of(map, (uintptr_t)at)] = (arn_address){(uintptr_t)at, block};
     map->n++;
     return true;
 }
 
-uint32_t arn_addresses_remove(arn_addresses *map, const void *at) {
+uint32_t arn_tape_addresses_remove(arn_tape_addresses *map, const void *at) {
     if (map->n == 0 || !at) return ARENAUT_NONE;
     const uint32_t mask = map->capacity - 1;
     uint32_t hole = slot_of(map, (uintptr_t)at);
@@ -67,7 +67,7 @@ uint32_t arn_addresses_remove(arn_addresses *map, const void *at) {
     return block;
 }
 
-void arn_addresses_free(arn_addresses *map, const arenaut_allocator *allocator) {
+void arn_tape_addresses_free(arn_tape_addresses *map, const arenaut_allocator *allocator) {
     arn_release(allocator, map->slots);
-    *map = (arn_addresses){NULL, 0, 0};
+    *map = (arn_tape_addresses){NULL, 0, 0};
 }

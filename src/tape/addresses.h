@@ -12,18 +12,18 @@ typedef struct arn_address {
     uint32_t block;
 } arn_address;
 
-typedef struct arn_addresses {
+typedef struct arn_tape_addresses {
     arn_address *slots;
     uint32_t n, capacity; /* the capacity is 0 or a power of two, at least twice n */
-} arn_addresses;
+} arn_tape_addresses;
 
 /* ARENAUT_NONE if the address is not there. */
-uint32_t arn_addresses_find(const arn_addresses *map, const void *at);
+uint32_t arn_tape_addresses_find(const arn_tape_addresses *map, const void *at);
 /* `at` is not NULL and not there yet. False, with the map unchanged, without memory. */
-bool arn_addresses_add(arn_addresses *map, const arenaut_allocator *allocator, const void *at,
-                       uint32_t block);
+bool arn_tape_addresses_add(arn_tape_addresses *map, const arenaut_allocator *allocator,
+                            const void *at, uint32_t block);
 /* The number that was there; ARENAUT_NONE if none was. */
-uint32_t arn_addresses_remove(arn_addresses *map, const void *at);
-void arn_addresses_free(arn_addresses *map, const arenaut_allocator *allocator);
+uint32_t arn_tape_addresses_remove(arn_tape_addresses *map, const void *at);
+void arn_tape_addresses_free(arn_tape_addresses *map, const arenaut_allocator *allocator);
 
 #endif

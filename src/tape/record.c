@@ -22,7 +22,7 @@ static bool note_block(arenaut_tape *tape, const void *at, uint64_t size, uint64
     if (tape->n_blocks == MAX_BLOCKS ||
         !arn_grow(&tape->allocator, (void **)&tape->blocks, &tape->block_capacity,
                   (uint64_t)tape->n_blocks + 1, sizeof *tape->blocks) ||
-        !arn_addresses_add(&tape->live, &tape->allocator, at, tape->n_blocks) ||
+        !arn_tape_addresses_add(&tape->live, &tape->allocator, at, tape->n_blocks) ||
         !note_event(tape, tape->n_blocks, false)) {
         return false;
     }
@@ -45,7 +45,7 @@ void *arn_tape_note_request(arenaut_tape *tape, uint64_t size, uint64_t align) {
 /* A release takes no time of its own: several in a row end at the same moment, that of the next
  * request or tick. Blocks of before the recording are nobody's. */
 void arn_tape_note_release(arenaut_tape *tape, void *block) {
-    const uint32_t id = arn_addresses_remove(&tape->live, block);
+    const uint32_t id = arn_tape_addresses_remove(&tape->live, block);
     if (id == ARENAUT_NONE) return;
     tape->blocks[id].recorded.released = true;
     tape->blocks[id].recorded.end = tape->clock;
@@ -55,7 +55,7 @@ void arn_tape_note_release(arenaut_tape *tape, void *block) {
 void arn_tape_forget_recording(arenaut_tape *tape) {
     arn_release(&tape->allocator, tape->blocks);
     arn_release(&tape->allocator, tape->events);
-    arn_addresses_free(&tape->live, &tape->allocator);
+    arn_tape_addresses_free(&tape->live, &tape->allocator);
     tape->blocks = NULL;
     tape->events = NULL;
     tape->n_blocks = tape->block_capacity = tape->n_events = tape->event_capacity = 0;
@@ -77,7 +77,7 @@ bool arenaut_tape_block_at(const arenaut_tape *tape, uint32_t index, arenaut_tap
 }
 
 uint32_t arenaut_tape_find(const arenaut_tape *tape, const void *address) {
-    return arn_addresses_find(&tape->live, address);
+    return arn_tape_addresses_find(&tape->live, address);
 }
 
 arenaut_status arenaut_tape_keep(arenaut_tape *tape, uint32_t block, arenaut_error *err) {

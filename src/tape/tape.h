@@ -36,7 +36,7 @@ struct arenaut_tape {
     uint32_t *events;
     uint32_t n_events, event_capacity;
     int64_t clock; /* the time of the next request or tick */
-    arn_addresses live;
+    arn_tape_addresses live;
     bool recorded, lost; /* lost: there was no memory to note all down */
 
     /* The plan. */

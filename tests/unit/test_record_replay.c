@@ -517,24 +517,24 @@ TEST(random_flows_never_overwrite_a_live_block) {
 TEST(addresses_are_found_until_they_are_removed) {
     enum { N = 2000 };
     static char places[N * 64];
-    arn_addresses map = {NULL, 0, 0};
+    arn_tape_addresses map = {NULL, 0, 0};
     bool in[N] = {false};
     rng r = {1};
-    assert_int_equal(arn_addresses_find(&map, places), ARENAUT_NONE);
-    assert_int_equal(arn_addresses_remove(&map, places), ARENAUT_NONE);
+    assert_int_equal(arn_tape_addresses_find(&map, places), ARENAUT_NONE);
+    assert_int_equal(arn_tape_addresses_remove(&map, places), ARENAUT_NONE);
     for (int k = 0; k < 20000; k++) {
         const uint32_t which = rng_below(&r, N);
         const char *at = places + which * 64;
-        assert_int_equal(arn_addresses_find(&map, at), in[which] ? which : ARENAUT_NONE);
+        assert_int_equal(arn_tape_addresses_find(&map, at), in[which] ? which : ARENAUT_NONE);
         if (in[which]) {
-            assert_int_equal(arn_addresses_remove(&map, at), which);
+            assert_int_equal(arn_tape_addresses_remove(&map, at), which);
         } else {
-            assert_true(arn_addresses_add(&map, NULL, at, which));
+            assert_true(arn_tape_addresses_add(&map, NULL, at, which));
         }
         in[which] = !in[which];
     }
     for (uint32_t k = 0; k < N; k++) {
-        assert_int_equal(arn_addresses_find(&map, places + k * 64), in[k] ? k : ARENAUT_NONE);
+        assert_int_equal(arn_tape_addresses_find(&map, places + k * 64), in[k] ? k : ARENAUT_NONE);
     }
-    arn_addresses_free(&map, NULL);
+    arn_tape_addresses_free(&map, NULL);
 }

@@ -357,7 +357,7 @@ TEST(ascii_keeps_to_its_width) {
             arenaut_text text = report("ascii", &s, width, unicode);
             char *rest = strchr(text.bytes, '\n'); /* the title may be longer */
             for (char *line = strtok(rest, "\n"); line; line = strtok(NULL, "\n")) {
-                if (arn_columns(line) > width) fail_msg("%" PRIu32 ": %s", width, line);
+                if (arn_report_columns(line) > width) fail_msg("%" PRIu32 ": %s", width, line);
             }
             arenaut_text_free(&text);
         }
@@ -422,36 +422,38 @@ TEST(header_widens_where_32_bits_are_too_few) {
 /* ---- the parts ---- */
 
 TEST(numbers_read_well) {
-    assert_string_equal(arn_commas(0).text, "0");
-    assert_string_equal(arn_commas(999).text, "999");
-    assert_string_equal(arn_commas(1000).text, "1,000");
-    assert_string_equal(arn_commas(UINT64_MAX).text, "18,446,744,073,709,551,615");
-    assert_string_equal(arn_kib(1023).text, "1023 B");
-    assert_string_equal(arn_kib(1024).text, "1.0 KiB");
-    assert_string_equal(arn_kib(1024 * 1024 - 1).text, "1023.9 KiB");
-    assert_string_equal(arn_kib(UINT64_MAX).text, "15.9 EiB");
-    assert_string_equal(arn_percent(1, 3).text, "33.3 %");
-    assert_string_equal(arn_percent(2, 3).text, "66.7 %");
-    assert_string_equal(arn_percent(5, 0).text, "0.0 %");
-    assert_string_equal(arn_percent(UINT64_MAX, UINT64_MAX).text, "100.0 %");
+    assert_string_equal(arn_report_commas(0).text, "0");
+    assert_string_equal(arn_report_commas(999).text, "999");
+    assert_string_equal(arn_report_commas(1000).text, "1,000");
+    assert_string_equal(arn_report_commas(UINT64_MAX).text, "18,446,744,073,709,551,615");
+    assert_string_equal(arn_report_kib(1023).text, "1023 B");
+    assert_string_equal(arn_report_kib(1024).text, "1.0 KiB");
+    assert_string_equal(arn_report_kib(1024 * 1024 - 1).text, "1023.9 KiB");
+    assert_string_equal(arn_report_kib(UINT64_MAX).text, "15.9 EiB");
+    assert_string_equal(arn_report_percent(1, 3).text, "33.3 %");
+    assert_string_equal(arn_report_percent(2, 3).text, "66.7 %");
+    assert_string_equal(arn_report_percent(5, 0).text, "0.0 %");
+    assert_string_equal(arn_report_percent(UINT64_MAX, UINT64_MAX).text, "100.0 %");
 }
 
 TEST(long_names_keep_their_end) {
-    assert_string_equal(arn_text_label("short", 20).text, "short");
-    assert_string_equal(arn_text_label("model/block_3/conv2d/Relu6", 14).text, "...onv2d/Relu6");
+    assert_string_equal(arn_report_text_label("short", 20).text, "short");
+    assert_string_equal(arn_report_text_label("model/block_3/conv2d/Relu6", 14).text,
+                        "...onv2d/Relu6");
     assert_true(
-        arn_columns(arn_text_label("\xC3\xA4\xC3\xB6\xC3\xBC\xC3\xA4\xC3\xB6\xC3\xBC", 5).text) <=
+        arn_report_columns(
+            arn_report_text_label("\xC3\xA4\xC3\xB6\xC3\xBC\xC3\xA4\xC3\xB6\xC3\xBC", 5).text) <=
         5);
-    assert_string_equal(arn_text_label("a\033[2Jb\xFF\xC2\x9Bm", 40).text, "a?[2Jb???m");
+    assert_string_equal(arn_report_text_label("a\033[2Jb\xFF\xC2\x9Bm", 40).text, "a?[2Jb???m");
 }
 
 TEST(scaling_never_leaves_the_axis) {
-    assert_int_equal(arn_scale(0, 1, 1000), 0);
-    assert_int_equal(arn_scale(1, 1, 1000), 1000);
-    assert_int_equal(arn_scale(UINT64_MAX / 2, UINT64_MAX, 1000), 499);
-    assert_int_equal(arn_scale(UINT64_MAX, UINT64_MAX, UINT32_MAX), UINT32_MAX);
-    assert_int_equal(arn_nice_step(1), 1);
-    assert_int_equal(arn_nice_step(3), 5);
-    assert_int_equal(arn_nice_step(11), 20);
-    assert_true(arn_nice_step(UINT64_MAX) >= UINT64_MAX / 10);
+    assert_int_equal(arn_report_scale(0, 1, 1000), 0);
+    assert_int_equal(arn_report_scale(1, 1, 1000), 1000);
+    assert_int_equal(arn_report_scale(UINT64_MAX / 2, UINT64_MAX, 1000), 499);
+    assert_int_equal(arn_report_scale(UINT64_MAX, UINT64_MAX, UINT32_MAX), UINT32_MAX);
+    assert_int_equal(arn_report_nice_step(1), 1);
+    assert_int_equal(arn_report_nice_step(3), 5);
+    assert_int_equal(arn_report_nice_step(11), 20);
+    assert_true(arn_report_nice_step(UINT64_MAX) >= UINT64_MAX / 10);
 }

@@ -156,23 +156,23 @@ TEST(labels_keep_to_their_columns) {
         char name[LONGEST + 8];
         make_name(&r, name);
         const uint32_t columns = 3 + rng_below(&r, 100);
-        const arn_label label = arn_text_label(name, columns);
-        assert_true(arn_columns(label.text) <= columns);
+        const arn_label label = arn_report_text_label(name, columns);
+        assert_true(arn_report_columns(label.text) <= columns);
         assert_true(strlen(label.text) < sizeof label.text);
         for (const char *p = label.text; *p;) {
-            const size_t n = arn_shown_length(p);
+            const size_t n = arn_report_shown_length(p);
             assert_true(n > 0);
             p += n;
         }
-        if (arn_columns(name) <= columns && strlen(name) < sizeof label.text) {
-            assert_int_equal(arn_columns(label.text), arn_columns(name));
+        if (arn_report_columns(name) <= columns && strlen(name) < sizeof label.text) {
+            assert_int_equal(arn_report_columns(label.text), arn_report_columns(name));
         }
     }
 }
 
 TEST(what_is_left_of_a_row_is_never_negative) {
-    assert_int_equal(arn_columns_left(5, 3), 2);
-    assert_int_equal(arn_columns_left(3, 3), 0);
-    assert_int_equal(arn_columns_left(3, 5), 0);
-    assert_int_equal(arn_columns_left(0, SIZE_MAX), 0);
+    assert_int_equal(arn_report_columns_left(5, 3), 2);
+    assert_int_equal(arn_report_columns_left(3, 3), 0);
+    assert_int_equal(arn_report_columns_left(3, 5), 0);
+    assert_int_equal(arn_report_columns_left(0, SIZE_MAX), 0);
 }

@@ -9,8 +9,9 @@
 /* Flatbuffers count with 31 bits. */
 enum { SIZE_LIMIT = INT32_MAX };
 
-arenaut_status arn_patch_open(const uint8_t *data, size_t size, const arenaut_allocator *allocator,
-                              arn_patch *patch, arenaut_error *err) {
+arenaut_status arn_pte_patch_open(const uint8_t *data, size_t size,
+                                  const arenaut_allocator *allocator, arn_pte_patch *patch,
+                                  arenaut_error *err) {
     memset(patch, 0, sizeof *patch);
     patch->allocator = allocator;
     patch->err = err;
@@ -22,17 +23,17 @@ arenaut_status arn_patch_open(const uint8_t *data, size_t size, const arenaut_al
     return ARENAUT_OK;
 }
 
-void arn_patch_close(arn_patch *patch) {
+void arn_pte_patch_close(arn_pte_patch *patch) {
     arn_release(patch->allocator, patch->bytes);
     patch->bytes = NULL;
 }
 
-static void store(arn_patch *patch, size_t at, unsigned width, uint64_t value) {
+static void store(arn_pte_patch *patch, size_t at, unsigned width, uint64_t value) {
     for (unsigned i = 0; i < width; i++) patch->bytes[at + i] = (uint8_t)(value >> (8 * i));
 }
 
 /* Appends `size` zero bytes, of which the one at `ahead` is aligned. */
-static arenaut_status append(arn_patch *patch, size_t size, size_t ahead, size_t align,
+static arenaut_status append(arn_pte_patch *patch, size_t size, size_t ahead, size_t align,
                              size_t *at) {
     const size_t old = patch->fb.size;
     const size_t pad = (align - (old + ahead) % align) % align;
@@ -59,7 +60,7 @@ static arenaut_status append(arn_patch *patch, size_t size, size_t ahead, size_t
 }
 
 /* A vtable for tables whose fields, 4 bytes each, follow one another. */
-static arenaut_status append_vtable(arn_patch *patch, unsigned n_fields, size_t *at) {
+static arenaut_status append_vtable(arn_pte_patch *patch, unsigned n_fields, size_t *at) {
     if (*at != 0) return ARENAUT_OK;
     const arenaut_status st = append(patch, 4 + 2 * (size_t)n_fields, 0, 4, at);
     if (st != ARENAUT_OK) return st;
@@ -69,7 +70,7 @@ static arenaut_status append_vtable(arn_patch *patch, unsigned n_fields, size_t 
     return ARENAUT_OK;
 }
 
-static arenaut_status append_table(arn_patch *patch, unsigned n_fields, size_t *vtable,
+static arenaut_status append_table(arn_pte_patch *patch, unsigned n_fields, size_t *vtable,
                                    size_t *at) {
     arenaut_status st = append_vtable(patch, n_fields, vtable);
     if (st == ARENAUT_OK) st = append(patch, 4 + 4 * (size_t)n_fields, 0, 4, at);
@@ -78,7 +79,7 @@ static arenaut_status append_table(arn_patch *patch, unsigned n_fields, size_t *
 }
 
 /* Makes the offset in a slot of a table lead to `target`, which lies behind it. */
-static arenaut_status link(arn_patch *patch, arn_fb_table table, unsigned slot, size_t target) {
+static arenaut_status link(arn_pte_patch *patch, arn_fb_table table, unsigned slot, size_t target) {
     const size_t field = arn_fb_field(&patch->fb, table, slot, 4);
     if (field == 0) {
         return arn_fail(patch->err, ARENAUT_REFUSED, table.at,
@@ -97,7 +98,7 @@ typedef struct place_field {
 
 enum { PLACE_FIELDS = 3, DEVICE_FIELDS = 3 };
 
-static bool reads_as(arn_patch *patch, arn_fb_table table, const place_field *fields) {
+static bool reads_as(arn_pte_patch *patch, arn_fb_table table, const place_field *fields) {
     for (unsigned i = 0; i < PLACE_FIELDS; i++) {
         if (arn_fb_u32(&patch->fb, table, fields[i].slot, 0) != fields[i].value) return false;
     }
@@ -105,7 +106,7 @@ static bool reads_as(arn_patch *patch, arn_fb_table table, const place_field *fi
 }
 
 /* What is zero has no field of its own in most files: then there is none to be changed. */
-static bool has_room(arn_patch *patch, arn_fb_table table, const place_field *fields) {
+static bool has_room(arn_pte_patch *patch, arn_fb_table table, const place_field *fields) {
     for (unsigned i = 0; i < PLACE_FIELDS; i++) {
         const bool needed = fields[i].value != 0;
         if (needed && arn_fb_field(&patch->fb, table, fields[i].slot, 4) == 0) return false;
@@ -113,8 +114,8 @@ static bool has_room(arn_patch *patch, arn_fb_table table, const place_field *fi
     return true;
 }
 
-arenaut_status arn_patch_place(arn_patch *patch, arn_fb_table tensor, uint32_t memory_id,
-                               uint64_t offset, bool in_place) {
+arenaut_status arn_pte_patch_place(arn_pte_patch *patch, arn_fb_table tensor, uint32_t memory_id,
+                                   uint64_t offset, bool in_place) {
     const place_field fields[PLACE_FIELDS] = {
         {ALLOCATION_MEMORY_ID, memory_id},
         {ALLOCATION_OFFSET_LOW, (uint32_t)(offset & UINT32_MAX)},
@@ -138,8 +139,8 @@ arenaut_status arn_patch_place(arn_patch *patch, arn_fb_table tensor, uint32_t m
 
 /* ---- sizes ---- */
 
-static bool has_sizes(const arn_patch *patch, arn_fb_vector sizes, const arn_pte_memory *memories,
-                      uint32_t n) {
+static bool has_sizes(const arn_pte_patch *patch, arn_fb_vector sizes,
+                      const arn_pte_memory *memories, uint32_t n) {
     if (sizes.count != n + 1) return false;
     for (uint32_t i = 0; i < n; i++) {
         arn_cursor cursor = arn_cursor_at(patch->bytes, patch->fb.size, sizes.at + 8 * (i + 1u));
@@ -148,8 +149,8 @@ static bool has_sizes(const arn_patch *patch, arn_fb_vector sizes, const arn_pte
     return true;
 }
 
-arenaut_status arn_patch_sizes(arn_patch *patch, arn_fb_table plan, const arn_pte_memory *memories,
-                               uint32_t n, bool in_place) {
+arenaut_status arn_pte_patch_sizes(arn_pte_patch *patch, arn_fb_table plan,
+                                   const arn_pte_memory *memories, uint32_t n, bool in_place) {
     const arn_fb_vector old = arn_fb_vector_field(&patch->fb, plan, PLAN_BUFFER_SIZES, 8);
     if (n == 0 || has_sizes(patch, old, memories, n)) return ARENAUT_OK;
     size_t at = old.at;
@@ -170,9 +171,9 @@ arenaut_status arn_patch_sizes(arn_patch *patch, arn_fb_table plan, const arn_pt
 
 static bool is_host(arenaut_device device) { return device.type == 0 && device.index == 0; }
 
-arenaut_status arn_patch_devices(arn_patch *patch, arn_fb_table plan,
-                                 const arn_pte_memory *memories, uint32_t n,
-                                 const arenaut_given_pool *old, uint32_t n_old) {
+arenaut_status arn_pte_patch_devices(arn_pte_patch *patch, arn_fb_table plan,
+                                     const arn_pte_memory *memories, uint32_t n,
+                                     const arenaut_given_pool *old, uint32_t n_old) {
     const arenaut_device host = {0, 0};
     uint32_t n_entries = 0;
     bool same = true;

@@ -7,32 +7,33 @@
 #include "core/flatbuffer.h"
 #include "formats/pte/pte_layout.h"
 
-typedef struct arn_patch {
+typedef struct arn_pte_patch {
     arn_flatbuffer fb; /* of the bytes as they are now */
     uint8_t *bytes;    /* those of fb */
     size_t capacity;
     const arenaut_allocator *allocator;
     arenaut_error *err;
     size_t place_vtable, device_vtable; /* of what was appended; 0: none yet */
-} arn_patch;
+} arn_pte_patch;
 
 /* Copies `size` bytes. */
-arenaut_status arn_patch_open(const uint8_t *data, size_t size, const arenaut_allocator *allocator,
-                              arn_patch *patch, arenaut_error *err);
-void arn_patch_close(arn_patch *patch);
+arenaut_status arn_pte_patch_open(const uint8_t *data, size_t size,
+                                  const arenaut_allocator *allocator, arn_pte_patch *patch,
+                                  arenaut_error *err);
+void arn_pte_patch_close(arn_pte_patch *patch);
 
 /* Each makes one thing of the table read as wanted; nothing is written if it does already.
  * What was there may be shared with other tables: those then read wrong, and are to be put
  * right the same way; `in_place` false always appends. */
-arenaut_status arn_patch_place(arn_patch *patch, arn_fb_table tensor, uint32_t memory_id,
-                               uint64_t offset, bool in_place);
+arenaut_status arn_pte_patch_place(arn_pte_patch *patch, arn_fb_table tensor, uint32_t memory_id,
+                                   uint64_t offset, bool in_place);
 /* The sizes of memories 1 to n. */
-arenaut_status arn_patch_sizes(arn_patch *patch, arn_fb_table plan, const arn_pte_memory *memories,
-                               uint32_t n, bool in_place);
+arenaut_status arn_pte_patch_sizes(arn_pte_patch *patch, arn_fb_table plan,
+                                   const arn_pte_memory *memories, uint32_t n, bool in_place);
 /* The devices of those that are not the host's. `old` is what the file says of the first
  * n_old, which are no more than n; the others are the host's so far. */
-arenaut_status arn_patch_devices(arn_patch *patch, arn_fb_table plan,
-                                 const arn_pte_memory *memories, uint32_t n,
-                                 const arenaut_given_pool *old, uint32_t n_old);
+arenaut_status arn_pte_patch_devices(arn_pte_patch *patch, arn_fb_table plan,
+                                     const arn_pte_memory *memories, uint32_t n,
+                                     const arenaut_given_pool *old, uint32_t n_old);
 
 #endif

@@ -26,7 +26,7 @@ typedef struct writing {
     arenaut_program *held; /* the file, as read again */
     arn_region region;
     arn_pte_layout layout;
-    arn_patch patch;
+    arn_pte_patch patch;
     size_t file_size; /* of the new file */
     uint64_t segment_base;
 } writing;
@@ -90,8 +90,8 @@ static arenaut_status patch_tensors(writing *w, bool in_place) {
         const arn_fb_vector values = arn_fb_vector_field(fb, plan, PLAN_VALUES, 4);
         if (tensor->file_index >= values.count) break; /* overwritten: the check will tell */
         const arn_fb_table value = arn_fb_item_table(fb, values, tensor->file_index);
-        st = arn_patch_place(&w->patch, arn_fb_table_field(fb, value, VALUE),
-                             w->layout.memory[t] + 1, w->layout.offset[t], in_place);
+        st = arn_pte_patch_place(&w->patch, arn_fb_table_field(fb, value, VALUE),
+                                 w->layout.memory[t] + 1, w->layout.offset[t], in_place);
     }
     return st;
 }
@@ -104,10 +104,10 @@ static arenaut_status patch_methods(writing *w, bool in_place) {
         const arn_fb_table plan = arn_fb_item_table(fb, w->model.plans, m);
         const arn_pte_memory *memories = w->layout.memories + w->layout.first[m];
         const uint32_t n = w->layout.first[m + 1] - w->layout.first[m];
-        st = arn_patch_sizes(&w->patch, plan, memories, n, in_place);
+        st = arn_pte_patch_sizes(&w->patch, plan, memories, n, in_place);
         if (st != ARENAUT_OK || !in_place) continue;
-        st = arn_patch_devices(&w->patch, plan, memories, n, method->given_pools,
-                               method->n_given_pools);
+        st = arn_pte_patch_devices(&w->patch, plan, memories, n, method->given_pools,
+                                   method->n_given_pools);
     }
     return st;
 }
@@ -116,7 +116,7 @@ static arenaut_status patch_methods(writing *w, bool in_place) {
  * reads wrong, and the second round gives it its own. */
 static arenaut_status patch_program(writing *w) {
     const arn_flatbuffer *fb = &w->model.fb;
-    arenaut_status st = arn_patch_open(fb->data, fb->size, w->allocator, &w->patch, w->err);
+    arenaut_status st = arn_pte_patch_open(fb->data, fb->size, w->allocator, &w->patch, w->err);
     for (int round = 0; round < 2 && st == ARENAUT_OK; round++) {
         st = patch_tensors(w, round == 0);
         if (st == ARENAUT_OK) st = patch_methods(w, round == 0);
@@ -290,7 +290,7 @@ arenaut_status arn_pte_write(const arenaut_result *result, arenaut_sink sink,
     if (st == ARENAUT_OK) st = patch_header(&w);
     if (st == ARENAUT_OK) st = check_patched(&w);
     if (st == ARENAUT_OK) st = put_file(&w, sink);
-    arn_patch_close(&w.patch);
+    arn_pte_patch_close(&w.patch);
     arn_region_free(&w.region);
     arenaut_program_free(w.held);
     return st;
