@@ -36,7 +36,7 @@ typedef struct memory {
 typedef struct replay {
     const arn_plan_check *check;
     const arenaut_certificate *certificate;
-    arn_slices slices;
+    arn_check_slices slices;
     arn_proof_case c;
     arn_proof_state state;
     bool in_state;  /* the case is left behind: `state` is of the one pool in `pools` */
@@ -454,14 +454,14 @@ static arenaut_status reject_line(const replay *r) {
     const arenaut_proof_line *line = &r->certificate->line[r->at - 1];
     const char *name = arenaut_proof_rule_name((arenaut_proof_rule)line->rule);
     r->check->finding->rule = ARENAUT_RULE_PROOF;
-    return arn_reject(r->check->finding, r->check->err,
-                      "line %" PRIu32 " of the certificate, %s %" PRIu32 " %" PRIu64 ": %s",
-                      r->at - 1, name ? name : "(no rule)", line->item, line->value, r->why);
+    return arn_check_reject(r->check->finding, r->check->err,
+                            "line %" PRIu32 " of the certificate, %s %" PRIu32 " %" PRIu64 ": %s",
+                            r->at - 1, name ? name : "(no rule)", line->item, line->value, r->why);
 }
 
 static arenaut_status reject_all(const replay *r, const char *why) {
     r->check->finding->rule = ARENAUT_RULE_PROOF;
-    return arn_reject(r->check->finding, r->check->err, "the certificate %s", why);
+    return arn_check_reject(r->check->finding, r->check->err, "the certificate %s", why);
 }
 
 static arenaut_status follow_lines(replay *r) {
@@ -499,15 +499,15 @@ arenaut_status arenaut_check_certificate(const arenaut_problem *problem,
                                          arenaut_finding *finding, arenaut_error *err) {
     const arn_plan_check check = {problem, NULL, allocator, finding, err};
     replay r = {.check = &check, .certificate = certificate};
-    *finding = arn_no_finding();
+    *finding = arn_check_no_finding();
     arenaut_status st = arenaut_problem_validate(problem, err);
     if (st != ARENAUT_OK) return st;
     if (certificate->problem != arenaut_problem_digest(problem)) {
         return reject_all(&r, "is about another problem");
     }
-    st = arn_slices_make(&check, &r.slices);
+    st = arn_check_slices_make(&check, &r.slices);
     if (st != ARENAUT_OK) return st;
     st = replay_lines(&r);
-    arn_slices_free(&check, &r.slices);
+    arn_check_slices_free(&check, &r.slices);
     return st;
 }

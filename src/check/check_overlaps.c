@@ -43,7 +43,7 @@ typedef struct sweep {
     const arn_plan_check *check;
     const arenaut_problem *problem;
     const arenaut_plan *plan;
-    const arn_slices *slices;
+    const arn_check_slices *slices;
     arn_region memory; /* all arrays below */
     ranks ranks;
     bool *alive;
@@ -71,11 +71,12 @@ static bool lies_on_base(const sweep *s, uint32_t heir) {
     const uint32_t base = arenaut_problem_same_base(s->problem, heir);
     return base != ARENAUT_NONE && arenaut_problem_needs_memory(s->problem, base) &&
            s->plan->pool[base] == s->plan->pool[heir] &&
-           s->plan->offset[base] == s->plan->offset[heir] && !arn_slices_kin(s->slices, base, heir);
+           s->plan->offset[base] == s->plan->offset[heir] &&
+           !arn_check_slices_nested(s->slices, base, heir);
 }
 
 static bool may_overlap(const sweep *s, uint32_t a, uint32_t b) {
-    if (arn_slices_kin(s->slices, a, b)) return true;
+    if (arn_check_slices_nested(s->slices, a, b)) return true;
     return (arenaut_problem_same_base(s->problem, a) == b && lies_on_base(s, a)) ||
            (arenaut_problem_same_base(s->problem, b) == a && lies_on_base(s, b));
 }
@@ -245,12 +246,12 @@ static arenaut_status reject_at_step(const sweep *s, uint32_t b, int64_t step) {
     fill_in(s, a, b, step);
     const arenaut_finding *f = s->check->finding;
     char names[2][24];
-    return arn_reject(s->check->finding, s->check->err,
-                      "buffers '%.80s' and '%.80s' are both alive at step %" PRId64
-                      " and share bytes [%" PRIu64 ", %" PRIu64 ") of pool %" PRIu32 "%s",
-                      arenaut_problem_buffer_name(s->problem, f->a, names[0]),
-                      arenaut_problem_buffer_name(s->problem, f->b, names[1]), step, f->first,
-                      f->end, f->pool, hint_for(s, a, b));
+    return arn_check_reject(s->check->finding, s->check->err,
+                            "buffers '%.80s' and '%.80s' are both alive at step %" PRId64
+                            " and share bytes [%" PRIu64 ", %" PRIu64 ") of pool %" PRIu32 "%s",
+                            arenaut_problem_buffer_name(s->problem, f->a, names[0]),
+                            arenaut_problem_buffer_name(s->problem, f->b, names[1]), step, f->first,
+                            f->end, f->pool, hint_for(s, a, b));
 }
 
 static arenaut_status sweep_over_time(sweep *s) {
@@ -280,18 +281,18 @@ static arenaut_status check_edges(const sweep *s) {
         fill_in(s, a, b, arenaut_problem_lifetimes(p, a)->first);
         const arenaut_finding *f = s->check->finding;
         char names[2][24];
-        return arn_reject(s->check->finding, s->check->err,
-                          "buffers '%.80s' and '%.80s' may be in use at the same time (a conflict "
-                          "edge says so) and share bytes [%" PRIu64 ", %" PRIu64
-                          ") of pool %" PRIu32 "%s",
-                          arenaut_problem_buffer_name(p, a, names[0]),
-                          arenaut_problem_buffer_name(p, b, names[1]), f->first, f->end, f->pool,
-                          hint_for(s, a, b));
+        return arn_check_reject(
+            s->check->finding, s->check->err,
+            "buffers '%.80s' and '%.80s' may be in use at the same time (a conflict "
+            "edge says so) and share bytes [%" PRIu64 ", %" PRIu64 ") of pool %" PRIu32 "%s",
+            arenaut_problem_buffer_name(p, a, names[0]),
+            arenaut_problem_buffer_name(p, b, names[1]), f->first, f->end, f->pool,
+            hint_for(s, a, b));
     }
     return ARENAUT_OK;
 }
 
-arenaut_status arn_check_overlaps(const arn_plan_check *check, const arn_slices *slices) {
+arenaut_status arn_check_overlaps(const arn_plan_check *check, const arn_check_slices *slices) {
     sweep s = {.check = check, .problem = check->problem, .plan = check->plan, .slices = slices};
     arn_region_init(&s.memory, check->allocator);
     arenaut_status status = sweep_make(&s) ? ARENAUT_OK : arn_no_memory(check->err);

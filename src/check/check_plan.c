@@ -30,33 +30,34 @@ static arenaut_status check_shape(const arn_plan_check *check) {
     const arenaut_plan *plan = check->plan;
     if (plan->n_buffers == p->n_buffers && plan->n_pools == p->n_pools) return ARENAUT_OK;
     check->finding->rule = ARENAUT_RULE_SHAPE;
-    return arn_reject(check->finding, check->err,
-                      "the plan places %" PRIu32 " buffers in %" PRIu32
-                      " pools; the problem has %" PRIu32 " in %" PRIu32,
-                      plan->n_buffers, plan->n_pools, p->n_buffers, p->n_pools);
+    return arn_check_reject(check->finding, check->err,
+                            "the plan places %" PRIu32 " buffers in %" PRIu32
+                            " pools; the problem has %" PRIu32 " in %" PRIu32,
+                            plan->n_buffers, plan->n_pools, p->n_buffers, p->n_pools);
 }
 
 static arenaut_status check_pool(const arn_plan_check *check, placed *at) {
     const arenaut_problem *p = check->problem;
     if (at->pool == ARENAUT_NONE) {
         found(check, ARENAUT_RULE_UNPLACED, at);
-        return arn_reject(check->finding, check->err,
-                          "buffer '%.120s' of %" PRIu64 " bytes has no place", at->name, at->size);
+        return arn_check_reject(check->finding, check->err,
+                                "buffer '%.120s' of %" PRIu64 " bytes has no place", at->name,
+                                at->size);
     }
     if (at->pool >= p->n_pools) {
         found(check, ARENAUT_RULE_POOL, at);
-        return arn_reject(check->finding, check->err,
-                          "buffer '%.120s' is in pool %" PRIu32
-                          ", which does not exist; there "
-                          "are %" PRIu32,
-                          at->name, at->pool, p->n_pools);
+        return arn_check_reject(check->finding, check->err,
+                                "buffer '%.120s' is in pool %" PRIu32
+                                ", which does not exist; there "
+                                "are %" PRIu32,
+                                at->name, at->pool, p->n_pools);
     }
     if (!(arenaut_problem_pools(p, at->b) >> at->pool & 1)) {
         found(check, ARENAUT_RULE_POOL, at);
-        return arn_reject(check->finding, check->err,
-                          "buffer '%.120s' is in pool %" PRIu32
-                          ", which it may not use; allowed is the mask %#" PRIx64,
-                          at->name, at->pool, arenaut_problem_pools(p, at->b));
+        return arn_check_reject(check->finding, check->err,
+                                "buffer '%.120s' is in pool %" PRIu32
+                                ", which it may not use; allowed is the mask %#" PRIx64,
+                                at->name, at->pool, arenaut_problem_pools(p, at->b));
     }
     return ARENAUT_OK;
 }
@@ -68,23 +69,23 @@ static arenaut_status check_offset(const arn_plan_check *check, placed *at) {
     if (!arn_add(at->offset, at->size, &at->end)) {
         at->end = at->offset;
         found(check, ARENAUT_RULE_OVERFLOW, at);
-        return arn_reject(check->finding, check->err,
-                          "buffer '%.120s': offset %" PRIu64 " plus size %" PRIu64
-                          " is past the largest address, 2^63 - 1",
-                          at->name, at->offset, at->size);
+        return arn_check_reject(check->finding, check->err,
+                                "buffer '%.120s': offset %" PRIu64 " plus size %" PRIu64
+                                " is past the largest address, 2^63 - 1",
+                                at->name, at->offset, at->size);
     }
     if (fixed != ARENAUT_UNPLACED && fixed != at->offset) {
         found(check, ARENAUT_RULE_FIXED, at);
-        return arn_reject(check->finding, check->err,
-                          "buffer '%.120s' is at offset %" PRIu64 " but is fixed at %" PRIu64,
-                          at->name, at->offset, fixed);
+        return arn_check_reject(check->finding, check->err,
+                                "buffer '%.120s' is at offset %" PRIu64 " but is fixed at %" PRIu64,
+                                at->name, at->offset, fixed);
     }
     if (at->offset & (align - 1)) {
         found(check, ARENAUT_RULE_ALIGNMENT, at);
-        return arn_reject(check->finding, check->err,
-                          "buffer '%.120s' is at offset %" PRIu64
-                          ", which is not a multiple of %" PRIu64,
-                          at->name, at->offset, align);
+        return arn_check_reject(check->finding, check->err,
+                                "buffer '%.120s' is at offset %" PRIu64
+                                ", which is not a multiple of %" PRIu64,
+                                at->name, at->offset, align);
     }
     return ARENAUT_OK;
 }
@@ -93,10 +94,11 @@ static arenaut_status check_capacity(const arn_plan_check *check, placed *at) {
     const arenaut_pool *pool = &check->problem->pool[at->pool];
     if (at->end <= pool->capacity) return ARENAUT_OK;
     found(check, ARENAUT_RULE_CAPACITY, at);
-    return arn_reject(check->finding, check->err,
-                      "buffer '%.80s' at [%" PRIu64 ", %" PRIu64
-                      ") ends past the capacity of pool '%.80s', %" PRIu64,
-                      at->name, at->offset, at->end, pool->name ? pool->name : "", pool->capacity);
+    return arn_check_reject(check->finding, check->err,
+                            "buffer '%.80s' at [%" PRIu64 ", %" PRIu64
+                            ") ends past the capacity of pool '%.80s', %" PRIu64,
+                            at->name, at->offset, at->end, pool->name ? pool->name : "",
+                            pool->capacity);
 }
 
 /* The first reserved range that ends after `offset` in `pool`; n_reserved if there is none.
@@ -122,13 +124,14 @@ static arenaut_status check_reserved(const arn_plan_check *check, placed *at) {
     arenaut_finding *f = found(check, ARENAUT_RULE_RESERVED, at);
     f->first = arn_max_u64(at->offset, r->first);
     f->end = arn_min_u64(at->end, r->end);
-    return arn_reject(f, check->err,
-                      "buffer '%.120s' at [%" PRIu64 ", %" PRIu64
-                      ") touches the reserved range [%" PRIu64 ", %" PRIu64 ") of pool %" PRIu32,
-                      at->name, at->offset, at->end, r->first, r->end, at->pool);
+    return arn_check_reject(f, check->err,
+                            "buffer '%.120s' at [%" PRIu64 ", %" PRIu64
+                            ") touches the reserved range [%" PRIu64 ", %" PRIu64
+                            ") of pool %" PRIu32,
+                            at->name, at->offset, at->end, r->first, r->end, at->pool);
 }
 
-static arenaut_status check_inside(const arn_plan_check *check, const arn_slices *slices,
+static arenaut_status check_inside(const arn_plan_check *check, const arn_check_slices *slices,
                                    placed *at) {
     if (!slices->host || slices->host[at->b] == ARENAUT_NONE) return ARENAUT_OK;
     const arenaut_plan *plan = check->plan;
@@ -141,16 +144,16 @@ static arenaut_status check_inside(const arn_plan_check *check, const arn_slices
     }
     char host_store[24];
     found(check, ARENAUT_RULE_INSIDE, at)->b = host;
-    return arn_reject(check->finding, check->err,
-                      "buffer '%.80s' is at offset %" PRIu64 " of pool %" PRIu32
-                      " but must lie %" PRIu64 " bytes inside '%.80s', which is at %" PRIu64
-                      " of pool %" PRIu32,
-                      at->name, at->offset, at->pool, delta,
-                      arenaut_problem_buffer_name(check->problem, host, host_store),
-                      plan->offset[host], plan->pool[host]);
+    return arn_check_reject(check->finding, check->err,
+                            "buffer '%.80s' is at offset %" PRIu64 " of pool %" PRIu32
+                            " but must lie %" PRIu64 " bytes inside '%.80s', which is at %" PRIu64
+                            " of pool %" PRIu32,
+                            at->name, at->offset, at->pool, delta,
+                            arenaut_problem_buffer_name(check->problem, host, host_store),
+                            plan->offset[host], plan->pool[host]);
 }
 
-static arenaut_status check_buffer(const arn_plan_check *check, const arn_slices *slices,
+static arenaut_status check_buffer(const arn_plan_check *check, const arn_check_slices *slices,
                                    uint32_t b) {
     placed at = {.b = b,
                  .pool = check->plan->pool[b],
@@ -177,15 +180,16 @@ static arenaut_status reject_arena(const arn_plan_check *check, uint32_t pool, u
     check->finding->rule = ARENAUT_RULE_ARENA;
     check->finding->pool = pool;
     if (pool == ARENAUT_NONE) {
-        return arn_reject(check->finding, check->err,
-                          "the plan states a total of %" PRIu64
-                          " bytes; its arenas add up to %" PRIu64,
-                          stated, right);
+        return arn_check_reject(check->finding, check->err,
+                                "the plan states a total of %" PRIu64
+                                " bytes; its arenas add up to %" PRIu64,
+                                stated, right);
     }
-    return arn_reject(check->finding, check->err,
-                      "the plan states an arena of %" PRIu64 " bytes for pool %" PRIu32
-                      "; its highest address, rounded up to the pool's alignment, is %" PRIu64,
-                      stated, pool, right);
+    return arn_check_reject(
+        check->finding, check->err,
+        "the plan states an arena of %" PRIu64 " bytes for pool %" PRIu32
+        "; its highest address, rounded up to the pool's alignment, is %" PRIu64,
+        stated, pool, right);
 }
 
 static arenaut_status check_arenas(const arn_plan_check *check) {
@@ -222,10 +226,10 @@ static arenaut_status check_spill(const arn_plan_check *check) {
     }
     if (spill == check->plan->spill) return ARENAUT_OK;
     check->finding->rule = ARENAUT_RULE_ARENA;
-    return arn_reject(check->finding, check->err,
-                      "the plan states a spill of %" PRIu64
-                      " byte-uses into slower pools; its buffers add up to %" PRIu64,
-                      check->plan->spill, spill);
+    return arn_check_reject(check->finding, check->err,
+                            "the plan states a spill of %" PRIu64
+                            " byte-uses into slower pools; its buffers add up to %" PRIu64,
+                            check->plan->spill, spill);
 }
 
 /* Bounds must not be above what was reached. That a bound is not too high for *any* plan is
@@ -238,41 +242,42 @@ static arenaut_status check_bounds(const arn_plan_check *check) {
         if (plan->lower_bound[i] <= plan->arena[i]) continue;
         f->rule = ARENAUT_RULE_BOUND;
         f->pool = i;
-        return arn_reject(f, check->err,
-                          "the lower bound of pool %" PRIu32 " is stated as %" PRIu64
-                          ", above its arena of %" PRIu64,
-                          i, plan->lower_bound[i], plan->arena[i]);
+        return arn_check_reject(f, check->err,
+                                "the lower bound of pool %" PRIu32 " is stated as %" PRIu64
+                                ", above its arena of %" PRIu64,
+                                i, plan->lower_bound[i], plan->arena[i]);
     }
     if (plan->total_bound > plan->total) {
         f->rule = ARENAUT_RULE_BOUND;
-        return arn_reject(f, check->err,
-                          "the lower bound is stated as %" PRIu64 ", above the total of %" PRIu64,
-                          plan->total_bound, plan->total);
+        return arn_check_reject(
+            f, check->err, "the lower bound is stated as %" PRIu64 ", above the total of %" PRIu64,
+            plan->total_bound, plan->total);
     }
     if (plan->spill_bound > plan->spill) {
         f->rule = ARENAUT_RULE_BOUND;
-        return arn_reject(f, check->err,
-                          "the least spill is stated as %" PRIu64 ", above the plan's, %" PRIu64,
-                          plan->spill_bound, plan->spill);
+        return arn_check_reject(
+            f, check->err, "the least spill is stated as %" PRIu64 ", above the plan's, %" PRIu64,
+            plan->spill_bound, plan->spill);
     }
     if (plan->quality == ARENAUT_OPTIMAL && plan->spill_bound != plan->spill) {
         f->rule = ARENAUT_RULE_BOUND;
-        return arn_reject(f, check->err,
-                          "the plan is called optimal and spills %" PRIu64
-                          " byte-uses into slower pools, but the least known is only %" PRIu64,
-                          plan->spill, plan->spill_bound);
+        return arn_check_reject(
+            f, check->err,
+            "the plan is called optimal and spills %" PRIu64
+            " byte-uses into slower pools, but the least known is only %" PRIu64,
+            plan->spill, plan->spill_bound);
     }
     if (plan->quality == ARENAUT_OPTIMAL && plan->total_bound != plan->total) {
         f->rule = ARENAUT_RULE_BOUND;
-        return arn_reject(f, check->err,
-                          "the plan is called optimal at %" PRIu64
-                          " bytes, but its lower bound is only %" PRIu64,
-                          plan->total, plan->total_bound);
+        return arn_check_reject(f, check->err,
+                                "the plan is called optimal at %" PRIu64
+                                " bytes, but its lower bound is only %" PRIu64,
+                                plan->total, plan->total_bound);
     }
     return ARENAUT_OK;
 }
 
-static arenaut_status check_placement(const arn_plan_check *check, const arn_slices *slices) {
+static arenaut_status check_placement(const arn_plan_check *check, const arn_check_slices *slices) {
     arenaut_status status = ARENAUT_OK;
     for (uint32_t b = 0; b < check->problem->n_buffers && status == ARENAUT_OK; b++) {
         status = check_buffer(check, slices, b);
@@ -289,16 +294,16 @@ arenaut_status arenaut_check_plan(const arenaut_problem *problem, const arenaut_
                                   const arenaut_allocator *allocator, arenaut_finding *finding,
                                   arenaut_error *err) {
     const arn_plan_check check = {problem, plan, allocator, finding, err};
-    *finding = arn_no_finding();
+    *finding = arn_check_no_finding();
     /* Relations can be trusted only in a valid problem, and the caller may own its arrays. */
     arenaut_status status = arenaut_problem_validate(problem, err);
     if (status == ARENAUT_OK) status = check_shape(&check);
     if (status != ARENAUT_OK) return status;
-    arn_slices slices;
-    status = arn_slices_make(&check, &slices);
+    arn_check_slices slices;
+    status = arn_check_slices_make(&check, &slices);
     if (status != ARENAUT_OK) return status;
     status = plan->quality == ARENAUT_INFEASIBLE ? arn_check_witness(&check, &slices)
                                                  : check_placement(&check, &slices);
-    arn_slices_free(&check, &slices);
+    arn_check_slices_free(&check, &slices);
     return status;
 }

@@ -43,7 +43,7 @@ static void family_free(const arn_plan_check *check, family *f) {
 
 /* Gives each buffer the range [enter, leave), which holds those of its slices. `size` and
  * `free` are work space: buffers in the subtree, and the next number to give away there. */
-static void number_forest(const arenaut_problem *p, const uint32_t *order, arn_slices *slices,
+static void number_forest(const arenaut_problem *p, const uint32_t *order, arn_check_slices *slices,
                           uint32_t *size, uint32_t *free) {
     const uint32_t n = p->n_buffers;
     for (uint32_t b = 0; b < n; b++) size[b] = 1;
@@ -61,7 +61,7 @@ static void number_forest(const arenaut_problem *p, const uint32_t *order, arn_s
     }
 }
 
-static void find_hosts(const arenaut_problem *p, const uint32_t *order, arn_slices *slices) {
+static void find_hosts(const arenaut_problem *p, const uint32_t *order, arn_check_slices *slices) {
     for (uint32_t i = 0; i < p->n_buffers; i++) {
         const uint32_t b = order[i], host = p->inside[b];
         slices->host[b] = host;
@@ -74,9 +74,9 @@ static void find_hosts(const arenaut_problem *p, const uint32_t *order, arn_slic
     }
 }
 
-arenaut_status arn_slices_make(const arn_plan_check *check, arn_slices *slices) {
+arenaut_status arn_check_slices_make(const arn_plan_check *check, arn_check_slices *slices) {
     const arenaut_problem *p = check->problem;
-    const arn_slices none = {NULL, NULL, NULL, NULL};
+    const arn_check_slices none = {NULL, NULL, NULL, NULL};
     *slices = none;
     if (!p->inside) return ARENAUT_OK;
     family f = {NULL, NULL, NULL};
@@ -93,11 +93,11 @@ arenaut_status arn_slices_make(const arn_plan_check *check, arn_slices *slices) 
     }
     family_free(check, &f);
     if (made) return ARENAUT_OK;
-    arn_slices_free(check, slices);
+    arn_check_slices_free(check, slices);
     return arn_no_memory(check->err);
 }
 
-void arn_slices_free(const arn_plan_check *check, arn_slices *slices) {
+void arn_check_slices_free(const arn_plan_check *check, arn_check_slices *slices) {
     arn_release(check->allocator, slices->enter);
     arn_release(check->allocator, slices->leave);
     arn_release(check->allocator, slices->host);

@@ -30,7 +30,7 @@ static arenaut_status reject(const arn_plan_check *check, uint32_t a, uint32_t b
     f->pool = plan->pool[a];
     f->first = plan->offset[b];
     f->end = end_of(check, a) < end_of(check, b) ? end_of(check, a) : end_of(check, b);
-    return arn_reject(
+    return arn_check_reject(
         f, check->err,
         "buffers '%.80s' at [%" PRIu64 ", %" PRIu64 ") and '%.80s' at [%" PRIu64 ", %" PRIu64
         ") share a part of a token; they must begin together, or lie "

@@ -21,7 +21,7 @@ typedef struct argument {
     const arn_plan_check *check;
     const arenaut_problem *problem;
     const arenaut_witness *witness;
-    const arn_slices *slices;
+    const arn_check_slices *slices;
     bool *listed;   /* per buffer */
     uint64_t pools; /* bit k: some listed buffer may use pool k */
 } argument;
@@ -32,10 +32,11 @@ static arenaut_status proves_nothing(const arn_plan_check *check, const char *wh
     check->finding->step = w->step;
     check->finding->pool = w->pool;
     check->finding->a = w->n_buffers > 0 && w->buffers ? w->buffers[0] : ARENAUT_NONE;
-    return arn_reject(check->finding, check->err,
-                      "the plan is called infeasible, but its witness (%" PRIu32
-                      " buffers, %" PRIu64 " bytes over at step %" PRId64 ") proves nothing: %s",
-                      w->n_buffers, w->bytes_over, w->step, why);
+    return arn_check_reject(check->finding, check->err,
+                            "the plan is called infeasible, but its witness (%" PRIu32
+                            " buffers, %" PRIu64 " bytes over at step %" PRId64
+                            ") proves nothing: %s",
+                            w->n_buffers, w->bytes_over, w->step, why);
 }
 
 static bool alive_at(const arenaut_problem *p, uint32_t b, int64_t step) {
@@ -95,7 +96,7 @@ static uint64_t pinned_pair_over(const argument *a) {
     if (!forced_place(a, x, &x_root, &x_at) || !forced_place(a, y, &y_root, &y_at)) return 0;
     if (arenaut_problem_pools(p, x) != arenaut_problem_pools(p, y)) return 0;
     if (!all_alive(a) && !edge_between(p, x, y)) return 0;
-    if (arn_slices_kin(a->slices, x, y)) return 0;
+    if (arn_check_slices_nested(a->slices, x, y)) return 0;
     const bool related =
         arenaut_problem_same_base(p, x) == y || arenaut_problem_same_base(p, y) == x;
     if (related && x_at == y_at) return 0;
@@ -147,7 +148,8 @@ static uint32_t collect_obstacles(const argument *a, uint32_t mover, uint32_t po
         const uint32_t b = a->witness->buffers[i];
         /* A related buffer may not be in the way; leaving it out is on the safe side. */
         if (b == mover || arenaut_problem_same_base(p, mover) == b ||
-            arenaut_problem_same_base(p, b) == mover || arn_slices_kin(a->slices, b, mover) ||
+            arenaut_problem_same_base(p, b) == mover ||
+            arn_check_slices_nested(a->slices, b, mover) ||
             arenaut_problem_pools(p, b) != UINT64_C(1) << pool) {
             continue;
         }
@@ -313,7 +315,7 @@ static arenaut_status strongest_argument(const argument *a, uint64_t *over) {
     return status;
 }
 
-arenaut_status arn_check_witness(const arn_plan_check *check, const arn_slices *slices) {
+arenaut_status arn_check_witness(const arn_plan_check *check, const arn_check_slices *slices) {
     const arenaut_witness *w = &check->plan->witness;
     if (w->n_buffers == 0 || !w->buffers) {
         return check->plan->stopped_by == ARENAUT_STOP_PROOF

@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-arenaut_finding arn_no_finding(void) {
+arenaut_finding arn_check_no_finding(void) {
     const arenaut_finding none = {.rule = ARENAUT_RULE_NONE,
                                   .a = ARENAUT_NONE,
                                   .b = ARENAUT_NONE,
@@ -13,7 +13,8 @@ arenaut_finding arn_no_finding(void) {
     return none;
 }
 
-arenaut_status arn_reject(arenaut_finding *finding, arenaut_error *err, const char *format, ...) {
+arenaut_status arn_check_reject(arenaut_finding *finding, arenaut_error *err, const char *format,
+                                ...) {
     va_list args;
     va_start(args, format);
     vsnprintf(finding->msg, sizeof finding->msg, format, args);

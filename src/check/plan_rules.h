@@ -17,19 +17,19 @@ typedef struct arn_plan_check {
 
 /* The forest of inside relations, numbered so that kinship is two comparisons: the slices
  * of b, of its slices and so on are those numbered after enter[b] and before leave[b]. */
-typedef struct arn_slices {
+typedef struct arn_check_slices {
     uint32_t *enter, *leave; /* NULL: the problem has no slices */
     /* The nearest host that has memory of its own, and the bytes from its start. A host
      * that is never alive lies nowhere, so its slices are held to the next one out. */
     uint32_t *host;
     uint64_t *delta;
-} arn_slices;
+} arn_check_slices;
 
-arenaut_status arn_slices_make(const arn_plan_check *check, arn_slices *slices);
-void arn_slices_free(const arn_plan_check *check, arn_slices *slices);
+arenaut_status arn_check_slices_make(const arn_plan_check *check, arn_check_slices *slices);
+void arn_check_slices_free(const arn_plan_check *check, arn_check_slices *slices);
 
 /* Whether one of the two lies inside the other, directly or through others. */
-static inline bool arn_slices_kin(const arn_slices *slices, uint32_t a, uint32_t b) {
+static inline bool arn_check_slices_nested(const arn_check_slices *slices, uint32_t a, uint32_t b) {
     if (!slices->enter) return false;
     return (slices->enter[a] <= slices->enter[b] && slices->enter[b] < slices->leave[a]) ||
            (slices->enter[b] <= slices->enter[a] && slices->enter[a] < slices->leave[b]);
@@ -37,12 +37,12 @@ static inline bool arn_slices_kin(const arn_slices *slices, uint32_t a, uint32_t
 
 /* No two conflicting buffers share a byte, unless a relation allows it. Every buffer must
  * have passed the rules that look at one buffer. */
-arenaut_status arn_check_overlaps(const arn_plan_check *check, const arn_slices *slices);
+arenaut_status arn_check_overlaps(const arn_plan_check *check, const arn_check_slices *slices);
 
 /* Where memory comes in whole tokens, no two buffers share a part of one. Likewise. */
 arenaut_status arn_check_tokens(const arn_plan_check *check);
 
 /* The witness of an infeasible plan shows that there is no plan. */
-arenaut_status arn_check_witness(const arn_plan_check *check, const arn_slices *slices);
+arenaut_status arn_check_witness(const arn_plan_check *check, const arn_check_slices *slices);
 
 #endif

@@ -25,7 +25,7 @@ static bool are_pair(const arn_proof_case *c, uint32_t a, uint32_t b,
 
 bool arn_proof_excused(const arn_proof_case *c, uint32_t a, uint32_t b) {
     arn_pair_assumption assumed;
-    if (arn_slices_kin(c->slices, a, b)) return true;
+    if (arn_check_slices_nested(c->slices, a, b)) return true;
     return are_pair(c, a, b, &assumed) && assumed != ARN_PAIR_APART;
 }
 
@@ -38,7 +38,7 @@ static arenaut_status too_large(const arn_proof_case *c) {
 /* ---- what is assumed ---- */
 
 arenaut_status arn_proof_case_init(arn_proof_case *c, const arn_plan_check *check,
-                                   const arn_slices *slices, uint64_t bound) {
+                                   const arn_check_slices *slices, uint64_t bound) {
     const arenaut_problem *p = check->problem;
     const arn_proof_case empty = {.problem = p,
                                   .slices = slices,
@@ -468,7 +468,7 @@ static bool tear(const arn_proof_case *c, const arn_proof_piece *x, const arn_pr
     const arenaut_interval *lx = lives_of(c, x->buffer, &nx), *ly = lives_of(c, y->buffer, &ny);
     if (!arn_proof_lives_meet(lx, nx, ly, ny) && !has_edge(c->problem, x->buffer, y->buffer))
         return false;
-    if (arn_slices_kin(c->slices, x->buffer, y->buffer)) return false;
+    if (arn_check_slices_nested(c->slices, x->buffer, y->buffer)) return false;
     arn_pair_assumption assumed;
     return !are_pair(c, x->buffer, y->buffer, &assumed) || x->delta != y->delta;
 }
@@ -478,7 +478,7 @@ static bool contradicts_apart(const arn_proof_case *c, const arn_proof_piece *x,
                               const arn_proof_piece *y) {
     arn_pair_assumption assumed;
     return x->delta == y->delta && are_pair(c, x->buffer, y->buffer, &assumed) &&
-           assumed == ARN_PAIR_APART && !arn_slices_kin(c->slices, x->buffer, y->buffer);
+           assumed == ARN_PAIR_APART && !arn_check_slices_nested(c->slices, x->buffer, y->buffer);
 }
 
 static arenaut_status find_torn_blocks(arn_proof_case *c) {

@@ -30,7 +30,7 @@ typedef struct arn_proof_piece {
 
 typedef struct arn_proof_case {
     const arenaut_problem *problem;
-    const arn_slices *slices;
+    const arn_check_slices *slices;
     const arenaut_allocator *allocator;
     arenaut_error *err;
 
@@ -56,7 +56,7 @@ typedef struct arn_proof_case {
 } arn_proof_case;
 
 arenaut_status arn_proof_case_init(arn_proof_case *c, const arn_plan_check *check,
-                                   const arn_slices *slices, uint64_t bound);
+                                   const arn_check_slices *slices, uint64_t bound);
 void arn_proof_case_free(arn_proof_case *c);
 
 /* Works out what follows for one pool. TOO_LARGE where that would take too much memory. */

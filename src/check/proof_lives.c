@@ -114,7 +114,7 @@ static bool list_heirs(const arn_proof_case *c, arn_region *scratch, uint32_t **
 static bool cut_by_partner(const arn_proof_case *c, life_list *list, uint32_t start, uint32_t b,
                            uint32_t partner, uint32_t heir) {
     if (partner == ARENAUT_NONE || c->pair[heir] == ARN_PAIR_APART) return true;
-    if (arn_slices_kin(c->slices, b, partner) || !is_smaller(c, b, partner)) return true;
+    if (arn_check_slices_nested(c->slices, b, partner) || !is_smaller(c, b, partner)) return true;
     return cut_by(c, list, start, b, partner);
 }
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "check/finding.h"
-#include "check/replay.h"
+#include "check/replay_access.h"
 #include "core/checked.h"
 
 enum { WHERE = 120, POOL = 48 };
@@ -36,7 +36,7 @@ static const char *pool_label(const arn_replay *r, uint32_t pool, char text[POOL
 /* What findings have in common. The bytes are those that both tensors have in the pool, or
  * the one cell that was found where there is no second tensor. */
 static void fill_in(arn_replay *r, arenaut_rule rule, uint32_t a, uint32_t b, uint32_t cell) {
-    const arn_places *p = &r->places;
+    const arn_replay_places *p = &r->places;
     arenaut_finding *f = r->finding;
     f->rule = rule;
     f->a = a;
@@ -55,55 +55,56 @@ static void fill_in(arn_replay *r, arenaut_rule rule, uint32_t a, uint32_t b, ui
 }
 
 static arenaut_status reject_broken(arn_replay *r, uint32_t tensor) {
-    const arn_places *p = &r->places;
-    const uint32_t owner = p->owner[tensor];
+    const arn_replay_places *p = &r->places;
+    const uint32_t storage = p->storage[tensor];
     const uint64_t bytes = r->program->tensors[tensor].bytes;
     char at[WHERE], names[2][24], pool[POOL];
     const char *name = arenaut_program_tensor_name(r->program, tensor, names[0]);
     const arenaut_rule rule = (arenaut_rule)p->place[tensor].broken;
     fill_in(r, rule, tensor, ARENAUT_NONE, ARENAUT_NONE);
-    r->finding->pool = p->base_pool[owner];
+    r->finding->pool = p->base_pool[storage];
     if (rule == ARENAUT_RULE_NO_PLACE) {
-        return arn_reject(r->finding, r->err,
-                          "%s uses '%.60s' of %" PRIu64 " bytes, which has no place", where(r, at),
-                          name, bytes);
+        return arn_check_reject(r->finding, r->err,
+                                "%s uses '%.60s' of %" PRIu64 " bytes, which has no place",
+                                where(r, at), name, bytes);
     }
     uint64_t delta;
     (void)arenaut_program_storage(r->program, tensor, &delta);
-    r->finding->first = p->base_offset[owner] + delta;
+    r->finding->first = p->base_offset[storage] + delta;
     r->finding->end = r->finding->first + bytes;
     if (rule == ARENAUT_RULE_OUTSIDE) {
-        return arn_reject(r->finding, r->err,
-                          "%s uses '%.60s' of %" PRIu64 " bytes at offset %" PRIu64
-                          ", which is not inside the arena of %s",
-                          where(r, at), name, bytes, r->finding->first,
-                          pool_label(r, p->base_pool[owner], pool));
+        return arn_check_reject(r->finding, r->err,
+                                "%s uses '%.60s' of %" PRIu64 " bytes at offset %" PRIu64
+                                ", which is not inside the arena of %s",
+                                where(r, at), name, bytes, r->finding->first,
+                                pool_label(r, p->base_pool[storage], pool));
     }
-    r->finding->b = owner;
+    r->finding->b = storage;
     const uint32_t own_pool = r->placement->pool[tensor];
     char its[POOL];
-    return arn_reject(r->finding, r->err,
-                      "%s uses '%.60s', which is placed apart from the memory that it shares with "
-                      "'%.60s': it is at offset %" PRIu64 " of %s, and that at %" PRIu64 " of %s",
-                      where(r, at), name, arenaut_program_tensor_name(r->program, owner, names[1]),
-                      r->placement->offset[tensor], pool_label(r, own_pool, its), r->finding->first,
-                      pool_label(r, p->base_pool[owner], pool));
+    return arn_check_reject(
+        r->finding, r->err,
+        "%s uses '%.60s', which is placed apart from the memory that it shares with "
+        "'%.60s': it is at offset %" PRIu64 " of %s, and that at %" PRIu64 " of %s",
+        where(r, at), name, arenaut_program_tensor_name(r->program, storage, names[1]),
+        r->placement->offset[tensor], pool_label(r, own_pool, its), r->finding->first,
+        pool_label(r, p->base_pool[storage], pool));
 }
 
-arenaut_status arn_touch(arn_replay *r, uint32_t tensor, bool *skip) {
-    const arn_place *place = &r->places.place[tensor];
+arenaut_status arn_replay_touch(arn_replay *r, uint32_t tensor, bool *skip) {
+    const arn_replay_place *place = &r->places.place[tensor];
     *skip = place->left_alone;
     if (place->left_alone) return ARENAUT_OK;
     if (place->broken != ARENAUT_RULE_NONE) return reject_broken(r, tensor);
-    r->touched[r->places.owner[tensor]] = true;
+    r->touched[r->places.storage[tensor]] = true;
     return ARENAUT_OK;
 }
 
-/* Of the owners that met at a cell, one that is not the reader. */
-static uint32_t culprit(const arn_replay *r, uint32_t cell, uint32_t owner) {
+/* Of the storages that met at a cell, one that is not the reader. */
+static uint32_t culprit(const arn_replay *r, uint32_t cell, uint32_t storage) {
     for (int i = 0; i < 2; i++) {
         const uint32_t met = r->shadow.met[i][cell];
-        if (met != owner && met < ARN_OWNER_LIMIT) return met;
+        if (met != storage && met < ARN_SHADOW_LIMIT) return met;
     }
     return ARENAUT_NONE;
 }
@@ -124,40 +125,42 @@ static const char *label(const arn_replay *r, uint32_t tensor, uint32_t root, ch
 /* `tensor` was to be found in the memory of `root`, where `holder` has the cell. */
 static arenaut_status reject_read(arn_replay *r, uint32_t tensor, uint32_t root, uint32_t holder,
                                   uint32_t cell) {
-    const uint32_t owner = r->places.owner[root];
-    const bool state = r->places.state[owner];
+    const uint32_t storage = r->places.storage[root];
+    const bool state = r->places.state[storage];
     char at[WHERE], labelled[WHERE], names[2][24], pool[POOL];
     const char *name = label(r, tensor, root, labelled);
     const char *how = r->op == ARENAUT_NONE ? "at the end needs" : "reads";
-    if (holder < ARN_OWNER_LIMIT || holder == ARN_VARIES) {
-        const uint32_t other = holder == ARN_VARIES ? culprit(r, cell, owner) : holder;
+    if (holder < ARN_SHADOW_LIMIT || holder == ARN_SHADOW_VARIES) {
+        const uint32_t other = holder == ARN_SHADOW_VARIES ? culprit(r, cell, storage) : holder;
         const bool lost = state && r->op == ARENAUT_NONE;
         fill_in(r, lost ? ARENAUT_RULE_STATE_LOST : ARENAUT_RULE_CLOBBERED, root, other, cell);
         r->finding->a = tensor;
-        return arn_reject(
+        return arn_check_reject(
             r->finding, r->err,
             "%s %s %s, but bytes [%" PRIu64 ", %" PRIu64 ") of %s hold %s'%.60s'%s", where(r, at),
             how, name, r->finding->first, r->finding->end, pool_label(r, r->finding->pool, pool),
-            holder == ARN_VARIES ? "on one way through the program " : "",
+            holder == ARN_SHADOW_VARIES ? "on one way through the program " : "",
             other == ARENAUT_NONE ? "nothing"
                                   : arenaut_program_tensor_name(r->program, other, names[1]),
             lost ? "; the state is gone at the next call" : "");
     }
-    const uint32_t rival = holder == ARN_NOBODY && state ? culprit(r, cell, owner) : ARENAUT_NONE;
+    const uint32_t rival =
+        holder == ARN_SHADOW_UNWRITTEN && state ? culprit(r, cell, storage) : ARENAUT_NONE;
     if (rival != ARENAUT_NONE && r->places.state[rival]) {
         fill_in(r, ARENAUT_RULE_STATE_LOST, root, rival, cell);
         r->finding->a = tensor;
-        return arn_reject(r->finding, r->err,
-                          "%s %s %s, but bytes [%" PRIu64 ", %" PRIu64
-                          ") of %s may hold '%.60s', whose memory they are as well",
-                          where(r, at), how, name, r->finding->first, r->finding->end,
-                          pool_label(r, r->finding->pool, pool),
-                          arenaut_program_tensor_name(r->program, rival, names[1]));
+        return arn_check_reject(r->finding, r->err,
+                                "%s %s %s, but bytes [%" PRIu64 ", %" PRIu64
+                                ") of %s may hold '%.60s', whose memory they are as well",
+                                where(r, at), how, name, r->finding->first, r->finding->end,
+                                pool_label(r, r->finding->pool, pool),
+                                arenaut_program_tensor_name(r->program, rival, names[1]));
     }
-    const uint32_t stale = holder == ARN_NOBODY ? ARENAUT_NONE : holder & ~ARN_STALE;
+    const uint32_t stale =
+        holder == ARN_SHADOW_UNWRITTEN ? ARENAUT_NONE : holder & ~ARN_SHADOW_STALE;
     fill_in(r, state ? ARENAUT_RULE_STATE_LOST : ARENAUT_RULE_UNWRITTEN, root, stale, cell);
     r->finding->a = tensor;
-    return arn_reject(
+    return arn_check_reject(
         r->finding, r->err,
         "%s %s %s, but nobody has written its bytes [%" PRIu64 ", %" PRIu64 ") of %s%s%.60s",
         where(r, at), how, name, r->finding->first, r->finding->end,
@@ -166,34 +169,36 @@ static arenaut_status reject_read(arn_replay *r, uint32_t tensor, uint32_t root,
         stale == ARENAUT_NONE ? "" : arenaut_program_tensor_name(r->program, stale, names[1]));
 }
 
-arenaut_status arn_reject_arguments(arn_replay *r, uint32_t tensor, uint32_t cell) {
-    const uint32_t other = arn_shadow_owner(&r->shadow, cell);
+arenaut_status arn_replay_reject_arguments(arn_replay *r, uint32_t tensor, uint32_t cell) {
+    const uint32_t other = arn_replay_shadow_content(&r->shadow, cell);
     char at[WHERE], names[2][24], pool[POOL];
     fill_in(r, ARENAUT_RULE_ARGUMENTS, tensor, other, cell);
-    return arn_reject(r->finding, r->err,
-                      "%s: its arguments '%.60s' and '%.60s' share bytes [%" PRIu64 ", %" PRIu64
-                      ") of %s, which nothing allows",
-                      where(r, at), arenaut_program_tensor_name(r->program, tensor, names[0]),
-                      arenaut_program_tensor_name(r->program, other, names[1]), r->finding->first,
-                      r->finding->end, pool_label(r, r->finding->pool, pool));
+    return arn_check_reject(r->finding, r->err,
+                            "%s: its arguments '%.60s' and '%.60s' share bytes [%" PRIu64
+                            ", %" PRIu64 ") of %s, which nothing allows",
+                            where(r, at), arenaut_program_tensor_name(r->program, tensor, names[0]),
+                            arenaut_program_tensor_name(r->program, other, names[1]),
+                            r->finding->first, r->finding->end,
+                            pool_label(r, r->finding->pool, pool));
 }
 
 /* The first cell of the tensor's memory that does not hold its bytes. */
 static uint32_t foreign_cell(arn_replay *r, uint32_t tensor) {
-    const arn_place *place = &r->places.place[tensor];
-    return arn_shadow_find(&r->shadow, place->first, place->end, r->places.owner[tensor], 0);
+    const arn_replay_place *place = &r->places.place[tensor];
+    return arn_replay_shadow_find(&r->shadow, place->first, place->end, r->places.storage[tensor],
+                                  0);
 }
 
 /* Whichever memory the tensor stands for: that must be whole. */
 static arenaut_status read_moved(arn_replay *r, uint32_t tensor) {
-    for (uint32_t i = 0; i < arn_root_count(r, tensor); i++) {
+    for (uint32_t i = 0; i < arn_replay_pointee_count(r, tensor); i++) {
         uint32_t known;
         bool skip;
-        const uint32_t root = arn_root_at(r, tensor, i, &known);
+        const uint32_t root = arn_replay_pointee_at(r, tensor, i, &known);
         if (root == ARENAUT_NONE) continue;
-        const arenaut_status status = arn_touch(r, root, &skip);
+        const arenaut_status status = arn_replay_touch(r, root, &skip);
         if (status != ARENAUT_OK) return status;
-        if (skip || known == ARN_NAME_INTACT) continue;
+        if (skip || known == ARN_ALIAS_INTACT) continue;
         const uint32_t cell = foreign_cell(r, root);
         return reject_read(r, tensor, root, known,
                            cell == ARENAUT_NONE ? r->places.place[root].first : cell);
@@ -201,71 +206,73 @@ static arenaut_status read_moved(arn_replay *r, uint32_t tensor) {
     return ARENAUT_OK;
 }
 
-arenaut_status arn_read(arn_replay *r, uint32_t tensor) {
+arenaut_status arn_replay_read(arn_replay *r, uint32_t tensor) {
     bool skip;
-    if (arn_is_moved(r, tensor)) return read_moved(r, tensor);
-    const arenaut_status status = arn_touch(r, tensor, &skip);
+    if (arn_replay_is_alias(r, tensor)) return read_moved(r, tensor);
+    const arenaut_status status = arn_replay_touch(r, tensor, &skip);
     if (status != ARENAUT_OK || skip) return status;
     const uint32_t cell = foreign_cell(r, tensor);
     if (cell == ARENAUT_NONE) return ARENAUT_OK;
-    return reject_read(r, tensor, tensor, arn_shadow_owner(&r->shadow, cell), cell);
+    return reject_read(r, tensor, tensor, arn_replay_shadow_content(&r->shadow, cell), cell);
 }
 
 /* Writes memory; with `apart`, refuses where this version has written already. */
 static arenaut_status write_root(arn_replay *r, uint32_t tensor, bool apart) {
     bool skip;
-    const arenaut_status status = arn_touch(r, tensor, &skip);
+    const arenaut_status status = arn_replay_touch(r, tensor, &skip);
     if (status != ARENAUT_OK || skip) return status;
-    const arn_place *place = &r->places.place[tensor];
-    const uint32_t owner = r->places.owner[tensor];
+    const arn_replay_place *place = &r->places.place[tensor];
+    const uint32_t storage = r->places.storage[tensor];
     /* One tensor, or two views of one storage, may be named twice: the program says so. */
     const uint32_t cell =
-        apart ? arn_shadow_find(&r->shadow, place->first, place->end, owner, r->version)
+        apart ? arn_replay_shadow_find(&r->shadow, place->first, place->end, storage, r->version)
               : ARENAUT_NONE;
-    if (cell != ARENAUT_NONE) return arn_reject_arguments(r, tensor, cell);
-    arn_shadow_write(&r->shadow, place->first, place->end, owner, r->version);
-    arn_names_written(r, tensor);
+    if (cell != ARENAUT_NONE) return arn_replay_reject_arguments(r, tensor, cell);
+    arn_replay_shadow_write(&r->shadow, place->first, place->end, storage, r->version);
+    arn_replay_aliases_written(r, tensor);
     return ARENAUT_OK;
 }
 
 /* A tensor that may stand for several memories writes one of them; the others have what
  * they had, so that each counts as written. Those may lie over one another. */
 static arenaut_status write(arn_replay *r, uint32_t tensor, bool apart) {
-    const uint32_t sole = arn_sole_root(r, tensor);
+    const uint32_t sole = arn_replay_sole_pointee(r, tensor);
     arenaut_status status = ARENAUT_OK;
     uint32_t known;
     if (sole != ARENAUT_NONE) return write_root(r, sole, apart);
-    for (uint32_t i = 0; i < arn_root_count(r, tensor) && status == ARENAUT_OK; i++) {
-        const uint32_t root = arn_root_at(r, tensor, i, &known);
+    for (uint32_t i = 0; i < arn_replay_pointee_count(r, tensor) && status == ARENAUT_OK; i++) {
+        const uint32_t root = arn_replay_pointee_at(r, tensor, i, &known);
         if (root != ARENAUT_NONE) status = write_root(r, root, false);
     }
-    if (status == ARENAUT_OK) arn_names_rewritten(r, tensor);
+    if (status == ARENAUT_OK) arn_replay_aliases_rewritten(r, tensor);
     return status;
 }
 
-arenaut_status arn_write(arn_replay *r, uint32_t tensor) { return write(r, tensor, false); }
+arenaut_status arn_replay_write(arn_replay *r, uint32_t tensor) { return write(r, tensor, false); }
 
-arenaut_status arn_write_apart(arn_replay *r, uint32_t tensor) { return write(r, tensor, true); }
+arenaut_status arn_replay_write_apart(arn_replay *r, uint32_t tensor) {
+    return write(r, tensor, true);
+}
 
 /* Whether a copy would find its source half overwritten: memory may be copied onto itself,
  * but not to a place that only partly is the same. */
 static bool copies_onto_part_of_itself(const arn_replay *r, uint32_t from, uint32_t to) {
-    const arn_place *a = &r->places.place[from], *b = &r->places.place[to];
+    const arn_replay_place *a = &r->places.place[from], *b = &r->places.place[to];
     return a->first != b->first && a->first < b->end && b->first < a->end;
 }
 
-arenaut_status arn_copy(arn_replay *r, uint32_t from, uint32_t to) {
+arenaut_status arn_replay_copy(arn_replay *r, uint32_t from, uint32_t to) {
     bool skip_from = false, skip_to = false;
-    arenaut_status status = arn_read(r, from);
-    if (status == ARENAUT_OK) status = arn_touch(r, from, &skip_from);
-    if (status == ARENAUT_OK) status = arn_touch(r, to, &skip_to);
+    arenaut_status status = arn_replay_read(r, from);
+    if (status == ARENAUT_OK) status = arn_replay_touch(r, from, &skip_from);
+    if (status == ARENAUT_OK) status = arn_replay_touch(r, to, &skip_to);
     if (status != ARENAUT_OK || skip_to) return status;
     r->version++;
     if (!skip_from && copies_onto_part_of_itself(r, from, to)) {
         const uint32_t cell = r->places.place[from].first > r->places.place[to].first
                                   ? r->places.place[from].first
                                   : r->places.place[to].first;
-        return arn_reject_arguments(r, to, cell);
+        return arn_replay_reject_arguments(r, to, cell);
     }
-    return arn_write(r, to);
+    return arn_replay_write(r, to);
 }

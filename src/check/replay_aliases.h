@@ -1,29 +1,58 @@
-/* Names: which memory a tensor stands for that other tensors are moved to.
+/* Aliases: which memory a tensor may point to that other tensors are moved to.
  *
- * After a move its destination is another name of its source's memory, and the two ways
- * through a branch may leave it the name of different memory. So the state of a replay
- * holds, for each such tensor, every memory that it may be the name of, and whether that
- * memory still is as it was on the ways that made it so. The shadow alone cannot tell: of
- * bytes that another way has used, it only knows that they vary. */
+ * After a move its destination is an alias of its source: what reads it reads the source's memory,
+ * and nothing is copied. Where two ways through a branch meet, an alias may point to different
+ * memory on each:
+ *
+ *     if (x) move b = a1;  else move b = a2;   read b      b points to a1 or to a2
+ *
+ * So a state of the replay holds, for each alias, all its *pointees*, the tensors that it may point
+ * to (a may-point-to set), and for each pair whether that memory is as it was on the ways that
+ * made it so. The shadow alone cannot tell: of bytes that another way has used, it only knows that
+ * they vary. */
 #ifndef ARN_CHECK_REPLAY_ALIASES_H
 #define ARN_CHECK_REPLAY_ALIASES_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include <arenaut/program.h>
 
-/* What is known of a pair of a name and a tensor that it may stand for. Else: whoever holds
- * its bytes instead, as the shadow numbers owners. */
-#define ARN_NAME_ABSENT UINT32_C(0x7FFFFFF1) /* it does not stand for that one */
-#define ARN_NAME_INTACT UINT32_C(0x7FFFFFF2)
+#include "core/memory.h"
 
-typedef struct arn_names {
-    uint32_t n_names, n_pairs;
-    uint32_t *name;  /* per tensor: its number among those that are moved to; ARENAUT_NONE.
-                      * NULL: the program moves nothing */
-    uint32_t *start; /* n_names + 1: name k has the pairs [start[k], start[k + 1]) */
-    uint32_t *root;  /* per pair: a tensor. The name's own comes first, the others ascend */
-    uint32_t *known; /* per pair; this is what a state of the replay consists of, besides the
-                      * shadow */
-} arn_names;
+/* What is known of a pair of an alias and a pointee. Else: what its bytes hold instead, as the
+ * shadow numbers contents. */
+#define ARN_ALIAS_ABSENT UINT32_C(0x7FFFFFF1) /* it does not point to that one */
+#define ARN_ALIAS_INTACT UINT32_C(0x7FFFFFF2)
+
+typedef struct arn_replay_aliases {
+    uint32_t n_aliases, n_pairs;
+    uint32_t *number;  /* per tensor: its number among those that are moved to; ARENAUT_NONE.
+                        * NULL: the program moves nothing */
+    uint32_t *start;   /* n_aliases + 1: alias k has the pairs [start[k], start[k + 1]) */
+    uint32_t *pointee; /* per pair: a tensor. The alias itself comes first, the others ascend */
+    uint32_t *known;   /* per pair; this is what a state of the replay consists of, besides the
+                        * shadow */
+} arn_replay_aliases;
+
+typedef struct arn_replay arn_replay;
+
+/* Finds what can be moved where. OK, NO_MEMORY, or UNSUPPORTED for chains without end. */
+arenaut_status arn_replay_aliases_make(arn_replay *r, arn_region *region);
+void arn_replay_aliases_free(arn_replay *r);
+/* A call from outside begins: every alias points to itself alone. */
+void arn_replay_aliases_begin(arn_replay *r);
+/* The tensor's bytes have been written, in the shadow. */
+void arn_replay_aliases_written(arn_replay *r, uint32_t tensor);
+/* All memory that this alias may point to has been written. */
+void arn_replay_aliases_rewritten(arn_replay *r, uint32_t tensor);
+/* Reads nothing: that the source is not whole is found where the alias is read. */
+void arn_replay_aliases_move(arn_replay *r, const arenaut_op *op);
+
+/* Whether anything is ever moved to the tensor. */
+bool arn_replay_is_alias(const arn_replay *r, uint32_t tensor);
+/* The pointees of a tensor, 0 <= i < count: itself alone, unless it is an alias; then ARENAUT_NONE
+ * for those that it does not point to at present. */
+uint32_t arn_replay_pointee_count(const arn_replay *r, uint32_t tensor);
+uint32_t arn_replay_pointee_at(const arn_replay *r, uint32_t tensor, uint32_t i, uint32_t *known);
+/* ARENAUT_NONE if there are several. */
+uint32_t arn_replay_sole_pointee(const arn_replay *r, uint32_t tensor);
 
 #endif

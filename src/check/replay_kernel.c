@@ -4,31 +4,31 @@
  * its outputs and scratch are written before its inputs are read. What a declared in-place
  * pair promises is the one exception, and only where the two lie at the same offset and
  * the output is no longer than the input. */
-#include "check/finding.h"
-#include "check/replay.h"
+#include "check/replay_access.h"
+#include "check/replay_control.h"
 
 static arenaut_status read_all(arn_replay *r, const uint32_t *tensors, uint32_t n) {
     arenaut_status status = ARENAUT_OK;
     for (uint32_t i = 0; i < n && status == ARENAUT_OK; i++) {
-        if (tensors[i] != ARENAUT_NONE) status = arn_read(r, tensors[i]);
+        if (tensors[i] != ARENAUT_NONE) status = arn_replay_read(r, tensors[i]);
     }
     return status;
 }
 
 /* Notes that the op at work updates the memory that `tensor` stands for. */
 static void set_updated(arn_replay *r, uint32_t tensor) {
-    for (uint32_t i = 0; i < arn_root_count(r, tensor); i++) {
+    for (uint32_t i = 0; i < arn_replay_pointee_count(r, tensor); i++) {
         uint32_t known;
-        const uint32_t root = arn_root_at(r, tensor, i, &known);
-        if (root != ARENAUT_NONE) r->updated[r->places.owner[root]] = r->version;
+        const uint32_t root = arn_replay_pointee_at(r, tensor, i, &known);
+        if (root != ARENAUT_NONE) r->updated[r->places.storage[root]] = r->version;
     }
 }
 
 static bool is_updated(const arn_replay *r, uint32_t tensor) {
-    for (uint32_t i = 0; i < arn_root_count(r, tensor); i++) {
+    for (uint32_t i = 0; i < arn_replay_pointee_count(r, tensor); i++) {
         uint32_t known;
-        const uint32_t root = arn_root_at(r, tensor, i, &known);
-        if (root != ARENAUT_NONE && r->updated[r->places.owner[root]] == r->version) return true;
+        const uint32_t root = arn_replay_pointee_at(r, tensor, i, &known);
+        if (root != ARENAUT_NONE && r->updated[r->places.storage[root]] == r->version) return true;
     }
     return false;
 }
@@ -38,9 +38,9 @@ static bool is_updated(const arn_replay *r, uint32_t tensor) {
 static arenaut_status write_output(arn_replay *r, const arenaut_op *op, uint32_t tensor) {
     bool skip;
     if (op->kind != ARENAUT_OP_IN_PLACE || is_updated(r, tensor)) {
-        return arn_write_apart(r, tensor);
+        return arn_replay_write_apart(r, tensor);
     }
-    return arn_touch(r, tensor, &skip);
+    return arn_replay_touch(r, tensor, &skip);
 }
 
 /* Outputs and scratch, each apart from the others. */
@@ -50,7 +50,7 @@ static arenaut_status write_all(arn_replay *r, const arenaut_op *op) {
         if (op->outputs[i] != ARENAUT_NONE) status = write_output(r, op, op->outputs[i]);
     }
     for (uint32_t i = 0; i < op->n_scratch && status == ARENAUT_OK; i++) {
-        status = arn_write_apart(r, op->scratch[i]);
+        status = arn_replay_write_apart(r, op->scratch[i]);
     }
     return status;
 }
@@ -64,17 +64,17 @@ static void find_pairs(arn_replay *r, const arenaut_op *op) {
     }
     if (op->kind == ARENAUT_OP_DELEGATE) return;
     for (uint32_t i = 0; i < op->n_in_place; i++) {
-        const uint32_t input = arn_sole_root(r, op->inputs[op->in_place[i].input]);
-        const uint32_t output = arn_sole_root(r, op->outputs[op->in_place[i].output]);
+        const uint32_t input = arn_replay_sole_pointee(r, op->inputs[op->in_place[i].input]);
+        const uint32_t output = arn_replay_sole_pointee(r, op->outputs[op->in_place[i].output]);
         uint32_t *over = &r->over[op->in_place[i].input];
         if (input == ARENAUT_NONE || output == ARENAUT_NONE) continue;
-        const arn_place *from = &r->places.place[input], *to = &r->places.place[output];
+        const arn_replay_place *from = &r->places.place[input], *to = &r->places.place[output];
         if (from->left_alone || to->left_alone || from->broken != ARENAUT_RULE_NONE ||
             to->broken != ARENAUT_RULE_NONE) {
             continue;
         }
         if (from->first != to->first || to->end > from->end) continue;
-        r->updated[r->places.owner[output]] = r->version;
+        r->updated[r->places.storage[output]] = r->version;
         if (*over == ARENAUT_NONE || r->places.place[*over].end < to->end) *over = output;
     }
 }
@@ -83,15 +83,16 @@ static void find_pairs(arn_replay *r, const arenaut_op *op) {
  * those that lie at the same place do not write over each other: an update of what two ways
  * have moved to one name. Looks for bytes written by neither. */
 static uint32_t written_by_others(arn_replay *r, uint32_t name, uint32_t tensor, uint32_t first) {
-    const arn_place *place = &r->places.place[tensor];
+    const arn_replay_place *place = &r->places.place[tensor];
     uint32_t cell = ARENAUT_NONE;
-    for (uint32_t i = 0; i < arn_root_count(r, name); i++) {
+    for (uint32_t i = 0; i < arn_replay_pointee_count(r, name); i++) {
         uint32_t known;
-        const uint32_t root = arn_root_at(r, name, i, &known);
+        const uint32_t root = arn_replay_pointee_at(r, name, i, &known);
         if (root == ARENAUT_NONE) continue;
-        const arn_place *other = &r->places.place[root];
+        const arn_replay_place *other = &r->places.place[root];
         if (other->left_alone || other->first != place->first || other->end != place->end) continue;
-        cell = arn_shadow_find(&r->shadow, first, place->end, r->places.owner[root], r->version);
+        cell = arn_replay_shadow_find(&r->shadow, first, place->end, r->places.storage[root],
+                                      r->version);
         if (cell == ARENAUT_NONE) break;
     }
     return cell;
@@ -101,26 +102,26 @@ static uint32_t written_by_others(arn_replay *r, uint32_t name, uint32_t tensor,
  * it, where it may not. `output` may be written over it. */
 static arenaut_status check_root(arn_replay *r, const arenaut_op *op, uint32_t name,
                                  uint32_t tensor, uint32_t output) {
-    const arn_place *place = &r->places.place[tensor];
+    const arn_replay_place *place = &r->places.place[tensor];
     bool skip;
-    const arenaut_status status = arn_touch(r, tensor, &skip);
+    const arenaut_status status = arn_replay_touch(r, tensor, &skip);
     if (status != ARENAUT_OK || skip) return status;
     /* Outputs are apart from each other, so the bytes of a pair's are written by it alone. */
     const uint32_t first = output == ARENAUT_NONE ? place->first : r->places.place[output].end;
     /* Updating one's own memory is what these two kinds are for. */
     const bool may_update = op->kind == ARENAUT_OP_IN_PLACE || op->kind == ARENAUT_OP_DELEGATE;
-    const uint32_t cell =
-        may_update ? written_by_others(r, name, tensor, first)
-                   : arn_shadow_find(&r->shadow, first, place->end, ARN_NOBODY, r->version);
-    return cell == ARENAUT_NONE ? ARENAUT_OK : arn_reject_arguments(r, tensor, cell);
+    const uint32_t cell = may_update ? written_by_others(r, name, tensor, first)
+                                     : arn_replay_shadow_find(&r->shadow, first, place->end,
+                                                              ARN_SHADOW_UNWRITTEN, r->version);
+    return cell == ARENAUT_NONE ? ARENAUT_OK : arn_replay_reject_arguments(r, tensor, cell);
 }
 
 static arenaut_status check_survival(arn_replay *r, const arenaut_op *op, uint32_t input) {
     const uint32_t tensor = op->inputs[input];
     arenaut_status status = ARENAUT_OK;
-    for (uint32_t i = 0; i < arn_root_count(r, tensor) && status == ARENAUT_OK; i++) {
+    for (uint32_t i = 0; i < arn_replay_pointee_count(r, tensor) && status == ARENAUT_OK; i++) {
         uint32_t known;
-        const uint32_t root = arn_root_at(r, tensor, i, &known);
+        const uint32_t root = arn_replay_pointee_at(r, tensor, i, &known);
         if (root != ARENAUT_NONE) status = check_root(r, op, tensor, root, r->over[input]);
     }
     return status;
@@ -134,21 +135,21 @@ static arenaut_status run_aliasing(arn_replay *r, const arenaut_op *op) {
         for (uint32_t i = 0; i < op->n_inputs && status == ARENAUT_OK; i++) {
             const uint32_t tensor = op->inputs[i];
             if (tensor == ARENAUT_NONE) continue;
-            const bool fed = r->places.fed[r->places.owner[tensor]];
-            if (fed && !writing) status = arn_read(r, tensor);
-            if (!fed && writing) status = arn_write(r, tensor);
+            const bool fed = r->places.fed[r->places.storage[tensor]];
+            if (fed && !writing) status = arn_replay_read(r, tensor);
+            if (!fed && writing) status = arn_replay_write(r, tensor);
         }
     }
     for (uint32_t i = 0; i < op->n_scratch && status == ARENAUT_OK; i++) {
-        status = arn_write(r, op->scratch[i]);
+        status = arn_replay_write(r, op->scratch[i]);
     }
     for (uint32_t i = 0; i < op->n_outputs && status == ARENAUT_OK; i++) {
-        if (op->outputs[i] != ARENAUT_NONE) status = arn_write(r, op->outputs[i]);
+        if (op->outputs[i] != ARENAUT_NONE) status = arn_replay_write(r, op->outputs[i]);
     }
     return status;
 }
 
-arenaut_status arn_run_kernel(arn_replay *r, const arenaut_op *op) {
+arenaut_status arn_replay_kernel(arn_replay *r, const arenaut_op *op) {
     r->version++;
     r->shadow.work += (uint64_t)op->n_inputs + op->n_outputs + op->n_scratch + op->n_in_place;
     if (!arenaut_op_kind_touches(op->kind)) return ARENAUT_OK;

@@ -10,25 +10,25 @@
 #include <string.h>
 
 #include "check/finding.h"
-#include "check/replay.h"
+#include "check/replay_control.h"
 #include "core/fail.h"
 #include "core/memory.h"
 
 typedef struct mutations {
     arn_replay *r;
-    const uint32_t *owner; /* per tensor: the tensor whose memory it is */
-    uint32_t *tracked;     /* per owner: how many bindings say that it is mutated */
-    uint32_t *version;     /* per owner: writes so far */
-    uint32_t *last;        /* per owner: the op of the latest write; ARENAUT_NONE */
-    uint32_t *made;        /* per tensor: the version that it is the name of */
-    uint32_t *copy_of;     /* per tensor: whose value it has; itself */
+    const uint32_t *storage; /* per tensor: the tensor whose memory it is */
+    uint32_t *tracked;       /* per storage: how many bindings say that it is mutated */
+    uint32_t *version;       /* per storage: writes so far */
+    uint32_t *last;          /* per storage: the op of the latest write; ARENAUT_NONE */
+    uint32_t *made;          /* per tensor: the version that it is the name of */
+    uint32_t *copy_of;       /* per tensor: whose value it has; itself */
 } mutations;
 
 static bool is_mutated(const arenaut_binding *b) { return b->kind == ARENAUT_BINDING_MUTATED; }
 
 static bool is_stale(const mutations *m, uint32_t tensor) {
-    const uint32_t owner = m->owner[tensor];
-    return m->tracked[owner] && m->made[tensor] != m->version[owner];
+    const uint32_t storage = m->storage[tensor];
+    return m->tracked[storage] && m->made[tensor] != m->version[storage];
 }
 
 /* Operands of an update without results are where it writes: it may not read them. */
@@ -39,24 +39,24 @@ static bool is_destination(const arenaut_op *op, uint32_t input) {
 static arenaut_status reject(const mutations *m, uint32_t tensor, uint32_t at, const char *what) {
     const arenaut_program *p = m->r->program;
     const arenaut_method *method = &p->methods[m->r->method];
-    const uint32_t owner = m->owner[tensor], last = m->last[owner];
+    const uint32_t storage = m->storage[tensor], last = m->last[storage];
     arenaut_finding *f = m->r->finding;
     char store[24], by[80] = "nothing writes it";
     f->rule = ARENAUT_RULE_STALE;
     f->a = tensor;
-    f->b = owner;
+    f->b = storage;
     f->op = at;
     f->method = m->r->method;
     if (last != ARENAUT_NONE) {
         snprintf(by, sizeof by, "op %" PRIu32 " '%.40s' writes it", last - method->first_op,
                  p->ops[last].name ? p->ops[last].name : "op");
     }
-    return arn_reject(f, m->r->err, "%s of method '%.40s' %s '%.60s': %s",
-                      at == ARENAUT_NONE ? "the end"
-                      : p->ops[at].name  ? p->ops[at].name
-                                         : "an op",
-                      method->name ? method->name : "method", what,
-                      arenaut_program_tensor_name(p, tensor, store), by);
+    return arn_check_reject(f, m->r->err, "%s of method '%.40s' %s '%.60s': %s",
+                            at == ARENAUT_NONE ? "the end"
+                            : p->ops[at].name  ? p->ops[at].name
+                                               : "an op",
+                            method->name ? method->name : "method", what,
+                            arenaut_program_tensor_name(p, tensor, store), by);
 }
 
 static arenaut_status read_inputs(const mutations *m, const arenaut_op *op, uint32_t at) {
@@ -69,10 +69,10 @@ static arenaut_status read_inputs(const mutations *m, const arenaut_op *op, uint
 }
 
 static void write_to(const mutations *m, uint32_t tensor, uint32_t at) {
-    const uint32_t owner = m->owner[tensor];
-    if (!m->tracked[owner] || m->last[owner] == at) return;
-    m->version[owner]++;
-    m->last[owner] = at;
+    const uint32_t storage = m->storage[tensor];
+    if (!m->tracked[storage] || m->last[storage] == at) return;
+    m->version[storage]++;
+    m->last[storage] = at;
 }
 
 static void write_outputs(const mutations *m, const arenaut_op *op, uint32_t at) {
@@ -86,7 +86,7 @@ static void write_outputs(const mutations *m, const arenaut_op *op, uint32_t at)
         const uint32_t t = op->outputs[i];
         if (t == ARENAUT_NONE) continue;
         write_to(m, t, at);
-        m->made[t] = m->version[m->owner[t]];
+        m->made[t] = m->version[m->storage[t]];
     }
 }
 
@@ -94,7 +94,7 @@ static void write_outputs(const mutations *m, const arenaut_op *op, uint32_t at)
 static void name_views(const mutations *m, const arenaut_op *op) {
     for (uint32_t i = 0; i < op->n_outputs; i++) {
         const uint32_t t = op->outputs[i];
-        if (t != ARENAUT_NONE) m->made[t] = m->version[m->owner[t]];
+        if (t != ARENAUT_NONE) m->made[t] = m->version[m->storage[t]];
     }
 }
 
@@ -143,8 +143,8 @@ static bool writes_value(const mutations *m, uint32_t at, uint32_t value) {
 }
 
 static bool has_its_value(const mutations *m, const arenaut_binding *b) {
-    const uint32_t owner = m->owner[b->target], last = m->last[owner];
-    if (m->owner[b->value] == owner && !is_stale(m, b->value)) return true;
+    const uint32_t storage = m->storage[b->target], last = m->last[storage];
+    if (m->storage[b->value] == storage && !is_stale(m, b->value)) return true;
     return last != ARENAUT_NONE && writes_value(m, last, b->value);
 }
 
@@ -152,7 +152,8 @@ static bool has_its_value(const mutations *m, const arenaut_binding *b) {
 static arenaut_status check_end(const mutations *m, const arenaut_method *method) {
     for (uint32_t i = 0; i < method->n_bindings; i++) {
         const arenaut_binding *b = &method->bindings[i];
-        if (!is_mutated(b) || m->tracked[m->owner[b->target]] > 1 || has_its_value(m, b)) continue;
+        if (!is_mutated(b) || m->tracked[m->storage[b->target]] > 1 || has_its_value(m, b))
+            continue;
         return reject(m, b->target, ARENAUT_NONE, "does not leave its new value in");
     }
     return ARENAUT_OK;
@@ -172,14 +173,14 @@ static bool begin(mutations *m, arn_region *region, const arenaut_method *method
         m->copy_of[t] = t;
     }
     for (uint32_t i = 0; i < method->n_bindings; i++) {
-        if (is_mutated(&method->bindings[i])) m->tracked[m->owner[method->bindings[i].target]]++;
+        if (is_mutated(&method->bindings[i])) m->tracked[m->storage[method->bindings[i].target]]++;
     }
     return true;
 }
 
-arenaut_status arn_check_mutations(arn_replay *r, uint32_t method) {
+arenaut_status arn_replay_check_mutations(arn_replay *r, uint32_t method) {
     const arenaut_method *of = &r->program->methods[method];
-    mutations m = {.r = r, .owner = r->places.owner};
+    mutations m = {.r = r, .storage = r->places.storage};
     bool any = false;
     for (uint32_t i = 0; i < of->n_bindings; i++) any = any || is_mutated(&of->bindings[i]);
     if (!any) return ARENAUT_OK;

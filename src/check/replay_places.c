@@ -11,15 +11,15 @@ typedef struct maker {
     const arenaut_program *program;
     const arenaut_placement *placement;
     arn_region *region;
-    arn_places *places;
-    bool *elsewhere; /* per owner: in memory that the arenas do not hold */
-    bool *varies;    /* per owner: not a constant everywhere */
+    arn_replay_places *places;
+    bool *elsewhere; /* per storage: in memory that the arenas do not hold */
+    bool *varies;    /* per storage: not a constant everywhere */
 } maker;
 
 static bool allocate(maker *m) {
-    arn_places *p = m->places;
+    arn_replay_places *p = m->places;
     const uint32_t n = m->program->n_tensors;
-    p->owner = arn_region_allocate(m->region, n, sizeof *p->owner);
+    p->storage = arn_region_allocate(m->region, n, sizeof *p->storage);
     p->state = arn_region_allocate(m->region, n, sizeof *p->state);
     p->fed = arn_region_allocate(m->region, n, sizeof *p->fed);
     p->place = arn_region_allocate(m->region, n, sizeof *p->place);
@@ -27,12 +27,12 @@ static bool allocate(maker *m) {
     p->base_offset = arn_region_allocate(m->region, n, sizeof *p->base_offset);
     m->elsewhere = arn_region_allocate(m->region, n, sizeof *m->elsewhere);
     m->varies = arn_region_allocate(m->region, n, sizeof *m->varies);
-    if (!p->owner || !p->state || !p->fed || !p->place || !p->base_pool || !p->base_offset ||
+    if (!p->storage || !p->state || !p->fed || !p->place || !p->base_pool || !p->base_offset ||
         !m->elsewhere || !m->varies) {
         return false;
     }
     for (uint32_t t = 0; t < n; t++) {
-        const arn_place blank = {0, 0, false, ARENAUT_RULE_NONE};
+        const arn_replay_place blank = {0, 0, false, ARENAUT_RULE_NONE};
         p->place[t] = blank;
         p->state[t] = p->fed[t] = m->elsewhere[t] = m->varies[t] = false;
         p->base_pool[t] = ARENAUT_NONE;
@@ -48,40 +48,40 @@ static bool before_by_name(const void *context, uint32_t a, uint32_t b) {
 
 /* Storage that several methods name alike is one memory: the first tensor stands for all.
  * The sort is stable, so that one has the lowest number. */
-static bool find_owners(maker *m) {
+static bool find_storages(maker *m) {
     const arenaut_program *program = m->program;
-    uint32_t *owner = m->places->owner, n = 0;
+    uint32_t *storage = m->places->storage, n = 0;
     uint32_t *named = arn_region_allocate(m->region, program->n_tensors, 2 * sizeof *named);
     if (!named) return false;
     for (uint32_t t = 0; t < program->n_tensors; t++) {
-        owner[t] = arenaut_program_storage(program, t, NULL);
-        if (owner[t] == t && program->tensors[t].qualified_name) named[n++] = t;
+        storage[t] = arenaut_program_storage(program, t, NULL);
+        if (storage[t] == t && program->tensors[t].qualified_name) named[n++] = t;
     }
     arn_sort_ids(named, n, before_by_name, program->tensors, named + n);
     for (uint32_t i = 1; i < n; i++) {
-        const uint32_t first = owner[named[i - 1]];
+        const uint32_t first = storage[named[i - 1]];
         if (strcmp(program->tensors[first].qualified_name,
                    program->tensors[named[i]].qualified_name) == 0) {
-            owner[named[i]] = first;
+            storage[named[i]] = first;
         }
     }
     /* Views come after their storages are settled. */
     for (uint32_t t = 0; t < program->n_tensors; t++) {
-        owner[t] = owner[arenaut_program_storage(program, t, NULL)];
+        storage[t] = storage[arenaut_program_storage(program, t, NULL)];
     }
     return true;
 }
 
 static void mark(const maker *m, bool *marks, const uint32_t *ids, uint32_t n) {
     for (uint32_t i = 0; i < n; i++) {
-        if (ids[i] != ARENAUT_NONE) marks[m->places->owner[ids[i]]] = true;
+        if (ids[i] != ARENAUT_NONE) marks[m->places->storage[ids[i]]] = true;
     }
 }
 
 static void mark_unplaced(const maker *m, const uint32_t *ids, uint32_t n) {
     for (uint32_t i = 0; i < n; i++) {
-        const uint32_t owner = m->places->owner[ids[i]];
-        if (m->places->base_pool[owner] == ARENAUT_NONE) m->elsewhere[owner] = true;
+        const uint32_t storage = m->places->storage[ids[i]];
+        if (m->places->base_pool[storage] == ARENAUT_NONE) m->elsewhere[storage] = true;
     }
 }
 
@@ -91,16 +91,16 @@ static void find_bases(const maker *m) {
     for (int views = 0; views < 2; views++) {
         for (uint32_t t = 0; t < program->n_tensors; t++) {
             const arenaut_tensor *tensor = &program->tensors[t];
-            const uint32_t owner = m->places->owner[t];
+            const uint32_t storage = m->places->storage[t];
             uint64_t delta;
             if ((tensor->view_of != ARENAUT_NONE) != (views == 1)) continue;
             (void)arenaut_program_storage(program, t, &delta);
             if (m->placement->pool[t] == ARENAUT_NONE || m->placement->offset[t] < delta ||
-                m->places->base_pool[owner] != ARENAUT_NONE) {
+                m->places->base_pool[storage] != ARENAUT_NONE) {
                 continue;
             }
-            m->places->base_pool[owner] = m->placement->pool[t];
-            m->places->base_offset[owner] = m->placement->offset[t] - delta;
+            m->places->base_pool[storage] = m->placement->pool[t];
+            m->places->base_offset[storage] = m->placement->offset[t] - delta;
         }
     }
 }
@@ -109,17 +109,17 @@ static void find_bases(const maker *m) {
  * constant in one method and written in another is no constant. */
 static void find_facts(const maker *m) {
     const arenaut_program *program = m->program;
-    arn_places *p = m->places;
+    arn_replay_places *p = m->places;
     for (uint32_t t = 0; t < program->n_tensors; t++) {
         const arenaut_tensor *tensor = &program->tensors[t];
-        const uint32_t owner = p->owner[t];
+        const uint32_t storage = p->storage[t];
         if (tensor->view_of != ARENAUT_NONE) continue;
-        if (tensor->cls != ARENAUT_CONSTANT) m->varies[owner] = true;
-        if (tensor->caller_owned) m->elsewhere[owner] = true;
+        if (tensor->cls != ARENAUT_CONSTANT) m->varies[storage] = true;
+        if (tensor->caller_owned) m->elsewhere[storage] = true;
         if (tensor->cls != ARENAUT_STATE && !tensor->qualified_name) continue;
-        p->state[owner] = p->fed[owner] = true;
+        p->state[storage] = p->fed[storage] = true;
         /* State that has no place is kept by the runtime. */
-        if (p->base_pool[owner] == ARENAUT_NONE) m->elsewhere[owner] = true;
+        if (p->base_pool[storage] == ARENAUT_NONE) m->elsewhere[storage] = true;
     }
     for (uint32_t t = 0; t < program->n_tensors; t++) {
         if (!m->varies[t]) m->elsewhere[t] = true;
@@ -129,7 +129,7 @@ static void find_facts(const maker *m) {
 /* What methods and ops say about the tensors that they name. */
 static void find_uses(const maker *m, bool exclude_io) {
     const arenaut_program *program = m->program;
-    arn_places *p = m->places;
+    arn_replay_places *p = m->places;
     for (uint32_t i = 0; i < program->n_methods; i++) {
         const arenaut_method *method = &program->methods[i];
         mark(m, p->fed, method->inputs, method->n_inputs);
@@ -147,29 +147,29 @@ static void find_uses(const maker *m, bool exclude_io) {
 
 /* Whether the tensor has a place of its own that is not where its memory is. */
 static bool is_misplaced(const maker *m, uint32_t t, uint64_t delta) {
-    const uint32_t owner = m->places->owner[t];
+    const uint32_t storage = m->places->storage[t];
     if (m->placement->pool[t] == ARENAUT_NONE) return false;
-    return m->placement->pool[t] != m->places->base_pool[owner] ||
+    return m->placement->pool[t] != m->places->base_pool[storage] ||
            m->placement->offset[t] < delta ||
-           m->placement->offset[t] - delta != m->places->base_offset[owner];
+           m->placement->offset[t] - delta != m->places->base_offset[storage];
 }
 
 /* Decides whether `t` can be touched at all; if so, *from and *to are its bytes. */
 static void judge(const maker *m, uint32_t t, uint64_t *from, uint64_t *to) {
-    const uint32_t owner = m->places->owner[t], pool = m->places->base_pool[owner];
-    arn_place *place = &m->places->place[t];
+    const uint32_t storage = m->places->storage[t], pool = m->places->base_pool[storage];
+    arn_replay_place *place = &m->places->place[t];
     uint64_t delta;
     (void)arenaut_program_storage(m->program, t, &delta);
     *from = *to = 0;
-    if (m->program->tensors[t].bytes == 0 || m->elsewhere[owner]) {
+    if (m->program->tensors[t].bytes == 0 || m->elsewhere[storage]) {
         place->left_alone = true;
     } else if (pool == ARENAUT_NONE) {
         place->broken = ARENAUT_RULE_NO_PLACE;
     } else if (is_misplaced(m, t, delta)) {
-        const bool same_storage = arenaut_program_storage(m->program, t, NULL) == owner;
+        const bool same_storage = arenaut_program_storage(m->program, t, NULL) == storage;
         place->broken = same_storage ? ARENAUT_RULE_CLOBBERED : ARENAUT_RULE_STATE_LOST;
     } else if (pool >= m->placement->n_pools ||
-               !arn_add(m->places->base_offset[owner], delta, from) ||
+               !arn_add(m->places->base_offset[storage], delta, from) ||
                !arn_add(*from, m->program->tensors[t].bytes, to) ||
                (m->placement->arena && *to > m->placement->arena[pool])) {
         place->broken = ARENAUT_RULE_OUTSIDE;
@@ -179,25 +179,25 @@ static void judge(const maker *m, uint32_t t, uint64_t *from, uint64_t *to) {
 /* The ends of all tensors, in the order of pools and addresses: entry 2t is where tensor t
  * starts, 2t + 1 where it ends. */
 typedef struct boundaries {
-    const arn_places *places;
+    const arn_replay_places *places;
     uint64_t *address;
 } boundaries;
 
 static bool before_by_address(const void *context, uint32_t a, uint32_t b) {
     const boundaries *all = context;
-    const uint32_t pool_a = all->places->base_pool[all->places->owner[a / 2]];
-    const uint32_t pool_b = all->places->base_pool[all->places->owner[b / 2]];
+    const uint32_t pool_a = all->places->base_pool[all->places->storage[a / 2]];
+    const uint32_t pool_b = all->places->base_pool[all->places->storage[b / 2]];
     return pool_a != pool_b ? pool_a < pool_b : all->address[a] < all->address[b];
 }
 
 static void number_cells(const boundaries *all, const uint32_t *sorted, uint32_t n,
-                         arn_places *places) {
+                         arn_replay_places *places) {
     uint32_t last = ARENAUT_NONE; /* cells numbered so far, less one */
     for (uint32_t i = 0; i < n; i++) {
         const uint32_t at = sorted[i], t = at / 2;
         if (i == 0 || before_by_address(all, sorted[i - 1], at)) {
             last++;
-            places->cell_pool[last] = places->base_pool[places->owner[t]];
+            places->cell_pool[last] = places->base_pool[places->storage[t]];
             places->cell_address[last] = all->address[at];
         }
         if (at % 2 == 0) places->place[t].first = last;
@@ -207,7 +207,7 @@ static void number_cells(const boundaries *all, const uint32_t *sorted, uint32_t
 }
 
 static bool make_cells(const maker *m) {
-    arn_places *p = m->places;
+    arn_replay_places *p = m->places;
     const uint32_t n = m->program->n_tensors;
     boundaries all = {p, arn_region_allocate(m->region, n, 2 * sizeof *all.address)};
     uint32_t *sorted = arn_region_allocate(m->region, n, 4 * sizeof *sorted);
@@ -226,11 +226,12 @@ static bool make_cells(const maker *m) {
     return true;
 }
 
-arenaut_status arn_places_make(const arenaut_program *program, const arenaut_placement *placement,
-                               bool exclude_io, arn_region *region, arn_places *places,
-                               arenaut_error *err) {
+arenaut_status arn_replay_places_make(const arenaut_program *program,
+                                      const arenaut_placement *placement, bool exclude_io,
+                                      arn_region *region, arn_replay_places *places,
+                                      arenaut_error *err) {
     maker m = {program, placement, region, places, NULL, NULL};
-    if (!allocate(&m) || !find_owners(&m)) return arn_no_memory(err);
+    if (!allocate(&m) || !find_storages(&m)) return arn_no_memory(err);
     find_bases(&m);
     find_facts(&m);
     find_uses(&m, exclude_io);

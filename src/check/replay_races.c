@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "check/finding.h"
-#include "check/replay.h"
+#include "check/replay_control.h"
 #include "core/fail.h"
 #include "core/memory.h"
 #include "core/sort.h"
@@ -24,7 +24,7 @@ typedef struct note {
     uint32_t op, tensor, next;
 } note;
 
-/* Who used each of some places last: owners of memory, to learn who waits for whom, and cells
+/* Who used each of some places last: storages of memory, to learn who waits for whom, and cells
  * of the shadow, to see whether they do. Ops are counted within the method. */
 typedef struct users {
     uint32_t *writer, *written; /* per place: the op, and the tensor that it wrote */
@@ -37,7 +37,7 @@ typedef struct races {
     uint32_t n_streams;
     uint32_t *stream, *position; /* per op: its stream, and how many of that come before it */
     uint32_t *clock;             /* n_streams for each op */
-    users owners, cells;
+    users storages, cells;
     note *notes;
     uint32_t n_notes, note_capacity;
 } races;
@@ -99,22 +99,22 @@ typedef struct use {
 
 /* Of the same memory, all that the program says in sequence stays in sequence. */
 static bool order_by_memory(races *s, use u) {
-    users *o = &s->owners;
-    const uint32_t owner = s->replay->places.owner[u.tensor];
-    if (o->writer[owner] != ARENAUT_NONE && o->writer[owner] != u.op) {
-        let_wait(s, u.op, o->writer[owner]);
+    users *o = &s->storages;
+    const uint32_t storage = s->replay->places.storage[u.tensor];
+    if (o->writer[storage] != ARENAUT_NONE && o->writer[storage] != u.op) {
+        let_wait(s, u.op, o->writer[storage]);
     }
-    if (!u.writes) return note_read(s, o, owner, u.op, u.tensor);
-    for (uint32_t n = o->readers[owner]; n != ARENAUT_NONE; n = s->notes[n].next) {
+    if (!u.writes) return note_read(s, o, storage, u.op, u.tensor);
+    for (uint32_t n = o->readers[storage]; n != ARENAUT_NONE; n = s->notes[n].next) {
         if (s->notes[n].op != u.op) let_wait(s, u.op, s->notes[n].op);
     }
-    note_write(o, owner, u.op, u.tensor);
+    note_write(o, storage, u.op, u.tensor);
     return true;
 }
 
 static arenaut_status reject(const races *s, use u, uint32_t other, uint32_t its, uint32_t cell) {
     const arn_replay *r = s->replay;
-    const arn_places *p = &r->places;
+    const arn_replay_places *p = &r->places;
     const arenaut_op *ops = r->program->ops + s->method->first_op;
     char names[2][24];
     arenaut_finding *f = r->finding;
@@ -126,14 +126,14 @@ static arenaut_status reject(const races *s, use u, uint32_t other, uint32_t its
     f->pool = p->cell_pool[cell];
     f->first = p->cell_address[cell];
     f->end = p->cell_address[cell + 1];
-    return arn_reject(f, r->err,
-                      "op %" PRIu32 " '%.40s' does not wait for op %" PRIu32
-                      " '%.40s', but bytes [%" PRIu64 ", %" PRIu64 ") of pool %" PRIu32
-                      " are of '%.40s' in one and of '%.40s' in the other",
-                      u.op, ops[u.op].name ? ops[u.op].name : "op", other,
-                      ops[other].name ? ops[other].name : "op", f->first, f->end, f->pool,
-                      arenaut_program_tensor_name(r->program, u.tensor, names[0]),
-                      arenaut_program_tensor_name(r->program, its, names[1]));
+    return arn_check_reject(f, r->err,
+                            "op %" PRIu32 " '%.40s' does not wait for op %" PRIu32
+                            " '%.40s', but bytes [%" PRIu64 ", %" PRIu64 ") of pool %" PRIu32
+                            " are of '%.40s' in one and of '%.40s' in the other",
+                            u.op, ops[u.op].name ? ops[u.op].name : "op", other,
+                            ops[other].name ? ops[other].name : "op", f->first, f->end, f->pool,
+                            arenaut_program_tensor_name(r->program, u.tensor, names[0]),
+                            arenaut_program_tensor_name(r->program, its, names[1]));
 }
 
 static arenaut_status use_cell(races *s, use u, uint32_t cell) {
@@ -158,7 +158,7 @@ static arenaut_status use_cell(races *s, use u, uint32_t cell) {
 
 static arenaut_status use_cells(races *s, use u) {
     arn_replay *r = s->replay;
-    const arn_place *place = &r->places.place[u.tensor];
+    const arn_replay_place *place = &r->places.place[u.tensor];
     arenaut_status status = ARENAUT_OK;
     if (place->left_alone || place->broken != ARENAUT_RULE_NONE) return status;
     for (uint32_t cell = place->first; cell < place->end && status == ARENAUT_OK; cell++) {
@@ -272,7 +272,7 @@ static arenaut_status walk(races *s, arn_region *region) {
     if ((uint64_t)n * s->n_streams > MOST_CLOCKS) return refuse(s, "has too many ops and streams");
     s->clock = arn_region_allocate(region, (size_t)n * s->n_streams, sizeof *s->clock);
     uint32_t *latest = arn_region_allocate(region, s->n_streams, sizeof *latest);
-    if (!s->clock || !latest || !forget_all(&s->owners, region, r->program->n_tensors) ||
+    if (!s->clock || !latest || !forget_all(&s->storages, region, r->program->n_tensors) ||
         !forget_all(&s->cells, region, r->places.n_cells)) {
         return arn_no_memory(r->err);
     }
@@ -285,7 +285,7 @@ static arenaut_status walk(races *s, arn_region *region) {
     return status;
 }
 
-arenaut_status arn_check_races(arn_replay *r, uint32_t method) {
+arenaut_status arn_replay_check_races(arn_replay *r, uint32_t method) {
     races s = {.replay = r, .method = &r->program->methods[method]};
     arn_region region;
     arn_region_init(&region, r->allocator);

@@ -549,10 +549,10 @@ TEST(the_rules_prove_what_is_true_and_nothing_else) {
         arenaut_finding finding;
         arenaut_error err = {0};
         const arn_plan_check whole = {p, NULL, NULL, &finding, &err};
-        arn_slices slices;
+        arn_check_slices slices;
         arn_proof_case c;
         arn_proof_state s;
-        assert_ok(arn_slices_make(&whole, &slices), err);
+        assert_ok(arn_check_slices_make(&whole, &slices), err);
         assert_ok(arn_proof_case_init(&c, &whole, &slices, ARENAUT_UNPLACED), err);
         /* Pairs may be taken as they lie in the plan, or nothing be assumed of them. */
         const bool feasible = plan->quality != ARENAUT_INFEASIBLE;
@@ -579,7 +579,7 @@ TEST(the_rules_prove_what_is_true_and_nothing_else) {
             arn_proof_state_free(&s);
         }
         arn_proof_case_free(&c);
-        arn_slices_free(&whole, &slices);
+        arn_check_slices_free(&whole, &slices);
         arenaut_plan_free(plan);
         arenaut_problem_free(p);
     }
