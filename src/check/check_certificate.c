@@ -1,7 +1,7 @@
 /* check_certificate: follows a proof line by line (the rules are in arenaut/certificate.h). What a
  * line assumes is undone when its proof has ended, so nothing is kept but the path from the
- * first line to the present one. Time: for each line, work about its block's neighbours; for
- * each case, that of listing who is in whose way. */
+ * first line to the present one. Time: for each line, work about its group's neighbours; for
+ * each case, that of listing which groups are in each other's way (proof_case.c). */
 #include <inttypes.h>
 
 #include <arenaut/certificate.h>
@@ -12,13 +12,13 @@
 #include "core/checked.h"
 #include "core/memory.h"
 
-/* A line whose proof has not ended. */
+/* A line, the proof of which has not ended. */
 typedef struct frame {
     uint32_t line, rule, item;
     bool had_state; /* it began in a state, not in a case; if so: */
     bool dead;
     uint32_t n_trail;
-    uint32_t first;  /* BRANCH: its blocks are chosen[first ..] */
+    uint32_t first;  /* BRANCH: its groups are chosen[first ..] */
     uint32_t next;   /* BRANCH: it was rejected; JOIN, ARENA: the part at work; POOL: the pool
                       * after the one at work */
     uint64_t before; /* what was assumed: POOLS, POOL: which pools; ARENA: at most so large, */
@@ -47,7 +47,7 @@ typedef struct replay {
     const char *why; /* what is wrong with the line before; NULL: nothing */
     frame *frames;
     uint32_t n_frames, frame_room;
-    uint32_t *chosen; /* the blocks of all open branches, one after another */
+    uint32_t *chosen; /* the groups of all open branches, one after another */
     uint32_t n_chosen, chosen_room;
     memory *memories; /* of the present state's case */
     uint32_t n_memories, memory_room;
@@ -186,9 +186,9 @@ static bool piece_remains(const arn_proof_case *c, const arn_proof_piece *piece,
 static arenaut_status narrow_time(replay *r, const arenaut_proof_line *line) {
     if (!push(r, line)) return no_memory(r);
     const arenaut_status st = enter_state(r);
-    for (uint32_t k = 0; k < r->c.n_blocks && st == ARENAUT_OK && !r->why; k++) {
-        const arn_block *b = &r->c.block[k];
-        bool remains = r->state.state[k] != ARN_BLOCK_OPEN;
+    for (uint32_t k = 0; k < r->c.n_groups && st == ARENAUT_OK && !r->why; k++) {
+        const arn_proof_group *b = &r->c.group[k];
+        bool remains = r->state.state[k] != ARN_GROUP_OPEN;
         for (uint32_t i = b->piece; i < b->piece + b->n_pieces && !remains; i++) {
             remains = piece_remains(&r->c, &r->c.piece[i], line);
         }
@@ -276,7 +276,7 @@ static arenaut_status split_arena(replay *r, const arenaut_proof_line *line) {
 /* ---- branches ---- */
 
 static arenaut_status remember(replay *r) {
-    const uint32_t n = r->c.n_blocks;
+    const uint32_t n = r->c.n_groups;
     if (!arn_grow(r->check->allocator, (void **)&r->memories, &r->memory_room,
                   (uint64_t)r->n_memories + 1, sizeof *r->memories)) {
         return no_memory(r);
@@ -303,37 +303,37 @@ static arenaut_status begin_branch(replay *r, const arenaut_proof_line *line) {
     return line->rule == ARENAUT_PROOF_KEPT ? remember(r) : ARENAUT_OK;
 }
 
-/* The block that a line is about; ARENAUT_NONE, with the reason, if it is not open. */
-static uint32_t open_block(replay *r, uint64_t buffer) {
+/* The group that a line is about; ARENAUT_NONE, with the reason, if it is not open. */
+static uint32_t open_group(replay *r, uint64_t buffer) {
     if (buffer < r->check->problem->n_buffers && r->c.piece_of[buffer] != ARENAUT_NONE) {
-        const uint32_t block = r->c.piece[r->c.piece_of[buffer]].block;
-        if (r->state.state[block] == ARN_BLOCK_OPEN) return block;
+        const uint32_t group = r->c.piece[r->c.piece_of[buffer]].group;
+        if (r->state.state[group] == ARN_GROUP_OPEN) return group;
     }
     r->why = "the block is not one that is still to be placed";
     return ARENAUT_NONE;
 }
 
-static bool is_chosen(const replay *r, const frame *f, uint32_t block) {
+static bool is_chosen(const replay *r, const frame *f, uint32_t group) {
     for (uint32_t i = f->first; i < r->n_chosen; i++) {
-        if (r->chosen[i] == block) return true;
+        if (r->chosen[i] == group) return true;
     }
     return false;
 }
 
-static arenaut_status choose(replay *r, uint32_t block) {
+static arenaut_status choose(replay *r, uint32_t group) {
     if (!arn_grow(r->check->allocator, (void **)&r->chosen, &r->chosen_room,
                   (uint64_t)r->n_chosen + 1, sizeof *r->chosen)) {
         return no_memory(r);
     }
-    r->chosen[r->n_chosen++] = block;
+    r->chosen[r->n_chosen++] = group;
     return ARENAUT_OK;
 }
 
-static arenaut_status leave_out_twin(replay *r, const frame *f, uint32_t block, uint64_t buffer) {
-    const uint32_t twin = open_block(r, buffer);
+static arenaut_status leave_out_twin(replay *r, const frame *f, uint32_t group, uint64_t buffer) {
+    const uint32_t twin = open_group(r, buffer);
     if (twin == ARENAUT_NONE) return ARENAUT_OK;
-    if (is_chosen(r, f, twin) && arn_proof_is_alike(&r->state, block, twin)) {
-        return choose(r, block);
+    if (is_chosen(r, f, twin) && arn_proof_is_alike(&r->state, group, twin)) {
+        return choose(r, group);
     }
     r->why = "the two are not alike, or the other does not stand before it";
     return ARENAUT_OK;
@@ -353,16 +353,16 @@ static arenaut_status follow_child(replay *r, const arenaut_proof_line *line) {
         const bool done = arn_proof_reject(&r->state, r->chosen + f->first, r->n_chosen - f->first);
         return done ? ARENAUT_OK : no_memory(r);
     }
-    const uint32_t block = open_block(r, line->item);
-    if (block == ARENAUT_NONE) return ARENAUT_OK;
-    if (is_chosen(r, f, block)) {
+    const uint32_t group = open_group(r, line->item);
+    if (group == ARENAUT_NONE) return ARENAUT_OK;
+    if (is_chosen(r, f, group)) {
         r->why = "the block was placed or left out before";
         return ARENAUT_OK;
     }
-    if (line->rule == ARENAUT_PROOF_ALIKE) return leave_out_twin(r, f, block, line->value);
-    const arenaut_status st = choose(r, block);
+    if (line->rule == ARENAUT_PROOF_ALIKE) return leave_out_twin(r, f, group, line->value);
+    const arenaut_status st = choose(r, group);
     if (st != ARENAUT_OK || r->state.dead) return st;
-    return arn_proof_place(&r->state, block) ? ARENAUT_OK : no_memory(r);
+    return arn_proof_place(&r->state, group) ? ARENAUT_OK : no_memory(r);
 }
 
 /* ---- what ends and what goes on ---- */

@@ -1,4 +1,4 @@
-/* overlaps: finds two conflicting buffers that share bytes although no relation allows it.
+/* check_overlaps: finds two conflicting buffers that share bytes although no relation allows it.
  *
  * A sweep over time that counts. When a buffer comes alive, the number of living buffers
  * that share bytes with it is
@@ -6,7 +6,7 @@
  * two look-ups in counting trees over addresses. From the relations alone follows how many
  * there may be: its living hosts and slices, and its same-base partners at its offset. The
  * plan is right exactly if the two numbers agree each time, and only when they do not is
- * the culprit looked for. Unlike a walk to the neighbours in an ordered set this is not
+ * the other buffer looked for. Unlike a walk to the neighbours in an ordered set this is not
  * fooled by an allowed overlap that lies in front of a forbidden one. O(n log n). */
 #include <inttypes.h>
 
@@ -49,7 +49,7 @@ typedef struct sweep {
     bool *alive;
     uint32_t *heirs; /* living buffers that lie on this one by their same-base relation */
     counts starts, ends;
-    counts kin;      /* by number in the forest: the living */
+    counts nested;   /* by number in the forest: those alive */
     counts hosts;    /* by number in the forest: +1 where a living one's range begins, -1 past it */
     uint32_t *owner; /* per lifetime: its buffer */
     uint32_t *births; /* lifetimes by first step */
@@ -65,7 +65,7 @@ static bool share_bytes(const sweep *s, uint32_t a, uint32_t b) {
            s->plan->offset[b] < end_of(s, a);
 }
 
-/* Whether `heir` lies where its base lies. Kin are counted as kin. The problem has been
+/* Whether `heir` lies where its base lies. Slices are counted as slices. The problem has been
  * validated, so the two are alive together at no more than one step. */
 static bool lies_on_base(const sweep *s, uint32_t heir) {
     const uint32_t base = arenaut_problem_same_base(s->problem, heir);
@@ -179,7 +179,7 @@ static bool sweep_make(sweep *s) {
         s->alive[b] = false;
         s->heirs[b] = 0;
     }
-    if (s->slices->enter && (!counts_make(s, &s->kin, n) || !counts_make(s, &s->hosts, n))) {
+    if (s->slices->enter && (!counts_make(s, &s->nested, n) || !counts_make(s, &s->hosts, n))) {
         return false;
     }
     return order_addresses(s) && order_lifetimes(s);
@@ -192,7 +192,7 @@ static void count_in(sweep *s, uint32_t b, uint32_t what) {
     counts_add(&s->ends, s->ranks.end[b], what);
     if (lies_on_base(s, b)) s->heirs[arenaut_problem_same_base(s->problem, b)] += what;
     if (s->slices->enter) {
-        counts_add(&s->kin, s->slices->enter[b], what);
+        counts_add(&s->nested, s->slices->enter[b], what);
         counts_add(&s->hosts, s->slices->enter[b], what);
         counts_add(&s->hosts, s->slices->leave[b], 0u - what);
     }
@@ -205,7 +205,7 @@ static uint32_t allowed_overlaps(const sweep *s, uint32_t b) {
     if (lies_on_base(s, b)) allowed += s->alive[arenaut_problem_same_base(s->problem, b)];
     if (s->slices->enter) {
         const uint32_t enter = s->slices->enter[b], leave = s->slices->leave[b];
-        allowed += counts_before(&s->kin, leave) - counts_before(&s->kin, enter);
+        allowed += counts_before(&s->nested, leave) - counts_before(&s->nested, enter);
         allowed += counts_before(&s->hosts, enter + 1);
     }
     return allowed;

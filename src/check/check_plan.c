@@ -1,5 +1,9 @@
 /* check_plan: holds a plan against its problem. First each buffer by itself, then all
- * pairs at once (check_overlaps.c), then what the plan says about its size. */
+ * pairs at once (check_overlaps.c), then what the plan says about its size. O(n log n).
+ *
+ * src/check shares no code with the planners and lowering: it has lifetimes, slices, storages and
+ * aliases of its own. That is on purpose. A mistake in code that both sides used would make a
+ * wrong plan and then accept it; do not move these functions to where planners can call them. */
 #include <inttypes.h>
 
 #include "check/finding.h"

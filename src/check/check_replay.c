@@ -84,9 +84,9 @@ static void fill_in_order(arn_replay *r, const bool *named, bool wanted, bool ba
     }
 }
 
-/* State has its first value before the first call, loaded in an order that nobody promises: what
- * two states share is neither's. State that nothing names lies below the others: files list
- * such, and no runtime loads it. */
+/* State has its first value before the first call, loaded in no particular order: what
+ * two states share belongs to neither. State that nothing names lies below the others: files
+ * list such, and no runtime loads it. */
 static arenaut_status fill_state(arn_replay *r) {
     bool *named = arn_allocate(r->allocator, r->program->n_tensors, sizeof *named);
     arn_replay_shadow_node *other = NULL;

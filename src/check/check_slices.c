@@ -1,4 +1,5 @@
-/* slices: the inside relations as a numbered forest (see plan_rules.h). */
+/* check_slices: the inside relations as a numbered forest (see plan_rules.h), in which one look at
+ * two numbers says whether a buffer lies in another. Built once for each check, in O(n). */
 #include "check/plan_rules.h"
 #include "core/fail.h"
 #include "core/memory.h"

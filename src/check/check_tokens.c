@@ -1,4 +1,4 @@
-/* tokens: where memory comes in whole tokens, two buffers of a pool begin at the same
+/* check_tokens: where memory comes in whole tokens, two buffers of a pool begin at the same
  * address or have no byte in common, whether they are alive together or not.
  *
  * In order of address, the buffers that begin together are one token; it reaches as far as

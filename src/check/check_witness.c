@@ -1,4 +1,4 @@
-/* witness: whether what an infeasible plan lists shows that there can be no plan. Three
+/* check_witness: whether what an infeasible plan lists shows that there can be no plan. Three
  * arguments are understood:
  *
  *   overload   the listed buffers are all alive at the step, and together need more bytes

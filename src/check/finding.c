@@ -1,3 +1,5 @@
+/* finding: an empty finding, and the one way in which a check says no: the message goes into the
+ * finding and into the error at once, and the status is REJECTED. */
 #include "check/finding.h"
 
 #include <stdarg.h>

@@ -15,8 +15,9 @@ typedef struct arn_plan_check {
     arenaut_error *err;
 } arn_plan_check;
 
-/* The forest of inside relations, numbered so that kinship is two comparisons: the slices
- * of b, of its slices and so on are those numbered after enter[b] and before leave[b]. */
+/* The forest of inside relations, numbered so that two comparisons tell whether one buffer lies
+ * in another: the slices of b, of its slices and so on are those numbered after enter[b] and
+ * before leave[b]. */
 typedef struct arn_check_slices {
     uint32_t *enter, *leave; /* NULL: the problem has no slices */
     /* The nearest host that has memory of its own, and the bytes from its start. A host

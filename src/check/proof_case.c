@@ -1,11 +1,14 @@
-/* proof_case: what is assumed, blocks, and who is in whose way. */
+/* proof_case: one case of a proof: what is assumed of same-base pairs and pools, the groups of
+ * buffers that so keep their distance, and which of them are in each other's way (neighbours).
+ * Opening a case costs O(n log n) and one entry for each pair alive together; proof_lives.c says
+ * when each buffer counts, proof_state.c where groups may still lie. */
 #include "check/proof_case.h"
 
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/sort.h"
 
-/* Lists of rivals and of members have at most so many entries. */
+/* Lists of neighbours and of members have at most so many entries. */
 enum { MOST_ENTRIES = 1 << 24 };
 
 static const arenaut_interval *lives_of(const arn_proof_case *c, uint32_t b, uint32_t *n) {
@@ -89,7 +92,7 @@ uint64_t arn_proof_limit(const arn_proof_case *c, uint32_t pool) {
     return arn_min_u64(whole, c->problem->pool[pool].capacity);
 }
 
-/* ---- blocks ---- */
+/* ---- groups ---- */
 
 /* The root of a buffer's tree, and how far from it the buffer lies. Paths are shortened. */
 static uint32_t find_root(uint32_t *up, int64_t *delta, uint32_t b) {
@@ -107,7 +110,7 @@ static uint32_t find_root(uint32_t *up, int64_t *delta, uint32_t b) {
     return root;
 }
 
-bool arn_proof_blocks(const arn_proof_case *c, uint32_t *root, int64_t *delta) {
+bool arn_proof_groups(const arn_proof_case *c, uint32_t *root, int64_t *delta) {
     const arenaut_problem *p = c->problem;
     bool possible = true;
     for (uint32_t b = 0; b < p->n_buffers; b++) {
@@ -131,7 +134,7 @@ bool arn_proof_blocks(const arn_proof_case *c, uint32_t *root, int64_t *delta) {
     return possible;
 }
 
-/* ---- the blocks of the pool ---- */
+/* ---- the groups of the pool ---- */
 
 /* Work space while a case is opened. */
 typedef struct opening {
@@ -140,7 +143,7 @@ typedef struct opening {
     uint32_t *root;
     int64_t *delta;
     uint64_t *common; /* per root: the pools that all have in common */
-    uint32_t *block_of_root;
+    uint32_t *group_of_root;
 } opening;
 
 static bool find_common_pools(opening *o) {
@@ -148,9 +151,9 @@ static bool find_common_pools(opening *o) {
     o->root = arn_region_allocate(&o->scratch, p->n_buffers, sizeof *o->root);
     o->delta = arn_region_allocate(&o->scratch, p->n_buffers, sizeof *o->delta);
     o->common = arn_region_allocate(&o->scratch, p->n_buffers, sizeof *o->common);
-    o->block_of_root = arn_region_allocate(&o->scratch, p->n_buffers, sizeof *o->block_of_root);
-    if (!o->root || !o->delta || !o->common || !o->block_of_root) return false;
-    if (!arn_proof_blocks(o->c, o->root, o->delta)) o->c->contradiction = true;
+    o->group_of_root = arn_region_allocate(&o->scratch, p->n_buffers, sizeof *o->group_of_root);
+    if (!o->root || !o->delta || !o->common || !o->group_of_root) return false;
+    if (!arn_proof_groups(o->c, o->root, o->delta)) o->c->contradiction = true;
     for (uint32_t b = 0; b < p->n_buffers; b++) o->common[b] = UINT64_MAX;
     for (uint32_t b = 0; b < p->n_buffers; b++) {
         if (!arenaut_problem_needs_memory(p, b)) continue;
@@ -158,7 +161,7 @@ static bool find_common_pools(opening *o) {
     }
     for (uint32_t b = 0; b < p->n_buffers; b++) {
         if (o->common[b] == 0) o->c->contradiction = true;
-        o->block_of_root[b] = ARENAUT_NONE;
+        o->group_of_root[b] = ARENAUT_NONE;
     }
     return true;
 }
@@ -168,77 +171,77 @@ static bool in_pool(const opening *o, uint32_t b) {
            o->common[o->root[b]] == UINT64_C(1) << o->c->pool;
 }
 
-/* Numbers the blocks by their first buffer and counts their buffers. */
-static bool list_blocks(opening *o) {
+/* Numbers the groups by their first buffer and counts their buffers. */
+static bool list_groups(opening *o) {
     arn_proof_case *c = o->c;
     const arenaut_problem *p = c->problem;
-    c->block = arn_region_allocate(&c->region, p->n_buffers, sizeof *c->block);
+    c->group = arn_region_allocate(&c->region, p->n_buffers, sizeof *c->group);
     c->piece = arn_region_allocate(&c->region, p->n_buffers, sizeof *c->piece);
     c->piece_of = arn_region_allocate(&c->region, p->n_buffers, sizeof *c->piece_of);
-    if (!c->block || !c->piece || !c->piece_of) return false;
+    if (!c->group || !c->piece || !c->piece_of) return false;
     for (uint32_t b = 0; b < p->n_buffers; b++) {
         c->piece_of[b] = ARENAUT_NONE;
         if (!in_pool(o, b)) continue;
-        uint32_t *number = &o->block_of_root[o->root[b]];
+        uint32_t *number = &o->group_of_root[o->root[b]];
         if (*number == ARENAUT_NONE) {
-            const arn_block empty = {0, 0, 1, 0, 0, ARENAUT_UNPLACED};
-            *number = c->n_blocks;
-            c->block[c->n_blocks++] = empty;
+            const arn_proof_group empty = {0, 0, 1, 0, 0, ARENAUT_UNPLACED};
+            *number = c->n_groups;
+            c->group[c->n_groups++] = empty;
         }
-        c->block[*number].n_pieces++;
+        c->group[*number].n_pieces++;
     }
-    for (uint32_t k = 0; k < c->n_blocks; k++) {
-        c->block[k].piece = c->n_pieces;
-        c->n_pieces += c->block[k].n_pieces;
-        c->block[k].n_pieces = 0;
+    for (uint32_t k = 0; k < c->n_groups; k++) {
+        c->group[k].piece = c->n_pieces;
+        c->n_pieces += c->group[k].n_pieces;
+        c->group[k].n_pieces = 0;
     }
     return true;
 }
 
-static void fill_blocks(opening *o) {
+static void fill_groups(opening *o) {
     arn_proof_case *c = o->c;
     const arenaut_problem *p = c->problem;
     for (uint32_t b = 0; b < p->n_buffers; b++) {
         if (!in_pool(o, b)) continue;
-        arn_block *block = &c->block[o->block_of_root[o->root[b]]];
-        c->piece_of[b] = block->piece + block->n_pieces++;
+        arn_proof_group *group = &c->group[o->group_of_root[o->root[b]]];
+        c->piece_of[b] = group->piece + group->n_pieces++;
         arn_proof_piece *piece = &c->piece[c->piece_of[b]];
         const arn_proof_piece empty = {
-            .buffer = b, .block = (uint32_t)(block - c->block), .size = p->size[b]};
+            .buffer = b, .group = (uint32_t)(group - c->group), .size = p->size[b]};
         *piece = empty;
     }
 }
 
-/* Distances from the lowest piece; where the block may be. */
-static void settle_block(opening *o, arn_block *block) {
+/* Distances from the lowest piece; where the group may be. */
+static void settle_group(opening *o, arn_proof_group *group) {
     arn_proof_case *c = o->c;
     const arenaut_problem *p = c->problem;
     int64_t lowest = INT64_MAX;
-    for (uint32_t i = 0; i < block->n_pieces; i++) {
-        const int64_t delta = o->delta[c->piece[block->piece + i].buffer];
+    for (uint32_t i = 0; i < group->n_pieces; i++) {
+        const int64_t delta = o->delta[c->piece[group->piece + i].buffer];
         if (delta < lowest) lowest = delta;
     }
-    for (uint32_t i = 0; i < block->n_pieces; i++) {
-        arn_proof_piece *piece = &c->piece[block->piece + i];
+    for (uint32_t i = 0; i < group->n_pieces; i++) {
+        arn_proof_piece *piece = &c->piece[group->piece + i];
         const uint64_t align = arenaut_problem_align(p, piece->buffer);
         const uint64_t fixed = arenaut_problem_fixed_offset(p, piece->buffer);
         piece->delta = (uint64_t)(o->delta[piece->buffer] - lowest);
-        block->extent = arn_max_u64(block->extent, piece->delta + piece->size);
-        if (align > block->align) {
-            block->align = align;
-            block->residue = (0 - piece->delta) & (align - 1);
+        group->extent = arn_max_u64(group->extent, piece->delta + piece->size);
+        if (align > group->align) {
+            group->align = align;
+            group->residue = (0 - piece->delta) & (align - 1);
         }
         if (fixed == ARENAUT_UNPLACED) continue;
-        const bool apart = block->fixed != ARENAUT_UNPLACED && block->fixed != fixed - piece->delta;
+        const bool apart = group->fixed != ARENAUT_UNPLACED && group->fixed != fixed - piece->delta;
         if (fixed < piece->delta || apart) c->contradiction = true;
-        block->fixed = fixed - piece->delta;
+        group->fixed = fixed - piece->delta;
     }
-    for (uint32_t i = 0; i < block->n_pieces; i++) {
-        const arn_proof_piece *piece = &c->piece[block->piece + i];
+    for (uint32_t i = 0; i < group->n_pieces; i++) {
+        const arn_proof_piece *piece = &c->piece[group->piece + i];
         const uint64_t mask = arenaut_problem_align(p, piece->buffer) - 1;
-        if ((block->residue + piece->delta) & mask) c->contradiction = true;
+        if ((group->residue + piece->delta) & mask) c->contradiction = true;
     }
-    if (block->fixed != ARENAUT_UNPLACED && (block->fixed - block->residue) & (block->align - 1)) {
+    if (group->fixed != ARENAUT_UNPLACED && (group->fixed - group->residue) & (group->align - 1)) {
         c->contradiction = true;
     }
 }
@@ -262,16 +265,16 @@ static uint64_t find_grain(const arn_proof_case *c) {
     for (uint32_t i = 0; i < c->n_pieces; i++) {
         grain = common_divisor(c->piece[i].size, common_divisor(c->piece[i].delta, grain));
     }
-    for (uint32_t k = 0; k < c->n_blocks; k++) {
-        const uint64_t fixed = c->block[k].fixed;
+    for (uint32_t k = 0; k < c->n_groups; k++) {
+        const uint64_t fixed = c->group[k].fixed;
         if (fixed != ARENAUT_UNPLACED) grain = common_divisor(fixed, grain);
     }
     for (uint32_t i = 0; i < p->n_reserved; i++) {
         if (p->reserved[i].pool != c->pool) continue;
         grain = common_divisor(p->reserved[i].first, common_divisor(p->reserved[i].end, grain));
     }
-    for (uint32_t k = 0; k < c->n_blocks; k++) {
-        const uint64_t align = c->block[k].align;
+    for (uint32_t k = 0; k < c->n_groups; k++) {
+        const uint64_t align = c->group[k].align;
         if (grain % align != 0) grain = common_divisor(grain, align);
     }
     return grain ? grain : 1;
@@ -343,7 +346,7 @@ static arenaut_status list_members(arn_proof_case *c) {
     return ARENAUT_OK;
 }
 
-/* ---- rivals ---- */
+/* ---- neighbours ---- */
 
 /* Pairs of pieces in each other's way, some of them several times. */
 typedef struct pair_list {
@@ -368,7 +371,7 @@ static arenaut_status add_meetings(const arn_proof_case *c, uint32_t i, pair_lis
         const uint32_t m = moments_before(c, c->lives[piece->life + k].first);
         for (uint32_t s = c->member_start[m]; s < c->member_start[m + 1]; s++) {
             const uint32_t j = c->member[s];
-            if (c->piece[j].block == piece->block) continue;
+            if (c->piece[j].group == piece->group) continue;
             if (pairs->n / 2 >= MOST_ENTRIES) return too_large(c);
             if (!add_pair(c, pairs, i, j)) return arn_no_memory(c->err);
         }
@@ -376,9 +379,9 @@ static arenaut_status add_meetings(const arn_proof_case *c, uint32_t i, pair_lis
     return ARENAUT_OK;
 }
 
-static bool rival_edge(const arn_proof_case *c, arenaut_conflict e) {
+static bool is_neighbour_edge(const arn_proof_case *c, arenaut_conflict e) {
     const uint32_t a = c->piece_of[e.a], b = c->piece_of[e.b];
-    if (a == ARENAUT_NONE || b == ARENAUT_NONE || c->piece[a].block == c->piece[b].block) {
+    if (a == ARENAUT_NONE || b == ARENAUT_NONE || c->piece[a].group == c->piece[b].group) {
         return false;
     }
     if (arn_proof_excused(c, e.a, e.b)) return false;
@@ -386,14 +389,14 @@ static bool rival_edge(const arn_proof_case *c, arenaut_conflict e) {
                                  c->lives + c->piece[b].life, c->piece[b].n_lives);
 }
 
-static arenaut_status collect_rivals(const arn_proof_case *c, pair_list *pairs) {
+static arenaut_status collect_neighbours(const arn_proof_case *c, pair_list *pairs) {
     for (uint32_t i = 0; i < c->n_pieces; i++) {
         const arenaut_status st = add_meetings(c, i, pairs);
         if (st != ARENAUT_OK) return st;
     }
     for (uint32_t e = 0; e < c->problem->n_conflicts; e++) {
         const arenaut_conflict edge = c->problem->conflict[e];
-        if (!rival_edge(c, edge)) continue;
+        if (!is_neighbour_edge(c, edge)) continue;
         if (!add_pair(c, pairs, c->piece_of[edge.a], c->piece_of[edge.b])) {
             return arn_no_memory(c->err);
         }
@@ -415,38 +418,38 @@ static uint32_t drop_doubles(uint32_t *ids, uint32_t n) {
 }
 
 /* Turns pairs into a list per piece, in order. */
-static bool list_rivals(opening *o, const pair_list *pairs) {
+static bool list_neighbours(opening *o, const pair_list *pairs) {
     arn_proof_case *c = o->c;
-    c->rivals = arn_region_allocate(&c->region, pairs->n, sizeof *c->rivals);
+    c->neighbours = arn_region_allocate(&c->region, pairs->n, sizeof *c->neighbours);
     uint32_t *work = arn_region_allocate(&o->scratch, pairs->n, sizeof *work);
-    if (!c->rivals || !work) return false;
-    for (uint32_t k = 0; k < pairs->n; k++) c->piece[pairs->at[k]].n_rivals++;
+    if (!c->neighbours || !work) return false;
+    for (uint32_t k = 0; k < pairs->n; k++) c->piece[pairs->at[k]].n_neighbours++;
     for (uint32_t i = 0, at = 0; i < c->n_pieces; i++) {
-        c->piece[i].rival = at;
-        at += c->piece[i].n_rivals;
-        c->piece[i].n_rivals = 0;
+        c->piece[i].neighbour = at;
+        at += c->piece[i].n_neighbours;
+        c->piece[i].n_neighbours = 0;
     }
     for (uint32_t k = 0; k < pairs->n; k++) {
         arn_proof_piece *piece = &c->piece[pairs->at[k]];
-        c->rivals[piece->rival + piece->n_rivals++] = pairs->at[k ^ 1];
+        c->neighbours[piece->neighbour + piece->n_neighbours++] = pairs->at[k ^ 1];
     }
     for (uint32_t i = 0; i < c->n_pieces; i++) {
-        uint32_t *ids = c->rivals + c->piece[i].rival;
-        arn_sort_ids(ids, c->piece[i].n_rivals, number_before, NULL, work);
-        c->piece[i].n_rivals = drop_doubles(ids, c->piece[i].n_rivals);
+        uint32_t *ids = c->neighbours + c->piece[i].neighbour;
+        arn_sort_ids(ids, c->piece[i].n_neighbours, number_before, NULL, work);
+        c->piece[i].n_neighbours = drop_doubles(ids, c->piece[i].n_neighbours);
     }
     return true;
 }
 
-static arenaut_status make_rivals(opening *o) {
+static arenaut_status make_neighbours(opening *o) {
     pair_list pairs = {NULL, 0, 0};
-    arenaut_status st = collect_rivals(o->c, &pairs);
-    if (st == ARENAUT_OK && !list_rivals(o, &pairs)) st = arn_no_memory(o->c->err);
+    arenaut_status st = collect_neighbours(o->c, &pairs);
+    if (st == ARENAUT_OK && !list_neighbours(o, &pairs)) st = arn_no_memory(o->c->err);
     arn_release(o->c->allocator, pairs.at);
     return st;
 }
 
-/* ---- blocks that cannot be ---- */
+/* ---- groups that cannot be ---- */
 
 static bool has_edge(const arenaut_problem *p, uint32_t a, uint32_t b) {
     const arenaut_conflict wanted = {a < b ? a : b, a < b ? b : a};
@@ -460,9 +463,10 @@ static bool has_edge(const arenaut_problem *p, uint32_t a, uint32_t b) {
     return low < p->n_conflicts && p->conflict[low].a == wanted.a && p->conflict[low].b == wanted.b;
 }
 
-/* Whether two buffers of one block share bytes that they must not. Here whole lives count:
+/* Whether two buffers of one group share bytes that they must not. Here whole lives count:
  * that both are covered by a third does not help them. */
-static bool tear(const arn_proof_case *c, const arn_proof_piece *x, const arn_proof_piece *y) {
+static bool overlaps_itself(const arn_proof_case *c, const arn_proof_piece *x,
+                            const arn_proof_piece *y) {
     uint32_t nx, ny;
     if (x->delta >= y->delta + y->size || y->delta >= x->delta + x->size) return false;
     const arenaut_interval *lx = lives_of(c, x->buffer, &nx), *ly = lives_of(c, y->buffer, &ny);
@@ -481,15 +485,16 @@ static bool contradicts_apart(const arn_proof_case *c, const arn_proof_piece *x,
            assumed == ARN_PAIR_APART && !arn_check_slices_nested(c->slices, x->buffer, y->buffer);
 }
 
-static arenaut_status find_torn_blocks(arn_proof_case *c) {
+static arenaut_status find_contradictions(arn_proof_case *c) {
     uint64_t pairs = 0;
-    for (uint32_t k = 0; k < c->n_blocks && !c->contradiction; k++) {
-        const arn_proof_piece *piece = c->piece + c->block[k].piece;
-        for (uint32_t i = 0; i < c->block[k].n_pieces; i++) {
+    for (uint32_t k = 0; k < c->n_groups && !c->contradiction; k++) {
+        const arn_proof_piece *piece = c->piece + c->group[k].piece;
+        for (uint32_t i = 0; i < c->group[k].n_pieces; i++) {
             pairs += i;
             if (pairs > MOST_ENTRIES) return too_large(c);
             for (uint32_t j = 0; j < i; j++) {
-                if (tear(c, &piece[i], &piece[j]) || contradicts_apart(c, &piece[i], &piece[j])) {
+                if (overlaps_itself(c, &piece[i], &piece[j]) ||
+                    contradicts_apart(c, &piece[i], &piece[j])) {
                     c->contradiction = true;
                 }
             }
@@ -501,14 +506,14 @@ static arenaut_status find_torn_blocks(arn_proof_case *c) {
 /* ---- all together ---- */
 
 static arenaut_status open_case(opening *o) {
-    if (!find_common_pools(o) || !list_blocks(o)) return arn_no_memory(o->c->err);
-    fill_blocks(o);
-    for (uint32_t k = 0; k < o->c->n_blocks; k++) settle_block(o, &o->c->block[k]);
+    if (!find_common_pools(o) || !list_groups(o)) return arn_no_memory(o->c->err);
+    fill_groups(o);
+    for (uint32_t k = 0; k < o->c->n_groups; k++) settle_group(o, &o->c->group[k]);
     o->c->grain = find_grain(o->c);
     if (!arn_proof_find_lives(o->c) || !list_moments(o)) return arn_no_memory(o->c->err);
-    arenaut_status st = find_torn_blocks(o->c);
+    arenaut_status st = find_contradictions(o->c);
     if (st == ARENAUT_OK) st = list_members(o->c);
-    return st == ARENAUT_OK ? make_rivals(o) : st;
+    return st == ARENAUT_OK ? make_neighbours(o) : st;
 }
 
 arenaut_status arn_proof_case_open(arn_proof_case *c, uint32_t pool) {
@@ -518,7 +523,7 @@ arenaut_status arn_proof_case_open(arn_proof_case *c, uint32_t pool) {
     c->open = true;
     c->contradiction = false;
     c->pool = pool;
-    c->n_blocks = c->n_pieces = c->n_moments = 0;
+    c->n_groups = c->n_pieces = c->n_moments = 0;
     opening o = {.c = c};
     arn_region_init(&o.scratch, c->allocator);
     const arenaut_status st = open_case(&o);

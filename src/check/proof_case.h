@@ -1,4 +1,4 @@
-/* One case of a proof (arenaut/certificate.h): what is assumed, and what follows for the blocks
+/* One case of a proof (arenaut/certificate.h): what is assumed, and what follows for the groups
  * of one pool. Shares no code with the planners. */
 #ifndef ARN_CHECK_PROOF_CASE_H
 #define ARN_CHECK_PROOF_CASE_H
@@ -13,19 +13,19 @@ typedef enum arn_pair_assumption {
 } arn_pair_assumption;
 
 /* Some buffers that keep their distance. */
-typedef struct arn_block {
+typedef struct arn_proof_group {
     uint32_t piece, n_pieces; /* its buffers: pieces[piece ..] */
     uint64_t align, residue;  /* its offset is residue modulo align */
     uint64_t extent;
     uint64_t fixed; /* ARENAUT_UNPLACED: it can move */
-} arn_block;
+} arn_proof_group;
 
-/* A buffer of a block, with the part of its life in which nothing covers it. */
+/* A buffer of a group, with the part of its life in which nothing covers it. */
 typedef struct arn_proof_piece {
-    uint32_t buffer, block;
-    uint64_t delta, size;     /* from the start of the block */
-    uint32_t life, n_lives;   /* lives[life ..] */
-    uint32_t rival, n_rivals; /* rivals[rival ..]: pieces in its way, in order */
+    uint32_t buffer, group;
+    uint64_t delta, size;             /* from the start of the group */
+    uint32_t life, n_lives;           /* lives[life ..] */
+    uint32_t neighbour, n_neighbours; /* neighbours[neighbour ..]: pieces in its way, in order */
 } arn_proof_piece;
 
 typedef struct arn_proof_case {
@@ -45,11 +45,11 @@ typedef struct arn_proof_case {
     bool open, contradiction;
     uint32_t pool;
     uint64_t grain; /* every offset that matters is a multiple of it */
-    uint32_t n_blocks, n_pieces, n_moments;
-    arn_block *block;
-    arn_proof_piece *piece; /* by block */
+    uint32_t n_groups, n_pieces, n_moments;
+    arn_proof_group *group;
+    arn_proof_piece *piece; /* by group */
     arenaut_interval *lives;
-    uint32_t *rivals;
+    uint32_t *neighbours;
     uint32_t *piece_of;              /* per buffer; ARENAUT_NONE */
     int64_t *moment;                 /* the steps at which a piece comes alive, in order */
     uint32_t *member_start, *member; /* per moment: the pieces alive */
@@ -63,10 +63,10 @@ void arn_proof_case_free(arn_proof_case *c);
 arenaut_status arn_proof_case_open(arn_proof_case *c, uint32_t pool);
 void arn_proof_case_close(arn_proof_case *c);
 
-/* Where each buffer's block may be: the pools that all its buffers have in common. Writes
- * `root`, which is the same for all of a block, and `delta`, relative to the root; both per
+/* Where each buffer's group may be: the pools that all its buffers have in common. Writes
+ * `root`, which is the same for all of a group, and `delta`, relative to the root; both per
  * buffer. False if joined buffers cannot be where they should. */
-bool arn_proof_blocks(const arn_proof_case *c, uint32_t *root, int64_t *delta);
+bool arn_proof_groups(const arn_proof_case *c, uint32_t *root, int64_t *delta);
 
 /* How large the arenas of a set of pools may be together, and how far up the buffers of one may
  * reach; ARENAUT_UNLIMITED. */
@@ -76,7 +76,7 @@ uint64_t arn_proof_limit(const arn_proof_case *c, uint32_t pool);
 /* Whether two buffers may share bytes by a relation, as far as is assumed. */
 bool arn_proof_excused(const arn_proof_case *c, uint32_t a, uint32_t b);
 
-/* Fills in `lives` and who owns which, for the pieces of a case; false if there is no memory. */
+/* Fills in `lives`, and which are of which piece, for a case; false if there is no memory. */
 bool arn_proof_find_lives(arn_proof_case *c);
 
 bool arn_proof_lives_meet(const arenaut_interval *a, uint32_t na, const arenaut_interval *b,

@@ -1,4 +1,7 @@
-/* proof_lives: what is left of the life of each piece where nothing covers it. */
+/* proof_lives: what is left of each buffer's lifetimes where nothing covers it: a slice does not
+ * count while its host is alive, nor does the smaller of a same-base pair while both are (rules in
+ * arenaut/certificate.h). A copy of the lifetime logic of the planners, on purpose: the checker
+ * shares none of it. O(lifetimes of a buffer times those of what covers it). */
 #include "check/proof_case.h"
 
 bool arn_proof_lives_meet(const arenaut_interval *a, uint32_t na, const arenaut_interval *b,
@@ -65,7 +68,7 @@ static bool cut_by(const arn_proof_case *c, life_list *list, uint32_t start, uin
     return true;
 }
 
-/* The rule of certificate.h for who covers whom. */
+/* The rule of certificate.h for which of a pair covers the other. */
 static bool is_smaller(const arn_proof_case *c, uint32_t a, uint32_t b) {
     const uint64_t sa = c->problem->size[a], sb = c->problem->size[b];
     return sa != sb ? sa < sb : a > b;

@@ -1,4 +1,6 @@
-/* proof_load: whether the buffers alive at one step are more than pools can hold. */
+/* proof_load: whether the buffers alive at one step are more than a set of pools can hold: the sum
+ * of their sizes, less what same-base pairs may share, against the limits of the case. O(buffers)
+ * for each step asked about; the checker's own sum, apart from that of the planners. */
 #include "check/proof_state.h"
 #include "core/checked.h"
 #include "core/fail.h"
@@ -27,14 +29,14 @@ static bool within_living_host(const weighing *w, uint32_t b) {
     return false;
 }
 
-/* Writes per root the pools that its whole block may be in. */
+/* Writes per root the pools that its whole group may be in. */
 static bool find_common_pools(weighing *w, uint32_t **root, uint64_t **common) {
     const arenaut_problem *p = w->c->problem;
     int64_t *delta = arn_region_allocate(&w->scratch, p->n_buffers, sizeof *delta);
     *root = arn_region_allocate(&w->scratch, p->n_buffers, sizeof **root);
     *common = arn_region_allocate(&w->scratch, p->n_buffers, sizeof **common);
     if (!delta || !*root || !*common) return false;
-    arn_proof_blocks(w->c, *root, delta);
+    arn_proof_groups(w->c, *root, delta);
     for (uint32_t b = 0; b < p->n_buffers; b++) (*common)[b] = UINT64_MAX;
     for (uint32_t b = 0; b < p->n_buffers; b++) {
         if (arenaut_problem_needs_memory(p, b)) (*common)[(*root)[b]] &= w->c->pools[b];

@@ -1,4 +1,8 @@
-/* access: single reads and writes of a replay, and the words for what they find. */
+/* replay_access: single reads and writes of a replay, and the words for what they find.
+ *
+ * A read asks the shadow for the first cell in the tensor's range that holds something else, a
+ * write fills that range: O(log cells) each. A tensor that is an alias is read and written through
+ * all the tensors that it may point to. The rest of the file words findings. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -101,7 +105,7 @@ arenaut_status arn_replay_touch(arn_replay *r, uint32_t tensor, bool *skip) {
 }
 
 /* Of the storages that met at a cell, one that is not the reader. */
-static uint32_t culprit(const arn_replay *r, uint32_t cell, uint32_t storage) {
+static uint32_t other_content(const arn_replay *r, uint32_t cell, uint32_t storage) {
     for (int i = 0; i < 2; i++) {
         const uint32_t met = r->shadow.met[i][cell];
         if (met != storage && met < ARN_SHADOW_LIMIT) return met;
@@ -109,31 +113,32 @@ static uint32_t culprit(const arn_replay *r, uint32_t cell, uint32_t storage) {
     return ARENAUT_NONE;
 }
 
-/* "b", or "b' (which is 'a' moved)": the tensor, and whose memory it stands for. */
-static const char *label(const arn_replay *r, uint32_t tensor, uint32_t root, char text[WHERE]) {
+/* "'b'", or "'b' (moved from 'a')": the tensor, and the one it points to. */
+static const char *label(const arn_replay *r, uint32_t tensor, uint32_t pointee, char text[WHERE]) {
     char names[2][24];
     const char *name = arenaut_program_tensor_name(r->program, tensor, names[0]);
-    if (root == tensor) {
+    if (pointee == tensor) {
         snprintf(text, WHERE, "'%.60s'", name);
     } else {
         snprintf(text, WHERE, "'%.40s' (moved from '%.40s')", name,
-                 arenaut_program_tensor_name(r->program, root, names[1]));
+                 arenaut_program_tensor_name(r->program, pointee, names[1]));
     }
     return text;
 }
 
-/* `tensor` was to be found in the memory of `root`, where `holder` has the cell. */
-static arenaut_status reject_read(arn_replay *r, uint32_t tensor, uint32_t root, uint32_t holder,
+/* `tensor` was to be found in the memory of `pointee`, of which a cell holds bytes of `holder`. */
+static arenaut_status reject_read(arn_replay *r, uint32_t tensor, uint32_t pointee, uint32_t holder,
                                   uint32_t cell) {
-    const uint32_t storage = r->places.storage[root];
+    const uint32_t storage = r->places.storage[pointee];
     const bool state = r->places.state[storage];
     char at[WHERE], labelled[WHERE], names[2][24], pool[POOL];
-    const char *name = label(r, tensor, root, labelled);
+    const char *name = label(r, tensor, pointee, labelled);
     const char *how = r->op == ARENAUT_NONE ? "at the end needs" : "reads";
     if (holder < ARN_SHADOW_LIMIT || holder == ARN_SHADOW_VARIES) {
-        const uint32_t other = holder == ARN_SHADOW_VARIES ? culprit(r, cell, storage) : holder;
+        const uint32_t other =
+            holder == ARN_SHADOW_VARIES ? other_content(r, cell, storage) : holder;
         const bool lost = state && r->op == ARENAUT_NONE;
-        fill_in(r, lost ? ARENAUT_RULE_STATE_LOST : ARENAUT_RULE_CLOBBERED, root, other, cell);
+        fill_in(r, lost ? ARENAUT_RULE_STATE_LOST : ARENAUT_RULE_CLOBBERED, pointee, other, cell);
         r->finding->a = tensor;
         return arn_check_reject(
             r->finding, r->err,
@@ -144,21 +149,21 @@ static arenaut_status reject_read(arn_replay *r, uint32_t tensor, uint32_t root,
                                   : arenaut_program_tensor_name(r->program, other, names[1]),
             lost ? "; the state is gone at the next call" : "");
     }
-    const uint32_t rival =
-        holder == ARN_SHADOW_UNWRITTEN && state ? culprit(r, cell, storage) : ARENAUT_NONE;
-    if (rival != ARENAUT_NONE && r->places.state[rival]) {
-        fill_in(r, ARENAUT_RULE_STATE_LOST, root, rival, cell);
+    const uint32_t state_there =
+        holder == ARN_SHADOW_UNWRITTEN && state ? other_content(r, cell, storage) : ARENAUT_NONE;
+    if (state_there != ARENAUT_NONE && r->places.state[state_there]) {
+        fill_in(r, ARENAUT_RULE_STATE_LOST, pointee, state_there, cell);
         r->finding->a = tensor;
         return arn_check_reject(r->finding, r->err,
                                 "%s %s %s, but bytes [%" PRIu64 ", %" PRIu64
                                 ") of %s may hold '%.60s', whose memory they are as well",
                                 where(r, at), how, name, r->finding->first, r->finding->end,
                                 pool_label(r, r->finding->pool, pool),
-                                arenaut_program_tensor_name(r->program, rival, names[1]));
+                                arenaut_program_tensor_name(r->program, state_there, names[1]));
     }
     const uint32_t stale =
         holder == ARN_SHADOW_UNWRITTEN ? ARENAUT_NONE : holder & ~ARN_SHADOW_STALE;
-    fill_in(r, state ? ARENAUT_RULE_STATE_LOST : ARENAUT_RULE_UNWRITTEN, root, stale, cell);
+    fill_in(r, state ? ARENAUT_RULE_STATE_LOST : ARENAUT_RULE_UNWRITTEN, pointee, stale, cell);
     r->finding->a = tensor;
     return arn_check_reject(
         r->finding, r->err,
@@ -194,14 +199,14 @@ static arenaut_status read_moved(arn_replay *r, uint32_t tensor) {
     for (uint32_t i = 0; i < arn_replay_pointee_count(r, tensor); i++) {
         uint32_t known;
         bool skip;
-        const uint32_t root = arn_replay_pointee_at(r, tensor, i, &known);
-        if (root == ARENAUT_NONE) continue;
-        const arenaut_status status = arn_replay_touch(r, root, &skip);
+        const uint32_t pointee = arn_replay_pointee_at(r, tensor, i, &known);
+        if (pointee == ARENAUT_NONE) continue;
+        const arenaut_status status = arn_replay_touch(r, pointee, &skip);
         if (status != ARENAUT_OK) return status;
         if (skip || known == ARN_ALIAS_INTACT) continue;
-        const uint32_t cell = foreign_cell(r, root);
-        return reject_read(r, tensor, root, known,
-                           cell == ARENAUT_NONE ? r->places.place[root].first : cell);
+        const uint32_t cell = foreign_cell(r, pointee);
+        return reject_read(r, tensor, pointee, known,
+                           cell == ARENAUT_NONE ? r->places.place[pointee].first : cell);
     }
     return ARENAUT_OK;
 }
@@ -217,7 +222,7 @@ arenaut_status arn_replay_read(arn_replay *r, uint32_t tensor) {
 }
 
 /* Writes memory; with `apart`, refuses where this version has written already. */
-static arenaut_status write_root(arn_replay *r, uint32_t tensor, bool apart) {
+static arenaut_status write_pointee(arn_replay *r, uint32_t tensor, bool apart) {
     bool skip;
     const arenaut_status status = arn_replay_touch(r, tensor, &skip);
     if (status != ARENAUT_OK || skip) return status;
@@ -239,10 +244,10 @@ static arenaut_status write(arn_replay *r, uint32_t tensor, bool apart) {
     const uint32_t sole = arn_replay_sole_pointee(r, tensor);
     arenaut_status status = ARENAUT_OK;
     uint32_t known;
-    if (sole != ARENAUT_NONE) return write_root(r, sole, apart);
+    if (sole != ARENAUT_NONE) return write_pointee(r, sole, apart);
     for (uint32_t i = 0; i < arn_replay_pointee_count(r, tensor) && status == ARENAUT_OK; i++) {
-        const uint32_t root = arn_replay_pointee_at(r, tensor, i, &known);
-        if (root != ARENAUT_NONE) status = write_root(r, root, false);
+        const uint32_t pointee = arn_replay_pointee_at(r, tensor, i, &known);
+        if (pointee != ARENAUT_NONE) status = write_pointee(r, pointee, false);
     }
     if (status == ARENAUT_OK) arn_replay_aliases_rewritten(r, tensor);
     return status;

@@ -1,6 +1,6 @@
-/* kernel: replays one op that is no control flow.
+/* replay_kernel: replays one op that is no control flow.
  *
- * Nobody knows in which order a kernel reads and writes, so the worst is assumed: all of
+ * The order in which a kernel reads and writes is unknown, so the worst is assumed: all of
  * its outputs and scratch are written before its inputs are read. What a declared in-place
  * pair promises is the one exception, and only where the two lie at the same offset and
  * the output is no longer than the input. */
@@ -19,16 +19,17 @@ static arenaut_status read_all(arn_replay *r, const uint32_t *tensors, uint32_t 
 static void set_updated(arn_replay *r, uint32_t tensor) {
     for (uint32_t i = 0; i < arn_replay_pointee_count(r, tensor); i++) {
         uint32_t known;
-        const uint32_t root = arn_replay_pointee_at(r, tensor, i, &known);
-        if (root != ARENAUT_NONE) r->updated[r->places.storage[root]] = r->version;
+        const uint32_t pointee = arn_replay_pointee_at(r, tensor, i, &known);
+        if (pointee != ARENAUT_NONE) r->updated[r->places.storage[pointee]] = r->version;
     }
 }
 
 static bool is_updated(const arn_replay *r, uint32_t tensor) {
     for (uint32_t i = 0; i < arn_replay_pointee_count(r, tensor); i++) {
         uint32_t known;
-        const uint32_t root = arn_replay_pointee_at(r, tensor, i, &known);
-        if (root != ARENAUT_NONE && r->updated[r->places.storage[root]] == r->version) return true;
+        const uint32_t pointee = arn_replay_pointee_at(r, tensor, i, &known);
+        if (pointee != ARENAUT_NONE && r->updated[r->places.storage[pointee]] == r->version)
+            return true;
     }
     return false;
 }
@@ -79,29 +80,29 @@ static void find_pairs(arn_replay *r, const arenaut_op *op) {
     }
 }
 
-/* What an op writes under a name is one memory, whichever of several the name stands for, so
- * those that lie at the same place do not write over each other: an update of what two ways
- * have moved to one name. Looks for bytes written by neither. */
-static uint32_t written_by_others(arn_replay *r, uint32_t name, uint32_t tensor, uint32_t first) {
+/* An op that writes through an alias writes one memory, whichever of several the alias points to,
+ * so pointees that lie at the same place do not write over each other: an update of what two ways
+ * have moved to one alias. Looks for bytes written by neither. */
+static uint32_t written_by_others(arn_replay *r, uint32_t alias, uint32_t tensor, uint32_t first) {
     const arn_replay_place *place = &r->places.place[tensor];
     uint32_t cell = ARENAUT_NONE;
-    for (uint32_t i = 0; i < arn_replay_pointee_count(r, name); i++) {
+    for (uint32_t i = 0; i < arn_replay_pointee_count(r, alias); i++) {
         uint32_t known;
-        const uint32_t root = arn_replay_pointee_at(r, name, i, &known);
-        if (root == ARENAUT_NONE) continue;
-        const arn_replay_place *other = &r->places.place[root];
+        const uint32_t pointee = arn_replay_pointee_at(r, alias, i, &known);
+        if (pointee == ARENAUT_NONE) continue;
+        const arn_replay_place *other = &r->places.place[pointee];
         if (other->left_alone || other->first != place->first || other->end != place->end) continue;
-        cell = arn_replay_shadow_find(&r->shadow, first, place->end, r->places.storage[root],
+        cell = arn_replay_shadow_find(&r->shadow, first, place->end, r->places.storage[pointee],
                                       r->version);
         if (cell == ARENAUT_NONE) break;
     }
     return cell;
 }
 
-/* Whether the op has written over the memory of its input, under the name that the op has for
- * it, where it may not. `output` may be written over it. */
-static arenaut_status check_root(arn_replay *r, const arenaut_op *op, uint32_t name,
-                                 uint32_t tensor, uint32_t output) {
+/* Whether the op has written over the memory of its input where it may not: `tensor` is one of the
+ * pointees of `alias`, the input. `output` may be written over it. */
+static arenaut_status check_pointee(arn_replay *r, const arenaut_op *op, uint32_t alias,
+                                    uint32_t tensor, uint32_t output) {
     const arn_replay_place *place = &r->places.place[tensor];
     bool skip;
     const arenaut_status status = arn_replay_touch(r, tensor, &skip);
@@ -110,7 +111,7 @@ static arenaut_status check_root(arn_replay *r, const arenaut_op *op, uint32_t n
     const uint32_t first = output == ARENAUT_NONE ? place->first : r->places.place[output].end;
     /* Updating one's own memory is what these two kinds are for. */
     const bool may_update = op->kind == ARENAUT_OP_IN_PLACE || op->kind == ARENAUT_OP_DELEGATE;
-    const uint32_t cell = may_update ? written_by_others(r, name, tensor, first)
+    const uint32_t cell = may_update ? written_by_others(r, alias, tensor, first)
                                      : arn_replay_shadow_find(&r->shadow, first, place->end,
                                                               ARN_SHADOW_UNWRITTEN, r->version);
     return cell == ARENAUT_NONE ? ARENAUT_OK : arn_replay_reject_arguments(r, tensor, cell);
@@ -121,8 +122,8 @@ static arenaut_status check_survival(arn_replay *r, const arenaut_op *op, uint32
     arenaut_status status = ARENAUT_OK;
     for (uint32_t i = 0; i < arn_replay_pointee_count(r, tensor) && status == ARENAUT_OK; i++) {
         uint32_t known;
-        const uint32_t root = arn_replay_pointee_at(r, tensor, i, &known);
-        if (root != ARENAUT_NONE) status = check_root(r, op, tensor, root, r->over[input]);
+        const uint32_t pointee = arn_replay_pointee_at(r, tensor, i, &known);
+        if (pointee != ARENAUT_NONE) status = check_pointee(r, op, tensor, pointee, r->over[input]);
     }
     return status;
 }

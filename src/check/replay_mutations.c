@@ -1,4 +1,5 @@
-/* mutations: what a graph means by state that it changes, held against the ops that change it.
+/* replay_mutations: what a graph means by state that it changes, held against the ops that change
+ * it.
  *
  * In a functional graph the name of a state is its value when the call began, and all states
  * get their new values at once. The ops that passes make of it write one after another, so
@@ -16,12 +17,12 @@
 
 typedef struct mutations {
     arn_replay *r;
-    const uint32_t *storage; /* per tensor: the tensor whose memory it is */
+    const uint32_t *storage; /* per tensor */
     uint32_t *tracked;       /* per storage: how many bindings say that it is mutated */
     uint32_t *version;       /* per storage: writes so far */
     uint32_t *last;          /* per storage: the op of the latest write; ARENAUT_NONE */
     uint32_t *made;          /* per tensor: the version that it is the name of */
-    uint32_t *copy_of;       /* per tensor: whose value it has; itself */
+    uint32_t *copy_of;       /* per tensor: the one that its value was copied from; itself */
 } mutations;
 
 static bool is_mutated(const arenaut_binding *b) { return b->kind == ARENAUT_BINDING_MUTATED; }
@@ -98,7 +99,8 @@ static void name_views(const mutations *m, const arenaut_op *op) {
     }
 }
 
-/* What saves the old value of a state has that value from then on. */
+/* What saves the old value of a state has that value from then on. The two names are those of the
+ * op that saves: PyTorch's, and one that stands for it in programs of no dialect. */
 static void note_copy(const mutations *m, const arenaut_op *op) {
     const bool copies =
         op->name && (strcmp(op->name, "aten::clone") == 0 || strcmp(op->name, "copy") == 0);

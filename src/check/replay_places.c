@@ -1,4 +1,9 @@
-/* places: from the placement, per tensor, to cells of the shadow. */
+/* replay_places: from the placement, per tensor, to cells of the shadow.
+ *
+ * Finds for each tensor the storage that it is part of (following views, and state that methods
+ * share by name), checks that their places agree, and cuts the arenas at every address at which a
+ * tensor begins or ends: O(n log n). Lowering finds storages too; this is the checker's own copy.
+ */
 #include "check/replay_places.h"
 
 #include <string.h>

@@ -1,13 +1,13 @@
-/* races: methods whose ops may run at the same time.
+/* replay_races: methods with ops that may run at the same time.
  *
  * Replay has found the one sequence right in which the ops are listed. Every other order that
  * is allowed comes of it by exchanging neighbours of which neither has to wait for the other,
  * and changes nothing if no such two use the same bytes, one of them writing. So it is enough
- * to look, at each byte, whether whoever uses it waits for those who used it before: a reader
+ * to look, at each byte, whether an op that uses it waits for those that used it before: a reader
  * for the last writer, a writer for the last writer and all readers since.
  *
- * Who waits for whom is kept as clocks: for each op and each stream, how many ops of that
- * stream have ended when it begins. */
+ * Which op waits for which is kept as vector clocks: for each op and each stream, how many ops of
+ * that stream have ended when it begins. O(ops * streams), and one look at each cell used. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -19,13 +19,13 @@
 
 #define MOST_CLOCKS (UINT64_C(1) << 25)
 
-/* One who has read a place since it was last written. */
+/* An op that has read a place since it was last written. */
 typedef struct note {
     uint32_t op, tensor, next;
 } note;
 
-/* Who used each of some places last: storages of memory, to learn who waits for whom, and cells
- * of the shadow, to see whether they do. Ops are counted within the method. */
+/* The last uses of each of some places: storages, to learn which ops wait for which, and cells of
+ * the shadow, to see whether they do. Ops are counted within the method. */
 typedef struct users {
     uint32_t *writer, *written; /* per place: the op, and the tensor that it wrote */
     uint32_t *readers;          /* per place: in `notes` */

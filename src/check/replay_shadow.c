@@ -1,4 +1,6 @@
-/* shadow: a segment tree over cells, with assignments that trickle down when needed. */
+/* replay_shadow: a segment tree over cells, with assignments that are pushed down when needed (lazy
+ * propagation). A write or a look-up takes O(log cells); saving, restoring and joining whole
+ * states take O(cells). */
 #include "check/replay_shadow.h"
 
 #include <string.h>

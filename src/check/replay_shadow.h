@@ -1,6 +1,6 @@
-/* The shadow of all arenas together: for each byte, whose it is and which write put it
- * there. Bytes between which no tensor begins or ends are one *cell*, so there are at most
- * two cells for each tensor, and a write or a look at any range takes O(log cells). */
+/* The shadow of all arenas together: for each byte, the storage whose content it holds and the
+ * write that put it there. Bytes between which no tensor begins or ends are one *cell*, so there
+ * are at most two cells for each tensor, and a write or a look at any range takes O(log cells). */
 #ifndef ARN_CHECK_REPLAY_SHADOW_H
 #define ARN_CHECK_REPLAY_SHADOW_H
 
@@ -8,12 +8,11 @@
 
 #include "core/memory.h"
 
-/* Owners are tensors, numbered below ARN_SHADOW_LIMIT; the others stand for something else. */
+/* Contents are storages, numbered below ARN_SHADOW_LIMIT; the others stand for something else. */
 #define ARN_SHADOW_LIMIT UINT32_C(0x7FFFFFF0)
-#define ARN_SHADOW_STALE \
-    UINT32_C(0x80000000)                   /* with a tensor: its bytes, of a call that has ended */
-#define ARN_SHADOW_UNWRITTEN UINT32_MAX    /* never written */
-#define ARN_SHADOW_VARIES (UINT32_MAX - 1) /* another content on each way that leads here */
+#define ARN_SHADOW_STALE UINT32_C(0x80000000) /* with a storage: it is of a call that has ended */
+#define ARN_SHADOW_UNWRITTEN UINT32_MAX       /* never written */
+#define ARN_SHADOW_VARIES (UINT32_MAX - 1)    /* another content on each way that leads here */
 
 typedef struct arn_replay_shadow_node {
     uint32_t content; /* of all cells below, or a mark of the tree's own if they differ */
@@ -30,7 +29,7 @@ typedef struct arn_replay_shadow {
     arenaut_allocator allocator;
 } arn_replay_shadow;
 
-/* Everything is NOBODY's. False if there is no memory. */
+/* Nothing is written yet. False if there is no memory. */
 bool arn_replay_shadow_make(arn_replay_shadow *shadow, const arenaut_allocator *allocator,
                             uint32_t n_cells);
 void arn_replay_shadow_free(arn_replay_shadow *shadow);

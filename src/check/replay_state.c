@@ -1,4 +1,6 @@
-/* state: saving, restoring and joining all that a replay knows at one moment. */
+/* replay_state: saving, restoring and joining all that a replay knows at one moment. Where two
+ * ways meet, a cell that holds different bytes on each varies, and an alias may point to all that
+ * it points to on either. Each call costs O(cells + pairs of an alias and a pointee). */
 #include <string.h>
 
 #include "check/replay_state.h"
@@ -40,7 +42,7 @@ void arn_replay_state_copy(arn_replay *r, const arn_replay_state *to,
     }
 }
 
-/* A name stands for all that it stands for on either way, broken if it is on one. */
+/* An alias points to all that it points to on either way; memory broken on one way is broken. */
 static bool aliases_meet(arn_replay *r, uint32_t *into, const uint32_t *from) {
     bool changed = false;
     r->shadow.work += r->aliases.n_pairs;

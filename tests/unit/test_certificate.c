@@ -517,7 +517,7 @@ static bool closes(const arn_proof_state *s) {
     return false;
 }
 
-/* Tries to prove the state impossible by branching on blocks drawn blindly. */
+/* Tries to prove the state impossible by branching on groups drawn blindly. */
 static bool proves_blindly(prover *x) {
     arn_proof_state *s = x->state;
     uint32_t chosen[16], n = 0;
@@ -525,8 +525,8 @@ static bool proves_blindly(prover *x) {
     if (x->left == 0) return false;
     x->left--;
     const uint32_t n_trail = s->n_trail;
-    for (uint32_t k = 0; k < s->c->n_blocks && n < 16; k++) {
-        if (s->state[k] == ARN_BLOCK_OPEN && rng_once_in(x->r, 2)) chosen[n++] = k;
+    for (uint32_t k = 0; k < s->c->n_groups && n < 16; k++) {
+        if (s->state[k] == ARN_GROUP_OPEN && rng_once_in(x->r, 2)) chosen[n++] = k;
     }
     bool shown = n > 0;
     for (uint32_t i = 0; i <= n && shown; i++) {
