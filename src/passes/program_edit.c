@@ -12,7 +12,7 @@ typedef struct moves {
     uint32_t *put_before;
 } moves;
 
-arenaut_status arn_edit_put(arn_edit *edit, const arenaut_op *op) {
+arenaut_status arn_pass_edit_put(arn_pass_edit *edit, const arenaut_op *op) {
     if (!arn_grow(arn_program_allocator(edit->program), (void **)&edit->ops, &edit->capacity,
                   (uint64_t)edit->n + 1, sizeof *edit->ops)) {
         return arn_no_memory(edit->err);
@@ -21,13 +21,13 @@ arenaut_status arn_edit_put(arn_edit *edit, const arenaut_op *op) {
     return ARENAUT_OK;
 }
 
-uint32_t *arn_edit_list(arenaut_program *program, const uint32_t *ids, uint32_t n) {
+uint32_t *arn_pass_edit_list(arenaut_program *program, const uint32_t *ids, uint32_t n) {
     uint32_t *copy = arenaut_program_alloc(program, ((size_t)n + 1) * sizeof *copy);
     if (copy && n > 0) memcpy(copy, ids, n * sizeof *copy);
     return copy;
 }
 
-uint32_t arn_traits_of(const arenaut_dialect *dialect, const arenaut_op *op) {
+uint32_t arn_pass_traits_of(const arenaut_dialect *dialect, const arenaut_op *op) {
     const arenaut_operator *known = arenaut_dialect_operator(dialect, op->name);
     return known ? known->traits : 0;
 }
@@ -40,7 +40,7 @@ static bool follow(arenaut_program *program, arenaut_op *op, const moves *m, uin
         op->target = m->put_before[first + op->target] - begin;
     }
     if (op->n_after == 0) return true;
-    uint32_t *after = arn_edit_list(program, op->after, op->n_after), n = 0;
+    uint32_t *after = arn_pass_edit_list(program, op->after, op->n_after), n = 0;
     if (!after) return false;
     for (uint32_t i = 0; i < op->n_after; i++) {
         const uint32_t old = first + op->after[i];
@@ -53,8 +53,8 @@ static bool follow(arenaut_program *program, arenaut_op *op, const moves *m, uin
     return true;
 }
 
-static arenaut_status visit_method(arn_edit *edit, uint32_t m, arn_edit_visit visit,
-                                   arn_edit_leave leave, void *context, moves *moved) {
+static arenaut_status visit_method(arn_pass_edit *edit, uint32_t m, arn_pass_edit_visit visit,
+                                   arn_pass_edit_leave leave, void *context, moves *moved) {
     const arenaut_method *method = &edit->program->methods[m];
     arenaut_status st = ARENAUT_OK;
     for (uint32_t i = 0; i < method->n_ops && st == ARENAUT_OK; i++) {
@@ -67,7 +67,7 @@ static arenaut_status visit_method(arn_edit *edit, uint32_t m, arn_edit_visit vi
 }
 
 /* Per method, where its new ops end. */
-static bool follow_all(arn_edit *edit, const moves *moved, const uint32_t *end) {
+static bool follow_all(arn_pass_edit *edit, const moves *moved, const uint32_t *end) {
     uint32_t begin = 0;
     for (uint32_t m = 0; m < edit->program->n_methods; m++) {
         const uint32_t first = edit->program->methods[m].first_op;
@@ -79,7 +79,7 @@ static bool follow_all(arn_edit *edit, const moves *moved, const uint32_t *end) 
     return true;
 }
 
-static void take_over(arn_edit *edit, const uint32_t *end) {
+static void take_over(arn_pass_edit *edit, const uint32_t *end) {
     arenaut_program *p = edit->program;
     arn_release(arn_program_allocator(p), p->ops);
     p->ops = edit->ops;
@@ -91,10 +91,10 @@ static void take_over(arn_edit *edit, const uint32_t *end) {
     }
 }
 
-arenaut_status arn_edit_ops(arenaut_program *program, arn_edit_visit visit, arn_edit_leave leave,
-                            void *context, arenaut_error *err) {
+arenaut_status arn_pass_edit_ops(arenaut_program *program, arn_pass_edit_visit visit,
+                                 arn_pass_edit_leave leave, void *context, arenaut_error *err) {
     const arenaut_allocator *allocator = arn_program_allocator(program);
-    arn_edit edit = {.program = program, .err = err};
+    arn_pass_edit edit = {.program = program, .err = err};
     moves moved;
     moved.put_before = arn_allocate(allocator, (size_t)program->n_ops + 1, sizeof(uint32_t));
     uint32_t *end = arn_allocate(allocator, program->n_methods, sizeof *end);
@@ -116,7 +116,7 @@ arenaut_status arn_edit_ops(arenaut_program *program, arn_edit_visit visit, arn_
 static void note_op(const arenaut_program *p, const arenaut_dialect *dialect, uint32_t at,
                     arn_use *uses) {
     const arenaut_op *op = &p->ops[at];
-    const uint32_t traits = arn_traits_of(dialect, op);
+    const uint32_t traits = arn_pass_traits_of(dialect, op);
     const bool names = op->kind == ARENAUT_OP_VIEW || op->kind == ARENAUT_OP_IN_PLACE ||
                        op->kind == ARENAUT_OP_MOVE || op->kind == ARENAUT_OP_LET ||
                        op->kind == ARENAUT_OP_TUPLE || op->kind == ARENAUT_OP_FIELD ||
@@ -130,7 +130,7 @@ static void note_op(const arenaut_program *p, const arenaut_dialect *dialect, ui
     }
 }
 
-arn_use *arn_find_uses(const arenaut_program *p) {
+arn_use *arn_pass_find_uses(const arenaut_program *p) {
     const arenaut_dialect *dialect = arenaut_dialect_find(p->dialect);
     arn_use *uses = arn_allocate_zeroed(arn_program_allocator(p), p->n_tensors, sizeof *uses);
     if (!uses) return NULL;

@@ -7,32 +7,32 @@
 #include <arenaut/pass.h>
 
 /* The ops of a program, written anew. */
-typedef struct arn_edit {
+typedef struct arn_pass_edit {
     arenaut_program *program;
     arenaut_op *ops;
     uint32_t n, capacity;
     arenaut_error *err;
-} arn_edit;
+} arn_pass_edit;
 
 /* Called with each op in order; puts what is to be there instead, be it nothing. */
-typedef arenaut_status (*arn_edit_visit)(void *context, arn_edit *edit, uint32_t at);
+typedef arenaut_status (*arn_pass_edit_visit)(void *context, arn_pass_edit *edit, uint32_t at);
 /* Called when all ops of a method have been visited; may put more. May be NULL. */
-typedef arenaut_status (*arn_edit_leave)(void *context, arn_edit *edit, uint32_t method);
+typedef arenaut_status (*arn_pass_edit_leave)(void *context, arn_pass_edit *edit, uint32_t method);
 
 /* Appends an op; its lists must live as long as the program. */
-arenaut_status arn_edit_put(arn_edit *edit, const arenaut_op *op);
+arenaut_status arn_pass_edit_put(arn_pass_edit *edit, const arenaut_op *op);
 
 /* Rewrites all ops. Jumps, and ops that wait for others, follow what they name: a jump goes to
  * what is first put for its target, and what waits waits for what is put last. On failure the
  * program is as it was. */
-arenaut_status arn_edit_ops(arenaut_program *program, arn_edit_visit visit, arn_edit_leave leave,
-                            void *context, arenaut_error *err);
+arenaut_status arn_pass_edit_ops(arenaut_program *program, arn_pass_edit_visit visit,
+                                 arn_pass_edit_leave leave, void *context, arenaut_error *err);
 
 /* Copies of lists that live as long as the program; NULL if there is no memory. */
-uint32_t *arn_edit_list(arenaut_program *program, const uint32_t *ids, uint32_t n);
+uint32_t *arn_pass_edit_list(arenaut_program *program, const uint32_t *ids, uint32_t n);
 
 /* The traits that the program's dialect knows of an operator; 0: none. */
-uint32_t arn_traits_of(const arenaut_dialect *dialect, const arenaut_op *op);
+uint32_t arn_pass_traits_of(const arenaut_dialect *dialect, const arenaut_op *op);
 
 /* Who uses a tensor, and how. */
 typedef struct arn_use {
@@ -45,6 +45,6 @@ typedef struct arn_use {
 } arn_use;
 
 /* Per tensor; the caller releases the array with the program's allocator. NULL: no memory. */
-arn_use *arn_find_uses(const arenaut_program *program);
+arn_use *arn_pass_find_uses(const arenaut_program *program);
 
 #endif

@@ -410,7 +410,7 @@ TEST(reshaped_views_agree_with_counting) {
                         same = same && pf == pt;
                     }
                     /* Never a view that is none; a view that is overlooked is a copy. */
-                    if (arn_is_reshaped_view(&from, &to) && !same) {
+                    if (arn_pass_is_reshaped_view(&from, &to) && !same) {
                         fail_msg("shapes %zu %zu, strides %zu %zu", a, b, sa, sb);
                     }
                 }

@@ -11,7 +11,7 @@ static bool all_sized(const arenaut_program *p, const arenaut_op *op) {
     return true;
 }
 
-static arenaut_status put_allocation(arn_edit *edit, const arenaut_op *op) {
+static arenaut_status put_allocation(arn_pass_edit *edit, const arenaut_op *op) {
     const arenaut_op alloc = {.name = "alloc",
                               .source = op->source,
                               .kind = ARENAUT_OP_ALLOC,
@@ -19,25 +19,25 @@ static arenaut_status put_allocation(arn_edit *edit, const arenaut_op *op) {
                               .outputs = op->outputs,
                               .n_outputs = op->n_outputs,
                               .stream = op->stream};
-    return op->n_outputs > 0 ? arn_edit_put(edit, &alloc) : ARENAUT_OK;
+    return op->n_outputs > 0 ? arn_pass_edit_put(edit, &alloc) : ARENAUT_OK;
 }
 
-static arenaut_status visit(void *context, arn_edit *edit, uint32_t at) {
+static arenaut_status visit(void *context, arn_pass_edit *edit, uint32_t at) {
     const arenaut_dialect *dialect = context;
     arenaut_op op = edit->program->ops[at];
-    if (op.kind != ARENAUT_OP_FUNCTIONAL) return arn_edit_put(edit, &op);
+    if (op.kind != ARENAUT_OP_FUNCTIONAL) return arn_pass_edit_put(edit, &op);
     const bool brings =
-        (arn_traits_of(dialect, &op) & ARENAUT_TRAIT_NO_OUT) || !all_sized(edit->program, &op);
+        (arn_pass_traits_of(dialect, &op) & ARENAUT_TRAIT_NO_OUT) || !all_sized(edit->program, &op);
     op.kind = brings ? ARENAUT_OP_MAKES : ARENAUT_OP_OUT;
     const arenaut_status st = brings ? ARENAUT_OK : put_allocation(edit, &op);
-    return st == ARENAUT_OK ? arn_edit_put(edit, &op) : st;
+    return st == ARENAUT_OK ? arn_pass_edit_put(edit, &op) : st;
 }
 
 static arenaut_status out_variants_run(arenaut_program *p, const arenaut_pass_options *options,
                                        arenaut_error *err) {
     const arenaut_dialect *dialect = arenaut_dialect_find(p->dialect);
     (void)options;
-    return arn_edit_ops(p, visit, NULL, (void *)dialect, err);
+    return arn_pass_edit_ops(p, visit, NULL, (void *)dialect, err);
 }
 
 extern const arenaut_pass arn_pass_out_variants;

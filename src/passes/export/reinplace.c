@@ -59,7 +59,7 @@ static bool is_link(const reinplace *r, uint32_t at, uint32_t value, uint32_t ta
     const arenaut_program *p = r->program;
     const arenaut_op *op = &p->ops[at];
     if (op->kind != ARENAUT_OP_FUNCTIONAL || op->n_inputs == 0 || op->n_outputs != 1) return false;
-    const uint32_t traits = arn_traits_of(r->dialect, op);
+    const uint32_t traits = arn_pass_traits_of(r->dialect, op);
     if (!(traits & ARENAUT_TRAIT_UPDATES) || reads_base_apart(op, traits)) return false;
     const uint32_t base = op->inputs[0];
     if (base == ARENAUT_NONE || p->tensors[base].method != op->method) return false;
@@ -115,7 +115,7 @@ static arenaut_status reinplace_run(arenaut_program *p, const arenaut_pass_optio
     const arenaut_allocator *allocator = arn_program_allocator(p);
     reinplace r = {.program = p, .dialect = arenaut_dialect_find(p->dialect)};
     (void)options;
-    r.uses = arn_find_uses(p);
+    r.uses = arn_pass_find_uses(p);
     r.producer = arn_allocate(allocator, p->n_tensors, sizeof *r.producer);
     r.tried = arn_allocate_zeroed(allocator, p->n_tensors, sizeof *r.tried);
     const bool room = r.uses && r.producer && r.tried;

@@ -35,7 +35,7 @@ static bool may_update_all(const arenaut_program *p, const arn_use *uses, uint32
         const uint32_t value = op->outputs[op->n_outputs - n + i];
         uint32_t binding;
         if (base == ARENAUT_NONE || value == ARENAUT_NONE) return false;
-        if (!arn_may_update(p, uses, at, base, value, &binding)) return false;
+        if (!arn_pass_may_update(p, uses, at, base, value, &binding)) return false;
     }
     return true;
 }
@@ -49,9 +49,9 @@ static arenaut_status unwrap(arenaut_program *p, const arn_use *uses, uint32_t a
     for (uint32_t i = 0; i < n && st == ARENAUT_OK; i++) {
         uint32_t binding;
         pairs[i] = (arenaut_in_place){op->n_outputs - n + i, op->n_inputs - n + i};
-        (void)arn_may_update(p, uses, at, op->inputs[pairs[i].input], op->outputs[pairs[i].output],
-                             &binding);
-        if (binding != ARENAUT_NONE) st = arn_settle_binding(p, op->method, binding, err);
+        (void)arn_pass_may_update(p, uses, at, op->inputs[pairs[i].input],
+                                  op->outputs[pairs[i].output], &binding);
+        if (binding != ARENAUT_NONE) st = arn_pass_settle_binding(p, op->method, binding, err);
     }
     op->name = name;
     op->kind = ARENAUT_OP_IN_PLACE;
@@ -62,7 +62,7 @@ static arenaut_status unwrap(arenaut_program *p, const arn_use *uses, uint32_t a
 
 static arenaut_status undo_run(arenaut_program *p, const arenaut_pass_options *options,
                                arenaut_error *err) {
-    arn_use *uses = arn_find_uses(p);
+    arn_use *uses = arn_pass_find_uses(p);
     arenaut_status st = uses ? ARENAUT_OK : arn_no_memory(err);
     (void)options;
     for (uint32_t i = 0; i < p->n_ops && st == ARENAUT_OK; i++) {

@@ -13,8 +13,8 @@ static uint32_t find_binding(const arenaut_method *method, uint32_t base, uint32
 }
 
 /* Of a tensor whose memory may go by another name, nobody knows here who reads it later. */
-bool arn_may_update(const arenaut_program *p, const arn_use *uses, uint32_t at, uint32_t base,
-                    uint32_t value, uint32_t *binding) {
+bool arn_pass_may_update(const arenaut_program *p, const arn_use *uses, uint32_t at, uint32_t base,
+                         uint32_t value, uint32_t *binding) {
     const arenaut_op *op = &p->ops[at];
     const arn_use *use = &uses[base];
     *binding = ARENAUT_NONE;
@@ -25,8 +25,8 @@ bool arn_may_update(const arenaut_program *p, const arn_use *uses, uint32_t at, 
     return *binding != ARENAUT_NONE || (!use->kept && !use->bound);
 }
 
-arenaut_status arn_settle_binding(arenaut_program *p, uint32_t m, uint32_t binding,
-                                  arenaut_error *err) {
+arenaut_status arn_pass_settle_binding(arenaut_program *p, uint32_t m, uint32_t binding,
+                                       arenaut_error *err) {
     const arenaut_method *method = &p->methods[m];
     const uint32_t n = method->n_bindings;
     const arenaut_allocator *allocator = arn_program_allocator(p);

@@ -7,11 +7,11 @@
 /* Whether op `at`, and nobody after it, needs what tensor `base` held before, so that it may
  * change it: the program's own values, and state or inputs only where `value` is bound to be
  * their new value, in which case *binding gets its number in its method. */
-bool arn_may_update(const arenaut_program *program, const arn_use *uses, uint32_t at, uint32_t base,
-                    uint32_t value, uint32_t *binding);
+bool arn_pass_may_update(const arenaut_program *program, const arn_use *uses, uint32_t at,
+                         uint32_t base, uint32_t value, uint32_t *binding);
 
 /* Notes of a binding that it has been fulfilled. */
-arenaut_status arn_settle_binding(arenaut_program *program, uint32_t method, uint32_t binding,
-                                  arenaut_error *err);
+arenaut_status arn_pass_settle_binding(arenaut_program *program, uint32_t method, uint32_t binding,
+                                       arenaut_error *err);
 
 #endif

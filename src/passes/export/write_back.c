@@ -59,7 +59,7 @@ static bool may_view(const writer *w, const arenaut_op *op) {
     if (op->kind == ARENAUT_OP_VIEW || op->kind == ARENAUT_OP_MOVE || op->kind == ARENAUT_OP_LET) {
         return true;
     }
-    const uint32_t traits = arn_traits_of(w->dialect, op);
+    const uint32_t traits = arn_pass_traits_of(w->dialect, op);
     const bool views = traits & (ARENAUT_TRAIT_VIEW | ARENAUT_TRAIT_MAY_VIEW);
     return op->kind == ARENAUT_OP_FUNCTIONAL && views && !(traits & ARENAUT_TRAIT_COPIES);
 }
@@ -126,7 +126,7 @@ static arenaut_status lie_densely(arenaut_tensor *t, arenaut_error *err) {
     return st;
 }
 
-static arenaut_status add_saved(arn_edit *edit, uint32_t m, uint32_t tensor, uint32_t *saved) {
+static arenaut_status add_saved(arn_pass_edit *edit, uint32_t m, uint32_t tensor, uint32_t *saved) {
     arenaut_program *p = edit->program;
     arenaut_tensor t = p->tensors[tensor];
     char name[256];
@@ -154,7 +154,7 @@ static bool is_saved(const writer *w, const arenaut_program *p, uint32_t m, uint
 }
 
 /* *tensor becomes what keeps its value from here on. */
-static arenaut_status save(writer *w, arn_edit *edit, uint32_t m, uint32_t *tensor) {
+static arenaut_status save(writer *w, arn_pass_edit *edit, uint32_t m, uint32_t *tensor) {
     const uint32_t old = *tensor;
     if (!is_saved(w, edit->program, m, old)) {
         arenaut_status st = add_saved(edit, m, old, &w->saved[old]);
@@ -162,11 +162,11 @@ static arenaut_status save(writer *w, arn_edit *edit, uint32_t m, uint32_t *tens
                                .kind = ARENAUT_OP_FUNCTIONAL,
                                .method = m,
                                .n_inputs = 1,
-                               .inputs = arn_edit_list(edit->program, &old, 1),
+                               .inputs = arn_pass_edit_list(edit->program, &old, 1),
                                .n_outputs = 1,
-                               .outputs = arn_edit_list(edit->program, &w->saved[old], 1)};
+                               .outputs = arn_pass_edit_list(edit->program, &w->saved[old], 1)};
         if (st == ARENAUT_OK && (!op.inputs || !op.outputs)) st = arn_no_memory(edit->err);
-        if (st == ARENAUT_OK) st = arn_edit_put(edit, &op);
+        if (st == ARENAUT_OK) st = arn_pass_edit_put(edit, &op);
         if (st != ARENAUT_OK) return st;
     }
     *tensor = w->saved[old];
@@ -174,9 +174,9 @@ static arenaut_status save(writer *w, arn_edit *edit, uint32_t m, uint32_t *tens
 }
 
 /* Results that lie in what is overwritten. */
-static arenaut_status save_results(writer *w, arn_edit *edit, uint32_t m) {
+static arenaut_status save_results(writer *w, arn_pass_edit *edit, uint32_t m) {
     const arenaut_method *method = &edit->program->methods[m];
-    uint32_t *outputs = arn_edit_list(edit->program, method->outputs, method->n_outputs);
+    uint32_t *outputs = arn_pass_edit_list(edit->program, method->outputs, method->n_outputs);
     if (!outputs) return arn_no_memory(edit->err);
     arenaut_status st = ARENAUT_OK;
     for (uint32_t i = 0; i < method->n_outputs && st == ARENAUT_OK; i++) {
@@ -190,16 +190,16 @@ static arenaut_status save_results(writer *w, arn_edit *edit, uint32_t m) {
 
 /* ---- the copies of a method ---- */
 
-static arenaut_status put_copy(writer *w, arn_edit *edit, uint32_t m, const copy *c) {
+static arenaut_status put_copy(writer *w, arn_pass_edit *edit, uint32_t m, const copy *c) {
     const uint32_t pair[2] = {c->target, c->value};
     const arenaut_op op = {
         .name = w->aten ? "aten::copy_" : "write_back",
         .kind = ARENAUT_OP_IN_PLACE,
         .method = m,
         .n_inputs = 2,
-        .inputs = arn_edit_list(edit->program, pair, 2),
+        .inputs = arn_pass_edit_list(edit->program, pair, 2),
     };
-    return op.inputs ? arn_edit_put(edit, &op) : arn_no_memory(edit->err);
+    return op.inputs ? arn_pass_edit_put(edit, &op) : arn_no_memory(edit->err);
 }
 
 static bool has_room(writer *w, const arenaut_allocator *allocator, uint32_t n) {
@@ -208,7 +208,7 @@ static bool has_room(writer *w, const arenaut_allocator *allocator, uint32_t n) 
 }
 
 /* Collects the copies. *several: two of them write memory that may be one. */
-static arenaut_status collect(writer *w, arn_edit *edit, uint32_t m, bool *several) {
+static arenaut_status collect(writer *w, arn_pass_edit *edit, uint32_t m, bool *several) {
     const arenaut_program *p = edit->program;
     const arenaut_method *method = &p->methods[m];
     char store[24];
@@ -234,7 +234,7 @@ static arenaut_status collect(writer *w, arn_edit *edit, uint32_t m, bool *sever
 
 /* Saves what no order of the copies would keep, and counts who is to read what. Where several
  * targets may be one memory, no order is looked for: everything is saved. */
-static arenaut_status count_readers(writer *w, arn_edit *edit, uint32_t m, bool several) {
+static arenaut_status count_readers(writer *w, arn_pass_edit *edit, uint32_t m, bool several) {
     arenaut_status st = ARENAUT_OK;
     for (uint32_t i = 0; i < w->n_copies && st == ARENAUT_OK; i++) {
         copy *c = &w->copies[i];
@@ -265,7 +265,7 @@ static void release(writer *w, uint32_t value) {
 
 /* Each copy that waits is waited for by just one other, so these form circles. Breaks the one
  * that `first` is in, where that takes the fewest bytes. */
-static arenaut_status break_circle(writer *w, arn_edit *edit, uint32_t m, uint32_t first) {
+static arenaut_status break_circle(writer *w, arn_pass_edit *edit, uint32_t m, uint32_t first) {
     const arenaut_program *p = edit->program;
     uint32_t best = first;
     for (uint32_t i = w->writer[set_of(w, w->copies[first].value)]; i != first;
@@ -279,7 +279,7 @@ static arenaut_status break_circle(writer *w, arn_edit *edit, uint32_t m, uint32
     return st;
 }
 
-static arenaut_status put_in_order(writer *w, arn_edit *edit, uint32_t m) {
+static arenaut_status put_in_order(writer *w, arn_pass_edit *edit, uint32_t m) {
     arenaut_status st = ARENAUT_OK;
     uint32_t first = 0, n_put = 0;
     for (uint32_t i = 0; i < w->n_copies; i++) offer(w, i);
@@ -298,7 +298,7 @@ static arenaut_status put_in_order(writer *w, arn_edit *edit, uint32_t m) {
 }
 
 /* What has the memory of the state already needs no copy. */
-static arenaut_status leave(void *context, arn_edit *edit, uint32_t m) {
+static arenaut_status leave(void *context, arn_pass_edit *edit, uint32_t m) {
     writer *w = context;
     bool several;
     arenaut_status st = collect(w, edit, m, &several);
@@ -312,9 +312,9 @@ static arenaut_status leave(void *context, arn_edit *edit, uint32_t m) {
     return st;
 }
 
-static arenaut_status keep(void *context, arn_edit *edit, uint32_t at) {
+static arenaut_status keep(void *context, arn_pass_edit *edit, uint32_t at) {
     (void)context;
-    return arn_edit_put(edit, &edit->program->ops[at]);
+    return arn_pass_edit_put(edit, &edit->program->ops[at]);
 }
 
 /* ---- the pass ---- */
@@ -356,7 +356,7 @@ static arenaut_status write_back_run(arenaut_program *p, const arenaut_pass_opti
     }
     if (st == ARENAUT_OK) {
         find_sets(&w, p);
-        st = arn_edit_ops(p, keep, leave, &w, err);
+        st = arn_pass_edit_ops(p, keep, leave, &w, err);
     }
     for (uint32_t m = 0; m < p->n_methods && st == ARENAUT_OK; m++) {
         if (p->methods[m].n_bindings > 0) st = settle(p, m, err);

@@ -1,4 +1,5 @@
-/* Where a method's ops go on: blocks, and which leads to which. */
+/* The control flow graph of a method with jumps: its basic blocks, and which leads to which, in
+ * both directions. O(ops). flow.c walks it. */
 #include "passes/lower/flow.h"
 
 static bool is_jump(const arenaut_op *op) {
@@ -49,7 +50,7 @@ static void connect(const arn_flow *flow, arn_blocks *blocks) {
     blocks->back[blocks->n + 1] = edges;
 }
 
-bool arn_blocks_make(arn_flow *flow) {
+bool arn_lower_blocks_make(arn_flow *flow) {
     arn_blocks *blocks = &flow->blocks;
     const size_t positions = (size_t)flow->method->n_ops + 2;
     blocks->of = arn_region_allocate(&flow->region, positions, sizeof *blocks->of);

@@ -1,6 +1,7 @@
-/* Lives in a method whose ops jump or move: for each variable, from each of its readers
- * back against the flow, to where it is written on every way. A storage can so have several
- * lives, and none where no way leads from a writer to a reader. */
+/* Live ranges in a method with ops that jump or move: for each variable, from each of its reads
+ * back against the flow, to where it is written on every way (backward live variable analysis, one
+ * variable at a time). A storage can so have several lives, and none where no way leads from a
+ * write to a read. O(events + blocks that a variable is alive in), bounded by ARN_MAX_FLOW_WORK. */
 #include "passes/lower/flow.h"
 
 #include <inttypes.h>
@@ -16,26 +17,27 @@ static const char *method_name(const arn_flow *flow) {
     return flow->method->name ? flow->method->name : "";
 }
 
-bool arn_flow_work(arn_flow *flow, uint64_t amount) {
+bool arn_lower_flow_work(arn_flow *flow, uint64_t amount) {
     flow->work += amount;
     if (flow->status != ARENAUT_OK) return false;
-    if (flow->work <= ARN_MAX_FLOW_WORK && flow->n_pieces <= ARN_MAX_PIECES) return true;
+    if (flow->work <= ARN_MAX_FLOW_WORK && flow->n_ranges <= ARN_MAX_LIVE_RANGES) return true;
     flow->status =
         arn_fail(flow->lower->err, ARENAUT_UNSUPPORTED, 0,
                  "method '%.80s': jumps and moves multiply into more than %d lives or %d "
                  "steps of work",
-                 method_name(flow), ARN_MAX_PIECES, ARN_MAX_FLOW_WORK);
+                 method_name(flow), ARN_MAX_LIVE_RANGES, ARN_MAX_FLOW_WORK);
     return false;
 }
 
-void arn_flow_add(arn_flow *flow, uint32_t storage, uint32_t first, uint32_t end, bool moved) {
-    if (!arn_flow_work(flow, 1)) return;
-    if (!arn_grow(&flow->lower->allocator, (void **)&flow->pieces, &flow->piece_capacity,
-                  (uint64_t)flow->n_pieces + 1, sizeof *flow->pieces)) {
+void arn_lower_flow_add(arn_flow *flow, uint32_t storage, uint32_t first, uint32_t end,
+                        bool moved) {
+    if (!arn_lower_flow_work(flow, 1)) return;
+    if (!arn_grow(&flow->lower->allocator, (void **)&flow->ranges, &flow->range_capacity,
+                  (uint64_t)flow->n_ranges + 1, sizeof *flow->ranges)) {
         fail_memory(flow);
         return;
     }
-    flow->pieces[flow->n_pieces++] = (arn_piece){storage, first, end, moved};
+    flow->ranges[flow->n_ranges++] = (arn_live_range){storage, first, end, moved};
 }
 
 /* ---- events ---- */
@@ -50,7 +52,7 @@ static void add_event(arn_flow *flow, uint32_t variable, uint32_t position, bool
     flow->events[flow->n_events++] = (arn_event){variable, position, writes};
 }
 
-/* Whether the lives of a storage are this method's to say. */
+/* Whether the lives of a storage follow from this method alone. */
 static bool is_local(const arn_flow *flow, uint32_t tensor) {
     const arn_lower *lower = flow->lower;
     return lower->program->tensors[tensor].method == flow->number &&
@@ -67,12 +69,13 @@ static void touch_memory(arn_flow *flow, uint32_t tensor, uint32_t position, boo
 
 static void touch(arn_flow *flow, uint32_t tensor, uint32_t position, bool writes) {
     if (tensor == ARENAUT_NONE) return;
-    const uint32_t move = arn_first_move(flow, tensor);
+    const uint32_t move = arn_lower_first_move(flow, tensor);
     if (move == flow->n_moves) {
         touch_memory(flow, tensor, position, writes);
         return;
     }
-    /* A write through a name is to one of the memories that it may stand for. */
+    /* A write through an alias is to one of the memories that it may point to: the others keep what
+     * they hold, so it ends the life of none. */
     add_event(flow, flow->lower->program->n_tensors + tensor, position, false);
     if (flow->own_memory[move]) touch_memory(flow, tensor, position, false);
 }
@@ -87,7 +90,7 @@ static void visit_op(arn_flow *flow, const arenaut_op *op, uint32_t position) {
     touch_all(flow, op->inputs, op->n_inputs, position, false);
     touch_all(flow, op->scratch, op->n_scratch, position, true);
     if (op->kind == ARENAUT_OP_MOVE) {
-        /* The name's own memory is not written: from here on, it is another's. */
+        /* The alias's own memory is not written: from here on, it points elsewhere. */
         if (op->inputs[0] == op->outputs[0]) return;
         add_event(flow, flow->lower->program->n_tensors + op->outputs[0], position, true);
         return;
@@ -132,13 +135,13 @@ static void gather_events(arn_flow *flow) {
         const arenaut_binding *b = &m->bindings[i];
         if (b->kind == ARENAUT_BINDING_MUTATED) touch_all(flow, &b->target, 1, end, false);
     }
-    if (arn_keeps_inputs(lower)) touch_all(flow, m->inputs, m->n_inputs, end, false);
+    if (arn_lower_keeps_inputs(lower)) touch_all(flow, m->inputs, m->n_inputs, end, false);
     if (flow->status == ARENAUT_OK) sort_events(flow);
 }
 
 /* ---- lives ---- */
 
-/* All that lead to `block` have something alive at their ends. */
+/* The variable is alive at the ends of all blocks that lead to `block`. */
 static void live_before(arn_flow *flow, uint32_t block, uint32_t *depth) {
     const arn_blocks *blocks = &flow->blocks;
     for (uint32_t i = blocks->back[block]; i < blocks->back[block + 1]; i++) {
@@ -147,10 +150,10 @@ static void live_before(arn_flow *flow, uint32_t block, uint32_t *depth) {
         flow->live_out[from] = flow->turn;
         flow->stack[(*depth)++] = from;
     }
-    arn_flow_work(flow, 1 + (uint64_t)(blocks->back[block + 1] - blocks->back[block]));
+    arn_lower_flow_work(flow, 1 + (uint64_t)(blocks->back[block + 1] - blocks->back[block]));
 }
 
-/* Finds at which blocks' ends the variable is alive, whose events are [begin, end). */
+/* Finds the blocks at the ends of which the variable of the events [begin, end) is alive. */
 static void find_live_ends(arn_flow *flow, uint32_t begin, uint32_t end) {
     uint32_t depth = 0;
     flow->turn++;
@@ -168,15 +171,15 @@ static void find_live_ends(arn_flow *flow, uint32_t begin, uint32_t end) {
     while (depth > 0 && flow->status == ARENAUT_OK) {
         const uint32_t block = flow->stack[--depth];
         if (flow->has_events[block] != flow->turn) {
-            arn_flow_add(flow, flow->events[begin].variable, flow->blocks.first[block],
-                         flow->blocks.first[block + 1], false);
+            arn_lower_flow_add(flow, flow->events[begin].variable, flow->blocks.first[block],
+                               flow->blocks.first[block + 1], false);
             live_before(flow, block, &depth);
         }
     }
 }
 
-/* Adds the pieces within the block of event `first`; returns the event after its last. */
-static uint32_t add_pieces(arn_flow *flow, uint32_t first, uint32_t end) {
+/* Adds the ranges within the block of event `first`; returns the event after its last. */
+static uint32_t add_ranges(arn_flow *flow, uint32_t first, uint32_t end) {
     const arn_event *events = flow->events;
     const uint32_t block = flow->blocks.of[events[first].position];
     uint32_t after = first;
@@ -188,9 +191,10 @@ static uint32_t add_pieces(arn_flow *flow, uint32_t first, uint32_t end) {
         const uint32_t at = events[i].position;
         if (!alive) until = at + 1;
         alive = !events[i].writes;
-        if (!alive) arn_flow_add(flow, events[i].variable, at, until, false);
+        if (!alive) arn_lower_flow_add(flow, events[i].variable, at, until, false);
     }
-    if (alive) arn_flow_add(flow, events[first].variable, flow->blocks.first[block], until, false);
+    if (alive)
+        arn_lower_flow_add(flow, events[first].variable, flow->blocks.first[block], until, false);
     return after;
 }
 
@@ -198,58 +202,59 @@ static void find_lives(arn_flow *flow) {
     const uint32_t n_tensors = flow->lower->program->n_tensors;
     for (uint32_t begin = 0, end; begin < flow->n_events && flow->status == ARENAUT_OK;
          begin = end) {
-        const uint32_t variable = flow->events[begin].variable, n_pieces = flow->n_pieces;
+        const uint32_t variable = flow->events[begin].variable, n_ranges = flow->n_ranges;
         for (end = begin; end < flow->n_events && flow->events[end].variable == variable;) end++;
         find_live_ends(flow, begin, end);
         if (variable < n_tensors) {
-            for (uint32_t i = begin; i < end;) i = add_pieces(flow, i, end);
+            for (uint32_t i = begin; i < end;) i = add_ranges(flow, i, end);
         } else {
-            flow->n_pieces = n_pieces; /* a name has no memory of its own */
-            arn_flow_name(flow, begin, end);
+            flow->n_ranges = n_ranges; /* an alias has no memory of its own */
+            arn_lower_flow_alias(flow, begin, end);
         }
     }
-    /* The runtime has filled them before they are computed. */
+    /* Such a runtime has filled results before they are computed. */
     for (uint32_t i = 0; flow->lower->target->keep_outputs && i < flow->method->n_outputs; i++) {
         const uint32_t output = flow->method->outputs[i];
         if (!is_local(flow, output)) continue;
-        arn_flow_add(flow, flow->lower->storage.of[output], 0, flow->method->n_ops + 1, false);
+        arn_lower_flow_add(flow, flow->lower->storage.of[output], 0, flow->method->n_ops + 1,
+                           false);
     }
 }
 
 static bool by_storage(const void *context, uint32_t a, uint32_t b) {
-    const arn_piece *pieces = context;
-    if (pieces[a].storage != pieces[b].storage) return pieces[a].storage < pieces[b].storage;
-    return pieces[a].first < pieces[b].first;
+    const arn_live_range *ranges = context;
+    if (ranges[a].storage != ranges[b].storage) return ranges[a].storage < ranges[b].storage;
+    return ranges[a].first < ranges[b].first;
 }
 
-static void sort_pieces(arn_flow *flow) {
-    const uint32_t n = flow->n_pieces;
+static void sort_ranges(arn_flow *flow) {
+    const uint32_t n = flow->n_ranges;
     uint32_t *ids = arn_region_allocate(&flow->region, n, 2 * sizeof *ids);
-    arn_piece *sorted = arn_allocate(&flow->lower->allocator, n, sizeof *sorted);
+    arn_live_range *sorted = arn_allocate(&flow->lower->allocator, n, sizeof *sorted);
     if (!ids || !sorted) {
         arn_release(&flow->lower->allocator, sorted);
         fail_memory(flow);
         return;
     }
     for (uint32_t i = 0; i < n; i++) ids[i] = i;
-    arn_sort_ids(ids, n, by_storage, flow->pieces, ids + n);
-    for (uint32_t i = 0; i < n; i++) sorted[i] = flow->pieces[ids[i]];
-    arn_release(&flow->lower->allocator, flow->pieces);
-    flow->pieces = sorted;
-    flow->piece_capacity = n;
+    arn_sort_ids(ids, n, by_storage, flow->ranges, ids + n);
+    for (uint32_t i = 0; i < n; i++) sorted[i] = flow->ranges[ids[i]];
+    arn_release(&flow->lower->allocator, flow->ranges);
+    flow->ranges = sorted;
+    flow->range_capacity = n;
 }
 
-/* Pieces that overlap or touch are one life. */
+/* Ranges that overlap or touch are one life. */
 static void hand_over(arn_flow *flow, uint32_t start, arn_life_list *lives) {
-    for (uint32_t i = 0; i < flow->n_pieces && flow->status == ARENAUT_OK;) {
-        const uint32_t storage = flow->pieces[i].storage, first = flow->pieces[i].first;
-        uint32_t end = flow->pieces[i].end;
-        for (i++; i < flow->n_pieces && flow->pieces[i].storage == storage; i++) {
-            if (flow->pieces[i].first > end) break;
-            if (flow->pieces[i].end > end) end = flow->pieces[i].end;
+    for (uint32_t i = 0; i < flow->n_ranges && flow->status == ARENAUT_OK;) {
+        const uint32_t storage = flow->ranges[i].storage, first = flow->ranges[i].first;
+        uint32_t end = flow->ranges[i].end;
+        for (i++; i < flow->n_ranges && flow->ranges[i].storage == storage; i++) {
+            if (flow->ranges[i].first > end) break;
+            if (flow->ranges[i].end > end) end = flow->ranges[i].end;
         }
         const arenaut_interval life = {(int64_t)start + first, (int64_t)start + end};
-        if (!arn_life_push(flow->lower, lives, storage, life)) fail_memory(flow);
+        if (!arn_lower_life_push(flow->lower, lives, storage, life)) fail_memory(flow);
     }
 }
 
@@ -257,7 +262,7 @@ static void hand_over(arn_flow *flow, uint32_t start, arn_life_list *lives) {
 
 static bool allocate(arn_flow *flow) {
     arn_region *region = &flow->region;
-    if (!arn_blocks_make(flow)) return false;
+    if (!arn_lower_blocks_make(flow)) return false;
     const size_t n = (size_t)flow->blocks.n + 1;
     flow->live_out = arn_region_allocate(region, n, sizeof *flow->live_out);
     flow->has_events = arn_region_allocate(region, n, sizeof *flow->has_events);
@@ -279,17 +284,18 @@ static bool by_destination(const void *context, uint32_t a, uint32_t b) {
     return ops[a].outputs[0] < ops[b].outputs[0];
 }
 
-/* Something other than a move writes these. Through a name it may write any name's own
- * memory; no format does so, and nothing finer is tried. */
+/* Something other than a move writes these. Through an alias it may write any alias's own memory;
+ * no known format does so, and nothing finer is tried. */
 static void note_memory(arn_flow *flow, const uint32_t *tensors, uint32_t n) {
     for (uint32_t i = 0; i < n; i++) {
         if (tensors[i] == ARENAUT_NONE) continue;
         const uint32_t storage = flow->lower->storage.of[tensors[i]];
-        if (arn_first_move(flow, storage) < flow->n_moves) flow->names_are_written = true;
+        if (arn_lower_first_move(flow, storage) < flow->n_moves) flow->aliases_are_written = true;
     }
 }
 
-/* The moves, and whose destinations have memory that something else writes. */
+/* Lists the moves by destination, and notes which destinations have memory of their own that
+ * something else writes. */
 static void find_moves(arn_flow *flow) {
     const arenaut_program *p = flow->lower->program;
     const arenaut_method *m = flow->method;
@@ -298,7 +304,7 @@ static void find_moves(arn_flow *flow) {
     }
     arn_sort_ids(flow->moves, flow->n_moves, by_destination, p->ops, flow->moves + m->n_ops);
     for (uint32_t i = 0; i < flow->n_moves; i++) {
-        const uint32_t to = arn_destination(flow, i);
+        const uint32_t to = arn_lower_destination(flow, i);
         flow->own_memory[i] = flow->lower->storage.of[to] != to;
         if (p->tensors[to].method != flow->number && flow->status == ARENAUT_OK) {
             char store[24];
@@ -312,12 +318,12 @@ static void find_moves(arn_flow *flow) {
         const arenaut_op *op = &p->ops[i];
         if (op->kind != ARENAUT_OP_MOVE) note_memory(flow, op->outputs, op->n_outputs);
     }
-    for (uint32_t i = 0; i < flow->n_moves && flow->names_are_written; i++) {
+    for (uint32_t i = 0; i < flow->n_moves && flow->aliases_are_written; i++) {
         flow->own_memory[i] = true;
     }
 }
 
-bool arn_has_flow(const arenaut_program *p, uint32_t method) {
+bool arn_lower_has_flow(const arenaut_program *p, uint32_t method) {
     const arenaut_method *m = &p->methods[method];
     for (uint32_t i = m->first_op; i < m->first_op + m->n_ops; i++) {
         const arenaut_op_kind kind = p->ops[i].kind;
@@ -336,14 +342,14 @@ arenaut_status arn_lower_flow(arn_lower *lower, uint32_t method, uint32_t start,
     if (flow.status == ARENAUT_OK) find_moves(&flow);
     if (flow.status == ARENAUT_OK) gather_events(&flow);
     if (flow.status == ARENAUT_OK) find_lives(&flow);
-    if (flow.status == ARENAUT_OK) sort_pieces(&flow);
+    if (flow.status == ARENAUT_OK) sort_ranges(&flow);
     if (flow.status == ARENAUT_OK && flow.n_moves) {
-        arn_flow_unite(&flow);
-        if (flow.status == ARENAUT_OK) sort_pieces(&flow);
+        arn_lower_flow_merge(&flow);
+        if (flow.status == ARENAUT_OK) sort_ranges(&flow);
     }
     if (flow.status == ARENAUT_OK) hand_over(&flow, start, lives);
     arn_release(&lower->allocator, flow.events);
-    arn_release(&lower->allocator, flow.pieces);
+    arn_release(&lower->allocator, flow.ranges);
     arn_region_free(&flow.region);
     return flow.status;
 }

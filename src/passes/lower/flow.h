@@ -1,34 +1,35 @@
-/* Liveness of a method whose ops jump or move: flow.c gathers what happens to what and asks
- * where it must live on, blocks.c knows where ops go on, moves.c what lives through names.
+/* Live ranges in a method with ops that jump or move (live variable analysis): flow.c gathers the
+ * reads and writes and finds where each variable is alive, blocks.c cuts the method into basic
+ * blocks, moves.c handles aliases.
  *
  * Positions count the steps of the method: 0 is its start, op i is at i + 1. Variables are
- * storages, and *names*: tensors that others are moved to. A name has no memory; while it is
- * alive, the memory of what was moved to it is. */
+ * storages, and *aliases*: tensors that others are moved to. An alias has no memory; while it is
+ * alive, the memory that it may point to is. */
 #ifndef ARN_PASSES_FLOW_H
 #define ARN_PASSES_FLOW_H
 
 #include "passes/lower/lower.h"
 
 enum {
-    ARN_MAX_PIECES = 1 << 24, /* of lives, within one method */
+    ARN_MAX_LIVE_RANGES = 1 << 24, /* within one method */
     ARN_MAX_FLOW_WORK = 1 << 26
 };
 
 /* What happens to a variable at a position. An op reads before it writes. */
 typedef struct arn_event {
-    uint32_t variable; /* a storage; from n_tensors on, a name */
+    uint32_t variable; /* a storage; n_tensors + t: tensor t, an alias */
     uint32_t position; /* that of the end is one past the last op's */
     bool writes;       /* all of it, so that what it held before is of no use; else: reads */
 } arn_event;
 
-/* A stretch of a storage's life. */
-typedef struct arn_piece {
+/* A stretch of positions at which a storage is alive. */
+typedef struct arn_live_range {
     uint32_t storage;
     uint32_t first, end; /* positions */
-    bool moved;          /* through a name */
-} arn_piece;
+    bool moved;          /* through an alias */
+} arn_live_range;
 
-/* Stretches of positions that are entered at their first only. */
+/* Basic blocks: stretches of positions that are entered at their first only. */
 typedef struct arn_blocks {
     uint32_t n;      /* the method's end is block n, without positions */
     uint32_t *first; /* n + 1: positions */
@@ -45,12 +46,13 @@ typedef struct arn_flow {
     arn_region region;
     arn_blocks blocks;
     arn_event *events; /* sorted by variable, then position */
-    arn_piece *pieces;
-    uint32_t n_events, event_capacity, n_pieces, piece_capacity;
+    arn_live_range *ranges;
+    uint32_t n_events, event_capacity, n_ranges, range_capacity;
     uint32_t *moves, n_moves; /* ops, sorted by destination */
     bool *own_memory;         /* per move: its destination's own memory is used too */
-    bool names_are_written;   /* by ops that are no moves */
-    /* Per block, of the variable looked at: it is the variable's turn that makes it valid. */
+    bool aliases_are_written; /* by ops that are no moves */
+    /* Per block, of the variable looked at; `turn` counts variables, so an entry is set if it has
+     * the present turn. */
     uint32_t turn;
     uint32_t *live_out;    /* turn: something after the block reads what is there at its end */
     uint32_t *has_events;  /* turn */
@@ -62,24 +64,25 @@ typedef struct arn_flow {
 } arn_flow;
 
 /* False if there is no memory. */
-bool arn_blocks_make(arn_flow *flow);
-/* Where names alone keep memory alive: adds pieces for each move to the name, whose events
- * are [begin, end), and whose turn it is. */
-void arn_flow_name(arn_flow *flow, uint32_t begin, uint32_t end);
-/* Lets storages that are moved to one name be one where they do not meet before. The pieces
+bool arn_lower_blocks_make(arn_flow *flow);
+/* Adds the ranges in which an alias keeps memory alive, for each move to it. Its events are
+ * [begin, end), and this is its turn. */
+void arn_lower_flow_alias(arn_flow *flow, uint32_t begin, uint32_t end);
+/* Makes storages that are moved to one alias the same, where they do not meet before. The ranges
  * are sorted by storage. */
-void arn_flow_unite(arn_flow *flow);
+void arn_lower_flow_merge(arn_flow *flow);
 /* Of the moves to this tensor, the first; n_moves if there is none. */
-uint32_t arn_first_move(const arn_flow *flow, uint32_t tensor);
-/* Calls `visit` for each storage that the tensor may stand for. */
-void arn_flow_roots(arn_flow *flow, uint32_t tensor,
-                    void (*visit)(arn_flow *flow, void *context, uint32_t storage), void *context);
+uint32_t arn_lower_first_move(const arn_flow *flow, uint32_t tensor);
+/* Calls `visit` for each storage that the tensor may point to. */
+void arn_lower_flow_pointees(arn_flow *flow, uint32_t tensor,
+                             void (*visit)(arn_flow *flow, void *context, uint32_t storage),
+                             void *context);
 
-void arn_flow_add(arn_flow *flow, uint32_t storage, uint32_t first, uint32_t end, bool moved);
+void arn_lower_flow_add(arn_flow *flow, uint32_t storage, uint32_t first, uint32_t end, bool moved);
 /* Counts work; false, with the status set, when there has been too much. */
-bool arn_flow_work(arn_flow *flow, uint64_t amount);
+bool arn_lower_flow_work(arn_flow *flow, uint64_t amount);
 
-static inline uint32_t arn_destination(const arn_flow *flow, uint32_t move) {
+static inline uint32_t arn_lower_destination(const arn_flow *flow, uint32_t move) {
     return flow->lower->program->ops[flow->moves[move]].outputs[0];
 }
 

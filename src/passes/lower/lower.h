@@ -19,8 +19,8 @@ enum {
     ARN_RESULT = 1 << 3,       /* holds an output of a method */
     ARN_ENTRY_INPUT = 1 << 4,
     ARN_ENTRY_OUTPUT = 1 << 5,
-    ARN_NAMED = 1 << 6, /* tensors of other names may stand for it: see moves.c */
-    ARN_RUNS = 1 << 7,  /* belongs to a method that runs, or to no single one */
+    ARN_ALIASED = 1 << 6, /* an alias may point to it: see moves.c */
+    ARN_RUNS = 1 << 7,    /* belongs to a method that runs, or to no single one */
 };
 
 /* Tensors that are one buffer: views with what they view, and state of one name. */
@@ -62,9 +62,9 @@ typedef struct arn_lower {
     bool *runs;         /* per method: it is an entry, or called from one */
     arn_storage storage;
     arn_lives lives;
-    /* Per storage: the one that it has become one with, itself if none; and the next of those
-     * that are one, round to itself. NULL: there are none such. See moves.c. */
-    uint32_t *into, *ring;
+    /* Per storage: the one that it was merged into, itself if none; and the next of those that
+     * were merged, round to itself. NULL: there are none such. See moves.c. */
+    uint32_t *merged_into, *next_merged;
     /* Per storage, where the target wants the order of the ops (else NULL): how many are made
      * before it, counted from 1 (0: nothing makes it), and the operand that it is where it is
      * read last. */
@@ -81,13 +81,13 @@ arenaut_status arn_lower_count(arn_lower *lower, uint32_t *n_steps);
 arenaut_status arn_lower_walk(arn_lower *lower);
 
 /* Whether ops of the method jump or move. */
-bool arn_has_flow(const arenaut_program *program, uint32_t method);
+bool arn_lower_has_flow(const arenaut_program *program, uint32_t method);
 /* Adds the lives of what belongs to such a method, whose first step is `start`. */
 arenaut_status arn_lower_flow(arn_lower *lower, uint32_t method, uint32_t start,
                               arn_life_list *lives);
 /* False if there is no memory. */
-bool arn_life_push(const arn_lower *lower, arn_life_list *lives, uint32_t storage,
-                   arenaut_interval life);
+bool arn_lower_life_push(const arn_lower *lower, arn_life_list *lives, uint32_t storage,
+                         arenaut_interval life);
 
 /* Adds the pools to the problem and fills lower->pools; REFUSED naming a tensor for which
  * there is none. */
@@ -98,7 +98,7 @@ arenaut_status arn_lower_pools(arn_lower *lower, arenaut_problem *problem);
 arenaut_status arn_lower_order(arn_lower *lower);
 /* Whether all other ops that touch the storage are over when `op` begins, as far as they are of
  * its method and that is concurrent. */
-bool arn_ends_with(const arn_lower *lower, uint32_t storage, uint32_t op);
+bool arn_lower_ends_with(const arn_lower *lower, uint32_t storage, uint32_t op);
 /* Adds edges between buffers of concurrent methods whose lives do not meet in the sequence of
  * the ops, but may meet in another one. */
 arenaut_status arn_lower_streams(arn_lower *lower, const uint32_t *buffer_of,
@@ -109,23 +109,23 @@ arenaut_status arn_lower_streams(arn_lower *lower, const uint32_t *buffer_of,
 arenaut_status arn_lower_reuse(arn_lower *lower, const uint32_t **base);
 
 /* Whether what runs next depends on a value. */
-static inline bool arn_is_branch(arenaut_op_kind kind) {
+static inline bool arn_lower_is_branch(arenaut_op_kind kind) {
     return kind == ARENAUT_OP_IF || kind == ARENAUT_OP_WHILE || kind == ARENAUT_OP_LOOP ||
            kind == ARENAUT_OP_JUMP_FALSE;
 }
 
-static inline bool arn_is_touched(const arn_lower *lower, uint32_t storage) {
+static inline bool arn_lower_is_touched(const arn_lower *lower, uint32_t storage) {
     return (lower->storage.facts[storage] & ARN_ALWAYS_ALIVE) ||
            lower->lives.start[storage + 1] > lower->lives.start[storage];
 }
 
 /* Whether a tensor stands for a storage that is a buffer of the problem. */
-static inline bool arn_has_buffer(const arn_lower *lower, uint32_t tensor) {
+static inline bool arn_lower_has_buffer(const arn_lower *lower, uint32_t tensor) {
     return lower->storage.of[tensor] == tensor && !(lower->storage.facts[tensor] & ARN_NO_BUFFER) &&
-           (arn_is_touched(lower, tensor) || !lower->target->skip_untouched);
+           (arn_lower_is_touched(lower, tensor) || !lower->target->skip_untouched);
 }
 
-static inline bool arn_keeps_inputs(const arn_lower *lower) {
+static inline bool arn_lower_keeps_inputs(const arn_lower *lower) {
     return lower->target->keep_inputs || lower->options.preserve_inputs;
 }
 

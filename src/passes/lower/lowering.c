@@ -1,4 +1,7 @@
-/* Lowering: puts storages, lives, reuse and pools together into a problem. */
+/* Lowering: turns a program into a problem. Each step has a file of its own (lower.h lists them):
+ * how long the schedule is, which tensors are one storage, when each storage is alive, what may be
+ * written over what, where it may lie. Here they are called in order, and storages that need memory
+ * become buffers. O(ops * arguments * log) without jumps; the limits are in lower.h and flow.h. */
 #include <arenaut/lowering.h>
 
 #include <inttypes.h>
@@ -44,7 +47,7 @@ static uint32_t choose_buffers(const arn_lower *lower, uint32_t *ids) {
     const arenaut_program *p = lower->program;
     uint32_t n = 0;
     for (uint32_t t = 0; t < p->n_tensors; t++) {
-        if (arn_has_buffer(lower, t)) ids[n++] = t;
+        if (arn_lower_has_buffer(lower, t)) ids[n++] = t;
     }
     arn_sort_ids(ids, n, comes_before, lower, ids + n);
     return n;
@@ -113,7 +116,7 @@ static void set_lifetimes(const arn_lower *lower, uint32_t storage, columns *c,
     buffer->n_lifetimes = 1;
     if (lower->storage.facts[storage] & ARN_ALWAYS_ALIVE) {
         *single = (arenaut_interval){0, lives->n_steps};
-    } else if (arn_is_touched(lower, storage)) {
+    } else if (arn_lower_is_touched(lower, storage)) {
         buffer->lifetimes = lives->life + lives->start[storage];
         buffer->n_lifetimes = lives->start[storage + 1] - lives->start[storage];
     } else {
@@ -170,7 +173,7 @@ static const uint32_t *find_makers(arn_lower *lower) {
     return maker;
 }
 
-/* Somebody has a choice of pools, so that it matters how busy buffers are. */
+/* Some storage has a choice of pools, so that it matters how busy buffers are. */
 static bool may_choose_pools(const arn_lower *lower) {
     for (uint32_t t = 0; t < lower->program->n_tensors; t++) {
         if (lower->pools[t] & (lower->pools[t] - 1)) return true;
@@ -187,7 +190,7 @@ static void count_uses(const arn_lower *lower, const uint32_t *tensors, uint32_t
 
 /* Per storage, how often it is written or read: once for each operand and result of each op that
  * touches memory, twice for scratch, and once for each input and result of a method, which its
- * caller writes and reads. Loops count once: nobody knows how often they run. */
+ * caller writes and reads. Loops count once, since how often they run is unknown. */
 static const uint32_t *find_uses(arn_lower *lower) {
     const arenaut_program *p = lower->program;
     uint32_t *uses = arn_region_allocate(&lower->scratch, p->n_tensors, sizeof *uses);
@@ -237,13 +240,14 @@ static uint32_t traits_of(const arn_lower *lower) {
     uint32_t traits = lower->target->tokens ? ARENAUT_PROBLEM_TOKENS : 0;
     for (uint32_t k = 0; k < lower->lives.n_steps; k++) {
         const uint32_t at = lower->lives.steps[k].op;
-        if (at != ARENAUT_NONE && arn_is_branch(p->ops[at].kind)) {
+        if (at != ARENAUT_NONE && arn_lower_is_branch(p->ops[at].kind)) {
             traits |= ARENAUT_PROBLEM_BRANCHES;
         }
     }
     for (uint32_t t = 0; t < p->n_tensors; t++) {
-        const bool open = p->tensors[t].unsized && arn_is_touched(lower, lower->storage.of[t]);
-        if (open || (p->tensors[t].dynamic && arn_has_buffer(lower, t))) {
+        const bool open =
+            p->tensors[t].unsized && arn_lower_is_touched(lower, lower->storage.of[t]);
+        if (open || (p->tensors[t].dynamic && arn_lower_has_buffer(lower, t))) {
             traits |= ARENAUT_PROBLEM_SYMBOLIC;
         }
     }

@@ -1,26 +1,36 @@
-/* What lives through names. A move makes its destination another name of its source's
- * memory, which so stays alive where the name is, on the ways from that move only. Two
- * sides of a branch that move to one name are both alive after it, although no run has
- * both: where nothing else keeps them apart, they become one storage. */
+/* Memory that stays alive through aliases. `move b = a` copies nothing: b is from then on an alias
+ * of a, and reading b reads a's memory. Example:
+ *
+ *     1  a1 = op(x)
+ *     2  if c: move b = a1, go to 5
+ *     3  a2 = op(x)
+ *     4  move b = a2
+ *     5  read b                  b may point to a1 or to a2
+ *
+ * So a1 is alive from 1 to 2 and on at 5, but not at 3 and 4: only on the ways that start with the
+ * move from it and lead to a read of b before another move to b. spread_from() walks those ways.
+ * After the branch both a1 and a2 are alive, although no run has both. Where their live ranges
+ * otherwise never meet, they can be the same bytes, and become one storage (may_be_one). Cost: for
+ * each move, the blocks where its destination is alive; merging looks at pairs of pointees. */
 #include "core/checked.h"
 #include "core/fail.h"
 #include "passes/lower/flow.h"
 
-uint32_t arn_first_move(const arn_flow *flow, uint32_t tensor) {
+uint32_t arn_lower_first_move(const arn_flow *flow, uint32_t tensor) {
     uint32_t low = 0, high = flow->n_moves;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
-        if (arn_destination(flow, middle) < tensor) low = middle + 1;
+        if (arn_lower_destination(flow, middle) < tensor) low = middle + 1;
         else high = middle;
     }
-    return low < flow->n_moves && arn_destination(flow, low) == tensor ? low : flow->n_moves;
+    return low < flow->n_moves && arn_lower_destination(flow, low) == tensor ? low : flow->n_moves;
 }
 
 static uint32_t source_of(const arn_flow *flow, uint32_t move) {
     return flow->lower->program->ops[flow->moves[move]].inputs[0];
 }
 
-/* Marks the destination of `move` as one to go through, unless it is. */
+/* Puts the destination of `move` into the queue, once. */
 static void enqueue(const arn_flow *flow, bool *queued, uint32_t *queue, uint32_t *n,
                     uint32_t move) {
     if (move == flow->n_moves || queued[move]) return;
@@ -28,26 +38,28 @@ static void enqueue(const arn_flow *flow, bool *queued, uint32_t *queue, uint32_
     queue[(*n)++] = move;
 }
 
-void arn_flow_roots(arn_flow *flow, uint32_t tensor,
-                    void (*visit)(arn_flow *flow, void *context, uint32_t storage), void *context) {
+void arn_lower_flow_pointees(arn_flow *flow, uint32_t tensor,
+                             void (*visit)(arn_flow *flow, void *context, uint32_t storage),
+                             void *context) {
     const arn_storage *storage = &flow->lower->storage;
-    const uint32_t first = arn_first_move(flow, tensor);
+    const uint32_t first = arn_lower_first_move(flow, tensor);
     if (first == flow->n_moves) {
         visit(flow, context, storage->of[tensor]);
         return;
     }
-    /* Through names that were moved on, each once: by the first move to it. */
+    /* What is moved may be an alias in turn; each is looked at once, by the first move to it. */
     uint32_t n = 0;
     bool *queued = arn_allocate_zeroed(&flow->lower->allocator, flow->n_moves, sizeof *queued);
     uint32_t *queue = arn_allocate(&flow->lower->allocator, flow->n_moves, sizeof *queue);
     if (!queued || !queue) flow->status = arn_no_memory(flow->lower->err);
     else enqueue(flow, queued, queue, &n, first);
-    arn_flow_work(flow, flow->n_moves);
+    arn_lower_flow_work(flow, flow->n_moves);
     for (uint32_t i = 0; i < n && flow->status == ARENAUT_OK; i++) {
-        const uint32_t name = arn_destination(flow, queue[i]);
-        if (flow->own_memory[queue[i]]) visit(flow, context, storage->of[name]);
-        for (uint32_t m = queue[i]; m < flow->n_moves && arn_destination(flow, m) == name; m++) {
-            const uint32_t next = arn_first_move(flow, source_of(flow, m));
+        const uint32_t alias = arn_lower_destination(flow, queue[i]);
+        if (flow->own_memory[queue[i]]) visit(flow, context, storage->of[alias]);
+        for (uint32_t m = queue[i]; m < flow->n_moves && arn_lower_destination(flow, m) == alias;
+             m++) {
+            const uint32_t next = arn_lower_first_move(flow, source_of(flow, m));
             if (next == flow->n_moves) visit(flow, context, storage->of[source_of(flow, m)]);
             else enqueue(flow, queued, queue, &n, next);
         }
@@ -56,7 +68,7 @@ void arn_flow_roots(arn_flow *flow, uint32_t tensor,
     arn_release(&flow->lower->allocator, queue);
 }
 
-/* ---- where a name is alive after a move to it ---- */
+/* ---- where an alias is alive after a move to it ---- */
 
 typedef struct stretch {
     uint32_t first, end;
@@ -66,19 +78,19 @@ static void add_stretch(arn_flow *flow, void *context, uint32_t storage) {
     const stretch *at = context;
     const uint8_t facts = flow->lower->storage.facts[storage];
     if (facts & (ARN_NO_BUFFER | ARN_ALWAYS_ALIVE)) return;
-    arn_flow_add(flow, storage, at->first, at->end, true);
+    arn_lower_flow_add(flow, storage, at->first, at->end, true);
 }
 
 /* What the ways from a move go through. */
 typedef struct spread {
     uint32_t source;
-    uint32_t end;  /* of the name's events */
-    uint32_t pass; /* marks the blocks that were come through */
+    uint32_t end;  /* of the alias's events */
+    uint32_t pass; /* marks the blocks that the walk has been in */
     uint32_t depth;
 } spread;
 
-/* From position `first` in `block`, whose events from there on begin with `event`: as far
- * as the name is read before something else is moved to it. */
+/* From position `first` in `block`, where the next event is `event`: as far as the alias is read
+ * before something else is moved to it. */
 static void spread_within(arn_flow *flow, spread *s, uint32_t block, uint32_t first,
                           uint32_t event) {
     const arn_blocks *blocks = &flow->blocks;
@@ -91,7 +103,7 @@ static void spread_within(arn_flow *flow, spread *s, uint32_t block, uint32_t fi
     }
     const bool leaves = !replaced && flow->live_out[block] == flow->turn;
     if (leaves) at.end = blocks->first[block + 1];
-    if (at.end > at.first) arn_flow_roots(flow, s->source, add_stretch, &at);
+    if (at.end > at.first) arn_lower_flow_pointees(flow, s->source, add_stretch, &at);
     for (int i = 0; i < 2 && leaves; i++) {
         const uint32_t next = blocks->next[2 * block + i];
         if (next == ARENAUT_NONE || next == blocks->n || flow->passed[next] == s->pass) continue;
@@ -111,7 +123,7 @@ static void spread_from(arn_flow *flow, uint32_t source, uint32_t event, uint32_
     spread s = {source, end, pass, 0};
     const uint32_t position = flow->events[event].position;
     spread_within(flow, &s, flow->blocks.of[position], position, event + 1);
-    while (s.depth > 0 && arn_flow_work(flow, 1)) {
+    while (s.depth > 0 && arn_lower_flow_work(flow, 1)) {
         const uint32_t block = flow->stack[--s.depth];
         const bool has_events = flow->has_events[block] == flow->turn;
         spread_within(flow, &s, block, flow->blocks.first[block],
@@ -119,7 +131,7 @@ static void spread_from(arn_flow *flow, uint32_t source, uint32_t event, uint32_
     }
 }
 
-void arn_flow_name(arn_flow *flow, uint32_t begin, uint32_t end) {
+void arn_lower_flow_alias(arn_flow *flow, uint32_t begin, uint32_t end) {
     const arenaut_program *p = flow->lower->program;
     for (uint32_t i = begin; i < end && flow->status == ARENAUT_OK; i++) {
         if (!flow->events[i].writes) continue;
@@ -130,27 +142,27 @@ void arn_flow_name(arn_flow *flow, uint32_t begin, uint32_t end) {
 
 /* ---- storages that become one ---- */
 
-/* The storages that a name may stand for. */
-typedef struct unite {
-    uint32_t *roots, n, capacity;
-} unite;
+/* The storages that an alias may point to. */
+typedef struct pointee_list {
+    uint32_t *at, n, capacity;
+} pointee_list;
 
-static void add_root(arn_flow *flow, void *context, uint32_t storage) {
-    unite *u = context;
-    if (!arn_grow(&flow->lower->allocator, (void **)&u->roots, &u->capacity, (uint64_t)u->n + 1,
-                  sizeof *u->roots)) {
+static void add_pointee(arn_flow *flow, void *context, uint32_t storage) {
+    pointee_list *u = context;
+    if (!arn_grow(&flow->lower->allocator, (void **)&u->at, &u->capacity, (uint64_t)u->n + 1,
+                  sizeof *u->at)) {
         flow->status = arn_no_memory(flow->lower->err);
         return;
     }
-    u->roots[u->n++] = storage;
+    u->at[u->n++] = storage;
 }
 
-/* The first piece of the storage; the others follow. */
-static uint32_t pieces_of(const arn_flow *flow, uint32_t storage) {
-    uint32_t low = 0, high = flow->n_pieces;
+/* The first range of the storage; the others follow. */
+static uint32_t ranges_of(const arn_flow *flow, uint32_t storage) {
+    uint32_t low = 0, high = flow->n_ranges;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
-        if (flow->pieces[middle].storage < storage) low = middle + 1;
+        if (flow->ranges[middle].storage < storage) low = middle + 1;
         else high = middle;
     }
     return low;
@@ -158,16 +170,16 @@ static uint32_t pieces_of(const arn_flow *flow, uint32_t storage) {
 
 /* Whether storage `a` is never in use, by itself, while `b` is alive. */
 static bool keeps_clear(arn_flow *flow, uint32_t a, uint32_t b) {
-    uint32_t i = pieces_of(flow, a), k = pieces_of(flow, b);
-    uint32_t end = 0; /* b is alive from pieces[k].first to here, or before */
-    for (; i < flow->n_pieces && flow->pieces[i].storage == a; i++) {
-        const arn_piece *piece = &flow->pieces[i];
-        if (piece->moved) continue;
-        for (; k < flow->n_pieces && flow->pieces[k].storage == b; k++) {
-            if (flow->pieces[k].first >= piece->end) break;
-            if (flow->pieces[k].end > end) end = flow->pieces[k].end;
+    uint32_t i = ranges_of(flow, a), k = ranges_of(flow, b);
+    uint32_t end = 0; /* b is alive from ranges[k].first to here, or before */
+    for (; i < flow->n_ranges && flow->ranges[i].storage == a; i++) {
+        const arn_live_range *range = &flow->ranges[i];
+        if (range->moved) continue;
+        for (; k < flow->n_ranges && flow->ranges[k].storage == b; k++) {
+            if (flow->ranges[k].first >= range->end) break;
+            if (flow->ranges[k].end > end) end = flow->ranges[k].end;
         }
-        if (end > piece->first || !arn_flow_work(flow, 1)) return false;
+        if (end > range->first || !arn_lower_flow_work(flow, 1)) return false;
     }
     return true;
 }
@@ -183,35 +195,37 @@ static bool may_be_one(arn_flow *flow, uint32_t a, uint32_t b) {
     return keeps_clear(flow, a, b) && keeps_clear(flow, b, a);
 }
 
-/* Lets the rings of `a` and `b` be one, if each of the one goes with each of the other. */
-static void try_unite(arn_flow *flow, uint32_t *ring, uint32_t a, uint32_t b) {
+/* Merges all that `a` and `b` were merged with before, if each of the one goes with each of the
+ * other. */
+static void try_merge(arn_flow *flow, uint32_t *next_merged, uint32_t a, uint32_t b) {
     uint32_t x = a;
     do {
         uint32_t y = b;
         do {
-            if (x == y || !arn_flow_work(flow, 1) || !may_be_one(flow, x, y)) return;
-            y = ring[y];
+            if (x == y || !arn_lower_flow_work(flow, 1) || !may_be_one(flow, x, y)) return;
+            y = next_merged[y];
         } while (y != b);
-        x = ring[x];
+        x = next_merged[x];
     } while (x != a);
-    const uint32_t next = ring[a];
-    ring[a] = ring[b];
-    ring[b] = next;
+    const uint32_t next = next_merged[a];
+    next_merged[a] = next_merged[b];
+    next_merged[b] = next;
 }
 
-/* The lowest of each ring stands for it. */
-static void settle(arn_flow *flow, const uint32_t *ring) {
+/* Of storages that are merged, the lowest stands for all. */
+static void settle(arn_flow *flow, const uint32_t *next_merged) {
     arn_storage *storage = &flow->lower->storage;
-    uint32_t *into = flow->lower->into;
-    for (uint32_t i = 0; i < flow->n_pieces; i++) {
-        const uint32_t s = flow->pieces[i].storage;
+    uint32_t *merged_into = flow->lower->merged_into;
+    for (uint32_t i = 0; i < flow->n_ranges; i++) {
+        const uint32_t s = flow->ranges[i].storage;
         uint32_t lowest = s;
-        for (uint32_t x = ring[s]; x != s && arn_flow_work(flow, 1); x = ring[x]) {
+        for (uint32_t x = next_merged[s]; x != s && arn_lower_flow_work(flow, 1);
+             x = next_merged[x]) {
             if (x < lowest) lowest = x;
         }
-        flow->pieces[i].storage = lowest;
-        if (lowest == s || into[s] == lowest) continue;
-        into[s] = lowest;
+        flow->ranges[i].storage = lowest;
+        if (lowest == s || merged_into[s] == lowest) continue;
+        merged_into[s] = lowest;
         storage->facts[lowest] |= storage->facts[s];
         storage->align[lowest] = arn_max_u64(storage->align[lowest], storage->align[s]);
     }
@@ -221,43 +235,43 @@ static void mark(arn_flow *flow, void *context, uint32_t storage) {
     flow->lower->storage.facts[storage] |= *(uint8_t *)context;
 }
 
-static bool make_rings(arn_lower *lower) {
+static bool init_merges(arn_lower *lower) {
     const uint32_t n = lower->program->n_tensors;
-    if (lower->into) return true;
-    lower->into = arn_region_allocate(&lower->scratch, n, sizeof *lower->into);
-    lower->ring = arn_region_allocate(&lower->scratch, n, sizeof *lower->ring);
-    for (uint32_t t = 0; lower->into && lower->ring && t < n; t++) {
-        lower->into[t] = lower->ring[t] = t;
+    if (lower->merged_into) return true;
+    lower->merged_into = arn_region_allocate(&lower->scratch, n, sizeof *lower->merged_into);
+    lower->next_merged = arn_region_allocate(&lower->scratch, n, sizeof *lower->next_merged);
+    for (uint32_t t = 0; lower->merged_into && lower->next_merged && t < n; t++) {
+        lower->merged_into[t] = lower->next_merged[t] = t;
     }
-    return lower->into && lower->ring;
+    return lower->merged_into && lower->next_merged;
 }
 
-void arn_flow_unite(arn_flow *flow) {
+void arn_lower_flow_merge(arn_flow *flow) {
     arn_lower *lower = flow->lower;
-    unite u = {NULL, 0, 0};
-    if (!make_rings(lower)) flow->status = arn_no_memory(lower->err);
-    uint8_t named = ARN_NAMED, result = ARN_RESULT | ARN_ENTRY_OUTPUT;
+    pointee_list u = {NULL, 0, 0};
+    if (!init_merges(lower)) flow->status = arn_no_memory(lower->err);
+    uint8_t aliased = ARN_ALIASED, result = ARN_RESULT | ARN_ENTRY_OUTPUT;
     for (uint32_t m = 0; m < flow->n_moves; m++) {
         const arn_storage *storage = &lower->storage;
-        mark(flow, &named, storage->of[source_of(flow, m)]);
-        if (flow->own_memory[m]) mark(flow, &named, storage->of[arn_destination(flow, m)]);
+        mark(flow, &aliased, storage->of[source_of(flow, m)]);
+        if (flow->own_memory[m]) mark(flow, &aliased, storage->of[arn_lower_destination(flow, m)]);
     }
     for (uint32_t i = 0; i < flow->method->n_outputs; i++) {
-        if (arn_first_move(flow, flow->method->outputs[i]) == flow->n_moves) continue;
-        arn_flow_roots(flow, flow->method->outputs[i], mark, &result);
+        if (arn_lower_first_move(flow, flow->method->outputs[i]) == flow->n_moves) continue;
+        arn_lower_flow_pointees(flow, flow->method->outputs[i], mark, &result);
     }
     for (uint32_t m = 0; m < flow->n_moves && flow->status == ARENAUT_OK;) {
-        const uint32_t name = arn_destination(flow, m);
+        const uint32_t alias = arn_lower_destination(flow, m);
         u.n = 0;
-        for (; m < flow->n_moves && arn_destination(flow, m) == name; m++) {
-            arn_flow_roots(flow, source_of(flow, m), add_root, &u);
+        for (; m < flow->n_moves && arn_lower_destination(flow, m) == alias; m++) {
+            arn_lower_flow_pointees(flow, source_of(flow, m), add_pointee, &u);
         }
         for (uint32_t i = 1; i < u.n; i++) {
             for (uint32_t k = 0; k < i && flow->status == ARENAUT_OK; k++) {
-                try_unite(flow, lower->ring, u.roots[k], u.roots[i]);
+                try_merge(flow, lower->next_merged, u.at[k], u.at[i]);
             }
         }
     }
-    if (flow->status == ARENAUT_OK) settle(flow, lower->ring);
-    arn_release(&lower->allocator, u.roots);
+    if (flow->status == ARENAUT_OK) settle(flow, lower->next_merged);
+    arn_release(&lower->allocator, u.at);
 }

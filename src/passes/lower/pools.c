@@ -1,5 +1,6 @@
 /* Which pool each storage lies in: memory of one device never holds another device's
- * buffers, and for some runtimes each method has an arena of its own. */
+ * buffers, and for some runtimes each method has an arena of its own. Storages with the same
+ * device, memory, method and sharing get one pool; there are ARENAUT_MAX_POOLS at most. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -22,8 +23,8 @@ static uint32_t memory_of(const place *p, uint32_t storage) {
     return given < p->n_memories ? given : ARENAUT_NONE;
 }
 
-/* The method whose arena it is. A memory in which methods share something is one for all of
- * them, so that what they share has one offset; other memory is shared by itself. */
+/* The method that has the arena to itself. A memory in which methods share something is one for all
+ * of them, so that what they share has one offset; other memory is shared by itself. */
 static uint32_t method_of(const place *p, uint32_t storage) {
     const uint32_t memory = memory_of(p, storage);
     const bool shared = memory == ARENAUT_NONE ? p->shared[storage] : p->joint[memory];
@@ -108,7 +109,7 @@ static arenaut_status own_pools(arn_lower *lower, arenaut_problem *problem) {
     if (!ids || !find_shared(lower, &lower->scratch, &context)) return arn_no_memory(lower->err);
     uint32_t n = 0;
     for (uint32_t t = 0; t < p->n_tensors; t++) {
-        if (arn_has_buffer(lower, t)) ids[n++] = t;
+        if (arn_lower_has_buffer(lower, t)) ids[n++] = t;
     }
     arn_sort_ids(ids, n, place_before, &context, ids + n);
     for (uint32_t i = 0; i < n; i++) {
@@ -143,7 +144,7 @@ static arenaut_status given_pools(arn_lower *lower, arenaut_problem *problem) {
         if (st != ARENAUT_OK) return st;
     }
     for (uint32_t t = 0; t < p->n_tensors; t++) {
-        if (!arn_has_buffer(lower, t)) continue;
+        if (!arn_lower_has_buffer(lower, t)) continue;
         lower->pools[t] = pools_of_device(lower, p->tensors[t].device);
         if (lower->pools[t] == 0) {
             char store[24];

@@ -1,5 +1,6 @@
 /* Which storage may be written over which: the in-place pairs of ops that hold for whole
- * buffers and whole lives. What is not certain is left out; that only costs memory. */
+ * buffers and whole lives. What is not certain is left out; that only costs memory. Each storage
+ * is written over by one other at most: the first pair in program order. O(pairs * arguments). */
 #include "core/fail.h"
 #include "passes/lower/lower.h"
 
@@ -42,10 +43,10 @@ static bool nothing_else_in(const arn_lower *lower, const arenaut_op *op, uint32
     return true;
 }
 
-/* Whether nobody needs what is in `base` once this step is over. */
+/* Whether nothing needs what is in `base` once this step is over. */
 static bool is_free_after(const arn_lower *lower, uint32_t base) {
-    uint8_t needed = ARN_NO_BUFFER | ARN_ALWAYS_ALIVE | ARN_RESULT | ARN_NAMED;
-    if (arn_keeps_inputs(lower)) needed |= ARN_ENTRY_INPUT;
+    uint8_t needed = ARN_NO_BUFFER | ARN_ALWAYS_ALIVE | ARN_RESULT | ARN_ALIASED;
+    if (arn_lower_keeps_inputs(lower)) needed |= ARN_ENTRY_INPUT;
     return !(lower->storage.facts[base] & needed);
 }
 
@@ -59,7 +60,7 @@ static bool may_replace(const arn_lower *lower, const arenaut_op *op, arenaut_in
     if (lower->storage.facts[child] & (ARN_NO_BUFFER | ARN_ALWAYS_ALIVE)) return false;
     if (lower->pools[base] != lower->pools[child]) return false;
     if (!has_one_life(lower, base) || !has_one_life(lower, child)) return false;
-    if (!arn_ends_with(lower, base, (uint32_t)(op - lower->program->ops))) return false;
+    if (!arn_lower_ends_with(lower, base, (uint32_t)(op - lower->program->ops))) return false;
     /* They meet in one step, and it is this op's. */
     const int64_t meeting = life_of(lower, child).first;
     if (meeting < 0 || life_of(lower, base).end != meeting + 1) return false;

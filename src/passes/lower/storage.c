@@ -1,4 +1,6 @@
-/* Which tensors are one buffer, and which of those need memory from the arena. */
+/* Which tensors are one storage, and which of those need memory from the arena. A view is its
+ * source's storage, and tensors of one qualified name are one. What no arena holds (constants,
+ * what the caller owns, what has no bytes) gets no buffer. O(tensors log tensors + arguments). */
 #include <inttypes.h>
 #include <string.h>
 
@@ -66,8 +68,8 @@ static void mark_uses(arn_lower *lower) {
     }
 }
 
-/* Where methods have arenas of their own, those that do not run are nobody's business here:
- * what is theirs alone stays where it is. */
+/* Where methods have arenas of their own, those that do not run are left out: what only they use
+ * stays where it is. */
 static void leave_out_idle_methods(arn_lower *lower) {
     const arenaut_program *p = lower->program;
     uint8_t *facts = lower->storage.facts;
@@ -217,8 +219,8 @@ arenaut_status arn_lower_storage(arn_lower *lower) {
 
     const uint64_t least = arn_max_u64(lower->target->align, lower->options.align);
     for (uint32_t t = 0; t < p->n_tensors; t++) {
-        const uint32_t owner = p->tensors[t].view_of;
-        if (owner != ARENAUT_NONE) storage->of[t] = storage->of[owner];
+        const uint32_t of = p->tensors[t].view_of;
+        if (of != ARENAUT_NONE) storage->of[t] = storage->of[of];
         storage->facts[t] = 0;
         storage->align[t] = arn_max_u64(least, 1);
     }

@@ -1,4 +1,4 @@
-/* Methods whose ops may run at the same time: what is said there of one sequence must hold for
+/* Methods with ops that may run at the same time: what is said there of one sequence must hold for
  * all.
  *
  * An op runs after those before it in its stream, after those that it waits for, and after
@@ -19,7 +19,7 @@ enum { MOST_OPS = 1 << 14 /* a bit for each two of them */ };
 #define MOST_PAIRS (UINT64_C(1) << 30)
 #define MOST_NOTES (UINT64_C(1) << 25)
 
-/* Who has touched a storage since it was last written. */
+/* An op that has read a storage since it was last written. */
 typedef struct reader {
     uint32_t op, next; /* ops are counted within the method */
 } reader;
@@ -84,7 +84,7 @@ static void touch(const arn_lower *lower, arn_order *o, uint32_t op, const uint3
 }
 
 /* Ops that touch their operands as they like count as writing all of them. A view writes
- * nothing, and waits for nobody but those who write what it looks at. */
+ * nothing, and waits only for the ops that write what it looks at. */
 static void visit(const arn_lower *lower, arn_order *o, uint32_t at) {
     const arenaut_op *op = &lower->program->ops[lower->program->methods[o->method].first_op + at];
     for (uint32_t i = 0; i < op->n_after; i++) come_after(o, at, op->after[i]);
@@ -169,7 +169,7 @@ static arenaut_status check_plain(const arn_lower *lower, uint32_t m) {
     for (uint32_t i = method->first_op; i < method->first_op + method->n_ops; i++) {
         if (p->ops[i].n_calls > 0) return refuse(lower, m, "its ops call methods");
     }
-    return arn_has_flow(p, m) ? refuse(lower, m, "its ops jump or move") : ARENAUT_OK;
+    return arn_lower_has_flow(p, m) ? refuse(lower, m, "its ops jump or move") : ARENAUT_OK;
 }
 
 static arenaut_status order_method(arn_lower *lower, uint32_t m) {
@@ -218,7 +218,7 @@ static bool has_ended(const arn_order *o, uint32_t storage, uint32_t op) {
     return true;
 }
 
-bool arn_ends_with(const arn_lower *lower, uint32_t storage, uint32_t op) {
+bool arn_lower_ends_with(const arn_lower *lower, uint32_t storage, uint32_t op) {
     const uint32_t m = lower->program->ops[op].method;
     for (const arn_order *o = lower->orders; o; o = o->next) {
         if (o->method == m) return has_ended(o, storage, op - lower->program->methods[m].first_op);
@@ -277,7 +277,7 @@ arenaut_status arn_lower_streams(arn_lower *lower, const uint32_t *buffer_of,
         if (!ids) return arn_no_memory(lower->err);
         for (uint32_t t = 0; t < n_tensors; t++) {
             const bool lives = lower->lives.start[t + 1] > lower->lives.start[t];
-            if (o->touched[t] && lives && arn_has_buffer(lower, t)) ids[n++] = t;
+            if (o->touched[t] && lives && arn_lower_has_buffer(lower, t)) ids[n++] = t;
         }
         arn_sort_ids(ids, n, born_before, &lower->lives, ids + n_tensors);
         st = add_edges(lower, o, buffer_of, ids, n, problem);

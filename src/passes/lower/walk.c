@@ -34,8 +34,8 @@ typedef struct walk {
     uint32_t depth, frame_capacity, visits;
 } walk;
 
-bool arn_life_push(const arn_lower *lower, arn_life_list *lives, uint32_t storage,
-                   arenaut_interval life) {
+bool arn_lower_life_push(const arn_lower *lower, arn_life_list *lives, uint32_t storage,
+                         arenaut_interval life) {
     if (!arn_grow(&lower->allocator, (void **)&lives->lives, &lives->capacity,
                   (uint64_t)lives->n + 1, sizeof *lives->lives)) {
         return false;
@@ -46,7 +46,8 @@ bool arn_life_push(const arn_lower *lower, arn_life_list *lives, uint32_t storag
 
 static bool close_life(walk *w, uint32_t storage) {
     const current *c = &w->now[storage];
-    return arn_life_push(w->lower, &w->past, storage, (arenaut_interval){c->first, c->last + 1});
+    return arn_lower_life_push(w->lower, &w->past, storage,
+                               (arenaut_interval){c->first, c->last + 1});
 }
 
 /* Marks `tensor` as written or read at `step`. What is read before it was written held
@@ -125,7 +126,7 @@ static bool leave(walk *w) {
     w->depth--;
     if (!touch_all(w, f, method->outputs, method->n_outputs, last, true)) return false;
     if (!touch_mutated(w, f, method, last)) return false;
-    if (w->depth > 0 || !arn_keeps_inputs(w->lower)) return true;
+    if (w->depth > 0 || !arn_lower_keeps_inputs(w->lower)) return true;
     return touch_all(w, f, method->inputs, method->n_inputs, last, false);
 }
 
@@ -221,7 +222,7 @@ static arenaut_status run(walk *w) {
     const arenaut_program *p = w->lower->program;
     bool *flows = arn_region_allocate(&w->lower->scratch, p->n_methods, sizeof *flows);
     if (!flows) return arn_no_memory(w->lower->err);
-    for (uint32_t m = 0; m < p->n_methods; m++) flows[m] = arn_has_flow(p, m);
+    for (uint32_t m = 0; m < p->n_methods; m++) flows[m] = arn_lower_has_flow(p, m);
     arenaut_status st = refuse_mixture(w->lower, flows);
     for (uint32_t m = 0; m < p->n_methods && st == ARENAUT_OK; m++) {
         if (p->methods[m].entry) st = flows[m] ? run_flow(w, m) : run_calls(w, m);
@@ -230,10 +231,10 @@ static arenaut_status run(walk *w) {
 }
 
 /* Storages that have become one with others are those, for all their tensors. */
-static void apply_unions(arn_lower *lower) {
-    if (!lower->into) return;
+static void apply_merges(arn_lower *lower) {
+    if (!lower->merged_into) return;
     for (uint32_t t = 0; t < lower->program->n_tensors; t++) {
-        lower->storage.of[t] = lower->into[lower->storage.of[t]];
+        lower->storage.of[t] = lower->merged_into[lower->storage.of[t]];
     }
 }
 
@@ -267,7 +268,7 @@ arenaut_status arn_lower_walk(arn_lower *lower) {
         if (w.now[s].visit != 0 && !close_life(&w, s)) st = arn_no_memory(lower->err);
     }
     if (st == ARENAUT_OK) st = gather(&w);
-    if (st == ARENAUT_OK) apply_unions(lower);
+    if (st == ARENAUT_OK) apply_merges(lower);
     arn_release(&lower->allocator, w.now);
     arn_release(&lower->allocator, w.past.lives);
     arn_release(&lower->allocator, w.frames);

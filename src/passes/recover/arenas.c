@@ -1,7 +1,7 @@
-/* Which state methods share. Each method has arenas of its own, and a runtime can give
- * several methods one and the same for those that hold nothing but state. What lies there
- * under one name is one thing; without names, the place says what it is. In other arenas,
- * one name stands for as many things as there are methods, unless it looks shared there
+/* recover-aliases, part: which state methods share. Each method has arenas of its own, and a
+ * runtime can give several methods one and the same for those that hold nothing but state. What
+ * lies there under one name is one thing; without names, the place says what it is. In other
+ * arenas, one name stands for as many things as there are methods, unless it looks shared there
  * too: at one offset, in arenas of one size. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -24,19 +24,19 @@ static bool is_in(const arenaut_tensor *t, uint32_t pool) {
 
 static void look_at(const arn_recover *r, uint32_t tensor, contents *c) {
     const arenaut_tensor *t = &r->program->tensors[tensor];
-    const arenaut_tensor *owner =
+    const arenaut_tensor *storage =
         &r->program->tensors[arenaut_program_storage(r->program, tensor, NULL)];
     uint64_t end = ARENAUT_SIZE_MAX;
-    /* A result that nobody reads may be how a method sets state that it does not use. */
+    /* A result that nothing reads may be how a method sets state that it does not use. */
     const uint8_t facts = tensor < r->n_tensors ? r->facts[tensor] : 0;
-    const bool read = (facts & ARN_READ) && (facts & ARN_TOUCHED);
-    if (owner->cls == ARENAUT_STATE) c->state = true;
+    const bool read = (facts & ARN_RECOVER_READ) && (facts & ARN_RECOVER_TOUCHED);
+    if (storage->cls == ARENAUT_STATE) c->state = true;
     else if (read) c->others = true;
-    if ((facts & ARN_GIVEN) || t->caller_owned || t->device.type || t->device.index ||
+    if ((facts & ARN_RECOVER_GIVEN) || t->caller_owned || t->device.type || t->device.index ||
         !arn_add(t->given_offset, t->bytes, &end)) {
         c->others = true;
     }
-    if (owner->qualified_name || t->qualified_name) c->named = true;
+    if (storage->qualified_name || t->qualified_name) c->named = true;
     c->end = arn_max_u64(c->end, end);
 }
 
@@ -138,7 +138,7 @@ static arenaut_status judge_names(arn_recover *r, uint64_t only_state) {
     return ARENAUT_OK;
 }
 
-arenaut_status arn_share_state(arn_recover *r) {
+arenaut_status arn_recover_share_state(arn_recover *r) {
     const arenaut_program *p = r->program;
     uint32_t n_pools = 0;
     uint64_t only_state = 0, blocks = 0, bytes[ARENAUT_MAX_POOLS];

@@ -1,6 +1,7 @@
-/* Whose bytes lie where: from a point in a method back against its flow, to the last ops
- * that touched any of the bytes. What is read there without having been written since is
- * theirs, under another name. */
+/* recover-aliases, part: which tensors' bytes lie where. From a point in a method the search goes
+ * back against its flow, to the last ops that touched any of the bytes asked for. A tensor that is
+ * read there without having been written since is an alias of what those ops touched. Each op is
+ * visited again only for more bytes than before; ARN_MAX_RECOVER_WORK bounds the whole. */
 #include <inttypes.h>
 
 #include "core/checked.h"
@@ -65,7 +66,7 @@ static void find_declared(arn_recover *r) {
     r->end_declared = i;
 }
 
-bool arn_begin_method(arn_recover *r, uint32_t method) {
+bool arn_recover_begin_method(arn_recover *r, uint32_t method) {
     const size_t n = (size_t)r->program->methods[method].n_ops + 2;
     r->method = method;
     find_declared(r);
@@ -87,15 +88,15 @@ bool arn_begin_method(arn_recover *r, uint32_t method) {
     return true;
 }
 
-bool arn_is_placed(const arn_recover *r, uint32_t tensor) {
+bool arn_recover_is_placed(const arn_recover *r, uint32_t tensor) {
     const arenaut_tensor *t = &r->program->tensors[tensor];
     uint64_t end;
     return t->given_pool != ARENAUT_NONE && t->given_offset != ARENAUT_UNPLACED && t->bytes > 0 &&
            t->view_of == ARENAUT_NONE && !t->caller_owned && t->cls != ARENAUT_CONSTANT &&
-           !(r->facts[tensor] & ARN_MOVED_TO) && arn_add(t->given_offset, t->bytes, &end);
+           !(r->facts[tensor] & ARN_RECOVER_MOVED_TO) && arn_add(t->given_offset, t->bytes, &end);
 }
 
-/* The bytes asked for that nobody has been found for yet, [low, high). */
+/* The bytes asked for of which no holder is found yet, [low, high). */
 typedef struct asking {
     uint32_t tensor;
     uint64_t low, high;
@@ -106,7 +107,7 @@ typedef struct asking {
 static void look_at(arn_recover *r, asking *a, uint32_t tensor) {
     const arenaut_tensor *tensors = r->program->tensors;
     if (tensor == ARENAUT_NONE || tensor == a->tensor || a->low == a->high) return;
-    if (!arn_is_placed(r, tensor)) return;
+    if (!arn_recover_is_placed(r, tensor)) return;
     if (tensors[tensor].given_pool != tensors[a->tensor].given_pool) return;
     const uint64_t first = r->position[tensor], end = first + tensors[tensor].bytes;
     if (end <= a->low || a->high <= first) return;
@@ -148,7 +149,7 @@ static void go_back(arn_recover *r, asking *a, uint32_t at, uint32_t *depth, boo
     if (start.low < start.high) *open = true;
 }
 
-arenaut_status arn_find_holders(arn_recover *r, uint32_t tensor, uint32_t at, bool *open) {
+arenaut_status arn_recover_find_holders(arn_recover *r, uint32_t tensor, uint32_t at, bool *open) {
     const arenaut_method *m = &r->program->methods[r->method];
     asking a = {tensor, r->position[tensor], r->position[tensor]};
     uint32_t depth = 0;

@@ -1,6 +1,6 @@
-/* What the parts of the pass recover-aliases share: holders.c asks whose bytes a tensor
- * finds in its place, clusters.c makes those of one memory views of one tensor,
- * arenas.c knows which state methods share; recover_aliases.c says what follows. */
+/* What the parts of the pass recover-aliases share: holders.c finds the tensors
+ * whose bytes a tensor finds in its place, recover_storages.c makes those of one memory one
+ * storage, arenas.c knows which state methods share; recover_aliases.c says what follows. */
 #ifndef ARN_PASSES_RECOVER_H
 #define ARN_PASSES_RECOVER_H
 
@@ -12,12 +12,13 @@ enum { ARN_MAX_RECOVER_WORK = 1 << 27 };
 
 /* Facts about a tensor. */
 enum {
-    ARN_TOUCHED = 1 << 0, /* by an op or as an argument, seen in the order of the ops */
-    ARN_MOVED_TO = 1 << 1,
-    ARN_READ = 1 << 2,
-    ARN_GIVEN = 1 << 3,    /* an input of its method, which so has bytes from the start */
-    ARN_DECLARED = 1 << 4, /* the file itself calls it state: it has its bytes from call to call.
-                            * Of the one that stands for a memory: some name of it is */
+    ARN_RECOVER_TOUCHED = 1 << 0, /* by an op or as an argument, seen in the order of the ops */
+    ARN_RECOVER_MOVED_TO = 1 << 1,
+    ARN_RECOVER_READ = 1 << 2,
+    ARN_RECOVER_GIVEN = 1 << 3, /* an input of its method, which so has bytes from the start */
+    ARN_RECOVER_DECLARED = 1
+        << 4, /* the file itself calls it state: it has its bytes from call to call.
+               * Of the one that stands for a memory: some name of it is */
 };
 
 typedef struct arn_recover {
@@ -26,10 +27,10 @@ typedef struct arn_recover {
     arenaut_error *err;
     uint32_t n_tensors;  /* when it began; more may be added */
     uint8_t *facts;      /* per tensor */
-    uint32_t *cluster;   /* per tensor: another of its memory, towards the one that stands for
+    uint32_t *storage;   /* per tensor: another of its memory, towards the one that stands for
                           * all; itself: it stands for them */
     uint64_t *position;  /* per tensor: where the file places it */
-    uint32_t *found;     /* what arn_find_holders found, each once */
+    uint32_t *found;     /* what arn_recover_find_holders found, each once */
     uint32_t *found_for; /* per tensor: the last question it was found for */
     uint32_t n_found, question;
     uint64_t work;
@@ -49,22 +50,22 @@ typedef struct arn_recover {
 
 /* Gets ready for questions about a method; methods come in ascending order. False if there is no
  * memory. */
-bool arn_begin_method(arn_recover *r, uint32_t method);
+bool arn_recover_begin_method(arn_recover *r, uint32_t method);
 
 /* Which tensors' bytes may lie in `tensor`'s place when op `at` of its method is reached
- * (n_ops: its end): fills r->found. *open: on some way, nobody's, at least in part. */
-arenaut_status arn_find_holders(arn_recover *r, uint32_t tensor, uint32_t at, bool *open);
+ * (n_ops: its end): fills r->found. *open: on some way nothing has written them all. */
+arenaut_status arn_recover_find_holders(arn_recover *r, uint32_t tensor, uint32_t at, bool *open);
 
 /* Whether the file places the tensor, and its place is what is read and written. */
-bool arn_is_placed(const arn_recover *r, uint32_t tensor);
+bool arn_recover_is_placed(const arn_recover *r, uint32_t tensor);
 
-uint32_t arn_cluster_of(arn_recover *r, uint32_t tensor);
-void arn_join(arn_recover *r, uint32_t a, uint32_t b);
+uint32_t arn_recover_storage_of(arn_recover *r, uint32_t tensor);
+void arn_recover_join(arn_recover *r, uint32_t a, uint32_t b);
 /* Whether the file itself calls the tensor's memory state. */
-bool arn_is_declared(arn_recover *r, uint32_t tensor);
-/* Turns clusters into views. */
-arenaut_status arn_make_views(arn_recover *r);
+bool arn_recover_is_declared(arn_recover *r, uint32_t tensor);
+/* Makes the members of each storage views of it. */
+arenaut_status arn_recover_make_views(arn_recover *r);
 /* Decides which state several methods have in common. */
-arenaut_status arn_share_state(arn_recover *r);
+arenaut_status arn_recover_share_state(arn_recover *r);
 
 #endif

@@ -4,9 +4,9 @@
  * Some exporters drop an op that only renames memory, and give its result the place of its
  * operand instead; and they do not say which tensors keep their bytes from call to call.
  * Both show in the order of the ops and the places together: a tensor that is read although
- * nobody wrote it is another name of those whose bytes lie there, or, if there are none,
- * state. What the file itself calls state (it has a name, or first values) is never another
- * name of what an op has written there, unless the op updates that very state: such a plan
+ * nothing wrote it is an alias of those that have their bytes there, or, if there are none,
+ * state. What the file itself calls state (it has a name, or first values) is never an alias
+ * of what an op has written there, unless the op updates that very state: such a plan
  * destroys the state, which is the checker's to find. Programs whose methods state no arenas
  * are left as they are. */
 #include <arenaut/pass.h>
@@ -29,28 +29,28 @@ static void make_state(arn_recover *r, uint32_t tensor) {
  * holds what the last call left there. */
 static bool is_open(const arn_recover *r, uint32_t tensor) {
     const arenaut_tensor *t = &r->program->tensors[tensor];
-    return arn_is_placed(r, tensor) && t->method == r->method &&
-           !(r->facts[tensor] & (ARN_TOUCHED | ARN_GIVEN | ARN_DECLARED));
+    return arn_recover_is_placed(r, tensor) && t->method == r->method &&
+           !(r->facts[tensor] & (ARN_RECOVER_TOUCHED | ARN_RECOVER_GIVEN | ARN_RECOVER_DECLARED));
 }
 
-/* Makes the tensor another name of all that was found; where declared state is among it, of
+/* Makes the tensor an alias of all that was found; where declared state is among it, of
  * that state alone: what else lies there lies there wrongly. */
 static void join_found(arn_recover *r, uint32_t tensor) {
     uint32_t state = ARENAUT_NONE;
     for (uint32_t i = 0; i < r->n_found && state == ARENAUT_NONE; i++) {
-        if (arn_is_declared(r, r->found[i])) state = r->found[i];
+        if (arn_recover_is_declared(r, r->found[i])) state = r->found[i];
     }
     if (state != ARENAUT_NONE) {
-        arn_join(r, tensor, state);
+        arn_recover_join(r, tensor, state);
         return;
     }
-    for (uint32_t i = 0; i < r->n_found; i++) arn_join(r, tensor, r->found[i]);
+    for (uint32_t i = 0; i < r->n_found; i++) arn_recover_join(r, tensor, r->found[i]);
 }
 
 /* Something reads the tensor that nothing has written yet. */
 static arenaut_status ask(arn_recover *r, uint32_t tensor, uint32_t at) {
     bool open;
-    const arenaut_status st = arn_find_holders(r, tensor, at, &open);
+    const arenaut_status st = arn_recover_find_holders(r, tensor, at, &open);
     if (st != ARENAUT_OK) return st;
     join_found(r, tensor);
     if (r->n_found == 0) make_state(r, tensor);
@@ -63,7 +63,7 @@ static arenaut_status read_all(arn_recover *r, const arenaut_op *op, uint32_t at
         const uint32_t t = op->inputs[i];
         if (t == ARENAUT_NONE) continue;
         if (is_open(r, t)) st = ask(r, t, at);
-        r->facts[t] |= ARN_TOUCHED | ARN_READ;
+        r->facts[t] |= ARN_RECOVER_TOUCHED | ARN_RECOVER_READ;
     }
     return st;
 }
@@ -73,10 +73,10 @@ static void join_view(arn_recover *r, const arenaut_op *op) {
     const uint32_t from = op->n_inputs ? op->inputs[0] : ARENAUT_NONE;
     const uint32_t to = op->n_outputs ? op->outputs[0] : ARENAUT_NONE;
     if (from == ARENAUT_NONE || to == ARENAUT_NONE || from == to) return;
-    if (!arn_is_placed(r, from) || !is_open(r, to)) return;
+    if (!arn_recover_is_placed(r, from) || !is_open(r, to)) return;
     if (r->program->tensors[from].given_pool != r->program->tensors[to].given_pool) return;
     r->position[to] = r->position[from];
-    arn_join(r, from, to);
+    arn_recover_join(r, from, to);
 }
 
 static bool lies_in(const arn_recover *r, uint32_t inner, uint32_t outer) {
@@ -92,10 +92,10 @@ static void join_updated(arn_recover *r, const arenaut_op *op) {
         const uint32_t to = op->outputs[o];
         for (uint32_t i = 0; i < op->n_inputs && to != ARENAUT_NONE && is_open(r, to); i++) {
             const uint32_t from = op->inputs[i];
-            if (from == ARENAUT_NONE || from == to || !arn_is_placed(r, from)) continue;
-            if (!arn_is_declared(r, from) || !lies_in(r, to, from)) continue;
-            arn_join(r, from, to);
-            r->facts[to] |= ARN_TOUCHED;
+            if (from == ARENAUT_NONE || from == to || !arn_recover_is_placed(r, from)) continue;
+            if (!arn_recover_is_declared(r, from) || !lies_in(r, to, from)) continue;
+            arn_recover_join(r, from, to);
+            r->facts[to] |= ARN_RECOVER_TOUCHED;
         }
     }
 }
@@ -119,7 +119,7 @@ static arenaut_status is_result(arn_recover *r, uint32_t tensor, uint32_t at, bo
                                 bool *result) {
     const arenaut_tensor *t = &r->program->tensors[tensor];
     bool open, same = true;
-    const arenaut_status st = arn_find_holders(r, tensor, at, &open);
+    const arenaut_status st = arn_recover_find_holders(r, tensor, at, &open);
     if (st != ARENAUT_OK) return st;
     for (uint32_t i = 0; i < r->n_found; i++) {
         const arenaut_tensor *holder = &r->program->tensors[r->found[i]];
@@ -152,7 +152,7 @@ static arenaut_status split_arguments(arn_recover *r, arenaut_op *op, uint32_t a
         }
         if (result) outputs[n_outputs++] = t;
         else inputs[n_inputs++] = t;
-        if (t != ARENAUT_NONE && !result) r->facts[t] |= ARN_TOUCHED | ARN_READ;
+        if (t != ARENAUT_NONE && !result) r->facts[t] |= ARN_RECOVER_TOUCHED | ARN_RECOVER_READ;
     }
     op->inputs = inputs;
     op->n_inputs = n_inputs;
@@ -170,7 +170,7 @@ static arenaut_status visit(arn_recover *r, uint32_t at) {
     else st = read_all(r, op, at);
     if (op->kind == ARENAUT_OP_VIEW) join_view(r, op);
     for (uint32_t i = 0; i < op->n_outputs; i++) {
-        if (op->outputs[i] != ARENAUT_NONE) r->facts[op->outputs[i]] |= ARN_TOUCHED;
+        if (op->outputs[i] != ARENAUT_NONE) r->facts[op->outputs[i]] |= ARN_RECOVER_TOUCHED;
     }
     return st;
 }
@@ -178,17 +178,17 @@ static arenaut_status visit(arn_recover *r, uint32_t at) {
 static arenaut_status visit_method(arn_recover *r, uint32_t method) {
     const arenaut_method *m = &r->program->methods[method];
     arenaut_status st = ARENAUT_OK;
-    if (!arn_begin_method(r, method)) return arn_no_memory(r->err);
-    for (uint32_t i = 0; i < m->n_inputs; i++) r->facts[m->inputs[i]] |= ARN_GIVEN;
+    if (!arn_recover_begin_method(r, method)) return arn_no_memory(r->err);
+    for (uint32_t i = 0; i < m->n_inputs; i++) r->facts[m->inputs[i]] |= ARN_RECOVER_GIVEN;
     for (uint32_t i = 0; i < m->n_ops; i++) {
         const arenaut_op *op = &r->program->ops[m->first_op + i];
-        if (op->kind == ARENAUT_OP_MOVE) r->facts[op->outputs[0]] |= ARN_MOVED_TO;
+        if (op->kind == ARENAUT_OP_MOVE) r->facts[op->outputs[0]] |= ARN_RECOVER_MOVED_TO;
     }
     for (uint32_t i = 0; i < m->n_ops && st == ARENAUT_OK; i++) st = visit(r, i);
     for (uint32_t i = 0; i < m->n_outputs && st == ARENAUT_OK; i++) {
         const uint32_t t = m->outputs[i];
         if (is_open(r, t)) st = ask(r, t, m->n_ops);
-        r->facts[t] |= ARN_TOUCHED | ARN_READ;
+        r->facts[t] |= ARN_RECOVER_TOUCHED | ARN_RECOVER_READ;
     }
     return st;
 }
@@ -201,20 +201,20 @@ static bool by_method(const void *context, uint32_t a, uint32_t b) {
 static bool allocate(arn_recover *r) {
     const uint32_t n = r->program->n_tensors;
     r->facts = arn_region_allocate(&r->region, n, sizeof *r->facts);
-    r->cluster = arn_region_allocate(&r->region, n, sizeof *r->cluster);
+    r->storage = arn_region_allocate(&r->region, n, sizeof *r->storage);
     r->position = arn_region_allocate(&r->region, n, sizeof *r->position);
     r->found = arn_region_allocate(&r->region, n, sizeof *r->found);
     r->found_for = arn_region_allocate(&r->region, n, sizeof *r->found_for);
     r->declared = arn_region_allocate(&r->region, n, 2 * sizeof *r->declared);
-    if (!r->facts || !r->cluster || !r->position || !r->found || !r->found_for || !r->declared) {
+    if (!r->facts || !r->storage || !r->position || !r->found || !r->found_for || !r->declared) {
         return false;
     }
     for (uint32_t t = 0; t < n; t++) {
         const bool declared = is_declared_state(&r->program->tensors[t]);
         if (declared) r->declared[r->n_declared++] = t;
-        r->facts[t] = declared ? ARN_DECLARED : 0;
+        r->facts[t] = declared ? ARN_RECOVER_DECLARED : 0;
         if (declared) make_state(r, t);
-        r->cluster[t] = t;
+        r->storage[t] = t;
         r->position[t] = r->program->tensors[t].given_offset;
         r->found_for[t] = 0;
     }
@@ -235,8 +235,8 @@ static arenaut_status recover_run(arenaut_program *p, const arenaut_pass_options
     for (uint32_t m = 0; m < p->n_methods && st == ARENAUT_OK; m++) {
         if (p->methods[m].n_given_pools > 0) st = visit_method(&r, m);
     }
-    if (st == ARENAUT_OK) st = arn_make_views(&r);
-    if (st == ARENAUT_OK) st = arn_share_state(&r);
+    if (st == ARENAUT_OK) st = arn_recover_make_views(&r);
+    if (st == ARENAUT_OK) st = arn_recover_share_state(&r);
     arn_region_free(&r.region);
     return st;
 }

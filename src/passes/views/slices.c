@@ -112,7 +112,7 @@ static void find_writers(const joins *j) {
 static arenaut_status slices_run(arenaut_program *p, const arenaut_pass_options *options,
                                  arenaut_error *err) {
     const arenaut_allocator *allocator = arn_program_allocator(p);
-    arn_use *uses = arn_find_uses(p);
+    arn_use *uses = arn_pass_find_uses(p);
     joins j = {.program = p, .uses = uses};
     (void)options;
     j.writer = arn_allocate(allocator, p->n_tensors, sizeof *j.writer);

@@ -59,7 +59,7 @@ static bool fills_runs(const arenaut_tensor *from, const arenaut_tensor *to) {
     return next == 0;
 }
 
-bool arn_is_reshaped_view(const arenaut_tensor *from, const arenaut_tensor *to) {
+bool arn_pass_is_reshaped_view(const arenaut_tensor *from, const arenaut_tensor *to) {
     uint64_t a, b;
     if (same_shape(from, to)) return true;
     if (varies(from) || varies(to)) return !from->strides && !to->strides;

@@ -74,7 +74,7 @@ static bool returns_operand(const views *v, const arenaut_op *op, uint32_t trait
     if ((traits & ARENAUT_TRAIT_COPIES) && (v->updates || p->tensors[base].cls == ARENAUT_STATE)) {
         return false;
     }
-    return arn_is_reshaped_view(from, to);
+    return arn_pass_is_reshaped_view(from, to);
 }
 
 /* An op becomes a view if all of its results are; then it names what has the memory. */
@@ -87,7 +87,7 @@ static arenaut_status make_view(const views *v, arenaut_op *op) {
     if (!all) return ARENAUT_OK;
     const uint32_t base = arenaut_program_storage(v->program, from, NULL);
     op->kind = ARENAUT_OP_VIEW;
-    op->inputs = arn_edit_list(v->program, &base, 1);
+    op->inputs = arn_pass_edit_list(v->program, &base, 1);
     op->n_inputs = 1;
     return op->inputs ? ARENAUT_OK : arn_no_memory(v->err);
 }
@@ -123,7 +123,7 @@ static arenaut_status visit_op(const views *v, arenaut_op *op) {
     if (op->kind != ARENAUT_OP_FUNCTIONAL || op->n_inputs == 0 || op->inputs[0] == ARENAUT_NONE) {
         return ARENAUT_OK;
     }
-    const uint32_t traits = arn_traits_of(v->dialect, op);
+    const uint32_t traits = arn_pass_traits_of(v->dialect, op);
     const bool view = (traits & ARENAUT_TRAIT_VIEW) ||
                       ((traits & ARENAUT_TRAIT_MAY_VIEW) && returns_operand(v, op, traits));
     return view ? make_view(v, op) : ARENAUT_OK;
@@ -170,9 +170,9 @@ static void find_dead(const views *v) {
     }
 }
 
-static arenaut_status keep_living(void *context, arn_edit *edit, uint32_t at) {
+static arenaut_status keep_living(void *context, arn_pass_edit *edit, uint32_t at) {
     const views *v = context;
-    return v->dead[at] ? ARENAUT_OK : arn_edit_put(edit, &edit->program->ops[at]);
+    return v->dead[at] ? ARENAUT_OK : arn_pass_edit_put(edit, &edit->program->ops[at]);
 }
 
 /* ---- the pass ---- */
@@ -201,7 +201,7 @@ static arenaut_status views_run(arenaut_program *p, const arenaut_pass_options *
     for (uint32_t i = 0; i < p->n_ops && st == ARENAUT_OK; i++) st = visit_op(&v, &p->ops[i]);
     if (st == ARENAUT_OK) {
         find_dead(&v);
-        st = arn_edit_ops(p, keep_living, NULL, &v, err);
+        st = arn_pass_edit_ops(p, keep_living, NULL, &v, err);
     }
     arn_release(allocator, v.dead);
     arn_release(allocator, v.uses);
