@@ -1,124 +1,11 @@
-/* Parsing the command line. A flag is one row of the table; nothing else knows flags. */
-#include "args.h"
+/* Parses the command line against the table of flags (flags.c). A word is a file unless it begins
+ * with a dash; a flag's value is stored in its field of tool_options as its kind says. Sizes, times
+ * and numbers are exact, without floating point. */
+#include "flags.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef enum flag_kind {
-    FLAG_SWITCH, /* bool */
-    FLAG_LEVEL,  /* unsigned, counts up */
-    FLAG_TEXT,   /* const char * */
-    FLAG_LIST,   /* text_list, repeatable */
-    FLAG_NUMBER, /* uint64_t, and so the next two */
-    FLAG_SIZE,
-    FLAG_TIME,
-} flag_kind;
-
-typedef struct flag_row {
-    const char *name;
-    char letter; /* 0: none */
-    flag_kind kind;
-    unsigned group;
-    size_t field;        /* offset in options */
-    const char *value;   /* what help calls its value; choices are "a|b" in `choices` */
-    const char *choices; /* NULL: any */
-    const char *help;
-} flag_row;
-
-#define FIELD(name) offsetof(tool_options, name)
-
-/* The order is that of help. A flag belongs to one group, and a verb takes whole groups: what
- * a verb does not take is a usage error, never ignored. */
-static const flag_row flags[] = {
-    {"output", 'o', FLAG_TEXT, GROUP_OUTPUT, FIELD(output), "FILE", NULL,
-     "write here; '-' is standard output"},
-    {"force", 'f', FLAG_SWITCH, GROUP_OUTPUT, FIELD(force), NULL, NULL,
-     "overwrite an existing file; replace another tool's plan"},
-    {"as", 0, FLAG_TEXT, GROUP_EXPORT, FIELD(as), "FORMAT", NULL, "what to write (see below)"},
-    {"svg", 0, FLAG_SWITCH, GROUP_VIEW, FIELD(svg), NULL, NULL, "a picture as SVG"},
-    {"ascii", 0, FLAG_SWITCH, GROUP_VIEW, FIELD(ascii), NULL, NULL, "a picture made of characters"},
-    {"width", 0, FLAG_NUMBER, GROUP_VIEW, FIELD(width), "N", NULL,
-     "columns of --ascii (default: the terminal's, else 80)"},
-
-    {"planner", 0, FLAG_TEXT, GROUP_SEARCH, FIELD(planner), "NAME", NULL,
-     "default auto; 'arenaut planners' lists them; bench takes a,b,..."},
-    {"set", 0, FLAG_LIST, GROUP_SEARCH, FIELD(set), "NAME=VALUE", NULL,
-     "a setting of that planner, such as match_range=0; repeat"},
-    {"effort", 0, FLAG_NUMBER, GROUP_SEARCH, FIELD(effort), "N", NULL, "search steps"},
-    {"time", 0, FLAG_TIME, GROUP_SEARCH, FIELD(time_ms), "TIME", NULL,
-     "search so long, e.g. 2s or 500ms; with --effort, whichever is first"},
-    {"seed", 0, FLAG_NUMBER, GROUP_SEARCH, FIELD(seed), "N", NULL, "of random choices (default 0)"},
-    {"threads", 'j', FLAG_NUMBER, GROUP_SEARCH, FIELD(threads), "N", NULL,
-     "never changes the result (default 1)"},
-    {"capacity", 0, FLAG_SIZE, GROUP_SEARCH, FIELD(capacity), "SIZE", NULL,
-     "fit into SIZE rather than minimise"},
-    {"no-progress", 0, FLAG_SWITCH, GROUP_SEARCH, FIELD(no_progress), NULL, NULL,
-     "no progress line on a terminal"},
-    {"budget", 0, FLAG_SIZE, GROUP_BUDGET, FIELD(budget), "SIZE", NULL,
-     "exit 1 if the arena is larger"},
-
-    {"from", 0, FLAG_TEXT, GROUP_INPUT, FIELD(from), "FORMAT", NULL,
-     "the input's format (default: by content)"},
-    {"hash", 0, FLAG_SWITCH, GROUP_INPUT, FIELD(hash), NULL, NULL, "compute the file's sha256"},
-    {"max-memory", 0, FLAG_SIZE, GROUP_INPUT, FIELD(max_memory), "SIZE", NULL,
-     "of this process (default: what the system gives)"},
-    {"target", 0, FLAG_TEXT, GROUP_MODEL, FIELD(target), "NAME", NULL,
-     "the runtime (default: by format; 'arenaut targets')"},
-    {"method", 0, FLAG_TEXT, GROUP_MODEL, FIELD(method), "NAME", NULL,
-     "only this entry method (default: all)"},
-    {"scratch", 0, FLAG_TEXT, GROUP_MODEL, FIELD(scratch), "FILE", NULL,
-     "kernel scratch bytes per op, CSV: method,op,bytes"},
-    {"align", 0, FLAG_LIST, GROUP_MODEL, FIELD(align), "N|TENSOR=N", NULL,
-     "at least this alignment (default: the target's)"},
-    {"align-op", 0, FLAG_LIST, GROUP_MODEL, FIELD(align_op), "OP=N", NULL,
-     "at least this alignment for all arguments of these ops; repeat"},
-    {"no-alloc-io", 0, FLAG_SWITCH, GROUP_MODEL, FIELD(no_alloc_io), NULL, NULL,
-     "inputs and outputs are not in the arena"},
-    {"preserve-inputs", 0, FLAG_SWITCH, GROUP_MODEL, FIELD(preserve_inputs), NULL, NULL,
-     "inputs keep their bytes (default: may be overwritten after their last use)"},
-    {"inplace", 0, FLAG_TEXT, GROUP_MODEL, FIELD(inplace), "on|off|only", "on|off|only",
-     "ops may write over an operand (default off); only: where --inplace-op says"},
-    {"inplace-op", 0, FLAG_LIST, GROUP_MODEL, FIELD(inplace_op), "OP=INPUT[:OUTPUT]", NULL,
-     "this kernel may write an output over that input (numbered from 0); repeat"},
-    {"reorder", 0, FLAG_TEXT, GROUP_MODEL, FIELD(reorder), "off|on", "off|on",
-     "only off: this build keeps the order of ops"},
-    {"dim", 0, FLAG_LIST, GROUP_MODEL, FIELD(dim), "NAME=N", NULL,
-     "a size that the model leaves open; or LOW..HIGH, or A,B"},
-    {"shapes", 0, FLAG_TEXT, GROUP_MODEL, FIELD(shapes), "FILE", NULL,
-     "sizes of tensors that nothing else tells, CSV: name,2x3x4"},
-    {"share", 0, FLAG_TEXT, GROUP_MODEL, FIELD(share), "NAMES|auto", NULL,
-     "buffers that several files share: one layout"},
-    {"passes", 0, FLAG_TEXT, GROUP_MODEL, FIELD(passes), "a,b,-c", NULL,
-     "add passes, leave out others ('arenaut passes')"},
-    {"dump-after", 0, FLAG_TEXT, GROUP_MODEL, FIELD(dump_after), "PASS", NULL,
-     "the program after this pass, as JSON on standard error"},
-    {"pool", 0, FLAG_LIST, GROUP_MODEL, FIELD(pool), "NAME=SIZE[@ALIGN][:DEVICE]", NULL,
-     "memory to place buffers in; repeat, fastest first"},
-    {"pools", 0, FLAG_TEXT, GROUP_MODEL, FIELD(pools_file), "FILE.toml", NULL,
-     "the same from a file; not in this build"},
-    {"pin", 0, FLAG_LIST, GROUP_MODEL, FIELD(pin), "TENSOR=POOL[:OFFSET]", NULL,
-     "keep a tensor in a pool, or at an offset"},
-
-    {"json", 0, FLAG_SWITCH, GROUP_JSON, FIELD(json), NULL, NULL,
-     "one JSON document on standard output"},
-    {"jsonl", 0, FLAG_SWITCH, GROUP_JSON, FIELD(jsonl), NULL, NULL, "one JSON document per file"},
-    {"quiet", 'q', FLAG_SWITCH, GROUP_COMMON, FIELD(quiet), NULL, NULL, "results and errors only"},
-    {"verbose", 'v', FLAG_LEVEL, GROUP_COMMON, FIELD(verbose), NULL, NULL,
-     "say more; -vv still more"},
-    {"color", 0, FLAG_TEXT, GROUP_COMMON, FIELD(color), "WHEN", "auto|always|never",
-     "auto, always or never (default auto)"},
-    {"help", 'h', FLAG_SWITCH, GROUP_COMMON, FIELD(help), NULL, NULL, "this help"},
-};
-enum { N_FLAGS = sizeof flags / sizeof *flags };
-
-bool flag_at(size_t index, flag_entry *entry) {
-    if (index >= N_FLAGS) return false;
-    const flag_row *row = &flags[index];
-    *entry = (flag_entry){row->name, row->letter, row->group, row->value, row->choices, row->help};
-    return true;
-}
 
 /* Digits only. UINT64_MAX is refused, since it stands for "not given". */
 bool parse_number(const char *text, uint64_t *number) {
@@ -237,31 +124,32 @@ static exit_code set_value(const flag_row *flag, const char *value, tool_options
 }
 
 static const flag_row *find_flag(const char *name, size_t length) {
-    for (size_t i = 0; i < N_FLAGS; i++) {
-        if (strlen(flags[i].name) == length && memcmp(flags[i].name, name, length) == 0) {
-            return &flags[i];
-        }
+    const flag_row *flag;
+    for (size_t i = 0; (flag = flag_at(i)); i++) {
+        if (strlen(flag->name) == length && memcmp(flag->name, name, length) == 0) break;
     }
-    return NULL;
+    return flag;
 }
 
 static const flag_row *find_letter(char letter) {
-    for (size_t i = 0; i < N_FLAGS; i++) {
-        if (flags[i].letter == letter) return &flags[i];
+    const flag_row *flag;
+    for (size_t i = 0; (flag = flag_at(i)); i++) {
+        if (flag->letter == letter) break;
     }
-    return NULL;
+    return flag;
 }
 
 /* Suggests only among the flags that the verb takes. */
 static exit_code unknown_flag(const char *word, size_t length, const char *verb, unsigned groups) {
-    const char *names[N_FLAGS];
-    size_t n = 0;
-    for (size_t i = 0; i < N_FLAGS; i++) {
-        if (flags[i].group & groups) names[n++] = flags[i].name;
+    text_list names = {0};
+    const flag_row *flag;
+    for (size_t i = 0; (flag = flag_at(i)); i++) {
+        if (flag->group & groups) list_add(&names, flag->name);
     }
     char name[64];
     snprintf(name, sizeof name, "%.*s", (int)(length < 63 ? length : 63), word);
-    const char *near = nearest(name, names, n);
+    const char *near = nearest(name, names.items, names.n);
+    free(names.items);
     if (near) {
         return complain(EXIT_USAGE, NULL, "unknown flag '--%s': did you mean '--%s'?", name, near);
     }
@@ -330,15 +218,7 @@ static exit_code take_letters(word_list *words, const char *letters, tool_option
 
 exit_code parse_arguments(int argc, char **argv, const char *verb, unsigned groups,
                           tool_options *options) {
-    *options = (tool_options){.effort = NOT_GIVEN,
-                              .time_ms = NOT_GIVEN,
-                              .seed = NOT_GIVEN,
-                              .threads = NOT_GIVEN,
-                              .capacity = NOT_GIVEN,
-                              .budget = NOT_GIVEN,
-                              .max_memory = NOT_GIVEN,
-                              .width = NOT_GIVEN,
-                              .color = "auto"};
+    options_default(options);
     word_list words = {argc, 0, argv, verb, groups};
     bool only_files = false;
     while (words.next < argc) {
@@ -356,43 +236,4 @@ exit_code parse_arguments(int argc, char **argv, const char *verb, unsigned grou
         if (code != EXIT_FINE) return code;
     }
     return EXIT_FINE;
-}
-
-void options_free(tool_options *options) {
-    for (size_t i = 0; i < options->owned.n; i++) free((void *)(uintptr_t)options->owned.items[i]);
-    free(options->owned.items);
-    free(options->names.items);
-    free(options->files.items);
-    free(options->align.items);
-    free(options->align_op.items);
-    free(options->inplace_op.items);
-    free(options->dim.items);
-    free(options->pool.items);
-    free(options->pin.items);
-    free(options->set.items);
-}
-
-/* The values that help must take from the library. */
-static void print_computed_default(arenaut_text *out, const flag_row *flag) {
-    if (flag->field == FIELD(effort)) {
-        text_printf(out, " (default %s)", with_commas(arenaut_default_effort()).text);
-    }
-}
-
-void print_flags(arenaut_text *out, unsigned groups) {
-    enum { COLUMN = 31 };
-    for (size_t i = 0; i < N_FLAGS; i++) {
-        const flag_row *flag = &flags[i];
-        if (!(flag->group & groups)) continue;
-        char left[80];
-        const int n = snprintf(left, sizeof left, "%c%c%s--%s%s%s", flag->letter ? '-' : ' ',
-                               flag->letter ? flag->letter : ' ', flag->letter ? ", " : "  ",
-                               flag->name, flag->value ? " " : "", flag->value ? flag->value : "");
-        text_printf(out, "  %s", left);
-        if (n > COLUMN) text_put(out, "\n");
-        text_pad(out, n > COLUMN ? COLUMN + 4 : columns_left(COLUMN + 2, (size_t)n));
-        text_put(out, flag->help);
-        print_computed_default(out, flag);
-        text_put(out, "\n");
-    }
 }

@@ -1,4 +1,4 @@
-/* The command line: one table of flags, used to parse and to print help. */
+/* The command line, parsed. The table of flags is in flags.h. */
 #ifndef TOOL_ARGS_H
 #define TOOL_ARGS_H
 
@@ -26,11 +26,10 @@ typedef struct tool_options {
     const char *output;
     bool force, quiet, json, jsonl, no_progress, hash;
     unsigned verbose;
-    const char *color; /* auto, always, never */
+    const char *color; /* always, never; NULL or auto: as the terminal is */
 
     /* what is read, and for which runtime */
-    const char *from, *target, *method, *scratch, *passes, *shapes, *dump_after, *inplace, *reorder,
-        *share;
+    const char *from, *target, *method, *scratch, *passes, *shapes, *dump_after, *inplace, *share;
     bool no_alloc_io, preserve_inputs;
     text_list align, align_op, dim, inplace_op, pool, pin, set;
     const char *pools_file;
@@ -51,35 +50,34 @@ enum flag_group {
     GROUP_COMMON = 1 << 0, /* every verb */
     GROUP_OUTPUT = 1 << 1, /* -o, -f */
     GROUP_JSON = 1 << 2,
-    GROUP_INPUT = 1 << 3,  /* reading a file */
-    GROUP_MODEL = 1 << 4,  /* turning it into a problem */
-    GROUP_SEARCH = 1 << 5, /* planning it */
-    GROUP_BUDGET = 1 << 6,
-    GROUP_VIEW = 1 << 7,
-    GROUP_EXPORT = 1 << 8,
+    GROUP_INPUT = 1 << 3,   /* reading a file */
+    GROUP_PROGRAM = 1 << 4, /* what it says of the model */
+    GROUP_MEMORY = 1 << 5,  /* where its tensors may lie */
+    GROUP_SEARCH = 1 << 6,  /* planning it */
+    GROUP_BUDGET = 1 << 7,
+    GROUP_VIEW = 1 << 8,
+    GROUP_EXPORT = 1 << 9,
+    GROUP_MODEL = GROUP_PROGRAM | GROUP_MEMORY, /* turning it into a problem */
 };
 
 /* Parses argv[0 .. argc) with the flags of `groups`. On a usage error says so, with the
  * nearest flag for an unknown one, and returns EXIT_USAGE. */
 exit_code parse_arguments(int argc, char **argv, const char *verb, unsigned groups,
                           tool_options *options);
+
+void options_default(tool_options *options); /* as without any flag */
 void options_free(tool_options *options);
 
-/* A row of the table of flags, for those who list them. */
-typedef struct flag_entry {
-    const char *name;    /* without the dashes */
-    char letter;         /* 0: none */
-    unsigned group;      /* one of flag_group */
-    const char *value;   /* what help calls its value; NULL: it takes none */
-    const char *choices; /* "a|b"; NULL: any value */
-    const char *help;
-} flag_entry;
-
-/* The row at `index`, in the order of help; false past the end. */
-bool flag_at(size_t index, flag_entry *entry);
-
-/* The help lines of these groups' flags, and their defaults. */
-void print_flags(arenaut_text *out, unsigned groups);
+/* Of the flags that a bare placement problem cannot have, the first that was given; NULL if there
+ * is none. */
+const char *flag_about_models_given(const tool_options *options);
+/* Whether a flag was given that makes the planned problem another one than the runtime's own. */
+bool has_overrides(const tool_options *options);
+/* Whether a flag was given that changes a problem after it was made: see edit.h. */
+bool has_edits(const tool_options *options);
+/* The options for a file that was written with these: what they ask of the plan is in the file now,
+ * and it must be right without them, but for what only the user knows of the kernels. Borrows. */
+tool_options without_overrides(const tool_options *options);
 
 /* "204800", "200K", "200KB", "200KiB", "0.2M": exact, a fraction of a byte is dropped. */
 bool parse_size(const char *text, uint64_t *bytes);

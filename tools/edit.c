@@ -367,8 +367,7 @@ exit_code apply_edits(const char *path, const tool_options *options, const arena
     char *names = NULL;
     arenaut_problem *with_pools = NULL;
     arenaut_error err = {0};
-    const bool wishes = options->align.n || options->pin.n || options->pool.n;
-    if (!wishes && options->capacity == NOT_GIVEN) return EXIT_FINE;
+    if (!has_edits(options)) return EXIT_FINE;
 
     e.wishes = must_allocate(options->align.n + options->pin.n, sizeof *e.wishes);
     exit_code code = replacement_pools(&e, options, pools, &n_pools, &names);

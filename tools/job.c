@@ -175,13 +175,8 @@ static exit_code read_input(tool_job *job) {
     return EXIT_FINE;
 }
 
-static bool is_on(const char *value) { return value && strcmp(value, "on") == 0; }
-
 /* What this build cannot do for any input is refused here, rather than ignored. */
 static exit_code refuse_unavailable(const char *path, const tool_options *o) {
-    if (is_on(o->reorder)) {
-        return complain(EXIT_USAGE, path, "--reorder on: this build keeps the order of ops");
-    }
     if (o->share && !wants_together(o)) {
         return complain(EXIT_USAGE, path, "--share %s: sharing needs several files", o->share);
     }
@@ -194,19 +189,7 @@ static exit_code refuse_unavailable(const char *path, const tool_options *o) {
 
 /* Flags about models, given for a bare placement problem. */
 static exit_code refuse_for_problem(const tool_job *job) {
-    const tool_options *o = job->options;
-    const char *flag = o->target            ? "target"
-                       : o->method          ? "method"
-                       : o->scratch         ? "scratch"
-                       : o->passes          ? "passes"
-                       : o->dim.n           ? "dim"
-                       : o->shapes          ? "shapes"
-                       : o->dump_after      ? "dump-after"
-                       : wants_in_place(o)  ? "inplace"
-                       : o->align_op.n      ? "align-op"
-                       : o->no_alloc_io     ? "no-alloc-io"
-                       : o->preserve_inputs ? "preserve-inputs"
-                                            : NULL;
+    const char *flag = flag_about_models_given(job->options);
     if (!flag) return EXIT_FINE;
     return complain(EXIT_USAGE, job->input.path,
                     "--%s is about models, and this is a placement "

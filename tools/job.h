@@ -6,7 +6,7 @@
 #include "args.h"
 #include "files.h"
 #include "rules.h"
-#include "settings.h"
+#include "setting_flags.h"
 
 /* What the file's runtime does today, obeying the plan in the file if there is one. */
 typedef struct todays_plan {

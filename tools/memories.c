@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "table.h"
+#include "text_table.h"
 
 bool states_memories(const arenaut_program *program) {
     for (uint32_t m = 0; m < program->n_methods; m++) {
@@ -197,19 +197,8 @@ exit_code size_memories(tool_job *job) {
     return code;
 }
 
-/* What the user asked of the plan is in the file now; the file must be right without it, but
- * for what only the user knows of the kernels. */
-static tool_options without_wishes(const tool_options *options) {
-    tool_options plain = *options;
-    plain.method = plain.passes = plain.inplace = plain.dump_after = NULL;
-    plain.align.n = plain.align_op.n = plain.pin.n = plain.pool.n = 0;
-    plain.capacity = NOT_GIVEN;
-    plain.preserve_inputs = plain.no_alloc_io = plain.hash = false;
-    return plain;
-}
-
 exit_code check_written(const tool_job *job) {
-    const tool_options plain = without_wishes(job->options);
+    const tool_options plain = without_overrides(job->options);
     tool_job written = {0};
     arenaut_text bytes = {0};
     arenaut_error err = {0};

@@ -9,13 +9,6 @@
 #include "memories.h"
 #include "progress.h"
 
-/* Whether the user asked for anything that makes the planned problem another one than the
- * runtime's. */
-static bool has_wishes(const tool_options *o) {
-    return o->inplace || o->inplace_op.n || o->passes || o->no_alloc_io || o->preserve_inputs ||
-           o->align.n || o->align_op.n || o->pool.n || o->pin.n;
-}
-
 /* Lowers the program as the runtime does, with the passes in `selection`. The user's own
  * document serves where nothing was changed in it. */
 static exit_code lower_today(tool_job *job, const char *selection) {
@@ -25,7 +18,7 @@ static exit_code lower_today(tool_job *job, const char *selection) {
     today->own_lowering = NULL;
     arenaut_document_free(&today->document);
     today->document = (arenaut_document){0};
-    if (!selection && !has_wishes(job->options)) {
+    if (!selection && !has_overrides(job->options)) {
         today->lowering = job->lowering;
         today->problem = job->lowering->problem;
         return EXIT_FINE;
@@ -256,7 +249,7 @@ exit_code job_find_today(tool_job *job) {
 uint64_t job_bytes_needed(const tool_job *job) {
     const uint64_t planned = job_bytes_planned(job);
     const bool obeyed = job->today.plan && job->today.from_file && !job->today.overlaps;
-    if (!obeyed || has_wishes(job->options)) return planned;
+    if (!obeyed || has_overrides(job->options)) return planned;
     return job_bytes_now(job) < planned ? job_bytes_now(job) : planned;
 }
 

@@ -6,7 +6,7 @@
 #include "describe.h"
 #include "progress.h"
 #include "proof.h"
-#include "table.h"
+#include "text_table.h"
 #include "verb.h"
 
 enum { MAX_PLANNERS = 128 };

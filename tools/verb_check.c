@@ -5,7 +5,7 @@
 
 #include "describe.h"
 #include "memories.h"
-#include "table.h"
+#include "text_table.h"
 #include "verb.h"
 
 typedef struct verdict {

@@ -3,24 +3,8 @@
  * from the library's tables (planners, targets, formats) are asked for when a key is pressed. */
 #include <string.h>
 
+#include "flags.h"
 #include "verb.h"
-
-/* Flags whose values are the rows of a library table, and the verb that lists it. */
-static const struct {
-    const char *flag, *list;
-} tables[] = {{"planner", "planners"},
-              {"target", "targets"},
-              {"from", "formats"},
-              {"passes", "passes"},
-              {"dump-after", "passes"}};
-enum { N_TABLES = sizeof tables / sizeof *tables };
-
-static const char *table_of(const char *flag) {
-    for (size_t i = 0; i < N_TABLES; i++) {
-        if (strcmp(tables[i].flag, flag) == 0) return tables[i].list;
-    }
-    return NULL;
-}
 
 /* Puts "a|b" as "a b". */
 static void put_choices(const char *choices, arenaut_text *out) {
@@ -44,20 +28,20 @@ static void put_verb_names(arenaut_text *out) {
 }
 
 static void put_flag_names(unsigned groups, arenaut_text *out) {
-    flag_entry flag;
-    for (size_t i = 0, n = 0; flag_at(i, &flag); i++) {
-        if (flag.group & groups) text_printf(out, "%s--%s", n++ ? " " : "", flag.name);
+    const flag_row *flag;
+    for (size_t i = 0, n = 0; (flag = flag_at(i)); i++) {
+        if (flag->group & groups) text_printf(out, "%s--%s", n++ ? " " : "", flag->name);
     }
 }
 
-/* Lines of a `case` over the word in front: what may follow a flag. */
+/* Lines of a `case` over the word in front: what may follow a flag-> */
 static void put_value_cases(arenaut_text *out) {
-    flag_entry flag;
-    for (size_t i = 0; flag_at(i, &flag); i++) {
-        if (!flag.choices && !table_of(flag.name)) continue;
-        text_printf(out, "    --%s) words=\"", flag.name);
-        if (flag.choices) put_choices(flag.choices, out);
-        else text_printf(out, "$(arenaut %s 2>/dev/null | sed 's/ .*//')", table_of(flag.name));
+    const flag_row *flag;
+    for (size_t i = 0; (flag = flag_at(i)); i++) {
+        if (!flag->choices && !flag->list) continue;
+        text_printf(out, "    --%s) words=\"", flag->name);
+        if (flag->choices) put_choices(flag->choices, out);
+        else text_printf(out, "$(arenaut %s 2>/dev/null | sed 's/ .*//')", flag->list);
         text_put(out, "\" ;;\n");
     }
 }
@@ -108,24 +92,24 @@ static void put_zsh(arenaut_text *out) {
 }
 
 static void put_fish_flags(const tool_verb *verb, arenaut_text *out) {
-    flag_entry flag;
-    for (size_t i = 0; flag_at(i, &flag); i++) {
-        if (!(flag.group & verb->groups)) continue;
+    const flag_row *flag;
+    for (size_t i = 0; (flag = flag_at(i)); i++) {
+        if (!(flag->group & verb->groups)) continue;
         text_printf(out, "complete -c arenaut -n '__fish_seen_subcommand_from %s' -l %s",
-                    verb->name, flag.name);
-        if (flag.letter) text_printf(out, " -s %c", flag.letter);
-        if (flag.choices) {
+                    verb->name, flag->name);
+        if (flag->letter) text_printf(out, " -s %c", flag->letter);
+        if (flag->choices) {
             text_put(out, " -x -a '");
-            put_choices(flag.choices, out);
+            put_choices(flag->choices, out);
             text_put(out, "'");
-        } else if (table_of(flag.name)) {
+        } else if (flag->list) {
             text_printf(out, " -x -a '(arenaut %s 2>/dev/null | string replace -r \" .*\" \"\")'",
-                        table_of(flag.name));
-        } else if (flag.value) {
+                        flag->list);
+        } else if (flag->value) {
             text_put(out, " -r");
         }
         text_put(out, " -d ");
-        put_quoted(flag.help, out);
+        put_quoted(flag->help, out);
         text_put(out, "\n");
     }
 }

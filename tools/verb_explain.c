@@ -6,7 +6,7 @@
 #include "describe.h"
 #include "output.h"
 #include "remedies.h"
-#include "table.h"
+#include "text_table.h"
 #include "verb.h"
 
 static exit_code put_report(const tool_job *job, const tool_options *options, arenaut_text *out) {

@@ -1,6 +1,10 @@
+/* help: what the command can do, and the flags of each verb. A verb's help begins with examples and
+ * the flags that most people use; the others follow in groups, each with its default, and then the
+ * exit codes. All of it is printed from the tables of verbs and flags. */
 #include <stdio.h>
 #include <string.h>
 
+#include "flags.h"
 #include "verb.h"
 
 const char *exit_code_at(size_t index, exit_code *code) {
@@ -21,6 +25,15 @@ const char *exit_code_at(size_t index, exit_code *code) {
     return rows[index].text;
 }
 
+static void put_exit_codes(arenaut_text *out) {
+    exit_code code;
+    text_put(out, "\nexit codes\n");
+    for (size_t i = 0; exit_code_at(i, &code); i++) {
+        text_printf(out, "  %-5d%s\n", (int)code, exit_code_at(i, &code));
+    }
+    text_put(out, "of several files the gravest counts\n");
+}
+
 void print_general_help(arenaut_text *out) {
     text_put(out,
              "arenaut plans the memory of tensor programs: every buffer at an offset in an "
@@ -33,17 +46,10 @@ void print_general_help(arenaut_text *out) {
         const tool_verb *verb = verb_at(i);
         text_printf(out, "  %-12s%s\n", verb->name, verb->summary);
     }
-    text_put(out,
-             "\n'arenaut help VERB' shows a verb's flags and examples.\n"
-             "\nexit codes\n");
-    exit_code code;
-    for (size_t i = 0; exit_code_at(i, &code); i++) {
-        text_printf(out, "  %-5d%s\n", (int)code, exit_code_at(i, &code));
-    }
-    text_put(out, "of several files the gravest counts\n");
+    text_put(out, "\n'arenaut help VERB' shows a verb's flags and examples.\n");
+    put_exit_codes(out);
 }
 
-/* Examples come first, since they are what most people look for. */
 static void print_lines(arenaut_text *out, const char *lines) {
     while (*lines) {
         const size_t n = strcspn(lines, "\n");
@@ -52,6 +58,45 @@ static void print_lines(arenaut_text *out, const char *lines) {
     }
 }
 
+static const struct {
+    unsigned groups;
+    const char *heading;
+} sections[] = {
+    {GROUP_OUTPUT | GROUP_EXPORT | GROUP_VIEW | GROUP_BUDGET | GROUP_JSON, "output"},
+    {GROUP_INPUT, "input"},
+    {GROUP_PROGRAM, "the model"},
+    {GROUP_MEMORY, "where tensors may lie"},
+    {GROUP_SEARCH, "the search"},
+    {GROUP_COMMON, "messages"},
+};
+
+static void put_flag(const flag_row *flag, arenaut_text *out) {
+    enum { COLUMN = 31 };
+    char left[80];
+    const int n = snprintf(left, sizeof left, "%c%c%s--%s%s%s", flag->letter ? '-' : ' ',
+                           flag->letter ? flag->letter : ' ', flag->letter ? ", " : "  ",
+                           flag->name, flag->value ? " " : "", flag->value ? flag->value : "");
+    text_printf(out, "  %s", left);
+    if (n > COLUMN) text_put(out, "\n");
+    text_pad(out, n > COLUMN ? COLUMN + 4 : columns_left(COLUMN + 2, (size_t)n));
+    text_put(out, flag->help);
+    put_default(flag, out);
+    text_put(out, "\n");
+}
+
+/* The flags of `groups` under a heading: the commonly used ones, or the others. */
+static void put_flags(const char *heading, unsigned groups, bool common, arenaut_text *out) {
+    const flag_row *flag;
+    bool begun = false;
+    for (size_t i = 0; (flag = flag_at(i)); i++) {
+        if (!(flag->group & groups) || !!(flag->traits & COMMONLY_USED) != common) continue;
+        if (!begun) text_printf(out, "\n%s\n", heading);
+        begun = true;
+        put_flag(flag, out);
+    }
+}
+
+/* Examples come first, since they are what most people look for. */
 void print_verb_help(const tool_verb *verb, arenaut_text *out) {
     text_printf(out, "arenaut %s%s%s: %s\n", verb->name, *verb->arguments ? " " : "",
                 verb->arguments, verb->summary);
@@ -59,12 +104,15 @@ void print_verb_help(const tool_verb *verb, arenaut_text *out) {
         text_put(out, "\n");
         print_lines(out, verb->examples);
     }
-    text_put(out, "\n");
-    print_flags(out, verb->groups);
+    put_flags("most used", verb->groups, true, out);
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
+        put_flags(sections[i].heading, sections[i].groups & verb->groups, false, out);
+    }
     if (verb->notes) {
         text_put(out, "\n");
         print_lines(out, verb->notes);
     }
+    put_exit_codes(out);
 }
 
 static exit_code run(const tool_options *options, arenaut_text *out) {

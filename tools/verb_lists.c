@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "table.h"
+#include "text_table.h"
 #include "verb.h"
 
 /* One row of a list: name, summary, and a third thing that depends on the list. */

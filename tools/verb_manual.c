@@ -2,6 +2,7 @@
  * `make install` puts it where man looks. */
 #include <string.h>
 
+#include "flags.h"
 #include "verb.h"
 
 /* roff takes a leading period or quote for a request, a backslash for an escape, and a plain
@@ -17,7 +18,7 @@ static void put_roff(const char *text, arenaut_text *out) {
     }
 }
 
-static void put_flag(const flag_entry *flag, arenaut_text *out) {
+static void put_flag(const flag_row *flag, arenaut_text *out) {
     text_put(out, ".TP\n\\fB");
     if (flag->letter) text_printf(out, "\\-%c\\fR, \\fB", flag->letter);
     text_put(out, "\\-\\-");
@@ -29,8 +30,12 @@ static void put_flag(const flag_entry *flag, arenaut_text *out) {
         text_put(out, "\\fR");
     }
     text_put(out, "\n");
-    put_roff(flag->help, out);
+    arenaut_text help = {0};
+    text_put(&help, flag->help);
+    put_default(flag, &help);
+    put_roff(help.bytes, out);
     text_put(out, "\n");
+    arenaut_text_free(&help);
 }
 
 static void put_verb(const tool_verb *verb, arenaut_text *out) {
@@ -51,12 +56,12 @@ static void put_verb(const tool_verb *verb, arenaut_text *out) {
         put_roff(verb->notes, out);
         text_put(out, "\n");
     }
-    flag_entry flag;
+    const flag_row *flag;
     text_put(out, ".PP\nFlags:");
-    for (size_t i = 0; flag_at(i, &flag); i++) {
-        if (!(flag.group & verb->groups)) continue;
+    for (size_t i = 0; (flag = flag_at(i)); i++) {
+        if (!(flag->group & verb->groups)) continue;
         text_put(out, " \\fB\\-\\-");
-        put_roff(flag.name, out);
+        put_roff(flag->name, out);
         text_put(out, "\\fR");
     }
     text_put(out, "\n");
@@ -73,8 +78,8 @@ static exit_code run(const tool_options *options, arenaut_text *out) {
              "writes it back into the model.\n.SH VERBS\n");
     for (size_t i = 0; i < verb_count(); i++) put_verb(verb_at(i), out);
     text_put(out, ".SH FLAGS\n");
-    flag_entry flag;
-    for (size_t i = 0; flag_at(i, &flag); i++) put_flag(&flag, out);
+    const flag_row *flag;
+    for (size_t i = 0; (flag = flag_at(i)); i++) put_flag(flag, out);
     text_put(out, ".SH EXIT STATUS\n");
     exit_code code;
     for (size_t i = 0; exit_code_at(i, &code); i++) {

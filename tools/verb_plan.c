@@ -10,7 +10,7 @@
 #include "memories.h"
 #include "output.h"
 #include "progress.h"
-#include "table.h"
+#include "text_table.h"
 #include "together.h"
 #include "verb.h"
 

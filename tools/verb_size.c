@@ -6,7 +6,7 @@
 #include "describe.h"
 #include "memories.h"
 #include "progress.h"
-#include "table.h"
+#include "text_table.h"
 #include "together.h"
 #include "verb.h"
 

@@ -6,7 +6,7 @@
 
 #include "describe.h"
 #include "output.h"
-#include "table.h"
+#include "text_table.h"
 #include "verb.h"
 
 /* A pipe or a file has no width; 80 columns suit logs and comments. */

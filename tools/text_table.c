@@ -1,4 +1,4 @@
-#include "table.h"
+#include "text_table.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -81,8 +81,8 @@ text_style style_for(const char *color_option) {
     static const text_style none = {"", "", "", "", ""};
     static const text_style ansi = {"\033[1m", "\033[2m", "\033[32m", "\033[31m", "\033[0m"};
     const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
-    if (strcmp(color_option, "always") == 0) return ansi;
-    if (strcmp(color_option, "never") == 0) return none;
+    if (color_option && strcmp(color_option, "always") == 0) return ansi;
+    if (color_option && strcmp(color_option, "never") == 0) return none;
     if ((no_color && *no_color) || (term && strcmp(term, "dumb") == 0)) return none;
     return isatty(STDOUT_FILENO) ? ansi : none;
 }

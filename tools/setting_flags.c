@@ -1,4 +1,4 @@
-#include "settings.h"
+#include "setting_flags.h"
 
 #include <stdlib.h>
 #include <string.h>

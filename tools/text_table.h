@@ -1,6 +1,6 @@
 /* Columns of text that line up. */
-#ifndef TOOL_TABLE_H
-#define TOOL_TABLE_H
+#ifndef TOOL_TEXT_TABLE_H
+#define TOOL_TEXT_TABLE_H
 
 #include "tool.h"
 

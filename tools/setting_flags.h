@@ -1,6 +1,6 @@
 /* --set NAME=VALUE: what one planner has to choose, beyond the flags that all of them share. */
-#ifndef TOOL_SETTINGS_H
-#define TOOL_SETTINGS_H
+#ifndef TOOL_SETTING_FLAGS_H
+#define TOOL_SETTING_FLAGS_H
 
 #include "args.h"
 

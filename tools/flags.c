@@ -1,0 +1,199 @@
+/* The table of flags and the loops over it. Parsing, help, completion and the manual read the rows;
+ * so does whatever must know all flags of some kind, such as those that a bare placement problem
+ * cannot have. A new flag is a row here, a field of tool_options and its use. */
+#include "flags.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FIELD(name) offsetof(tool_options, name)
+
+/* The order is that of help. A flag belongs to one group, and a verb takes whole groups: what
+ * a verb does not take is a usage error, never ignored. */
+static const flag_row flags[] = {
+    {"output", 'o', FLAG_TEXT, GROUP_OUTPUT, FIELD(output), "FILE",
+     .help = "write here; '-' is standard output", .traits = COMMONLY_USED},
+    {"force", 'f', FLAG_SWITCH, GROUP_OUTPUT, FIELD(force), NULL,
+     .help = "overwrite an existing file; replace another tool's plan", .traits = COMMONLY_USED},
+    {"as", 0, FLAG_TEXT, GROUP_EXPORT, FIELD(as), "FORMAT", .help = "what to write (see below)",
+     .traits = COMMONLY_USED},
+    {"svg", 0, FLAG_SWITCH, GROUP_VIEW, FIELD(svg), NULL, .help = "a picture as SVG",
+     .traits = COMMONLY_USED},
+    {"ascii", 0, FLAG_SWITCH, GROUP_VIEW, FIELD(ascii), NULL,
+     .help = "a picture made of characters", .traits = COMMONLY_USED},
+    {"width", 0, FLAG_NUMBER, GROUP_VIEW, FIELD(width), "N", .help = "columns of --ascii",
+     .standard = "the terminal's, else 80"},
+    {"budget", 0, FLAG_SIZE, GROUP_BUDGET, FIELD(budget), "SIZE",
+     .help = "exit 1 if the arena is larger", .traits = COMMONLY_USED},
+    {"json", 0, FLAG_SWITCH, GROUP_JSON, FIELD(json), NULL,
+     .help = "one JSON document on standard output", .traits = COMMONLY_USED},
+    {"jsonl", 0, FLAG_SWITCH, GROUP_JSON, FIELD(jsonl), NULL, .help = "one JSON document per file"},
+
+    {"from", 0, FLAG_TEXT, GROUP_INPUT, FIELD(from), "FORMAT", .help = "the input's format",
+     .standard = "by content", .list = "formats"},
+    {"hash", 0, FLAG_SWITCH, GROUP_INPUT, FIELD(hash), NULL, .help = "compute the file's sha256",
+     .traits = DONE_IN_OUTPUT},
+    {"max-memory", 0, FLAG_SIZE, GROUP_INPUT, FIELD(max_memory), "SIZE", .help = "of this process",
+     .standard = "what the system gives"},
+
+    {"target", 0, FLAG_TEXT, GROUP_PROGRAM, FIELD(target), "NAME", .help = "the runtime",
+     .standard = "by format", .list = "targets", .traits = COMMONLY_USED | ABOUT_MODELS},
+    {"method", 0, FLAG_TEXT, GROUP_PROGRAM, FIELD(method), "NAME", .help = "only this entry method",
+     .standard = "all", .traits = ABOUT_MODELS | DONE_IN_OUTPUT},
+    {"scratch", 0, FLAG_TEXT, GROUP_PROGRAM, FIELD(scratch), "FILE",
+     .help = "kernel scratch bytes per op, CSV: method,op,bytes", .traits = ABOUT_MODELS},
+    {"dim", 0, FLAG_LIST, GROUP_PROGRAM, FIELD(dim), "NAME=N",
+     .help = "a size that the model leaves open; or LOW..HIGH, or A,B",
+     .traits = COMMONLY_USED | ABOUT_MODELS},
+    {"shapes", 0, FLAG_TEXT, GROUP_PROGRAM, FIELD(shapes), "FILE",
+     .help = "sizes of tensors that nothing else tells, CSV: name,2x3x4", .traits = ABOUT_MODELS},
+    {"share", 0, FLAG_TEXT, GROUP_PROGRAM, FIELD(share), "NAMES|auto",
+     .help = "buffers that several files share: one layout"},
+    {"passes", 0, FLAG_TEXT, GROUP_PROGRAM, FIELD(passes), "a,b,-c",
+     .help = "add passes, leave out others", .list = "passes",
+     .traits = ABOUT_MODELS | OVERRIDES | DONE_IN_OUTPUT},
+    {"dump-after", 0, FLAG_TEXT, GROUP_PROGRAM, FIELD(dump_after), "PASS",
+     .help = "the program after this pass, as JSON on standard error", .list = "passes",
+     .traits = ABOUT_MODELS | DONE_IN_OUTPUT},
+
+    {"pool", 0, FLAG_LIST, GROUP_MEMORY, FIELD(pool), "NAME=SIZE[@ALIGN][:DEVICE]",
+     .help = "memory to place buffers in; repeat, fastest first",
+     .traits = COMMONLY_USED | OVERRIDES | EDITS_PROBLEM | DONE_IN_OUTPUT},
+    {"pools", 0, FLAG_TEXT, GROUP_MEMORY, FIELD(pools_file), "FILE.toml",
+     .help = "the same from a file; not in this build"},
+    {"pin", 0, FLAG_LIST, GROUP_MEMORY, FIELD(pin), "TENSOR=POOL[:OFFSET]",
+     .help = "keep a tensor in a pool, or at an offset",
+     .traits = OVERRIDES | EDITS_PROBLEM | DONE_IN_OUTPUT},
+    {"align", 0, FLAG_LIST, GROUP_MEMORY, FIELD(align), "N|TENSOR=N",
+     .help = "at least this alignment", .standard = "the target's",
+     .traits = OVERRIDES | EDITS_PROBLEM | DONE_IN_OUTPUT},
+    {"align-op", 0, FLAG_LIST, GROUP_MEMORY, FIELD(align_op), "OP=N",
+     .help = "at least this alignment for all arguments of these ops; repeat",
+     .traits = ABOUT_MODELS | OVERRIDES | DONE_IN_OUTPUT},
+    {"no-alloc-io", 0, FLAG_SWITCH, GROUP_MEMORY, FIELD(no_alloc_io), NULL,
+     .help = "inputs and outputs are not in the arena",
+     .traits = ABOUT_MODELS | OVERRIDES | DONE_IN_OUTPUT},
+    {"preserve-inputs", 0, FLAG_SWITCH, GROUP_MEMORY, FIELD(preserve_inputs), NULL,
+     .help = "inputs keep their bytes", .standard = "may be overwritten after their last use",
+     .traits = ABOUT_MODELS | OVERRIDES | DONE_IN_OUTPUT},
+    {"inplace", 0, FLAG_TEXT, GROUP_MEMORY, FIELD(inplace), "on|off|only",
+     .help = "ops may write over an operand; only: where --inplace-op says", .standard = "off",
+     .choices = "on|off|only", .traits = ABOUT_MODELS | OVERRIDES | DONE_IN_OUTPUT},
+    {"inplace-op", 0, FLAG_LIST, GROUP_MEMORY, FIELD(inplace_op), "OP=INPUT[:OUTPUT]",
+     .help = "this kernel may write an output over that input (numbered from 0); repeat",
+     .traits = ABOUT_MODELS | OVERRIDES},
+
+    {"planner", 0, FLAG_TEXT, GROUP_SEARCH, FIELD(planner), "NAME",
+     .help = "how offsets are found; bench takes a,b,...", .standard = "auto", .list = "planners"},
+    {"set", 0, FLAG_LIST, GROUP_SEARCH, FIELD(set), "NAME=VALUE",
+     .help = "a setting of that planner, such as match_range=0; repeat"},
+    {"effort", 0, FLAG_NUMBER, GROUP_SEARCH, FIELD(effort), "N", .help = "search steps"},
+    {"time", 0, FLAG_TIME, GROUP_SEARCH, FIELD(time_ms), "TIME",
+     .help = "search so long, e.g. 2s or 500ms; with --effort, whichever is first"},
+    {"seed", 0, FLAG_NUMBER, GROUP_SEARCH, FIELD(seed), "N", .help = "of random choices",
+     .standard = "0"},
+    {"threads", 'j', FLAG_NUMBER, GROUP_SEARCH, FIELD(threads), "N",
+     .help = "never changes the result", .standard = "1"},
+    {"capacity", 0, FLAG_SIZE, GROUP_SEARCH, FIELD(capacity), "SIZE",
+     .help = "fit into SIZE rather than minimise", .traits = EDITS_PROBLEM | DONE_IN_OUTPUT},
+    {"no-progress", 0, FLAG_SWITCH, GROUP_SEARCH, FIELD(no_progress), NULL,
+     .help = "no progress line on a terminal"},
+
+    {"quiet", 'q', FLAG_SWITCH, GROUP_COMMON, FIELD(quiet), NULL,
+     .help = "results and errors only"},
+    {"verbose", 'v', FLAG_LEVEL, GROUP_COMMON, FIELD(verbose), NULL,
+     .help = "say more; -vv still more"},
+    {"color", 0, FLAG_TEXT, GROUP_COMMON, FIELD(color), "WHEN", .help = "auto, always or never",
+     .standard = "auto", .choices = "auto|always|never"},
+    {"help", 'h', FLAG_SWITCH, GROUP_COMMON, FIELD(help), NULL, .help = "this help"},
+};
+enum { N_FLAGS = sizeof flags / sizeof *flags };
+
+const flag_row *flag_at(size_t index) { return index < N_FLAGS ? &flags[index] : NULL; }
+
+static void *field_of(tool_options *options, const flag_row *flag) {
+    return (char *)options + flag->field;
+}
+
+static const void *value_of(const tool_options *options, const flag_row *flag) {
+    return (const char *)options + flag->field;
+}
+
+/* What the field holds where the flag is not given. */
+static void set_default(tool_options *options, const flag_row *flag) {
+    void *field = field_of(options, flag);
+    switch (flag->kind) {
+        case FLAG_SWITCH: *(bool *)field = false; return;
+        case FLAG_LEVEL: *(unsigned *)field = 0; return;
+        case FLAG_TEXT: *(const char **)field = NULL; return;
+        case FLAG_LIST: *(text_list *)field = (text_list){0}; return;
+        case FLAG_NUMBER:
+        case FLAG_SIZE:
+        case FLAG_TIME: *(uint64_t *)field = NOT_GIVEN; return;
+    }
+}
+
+/* "--inplace off" asks for what holds anyway, so it counts as not given. */
+static bool is_given(const tool_options *options, const flag_row *flag) {
+    const void *field = value_of(options, flag);
+    switch (flag->kind) {
+        case FLAG_SWITCH: return *(const bool *)field;
+        case FLAG_LEVEL: return *(const unsigned *)field > 0;
+        case FLAG_TEXT: {
+            const char *text = *(const char *const *)field;
+            return text && !(flag->standard && strcmp(text, flag->standard) == 0);
+        }
+        case FLAG_LIST: return ((const text_list *)field)->n > 0;
+        case FLAG_NUMBER:
+        case FLAG_SIZE:
+        case FLAG_TIME: return *(const uint64_t *)field != NOT_GIVEN;
+    }
+    return false;
+}
+
+void options_default(tool_options *options) {
+    *options = (tool_options){0};
+    for (size_t i = 0; i < N_FLAGS; i++) set_default(options, &flags[i]);
+}
+
+void options_free(tool_options *options) {
+    for (size_t i = 0; i < options->owned.n; i++) free((void *)(uintptr_t)options->owned.items[i]);
+    free(options->owned.items);
+    free(options->names.items);
+    free(options->files.items);
+    for (size_t i = 0; i < N_FLAGS; i++) {
+        if (flags[i].kind == FLAG_LIST) free(((text_list *)field_of(options, &flags[i]))->items);
+    }
+}
+
+/* The name of the first flag with one of `traits` that was given; NULL if there is none. */
+static const char *flag_given(const tool_options *options, unsigned traits) {
+    for (size_t i = 0; i < N_FLAGS; i++) {
+        if (flags[i].traits & traits && is_given(options, &flags[i])) return flags[i].name;
+    }
+    return NULL;
+}
+
+const char *flag_about_models_given(const tool_options *options) {
+    return flag_given(options, ABOUT_MODELS);
+}
+
+bool has_overrides(const tool_options *options) { return flag_given(options, OVERRIDES) != NULL; }
+
+bool has_edits(const tool_options *options) { return flag_given(options, EDITS_PROBLEM) != NULL; }
+
+tool_options without_overrides(const tool_options *options) {
+    tool_options plain = *options;
+    for (size_t i = 0; i < N_FLAGS; i++) {
+        if (flags[i].traits & DONE_IN_OUTPUT) set_default(&plain, &flags[i]);
+    }
+    return plain;
+}
+
+/* The default of the one flag with a number from the library, and of those that state theirs. */
+void put_default(const flag_row *flag, arenaut_text *out) {
+    if (flag->standard) text_printf(out, " (default: %s)", flag->standard);
+    if (flag->field == FIELD(effort)) {
+        text_printf(out, " (default: %s)", with_commas(arenaut_default_effort()).text);
+    }
+}
