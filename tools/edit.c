@@ -89,10 +89,9 @@ static bool parse_device(const char *text, arenaut_device *device) {
     return true;
 }
 
-/* Cuts `text` (ours to change) into its parts. */
-static exit_code parse_pool(const char *original, char *text, arenaut_pool *pool) {
+const char *pool_problem(char *text, arenaut_pool *pool) {
     char *size = strchr(text, '=');
-    if (!size || size == text) return bad_pool(original, "has no NAME=");
+    if (!size || size == text) return "has no NAME=";
     *size++ = '\0';
     char *device = strchr(size, ':');
     if (device) *device++ = '\0';
@@ -101,16 +100,14 @@ static exit_code parse_pool(const char *original, char *text, arenaut_pool *pool
 
     *pool = (arenaut_pool){.name = text, .capacity = ARENAUT_UNLIMITED};
     if (strcmp(size, "unlimited") != 0 && !parse_size(size, &pool->capacity)) {
-        return bad_pool(original, "the size is neither a number of bytes nor 'unlimited'");
+        return "the size is neither a number of bytes nor 'unlimited'";
     }
     pool->closed = pool->capacity == 0;
     if (align && (!parse_size(align, &pool->align) || !is_power_of_two(pool->align))) {
-        return bad_pool(original, "the alignment is no power of two");
+        return "the alignment is no power of two";
     }
-    if (device && !parse_device(device, &pool->device)) {
-        return bad_pool(original, "the device is no number");
-    }
-    return EXIT_FINE;
+    if (device && !parse_device(device, &pool->device)) return "the device is no number";
+    return NULL;
 }
 
 exit_code parse_pools(const tool_options *options, arenaut_pool pools[ARENAUT_MAX_POOLS],
@@ -125,8 +122,8 @@ exit_code parse_pools(const tool_options *options, arenaut_pool pools[ARENAUT_MA
     for (uint32_t i = 0; i < options->pool.n; i++) {
         const char *text = options->pool.items[i];
         strcpy(at, text);
-        const exit_code code = parse_pool(text, at, &pools[i]);
-        if (code != EXIT_FINE) return code;
+        const char *wrong = pool_problem(at, &pools[i]);
+        if (wrong) return bad_pool(text, wrong);
         for (uint32_t k = 0; k < i; k++) {
             if (strcmp(pools[k].name, pools[i].name) != 0) continue;
             return bad_pool(text, "an earlier pool has this name");

@@ -14,6 +14,10 @@ arenaut_status problem_copy(const arenaut_problem *from, const arenaut_pool *poo
                             uint32_t n_pools, buffer_edit edit, void *context,
                             arenaut_problem **out, arenaut_error *err);
 
+/* Parses one --pool, whose text it cuts up and the pool's name points into. Returns what is wrong
+ * with it, NULL if nothing is. */
+const char *pool_problem(char *text, arenaut_pool *pool);
+
 /* Parses --pool. The names point into `options`' own strings where they can; *names holds
  * the rest and is freed with free(). */
 exit_code parse_pools(const tool_options *options, arenaut_pool pools[ARENAUT_MAX_POOLS],

@@ -60,7 +60,7 @@ static const flag_row flags[] = {
      .help = "memory to place buffers in; repeat, fastest first",
      .traits = COMMONLY_USED | OVERRIDES | EDITS_PROBLEM | DONE_IN_OUTPUT},
     {"pools", 0, FLAG_TEXT, GROUP_MEMORY, FIELD(pools_file), "FILE.toml",
-     .help = "the same from a file; not in this build"},
+     .help = "the same from a file"},
     {"pin", 0, FLAG_LIST, GROUP_MEMORY, FIELD(pin), "TENSOR=POOL[:OFFSET]",
      .help = "keep a tensor in a pool, or at an offset",
      .traits = OVERRIDES | EDITS_PROBLEM | DONE_IN_OUTPUT},

@@ -180,10 +180,6 @@ static exit_code refuse_unavailable(const char *path, const tool_options *o) {
     if (o->share && !wants_together(o)) {
         return complain(EXIT_USAGE, path, "--share %s: sharing needs several files", o->share);
     }
-    if (o->pools_file) {
-        return complain(EXIT_USAGE, path, "--pools %s: this build takes pools from --pool only",
-                        o->pools_file);
-    }
     return EXIT_FINE;
 }
 

@@ -6,6 +6,7 @@
 #include "files.h"
 #include "folders.h"
 #include "limits.h"
+#include "pools_file.h"
 #include "progress.h"
 #include "verb.h"
 
@@ -40,6 +41,7 @@ static exit_code run_verb(const tool_verb *verb, int argc, char **argv) {
             code = complain(EXIT_USAGE, NULL, "--json and --jsonl exclude each other");
         }
         if (code == EXIT_FINE) code = limit_memory(&options);
+        if (code == EXIT_FINE) code = read_pools_file(&options);
         if (code == EXIT_FINE) code = expand_folders(verb->max_files > 2, &options);
         if (code == EXIT_FINE) code = verb->run(&options, &out);
     }

@@ -1,3 +1,5 @@
+/* Reads --set NAME=VALUE into the library's settings of a planner. Only the form is looked at here:
+ * which names and values there are is for the planner to say. */
 #include "setting_flags.h"
 
 #include <stdlib.h>

@@ -1,3 +1,5 @@
+/* SHA-256 as FIPS 180-4 states it, over bytes that are all in memory: 64 rounds for each block of
+ * 64 bytes, and a last block or two with the length. The names are those of the standard. */
 #include "sha256.h"
 
 #include <stdio.h>

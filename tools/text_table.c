@@ -1,3 +1,5 @@
+/* Tables of text. Cells are collected first, since a column is as wide as its widest cell; lines are
+ * put out with two spaces between columns and none at the end. Terminal codes are here too. */
 #include "text_table.h"
 
 #include <stdarg.h>

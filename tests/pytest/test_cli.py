@@ -140,6 +140,48 @@ def test_completions_and_manual_know_every_verb_and_flag(shell):
         assert all(re.search(rf"\b{word}\b", text) for text in texts), word
 
 
+@pytest.mark.parametrize("text, line, message", [
+    ("", 0, "holds no [[pool]]"),
+    ("[pool]", 1, "the only table is [[pool]]"),
+    ("[[pool]] x", 1, "the only table is [[pool]]"),
+    ("size", 1, "neither [[pool]] nor KEY = VALUE"),
+    ("size = 1", 1, "[[pool]] comes before 'size'"),
+    ("[[pool]]", 1, "the pool has no name"),
+    ("\n[[pool]]\nname = 'a'\n[[pool]]", 2, "the pool has no size"),
+    ("[[pool]]\nspeed = 3", 2, "and no 'speed'"),
+    ("[[pool]]\nsize = 1\nsize = 1", 3, "this pool has a second 'size'"),
+    ("[[pool]]\nname = 'a", 2, "expected a whole number or a"),
+    ('[[pool]]\nname = "a\\n"', 2, "expected a whole number or a"),
+    ("[[pool]]\nsize = 1 2", 2, "expected a whole number or a"),
+    ("[[pool]]\nsize = 1__0", 2, "expected a whole number or a"),
+    ("[[pool]]\nsize = -1", 2, "expected a whole number or a"),
+    ("[[pool]]\nsize = '4X'", 2, "neither a number of bytes nor 'unlimited'"),
+    ("[[pool]]\nalign = 3", 2, "no power of two"),
+    ("[[pool]]\ndevice = 'gpu'", 2, "the device is no number"),
+    ("[[pool]]\nname = 'a=1'", 2, "there must be text without"),
+    ("[[pool]]\nname = ''", 2, "there must be text without"),
+    ("[[pool]]\nname='a'\nsize=1\n[[pool]]\nname='a'\nsize=1", 4, "an earlier pool is called 'a'"),
+    ("[[pool]]\nname = 'a'\0", 0, "it holds a byte 0"),
+])
+def test_a_wrong_pools_file_is_refused_with_its_line(shell, tmp_path, text, line, message):
+    (tmp_path / "board.toml").write_text(text)
+    done = shell("arenaut size data/hello_world_int8.tflite --pools board.toml")
+    assert (done.returncode, done.stdout) == (3, "")
+    where = f"line {line}: " if line else ""
+    assert done.stderr.startswith(f"arenaut: board.toml: {where}") and message in done.stderr
+
+
+def test_pools_of_a_file_are_those_of_the_flag(shell, tmp_path):
+    tables = ["name='a'\r\nsize='40K'\r\nalign='32'", "name = \"b\"\nsize = 262_144 # slow",
+              "name = 'c'\n\n# far\nsize = 'unlimited'\ndevice = '1.2'"]
+    (tmp_path / "board.toml").write_text("".join(f"  [[pool]]\n{table}\n" for table in tables))
+    model = "arenaut plan --json data/mobilenet_v1_025_96_int8.tflite"
+    done = shell(f"{model} --pools board.toml")
+    flags = "--pool a=40K@32 --pool b=262144 --pool c=unlimited:1.2"
+    assert done.returncode == 0
+    assert settled(done.stdout) == settled(shell(f"{model} {flags}").stdout)
+
+
 def test_json_says_what_the_contract_lists(shell):
     done = shell("arenaut plan --json --hash data/mobilenet_v1_025_96_int8.tflite")
     plan = json.loads(done.stdout)
