@@ -118,6 +118,9 @@ typedef struct arenaut_planner {
     arenaut_status (*run)(const struct arenaut_planner *self, arenaut_planning *planning);
     const void *data; /* the planner's own constants */
     uint32_t refuses; /* ARENAUT_PROBLEM_… traits that it will not plan for, though it could */
+    /* When and how `auto` tries a row of the table (src/planners/run/planner_rows.h); NULL: it does
+     * not. That of a caller's own planner is never looked at. */
+    const struct arn_attempt *attempt;
 } arenaut_planner;
 
 /* The table, in the order of planners.def. */

@@ -9,14 +9,10 @@
 #include "planners/exact/hints.h"
 #include "planners/exact_lane.h"
 #include "planners/search/hot_zone.h"
-#include "planners/run/incumbents.h"
+#include "planners/run/planner_rows.h"
 #include "planners/search/local_search.h"
-#include "planners/tokens/token_packing.h"
 #include "planners/search/portfolio.h"
 #include "planners/run/planner_settings.h"
-
-extern const arenaut_planner arn_planner_naive, arn_planner_shared_objects,
-    arn_planner_storage_groups, arn_planner_tvm_tokens;
 
 static bool is_done(const arn_meter *meter) {
     const bool impossible = meter->planning->plan->quality == ARENAUT_INFEASIBLE;
@@ -123,80 +119,40 @@ static arenaut_status search(arn_lanes *lanes, uint64_t pairs) {
     return st;
 }
 
-/* Where it may be that nothing need be spilled, all buffers in their fastest pools: of plans like
- * that, this finds the one that needs the least. That there may be none says nothing of others. */
-static arenaut_status share_fastest_pools(arenaut_planning *planning, arn_meter *meter) {
-    const arenaut_problem *p = planning->problem;
-    if (!arenaut_problem_chooses_pools(p) || planning->plan->spill_bound > 0) return ARENAUT_OK;
-    uint64_t *fastest = arn_allocate(planning->allocator, p->n_buffers, sizeof *fastest);
-    if (!fastest) return arn_no_memory(planning->err);
-    for (uint32_t b = 0; b < p->n_buffers; b++) {
-        const uint64_t pools = arenaut_problem_pools(p, b);
-        fastest[b] = pools & (0 - pools);
-    }
-    arenaut_problem narrowed = *p;
-    arenaut_planning part = *planning;
-    narrowed.pools = fastest;
-    part.problem = &narrowed;
-    meter->planning = &part;
-    const arenaut_status st = arn_try_shared_objects(&part, meter);
-    meter->planning = planning;
-    planning->plan->quality = ARENAUT_FEASIBLE;
-    arn_release(planning->allocator, fastest);
-    return st;
-}
-
 /* Where memory comes in whole tokens there is nothing to place: what the rows of the table do that
  * know of such. The first leaves nothing to gain, mostly; the others take next to no time, and
  * have an answer also where the first was stopped, or has too many buffers to look at. */
 static arenaut_status plan_tokens(arenaut_planning *planning, arn_meter *meter) {
-    const arenaut_problem *p = planning->problem;
-    const arenaut_plan *plan = planning->plan;
-    const uint32_t others = arenaut_problem_features(p) & ~arn_planner_tvm_tokens.handles;
-    arenaut_status st = ARENAUT_OK;
-    meter->planner = arn_planner_shared_objects.name;
-    if (arn_objects_suit(p)) st = share_fastest_pools(planning, meter);
-    if (arn_objects_suit(p) && st == ARENAUT_OK && !arn_meter_at_goal(meter)) {
-        arn_meter_allow(meter, planning->options->effort); /* as much as the row alone has */
-        st = arn_try_shared_objects(planning, meter);
+    const arenaut_planner *row[ARN_PLANNERS];
+    const uint32_t n = arn_rows_to_try(ARN_TRY_TOKENS, row);
+    for (uint32_t i = 0; i < n && !arn_meter_at_goal(meter); i++) {
+        if (!arn_row_suits(row[i], planning->problem)) continue;
+        const arenaut_status st = arn_row_try(row[i], planning, meter);
+        if (st != ARENAUT_OK || planning->plan->quality == ARENAUT_INFEASIBLE) return st;
     }
-    if (plan->quality == ARENAUT_INFEASIBLE) return st;
-    if (st == ARENAUT_OK && !arn_meter_at_goal(meter) && others == 0) {
-        meter->planner = arn_planner_tvm_tokens.name;
-        st = arn_try_tvm_tokens(planning, meter);
-    }
-    if (st == ARENAUT_OK && !arn_meter_at_goal(meter) &&
-        !(arenaut_problem_features(p) & ~arn_planner_storage_groups.handles)) {
-        meter->planner = arn_planner_storage_groups.name;
-        st = arn_try_storage_groups(planning, meter);
-    }
-    if (st == ARENAUT_OK && !arn_meter_at_goal(meter)) {
-        meter->planner = arn_planner_naive.name;
-        st = arn_try_naive(planning, meter);
-    }
-    return st == ARENAUT_OK ? arn_meter_finish(meter) : st;
+    return arn_meter_finish(meter);
 }
 
-/* Whole blocks are seldom better than places of one's own, but where pools are small, and the
- * effort was too little for the search, they may be. They get as much as the row alone has. */
-static arenaut_status try_whole_blocks(arenaut_planning *planning, arn_meter *meter) {
-    const arenaut_problem *p = planning->problem;
-    const uint32_t others = arenaut_problem_features(p) & ~arn_planner_shared_objects.handles;
-    if (!arenaut_problem_chooses_pools(p) || others || !arn_objects_suit(p)) return ARENAUT_OK;
-    if (arn_meter_was_stopped(meter) || arn_meter_at_goal(meter)) return ARENAUT_OK;
-    meter->planner = arn_planner_shared_objects.name;
-    arn_meter_allow(meter, planning->options->effort);
-    const arenaut_status st = arn_try_shared_objects(planning, meter);
-    arn_meter_stop(meter, ARENAUT_STOP_EFFORT);
-    return st;
+/* Whole tokens are seldom better than places of one's own, but where pools are small, and the
+ * effort was too little for the search, they may be. */
+static arenaut_status try_with_pools(arenaut_planning *planning, arn_meter *meter) {
+    const arenaut_planner *row[ARN_PLANNERS];
+    const uint32_t n = arn_rows_to_try(ARN_TRY_POOLS, row);
+    if (!arenaut_problem_chooses_pools(planning->problem)) return ARENAUT_OK;
+    for (uint32_t i = 0; i < n && !is_done(meter); i++) {
+        if (!arn_row_suits(row[i], planning->problem)) continue;
+        const arenaut_status st = arn_row_try(row[i], planning, meter);
+        if (st != ARENAUT_OK) return st;
+        arn_meter_stop(meter, ARENAUT_STOP_EFFORT);
+    }
+    return ARENAUT_OK;
 }
 
 /* Who stopped it before there was any plan gets the one that is made at once. */
 static arenaut_status finish(arenaut_planning *planning, arn_meter *meter) {
     arenaut_status st = ARENAUT_OK;
     if (!arn_meter_has_plan(meter) && arn_meter_was_stopped(meter)) {
-        meter->planner = arn_planner_naive.name;
-        st = arn_try_naive(planning, meter);
+        st = arn_row_try(&arn_planner_naive, planning, meter);
     }
     return st == ARENAUT_OK ? arn_meter_finish(meter) : st;
 }
@@ -219,7 +175,7 @@ static arenaut_status auto_run(const arenaut_planner *self, arenaut_planning *pl
     }
     arn_lanes_close(&lanes);
     if (st != ARENAUT_OK || planning->plan->quality == ARENAUT_INFEASIBLE) return st;
-    st = try_whole_blocks(planning, &meter);
+    st = try_with_pools(planning, &meter);
     if (st != ARENAUT_OK || planning->plan->quality == ARENAUT_INFEASIBLE) return st;
     st = finish(planning, &meter);
     /* Who lies where is compared pair by pair. */

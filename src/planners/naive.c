@@ -2,7 +2,7 @@
  * over their base's memory share it. What a program needs without planning. */
 #include "core/checked.h"
 #include "core/fail.h"
-#include "planners/run/incumbents.h"
+#include "planners/run/planner_rows.h"
 #include "planners/placing/items.h"
 #include "planners/run/meter.h"
 
@@ -80,7 +80,9 @@ static arn_cost pile_up(const arn_items *items, arenaut_plan *plan, arn_ask *ask
     return cost;
 }
 
-arenaut_status arn_try_naive(arenaut_planning *planning, arn_meter *meter) {
+static arenaut_status make(const arenaut_planner *self, arenaut_planning *planning,
+                           arn_meter *meter) {
+    (void)self;
     arn_items items;
     const arenaut_status st =
         arn_items_make(planning->problem, ARN_COLLAPSE, planning->allocator, &items, planning->err);
@@ -97,13 +99,10 @@ arenaut_status arn_try_naive(arenaut_planning *planning, arn_meter *meter) {
     return ARENAUT_OK;
 }
 
-static arenaut_status naive_run(const arenaut_planner *self, arenaut_planning *planning) {
-    return arn_run_incumbent(self, planning, arn_try_naive);
-}
-
 const arenaut_planner arn_planner_naive = {
     .name = "naive",
     .summary = "no reuse: each buffer has memory of its own",
     .handles = ARENAUT_FEATURE_ALL | ARENAUT_FEATURE_TOKENS,
-    .run = naive_run,
+    .run = arn_row_run,
+    .attempt = &(const arn_attempt){.when = ARN_TRY_TOKENS, .turn = 6, .make = make},
 };

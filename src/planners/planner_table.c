@@ -1,11 +1,6 @@
-/* The table of planners. */
-#include <arenaut/planner.h>
-
+/* The table of planners: the rows of planners.def in their order, and the public look-ups. */
 #include "core/table.h"
-
-#define PLANNER(id) extern const arenaut_planner arn_planner_##id;
-#include "planners/planners.def"
-#undef PLANNER
+#include "planners/run/planner_rows.h"
 
 static const arenaut_planner *const all[] = {
 #define PLANNER(id) &arn_planner_##id,

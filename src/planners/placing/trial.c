@@ -264,21 +264,3 @@ arenaut_status arn_try_skyline(arn_bench *bench, arn_meter *meter, arn_rules rul
     if (st == ARENAUT_OK && arn_is_plan(cost)) arn_keep(bench, meter, cost);
     return st;
 }
-
-arenaut_status arn_try_pass(arenaut_planning *planning, arn_meter *meter, unsigned how,
-                            const char *letters, arn_rules rules) {
-    arn_bench bench;
-    arenaut_status st = arn_bench_open(&bench, planning, how);
-    if (st != ARENAUT_OK) return st;
-    arn_orders_sort(&bench.orders, letters, bench.order);
-    st = arn_try_order(&bench, meter, rules);
-    arn_bench_close(&bench);
-    return st;
-}
-
-arenaut_status arn_plan_in_order(arenaut_planning *planning, const char *planner, unsigned how,
-                                 const char *letters, arn_rules rules) {
-    arn_meter meter = arn_meter_start(planning, planner);
-    const arenaut_status st = arn_try_pass(planning, &meter, how, letters, rules);
-    return st == ARENAUT_OK ? arn_meter_finish(&meter) : st;
-}

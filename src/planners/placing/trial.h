@@ -57,12 +57,4 @@ arenaut_status arn_try_skyline(arn_bench *bench, arn_meter *meter, arn_rules rul
  * filling the gaps in lifetimes or leaving relations and spare pools unused. */
 bool arn_skyline_suits(const arn_bench *bench, bool share, bool exactly);
 
-/* One pass in one order over items of its own, likewise. */
-arenaut_status arn_try_pass(arenaut_planning *planning, arn_meter *meter, unsigned how,
-                            const char *letters, arn_rules rules);
-
-/* The whole of a planner that makes one pass in one order. REFUSED if things do not fit. */
-arenaut_status arn_plan_in_order(arenaut_planning *planning, const char *planner, unsigned how,
-                                 const char *letters, arn_rules rules);
-
 #endif

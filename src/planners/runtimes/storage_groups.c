@@ -14,7 +14,7 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "core/sort.h"
-#include "planners/run/incumbents.h"
+#include "planners/run/planner_rows.h"
 #include "planners/tokens/token_list.h"
 
 typedef struct groups {
@@ -79,7 +79,9 @@ static bool list_lives(groups *g, const arenaut_planning *planning) {
     return true;
 }
 
-arenaut_status arn_try_storage_groups(arenaut_planning *planning, arn_meter *meter) {
+static arenaut_status make(const arenaut_planner *self, arenaut_planning *planning,
+                           arn_meter *meter) {
+    (void)self;
     groups g = {.problem = planning->problem};
     if (!arn_tokens_make(planning, &g.tokens)) return arn_no_memory(planning->err);
     const bool listed = list_lives(&g, planning);
@@ -93,15 +95,13 @@ arenaut_status arn_try_storage_groups(arenaut_planning *planning, arn_meter *met
     return listed ? ARENAUT_OK : arn_no_memory(planning->err);
 }
 
-static arenaut_status storage_groups_run(const arenaut_planner *self, arenaut_planning *planning) {
-    return arn_run_incumbent(self, planning, arn_try_storage_groups);
-}
-
 const arenaut_planner arn_planner_storage_groups = {
     .name = "storage-groups",
     .summary = "Static Runtime's: values in the group that became free last, whatever its size",
     .handles = ARENAUT_FEATURE_ALIGNMENT | ARENAUT_FEATURE_GAPS | ARENAUT_FEATURE_POOLS |
                ARENAUT_FEATURE_CAPACITY | ARENAUT_FEATURE_SAME_BASE | ARENAUT_FEATURE_HINTS |
                ARENAUT_FEATURE_TOKENS,
-    .run = storage_groups_run,
+    .run = arn_row_run,
+    .attempt =
+        &(const arn_attempt){.when = ARN_TRY_WHOLE | ARN_TRY_TOKENS, .turn = 3, .make = make},
 };

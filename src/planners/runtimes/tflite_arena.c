@@ -6,7 +6,7 @@
  * so counts as larger than it was. A tensor that shares its input's memory is not placed:
  * the input lives on for it, and has no gaps in its life. */
 #include "core/sort.h"
-#include "planners/run/incumbents.h"
+#include "planners/run/planner_rows.h"
 #include "planners/placing/trial.h"
 
 /* Each subgraph has an arena, and so a pool, of its own; its run is when that is in use. */
@@ -50,7 +50,9 @@ static void order_items(arn_bench *bench) {
     arn_sort_ids(bench->order, items->n, before, &order, bench->orders.scratch);
 }
 
-arenaut_status arn_try_tflite_arena(arenaut_planning *planning, arn_meter *meter) {
+static arenaut_status make(const arenaut_planner *self, arenaut_planning *planning,
+                           arn_meter *meter) {
+    (void)self;
     arn_bench bench;
     arenaut_status st = arn_bench_open(&bench, planning, ARN_COLLAPSE | ARN_HULL);
     if (st != ARENAUT_OK) return st;
@@ -61,14 +63,11 @@ arenaut_status arn_try_tflite_arena(arenaut_planning *planning, arn_meter *meter
     return st;
 }
 
-static arenaut_status tflite_arena_run(const arenaut_planner *self, arenaut_planning *planning) {
-    return arn_run_incumbent(self, planning, arn_try_tflite_arena);
-}
-
 const arenaut_planner arn_planner_tflite_arena = {
     .name = "tflite-arena",
     .summary = "LiteRT's own: whole-run tensors, then by size, smallest gap",
     .handles = ARENAUT_FEATURE_ALIGNMENT | ARENAUT_FEATURE_GAPS | ARENAUT_FEATURE_CAPACITY |
                ARENAUT_FEATURE_SAME_BASE | ARENAUT_FEATURE_HINTS | ARENAUT_FEATURE_POOLS,
-    .run = tflite_arena_run,
+    .run = arn_row_run,
+    .attempt = &(const arn_attempt){.when = ARN_TRY_WHOLE, .turn = 3, .make = make},
 };

@@ -5,7 +5,7 @@
  * the lowest gap between placed buffers whose lifetimes meet its own. A lifetime is from the
  * first use to the last, without gaps, and whatever ends before step 0 (a tensor that no op
  * touches) is thought to be alive at one common step. */
-#include "planners/run/incumbents.h"
+#include "planners/run/planner_rows.h"
 #include "planners/placing/trial.h"
 
 static void join_untouched(arn_items *items) {
@@ -18,7 +18,9 @@ static void join_untouched(arn_items *items) {
     }
 }
 
-arenaut_status arn_try_tflm_greedy(arenaut_planning *planning, arn_meter *meter) {
+static arenaut_status make(const arenaut_planner *self, arenaut_planning *planning,
+                           arn_meter *meter) {
+    (void)self;
     arn_bench bench;
     arenaut_status st = arn_bench_open(&bench, planning, ARN_HULL);
     if (st != ARENAUT_OK) return st;
@@ -30,14 +32,11 @@ arenaut_status arn_try_tflm_greedy(arenaut_planning *planning, arn_meter *meter)
     return st;
 }
 
-static arenaut_status tflm_greedy_run(const arenaut_planner *self, arenaut_planning *planning) {
-    return arn_run_incumbent(self, planning, arn_try_tflm_greedy);
-}
-
 const arenaut_planner arn_planner_tflm_greedy = {
     .name = "tflm-greedy",
     .summary = "the micro runtime's own: by size, lowest gap",
     .handles = ARENAUT_FEATURE_ALIGNMENT | ARENAUT_FEATURE_GAPS | ARENAUT_FEATURE_CAPACITY |
                ARENAUT_FEATURE_FIXED_OFFSETS | ARENAUT_FEATURE_SAME_BASE | ARENAUT_FEATURE_HINTS,
-    .run = tflm_greedy_run,
+    .run = arn_row_run,
+    .attempt = &(const arn_attempt){.when = ARN_TRY_WHOLE, .turn = 3, .make = make},
 };

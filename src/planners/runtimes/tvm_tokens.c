@@ -17,7 +17,7 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "core/sort.h"
-#include "planners/run/incumbents.h"
+#include "planners/run/planner_rows.h"
 #include "planners/run/planner_settings.h"
 #include "planners/tokens/token_list.h"
 
@@ -167,7 +167,10 @@ static arenaut_status try_range(arenaut_planning *planning, arn_meter *meter, ui
     return ARENAUT_OK;
 }
 
-arenaut_status arn_try_tvm_tokens(arenaut_planning *planning, arn_meter *meter) {
+/* Whatever the devices: `auto` does not mind a plan that the original would refuse to make. */
+static arenaut_status make(const arenaut_planner *self, arenaut_planning *planning,
+                           arn_meter *meter) {
+    (void)self;
     return try_range(planning, meter, USUAL_RANGE);
 }
 
@@ -189,5 +192,6 @@ const arenaut_planner arn_planner_tvm_tokens = {
                ARENAUT_FEATURE_CAPACITY | ARENAUT_FEATURE_SAME_BASE | ARENAUT_FEATURE_HINTS |
                ARENAUT_FEATURE_TOKENS,
     .run = tvm_tokens_run,
+    .attempt = &(const arn_attempt){.when = ARN_TRY_TOKENS, .turn = 3, .make = make},
     .refuses = ARENAUT_PROBLEM_BRANCHES | ARENAUT_PROBLEM_SYMBOLIC,
 };

@@ -10,7 +10,8 @@
 #include "core/fail.h"
 #include "core/sort.h"
 #include "planners/bounds/spill.h"
-#include "planners/placing/trial.h"
+#include "planners/placing/pass.h"
+#include "planners/run/planner_rows.h"
 
 typedef struct way {
     bool by_loads;
@@ -22,16 +23,15 @@ static const way ways[] = {{true, 16}, {false, 15}, {false, 16}, {true, 15},
 enum { N_WAYS = sizeof ways / sizeof *ways, N_FREE_WAYS = 2 };
 
 typedef struct order {
-    const char *planner, *letters;
-    bool by_skyline;
-    arn_fit fit;
+    const arenaut_planner *row;
+    const char *letters;
 } order;
 
 static const order orders[] = {
-    {"skyline", "TWA", true, ARN_FIRST_FIT},  {"greedy-by-size", "Z", false, ARN_FIRST_FIT},
-    {"best-fit", "Z", false, ARN_BEST_FIT},   {"first-fit", "A", false, ARN_FIRST_FIT},
-    {"best-fit", "TPZ", false, ARN_BEST_FIT}, {"first-fit", "L", false, ARN_FIRST_FIT},
-    {"first-fit", "W", false, ARN_FIRST_FIT}, {"skyline", "Z", true, ARN_FIRST_FIT},
+    {&arn_planner_skyline, "TWA"},  {&arn_planner_greedy_by_size, "Z"},
+    {&arn_planner_best_fit, "Z"},   {&arn_planner_first_fit, "A"},
+    {&arn_planner_best_fit, "TPZ"}, {&arn_planner_first_fit, "L"},
+    {&arn_planner_first_fit, "W"},  {&arn_planner_skyline, "Z"},
 };
 enum { N_ORDERS = sizeof orders / sizeof *orders, MOST_PAIRS = 2000000 };
 
@@ -179,13 +179,10 @@ static void narrow(arn_bench *bench, const uint32_t *pool) {
 static arenaut_status try_orders(arn_bench *bench, arn_meter *meter, bool many_pairs) {
     arenaut_status st = ARENAUT_OK;
     for (size_t k = 0; k < N_ORDERS && st == ARENAUT_OK && arn_meter_goes_on(meter); k++) {
-        const order *o = &orders[k];
-        const arn_rules rules = {.fit = o->fit, .share = true};
-        if (many_pairs && !o->by_skyline) continue;
-        meter->planner = o->planner;
-        arn_orders_sort(&bench->orders, o->letters, bench->order);
-        st = o->by_skyline ? arn_try_skyline(bench, meter, rules)
-                           : arn_try_order(bench, meter, rules);
+        const arn_pass *pass = orders[k].row->data;
+        const arn_rules rules = {.share = true};
+        if (many_pairs && !pass->by_skyline) continue;
+        st = arn_pass_vary(orders[k].row, orders[k].letters, rules, bench, meter);
     }
     return st;
 }

@@ -1,49 +1,32 @@
+/* Makes trials: the rows of the table that are one pass, variants of them in other orders, and the
+ * planners of runtimes. Most problems end at the first few. A trial is a pass over items that all
+ * trials of a style share, O(n log n) by the skyline and O(pairs alive together) otherwise. What
+ * comes after these is in auto.c. */
 #include "planners/search/portfolio.h"
 
-#include "planners/run/incumbents.h"
-#include "planners/placing/trial.h"
+#include "planners/placing/pass.h"
+#include "planners/run/planner_rows.h"
 
-typedef enum trial_kind { BY_SKYLINE, IN_ORDER } trial_kind;
-
+/* The order and fit of a row of the table, or its fit in another order. */
 typedef struct trial {
-    const char *planner; /* the row of the table that this is, or comes from */
-    const char *letters;
-    trial_kind kind;
-    arn_fit fit;
-    bool is_row; /* exactly what that row does by default: never left out */
+    const arenaut_planner *row;
+    const char *letters; /* NULL: exactly what the row does by default; never left out */
 } trial;
 
-/* The most promising first: most problems end at the first few. F tells items apart only
- * where there are pools to choose from. */
-static const trial trials[] = {
-    {"skyline", "TWA", BY_SKYLINE, ARN_FIRST_FIT, true},
-    {"greedy-by-size", "Z", IN_ORDER, ARN_FIRST_FIT, true},
-    {"best-fit", "Z", IN_ORDER, ARN_BEST_FIT, true},
-    {"greedy-by-breadth", "TPZ", IN_ORDER, ARN_BEST_FIT, true},
-    {"first-fit", "L", IN_ORDER, ARN_FIRST_FIT, true},
-    {"onnxruntime", "L", IN_ORDER, ARN_BEST_FIT, true},
-    {"ggml", "L", IN_ORDER, ARN_HIGH_FIT, true},
-    {"skyline", "TAW", BY_SKYLINE, ARN_FIRST_FIT, false},
-    {"skyline", "WAT", BY_SKYLINE, ARN_FIRST_FIT, false},
-    {"skyline", "Z", BY_SKYLINE, ARN_FIRST_FIT, false},
-    {"skyline", "Z-", BY_SKYLINE, ARN_FIRST_FIT, false},
-    {"skyline", "AZW", BY_SKYLINE, ARN_FIRST_FIT, false},
-    {"skyline", "WZ", BY_SKYLINE, ARN_FIRST_FIT, false},
-    {"skyline", "TZW", BY_SKYLINE, ARN_FIRST_FIT, false},
-    {"skyline", "L", BY_SKYLINE, ARN_FIRST_FIT, false},
-    {"skyline", "U", BY_SKYLINE, ARN_FIRST_FIT, false},
-    {"skyline", "C", BY_SKYLINE, ARN_FIRST_FIT, false},
-    {"first-fit", "TAW", IN_ORDER, ARN_FIRST_FIT, false},
-    {"first-fit", "TWA", IN_ORDER, ARN_FIRST_FIT, false},
-    {"first-fit", "FZW", IN_ORDER, ARN_FIRST_FIT, false},
-    {"first-fit", "U", IN_ORDER, ARN_FIRST_FIT, false},
-    {"best-fit", "U", IN_ORDER, ARN_BEST_FIT, false},
-    {"first-fit", "A", IN_ORDER, ARN_FIRST_FIT, false},
-    {"first-fit", "FCZ", IN_ORDER, ARN_FIRST_FIT, false},
-    {"best-fit", "FZW", IN_ORDER, ARN_BEST_FIT, false},
-    {"best-fit", "WZ", IN_ORDER, ARN_BEST_FIT, false},
+/* The most promising first. F tells items apart only where there are pools to choose from. */
+static const trial variants[] = {
+    {&arn_planner_skyline, "TAW"},   {&arn_planner_skyline, "WAT"},
+    {&arn_planner_skyline, "Z"},     {&arn_planner_skyline, "Z-"},
+    {&arn_planner_skyline, "AZW"},   {&arn_planner_skyline, "WZ"},
+    {&arn_planner_skyline, "TZW"},   {&arn_planner_skyline, "L"},
+    {&arn_planner_skyline, "U"},     {&arn_planner_skyline, "C"},
+    {&arn_planner_first_fit, "TAW"}, {&arn_planner_first_fit, "TWA"},
+    {&arn_planner_first_fit, "FZW"}, {&arn_planner_first_fit, "U"},
+    {&arn_planner_best_fit, "U"},    {&arn_planner_first_fit, "A"},
+    {&arn_planner_first_fit, "FCZ"}, {&arn_planner_best_fit, "FZW"},
+    {&arn_planner_best_fit, "WZ"},
 };
-enum { N_TRIALS = sizeof trials / sizeof *trials };
+enum { N_VARIANTS = sizeof variants / sizeof *variants };
 
 /* Ways of dealing with relations, hints and spare pools; which of them differ depends on
  * what the problem has. The first is what the rows of the table do. */
@@ -84,7 +67,7 @@ typedef struct series {
     arn_bench whole; /* of lane 0, made when first needed */
     arn_bench fork[ARN_MOST_LANES];
     bool is_open, has_fork[ARN_MOST_LANES];
-    const trial *trial[N_TRIALS];
+    trial trial[ARN_PLANNERS + N_VARIANTS];
     uint32_t n;
 } series;
 
@@ -101,15 +84,6 @@ static arn_bench *bench_of(series *s, arn_lane *lane) {
     return fork;
 }
 
-static arenaut_status make_trial(const trial *t, const style *s, arn_bench *bench,
-                                 arn_meter *meter) {
-    const arn_rules rules = {t->fit, s->share, s->keep_hints, s->least_growth};
-    meter->planner = t->planner;
-    arn_orders_sort(&bench->orders, t->letters, bench->order);
-    return t->kind == BY_SKYLINE ? arn_try_skyline(bench, meter, rules)
-                                 : arn_try_order(bench, meter, rules);
-}
-
 typedef struct group {
     series *series;
     uint32_t first;
@@ -117,9 +91,13 @@ typedef struct group {
 
 static arenaut_status make_trial_in_lane(void *context, uint32_t task, arn_lane *lane) {
     const group *g = context;
+    const trial t = g->series->trial[g->first + task];
+    const style *s = g->series->style;
+    const arn_rules rules = {
+        .share = s->share, .keep_hints = s->keep_hints, .least_growth = s->least_growth};
     arn_bench *bench = bench_of(g->series, lane);
     if (!bench) return ARENAUT_NO_MEMORY;
-    return make_trial(g->series->trial[g->first + task], g->series->style, bench, &lane->meter);
+    return arn_pass_vary(t.row, t.letters, rules, bench, &lane->meter);
 }
 
 /* The first two trials by themselves: most problems end there, and what they find lets the
@@ -155,74 +133,55 @@ static void close_series(series *s) {
     if (s->is_open) arn_bench_close(&s->whole);
 }
 
-/* Makes the trials of this kind that are rows of the table, or are not. */
-static arenaut_status make_kind(series *s, trial_kind kind, bool rows, arn_lanes *lanes) {
+/* The trials of this kind: the rows of the table, or the variants of rows. */
+static void choose_trials(series *s, bool by_skyline, bool rows) {
+    const arenaut_planner *row[ARN_PLANNERS];
+    const uint32_t n_rows = rows ? arn_rows_to_try(ARN_TRY_ORDER, row) : 0;
     s->n = 0;
-    for (size_t i = 0; i < N_TRIALS; i++) {
-        if (trials[i].kind == kind && trials[i].is_row == rows) s->trial[s->n++] = &trials[i];
+    for (uint32_t i = 0; i < (rows ? n_rows : N_VARIANTS); i++) {
+        const trial t = rows ? (trial){row[i], NULL} : variants[i];
+        if (((const arn_pass *)t.row->data)->by_skyline == by_skyline) s->trial[s->n++] = t;
     }
+}
+
+static arenaut_status make_kind(series *s, bool by_skyline, bool rows, arn_lanes *lanes) {
+    choose_trials(s, by_skyline, rows);
     return make_series(s, lanes);
 }
 
-/* ---- the runtimes' own planners ---- */
+/* ---- planners as they are ---- */
 
-typedef struct peer {
-    const char *row;
-    arn_incumbent attempt;
-    uint32_t differs; /* makes a trial of its own only where one of these is in use; 0: always */
-} peer;
-
-/* What the four from "openvino" on do is among the trials above already, except that they know no
- * gaps and no hints, and deal with relations in their own ways. */
-enum {
-    UNKNOWN_TO_PEERS = ARENAUT_FEATURE_GAPS | ARENAUT_FEATURE_SAME_BASE | ARENAUT_FEATURE_HINTS
-};
-static const peer peers[] = {
-    {"tflm-greedy", arn_try_tflm_greedy, 0},
-    {"tflite-arena", arn_try_tflite_arena, 0},
-    {"openvino", arn_try_openvino, UNKNOWN_TO_PEERS},
-    {"xnnpack", arn_try_xnnpack, UNKNOWN_TO_PEERS},
-    {"storage-groups", arn_try_storage_groups, 0},
-    {"onnxruntime", arn_try_onnxruntime, UNKNOWN_TO_PEERS},
-    {"ggml", arn_try_ggml, UNKNOWN_TO_PEERS},
-};
-enum { N_PEERS = sizeof peers / sizeof *peers };
-
-static arenaut_status try_peer_in_lane(void *context, uint32_t task, arn_lane *lane) {
-    const peer *p = ((const peer *const *)context)[task];
-    lane->meter.planner = p->row;
-    return p->attempt(&lane->planning, &lane->meter);
+static arenaut_status try_row_in_lane(void *context, uint32_t task, arn_lane *lane) {
+    const arenaut_planner *const *rows = context;
+    return arn_row_try(rows[task], &lane->planning, &lane->meter);
 }
 
-static arenaut_status try_peers(arn_lanes *lanes) {
-    const uint32_t features = arenaut_problem_features(lanes->meter->planning->problem);
-    const peer *fit[N_PEERS];
+static arenaut_status try_whole_rows(arn_lanes *lanes) {
+    const arenaut_planner *row[ARN_PLANNERS], *fit[ARN_PLANNERS];
+    const uint32_t n_rows = arn_rows_to_try(ARN_TRY_WHOLE, row);
     uint32_t n = 0;
-    for (size_t i = 0; i < N_PEERS; i++) {
-        if (peers[i].differs && !(peers[i].differs & features)) continue;
-        if (features & ~arenaut_planner_find(peers[i].row)->handles) continue;
-        fit[n++] = &peers[i];
+    for (uint32_t i = 0; i < n_rows; i++) {
+        if (arn_row_suits(row[i], lanes->meter->planning->problem)) fit[n++] = row[i];
     }
-    return n && arn_meter_wants_plan(lanes->meter) ? arn_lanes_try(lanes, n, try_peer_in_lane, fit)
+    return n && arn_meter_wants_plan(lanes->meter) ? arn_lanes_try(lanes, n, try_row_in_lane, fit)
                                                    : ARENAUT_OK;
 }
 
 static arenaut_status try_naive(arn_lanes *lanes) {
-    const peer naive = {"naive", arn_try_naive, 0};
-    const peer *only = &naive;
+    const arenaut_planner *only = &arn_planner_naive;
     if (!arn_meter_wants_plan(lanes->meter)) return ARENAUT_OK;
-    return arn_lanes_try(lanes, 1, try_peer_in_lane, &only);
+    return arn_lanes_try(lanes, 1, try_row_in_lane, &only);
 }
 
 /* ---- all ---- */
 
 /* Rows are made whatever the effort. */
-static arenaut_status make_rows(series *s, trial_kind kind, arn_lanes *lanes) {
+static arenaut_status make_rows(series *s, bool by_skyline, arn_lanes *lanes) {
     arn_meter *meter = lanes->meter;
     const uint64_t limit = meter->limit;
     arn_meter_allow(meter, UINT64_MAX);
-    arenaut_status st = make_kind(s, kind, true, lanes);
-    if (st == ARENAUT_OK && kind == IN_ORDER) st = try_peers(lanes);
+    arenaut_status st = make_kind(s, by_skyline, true, lanes);
+    if (st == ARENAUT_OK && !by_skyline) st = try_whole_rows(lanes);
     meter->limit = limit;
     arn_meter_spend(meter, 0);
     return st;
@@ -233,9 +192,9 @@ arenaut_status arn_portfolio_rows(arn_lanes *lanes, uint64_t *pairs) {
     arenaut_status st = open_series(&s, &styles[0], lanes);
     if (st != ARENAUT_OK) return st;
     *pairs = count_pairs(&s.whole);
-    st = make_rows(&s, BY_SKYLINE, lanes);
-    if (st == ARENAUT_OK && *pairs > MANY_PAIRS) st = make_kind(&s, BY_SKYLINE, false, lanes);
-    if (st == ARENAUT_OK && *pairs <= MOST_PAIRS) st = make_rows(&s, IN_ORDER, lanes);
+    st = make_rows(&s, true, lanes);
+    if (st == ARENAUT_OK && *pairs > MANY_PAIRS) st = make_kind(&s, true, false, lanes);
+    if (st == ARENAUT_OK && *pairs <= MOST_PAIRS) st = make_rows(&s, false, lanes);
     close_series(&s);
     return st == ARENAUT_OK ? try_naive(lanes) : st;
 }
@@ -252,8 +211,8 @@ static arenaut_status make_late_rows(series *s, uint64_t pairs, arn_lanes *lanes
         arn_meter_spend(meter, meter->limit - meter->spent);
         return ARENAUT_OK;
     }
-    const arenaut_status st = make_kind(s, IN_ORDER, true, lanes);
-    return st == ARENAUT_OK ? try_peers(lanes) : st;
+    const arenaut_status st = make_kind(s, false, true, lanes);
+    return st == ARENAUT_OK ? try_whole_rows(lanes) : st;
 }
 
 static arenaut_status make_others(const style *how, bool rows, uint64_t pairs, arn_lanes *lanes) {
@@ -262,9 +221,9 @@ static arenaut_status make_others(const style *how, bool rows, uint64_t pairs, a
     arenaut_status st = open_series(&s, how, lanes);
     if (st != ARENAUT_OK) return st;
     const bool is_first = how == styles;
-    if (!is_first || pairs <= MANY_PAIRS) st = make_kind(&s, BY_SKYLINE, rows, lanes);
+    if (!is_first || pairs <= MANY_PAIRS) st = make_kind(&s, true, rows, lanes);
     if (st == ARENAUT_OK && is_first && pairs > MOST_PAIRS) st = make_late_rows(&s, pairs, lanes);
-    if (st == ARENAUT_OK) st = make_kind(&s, IN_ORDER, rows, lanes);
+    if (st == ARENAUT_OK) st = make_kind(&s, false, rows, lanes);
     close_series(&s);
     return st;
 }

@@ -8,7 +8,8 @@
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/memory.h"
-#include "planners/run/incumbents.h"
+#include "planners/run/planner_rows.h"
+#include "planners/run/planner_settings.h"
 #include "planners/tokens/token_packing.h"
 
 typedef struct pools {
@@ -102,7 +103,7 @@ static arenaut_status solve(pools *s, arn_meter *meter) {
     return st;
 }
 
-arenaut_status arn_try_shared_objects(arenaut_planning *planning, arn_meter *meter) {
+static arenaut_status make_all_pools(arenaut_planning *planning, arn_meter *meter) {
     pools s = {.planning = planning};
     s.objects = arn_allocate(planning->allocator, planning->problem->n_pools, sizeof *s.objects);
     const arenaut_status st = s.objects ? solve(&s, meter) : arn_no_memory(planning->err);
@@ -111,8 +112,48 @@ arenaut_status arn_try_shared_objects(arenaut_planning *planning, arn_meter *met
     return st;
 }
 
+/* Where it may be that nothing need be spilled, all buffers in their fastest pools: of plans like
+ * that, this finds the one that needs the least. That there may be none says nothing of others. */
+static arenaut_status share_fastest_pools(arenaut_planning *planning, arn_meter *meter) {
+    const arenaut_problem *p = planning->problem;
+    if (!arenaut_problem_chooses_pools(p) || planning->plan->spill_bound > 0) return ARENAUT_OK;
+    uint64_t *fastest = arn_allocate(planning->allocator, p->n_buffers, sizeof *fastest);
+    if (!fastest) return arn_no_memory(planning->err);
+    for (uint32_t b = 0; b < p->n_buffers; b++) {
+        const uint64_t allowed = arenaut_problem_pools(p, b);
+        fastest[b] = allowed & (0 - allowed);
+    }
+    arenaut_problem narrowed = *p;
+    arenaut_planning part = *planning;
+    narrowed.pools = fastest;
+    part.problem = &narrowed;
+    meter->planning = &part;
+    const arenaut_status st = make_all_pools(&part, meter);
+    meter->planning = planning;
+    planning->plan->quality = ARENAUT_FEASIBLE;
+    arn_release(planning->allocator, fastest);
+    return st;
+}
+
+/* For `auto`: with as much effort as the row alone has. */
+static arenaut_status make(const arenaut_planner *self, arenaut_planning *planning,
+                           arn_meter *meter) {
+    arenaut_status st = ARENAUT_OK;
+    (void)self;
+    if (planning->problem->traits & ARENAUT_PROBLEM_TOKENS) {
+        st = share_fastest_pools(planning, meter);
+        if (st != ARENAUT_OK || arn_meter_at_goal(meter)) return st;
+    }
+    arn_meter_allow(meter, planning->options->effort);
+    return make_all_pools(planning, meter);
+}
+
 static arenaut_status shared_objects_run(const arenaut_planner *self, arenaut_planning *planning) {
-    return arn_run_incumbent(self, planning, arn_try_shared_objects);
+    arenaut_status st = arn_settings_check(planning, self, NULL);
+    arn_meter meter = arn_meter_start(planning, self->name);
+    if (st == ARENAUT_OK) st = make_all_pools(planning, &meter);
+    if (st != ARENAUT_OK || planning->plan->quality == ARENAUT_INFEASIBLE) return st;
+    return arn_meter_finish(&meter);
 }
 
 const arenaut_planner arn_planner_shared_objects = {
@@ -122,4 +163,5 @@ const arenaut_planner arn_planner_shared_objects = {
                ARENAUT_FEATURE_CAPACITY | ARENAUT_FEATURE_SAME_BASE | ARENAUT_FEATURE_CONFLICTS |
                ARENAUT_FEATURE_RESERVED | ARENAUT_FEATURE_HINTS | ARENAUT_FEATURE_TOKENS,
     .run = shared_objects_run,
+    .attempt = &(const arn_attempt){ARN_TRY_TOKENS | ARN_TRY_POOLS, 1, 0, arn_objects_suit, make},
 };

@@ -1,0 +1,51 @@
+/* What `auto` does with the rows of the table of planners. A row says so itself, in the column
+ * `attempt`, so that a new planner is known to `auto` without a word elsewhere. */
+#ifndef ARN_PLANNERS_RUN_PLANNER_ROWS_H
+#define ARN_PLANNERS_RUN_PLANNER_ROWS_H
+
+#include "planners/run/meter.h"
+
+#define PLANNER(id) extern const arenaut_planner arn_planner_##id;
+#include "planners/planners.def"
+#undef PLANNER
+
+enum {
+#define PLANNER(id) +1
+    ARN_PLANNERS = 0
+#include "planners/planners.def"
+#undef PLANNER
+};
+
+/* When `auto` tries a row. */
+enum {
+    ARN_TRY_ORDER = 1,  /* first: the order and fit of the pass in its `data` (placing/pass.h) */
+    ARN_TRY_WHOLE = 2,  /* after those: the planner as it is, so that auto is never worse */
+    ARN_TRY_TOKENS = 4, /* where memory comes in whole tokens, and places need not be found */
+    ARN_TRY_POOLS = 8,  /* after the search, where buffers may choose between pools */
+};
+
+typedef struct arn_attempt {
+    uint32_t when;    /* ARN_TRY_… */
+    uint32_t turn;    /* rows are tried turn by turn, within a turn in the order of the table */
+    uint32_t differs; /* tried as it is only where one of these features is in use; 0: always */
+    bool (*suits)(const arenaut_problem *problem); /* NULL: all problems with its features do */
+    /* Improves the best plan if it can, and counts its effort. If it proves that there is no plan
+     * it says so in plan->quality. NULL: only ARN_TRY_ORDER. */
+    arenaut_status (*make)(const arenaut_planner *self, arenaut_planning *planning,
+                           arn_meter *meter);
+} arn_attempt;
+
+/* The rows that are tried then, by turn. Returns how many. */
+uint32_t arn_rows_to_try(uint32_t when, const arenaut_planner *rows[ARN_PLANNERS]);
+
+/* Whether a row can plan this problem, and does what no other row does. */
+bool arn_row_suits(const arenaut_planner *row, const arenaut_problem *problem);
+
+/* Makes the row's attempt in its name. */
+arenaut_status arn_row_try(const arenaut_planner *row, arenaut_planning *planning,
+                           arn_meter *meter);
+
+/* The `run` of a planner that makes its attempt once and has no settings. */
+arenaut_status arn_row_run(const arenaut_planner *self, arenaut_planning *planning);
+
+#endif

@@ -1,0 +1,87 @@
+/* Replicas of four runtimes that place each tensor once, in one order: ONNX Runtime, OpenVINO,
+ * ggml and XNNPACK. They are data for placing/pass.c, as are the rows of greedy.c, but know no
+ * gaps in lives and no hints, and fewer features: what a runtime does not know it is not given.
+ *
+ * Where the first three of UNKNOWN are not in use, what they do is among the first trials of
+ * `auto` already. Runtimes with more to them have files of their own. */
+#include "planners/placing/pass.h"
+#include "planners/run/planner_rows.h"
+
+enum {
+    UNKNOWN = ARENAUT_FEATURE_GAPS | ARENAUT_FEATURE_SAME_BASE | ARENAUT_FEATURE_HINTS,
+    HANDLES = UNKNOWN | ARENAUT_FEATURE_ALIGNMENT | ARENAUT_FEATURE_CAPACITY,
+};
+
+/* ONNX Runtime's memory pattern, the second of its two stages.
+ *
+ * The first run of a session is traced: buffers come in the order in which they come alive,
+ * and each goes into the smallest gap between those alive then, the lowest of equals, or
+ * behind all of them. One block of that size serves the runs that follow.
+ *
+ * The first stage hands a tensor's memory on to a later one of the same shape. Shapes are
+ * not in a problem, so this is not done here; what is known of it are the results written
+ * over an op's input: the input lives on for them, and has no gaps in its life.
+ *
+ * The runtime rounds sizes up to 64 bytes. The same comes of a problem that asks for that
+ * alignment, since gaps then begin and end at multiples of it. */
+const arenaut_planner arn_planner_onnxruntime = {
+    .name = "onnxruntime",
+    .summary = "ONNX Runtime's memory pattern: in order of time, smallest gap",
+    .handles = HANDLES,
+    .run = arn_pass_run,
+    .data = &(const arn_pass){"L", ARN_COLLAPSE | ARN_HULL, false, {.fit = ARN_BEST_FIT}},
+    .attempt = &(const arn_attempt){ARN_TRY_ORDER | ARN_TRY_WHOLE, 5, UNKNOWN, NULL, arn_pass_make},
+};
+
+/* OpenVINO's memory solver.
+ *
+ * Boxes go from large to small; each begins at offset 0 and is lifted above whatever it
+ * meets until it meets nothing, which is the lowest gap. The original leaves the order of
+ * equal sizes to its sort; here the first number comes first, as in a stable one.
+ *
+ * What shares memory has become one box before, as large as the largest and alive from the
+ * first step of any to the last of all. */
+const arenaut_planner arn_planner_openvino = {
+    .name = "openvino",
+    .summary = "OpenVINO's memory solver: by size, lowest gap",
+    .handles = HANDLES,
+    .run = arn_pass_run,
+    .data = &(const arn_pass){"Z", ARN_COLLAPSE | ARN_HULL, false, {.fit = ARN_FIRST_FIT}},
+    .attempt = &(const arn_attempt){ARN_TRY_WHOLE, 3, UNKNOWN, NULL, arn_pass_make},
+};
+
+/* ggml: the allocator that llama.cpp and others plan their graphs with.
+ *
+ * It walks the graph and keeps a list of free blocks, sorted by address; what is freed joins
+ * the free blocks next to it, so that these are just the gaps between what is alive. A
+ * tensor goes into the smallest block that is large enough, the highest of equals. The last
+ * block, which has no end, is used only if there is no other. The result of an op that may
+ * work in place takes its operand's memory instead, and what is left over of that is freed.
+ *
+ * One chunk of memory without a size limit, which is what most of its back ends have. The
+ * original rounds sizes up to the alignment; see ONNX Runtime for why this is not done. */
+const arenaut_planner arn_planner_ggml = {
+    .name = "ggml",
+    .summary = "ggml's graph allocator: in order of time, smallest free block",
+    .handles = HANDLES,
+    .run = arn_pass_run,
+    .data = &(const arn_pass){"L", ARN_HULL, false, {.fit = ARN_HIGH_FIT, .share = true}},
+    .attempt = &(const arn_attempt){ARN_TRY_ORDER | ARN_TRY_WHOLE, 5, UNKNOWN, NULL, arn_pass_make},
+};
+
+/* The memory planner of XNNPACK, as it is since it fills the gap at the bottom too.
+ *
+ * Values go from large to small. Those placed before that are alive with one are merged into
+ * stretches of memory, and it goes into the smallest gap below, between or above these that
+ * is large enough. The original leaves the order of equal sizes to its sort; here the first
+ * number comes first.
+ *
+ * A value marked as reusing another's memory is not placed: the other lives on for it. */
+const arenaut_planner arn_planner_xnnpack = {
+    .name = "xnnpack",
+    .summary = "XNNPACK's own: by size, smallest gap",
+    .handles = HANDLES,
+    .run = arn_pass_run,
+    .data = &(const arn_pass){"Z", ARN_COLLAPSE | ARN_HULL, false, {.fit = ARN_BEST_FIT}},
+    .attempt = &(const arn_attempt){ARN_TRY_WHOLE, 3, UNKNOWN, NULL, arn_pass_make},
+};
