@@ -1,4 +1,5 @@
 /* From CSV records to a problem, and to a plan where every row says its offset. */
+#include "core/bits.h"
 #include "formats/csv.h"
 
 #include <inttypes.h>
@@ -452,19 +453,13 @@ static arenaut_status add_slices(reader *r) {
 
 /* ---- the plan ---- */
 
-static uint32_t lowest_bit(uint64_t set) {
-    uint32_t bit = 0;
-    while (!(set >> bit & 1)) bit++;
-    return bit;
-}
-
 static void place(const arenaut_problem *problem, arenaut_plan *plan, uint32_t b) {
     const uint32_t host = arenaut_problem_inside(problem, b);
     if (host != ARENAUT_NONE) {
         plan->pool[b] = plan->pool[host]; /* slices come after their hosts */
         plan->offset[b] = plan->offset[host] + problem->inside_delta[b];
     } else if (arenaut_problem_needs_memory(problem, b)) {
-        plan->pool[b] = lowest_bit(arenaut_problem_pools(problem, b));
+        plan->pool[b] = arn_lowest_bit(arenaut_problem_pools(problem, b));
         plan->offset[b] = arenaut_problem_fixed_offset(problem, b);
     }
 }

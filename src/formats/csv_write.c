@@ -1,4 +1,5 @@
 /* From a problem of one pool, with or without its plan, to CSV rows. */
+#include "ir/lifetimes.h"
 #include "formats/csv.h"
 
 #include <inttypes.h>
@@ -32,24 +33,6 @@ static arenaut_status refuse_buffer(const arenaut_problem *p, uint32_t b, const 
                     arenaut_problem_buffer_name(p, b, store), what);
 }
 
-static bool overlap(arenaut_interval a, arenaut_interval b) {
-    return a.first < b.end && b.first < a.end;
-}
-
-/* Whether any lifetime of `a` overlaps any of `b`; both are in order. */
-static bool alive_together(const arenaut_problem *p, uint32_t a, uint32_t b) {
-    const arenaut_interval *la = arenaut_problem_lifetimes(p, a);
-    const arenaut_interval *lb = arenaut_problem_lifetimes(p, b);
-    const uint32_t na = arenaut_problem_lifetime_count(p, a);
-    const uint32_t nb = arenaut_problem_lifetime_count(p, b);
-    for (uint32_t i = 0, k = 0; i < na && k < nb;) {
-        if (overlap(la[i], lb[k])) return true;
-        if (la[i].end < lb[k].end) i++;
-        else k++;
-    }
-    return false;
-}
-
 /* A windowed gap is a buffer inside another that is not itself alive then. Only nameless
  * ones are written so, since a name would be lost. */
 static arenaut_status check_slice(const arenaut_problem *p, uint32_t b, arenaut_error *err) {
@@ -57,7 +40,7 @@ static arenaut_status check_slice(const arenaut_problem *p, uint32_t b, arenaut_
     const bool plain = (!p->name || !p->name[b]) && arenaut_problem_lifetime_count(p, b) == 1 &&
                        p->size[b] > 0 && arenaut_problem_inside(p, host) == ARENAUT_NONE &&
                        arenaut_problem_lifetime_count(p, host) > 0;
-    if (plain && !alive_together(p, b, host)) return ARENAUT_OK;
+    if (plain && !arn_alive_together(p, b, host)) return ARENAUT_OK;
     return refuse_buffer(p, b, "lies inside another", err);
 }
 
@@ -104,7 +87,7 @@ static arenaut_status collect_slices(printer *out, const arenaut_allocator *allo
     arn_sort_ids(out->slices, n, slice_before, p, out->slices + p->n_buffers);
     for (uint32_t i = 1; i < n; i++) {
         const uint32_t a = out->slices[i - 1], b = out->slices[i];
-        if (p->inside[a] == p->inside[b] && alive_together(p, a, b)) {
+        if (p->inside[a] == p->inside[b] && arn_alive_together(p, a, b)) {
             return refuse_buffer(p, p->inside[a], "has two parts alive at one time", err);
         }
     }

@@ -5,6 +5,7 @@
 
 #include <arenaut/planner.h>
 
+#include "ir/lifetimes.h"
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/memory.h"
@@ -120,11 +121,8 @@ static arenaut_status tell_dead_end(arenaut_planning *planning, int64_t step) {
     if (!w->buffers) return arn_no_memory(planning->err);
     w->step = step;
     for (uint32_t b = 0; b < p->n_buffers; b++) {
-        if (!arenaut_problem_needs_memory(p, b)) continue;
-        const arenaut_interval *life = arenaut_problem_lifetimes(p, b);
-        for (uint32_t i = 0; i < arenaut_problem_lifetime_count(p, b); i++) {
-            if (life[i].first <= step && step < life[i].end) w->buffers[w->n_buffers++] = b;
-        }
+        const bool alive = arenaut_problem_needs_memory(p, b) && arn_alive_at(p, b, step);
+        if (alive) w->buffers[w->n_buffers++] = b;
     }
     return ARENAUT_OK;
 }

@@ -2,6 +2,7 @@
 
 #include <arenaut/planner.h>
 
+#include "core/bits.h"
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/memory.h"
@@ -48,8 +49,7 @@ static void raise_by_single_buffers(const arn_rooms *rooms, const uint64_t *allo
         if (!arenaut_problem_needs_memory(p, b)) continue;
         const uint64_t pools = pools_of(p, allowed, b);
         if (pools & (pools - 1)) continue;
-        uint32_t pool = 0;
-        while (!(pools >> pool & 1)) pool++;
+        const uint32_t pool = arn_lowest_bit(pools);
         const uint64_t end = arn_lowest_end(rooms, b, pool);
         if (end != ARENAUT_UNPLACED) per_pool[pool] = arn_max_u64(per_pool[pool], end);
     }
@@ -68,8 +68,7 @@ static void raise_by_edges(const arn_rooms *rooms, const uint64_t *allowed, uint
         }
         const uint64_t pools = pools_of(p, allowed, a);
         if (pools != pools_of(p, allowed, b) || (pools & (pools - 1))) continue;
-        uint32_t pool = 0;
-        while (!(pools >> pool & 1)) pool++;
+        const uint32_t pool = arn_lowest_bit(pools);
         const uint64_t both = arn_rooms_end_of_free_bytes(rooms, pool, p->size[a] + p->size[b]);
         per_pool[pool] = arn_max_u64(per_pool[pool], both);
     }

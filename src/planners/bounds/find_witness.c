@@ -101,12 +101,6 @@ static void add_place(const arenaut_problem *p, arn_given_place *places, uint32_
     places[(*n)++] = place;
 }
 
-static uint32_t lowest_pool(const arenaut_problem *p, uint32_t b) {
-    uint32_t pool = 0;
-    while (!(arenaut_problem_pools(p, b) >> pool & 1)) pool++;
-    return pool;
-}
-
 /* Buffers whose place is given, by their own offset or by their host's. */
 static arenaut_status find_pinned_collision(search *s, arn_region *region, const arn_hosts *hosts) {
     const arenaut_problem *p = s->problem;
@@ -120,7 +114,7 @@ static arenaut_status find_pinned_collision(search *s, arn_region *region, const
         const uint64_t fixed = arenaut_problem_fixed_offset(p, root);
         if (fixed == ARENAUT_UNPLACED || !arenaut_problem_needs_memory(p, b)) continue;
         const uint64_t delta = hosts->delta ? hosts->delta[b] : 0;
-        add_place(p, places, &n, b, lowest_pool(p, root), fixed + delta);
+        add_place(p, places, &n, b, arn_lowest_pool(p, root), fixed + delta);
     }
     if (!arn_find_collision(p, hosts, places, n, region, &found)) return arn_no_memory(s->err);
     if (!found.one) return ARENAUT_OK;
@@ -203,7 +197,7 @@ static arenaut_status report_overload(search *s, const arn_hosts *hosts, uint64_
         arn_release(s->allocator, living);
         return arn_no_memory(s->err);
     }
-    uint32_t n = 0, only = 0;
+    uint32_t n = 0;
     uint64_t need = 0;
     for (uint32_t b = 0; b < p->n_buffers; b++) {
         if (!arenaut_problem_needs_memory(p, b) || (arenaut_problem_pools(p, b) & ~mask) ||
@@ -218,7 +212,7 @@ static arenaut_status report_overload(search *s, const arn_hosts *hosts, uint64_
         need += p->size[b] - (may_save ? arn_min_u64(p->size[b], p->size[base]) : 0);
         listed[n++] = b;
     }
-    while (!(mask >> only & 1)) only++;
+    const uint32_t only = arn_lowest_bit(mask);
     arenaut_status st = ARENAUT_OK;
     if (need > capacity) {
         st = report(s, step, mask >> only == 1 ? only : ARENAUT_NONE, listed, n, need - capacity);

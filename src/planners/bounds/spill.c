@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "core/bits.h"
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/memory.h"
@@ -163,12 +164,6 @@ static uint64_t spill_of(const walk *w, uint32_t root, uint32_t pool) {
     return w->s->group[root].traffic * arenaut_problem_rank(w->s->problem, root, pool);
 }
 
-static uint32_t first_pool(uint64_t pools) {
-    uint32_t pool = 0;
-    while (!(pools >> pool & 1)) pool++;
-    return pool;
-}
-
 static void find_room(walk *w) {
     const arenaut_problem *p = w->s->problem;
     for (uint32_t k = 0; k < p->n_pools; k++) {
@@ -246,10 +241,10 @@ static uint32_t begin_groups(walk *w) {
     for (uint32_t i = 0; i < s->n_roots; i++) {
         group *g = &s->group[s->roots[i]];
         const bool chooses = g->pools & (g->pools - 1);
-        g->pool = chooses ? ARENAUT_NONE : first_pool(g->pools);
+        g->pool = chooses ? ARENAUT_NONE : arn_lowest_bit(g->pools);
         g->slot = NO_CHOICE;
         g->alive = 0;
-        w->unavoidable += spill_of(w, s->roots[i], first_pool(g->pools));
+        w->unavoidable += spill_of(w, s->roots[i], arn_lowest_bit(g->pools));
         n += chooses;
         if (w->q->choice) w->q->choice[s->roots[i]] = g->pool;
     }
@@ -397,7 +392,7 @@ static bool add_mark(walk *w, uint32_t way, uint32_t root, uint32_t pool) {
 static bool branch(walk *w, uint32_t root, uint32_t slot, uint64_t bytes, bool early) {
     group *g = &w->s->group[root];
     const uint32_t n_pools = w->s->problem->n_pools;
-    const uint64_t least = spill_of(w, root, first_pool(g->pools));
+    const uint64_t least = spill_of(w, root, arn_lowest_bit(g->pools));
     w->next.n = 0;
     for (uint32_t i = 0; i < w->now.n; i++) {
         for (uint32_t k = 0; k < n_pools; k++) {

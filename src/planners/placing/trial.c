@@ -1,5 +1,6 @@
 #include "planners/placing/trial.h"
 
+#include "core/bits.h"
 #include "core/checked.h"
 #include "core/fail.h"
 
@@ -97,12 +98,6 @@ bool arn_skyline_suits(const arn_bench *bench, bool share, bool exactly) {
     return true;
 }
 
-static uint32_t first_pool(const arn_item *item) {
-    uint32_t pool = 0;
-    while (!(item->pools >> pool & 1)) pool++;
-    return pool;
-}
-
 uint64_t arn_steps_per_placement(uint64_t n_items) {
     uint64_t bits = 0;
     while (n_items >> bits) bits++;
@@ -125,7 +120,7 @@ static arenaut_status place_by_plain_skyline(arn_bench *bench, arn_meter *meter,
     const uint64_t steps_each = arn_steps_per_placement(items->n);
     uint64_t sum = 0, spill = 0;
     for (uint32_t i = 0; i < items->n && p->n_pools > 1; i++) {
-        spill += arn_item_spill(items, &items->item[i], first_pool(&items->item[i]));
+        spill += arn_item_spill(items, &items->item[i], arn_lowest_bit(items->item[i].pools));
     }
     if (spill > limit.spill) return ARENAUT_OK;
     const uint64_t most_in_all = spill < limit.spill ? ARENAUT_UNPLACED - 1 : limit.total;
@@ -136,7 +131,7 @@ static arenaut_status place_by_plain_skyline(arn_bench *bench, arn_meter *meter,
         uint32_t n = 0, *picked = p->n_pools == 1 ? bench->order : bench->orders.scratch;
         for (uint32_t i = 0; i < items->n; i++) {
             const uint32_t id = bench->order[i];
-            if (first_pool(&items->item[id]) == k) picked[n++] = id;
+            if (arn_lowest_bit(items->item[id].pools) == k) picked[n++] = id;
         }
         uint64_t top;
         const uint64_t most = arn_min_u64(p->pool[k].capacity, most_in_all - sum);
@@ -243,7 +238,7 @@ void arn_keep(const arn_bench *bench, arn_meter *meter, arn_cost cost) {
     for (uint32_t b = 0; b < items->problem->n_buffers && bench->by_skyline; b++) {
         const uint32_t owner = items->owner[b];
         if (owner == ARENAUT_NONE) continue;
-        plan->pool[b] = first_pool(&items->item[owner]);
+        plan->pool[b] = arn_lowest_bit(items->item[owner].pools);
         plan->offset[b] = bench->offset[owner] + items->delta[b];
     }
     arn_meter_improved(meter, cost);

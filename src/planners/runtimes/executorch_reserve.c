@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "core/bits.h"
 #include "core/checked.h"
 #include "planners/run/planner_settings.h"
 
@@ -42,11 +43,7 @@ void arn_executorch_floors(const arn_items *items, uint64_t reserve,
     }
 }
 
-uint32_t arn_executorch_pool(const arn_item *item) {
-    uint32_t pool = 0;
-    while (!(item->pools >> pool & 1)) pool++;
-    return pool;
-}
+uint32_t arn_executorch_pool(const arn_item *item) { return arn_lowest_bit(item->pools); }
 
 void arn_executorch_keep(const arn_items *items, const arn_item *item, uint64_t offset,
                          arenaut_plan *plan) {

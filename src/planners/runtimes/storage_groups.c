@@ -11,6 +11,7 @@
  * The runtime part of this library assigns the same groups (src/runtime/groups.c), to storages
  * whose sizes are known only when they have run; it stands alone, so that a test holds the two
  * against each other. */
+#include "ir/lifetimes.h"
 #include "core/fail.h"
 #include "core/memory.h"
 #include "core/sort.h"
@@ -42,7 +43,7 @@ static void release(groups *g, uint32_t b) {
 }
 
 static void join_or_open(groups *g, uint32_t b) {
-    uint32_t *last = &g->free[arn_tokens_pool(g->problem, b)];
+    uint32_t *last = &g->free[arn_lowest_pool(g->problem, b)];
     if (*last == ARENAUT_NONE || !is_managed(g->problem, b)) {
         arn_tokens_add(g->problem, &g->tokens, b);
         return;

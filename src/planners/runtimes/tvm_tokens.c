@@ -13,6 +13,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "ir/lifetimes.h"
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/memory.h"
@@ -73,7 +74,7 @@ static void release(walk *w, uint32_t b) {
 /* A free block for the buffer, which is then no longer free; ARENAUT_NONE if none will do. */
 static uint32_t request(walk *w, uint32_t b) {
     const uint64_t size = w->problem->size[b];
-    const uint32_t pool = arn_tokens_pool(w->problem, b);
+    const uint32_t pool = arn_lowest_pool(w->problem, b);
     if (w->range == 0 || is_kept(w, b)) return ARENAUT_NONE;
     uint64_t most;
     if (!arn_multiply(size, w->range, &most)) most = ARENAUT_SIZE_MAX;
@@ -125,7 +126,7 @@ static arenaut_status check_devices(const arenaut_planning *planning) {
     uint32_t annotated = 0, all = 0;
     for (uint32_t b = 0; b < p->n_buffers; b++) {
         all++;
-        annotated += p->pool[arn_tokens_pool(p, b)].device.type != 0;
+        annotated += p->pool[arn_lowest_pool(p, b)].device.type != 0;
     }
     if (annotated == 0 || annotated == all) return ARENAUT_OK;
     return arn_fail(planning->err, ARENAUT_REFUSED, 0,

@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "core/random.h"
 #include "core/fail.h"
 #include "planners/run/planner_settings.h"
 #include "planners/placing/trial.h"
@@ -25,7 +26,7 @@ typedef struct climb {
     arn_rules rules;
     const char *start;      /* the order it begins with */
     uint64_t spent, budget; /* steps since the beginning */
-    uint64_t random;        /* splitmix64 */
+    uint64_t random;        /* see core/random.h */
     arn_cost current, best; /* of `order` and of `best_order` */
     arn_cost memory[MEMORY];
     uint32_t *best_order, *top; /* items that end at the top of the current plan */
@@ -42,15 +43,8 @@ struct arn_climbs {
     void *context;
 };
 
-static uint64_t next_random(climb *c) {
-    uint64_t z = (c->random += UINT64_C(0x9E3779B97F4A7C15));
-    z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
-    return z ^ (z >> 31);
-}
-
 static uint32_t random_below(climb *c, uint32_t limit) {
-    return (uint32_t)(next_random(c) % limit);
+    return (uint32_t)(arn_random_next(&c->random) % limit);
 }
 
 static bool goes_on(const climb *c) {
@@ -108,7 +102,7 @@ static uint32_t index_of(const climb *c, uint32_t item) {
 /* Half of the moves bring something from the top forward. */
 static void choose_move(climb *c, uint32_t *from, uint32_t *to) {
     const uint32_t n = c->bench.items.n;
-    const bool from_top = next_random(c) & 1;
+    const bool from_top = arn_random_next(&c->random) & 1;
     *from = from_top ? index_of(c, c->top[random_below(c, c->n_top)]) : random_below(c, n);
     *to = from_top ? random_below(c, *from + 1) : random_below(c, n);
 }

@@ -1,6 +1,7 @@
 /* Filling blocks one item after another. */
 #include <string.h>
 
+#include "core/bits.h"
 #include "core/checked.h"
 #include "planners/tokens/token_packing.h"
 
@@ -33,12 +34,6 @@ bool arn_filling_has_room(const arn_filling *f, uint32_t block, uint32_t item) {
     return true;
 }
 
-static uint32_t lowest_bit(uint64_t bits) {
-    uint32_t n = 0;
-    while (!(bits >> n & 1)) n++;
-    return n;
-}
-
 uint64_t arn_filling_idle(const arn_filling *f, uint32_t block, uint32_t item) {
     const arn_objects *o = f->objects;
     const uint64_t *members = members_of(f, block);
@@ -46,7 +41,7 @@ uint64_t arn_filling_idle(const arn_filling *f, uint32_t block, uint32_t item) {
     uint64_t before = open, after = open;
     for (uint32_t w = 0; w < o->words; w++) {
         for (uint64_t bits = members[w]; bits; bits &= bits - 1) {
-            const uint32_t other = 64 * w + lowest_bit(bits);
+            const uint32_t other = 64 * w + arn_lowest_bit(bits);
             if (o->end[other] <= o->first[item]) {
                 before = arn_min_u64(before, (uint64_t)o->first[item] - (uint64_t)o->end[other]);
             } else if (o->end[item] <= o->first[other]) {

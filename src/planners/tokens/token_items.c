@@ -16,19 +16,6 @@ static bool larger(const void *context, uint32_t a, uint32_t b) {
     return arenaut_problem_lifetimes(p, a)->first < arenaut_problem_lifetimes(p, b)->first;
 }
 
-static bool alive_together(const arenaut_problem *p, uint32_t a, uint32_t b) {
-    const arenaut_interval *x = arenaut_problem_lifetimes(p, a);
-    const arenaut_interval *y = arenaut_problem_lifetimes(p, b);
-    const uint32_t n = arenaut_problem_lifetime_count(p, a);
-    const uint32_t m = arenaut_problem_lifetime_count(p, b);
-    for (uint32_t i = 0, k = 0; i < n && k < m;) {
-        if (x[i].first < y[k].end && y[k].first < x[i].end) return true;
-        if (x[i].end < y[k].end) i++;
-        else k++;
-    }
-    return false;
-}
-
 static void set_conflict(arn_objects *o, uint32_t a, uint32_t b) {
     o->conflicts[(size_t)a * o->words + b / 64] |= UINT64_C(1) << b % 64;
     o->conflicts[(size_t)b * o->words + a / 64] |= UINT64_C(1) << a % 64;
@@ -49,7 +36,7 @@ static void find_conflicts(arn_objects *o, const uint32_t *item_of) {
         if (!arn_ask_after(o->ask, (uint64_t)i * lives)) return;
         for (uint32_t k = 0; k < i; k++) {
             const uint32_t a = o->buffer[i], b = o->buffer[k];
-            if (alive_together(p, a, b) && !may_share(p, a, b)) set_conflict(o, i, k);
+            if (arn_alive_together(p, a, b) && !may_share(p, a, b)) set_conflict(o, i, k);
         }
     }
     for (uint32_t i = 0; i < p->n_conflicts; i++) {

@@ -1,5 +1,6 @@
 #include "planners/tokens/token_list.h"
 
+#include "ir/lifetimes.h"
 #include "core/checked.h"
 #include "core/memory.h"
 
@@ -39,15 +40,9 @@ bool arn_tokens_born_before(const void *problem, uint32_t a, uint32_t b) {
     return arn_tokens_birth(problem, a) < arn_tokens_birth(problem, b);
 }
 
-uint32_t arn_tokens_pool(const arenaut_problem *p, uint32_t buffer) {
-    uint32_t pool = 0;
-    while (!(arenaut_problem_pools(p, buffer) >> pool & 1)) pool++;
-    return pool;
-}
-
 uint32_t arn_tokens_add(const arenaut_problem *p, arn_tokens *tokens, uint32_t buffer) {
     const uint32_t token = tokens->n++;
-    tokens->pool[token] = arn_tokens_pool(p, buffer);
+    tokens->pool[token] = arn_lowest_pool(p, buffer);
     tokens->size[token] = 0;
     tokens->align[token] = 1;
     arn_tokens_join(p, tokens, token, buffer);

@@ -29,9 +29,6 @@ int64_t arn_tokens_birth(const arenaut_problem *p, uint32_t buffer);
 int64_t arn_tokens_death(const arenaut_problem *p, uint32_t buffer);
 bool arn_tokens_born_before(const void *problem, uint32_t a, uint32_t b);
 
-/* The one pool that a buffer may use; of several, the fastest. */
-uint32_t arn_tokens_pool(const arenaut_problem *problem, uint32_t buffer);
-
 /* Lays the tokens of each pool end to end, in their order, and makes that the plan if it is
  * the best so far and fits. */
 void arn_tokens_keep(arn_meter *meter, arn_tokens *tokens);

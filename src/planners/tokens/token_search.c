@@ -1,5 +1,6 @@
 /* Better packings: first by looking at all of them, in an order that finds good ones early,
  * then, where that is too much, by moving items about in the order of a greedy filling. */
+#include "core/random.h"
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/sort.h"
@@ -127,14 +128,6 @@ static void conclude(search *s) {
 
 /* ---- by chance ---- */
 
-/* splitmix64 */
-static uint64_t draw(uint64_t *state) {
-    uint64_t z = (*state += UINT64_C(0x9E3779B97F4A7C15));
-    z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
-    return z ^ (z >> 31);
-}
-
 static void move(uint32_t *order, uint32_t from, uint32_t to) {
     const uint32_t item = order[from];
     for (; from < to; from++) order[from] = order[from + 1];
@@ -151,8 +144,8 @@ static void try_by_chance(search *s, uint32_t *order) {
     s->spent += arn_fill_in_order(&s->filling, order);
     uint64_t total = s->filling.packing.total;
     while (o->n > 1 && goes_on(s)) {
-        const uint32_t from = (uint32_t)(draw(&state) % o->n);
-        const uint32_t to = (uint32_t)(draw(&state) % o->n);
+        const uint32_t from = (uint32_t)(arn_random_next(&state) % o->n);
+        const uint32_t to = (uint32_t)(arn_random_next(&state) % o->n);
         move(order, from, to);
         s->spent += arn_fill_in_order(&s->filling, order);
         if (s->filling.packing.total > total) {
