@@ -14,7 +14,7 @@
 #include <arenaut/format.h>
 #include <arenaut/planner.h>
 
-#include "planners/exact/exact.h"
+#include "planners/exact/exact_run.h"
 
 typedef struct options {
     uint64_t effort, seed;
@@ -100,7 +100,7 @@ static bool solve(const char *path, const arenaut_problem *problem, const option
            "  %-9s %9.4f s  "
            "%9" PRIu64 " steps  %9" PRIu64 " nodes%s\n",
            name, problem->n_buffers, out.arena, out.bound,
-           out.stopped_by == ARENAUT_STOP_PROOF ? "optimal" : "feasible", seconds, out.steps,
+           out.stopped_by == ARENAUT_STOP_PROOF ? "optimal" : "feasible", seconds, out.effort,
            out.nodes, right ? "" : "  REJECTED BY THE CHECKER");
     fflush(stdout);
     free(out.offset);

@@ -4,7 +4,7 @@
  * reached. */
 #include "core/checked.h"
 #include "core/fail.h"
-#include "planners/exact/model_build.h"
+#include "planners/exact/exact.h"
 #include "planners/search/assign.h"
 #include "planners/exact/hints.h"
 #include "planners/exact_lane.h"

@@ -2,6 +2,7 @@
 
 #include "core/fail.h"
 #include "core/memory.h"
+#include "planners/exact/exact_run.h"
 
 typedef struct lane_search {
     arenaut_planning *planning;
@@ -87,7 +88,7 @@ static arenaut_status run(lane_search *s, arn_exact_task *task) {
     if (st != ARENAUT_OK) return arn_fail(planning->err, st, why.at, "%s", why.msg);
     if (out.improved) take_arena(s, out.arena);
     take_bound(s, out.bound);
-    take_steps(s, out.steps);
+    take_steps(s, out.effort);
     if (!has_plan && out.arena == ARENAUT_UNPLACED && out.bound == ARENAUT_UNPLACED) {
         plan->quality = ARENAUT_INFEASIBLE;
     }

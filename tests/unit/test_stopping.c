@@ -10,7 +10,7 @@
 
 #include "core/checked.h"
 #include "planners/bounds/collisions.h"
-#include "planners/exact/exact.h"
+#include "planners/exact/exact_run.h"
 #include "ir/lifetimes.h"
 #include "planners/bounds/rooms.h"
 #include "support/oracle.h"

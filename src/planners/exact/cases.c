@@ -1,26 +1,20 @@
-/* Splits a problem into cases that the search of one pool can handle.
- *
- * Nothing is assumed of same-base pairs at first: then the two are not in each other's way, so
- * that whatever has no packing has none. Only when a packing is found that puts a pair neither
- * at one place nor apart, the case is split in two: the pair is joined, or it is apart. Where
- * pools are to be chosen, groups get theirs one by one, the largest first, so as to spill as
- * little as the loads allow; every case has a bound of what it spills, and its pools have bounds
- * that add up. When all are chosen the pools are independent.
- *
- * Cases are gone through in rounds, depth first, each for a limited time; those that were not
- * finished have their turn again in the next round, for twice as long, and so on until none is
- * left or the effort is spent. Nothing in this depends on how much effort there is. */
+/* cases: a case is one assumption on top of its parent's, so that thousands of them fit into a
+ * list; the one at work has its assumptions spread over arrays. A stack holds the cases of this
+ * round, `later` those of the next. */
+#include "planners/exact/cases.h"
+
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/sort.h"
-#include "planners/bounds/hosts.h"
-#include "planners/bounds/spill.h"
-#include "planners/exact/exact_model.h"
+#include "planners/run/cost.h"
+#include "planners/exact/case_bounds.h"
 #include "planners/exact/exact_search.h"
 #include "planners/exact/first_case.h"
-#include "planners/run/cost.h"
+#include "planners/bounds/hosts.h"
+#include "planners/bounds/spill.h"
 
-enum { FIRST_LIMIT = 4096, OPERATIONS_PER_STEP = 128 };
+/* The effort for a case in the first round. */
+enum { FIRST_LIMIT = 4096 };
 
 /* One more assumption, on top of the parent's: about a pair, or about a group's pool. */
 typedef struct assumption {
@@ -46,22 +40,18 @@ typedef struct cases {
     id_list stack, later; /* cases to do now, and in the next round */
     arn_region region;
     uint8_t *pair;     /* per buffer, for the case at work */
-    uint8_t *sketch;   /* likewise, in a case of its own that is likely to be good; NULL: done */
+    uint8_t *first;    /* likewise, in the case of first_case.h; NULL: done */
     uint32_t *pool_of; /* likewise, where pools are chosen; else the input's */
     uint64_t *offset;  /* likewise */
     uint32_t *choice;  /* likewise: pools that spill as little as the loads allow */
     arn_spill *spill;  /* where pools are chosen */
     arn_hosts hosts;
     uint32_t *order, n_order; /* roots of groups with several pools, the largest first */
-    uint64_t limit;           /* steps for a case */
+    uint64_t limit;           /* the effort for a case, this round */
     arn_cost bound;           /* of all that is not done yet */
     arenaut_verdict verdict;
     bool fits; /* a plan was found, and that is enough */
 } cases;
-
-static bool chooses_pools(const arn_exact_input *in) {
-    return !in->pool_of && in->problem->n_pools > 1;
-}
 
 static bool add_id(const cases *x, id_list *list, uint32_t id) {
     if (!arn_grow(x->in->allocator, (void **)&list->at, &list->room, (uint64_t)list->n + 1,
@@ -85,20 +75,12 @@ static bool add_case(cases *x, id_list *list, assumption what) {
 
 static uint32_t root_of(const cases *x, uint32_t b) { return x->hosts.root ? x->hosts.root[b] : b; }
 
-static uint32_t only_pool(const arenaut_problem *p, uint32_t b) {
-    const uint64_t pools = arenaut_problem_pools(p, b);
-    uint32_t pool = 0;
-    if (pools & (pools - 1)) return ARENAUT_NONE;
-    while (!(pools >> pool & 1)) pool++;
-    return pool;
-}
-
 static void assume_all(cases *x, uint32_t id) {
     const arenaut_problem *p = x->in->problem;
-    const bool choosing = chooses_pools(x->in);
+    const bool choosing = arn_exact_chooses_pools(x->in);
     for (uint32_t b = 0; b < p->n_buffers; b++) {
         x->pair[b] = ARN_EXACT_OPEN;
-        if (choosing) x->pool_of[b] = only_pool(p, b);
+        if (choosing) x->pool_of[b] = arn_exact_only_pool(p, b);
     }
     for (; x->all[id].buffer != ARENAUT_NONE; id = x->all[id].parent) {
         const assumption *a = &x->all[id];
@@ -144,49 +126,52 @@ static bool may_improve(const cases *x, uint32_t id) {
     return arn_costs_less(x->all[id].bound, best_of(x));
 }
 
+static void raise_total(cases *x, uint32_t id, uint64_t total) {
+    x->all[id].bound.total = arn_max_u64(x->all[id].bound.total, total);
+}
+
 /* Of all pools together: what the caller hears, and what may stop a search. */
-static arenaut_verdict pass_progress(void *context, uint64_t best, uint64_t bound, uint64_t steps) {
+static arenaut_verdict pass_progress(void *context, uint64_t best, uint64_t bound,
+                                     uint64_t effort) {
     cases *x = context;
     (void)bound;
-    if (!chooses_pools(x->in)) x->out->arena = arn_min_u64(x->out->arena, best);
+    if (!arn_exact_chooses_pools(x->in)) x->out->arena = arn_min_u64(x->out->arena, best);
     if (x->in->progress && x->verdict == ARENAUT_GO_ON) {
         x->verdict =
             x->in->progress(x->in->progress_context, x->out->arena,
-                            arn_min_u64(x->bound.total, x->out->arena), x->out->steps + steps);
+                            arn_min_u64(x->bound.total, x->out->arena), x->out->effort + effort);
     }
     return x->verdict;
 }
 
-static arn_exact_case case_of(cases *x, uint32_t pool) {
-    arn_exact_case c = {*x->in, x->pair};
-    c.in.pool = pool;
-    c.in.pool_of = chooses_pools(x->in) ? x->pool_of : x->in->pool_of;
-    c.in.progress = pass_progress;
-    c.in.progress_context = x;
-    return c;
+static arn_exact_case case_of(const cases *x, uint32_t pool) {
+    const uint32_t *pool_of = arn_exact_chooses_pools(x->in) ? x->pool_of : x->in->pool_of;
+    return arn_exact_case_of(x->in, x->pair, pool_of, pool);
 }
 
-/* Who was asked in the middle of something may have said no. What is under way is then not
- * done: it goes back to what is left to do. */
-static void hear_no(cases *x) {
+/* Takes over a stop that the input's `ask` was told of. What is under way is then not done: it
+ * goes back to what is left to do. */
+static void take_stop(cases *x) {
     if (arn_ask_ended(x->in->ask)) x->verdict = x->in->ask->verdict;
 }
 
 static uint64_t effort_left(const cases *x) {
-    return x->in->effort > x->out->steps ? x->in->effort - x->out->steps : 0;
+    return x->in->effort > x->out->effort ? x->in->effort - x->out->effort : 0;
 }
 
 /* Searches one pool for an arena smaller than `arena`. */
 static arenaut_status search_pool(cases *x, uint32_t pool, uint64_t arena, uint64_t bound,
                                   arn_exact_found *found) {
     arn_exact_case c = case_of(x, pool);
+    c.in.progress = pass_progress;
+    c.in.progress_context = x;
     c.in.arena = arena;
     c.in.bound = bound;
     c.in.effort = arn_min_u64(x->limit, effort_left(x));
-    if (chooses_pools(x->in)) c.in.enough = 0;
+    if (arn_exact_chooses_pools(x->in)) c.in.enough = 0;
     const arenaut_status st = arn_exact_search(&c, found, x->err);
-    hear_no(x);
-    x->out->steps += found->steps;
+    take_stop(x);
+    x->out->effort += found->effort;
     x->out->nodes += found->nodes;
     return st;
 }
@@ -217,31 +202,19 @@ static arenaut_status do_one_pool(cases *x, uint32_t id) {
 
 /* ---- a case of all pools ---- */
 
-/* What each pool needs at least; *possible is false if one of them cannot have that. */
-static arenaut_status bound_pools(cases *x, uint64_t *bound, bool *possible) {
-    const arenaut_problem *p = x->in->problem;
+/* What each pool needs at least, and so all together; *possible is false if one of them cannot
+ * have that. */
+static arenaut_status bound_pools(cases *x, uint32_t id, uint64_t *bound, bool *possible) {
     *possible = true;
-    for (uint32_t k = 0; k < p->n_pools && *possible; k++) {
+    for (uint32_t k = 0; k < x->in->problem->n_pools && *possible; k++) {
         const arn_exact_case c = case_of(x, k);
-        arn_exact_model m;
-        const arenaut_status st = arn_exact_model_make(&c, &m, x->err);
-        hear_no(x);
+        const arenaut_status st =
+            arn_exact_bound_pool(&c, &bound[k], possible, &x->out->effort, x->err);
+        take_stop(x);
         if (st != ARENAUT_OK) return st;
-        const uint64_t bytes = (uint64_t)m.bound * m.unit;
-        bound[k] = arn_aligned(bytes, p->pool[k].align);
-        if (m.clash || bytes > p->pool[k].capacity) *possible = false;
-        x->out->steps += (m.member_start[m.n_cliques] + m.n) / OPERATIONS_PER_STEP + 1;
-        arn_exact_model_free(&m);
     }
+    if (*possible) raise_total(x, id, arn_exact_sum_bounds(x->in->problem, bound));
     return ARENAUT_OK;
-}
-
-static uint64_t sum_of(const cases *x, const uint64_t *bound) {
-    uint64_t sum = 0;
-    for (uint32_t k = 0; k < x->in->problem->n_pools; k++) {
-        if (!arn_add(sum, bound[k], &sum)) return ARENAUT_SIZE_MAX;
-    }
-    return sum;
 }
 
 /* The least arena of each pool, all groups having theirs. Stops where a pair must be split. */
@@ -250,7 +223,7 @@ static arenaut_status fill_pools(cases *x, uint32_t id, uint64_t *bound, uint64_
     const uint32_t n_pools = x->in->problem->n_pools;
     *open_pair = ARENAUT_NONE;
     for (uint32_t k = 0; k < n_pools; k++) {
-        const uint64_t others = sum_of(x, bound) - bound[k];
+        const uint64_t others = arn_exact_sum_bounds(x->in->problem, bound) - bound[k];
         /* Where less is spilled than in the best plan, any plan is a better one. */
         const uint64_t most =
             x->all[id].bound.spill < x->out->spill ? ARENAUT_UNPLACED : x->out->arena;
@@ -271,8 +244,7 @@ static arenaut_status fill_pools(cases *x, uint32_t id, uint64_t *bound, uint64_
         bound[k] = arn_max_u64(bound[k], found.bound);
         if (*open_pair != ARENAUT_NONE) break;
     }
-    uint64_t *total = &x->all[id].bound.total;
-    *total = arn_max_u64(*total, sum_of(x, bound));
+    raise_total(x, id, arn_exact_sum_bounds(x->in->problem, bound));
     return ARENAUT_OK;
 }
 
@@ -300,10 +272,8 @@ static arenaut_status do_filled_pools(cases *x, uint32_t id) {
     uint64_t bound[ARENAUT_MAX_POOLS], arena[ARENAUT_MAX_POOLS];
     uint32_t open_pair;
     bool possible;
-    arenaut_status st = bound_pools(x, bound, &possible);
+    arenaut_status st = bound_pools(x, id, bound, &possible);
     if (st != ARENAUT_OK || !possible) return st;
-    uint64_t *total = &x->all[id].bound.total;
-    *total = arn_max_u64(*total, sum_of(x, bound));
     if (!may_improve(x, id)) return st;
     st = fill_pools(x, id, bound, arena, &open_pair, &possible);
     if (st != ARENAUT_OK || !possible) return st;
@@ -329,8 +299,8 @@ static arenaut_status bound_spill(cases *x, uint32_t id, bool *possible) {
     const arenaut_status st = arn_spill_least(x->spill, &question, &answer, x->err);
     if (st != ARENAUT_OK) return st;
     arn_cost *bound = &x->all[id].bound;
-    x->out->steps += answer.steps;
-    hear_no(x);
+    x->out->effort += answer.steps;
+    take_stop(x);
     if (answer.ended) return ARENAUT_STOPPED;
     *possible = answer.least != ARENAUT_UNPLACED;
     if (!*possible) return st;
@@ -365,10 +335,8 @@ static arenaut_status do_pools(cases *x, uint32_t id) {
     uint64_t bound[ARENAUT_MAX_POOLS];
     bool possible;
     arenaut_status st = bound_spill(x, id, &possible);
-    if (st == ARENAUT_OK && possible) st = bound_pools(x, bound, &possible);
+    if (st == ARENAUT_OK && possible) st = bound_pools(x, id, bound, &possible);
     if (st != ARENAUT_OK || !possible) return st;
-    uint64_t *total = &x->all[id].bound.total;
-    *total = arn_max_u64(*total, sum_of(x, bound));
     if (!may_improve(x, id)) return st;
     fill_choice(x);
     if (!split_pools(x, &id, x->all[id].bound)) return arn_no_memory(x->err);
@@ -399,12 +367,13 @@ static arenaut_status do_round(cases *x) {
         x->stack.n--;
         if (!may_improve(x, id)) continue;
         assume_all(x, id);
-        const uint64_t before = x->out->steps;
-        const arenaut_status st = chooses_pools(x->in) ? do_pools(x, id) : do_one_pool(x, id);
+        const uint64_t before = x->out->effort;
+        const arenaut_status st =
+            arn_exact_chooses_pools(x->in) ? do_pools(x, id) : do_one_pool(x, id);
         if (st == ARENAUT_STOPPED)
             return add_id(x, &x->later, id) ? ARENAUT_OK : arn_no_memory(x->err);
         if (st != ARENAUT_OK) return st;
-        if (x->out->steps == before) x->out->steps++; /* so that every loop ends */
+        if (x->out->effort == before) x->out->effort++; /* so that every loop ends */
         find_bound(x);
     }
     return ARENAUT_OK;
@@ -440,30 +409,30 @@ static arenaut_status do_closed_case(cases *x, uint64_t limit, arenaut_stop *why
     return st;
 }
 
-static arenaut_status do_sketch(cases *x) {
+static arenaut_status do_first_case(cases *x) {
     arenaut_stop why;
-    if (!x->sketch || !goes_on(x)) return ARENAUT_OK;
-    for (uint32_t b = 0; b < x->in->problem->n_buffers; b++) x->pair[b] = x->sketch[b];
+    if (!x->first || !goes_on(x)) return ARENAUT_OK;
+    for (uint32_t b = 0; b < x->in->problem->n_buffers; b++) x->pair[b] = x->first[b];
     const arenaut_status st = do_closed_case(x, x->limit, &why);
-    if (st == ARENAUT_OK && why == ARENAUT_STOP_PROOF) x->sketch = NULL;
+    if (st == ARENAUT_OK && why == ARENAUT_STOP_PROOF) x->first = NULL;
     return st;
 }
 
 /* With nothing to start from, a plan in which every pair is apart. It costs one packing. */
 static arenaut_status make_first_plan(cases *x) {
     arenaut_stop why;
-    if (x->out->arena != ARENAUT_UNPLACED || chooses_pools(x->in)) return ARENAUT_OK;
+    if (x->out->arena != ARENAUT_UNPLACED || arn_exact_chooses_pools(x->in)) return ARENAUT_OK;
     for (uint32_t b = 0; b < x->in->problem->n_buffers; b++) x->pair[b] = ARN_EXACT_APART;
     return do_closed_case(x, 0, &why);
 }
 
 static arenaut_status do_rounds(cases *x) {
     arenaut_status st = make_first_plan(x);
-    if (st == ARENAUT_OK) st = do_sketch(x);
+    if (st == ARENAUT_OK) st = do_first_case(x);
     if (st == ARENAUT_OK) st = do_round(x);
     while (st == ARENAUT_OK && x->stack.n == 0 && x->later.n > 0 && goes_on(x)) {
         begin_round(x);
-        st = do_sketch(x);
+        st = do_first_case(x);
         if (st == ARENAUT_OK) st = do_round(x);
     }
     return st;
@@ -481,7 +450,7 @@ static bool list_roots(cases *x) {
     if (!x->order || !x->choice || !arn_hosts_find(p, &x->region, &x->hosts)) return false;
     for (uint32_t b = 0; b < p->n_buffers; b++) {
         if (!arenaut_problem_needs_memory(p, b) || root_of(x, b) != b) continue;
-        if (only_pool(p, b) == ARENAUT_NONE) x->order[x->n_order++] = b;
+        if (arn_exact_only_pool(p, b) == ARENAUT_NONE) x->order[x->n_order++] = b;
     }
     arn_sort_ids(x->order, x->n_order, larger_buffer, p, x->order + p->n_buffers);
     return true;
@@ -497,9 +466,9 @@ static bool begin(cases *x) {
     x->limit = FIRST_LIMIT;
     x->bound = bound;
     if (!x->pair || !x->pool_of || !x->offset || !add_case(x, &x->stack, nothing)) return false;
-    if (chooses_pools(x->in)) return list_roots(x);
-    x->sketch = arn_region_allocate(&x->region, n, sizeof *x->sketch);
-    return x->sketch && arn_exact_sketch(x->in, x->sketch);
+    if (arn_exact_chooses_pools(x->in)) return list_roots(x);
+    x->first = arn_region_allocate(&x->region, n, sizeof *x->first);
+    return x->first && arn_exact_first_case(x->in, &x->region, x->first);
 }
 
 static void end(cases *x) {
@@ -515,13 +484,13 @@ static void end(cases *x) {
                                                              : ARENAUT_STOP_EFFORT;
 }
 
-static arenaut_status run_cases(const arn_exact_input *in, arn_exact_output *out,
-                                arenaut_error *err) {
+arenaut_status arn_exact_run_cases(const arn_exact_input *in, arn_exact_output *out,
+                                   arenaut_error *err) {
     cases x = {.in = in, .out = out, .err = err};
     arn_region_init(&x.region, in->allocator);
     arenaut_status st = ARENAUT_OK;
     out->spill_bound = in->spill_bound;
-    if (chooses_pools(in)) {
+    if (arn_exact_chooses_pools(in)) {
         out->spill = ARENAUT_UNPLACED;
         st = arn_spill_new(in->problem, in->allocator, &x.spill, err);
     }
@@ -532,31 +501,5 @@ static arenaut_status run_cases(const arn_exact_input *in, arn_exact_output *out
     arn_release(in->allocator, x.stack.at);
     arn_release(in->allocator, x.later.at);
     arn_region_free(&x.region);
-    return st;
-}
-
-static bool has_pairs(const arn_exact_input *in) {
-    for (uint32_t b = 0; b < in->problem->n_buffers; b++) {
-        if (arn_exact_is_pair(in, b)) return true;
-    }
-    return false;
-}
-
-arenaut_status arn_exact_run(const arn_exact_input *in, arn_exact_output *out, arenaut_error *err) {
-    out->improved = false;
-    out->arena = in->arena;
-    out->bound = in->bound;
-    out->steps = out->nodes = 0;
-    out->spill = out->spill_bound = 0;
-    if (chooses_pools(in) || has_pairs(in)) return run_cases(in, out, err);
-    const arn_exact_case only = {*in, NULL};
-    arn_exact_found found = {.offset = out->offset};
-    const arenaut_status st = arn_exact_search(&only, &found, err);
-    out->improved = found.improved;
-    out->arena = found.arena;
-    out->bound = found.bound;
-    out->stopped_by = found.stopped_by;
-    out->steps = found.steps;
-    out->nodes = found.nodes;
     return st;
 }

@@ -1,8 +1,18 @@
-/* Cuts time into cliques, and lists who is alive in each. */
-#include "core/checked.h"
+/* cliques: cuts time at every step at which something begins or ends, keeps the moments in between
+ * that no other contains, and lists the items that are alive in each. Two items that only an
+ * edge puts into each other's way get a clique of their own. Sorting, and then as many
+ * operations as there are entries in the lists. */
+#include "planners/exact/cliques.h"
+
 #include "core/fail.h"
 #include "core/sort.h"
-#include "planners/exact/model_build.h"
+
+/* The steps at which something begins or ends, in order, each of which begins a moment; and
+ * kept[k]: how many of the moments before number k are cliques. */
+typedef struct moments {
+    int64_t *time;
+    uint32_t n, *kept;
+} moments;
 
 static bool time_before(const void *context, uint32_t a, uint32_t b) {
     const int64_t *time = context;
@@ -16,7 +26,7 @@ static void add_times(const arn_exact_build *x, uint32_t b, int64_t *time, uint3
     }
 }
 
-static bool list_times(arn_exact_build *x) {
+static bool list_times(arn_exact_build *x, moments *t) {
     const arn_exact_model *m = x->model;
     size_t room = 0;
     for (uint32_t i = 0; i < m->n; i++) room += 2 * (size_t)arn_exact_life_count(x, m->buffer[i]);
@@ -25,76 +35,64 @@ static bool list_times(arn_exact_build *x) {
     }
     int64_t *raw = arn_region_allocate(&x->scratch, room, sizeof *raw);
     uint32_t *ids = arn_region_allocate(&x->scratch, room, 2 * sizeof *ids);
-    x->time = arn_region_allocate(&x->scratch, room, sizeof *x->time);
-    if (!raw || !ids || !x->time) return false;
+    t->time = arn_region_allocate(&x->scratch, room, sizeof *t->time);
+    if (!raw || !ids || !t->time) return false;
     uint32_t n = 0;
     for (uint32_t i = 0; i < m->n; i++) add_times(x, m->buffer[i], raw, &n);
     for (uint32_t i = 0; i < m->n_fixed; i++) add_times(x, m->fixed[i], raw, &n);
     for (uint32_t i = 0; i < n; i++) ids[i] = i;
     arn_sort_ids(ids, n, time_before, raw, ids + n);
     for (uint32_t i = 0; i < n; i++) {
-        const int64_t t = raw[ids[i]];
-        if (x->n_times == 0 || x->time[x->n_times - 1] != t) x->time[x->n_times++] = t;
+        const int64_t at = raw[ids[i]];
+        if (t->n == 0 || t->time[t->n - 1] != at) t->time[t->n++] = at;
     }
     return true;
 }
 
-/* The number of listed times before `t`. */
-static uint32_t time_index(const arn_exact_build *x, int64_t t) {
-    uint32_t low = 0, high = x->n_times;
+/* The number of listed times before `at`. */
+static uint32_t time_index(const moments *t, int64_t at) {
+    uint32_t low = 0, high = t->n;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
-        if (x->time[middle] < t) low = middle + 1;
+        if (t->time[middle] < at) low = middle + 1;
         else high = middle;
     }
     return low;
 }
 
-static void mark_events(const arn_exact_build *x, uint32_t b, uint8_t *event) {
+enum { BEGINS = 1, ENDS = 2 };
+
+/* Marks the moments at whose start a life begins, and those at whose end one ends. */
+static void mark_events(const arn_exact_build *x, const moments *t, uint32_t b, uint8_t *event) {
     for (uint32_t k = 0; k < arn_exact_life_count(x, b); k++) {
-        event[time_index(x, arn_exact_lives(x, b)[k].first)] |= 1;
-        event[time_index(x, arn_exact_lives(x, b)[k].end) - 1] |= 2;
+        event[time_index(t, arn_exact_lives(x, b)[k].first)] |= BEGINS;
+        event[time_index(t, arn_exact_lives(x, b)[k].end) - 1] |= ENDS;
     }
 }
 
 /* A moment is a clique of its own only if something begins with it and something ends with
  * it: without a beginning, the moment before has all its members, and without an end, the
- * one after. (Between two moments there is an event, so not both of a pair are dropped.) */
-static bool keep_maximal_moments(arn_exact_build *x) {
-    uint8_t *event = arn_region_allocate(&x->scratch, x->n_times, sizeof *event);
-    x->kept = arn_region_allocate(&x->scratch, (size_t)x->n_times + 1, sizeof *x->kept);
-    if (!event || !x->kept) return false;
-    for (uint32_t t = 0; t < x->n_times; t++) event[t] = 0;
-    for (uint32_t i = 0; i < x->model->n; i++) mark_events(x, x->model->buffer[i], event);
-    for (uint32_t i = 0; i < x->model->n_fixed; i++) mark_events(x, x->model->fixed[i], event);
-    x->kept[0] = 0;
-    for (uint32_t t = 0; t < x->n_times; t++) x->kept[t + 1] = x->kept[t] + (event[t] == 3);
-    x->model->n_cliques = x->model->n_moments = x->kept[x->n_times];
+ * one after. (Between two moments there is an event, so not both of them are dropped.)
+ *
+ *     a [=======]              moments   0   1   2   3
+ *     b     [=======]          begins    a   b       c
+ *     c             [===]      ends          a   b   c     cliques: 1 {a, b} and 3 {c} */
+static bool keep_maximal_moments(arn_exact_build *x, moments *t) {
+    uint8_t *event = arn_region_allocate(&x->scratch, t->n, sizeof *event);
+    t->kept = arn_region_allocate(&x->scratch, (size_t)t->n + 1, sizeof *t->kept);
+    if (!event || !t->kept) return false;
+    for (uint32_t k = 0; k < t->n; k++) event[k] = 0;
+    for (uint32_t i = 0; i < x->model->n; i++) mark_events(x, t, x->model->buffer[i], event);
+    for (uint32_t i = 0; i < x->model->n_fixed; i++) mark_events(x, t, x->model->fixed[i], event);
+    t->kept[0] = 0;
+    for (uint32_t k = 0; k < t->n; k++) {
+        t->kept[k + 1] = t->kept[k] + (event[k] == (BEGINS | ENDS));
+    }
+    x->model->n_cliques = x->model->n_moments = t->kept[t->n];
     return true;
 }
 
 /* ---- extra edges ---- */
-
-bool arn_exact_lives_meet(const arn_exact_build *x, uint32_t a, uint32_t b) {
-    const arenaut_interval *la = arn_exact_lives(x, a), *lb = arn_exact_lives(x, b);
-    const uint32_t na = arn_exact_life_count(x, a), nb = arn_exact_life_count(x, b);
-    for (uint32_t i = 0, k = 0; i < na && k < nb;) {
-        if (la[i].first < lb[k].end && lb[k].first < la[i].end) return true;
-        if (la[i].end < lb[k].end) i++;
-        else k++;
-    }
-    return false;
-}
-
-bool arn_exact_edge_holds(const arn_exact_build *x, uint32_t a, uint32_t b) {
-    const arenaut_problem *p = x->in->problem;
-    if (!x->ties.root) return true;
-    if (x->ties.root[a] == x->ties.root[b]) return false;
-    const uint32_t heir = arenaut_problem_same_base(p, a) == b   ? a
-                          : arenaut_problem_same_base(p, b) == a ? b
-                                                                 : ARENAUT_NONE;
-    return heir == ARENAUT_NONE || (x->assumed->pair && x->assumed->pair[heir] == ARN_EXACT_APART);
-}
 
 /* Whether an edge says something new about two items. */
 static bool edge_counts(const arn_exact_build *x, arenaut_conflict e) {
@@ -134,21 +132,21 @@ static bool count_spans(arn_exact_build *x, uint64_t *n_spans) {
 }
 
 /* The spans of an item are its lifetimes, in order, and then its edges. */
-static bool fill_spans(arn_exact_build *x) {
+static bool fill_spans(arn_exact_build *x, const moments *t) {
     const arenaut_problem *p = x->in->problem;
     arn_exact_model *m = x->model;
     uint32_t *next = arn_region_allocate(&x->scratch, m->n, sizeof *next);
     if (!next) return false;
-    for (uint32_t t = 0; t < x->n_times; t++) {
-        if (x->kept[t + 1] > x->kept[t]) m->origin[x->kept[t]] = x->time[t];
+    for (uint32_t k = 0; k < t->n; k++) {
+        if (t->kept[k + 1] > t->kept[k]) m->origin[t->kept[k]] = t->time[k];
     }
     for (uint32_t i = 0; i < m->n; i++) {
         const uint32_t b = m->buffer[i];
         next[i] = m->span_start[i];
         for (uint32_t k = 0; k < arn_exact_life_count(x, b); k++) {
             arn_exact_span *span = &m->span[next[i]++];
-            span->first = x->kept[time_index(x, arn_exact_lives(x, b)[k].first)];
-            span->end = x->kept[time_index(x, arn_exact_lives(x, b)[k].end)];
+            span->first = t->kept[time_index(t, arn_exact_lives(x, b)[k].first)];
+            span->end = t->kept[time_index(t, arn_exact_lives(x, b)[k].end)];
         }
     }
     for (uint32_t e = 0; e < p->n_conflicts; e++) {
@@ -175,7 +173,7 @@ static bool fill_members(arn_exact_build *x, uint64_t n_members) {
         arn_region_allocate(&m->region, (size_t)m->n_cliques + 2, sizeof *m->member_start);
     m->member = arn_region_allocate(&m->region, (size_t)n_members, sizeof *m->member);
     if (!m->member_start || !m->member) return false;
-    /* Counting sort; the starts are kept one place late while the lists are filled. */
+    /* A counting sort, as in neighbours.c. */
     uint32_t *fill = m->member_start + 1;
     for (uint32_t c = 0; c < m->n_cliques + 2; c++) m->member_start[c] = 0;
     for (uint32_t s = 0; s < m->span_start[m->n]; s++) {
@@ -195,13 +193,14 @@ static bool fill_members(arn_exact_build *x, uint64_t n_members) {
 arenaut_status arn_exact_find_cliques(arn_exact_build *x, arenaut_error *err) {
     arn_exact_model *m = x->model;
     uint64_t n_spans = 0;
-    if (!list_times(x) || !keep_maximal_moments(x) || !count_spans(x, &n_spans)) {
+    moments t = {NULL, 0, NULL};
+    if (!list_times(x, &t) || !keep_maximal_moments(x, &t) || !count_spans(x, &n_spans)) {
         return arn_no_memory(err);
     }
     if (arn_ask_ended(m->ask)) return ARENAUT_STOPPED;
     if (n_spans > ARN_EXACT_MOST_PAIRS) return arn_exact_too_large(x, err);
     m->span = arn_region_allocate(&m->region, (size_t)n_spans, sizeof *m->span);
-    if (!m->span || !fill_spans(x)) return arn_no_memory(err);
+    if (!m->span || !fill_spans(x, &t)) return arn_no_memory(err);
     if (arn_ask_ended(m->ask)) return ARENAUT_STOPPED;
     const uint64_t n_members = count_members(m, n_spans);
     if (n_members > ARN_EXACT_MOST_PAIRS) return arn_exact_too_large(x, err);

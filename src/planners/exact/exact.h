@@ -1,12 +1,12 @@
 /* The exact search: minimises the arena of one pool, or of all together, or proves that nothing
- * smaller exists, or that nothing fits.
+ * smaller exists, or that nothing fits. This header has what all of its parts share; to run it,
+ * see exact_run.h, and docs/exact.md for how it works.
  *
  * It is anytime: it starts from a plan if there is one, improves it whenever it can, and
  * stops at the bound, when its effort is spent, or when the caller says so. It is
- * deterministic: effort is counted in steps of work, there is no clock, and random choices
- * come from the seed. One step is 128 elementary operations, about a quarter of a
- * microsecond, whatever the size of the problem. More effort only goes on where less stopped,
- * so it never ends with a larger arena or a lower bound. */
+ * deterministic: effort is counted, there is no clock, and random choices come from the seed.
+ * More effort only goes on where less stopped, so it never ends with a larger arena or a lower
+ * bound. */
 #ifndef ARN_EXACT_H
 #define ARN_EXACT_H
 
@@ -25,9 +25,21 @@ enum {
     ARN_EXACT_RELATIONS = ARENAUT_FEATURE_SAME_BASE | ARENAUT_FEATURE_INSIDE,
 };
 
-/* Called every few thousand steps and at every improvement of `best` or `bound`. */
+/* The unit of effort, which is public: arenaut_plan_options.effort limits it and
+ * arenaut_plan.effort reports it. The search counts the entries of lists that its inner loops
+ * go through, and so many of them are 1: about a quarter of a microsecond, whatever the size of
+ * the problem. Plans for a given effort, and tests and files that have such numbers in them,
+ * depend on it. */
+enum { ARN_EXACT_OPERATIONS_PER_EFFORT = 128 };
+
+/* It refuses problems for which a list would have more entries than this, first of all that of all
+ * pairs of buffers in each other's way: about 80 MB with all of the search's memory. */
+enum { ARN_EXACT_MOST_PAIRS = 2000000 };
+
+/* Called whenever a few thousand of effort are spent, and at every improvement of `best` or
+ * `bound`. */
 typedef arenaut_verdict (*arn_exact_progress)(void *context, uint64_t best, uint64_t bound,
-                                              uint64_t steps);
+                                              uint64_t effort);
 
 typedef struct arn_exact_input {
     const arenaut_problem *problem;
@@ -39,11 +51,11 @@ typedef struct arn_exact_input {
     uint64_t bound;          /* no smaller arena exists; 0 if nothing is known */
     uint64_t spill_bound;    /* likewise, where pools are chosen: no plan spills less */
     uint64_t enough;         /* stop at an arena this small; 0: minimise */
-    uint64_t effort;         /* steps */
+    uint64_t effort;         /* no more than this is spent, but for a first plan */
     uint64_t seed;
     arn_exact_progress progress; /* may be NULL */
     void *progress_context;
-    arn_ask *ask; /* asked wherever no progress is reported; NULL: nobody is */
+    arn_ask *ask; /* asked where no progress is reported, see ask.h; may be NULL */
     const arenaut_allocator *allocator;
 } arn_exact_input;
 
@@ -56,16 +68,11 @@ typedef struct arn_exact_output {
     uint64_t arena; /* rounded up to the pool's alignment; the input's if not improved */
     uint64_t bound; /* proven for the given assignment of buffers to pools;
                      * ARENAUT_UNPLACED if nothing fits. Of several pools both are sums */
-    /* Where pools are chosen, what the plan spills, and what all do at the least: `bound` is of
-     * plans that spill no more than that. 0 elsewhere. */
+    /* Where pools are chosen, what the plan spills, and what every plan spills at the least:
+     * `bound` is of plans that spill no more than that. 0 elsewhere. */
     uint64_t spill, spill_bound;
     arenaut_stop stopped_by;
-    uint64_t steps, nodes;
+    uint64_t effort, nodes; /* spent, and of all trees */
 } arn_exact_output;
-
-/* Only `out->offset` and `out->pool_of` are read. REFUSED, with the reason, for a problem that is
- * too large for it: it keeps the list of all conflicts and of what is alive at each moment, and
- * will not take more than about 80 MB for them. */
-arenaut_status arn_exact_run(const arn_exact_input *in, arn_exact_output *out, arenaut_error *err);
 
 #endif

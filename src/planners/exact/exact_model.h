@@ -1,18 +1,36 @@
 /* What the exact search works on: one pool's buffers as items in small units.
  *
- * Time is cut into *cliques*: moments at which a set of items is alive together and that no
- * other moment's set contains. Two more items in conflict, because of an extra edge, are a
- * clique of their own. So two items conflict exactly if some clique has both, and in a
- * clique sizes add up. */
+ * An *item* is a buffer that is to be placed. Time is cut into *cliques*: moments at which a set
+ * of items is alive together, and that no other moment's set contains. Two more items in
+ * conflict, because of an extra edge, are a clique of their own. So two items conflict exactly
+ * if some clique has both, and in a clique sizes add up. Below, time goes to the right; the
+ * moments where only a, or only c, is alive are no cliques, as the one beside them has all that
+ * they have:
+ *
+ *     time     0     2     4     6     8    10         clique  members   spans of items
+ *     a        [=================]                       0     a b       a [0, 2)
+ *     b              [=====]                             1     a c       b [0, 1)
+ *     c                    [=================]           2     c d       c [1, 3)
+ *     d                                [=====]                           d [2, 3)
+ *
+ * A *wall* is a range of addresses that is taken from the start, by a fixed buffer or a reserved
+ * range. Items have the walls that they must keep clear of, and a clique those that all of its
+ * members must keep clear of. Here a wall stands from 3 to 5; of a clique with a load of 4 that
+ * must lie above 0, one unit ends above the wall at the least, so it needs 6:
+ *
+ *     address  0  1  2  3  4  5  6
+ *              [=======]           3 units fit below
+ *                       ##### [=]  the fourth does not
+ */
 #ifndef ARN_EXACT_MODEL_H
 #define ARN_EXACT_MODEL_H
 
 #include <arenaut/problem.h>
 
 #include "core/memory.h"
-#include "planners/exact/ties.h"
+#include "planners/run/ask.h"
 
-/* A stretch of consecutive cliques, [first, end). */
+/* A stretch of consecutive cliques, [first, end), in which an item is alive. */
 typedef struct arn_exact_span {
     uint32_t first, end;
 } arn_exact_span;
@@ -25,7 +43,7 @@ typedef struct arn_exact_wall {
 
 typedef struct arn_exact_model {
     const arenaut_problem *problem;
-    arn_ask *ask; /* the input's, for all who work with the model */
+    arn_ask *ask; /* the input's: NULL, or told of all work that is not counted as effort */
     arn_region region;
     uint64_t unit; /* bytes; every size, alignment and wall is a multiple */
 
@@ -37,11 +55,11 @@ typedef struct arn_exact_model {
     uint32_t *neighbour_start, *neighbour; /* the items it conflicts with, in order */
     uint32_t *wall_start;                  /* what it must keep clear of, disjoint, in order */
     arn_exact_wall *wall;
-    /* Items of a group keep their distance; NULL unless `tied`: then item i is in group[i],
-     * delta[i] above its start, and mate[mate_start[g] .. mate_start[g + 1]) is group g. */
-    uint32_t *group, *mate_start, *mate;
+    /* Items of a group keep their distance. Item i is in group[i], delta[i] above its start, and
+     * group g has group_item[group_start[g] .. group_start[g + 1]). Only where `tied`. */
+    uint32_t *group, *group_start, *group_item;
     int64_t *delta;
-    uint32_t *twin; /* the item before it that is exactly alike; ARENAUT_NONE */
+    uint32_t *twin; /* the last item before it that is exactly alike; ARENAUT_NONE */
     int64_t *width; /* steps that it is alive */
 
     uint32_t n_cliques, n_moments; /* the first n_moments cliques are moments, others edges */
@@ -60,14 +78,11 @@ typedef struct arn_exact_model {
     uint32_t largest_group;   /* in items; 1 if not tied */
     int64_t highest_fixed;    /* where the highest of them ends */
 
-    int64_t bound; /* no arena is smaller */
-    int64_t roof;  /* everything fits below, if anything does */
-    bool clash;    /* what cannot move overlaps: there is no plan */
+    int64_t bound;       /* no arena is smaller */
+    int64_t upper_bound; /* everything fits below, if anything does */
+    bool clash;          /* what cannot move overlaps: there is no plan */
 } arn_exact_model;
 
-/* STOPPED, with nothing said, if whoever was asked said so. */
-arenaut_status arn_exact_model_make(const arn_exact_case *assumed, arn_exact_model *model,
-                                    arenaut_error *err);
 void arn_exact_model_free(arn_exact_model *model);
 
 static inline int64_t arn_exact_align_up(int64_t at, int64_t align) {
@@ -85,7 +100,8 @@ static inline int64_t arn_exact_snap(const arn_exact_model *m, uint32_t i, int64
     return at;
 }
 
-/* The same for an item together with its group. */
+/* The lowest address from `at` on for item `item` where it and all others of its group meet
+ * their alignments and no wall. O(walls of the group) per wall that is met. */
 int64_t arn_exact_snap_group(const arn_exact_model *model, uint32_t item, int64_t at);
 
 /* The lowest address such that `amount` units between `floor` and it are free of walls in

@@ -7,11 +7,13 @@
  * closer to the best plan, and go back up whenever one succeeds. Beside them a proof is
  * attempted just below the best plan, with a limit that doubles each time. Failed states are
  * remembered throughout. */
+#include "planners/exact/exact_search.h"
+
 #include "core/checked.h"
 #include "core/fail.h"
 #include "planners/exact/exact_orders.h"
+#include "planners/exact/model_make.h"
 #include "planners/exact/open_pairs.h"
-#include "planners/exact/exact_search.h"
 #include "planners/exact/tree.h"
 
 enum {
@@ -21,7 +23,6 @@ enum {
     FIRST_PROOF = 16, /* its first limit, in ordinary runs */
     NOISES = 4,
     RECENT = 4, /* successes that are remembered */
-    OPERATIONS_PER_STEP = 128,
 };
 
 /* How a packing was found. */
@@ -62,8 +63,8 @@ static uint64_t arena_of(const search *x, int64_t top) {
     return arn_aligned((uint64_t)top * x->model.unit, pool_align(x));
 }
 
-static uint64_t steps_of(const search *x) {
-    return (x->tree.state.work + x->idle_work) / OPERATIONS_PER_STEP;
+static uint64_t spent_by(const search *x) {
+    return (x->tree.state.work + x->idle_work) / ARN_EXACT_OPERATIONS_PER_EFFORT;
 }
 
 /* The highest capacity that would make for a smaller arena than the best one, and fits. */
@@ -73,7 +74,7 @@ static int64_t next_target(const search *x) {
         if (x->out->arena < pool_align(x)) return -1;
         bytes = arn_min_u64(bytes, x->out->arena - pool_align(x));
     }
-    return (int64_t)arn_min_u64(bytes / x->model.unit, (uint64_t)x->model.roof);
+    return (int64_t)arn_min_u64(bytes / x->model.unit, (uint64_t)x->model.upper_bound);
 }
 
 static bool finished(const search *x) {
@@ -90,14 +91,14 @@ static bool report(search *x) {
     if (arn_ask_ended(x->in->ask)) x->verdict = x->in->ask->verdict;
     if (x->in->progress && x->verdict == ARENAUT_GO_ON) {
         x->verdict = x->in->progress(x->in->progress_context, x->out->arena, arena_of(x, x->low),
-                                     steps_of(x));
+                                     spent_by(x));
     }
     return x->verdict == ARENAUT_GO_ON;
 }
 
 static bool go_on(void *context) {
     search *x = context;
-    if (steps_of(x) >= x->in->effort && !x->in_first_run) x->out_of_effort = true;
+    if (spent_by(x) >= x->in->effort && !x->in_first_run) x->out_of_effort = true;
     return !x->out_of_effort && report(x);
 }
 
@@ -250,7 +251,8 @@ static arenaut_status begin(search *x, arenaut_error *err) {
 
 /* With no plan to start from, the first run is free to waste as much as it likes. */
 static void first_plan(search *x) {
-    if (x->out->arena != ARENAUT_UNPLACED || finished(x) || x->target < x->model.roof) return;
+    if (x->out->arena != ARENAUT_UNPLACED || finished(x) || x->target < x->model.upper_bound)
+        return;
     draw_style(x);
     x->in_first_run = true;
     run_at(x, x->target, UINT64_MAX);
@@ -260,7 +262,7 @@ static void first_plan(search *x) {
 static void end(search *x) {
     arn_exact_found *out = x->out;
     if (arn_ask_ended(x->in->ask) && x->verdict == ARENAUT_GO_ON) x->verdict = x->in->ask->verdict;
-    out->steps = steps_of(x);
+    out->effort = spent_by(x);
     out->nodes = x->tree.visited;
     out->stopped_by = arn_stop_of(x->verdict);
     if (finished(x)) out->stopped_by = ARENAUT_STOP_PROOF;
@@ -281,7 +283,7 @@ arenaut_status arn_exact_search(const arn_exact_case *assumed, arn_exact_found *
     out->open_pair = ARENAUT_NONE;
     out->arena = in->arena;
     out->bound = in->bound;
-    out->steps = out->nodes = 0;
+    out->effort = out->nodes = 0;
     arenaut_status st = arn_exact_model_make(assumed, &x.model, err);
     if (st == ARENAUT_STOPPED) {
         out->stopped_by = arn_stop_of(in->ask->verdict);

@@ -1,3 +1,7 @@
+/* state: the moves of a packing and their undoing. Placing an item walks its neighbours and
+ * raises those that are in its way; raising one walks the cliques of its spans; cliques that
+ * lose the last member at their floor are gathered in `dirty` and looked at once, after the
+ * move. These loops are where the search spends its time, and what `work` counts. */
 #include "planners/exact/exact_state.h"
 
 #include "core/fail.h"
@@ -33,8 +37,8 @@ bool arn_exact_has_room(const arn_exact_state *s) {
 
 /* ---- floors ---- */
 
-/* Finds the floor of clique `c` again after all who made it were raised. False if what is
- * left does not fit above it. */
+/* Finds the floor of clique `c` again after all members that lay at it were raised. False if
+ * what is left does not fit above it. */
 static bool find_floor(arn_exact_state *s, uint32_t c) {
     const arn_exact_model *m = s->model;
     const uint32_t *member = m->member + m->member_start[c];
@@ -55,7 +59,7 @@ static bool find_floor(arn_exact_state *s, uint32_t c) {
     return floor == ARN_EXACT_PLACED || arn_exact_need(m, c, floor, s->load[c]) <= s->capacity;
 }
 
-static bool find_floors(arn_exact_state *s, bool fits) {
+bool arn_exact_find_floors(arn_exact_state *s, bool fits) {
     s->item_failed = !fits;
     for (uint32_t k = 0; fits && k < s->n_dirty; k++) {
         fits = find_floor(s, s->dirty[k]);
@@ -110,16 +114,15 @@ static int64_t past_placed(const arn_exact_state *s, uint32_t i, int64_t at) {
     return at;
 }
 
-/* The lowest place from `at` on for an item with its group. */
-static int64_t settle(arn_exact_state *s, uint32_t item, int64_t at) {
+int64_t arn_exact_settle(arn_exact_state *s, uint32_t item, int64_t at) {
     const arn_exact_model *m = s->model;
     if (!m->tied) return arn_exact_snap(m, item, at);
     const uint32_t g = m->group[item];
     for (bool moved = true; moved && at <= s->capacity;) {
         moved = false;
         at = arn_exact_snap_group(m, item, at);
-        for (uint32_t k = m->mate_start[g]; k < m->mate_start[g + 1]; k++) {
-            const uint32_t j = m->mate[k];
+        for (uint32_t k = m->group_start[g]; k < m->group_start[g + 1]; k++) {
+            const uint32_t j = m->group_item[k];
             const int64_t own = at - m->delta[item] + m->delta[j], free = past_placed(s, j, own);
             moved = moved || free != own;
             at += free - own;
@@ -131,14 +134,13 @@ static int64_t settle(arn_exact_state *s, uint32_t item, int64_t at) {
     return at;
 }
 
-/* Raises an item with its group. False if some of it would end above the capacity. */
-static bool raise_group(arn_exact_state *s, uint32_t item, int64_t lowest) {
+bool arn_exact_raise_group(arn_exact_state *s, uint32_t item, int64_t lowest) {
     const arn_exact_model *m = s->model;
     if (!m->tied) return raise(s, item, lowest);
     const uint32_t g = m->group[item];
     bool fits = true;
-    for (uint32_t k = m->mate_start[g]; k < m->mate_start[g + 1]; k++) {
-        const uint32_t j = m->mate[k];
+    for (uint32_t k = m->group_start[g]; k < m->group_start[g + 1]; k++) {
+        const uint32_t j = m->group_item[k];
         if (!raise(s, j, lowest - m->delta[item] + m->delta[j])) fits = false;
     }
     return fits;
@@ -165,7 +167,7 @@ static uint64_t digest_of_placed(const arn_exact_state *s, uint32_t item) {
     return s->model->tied ? ~digest_of(s, item, s->offset[item]) : 0;
 }
 
-/* Places one item, and raises those in whose way it is. */
+/* Places one item, and raises the neighbours that it is in the way of. */
 static bool place_item(arn_exact_state *s, uint32_t item) {
     const arn_exact_model *m = s->model;
     const int64_t at = s->lowest[item], top = at + m->size[item];
@@ -181,7 +183,8 @@ static bool place_item(arn_exact_state *s, uint32_t item) {
         const uint32_t j = m->neighbour[k];
         if (s->lowest[j] >= top) continue;
         if (m->tied && s->lowest[j] + m->size[j] <= at) continue;
-        if (raise_group(s, j, settle(s, j, m->tied ? s->lowest[j] : top))) continue;
+        if (arn_exact_raise_group(s, j, arn_exact_settle(s, j, m->tied ? s->lowest[j] : top)))
+            continue;
         s->overfull = m->span[m->span_start[j]].first;
         fits = false;
     }
@@ -191,14 +194,14 @@ static bool place_item(arn_exact_state *s, uint32_t item) {
 
 bool arn_exact_place(arn_exact_state *s, uint32_t item) {
     const arn_exact_model *m = s->model;
-    if (!m->tied) return find_floors(s, place_item(s, item));
+    if (!m->tied) return arn_exact_find_floors(s, place_item(s, item));
     const uint32_t g = m->group[item];
     bool fits = true;
-    for (uint32_t k = m->mate_start[g]; k < m->mate_start[g + 1]; k++) {
-        if (arn_ask_ended(m->ask)) return find_floors(s, false);
-        fits = place_item(s, m->mate[k]) && fits;
+    for (uint32_t k = m->group_start[g]; k < m->group_start[g + 1]; k++) {
+        if (arn_ask_ended(m->ask)) return arn_exact_find_floors(s, false);
+        fits = place_item(s, m->group_item[k]) && fits;
     }
-    return find_floors(s, fits);
+    return arn_exact_find_floors(s, fits);
 }
 
 void arn_exact_undo(arn_exact_state *s, uint32_t n_trail) {
@@ -230,195 +233,6 @@ void arn_exact_undo(arn_exact_state *s, uint32_t n_trail) {
     }
 }
 
-/* ---- rejecting a floor ---- */
-
-/* Where item `i` may lie if not at `floor`, in a packing from which nothing can be lowered:
- * on a neighbour that is still to be placed. Neighbours that are rejected together with `i`
- * are left out here. Sets *blocked if some neighbour may be in the way of
- * lying at `floor`. */
-static int64_t next_rest(arn_exact_state *s, uint32_t i, int64_t floor, bool *blocked) {
-    const arn_exact_model *m = s->model;
-    int64_t rest = ARN_EXACT_PLACED;
-    *blocked = false;
-    const uint32_t end = m->neighbour_start[i + 1];
-    for (uint32_t k = m->neighbour_start[i]; k < end; k++) {
-        const uint32_t j = m->neighbour[k];
-        const int64_t lowest = s->lowest[j];
-        if (lowest == ARN_EXACT_PLACED) continue;
-        if (lowest < floor + m->size[i]) *blocked = true;
-        if (s->next[j] == ARN_EXACT_PLACED) continue;
-        if (lowest + m->size[j] < rest) rest = lowest + m->size[j];
-    }
-    s->work += end - m->neighbour_start[i];
-    return rest == ARN_EXACT_PLACED ? rest : arn_exact_snap(m, i, rest);
-}
-
-/* Lists the members of `clique` that are at its floor and marks them in `next`. */
-static uint32_t list_seats(arn_exact_state *s, uint32_t clique) {
-    const arn_exact_model *m = s->model;
-    uint32_t n = 0;
-    for (uint32_t k = m->member_start[clique]; k < m->member_start[clique + 1]; k++) {
-        const uint32_t i = m->member[k];
-        if (s->lowest[i] != s->floor[clique]) continue;
-        s->seats[n++] = i;
-        s->next[i] = ARN_EXACT_PLACED;
-    }
-    s->work += m->member_start[clique + 1] - m->member_start[clique];
-    return n;
-}
-
-/* The two smallest sizes among the seats. */
-static void smallest_two(const arn_exact_state *s, uint32_t n, int64_t two[2]) {
-    two[0] = two[1] = ARN_EXACT_PLACED;
-    for (uint32_t k = 0; k < n; k++) {
-        const int64_t size = s->model->size[s->seats[k]];
-        if (size < two[0]) {
-            two[1] = two[0];
-            two[0] = size;
-        } else if (size < two[1]) {
-            two[1] = size;
-        }
-    }
-}
-
-/* The lowest of the rejected items rests on something outside of them, at `lowest` or
- * higher; each other rests on something outside, or on another one of them. */
-static bool find_next(arn_exact_state *s, uint32_t n, int64_t lowest) {
-    const arn_exact_model *m = s->model;
-    int64_t two[2];
-    smallest_two(s, n, two);
-    for (uint32_t k = 0; k < n; k++) {
-        const uint32_t i = s->seats[k];
-        const int64_t other = two[m->size[i] == two[0]];
-        int64_t next = s->next[i];
-        if (other != ARN_EXACT_PLACED && lowest + other < next) {
-            next = arn_exact_snap(m, i, lowest + other);
-            if (next > s->next[i]) next = s->next[i];
-        }
-        s->next[i] = next;
-        if (next > s->capacity - m->size[i]) return false;
-    }
-    return true;
-}
-
-/* Where each of the n seats may lie next, into `next`; false if one of them nowhere. */
-static bool find_rests(arn_exact_state *s, uint32_t n, int64_t floor) {
-    int64_t lowest = ARN_EXACT_PLACED;
-    bool blocked;
-    /* `next` marks all seats until every rest is known; `offset` is free to hold those. */
-    for (uint32_t k = 0; k < n; k++) {
-        const uint32_t i = s->seats[k];
-        s->offset[i] = next_rest(s, i, floor, &blocked);
-        if (s->offset[i] < lowest) lowest = s->offset[i];
-        if (!blocked) return false;
-    }
-    for (uint32_t k = 0; k < n; k++) s->next[s->seats[k]] = s->offset[s->seats[k]];
-    return lowest != ARN_EXACT_PLACED && find_next(s, n, lowest);
-}
-
-/* ---- rejecting groups ---- */
-
-/* What a seat has to know of its neighbours; the rule is that of arenaut/certificate.h. */
-typedef struct rest {
-    int64_t outside; /* the lowest end of a neighbour that is no seat, or PLACED */
-    int64_t any;     /* of any neighbour */
-    int64_t step;    /* how much higher than another seat it lies at least, if it rests there */
-    bool above;      /* resting on another seat means lying higher */
-    bool blocked;    /* somebody may be in its way at the floor */
-} rest;
-
-static bool is_seat(const arn_exact_state *s, uint32_t item) {
-    const arn_exact_model *m = s->model;
-    for (uint32_t k = m->mate_start[m->group[item]]; k < m->mate_start[m->group[item] + 1]; k++) {
-        if (s->next[m->mate[k]] == ARN_EXACT_PLACED) return true;
-    }
-    return false;
-}
-
-/* Item `i`, which lies `up` above its group's seat, rests on `j`. */
-static void rest_on(const arn_exact_state *s, uint32_t i, int64_t up, uint32_t j, rest *r) {
-    const arn_exact_model *m = s->model;
-    const int64_t end = s->lowest[j] + m->size[j] - up;
-    /* How far apart the starts of the two groups are then. */
-    const int64_t step = m->delta[j] + m->size[j] - m->delta[i];
-    if (s->lowest[j] < s->lowest[i] + m->size[i]) r->blocked = true;
-    if (end < r->any) r->any = end;
-    if (!is_seat(s, j)) {
-        if (end < r->outside) r->outside = end;
-    } else if (step > 0) {
-        if (step < r->step) r->step = step;
-    } else {
-        r->above = false;
-    }
-}
-
-static rest find_group_rest(arn_exact_state *s, uint32_t seat) {
-    const arn_exact_model *m = s->model;
-    const uint32_t g = m->group[seat];
-    rest r = {ARN_EXACT_PLACED, ARN_EXACT_PLACED, ARN_EXACT_PLACED, true, false};
-    for (uint32_t a = m->mate_start[g]; a < m->mate_start[g + 1]; a++) {
-        const uint32_t i = m->mate[a], end = m->neighbour_start[i + 1];
-        for (uint32_t k = m->neighbour_start[i]; k < end; k++) {
-            const uint32_t j = m->neighbour[k];
-            if (s->lowest[j] == ARN_EXACT_PLACED) continue;
-            rest_on(s, i, m->delta[i] - m->delta[seat], j, &r);
-        }
-        const uint64_t mates = m->mate_start[g + 1] - m->mate_start[g];
-        if (!arn_ask_after(m->ask, (end - m->neighbour_start[i]) * mates)) break;
-        s->work += 2 * (end - m->neighbour_start[i]);
-    }
-    return r;
-}
-
-static int64_t settle_above(arn_exact_state *s, uint32_t seat, int64_t at) {
-    return settle(s, seat, at > s->lowest[seat] ? at : s->lowest[seat] + 1);
-}
-
-/* As find_rests; seats are compared by where their groups start. */
-static bool find_group_rests(arn_exact_state *s, uint32_t n) {
-    const arn_exact_model *m = s->model;
-    int64_t lowest = ARN_EXACT_PLACED;
-    bool above = true;
-    for (uint32_t k = 0; k < n; k++) {
-        const uint32_t i = s->seats[k];
-        const rest r = find_group_rest(s, i);
-        if (!r.blocked || arn_ask_ended(m->ask)) return false;
-        above = above && r.above;
-        s->offset[i] = r.outside;
-        if (r.outside == ARN_EXACT_PLACED) continue;
-        s->offset[i] = settle_above(s, i, r.outside);
-        if (s->offset[i] - m->delta[i] < lowest) lowest = s->offset[i] - m->delta[i];
-    }
-    if (above && lowest == ARN_EXACT_PLACED) return false;
-    for (uint32_t k = 0; k < n; k++) {
-        const uint32_t i = s->seats[k];
-        const rest r = find_group_rest(s, i);
-        if (arn_ask_ended(m->ask)) return false;
-        if (!above) {
-            s->offset[i] = settle_above(s, i, r.any);
-        } else if (r.step != ARN_EXACT_PLACED && lowest + r.step + m->delta[i] < s->offset[i]) {
-            const int64_t next = settle_above(s, i, lowest + r.step + m->delta[i]);
-            if (next < s->offset[i]) s->offset[i] = next;
-        }
-        if (s->offset[i] > s->capacity - m->size[i]) return false;
-    }
-    for (uint32_t k = 0; k < n; k++) s->next[s->seats[k]] = s->offset[s->seats[k]];
-    return true;
-}
-
-bool arn_exact_reject(arn_exact_state *s, uint32_t clique) {
-    const int64_t floor = s->floor[clique];
-    const uint32_t n = list_seats(s, clique);
-    bool fits = s->model->tied ? find_group_rests(s, n) : find_rests(s, n, floor);
-    if (!fits) s->overfull = clique;
-    for (uint32_t k = 0; k < n && fits; k++) {
-        fits = raise_group(s, s->seats[k], s->next[s->seats[k]]);
-        if (!fits) s->overfull = clique;
-    }
-    for (uint32_t k = 0; k < n; k++) s->next[s->seats[k]] = 0;
-    return find_floors(s, fits);
-}
-
 /* ---- the empty packing ---- */
 
 static bool allocate_state(arn_exact_state *s, arn_region *region) {
@@ -426,7 +240,7 @@ static bool allocate_state(arn_exact_state *s, arn_region *region) {
     s->lowest = arn_region_allocate(region, n, sizeof *s->lowest);
     s->offset = arn_region_allocate(region, n, sizeof *s->offset);
     s->next = arn_region_allocate(region, n, sizeof *s->next);
-    s->seats = arn_region_allocate(region, n, sizeof *s->seats);
+    s->candidate = arn_region_allocate(region, n, sizeof *s->candidate);
     s->code = arn_region_allocate(region, n, sizeof *s->code);
     s->hull_first = arn_region_allocate(region, n, sizeof *s->hull_first);
     s->hull_end = arn_region_allocate(region, n, sizeof *s->hull_end);
@@ -440,12 +254,12 @@ static bool allocate_state(arn_exact_state *s, arn_region *region) {
      * less often. A run for which this is not enough gives up. */
     s->trail_room =
         s->model->neighbour_start[n] + s->model->member_start[c] + 16 * (uint32_t)(n + c) + 1024;
-    /* In groups each item is raised for each of its mates, and when theirs are. */
+    /* An item of a group is raised for each of the group, and when one of them is. */
     if (s->model->tied) {
         s->trail_room = 2 * s->trail_room + s->model->largest_group * (uint32_t)(n + 1);
     }
     s->trail = arn_region_allocate(region, s->trail_room, sizeof *s->trail);
-    return s->lowest && s->offset && s->next && s->seats && s->code && s->hull_first &&
+    return s->lowest && s->offset && s->next && s->candidate && s->code && s->hull_first &&
            s->hull_end && s->floor && s->load && s->at_floor && s->crossing && s->digest &&
            s->dirty && s->trail;
 }
@@ -474,7 +288,7 @@ arenaut_status arn_exact_state_init(arn_exact_state *s, const arn_exact_model *m
     }
     s->digest[model->n_cliques] = 0;
     for (uint32_t i = 0; i < model->n; i++) {
-        /* Groups that cannot be have no places, and nobody will ask for them. */
+        /* Contradictory groups have no places, and no packing is looked for. */
         const int64_t bottom = model->tied ? model->delta[i] : 0;
         s->lowest[i] = model->clash ? 0 : arn_exact_snap_group(model, i, bottom);
         s->offset[i] = s->lowest[i];

@@ -4,11 +4,22 @@
  * any more: the placed items that it conflicts with end there or lower, and it is a place
  * that the item itself may take. The *floor* of a clique is the lowest `lowest` among its
  * unplaced members: all of them must fit above it, so floor + load <= capacity, or this
- * packing leads nowhere.
+ * packing leads nowhere. Here p is placed; of a, b, c nothing is yet:
  *
- * There are two moves. *Place* puts an item at its lowest address. *Reject* says that in a
- * given clique nobody lies at the floor, which raises the members that could. Both are
- * undone in reverse order from a trail.
+ *     capacity - - - - - - - - - - - - - - - -    lowest: a 2, b 2, c 0
+ *
+ *     2        ...... lowest of a, b ........     clique   members   floor  load
+ *                                                   0       p a        2      a
+ *     0       [=====p=====][===== c? ========]      1       p b        2      b
+ *              clique 0, 1      clique 2            2       b c        0      b + c
+ *
+ * There are two moves. *Place* puts an item at its lowest address, and raises the neighbours
+ * that could have lain there. *Reject* (reject.h) says that in a given clique no item lies at
+ * the floor, which raises the members that could. Every change is noted in the *trail* with
+ * what was there before, and moves are undone by taking back what is behind a mark:
+ *
+ *     trail   | unplaced p | lowest a: 0 | lowest b: 0 | floor 0: 0 | floor 1: 0 |
+ *             ^ before p was placed                 before clique 2 is rejected ^
  *
  * Where items are tied into groups, a move is about the group: all of it is placed, raised and
  * rejected together. Then an item may be unplaced below a placed one, since other items of its
@@ -45,25 +56,45 @@ typedef struct arn_exact_state {
     uint32_t n_trail, trail_room;
     uint32_t *dirty; /* cliques that have lost all members at their floor */
     uint32_t n_dirty;
-    uint32_t *seats; /* scratch for reject: members at the floor, */
-    int64_t *next;   /* and where each could lie next */
+    /* Scratch for reject: the members at the floor, and where each could lie next. Between moves
+     * `next` is 0; PLACED marks a candidate. */
+    uint32_t *candidate;
+    int64_t *next;
 
     uint32_t overfull; /* the clique in which the last move that failed did not fit, */
     bool item_failed;  /* or rather an item by itself, in that clique */
-    uint64_t work;     /* elementary operations so far */
+    uint64_t work;     /* elementary operations so far, see ARN_EXACT_OPERATIONS_PER_EFFORT */
 } arn_exact_state;
 
+/* Makes the empty packing, of any capacity. Arrays are the region's, the model is borrowed.
+ * NO_MEMORY. */
 arenaut_status arn_exact_state_init(arn_exact_state *state, const arn_exact_model *model,
                                     arn_region *region, arenaut_error *err);
 
-/* Both return false if the packing cannot be completed within the capacity any more; the
- * caller then undoes the move. Room in the trail must have been checked before. */
+/* Places an unplaced item, with its group, at its lowest address. False if the packing cannot be
+ * completed within the capacity any more; the caller then undoes the move. Room in the trail
+ * must have been checked before. O(neighbours, and cliques of those that are raised). */
 bool arn_exact_place(arn_exact_state *state, uint32_t item);
-bool arn_exact_reject(arn_exact_state *state, uint32_t clique);
+
+/* Takes back all changes behind the first `n_trail` of the trail. O(what making them took). */
 void arn_exact_undo(arn_exact_state *state, uint32_t n_trail);
 
 /* Whether the trail has room for one more move, however large. */
 bool arn_exact_has_room(const arn_exact_state *state);
+
+/* ---- for reject.c ---- */
+
+/* The lowest place from `at` on for an item with its group that is clear of walls and of what is
+ * placed; some place above the capacity if there is none below. */
+int64_t arn_exact_settle(arn_exact_state *state, uint32_t item, int64_t at);
+
+/* Raises an item with its group. False if some of it would end above the capacity; the change is
+ * made all the same, so that there is one way to undo. */
+bool arn_exact_raise_group(arn_exact_state *state, uint32_t item, int64_t lowest);
+
+/* Ends a move: finds the floors that it has raised, unless `fits` is false already. Returns
+ * whether the move still fits, and notes where it does not. */
+bool arn_exact_find_floors(arn_exact_state *state, bool fits);
 
 static inline bool arn_exact_is_placed(const arn_exact_state *s, uint32_t item) {
     return s->lowest[item] == ARN_EXACT_PLACED;

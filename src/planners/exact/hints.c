@@ -1,13 +1,18 @@
+/* hints: keeps buffers where a plan from before had them, as far as that costs nothing. Holds many
+ * of them fixed and searches for a plan that is as good; halves their number where there is
+ * none. Each search is one of exact_run.h, with a share of the effort. */
 #include "planners/exact/hints.h"
 
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/memory.h"
 #include "core/sort.h"
-#include "planners/exact/ties.h"
+#include "planners/exact/case.h"
+#include "planners/exact/exact_run.h"
 
-/* One try may have so much of what is left. */
-enum { TRY_SHARE = 4 };
+/* One part in so many of the options' effort may go into this, on top; and one search may have one
+ * part in so many of what is left. */
+enum { HINTS_SHARE = 8, TRY_SHARE = 4 };
 
 typedef struct hints {
     const arn_exact_input *in;
@@ -16,7 +21,7 @@ typedef struct hints {
     uint64_t *place;  /* per buffer: where it is held; ARENAUT_UNPLACED */
     uint64_t *offset; /* per buffer: a plan with those held */
     uint32_t *pool_of;
-    uint32_t *listed, n; /* whom to hold, the largest first */
+    uint32_t *listed, n; /* buffers to hold, the largest first */
     uint64_t spent;
 } hints;
 
@@ -35,12 +40,8 @@ static bool runs_into_held(const hints *x, uint32_t b) {
     const arenaut_problem *p = x->in->problem;
     for (uint32_t other = 0; other < p->n_buffers; other++) {
         if (!arn_ask_after(x->in->ask, 1)) return true;
-        const uint64_t at = x->place[other];
-        if (other == b || at == ARENAUT_UNPLACED) continue;
-        if (at < x->place[b] + p->size[b] && x->place[b] < at + p->size[other] &&
-            arn_exact_must_be_apart(p, b, other, x->place)) {
-            return true;
-        }
+        if (other == b || x->place[other] == ARENAUT_UNPLACED) continue;
+        if (arn_exact_collide(p, b, other, x->place)) return true;
     }
     return false;
 }
@@ -76,7 +77,7 @@ static arenaut_status try_held(hints *x, bool *found) {
     arenaut_problem held = *x->in->problem;
     arn_exact_input in = *x->in;
     held.fixed_offset = x->place;
-    held.hint = NULL; /* they have been seen to */
+    held.hint = NULL;
     in.problem = &held;
     in.bound = in.arena; /* so that the first plan is good enough */
     in.arena += held.pool[in.pool].align;
@@ -85,7 +86,7 @@ static arenaut_status try_held(hints *x, bool *found) {
     in.progress = NULL;
     arn_exact_output out = {.offset = x->offset, .pool_of = x->pool_of};
     const arenaut_status st = arn_exact_run(&in, &out, x->err);
-    x->spent += out.steps + 1;
+    x->spent += out.effort + 1;
     *found = st == ARENAUT_OK && out.improved;
     return st == ARENAUT_REFUSED ? ARENAUT_OK : st;
 }
@@ -119,7 +120,7 @@ static arenaut_status keep(hints *x, uint64_t *offset) {
     return ARENAUT_OK;
 }
 
-arenaut_status arn_exact_keep_hints(const arn_exact_input *in, uint64_t *offset, uint64_t *steps,
+arenaut_status arn_exact_keep_hints(const arn_exact_input *in, uint64_t *offset, uint64_t *spent,
                                     arenaut_error *err) {
     const uint32_t n = in->problem->n_buffers;
     hints x = {.in = in, .err = err};
@@ -137,7 +138,31 @@ arenaut_status arn_exact_keep_hints(const arn_exact_input *in, uint64_t *offset,
     } else {
         st = arn_no_memory(err);
     }
-    *steps += x.spent;
+    *spent += x.spent;
     arn_region_free(&x.region);
+    return st;
+}
+
+/* A search that was stopped is not gone on with in this way. */
+arenaut_status arn_exact_keep_earlier(arenaut_planning *planning) {
+    arenaut_plan *plan = planning->plan;
+    arn_exact_notice last = {.options = planning->options, .progress = {.planner = "exact"}};
+    arn_ask ask = {.put = arn_exact_notify, .context = &last};
+    arenaut_status st = ARENAUT_OK;
+    const bool proven = plan->stopped_by == ARENAUT_STOP_PROOF;
+    if (!planning->problem->hint || !proven || plan->quality == ARENAUT_INFEASIBLE) return st;
+    st = arenaut_plan_measure(plan, planning->problem, planning->err);
+    last.progress.best = last.progress.bound = plan->total;
+    last.progress.spill = last.progress.spill_bound = plan->spill;
+    for (uint32_t k = 0; k < plan->n_pools && st == ARENAUT_OK; k++) {
+        arn_exact_input pool = arn_exact_input_of(planning);
+        pool.pool = k;
+        pool.pool_of = plan->n_pools > 1 ? plan->pool : NULL;
+        pool.arena = plan->arena[k];
+        pool.effort = planning->options->effort / HINTS_SHARE / plan->n_pools;
+        pool.ask = &ask;
+        last.progress.effort = plan->effort;
+        st = arn_exact_keep_hints(&pool, plan->offset, &plan->effort, planning->err);
+    }
     return st;
 }

@@ -6,9 +6,9 @@
 
 /* Rearranges one pool's plan, which is in `offset` and has an arena of in->arena, so that more
  * buffers lie where their hints say, the largest first, without a larger arena. Tries to keep
- * all hints that agree with each other, and fewer at a time when that fails, within in->effort
- * steps; adds those spent to *steps. */
-arenaut_status arn_exact_keep_hints(const arn_exact_input *in, uint64_t *offset, uint64_t *steps,
+ * all hints that agree with each other, and fewer at a time when that fails, within in->effort;
+ * adds what was spent to *spent. */
+arenaut_status arn_exact_keep_hints(const arn_exact_input *in, uint64_t *offset, uint64_t *spent,
                                     arenaut_error *err);
 
 /* The same for a whole plan that is proven to be the smallest, with a part of the options'

@@ -1,3 +1,5 @@
+/* open_pairs: looks at a packing whether every buffer that was left out of the way of others is
+ * clear of them all the same. Only such buffers need a look, as all others were kept apart. */
 #include "planners/exact/open_pairs.h"
 
 bool arn_exact_list_pairs(const arn_exact_case *assumed, arn_region *region,
@@ -14,7 +16,7 @@ bool arn_exact_list_pairs(const arn_exact_case *assumed, arn_region *region,
     for (uint32_t b = 0; b < p->n_buffers; b++) {
         if (!arn_exact_in_pool(in, b)) continue;
         const bool is_pair = arn_exact_is_pair(in, b);
-        const bool open = !assumed->pair || assumed->pair[b] == ARN_EXACT_OPEN;
+        const bool open = arn_exact_assumed(assumed, b) == ARN_EXACT_OPEN;
         if (open && is_pair) pairs->open[pairs->n_open++] = b;
         if (is_pair) {
             pairs->covered[pairs->n_covered++] = arn_exact_smaller(p, b, p->same_base[b]);
@@ -35,20 +37,13 @@ int64_t arn_exact_write_places(const arn_exact_state *s, uint64_t *place) {
     return top;
 }
 
-static bool share_bytes(const arn_exact_pairs *pairs, uint32_t a, uint32_t b) {
-    const uint64_t *size = pairs->in->problem->size, *place = pairs->place;
-    return place[a] < place[b] + size[b] && place[b] < place[a] + size[a];
-}
-
-/* Somebody whom `b` must not run into but does; ARENAUT_NONE. */
+/* A buffer that `b` must not overlap but does; ARENAUT_NONE. */
 static uint32_t run_into(const arn_exact_pairs *pairs, uint32_t b) {
     const arenaut_problem *p = pairs->in->problem;
     for (uint32_t other = 0; other < p->n_buffers; other++) {
         if (!arn_ask_after(pairs->in->ask, 1)) break;
         if (other == b || !arn_exact_in_pool(pairs->in, other)) continue;
-        if (share_bytes(pairs, b, other) && arn_exact_must_be_apart(p, b, other, pairs->place)) {
-            return other;
-        }
+        if (arn_exact_collide(p, b, other, pairs->place)) return other;
     }
     return ARENAUT_NONE;
 }
@@ -62,15 +57,13 @@ static uint32_t open_pair_of(const arn_exact_pairs *pairs, uint32_t a, uint32_t 
     return pairs->open[0];
 }
 
-/* Nobody kept clear of a buffer that another was held to cover, since that other one is in the
- * way; but it is not in the way of whoever forms an open pair with it. */
 uint32_t arn_exact_open_pair(arn_exact_pairs *pairs, const arn_exact_state *state) {
     if (pairs->n_open == 0) return ARENAUT_NONE;
     arn_exact_write_places(state, pairs->place);
     for (uint32_t k = 0; k < pairs->n_covered; k++) {
         const uint32_t b = pairs->covered[k], other = run_into(pairs, b);
         if (other != ARENAUT_NONE) return open_pair_of(pairs, b, other);
-        /* Nobody knows whether it does justice to the rest: then it does not. */
+        /* Not all was looked at: then the packing does not count as right. */
         if (arn_ask_ended(pairs->in->ask)) return pairs->open[0];
     }
     return ARENAUT_NONE;

@@ -1,16 +1,24 @@
 /* prove: goes through cases as the search does, but in the order of a proof, and for a bound that
- * is given. In every case each pool is shown to need more than it may have, or all together. */
+ * is given. In every case one pool is shown to need more than it may have, or all pools
+ * together. A pool is shown to need more by a tree (tree.h) that finds nothing; it is run again,
+ * in other styles and for longer, until it is through. */
 #include "planners/exact/prove.h"
 
 #include "core/checked.h"
 #include "core/fail.h"
+#include "planners/exact/case_bounds.h"
 #include "planners/exact/exact_orders.h"
-#include "planners/exact/open_pairs.h"
 #include "planners/exact/exact_search.h"
+#include "planners/exact/model_make.h"
+#include "planners/exact/open_pairs.h"
 #include "planners/exact/tree.h"
 #include "planners/bounds/hosts.h"
 
-enum { FIRST_NODES = 1024, NOISE = 9, OPERATIONS_PER_STEP = 128, MOST_DEPTH = 1000 };
+enum {
+    FIRST_NODES = 1024, /* the limit of the first two trees; every other one doubles it */
+    NOISE = 9,
+    MOST_DEPTH = 1000, /* of cases in cases, as they recurse */
+};
 
 typedef struct proof {
     const arn_exact_input *in;
@@ -18,11 +26,11 @@ typedef struct proof {
     arn_exact_log *log;
     arenaut_error *err;
     arn_region region;
-    uint8_t *pair;
-    uint32_t *pool_of;
-    uint64_t *offset;
+    uint8_t *pair;     /* per buffer, for the case at work, as in arn_exact_case */
+    uint32_t *pool_of; /* likewise; ARENAUT_NONE: not chosen yet */
+    uint64_t *offset;  /* scratch for a search */
     arn_hosts hosts;
-    uint64_t steps; /* spent */
+    uint64_t spent; /* effort */
     uint32_t depth; /* of cases in cases */
 } proof;
 
@@ -41,11 +49,7 @@ static arenaut_status too_high(const proof *x) {
 static bool many_pools(const proof *x) { return x->in->problem->n_pools > 1; }
 
 static arn_exact_case case_of(const proof *x, uint32_t pool) {
-    arn_exact_case c = {*x->in, x->pair};
-    c.in.pool = pool;
-    c.in.pool_of = many_pools(x) ? x->pool_of : NULL;
-    c.in.progress = NULL;
-    return c;
+    return arn_exact_case_of(x->in, x->pair, many_pools(x) ? x->pool_of : NULL, pool);
 }
 
 /* ---- one pool ---- */
@@ -62,13 +66,13 @@ typedef struct attempt {
     uint64_t random;
 } attempt;
 
-static uint64_t steps_of(const attempt *a) {
-    return a->x->steps + a->tree.state.work / OPERATIONS_PER_STEP;
+static uint64_t spent_by(const attempt *a) {
+    return a->x->spent + a->tree.state.work / ARN_EXACT_OPERATIONS_PER_EFFORT;
 }
 
 static bool go_on(void *context) {
     const attempt *a = context;
-    return steps_of(a) < a->x->in->effort;
+    return spent_by(a) < a->x->in->effort;
 }
 
 static void draw_style(attempt *a, uint32_t turn) {
@@ -107,6 +111,7 @@ static arenaut_status begin(attempt *a, const arn_exact_case *c) {
     return st;
 }
 
+/* As prove_pool, whose model is made. */
 static arenaut_status prove_by_tree(attempt *a, const arn_exact_case *c, uint64_t limit,
                                     uint32_t *open_pair) {
     proof *x = a->x;
@@ -119,7 +124,7 @@ static arenaut_status prove_by_tree(attempt *a, const arn_exact_case *c, uint64_
     const arenaut_status st = begin(a, c);
     if (st != ARENAUT_OK) return st;
     const arn_exact_verdict verdict = run_trees(a, capacity);
-    x->steps = steps_of(a) + 1;
+    x->spent = spent_by(a) + 1;
     if (x->log->failed) return arn_no_memory(x->err);
     if (verdict == ARN_EXACT_GAVE_UP) return out_of_effort(x);
     if (verdict == ARN_EXACT_IMPOSSIBLE) return ARENAUT_OK;
@@ -128,7 +133,8 @@ static arenaut_status prove_by_tree(attempt *a, const arn_exact_case *c, uint64_
     return *open_pair == ARENAUT_NONE ? too_high(x) : ARENAUT_OK;
 }
 
-/* Proves that the pool needs more than `limit` bytes, unless that depends on an open pair. */
+/* Adds a proof that the pool needs more than `limit` bytes. If that depends on an open pair, the
+ * log is as it was, and *open_pair is its heir; else ARENAUT_NONE. */
 static arenaut_status prove_pool(proof *x, uint32_t pool, uint64_t limit, uint32_t *open_pair) {
     const arn_exact_case c = case_of(x, pool);
     attempt a = {.x = x};
@@ -152,6 +158,7 @@ static uint64_t limit_of(const proof *x, uint32_t pool, uint64_t others) {
 
 /* ---- cases ---- */
 
+/* Proves the case twice: with the pair joined, and with it apart. */
 static arenaut_status split_pair(proof *x, uint32_t heir) {
     arn_exact_log_add(x->log, ARENAUT_PROOF_JOIN, heir, 0);
     x->pair[heir] = ARN_EXACT_JOINED;
@@ -168,6 +175,7 @@ static void choose_pool(proof *x, uint32_t root, uint32_t pool) {
     }
 }
 
+/* Proves the case once for each pool that the group of `root` may lie in. */
 static arenaut_status split_pools(proof *x, uint32_t root) {
     arenaut_status st = ARENAUT_OK;
     arn_exact_log_add(x->log, ARENAUT_PROOF_POOL, root, 0);
@@ -192,24 +200,9 @@ static uint32_t next_group(const proof *x) {
     return largest;
 }
 
-/* What one pool's arena is at least by its loads alone; *full: it does not have as much. */
-static arenaut_status quick_bound(proof *x, uint32_t pool, uint64_t *bound, bool *full) {
-    const arn_exact_case c = case_of(x, pool);
-    const arenaut_pool *k = &x->in->problem->pool[pool];
-    arn_exact_model m;
-    const arenaut_status st = arn_exact_model_make(&c, &m, x->err);
-    if (st != ARENAUT_OK) return st;
-    const uint64_t bytes = (uint64_t)m.bound * m.unit;
-    *bound = arn_aligned(bytes, k->align);
-    *full = m.clash || bytes > k->capacity;
-    x->steps += (m.member_start[m.n_cliques] + m.n) / OPERATIONS_PER_STEP + 1;
-    arn_exact_model_free(&m);
-    return ARENAUT_OK;
-}
-
 /* The least arena of a pool below `limit`; *full: there is none. */
-static arenaut_status slow_bound(proof *x, uint32_t pool, uint64_t limit, uint64_t *bound,
-                                 bool *full, uint32_t *open_pair) {
+static arenaut_status searched_bound(proof *x, uint32_t pool, uint64_t limit, uint64_t *bound,
+                                     bool *full, uint32_t *open_pair) {
     arn_exact_case c = case_of(x, pool);
     const uint64_t align = x->in->problem->pool[pool].align;
     /* What ends at the limit has an arena that is rounded up, also where the limit is a capacity
@@ -218,24 +211,16 @@ static arenaut_status slow_bound(proof *x, uint32_t pool, uint64_t limit, uint64
         limit > ARENAUT_SIZE_MAX - align ? ARENAUT_UNPLACED : arn_aligned(limit, align) + align;
     c.in.bound = *bound;
     c.in.enough = 0;
-    c.in.effort = x->in->effort > x->steps ? x->in->effort - x->steps : 0;
+    c.in.effort = x->in->effort > x->spent ? x->in->effort - x->spent : 0;
     arn_exact_found found = {.offset = x->offset};
     const arenaut_status st = arn_exact_search(&c, &found, x->err);
     if (st != ARENAUT_OK) return st;
-    x->steps += found.steps + 1;
+    x->spent += found.effort + 1;
     *open_pair = found.open_pair;
     *full = !found.improved && limit >= x->in->problem->pool[pool].capacity;
     if (found.bound != ARENAUT_UNPLACED) *bound = found.bound;
     if (found.stopped_by == ARENAUT_STOP_PROOF || *open_pair != ARENAUT_NONE) return ARENAUT_OK;
     return out_of_effort(x);
-}
-
-static uint64_t sum_of(const proof *x, const uint64_t *bound) {
-    uint64_t sum = 0;
-    for (uint32_t k = 0; k < x->in->problem->n_pools; k++) {
-        if (!arn_add(sum, bound[k], &sum)) return ARENAUT_SIZE_MAX;
-    }
-    return sum;
 }
 
 /* One pool after the other is shown to need its bound, until nothing is left for the rest. */
@@ -258,6 +243,7 @@ static arenaut_status prove_sum(proof *x, const uint64_t *bound) {
     return ARENAUT_OK;
 }
 
+/* One pool is shown to need more than `limit`. */
 static arenaut_status prove_full(proof *x, uint32_t pool, uint64_t limit) {
     const uint32_t start = x->log->n;
     uint32_t open_pair;
@@ -273,14 +259,16 @@ static arenaut_status prove_full(proof *x, uint32_t pool, uint64_t limit) {
 /* All groups have their pools. */
 static arenaut_status prove_filled(proof *x, uint64_t *bound) {
     for (uint32_t k = 0; k < x->in->problem->n_pools; k++) {
-        const uint64_t limit = limit_of(x, k, sum_of(x, bound) - bound[k]);
+        const uint64_t limit =
+            limit_of(x, k, arn_exact_sum_bounds(x->in->problem, bound) - bound[k]);
         uint32_t open_pair;
         bool full;
-        const arenaut_status st = slow_bound(x, k, limit, &bound[k], &full, &open_pair);
+        const arenaut_status st = searched_bound(x, k, limit, &bound[k], &full, &open_pair);
         if (st != ARENAUT_OK) return st;
         if (open_pair != ARENAUT_NONE) return split_pair(x, open_pair);
         if (full) return prove_full(x, k, x->in->problem->pool[k].capacity);
-        if (x->bound != ARENAUT_UNPLACED && sum_of(x, bound) >= x->bound) {
+        if (x->bound != ARENAUT_UNPLACED &&
+            arn_exact_sum_bounds(x->in->problem, bound) >= x->bound) {
             return prove_sum(x, bound);
         }
     }
@@ -290,30 +278,24 @@ static arenaut_status prove_filled(proof *x, uint64_t *bound) {
 static arenaut_status prove_pools(proof *x) {
     uint64_t bound[ARENAUT_MAX_POOLS];
     for (uint32_t k = 0; k < x->in->problem->n_pools; k++) {
-        bool full;
-        const arenaut_status st = quick_bound(x, k, &bound[k], &full);
+        const arn_exact_case c = case_of(x, k);
+        bool possible;
+        const arenaut_status st = arn_exact_bound_pool(&c, &bound[k], &possible, &x->spent, x->err);
         if (st != ARENAUT_OK) return st;
-        if (full) return prove_full(x, k, x->in->problem->pool[k].capacity);
+        if (!possible) return prove_full(x, k, x->in->problem->pool[k].capacity);
     }
-    if (x->bound != ARENAUT_UNPLACED && sum_of(x, bound) >= x->bound) return prove_sum(x, bound);
+    if (x->bound != ARENAUT_UNPLACED && arn_exact_sum_bounds(x->in->problem, bound) >= x->bound)
+        return prove_sum(x, bound);
     const uint32_t root = next_group(x);
     return root == ARENAUT_NONE ? prove_filled(x, bound) : split_pools(x, root);
 }
 
 static arenaut_status prove_case(proof *x) {
-    if (x->steps >= x->in->effort || x->depth == MOST_DEPTH) return out_of_effort(x);
+    if (x->spent >= x->in->effort || x->depth == MOST_DEPTH) return out_of_effort(x);
     x->depth++;
     const arenaut_status st = many_pools(x) ? prove_pools(x) : prove_full(x, 0, limit_of(x, 0, 0));
     x->depth--;
     return st;
-}
-
-static uint32_t only_pool(const arenaut_problem *p, uint32_t b) {
-    const uint64_t pools = arenaut_problem_pools(p, b);
-    uint32_t pool = 0;
-    if (pools & (pools - 1)) return ARENAUT_NONE;
-    while (!(pools >> pool & 1)) pool++;
-    return pool;
 }
 
 arenaut_status arn_exact_prove(const arn_exact_input *in, uint64_t bound, arn_exact_log *log,
@@ -328,7 +310,7 @@ arenaut_status arn_exact_prove(const arn_exact_input *in, uint64_t bound, arn_ex
     if (x.pair && x.pool_of && x.offset && arn_hosts_find(p, &x.region, &x.hosts)) {
         for (uint32_t b = 0; b < p->n_buffers; b++) {
             x.pair[b] = ARN_EXACT_OPEN;
-            x.pool_of[b] = only_pool(p, b);
+            x.pool_of[b] = arn_exact_only_pool(p, b);
         }
         st = prove_case(&x);
         if (st == ARENAUT_OK && log->failed) st = arn_no_memory(err);

@@ -1,6 +1,7 @@
 #include "planners/exact/tree.h"
 
 #include "core/fail.h"
+#include "planners/exact/reject.h"
 
 enum { WORK_PER_POLL = 1 << 19, FAILED_PER_ITEM = 256, MOST_FAILED = 1 << 18 };
 

@@ -1,9 +1,10 @@
-/* What is taken from the start: reserved ranges, always, and fixed buffers, while they are
- * alive. */
-#include "core/checked.h"
+/* walls: what is taken from the start, reserved ranges at all steps and fixed buffers while they
+ * are alive, as sorted lists of addresses per item and per clique. Costs walls times items and
+ * members, which is why there is a limit. */
+#include "planners/exact/walls.h"
+
 #include "core/fail.h"
 #include "core/sort.h"
-#include "planners/exact/model_build.h"
 
 static arn_exact_wall fixed_wall(const arn_exact_build *x, uint32_t b) {
     const uint64_t first = arn_exact_fixed_offset(x, b);
@@ -12,19 +13,18 @@ static arn_exact_wall fixed_wall(const arn_exact_build *x, uint32_t b) {
     return wall;
 }
 
-bool arn_exact_conflict(const arn_exact_build *x, uint32_t a, uint32_t b) {
-    const uint64_t lives = (uint64_t)arn_exact_life_count(x, a) + arn_exact_life_count(x, b);
-    if (!arn_ask_after(x->in->ask, lives)) return false; /* and nothing of it will be used */
-    if (x->ties.root && x->ties.root[a] == x->ties.root[b]) return false;
-    return arn_exact_lives_meet(x, a, b) ||
-           (arn_exact_has_edge(x->in->problem, a, b) && arn_exact_edge_holds(x, a, b));
+static arn_exact_wall reserved_wall(const arn_exact_build *x, uint32_t r) {
+    const arenaut_reserved *range = &x->in->problem->reserved[r];
+    const arn_exact_wall wall = {(int64_t)(range->first / x->model->unit),
+                                 (int64_t)(range->end / x->model->unit)};
+    return wall;
 }
 
 static bool walls_meet(arn_exact_wall a, arn_exact_wall b) {
     return a.first < b.end && b.first < a.end;
 }
 
-/* Fixed buffers that cannot stand where they are said to stand. */
+/* Finds fixed buffers that cannot lie where they must. */
 static void find_clashes(arn_exact_build *x) {
     const arenaut_problem *p = x->in->problem;
     for (uint32_t i = 0; i < x->model->n_fixed; i++) {
@@ -34,16 +34,13 @@ static void find_clashes(arn_exact_build *x) {
         if (wall.end > x->model->highest_fixed) x->model->highest_fixed = wall.end;
         for (uint32_t k = 0; k < i; k++) {
             if (walls_meet(wall, fixed_wall(x, x->model->fixed[k])) &&
-                arn_exact_conflict(x, x->model->fixed[i], x->model->fixed[k])) {
+                arn_exact_in_the_way(x, x->model->fixed[i], x->model->fixed[k])) {
                 x->model->clash = true;
             }
         }
         for (uint32_t r = 0; r < p->n_reserved; r++) {
-            const arn_exact_wall range = {(int64_t)(p->reserved[r].first / x->model->unit),
-                                          (int64_t)(p->reserved[r].end / x->model->unit)};
-            if (p->reserved[r].pool == x->in->pool && walls_meet(wall, range)) {
-                x->model->clash = true;
-            }
+            if (p->reserved[r].pool != x->in->pool) continue;
+            if (walls_meet(wall, reserved_wall(x, r))) x->model->clash = true;
         }
     }
 }
@@ -72,9 +69,7 @@ static bool sort_walls(arn_exact_build *x, sorted_walls *all) {
         all->raw[all->n++] = fixed_wall(x, x->model->fixed[i]);
     }
     for (uint32_t r = 0; r < p->n_reserved; r++) {
-        if (p->reserved[r].pool != x->in->pool) continue;
-        all->raw[all->n].first = (int64_t)(p->reserved[r].first / x->model->unit);
-        all->raw[all->n++].end = (int64_t)(p->reserved[r].end / x->model->unit);
+        if (p->reserved[r].pool == x->in->pool) all->raw[all->n++] = reserved_wall(x, r);
     }
     for (uint32_t i = 0; i < all->n; i++) {
         all->order[i] = i;
@@ -118,7 +113,7 @@ static bool list_item_walls(arn_exact_build *x, const sorted_walls *all, wall_li
         m->wall_start[i] = lists->start = lists->n;
         for (uint32_t k = 0; k < all->n; k++) {
             const uint32_t w = all->order[k];
-            if (w < m->n_fixed && !arn_exact_conflict(x, m->buffer[i], m->fixed[w])) continue;
+            if (w < m->n_fixed && !arn_exact_in_the_way(x, m->buffer[i], m->fixed[w])) continue;
             if (!add_wall(lists, all->raw[w])) return false;
         }
     }
@@ -127,15 +122,14 @@ static bool list_item_walls(arn_exact_build *x, const sorted_walls *all, wall_li
     return m->wall != NULL;
 }
 
-/* A wall stands in a clique if all who are alive there must keep clear of it. For a clique
- * that is a moment, these are the fixed buffers alive then; every one of its members
- * conflicts with those, so the walls that the members have in common are at least these,
- * and common walls are what the clique's bound needs. */
+/* Whether wall `w` stands in clique `c`: all of its members must keep clear of it. Where the
+ * clique is a moment, the fixed buffers alive then are such walls, as they are in the way of
+ * every member; and there may be more, which the clique's bound can use just as well. */
 static bool stands_in(const arn_exact_build *x, uint32_t w, uint32_t c) {
     const arn_exact_model *m = x->model;
     if (w >= x->model->n_fixed) return true;
     for (uint32_t k = m->member_start[c]; k < m->member_start[c + 1]; k++) {
-        if (!arn_exact_conflict(x, m->buffer[m->member[k]], x->model->fixed[w])) return false;
+        if (!arn_exact_in_the_way(x, m->buffer[m->member[k]], x->model->fixed[w])) return false;
     }
     return true;
 }

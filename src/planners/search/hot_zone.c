@@ -5,7 +5,7 @@
 #include "planners/search/hot_zone.h"
 
 #include "core/fail.h"
-#include "planners/exact/model_build.h"
+#include "planners/exact/exact_run.h"
 #include "planners/placing/trial.h"
 
 typedef struct zone {
@@ -91,8 +91,8 @@ static arenaut_status solve_part(zone *z, const arenaut_problem *part, uint64_t 
     z->already = z->meter->spent;
     const arenaut_status st = arn_exact_run(&in, &out, &why);
     *solved = st == ARENAUT_OK && out.improved;
-    if (st == ARENAUT_OK && z->already + out.steps > z->meter->spent) {
-        arn_meter_spend(z->meter, z->already + out.steps - z->meter->spent);
+    if (st == ARENAUT_OK && z->already + out.effort > z->meter->spent) {
+        arn_meter_spend(z->meter, z->already + out.effort - z->meter->spent);
     }
     if (st == ARENAUT_OK || st == ARENAUT_REFUSED) return ARENAUT_OK;
     return arn_fail(z->planning->err, st, why.at, "%s", why.msg);

@@ -1,0 +1,78 @@
+/* case: questions about two buffers that the model, the search and the proofs all ask. Each is
+ * answered from the problem itself, without a model. A search asks them a few times per
+ * packing; what its inner loop needs is in the model (exact_model.h). */
+#include "planners/exact/case.h"
+
+arn_exact_case arn_exact_case_of(const arn_exact_input *in, const uint8_t *pair,
+                                 const uint32_t *pool_of, uint32_t pool) {
+    arn_exact_case c = {*in, pair};
+    c.in.pool = pool;
+    c.in.pool_of = pool_of;
+    c.in.progress = NULL;
+    return c;
+}
+
+uint32_t arn_exact_base_of(const arn_exact_input *in, uint32_t b) {
+    const uint32_t base = arenaut_problem_same_base(in->problem, b);
+    if (base == ARENAUT_NONE || !arn_exact_in_pool(in, b)) return ARENAUT_NONE;
+    return arn_exact_in_pool(in, base) ? base : ARENAUT_NONE;
+}
+
+uint32_t arn_exact_heir_of(const arenaut_problem *p, uint32_t a, uint32_t b) {
+    if (arenaut_problem_same_base(p, a) == b) return a;
+    return arenaut_problem_same_base(p, b) == a ? b : ARENAUT_NONE;
+}
+
+bool arn_exact_is_pair(const arn_exact_input *in, uint32_t heir) {
+    const uint32_t base = arn_exact_base_of(in, heir);
+    return base != ARENAUT_NONE && arn_exact_conflict(in->problem, heir, base);
+}
+
+bool arn_exact_intervals_meet(const arenaut_interval *a, uint32_t na, const arenaut_interval *b,
+                              uint32_t nb) {
+    for (uint32_t i = 0, k = 0; i < na && k < nb;) {
+        if (a[i].first < b[k].end && b[k].first < a[i].end) return true;
+        if (a[i].end < b[k].end) i++;
+        else k++;
+    }
+    return false;
+}
+
+bool arn_exact_has_edge(const arenaut_problem *p, uint32_t a, uint32_t b) {
+    const arenaut_conflict wanted = {a < b ? a : b, a < b ? b : a};
+    uint32_t low = 0, high = p->n_conflicts;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        const arenaut_conflict e = p->conflict[middle];
+        if (e.a < wanted.a || (e.a == wanted.a && e.b < wanted.b)) low = middle + 1;
+        else high = middle;
+    }
+    return low < p->n_conflicts && p->conflict[low].a == wanted.a && p->conflict[low].b == wanted.b;
+}
+
+bool arn_exact_conflict(const arenaut_problem *p, uint32_t a, uint32_t b) {
+    return arn_exact_intervals_meet(
+               arenaut_problem_lifetimes(p, a), arenaut_problem_lifetime_count(p, a),
+               arenaut_problem_lifetimes(p, b), arenaut_problem_lifetime_count(p, b)) ||
+           arn_exact_has_edge(p, a, b);
+}
+
+static bool lies_inside(const arenaut_problem *p, uint32_t slice, uint32_t host) {
+    uint32_t at = arenaut_problem_inside(p, slice);
+    while (at != ARENAUT_NONE && at != host) at = arenaut_problem_inside(p, at);
+    return at != ARENAUT_NONE;
+}
+
+bool arn_exact_must_be_apart(const arenaut_problem *p, uint32_t a, uint32_t b,
+                             const uint64_t *place) {
+    if (place[a] == place[b] && arn_exact_heir_of(p, a, b) != ARENAUT_NONE) return false;
+    return arn_exact_conflict(p, a, b) && !lies_inside(p, a, b) && !lies_inside(p, b, a);
+}
+
+uint32_t arn_exact_only_pool(const arenaut_problem *p, uint32_t b) {
+    const uint64_t pools = arenaut_problem_pools(p, b);
+    uint32_t pool = 0;
+    if (pools & (pools - 1)) return ARENAUT_NONE;
+    while (!(pools >> pool & 1)) pool++;
+    return pool;
+}

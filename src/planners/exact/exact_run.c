@@ -1,0 +1,57 @@
+/* exact_run: one pool whose same-base relations are never in the way is one case and one search;
+ * everything else is split into cases (cases.h), each of which is searched. */
+#include "planners/exact/exact_run.h"
+
+#include "planners/exact/cases.h"
+#include "planners/exact/exact_search.h"
+
+static bool has_pairs(const arn_exact_input *in) {
+    for (uint32_t b = 0; b < in->problem->n_buffers; b++) {
+        if (arn_exact_is_pair(in, b)) return true;
+    }
+    return false;
+}
+
+static arenaut_status run_one_case(const arn_exact_input *in, arn_exact_output *out,
+                                   arenaut_error *err) {
+    const arn_exact_case only = {*in, NULL};
+    arn_exact_found found = {.offset = out->offset};
+    const arenaut_status st = arn_exact_search(&only, &found, err);
+    out->improved = found.improved;
+    out->arena = found.arena;
+    out->bound = found.bound;
+    out->stopped_by = found.stopped_by;
+    out->effort = found.effort;
+    out->nodes = found.nodes;
+    return st;
+}
+
+arenaut_status arn_exact_run(const arn_exact_input *in, arn_exact_output *out, arenaut_error *err) {
+    const bool in_cases = arn_exact_chooses_pools(in) || has_pairs(in);
+    out->improved = false;
+    out->arena = in->arena;
+    out->bound = in->bound;
+    out->effort = out->nodes = 0;
+    out->spill = out->spill_bound = 0;
+    return in_cases ? arn_exact_run_cases(in, out, err) : run_one_case(in, out, err);
+}
+
+arn_exact_input arn_exact_input_of(const arenaut_planning *planning) {
+    const arenaut_plan_options *options = planning->options;
+    return (arn_exact_input){
+        .problem = planning->problem,
+        .arena = ARENAUT_UNPLACED,
+        .bound = planning->plan->total_bound,
+        .spill_bound = planning->plan->spill_bound,
+        .enough = options->capacity,
+        .effort = options->effort,
+        .seed = options->seed,
+        .allocator = planning->allocator,
+    };
+}
+
+arenaut_verdict arn_exact_notify(void *context) {
+    arn_exact_notice *last = context;
+    if (!last->options->progress) return ARENAUT_GO_ON;
+    return last->options->progress(last->options->progress_context, &last->progress);
+}

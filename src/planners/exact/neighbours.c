@@ -1,0 +1,175 @@
+/* neighbours: who is in whose way, item by item, which is what the search's inner loop goes
+ * through. Each clique of a span adds only those whose own span begins there, its *arrivals*,
+ * so that the lists cost little more than their length. Twins share their first clique, and are
+ * looked for there. */
+#include "planners/exact/neighbours.h"
+
+#include "core/fail.h"
+
+/* Per clique, the items with a span that begins there: item[start[c] .. start[c + 1]). */
+typedef struct arrivals {
+    uint32_t *start, *item;
+} arrivals;
+
+/* Appends those of `ids` that are not yet listed as neighbours of `i`, nor in its group. */
+static void take_neighbours(const arn_exact_model *m, uint32_t i, const uint32_t *ids,
+                            uint32_t n_ids, uint32_t *mark, uint32_t *list, uint32_t *n) {
+    for (uint32_t k = 0; k < n_ids; k++) {
+        const uint32_t j = ids[k];
+        if (j == i || mark[j] == i || (m->tied && m->group[j] == m->group[i])) continue;
+        mark[j] = i;
+        list[(*n)++] = j;
+    }
+}
+
+/* Lists the arrivals of each clique. */
+static bool list_arrivals(arn_exact_build *x, arrivals *a) {
+    const arn_exact_model *m = x->model;
+    const uint32_t n_spans = m->span_start[m->n];
+    a->start = arn_region_allocate(&x->scratch, (size_t)m->n_cliques + 2, sizeof *a->start);
+    a->item = arn_region_allocate(&x->scratch, n_spans, sizeof *a->item);
+    if (!a->start || !a->item) return false;
+    /* Counting sort; the starts are kept one place late while the lists are filled. */
+    uint32_t *fill = a->start + 1;
+    for (uint32_t c = 0; c < m->n_cliques + 2; c++) a->start[c] = 0;
+    for (uint32_t s = 0; s < n_spans; s++) fill[m->span[s].first + 1]++;
+    for (uint32_t c = 0; c < m->n_cliques; c++) fill[c + 1] += fill[c];
+    for (uint32_t i = 0; i < m->n; i++) {
+        for (uint32_t s = m->span_start[i]; s < m->span_start[i + 1]; s++) {
+            a->item[fill[m->span[s].first]++] = i;
+        }
+    }
+    return true;
+}
+
+/* Collects into `list` the items that share a clique with `i`: the members of the first clique
+ * of each span, and the arrivals of its later ones. Returns how many there are. */
+static uint32_t collect_neighbours(const arn_exact_model *m, const arrivals *a, uint32_t i,
+                                   uint32_t *mark, uint32_t *list) {
+    uint32_t n = 0;
+    for (uint32_t s = m->span_start[i]; s < m->span_start[i + 1]; s++) {
+        const uint32_t first = m->span[s].first;
+        const uint32_t n_first = m->member_start[first + 1] - m->member_start[first];
+        if (!arn_ask_after(m->ask, n_first + m->span[s].end - first)) return n;
+        take_neighbours(m, i, m->member + m->member_start[first], n_first, mark, list, &n);
+        for (uint32_t c = first + 1; c < m->span[s].end; c++) {
+            take_neighbours(m, i, a->item + a->start[c], a->start[c + 1] - a->start[c], mark, list,
+                            &n);
+        }
+    }
+    return n;
+}
+
+static bool count_neighbours(const arn_exact_model *m, const arrivals *a, uint32_t *mark,
+                             uint32_t *list, uint64_t *total) {
+    *total = 0;
+    for (uint32_t i = 0; i < m->n; i++) mark[i] = ARENAUT_NONE;
+    for (uint32_t i = 0; i < m->n && *total <= ARN_EXACT_MOST_PAIRS; i++) {
+        *total += collect_neighbours(m, a, i, mark, list);
+        if (arn_ask_ended(m->ask)) return false;
+    }
+    return true;
+}
+
+static bool fill_neighbours(arn_exact_model *m, const arrivals *a, uint32_t *mark) {
+    uint32_t used = 0;
+    for (uint32_t i = 0; i < m->n; i++) mark[i] = ARENAUT_NONE;
+    for (uint32_t i = 0; i < m->n; i++) {
+        m->neighbour_start[i] = used;
+        used += collect_neighbours(m, a, i, mark, m->neighbour + used);
+        if (arn_ask_ended(m->ask)) return false;
+    }
+    m->neighbour_start[m->n] = used;
+    return true;
+}
+
+arenaut_status arn_exact_find_neighbours(arn_exact_build *x, arenaut_error *err) {
+    arn_exact_model *m = x->model;
+    arrivals a;
+    uint32_t *mark = arn_region_allocate(&x->scratch, m->n, sizeof *mark);
+    uint32_t *list = arn_region_allocate(&x->scratch, m->n, sizeof *list);
+    m->neighbour_start =
+        arn_region_allocate(&m->region, (size_t)m->n + 1, sizeof *m->neighbour_start);
+    if (!mark || !list || !m->neighbour_start || !list_arrivals(x, &a)) return arn_no_memory(err);
+    uint64_t total;
+    if (!count_neighbours(m, &a, mark, list, &total)) return ARENAUT_STOPPED;
+    if (total > ARN_EXACT_MOST_PAIRS) return arn_exact_too_large(x, err);
+    m->neighbour = arn_region_allocate(&m->region, (size_t)total, sizeof *m->neighbour);
+    if (!m->neighbour) return arn_no_memory(err);
+    return fill_neighbours(m, &a, mark) ? ARENAUT_OK : ARENAUT_STOPPED;
+}
+
+/* ---- twins ---- */
+
+static bool same_spans(const arn_exact_model *m, uint32_t a, uint32_t b) {
+    const uint32_t n = m->span_start[a + 1] - m->span_start[a];
+    if (m->span_start[b + 1] - m->span_start[b] != n) return false;
+    for (uint32_t k = 0; k < n; k++) {
+        const arn_exact_span *sa = &m->span[m->span_start[a] + k];
+        const arn_exact_span *sb = &m->span[m->span_start[b] + k];
+        if (sa->first != sb->first || sa->end != sb->end) return false;
+    }
+    return true;
+}
+
+static bool same_walls(const arn_exact_model *m, uint32_t a, uint32_t b) {
+    const uint32_t n = m->wall_start[a + 1] - m->wall_start[a];
+    if (m->wall_start[b + 1] - m->wall_start[b] != n) return false;
+    for (uint32_t k = 0; k < n; k++) {
+        const arn_exact_wall *wa = &m->wall[m->wall_start[a] + k];
+        const arn_exact_wall *wb = &m->wall[m->wall_start[b] + k];
+        if (wa->first != wb->first || wa->end != wb->end) return false;
+    }
+    return true;
+}
+
+/* Whether edges keep the two from the same fixed buffers. The same walls are not enough: at one
+ * address there may be one fixed buffer after another. By their lives they meet the same ones,
+ * since no moment has members that its clique has not. */
+static bool same_fixed(const arn_exact_build *x, uint32_t a, uint32_t b) {
+    const arn_exact_model *m = x->model;
+    if (x->in->problem->n_conflicts == 0) return true;
+    for (uint32_t k = 0; k < m->n_fixed; k++) {
+        if (arn_exact_in_the_way(x, m->buffer[a], m->fixed[k]) !=
+            arn_exact_in_the_way(x, m->buffer[b], m->fixed[k])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whether exchanging the two changes nothing. Items with the same spans have the same
+ * neighbours, as the clique of an edge is a span of its two ends only. Alignments are compared
+ * in bytes, although in units they may read as 1: the checker of a proof knows of no units, and
+ * would not accept the exchange where one of the two may lie at an odd address. */
+static bool alike(const arn_exact_build *x, uint32_t a, uint32_t b) {
+    const arn_exact_model *m = x->model;
+    const arenaut_problem *p = x->in->problem;
+    return m->size[a] == m->size[b] &&
+           arenaut_problem_align(p, m->buffer[a]) == arenaut_problem_align(p, m->buffer[b]) &&
+           same_spans(m, a, b) && same_walls(m, a, b) && same_fixed(x, a, b);
+}
+
+static bool has_company(const arn_exact_model *m, uint32_t i) {
+    return m->tied && m->group_start[m->group[i] + 1] - m->group_start[m->group[i]] > 1;
+}
+
+bool arn_exact_find_twins(arn_exact_build *x) {
+    arn_exact_model *m = x->model;
+    m->twin = arn_region_allocate(&m->region, m->n, sizeof *m->twin);
+    if (!m->twin) return false;
+    for (uint32_t i = 0; i < m->n; i++) {
+        m->twin[i] = ARENAUT_NONE;
+        if (m->span_start[i] == m->span_start[i + 1] || has_company(m, i)) continue;
+        /* Twins share their first clique, so it is enough to look there. */
+        const uint32_t c = m->span[m->span_start[i]].first;
+        const uint64_t n_spans = m->span_start[i + 1] - m->span_start[i];
+        const uint64_t looks = m->member_start[c + 1] - m->member_start[c];
+        if (!arn_ask_after(m->ask, looks + n_spans)) return true;
+        for (uint32_t k = m->member_start[c]; k < m->member_start[c + 1]; k++) {
+            const uint32_t j = m->member[k];
+            if (j < i && !has_company(m, j) && alike(x, i, j)) m->twin[i] = j;
+        }
+    }
+    return true;
+}
