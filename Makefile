@@ -1,13 +1,18 @@
 # A thin layer over CMake. `make` needs a C compiler; whatever else a target needs, it
 # installs (Debian packages through scripts/need, Python packages into build/venv).
 #
-#   make           build/arenaut and the libraries
-#   make demo      plan a real model, show before and after, draw the picture
-#   make test      everything: unit tests under sanitizers, the command, the real runtimes
-#   make bench     our planners beside the peers (bench/)
-#   make fuzz      libFuzzer on the readers, FUZZ_SECONDS each
-#   make portable  the same answers on a big-endian 32-bit machine (MIPS under QEMU)
-#   make install   PREFIX=/usr/local
+#   make             build/arenaut and the libraries
+#   make demo        plan a real model, show before and after, draw the picture
+#   make test        everything: form, lint, unit tests under sanitizers, the command, the runtimes
+#   make test-quick  form, and the unit tests without sanitizers and without the slow ones
+#   make test-unit   the unit tests with gcc and clang, under sanitizers
+#   make test-python the command and the real runtimes
+#   make format      all C in the form of .clang-format; make format-check says what is not
+#   make lint        clang-tidy, ruff, shellcheck, lengths and names (scripts/lint.py)
+#   make bench       our planners beside the peers (bench/)
+#   make fuzz        libFuzzer on the readers, FUZZ_SECONDS each
+#   make portable    the same answers on a big-endian 32-bit machine (MIPS under QEMU)
+#   make install     PREFIX=/usr/local
 
 CMAKE_FLAGS ?=
 PREFIX ?= /usr/local
@@ -15,14 +20,17 @@ FUZZ_SECONDS ?= 60
 MAKEFLAGS += --no-print-directory
 JOBS := $(shell nproc 2>/dev/null || echo 2)
 PYTHON := build/venv/bin/python
+LINT := build/venv-lint/bin
+CONFIGURE = cmake -S . -G "Unix Makefiles"
 
-.PHONY: all demo test test-unit test-python bench fuzz portable install clean tools-build tools-test tools-python venv
+.PHONY: all demo test test-quick test-unit test-python format format-check lint bench fuzz portable \
+  install clean tools-build tools-test tools-python venv venv-lint
 
 all: build/Makefile
 	@cmake --build build -j$(JOBS)
 
 build/Makefile: CMakeLists.txt | tools-build
-	@cmake -S . -B build -G "Unix Makefiles" $(CMAKE_FLAGS) >/dev/null
+	@$(CONFIGURE) -B build $(CMAKE_FLAGS) >/dev/null
 
 tools-build:
 	@scripts/need cmake:cmake cc:gcc
@@ -30,7 +38,8 @@ tools-build:
 demo: all
 	@sh examples/demo.sh
 
-test: test-unit test-python
+test: format-check lint test-unit test-python
+	@scripts/count_skipped build/test-*/Testing/Temporary/LastTest.log
 
 tools-test:
 	@scripts/need cmake:cmake cc:gcc c++:g++ clang:clang pkg-config:pkgconf \
@@ -41,20 +50,45 @@ tools-test:
 # Once with gcc and once with clang, both under AddressSanitizer and UBSan.
 test-unit: tools-test
 	@for cc in gcc clang; do \
-	  CC=$$cc cmake -S . -B build/test-$$cc -G "Unix Makefiles" -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+	  CC=$$cc $(CONFIGURE) -B build/test-$$cc -DCMAKE_BUILD_TYPE=RelWithDebInfo \
 	    -DARENAUT_TESTS=ON -DARENAUT_WERROR=ON -DARENAUT_SANITIZE=address,undefined >/dev/null && \
 	  cmake --build build/test-$$cc -j$(JOBS) && \
 	  ctest --test-dir build/test-$$cc -j$(JOBS) --output-on-failure || exit 1; \
 	done
 
-# The virtual environment is made anew whenever the list of packages changes.
+# OpenCL is not installed for this: its test skips where there is none.
+test-quick: format-check
+	@scripts/need cmake:cmake cc:gcc /usr/include/cmocka.h:libcmocka-dev
+	@$(CONFIGURE) -B build/test-quick -DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS=-O1 \
+	  -DARENAUT_TESTS=ON -DARENAUT_WERROR=ON >/dev/null
+	@cmake --build build/test-quick -j$(JOBS)
+	@ctest --test-dir build/test-quick -j$(JOBS) -LE slow --output-on-failure
+	@scripts/count_skipped build/test-quick/Testing/Temporary/LastTest.log
+
+# A virtual environment is made anew whenever its list of packages changes.
 venv: build/venv/.ready
+venv-lint: build/venv-lint/.ready
 build/venv/.ready: tests/requirements.txt
+build/venv-lint/.ready: tests/requirements-lint.txt
+build/venv/.ready build/venv-lint/.ready:
 	@mkdir -p build
-	@python3 -c 'import ensurepip, venv' 2>/dev/null || scripts/need /nonexistent:python3-venv
-	@python3 -m venv --clear build/venv
-	@$(PYTHON) -m pip -q --disable-pip-version-check install -r tests/requirements.txt
+	@python3 -c 'import ensurepip, venv' 2>/dev/null || \
+	  scripts/need python3:python3 /nonexistent:python3-venv
+	@python3 -m venv --clear $(@D)
+	@$(@D)/bin/python -m pip -q --disable-pip-version-check install -r $<
 	@touch $@
+
+C_FILES = git ls-files '*.c' '*.h'
+
+format: venv-lint
+	@$(C_FILES) | xargs $(LINT)/clang-format -i
+
+format-check: venv-lint
+	@$(C_FILES) | xargs $(LINT)/clang-format --dry-run --Werror
+
+lint: venv-lint tools-build
+	@$(CONFIGURE) -B build/lint -DCMAKE_EXPORT_COMPILE_COMMANDS=ON >/dev/null
+	@$(LINT)/python scripts/lint.py
 
 # The example for bare metal is built for a Cortex-M3, which QEMU plays.
 tools-python:

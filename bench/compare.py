@@ -8,7 +8,7 @@ than five seconds of CPU is not repeated. Everyone has the same limit of wall ti
 no limit is stopped), CPU time, and memory. Every plan, ours or a peer's, goes through `arenaut check`.
 A peer that is not installed is reported missing. bench/render.py makes tables and a plot.
 
-The corpus (../shared/corpus, or ARENAUT_CORPUS) is no part of the project: without it only
+The corpus (scripts/corpus.py says where) is no part of the project: without it only
 generated problems are run, and that is said.
 """
 
@@ -24,7 +24,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 COMMAND = Path(os.environ.get("ARENAUT", ROOT / "build" / "arenaut"))
-CORPUS = Path(os.environ.get("ARENAUT_CORPUS", ROOT.parent / "shared" / "corpus"))
+sys.path.insert(0, str(ROOT / "scripts"))
+from corpus import FOLDER as CORPUS  # noqa: E402
+
 RESULTS = ROOT / "build" / "bench" / "results.jsonl"
 
 GREEDIES = ["greedy", "greedy_by_size", "greedy_by_duration", "greedy_by_area",

@@ -22,7 +22,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 COMMAND = Path(os.environ.get("ARENAUT", ROOT / "build" / "arenaut"))
-CORPUS = Path(os.environ.get("ARENAUT_CORPUS", ROOT.parent / "shared" / "corpus"))
+sys.path.insert(0, str(ROOT / "scripts"))
+from corpus import FOLDER as CORPUS  # noqa: E402
+
 RUNS = 3 if os.environ.get("BENCH_QUICK") else 11
 
 

@@ -13,11 +13,13 @@ ROOT = Path(__file__).parents[2]
 DATA = ROOT / "tests" / "data"
 SCRATCH = ROOT / "data" / "scratch" / "tflite-micro.csv"
 COMMAND = Path(os.environ.get("ARENAUT", ROOT / "build" / "arenaut"))
-# Real models that are no part of the project; tests on them skip where they are absent.
-CORPUS = Path(os.environ.get("ARENAUT_CORPUS", ROOT.parent / "shared" / "corpus"))
 
 for folder in (ROOT / "tests" / "models", ROOT / "scripts"):
     sys.path.insert(0, str(folder))
+import corpus  # noqa: E402
+
+# Real models that are no part of the project; tests on them skip where they are absent.
+CORPUS = corpus.FOLDER
 
 
 def default_signals(ignored=()):
@@ -32,11 +34,17 @@ def corpus_params(pattern, without=()):
     """One parameter per file of the corpus; a single one that skips, loudly, if it is absent."""
     paths = sorted(CORPUS.glob(pattern))
     if not paths:
-        skip = pytest.mark.skip(reason=f"no corpus at hand: nothing matches {pattern}; set "
-                                       "ARENAUT_CORPUS to its folder")
+        skip = pytest.mark.skip(reason=f"{corpus.HINT} to one with {pattern}")
         return [pytest.param(None, id=f"corpus/{pattern}", marks=skip)]
     return [pytest.param(path, id=path.name.split(".")[0]) for path in paths
             if path.name.split(".")[0] not in without]
+
+
+def pytest_terminal_summary(terminalreporter):
+    reasons = [str(report.longrepr) for report in terminalreporter.stats.get("skipped", [])]
+    n = sum(corpus.HINT in reason for reason in reasons)
+    if n:
+        terminalreporter.write_line(f"{n} {corpus.HINT} (CONTRIBUTING.md)")
 
 
 @pytest.fixture(scope="session")

@@ -8,6 +8,7 @@ import pytest
 from conftest import COMMAND, CORPUS, DATA, corpus_params
 
 torch = pytest.importorskip("torch", reason="the stock wheels are not installed: make venv")
+import corpus  # noqa: E402
 import make_pte  # noqa: E402
 import pte_runtime  # noqa: E402
 import pte_weights  # noqa: E402
@@ -351,6 +352,6 @@ def test_one_method_may_be_planned_alone(arenaut_json, random_files, tmp_path):
 
 def test_the_corpus_is_complete_where_it_is_at_hand():
     if not CORPUS.is_dir():
-        pytest.skip("no corpus at hand")
+        pytest.skip(f"{corpus.HINT} to the whole of it")
     present = {path.stem for path in (CORPUS / "pte").glob("*.pte")}
     assert NO_KERNELS | NO_WEIGHTS | (set(FIGURES) - {"elementwise_chain"}) <= present

@@ -4,6 +4,7 @@ import pytest
 from conftest import CORPUS, DATA, SCRATCH, corpus_params
 
 import compare
+import corpus
 import measure_scratch
 import micro_runtime
 import tflite_file
@@ -209,7 +210,7 @@ def test_a_smaller_plan_is_a_smaller_arena(planned):
 
 def test_the_corpus_is_complete_where_it_is_at_hand():
     if not CORPUS.is_dir():
-        pytest.skip("no corpus at hand")
+        pytest.skip(f"{corpus.HINT} to the whole of it")
     present = {path.stem for path in (CORPUS / "tflite").glob("*.tflite")}
     assert REFUSED <= present
     assert set(FIGURES) - {p.id for p in OWN} <= present

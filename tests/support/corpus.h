@@ -1,22 +1,19 @@
-/* Tests on files outside the repository skip, and say so, where those are absent. */
+/* Tests on models that the repository does not ship skip, and say how to run, where those are
+ * absent. One rule says where they are: the environment's ARENAUT_CORPUS, else the CMake option of
+ * that name, which is ../shared/corpus beside the checkout if that exists, else empty. */
 #ifndef SUPPORT_CORPUS_H
 #define SUPPORT_CORPUS_H
 
-#include <stdio.h>
+#include <stddef.h>
 
-#include "support/test.h"
+/* The folder; empty if there is none. */
+const char *corpus_folder(void);
 
-/* Writes the path of `file`, named relative to TEST_CORPUS, into the array `path`; leaves
- * the test as skipped if there is no such file. */
-#define corpus_path_or_skip(path, file)                              \
-    do {                                                             \
-        snprintf(path, sizeof path, "%s/%s", TEST_CORPUS, file);     \
-        FILE *corpus_file = fopen(path, "rb");                       \
-        if (!corpus_file) {                                          \
-            print_message("[  SKIPPED ] no corpus file %s\n", path); \
-            skip();                                                  \
-        }                                                            \
-        fclose(corpus_file);                                         \
-    } while (0)
+/* Writes the path of `file`, which is named relative to the folder; leaves the test as skipped if
+ * there is no such file. */
+void corpus_find(char *path, size_t room, const char *file);
+
+/* The same, for an array. */
+#define corpus_path_or_skip(path, file) corpus_find(path, sizeof path, file)
 
 #endif

@@ -446,13 +446,14 @@ TEST(every_offset_is_the_one_that_executorch_chose) {
     char path[1024];
     uint32_t files = 0;
     corpus_path_or_skip(path, "pte_csv/cnn.csv");
-    DIR *folder = opendir(TEST_CORPUS "/pte_csv");
+    snprintf(path, sizeof path, "%s/pte_csv", corpus_folder());
+    DIR *folder = opendir(path);
     record *rows = malloc(MAX_ROWS * sizeof *rows);
     assert_non_null(folder);
     assert_non_null(rows);
     for (const struct dirent *entry = readdir(folder); entry; entry = readdir(folder)) {
         if (!strstr(entry->d_name, ".csv")) continue;
-        snprintf(path, sizeof path, "%s/pte_csv/%s", TEST_CORPUS, entry->d_name);
+        snprintf(path, sizeof path, "%s/pte_csv/%s", corpus_folder(), entry->d_name);
         const uint32_t n = read_record(path, rows);
         hold_to_record(entry->d_name, "executorch-greedy", rows, n, true);
         hold_to_record(entry->d_name, "executorch-naive", rows, n, false);

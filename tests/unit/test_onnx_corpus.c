@@ -166,7 +166,7 @@ static unsigned compare_row(const char *table, const arenaut_lowering *lowering,
 static unsigned compare_table(const char *name, const char *suffix,
                               const arenaut_lowering *lowering, const arenaut_program *program) {
     char path[300], line[400];
-    snprintf(path, sizeof path, "%s/onnx_csv/%s%s.csv", TEST_CORPUS, name, suffix);
+    snprintf(path, sizeof path, "%s/onnx_csv/%s%s.csv", corpus_folder(), name, suffix);
     FILE *file = fopen(path, "r");
     if (!file) fail_msg("no table %s", path);
     unsigned wrong = 0, rows = 0, ours = 0;
@@ -175,7 +175,7 @@ static unsigned compare_table(const char *name, const char *suffix,
         if (sscanf(line, "%199[^,],%lld,%lld,%lld", r.name, &r.lower, &r.upper, &r.size) != 4)
             continue;
         rows++;
-        wrong += compare_row(path + sizeof TEST_CORPUS, lowering, program, &r);
+        wrong += compare_row(path + strlen(corpus_folder()) + 1, lowering, program, &r);
     }
     fclose(file);
     for (uint32_t b = 0; b < lowering->problem->n_buffers; b++) {
