@@ -27,7 +27,8 @@ timeout 30 qemu-system-arm -M lm3s6965evb -display none -monitor none -serial no
     -kernel "$out/counter.elf"
 
 # shellcheck disable=SC2086
-text=$(arm-none-eabi-size $runtime | awk 'NR > 1 { text += $1 } END { print text }')
-data=$(arm-none-eabi-size $runtime | awk 'NR > 1 { data += $2 + $3 } END { print data }')
+sizes=$(arm-none-eabi-size $runtime)
+text=$(echo "$sizes" | awk 'NR > 1 { text += $1 } END { print text }')
+data=$(echo "$sizes" | awk 'NR > 1 { data += $2 + $3 } END { print data }')
 echo "runtime $text bytes of text, $data of data"
 [ "$text" -lt 4096 ] && [ "$data" -eq 0 ]

@@ -253,7 +253,7 @@ def unsafe_cases():
     for dtype in ("FLOAT32", "INT8"):
         random = np.random.RandomState(6)
 
-        def weights(one, shape):
+        def weights(one, shape, dtype=dtype, random=random):
             if dtype == "FLOAT32":
                 return one.graph.constant("weights", random.uniform(-1, 1, shape)
                                           .astype(np.float32))
