@@ -12,6 +12,7 @@
 #include <arenaut/lowering.h>
 #include <arenaut/merge.h>
 #include <arenaut/pass.h>
+#include <arenaut/pipeline.h>
 #include <arenaut/plan.h>
 #include <arenaut/planner.h>
 #include <arenaut/problem.h>

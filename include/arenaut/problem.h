@@ -246,6 +246,16 @@ bool arenaut_problem_chooses_pools(const arenaut_problem *problem);
  * errors here: such a problem is well formed and infeasible. */
 arenaut_status arenaut_problem_validate(const arenaut_problem *problem, arenaut_error *err);
 
+/* Changes one buffer before it is added to a copy. */
+typedef void (*arenaut_buffer_edit)(void *context, uint32_t id, arenaut_buffer *buffer);
+
+/* Copies `from`, buffer by buffer, so that ids stay. `pools` replaces its pools; NULL keeps them.
+ * `edit` may be NULL. Errors as those of adding each part anew. O(n log n). */
+arenaut_status arenaut_problem_copy(const arenaut_problem *from, const arenaut_pool *pools,
+                                    uint32_t n_pools, arenaut_buffer_edit edit, void *context,
+                                    const arenaut_allocator *allocator, arenaut_problem **out,
+                                    arenaut_error *err);
+
 /* A short name for messages: the buffer's name, else "bufferK" written into `store`. */
 const char *arenaut_problem_buffer_name(const arenaut_problem *problem, uint32_t buffer,
                                         char store[24]);

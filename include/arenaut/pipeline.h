@@ -1,0 +1,282 @@
+/* The whole way in one call: from the bytes of a file to a checked plan, and back into the file.
+ *
+ *     file ─ read ─► program ─ prepare ─► problem ─ find_baseline, plan ─► checked plan ─ write ─►
+ * file
+ *
+ * The contract, which everything built on this inherits:
+ * - Never unchecked. Where arenaut_pipeline_plan returns OK, its plan has passed
+ *   arenaut_check_plan and, for a program, arenaut_check_replay. A plan that did not is an
+ *   error, and is in no result.
+ * - Never worse. The baseline is what the file's runtime does today: its own planner's plan, or
+ *   the one in the file if the runtime obeys it. arenaut_pipeline_write puts a plan into a model
+ *   only if it needs less than the baseline, or the baseline is wrong; what is written has been
+ *   read back, and checked, where the file states its memories.
+ * - What the file does not tell (kernels' scratch, results outside of the arena) is never counted
+ *   as nothing: such a plan is FEASIBLE, not OPTIMAL.
+ *
+ * A model's arena, and the model with the plan inside:
+ *
+ *     arenaut_pipeline *p = NULL;
+ *     arenaut_error err;
+ *     if (arenaut_pipeline_run(data, size, NULL, NULL, &p, &err) != ARENAUT_OK) {
+ *         fprintf(stderr, "%s\n", err.msg);
+ *     } else {
+ *         printf("now %" PRIu64 ", planned %" PRIu64 "\n", p->figures.now, p->figures.planned);
+ *         arenaut_text planned = {0};
+ *         if (arenaut_pipeline_write(p, false, arenaut_text_sink(&planned), &err) == ARENAUT_OK) {
+ *             ... planned.bytes, planned.size
+ *         }
+ *         arenaut_text_free(&planned);
+ *     }
+ *     arenaut_pipeline_free(p);
+ *
+ * Threads: pipelines may run at once, each in a thread of its own. */
+#ifndef ARENAUT_PIPELINE_H
+#define ARENAUT_PIPELINE_H
+
+#include <arenaut/check.h>
+#include <arenaut/format.h>
+#include <arenaut/lowering.h>
+#include <arenaut/pass.h>
+#include <arenaut/planner.h>
+#include <arenaut/result.h>
+#include <arenaut/target.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What is timed and watched on the way, in this order. */
+typedef enum arenaut_stage {
+    ARENAUT_STAGE_READ,
+    ARENAUT_STAGE_LOWER,     /* passes and lowering */
+    ARENAUT_STAGE_INCUMBENT, /* the runtime's own planner at work */
+    ARENAUT_STAGE_PLAN,      /* the planner asked for at work */
+    ARENAUT_STAGE_CHECK,     /* the plan against its problem */
+    ARENAUT_STAGE_REPLAY,    /* the program over a shadow of the arena */
+    ARENAUT_STAGE_OTHER,     /* none of these: the stage before has ended */
+} arenaut_stage;
+
+/* Whether ops may write over an operand. */
+typedef enum arenaut_overwrite {
+    ARENAUT_OVERWRITE_BY_RULES, /* if there are in_place_rules; the target's then count as well */
+    ARENAUT_OVERWRITE_ON,
+    ARENAUT_OVERWRITE_ONLY, /* where in_place_rules say so, and nowhere else */
+    ARENAUT_OVERWRITE_OFF,
+} arenaut_overwrite;
+
+/* A value, or a range of values, for a size that a model leaves open. "*": for every size that has
+ * none after the others. */
+typedef struct arenaut_dim {
+    const char *name;
+    int64_t min, max;
+} arenaut_dim;
+
+/* A tensor's own demand. */
+typedef struct arenaut_tensor_align {
+    const char *tensor;
+    uint64_t align; /* a power of two */
+} arenaut_tensor_align;
+
+typedef struct arenaut_pin {
+    const char *tensor;
+    const char *pool;
+    arenaut_optional_offset offset; /* left out: anywhere in that pool */
+} arenaut_pin;
+
+/* Text of a file that goes with the model; NULL: there is none. */
+typedef struct arenaut_side_file {
+    const char *text;
+    size_t size;
+} arenaut_side_file;
+
+/* Zero-initialised: everything as the format and its runtime have it. The pointers are borrowed
+ * until the pipeline is freed. Fields about models mean nothing for a bare problem. */
+typedef struct arenaut_pipeline_options {
+    const char *path;             /* what results call the input; NULL: "input" */
+    const arenaut_format *format; /* NULL: by content */
+    const arenaut_target *target; /* NULL: by format */
+    const char *method;           /* only this entry method; NULL: all */
+    const char *passes;           /* added and left out, as in arenaut_passes_run */
+    const char *share;            /* several files: "auto", or the names "a,b" that they share */
+    arenaut_side_file shapes;     /* arenaut_shapes_read */
+    arenaut_side_file scratch;    /* arenaut_scratch_read */
+    const char *scratch_model;    /* what its `model` column calls this one; NULL: any */
+    bool judge_given;             /* a plan in the file is the baseline whoever obeys it */
+
+    /* overrides: what makes the planned problem another one than the runtime's */
+    arenaut_overwrite overwrite;
+    bool preserve_inputs, exclude_io; /* as in arenaut_lowering_options */
+    const arenaut_in_place_rule *in_place_rules;
+    size_t n_in_place_rules;
+    const arenaut_align_rule *align_rules;
+    uint32_t n_align_rules;
+    uint64_t align; /* of every buffer, at least; 0: the target's */
+    const arenaut_tensor_align *tensor_aligns;
+    size_t n_tensor_aligns;
+    const arenaut_pool *pools; /* NULL: the target's */
+    uint32_t n_pools;
+    const arenaut_pin *pins;
+    size_t n_pins;
+    const arenaut_dim *dims; /* no override: the runtime's problem has these sizes too */
+    size_t n_dims;
+
+    arenaut_plan_options plan; /* `progress` also watches the incumbent */
+    bool plan_as_made;         /* leave out what the runtime makes of the plan: scratch, memories */
+
+    /* Called on the way; each may be NULL. A note is no error: "12 tensors have no size …". */
+    void *context;
+    void (*note)(void *context, const char *text);
+    void (*stage)(void *context, arenaut_stage stage); /* as each begins */
+    void (*after_pass)(void *context, const arenaut_pass *pass, const arenaut_program *program);
+} arenaut_pipeline_options;
+
+/* What the file's runtime does today. */
+typedef struct arenaut_baseline {
+    arenaut_plan *plan; /* NULL: not known */
+    bool from_file;     /* it is the plan in the file, with what that leaves open filled in */
+    bool overlaps;      /* it is wrong: `finding` says why, and its size says nothing */
+    bool in_place;      /* it is right, by what the kernels may overwrite */
+    bool shares;        /* it is right, though buffers lie over one another */
+    arenaut_finding finding;
+    const arenaut_problem *problem; /* the runtime's own, without overrides */
+    const arenaut_lowering *lowering;
+    const arenaut_program *program;
+} arenaut_baseline;
+
+/* What the file states of its memories, and what becomes of them with the plan in it. */
+typedef struct arenaut_memories {
+    arenaut_memory *rows; /* by method, then number; NULL: the file states none */
+    size_t n;
+    bool sized; /* the `planned` sizes are known */
+} arenaut_memories;
+
+/* In bytes: sums over pools or, where the file states memories, over those; what methods share
+ * counts once. */
+typedef struct arenaut_figures {
+    uint64_t now;     /* of the baseline, if there is one */
+    uint64_t planned; /* of the plan */
+    uint64_t bound;   /* no plan needs less */
+    uint64_t needed;  /* planned or, if nothing was overridden, now where that is less */
+} arenaut_figures;
+
+#define ARENAUT_MAX_OPEN_SIZES 8
+
+/* About the error that a stage returned. An error with an `option` begins with its name:
+ * "pin: there is no tensor 'x'". */
+typedef struct arenaut_pipeline_fault {
+    size_t file;        /* the one of several that could not be read */
+    const char *option; /* "dim", "shapes", "scratch", "share", "align", "pool", "pin"; else NULL */
+    const char *unknown;                      /* the tensor that does not exist; else NULL */
+    const char *open[ARENAUT_MAX_OPEN_SIZES]; /* sizes that need a value, the first few */
+    uint32_t n_open;                          /* all of them */
+} arenaut_pipeline_fault;
+
+/* A file on its way. All fields are for reading but for `options`, which may be changed before a
+ * stage that has not run yet, and result.sha256 and result.seconds, which the caller knows. */
+typedef struct arenaut_pipeline {
+    arenaut_pipeline_options options;
+    arenaut_document document;
+    const arenaut_target *target;   /* NULL for a bare problem */
+    arenaut_scratch_sizes scratch;  /* from options.scratch */
+    arenaut_lowering *lowering;     /* NULL for a bare problem */
+    const arenaut_problem *problem; /* with the overrides */
+    uint32_t op_outside;            /* arenaut_find_outside */
+    arenaut_baseline baseline;
+    arenaut_memories memories;
+    arenaut_plan *plan;
+    arenaut_figures figures;
+    arenaut_result result; /* of all this, for writers and reports */
+    arenaut_pipeline_fault fault;
+    struct arenaut_pipeline_store *store;
+} arenaut_pipeline;
+
+/* All the stages below for one file. On OK *out holds a checked plan, and is the caller's.
+ * NO_PLAN: it is proven that none exists; *out has the witness, which has been checked, and is the
+ * caller's as well. All other errors are those of the stages, and leave *out as it was. `options`
+ * and `allocator` may be NULL; `data` is borrowed until *out is freed. */
+arenaut_status arenaut_pipeline_run(const void *data, size_t size,
+                                    const arenaut_pipeline_options *options,
+                                    const arenaut_allocator *allocator, arenaut_pipeline **out,
+                                    arenaut_error *err);
+
+/* The stages, in their one order: new, read, prepare, find_baseline, plan, write. A pipeline whose
+ * stage failed keeps what the earlier ones made, and `fault`; it can only be read and freed. */
+arenaut_status arenaut_pipeline_new(const arenaut_pipeline_options *options,
+                                    const arenaut_allocator *allocator, arenaut_pipeline **out,
+                                    arenaut_error *err);
+void arenaut_pipeline_free(arenaut_pipeline *pipeline); /* NULL is fine */
+
+typedef struct arenaut_pipeline_file {
+    const char *name; /* "models/prefill.pt2": a merged method is "prefill/forward" */
+    const void *data; /* borrowed until the pipeline is freed */
+    size_t size;
+} arenaut_pipeline_file;
+
+/* Reads the file; with options.share, merges several to one program (merge.h). Fills `document`.
+ * Errors of arenaut_read, arenaut_program_merge, arenaut_program_bind, arenaut_shapes_read. */
+arenaut_status arenaut_pipeline_read(arenaut_pipeline *pipeline, const arenaut_pipeline_file *files,
+                                     size_t n_files, arenaut_error *err);
+
+/* From now on the places that `planned` states stand for those of the file that was read: whether
+ * a plan that another copy of the model holds is right for this one. REJECTED unless both are one
+ * program, but for the places. `planned` is borrowed. */
+arenaut_status arenaut_pipeline_take_places(arenaut_pipeline *pipeline,
+                                            const arenaut_program *planned, arenaut_error *err);
+
+/* Passes, lowering, overrides. Fills `target`, `scratch`, `lowering`, `problem`. BAD_ARGUMENT for
+ * options that do not suit the file, BAD_INPUT where a size is open, and the errors of passes and
+ * lowering. */
+arenaut_status arenaut_pipeline_prepare(arenaut_pipeline *pipeline, arenaut_error *err);
+
+/* What the runtime does today. That it is not known, or wrong, is no error. Fills `baseline`,
+ * `memories` and figures.now. */
+arenaut_status arenaut_pipeline_find_baseline(arenaut_pipeline *pipeline, arenaut_error *err);
+
+/* Plans and checks. Fills `plan` and the other figures; called again, it replaces them. NO_PLAN as
+ * in arenaut_pipeline_run, else the errors of arenaut_plan_make; BAD_INPUT where the program itself
+ * is wrong, however its buffers are placed; INTERNAL where our plan did not pass the checks. */
+arenaut_status arenaut_pipeline_plan(arenaut_pipeline *pipeline, arenaut_error *err);
+
+/* Replays the program over tensors placed as `plan`, of pipeline->problem, says: OK, or REJECTED
+ * with the finding. After prepare, for programs. */
+arenaut_status arenaut_pipeline_replay(const arenaut_pipeline *pipeline, const arenaut_plan *plan,
+                                       arenaut_finding *finding, arenaut_error *err);
+
+/* Whether the new plan may be written, and why not. */
+#define ARENAUT_OUTCOME_MAP(XX)                                                          \
+    XX(WRITE, "the new plan may be written")                                             \
+    XX(IO_ELSEWHERE, "inputs and outputs are planned elsewhere, which no model can say") \
+    XX(NOT_OBEYED, "the runtime obeys no plan inside a model")                           \
+    XX(OUTSIDE, "results may lie outside of the arena, as the application decides")      \
+    XX(FOREIGN, "the file holds another tool's plan, which is replaced only by force")   \
+    XX(MEMORY_GROWS, "a memory of the file would grow")                                  \
+    XX(LARGER, "the runtime needs less today")                                           \
+    XX(HELD, "the file holds this plan already")                                         \
+    XX(NO_SMALLER, "the runtime needs no more today")                                    \
+    XX(SCRATCH_UNKNOWN, "with the kernels' scratch, which is unknown, it could need more")
+
+typedef enum arenaut_outcome {
+#define XX(name, text) ARENAUT_OUTCOME_##name,
+    ARENAUT_OUTCOME_MAP(XX)
+#undef XX
+        ARENAUT_OUTCOME_COUNT
+} arenaut_outcome;
+
+const char *arenaut_outcome_text(arenaut_outcome outcome); /* NULL out of range; static */
+
+/* After a plan was made. `into_model`: is it to be written into the model itself, or elsewhere?
+ * `force` replaces another tool's plan, and takes the risk of unknown scratch. Only NO_MEMORY. */
+arenaut_status arenaut_pipeline_outcome(const arenaut_pipeline *pipeline, bool into_model,
+                                        bool force, arenaut_outcome *outcome, arenaut_error *err);
+
+/* Writes the model with the plan in it. REFUSED, with nothing written, where the outcome is
+ * another than WRITE or the format cannot hold the plan; REJECTED where only some methods were
+ * planned and the file would still be wrong; INTERNAL where the written bytes did not pass. */
+arenaut_status arenaut_pipeline_write(const arenaut_pipeline *pipeline, bool force,
+                                      arenaut_sink sink, arenaut_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

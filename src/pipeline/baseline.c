@@ -1,0 +1,254 @@
+/* What the file's runtime does today: its own planner's answer or, where the file holds a plan that
+ * the runtime obeys, that plan with whatever it leaves open filled in. Where overrides changed the
+ * program, the file is read and lowered once more as the runtime does it. A new plan is held
+ * against this one (outcome.c); it is checked like any other, and may be found wrong. */
+#include "pipeline/stages.h"
+
+#include <inttypes.h>
+
+#include "core/checked.h"
+#include "core/fail.h"
+#include "core/memory.h"
+
+/* Lowers the program as the runtime does, with the passes in `selection`. The planned document
+ * serves where nothing was changed in it. */
+static arenaut_status lower_as_runtime(arenaut_pipeline *p, const char *selection,
+                                       arenaut_error *err) {
+    struct arenaut_pipeline_store *store = p->store;
+    arenaut_baseline *baseline = &p->baseline;
+    arenaut_lowering_free(store->baseline_lowering);
+    store->baseline_lowering = NULL;
+    arenaut_document_free(&store->baseline_document);
+    store->baseline_document = (arenaut_document){0};
+    baseline->lowering = p->lowering;
+    baseline->program = p->document.program;
+    if (selection || arn_pipeline_overrides(&p->options)) {
+        arenaut_status st = arn_pipeline_read_document(p, true, &store->baseline_document, err);
+        arenaut_program *program = store->baseline_document.program;
+        if (st == ARENAUT_OK) st = arn_pipeline_choose_method(p, program, err);
+        if (st == ARENAUT_OK) st = arn_pipeline_run_passes(p, program, selection, false, err);
+        if (st == ARENAUT_OK) {
+            st = arenaut_lower(program, p->target, NULL, arn_pipeline_allocator(p),
+                               &store->baseline_lowering, err);
+        }
+        if (st != ARENAUT_OK) return st;
+        baseline->lowering = store->baseline_lowering;
+        baseline->program = program;
+    }
+    baseline->problem = baseline->lowering->problem;
+    return ARENAUT_OK;
+}
+
+/* Where the file puts a buffer; ARENAUT_UNPLACED if it leaves that open. */
+static uint64_t given_offset(const arenaut_baseline *baseline, uint32_t buffer) {
+    const arenaut_lowering *lowering = baseline->lowering;
+    const uint32_t tensor = lowering->tensor[buffer];
+    const uint64_t given = baseline->program->tensors[tensor].given_offset;
+    return given == ARENAUT_UNPLACED ? given : given - lowering->offset[tensor];
+}
+
+/* As the runtime does: what the file places is fixed, the rest finds its way around it. */
+static void fix_given(void *context, uint32_t id, arenaut_buffer *buffer) {
+    const uint64_t given = given_offset(context, id);
+    if (given != ARENAUT_UNPLACED) buffer->fixed_offset = arenaut_at(given);
+}
+
+/* The incumbent is a planner of the table, so what it says is as testable as any plan. */
+arenaut_status arn_pipeline_run_incumbent(const arenaut_pipeline *p, const arenaut_problem *problem,
+                                          arenaut_plan **plan, arenaut_error *err) {
+    const arenaut_plan_options options = {.planner = p->target->incumbent,
+                                          .progress = p->options.plan.progress,
+                                          .progress_context = p->options.plan.progress_context};
+    arn_pipeline_enter(p, ARENAUT_STAGE_INCUMBENT);
+    const arenaut_status st =
+        arenaut_plan_make(problem, &options, arn_pipeline_allocator(p), plan, err);
+    arn_pipeline_enter(p, ARENAUT_STAGE_OTHER);
+    return st;
+}
+
+/* Before pools are named, a buffer has one: that of its device and method. */
+static uint32_t first_pool(const arenaut_problem *p, uint32_t b) {
+    uint32_t pool = 0;
+    while (!(arenaut_problem_pools(p, b) >> pool & 1)) pool++;
+    return pool;
+}
+
+/* The file's plan taken literally, overlaps and all; what it leaves open goes on top. */
+static void place_literally(const arenaut_baseline *baseline, arenaut_plan *plan) {
+    const arenaut_problem *p = baseline->problem;
+    uint64_t tops[ARENAUT_MAX_POOLS] = {0};
+    for (uint32_t round = 0; round < 2; round++) { /* first what is given, then the rest */
+        for (uint32_t b = 0; b < p->n_buffers; b++) {
+            uint64_t offset = given_offset(baseline, b);
+            if (!arenaut_problem_needs_memory(p, b)) continue;
+            if ((offset == ARENAUT_UNPLACED) != (round == 1)) continue;
+            const uint32_t pool = first_pool(p, b);
+            uint64_t *top = &tops[pool];
+            if (round == 1) offset = arn_aligned(*top, arenaut_problem_align(p, b));
+            plan->pool[b] = pool;
+            plan->offset[b] = offset;
+            if (offset + p->size[b] > *top) *top = offset + p->size[b];
+        }
+    }
+}
+
+static arenaut_status literal_plan(const arenaut_pipeline *p, arenaut_plan **out,
+                                   arenaut_error *err) {
+    const arenaut_problem *problem = p->baseline.problem;
+    arenaut_plan *plan = NULL;
+    arenaut_status st = arenaut_plan_new(problem->n_buffers, problem->n_pools,
+                                         arn_pipeline_allocator(p), &plan, err);
+    if (st != ARENAUT_OK) return st;
+    place_literally(&p->baseline, plan);
+    plan->planner = "file";
+    st = arenaut_plan_measure(plan, problem, err);
+    if (st == ARENAUT_OK) *out = plan;
+    else arenaut_plan_free(plan);
+    return st;
+}
+
+/* Runtimes do not refuse such an offset: they compute with it. Nothing sensible can. */
+static arenaut_status check_given(const arenaut_program *program, arenaut_error *err) {
+    for (uint32_t t = 0; t < program->n_tensors; t++) {
+        const arenaut_tensor *tensor = &program->tensors[t];
+        if (tensor->given_offset <= ARENAUT_SIZE_MAX || tensor->given_offset == ARENAUT_UNPLACED) {
+            continue;
+        }
+        return arn_fail(err, ARENAUT_BAD_INPUT, 0,
+                        "the plan in the file puts tensor '%s' at offset -%" PRIu64
+                        "; 0 or more is allowed, and -1 to leave it to the runtime",
+                        tensor->name ? tensor->name : "(unnamed)", 0 - tensor->given_offset);
+    }
+    return ARENAUT_OK;
+}
+
+/* Fills in what the file's plan leaves open, as the runtime will; literally if the runtime
+ * would be given buffers that overlap. */
+static arenaut_status obey_file(arenaut_pipeline *p, arenaut_plan **out, arenaut_error *err) {
+    arenaut_problem *fixed = NULL;
+    arenaut_status st = check_given(p->baseline.program, err);
+    if (st != ARENAUT_OK) return st;
+    st = arenaut_problem_copy(p->baseline.problem, NULL, 0, fix_given, &p->baseline,
+                              arn_pipeline_allocator(p), &fixed, err);
+    if (st != ARENAUT_OK) return st;
+    st = arn_pipeline_run_incumbent(p, fixed, out, err);
+    arenaut_problem_free(fixed);
+    if (st == ARENAUT_NO_MEMORY) return st;
+    if (st == ARENAUT_OK) {
+        (*out)->planner = "file";
+        return st;
+    }
+    arenaut_plan_free(*out);
+    *out = NULL;
+    return literal_plan(p, out, err);
+}
+
+/* Replay has the last word on overlaps: it knows of aliases that a problem cannot state,
+ * such as an accelerator's command that may read and write one block. */
+static arenaut_status judge(arenaut_pipeline *p, arenaut_plan *plan, arenaut_finding *finding,
+                            arenaut_error *err) {
+    arenaut_baseline *baseline = &p->baseline;
+    const bool stated = arn_states_memories(p->document.program);
+    arenaut_status st =
+        arenaut_check_plan(baseline->problem, plan, arn_pipeline_allocator(p), finding, err);
+    const bool overlaps = st == ARENAUT_REJECTED && finding->rule == ARENAUT_RULE_OVERLAP;
+    /* An exporter's alignment is its own affair; the sizes that it states are not. */
+    if (st == ARENAUT_REJECTED && !overlaps && !stated) return st;
+    if (st != ARENAUT_OK && st != ARENAUT_REJECTED) return st;
+    baseline->shares = overlaps;
+    st = stated ? arn_pipeline_set_given_arenas(p, plan, err) : ARENAUT_OK;
+    if (st != ARENAUT_OK) return st;
+    return arn_pipeline_replay(p, baseline->program, baseline->lowering, plan, stated, finding,
+                               err);
+}
+
+static void keep_baseline(arenaut_pipeline *p, arenaut_plan *plan) {
+    arenaut_plan_free(p->baseline.plan);
+    p->baseline.plan = plan;
+    p->result.baseline = plan;
+}
+
+static arenaut_status plan_of_file(arenaut_pipeline *p, arenaut_plan **plan, arenaut_error *err) {
+    const bool stated = arn_states_memories(p->document.program);
+    /* Whole tokens have no place beside what is fixed: the plan is taken as it is. */
+    const bool filled = !stated && p->target->plan_in_file && !p->target->tokens;
+    return filled ? obey_file(p, plan, err) : literal_plan(p, plan, err);
+}
+
+/* Tries the file's plan, first as it stands, then with the operands that the runtime's
+ * kernels may overwrite: our own in-place plans need that. */
+static arenaut_status find_in_file(arenaut_pipeline *p, arenaut_error *err) {
+    static const char *const attempts[] = {NULL, "inplace"};
+    const size_t n = arenaut_pass_find("inplace") ? 2 : 1;
+    arenaut_baseline *baseline = &p->baseline;
+    arenaut_finding first_finding = {0};
+    baseline->from_file = true;
+    for (size_t i = 0; i < n; i++) {
+        arenaut_plan *plan = NULL;
+        arenaut_finding finding = {0};
+        arenaut_status st = lower_as_runtime(p, attempts[i], err);
+        if (st == ARENAUT_OK) st = plan_of_file(p, &plan, err);
+        if (st != ARENAUT_OK) return st;
+        st = judge(p, plan, &finding, err);
+        if (st == ARENAUT_OK || i == 0) keep_baseline(p, plan);
+        else arenaut_plan_free(plan);
+        baseline->overlaps = st == ARENAUT_REJECTED;
+        baseline->in_place = st == ARENAUT_OK && i > 0;
+        if (st != ARENAUT_REJECTED) return st;
+        if (i == 0) first_finding = finding;
+    }
+    baseline->finding = first_finding;
+    return lower_as_runtime(p, NULL, err); /* the finding speaks of the program as it stands */
+}
+
+/* Not knowing what the runtime does today is no reason to fail: the plan is still right, and
+ * the report says that there is nothing to compare it with. */
+static arenaut_status find_incumbent(arenaut_pipeline *p, arenaut_error *err) {
+    arenaut_plan *plan = NULL;
+    arenaut_error why = {0};
+    arenaut_finding finding;
+    arenaut_status st = lower_as_runtime(p, NULL, err);
+    if (st != ARENAUT_OK) return st;
+    st = arn_pipeline_run_incumbent(p, p->baseline.problem, &plan, &why);
+    if (st == ARENAUT_NO_MEMORY) return arn_no_memory(err);
+    if (st != ARENAUT_OK) {
+        arenaut_plan_free(plan);
+        arn_pipeline_note(p, "what %s does today is not known: %s", p->target->name,
+                          why.msg[0] ? why.msg : "it finds no plan");
+        return ARENAUT_OK;
+    }
+    keep_baseline(p, plan);
+    st = arenaut_check_plan(p->baseline.problem, plan, arn_pipeline_allocator(p), &finding, err);
+    if (st != ARENAUT_REJECTED) return st == ARENAUT_NO_MEMORY ? st : ARENAUT_OK;
+    return arn_fail(err, ARENAUT_INTERNAL, 0, "what %s does today did not pass the checker: %s",
+                    p->target->name, finding.msg);
+}
+
+/* A solved problem holds the plan that is the baseline, as long as it is the same problem. */
+static arenaut_status take_solution(arenaut_pipeline *p, arenaut_error *err) {
+    arenaut_baseline *baseline = &p->baseline;
+    if (!p->document.plan || p->store->overridden) return ARENAUT_OK;
+    keep_baseline(p, p->document.plan);
+    p->document.plan = NULL;
+    baseline->problem = p->problem;
+    const arenaut_status st = arenaut_check_plan(
+        p->problem, baseline->plan, arn_pipeline_allocator(p), &baseline->finding, err);
+    baseline->overlaps = st == ARENAUT_REJECTED;
+    return baseline->overlaps ? ARENAUT_OK : st;
+}
+
+bool arn_pipeline_holds_plan(const arenaut_pipeline *p) {
+    const arenaut_program *program = p->document.program;
+    return (p->target->plan_in_file || p->options.judge_given) &&
+           (program->given != ARENAUT_GIVEN_NONE || arn_states_memories(program));
+}
+
+arenaut_status arenaut_pipeline_find_baseline(arenaut_pipeline *p, arenaut_error *err) {
+    arenaut_status st = !p->document.program         ? take_solution(p, err)
+                        : arn_pipeline_holds_plan(p) ? find_in_file(p, err)
+                                                     : find_incumbent(p, err);
+    if (st != ARENAUT_OK) return st;
+    if (p->baseline.plan) p->figures.now = p->baseline.plan->total;
+    const bool stated = p->document.program && p->target->plan_in_file;
+    return stated ? arn_pipeline_list_memories(p, err) : ARENAUT_OK;
+}

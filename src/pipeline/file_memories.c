@@ -1,0 +1,252 @@
+/* The memories that a file states, and what its runtime will allocate: see stages.h. The sizes
+ * that a plan gives them are those in the file as it would be written, read back from memory; the
+ * arenas of plan and baseline are of one kind then. Linear in the file. */
+#include "pipeline/stages.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/fail.h"
+#include "core/memory.h"
+
+bool arn_states_memories(const arenaut_program *program) {
+    for (uint32_t m = 0; m < program->n_methods; m++) {
+        if (program->methods[m].n_given_pools) return true;
+    }
+    return false;
+}
+
+/* All methods' memories in one row. */
+typedef struct memory_index {
+    uint32_t *first; /* per method, and one more entry: their number */
+    uint32_t *pool;  /* per memory: the pool of the buffers in it; ARENAUT_NONE without any */
+} memory_index;
+
+/* Methods may share a pool: what they have in common is one and the same there. One block, which
+ * starts at `first`, is the caller's. */
+static arenaut_status index_memories(const arenaut_program *program,
+                                     const arenaut_lowering *lowering, const arenaut_plan *plan,
+                                     const arenaut_allocator *allocator, memory_index *index,
+                                     arenaut_error *err) {
+    size_t n = 0;
+    for (uint32_t m = 0; m < program->n_methods; m++) n += program->methods[m].n_given_pools;
+    index->first = arn_allocate(allocator, program->n_methods + 1 + n, sizeof *index->first);
+    if (!index->first) return arn_no_memory(err);
+    index->pool = index->first + program->n_methods + 1;
+    index->first[0] = 0;
+    for (uint32_t m = 0; m < program->n_methods; m++) {
+        index->first[m + 1] = index->first[m] + program->methods[m].n_given_pools;
+    }
+    for (size_t i = 0; i < n; i++) index->pool[i] = ARENAUT_NONE;
+    for (uint32_t t = 0; t < program->n_tensors && t < lowering->n_tensors; t++) {
+        const arenaut_tensor *tensor = &program->tensors[t];
+        const uint32_t buffer = lowering->buffer[t];
+        if (buffer == ARENAUT_NONE || tensor->method >= program->n_methods) continue;
+        if (tensor->given_pool >= program->methods[tensor->method].n_given_pools) continue;
+        if (plan->pool[buffer] == ARENAUT_NONE) continue;
+        index->pool[index->first[tensor->method] + tensor->given_pool] = plan->pool[buffer];
+    }
+    return ARENAUT_OK;
+}
+
+/* What the file's runtime allocates for the methods that are planned. Memories that share a
+ * pool are the same memory, as large as the largest; `arena` gets that size per pool. */
+static arenaut_status sum_memories(const arenaut_pipeline *p, const arenaut_program *program,
+                                   const arenaut_lowering *lowering, const arenaut_plan *plan,
+                                   uint64_t arena[ARENAUT_MAX_POOLS], uint64_t *sum,
+                                   arenaut_error *err) {
+    memory_index index;
+    const arenaut_status st =
+        index_memories(program, lowering, plan, arn_pipeline_allocator(p), &index, err);
+    if (st != ARENAUT_OK) return st;
+    memset(arena, 0, ARENAUT_MAX_POOLS * sizeof *arena);
+    *sum = 0;
+    for (uint32_t m = 0; m < program->n_methods; m++) {
+        const arenaut_method *method = &program->methods[m];
+        for (uint32_t k = 0; k < method->n_given_pools && method->entry; k++) {
+            const uint32_t pool = index.pool[index.first[m] + k];
+            const uint64_t bytes = method->given_pools[k].bytes;
+            if (pool == ARENAUT_NONE) *sum += bytes;
+            else if (bytes > arena[pool]) arena[pool] = bytes;
+        }
+    }
+    for (uint32_t k = 0; k < plan->n_pools; k++) *sum += arena[k];
+    arn_release(arn_pipeline_allocator(p), index.first);
+    return ARENAUT_OK;
+}
+
+arenaut_status arn_pipeline_name_pools(const arenaut_pipeline *p, const arenaut_program *program,
+                                       const arenaut_lowering *lowering, const arenaut_plan *plan,
+                                       arn_pool_names *names, arenaut_error *err) {
+    const arenaut_problem *problem = lowering->problem;
+    const bool named = p->options.n_pools && lowering == p->lowering;
+    memset(names, 0, sizeof *names);
+    for (uint32_t k = 0; named && k < problem->n_pools; k++) {
+        names->names[k] = problem->pool[k].name;
+    }
+    if (named || !arn_states_memories(program)) return ARENAUT_OK;
+    memory_index index;
+    const arenaut_status st =
+        index_memories(program, lowering, plan, arn_pipeline_allocator(p), &index, err);
+    if (st != ARENAUT_OK) return st;
+    for (uint32_t m = 0; m < program->n_methods; m++) {
+        for (uint32_t k = 0; k < program->methods[m].n_given_pools; k++) {
+            const uint32_t pool = index.pool[index.first[m] + k];
+            if (pool == ARENAUT_NONE) continue;
+            snprintf(names->text[pool], sizeof names->text[pool], "memory %" PRIu32, k + 1);
+            names->names[pool] = names->text[pool];
+        }
+    }
+    arn_release(arn_pipeline_allocator(p), index.first);
+    return ARENAUT_OK;
+}
+
+arenaut_status arn_pipeline_set_given_arenas(const arenaut_pipeline *p, arenaut_plan *plan,
+                                             arenaut_error *err) {
+    uint64_t arena[ARENAUT_MAX_POOLS];
+    const arenaut_status st =
+        sum_memories(p, p->document.program, p->baseline.lowering, plan, arena, &plan->total, err);
+    if (st == ARENAUT_OK) memcpy(plan->arena, arena, plan->n_pools * sizeof *arena);
+    return st;
+}
+
+static uint64_t given_bytes(const arenaut_program *program, uint32_t method, uint32_t memory) {
+    const arenaut_method *m = &program->methods[method];
+    return memory < m->n_given_pools ? m->given_pools[memory].bytes : 0;
+}
+
+/* Lists what either of two programs states, which differ in places and sizes only. */
+static arenaut_status list_rows(arenaut_pipeline *p, const arenaut_program *now,
+                                const arenaut_program *planned, arenaut_error *err) {
+    arenaut_memories *list = &p->memories;
+    size_t most = 0;
+    for (uint32_t m = 0; m < now->n_methods; m++) {
+        most += now->methods[m].n_given_pools + planned->methods[m].n_given_pools;
+    }
+    arenaut_memory *rows = arn_allocate(arn_pipeline_allocator(p), most, sizeof *rows);
+    if (!rows) return arn_no_memory(err);
+    arn_release(arn_pipeline_allocator(p), list->rows);
+    list->rows = rows;
+    list->n = 0;
+    for (uint32_t m = 0; m < now->n_methods; m++) {
+        const arenaut_method *a = &now->methods[m], *b = &planned->methods[m];
+        const uint32_t n =
+            a->n_given_pools > b->n_given_pools ? a->n_given_pools : b->n_given_pools;
+        for (uint32_t k = 0; k < n && a->entry; k++) {
+            const arenaut_method *stating = k < a->n_given_pools ? a : b;
+            const arenaut_memory row = {.method = m,
+                                        .id = k,
+                                        .device = stating->given_pools[k].device,
+                                        .now = given_bytes(now, m, k),
+                                        .planned = given_bytes(planned, m, k)};
+            if (row.now || row.planned) rows[list->n++] = row;
+        }
+    }
+    return ARENAUT_OK;
+}
+
+arenaut_status arn_pipeline_list_memories(arenaut_pipeline *p, arenaut_error *err) {
+    const arenaut_program *program = p->document.program;
+    const arenaut_baseline *baseline = &p->baseline;
+    uint64_t arena[ARENAUT_MAX_POOLS];
+    if (!arn_states_memories(program)) return ARENAUT_OK;
+    const arenaut_status st = list_rows(p, program, program, err);
+    if (st != ARENAUT_OK || !baseline->plan) return st;
+    return sum_memories(p, program, baseline->lowering, baseline->plan, arena, &p->figures.now,
+                        err);
+}
+
+/* What a memory has beyond the pool that it is, whatever the plan, raises the bound as well. */
+static uint64_t raised(uint64_t bound, uint64_t pool, uint64_t memory) {
+    const uint64_t extra = memory > pool ? memory - pool : 0;
+    return bound + extra < memory ? bound + extra : memory;
+}
+
+/* From here on the plan's arenas are what the file makes its runtime allocate, like those of the
+ * baseline: with the room behind them that a delegate may read. Every figure that people or
+ * programs are told is then of one kind. */
+static arenaut_status settle_sums(arenaut_pipeline *p, const arenaut_program *written,
+                                  arenaut_error *err) {
+    arenaut_plan *plan = p->plan;
+    uint64_t arena[ARENAUT_MAX_POOLS], sum;
+    const arenaut_status st = sum_memories(p, written, p->lowering, plan, arena, &sum, err);
+    if (st != ARENAUT_OK) return st;
+    p->result.behind = sum > plan->total ? sum - plan->total : 0;
+    plan->total_bound = raised(plan->total_bound, plan->total, sum);
+    plan->total = sum;
+    for (uint32_t k = 0; k < plan->n_pools; k++) {
+        plan->lower_bound[k] = raised(plan->lower_bound[k], plan->arena[k], arena[k]);
+        plan->arena[k] = arena[k];
+    }
+    p->memories.sized = true;
+    p->result.memories = p->memories.rows;
+    p->result.n_memories = p->memories.n;
+    return ARENAUT_OK;
+}
+
+static arenaut_status size_written(arenaut_pipeline *p, const arenaut_text *bytes,
+                                   arenaut_error *err) {
+    arenaut_document written = {0};
+    arenaut_error why = {0};
+    arenaut_status st = arenaut_read((const uint8_t *)bytes->bytes, bytes->size, p->document.format,
+                                     NULL, arn_pipeline_allocator(p), &written, &why);
+    if (st == ARENAUT_NO_MEMORY) return arn_no_memory(err);
+    if (st != ARENAUT_OK) {
+        return arn_fail(err, ARENAUT_INTERNAL, 0, "the file with the plan in it cannot be read: %s",
+                        why.msg);
+    }
+    for (uint32_t m = 0; m < written.program->n_methods; m++) {
+        written.program->methods[m].entry = p->document.program->methods[m].entry;
+    }
+    st = list_rows(p, p->document.program, written.program, err);
+    if (st == ARENAUT_OK) st = settle_sums(p, written.program, err);
+    arenaut_document_free(&written);
+    return st;
+}
+
+arenaut_status arn_pipeline_size_memories(arenaut_pipeline *p, arenaut_error *err) {
+    const arenaut_format *format = p->document.format;
+    const bool one_file = p->store->n_files == 1; /* several are not written into any of them */
+    const bool can_hold = one_file && p->memories.rows && format->write && format->needs_original &&
+                          p->target->plan_in_file && !p->options.exclude_io;
+    if (!can_hold) return ARENAUT_OK;
+    arenaut_text bytes = {.allocator = arn_pipeline_allocator(p)};
+    arenaut_error why = {0};
+    arenaut_status st = arn_pipeline_write_in_memory(p, &bytes, &why);
+    if (st == ARENAUT_OK) st = size_written(p, &bytes, err);
+    else if (st == ARENAUT_REFUSED)
+        arn_pipeline_note(p, "the file cannot hold this plan: %s", why.msg);
+    else arn_fail(err, st, why.at, "%s", why.msg);
+    arenaut_text_free(&bytes);
+    return st == ARENAUT_REFUSED ? ARENAUT_OK : st;
+}
+
+/* Named pools take the place of the file's memories. Where one of today's is too large for what
+ * takes its place, today's sizes are no measure. */
+static bool baseline_fits_pools(const arenaut_pipeline *p) {
+    for (size_t i = 0; i < p->memories.n && p->options.n_pools; i++) {
+        const arenaut_memory *row = &p->memories.rows[i];
+        const bool exists = row->id < p->problem->n_pools;
+        if (row->now && (!exists || row->now > p->problem->pool[row->id].capacity)) return false;
+    }
+    return true;
+}
+
+const arenaut_memory *arn_pipeline_memory_that_grows(const arenaut_pipeline *p) {
+    const arenaut_memories *list = &p->memories;
+    if (!list->sized || p->baseline.overlaps || !baseline_fits_pools(p)) return NULL;
+    for (size_t i = 0; i < list->n; i++) {
+        if (list->rows[i].planned > list->rows[i].now) return &list->rows[i];
+    }
+    return NULL;
+}
+
+bool arn_pipeline_some_memory_shrinks(const arenaut_pipeline *p) {
+    const arenaut_memories *list = &p->memories;
+    if (!baseline_fits_pools(p)) return true;
+    for (size_t i = 0; i < list->n && list->sized; i++) {
+        if (list->rows[i].planned < list->rows[i].now) return true;
+    }
+    return false;
+}

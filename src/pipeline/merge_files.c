@@ -1,0 +1,122 @@
+/* Several model files as one program, whose methods share buffers: each is read, and they are
+ * merged (src/ir/merge.c) under the names of their files. Costs what reading and merging cost. */
+#include "pipeline/stages.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <arenaut/merge.h>
+
+#include "core/fail.h"
+#include "core/memory.h"
+
+/* The files while they are put together, and what each is called in the whole. */
+typedef struct merge {
+    arenaut_document *documents;
+    const arenaut_program **programs;
+    const char **names;
+    const char **share; /* names to share; NULL: all that can be */
+    size_t n_share;
+    arn_region texts;
+} merge;
+
+/* "prefill" of "models/prefill.pt2". */
+static const char *stem(merge *m, const char *path) {
+    const char *slash = strrchr(path, '/');
+    const char *name = slash && slash[1] ? slash + 1 : path;
+    return arn_region_copy_text(&m->texts, name, strcspn(name, "."));
+}
+
+static arenaut_status read_part(arenaut_pipeline *p, merge *m, size_t i, arenaut_error *err) {
+    const arenaut_pipeline_file *file = &p->store->files[i];
+    arenaut_document *document = &m->documents[i];
+    p->fault.file = i;
+    const arenaut_status st = arenaut_read(file->data, file->size, p->options.format, NULL,
+                                           arn_pipeline_allocator(p), document, err);
+    if (st != ARENAUT_OK) return st;
+    if (!document->program) {
+        arn_fail(err, ARENAUT_BAD_ARGUMENT, 0,
+                 "share is about models, and this is a placement problem");
+        return arn_pipeline_blame(p, "share", NULL);
+    }
+    m->programs[i] = document->program;
+    m->names[i] = stem(m, file->name ? file->name : "");
+    return m->names[i] ? ARENAUT_OK : arn_no_memory(err);
+}
+
+/* The names in "k,v"; none for "auto". */
+static arenaut_status split_names(const char *share, merge *m, arenaut_error *err) {
+    const size_t length = strlen(share);
+    if (strcmp(share, "auto") == 0) return ARENAUT_OK;
+    char *at = arn_region_copy_text(&m->texts, share, length);
+    m->share = arn_region_allocate(&m->texts, length + 1, sizeof *m->share);
+    if (!at || !m->share) return arn_no_memory(err);
+    while (at) {
+        m->share[m->n_share++] = at;
+        at = strchr(at, ',');
+        if (at) *at++ = '\0';
+    }
+    return ARENAUT_OK;
+}
+
+static int by_name(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Whether two files have anything of one name. */
+static arenaut_status find_shared(arenaut_pipeline *p, const arenaut_program *program, merge *m,
+                                  arenaut_error *err) {
+    size_t n = 0;
+    bool found = false;
+    const char **names =
+        arn_region_allocate(&m->texts, (size_t)program->n_tensors + 1, sizeof *names);
+    if (!names) return arn_no_memory(err);
+    for (uint32_t t = 0; t < program->n_tensors; t++) {
+        if (program->tensors[t].qualified_name) names[n++] = program->tensors[t].qualified_name;
+    }
+    qsort(names, n, sizeof *names, by_name);
+    for (size_t i = 1; i < n; i++) found = found || strcmp(names[i - 1], names[i]) == 0;
+    if (found) return ARENAUT_OK;
+    arn_fail(err, ARENAUT_BAD_ARGUMENT, 0, "share %s: no buffers of these files can be shared",
+             p->options.share);
+    return arn_pipeline_blame(p, "share", NULL);
+}
+
+static arenaut_status merge_parts(arenaut_pipeline *p, merge *m, arenaut_document *document,
+                                  arenaut_error *err) {
+    arenaut_document merged = {.format = m->documents[0].format};
+    p->fault.file = 0;
+    arenaut_status st = split_names(p->options.share, m, err);
+    if (st != ARENAUT_OK) return st;
+    const arenaut_merge_options options = {m->share, m->n_share};
+    st = arenaut_program_merge(m->programs, m->names, p->store->n_files, &options,
+                               arn_pipeline_allocator(p), &merged.program, err);
+    if (st == ARENAUT_OK) st = find_shared(p, merged.program, m, err);
+    if (st == ARENAUT_OK) *document = merged;
+    else arenaut_document_free(&merged);
+    return st;
+}
+
+arenaut_status arn_pipeline_merge_files(arenaut_pipeline *p, arenaut_document *document,
+                                        arenaut_error *err) {
+    const size_t n = p->store->n_files;
+    merge m = {.n_share = 0};
+    arenaut_status st = ARENAUT_OK;
+    if (!p->options.share) {
+        return arn_fail(err, ARENAUT_BAD_ARGUMENT, 0, "several files are read to be shared");
+    }
+    arn_region_init(&m.texts, arn_pipeline_allocator(p));
+    m.documents = arn_region_allocate(&m.texts, n, sizeof *m.documents);
+    m.programs = arn_region_allocate(&m.texts, n, sizeof *m.programs);
+    m.names = arn_region_allocate(&m.texts, n, sizeof *m.names);
+    if (!m.documents || !m.programs || !m.names) {
+        arn_region_free(&m.texts);
+        return arn_no_memory(err);
+    }
+    memset(m.documents, 0, n * sizeof *m.documents);
+    for (size_t i = 0; i < n && st == ARENAUT_OK; i++) st = read_part(p, &m, i, err);
+    if (st == ARENAUT_OK) st = merge_parts(p, &m, document, err);
+    for (size_t i = 0; i < n; i++) arenaut_document_free(&m.documents[i]);
+    arn_region_free(&m.texts);
+    return st;
+}

@@ -1,0 +1,280 @@
+/* From the bytes of a file to a checked plan: the stages and their order. Each stage is a file of
+ * its own beside this one; here are the first half (read, passes, lowering) and the calls that a
+ * user sees. The time is that of the planner, but for files that are read twice: see baseline.c. */
+#include "pipeline/stages.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/fail.h"
+#include "core/memory.h"
+#include "core/writer.h"
+
+void arn_pipeline_enter(const arenaut_pipeline *p, arenaut_stage stage) {
+    if (p->options.stage) p->options.stage(p->options.context, stage);
+}
+
+void arn_pipeline_note(const arenaut_pipeline *p, const char *format, ...) {
+    char text[1024];
+    va_list args;
+    if (!p->options.note) return;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    p->options.note(p->options.context, text);
+}
+
+arenaut_status arn_pipeline_blame(arenaut_pipeline *p, const char *option, const char *unknown) {
+    p->fault.option = option;
+    p->fault.unknown = unknown;
+    return ARENAUT_BAD_ARGUMENT;
+}
+
+arenaut_status arenaut_pipeline_new(const arenaut_pipeline_options *options,
+                                    const arenaut_allocator *allocator, arenaut_pipeline **out,
+                                    arenaut_error *err) {
+    struct arenaut_pipeline_store *store = arn_allocate_zeroed(allocator, 1, sizeof *store);
+    if (!store) return arn_no_memory(err);
+    arenaut_pipeline *p = &store->pipeline;
+    store->allocator = arn_allocator_or_default(allocator);
+    if (options) p->options = *options;
+    if (!p->options.path) p->options.path = "input";
+    p->op_outside = ARENAUT_NONE;
+    p->store = store;
+    *out = p;
+    return ARENAUT_OK;
+}
+
+void arenaut_pipeline_free(arenaut_pipeline *p) {
+    if (!p) return;
+    struct arenaut_pipeline_store *store = p->store;
+    const arenaut_allocator allocator = store->allocator;
+    arn_release(&allocator, p->memories.rows);
+    arenaut_plan_free(p->plan);
+    arenaut_plan_free(p->baseline.plan);
+    arenaut_lowering_free(store->baseline_lowering);
+    arenaut_document_free(&store->baseline_document);
+    arenaut_problem_free(store->overridden);
+    arenaut_lowering_free(p->lowering);
+    arenaut_scratch_sizes_free(&p->scratch, &allocator);
+    arenaut_document_free(&p->document);
+    arn_release(&allocator, store->files);
+    arn_release(&allocator, store);
+}
+
+static arenaut_status read_shapes(arenaut_pipeline *p, arenaut_program *program,
+                                  arenaut_error *err) {
+    const arenaut_side_file *shapes = &p->options.shapes;
+    if (!shapes->text) return ARENAUT_OK;
+    const arenaut_status st = arenaut_shapes_read(shapes->text, shapes->size, program, err);
+    if (st != ARENAUT_OK) p->fault.option = "shapes";
+    return st;
+}
+
+arenaut_status arn_pipeline_read_document(arenaut_pipeline *p, bool again,
+                                          arenaut_document *document, arenaut_error *err) {
+    const arenaut_pipeline_options *o = &p->options;
+    const arenaut_pipeline_file *file = p->store->files;
+    const bool merged = p->store->n_files > 1;
+    const arenaut_read_options options = {.note = again ? NULL : o->note,
+                                          .note_context = o->context};
+    arenaut_status st = merged ? arn_pipeline_merge_files(p, document, err)
+                               : arenaut_read(file->data, file->size, o->format, &options,
+                                              arn_pipeline_allocator(p), document, err);
+    if (st != ARENAUT_OK || !document->program) return st;
+    if (p->store->places_of) arn_pipeline_copy_places(p->store->places_of, document->program);
+    st = arn_pipeline_bind_dims(p, document->program, err);
+    return st == ARENAUT_OK && !merged ? read_shapes(p, document->program, err) : st;
+}
+
+arenaut_status arenaut_pipeline_read(arenaut_pipeline *p, const arenaut_pipeline_file *files,
+                                     size_t n_files, arenaut_error *err) {
+    struct arenaut_pipeline_store *store = p->store;
+    if (n_files == 0 || store->files) {
+        return arn_fail(err, ARENAUT_BAD_ARGUMENT, 0, "one or more files are read, once");
+    }
+    store->files = arn_allocate(&store->allocator, n_files, sizeof *store->files);
+    if (!store->files) return arn_no_memory(err);
+    memcpy(store->files, files, n_files * sizeof *files);
+    store->n_files = n_files;
+    arn_pipeline_enter(p, ARENAUT_STAGE_READ);
+    const arenaut_status st = arn_pipeline_read_document(p, false, &p->document, err);
+    arn_pipeline_enter(p, ARENAUT_STAGE_OTHER);
+    if (st != ARENAUT_OK) return st;
+    p->problem = p->document.problem;
+    p->result = (arenaut_result){
+        .path = p->options.path,
+        .format = p->document.format->name,
+        .file = n_files == 1 ? files->data : NULL,
+        .file_size = n_files == 1 ? files->size : 0,
+        .program = p->document.program,
+        .problem = p->problem,
+        .plan = p->document.plan,
+        .seconds = -1,
+    };
+    return ARENAUT_OK;
+}
+
+arenaut_status arn_pipeline_choose_method(const arenaut_pipeline *p, arenaut_program *program,
+                                          arenaut_error *err) {
+    const char *name = p->options.method;
+    arenaut_method *wanted = NULL;
+    arenaut_text names = {.allocator = arn_pipeline_allocator(p)};
+    arn_writer writer = arn_writer_to(arenaut_text_sink(&names));
+    if (!name) return ARENAUT_OK;
+    for (uint32_t m = 0; m < program->n_methods; m++) {
+        arenaut_method *method = &program->methods[m];
+        if (!method->entry) continue;
+        arn_puts(&writer, names.size ? ", " : "");
+        arn_puts(&writer, method->name ? method->name : "(unnamed)");
+        if (method->name && strcmp(method->name, name) == 0 && !wanted) wanted = method;
+        else method->entry = false;
+    }
+    arenaut_status st = ARENAUT_OK;
+    if (writer.failed) st = arn_no_memory(err);
+    else if (!wanted) {
+        st = arn_fail(err, ARENAUT_BAD_ARGUMENT, 0, "there is no entry method '%s'; there are: %s",
+                      name, names.bytes ? names.bytes : "none");
+    }
+    arenaut_text_free(&names);
+    return st;
+}
+
+arenaut_status arn_pipeline_run_passes(const arenaut_pipeline *p, arenaut_program *program,
+                                       const char *selection, bool show, arenaut_error *err) {
+    const arenaut_pipeline_options *o = &p->options;
+    const arenaut_pass_options options = {
+        .target = p->target,
+        .scratch = p->scratch.entries,
+        .n_scratch = p->scratch.n,
+        .in_place = o->in_place_rules,
+        .n_in_place = o->n_in_place_rules,
+        .only_these_rules = o->overwrite == ARENAUT_OVERWRITE_ONLY,
+    };
+    return arenaut_passes_run(program, selection, &options, show ? o->after_pass : NULL, o->context,
+                              err);
+}
+
+/* The passes asked for, with what options.overwrite adds. */
+static arenaut_status run_selected_passes(const arenaut_pipeline *p, arenaut_error *err) {
+    const arenaut_pipeline_options *o = &p->options;
+    const bool by_rules = o->overwrite == ARENAUT_OVERWRITE_BY_RULES;
+    arenaut_text selection = {.allocator = arn_pipeline_allocator(p)};
+    arn_writer writer = arn_writer_to(arenaut_text_sink(&selection));
+    arn_puts(&writer, o->passes ? o->passes : "");
+    if (!by_rules || o->n_in_place_rules) {
+        if (selection.size) arn_puts(&writer, ",");
+        arn_puts(&writer, o->overwrite == ARENAUT_OVERWRITE_OFF ? "-inplace" : "inplace");
+    }
+    const arenaut_status st =
+        writer.failed ? arn_no_memory(err)
+                      : arn_pipeline_run_passes(p, p->document.program, selection.bytes, true, err);
+    arenaut_text_free(&selection);
+    return st;
+}
+
+static arenaut_status read_scratch(arenaut_pipeline *p, arenaut_error *err) {
+    const arenaut_side_file *scratch = &p->options.scratch;
+    if (!scratch->text) return ARENAUT_OK;
+    const arenaut_status st =
+        arenaut_scratch_read(scratch->text, scratch->size, p->options.scratch_model,
+                             p->document.program, arn_pipeline_allocator(p), &p->scratch, err);
+    if (st != ARENAUT_OK) p->fault.option = "scratch";
+    return st;
+}
+
+static arenaut_status lower_program(arenaut_pipeline *p, arenaut_error *err) {
+    const arenaut_pipeline_options *o = &p->options;
+    const arenaut_lowering_options options = {
+        .preserve_inputs = o->preserve_inputs,
+        .exclude_io = o->exclude_io,
+        .align = o->align,
+        .op_align = o->align_rules,
+        .n_op_align = o->n_align_rules,
+        .pools = o->n_pools ? o->pools : NULL,
+        .n_pools = o->n_pools,
+    };
+    return arenaut_lower(p->document.program, p->target, &options, arn_pipeline_allocator(p),
+                         &p->lowering, err);
+}
+
+static arenaut_status prepare_program(arenaut_pipeline *p, arenaut_error *err) {
+    arenaut_program *program = p->document.program;
+    p->target =
+        p->options.target ? p->options.target : arenaut_target_for_format(p->document.format->name);
+    p->result.target = p->target;
+    arenaut_status st = arn_pipeline_choose_method(p, program, err);
+    if (st == ARENAUT_OK) st = read_scratch(p, err);
+    if (st == ARENAUT_OK) st = run_selected_passes(p, err);
+    if (st == ARENAUT_OK) st = arn_pipeline_check_sizes(p, err);
+    if (st == ARENAUT_OK) st = lower_program(p, err);
+    if (st != ARENAUT_OK) return st;
+    arn_pipeline_note_unsized(p);
+    p->problem = p->lowering->problem;
+    p->op_outside = arenaut_find_outside(program, p->target);
+    p->result.lowering = p->lowering;
+    p->result.scratch = arenaut_scratch_known(program, p->target, &p->scratch);
+    return ARENAUT_OK;
+}
+
+arenaut_status arenaut_pipeline_prepare(arenaut_pipeline *p, arenaut_error *err) {
+    arn_pipeline_enter(p, ARENAUT_STAGE_LOWER);
+    arenaut_status st = p->document.program ? prepare_program(p, err) : ARENAUT_OK;
+    if (st == ARENAUT_OK) st = arn_pipeline_override(p, err);
+    arn_pipeline_enter(p, ARENAUT_STAGE_OTHER);
+    p->result.problem = p->problem;
+    p->result.plan = NULL;
+    return st;
+}
+
+/* What people are told; the arenas of a plan that is in a file are the file's by now. */
+static void settle_figures(arenaut_pipeline *p) {
+    const arenaut_baseline *baseline = &p->baseline;
+    arenaut_figures *figures = &p->figures;
+    figures->planned = figures->needed = p->plan->total;
+    figures->bound = p->plan->total_bound;
+    const bool obeyed = baseline->plan && baseline->from_file && !baseline->overlaps;
+    if (obeyed && !arn_pipeline_overrides(&p->options) && figures->now < figures->planned) {
+        figures->needed = figures->now;
+    }
+}
+
+arenaut_status arenaut_pipeline_plan(arenaut_pipeline *p, arenaut_error *err) {
+    arenaut_plan_free(p->plan);
+    p->result.plan = p->plan = NULL;
+    arn_pipeline_enter(p, ARENAUT_STAGE_PLAN);
+    const arenaut_status planned =
+        arenaut_plan_make(p->problem, &p->options.plan, arn_pipeline_allocator(p), &p->plan, err);
+    arn_pipeline_enter(p, ARENAUT_STAGE_OTHER);
+    if (planned != ARENAUT_OK && planned != ARENAUT_NO_PLAN) return planned;
+    p->result.plan = p->plan;
+    arenaut_status st = arn_pipeline_verify(p, err);
+    if (st == ARENAUT_OK && planned == ARENAUT_OK && !p->options.plan_as_made) {
+        st = arn_pipeline_deploy_scratch(p, err);
+        if (st == ARENAUT_OK) st = arn_pipeline_size_memories(p, err);
+    }
+    if (st == ARENAUT_OK) {
+        settle_figures(p);
+        return planned;
+    }
+    arenaut_plan_free(p->plan); /* never unchecked */
+    p->result.plan = p->plan = NULL;
+    return st;
+}
+
+arenaut_status arenaut_pipeline_run(const void *data, size_t size,
+                                    const arenaut_pipeline_options *options,
+                                    const arenaut_allocator *allocator, arenaut_pipeline **out,
+                                    arenaut_error *err) {
+    arenaut_pipeline *p = NULL;
+    arenaut_status st = arenaut_pipeline_new(options, allocator, &p, err);
+    const arenaut_pipeline_file file = {NULL, data, size};
+    if (st == ARENAUT_OK) st = arenaut_pipeline_read(p, &file, 1, err);
+    if (st == ARENAUT_OK) st = arenaut_pipeline_prepare(p, err);
+    if (st == ARENAUT_OK) st = arenaut_pipeline_find_baseline(p, err);
+    if (st == ARENAUT_OK) st = arenaut_pipeline_plan(p, err);
+    if (st == ARENAUT_OK || st == ARENAUT_NO_PLAN) *out = p;
+    else arenaut_pipeline_free(p);
+    return st;
+}

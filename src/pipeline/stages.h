@@ -1,0 +1,118 @@
+/* What the stages of a pipeline share. The order is that of the data; pipeline_run.c has it. */
+#ifndef ARN_PIPELINE_STAGES_H
+#define ARN_PIPELINE_STAGES_H
+
+#include <arenaut/pipeline.h>
+
+#include "core/fail.h"
+
+/* What a pipeline owns beyond its public fields. */
+struct arenaut_pipeline_store {
+    arenaut_pipeline pipeline;
+    arenaut_allocator allocator;
+    arenaut_pipeline_file *files; /* a copy; the bytes are borrowed */
+    size_t n_files;
+    const arenaut_program *places_of;   /* arenaut_pipeline_take_places; NULL: the file's own */
+    arenaut_problem *overridden;        /* NULL: as lowered or read */
+    arenaut_document baseline_document; /* read anew where overrides changed the program */
+    arenaut_lowering *baseline_lowering;
+};
+
+static inline const arenaut_allocator *arn_pipeline_allocator(const arenaut_pipeline *p) {
+    return &p->store->allocator;
+}
+
+/* pipeline_run.c: the stages' common parts. */
+void arn_pipeline_enter(const arenaut_pipeline *p, arenaut_stage stage);
+/* Up to 1023 bytes. */
+void arn_pipeline_note(const arenaut_pipeline *p, const char *format, ...) ARN_PRINTF(2, 3);
+/* BAD_ARGUMENT about this option, or about its tensor `unknown`. */
+arenaut_status arn_pipeline_blame(arenaut_pipeline *p, const char *option, const char *unknown);
+/* Reads the file for the first time or, `again`, without notes. */
+arenaut_status arn_pipeline_read_document(arenaut_pipeline *p, bool again,
+                                          arenaut_document *document, arenaut_error *err);
+/* Leaves only the wanted entry method; the others, and what only they use, are not planned. */
+arenaut_status arn_pipeline_choose_method(const arenaut_pipeline *p, arenaut_program *program,
+                                          arenaut_error *err);
+arenaut_status arn_pipeline_run_passes(const arenaut_pipeline *p, arenaut_program *program,
+                                       const char *selection, bool show, arenaut_error *err);
+
+/* overrides.c */
+arenaut_status arn_pipeline_bind_dims(arenaut_pipeline *p, arenaut_program *program,
+                                      arenaut_error *err);
+/* BAD_INPUT, with pipeline->fault, if tensors have no size because inputs' sizes are open. */
+arenaut_status arn_pipeline_check_sizes(arenaut_pipeline *p, arenaut_error *err);
+/* A note that names tensors without a size, which are not planned. */
+void arn_pipeline_note_unsized(const arenaut_pipeline *p);
+/* Applies pins, pools, alignments and the capacity to the problem; store->overridden stays NULL if
+ * there is nothing to do. */
+arenaut_status arn_pipeline_override(arenaut_pipeline *p, arenaut_error *err);
+/* Whether anything was asked for that makes the planned problem another than the runtime's. */
+bool arn_pipeline_overrides(const arenaut_pipeline_options *o);
+/* The options without what was asked of the plan alone: with it inside, a file must be right by
+ * these, which have what only the caller knows of the kernels. */
+arenaut_pipeline_options arn_pipeline_without_overrides(const arenaut_pipeline_options *o);
+
+/* merge_files.c: all the files as one program. */
+arenaut_status arn_pipeline_merge_files(arenaut_pipeline *p, arenaut_document *document,
+                                        arenaut_error *err);
+
+/* given_places.c: lends `to` the places that `from`, the same program, states. */
+void arn_pipeline_copy_places(const arenaut_program *from, arenaut_program *to);
+
+/* baseline.c */
+/* Whether the runtime makes this plan of `problem`, whose fixed offsets it obeys. */
+arenaut_status arn_pipeline_run_incumbent(const arenaut_pipeline *p, const arenaut_problem *problem,
+                                          arenaut_plan **plan, arenaut_error *err);
+/* Whether the file says where its tensors lie, and its runtime obeys. */
+bool arn_pipeline_holds_plan(const arenaut_pipeline *p);
+
+/* verify_plan.c */
+/* `as_in_file`: what methods share by name lies where each of them puts it in the file. */
+arenaut_status arn_pipeline_replay(const arenaut_pipeline *p, const arenaut_program *program,
+                                   const arenaut_lowering *lowering, const arenaut_plan *plan,
+                                   bool as_in_file, arenaut_finding *finding, arenaut_error *err);
+/* The plan, or the witness of there being none. */
+arenaut_status arn_pipeline_verify(const arenaut_pipeline *p, arenaut_error *err);
+
+/* deploy_scratch.c: takes the honest view of a plan whose runtime places kernel scratch itself:
+ * replaces it by what the runtime will make of it, and never calls it optimal where scratch is
+ * unknown. */
+arenaut_status arn_pipeline_deploy_scratch(arenaut_pipeline *p, arenaut_error *err);
+
+/* unknown_scratch.c: whether the plan is no worse than any other, however much scratch each op
+ * asks for. False where it would take too long to tell. */
+arenaut_status arn_pipeline_scratch_is_harmless(const arenaut_pipeline *p, bool *harmless,
+                                                arenaut_error *err);
+
+/* file_memories.c: for some formats each method has a list of arenas, with their sizes, and each
+ * tensor a place in one of them. What counts there is what the file makes its runtime allocate, now
+ * and once the plan is inside. */
+bool arn_states_memories(const arenaut_program *program);
+/* What findings call the pools of `plan`, made for `lowering` of `program`: the user's names, or
+ * the numbers of the file's memories. Else NULL entries. */
+typedef struct arn_pool_names {
+    const char *names[ARENAUT_MAX_POOLS];
+    char text[ARENAUT_MAX_POOLS][24];
+} arn_pool_names;
+arenaut_status arn_pipeline_name_pools(const arenaut_pipeline *p, const arenaut_program *program,
+                                       const arenaut_lowering *lowering, const arenaut_plan *plan,
+                                       arn_pool_names *names, arenaut_error *err);
+/* Replaces what `plan`, made of the places in the file, needs by what the file states: that is what
+ * its runtime allocates, and what nothing may reach beyond. */
+arenaut_status arn_pipeline_set_given_arenas(const arenaut_pipeline *p, arenaut_plan *plan,
+                                             arenaut_error *err);
+/* What the file states, next to what it makes its runtime allocate today. */
+arenaut_status arn_pipeline_list_memories(arenaut_pipeline *p, arenaut_error *err);
+/* Writes the plan into the file, in memory only, and reads there what it makes of each memory. Does
+ * nothing for a file that states none. */
+arenaut_status arn_pipeline_size_memories(arenaut_pipeline *p, arenaut_error *err);
+/* The first memory that the plan would let grow although nothing asks for that; NULL: none. */
+const arenaut_memory *arn_pipeline_memory_that_grows(const arenaut_pipeline *p);
+bool arn_pipeline_some_memory_shrinks(const arenaut_pipeline *p);
+
+/* write_model.c: the result in the file's own format. */
+arenaut_status arn_pipeline_write_in_memory(const arenaut_pipeline *p, arenaut_text *bytes,
+                                            arenaut_error *err);
+
+#endif

@@ -1,0 +1,120 @@
+/* Whether a new plan takes the place of the old one, and the model with it inside. The rules of
+ * "never worse": never larger than the baseline, never in place of another tool's plan unless
+ * forced, and a model is not rewritten for nothing. What is written is first written in memory and,
+ * where the file states memories, held against all its methods as if it came from elsewhere. */
+#include "pipeline/stages.h"
+
+#include "core/fail.h"
+
+/* Where the baseline overlaps its size says nothing: a correct plan may have to be larger. Nor
+ * does it where pools are to be chosen: the baseline knows none of them, and filling the fast ones
+ * may well take more in all. */
+static bool is_comparable(const arenaut_pipeline *p) {
+    return p->baseline.plan && !p->baseline.overlaps && !arenaut_problem_chooses_pools(p->problem);
+}
+
+static bool is_larger(const arenaut_pipeline *p) {
+    if (p->memories.sized && p->baseline.plan && !p->baseline.overlaps) {
+        return arn_pipeline_memory_that_grows(p) != NULL;
+    }
+    return is_comparable(p) && p->plan->total > p->baseline.plan->total;
+}
+
+/* Whether the plan needs less than the baseline, or repairs it. */
+static bool is_better(const arenaut_pipeline *p) {
+    if (!p->baseline.plan || p->baseline.overlaps) return true;
+    if (p->memories.sized) return arn_pipeline_some_memory_shrinks(p);
+    return !is_comparable(p) || p->plan->total < p->baseline.plan->total;
+}
+
+static arenaut_outcome outcome_in_model(const arenaut_pipeline *p, bool force) {
+    const arenaut_given_plan given = p->document.program->given;
+    if (p->options.exclude_io) return ARENAUT_OUTCOME_IO_ELSEWHERE;
+    if (!p->target->plan_in_file) return ARENAUT_OUTCOME_NOT_OBEYED;
+    if (p->op_outside != ARENAUT_NONE) return ARENAUT_OUTCOME_OUTSIDE;
+    if (given == ARENAUT_GIVEN_FOREIGN && !force) return ARENAUT_OUTCOME_FOREIGN;
+    if (arn_pipeline_memory_that_grows(p)) return ARENAUT_OUTCOME_MEMORY_GROWS;
+    if (is_larger(p)) return ARENAUT_OUTCOME_LARGER;
+    if (is_better(p)) return ARENAUT_OUTCOME_WRITE;
+    return given == ARENAUT_GIVEN_OURS ? ARENAUT_OUTCOME_HELD : ARENAUT_OUTCOME_NO_SMALLER;
+}
+
+arenaut_status arenaut_pipeline_outcome(const arenaut_pipeline *p, bool into_model, bool force,
+                                        arenaut_outcome *outcome, arenaut_error *err) {
+    bool harmless = true;
+    arenaut_status st = ARENAUT_OK;
+    if (!p->plan || p->plan->quality == ARENAUT_INFEASIBLE ||
+        (into_model && !p->document.program)) {
+        return arn_fail(err, ARENAUT_BAD_ARGUMENT, 0, "there is no plan of a model");
+    }
+    *outcome = into_model     ? outcome_in_model(p, force)
+               : is_larger(p) ? ARENAUT_OUTCOME_LARGER
+                              : ARENAUT_OUTCOME_WRITE;
+    const bool unknown = into_model && p->result.scratch == ARENAUT_SCRATCH_UNKNOWN && !force;
+    if (*outcome == ARENAUT_OUTCOME_WRITE && unknown) {
+        st = arn_pipeline_scratch_is_harmless(p, &harmless, err);
+    }
+    if (!harmless) *outcome = ARENAUT_OUTCOME_SCRATCH_UNKNOWN;
+    return st;
+}
+
+const char *arenaut_outcome_text(arenaut_outcome outcome) {
+    static const char *const texts[] = {
+#define XX(name, text) text,
+        ARENAUT_OUTCOME_MAP(XX)
+#undef XX
+    };
+    return (unsigned)outcome < ARENAUT_OUTCOME_COUNT ? texts[outcome] : NULL;
+}
+
+arenaut_status arn_pipeline_write_in_memory(const arenaut_pipeline *p, arenaut_text *bytes,
+                                            arenaut_error *err) {
+    const arenaut_status st = p->document.format->write(&p->result, arenaut_text_sink(bytes),
+                                                        arn_pipeline_allocator(p), err);
+    return st == ARENAUT_IO ? arn_no_memory(err) : st;
+}
+
+/* What was asked of the plan is in the file now; the file must be right without it. */
+static arenaut_status check_written(const arenaut_pipeline *p, const arenaut_text *bytes,
+                                    arenaut_error *err) {
+    const arenaut_pipeline_options options = arn_pipeline_without_overrides(&p->options);
+    const arenaut_pipeline_file file = {NULL, bytes->bytes, bytes->size};
+    arenaut_pipeline *written = NULL;
+    arenaut_status st = arenaut_pipeline_new(&options, arn_pipeline_allocator(p), &written, err);
+    if (st == ARENAUT_OK) st = arenaut_pipeline_read(written, &file, 1, err);
+    if (st == ARENAUT_OK) st = arenaut_pipeline_prepare(written, err);
+    if (st == ARENAUT_OK) st = arenaut_pipeline_find_baseline(written, err);
+    if (st == ARENAUT_OK && written->baseline.overlaps) {
+        const char *why = written->baseline.finding.msg;
+        st = p->options.method
+                 ? arn_fail(err, ARENAUT_REJECTED, 0, "the file would still be wrong: %s", why)
+                 : arn_fail(err, ARENAUT_INTERNAL, 0,
+                            "the file with the plan in it did not pass the checker: %s", why);
+    }
+    arenaut_pipeline_free(written);
+    return st;
+}
+
+arenaut_status arenaut_pipeline_write(const arenaut_pipeline *p, bool force, arenaut_sink sink,
+                                      arenaut_error *err) {
+    const arenaut_format *format = p->document.format;
+    arenaut_outcome outcome = ARENAUT_OUTCOME_WRITE;
+    arenaut_text bytes = {.allocator = arn_pipeline_allocator(p)};
+    arenaut_status st = arenaut_pipeline_outcome(p, true, force, &outcome, err);
+    if (st != ARENAUT_OK) return st;
+    if (outcome != ARENAUT_OUTCOME_WRITE) {
+        return arn_fail(err, ARENAUT_REFUSED, 0, "the file stays as it is: %s",
+                        arenaut_outcome_text(outcome));
+    }
+    if (!format->write || !format->needs_original || p->store->n_files > 1) {
+        return arn_fail(err, ARENAUT_REFUSED, 0, "a file of the format %s holds no plan",
+                        format->name);
+    }
+    st = arn_pipeline_write_in_memory(p, &bytes, err);
+    if (st == ARENAUT_OK && p->memories.rows) st = check_written(p, &bytes, err);
+    if (st == ARENAUT_OK && !sink.put(sink.context, bytes.bytes, bytes.size)) {
+        st = arn_fail(err, ARENAUT_IO, 0, "the file could not be written");
+    }
+    arenaut_text_free(&bytes);
+    return st;
+}

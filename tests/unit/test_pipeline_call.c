@@ -1,0 +1,300 @@
+/* The one call: bytes to a checked plan, never worse, never unchecked, and never in a file that
+ * should keep its own. */
+#include "support/test.h"
+
+#include <stdlib.h>
+
+#include <arenaut/pipeline.h>
+
+#include "support/documents.h"
+#include "support/fuse.h"
+
+typedef struct model {
+    char *data;
+    size_t size;
+} model;
+
+static model load(const char *name) {
+    char path[512];
+    model m;
+    snprintf(path, sizeof path, "%s/%s", TEST_DATA, name);
+    m.data = load_file(path, &m.size);
+    return m;
+}
+
+/* Fails the test unless the file can be planned. The bytes must outlive the pipeline. */
+static arenaut_pipeline *run_with(const model *m, const arenaut_pipeline_options *options) {
+    arenaut_pipeline *p = NULL;
+    arenaut_error err;
+    assert_ok(arenaut_pipeline_run(m->data, m->size, options, NULL, &p, &err), err);
+    return p;
+}
+
+static arenaut_outcome outcome_of(const arenaut_pipeline *p, bool force) {
+    arenaut_outcome outcome;
+    arenaut_error err;
+    assert_ok(arenaut_pipeline_outcome(p, true, force, &outcome, &err), err);
+    return outcome;
+}
+
+/* The model with the plan in it; the caller frees its data. */
+static model write_model(const arenaut_pipeline *p) {
+    arenaut_text text = {0};
+    arenaut_error err;
+    assert_ok(arenaut_pipeline_write(p, false, arenaut_text_sink(&text), &err), err);
+    return (model){text.bytes, text.size};
+}
+
+static void expect_outcome(const char *name, const arenaut_pipeline_options *options, bool force,
+                           arenaut_outcome expected) {
+    model m = load(name);
+    arenaut_pipeline *p = run_with(&m, options);
+    arenaut_text text = {0};
+    arenaut_error err;
+    assert_string_equal(arenaut_outcome_text(outcome_of(p, force)), arenaut_outcome_text(expected));
+    if (expected != ARENAUT_OUTCOME_WRITE) {
+        assert_int_equal(arenaut_pipeline_write(p, force, arenaut_text_sink(&text), &err),
+                         ARENAUT_REFUSED);
+        assert_non_null(strstr(err.msg, arenaut_outcome_text(expected)));
+        assert_int_equal(text.size, 0);
+    }
+    arenaut_pipeline_free(p);
+    free(m.data);
+}
+
+TEST(a_model_is_planned_from_its_bytes_with_no_options) {
+    model m = load("mobilenet_v1_025_96_int8.tflite");
+    arenaut_pipeline *p = run_with(&m, NULL);
+    assert_string_equal(p->target->name, "tflite-micro");
+    assert_int_equal(p->figures.now, 73728);
+    assert_int_equal(p->figures.planned, 55296);
+    assert_int_equal(p->figures.bound, 55296);
+    assert_int_equal(p->figures.needed, 55296);
+    assert_int_equal(p->plan->quality, ARENAUT_OPTIMAL);
+    assert_false(p->baseline.from_file);
+    assert_ptr_equal(p->result.plan, p->plan);
+    assert_ptr_equal(p->result.baseline, p->baseline.plan);
+    arenaut_pipeline_free(p);
+    free(m.data);
+}
+
+TEST(a_written_model_holds_the_plan_and_needs_no_other) {
+    model m = load("mobilenet_v1_025_96_int8.tflite");
+    arenaut_pipeline *p = run_with(&m, NULL);
+    model written = write_model(p);
+    arenaut_pipeline *again = run_with(&written, NULL);
+    assert_true(again->baseline.from_file);
+    assert_false(again->baseline.overlaps);
+    assert_int_equal(again->figures.now, 55296);
+    assert_int_equal(outcome_of(again, false), ARENAUT_OUTCOME_HELD);
+    arenaut_pipeline_free(again);
+    arenaut_pipeline_free(p);
+    free(written.data);
+    free(m.data);
+}
+
+TEST(a_better_plan_in_the_file_stays) {
+    model m = load("custom_op_planned.tflite");
+    arenaut_pipeline *p = run_with(&m, NULL);
+    assert_true(p->baseline.from_file);
+    assert_int_equal(p->figures.now, 4096);
+    assert_int_equal(p->figures.planned, 9232);
+    assert_int_equal(p->figures.needed, 4096);
+    arenaut_pipeline_free(p);
+    free(m.data);
+    expect_outcome("custom_op_planned.tflite", NULL, true, ARENAUT_OUTCOME_LARGER);
+}
+
+TEST(a_wrong_plan_in_the_file_is_found_and_repaired) {
+    model m = load("pte/two_conditions.pte");
+    arenaut_pipeline *p = run_with(&m, NULL);
+    assert_true(p->baseline.from_file);
+    assert_true(p->baseline.overlaps);
+    assert_true(p->baseline.finding.msg[0] != '\0');
+    assert_int_equal(p->figures.needed, p->figures.planned);
+    assert_true(p->memories.sized);
+    model written = write_model(p);
+    arenaut_pipeline *again = run_with(&written, NULL);
+    assert_false(again->baseline.overlaps);
+    assert_int_equal(again->figures.now, p->figures.planned);
+    arenaut_pipeline_free(again);
+    arenaut_pipeline_free(p);
+    free(written.data);
+    free(m.data);
+}
+
+TEST(what_may_not_be_written_is_refused_with_the_reason) {
+    const arenaut_pipeline_options outside = {.exclude_io = true};
+    const arenaut_pipeline_options generic = {.target = arenaut_target_find("generic")};
+    expect_outcome("mobilenet_v1_025_96_int8.tflite", &outside, false,
+                   ARENAUT_OUTCOME_IO_ELSEWHERE);
+    expect_outcome("mobilenet_v1_025_96_int8.tflite", &generic, false, ARENAUT_OUTCOME_NOT_OBEYED);
+    expect_outcome("foreign_plan_float.tflite", NULL, false, ARENAUT_OUTCOME_FOREIGN);
+    expect_outcome("foreign_plan_float.tflite", NULL, true, ARENAUT_OUTCOME_WRITE);
+    expect_outcome("resnet_int8.tflite", NULL, false, ARENAUT_OUTCOME_NO_SMALLER);
+    expect_outcome("pte/two_methods.pte", NULL, false, ARENAUT_OUTCOME_NO_SMALLER);
+    assert_null(arenaut_outcome_text(ARENAUT_OUTCOME_COUNT));
+}
+
+TEST(a_problem_without_a_plan_comes_with_its_witness) {
+    const char text[] = "id,lower,upper,size\na,0,2,40\nb,1,3,30\n";
+    const arenaut_pipeline_options options = {.plan = {.capacity = 50}};
+    arenaut_pipeline *p = NULL;
+    arenaut_error err;
+    assert_int_equal(arenaut_pipeline_run(text, sizeof text - 1, &options, NULL, &p, &err),
+                     ARENAUT_NO_PLAN);
+    assert_int_equal(p->plan->quality, ARENAUT_INFEASIBLE);
+    assert_int_equal(p->plan->witness.bytes_over, 20);
+    arenaut_pipeline_free(p);
+}
+
+TEST(other_errors_leave_nothing_behind) {
+    arenaut_pipeline *p = NULL;
+    arenaut_error err;
+    assert_int_equal(arenaut_pipeline_run("nonsense", 8, NULL, NULL, &p, &err),
+                     ARENAUT_BAD_INPUT);
+    assert_null(p);
+    arenaut_pipeline_free(NULL);
+}
+
+/* Reads and prepares; the caller frees *p. */
+static arenaut_status prepare(const model *m, const arenaut_pipeline_options *options,
+                              const arenaut_allocator *allocator, arenaut_pipeline **p,
+                              arenaut_error *err) {
+    const arenaut_pipeline_file file = {"model", m->data, m->size};
+    arenaut_status st = arenaut_pipeline_new(options, allocator, p, err);
+    if (st == ARENAUT_OK) st = arenaut_pipeline_read(*p, &file, 1, err);
+    return st == ARENAUT_OK ? arenaut_pipeline_prepare(*p, err) : st;
+}
+
+static void expect_fault(const arenaut_pipeline_options *options, const char *option,
+                         const char *unknown, const char *message) {
+    model m = load("resnet_int8.tflite");
+    arenaut_pipeline *p = NULL;
+    arenaut_error err;
+    assert_int_equal(prepare(&m, options, NULL, &p, &err), ARENAUT_BAD_ARGUMENT);
+    assert_string_equal(err.msg, message);
+    assert_string_equal(p->fault.option, option);
+    assert_int_equal(p->fault.unknown != NULL, unknown != NULL);
+    if (unknown) assert_string_equal(p->fault.unknown, unknown);
+    arenaut_pipeline_free(p);
+    free(m.data);
+}
+
+TEST(an_option_that_does_not_suit_the_file_is_named) {
+    const arenaut_pin nowhere = {"nowhere", "arena", {0}};
+    const arenaut_tensor_align odd = {"nowhere", 16};
+    const arenaut_dim batch = {"batch", 1, 1};
+    expect_fault(&(arenaut_pipeline_options){.pins = &nowhere, .n_pins = 1}, "pin", "nowhere",
+                 "pin: there is no tensor 'nowhere'");
+    expect_fault(&(arenaut_pipeline_options){.tensor_aligns = &odd, .n_tensor_aligns = 1}, "align",
+                 "nowhere", "align: there is no tensor 'nowhere'");
+    expect_fault(&(arenaut_pipeline_options){.align = 3}, "align", NULL,
+                 "align: 3 is no power of two");
+    expect_fault(&(arenaut_pipeline_options){.dims = &batch, .n_dims = 1}, "dim", NULL,
+                 "dim batch: the file has no symbolic dimension that could be bound");
+}
+
+TEST(pins_pools_and_alignments_are_kept) {
+    static const char text[] = "id,lower,upper,size\na,0,2,40\nb,1,3,30\n";
+    const arenaut_pool pools[] = {{.name = "fast", .capacity = 64},
+                                  {.name = "slow", .capacity = ARENAUT_UNLIMITED}};
+    const arenaut_pin pins[] = {{"a", "slow", arenaut_at(128)}};
+    const arenaut_tensor_align aligns[] = {{"b", 32}};
+    const arenaut_pipeline_options options = {.pools = pools,
+                                              .n_pools = 2,
+                                              .pins = pins,
+                                              .n_pins = 1,
+                                              .tensor_aligns = aligns,
+                                              .n_tensor_aligns = 1};
+    const model m = {(char *)text, sizeof text - 1};
+    arenaut_pipeline *p = run_with(&m, &options);
+    assert_int_equal(p->plan->pool[0], 1);
+    assert_int_equal(p->plan->offset[0], 128);
+    assert_int_equal(p->plan->pool[1], 0);
+    assert_int_equal(arenaut_problem_align(p->problem, 1), 32);
+    assert_null(p->baseline.plan);
+    arenaut_pipeline_free(p);
+}
+
+TEST(open_sizes_are_named_and_can_be_bound) {
+    model m = load("onnx/open_sizes.onnx");
+    const arenaut_dim all = {"*", 2, 2};
+    const arenaut_pipeline_options bound = {.dims = &all, .n_dims = 1};
+    arenaut_pipeline *p = NULL;
+    arenaut_error err;
+    assert_int_equal(prepare(&m, NULL, NULL, &p, &err), ARENAUT_BAD_INPUT);
+    assert_true(p->fault.n_open > 0);
+    assert_non_null(strstr(err.msg, p->fault.open[0]));
+    arenaut_pipeline_free(p);
+    arenaut_pipeline_free(run_with(&m, &bound));
+    free(m.data);
+}
+
+typedef struct trace {
+    char stages[64];
+    size_t n;
+} trace;
+
+static void note_stage(void *context, arenaut_stage stage) {
+    trace *t = context;
+    if (t->n < sizeof t->stages - 1) t->stages[t->n++] = "rlipcy."[stage];
+}
+
+TEST(stages_come_in_their_order) {
+    model m = load("mobilenet_v1_025_96_int8.tflite");
+    trace t = {"", 0};
+    const arenaut_pipeline_options options = {.context = &t, .stage = note_stage};
+    arenaut_pipeline_free(run_with(&m, &options));
+    assert_string_equal(t.stages, "r.l.i.p.cy.");
+    free(m.data);
+}
+
+typedef struct attempt {
+    model files[2];
+    size_t n;
+    arenaut_pipeline_options options;
+} attempt;
+
+static arenaut_status whole_way(void *context, const arenaut_allocator *allocator) {
+    const attempt *a = context;
+    arenaut_pipeline *p = NULL;
+    arenaut_text text = {.allocator = allocator};
+    arenaut_error err;
+    const arenaut_pipeline_file files[] = {{"one.x", a->files[0].data, a->files[0].size},
+                                           {"two.x", a->files[1].data, a->files[1].size}};
+    arenaut_status st = arenaut_pipeline_new(&a->options, allocator, &p, &err);
+    if (st == ARENAUT_OK) st = arenaut_pipeline_read(p, files, a->n, &err);
+    if (st == ARENAUT_OK) st = arenaut_pipeline_prepare(p, &err);
+    if (st == ARENAUT_OK) st = arenaut_pipeline_find_baseline(p, &err);
+    if (st == ARENAUT_OK) st = arenaut_pipeline_plan(p, &err);
+    if (st == ARENAUT_OK && a->n == 1) {
+        st = arenaut_pipeline_write(p, true, arenaut_text_sink(&text), &err);
+        if (st == ARENAUT_REFUSED) st = ARENAUT_OK;
+        if (st == ARENAUT_IO) st = ARENAUT_NO_MEMORY; /* the sink's own */
+    }
+    arenaut_text_free(&text);
+    arenaut_pipeline_free(p);
+    return st;
+}
+
+static void survives(const char *name, const char *second, arenaut_pipeline_options options) {
+    attempt a = {.n = second ? 2 : 1, .options = options};
+    a.options.plan.effort = 1000;
+    a.files[0] = load(name);
+    if (second) a.files[1] = load(second);
+    survives_every_allocation_failure(whole_way, &a);
+    free(a.files[0].data);
+    if (second) free(a.files[1].data);
+}
+
+TEST(every_allocation_may_fail) {
+    const arenaut_tensor_align align = {"nowhere", 16};
+    const arenaut_pool pool = {.name = "arena", .capacity = ARENAUT_UNLIMITED};
+    survives("hello_world_int8.tflite", NULL, (arenaut_pipeline_options){.passes = ""});
+    survives("foreign_plan_float.tflite", NULL, (arenaut_pipeline_options){0});
+    survives("pte/two_methods.pte", NULL,
+             (arenaut_pipeline_options){.pools = &pool, .n_pools = 1, .tensor_aligns = &align});
+    survives("pte/two_conditions.pte", NULL, (arenaut_pipeline_options){0});
+    survives("pt2/cache.pt2", "pt2/decode.pt2", (arenaut_pipeline_options){.share = "auto"});
+}
