@@ -10,44 +10,44 @@
  * From an assumed total follows how high each pool may be used: its *limit*. Relaxing a case is
  * always allowed, since what is impossible with less to be done is so with more.
  *
- * Buffers that keep their distance move together, as *blocks*: a slice with its host, a
- * same-base pair that is assumed to be joined. What a buffer covers counts once: at a step
- * where a slice's host is alive, the slice is left out, and of a same-base pair that is not
- * assumed to be apart the smaller one is (of equals, the one with the higher number). Two
- * buffers are in each other's way if what is left of their lives meets, or an edge joins them,
- * unless they are of one block or such a pair.
+ * Buffers that keep their distance move together, as *groups*: a slice with its host, a
+ * same-base pair that is assumed to be joined (the heir starts where its base does). What a
+ * buffer covers counts once: at a step where a slice's host is alive, the slice is left out, and
+ * of a same-base pair that is not assumed to be apart the smaller one is (of equals, the one
+ * with the higher number). Two buffers are in each other's way if what is left of their lives
+ * meets, or an edge joins them, unless they are of one group or such a pair.
  *
- * Below its case a proof works in one pool, with blocks that may lie in no other. Some are
- * *placed*, each other has a *lowest* offset: it keeps clear of reserved ranges and of whoever
- * is placed and in its way, is aligned, and nothing lower remains possible. At first only fixed
- * blocks are placed. The argument is about the member of the case whose sum of offsets is the
- * least: in it, no block can be moved down by itself. So for any set of blocks, either one of
+ * Below its case a proof works in one pool, with groups that may lie in no other. Some are
+ * *placed*, each other has a *lowest* offset: it keeps clear of reserved ranges and of what is
+ * placed and in its way, is aligned, and nothing lower remains possible. At first only fixed
+ * groups are placed. The argument is about the member of the case whose sum of offsets is the
+ * least: in it, no group can be moved down by itself. So for any set of groups, either one of
  * them lies at its lowest (PLACE it), or none does (REJECT them all), and then for each there
- * is an unplaced block in the way at its lowest, and it rests on the end of such a one: at the
+ * is an unplaced group in the way at its lowest, and it rests on the end of such a one: at the
  * next place that it may take from there. Ends are at least the lowest ends. Where resting on
- * one another means lying higher, the lowest block of the set rests on one outside of it. Higher
+ * one another means lying higher, the lowest group of the set rests on one outside of it. Higher
  * than its lowest means higher by a *grain* at least: the largest number of which all sizes,
- * distances in blocks, fixed offsets and reserved ranges of the pool are multiples, and each
+ * distances in groups, fixed offsets and reserved ranges of the pool are multiples, and each
  * alignment is one or divides it. Rounding all offsets down to multiples of that keeps apart
  * what is apart, so that in the member with the least sum they are such multiples.
  *
  * A proof is one of
  *
- *   DEAD                    what is assumed contradicts itself: a block ends above the limit,
- *                           two blocks that cannot move overlap, a rejected block has nobody
+ *   DEAD                    what is assumed contradicts itself: a group ends above the limit,
+ *                           two groups that cannot move overlap, a rejected group has nothing
  *                           in its way, or limits leave less than is needed
  *   LOAD value              the buffers alive at step `value` are more than the chosen pools
  *                           can hold below their limits
- *   OVER value              the unplaced blocks alive at step `value` do not fit between the
+ *   OVER value              the unplaced groups alive at step `value` do not fit between the
  *                           lowest of their lowest offsets and the limit
  *   EDGE item               nor do the two ends of conflict `item`
  *   SAME value              line `value`, a KEPT, was proven before, and is no stricter
- *   POOLS value, proof      looks at blocks only that may lie in no pool outside of this set
- *   FROM value, proof       looks at blocks only that are alive at step `value` or later,
+ *   POOLS value, proof      looks at groups only that may lie in no pool outside of this set
+ *   FROM value, proof       looks at groups only that are alive at step `value` or later,
  *   UNTIL value, proof      or at that step or before
  *   BRANCH, PLACE item, proof, … REJECT, proof
- *                           places each of some blocks, then rejects them all. Among the
- *                           children may be ALIKE item value: exchanging the two blocks changes
+ *                           places each of some groups, then rejects them all. Among the
+ *                           children may be ALIKE item value: exchanging the two groups changes
  *                           nothing, and `value` stands before it
  *   KEPT, …                 a BRANCH that some SAME refers to
  *   JOIN item, proof, proof buffer `item` lies on its base; they lie apart
@@ -56,7 +56,7 @@
  *                           pool `item` has an arena of at most `value` bytes; of more
  *
  * JOIN, POOL and ARENA come before the others. `item` of PLACE and ALIKE is a buffer, which
- * stands for its block; so is `value` of ALIKE.
+ * stands for its group; so is `value` of ALIKE.
  *
  * Threads: any number of calls may run at once, also about the same problem and plan, which
  * they only read. */

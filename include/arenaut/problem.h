@@ -9,10 +9,12 @@
  *
  *   same-base  buffer b with same_base[b] = a may start exactly where a starts, although
  *              both are alive at one step (an op writing its result over its operand). It
- *              is a permission, not a duty: the two may also lie apart.
+ *              is a permission, not a duty: the two may also lie apart. Here b is the *heir*,
+ *              which takes over memory, and a its *base*.
  *   inside     buffer b with inside[b] = a lies in a, at offset[a] + inside_delta[b], and
  *              never conflicts with a itself (a concat operand, a split result). A duty.
- *              It may not itself be pinned or hinted, and shares a's pool.
+ *              It may not itself be pinned or hinted, and shares a's pool. Here b is a *slice*,
+ *              and a its *host*; a slice may be the host of others.
  *
  * Buffers of size zero or with no (or only empty) lifetimes conflict with nothing, get
  * offset 0 and need no pool.

@@ -6,9 +6,9 @@
 #include "core/checked.h"
 #include "core/fail.h"
 #include "planners/bounds/bounds.h"
-#include "planners/exact/prove.h"
 #include "planners/bounds/load.h"
 #include "planners/bounds/rooms.h"
+#include "planners/exact/prove.h"
 
 typedef struct reasons {
     const arenaut_problem *p;

@@ -1,3 +1,7 @@
+/* exact_lane: lets the exact search improve the plan of a lane (run/lanes.h), and the lane's meter
+ * hear of everything that it finds: plans, bounds and effort. Either the whole problem is
+ * searched, or one pool of a plan that there is already. The row of the same search is in
+ * exact.c. */
 #include "planners/exact_lane.h"
 
 #include "core/fail.h"
@@ -12,7 +16,7 @@ typedef struct lane_search {
     uint32_t *pool_of;           /* and in which pool; NULL: there is only one to look at */
     uint64_t others;             /* the arenas of the pools that are not searched */
     const arn_exact_output *out; /* of the search under way */
-    uint64_t already;            /* steps spent before this search */
+    uint64_t already;            /* effort spent before this search */
 } lane_search;
 
 static bool is_whole(const lane_search *s) { return s->pool == ARENAUT_NONE; }
@@ -46,16 +50,17 @@ static void take_bound(lane_search *s, uint64_t bound) {
     arn_meter_raise_goal(s->meter);
 }
 
-static void take_steps(lane_search *s, uint64_t steps) {
-    const uint64_t now = s->already + steps;
+static void take_effort(lane_search *s, uint64_t effort) {
+    const uint64_t now = s->already + effort;
     if (now > s->meter->spent) arn_meter_spend(s->meter, now - s->meter->spent);
 }
 
-static arenaut_verdict take_progress(void *context, uint64_t best, uint64_t bound, uint64_t steps) {
+static arenaut_verdict take_progress(void *context, uint64_t best, uint64_t bound,
+                                     uint64_t effort) {
     lane_search *s = context;
     take_arena(s, best);
     take_bound(s, bound);
-    take_steps(s, steps);
+    take_effort(s, effort);
     return s->meter->stopped ? ARENAUT_INTERRUPTED : ARENAUT_GO_ON;
 }
 
@@ -82,13 +87,13 @@ static arenaut_status run(lane_search *s, arn_exact_task *task) {
     arenaut_error why;
     s->out = &out;
     const arenaut_status st = arn_exact_run(&in, &out, &why);
-    task->refused = st == ARENAUT_REFUSED; /* and left to the others */
+    task->refused = st == ARENAUT_REFUSED; /* and left to other planners */
     if (task->refused) return ARENAUT_OK;
     if (st == ARENAUT_NO_MEMORY) return arn_no_memory(planning->err);
     if (st != ARENAUT_OK) return arn_fail(planning->err, st, why.at, "%s", why.msg);
     if (out.improved) take_arena(s, out.arena);
     take_bound(s, out.bound);
-    take_steps(s, out.effort);
+    take_effort(s, out.effort);
     if (!has_plan && out.arena == ARENAUT_UNPLACED && out.bound == ARENAUT_UNPLACED) {
         plan->quality = ARENAUT_INFEASIBLE;
     }
@@ -110,21 +115,16 @@ arenaut_status arn_exact_in_lane(void *context, uint32_t task, arn_lane *lane) {
     arenaut_planning *planning = &lane->planning;
     const uint32_t n = planning->problem->n_buffers;
     lane_search s = {.planning = planning, .meter = &lane->meter, .pool = t->pool};
+    const bool chooses_pools = is_whole(&s) && planning->problem->n_pools > 1;
     (void)task;
     s.already = lane->meter.spent;
     lane->meter.planner = "exact";
     lane->meter.limit = UINT64_MAX; /* its effort is its own */
     s.offset = arn_allocate_zeroed(planning->allocator, n, sizeof *s.offset);
-    if (is_whole(&s) && planning->problem->n_pools > 1) {
-        s.pool_of = arn_allocate_zeroed(planning->allocator, n, sizeof *s.pool_of);
-    }
-    arenaut_status st = ARENAUT_NO_MEMORY;
-    if (!s.offset || (is_whole(&s) && planning->problem->n_pools > 1 && !s.pool_of)) {
-        arn_no_memory(planning->err);
-    } else {
-        st = find_others(&s);
-        if (st == ARENAUT_OK) st = run(&s, t);
-    }
+    if (chooses_pools) s.pool_of = arn_allocate_zeroed(planning->allocator, n, sizeof *s.pool_of);
+    const bool allocated = s.offset && (s.pool_of || !chooses_pools);
+    arenaut_status st = allocated ? find_others(&s) : arn_no_memory(planning->err);
+    if (st == ARENAUT_OK) st = run(&s, t);
     arn_release(planning->allocator, s.offset);
     arn_release(planning->allocator, s.pool_of);
     return st;

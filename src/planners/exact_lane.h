@@ -12,7 +12,8 @@ typedef struct arn_exact_task {
     bool refused; /* set if it is too large */
 } arn_exact_task;
 
-/* An arn_lane_task; `context` is an arn_exact_task. */
+/* An arn_lane_task; `context` is an arn_exact_task, which may be shared by no other lane. OK also
+ * if the search found nothing; a problem that is too large sets `refused`. */
 arenaut_status arn_exact_in_lane(void *context, uint32_t task, arn_lane *lane);
 
 #endif

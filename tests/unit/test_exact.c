@@ -8,8 +8,8 @@
 #include "support/problems.h"
 #include "support/test.h"
 
-#include "planners/exact/exact_run.h"
 #include "planners/exact/exact_orders.h"
+#include "planners/exact/exact_run.h"
 #include "planners/exact/model_make.h"
 #include "planners/exact/tree.h"
 

@@ -9,10 +9,10 @@
 #include <arenaut/planner.h>
 
 #include "core/checked.h"
-#include "planners/bounds/collisions.h"
-#include "planners/exact/exact_run.h"
 #include "ir/lifetimes.h"
+#include "planners/bounds/collisions.h"
 #include "planners/bounds/rooms.h"
+#include "planners/exact/exact_run.h"
 #include "support/oracle.h"
 #include "support/problems.h"
 

@@ -6,12 +6,12 @@
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/sort.h"
-#include "planners/run/cost.h"
+#include "planners/bounds/hosts.h"
+#include "planners/bounds/spill.h"
 #include "planners/exact/case_bounds.h"
 #include "planners/exact/exact_search.h"
 #include "planners/exact/first_case.h"
-#include "planners/bounds/hosts.h"
-#include "planners/bounds/spill.h"
+#include "planners/run/cost.h"
 
 /* The effort for a case in the first round. */
 enum { FIRST_LIMIT = 4096 };

@@ -16,8 +16,8 @@
 #define ARN_EXACT_GROUPS_H
 
 #include "core/memory.h"
-#include "planners/exact/case.h"
 #include "planners/bounds/hosts.h"
+#include "planners/exact/case.h"
 
 typedef struct arn_exact_groups {
     const arn_exact_input *in;

@@ -1,3 +1,6 @@
+/* orders: nine ways to say which items are hard to place, by size, by how long they are alive and
+ * by how full it is where they are. No one is best for all problems, so the search draws one for
+ * each of its runs. Costs as much as sorting the items. */
 #include "planners/exact/exact_orders.h"
 
 #include "core/sort.h"

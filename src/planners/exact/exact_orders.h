@@ -10,10 +10,11 @@ enum { ARN_EXACT_ORDERS = 9 };
  * keys come first. Keys are logarithms, 64 to a factor of two. */
 void arn_exact_make_keys(const arn_exact_model *model, uint32_t order, int64_t *keys);
 
-/* Adds to each key a random number of up to `noise` either way. */
+/* Adds to each of n keys a random number of up to `noise` either way; 0 draws none. */
 void arn_exact_disturb(uint64_t *random, uint32_t noise, int64_t *keys, uint32_t n);
 
-/* Ranks the items by their keys; `scratch` holds 2 × n ids. */
+/* Writes into rank[i] how many items come before item i: those with larger keys and, of equals,
+ * with lower numbers. `scratch` holds 2 × n ids. O(n log n). */
 void arn_exact_rank(const int64_t *keys, uint32_t n, uint32_t *scratch, uint32_t *rank);
 
 /* The next of a series of random numbers (splitmix64). */

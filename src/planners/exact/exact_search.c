@@ -1,12 +1,19 @@
-/* Drives the tree: many short runs at changing capacities and in changing styles.
+/* search: drives the tree, in many short runs at changing capacities and in changing styles.
  *
  * How long a run takes varies wildly with its style, and hardly ever does a run that has
  * gone wrong early find its way back; so runs are short, little more than a node per item,
  * and there are many. A part of them aims straight at the lower bound. The others climb a
  * ladder: they aim at the bound, then half way between bound and best plan, then closer and
- * closer to the best plan, and go back up whenever one succeeds. Beside them a proof is
- * attempted just below the best plan, with a limit that doubles each time. Failed states are
- * remembered throughout. */
+ * closer to the best plan, and go back up whenever one succeeds:
+ *
+ *     capacity   best plan  ==========================
+ *                target     - - - - - - - - - - - - -   proofs: nothing fits below?
+ *                rung 2                 x    x
+ *                rung 1            x              x     ordinary runs, as time goes by: two
+ *                rung 0, the bound x                    fail on a rung, then one below is tried
+ *
+ * Beside them a proof is attempted just below the best plan, with a limit that doubles each time.
+ * Failed states are remembered throughout. */
 #include "planners/exact/exact_search.h"
 
 #include "core/checked.h"
@@ -104,7 +111,7 @@ static bool go_on(void *context) {
 
 /* ---- one run ---- */
 
-/* False if the packing does not do justice to an open pair. */
+/* Takes the packing as the best plan. False if it does not keep an open pair. */
 static bool keep_packing(search *x) {
     x->out->open_pair = arn_exact_open_pair(&x->pairs, &x->tree.state);
     x->idle_work += (uint64_t)x->pairs.n_covered * x->in->problem->n_buffers;

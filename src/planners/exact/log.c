@@ -1,3 +1,5 @@
+/* log: a growing list of lines, 16 bytes each, up to a limit. What turns out not to be part of the
+ * proof, such as a tree that gave up, is cut off at the end again. */
 #include "planners/exact/log.h"
 
 #include "core/fail.h"

@@ -13,16 +13,21 @@ typedef struct arn_exact_log {
     bool failed; /* there was no memory for a line, or there are too many */
 } arn_exact_log;
 
+/* Adds a line. Without memory for it, or after too many lines, the log has failed, and stays so.
+ * Amortised O(1). */
 void arn_exact_log_add(arn_exact_log *log, arenaut_proof_rule rule, uint32_t item, uint64_t value);
 
 /* Forgets the lines from `n` on. */
 static inline void arn_exact_log_cut(arn_exact_log *log, uint32_t n) { log->n = n; }
 
-/* While a proof is made, the value of a BRANCH is the serial number of its node, which tells
- * whether a line is still what it was. A line that is must be kept once it is referred to. */
+/* Makes a BRANCH a KEPT, so that a SAME can refer to it. While a proof is made, the value of a
+ * BRANCH is the serial number of its node: false if line number `line` is not, or no longer, the
+ * BRANCH of node `serial`. O(1). */
 bool arn_exact_log_keep(arn_exact_log *log, uint32_t line, uint64_t serial);
 
-/* Hands the lines over as a certificate, or frees them. The log is empty then. */
+/* Hands the lines over as a certificate in *out, which the caller frees; serial numbers become 0.
+ * NO_MEMORY, also if the log has failed: then its lines are freed. Either way the log is empty
+ * afterwards. O(lines). */
 arenaut_status arn_exact_log_finish(arn_exact_log *log, const arenaut_problem *problem,
                                     uint64_t bound, arenaut_certificate **out, arenaut_error *err);
 void arn_exact_log_free(arn_exact_log *log);

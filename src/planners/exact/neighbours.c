@@ -1,4 +1,4 @@
-/* neighbours: who is in whose way, item by item, which is what the search's inner loop goes
+/* neighbours: the items that are in the way of each, which is what the search's inner loop goes
  * through. Each clique of a span adds only those whose own span begins there, its *arrivals*,
  * so that the lists cost little more than their length. Twins share their first clique, and are
  * looked for there. */

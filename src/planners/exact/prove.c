@@ -6,13 +6,13 @@
 
 #include "core/checked.h"
 #include "core/fail.h"
+#include "planners/bounds/hosts.h"
 #include "planners/exact/case_bounds.h"
 #include "planners/exact/exact_orders.h"
 #include "planners/exact/exact_search.h"
 #include "planners/exact/model_make.h"
 #include "planners/exact/open_pairs.h"
 #include "planners/exact/tree.h"
-#include "planners/bounds/hosts.h"
 
 enum {
     FIRST_NODES = 1024, /* the limit of the first two trees; every other one doubles it */

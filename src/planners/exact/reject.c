@@ -178,8 +178,9 @@ static bool rest_outside(arn_exact_state *s, uint32_t n, int64_t *lowest, bool *
 /* Lowers where candidate `i` may lie if it may rest on another candidate, all of whose groups
  * start at `lowest` or higher. */
 static void rest_inside(arn_exact_state *s, uint32_t i, const rest *r, int64_t lowest) {
+    if (r->rise == ARN_EXACT_PLACED) return; /* it may not */
     const int64_t at = lowest + r->rise + s->model->delta[i];
-    if (r->rise == ARN_EXACT_PLACED || at >= s->offset[i]) return;
+    if (at >= s->offset[i]) return;
     const int64_t next = settle_above(s, i, at);
     if (next < s->offset[i]) s->offset[i] = next;
 }

@@ -4,8 +4,8 @@
 #include "planners/exact/relations.h"
 
 #include "core/sort.h"
-#include "planners/exact/exact_groups.h"
 #include "ir/lifetimes.h"
+#include "planners/exact/exact_groups.h"
 
 /* No more pairs of buffers in groups than this. */
 enum { MOST_COMPARED = 1 << 22 };

@@ -1,3 +1,7 @@
+/* tree: a depth-first walk over an explicit stack of nodes, so that it can be left and that its
+ * depth is no concern. Children are made in batches of the best few, as a node seldom gets to
+ * the rest. Which clique a node branches on and which child comes first is the style's; what may
+ * be branched on at all, and what fails, is not. */
 #include "planners/exact/tree.h"
 
 #include "core/fail.h"
@@ -75,9 +79,9 @@ static void log_reject(arn_exact_tree *t, uint32_t clique) {
     arn_exact_log_add(t->log, ARENAUT_PROOF_REJECT, 0, 0);
 }
 
-/* Items of which no life is left, since others cover them, are in nobody's way. The proof leaves
- * them out from the beginning: else they would be left out in some parts only, and what was
- * proven with them is not the same without. */
+/* Items of which no life is left, since others cover them, are in the way of no other. The proof
+ * leaves them out from the beginning: else they would be left out in some parts only, and what
+ * was proven with them is not the same without. */
 static void log_start(arn_exact_tree *t) {
     const arn_exact_model *m = t->state.model;
     if (!t->log || !m->cuts || m->n_moments == 0) return;
@@ -293,7 +297,7 @@ static arn_exact_node *push(arn_exact_tree *t, uint32_t first, uint32_t end) {
     return node;
 }
 
-/* The end of the part that begins at `first`: the first border that nobody crosses. */
+/* The end of the part that begins at `first`: the first border that no unplaced item crosses. */
 static uint32_t part_end(const arn_exact_tree *t, uint32_t first, uint32_t end) {
     const arn_exact_state *s = &t->state;
     if (!s->model->cuts) return end;

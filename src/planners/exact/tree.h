@@ -1,8 +1,19 @@
 /* The search tree: decides whether everything fits below a capacity.
  *
- * A node takes a clique in which the outcome at the floor h is open, and branches on who lies
- * there: one child for each unplaced member u that could (u is placed at h), and one more in
- * which nobody does (the clique is rejected). This loses nothing:
+ * A node takes a clique in which the outcome at the floor h is open, and branches on which item
+ * lies there: one child for each unplaced member u that could (u is placed at h), and one more
+ * in which none does (the clique is rejected):
+ *
+ *                          clique {a, b, c}, floor 0; lowest: a 0, b 0, c 3
+ *                         /               |              \
+ *            place a (size 4)       place b (size 2)      reject: a and b to the lowest
+ *                   |                     |               end of what they may rest on
+ *        clique {b, c}, floor 4      clique {a, c}, ...           |
+ *           /        |     \                                     ...
+ *       place b   place c  reject
+ *
+ * A leaf is a packing in which everything is placed, or a state in which some clique's load does
+ * not fit above its floor. This loses nothing:
  *
  * Let P(X) be the set of all ways to give the unplaced items of state X addresses that are
  * at least `lowest`, aligned, clear of walls and of each other, and below the capacity. The
@@ -18,7 +29,7 @@
  *    to h, some neighbour v is in the way, so lowest(v) < h + size(u). And since it cannot be
  *    lowered by one unit of its alignment, u lies at the first place that it may take above
  *    the end of an unplaced neighbour, at least lowest(v) + size(v) for some v. (If it lies
- *    on a wall, then who is in the way at h, below the wall, ends at most where the wall
+ *    on a wall, then what is in the way at h, below the wall, ends at most where the wall
  *    does, and the first place above that end is the same.) Reject raises u to the least
  *    of these, and x remains in P of that child.
  *
@@ -33,8 +44,8 @@
 #ifndef ARN_EXACT_TREE_H
 #define ARN_EXACT_TREE_H
 
-#include "planners/exact/log.h"
 #include "planners/exact/exact_state.h"
+#include "planners/exact/log.h"
 
 /* Which of the open cliques is taken. */
 typedef enum arn_exact_choice {
@@ -71,11 +82,11 @@ typedef struct arn_exact_node {
     uint64_t key;        /* digest of the state; 0 marks a node of parts */
     uint32_t n, tried;   /* children in this batch, and how many of them were tried */
     uint32_t option[ARN_EXACT_BATCH];
-    uint32_t last; /* rank of the last option of this batch */
-    uint32_t line; /* of the log, where it begins */
-    uint64_t serial;
-    bool more;     /* there may be options after this batch */
-    bool rejected; /* the child that rejects the floor was tried */
+    uint32_t last;   /* rank of the last option of this batch */
+    uint32_t line;   /* of the log, where it begins */
+    uint64_t serial; /* a number that no other node of this tree has */
+    bool more;       /* there may be options after this batch */
+    bool rejected;   /* the child that rejects the floor was tried */
 } arn_exact_node;
 
 typedef struct arn_exact_tree {
@@ -99,15 +110,21 @@ typedef struct arn_exact_tree {
     uint64_t *failed_serial; /* if that is still the same line */
 } arn_exact_tree;
 
+/* Makes a tree for the model, with an empty packing, ranks in order of items, and nothing known to
+ * fail. Arrays are the region's, the model is borrowed; the caller sets `style`, `rank`, `go_on`
+ * and `context`. NO_MEMORY. */
 arenaut_status arn_exact_tree_init(arn_exact_tree *tree, const arn_exact_model *model,
                                    arn_region *region, arenaut_error *err);
 
-/* Makes the tree write into the log. */
+/* Makes the tree write its proofs into the log, which is borrowed. Call it before the first run.
+ * NO_MEMORY. */
 arenaut_status arn_exact_tree_log(arn_exact_tree *tree, arn_exact_log *log, arn_region *region,
                                   arenaut_error *err);
 
-/* Runs from the empty packing; the state is empty again afterwards, except that offset
- * holds the packing if one was found. */
+/* Looks for a packing that ends at `capacity` (units) or below, for at most `max_nodes` nodes.
+ * Runs from the empty packing; the state is empty again afterwards, except that offset holds the
+ * packing if one was found. What was found to fail is remembered for later runs, at any
+ * capacity. */
 arn_exact_verdict arn_exact_tree_run(arn_exact_tree *tree, int64_t capacity, uint64_t max_nodes);
 
 #endif
