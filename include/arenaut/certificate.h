@@ -121,8 +121,8 @@ uint64_t arenaut_problem_digest(const arenaut_problem *problem);
 /* Proves, for a plan that was proven, what was proven: that no plan has a smaller total than
  * plan->total_bound or, where it is infeasible, that there is none. This works the proof out
  * anew; nothing is kept while planning. Usually it is one line: the step at which so much is
- * alive. Otherwise it takes about as long as the exact search took. Searches for at most
- * `effort` steps; 0: arenaut_default_effort(). `problem` has the capacities that the plan was
+ * alive. Otherwise it takes about as long as the exact search took. Spends at most `effort`; 0:
+ * arenaut_default_effort(). `problem` has the capacities that the plan was
  * made for. On OK the caller frees *out. STOPPED: the effort was not enough; REFUSED: too large
  * for exact search, or the bound is not so high, or buffers have a choice of pools and there is a
  * plan: certificates know arenas only, and not what is spilled; NO_MEMORY. */

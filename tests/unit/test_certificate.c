@@ -136,7 +136,7 @@ TEST(all_constraints_together_have_certificates) {
     assert_true(certify_random(&every, 1500).pools > 10);
 }
 
-/* ---- who is alike ---- */
+/* ---- items that are alike ---- */
 
 /* The plan of the exact search has this total, and a certificate. Frees the problem. */
 static void assert_certified(arenaut_problem *p, uint64_t total) {
@@ -159,7 +159,7 @@ static arenaut_buffer buffer_of(uint64_t size, const arenaut_interval *life) {
 }
 
 /* Equal in size and in time, and any offset that matters is even; yet one asks for that and the
- * other does not, so that whoever follows the proof does not take them for alike. */
+ * other does not, so that the checker of a proof does not take them for alike. */
 TEST(buffers_of_other_alignments_are_not_alike) {
     arenaut_problem *p = new_problem();
     const arenaut_interval life = {0, 2};
@@ -255,7 +255,7 @@ TEST(who_is_covered_is_left_out_everywhere) {
     assert_certified(p, 17);
 }
 
-/* ---- problems whose optimum is above every load ---- */
+/* ---- problems with an optimum above every load ---- */
 
 /* At each step some buffers end and others of as many bytes begin, so that all steps have the
  * same load; what becomes free is in pieces, and often in the wrong ones. */
@@ -426,7 +426,7 @@ TEST(an_altered_leaf_is_noticed) {
     for (uint32_t i = 0; i < x.certificate->n_lines; i++) {
         const arenaut_proof_line right = line[i];
         if (right.rule == ARENAUT_PROOF_OVER) {
-            line[i].value = 77; /* nobody comes alive there */
+            line[i].value = 77; /* no life begins there */
             assert_proves_nothing(x.problem, x.certificate);
             altered++;
         } else if (right.rule == ARENAUT_PROOF_SAME) {

@@ -27,7 +27,7 @@ static bool obvious_fits(const arenaut_problem *p, arenaut_plan *plan, uint32_t 
 }
 
 /* No buffer needs to lie higher than this, unless it is fixed there. */
-static uint64_t obvious_roof(const arenaut_problem *p) {
+static uint64_t obvious_upper_bound(const arenaut_problem *p) {
     uint64_t top = 0;
     for (uint32_t i = 0; i < p->n_reserved; i++) {
         if (p->reserved[i].end > top) top = p->reserved[i].end;
@@ -47,11 +47,11 @@ static uint64_t obvious_top(const arenaut_problem *p) {
     arenaut_plan *plan = NULL;
     arenaut_error err = {0};
     assert_ok(arenaut_plan_new(p->n_buffers, p->n_pools, NULL, &plan, &err), err);
-    const uint64_t roof = obvious_roof(p);
+    const uint64_t upper_bound = obvious_upper_bound(p);
     uint64_t top = 0;
-    while (top <= roof && !obvious_fits(p, plan, 0, top)) top++;
+    while (top <= upper_bound && !obvious_fits(p, plan, 0, top)) top++;
     arenaut_plan_free(plan);
-    return top <= roof ? top : ARENAUT_UNPLACED;
+    return top <= upper_bound ? top : ARENAUT_UNPLACED;
 }
 
 static uint64_t rounded(const arenaut_problem *p, uint64_t top) {
@@ -137,7 +137,7 @@ TEST(relations_leave_the_optimum_in_reach) {
 typedef struct obvious_pools {
     const arenaut_problem *p;
     arenaut_plan *plan;
-    uint64_t roof, spill, limit;
+    uint64_t upper_bound, spill, limit;
 } obvious_pools;
 
 static uint64_t obvious_spill(const arenaut_problem *p, uint32_t b, uint32_t pool) {
@@ -168,7 +168,7 @@ static bool obvious_pools_fit(const obvious_pools *o, uint32_t b, uint64_t befor
         if (!(arenaut_problem_pools(p, b) >> k & 1)) continue;
         const uint64_t spill = before + obvious_spill(p, b, k);
         o->plan->pool[b] = k;
-        for (uint64_t at = 0; at + p->size[b] <= o->roof; at++) {
+        for (uint64_t at = 0; at + p->size[b] <= o->upper_bound; at++) {
             uint64_t next[ARENAUT_MAX_POOLS];
             for (uint32_t i = 0; i < p->n_pools; i++) next[i] = top[i];
             if (at + p->size[b] > next[k]) next[k] = at + p->size[b];
@@ -188,13 +188,14 @@ static bool exists_below(const arenaut_problem *p, uint64_t spill, uint64_t limi
     arenaut_error err = {0};
     assert_ok(arenaut_plan_new(p->n_buffers, p->n_pools, NULL, &o.plan, &err), err);
     for (uint32_t k = 0; k < p->n_reserved; k++) {
-        if (p->reserved[k].end > o.roof) o.roof = p->reserved[k].end;
+        if (p->reserved[k].end > o.upper_bound) o.upper_bound = p->reserved[k].end;
     }
     for (uint32_t b = 0; b < p->n_buffers; b++) {
         const uint64_t fixed = arenaut_problem_fixed_offset(p, b);
-        if (fixed != ARENAUT_UNPLACED && fixed > o.roof) o.roof = fixed;
+        if (fixed != ARENAUT_UNPLACED && fixed > o.upper_bound) o.upper_bound = fixed;
     }
-    for (uint32_t b = 0; b < p->n_buffers; b++) o.roof += p->size[b] + arenaut_problem_align(p, b);
+    for (uint32_t b = 0; b < p->n_buffers; b++)
+        o.upper_bound += p->size[b] + arenaut_problem_align(p, b);
     const bool exists = obvious_pools_fit(&o, 0, 0, top);
     arenaut_plan_free(o.plan);
     return exists;

@@ -83,6 +83,7 @@ typedef struct arn_exact_model {
     bool clash;          /* what cannot move overlaps: there is no plan */
 } arn_exact_model;
 
+/* Frees what model_make.h's arn_exact_model_make has made. */
 void arn_exact_model_free(arn_exact_model *model);
 
 static inline int64_t arn_exact_align_up(int64_t at, int64_t align) {

@@ -30,6 +30,8 @@ bool arn_exact_log_keep(arn_exact_log *log, uint32_t line, uint64_t serial);
  * afterwards. O(lines). */
 arenaut_status arn_exact_log_finish(arn_exact_log *log, const arenaut_problem *problem,
                                     uint64_t bound, arenaut_certificate **out, arenaut_error *err);
+
+/* Frees the lines; the log is empty then. */
 void arn_exact_log_free(arn_exact_log *log);
 
 #endif
