@@ -5,6 +5,7 @@
 
 #include "core/checked.h"
 #include "core/fail.h"
+#include "core/id_list.h"
 #include "core/sort.h"
 #include "planners/bounds/hosts.h"
 #include "planners/bounds/spill.h"
@@ -26,18 +27,13 @@ typedef struct assumption {
     arn_cost bound;
 } assumption;
 
-typedef struct id_list {
-    uint32_t *at;
-    uint32_t n, room;
-} id_list;
-
 typedef struct cases {
     const arn_exact_input *in;
     arn_exact_output *out;
     arenaut_error *err;
     assumption *all;
     uint32_t n_all, room;
-    id_list stack, later; /* cases to do now, and in the next round */
+    arn_id_list stack, later; /* cases to do now, and in the next round */
     arn_region region;
     uint8_t *pair;     /* per buffer, for the case at work */
     uint8_t *first;    /* likewise, in the case of first_case.h; NULL: done */
@@ -53,16 +49,11 @@ typedef struct cases {
     bool fits; /* a plan was found, and that is enough */
 } cases;
 
-static bool add_id(const cases *x, id_list *list, uint32_t id) {
-    if (!arn_grow(x->in->allocator, (void **)&list->at, &list->room, (uint64_t)list->n + 1,
-                  sizeof *list->at)) {
-        return false;
-    }
-    list->at[list->n++] = id;
-    return true;
+static bool add_id(const cases *x, arn_id_list *list, uint32_t id) {
+    return arn_id_list_push(list, x->in->allocator, id);
 }
 
-static bool add_case(cases *x, id_list *list, assumption what) {
+static bool add_case(cases *x, arn_id_list *list, assumption what) {
     if (!arn_grow(x->in->allocator, (void **)&x->all, &x->room, (uint64_t)x->n_all + 1,
                   sizeof *x->all)) {
         return false;
@@ -161,7 +152,7 @@ static uint64_t effort_left(const cases *x) {
 
 /* Searches one pool for an arena smaller than `arena`. */
 static arenaut_status search_pool(cases *x, uint32_t pool, uint64_t arena, uint64_t bound,
-                                  arn_exact_found *found) {
+                                  arn_exact_output *found) {
     arn_exact_case c = case_of(x, pool);
     c.in.progress = pass_progress;
     c.in.progress_context = x;
@@ -178,16 +169,19 @@ static arenaut_status search_pool(cases *x, uint32_t pool, uint64_t arena, uint6
 
 /* ---- a case of one pool ---- */
 
+static void take_arena(cases *x, const arn_exact_output *found) {
+    if (!found->improved) return;
+    x->out->improved = true;
+    x->out->arena = found->arena;
+    x->fits = x->in->enough && found->arena <= x->in->enough;
+}
+
 static arenaut_status do_one_pool(cases *x, uint32_t id) {
-    arn_exact_found found = {.offset = x->out->offset};
+    arn_exact_output found = {.offset = x->out->offset};
     const arenaut_status st =
         search_pool(x, x->in->pool, x->out->arena, x->all[id].bound.total, &found);
     if (st != ARENAUT_OK) return st;
-    if (found.improved) {
-        x->out->improved = true;
-        x->out->arena = found.arena;
-        x->fits = x->in->enough && found.arena <= x->in->enough;
-    }
+    take_arena(x, &found);
     if (found.open_pair != ARENAUT_NONE) {
         const arn_cost bound = {0, found.bound};
         return split_pair(x, id, found.open_pair, bound) ? st : arn_no_memory(x->err);
@@ -228,7 +222,7 @@ static arenaut_status fill_pools(cases *x, uint32_t id, uint64_t *bound, uint64_
         const uint64_t most =
             x->all[id].bound.spill < x->out->spill ? ARENAUT_UNPLACED : x->out->arena;
         const uint64_t room = most == ARENAUT_UNPLACED ? most : most > others ? most - others : 0;
-        arn_exact_found found = {.offset = x->offset};
+        arn_exact_output found = {.offset = x->offset};
         /* Arenas are multiples of the alignment, so that those below `room` are those below: */
         const uint64_t below =
             room == ARENAUT_UNPLACED ? room : arn_aligned(room, x->in->problem->pool[k].align);
@@ -351,8 +345,8 @@ static arn_cost lesser(arn_cost a, arn_cost b) { return arn_costs_less(a, b) ? a
 
 static void find_bound(cases *x) {
     arn_cost bound = best_of(x);
-    for (uint32_t k = 0; k < x->stack.n; k++) bound = lesser(bound, x->all[x->stack.at[k]].bound);
-    for (uint32_t k = 0; k < x->later.n; k++) bound = lesser(bound, x->all[x->later.at[k]].bound);
+    for (uint32_t k = 0; k < x->stack.n; k++) bound = lesser(bound, x->all[x->stack.ids[k]].bound);
+    for (uint32_t k = 0; k < x->later.n; k++) bound = lesser(bound, x->all[x->later.ids[k]].bound);
     if (arn_costs_less(x->bound, bound)) x->bound = bound;
     x->out->spill_bound = x->bound.spill;
 }
@@ -363,7 +357,7 @@ static bool goes_on(const cases *x) {
 
 static arenaut_status do_round(cases *x) {
     while (x->stack.n > 0 && goes_on(x)) {
-        const uint32_t id = x->stack.at[x->stack.n - 1];
+        const uint32_t id = x->stack.ids[x->stack.n - 1];
         x->stack.n--;
         if (!may_improve(x, id)) continue;
         assume_all(x, id);
@@ -381,31 +375,28 @@ static arenaut_status do_round(cases *x) {
 
 /* What was left for later is what is to do now, the first one on top. */
 static void begin_round(cases *x) {
-    const id_list again = x->later;
+    const arn_id_list again = x->later;
     x->later = x->stack;
     x->later.n = 0;
     x->stack = again;
     for (uint32_t i = 0, k = x->stack.n; i + 1 < k; i++) {
-        const uint32_t id = x->stack.at[i];
-        x->stack.at[i] = x->stack.at[--k];
-        x->stack.at[k] = id;
+        const uint32_t id = x->stack.ids[i];
+        x->stack.ids[i] = x->stack.ids[--k];
+        x->stack.ids[k] = id;
     }
     if (x->limit <= UINT64_MAX / 2) x->limit *= 2;
 }
 
 /* A case in which nothing is open: it has no part in what is proven, but plans come of it. */
 static arenaut_status do_closed_case(cases *x, uint64_t limit, arenaut_stop *why) {
-    arn_exact_found found = {.offset = x->out->offset};
+    arn_exact_output found = {.offset = x->out->offset};
     const uint64_t usual = x->limit;
     x->limit = limit;
     const arenaut_status st = search_pool(x, x->in->pool, x->out->arena, x->in->bound, &found);
     x->limit = usual;
     if (st != ARENAUT_OK) return st;
     *why = found.stopped_by;
-    if (!found.improved) return st;
-    x->out->improved = true;
-    x->out->arena = found.arena;
-    x->fits = x->in->enough && found.arena <= x->in->enough;
+    take_arena(x, &found);
     return st;
 }
 
@@ -498,8 +489,8 @@ arenaut_status arn_exact_run_cases(const arn_exact_input *in, arn_exact_output *
     if (st == ARENAUT_OK) end(&x);
     arn_spill_free(x.spill);
     arn_release(in->allocator, x.all);
-    arn_release(in->allocator, x.stack.at);
-    arn_release(in->allocator, x.later.at);
+    arn_release(in->allocator, x.stack.ids);
+    arn_release(in->allocator, x.later.ids);
     arn_region_free(&x.region);
     return st;
 }

@@ -167,24 +167,23 @@ static uint64_t count_members(const arn_exact_model *m, uint64_t n_spans) {
     return n;
 }
 
-static bool fill_members(arn_exact_build *x, uint64_t n_members) {
-    arn_exact_model *m = x->model;
-    m->member_start =
-        arn_region_allocate(&m->region, (size_t)m->n_cliques + 2, sizeof *m->member_start);
-    m->member = arn_region_allocate(&m->region, (size_t)n_members, sizeof *m->member);
-    if (!m->member_start || !m->member) return false;
-    /* A counting sort, as in neighbours.c. */
-    uint32_t *fill = m->member_start + 1;
-    for (uint32_t c = 0; c < m->n_cliques + 2; c++) m->member_start[c] = 0;
+bool arn_exact_list_by_clique(const arn_exact_model *m, bool arrivals, uint64_t n,
+                              arn_region *region, arn_exact_by_clique *list) {
+    list->start = arn_region_allocate(region, (size_t)m->n_cliques + 2, sizeof *list->start);
+    list->item = arn_region_allocate(region, (size_t)n, sizeof *list->item);
+    if (!list->start || !list->item) return false;
+    /* A counting sort; the starts are kept one place late while the lists are filled. */
+    uint32_t *fill = list->start + 1;
+    for (uint32_t c = 0; c < m->n_cliques + 2; c++) list->start[c] = 0;
     for (uint32_t s = 0; s < m->span_start[m->n]; s++) {
-        for (uint32_t c = m->span[s].first; c < m->span[s].end; c++) fill[c + 1]++;
+        const uint32_t end = arrivals ? m->span[s].first + 1 : m->span[s].end;
+        for (uint32_t c = m->span[s].first; c < end; c++) fill[c + 1]++;
     }
     for (uint32_t c = 0; c < m->n_cliques; c++) fill[c + 1] += fill[c];
     for (uint32_t i = 0; i < m->n; i++) {
         for (uint32_t s = m->span_start[i]; s < m->span_start[i + 1]; s++) {
-            for (uint32_t c = m->span[s].first; c < m->span[s].end; c++) {
-                m->member[fill[c]++] = i;
-            }
+            const uint32_t end = arrivals ? m->span[s].first + 1 : m->span[s].end;
+            for (uint32_t c = m->span[s].first; c < end; c++) list->item[fill[c]++] = i;
         }
     }
     return true;
@@ -204,5 +203,11 @@ arenaut_status arn_exact_find_cliques(arn_exact_build *x, arenaut_error *err) {
     if (arn_ask_ended(m->ask)) return ARENAUT_STOPPED;
     const uint64_t n_members = count_members(m, n_spans);
     if (n_members > ARN_EXACT_MOST_PAIRS) return arn_exact_too_large(x, err);
-    return fill_members(x, n_members) ? ARENAUT_OK : arn_no_memory(err);
+    arn_exact_by_clique members;
+    if (!arn_exact_list_by_clique(m, false, n_members, &m->region, &members)) {
+        return arn_no_memory(err);
+    }
+    m->member_start = members.start;
+    m->member = members.item;
+    return ARENAUT_OK;
 }

@@ -71,6 +71,9 @@ typedef struct arn_exact_output {
     /* Where pools are chosen, what the plan spills, and what every plan spills at the least:
      * `bound` is of plans that spill no more than that. 0 elsewhere. */
     uint64_t spill, spill_bound;
+    /* Of a search of one case (exact_search.h): the heir of a pair to branch on, which ended the
+     * search. Else ARENAUT_NONE. */
+    uint32_t open_pair;
     arenaut_stop stopped_by;
     uint64_t effort, nodes; /* spent, and of all trees */
 } arn_exact_output;

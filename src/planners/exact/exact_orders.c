@@ -3,14 +3,8 @@
  * each of its runs. Costs as much as sorting the items. */
 #include "planners/exact/exact_orders.h"
 
+#include "core/random.h"
 #include "core/sort.h"
-
-uint64_t arn_exact_random(uint64_t *state) {
-    uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
 
 /* 64 × log2(x), about: exact at powers of two and linear between them. Products become sums
  * that cannot overflow, and random factors become random terms. */
@@ -64,7 +58,7 @@ void arn_exact_make_keys(const arn_exact_model *m, uint32_t order, int64_t *keys
 void arn_exact_disturb(uint64_t *random, uint32_t noise, int64_t *keys, uint32_t n) {
     if (noise == 0) return;
     for (uint32_t i = 0; i < n; i++) {
-        keys[i] += (int64_t)(arn_exact_random(random) % (2 * noise + 1)) - (int64_t)noise;
+        keys[i] += (int64_t)(arn_random_next(random) % (2 * noise + 1)) - (int64_t)noise;
     }
 }
 

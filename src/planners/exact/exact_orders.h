@@ -17,7 +17,4 @@ void arn_exact_disturb(uint64_t *random, uint32_t noise, int64_t *keys, uint32_t
  * with lower numbers. `scratch` holds 2 × n ids. O(n log n). */
 void arn_exact_rank(const int64_t *keys, uint32_t n, uint32_t *scratch, uint32_t *rank);
 
-/* The next of a series of random numbers (splitmix64). */
-uint64_t arn_exact_random(uint64_t *state);
-
 #endif

@@ -12,28 +12,16 @@ static bool has_pairs(const arn_exact_input *in) {
     return false;
 }
 
-static arenaut_status run_one_case(const arn_exact_input *in, arn_exact_output *out,
-                                   arenaut_error *err) {
-    const arn_exact_case only = {*in, NULL};
-    arn_exact_found found = {.offset = out->offset};
-    const arenaut_status st = arn_exact_search(&only, &found, err);
-    out->improved = found.improved;
-    out->arena = found.arena;
-    out->bound = found.bound;
-    out->stopped_by = found.stopped_by;
-    out->effort = found.effort;
-    out->nodes = found.nodes;
-    return st;
-}
-
 arenaut_status arn_exact_run(const arn_exact_input *in, arn_exact_output *out, arenaut_error *err) {
-    const bool in_cases = arn_exact_chooses_pools(in) || has_pairs(in);
+    const arn_exact_case only = {*in, NULL};
+    out->spill = out->spill_bound = 0;
+    if (!arn_exact_chooses_pools(in) && !has_pairs(in)) return arn_exact_search(&only, out, err);
     out->improved = false;
     out->arena = in->arena;
     out->bound = in->bound;
+    out->open_pair = ARENAUT_NONE;
     out->effort = out->nodes = 0;
-    out->spill = out->spill_bound = 0;
-    return in_cases ? arn_exact_run_cases(in, out, err) : run_one_case(in, out, err);
+    return arn_exact_run_cases(in, out, err);
 }
 
 arn_exact_input arn_exact_input_of(const arenaut_planning *planning) {

@@ -18,6 +18,7 @@
 
 #include "core/checked.h"
 #include "core/fail.h"
+#include "core/random.h"
 #include "planners/exact/exact_orders.h"
 #include "planners/exact/model_make.h"
 #include "planners/exact/open_pairs.h"
@@ -41,7 +42,7 @@ typedef struct success {
 typedef struct search {
     const arn_exact_input *in;
     const arn_exact_case *assumed;
-    arn_exact_found *out;
+    arn_exact_output *out;
     arn_exact_model model;
     arn_exact_tree tree;
     arn_region region;
@@ -125,7 +126,7 @@ static bool keep_packing(search *x) {
 }
 
 static uint32_t draw(search *x, uint32_t limit) {
-    return (uint32_t)((arn_exact_random(&x->random) >> 32) % limit);
+    return (uint32_t)((arn_random_next(&x->random) >> 32) % limit);
 }
 
 /* Each instance has its own styles that work; on average, weighted choice is best. What has
@@ -267,7 +268,7 @@ static void first_plan(search *x) {
 }
 
 static void end(search *x) {
-    arn_exact_found *out = x->out;
+    arn_exact_output *out = x->out;
     if (arn_ask_ended(x->in->ask) && x->verdict == ARENAUT_GO_ON) x->verdict = x->in->ask->verdict;
     out->effort = spent_by(x);
     out->nodes = x->tree.visited;
@@ -282,7 +283,7 @@ static void end(search *x) {
     }
 }
 
-arenaut_status arn_exact_search(const arn_exact_case *assumed, arn_exact_found *out,
+arenaut_status arn_exact_search(const arn_exact_case *assumed, arn_exact_output *out,
                                 arenaut_error *err) {
     const arn_exact_input *in = &assumed->in;
     search x = {.in = in, .assumed = assumed, .out = out};

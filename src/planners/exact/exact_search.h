@@ -6,20 +6,10 @@
 
 #include "planners/exact/case.h"
 
-typedef struct arn_exact_found {
-    uint64_t *offset; /* the caller's, as in arn_exact_output */
-    bool improved;
-    uint64_t arena, bound; /* likewise */
-    uint32_t open_pair;    /* the heir of a pair to branch on, which ended the search;
-                            * ARENAUT_NONE */
-    arenaut_stop stopped_by;
-    uint64_t effort, nodes;
-} arn_exact_found;
-
-/* Searches for an arena smaller than the input's, and for a proof that there is none. Of *found
- * only `offset` is read; the rest is written as in arn_exact_output. OK, whatever was found, also
- * when stopped; REFUSED, with the reason: too large; NO_MEMORY. */
-arenaut_status arn_exact_search(const arn_exact_case *assumed, arn_exact_found *found,
+/* Searches for an arena smaller than the input's, and for a proof that there is none. Of *out
+ * only `offset` is read; `spill` and `spill_bound` are left alone, the rest is written. OK,
+ * whatever was found, also when stopped; REFUSED, with the reason: too large; NO_MEMORY. */
+arenaut_status arn_exact_search(const arn_exact_case *assumed, arn_exact_output *out,
                                 arenaut_error *err);
 
 #endif

@@ -9,8 +9,6 @@
 enum { LOWEST, FLOOR, UNPLACED };
 
 static uint64_t scramble(uint64_t x) {
-    x ^= x >> 32;
-    x *= UINT64_C(0xd6e8feb86659fd93);
     x ^= x >> 29;
     x *= UINT64_C(0xd6e8feb86659fd93);
     return x ^ (x >> 32);
@@ -19,10 +17,7 @@ static uint64_t scramble(uint64_t x) {
 /* What an unplaced item adds to the digest of its first clique. Sums of these tell apart
  * which items are unplaced and where each may begin. */
 static uint64_t digest_of(const arn_exact_state *s, uint32_t i, int64_t lowest) {
-    uint64_t x = s->code[i] + (uint64_t)lowest * UINT64_C(0x9e3779b97f4a7c15);
-    x ^= x >> 29;
-    x *= UINT64_C(0xd6e8feb86659fd93);
-    return x ^ (x >> 32);
+    return scramble(s->code[i] + (uint64_t)lowest * UINT64_C(0x9e3779b97f4a7c15));
 }
 
 static void log_change(arn_exact_state *s, uint32_t kind, uint32_t index, int64_t before) {
@@ -293,7 +288,7 @@ arenaut_status arn_exact_state_init(arn_exact_state *s, const arn_exact_model *m
         s->lowest[i] = model->clash ? 0 : arn_exact_snap_group(model, i, bottom);
         s->offset[i] = s->lowest[i];
         s->next[i] = 0;
-        s->code[i] = scramble((uint64_t)i + 1);
+        s->code[i] = scramble(((uint64_t)i + 1) * UINT64_C(0xd6e8feb86659fd93));
         find_hull(s, i);
         s->digest[s->hull_first[i]] += digest_of(s, i, s->lowest[i]);
     }

@@ -4,12 +4,10 @@
  * looked for there. */
 #include "planners/exact/neighbours.h"
 
-#include "core/fail.h"
+#include <string.h>
 
-/* Per clique, the items with a span that begins there: item[start[c] .. start[c + 1]). */
-typedef struct arrivals {
-    uint32_t *start, *item;
-} arrivals;
+#include "core/fail.h"
+#include "planners/exact/cliques.h"
 
 /* Appends those of `ids` that are not yet listed as neighbours of `i`, nor in its group. */
 static void take_neighbours(const arn_exact_model *m, uint32_t i, const uint32_t *ids,
@@ -22,30 +20,10 @@ static void take_neighbours(const arn_exact_model *m, uint32_t i, const uint32_t
     }
 }
 
-/* Lists the arrivals of each clique. */
-static bool list_arrivals(arn_exact_build *x, arrivals *a) {
-    const arn_exact_model *m = x->model;
-    const uint32_t n_spans = m->span_start[m->n];
-    a->start = arn_region_allocate(&x->scratch, (size_t)m->n_cliques + 2, sizeof *a->start);
-    a->item = arn_region_allocate(&x->scratch, n_spans, sizeof *a->item);
-    if (!a->start || !a->item) return false;
-    /* Counting sort; the starts are kept one place late while the lists are filled. */
-    uint32_t *fill = a->start + 1;
-    for (uint32_t c = 0; c < m->n_cliques + 2; c++) a->start[c] = 0;
-    for (uint32_t s = 0; s < n_spans; s++) fill[m->span[s].first + 1]++;
-    for (uint32_t c = 0; c < m->n_cliques; c++) fill[c + 1] += fill[c];
-    for (uint32_t i = 0; i < m->n; i++) {
-        for (uint32_t s = m->span_start[i]; s < m->span_start[i + 1]; s++) {
-            a->item[fill[m->span[s].first]++] = i;
-        }
-    }
-    return true;
-}
-
 /* Collects into `list` the items that share a clique with `i`: the members of the first clique
  * of each span, and the arrivals of its later ones. Returns how many there are. */
-static uint32_t collect_neighbours(const arn_exact_model *m, const arrivals *a, uint32_t i,
-                                   uint32_t *mark, uint32_t *list) {
+static uint32_t collect_neighbours(const arn_exact_model *m, const arn_exact_by_clique *a,
+                                   uint32_t i, uint32_t *mark, uint32_t *list) {
     uint32_t n = 0;
     for (uint32_t s = m->span_start[i]; s < m->span_start[i + 1]; s++) {
         const uint32_t first = m->span[s].first;
@@ -60,67 +38,49 @@ static uint32_t collect_neighbours(const arn_exact_model *m, const arrivals *a, 
     return n;
 }
 
-static bool count_neighbours(const arn_exact_model *m, const arrivals *a, uint32_t *mark,
-                             uint32_t *list, uint64_t *total) {
+/* Lists the neighbours of all items one after the other and, if `scratch` is given, only counts
+ * them, up to the limit. False if the input's `ask` has ended. */
+static bool collect_all(arn_exact_model *m, const arn_exact_by_clique *a, uint32_t *mark,
+                        uint32_t *scratch, uint64_t *total) {
     *total = 0;
     for (uint32_t i = 0; i < m->n; i++) mark[i] = ARENAUT_NONE;
     for (uint32_t i = 0; i < m->n && *total <= ARN_EXACT_MOST_PAIRS; i++) {
-        *total += collect_neighbours(m, a, i, mark, list);
+        m->neighbour_start[i] = (uint32_t)*total;
+        *total += collect_neighbours(m, a, i, mark, scratch ? scratch : m->neighbour + *total);
         if (arn_ask_ended(m->ask)) return false;
     }
-    return true;
-}
-
-static bool fill_neighbours(arn_exact_model *m, const arrivals *a, uint32_t *mark) {
-    uint32_t used = 0;
-    for (uint32_t i = 0; i < m->n; i++) mark[i] = ARENAUT_NONE;
-    for (uint32_t i = 0; i < m->n; i++) {
-        m->neighbour_start[i] = used;
-        used += collect_neighbours(m, a, i, mark, m->neighbour + used);
-        if (arn_ask_ended(m->ask)) return false;
-    }
-    m->neighbour_start[m->n] = used;
+    m->neighbour_start[m->n] = (uint32_t)*total;
     return true;
 }
 
 arenaut_status arn_exact_find_neighbours(arn_exact_build *x, arenaut_error *err) {
     arn_exact_model *m = x->model;
-    arrivals a;
+    arn_exact_by_clique a;
+    uint64_t total;
     uint32_t *mark = arn_region_allocate(&x->scratch, m->n, sizeof *mark);
-    uint32_t *list = arn_region_allocate(&x->scratch, m->n, sizeof *list);
+    uint32_t *scratch = arn_region_allocate(&x->scratch, m->n, sizeof *scratch);
     m->neighbour_start =
         arn_region_allocate(&m->region, (size_t)m->n + 1, sizeof *m->neighbour_start);
-    if (!mark || !list || !m->neighbour_start || !list_arrivals(x, &a)) return arn_no_memory(err);
-    uint64_t total;
-    if (!count_neighbours(m, &a, mark, list, &total)) return ARENAUT_STOPPED;
+    if (!mark || !scratch || !m->neighbour_start ||
+        !arn_exact_list_by_clique(m, true, m->span_start[m->n], &x->scratch, &a)) {
+        return arn_no_memory(err);
+    }
+    if (!collect_all(m, &a, mark, scratch, &total)) return ARENAUT_STOPPED;
     if (total > ARN_EXACT_MOST_PAIRS) return arn_exact_too_large(x, err);
     m->neighbour = arn_region_allocate(&m->region, (size_t)total, sizeof *m->neighbour);
     if (!m->neighbour) return arn_no_memory(err);
-    return fill_neighbours(m, &a, mark) ? ARENAUT_OK : ARENAUT_STOPPED;
+    return collect_all(m, &a, mark, NULL, &total) ? ARENAUT_OK : ARENAUT_STOPPED;
 }
 
 /* ---- twins ---- */
 
-static bool same_spans(const arn_exact_model *m, uint32_t a, uint32_t b) {
-    const uint32_t n = m->span_start[a + 1] - m->span_start[a];
-    if (m->span_start[b + 1] - m->span_start[b] != n) return false;
-    for (uint32_t k = 0; k < n; k++) {
-        const arn_exact_span *sa = &m->span[m->span_start[a] + k];
-        const arn_exact_span *sb = &m->span[m->span_start[b] + k];
-        if (sa->first != sb->first || sa->end != sb->end) return false;
-    }
-    return true;
-}
-
-static bool same_walls(const arn_exact_model *m, uint32_t a, uint32_t b) {
-    const uint32_t n = m->wall_start[a + 1] - m->wall_start[a];
-    if (m->wall_start[b + 1] - m->wall_start[b] != n) return false;
-    for (uint32_t k = 0; k < n; k++) {
-        const arn_exact_wall *wa = &m->wall[m->wall_start[a] + k];
-        const arn_exact_wall *wb = &m->wall[m->wall_start[b] + k];
-        if (wa->first != wb->first || wa->end != wb->end) return false;
-    }
-    return true;
+/* Whether items `a` and `b` have the same entries in a list: item i has those from start[i] on. */
+static bool same_entries(const uint32_t *start, const void *entries, size_t size, uint32_t a,
+                         uint32_t b) {
+    const uint32_t n = start[a + 1] - start[a];
+    const char *first = entries;
+    if (start[b + 1] - start[b] != n) return false;
+    return memcmp(first + start[a] * size, first + start[b] * size, n * size) == 0;
 }
 
 /* Whether edges keep the two from the same fixed buffers. The same walls are not enough: at one
@@ -147,7 +107,8 @@ static bool alike(const arn_exact_build *x, uint32_t a, uint32_t b) {
     const arenaut_problem *p = x->in->problem;
     return m->size[a] == m->size[b] &&
            arenaut_problem_align(p, m->buffer[a]) == arenaut_problem_align(p, m->buffer[b]) &&
-           same_spans(m, a, b) && same_walls(m, a, b) && same_fixed(x, a, b);
+           same_entries(m->span_start, m->span, sizeof *m->span, a, b) &&
+           same_entries(m->wall_start, m->wall, sizeof *m->wall, a, b) && same_fixed(x, a, b);
 }
 
 static bool has_company(const arn_exact_model *m, uint32_t i) {

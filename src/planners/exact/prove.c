@@ -212,7 +212,7 @@ static arenaut_status searched_bound(proof *x, uint32_t pool, uint64_t limit, ui
     c.in.bound = *bound;
     c.in.enough = 0;
     c.in.effort = x->in->effort > x->spent ? x->in->effort - x->spent : 0;
-    arn_exact_found found = {.offset = x->offset};
+    arn_exact_output found = {.offset = x->offset};
     const arenaut_status st = arn_exact_search(&c, &found, x->err);
     if (st != ARENAUT_OK) return st;
     x->spent += found.effort + 1;

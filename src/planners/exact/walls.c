@@ -100,32 +100,16 @@ static bool add_wall(wall_lists *lists, arn_exact_wall wall) {
     return true;
 }
 
-/* Copies finished lists into the model. */
-static arn_exact_wall *keep_lists(arn_exact_model *m, const wall_lists *lists) {
-    arn_exact_wall *kept = arn_region_allocate(&m->region, lists->n, sizeof *kept);
-    for (uint32_t i = 0; kept && i < lists->n; i++) kept[i] = lists->wall[i];
-    return kept;
-}
-
-static bool list_item_walls(arn_exact_build *x, const sorted_walls *all, wall_lists *lists) {
-    arn_exact_model *m = x->model;
-    for (uint32_t i = 0; i < m->n; i++) {
-        m->wall_start[i] = lists->start = lists->n;
-        for (uint32_t k = 0; k < all->n; k++) {
-            const uint32_t w = all->order[k];
-            if (w < m->n_fixed && !arn_exact_in_the_way(x, m->buffer[i], m->fixed[w])) continue;
-            if (!add_wall(lists, all->raw[w])) return false;
-        }
-    }
-    m->wall_start[m->n] = lists->n;
-    m->wall = keep_lists(m, lists);
-    return m->wall != NULL;
+/* Whether wall `w` stands in the way of item `i`. */
+static bool stands_before_item(const arn_exact_build *x, uint32_t w, uint32_t i) {
+    const arn_exact_model *m = x->model;
+    return w >= m->n_fixed || arn_exact_in_the_way(x, m->buffer[i], m->fixed[w]);
 }
 
 /* Whether wall `w` stands in clique `c`: all of its members must keep clear of it. Where the
  * clique is a moment, the fixed buffers alive then are such walls, as they are in the way of
  * every member; and there may be more, which the clique's bound can use just as well. */
-static bool stands_in(const arn_exact_build *x, uint32_t w, uint32_t c) {
+static bool stands_in_clique(const arn_exact_build *x, uint32_t w, uint32_t c) {
     const arn_exact_model *m = x->model;
     if (w >= x->model->n_fixed) return true;
     for (uint32_t k = m->member_start[c]; k < m->member_start[c + 1]; k++) {
@@ -134,40 +118,42 @@ static bool stands_in(const arn_exact_build *x, uint32_t w, uint32_t c) {
     return true;
 }
 
-static bool list_clique_walls(arn_exact_build *x, const sorted_walls *all, wall_lists *lists) {
-    arn_exact_model *m = x->model;
-    for (uint32_t c = 0; c < m->n_cliques; c++) {
-        m->clique_wall_start[c] = lists->start = lists->n;
-        for (uint32_t k = 0; k < all->n; k++) {
-            if (!stands_in(x, all->order[k], c)) continue;
-            if (!add_wall(lists, all->raw[all->order[k]])) return false;
+/* Lists, for each of n items or cliques, the walls that stand there, one list after the other.
+ * NULL if there is no memory. */
+static arn_exact_wall *list_walls(const arn_exact_build *x, const sorted_walls *all, uint32_t n,
+                                  bool (*stands)(const arn_exact_build *, uint32_t, uint32_t),
+                                  uint32_t *start) {
+    wall_lists lists = {.allocator = x->in->allocator};
+    arn_exact_wall *kept = NULL;
+    bool done = true;
+    for (uint32_t i = 0; i < n && done; i++) {
+        start[i] = lists.start = lists.n;
+        for (uint32_t k = 0; k < all->n && done; k++) {
+            const uint32_t w = all->order[k];
+            if (stands(x, w, i)) done = add_wall(&lists, all->raw[w]);
         }
     }
-    m->clique_wall_start[m->n_cliques] = lists->n;
-    m->clique_wall = keep_lists(m, lists);
-    return m->clique_wall != NULL;
+    start[n] = lists.n;
+    if (done) kept = arn_region_allocate(&x->model->region, lists.n, sizeof *kept);
+    for (uint32_t i = 0; kept && i < lists.n; i++) kept[i] = lists.wall[i];
+    arn_release(x->in->allocator, lists.wall);
+    return kept;
 }
 
-static arenaut_status list_walls(arn_exact_build *x, arenaut_error *err) {
+arenaut_status arn_exact_find_walls(arn_exact_build *x, arenaut_error *err) {
     arn_exact_model *m = x->model;
+    const uint64_t walls = (uint64_t)m->n_fixed + x->in->problem->n_reserved;
+    const uint64_t lists = (uint64_t)m->member_start[m->n_cliques] + m->n_cliques + m->n_fixed;
+    if (walls && lists > ARN_EXACT_MOST_PAIRS / walls) return arn_exact_too_large(x, err);
+    find_clashes(x);
     sorted_walls all;
     m->wall_start = arn_region_allocate(&m->region, (size_t)m->n + 1, sizeof *m->wall_start);
     m->clique_wall_start =
         arn_region_allocate(&m->region, (size_t)m->n_cliques + 1, sizeof *m->clique_wall_start);
     if (!m->wall_start || !m->clique_wall_start || !sort_walls(x, &all)) return arn_no_memory(err);
     if (all.n) m->plain = false;
-    wall_lists items = {.allocator = x->in->allocator}, cliques = items;
-    const bool done = list_item_walls(x, &all, &items) && list_clique_walls(x, &all, &cliques);
-    arn_release(x->in->allocator, items.wall);
-    arn_release(x->in->allocator, cliques.wall);
-    return done ? ARENAUT_OK : arn_no_memory(err);
-}
-
-arenaut_status arn_exact_find_walls(arn_exact_build *x, arenaut_error *err) {
-    const uint64_t walls = (uint64_t)x->model->n_fixed + x->in->problem->n_reserved;
-    const uint64_t lists = (uint64_t)x->model->member_start[x->model->n_cliques] +
-                           x->model->n_cliques + x->model->n_fixed;
-    if (walls && lists > ARN_EXACT_MOST_PAIRS / walls) return arn_exact_too_large(x, err);
-    find_clashes(x);
-    return list_walls(x, err);
+    m->wall = list_walls(x, &all, m->n, stands_before_item, m->wall_start);
+    if (!m->wall) return arn_no_memory(err);
+    m->clique_wall = list_walls(x, &all, m->n_cliques, stands_in_clique, m->clique_wall_start);
+    return m->clique_wall ? ARENAUT_OK : arn_no_memory(err);
 }
