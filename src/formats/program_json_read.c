@@ -191,8 +191,8 @@ static void read_bytes(reader *r, uint32_t object, const uint32_t *v, arenaut_te
         return;
     }
     arenaut_error inner = {ARENAUT_OK, 0, ""};
-    const arenaut_status st = arn_dense_bytes(tensor->dtype, tensor->lanes, tensor->dims,
-                                              tensor->rank, &tensor->bytes, &inner);
+    const arenaut_status st = arn_tensor_dense_bytes(tensor->dtype, tensor->lanes, tensor->dims,
+                                                     tensor->rank, &tensor->bytes, &inner);
     arn_json_pass(&r->json, object, st, &inner);
 }
 

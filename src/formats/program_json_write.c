@@ -131,8 +131,8 @@ static void put_numbers(arn_writer *w, bool *begun, const char *key, const int64
 static void put_shape(printer *out, bool *begun, const arenaut_tensor *tensor) {
     arn_writer *w = &out->writer;
     uint64_t dense = 0;
-    if (arn_dense_bytes(tensor->dtype, tensor->lanes, tensor->dims, tensor->rank, &dense, NULL) !=
-        ARENAUT_OK) {
+    if (arn_tensor_dense_bytes(tensor->dtype, tensor->lanes, tensor->dims, tensor->rank, &dense,
+                               NULL) != ARENAUT_OK) {
         dense = 0;
     }
     arn_json_put_text_member(w, begun, "dtype", arenaut_dtype_name(tensor->dtype));

@@ -1,4 +1,5 @@
-/* The words that files and reports use for enum values. */
+/* The words that files and reports use for enum values: one table each, made from the same list
+ * as the enum, so that the two cannot differ. */
 #include <arenaut/check.h>
 #include <arenaut/plan.h>
 #include <arenaut/problem.h>

@@ -166,7 +166,7 @@ arenaut_status arenaut_expr_range(const arenaut_program *program, uint32_t expr,
 
 /* ---- symbols ---- */
 
-uint32_t arn_find_symbol(const arenaut_program *program, const char *name) {
+uint32_t arn_program_find_symbol(const arenaut_program *program, const char *name) {
     uint32_t s = 0;
     while (s < program->n_symbols && strcmp(program->symbols[s].name, name) != 0) s++;
     return s < program->n_symbols ? s : ARENAUT_NONE;
@@ -204,7 +204,7 @@ arenaut_status arenaut_program_add_symbol(arenaut_program *program, const char *
                                           int64_t max, uint32_t *id, arenaut_error *err) {
     arenaut_status st = check_symbol(name, min, max, err);
     if (st != ARENAUT_OK) return st;
-    uint32_t s = arn_find_symbol(program, name);
+    uint32_t s = arn_program_find_symbol(program, name);
     if (s != ARENAUT_NONE) {
         st = narrow(program, s, min, max, err);
     } else if (program->n_symbols == MAX_SYMBOLS) {
@@ -237,7 +237,7 @@ static const char *nearest_symbol(const arenaut_program *program, const char *na
 
 arenaut_status arenaut_program_bind(arenaut_program *program, const char *name, int64_t min,
                                     int64_t max, arenaut_error *err) {
-    const uint32_t s = arn_find_symbol(program, name);
+    const uint32_t s = arn_program_find_symbol(program, name);
     if (s == ARENAUT_NONE) {
         const char *nearest = nearest_symbol(program, name);
         if (nearest) {
@@ -337,8 +337,8 @@ static bool equal_exprs(const arenaut_program *program, uint32_t a, uint32_t b) 
     return equal_exprs(program, ea->a, eb->a) && equal_exprs(program, ea->b, eb->b);
 }
 
-bool arn_same_sizes(const arenaut_program *program, const arenaut_tensor *a,
-                    const arenaut_tensor *b) {
+bool arn_program_same_sizes(const arenaut_program *program, const arenaut_tensor *a,
+                            const arenaut_tensor *b) {
     const bool vary = a->dynamic || b->dynamic;
     if (a->rank != b->rank || a->unsized || b->unsized) return false;
     if (vary && (!a->dim_exprs || !b->dim_exprs)) return false;

@@ -140,8 +140,8 @@ static quotient divided_whole(parser *p, arenaut_expr_kind kind, quotient a, quo
     return whole_number(p, make(p, kind, a.over, b.over));
 }
 
-/* Where a size is asked for. A number must come out whole; of a symbolic size whoever wrote
- * it says so, and rounding upwards is safe in case it does not. */
+/* Where a size is asked for. A number must come out whole; of a symbolic size the file
+ * says so, and rounding upwards is safe in case it does not. */
 static uint32_t whole(parser *p, quotient q) {
     if (q.under != p->one && p->program->exprs[q.over].kind == ARENAUT_EXPR_VALUE &&
         number_of(p, q.under) != 0) {
@@ -214,7 +214,7 @@ static quotient parse_symbol(parser *p, const char *name, size_t length) {
     copy[length] = '\0';
     arenaut_expr expr = {.kind = ARENAUT_EXPR_SYMBOL};
     uint32_t id = p->one;
-    expr.a = arn_find_symbol(p->program, copy);
+    expr.a = arn_program_find_symbol(p->program, copy);
     if (fine(p) && expr.a == ARENAUT_NONE) {
         p->status =
             arenaut_program_add_symbol(p->program, copy, 0, ARENAUT_UNBOUNDED, &expr.a, p->err);

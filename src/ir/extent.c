@@ -1,3 +1,5 @@
+/* How many bytes a shape takes: densely, or with strides from the first element to behind the last.
+ * Every product is checked, and counted in bits, since some types are smaller than a byte. */
 #include "ir/extent.h"
 
 #include <inttypes.h>
@@ -12,8 +14,8 @@ static uint64_t element_bits(arenaut_dtype dtype, uint32_t lanes) {
     return ((dtype == ARENAUT_DTYPE_BOOL ? 1 : bits) * lanes + 7) / 8 * 8;
 }
 
-arenaut_status arn_dense_bytes(arenaut_dtype dtype, uint32_t lanes, const int64_t *dims,
-                               uint32_t rank, uint64_t *bytes, arenaut_error *err) {
+arenaut_status arn_tensor_dense_bytes(arenaut_dtype dtype, uint32_t lanes, const int64_t *dims,
+                                      uint32_t rank, uint64_t *bytes, arenaut_error *err) {
     const uint64_t bits = element_bits(dtype, lanes);
     if (bits == 0) {
         const char *name = arenaut_dtype_name(dtype);
@@ -60,9 +62,11 @@ static bool strided_elements(const arenaut_tensor *t, uint64_t *elements) {
     return arn_add(last, 1, elements);
 }
 
-arenaut_status arn_extent_bytes(const arenaut_tensor *t, uint64_t *bytes, arenaut_error *err) {
+arenaut_status arn_tensor_extent_bytes(const arenaut_tensor *t, uint64_t *bytes,
+                                       arenaut_error *err) {
     uint64_t dense, elements, bits;
-    const arenaut_status st = arn_dense_bytes(t->dtype, t->lanes, t->dims, t->rank, &dense, err);
+    const arenaut_status st =
+        arn_tensor_dense_bytes(t->dtype, t->lanes, t->dims, t->rank, &dense, err);
     if (st != ARENAUT_OK || !t->strides) {
         if (st == ARENAUT_OK) *bytes = dense;
         return st;

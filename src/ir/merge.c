@@ -77,18 +77,18 @@ static bool is_wanted(const merger *m, const char *name) {
 
 static arenaut_status compare(const merger *m, uint32_t i, uint32_t k) {
     const arenaut_tensor *a = named(m, i), *b = named(m, k);
-    const arn_difference differs = arn_compare_shared(a, b);
+    const arn_difference differs = arn_shared_state_compare(a, b);
     char in_a[ARN_DIFFERENCE_TEXT], in_b[ARN_DIFFERENCE_TEXT];
     if (differs == ARN_SAME) return ARENAUT_OK;
     return arn_fail(m->err, ARENAUT_BAD_INPUT, 0,
                     "'%.60s' is to be shared, but has %s in '%.60s' (%s) than in '%.60s' (%s)",
-                    a->qualified_name, arn_difference_word(differs), m->names[m->program[k]],
-                    arn_difference_tell(differs, b, in_b), m->names[m->program[i]],
-                    arn_difference_tell(differs, a, in_a));
+                    a->qualified_name, arn_shared_state_word(differs), m->names[m->program[k]],
+                    arn_shared_state_tell(differs, b, in_b), m->names[m->program[i]],
+                    arn_shared_state_tell(differs, a, in_a));
 }
 
 /* One run of entries of the same name. Weights that all of them only read stay outside of the
- * arena, whoever has them. */
+ * arena, whichever method has them. */
 static arenaut_status share_run(const merger *m, uint32_t first, uint32_t end) {
     const uint32_t *order = m->order;
     bool several = false, varies = false;
@@ -135,7 +135,8 @@ static const char *prefixed(merger *m, const char *name, char between) {
 
 static bool is_symbol_elsewhere(const merger *m, const char *name) {
     for (size_t i = 0; i < m->n; i++) {
-        if (i != m->at && arn_find_symbol(m->programs[i], name) != ARENAUT_NONE) return true;
+        if (i != m->at && arn_program_find_symbol(m->programs[i], name) != ARENAUT_NONE)
+            return true;
     }
     return false;
 }

@@ -1,4 +1,6 @@
-/* The step at which most memory is needed, and what is alive there. */
+/* The step at which most memory is needed, and what is alive there. Every lifetime adds bytes at
+ * its first step and takes them away at its end, and what a buffer shares with its host or base is
+ * taken away while both are alive; then the changes are summed in order. O(n log n). */
 #include <arenaut/result.h>
 
 #include "core/checked.h"

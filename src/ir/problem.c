@@ -1,4 +1,6 @@
-/* Building a problem: one growable array per column, rare columns only when needed. */
+/* Building a problem: one growable array per column, rare columns only when needed. What can be
+ * seen of one buffer is checked when it is added, the rest by validate_problem.c when the problem
+ * is finished. O(1) amortised for each thing added. */
 #include <arenaut/problem.h>
 
 #include <inttypes.h>

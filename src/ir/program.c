@@ -1,5 +1,5 @@
 /* Building a program: tensors, ops and methods in growable arrays, everything they point
- * to in one region. */
+ * to in one region. validate_program.c says whether it makes sense as a whole. */
 #include <arenaut/program.h>
 
 #include <inttypes.h>
@@ -246,7 +246,7 @@ arenaut_status arenaut_program_set_dialect(arenaut_program *program, const char 
 
 arenaut_status arenaut_dense_bytes(arenaut_dtype dtype, const int64_t *dims, uint32_t rank,
                                    uint64_t *bytes, arenaut_error *err) {
-    return arn_dense_bytes(dtype, 0, dims, rank, bytes, err);
+    return arn_tensor_dense_bytes(dtype, 0, dims, rank, bytes, err);
 }
 
 const char *arenaut_program_tensor_name(const arenaut_program *program, uint32_t tensor,

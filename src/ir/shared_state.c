@@ -1,4 +1,5 @@
-/* Comparing tensors that methods share by name. */
+/* Comparing tensors that methods share by name: they must be the same thing in each method. The
+ * first difference is found and worded here, for messages. O(rank). */
 #include "ir/shared_state.h"
 
 #include <inttypes.h>
@@ -41,7 +42,7 @@ static bool same_strides(const arenaut_tensor *a, const arenaut_tensor *b) {
     return true;
 }
 
-arn_difference arn_compare_shared(const arenaut_tensor *a, const arenaut_tensor *b) {
+arn_difference arn_shared_state_compare(const arenaut_tensor *a, const arenaut_tensor *b) {
     if (a->dtype != b->dtype || a->lanes != b->lanes) return ARN_OTHER_TYPE;
     if (a->bytes != b->bytes) return ARN_OTHER_SIZE;
     if (!same_shape(a, b)) return ARN_OTHER_SHAPE;
@@ -53,7 +54,7 @@ arn_difference arn_compare_shared(const arenaut_tensor *a, const arenaut_tensor 
     return valued && a->first_value != b->first_value ? ARN_OTHER_VALUE : ARN_SAME;
 }
 
-const char *arn_difference_word(arn_difference difference) {
+const char *arn_shared_state_word(arn_difference difference) {
     static const char *const words[] = {
         "nothing else",  "another type",   "another size",          "another shape",
         "other strides", "another device", "another initial value",
@@ -79,8 +80,8 @@ static void tell_list(const int64_t *numbers, uint32_t n, char *text) {
     snprintf(text + used, ARN_DIFFERENCE_TEXT - used, "]");
 }
 
-const char *arn_difference_tell(arn_difference difference, const arenaut_tensor *t,
-                                char text[ARN_DIFFERENCE_TEXT]) {
+const char *arn_shared_state_tell(arn_difference difference, const arenaut_tensor *t,
+                                  char text[ARN_DIFFERENCE_TEXT]) {
     const size_t room = ARN_DIFFERENCE_TEXT;
     switch (difference) {
         case ARN_OTHER_TYPE:

@@ -20,13 +20,13 @@ enum { ARN_DIFFERENCE_TEXT = 96 };
 
 /* Shapes, strides and first values count where both tensors state them; strides of dimensions
  * with one element say nothing. O(rank). */
-arn_difference arn_compare_shared(const arenaut_tensor *a, const arenaut_tensor *b);
+arn_difference arn_shared_state_compare(const arenaut_tensor *a, const arenaut_tensor *b);
 
 /* "another size", "other strides", … */
-const char *arn_difference_word(arn_difference difference);
+const char *arn_shared_state_word(arn_difference difference);
 
 /* What the tensor has there: "64 bytes", "[4, 4]", … Returns `text`. */
-const char *arn_difference_tell(arn_difference difference, const arenaut_tensor *tensor,
-                                char text[ARN_DIFFERENCE_TEXT]);
+const char *arn_shared_state_tell(arn_difference difference, const arenaut_tensor *tensor,
+                                  char text[ARN_DIFFERENCE_TEXT]);
 
 #endif

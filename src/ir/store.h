@@ -40,12 +40,12 @@ const arenaut_allocator *arn_program_allocator(const arenaut_program *program);
 const char *arn_plan_copy_text(arenaut_plan *plan, const char *text, size_t length);
 
 /* The symbol of that name; NONE if there is none. A walk over the symbols. */
-uint32_t arn_find_symbol(const arenaut_program *program, const char *name);
+uint32_t arn_program_find_symbol(const arenaut_program *program, const char *name);
 
 /* Whether two tensors have the same sizes for certain: equal numbers, or expressions that are
  * equal part by part, dimension by dimension. What is unknown equals nothing. */
-bool arn_same_sizes(const arenaut_program *program, const arenaut_tensor *a,
-                    const arenaut_tensor *b);
+bool arn_program_same_sizes(const arenaut_program *program, const arenaut_tensor *a,
+                            const arenaut_tensor *b);
 
 /* From now on they take and release memory through `allocator`, which must be able to
  * release what the one before gave. NULL is fine for the things. */

@@ -1,4 +1,6 @@
-/* Whether a problem makes sense as a whole: what no single add call could see. */
+/* Whether a problem makes sense as a whole: what no single add call could see, such as the order of
+ * lifetimes, the inside and same-base relations (no circle, the right sizes and steps) and edges.
+ * Every message names the buffers. O(n log n). */
 #include <inttypes.h>
 
 #include <arenaut/problem.h>

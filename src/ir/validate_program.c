@@ -1,4 +1,6 @@
-/* Whether a program makes sense as a whole. */
+/* Whether a program makes sense as a whole: every id is one of a thing that exists and that its
+ * method may use, views lie in what they view, kinds of ops have the arguments that they need, and
+ * calls form no circle. Readers and passes rely on it. O(tensors + ops + arguments). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -121,24 +123,32 @@ static arenaut_status enter_scope(const arenaut_program *p, const scope *s, uint
     return ARENAUT_OK;
 }
 
+/* Tensors that an op or a method lists. */
+typedef struct id_list {
+    const uint32_t *ids;
+    uint32_t count;
+    bool optional;           /* entries may be ARENAUT_NONE */
+    const char *kind, *name; /* "input", and the name of the op or method, for messages */
+} id_list;
+
 /* A tensor of one method may not be an argument in another, unless it is captured. */
-static arenaut_status check_ids(const arenaut_program *p, const scope *s, const uint32_t *ids,
-                                uint32_t count, bool optional, uint32_t method, const char *owner,
-                                const char *list, arenaut_error *err) {
-    for (uint32_t i = 0; i < count; i++) {
-        if (optional && ids[i] == ARENAUT_NONE) continue;
-        if (ids[i] >= p->n_tensors) {
+static arenaut_status check_ids(const arenaut_program *p, const scope *s, uint32_t method,
+                                id_list list, arenaut_error *err) {
+    for (uint32_t i = 0; i < list.count; i++) {
+        const uint32_t t = list.ids[i];
+        if (list.optional && t == ARENAUT_NONE) continue;
+        if (t >= p->n_tensors) {
             return arn_fail(err, ARENAUT_BAD_INPUT, 0,
-                            "'%s': %s %" PRIu32 " is tensor %" PRIu32 "; there are %" PRIu32, owner,
-                            list, i, ids[i], p->n_tensors);
+                            "'%s': %s %" PRIu32 " is tensor %" PRIu32 "; there are %" PRIu32,
+                            list.name, list.kind, i, t, p->n_tensors);
         }
-        const uint32_t home = p->tensors[ids[i]].method;
-        if (home != ARENAUT_NONE && home != method && s->visible[ids[i]] != method + 1) {
+        const uint32_t home = p->tensors[t].method;
+        if (home != ARENAUT_NONE && home != method && s->visible[t] != method + 1) {
             char store[24];
             return arn_fail(err, ARENAUT_BAD_INPUT, 0,
                             "'%s' of method %" PRIu32 ": %s %" PRIu32
                             " is tensor '%s', which belongs to method %" PRIu32,
-                            owner, method, list, i, tensor_name(p, ids[i], store), home);
+                            list.name, method, list.kind, i, tensor_name(p, t, store), home);
         }
     }
     return ARENAUT_OK;
@@ -255,14 +265,11 @@ static arenaut_status check_op(const arenaut_program *p, const scope *s, const a
     if ((unsigned)op->kind >= ARENAUT_OP_KIND_COUNT) {
         return arn_fail(err, ARENAUT_BAD_INPUT, 0, "op '%s': unknown kind", name);
     }
-    arenaut_status st =
-        check_ids(p, s, op->inputs, op->n_inputs, true, op->method, name, "input", err);
-    if (st == ARENAUT_OK) {
-        st = check_ids(p, s, op->outputs, op->n_outputs, true, op->method, name, "output", err);
-    }
-    if (st == ARENAUT_OK) {
-        st = check_ids(p, s, op->scratch, op->n_scratch, false, op->method, name, "scratch", err);
-    }
+    const id_list lists[] = {{op->inputs, op->n_inputs, true, "input", name},
+                             {op->outputs, op->n_outputs, true, "output", name},
+                             {op->scratch, op->n_scratch, false, "scratch", name}};
+    arenaut_status st = ARENAUT_OK;
+    for (int i = 0; i < 3 && st == ARENAUT_OK; i++) st = check_ids(p, s, op->method, lists[i], err);
     if (st == ARENAUT_OK) st = check_calls(p, op, name, err);
     if (st == ARENAUT_OK) st = check_flow(p, op, name, err);
     if (st == ARENAUT_OK) st = check_naming(op, name, err);
@@ -320,14 +327,10 @@ static arenaut_status check_method(const arenaut_program *p, const scope *s, uin
     }
     arenaut_status st = enter_scope(p, s, m, err);
     if (st == ARENAUT_OK) st = check_bindings(p, method, name, err);
-    if (st == ARENAUT_OK) {
-        st = check_ids(p, s, method->inputs, method->n_inputs, false, m, name, "method input", err);
-    }
-    if (st == ARENAUT_OK) {
-        st = check_ids(p, s, method->outputs, method->n_outputs, false, m, name, "method output",
-                       err);
-    }
-    return st;
+    const id_list inputs = {method->inputs, method->n_inputs, false, "method input", name};
+    const id_list outputs = {method->outputs, method->n_outputs, false, "method output", name};
+    if (st == ARENAUT_OK) st = check_ids(p, s, m, inputs, err);
+    return st == ARENAUT_OK ? check_ids(p, s, m, outputs, err) : st;
 }
 
 /* A scratch tensor is one op's own: it has class scratch and appears in one list. */
@@ -405,9 +408,9 @@ static arenaut_status bad_shared(const arenaut_program *p, uint32_t a, uint32_t 
     char place_a[160], place_b[160], in_a[ARN_DIFFERENCE_TEXT], in_b[ARN_DIFFERENCE_TEXT];
     return arn_fail(err, ARENAUT_BAD_INPUT, 0,
                     "shared state '%.60s' has %s in %s (%s) than in %s (%s)",
-                    p->tensors[a].qualified_name, arn_difference_word(differs),
-                    place_of(p, b, place_b), arn_difference_tell(differs, &p->tensors[b], in_b),
-                    place_of(p, a, place_a), arn_difference_tell(differs, &p->tensors[a], in_a));
+                    p->tensors[a].qualified_name, arn_shared_state_word(differs),
+                    place_of(p, b, place_b), arn_shared_state_tell(differs, &p->tensors[b], in_b),
+                    place_of(p, a, place_a), arn_shared_state_tell(differs, &p->tensors[a], in_a));
 }
 
 /* State that several methods name alike must be the same thing in each. */
@@ -421,7 +424,7 @@ static arenaut_status check_shared(const arenaut_program *p, uint32_t *ids, uint
     for (uint32_t i = 1; i < n; i++) {
         const arenaut_tensor *a = &p->tensors[ids[i - 1]], *b = &p->tensors[ids[i]];
         if (strcmp(a->qualified_name, b->qualified_name) != 0) continue;
-        const arn_difference differs = arn_compare_shared(a, b);
+        const arn_difference differs = arn_shared_state_compare(a, b);
         if (differs != ARN_SAME) return bad_shared(p, ids[i - 1], ids[i], differs, err);
     }
     return ARENAUT_OK;

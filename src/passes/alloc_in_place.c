@@ -1,9 +1,9 @@
 /* alloc-in-place: turns explicit allocations in place into pairs of the ops that write there.
  *
  * A program may say outright that tensors get their memory in that of another one, which dies
- * where they are made: alloc_in_place(base, [spec, …]). Who writes there is another op, and
- * what it promises is what an in-place pair says: that it reads each element of the base
- * before it writes there. Whether plans make use of that is up to lowering, as for any pair;
+ * where they are made: alloc_in_place(base, [spec, …]). Another op writes there, and
+ * promises what an in-place pair says: that it reads each element of the base before it writes
+ * there. Whether plans make use of that is up to lowering, as for any pair;
  * a statement that no op can keep is a mistake. */
 #include <arenaut/pass.h>
 
@@ -16,7 +16,7 @@ enum { MAX_WORK = 1 << 28 };
 
 typedef struct granting {
     arenaut_program *program;
-    uint32_t *base; /* per tensor: in whose memory it is to lie once it is written; or none */
+    uint32_t *base;          /* per tensor: the one in the memory of which it is to lie; or none */
     arenaut_in_place *pairs; /* of the op at work */
     uint32_t n_pairs, capacity;
     uint64_t work;

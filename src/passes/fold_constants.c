@@ -1,4 +1,4 @@
-/* fold_constants: what is computed from constants alone is a constant.
+/* fold-constants: what is computed from constants alone is a constant.
  *
  * Runtimes compute such values once, when they load the model, and keep them beside the
  * weights; some files hold nothing but the recipe for all of their weights. The ops stay, so
@@ -6,7 +6,7 @@
 #include <arenaut/dialect.h>
 #include <arenaut/pass.h>
 
-/* An operator that nobody knows may do anything, and some make other numbers each time. */
+/* An unknown operator may do anything, and some make other numbers each time. */
 static bool may_fold(const arenaut_dialect *dialect, const arenaut_op *op) {
     const arenaut_operator *known = arenaut_dialect_operator(dialect, op->name);
     return known && !(known->traits & ARENAUT_TRAIT_VARIES);

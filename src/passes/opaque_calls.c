@@ -1,5 +1,5 @@
 /* opaque-calls: takes each call of a method as one op, and does not enter it. What the called
- * method needs inside is its own affair, as in graphs whose functions are compiled by
+ * method needs inside is not planned, as in graphs with functions that are compiled by
  * themselves. Branches and loops are left as they are. */
 #include <arenaut/pass.h>
 

@@ -1,4 +1,6 @@
-/* The table of passes, and running those that are asked for. */
+/* The table of passes, and running those that are asked for: the defaults, those of the program's
+ * dialect, then what the caller adds or leaves out. They run in the order of passes.def, whatever
+ * the order in which they are named, and the program is validated before and after. */
 #include <arenaut/dialect.h>
 #include <arenaut/pass.h>
 

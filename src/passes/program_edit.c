@@ -1,3 +1,6 @@
+/* Rewriting the list of ops of a whole program: a pass visits each op and puts what is to be there
+ * instead; jumps and waits are then renumbered to follow. Also the uses of each tensor, counted in
+ * one walk. O(ops + arguments) each. */
 #include "passes/program_edit.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* What passes over whole programs share: rewriting the list of ops, knowing what operators
- * do, and knowing who uses what. */
+ * do, and finding the uses of each tensor. */
 #ifndef ARN_PASSES_PROGRAM_EDIT_H
 #define ARN_PASSES_PROGRAM_EDIT_H
 
@@ -34,7 +34,7 @@ uint32_t *arn_pass_edit_list(arenaut_program *program, const uint32_t *ids, uint
 /* The traits that the program's dialect knows of an operator; 0: none. */
 uint32_t arn_pass_traits_of(const arenaut_dialect *dialect, const arenaut_op *op);
 
-/* Who uses a tensor, and how. */
+/* How a tensor is used. */
 typedef struct arn_use {
     uint32_t n;        /* ops that have it as an input, with captures */
     uint32_t last;     /* the last of these in the program's order; NONE: none */

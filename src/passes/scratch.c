@@ -1,4 +1,5 @@
-/* scratch: gives ops the kernel scratch that a side file says they ask for. */
+/* scratch: gives ops the kernel scratch that a side file says they ask for, as tensors that are
+ * alive at their op alone. scratch_file.c reads the file; an op that a row is about must exist. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

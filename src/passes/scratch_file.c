@@ -1,4 +1,5 @@
-/* The scratch file: kernel scratch bytes per op, as CSV. */
+/* The scratch file: kernel scratch bytes per op, as CSV. Reads rows into a table that scratch.c
+ * looks ops up in, and says which line is wrong. O(rows). */
 #include <inttypes.h>
 #include <string.h>
 

@@ -116,8 +116,8 @@ static arenaut_status measure(const arn_shapes *s, uint32_t t, const arn_shape *
     *known = shape->ranked && arn_shape_product(shape->dims, 0, shape->rank) != ARN_SHAPE_ANY &&
              arenaut_dtype_bits(shape->dtype) > 0;
     if (!*known) return ARENAUT_OK;
-    const arenaut_status st = arn_dense_bytes(shape->dtype, s->program->tensors[t].lanes,
-                                              shape->dims, shape->rank, bytes, &why);
+    const arenaut_status st = arn_tensor_dense_bytes(shape->dtype, s->program->tensors[t].lanes,
+                                                     shape->dims, shape->rank, bytes, &why);
     if (st == ARENAUT_OK) return st;
     return arn_fail(s->err, st, 0, "'%.80s': %s", arenaut_program_tensor_name(s->program, t, name),
                     why.msg);

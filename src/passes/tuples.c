@@ -38,8 +38,8 @@ static arenaut_status undefined(const tuples *s, const arenaut_op *op, uint32_t 
 
 /* A view is defined with what it is a view of. */
 static bool is_defined(const tuples *s, uint32_t tensor) {
-    const uint32_t owner = s->program->tensors[tensor].view_of;
-    return s->defined[tensor] || (owner != ARENAUT_NONE && s->defined[owner]);
+    const uint32_t storage = s->program->tensors[tensor].view_of;
+    return s->defined[tensor] || (storage != ARENAUT_NONE && s->defined[storage]);
 }
 
 /* ---- what names stand for ---- */
@@ -58,8 +58,8 @@ static arenaut_status visit_tuple(tuples *s, uint32_t at) {
     return ARENAUT_OK;
 }
 
-/* Who owns the memory of a tensor; *offset gets its distance from there. */
-static uint32_t owner_of(const arenaut_program *p, uint32_t tensor, uint64_t *offset) {
+/* The tensor with the memory that a tensor lies in; *offset gets its distance from there. */
+static uint32_t storage_of(const arenaut_program *p, uint32_t tensor, uint64_t *offset) {
     *offset = 0;
     while (p->tensors[tensor].view_of != ARENAUT_NONE) {
         *offset += p->tensors[tensor].view_offset;
@@ -73,8 +73,8 @@ static arenaut_status stand_for(tuples *s, const arenaut_op *op, uint32_t name, 
     arenaut_tensor *tensor = &s->program->tensors[name];
     const arenaut_tensor *source = &s->program->tensors[value];
     uint64_t offset;
-    const uint32_t owner = owner_of(s->program, value, &offset);
-    if (owner == name) {
+    const uint32_t storage = storage_of(s->program, value, &offset);
+    if (storage == name) {
         char store[24];
         return arn_fail(s->err, ARENAUT_BAD_INPUT, 0, "op '%.80s': '%.80s' would stand for itself",
                         op_name(op), name_of(s, name, store));
@@ -86,7 +86,7 @@ static arenaut_status stand_for(tuples *s, const arenaut_op *op, uint32_t name, 
             "op '%.60s': '%.60s' of %" PRIu64 " bytes cannot stand for '%.60s' of %" PRIu64,
             op_name(op), name_of(s, name, a), tensor->bytes, name_of(s, value, b), source->bytes);
     }
-    tensor->view_of = owner;
+    tensor->view_of = storage;
     tensor->view_offset = offset;
     tensor->device = source->device;
     return ARENAUT_OK;
@@ -219,12 +219,12 @@ static arenaut_status visit_method(tuples *s, uint32_t m) {
 }
 
 /* Views of a name become views of what owns its memory. */
-static void find_owners(arenaut_program *p) {
+static void find_storages(arenaut_program *p) {
     for (uint32_t t = 0; t < p->n_tensors; t++) {
         uint64_t offset;
-        const uint32_t owner = owner_of(p, t, &offset);
-        if (owner == t) continue;
-        p->tensors[t].view_of = owner;
+        const uint32_t storage = storage_of(p, t, &offset);
+        if (storage == t) continue;
+        p->tensors[t].view_of = storage;
         p->tensors[t].view_offset = offset;
     }
 }
@@ -252,7 +252,7 @@ static arenaut_status tuples_run(arenaut_program *p, const arenaut_pass_options 
     arenaut_status st = s.tuple_of && s.defined ? ARENAUT_OK : arn_no_memory(err);
     if (st == ARENAUT_OK) begin(&s);
     for (uint32_t m = 0; m < p->n_methods && st == ARENAUT_OK; m++) st = visit_method(&s, m);
-    if (st == ARENAUT_OK) find_owners(p);
+    if (st == ARENAUT_OK) find_storages(p);
     arn_release(allocator, s.tuple_of);
     arn_release(allocator, s.defined);
     return st;

@@ -131,7 +131,7 @@ static arenaut_status bound_tensor(bounds *b, uint32_t t) {
     }
     if (arenaut_dtype_bits(tensor->dtype) == 0) return ARENAUT_OK; /* its bytes are stated */
     if (tensor->strides) st = order_strides(b, tensor);
-    return st == ARENAUT_OK ? arn_extent_bytes(tensor, &tensor->bytes, b->err) : st;
+    return st == ARENAUT_OK ? arn_tensor_extent_bytes(tensor, &tensor->bytes, b->err) : st;
 }
 
 /* Bounds of a view's sizes may be wider than its storage; what it reads lies in there. */

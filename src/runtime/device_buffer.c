@@ -9,9 +9,10 @@ arenaut_status arenaut_device_buffer_create(arenaut_device device, size_t size, 
                                             arenaut_device_buffer *out, arenaut_fault *fault) {
     arenaut_device_allocator *allocator;
     void *data;
-    if (out->allocator) return arn_fault(fault, ARENAUT_FAULT_BUFFER_IN_USE, 0, out->size, 0);
-    if (!arn_is_power(align))
-        return arn_fault(fault, ARENAUT_FAULT_ALIGNMENT, device.type, align, 0);
+    if (out->allocator)
+        return arn_runtime_fault(fault, ARENAUT_FAULT_BUFFER_IN_USE, 0, out->size, 0);
+    if (!arn_runtime_is_power(align))
+        return arn_runtime_fault(fault, ARENAUT_FAULT_ALIGNMENT, device.type, align, 0);
     arenaut_status status = arenaut_device_find(device.type, &allocator, fault);
     if (status != ARENAUT_OK) return status;
     status = allocator->allocate(allocator, size, align, device.index, &data, fault);
@@ -43,7 +44,7 @@ static arenaut_status check_copy(const arenaut_device_buffer *buffer, size_t off
                                  arenaut_fault *fault) {
     if (offset <= buffer->size && size <= buffer->size - offset) return ARENAUT_OK;
     const size_t end = size > SIZE_MAX - offset ? SIZE_MAX : offset + size;
-    return arn_fault(fault, ARENAUT_FAULT_COPY, buffer->device.type, end, buffer->size);
+    return arn_runtime_fault(fault, ARENAUT_FAULT_COPY, buffer->device.type, end, buffer->size);
 }
 
 arenaut_status arenaut_device_buffer_write(const arenaut_device_buffer *buffer, size_t offset,

@@ -1,3 +1,5 @@
+/* Filling in the caller's fault: a code, what it is about, and two numbers, without text, so that
+ * programs that never print one do not link the sentences (fault_text.c). */
 #include "runtime/fault.h"
 
 /* A status per reason, in bytes: the sentences are elsewhere, so that a small machine need
@@ -8,8 +10,8 @@ static const uint8_t status_of[ARENAUT_FAULT_COUNT] = {
 #undef XX
 };
 
-arenaut_status arn_fault(arenaut_fault *fault, arenaut_fault_reason reason, uint32_t object,
-                         size_t found, size_t allowed) {
+arenaut_status arn_runtime_fault(arenaut_fault *fault, arenaut_fault_reason reason, uint32_t object,
+                                 size_t found, size_t allowed) {
     if (fault) {
         fault->reason = reason;
         fault->object = object;

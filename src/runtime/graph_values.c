@@ -16,7 +16,7 @@ static bool is_made(const arenaut_value *value) { return value->first != NOT_MAD
 
 static arenaut_status check_index(const arenaut_graph *graph, uint32_t v, arenaut_fault *fault) {
     if (v < graph->n_values) return ARENAUT_OK;
-    return arn_fault(fault, ARENAUT_FAULT_VALUE, v, 0, graph->n_values);
+    return arn_runtime_fault(fault, ARENAUT_FAULT_VALUE, v, 0, graph->n_values);
 }
 
 static arenaut_status read_inputs(const arenaut_graph *graph, uint32_t k, arenaut_value *value,
@@ -40,7 +40,7 @@ static arenaut_status make_outputs(const arenaut_graph *graph, uint32_t k, arena
         const arenaut_status status = check_index(graph, v, fault);
         if (status != ARENAUT_OK) return status;
         if (is_made(&value[v]) || value[v].last != NOT_READ)
-            return arn_fault(fault, ARENAUT_FAULT_VALUE_TWICE, v, k, 0);
+            return arn_runtime_fault(fault, ARENAUT_FAULT_VALUE_TWICE, v, k, 0);
         value[v].first = value[v].last = k;
     }
     return ARENAUT_OK;
@@ -51,17 +51,17 @@ static arenaut_status check_outputs(const arenaut_graph *graph, arenaut_fault *f
                           : graph->result == ARENAUT_TYPE_TENSOR ? 1
                                                                  : UINT32_MAX;
     if (graph->result == ARENAUT_TYPE_SCALAR || graph->result > ARENAUT_TYPE_DICT)
-        return arn_fault(fault, ARENAUT_FAULT_OUTPUT_TYPE, 0, graph->result, 0);
+        return arn_runtime_fault(fault, ARENAUT_FAULT_OUTPUT_TYPE, 0, graph->result, 0);
     if (graph->n_outputs > most || (most == 1 && graph->n_outputs == 0))
-        return arn_fault(fault, ARENAUT_FAULT_OUTPUT_COUNT, 0, graph->n_outputs, most);
+        return arn_runtime_fault(fault, ARENAUT_FAULT_OUTPUT_COUNT, 0, graph->n_outputs, most);
     for (uint32_t i = 0; i < graph->n_outputs; i++) {
         const arenaut_status status = check_index(graph, graph->outputs[i], fault);
         if (status != ARENAUT_OK) return status;
         const uint8_t type = graph->type[graph->outputs[i]];
         if (type >= ARENAUT_TYPE_LIST)
-            return arn_fault(fault, ARENAUT_FAULT_NESTED_OUTPUT, i, type, 0);
+            return arn_runtime_fault(fault, ARENAUT_FAULT_NESTED_OUTPUT, i, type, 0);
         if (type != ARENAUT_TYPE_TENSOR)
-            return arn_fault(fault, ARENAUT_FAULT_OUTPUT_TYPE, i, type, 0);
+            return arn_runtime_fault(fault, ARENAUT_FAULT_OUTPUT_TYPE, i, type, 0);
     }
     return ARENAUT_OK;
 }
@@ -93,17 +93,17 @@ static arenaut_status check_returned(const arenaut_graph *graph, uint32_t k, are
     const arenaut_node *node = &graph->node[k];
     const uint32_t missing = find_missing(graph, node);
     if (!builds_result(graph, node) || missing < graph->n_outputs)
-        return arn_fault(fault, ARENAUT_FAULT_RETURNED_OTHERS, k, missing, 0);
+        return arn_runtime_fault(fault, ARENAUT_FAULT_RETURNED_OTHERS, k, missing, 0);
     for (uint32_t i = 0; i < node->n_inputs; i++) {
         const uint32_t v = node->inputs[i];
         if (v != ARENAUT_NO_VALUE && graph->type[v] >= ARENAUT_TYPE_LIST)
-            return arn_fault(fault, ARENAUT_FAULT_NESTED_OUTPUT, i, graph->type[v], 0);
+            return arn_runtime_fault(fault, ARENAUT_FAULT_NESTED_OUTPUT, i, graph->type[v], 0);
     }
     return ARENAUT_OK;
 }
 
 /* Where no node says that it returns: the last container of the result's type that holds every
- * output and that nobody reads. n_nodes: there is none. */
+ * output and that nothing reads. n_nodes: there is none. */
 static uint32_t guess_returning(const arenaut_graph *graph, const arenaut_value *value) {
     for (uint32_t k = graph->n_nodes; k > 0; k--) {
         const arenaut_node *node = &graph->node[k - 1];
@@ -121,7 +121,7 @@ static arenaut_status mark_container(const arenaut_graph *graph, arenaut_value *
     for (uint32_t k = 0; k < graph->n_nodes; k++) {
         if (graph->node[k].kind != ARENAUT_NODE_RETURN) continue;
         if (found < graph->n_nodes)
-            return arn_fault(fault, ARENAUT_FAULT_RETURNED_TWICE, k, found, 0);
+            return arn_runtime_fault(fault, ARENAUT_FAULT_RETURNED_TWICE, k, found, 0);
         const arenaut_status status = check_returned(graph, k, fault);
         if (status != ARENAUT_OK) return status;
         found = k;
@@ -164,7 +164,7 @@ static void extend_inputs(const arenaut_node *node, const arenaut_value *output,
     }
 }
 
-/* Nodes backward: whoever may lie in this node's results has been here before. */
+/* Nodes backward: what may lie in this node's results has been settled before. */
 static void settle(const arenaut_graph *graph, uint32_t k, const arenaut_iteration_options *options,
                    arenaut_value *value) {
     const arenaut_node *node = &graph->node[k];
@@ -177,8 +177,8 @@ static void settle(const arenaut_graph *graph, uint32_t k, const arenaut_iterati
     }
 }
 
-/* Whether output i of node k may lie where its input `v` does: that one ends here, and nobody
- * else has it, under whatever name. */
+/* Whether output i of node k may lie where its input `v` does: that one ends here, and has
+ * no alias. */
 static bool may_overwrite(const arenaut_node *node, uint32_t k, uint32_t i, uint32_t v,
                           const arenaut_value *value) {
     const uint8_t kind = value[node->outputs[i]].kind;
@@ -199,7 +199,7 @@ static arenaut_status set_over(const arenaut_graph *graph, uint32_t k, arenaut_v
         const uint32_t j = node->over[i];
         if (j == ARENAUT_NO_VALUE) continue;
         if (j >= node->n_inputs)
-            return arn_fault(fault, ARENAUT_FAULT_NODE_INPUT, k, j, node->n_inputs);
+            return arn_runtime_fault(fault, ARENAUT_FAULT_NODE_INPUT, k, j, node->n_inputs);
         const uint32_t v = node->inputs[j];
         if (v != ARENAUT_NO_VALUE && may_overwrite(node, k, i, v, value))
             value[node->outputs[i]].over = v;

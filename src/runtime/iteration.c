@@ -3,11 +3,11 @@
 
 enum { POISON = 0x7f };
 
-bool arn_slot_is_output(const arenaut_iteration *it, uint32_t slot) {
+bool arn_runtime_slot_is_output(const arenaut_iteration *it, uint32_t slot) {
     return it->value[it->named[slot]].kind == ARENAUT_VALUE_OUTPUT;
 }
 
-bool arn_is_held(const arenaut_iteration *it, uint32_t value) {
+bool arn_runtime_is_held(const arenaut_iteration *it, uint32_t value) {
     return !it->running && value < it->n_values && it->value[value].kind == ARENAUT_VALUE_OUTPUT &&
            it->length[value] != ARN_NO_LENGTH;
 }
@@ -16,16 +16,17 @@ static arenaut_storage *own_storage(const arenaut_iteration *it, uint32_t value)
     return &it->storages.block[it->slot[value]];
 }
 
-void *arn_slot_address(const arenaut_iteration *it, uint32_t slot) {
+void *arn_runtime_slot_address(const arenaut_iteration *it, uint32_t slot) {
     char *buffer = slot < it->n_arena ? it->buffer : it->output_buffer;
     return buffer && it->planned[slot] ? buffer + it->offset[slot] : NULL;
 }
 
-arenaut_status arn_find_slot(const arenaut_iteration *it, uint32_t value, uint32_t *slot,
-                             arenaut_fault *fault) {
-    if (value >= it->n_values) return arn_fault(fault, ARENAUT_FAULT_VALUE, value, 0, it->n_values);
+arenaut_status arn_runtime_find_slot(const arenaut_iteration *it, uint32_t value, uint32_t *slot,
+                                     arenaut_fault *fault) {
+    if (value >= it->n_values)
+        return arn_runtime_fault(fault, ARENAUT_FAULT_VALUE, value, 0, it->n_values);
     if (it->slot[value] == ARENAUT_NO_VALUE)
-        return arn_fault(fault, ARENAUT_FAULT_VALUE_KIND, value, 0, 0);
+        return arn_runtime_fault(fault, ARENAUT_FAULT_VALUE_KIND, value, 0, 0);
     *slot = it->slot[value];
     return ARENAUT_OK;
 }
@@ -53,7 +54,8 @@ static arenaut_status take_block(const arenaut_source *source, size_t bytes, siz
         return ARENAUT_OK;
     }
     if (why.reason == ARENAUT_FAULT_NONE || why.reason >= ARENAUT_FAULT_COUNT) why.reason = reason;
-    return arn_fault(fault, (arenaut_fault_reason)why.reason, why.object, why.found, why.allowed);
+    return arn_runtime_fault(fault, (arenaut_fault_reason)why.reason, why.object, why.found,
+                             why.allowed);
 }
 
 /* Makes *buffer hold at least `needed` bytes, through what is there if it can. */
@@ -77,7 +79,7 @@ static void drop_buffers(arenaut_iteration *it, bool arena, bool outputs) {
     if (outputs) give_back(it, &it->output_buffer, &it->output_buffer_bytes);
 }
 
-/* What a storage owns goes back to whom it came from. */
+/* What a storage owns goes back to its source. */
 static void release_storage(arenaut_storage *storage) {
     if (storage->source && storage->data)
         storage->source->release(storage->source->context, storage->data, storage->bytes);
@@ -131,9 +133,11 @@ static size_t with_slack(const arenaut_iteration *it, size_t bytes) {
 static void learn(arenaut_iteration *it, uint32_t slot, size_t bytes) {
     size_t rounded;
     /* What cannot be rounded up cannot be planned: it stays with the default source. */
-    if (!arn_round_up(bytes, it->options.align, &rounded) || rounded <= it->most[slot]) return;
+    if (!arn_runtime_round_up(bytes, it->options.align, &rounded) || rounded <= it->most[slot])
+        return;
     it->most[slot] = rounded;
-    if (arn_round_up(with_slack(it, bytes), it->options.align, &rounded)) it->most[slot] = rounded;
+    if (arn_runtime_round_up(with_slack(it, bytes), it->options.align, &rounded))
+        it->most[slot] = rounded;
     it->due = true;
 }
 
@@ -151,10 +155,10 @@ arenaut_status arenaut_iteration_learn(arenaut_iteration *it, uint32_t value, si
                                        arenaut_fault *fault) {
     uint32_t slot = 0;
     size_t rounded;
-    const arenaut_status status = arn_find_slot(it, value, &slot, fault);
+    const arenaut_status status = arn_runtime_find_slot(it, value, &slot, fault);
     if (status != ARENAUT_OK) return status;
-    if (!arn_round_up(bytes, it->options.align, &rounded))
-        return arn_fault(fault, ARENAUT_FAULT_SIZE, value, bytes, 0);
+    if (!arn_runtime_round_up(bytes, it->options.align, &rounded))
+        return arn_runtime_fault(fault, ARENAUT_FAULT_SIZE, value, bytes, 0);
     learn(it, slot, bytes);
     return ARENAUT_OK;
 }
@@ -162,8 +166,8 @@ arenaut_status arenaut_iteration_learn(arenaut_iteration *it, uint32_t value, si
 /* The slot of a value whose storage may be changed now. */
 static arenaut_status find_during_run(const arenaut_iteration *it, uint32_t value, uint32_t *slot,
                                       arenaut_fault *fault) {
-    if (!it->running) return arn_fault(fault, ARENAUT_FAULT_NOT_RUNNING, 0, 0, 0);
-    return arn_find_slot(it, value, slot, fault);
+    if (!it->running) return arn_runtime_fault(fault, ARENAUT_FAULT_NOT_RUNNING, 0, 0, 0);
+    return arn_runtime_find_slot(it, value, slot, fault);
 }
 
 arenaut_status arenaut_iteration_resize(arenaut_iteration *it, uint32_t value, size_t bytes,
@@ -188,7 +192,7 @@ arenaut_status arenaut_iteration_resize(arenaut_iteration *it, uint32_t value, s
 /* Whether this is the header of a managed storage that ends with the run. */
 static bool ends_with_run(const arenaut_iteration *it, const arenaut_storage *storage) {
     return arenaut_iteration_is_storage_managed(it, storage) &&
-           !arn_slot_is_output(it, (uint32_t)(storage - it->storages.block));
+           !arn_runtime_slot_is_output(it, (uint32_t)(storage - it->storages.block));
 }
 
 arenaut_status arenaut_iteration_swap(arenaut_iteration *it, uint32_t value,
@@ -196,9 +200,9 @@ arenaut_status arenaut_iteration_swap(arenaut_iteration *it, uint32_t value,
     uint32_t slot = 0;
     const arenaut_status status = find_during_run(it, value, &slot, fault);
     if (status != ARENAUT_OK) return status;
-    if (!storage) return arn_fault(fault, ARENAUT_FAULT_ARGUMENT, value, 0, 0);
-    if (arn_slot_is_output(it, slot) && ends_with_run(it, storage))
-        return arn_fault(fault, ARENAUT_FAULT_OUTPUT_IN_ARENA, value, 0, 0);
+    if (!storage) return arn_runtime_fault(fault, ARENAUT_FAULT_ARGUMENT, value, 0, 0);
+    if (arn_runtime_slot_is_output(it, slot) && ends_with_run(it, storage))
+        return arn_runtime_fault(fault, ARENAUT_FAULT_OUTPUT_IN_ARENA, value, 0, 0);
     it->current[value] = storage;
     it->length[value] = ARN_NO_LENGTH;
     it->swapped = true;
@@ -208,8 +212,9 @@ arenaut_status arenaut_iteration_swap(arenaut_iteration *it, uint32_t value,
 /* An output is held no longer. */
 static void let_go(arenaut_iteration *it, uint32_t value) {
     const void *data = it->current[value]->data;
-    if (arn_lies_in(data, it->buffer, it->buffer_bytes)) it->held_in_arena--;
-    if (arn_lies_in(data, it->output_buffer, it->output_buffer_bytes)) it->held_in_outputs--;
+    if (arn_runtime_lies_in(data, it->buffer, it->buffer_bytes)) it->held_in_arena--;
+    if (arn_runtime_lies_in(data, it->output_buffer, it->output_buffer_bytes))
+        it->held_in_outputs--;
     it->n_held--;
     it->current[value] = own_storage(it, value);
     it->length[value] = ARN_NO_LENGTH;
@@ -218,16 +223,17 @@ static void let_go(arenaut_iteration *it, uint32_t value) {
 arenaut_status arenaut_iteration_take(arenaut_iteration *it, uint32_t value, arenaut_storage *out,
                                       arenaut_fault *fault) {
     uint32_t slot = 0;
-    const arenaut_status status = arn_is_held(it, value) ? arn_find_slot(it, value, &slot, fault)
-                                                         : find_during_run(it, value, &slot, fault);
+    const arenaut_status status = arn_runtime_is_held(it, value)
+                                      ? arn_runtime_find_slot(it, value, &slot, fault)
+                                      : find_during_run(it, value, &slot, fault);
     if (status != ARENAUT_OK) return status;
     arenaut_storage *storage = it->current[value];
     if (!storage->data || !storage->source)
-        return arn_fault(fault, ARENAUT_FAULT_NOTHING_OWNED, value, 0, 0);
+        return arn_runtime_fault(fault, ARENAUT_FAULT_NOTHING_OWNED, value, 0, 0);
     if (it->running) note_size(it, slot, storage->bytes);
     for (uint32_t k = 0; k < it->n_outputs; k++) {
         const uint32_t v = it->outputs[k];
-        if (arn_is_held(it, v) && it->current[v] == storage) let_go(it, v);
+        if (arn_runtime_is_held(it, v) && it->current[v] == storage) let_go(it, v);
     }
     it->length[value] = ARN_NO_LENGTH;
     *out = *storage;
@@ -255,11 +261,11 @@ static arenaut_status check_storages(const arenaut_iteration *it, uint32_t from,
     for (uint32_t s = from; s < it->n_slots; s++) {
         const arenaut_storage *storage = &it->storages.block[s];
         if (storage->source || !storage->data) continue;
-        if (storage->data != arn_slot_address(it, s))
-            return arn_fault(fault, ARENAUT_FAULT_POINTER_OUTSIDE, it->named[s], 0, 0);
+        if (storage->data != arn_runtime_slot_address(it, s))
+            return arn_runtime_fault(fault, ARENAUT_FAULT_POINTER_OUTSIDE, it->named[s], 0, 0);
         if (storage->bytes > it->planned[s])
-            return arn_fault(fault, ARENAUT_FAULT_OVERRUN, it->named[s], storage->bytes,
-                             it->planned[s]);
+            return arn_runtime_fault(fault, ARENAUT_FAULT_OVERRUN, it->named[s], storage->bytes,
+                                     it->planned[s]);
     }
     return ARENAUT_OK;
 }
@@ -270,8 +276,8 @@ static arenaut_status check_swapped_outputs(const arenaut_iteration *it, arenaut
     for (uint32_t k = 0; k < it->n_outputs; k++) {
         const uint32_t v = it->outputs[k];
         if (arenaut_iteration_is_storage_managed(it, it->current[v])) continue;
-        if (arn_lies_in(it->current[v]->data, it->buffer, it->buffer_bytes))
-            return arn_fault(fault, ARENAUT_FAULT_OUTPUT_IN_ARENA, v, 0, 0);
+        if (arn_runtime_lies_in(it->current[v]->data, it->buffer, it->buffer_bytes))
+            return arn_runtime_fault(fault, ARENAUT_FAULT_OUTPUT_IN_ARENA, v, 0, 0);
     }
     return ARENAUT_OK;
 }
@@ -288,8 +294,8 @@ static void hold_outputs(arenaut_iteration *it) {
         }
         if (it->length[v] > used->bytes) it->length[v] = used->bytes;
         it->n_held++;
-        if (arn_lies_in(used->data, it->buffer, it->buffer_bytes)) it->held_in_arena++;
-        if (arn_lies_in(used->data, it->output_buffer, it->output_buffer_bytes))
+        if (arn_runtime_lies_in(used->data, it->buffer, it->buffer_bytes)) it->held_in_arena++;
+        if (arn_runtime_lies_in(used->data, it->output_buffer, it->output_buffer_bytes))
             it->held_in_outputs++;
     }
 }
@@ -328,7 +334,7 @@ static void empty_storages(arenaut_iteration *it, uint32_t from, uint32_t to) {
         arenaut_storage *storage = &it->storages.block[s];
         note_size(it, s, storage->bytes);
         const bool kept =
-            arn_slot_is_output(it, s) && (!it->swapped || is_used_by_held(it, storage));
+            arn_runtime_slot_is_output(it, s) && (!it->swapped || is_used_by_held(it, storage));
         if (!kept) release_storage(storage);
     }
 }
@@ -362,7 +368,7 @@ static void give_up_unmanaged(arenaut_iteration *it, bool aborted) {
 
 arenaut_status arenaut_iteration_deallocate(arenaut_iteration *it, arenaut_fault *fault) {
     arenaut_status status = ARENAUT_OK;
-    if (!it->running) return arn_fault(fault, ARENAUT_FAULT_NOT_RUNNING, 0, 0, 0);
+    if (!it->running) return arn_runtime_fault(fault, ARENAUT_FAULT_NOT_RUNNING, 0, 0, 0);
     const bool arena_untouched = are_untouched(it, 0, it->n_arena, it->buffer);
     if (ARENAUT_CHECKED) status = check_storages(it, arena_untouched ? it->n_arena : 0, fault);
     if (status == ARENAUT_OK && it->swapped) status = check_swapped_outputs(it, fault);
@@ -387,7 +393,7 @@ static void release_used(arenaut_iteration *it, arenaut_storage *storage) {
 }
 
 arenaut_status arenaut_iteration_abort(arenaut_iteration *it, arenaut_fault *fault) {
-    if (!it->running) return arn_fault(fault, ARENAUT_FAULT_NOT_RUNNING, 0, 0, 0);
+    if (!it->running) return arn_runtime_fault(fault, ARENAUT_FAULT_NOT_RUNNING, 0, 0, 0);
     if (it->has_unmanaged) give_up_unmanaged(it, true);
     for (uint32_t v = 0; v < it->n_values; v++) {
         if (it->slot[v] == ARENAUT_NO_VALUE) continue;
@@ -403,9 +409,9 @@ arenaut_status arenaut_iteration_abort(arenaut_iteration *it, arenaut_fault *fau
 
 arenaut_status arenaut_iteration_release_output(arenaut_iteration *it, uint32_t value,
                                                 arenaut_fault *fault) {
-    if (it->running) return arn_fault(fault, ARENAUT_FAULT_RUNNING, 0, 0, 0);
-    if (!arn_is_held(it, value))
-        return arn_fault(fault, ARENAUT_FAULT_OUTPUTS_RELEASED, value, 0, 0);
+    if (it->running) return arn_runtime_fault(fault, ARENAUT_FAULT_RUNNING, 0, 0, 0);
+    if (!arn_runtime_is_held(it, value))
+        return arn_runtime_fault(fault, ARENAUT_FAULT_OUTPUTS_RELEASED, value, 0, 0);
     const uint32_t in_arena = it->held_in_arena, in_outputs = it->held_in_outputs;
     arenaut_storage *used = it->current[value];
     let_go(it, value);
@@ -420,10 +426,10 @@ arenaut_status arenaut_iteration_release_output(arenaut_iteration *it, uint32_t 
 
 arenaut_status arenaut_iteration_release_outputs(arenaut_iteration *it, arenaut_fault *fault) {
     const bool arena = it->held_in_arena, outputs = it->held_in_outputs;
-    if (it->running) return arn_fault(fault, ARENAUT_FAULT_RUNNING, 0, 0, 0);
+    if (it->running) return arn_runtime_fault(fault, ARENAUT_FAULT_RUNNING, 0, 0, 0);
     for (uint32_t k = 0; k < it->n_outputs; k++) {
         const uint32_t v = it->outputs[k];
-        if (!arn_is_held(it, v)) continue;
+        if (!arn_runtime_is_held(it, v)) continue;
         release_used(it, it->current[v]);
         it->current[v] = own_storage(it, v);
         it->length[v] = ARN_NO_LENGTH;
@@ -436,8 +442,8 @@ arenaut_status arenaut_iteration_release_outputs(arenaut_iteration *it, arenaut_
 /* Their slots stay where they are, with no bytes to plan and no value that leads to them. */
 arenaut_status arenaut_iteration_disable_managed_outputs(arenaut_iteration *it,
                                                          arenaut_fault *fault) {
-    if (it->running) return arn_fault(fault, ARENAUT_FAULT_RUNNING, 0, 0, 0);
-    if (it->n_held) return arn_fault(fault, ARENAUT_FAULT_OUTPUTS_HELD, 0, 0, 0);
+    if (it->running) return arn_runtime_fault(fault, ARENAUT_FAULT_RUNNING, 0, 0, 0);
+    if (it->n_held) return arn_runtime_fault(fault, ARENAUT_FAULT_OUTPUTS_HELD, 0, 0, 0);
     for (uint32_t v = 0; v < it->n_values; v++) {
         if (it->value[v].kind != ARENAUT_VALUE_OUTPUT) continue;
         it->most[it->slot[v]] = 0;
@@ -453,8 +459,8 @@ arenaut_status arenaut_iteration_disable_managed_outputs(arenaut_iteration *it,
 }
 
 arenaut_status arenaut_iteration_close(arenaut_iteration *it, arenaut_fault *fault) {
-    if (it->running) return arn_fault(fault, ARENAUT_FAULT_RUNNING, 0, 0, 0);
-    if (it->n_held) return arn_fault(fault, ARENAUT_FAULT_OUTPUTS_HELD, 0, 0, 0);
+    if (it->running) return arn_runtime_fault(fault, ARENAUT_FAULT_RUNNING, 0, 0, 0);
+    if (it->n_held) return arn_runtime_fault(fault, ARENAUT_FAULT_OUTPUTS_HELD, 0, 0, 0);
     give_back(it, &it->buffer, &it->buffer_bytes);
     give_back(it, &it->output_buffer, &it->output_buffer_bytes);
     return ARENAUT_OK;

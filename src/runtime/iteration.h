@@ -59,27 +59,27 @@ struct arenaut_iteration {
 #define ARN_NO_LENGTH SIZE_MAX
 
 /* Whether an address lies in [start, start + size). */
-static inline bool arn_lies_in(const void *address, const void *start, size_t size) {
+static inline bool arn_runtime_lies_in(const void *address, const void *start, size_t size) {
     const uintptr_t at = (uintptr_t)address, first = (uintptr_t)start;
     return start && at >= first && at - first < size;
 }
 
 /* Whether this value is an output of the last run that was not released yet. */
-bool arn_is_held(const arenaut_iteration *it, uint32_t value);
+bool arn_runtime_is_held(const arenaut_iteration *it, uint32_t value);
 /* Whether this slot is a managed output, wherever it lies. */
-bool arn_slot_is_output(const arenaut_iteration *it, uint32_t slot);
+bool arn_runtime_slot_is_output(const arenaut_iteration *it, uint32_t slot);
 /* Where the plan puts a slot; NULL for no bytes, or no buffer. */
-void *arn_slot_address(const arenaut_iteration *it, uint32_t slot);
+void *arn_runtime_slot_address(const arenaut_iteration *it, uint32_t slot);
 
 /* A value's slot, or a fault: for values that do not exist or are not managed. */
-arenaut_status arn_find_slot(const arenaut_iteration *it, uint32_t value, uint32_t *slot,
-                             arenaut_fault *fault);
+arenaut_status arn_runtime_find_slot(const arenaut_iteration *it, uint32_t value, uint32_t *slot,
+                                     arenaut_fault *fault);
 
 /* Storage groups over the slots of the arena: fills `group` and n_groups. */
-void arn_assign_groups(arenaut_iteration *it);
+void arn_runtime_assign_groups(arenaut_iteration *it);
 
 /* Sorts `order`, which holds numbers below n, by key, equal keys by number. In place. */
-void arn_order_by_step(uint32_t *order, uint32_t n, const uint32_t *key);
-void arn_order_by_offset(uint32_t *order, uint32_t n, const size_t *key);
+void arn_runtime_order_by_step(uint32_t *order, uint32_t n, const uint32_t *key);
+void arn_runtime_order_by_offset(uint32_t *order, uint32_t n, const size_t *key);
 
 #endif

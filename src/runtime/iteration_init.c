@@ -1,4 +1,6 @@
-/* Setting up an iteration in the caller's memory. */
+/* Setting up an iteration in the caller's memory: checks the values it is given, counts what it
+ * needs, and lays its arrays out. The only place that looks at what the caller says; the rest of
+ * the runtime relies on it. O(values log values). */
 #include "runtime/iteration.h"
 
 arenaut_iteration_options arenaut_iteration_defaults(void) {
@@ -10,15 +12,16 @@ arenaut_iteration_options arenaut_iteration_defaults(void) {
 arenaut_status arenaut_iteration_options_check(const arenaut_iteration_options *options,
                                                arenaut_fault *fault) {
     if (options->manage_outputs && !options->out_variants)
-        return arn_fault(fault, ARENAUT_FAULT_OUTPUTS_WITHOUT_VARIANTS, 0, 0, 0);
+        return arn_runtime_fault(fault, ARENAUT_FAULT_OUTPUTS_WITHOUT_VARIANTS, 0, 0, 0);
     if (options->optimise_memory && !options->out_variants)
-        return arn_fault(fault, ARENAUT_FAULT_OPTIMISE_WITHOUT_VARIANTS, 0, 0, 0);
+        return arn_runtime_fault(fault, ARENAUT_FAULT_OPTIMISE_WITHOUT_VARIANTS, 0, 0, 0);
     if (options->outputs_in_arena && !options->manage_outputs)
-        return arn_fault(fault, ARENAUT_FAULT_ARENA_WITHOUT_OUTPUTS, 0, 0, 0);
+        return arn_runtime_fault(fault, ARENAUT_FAULT_ARENA_WITHOUT_OUTPUTS, 0, 0, 0);
     if (options->grouping > ARENAUT_BY_GROUPS)
-        return arn_fault(fault, ARENAUT_FAULT_GROUPING, 0, options->grouping, ARENAUT_BY_GROUPS);
-    if (options->align != 0 && !arn_is_power(options->align))
-        return arn_fault(fault, ARENAUT_FAULT_ALIGNMENT, 0, options->align, 0);
+        return arn_runtime_fault(fault, ARENAUT_FAULT_GROUPING, 0, options->grouping,
+                                 ARENAUT_BY_GROUPS);
+    if (options->align != 0 && !arn_runtime_is_power(options->align))
+        return arn_runtime_fault(fault, ARENAUT_FAULT_ALIGNMENT, 0, options->align, 0);
     return ARENAUT_OK;
 }
 
@@ -93,19 +96,19 @@ static arenaut_status check_value(const arenaut_iteration_config *config, uint32
                                   arenaut_fault *fault) {
     const arenaut_value *value = &config->value[v];
     if (value->kind > ARENAUT_VALUE_SCALAR)
-        return arn_fault(fault, ARENAUT_FAULT_VALUE_KIND, v, value->kind, 0);
+        return arn_runtime_fault(fault, ARENAUT_FAULT_VALUE_KIND, v, value->kind, 0);
     if (!is_managed(value)) return ARENAUT_OK;
     if (value->last < value->first)
-        return arn_fault(fault, ARENAUT_FAULT_VALUE_LIFE, v, value->last, value->first);
+        return arn_runtime_fault(fault, ARENAUT_FAULT_VALUE_LIFE, v, value->last, value->first);
     const uint32_t root = storage_of(value, v);
     if (root >= config->n_values)
-        return arn_fault(fault, ARENAUT_FAULT_VALUE, root, 0, config->n_values);
+        return arn_runtime_fault(fault, ARENAUT_FAULT_VALUE, root, 0, config->n_values);
     if (storage_of(&config->value[root], root) != root || !is_managed(&config->value[root]))
-        return arn_fault(fault, ARENAUT_FAULT_VALUE_STORAGE, v, root, 0);
+        return arn_runtime_fault(fault, ARENAUT_FAULT_VALUE_STORAGE, v, root, 0);
     if (config->value[root].kind != value->kind)
-        return arn_fault(fault, ARENAUT_FAULT_VALUE_STORAGE_KIND, v, root, 0);
+        return arn_runtime_fault(fault, ARENAUT_FAULT_VALUE_STORAGE_KIND, v, root, 0);
     if (value->over != ARENAUT_NO_VALUE && value->over >= config->n_values)
-        return arn_fault(fault, ARENAUT_FAULT_VALUE, value->over, 0, config->n_values);
+        return arn_runtime_fault(fault, ARENAUT_FAULT_VALUE, value->over, 0, config->n_values);
     return ARENAUT_OK;
 }
 
@@ -114,13 +117,13 @@ static arenaut_status check_config(const arenaut_iteration_config *config, arena
     arenaut_status status = arenaut_iteration_options_check(options, fault);
     if (status != ARENAUT_OK) return status;
     if (options->optimise_memory && options->grouping == ARENAUT_BY_OFFSETS && !config->place)
-        return arn_fault(fault, ARENAUT_FAULT_OFFSETS_WITHOUT_PLANNER, 0, 0, 0);
+        return arn_runtime_fault(fault, ARENAUT_FAULT_OFFSETS_WITHOUT_PLANNER, 0, 0, 0);
     if (!config->source.allocate || !config->source.release ||
         (config->arena.allocate && !config->arena.release))
-        return arn_fault(fault, ARENAUT_FAULT_ARGUMENT, 0, 0, 0);
+        return arn_runtime_fault(fault, ARENAUT_FAULT_ARGUMENT, 0, 0, 0);
     const arenaut_source *arena = config->arena.allocate ? &config->arena : &config->source;
     if (options->poison && arena->device.type != ARENAUT_DEVICE_HOST)
-        return arn_fault(fault, ARENAUT_FAULT_POISON_DEVICE, arena->device.type, 0, 0);
+        return arn_runtime_fault(fault, ARENAUT_FAULT_POISON_DEVICE, arena->device.type, 0, 0);
     for (uint32_t v = 0; v < config->n_values && status == ARENAUT_OK; v++)
         status = check_value(config, v, fault);
     return status;
@@ -183,7 +186,7 @@ static void set_up_slots(arenaut_iteration *it) {
     join_storages(it);
     set_permissions(it);
     if (it->options.optimise_memory && it->options.grouping == ARENAUT_BY_GROUPS) {
-        arn_assign_groups(it);
+        arn_runtime_assign_groups(it);
         it->reused = it->n_arena - it->n_groups;
     }
 }
@@ -192,12 +195,12 @@ arenaut_status arenaut_iteration_init(void *memory, size_t bytes,
                                       const arenaut_iteration_config *config,
                                       arenaut_iteration **out, arenaut_fault *fault) {
     const size_t needed = arenaut_iteration_bytes(config->n_values);
-    if (needed == 0) return arn_fault(fault, ARENAUT_FAULT_SIZE, 0, 0, 0);
+    if (needed == 0) return arn_runtime_fault(fault, ARENAUT_FAULT_SIZE, 0, 0, 0);
     if (!memory || bytes < needed)
-        return arn_fault(fault, ARENAUT_FAULT_WORKSPACE, 0, memory ? bytes : 0, needed);
+        return arn_runtime_fault(fault, ARENAUT_FAULT_WORKSPACE, 0, memory ? bytes : 0, needed);
     if ((uintptr_t)memory % _Alignof(arenaut_iteration))
-        return arn_fault(fault, ARENAUT_FAULT_WORKSPACE_MISALIGNED, 0, 0,
-                         _Alignof(arenaut_iteration));
+        return arn_runtime_fault(fault, ARENAUT_FAULT_WORKSPACE_MISALIGNED, 0, 0,
+                                 _Alignof(arenaut_iteration));
     const arenaut_status status = check_config(config, fault);
     if (status != ARENAUT_OK) return status;
 

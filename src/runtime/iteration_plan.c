@@ -7,7 +7,7 @@ static bool lay_end_to_end(const arenaut_iteration *it, uint32_t from, uint32_t 
     size_t end = 0;
     for (uint32_t s = from; s < to; s++) {
         it->next_offset[s] = end;
-        if (!arn_add_sizes(end, it->most[s], &end)) return false;
+        if (!arn_runtime_add_sizes(end, it->most[s], &end)) return false;
     }
     *total = end;
     return true;
@@ -24,23 +24,23 @@ static bool lay_groups(const arenaut_iteration *it, size_t *total) {
     for (uint32_t g = 0; g < it->n_groups; g++) { /* from here on: where each begins */
         const size_t bytes = it->group_bytes[g];
         it->group_bytes[g] = end;
-        if (!arn_add_sizes(end, bytes, &end)) return false;
+        if (!arn_runtime_add_sizes(end, bytes, &end)) return false;
     }
     for (uint32_t s = 0; s < it->n_arena; s++) it->next_offset[s] = it->group_bytes[it->group[s]];
     *total = end;
     return true;
 }
 
-/* The planner is somebody else's: what would put a value outside the arena is not believed, nor,
- * in checked builds, what would put two into the same memory. */
+/* The planner is a function of the caller's: what would put a value outside the arena is not
+ * believed, nor, in checked builds, what would put two into the same memory. */
 static arenaut_status check_answer(const arenaut_iteration *it, size_t arena,
                                    arenaut_fault *fault) {
     for (uint32_t s = 0; s < it->n_arena; s++) {
         const size_t offset = it->next_offset[s], bytes = it->most[s];
         if (bytes == 0) continue;
         if (offset & (it->options.align - 1) || offset > arena || bytes > arena - offset)
-            return arn_fault(fault, ARENAUT_FAULT_PLAN_BAD, it->named[s], offset,
-                             it->options.align);
+            return arn_runtime_fault(fault, ARENAUT_FAULT_PLAN_BAD, it->named[s], offset,
+                                     it->options.align);
     }
     return ARENAUT_OK;
 }
@@ -62,15 +62,15 @@ static arenaut_status check_overlaps(const arenaut_iteration *it, arenaut_fault 
     for (uint32_t s = 0; s < it->n_arena; s++) {
         if (it->most[s]) order[n++] = s;
     }
-    arn_order_by_step(order, n, it->first);
+    arn_runtime_order_by_step(order, n, it->first);
     for (uint32_t i = 0; i < n; i++) {
         const uint32_t a = order[i];
         for (uint32_t j = i + 1; j < n && it->first[order[j]] <= it->last[a]; j++) {
             const uint32_t b = order[j];
             if (!overlap_in_memory(it, a, b) || is_in_place(it, a, b) || is_in_place(it, b, a))
                 continue;
-            return arn_fault(fault, ARENAUT_FAULT_PLAN_OVERLAP, it->named[a], it->named[b],
-                             it->first[b]);
+            return arn_runtime_fault(fault, ARENAUT_FAULT_PLAN_OVERLAP, it->named[a], it->named[b],
+                                     it->first[b]);
         }
     }
     return ARENAUT_OK;
@@ -88,9 +88,10 @@ static arenaut_status ask_planner(const arenaut_iteration *it, size_t *total,
                                      .arena = total};
     for (uint32_t s = 0; s < it->n_arena; s++) it->next_offset[s] = 0;
     arenaut_status status = it->place(it->place_context, &placing);
-    if (status == ARENAUT_NO_MEMORY) return arn_fault(fault, ARENAUT_FAULT_PLANNER_MEMORY, 0, 0, 0);
+    if (status == ARENAUT_NO_MEMORY)
+        return arn_runtime_fault(fault, ARENAUT_FAULT_PLANNER_MEMORY, 0, 0, 0);
     if (status != ARENAUT_OK)
-        return arn_fault(fault, ARENAUT_FAULT_PLAN_FAILED, 0, (size_t)status, 0);
+        return arn_runtime_fault(fault, ARENAUT_FAULT_PLAN_FAILED, 0, (size_t)status, 0);
     status = check_answer(it, *total, fault);
     if (status == ARENAUT_OK && ARENAUT_CHECKED) status = check_overlaps(it, fault);
     return status;
@@ -102,7 +103,7 @@ static uint32_t count_stretches(const arenaut_iteration *it) {
     uint32_t *order = it->work[0], stretches = 0;
     size_t end = 0;
     for (uint32_t i = 0; i < it->n_arena; i++) order[i] = i;
-    arn_order_by_offset(order, it->n_arena, it->offset);
+    arn_runtime_order_by_offset(order, it->n_arena, it->offset);
     for (uint32_t i = 0; i < it->n_arena; i++) {
         const uint32_t s = order[i];
         if (it->most[s] == 0 || it->offset[s] >= end) stretches++;
@@ -128,8 +129,8 @@ arenaut_status arenaut_iteration_plan(arenaut_iteration *it, arenaut_fault *faul
     size_t arena = 0, outputs = 0;
     arenaut_status status = ARENAUT_OK;
     bool fits;
-    if (it->running) return arn_fault(fault, ARENAUT_FAULT_RUNNING, 0, 0, 0);
-    if (it->n_held) return arn_fault(fault, ARENAUT_FAULT_OUTPUTS_HELD, 0, 0, 0);
+    if (it->running) return arn_runtime_fault(fault, ARENAUT_FAULT_RUNNING, 0, 0, 0);
+    if (it->n_held) return arn_runtime_fault(fault, ARENAUT_FAULT_OUTPUTS_HELD, 0, 0, 0);
     if (!it->due) return ARENAUT_OK;
     if (!it->options.optimise_memory) {
         fits = lay_end_to_end(it, 0, it->n_arena, &arena);
@@ -141,7 +142,7 @@ arenaut_status arenaut_iteration_plan(arenaut_iteration *it, arenaut_fault *faul
     }
     if (status != ARENAUT_OK) return status;
     if (!fits || !lay_end_to_end(it, it->n_arena, it->n_slots, &outputs))
-        return arn_fault(fault, ARENAUT_FAULT_SIZE, 0, 0, 0);
+        return arn_runtime_fault(fault, ARENAUT_FAULT_SIZE, 0, 0, 0);
     put_in_force(it, arena, outputs);
     return ARENAUT_OK;
 }

@@ -1,17 +1,18 @@
-/* What can be asked of an iteration. */
+/* What can be asked of an iteration: where a value lies, how large its arena is and was. Reads
+ * only; O(1) but where runtime_iteration.h says otherwise. */
 #include "runtime/iteration.h"
 
 bool arenaut_iteration_in_buffer(const arenaut_iteration *it, const void *address) {
-    return arn_lies_in(address, it->buffer, it->buffer_bytes);
+    return arn_runtime_lies_in(address, it->buffer, it->buffer_bytes);
 }
 
 bool arenaut_iteration_in_output_buffer(const arenaut_iteration *it, const void *address) {
-    return arn_lies_in(address, it->output_buffer, it->output_buffer_bytes);
+    return arn_runtime_lies_in(address, it->output_buffer, it->output_buffer_bytes);
 }
 
 bool arenaut_iteration_is_storage_managed(const arenaut_iteration *it,
                                           const arenaut_storage *storage) {
-    return arn_lies_in(storage, it->storages.block, it->storages.size * sizeof *storage);
+    return arn_runtime_lies_in(storage, it->storages.block, it->storages.size * sizeof *storage);
 }
 
 static bool is_known(const arenaut_iteration *it, uint32_t value) {
@@ -47,7 +48,7 @@ size_t arenaut_iteration_group_size(const arenaut_iteration *it, uint32_t group)
 
 bool arenaut_iteration_is_managed_output(const arenaut_iteration *it, uint32_t value) {
     if (!is_known(it, value) || it->value[value].kind != ARENAUT_VALUE_OUTPUT) return false;
-    const void *planned = arn_slot_address(it, it->slot[value]);
+    const void *planned = arn_runtime_slot_address(it, it->slot[value]);
     return planned && it->current[value]->data == planned;
 }
 
@@ -55,7 +56,7 @@ bool arenaut_iteration_is_running(const arenaut_iteration *it) { return it->runn
 bool arenaut_iteration_outputs_are_held(const arenaut_iteration *it) { return it->n_held; }
 
 bool arenaut_iteration_is_held(const arenaut_iteration *it, uint32_t value) {
-    return arn_is_held(it, value);
+    return arn_runtime_is_held(it, value);
 }
 
 arenaut_storage *arenaut_iteration_storage(const arenaut_iteration *it, uint32_t value) {
@@ -64,8 +65,8 @@ arenaut_storage *arenaut_iteration_storage(const arenaut_iteration *it, uint32_t
 
 arenaut_status arenaut_iteration_output(const arenaut_iteration *it, uint32_t value,
                                         arenaut_storage *out, arenaut_fault *fault) {
-    if (!arn_is_held(it, value))
-        return arn_fault(fault, ARENAUT_FAULT_OUTPUTS_RELEASED, value, 0, 0);
+    if (!arn_runtime_is_held(it, value))
+        return arn_runtime_fault(fault, ARENAUT_FAULT_OUTPUTS_RELEASED, value, 0, 0);
     *out = (arenaut_storage){it->current[value]->data, it->length[value], NULL};
     return ARENAUT_OK;
 }

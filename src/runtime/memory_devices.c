@@ -13,7 +13,7 @@ static arenaut_status check_table(const arenaut_pool_device *device, uint32_t n_
         const arenaut_pool_device *entry = &device[i];
         if (entry->pool >= n_pools || is_plain_host(entry->device) ||
             (i > 0 && entry->pool <= device[i - 1].pool))
-            return arn_fault(fault, ARENAUT_FAULT_DEVICE_TABLE, i, entry->pool, n_pools);
+            return arn_runtime_fault(fault, ARENAUT_FAULT_DEVICE_TABLE, i, entry->pool, n_pools);
     }
     return ARENAUT_OK;
 }
@@ -40,7 +40,7 @@ static arenaut_device look_up(const arenaut_pool_device *device, uint32_t n_devi
 arenaut_status arenaut_memory_device(const arenaut_memory_manager *memory, uint32_t pool,
                                      arenaut_device *device, arenaut_fault *fault) {
     if (pool >= memory->n_pools)
-        return arn_fault(fault, ARENAUT_FAULT_POOL, pool, 0, memory->n_pools);
+        return arn_runtime_fault(fault, ARENAUT_FAULT_POOL, pool, 0, memory->n_pools);
     *device = look_up(memory->device, memory->n_devices, pool);
     return ARENAUT_OK;
 }
@@ -48,7 +48,7 @@ arenaut_status arenaut_memory_device(const arenaut_memory_manager *memory, uint3
 arenaut_status arenaut_method_buffer_device(const arenaut_method_memory *method, uint32_t index,
                                             arenaut_device *device, arenaut_fault *fault) {
     if (index >= method->n_buffers)
-        return arn_fault(fault, ARENAUT_FAULT_POOL, index, 0, method->n_buffers);
+        return arn_runtime_fault(fault, ARENAUT_FAULT_POOL, index, 0, method->n_buffers);
     *device = look_up(method->device, method->n_devices, index);
     return ARENAUT_OK;
 }
@@ -57,9 +57,9 @@ arenaut_status arenaut_instance_device(const arenaut_instance *instance, uint32_
                                        arenaut_device *device, arenaut_fault *fault) {
     const arenaut_static_program *program = instance->program;
     if (place >= program->n_places)
-        return arn_fault(fault, ARENAUT_FAULT_PLACE, place, 0, program->n_places);
+        return arn_runtime_fault(fault, ARENAUT_FAULT_PLACE, place, 0, program->n_places);
     if (program->place[place].pool == ARENAUT_NO_POOL)
-        return arn_fault(fault, ARENAUT_FAULT_PLACE_ELSEWHERE, place, 0, 0);
+        return arn_runtime_fault(fault, ARENAUT_FAULT_PLACE_ELSEWHERE, place, 0, 0);
     return arenaut_memory_device(instance->memory, program->place[place].pool, device, fault);
 }
 
@@ -67,11 +67,12 @@ arenaut_status arenaut_memory_check_devices(const arenaut_memory_manager *memory
                                             const arenaut_method_memory *method,
                                             arenaut_fault *fault) {
     if (memory->n_pools < method->n_buffers)
-        return arn_fault(fault, ARENAUT_FAULT_POOL_COUNT, 0, memory->n_pools, method->n_buffers);
+        return arn_runtime_fault(fault, ARENAUT_FAULT_POOL_COUNT, 0, memory->n_pools,
+                                 method->n_buffers);
     for (uint32_t i = 0; i < method->n_buffers; i++) {
         const arenaut_device is = look_up(memory->device, memory->n_devices, i);
         const arenaut_device wanted = look_up(method->device, method->n_devices, i);
-        const arenaut_status status = arn_same_device(i, is, wanted, fault);
+        const arenaut_status status = arn_runtime_same_device(i, is, wanted, fault);
         if (status != ARENAUT_OK) return status;
     }
     return ARENAUT_OK;

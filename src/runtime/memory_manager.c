@@ -13,11 +13,11 @@ arenaut_status arenaut_memory_address(const arenaut_memory_manager *memory, uint
                                       size_t offset, size_t size, void **address,
                                       arenaut_fault *fault) {
     if (pool >= memory->n_pools)
-        return arn_fault(fault, ARENAUT_FAULT_POOL, pool, 0, memory->n_pools);
+        return arn_runtime_fault(fault, ARENAUT_FAULT_POOL, pool, 0, memory->n_pools);
     const arenaut_span *span = &memory->pool[pool];
     if (offset > span->size || size > span->size - offset) {
         const size_t end = size > SIZE_MAX - offset ? SIZE_MAX : offset + size;
-        return arn_fault(fault, ARENAUT_FAULT_OUTSIDE, pool, end, span->size);
+        return arn_runtime_fault(fault, ARENAUT_FAULT_OUTSIDE, pool, end, span->size);
     }
     /* NULL + 0 is undefined, and an empty pool may have no memory. */
     *address = offset ? (char *)span->data + offset : span->data;
@@ -27,7 +27,7 @@ arenaut_status arenaut_memory_address(const arenaut_memory_manager *memory, uint
 arenaut_status arenaut_method_buffer_size(const arenaut_method_memory *method, uint32_t index,
                                           size_t *bytes, arenaut_fault *fault) {
     if (index >= method->n_buffers)
-        return arn_fault(fault, ARENAUT_FAULT_POOL, index, 0, method->n_buffers);
+        return arn_runtime_fault(fault, ARENAUT_FAULT_POOL, index, 0, method->n_buffers);
     *bytes = method->need[index].bytes;
     return ARENAUT_OK;
 }

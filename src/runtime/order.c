@@ -37,12 +37,12 @@ static void sort(const sorting *s, uint32_t n) {
     }
 }
 
-void arn_order_by_step(uint32_t *order, uint32_t n, const uint32_t *key) {
+void arn_runtime_order_by_step(uint32_t *order, uint32_t n, const uint32_t *key) {
     const sorting s = {order, key, NULL};
     sort(&s, n);
 }
 
-void arn_order_by_offset(uint32_t *order, uint32_t n, const size_t *key) {
+void arn_runtime_order_by_offset(uint32_t *order, uint32_t n, const size_t *key) {
     const sorting s = {order, NULL, key};
     sort(&s, n);
 }

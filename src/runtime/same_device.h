@@ -1,4 +1,4 @@
-/* Whether a pool lies where a plan wants it: for those who look devices up, and those who only
+/* Whether a pool lies where a plan has it: for code that looks devices up, and code that only
  * compare. */
 #ifndef ARN_RUNTIME_SAME_DEVICE_H
 #define ARN_RUNTIME_SAME_DEVICE_H
@@ -7,12 +7,13 @@
 
 #include "runtime/fault.h"
 
-static inline arenaut_status arn_same_device(uint32_t pool, arenaut_device is,
-                                             arenaut_device wanted, arenaut_fault *fault) {
+static inline arenaut_status arn_runtime_same_device(uint32_t pool, arenaut_device is,
+                                                     arenaut_device wanted, arenaut_fault *fault) {
     if (is.type != wanted.type)
-        return arn_fault(fault, ARENAUT_FAULT_POOL_DEVICE, pool, is.type, wanted.type);
+        return arn_runtime_fault(fault, ARENAUT_FAULT_POOL_DEVICE, pool, is.type, wanted.type);
     if (is.index != wanted.index)
-        return arn_fault(fault, ARENAUT_FAULT_POOL_DEVICE_INDEX, pool, is.index, wanted.index);
+        return arn_runtime_fault(fault, ARENAUT_FAULT_POOL_DEVICE_INDEX, pool, is.index,
+                                 wanted.index);
     return ARENAUT_OK;
 }
 

@@ -69,7 +69,7 @@ static arenaut_status set_dims(shape_reader *r, uint32_t t, const int64_t *dims,
     if (arenaut_dtype_bits(tensor->dtype) == 0) return ARENAUT_OK; /* not sized by this alone */
     tensor->unsized = false;
     const arenaut_status st =
-        arn_dense_bytes(tensor->dtype, tensor->lanes, dims, rank, &tensor->bytes, &why);
+        arn_tensor_dense_bytes(tensor->dtype, tensor->lanes, dims, rank, &tensor->bytes, &why);
     if (st == ARENAUT_OK) return st;
     return arn_fail(r->err, st, r->line, "line %zu: '%.80s': %s", r->line, tensor->name, why.msg);
 }

@@ -229,7 +229,7 @@ static void set_bytes(arn_pt2 *r, uint32_t value, arenaut_tensor *tensor) {
     }
     if (arenaut_dtype_bits(tensor->dtype) == 0) tensor->unsized = true;
     if (tensor->dynamic || tensor->unsized) return;
-    const arenaut_status st = arn_extent_bytes(tensor, &tensor->bytes, &inner);
+    const arenaut_status st = arn_tensor_extent_bytes(tensor, &tensor->bytes, &inner);
     arn_json_pass(&r->json, value, st, &inner);
 }
 

@@ -1,5 +1,5 @@
-/* gradients: makes results of what training wants back, the loss and the gradients, since
- * to the graph they are values like any other. */
+/* gradients: makes the loss and the gradients results of their method. Training reads them after
+ * the call, but to an exported graph they are values like any other. O(bindings). */
 #include "core/fail.h"
 #include "core/memory.h"
 #include "ir/store.h"

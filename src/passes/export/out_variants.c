@@ -1,6 +1,6 @@
 /* out-variants: an op that returns new tensors is called so that it writes memory that it is
  * given, which an explicit allocation in front of it stands for. What has no such form, or a
- * result whose size nobody can tell, goes on bringing its own. */
+ * result of unknown size, goes on bringing its own. */
 #include "core/fail.h"
 #include "passes/program_edit.h"
 

@@ -1,5 +1,5 @@
 /* reinplace: an op whose result is the new value of a state writes it into the state at once,
- * where the operator has a form that does and nobody needs the old value any more; so do
+ * where the operator has a form that does and nothing needs the old value any more; so do
  * chains of such ops (index_put of index_put of the state), each of which updates what the one
  * before it gave. No copy has to be written back then, and the new value needs no memory of
  * its own. */
@@ -10,7 +10,8 @@
 
 static bool same_layout(const arenaut_program *p, const arenaut_tensor *a,
                         const arenaut_tensor *b) {
-    if (a->dtype != b->dtype || a->bytes != b->bytes || !arn_same_sizes(p, a, b)) return false;
+    if (a->dtype != b->dtype || a->bytes != b->bytes || !arn_program_same_sizes(p, a, b))
+        return false;
     if (a->device.type != b->device.type || a->device.index != b->device.index) return false;
     if ((a->strides != NULL) != (b->strides != NULL)) return false;
     for (uint32_t i = 0; i < a->rank; i++) {
@@ -53,7 +54,7 @@ static bool reads_base_apart(const arenaut_op *op, uint32_t traits) {
 }
 
 /* Whether op `at` computes `value` from its first operand alone as it comes from an update of
- * that, and nobody needs the operand any more. In the middle of a chain nobody else may want
+ * that, and nothing needs the operand any more. In the middle of a chain nothing else may read
  * it; what a chain begins with is `target`. */
 static bool is_link(const reinplace *r, uint32_t at, uint32_t value, uint32_t target) {
     const arenaut_program *p = r->program;

@@ -23,7 +23,7 @@ static arenaut_status check_spec(arenaut_program *p, uint32_t op, uint32_t t, ar
     for (uint32_t i = 0; i < tensor->rank; i++) {
         if (tensor->dims[i] < 0) missing = "shape";
     }
-    if (!missing) return arn_extent_bytes(tensor, &tensor->bytes, err);
+    if (!missing) return arn_tensor_extent_bytes(tensor, &tensor->bytes, err);
     return arn_fail(err, ARENAUT_BAD_INPUT, 0,
                     "value '%s', which op %" PRIu32
                     " '%s' computes, has no %s; whatever makes a "

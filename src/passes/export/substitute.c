@@ -1,4 +1,5 @@
-/* substitute: calls operators by the names of those that do the same after lowering. */
+/* substitute: calls operators by the names of those that do the same after lowering, as the table
+ * of the dialect has them. One look-up for each op. */
 #include "passes/program_edit.h"
 
 static arenaut_status substitute_run(arenaut_program *p, const arenaut_pass_options *options,

@@ -1,5 +1,5 @@
 /* undo-functionalization: an operator that updates its operands, which export has wrapped so
- * that it returns updated copies, is called as it is again, where nobody needs the operands as
+ * that it returns updated copies, is called as it is again, where nothing needs the operands as
  * they were. Elsewhere the copies are needed, and the call stays as it is. */
 #include <string.h>
 

@@ -1,3 +1,5 @@
+/* updates: when an op that returns a changed copy of its operand may change the operand instead.
+ * Shared by reinplace and undo-functionalization. O(bindings of the method) for each question. */
 #include "passes/export/updates.h"
 
 #include "core/fail.h"
@@ -12,7 +14,7 @@ static uint32_t find_binding(const arenaut_method *method, uint32_t base, uint32
     return ARENAUT_NONE;
 }
 
-/* Of a tensor whose memory may go by another name, nobody knows here who reads it later. */
+/* A tensor that may have an alias may be read later through it, so that one is refused. */
 bool arn_pass_may_update(const arenaut_program *p, const arn_use *uses, uint32_t at, uint32_t base,
                          uint32_t value, uint32_t *binding) {
     const arenaut_op *op = &p->ops[at];

@@ -4,7 +4,7 @@
 
 #include "passes/program_edit.h"
 
-/* Whether op `at`, and nobody after it, needs what tensor `base` held before, so that it may
+/* Whether op `at`, and no op after it, needs what tensor `base` held before, so that it may
  * change it: the program's own values, and state or inputs only where `value` is bound to be
  * their new value, in which case *binding gets its number in its method. */
 bool arn_pass_may_update(const arenaut_program *program, const arn_use *uses, uint32_t at,

@@ -1,4 +1,5 @@
-/* user: the caller's own passes, where the graph is functional but for its updates. */
+/* user: the caller's own passes, run where the graph is functional but for its updates: after
+ * write-back and before specs, which checks the values that they make. */
 #include "passes/program_edit.h"
 
 static arenaut_status user_run(arenaut_program *p, const arenaut_pass_options *options,

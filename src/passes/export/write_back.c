@@ -29,11 +29,11 @@ typedef struct writer {
     uint32_t *writer;   /* per set of `shared`: the copy that overwrites it; ARENAUT_NONE */
     uint32_t *readers;  /* per set: how many copies have not read it yet */
     copy *copies;       /* of the method at work */
-    uint32_t *ready;    /* copies that nobody has to come before any more */
+    uint32_t *ready;    /* copies that no other copy has to come before any more */
     uint32_t n_copies, n_ready, copy_capacity, ready_capacity;
 } writer;
 
-/* ---- who has memory in common ---- */
+/* ---- what has memory in common ---- */
 
 static uint32_t root_of(uint32_t *sets, uint32_t tensor) {
     while (sets[tensor] != tensor) {
@@ -232,8 +232,8 @@ static arenaut_status collect(writer *w, arn_pass_edit *edit, uint32_t m, bool *
     return ARENAUT_OK;
 }
 
-/* Saves what no order of the copies would keep, and counts who is to read what. Where several
- * targets may be one memory, no order is looked for: everything is saved. */
+/* Saves what no order of the copies would keep, and counts the copies that read each set. Where
+ * several targets may be one memory, no order is looked for: everything is saved. */
 static arenaut_status count_readers(writer *w, arn_pass_edit *edit, uint32_t m, bool several) {
     arenaut_status st = ARENAUT_OK;
     for (uint32_t i = 0; i < w->n_copies && st == ARENAUT_OK; i++) {
@@ -254,7 +254,7 @@ static void offer(writer *w, uint32_t i) {
     if (w->readers[set_of(w, w->copies[i].target)] == 0) w->ready[w->n_ready++] = i;
 }
 
-/* The copy has its value: whoever waited to overwrite that may be ready now. */
+/* The copy has its value: the copy that waited to overwrite that may be ready now. */
 static void release(writer *w, uint32_t value) {
     const uint32_t set = set_of(w, value);
     if (set == ARENAUT_NONE) return;

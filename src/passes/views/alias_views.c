@@ -1,7 +1,7 @@
-/* alias-views: an op that gives its operand another shape, and nothing else, makes another
- * name for the same memory.
+/* alias-views: an op that gives its operand another shape, and nothing else, makes an
+ * alias of the same memory.
  *
- * Results of a method keep memory of their own: whoever calls it owns that. */
+ * Results of a method keep memory of their own, since that belongs to the caller. */
 #include <arenaut/dialect.h>
 #include <arenaut/pass.h>
 

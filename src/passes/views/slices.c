@@ -38,7 +38,7 @@ static bool is_free(const arenaut_program *p, const arn_use *uses, uint32_t t, u
            !tensor->dynamic && !tensor->caller_owned;
 }
 
-/* Who writes each tensor: NONE nobody, else the op; MANY if there are several. */
+/* The op that writes each tensor: NONE if none does; MANY if there are several. */
 static const uint32_t many = ARENAUT_NONE - 1;
 
 typedef struct joins {

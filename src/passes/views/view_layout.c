@@ -1,4 +1,6 @@
-/* view_layout: whether one layout is another one of the same elements. */
+/* view_layout: whether one layout is another one of the same elements, so that a reshape can be a
+ * view: the dimensions of both are cut into runs of equal products, and the strides within each
+ * run must agree. O(ranks). */
 #include "core/checked.h"
 #include "passes/views/views.h"
 

@@ -1,10 +1,10 @@
 /* views: lets what shares memory share it. Views, and ops that update their operand, become
- * other names for the tensor that has the memory (never for another view); what nobody uses
+ * aliases of the tensor that has the memory (never of another view); what has no use
  * is dropped.
  *
  * What an operator returns may depend on layouts: a reshape of what does not lie densely
  * copies. The graph's own strides tell what it did. An operator that always copies is made
- * a view only where nobody could tell the difference. */
+ * a view only where that makes no difference to any reader. */
 #include <string.h>
 
 #include "core/checked.h"
@@ -129,7 +129,7 @@ static arenaut_status visit_op(const views *v, arenaut_op *op) {
     return view ? make_view(v, op) : ARENAUT_OK;
 }
 
-/* ---- what nobody uses ---- */
+/* ---- what has no use ---- */
 
 static void count_uses(const views *v) {
     const arenaut_program *p = v->program;

@@ -28,8 +28,9 @@ static const char *const names[ARENAUT_CUDA_FUNCTIONS] = {
 
 static arenaut_status driver_failed(result answer, size_t size, arenaut_fault *fault) {
     if (answer == OUT_OF_MEMORY)
-        return arn_fault(fault, ARENAUT_FAULT_NO_MEMORY, ARENAUT_DEVICE_CUDA, size, 0);
-    return arn_fault(fault, ARENAUT_FAULT_DEVICE_FAILED, ARENAUT_DEVICE_CUDA, (size_t)answer, 0);
+        return arn_runtime_fault(fault, ARENAUT_FAULT_NO_MEMORY, ARENAUT_DEVICE_CUDA, size, 0);
+    return arn_runtime_fault(fault, ARENAUT_FAULT_DEVICE_FAILED, ARENAUT_DEVICE_CUDA,
+                             (size_t)answer, 0);
 }
 
 /* Makes the context of device `index` current; leave() undoes that, so that the caller's
@@ -37,8 +38,8 @@ static arenaut_status driver_failed(result answer, size_t size, arenaut_fault *f
 static arenaut_status enter(arenaut_cuda_allocator *cuda, uint32_t index, arenaut_fault *fault) {
     result answer = 0;
     if (index >= cuda->n_devices)
-        return arn_fault(fault, ARENAUT_FAULT_DEVICE_INDEX, ARENAUT_DEVICE_CUDA, index,
-                         cuda->n_devices);
+        return arn_runtime_fault(fault, ARENAUT_FAULT_DEVICE_INDEX, ARENAUT_DEVICE_CUDA, index,
+                                 cuda->n_devices);
     if (!cuda->context[index]) {
         device which;
         answer = CALL(cuda, GET_DEVICE, (device *, int))(&which, (int)index);
@@ -63,10 +64,10 @@ static arenaut_status cuda_allocate(arenaut_device_allocator *self, size_t size,
     const result answer = CALL(cuda, ALLOCATE, (device_address *, size_t))(&block, size + !size);
     if (answer != 0) {
         status = driver_failed(answer, size, fault);
-    } else if (block & (align - 1)) { /* 256 is what it gives, and nobody has asked for more */
+    } else if (block & (align - 1)) { /* 256 is what it gives, and more is not asked for */
         CALL(cuda, FREE, (device_address))(block);
-        status = arn_fault(fault, ARENAUT_FAULT_POOL_MISALIGNED, ARENAUT_DEVICE_CUDA,
-                           (size_t)(block & (~block + 1)), align);
+        status = arn_runtime_fault(fault, ARENAUT_FAULT_POOL_MISALIGNED, ARENAUT_DEVICE_CUDA,
+                                   (size_t)(block & (~block + 1)), align);
     } else {
         *address = (void *)(uintptr_t)block;
     }
@@ -127,14 +128,14 @@ arenaut_status arenaut_cuda_open(arenaut_cuda_allocator *cuda, const char *libra
                                                  .copy_to_host = cuda_copy_out},
                                                 .slot = slot,
                                                 .capacity = capacity}};
-    cuda->library = arn_library_open(library ? library : "libcuda.so.1");
+    cuda->library = arn_hosted_library_open(library ? library : "libcuda.so.1");
     if (!cuda->library)
-        return arn_fault(fault, ARENAUT_FAULT_DEVICE_LIBRARY, ARENAUT_DEVICE_CUDA, 0, 0);
-    if (arn_library_find(cuda->library, names, cuda->function, ARENAUT_CUDA_FUNCTIONS))
+        return arn_runtime_fault(fault, ARENAUT_FAULT_DEVICE_LIBRARY, ARENAUT_DEVICE_CUDA, 0, 0);
+    if (arn_hosted_library_find(cuda->library, names, cuda->function, ARENAUT_CUDA_FUNCTIONS))
         status = count_devices(cuda, fault);
-    else status = arn_fault(fault, ARENAUT_FAULT_DEVICE_LIBRARY, ARENAUT_DEVICE_CUDA, 0, 0);
+    else status = arn_runtime_fault(fault, ARENAUT_FAULT_DEVICE_LIBRARY, ARENAUT_DEVICE_CUDA, 0, 0);
     if (status != ARENAUT_OK) {
-        arn_library_close(cuda->library);
+        arn_hosted_library_close(cuda->library);
         cuda->library = NULL;
     }
     return status;
@@ -150,6 +151,6 @@ void arenaut_cuda_close(arenaut_cuda_allocator *cuda) {
             CALL(cuda, RELEASE, (device))(which);
         cuda->context[i] = NULL;
     }
-    arn_library_close(cuda->library);
+    arn_hosted_library_close(cuda->library);
     cuda->library = NULL;
 }

@@ -1,4 +1,5 @@
-/* The host's memory. */
+/* The host's memory as a device allocator: the heap of the C library, in huge pages where a block
+ * is large enough and the system offers them. */
 #define _DEFAULT_SOURCE /* madvise */
 #include "runtime/hosted/hosted.h"
 
@@ -21,12 +22,12 @@ static void ask_for_huge_pages(void *block, size_t size) {
 #endif
 }
 
-void *arn_heap_allocate(size_t size, size_t align, bool huge_pages) {
+void *arn_hosted_heap_allocate(size_t size, size_t align, bool huge_pages) {
     size_t rounded;
     const bool large = huge_pages && size >= HUGE_PAGE;
     if (align < sizeof(void *)) align = sizeof(void *);
     if (large && align < HUGE_PAGE) align = HUGE_PAGE;
-    if (!arn_round_up(size ? size : 1, align, &rounded)) return NULL;
+    if (!arn_runtime_round_up(size ? size : 1, align, &rounded)) return NULL;
     void *block = aligned_alloc(align, rounded);
     if (block && large) ask_for_huge_pages(block, size);
     return block;
@@ -34,7 +35,7 @@ void *arn_heap_allocate(size_t size, size_t align, bool huge_pages) {
 
 static arenaut_status check_index(uint32_t index, arenaut_fault *fault) {
     if (index == 0) return ARENAUT_OK;
-    return arn_fault(fault, ARENAUT_FAULT_DEVICE_INDEX, ARENAUT_DEVICE_HOST, index, 1);
+    return arn_runtime_fault(fault, ARENAUT_FAULT_DEVICE_INDEX, ARENAUT_DEVICE_HOST, index, 1);
 }
 
 static arenaut_status host_allocate(arenaut_device_allocator *self, size_t size, size_t align,
@@ -42,8 +43,9 @@ static arenaut_status host_allocate(arenaut_device_allocator *self, size_t size,
     (void)self;
     const arenaut_status status = check_index(index, fault);
     if (status != ARENAUT_OK) return status;
-    void *block = arn_heap_allocate(size, align, true);
-    if (!block) return arn_fault(fault, ARENAUT_FAULT_NO_MEMORY, ARENAUT_DEVICE_HOST, size, 0);
+    void *block = arn_hosted_heap_allocate(size, align, true);
+    if (!block)
+        return arn_runtime_fault(fault, ARENAUT_FAULT_NO_MEMORY, ARENAUT_DEVICE_HOST, size, 0);
     *address = block;
     return ARENAUT_OK;
 }

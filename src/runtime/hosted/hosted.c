@@ -17,9 +17,9 @@ arenaut_status arn_hosted_init_buffer(arenaut_device_allocator *self, uint32_t m
     arenaut_hosted_allocator *hosted = (arenaut_hosted_allocator *)self;
     void *data;
     if (find(hosted, memory, index))
-        return arn_fault(fault, ARENAUT_FAULT_MEMORY_TAKEN, memory, 0, 0);
+        return arn_runtime_fault(fault, ARENAUT_FAULT_MEMORY_TAKEN, memory, 0, 0);
     if (hosted->count == hosted->capacity)
-        return arn_fault(fault, ARENAUT_FAULT_MEMORY_COUNT, memory, 0, hosted->capacity);
+        return arn_runtime_fault(fault, ARENAUT_FAULT_MEMORY_COUNT, memory, 0, hosted->capacity);
     const arenaut_status status = self->allocate(self, size, MEMORY_ALIGN, index, &data, fault);
     if (status != ARENAUT_OK) return status;
     hosted->slot[hosted->count++] = (arenaut_planned_memory){data, size, memory, index};
@@ -31,10 +31,10 @@ arenaut_status arn_hosted_address_at(arenaut_device_allocator *self, uint32_t me
                                      arenaut_fault *fault) {
     const arenaut_planned_memory *slot =
         find((const arenaut_hosted_allocator *)self, memory, index);
-    if (!slot) return arn_fault(fault, ARENAUT_FAULT_MEMORY_ABSENT, memory, 0, 0);
+    if (!slot) return arn_runtime_fault(fault, ARENAUT_FAULT_MEMORY_ABSENT, memory, 0, 0);
     if (offset > slot->size || size > slot->size - offset) {
         const size_t end = size > SIZE_MAX - offset ? SIZE_MAX : offset + size;
-        return arn_fault(fault, ARENAUT_FAULT_OUTSIDE, memory, end, slot->size);
+        return arn_runtime_fault(fault, ARENAUT_FAULT_OUTSIDE, memory, end, slot->size);
     }
     *address = (char *)slot->data + offset;
     return ARENAUT_OK;

@@ -16,11 +16,12 @@ arenaut_status arn_hosted_address_at(arenaut_device_allocator *self, uint32_t me
 void arn_hosted_free(arenaut_hosted_allocator *hosted);
 
 /* Shared libraries. NULL if there is none of that name; false if any function is missing. */
-void *arn_library_open(const char *name);
-bool arn_library_find(void *library, const char *const *name, void (**function)(void), size_t n);
-void arn_library_close(void *library);
+void *arn_hosted_library_open(const char *name);
+bool arn_hosted_library_find(void *library, const char *const *name, void (**function)(void),
+                             size_t n);
+void arn_hosted_library_close(void *library);
 
 /* Memory of the C library, at any alignment; large blocks with huge pages if asked for. */
-void *arn_heap_allocate(size_t size, size_t align, bool huge_pages);
+void *arn_hosted_heap_allocate(size_t size, size_t align, bool huge_pages);
 
 #endif

@@ -5,9 +5,10 @@
 #include <dlfcn.h>
 #include <string.h>
 
-void *arn_library_open(const char *name) { return dlopen(name, RTLD_NOW | RTLD_LOCAL); }
+void *arn_hosted_library_open(const char *name) { return dlopen(name, RTLD_NOW | RTLD_LOCAL); }
 
-bool arn_library_find(void *library, const char *const *name, void (**function)(void), size_t n) {
+bool arn_hosted_library_find(void *library, const char *const *name, void (**function)(void),
+                             size_t n) {
     for (size_t i = 0; i < n; i++) {
         /* ISO C knows no conversion between pointers to data and to code; POSIX says that
          * they look the same. */
@@ -18,21 +19,22 @@ bool arn_library_find(void *library, const char *const *name, void (**function)(
     return true;
 }
 
-void arn_library_close(void *library) { dlclose(library); }
+void arn_hosted_library_close(void *library) { dlclose(library); }
 
 #else /* no way to load anything that we know of: as if the library were not here */
 
-void *arn_library_open(const char *name) {
+void *arn_hosted_library_open(const char *name) {
     (void)name;
     return NULL;
 }
 
-bool arn_library_find(void *library, const char *const *name, void (**function)(void), size_t n) {
+bool arn_hosted_library_find(void *library, const char *const *name, void (**function)(void),
+                             size_t n) {
     (void)library;
     (void)name;
     (void)function;
     return n == 0;
 }
 
-void arn_library_close(void *library) { (void)library; }
+void arn_hosted_library_close(void *library) { (void)library; }
 #endif

@@ -40,7 +40,7 @@ static const char *const names[ARENAUT_OPENCL_FUNCTIONS] = {
 /* Its errors are negative, and told without the sign. */
 static arenaut_status driver_failed(result answer, arenaut_fault *fault) {
     const size_t error = answer < 0 ? (size_t)-answer : (size_t)answer;
-    return arn_fault(fault, ARENAUT_FAULT_DEVICE_FAILED, ARENAUT_DEVICE_OPENCL, error, 0);
+    return arn_runtime_fault(fault, ARENAUT_FAULT_DEVICE_FAILED, ARENAUT_DEVICE_OPENCL, error, 0);
 }
 
 /* Device `index`, with its context and queue, which are made when it is first asked for. */
@@ -48,8 +48,8 @@ static arenaut_status find_device(arenaut_opencl_allocator *cl, uint32_t index,
                                   arenaut_opencl_device **out, arenaut_fault *fault) {
     result answer = 0;
     if (index >= cl->n_devices)
-        return arn_fault(fault, ARENAUT_FAULT_DEVICE_INDEX, ARENAUT_DEVICE_OPENCL, index,
-                         cl->n_devices);
+        return arn_runtime_fault(fault, ARENAUT_FAULT_DEVICE_INDEX, ARENAUT_DEVICE_OPENCL, index,
+                                 cl->n_devices);
     arenaut_opencl_device *device = &cl->device[index];
     if (!device->context) {
         void *const context = CALL(cl, NEW_CONTEXT, void *,
@@ -82,12 +82,13 @@ static arenaut_status cl_allocate(arenaut_device_allocator *self, size_t size, s
     const uint32_t ask = align < LARGEST_TYPE ? (uint32_t)align : LARGEST_TYPE;
     void *block = CALL(cl, ALLOCATE, void *, (void *, uint64_t, size_t, uint32_t))(
         device->context, READ_WRITE, size + !size, ask);
-    if (!block) return arn_fault(fault, ARENAUT_FAULT_NO_MEMORY, ARENAUT_DEVICE_OPENCL, size, 0);
+    if (!block)
+        return arn_runtime_fault(fault, ARENAUT_FAULT_NO_MEMORY, ARENAUT_DEVICE_OPENCL, size, 0);
     const uintptr_t at = (uintptr_t)block;
     if (at & (align - 1)) { /* more than it can be asked for, and it did not come by itself */
         free_block(cl, device, block);
-        return arn_fault(fault, ARENAUT_FAULT_POOL_MISALIGNED, ARENAUT_DEVICE_OPENCL,
-                         (size_t)(at & (~at + 1)), align);
+        return arn_runtime_fault(fault, ARENAUT_FAULT_POOL_MISALIGNED, ARENAUT_DEVICE_OPENCL,
+                                 (size_t)(at & (~at + 1)), align);
     }
     *address = block;
     return ARENAUT_OK;
@@ -158,14 +159,16 @@ arenaut_status arenaut_opencl_open(arenaut_opencl_allocator *cl, const char *lib
                                                  .copy_to_host = cl_copy},
                                                 .slot = slot,
                                                 .capacity = capacity}};
-    cl->library = arn_library_open(library ? library : "libOpenCL.so.1");
+    cl->library = arn_hosted_library_open(library ? library : "libOpenCL.so.1");
     if (!cl->library)
-        return arn_fault(fault, ARENAUT_FAULT_DEVICE_LIBRARY, ARENAUT_DEVICE_OPENCL, 0, 0);
-    if (arn_library_find(cl->library, names, cl->function, ARENAUT_OPENCL_FUNCTIONS))
+        return arn_runtime_fault(fault, ARENAUT_FAULT_DEVICE_LIBRARY, ARENAUT_DEVICE_OPENCL, 0, 0);
+    if (arn_hosted_library_find(cl->library, names, cl->function, ARENAUT_OPENCL_FUNCTIONS))
         status = find_devices(cl, fault);
-    else status = arn_fault(fault, ARENAUT_FAULT_DEVICE_LIBRARY, ARENAUT_DEVICE_OPENCL, 0, 0);
+    else
+        status =
+            arn_runtime_fault(fault, ARENAUT_FAULT_DEVICE_LIBRARY, ARENAUT_DEVICE_OPENCL, 0, 0);
     if (status != ARENAUT_OK) {
-        arn_library_close(cl->library);
+        arn_hosted_library_close(cl->library);
         cl->library = NULL;
     }
     return status;
@@ -180,6 +183,6 @@ void arenaut_opencl_close(arenaut_opencl_allocator *cl) {
         CALL(cl, FREE_CONTEXT, result, (void *))(cl->device[i].context);
         cl->device[i].context = NULL;
     }
-    arn_library_close(cl->library);
+    arn_hosted_library_close(cl->library);
     cl->library = NULL;
 }

@@ -1,4 +1,5 @@
-/* Sources of memory for iterations. */
+/* Sources of memory for iterations: the heap of the host, pages of the system, or a device by its
+ * registered allocator. Programs that bring their own source do not link this. */
 #include <stdlib.h>
 
 #include "runtime/hosted/hosted.h"
@@ -6,13 +7,13 @@
 static void *from_heap(void *context, size_t size, size_t align, arenaut_fault *fault) {
     (void)context;
     (void)fault; /* no memory: that needs no saying */
-    return arn_heap_allocate(size, align, false);
+    return arn_hosted_heap_allocate(size, align, false);
 }
 
 static void *from_pages(void *context, size_t size, size_t align, arenaut_fault *fault) {
     (void)context;
     (void)fault;
-    return arn_heap_allocate(size, align, true);
+    return arn_hosted_heap_allocate(size, align, true);
 }
 
 static void to_heap(void *context, void *block, size_t size) {
@@ -31,8 +32,8 @@ arenaut_source arenaut_pages_source(void) {
     return source;
 }
 
-/* Whoever gave a block takes it back, so as long as blocks are out the allocator stays the
- * same, registered or not. */
+/* A block goes back to the allocator that gave it, so as long as blocks are out the allocator stays
+ * the same, registered or not. */
 static void *from_device(void *context, size_t size, size_t align, arenaut_fault *fault) {
     arenaut_device_heap *heap = context;
     void *block;
