@@ -1,7 +1,7 @@
 /* The checker: accepts or rejects a plan. It shares no code with lowering or planners.
  *
  * Part one holds a plan against its problem. Part two, replay, runs the program's own
- * schedule over a shadow of the arena in which each byte remembers who wrote it; it knows
+ * schedule over a shadow of the arena in which each byte remembers what was written there; it knows
  * nothing of lifetimes, so it also catches a wrong lowering.
  *
  * Threads: any number of checks may run at once, also of the same plan, problem or program,
@@ -41,7 +41,7 @@ extern "C" {
     /* replay */                                                                            \
     XX(OUTSIDE, "outside")       /* a tensor ends past its arena */                         \
     XX(CLOBBERED, "clobbered")   /* a read finds another tensor's bytes */                  \
-    XX(UNWRITTEN, "unwritten")   /* a read finds bytes that nobody wrote */                 \
+    XX(UNWRITTEN, "unwritten")   /* a read finds bytes that nothing wrote */                \
     XX(ARGUMENTS, "arguments")   /* an op's outputs or scratch overlap its own arguments */ \
     XX(STATE_LOST, "state_lost") /* state is gone at the second call */                     \
     XX(NO_PLACE, "no_place")     /* a tensor that is used has no placement */               \
@@ -68,7 +68,7 @@ typedef struct arenaut_finding {
     int64_t step;        /* part one: a step at which both are alive */
     uint64_t first, end; /* the bytes in question, [first, end) in the pool */
     uint32_t pool;
-    char msg[320]; /* for people: who, where, found, allowed */
+    char msg[320]; /* for people: what, where, found, allowed */
 } arenaut_finding;
 
 /* Holds a plan against its problem: every rule of "plan against problem" above. Returns OK
@@ -114,8 +114,8 @@ typedef struct arenaut_replay_options {
  * pair that lies at the same offset, the output no longer than the input. A call's
  * arguments are copied into the method's inputs and its outputs back; a loop carries its
  * values in its op's outputs, and what it starts with is whole until its condition has run
- * once. Jumps are followed every way, to a fixed point; what may be
- * the name of several tensors' memory after moves must be whole in each of them. State must
+ * once. Jumps are followed every way, to a fixed point; what may
+ * point to several tensors' memory after moves must be whole in each of them. State must
  * be whole whenever an entry method ends; nothing else outlasts it. Where a method's bindings
  * say which state its ops have MUTATED, that state's own name stands for its old value: it
  * may be read until the new one is written, which must be there in the end. Returns as

@@ -1,7 +1,7 @@
 /* Dialects: what is known of the operators of one kind of program, whatever runtime runs
  * it. A reader names its program's dialect; passes look their operators up there.
  *
- * Threads: the table never changes; everybody may read it at any time. */
+ * Threads: the table never changes; any thread may read it at any time. */
 #ifndef ARENAUT_DIALECT_H
 #define ARENAUT_DIALECT_H
 

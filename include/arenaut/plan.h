@@ -19,8 +19,8 @@ extern "C" {
 typedef enum arenaut_quality {
     ARENAUT_OPTIMAL,    /* no better plan exists: proven, of its spill and of its arenas */
     ARENAUT_FEASIBLE,   /* valid; the gap to the lower bound is open */
-    ARENAUT_INFEASIBLE, /* no plan exists: see the witness. Offsets mean nothing. Who makes such
-                         * a plan is told so by its status already: ARENAUT_NO_PLAN */
+    ARENAUT_INFEASIBLE, /* no plan exists: see the witness. Offsets mean nothing. The
+                         * status of making such a plan is ARENAUT_NO_PLAN */
 } arenaut_quality;
 
 typedef enum arenaut_stop {

@@ -219,8 +219,9 @@ typedef struct arenaut_method {
     uint32_t outer;  /* the method whose op calls this one, and whose tensors its ops may name
                       * (captured values, which that op lists among its inputs, after those that
                       * it hands over); ARENAUT_NONE: it sees only its own */
-    bool concurrent; /* ops of different streams may run at the same time, but for who needs
-                      * whose results and for `after`; else ops run one after another */
+    bool concurrent; /* ops of different streams may run at the same time, but an op
+                      * waits for those whose results it reads and those in `after`; else ops run
+                      * one after another */
 } arenaut_method;
 
 /* Whether the file already holds a plan, and whose. */
@@ -236,13 +237,13 @@ typedef struct arenaut_program {
     arenaut_op *ops;
     arenaut_method *methods;
     const char *description;  /* from the file; may be NULL */
-    const char *dialect;      /* whose operators its ops name (dialect.h); NULL: nobody's */
+    const char *dialect;      /* whose operators its ops name (dialect.h); NULL: unknown */
     uint32_t dialect_version; /* of these operators, as the file states it; 0: unknown */
     uint32_t n_symbols, n_exprs;
     struct arenaut_symbol *symbols; /* sizes that vary, and expressions over them: expr.h */
     struct arenaut_expr *exprs;
     arenaut_given_plan given;
-    const char *given_note; /* who wrote the plan in the file, for messages; may be NULL */
+    const char *given_note; /* what wrote the plan in the file, for messages; may be NULL */
     struct arenaut_program_store *store;
 } arenaut_program;
 
@@ -295,7 +296,7 @@ arenaut_tensor arenaut_tensor_default(void);
  * the device. BAD_INPUT naming the op or tensor. O(size of the program). */
 arenaut_status arenaut_program_validate(const arenaut_program *program, arenaut_error *err);
 
-/* A number for all that a plan depends on: tensors, ops, and who reads what. What passes may
+/* A number for all that a plan depends on: tensors, ops, and what each reads. What passes may
  * have added does not count, so it is the same before and after them. Never 0 but by chance;
  * the same in every version. */
 uint64_t arenaut_program_fingerprint(const arenaut_program *program);

@@ -40,12 +40,12 @@ typedef struct arenaut_result {
     const arenaut_lowering *lowering; /* NULL for a bare problem */
     const arenaut_problem *problem;   /* never NULL */
     const arenaut_plan *plan;         /* NULL before planning */
-    const arenaut_plan *baseline;     /* what the runtime does today; NULL if unknown */
+    const arenaut_plan *baseline;     /* what the file's runtime does without us; NULL if unknown */
     arenaut_scratch_knowledge scratch;
     const arenaut_memory *memories; /* NULL: the file states none, or it is not known. Else the
                                      * arenas of plan and baseline are these */
     size_t n_memories;
-    uint64_t behind; /* of the plan's arenas, bytes that no buffer needs: the file's runtime wants
+    uint64_t behind; /* of the plan's arenas, bytes that no buffer needs: the file's runtime needs
                       * them behind the buffers */
     double seconds;  /* spent planning, as measured by the caller; < 0: not measured */
 } arenaut_result;

@@ -101,7 +101,7 @@ typedef struct arenaut_device_heap {
 
 /* `heap` must outlive the source, and belongs to one thread at a time. Its allocator is looked
  * up in the registry when a block is taken while none is out; what it gave goes back to it,
- * whoever is registered by then. What it fails with is passed on: DEVICE_ABSENT names a type
+ * whatever is registered by then. What it fails with is passed on: DEVICE_ABSENT names a type
  * without an allocator. */
 arenaut_source arenaut_device_source(arenaut_device_heap *heap);
 

@@ -35,7 +35,7 @@ typedef enum arenaut_node_kind {
     ARENAUT_NODE_RETURN, /* builds the list, tuple or dict that is returned, of its inputs: it is
                           * the caller's, and not given up after a run. At most one; without
                           * one that is the last container of the result's type that holds
-                          * every output and that nobody reads */
+                          * every output and that nothing reads */
 } arenaut_node_kind;
 
 typedef struct arenaut_node {

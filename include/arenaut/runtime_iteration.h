@@ -29,7 +29,7 @@
  * at every storage for pointers that are not its own. Unchecked, writing a foreign
  * pointer into a storage that owns nothing loses that pointer, silently. The order of calls
  * is always checked. Addresses of outputs are invalid after their release, addresses of
- * all else after deallocate; who keeps them anyway reads what is there now. */
+ * all else after deallocate; what is read there then is what lies there now. */
 #ifndef ARENAUT_RUNTIME_ITERATION_H
 #define ARENAUT_RUNTIME_ITERATION_H
 
@@ -59,7 +59,7 @@ typedef struct arenaut_source {
 typedef struct arenaut_storage {
     void *data;
     size_t bytes;
-    const arenaut_source *source; /* whom `data` goes back to; NULL: it lies in a planned buffer */
+    const arenaut_source *source; /* where `data` goes back to; NULL: it lies in a planned buffer */
 } arenaut_storage;
 
 /* Storage headers in one block of the caller's memory, so that whether a storage is managed

@@ -79,7 +79,7 @@ arenaut_status arenaut_method_buffer_size(const arenaut_method_memory *method, u
 arenaut_status arenaut_method_buffer_device(const arenaut_method_memory *method, uint32_t index,
                                             arenaut_device *device, arenaut_fault *fault);
 
-/* Whether every memory lies on the device that the method wants it on: POOL_COUNT,
+/* Whether every memory lies on the device that the method has it on: POOL_COUNT,
  * POOL_DEVICE, POOL_DEVICE_INDEX. arenaut_instance_init asks the same of a static program. */
 arenaut_status arenaut_memory_check_devices(const arenaut_memory_manager *memory,
                                             const arenaut_method_memory *method,

@@ -1,5 +1,5 @@
-/* The bridge between the runtime and the planners: what the runtime is handed by those who
- * link the whole library.
+/* The bridge between the runtime and the planners: what a program that links the whole library
+ * hands to the runtime.
  *
  * Threads: one planner record serves one call at a time; different ones may be at work at
  * once. */

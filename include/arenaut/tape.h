@@ -19,8 +19,8 @@
  * first one that differs ends the playing of that run: from there on the heap answers, or, in
  * strict mode, the request fails. Both are safe, for nothing that has been handed out moves.
  *
- * What no request asks for can be planned beside the blocks: whoever plans both (say, with
- * runtime_iteration.h) reads the blocks' sizes and lives here, and hands in their places.
+ * What no request asks for can be planned together with the blocks: a caller that plans both (say,
+ * with runtime_iteration.h) reads the blocks' sizes and lives here, and hands in their places.
  *
  * One thread records or plays at a time; only arenaut_tape_release_elsewhere may be called
  * from others. */
@@ -69,7 +69,7 @@ arenaut_status arenaut_tape_record(arenaut_tape *tape, arenaut_error *err);
 
 /* Begins a run whose requests are answered from the bound memory. REFUSED during a run and
  * where nothing is bound. If an earlier run went astray and left blocks out that the plan
- * wants to use, the whole run is left to the heap. */
+ * needs, the whole run is left to the heap. */
 arenaut_status arenaut_tape_play(arenaut_tape *tape, arenaut_error *err);
 
 /* Ends the run. NO_MEMORY if the recording could not be kept (the run itself was served);
@@ -117,9 +117,9 @@ uint32_t arenaut_tape_find(const arenaut_tape *tape, const void *address);
 
 /* A block that outlives its run is not planned, but taken from the heap whenever it is asked
  * for, unless the caller keeps it: then it has its place in the arena past the end of the run,
- * and its bytes stay until the next run begins. Whoever holds it longer, and releases it during
- * a run, may lead that run astray: at an address that was used twice nobody can tell which of
- * the two is meant. BAD_ARGUMENT for a block that was released or does not exist; REFUSED once
+ * and its bytes stay until the next run begins. Holding it longer, and releasing it during a
+ * run, may lead that run astray: at an address that was used twice it is unknown which of the
+ * two is meant. BAD_ARGUMENT for a block that was released or does not exist; REFUSED once
  * there is a plan. */
 arenaut_status arenaut_tape_keep(arenaut_tape *tape, uint32_t block, arenaut_error *err);
 
@@ -134,7 +134,7 @@ arenaut_status arenaut_tape_absorb(arenaut_tape *tape, const arenaut_tape *other
 arenaut_status arenaut_tape_plan(arenaut_tape *tape, const arenaut_plan_options *options,
                                  arenaut_error *err);
 
-/* The same with places that somebody else has planned, beside other things maybe: an offset
+/* The same with places that the caller has planned, perhaps with other things: an offset
  * per block (of those that need none it is not looked at), in an arena of `size` bytes. They
  * are checked. REJECTED if blocks would overlap or lie outside. */
 arenaut_status arenaut_tape_place(arenaut_tape *tape, const uint64_t *offsets, uint64_t size,
@@ -143,7 +143,7 @@ arenaut_status arenaut_tape_place(arenaut_tape *tape, const uint64_t *offsets, u
 /* Bytes of the arena (0 without a plan); *align gets what its address must be a multiple of
  * (may be NULL). */
 uint64_t arenaut_tape_arena(const arenaut_tape *tape, uint64_t *align);
-/* Bytes that no plan of the same blocks could do without; 0 for places of somebody else. */
+/* Bytes that no plan of the same blocks could do without; 0 for places of the caller's. */
 uint64_t arenaut_tape_bound(const arenaut_tape *tape);
 
 /* Lends the memory that runs are played in; NULL takes it back. BAD_ARGUMENT if it is too small

@@ -1,6 +1,6 @@
 /* Targets: the runtime that will use a plan, as far as planning needs to know it.
  *
- * Threads: the table never changes; everybody may read it at any time. */
+ * Threads: the table never changes; any thread may read it at any time. */
 #ifndef ARENAUT_TARGET_H
 #define ARENAUT_TARGET_H
 

@@ -329,10 +329,10 @@ static arenaut_status choose(replay *r, uint32_t group) {
     return ARENAUT_OK;
 }
 
-static arenaut_status leave_out_twin(replay *r, const frame *f, uint32_t group, uint64_t buffer) {
-    const uint32_t twin = open_group(r, buffer);
-    if (twin == ARENAUT_NONE) return ARENAUT_OK;
-    if (is_chosen(r, f, twin) && arn_proof_is_alike(&r->state, group, twin)) {
+static arenaut_status leave_out_alike(replay *r, const frame *f, uint32_t group, uint64_t buffer) {
+    const uint32_t other = open_group(r, buffer);
+    if (other == ARENAUT_NONE) return ARENAUT_OK;
+    if (is_chosen(r, f, other) && arn_proof_is_alike(&r->state, group, other)) {
         return choose(r, group);
     }
     r->why = "the two are not alike, or the other does not stand before it";
@@ -359,7 +359,7 @@ static arenaut_status follow_child(replay *r, const arenaut_proof_line *line) {
         r->why = "the block was placed or left out before";
         return ARENAUT_OK;
     }
-    if (line->rule == ARENAUT_PROOF_ALIKE) return leave_out_twin(r, f, group, line->value);
+    if (line->rule == ARENAUT_PROOF_ALIKE) return leave_out_alike(r, f, group, line->value);
     const arenaut_status st = choose(r, group);
     if (st != ARENAUT_OK || r->state.dead) return st;
     return arn_proof_place(&r->state, group) ? ARENAUT_OK : no_memory(r);

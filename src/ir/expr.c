@@ -1,5 +1,5 @@
 /* Symbols, and expressions over them, in growable arrays of the program. The range of each
- * expression is kept beside it and brought up to date when a symbol's range changes. */
+ * expression is kept with it and brought up to date when a symbol's range changes. */
 #include <arenaut/expr.h>
 
 #include <inttypes.h>

@@ -7,6 +7,7 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "core/sort.h"
+#include "ir/lifetimes.h"
 
 /* From `step` on, so many bytes more are needed, or fewer. */
 typedef struct change {
@@ -80,15 +81,6 @@ static void find_step(const changes *c, const uint32_t *order, arenaut_peak *pea
     }
 }
 
-static bool is_alive(const arenaut_problem *problem, uint32_t b, int64_t step) {
-    const arenaut_interval *life = arenaut_problem_lifetimes(problem, b);
-    const uint32_t n = arenaut_problem_lifetime_count(problem, b);
-    for (uint32_t i = 0; i < n; i++) {
-        if (life[i].first <= step && step < life[i].end) return problem->size[b] != 0;
-    }
-    return false;
-}
-
 static bool larger(const void *context, uint32_t a, uint32_t b) {
     const arenaut_problem *problem = context;
     return problem->size[a] > problem->size[b];
@@ -100,7 +92,7 @@ static bool list_live(const changes *c, uint32_t *ids, arenaut_peak *peak) {
     peak->live_bytes = 0;
     peak->n_live = 0;
     for (uint32_t b = 0; b < p->n_buffers; b++) {
-        if (!is_alive(p, b, peak->step)) continue;
+        if (p->size[b] == 0 || !arn_alive_at(p, b, peak->step)) continue;
         ids[peak->n_live++] = b;
         peak->live_bytes += p->size[b];
     }

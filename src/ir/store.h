@@ -12,7 +12,7 @@
 #include "core/memory.h"
 
 /* What is known of an expression from the ranges of its symbols, and how large it is when it
- * is written out. Kept beside it, so that asking costs nothing and walks stay short. */
+ * is written out. Kept with it, so that asking costs nothing and walks stay short. */
 typedef struct arn_expr_facts {
     int64_t min, max; /* min > max: it divides by what can only be zero */
     uint32_t parts, depth;

@@ -1,6 +1,6 @@
 /* fold-constants: what is computed from constants alone is a constant.
  *
- * Runtimes compute such values once, when they load the model, and keep them beside the
+ * Runtimes compute such values once, when they load the model, and keep them with the
  * weights; some files hold nothing but the recipe for all of their weights. The ops stay, so
  * that ops keep their numbers; they touch nothing that is planned. */
 #include <arenaut/dialect.h>

@@ -201,7 +201,7 @@ static arenaut_status run_flow(walk *w, uint32_t m) {
     return arn_lower_flow(w->lower, m, f.start, &w->past);
 }
 
-/* No format has ops that jump beside ops that call, so that is not looked into. */
+/* No format has ops that jump in one method with ops that call, so that is not looked into. */
 static arenaut_status refuse_mixture(const arn_lower *lower, const bool *flows) {
     const arenaut_program *p = lower->program;
     for (uint32_t i = 0; i < p->n_ops; i++) {
