@@ -49,11 +49,11 @@ typedef struct sweep {
     bool *alive;
     uint32_t *heirs; /* living buffers that lie on this one by their same-base relation */
     counts starts, ends;
-    counts nested;   /* by number in the forest: those alive */
-    counts hosts;    /* by number in the forest: +1 where a living one's range begins, -1 past it */
-    uint32_t *owner; /* per lifetime: its buffer */
-    uint32_t *births; /* lifetimes by first step */
-    uint32_t *deaths; /* lifetimes by end */
+    counts nested; /* by number in the forest: those alive */
+    counts hosts;  /* by number in the forest: +1 where a living one's range begins, -1 past it */
+    uint32_t *buffer_of; /* per lifetime: its buffer */
+    uint32_t *births;    /* lifetimes by first step */
+    uint32_t *deaths;    /* lifetimes by end */
 } sweep;
 
 static uint64_t end_of(const sweep *s, uint32_t b) {
@@ -153,12 +153,13 @@ static bool order_lifetimes(sweep *s) {
     const arenaut_problem *p = s->problem;
     uint32_t *work = new_ids(s, p->n_lifetimes);
     uint64_t *key = arn_region_allocate(&s->memory, p->n_lifetimes, sizeof *key);
-    s->owner = new_ids(s, p->n_lifetimes);
+    s->buffer_of = new_ids(s, p->n_lifetimes);
     s->births = new_ids(s, p->n_lifetimes);
     s->deaths = new_ids(s, p->n_lifetimes);
-    if (!work || !key || !s->owner || !s->births || !s->deaths) return false;
+    if (!work || !key || !s->buffer_of || !s->births || !s->deaths) return false;
     for (uint32_t b = 0; b < p->n_buffers; b++) {
-        for (uint32_t i = p->lifetime_start[b]; i < p->lifetime_start[b + 1]; i++) s->owner[i] = b;
+        for (uint32_t i = p->lifetime_start[b]; i < p->lifetime_start[b + 1]; i++)
+            s->buffer_of[i] = b;
     }
     for (uint32_t i = 0; i < p->n_lifetimes; i++) {
         s->births[i] = s->deaths[i] = i;
@@ -260,10 +261,10 @@ static arenaut_status sweep_over_time(sweep *s) {
     for (uint32_t i = 0; i < p->n_lifetimes; i++) {
         const int64_t now = p->lifetime[s->births[i]].first;
         for (; p->lifetime[s->deaths[died]].end <= now; died++) {
-            const uint32_t gone = s->owner[s->deaths[died]];
+            const uint32_t gone = s->buffer_of[s->deaths[died]];
             if (arenaut_problem_needs_memory(p, gone)) count_in(s, gone, 0u - 1u);
         }
-        const uint32_t b = s->owner[s->births[i]];
+        const uint32_t b = s->buffer_of[s->births[i]];
         if (!arenaut_problem_needs_memory(p, b)) continue;
         if (actual_overlaps(s, b) != allowed_overlaps(s, b)) return reject_at_step(s, b, now);
         count_in(s, b, 1);

@@ -136,9 +136,9 @@ static arenaut_status run_aliasing(arn_replay *r, const arenaut_op *op) {
         for (uint32_t i = 0; i < op->n_inputs && status == ARENAUT_OK; i++) {
             const uint32_t tensor = op->inputs[i];
             if (tensor == ARENAUT_NONE) continue;
-            const bool fed = r->places.fed[r->places.storage[tensor]];
-            if (fed && !writing) status = arn_replay_read(r, tensor);
-            if (!fed && writing) status = arn_replay_write(r, tensor);
+            const bool filled = r->places.filled[r->places.storage[tensor]];
+            if (filled && !writing) status = arn_replay_read(r, tensor);
+            if (!filled && writing) status = arn_replay_write(r, tensor);
         }
     }
     for (uint32_t i = 0; i < op->n_scratch && status == ARENAUT_OK; i++) {

@@ -26,20 +26,20 @@ static bool allocate(maker *m) {
     const uint32_t n = m->program->n_tensors;
     p->storage = arn_region_allocate(m->region, n, sizeof *p->storage);
     p->state = arn_region_allocate(m->region, n, sizeof *p->state);
-    p->fed = arn_region_allocate(m->region, n, sizeof *p->fed);
+    p->filled = arn_region_allocate(m->region, n, sizeof *p->filled);
     p->place = arn_region_allocate(m->region, n, sizeof *p->place);
     p->base_pool = arn_region_allocate(m->region, n, sizeof *p->base_pool);
     p->base_offset = arn_region_allocate(m->region, n, sizeof *p->base_offset);
     m->elsewhere = arn_region_allocate(m->region, n, sizeof *m->elsewhere);
     m->varies = arn_region_allocate(m->region, n, sizeof *m->varies);
-    if (!p->storage || !p->state || !p->fed || !p->place || !p->base_pool || !p->base_offset ||
+    if (!p->storage || !p->state || !p->filled || !p->place || !p->base_pool || !p->base_offset ||
         !m->elsewhere || !m->varies) {
         return false;
     }
     for (uint32_t t = 0; t < n; t++) {
         const arn_replay_place blank = {0, 0, false, ARENAUT_RULE_NONE};
         p->place[t] = blank;
-        p->state[t] = p->fed[t] = m->elsewhere[t] = m->varies[t] = false;
+        p->state[t] = p->filled[t] = m->elsewhere[t] = m->varies[t] = false;
         p->base_pool[t] = ARENAUT_NONE;
         p->base_offset[t] = 0;
     }
@@ -122,7 +122,7 @@ static void find_facts(const maker *m) {
         if (tensor->cls != ARENAUT_CONSTANT) m->varies[storage] = true;
         if (tensor->caller_owned) m->elsewhere[storage] = true;
         if (tensor->cls != ARENAUT_STATE && !tensor->qualified_name) continue;
-        p->state[storage] = p->fed[storage] = true;
+        p->state[storage] = p->filled[storage] = true;
         /* State that has no place is kept by the runtime. */
         if (p->base_pool[storage] == ARENAUT_NONE) m->elsewhere[storage] = true;
     }
@@ -137,14 +137,14 @@ static void find_uses(const maker *m, bool exclude_io) {
     arn_replay_places *p = m->places;
     for (uint32_t i = 0; i < program->n_methods; i++) {
         const arenaut_method *method = &program->methods[i];
-        mark(m, p->fed, method->inputs, method->n_inputs);
+        mark(m, p->filled, method->inputs, method->n_inputs);
         if (!exclude_io || !method->entry) continue;
         mark_unplaced(m, method->inputs, method->n_inputs);
         mark_unplaced(m, method->outputs, method->n_outputs);
     }
     for (uint32_t i = 0; i < program->n_ops; i++) {
         const arenaut_op *op = &program->ops[i];
-        mark(m, p->fed, op->outputs, op->n_outputs);
+        mark(m, p->filled, op->outputs, op->n_outputs);
         if (arenaut_op_kind_brings_memory(op->kind))
             mark(m, m->elsewhere, op->outputs, op->n_outputs);
     }

@@ -16,7 +16,7 @@ typedef struct arn_replay_place {
 typedef struct arn_replay_places {
     uint32_t *storage;       /* per tensor */
     bool *state;             /* per storage: keeps its bytes from call to call */
-    bool *fed;               /* per storage: something in the program gives it its bytes */
+    bool *filled;            /* per storage: something in the program gives it its bytes */
     arn_replay_place *place; /* per tensor */
     uint32_t n_cells;
     uint32_t *cell_pool;    /* n_cells + 1: where cell k starts, k - 1 ends */

@@ -5,6 +5,7 @@
 #include "passes/lower/flow.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "core/fail.h"
 #include "core/sort.h"
@@ -105,21 +106,23 @@ static bool by_variable(const void *context, uint32_t a, uint32_t b) {
     return events[a].variable < events[b].variable;
 }
 
-static void sort_events(arn_flow *flow) {
-    const uint32_t n = flow->n_events;
+/* Sorts `n` records of `size` bytes; `before` compares two of them by their numbers. */
+static void sort_records(arn_flow *flow, void **records, uint32_t n, size_t size,
+                         arn_before_fn before) {
     uint32_t *ids = arn_region_allocate(&flow->region, n, 2 * sizeof *ids);
-    arn_event *sorted = arn_allocate(&flow->lower->allocator, n, sizeof *sorted);
+    char *sorted = arn_allocate(&flow->lower->allocator, n, size);
     if (!ids || !sorted) {
         arn_release(&flow->lower->allocator, sorted);
         fail_memory(flow);
         return;
     }
     for (uint32_t i = 0; i < n; i++) ids[i] = i;
-    arn_sort_ids(ids, n, by_variable, flow->events, ids + n);
-    for (uint32_t i = 0; i < n; i++) sorted[i] = flow->events[ids[i]];
-    arn_release(&flow->lower->allocator, flow->events);
-    flow->events = sorted;
-    flow->event_capacity = n;
+    arn_sort_ids(ids, n, before, *records, ids + n);
+    for (uint32_t i = 0; i < n; i++) {
+        memcpy(sorted + i * size, (const char *)*records + ids[i] * size, size);
+    }
+    arn_release(&flow->lower->allocator, *records);
+    *records = sorted;
 }
 
 static void gather_events(arn_flow *flow) {
@@ -136,7 +139,8 @@ static void gather_events(arn_flow *flow) {
         if (b->kind == ARENAUT_BINDING_MUTATED) touch_all(flow, &b->target, 1, end, false);
     }
     if (arn_lower_keeps_inputs(lower)) touch_all(flow, m->inputs, m->n_inputs, end, false);
-    if (flow->status == ARENAUT_OK) sort_events(flow);
+    if (flow->status != ARENAUT_OK) return;
+    sort_records(flow, (void **)&flow->events, flow->n_events, sizeof *flow->events, by_variable);
 }
 
 /* ---- lives ---- */
@@ -228,20 +232,8 @@ static bool by_storage(const void *context, uint32_t a, uint32_t b) {
 }
 
 static void sort_ranges(arn_flow *flow) {
-    const uint32_t n = flow->n_ranges;
-    uint32_t *ids = arn_region_allocate(&flow->region, n, 2 * sizeof *ids);
-    arn_live_range *sorted = arn_allocate(&flow->lower->allocator, n, sizeof *sorted);
-    if (!ids || !sorted) {
-        arn_release(&flow->lower->allocator, sorted);
-        fail_memory(flow);
-        return;
-    }
-    for (uint32_t i = 0; i < n; i++) ids[i] = i;
-    arn_sort_ids(ids, n, by_storage, flow->ranges, ids + n);
-    for (uint32_t i = 0; i < n; i++) sorted[i] = flow->ranges[ids[i]];
-    arn_release(&flow->lower->allocator, flow->ranges);
-    flow->ranges = sorted;
-    flow->range_capacity = n;
+    sort_records(flow, (void **)&flow->ranges, flow->n_ranges, sizeof *flow->ranges, by_storage);
+    flow->range_capacity = flow->n_ranges;
 }
 
 /* Ranges that overlap or touch are one life. */
