@@ -19,7 +19,7 @@
 #endif
 
 /* What the threads of one call share. Belongs to the thread that made it. */
-typedef struct arn_crew {
+typedef struct arn_threads {
     bool parallel; /* there are locks; otherwise all is done by the calling thread */
 #if ARN_HAVE_THREADS
     pthread_mutex_t lock;
@@ -31,36 +31,36 @@ typedef struct arn_crew {
     void *context;
     uint32_t next, n_tasks, n_done;
     bool woken;
-} arn_crew;
+} arn_threads;
 
 /* For at most one thread no locks are made. */
-void arn_crew_init(arn_crew *crew, uint32_t threads);
-void arn_crew_free(arn_crew *crew);
+void arn_threads_init(arn_threads *threads, uint32_t most);
+void arn_threads_free(arn_threads *threads);
 
-/* Runs tasks 0 to n - 1 on at most `threads` threads, the caller's among them; they are
+/* Runs tasks 0 to n - 1 on at most `most` threads, the caller's among them; they are
  * begun in the order of their numbers. `watch` is called from the calling thread when that
- * has nothing left to run and another has called arn_crew_wake. */
-void arn_crew_run(arn_crew *crew, uint32_t threads, uint32_t n_tasks,
-                  void (*run)(void *context, uint32_t task), void (*watch)(void *context),
-                  void *context);
+ * has nothing left to run and another has called arn_threads_wake. */
+void arn_threads_run(arn_threads *threads, uint32_t most, uint32_t n_tasks,
+                     void (*run)(void *context, uint32_t task), void (*watch)(void *context),
+                     void *context);
 
-/* Whether this is the thread that the crew belongs to. */
-bool arn_crew_is_caller(const arn_crew *crew);
+/* Whether this is the thread that made them. */
+bool arn_threads_is_caller(const arn_threads *threads);
 
 /* Around whatever tasks share. */
-void arn_crew_lock(arn_crew *crew);
-void arn_crew_unlock(arn_crew *crew);
+void arn_threads_lock(arn_threads *threads);
+void arn_threads_unlock(arn_threads *threads);
 /* Lets the calling thread watch; the lock must be held. */
-void arn_crew_wake(arn_crew *crew);
+void arn_threads_wake(arn_threads *threads);
 
 /* The same allocator, but never called from two threads at once. */
 typedef struct arn_shared_allocator {
-    arn_crew *crew;
+    arn_threads *threads;
     arenaut_allocator inner;
 } arn_shared_allocator;
 
-/* What is taken through it, `shared` and the crew must outlive. */
-arenaut_allocator arn_share_allocator(arn_shared_allocator *shared, arn_crew *crew,
+/* What is taken through it, `shared` and the threads must outlive. */
+arenaut_allocator arn_share_allocator(arn_shared_allocator *shared, arn_threads *threads,
                                       const arenaut_allocator *inner);
 
 #endif

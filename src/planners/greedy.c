@@ -1,4 +1,4 @@
-/* The plain planners: each places all items once, in one order, into one kind of gap. They differ
+/* The plain planners: each places all groups once, in one order, into one kind of gap. They differ
  * by data only, which placing/pass.c interprets and search/portfolio.c varies; O(n) placements of
  * O(spans alive) each. Replicas of runtimes
  * that work alike are in runtimes/one_pass.c. */
@@ -52,7 +52,7 @@ const arenaut_planner arn_planner_greedy_by_breadth = {
     .attempt = &(const arn_attempt){.when = ARN_TRY_ORDER, .turn = 3},
 };
 
-/* Always fills the lowest place, with the first item in the order that can go there. The best
+/* Always fills the lowest place, with the first group in the order that can go there. The best
  * single pass on most problems, and so the first that `auto` makes. */
 const arenaut_planner arn_planner_skyline = {
     .name = "skyline",

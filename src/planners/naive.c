@@ -3,18 +3,18 @@
 #include "core/checked.h"
 #include "core/fail.h"
 #include "planners/run/planner_rows.h"
-#include "planners/placing/items.h"
+#include "planners/placing/buffer_groups.h"
 #include "planners/run/meter.h"
 
 typedef struct piles {
-    const arn_items *items;
+    const arn_groups *groups;
     uint64_t end[ARENAUT_MAX_POOLS];
     uint32_t range[ARENAUT_MAX_POOLS]; /* the first reserved one that ends above that */
     arn_ask *ask;
 } piles;
 
 static void start_piles(piles *s) {
-    const arenaut_problem *p = s->items->problem;
+    const arenaut_problem *p = s->groups->problem;
     uint32_t r = 0; /* reserved ranges are in the order of pools and addresses */
     for (uint32_t k = 0; k < p->n_pools; k++) {
         s->end[k] = 0;
@@ -24,38 +24,39 @@ static void start_piles(piles *s) {
 }
 
 /* The lowest place above the pile that is clear of reserved ranges. */
-static uint64_t next_place(piles *s, uint32_t pool, const arn_item *item) {
-    const arenaut_problem *p = s->items->problem;
+static uint64_t next_place(piles *s, uint32_t pool, const arn_group *group) {
+    const arenaut_problem *p = s->groups->problem;
     const uint64_t end = s->end[pool];
-    uint64_t at = arn_aligned(end, item->align);
+    uint64_t at = arn_aligned(end, group->align);
     uint32_t *low = &s->range[pool];
     while (*low < p->n_reserved && p->reserved[*low].pool == pool && p->reserved[*low].end <= end) {
         ++*low;
     }
     for (uint32_t i = *low; i < p->n_reserved && p->reserved[i].pool == pool; i++) {
         const arenaut_reserved *r = &p->reserved[i];
-        if (r->first >= at + item->extent || !arn_ask_after(s->ask, 1)) break;
-        if (at < r->end) at = arn_aligned(r->end, item->align);
+        if (r->first >= at + group->extent || !arn_ask_after(s->ask, 1)) break;
+        if (at < r->end) at = arn_aligned(r->end, group->align);
     }
     return at;
 }
 
-/* Writes the plan only if there is one. False if the item fits in no pool. */
-static bool put_in_first_pool(piles *s, const arn_item *item, arenaut_plan *plan, arn_cost *cost) {
-    const arn_items *items = s->items;
-    const arenaut_problem *p = items->problem;
+/* Writes the plan only if there is one. False if the group fits in no pool. */
+static bool put_in_first_pool(piles *s, const arn_group *group, arenaut_plan *plan,
+                              arn_cost *cost) {
+    const arn_groups *groups = s->groups;
+    const arenaut_problem *p = groups->problem;
     for (uint32_t k = 0; k < p->n_pools; k++) {
-        if (!(item->pools >> k & 1)) continue;
-        const bool fixed = item->fixed != ARENAUT_UNPLACED;
-        const uint64_t at = fixed ? item->fixed : next_place(s, k, item);
+        if (!(group->pools >> k & 1)) continue;
+        const bool fixed = group->fixed != ARENAUT_UNPLACED;
+        const uint64_t at = fixed ? group->fixed : next_place(s, k, group);
         if (arn_ask_ended(s->ask)) return false;
-        if (at + item->extent > p->pool[k].capacity) continue;
-        s->end[k] = arn_max_u64(s->end[k], at + item->extent);
-        cost->spill += arn_item_spill(items, item, k);
-        for (uint32_t m = 0; m < item->n_members && plan; m++) {
-            const uint32_t b = items->member[item->member + m];
+        if (at + group->extent > p->pool[k].capacity) continue;
+        s->end[k] = arn_max_u64(s->end[k], at + group->extent);
+        cost->spill += arn_group_spill(groups, group, k);
+        for (uint32_t m = 0; m < group->n_members && plan; m++) {
+            const uint32_t b = groups->member[group->member + m];
             plan->pool[b] = k;
-            plan->offset[b] = at + items->delta[b];
+            plan->offset[b] = at + groups->delta[b];
         }
         return true;
     }
@@ -63,19 +64,19 @@ static bool put_in_first_pool(piles *s, const arn_item *item, arenaut_plan *plan
 }
 
 /* ARN_NO_PLAN if something does not fit. */
-static arn_cost pile_up(const arn_items *items, arenaut_plan *plan, arn_ask *ask) {
-    piles s = {.items = items, .ask = ask};
+static arn_cost pile_up(const arn_groups *groups, arenaut_plan *plan, arn_ask *ask) {
+    piles s = {.groups = groups, .ask = ask};
     arn_cost cost = {0, 0};
     start_piles(&s);
     for (int fixed = 1; fixed >= 0; fixed--) {
-        for (uint32_t i = 0; i < items->n; i++) {
-            const arn_item *item = &items->item[i];
-            if ((item->fixed != ARENAUT_UNPLACED) != fixed) continue;
-            if (!put_in_first_pool(&s, item, plan, &cost)) return ARN_NO_PLAN;
+        for (uint32_t i = 0; i < groups->n; i++) {
+            const arn_group *group = &groups->group[i];
+            if ((group->fixed != ARENAUT_UNPLACED) != fixed) continue;
+            if (!put_in_first_pool(&s, group, plan, &cost)) return ARN_NO_PLAN;
         }
     }
-    for (uint32_t k = 0; k < items->problem->n_pools; k++) {
-        cost.total += arn_aligned(s.end[k], items->problem->pool[k].align);
+    for (uint32_t k = 0; k < groups->problem->n_pools; k++) {
+        cost.total += arn_aligned(s.end[k], groups->problem->pool[k].align);
     }
     return cost;
 }
@@ -83,19 +84,19 @@ static arn_cost pile_up(const arn_items *items, arenaut_plan *plan, arn_ask *ask
 static arenaut_status make(const arenaut_planner *self, arenaut_planning *planning,
                            arn_meter *meter) {
     (void)self;
-    arn_items items;
-    const arenaut_status st =
-        arn_items_make(planning->problem, ARN_COLLAPSE, planning->allocator, &items, planning->err);
+    arn_groups groups;
+    const arenaut_status st = arn_groups_make(planning->problem, ARN_COLLAPSE, planning->allocator,
+                                              &groups, planning->err);
     if (st != ARENAUT_OK) return st;
     arn_ask *ask = arn_meter_ask(meter);
     ask->verdict = ARENAUT_GO_ON; /* who says no is asked again if this should take long */
-    const arn_cost cost = pile_up(&items, NULL, ask);
-    arn_meter_spend(meter, items.n);
+    const arn_cost cost = pile_up(&groups, NULL, ask);
+    arn_meter_spend(meter, groups.n);
     if (arn_meter_improves(meter, cost)) {
-        pile_up(&items, planning->plan, NULL);
+        pile_up(&groups, planning->plan, NULL);
         arn_meter_improved(meter, cost);
     }
-    arn_items_free(&items);
+    arn_groups_free(&groups);
     return ARENAUT_OK;
 }
 

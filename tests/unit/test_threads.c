@@ -107,14 +107,14 @@ TEST(threads_do_not_change_plans_of_real_problems) {
 /* ---- progress ---- */
 
 typedef struct watcher {
-    arn_crew *crew; /* whose caller is the thread of the test */
+    arn_threads *threads; /* whose caller is the thread of the test */
     uint32_t calls, stop_at;
     uint64_t best, effort;
 } watcher;
 
 static arenaut_verdict watch(void *context, const arenaut_progress *progress) {
     watcher *w = context;
-    assert_true(arn_crew_is_caller(w->crew));
+    assert_true(arn_threads_is_caller(w->threads));
     assert_true(progress->best <= w->best);
     assert_true(progress->effort >= w->effort);
     w->best = progress->best;
@@ -124,11 +124,11 @@ static arenaut_verdict watch(void *context, const arenaut_progress *progress) {
 
 TEST(an_interrupt_stops_all_threads_and_leaves_a_right_plan) {
     rng r = {33};
-    arn_crew crew;
-    arn_crew_init(&crew, 2);
+    arn_threads threads;
+    arn_threads_init(&threads, 2);
     arenaut_problem *problem = large_problem(&r, 0);
     for (uint32_t at = 1; at < 40; at += 7) {
-        watcher w = {.crew = &crew, .stop_at = at, .best = UINT64_MAX};
+        watcher w = {.threads = &threads, .stop_at = at, .best = UINT64_MAX};
         const arenaut_plan_options options = {
             .threads = 4, .effort = 200000, .progress = watch, .progress_context = &w};
         arenaut_plan *plan = NULL;
@@ -141,7 +141,7 @@ TEST(an_interrupt_stops_all_threads_and_leaves_a_right_plan) {
         arenaut_plan_free(plan);
     }
     arenaut_problem_free(problem);
-    arn_crew_free(&crew);
+    arn_threads_free(&threads);
 }
 
 /* ---- memory ---- */
@@ -171,40 +171,40 @@ TEST(threads_survive_allocation_failures) {
     arenaut_problem_free(problem);
 }
 
-/* ---- the crew itself ---- */
+/* ---- the threads themselves ---- */
 
 enum { TASKS = 100 };
 
 typedef struct tally {
-    arn_crew crew;
+    arn_threads threads;
     uint32_t runs[TASKS], begun;
 } tally;
 
 static void count_run(void *context, uint32_t task) {
     tally *t = context;
     t->runs[task]++;
-    arn_crew_lock(&t->crew);
+    arn_threads_lock(&t->threads);
     t->begun++;
-    arn_crew_wake(&t->crew);
-    arn_crew_unlock(&t->crew);
+    arn_threads_wake(&t->threads);
+    arn_threads_unlock(&t->threads);
 }
 
 static void look_on(void *context) {
     tally *t = context;
-    assert_true(arn_crew_is_caller(&t->crew));
+    assert_true(arn_threads_is_caller(&t->threads));
 }
 
-TEST(a_crew_runs_each_task_once) {
+TEST(threads_run_each_task_once) {
     for (uint32_t threads = 0; threads < 6; threads++) {
         tally t = {.begun = 0};
-        arn_crew_init(&t.crew, threads);
+        arn_threads_init(&t.threads, threads);
         for (uint32_t n = 0; n <= TASKS; n += 50) {
             t.begun = 0;
             memset(t.runs, 0, sizeof t.runs);
-            arn_crew_run(&t.crew, threads, n, count_run, look_on, &t);
+            arn_threads_run(&t.threads, threads, n, count_run, look_on, &t);
             assert_int_equal(t.begun, n);
             for (uint32_t i = 0; i < TASKS; i++) assert_int_equal(t.runs[i], i < n);
         }
-        arn_crew_free(&t.crew);
+        arn_threads_free(&t.threads);
     }
 }

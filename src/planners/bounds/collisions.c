@@ -1,5 +1,5 @@
 /* A walk through time. Whoever comes alive is compared with all who are alive already, not one
- * by one but in numbers: of those whose bytes it shares, so many are kin and so many are
+ * by one but in numbers: of those whose bytes it shares, so many are nested and so many are
  * partners of a same-base pair in the same place; if there are more, it runs into somebody. */
 #include "planners/bounds/collisions.h"
 
@@ -46,7 +46,7 @@ typedef struct walk {
      * many there begin before its end, and end at or before its first byte. */
     uint32_t *by_first, *first_rank, *end_rank, *begin_below, *end_below;
     sums firsts, ends; /* of those alive */
-    sums kin;          /* likewise, by number in the families */
+    sums nested;       /* likewise, by number in the families */
     sums hosting;      /* likewise: sums count whose families a number is in */
     uint32_t *heirs;   /* per buffer: those alive that share its place as its heirs */
     bool *alive;       /* per place */
@@ -56,12 +56,15 @@ typedef struct walk {
 
 /* ---- who may share ---- */
 
-static bool are_kin(const walk *w, uint32_t a, uint32_t b) { return arn_hosts_kin(w->hosts, a, b); }
+static bool are_nested(const walk *w, uint32_t a, uint32_t b) {
+    return arn_hosts_nested(w->hosts, a, b);
+}
 
-/* Whether `heir` and its base are listed, in one place, and kin in no other way. */
+/* Whether `heir` and its base are listed, in one place, and nested in no other way. */
 static bool shares_place(const walk *w, uint32_t heir) {
     const uint32_t base = arenaut_problem_same_base(w->problem, heir);
-    if (base == ARENAUT_NONE || w->at[base] == ARENAUT_NONE || are_kin(w, heir, base)) return false;
+    if (base == ARENAUT_NONE || w->at[base] == ARENAUT_NONE || are_nested(w, heir, base))
+        return false;
     const arn_given_place *x = &w->place[w->at[heir]], *y = &w->place[w->at[base]];
     return x->space == y->space && x->first == y->first;
 }
@@ -69,7 +72,7 @@ static bool shares_place(const walk *w, uint32_t heir) {
 static bool may_share(const walk *w, const arn_given_place *x, const arn_given_place *y) {
     const bool related = arenaut_problem_same_base(w->problem, x->buffer) == y->buffer ||
                          arenaut_problem_same_base(w->problem, y->buffer) == x->buffer;
-    return (related && x->first == y->first) || are_kin(w, x->buffer, y->buffer);
+    return (related && x->first == y->first) || are_nested(w, x->buffer, y->buffer);
 }
 
 static uint64_t shared_bytes(const arn_given_place *x, const arn_given_place *y) {
@@ -178,7 +181,7 @@ static bool prepare(walk *w, arn_region *region) {
     }
     const uint32_t numbers = w->hosts->host ? n_buffers : 0;
     return rank_places(w, region) && list_lives(w, region) && sums_make(&w->firsts, w->n, region) &&
-           sums_make(&w->ends, w->n, region) && sums_make(&w->kin, numbers, region) &&
+           sums_make(&w->ends, w->n, region) && sums_make(&w->nested, numbers, region) &&
            sums_make(&w->hosting, numbers, region);
 }
 
@@ -193,15 +196,15 @@ static void count_in(walk *w, uint32_t i, uint32_t sign) {
     if (shares_place(w, b)) w->heirs[arenaut_problem_same_base(w->problem, b)] += sign;
     if (!w->hosts->host) return;
     const uint32_t number = w->hosts->number[b];
-    sums_add(&w->kin, number, sign);
+    sums_add(&w->nested, number, sign);
     sums_add(&w->hosting, number, sign);
     sums_add(&w->hosting, number + w->hosts->family[b], 0 - sign);
 }
 
-static uint32_t living_kin(const walk *w, uint32_t b) {
+static uint32_t living_nested(const walk *w, uint32_t b) {
     if (!w->hosts->host) return 0;
     const uint32_t number = w->hosts->number[b], end = number + w->hosts->family[b];
-    return sum_before(&w->kin, end) - sum_before(&w->kin, number) +
+    return sum_before(&w->nested, end) - sum_before(&w->nested, number) +
            sum_before(&w->hosting, number + 1);
 }
 
@@ -217,7 +220,7 @@ static bool runs_into_somebody(const walk *w, uint32_t i) {
     const uint32_t b = w->place[i].buffer;
     const uint32_t meets =
         sum_before(&w->firsts, w->begin_below[i]) - sum_before(&w->ends, w->end_below[i]);
-    return meets > 0 && meets > living_kin(w, b) + living_partners(w, b);
+    return meets > 0 && meets > living_nested(w, b) + living_partners(w, b);
 }
 
 static void set_collision(const walk *w, uint32_t i, uint32_t k, int64_t step, arn_collision *c) {

@@ -124,7 +124,8 @@ static arenaut_status find_pinned_collision(search *s, arn_region *region, const
 
 /* Two slices of one host that conflict and share bytes: no place for the host helps. Such a
  * pair is no witness by itself, so the list of buffers stays empty. */
-static arenaut_status find_torn_host(search *s, arn_region *region, const arn_hosts *hosts) {
+static arenaut_status find_conflicting_slices(search *s, arn_region *region,
+                                              const arn_hosts *hosts) {
     const arenaut_problem *p = s->problem;
     if (!hosts->root) return ARENAUT_OK;
     arn_given_place *places = arn_region_allocate(region, p->n_buffers, sizeof *places);
@@ -270,7 +271,7 @@ arenaut_status arn_find_witness(const arenaut_problem *problem, const arenaut_al
     arn_hosts hosts;
     st = arn_hosts_find(problem, &region, &hosts) ? ARENAUT_OK : arn_no_memory(err);
     if (st == ARENAUT_OK) st = find_pinned_collision(&s, &region, &hosts);
-    if (st == ARENAUT_OK && !*found) st = find_torn_host(&s, &region, &hosts);
+    if (st == ARENAUT_OK && !*found) st = find_conflicting_slices(&s, &region, &hosts);
     if (st == ARENAUT_OK && !*found) st = find_overload(&s, &hosts);
     arn_region_free(&region);
     return st;

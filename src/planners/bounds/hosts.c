@@ -73,6 +73,6 @@ static bool lies_in(const arn_hosts *hosts, uint32_t b, uint32_t outer) {
     return hosts->number[b] - hosts->number[outer] < hosts->family[outer];
 }
 
-bool arn_hosts_kin(const arn_hosts *hosts, uint32_t a, uint32_t b) {
+bool arn_hosts_nested(const arn_hosts *hosts, uint32_t a, uint32_t b) {
     return hosts->host && (lies_in(hosts, a, b) || lies_in(hosts, b, a));
 }

@@ -25,6 +25,6 @@ typedef struct arn_hosts {
 bool arn_hosts_find(const arenaut_problem *problem, arn_region *region, arn_hosts *hosts);
 
 /* Whether one of the two lies inside the other, directly or through others. */
-bool arn_hosts_kin(const arn_hosts *hosts, uint32_t a, uint32_t b);
+bool arn_hosts_nested(const arn_hosts *hosts, uint32_t a, uint32_t b);
 
 #endif

@@ -62,7 +62,7 @@ bool arn_exact_may_keep(const arn_exact_groups *g, uint32_t a, uint32_t b, int64
     /* Powers of two: each divides the distance to a buffer with a larger one. */
     const uint64_t align = arn_min_u64(arenaut_problem_align(p, a), arenaut_problem_align(p, b));
     if ((uint64_t)distance & (align - 1)) return false;
-    if (!arn_exact_share_bytes(p, a, b, distance) || arn_hosts_kin(&g->hosts, a, b)) return true;
+    if (!arn_exact_share_bytes(p, a, b, distance) || arn_hosts_nested(&g->hosts, a, b)) return true;
     if (distance == 0 && arn_exact_heir_of(p, a, b) != ARENAUT_NONE) return true;
     return !arn_exact_conflict(p, a, b);
 }

@@ -80,7 +80,7 @@ static bool contradict(const work *w, uint32_t a, uint32_t b) {
     const int64_t distance = w->found->delta[a] - w->found->delta[b];
     if (!arn_exact_may_keep(&w->groups, a, b, distance)) return true;
     const uint32_t heir = arn_exact_heir_of(w->p, a, b);
-    return distance == 0 && heir != ARENAUT_NONE && !arn_hosts_kin(&w->groups.hosts, a, b) &&
+    return distance == 0 && heir != ARENAUT_NONE && !arn_hosts_nested(&w->groups.hosts, a, b) &&
            arn_exact_assumed(w->assumed, heir) == ARN_EXACT_APART;
 }
 
@@ -161,7 +161,7 @@ static bool cut_by(const work *w, life_list *list, uint32_t start, uint32_t by) 
  * host is covered by that anyway. */
 static bool covers(const work *w, uint32_t heir, uint32_t by, uint32_t b) {
     return arn_exact_assumed(w->assumed, heir) != ARN_EXACT_APART &&
-           arn_exact_smaller(w->p, b, by) == b && !arn_hosts_kin(&w->groups.hosts, b, by);
+           arn_exact_smaller(w->p, b, by) == b && !arn_hosts_nested(&w->groups.hosts, b, by);
 }
 
 /* The heirs of each buffer that are in the pool with it: first[b], next[first[b]], … */

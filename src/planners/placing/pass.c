@@ -6,27 +6,27 @@
 #include "planners/run/planner_settings.h"
 
 arenaut_status arn_pass_vary(const arenaut_planner *row, const char *letters, arn_rules rules,
-                             arn_bench *bench, arn_meter *meter) {
+                             arn_workspace *space, arn_meter *meter) {
     const arn_pass *pass = row->data;
     rules.fit = pass->rules.fit;
     meter->planner = row->name;
-    arn_orders_sort(&bench->orders, letters ? letters : pass->letters, bench->order);
-    return pass->by_skyline ? arn_try_skyline(bench, meter, rules)
-                            : arn_try_order(bench, meter, rules);
+    arn_orders_sort(&space->orders, letters ? letters : pass->letters, space->order);
+    return pass->by_skyline ? arn_try_skyline(space, meter, rules)
+                            : arn_try_order(space, meter, rules);
 }
 
 static arenaut_status make_pass(const arenaut_planner *self, const char *letters,
                                 arenaut_planning *planning, arn_meter *meter) {
     const arn_pass *pass = self->data;
-    arn_bench bench;
-    arenaut_status st = arn_bench_open(&bench, planning, pass->how);
+    arn_workspace space;
+    arenaut_status st = arn_workspace_open(&space, planning, pass->how);
     if (st != ARENAUT_OK) return st;
-    st = arn_pass_vary(self, letters, pass->rules, &bench, meter);
+    st = arn_pass_vary(self, letters, pass->rules, &space, meter);
     if (st == ARENAUT_OK && pass->by_skyline && !arn_meter_has_plan(meter)) {
         /* Too large for the careful skyline, or out of room: the nearest that is not. */
-        st = arn_try_order(&bench, meter, pass->rules);
+        st = arn_try_order(&space, meter, pass->rules);
     }
-    arn_bench_close(&bench);
+    arn_workspace_close(&space);
     return st;
 }
 

@@ -5,39 +5,39 @@
 #include "core/checked.h"
 #include "core/sort.h"
 
-/* To step over a block takes as long as to look at so many spans. */
-enum { BLOCK = 64, SPANS_LIKE_BLOCK = 4 };
+/* To step over a chunk takes as long as to look at so many spans. */
+enum { CHUNK = 64, SPANS_LIKE_CHUNK = 4 };
 
 /* Spans next to each other in the order of addresses. Split in two when full, so each but
  * the first of a pool holds at least half of what it could. */
-typedef struct block {
+typedef struct chunk {
     uint32_t n, next;
     int64_t first, end; /* no span is alive outside */
     uint64_t top;       /* no span reaches above */
-    int64_t firsts[BLOCK], ends[BLOCK];
-    uint64_t low[BLOCK], high[BLOCK];
-    uint32_t buffer[BLOCK]; /* ARENAUT_NONE: reserved */
-} block;
+    int64_t firsts[CHUNK], ends[CHUNK];
+    uint64_t low[CHUNK], high[CHUNK];
+    uint32_t buffer[CHUNK]; /* ARENAUT_NONE: reserved */
+} chunk;
 
-/* Offsets that an item may not have, [from, to), and the pair that forbids them. */
+/* Offsets that a group may not have, [from, to), and the pair that forbids them. */
 typedef struct forbidden {
     uint64_t from, to;
     uint32_t mine, other; /* buffers; other is ARENAUT_NONE for a reserved range */
 } forbidden;
 
 struct arn_placing {
-    const arn_items *items;
+    const arn_groups *groups;
     const arenaut_problem *problem;
     arenaut_allocator allocator;
     arn_region region;
-    block *blocks;
-    uint32_t n_blocks;
-    uint32_t head[ARENAUT_MAX_POOLS]; /* each pool's first block */
+    chunk *chunks;
+    uint32_t n_chunks;
+    uint32_t head[ARENAUT_MAX_POOLS]; /* each pool's first chunk */
     uint64_t top[ARENAUT_MAX_POOLS];  /* each pool's highest used address */
     uint64_t spill;                   /* of what is placed */
-    uint32_t *pool;                   /* per item; ARENAUT_NONE: not placed */
-    uint64_t *offset;                 /* per item */
-    /* What stands in the way of the item at hand. */
+    uint32_t *pool;                   /* per group; ARENAUT_NONE: not placed */
+    uint64_t *offset;                 /* per group */
+    /* What stands in the way of the group at hand. */
     forbidden *forbidden;
     uint32_t *order; /* room for twice as many */
     uint32_t n_forbidden, forbidden_room, order_room;
@@ -49,31 +49,31 @@ struct arn_placing {
 
 /* ---- spans ---- */
 
-static uint32_t new_block(arn_placing *placing, uint32_t next) {
-    block *b = &placing->blocks[placing->n_blocks];
+static uint32_t new_chunk(arn_placing *placing, uint32_t next) {
+    chunk *b = &placing->chunks[placing->n_chunks];
     b->n = 0;
     b->next = next;
     b->first = INT64_MAX;
     b->end = INT64_MIN;
     b->top = 0;
-    return placing->n_blocks++;
+    return placing->n_chunks++;
 }
 
-static void widen_hull(block *b, uint32_t i) {
+static void widen_hull(chunk *b, uint32_t i) {
     if (b->firsts[i] < b->first) b->first = b->firsts[i];
     if (b->ends[i] > b->end) b->end = b->ends[i];
     if (b->high[i] > b->top) b->top = b->high[i];
 }
 
-static void find_hull(block *b) {
+static void find_hull(chunk *b) {
     b->first = INT64_MAX;
     b->end = INT64_MIN;
     b->top = 0;
     for (uint32_t i = 0; i < b->n; i++) widen_hull(b, i);
 }
 
-/* Moves spans [from, n) of one block to the place `at` of another that has room. */
-static void copy_spans(block *to, uint32_t at, const block *source, uint32_t from, uint32_t n) {
+/* Moves spans [from, n) of one chunk to the place `at` of another that has room. */
+static void copy_spans(chunk *to, uint32_t at, const chunk *source, uint32_t from, uint32_t n) {
     memmove(&to->firsts[at], &source->firsts[from], n * sizeof *to->firsts);
     memmove(&to->ends[at], &source->ends[from], n * sizeof *to->ends);
     memmove(&to->low[at], &source->low[from], n * sizeof *to->low);
@@ -82,32 +82,32 @@ static void copy_spans(block *to, uint32_t at, const block *source, uint32_t fro
 }
 
 static void split(arn_placing *placing, uint32_t at) {
-    const uint32_t upper = new_block(placing, placing->blocks[at].next);
-    block *from = &placing->blocks[at], *to = &placing->blocks[upper];
+    const uint32_t upper = new_chunk(placing, placing->chunks[at].next);
+    chunk *from = &placing->chunks[at], *to = &placing->chunks[upper];
     from->next = upper;
-    from->n = BLOCK / 2;
-    to->n = BLOCK - BLOCK / 2;
+    from->n = CHUNK / 2;
+    to->n = CHUNK - CHUNK / 2;
     copy_spans(to, 0, from, from->n, to->n);
     find_hull(from);
     find_hull(to);
 }
 
-/* `at`: a block of the pool that does not begin above `low`, or the first. Returns where the
+/* `at`: a chunk of the pool that does not begin above `low`, or the first. Returns where the
  * span went. */
 static uint32_t add_span(arn_placing *placing, uint32_t at, int64_t first, int64_t end,
                          uint64_t low, uint64_t high, uint32_t buffer) {
-    for (uint32_t next = placing->blocks[at].next;
-         next != ARENAUT_NONE && placing->blocks[next].low[0] <= low;
-         next = placing->blocks[at].next) {
+    for (uint32_t next = placing->chunks[at].next;
+         next != ARENAUT_NONE && placing->chunks[next].low[0] <= low;
+         next = placing->chunks[at].next) {
         at = next;
-        placing->scanned += SPANS_LIKE_BLOCK;
+        placing->scanned += SPANS_LIKE_CHUNK;
     }
-    if (placing->blocks[at].n == BLOCK) {
+    if (placing->chunks[at].n == CHUNK) {
         split(placing, at);
-        const uint32_t upper = placing->blocks[at].next;
-        if (placing->blocks[upper].low[0] <= low) at = upper;
+        const uint32_t upper = placing->chunks[at].next;
+        if (placing->chunks[upper].low[0] <= low) at = upper;
     }
-    block *b = &placing->blocks[at];
+    chunk *b = &placing->chunks[at];
     uint32_t i = b->n;
     while (i > 0 && b->low[i - 1] > low) i--;
     copy_spans(b, i + 1, b, i, b->n - i);
@@ -124,12 +124,12 @@ static uint32_t add_span(arn_placing *placing, uint32_t at, int64_t first, int64
 void arn_placing_clear(arn_placing *placing, arn_ask *ask) {
     const arenaut_problem *p = placing->problem;
     uint32_t last[ARENAUT_MAX_POOLS];
-    placing->n_blocks = 0;
+    placing->n_chunks = 0;
     placing->ask = ask;
     placing->out_of_memory = false;
     placing->spill = 0;
     for (uint32_t k = 0; k < p->n_pools; k++) {
-        placing->head[k] = last[k] = new_block(placing, ARENAUT_NONE);
+        placing->head[k] = last[k] = new_chunk(placing, ARENAUT_NONE);
         placing->top[k] = 0;
     }
     for (uint32_t i = 0; i < p->n_reserved; i++) {
@@ -137,41 +137,41 @@ void arn_placing_clear(arn_placing *placing, arn_ask *ask) {
         last[r->pool] =
             add_span(placing, last[r->pool], INT64_MIN, INT64_MAX, r->first, r->end, ARENAUT_NONE);
     }
-    for (uint32_t i = 0; i < placing->items->n; i++) placing->pool[i] = ARENAUT_NONE;
+    for (uint32_t i = 0; i < placing->groups->n; i++) placing->pool[i] = ARENAUT_NONE;
 }
 
-/* One above the other, in any order, all items end below this. */
-static uint64_t end_of_pile(const arn_items *items) {
-    const arenaut_problem *p = items->problem;
+/* One above the other, in any order, all groups end below this. */
+static uint64_t end_of_pile(const arn_groups *groups) {
+    const arenaut_problem *p = groups->problem;
     uint64_t end = 0, sum = 0;
     for (uint32_t i = 0; i < p->n_reserved; i++) end = arn_max_u64(end, p->reserved[i].end);
-    for (uint32_t i = 0; i < items->n; i++) {
-        const arn_item *item = &items->item[i];
-        if (item->fixed != ARENAUT_UNPLACED) end = arn_max_u64(end, item->fixed);
-        sum += arn_aligned(item->extent, item->align);
+    for (uint32_t i = 0; i < groups->n; i++) {
+        const arn_group *group = &groups->group[i];
+        if (group->fixed != ARENAUT_UNPLACED) end = arn_max_u64(end, group->fixed);
+        sum += arn_aligned(group->extent, group->align);
     }
     return arn_min_u64(end + sum, ARENAUT_SIZE_MAX - sum);
 }
 
-arn_placing *arn_placing_new(const arn_items *items, const arenaut_allocator *allocator) {
+arn_placing *arn_placing_new(const arn_groups *groups, const arenaut_allocator *allocator) {
     arn_placing *placing = arn_allocate_zeroed(allocator, 1, sizeof *placing);
     if (!placing) return NULL;
-    placing->items = items;
-    placing->problem = items->problem;
+    placing->groups = groups;
+    placing->problem = groups->problem;
     placing->allocator = arn_allocator_or_default(allocator);
     arn_region_init(&placing->region, allocator);
-    const uint64_t spans = (uint64_t)items->n_pieces + items->problem->n_reserved;
-    const uint64_t blocks = spans / (BLOCK / 2) + 1 + items->problem->n_pools;
-    if (blocks < ARENAUT_NONE) {
-        placing->blocks = arn_region_allocate(&placing->region, (size_t)blocks, sizeof(block));
+    const uint64_t spans = (uint64_t)groups->n_pieces + groups->problem->n_reserved;
+    const uint64_t chunks = spans / (CHUNK / 2) + 1 + groups->problem->n_pools;
+    if (chunks < ARENAUT_NONE) {
+        placing->chunks = arn_region_allocate(&placing->region, (size_t)chunks, sizeof(chunk));
     }
-    placing->pool = arn_region_allocate(&placing->region, items->n, sizeof *placing->pool);
-    placing->offset = arn_region_allocate(&placing->region, items->n, sizeof *placing->offset);
-    if (!placing->blocks || !placing->pool || !placing->offset) {
+    placing->pool = arn_region_allocate(&placing->region, groups->n, sizeof *placing->pool);
+    placing->offset = arn_region_allocate(&placing->region, groups->n, sizeof *placing->offset);
+    if (!placing->chunks || !placing->pool || !placing->offset) {
         arn_placing_free(placing);
         return NULL;
     }
-    placing->hint_limit = end_of_pile(items);
+    placing->hint_limit = end_of_pile(groups);
     arn_placing_clear(placing, NULL);
     return placing;
 }
@@ -206,8 +206,8 @@ typedef struct chooser {
 } chooser;
 
 /* No gap below `from` is wanted. */
-static chooser chooser_for(const arn_item *item, arn_fit fit, uint64_t from) {
-    const chooser c = {fit, item->extent, item->align, from, ARENAUT_UNPLACED, UINT64_MAX};
+static chooser chooser_for(const arn_group *group, arn_fit fit, uint64_t from) {
+    const chooser c = {fit, group->extent, group->align, from, ARENAUT_UNPLACED, UINT64_MAX};
     return c;
 }
 
@@ -233,16 +233,16 @@ static uint64_t chosen(const chooser *c) {
 }
 
 /* The usual case: one piece, and whatever is alive with it is in the way. */
-static uint64_t find_for_piece(arn_placing *placing, const arn_item *item, uint32_t pool,
+static uint64_t find_for_piece(arn_placing *placing, const arn_group *group, uint32_t pool,
                                arn_fit fit, uint64_t from) {
-    chooser c = chooser_for(item, fit, from);
-    for (uint32_t at = placing->head[pool]; at != ARENAUT_NONE; at = placing->blocks[at].next) {
-        const block *b = &placing->blocks[at];
-        placing->scanned += SPANS_LIKE_BLOCK;
-        if (b->end <= item->first || b->first >= item->end || b->top <= c.front) continue;
+    chooser c = chooser_for(group, fit, from);
+    for (uint32_t at = placing->head[pool]; at != ARENAUT_NONE; at = placing->chunks[at].next) {
+        const chunk *b = &placing->chunks[at];
+        placing->scanned += SPANS_LIKE_CHUNK;
+        if (b->end <= group->first || b->first >= group->end || b->top <= c.front) continue;
         placing->scanned += b->n;
         for (uint32_t i = 0; i < b->n; i++) {
-            if (b->ends[i] <= item->first || b->firsts[i] >= item->end) continue;
+            if (b->ends[i] <= group->first || b->firsts[i] >= group->end) continue;
             if (close_gap(&c, b->low[i])) return c.best;
             if (b->high[i] > c.front) c.front = b->high[i];
         }
@@ -254,7 +254,7 @@ static uint64_t find_for_piece(arn_placing *placing, const arn_item *item, uint3
 
 static void forbid(arn_placing *placing, uint64_t low, uint64_t high, const arn_piece *piece,
                    uint32_t mine, uint32_t other) {
-    if (high <= piece->low) return; /* below the piece wherever the item lies */
+    if (high <= piece->low) return; /* below the piece wherever the group lies */
     const uint32_t n = placing->n_forbidden;
     uint32_t room = placing->forbidden_room;
     if (!arn_grow(&placing->allocator, (void **)&placing->forbidden, &room, (uint64_t)n + 1,
@@ -272,9 +272,9 @@ static void forbid(arn_placing *placing, uint64_t low, uint64_t high, const arn_
 static void gather_spans(arn_placing *placing, const arn_piece *piece, uint32_t pool,
                          uint64_t from) {
     const uint64_t below = from + piece->low;
-    for (uint32_t at = placing->head[pool]; at != ARENAUT_NONE; at = placing->blocks[at].next) {
-        const block *b = &placing->blocks[at];
-        placing->scanned += SPANS_LIKE_BLOCK;
+    for (uint32_t at = placing->head[pool]; at != ARENAUT_NONE; at = placing->chunks[at].next) {
+        const chunk *b = &placing->chunks[at];
+        placing->scanned += SPANS_LIKE_CHUNK;
         if (b->end <= piece->first || b->first >= piece->end || b->top <= below) continue;
         placing->scanned += b->n;
         for (uint32_t i = 0; i < b->n; i++) {
@@ -286,26 +286,27 @@ static void gather_spans(arn_placing *placing, const arn_piece *piece, uint32_t 
 }
 
 static uint64_t place_of(const arn_placing *placing, uint32_t buffer) {
-    return placing->offset[placing->items->owner[buffer]] + placing->items->delta[buffer];
+    return placing->offset[placing->groups->owner[buffer]] + placing->groups->delta[buffer];
 }
 
 /* The pool of a placed buffer, ARENAUT_NONE for others. */
 static uint32_t pool_of(const arn_placing *placing, uint32_t buffer) {
-    const uint32_t owner = placing->items->owner[buffer];
+    const uint32_t owner = placing->groups->owner[buffer];
     return owner == ARENAUT_NONE ? ARENAUT_NONE : placing->pool[owner];
 }
 
-static void gather_rivals(arn_placing *placing, const arn_item *item, uint32_t pool) {
-    const arn_items *items = placing->items;
-    for (uint32_t m = 0; m < item->n_members && items->rival_start; m++) {
-        const uint32_t b = items->member[item->member + m];
-        const arn_piece whole = {0, 0, items->delta[b], items->delta[b] + placing->problem->size[b],
-                                 b};
-        for (uint32_t i = items->rival_start[b]; i < items->rival_start[b + 1]; i++) {
-            const uint32_t rival = items->rival[i];
-            if (pool_of(placing, rival) != pool || items->owner[rival] == items->owner[b]) continue;
-            const uint64_t low = place_of(placing, rival);
-            forbid(placing, low, low + placing->problem->size[rival], &whole, b, rival);
+static void gather_edges(arn_placing *placing, const arn_group *group, uint32_t pool) {
+    const arn_groups *groups = placing->groups;
+    for (uint32_t m = 0; m < group->n_members && groups->edge_start; m++) {
+        const uint32_t b = groups->member[group->member + m];
+        const arn_piece whole = {0, 0, groups->delta[b],
+                                 groups->delta[b] + placing->problem->size[b], b};
+        for (uint32_t i = groups->edge_start[b]; i < groups->edge_start[b + 1]; i++) {
+            const uint32_t other = groups->edge[i];
+            if (pool_of(placing, other) != pool || groups->owner[other] == groups->owner[b])
+                continue;
+            const uint64_t low = place_of(placing, other);
+            forbid(placing, low, low + placing->problem->size[other], &whole, b, other);
         }
     }
 }
@@ -329,21 +330,21 @@ static bool sort_forbidden(arn_placing *placing) {
     return true;
 }
 
-static bool gather(arn_placing *placing, const arn_item *item, uint32_t pool, uint64_t from) {
+static bool gather(arn_placing *placing, const arn_group *group, uint32_t pool, uint64_t from) {
     placing->n_forbidden = 0;
-    for (uint32_t i = 0; i < item->n_pieces; i++) {
+    for (uint32_t i = 0; i < group->n_pieces; i++) {
         const uint64_t before = placing->scanned;
-        gather_spans(placing, &placing->items->piece[item->piece + i], pool, from);
+        gather_spans(placing, &placing->groups->piece[group->piece + i], pool, from);
         if (!arn_ask_after(placing->ask, placing->scanned - before)) return false;
     }
-    gather_rivals(placing, item, pool);
+    gather_edges(placing, group, pool);
     return sort_forbidden(placing);
 }
 
-/* Ranges of offsets are gaps for an item of one byte. */
-static uint64_t find_between_forbidden(const arn_placing *placing, const arn_item *item,
+/* Ranges of offsets are gaps for a group of one byte. */
+static uint64_t find_between_forbidden(const arn_placing *placing, const arn_group *group,
                                        arn_fit fit, uint64_t from) {
-    chooser c = chooser_for(item, fit, from);
+    chooser c = chooser_for(group, fit, from);
     c.extent = 1;
     for (uint32_t i = 0; i < placing->n_forbidden; i++) {
         const forbidden *f = &placing->forbidden[placing->order[i]];
@@ -357,21 +358,21 @@ static bool is_partner(const arenaut_problem *p, uint32_t a, uint32_t b) {
     return arenaut_problem_same_base(p, a) == b || arenaut_problem_same_base(p, b) == a;
 }
 
-/* Whether buffer `other`, whose bytes the item would cover in part at `offset`, is a partner of
+/* Whether buffer `other`, whose bytes the group would cover in part at `offset`, is a partner of
  * its member `mine` there, or stands in the way. */
 static bool may_cover(const arn_placing *placing, uint64_t offset, uint32_t mine, uint32_t other,
                       bool share) {
     return share && other != ARENAUT_NONE && is_partner(placing->problem, mine, other) &&
-           place_of(placing, other) == offset + placing->items->delta[mine];
+           place_of(placing, other) == offset + placing->groups->delta[mine];
 }
 
 static bool piece_may_lie(arn_placing *placing, const arn_piece *piece, uint32_t pool,
                           uint64_t offset, bool share) {
     const uint64_t low = offset + piece->low, high = offset + piece->high;
     uint64_t looked = 0;
-    for (uint32_t at = placing->head[pool]; at != ARENAUT_NONE; at = placing->blocks[at].next) {
-        const block *b = &placing->blocks[at];
-        looked += SPANS_LIKE_BLOCK;
+    for (uint32_t at = placing->head[pool]; at != ARENAUT_NONE; at = placing->chunks[at].next) {
+        const chunk *b = &placing->chunks[at];
+        looked += SPANS_LIKE_CHUNK;
         if (b->n && b->low[0] >= high) break;
         if (b->end <= piece->first || b->first >= piece->end || b->top <= low) continue;
         looked += b->n;
@@ -385,112 +386,113 @@ static bool piece_may_lie(arn_placing *placing, const arn_piece *piece, uint32_t
     return arn_ask_after(placing->ask, looked);
 }
 
-static bool rivals_allow(const arn_placing *placing, const arn_item *item, uint32_t pool,
-                         uint64_t offset, bool share) {
-    const arn_items *items = placing->items;
+static bool edges_allow(const arn_placing *placing, const arn_group *group, uint32_t pool,
+                        uint64_t offset, bool share) {
+    const arn_groups *groups = placing->groups;
     const uint64_t *size = placing->problem->size;
-    for (uint32_t m = 0; m < item->n_members && items->rival_start; m++) {
-        const uint32_t b = items->member[item->member + m];
-        const uint64_t low = offset + items->delta[b];
-        for (uint32_t i = items->rival_start[b]; i < items->rival_start[b + 1]; i++) {
-            const uint32_t rival = items->rival[i];
-            if (pool_of(placing, rival) != pool || items->owner[rival] == items->owner[b]) continue;
-            const uint64_t at = place_of(placing, rival);
-            if (at >= low + size[b] || low >= at + size[rival]) continue;
-            if (!may_cover(placing, offset, b, rival, share)) return false;
+    for (uint32_t m = 0; m < group->n_members && groups->edge_start; m++) {
+        const uint32_t b = groups->member[group->member + m];
+        const uint64_t low = offset + groups->delta[b];
+        for (uint32_t i = groups->edge_start[b]; i < groups->edge_start[b + 1]; i++) {
+            const uint32_t other = groups->edge[i];
+            if (pool_of(placing, other) != pool || groups->owner[other] == groups->owner[b])
+                continue;
+            const uint64_t at = place_of(placing, other);
+            if (at >= low + size[b] || low >= at + size[other]) continue;
+            if (!may_cover(placing, offset, b, other, share)) return false;
         }
-        if (!arn_ask_after(placing->ask, items->rival_start[b + 1] - items->rival_start[b])) {
+        if (!arn_ask_after(placing->ask, groups->edge_start[b + 1] - groups->edge_start[b])) {
             return false;
         }
     }
     return true;
 }
 
-/* Whether the item may lie at `offset`, where it may share with same-base partners. */
-static bool is_allowed(arn_placing *placing, const arn_item *item, uint32_t pool, uint64_t offset,
+/* Whether the group may lie at `offset`, where it may share with same-base partners. */
+static bool is_allowed(arn_placing *placing, const arn_group *group, uint32_t pool, uint64_t offset,
                        bool share) {
-    for (uint32_t i = 0; i < item->n_pieces; i++) {
-        const arn_piece *piece = &placing->items->piece[item->piece + i];
+    for (uint32_t i = 0; i < group->n_pieces; i++) {
+        const arn_piece *piece = &placing->groups->piece[group->piece + i];
         if (!piece_may_lie(placing, piece, pool, offset, share)) return false;
     }
-    return rivals_allow(placing, item, pool, offset, share);
+    return edges_allow(placing, group, pool, offset, share);
 }
 
 /* Tries the place of one partner; keeps the lowest that works. */
-static void try_partner(arn_placing *placing, const arn_item *item, uint32_t mine, uint32_t partner,
-                        uint32_t pool, uint64_t *lowest) {
+static void try_partner(arn_placing *placing, const arn_group *group, uint32_t mine,
+                        uint32_t partner, uint32_t pool, uint64_t *lowest) {
     if (pool_of(placing, partner) != pool) return;
-    const uint64_t at = place_of(placing, partner), delta = placing->items->delta[mine];
+    const uint64_t at = place_of(placing, partner), delta = placing->groups->delta[mine];
     if (at < delta) return;
     const uint64_t offset = at - delta;
-    if (offset >= *lowest || offset & (item->align - 1)) return;
-    if (is_allowed(placing, item, pool, offset, true)) *lowest = offset;
+    if (offset >= *lowest || offset & (group->align - 1)) return;
+    if (is_allowed(placing, group, pool, offset, true)) *lowest = offset;
 }
 
 /* The lowest offset at which a member lies where its base, or an heir, already lies. */
-static uint64_t find_shared(arn_placing *placing, const arn_item *item, uint32_t pool) {
-    const arn_items *items = placing->items;
+static uint64_t find_shared(arn_placing *placing, const arn_group *group, uint32_t pool) {
+    const arn_groups *groups = placing->groups;
     uint64_t lowest = ARENAUT_UNPLACED;
-    for (uint32_t m = 0; m < item->n_members && items->heir_start; m++) {
-        const uint32_t b = items->member[item->member + m];
+    for (uint32_t m = 0; m < group->n_members && groups->heir_start; m++) {
+        const uint32_t b = groups->member[group->member + m];
         const uint32_t base = arenaut_problem_same_base(placing->problem, b);
-        if (base != ARENAUT_NONE) try_partner(placing, item, b, base, pool, &lowest);
-        for (uint32_t i = items->heir_start[b]; i < items->heir_start[b + 1]; i++) {
-            try_partner(placing, item, b, items->heir[i], pool, &lowest);
+        if (base != ARENAUT_NONE) try_partner(placing, group, b, base, pool, &lowest);
+        for (uint32_t i = groups->heir_start[b]; i < groups->heir_start[b + 1]; i++) {
+            try_partner(placing, group, b, groups->heir[i], pool, &lowest);
         }
     }
     return lowest;
 }
 
 /* A shared place is the lowest one, or beats any gap, or at least costs nothing. */
-static uint64_t find_with_ties(arn_placing *placing, const arn_item *item, uint32_t pool,
-                               arn_rules rules, uint64_t from) {
-    const uint64_t gap = find_between_forbidden(placing, item, rules.fit, from);
+static uint64_t find_with_partners(arn_placing *placing, const arn_group *group, uint32_t pool,
+                                   arn_rules rules, uint64_t from) {
+    const uint64_t gap = find_between_forbidden(placing, group, rules.fit, from);
     if (!rules.share) return gap;
-    const uint64_t shared = find_shared(placing, item, pool);
+    const uint64_t shared = find_shared(placing, group, pool);
     if (shared == ARENAUT_UNPLACED) return gap;
     return rules.fit == ARN_FIRST_FIT ? arn_min_u64(gap, shared) : shared;
 }
 
 /* ---- one pool, then all ---- */
 
-static bool wants_hint(const arn_placing *placing, const arn_item *item, arn_rules rules) {
-    return rules.keep_hints && item->hint <= placing->hint_limit &&
-           !(item->hint & (item->align - 1));
+static bool wants_hint(const arn_placing *placing, const arn_group *group, arn_rules rules) {
+    return rules.keep_hints && group->hint <= placing->hint_limit &&
+           !(group->hint & (group->align - 1));
 }
 
 /* From where on gaps are to be looked for. What is placed only takes room away, so first fit
  * finds nothing below what it found before: not so of shared places, of hints, and of the places
  * in other pools. */
-static uint64_t first_gap(const arn_placing *placing, const arn_item *item, arn_rules rules,
+static uint64_t first_gap(const arn_placing *placing, const arn_group *group, arn_rules rules,
                           uint64_t found) {
-    const bool one_pool = (item->pools & (item->pools - 1)) == 0;
-    const bool only_rises = rules.fit == ARN_FIRST_FIT && !wants_hint(placing, item, rules);
+    const bool one_pool = (group->pools & (group->pools - 1)) == 0;
+    const bool only_rises = rules.fit == ARN_FIRST_FIT && !wants_hint(placing, group, rules);
     return one_pool && only_rises ? found : 0;
 }
 
 static uint64_t find_in_pool(arn_placing *placing, uint32_t id, uint32_t pool, arn_rules rules,
                              uint64_t found) {
-    const arn_item *item = &placing->items->item[id];
-    const uint64_t from = first_gap(placing, item, rules, found);
+    const arn_group *group = &placing->groups->group[id];
+    const uint64_t from = first_gap(placing, group, rules, found);
     const uint64_t capacity = placing->problem->pool[pool].capacity;
     uint64_t offset;
-    if (item->fixed != ARENAUT_UNPLACED) {
-        offset = item->fixed;
-    } else if (item->n_pieces == 1 && !item->tied && !wants_hint(placing, item, rules)) {
+    if (group->fixed != ARENAUT_UNPLACED) {
+        offset = group->fixed;
+    } else if (group->n_pieces == 1 && !group->related && !wants_hint(placing, group, rules)) {
         const uint64_t before = placing->scanned;
-        offset = find_for_piece(placing, item, pool, rules.fit, from);
+        offset = find_for_piece(placing, group, pool, rules.fit, from);
         if (!arn_ask_after(placing->ask, placing->scanned - before)) return ARENAUT_UNPLACED;
     } else {
-        if (!gather(placing, item, pool, from)) return ARENAUT_UNPLACED;
-        const bool keep = wants_hint(placing, item, rules) &&
-                          item->hint + item->extent <= capacity &&
-                          is_allowed(placing, item, pool, item->hint, rules.share);
-        offset = keep ? item->hint : find_with_ties(placing, item, pool, rules, from);
+        if (!gather(placing, group, pool, from)) return ARENAUT_UNPLACED;
+        const bool keep = wants_hint(placing, group, rules) &&
+                          group->hint + group->extent <= capacity &&
+                          is_allowed(placing, group, pool, group->hint, rules.share);
+        offset = keep ? group->hint : find_with_partners(placing, group, pool, rules, from);
         if (arn_ask_ended(placing->ask)) return ARENAUT_UNPLACED;
     }
     if (capacity != ARENAUT_UNLIMITED &&
-        (item->extent > capacity || offset > capacity - item->extent)) {
+        (group->extent > capacity || offset > capacity - group->extent)) {
         return ARENAUT_UNPLACED;
     }
     return offset;
@@ -506,13 +508,13 @@ static uint64_t growth(const arn_placing *placing, uint32_t pool, uint64_t end) 
 
 bool arn_placing_find(arn_placing *placing, uint32_t id, arn_rules rules, uint64_t found,
                       uint32_t *pool, uint64_t *offset) {
-    const arn_item *item = &placing->items->item[id];
+    const arn_group *group = &placing->groups->group[id];
     uint64_t least = UINT64_MAX;
     for (uint32_t k = 0; k < placing->problem->n_pools; k++) {
-        if (!(item->pools >> k & 1)) continue;
+        if (!(group->pools >> k & 1)) continue;
         const uint64_t at = find_in_pool(placing, id, k, rules, found);
         if (at == ARENAUT_UNPLACED) continue;
-        const uint64_t by = rules.least_growth ? growth(placing, k, at + item->extent) : 0;
+        const uint64_t by = rules.least_growth ? growth(placing, k, at + group->extent) : 0;
         if (by >= least) continue;
         least = by;
         *pool = k;
@@ -523,13 +525,13 @@ bool arn_placing_find(arn_placing *placing, uint32_t id, arn_rules rules, uint64
 }
 
 void arn_placing_put(arn_placing *placing, uint32_t id, uint32_t pool, uint64_t offset) {
-    const arn_item *item = &placing->items->item[id];
+    const arn_group *group = &placing->groups->group[id];
     placing->pool[id] = pool;
     placing->offset[id] = offset;
-    placing->top[pool] = arn_max_u64(placing->top[pool], offset + item->extent);
-    placing->spill += arn_item_spill(placing->items, item, pool);
-    for (uint32_t i = 0; i < item->n_pieces; i++) {
-        const arn_piece *piece = &placing->items->piece[item->piece + i];
+    placing->top[pool] = arn_max_u64(placing->top[pool], offset + group->extent);
+    placing->spill += arn_group_spill(placing->groups, group, pool);
+    for (uint32_t i = 0; i < group->n_pieces; i++) {
+        const arn_piece *piece = &placing->groups->piece[group->piece + i];
         const uint64_t before = placing->scanned;
         add_span(placing, placing->head[pool], piece->first, piece->end, offset + piece->low,
                  offset + piece->high, piece->buffer);
@@ -545,8 +547,8 @@ bool arn_placing_place(arn_placing *placing, uint32_t id, arn_rules rules) {
     return true;
 }
 
-uint64_t arn_placing_offset(const arn_placing *placing, uint32_t item) {
-    return placing->offset[item];
+uint64_t arn_placing_offset(const arn_placing *placing, uint32_t group) {
+    return placing->offset[group];
 }
 
 arn_cost arn_placing_cost(const arn_placing *placing) {
@@ -558,10 +560,10 @@ arn_cost arn_placing_cost(const arn_placing *placing) {
 }
 
 void arn_placing_export(const arn_placing *placing, uint32_t *pool, uint64_t *offset) {
-    const arn_items *items = placing->items;
+    const arn_groups *groups = placing->groups;
     for (uint32_t b = 0; b < placing->problem->n_buffers; b++) {
-        if (items->owner[b] == ARENAUT_NONE) continue;
-        pool[b] = placing->pool[items->owner[b]];
+        if (groups->owner[b] == ARENAUT_NONE) continue;
+        pool[b] = placing->pool[groups->owner[b]];
         offset[b] = place_of(placing, b);
     }
 }

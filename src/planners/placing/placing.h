@@ -1,8 +1,8 @@
 /* Placing: the kernel that the order-based planners share.
  *
- * What is placed lies in one list per pool, sorted by address. To place an item, those
- * spans are passed from low to high that are alive together with it, and the item goes into
- * a gap between them, or on top. The list is cut into blocks that know their hull in time
+ * What is placed lies in one list per pool, sorted by address. To place a group, those
+ * spans are passed from low to high that are alive together with it, and the group goes into
+ * a gap between them, or on top. The list is cut into chunks that know their hull in time
  * and their highest address, so that most of it is stepped over; no pairs are stored.
  *
  * All constraints of a problem are kept: alignment, several lifetimes, pools and their
@@ -13,7 +13,7 @@
 
 #include "planners/run/ask.h"
 #include "planners/run/cost.h"
-#include "planners/placing/items.h"
+#include "planners/placing/buffer_groups.h"
 
 typedef enum arn_fit {
     ARN_FIRST_FIT, /* the lowest gap */
@@ -26,35 +26,35 @@ typedef enum arn_fit {
 typedef struct arn_rules {
     arn_fit fit;
     bool share;        /* use same-base relations */
-    bool keep_hints;   /* an item goes where it was before if it can */
+    bool keep_hints;   /* a group goes where it was before if it can */
     bool least_growth; /* of several pools take the one that grows least, not the first */
 } arn_rules;
 
 typedef struct arn_placing arn_placing;
 
-/* The same state serves many runs. NULL if there is no memory. `items` is borrowed. */
-arn_placing *arn_placing_new(const arn_items *items, const arenaut_allocator *allocator);
+/* The same state serves many runs. NULL if there is no memory. `groups` is borrowed. */
+arn_placing *arn_placing_new(const arn_groups *groups, const arenaut_allocator *allocator);
 void arn_placing_free(arn_placing *placing);
 
-/* Takes all items away again. `ask` is asked from now on: a False below may be because it said
+/* Takes all groups away again. `ask` is asked from now on: a False below may be because it said
  * no. NULL: nobody is. */
 void arn_placing_clear(arn_placing *placing, arn_ask *ask);
 
-/* Where `item` would go. False if it fits in none of its pools. A fixed item goes to its
- * offset without a look: overlaps of fixed items are found elsewhere. `found` is what this was
- * for the item before, when less was placed, or 0: first fit then need not look for gaps below. */
-bool arn_placing_find(arn_placing *placing, uint32_t item, arn_rules rules, uint64_t found,
+/* Where `group` would go. False if it fits in none of its pools. A fixed group goes to its
+ * offset without a look: overlaps of fixed groups are found elsewhere. `found` is what this was
+ * for the group before, when less was placed, or 0: first fit then need not look for gaps below. */
+bool arn_placing_find(arn_placing *placing, uint32_t group, arn_rules rules, uint64_t found,
                       uint32_t *pool, uint64_t *offset);
-void arn_placing_put(arn_placing *placing, uint32_t item, uint32_t pool, uint64_t offset);
+void arn_placing_put(arn_placing *placing, uint32_t group, uint32_t pool, uint64_t offset);
 
 /* Both in one. */
-bool arn_placing_place(arn_placing *placing, uint32_t item, arn_rules rules);
+bool arn_placing_place(arn_placing *placing, uint32_t group, arn_rules rules);
 
 /* Whether a False above was for want of memory. Stays true until cleared. */
 bool arn_placing_out_of_memory(const arn_placing *placing);
 
-/* Of an item that has been placed. */
-uint64_t arn_placing_offset(const arn_placing *placing, uint32_t item);
+/* Of a group that has been placed. */
+uint64_t arn_placing_offset(const arn_placing *placing, uint32_t group);
 
 /* What has been done since this was last asked, in search steps: one, and one more for
  * every few hundred spans that were looked at. */
@@ -63,7 +63,7 @@ uint64_t arn_placing_steps(arn_placing *placing);
 /* What it costs as it is now: its spill, and the sum of the arenas. */
 arn_cost arn_placing_cost(const arn_placing *placing);
 
-/* Writes the places of all items as places of buffers; the rest is left alone. */
+/* Writes the places of all groups as places of buffers; the rest is left alone. */
 void arn_placing_export(const arn_placing *placing, uint32_t *pool, uint64_t *offset);
 
 #endif

@@ -3,23 +3,23 @@
 #include "core/checked.h"
 #include "core/sort.h"
 
-/* To raise a plateau, and to place an item on it, takes about so many operations. */
+/* To raise a plateau, and to place a group on it, takes about so many operations. */
 enum { LEAF = 8, PLATEAU_OPERATIONS = 64 };
 
-/* ---- which item lives within [first, end) and comes first in the order ---- */
+/* ---- which group lives within [first, end) and comes first in the order ---- */
 
-/* Items in the order of a space-filling curve over (start, end), so that neighbours have
+/* Groups in the order of a space-filling curve over (start, end), so that neighbours have
  * similar lifetimes, under a complete binary tree: node k has children 2k and 2k + 1. */
 typedef struct box_tree {
     uint32_t n_leaves;            /* a power of two */
-    uint32_t *item;               /* per slot, LEAF slots to a leaf; ARENAUT_NONE: empty */
+    uint32_t *group;              /* per slot, LEAF slots to a leaf; ARENAUT_NONE: empty */
     uint32_t *first, *end, *rank; /* per slot; rank ARENAUT_NONE: nothing to place there */
-    uint32_t *slot;               /* per item */
+    uint32_t *slot;               /* per group */
     struct box {
         uint32_t min_first, max_first, min_end, max_end;
     } *box;
     uint32_t *best;  /* per node: the least rank below it */
-    uint64_t looked; /* at nodes, while the best item was looked for */
+    uint64_t looked; /* at nodes, while the best group was looked for */
 } box_tree;
 
 /* ---- plateaus ---- */
@@ -32,7 +32,7 @@ typedef struct plateau {
 } plateau;
 
 struct arn_skyline {
-    const arn_items *items;
+    const arn_groups *groups;
     const arn_timeline *timeline;
     box_tree tree;
     plateau *plateaus;
@@ -52,7 +52,7 @@ static uint64_t spread_bits(uint32_t v) {
 
 static bool fill_slots(arn_skyline *s, arn_region *region) {
     box_tree *t = &s->tree;
-    const uint32_t n = s->items->n;
+    const uint32_t n = s->groups->n;
     uint64_t *code = arn_region_allocate(region, n, sizeof *code);
     uint32_t *order = arn_region_allocate(region, (size_t)n * 2, sizeof *order);
     if (!code || !order) return false;
@@ -62,7 +62,7 @@ static bool fill_slots(arn_skyline *s, arn_region *region) {
     }
     arn_sort_by_key(order, n, code, order + n);
     for (uint32_t k = 0; k < t->n_leaves * LEAF; k++) {
-        t->item[k] = k < n ? order[k] : ARENAUT_NONE;
+        t->group[k] = k < n ? order[k] : ARENAUT_NONE;
         t->rank[k] = ARENAUT_NONE;
         t->first[k] = k < n ? s->timeline->first[order[k]] : 0;
         t->end[k] = k < n ? s->timeline->end[order[k]] : 0;
@@ -77,7 +77,7 @@ static void find_boxes(box_tree *t) {
         struct box b = nothing;
         for (uint32_t i = 0; i < LEAF && node >= t->n_leaves; i++) {
             const uint32_t k = (node - t->n_leaves) * LEAF + i;
-            if (t->item[k] == ARENAUT_NONE) continue;
+            if (t->group[k] == ARENAUT_NONE) continue;
             if (t->first[k] < b.min_first) b.min_first = t->first[k];
             if (t->first[k] > b.max_first) b.max_first = t->first[k];
             if (t->end[k] < b.min_end) b.min_end = t->end[k];
@@ -97,16 +97,16 @@ static void find_boxes(box_tree *t) {
 static bool tree_make(arn_skyline *s, arn_region *region) {
     box_tree *t = &s->tree;
     t->n_leaves = 1;
-    while ((uint64_t)t->n_leaves * LEAF < s->items->n) t->n_leaves *= 2;
+    while ((uint64_t)t->n_leaves * LEAF < s->groups->n) t->n_leaves *= 2;
     const size_t slots = (size_t)t->n_leaves * LEAF, nodes = (size_t)t->n_leaves * 2;
-    t->item = arn_region_allocate(region, slots, sizeof *t->item);
+    t->group = arn_region_allocate(region, slots, sizeof *t->group);
     t->first = arn_region_allocate(region, slots, sizeof *t->first);
     t->end = arn_region_allocate(region, slots, sizeof *t->end);
     t->rank = arn_region_allocate(region, slots, sizeof *t->rank);
-    t->slot = arn_region_allocate(region, s->items->n, sizeof *t->slot);
+    t->slot = arn_region_allocate(region, s->groups->n, sizeof *t->slot);
     t->box = arn_region_allocate(region, nodes, sizeof *t->box);
     t->best = arn_region_allocate(region, nodes, sizeof *t->best);
-    if (!t->item || !t->first || !t->end || !t->rank || !t->slot || !t->box || !t->best ||
+    if (!t->group || !t->first || !t->end || !t->rank || !t->slot || !t->box || !t->best ||
         !fill_slots(s, region)) {
         return false;
     }
@@ -114,11 +114,11 @@ static bool tree_make(arn_skyline *s, arn_region *region) {
     return true;
 }
 
-arn_skyline *arn_skyline_new(const arn_items *items, const arn_timeline *timeline,
+arn_skyline *arn_skyline_new(const arn_groups *groups, const arn_timeline *timeline,
                              arn_region *region) {
     arn_skyline *s = arn_region_allocate(region, 1, sizeof *s);
     if (!s) return NULL;
-    s->items = items;
+    s->groups = groups;
     s->timeline = timeline;
     /* Plateaus never share a section. */
     const size_t most = timeline->n_sections;
@@ -138,7 +138,7 @@ static uint32_t best_in_leaf(const box_tree *t, uint32_t leaf) {
 
 static uint32_t better(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
-static void rank_items(box_tree *t, const uint32_t *order, uint32_t n) {
+static void rank_groups(box_tree *t, const uint32_t *order, uint32_t n) {
     for (uint32_t k = 0; k < t->n_leaves * LEAF; k++) t->rank[k] = ARENAUT_NONE;
     for (uint32_t i = 0; i < n; i++) t->rank[t->slot[order[i]]] = i;
     for (uint32_t leaf = 0; leaf < t->n_leaves; leaf++) {
@@ -149,8 +149,8 @@ static void rank_items(box_tree *t, const uint32_t *order, uint32_t n) {
     }
 }
 
-static void remove_item(box_tree *t, uint32_t item) {
-    const uint32_t slot = t->slot[item];
+static void remove_group(box_tree *t, uint32_t group) {
+    const uint32_t slot = t->slot[group];
     t->rank[slot] = ARENAUT_NONE;
     uint32_t node = t->n_leaves + slot / LEAF;
     t->best[node] = best_in_leaf(t, slot / LEAF);
@@ -159,8 +159,8 @@ static void remove_item(box_tree *t, uint32_t item) {
     }
 }
 
-/* The least rank of an item that lives within [first, end), below `than`. Looks into the
- * more promising child first; a node whose items all live within needs no look inside. */
+/* The least rank of a group that lives within [first, end), below `than`. Looks into the
+ * more promising child first; a node whose groups all live within needs no look inside. */
 static uint32_t best_within(box_tree *t, uint32_t node, uint32_t first, uint32_t end,
                             uint32_t than) {
     const struct box *b = &t->box[node];
@@ -284,7 +284,7 @@ uint32_t arn_skyline_run(arn_skyline *s, const uint32_t *order, uint32_t n, uint
                          uint64_t *offset, uint64_t *top, arn_ask *ask) {
     uint32_t placed = 0;
     flatten(s);
-    rank_items(&s->tree, order, n);
+    rank_groups(&s->tree, order, n);
     *top = 0;
     while (placed < n) {
         const uint32_t id = s->heap[0];
@@ -297,12 +297,12 @@ uint32_t arn_skyline_run(arn_skyline *s, const uint32_t *order, uint32_t n, uint
             continue;
         }
         const uint32_t i = order[rank];
-        const arn_item *item = &s->items->item[i];
-        offset[i] = arn_aligned(p->height, item->align);
-        const uint64_t end = offset[i] + item->extent;
+        const arn_group *group = &s->groups->group[i];
+        offset[i] = arn_aligned(p->height, group->align);
+        const uint64_t end = offset[i] + group->extent;
         if (end > limit) break;
         *top = arn_max_u64(*top, end);
-        remove_item(&s->tree, i);
+        remove_group(&s->tree, i);
         build_on(s, id, s->timeline->first[i], s->timeline->end[i], end);
         placed++;
     }

@@ -1,12 +1,12 @@
 /* The skyline: always fill the lowest place.
  *
- * What is placed is seen from above: a skyline of plateaus over time. Of all items the one
+ * What is placed is seen from above: a skyline of plateaus over time. Of all groups the one
  * that can lie lowest is placed next; among equals the first in the given order. That is the
- * lowest plateau and the best item that lives within it; a plateau that nothing fits into
+ * lowest plateau and the best group that lives within it; a plateau that nothing fits into
  * is raised to its lower neighbour. Gaps below the skyline are given up, but since the
  * lowest place is always filled first they are few.
  *
- * Plateaus are kept in a heap, items in a tree of boxes over (start, end) whose nodes know
+ * Plateaus are kept in a heap, groups in a tree of boxes over (start, end) whose nodes know
  * the best rank below them. O(n) memory, O(n log n) time in practice. */
 #ifndef ARN_PLANNERS_PLACING_SKYLINE_ENGINE_H
 #define ARN_PLANNERS_PLACING_SKYLINE_ENGINE_H
@@ -16,12 +16,12 @@
 
 typedef struct arn_skyline arn_skyline;
 
-/* For items [0, n) of `items`, each alive from its first to its last step. NULL if there is
+/* For groups [0, n) of `groups`, each alive from its first to its last step. NULL if there is
  * no memory; all of it is taken from `region`. */
-arn_skyline *arn_skyline_new(const arn_items *items, const arn_timeline *timeline,
+arn_skyline *arn_skyline_new(const arn_groups *groups, const arn_timeline *timeline,
                              arn_region *region);
 
-/* Places the `n` items of `order` and writes their offsets (per item) and the highest end.
+/* Places the `n` groups of `order` and writes their offsets (per group) and the highest end.
  * Stops as soon as something would end above `limit`, or when told to. Returns how many were
  * placed. */
 uint32_t arn_skyline_run(arn_skyline *skyline, const uint32_t *order, uint32_t n, uint64_t limit,

@@ -2,47 +2,48 @@
 
 #include "core/sort.h"
 
-static void find_loads(const arn_items *items, arn_timeline *t) {
+static void find_loads(const arn_groups *groups, arn_timeline *t) {
     for (uint32_t k = 0; k < t->n_sections; k++) t->load[k] = 0;
-    for (uint32_t i = 0; i < items->n; i++) {
-        t->load[t->first[i]] += items->item[i].extent;
-        if (t->end[i] < t->n_sections) t->load[t->end[i]] -= items->item[i].extent;
+    for (uint32_t i = 0; i < groups->n; i++) {
+        t->load[t->first[i]] += groups->group[i].extent;
+        if (t->end[i] < t->n_sections) t->load[t->end[i]] -= groups->group[i].extent;
     }
     for (uint32_t k = 1; k < t->n_sections; k++) t->load[k] += t->load[k - 1];
 }
 
-static int64_t first_step(const arn_item *item) { return item->first; }
-static int64_t end_step(const arn_item *item) { return item->end; }
+static int64_t first_step(const arn_group *group) { return group->first; }
+static int64_t end_step(const arn_group *group) { return group->end; }
 
-/* All items in the order of what `step_of` says. */
-static uint32_t *sorted_steps(const arn_items *items, int64_t (*step_of)(const arn_item *),
+/* All groups in the order of what `step_of` says. */
+static uint32_t *sorted_steps(const arn_groups *groups, int64_t (*step_of)(const arn_group *),
                               arn_region *region) {
-    uint64_t *key = arn_region_allocate(region, items->n, sizeof *key);
-    uint32_t *order = arn_region_allocate(region, (size_t)items->n * 2, sizeof *order);
+    uint64_t *key = arn_region_allocate(region, groups->n, sizeof *key);
+    uint32_t *order = arn_region_allocate(region, (size_t)groups->n * 2, sizeof *order);
     if (!key || !order) return NULL;
-    for (uint32_t i = 0; i < items->n; i++) {
-        key[i] = arn_step_key(step_of(&items->item[i]));
+    for (uint32_t i = 0; i < groups->n; i++) {
+        key[i] = arn_step_key(step_of(&groups->group[i]));
         order[i] = i;
     }
-    arn_sort_by_key(order, items->n, key, order + items->n);
+    arn_sort_by_key(order, groups->n, key, order + groups->n);
     return order;
 }
 
-bool arn_timeline_make(const arn_items *items, arn_region *region, arn_timeline *t) {
-    const size_t n = items->n;
+bool arn_timeline_make(const arn_groups *groups, arn_region *region, arn_timeline *t) {
+    const size_t n = groups->n;
     if (n > UINT32_MAX / 4) return false;
     t->first = arn_region_allocate(region, n, sizeof *t->first);
     t->end = arn_region_allocate(region, n, sizeof *t->end);
     if (!t->first || !t->end) return false;
-    uint32_t *starts = sorted_steps(items, first_step, region);
-    uint32_t *ends = sorted_steps(items, end_step, region);
+    uint32_t *starts = sorted_steps(groups, first_step, region);
+    uint32_t *ends = sorted_steps(groups, end_step, region);
     if (!starts || !ends) return false;
     uint32_t cut = 0;
-    int64_t step = n ? items->item[starts[0]].first : 0;
+    int64_t step = n ? groups->group[starts[0]].first : 0;
     for (size_t i = 0, k = 0; k < n;) {
-        const bool starts_next = i < n && items->item[starts[i]].first <= items->item[ends[k]].end;
+        const bool starts_next =
+            i < n && groups->group[starts[i]].first <= groups->group[ends[k]].end;
         const uint32_t id = starts_next ? starts[i++] : ends[k++];
-        const int64_t now = starts_next ? items->item[id].first : items->item[id].end;
+        const int64_t now = starts_next ? groups->group[id].first : groups->group[id].end;
         if (now != step) cut++;
         step = now;
         (starts_next ? t->first : t->end)[id] = cut;
@@ -50,6 +51,6 @@ bool arn_timeline_make(const arn_items *items, arn_region *region, arn_timeline 
     t->n_sections = cut; /* the last cut begins nothing */
     t->load = arn_region_allocate(region, t->n_sections, sizeof *t->load);
     if (!t->load) return false;
-    find_loads(items, t);
+    find_loads(groups, t);
     return true;
 }

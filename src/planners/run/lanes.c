@@ -18,14 +18,14 @@ static bool is_wanted(const arn_lanes *lanes, const arn_lane *lane) {
 static void ask(arn_lanes *lanes, const char *planner) {
     const arenaut_plan_options *options = lanes->meter->planning->options;
     if (!options->progress) return;
-    arn_crew_lock(&lanes->crew);
+    arn_threads_lock(&lanes->threads);
     arenaut_progress progress = lanes->seen;
-    arn_crew_unlock(&lanes->crew);
+    arn_threads_unlock(&lanes->threads);
     progress.planner = planner;
     const arenaut_verdict verdict = options->progress(options->progress_context, &progress);
-    arn_crew_lock(&lanes->crew);
+    arn_threads_lock(&lanes->threads);
     if (lanes->verdict == ARENAUT_GO_ON) lanes->verdict = verdict;
-    arn_crew_unlock(&lanes->crew);
+    arn_threads_unlock(&lanes->threads);
 }
 
 static void note(arenaut_progress *seen, const arenaut_progress *progress) {
@@ -43,15 +43,15 @@ static void note(arenaut_progress *seen, const arenaut_progress *progress) {
 static arenaut_verdict on_progress(void *context, const arenaut_progress *progress) {
     arn_lane *lane = context;
     arn_lanes *lanes = lane->lanes;
-    const bool is_caller = arn_crew_is_caller(&lanes->crew);
-    arn_crew_lock(&lanes->crew);
+    const bool is_caller = arn_threads_is_caller(&lanes->threads);
+    arn_threads_lock(&lanes->threads);
     note(&lanes->seen, progress);
-    if (!is_caller) arn_crew_wake(&lanes->crew);
-    arn_crew_unlock(&lanes->crew);
+    if (!is_caller) arn_threads_wake(&lanes->threads);
+    arn_threads_unlock(&lanes->threads);
     if (is_caller) ask(lanes, progress->planner);
-    arn_crew_lock(&lanes->crew);
+    arn_threads_lock(&lanes->threads);
     const bool wanted = is_wanted(lanes, lane);
-    arn_crew_unlock(&lanes->crew);
+    arn_threads_unlock(&lanes->threads);
     return wanted ? ARENAUT_GO_ON : ARENAUT_INTERRUPTED;
 }
 
@@ -63,16 +63,16 @@ static void watch(void *context) {
 static void run_in_lane(void *context, uint32_t index) {
     arn_lanes *lanes = context;
     arn_lane *lane = &lanes->lane[index];
-    arn_crew_lock(&lanes->crew);
+    arn_threads_lock(&lanes->threads);
     const bool wanted = is_wanted(lanes, lane);
-    arn_crew_unlock(&lanes->crew);
+    arn_threads_unlock(&lanes->threads);
     if (!wanted) return;
     lane->status = lanes->run(lanes->context, lane->task, lane);
     if (!arn_meter_at_goal(&lane->meter)) return;
     /* There is nothing left to gain for those behind it. */
-    arn_crew_lock(&lanes->crew);
+    arn_threads_lock(&lanes->threads);
     if (lane->task < lanes->last) lanes->last = lane->task;
-    arn_crew_unlock(&lanes->crew);
+    arn_threads_unlock(&lanes->threads);
 }
 
 /* ---- before and after ---- */
@@ -87,14 +87,14 @@ void arn_lanes_open(arn_lanes *lanes, arn_meter *meter) {
     lanes->n = planning->options->threads;
     if (lanes->n > ARN_MOST_LANES) lanes->n = ARN_MOST_LANES;
     if (lanes->n < 1 || planning->problem->n_buffers < FEW_BUFFERS) lanes->n = 1;
-    arn_crew_init(&lanes->crew, lanes->n);
-    lanes->safe = arn_share_allocator(&lanes->shared, &lanes->crew, planning->allocator);
+    arn_threads_init(&lanes->threads, lanes->n);
+    lanes->safe = arn_share_allocator(&lanes->shared, &lanes->threads, planning->allocator);
     lanes->allocator = &lanes->safe;
 }
 
 void arn_lanes_close(arn_lanes *lanes) {
     for (uint32_t i = 0; i < ARN_MOST_LANES; i++) arenaut_plan_free(lanes->lane[i].planning.plan);
-    arn_crew_free(&lanes->crew);
+    arn_threads_free(&lanes->threads);
 }
 
 static void copy_places(const arenaut_plan *from, arenaut_plan *to) {
@@ -114,7 +114,7 @@ static arenaut_status open_lane(arn_lanes *lanes, arn_lane *lane) {
     lane->lanes = lanes;
     lane->index = (uint32_t)(lane - lanes->lane);
     lane->options = *all->options;
-    if (lanes->crew.parallel || lane->options.progress) {
+    if (lanes->threads.parallel || lane->options.progress) {
         lane->options.progress = on_progress;
         lane->options.progress_context = lane;
     }
@@ -204,7 +204,7 @@ static arenaut_status run_wave(arn_lanes *lanes, uint32_t n, bool within_effort)
         st = prepare(lanes, &lanes->lane[i], lanes->first_task + i);
     }
     if (st != ARENAUT_OK) return st;
-    arn_crew_run(&lanes->crew, lanes->n, n, run_in_lane, watch, lanes);
+    arn_threads_run(&lanes->threads, lanes->n, n, run_in_lane, watch, lanes);
     for (uint32_t i = 0; i < n && st == ARENAUT_OK; i++) {
         /* When the caller has had enough, whatever was found still counts. */
         if (lanes->verdict == ARENAUT_GO_ON && is_over(lanes, within_effort)) break;
@@ -218,7 +218,7 @@ static arenaut_status run_wave(arn_lanes *lanes, uint32_t n, bool within_effort)
     return st;
 }
 
-static arenaut_status run_group(arn_lanes *lanes, uint32_t n_tasks, arn_lane_task task,
+static arenaut_status run_batch(arn_lanes *lanes, uint32_t n_tasks, arn_lane_task task,
                                 void *context, bool within_effort) {
     arenaut_status st = ARENAUT_OK;
     lanes->run = task;
@@ -239,10 +239,10 @@ static arenaut_status run_group(arn_lanes *lanes, uint32_t n_tasks, arn_lane_tas
 
 arenaut_status arn_lanes_try(arn_lanes *lanes, uint32_t n_tasks, arn_lane_task task,
                              void *context) {
-    return run_group(lanes, n_tasks, task, context, true);
+    return run_batch(lanes, n_tasks, task, context, true);
 }
 
 arenaut_status arn_lanes_search(arn_lanes *lanes, uint32_t n_tasks, arn_lane_task task,
                                 void *context) {
-    return run_group(lanes, n_tasks, task, context, false);
+    return run_batch(lanes, n_tasks, task, context, false);
 }

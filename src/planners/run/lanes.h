@@ -1,7 +1,7 @@
 /* Lanes: attempts that are made side by side, with the outcome of making them one after the
  * other.
  *
- * A group of tasks starts from what is known when it begins: each looks for something better
+ * A batch of tasks starts from what is known when it begins: each looks for something better
  * than the best plan of that moment, in a lane that has a plan and a meter of its own. Then
  * the lanes' results are taken over in the order of the tasks, as if each had begun when the
  * one before it ended: what comes after the effort is spent, or after the goal is reached,
@@ -35,14 +35,14 @@ typedef struct arn_lanes {
     const arenaut_allocator *allocator; /* for whatever lanes may use or free */
     uint32_t n;                         /* lanes that may be in use at the same time */
     /* Private to lanes.c. */
-    arn_crew crew;
+    arn_threads threads;
     arn_shared_allocator shared;
     arenaut_allocator safe;
     arn_lane lane[ARN_MOST_LANES];
     arn_lane_task run;
     void *context;
     uint32_t first_task;   /* in lane 0 */
-    arn_cost best, goal;   /* when the group began */
+    arn_cost best, goal;   /* when the batch began */
     uint32_t last;         /* the last task whose outcome may still count */
     arenaut_progress seen; /* the best of what any lane has ever told */
     uint64_t next_report;
@@ -54,7 +54,7 @@ typedef struct arn_lanes {
 void arn_lanes_open(arn_lanes *lanes, arn_meter *meter);
 void arn_lanes_close(arn_lanes *lanes);
 
-/* A group. A task counts its steps with its lane's meter and obeys it. If the effort ends
+/* A batch. A task counts its steps with its lane's meter and obeys it. If the effort ends
  * before a task does, its plan does not count, unless there is none yet: so a larger effort
  * finds all that a smaller one finds. No more than lanes->n lanes are used. */
 arenaut_status arn_lanes_try(arn_lanes *lanes, uint32_t n_tasks, arn_lane_task task, void *context);

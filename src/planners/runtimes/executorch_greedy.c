@@ -17,95 +17,96 @@
 typedef struct object {
     uint64_t size, align, offset;
     uint32_t pool;
-    uint32_t last;      /* the item put in last; they are chained by `previous` */
-    int64_t first, end; /* the hull of its items' lifetimes, to pass over it quickly */
+    uint32_t last;      /* the group put in last; they are chained by `previous` */
+    int64_t first, end; /* the hull of its groups' lifetimes, to pass over it quickly */
 } object;
 
 typedef struct shelf {
-    const arn_items *items;
-    object *object; /* room for one per item */
+    const arn_groups *groups;
+    object *object; /* room for one per group */
     uint32_t n_objects;
-    uint32_t *in;       /* per item: its object */
-    uint32_t *previous; /* per item: the item put into that object before it */
-    uint64_t *at;       /* per item: bytes from its object's start */
-    uint32_t *rival_of; /* per item: the last item that an edge was found to keep it apart from */
-    uint64_t looked;    /* items and objects looked at, for the meter */
+    uint32_t *in;       /* per group: its object */
+    uint32_t *previous; /* per group: the group put into that object before it */
+    uint64_t *at;       /* per group: bytes from its object's start */
+    uint32_t
+        *apart_from; /* per group: the last group that an edge was found to keep it apart from */
+    uint64_t looked; /* groups and objects looked at, for the meter */
 } shelf;
 
 enum { LOOKS_PER_STEP = 256 };
 
-static bool shelf_init(shelf *s, arn_bench *bench) {
-    arn_region *region = &bench->items.region;
-    const uint32_t n = bench->items.n;
-    s->items = &bench->items;
+static bool shelf_init(shelf *s, arn_workspace *space) {
+    arn_region *region = &space->groups.region;
+    const uint32_t n = space->groups.n;
+    s->groups = &space->groups;
     s->n_objects = 0;
     s->looked = 0;
     s->object = arn_region_allocate(region, n, sizeof *s->object);
     s->in = arn_region_allocate(region, n, sizeof *s->in);
     s->previous = arn_region_allocate(region, n, sizeof *s->previous);
     s->at = arn_region_allocate(region, n, sizeof *s->at);
-    s->rival_of = arn_region_allocate(region, n, sizeof *s->rival_of);
-    for (uint32_t i = 0; s->rival_of && i < n; i++) s->rival_of[i] = ARENAUT_NONE;
-    return s->object && s->in && s->previous && s->at && s->rival_of;
+    s->apart_from = arn_region_allocate(region, n, sizeof *s->apart_from);
+    for (uint32_t i = 0; s->apart_from && i < n; i++) s->apart_from[i] = ARENAUT_NONE;
+    return s->object && s->in && s->previous && s->at && s->apart_from;
 }
 
-/* Marks those that an edge of the problem keeps apart from `item` although their lifetimes do
+/* Marks those that an edge of the problem keeps apart from `group` although their lifetimes do
  * not. */
-static void mark_rivals(shelf *s, uint32_t item) {
-    const arn_items *items = s->items;
-    for (uint32_t m = 0; m < items->item[item].n_members && items->rival_start; m++) {
-        const uint32_t b = items->member[items->item[item].member + m];
-        for (uint32_t r = items->rival_start[b]; r < items->rival_start[b + 1]; r++) {
-            const uint32_t other = items->owner[items->rival[r]];
-            if (other != ARENAUT_NONE) s->rival_of[other] = item;
+static void mark_edges(shelf *s, uint32_t group) {
+    const arn_groups *groups = s->groups;
+    for (uint32_t m = 0; m < groups->group[group].n_members && groups->edge_start; m++) {
+        const uint32_t b = groups->member[groups->group[group].member + m];
+        for (uint32_t r = groups->edge_start[b]; r < groups->edge_start[b + 1]; r++) {
+            const uint32_t other = groups->owner[groups->edge[r]];
+            if (other != ARENAUT_NONE) s->apart_from[other] = group;
         }
     }
 }
 
-/* Whether `other` must be kept apart from `item`, whose rivals are marked. */
-static bool meet(const shelf *s, uint32_t other, uint32_t item) {
-    const arn_item *x = &s->items->item[other], *y = &s->items->item[item];
-    return (x->first < y->end && y->first < x->end) || s->rival_of[other] == item;
+/* Whether `other` must be kept apart from `group`, with the edges of `group` marked. */
+static bool meet(const shelf *s, uint32_t other, uint32_t group) {
+    const arn_group *x = &s->groups->group[other], *y = &s->groups->group[group];
+    return (x->first < y->end && y->first < x->end) || s->apart_from[other] == group;
 }
 
-/* Where the items in the object that are alive with `item` end; 0 if there are none. */
-static uint64_t end_of_neighbours(shelf *s, const object *o, uint32_t item) {
-    const arn_item *new = &s->items->item[item];
+/* Where the groups in the object that are alive with `group` end; 0 if there are none. */
+static uint64_t end_of_neighbours(shelf *s, const object *o, uint32_t group) {
+    const arn_group *new = &s->groups->group[group];
     uint64_t end = 0;
     s->looked++;
-    if (!new->tied && (new->first >= o->end || new->end <= o->first)) return 0;
+    if (!new->related && (new->first >= o->end || new->end <= o->first)) return 0;
     for (uint32_t i = o->last; i != ARENAUT_NONE; i = s->previous[i]) {
         s->looked++;
-        if (meet(s, i, item)) end = arn_max_u64(end, s->at[i] + s->items->item[i].extent);
+        if (meet(s, i, group)) end = arn_max_u64(end, s->at[i] + s->groups->group[i].extent);
     }
     return end;
 }
 
-static void put(shelf *s, uint32_t item, uint32_t into, uint64_t at) {
+static void put(shelf *s, uint32_t group, uint32_t into, uint64_t at) {
     object *o = &s->object[into];
-    const arn_item *new = &s->items->item[item];
-    s->in[item] = into;
-    s->at[item] = at;
-    s->previous[item] = o->last;
-    o->last = item;
+    const arn_group *new = &s->groups->group[group];
+    s->in[group] = into;
+    s->at[group] = at;
+    s->previous[group] = o->last;
+    o->last = group;
     o->align = arn_max_u64(o->align, new->align);
     if (new->first < o->first) o->first = new->first;
     if (new->end > o->end) o->end = new->end;
 }
 
 /* Both rules in one walk: a free object further on wins over room behind neighbours. */
-static void place(shelf *s, uint32_t item) {
-    const arn_item *new = &s->items->item[item];
+static void place(shelf *s, uint32_t group) {
+    const arn_group *new = &s->groups->group[group];
     const uint32_t pool = arn_executorch_pool(new);
     uint32_t roomy = ARENAUT_NONE;
     uint64_t behind = 0;
-    mark_rivals(s, item);
+    mark_edges(s, group);
     for (uint32_t k = 0; k < s->n_objects; k++) {
         const object *o = &s->object[k];
         if (o->pool != pool) continue;
-        const uint64_t end = arn_aligned(end_of_neighbours(s, o, item), new->align);
+        const uint64_t end = arn_aligned(end_of_neighbours(s, o, group), new->align);
         if (end == 0) {
-            put(s, item, k, 0);
+            put(s, group, k, 0);
             return;
         }
         if (roomy == ARENAUT_NONE && end + new->extent <= o->size) {
@@ -118,13 +119,13 @@ static void place(shelf *s, uint32_t item) {
         const object fresh = {new->extent, 1, 0, pool, ARENAUT_NONE, INT64_MAX, INT64_MIN};
         s->object[roomy] = fresh;
     }
-    put(s, item, roomy, behind);
+    put(s, group, roomy, behind);
 }
 
 /* Lays the objects end to end. The sum of the arenas, or ARENAUT_UNPLACED if a pool is too
  * small or the sum overflows. */
 static uint64_t lay_objects(shelf *s, uint64_t *end) {
-    const arenaut_problem *p = s->items->problem;
+    const arenaut_problem *p = s->groups->problem;
     uint64_t total = 0;
     for (uint32_t k = 0; k < s->n_objects; k++) {
         object *o = &s->object[k];
@@ -144,11 +145,11 @@ static uint64_t lay_objects(shelf *s, uint64_t *end) {
 }
 
 static void keep(const shelf *s, arenaut_plan *plan) {
-    for (uint32_t i = 0; i < s->items->n; i++) {
-        const arn_item *item = &s->items->item[i];
-        const bool fixed = item->fixed != ARENAUT_UNPLACED;
-        const uint64_t at = fixed ? item->fixed : s->object[s->in[i]].offset + s->at[i];
-        arn_executorch_keep(s->items, item, at, plan);
+    for (uint32_t i = 0; i < s->groups->n; i++) {
+        const arn_group *group = &s->groups->group[i];
+        const bool fixed = group->fixed != ARENAUT_UNPLACED;
+        const uint64_t at = fixed ? group->fixed : s->object[s->in[i]].offset + s->at[i];
+        arn_executorch_keep(s->groups, group, at, plan);
     }
 }
 
@@ -157,20 +158,20 @@ static bool was_stopped(const arn_meter *meter) {
     return meter->stopped && meter->why != ARENAUT_STOP_EFFORT;
 }
 
-static arenaut_status fill(arn_bench *bench, uint64_t reserve, arn_meter *meter) {
+static arenaut_status fill(arn_workspace *space, uint64_t reserve, arn_meter *meter) {
     shelf s;
     uint64_t floor[ARENAUT_MAX_POOLS], counted = 0;
-    if (!shelf_init(&s, bench)) return arn_no_memory(meter->planning->err);
-    arn_orders_sort(&bench->orders, "Z-", bench->order);
-    for (uint32_t i = 0; i < bench->items.n && !was_stopped(meter); i++) {
-        const uint32_t item = bench->order[i];
-        if (bench->items.item[item].fixed != ARENAUT_UNPLACED) continue;
-        place(&s, item);
+    if (!shelf_init(&s, space)) return arn_no_memory(meter->planning->err);
+    arn_orders_sort(&space->orders, "Z-", space->order);
+    for (uint32_t i = 0; i < space->groups.n && !was_stopped(meter); i++) {
+        const uint32_t group = space->order[i];
+        if (space->groups.group[group].fixed != ARENAUT_UNPLACED) continue;
+        place(&s, group);
         arn_meter_spend(meter, 1 + (s.looked - counted) / LOOKS_PER_STEP);
         counted = s.looked;
     }
     if (was_stopped(meter)) return ARENAUT_OK;
-    arn_executorch_floors(&bench->items, reserve, floor);
+    arn_executorch_floors(&space->groups, reserve, floor);
     const uint64_t total = lay_objects(&s, floor);
     if (total == ARENAUT_UNPLACED) return ARENAUT_OK;
     keep(&s, meter->planning->plan);
@@ -180,14 +181,14 @@ static arenaut_status fill(arn_bench *bench, uint64_t reserve, arn_meter *meter)
 
 static arenaut_status executorch_greedy_run(const arenaut_planner *self,
                                             arenaut_planning *planning) {
-    arn_bench bench;
+    arn_workspace space;
     uint64_t reserve;
     arn_meter meter = arn_meter_start(planning, self->name);
     arenaut_status st = arn_executorch_reserve(planning, self, &reserve);
-    if (st == ARENAUT_OK) st = arn_bench_open(&bench, planning, ARN_COLLAPSE | ARN_HULL);
+    if (st == ARENAUT_OK) st = arn_workspace_open(&space, planning, ARN_COLLAPSE | ARN_HULL);
     if (st != ARENAUT_OK) return st;
-    st = fill(&bench, reserve, &meter);
-    arn_bench_close(&bench);
+    st = fill(&space, reserve, &meter);
+    arn_workspace_close(&space);
     return st == ARENAUT_OK ? arn_meter_finish(&meter) : st;
 }
 

@@ -7,18 +7,18 @@
 
 /* Writes all places and returns the sum of the arenas; ARENAUT_UNPLACED if a pool is too
  * small or the sum overflows. */
-static uint64_t lay_end_to_end(const arn_items *items, uint64_t *end, arenaut_plan *plan) {
-    const arenaut_problem *p = items->problem;
+static uint64_t lay_end_to_end(const arn_groups *groups, uint64_t *end, arenaut_plan *plan) {
+    const arenaut_problem *p = groups->problem;
     uint64_t total = 0;
-    for (uint32_t i = 0; i < items->n; i++) {
-        const arn_item *item = &items->item[i];
-        uint64_t at = item->fixed;
+    for (uint32_t i = 0; i < groups->n; i++) {
+        const arn_group *group = &groups->group[i];
+        uint64_t at = group->fixed;
         if (at == ARENAUT_UNPLACED) {
-            uint64_t *top = &end[arn_executorch_pool(item)];
-            if (!arn_align_up(*top, item->align, &at)) return ARENAUT_UNPLACED;
-            if (!arn_add(at, item->extent, top)) return ARENAUT_UNPLACED;
+            uint64_t *top = &end[arn_executorch_pool(group)];
+            if (!arn_align_up(*top, group->align, &at)) return ARENAUT_UNPLACED;
+            if (!arn_add(at, group->extent, top)) return ARENAUT_UNPLACED;
         }
-        arn_executorch_keep(items, item, at, plan);
+        arn_executorch_keep(groups, group, at, plan);
     }
     for (uint32_t k = 0; k < p->n_pools; k++) {
         uint64_t arena;
@@ -32,20 +32,20 @@ static uint64_t lay_end_to_end(const arn_items *items, uint64_t *end, arenaut_pl
 
 static arenaut_status executorch_naive_run(const arenaut_planner *self,
                                            arenaut_planning *planning) {
-    arn_items items;
+    arn_groups groups;
     uint64_t reserve, floor[ARENAUT_MAX_POOLS];
     arn_meter meter = arn_meter_start(planning, self->name);
     arenaut_status st = arn_executorch_reserve(planning, self, &reserve);
     if (st == ARENAUT_OK) {
-        st = arn_items_make(planning->problem, ARN_COLLAPSE, planning->allocator, &items,
-                            planning->err);
+        st = arn_groups_make(planning->problem, ARN_COLLAPSE, planning->allocator, &groups,
+                             planning->err);
     }
     if (st != ARENAUT_OK) return st;
-    arn_executorch_floors(&items, reserve, floor);
-    const uint64_t total = lay_end_to_end(&items, floor, planning->plan);
-    arn_meter_spend(&meter, items.n);
+    arn_executorch_floors(&groups, reserve, floor);
+    const uint64_t total = lay_end_to_end(&groups, floor, planning->plan);
+    arn_meter_spend(&meter, groups.n);
     if (total != ARENAUT_UNPLACED) arn_meter_improved(&meter, (arn_cost){0, total});
-    arn_items_free(&items);
+    arn_groups_free(&groups);
     return arn_meter_finish(&meter);
 }
 

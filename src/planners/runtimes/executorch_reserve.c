@@ -26,30 +26,30 @@ arenaut_status arn_executorch_reserve(const arenaut_planning *planning, const ar
     return arn_setting_bad(planning, self, "reserve", value);
 }
 
-void arn_executorch_floors(const arn_items *items, uint64_t reserve,
+void arn_executorch_floors(const arn_groups *groups, uint64_t reserve,
                            uint64_t floor[ARENAUT_MAX_POOLS]) {
-    const arenaut_problem *p = items->problem;
+    const arenaut_problem *p = groups->problem;
     memset(floor, 0, ARENAUT_MAX_POOLS * sizeof *floor);
     floor[0] = reserve;
     for (uint32_t i = 0; i < p->n_reserved; i++) {
         uint64_t *at = &floor[p->reserved[i].pool];
         *at = arn_max_u64(*at, p->reserved[i].end);
     }
-    for (uint32_t i = 0; i < items->n; i++) {
-        const arn_item *item = &items->item[i];
-        if (item->fixed == ARENAUT_UNPLACED) continue;
-        uint64_t *at = &floor[arn_executorch_pool(item)];
-        *at = arn_max_u64(*at, item->fixed + item->extent);
+    for (uint32_t i = 0; i < groups->n; i++) {
+        const arn_group *group = &groups->group[i];
+        if (group->fixed == ARENAUT_UNPLACED) continue;
+        uint64_t *at = &floor[arn_executorch_pool(group)];
+        *at = arn_max_u64(*at, group->fixed + group->extent);
     }
 }
 
-uint32_t arn_executorch_pool(const arn_item *item) { return arn_lowest_bit(item->pools); }
+uint32_t arn_executorch_pool(const arn_group *group) { return arn_lowest_bit(group->pools); }
 
-void arn_executorch_keep(const arn_items *items, const arn_item *item, uint64_t offset,
+void arn_executorch_keep(const arn_groups *groups, const arn_group *group, uint64_t offset,
                          arenaut_plan *plan) {
-    for (uint32_t m = 0; m < item->n_members; m++) {
-        const uint32_t b = items->member[item->member + m];
-        plan->pool[b] = arn_executorch_pool(item);
-        plan->offset[b] = offset + items->delta[b];
+    for (uint32_t m = 0; m < group->n_members; m++) {
+        const uint32_t b = groups->member[group->member + m];
+        plan->pool[b] = arn_executorch_pool(group);
+        plan->offset[b] = offset + groups->delta[b];
     }
 }

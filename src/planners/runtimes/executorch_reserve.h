@@ -9,7 +9,7 @@
 
 #include <arenaut/planner.h>
 
-#include "planners/placing/items.h"
+#include "planners/placing/buffer_groups.h"
 
 #define ARN_EXECUTORCH_SETTING "reserve=BYTES"
 
@@ -17,16 +17,16 @@
 arenaut_status arn_executorch_reserve(const arenaut_planning *planning, const arenaut_planner *self,
                                       uint64_t *reserve);
 
-/* Where the first item without a fixed offset may lie in each pool: above the reserve, the
- * ranges that the problem reserves and the items that are fixed. */
-void arn_executorch_floors(const arn_items *items, uint64_t reserve,
+/* Where the first group without a fixed offset may lie in each pool: above the reserve, the
+ * ranges that the problem reserves and the groups that are fixed. */
+void arn_executorch_floors(const arn_groups *groups, uint64_t reserve,
                            uint64_t floor[ARENAUT_MAX_POOLS]);
 
 /* ExecuTorch gives a value one pool before it plans; of several allowed, the fastest. */
-uint32_t arn_executorch_pool(const arn_item *item);
+uint32_t arn_executorch_pool(const arn_group *group);
 
-/* Writes the place of an item as places of its buffers. */
-void arn_executorch_keep(const arn_items *items, const arn_item *item, uint64_t offset,
+/* Writes the place of a group as places of its buffers. */
+void arn_executorch_keep(const arn_groups *groups, const arn_group *group, uint64_t offset,
                          arenaut_plan *plan);
 
 #endif

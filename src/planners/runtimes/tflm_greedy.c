@@ -8,27 +8,27 @@
 #include "planners/run/planner_rows.h"
 #include "planners/placing/trial.h"
 
-static void join_untouched(arn_items *items) {
-    for (uint32_t i = 0; i < items->n; i++) {
-        arn_item *item = &items->item[i];
-        arn_piece *piece = &items->piece[item->piece];
-        if (item->end > 0) continue;
-        item->first = piece->first = -1;
-        item->end = piece->end = 0;
+static void join_untouched(arn_groups *groups) {
+    for (uint32_t i = 0; i < groups->n; i++) {
+        arn_group *group = &groups->group[i];
+        arn_piece *piece = &groups->piece[group->piece];
+        if (group->end > 0) continue;
+        group->first = piece->first = -1;
+        group->end = piece->end = 0;
     }
 }
 
 static arenaut_status make(const arenaut_planner *self, arenaut_planning *planning,
                            arn_meter *meter) {
     (void)self;
-    arn_bench bench;
-    arenaut_status st = arn_bench_open(&bench, planning, ARN_HULL);
+    arn_workspace space;
+    arenaut_status st = arn_workspace_open(&space, planning, ARN_HULL);
     if (st != ARENAUT_OK) return st;
-    join_untouched(&bench.items);
-    arn_orders_sort(&bench.orders, "Z-", bench.order);
+    join_untouched(&space.groups);
+    arn_orders_sort(&space.orders, "Z-", space.order);
     const arn_rules rules = {.fit = ARN_FIRST_FIT};
-    st = arn_try_order(&bench, meter, rules);
-    arn_bench_close(&bench);
+    st = arn_try_order(&space, meter, rules);
+    arn_workspace_close(&space);
     return st;
 }
 

@@ -1,7 +1,7 @@
-/* assign: which items go to which pool matters more than where they lie in it. So pools are
+/* assign: which groups go to which pool matters more than where they lie in it. So pools are
  * chosen first, such that at each step what is alive in a pool is no more than it has: as little
- * as possible is spilled (spill.h), or the busiest items of the shortest lives get the fast pools.
- * Then items are placed in several orders, and whoever finds no room in his pool goes to the next
+ * as possible is spilled (spill.h), or the busiest groups of the shortest lives get the fast pools.
+ * Then groups are placed in several orders, and whoever finds no room in his pool goes to the next
  * slower one. As packings are rarely free of gaps, that is done for a part of each pool, too. The
  * first ways are tried whatever the effort, like the rows of the table. */
 #include "planners/search/assign.h"
@@ -36,9 +36,9 @@ static const order orders[] = {
 enum { N_ORDERS = sizeof orders / sizeof *orders, MOST_PAIRS = 2000000 };
 
 typedef struct assigning {
-    arn_bench whole;
+    arn_workspace whole;
     uint64_t pairs;
-    const way *ways; /* of the group under way */
+    const way *ways; /* of the batch under way */
 } assigning;
 
 /* ---- loads over time ---- */
@@ -84,7 +84,7 @@ static void raise_heights(heights *h, uint32_t node, uint32_t low, uint32_t high
     h->highest[node] = h->added[node] + arn_max_u64(h->highest[2 * node], h->highest[2 * node + 1]);
 }
 
-/* ---- by how busy items are ---- */
+/* ---- by how busy groups are ---- */
 
 static uint32_t last_pool(uint64_t pools) {
     uint32_t pool = 63;
@@ -92,59 +92,59 @@ static uint32_t last_pool(uint64_t pools) {
     return pool;
 }
 
-static bool chooses(const arn_item *item) { return item->pools & (item->pools - 1); }
+static bool chooses(const arn_group *group) { return group->pools & (group->pools - 1); }
 
 /* Those without a choice first, then by uses per step of life. */
-static void sort_by_use(arn_bench *bench) {
-    const arn_items *items = &bench->items;
-    for (uint32_t i = 0; i < items->n; i++) {
-        const arn_item *item = &items->item[i];
-        const uint64_t width = (uint64_t)item->end - (uint64_t)item->first;
-        const uint64_t uses = arn_min_u64(item->traffic / item->extent, UINT32_MAX);
-        bench->order[i] = i;
-        bench->orders.key[i] = chooses(item) ? ~((uses << 31) / width) : 0;
+static void sort_by_use(arn_workspace *space) {
+    const arn_groups *groups = &space->groups;
+    for (uint32_t i = 0; i < groups->n; i++) {
+        const arn_group *group = &groups->group[i];
+        const uint64_t width = (uint64_t)group->end - (uint64_t)group->first;
+        const uint64_t uses = arn_min_u64(group->traffic / group->extent, UINT32_MAX);
+        space->order[i] = i;
+        space->orders.key[i] = chooses(group) ? ~((uses << 31) / width) : 0;
     }
-    arn_sort_by_key(bench->order, items->n, bench->orders.key, bench->orders.scratch);
+    arn_sort_by_key(space->order, groups->n, space->orders.key, space->orders.scratch);
 }
 
-/* The first pool with room for the item while it is alive; the last one if there is none. */
-static uint32_t pool_with_room(const arn_bench *bench, const heights *h, uint32_t i,
+/* The first pool with room for the group while it is alive; the last one if there is none. */
+static uint32_t pool_with_room(const arn_workspace *space, const heights *h, uint32_t i,
                                uint32_t sixteenths) {
-    const arn_item *item = &bench->items.item[i];
-    const arn_timeline *t = &bench->timeline;
-    for (uint32_t k = 0; k < bench->items.problem->n_pools; k++) {
-        const uint64_t capacity = bench->items.problem->pool[k].capacity;
-        if (!(item->pools >> k & 1)) continue;
+    const arn_group *group = &space->groups.group[i];
+    const arn_timeline *t = &space->timeline;
+    for (uint32_t k = 0; k < space->groups.problem->n_pools; k++) {
+        const uint64_t capacity = space->groups.problem->pool[k].capacity;
+        if (!(group->pools >> k & 1)) continue;
         if (capacity > ARENAUT_SIZE_MAX) return k;
         const uint64_t room = capacity / 16 * sixteenths + capacity % 16 * sixteenths / 16;
         const uint64_t load = highest_of(&h[k], 1, 0, h[k].n_leaves, t->first[i], t->end[i]);
-        if (item->extent <= room && load <= room - item->extent) return k;
+        if (group->extent <= room && load <= room - group->extent) return k;
     }
-    return last_pool(item->pools);
+    return last_pool(group->pools);
 }
 
-static bool assign_by_use(arn_bench *bench, uint32_t sixteenths, uint32_t *pool) {
-    const arenaut_problem *p = bench->items.problem;
+static bool assign_by_use(arn_workspace *space, uint32_t sixteenths, uint32_t *pool) {
+    const arenaut_problem *p = space->groups.problem;
     heights h[ARENAUT_MAX_POOLS];
     for (uint32_t k = 0; k < p->n_pools; k++) {
-        if (!make_heights(&h[k], bench->timeline.n_sections, &bench->region)) return false;
+        if (!make_heights(&h[k], space->timeline.n_sections, &space->region)) return false;
     }
-    sort_by_use(bench);
-    for (uint32_t k = 0; k < bench->items.n; k++) {
-        const uint32_t i = bench->order[k];
-        heights *taken = &h[pool[i] = pool_with_room(bench, h, i, sixteenths)];
-        raise_heights(taken, 1, 0, taken->n_leaves, bench->timeline.first[i],
-                      bench->timeline.end[i], bench->items.item[i].extent);
+    sort_by_use(space);
+    for (uint32_t k = 0; k < space->groups.n; k++) {
+        const uint32_t i = space->order[k];
+        heights *taken = &h[pool[i] = pool_with_room(space, h, i, sixteenths)];
+        raise_heights(taken, 1, 0, taken->n_leaves, space->timeline.first[i],
+                      space->timeline.end[i], space->groups.group[i].extent);
     }
     return true;
 }
 
 /* ---- by what is spilled ---- */
 
-static arenaut_status assign_by_loads(arn_bench *bench, uint32_t sixteenths, arn_lane *lane,
+static arenaut_status assign_by_loads(arn_workspace *space, uint32_t sixteenths, arn_lane *lane,
                                       uint32_t *pool, bool *found) {
-    const arenaut_problem *p = bench->items.problem;
-    uint32_t *choice = arn_region_allocate(&bench->region, p->n_buffers, sizeof *choice);
+    const arenaut_problem *p = space->groups.problem;
+    uint32_t *choice = arn_region_allocate(&space->region, p->n_buffers, sizeof *choice);
     const arn_spill_question question = {.most = ARENAUT_UNPLACED,
                                          .sixteenths = sixteenths,
                                          .states = ARN_SPILL_STATES,
@@ -160,8 +160,8 @@ static arenaut_status assign_by_loads(arn_bench *bench, uint32_t sixteenths, arn
     if (st != ARENAUT_OK) return st;
     arn_meter_spend(&lane->meter, answer.steps);
     *found = answer.least != ARENAUT_UNPLACED && !answer.ended;
-    for (uint32_t i = 0; i < bench->items.n && *found; i++) {
-        pool[i] = choice[bench->items.member[bench->items.item[i].member]];
+    for (uint32_t i = 0; i < space->groups.n && *found; i++) {
+        pool[i] = choice[space->groups.member[space->groups.group[i].member]];
     }
     return ARENAUT_OK;
 }
@@ -169,54 +169,55 @@ static arenaut_status assign_by_loads(arn_bench *bench, uint32_t sixteenths, arn
 /* ---- trials ---- */
 
 /* Its pool and slower ones. Where a pool is forgotten all stay open. */
-static void narrow(arn_bench *bench, const uint32_t *pool) {
-    for (uint32_t i = 0; i < bench->items.n; i++) {
+static void narrow(arn_workspace *space, const uint32_t *pool) {
+    for (uint32_t i = 0; i < space->groups.n; i++) {
         if (pool[i] == ARENAUT_NONE) continue;
-        bench->items.item[i].pools &= ~((UINT64_C(1) << pool[i]) - 1);
+        space->groups.group[i].pools &= ~((UINT64_C(1) << pool[i]) - 1);
     }
 }
 
-static arenaut_status try_orders(arn_bench *bench, arn_meter *meter, bool many_pairs) {
+static arenaut_status try_orders(arn_workspace *space, arn_meter *meter, bool many_pairs) {
     arenaut_status st = ARENAUT_OK;
     for (size_t k = 0; k < N_ORDERS && st == ARENAUT_OK && arn_meter_goes_on(meter); k++) {
         const arn_pass *pass = orders[k].row->data;
         const arn_rules rules = {.share = true};
         if (many_pairs && !pass->by_skyline) continue;
-        st = arn_pass_vary(orders[k].row, orders[k].letters, rules, bench, meter);
+        st = arn_pass_vary(orders[k].row, orders[k].letters, rules, space, meter);
     }
     return st;
 }
 
-/* A fork shares its items, but these get pools of their own. */
-static bool copy_items(arn_bench *bench) {
-    arn_item *own = arn_region_allocate(&bench->region, bench->items.n, sizeof *own);
-    for (uint32_t i = 0; own && i < bench->items.n; i++) own[i] = bench->items.item[i];
-    bench->items.item = own;
+/* A fork shares its groups, but these get pools of their own. */
+static bool copy_groups(arn_workspace *space) {
+    arn_group *own = arn_region_allocate(&space->region, space->groups.n, sizeof *own);
+    for (uint32_t i = 0; own && i < space->groups.n; i++) own[i] = space->groups.group[i];
+    space->groups.group = own;
     return own != NULL;
 }
 
-static arenaut_status assign(const assigning *a, const way *w, arn_bench *bench, arn_lane *lane) {
+static arenaut_status assign(const assigning *a, const way *w, arn_workspace *space,
+                             arn_lane *lane) {
     bool found = true;
-    uint32_t *pool = arn_region_allocate(&bench->region, bench->items.n, sizeof *pool);
-    if (!pool || !copy_items(bench)) return arn_no_memory(lane->planning.err);
+    uint32_t *pool = arn_region_allocate(&space->region, space->groups.n, sizeof *pool);
+    if (!pool || !copy_groups(space)) return arn_no_memory(lane->planning.err);
     if (w->by_loads) {
-        const arenaut_status st = assign_by_loads(bench, w->sixteenths, lane, pool, &found);
+        const arenaut_status st = assign_by_loads(space, w->sixteenths, lane, pool, &found);
         if (st != ARENAUT_OK || !found) return st;
-    } else if (!assign_by_use(bench, w->sixteenths, pool)) {
+    } else if (!assign_by_use(space, w->sixteenths, pool)) {
         return arn_no_memory(lane->planning.err);
     }
-    narrow(bench, pool);
-    return try_orders(bench, &lane->meter, a->pairs > MOST_PAIRS);
+    narrow(space, pool);
+    return try_orders(space, &lane->meter, a->pairs > MOST_PAIRS);
 }
 
 static arenaut_status assign_in_lane(void *context, uint32_t task, arn_lane *lane) {
     const assigning *a = context;
-    arn_bench bench;
+    arn_workspace space;
     arenaut_status st =
-        arn_bench_fork(&bench, &a->whole, lane->planning.allocator, lane->planning.err);
+        arn_workspace_fork(&space, &a->whole, lane->planning.allocator, lane->planning.err);
     if (st != ARENAUT_OK) return st;
-    st = assign(a, &a->ways[task], &bench, lane);
-    arn_bench_close(&bench);
+    st = assign(a, &a->ways[task], &space, lane);
+    arn_workspace_close(&space);
     return st;
 }
 
@@ -225,7 +226,7 @@ arenaut_status arn_assign_pools(arn_lanes *lanes, uint64_t pairs) {
     arenaut_planning planning = *lanes->meter->planning;
     planning.allocator = lanes->allocator;
     if (!arenaut_problem_chooses_pools(planning.problem)) return ARENAUT_OK;
-    arenaut_status st = arn_bench_open(&a.whole, &planning, 0);
+    arenaut_status st = arn_workspace_open(&a.whole, &planning, 0);
     if (st != ARENAUT_OK) return st;
     arn_meter *meter = lanes->meter;
     const uint64_t limit = meter->limit;
@@ -237,6 +238,6 @@ arenaut_status arn_assign_pools(arn_lanes *lanes, uint64_t pairs) {
         a.ways += N_FREE_WAYS;
         st = arn_lanes_try(lanes, N_WAYS - N_FREE_WAYS, assign_in_lane, &a);
     }
-    arn_bench_close(&a.whole);
+    arn_workspace_close(&a.whole);
     return st;
 }

@@ -1,4 +1,4 @@
-/* Trials that give each item its pool before any is placed. */
+/* Trials that give each group its pool before any is placed. */
 #ifndef ARN_PLANNERS_SEARCH_ASSIGN_H
 #define ARN_PLANNERS_SEARCH_ASSIGN_H
 

@@ -11,7 +11,7 @@
 typedef struct zone {
     arenaut_planning *planning;
     arn_meter *meter;
-    arn_bench bench;
+    arn_workspace space;
     uint32_t *hot_before; /* per section: how many hot ones come before it */
     uint32_t *part;       /* per buffer of the whole: its buffer in the part, or NONE */
     uint64_t *offset;     /* per buffer of the part */
@@ -19,16 +19,16 @@ typedef struct zone {
 } zone;
 
 static void find_hot_sections(zone *z, uint64_t threshold) {
-    const arn_timeline *t = &z->bench.timeline;
+    const arn_timeline *t = &z->space.timeline;
     z->hot_before[0] = 0;
     for (uint32_t k = 0; k < t->n_sections; k++) {
         z->hot_before[k + 1] = z->hot_before[k] + (t->load[k] >= threshold);
     }
 }
 
-static bool is_hot(const zone *z, uint32_t item) {
-    const arn_timeline *t = &z->bench.timeline;
-    return z->hot_before[t->end[item]] > z->hot_before[t->first[item]];
+static bool is_hot(const zone *z, uint32_t group) {
+    const arn_timeline *t = &z->space.timeline;
+    return z->hot_before[t->end[group]] > z->hot_before[t->first[group]];
 }
 
 static arenaut_status copy_buffer(zone *z, arenaut_problem *part, uint32_t b) {
@@ -43,15 +43,15 @@ static arenaut_status copy_buffer(zone *z, arenaut_problem *part, uint32_t b) {
     return arenaut_problem_add_buffer(part, &copy, NULL, z->planning->err);
 }
 
-/* The hot buffers as a problem. Without relations an item is a buffer. */
+/* The hot buffers as a problem. Without relations a group is one buffer. */
 static arenaut_status fill_part(zone *z, arenaut_problem *part) {
     const arenaut_problem *p = z->planning->problem;
     arenaut_error *err = z->planning->err;
     arenaut_status st = arenaut_problem_add_pool(part, &p->pool[0], NULL, err);
     for (uint32_t b = 0; b < p->n_buffers && st == ARENAUT_OK; b++) {
-        const uint32_t item = z->bench.items.owner[b];
+        const uint32_t group = z->space.groups.owner[b];
         z->part[b] = ARENAUT_NONE;
-        if (item != ARENAUT_NONE && is_hot(z, item)) st = copy_buffer(z, part, b);
+        if (group != ARENAUT_NONE && is_hot(z, group)) st = copy_buffer(z, part, b);
     }
     for (uint32_t i = 0; i < p->n_conflicts && st == ARENAUT_OK; i++) {
         const uint32_t a = z->part[p->conflict[i].a], b = z->part[p->conflict[i].b];
@@ -100,18 +100,18 @@ static arenaut_status solve_part(zone *z, const arenaut_problem *part, uint64_t 
 
 /* Puts the part where the exact search put it, and the rest around it in this order. */
 static arenaut_status place_around(zone *z, const char *letters) {
-    const arn_items *items = &z->bench.items;
+    const arn_groups *groups = &z->space.groups;
     const arn_rules rules = {.fit = ARN_FIRST_FIT};
-    arn_placing *placing = z->bench.placing;
-    arn_orders_sort(&z->bench.orders, letters, z->bench.order);
+    arn_placing *placing = z->space.placing;
+    arn_orders_sort(&z->space.orders, letters, z->space.order);
     arn_placing_clear(placing, arn_meter_ask(z->meter));
-    for (uint32_t i = 0; i < items->n; i++) {
-        const uint32_t part = z->part[items->member[items->item[i].member]];
+    for (uint32_t i = 0; i < groups->n; i++) {
+        const uint32_t part = z->part[groups->member[groups->group[i].member]];
         if (part != ARENAUT_NONE) arn_placing_put(placing, i, 0, z->offset[part]);
     }
-    for (uint32_t i = 0; i < items->n; i++) {
-        const uint32_t id = z->bench.order[i];
-        if (z->part[items->member[items->item[id].member]] != ARENAUT_NONE) continue;
+    for (uint32_t i = 0; i < groups->n; i++) {
+        const uint32_t id = z->space.order[i];
+        if (z->part[groups->member[groups->group[id].member]] != ARENAUT_NONE) continue;
         if (!arn_placing_place(placing, id, rules)) {
             return arn_placing_out_of_memory(placing) ? arn_no_memory(z->planning->err)
                                                       : ARENAUT_OK;
@@ -119,8 +119,8 @@ static arenaut_status place_around(zone *z, const char *letters) {
         if (!arn_meter_spend(z->meter, arn_placing_steps(placing))) return ARENAUT_OK;
         if (!arn_meter_improves(z->meter, arn_placing_cost(placing))) return ARENAUT_OK;
     }
-    z->bench.by_skyline = false;
-    arn_keep(&z->bench, z->meter, arn_placing_cost(placing));
+    z->space.by_skyline = false;
+    arn_keep(&z->space, z->meter, arn_placing_cost(placing));
     return ARENAUT_OK;
 }
 
@@ -142,19 +142,19 @@ static arenaut_status try_zone(zone *z, uint64_t threshold, uint64_t effort) {
 
 static bool make_room(zone *z) {
     const arenaut_problem *p = z->planning->problem;
-    arn_region *region = &z->bench.region;
-    z->hot_before = arn_region_allocate(region, (size_t)z->bench.timeline.n_sections + 1,
+    arn_region *region = &z->space.region;
+    z->hot_before = arn_region_allocate(region, (size_t)z->space.timeline.n_sections + 1,
                                         sizeof *z->hot_before);
     z->part = arn_region_allocate(region, p->n_buffers, sizeof *z->part);
     z->offset = arn_region_allocate(region, p->n_buffers, sizeof *z->offset);
-    z->bench.placing = arn_placing_new(&z->bench.items, z->planning->allocator);
-    return z->hot_before && z->part && z->offset && z->bench.placing;
+    z->space.placing = arn_placing_new(&z->space.groups, z->planning->allocator);
+    return z->hot_before && z->part && z->offset && z->space.placing;
 }
 
 /* ---- all zones ---- */
 
 typedef struct zones {
-    arn_bench whole;
+    arn_workspace whole;
     uint64_t effort;
 } zones;
 
@@ -167,9 +167,9 @@ static uint32_t highest_section(const arn_timeline *t) {
 }
 
 /* Whether exact search would refuse what is alive at that section, even by itself. */
-static bool is_crowded(const arn_timeline *t, uint32_t n_items, uint32_t section) {
+static bool is_crowded(const arn_timeline *t, uint32_t n_groups, uint32_t section) {
     uint64_t alive = 0;
-    for (uint32_t i = 0; i < n_items; i++) alive += t->first[i] <= section && section < t->end[i];
+    for (uint32_t i = 0; i < n_groups; i++) alive += t->first[i] <= section && section < t->end[i];
     return alive * (alive - 1) > ARN_EXACT_MOST_PAIRS;
 }
 
@@ -183,11 +183,11 @@ static arenaut_status try_zone_in_lane(void *context, uint32_t task, arn_lane *l
     zone z = {.planning = &lane->planning, .meter = &lane->meter};
     lane->meter.planner = "exact";
     arenaut_status st =
-        arn_bench_fork(&z.bench, &all->whole, lane->planning.allocator, lane->planning.err);
+        arn_workspace_fork(&z.space, &all->whole, lane->planning.allocator, lane->planning.err);
     if (st != ARENAUT_OK) return st;
     st = make_room(&z) ? try_zone(&z, highest - (highest >> (ZONES - task)), all->effort)
                        : arn_no_memory(lane->planning.err);
-    arn_bench_close(&z.bench);
+    arn_workspace_close(&z.space);
     return st;
 }
 
@@ -202,12 +202,12 @@ arenaut_status arn_hot_zones(arn_lanes *lanes, uint64_t effort) {
     zones all = {.effort = effort};
     arenaut_planning planning = *meter->planning;
     planning.allocator = lanes->allocator;
-    arenaut_status st = arn_bench_open(&all.whole, &planning, 0);
+    arenaut_status st = arn_workspace_open(&all.whole, &planning, 0);
     if (st != ARENAUT_OK) return st;
     const arn_timeline *t = &all.whole.timeline;
-    if (!is_crowded(t, all.whole.items.n, highest_section(t))) {
+    if (!is_crowded(t, all.whole.groups.n, highest_section(t))) {
         st = arn_lanes_try(lanes, ZONES, try_zone_in_lane, &all);
     }
-    arn_bench_close(&all.whole);
+    arn_workspace_close(&all.whole);
     return st;
 }

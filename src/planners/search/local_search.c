@@ -1,6 +1,6 @@
 /* local-search: changes the order in which the skyline is filled, a little at a time.
  *
- * One item is moved to another place in the order; mostly one that ends at the top of the
+ * One group is moved to another place in the order; mostly one that ends at the top of the
  * arena, and mostly to the front. The new order is kept if its arena is not larger than the
  * one before, or than the one some dozens of tries ago (late acceptance), so that the search
  * can leave a dead end without a temperature to be tuned. After long failure it goes back
@@ -17,11 +17,11 @@
 
 enum { MEMORY = 40, PATIENCE = 4000, CLIMBS = 4 };
 
-/* Above this many items only one climb: a single placement takes a while, and memory. */
+/* Above this many groups only one climb: a single placement takes a while, and memory. */
 enum { MOST_FOR_SEVERAL = 50000 };
 
 typedef struct climb {
-    arn_bench bench;
+    arn_workspace space;
     arn_meter *meter; /* of the lane it is in */
     arn_rules rules;
     const char *start;      /* the order it begins with */
@@ -29,17 +29,17 @@ typedef struct climb {
     uint64_t random;        /* see core/random.h */
     arn_cost current, best; /* of `order` and of `best_order` */
     arn_cost memory[MEMORY];
-    uint32_t *best_order, *top; /* items that end at the top of the current plan */
+    uint32_t *best_order, *top; /* groups that end at the top of the current plan */
     uint32_t n_top, round, idle;
     bool is_open, has_start;
 } climb;
 
 struct arn_climbs {
-    arn_bench whole;
+    arn_workspace whole;
     climb climb[CLIMBS];
     uint32_t n;
     const arenaut_allocator *allocator;
-    arn_lane_task beside; /* of the group under way */
+    arn_lane_task beside; /* of the batch under way */
     void *context;
 };
 
@@ -54,21 +54,21 @@ static bool goes_on(const climb *c) {
 
 static arenaut_status place(climb *c, arn_cost limit, arn_cost *cost) {
     const uint64_t before = c->meter->spent;
-    const arenaut_status st = arn_place_by_skyline(&c->bench, c->meter, c->rules, limit, cost);
+    const arenaut_status st = arn_place_by_skyline(&c->space, c->meter, c->rules, limit, cost);
     c->spent += c->meter->spent - before;
     if (st != ARENAUT_OK || !arn_is_plan(*cost)) return st;
-    if (arn_meter_improves(c->meter, *cost)) arn_keep(&c->bench, c->meter, *cost);
+    if (arn_meter_improves(c->meter, *cost)) arn_keep(&c->space, c->meter, *cost);
     return ARENAUT_OK;
 }
 
-static uint64_t end_of(const climb *c, uint32_t item) {
-    return arn_bench_offset(&c->bench, item) + c->bench.items.item[item].extent;
+static uint64_t end_of(const climb *c, uint32_t group) {
+    return arn_workspace_offset(&c->space, group) + c->space.groups.group[group].extent;
 }
 
 /* Pools are not told apart: the highest end of all is as good a place to start as any. */
 static void find_top(climb *c) {
     uint64_t highest = 0;
-    for (uint32_t i = 0; i < c->bench.items.n; i++) {
+    for (uint32_t i = 0; i < c->space.groups.n; i++) {
         const uint64_t end = end_of(c, i);
         if (end < highest) continue;
         if (end > highest) c->n_top = 0;
@@ -82,7 +82,7 @@ static void remember(climb *c, arn_cost cost) {
     find_top(c);
     if (!arn_costs_less(cost, c->best)) return;
     c->best = cost;
-    memcpy(c->best_order, c->bench.order, c->bench.items.n * sizeof *c->best_order);
+    memcpy(c->best_order, c->space.order, c->space.groups.n * sizeof *c->best_order);
 }
 
 /* Moves the entry at `from` to `to`; those between make room. */
@@ -93,22 +93,22 @@ static void move_entry(uint32_t *order, uint32_t from, uint32_t to) {
     order[to] = moving;
 }
 
-static uint32_t index_of(const climb *c, uint32_t item) {
+static uint32_t index_of(const climb *c, uint32_t group) {
     uint32_t i = 0;
-    while (c->bench.order[i] != item) i++;
+    while (c->space.order[i] != group) i++;
     return i;
 }
 
 /* Half of the moves bring something from the top forward. */
 static void choose_move(climb *c, uint32_t *from, uint32_t *to) {
-    const uint32_t n = c->bench.items.n;
+    const uint32_t n = c->space.groups.n;
     const bool from_top = arn_random_next(&c->random) & 1;
     *from = from_top ? index_of(c, c->top[random_below(c, c->n_top)]) : random_below(c, n);
     *to = from_top ? random_below(c, *from + 1) : random_below(c, n);
 }
 
 static void go_back_to_best(climb *c) {
-    memcpy(c->bench.order, c->best_order, c->bench.items.n * sizeof *c->best_order);
+    memcpy(c->space.order, c->best_order, c->space.groups.n * sizeof *c->best_order);
     for (uint32_t k = 0; k < MEMORY; k++) c->memory[k] = c->best;
     c->current = c->best;
     c->idle = 0;
@@ -127,11 +127,11 @@ static arenaut_status climb_on(climb *c) {
         arn_cost *late = &c->memory[c->round % MEMORY], cost;
         const arn_cost limit = arn_costs_less(c->current, *late) ? *late : c->current;
         const arn_cost best = c->best;
-        move_entry(c->bench.order, from, to);
+        move_entry(c->space.order, from, to);
         const arenaut_status st = place(c, limit, &cost);
         if (st != ARENAUT_OK) return st;
         if (!arn_is_plan(cost)) {
-            move_entry(c->bench.order, to, from);
+            move_entry(c->space.order, to, from);
         } else {
             remember(c, cost);
         }
@@ -149,7 +149,7 @@ static arenaut_status climb_on(climb *c) {
 
 static arenaut_status find_start(climb *c) {
     arn_cost cost;
-    arn_orders_sort(&c->bench.orders, c->start, c->bench.order);
+    arn_orders_sort(&c->space.orders, c->start, c->space.order);
     const arenaut_status st = place(c, ARN_ANY_PLAN, &cost);
     c->has_start = !was_cut_short(c, cost);
     if (st != ARENAUT_OK || !arn_is_plan(cost)) return st;
@@ -158,14 +158,15 @@ static arenaut_status find_start(climb *c) {
     return ARENAUT_OK;
 }
 
-static arenaut_status open_climb(climb *c, const arn_bench *whole,
+static arenaut_status open_climb(climb *c, const arn_workspace *whole,
                                  const arenaut_planning *planning) {
-    const arenaut_status st = arn_bench_fork(&c->bench, whole, planning->allocator, planning->err);
+    const arenaut_status st =
+        arn_workspace_fork(&c->space, whole, planning->allocator, planning->err);
     if (st != ARENAUT_OK) return st;
     c->is_open = true;
-    const uint32_t n = c->bench.items.n;
-    c->best_order = arn_region_allocate(&c->bench.region, n, sizeof *c->best_order);
-    c->top = arn_region_allocate(&c->bench.region, n, sizeof *c->top);
+    const uint32_t n = c->space.groups.n;
+    c->best_order = arn_region_allocate(&c->space.region, n, sizeof *c->best_order);
+    c->top = arn_region_allocate(&c->space.region, n, sizeof *c->top);
     return c->best_order && c->top ? ARENAUT_OK : arn_no_memory(planning->err);
 }
 
@@ -180,12 +181,12 @@ static arenaut_status run_in_lane(void *context, uint32_t task, arn_lane *lane) 
     if (c->spent >= c->budget && arn_meter_has_plan(c->meter)) return ARENAUT_OK;
     if (!c->is_open) st = open_climb(c, &climbs->whole, &lane->planning);
     if (st == ARENAUT_OK && !c->has_start) st = find_start(c);
-    if (st == ARENAUT_OK && arn_is_plan(c->best) && c->bench.items.n > 1) st = climb_on(c);
+    if (st == ARENAUT_OK && arn_is_plan(c->best) && c->space.groups.n > 1) st = climb_on(c);
     return st;
 }
 
 /* Buffers inside others are placed with them. */
-static uint64_t count_items(const arenaut_problem *p) {
+static uint64_t count_groups(const arenaut_problem *p) {
     uint64_t n = 0;
     for (uint32_t b = 0; b < p->n_buffers; b++) {
         n += arenaut_problem_needs_memory(p, b) && arenaut_problem_inside(p, b) == ARENAUT_NONE;
@@ -194,7 +195,7 @@ static uint64_t count_items(const arenaut_problem *p) {
 }
 
 bool arn_climbs_can_move(const arenaut_problem *problem, uint64_t steps) {
-    const uint64_t n = count_items(problem);
+    const uint64_t n = count_groups(problem);
     return n <= MOST_FOR_SEVERAL || steps > n * arn_steps_per_placement(n);
 }
 
@@ -210,9 +211,9 @@ static arenaut_status open_whole(arn_climbs *climbs, const arn_lanes *lanes) {
     static const char *const starts[CLIMBS] = {"TWA", "TAW", "WAT", "Z"};
     arenaut_planning planning = *lanes->meter->planning;
     planning.allocator = lanes->allocator;
-    const arenaut_status st = arn_bench_open(&climbs->whole, &planning, 0);
+    const arenaut_status st = arn_workspace_open(&climbs->whole, &planning, 0);
     if (st != ARENAUT_OK) return st;
-    climbs->n = climbs->whole.items.n > MOST_FOR_SEVERAL ? 1 : CLIMBS;
+    climbs->n = climbs->whole.groups.n > MOST_FOR_SEVERAL ? 1 : CLIMBS;
     for (uint32_t k = 0; k < climbs->n; k++) {
         climb *c = &climbs->climb[k];
         c->start = starts[k];
@@ -226,9 +227,9 @@ static arenaut_status open_whole(arn_climbs *climbs, const arn_lanes *lanes) {
 void arn_climbs_free(arn_climbs *climbs) {
     if (!climbs) return;
     for (uint32_t k = 0; k < climbs->n; k++) {
-        if (climbs->climb[k].is_open) arn_bench_close(&climbs->climb[k].bench);
+        if (climbs->climb[k].is_open) arn_workspace_close(&climbs->climb[k].space);
     }
-    if (climbs->n) arn_bench_close(&climbs->whole);
+    if (climbs->n) arn_workspace_close(&climbs->whole);
     arn_release(climbs->allocator, climbs);
 }
 

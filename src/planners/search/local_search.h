@@ -13,7 +13,7 @@ arenaut_status arn_climbs_new(arn_lanes *lanes, arn_climbs **climbs);
 void arn_climbs_free(arn_climbs *climbs);
 
 /* Goes on until they have spent so many steps in all since they were opened. `beside` is one
- * more search that comes before them in the group; NULL: none. */
+ * more search that comes before them in the batch; NULL: none. */
 arenaut_status arn_climbs_run(arn_climbs *climbs, arn_lanes *lanes, uint64_t steps,
                               arn_lane_task beside, void *context);
 

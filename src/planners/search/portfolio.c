@@ -1,5 +1,5 @@
 /* Makes trials: the rows of the table that are one pass, variants of them in other orders, and the
- * planners of runtimes. Most problems end at the first few. A trial is a pass over items that all
+ * planners of runtimes. Most problems end at the first few. A trial is a pass over groups that all
  * trials of a style share, O(n log n) by the skyline and O(pairs alive together) otherwise. What
  * comes after these is in auto.c. */
 #include "planners/search/portfolio.h"
@@ -13,7 +13,7 @@ typedef struct trial {
     const char *letters; /* NULL: exactly what the row does by default; never left out */
 } trial;
 
-/* The most promising first. F tells items apart only where there are pools to choose from. */
+/* The most promising first. F tells groups apart only where there are pools to choose from. */
 static const trial variants[] = {
     {&arn_planner_skyline, "TAW"},   {&arn_planner_skyline, "WAT"},
     {&arn_planner_skyline, "Z"},     {&arn_planner_skyline, "Z-"},
@@ -51,66 +51,66 @@ enum { N_STYLES = sizeof styles / sizeof *styles };
 #define MANY_PAIRS UINT64_C(2000000)
 #define MOST_PAIRS UINT64_C(500000000)
 
-static uint64_t count_pairs(const arn_bench *bench) {
+static uint64_t count_pairs(const arn_workspace *space) {
     uint64_t pairs = 0;
-    for (uint32_t i = 0; i < bench->items.n; i++) {
-        pairs += arn_orders_count_conflicts(&bench->orders, i);
+    for (uint32_t i = 0; i < space->groups.n; i++) {
+        pairs += arn_orders_count_conflicts(&space->orders, i);
     }
     return pairs;
 }
 
 /* ---- trials of one style ---- */
 
-/* The trials of a style that are made one after the other, and a bench for each lane. */
+/* The trials of a style that are made one after the other, and a workspace for each lane. */
 typedef struct series {
     const style *style;
-    arn_bench whole; /* of lane 0, made when first needed */
-    arn_bench fork[ARN_MOST_LANES];
+    arn_workspace whole; /* of lane 0, made when first needed */
+    arn_workspace fork[ARN_MOST_LANES];
     bool is_open, has_fork[ARN_MOST_LANES];
     trial trial[ARN_PLANNERS + N_VARIANTS];
     uint32_t n;
 } series;
 
-/* Lane 0 works on the bench itself. NULL, with the lane's error set, if there is no memory. */
-static arn_bench *bench_of(series *s, arn_lane *lane) {
+/* Lane 0 works on the workspace itself. NULL, with the lane's error set, if there is no memory. */
+static arn_workspace *workspace_of(series *s, arn_lane *lane) {
     if (lane->index == 0) return &s->whole;
-    arn_bench *fork = &s->fork[lane->index];
+    arn_workspace *fork = &s->fork[lane->index];
     if (!s->has_fork[lane->index]) {
         const arenaut_status st =
-            arn_bench_fork(fork, &s->whole, lane->planning.allocator, lane->planning.err);
+            arn_workspace_fork(fork, &s->whole, lane->planning.allocator, lane->planning.err);
         if (st != ARENAUT_OK) return NULL;
         s->has_fork[lane->index] = true;
     }
     return fork;
 }
 
-typedef struct group {
+typedef struct batch {
     series *series;
     uint32_t first;
-} group;
+} batch;
 
 static arenaut_status make_trial_in_lane(void *context, uint32_t task, arn_lane *lane) {
-    const group *g = context;
-    const trial t = g->series->trial[g->first + task];
-    const style *s = g->series->style;
+    const batch *b = context;
+    const trial t = b->series->trial[b->first + task];
+    const style *s = b->series->style;
     const arn_rules rules = {
         .share = s->share, .keep_hints = s->keep_hints, .least_growth = s->least_growth};
-    arn_bench *bench = bench_of(g->series, lane);
-    if (!bench) return ARENAUT_NO_MEMORY;
-    return arn_pass_vary(t.row, t.letters, rules, bench, &lane->meter);
+    arn_workspace *space = workspace_of(b->series, lane);
+    if (!space) return ARENAUT_NO_MEMORY;
+    return arn_pass_vary(t.row, t.letters, rules, space, &lane->meter);
 }
 
 /* The first two trials by themselves: most problems end there, and what they find lets the
  * others give up early. */
-enum { GROUP = 4, BY_THEMSELVES = 2 };
+enum { BATCH = 4, BY_THEMSELVES = 2 };
 
 static arenaut_status make_series(series *s, arn_lanes *lanes) {
     arenaut_status st = ARENAUT_OK;
     for (uint32_t i = 0; i < s->n && st == ARENAUT_OK && arn_meter_wants_plan(lanes->meter);) {
         const uint32_t left = s->n - i;
-        const uint32_t n = i < BY_THEMSELVES ? 1 : left < GROUP ? left : GROUP;
-        group g = {s, i};
-        st = arn_lanes_try(lanes, n, make_trial_in_lane, &g);
+        const uint32_t n = i < BY_THEMSELVES ? 1 : left < BATCH ? left : BATCH;
+        batch b = {s, i};
+        st = arn_lanes_try(lanes, n, make_trial_in_lane, &b);
         i += n;
     }
     return st;
@@ -121,16 +121,16 @@ static arenaut_status open_series(series *s, const style *how, arn_lanes *lanes)
     *s = empty;
     arenaut_planning planning = *lanes->meter->planning;
     planning.allocator = lanes->allocator;
-    const arenaut_status st = arn_bench_open(&s->whole, &planning, how->how);
+    const arenaut_status st = arn_workspace_open(&s->whole, &planning, how->how);
     s->is_open = st == ARENAUT_OK;
     return st;
 }
 
 static void close_series(series *s) {
     for (uint32_t i = 0; i < ARN_MOST_LANES; i++) {
-        if (s->has_fork[i]) arn_bench_close(&s->fork[i]);
+        if (s->has_fork[i]) arn_workspace_close(&s->fork[i]);
     }
-    if (s->is_open) arn_bench_close(&s->whole);
+    if (s->is_open) arn_workspace_close(&s->whole);
 }
 
 /* The trials of this kind: the rows of the table, or the variants of rows. */

@@ -11,7 +11,7 @@
  * Where so many buffers are alive together that looking at each pair takes long, the first
  * makes the trials that need not do that before those that must, as far as the effort goes;
  * and where it would take too long, leaves the latter to the second. `pairs` is the number of
- * pairs, each seen from both sides and each item with itself. */
+ * pairs, each seen from both sides and each group with itself. */
 arenaut_status arn_portfolio_rows(arn_lanes *lanes, uint64_t *pairs);
 arenaut_status arn_portfolio_rest(arn_lanes *lanes, uint64_t pairs);
 

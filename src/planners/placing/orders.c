@@ -1,4 +1,4 @@
-#include "planners/placing/item_orders.h"
+#include "planners/placing/orders.h"
 
 #include <string.h>
 
@@ -16,11 +16,11 @@ static void build_load_tree(arn_orders *orders) {
     for (uint32_t k = leaves; k-- > 1;) tree[k] = arn_max_u64(tree[2 * k], tree[2 * k + 1]);
 }
 
-static uint64_t highest_load(const arn_orders *orders, uint32_t item) {
+static uint64_t highest_load(const arn_orders *orders, uint32_t group) {
     const uint32_t leaves = orders->n_leaves;
     uint64_t highest = 0;
-    uint32_t low = orders->timeline->first[item] + leaves;
-    uint32_t high = orders->timeline->end[item] + leaves;
+    uint32_t low = orders->timeline->first[group] + leaves;
+    uint32_t high = orders->timeline->end[group] + leaves;
     for (; low < high; low /= 2, high /= 2) {
         if (low & 1) highest = arn_max_u64(highest, orders->load_tree[low++]);
         if (high & 1) highest = arn_max_u64(highest, orders->load_tree[--high]);
@@ -28,11 +28,11 @@ static uint64_t highest_load(const arn_orders *orders, uint32_t item) {
     return highest;
 }
 
-/* The first section of the item with the highest load: up to the first subtree on the right
+/* The first section of the group with the highest load: up to the first subtree on the right
  * that has it, then down to its leftmost leaf. */
-static uint32_t highest_section(const arn_orders *orders, uint32_t item) {
-    const uint64_t highest = highest_load(orders, item);
-    uint32_t node = orders->timeline->first[item] + orders->n_leaves;
+static uint32_t highest_section(const arn_orders *orders, uint32_t group) {
+    const uint64_t highest = highest_load(orders, group);
+    uint32_t node = orders->timeline->first[group] + orders->n_leaves;
     while (orders->load_tree[node] < highest) {
         while (node & 1) node /= 2;
         node++;
@@ -43,13 +43,13 @@ static uint32_t highest_section(const arn_orders *orders, uint32_t item) {
     return node - orders->n_leaves;
 }
 
-/* Items alive together with one are those that start before its end, less those that end
+/* Groups alive together with one are those that start before its end, less those that end
  * before its start. The number of ends is counted from the other side. */
 static void count_starts(arn_orders *orders) {
     const arn_timeline *t = orders->timeline;
     uint32_t *starts = orders->started, *ends = orders->started + t->n_sections + 1;
     for (uint32_t k = 0; k <= t->n_sections; k++) starts[k] = ends[k] = 0;
-    for (uint32_t i = 0; i < orders->items->n; i++) {
+    for (uint32_t i = 0; i < orders->groups->n; i++) {
         starts[t->first[i]]++;
         ends[t->end[i]]++;
     }
@@ -59,23 +59,23 @@ static void count_starts(arn_orders *orders) {
     }
 }
 
-uint64_t arn_orders_count_conflicts(const arn_orders *orders, uint32_t item) {
+uint64_t arn_orders_count_conflicts(const arn_orders *orders, uint32_t group) {
     const arn_timeline *t = orders->timeline;
     const uint32_t *starts = orders->started, *ends = orders->started + t->n_sections + 1;
-    return starts[t->end[item] - 1] - ends[t->first[item]];
+    return starts[t->end[group] - 1] - ends[t->first[group]];
 }
 
 bool arn_orders_fork(arn_orders *copy, arn_region *region) {
-    const uint32_t n = copy->items->n;
+    const uint32_t n = copy->groups->n;
     copy->key = arn_region_allocate(region, n, sizeof *copy->key);
     copy->scratch = arn_region_allocate(region, n, sizeof *copy->scratch);
     return copy->key && copy->scratch;
 }
 
-bool arn_orders_init(arn_orders *orders, const arn_items *items, const arn_timeline *timeline,
+bool arn_orders_init(arn_orders *orders, const arn_groups *groups, const arn_timeline *timeline,
                      arn_region *region) {
     const size_t sections = timeline->n_sections;
-    orders->items = items;
+    orders->groups = groups;
     orders->timeline = timeline;
     orders->n_leaves = 1;
     while (orders->n_leaves < sections) orders->n_leaves *= 2;
@@ -88,45 +88,47 @@ bool arn_orders_init(arn_orders *orders, const arn_items *items, const arn_timel
     return true;
 }
 
-static uint64_t width(const arn_item *item) { return (uint64_t)item->end - (uint64_t)item->first; }
+static uint64_t width(const arn_group *group) {
+    return (uint64_t)group->end - (uint64_t)group->first;
+}
 
-static uint64_t pools_left_out(const arn_item *item) {
+static uint64_t pools_left_out(const arn_group *group) {
     uint64_t left_out = 0;
-    for (uint64_t pools = ~item->pools; pools; pools &= pools - 1) left_out++;
+    for (uint64_t pools = ~group->pools; pools; pools &= pools - 1) left_out++;
     return left_out;
 }
 
 static uint64_t key_of(const arn_orders *orders, uint32_t i, char letter) {
-    const arn_item *item = &orders->items->item[i];
+    const arn_group *group = &orders->groups->group[i];
     uint64_t area;
     switch (letter) {
-        case 'Z': return item->extent;
-        case 'W': return width(item);
-        case 'A': return arn_multiply(item->extent, width(item), &area) ? area : UINT64_MAX;
+        case 'Z': return group->extent;
+        case 'W': return width(group);
+        case 'A': return arn_multiply(group->extent, width(group), &area) ? area : UINT64_MAX;
         case 'T': return highest_load(orders, i);
         case 'P': return ~(uint64_t)highest_section(orders, i);
-        case 'F': return pools_left_out(item);
+        case 'F': return pools_left_out(group);
         case 'C': return arn_orders_count_conflicts(orders, i);
-        case 'L': return ~arn_step_key(item->first);
-        case 'U': return arn_step_key(item->end);
+        case 'L': return ~arn_step_key(group->first);
+        case 'U': return arn_step_key(group->end);
         default: return 0;
     }
 }
 
-/* Fixed items come first, in the order of their numbers. */
-static void bring_fixed_forward(const arn_items *items, uint32_t *order, uint32_t *scratch) {
+/* Fixed groups come first, in the order of their numbers. */
+static void bring_fixed_forward(const arn_groups *groups, uint32_t *order, uint32_t *scratch) {
     uint32_t n_fixed = 0, n_others = 0;
-    for (uint32_t i = 0; i < items->n; i++) {
-        if (items->item[order[i]].fixed == ARENAUT_UNPLACED) scratch[n_others++] = order[i];
+    for (uint32_t i = 0; i < groups->n; i++) {
+        if (groups->group[order[i]].fixed == ARENAUT_UNPLACED) scratch[n_others++] = order[i];
     }
-    for (uint32_t i = 0; i < items->n; i++) {
-        if (items->item[i].fixed != ARENAUT_UNPLACED) order[n_fixed++] = i;
+    for (uint32_t i = 0; i < groups->n; i++) {
+        if (groups->group[i].fixed != ARENAUT_UNPLACED) order[n_fixed++] = i;
     }
     if (n_fixed) memcpy(order + n_fixed, scratch, n_others * sizeof *order);
 }
 
 void arn_orders_sort(arn_orders *orders, const char *letters, uint32_t *order) {
-    const uint32_t n = orders->items->n;
+    const uint32_t n = orders->groups->n;
     size_t length = strlen(letters);
     const bool last_first = length > 0 && letters[length - 1] == '-';
     for (uint32_t i = 0; i < n; i++) order[i] = last_first ? n - 1 - i : i;
@@ -136,7 +138,7 @@ void arn_orders_sort(arn_orders *orders, const char *letters, uint32_t *order) {
         for (uint32_t i = 0; i < n; i++) orders->key[i] = ~key_of(orders, i, letters[length]);
         arn_sort_by_key(order, n, orders->key, orders->scratch);
     }
-    bring_fixed_forward(orders->items, order, orders->scratch);
+    bring_fixed_forward(orders->groups, order, orders->scratch);
 }
 
 const char *arn_order_letters(const char *value) {

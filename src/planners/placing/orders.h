@@ -1,4 +1,4 @@
-/* Orders in which to place items, named by the keys they sort by.
+/* Orders in which to place groups, named by the keys they sort by.
  *
  *     Z  size          W  length of life     A  size × length of life
  *     T  the highest load while it is alive  C  how many are alive with it
@@ -6,35 +6,35 @@
  *     P  earliest peak: the first section with the load of T
  *     F  fewest pools to choose from
  *
- * "TWA" sorts by T, then W, then A, the largest first. Items that are equal in all keys keep
+ * "TWA" sorts by T, then W, then A, the largest first. Groups that are equal in all keys keep
  * the order of their numbers, or the reverse of it if the name ends in '-'. */
-#ifndef ARN_PLANNERS_PLACING_ITEM_ORDERS_H
-#define ARN_PLANNERS_PLACING_ITEM_ORDERS_H
+#ifndef ARN_PLANNERS_PLACING_ORDERS_H
+#define ARN_PLANNERS_PLACING_ORDERS_H
 
 #include "planners/placing/timeline.h"
 
 typedef struct arn_orders {
-    const arn_items *items;
+    const arn_groups *groups;
     const arn_timeline *timeline;
-    uint64_t *key;       /* per item, for the letter at hand */
+    uint64_t *key;       /* per group, for the letter at hand */
     uint64_t *load_tree; /* maxima over sections */
     uint32_t n_leaves;   /* of that tree: a power of two */
-    uint32_t *started;   /* per section: items that start before its end */
+    uint32_t *started;   /* per section: groups that start before its end */
     uint32_t *scratch;
 } arn_orders;
 
 /* False if there is no memory. */
-bool arn_orders_init(arn_orders *orders, const arn_items *items, const arn_timeline *timeline,
+bool arn_orders_init(arn_orders *orders, const arn_groups *groups, const arn_timeline *timeline,
                      arn_region *region);
 
 /* Lets a copy of the struct be used beside the original. False if there is no memory. */
 bool arn_orders_fork(arn_orders *copy, arn_region *region);
 
-/* Writes all items in that order, fixed ones first in the order of their numbers. O(n log n). */
+/* Writes all groups in that order, fixed ones first in the order of their numbers. O(n log n). */
 void arn_orders_sort(arn_orders *orders, const char *letters, uint32_t *order);
 
-/* How many items are alive together with `item`, itself included. */
-uint64_t arn_orders_count_conflicts(const arn_orders *orders, uint32_t item);
+/* How many groups are alive together with `group`, itself included. */
+uint64_t arn_orders_count_conflicts(const arn_orders *orders, uint32_t group);
 
 /* The letters for a setting's value: a word such as "size", or up to three letters, with
  * an optional '-'. NULL if it is neither. */

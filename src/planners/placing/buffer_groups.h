@@ -1,0 +1,66 @@
+/* Groups: what planners really place.
+ *
+ * A group is a buffer, or several that keep their distance from each other: a host with its
+ * slices, and, where wanted, a chain of buffers that each take over their base's memory. It
+ * is a rigid set of pieces, each alive for a while and covering some bytes. Placing the group
+ * at an offset places all its buffers. */
+#ifndef ARN_PLANNERS_PLACING_BUFFER_GROUPS_H
+#define ARN_PLANNERS_PLACING_BUFFER_GROUPS_H
+
+#include <stdbool.h>
+
+#include <arenaut/problem.h>
+
+#include "core/memory.h"
+
+typedef struct arn_piece {
+    int64_t first, end;
+    uint64_t low, high; /* bytes from the group's start, [low, high) */
+    uint32_t buffer;
+} arn_piece;
+
+typedef struct arn_group {
+    uint64_t extent; /* bytes */
+    uint64_t align, pools, fixed, hint;
+    int64_t first, end; /* from the start of the first piece to the end of the last */
+    uint32_t piece, n_pieces;
+    uint32_t member, n_members; /* in arn_groups.member */
+    uint64_t traffic;           /* size × uses of all members together */
+    bool related; /* a member has same-base partners in other groups, or conflict edges */
+} arn_group;
+
+typedef struct arn_groups {
+    const arenaut_problem *problem;
+    uint32_t n, n_pieces;
+    arn_group *group;
+    arn_piece *piece;
+    uint32_t *member; /* buffers, group by group */
+    uint32_t *owner;  /* per buffer: its group; ARENAUT_NONE if it needs no memory */
+    uint64_t *delta;  /* per buffer: bytes from its group's start */
+    /* The heirs of b, which are the buffers whose base it is: heir[heir_start[b] .. heir_start[b +
+     * 1]). NULL: none. */
+    uint32_t *heir_start, *heir;
+    /* The buffers that an edge keeps apart from b, likewise. */
+    uint32_t *edge_start, *edge;
+    arn_region region;
+} arn_groups;
+
+/* What the group spills in `pool`. Its members have the same pools to choose from. */
+static inline uint64_t arn_group_spill(const arn_groups *groups, const arn_group *group,
+                                       uint32_t pool) {
+    return group->traffic *
+           arenaut_problem_rank(groups->problem, groups->member[group->member], pool);
+}
+
+enum {
+    ARN_COLLAPSE = 1, /* chains of same-base buffers become one group */
+    ARN_HULL = 2,     /* each group is alive from its first step to its last, in one piece */
+};
+
+/* Groups are numbered by their first buffer. O(n + edges). */
+arenaut_status arn_groups_make(const arenaut_problem *problem, unsigned how,
+                               const arenaut_allocator *allocator, arn_groups *groups,
+                               arenaut_error *err);
+void arn_groups_free(arn_groups *groups);
+
+#endif
