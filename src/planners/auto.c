@@ -5,14 +5,14 @@
 #include "core/checked.h"
 #include "core/fail.h"
 #include "planners/exact/exact.h"
-#include "planners/search/assign.h"
 #include "planners/exact/hints.h"
 #include "planners/exact_lane.h"
-#include "planners/search/hot_zone.h"
 #include "planners/run/planner_rows.h"
+#include "planners/run/planner_settings.h"
+#include "planners/search/assign.h"
+#include "planners/search/hot_zone.h"
 #include "planners/search/local_search.h"
 #include "planners/search/portfolio.h"
-#include "planners/run/planner_settings.h"
 
 static bool is_done(const arn_meter *meter) {
     const bool impossible = meter->planning->plan->quality == ARENAUT_INFEASIBLE;
@@ -27,12 +27,12 @@ typedef struct plan_search {
     arn_lanes *lanes;
     arn_climbs *climbs;
     uint64_t pairs; /* see portfolio.h */
-    uint64_t share; /* of local search, in steps */
+    uint64_t share; /* of the effort, for local search */
 } plan_search;
 
-static arenaut_status climb_for(plan_search *s, uint64_t steps) {
-    if (!arn_climbs_can_move(s->lanes->meter->planning->problem, steps)) return ARENAUT_OK;
-    return arn_climbs_run(s->climbs, s->lanes, steps, NULL, NULL);
+static arenaut_status climb_for(plan_search *s, uint64_t effort) {
+    if (!arn_climbs_can_move(s->lanes->meter->planning->problem, effort)) return ARENAUT_OK;
+    return arn_climbs_run(s->climbs, s->lanes, effort, NULL, NULL);
 }
 
 static bool can_search_exactly(const plan_search *s) {

@@ -2,9 +2,9 @@
  * over their base's memory share it. What a program needs without planning. */
 #include "core/checked.h"
 #include "core/fail.h"
-#include "planners/run/planner_rows.h"
 #include "planners/placing/buffer_groups.h"
 #include "planners/run/meter.h"
+#include "planners/run/planner_rows.h"
 
 typedef struct piles {
     const arn_groups *groups;

@@ -5,14 +5,14 @@
 
 #include <arenaut/planner.h>
 
-#include "ir/lifetimes.h"
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/memory.h"
+#include "ir/lifetimes.h"
 #include "planners/bounds/bounds.h"
+#include "planners/bounds/spill.h"
 #include "planners/run/meter.h"
 #include "planners/run/rounds.h"
-#include "planners/bounds/spill.h"
 
 /* Calibrated on the hard instances of 200 to 500 buffers, where a step takes about a
  * quarter of a microsecond. */

@@ -2,9 +2,9 @@
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/memory.h"
+#include "ir/lifetimes.h"
 #include "planners/bounds/bounds.h"
 #include "planners/bounds/collisions.h"
-#include "ir/lifetimes.h"
 #include "planners/bounds/load.h"
 #include "planners/bounds/rooms.h"
 

@@ -4,8 +4,8 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "core/sort.h"
-#include "planners/bounds/hosts.h"
 #include "ir/lifetimes.h"
+#include "planners/bounds/hosts.h"
 
 /* An upper limit of the events: each lifetime of a buffer starts and ends, each lifetime of
  * its host may cut one in two, and a saving starts and ends. */

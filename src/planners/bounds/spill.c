@@ -14,7 +14,7 @@
 #include "core/fail.h"
 #include "planners/bounds/spill_groups.h"
 
-enum { MOST_OPEN = 32, EVENTS_PER_STEP = 16, MOST_TRAIL = 1 << 19 };
+enum { MOST_OPEN = 32, EVENTS_PER_EFFORT = 16, MOST_TRAIL = 1 << 19 };
 
 /* A decision, and the one before it. */
 typedef struct mark {
@@ -406,7 +406,7 @@ arenaut_status arn_spill_least(arn_spill *s, const arn_spill_question *question,
                     shared > question->most ? ARENAUT_UNPLACED : arn_max_u64(answer->least, shared);
         }
     }
-    answer->steps = w.work / EVENTS_PER_STEP + 1;
+    answer->effort = w.work / EVENTS_PER_EFFORT + 1;
     arn_release(s->allocator, w.marks);
     arn_region_free(&w.region);
     return room ? ARENAUT_OK : arn_no_memory(err);

@@ -28,7 +28,7 @@ typedef struct arn_spill_question {
 typedef struct arn_spill_answer {
     uint64_t least;   /* ARENAUT_UNPLACED: there is no plan that spills `most` or less */
     int64_t dead_end; /* then, the step at which the last way ended */
-    uint64_t steps;   /* that this took, in search steps */
+    uint64_t effort;  /* that this took */
     bool ended;       /* whoever was asked said stop: nothing is known, `least` is 0 */
 } arn_spill_answer;
 

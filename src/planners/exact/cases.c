@@ -293,7 +293,7 @@ static arenaut_status bound_spill(cases *x, uint32_t id, bool *possible) {
     const arenaut_status st = arn_spill_least(x->spill, &question, &answer, x->err);
     if (st != ARENAUT_OK) return st;
     arn_cost *bound = &x->all[id].bound;
-    x->out->effort += answer.steps;
+    x->out->effort += answer.effort;
     take_stop(x);
     if (answer.ended) return ARENAUT_STOPPED;
     *possible = answer.least != ARENAUT_UNPLACED;

@@ -42,7 +42,7 @@ struct arn_placing {
     uint32_t *order; /* room for twice as many */
     uint32_t n_forbidden, forbidden_room, order_room;
     uint64_t hint_limit; /* hints above this are not worth keeping, and could overflow */
-    uint64_t scanned;    /* spans looked at since arn_placing_steps was last asked */
+    uint64_t scanned;    /* spans looked at since arn_placing_effort was last asked */
     arn_ask *ask;
     bool out_of_memory;
 };
@@ -185,12 +185,12 @@ void arn_placing_free(arn_placing *placing) {
     arn_release(&allocator, placing);
 }
 
-enum { SPANS_PER_STEP = 96 };
+enum { SPANS_PER_EFFORT = 96 };
 
-uint64_t arn_placing_steps(arn_placing *placing) {
-    const uint64_t steps = 1 + placing->scanned / SPANS_PER_STEP;
+uint64_t arn_placing_effort(arn_placing *placing) {
+    const uint64_t effort = 1 + placing->scanned / SPANS_PER_EFFORT;
     placing->scanned = 0;
-    return steps;
+    return effort;
 }
 
 bool arn_placing_out_of_memory(const arn_placing *placing) { return placing->out_of_memory; }

@@ -11,9 +11,9 @@
 #ifndef ARN_PLANNERS_PLACING_PLACING_H
 #define ARN_PLANNERS_PLACING_PLACING_H
 
+#include "planners/placing/buffer_groups.h"
 #include "planners/run/ask.h"
 #include "planners/run/cost.h"
-#include "planners/placing/buffer_groups.h"
 
 typedef enum arn_fit {
     ARN_FIRST_FIT, /* the lowest gap */
@@ -56,9 +56,9 @@ bool arn_placing_out_of_memory(const arn_placing *placing);
 /* Of a group that has been placed. */
 uint64_t arn_placing_offset(const arn_placing *placing, uint32_t group);
 
-/* What has been done since this was last asked, in search steps: one, and one more for
+/* The effort since this was last asked: one, and one more for
  * every few hundred spans that were looked at. */
-uint64_t arn_placing_steps(arn_placing *placing);
+uint64_t arn_placing_effort(arn_placing *placing);
 
 /* What it costs as it is now: its spill, and the sum of the arenas. */
 arn_cost arn_placing_cost(const arn_placing *placing);

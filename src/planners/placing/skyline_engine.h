@@ -11,8 +11,8 @@
 #ifndef ARN_PLANNERS_PLACING_SKYLINE_ENGINE_H
 #define ARN_PLANNERS_PLACING_SKYLINE_ENGINE_H
 
-#include "planners/run/ask.h"
 #include "planners/placing/timeline.h"
+#include "planners/run/ask.h"
 
 typedef struct arn_skyline arn_skyline;
 

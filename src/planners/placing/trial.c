@@ -61,7 +61,7 @@ static bool need_skyline(arn_workspace *space) {
 
 /* After a placement: whether this trial may go on. */
 static bool is_worth_it(const arn_workspace *space, arn_meter *meter, arn_cost limit) {
-    arn_meter_spend(meter, arn_placing_steps(space->placing));
+    arn_meter_spend(meter, arn_placing_effort(space->placing));
     return arn_meter_wants_plan(meter) && !arn_costs_less(limit, arn_placing_cost(space->placing));
 }
 
@@ -99,16 +99,16 @@ bool arn_skyline_suits(const arn_workspace *space, bool share, bool exactly) {
     return true;
 }
 
-uint64_t arn_steps_per_placement(uint64_t n_groups) {
+uint64_t arn_effort_per_placement(uint64_t n_groups) {
     uint64_t bits = 0;
     while (n_groups >> bits) bits++;
     return bits < 7 ? 2 : bits * 2 / 5;
 }
 
 /* What would be cut short before it is done is not begun. */
-static bool can_pay(arn_meter *meter, uint64_t steps) {
+static bool can_pay(arn_meter *meter, uint64_t effort) {
     const uint64_t left = meter->limit > meter->spent ? meter->limit - meter->spent : 0;
-    if (!arn_meter_has_plan(meter) || steps < left) return true;
+    if (!arn_meter_has_plan(meter) || effort < left) return true;
     arn_meter_spend(meter, left);
     return false;
 }
@@ -118,14 +118,14 @@ static arenaut_status place_by_plain_skyline(arn_workspace *space, arn_meter *me
                                              arn_cost *cost) {
     const arn_groups *groups = &space->groups;
     const arenaut_problem *p = groups->problem;
-    const uint64_t steps_each = arn_steps_per_placement(groups->n);
+    const uint64_t effort_each = arn_effort_per_placement(groups->n);
     uint64_t sum = 0, spill = 0;
     for (uint32_t i = 0; i < groups->n && p->n_pools > 1; i++) {
         spill += arn_group_spill(groups, &groups->group[i], arn_lowest_bit(groups->group[i].pools));
     }
     if (spill > limit.spill) return ARENAUT_OK;
     const uint64_t most_in_all = spill < limit.spill ? ARENAUT_UNPLACED - 1 : limit.total;
-    if (!can_pay(meter, groups->n * steps_each)) return ARENAUT_OK;
+    if (!can_pay(meter, groups->n * effort_each)) return ARENAUT_OK;
     if (!need_skyline(space)) return arn_no_memory(meter->planning->err);
     space->by_skyline = true;
     for (uint32_t k = 0; k < p->n_pools; k++) {
@@ -138,7 +138,7 @@ static arenaut_status place_by_plain_skyline(arn_workspace *space, arn_meter *me
         const uint64_t most = arn_min_u64(p->pool[k].capacity, most_in_all - sum);
         const uint32_t placed = arn_skyline_run(space->skyline, picked, n, most, space->offset,
                                                 &top, arn_meter_ask(meter));
-        arn_meter_spend(meter, placed * steps_each);
+        arn_meter_spend(meter, placed * effort_each);
         sum += arn_aligned(top, p->pool[k].align);
         if (placed < n || sum > most_in_all || !arn_meter_wants_plan(meter)) return ARENAUT_OK;
     }

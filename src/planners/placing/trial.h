@@ -2,10 +2,10 @@
 #ifndef ARN_PLANNERS_PLACING_TRIAL_H
 #define ARN_PLANNERS_PLACING_TRIAL_H
 
-#include "planners/run/meter.h"
 #include "planners/placing/orders.h"
 #include "planners/placing/placing.h"
 #include "planners/placing/skyline_engine.h"
+#include "planners/run/meter.h"
 
 /* Groups and all that is needed to order and place them. */
 typedef struct arn_workspace {
@@ -39,9 +39,9 @@ arenaut_status arn_place_in_order(arn_workspace *space, arn_meter *meter, arn_ru
 arenaut_status arn_place_by_skyline(arn_workspace *space, arn_meter *meter, arn_rules rules,
                                     arn_cost limit, arn_cost *cost);
 
-/* A placement on the skyline takes as long as so many steps of other kinds: two for a few
+/* A placement on the skyline costs so much effort: two for a few
  * groups, eight for a million, most of which are not in the cache. */
-uint64_t arn_steps_per_placement(uint64_t n_groups);
+uint64_t arn_effort_per_placement(uint64_t n_groups);
 
 /* Where the last trial put a group. */
 uint64_t arn_workspace_offset(const arn_workspace *space, uint32_t group);

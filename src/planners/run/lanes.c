@@ -152,13 +152,13 @@ static arenaut_status take_over(arn_lanes *lanes, const arn_lane *lane, bool wit
     arn_meter *meter = lanes->meter;
     arenaut_plan *plan = meter->planning->plan;
     const arenaut_plan *found = lane->planning.plan;
-    const uint64_t steps = lane->meter.spent - lane->started;
+    const uint64_t effort = lane->meter.spent - lane->started;
     if (lane->status != ARENAUT_OK) {
         if (meter->planning->err) *meter->planning->err = lane->err;
         return lane->status;
     }
     meter->planner = lane->meter.planner;
-    if (within_effort && arn_meter_has_plan(meter) && steps >= meter->limit - meter->spent) {
+    if (within_effort && arn_meter_has_plan(meter) && effort >= meter->limit - meter->spent) {
         arn_meter_spend(meter, meter->limit - meter->spent);
         return ARENAUT_OK;
     }
@@ -174,7 +174,7 @@ static arenaut_status take_over(arn_lanes *lanes, const arn_lane *lane, bool wit
         plan->planner = found->planner;
         meter->best = lane->meter.best;
     }
-    arn_meter_spend(meter, steps);
+    arn_meter_spend(meter, effort);
     return ARENAUT_OK;
 }
 

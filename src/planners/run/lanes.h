@@ -54,7 +54,7 @@ typedef struct arn_lanes {
 void arn_lanes_open(arn_lanes *lanes, arn_meter *meter);
 void arn_lanes_close(arn_lanes *lanes);
 
-/* A batch. A task counts its steps with its lane's meter and obeys it. If the effort ends
+/* A batch. A task counts its effort with its lane's meter and obeys it. If the effort ends
  * before a task does, its plan does not count, unless there is none yet: so a larger effort
  * finds all that a smaller one finds. No more than lanes->n lanes are used. */
 arenaut_status arn_lanes_try(arn_lanes *lanes, uint32_t n_tasks, arn_lane_task task, void *context);

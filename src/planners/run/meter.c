@@ -45,8 +45,8 @@ static void report(arn_meter *meter) {
     if (verdict == ARENAUT_INTERRUPTED) arn_meter_stop(meter, ARENAUT_STOP_INTERRUPT);
 }
 
-bool arn_meter_spend(arn_meter *meter, uint64_t steps) {
-    meter->spent += steps;
+bool arn_meter_spend(arn_meter *meter, uint64_t effort) {
+    meter->spent += effort;
     if (meter->spent >= meter->next_report) {
         meter->next_report = meter->spent + ARN_REPORT_EVERY;
         report(meter);
@@ -79,8 +79,8 @@ bool arn_meter_wants_plan(const arn_meter *meter) {
     return arn_meter_goes_on(meter);
 }
 
-void arn_meter_allow(arn_meter *meter, uint64_t steps) {
-    const uint64_t limit = steps < UINT64_MAX - meter->spent ? meter->spent + steps : UINT64_MAX;
+void arn_meter_allow(arn_meter *meter, uint64_t effort) {
+    const uint64_t limit = effort < UINT64_MAX - meter->spent ? meter->spent + effort : UINT64_MAX;
     if (meter->limit < limit) meter->limit = limit;
     if (meter->why == ARENAUT_STOP_EFFORT) meter->stopped = false;
 }

@@ -1,4 +1,4 @@
-/* The meter of a search: counts its steps, remembers the best plan, asks the caller whether
+/* The meter of a search: counts its effort, remembers the best plan, asks the caller whether
  * to go on, and knows when there is nothing left to gain. */
 #ifndef ARN_PLANNERS_RUN_METER_H
 #define ARN_PLANNERS_RUN_METER_H
@@ -10,12 +10,12 @@
 #include "planners/run/ask.h"
 #include "planners/run/cost.h"
 
-enum { ARN_REPORT_EVERY = 4096 }; /* steps */
+enum { ARN_REPORT_EVERY = 4096 }; /* effort */
 
 typedef struct arn_meter {
     arenaut_planning *planning;
     const char *planner; /* who is at work now; a name that outlives the plan */
-    uint64_t spent;      /* search steps */
+    uint64_t spent;      /* effort */
     uint64_t limit;
     uint64_t next_report;
     arn_cost best; /* of the plan in planning->plan; ARN_NO_PLAN: none yet */
@@ -27,9 +27,9 @@ typedef struct arn_meter {
 
 arn_meter arn_meter_start(arenaut_planning *planning, const char *planner);
 
-/* Counts `steps`. False when the search is over. A planner that has no plan yet may finish
+/* Counts `effort`. False when the search is over. A planner that has no plan yet may finish
  * what it is at if only the effort is spent. */
-bool arn_meter_spend(arn_meter *meter, uint64_t steps);
+bool arn_meter_spend(arn_meter *meter, uint64_t effort);
 
 /* For work that is no search step: asks the caller just as the meter does, and stops the meter
  * if it is told to. Serves as long as the meter stays where it is. */
@@ -44,8 +44,8 @@ arenaut_progress arn_meter_progress(const arn_meter *meter);
 /* Whether to begin, or go on with, what may become the first plan or a better one. */
 bool arn_meter_wants_plan(const arn_meter *meter);
 
-/* Allows at least so many steps more, even if the effort was spent. Undoes no other stop. */
-void arn_meter_allow(arn_meter *meter, uint64_t steps);
+/* Allows at least so much effort more, even if the effort was spent. Undoes no other stop. */
+void arn_meter_allow(arn_meter *meter, uint64_t effort);
 
 /* Stops the search, unless something other than the effort already has. */
 void arn_meter_stop(arn_meter *meter, arenaut_stop why);

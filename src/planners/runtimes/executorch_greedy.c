@@ -11,8 +11,8 @@
  * from first use to last, without gaps. O(n²) at worst, as the original. */
 #include "core/checked.h"
 #include "core/fail.h"
-#include "planners/runtimes/executorch_reserve.h"
 #include "planners/placing/trial.h"
+#include "planners/runtimes/executorch_reserve.h"
 
 typedef struct object {
     uint64_t size, align, offset;

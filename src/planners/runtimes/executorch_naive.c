@@ -2,8 +2,8 @@
  * of their numbers, each pool above its own reserve. */
 #include "core/checked.h"
 #include "core/fail.h"
-#include "planners/runtimes/executorch_reserve.h"
 #include "planners/run/meter.h"
+#include "planners/runtimes/executorch_reserve.h"
 
 /* Writes all places and returns the sum of the arenas; ARENAUT_UNPLACED if a pool is too
  * small or the sum overflows. */

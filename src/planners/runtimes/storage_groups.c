@@ -11,23 +11,23 @@
  * The runtime part of this library assigns the same groups (src/runtime/groups.c), to storages
  * whose sizes are known only when they have run; it stands alone, so that a test holds the two
  * against each other. */
-#include "ir/lifetimes.h"
 #include "core/fail.h"
 #include "core/memory.h"
 #include "core/sort.h"
+#include "ir/lifetimes.h"
 #include "planners/run/planner_rows.h"
 #include "planners/tokens/token_list.h"
 
 typedef struct groups {
     const arenaut_problem *problem;
-    arn_tokens tokens;                /* the groups */
+    arn_token_list tokens;            /* the groups */
     uint32_t *births, *deaths, *next; /* buffers in the order of each; next: per group */
     uint32_t free[ARENAUT_MAX_POOLS]; /* the group of a pool that became free last */
     uint32_t n;
 } groups;
 
 static bool dies_before(const void *problem, uint32_t a, uint32_t b) {
-    return arn_tokens_death(problem, a) < arn_tokens_death(problem, b);
+    return arn_token_list_death(problem, a) < arn_token_list_death(problem, b);
 }
 
 static bool is_managed(const arenaut_problem *p, uint32_t b) {
@@ -45,19 +45,20 @@ static void release(groups *g, uint32_t b) {
 static void join_or_open(groups *g, uint32_t b) {
     uint32_t *last = &g->free[arn_lowest_pool(g->problem, b)];
     if (*last == ARENAUT_NONE || !is_managed(g->problem, b)) {
-        arn_tokens_add(g->problem, &g->tokens, b);
+        arn_token_list_add(g->problem, &g->tokens, b);
         return;
     }
     const uint32_t group = *last;
     *last = g->next[group];
-    arn_tokens_join(g->problem, &g->tokens, group, b);
+    arn_token_list_join(g->problem, &g->tokens, group, b);
 }
 
 static void assign(groups *g) {
     for (uint32_t k = 0; k < g->problem->n_pools; k++) g->free[k] = ARENAUT_NONE;
     for (uint32_t i = 0, dead = 0; i < g->n; i++) {
         const uint32_t b = g->births[i];
-        while (arn_tokens_death(g->problem, g->deaths[dead]) <= arn_tokens_birth(g->problem, b)) {
+        while (arn_token_list_death(g->problem, g->deaths[dead]) <=
+               arn_token_list_birth(g->problem, b)) {
             release(g, g->deaths[dead++]);
         }
         join_or_open(g, b);
@@ -75,7 +76,7 @@ static bool list_lives(groups *g, const arenaut_planning *planning) {
         if (arenaut_problem_needs_memory(p, b)) g->births[g->n++] = b;
     }
     for (uint32_t i = 0; i < g->n; i++) g->deaths[i] = g->births[i];
-    arn_sort_ids(g->births, g->n, arn_tokens_born_before, p, scratch);
+    arn_sort_ids(g->births, g->n, arn_token_list_born_before, p, scratch);
     arn_sort_ids(g->deaths, g->n, dies_before, p, scratch);
     return true;
 }
@@ -84,15 +85,15 @@ static arenaut_status make(const arenaut_planner *self, arenaut_planning *planni
                            arn_meter *meter) {
     (void)self;
     groups g = {.problem = planning->problem};
-    if (!arn_tokens_make(planning, &g.tokens)) return arn_no_memory(planning->err);
+    if (!arn_token_list_make(planning, &g.tokens)) return arn_no_memory(planning->err);
     const bool listed = list_lives(&g, planning);
     if (listed) {
         assign(&g);
         arn_meter_spend(meter, g.n);
-        arn_tokens_keep(meter, &g.tokens);
+        arn_token_list_keep(meter, &g.tokens);
     }
     arn_release(planning->allocator, g.births);
-    arn_tokens_free(planning, &g.tokens);
+    arn_token_list_free(planning, &g.tokens);
     return listed ? ARENAUT_OK : arn_no_memory(planning->err);
 }
 

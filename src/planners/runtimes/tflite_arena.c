@@ -6,8 +6,8 @@
  * so counts as larger than it was. A tensor that shares its input's memory is not placed:
  * the input lives on for it, and has no gaps in its life. */
 #include "core/sort.h"
-#include "planners/run/planner_rows.h"
 #include "planners/placing/trial.h"
+#include "planners/run/planner_rows.h"
 
 /* Each subgraph has an arena, and so a pool, of its own; its run is when that is in use. */
 typedef struct runtime_order {

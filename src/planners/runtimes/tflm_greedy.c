@@ -5,8 +5,8 @@
  * the lowest gap between placed buffers whose lifetimes meet its own. A lifetime is from the
  * first use to the last, without gaps, and whatever ends before step 0 (a tensor that no op
  * touches) is thought to be alive at one common step. */
-#include "planners/run/planner_rows.h"
 #include "planners/placing/trial.h"
+#include "planners/run/planner_rows.h"
 
 static void join_untouched(arn_groups *groups) {
     for (uint32_t i = 0; i < groups->n; i++) {

@@ -1,23 +1,23 @@
 /* tvm-tokens: what TVM's Relay did with a graph (GraphPlanMemory).
  *
- * Values ask for blocks in the order in which they are made. A request looks among the free
- * blocks of its device, first upward from its size to so many times that (match_range), then
- * downward to so small a part of it, and the block that it takes grows to its size; else it
- * gets a new one. Of equal blocks that which became free first comes first. A block becomes
+ * Values ask for tokens in the order in which they are made. A request looks among the free
+ * tokens of its device, first upward from its size to so many times that (match_range), then
+ * downward to so small a part of it, and the token that it takes grows to its size; else it
+ * gets a new one. Of equal tokens that which became free first comes first. A token becomes
  * free when nobody reads its value any more, at once if nobody ever does; an op's operands are
  * let go in the order in which it names them (the problem's column `release`). Arguments and state
- * have blocks that are never free.
+ * have tokens that are never free.
  *
- * A device is a pool here. The original knew the arguments' blocks as well; of those only the
+ * A device is a pool here. The original knew the arguments' tokens as well; of those only the
  * ones that are planned count. */
 #include <inttypes.h>
 #include <string.h>
 
-#include "ir/lifetimes.h"
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/memory.h"
 #include "core/sort.h"
+#include "ir/lifetimes.h"
 #include "planners/run/planner_rows.h"
 #include "planners/run/planner_settings.h"
 #include "planners/tokens/token_list.h"
@@ -28,7 +28,7 @@ enum { USUAL_RANGE = 16 };
 typedef struct walk {
     const arenaut_problem *problem;
     uint64_t range;
-    arn_tokens tokens;
+    arn_token_list tokens;
     uint32_t *births, *deaths; /* buffers in the order of each */
     uint32_t n;
     uint32_t *free; /* tokens by size, equal ones in the order in which they became free */
@@ -37,10 +37,11 @@ typedef struct walk {
 
 /* What nobody reads is done with before the op lets go of its operands, one after another. */
 static bool dies_before(const void *problem, uint32_t a, uint32_t b) {
-    const int64_t end_a = arn_tokens_death(problem, a), end_b = arn_tokens_death(problem, b);
+    const int64_t end_a = arn_token_list_death(problem, a),
+                  end_b = arn_token_list_death(problem, b);
     if (end_a != end_b) return end_a < end_b;
-    const bool unread_a = arn_tokens_birth(problem, a) == end_a - 1;
-    const bool unread_b = arn_tokens_birth(problem, b) == end_b - 1;
+    const bool unread_a = arn_token_list_birth(problem, a) == end_a - 1;
+    const bool unread_b = arn_token_list_birth(problem, b) == end_b - 1;
     if (unread_a != unread_b) return unread_a;
     return !unread_a && arenaut_problem_release(problem, a) < arenaut_problem_release(problem, b);
 }
@@ -50,7 +51,7 @@ static bool is_kept(const walk *w, uint32_t b) {
     return cls == ARENAUT_INPUT || cls == ARENAUT_STATE;
 }
 
-/* The first free block of at least `size`, or with `past` of more than it. */
+/* The first free token of at least `size`, or with `past` of more than it. */
 static uint32_t first_free(const walk *w, uint64_t size, bool past) {
     uint32_t low = 0, high = w->n_free;
     while (low < high) {
@@ -71,7 +72,7 @@ static void release(walk *w, uint32_t b) {
     w->n_free++;
 }
 
-/* A free block for the buffer, which is then no longer free; ARENAUT_NONE if none will do. */
+/* A free token for the buffer, which is then no longer free; ARENAUT_NONE if none will do. */
 static uint32_t request(walk *w, uint32_t b) {
     const uint64_t size = w->problem->size[b];
     const uint32_t pool = arn_lowest_pool(w->problem, b);
@@ -98,11 +99,11 @@ static void serve_all(walk *w) {
     const arenaut_problem *p = w->problem;
     for (uint32_t i = 0, dead = 0; i < w->n; i++) {
         const uint32_t b = w->births[i];
-        while (arn_tokens_death(p, w->deaths[dead]) <= arn_tokens_birth(p, b))
+        while (arn_token_list_death(p, w->deaths[dead]) <= arn_token_list_birth(p, b))
             release(w, w->deaths[dead++]);
         const uint32_t token = request(w, b);
-        if (token == ARENAUT_NONE) arn_tokens_add(p, &w->tokens, b);
-        else arn_tokens_join(p, &w->tokens, token, b);
+        if (token == ARENAUT_NONE) arn_token_list_add(p, &w->tokens, b);
+        else arn_token_list_join(p, &w->tokens, token, b);
     }
 }
 
@@ -138,10 +139,10 @@ static arenaut_status check_devices(const arenaut_planning *planning) {
 
 static arenaut_status open_walk(walk *w, const arenaut_planning *planning) {
     const arenaut_problem *p = w->problem;
-    if (!arn_tokens_make(planning, &w->tokens)) return arn_no_memory(planning->err);
+    if (!arn_token_list_make(planning, &w->tokens)) return arn_no_memory(planning->err);
     w->births = arn_allocate(planning->allocator, p->n_buffers, 4 * sizeof *w->births);
     if (!w->births) {
-        arn_tokens_free(planning, &w->tokens);
+        arn_token_list_free(planning, &w->tokens);
         return arn_no_memory(planning->err);
     }
     w->deaths = w->births + p->n_buffers;
@@ -151,7 +152,7 @@ static arenaut_status open_walk(walk *w, const arenaut_planning *planning) {
         if (arenaut_problem_needs_memory(p, b)) w->births[w->n++] = b;
     }
     memcpy(w->deaths, w->births, w->n * sizeof *w->births);
-    arn_sort_ids(w->births, w->n, arn_tokens_born_before, p, scratch);
+    arn_sort_ids(w->births, w->n, arn_token_list_born_before, p, scratch);
     arn_sort_ids(w->deaths, w->n, dies_before, p, scratch);
     return ARENAUT_OK;
 }
@@ -162,9 +163,9 @@ static arenaut_status try_range(arenaut_planning *planning, arn_meter *meter, ui
     if (st != ARENAUT_OK) return st;
     serve_all(&w);
     arn_meter_spend(meter, w.n);
-    arn_tokens_keep(meter, &w.tokens);
+    arn_token_list_keep(meter, &w.tokens);
     arn_release(planning->allocator, w.births);
-    arn_tokens_free(planning, &w.tokens);
+    arn_token_list_free(planning, &w.tokens);
     return ARENAUT_OK;
 }
 

@@ -158,7 +158,7 @@ static arenaut_status assign_by_loads(arn_workspace *space, uint32_t sixteenths,
     st = arn_spill_least(spill, &question, &answer, lane->planning.err);
     arn_spill_free(spill);
     if (st != ARENAUT_OK) return st;
-    arn_meter_spend(&lane->meter, answer.steps);
+    arn_meter_spend(&lane->meter, answer.effort);
     *found = answer.least != ARENAUT_UNPLACED && !answer.ended;
     for (uint32_t i = 0; i < space->groups.n && *found; i++) {
         pool[i] = choice[space->groups.member[space->groups.group[i].member]];

@@ -15,7 +15,7 @@ typedef struct zone {
     uint32_t *hot_before; /* per section: how many hot ones come before it */
     uint32_t *part;       /* per buffer of the whole: its buffer in the part, or NONE */
     uint64_t *offset;     /* per buffer of the part */
-    uint64_t already;     /* steps spent before the exact search */
+    uint64_t already;     /* effort spent before the exact search */
 } zone;
 
 static void find_hot_sections(zone *z, uint64_t threshold) {
@@ -64,11 +64,12 @@ static arenaut_status fill_part(zone *z, arenaut_problem *part) {
     return st == ARENAUT_OK ? arenaut_problem_finish(part, err) : st;
 }
 
-static arenaut_verdict take_progress(void *context, uint64_t best, uint64_t bound, uint64_t steps) {
+static arenaut_verdict take_progress(void *context, uint64_t best, uint64_t bound,
+                                     uint64_t effort) {
     zone *z = context;
     (void)best;
     (void)bound;
-    arn_meter_spend(z->meter, z->already + steps - z->meter->spent);
+    arn_meter_spend(z->meter, z->already + effort - z->meter->spent);
     return arn_meter_goes_on(z->meter) ? ARENAUT_GO_ON : ARENAUT_INTERRUPTED;
 }
 
@@ -116,7 +117,7 @@ static arenaut_status place_around(zone *z, const char *letters) {
             return arn_placing_out_of_memory(placing) ? arn_no_memory(z->planning->err)
                                                       : ARENAUT_OK;
         }
-        if (!arn_meter_spend(z->meter, arn_placing_steps(placing))) return ARENAUT_OK;
+        if (!arn_meter_spend(z->meter, arn_placing_effort(placing))) return ARENAUT_OK;
         if (!arn_meter_improves(z->meter, arn_placing_cost(placing))) return ARENAUT_OK;
     }
     z->space.by_skyline = false;

@@ -5,7 +5,7 @@
 #include "planners/run/lanes.h"
 
 /* For problems of one pool without relations. Does nothing if there is no plan yet. Zones of
- * several sizes are tried, each with so many steps of exact search. */
+ * several sizes are tried, each with so much effort of exact search. */
 arenaut_status arn_hot_zones(arn_lanes *lanes, uint64_t effort);
 
 #endif

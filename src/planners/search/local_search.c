@@ -10,10 +10,10 @@
 
 #include <string.h>
 
-#include "core/random.h"
 #include "core/fail.h"
-#include "planners/run/planner_settings.h"
+#include "core/random.h"
 #include "planners/placing/trial.h"
+#include "planners/run/planner_settings.h"
 
 enum { MEMORY = 40, PATIENCE = 4000, CLIMBS = 4 };
 
@@ -25,7 +25,7 @@ typedef struct climb {
     arn_meter *meter; /* of the lane it is in */
     arn_rules rules;
     const char *start;      /* the order it begins with */
-    uint64_t spent, budget; /* steps since the beginning */
+    uint64_t spent, budget; /* effort since the beginning */
     uint64_t random;        /* see core/random.h */
     arn_cost current, best; /* of `order` and of `best_order` */
     arn_cost memory[MEMORY];
@@ -39,7 +39,7 @@ struct arn_climbs {
     climb climb[CLIMBS];
     uint32_t n;
     const arenaut_allocator *allocator;
-    arn_lane_task beside; /* of the batch under way */
+    arn_lane_task extra; /* of the batch under way */
     void *context;
 };
 
@@ -172,8 +172,8 @@ static arenaut_status open_climb(climb *c, const arn_workspace *whole,
 
 static arenaut_status run_in_lane(void *context, uint32_t task, arn_lane *lane) {
     arn_climbs *climbs = context;
-    if (climbs->beside && task == 0) return climbs->beside(climbs->context, task, lane);
-    climb *c = &climbs->climb[climbs->beside ? task - 1 : task];
+    if (climbs->extra && task == 0) return climbs->extra(climbs->context, task, lane);
+    climb *c = &climbs->climb[climbs->extra ? task - 1 : task];
     arenaut_status st = ARENAUT_OK;
     c->meter = &lane->meter;
     c->meter->planner = "local-search";
@@ -194,9 +194,9 @@ static uint64_t count_groups(const arenaut_problem *p) {
     return n;
 }
 
-bool arn_climbs_can_move(const arenaut_problem *problem, uint64_t steps) {
+bool arn_climbs_can_move(const arenaut_problem *problem, uint64_t effort) {
     const uint64_t n = count_groups(problem);
-    return n <= MOST_FOR_SEVERAL || steps > n * arn_steps_per_placement(n);
+    return n <= MOST_FOR_SEVERAL || effort > n * arn_effort_per_placement(n);
 }
 
 arenaut_status arn_climbs_new(arn_lanes *lanes, arn_climbs **out) {
@@ -233,19 +233,19 @@ void arn_climbs_free(arn_climbs *climbs) {
     arn_release(climbs->allocator, climbs);
 }
 
-arenaut_status arn_climbs_run(arn_climbs *climbs, arn_lanes *lanes, uint64_t steps,
-                              arn_lane_task beside, void *context) {
+arenaut_status arn_climbs_run(arn_climbs *climbs, arn_lanes *lanes, uint64_t effort,
+                              arn_lane_task extra, void *context) {
     arenaut_status st = climbs->n ? ARENAUT_OK : open_whole(climbs, lanes);
     if (st != ARENAUT_OK) return st;
-    climbs->beside = beside;
+    climbs->extra = extra;
     climbs->context = context;
-    for (uint32_t k = 0; k < climbs->n; k++) climbs->climb[k].budget = steps / climbs->n;
-    if (!arn_meter_has_plan(lanes->meter) && !beside) {
+    for (uint32_t k = 0; k < climbs->n; k++) climbs->climb[k].budget = effort / climbs->n;
+    if (!arn_meter_has_plan(lanes->meter) && !extra) {
         /* One will make a plan whatever it takes; the others need not. */
         st = arn_lanes_search(lanes, 1, run_in_lane, climbs);
         if (st != ARENAUT_OK) return st;
     }
-    return arn_lanes_search(lanes, climbs->n + (beside != NULL), run_in_lane, climbs);
+    return arn_lanes_search(lanes, climbs->n + (extra != NULL), run_in_lane, climbs);
 }
 
 static arenaut_status local_search_run(const arenaut_planner *self, arenaut_planning *planning) {
@@ -257,8 +257,8 @@ static arenaut_status local_search_run(const arenaut_planner *self, arenaut_plan
     arn_lanes_open(&lanes, &meter);
     st = arn_climbs_new(&lanes, &climbs);
     if (st == ARENAUT_OK) {
-        const uint64_t steps = arn_local_search_share(planning->options->effort);
-        st = arn_climbs_run(climbs, &lanes, steps, NULL, NULL);
+        const uint64_t effort = arn_local_search_share(planning->options->effort);
+        st = arn_climbs_run(climbs, &lanes, effort, NULL, NULL);
         arn_meter_stop(&meter, ARENAUT_STOP_EFFORT);
     }
     arn_climbs_free(climbs);

@@ -12,13 +12,13 @@ typedef struct arn_climbs arn_climbs;
 arenaut_status arn_climbs_new(arn_lanes *lanes, arn_climbs **climbs);
 void arn_climbs_free(arn_climbs *climbs);
 
-/* Goes on until they have spent so many steps in all since they were opened. `beside` is one
+/* Goes on until they have spent so much effort in all since they were opened. `extra` is one
  * more search that comes before them in the batch; NULL: none. */
-arenaut_status arn_climbs_run(arn_climbs *climbs, arn_lanes *lanes, uint64_t steps,
-                              arn_lane_task beside, void *context);
+arenaut_status arn_climbs_run(arn_climbs *climbs, arn_lanes *lanes, uint64_t effort,
+                              arn_lane_task extra, void *context);
 
-/* Whether so many steps lead anywhere beyond what the skyline does by itself. */
-bool arn_climbs_can_move(const arenaut_problem *problem, uint64_t steps);
+/* Whether so much effort leads anywhere beyond what the skyline does by itself. */
+bool arn_climbs_can_move(const arenaut_problem *problem, uint64_t effort);
 
 /* The share of the effort that local search gets: a quarter. The exact search, where there
  * is one, makes more of the rest. */

@@ -199,15 +199,15 @@ arenaut_status arn_portfolio_rows(arn_lanes *lanes, uint64_t *pairs) {
     return st == ARENAUT_OK ? try_naive(lanes) : st;
 }
 
-/* A step pays for some hundred pairs. */
-enum { PAIRS_PER_STEP = 1024 };
+/* One unit of effort pays for some hundred pairs. */
+enum { PAIRS_PER_EFFORT = 1024 };
 
 /* What was left out for its many pairs. If there is no hope that the effort pays for even one
  * such trial, it counts as spent: a larger effort must not find less for having tried. */
 static arenaut_status make_late_rows(series *s, uint64_t pairs, arn_lanes *lanes) {
     arn_meter *meter = lanes->meter;
     if (!arn_meter_goes_on(meter)) return ARENAUT_OK;
-    if (meter->limit - meter->spent < pairs / PAIRS_PER_STEP) {
+    if (meter->limit - meter->spent < pairs / PAIRS_PER_EFFORT) {
         arn_meter_spend(meter, meter->limit - meter->spent);
         return ARENAUT_OK;
     }

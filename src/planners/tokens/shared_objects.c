@@ -1,8 +1,8 @@
-/* shared-objects: blocks of memory that buffers share one after another, each from its start,
- * so that the blocks add up to as little as can be. What runtimes need whose plans name a
- * block for each value, and no place in it.
+/* shared-objects: tokens of memory that buffers share one after another, each from its start,
+ * so that the tokens add up to as little as can be. What runtimes need whose plans name a
+ * token for each value, and no place in it.
  *
- * The largest block is as large as the largest buffer, the second as the second largest that
+ * The largest token is as large as the largest buffer, the second as the second largest that
  * is alive together with others, and so on: that is a bound, and mostly the answer. Pools that
  * no buffer may choose between are looked at one by one, others together. */
 #include "core/checked.h"
@@ -14,8 +14,8 @@
 
 typedef struct pools {
     arenaut_planning *planning;
-    arn_objects *objects; /* per set of pools */
-    uint32_t n;           /* made so far */
+    arn_packer *packers; /* per set of pools */
+    uint32_t n;          /* made so far */
 } pools;
 
 /* reach[k]: the pools between which buffers may choose, directly or through others, with k. */
@@ -40,9 +40,9 @@ static arenaut_status make_all(pools *s, arn_meter *meter) {
     find_reach(p, reach);
     for (uint32_t k = 0; k < p->n_pools && st == ARENAUT_OK; k++) {
         if (reach[k] & ((UINT64_C(1) << k) - 1)) continue; /* with a pool before it */
-        st = arn_objects_make(meter, reach[k], &s->objects[s->n++]);
+        st = arn_packer_make(meter, reach[k], &s->packers[s->n++]);
         if (arn_meter_was_stopped(meter)) return st;
-        if (st == ARENAUT_OK) st = arn_objects_start(meter, &s->objects[s->n - 1]);
+        if (st == ARENAUT_OK) st = arn_packer_start(meter, &s->packers[s->n - 1]);
     }
     return st;
 }
@@ -52,36 +52,36 @@ static void keep(const pools *s, arn_meter *meter) {
     arenaut_plan *plan = s->planning->plan;
     arn_cost cost = {0, 0};
     for (uint32_t k = 0; k < s->n; k++) {
-        const arn_objects *o = &s->objects[k];
-        if (o->layout.total == ARENAUT_UNPLACED) return;
-        cost.total += o->layout.total;
-        for (uint32_t i = 0; i < o->n; i++) {
-            const uint32_t pool = o->layout.pool[o->best.block[i]];
-            cost.spill += arenaut_problem_spill(s->planning->problem, o->buffer[i], pool);
+        const arn_packer *packer = &s->packers[k];
+        if (packer->layout.total == ARENAUT_UNPLACED) return;
+        cost.total += packer->layout.total;
+        for (uint32_t i = 0; i < packer->n; i++) {
+            const uint32_t pool = packer->layout.pool[packer->best.token[i]];
+            cost.spill += arenaut_problem_spill(s->planning->problem, packer->buffer[i], pool);
         }
     }
     if (!arn_meter_improves(meter, cost)) return;
     for (uint32_t k = 0; k < s->n; k++) {
-        const arn_objects *o = &s->objects[k];
-        for (uint32_t i = 0; i < o->n; i++) {
-            const uint32_t block = o->best.block[i];
-            plan->pool[o->buffer[i]] = o->layout.pool[block];
-            plan->offset[o->buffer[i]] = o->layout.start[block];
+        const arn_packer *packer = &s->packers[k];
+        for (uint32_t i = 0; i < packer->n; i++) {
+            const uint32_t token = packer->best.token[i];
+            plan->pool[packer->buffer[i]] = packer->layout.pool[token];
+            plan->offset[packer->buffer[i]] = packer->layout.start[token];
         }
     }
     arn_meter_improved(meter, cost);
 }
 
 /* What is proven of a problem whose memory comes in tokens holds for no other: elsewhere
- * buffers could share parts of a block. */
+ * buffers could share parts of a token. */
 static void take_bounds(const pools *s, arn_meter *meter) {
     const arenaut_problem *p = s->planning->problem;
     arenaut_plan *plan = s->planning->plan;
     uint64_t total = 0;
     if (!(p->traits & ARENAUT_PROBLEM_TOKENS)) return;
     for (uint32_t k = 0; k < s->n; k++) {
-        total += s->objects[k].bound;
-        if (s->objects[k].impossible) plan->quality = ARENAUT_INFEASIBLE;
+        total += s->packers[k].bound;
+        if (s->packers[k].impossible) plan->quality = ARENAUT_INFEASIBLE;
     }
     if (total <= plan->total_bound) return;
     plan->total_bound = total;
@@ -96,7 +96,7 @@ static arenaut_status solve(pools *s, arn_meter *meter) {
     take_bounds(s, meter);
     keep(s, meter);
     for (uint32_t k = 0; k < s->n && st == ARENAUT_OK && arn_meter_goes_on(meter); k++) {
-        st = arn_objects_improve(meter, planning->options->effort / s->n + 1, &s->objects[k]);
+        st = arn_packer_improve(meter, planning->options->effort / s->n + 1, &s->packers[k]);
         keep(s, meter);
     }
     if (st == ARENAUT_OK) take_bounds(s, meter);
@@ -105,10 +105,10 @@ static arenaut_status solve(pools *s, arn_meter *meter) {
 
 static arenaut_status make_all_pools(arenaut_planning *planning, arn_meter *meter) {
     pools s = {.planning = planning};
-    s.objects = arn_allocate(planning->allocator, planning->problem->n_pools, sizeof *s.objects);
-    const arenaut_status st = s.objects ? solve(&s, meter) : arn_no_memory(planning->err);
-    for (uint32_t k = 0; k < s.n; k++) arn_objects_free(&s.objects[k]);
-    arn_release(planning->allocator, s.objects);
+    s.packers = arn_allocate(planning->allocator, planning->problem->n_pools, sizeof *s.packers);
+    const arenaut_status st = s.packers ? solve(&s, meter) : arn_no_memory(planning->err);
+    for (uint32_t k = 0; k < s.n; k++) arn_packer_free(&s.packers[k]);
+    arn_release(planning->allocator, s.packers);
     return st;
 }
 
@@ -163,5 +163,5 @@ const arenaut_planner arn_planner_shared_objects = {
                ARENAUT_FEATURE_CAPACITY | ARENAUT_FEATURE_SAME_BASE | ARENAUT_FEATURE_CONFLICTS |
                ARENAUT_FEATURE_RESERVED | ARENAUT_FEATURE_HINTS | ARENAUT_FEATURE_TOKENS,
     .run = shared_objects_run,
-    .attempt = &(const arn_attempt){ARN_TRY_TOKENS | ARN_TRY_POOLS, 1, 0, arn_objects_suit, make},
+    .attempt = &(const arn_attempt){ARN_TRY_TOKENS | ARN_TRY_POOLS, 1, 0, arn_packer_suit, make},
 };

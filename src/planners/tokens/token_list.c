@@ -1,10 +1,10 @@
 #include "planners/tokens/token_list.h"
 
-#include "ir/lifetimes.h"
 #include "core/checked.h"
 #include "core/memory.h"
+#include "ir/lifetimes.h"
 
-bool arn_tokens_make(const arenaut_planning *planning, arn_tokens *tokens) {
+bool arn_token_list_make(const arenaut_planning *planning, arn_token_list *tokens) {
     const uint32_t n = planning->problem->n_buffers;
     const arenaut_allocator *allocator = planning->allocator;
     tokens->n = 0;
@@ -15,11 +15,11 @@ bool arn_tokens_make(const arenaut_planning *planning, arn_tokens *tokens) {
     tokens->start = arn_allocate(allocator, n, sizeof *tokens->start);
     const bool made = tokens->of && tokens->pool && tokens->size && tokens->align && tokens->start;
     for (uint32_t b = 0; b < n && made; b++) tokens->of[b] = ARENAUT_NONE;
-    if (!made) arn_tokens_free(planning, tokens);
+    if (!made) arn_token_list_free(planning, tokens);
     return made;
 }
 
-void arn_tokens_free(const arenaut_planning *planning, arn_tokens *tokens) {
+void arn_token_list_free(const arenaut_planning *planning, arn_token_list *tokens) {
     arn_release(planning->allocator, tokens->of);
     arn_release(planning->allocator, tokens->pool);
     arn_release(planning->allocator, tokens->size);
@@ -27,30 +27,30 @@ void arn_tokens_free(const arenaut_planning *planning, arn_tokens *tokens) {
     arn_release(planning->allocator, tokens->start);
 }
 
-int64_t arn_tokens_birth(const arenaut_problem *p, uint32_t buffer) {
+int64_t arn_token_list_birth(const arenaut_problem *p, uint32_t buffer) {
     return arenaut_problem_lifetimes(p, buffer)->first;
 }
 
-int64_t arn_tokens_death(const arenaut_problem *p, uint32_t buffer) {
+int64_t arn_token_list_death(const arenaut_problem *p, uint32_t buffer) {
     const uint32_t last = arenaut_problem_lifetime_count(p, buffer) - 1;
     return arenaut_problem_lifetimes(p, buffer)[last].end;
 }
 
-bool arn_tokens_born_before(const void *problem, uint32_t a, uint32_t b) {
-    return arn_tokens_birth(problem, a) < arn_tokens_birth(problem, b);
+bool arn_token_list_born_before(const void *problem, uint32_t a, uint32_t b) {
+    return arn_token_list_birth(problem, a) < arn_token_list_birth(problem, b);
 }
 
-uint32_t arn_tokens_add(const arenaut_problem *p, arn_tokens *tokens, uint32_t buffer) {
+uint32_t arn_token_list_add(const arenaut_problem *p, arn_token_list *tokens, uint32_t buffer) {
     const uint32_t token = tokens->n++;
     tokens->pool[token] = arn_lowest_pool(p, buffer);
     tokens->size[token] = 0;
     tokens->align[token] = 1;
-    arn_tokens_join(p, tokens, token, buffer);
+    arn_token_list_join(p, tokens, token, buffer);
     return token;
 }
 
-void arn_tokens_join(const arenaut_problem *p, arn_tokens *tokens, uint32_t token,
-                     uint32_t buffer) {
+void arn_token_list_join(const arenaut_problem *p, arn_token_list *tokens, uint32_t token,
+                         uint32_t buffer) {
     tokens->of[buffer] = token;
     tokens->size[token] = arn_max_u64(tokens->size[token], p->size[buffer]);
     tokens->align[token] = arn_max_u64(tokens->align[token], arenaut_problem_align(p, buffer));
@@ -58,7 +58,7 @@ void arn_tokens_join(const arenaut_problem *p, arn_tokens *tokens, uint32_t toke
 
 /* Lays them end to end. Returns the sum of the arenas; ARENAUT_UNPLACED if a pool is too
  * small. The sizes of a valid problem add up without overflow. */
-static uint64_t stack(const arenaut_problem *p, arn_tokens *tokens) {
+static uint64_t stack(const arenaut_problem *p, arn_token_list *tokens) {
     uint64_t end[ARENAUT_MAX_POOLS] = {0}, total = 0;
     for (uint32_t k = 0; k < tokens->n; k++) {
         tokens->start[k] = arn_aligned(end[tokens->pool[k]], tokens->align[k]);
@@ -71,7 +71,7 @@ static uint64_t stack(const arenaut_problem *p, arn_tokens *tokens) {
     return total;
 }
 
-void arn_tokens_keep(arn_meter *meter, arn_tokens *tokens) {
+void arn_token_list_keep(arn_meter *meter, arn_token_list *tokens) {
     const arenaut_problem *p = meter->planning->problem;
     arenaut_plan *plan = meter->planning->plan;
     const uint64_t total = stack(p, tokens);
