@@ -71,13 +71,6 @@ void options_free(tool_options *options);
 /* Of the flags that a bare placement problem cannot have, the first that was given; NULL if there
  * is none. */
 const char *flag_about_models_given(const tool_options *options);
-/* Whether a flag was given that makes the planned problem another one than the runtime's own. */
-bool has_overrides(const tool_options *options);
-/* Whether a flag was given that changes a problem after it was made: see edit.h. */
-bool has_edits(const tool_options *options);
-/* The options for a file that was written with these: what they ask of the plan is in the file now,
- * and it must be right without them, but for what only the user knows of the kernels. Borrows. */
-tool_options without_overrides(const tool_options *options);
 
 /* "204800", "200K", "200KB", "200KiB", "0.2M": exact, a fraction of a byte is dropped. */
 bool parse_size(const char *text, uint64_t *bytes);

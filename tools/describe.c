@@ -5,14 +5,14 @@
 #include <string.h>
 
 /* Ops are counted within their method, as the file and its viewers number them. */
-void describe_step(const tool_job *job, int64_t step, arenaut_text *out) {
-    const arenaut_lowering *lowering = job->lowering;
+void describe_step(const arenaut_pipeline *p, int64_t step, arenaut_text *out) {
+    const arenaut_lowering *lowering = p->lowering;
     if (!lowering || step < 0 || step >= (int64_t)lowering->n_steps) {
         text_printf(out, "step %" PRId64, step);
         return;
     }
     const arenaut_step *at = &lowering->steps[step];
-    const arenaut_program *program = job->document.program;
+    const arenaut_program *program = p->document.program;
     if (at->op == ARENAUT_NONE) {
         text_put(out, "the start");
     } else {
@@ -44,28 +44,27 @@ uint32_t planned_buffers(const arenaut_problem *problem) {
 
 /* The micro runtime keeps its notes about every tensor, constants included, and about every
  * planned buffer in the very memory that it plans. For small models these set the head. */
-uint64_t planning_temporaries(const tool_job *job) {
-    if (!job->target) return 0;
-    return (uint64_t)job->target->temp_per_tensor * job->document.program->n_tensors +
-           (uint64_t)job->target->temp_per_buffer * planned_buffers(job->problem);
+uint64_t planning_temporaries(const arenaut_pipeline *p) {
+    if (!p->target) return 0;
+    return (uint64_t)p->target->temp_per_tensor * p->document.program->n_tensors +
+           (uint64_t)p->target->temp_per_buffer * planned_buffers(p->problem);
 }
 
 /* Says no more than is proven: a gap is an upper limit, and with scratch unknown even a plan
  * that meets the bound meets only that of the tensors. */
-void describe_quality(const tool_job *job, arenaut_text *out) {
-    const arenaut_plan *plan = job->plan;
-    const char *order = job->lowering ? " for this order of ops" : "";
+void describe_quality(const arenaut_pipeline *p, arenaut_text *out) {
+    const arenaut_plan *plan = p->plan;
+    const char *order = p->lowering ? " for this order of ops" : "";
     if (plan->quality == ARENAUT_OPTIMAL) {
         text_printf(out, "proven minimal%s%s", order,
                     plan->spill ? " and the least use of slower pools"
-                    : arenaut_problem_chooses_pools(job->problem) ? " with nothing in slower pools"
-                                                                  : "");
+                    : arenaut_problem_chooses_pools(p->problem) ? " with nothing in slower pools"
+                                                                : "");
     } else if (plan->total == plan->total_bound && plan->spill > plan->spill_bound) {
         text_put(out, "at the lower bound");
     } else if (plan->total == plan->total_bound) {
-        text_put(out, job_op_outside(job) != ARENAUT_NONE
-                          ? "minimal, if all of them lie in the arena"
-                          : "at the lower bound of the tensors alone");
+        text_put(out, p->op_outside != ARENAUT_NONE ? "minimal, if all of them lie in the arena"
+                                                    : "at the lower bound of the tensors alone");
     } else {
         text_printf(out, "at most %s above the minimum%s (bound %s)",
                     tenths_percent(plan->total - plan->total_bound, plan->total_bound).text, order,
@@ -74,24 +73,24 @@ void describe_quality(const tool_job *job, arenaut_text *out) {
     }
 }
 
-void describe_outside(const tool_job *job, const char *head, arenaut_text *out) {
-    const uint32_t at = job_op_outside(job);
+void describe_outside(const arenaut_pipeline *p, const char *head, arenaut_text *out) {
+    const uint32_t at = p->op_outside;
     if (at == ARENAUT_NONE) return;
-    const arenaut_op *op = &job->document.program->ops[at];
-    const uint32_t first = job->document.program->methods[op->method].first_op;
+    const arenaut_op *op = &p->document.program->ops[at];
+    const uint32_t first = p->document.program->methods[op->method].first_op;
     text_printf(out, "%sunknown: what op %" PRIu32 " ", head, at - first);
     text_put_clean(out, op->name);
     text_printf(out,
                 " decodes may lie in other memory, if\n%*sthe application gives %s any; it is "
                 "counted here as if it lay in the arena\n",
-                (int)strlen(head), "", job->target->name);
+                (int)strlen(head), "", p->target->name);
 }
 
-void put_pools(const tool_job *job, size_t width, arenaut_text *out) {
-    const arenaut_plan *plan = job->plan;
+void put_pools(const arenaut_pipeline *p, size_t width, arenaut_text *out) {
+    const arenaut_plan *plan = p->plan;
     const int column = (int)width;
     for (uint32_t i = 0; i < plan->n_pools && plan->n_pools > 1; i++) {
-        const arenaut_pool *pool = &job->problem->pool[i];
+        const arenaut_pool *pool = &p->problem->pool[i];
         text_printf(out, "  %-*s", column, i ? "" : "pools");
         text_put_clean(out, pool->name ? pool->name : "(unnamed)");
         text_printf(out, "  %s", with_commas(plan->arena[i]).text);
@@ -100,7 +99,7 @@ void put_pools(const tool_job *job, size_t width, arenaut_text *out) {
         }
         text_put(out, "\n");
     }
-    if (!arenaut_problem_chooses_pools(job->problem)) return;
+    if (!arenaut_problem_chooses_pools(p->problem)) return;
     text_printf(out, "  %-*s%s byte-uses in slower pools", column, "spill",
                 with_commas(plan->spill).text);
     if (plan->spill == plan->spill_bound) {
@@ -113,19 +112,20 @@ void put_pools(const tool_job *job, size_t width, arenaut_text *out) {
 }
 
 /* Where people fixed offsets, bytes are not what is missing. */
-static bool describe_fixed(const tool_job *job, arenaut_text *out) {
-    const arenaut_witness *witness = &job->plan->witness;
-    const arenaut_problem *p = job->problem;
+static bool describe_fixed(const arenaut_pipeline *p, arenaut_text *out) {
+    const arenaut_witness *witness = &p->plan->witness;
+    const arenaut_problem *problem = p->problem;
     for (uint32_t i = 0; i < witness->n_buffers; i++) {
-        if (arenaut_problem_fixed_offset(p, witness->buffers[i]) == ARENAUT_UNPLACED) return false;
+        if (arenaut_problem_fixed_offset(problem, witness->buffers[i]) == ARENAUT_UNPLACED)
+            return false;
     }
     if (witness->n_buffers > 1) {
         text_printf(out, " are fixed over one another, %s bytes too close",
                     with_commas(witness->bytes_over).text);
         return true;
     }
-    const uint64_t at = arenaut_problem_fixed_offset(p, witness->buffers[0]);
-    const uint64_t align = arenaut_problem_align(p, witness->buffers[0]);
+    const uint64_t at = arenaut_problem_fixed_offset(problem, witness->buffers[0]);
+    const uint64_t align = arenaut_problem_align(problem, witness->buffers[0]);
     if ((at & (align - 1)) == 0) return false;
     text_printf(out, " is fixed at offset %s, no multiple of its alignment of %s",
                 with_commas(at).text, with_commas(align).text);
@@ -133,21 +133,21 @@ static bool describe_fixed(const tool_job *job, arenaut_text *out) {
 }
 
 /* Names a few buffers and how far they are over; the JSON has all of them. */
-void describe_witness(const tool_job *job, arenaut_text *out) {
-    const arenaut_witness *witness = &job->plan->witness;
+void describe_witness(const arenaut_pipeline *p, arenaut_text *out) {
+    const arenaut_witness *witness = &p->plan->witness;
     text_put(out, "there is no plan");
     if (witness->n_buffers == 0) return;
     text_put(out, ": at ");
-    describe_step(job, witness->step, out);
+    describe_step(p, witness->step, out);
     text_put(out, witness->n_buffers == 1 ? " the buffer " : " the buffers ");
     enum { SHOWN = 4 };
     for (uint32_t i = 0; i < witness->n_buffers && i < SHOWN; i++) {
         char store[24];
         const uint32_t b = witness->buffers[i];
         text_put(out, i ? ", " : "");
-        const char *name = arenaut_problem_buffer_name(job->problem, b, store);
+        const char *name = arenaut_problem_buffer_name(p->problem, b, store);
         text_put_clean(out, shortened(name).text);
-        text_printf(out, " (%s)", with_commas(job->problem->size[b]).text);
+        text_printf(out, " (%s)", with_commas(p->problem->size[b]).text);
     }
     if (witness->n_buffers > SHOWN)
         text_printf(out, " and %" PRIu32 " more", witness->n_buffers - SHOWN);
@@ -157,12 +157,12 @@ void describe_witness(const tool_job *job, arenaut_text *out) {
                  "too small here at the latest");
         return;
     }
-    if (describe_fixed(job, out)) return;
+    if (describe_fixed(p, out)) return;
     text_printf(out, " need%s %s bytes more than ", witness->n_buffers == 1 ? "s" : "",
                 with_commas(witness->bytes_over).text);
     if (witness->pool == ARENAUT_NONE) text_put(out, "there are");
     else {
-        const char *name = job->problem->pool[witness->pool].name;
+        const char *name = p->problem->pool[witness->pool].name;
         text_put(out, "pool '");
         if (name) text_put_clean(out, name);
         else text_printf(out, "%" PRIu32, witness->pool);
@@ -170,10 +170,10 @@ void describe_witness(const tool_job *job, arenaut_text *out) {
     }
 }
 
-exit_code complain_infeasible(const tool_job *job) {
+exit_code complain_infeasible(const arenaut_pipeline *p) {
     arenaut_text why = {0};
-    describe_witness(job, &why);
-    complain(EXIT_NEGATIVE, job->input.path, "%s", why.bytes);
+    describe_witness(p, &why);
+    complain(EXIT_NEGATIVE, p->options.path, "%s", why.bytes);
     arenaut_text_free(&why);
     return EXIT_NEGATIVE;
 }
@@ -198,13 +198,14 @@ static void put_on_one_line(const arenaut_text *text, arenaut_text *out) {
 
 /* What the tool knows beyond the plan. Everything planned has been checked by now. */
 static void put_context(const tool_job *job, arenaut_text *out) {
-    const uint64_t temporaries = planning_temporaries(job);
-    const bool feasible = job->plan->quality != ARENAUT_INFEASIBLE;
-    if (job->target) {
+    const arenaut_pipeline *p = job->pipeline;
+    const uint64_t temporaries = planning_temporaries(p);
+    const bool feasible = p->plan->quality != ARENAUT_INFEASIBLE;
+    if (p->target) {
         text_put(out, ",\n  \"runtime\": {\"target\": ");
-        text_put_json(out, job->target->name);
+        text_put_json(out, p->target->name);
         if (temporaries && feasible) {
-            const uint64_t arena = job->plan->total;
+            const uint64_t arena = p->plan->total;
             text_put(out, ", \"planning_bytes\": ");
             text_put_json_u64(out, temporaries);
             text_put(out, ", \"head\": ");
@@ -212,14 +213,14 @@ static void put_context(const tool_job *job, arenaut_text *out) {
         }
         text_put(out, "}");
     }
-    if (job->today.plan) {
+    if (p->baseline.plan) {
         text_printf(out, ",\n  \"today\": {\"from_file\": %s, \"wrong\": ",
-                    job->today.from_file ? "true" : "false");
-        text_put_json(out, job->today.overlaps ? job->today.finding.msg : NULL);
+                    p->baseline.from_file ? "true" : "false");
+        text_put_json(out, p->baseline.overlaps ? p->baseline.finding.msg : NULL);
         text_put(out, "}");
     }
     if (job->options->budget != NOT_GIVEN && feasible) {
-        const uint64_t needed = job_bytes_needed(job), budget = job->options->budget;
+        const uint64_t needed = p->figures.needed, budget = job->options->budget;
         text_put(out, ",\n  \"budget\": {\"bytes\": ");
         text_put_json_u64(out, budget);
         text_put(out, ", \"needed\": ");
@@ -237,8 +238,8 @@ exit_code put_json_with(const tool_job *job, const char *more, arenaut_text *out
     arenaut_error err = {0};
     exit_code code = EXIT_FINE;
     if (!format || !format->write) return complain(EXIT_BUG, NULL, "this build cannot write JSON");
-    if (format->write(&job->result, arenaut_text_sink(&text), NULL, &err)) {
-        code = complain_error(job->input.path, &err);
+    if (format->write(&job->pipeline->result, arenaut_text_sink(&text), NULL, &err)) {
+        code = complain_error(job->path, &err);
         arenaut_text_free(&text);
         return code;
     }

@@ -5,29 +5,29 @@
 #include "job.h"
 
 /* "op 4 DEPTHWISE_CONV_2D", or "step 12" for a bare problem. */
-void describe_step(const tool_job *job, int64_t step, arenaut_text *out);
+void describe_step(const arenaut_pipeline *p, int64_t step, arenaut_text *out);
 
 uint64_t largest_buffer(const arenaut_problem *problem);
 uint32_t planned_buffers(const arenaut_problem *problem); /* that need memory */
 
 /* Bytes of the runtime's own temporaries while it plans; 0 if not known. */
-uint64_t planning_temporaries(const tool_job *job);
+uint64_t planning_temporaries(const arenaut_pipeline *p);
 
 /* "optimal", "feasible, at most 1.3 % above the minimum", … */
-void describe_quality(const tool_job *job, arenaut_text *out);
+void describe_quality(const arenaut_pipeline *p, arenaut_text *out);
 
 /* Says, behind `head`, which op's results may lie outside of the arena; nothing if none may. */
-void describe_outside(const tool_job *job, const char *head, arenaut_text *out);
+void describe_outside(const arenaut_pipeline *p, const char *head, arenaut_text *out);
 
 /* A line for each pool, and one for what is spilled where pools are chosen; nothing for a single
  * pool. `width`: of the words in front. */
-void put_pools(const tool_job *job, size_t width, arenaut_text *out);
+void put_pools(const arenaut_pipeline *p, size_t width, arenaut_text *out);
 
 /* Says why no plan exists, from the witness. */
-void describe_witness(const tool_job *job, arenaut_text *out);
+void describe_witness(const arenaut_pipeline *p, arenaut_text *out);
 
 /* The same as a complaint; returns EXIT_NEGATIVE. */
-exit_code complain_infeasible(const tool_job *job);
+exit_code complain_infeasible(const arenaut_pipeline *p);
 
 /* Over --budget? Complains and returns EXIT_NEGATIVE if so. */
 exit_code check_budget(const char *about, const tool_options *options, uint64_t arena);

@@ -31,15 +31,14 @@ static const flag_row flags[] = {
 
     {"from", 0, FLAG_TEXT, GROUP_INPUT, FIELD(from), "FORMAT", .help = "the input's format",
      .standard = "by content", .list = "formats"},
-    {"hash", 0, FLAG_SWITCH, GROUP_INPUT, FIELD(hash), NULL, .help = "compute the file's sha256",
-     .traits = DONE_IN_OUTPUT},
+    {"hash", 0, FLAG_SWITCH, GROUP_INPUT, FIELD(hash), NULL, .help = "compute the file's sha256"},
     {"max-memory", 0, FLAG_SIZE, GROUP_INPUT, FIELD(max_memory), "SIZE", .help = "of this process",
      .standard = "what the system gives"},
 
     {"target", 0, FLAG_TEXT, GROUP_PROGRAM, FIELD(target), "NAME", .help = "the runtime",
      .standard = "by format", .list = "targets", .traits = COMMONLY_USED | ABOUT_MODELS},
     {"method", 0, FLAG_TEXT, GROUP_PROGRAM, FIELD(method), "NAME", .help = "only this entry method",
-     .standard = "all", .traits = ABOUT_MODELS | DONE_IN_OUTPUT},
+     .standard = "all", .traits = ABOUT_MODELS},
     {"scratch", 0, FLAG_TEXT, GROUP_PROGRAM, FIELD(scratch), "FILE",
      .help = "kernel scratch bytes per op, CSV: method,op,bytes", .traits = ABOUT_MODELS},
     {"dim", 0, FLAG_LIST, GROUP_PROGRAM, FIELD(dim), "NAME=N",
@@ -50,38 +49,33 @@ static const flag_row flags[] = {
     {"share", 0, FLAG_TEXT, GROUP_PROGRAM, FIELD(share), "NAMES|auto",
      .help = "buffers that several files share: one layout"},
     {"passes", 0, FLAG_TEXT, GROUP_PROGRAM, FIELD(passes), "a,b,-c",
-     .help = "add passes, leave out others", .list = "passes",
-     .traits = ABOUT_MODELS | OVERRIDES | DONE_IN_OUTPUT},
+     .help = "add passes, leave out others", .list = "passes", .traits = ABOUT_MODELS},
     {"dump-after", 0, FLAG_TEXT, GROUP_PROGRAM, FIELD(dump_after), "PASS",
      .help = "the program after this pass, as JSON on standard error", .list = "passes",
-     .traits = ABOUT_MODELS | DONE_IN_OUTPUT},
+     .traits = ABOUT_MODELS},
 
     {"pool", 0, FLAG_LIST, GROUP_MEMORY, FIELD(pool), "NAME=SIZE[@ALIGN][:DEVICE]",
-     .help = "memory to place buffers in; repeat, fastest first",
-     .traits = COMMONLY_USED | OVERRIDES | EDITS_PROBLEM | DONE_IN_OUTPUT},
+     .help = "memory to place buffers in; repeat, fastest first", .traits = COMMONLY_USED},
     {"pools", 0, FLAG_TEXT, GROUP_MEMORY, FIELD(pools_file), "FILE.toml",
      .help = "the same from a file"},
     {"pin", 0, FLAG_LIST, GROUP_MEMORY, FIELD(pin), "TENSOR=POOL[:OFFSET]",
-     .help = "keep a tensor in a pool, or at an offset",
-     .traits = OVERRIDES | EDITS_PROBLEM | DONE_IN_OUTPUT},
+     .help = "keep a tensor in a pool, or at an offset"},
     {"align", 0, FLAG_LIST, GROUP_MEMORY, FIELD(align), "N|TENSOR=N",
-     .help = "at least this alignment", .standard = "the target's",
-     .traits = OVERRIDES | EDITS_PROBLEM | DONE_IN_OUTPUT},
+     .help = "at least this alignment", .standard = "the target's"},
     {"align-op", 0, FLAG_LIST, GROUP_MEMORY, FIELD(align_op), "OP=N",
      .help = "at least this alignment for all arguments of these ops; repeat",
-     .traits = ABOUT_MODELS | OVERRIDES | DONE_IN_OUTPUT},
+     .traits = ABOUT_MODELS},
     {"no-alloc-io", 0, FLAG_SWITCH, GROUP_MEMORY, FIELD(no_alloc_io), NULL,
-     .help = "inputs and outputs are not in the arena",
-     .traits = ABOUT_MODELS | OVERRIDES | DONE_IN_OUTPUT},
+     .help = "inputs and outputs are not in the arena", .traits = ABOUT_MODELS},
     {"preserve-inputs", 0, FLAG_SWITCH, GROUP_MEMORY, FIELD(preserve_inputs), NULL,
      .help = "inputs keep their bytes", .standard = "may be overwritten after their last use",
-     .traits = ABOUT_MODELS | OVERRIDES | DONE_IN_OUTPUT},
+     .traits = ABOUT_MODELS},
     {"inplace", 0, FLAG_TEXT, GROUP_MEMORY, FIELD(inplace), "on|off|only",
      .help = "ops may write over an operand; only: where --inplace-op says", .standard = "off",
-     .choices = "on|off|only", .traits = ABOUT_MODELS | OVERRIDES | DONE_IN_OUTPUT},
+     .choices = "on|off|only", .traits = ABOUT_MODELS},
     {"inplace-op", 0, FLAG_LIST, GROUP_MEMORY, FIELD(inplace_op), "OP=INPUT[:OUTPUT]",
      .help = "this kernel may write an output over that input (numbered from 0); repeat",
-     .traits = ABOUT_MODELS | OVERRIDES},
+     .traits = ABOUT_MODELS},
 
     {"planner", 0, FLAG_TEXT, GROUP_SEARCH, FIELD(planner), "NAME",
      .help = "how offsets are found; bench takes a,b,...", .standard = "auto", .list = "planners"},
@@ -95,7 +89,7 @@ static const flag_row flags[] = {
     {"threads", 'j', FLAG_NUMBER, GROUP_SEARCH, FIELD(threads), "N",
      .help = "never changes the result", .standard = "1"},
     {"capacity", 0, FLAG_SIZE, GROUP_SEARCH, FIELD(capacity), "SIZE",
-     .help = "fit into SIZE rather than minimise", .traits = EDITS_PROBLEM | DONE_IN_OUTPUT},
+     .help = "fit into SIZE rather than minimise"},
     {"no-progress", 0, FLAG_SWITCH, GROUP_SEARCH, FIELD(no_progress), NULL,
      .help = "no progress line on a terminal"},
 
@@ -166,28 +160,11 @@ void options_free(tool_options *options) {
     }
 }
 
-/* The name of the first flag with one of `traits` that was given; NULL if there is none. */
-static const char *flag_given(const tool_options *options, unsigned traits) {
+const char *flag_about_models_given(const tool_options *options) {
     for (size_t i = 0; i < N_FLAGS; i++) {
-        if (flags[i].traits & traits && is_given(options, &flags[i])) return flags[i].name;
+        if (flags[i].traits & ABOUT_MODELS && is_given(options, &flags[i])) return flags[i].name;
     }
     return NULL;
-}
-
-const char *flag_about_models_given(const tool_options *options) {
-    return flag_given(options, ABOUT_MODELS);
-}
-
-bool has_overrides(const tool_options *options) { return flag_given(options, OVERRIDES) != NULL; }
-
-bool has_edits(const tool_options *options) { return flag_given(options, EDITS_PROBLEM) != NULL; }
-
-tool_options without_overrides(const tool_options *options) {
-    tool_options plain = *options;
-    for (size_t i = 0; i < N_FLAGS; i++) {
-        if (flags[i].traits & DONE_IN_OUTPUT) set_default(&plain, &flags[i]);
-    }
-    return plain;
 }
 
 /* The default of the one flag with a number from the library, and of those that state theirs. */

@@ -17,11 +17,8 @@ typedef enum flag_kind {
 
 /* What a flag says beyond its value. */
 enum flag_trait {
-    COMMONLY_USED = 1 << 0,  /* shown first in help */
-    ABOUT_MODELS = 1 << 1,   /* refused for a bare placement problem */
-    OVERRIDES = 1 << 2,      /* the planned problem is another one than the runtime's own */
-    EDITS_PROBLEM = 1 << 3,  /* changes a problem that is there already: see edit.h */
-    DONE_IN_OUTPUT = 1 << 4, /* not asked again of a file that was written with it */
+    COMMONLY_USED = 1 << 0, /* shown first in help */
+    ABOUT_MODELS = 1 << 1,  /* refused for a bare placement problem */
 };
 
 typedef struct flag_row {

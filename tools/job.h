@@ -1,127 +1,62 @@
-/* One input on its way: read, passes, lowering, what the runtime does today, a plan, and
- * the checker on it. Verbs take a job as far as they need it. */
+/* One input on its way through the library's pipeline, from a path. The command line becomes
+ * arenaut_pipeline_options here, and errors of stages become complaints. Verbs take a job as far as
+ * they need it, and read what it found in job->pipeline. */
 #ifndef TOOL_JOB_H
 #define TOOL_JOB_H
 
 #include "args.h"
 #include "files.h"
-#include "rules.h"
-#include "setting_flags.h"
-
-/* What the file's runtime does today, obeying the plan in the file if there is one. */
-typedef struct todays_plan {
-    arenaut_plan *plan; /* NULL: not known */
-    bool from_file;     /* the file holds a plan */
-    bool overlaps;      /* today's plan is wrong: `finding` says why */
-    bool in_place;      /* it is right, by what the kernels may overwrite */
-    bool shares;        /* it is right, though buffers lie over one another */
-    arenaut_finding finding;
-    const arenaut_problem *problem; /* the runtime's own, without the user's wishes */
-    const arenaut_lowering *lowering;
-    double seconds;            /* that the runtime's own planner took here */
-    arenaut_document document; /* read anew where the user's wishes changed the program */
-    arenaut_lowering *own_lowering;
-} todays_plan;
-
-/* What the file states of its memories: see memories.h. */
-typedef struct memory_list {
-    arenaut_memory *rows; /* by method, then number; NULL: the file states none */
-    size_t n;
-    bool sized;                   /* `planned` is known, and the sums are those of the file */
-    uint64_t now, planned, bound; /* in sum; what methods share counts once */
-    uint64_t behind; /* of `planned`: what no buffer needs, such as room that a delegate reads */
-} memory_list;
+#include "overrides.h"
+#include "progress.h"
 
 typedef struct tool_job {
     const tool_options *options;
-    input_file input;
-    bool borrowed; /* another job closes the input */
-    bool
-        judge_given; /* the plan that the file states is looked at although its target obeys none */
-    const arenaut_program *given_by; /* the places that this program states count, not the file's
-                                      * own; NULL: the file's */
-    char *together; /* the input is all the files as one program: what they are called; or NULL */
-    arenaut_document document;
-    const arenaut_target *target; /* NULL for a bare problem */
-    arenaut_scratch_sizes scratch;
-    op_rules rules;
-    planner_settings settings;
-    arenaut_lowering *lowering; /* NULL for a bare problem */
-    arenaut_problem *edited;    /* with pins and pools; NULL: as lowered or read */
-    const arenaut_problem *problem;
-    todays_plan today;
-    memory_list memories;
-    arenaut_plan *plan;
-    bool stopped;      /* by Ctrl-C */
-    char refusal[320]; /* the planner's */
+    const char *path; /* for messages; of several files that are one program "a.pt2 + b.pt2" */
+    char *label;      /* `path`, where it was made here */
+    char *model;      /* what a scratch file calls it */
+    input_file *inputs;
+    size_t n_inputs;
+    bool borrowed; /* another job closes the inputs */
+    input_file shapes, scratch;
+    override_list overrides;
+    arenaut_pipeline *pipeline; /* NULL: it was not even begun */
+    planner_watch watch;
+    arenaut_stage stage;
+    double incumbent_seconds, planner_seconds;
+    bool dumped; /* what --dump-after asks for */
+    exit_code dump_code;
+    bool stopped; /* by Ctrl-C */
     char sha256[65];
-    arenaut_result result; /* of all this, for writers and reports */
 } tool_job;
 
 /* Each complains and returns the exit code if it fails; job_close is always due. */
-exit_code job_read(tool_job *job, const char *path,
-                   const tool_options *options); /* just the file */
-exit_code job_prepare(tool_job *job);            /* passes, lowering, pins */
-exit_code job_find_today(tool_job *job);
-/* Plans and checks. EXIT_NEGATIVE, with job->plan, if there provably is no plan. */
+exit_code job_read(tool_job *job, const char *path, const tool_options *options);
+/* All the files as one program, if they are to be planned as one: --share. */
+bool is_merged(const tool_options *options);
+exit_code job_read_merged(tool_job *job, const tool_options *options);
+exit_code job_prepare(tool_job *job);
+exit_code job_find_baseline(tool_job *job);
+/* EXIT_NEGATIVE, with pipeline->plan, if there provably is no plan. */
 exit_code job_make_plan(tool_job *job);
-/* The same without complaining if the planner cannot express the problem: then *refusal says
- * why, and is NULL otherwise. What the runtime makes of the plan is left out. */
-exit_code job_plan_with(tool_job *job, const char **refusal);
-/* All of these after job_read. */
+/* What arenaut_pipeline_plan has returned, as an exit code. */
+exit_code job_judge_plan(tool_job *job, arenaut_status status, const arenaut_error *err);
+/* Whether there is a plan, or a proof that there is none, by what the job came to. */
+bool job_is_answered(const tool_job *job, exit_code code);
+/* prepare, find_baseline and make_plan */
 exit_code job_run_read(tool_job *job);
-/* All of the above. */
+/* The same after job_read. */
 exit_code job_run(tool_job *job, const char *path, const tool_options *options);
-/* job_read for all the files as one program. */
-exit_code job_read_together(tool_job *job, const tool_options *options);
-/* job_read on the bytes that another job has read, which stays open meanwhile. */
-exit_code job_read_again(tool_job *job, const tool_job *first, const tool_options *options);
-/* The same, and all that follows. */
-exit_code job_run_again(tool_job *job, const tool_job *first, const tool_options *options);
-/* Reads these bytes as if they were the first job's file, and finds what they do today. They
- * are borrowed, as is the path. */
-exit_code job_look_at(tool_job *job, const tool_job *first, const void *data, size_t size,
-                      const tool_options *options);
+/* Reads and prepares the files of another job, which stays open meanwhile, with other options and
+ * without a word about them. */
+exit_code job_prepare_again(tool_job *job, const tool_job *first,
+                            const arenaut_pipeline_options *options);
 void job_close(tool_job *job);
 
-/* --target, or what the format's files are run by. Part of job_prepare. */
-exit_code job_choose_target(tool_job *job);
+/* Complains about what a stage of the job's pipeline returned. */
+exit_code complain_stage(const tool_job *job, const arenaut_error *err);
 
-/* Replays the program over tensors placed as `plan` says. EXIT_FINE, EXIT_NEGATIVE with
- * the finding, or an error. */
-exit_code replay_plan(const tool_job *job, const arenaut_program *program,
-                      const arenaut_lowering *lowering, const arenaut_plan *plan,
-                      arenaut_finding *finding);
-
-/* The same with what methods share by name where each of them puts it in the file. */
-exit_code replay_file(const tool_job *job, const arenaut_program *program,
-                      const arenaut_lowering *lowering, const arenaut_plan *plan,
-                      arenaut_finding *finding);
-
-/* What people are told: the sums over pools, or over memories where the file states them.
- * There must be a plan, or for the first a plan of today. */
-uint64_t job_bytes_now(const tool_job *job);
-uint64_t job_bytes_planned(const tool_job *job);
-uint64_t job_bytes_bound(const tool_job *job);
-/* The first op whose results may lie outside of the arena (arenaut_find_outside), or NONE. */
-uint32_t job_op_outside(const tool_job *job);
-
-/* What a budget is held against: the new plan or, where nothing was asked for that it does
- * not keep, the plan in the file if that needs less. */
-uint64_t job_bytes_needed(const tool_job *job);
-
-/* Whether the file says where its tensors lie, and its runtime obeys. */
-bool job_holds_plan(const tool_job *job);
-
-/* From now on the places that `planned` states are taken for those of the job's own file.
- * Complains unless both are one program, but for the places. `planned` is borrowed. */
-exit_code job_take_given(tool_job *job, const char *path, const arenaut_program *planned);
-
-/* Whether the plan needs less than today, or repairs what is broken today. */
-bool job_is_better(const tool_job *job);
-bool job_is_larger(const tool_job *job);
-
-/* Looks up --target, --planner, --from, suggesting the nearest name. NULL after a complaint. */
+/* Looks up --planner and --from, suggesting the nearest name. The first is NULL after a
+ * complaint. */
 const arenaut_format *named_format(const char *name);
 exit_code check_planner_name(const char *name);
 

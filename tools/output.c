@@ -34,11 +34,11 @@ static const arenaut_report *report_for_path(const char *path) {
 
 /* A plan is patched into the bytes of the input, so the two must be of one kind. */
 static exit_code check_original(const tool_job *job, const char *path, output_kind kind) {
-    if (!kind_is_model(kind) || kind.format == job->document.format) return EXIT_FINE;
+    if (!kind_is_model(kind) || kind.format == job->pipeline->document.format) return EXIT_FINE;
     return complain(EXIT_USAGE, path,
                     "a plan goes into a %s file by patching one, and the input "
                     "is %s",
-                    kind.format->name, job->document.format->name);
+                    kind.format->name, job->pipeline->document.format->name);
 }
 
 static size_t matching_length(const char *extensions, const char *path) {
@@ -57,7 +57,8 @@ static size_t matching_length(const char *extensions, const char *path) {
 /* Whether a model comes out as it came in: where its own format and another go by the same
  * extension, a model that can hold the plan is what was meant. */
 static bool keeps_format(const tool_job *job, const char *path) {
-    const arenaut_format *own = job->document.format, *other = arenaut_format_for_path(path);
+    const arenaut_format *own = job->pipeline->document.format,
+                         *other = arenaut_format_for_path(path);
     if (!own->needs_original || !own->write || !other) return false;
     const size_t length = matching_length(own->extensions, path);
     return length > 0 && length >= matching_length(other->extensions, path);
@@ -68,13 +69,15 @@ static bool keeps_format(const tool_job *job, const char *path) {
 exit_code kind_for_path(const tool_job *job, const char *path, output_kind *kind) {
     *kind = (output_kind){NULL, NULL};
     if (output_is_direct(path)) {
-        kind->format = job->document.format->write && !job->document.program ? job->document.format
-                       : job->document.format->needs_original ? job->document.format
-                                                              : arenaut_format_find("plan-json");
+        kind->format = job->pipeline->document.format->write && !job->pipeline->document.program
+                           ? job->pipeline->document.format
+                       : job->pipeline->document.format->needs_original
+                           ? job->pipeline->document.format
+                           : arenaut_format_find("plan-json");
         if (kind->format) return EXIT_FINE;
     } else {
-        kind->format =
-            keeps_format(job, path) ? job->document.format : arenaut_format_for_path(path);
+        kind->format = keeps_format(job, path) ? job->pipeline->document.format
+                                               : arenaut_format_for_path(path);
         if (!kind->format) kind->report = report_for_path(path);
         if (kind->format || kind->report) return check_original(job, path, *kind);
     }
@@ -161,16 +164,25 @@ exit_code copy_input(const input_file *input, const char *path, bool force) {
 }
 
 exit_code write_output(const tool_job *job, output_kind kind, const arenaut_report_options *options,
-                       const char *path, bool force, uint64_t *written) {
+                       const char *path, uint64_t *written) {
+    const arenaut_result *result = &job->pipeline->result;
+    const bool force = job->options->force;
     output_file output;
     arenaut_error err = {0};
     exit_code code = output_open(path, force, &output);
     if (code != EXIT_FINE) return code;
     const arenaut_sink sink = output_sink(&output);
     const arenaut_status st =
-        kind.format ? kind.format->write(&job->result, sink, NULL, &err)
-                    : arenaut_report_emit(kind.report, &job->result, options, sink, NULL, &err);
-    if (st != ARENAUT_OK) return output_abandon(&output, job->input.path, &err);
+        kind_is_model(kind) ? arenaut_pipeline_write(job->pipeline, force, sink, &err)
+        : kind.format       ? kind.format->write(result, sink, NULL, &err)
+                            : arenaut_report_emit(kind.report, result, options, sink, NULL, &err);
+    if (st == ARENAUT_REJECTED) {
+        output_abandon(&output, NULL, NULL);
+        return complain(EXIT_NEGATIVE, job->path,
+                        "nothing is written: with only --method %s planned, %s",
+                        job->options->method, err.msg);
+    }
+    if (st != ARENAUT_OK) return output_abandon(&output, job->path, &err);
     if (written) *written = output.written;
     return output_commit(&output);
 }

@@ -23,8 +23,8 @@ exit_code check_replaced(const input_file *input, const char *path, output_kind 
 /* Copies the input to `path` byte for byte; does nothing where that is the input itself. */
 exit_code copy_input(const input_file *input, const char *path, bool force);
 
-/* Writes the job's result; *written gets the number of bytes (may be NULL). */
+/* Writes the job's result, as --force has it; *written gets the number of bytes (may be NULL). */
 exit_code write_output(const tool_job *job, output_kind kind, const arenaut_report_options *options,
-                       const char *path, bool force, uint64_t *written);
+                       const char *path, uint64_t *written);
 
 #endif

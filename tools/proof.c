@@ -5,17 +5,6 @@
 
 #include "tool.h"
 
-/* The problem as it was planned: --capacity is the first pool's. `pools` has room for all. */
-static arenaut_problem as_planned(const tool_job *job, arenaut_pool *pools) {
-    arenaut_problem view = *job->problem;
-    for (uint32_t k = 0; k < view.n_pools; k++) pools[k] = view.pool[k];
-    view.pool = pools;
-    if (job->options->capacity < pools[0].capacity && job->options->capacity != NOT_GIVEN) {
-        pools[0].capacity = job->options->capacity;
-    }
-    return view;
-}
-
 /* What the proof rests on. */
 static const char *kind_of(const arenaut_certificate *c) {
     if (c->n_lines == 0) return "nothing";
@@ -44,22 +33,23 @@ static void describe(const arenaut_certificate *c, bound_proof *proof) {
     }
 }
 
-static exit_code check_proof(const tool_job *job, const arenaut_problem *problem,
-                             const arenaut_certificate *certificate, bound_proof *proof) {
+static exit_code check_proof(const tool_job *job, const arenaut_certificate *certificate,
+                             bound_proof *proof) {
     arenaut_finding finding;
     arenaut_error err = {0};
-    const arenaut_status st = arenaut_check_certificate(problem, certificate, NULL, &finding, &err);
+    const arenaut_status st =
+        arenaut_check_certificate(job->pipeline->problem, certificate, NULL, &finding, &err);
     if (st == ARENAUT_TOO_LARGE) {
         snprintf(proof->text, sizeof proof->text, "too large to check");
         return EXIT_FINE;
     }
     if (st == ARENAUT_REJECTED) {
-        return complain(EXIT_BUG, job->input.path,
+        return complain(EXIT_BUG, job->path,
                         "the proof of the bound did not pass the checker (a bug in arenaut: please "
                         "report it): %s",
                         finding.msg);
     }
-    if (st != ARENAUT_OK) return complain_error(job->input.path, &err);
+    if (st != ARENAUT_OK) return complain_error(job->path, &err);
     proof->kind = kind_of(certificate);
     proof->lines = certificate->n_lines;
     proof->branches = certificate->n_branches;
@@ -68,25 +58,23 @@ static exit_code check_proof(const tool_job *job, const arenaut_problem *problem
 }
 
 exit_code prove_bound(const tool_job *job, bound_proof *proof) {
-    arenaut_pool pools[ARENAUT_MAX_POOLS];
-    const arenaut_problem problem = as_planned(job, pools);
+    const arenaut_problem *problem = job->pipeline->problem;
     const uint64_t effort = job->options->effort == NOT_GIVEN ? 0 : job->options->effort;
-    const arenaut_plan *plan = job->plan;
+    const arenaut_plan *plan = job->pipeline->plan;
     arenaut_certificate *certificate = NULL;
     arenaut_error err = {0};
     *proof = (bound_proof){.bound = plan->quality == ARENAUT_INFEASIBLE ? ARENAUT_UNPLACED
                                                                         : plan->total_bound};
-    const arenaut_status st = arenaut_certify(&problem, plan, effort, NULL, &certificate, &err);
+    const arenaut_status st = arenaut_certify(problem, plan, effort, NULL, &certificate, &err);
     if (st == ARENAUT_STOPPED || st == ARENAUT_REFUSED) {
         snprintf(proof->text, sizeof proof->text, "%s",
-                 st == ARENAUT_STOPPED ? "not found again"
-                 : arenaut_problem_chooses_pools(&problem)
-                     ? "by search: no certificate covers pools"
-                     : "too large to find again");
+                 st == ARENAUT_STOPPED                    ? "not found again"
+                 : arenaut_problem_chooses_pools(problem) ? "by search: no certificate covers pools"
+                                                          : "too large to find again");
         return EXIT_FINE;
     }
-    if (st != ARENAUT_OK) return complain_error(job->input.path, &err);
-    const exit_code code = check_proof(job, &problem, certificate, proof);
+    if (st != ARENAUT_OK) return complain_error(job->path, &err);
+    const exit_code code = check_proof(job, certificate, proof);
     arenaut_certificate_free(certificate);
     return code;
 }

@@ -10,7 +10,6 @@
 #include <arenaut/pass.h>
 
 #include "describe.h"
-#include "edit.h"
 
 /* Whether a pass has changed nothing that counts: then there is no need to plan again. */
 static bool same_problem(const arenaut_problem *a, const arenaut_problem *b) {
@@ -32,20 +31,16 @@ static bool same_problem(const arenaut_problem *a, const arenaut_problem *b) {
 }
 
 /* *arena gets what is needed with `changed`. */
-static exit_code plan_with(const tool_job *job, tool_options changed, uint64_t *arena) {
-    tool_job other = {0};
-    changed.hash = false;
-    changed.dump_after = NULL;
-    *arena = job->plan->total;
-    set_quiet(true); /* notes about the file were given already */
-    exit_code code = job_read_again(&other, job, &changed);
-    if (code == EXIT_FINE) code = job_prepare(&other);
-    if (code == EXIT_FINE && !same_problem(job->problem, other.problem)) {
-        code = job_find_today(&other);
+static exit_code plan_with(const tool_job *job, const arenaut_pipeline_options *changed,
+                           uint64_t *arena) {
+    tool_job other;
+    *arena = job->pipeline->plan->total;
+    exit_code code = job_prepare_again(&other, job, changed);
+    if (code == EXIT_FINE && !same_problem(job->pipeline->problem, other.pipeline->problem)) {
+        code = job_find_baseline(&other);
         if (code == EXIT_FINE) code = job_make_plan(&other);
-        if (code == EXIT_FINE) *arena = other.plan->total;
+        if (code == EXIT_FINE) *arena = other.pipeline->plan->total;
     }
-    set_quiet(job->options->quiet);
     job_close(&other);
     return code;
 }
@@ -80,7 +75,7 @@ static bool is_optional(const arenaut_pass *pass) {
 }
 
 static exit_code try_pass(const tool_job *job, const arenaut_pass *pass, remedy_list *list) {
-    tool_options changed = *job->options;
+    arenaut_pipeline_options changed = job->pipeline->options;
     const char *before = changed.passes ? changed.passes : "";
     char selection[1024];
     uint64_t arena;
@@ -89,30 +84,30 @@ static exit_code try_pass(const tool_job *job, const arenaut_pass *pass, remedy_
         snprintf(selection, sizeof selection, "%s%s%s", before, *before ? "," : "", pass->name);
     if (length < 0 || (size_t)length >= sizeof selection) return EXIT_FINE;
     changed.passes = selection;
-    const exit_code code = plan_with(job, changed, &arena);
-    if (code == EXIT_FINE && arena < job->plan->total) {
+    const exit_code code = plan_with(job, &changed, &arena);
+    if (code == EXIT_FINE && arena < job->pipeline->plan->total) {
         add_remedy(list, pass->summary, "--passes", pass->name, arena);
     }
     return code;
 }
 
 exit_code find_remedies(const tool_job *job, remedy_list *list) {
-    tool_options changed = *job->options;
+    arenaut_pipeline_options changed = job->pipeline->options;
     exit_code code = EXIT_FINE;
     uint64_t arena;
     list->n = 0;
-    if (!job->lowering || job->stopped) return EXIT_FINE;
-    if (!job->options->inplace && !job->options->inplace_op.n && job->target->in_place) {
-        changed.inplace = "on";
-        code = plan_with(job, changed, &arena);
+    if (!job->pipeline->lowering || job->stopped) return EXIT_FINE;
+    if (!job->options->inplace && !changed.n_in_place_rules && job->pipeline->target->in_place) {
+        changed.overwrite = ARENAUT_OVERWRITE_ON;
+        code = plan_with(job, &changed, &arena);
         if (code == EXIT_FINE) {
             add_remedy(list, "results over operands", "--inplace", "on", arena);
         }
-        changed.inplace = NULL;
+        changed.overwrite = ARENAUT_OVERWRITE_BY_RULES;
     }
-    if (code == EXIT_FINE && !job->options->no_alloc_io) {
-        changed.no_alloc_io = true;
-        code = plan_with(job, changed, &arena);
+    if (code == EXIT_FINE && !changed.exclude_io) {
+        changed.exclude_io = true;
+        code = plan_with(job, &changed, &arena);
         if (code == EXIT_FINE) {
             add_remedy(list, "inputs and outputs elsewhere", "--no-alloc-io", "", arena);
         }
@@ -124,8 +119,8 @@ exit_code find_remedies(const tool_job *job, remedy_list *list) {
     return code;
 }
 
-void put_remedies(const tool_job *job, const remedy_list *list, arenaut_text *out) {
-    const uint64_t before = job->plan->total;
+void put_remedies(const arenaut_pipeline *p, const remedy_list *list, arenaut_text *out) {
+    const uint64_t before = p->plan->total;
     for (size_t i = 0; i < list->n; i++) {
         const remedy *r = &list->items[i];
         text_printf(out, "  %s (%s): arena %s, ", r->what, r->flags, with_commas(r->arena).text);
@@ -158,17 +153,18 @@ static void take_away(void *context, uint32_t id, arenaut_buffer *buffer) {
 
 static exit_code put_bound_without(const tool_job *job, uint32_t buffer, uint64_t bound,
                                    arenaut_text *out) {
-    removal r = {job->problem, buffer};
+    removal r = {job->pipeline->problem, buffer};
     arenaut_problem *without = NULL;
     arenaut_error err = {0};
     uint64_t bytes = 0;
     int64_t step = 0;
-    arenaut_status st = problem_copy(job->problem, NULL, 0, take_away, &r, &without, &err);
+    arenaut_status st =
+        arenaut_problem_copy(r.problem, NULL, 0, take_away, &r, NULL, &without, &err);
     if (st == ARENAUT_OK) st = arenaut_lower_bound(without, NULL, &bytes, &step, &err);
     arenaut_problem_free(without);
-    if (st != ARENAUT_OK) return complain_error(job->input.path, &err);
+    if (st != ARENAUT_OK) return complain_error(job->path, &err);
     arenaut_text where = {0};
-    describe_step(job, step, &where);
+    describe_step(job->pipeline, step, &where);
     text_printf(out, "{\"without\": %" PRIu32 ", \"bound\": ", buffer);
     text_put_json_u64(out, bytes);
     text_put(out, ", \"saves\": ");
@@ -182,13 +178,13 @@ static exit_code put_bound_without(const tool_job *job, uint32_t buffer, uint64_
 
 exit_code put_json_remedies(const tool_job *job, const remedy_list *list, arenaut_text *out) {
     enum { LARGEST = 4 }; /* as many as the report has */
-    const uint64_t before = job->plan->total;
+    const uint64_t before = job->pipeline->plan->total;
     arenaut_peak peak;
     arenaut_error err = {0};
     uint64_t bound = 0;
-    if (arenaut_peak_find(job->problem, NULL, &peak, &err) ||
-        arenaut_lower_bound(job->problem, NULL, &bound, NULL, &err)) {
-        return complain_error(job->input.path, &err);
+    if (arenaut_peak_find(job->pipeline->problem, NULL, &peak, &err) ||
+        arenaut_lower_bound(job->pipeline->problem, NULL, &bound, NULL, &err)) {
+        return complain_error(job->path, &err);
     }
     exit_code code = EXIT_FINE;
     text_put(out, ",\n  \"remedies\": [");

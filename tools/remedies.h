@@ -23,7 +23,7 @@ exit_code find_remedies(const tool_job *job, remedy_list *list);
 
 /* Lines of the report, and members of the JSON document: the remedies, and what the bound
  * would be without each of the largest buffers at the peak. */
-void put_remedies(const tool_job *job, const remedy_list *list, arenaut_text *out);
+void put_remedies(const arenaut_pipeline *p, const remedy_list *list, arenaut_text *out);
 exit_code put_json_remedies(const tool_job *job, const remedy_list *list, arenaut_text *out);
 
 #endif

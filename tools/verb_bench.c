@@ -47,9 +47,9 @@ static exit_code choose_planners(bench *b) {
 
 /* Rows are put one by one: an interrupted benchmark still prints what it measured. */
 static void put_json_row(bench *b, const tool_job *job, const char *planner, const char *refusal) {
-    const arenaut_plan *plan = job->plan;
+    const arenaut_plan *plan = job->pipeline->plan;
     text_printf(b->json, "%s\n{\"file\":", b->rows++ ? "," : "");
-    text_put_json(b->json, job->input.path);
+    text_put_json(b->json, job->path);
     text_put(b->json, ",\"planner\":");
     text_put_json(b->json, planner);
     if (refusal) {
@@ -60,7 +60,8 @@ static void put_json_row(bench *b, const tool_job *job, const char *planner, con
                     ",\"status\":\"%s\",\"arena\":%" PRIu64 ",\"lower_bound\":%" PRIu64
                     ",\"stopped_by\":\"%s\",\"effort\":%" PRIu64 ",\"seconds\":%.6f",
                     arenaut_quality_name(plan->quality), plan->total, plan->total_bound,
-                    arenaut_stop_name(plan->stopped_by), plan->effort, job->result.seconds);
+                    arenaut_stop_name(plan->stopped_by), plan->effort,
+                    job->pipeline->result.seconds);
         text_put(b->json, ",\"proof\":");
         put_json_proof(&b->proof, b->json);
     }
@@ -68,9 +69,9 @@ static void put_json_row(bench *b, const tool_job *job, const char *planner, con
 }
 
 static void put_table_row(bench *b, const tool_job *job, const char *planner, const char *refusal) {
-    const arenaut_plan *plan = job->plan;
+    const arenaut_plan *plan = job->pipeline->plan;
     text_table *t = &b->table;
-    table_cell(t, base_name(job->input.path));
+    table_cell(t, base_name(job->path));
     table_cell(t, planner);
     if (refusal || plan->quality == ARENAUT_INFEASIBLE) {
         for (int i = 0; i < 4; i++) table_cell(t, "-");
@@ -81,7 +82,7 @@ static void put_table_row(bench *b, const tool_job *job, const char *planner, co
     table_cell(t, with_commas(plan->total).text);
     table_cell(t, tenths_percent(plan->total - plan->total_bound, plan->total_bound).text);
     table_cell(t, with_commas(plan->effort).text);
-    table_cellf(t, "%.3f ms", job->result.seconds * 1000);
+    table_cellf(t, "%.3f ms", job->pipeline->result.seconds * 1000);
     table_cell(t, b->proof.text);
     const bool final = plan->stopped_by == ARENAUT_STOP_PROOF; /* a heuristic is through */
     table_cell(t, plan->quality == ARENAUT_OPTIMAL ? "minimal"
@@ -96,8 +97,9 @@ static void put_result(bench *b, const tool_job *job, const char *planner, const
 
 /* Every row says why no plan is below its bound. Most rows of a file have the same. */
 static exit_code prove_row(bench *b, const tool_job *job) {
-    const uint64_t bound =
-        job->plan->quality == ARENAUT_INFEASIBLE ? ARENAUT_UNPLACED : job->plan->total_bound;
+    const uint64_t bound = job->pipeline->plan->quality == ARENAUT_INFEASIBLE
+                               ? ARENAUT_UNPLACED
+                               : job->pipeline->plan->total_bound;
     if (b->proven && b->proof.bound == bound) return EXIT_FINE;
     const exit_code code = prove_bound(job, &b->proof);
     b->proven = code == EXIT_FINE;
@@ -106,20 +108,17 @@ static exit_code prove_row(bench *b, const tool_job *job) {
 
 /* A planner that cannot express the problem is a row, not an error. */
 static exit_code bench_planner(bench *b, tool_job *job, const char *planner) {
-    tool_options one = *b->options;
-    const char *refusal = NULL;
-    one.planner = planner;
-    const tool_options *before = job->options;
-    job->options = &one;
-    exit_code code = job_plan_with(job, &refusal);
-    job->options = before;
-    if (code == EXIT_NEGATIVE || refusal) code = EXIT_FINE;
-    if (code == EXIT_FINE && job->plan) code = prove_row(b, job);
-    if (refusal || (job->plan && code == EXIT_FINE)) put_result(b, job, planner, refusal);
-    arenaut_plan_free(job->plan);
-    job->plan = NULL;
-    job->result.plan = NULL;
-    return job->stopped ? EXIT_INTERRUPT : code;
+    arenaut_error err = {0};
+    job->pipeline->options.plan.planner = planner;
+    const arenaut_status st = arenaut_pipeline_plan(job->pipeline, &err);
+    const bool refused = st == ARENAUT_REFUSED;
+    exit_code code = refused ? EXIT_FINE : job_judge_plan(job, st, &err);
+    const bool answered = job_is_answered(job, code);
+    if (answered) code = prove_row(b, job);
+    if (refused || (answered && code == EXIT_FINE)) {
+        put_result(b, job, planner, refused ? err.msg : NULL);
+    }
+    return job->stopped ? EXIT_INTERRUPT : code == EXIT_NEGATIVE ? EXIT_FINE : code;
 }
 
 /* The problem is made once and handed to every planner, so the times compare. */
@@ -130,6 +129,7 @@ static exit_code bench_file(bench *b, const char *path) {
     b->proven = false;
     exit_code code = job_read(&job, path, &quiet);
     if (code == EXIT_FINE) code = job_prepare(&job);
+    if (code == EXIT_FINE) job.pipeline->options.plan_as_made = true;
     for (size_t i = 0; i < b->n_planners && code == EXIT_FINE; i++) {
         code = bench_planner(b, &job, b->planners[i]);
     }

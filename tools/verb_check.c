@@ -24,20 +24,29 @@ static exit_code no_plan(const char *path, const char *why) {
     return complain(EXIT_NEGATIVE, path, "holds no plan to check%s", why);
 }
 
+static bool states_memories(const arenaut_program *program) {
+    bool found = false;
+    for (uint32_t m = 0; m < program->n_methods; m++) {
+        found = found || program->methods[m].n_given_pools;
+    }
+    return found;
+}
+
 static bool holds_places(const arenaut_program *program) {
     return program->given != ARENAUT_GIVEN_NONE || states_memories(program);
 }
 
 /* A program as JSON states a pool and an offset for each tensor itself, after all passes: a
  * replay over just these places, whoever made them and for whatever target. */
-static exit_code check_stated(tool_job *job, verdict *v) {
-    const arenaut_program *program = job->document.program;
+static exit_code check_stated(const tool_job *job, verdict *v) {
+    const arenaut_pipeline *p = job->pipeline;
+    const arenaut_program *program = p->document.program;
     const uint32_t n = program->n_tensors;
     uint64_t arena[ARENAUT_MAX_POOLS] = {0};
     uint32_t n_pools = 0;
     arenaut_error err = {0};
-    const exit_code code = job_choose_target(job);
-    if (code != EXIT_FINE) return code;
+    const arenaut_target *target =
+        p->options.target ? p->options.target : arenaut_target_for_format(p->document.format->name);
     uint32_t *pool = must_allocate(n, sizeof *pool);
     uint64_t *offset = must_allocate(n, sizeof *offset);
     for (uint32_t t = 0; t < n; t++) {
@@ -55,102 +64,104 @@ static exit_code check_stated(tool_job *job, verdict *v) {
     for (uint32_t k = 0; k < n_pools; k++) v->bytes += arena[k];
     const arenaut_placement placement = {n, n_pools, pool, offset, arena};
     const arenaut_replay_options options = {
-        .keep_inputs = job->options->preserve_inputs || job->target->keep_inputs,
-        .exclude_io = job->options->no_alloc_io};
+        .keep_inputs = p->options.preserve_inputs || target->keep_inputs,
+        .exclude_io = p->options.exclude_io};
     const arenaut_status st =
         arenaut_check_replay(program, &placement, &options, NULL, &v->finding, &err);
     free(pool);
     free(offset);
     v->ok = st == ARENAUT_OK;
     v->replayed = true;
-    return st == ARENAUT_OK || st == ARENAUT_REJECTED ? EXIT_FINE
-                                                      : complain_error(job->input.path, &err);
+    return st == ARENAUT_OK || st == ARENAUT_REJECTED ? EXIT_FINE : complain_error(job->path, &err);
 }
 
 /* Places for each tensor, which no runtime fills in or makes its own sense of. */
 static bool states_places(const tool_job *job) {
-    const arenaut_program *program = job->document.program;
-    return strcmp(job->document.format->name, "program-json") == 0 &&
+    const arenaut_program *program = job->pipeline->document.program;
+    return strcmp(job->pipeline->document.format->name, "program-json") == 0 &&
            program->given != ARENAUT_GIVEN_NONE && !states_memories(program);
 }
 
 /* The plan that a model holds. */
 static exit_code check_inside_model(tool_job *job, verdict *v) {
     if (states_places(job)) return check_stated(job, v);
-    job->judge_given = true; /* what a file states can be checked, whoever obeys it */
+    job->pipeline->options.judge_given =
+        true; /* what a file states can be checked, whoever obeys it */
     exit_code code = job_prepare(job);
     if (code != EXIT_FINE) return code;
-    if (!holds_places(job->document.program)) {
-        return no_plan(job->input.path, ": its runtime plans at load ('arenaut plan' makes one)");
+    if (!holds_places(job->pipeline->document.program)) {
+        return no_plan(job->path, ": its runtime plans at load ('arenaut plan' makes one)");
     }
-    code = job_find_today(job);
+    code = job_find_baseline(job);
     if (code != EXIT_FINE) return code;
-    v->ok = !job->today.overlaps;
-    v->finding = job->today.finding;
-    v->problem = job->today.problem;
-    v->plan = job->today.plan;
+    const arenaut_baseline *baseline = &job->pipeline->baseline;
+    v->ok = !baseline->overlaps;
+    v->finding = baseline->finding;
+    v->problem = baseline->problem;
+    v->plan = baseline->plan;
     v->bytes = v->plan->total;
-    v->in_place = job->today.in_place;
-    v->shares = job->today.shares;
+    v->in_place = baseline->in_place;
+    v->shares = baseline->shares;
     v->replayed = true;
     return EXIT_FINE;
 }
 
 /* A plan against its problem and, for a model, a replay. */
 static exit_code check_beside(const tool_job *job, const arenaut_plan *plan, verdict *v) {
+    const arenaut_pipeline *p = job->pipeline;
     arenaut_error err = {0};
-    v->problem = job->problem;
+    v->problem = p->problem;
     v->plan = plan;
     v->bytes = plan->total;
-    const arenaut_status st = arenaut_check_plan(job->problem, plan, NULL, &v->finding, &err);
-    if (st != ARENAUT_OK && st != ARENAUT_REJECTED) return complain_error(job->input.path, &err);
+    arenaut_status st = arenaut_check_plan(p->problem, plan, NULL, &v->finding, &err);
+    v->replayed = st == ARENAUT_OK && p->lowering && plan->quality != ARENAUT_INFEASIBLE;
+    if (v->replayed) st = arenaut_pipeline_replay(p, plan, &v->finding, &err);
     v->ok = st == ARENAUT_OK;
-    if (!v->ok || !job->lowering || plan->quality == ARENAUT_INFEASIBLE) return EXIT_FINE;
-    const exit_code code =
-        replay_plan(job, job->document.program, job->lowering, plan, &v->finding);
-    v->replayed = true;
-    v->ok = code == EXIT_FINE;
-    return code == EXIT_NEGATIVE ? EXIT_FINE : code;
+    return v->ok || st == ARENAUT_REJECTED ? EXIT_FINE : complain_error(job->path, &err);
 }
 
 /* A plan made for other buffers would be rejected for odd reasons; say the real one. */
 static exit_code compare_problems(const tool_job *job, const tool_job *plan) {
-    const arenaut_problem *a = job->problem, *b = plan->document.problem;
+    const arenaut_problem *a = job->pipeline->problem, *b = plan->pipeline->document.problem;
     if (!b) return EXIT_FINE;
     if (a->n_buffers != b->n_buffers) {
-        return complain(EXIT_NEGATIVE, plan->input.path,
+        return complain(EXIT_NEGATIVE, plan->path,
                         "places %" PRIu32 " buffers, and %s has %" PRIu32
                         ": was it made with other flags?",
-                        b->n_buffers, job->input.path, a->n_buffers);
+                        b->n_buffers, job->path, a->n_buffers);
     }
     for (uint32_t i = 0; i < a->n_buffers; i++) {
         char store[24];
         if (a->size[i] == b->size[i]) continue;
-        return complain(EXIT_NEGATIVE, plan->input.path,
+        return complain(EXIT_NEGATIVE, plan->path,
                         "buffer %" PRIu32
                         " ('%s') has %s bytes "
                         "here and %s in %s: was the plan made for another file?",
                         i, arenaut_problem_buffer_name(b, i, store), with_commas(b->size[i]).text,
-                        with_commas(a->size[i]).text, job->input.path);
+                        with_commas(a->size[i]).text, job->path);
     }
     return EXIT_FINE;
 }
 
 /* The second file is the first with a plan in it: is that plan right for the first? */
 static exit_code check_planned_model(tool_job *job, tool_job *plan, verdict *v) {
-    const arenaut_program *planned = plan->document.program, *own = job->document.program;
+    const arenaut_program *planned = plan->pipeline->document.program,
+                          *own = job->pipeline->document.program;
     if (!own) {
-        return complain(EXIT_USAGE, plan->input.path,
+        return complain(EXIT_USAGE, plan->path,
                         "is a model, and %s a placement problem: a plan for it is a .json or .csv",
-                        job->input.path);
+                        job->path);
     }
     if (!holds_places(planned) && holds_places(own)) {
-        return no_plan(plan->input.path, ", and the first file does: the planned one comes second");
+        return no_plan(plan->path, ", and the first file does: the planned one comes second");
     }
-    if (!holds_places(planned)) return no_plan(plan->input.path, "");
-    const exit_code code = job_take_given(job, plan->input.path, planned);
-    v->path = plan->input.path;
-    return code == EXIT_FINE ? check_inside_model(job, v) : code;
+    if (!holds_places(planned)) return no_plan(plan->path, "");
+    arenaut_error err = {0};
+    v->path = plan->path;
+    if (arenaut_pipeline_take_places(job->pipeline, planned, &err)) {
+        return complain_error(plan->path, &err);
+    }
+    return check_inside_model(job, v);
 }
 
 /* The problem comes first: what the flags make of FILE is what the plan must fit. */
@@ -160,12 +171,12 @@ static exit_code check_two_files(tool_job *job, tool_job *plan, const tool_optio
     plain.from = NULL; /* --from speaks of the first file */
     exit_code code = job_read(plan, options->files.items[1], &plain);
     if (code != EXIT_FINE) return code;
-    if (plan->document.program) return check_planned_model(job, plan, v);
+    if (plan->pipeline->document.program) return check_planned_model(job, plan, v);
     code = job_prepare(job);
     if (code != EXIT_FINE) return code;
-    if (!plan->document.plan) return no_plan(plan->input.path, "");
+    if (!plan->pipeline->document.plan) return no_plan(plan->path, "");
     code = compare_problems(job, plan);
-    return code == EXIT_FINE ? check_beside(job, plan->document.plan, v) : code;
+    return code == EXIT_FINE ? check_beside(job, plan->pipeline->document.plan, v) : code;
 }
 
 static void put_json_verdict(const verdict *v, arenaut_text *out) {
@@ -174,7 +185,7 @@ static void put_json_verdict(const verdict *v, arenaut_text *out) {
     text_put(out, ",\"input\":{\"path\":");
     text_put_json(out, v->path);
     text_put(out, ",\"format\":");
-    text_put_json(out, v->job->document.format->name);
+    text_put_json(out, v->job->pipeline->document.format->name);
     text_printf(out, "},\"ok\":%s,\"replayed\":%s", v->ok ? "true" : "false",
                 v->replayed ? "true" : "false");
     if (!v->ok) {
@@ -226,12 +237,12 @@ static exit_code run(const tool_options *options, arenaut_text *out) {
         /* nothing to check */
     } else if (options->files.n == 2) {
         code = check_two_files(&job, &plan, options, &v);
-    } else if (job.document.program) {
+    } else if (job.pipeline->document.program) {
         code = check_inside_model(&job, &v);
-    } else if (!job.document.plan) {
-        code = no_plan(job.input.path, "");
+    } else if (!job.pipeline->document.plan) {
+        code = no_plan(job.path, "");
     } else {
-        arenaut_plan *own = job.document.plan;
+        arenaut_plan *own = job.pipeline->document.plan;
         code = job_prepare(&job);
         if (code == EXIT_FINE) code = check_beside(&job, own, &v);
     }

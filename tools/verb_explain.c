@@ -2,7 +2,7 @@
  * at one plan; what needs another plan is tried in remedies.c. */
 #include <stdlib.h>
 
-#include "beside.h"
+#include "token_offsets.h"
 #include "describe.h"
 #include "output.h"
 #include "remedies.h"
@@ -15,20 +15,20 @@ static exit_code put_report(const tool_job *job, const tool_options *options, ar
                                                    .width = 100,
                                                    .top = options->verbose ? UINT32_MAX : 0};
     arenaut_error err = {0};
-    text_put_clean(out, base_name(job->input.path));
-    if (job->target) text_printf(out, "  on %s", job->target->name);
+    text_put_clean(out, base_name(job->path));
+    if (job->pipeline->target) text_printf(out, "  on %s", job->pipeline->target->name);
     text_put(out, "\n");
-    if (arenaut_report_emit(report, &job->result, &report_options, arenaut_text_sink(out), NULL,
-                            &err)) {
-        return complain_error(job->input.path, &err);
+    if (arenaut_report_emit(report, &job->pipeline->result, &report_options, arenaut_text_sink(out),
+                            NULL, &err)) {
+        return complain_error(job->path, &err);
     }
     remedy_list remedies;
     exit_code code = find_remedies(job, &remedies);
-    if (code == EXIT_FINE) put_remedies(job, &remedies, out);
-    if (code == EXIT_FINE) code = put_offsets_beside(job, "  ", out);
-    if (job_op_outside(job) != ARENAUT_NONE) text_put(out, "\n");
-    describe_outside(job, "outside: ", out);
-    if (job->result.scratch == ARENAUT_SCRATCH_UNKNOWN) {
+    if (code == EXIT_FINE) put_remedies(job->pipeline, &remedies, out);
+    if (code == EXIT_FINE) code = put_token_offsets(job, "  ", out);
+    if (job->pipeline->op_outside != ARENAUT_NONE) text_put(out, "\n");
+    describe_outside(job->pipeline, "outside: ", out);
+    if (job->pipeline->result.scratch == ARENAUT_SCRATCH_UNKNOWN) {
         text_put(out,
                  "\nscratch: unknown. Some kernels of this model ask for working memory that "
                  "is not in the\nfile; it may move the peak. --scratch FILE gives it.\n");
@@ -40,10 +40,10 @@ static exit_code put_json_report(const tool_job *job, arenaut_text *out) {
     remedy_list remedies = {.n = 0};
     arenaut_text more = {0};
     exit_code code = EXIT_FINE;
-    if (job->plan->quality != ARENAUT_INFEASIBLE) {
+    if (job->pipeline->plan->quality != ARENAUT_INFEASIBLE) {
         code = find_remedies(job, &remedies);
         if (code == EXIT_FINE) code = put_json_remedies(job, &remedies, &more);
-        if (code == EXIT_FINE) code = put_json_beside(job, &more);
+        if (code == EXIT_FINE) code = put_json_token_offsets(job, &more);
     }
     if (code == EXIT_FINE) code = put_json_with(job, more.bytes, out);
     arenaut_text_free(&more);
@@ -53,13 +53,14 @@ static exit_code put_json_report(const tool_job *job, arenaut_text *out) {
 static exit_code run(const tool_options *options, arenaut_text *out) {
     tool_job job = {0};
     exit_code code = job_run(&job, options->files.items[0], options);
-    const bool answered = job.plan && (code == EXIT_FINE || code == EXIT_NEGATIVE);
-    if (answered && job.plan->quality == ARENAUT_INFEASIBLE) complain_infeasible(&job);
+    const bool answered = job_is_answered(&job, code);
+    if (answered && job.pipeline->plan->quality == ARENAUT_INFEASIBLE)
+        complain_infeasible(job.pipeline);
     if (answered) {
         code = graver(code, options->json || options->jsonl ? put_json_report(&job, out)
                                                             : put_report(&job, options, out));
     }
-    if (code == EXIT_FINE) code = check_budget(job.input.path, options, job_bytes_needed(&job));
+    if (code == EXIT_FINE) code = check_budget(job.path, options, job.pipeline->figures.needed);
     if (job.stopped) code = EXIT_INTERRUPT;
     job_close(&job);
     return code;

@@ -18,14 +18,15 @@ static exit_code export_job(tool_job *job, const tool_options *options) {
     exit_code code = kind_for_name(options->as, &kind);
     if (code == EXIT_FINE) code = output_check(path, options->force, false);
     if (code == EXIT_FINE) code = job_read(job, options->files.items[0], options);
-    if (code == EXIT_FINE) code = check_replaced(&job->input, path, kind);
+    if (code == EXIT_FINE) code = check_replaced(job->inputs, path, kind);
     if (code == EXIT_FINE) code = job_prepare(job);
     if (code == EXIT_FINE && wants_plan(options->as)) {
-        code = job_find_today(job);
+        code = job_find_baseline(job);
         if (code == EXIT_FINE) code = job_make_plan(job);
     }
-    if (code == EXIT_NEGATIVE && job->plan) return complain_infeasible(job);
-    return code == EXIT_FINE ? write_output(job, kind, NULL, path, options->force, NULL) : code;
+    if (code == EXIT_NEGATIVE && job_is_answered(job, code))
+        return complain_infeasible(job->pipeline);
+    return code == EXIT_FINE ? write_output(job, kind, NULL, path, NULL) : code;
 }
 
 static exit_code run(const tool_options *options, arenaut_text *out) {

@@ -5,13 +5,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "blind_scratch.h"
 #include "describe.h"
 #include "memories.h"
 #include "output.h"
 #include "progress.h"
 #include "text_table.h"
-#include "together.h"
 #include "verb.h"
 
 /* One input, from the command line to what became of it. */
@@ -34,70 +32,69 @@ typedef struct tally {
 } tally;
 
 /* The lines people paste into an issue: what, how much, how good, where, checked, written. */
-static void put_header(const tool_job *job, const text_style *style, arenaut_text *out) {
-    const arenaut_program *program = job->document.program;
+static void put_header(const arenaut_pipeline *p, const text_style *style, arenaut_text *out) {
+    const arenaut_program *program = p->document.program;
     text_put(out, style->bold);
-    text_put_clean(out, base_name(job->input.path));
+    text_put_clean(out, base_name(p->options.path));
     text_put(out, style->plain);
     if (program) {
         text_printf(out, "  %" PRIu32 " op%s, %" PRIu32 " tensors, %" PRIu32 " in the arena   %s",
                     program->n_ops, program->n_ops == 1 ? "" : "s", program->n_tensors,
-                    planned_buffers(job->problem), job->target->name);
-        if (job->target->align > 1)
-            text_printf(out, ", %" PRIu64 "-byte aligned", job->target->align);
+                    planned_buffers(p->problem), p->target->name);
+        if (p->target->align > 1) text_printf(out, ", %" PRIu64 "-byte aligned", p->target->align);
     } else {
-        text_printf(out, "  %" PRIu32 " buffer%s", job->problem->n_buffers,
-                    job->problem->n_buffers == 1 ? "" : "s");
+        text_printf(out, "  %" PRIu32 " buffer%s", p->problem->n_buffers,
+                    p->problem->n_buffers == 1 ? "" : "s");
     }
     text_put(out, "\n");
 }
 
-static void put_arena_lines(const tool_job *job, arenaut_text *out) {
-    const arenaut_plan *today = job->today.plan;
-    const uint64_t planned = job_bytes_planned(job);
+static void put_arena_lines(const arenaut_pipeline *p, arenaut_text *out) {
+    const arenaut_plan *today = p->baseline.plan;
+    const uint64_t planned = p->figures.planned;
     text_table table;
     table_begin(&table, "llrrl");
     if (today) {
         table_cell(&table, "  arena  ");
         table_cell(&table, "now");
-        table_cell(&table, with_commas(job_bytes_now(job)).text);
-        table_cell(&table, in_units(job_bytes_now(job)).text);
-        table_cellf(&table, "%s%s", job->today.from_file ? "the plan in the file" : today->planner,
-                    job->today.overlaps ? ", which is wrong" : "");
+        table_cell(&table, with_commas(p->figures.now).text);
+        table_cell(&table, in_units(p->figures.now).text);
+        table_cellf(&table, "%s%s", p->baseline.from_file ? "the plan in the file" : today->planner,
+                    p->baseline.overlaps ? ", which is wrong" : "");
     }
     table_cell(&table, today ? "" : "  arena  ");
     table_cell(&table, "planned");
     table_cell(&table, with_commas(planned).text);
     table_cell(&table, in_units(planned).text);
     arenaut_text quality = {0};
-    if (today) text_printf(&quality, "%s  ", change_percent(job_bytes_now(job), planned).text);
-    describe_quality(job, &quality);
+    if (today) text_printf(&quality, "%s  ", change_percent(p->figures.now, planned).text);
+    describe_quality(p, &quality);
     table_cell(&table, quality.bytes);
     arenaut_text_free(&quality);
     table_end(&table, out, "", "");
 }
 
-static void put_pool_lines(const tool_job *job, arenaut_text *out) {
-    if (job->memories.n > 1) put_memories(job, "  ", out);
-    if (job->memories.rows && job->options->pool.n == 0) return;
-    put_pools(job, 11, out);
+static void put_pool_lines(const arenaut_pipeline *p, arenaut_text *out) {
+    if (p->memories.n > 1) put_memories(p, "  ", out);
+    if (p->memories.rows && p->options.n_pools == 0) return;
+    put_pools(p, 11, out);
 }
 
 /* The largest buffers there; "explain" has the whole story. */
-static exit_code put_peak_line(const tool_job *job, arenaut_text *out) {
+static exit_code put_peak_line(const arenaut_pipeline *p, arenaut_text *out) {
     enum { SHOWN = 3 };
     arenaut_peak peak;
     arenaut_error err = {0};
-    if (arenaut_peak_find(job->problem, NULL, &peak, &err)) {
-        return complain_error(job->input.path, &err);
+    if (arenaut_peak_find(p->problem, NULL, &peak, &err)) {
+        return complain_error(p->options.path, &err);
     }
     if (peak.n_live) {
         text_put(out, "  peak       at ");
-        describe_step(job, peak.step, out);
+        describe_step(p, peak.step, out);
         text_printf(out, ": %" PRIu32 " buffer%s, ", peak.n_live, peak.n_live == 1 ? "" : "s");
         for (uint32_t i = 0; i < peak.n_live && i < SHOWN; i++) {
             text_printf(out, "%s%s", i ? " + " : "",
-                        with_commas(job->problem->size[peak.live[i]]).text);
+                        with_commas(p->problem->size[peak.live[i]]).text);
         }
         if (peak.n_live > SHOWN) text_printf(out, " + %" PRIu32 " more", peak.n_live - SHOWN);
         text_put(out, "\n");
@@ -113,39 +110,40 @@ static const char *kept_text(const planning *p) {
 
 static void put_outcome(const planning *p, const text_style *style, arenaut_text *out) {
     const tool_job *job = &p->job;
-    describe_outside(job, "  outside    ", out);
-    if (job->result.scratch == ARENAUT_SCRATCH_UNKNOWN) {
+    const arenaut_pipeline *pipeline = job->pipeline;
+    describe_outside(pipeline, "  outside    ", out);
+    if (pipeline->result.scratch == ARENAUT_SCRATCH_UNKNOWN) {
         text_put(out,
                  "  scratch    unknown: some kernels want memory that the file does not tell; "
                  "see --scratch\n");
     }
-    if (planning_temporaries(job) > job->plan->total) {
+    if (planning_temporaries(pipeline) > pipeline->plan->total) {
         text_printf(out,
                     "  head       %s itself needs %s bytes there while it plans: that much stays\n",
-                    job->target->name, with_commas(planning_temporaries(job)).text);
+                    pipeline->target->name, with_commas(planning_temporaries(pipeline)).text);
     }
     if (job->options->verbose > 0) {
         text_printf(out, "  search     %s, stopped by %s after %s steps, %.3f s\n",
-                    job->plan->planner, arenaut_stop_name(job->plan->stopped_by),
-                    with_commas(job->plan->effort).text, job->result.seconds);
+                    pipeline->plan->planner, arenaut_stop_name(pipeline->plan->stopped_by),
+                    with_commas(pipeline->plan->effort).text, pipeline->result.seconds);
     }
     text_printf(out, "  check      %sok%s: %" PRIu32 " buffers lie apart", style->good,
-                style->plain, planned_buffers(job->problem));
-    if (job->lowering) text_put(out, ", and a replay of the ops finds every byte in place");
+                style->plain, planned_buffers(pipeline->problem));
+    if (pipeline->lowering) text_put(out, ", and a replay of the ops finds every byte in place");
     text_put(out, "\n");
     if (p->wrote && !is_standard_stream(p->output)) {
         text_put(out, "  written    ");
         text_put_clean(out, p->output);
-        if (kind_is_model(p->kind) && p->written > job->input.size) {
-            text_printf(out, "  (+%s bytes)", with_commas(p->written - job->input.size).text);
+        if (kind_is_model(p->kind) && p->written > job->inputs->size) {
+            text_printf(out, "  (+%s bytes)", with_commas(p->written - job->inputs->size).text);
         }
         text_put(out, "\n");
-        if (job->today.overlaps) {
+        if (pipeline->baseline.overlaps) {
             text_put(out, "  repaired   the plan in the file was wrong: ");
-            text_put_clean(out, job->today.finding.msg);
+            text_put_clean(out, pipeline->baseline.finding.msg);
             text_put(out, "\n");
         }
-    } else if (p->kept && output_is_input(p->output, &job->input)) {
+    } else if (p->kept && output_is_input(p->output, job->inputs)) {
         text_printf(out, "  written    nothing, the file stays as it is: %s\n", p->reason);
     } else if (p->kept) {
         text_put(out, "  written    ");
@@ -156,101 +154,106 @@ static void put_outcome(const planning *p, const text_style *style, arenaut_text
 
 static exit_code put_summary(const planning *p, const tool_options *options, arenaut_text *out) {
     const text_style style = style_for(options->color);
-    put_header(&p->job, &style, out);
-    put_arena_lines(&p->job, out);
-    put_pool_lines(&p->job, out);
-    const exit_code code = put_peak_line(&p->job, out);
+    const arenaut_pipeline *pipeline = p->job.pipeline;
+    put_header(pipeline, &style, out);
+    put_arena_lines(pipeline, out);
+    put_pool_lines(pipeline, out);
+    const exit_code code = put_peak_line(pipeline, out);
     put_outcome(p, &style, out);
     return code;
 }
 
-/* What a plan inside a model cannot say. */
-static exit_code refuse_in_model(const planning *p) {
-    const tool_job *job = &p->job;
-    if (job->options->no_alloc_io) {
+/* What a plan inside a model cannot say is no reason, but a wrong request. */
+static exit_code refuse_in_model(const planning *p, arenaut_outcome outcome) {
+    if (outcome == ARENAUT_OUTCOME_IO_ELSEWHERE) {
         return complain(EXIT_USAGE, p->output,
                         "--no-alloc-io cannot be put into a model: its "
                         "runtime keeps inputs and outputs in the arena");
     }
-    if (!job->target->plan_in_file) {
+    if (outcome == ARENAUT_OUTCOME_NOT_OBEYED) {
         return complain(EXIT_USAGE, p->output,
                         "%s obeys no plan inside a model: write a .json or "
                         "a .h",
-                        job->target->name);
+                        p->job.pipeline->target->name);
     }
     return EXIT_FINE;
 }
 
-/* The contract: never larger than today, never in place of another tool's plan unless
- * asked, and a model is not rewritten for nothing. */
-static void decide(planning *p) {
-    const tool_job *job = &p->job;
-    const arenaut_program *program = job->document.program;
-    const bool into_model = kind_is_model(p->kind);
-    if (into_model && job_op_outside(job) != ARENAUT_NONE) {
-        p->reason =
-            "results of TFLM_DECODE may lie outside of the arena, as the application "
-            "decides; offsets in the file would say otherwise";
-    } else if (into_model && program->given == ARENAUT_GIVEN_FOREIGN && !job->options->force) {
-        p->reason = job->today.overlaps
-                        ? "the file holds another tool's plan; it is wrong, and -f replaces it"
-                        : "the file holds another tool's plan, which -f replaces";
-    } else if (into_model && memory_that_grows(job)) {
-        p->reason = "a memory of the file would grow";
-    } else if (job_is_larger(job)) {
-        p->reason = job->today.from_file ? "the plan in the file needs less"
+/* Why the new plan is not written; NULL: it is. */
+static const char *reason_of(const arenaut_pipeline *p, arenaut_outcome outcome) {
+    switch (outcome) {
+        case ARENAUT_OUTCOME_OUTSIDE:
+            return "results of TFLM_DECODE may lie outside of the arena, as the application "
+                   "decides; offsets in the file would say otherwise";
+        case ARENAUT_OUTCOME_FOREIGN:
+            return p->baseline.overlaps
+                       ? "the file holds another tool's plan; it is wrong, and -f replaces it"
+                       : "the file holds another tool's plan, which -f replaces";
+        case ARENAUT_OUTCOME_MEMORY_GROWS: return "a memory of the file would grow";
+        case ARENAUT_OUTCOME_LARGER:
+            return p->baseline.from_file ? "the plan in the file needs less"
                                          : "the runtime does better today";
-    } else if (into_model && !job_is_better(job) && program->given == ARENAUT_GIVEN_OURS) {
-        p->reason = "the file holds this plan already";
-    } else if (into_model && !job_is_better(job) && job->memories.rows) {
-        p->reason = "the plan in the file needs no more";
-    } else if (into_model && !job_is_better(job)) {
-        p->reason = job->result.scratch == ARENAUT_SCRATCH_UNKNOWN
-                        ? "the tensors alone need no less than today, and scratch is unknown"
-                        : "the runtime does as well today";
-    } else if (into_model && job->result.scratch == ARENAUT_SCRATCH_UNKNOWN &&
-               !job->options->force && !scratch_cannot_hurt(job)) {
-        p->reason =
-            "with the kernels' scratch, which is unknown, it could need more than today; "
-            "give --scratch, or -f";
+        case ARENAUT_OUTCOME_HELD: return "the file holds this plan already";
+        case ARENAUT_OUTCOME_NO_SMALLER:
+            return p->memories.rows ? "the plan in the file needs no more"
+                   : p->result.scratch == ARENAUT_SCRATCH_UNKNOWN
+                       ? "the tensors alone need no less than today, and scratch is unknown"
+                       : "the runtime does as well today";
+        case ARENAUT_OUTCOME_SCRATCH_UNKNOWN:
+            return "with the kernels' scratch, which is unknown, it could need more than today; "
+                   "give --scratch, or -f";
+        default: return NULL;
     }
+}
+
+/* The plan of today where it is of the same buffers. */
+static exit_code write_baseline(planning *p) {
+    arenaut_pipeline *pipeline = p->job.pipeline;
+    const arenaut_result made = pipeline->result;
+    pipeline->result.plan = pipeline->baseline.plan;
+    pipeline->result.memories = NULL; /* as they would be with the new plan */
+    pipeline->result.n_memories = 0;
+    pipeline->result.behind = 0;
+    const exit_code code = write_output(&p->job, p->kind, NULL, p->output, &p->written);
+    pipeline->result = made;
+    return code;
 }
 
 /* After exit 0 the output is there, also where the new plan is not what it should hold: a model
  * is copied as it is, and elsewhere the plan of today is written, if it places the same buffers. */
 static exit_code keep_what_is(planning *p) {
-    tool_job *job = &p->job;
-    exit_code code = EXIT_FINE;
+    const arenaut_pipeline *pipeline = p->job.pipeline;
+    exit_code code;
     if (kind_is_model(p->kind)) {
-        code = copy_input(&job->input, p->output, job->options->force);
-    } else if (job->today.problem == job->problem) {
-        const arenaut_result made = job->result;
-        job->result.plan = job->today.plan;
-        job->result.memories = NULL; /* as they would be with the new plan */
-        job->result.n_memories = 0;
-        job->result.behind = 0;
-        code = write_output(job, p->kind, NULL, p->output, job->options->force, &p->written);
-        job->result = made;
+        code = copy_input(p->job.inputs, p->output, p->job.options->force);
+    } else if (pipeline->baseline.problem == pipeline->problem) {
+        code = write_baseline(p);
     } else {
-        return complain(EXIT_NEGATIVE, job->input.path,
+        return complain(EXIT_NEGATIVE, p->job.path,
                         "nothing is written to %s: with what was asked for, %s bytes are needed, "
                         "and %s without",
-                        p->output, with_commas(job_bytes_planned(job)).text,
-                        with_commas(job_bytes_now(job)).text);
+                        p->output, with_commas(pipeline->figures.planned).text,
+                        with_commas(pipeline->figures.now).text);
     }
     p->kept = code == EXIT_FINE;
     return code;
 }
 
+/* The contract, which is the library's: never larger than today, never in place of another tool's
+ * plan unless asked, and a model is not rewritten for nothing. */
 static exit_code write_plan(planning *p) {
-    const tool_options *options = p->job.options;
-    exit_code code = kind_is_model(p->kind) ? refuse_in_model(p) : EXIT_FINE;
+    const bool into_model = kind_is_model(p->kind);
+    const arenaut_pipeline *pipeline = p->job.pipeline;
+    arenaut_outcome outcome;
+    arenaut_error err = {0};
+    if (arenaut_pipeline_outcome(pipeline, into_model, p->job.options->force, &outcome, &err)) {
+        return complain_error(p->job.path, &err);
+    }
+    exit_code code = refuse_in_model(p, outcome);
     if (code != EXIT_FINE) return code;
-    decide(p);
+    p->reason = reason_of(pipeline, outcome);
     if (p->reason) return keep_what_is(p);
-    if (kind_is_model(p->kind) && p->job.memories.rows) code = check_written(&p->job);
-    if (code != EXIT_FINE) return code;
-    code = write_output(&p->job, p->kind, NULL, p->output, options->force, &p->written);
+    code = write_output(&p->job, p->kind, NULL, p->output, &p->written);
     p->wrote = code == EXIT_FINE;
     return code;
 }
@@ -258,10 +261,10 @@ static exit_code write_plan(planning *p) {
 /* What a folder holds need not have a telling name: its files keep their format and, where that
  * cannot hold a plan, get one beside them. */
 static exit_code choose_kind(planning *p) {
-    const arenaut_format *own = p->job.document.format;
+    const arenaut_format *own = p->job.pipeline->document.format;
     if (!p->job.options->folder) return kind_for_path(&p->job, p->output, &p->kind);
     p->kind = (output_kind){own, NULL};
-    if (own->write && (own->needs_original || !p->job.document.program)) return EXIT_FINE;
+    if (own->write && (own->needs_original || !p->job.pipeline->document.program)) return EXIT_FINE;
     p->renamed = must_allocate(strlen(p->output) + sizeof ".plan.json", 1);
     strcat(strcpy(p->renamed, p->output), ".plan.json");
     p->output = p->renamed;
@@ -274,18 +277,15 @@ static exit_code check_output(planning *p) {
     if (!p->output) return EXIT_FINE;
     const exit_code code = choose_kind(p);
     if (code != EXIT_FINE) return code;
-    const exit_code refused = check_replaced(&p->job.input, p->output, p->kind);
+    const exit_code refused = check_replaced(p->job.inputs, p->output, p->kind);
     if (refused != EXIT_FINE) return refused;
     return output_check(p->output, p->job.options->force, kind_is_model(p->kind));
 }
 
 static exit_code make_and_write(planning *p, const char *path, const tool_options *options) {
-    tool_job *job = &p->job;
-    exit_code code = job_read(job, path, options);
+    exit_code code = job_read(&p->job, path, options);
     if (code == EXIT_FINE) code = check_output(p);
-    if (code == EXIT_FINE) code = job_prepare(job);
-    if (code == EXIT_FINE) code = job_find_today(job);
-    if (code == EXIT_FINE) code = job_make_plan(job);
+    if (code == EXIT_FINE) code = job_run_read(&p->job);
     if (code == EXIT_FINE && p->output) code = write_plan(p);
     return code;
 }
@@ -293,43 +293,45 @@ static exit_code make_and_write(planning *p, const char *path, const tool_option
 /* With the plan on standard output, the summary is a message. */
 static exit_code report(const planning *p, const tool_options *options, arenaut_text *out) {
     if (p->output && is_standard_stream(p->output)) {
-        if (p->kept) note(p->job.input.path, "written is %s: %s", kept_text(p), p->reason);
+        if (p->kept) note(p->job.path, "written is %s: %s", kept_text(p), p->reason);
         return EXIT_FINE;
     }
     if (options->json || options->jsonl) {
-        if (p->kept) note(p->job.input.path, "written is %s: %s", kept_text(p), p->reason);
-        if (!wants_together(options)) begin_json_item(options, out->size, out);
+        if (p->kept) note(p->job.path, "written is %s: %s", kept_text(p), p->reason);
+        if (!is_merged(options)) begin_json_item(options, out->size, out);
         return put_json(&p->job, out);
     }
     return options->quiet ? EXIT_FINE : put_summary(p, options, out);
 }
 
 /* What has become of a plan: what it says, and what it adds to the tally. Closes the job. */
-static exit_code conclude(planning *planned, exit_code code, const tool_options *options,
-                          tally *sums, arenaut_text *out) {
-    planning p = *planned;
-    const bool answered = p.job.plan && (code == EXIT_FINE || code == EXIT_NEGATIVE);
+static exit_code conclude(planning *p, exit_code code, const tool_options *options, tally *sums,
+                          arenaut_text *out) {
+    tool_job *job = &p->job;
+    const arenaut_pipeline *pipeline = job->pipeline;
+    const bool answered = job_is_answered(job, code);
     sums->n++;
-    if (answered && p.job.plan->quality == ARENAUT_INFEASIBLE) {
-        complain_infeasible(&p.job);
-        if (options->json || options->jsonl) code = graver(code, report(&p, options, out));
+    if (answered && pipeline->plan->quality == ARENAUT_INFEASIBLE) {
+        complain_infeasible(pipeline);
+        if (options->json || options->jsonl) code = graver(code, report(p, options, out));
     } else if (answered) {
-        code = graver(code, report(&p, options, out));
-        const uint64_t arena = job_bytes_planned(&p.job);
-        sums->planned += p.kept && p.job.today.plan ? job_bytes_now(&p.job) : arena;
-        sums->now_known = sums->now_known && p.job.today.plan;
-        if (p.job.today.plan) sums->now += job_bytes_now(&p.job);
-        if (arena > sums->largest) sums->largest = arena;
+        const arenaut_figures *figures = &pipeline->figures;
+        const bool known = pipeline->baseline.plan;
+        code = graver(code, report(p, options, out));
+        sums->planned += p->kept && known ? figures->now : figures->planned;
+        sums->now_known = sums->now_known && known;
+        if (known) sums->now += figures->now;
+        if (figures->planned > sums->largest) sums->largest = figures->planned;
     }
-    sums->n_written += p.wrote;
-    sums->n_kept += p.kept;
+    sums->n_written += p->wrote;
+    sums->n_kept += p->kept;
     sums->n_failed += code != EXIT_FINE;
-    if (p.job.stopped) {
-        if (!p.job.plan) complain(EXIT_INTERRUPT, p.job.input.path, "interrupted before a plan");
+    if (job->stopped) {
+        if (!answered) complain(EXIT_INTERRUPT, job->path, "interrupted before a plan");
         code = EXIT_INTERRUPT;
     }
-    job_close(&p.job);
-    free(p.renamed);
+    job_close(job);
+    free(p->renamed);
     return code;
 }
 
@@ -422,7 +424,7 @@ static exit_code plan_several(const tool_options *options, arenaut_text *out) {
 }
 
 /* The one layout: the plan, every method's tensors with their places, and both for compilers. */
-static exit_code write_together(planning *p) {
+static exit_code write_merged(planning *p) {
     static const char *const names[] = {"layout.json", "layout.program.json", "layout.h"};
     exit_code code = open_folder(p->output);
     for (size_t i = 0; i < 3 && code == EXIT_FINE; i++) {
@@ -431,7 +433,7 @@ static exit_code write_together(planning *p) {
         code = kind_for_path(&p->job, path, &kind);
         if (code == EXIT_FINE) code = output_check(path, p->job.options->force, false);
         if (code == EXIT_FINE) {
-            code = write_output(&p->job, kind, NULL, path, p->job.options->force, &p->written);
+            code = write_output(&p->job, kind, NULL, path, &p->written);
         }
         free(path);
     }
@@ -440,14 +442,12 @@ static exit_code write_together(planning *p) {
 }
 
 /* Several files that share buffers: one program, one layout. */
-static exit_code plan_together(const tool_options *options, arenaut_text *out) {
+static exit_code plan_merged(const tool_options *options, arenaut_text *out) {
     tally sums = {.now_known = true};
     planning p = {.output = options->output};
-    exit_code code = job_read_together(&p.job, options);
-    if (code == EXIT_FINE) code = job_prepare(&p.job);
-    if (code == EXIT_FINE) code = job_find_today(&p.job);
-    if (code == EXIT_FINE) code = job_make_plan(&p.job);
-    if (code == EXIT_FINE && p.output) code = write_together(&p);
+    exit_code code = job_read_merged(&p.job, options);
+    if (code == EXIT_FINE) code = job_run_read(&p.job);
+    if (code == EXIT_FINE && p.output) code = write_merged(&p);
     code = conclude(&p, code, options, &sums, out);
     return graver(code, check_budget("together", options, sums.largest));
 }
@@ -478,7 +478,7 @@ static exit_code run(const tool_options *options, arenaut_text *out) {
     tally sums = {.now_known = true};
     exit_code code = refuse_missing_output_flag(options);
     if (code != EXIT_FINE) return code;
-    if (wants_together(options)) return plan_together(options, out);
+    if (is_merged(options)) return plan_merged(options, out);
     if (options->files.n > 1 || options->folder) return plan_several(options, out);
     const char *path = options->files.items[0];
     code = plan_one(path, options->output, options, &sums, out);

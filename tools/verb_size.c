@@ -2,12 +2,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "beside.h"
+#include "token_offsets.h"
 #include "describe.h"
 #include "memories.h"
 #include "progress.h"
 #include "text_table.h"
-#include "together.h"
 #include "verb.h"
 
 static void put_heading(text_table *table) {
@@ -20,28 +19,29 @@ static void put_heading(text_table *table) {
 static exit_code put_row(const tool_job *job, const char *name, text_table *table) {
     arenaut_peak peak;
     arenaut_error err = {0};
-    if (arenaut_peak_find(job->problem, NULL, &peak, &err)) {
-        return complain_error(job->input.path, &err);
+    if (arenaut_peak_find(job->pipeline->problem, NULL, &peak, &err)) {
+        return complain_error(job->path, &err);
     }
     arenaut_text where = {0};
-    const arenaut_plan *today = job->today.plan, *plan = job->plan;
+    const arenaut_plan *today = job->pipeline->baseline.plan, *plan = job->pipeline->plan;
     const bool feasible = plan->quality != ARENAUT_INFEASIBLE;
-    describe_step(job, peak.step, &where);
+    describe_step(job->pipeline, peak.step, &where);
     table_cell(table, name);
-    table_cellf(table, "%s%s", today ? with_commas(job_bytes_now(job)).text : "-",
-                job->today.overlaps ? "!" : "");
-    table_cell(table, feasible ? with_commas(job_bytes_planned(job)).text : "no plan");
-    table_cell(table, today && feasible && job_bytes_planned(job) != job_bytes_now(job)
-                          ? change_percent(job_bytes_now(job), job_bytes_planned(job)).text
-                          : "");
-    table_cell(table, with_commas(job_bytes_bound(job)).text);
-    table_cell(table, with_commas(largest_buffer(job->problem)).text);
+    table_cellf(table, "%s%s", today ? with_commas(job->pipeline->figures.now).text : "-",
+                job->pipeline->baseline.overlaps ? "!" : "");
+    table_cell(table, feasible ? with_commas(job->pipeline->figures.planned).text : "no plan");
+    table_cell(table,
+               today && feasible && job->pipeline->figures.planned != job->pipeline->figures.now
+                   ? change_percent(job->pipeline->figures.now, job->pipeline->figures.planned).text
+                   : "");
+    table_cell(table, with_commas(job->pipeline->figures.bound).text);
+    table_cell(table, with_commas(largest_buffer(job->pipeline->problem)).text);
     table_cell(table, peak.n_live ? where.bytes : "-");
-    table_cell(table, plan->quality == ARENAUT_OPTIMAL                 ? "minimal"
-                      : plan->quality == ARENAUT_INFEASIBLE            ? "impossible"
-                      : job_op_outside(job) != ARENAUT_NONE            ? "decode unknown"
-                      : job->result.scratch == ARENAUT_SCRATCH_UNKNOWN ? "scratch unknown"
-                                                                       : "");
+    table_cell(table, plan->quality == ARENAUT_OPTIMAL                           ? "minimal"
+                      : plan->quality == ARENAUT_INFEASIBLE                      ? "impossible"
+                      : job->pipeline->op_outside != ARENAUT_NONE                ? "decode unknown"
+                      : job->pipeline->result.scratch == ARENAUT_SCRATCH_UNKNOWN ? "scratch unknown"
+                                                                                 : "");
     arenaut_text_free(&where);
     arenaut_peak_free(&peak, NULL);
     return EXIT_FINE;
@@ -55,11 +55,11 @@ typedef struct totals {
 } totals;
 
 static void add_to_totals(const tool_job *job, totals *sums) {
-    if (job->plan->quality == ARENAUT_INFEASIBLE) return;
+    if (job->pipeline->plan->quality == ARENAUT_INFEASIBLE) return;
     sums->n++;
-    sums->planned += job_bytes_planned(job);
-    sums->now_known = sums->now_known && job->today.plan;
-    if (job->today.plan) sums->now += job_bytes_now(job);
+    sums->planned += job->pipeline->figures.planned;
+    sums->now_known = sums->now_known && job->pipeline->baseline.plan;
+    if (job->pipeline->baseline.plan) sums->now += job->pipeline->figures.now;
 }
 
 static void put_totals(const totals *sums, text_table *table) {
@@ -74,30 +74,34 @@ static void put_totals(const totals *sums, text_table *table) {
 
 /* What else shares the memory: the honest rest of the answer. */
 static void put_details(const tool_job *job, arenaut_text *out) {
-    const arenaut_plan *plan = job->plan;
-    const uint64_t temporaries = planning_temporaries(job);
+    const arenaut_plan *plan = job->pipeline->plan;
+    const uint64_t temporaries = planning_temporaries(job->pipeline);
     if (plan->quality == ARENAUT_INFEASIBLE) {
         text_put(out, "\n  ");
-        describe_witness(job, out);
+        describe_witness(job->pipeline, out);
         text_put(out, "\n");
         return;
     }
-    text_printf(out, "\n  arena    %s bytes (%s), ", with_commas(job_bytes_planned(job)).text,
-                in_units(job_bytes_planned(job)).text);
-    describe_quality(job, out);
+    text_printf(out, "\n  arena    %s bytes (%s), ",
+                with_commas(job->pipeline->figures.planned).text,
+                in_units(job->pipeline->figures.planned).text);
+    describe_quality(job->pipeline, out);
     text_put(out, "\n");
-    if (job->memories.n > 1) put_memories(job, "  ", out);
-    if (!job->memories.rows || job->options->pool.n > 0) put_pools(job, 9, out);
-    describe_outside(job, "  outside  ", out);
-    if (job->result.scratch == ARENAUT_SCRATCH_UNKNOWN) {
+    if (job->pipeline->memories.n > 1) put_memories(job->pipeline, "  ", out);
+    if (!job->pipeline->memories.rows || job->options->pool.n > 0) put_pools(job->pipeline, 9, out);
+    describe_outside(job->pipeline, "  outside  ", out);
+    if (job->pipeline->result.scratch == ARENAUT_SCRATCH_UNKNOWN) {
         text_put(out,
                  "  scratch  unknown: some kernels of this model ask for working memory that "
                  "is not in\n           the file; --scratch FILE gives it\n");
     }
-    if (job->today.overlaps) {
-        text_printf(out, "  today    the plan in the file is wrong: %s\n", job->today.finding.msg);
+    if (job->pipeline->baseline.overlaps) {
+        text_printf(out, "  today    the plan in the file is wrong: %s\n",
+                    job->pipeline->baseline.finding.msg);
     }
-    if (job->today.from_file && job_bytes_now(job) < job_bytes_bound(job) && !job->today.overlaps) {
+    if (job->pipeline->baseline.from_file &&
+        job->pipeline->figures.now < job->pipeline->figures.bound &&
+        !job->pipeline->baseline.overlaps) {
         text_put(out,
                  "  today    the plan in the file lets values share memory as only its maker can "
                  "know to be safe\n");
@@ -106,8 +110,9 @@ static void put_details(const tool_job *job, arenaut_text *out) {
     text_printf(out,
                 "  head     while planning, %s itself needs %s bytes in the same place\n"
                 "           (%" PRIu32 " tensors, %" PRIu32 " buffers): ",
-                job->target->name, with_commas(temporaries).text, job->document.program->n_tensors,
-                planned_buffers(job->problem));
+                job->pipeline->target->name, with_commas(temporaries).text,
+                job->pipeline->document.program->n_tensors,
+                planned_buffers(job->pipeline->problem));
     if (temporaries > plan->total) {
         text_printf(out,
                     "more than the plan, so the head is %s bytes\n           and a smaller plan "
@@ -125,16 +130,16 @@ static void put_details(const tool_job *job, arenaut_text *out) {
 static exit_code size_one(const tool_options *options, size_t index, text_table *table,
                           totals *sums, arenaut_text *json, arenaut_text *details) {
     tool_job job;
-    const bool together = wants_together(options);
-    exit_code code = together ? job_read_together(&job, options)
+    const bool together = is_merged(options);
+    exit_code code = together ? job_read_merged(&job, options)
                               : job_read(&job, options->files.items[index], options);
     if (code == EXIT_FINE) code = job_run_read(&job);
-    const char *name = options->folder ? options->names.items[index] : base_name(job.input.path);
-    const bool answered = job.plan && (code == EXIT_FINE || code == EXIT_NEGATIVE);
+    const char *name = options->folder ? options->names.items[index] : base_name(job.path);
+    const bool answered = job_is_answered(&job, code);
     if (answered && (options->json || options->jsonl)) {
         if (!together) begin_json_item(options, json->size != 0, json);
         arenaut_text more = {0};
-        code = graver(code, put_json_beside(&job, &more));
+        code = graver(code, put_json_token_offsets(&job, &more));
         code = graver(code, put_json_with(&job, more.bytes, json));
         arenaut_text_free(&more);
     } else if (answered) {
@@ -142,13 +147,13 @@ static exit_code size_one(const tool_options *options, size_t index, text_table 
         add_to_totals(&job, sums);
         if (options->files.n > 1 && !together) {
             text_put(details, "\n");
-            text_put_clean(details, job.input.path);
+            text_put_clean(details, job.path);
         }
         put_details(&job, details);
-        code = graver(code, put_offsets_beside(&job, "  ", details));
+        code = graver(code, put_token_offsets(&job, "  ", details));
     }
     if (answered && code == EXIT_FINE) {
-        code = check_budget(job.input.path, options, job_bytes_needed(&job));
+        code = check_budget(job.path, options, job.pipeline->figures.needed);
     }
     if (job.stopped) code = EXIT_INTERRUPT;
     job_close(&job);
@@ -160,7 +165,7 @@ static exit_code run(const tool_options *options, arenaut_text *out) {
     text_table table;
     arenaut_text details = {0};
     totals sums = {.now_known = true};
-    const size_t n = wants_together(options) ? 1 : options->files.n;
+    const size_t n = is_merged(options) ? 1 : options->files.n;
     exit_code code = EXIT_FINE;
     table_begin(&table, "lrrrrrll");
     put_heading(&table);
@@ -168,7 +173,7 @@ static exit_code run(const tool_options *options, arenaut_text *out) {
         code = graver(code, size_one(options, i, &table, &sums, out, &details));
     }
     if (options->json || options->jsonl) {
-        if (!wants_together(options)) end_json_items(options, out->size, out);
+        if (!is_merged(options)) end_json_items(options, out->size, out);
         table_drop(&table);
     } else if (table.n_cells > table.n_columns) {
         if (n > 1) put_totals(&sums, &table);

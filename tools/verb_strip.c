@@ -4,13 +4,13 @@
 #include "verb.h"
 
 static exit_code strip_to(const tool_job *job, const char *path, uint64_t *written) {
-    const arenaut_format *format = job->document.format;
+    const arenaut_format *format = job->pipeline->document.format;
     output_file output;
     arenaut_error err = {0};
     exit_code code = output_open(path, job->options->force, &output);
     if (code != EXIT_FINE) return code;
-    if (format->strip(job->input.data, job->input.size, output_sink(&output), NULL, &err)) {
-        return output_abandon(&output, job->input.path, &err);
+    if (format->strip(job->inputs->data, job->inputs->size, output_sink(&output), NULL, &err)) {
+        return output_abandon(&output, job->path, &err);
     }
     *written = output.written;
     return output_commit(&output);
@@ -18,18 +18,18 @@ static exit_code strip_to(const tool_job *job, const char *path, uint64_t *writt
 
 /* Taking out another tool's plan would destroy what cannot be made again. */
 static exit_code check_strippable(const tool_job *job) {
-    const arenaut_program *program = job->document.program;
-    if (!job->document.format->strip) {
-        return complain(EXIT_INPUT, job->input.path, "a plan cannot be taken out of the format %s",
-                        job->document.format->name);
+    const arenaut_program *program = job->pipeline->document.program;
+    if (!job->pipeline->document.format->strip) {
+        return complain(EXIT_INPUT, job->path, "a plan cannot be taken out of the format %s",
+                        job->pipeline->document.format->name);
     }
     if (program && program->given == ARENAUT_GIVEN_FOREIGN) {
-        return complain(EXIT_INPUT, job->input.path,
+        return complain(EXIT_INPUT, job->path,
                         "the plan in it is another tool's: only plans "
                         "that arenaut wrote are taken out");
     }
     if (program && program->given == ARENAUT_GIVEN_NONE) {
-        return complain(EXIT_INPUT, job->input.path, "holds no plan to take out");
+        return complain(EXIT_INPUT, job->path, "holds no plan to take out");
     }
     return EXIT_FINE;
 }
@@ -43,16 +43,16 @@ static exit_code run(const tool_options *options, arenaut_text *out) {
     if (code == EXIT_FINE) code = check_strippable(&job);
     if (code == EXIT_FINE) code = output_check(path, options->force, true);
     if (code == EXIT_FINE) {
-        const output_kind kind = {job.document.format, NULL};
-        code = check_replaced(&job.input, path, kind);
+        const output_kind kind = {job.pipeline->document.format, NULL};
+        code = check_replaced(job.inputs, path, kind);
     }
     if (code == EXIT_FINE) code = strip_to(&job, path, &written);
     if (code == EXIT_FINE && !options->quiet && !is_standard_stream(path)) {
-        text_put_clean(out, base_name(job.input.path));
+        text_put_clean(out, base_name(job.path));
         text_put(out, "  written to ");
         text_put_clean(out, path);
         text_printf(out, " without its plan (-%s bytes)\n",
-                    with_commas(job.input.size > written ? job.input.size - written : 0).text);
+                    with_commas(job.inputs->size > written ? job.inputs->size - written : 0).text);
     }
     job_close(&job);
     return code;

@@ -1,13 +1,13 @@
 /* What is told beside a plan in tokens: how many there are, and what offsets would save. */
-#ifndef TOOL_BESIDE_H
-#define TOOL_BESIDE_H
+#ifndef TOOL_TOKEN_OFFSETS_H
+#define TOOL_TOKEN_OFFSETS_H
 
 #include "job.h"
 
 /* Nothing for targets whose memory does not come in tokens. `indent` begins each line. */
-exit_code put_offsets_beside(const tool_job *job, const char *indent, arenaut_text *out);
+exit_code put_token_offsets(const tool_job *job, const char *indent, arenaut_text *out);
 
 /* The same as the member "tokens" of the JSON document, with a comma in front. */
-exit_code put_json_beside(const tool_job *job, arenaut_text *out);
+exit_code put_json_token_offsets(const tool_job *job, arenaut_text *out);
 
 #endif

@@ -1,0 +1,319 @@
+/* From text to the library's options, flag by flag. Names may hold '=', so that the last one of a
+ * "NAME=VALUE" counts. What is parsed lives in blocks that are freed together. */
+#include "overrides.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Zeroed memory that is freed with the list. */
+static void *own(override_list *owned, size_t count, size_t size) {
+    void **grown = realloc(owned->blocks, (owned->n + 1) * sizeof *grown);
+    void *block = must_allocate(count, size);
+    if (!grown) exit(complain(EXIT_IO, NULL, "out of memory"));
+    owned->blocks = grown;
+    owned->blocks[owned->n++] = block;
+    return block;
+}
+
+void override_list_free(override_list *owned) {
+    for (size_t i = 0; i < owned->n; i++) free(owned->blocks[i]);
+    free(owned->blocks);
+}
+
+/* The name of "NAME=VALUE"; NULL if there is no '='. */
+static char *take_name(override_list *owned, const char *text, const char **value) {
+    const char *equals = strrchr(text, '=');
+    if (!equals) return NULL;
+    const size_t length = (size_t)(equals - text);
+    *value = equals + 1;
+    return memcpy(own(owned, length + 1, 1), text, length);
+}
+
+static bool is_power_of_two(uint64_t n) { return n != 0 && (n & (n - 1)) == 0; }
+
+static exit_code bad_pool(const char *text, const char *why) {
+    return complain(EXIT_USAGE, NULL,
+                    "--pool '%s': %s; write NAME=SIZE[@ALIGN][:DEVICE], such as "
+                    "sram=256K@16, or slow=unlimited:1 (DEVICE is TYPE or TYPE.INDEX)",
+                    text, why);
+}
+
+/* "1" or "1.0". */
+static bool parse_device(const char *text, arenaut_device *device) {
+    char type[8] = "", index[8] = "0";
+    const size_t n = strcspn(text, ".");
+    uint64_t t, i;
+    if (n >= sizeof type || (text[n] && strlen(text + n + 1) >= sizeof index)) return false;
+    memcpy(type, text, n);
+    if (text[n]) strcpy(index, text + n + 1);
+    if (!parse_number(type, &t) || !parse_number(index, &i)) return false;
+    if (t > UINT16_MAX || i > UINT16_MAX) return false;
+    device->type = (uint16_t)t;
+    device->index = (uint16_t)i;
+    return true;
+}
+
+const char *pool_problem(char *text, arenaut_pool *pool) {
+    char *size = strchr(text, '=');
+    if (!size || size == text) return "has no NAME=";
+    *size++ = '\0';
+    char *device = strchr(size, ':');
+    if (device) *device++ = '\0';
+    char *align = strchr(size, '@');
+    if (align) *align++ = '\0';
+
+    *pool = (arenaut_pool){.name = text, .capacity = ARENAUT_UNLIMITED};
+    if (strcmp(size, "unlimited") != 0 && !parse_size(size, &pool->capacity)) {
+        return "the size is neither a number of bytes nor 'unlimited'";
+    }
+    pool->closed = pool->capacity == 0;
+    if (align && (!parse_size(align, &pool->align) || !is_power_of_two(pool->align))) {
+        return "the alignment is no power of two";
+    }
+    if (device && !parse_device(device, &pool->device)) return "the device is no number";
+    return NULL;
+}
+
+static exit_code parse_pools(const text_list *given, override_list *owned,
+                             arenaut_pipeline_options *out) {
+    arenaut_pool *pools = own(owned, given->n, sizeof *pools);
+    if (given->n > ARENAUT_MAX_POOLS) {
+        return complain(EXIT_USAGE, NULL, "--pool: %zu pools are more than %u", given->n,
+                        ARENAUT_MAX_POOLS);
+    }
+    for (size_t i = 0; i < given->n; i++) {
+        const char *text = given->items[i];
+        char *copy = strcpy(own(owned, strlen(text) + 1, 1), text);
+        const char *wrong = pool_problem(copy, &pools[i]);
+        if (wrong) return bad_pool(text, wrong);
+        for (size_t k = 0; k < i; k++) {
+            if (strcmp(pools[k].name, pools[i].name) != 0) continue;
+            return bad_pool(text, "an earlier pool has this name");
+        }
+    }
+    out->pools = pools;
+    out->n_pools = (uint32_t)given->n;
+    return EXIT_FINE;
+}
+
+/* "N" or "TENSOR=N". */
+static exit_code parse_aligns(const text_list *given, override_list *owned,
+                              arenaut_pipeline_options *out) {
+    arenaut_tensor_align *aligns = own(owned, given->n, sizeof *aligns);
+    out->tensor_aligns = aligns;
+    for (size_t i = 0; i < given->n; i++) {
+        const char *text = given->items[i], *value = text;
+        const char *tensor = take_name(owned, text, &value);
+        uint64_t align;
+        if (!parse_size(value, &align) || !is_power_of_two(align)) {
+            return complain(EXIT_USAGE, NULL,
+                            "--align '%s': write N or TENSOR=N, where N is a power of two", text);
+        }
+        if (tensor) aligns[out->n_tensor_aligns++] = (arenaut_tensor_align){tensor, align};
+        else out->align = align;
+    }
+    return EXIT_FINE;
+}
+
+/* "TENSOR=POOL" or "TENSOR=POOL:OFFSET". */
+static exit_code parse_pins(const text_list *given, override_list *owned,
+                            arenaut_pipeline_options *out) {
+    arenaut_pin *pins = own(owned, given->n, sizeof *pins);
+    for (size_t i = 0; i < given->n; i++) {
+        const char *text = given->items[i], *where;
+        const char *tensor = take_name(owned, text, &where);
+        if (!tensor) {
+            return complain(EXIT_USAGE, NULL, "--pin '%s': write TENSOR=POOL or TENSOR=POOL:OFFSET",
+                            text);
+        }
+        const size_t length = strcspn(where, ":");
+        uint64_t offset = ARENAUT_UNPLACED;
+        if (where[length] && !parse_size(where + length + 1, &offset)) {
+            return complain(EXIT_USAGE, NULL, "--pin '%s': the offset is no number of bytes", text);
+        }
+        const char *pool = memcpy(own(owned, length + 1, 1), where, length);
+        pins[i] = (arenaut_pin){tensor, pool, arenaut_at(offset)};
+    }
+    out->pins = pins;
+    out->n_pins = given->n;
+    return EXIT_FINE;
+}
+
+static bool parse_position(const char *text, size_t length, uint32_t *position) {
+    char digits[12] = "";
+    uint64_t number;
+    if (length == 0 || length >= sizeof digits) return false;
+    memcpy(digits, text, length);
+    if (!parse_number(digits, &number) || number >= ARENAUT_NONE) return false;
+    *position = (uint32_t)number;
+    return true;
+}
+
+/* "OP=INPUT" or "OP=INPUT:OUTPUT". */
+static exit_code parse_in_place_rules(const text_list *given, override_list *owned,
+                                      arenaut_pipeline_options *out) {
+    arenaut_in_place_rule *rules = own(owned, given->n, sizeof *rules);
+    for (size_t i = 0; i < given->n; i++) {
+        const char *text = given->items[i], *value = "";
+        arenaut_in_place_rule *rule = &rules[i];
+        rule->op = take_name(owned, text, &value);
+        const size_t length = strcspn(value, ":");
+        const bool sound =
+            rule->op && *rule->op && parse_position(value, length, &rule->input) &&
+            (!value[length] ||
+             parse_position(value + length + 1, strlen(value + length + 1), &rule->output));
+        if (sound) continue;
+        return complain(EXIT_USAGE, NULL,
+                        "--inplace-op '%s': write OP=INPUT[:OUTPUT], numbers of arguments from 0, "
+                        "such as my::scale.out=0",
+                        text);
+    }
+    out->in_place_rules = rules;
+    out->n_in_place_rules = given->n;
+    return EXIT_FINE;
+}
+
+static exit_code parse_align_rules(const text_list *given, override_list *owned,
+                                   arenaut_pipeline_options *out) {
+    arenaut_align_rule *rules = own(owned, given->n, sizeof *rules);
+    for (size_t i = 0; i < given->n; i++) {
+        const char *text = given->items[i], *value = "";
+        rules[i].op = take_name(owned, text, &value);
+        if (rules[i].op && *rules[i].op && parse_size(value, &rules[i].align) &&
+            is_power_of_two(rules[i].align)) {
+            continue;
+        }
+        return complain(EXIT_USAGE, NULL,
+                        "--align-op '%s': write OP=N, with N a power of two, such as "
+                        "my::dma.out=64",
+                        text);
+    }
+    out->align_rules = rules;
+    out->n_align_rules = (uint32_t)given->n;
+    return EXIT_FINE;
+}
+
+/* Digits from *at on; moves *at behind them. */
+static bool take_number(const char **at, int64_t *number) {
+    char digits[24];
+    uint64_t value;
+    const size_t length = strspn(*at, "0123456789");
+    if (length == 0 || length >= sizeof digits) return false;
+    memcpy(digits, *at, length);
+    digits[length] = '\0';
+    if (!parse_number(digits, &value) || value >= INT64_MAX) return false;
+    *at += length;
+    *number = (int64_t)value;
+    return true;
+}
+
+/* "N", "LOW..HIGH", or "A,B,...": then all values from the least to the largest. */
+static bool parse_range(const char *at, arenaut_dim *out) {
+    if (!take_number(&at, &out->min)) return false;
+    out->max = out->min;
+    if (strncmp(at, "..", 2) == 0) {
+        at += 2;
+        return take_number(&at, &out->max) && out->max >= out->min && *at == '\0';
+    }
+    while (*at == ',') {
+        int64_t value;
+        at++;
+        if (!take_number(&at, &value)) return false;
+        if (value < out->min) out->min = value;
+        if (value > out->max) out->max = value;
+    }
+    return *at == '\0';
+}
+
+static exit_code parse_dims(const text_list *given, override_list *owned,
+                            arenaut_pipeline_options *out) {
+    arenaut_dim *dims = own(owned, given->n, sizeof *dims);
+    for (size_t i = 0; i < given->n; i++) {
+        const char *text = given->items[i], *value = "";
+        dims[i].name = take_name(owned, text, &value);
+        if (!dims[i].name || !*dims[i].name || !parse_range(value, &dims[i])) {
+            return complain(EXIT_USAGE, NULL,
+                            "--dim: '%s' is not NAME=N, NAME=LOW..HIGH or NAME=A,B,...", text);
+        }
+        if (dims[i].max == 0) {
+            return complain(EXIT_USAGE, NULL,
+                            "--dim %s: a size of 0 leaves nothing to plan; 1 is the least",
+                            dims[i].name);
+        }
+    }
+    out->dims = dims;
+    out->n_dims = given->n;
+    return EXIT_FINE;
+}
+
+static exit_code parse_settings(const text_list *given, override_list *owned,
+                                arenaut_pipeline_options *out) {
+    arenaut_setting *settings = own(owned, given->n, sizeof *settings);
+    for (size_t i = 0; i < given->n; i++) {
+        const char *text = given->items[i], *equals = strchr(text, '=');
+        if (!equals || equals == text || !equals[1]) {
+            return complain(EXIT_USAGE, NULL,
+                            "--set '%s': write NAME=VALUE; 'arenaut planners' lists the settings",
+                            text);
+        }
+        /* One copy holds both: the name ends where the '=' was. */
+        char *name = strcpy(own(owned, strlen(text) + 1, 1), text);
+        name[equals - text] = '\0';
+        settings[i] = (arenaut_setting){name, name + (equals - text) + 1};
+    }
+    out->plan.settings = settings;
+    out->plan.n_settings = given->n;
+    return EXIT_FINE;
+}
+
+static exit_code parse_overwrite(const tool_options *o, arenaut_pipeline_options *out) {
+    const char *value = o->inplace;
+    out->overwrite = !value                       ? ARENAUT_OVERWRITE_BY_RULES
+                     : strcmp(value, "off") == 0  ? ARENAUT_OVERWRITE_OFF
+                     : strcmp(value, "only") == 0 ? ARENAUT_OVERWRITE_ONLY
+                                                  : ARENAUT_OVERWRITE_ON;
+    if (out->overwrite != ARENAUT_OVERWRITE_OFF || o->inplace_op.n == 0) return EXIT_FINE;
+    return complain(EXIT_USAGE, NULL, "--inplace-op says what --inplace off forbids");
+}
+
+exit_code parse_overrides(const tool_options *o, override_list *owned,
+                          arenaut_pipeline_options *out) {
+    exit_code code = parse_settings(&o->set, owned, out);
+    if (code == EXIT_FINE) code = parse_overwrite(o, out);
+    if (code == EXIT_FINE) code = parse_in_place_rules(&o->inplace_op, owned, out);
+    if (code == EXIT_FINE) code = parse_align_rules(&o->align_op, owned, out);
+    if (code == EXIT_FINE) code = parse_aligns(&o->align, owned, out);
+    if (code == EXIT_FINE) code = parse_pools(&o->pool, owned, out);
+    if (code == EXIT_FINE) code = parse_pins(&o->pin, owned, out);
+    if (code == EXIT_FINE) code = parse_dims(&o->dim, owned, out);
+    return code;
+}
+
+static bool has_op(const arenaut_program *program, const char *name) {
+    for (uint32_t i = 0; i < program->n_ops; i++) {
+        if (program->ops[i].name && strcmp(program->ops[i].name, name) == 0) return true;
+    }
+    return false;
+}
+
+static void note_if_idle(const arenaut_pipeline *pipeline, const char *op) {
+    const arenaut_program *program = pipeline->document.program;
+    if (has_op(program, op)) return;
+    const char **ops = must_allocate(program->n_ops, sizeof *ops);
+    size_t n = 0;
+    for (uint32_t k = 0; k < program->n_ops; k++) {
+        if (program->ops[k].name) ops[n++] = program->ops[k].name;
+    }
+    const char *near = nearest(op, ops, n);
+    note(pipeline->options.path, "no op is a '%s', of which a rule speaks%s%s%s", op,
+         near ? ": did you mean '" : "", near ? near : "", near ? "'?" : "");
+    free(ops);
+}
+
+void note_idle_rules(const arenaut_pipeline *pipeline) {
+    const arenaut_pipeline_options *o = &pipeline->options;
+    for (size_t i = 0; i < o->n_in_place_rules; i++) {
+        note_if_idle(pipeline, o->in_place_rules[i].op);
+    }
+    for (uint32_t i = 0; i < o->n_align_rules; i++) note_if_idle(pipeline, o->align_rules[i].op);
+}

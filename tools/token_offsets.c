@@ -1,0 +1,76 @@
+#include "token_offsets.h"
+
+#include <inttypes.h>
+
+#include <arenaut/tokens.h>
+
+#include "describe.h"
+
+static bool comes_in_tokens(const arenaut_pipeline *p) {
+    return p->target && p->target->tokens && p->target->offsets;
+}
+
+static exit_code count_tokens(const tool_job *job, uint32_t *n) {
+    const arenaut_pipeline *p = job->pipeline;
+    arenaut_tokens tokens = {0};
+    arenaut_error err = {0};
+    if (arenaut_tokens_find(p->problem, p->plan, NULL, &tokens, &err)) {
+        return complain_error(job->path, &err);
+    }
+    *n = tokens.n;
+    arenaut_tokens_free(&tokens, NULL);
+    return EXIT_FINE;
+}
+
+/* Plans once more for a runtime that takes offsets. The caller closes *other, whatever comes of
+ * it. */
+static exit_code plan_offsets(const tool_job *job, tool_job *other) {
+    arenaut_pipeline_options options = job->pipeline->options;
+    options.target = arenaut_target_find(job->pipeline->target->offsets);
+    exit_code code = job_prepare_again(other, job, &options);
+    if (code == EXIT_FINE) code = job_find_baseline(other);
+    return code == EXIT_FINE ? job_make_plan(other) : code;
+}
+
+exit_code put_token_offsets(const tool_job *job, const char *indent, arenaut_text *out) {
+    if (!comes_in_tokens(job->pipeline)) return EXIT_FINE;
+    const arenaut_pipeline *p = job->pipeline;
+    tool_job other = {0};
+    uint32_t n = 0;
+    exit_code code = count_tokens(job, &n);
+    if (code != EXIT_FINE) return code;
+    text_printf(out, "%stokens   %" PRIu32 " for %" PRIu32 " values\n", indent, n,
+                planned_buffers(p->problem));
+    code = plan_offsets(job, &other);
+    if (code == EXIT_FINE) {
+        text_printf(out, "%soffsets  in one arena would need %s bytes, ", indent,
+                    with_commas(other.pipeline->plan->total).text);
+        describe_quality(other.pipeline, out);
+        text_printf(out, "\n%s         (--target %s); storage ids cannot hold them\n", indent,
+                    p->target->offsets);
+    }
+    job_close(&other);
+    return code;
+}
+
+exit_code put_json_token_offsets(const tool_job *job, arenaut_text *out) {
+    if (!comes_in_tokens(job->pipeline) || job->pipeline->plan->quality == ARENAUT_INFEASIBLE)
+        return EXIT_FINE;
+    const arenaut_pipeline *p = job->pipeline;
+    tool_job other = {0};
+    uint32_t n = 0;
+    exit_code code = count_tokens(job, &n);
+    if (code != EXIT_FINE) return code;
+    code = plan_offsets(job, &other);
+    if (code == EXIT_FINE) {
+        text_printf(out, ",\n  \"tokens\": {\"n\": %" PRIu32 ", \"offsets\": {\"target\": ", n);
+        text_put_json(out, p->target->offsets);
+        text_put(out, ", \"arena\": ");
+        text_put_json_u64(out, other.pipeline->plan->total);
+        text_put(out, ", \"lower_bound\": ");
+        text_put_json_u64(out, other.pipeline->plan->total_bound);
+        text_put(out, "}}");
+    }
+    job_close(&other);
+    return code;
+}
