@@ -7,8 +7,7 @@
 #include <inttypes.h>
 
 #include "core/checked.h"
-#include "core/fail.h"
-#include "core/memory.h"
+#include "ir/lifetimes.h"
 
 /* Lowers the program as the runtime does, with the passes in `selection`. The planned document
  * serves where nothing was changed in it. */
@@ -66,13 +65,6 @@ arenaut_status arn_pipeline_run_incumbent(const arenaut_pipeline *p, const arena
     return st;
 }
 
-/* Before pools are named, a buffer has one: that of its device and method. */
-static uint32_t first_pool(const arenaut_problem *p, uint32_t b) {
-    uint32_t pool = 0;
-    while (!(arenaut_problem_pools(p, b) >> pool & 1)) pool++;
-    return pool;
-}
-
 /* The file's plan taken literally, overlaps and all; what it leaves open goes on top. */
 static void place_literally(const arenaut_baseline *baseline, arenaut_plan *plan) {
     const arenaut_problem *p = baseline->problem;
@@ -82,7 +74,7 @@ static void place_literally(const arenaut_baseline *baseline, arenaut_plan *plan
             uint64_t offset = given_offset(baseline, b);
             if (!arenaut_problem_needs_memory(p, b)) continue;
             if ((offset == ARENAUT_UNPLACED) != (round == 1)) continue;
-            const uint32_t pool = first_pool(p, b);
+            const uint32_t pool = arn_lowest_pool(p, b); /* its only one, before pools are named */
             uint64_t *top = &tops[pool];
             if (round == 1) offset = arn_aligned(*top, arenaut_problem_align(p, b));
             plan->pool[b] = pool;

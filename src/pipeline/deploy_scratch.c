@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-#include "core/fail.h"
-
 /* A tensor's offset is written into the file; scratch finds its own place around them. */
 static void fix_planned(void *context, uint32_t id, arenaut_buffer *buffer) {
     const arenaut_plan *plan = context;

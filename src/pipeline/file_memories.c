@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/fail.h"
 #include "core/memory.h"
 
 bool arn_states_memories(const arenaut_program *program) {

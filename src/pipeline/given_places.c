@@ -6,8 +6,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "core/fail.h"
-
 void arn_pipeline_copy_places(const arenaut_program *from, arenaut_program *to) {
     to->given = from->given;
     for (uint32_t t = 0; t < to->n_tensors; t++) {

@@ -7,7 +7,6 @@
 
 #include <arenaut/merge.h>
 
-#include "core/fail.h"
 #include "core/memory.h"
 
 /* The files while they are put together, and what each is called in the whole. */
@@ -35,9 +34,8 @@ static arenaut_status read_part(arenaut_pipeline *p, merge *m, size_t i, arenaut
                                            arn_pipeline_allocator(p), document, err);
     if (st != ARENAUT_OK) return st;
     if (!document->program) {
-        arn_fail(err, ARENAUT_BAD_ARGUMENT, 0,
-                 "share is about models, and this is a placement problem");
-        return arn_pipeline_blame(p, "share", NULL);
+        return arn_pipeline_blame(p, err, "share",
+                                  "share is about models, and this is a placement problem");
     }
     m->programs[i] = document->program;
     m->names[i] = stem(m, file->name ? file->name : "");
@@ -77,9 +75,8 @@ static arenaut_status find_shared(arenaut_pipeline *p, const arenaut_program *pr
     qsort(names, n, sizeof *names, by_name);
     for (size_t i = 1; i < n; i++) found = found || strcmp(names[i - 1], names[i]) == 0;
     if (found) return ARENAUT_OK;
-    arn_fail(err, ARENAUT_BAD_ARGUMENT, 0, "share %s: no buffers of these files can be shared",
-             p->options.share);
-    return arn_pipeline_blame(p, "share", NULL);
+    return arn_pipeline_blame(p, err, "share", "share %s: no buffers of these files can be shared",
+                              p->options.share);
 }
 
 static arenaut_status merge_parts(arenaut_pipeline *p, merge *m, arenaut_document *document,

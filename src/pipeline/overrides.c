@@ -1,5 +1,5 @@
-/* What the caller asks beyond the file: values for open sizes, pools, pins, alignments, a capacity.
- * Sizes go into the program; the rest changes a copy of the problem, buffer by buffer. A tensor
+/* What the caller asks of the plan: pools, pins, alignments, a capacity. They change a copy of the
+ * problem, buffer by buffer. A tensor
  * that is asked about may begin inside its buffer (a view), so its buffer moves by as much. Demands
  * are few, so each looks through all names, and each buffer at all demands. */
 #include "pipeline/stages.h"
@@ -8,10 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <arenaut/expr.h>
-
 #include "core/checked.h"
-#include "core/fail.h"
 #include "core/memory.h"
 
 bool arn_pipeline_overrides(const arenaut_pipeline_options *o) {
@@ -36,135 +33,6 @@ arenaut_pipeline_options arn_pipeline_without_overrides(const arenaut_pipeline_o
         .context = o->context,
         .stage = o->stage,
     };
-}
-
-static arenaut_status bind(arenaut_pipeline *p, arenaut_program *program, const char *name,
-                           const arenaut_dim *dim, arenaut_error *err) {
-    arenaut_error why = {0};
-    const arenaut_status st = arenaut_program_bind(program, name, dim->min, dim->max, &why);
-    if (st == ARENAUT_OK) return st;
-    if (st != ARENAUT_BAD_ARGUMENT) return arn_fail(err, st, why.at, "%s", why.msg);
-    arn_fail(err, st, 0, "dim %s: %s", dim->name, why.msg);
-    return arn_pipeline_blame(p, "dim", NULL);
-}
-
-/* "*" stands for all that have no value yet. */
-static arenaut_status bind_rest(arenaut_pipeline *p, arenaut_program *program,
-                                const arenaut_dim *dim, arenaut_error *err) {
-    arenaut_status st = ARENAUT_OK;
-    for (uint32_t i = 0; i < program->n_symbols && st == ARENAUT_OK; i++) {
-        const arenaut_symbol *symbol = &program->symbols[i];
-        if (symbol->max == ARENAUT_UNBOUNDED) st = bind(p, program, symbol->name, dim, err);
-    }
-    return st;
-}
-
-static arenaut_status bind_one(arenaut_pipeline *p, arenaut_program *program,
-                               const arenaut_dim *dim, arenaut_error *err) {
-    if (program->n_symbols) return bind(p, program, dim->name, dim, err);
-    arn_fail(err, ARENAUT_BAD_ARGUMENT, 0,
-             "dim %s: the file has no symbolic dimension that could be bound", dim->name);
-    return arn_pipeline_blame(p, "dim", NULL);
-}
-
-arenaut_status arn_pipeline_bind_dims(arenaut_pipeline *p, arenaut_program *program,
-                                      arenaut_error *err) {
-    const arenaut_pipeline_options *o = &p->options;
-    arenaut_status st = ARENAUT_OK;
-    /* Names first, whatever the order: "*" is for the rest. */
-    for (int round = 0; round < 2; round++) {
-        for (size_t i = 0; i < o->n_dims && st == ARENAUT_OK; i++) {
-            const bool rest = strcmp(o->dims[i].name, "*") == 0;
-            if (rest != (round == 1)) continue;
-            st = rest ? bind_rest(p, program, &o->dims[i], err)
-                      : bind_one(p, program, &o->dims[i], err);
-        }
-    }
-    return st;
-}
-
-static uint32_t count_unsized(const arenaut_program *program) {
-    uint32_t n = 0;
-    for (uint32_t t = 0; t < program->n_tensors; t++) n += program->tensors[t].unsized;
-    return n;
-}
-
-/* Marks the symbols that an expression depends on. Readers keep expressions shallow. */
-static void mark_symbols(const arenaut_program *program, uint32_t expr, bool *marked) {
-    const arenaut_expr *e = &program->exprs[expr];
-    if (e->kind == ARENAUT_EXPR_SYMBOL) marked[e->a] = true;
-    if (e->kind == ARENAUT_EXPR_SYMBOL || e->kind == ARENAUT_EXPR_VALUE) return;
-    mark_symbols(program, e->a, marked);
-    mark_symbols(program, e->b, marked);
-}
-
-/* The symbols that inputs have: those of other tensors follow from them, or from nothing that
- * a user could know. */
-static void mark_inputs(const arenaut_program *program, bool *marked) {
-    for (uint32_t m = 0; m < program->n_methods; m++) {
-        const arenaut_method *method = &program->methods[m];
-        for (uint32_t i = 0; i < method->n_inputs && method->entry; i++) {
-            const arenaut_tensor *tensor = &program->tensors[method->inputs[i]];
-            for (uint32_t k = 0; k < tensor->rank && tensor->dim_exprs; k++) {
-                const uint32_t expr = tensor->dim_exprs[k];
-                if (expr != ARENAUT_NONE) mark_symbols(program, expr, marked);
-            }
-        }
-    }
-}
-
-/* "the sizes 'a', 'b' are open: give them" */
-static arenaut_status open_sizes(const arenaut_pipeline_fault *fault, arenaut_error *err) {
-    char names[256] = "";
-    size_t length = 0;
-    for (uint32_t i = 0; i < fault->n_open && i < ARENAUT_MAX_OPEN_SIZES; i++) {
-        snprintf(names + length, sizeof names - length, "%s'%s'", i ? ", " : "", fault->open[i]);
-        length = strlen(names);
-    }
-    const bool several = fault->n_open > 1;
-    return arn_fail(err, ARENAUT_BAD_INPUT, 0, "the size%s %s%s %s open: give %s",
-                    several ? "s" : "", names,
-                    fault->n_open > ARENAUT_MAX_OPEN_SIZES ? " and more" : "",
-                    several ? "are" : "is", several ? "them" : "it");
-}
-
-arenaut_status arn_pipeline_check_sizes(arenaut_pipeline *p, arenaut_error *err) {
-    const arenaut_program *program = p->document.program;
-    arenaut_pipeline_fault *fault = &p->fault;
-    bool *marked =
-        arn_allocate_zeroed(arn_pipeline_allocator(p), program->n_symbols, sizeof *marked);
-    if (!marked) return arn_no_memory(err);
-    mark_inputs(program, marked);
-    for (uint32_t i = 0; i < program->n_symbols; i++) {
-        const arenaut_symbol *symbol = &program->symbols[i];
-        if (!marked[i] || symbol->max != ARENAUT_UNBOUNDED) continue;
-        if (fault->n_open < ARENAUT_MAX_OPEN_SIZES) fault->open[fault->n_open] = symbol->name;
-        fault->n_open++;
-    }
-    arn_release(arn_pipeline_allocator(p), marked);
-    if (fault->n_open > 0 && count_unsized(program) > 0) return open_sizes(fault, err);
-    fault->n_open = 0;
-    return ARENAUT_OK;
-}
-
-void arn_pipeline_note_unsized(const arenaut_pipeline *p) {
-    enum { SHOWN = 5 };
-    const arenaut_program *program = p->document.program;
-    const uint32_t all = count_unsized(program);
-    char names[900] = "";
-    size_t length = 0;
-    uint32_t n = 0;
-    for (uint32_t t = 0; t < program->n_tensors && n < SHOWN; t++) {
-        char store[24];
-        if (!program->tensors[t].unsized) continue;
-        snprintf(names + length, sizeof names - length, "%s'%s'", n++ ? ", " : "",
-                 arenaut_program_tensor_name(program, t, store));
-        length = strlen(names);
-    }
-    if (all == 0) return;
-    arn_pipeline_note(
-        p, "%" PRIu32 " tensor%s no size that could be known, and %s not planned: %s%s", all,
-        all > 1 ? "s have" : " has", all > 1 ? "are" : "is", names, all > SHOWN ? ", ..." : "");
 }
 
 /* What is asked of one buffer. */
@@ -202,19 +70,17 @@ static arenaut_status find_tensor(arenaut_pipeline *p, const char *option, const
     *offset = n_found == 1 && p->lowering ? p->lowering->offset[found] : 0;
     if (*buffer != ARENAUT_NONE) return ARENAUT_OK;
     if (n_found == 0) {
-        arn_fail(err, ARENAUT_BAD_ARGUMENT, 0, "%s: there is no tensor '%s'", option, name);
-    } else if (n_found > 1) {
-        arn_fail(err, ARENAUT_BAD_ARGUMENT, 0, "%s: several tensors are called '%s'", option, name);
-    } else {
-        arn_fail(err, ARENAUT_BAD_ARGUMENT, 0, "%s: '%s' needs no memory in the arena", option,
-                 name);
+        p->fault.unknown = name;
+        return arn_pipeline_blame(p, err, option, "%s: there is no tensor '%s'", option, name);
     }
-    return arn_pipeline_blame(p, option, n_found == 0 ? name : NULL);
+    return arn_pipeline_blame(p, err, option,
+                              n_found > 1 ? "%s: several tensors are called '%s'"
+                                          : "%s: '%s' needs no memory in the arena",
+                              option, name);
 }
 
 static arenaut_status bad_alignment(arenaut_pipeline *p, uint64_t align, arenaut_error *err) {
-    arn_fail(err, ARENAUT_BAD_ARGUMENT, 0, "align: %" PRIu64 " is no power of two", align);
-    return arn_pipeline_blame(p, "align", NULL);
+    return arn_pipeline_blame(p, err, "align", "align: %" PRIu64 " is no power of two", align);
 }
 
 static arenaut_status add_alignment(overrides *o, const arenaut_tensor_align *wanted,
@@ -227,11 +93,11 @@ static arenaut_status add_alignment(overrides *o, const arenaut_tensor_align *wa
     if (st != ARENAUT_OK) return st;
     if (!arn_is_power_of_two(wanted->align)) return bad_alignment(o->pipeline, wanted->align, err);
     if (offset % wanted->align == 0) return ARENAUT_OK;
-    arn_fail(err, ARENAUT_BAD_ARGUMENT, 0,
-             "align: '%s' lies %" PRIu64
-             " bytes inside another tensor, so it cannot start at a multiple of %" PRIu64,
-             wanted->tensor, offset, wanted->align);
-    return arn_pipeline_blame(o->pipeline, "align", NULL);
+    return arn_pipeline_blame(
+        o->pipeline, err, "align",
+        "align: '%s' lies %" PRIu64
+        " bytes inside another tensor, so it cannot start at a multiple of %" PRIu64,
+        wanted->tensor, offset, wanted->align);
 }
 
 static arenaut_status find_pool(const overrides *o, const char *name, uint32_t *pool,
@@ -246,9 +112,8 @@ static arenaut_status find_pool(const overrides *o, const char *name, uint32_t *
                  each ? each : "(unnamed)");
         length = strlen(names);
     }
-    arn_fail(err, ARENAUT_BAD_ARGUMENT, 0, "pin: there is no pool '%s'; the pools are: %s", name,
-             names);
-    return arn_pipeline_blame(o->pipeline, "pin", NULL);
+    return arn_pipeline_blame(o->pipeline, err, "pin",
+                              "pin: there is no pool '%s'; the pools are: %s", name, names);
 }
 
 static arenaut_status add_pin(overrides *o, const arenaut_pin *pin, arenaut_error *err) {
@@ -263,10 +128,10 @@ static arenaut_status add_pin(overrides *o, const arenaut_pin *pin, arenaut_erro
     if (!pin->offset.given) return ARENAUT_OK;
     d->fixed_offset = pin->offset.bytes - inner;
     if (pin->offset.bytes >= inner) return ARENAUT_OK;
-    arn_fail(err, ARENAUT_BAD_ARGUMENT, 0,
-             "pin: '%s' lies %" PRIu64 " bytes inside another tensor, so it cannot be at %" PRIu64,
-             pin->tensor, inner, pin->offset.bytes);
-    return arn_pipeline_blame(o->pipeline, "pin", NULL);
+    return arn_pipeline_blame(o->pipeline, err, "pin",
+                              "pin: '%s' lies %" PRIu64
+                              " bytes inside another tensor, so it cannot be at %" PRIu64,
+                              pin->tensor, inner, pin->offset.bytes);
 }
 
 /* Where a buffer may lie once all demands are met. */
@@ -306,13 +171,11 @@ static arenaut_status replacement_pools(arenaut_pipeline *p, arenaut_pool *pools
     const uint64_t capacity = o->plan.capacity;
     const bool named = !p->lowering && o->n_pools > 0;
     if (named && (problem->n_pools > 1 || problem->pools)) {
-        arn_fail(err, ARENAUT_BAD_ARGUMENT, 0, "pool: this problem names its own pools");
-        return arn_pipeline_blame(p, "pool", NULL);
+        return arn_pipeline_blame(p, err, "pool", "pool: this problem names its own pools");
     }
     if (o->n_pools > ARENAUT_MAX_POOLS) {
-        arn_fail(err, ARENAUT_BAD_ARGUMENT, 0, "pool: %" PRIu32 " pools are more than %u",
-                 o->n_pools, ARENAUT_MAX_POOLS);
-        return arn_pipeline_blame(p, "pool", NULL);
+        return arn_pipeline_blame(p, err, "pool", "pool: %" PRIu32 " pools are more than %u",
+                                  o->n_pools, ARENAUT_MAX_POOLS);
     }
     if (!named && !capacity) return ARENAUT_OK;
     *n_pools = named ? o->n_pools : problem->n_pools;

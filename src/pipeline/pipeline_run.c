@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/fail.h"
 #include "core/memory.h"
 #include "core/writer.h"
 
@@ -25,10 +24,15 @@ void arn_pipeline_note(const arenaut_pipeline *p, const char *format, ...) {
     p->options.note(p->options.context, text);
 }
 
-arenaut_status arn_pipeline_blame(arenaut_pipeline *p, const char *option, const char *unknown) {
+arenaut_status arn_pipeline_blame(arenaut_pipeline *p, arenaut_error *err, const char *option,
+                                  const char *format, ...) {
+    char text[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
     p->fault.option = option;
-    p->fault.unknown = unknown;
-    return ARENAUT_BAD_ARGUMENT;
+    return arn_fail(err, ARENAUT_BAD_ARGUMENT, 0, "%s", text);
 }
 
 arenaut_status arenaut_pipeline_new(const arenaut_pipeline_options *options,

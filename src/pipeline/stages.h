@@ -26,8 +26,9 @@ static inline const arenaut_allocator *arn_pipeline_allocator(const arenaut_pipe
 void arn_pipeline_enter(const arenaut_pipeline *p, arenaut_stage stage);
 /* Up to 1023 bytes. */
 void arn_pipeline_note(const arenaut_pipeline *p, const char *format, ...) ARN_PRINTF(2, 3);
-/* BAD_ARGUMENT about this option, or about its tensor `unknown`. */
-arenaut_status arn_pipeline_blame(arenaut_pipeline *p, const char *option, const char *unknown);
+/* BAD_ARGUMENT, with the option that it is about; the text begins with its name. */
+arenaut_status arn_pipeline_blame(arenaut_pipeline *p, arenaut_error *err, const char *option,
+                                  const char *format, ...) ARN_PRINTF(4, 5);
 /* Reads the file for the first time or, `again`, without notes. */
 arenaut_status arn_pipeline_read_document(arenaut_pipeline *p, bool again,
                                           arenaut_document *document, arenaut_error *err);
@@ -37,13 +38,15 @@ arenaut_status arn_pipeline_choose_method(const arenaut_pipeline *p, arenaut_pro
 arenaut_status arn_pipeline_run_passes(const arenaut_pipeline *p, arenaut_program *program,
                                        const char *selection, bool show, arenaut_error *err);
 
-/* overrides.c */
+/* open_sizes.c */
 arenaut_status arn_pipeline_bind_dims(arenaut_pipeline *p, arenaut_program *program,
                                       arenaut_error *err);
 /* BAD_INPUT, with pipeline->fault, if tensors have no size because inputs' sizes are open. */
 arenaut_status arn_pipeline_check_sizes(arenaut_pipeline *p, arenaut_error *err);
 /* A note that names tensors without a size, which are not planned. */
 void arn_pipeline_note_unsized(const arenaut_pipeline *p);
+
+/* overrides.c */
 /* Applies pins, pools, alignments and the capacity to the problem; store->overridden stays NULL if
  * there is nothing to do. */
 arenaut_status arn_pipeline_override(arenaut_pipeline *p, arenaut_error *err);

@@ -6,8 +6,8 @@
 
 #include <stdlib.h>
 
-#include "core/fail.h"
 #include "core/memory.h"
+#include "ir/lifetimes.h"
 
 /* Buffers looked at, over all steps: far more than any model for such a runtime has. */
 enum { MAX_LOOKS = 1 << 28 };
@@ -21,21 +21,12 @@ static int by_first(const void *a, const void *b) {
     return (ra->first > rb->first) - (ra->first < rb->first);
 }
 
-static bool alive_at(const arenaut_problem *problem, uint32_t buffer, int64_t step) {
-    const arenaut_interval *life = arenaut_problem_lifetimes(problem, buffer);
-    const uint32_t n = arenaut_problem_lifetime_count(problem, buffer);
-    for (uint32_t i = 0; i < n; i++) {
-        if (life[i].first <= step && step < life[i].end) return true;
-    }
-    return false;
-}
-
 /* Whether what is alive at `step` covers the addresses from 0 to its top. */
 static bool is_compact(const arenaut_problem *problem, const arenaut_plan *plan, int64_t step,
                        range *live) {
     size_t n = 0;
     for (uint32_t b = 0; b < problem->n_buffers; b++) {
-        if (!alive_at(problem, b, step)) continue;
+        if (!arn_alive_at(problem, b, step)) continue;
         const uint64_t first = plan->offset[b];
         live[n++] = (range){first, first + problem->size[b]};
     }

@@ -3,7 +3,6 @@
  * planners; it only tells the checker (src/check) where things are. Costs what the checker does. */
 #include "pipeline/stages.h"
 
-#include "core/fail.h"
 #include "core/memory.h"
 
 /* Each tensor lies where its buffer does, plus its place inside that buffer. In a file, what

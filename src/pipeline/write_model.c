@@ -4,8 +4,6 @@
  * where the file states memories, held against all its methods as if it came from elsewhere. */
 #include "pipeline/stages.h"
 
-#include "core/fail.h"
-
 /* Where the baseline overlaps its size says nothing: a correct plan may have to be larger. Nor
  * does it where pools are to be chosen: the baseline knows none of them, and filling the fast ones
  * may well take more in all. */
