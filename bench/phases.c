@@ -13,21 +13,34 @@
 
 #include <arenaut/arenaut.h>
 
-enum phase { READ, LOWER, PLAN, CHECK, REPLAY, N_PHASES };
-static const char *const phase_names[N_PHASES] = {"read", "lower", "plan", "check", "replay"};
+static const struct {
+    const char *name;
+    arenaut_stage stage;
+} phases[] = {{"read", ARENAUT_STAGE_READ},
+              {"lower", ARENAUT_STAGE_LOWER},
+              {"plan", ARENAUT_STAGE_PLAN},
+              {"check", ARENAUT_STAGE_CHECK},
+              {"replay", ARENAUT_STAGE_REPLAY}};
+enum { N_PHASES = sizeof phases / sizeof *phases };
 
-typedef struct run {
-    double us[N_PHASES];
-    arenaut_document document;
-    arenaut_lowering *lowering;
-    arenaut_plan *plan;
-    arenaut_error err;
-} run;
+/* When the stage at work began, and how long each took. */
+typedef struct watch {
+    double us[ARENAUT_STAGE_OTHER + 1], began;
+    arenaut_stage stage;
+} watch;
 
 static double microseconds(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
+}
+
+static void on_stage(void *context, arenaut_stage stage) {
+    watch *w = context;
+    const double now = microseconds();
+    w->us[w->stage] += now - w->began;
+    w->stage = stage;
+    w->began = now;
 }
 
 static unsigned char *load(const char *path, size_t *size) {
@@ -44,67 +57,17 @@ static unsigned char *load(const char *path, size_t *size) {
     return data;
 }
 
-/* Where the plan puts each tensor, which is what replay wants to know. */
-static arenaut_status replay(const run *r, arenaut_finding *finding, arenaut_error *err) {
-    const uint32_t n = r->document.program->n_tensors;
-    uint32_t *pool = calloc(n + 1, sizeof *pool);
-    uint64_t *offset = calloc(n + 1, sizeof *offset);
-    arenaut_status st = ARENAUT_NO_MEMORY;
-    if (pool && offset) {
-        for (uint32_t t = 0; t < n; t++) {
-            const uint32_t buffer = r->lowering->buffer[t];
-            pool[t] = buffer == ARENAUT_NONE ? ARENAUT_NONE : r->plan->pool[buffer];
-            if (pool[t] != ARENAUT_NONE) {
-                offset[t] = r->plan->offset[buffer] + r->lowering->offset[t];
-            }
-        }
-        const arenaut_placement placement = {n, r->plan->n_pools, pool, offset, r->plan->arena};
-        st = arenaut_check_replay(r->document.program, &placement, NULL, NULL, finding, err);
-    }
-    free(pool);
-    free(offset);
-    return st;
-}
-
-static arenaut_status lower(run *r) {
-    const arenaut_target *target = arenaut_target_for_format(r->document.format->name);
-    const arenaut_pass_options options = {.target = target};
-    arenaut_status st =
-        arenaut_passes_run(r->document.program, NULL, &options, NULL, NULL, &r->err);
-    if (st == ARENAUT_OK) {
-        st = arenaut_lower(r->document.program, target, NULL, NULL, &r->lowering, &r->err);
-    }
-    return st;
-}
-
-static arenaut_status one_phase(run *r, enum phase phase, const unsigned char *data, size_t size) {
-    arenaut_finding finding;
-    switch (phase) {
-        case READ: return arenaut_read(data, size, NULL, NULL, NULL, &r->document, &r->err);
-        case LOWER: return lower(r);
-        case PLAN: return arenaut_plan_make(r->lowering->problem, NULL, NULL, &r->plan, &r->err);
-        case CHECK:
-            return arenaut_check_plan(r->lowering->problem, r->plan, NULL, &finding, &r->err);
-        case REPLAY: return replay(r, &finding, &r->err);
-        default: return ARENAUT_INTERNAL;
-    }
-}
-
-static arenaut_status run_all(run *r, const unsigned char *data, size_t size) {
-    arenaut_status st = ARENAUT_OK;
-    for (int phase = 0; phase < N_PHASES && st == ARENAUT_OK; phase++) {
-        const double started = microseconds();
-        st = one_phase(r, (enum phase)phase, data, size);
-        r->us[phase] = microseconds() - started;
-        if (st == ARENAUT_OK && phase == READ && !r->document.program) st = ARENAUT_UNSUPPORTED;
-    }
-    return st;
-}
-
-static void run_free(run *r) {
-    arenaut_plan_free(r->plan);
-    arenaut_lowering_free(r->lowering);
-    arenaut_document_free(&r->document);
+/* All but the baseline, which is no part of what is measured. */
+static arenaut_status run(const unsigned char *data, size_t size, watch *w, arenaut_pipeline **p,
+                          arenaut_error *err) {
+    const arenaut_pipeline_options options = {.context = w, .stage = on_stage};
+    const arenaut_pipeline_file file = {"model", data, size};
+    *w = (watch){.stage = ARENAUT_STAGE_OTHER};
+    arenaut_status st = arenaut_pipeline_new(&options, NULL, p, err);
+    if (st == ARENAUT_OK) st = arenaut_pipeline_read(*p, &file, 1, err);
+    if (st == ARENAUT_OK && !(*p)->document.program) return ARENAUT_UNSUPPORTED;
+    if (st == ARENAUT_OK) st = arenaut_pipeline_prepare(*p, err);
+    return st == ARENAUT_OK ? arenaut_pipeline_plan(*p, err) : st;
 }
 
 static int ascending(const void *a, const void *b) {
@@ -125,24 +88,26 @@ int main(int argc, char **argv) {
     if (runs < 1 || runs > MOST_RUNS) runs = MOST_RUNS;
     uint64_t arena = 0, bound = 0;
     for (int i = -1; i < runs; i++) {
-        run r = {.plan = NULL};
-        const arenaut_status st = run_all(&r, data, size);
+        arenaut_pipeline *p = NULL;
+        arenaut_error err = {ARENAUT_OK, 0, ""};
+        watch w;
+        const arenaut_status st = run(data, size, &w, &p, &err);
         if (st != ARENAUT_OK) {
-            fprintf(stderr, "%s: %s: %s\n", argv[1], arenaut_status_text(st), r.err.msg);
-            run_free(&r);
+            fprintf(stderr, "%s: %s: %s\n", argv[1], arenaut_status_text(st), err.msg);
+            arenaut_pipeline_free(p);
             free(data);
             return 3;
         }
-        for (int phase = 0; i >= 0 && phase < N_PHASES; phase++) us[phase][i] = r.us[phase];
-        arena = r.plan->total;
-        bound = r.plan->total_bound;
-        run_free(&r);
+        for (int k = 0; i >= 0 && k < N_PHASES; k++) us[k][i] = w.us[phases[k].stage];
+        arena = p->plan->total;
+        bound = p->plan->total_bound;
+        arenaut_pipeline_free(p);
     }
     free(data);
     printf("{\"runs\": %d", runs);
-    for (int phase = 0; phase < N_PHASES; phase++) {
-        qsort(us[phase], (size_t)runs, sizeof us[phase][0], ascending);
-        printf(", \"%s_us\": %.1f", phase_names[phase], us[phase][runs / 2]);
+    for (int k = 0; k < N_PHASES; k++) {
+        qsort(us[k], (size_t)runs, sizeof us[k][0], ascending);
+        printf(", \"%s_us\": %.1f", phases[k].name, us[k][runs / 2]);
     }
     printf(", \"arena\": %" PRIu64 ", \"bound\": %" PRIu64 "}\n", arena, bound);
     return 0;
