@@ -79,30 +79,38 @@ typedef struct einsum {
     bool has_dots, sure;
 } einsum;
 
+/* A size of 1 is stretched to another operand's. */
+static void widen(int64_t *size, int64_t other) {
+    if (*size == ARN_SHAPE_ANY || *size == 1) *size = other;
+}
+
+/* The `n` axes of an operand that "..." stands for, from *axis on. */
+static void take_dots(einsum *e, const arn_shape *x, uint32_t n, uint32_t *axis) {
+    if ((e->has_dots && n != e->n_dots) || n > ARN_SHAPE_MAX_RANK) e->sure = false;
+    for (uint32_t i = 0; i < n && e->sure && *axis < x->rank; i++) {
+        if (!e->has_dots) e->dots[i] = ARN_SHAPE_ANY;
+        widen(&e->dots[i], x->dims[(*axis)++]);
+    }
+    e->n_dots = n;
+    e->has_dots = true;
+}
+
+/* Where a term of the equation ends. */
+static bool is_over(const char *at) { return *at == '\0' || *at == ',' || *at == '-'; }
+
 /* Takes one operand's letters; returns where the text goes on. */
 static const char *take_term(einsum *e, const char *at, const arn_shape *x) {
     uint32_t letters = 0, axis = 0;
-    for (const char *c = at; *c && *c != ',' && *c != '-'; c++) letters += letter_of(*c) >= 0;
+    for (const char *c = at; !is_over(c); c++) letters += letter_of(*c) >= 0;
     if (!x->ranked || x->rank < letters) e->sure = false;
-    for (; *at && *at != ',' && *at != '-'; at++) {
+    for (; !is_over(at); at++) {
         const int letter = letter_of(*at);
         if (letter >= 0) {
-            const int64_t size = e->sure && axis < x->rank ? x->dims[axis] : ARN_SHAPE_ANY;
-            axis++;
+            widen(&e->size[letter], e->sure && axis < x->rank ? x->dims[axis] : ARN_SHAPE_ANY);
             e->count[letter]++;
-            if (e->size[letter] == ARN_SHAPE_ANY || e->size[letter] == 1) e->size[letter] = size;
-        } else if (*at == '.' && at[1] == '.' && at[2] == '.' && e->sure) {
-            const uint32_t n = x->rank - letters;
-            if (e->has_dots && n != e->n_dots) e->sure = false;
-            for (uint32_t i = 0; i < n && e->sure && n <= ARN_SHAPE_MAX_RANK && axis < x->rank;
-                 i++) {
-                const int64_t size = x->dims[axis++];
-                if (!e->has_dots || e->dots[i] == 1 || e->dots[i] == ARN_SHAPE_ANY)
-                    e->dots[i] = size;
-            }
-            if (n > ARN_SHAPE_MAX_RANK) e->sure = false;
-            e->n_dots = n;
-            e->has_dots = true;
+            axis++;
+        } else if (strncmp(at, "...", 3) == 0 && e->sure) {
+            take_dots(e, x, x->rank - letters, &axis);
             at += 2;
         }
     }

@@ -4,9 +4,9 @@
 
 #include "shapes/shapes.h"
 
-/* Values of an output whose element at (i, j, ...) is its operand's at first + i * step[0] +
- * j * step[1] and so on. */
-static void pick_values(arn_shapes *s, const arn_shape *x, int64_t first, const int64_t *step) {
+/* Values of an output whose element at (i, j, ...) is its operand's at first + i * stride[0] +
+ * j * stride[1] and so on. */
+static void pick_values(arn_shapes *s, const arn_shape *x, int64_t first, const int64_t *stride) {
     int64_t *values = x->values ? arn_shape_new_values(s, 0) : NULL;
     if (!values) return;
     const arn_shape *out = &s->of[s->op->outputs[0]];
@@ -15,26 +15,48 @@ static void pick_values(arn_shapes *s, const arn_shape *x, int64_t first, const 
         uint32_t rest = k;
         for (uint32_t i = out->rank; i-- > 0;) {
             const uint32_t size = (uint32_t)out->dims[i];
-            at = arn_shape_plus(at, arn_shape_times((int64_t)(rest % size), step[i]));
+            at = arn_shape_plus(at, arn_shape_times((int64_t)(rest % size), stride[i]));
             rest /= size;
         }
         if (at >= 0 && at < (int64_t)x->n_values) values[k] = x->values[at];
     }
 }
 
-/* How far apart neighbours along each axis lie; only for a shape whose values are known, and
- * which therefore is small. */
-static void steps_of(const arn_shape *x, int64_t step[ARN_SHAPE_MAX_RANK]) {
+/* Only for a shape whose values are known, and which therefore is small. */
+static void strides_of(const arn_shape *x, int64_t stride[ARN_SHAPE_MAX_RANK]) {
     int64_t next = 1;
     for (uint32_t i = x->rank; i-- > 0;) {
-        step[i] = next;
+        stride[i] = next;
         next = arn_shape_times(next, x->dims[i]);
     }
 }
 
 /* ---- other shapes of the same elements ---- */
 
-/* One size may be -1: what is left over. 0 is the operand's size at that place. */
+/* A size of the new shape: 0 is the operand's size at that place, unless zeros are meant. */
+static int64_t new_size(arn_shapes *s, const arn_shape *x, int64_t wanted, uint32_t i) {
+    if (wanted == 0 && arn_shape_number(s, "allowzero", 0) == 0) {
+        return x->ranked && i < x->rank ? x->dims[i] : ARN_SHAPE_ANY;
+    }
+    if (wanted >= -1 || wanted == ARN_SHAPE_ANY) return wanted;
+    arn_shape_fail(s, "a size of the new shape is negative");
+    return ARN_SHAPE_ANY;
+}
+
+/* The size that is left over for the axis stated as -1, or a look at whether all fit. `others`
+ * is the product of the sizes that are stated. */
+static void divide_rest(arn_shapes *s, const arn_shape *x, int64_t others, int64_t *rest) {
+    const int64_t all = x->ranked ? arn_shape_product(x->dims, 0, x->rank) : ARN_SHAPE_ANY;
+    if (rest) {
+        const bool fits = all != ARN_SHAPE_ANY && others > 0;
+        if (fits && all % others != 0) arn_shape_fail(s, "the new shape does not divide the old");
+        *rest = fits ? all / others : ARN_SHAPE_ANY;
+    } else if (all != ARN_SHAPE_ANY && others != ARN_SHAPE_ANY && all != others) {
+        arn_shape_fail(s, "the new shape has another number of elements");
+    }
+}
+
+/* The new sizes are values; where they are not known, their number may be. */
 ARN_SHAPE_FUNCTION(reshape) {
     const arn_shape *x = arn_shape_input(s, 0);
     arn_shape_numbers wanted;
@@ -47,34 +69,19 @@ ARN_SHAPE_FUNCTION(reshape) {
         }
         return;
     }
-    int64_t *dims = arn_shape_new_dims(s, wanted.n);
-    if (!dims) return;
-    const bool zero_is_zero = arn_shape_number(s, "allowzero", 0) != 0;
-    uint32_t rest = wanted.n;
+    int64_t *dims = arn_shape_new_dims(s, wanted.n), *rest = NULL;
     int64_t others = 1;
+    if (!dims) return;
     for (uint32_t i = 0; i < wanted.n; i++) {
-        dims[i] = wanted.at[i];
-        if (dims[i] == 0 && !zero_is_zero) {
-            dims[i] = x->ranked && i < x->rank ? x->dims[i] : ARN_SHAPE_ANY;
-        }
-        if (dims[i] == -1) {
-            if (rest < wanted.n) arn_shape_fail(s, "two sizes of the new shape are -1");
-            rest = i;
-        } else if (dims[i] < 0 && dims[i] != ARN_SHAPE_ANY) {
-            arn_shape_fail(s, "a size of the new shape is negative");
-            dims[i] = ARN_SHAPE_ANY;
-        } else {
+        dims[i] = new_size(s, x, wanted.at[i], i);
+        if (dims[i] != -1) {
             others = arn_shape_times(others, dims[i]);
+            continue;
         }
+        if (rest) arn_shape_fail(s, "two sizes of the new shape are -1");
+        rest = &dims[i];
     }
-    const int64_t all = x->ranked ? arn_shape_product(x->dims, 0, x->rank) : ARN_SHAPE_ANY;
-    if (rest < wanted.n) {
-        const bool fits = all != ARN_SHAPE_ANY && others > 0;
-        if (fits && all % others != 0) arn_shape_fail(s, "the new shape does not divide the old");
-        dims[rest] = fits ? all / others : ARN_SHAPE_ANY;
-    } else if (all != ARN_SHAPE_ANY && others != ARN_SHAPE_ANY && all != others) {
-        arn_shape_fail(s, "the new shape has another number of elements");
-    }
+    divide_rest(s, x, others, rest);
     arn_shape_set(s, 0, x->dtype, wanted.n, dims);
     arn_shape_copy_values(s, 0, x);
 }
@@ -172,12 +179,12 @@ ARN_SHAPE_FUNCTION(transpose) {
     }
     arn_shape_set(s, 0, x->dtype, x->rank, dims);
     if (!x->values) return;
-    int64_t step[ARN_SHAPE_MAX_RANK], turned[ARN_SHAPE_MAX_RANK];
-    steps_of(x, step);
+    int64_t stride[ARN_SHAPE_MAX_RANK], turned[ARN_SHAPE_MAX_RANK];
+    strides_of(x, stride);
     for (uint32_t i = 0; i < x->rank; i++) {
         uint32_t axis = x->rank - 1 - i;
         if (order->name && !arn_shape_axis(s, order->numbers[i], x->rank, &axis)) return;
-        turned[i] = step[axis];
+        turned[i] = stride[axis];
     }
     pick_values(s, x, 0, turned);
 }
@@ -263,10 +270,8 @@ ARN_SHAPE_FUNCTION(split) {
         for (int64_t k = 0; values && k < dims[axis] && begin + k < (int64_t)x->n_values; k++) {
             values[k] = x->values[begin + k];
         }
-        if (dims[axis] == ARN_SHAPE_ANY) begin = (int64_t)x->n_values;
-        else
-            begin = arn_shape_plus(begin, dims[axis]) == ARN_SHAPE_ANY ? (int64_t)x->n_values
-                                                                       : begin + dims[axis];
+        begin = arn_shape_plus(begin, dims[axis]);
+        if (begin == ARN_SHAPE_ANY) begin = (int64_t)x->n_values;
     }
 }
 
@@ -297,50 +302,80 @@ static bool slice_range(int64_t size, int64_t start, int64_t end, int64_t step, 
     return true;
 }
 
+/* The arguments of a slice, from inputs or from attributes. */
+typedef struct slicing {
+    arn_shape_numbers starts, ends, axes, steps;
+    bool bounds_known, has_axes, has_steps, steps_known;
+    uint32_t n; /* axes that are sliced */
+} slicing;
+
+/* False where it is unknown which axes are sliced. */
+static bool read_slicing(const arn_shapes *s, slicing *c) {
+    *c = (slicing){.has_axes = arn_shape_has_input(s, 3) || arn_shape_attribute(s, "axes")->name,
+                   .has_steps = arn_shape_has_input(s, 4)};
+    const bool starts_known = arn_shape_numbers_of(s, 1, "starts", &c->starts);
+    c->bounds_known = arn_shape_numbers_of(s, 2, "ends", &c->ends) && starts_known;
+    c->steps_known = !c->has_steps || arn_shape_numbers_of(s, 4, "steps", &c->steps);
+    c->n = c->starts.n;
+    if (!c->has_axes) return c->bounds_known;
+    if (!arn_shape_numbers_of(s, 3, "axes", &c->axes)) return false;
+    c->n = c->axes.n;
+    return arn_shape_all_known(c->axes);
+}
+
+static bool lengths_agree(const slicing *c) {
+    if (!c->bounds_known) return true;
+    const bool steps_agree = !c->has_steps || !c->steps_known || c->steps.n == c->n;
+    return c->starts.n == c->n && c->ends.n == c->n && steps_agree;
+}
+
+/* What is taken along the i-th axis that is sliced; false if that is unknown. */
+static bool range_of(const slicing *c, uint32_t i, int64_t size, range *out) {
+    if (!c->bounds_known || !c->steps_known) return false;
+    return slice_range(size, c->starts.at[i], c->ends.at[i], c->has_steps ? c->steps.at[i] : 1,
+                       out);
+}
+
+/* Along each axis the slice begins so many elements later and takes every step-th. False where
+ * the first element cannot be counted. */
+static bool move_along(range r, int64_t *first, int64_t *stride) {
+    *first = arn_shape_plus(*first, arn_shape_times(r.first, *stride));
+    *stride = arn_shape_times(*stride, r.step);
+    /* A stride past 63 bits leads nowhere: there is at most one element then. */
+    if (*stride == ARN_SHAPE_ANY) *stride = 0;
+    return *first != ARN_SHAPE_ANY;
+}
+
 ARN_SHAPE_FUNCTION(slice) {
     const arn_shape *x = arn_shape_input(s, 0);
-    arn_shape_numbers starts, ends, axes = {0, NULL}, steps = {0, NULL};
-    range r = {0, 0, 1};
-    arn_shape_set_like(s, 0, x->dtype, &(arn_shape){.ranked = false});
+    slicing c;
+    arn_shape_set_dtype(s, 0, x->dtype);
     if (!x->ranked) return;
     int64_t *dims = arn_shape_new_dims(s, x->rank);
     if (!dims) return;
     if (x->rank) memcpy(dims, x->dims, x->rank * sizeof *dims);
-    const bool has_axes = arn_shape_has_input(s, 3) || arn_shape_attribute(s, "axes")->name;
-    const bool starts_known = arn_shape_numbers_of(s, 1, "starts", &starts);
-    const bool known = arn_shape_numbers_of(s, 2, "ends", &ends) && starts_known;
-    const bool placed =
-        !has_axes || (arn_shape_numbers_of(s, 3, "axes", &axes) && arn_shape_all_known(axes));
-    const bool stepped = arn_shape_has_input(s, 4);
-    const bool steps_known = !stepped || arn_shape_numbers_of(s, 4, "steps", &steps);
-    if (!placed || (!known && !has_axes)) {
+    if (!read_slicing(s, &c)) {
         arn_shape_set(s, 0, x->dtype, x->rank, NULL);
         return;
     }
-    const uint32_t n = has_axes ? axes.n : starts.n;
-    if (known && (starts.n != n || ends.n != n || (stepped && steps_known && steps.n != n))) {
+    if (!lengths_agree(&c)) {
         arn_shape_fail(s, "starts, ends, axes and steps differ in length");
         return;
     }
-    int64_t apart[ARN_SHAPE_MAX_RANK], first = 0;
-    bool all_sure = true;
-    if (x->values) steps_of(x, apart);
-    for (uint32_t i = 0; i < n; i++) {
+    int64_t stride[ARN_SHAPE_MAX_RANK], first = 0;
+    bool all_known = true;
+    if (x->values) strides_of(x, stride);
+    for (uint32_t i = 0; i < c.n; i++) {
         uint32_t axis;
-        if (!arn_shape_axis(s, has_axes ? axes.at[i] : (int64_t)i, x->rank, &axis)) return;
-        const int64_t step = !steps_known ? ARN_SHAPE_ANY : stepped ? steps.at[i] : 1;
-        const bool sure = known && slice_range(dims[axis], starts.at[i], ends.at[i], step, &r);
-        dims[axis] = sure ? r.count : ARN_SHAPE_ANY;
-        all_sure = all_sure && sure;
-        if (!x->values || !sure) continue;
-        first = arn_shape_plus(first, arn_shape_times(r.first, apart[axis]));
-        apart[axis] = arn_shape_times(apart[axis], r.step);
-        /* Steps past 63 bits lead nowhere: there is at most one element then. */
-        if (first == ARN_SHAPE_ANY) return;
-        if (apart[axis] == ARN_SHAPE_ANY) apart[axis] = 0;
+        range r;
+        if (!arn_shape_axis(s, c.has_axes ? c.axes.at[i] : (int64_t)i, x->rank, &axis)) return;
+        const bool known = range_of(&c, i, dims[axis], &r);
+        dims[axis] = known ? r.count : ARN_SHAPE_ANY;
+        all_known = all_known && known;
+        if (x->values && known && !move_along(r, &first, &stride[axis])) return;
     }
     arn_shape_set(s, 0, x->dtype, x->rank, dims);
-    if (all_sure) pick_values(s, x, first, apart);
+    if (all_known) pick_values(s, x, first, stride);
 }
 
 static void gather_values(arn_shapes *s, const arn_shape *x, const arn_shape *indices) {

@@ -1,7 +1,8 @@
-/* What the parts of shape inference share: passes/shapes.c binds sizes and stores what was found,
- * shape_infer.c goes through methods and ops, shape_operators.c knows which function serves which
- * operator; the functions are in the files beside it, by kind. shape_values.c computes with the few
- * numbers that shapes depend on.
+/* What the parts of shape inference share. passes/shapes.c binds sizes and stores what was found;
+ * shape_infer.c goes through methods and ops; shape_operators.c knows which function serves which
+ * operator. The functions are in shape_{elementwise,layout,contract,window,make}.c, by kind, and
+ * stand on shape_arguments.c and shape_numbers.c. shape_values.c computes the few values that
+ * shapes depend on.
  *
  * All sizes are numbers: where one varies, inference is done for its largest and its smallest
  * value. What cannot be known is ARN_SHAPE_ANY. */
@@ -53,6 +54,7 @@ void arn_shape_visit(arn_shapes *s, uint32_t method);
 
 /* Notes an error of the model: "op N 'Name' (node): WHAT". The first one stays. */
 void arn_shape_fail(arn_shapes *s, const char *what);
+void arn_shape_fail_memory(arn_shapes *s);
 
 /* The shape of an argument; a shape of which nothing is known for one left out. */
 const arn_shape *arn_shape_input(const arn_shapes *s, uint32_t i);
@@ -111,26 +113,10 @@ bool arn_shape_broadcast(arn_shapes *s, const arn_shape *a, const arn_shape *b, 
 /* Computes the values of elementwise operators where those of their operands are known. */
 void arn_shape_compute_values(arn_shapes *s);
 
-/* The functions of operators: shape_operators.def says which serves which. */
-#define ARN_SHAPE_FUNCTIONS(XX)                                                                    \
-    XX(arg)                                                                                        \
-    XX(batch_normalization)                                                                        \
-    XX(broadcast)                                                                                  \
-    XX(cast) XX(cast_like) XX(compare) XX(concat) XX(constant_of_shape) XX(conv) XX(conv_integer)  \
-        XX(conv_transpose) XX(depth_to_space) XX(dequantize) XX(det) XX(dropout)                   \
-            XX(dynamic_quantize) XX(einsum) XX(expand) XX(flatten) XX(gather) XX(gather_elements)  \
-                XX(gather_nd) XX(gemm) XX(global_pool) XX(grid_sample) XX(identity)                \
-                    XX(layer_normalization) XX(like) XX(matmul) XX(matmul_integer) XX(multinomial) \
-                        XX(non_max_suppression) XX(non_zero) XX(one_hot) XX(pad) XX(pool)          \
-                            XX(qlinear_conv) XX(qlinear_matmul) XX(quantize) XX(random) XX(range)  \
-                                XX(recurrent) XX(reduce) XX(reshape) XX(resize) XX(roi_align)      \
-                                    XX(same) XX(same_bool) XX(shape) XX(size) XX(slice)            \
-                                        XX(space_to_depth) XX(split) XX(squeeze) XX(tile)          \
-                                            XX(top_k) XX(transpose) XX(unique) XX(unsqueeze)       \
-                                                XX(where)
+/* The functions of operators. Several operators have the same: it is declared again then. */
 #define ARN_SHAPE_FUNCTION(name) void arn_shape_of_##name(arn_shapes *s)
-#define XX(name) ARN_SHAPE_FUNCTION(name);
-ARN_SHAPE_FUNCTIONS(XX)
-#undef XX
+#define ROW(op, name) ARN_SHAPE_FUNCTION(name);
+#include "shapes/shape_operators.def"
+#undef ROW
 
 #endif
