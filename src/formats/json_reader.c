@@ -249,8 +249,7 @@ uint32_t arn_json_elements(arn_json_reader *r, uint32_t array) {
 
 void arn_json_tuple(arn_json_reader *r, uint32_t array, uint32_t n, uint32_t *values) {
     uint32_t found = 0;
-    for (uint32_t v = arn_json_elements(r, array); v != ARN_JSON_NONE;
-         v = arn_json_next(&r->json, array, v)) {
+    ARN_JSON_EACH(r, v, array) {
         if (found < n) values[found] = v;
         found++;
     }
@@ -399,8 +398,7 @@ static void build_names(arn_json_reader *r, arn_json_list *list) {
         return;
     }
     uint32_t i = 0;
-    for (uint32_t v = arn_json_elements(r, list->array); v != ARN_JSON_NONE;
-         v = arn_json_next(&r->json, list->array, v)) {
+    ARN_JSON_EACH(r, v, list->array) {
         list->names[i] = name_of_element(r, v);
         if (!arn_json_fine(r)) return;
         if (list->names[i]) list->order[list->n_named++] = i;

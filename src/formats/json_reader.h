@@ -34,7 +34,7 @@ bool arn_json_has_members(const uint8_t *data, size_t size, const char *const *n
  * whatever the status. */
 void arn_json_reader_begin(arn_json_reader *r, const uint8_t *data, size_t size, const char *family,
                            const arenaut_allocator *allocator, arenaut_error *err);
-/* The same for JSON of other people's schemas: the root may be anything. */
+/* The same for JSON of other schemas than ours: the root may be anything. */
 void arn_json_reader_open(arn_json_reader *r, const uint8_t *data, size_t size,
                           const arenaut_allocator *allocator, arenaut_error *err);
 void arn_json_reader_free(arn_json_reader *r);
@@ -65,6 +65,10 @@ void arn_json_require(arn_json_reader *r, uint32_t object, uint32_t value, const
 
 /* The elements of an array; ARN_JSON_NONE if it is empty, absent or none. */
 uint32_t arn_json_elements(arn_json_reader *r, uint32_t array);
+/* for (each element `v` of that array, until something goes wrong) */
+#define ARN_JSON_EACH(r, v, array)                                                         \
+    for (uint32_t v = arn_json_elements(r, array); v != ARN_JSON_NONE && arn_json_fine(r); \
+         v = arn_json_next(&(r)->json, array, v))
 /* Fails unless the value, which must be there, is an array of `n` elements; stores them. */
 void arn_json_tuple(arn_json_reader *r, uint32_t array, uint32_t n, uint32_t *values);
 

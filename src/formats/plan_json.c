@@ -16,29 +16,48 @@ static bool plan_json_recognise(const uint8_t *data, size_t size) {
 
 /* ---- reading ---- */
 
-#define ROOT_KEYS(XX)                                                                           \
-    XX(R_SCHEMA, "schema")                                                                      \
-    XX(R_VERSION, "version")                                                                    \
-    XX(R_INPUT, "input") XX(R_RESULT, "result") XX(R_BASELINE, "baseline") XX(R_POOLS, "pools") \
-        XX(R_BUFFERS, "buffers") XX(R_EDGES, "edges") XX(R_RESERVED, "reserved")                \
-            XX(R_TRAITS, "traits") XX(R_SCRATCH, "scratch") XX(R_WITNESS, "witness")            \
-                XX(R_PEAK, "peak") XX(R_MEMORIES, "memories") XX(R_UNSIZED, "unsized")          \
-                    XX(R_RUNTIME, "runtime") XX(R_TODAY, "today") XX(R_BUDGET, "budget")        \
-                        XX(R_REMEDIES, "remedies") XX(R_TOKENS, "tokens")
+#define ROOT_KEYS(XX)          \
+    XX(R_SCHEMA, "schema")     \
+    XX(R_VERSION, "version")   \
+    XX(R_INPUT, "input")       \
+    XX(R_RESULT, "result")     \
+    XX(R_BASELINE, "baseline") \
+    XX(R_POOLS, "pools")       \
+    XX(R_BUFFERS, "buffers")   \
+    XX(R_EDGES, "edges")       \
+    XX(R_RESERVED, "reserved") \
+    XX(R_TRAITS, "traits")     \
+    XX(R_SCRATCH, "scratch")   \
+    XX(R_WITNESS, "witness")   \
+    XX(R_PEAK, "peak")         \
+    XX(R_MEMORIES, "memories") \
+    XX(R_UNSIZED, "unsized")   \
+    XX(R_RUNTIME, "runtime")   \
+    XX(R_TODAY, "today")       \
+    XX(R_BUDGET, "budget")     \
+    XX(R_REMEDIES, "remedies") \
+    XX(R_TOKENS, "tokens")
 enum { ROOT_KEYS(ARN_KEY_ENUM) R_KEYS };
 static const char *const root_keys[] = {ROOT_KEYS(ARN_KEY_TEXT)};
 
-#define INPUT_KEYS(XX) \
-    XX(I_PATH, "path") XX(I_FORMAT, "format") XX(I_SHA256, "sha256") XX(I_METHODS, "methods")
+#define INPUT_KEYS(XX)     \
+    XX(I_PATH, "path")     \
+    XX(I_FORMAT, "format") \
+    XX(I_SHA256, "sha256") \
+    XX(I_METHODS, "methods")
 enum { INPUT_KEYS(ARN_KEY_ENUM) I_KEYS };
 static const char *const input_keys[] = {INPUT_KEYS(ARN_KEY_TEXT)};
 
-#define RESULT_KEYS(XX)                                                                      \
-    XX(S_STATUS, "status")                                                                   \
-    XX(S_ARENA, "arena")                                                                     \
-    XX(S_LOWER_BOUND, "lower_bound") XX(S_PLANNER, "planner") XX(S_STOPPED_BY, "stopped_by") \
-        XX(S_EFFORT, "effort") XX(S_SECONDS, "seconds") XX(S_SPILL, "spill")                 \
-            XX(S_SPILL_BOUND, "spill_bound")
+#define RESULT_KEYS(XX)              \
+    XX(S_STATUS, "status")           \
+    XX(S_ARENA, "arena")             \
+    XX(S_LOWER_BOUND, "lower_bound") \
+    XX(S_PLANNER, "planner")         \
+    XX(S_STOPPED_BY, "stopped_by")   \
+    XX(S_EFFORT, "effort")           \
+    XX(S_SECONDS, "seconds")         \
+    XX(S_SPILL, "spill")             \
+    XX(S_SPILL_BOUND, "spill_bound")
 enum { RESULT_KEYS(ARN_KEY_ENUM) S_KEYS };
 static const char *const result_keys[] = {RESULT_KEYS(ARN_KEY_TEXT)};
 
@@ -65,8 +84,11 @@ static void read_result(arn_json_reader *r, uint32_t object, arenaut_plan *plan)
     if (!plan->planner) r->status = arn_no_memory(r->err);
 }
 
-#define WITNESS_KEYS(XX) \
-    XX(W_STEP, "step") XX(W_POOL, "pool") XX(W_BUFFERS, "buffers") XX(W_BYTES_OVER, "bytes_over")
+#define WITNESS_KEYS(XX)     \
+    XX(W_STEP, "step")       \
+    XX(W_POOL, "pool")       \
+    XX(W_BUFFERS, "buffers") \
+    XX(W_BYTES_OVER, "bytes_over")
 enum { WITNESS_KEYS(ARN_KEY_ENUM) W_KEYS };
 static const char *const witness_keys[] = {WITNESS_KEYS(ARN_KEY_TEXT)};
 
@@ -85,8 +107,7 @@ static void read_witness(arn_json_reader *r, uint32_t object, arenaut_plan *plan
         r->status = arn_no_memory(r->err);
         return;
     }
-    for (uint32_t b = arn_json_elements(r, buffers.array); b != ARN_JSON_NONE;
-         b = arn_json_next(&r->json, buffers.array, b)) {
+    ARN_JSON_EACH(r, b, buffers.array) {
         witness->buffers[witness->n_buffers++] = arn_json_below(r, b, plan->n_buffers, 0);
     }
 }

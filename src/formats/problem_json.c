@@ -8,11 +8,15 @@ static bool problem_json_recognise(const uint8_t *data, size_t size) {
     return arn_json_has_schema(data, size, "arenaut.problem");
 }
 
-#define ROOT_KEYS(XX)                                                                           \
-    XX(R_SCHEMA, "schema")                                                                      \
-    XX(R_VERSION, "version")                                                                    \
-    XX(R_METHODS, "methods") XX(R_POOLS, "pools") XX(R_BUFFERS, "buffers") XX(R_EDGES, "edges") \
-        XX(R_RESERVED, "reserved") XX(R_TRAITS, "traits")
+#define ROOT_KEYS(XX)          \
+    XX(R_SCHEMA, "schema")     \
+    XX(R_VERSION, "version")   \
+    XX(R_METHODS, "methods")   \
+    XX(R_POOLS, "pools")       \
+    XX(R_BUFFERS, "buffers")   \
+    XX(R_EDGES, "edges")       \
+    XX(R_RESERVED, "reserved") \
+    XX(R_TRAITS, "traits")
 enum { ROOT_KEYS(ARN_KEY_ENUM) R_KEYS };
 static const char *const root_keys[] = {ROOT_KEYS(ARN_KEY_TEXT)};
 

@@ -34,8 +34,7 @@ static uint32_t read_pool_ref(reader *r, uint32_t value, uint32_t fallback) {
 /* ---- methods and pools ---- */
 
 static void read_methods(reader *r) {
-    for (uint32_t v = arn_json_elements(r->json, r->methods.array); v != ARN_JSON_NONE && fine(r);
-         v = arn_json_next(&r->json->json, r->methods.array, v)) {
+    ARN_JSON_EACH(r->json, v, r->methods.array) {
         const bool unnamed = arn_json_type_of(&r->json->json, v) == ARN_JSON_NULL;
         arn_json_hold(r->json, v);
         const char *name = unnamed ? NULL : arn_json_string(r->json, v);
@@ -45,10 +44,15 @@ static void read_methods(reader *r) {
 }
 
 /* The last three are a plan's alone. */
-#define POOL_KEYS(XX)                                                                         \
-    XX(P_ID, "id")                                                                            \
-    XX(P_NAME, "name") XX(P_DEVICE, "device") XX(P_CAPACITY, "capacity") XX(P_ALIGN, "align") \
-        XX(P_ARENA, "arena") XX(P_LOWER_BOUND, "lower_bound") XX(P_STATUS, "status")
+#define POOL_KEYS(XX)                \
+    XX(P_ID, "id")                   \
+    XX(P_NAME, "name")               \
+    XX(P_DEVICE, "device")           \
+    XX(P_CAPACITY, "capacity")       \
+    XX(P_ALIGN, "align")             \
+    XX(P_ARENA, "arena")             \
+    XX(P_LOWER_BOUND, "lower_bound") \
+    XX(P_STATUS, "status")
 enum { POOL_KEYS(ARN_KEY_ENUM) P_KEYS, P_PROBLEM_KEYS = P_ARENA };
 static const char *const pool_keys[] = {POOL_KEYS(ARN_KEY_TEXT)};
 
@@ -74,8 +78,7 @@ static void read_pool(reader *r, uint32_t object, uint32_t id) {
 
 static void read_pools(reader *r) {
     uint32_t id = 0;
-    for (uint32_t v = arn_json_elements(r->json, r->pools.array); v != ARN_JSON_NONE && fine(r);
-         v = arn_json_next(&r->json->json, r->pools.array, v)) {
+    ARN_JSON_EACH(r->json, v, r->pools.array) {
         read_pool(r, v, id++);
     }
 }
@@ -83,14 +86,27 @@ static void read_pools(reader *r) {
 /* ---- buffers ---- */
 
 /* Likewise the last two. */
-#define BUFFER_KEYS(XX)                                                                         \
-    XX(B_ID, "id")                                                                              \
-    XX(B_NAME, "name") XX(B_METHOD, "method") XX(B_CLASS, "class") XX(B_SIZE, "size")           \
-        XX(B_ALIGN, "align") XX(B_FIRST, "first") XX(B_END, "end") XX(B_LIFETIMES, "lifetimes") \
-            XX(B_ALLOWED_POOLS, "allowed_pools") XX(B_FIXED_OFFSET, "fixed_offset")             \
-                XX(B_HINT, "hint") XX(B_SAME_BASE_AS, "same_base_as") XX(B_INSIDE, "inside")    \
-                    XX(B_OP, "op") XX(B_RELEASE, "release") XX(B_SOURCE, "source")              \
-                        XX(B_USES, "uses") XX(B_POOL, "pool") XX(B_OFFSET, "offset")
+#define BUFFER_KEYS(XX)                  \
+    XX(B_ID, "id")                       \
+    XX(B_NAME, "name")                   \
+    XX(B_METHOD, "method")               \
+    XX(B_CLASS, "class")                 \
+    XX(B_SIZE, "size")                   \
+    XX(B_ALIGN, "align")                 \
+    XX(B_FIRST, "first")                 \
+    XX(B_END, "end")                     \
+    XX(B_LIFETIMES, "lifetimes")         \
+    XX(B_ALLOWED_POOLS, "allowed_pools") \
+    XX(B_FIXED_OFFSET, "fixed_offset")   \
+    XX(B_HINT, "hint")                   \
+    XX(B_SAME_BASE_AS, "same_base_as")   \
+    XX(B_INSIDE, "inside")               \
+    XX(B_OP, "op")                       \
+    XX(B_RELEASE, "release")             \
+    XX(B_SOURCE, "source")               \
+    XX(B_USES, "uses")                   \
+    XX(B_POOL, "pool")                   \
+    XX(B_OFFSET, "offset")
 enum { BUFFER_KEYS(ARN_KEY_ENUM) B_KEYS, B_PROBLEM_KEYS = B_POOL };
 static const char *const buffer_keys[] = {BUFFER_KEYS(ARN_KEY_TEXT)};
 
@@ -98,8 +114,7 @@ static const char *const buffer_keys[] = {BUFFER_KEYS(ARN_KEY_TEXT)};
  * otherwise cost its square. */
 static void read_lifetime_list(reader *r, uint32_t array, arenaut_buffer *buffer) {
     uint32_t n = 0;
-    for (uint32_t v = arn_json_elements(r->json, array); v != ARN_JSON_NONE && fine(r);
-         v = arn_json_next(&r->json->json, array, v)) {
+    ARN_JSON_EACH(r->json, v, array) {
         uint32_t pair[2];
         arn_json_tuple(r->json, v, 2, pair);
         if (!arn_grow(r->json->allocator, (void **)&r->lives, &r->life_capacity, (uint64_t)n + 1,
@@ -146,8 +161,7 @@ static void read_lifetimes(reader *r, uint32_t object, const uint32_t *v, arenau
 
 static void read_allowed_pools(reader *r, uint32_t array, arenaut_buffer *buffer) {
     if (array == ARN_JSON_NONE) return;
-    for (uint32_t v = arn_json_elements(r->json, array); v != ARN_JSON_NONE && fine(r);
-         v = arn_json_next(&r->json->json, array, v)) {
+    ARN_JSON_EACH(r->json, v, array) {
         const uint32_t pool = read_pool_ref(r, v, 0);
         if (fine(r) && pool < ARENAUT_MAX_POOLS) buffer->pools |= UINT64_C(1) << pool;
     }
@@ -221,8 +235,7 @@ static void read_buffer(reader *r, uint32_t object, uint32_t id) {
 
 static void read_buffers(reader *r) {
     uint32_t id = 0;
-    for (uint32_t v = arn_json_elements(r->json, r->buffers.array); v != ARN_JSON_NONE && fine(r);
-         v = arn_json_next(&r->json->json, r->buffers.array, v)) {
+    ARN_JSON_EACH(r->json, v, r->buffers.array) {
         read_buffer(r, v, id++);
     }
 }
@@ -230,8 +243,7 @@ static void read_buffers(reader *r) {
 /* ---- edges and reserved ranges ---- */
 
 static void read_edges(reader *r, uint32_t array) {
-    for (uint32_t v = arn_json_elements(r->json, array); v != ARN_JSON_NONE && fine(r);
-         v = arn_json_next(&r->json->json, array, v)) {
+    ARN_JSON_EACH(r->json, v, array) {
         uint32_t pair[2];
         arn_json_tuple(r->json, v, 2, pair);
         const uint32_t a = arn_json_reference(r->json, &r->buffers, pair[0], 0);
@@ -244,8 +256,7 @@ static void read_edges(reader *r, uint32_t array) {
 
 static void read_reserved(reader *r, uint32_t array) {
     static const char *const keys[] = {"pool", "first", "end"};
-    for (uint32_t v = arn_json_elements(r->json, array); v != ARN_JSON_NONE && fine(r);
-         v = arn_json_next(&r->json->json, array, v)) {
+    ARN_JSON_EACH(r->json, v, array) {
         uint32_t m[3];
         arn_json_members(r->json, v, keys, 3, m);
         for (uint32_t k = 0; k < 3; k++) arn_json_require(r->json, v, m[k], keys[k]);
@@ -262,8 +273,7 @@ static void read_reserved(reader *r, uint32_t array) {
 static const char *trait_word(uint32_t k) { return arenaut_problem_trait_name(k); }
 
 static void read_traits(reader *r, uint32_t array) {
-    for (uint32_t v = arn_json_elements(r->json, array); v != ARN_JSON_NONE && fine(r);
-         v = arn_json_next(&r->json->json, array, v)) {
+    ARN_JSON_EACH(r->json, v, array) {
         r->problem->traits |= UINT32_C(1)
                               << arn_json_word(r->json, v, trait_word, ARENAUT_PROBLEM_TRAITS, 0);
     }

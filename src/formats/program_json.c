@@ -8,11 +8,6 @@ static bool program_json_recognise(const uint8_t *data, size_t size) {
     return arn_json_has_schema(data, size, "arenaut.program");
 }
 
-const char *arn_program_json_given_word(uint32_t given) {
-    static const char *const words[] = {"none", "ours", "foreign"};
-    return words[given];
-}
-
 extern const arenaut_format arn_format_program_json;
 const arenaut_format arn_format_program_json = {
     .name = "program-json",

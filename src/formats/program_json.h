@@ -15,6 +15,9 @@ arenaut_status arn_program_json_write(const arenaut_result *result, arenaut_sink
 #define ARN_EVERY_METHOD "*"
 
 /* The words of program->given, in the order of arenaut_given_plan. */
-const char *arn_program_json_given_word(uint32_t given);
+static inline const char *arn_program_json_given_word(uint32_t given) {
+    static const char *const words[] = {"none", "ours", "foreign"};
+    return words[given];
+}
 
 #endif

@@ -35,8 +35,7 @@ static bool begins_with(const char *text, const char *start) {
 /* ---- arguments ---- */
 
 static void push_list(arn_pt2 *r, const arn_pt2_scope *scope, uint32_t array, arn_id_list *list) {
-    for (uint32_t v = arn_json_elements(&r->json, array); v != ARN_JSON_NONE && arn_pt2_fine(r);
-         v = arn_json_next(&r->json.json, array, v)) {
+    ARN_JSON_EACH(&r->json, v, array) {
         const uint32_t tensor = arn_pt2_get(r, v, "as_tensor");
         if (arn_pt2_get(r, v, "as_none") != ARN_JSON_NONE) continue;
         push_named(r, scope, tensor == ARN_JSON_NONE ? v : tensor, list);
@@ -84,8 +83,7 @@ static void look_for_statistics(arn_pt2 *r, const arn_pt2_scope *scope, uint32_t
 
 static void read_inputs(arn_pt2 *r, const arn_pt2_scope *scope, uint32_t array, node *n) {
     r->inputs.n = 0;
-    for (uint32_t v = arn_json_elements(&r->json, array); v != ARN_JSON_NONE && arn_pt2_fine(r);
-         v = arn_json_next(&r->json.json, array, v)) {
+    ARN_JSON_EACH(&r->json, v, array) {
         const uint32_t arg = arn_pt2_need(r, v, "arg");
         const uint32_t graph = arn_pt2_get(r, arg, "as_graph");
         const uint32_t before = r->inputs.n;
@@ -107,8 +105,7 @@ static void read_inputs(arn_pt2 *r, const arn_pt2_scope *scope, uint32_t array, 
 
 static void read_outputs(arn_pt2 *r, const arn_pt2_scope *scope, uint32_t array) {
     r->outputs.n = 0;
-    for (uint32_t v = arn_json_elements(&r->json, array); v != ARN_JSON_NONE && arn_pt2_fine(r);
-         v = arn_json_next(&r->json.json, array, v)) {
+    ARN_JSON_EACH(&r->json, v, array) {
         arn_pt2_push_tensors(r, scope, v, &r->outputs);
     }
 }
@@ -263,8 +260,7 @@ static void add_update(arn_pt2 *r, node *n) {
 /* What passes want to know besides: whether dropout drops anything; which operator an
  * auto-functionalized call stands for, and how many tensors that one updates. */
 static void read_attributes(arn_pt2 *r, uint32_t array, node *n) {
-    for (uint32_t v = arn_json_elements(&r->json, array); v != ARN_JSON_NONE && arn_pt2_fine(r);
-         v = arn_json_next(&r->json.json, array, v)) {
+    ARN_JSON_EACH(&r->json, v, array) {
         const uint32_t name = arn_pt2_get(r, v, "name"), arg = arn_pt2_get(r, v, "arg");
         const uint32_t flag = arn_pt2_get(r, arg, "as_bool");
         const uint32_t called = arn_pt2_get(r, arg, "as_operator");
@@ -311,8 +307,7 @@ static void read_node(arn_pt2 *r, uint32_t at, const arn_pt2_scope *scope, arn_p
 }
 
 void arn_pt2_read_nodes(arn_pt2 *r, uint32_t nodes, const arn_pt2_scope *scope, arn_pt2_queue *q) {
-    for (uint32_t v = arn_json_elements(&r->json, nodes); v != ARN_JSON_NONE && arn_pt2_fine(r);
-         v = arn_json_next(&r->json.json, nodes, v)) {
+    ARN_JSON_EACH(&r->json, v, nodes) {
         read_node(r, v, scope, q);
     }
 }

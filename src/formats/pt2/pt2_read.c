@@ -12,8 +12,7 @@
 static void bind_inputs(arn_pt2 *r, uint32_t inputs, const arn_pt2_scope *scope,
                         const arn_pt2_queue *q, const arn_pt2_pending *p) {
     uint32_t k = 0;
-    for (uint32_t v = arn_json_elements(&r->json, inputs); v != ARN_JSON_NONE && arn_pt2_fine(r);
-         v = arn_json_next(&r->json.json, inputs, v)) {
+    ARN_JSON_EACH(&r->json, v, inputs) {
         const uint32_t tensor = arn_pt2_get(r, v, "as_tensor");
         if (tensor == ARN_JSON_NONE) continue;
         uint32_t *place = arn_pt2_place(r, scope, arn_pt2_need(r, tensor, "name"));
@@ -38,8 +37,7 @@ static void read_nested_io(arn_pt2 *r, uint32_t graph, const arn_pt2_scope *scop
         arn_pt2_push_tensors(r, scope, v, &r->inputs);
     }
     const uint32_t outputs = arn_pt2_need(r, graph, "outputs");
-    for (uint32_t v = arn_json_elements(&r->json, outputs); v != ARN_JSON_NONE && arn_pt2_fine(r);
-         v = arn_json_next(&r->json.json, outputs, v)) {
+    ARN_JSON_EACH(&r->json, v, outputs) {
         arn_pt2_push_tensors(r, scope, v, &r->outputs);
     }
     if (!arn_pt2_fine(r)) return;

@@ -47,8 +47,7 @@ static void read_input(arn_pt2 *r, uint32_t spec, const struct input_kind *kind,
 }
 
 static void read_inputs(arn_pt2 *r, uint32_t specs, const arn_pt2_scope *scope) {
-    for (uint32_t v = arn_json_elements(&r->json, specs); v != ARN_JSON_NONE && arn_pt2_fine(r);
-         v = arn_json_next(&r->json.json, specs, v)) {
+    ARN_JSON_EACH(&r->json, v, specs) {
         for (size_t k = 0; k < sizeof input_kinds / sizeof *input_kinds; k++) {
             const uint32_t spec = arn_pt2_get(r, v, input_kinds[k].key);
             if (spec != ARN_JSON_NONE) read_input(r, spec, &input_kinds[k], scope);
@@ -159,8 +158,7 @@ void arn_pt2_read_signature(arn_pt2 *r, uint32_t signature, const arn_pt2_scope 
     read_inputs(r, arn_pt2_need(r, signature, "input_specs"), scope);
     const uint32_t specs = arn_pt2_need(r, signature, "output_specs");
     if (arn_pt2_fine(r) && sort_names(r, &b)) {
-        for (uint32_t v = arn_json_elements(&r->json, specs); v != ARN_JSON_NONE && arn_pt2_fine(r);
-             v = arn_json_next(&r->json.json, specs, v)) {
+        ARN_JSON_EACH(&r->json, v, specs) {
             read_output(r, v, scope, &b);
         }
     }

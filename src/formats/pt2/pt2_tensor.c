@@ -117,8 +117,7 @@ static void read_size(arn_pt2 *r, uint32_t value, int64_t *number, uint32_t *exp
 static bool read_dims(arn_pt2 *r, uint32_t array, arenaut_tensor *tensor) {
     bool varies = false;
     uint32_t rank = 0;
-    for (uint32_t v = arn_json_elements(&r->json, array); v != ARN_JSON_NONE && arn_pt2_fine(r);
-         v = arn_json_next(&r->json.json, array, v)) {
+    ARN_JSON_EACH(&r->json, v, array) {
         const uint64_t needed = (uint64_t)rank + 1;
         if (!arn_pt2_grow(r, (void **)&r->dims, &r->dim_capacity, needed, sizeof *r->dims) ||
             !arn_pt2_grow(r, (void **)&r->exprs, &r->expr_capacity, needed, sizeof *r->exprs)) {
@@ -182,8 +181,7 @@ static bool is_dense(const arn_pt2 *r, const arenaut_tensor *tensor) {
  * from the upper bounds, once these are known. */
 static void read_strides(arn_pt2 *r, uint32_t array, arenaut_tensor *tensor) {
     uint32_t n = 0;
-    for (uint32_t v = arn_json_elements(&r->json, array); v != ARN_JSON_NONE && arn_pt2_fine(r);
-         v = arn_json_next(&r->json.json, array, v)) {
+    ARN_JSON_EACH(&r->json, v, array) {
         uint32_t expr;
         if (!arn_pt2_grow(r, (void **)&r->strides, &r->stride_capacity, (uint64_t)n + 1,
                           sizeof *r->strides)) {

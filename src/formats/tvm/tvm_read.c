@@ -99,8 +99,7 @@ static value_type read_type(reader *r, uint32_t value) {
 static uint64_t read_shape(reader *r, uint32_t list, const value_type *type, uint32_t *rank) {
     uint64_t bytes = ((uint64_t)type->bits * type->lanes + 7) / 8;
     *rank = 0;
-    for (uint32_t v = arn_json_elements(&r->graph.json, list); v != ARN_JSON_NONE && fine(r);
-         v = arn_json_next(text_of(r), list, v)) {
+    ARN_JSON_EACH(&r->graph.json, v, list) {
         const int64_t dim = arn_json_step(&r->graph.json, v, 0);
         if (fine(r) && dim < 0) {
             arn_json_fail(&r->graph.json, v, ARENAUT_BAD_INPUT,
@@ -256,8 +255,7 @@ static uint32_t list_pairs(reader *r, uint32_t node, const uint32_t *over, uint3
 /* Appends what a list of references names to r->ids. */
 static uint32_t read_references(reader *r, uint32_t list, uint32_t limit) {
     uint32_t n = 0;
-    for (uint32_t v = arn_json_elements(&r->graph.json, list); v != ARN_JSON_NONE && fine(r);
-         v = arn_json_next(text_of(r), list, v)) {
+    ARN_JSON_EACH(&r->graph.json, v, list) {
         if (!grow(r, (void **)&r->ids, &r->id_capacity, (uint64_t)n + 1, sizeof *r->ids)) return 0;
         r->ids[n++] = arn_tvm_entry(&r->graph, v, limit);
     }
@@ -301,8 +299,7 @@ static uint32_t *read_overwriting(reader *r) {
     const uint32_t list = arn_tvm_column(&r->graph, "storage_inplace_index", "list_int", false);
     if (list == ARN_JSON_NONE) return NULL;
     uint32_t *over = allocate(r, r->graph.n_entries, sizeof *over), e = 0;
-    for (uint32_t v = arn_json_elements(&r->graph.json, list); v != ARN_JSON_NONE && fine(r);
-         v = arn_json_next(text_of(r), list, v)) {
+    ARN_JSON_EACH(&r->graph.json, v, list) {
         const int64_t index = arn_json_step(&r->graph.json, v, 0);
         over[e++] = index < 0 || index >= ARENAUT_NONE ? ARENAUT_NONE : (uint32_t)index;
     }
@@ -330,8 +327,7 @@ static void set_io(reader *r) {
     arn_tvm_graph *g = &r->graph;
     const uint32_t n_heads = read_references(r, g->heads, g->n_nodes);
     uint32_t *arguments = allocate(r, g->n_nodes, sizeof *arguments), n = 0;
-    for (uint32_t v = arn_json_elements(&g->json, g->arg_nodes); v != ARN_JSON_NONE && fine(r);
-         v = arn_json_next(text_of(r), g->arg_nodes, v)) {
+    ARN_JSON_EACH(&g->json, v, g->arg_nodes) {
         const uint32_t node = arn_json_below(&g->json, v, g->n_nodes, 0);
         if (fine(r) && (!arn_tvm_is_argument(g, node) || n == g->n_nodes)) {
             arn_json_fail(
