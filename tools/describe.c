@@ -214,7 +214,7 @@ static void put_context(const tool_job *job, arenaut_text *out) {
         text_put(out, "}");
     }
     if (p->baseline.plan) {
-        text_printf(out, ",\n  \"today\": {\"from_file\": %s, \"wrong\": ",
+        text_printf(out, ",\n  \"baseline_plan\": {\"from_file\": %s, \"wrong\": ",
                     p->baseline.from_file ? "true" : "false");
         text_put_json(out, p->baseline.overlaps ? p->baseline.finding.msg : NULL);
         text_put(out, "}");

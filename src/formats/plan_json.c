@@ -16,26 +16,28 @@ static bool plan_json_recognise(const uint8_t *data, size_t size) {
 
 /* ---- reading ---- */
 
-#define ROOT_KEYS(XX)          \
-    XX(R_SCHEMA, "schema")     \
-    XX(R_VERSION, "version")   \
-    XX(R_INPUT, "input")       \
-    XX(R_RESULT, "result")     \
-    XX(R_BASELINE, "baseline") \
-    XX(R_POOLS, "pools")       \
-    XX(R_BUFFERS, "buffers")   \
-    XX(R_EDGES, "edges")       \
-    XX(R_RESERVED, "reserved") \
-    XX(R_TRAITS, "traits")     \
-    XX(R_SCRATCH, "scratch")   \
-    XX(R_WITNESS, "witness")   \
-    XX(R_PEAK, "peak")         \
-    XX(R_MEMORIES, "memories") \
-    XX(R_UNSIZED, "unsized")   \
-    XX(R_RUNTIME, "runtime")   \
-    XX(R_TODAY, "today")       \
-    XX(R_BUDGET, "budget")     \
-    XX(R_REMEDIES, "remedies") \
+/* "today" is what "baseline_plan" was called. */
+#define ROOT_KEYS(XX)                    \
+    XX(R_SCHEMA, "schema")               \
+    XX(R_VERSION, "version")             \
+    XX(R_INPUT, "input")                 \
+    XX(R_RESULT, "result")               \
+    XX(R_BASELINE, "baseline")           \
+    XX(R_POOLS, "pools")                 \
+    XX(R_BUFFERS, "buffers")             \
+    XX(R_EDGES, "edges")                 \
+    XX(R_RESERVED, "reserved")           \
+    XX(R_TRAITS, "traits")               \
+    XX(R_SCRATCH, "scratch")             \
+    XX(R_WITNESS, "witness")             \
+    XX(R_PEAK, "peak")                   \
+    XX(R_MEMORIES, "memories")           \
+    XX(R_UNSIZED, "unsized")             \
+    XX(R_RUNTIME, "runtime")             \
+    XX(R_BASELINE_PLAN, "baseline_plan") \
+    XX(R_TODAY, "today")                 \
+    XX(R_BUDGET, "budget")               \
+    XX(R_REMEDIES, "remedies")           \
     XX(R_TOKENS, "tokens")
 enum { ROOT_KEYS(ARN_KEY_ENUM) R_KEYS };
 static const char *const root_keys[] = {ROOT_KEYS(ARN_KEY_TEXT)};

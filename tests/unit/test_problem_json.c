@@ -224,6 +224,20 @@ TEST(what_is_needed_is_little) {
     arenaut_document_free(&d);
 }
 
+TEST(old_keys_of_plans_are_still_read) {
+    static const char *const keys[] = {"baseline_plan", "today"};
+    for (size_t k = 0; k < 2; k++) {
+        char text[256];
+        snprintf(text, sizeof text,
+                 "{\"schema\": \"arenaut.plan/1\", \"buffers\": [], \"result\": {\"status\": "
+                 "\"feasible\"}, \"%s\": {\"from_file\": true, \"wrong\": null}}",
+                 keys[k]);
+        arenaut_document d = read_text(NULL, text);
+        assert_non_null(d.plan);
+        arenaut_document_free(&d);
+    }
+}
+
 TEST(mistakes_are_named_with_their_place) {
     static const struct {
         const char *text, *message;
