@@ -1,0 +1,81 @@
+"""A stranger adds a planner, a format and a pass with CONTRIBUTING.md alone: the toys of
+tests/stranger go into a copy of the sources, with one line each in a table, and nothing else. What
+the recipes say they touch is exactly that, and then the command lists the toys and uses them."""
+
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+from conftest import DATA, ROOT
+
+TOYS = ROOT / "tests" / "stranger"
+WORK = ROOT / "build" / "stranger"  # kept, so that a second run compiles little
+ROWS = {"planner": ("src/planners/planners.def", "PLANNER", "toy_stack"),
+        "format": ("src/formats/formats.def", "FORMAT", "toy_lines"),
+        "pass": ("src/passes/passes.def", "PASS", "toy_no_softmax")}
+
+
+@pytest.mark.parametrize("kind", ROWS)
+def test_the_recipe_names_what_a_toy_touches(kind):
+    table, _, toy = ROWS[kind]
+    recipe = re.search(rf"^## Adding a {kind}\b.*?^Touches (.*?)\.$",
+                       (ROOT / "CONTRIBUTING.md").read_text(), re.DOTALL | re.MULTILINE)
+    named = {path.replace("<id>", toy) for path in re.findall(r"`([^`]+)`", recipe[1])}
+    made = {str(path.relative_to(TOYS)) for path in TOYS.rglob("*.c") if path.stem == toy}
+    assert named == made | {table}
+
+
+@pytest.fixture(scope="module")
+def command():
+    tree = WORK / "tree"
+    shutil.rmtree(tree, ignore_errors=True)
+    for name in ("CMakeLists.txt", "cmake", "include", "preload", "src", "tools"):
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy2
+        tree.mkdir(parents=True, exist_ok=True)
+        copy(ROOT / name, tree / name)
+    shutil.copytree(TOYS, tree, dirs_exist_ok=True)
+    for table, macro, toy in ROWS.values():
+        with open(tree / table, "a", encoding="utf-8") as rows:
+            rows.write(f"{macro}({toy})\n")
+    launcher = ["-DCMAKE_C_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
+    for step in (["-S", tree, "-B", WORK / "out", "-DCMAKE_BUILD_TYPE=None", *launcher,
+                  "-DCMAKE_C_FLAGS=-O0", "-DARENAUT_WERROR=ON"],
+                 ["--build", WORK / "out", "--target", "arenaut_tool", f"-j{os.cpu_count()}"]):
+        done = subprocess.run(["cmake", *step], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    def run(*arguments, exit=0):
+        done = subprocess.run([WORK / "out" / "arenaut", *arguments], capture_output=True,
+                              text=True, timeout=60, check=False)
+        assert done.returncode == exit, done.stdout + done.stderr
+        return done
+
+    return run
+
+
+@pytest.mark.parametrize("verb, name", [("planners", "toy-stack"), ("formats", "toy"),
+                                        ("passes", "toy-no-softmax")])
+def test_a_toy_is_listed(command, verb, name):
+    assert re.search(rf"^{name} ", command(verb).stdout, re.MULTILINE)
+
+
+def test_the_format_is_read_and_written_and_the_planner_plans(command, tmp_path):
+    problem, plan = tmp_path / "problem", tmp_path / "plan.toy"
+    problem.write_text("toy 1\n0 2 64\n1 3 32\n2 4 64\n")
+    command("plan", problem, "--planner", "toy-stack", "-o", plan)
+    assert plan.read_text() == "toy 1\n0\n64\n96\n"
+    problem.write_text("toy 1\n0 2 sixty\n")
+    assert "the line at byte 6 must be three numbers" in command("size", problem, exit=3).stderr
+
+
+def test_auto_tries_the_planner(command):
+    assert "toy-stack is tried" in command("plan", DATA / "fragmented.csv", "-o", "-").stderr
+
+
+def test_the_pass_runs_where_it_is_asked_for(command):
+    model = DATA / "mobilenet_v1_025_96_int8.tflite"
+    command("size", model)
+    refusal = command("size", model, "--passes", "toy-no-softmax", exit=3).stderr
+    assert "is a softmax, and a toy has none" in refusal
