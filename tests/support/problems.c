@@ -17,12 +17,7 @@ uint32_t add_buffer(arenaut_problem *problem, const arenaut_buffer *buffer) {
 }
 
 uint32_t add_box(arenaut_problem *problem, uint64_t size, int64_t first, int64_t end) {
-    const arenaut_interval life = {first, end};
-    arenaut_buffer buffer = ARENAUT_BUFFER_INIT;
-    buffer.size = size;
-    buffer.lifetimes = &life;
-    buffer.n_lifetimes = 1;
-    return add_buffer(problem, &buffer);
+    return ADD_BUFFER(problem, .size = size, LIFE(first, end));
 }
 
 uint32_t add_pool(arenaut_problem *problem, const char *name, uint64_t capacity, uint64_t align) {

@@ -17,6 +17,12 @@ typedef struct box {
 arenaut_problem *new_problem(void);
 uint32_t add_box(arenaut_problem *problem, uint64_t size, int64_t first, int64_t end);
 uint32_t add_buffer(arenaut_problem *problem, const arenaut_buffer *buffer);
+/* ADD_BUFFER(problem, .size = 8, LIFE(0, 2), .align = 16): what is not named is left out. */
+#define ADD_BUFFER(problem, ...) add_buffer(problem, &(const arenaut_buffer){__VA_ARGS__})
+#define LIFE(...) LIVES({__VA_ARGS__})
+#define LIVES(...)                                        \
+    .lifetimes = (const arenaut_interval[]){__VA_ARGS__}, \
+    .n_lifetimes = sizeof((const arenaut_interval[]){__VA_ARGS__}) / sizeof(arenaut_interval)
 uint32_t add_pool(arenaut_problem *problem, const char *name, uint64_t capacity, uint64_t align);
 void finish(arenaut_problem *problem);
 /* new_problem, add_box for each and finish. */

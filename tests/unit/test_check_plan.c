@@ -52,6 +52,14 @@ static void expect(scene *s, arenaut_rule rule) {
     }
 }
 
+/* Arenas anew, after the test has moved something. */
+static void measure(scene *s) { (void)arenaut_plan_measure(s->plan, s->problem, NULL); }
+
+static void expect_measured(scene *s, arenaut_rule rule) {
+    measure(s);
+    expect(s, rule);
+}
+
 static void expect_overlap(scene *s, uint32_t a, uint32_t b, uint64_t first, uint64_t end) {
     expect(s, ARENAUT_RULE_OVERLAP);
     assert_int_equal(s->finding.a, a);
@@ -100,32 +108,19 @@ TEST(a_pool_that_is_not_allowed_is_rejected) {
     arenaut_problem *p = new_problem();
     add_pool(p, "fast", ARENAUT_UNLIMITED, 1);
     add_pool(p, "slow", ARENAUT_UNLIMITED, 1);
-    const arenaut_interval life = {0, 2};
-    arenaut_buffer b = ARENAUT_BUFFER_INIT;
-    b.size = 8;
-    b.lifetimes = &life;
-    b.n_lifetimes = 1;
-    b.pools = 2;
-    add_buffer(p, &b);
+    ADD_BUFFER(p, .size = 8, LIFE(0, 2), .pools = 2);
     finish(p);
     scene s;
     open_scene(&s, p, OFFSETS(0));
     expect(&s, ARENAUT_RULE_POOL);
     s.plan->pool[0] = 1;
-    (void)arenaut_plan_measure(s.plan, p, NULL);
-    expect(&s, ARENAUT_RULE_NONE);
+    expect_measured(&s, ARENAUT_RULE_NONE);
     close_scene(&s);
 }
 
 TEST(a_misaligned_buffer_is_rejected) {
     arenaut_problem *p = new_problem();
-    const arenaut_interval life = {0, 2};
-    arenaut_buffer b = ARENAUT_BUFFER_INIT;
-    b.size = 8;
-    b.lifetimes = &life;
-    b.n_lifetimes = 1;
-    b.align = 16;
-    add_buffer(p, &b);
+    ADD_BUFFER(p, .size = 8, LIFE(0, 2), .align = 16);
     finish(p);
     scene s;
     open_scene(&s, p, OFFSETS(8));
@@ -151,20 +146,13 @@ TEST(a_buffer_past_the_capacity_is_rejected) {
     open_scene(&s, p, OFFSETS(9));
     expect(&s, ARENAUT_RULE_CAPACITY);
     s.plan->offset[0] = 8;
-    (void)arenaut_plan_measure(s.plan, p, NULL);
-    expect(&s, ARENAUT_RULE_NONE);
+    expect_measured(&s, ARENAUT_RULE_NONE);
     close_scene(&s);
 }
 
 TEST(a_fixed_offset_that_is_not_kept_is_rejected) {
     arenaut_problem *p = new_problem();
-    const arenaut_interval life = {0, 2};
-    arenaut_buffer b = ARENAUT_BUFFER_INIT;
-    b.size = 8;
-    b.lifetimes = &life;
-    b.n_lifetimes = 1;
-    b.fixed_offset = arenaut_at(32);
-    add_buffer(p, &b);
+    ADD_BUFFER(p, .size = 8, LIFE(0, 2), .fixed_offset = arenaut_at(32));
     finish(p);
     scene s;
     open_scene(&s, p, OFFSETS(0));
@@ -191,8 +179,7 @@ TEST(a_buffer_in_a_reserved_range_is_rejected) {
     for (size_t i = 0; i < COUNT_OF(right) + COUNT_OF(wrong); i++) {
         const bool fine = i < COUNT_OF(right);
         s.plan->offset[0] = fine ? right[i] : wrong[i - COUNT_OF(right)];
-        (void)arenaut_plan_measure(s.plan, p, NULL);
-        expect(&s, fine ? ARENAUT_RULE_NONE : ARENAUT_RULE_RESERVED);
+        expect_measured(&s, fine ? ARENAUT_RULE_NONE : ARENAUT_RULE_RESERVED);
     }
     close_scene(&s);
 }
@@ -205,8 +192,7 @@ TEST(buffers_alive_together_must_be_apart) {
     expect_overlap(&s, 0, 1, 7, 8);
     assert_int_equal(s.finding.step, 2);
     s.plan->offset[1] = 8;
-    (void)arenaut_plan_measure(s.plan, s.problem, NULL);
-    expect(&s, ARENAUT_RULE_NONE);
+    expect_measured(&s, ARENAUT_RULE_NONE);
     close_scene(&s);
 }
 
@@ -222,12 +208,7 @@ TEST(buffers_one_after_another_may_share) {
 TEST(a_gap_may_be_used_and_no_more) {
     for (int64_t end = 5; end <= 6; end++) {
         arenaut_problem *p = new_problem();
-        const arenaut_interval lives[] = {{0, 2}, {5, 8}};
-        arenaut_buffer b = ARENAUT_BUFFER_INIT;
-        b.size = 8;
-        b.lifetimes = lives;
-        b.n_lifetimes = 2;
-        add_buffer(p, &b);
+        ADD_BUFFER(p, .size = 8, LIVES({0, 2}, {5, 8}));
         add_box(p, 8, 2, end);
         finish(p);
         scene s;
@@ -260,10 +241,9 @@ TEST(pools_do_not_interfere) {
     scene s;
     open_scene(&s, p, OFFSETS(0, 0, 8, 8));
     s.plan->pool[1] = s.plan->pool[3] = 1;
-    (void)arenaut_plan_measure(s.plan, p, NULL);
-    expect(&s, ARENAUT_RULE_NONE);
+    expect_measured(&s, ARENAUT_RULE_NONE);
     s.plan->offset[3] = 4;
-    (void)arenaut_plan_measure(s.plan, p, NULL);
+    measure(&s);
     expect_overlap(&s, 1, 3, 4, 8);
     assert_int_equal(s.finding.pool, 1);
     close_scene(&s);
@@ -273,25 +253,13 @@ TEST(pools_do_not_interfere) {
 
 static uint32_t add_heir(arenaut_problem *p, uint64_t size, int64_t first, int64_t end,
                          uint32_t base) {
-    const arenaut_interval life = {first, end};
-    arenaut_buffer b = ARENAUT_BUFFER_INIT;
-    b.size = size;
-    b.lifetimes = &life;
-    b.n_lifetimes = 1;
-    b.same_base = arenaut_id(base);
-    return add_buffer(p, &b);
+    return ADD_BUFFER(p, .size = size, LIFE(first, end), .same_base = arenaut_id(base));
 }
 
 static uint32_t add_slice(arenaut_problem *p, uint64_t size, int64_t first, int64_t end,
                           uint32_t host, uint64_t delta) {
-    const arenaut_interval life = {first, end};
-    arenaut_buffer b = ARENAUT_BUFFER_INIT;
-    b.size = size;
-    b.lifetimes = &life;
-    b.n_lifetimes = 1;
-    b.inside = arenaut_id(host);
-    b.inside_delta = delta;
-    return add_buffer(p, &b);
+    return ADD_BUFFER(p, .size = size, LIFE(first, end), .inside = arenaut_id(host),
+                      .inside_delta = delta);
 }
 
 TEST(a_chain_of_same_base_pairs_may_share_one_place) {
@@ -316,8 +284,7 @@ TEST(a_same_base_pair_at_another_offset_is_rejected) {
     open_scene(&s, p, OFFSETS(0, 4));
     expect_overlap(&s, 0, 1, 4, 8);
     s.plan->offset[1] = 8; /* a permission, not a duty */
-    (void)arenaut_plan_measure(s.plan, p, NULL);
-    expect(&s, ARENAUT_RULE_NONE);
+    expect_measured(&s, ARENAUT_RULE_NONE);
     close_scene(&s);
 }
 
@@ -344,7 +311,7 @@ TEST(a_base_may_come_after_its_heir) {
     open_scene(&s, p, OFFSETS(0, 0, 8));
     expect(&s, ARENAUT_RULE_NONE);
     s.plan->offset[2] = 4;
-    (void)arenaut_plan_measure(s.plan, p, NULL);
+    measure(&s);
     expect_overlap(&s, 0, 2, 4, 8);
     close_scene(&s);
 }
@@ -353,21 +320,14 @@ TEST(a_base_may_come_after_its_heir) {
 TEST(a_slice_may_be_an_heir_of_its_host) {
     arenaut_problem *p = new_problem();
     add_box(p, 8, 0, 3);
-    const arenaut_interval life = {2, 5};
-    arenaut_buffer b = ARENAUT_BUFFER_INIT;
-    b.size = 8;
-    b.lifetimes = &life;
-    b.n_lifetimes = 1;
-    b.same_base = arenaut_id(0);
-    b.inside = arenaut_id(0);
-    add_buffer(p, &b);
+    ADD_BUFFER(p, .size = 8, LIFE(2, 5), .same_base = arenaut_id(0), .inside = arenaut_id(0));
     add_box(p, 8, 2, 3);
     finish(p);
     scene s;
     open_scene(&s, p, OFFSETS(0, 0, 8));
     expect(&s, ARENAUT_RULE_NONE);
     s.plan->offset[2] = 7;
-    (void)arenaut_plan_measure(s.plan, p, NULL);
+    measure(&s);
     expect_overlap(&s, 0, 2, 7, 8);
     close_scene(&s);
 }
@@ -607,13 +567,7 @@ TEST(a_buffer_larger_than_every_pool_is_its_own_witness) {
 
 static uint32_t add_fixed(arenaut_problem *p, uint64_t size, int64_t first, int64_t end,
                           uint64_t offset) {
-    const arenaut_interval life = {first, end};
-    arenaut_buffer b = ARENAUT_BUFFER_INIT;
-    b.size = size;
-    b.lifetimes = &life;
-    b.n_lifetimes = 1;
-    b.fixed_offset = arenaut_at(offset);
-    return add_buffer(p, &b);
+    return ADD_BUFFER(p, .size = size, LIFE(first, end), .fixed_offset = arenaut_at(offset));
 }
 
 TEST(fixed_buffers_that_overlap_are_a_witness) {
@@ -676,13 +630,7 @@ TEST(alignment_counts_in_an_overload) {
     arenaut_problem *p = new_problem();
     add_pool(p, NULL, 40, 1);
     for (int i = 0; i < 3; i++) {
-        const arenaut_interval life = {0, 2};
-        arenaut_buffer b = ARENAUT_BUFFER_INIT;
-        b.size = 12;
-        b.lifetimes = &life;
-        b.n_lifetimes = 1;
-        b.align = 16;
-        add_buffer(p, &b);
+        ADD_BUFFER(p, .size = 12, LIFE(0, 2), .align = 16);
     }
     finish(p);
     scene s;
@@ -818,8 +766,7 @@ TEST(two_hundred_thousand_buffers_take_no_time) {
     expect(&s, ARENAUT_RULE_NONE);
     print_message("%d buffers: %.2f s\n", N, (double)(clock() - begin) / CLOCKS_PER_SEC);
     s.plan->offset[N / 2] = s.plan->offset[N - 8] = 7; /* found among all the rest */
-    (void)arenaut_plan_measure(s.plan, p, NULL);
-    expect(&s, ARENAUT_RULE_OVERLAP);
+    expect_measured(&s, ARENAUT_RULE_OVERLAP);
     free(offsets);
     close_scene(&s);
 }

@@ -18,7 +18,7 @@ static void assert_lifetimes(const arenaut_problem *p, uint32_t b, const arenaut
         assert_int_equal(arenaut_problem_lifetimes(p, b)[i].end, lives[i].end);
     }
 }
-#define LIVES(...) \
+#define INTERVALS(...) \
     (const arenaut_interval[]){__VA_ARGS__}, COUNT_OF(((const arenaut_interval[]){__VA_ARGS__}))
 
 TEST(a_row_is_a_buffer) {
@@ -28,8 +28,8 @@ TEST(a_row_is_a_buffer) {
     assert_int_equal(p->n_buffers, 2);
     assert_string_equal(p->name[1], "b2");
     assert_true(p->size[1] == UINT64_C(9007199254740993));
-    assert_lifetimes(p, 0, LIVES({0, 3}));
-    assert_lifetimes(p, 1, LIVES({-3, 9}));
+    assert_lifetimes(p, 0, INTERVALS({0, 3}));
+    assert_lifetimes(p, 1, INTERVALS({-3, 9}));
     assert_int_equal(p->n_pools, 1);
     assert_null(d.plan);
     arenaut_document_free(&d);
@@ -44,8 +44,8 @@ TEST(columns_come_in_any_order_and_under_other_names) {
     assert_int_equal(arenaut_problem_align(p, 1), 1);
     assert_true(arenaut_problem_hint(p, 0) == ARENAUT_UNPLACED);
     assert_int_equal(arenaut_problem_hint(p, 1), 12);
-    assert_lifetimes(p, 0, LIVES({1, 3}));
-    assert_lifetimes(p, 1, LIVES({1, 2}));
+    assert_lifetimes(p, 0, INTERVALS({1, 3}));
+    assert_lifetimes(p, 1, INTERVALS({1, 2}));
     arenaut_document_free(&d);
 }
 
@@ -65,12 +65,12 @@ TEST(spreadsheets_leave_their_marks_without_harm) {
 TEST(a_gap_is_a_hole_in_the_lifetime) {
     arenaut_document d = read_text(
         NULL, "id,lower,upper,size,gaps\na,0,10,4,6-8 2-3\nb,0,10,4,\nc,2,9,4,0-3 3-4 8-99 5-5\n");
-    assert_lifetimes(d.problem, 0, LIVES({0, 2}, {3, 6}, {8, 10}));
-    assert_lifetimes(d.problem, 1, LIVES({0, 10}));
-    assert_lifetimes(d.problem, 2, LIVES({4, 8}));
+    assert_lifetimes(d.problem, 0, INTERVALS({0, 2}, {3, 6}, {8, 10}));
+    assert_lifetimes(d.problem, 1, INTERVALS({0, 10}));
+    assert_lifetimes(d.problem, 2, INTERVALS({4, 8}));
     arenaut_document_free(&d);
     d = read_text(NULL, "id,lower,end,size,gaps\na,0,9,4,2-2\n");
-    assert_lifetimes(d.problem, 0, LIVES({0, 2}, {3, 10}));
+    assert_lifetimes(d.problem, 0, INTERVALS({0, 2}, {3, 10}));
     arenaut_document_free(&d);
 }
 
@@ -84,8 +84,8 @@ TEST(a_gap_with_a_window_is_a_buffer_inside) {
     assert_int_equal(arenaut_problem_inside(p, 3), 0);
     assert_int_equal(p->inside_delta[3], 20);
     assert_int_equal(p->size[3], 20);
-    assert_lifetimes(p, 0, LIVES({0, 3}, {6, 9}));
-    assert_lifetimes(p, 3, LIVES({3, 6}));
+    assert_lifetimes(p, 0, INTERVALS({0, 3}, {6, 9}));
+    assert_lifetimes(p, 3, INTERVALS({3, 6}));
     assert_non_null(d.plan);
     assert_int_equal(d.plan->total, 60);
     assert_true(oracle_accepts_placement(p, d.plan));

@@ -424,13 +424,7 @@ TEST(equal_buffers_with_different_edges_are_not_exchanged) {
     for (size_t i = 0; i < COUNT_OF(alike); i++) {
         add_box(p, alike[i].size, alike[i].first, alike[i].end);
     }
-    const arenaut_interval later = {5, 6};
-    arenaut_buffer fixed = ARENAUT_BUFFER_INIT;
-    fixed.size = 2;
-    fixed.lifetimes = &later;
-    fixed.n_lifetimes = 1;
-    fixed.fixed_offset = arenaut_at(0);
-    add_buffer(p, &fixed);
+    ADD_BUFFER(p, .size = 2, LIFE(5, 6), .fixed_offset = arenaut_at(0));
     arenaut_error err = {0};
     assert_ok(arenaut_problem_add_conflict(p, 0, 2, &err), err);
     finish(p);

@@ -107,12 +107,7 @@ TEST(objects_lie_end_to_end_and_each_is_aligned) {
 /* A gap in a buffer's life is no use to a planner that knows first and last use only. */
 TEST(gaps_in_lifetimes_are_not_used) {
     arenaut_problem *p = new_problem();
-    const arenaut_interval lives[] = {{0, 1}, {3, 4}};
-    arenaut_buffer buffer = ARENAUT_BUFFER_INIT;
-    buffer.lifetimes = lives;
-    buffer.n_lifetimes = 2;
-    buffer.size = 32;
-    add_buffer(p, &buffer);
+    ADD_BUFFER(p, LIVES({0, 1}, {3, 4}), .size = 32);
     add_box(p, 16, 1, 3);
     finish(p);
     assert_offsets(p, "executorch-greedy", OFFSETS(0, 32));
@@ -235,13 +230,8 @@ static arenaut_problem *two_memories_of_three(void) {
     add_pool(p, "2", ARENAUT_UNLIMITED, 1);
     add_pool(p, "3", ARENAUT_UNLIMITED, 1);
     for (size_t i = 0; i < COUNT_OF(values); i++) {
-        const arenaut_interval life = {values[i].box.first, values[i].box.end};
-        arenaut_buffer buffer = ARENAUT_BUFFER_INIT;
-        buffer.size = values[i].box.size;
-        buffer.lifetimes = &life;
-        buffer.n_lifetimes = 1;
-        buffer.pools = UINT64_C(1) << values[i].pool;
-        add_buffer(p, &buffer);
+        ADD_BUFFER(p, .size = values[i].box.size, LIFE(values[i].box.first, values[i].box.end),
+                   .pools = UINT64_C(1) << values[i].pool);
     }
     finish(p);
     return p;
@@ -357,13 +347,7 @@ TEST(a_buffer_goes_to_its_fastest_memory) {
 TEST(a_pinned_buffer_stays_and_the_rest_goes_above) {
     for (size_t i = 0; i < COUNT_OF(both); i++) {
         arenaut_problem *p = new_problem();
-        const arenaut_interval life = {0, 4};
-        arenaut_buffer state_buffer = ARENAUT_BUFFER_INIT;
-        state_buffer.size = 16;
-        state_buffer.lifetimes = &life;
-        state_buffer.n_lifetimes = 1;
-        state_buffer.fixed_offset = arenaut_at(32);
-        add_buffer(p, &state_buffer);
+        ADD_BUFFER(p, .size = 16, LIFE(0, 4), .fixed_offset = arenaut_at(32));
         add_box(p, 64, 0, 2);
         finish(p);
         assert_offsets(p, both[i], OFFSETS(32, 48));

@@ -38,13 +38,8 @@ TEST(micro_takes_the_lowest_gap) {
     } rows[] = {
         {{32, 0, 4}, 0}, {{16, 0, 4}, 64}, {{16, 0, 4}, 96}, {{16, 1, 2}, ARENAUT_UNPLACED}};
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        const arenaut_interval life = {rows[i].box.first, rows[i].box.end};
-        arenaut_buffer b = ARENAUT_BUFFER_INIT;
-        b.size = rows[i].box.size;
-        b.lifetimes = &life;
-        b.n_lifetimes = 1;
-        b.fixed_offset = arenaut_at(rows[i].fixed);
-        add_buffer(p, &b);
+        ADD_BUFFER(p, .size = rows[i].box.size, LIFE(rows[i].box.first, rows[i].box.end),
+                   .fixed_offset = arenaut_at(rows[i].fixed));
     }
     finish(p);
     assert_offsets(p, "tflm-greedy", OFFSETS(0, 64, 96, 32));
@@ -54,13 +49,7 @@ TEST(micro_takes_the_lowest_gap) {
 TEST(micro_places_offline_buffers_first) {
     arenaut_problem *p = new_problem();
     add_box(p, 64, 0, 2);
-    const arenaut_interval life = {1, 3};
-    arenaut_buffer b = ARENAUT_BUFFER_INIT;
-    b.size = 16;
-    b.lifetimes = &life;
-    b.n_lifetimes = 1;
-    b.fixed_offset = arenaut_at(32);
-    add_buffer(p, &b);
+    ADD_BUFFER(p, .size = 16, LIFE(1, 3), .fixed_offset = arenaut_at(32));
     finish(p);
     assert_offsets(p, "tflm-greedy", OFFSETS(48, 32));
 }
@@ -233,13 +222,7 @@ TEST(arena_measures_the_best_gap_with_what_alignment_loses) {
     const box boxes[] = {{17, 0, 5}, {40, 0, 2}, {39, 0, 4}, {38, 0, 2}, {37, 0, 4}, {30, 2, 3}};
     arenaut_problem *p = new_problem();
     for (size_t i = 0; i < COUNT_OF(boxes); i++) {
-        const arenaut_interval life = {boxes[i].first, boxes[i].end};
-        arenaut_buffer b = ARENAUT_BUFFER_INIT;
-        b.size = boxes[i].size;
-        b.align = 8;
-        b.lifetimes = &life;
-        b.n_lifetimes = 1;
-        add_buffer(p, &b);
+        ADD_BUFFER(p, .size = boxes[i].size, .align = 8, LIFE(boxes[i].first, boxes[i].end));
     }
     finish(p);
     assert_offsets(p, "tflite-arena", OFFSETS(0, 24, 64, 104, 144, 104));
@@ -249,13 +232,7 @@ TEST(arena_measures_the_best_gap_with_what_alignment_loses) {
 TEST(arena_lets_results_share_their_inputs_memory) {
     arenaut_problem *p = new_problem();
     add_box(p, 32, 1, 3);
-    const arenaut_interval life = {2, 4};
-    arenaut_buffer b = ARENAUT_BUFFER_INIT;
-    b.size = 32;
-    b.lifetimes = &life;
-    b.n_lifetimes = 1;
-    b.same_base = arenaut_id(0);
-    add_buffer(p, &b);
+    ADD_BUFFER(p, .size = 32, LIFE(2, 4), .same_base = arenaut_id(0));
     add_box(p, 16, 3, 5);
     finish(p);
     assert_offsets(p, "tflite-arena", OFFSETS(0, 0, 32));

@@ -591,11 +591,7 @@ TEST(the_peak_is_the_first_step_with_most_bytes) {
 TEST(the_peak_looks_at_every_lifetime) {
     static const arenaut_interval twice[] = {{0, 1}, {8, 9}};
     arenaut_problem *problem = new_problem();
-    arenaut_buffer buffer = ARENAUT_BUFFER_INIT;
-    buffer.size = 10;
-    buffer.lifetimes = twice;
-    buffer.n_lifetimes = 2;
-    add_buffer(problem, &buffer);
+    ADD_BUFFER(problem, .size = 10, .lifetimes = twice, .n_lifetimes = 2);
     add_box(problem, 4, 3, 4);
     add_box(problem, 4, 8, 12);
     finish(problem);

@@ -333,12 +333,8 @@ TEST(thousands_of_buffers_fill_the_fast_pool) {
     add_pool(p, "slow", ARENAUT_UNLIMITED, 1);
     for (uint32_t b = 0; b < 3000; b++) {
         const int64_t first = rng_below(&r, 1000);
-        const arenaut_interval life = {first, first + 1 + rng_below(&r, 20)};
-        const arenaut_buffer buffer = {.size = 1 + rng_below(&r, 4000),
-                                       .lifetimes = &life,
-                                       .n_lifetimes = 1,
-                                       .uses = 1 + rng_below(&r, 5)};
-        add_buffer(p, &buffer);
+        ADD_BUFFER(p, .size = 1 + rng_below(&r, 4000), LIFE(first, first + 1 + rng_below(&r, 20)),
+                   .uses = 1 + rng_below(&r, 5));
     }
     finish(p);
     const arenaut_plan_options options = {.effort = 100000};

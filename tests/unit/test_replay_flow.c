@@ -1,37 +1,16 @@
 /* Replay of methods whose ops jump and move: both ways through branches, loops to a fixed
  * point, and tensors that stand for other tensors' memory. */
-#include "support/test.h"
+#include "support/replay_scene.h"
 
 #include <stdlib.h>
 #include <time.h>
 
-#include <arenaut/check.h>
-
 #include "support/fuse.h"
-#include "support/programs.h"
 
-enum { MAX_TENSORS = 64 };
-
-/* A program and where its tensors lie: 16 bytes each and apart, until a test moves them. */
-typedef struct scene {
-    arenaut_program *p;
-    uint32_t pool[MAX_TENSORS];
-    uint64_t offset[MAX_TENSORS];
-    arenaut_finding finding;
-    arenaut_error err;
-} scene;
-
-static void open_scene(scene *s) {
-    memset(s, 0, sizeof *s);
-    s->p = new_program();
+/* A scene with its one method begun. */
+static void open_method(scene *s) {
+    open_scene(s);
     begin_method(s->p, "forward");
-    for (uint32_t t = 0; t < MAX_TENSORS; t++) s->offset[t] = t * 16;
-}
-
-static void close_scene(scene *s) { arenaut_program_free(s->p); }
-
-static uint32_t value(scene *s, const char *name) {
-    return add_tensor(s->p, name, 16, ARENAUT_INTERMEDIATE);
 }
 
 static uint32_t compute(scene *s, uint32_t from, uint32_t to) {
@@ -48,27 +27,6 @@ static uint32_t jump_false(scene *s, uint32_t condition, uint32_t target) {
                   .target = target);
 }
 
-static arenaut_status replay(scene *s, const arenaut_allocator *allocator) {
-    const arenaut_placement placement = {s->p->n_tensors, 1, s->pool, s->offset, NULL};
-    return arenaut_check_replay(s->p, &placement, NULL, allocator, &s->finding, &s->err);
-}
-
-static void expect(scene *s, arenaut_rule rule) {
-    const arenaut_status status = replay(s, NULL);
-    if (s->finding.rule != rule) {
-        fail_msg("expected \"%s\", found \"%s\": %s", arenaut_rule_name(rule),
-                 arenaut_rule_name(s->finding.rule), s->finding.msg);
-    }
-    assert_int_equal(status, rule == ARENAUT_RULE_NONE ? ARENAUT_OK : ARENAUT_REJECTED);
-}
-
-static void expect_at(scene *s, arenaut_rule rule, uint32_t op, uint32_t a, uint32_t b) {
-    expect(s, rule);
-    assert_int_equal(s->finding.op, op);
-    assert_int_equal(s->finding.a, a);
-    assert_int_equal(s->finding.b, b);
-}
-
 /* ---- one conditional ---- */
 
 /*  0 jump_false c -> 3
@@ -80,7 +38,7 @@ typedef struct branch {
 } branch;
 
 static branch open_branch(scene *s) {
-    open_scene(s);
+    open_method(s);
     const branch v = {value(s, "c"), value(s, "x"), value(s, "k"),
                       value(s, "a"), value(s, "b"), value(s, "y")};
     compute(s, v.x, v.k);  /* 0 */
@@ -136,7 +94,7 @@ TEST(the_condition_is_read) {
 
 TEST(results_must_be_whole_at_the_end_on_every_way) {
     scene s;
-    open_scene(&s);
+    open_method(&s);
     const uint32_t c = value(&s, "c"), x = value(&s, "x"), y = value(&s, "y"), a = value(&s, "a");
     compute(&s, x, y);    /* 0 */
     jump_false(&s, c, 3); /* 1: past the end */
@@ -151,7 +109,7 @@ TEST(results_must_be_whole_at_the_end_on_every_way) {
 
 TEST(ops_that_are_jumped_over_do_nothing) {
     scene s;
-    open_scene(&s);
+    open_method(&s);
     const uint32_t x = value(&s, "x"), a = value(&s, "a"), y = value(&s, "y");
     jump(&s, 2);
     compute(&s, x, a); /* 1: never runs */
@@ -192,7 +150,7 @@ typedef struct twice {
 } twice;
 
 static twice open_twice(scene *s) {
-    open_scene(s);
+    open_method(s);
     twice v = {.c = value(s, "c"), .x = value(s, "x"), .y = value(s, "y")};
     v.one = add_conditional(s, v.c, v.x, (const char *const[]){"a1", "b1", "r1"});
     v.two = add_conditional(s, v.c, v.x, (const char *const[]){"a2", "b2", "r2"});
@@ -251,7 +209,7 @@ TEST(one_broken_source_is_enough) {
 
 TEST(one_side_may_use_the_memory_of_the_others_result) {
     scene s;
-    open_scene(&s);
+    open_method(&s);
     const uint32_t c = value(&s, "c"), x = value(&s, "x"), y = value(&s, "y");
     const uint32_t a = value(&s, "a"), t = value(&s, "t"), b = value(&s, "b"), r = value(&s, "r");
     jump_false(&s, c, 4);
@@ -273,7 +231,7 @@ TEST(one_side_may_use_the_memory_of_the_others_result) {
 
 TEST(names_are_passed_on) {
     scene s;
-    open_scene(&s);
+    open_method(&s);
     const uint32_t x = value(&s, "x"), a = value(&s, "a"), b = value(&s, "b"), d = value(&s, "d");
     const uint32_t t = value(&s, "t"), y = value(&s, "y");
     compute(&s, x, a);
@@ -292,7 +250,7 @@ TEST(names_are_passed_on) {
 
 TEST(moved_garbage_is_found_where_it_is_read) {
     scene s;
-    open_scene(&s);
+    open_method(&s);
     const uint32_t x = value(&s, "x"), a = value(&s, "a"), b = value(&s, "b"), y = value(&s, "y");
     move(&s, a, b);
     compute(&s, x, y);
@@ -306,7 +264,7 @@ TEST(moved_garbage_is_found_where_it_is_read) {
 
 TEST(a_moved_result_must_be_whole_at_the_end) {
     scene s;
-    open_scene(&s);
+    open_method(&s);
     const uint32_t x = value(&s, "x"), a = value(&s, "a"), y = value(&s, "y"), t = value(&s, "t");
     compute(&s, x, a);
     move(&s, a, y);
@@ -321,7 +279,7 @@ TEST(a_moved_result_must_be_whole_at_the_end) {
 
 TEST(an_update_goes_through_the_name) {
     scene s;
-    open_scene(&s);
+    open_method(&s);
     const uint32_t x = value(&s, "x"), a = value(&s, "a"), b = value(&s, "b"), y = value(&s, "y");
     compute(&s, x, a);
     move(&s, a, b);
@@ -348,7 +306,7 @@ typedef struct loop {
 } loop;
 
 static loop open_loop(scene *s) {
-    open_scene(s);
+    open_method(s);
     const loop v = {value(s, "x"), value(s, "k"), value(s, "t"),
                     value(s, "u"), value(s, "c"), value(s, "y")};
     compute(s, v.x, v.k);
@@ -384,7 +342,7 @@ TEST(what_the_next_turn_needs_may_not) {
 
 TEST(a_name_that_is_carried_round_a_loop_keeps_its_memory) {
     scene s;
-    open_scene(&s);
+    open_method(&s);
     const uint32_t x = value(&s, "x"), a = value(&s, "a"), b = value(&s, "b"), d = value(&s, "d");
     const uint32_t c = value(&s, "c"), y = value(&s, "y");
     compute(&s, x, a);
@@ -405,7 +363,7 @@ TEST(a_name_that_is_carried_round_a_loop_keeps_its_memory) {
 
 TEST(a_method_without_an_end_is_not_supported) {
     scene s;
-    open_scene(&s);
+    open_method(&s);
     const uint32_t x = value(&s, "x"), y = value(&s, "y");
     compute(&s, x, y);
     jump(&s, 0);
@@ -422,7 +380,7 @@ TEST(any_graph_gets_an_answer_soon) {
     rng r = {7};
     for (int turn = 0; turn < 4; turn++) {
         scene s;
-        open_scene(&s);
+        open_method(&s);
         uint32_t v[24];
         for (uint32_t i = 0; i < COUNT_OF(v); i++) v[i] = value(&s, NULL);
         for (uint32_t i = 0; i < OPS; i++) {

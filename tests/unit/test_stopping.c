@@ -18,26 +18,12 @@
 
 /* ---- problems on which some loop is long ---- */
 
-static uint32_t add(arenaut_problem *p, arenaut_buffer buffer) { return add_buffer(p, &buffer); }
-
-static arenaut_buffer plain(uint64_t size, const arenaut_interval *life) {
-    arenaut_buffer buffer = ARENAUT_BUFFER_INIT;
-    buffer.size = size;
-    buffer.lifetimes = life;
-    buffer.n_lifetimes = 1;
-    return buffer;
-}
-
 /* All of them may lie on the first, and no two of them on each other. */
 static arenaut_problem *star(uint32_t n) {
     arenaut_problem *p = new_problem();
-    const arenaut_interval first = {0, n};
-    const uint32_t base = add(p, plain(8, &first));
+    const uint32_t base = add_box(p, 8, 0, n);
     for (uint32_t i = 1; i < n; i++) {
-        const arenaut_interval life = {n - 1, (int64_t)n + i};
-        arenaut_buffer heir = plain(8, &life);
-        heir.same_base = arenaut_id(base);
-        add(p, heir);
+        ADD_BUFFER(p, .size = 8, LIFE(n - 1, (int64_t)n + i), .same_base = arenaut_id(base));
     }
     finish(p);
     return p;
@@ -46,12 +32,9 @@ static arenaut_problem *star(uint32_t n) {
 /* Each lies in the one before it. */
 static arenaut_problem *nest(uint32_t n) {
     arenaut_problem *p = new_problem();
-    const arenaut_interval life = {0, 2};
     for (uint32_t i = 0; i < n; i++) {
-        arenaut_buffer slice = plain(2 * (uint64_t)n - i, &life);
-        if (i > 0) slice.inside = arenaut_id(i - 1);
-        slice.inside_delta = i > 0;
-        add(p, slice);
+        ADD_BUFFER(p, .size = 2 * (uint64_t)n - i, LIFE(0, 2),
+                   .inside = arenaut_id(i > 0 ? i - 1 : ARENAUT_NONE), .inside_delta = i > 0);
     }
     finish(p);
     return p;
@@ -60,14 +43,10 @@ static arenaut_problem *nest(uint32_t n) {
 /* Slices side by side in one host. */
 static arenaut_problem *slices(uint32_t n) {
     arenaut_problem *p = new_problem();
-    const arenaut_interval all = {0, 10};
-    const uint32_t host = add(p, plain(8 * (uint64_t)n, &all));
+    const uint32_t host = add_box(p, 8 * (uint64_t)n, 0, 10);
     for (uint32_t i = 0; i < n; i++) {
-        const arenaut_interval life = {i % 7, i % 7 + 3};
-        arenaut_buffer slice = plain(8, &life);
-        slice.inside = arenaut_id(host);
-        slice.inside_delta = 8 * (uint64_t)i;
-        add(p, slice);
+        ADD_BUFFER(p, .size = 8, LIFE(i % 7, i % 7 + 3), .inside = arenaut_id(host),
+                   .inside_delta = 8 * (uint64_t)i);
     }
     finish(p);
     return p;
@@ -80,14 +59,10 @@ static arenaut_problem *gap_windows(uint32_t n, uint32_t gaps) {
     assert_non_null(life);
     for (uint32_t g = 0; g < gaps; g++) life[g] = (arenaut_interval){3 * g, 3 * g + 1};
     for (uint32_t i = 0; i < n; i++) {
-        arenaut_buffer host = plain(64, life);
-        host.n_lifetimes = gaps;
-        const uint32_t id = add(p, host);
+        const uint32_t host = ADD_BUFFER(p, .size = 64, .lifetimes = life, .n_lifetimes = gaps);
         for (uint32_t g = 0; g < gaps; g++) {
-            const arenaut_interval window = {3 * g + 1, 3 * g + 3};
-            arenaut_buffer slice = plain(1 + g % 63, &window);
-            slice.inside = arenaut_id(id);
-            add(p, slice);
+            ADD_BUFFER(p, .size = 1 + g % 63, LIFE(3 * g + 1, 3 * g + 3),
+                       .inside = arenaut_id(host));
         }
     }
     free(life);
@@ -139,10 +114,7 @@ static arenaut_problem *edges(uint32_t n, uint32_t reach) {
 static arenaut_problem *fixed_in_turn(uint32_t n) {
     arenaut_problem *p = new_problem();
     for (uint32_t i = 0; i < n; i++) {
-        const arenaut_interval life = {i, i + 1};
-        arenaut_buffer buffer = plain(8, &life);
-        buffer.fixed_offset = arenaut_at(0);
-        add(p, buffer);
+        ADD_BUFFER(p, .size = 8, LIFE(i, i + 1), .fixed_offset = arenaut_at(0));
     }
     finish(p);
     return p;
@@ -156,9 +128,7 @@ static arenaut_problem *in_tokens(uint32_t n, uint32_t lives) {
         for (uint32_t k = 0; k < lives; k++) {
             life[k] = (arenaut_interval){40 * k + i % 20, 40 * k + i % 20 + 3};
         }
-        arenaut_buffer buffer = plain(1 + i * 7 % 90, life);
-        buffer.n_lifetimes = lives;
-        add(p, buffer);
+        ADD_BUFFER(p, .size = 1 + i * 7 % 90, .lifetimes = life, .n_lifetimes = lives);
     }
     free(life);
     p->traits |= ARENAUT_PROBLEM_TOKENS;

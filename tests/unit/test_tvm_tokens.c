@@ -203,13 +203,8 @@ TEST(blocks_stay_on_their_device) {
         int64_t first;
     } buffers[] = {{0, 8, 0}, {1, 8, 1}, {0, 8, 1}, {1, 8, 2}};
     for (uint32_t b = 0; b < COUNT_OF(buffers); b++) {
-        const arenaut_interval life = {buffers[b].first, buffers[b].first + 1};
-        arenaut_buffer buffer = ARENAUT_BUFFER_INIT;
-        buffer.size = buffers[b].size;
-        buffer.lifetimes = &life;
-        buffer.n_lifetimes = 1;
-        buffer.pools = UINT64_C(1) << buffers[b].pool;
-        add_buffer(p, &buffer);
+        ADD_BUFFER(p, .size = buffers[b].size, LIFE(buffers[b].first, buffers[b].first + 1),
+                   .pools = UINT64_C(1) << buffers[b].pool);
     }
     finish(p);
     arenaut_plan *plan = plan_with(p, "tvm-tokens", NULL);
@@ -225,13 +220,8 @@ TEST(arguments_and_state_are_never_reallocated) {
     for (size_t k = 0; k < COUNT_OF(kept); k++) {
         arenaut_problem *p = new_problem();
         for (int64_t b = 0; b < 3; b++) {
-            const arenaut_interval life = {b, b + 1};
-            arenaut_buffer buffer = ARENAUT_BUFFER_INIT;
-            buffer.size = 8;
-            buffer.lifetimes = &life;
-            buffer.n_lifetimes = 1;
-            buffer.cls = b == 1 ? kept[k] : ARENAUT_INTERMEDIATE;
-            add_buffer(p, &buffer);
+            ADD_BUFFER(p, .size = 8, LIFE(b, b + 1),
+                       .cls = b == 1 ? kept[k] : ARENAUT_INTERMEDIATE);
         }
         finish(p);
         assert_token_offsets(p, NULL, OFFSETS(0, 8, 0));
@@ -262,13 +252,7 @@ TEST(devices_are_given_for_all_or_for_none) {
         assert_ok(arenaut_problem_add_pool(p, &pools[k], NULL, &err), err);
     }
     for (uint64_t b = 0; b < 5; b++) {
-        const arenaut_interval life = {0, 1};
-        arenaut_buffer buffer = ARENAUT_BUFFER_INIT;
-        buffer.size = 8;
-        buffer.lifetimes = &life;
-        buffer.n_lifetimes = 1;
-        buffer.pools = b < 2 ? 2 : 1;
-        add_buffer(p, &buffer);
+        ADD_BUFFER(p, .size = 8, LIFE(0, 1), .pools = b < 2 ? 2 : 1);
     }
     finish(p);
     assert_refused(p, "tvm-tokens", NULL, ARENAUT_REFUSED,
@@ -409,13 +393,8 @@ TEST(blocks_that_do_not_fit_are_no_plan) {
 static arenaut_problem *problem_in_place(const box *boxes, const uint32_t *base, size_t n) {
     arenaut_problem *p = new_problem();
     for (size_t i = 0; i < n; i++) {
-        const arenaut_interval life = {boxes[i].first, boxes[i].end};
-        arenaut_buffer b = ARENAUT_BUFFER_INIT;
-        b.size = boxes[i].size;
-        b.lifetimes = &life;
-        b.n_lifetimes = 1;
-        b.same_base = arenaut_id(base[i]);
-        add_buffer(p, &b);
+        ADD_BUFFER(p, .size = boxes[i].size, LIFE(boxes[i].first, boxes[i].end),
+                   .same_base = arenaut_id(base[i]));
     }
     p->traits = ARENAUT_PROBLEM_TOKENS;
     finish(p);

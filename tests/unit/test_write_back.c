@@ -250,9 +250,16 @@ static void expect_copies(const arenaut_program *p, const char *expected) {
     assert_string_equal(text, expected);
 }
 
-#define STATES(p)                                                          \
-    const uint32_t d0 = add(p, ARENAUT_STATE), d1 = add(p, ARENAUT_STATE), \
-                   d2 = add(p, ARENAUT_STATE), x = add(p, ARENAUT_INPUT)
+/* What the graphs below begin with: three states and an input. */
+enum { D0, D1, D2, X };
+
+static arenaut_program *begin_with_states(void) {
+    arenaut_program *p = begin();
+    for (uint32_t i = D0; i <= D2; i++) add(p, ARENAUT_STATE);
+    add(p, ARENAUT_INPUT);
+    return p;
+}
+
 #define MUTATES(value, target) {ARENAUT_BINDING_MUTATES, value, target}
 #define MUTATED(value, target) {ARENAUT_BINDING_MUTATED, value, target}
 
@@ -260,10 +267,8 @@ static void expect(const arenaut_binding *bindings, uint32_t n, uint32_t result,
                    const char *copies) {
     arenaut_program *graphs[2];
     for (int i = 0; i < 2; i++) {
-        arenaut_program *p = graphs[i] = begin();
-        STATES(p);
-        (void)d0, (void)d1, (void)d2;
-        SET_IO(p, 0, LIST(x), LIST(result));
+        arenaut_program *p = graphs[i] = begin_with_states();
+        SET_IO(p, 0, LIST(X), LIST(result));
         bind(p, bindings, n);
     }
     apply(graphs[1], NULL);
@@ -272,9 +277,6 @@ static void expect(const arenaut_binding *bindings, uint32_t n, uint32_t result,
     arenaut_program_free(graphs[0]);
     arenaut_program_free(graphs[1]);
 }
-
-/* The tensors of `expect`. */
-enum { D0, D1, D2, X };
 
 TEST(a_delay_line_is_copied_from_its_end) {
     const arenaut_binding line[] = {MUTATES(X, D0), MUTATES(D0, D1), MUTATES(D1, D2)};
@@ -302,11 +304,9 @@ TEST(a_state_that_stays_is_not_copied) {
 }
 
 TEST(two_new_values_of_one_state_are_refused) {
-    arenaut_program *p = begin();
-    STATES(p);
-    (void)d1, (void)d2;
-    const arenaut_binding twice[] = {MUTATES(x, d0), MUTATES(d1, d0)};
-    SET_IO(p, 0, LIST(x), LIST(x));
+    arenaut_program *p = begin_with_states();
+    const arenaut_binding twice[] = {MUTATES(X, D0), MUTATES(D1, D0)};
+    SET_IO(p, 0, LIST(X), LIST(X));
     bind(p, twice, 2);
     const arenaut_pass_options options = {.target = arenaut_target_find("torch")};
     arenaut_error err = {0};
@@ -341,19 +341,17 @@ static arenaut_rule replay(const arenaut_program *p, arenaut_finding *finding) {
 
 TEST(copies_in_a_wrong_order_are_refused) {
     for (int wrong = 0; wrong < 2; wrong++) {
-        arenaut_program *p = begin();
+        arenaut_program *p = begin_with_states();
         arenaut_finding finding;
-        STATES(p);
-        (void)d2;
-        const arenaut_binding line[] = {MUTATED(x, d0), MUTATED(d0, d1)};
-        if (!wrong) copy_to(p, d1, d0);
-        copy_to(p, d0, x);
-        if (wrong) copy_to(p, d1, d0);
-        SET_IO(p, 0, LIST(x), LIST(x));
+        const arenaut_binding line[] = {MUTATED(X, D0), MUTATED(D0, D1)};
+        if (!wrong) copy_to(p, D1, D0);
+        copy_to(p, D0, X);
+        if (wrong) copy_to(p, D1, D0);
+        SET_IO(p, 0, LIST(X), LIST(X));
         bind(p, line, 2);
         assert_int_equal(replay(p, &finding), wrong ? ARENAUT_RULE_STALE : ARENAUT_RULE_NONE);
         if (wrong) {
-            assert_int_equal(finding.a, d0);
+            assert_int_equal(finding.a, D0);
             assert_int_equal(finding.op, 1);
             assert_string_equal(finding.msg,
                                 "aten::copy_ of method 'forward' reads the new value "
@@ -366,15 +364,13 @@ TEST(copies_in_a_wrong_order_are_refused) {
 
 TEST(an_old_value_cannot_be_returned_from_what_is_overwritten) {
     for (int wrong = 0; wrong < 2; wrong++) {
-        arenaut_program *p = begin();
+        arenaut_program *p = begin_with_states();
         arenaut_finding finding;
-        STATES(p);
-        (void)d1, (void)d2;
         const uint32_t old = add(p, ARENAUT_INTERMEDIATE);
-        const arenaut_binding one[] = {MUTATED(x, d0)};
-        ADD_OP(p, .name = "aten::clone", IN(d0), OUT(old));
-        copy_to(p, d0, x);
-        SET_IO(p, 0, LIST(x), LIST(wrong ? d0 : old));
+        const arenaut_binding one[] = {MUTATED(X, D0)};
+        ADD_OP(p, .name = "aten::clone", IN(D0), OUT(old));
+        copy_to(p, D0, X);
+        SET_IO(p, 0, LIST(X), LIST(wrong ? D0 : old));
         bind(p, one, 1);
         assert_int_equal(replay(p, &finding), wrong ? ARENAUT_RULE_STALE : ARENAUT_RULE_NONE);
         arenaut_program_free(p);
@@ -383,16 +379,14 @@ TEST(an_old_value_cannot_be_returned_from_what_is_overwritten) {
 
 TEST(a_new_value_has_to_get_there) {
     for (int way = 0; way < 4; way++) {
-        arenaut_program *p = begin();
+        arenaut_program *p = begin_with_states();
         arenaut_finding finding;
-        STATES(p);
-        (void)d2;
         const uint32_t saved = add(p, ARENAUT_INTERMEDIATE);
-        const arenaut_binding one[] = {MUTATED(x, d0)};
-        ADD_OP(p, .name = "aten::clone", IN(x), OUT(saved));
-        if (way == 1) copy_to(p, d0, d1);
-        if (way >= 2) copy_to(p, d0, way == 2 ? saved : x);
-        SET_IO(p, 0, LIST(x), LIST(saved));
+        const arenaut_binding one[] = {MUTATED(X, D0)};
+        ADD_OP(p, .name = "aten::clone", IN(X), OUT(saved));
+        if (way == 1) copy_to(p, D0, D1);
+        if (way >= 2) copy_to(p, D0, way == 2 ? saved : X);
+        SET_IO(p, 0, LIST(X), LIST(saved));
         bind(p, one, 1);
         assert_int_equal(replay(p, &finding), way < 2 ? ARENAUT_RULE_STALE : ARENAUT_RULE_NONE);
         arenaut_program_free(p);
@@ -402,16 +396,14 @@ TEST(a_new_value_has_to_get_there) {
 /* An update in place, and somebody who wants the state as it was. */
 TEST(what_was_updated_in_place_is_no_more) {
     for (int wrong = 0; wrong < 2; wrong++) {
-        arenaut_program *p = begin();
+        arenaut_program *p = begin_with_states();
         arenaut_finding finding;
-        STATES(p);
-        (void)d1, (void)d2;
         const uint32_t y = add(p, ARENAUT_INTERMEDIATE), t = add(p, ARENAUT_INTERMEDIATE);
-        p->tensors[t].view_of = d0;
-        const arenaut_binding one[] = {MUTATED(t, d0)};
-        ADD_OP(p, .name = "aten::add", .kind = ARENAUT_OP_IN_PLACE, IN(d0, x), OUT(t));
-        ADD_OP(p, .name = "aten::neg", IN(wrong ? d0 : t), OUT(y));
-        SET_IO(p, 0, LIST(x), LIST(y));
+        p->tensors[t].view_of = D0;
+        const arenaut_binding one[] = {MUTATED(t, D0)};
+        ADD_OP(p, .name = "aten::add", .kind = ARENAUT_OP_IN_PLACE, IN(D0, X), OUT(t));
+        ADD_OP(p, .name = "aten::neg", IN(wrong ? D0 : t), OUT(y));
+        SET_IO(p, 0, LIST(X), LIST(y));
         bind(p, one, 1);
         assert_int_equal(replay(p, &finding), wrong ? ARENAUT_RULE_STALE : ARENAUT_RULE_NONE);
         arenaut_program_free(p);
