@@ -1,42 +1,53 @@
 #!/bin/sh
-# Builds each fuzz/fuzz_*.c with libFuzzer and runs it for FUZZ_SECONDS on our own test
-# data; findings stay in build/fuzz. The unit tests run the same properties in short.
+# For each property of tests/support/properties.def: libFuzzer for FUZZ_SECONDS on our own test
+# data, and a sweep over the files of its format; findings stay in build/fuzz. Then the machines:
+# random cases held against second readings of the rules. The unit tests run all of it in short.
 set -eu
 cd "$(dirname "$0")/.."
 seconds=${FUZZ_SECONDS:-60}
-mkdir -p build/fuzz
-for source in fuzz/fuzz_*.c; do
-    name=$(basename "$source" .c)
-    work=build/fuzz/$name
-    mkdir -p "$work/found"
-    # shellcheck disable=SC2046 # file names without blanks
-    clang -std=c11 -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
-        -Iinclude -Isrc -Itests "$source" $(ls tests/support/"${name#fuzz_}"_round.c 2>/dev/null) \
-        $(find src -name '*.c' | sort) -o "$work/$name"
+checks=address,undefined
+CC=clang cmake -S . -B build/fuzz/library -G "Unix Makefiles" -DCMAKE_BUILD_TYPE=None \
+    -DCMAKE_C_FLAGS="-g -O1" -DARENAUT_TOOL=OFF -DARENAUT_SANITIZE=fuzzer-no-link,$checks >/dev/null
+cmake --build build/fuzz/library --target arenaut_static -j"$(nproc)" >/dev/null
+
+# build WHAT CHECKS SOURCE… FLAG…
+build() {
+    out=build/fuzz/$1
+    with=$2
+    shift 2
+    mkdir -p "$(dirname "$out")"
+    clang -std=c11 -g -O1 -fsanitize="$with" -fno-sanitize-recover=all -Iinclude -Isrc -Itests "$@" \
+        tests/support/replay_plan.c build/fuzz/library/libarenaut.a -lm -o "$out"
+}
+
+for row in $(sed -n 's/^PROPERTY(\([a-z0-9]*\), "\(.*\)")$/\1:\2/p' tests/support/properties.def |
+    tr ' ' ','); do
+    name=${row%%:*}
+    how="-DPROPERTY=${name}_property -include support/${name}_round.h"
+    # shellcheck disable=SC2086 # two flags and a value
+    build "$name/fuzz" fuzzer,$checks fuzz/fuzz_property.c "tests/support/${name}_round.c" $how
+    # shellcheck disable=SC2086
+    build "$name/sweep" $checks fuzz/sweep.c tests/support/sweep.c \
+        "tests/support/${name}_round.c" $how
     echo "== $name for $seconds seconds"
-    (cd "$work" && ./"$name" -max_len=8192 -max_total_time="$seconds" -print_final_stats=1 \
-        -verbosity=0 found ../../../tests/data ../../../tests/data/json >log 2>&1) || {
-        tail -20 "$work/log"
+    mkdir -p "build/fuzz/$name/found"
+    (cd "build/fuzz/$name" && ./fuzz -max_len=8192 -max_total_time="$seconds" \
+        -print_final_stats=1 -verbosity=0 found ../../../tests/data ../../../tests/data/json \
+        >log 2>&1) || {
+        tail -20 "build/fuzz/$name/log"
         exit 1
     }
-    grep '^stat::' "$work/log"
+    grep '^stat::' "build/fuzz/$name/log"
+    for pattern in $(echo "${row#*:}" | tr ',' ' '); do
+        # shellcheck disable=SC2086 # a pattern
+        "build/fuzz/$name/sweep" tests/data/$pattern
+    done
 done
 
-# Random cases held against second readings of the rules: fuzz/machine_X.c with what of
-# tests/support is called X_*.c.
+# fuzz/machine_X.c with what of tests/support is called X_*.c.
 for source in fuzz/machine_*.c; do
     name=$(basename "$source" .c)
-    # shellcheck disable=SC2046
-    clang -std=c11 -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -Iinclude -Isrc \
-        -Itests "$source" $(ls tests/support/"${name#machine_}"_*.c) \
-        $(find src -name '*.c' | sort) -lm -o build/fuzz/"$name"
+    build "$name" $checks "$source" tests/support/"${name#machine_}"_*.c
     echo "== $name for $seconds seconds"
     build/fuzz/"$name" "$seconds"
 done
-
-# Every byte of our own programs, spoiled in turn.
-# shellcheck disable=SC2046
-clang -std=c11 -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -Iinclude -Isrc \
-    -Itests fuzz/sweep_pte.c tests/support/pte_sweep.c tests/support/pte_round.c \
-    $(find src -name '*.c' | sort) -lm -o build/fuzz/sweep_pte
-build/fuzz/sweep_pte tests/data/pte/*.pte

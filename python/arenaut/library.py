@@ -35,7 +35,7 @@ def candidates():
     if named:
         return [named]
     built = Path(__file__).parents[2] / "build" / "libarenaut.so"
-    return ([str(built)] if built.is_file() else []) + ["libarenaut.so.0", "libarenaut.so"]
+    return ([str(built)] if built.is_file() else []) + ["libarenaut.so.0.1", "libarenaut.so"]
 
 
 def load():

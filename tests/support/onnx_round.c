@@ -1,22 +1,13 @@
 #include "support/onnx_round.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include <arenaut/check.h>
 #include <arenaut/expr.h>
 #include <arenaut/lowering.h>
 #include <arenaut/pass.h>
 #include <arenaut/planner.h>
 
-/* Works inside a fuzzer too, where there is no test to fail. */
-#define REQUIRE(condition)                                                                \
-    do {                                                                                  \
-        if (!(condition)) {                                                               \
-            fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #condition); \
-            abort();                                                                      \
-        }                                                                                 \
-    } while (0)
+#include "support/replay_plan.h"
+#include "support/require.h"
 
 static bool is_refusal(arenaut_status st, const arenaut_error *err) {
     REQUIRE(err->code == st && err->msg[0]);
@@ -34,23 +25,11 @@ static void bind_all(arenaut_program *program) {
 
 static void replay(const arenaut_program *program, const arenaut_lowering *lowering,
                    const arenaut_plan *plan) {
-    const uint32_t n = program->n_tensors;
-    uint32_t *pool = malloc((n + 1) * sizeof *pool);
-    uint64_t *offset = malloc((n + 1) * sizeof *offset);
-    REQUIRE(pool && offset);
-    for (uint32_t t = 0; t < n; t++) {
-        const uint32_t b = lowering->buffer[t];
-        pool[t] = b == ARENAUT_NONE ? ARENAUT_NONE : plan->pool[b];
-        offset[t] = pool[t] == ARENAUT_NONE ? 0 : plan->offset[b] + lowering->offset[t];
-    }
-    const arenaut_placement placement = {n, plan->n_pools, pool, offset, plan->arena};
     arenaut_finding finding;
     arenaut_error err = {0};
-    const arenaut_status st = arenaut_check_replay(program, &placement, NULL, NULL, &finding, &err);
+    const arenaut_status st = replay_plan(program, lowering, plan, &finding, &err);
     if (st == ARENAUT_REJECTED) fprintf(stderr, "%s\n", finding.msg);
     REQUIRE(st == ARENAUT_OK || st == ARENAUT_UNSUPPORTED);
-    free(pool);
-    free(offset);
 }
 
 static void plan_and_replay(const arenaut_program *program, const arenaut_lowering *lowering) {

@@ -5,6 +5,7 @@
 #include "support/documents.h"
 #include "support/oracle.h"
 #include "support/problems.h"
+#include "support/replay_plan.h"
 #include "support/test.h"
 
 arenaut_plan *plan_by(const arenaut_problem *problem, const char *planner) {
@@ -48,4 +49,12 @@ arenaut_problem *rounded_problem(const char *path, uint32_t traits) {
     finish(p);
     arenaut_document_free(&d);
     return p;
+}
+
+void assert_plan_stands(const arenaut_program *program, const arenaut_lowering *lowering,
+                        const arenaut_plan *plan) {
+    arenaut_finding finding;
+    arenaut_error err = {0};
+    assert_ok(arenaut_check_plan(lowering->problem, plan, NULL, &finding, &err), err);
+    assert_ok(replay_plan(program, lowering, plan, &finding, &err), err);
 }

@@ -9,6 +9,8 @@
 #include <arenaut/planner.h>
 
 #include "core/zip.h"
+#include "support/replay_plan.h"
+#include "support/require.h"
 
 /* ---- archives ---- */
 
@@ -167,45 +169,35 @@ void pt2_round_close(pt2_round *round) {
 }
 
 arenaut_status pt2_round_check(const pt2_round *round, arenaut_error *err) {
-    const arenaut_program *p = round->document.program;
     const arenaut_lowering *l = round->lowering;
     arenaut_finding finding;
-    uint32_t *pool = malloc((p->n_tensors + 1) * sizeof *pool);
-    uint64_t *offset = malloc((p->n_tensors + 1) * sizeof *offset);
-    if (!pool || !offset) abort();
-    for (uint32_t t = 0; t < p->n_tensors; t++) {
-        const uint32_t b = l->buffer[t];
-        pool[t] = b == ARENAUT_NONE ? ARENAUT_NONE : round->plan->pool[b];
-        offset[t] = b == ARENAUT_NONE ? 0 : round->plan->offset[b] + l->offset[t];
-    }
-    const arenaut_placement placement = {p->n_tensors, round->plan->n_pools, pool, offset,
-                                         round->plan->arena};
     arenaut_status st = arenaut_check_plan(l->problem, round->plan, NULL, &finding, err);
-    if (st == ARENAUT_OK) st = arenaut_check_replay(p, &placement, NULL, NULL, &finding, err);
+    if (st == ARENAUT_OK) {
+        st = replay_plan(round->document.program, l, round->plan, &finding, err);
+    }
     if (st == ARENAUT_REJECTED && err) snprintf(err->msg, sizeof err->msg, "%s", finding.msg);
-    free(pool);
-    free(offset);
     return st;
 }
 
-static void demand(bool holds, const char *what, const arenaut_error *err) {
-    if (holds) return;
-    fprintf(stderr, "pt2: %s: %s\n", what, err->msg);
-    abort();
-}
-
-bool pt2_property(const uint8_t *data, size_t size) {
+static bool archive_property(const uint8_t *data, size_t size) {
     pt2_round round;
     arenaut_error err = {ARENAUT_OK, 0, ""};
     const arenaut_status st = pt2_round_open(data, size, NULL, NULL, &round, &err);
     if (st != ARENAUT_OK) {
-        demand(err.code == st && err.msg[0], "refused without a message", &err);
+        REQUIRE(err.code == st && err.msg[0]);
         return false;
     }
     arenaut_finding finding;
-    const arenaut_status plan =
-        arenaut_check_plan(round.lowering->problem, round.plan, NULL, &finding, &err);
-    demand(plan == ARENAUT_OK, "the plan is wrong", &err);
+    REQUIRE(arenaut_check_plan(round.lowering->problem, round.plan, NULL, &finding, &err) ==
+            ARENAUT_OK);
     pt2_round_close(&round);
     return true;
+}
+
+bool pt2_property(const uint8_t *data, size_t size) {
+    if (arn_zip_begins(data, size)) return archive_property(data, size);
+    bytes archive = pt2_of(data, size);
+    const bool planned = archive_property(archive.data, archive.size);
+    free(archive.data);
+    return planned;
 }

@@ -36,7 +36,8 @@ arenaut_status pt2_round_check(const pt2_round *round, arenaut_error *err);
 
 /* What must hold for any bytes: they are refused with a message, or they make a valid program
  * that survives its passes, or is refused by one with a message, and whose plan stands. Aborts,
- * with a line on standard error, if it does not. True if there was a plan. */
+ * with a line on standard error, if it does not. True if there was a plan. What does not begin as
+ * an archive is taken for the model.json of one: its sums keep nearly every change of that out. */
 bool pt2_property(const uint8_t *data, size_t size);
 
 #endif

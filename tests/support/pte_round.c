@@ -1,13 +1,12 @@
 #include "support/pte_round.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <arenaut/lowering.h>
 #include <arenaut/pass.h>
 
 #include "support/random.h"
+#include "support/require.h"
 
 /* The pool that stands for a memory of a method: they are counted one after another. */
 static uint32_t pool_of(const arenaut_program *program, const arenaut_tensor *tensor) {
@@ -141,15 +140,6 @@ arenaut_status pte_round_write(const pte_round *round, const arenaut_allocator *
     if (st != ARENAUT_OK) arenaut_text_free(out);
     return st;
 }
-
-/* Works inside a fuzzer too, where there is no test to fail. */
-#define REQUIRE(condition)                                                                \
-    do {                                                                                  \
-        if (!(condition)) {                                                               \
-            fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #condition); \
-            abort();                                                                      \
-        }                                                                                 \
-    } while (0)
 
 static void require_places(const pte_round *round, const arenaut_program *back) {
     const arenaut_program *program = round->document.program;

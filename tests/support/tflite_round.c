@@ -1,8 +1,8 @@
 #include "support/tflite_round.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "support/require.h"
 
 static arenaut_status stack_buffers(tflite_round *round, uint64_t base,
                                     const arenaut_allocator *allocator, arenaut_error *err) {
@@ -65,15 +65,6 @@ arenaut_status tflite_round_write(const tflite_round *round, const arenaut_alloc
     if (st != ARENAUT_OK) arenaut_text_free(out);
     return st;
 }
-
-/* Works inside a fuzzer too, where there is no test to fail. */
-#define REQUIRE(condition)                                                                \
-    do {                                                                                  \
-        if (!(condition)) {                                                               \
-            fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #condition); \
-            abort();                                                                      \
-        }                                                                                 \
-    } while (0)
 
 static void require_offsets(const tflite_round *round, const arenaut_program *back) {
     const arenaut_program *program = round->document.program;

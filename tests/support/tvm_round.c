@@ -1,19 +1,11 @@
 #include "support/tvm_round.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <arenaut/check.h>
 #include <arenaut/pass.h>
 
-#define REQUIRE(what)                                                  \
-    do {                                                               \
-        if (!(what)) {                                                 \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #what); \
-            abort();                                                   \
-        }                                                              \
-    } while (0)
+#include "support/require.h"
 
 void tvm_round_close(tvm_round *round) {
     arenaut_plan_free(round->plan);

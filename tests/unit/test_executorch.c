@@ -12,6 +12,7 @@
 #include "support/bytes.h"
 #include "support/corpus.h"
 #include "support/lowerings.h"
+#include "support/plans.h"
 
 /* The runtime reads past the end of what an XNNPACK delegate is given; the writer adds that
  * to a method's first memory, the problem does not know of it. */
@@ -68,25 +69,6 @@ static arenaut_program *read_model(const char *path, bool in_place) {
     return document.program;
 }
 
-static void expect_to_stand(const arenaut_program *p, const arenaut_lowering *l,
-                            const arenaut_plan *plan) {
-    arenaut_finding finding;
-    arenaut_error err = {0};
-    assert_ok(arenaut_check_plan(l->problem, plan, NULL, &finding, &err), err);
-    uint32_t *pool = calloc(p->n_tensors, sizeof *pool);
-    uint64_t *offset = calloc(p->n_tensors, sizeof *offset);
-    assert_true(pool && offset);
-    for (uint32_t t = 0; t < p->n_tensors; t++) {
-        const uint32_t b = l->buffer[t];
-        pool[t] = b == ARENAUT_NONE ? ARENAUT_NONE : plan->pool[b];
-        offset[t] = b == ARENAUT_NONE ? 0 : plan->offset[b] + l->offset[t];
-    }
-    const arenaut_placement placement = {p->n_tensors, plan->n_pools, pool, offset, plan->arena};
-    assert_ok(arenaut_check_replay(p, &placement, NULL, NULL, &finding, &err), err);
-    free(pool);
-    free(offset);
-}
-
 TEST(every_program_gets_the_least_it_can_have) {
     const arenaut_plan_options options = {0};
     for (size_t i = 0; i < COUNT_OF(models); i++) {
@@ -104,7 +86,7 @@ TEST(every_program_gets_the_least_it_can_have) {
                      (unsigned long)(plan->total + tail), arenaut_quality_name(plan->quality),
                      (unsigned long)models[i].arena);
         }
-        expect_to_stand(p, l, plan);
+        assert_plan_stands(p, l, plan);
         arenaut_plan_free(plan);
         arenaut_lowering_free(l);
         arenaut_program_free(p);

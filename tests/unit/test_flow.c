@@ -10,6 +10,7 @@
 
 #include "support/fuse.h"
 #include "support/lowerings.h"
+#include "support/plans.h"
 #include "support/programs.h"
 
 static arenaut_program *begin(void) {
@@ -38,24 +39,11 @@ static void jump_false(arenaut_program *p, uint32_t condition, uint32_t target) 
 static uint64_t planned_by(const char *planner, const arenaut_program *p,
                            const arenaut_lowering *lowering) {
     arenaut_plan *plan = NULL;
-    arenaut_finding finding;
     arenaut_error err = {0};
     const arenaut_plan_options options = {.planner = planner};
     assert_ok(arenaut_plan_make(lowering->problem, &options, NULL, &plan, &err), err);
-    assert_ok(arenaut_check_plan(lowering->problem, plan, NULL, &finding, &err), err);
-    uint32_t *pool = calloc(p->n_tensors, sizeof *pool);
-    uint64_t *offset = calloc(p->n_tensors, sizeof *offset);
-    assert_true(pool && offset);
-    for (uint32_t t = 0; t < p->n_tensors; t++) {
-        const uint32_t b = lowering->buffer[t];
-        pool[t] = b == ARENAUT_NONE ? ARENAUT_NONE : plan->pool[b];
-        offset[t] = b == ARENAUT_NONE ? 0 : plan->offset[b] + lowering->offset[t];
-    }
-    const arenaut_placement placement = {p->n_tensors, plan->n_pools, pool, offset, plan->arena};
-    assert_ok(arenaut_check_replay(p, &placement, NULL, NULL, &finding, &err), err);
+    assert_plan_stands(p, lowering, plan);
     const uint64_t arena = plan->total;
-    free(pool);
-    free(offset);
     arenaut_plan_free(plan);
     return arena;
 }

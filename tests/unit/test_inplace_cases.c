@@ -10,6 +10,7 @@
 #include <arenaut/planner.h>
 
 #include "support/lowerings.h"
+#include "support/plans.h"
 
 #define T(name, dims, more) \
     "{\"name\": \"" name "\", \"dtype\": \"float32\", \"dims\": " dims more "}"
@@ -88,20 +89,10 @@ static void expect_plan(const example *e, const arenaut_program *p, const arenau
                         const char *planner, uint64_t least, uint64_t most) {
     const arenaut_plan_options options = {.planner = planner};
     arenaut_plan *plan = NULL;
-    arenaut_finding finding;
     arenaut_error err = {0};
-    uint32_t pool[16];
-    uint64_t offset[16];
     const arenaut_status st = arenaut_plan_make(l->problem, &options, NULL, &plan, &err);
     if (st != ARENAUT_OK) fail_msg("%s: %s: %s", e->name, planner, err.msg);
-    assert_ok(arenaut_check_plan(l->problem, plan, NULL, &finding, &err), err);
-    for (uint32_t t = 0; t < p->n_tensors; t++) {
-        const uint32_t b = l->buffer[t];
-        pool[t] = b == ARENAUT_NONE ? ARENAUT_NONE : plan->pool[b];
-        offset[t] = b == ARENAUT_NONE ? 0 : plan->offset[b] + l->offset[t];
-    }
-    const arenaut_placement placement = {p->n_tensors, plan->n_pools, pool, offset, plan->arena};
-    assert_ok(arenaut_check_replay(p, &placement, NULL, NULL, &finding, &err), err);
+    assert_plan_stands(p, l, plan);
     if (plan->total < least || plan->total > most) {
         fail_msg("%s: %s needs %lu bytes, expected %lu to %lu", e->name, planner,
                  (unsigned long)plan->total, (unsigned long)least, (unsigned long)most);

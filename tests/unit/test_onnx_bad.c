@@ -8,8 +8,10 @@
 #include <arenaut/format.h>
 
 #include "formats/onnx/onnx_schema.h"
+#include "support/bytes.h"
 #include "support/documents.h"
 #include "support/onnx_round.h"
+#include "support/sweep.h"
 #include "support/wire.h"
 
 /* ---- models made here ---- */
@@ -361,32 +363,18 @@ TEST(other_files_are_not_taken_for_models) {
     }
 }
 
-static void sweep(const char *name) {
-    char path[200];
-    size_t size, accepted = 0;
-    snprintf(path, sizeof path, "%s/onnx/%s", TEST_DATA, name);
-    uint8_t *data = (uint8_t *)load_file(path, &size);
-    assert_true(onnx_property(data, size));
-    for (size_t cut = 0; cut < size; cut++) {
-        uint8_t *exact = malloc(cut ? cut : 1);
-        assert_non_null(exact);
-        memcpy(exact, data, cut);
-        accepted += onnx_property(exact, cut);
-        free(exact);
-    }
-    for (size_t i = 0; i < size; i++) {
-        for (unsigned bit = 0; bit < 8; bit++) {
-            data[i] ^= (uint8_t)(1u << bit);
-            accepted += onnx_property(data, size);
-            data[i] ^= (uint8_t)(1u << bit);
-        }
-    }
-    assert_true(accepted > 0); /* else nothing but the refusals was tested */
-    free(data);
-}
-
 TEST(models_cut_short_or_with_flipped_bits_are_refused_or_read) {
     static const char *const names[] = {"control.onnx", "functions.onnx", "constants.onnx",
                                         "open_sizes.onnx"};
-    for (size_t i = 0; i < COUNT_OF(names); i++) sweep(names[i]);
+    const sweep s = {.property = onnx_property, .bits = 8};
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        char path[200];
+        snprintf(path, sizeof path, "%s/onnx/%s", TEST_DATA, names[i]);
+        bytes file = read_bytes(path);
+        assert_true(onnx_property(file.data, file.size));
+        (void)sweep_cuts(&s, file.data, file.size);
+        /* Else nothing but the refusals was tested. */
+        assert_true(sweep_flips(&s, file.data, file.size).accepted > 0);
+        free_bytes(&file);
+    }
 }

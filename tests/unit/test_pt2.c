@@ -12,6 +12,7 @@
 #include "support/corpus.h"
 #include "support/fuse.h"
 #include "support/pt2_round.h"
+#include "support/sweep.h"
 
 /* ---- helpers ---- */
 
@@ -531,35 +532,26 @@ TEST(archives_of_others_are_not_taken_for_ours) {
 /* Whatever a model.json says, in an archive whose sums are right. */
 TEST(damaged_graphs_are_survived) {
     static const char *const names[] = {"custom_functional", "cache_functional", "scan"};
+    const sweep cuts = {.property = pt2_property, .step = 100},
+                flips = {.property = pt2_property, .step = 2};
     for (size_t i = 0; i < COUNT_OF(names); i++) {
         char path[300];
         snprintf(path, sizeof path, "%s/pt2/%s.pt2", TEST_DATA, names[i]);
         bytes archive = read_bytes(path);
         bytes json = pt2_json(&archive);
-        for (size_t at = 0; at < json.size; at += 1 + at % 3) {
-            const uint8_t was = json.data[at];
-            json.data[at] ^= (uint8_t)(1 << at % 8);
-            bytes b = pt2_of(json.data, json.size);
-            pt2_property(b.data, b.size);
-            free_bytes(&b);
-            json.data[at] = was;
-            if (at % 50 != 0) continue;
-            b = pt2_of(json.data, at);
-            assert_false(pt2_property(b.data, b.size));
-            free_bytes(&b);
-        }
+        assert_int_equal(sweep_cuts(&cuts, json.data, json.size).accepted, 0);
+        (void)sweep_flips(&flips, json.data, json.size);
         free_bytes(&json);
         free_bytes(&archive);
     }
 }
 
 TEST(cut_archives_are_refused) {
+    const sweep s = {.property = pt2_property, .step = 7};
     char path[300];
     snprintf(path, sizeof path, "%s/pt2/cache.pt2", TEST_DATA);
     bytes archive = read_bytes(path);
-    for (size_t cut = 0; cut < archive.size; cut += 7) {
-        assert_false(pt2_property(archive.data, cut));
-    }
+    assert_int_equal(sweep_cuts(&s, archive.data, archive.size).accepted, 0);
     free_bytes(&archive);
 }
 

@@ -6,10 +6,10 @@
 #include "formats/pte/pte_schema.h"
 #include "support/bytes.h"
 #include "support/corpus.h"
+#include "support/pte_replay_round.h"
 #include "support/pte_round.h"
-#include "support/pte_sweep.h"
 #include "support/pte_tiny.h"
-#include "support/random.h"
+#include "support/sweep.h"
 #include "support/test.h"
 
 static arenaut_status read_file(const void *data, size_t size, arenaut_error *err) {
@@ -161,69 +161,38 @@ TEST(sizes_that_overflow_are_refused) {
     free_flatfile(tiny.file);
 }
 
-/* A buffer of its own for every cut, so that a sanitizer sees a byte read past the end. */
 TEST(every_truncation_is_refused_or_harmless) {
+    const sweep s = {.property = pte_property};
     pte_tiny tiny = new_pte_tiny(true);
     bytes with_header = pte_with_header(&tiny, 20, 0);
-    bytes plain = copy_bytes(tiny.file->data, tiny.file->size);
-    const bytes *files[] = {&with_header, &plain};
-    for (size_t i = 0; i < COUNT_OF(files); i++) {
-        for (size_t size = 0; size < files[i]->size; size++) {
-            bytes cut = copy_bytes(files[i]->data, size);
-            const bool accepted = pte_property(cut.data, cut.size);
-            if (i == 0) assert_false(accepted); /* its header says how long it must be */
-            free_bytes(&cut);
-        }
-    }
+    /* Its header says how long it must be. */
+    assert_int_equal(sweep_cuts(&s, with_header.data, with_header.size).accepted, 0);
+    (void)sweep_cuts(&s, tiny.file->data, tiny.file->size);
     free_bytes(&with_header);
-    free_bytes(&plain);
     free_flatfile(tiny.file);
 }
 
 TEST(every_byte_may_say_anything) {
     pte_tiny tiny = new_pte_tiny(true);
     bytes file = pte_with_header(&tiny, 20, 0);
-    rng r = {12};
-    size_t accepted = 0;
-    for (size_t at = 0; at + 20 < file.size; at++) {
-        const uint8_t old = file.data[at];
-        file.data[at] =
-            rng_once_in(&r, 4) ? (uint8_t)~old : (uint8_t)(old ^ (1u << rng_below(&r, 8)));
-        accepted += pte_property(file.data, file.size);
-        file.data[at] = old;
-    }
+    const sweep s = {.property = pte_property, .seed = 12, .bits = 2, .end = file.size - 20};
+    const sweep_counts counts = sweep_flips(&s, file.data, file.size);
     /* Names and padding do not matter, so that some must pass; not all, or nothing is checked. */
-    assert_true(accepted > file.size / 3 && accepted < file.size - file.size / 10);
+    assert_true(counts.accepted > counts.tried / 3);
+    assert_true(counts.accepted < counts.tried - counts.tried / 10);
     free_bytes(&file);
-    free_flatfile(tiny.file);
-}
-
-/* Several bytes at once reach what single ones do not. */
-TEST(several_changes_at_once_are_survived) {
-    pte_tiny tiny = new_pte_tiny(true);
-    rng r = {34};
-    for (int round = 0; round < 1000; round++) {
-        bytes file = copy_bytes(tiny.file->data, tiny.file->size);
-        const uint32_t n = 2 + rng_below(&r, 6);
-        for (uint32_t i = 0; i < n; i++) {
-            const size_t at = rng_below(&r, (uint32_t)file.size);
-            file.data[at] = rng_once_in(&r, 2) ? (uint8_t)rng_next(&r)
-                                               : file.data[rng_below(&r, (uint32_t)file.size)];
-        }
-        pte_property(file.data, file.size);
-        free_bytes(&file);
-    }
+    (void)sweep_scatter(&s, tiny.file->data, tiny.file->size, 1000);
     free_flatfile(tiny.file);
 }
 
 /* Some must pass, since names and padding do not matter; not all, or nothing is checked. */
-static void expect_a_mixture(const char *name, pte_sweep sweep) {
-    const bool mixed = sweep.accepted > sweep.tried / 5 &&
-                       sweep.accepted < sweep.tried - sweep.tried / 10 &&
-                       sweep.right > sweep.accepted / 2;
+static void expect_a_mixture(const char *name, pte_sweep counts) {
+    const bool mixed = counts.accepted > counts.tried / 5 &&
+                       counts.accepted < counts.tried - counts.tried / 10 &&
+                       counts.right > counts.accepted / 2;
     if (mixed) return;
-    fail_msg("%s: %zu flips, %zu read, %zu planned, %zu right", name, sweep.tried, sweep.accepted,
-             sweep.planned, sweep.right);
+    fail_msg("%s: %zu flips, %zu read, %zu planned, %zu right", name, counts.tried, counts.accepted,
+             counts.planned, counts.right);
 }
 
 /* One byte in 29, all the way to replay; `make fuzz` tries every one. */

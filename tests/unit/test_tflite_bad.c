@@ -6,7 +6,7 @@
 #include "formats/tflite/tflite.h"
 #include "support/bytes.h"
 #include "support/corpus.h"
-#include "support/random.h"
+#include "support/sweep.h"
 #include "support/test.h"
 #include "support/tflite_round.h"
 #include "support/tflite_tiny.h"
@@ -264,26 +264,13 @@ static uint8_t *find_weights(const bytes *file) {
     return weights;
 }
 
-static void expect_some_answer(const uint8_t *data, size_t size) {
+/* What reading alone promises. */
+static bool some_answer(const uint8_t *data, size_t size) {
     arenaut_error err = {0};
     const arenaut_status st = read_file(data, size, &err);
     assert_true(st == ARENAUT_OK || (err.code == st && err.msg[0]));
     assert_int_not_equal(st, ARENAUT_NO_MEMORY);
-}
-
-/* The first `size` bytes, put at the very end of `block`, which is as large as the file: so
- * a sanitizer notices a read past them. */
-static void try_truncated(const bytes *file, size_t size, uint8_t *block) {
-    memcpy(block + file->size - size, file->data, size);
-    expect_some_answer(block + file->size - size, size);
-}
-
-/* `thorough`: what is accepted must also survive planning, writing and stripping. */
-static void try_flipped(bytes *file, size_t at, unsigned bit, bool thorough) {
-    file->data[at] ^= (uint8_t)(1u << bit);
-    if (thorough) tflite_property(file->data, file->size);
-    else expect_some_answer(file->data, file->size);
-    file->data[at] ^= (uint8_t)(1u << bit);
+    return st == ARENAUT_OK;
 }
 
 static const char *const own_models[] = {
@@ -302,51 +289,36 @@ static bytes read_own(size_t model) {
 TEST(every_truncation_of_own_models_is_survived) {
     for (size_t i = 0; i < COUNT_OF(own_models); i++) {
         bytes file = read_own(i);
-        uint8_t *weights = find_weights(&file), *block = malloc(file.size);
-        for (size_t size = 0; size < file.size; size++) {
-            /* Inside weights one cut is like the next. */
-            if (size > 0 && weights[size] && weights[size - 1] && size % 1024) continue;
-            try_truncated(&file, size, block);
-        }
-        free(block);
+        uint8_t *weights = find_weights(&file);
+        const sweep s = {.property = some_answer, .skip = weights};
+        (void)sweep_cuts(&s, file.data, file.size);
         free(weights);
         free_bytes(&file);
     }
 }
 
-/* All bits of each byte of small models, one of each byte of the others. */
+/* All bits of each byte of small models, one of each byte of the others; a sample of them must also
+ * survive planning, writing and stripping. */
 TEST(flips_of_every_byte_of_own_models_are_survived) {
-    rng r = {2};
     for (size_t i = 0; i < COUNT_OF(own_models); i++) {
         bytes file = read_own(i);
         uint8_t *weights = find_weights(&file);
-        const unsigned bits = file.size < 4096 ? 8 : 1;
-        for (size_t at = 0; at < file.size; at++) {
-            if (weights[at]) continue;
-            const unsigned first = rng_below(&r, 8);
-            for (unsigned bit = 0; bit < bits; bit++) {
-                try_flipped(&file, at, (first + bit) % 8,
-                            bit == 0 && rng_once_in(&r, bits > 1 ? 16 : 256));
-            }
-        }
+        const bool small = file.size < 4096;
+        const sweep s = {
+            .property = some_answer, .seed = 2 + i, .bits = small ? 8 : 1, .skip = weights};
+        const sweep through = {
+            .property = tflite_property, .seed = 2 + i, .step = small ? 16 : 256, .skip = weights};
+        (void)sweep_flips(&s, file.data, file.size);
+        (void)sweep_flips(&through, file.data, file.size);
         free(weights);
         free_bytes(&file);
     }
 }
 
 TEST(random_bytes_in_the_small_model_are_survived) {
-    rng r = {3};
+    const sweep s = {.property = tflite_property, .seed = 3};
     tflite_tiny t = new_tflite_tiny();
-    bytes file = copy_bytes(t.file->data, t.file->size);
-    for (int round = 0; round < 10000; round++) {
-        memcpy(file.data, t.file->data, file.size);
-        for (int k = 0; k < 3; k++) {
-            const size_t at = rng_below(&r, (uint32_t)file.size);
-            file.data[at] = rng_once_in(&r, 2) ? (uint8_t)rng_next(&r) : (uint8_t)rng_below(&r, 4);
-        }
-        tflite_property(file.data, file.size);
-    }
-    free_bytes(&file);
+    (void)sweep_scatter(&s, t.file->data, t.file->size, 10000);
     free_flatfile(t.file);
 }
 
@@ -362,20 +334,22 @@ TEST(cuts_and_flips_of_corpus_models_are_survived) {
         "person_detect_vela",
         "trained_lstm_int8",
     };
-    rng r = {4};
     for (size_t i = 0; i < COUNT_OF(models); i++) {
         char path[512], name[128];
         snprintf(name, sizeof name, "tflite/%s.tflite", models[i]);
         corpus_path_or_skip(path, name);
         bytes file = read_bytes(path);
-        uint8_t *weights = find_weights(&file), *block = malloc(file.size);
-        for (int n = 0; n < 40; n++) {
-            try_truncated(&file, rng_below(&r, (uint32_t)file.size), block);
-            size_t at = rng_below(&r, (uint32_t)file.size);
-            while (weights[at]) at = rng_below(&r, (uint32_t)file.size);
-            try_flipped(&file, at, rng_below(&r, 8), n % 8 == 0);
-        }
-        free(block);
+        uint8_t *weights = find_weights(&file);
+        size_t meant = 0; /* bytes that are no weights */
+        for (size_t at = 0; at < file.size; at++) meant += !weights[at];
+        const sweep cuts = {.property = some_answer, .seed = 4 + i, .step = file.size / 40 + 1};
+        const sweep flips = {
+            .property = some_answer, .seed = 4 + i, .step = meant / 40 + 1, .skip = weights};
+        const sweep through = {
+            .property = tflite_property, .seed = 4 + i, .step = meant / 5 + 1, .skip = weights};
+        (void)sweep_cuts(&cuts, file.data, file.size);
+        (void)sweep_flips(&flips, file.data, file.size);
+        (void)sweep_flips(&through, file.data, file.size);
         free(weights);
         free_bytes(&file);
     }

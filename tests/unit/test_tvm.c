@@ -11,6 +11,7 @@
 #include "support/documents.h"
 #include "support/fuse.h"
 #include "support/random.h"
+#include "support/sweep.h"
 #include "support/tvm_round.h"
 
 #define GRAPH(name) TEST_DATA "/tvm/" name ".json"
@@ -375,22 +376,13 @@ TEST(plans_that_ids_cannot_hold_are_refused) {
 
 TEST(damaged_graphs_are_refused_or_sound) {
     static const char *const names[] = {GRAPH("views"), GRAPH("nnvm"), GRAPH("devices")};
-    rng r = {21};
+    const sweep cuts = {.property = tvm_property, .step = 2}, flips = {.property = tvm_property};
     size_t accepted = 0;
     for (size_t i = 0; i < COUNT_OF(names); i++) {
         bytes file = read_bytes(names[i]);
         assert_true(tvm_property(file.data, file.size));
-        for (size_t cut = 0; cut < file.size; cut += 1 + rng_below(&r, 3)) {
-            bytes part = copy_bytes(file.data, cut);
-            (void)tvm_property(part.data, part.size);
-            free_bytes(&part);
-        }
-        for (size_t at = 0; at < file.size; at++) {
-            const uint8_t flip = (uint8_t)(1 << rng_below(&r, 8));
-            file.data[at] ^= flip;
-            accepted += tvm_property(file.data, file.size);
-            file.data[at] ^= flip;
-        }
+        (void)sweep_cuts(&cuts, file.data, file.size);
+        accepted += sweep_flips(&flips, file.data, file.size).accepted;
         free_bytes(&file);
     }
     assert_true(accepted > 100);

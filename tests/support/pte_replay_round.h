@@ -1,8 +1,9 @@
 /* Every byte of a program spoiled in turn: whatever it then says, it is refused with a message
  * or goes all the way, from reader to replay, without harm. */
-#ifndef SUPPORT_PTE_SWEEP_H
-#define SUPPORT_PTE_SWEEP_H
+#ifndef SUPPORT_PTE_REPLAY_ROUND_H
+#define SUPPORT_PTE_REPLAY_ROUND_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,5 +17,10 @@ typedef struct pte_sweep {
  * and where it starts being chosen by `seed`; `data` is as it was afterwards. Aborts, with a
  * line on standard error, where the library breaks its word. */
 pte_sweep pte_sweep_run(uint8_t *data, size_t size, size_t step, uint64_t seed);
+
+/* pte_property, and for what it accepts the rest of the way: passes, lowering, ExecuTorch's own
+ * planner, checker and replay, each of which refuses with a message or goes through. True if the
+ * bytes were accepted as a program. */
+bool pte_replay_property(const uint8_t *data, size_t size);
 
 #endif

@@ -1,12 +1,10 @@
-/* libFuzzer's way into the text formats: whatever is accepted as a problem, plan or program,
- * as CSV or JSON, can be written, read back, and written again as the same bytes. */
+#include "support/document_round.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <arenaut/format.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void demand(bool holds, const char *what, const arenaut_error *err) {
     if (holds) return;
@@ -29,13 +27,13 @@ static bool write_document(const arenaut_document *document, arenaut_text *text,
     return st == ARENAUT_OK;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+bool document_property(const uint8_t *data, size_t size) {
     arenaut_document first = {0}, second = {0};
     arenaut_text once = {0}, twice = {0};
     arenaut_error err = {0};
     if (arenaut_read(data, size, NULL, NULL, NULL, &first, &err) != ARENAUT_OK) {
         demand(err.msg[0] != '\0', "refused without a message", &err);
-        return 0;
+        return false;
     }
     if (write_document(&first, &once, &err)) {
         const arenaut_status st = arenaut_read((const uint8_t *)once.bytes, once.size, first.format,
@@ -49,5 +47,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     arenaut_text_free(&twice);
     arenaut_document_free(&first);
     arenaut_document_free(&second);
-    return 0;
+    return true;
 }

@@ -1,7 +1,5 @@
-#include "support/pte_sweep.h"
+#include "support/pte_replay_round.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <arenaut/check.h>
@@ -9,16 +7,9 @@
 #include <arenaut/planner.h>
 
 #include "support/pte_round.h"
-#include "support/random.h"
-
-/* Works outside of tests too. */
-#define REQUIRE(condition)                                                                \
-    do {                                                                                  \
-        if (!(condition)) {                                                               \
-            fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #condition); \
-            abort();                                                                      \
-        }                                                                                 \
-    } while (0)
+#include "support/replay_plan.h"
+#include "support/require.h"
+#include "support/sweep.h"
 
 /* What is refused is refused for a reason that a file can give, and says which. */
 static bool fine_or_refused(arenaut_status st, const arenaut_error *err) {
@@ -32,37 +23,28 @@ static bool fine_or_refused(arenaut_status st, const arenaut_error *err) {
 /* Whether replay finds every byte in its place where the plan puts the tensors. */
 static bool is_right(const arenaut_program *p, const arenaut_lowering *l,
                      const arenaut_plan *plan) {
-    uint32_t *pool = malloc(((size_t)p->n_tensors + 1) * sizeof *pool);
-    uint64_t *offset = malloc(((size_t)p->n_tensors + 1) * sizeof *offset);
     arenaut_finding finding;
     arenaut_error err = {0};
-    REQUIRE(pool && offset);
-    for (uint32_t t = 0; t < p->n_tensors; t++) {
-        const uint32_t b = l->buffer[t];
-        pool[t] = b == ARENAUT_NONE ? ARENAUT_NONE : plan->pool[b];
-        offset[t] = b == ARENAUT_NONE ? 0 : plan->offset[b] + l->offset[t];
-    }
-    const arenaut_placement where = {p->n_tensors, plan->n_pools, pool, offset, plan->arena};
-    const arenaut_status st = arenaut_check_replay(p, &where, NULL, NULL, &finding, &err);
-    free(pool);
-    free(offset);
+    const arenaut_status st = replay_plan(p, l, plan, &finding, &err);
     if (st == ARENAUT_REJECTED) REQUIRE(finding.rule != ARENAUT_RULE_NONE && finding.msg[0]);
     return st == ARENAUT_REJECTED ? false : fine_or_refused(st, &err);
 }
 
-static void plan_and_replay(const arenaut_program *p, const arenaut_lowering *l, pte_sweep *sweep) {
+static void plan_and_replay(const arenaut_program *p, const arenaut_lowering *l,
+                            pte_sweep *result) {
     const arenaut_plan_options options = {.planner = "executorch-greedy"};
     arenaut_plan *plan = NULL;
     arenaut_finding finding;
     arenaut_error err = {0};
     if (!fine_or_refused(arenaut_plan_make(l->problem, &options, NULL, &plan, &err), &err)) return;
     REQUIRE(arenaut_check_plan(l->problem, plan, NULL, &finding, &err) == ARENAUT_OK);
-    sweep->planned++;
-    sweep->right += is_right(p, l, plan);
+    result->planned++;
+    result->right += is_right(p, l, plan);
     arenaut_plan_free(plan);
 }
 
-static void go_all_the_way(const uint8_t *data, size_t size, pte_sweep *sweep) {
+static void go_all_the_way(void *context, const uint8_t *data, size_t size) {
+    pte_sweep *result = context;
     const arenaut_target *target = arenaut_target_find("executorch");
     const arenaut_pass_options options = {.target = target};
     arenaut_document document = {0};
@@ -73,7 +55,7 @@ static void go_all_the_way(const uint8_t *data, size_t size, pte_sweep *sweep) {
     REQUIRE(st == ARENAUT_OK);
     st = arenaut_passes_run(document.program, "inplace", &options, NULL, NULL, &err);
     if (st == ARENAUT_OK) st = arenaut_lower(document.program, target, NULL, NULL, &lowering, &err);
-    if (fine_or_refused(st, &err)) plan_and_replay(document.program, lowering, sweep);
+    if (fine_or_refused(st, &err)) plan_and_replay(document.program, lowering, result);
     arenaut_lowering_free(lowering);
     arenaut_document_free(&document);
 }
@@ -86,19 +68,23 @@ static size_t program_size(const uint8_t *data, size_t size) {
     return stated < size ? (size_t)stated : size;
 }
 
+bool pte_replay_property(const uint8_t *data, size_t size) {
+    pte_sweep unused = {0};
+    if (!pte_property(data, size)) return false;
+    go_all_the_way(&unused, data, size);
+    return true;
+}
+
 pte_sweep pte_sweep_run(uint8_t *data, size_t size, size_t step, uint64_t seed) {
-    rng r = {seed};
-    pte_sweep sweep = {0};
-    const size_t end = program_size(data, size);
-    for (size_t at = rng_below(&r, (uint32_t)step); at < end; at += step) {
-        const uint8_t old = data[at];
-        data[at] = (uint8_t)(old ^ (1u << rng_below(&r, 8)));
-        sweep.tried++;
-        if (pte_property(data, size)) {
-            sweep.accepted++;
-            go_all_the_way(data, size, &sweep);
-        }
-        data[at] = old;
-    }
-    return sweep;
+    pte_sweep result = {0};
+    const sweep s = {.property = pte_property,
+                     .accepted = go_all_the_way,
+                     .context = &result,
+                     .seed = seed,
+                     .step = step,
+                     .end = program_size(data, size)};
+    const sweep_counts counts = sweep_flips(&s, data, size);
+    result.tried = counts.tried;
+    result.accepted = counts.accepted;
+    return result;
 }

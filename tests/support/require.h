@@ -1,0 +1,17 @@
+/* For what tests and fuzzers share, where there may be no test to fail: says what does not hold,
+ * and ends the program. */
+#ifndef SUPPORT_REQUIRE_H
+#define SUPPORT_REQUIRE_H
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define REQUIRE(condition)                                                                \
+    do {                                                                                  \
+        if (!(condition)) {                                                               \
+            fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #condition); \
+            abort();                                                                      \
+        }                                                                                 \
+    } while (0)
+
+#endif
