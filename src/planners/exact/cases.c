@@ -121,7 +121,7 @@ static void raise_total(cases *x, uint32_t id, uint64_t total) {
     x->all[id].bound.total = arn_max_u64(x->all[id].bound.total, total);
 }
 
-/* Of all pools together: what the caller hears, and what may stop a search. */
+/* Tells the caller how the search stands, of all cases together; the answer may stop it. */
 static arenaut_verdict pass_progress(void *context, uint64_t best, uint64_t bound,
                                      uint64_t effort) {
     cases *x = context;

@@ -4,11 +4,11 @@
  * is moved until the heir starts where its base does. Here s is a slice of h, t one of k, and t
  * is joined to its base s:
  *
- *        h  [==============]                      h  [==============]
- *              s [=====]           join t              s [=====]
- *                                 ------->          k [=========]
- *     k [=========]                                    t [===]
- *         t [===]
+ *      h [==============]                        h [==============]
+ *            s [=====]           join t                s [=====]
+ *                                ------>               t [===]
+ *   k [=========]                                  k [=========]
+ *       t [===]
  *
  * Then k lies so many bytes above h, and no other place of the group changes that: if h and k
  * overlap and are alive together, the assumption contradicts the problem. */

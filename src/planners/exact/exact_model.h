@@ -19,9 +19,8 @@
  * must lie above 0, one unit ends above the wall at the least, so it needs 6:
  *
  *     address  0  1  2  3  4  5  6
- *              [=======]           3 units fit below
- *                       ##### [=]  the fourth does not
- */
+ *              [=======]######[=]
+ *              3 units    wall  the fourth unit */
 #ifndef ARN_EXACT_MODEL_H
 #define ARN_EXACT_MODEL_H
 

@@ -143,7 +143,7 @@ arenaut_status arn_exact_keep_hints(const arn_exact_input *in, uint64_t *offset,
     return st;
 }
 
-/* A search that was stopped is not gone on with in this way. */
+/* Only a proven plan is rearranged: a search that was stopped does not go on here. */
 arenaut_status arn_exact_keep_earlier(arenaut_planning *planning) {
     arenaut_plan *plan = planning->plan;
     arn_exact_notice last = {.options = planning->options, .progress = {.planner = "exact"}};
