@@ -43,7 +43,7 @@ enum {
 #define XX(bit, name, text) ARENAUT_FEATURE_##name = 1u << (bit),
     ARENAUT_FEATURE_MAP(XX)
 #undef XX
-    /* All but tokens: whoever places at any offset does not handle those. */
+    /* All but tokens, which a planner that places at any offset does not handle. */
     ARENAUT_FEATURE_ALL = (1u << 10) -
     1
 };
@@ -58,7 +58,7 @@ typedef enum arenaut_verdict {
 } arenaut_verdict;
 
 typedef struct arenaut_progress {
-    const char *planner;  /* who is at work now */
+    const char *planner;  /* the one at work now */
     uint64_t best;        /* total of the best plan so far; ARENAUT_UNPLACED: none yet */
     uint64_t bound;       /* total lower bound so far */
     uint64_t effort;      /* search steps spent */

@@ -1,3 +1,7 @@
+/* Tasks on POSIX threads, which take them from a counter under one lock; without threads a loop.
+ *
+ * The calling thread works too, and is the only one that looks on (`watch`) while others work. The
+ * allocator that threads share is the caller's own behind the same lock. */
 #include "core/parallel.h"
 
 #include "core/memory.h"

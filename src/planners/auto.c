@@ -148,7 +148,7 @@ static arenaut_status try_with_pools(arenaut_planning *planning, arn_meter *mete
     return ARENAUT_OK;
 }
 
-/* Who stopped it before there was any plan gets the one that is made at once. */
+/* If it is stopped before there is any plan, the one that is made at once will do. */
 static arenaut_status finish(arenaut_planning *planning, arn_meter *meter) {
     arenaut_status st = ARENAUT_OK;
     if (!arn_meter_has_plan(meter) && arn_meter_was_stopped(meter)) {
@@ -178,7 +178,7 @@ static arenaut_status auto_run(const arenaut_planner *self, arenaut_planning *pl
     st = try_with_pools(planning, &meter);
     if (st != ARENAUT_OK || planning->plan->quality == ARENAUT_INFEASIBLE) return st;
     st = finish(planning, &meter);
-    /* Who lies where is compared pair by pair. */
+    /* What lies where is compared pair by pair. */
     const bool few = pairs <= ARN_EXACT_MOST_PAIRS && planning->problem->n_buffers <= MANY_BUFFERS;
     return st == ARENAUT_OK && few ? arn_exact_keep_earlier(planning) : st;
 }

@@ -1,5 +1,9 @@
-/* certify: the reasons that need no search first, since almost every bound is one of them and
- * they are found for problems of any size; then a search that is written down. */
+/* Writes down why no plan can be better than a given one, for others to check.
+ *
+ * Reasons that need no search come first, since almost every bound is one of them and they are
+ * found for problems of any size in O(n log n); then an exact search that is logged
+ * (exact/prove.c). What a line means is in include/arenaut/certificate.h; check_certificate.c
+ * follows it with code of its own. */
 #include <arenaut/certificate.h>
 #include <arenaut/planner.h>
 

@@ -1,4 +1,9 @@
-/* Making a plan: everything around the planner itself. */
+/* Makes a plan: everything around the planner itself.
+ *
+ * Checks the problem and the options, refuses what the planner does not handle, finds bounds and
+ * simple reasons against any plan before it starts, and measures what it made: a planner only
+ * places. What it costs beside the planner is O(n log n), or that of spill.c where buffers may
+ * choose pools. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -88,8 +93,8 @@ static arenaut_status bound_used_pools(arenaut_planning *planning) {
     return st;
 }
 
-/* Optimal exactly if both bounds are reached, whoever raised them. `of_all`: no plan at all has a
- * smaller total. */
+/* Optimal exactly if both bounds are reached, wherever they come from. `of_all`: no plan at all has
+ * a smaller total. */
 static arenaut_status settle(arenaut_planning *planning, uint64_t of_all) {
     arenaut_plan *plan = planning->plan;
     if (plan->quality == ARENAUT_INFEASIBLE) {

@@ -1,4 +1,5 @@
-/* The table of planners: the rows of planners.def in their order, and the public look-ups. */
+/* The table of planners: the rows of planners.def in their order, and the public look-ups. Which of
+ * them `auto` tries is in run/planner_rows.c. */
 #include "core/table.h"
 #include "planners/run/planner_rows.h"
 

@@ -1,3 +1,8 @@
+/* Lower bounds for the arenas: the load of bounds/load.c, raised where that is known to be too low.
+ *
+ * A buffer that may lie in one pool only cannot end lower there than reserved ranges and its
+ * alignment let it; two that an edge keeps apart need their sizes together. What no plan can beat
+ * is found in O(pools × n + n log n). Why there may be no plan at all is in find_witness.c. */
 #include "planners/bounds/bounds.h"
 
 #include <arenaut/planner.h>

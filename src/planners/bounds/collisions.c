@@ -1,6 +1,10 @@
-/* A walk through time. Whoever comes alive is compared with all who are alive already, not one
- * by one but in numbers: of those whose bytes it shares, so many are nested and so many are
- * partners of a same-base pair in the same place; if there are more, it runs into somebody. */
+/* Finds buffers at given places that overlap although they may not, in a walk through time.
+ *
+ * What comes alive is compared with all that is alive already, not one by one but in numbers: of
+ * those whose bytes it shares, so many are nested with it and so many are partners of a same-base
+ * pair in the same place. If there are more than these, one of them collides with it, and only then
+ * are they looked at one by one. Counting is by binary indexed trees, O(n log n) in all.
+ * find_witness.c asks; the checker has its own way (check/overlaps.c). */
 #include "planners/bounds/collisions.h"
 
 #include "core/checked.h"
@@ -47,14 +51,14 @@ typedef struct walk {
     uint32_t *by_first, *first_rank, *end_rank, *begin_below, *end_below;
     sums firsts, ends; /* of those alive */
     sums nested;       /* likewise, by number in the families */
-    sums hosting;      /* likewise: sums count whose families a number is in */
+    sums hosting;      /* likewise: sums count the families that a number is in */
     uint32_t *heirs;   /* per buffer: those alive that share its place as its heirs */
     bool *alive;       /* per place */
     life *lives;
     uint32_t n_lives, *births, *deaths; /* by first step, and by end */
 } walk;
 
-/* ---- who may share ---- */
+/* ---- what may share ---- */
 
 static bool are_nested(const walk *w, uint32_t a, uint32_t b) {
     return arn_hosts_nested(w->hosts, a, b);
@@ -215,8 +219,8 @@ static uint32_t living_partners(const walk *w, uint32_t b) {
     return w->heirs[b] + (arenaut_problem_same_base(w->problem, base) != b);
 }
 
-/* Whether place `i`, which comes alive now, runs into somebody who is alive. */
-static bool runs_into_somebody(const walk *w, uint32_t i) {
+/* Whether place `i`, which comes alive now, shares bytes with a live one that it may not. */
+static bool collides(const walk *w, uint32_t i) {
     const uint32_t b = w->place[i].buffer;
     const uint32_t meets =
         sum_before(&w->firsts, w->begin_below[i]) - sum_before(&w->ends, w->end_below[i]);
@@ -231,7 +235,7 @@ static void set_collision(const walk *w, uint32_t i, uint32_t k, int64_t step, a
     c->bytes = shared_bytes(c->one, c->other);
 }
 
-/* The lowest one that place `i` runs into at this step. */
+/* The lowest one that place `i` collides with at this step. */
 static void name_collision(const walk *w, uint32_t i, int64_t step, arn_collision *c) {
     for (uint32_t k = 0; k < w->n; k++) {
         const uint32_t other = w->by_first[k];
@@ -249,7 +253,7 @@ static void walk_on(walk *w, arn_collision *c) {
         for (; w->lives[w->deaths[died]].end <= now->first; died++) {
             count_in(w, w->lives[w->deaths[died]].place, UINT32_MAX);
         }
-        if (runs_into_somebody(w, now->place)) name_collision(w, now->place, now->first, c);
+        if (collides(w, now->place)) name_collision(w, now->place, now->first, c);
         count_in(w, now->place, 1);
     }
 }

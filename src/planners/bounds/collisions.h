@@ -1,4 +1,4 @@
-/* Buffers whose places are given, and that run into each other there. */
+/* Buffers whose places are given, and that overlap there although they may not. */
 #ifndef ARN_PLANNERS_BOUNDS_COLLISIONS_H
 #define ARN_PLANNERS_BOUNDS_COLLISIONS_H
 
@@ -13,7 +13,7 @@ typedef struct arn_given_place {
 } arn_given_place;
 
 typedef struct arn_collision {
-    const arn_given_place *one, *other; /* the lower one first; NULL: nobody runs into anybody */
+    const arn_given_place *one, *other; /* the lower one first; NULL: there is no collision */
     int64_t step;                       /* the first at which they do */
     uint64_t bytes;                     /* that they share */
 } arn_collision;

@@ -1,4 +1,5 @@
-/* Which constraints a problem uses, so that a planner without them can refuse it. */
+/* Says which constraints a problem uses, so that a planner without them can refuse it. What each
+ * feature means stands in include/arenaut/planner.h. O(n). */
 #include <arenaut/planner.h>
 
 static uint32_t buffer_features(const arenaut_problem *p, uint32_t b) {

@@ -1,4 +1,9 @@
-/* Simple reasons why there is no plan. */
+/* Simple reasons why there is no plan, found without a search.
+ *
+ * In this order: a buffer that fits none of its pools even while they are empty; buffers at given
+ * places that overlap; slices of one host that overlap wherever the host lies; and more bytes alive
+ * at one step than the pools have that they may use. O(n log n) for few sets of pools. What else
+ * makes a problem infeasible is for the exact search to find. */
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/memory.h"

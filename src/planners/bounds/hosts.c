@@ -1,3 +1,8 @@
+/* Follows "inside" relations from each slice outwards to the host that has memory, and numbers what
+ * lies in a host in one stretch, so that "lies inside, directly or not" is a comparison. O(n).
+ *
+ * A host without memory inside one that has some keeps its distance from it, so that its own slices
+ * can add theirs; one that lies in nothing starts its slices' distances afresh. */
 #include "planners/bounds/hosts.h"
 
 /* Settles buffer `b`, whose own host is already settled. */
@@ -16,9 +21,9 @@ static void settle(const arenaut_problem *p, arn_hosts *hosts, uint32_t b) {
     hosts->delta[b] = hosts->delta[up] + p->inside_delta[b];
 }
 
-/* Counts everybody's family from the innermost outwards, and hands out numbers from the outermost
- * inwards. `order` has every buffer behind its host; `next` is the first number that is still
- * free in a buffer's family. */
+/* Counts what lies in each buffer (its family, itself included) from the innermost outwards, and
+ * hands out numbers from the outermost inwards. `order` has every buffer behind its host; `next` is
+ * the first number that is still free in a buffer's family. */
 static void number_families(arn_hosts *hosts, const uint32_t *order, uint32_t n, uint32_t *next) {
     uint32_t free_number = 0;
     for (uint32_t b = 0; b < n; b++) hosts->family[b] = 1;
@@ -35,8 +40,6 @@ static void number_families(arn_hosts *hosts, const uint32_t *order, uint32_t n,
     }
 }
 
-/* A dead host inside a live one keeps its distance from it, so that its own slices can add
- * theirs; a dead one in nothing starts its slices' distances afresh. */
 bool arn_hosts_find(const arenaut_problem *p, arn_region *region, arn_hosts *hosts) {
     const arn_hosts none = {NULL, NULL, NULL, NULL, NULL};
     *hosts = none;

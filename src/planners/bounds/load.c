@@ -1,3 +1,9 @@
+/* The bytes alive at each step, as a list of changes in the order of time: O(n log n) to make, O(n)
+ * to walk.
+ *
+ * It is a lower bound of every plan, so it counts too little rather than too much: slices not
+ * beside their hosts, and what a same-base pair may share only once. bounds.c makes arenas of it,
+ * spill.c divides it among pools. */
 #include "planners/bounds/load.h"
 
 #include "core/checked.h"
@@ -85,7 +91,7 @@ static bool is_counted(const arenaut_problem *p, const arn_hosts *hosts, uint32_
     return !arn_alive_at(p, host, step);
 }
 
-/* A candidate for a saving: `buffer` may lie on its base at `step`. */
+/* A buffer that may lie on its base at `step`, and what that saves. */
 typedef struct heir {
     uint32_t buffer, base;
     int64_t step;
@@ -136,7 +142,7 @@ static bool add_savings(arn_load *load, const arn_hosts *hosts, arn_region *regi
     return true;
 }
 
-/* Offsets are multiples of the least alignment, unless someone pinned a buffer elsewhere. */
+/* Offsets are multiples of the least alignment, unless a buffer is pinned elsewhere. */
 static uint64_t find_grain(const arenaut_problem *p) {
     if (p->n_reserved) return 1; /* a reserved range may leave a part of a cell free */
     uint64_t grain = 0;

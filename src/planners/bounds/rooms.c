@@ -1,3 +1,6 @@
+/* The stretches between reserved ranges, pool by pool, and the longest of them up to each, for each
+ * alignment that occurs: where a buffer can lie at the lowest in an empty pool is then found by
+ * bisection. */
 #include "planners/bounds/rooms.h"
 
 #include "core/checked.h"

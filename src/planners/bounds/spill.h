@@ -17,19 +17,19 @@ typedef struct arn_spill arn_spill;
 
 typedef struct arn_spill_question {
     const uint32_t *pool_of; /* per buffer; ARENAUT_NONE: open. NULL: all are open */
-    uint64_t most;           /* who spills more is of no interest; ARENAUT_UNPLACED: no limit */
+    uint64_t most;           /* plans that spill more do not matter; ARENAUT_UNPLACED: no limit */
     uint32_t sixteenths;     /* of the capacities that may be used: 16 for a bound */
     uint32_t states;         /* ways that are kept at a time, about */
     uint32_t *choice;        /* per buffer: its pool in one of the best ways, ARENAUT_NONE where
                               * that was forgotten; may be NULL */
-    arn_ask *ask;            /* asked on the way; NULL: nobody is */
+    arn_ask *ask;            /* asked on the way whether to go on; may be NULL */
 } arn_spill_question;
 
 typedef struct arn_spill_answer {
     uint64_t least;   /* ARENAUT_UNPLACED: there is no plan that spills `most` or less */
     int64_t dead_end; /* then, the step at which the last way ended */
     uint64_t effort;  /* that this took */
-    bool ended;       /* whoever was asked said stop: nothing is known, `least` is 0 */
+    bool ended;       /* `ask` said stop: nothing is known, `least` is 0 */
 } arn_spill_answer;
 
 enum { ARN_SPILL_STATES = 4096, ARN_SPILL_FEW_STATES = 256 };

@@ -132,7 +132,7 @@ static uint64_t highest_between(const arn_spill *s, uint32_t first, uint32_t las
 }
 
 /* A group that fits into a pool even beside all that may ever be there with it need not go to a
- * slower one: another group that wants to be there is not kept out by it. */
+ * slower one: it keeps no other group out of the faster one. */
 bool arn_spill_narrow(arn_spill *s, const arn_spill_question *question, const uint64_t *room,
                       uint64_t *work) {
     const arenaut_problem *p = s->problem;

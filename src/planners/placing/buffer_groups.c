@@ -1,3 +1,7 @@
+/* Makes groups of the buffers of a problem: hosts with their slices, and, with ARN_COLLAPSE, chains
+ * of buffers that each take over their base's memory. Chains are grown in the order of time, and
+ * only by buffers without other relations, so that a group stays rigid. O(n log n + edges).
+ * Planners place these groups; placing.c keeps the relations between them. */
 #include "planners/placing/buffer_groups.h"
 
 #include "core/checked.h"
@@ -102,7 +106,7 @@ typedef struct chain {
     int64_t others_end; /* when all members but the last are gone */
 } chain;
 
-/* Buffers with any other tie are left alone: what moves with them is settled elsewhere. */
+/* Buffers with any other relation are left alone: what moves with them is settled elsewhere. */
 static bool is_unrelated(const arn_groups *groups, const arn_hosts *hosts, const bool *is_host,
                          uint32_t b) {
     const arenaut_problem *p = groups->problem;

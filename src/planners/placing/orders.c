@@ -1,3 +1,6 @@
+/* Sorts groups by the keys that a name lists, one stable sort for each key from the last to the
+ * first. Keys about what is alive together come from sums over sections and a tree of maxima:
+ * O(log n) a group. */
 #include "planners/placing/orders.h"
 
 #include <string.h>

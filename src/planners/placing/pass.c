@@ -1,4 +1,4 @@
-/* Makes the one pass of a planner that is described by data: an order, a fit, and what it knows of
+/* Makes the one pass of a planner that is described by data: an order, a fit, and what it uses of
  * a problem. Such planners are rows of greedy.c and runtimes/one_pass.c; the portfolio varies
  * them. A pass costs what trial.h says of its kind. */
 #include "planners/placing/pass.h"

@@ -1,3 +1,10 @@
+/* Places groups one by one among spans that are sorted by address, in chunks that are skipped when
+ * nothing in them is alive together with the group.
+ *
+ * In the usual case (one piece, no relations) gaps are chosen during one walk over the spans.
+ * Otherwise each span, edge and relation forbids a range of offsets; these are sorted, and gaps
+ * chosen between them. A placement costs O(spans alive together) at most; in the worst case a pass
+ * is quadratic. skyline_engine.c is the faster way for plain problems. */
 #include "planners/placing/placing.h"
 
 #include <string.h>
@@ -197,7 +204,7 @@ bool arn_placing_out_of_memory(const arn_placing *placing) { return placing->out
 
 /* ---- choosing among gaps ---- */
 
-/* Passes gaps from low to high and keeps the one that the fit wants. */
+/* Passes gaps from low to high and keeps the best for the fit. */
 typedef struct chooser {
     arn_fit fit;
     uint64_t extent, align;
@@ -205,7 +212,7 @@ typedef struct chooser {
     uint64_t best, best_slack;
 } chooser;
 
-/* No gap below `from` is wanted. */
+/* Gaps below `from` do not count. */
 static chooser chooser_for(const arn_group *group, arn_fit fit, uint64_t from) {
     const chooser c = {fit, group->extent, group->align, from, ARENAUT_UNPLACED, UINT64_MAX};
     return c;

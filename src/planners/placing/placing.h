@@ -37,7 +37,7 @@ arn_placing *arn_placing_new(const arn_groups *groups, const arenaut_allocator *
 void arn_placing_free(arn_placing *placing);
 
 /* Takes all groups away again. `ask` is asked from now on: a False below may be because it said
- * no. NULL: nobody is. */
+ * no. It may be NULL. */
 void arn_placing_clear(arn_placing *placing, arn_ask *ask);
 
 /* Where `group` would go. False if it fits in none of its pools. A fixed group goes to its

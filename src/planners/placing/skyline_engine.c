@@ -1,3 +1,9 @@
+/* Fills the lowest plateau with the best group that lives within it, as the header tells.
+ *
+ * Plateaus are linked to their neighbours in time and kept in a heap by height; the groups lie in a
+ * tree of boxes over (start, end), in which the best rank within a plateau is looked up. The idea
+ * is that of best-fit heuristics for strip packing (Burke, Kendall, Whitwell 2004). trial.c uses it
+ * where nothing is fixed, reserved or kept apart by edges. */
 #include "planners/placing/skyline_engine.h"
 
 #include "core/checked.h"
@@ -160,7 +166,7 @@ static void remove_group(box_tree *t, uint32_t group) {
 }
 
 /* The least rank of a group that lives within [first, end), below `than`. Looks into the
- * more promising child first; a node whose groups all live within needs no look inside. */
+ * more promising child first; a node with all groups within needs no look inside. */
 static uint32_t best_within(box_tree *t, uint32_t node, uint32_t first, uint32_t end,
                             uint32_t than) {
     const struct box *b = &t->box[node];

@@ -6,8 +6,8 @@
  * is raised to its lower neighbour. Gaps below the skyline are given up, but since the
  * lowest place is always filled first they are few.
  *
- * Plateaus are kept in a heap, groups in a tree of boxes over (start, end) whose nodes know
- * the best rank below them. O(n) memory, O(n log n) time in practice. */
+ * Plateaus are kept in a heap, groups in a tree of boxes over (start, end) with the best
+ * rank below each node. O(n) memory, O(n log n) time in practice. */
 #ifndef ARN_PLANNERS_PLACING_SKYLINE_ENGINE_H
 #define ARN_PLANNERS_PLACING_SKYLINE_ENGINE_H
 

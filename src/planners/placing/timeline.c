@@ -1,3 +1,5 @@
+/* Cuts time where a group starts or ends, and sums up what is alive in between. O(n log n). Orders
+ * and the skyline count in these sections, of which there are no more than twice the groups. */
 #include "planners/placing/timeline.h"
 
 #include "core/sort.h"

@@ -1,3 +1,9 @@
+/* Makes one trial: all groups placed in an order, or by filling the lowest place first, and kept if
+ * that is the best plan so far. A trial gives up as soon as it cannot be better.
+ *
+ * Orders go through placing.c. The skyline goes through skyline_engine.c where the problem is plain
+ * enough, O(n log n); otherwise through a heap of groups by the lowest place that each might have,
+ * which asks placing.c again whenever one comes to the top. portfolio.c says which trials. */
 #include "planners/placing/trial.h"
 
 #include "core/bits.h"
@@ -24,7 +30,7 @@ arenaut_status arn_workspace_open(arn_workspace *space, const arenaut_planning *
 
 arenaut_status arn_workspace_fork(arn_workspace *fork, const arn_workspace *whole,
                                   const arenaut_allocator *allocator, arenaut_error *err) {
-    /* Only what never changes: somebody may be at work on `whole`. */
+    /* Only what never changes: another lane may be at work on `whole`. */
     const arn_workspace copy = {.whole = whole,
                                 .groups = whole->groups,
                                 .timeline = whole->timeline,

@@ -9,7 +9,7 @@
 
 /* Groups and all that is needed to order and place them. */
 typedef struct arn_workspace {
-    const struct arn_workspace *whole; /* whose groups these are; NULL: its own */
+    const struct arn_workspace *whole; /* the one that owns the groups; NULL: itself */
     arn_region region;                 /* of what is its own */
     arn_groups groups;
     arn_timeline timeline;

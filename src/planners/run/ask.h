@@ -1,7 +1,7 @@
 /* Asking whether to go on, from the middle of long work.
  *
  * Effort is counted where work is done that a search decides on. Much else takes time too,
- * and some of it is quadratic or worse: gathering what stands in the way of an item, building
+ * and some of it is quadratic or worse: gathering what stands in the way of a group, building
  * a model, comparing pairs. All such loops count their elementary operations here, and every
  * so many of them the caller is asked. Nothing depends on how often that is but the moment of
  * the stop, so that plans for a given effort stay the same.
@@ -20,7 +20,7 @@
 enum { ARN_ASK_EVERY = 1 << 18 };
 
 typedef struct arn_ask {
-    arenaut_verdict (*put)(void *context); /* puts the question to whoever decides */
+    arenaut_verdict (*put)(void *context); /* asks the one that decides, e.g. the meter */
     void *context;
     uint64_t done; /* operations since the last question */
     arenaut_verdict verdict;

@@ -1,3 +1,10 @@
+/* Runs tasks in lanes, each with a plan and a meter of its own, and takes their results over in the
+ * order of the tasks.
+ *
+ * Tasks that come after one that reached the goal, or after the effort was spent, are cut short or
+ * thrown away, so that the outcome is that of running them one after the other. Only the calling
+ * thread talks to the caller: other threads note what they have found and wake it
+ * (core/parallel.h). */
 #include "planners/run/lanes.h"
 
 #include <string.h>

@@ -31,7 +31,7 @@ typedef struct arn_lane {
 typedef arenaut_status (*arn_lane_task)(void *context, uint32_t task, arn_lane *lane);
 
 typedef struct arn_lanes {
-    arn_meter *meter;                   /* whose plan it is all about */
+    arn_meter *meter;                   /* of the plan that all lanes work for */
     const arenaut_allocator *allocator; /* for whatever lanes may use or free */
     uint32_t n;                         /* lanes that may be in use at the same time */
     /* Private to lanes.c. */

@@ -1,3 +1,6 @@
+/* Counts the effort of a search, keeps the cost of its best plan, and stops it: when the effort is
+ * spent, when the goal is reached, or when the caller says so. All in O(1); the caller is told at
+ * most every ARN_REPORT_EVERY. */
 #include "planners/run/meter.h"
 
 #include "core/fail.h"

@@ -1,5 +1,5 @@
 /* The meter of a search: counts its effort, remembers the best plan, asks the caller whether
- * to go on, and knows when there is nothing left to gain. */
+ * to go on, and says when there is nothing left to gain. */
 #ifndef ARN_PLANNERS_RUN_METER_H
 #define ARN_PLANNERS_RUN_METER_H
 
@@ -14,7 +14,7 @@ enum { ARN_REPORT_EVERY = 4096 }; /* effort */
 
 typedef struct arn_meter {
     arenaut_planning *planning;
-    const char *planner; /* who is at work now; a name that outlives the plan */
+    const char *planner; /* the name of the planner at work; it outlives the plan */
     uint64_t spent;      /* effort */
     uint64_t limit;
     uint64_t next_report;
@@ -35,7 +35,7 @@ bool arn_meter_spend(arn_meter *meter, uint64_t effort);
  * if it is told to. Serves as long as the meter stays where it is. */
 arn_ask *arn_meter_ask(arn_meter *meter);
 
-/* Whether the caller wants no more of it: nobody is to finish anything then. */
+/* Whether the caller said stop: then nothing is finished that was begun. */
 bool arn_meter_was_stopped(const arn_meter *meter);
 
 /* Where the work stands, as a callback is told. */
@@ -50,7 +50,7 @@ void arn_meter_allow(arn_meter *meter, uint64_t effort);
 /* Stops the search, unless something other than the effort already has. */
 void arn_meter_stop(arn_meter *meter, arenaut_stop why);
 
-/* Whether to go on: there is something to gain, and nobody has stopped the search. */
+/* Whether to go on: there is something to gain, and nothing has stopped the search. */
 bool arn_meter_goes_on(const arn_meter *meter);
 
 /* Whether there is a plan, and whether nothing better is to be found. */

@@ -1,3 +1,5 @@
+/* Looks up the settings that were given to a planner, and words what is wrong with them. The last
+ * of several values for one name counts. O(settings). */
 #include "planners/run/planner_settings.h"
 
 #include <string.h>

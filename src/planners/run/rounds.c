@@ -1,3 +1,6 @@
+/* Runs a planner once, or in rounds of twice the effort each where the effort has no limit, and
+ * keeps the best plan with all that any round has proven. In the worst case the rounds together
+ * cost twice the last of them. */
 #include "planners/run/rounds.h"
 
 #include "core/checked.h"

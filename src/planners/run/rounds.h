@@ -1,4 +1,4 @@
-/* Planning without a limit to the effort: whoever gives a time means to have it used. */
+/* Planning without a limit to the effort: a given time is used up. */
 #ifndef ARN_PLANNERS_RUN_ROUNDS_H
 #define ARN_PLANNERS_RUN_ROUNDS_H
 

@@ -3,7 +3,7 @@
  * Buffers go from large to small, equal ones from the last number to the first, into
  * *objects*: stretches of the arena that are as large as the first buffer put into them and
  * never grow. Each buffer goes
- *   1. to the start of the first object none of whose buffers is alive with it, else
+ *   1. to the start of the first object that has no buffer alive with it, else
  *   2. behind the buffers alive with it in the first object where that leaves room (never
  *      into a hole below one of them), else
  *   3. into an object of its own.

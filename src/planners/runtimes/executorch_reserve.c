@@ -1,3 +1,6 @@
+/* What the replicas of ExecuTorch's two planners share: the setting `reserve`, the height above
+ * which each pool is free, and the one pool of a value. O(n). The planners are in
+ * executorch_greedy.c and executorch_naive.c. */
 #include "planners/runtimes/executorch_reserve.h"
 
 #include <string.h>

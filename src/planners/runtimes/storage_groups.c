@@ -6,7 +6,7 @@
  * and nothing is known of results that may be written over operands.
  *
  * What a graph is given, what it keeps and what it returns is not the planner's to manage there:
- * each of these has memory of its own here. A device is a pool, whose groups are its own.
+ * each of these has memory of its own here. A device is a pool, with groups of its own.
  *
  * The runtime part of this library assigns the same groups (src/runtime/groups.c), to storages
  * whose sizes are known only when they have run; it stands alone, so that a test holds the two

@@ -4,7 +4,7 @@
  * tokens of its device, first upward from its size to so many times that (match_range), then
  * downward to so small a part of it, and the token that it takes grows to its size; else it
  * gets a new one. Of equal tokens that which became free first comes first. A token becomes
- * free when nobody reads its value any more, at once if nobody ever does; an op's operands are
+ * free after the last read of its value, at once if there is none; an op's operands are
  * let go in the order in which it names them (the problem's column `release`). Arguments and state
  * have tokens that are never free.
  *
@@ -35,7 +35,7 @@ typedef struct walk {
     uint32_t n_free;
 } walk;
 
-/* What nobody reads is done with before the op lets go of its operands, one after another. */
+/* A value that is never read is released before the operands of its op, which go one by one. */
 static bool dies_before(const void *problem, uint32_t a, uint32_t b) {
     const int64_t end_a = arn_token_list_death(problem, a),
                   end_b = arn_token_list_death(problem, b);

@@ -1,9 +1,12 @@
-/* assign: which groups go to which pool matters more than where they lie in it. So pools are
- * chosen first, such that at each step what is alive in a pool is no more than it has: as little
- * as possible is spilled (spill.h), or the busiest groups of the shortest lives get the fast pools.
- * Then groups are placed in several orders, and whoever finds no room in his pool goes to the next
- * slower one. As packings are rarely free of gaps, that is done for a part of each pool, too. The
- * first ways are tried whatever the effort, like the rows of the table. */
+/* Assigns pools before places: which group goes to which pool matters more than where it lies in
+ * it.
+ *
+ * Pools are chosen such that at each step what is alive in a pool is no more than it has: as little
+ * as possible is spilled (bounds/spill.h), or the groups with the most uses for the shortest lives
+ * get the fast pools. Then groups are placed in several orders, and one that finds no room in its
+ * pool goes to the next slower one. As packings are rarely free of gaps, this is also done with
+ * less than each pool has. The first ways are tried whatever the effort, like the rows of the
+ * table. */
 #include "planners/search/assign.h"
 
 #include "core/checked.h"

@@ -1,7 +1,9 @@
-/* hot zone: a problem that is too large for exact search is mostly easy. What makes it hard
- * are the few moments at which almost the whole arena is alive. The buffers alive then are
- * placed by exact search, as a problem of their own, and the others around them, where
- * there is room to spare. Zones of several sizes are tried. */
+/* Exact search for the part of a large problem that decides its arena.
+ *
+ * A problem that is too large for exact search is mostly easy; what makes it hard are the few
+ * moments at which almost the whole arena is alive. The buffers alive then are placed by exact
+ * search, as a problem of their own, and the others around them, where there is room to spare.
+ * Zones of several sizes are tried, each with its own effort. */
 #include "planners/search/hot_zone.h"
 
 #include "core/fail.h"

@@ -114,7 +114,7 @@ static void go_back_to_best(climb *c) {
     c->idle = 0;
 }
 
-/* The effort ended, or somebody said stop, before all was placed. */
+/* The effort ended, or the caller said stop, before all was placed. */
 static bool was_cut_short(const climb *c, arn_cost cost) {
     return !arn_is_plan(cost) && c->meter->stopped;
 }

@@ -1,6 +1,6 @@
-/* shared-objects: tokens of memory that buffers share one after another, each from its start,
- * so that the tokens add up to as little as can be. What runtimes need whose plans name a
- * token for each value, and no place in it.
+/* shared-objects: tokens that buffers share one after another, each from its start, so that the
+ * tokens add up to as little as can be. What runtimes need whose plans name a block of memory for
+ * each value, and no place in it.
  *
  * The largest token is as large as the largest buffer, the second as the second largest that
  * is alive together with others, and so on: that is a bound, and mostly the answer. Pools that

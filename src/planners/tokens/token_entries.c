@@ -1,4 +1,6 @@
-/* The entries of some pools, which of them conflict, and how large their tokens must be. */
+/* Gathers the buffers of some pools as entries, from large to small, with what decides how they can
+ * be packed into tokens: which of them conflict, where each fits, and how large the tokens must be
+ * at the least. O(n²) in entries, which is why there is a limit to them. */
 #include <inttypes.h>
 #include <string.h>
 

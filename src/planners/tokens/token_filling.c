@@ -1,4 +1,5 @@
-/* Filling tokens one entry after another. */
+/* Fills tokens with one entry after another, and takes them out again: the moves of the searches in
+ * token_search.c. A token remembers its members as bits, so that a look at one costs n / 64. */
 #include <string.h>
 
 #include "core/bits.h"

@@ -1,6 +1,6 @@
-/* Laying tokens into pools. Mostly they only have to be put end to end; where alignments,
- * capacities, reserved ranges or a choice of pools make more of it, they are buffers that are
- * all alive at once, and placing those is what the other planners do. */
+/* Lays tokens into pools. Mostly they only have to be put end to end; where alignments, capacities,
+ * reserved ranges or a choice of pools make more of it, they are buffers that are all alive at
+ * once, and placing those is what `auto` does, with a small effort of its own. */
 #include "core/checked.h"
 #include "planners/bounds/bounds.h"
 #include "planners/tokens/token_packing.h"

@@ -1,3 +1,6 @@
+/* A list of tokens that grow as buffers join them, and that are laid end to end when it is done.
+ * The replicas of TVM and of Static Runtime fill such lists; shared_objects.c packs tokens as well
+ * as can be (token_packing.h). O(1) for each buffer. */
 #include "planners/tokens/token_list.h"
 
 #include "core/checked.h"

@@ -1,6 +1,6 @@
-/* Shared objects: buffers put into tokens that each hold one buffer at a time, or two of which
- * one may take over the other's memory (same-base), so that the tokens' arenas add up to as
- * little as can be.
+/* Packing buffers into tokens: blocks that each hold one buffer at a time, or two of which one may
+ * take over the other's memory (same-base), so that the tokens' arenas add up to as little as can
+ * be.
  *
  * Entries are the buffers, from large to small: an entry that opens a token then sets its size,
  * and those that join it later are no larger. Which pool a token lies in is decided last: till
@@ -11,7 +11,10 @@
 #include "core/memory.h"
 #include "planners/run/meter.h"
 
-enum { ARN_PACKER_MOST = 8192 /* entries: who conflicts with whom is a bit for each two */ };
+enum {
+    ARN_PACKER_MOST =
+        8192 /* entries: each two of them have a bit that says whether they conflict */
+};
 
 /* Which entry is in which token. */
 typedef struct arn_packing {
@@ -108,7 +111,7 @@ void arn_packer_keep(arn_packer *packer, const arn_filling *filling, bool at_onc
 /* A first packing. */
 arenaut_status arn_packer_start(arn_meter *meter, arn_packer *packer);
 /* Looks for better ones until there are none, or `effort` is spent: by search through all
- * packings, then by chance. Whoever must be asked is asked through the meter. */
+ * packings, then by chance. The caller is asked through the meter. */
 arenaut_status arn_packer_improve(arn_meter *meter, uint64_t effort, arn_packer *packer);
 
 #endif

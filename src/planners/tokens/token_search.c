@@ -1,5 +1,6 @@
-/* Better packings: first by looking at all of them, in an order that finds good ones early,
- * then, where that is too much, by moving entries about in the order of a greedy filling. */
+/* Looks for better packings: first through all of them, depth first and in an order that finds good
+ * ones early, left out where the bound shows that they cannot be better; then, where that is too
+ * much, by moving entries about in the order of a greedy filling. token_entries.c has the bound. */
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/random.h"
