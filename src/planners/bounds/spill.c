@@ -12,7 +12,6 @@
 #include "core/bits.h"
 #include "core/checked.h"
 #include "core/fail.h"
-#include "planners/bounds/spill_groups.h"
 
 enum { MOST_OPEN = 32, EVENTS_PER_EFFORT = 16, MOST_TRAIL = 1 << 19 };
 
@@ -386,7 +385,7 @@ arenaut_status arn_spill_least(arn_spill *s, const arn_spill_question *question,
     *answer = (arn_spill_answer){.least = ARENAUT_UNPLACED, .dead_end = INT64_MIN};
     arn_region_init(&w.region, s->allocator);
     arn_spill_room(s->problem, question->sixteenths, w.room);
-    if (arn_spill_narrow(s, question, w.room, &w.work)) {
+    if (arn_spill_narrow(s, question->pool_of, w.room, &w.work)) {
         const uint32_t n_choosing = begin_groups(&w);
         room = begin_ways(&w, n_choosing);
         if (w.unavoidable > question->most) w.now.n = 0;

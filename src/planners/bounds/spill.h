@@ -8,12 +8,8 @@
 #ifndef ARN_PLANNERS_BOUNDS_SPILL_H
 #define ARN_PLANNERS_BOUNDS_SPILL_H
 
-#include <arenaut/error.h>
-#include <arenaut/problem.h>
-
+#include "planners/bounds/spill_groups.h"
 #include "planners/run/ask.h"
-
-typedef struct arn_spill arn_spill;
 
 typedef struct arn_spill_question {
     const uint32_t *pool_of; /* per buffer; ARENAUT_NONE: open. NULL: all are open */
@@ -33,11 +29,6 @@ typedef struct arn_spill_answer {
 } arn_spill_answer;
 
 enum { ARN_SPILL_STATES = 4096, ARN_SPILL_FEW_STATES = 256 };
-
-/* `problem` must outlive it. O(n log n). */
-arenaut_status arn_spill_new(const arenaut_problem *problem, const arenaut_allocator *allocator,
-                             arn_spill **out, arenaut_error *err);
-void arn_spill_free(arn_spill *spill); /* NULL is fine */
 
 /* NO_MEMORY or OK. O(steps × states). */
 arenaut_status arn_spill_least(arn_spill *spill, const arn_spill_question *question,

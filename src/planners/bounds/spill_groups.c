@@ -133,12 +133,11 @@ static uint64_t highest_between(const arn_spill *s, uint32_t first, uint32_t las
 
 /* A group that fits into a pool even beside all that may ever be there with it need not go to a
  * slower one: it keeps no other group out of the faster one. */
-bool arn_spill_narrow(arn_spill *s, const arn_spill_question *question, const uint64_t *room,
-                      uint64_t *work) {
+bool arn_spill_narrow(arn_spill *s, const uint32_t *pool_of, const uint64_t *room, uint64_t *work) {
     const arenaut_problem *p = s->problem;
     for (uint32_t i = 0; i < s->n_roots; i++) {
         arn_spill_group *g = &s->group[s->roots[i]];
-        const uint32_t given = question->pool_of ? question->pool_of[s->roots[i]] : ARENAUT_NONE;
+        const uint32_t given = pool_of ? pool_of[s->roots[i]] : ARENAUT_NONE;
         g->pools = given == ARENAUT_NONE ? g->own_pools : g->own_pools & UINT64_C(1) << given;
         if (g->pools == 0) return false;
     }

@@ -1,12 +1,14 @@
-/* What the parts of the spill bound share: the groups of a problem and the events of its load.
- * Private to spill.c, spill_groups.c and spill_fraction.c. */
+/* What the parts of the spill bound share: the groups of a problem and the events of its load. For
+ * spill.c and spill_fraction.c; others need only arn_spill_new and arn_spill_free. */
 #ifndef ARN_PLANNERS_BOUNDS_SPILL_GROUPS_H
 #define ARN_PLANNERS_BOUNDS_SPILL_GROUPS_H
+
+#include <arenaut/error.h>
+#include <arenaut/problem.h>
 
 #include "core/memory.h"
 #include "planners/bounds/hosts.h"
 #include "planners/bounds/load.h"
-#include "planners/bounds/spill.h"
 
 /* Buffers that lie in one another share a pool: a group, which goes by its root. */
 typedef struct arn_spill_group {
@@ -24,7 +26,7 @@ typedef struct arn_spill_group {
 
 enum { ARN_SPILL_NO_SLOT = 0xFF };
 
-struct arn_spill {
+typedef struct arn_spill {
     const arenaut_problem *problem;
     const arenaut_allocator *allocator;
     arn_region region;
@@ -34,7 +36,12 @@ struct arn_spill {
     uint32_t *roots, n_roots;
     uint64_t *peak; /* maxima over events: a tree, for narrowing */
     uint32_t n_leaves;
-};
+} arn_spill;
+
+/* `problem` must outlive it. O(n log n). */
+arenaut_status arn_spill_new(const arenaut_problem *problem, const arenaut_allocator *allocator,
+                             arn_spill **out, arenaut_error *err);
+void arn_spill_free(arn_spill *spill); /* NULL is fine */
 
 static inline uint32_t arn_spill_root(const arn_spill *s, uint32_t b) {
     return s->hosts.root ? s->hosts.root[b] : b;
@@ -49,11 +56,11 @@ static inline const arn_load_event *arn_spill_event(const arn_spill *s, uint32_t
 void arn_spill_room(const arenaut_problem *problem, uint32_t sixteenths,
                     uint64_t room[ARENAUT_MAX_POOLS]);
 
-/* Sets each group's `pools`: those given by the question, without those that are slower than one
- * into which it fits whatever else may lie there. False if some group has no pool at all. Adds the
- * operations that it took to *work; O(pools × n). */
-bool arn_spill_narrow(arn_spill *s, const arn_spill_question *question, const uint64_t *room,
-                      uint64_t *work);
+/* Sets each group's `pools`: of those that it fits into and that `pool_of` gives (per buffer;
+ * ARENAUT_NONE: open; may be NULL), all but the ones slower than a pool into which it fits whatever
+ * else may lie there. False if some group has no pool at all. Adds the operations that it took to
+ * *work; O(pools × n). */
+bool arn_spill_narrow(arn_spill *s, const uint32_t *pool_of, const uint64_t *room, uint64_t *work);
 
 /* What must be spilled beyond the fastest of each group's pools if buffers could be cut: adds it to
  * *least, the operations to *work. False if there is no memory. */
