@@ -17,7 +17,7 @@ build() {
     shift 2
     mkdir -p "$(dirname "$out")"
     clang -std=c11 -g -O1 -fsanitize="$with" -fno-sanitize-recover=all -Iinclude -Isrc -Itests "$@" \
-        tests/support/replay_plan.c build/fuzz/library/libarenaut.a -lm -o "$out"
+        tests/support/pipelines.c build/fuzz/library/libarenaut.a -lm -o "$out"
 }
 
 for row in $(sed -n 's/^PROPERTY(\([a-z0-9]*\), "\(.*\)")$/\1:\2/p' tests/support/properties.def |

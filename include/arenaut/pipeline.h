@@ -194,7 +194,7 @@ typedef struct arenaut_pipeline {
 /* All the stages below for one file. On OK *out holds a checked plan, and is the caller's.
  * NO_PLAN: it is proven that none exists; *out has the witness, which has been checked, and is the
  * caller's as well. All other errors are those of the stages, and leave *out as it was. `options`
- * and `allocator` may be NULL; `data` is borrowed until *out is freed. */
+ * and `allocator` may be NULL; `data` is borrowed as long as it may be written. */
 arenaut_status arenaut_pipeline_run(const void *data, size_t size,
                                     const arenaut_pipeline_options *options,
                                     const arenaut_allocator *allocator, arenaut_pipeline **out,
@@ -209,7 +209,7 @@ void arenaut_pipeline_free(arenaut_pipeline *pipeline); /* NULL is fine */
 
 typedef struct arenaut_pipeline_file {
     const char *name; /* "models/prefill.pt2": a merged method is "prefill/forward" */
-    const void *data; /* borrowed until the pipeline is freed */
+    const void *data; /* borrowed as long as a stage or a writer is still to come */
     size_t size;
 } arenaut_pipeline_file;
 

@@ -128,10 +128,11 @@ static arenaut_plan *random_plan(const arenaut_problem *problem, uint64_t seed) 
     return plan;
 }
 
-static void write_plan(const arenaut_document *document, arenaut_result *result, const char *path) {
+static void write_plan(const arenaut_pipeline *p, const char *path) {
     arenaut_error err;
     arenaut_text text = {0};
-    const arenaut_status st = document->format->write(result, arenaut_text_sink(&text), NULL, &err);
+    const arenaut_status st =
+        p->document.format->write(&p->result, arenaut_text_sink(&text), NULL, &err);
     if (st != ARENAUT_OK) die(path, st, &err);
     FILE *file = fopen(path, "wb");
     if (!file || fwrite(text.bytes, 1, text.size, file) != text.size || fclose(file) != 0) {
@@ -142,41 +143,28 @@ static void write_plan(const arenaut_document *document, arenaut_result *result,
 }
 
 int main(int argc, char **argv) {
-    size_t size = 0;
-    unsigned char *data = argc == 4 ? load(argv[1], &size) : NULL;
+    arenaut_pipeline_file file = {argc == 4 ? argv[1] : "", NULL, 0};
+    unsigned char *data = argc == 4 ? load(argv[1], &file.size) : NULL;
     if (!data) {
         fprintf(stderr, "usage: pte_random_plans MODEL COUNT PREFIX\n");
         return 2;
     }
     arenaut_error err;
-    arenaut_document document;
-    arenaut_status st = arenaut_read(data, size, NULL, NULL, NULL, &document, &err);
-    if (st != ARENAUT_OK) die("read", st, &err);
-    const arenaut_target *target = arenaut_target_for_format(document.format->name);
-    const arenaut_pass_options options = {.target = target};
-    arenaut_lowering *lowering = NULL;
-    st = arenaut_passes_run(document.program, NULL, &options, NULL, NULL, &err);
-    if (st == ARENAUT_OK) st = arenaut_lower(document.program, target, NULL, NULL, &lowering, &err);
-    if (st != ARENAUT_OK) die("lowering", st, &err);
-    arenaut_result result = {.path = argv[1],
-                             .format = document.format->name,
-                             .file = data,
-                             .file_size = size,
-                             .program = document.program,
-                             .target = target,
-                             .lowering = lowering,
-                             .problem = lowering->problem,
-                             .seconds = -1};
+    arenaut_pipeline *p = NULL;
+    file.data = data;
+    arenaut_status st = arenaut_pipeline_new(NULL, NULL, &p, &err);
+    if (st == ARENAUT_OK) st = arenaut_pipeline_read(p, &file, 1, &err);
+    if (st == ARENAUT_OK) st = arenaut_pipeline_prepare(p, &err);
+    if (st != ARENAUT_OK) die("preparing", st, &err);
     for (int seed = 0; seed < atoi(argv[2]); seed++) {
         char path[1024];
         snprintf(path, sizeof path, "%s%d.pte", argv[3], seed);
-        arenaut_plan *plan = random_plan(lowering->problem, (uint64_t)seed);
-        result.plan = plan;
-        write_plan(&document, &result, path);
+        arenaut_plan *plan = random_plan(p->problem, (uint64_t)seed);
+        p->result.plan = plan;
+        write_plan(p, path);
         arenaut_plan_free(plan);
     }
-    arenaut_lowering_free(lowering);
-    arenaut_document_free(&document);
+    arenaut_pipeline_free(p);
     free(data);
     return 0;
 }

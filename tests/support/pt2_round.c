@@ -4,12 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <arenaut/check.h>
-#include <arenaut/pass.h>
-#include <arenaut/planner.h>
-
 #include "core/zip.h"
-#include "support/replay_plan.h"
 #include "support/require.h"
 
 /* ---- archives ---- */
@@ -135,63 +130,23 @@ bytes pt2_json(const bytes *archive) {
 
 /* ---- the way through ---- */
 
-static arenaut_status finish(pt2_round *round, const char *selection,
-                             const arenaut_allocator *allocator, arenaut_error *err) {
-    const arenaut_pass_options options = {.target = arenaut_target_find("torch")};
-    const arenaut_plan_options plan = {.planner = "greedy-by-size"};
-    arenaut_program *p = round->document.program;
-    arenaut_status st = arenaut_passes_run(p, selection, &options, NULL, NULL, err);
-    if (st == ARENAUT_OK) {
-        st = arenaut_lower(p, options.target, NULL, allocator, &round->lowering, err);
-    }
-    if (st == ARENAUT_OK) {
-        st = arenaut_plan_make(round->lowering->problem, &plan, allocator, &round->plan, err);
-    }
-    return st;
-}
-
-arenaut_status pt2_round_open(const void *data, size_t size, const char *selection,
-                              const arenaut_allocator *allocator, pt2_round *round,
-                              arenaut_error *err) {
-    *round = (pt2_round){.lowering = NULL};
-    arenaut_status st = arenaut_read(data, size, arenaut_format_find("pt2"), NULL, allocator,
-                                     &round->document, err);
-    if (st != ARENAUT_OK) return st;
-    st = finish(round, selection, allocator, err);
-    if (st != ARENAUT_OK) pt2_round_close(round);
-    return st;
-}
-
-void pt2_round_close(pt2_round *round) {
-    arenaut_plan_free(round->plan);
-    arenaut_lowering_free(round->lowering);
-    arenaut_document_free(&round->document);
-}
-
-arenaut_status pt2_round_check(const pt2_round *round, arenaut_error *err) {
-    const arenaut_lowering *l = round->lowering;
-    arenaut_finding finding;
-    arenaut_status st = arenaut_check_plan(l->problem, round->plan, NULL, &finding, err);
-    if (st == ARENAUT_OK) {
-        st = replay_plan(round->document.program, l, round->plan, &finding, err);
-    }
-    if (st == ARENAUT_REJECTED && err) snprintf(err->msg, sizeof err->msg, "%s", finding.msg);
-    return st;
+arenaut_status pt2_open(const void *data, size_t size, const char *selection,
+                        const arenaut_allocator *allocator, arenaut_pipeline **out,
+                        arenaut_error *err) {
+    const arenaut_pipeline_options options = {.format = arenaut_format_find("pt2"),
+                                              .target = arenaut_target_find("torch"),
+                                              .passes = selection,
+                                              .plan = {.planner = "greedy-by-size"}};
+    return pipeline_open(data, size, &options, allocator, out, err);
 }
 
 static bool archive_property(const uint8_t *data, size_t size) {
-    pt2_round round;
+    arenaut_pipeline *p = NULL;
     arenaut_error err = {ARENAUT_OK, 0, ""};
-    const arenaut_status st = pt2_round_open(data, size, NULL, NULL, &round, &err);
-    if (st != ARENAUT_OK) {
-        REQUIRE(err.code == st && err.msg[0]);
-        return false;
-    }
-    arenaut_finding finding;
-    REQUIRE(arenaut_check_plan(round.lowering->problem, round.plan, NULL, &finding, &err) ==
-            ARENAUT_OK);
-    pt2_round_close(&round);
-    return true;
+    const arenaut_status st = pt2_open(data, size, NULL, NULL, &p, &err);
+    REQUIRE(st == ARENAUT_OK || is_refusal(st, &err));
+    arenaut_pipeline_free(p);
+    return st == ARENAUT_OK;
 }
 
 bool pt2_property(const uint8_t *data, size_t size) {

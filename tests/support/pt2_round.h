@@ -2,10 +2,8 @@
 #ifndef SUPPORT_PT2_ROUND_H
 #define SUPPORT_PT2_ROUND_H
 
-#include <arenaut/format.h>
-#include <arenaut/lowering.h>
-
 #include "support/bytes.h"
+#include "support/pipelines.h"
 
 typedef struct zip_part {
     const char *name;
@@ -20,19 +18,11 @@ bytes pt2_of(const void *json, size_t size);
 /* The models/model.json of an archive. */
 bytes pt2_json(const bytes *archive);
 
-typedef struct pt2_round {
-    arenaut_document document;
-    arenaut_lowering *lowering;
-    arenaut_plan *plan;
-} pt2_round;
-
-/* With the default passes and `selection`. On failure nothing is left to be closed. */
-arenaut_status pt2_round_open(const void *data, size_t size, const char *selection,
-                              const arenaut_allocator *allocator, pt2_round *round,
-                              arenaut_error *err);
-void pt2_round_close(pt2_round *round);
-/* Checks the plan and replays the program over it; REJECTED with the finding in *err. */
-arenaut_status pt2_round_check(const pt2_round *round, arenaut_error *err);
+/* Read, prepared with the default passes and `selection`, planned and checked; the caller frees it.
+ * On failure nothing is left to be freed. */
+arenaut_status pt2_open(const void *data, size_t size, const char *selection,
+                        const arenaut_allocator *allocator, arenaut_pipeline **out,
+                        arenaut_error *err);
 
 /* What must hold for any bytes: they are refused with a message, or they make a valid program
  * that survives its passes, or is refused by one with a message, and whose plan stands. Aborts,

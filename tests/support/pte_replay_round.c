@@ -2,62 +2,39 @@
 
 #include <string.h>
 
-#include <arenaut/check.h>
-#include <arenaut/pass.h>
-#include <arenaut/planner.h>
-
+#include "support/pipelines.h"
 #include "support/pte_round.h"
-#include "support/replay_plan.h"
 #include "support/require.h"
 #include "support/sweep.h"
 
 /* What is refused is refused for a reason that a file can give, and says which. */
 static bool fine_or_refused(arenaut_status st, const arenaut_error *err) {
-    if (st == ARENAUT_OK) return true;
-    REQUIRE(st == ARENAUT_BAD_INPUT || st == ARENAUT_UNSUPPORTED || st == ARENAUT_TOO_LARGE ||
-            st == ARENAUT_REFUSED);
-    REQUIRE(err->code == st && err->msg[0]);
-    return false;
+    REQUIRE(st == ARENAUT_OK || is_refusal(st, err));
+    return st == ARENAUT_OK;
 }
 
-/* Whether replay finds every byte in its place where the plan puts the tensors. */
-static bool is_right(const arenaut_program *p, const arenaut_lowering *l,
-                     const arenaut_plan *plan) {
-    arenaut_finding finding;
-    arenaut_error err = {0};
-    const arenaut_status st = replay_plan(p, l, plan, &finding, &err);
-    if (st == ARENAUT_REJECTED) REQUIRE(finding.rule != ARENAUT_RULE_NONE && finding.msg[0]);
-    return st == ARENAUT_REJECTED ? false : fine_or_refused(st, &err);
-}
-
-static void plan_and_replay(const arenaut_program *p, const arenaut_lowering *l,
-                            pte_sweep *result) {
+static void plan_and_replay(const arenaut_pipeline *p, pte_sweep *result) {
     const arenaut_plan_options options = {.planner = "executorch-greedy"};
     arenaut_plan *plan = NULL;
     arenaut_finding finding;
     arenaut_error err = {0};
-    if (!fine_or_refused(arenaut_plan_make(l->problem, &options, NULL, &plan, &err), &err)) return;
-    REQUIRE(arenaut_check_plan(l->problem, plan, NULL, &finding, &err) == ARENAUT_OK);
+    if (!fine_or_refused(arenaut_plan_make(p->problem, &options, NULL, &plan, &err), &err)) return;
+    REQUIRE(arenaut_check_plan(p->problem, plan, NULL, &finding, &err) == ARENAUT_OK);
     result->planned++;
-    result->right += is_right(p, l, plan);
+    const arenaut_status st = arenaut_pipeline_replay(p, plan, &finding, &err);
+    if (st == ARENAUT_REJECTED) REQUIRE(finding.rule != ARENAUT_RULE_NONE && finding.msg[0]);
+    else result->right += fine_or_refused(st, &err);
     arenaut_plan_free(plan);
 }
 
 static void go_all_the_way(void *context, const uint8_t *data, size_t size) {
-    pte_sweep *result = context;
-    const arenaut_target *target = arenaut_target_find("executorch");
-    const arenaut_pass_options options = {.target = target};
-    arenaut_document document = {0};
-    arenaut_lowering *lowering = NULL;
+    const arenaut_pipeline_options options = {.format = arenaut_format_find("pte"),
+                                              .overwrite = ARENAUT_OVERWRITE_ON};
+    arenaut_pipeline *p = NULL;
     arenaut_error err = {0};
-    arenaut_status st =
-        arenaut_read(data, size, arenaut_format_find("pte"), NULL, NULL, &document, &err);
-    REQUIRE(st == ARENAUT_OK);
-    st = arenaut_passes_run(document.program, "inplace", &options, NULL, NULL, &err);
-    if (st == ARENAUT_OK) st = arenaut_lower(document.program, target, NULL, NULL, &lowering, &err);
-    if (fine_or_refused(st, &err)) plan_and_replay(document.program, lowering, result);
-    arenaut_lowering_free(lowering);
-    arenaut_document_free(&document);
+    if (!fine_or_refused(pipeline_open(data, size, &options, NULL, &p, &err), &err)) return;
+    plan_and_replay(p, context);
+    arenaut_pipeline_free(p);
 }
 
 /* Where the weights begin, as the header has it. */

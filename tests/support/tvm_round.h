@@ -2,28 +2,20 @@
 #ifndef SUPPORT_TVM_ROUND_H
 #define SUPPORT_TVM_ROUND_H
 
-#include <arenaut/format.h>
-#include <arenaut/planner.h>
+#include "support/pipelines.h"
 
-typedef struct tvm_round {
-    arenaut_document document;
-    arenaut_lowering *lowering;
-    arenaut_plan *plan;
-    arenaut_result result;
-} tvm_round;
-
-/* Borrows `data`; plans by `planner` for `target`. On failure nothing is left to be closed. */
-arenaut_status tvm_round_open(const void *data, size_t size, const char *target,
-                              const char *planner, const arenaut_allocator *allocator,
-                              tvm_round *round, arenaut_error *err);
-void tvm_round_close(tvm_round *round);
+/* Read, prepared for `target`, planned by `planner` and checked; the caller frees it. Borrows
+ * `data`. On failure nothing is left to be freed. */
+arenaut_status tvm_open(const void *data, size_t size, const char *target, const char *planner,
+                        const arenaut_allocator *allocator, arenaut_pipeline **out,
+                        arenaut_error *err);
 
 /* Writes the graph with the plan. The text is the caller's. */
-arenaut_status tvm_round_write(const tvm_round *round, const arenaut_allocator *allocator,
-                               arenaut_text *out, arenaut_error *err);
+arenaut_status tvm_write(const arenaut_pipeline *p, const arenaut_allocator *allocator,
+                         arenaut_text *out, arenaut_error *err);
 
 /* The bytes that the file's own storage ids make the runtime allocate. */
-uint64_t tvm_round_now(const tvm_round *round);
+uint64_t tvm_bytes_now(const arenaut_pipeline *p);
 
 /* What must hold for any bytes: they are refused with a message, or they make a valid program
  * with a plan that passes the checker; with that plan written, the graph is read back as one

@@ -16,32 +16,26 @@
 
 /* ---- helpers ---- */
 
-static pt2_round open_file(const char *path, const char *selection) {
-    pt2_round round;
+static arenaut_pipeline *open_file(const char *path, const char *selection) {
+    arenaut_pipeline *round = NULL;
     arenaut_error err = {0};
     bytes b = read_bytes(path);
-    const arenaut_status st = pt2_round_open(b.data, b.size, selection, NULL, &round, &err);
+    const arenaut_status st = pt2_open(b.data, b.size, selection, NULL, &round, &err);
     if (st != ARENAUT_OK) fail_msg("%s: %s", path, err.msg);
     free_bytes(&b);
     return round;
 }
 
-static pt2_round open_own(const char *name, const char *selection) {
+static arenaut_pipeline *open_own(const char *name, const char *selection) {
     char path[300];
     snprintf(path, sizeof path, "%s/pt2/%s.pt2", TEST_DATA, name);
     return open_file(path, selection);
 }
 
-static uint64_t arena_of(const pt2_round *round) {
-    arenaut_error err = {0};
-    assert_ok(pt2_round_check(round, &err), err);
-    return round->plan->total;
-}
-
 static uint64_t own_arena(const char *name, const char *selection) {
-    pt2_round round = open_own(name, selection);
-    const uint64_t arena = arena_of(&round);
-    pt2_round_close(&round);
+    arenaut_pipeline *round = open_own(name, selection);
+    const uint64_t arena = round->plan->total;
+    arenaut_pipeline_free(round);
     return arena;
 }
 
@@ -270,81 +264,81 @@ TEST(views_may_be_left_as_copies) {
 
 TEST(sizes_without_end_are_named) {
     char path[300];
-    pt2_round round;
+    arenaut_pipeline *round = NULL;
     arenaut_error err = {0};
     snprintf(path, sizeof path, "%s/pt2/endless.pt2", TEST_DATA);
     bytes b = read_bytes(path);
-    assert_int_equal(pt2_round_open(b.data, b.size, NULL, NULL, &round, &err), ARENAUT_BAD_INPUT);
+    assert_int_equal(pt2_open(b.data, b.size, NULL, NULL, &round, &err), ARENAUT_BAD_INPUT);
     assert_non_null(strstr(err.msg, "has no upper bound"));
     free_bytes(&b);
 }
 
 TEST(views_lie_in_what_they_view) {
-    pt2_round round = open_own("chain", NULL);
-    const arenaut_program *p = round.document.program;
+    arenaut_pipeline *round = open_own("chain", NULL);
+    const arenaut_program *p = round->document.program;
     assert_string_equal(storage_of(p, "transpose"), "relu"); /* not the reshape between them */
     assert_string_equal(storage_of(p, "contiguous"), "contiguous"); /* that one copies */
     assert_string_equal(storage_of(p, "unsqueeze"), "linear_1");
-    pt2_round_close(&round);
+    arenaut_pipeline_free(round);
 }
 
 /* The training form updates the state; the functional form does once that is found again. */
 TEST(both_forms_of_a_model_get_the_same_plan) {
     assert_int_equal(own_arena("cache_functional", "reinplace"), own_arena("cache", NULL));
     assert_true(own_arena("cache_functional", NULL) > own_arena("cache", NULL));
-    pt2_round functional = open_own("cache_functional", NULL);
-    const arenaut_op *back = op_named(functional.document.program, "aten::copy_");
+    arenaut_pipeline *functional = open_own("cache_functional", NULL);
+    const arenaut_op *back = op_named(functional->document.program, "aten::copy_");
     assert_non_null(back);
     assert_int_equal(back->kind, ARENAUT_OP_IN_PLACE); /* it has no out variant */
-    pt2_round_close(&functional);
+    arenaut_pipeline_free(functional);
 }
 
 TEST(buffers_that_nothing_writes_stay_outside) {
-    pt2_round round = open_own("cache", NULL);
-    const arenaut_program *p = round.document.program;
+    arenaut_pipeline *round = open_own("cache", NULL);
+    const arenaut_program *p = round->document.program;
     assert_int_equal(tensor_named(p, "b_kv")->cls, ARENAUT_STATE);
     assert_int_equal(tensor_named(p, "b_table")->cls, ARENAUT_CONSTANT);
-    pt2_round_close(&round);
+    arenaut_pipeline_free(round);
 }
 
 /* The schema of batch_norm does not say that it writes its running statistics. */
 TEST(running_statistics_are_written) {
-    pt2_round round = open_own("norm", NULL);
-    const arenaut_program *p = round.document.program;
+    arenaut_pipeline *round = open_own("norm", NULL);
+    const arenaut_program *p = round->document.program;
     const arenaut_op *update = op_named(p, "update_running_stats");
     assert_non_null(update);
     assert_int_equal(update->kind, ARENAUT_OP_IN_PLACE);
     assert_int_equal(tensor_named(p, "b_norm_running_mean")->cls, ARENAUT_STATE);
     assert_int_equal(tensor_named(p, "b_norm_running_var")->cls, ARENAUT_STATE);
-    pt2_round_close(&round);
+    arenaut_pipeline_free(round);
 }
 
 TEST(wrapped_updates_are_undone) {
-    pt2_round round = open_own("custom_functional", NULL);
-    const arenaut_program *p = round.document.program;
+    arenaut_pipeline *round = open_own("custom_functional", NULL);
+    const arenaut_program *p = round->document.program;
     const arenaut_op *op = op_named(p, "tests::scale_");
     assert_non_null(op);
     assert_int_equal(op->kind, ARENAUT_OP_IN_PLACE);
     assert_string_equal(storage_of(p, "getitem_1"), "add");
-    pt2_round_close(&round);
+    arenaut_pipeline_free(round);
     assert_true(own_arena("custom_functional", "-undo-functionalization") >=
                 own_arena("custom_functional", NULL));
 }
 
 TEST(gradients_are_results) {
-    pt2_round round = open_own("gradients", NULL);
-    assert_int_equal(round.document.program->methods[0].n_outputs, 5);
-    pt2_round_close(&round);
+    arenaut_pipeline *round = open_own("gradients", NULL);
+    assert_int_equal(round->document.program->methods[0].n_outputs, 5);
+    arenaut_pipeline_free(round);
 }
 
 TEST(asserts_and_questions_about_sizes_are_gone) {
-    pt2_round round = open_own("count", NULL);
-    const arenaut_program *p = round.document.program;
+    arenaut_pipeline *round = open_own("count", NULL);
+    const arenaut_program *p = round->document.program;
     assert_null(op_named(p, "aten::_assert_scalar"));
     assert_null(op_named(p, "aten::sym_size.int"));
     assert_int_equal(tensor_named(p, "nonzero")->dims[0], 32);
     assert_true(tensor_named(p, "nonzero")->dynamic);
-    pt2_round_close(&round);
+    arenaut_pipeline_free(round);
 }
 
 /* ---- the corpus ---- */
@@ -371,11 +365,11 @@ TEST(corpus_models_have_plans_that_stand_up_to_replay) {
         char path[300], file[64];
         snprintf(file, sizeof file, "pt2/%s.pt2", models[i].name);
         corpus_path_or_skip(path, file);
-        pt2_round round = open_file(path, NULL);
-        if (arena_of(&round) != models[i].arena) {
-            fail_msg("%s: %lu bytes", file, (unsigned long)round.plan->total);
+        arenaut_pipeline *round = open_file(path, NULL);
+        if (round->plan->total != models[i].arena) {
+            fail_msg("%s: %lu bytes", file, (unsigned long)round->plan->total);
         }
-        pt2_round_close(&round);
+        arenaut_pipeline_free(round);
     }
 }
 
@@ -383,10 +377,10 @@ TEST(corpus_forms_agree) {
     char path[300], functional[300];
     corpus_path_or_skip(path, "pt2/kv_buffer.pt2");
     corpus_path_or_skip(functional, "pt2/kv_buffer_functional.pt2");
-    pt2_round a = open_file(path, NULL), b = open_file(functional, "reinplace");
-    assert_int_equal(arena_of(&a), arena_of(&b));
-    pt2_round_close(&a);
-    pt2_round_close(&b);
+    arenaut_pipeline *a = open_file(path, NULL), *b = open_file(functional, "reinplace");
+    assert_int_equal(a->plan->total, b->plan->total);
+    arenaut_pipeline_free(a);
+    arenaut_pipeline_free(b);
 }
 
 TEST(the_table_knows_every_view_of_the_corpus) {
@@ -557,11 +551,11 @@ TEST(cut_archives_are_refused) {
 
 static arenaut_status attempt(void *context, const arenaut_allocator *allocator) {
     const bytes *b = context;
-    pt2_round round;
+    arenaut_pipeline *round = NULL;
     arenaut_error err = {0};
     const arenaut_status st =
-        pt2_round_open(b->data, b->size, "reinplace,slices,inplace", allocator, &round, &err);
-    if (st == ARENAUT_OK) pt2_round_close(&round);
+        pt2_open(b->data, b->size, "reinplace,slices,inplace", allocator, &round, &err);
+    if (st == ARENAUT_OK) arenaut_pipeline_free(round);
     return st;
 }
 

@@ -16,17 +16,17 @@
 
 #define GRAPH(name) TEST_DATA "/tvm/" name ".json"
 
-static tvm_round open_round(const bytes *file, const char *target, const char *planner) {
-    tvm_round round;
+static arenaut_pipeline *open_graph(const bytes *file, const char *target, const char *planner) {
+    arenaut_pipeline *round = NULL;
     arenaut_error err = {0};
-    assert_ok(tvm_round_open(file->data, file->size, target, planner, NULL, &round, &err), err);
+    assert_ok(tvm_open(file->data, file->size, target, planner, NULL, &round, &err), err);
     return round;
 }
 
-static arenaut_text write_round(const tvm_round *round) {
+static arenaut_text write_graph(const arenaut_pipeline *round) {
     arenaut_text text;
     arenaut_error err = {0};
-    assert_ok(tvm_round_write(round, NULL, &text, &err), err);
+    assert_ok(tvm_write(round, NULL, &text, &err), err);
     return text;
 }
 
@@ -34,8 +34,8 @@ static arenaut_text write_round(const tvm_round *round) {
 
 TEST(nodes_become_ops_and_entries_tensors) {
     bytes file = read_bytes(GRAPH("views"));
-    tvm_round round = open_round(&file, "tvm", "auto");
-    const arenaut_program *p = round.document.program;
+    arenaut_pipeline *round = open_graph(&file, "tvm", "auto");
+    const arenaut_program *p = round->document.program;
     const arenaut_tensor *t = p->tensors;
     assert_int_equal(p->n_tensors, 10);
     assert_int_equal(p->n_ops, 7);
@@ -53,23 +53,23 @@ TEST(nodes_become_ops_and_entries_tensors) {
     assert_int_equal(p->methods[0].n_inputs, 2);
     assert_int_equal(p->methods[0].n_outputs, 2);
     /* The file's own blocks, end to end: 2 and its view, 3, 4 and so on. */
-    assert_int_equal(tvm_round_now(&round), 256 + 128 + 128 + 128 + 32 + 128 + 1);
+    assert_int_equal(tvm_bytes_now(round), 256 + 128 + 128 + 128 + 32 + 128 + 1);
     assert_int_equal(t[3].given_offset, 0);
     assert_int_equal(t[4].given_offset, 256);
     assert_true(t[0].given_offset == ARENAUT_UNPLACED);
-    tvm_round_close(&round);
+    arenaut_pipeline_free(round);
     free_bytes(&file);
 }
 
 TEST(older_graphs_leave_arguments_without_ids) {
     bytes file = read_bytes(GRAPH("nnvm"));
-    tvm_round round = open_round(&file, "tvm", "auto");
-    const arenaut_program *p = round.document.program;
+    arenaut_pipeline *round = open_graph(&file, "tvm", "auto");
+    const arenaut_program *p = round->document.program;
     assert_true(p->tensors[0].caller_owned && p->tensors[1].caller_owned);
-    assert_int_equal(tvm_round_now(&round), 192); /* what the file says of itself */
+    assert_int_equal(tvm_bytes_now(round), 192); /* what the file says of itself */
     assert_int_equal(p->ops[1].n_in_place, 1);
     assert_int_equal(p->ops[1].in_place[0].input, 0);
-    tvm_round_close(&round);
+    arenaut_pipeline_free(round);
     free_bytes(&file);
 }
 
@@ -77,8 +77,8 @@ TEST(older_graphs_leave_arguments_without_ids) {
  * lies in a texture is left there. */
 TEST(devices_have_memories_of_their_own) {
     bytes file = read_bytes(GRAPH("devices"));
-    tvm_round round = open_round(&file, "tvm", "auto");
-    const arenaut_program *p = round.document.program;
+    arenaut_pipeline *round = open_graph(&file, "tvm", "auto");
+    const arenaut_program *p = round->document.program;
     const arenaut_method *main = &p->methods[0];
     assert_int_equal(main->n_given_pools, 2);
     assert_int_equal(main->given_pools[0].device.type, 2);
@@ -88,9 +88,9 @@ TEST(devices_have_memories_of_their_own) {
     assert_int_equal(p->tensors[2].bytes, 100);
     assert_int_equal(p->tensors[3].bytes, 30);
     assert_true(p->tensors[4].caller_owned);
-    assert_int_equal(round.plan->n_pools, 2);
-    assert_int_equal(round.plan->total, 200 + 40); /* 30 of the 100 are used again */
-    tvm_round_close(&round);
+    assert_int_equal(round->plan->n_pools, 2);
+    assert_int_equal(round->plan->total, 200 + 40); /* 30 of the 100 are used again */
+    arenaut_pipeline_free(round);
     free_bytes(&file);
 }
 
@@ -104,13 +104,13 @@ TEST(dimensions_of_zero_need_no_bytes) {
         "  \"storage_id\": [\"list_int\", [0, 1]],\n"
         "  \"shape\": [\"list_shape\", [[1], [3, 0, 2]]]}}";
     bytes file = copy_bytes(text, strlen(text));
-    tvm_round round = open_round(&file, "tvm", "auto");
-    assert_int_equal(round.document.program->tensors[1].bytes, 0);
-    assert_int_equal(round.plan->total, 0);
-    arenaut_text written = write_round(&round);
+    arenaut_pipeline *round = open_graph(&file, "tvm", "auto");
+    assert_int_equal(round->document.program->tensors[1].bytes, 0);
+    assert_int_equal(round->plan->total, 0);
+    arenaut_text written = write_graph(round);
     assert_string_equal(written.bytes, text);
     arenaut_text_free(&written);
-    tvm_round_close(&round);
+    arenaut_pipeline_free(round);
     free_bytes(&file);
 }
 
@@ -270,15 +270,15 @@ TEST(real_graphs_need_what_a_model_of_them_does) {
         snprintf(name, sizeof name, "tvm_graph/%s.json", corpus[i].name);
         corpus_path_or_skip(path, name);
         bytes file = read_bytes(path);
-        tvm_round tokens = open_round(&file, "tvm", "auto");
-        assert_int_equal(tvm_round_now(&tokens), corpus[i].now);
-        assert_int_equal(tokens.plan->total, corpus[i].tokens);
-        assert_int_equal(tokens.plan->quality, ARENAUT_OPTIMAL);
-        tvm_round offsets = open_round(&file, "tvm-offsets", "auto");
-        assert_int_equal(offsets.plan->total, corpus[i].offsets);
-        assert_int_equal(offsets.plan->quality, ARENAUT_OPTIMAL);
-        tvm_round_close(&offsets);
-        tvm_round_close(&tokens);
+        arenaut_pipeline *tokens = open_graph(&file, "tvm", "auto");
+        assert_int_equal(tvm_bytes_now(tokens), corpus[i].now);
+        assert_int_equal(tokens->plan->total, corpus[i].tokens);
+        assert_int_equal(tokens->plan->quality, ARENAUT_OPTIMAL);
+        arenaut_pipeline *offsets = open_graph(&file, "tvm-offsets", "auto");
+        assert_int_equal(offsets->plan->total, corpus[i].offsets);
+        assert_int_equal(offsets->plan->quality, ARENAUT_OPTIMAL);
+        arenaut_pipeline_free(offsets);
+        arenaut_pipeline_free(tokens);
         free_bytes(&file);
     }
 }
@@ -308,23 +308,23 @@ static void assert_rewritten(const char *path) {
     size_t size;
     char *text = load_file(path, &size);
     bytes file = copy_bytes(text, size);
-    tvm_round round = open_round(&file, "tvm", "shared-objects");
-    arenaut_text written = write_round(&round), again;
+    arenaut_pipeline *round = open_graph(&file, "tvm", "shared-objects");
+    arenaut_text written = write_graph(round), again;
     assert_only_ids_differ(text, &written);
     bytes second_file = copy_bytes(written.bytes, written.size);
-    tvm_round second = open_round(&second_file, "tvm", "shared-objects");
-    assert_int_equal(tvm_round_now(&second), round.plan->total);
-    assert_true(tvm_round_now(&second) <= tvm_round_now(&round));
-    for (uint32_t t = 0; t < second.document.program->n_tensors; t++) {
-        assert_int_equal(second.document.program->tensors[t].view_of,
-                         round.document.program->tensors[t].view_of);
+    arenaut_pipeline *second = open_graph(&second_file, "tvm", "shared-objects");
+    assert_int_equal(tvm_bytes_now(second), round->plan->total);
+    assert_true(tvm_bytes_now(second) <= tvm_bytes_now(round));
+    for (uint32_t t = 0; t < second->document.program->n_tensors; t++) {
+        assert_int_equal(second->document.program->tensors[t].view_of,
+                         round->document.program->tensors[t].view_of);
     }
-    again = write_round(&second);
+    again = write_graph(second);
     assert_string_equal(again.bytes, written.bytes);
     arenaut_text_free(&again);
     arenaut_text_free(&written);
-    tvm_round_close(&second);
-    tvm_round_close(&round);
+    arenaut_pipeline_free(second);
+    arenaut_pipeline_free(round);
     free_bytes(&second_file);
     free_bytes(&file);
     free(text);
@@ -348,11 +348,11 @@ TEST(real_graphs_are_rewritten) {
 /* Arguments keep 0 and 1; the largest block serves three values and a view. */
 TEST(ids_of_arguments_stay_and_tokens_get_the_lowest_free_ones) {
     bytes file = read_bytes(GRAPH("views"));
-    tvm_round round = open_round(&file, "tvm", "auto");
-    arenaut_text written = write_round(&round);
+    arenaut_pipeline *round = open_graph(&file, "tvm", "auto");
+    arenaut_text written = write_graph(round);
     assert_non_null(strstr(written.bytes, "[\"list_int\", [0, 1, 2, 2, 3, 4, 2, 3, 2, 3]]"));
     arenaut_text_free(&written);
-    tvm_round_close(&round);
+    arenaut_pipeline_free(round);
     free_bytes(&file);
 }
 
@@ -360,15 +360,15 @@ TEST(plans_that_ids_cannot_hold_are_refused) {
     char path[1024];
     corpus_path_or_skip(path, "tvm_graph/renesas_ultraface_onnx.json");
     bytes file = read_bytes(path);
-    tvm_round round = open_round(&file, "generic", "auto");
+    arenaut_pipeline *round = open_graph(&file, "generic", "auto");
     arenaut_text text = {0};
     arenaut_error err = {0};
-    assert_int_equal(tvm_round_write(&round, NULL, &text, &err), ARENAUT_REFUSED);
+    assert_int_equal(tvm_write(round, NULL, &text, &err), ARENAUT_REFUSED);
     assert_non_null(strstr(err.msg,
                            "would be parts of one token, and tokens have no parts; "
                            "'shared-objects' plans without"));
     assert_null(text.bytes);
-    tvm_round_close(&round);
+    arenaut_pipeline_free(round);
     free_bytes(&file);
 }
 
@@ -390,16 +390,16 @@ TEST(damaged_graphs_are_refused_or_sound) {
 
 static arenaut_status open_and_write(void *context, const arenaut_allocator *allocator) {
     const bytes *file = context;
-    tvm_round round;
+    arenaut_pipeline *round = NULL;
     arenaut_text text;
     arenaut_status st =
-        tvm_round_open(file->data, file->size, "tvm", "shared-objects", allocator, &round, NULL);
+        tvm_open(file->data, file->size, "tvm", "shared-objects", allocator, &round, NULL);
     if (st != ARENAUT_OK) return st;
-    st = tvm_round_write(&round, allocator, &text, NULL);
+    st = tvm_write(round, allocator, &text, NULL);
     /* A text that cannot grow is a sink that refuses. */
     if (st == ARENAUT_IO) st = ARENAUT_NO_MEMORY;
     if (st == ARENAUT_OK) arenaut_text_free(&text);
-    tvm_round_close(&round);
+    arenaut_pipeline_free(round);
     return st;
 }
 
