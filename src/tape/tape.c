@@ -1,10 +1,12 @@
-/* The tape itself: made and freed, runs begun and ended, requests sent to whoever answers. */
+/* The tape itself: made and freed, runs begun and ended, requests passed to what answers them: the
+ * recorder in the first run, the replay of the plan in the others. */
 #include "tape/tape.h"
 
 #include <stdlib.h>
 
 #include <arenaut/problem.h>
 
+#include "core/aligned.h"
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/memory.h"
@@ -13,16 +15,13 @@ enum { DEFAULT_ALIGN = 64 };
 
 static void *c_library_allocate(void *context, uint64_t size, uint64_t align) {
     (void)context;
-    /* aligned_alloc takes no alignment below a pointer's, and whole multiples of it only. */
-    const uint64_t least = arn_max_u64(align, sizeof(void *));
-    uint64_t bytes;
-    if (!arn_align_up(arn_max_u64(size, 1), least, &bytes) || bytes > SIZE_MAX) return NULL;
-    return aligned_alloc((size_t)least, (size_t)bytes);
+    if (size > SIZE_MAX || align > SIZE_MAX) return NULL;
+    return arn_aligned_allocate((size_t)size, (size_t)align);
 }
 
 static void c_library_release(void *context, void *block) {
     (void)context;
-    free(block);
+    arn_aligned_free(block);
 }
 
 arenaut_status arenaut_tape_new(const arenaut_tape_options *options,

@@ -128,7 +128,7 @@ arenaut_status arenaut_cuda_open(arenaut_cuda_allocator *cuda, const char *libra
                                                  .copy_to_host = cuda_copy_out},
                                                 .slot = slot,
                                                 .capacity = capacity}};
-    cuda->library = arn_hosted_library_open(library ? library : "libcuda.so.1");
+    cuda->library = arn_hosted_library_open(library ? library : ARN_CUDA_LIBRARY);
     if (!cuda->library)
         return arn_runtime_fault(fault, ARENAUT_FAULT_DEVICE_LIBRARY, ARENAUT_DEVICE_CUDA, 0, 0);
     if (arn_hosted_library_find(cuda->library, names, cuda->function, ARENAUT_CUDA_FUNCTIONS))

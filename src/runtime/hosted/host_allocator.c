@@ -3,11 +3,12 @@
 #define _DEFAULT_SOURCE /* madvise */
 #include "runtime/hosted/hosted.h"
 
-#include <stdlib.h>
 #include <string.h>
 #if defined(__linux__)
 #include <sys/mman.h>
 #endif
+
+#include "core/aligned.h"
 
 enum { HUGE_PAGE = 2 << 20 };
 
@@ -23,15 +24,14 @@ static void ask_for_huge_pages(void *block, size_t size) {
 }
 
 void *arn_hosted_heap_allocate(size_t size, size_t align, bool huge_pages) {
-    size_t rounded;
     const bool large = huge_pages && size >= HUGE_PAGE;
-    if (align < sizeof(void *)) align = sizeof(void *);
     if (large && align < HUGE_PAGE) align = HUGE_PAGE;
-    if (!arn_runtime_round_up(size ? size : 1, align, &rounded)) return NULL;
-    void *block = aligned_alloc(align, rounded);
+    void *block = arn_aligned_allocate(size, align);
     if (block && large) ask_for_huge_pages(block, size);
     return block;
 }
+
+void arn_hosted_heap_free(void *block) { arn_aligned_free(block); }
 
 static arenaut_status check_index(uint32_t index, arenaut_fault *fault) {
     if (index == 0) return ARENAUT_OK;
@@ -53,7 +53,7 @@ static arenaut_status host_allocate(arenaut_device_allocator *self, size_t size,
 static void host_deallocate(arenaut_device_allocator *self, void *address, uint32_t index) {
     (void)self;
     (void)index;
-    free(address);
+    arn_hosted_heap_free(address);
 }
 
 /* To the host and from it are the same here. */

@@ -1,4 +1,5 @@
-/* Loading shared libraries while the program runs, so that drivers are not needed to build. */
+/* Loading shared libraries while the program runs, so that drivers are not needed to build. This is
+ * the one file of the runtime that calls the system for it, by dlopen or by LoadLibrary. */
 #include "runtime/hosted/hosted.h"
 
 #if defined(__unix__) || defined(__APPLE__)
@@ -20,6 +21,24 @@ bool arn_hosted_library_find(void *library, const char *const *name, void (**fun
 }
 
 void arn_hosted_library_close(void *library) { dlclose(library); }
+
+#elif defined(_WIN32)
+#include <string.h>
+#include <windows.h>
+
+void *arn_hosted_library_open(const char *name) { return LoadLibraryA(name); }
+
+bool arn_hosted_library_find(void *library, const char *const *name, void (**function)(void),
+                             size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        const FARPROC found = GetProcAddress(library, name[i]);
+        if (!found) return false;
+        memcpy(&function[i], &found, sizeof found);
+    }
+    return true;
+}
+
+void arn_hosted_library_close(void *library) { FreeLibrary(library); }
 
 #else /* no way to load anything that we know of: as if the library were not here */
 

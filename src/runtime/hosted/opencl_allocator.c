@@ -159,7 +159,7 @@ arenaut_status arenaut_opencl_open(arenaut_opencl_allocator *cl, const char *lib
                                                  .copy_to_host = cl_copy},
                                                 .slot = slot,
                                                 .capacity = capacity}};
-    cl->library = arn_hosted_library_open(library ? library : "libOpenCL.so.1");
+    cl->library = arn_hosted_library_open(library ? library : ARN_OPENCL_LIBRARY);
     if (!cl->library)
         return arn_runtime_fault(fault, ARENAUT_FAULT_DEVICE_LIBRARY, ARENAUT_DEVICE_OPENCL, 0, 0);
     if (arn_hosted_library_find(cl->library, names, cl->function, ARENAUT_OPENCL_FUNCTIONS))

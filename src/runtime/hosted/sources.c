@@ -1,7 +1,5 @@
 /* Sources of memory for iterations: the heap of the host, pages of the system, or a device by its
  * registered allocator. Programs that bring their own source do not link this. */
-#include <stdlib.h>
-
 #include "runtime/hosted/hosted.h"
 
 static void *from_heap(void *context, size_t size, size_t align, arenaut_fault *fault) {
@@ -19,7 +17,7 @@ static void *from_pages(void *context, size_t size, size_t align, arenaut_fault 
 static void to_heap(void *context, void *block, size_t size) {
     (void)context;
     (void)size;
-    free(block);
+    arn_hosted_heap_free(block);
 }
 
 arenaut_source arenaut_heap_source(void) {
