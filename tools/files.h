@@ -1,9 +1,8 @@
-/* Reading inputs, and writing outputs so that nobody ever sees half of one. */
+/* Reading inputs, and writing outputs so that half of one is never seen. */
 #ifndef TOOL_FILES_H
 #define TOOL_FILES_H
 
-#include <sys/types.h>
-
+#include "os.h"
 #include "tool.h"
 
 typedef struct input_file {
@@ -11,8 +10,7 @@ typedef struct input_file {
     const uint8_t *data;
     size_t size;
     bool mapped;
-    dev_t device; /* with `inode`: which file this is */
-    ino_t inode;
+    os_entry entry; /* which file this is; standard input has none */
 } input_file;
 
 /* What has no end of its own (a pipe, a device, standard input) is read up to here. */
@@ -27,7 +25,7 @@ void input_close(input_file *input);
 typedef struct output_file {
     const char *path;
     char *final_path; /* `path` with symbolic links resolved */
-    char *temporary;  /* NULL: written directly (standard output, a device, a pipe) */
+    bool temporary;   /* false: written directly (standard output, a device, a pipe) */
     int fd;
     int error; /* errno of the first write that failed */
     uint64_t written;
@@ -52,10 +50,6 @@ exit_code output_commit(output_file *output);
 /* Drops what was written so far, and says why: that the output failed or, if it did not,
  * the writer's `reason`, which speaks of `about`. `reason` may be NULL: it was said. */
 exit_code output_abandon(output_file *output, const char *about, const arenaut_error *reason);
-
-/* Removes the temporary file of the output under way, if there is one. For handlers of
- * signals that end the process. */
-void output_drop_pending(void);
 
 /* Writes all of `text` to standard output. */
 exit_code print_text(const arenaut_text *text);

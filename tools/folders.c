@@ -1,14 +1,11 @@
 /* Which files stand below a folder. A file is taken by what is in it, since models have all
- * kinds of names; what we wrote ourselves, plans as JSON, are no inputs. */
-#define _XOPEN_SOURCE 700
-
+ * kinds of names; what we wrote ourselves, plans as JSON, are no inputs. Names are sorted, as the
+ * order in which a system lists them means nothing. */
 #include "folders.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "files.h"
 
@@ -21,7 +18,7 @@ typedef struct walk {
 
 static char *join(const char *folder, const char *name) {
     const size_t length = strlen(folder);
-    const bool slash = length > 0 && folder[length - 1] == '/';
+    const bool slash = length > 0 && os_folder_length(folder) == length;
     char *path = must_allocate(length + strlen(name) + 2, 1);
     memcpy(path, folder, length);
     if (!slash) path[length] = '/';
@@ -52,72 +49,60 @@ static int by_text(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The names in a folder, sorted: the order of the file system is nobody's. */
-static exit_code list_folder(const char *path, char ***names, size_t *n) {
-    DIR *folder = opendir(path);
-    size_t capacity = 0;
-    *names = NULL;
-    *n = 0;
-    if (!folder) return complain(EXIT_IO, path, "cannot be opened: %s", strerror(errno));
-    for (const struct dirent *entry; (entry = readdir(folder));) {
-        if (entry->d_name[0] == '.') continue;
-        if (*n == capacity) {
-            capacity = capacity * 2 + 64;
-            char **grown = realloc(*names, capacity * sizeof *grown);
-            if (!grown) exit(complain(EXIT_IO, NULL, "out of memory"));
-            *names = grown;
-        }
-        char *name = must_allocate(strlen(entry->d_name) + 1, 1);
-        (*names)[(*n)++] = strcpy(name, entry->d_name);
+static void add_name(void *context, const char *name) {
+    list_add(context, strcpy(must_allocate(strlen(name) + 1, 1), name));
+}
+
+/* The names in a folder, sorted, to be freed one by one. */
+static exit_code list_folder(const char *path, text_list *names) {
+    if (!os_list_folder(path, add_name, names)) {
+        return complain(EXIT_IO, path, "cannot be opened: %s", strerror(errno));
     }
-    closedir(folder);
-    if (*n) qsort(*names, *n, sizeof **names, by_text);
+    if (names->n) qsort(names->items, names->n, sizeof *names->items, by_text);
     return EXIT_FINE;
 }
 
-static bool is_output(const walk *w, const struct stat *info) {
-    struct stat output;
+static bool is_output(const walk *w, const os_entry *entry) {
+    os_entry output;
     return w->options->output && !is_standard_stream(w->options->output) &&
-           stat(w->options->output, &output) == 0 && output.st_dev == info->st_dev &&
-           output.st_ino == info->st_ino;
+           os_look(w->options->output, &output) && os_same_file(&output, entry);
 }
 
 enum { DEEPEST = 64 };
 
 /* Complains only of the topmost folder; of those below, it counts what cannot be read. */
 static exit_code walk_folder(walk *w, const char *path, int depth) {
-    char **names;
-    size_t n;
+    text_list names = {0};
     set_silent(depth > 0);
-    const exit_code code = list_folder(path, &names, &n);
+    const exit_code code = list_folder(path, &names);
     set_silent(false);
     w->unreadable += code != EXIT_FINE;
-    for (size_t i = 0; i < n; i++) {
-        struct stat info, target;
-        char *below = join(path, names[i]);
-        free(names[i]);
-        if (lstat(below, &info) != 0) {
+    for (size_t i = 0; i < names.n; i++) {
+        os_entry entry, target;
+        char *below = join(path, names.items[i]);
+        free((void *)(uintptr_t)names.items[i]);
+        if (!os_look_at_link(below, &entry)) {
             w->unreadable++;
             free(below);
-        } else if (S_ISDIR(info.st_mode)) {
+        } else if (entry.kind == OS_FOLDER) {
             if (depth == DEEPEST) w->other++;
-            else if (!is_output(w, &info)) walk_folder(w, below, depth + 1);
+            else if (!is_output(w, &entry)) walk_folder(w, below, depth + 1);
             free(below);
-        } else if (stat(below, &target) == 0 && S_ISREG(target.st_mode)) {
+        } else if (os_look(below, &target) && target.kind == OS_FILE) {
             take_file(w, below);
         } else {
             w->other++; /* a device, a pipe, a link to a folder or to nothing */
             free(below);
         }
     }
-    free(names);
+    free(names.items);
     return code;
 }
 
 static exit_code expand(tool_options *options, const char *path, text_list *files,
                         text_list *names) {
     walk w = {.options = options};
-    w.top = strlen(path) + (path[strlen(path) - 1] != '/');
+    w.top = strlen(path) + (os_folder_length(path) != strlen(path));
     const exit_code opened = walk_folder(&w, path, 0);
     for (size_t i = 0; i < w.found.n; i++) {
         list_add(files, w.found.items[i]);
@@ -138,10 +123,10 @@ exit_code expand_folders(bool many, tool_options *options) {
     text_list files = {0}, names = {0};
     exit_code code = EXIT_FINE;
     for (size_t i = 0; i < options->files.n && code == EXIT_FINE; i++) {
-        struct stat info;
+        os_entry entry;
         const char *path = options->files.items[i];
         const bool folder =
-            !is_standard_stream(path) && stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+            !is_standard_stream(path) && os_look(path, &entry) && entry.kind == OS_FOLDER;
         if (folder && many) {
             options->folder = true;
             code = expand(options, path, &files, &names);

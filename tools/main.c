@@ -1,11 +1,11 @@
 /* arenaut: the command. Finds the verb, parses its flags, runs it and prints its results. What a
  * verb does is in verb_*.c; which verbs there are, in verb_table.c. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "files.h"
 #include "folders.h"
-#include "limits.h"
 #include "pools_file.h"
 #include "progress.h"
 #include "verb.h"
@@ -24,6 +24,14 @@ static exit_code check_file_count(const tool_verb *verb, size_t n) {
                         verb->name);
     }
     return EXIT_FINE;
+}
+
+/* With --max-memory whatever asks for more memory fails as if the machine had no more, and the
+ * command ends with exit code 4. Inputs that are mapped do not count. */
+static exit_code limit_memory(const tool_options *options) {
+    if (options->max_memory == NOT_GIVEN || os_limit_memory(options->max_memory)) return EXIT_FINE;
+    return complain(EXIT_IO, NULL, "--max-memory: this system does not limit it: %s",
+                    strerror(errno));
 }
 
 /* Results are printed in one go at the end: a verb that fails half-way has printed nothing,
@@ -53,6 +61,7 @@ static exit_code run_verb(const tool_verb *verb, int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
+    os_start();
     catch_interrupts();
     if (argc < 2) {
         arenaut_text help = {0};

@@ -3,23 +3,18 @@
 #define TOOL_PROGRESS_H
 
 #include "args.h"
-
-/* From now on SIGINT, SIGTERM and SIGHUP ask for an orderly end, and a second one ends at once,
- * as SIGQUIT and SIGPIPE do. None of them leaves a temporary file behind. */
-void catch_interrupts(void);
-bool interrupted(void);
+#include "os.h"
 
 typedef struct planner_watch {
     double started;
     double cap;     /* seconds; negative: none */
-    bool show_line; /* a terminal, and nobody said no */
+    bool show_line; /* a terminal, and not --no-progress */
     bool log_improvements;
     bool line_shown;
     double last_shown;
     uint64_t last_best;
 } planner_watch;
 
-double seconds_now(void); /* monotonic */
 void watch_start(planner_watch *watch, const tool_options *options);
 /* So many seconds of the time cap are gone already. */
 void watch_spent(planner_watch *watch, double seconds);

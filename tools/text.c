@@ -1,10 +1,13 @@
-/* Messages and text for people. */
+/* Messages and text for people: complaints and notes on standard error, strings that grow, numbers
+ * with units, names made fit for a terminal, and the nearest of several words to one that is none
+ * of them (edit distance by dynamic programming, in the lengths' product). */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "os.h"
 #include "tool.h"
 
 static bool quiet_notes;
@@ -283,8 +286,8 @@ const char *nearest(const char *word, const char *const *candidates, size_t n) {
 }
 
 const char *base_name(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash && slash[1] ? slash + 1 : path;
+    const char *name = path + os_folder_length(path);
+    return *name ? name : path;
 }
 
 void *must_allocate(size_t count, size_t size) {

@@ -1,12 +1,13 @@
-/* Tables of text. Cells are collected first, since a column is as wide as its widest cell; lines are
- * put out with two spaces between columns and none at the end. Terminal codes are here too. */
+/* Tables of text. Cells are collected first, since a column is as wide as its widest cell; lines
+ * are put out with two spaces between columns and none at the end. Terminal codes are here too. */
 #include "text_table.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "os.h"
 
 void table_begin(text_table *table, const char *align) {
     *table = (text_table){.align = align, .n_columns = strlen(align)};
@@ -86,5 +87,5 @@ text_style style_for(const char *color_option) {
     if (color_option && strcmp(color_option, "always") == 0) return ansi;
     if (color_option && strcmp(color_option, "never") == 0) return none;
     if ((no_color && *no_color) || (term && strcmp(term, "dumb") == 0)) return none;
-    return isatty(STDOUT_FILENO) ? ansi : none;
+    return os_is_terminal(OS_STANDARD_OUTPUT) ? ansi : none;
 }

@@ -8,7 +8,9 @@
 
 #include <arenaut/arenaut.h>
 
-#if defined(__GNUC__)
+#if defined(__MINGW32__) /* %zu as C has it, whatever Windows' own printf takes */
+#define TOOL_PRINTF(text, first) __attribute__((__format__(__gnu_printf__, text, first)))
+#elif defined(__GNUC__)
 #define TOOL_PRINTF(text, first) __attribute__((__format__(__printf__, text, first)))
 #else
 #define TOOL_PRINTF(text, first)

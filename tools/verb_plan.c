@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "describe.h"
 #include "memories.h"
@@ -350,9 +349,9 @@ static char *path_in_folder(const char *folder, const char *name) {
 }
 
 static exit_code open_folder(const char *path) {
-    struct stat info;
-    if (mkdir(path, 0777) == 0) return EXIT_FINE;
-    if (errno == EEXIST && stat(path, &info) == 0 && S_ISDIR(info.st_mode)) return EXIT_FINE;
+    os_entry entry;
+    if (os_make_folder(path)) return EXIT_FINE;
+    if (errno == EEXIST && os_look(path, &entry) && entry.kind == OS_FOLDER) return EXIT_FINE;
     return complain(EXIT_IO, path, "must be a folder for several inputs: %s", strerror(errno));
 }
 
@@ -458,10 +457,10 @@ static exit_code refuse_missing_output_flag(const tool_options *options) {
     input_file second;
     const char *path = options->files.items[1];
     if (is_standard_stream(path)) return EXIT_FINE;
-    struct stat info;
-    const bool missing = stat(path, &info) != 0 && errno == ENOENT;
+    os_entry entry;
+    const bool there = os_look(path, &entry), missing = !there && errno == ENOENT;
     bool readable = !missing;
-    if (!missing && S_ISREG(info.st_mode)) {
+    if (there && entry.kind == OS_FILE) {
         set_silent(true);
         readable = input_open(path, &second) == EXIT_FINE &&
                    (options->from || arenaut_format_recognise(second.data, second.size));

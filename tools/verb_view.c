@@ -1,19 +1,17 @@
 /* view: a still picture of the plan. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "describe.h"
+#include "os.h"
 #include "output.h"
 #include "text_table.h"
 #include "verb.h"
 
 /* A pipe or a file has no width; 80 columns suit logs and comments. */
 static uint32_t terminal_width(void) {
-    struct winsize size;
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40) return size.ws_col;
-    return 80;
+    const unsigned width = os_terminal_width();
+    return width >= 40 ? width : 80;
 }
 
 /* Block characters need a locale that says UTF-8. */

@@ -1,0 +1,54 @@
+#!/bin/sh
+# Builds library and command for 64-bit Windows with mingw-w64, and holds what the command says and
+# writes there, run by wine, against the native build, to the byte:
+#     scripts/windows.sh NATIVE FILE...
+# Then `build/windows/arenaut` runs it as if it were a native command: for the golden cases, say.
+set -eu
+
+native=$1
+shift
+build=$PWD/build/windows
+cmake -S . -B "$build" -G "Unix Makefiles" -DCMAKE_BUILD_TYPE=Release -DARENAUT_WERROR=ON \
+    -DCMAKE_TOOLCHAIN_FILE="$PWD/cmake/mingw-w64.cmake" >/dev/null
+cmake --build "$build" -j"$(nproc)" >/dev/null
+
+cat >"$build/arenaut" <<END
+#!/bin/sh
+WINEPREFIX=$build/wine WINEDEBUG=-all exec wine $build/arenaut.exe "\$@"
+END
+chmod +x "$build/arenaut"
+windows=$build/arenaut
+trap 'WINEPREFIX=$build/wine wineserver -k || true' EXIT
+"$windows" version >"$build/log" 2>&1 || true # the first run prepares wine
+"$windows" version
+
+export LC_ALL=C
+timeless() { sed 's/"seconds":[^,}]*//'; } # JSON says how long it took
+# One run of `plan --json`; a refusal counts as an answer too.
+answer() {
+    "$@" --json --effort 20000 2>&1 | timeless
+}
+
+# Whether `plan` writes the same bytes, and `check` says the same of them; nothing written is the same.
+same_output() {
+    out=$build/out.${1##*.}
+    rm -f "$out" "$out.native"
+    "$native" plan "$1" --effort 20000 -q -o "$out" 2>/dev/null && mv "$out" "$out.native"
+    "$windows" plan "$1" --effort 20000 -q -o "$out" 2>/dev/null || [ ! -e "$out.native" ]
+    [ -e "$out.native" ] || return 0
+    timeless <"$out" >"$build/timeless"
+    timeless <"$out.native" | cmp -s - "$build/timeless" &&
+        [ "$("$native" check "$out" 2>&1)" = "$("$windows" check "$out" 2>&1)" ]
+}
+
+files=0 differ=0
+for file in "$@"; do
+    files=$((files + 1))
+    if [ "$(answer "$native" plan "$file")" != "$(answer "$windows" plan "$file")" ] ||
+        ! same_output "$file"; then
+        differ=$((differ + 1))
+        echo "differs: $file"
+    fi
+done
+echo "$files files planned and written on Linux and on Windows: $differ differ"
+[ "$files" -gt 0 ] && [ "$differ" -eq 0 ]
