@@ -12,6 +12,7 @@
 #   make bench       our planners beside the peers (bench/)
 #   make fuzz        libFuzzer on the readers, FUZZ_SECONDS each
 #   make portable    the same answers on a big-endian 32-bit machine (MIPS under QEMU)
+#   make windows     the same answers and files on 64-bit Windows (mingw-w64, wine)
 #   make install     PREFIX=/usr/local
 
 CMAKE_FLAGS ?=
@@ -23,7 +24,7 @@ PYTHON := build/venv/bin/python
 LINT := build/venv-lint/bin
 CONFIGURE = cmake -S . -G "Unix Makefiles"
 
-.PHONY: all demo test test-quick test-unit test-python format format-check lint bench fuzz portable \
+.PHONY: all demo test test-quick test-unit test-python format format-check lint bench fuzz portable windows \
   install clean tools-build tools-test tools-python venv venv-lint
 
 all: build/Makefile
@@ -110,6 +111,11 @@ portable: all
 	  /usr/mips-linux-gnu/lib/libc.a:libc6-dev-mips-cross
 	@sh scripts/portable.sh build/arenaut $$(find tests/data tests/models -name '*.tflite' \
 	  -o -name '*.pte' -o -name '*.csv' -o -name '*.json')
+
+windows: all
+	@scripts/need x86_64-w64-mingw32-gcc:gcc-mingw-w64-x86-64 wine:wine wineserver:wine
+	@scripts/windows.sh build/arenaut $$(find tests/data -name '*.tflite' -o -name '*.pte' \
+	  -o -name '*.onnx' -o -name '*.pt2' -o -name '*.csv' -o -name '*.json')
 
 install: all
 	@cmake --install build --prefix $(PREFIX)

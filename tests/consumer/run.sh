@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs a fresh Release build into a folder of its own, as `make install PREFIX=` does, and builds a program against it,
-# once by find_package and once by pkg-config, static and shared.
+# once by find_package and once by pkg-config, static and shared; and once with the sources as a part of its own project.
 #   run.sh SOURCE WORK
 set -eu
 source=$1 work=$2
@@ -26,6 +26,14 @@ export PKG_CONFIG_PATH="$work/prefix/lib/pkgconfig"
 cc -Wall -Wextra -Werror -I"$work/lines" "$source/tests/consumer/main.c" \
     -o "$work/by-pkg-config" $(pkg-config --cflags --libs arenaut)
 LD_LIBRARY_PATH="$work/prefix/lib" "$work/by-pkg-config"
+
+cmake -S "$source/tests/consumer" -B "$work/as-part" -DREADME_LINES="$work/lines" \
+    -DARENAUT_SOURCE="$source" >>"$work/log" 2>&1
+cmake --build "$work/as-part" -j2 >>"$work/log" 2>&1
+for kind in arenaut static shared runtime; do "$work/as-part/consumer_$kind"; done
+cmake --install "$work/as-part" --prefix "$work/part-prefix" >>"$work/log" 2>&1
+installed=$(cd "$work/part-prefix" && find . -type f)
+if [ "$installed" != ./bin/consumer_runtime ]; then echo "installed by mistake: $installed"; exit 1; fi
 
 # The shared library offers nothing but the public names.
 leaked=$(nm -D --defined-only "$work/prefix/lib/libarenaut.so" | awk '{print $3}' |
