@@ -10,7 +10,7 @@
 
 #include "core/writer.h"
 
-/* A record with more cells is refused: nobody's problem has so many columns. */
+/* A record with more cells is refused: no problem has so many columns. */
 enum { ARN_CSV_MAX_CELLS = 256 };
 
 /* One cell as it stands in the input, without its quotes. */
@@ -58,7 +58,7 @@ typedef struct arn_csv_header {
 /* NULL for a header that means nothing here. */
 const arn_csv_header *arn_csv_header_find(const arn_csv_cell *cell);
 
-/* Names come from files that nobody vouches for, and CSV is opened in terminals and spreadsheets.
+/* Names come from files of unknown origin, and CSV is opened in terminals and spreadsheets.
  * So what a terminal may obey, and bytes that are no UTF-8, are written as \u001b and \x9b, and a
  * name that a spreadsheet would compute (=, +, -, @ in front, unless it is a plain number) gets
  * an apostrophe in front. Reading undoes just that. */

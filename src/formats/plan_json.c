@@ -160,7 +160,8 @@ static arenaut_status plan_json_read(const uint8_t *data, size_t size,
     if (r.status == ARENAUT_OK) {
         *out = document;
     } else {
-        arenaut_document_free(&document);
+        arenaut_plan_free(document.plan);
+        arenaut_problem_free(document.problem);
     }
     return r.status;
 }
@@ -255,7 +256,7 @@ static void put_scratch_and_witness(arn_problem_json_printer *out, const arenaut
     arn_puts(w, "}");
 }
 
-/* Tensors whose size nobody knows, which the plan therefore leaves out. */
+/* Tensors whose size is unknown, which the plan therefore leaves out. */
 static void put_unsized(arn_problem_json_printer *out, const arenaut_program *program) {
     arn_writer *w = &out->writer;
     bool begun = false;

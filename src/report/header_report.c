@@ -86,16 +86,6 @@ static void put_opening(header *h) {
              h->upper.text, h->upper.text);
 }
 
-uint64_t arn_report_pool_alignment(const arenaut_result *result, uint32_t pool) {
-    const arenaut_problem *p = result->problem;
-    uint64_t align = p->pool[pool].align ? p->pool[pool].align : 1;
-    for (uint32_t b = 0; b < p->n_buffers; b++) {
-        if (result->plan->pool[b] != pool) continue;
-        if (arenaut_problem_align(p, b) > align) align = arenaut_problem_align(p, b);
-    }
-    return align;
-}
-
 static void put_pool(header *h, uint32_t pool) {
     char name[80];
     const arenaut_problem *p = h->result->problem;
@@ -151,17 +141,6 @@ static uint64_t size_of(const header *h, uint32_t b) { return h->result->problem
 static uint64_t pool_of(const header *h, uint32_t b) {
     const uint32_t pool = h->result->plan->pool[b];
     return pool == ARENAUT_NONE ? 255 : pool; /* at most 64 pools */
-}
-
-bool arn_report_tensor_place(const arenaut_result *result, uint32_t tensor, uint32_t *pool,
-                             uint64_t *offset) {
-    const arenaut_lowering *lowering = result->lowering;
-    if (tensor >= lowering->n_tensors) return false;
-    const uint32_t buffer = lowering->buffer[tensor];
-    if (buffer == ARENAUT_NONE || result->plan->pool[buffer] == ARENAUT_NONE) return false;
-    *pool = result->plan->pool[buffer];
-    *offset = result->plan->offset[buffer] + lowering->offset[tensor];
-    return true;
 }
 
 /* The offset of a tensor in its pool; false if it is not in one. */

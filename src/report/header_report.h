@@ -1,4 +1,4 @@
-/* What the two files of the report "header" share. */
+/* What the files of the report "header" share. */
 #ifndef ARN_REPORT_HEADER_REPORT_H
 #define ARN_REPORT_HEADER_REPORT_H
 
@@ -13,7 +13,7 @@ uint64_t arn_report_pool_alignment(const arenaut_result *result, uint32_t pool);
 bool arn_report_tensor_place(const arenaut_result *result, uint32_t tensor, uint32_t *pool,
                              uint64_t *offset);
 
-/* The plan as a static program of the runtime, for those who include its header first. */
+/* The plan as a static program of the runtime, for code that includes its header first. */
 void arn_report_put_program(arn_writer *out, const arenaut_result *result, const char *lower,
                             const char *upper);
 

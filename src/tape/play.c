@@ -8,6 +8,16 @@
 #include "core/fail.h"
 #include "tape/tape.h"
 
+bool arenaut_tape_owns(const arenaut_tape *tape, const void *block) {
+    /* Integers, because pointers into different objects must not be compared. */
+    const uintptr_t at = (uintptr_t)block, base = (uintptr_t)tape->base;
+    return tape->base && at >= base && at - base < tape->arena;
+}
+
+uint32_t arenaut_tape_outstanding(const arenaut_tape *tape) {
+    return atomic_load(&tape->outstanding);
+}
+
 /* The first difference ends the playing of the run: from there on nothing comes from the arena,
  * so whatever has been handed out stays whole. */
 void arn_tape_go_astray(arenaut_tape *tape, const char *difference) {

@@ -131,16 +131,6 @@ void arenaut_tape_release(arenaut_tape *tape, void *block) {
     tape->options.heap.release(tape->options.heap.context, block);
 }
 
-bool arenaut_tape_owns(const arenaut_tape *tape, const void *block) {
-    /* Integers, because pointers into different objects must not be compared. */
-    const uintptr_t at = (uintptr_t)block, base = (uintptr_t)tape->base;
-    return tape->base && at >= base && at - base < tape->arena;
-}
-
-uint32_t arenaut_tape_outstanding(const arenaut_tape *tape) {
-    return atomic_load(&tape->outstanding);
-}
-
 void arenaut_tape_count(const arenaut_tape *tape, arenaut_tape_counts *counts) {
     *counts = tape->counts;
     counts->blocks = tape->n_blocks;
