@@ -1,4 +1,5 @@
-/* Fields and vectors of a flatbuffer: each offset is checked once, where it is followed. */
+/* Fields and vectors of a flatbuffer. Each offset is checked once, where it is followed; numbers
+ * are loaded byte by byte, as nothing in a file is aligned for certain. Every call is O(1). */
 #include "core/flatbuffer.h"
 
 #include <assert.h>

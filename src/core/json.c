@@ -1,3 +1,6 @@
+/* The parser behind json.h. It goes through the text once, without recursion: containers that
+ * are open are on a stack of ARN_JSON_MAX_DEPTH. Names of one object are compared pairwise while
+ * they are few and sorted otherwise, so that a text of n bytes costs O(n log n). */
 #include "core/json.h"
 
 #include <string.h>

@@ -1,3 +1,5 @@
+/* Allocation through the caller's functions, and regions: blocks that double in size up to a
+ * limit, of which pieces are cut and never given back one by one. */
 #include "core/memory.h"
 
 #include <stdlib.h>

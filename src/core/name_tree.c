@@ -1,3 +1,6 @@
+/* The crit-bit tree of name_tree.h (D. J. Bernstein, cr.yp.to/critbit.html): a branch holds the
+ * first bit in which the names below it differ. A lookup reads the name once and compares one
+ * candidate. */
 #include "core/name_tree.h"
 
 #include <string.h>

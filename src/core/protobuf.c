@@ -1,3 +1,5 @@
+/* The wire format of protocol buffers: tags, varints, lengths. Each field is checked against the
+ * end of its message when it is reached; a walk is linear in the bytes it steps over. */
 #include "core/protobuf.h"
 
 /* Ends the walk. */

@@ -1,5 +1,5 @@
 /* Reading protocol buffers in the wire format, without a schema compiler and without copying:
- * a message is walked field by field, and fields that nobody asks for are stepped over.
+ * a message is walked field by field, and fields that are not asked for are stepped over.
  *
  * A cursor remembers that it went wrong instead of failing each call: walk to the end, then
  * look at `wrong` once. */

@@ -1,3 +1,5 @@
+/* Merge sort from runs of eight, bottom up, with the caller's scratch memory; and a radix sort
+ * by 64-bit keys for long lists, which skips the digits that all keys share. */
 #include "core/sort.h"
 
 #include <string.h>

@@ -1,3 +1,5 @@
+/* The Damerau-Levenshtein distance with adjacent swaps, O(length * length) for each word; words
+ * are flags and keys, so there are few and they are short. */
 #include "core/suggest.h"
 
 #include <string.h>

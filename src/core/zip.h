@@ -1,7 +1,7 @@
 /* Zip archives that may say anything: finding entries through the central directory, and
  * the bytes of those that are stored as they are. Nothing is decompressed or copied.
  *
- * What archivers disagree about is refused where it matters: an entry whose bytes do not lie
+ * What archivers do in different ways is refused where it matters: an entry whose bytes do not lie
  * between the file's start and the directory, or that its own header calls by another name. */
 #ifndef ARN_CORE_ZIP_H
 #define ARN_CORE_ZIP_H

@@ -1,4 +1,5 @@
-/* The table of dialects, and looking operators up in one. */
+/* The table of dialects, and looking operators up in one: by halves, as the tables are in the
+ * order of strcmp. */
 #include <arenaut/dialect.h>
 
 #include "core/table.h"

@@ -204,8 +204,8 @@ static const arenaut_operator operators[] = {
 
 /* Each element of the result needs that element of the operand alone, or, for the last rows,
  * that line of it, which is read to its end before the first is written; so a kernel that goes
- * through them in order may write it there. The standard does not say how kernels go: who runs
- * others gives rules of their own. */
+ * through them in order may write it there. The standard does not say how kernels go: for kernels
+ * that go otherwise, other rules are given (--inplace-op). */
 static const arenaut_in_place_rule in_place[] = {
     {"Abs", 0, 0, false},
     {"Acos", 0, 0, false},

@@ -1,4 +1,6 @@
-/* From CSV records to a problem, and to a plan where every row says its offset. */
+/* From CSV records to a problem, and to a plan where every row says its offset. The header says
+ * which column is what. Gaps cut a row's lifetime in pieces; where a gap gives back part of the
+ * bytes only, what stays is a slice of the buffer. A row costs its gaps, sorted. */
 #include "core/bits.h"
 #include "formats/csv.h"
 

@@ -1,4 +1,5 @@
-/* From a problem of one pool, with or without its plan, to CSV rows. */
+/* From a problem of one pool, with or without its plan, to CSV rows. What the columns cannot say
+ * is refused by name before the first row. */
 #include "ir/lifetimes.h"
 #include "formats/csv.h"
 

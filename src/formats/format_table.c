@@ -1,4 +1,5 @@
-/* The table of formats, and reading a file whatever it is. */
+/* The table of formats, and reading a file whatever it is: each row is asked in turn whether the
+ * bytes are its own. A limit on memory is kept by an allocator that counts what it gives. */
 #include <arenaut/format.h>
 
 #include <inttypes.h>

@@ -1,3 +1,5 @@
+/* Typed values of our own JSON. Errors are worded here, once, with line, column and key;
+ * references by name sort the list on first use and then cost O(log n). */
 #include "formats/json_reader.h"
 
 #include <inttypes.h>

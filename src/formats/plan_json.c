@@ -1,5 +1,6 @@
-/* plan-json: a plan, with its problem and what is known about both (arenaut.plan/1). It is
- * what --json prints. Read back it gives problem and plan; the rest is for people. */
+/* plan-json: a plan, with its problem and what is known about both (arenaut.plan/1). It is what
+ * --json prints. Read back it gives problem and plan; other members are only checked for being
+ * known. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* From the parts of a problem's or a plan's text to a problem, and to where its buffers
- * lie. */
+/* From the parts of a problem's or a plan's text to a problem, and to where its buffers lie. One
+ * pass over the text; buffers that refer to others by name cost O(log n) for each reference. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -110,8 +110,8 @@ static void read_pools(reader *r) {
 enum { BUFFER_KEYS(ARN_KEY_ENUM) B_KEYS, B_PROBLEM_KEYS = B_POOL };
 static const char *const buffer_keys[] = {BUFFER_KEYS(ARN_KEY_TEXT)};
 
-/* In order, because sorting is for those who make text, and a long unsorted list would
- * otherwise cost its square. */
+/* Lifetimes must come in order: checking a long list that is not sorted would cost its
+ * square. */
 static void read_lifetime_list(reader *r, uint32_t array, arenaut_buffer *buffer) {
     uint32_t n = 0;
     ARN_JSON_EACH(r->json, v, array) {

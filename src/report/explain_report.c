@@ -1,5 +1,5 @@
 /* explain: why the peak is what it is, on one screen: where it is, what is alive there and
- * who needs it, what the arena wastes above it, and what would bring it down. */
+ * which ops need it, what the arena wastes above it, and what would bring it down. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -69,8 +69,8 @@ static bool touches(const arenaut_result *r, const uint32_t *tensors, uint32_t n
     return false;
 }
 
-/* Who makes it and who still needs it: the reason why it is alive at the peak. */
-static void put_story_of_tensor(explain *e, uint32_t buffer) {
+/* The op that makes it and those that still need it: why it is alive at the peak. */
+static void put_makers_and_readers(explain *e, uint32_t buffer) {
     const arenaut_program *p = e->result->program;
     uint32_t readers = 0, producer = ARENAUT_NONE;
     arn_label shown[READERS_SHOWN];
@@ -117,7 +117,7 @@ static uint32_t name_room(const explain *e) {
     return room < LEAST_NAME ? LEAST_NAME : (uint32_t)room;
 }
 
-/* Two lines: name and numbers in columns, then the story. */
+/* Two lines: name and numbers in columns, then what makes and reads it. */
 static void put_buffer(explain *e, uint32_t rank, uint64_t *sum) {
     const arenaut_problem *p = e->result->problem;
     const uint32_t b = e->peak.live[rank];
@@ -135,7 +135,7 @@ static void put_buffer(explain *e, uint32_t rank, uint64_t *sum) {
     if (*shape.text) arn_putf(&e->out, "%s, ", shape.text);
     const arenaut_class cls = arenaut_problem_class(p, b);
     if (cls != ARENAUT_INTERMEDIATE) arn_putf(&e->out, "%s, ", arenaut_class_name(cls));
-    if (e->result->lowering) put_story_of_tensor(e, b);
+    if (e->result->lowering) put_makers_and_readers(e, b);
     else put_story_of_buffer(e, b);
     arn_puts(&e->out, "\n");
     const char *own = p->name ? p->name[b] : NULL, *source = p->source ? p->source[b] : NULL;
@@ -177,7 +177,7 @@ static uint32_t live_by_offset(const explain *e, uint32_t pool, uint32_t *ids) {
     return n;
 }
 
-/* Addresses that nobody uses at the peak, below what the pool needs. */
+/* Addresses below what the pool needs at which no buffer lies at the peak. */
 static void put_holes_of_pool(explain *e, uint32_t pool, uint32_t *ids, uint32_t *shown) {
     const arenaut_plan *plan = e->result->plan;
     const uint32_t n = live_by_offset(e, pool, ids);

@@ -1,3 +1,5 @@
+/* Numbers and names as reports print them. Names come from files, so what a terminal may obey is
+ * replaced, and columns are counted in characters. */
 #include "report/label.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
-/* The table of reports, and running one. */
+/* The table of reports, and running one. That a report has the plan it needs is looked at here,
+ * once for all. */
 #include <arenaut/report.h>
 
 #include "core/fail.h"

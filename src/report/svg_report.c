@@ -3,7 +3,7 @@
  * at the peak is strong, the rest pale, so that the eye finds what sets the arena.
  *
  * Coordinates are tenths of a pixel, in integers, so that every machine draws the same
- * bytes. Colours are Okabe and Ito's, which colour-blind people tell apart. */
+ * bytes. Colours are Okabe and Ito's, which can be told apart by the colour-blind. */
 #include <inttypes.h>
 #include <string.h>
 

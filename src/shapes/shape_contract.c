@@ -1,4 +1,5 @@
-/* Operators that multiply and add up along axes: matrices, recurrent layers, reductions. */
+/* Operators that multiply and add up along axes: matrices, einsum, recurrent layers, reductions.
+ * The rules are those of the ONNX standard, which follow NumPy's. */
 #include <string.h>
 
 #include "shapes/shapes.h"

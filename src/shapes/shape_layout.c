@@ -1,5 +1,6 @@
-/* Operators that put their operand's elements in another order or another shape, or take
- * some of them. */
+/* Operators that put their operand's elements in another order or another shape, or take some of
+ * them. Where the elements are few and known, they are followed too, since shapes are computed
+ * from them. */
 #include <string.h>
 
 #include "shapes/shapes.h"

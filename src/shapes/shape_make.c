@@ -1,4 +1,5 @@
-/* Operators that make something new: from a shape, of a shape, or as much as they find. */
+/* Operators that make something new: from a shape, of a shape, or as much as they find, which
+ * stays unknown. */
 #include <string.h>
 
 #include "shapes/shapes.h"

@@ -1,5 +1,5 @@
-/* Which function serves which operator of ONNX. In the order of strcmp, since it is searched
- * by halves. */
+/* Which function serves which operator of ONNX. The table is in the order of strcmp, since it is
+ * searched by halves. */
 #include <string.h>
 
 #include "shapes/shapes.h"

@@ -1,4 +1,5 @@
-/* Operators that move a window over images: convolutions, pooling, resizing. */
+/* Operators that move a window over images: convolutions, pooling, resizing. The formulas are
+ * those of the ONNX standard; only spatial axes change. */
 #include <string.h>
 
 #include "shapes/shapes.h"

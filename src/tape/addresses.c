@@ -1,3 +1,6 @@
+/* The map of addresses.h: linear probing at most half full, with Fibonacci hashing. Removing
+ * closes the gap by moving entries back (Knuth 6.4, Algorithm R), so there is nothing to clean
+ * up. O(1) expected. */
 #include "tape/addresses.h"
 
 #include <arenaut/problem.h>
@@ -55,7 +58,7 @@ uint32_t arn_tape_addresses_remove(arn_tape_addresses *map, const void *at) {
     uint32_t hole = slot_of(map, (uintptr_t)at);
     if (map->slots[hole].at == 0) return ARENAUT_NONE;
     const uint32_t block = map->slots[hole].block;
-    /* Whoever was pushed past the hole moves into it, so that no search stops there early. */
+    /* An entry that was pushed past the hole moves into it, so that no search stops there early. */
     for (uint32_t k = (hole + 1) & mask; map->slots[k].at != 0; k = (k + 1) & mask) {
         const uint32_t home = home_of(map, map->slots[k].at);
         if (((k - home) & mask) < ((k - hole) & mask)) continue;

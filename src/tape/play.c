@@ -1,4 +1,6 @@
-/* Playing: each request and release must be the one that was recorded next. */
+/* Playing: each request and release must be the one that was recorded next. A request costs a
+ * look at one event; only blocks that are kept over runs, or released by other threads, are
+ * searched for. */
 #include <stdio.h>
 #include <string.h>
 
@@ -136,7 +138,7 @@ void arn_tape_take_back(arenaut_tape *tape, void *at) {
         const uint32_t event = tape->events[tape->next];
         arn_tape_block *block = &tape->blocks[arn_event_block(event)];
         const bool is_next = arn_event_releases(event) && block->offset == offset;
-        /* Where a kept block of an earlier run had the same place, nobody can tell which of the
+        /* Where a kept block of an earlier run had the same place, it is unknown which of the
          * two is meant: then it is not taken for the expected one. */
         if (is_next && kept == ARENAUT_NONE && take_one(tape, block)) {
             tape->next++;

@@ -1,4 +1,5 @@
-/* Recording: every request and release of a run, with its time. */
+/* Recording: every request and release of a run, with its time. The run gets its memory from the
+ * heap meanwhile; an event costs a hashed address and an entry in an array. */
 #include <arenaut/problem.h>
 
 #include "core/checked.h"
@@ -43,7 +44,7 @@ void *arn_tape_note_request(arenaut_tape *tape, uint64_t size, uint64_t align) {
 }
 
 /* A release takes no time of its own: several in a row end at the same moment, that of the next
- * request or tick. Blocks of before the recording are nobody's. */
+ * request or tick. Blocks from before the recording are not noted. */
 void arn_tape_note_release(arenaut_tape *tape, void *block) {
     const uint32_t id = arn_tape_addresses_remove(&tape->live, block);
     if (id == ARENAUT_NONE) return;

@@ -91,7 +91,7 @@ arenaut_status arenaut_tape_play(arenaut_tape *tape, arenaut_error *err) {
     tape->next = 0;
     tape->astray = false;
     tape->counts.runs++;
-    /* Somebody may still use what an earlier run left behind, right where this one would write. */
+    /* The caller may still use what an earlier run left behind, where this one would write. */
     if (atomic_load(&tape->strays) != 0)
         arn_tape_go_astray(tape, "blocks of an earlier run are out");
     return ARENAUT_OK;

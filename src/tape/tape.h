@@ -15,7 +15,7 @@ typedef struct arn_tape_block {
     uint64_t offset; /* in the arena, if planned */
     bool planned;
     atomic_uint out; /* so many times handed out from the arena, and not released. Counts past
-                      * 1 when the block of an earlier run is kept by somebody */
+                      * 1 when the caller keeps the block of an earlier run */
 } arn_tape_block;
 
 /* An event is a request or a release of a block. */

@@ -1,4 +1,5 @@
-/* From a recording to an arena. */
+/* From a recording to an arena: blocks become buffers of a problem, whose plan (made here or
+ * given by the caller) is checked before it is taken over, and memory is bound to it. */
 #include <arenaut/check.h>
 #include <arenaut/plan.h>
 #include <arenaut/problem.h>

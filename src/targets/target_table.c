@@ -1,4 +1,4 @@
-/* The table of targets. */
+/* The table of targets, looked up by name; there are few, so one after the other. */
 #include <arenaut/target.h>
 
 #include "core/table.h"

@@ -1,8 +1,8 @@
 /* torch: exported graphs, planned as ExecuTorch would plan them once they are lowered.
  *
  * PyTorch itself gives every tensor memory of its own while it runs, so for a .pt2 file
- * "today" is what the one runtime does that plans such graphs ahead: ExecuTorch's default
- * planner after its pipeline, at its alignment. Unlike a .pte's, the layout is nobody's yet:
+ * the baseline is what the one runtime does that plans such graphs ahead: ExecuTorch's default
+ * planner after its pipeline, at its alignment. Unlike in a .pte, no layout is fixed yet:
  * all methods share one arena, and what they share by name has one place in a pool of its own. */
 #include <arenaut/target.h>
 

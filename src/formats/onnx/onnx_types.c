@@ -1,4 +1,6 @@
-/* Types and constants: what is known of a value before anything is computed. */
+/* Types and constants: what is known of a value before anything is computed. Of a constant only
+ * the header is read, and its values if they are few enough to be sizes; weights are stepped
+ * over. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

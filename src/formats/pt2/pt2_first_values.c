@@ -1,4 +1,5 @@
-/* What buffers hold at first, as far as telling two of them apart goes. */
+/* What buffers hold at first, as far as telling two of them apart goes: the archive's directory
+ * has a sum of each entry, so no weight is read. One pass over the directory. */
 #include <string.h>
 
 #include "core/fail.h"

@@ -1,5 +1,5 @@
 /* What the values of the outermost graph are for: parameters, buffers, constants; results,
- * mutations and gradients. */
+ * mutations and gradients. Targets are found by their name in the model, O(log n) each. */
 #include <string.h>
 
 #include "core/fail.h"

@@ -1,4 +1,5 @@
-/* SymPy's srepr, turned into the notation that expressions are read from anyway. */
+/* SymPy's srepr, turned into the notation that expressions are read from anyway
+ * (ir/expr_text.c). One pass by recursive descent, to a fixed depth. */
 #include "formats/pt2/pt2.h"
 
 #include <string.h>

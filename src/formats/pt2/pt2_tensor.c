@@ -1,4 +1,5 @@
-/* What an archive says of values: types, sizes, strides, devices. */
+/* What an archive says of values: types, sizes, strides, devices, and the ranges of symbols.
+ * Values are found by name in a sorted list of their graph, O(log n) each. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -216,8 +217,7 @@ static uint64_t read_offset(arn_pt2 *r, uint32_t value, const arenaut_tensor *te
     return bits / 8;
 }
 
-/* Sizes that nobody can tell are no mistake of the file; what varies has its bytes from a
- * later pass. */
+/* An unknown size is no mistake of the file; what varies has its bytes from a later pass. */
 static void set_bytes(arn_pt2 *r, uint32_t value, arenaut_tensor *tensor) {
     arenaut_error inner = {ARENAUT_OK, 0, ""};
     for (uint32_t i = 0; i < tensor->rank; i++) {

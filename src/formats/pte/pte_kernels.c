@@ -1,4 +1,5 @@
-/* What kernels do with the memory of their arguments, as far as their names tell. */
+/* What kernels do with the memory of their arguments, as far as their names tell. A name that is
+ * not listed may update whatever it is given. */
 #include <string.h>
 
 #include "formats/pte/pte_reader.h"

@@ -1,3 +1,6 @@
+/* Which memory each pool of a plan becomes, and at which offset each tensor then lies. All
+ * tensors are visited a few times; tables have an entry for each method and pool. What the file
+ * cannot say is refused before a byte of it is changed. */
 #include "formats/pte/pte_layout.h"
 
 #include <inttypes.h>
@@ -183,8 +186,8 @@ static uint32_t home_of(const layout *l, const arenaut_tensor *tensor) {
     return tensor->given_pool;
 }
 
-/* The runtime wants even what nothing touches to lie inside its memory. It stays where it
- * was if that is so; else it goes to the bottom, where it disturbs nobody. */
+/* The runtime refuses a tensor outside its memory even if no instruction touches it. It stays
+ * where it was if that is inside; else it goes to offset 0, as its bytes are never used. */
 static arenaut_status place_idle(layout *l, uint32_t t) {
     const arenaut_tensor *tensor = &l->held->tensors[t];
     const uint32_t home = home_of(l, tensor);
@@ -263,9 +266,9 @@ static void spread_moves(const layout *l, keep *keeps) {
     }
 }
 
-/* Arenas of nothing but state, or on another device, belong to an agreement with whoever
- * provides them: where nothing in one has moved, its size stays too. Nor does a size grow
- * where the file's would do, only because plans count in larger steps. */
+/* Arenas that hold only state, or are on another device, have a size that the code which
+ * provides them relies on: where no tensor in one has moved, its size stays too. Nor does a
+ * size grow where the file's would do, only because plans count in larger steps. */
 static arenaut_status keep_sizes(layout *l, arn_region *region) {
     const uint32_t *first = l->out->first;
     const uint32_t n = first[l->held->n_methods];

@@ -1,4 +1,5 @@
-/* The extended header and the outermost table of a .pte file. */
+/* The extended header and the outermost table of a .pte file. The header says where the program
+ * ends and the segments begin; a file without one is a program and nothing else. */
 #include <inttypes.h>
 #include <string.h>
 

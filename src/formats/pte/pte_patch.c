@@ -1,3 +1,6 @@
+/* Changing numbers of a flatbuffer in place, and giving a table anew behind the end where a
+ * number has no room. The vtable of such tables is made once for each kind. Costs follow what is
+ * changed. */
 #include "formats/pte/pte_patch.h"
 
 #include <string.h>

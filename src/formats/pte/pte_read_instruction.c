@@ -1,4 +1,6 @@
-/* One instruction of a .pte file. */
+/* One instruction of a .pte file: a kernel, a delegate, a move or a jump. A kernel's arguments
+ * are split into what it reads and what it writes by its name (pte_kernels.c), in time linear in
+ * their number. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -157,7 +159,7 @@ static arenaut_status split_arguments(arn_pte_reader *r, uint32_t last) {
     return st;
 }
 
-/* Constants lie in memory that nobody may write to. */
+/* Constants lie in memory that must not be written to. */
 static arenaut_status push_updated(arn_pte_reader *r, uint32_t argument) {
     const uint32_t id = argument < r->args.n ? r->args.ids[argument] : ARENAUT_NONE;
     if (id == ARENAUT_NONE || r->program->tensors[id].cls == ARENAUT_CONSTANT) return ARENAUT_OK;

@@ -1,4 +1,5 @@
-/* One tensor of a .pte file. */
+/* One tensor of a .pte file: its type, shape and strides, whether it has values, and the place
+ * that the file gives it. */
 #include <inttypes.h>
 #include <stdio.h>
 

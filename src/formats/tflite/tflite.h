@@ -70,7 +70,7 @@ typedef struct arn_tflite_mark {
     uint64_t original_size; /* and the size of that */
     uint64_t arena;
     bool archive_moved;            /* the places in a zip archive behind it were adjusted */
-    char planner[33], version[17]; /* who made it; cut to fit */
+    char planner[33], version[17]; /* that made it; cut to fit */
 } arn_tflite_mark;
 
 void arn_tflite_store_mark(const arn_tflite_mark *mark, uint8_t to[ARN_TFLITE_MARK_SIZE]);

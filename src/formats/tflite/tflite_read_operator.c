@@ -1,4 +1,5 @@
-/* One operator of a .tflite file. */
+/* One operator of a .tflite file: what it is, what it reads and writes, and the subgraphs that
+ * its options name. The few that mean more to memory are in tflite_operators.c. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* One tensor of a .tflite file. */
+/* One tensor of a .tflite file: its type and shape, whether its values are in the file, the
+ * bytes that the micro runtime sets aside for it, and its place in the file's plan. */
 #include <inttypes.h>
 #include <stdio.h>
 

@@ -1,3 +1,5 @@
+/* The zip archive behind a model: found by its end record, held to be one only if its
+ * directory's entries fill exactly the bytes up to that. Moving it changes one number an entry. */
 #include "formats/tflite/tflite_zip.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* From a TVM graph to a program. Entry e becomes tensor e.
  *
- * Arguments (inputs and parameters look alike here) are memory of their owner's, and never
+ * Arguments (inputs and parameters look alike here) are memory of the caller's, and never
  * planned. For the rest the file has a plan: a storage id is a block of memory as large as the
  * largest value that has it. Such a block is told as a stretch of addresses, the blocks of one
  * device end to end in the order of their ids. */
