@@ -37,15 +37,16 @@ extern "C" {
     XX(7, CONFLICTS, "extra conflict edges")       \
     XX(8, RESERVED, "reserved ranges")             \
     XX(9, HINTS, "hints")                          \
-    XX(10, TOKENS, "memory in whole tokens")
+    XX(10, TOKENS, "memory in whole tokens")       \
+    XX(11, SEPARATIONS, "separations")
 
 enum {
 #define XX(bit, name, text) ARENAUT_FEATURE_##name = 1u << (bit),
     ARENAUT_FEATURE_MAP(XX)
 #undef XX
-    /* All but tokens, which a planner that places at any offset does not handle. */
-    ARENAUT_FEATURE_ALL = (1u << 10) -
-    1
+    /* All but tokens, which a planner that places at any offset does not handle, and
+     * separations, which many do not. */
+    ARENAUT_FEATURE_ALL = 0x3ff
 };
 
 /* The features that a problem uses, as a bit set. O(n). */

@@ -15,6 +15,11 @@
  *              never conflicts with a itself (a concat operand, a split result). A duty.
  *              It may not itself be pinned or hinted, and shares a's pool. Here b is a *slice*,
  *              and a its *host*; a slice may be the host of others.
+ *   separation {upper, lower, distance} lets two buffers that are alive together overlap where
+ *              offset[upper] - offset[lower] >= distance: an op that walks its operand in
+ *              address order writes its result, from below, over what it has read. Else
+ *              they must lie apart as any two. The distance may be 0 or negative. A
+ *              permission, like same-base.
  *
  * Buffers of size zero or with no (or only empty) lifetimes conflict with nothing, get
  * offset 0 and need no pool.
@@ -94,6 +99,12 @@ typedef struct arenaut_conflict {
     uint32_t a, b; /* a < b */
 } arenaut_conflict;
 
+/* See "separation" above. */
+typedef struct arenaut_separation {
+    uint32_t upper, lower;
+    int64_t distance; /* bytes */
+} arenaut_separation;
+
 /* An address range of a pool that nothing may be placed in. It does not count towards
  * the arena unless something lies above it. */
 typedef struct arenaut_reserved {
@@ -120,7 +131,7 @@ enum {
 const char *arenaut_problem_trait_name(uint32_t bit); /* NULL out of range; static */
 
 typedef struct arenaut_problem {
-    uint32_t n_buffers, n_pools, n_lifetimes, n_conflicts, n_reserved;
+    uint32_t n_buffers, n_pools, n_lifetimes, n_conflicts, n_reserved, n_separations;
     uint32_t traits; /* ARENAUT_PROBLEM_… */
 
     /* Per buffer. size is never NULL once there is a buffer. */
@@ -145,8 +156,9 @@ typedef struct arenaut_problem {
 
     arenaut_interval *lifetime; /* in order, disjoint, not touching, per buffer */
     arenaut_pool *pool;
-    arenaut_conflict *conflict; /* sorted by (a, b), without duplicates, after _finish */
-    arenaut_reserved *reserved; /* sorted by (pool, first), disjoint, after _finish */
+    arenaut_conflict *conflict;     /* sorted by (a, b), without duplicates, after _finish */
+    arenaut_reserved *reserved;     /* sorted by (pool, first), disjoint, after _finish */
+    arenaut_separation *separation; /* sorted by (upper, lower), after _finish */
 
     uint32_t n_methods;
     const char **method_name; /* NULL entries: unnamed */
@@ -221,6 +233,9 @@ arenaut_status arenaut_problem_add_buffer(arenaut_problem *problem, const arenau
                                           uint32_t *id, arenaut_error *err);
 arenaut_status arenaut_problem_add_conflict(arenaut_problem *problem, uint32_t a, uint32_t b,
                                             arenaut_error *err);
+arenaut_status arenaut_problem_add_separation(arenaut_problem *problem,
+                                              const arenaut_separation *separation,
+                                              arenaut_error *err);
 arenaut_status arenaut_problem_add_reserved(arenaut_problem *problem, const arenaut_reserved *range,
                                             arenaut_error *err);
 
@@ -239,7 +254,8 @@ bool arenaut_problem_chooses_pools(const arenaut_problem *problem);
 
 /* Checks what no single call could: relations that name unknown buffers, form cycles,
  * contradict lifetimes (a same-base pair must be alive together at exactly one step, or
- * not at all; an inside buffer must fit its host) or pools; edges between unknown buffers;
+ * not at all; an inside buffer must fit its host; separated ones must conflict, and no pair be
+ * separated twice) or pools; edges between unknown buffers;
  * unknown pools and methods; sums past ARENAUT_SIZE_MAX, that of the largest spill included.
  * BAD_INPUT or TOO_LARGE, naming the buffer; BAD_ARGUMENT if things were added without
  * arenaut_problem_finish after them.

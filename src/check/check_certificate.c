@@ -502,6 +502,7 @@ arenaut_status arenaut_check_certificate(const arenaut_problem *problem,
     *finding = arn_check_no_finding();
     arenaut_status st = arenaut_problem_validate(problem, err);
     if (st != ARENAUT_OK) return st;
+    if (problem->n_separations) return reject_all(&r, "says nothing of separations");
     if (certificate->problem != arenaut_problem_digest(problem)) {
         return reject_all(&r, "is about another problem");
     }

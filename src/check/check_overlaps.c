@@ -4,7 +4,8 @@
  * that share bytes with it is
  *     (those that start before its end) - (those that end at or before its start),
  * two look-ups in counting trees over addresses. From the relations alone follows how many
- * there may be: its living hosts and slices, and its same-base partners at its offset. The
+ * there may be: its living hosts and slices, its same-base partners at its offset, and those
+ * that a separation lets overlap it where they lie. The
  * plan is right exactly if the two numbers agree each time, and only when they do not is
  * the other buffer looked for. Unlike a walk to the neighbours in an ordered set this is not
  * fooled by an allowed overlap that lies in front of a forbidden one. O(n log n). */
@@ -51,9 +52,11 @@ typedef struct sweep {
     counts starts, ends;
     counts nested; /* by number in the forest: those alive */
     counts hosts;  /* by number in the forest: +1 where a living one's range begins, -1 past it */
-    uint32_t *buffer_of; /* per lifetime: its buffer */
-    uint32_t *births;    /* lifetimes by first step */
-    uint32_t *deaths;    /* lifetimes by end */
+    uint32_t *buffer_of;  /* per lifetime: its buffer */
+    uint32_t *births;     /* lifetimes by first step */
+    uint32_t *deaths;     /* lifetimes by end */
+    uint32_t *pair_start; /* per buffer, where its separations begin in `pair`; n + 1 */
+    uint32_t *pair;       /* separations, each once for either buffer; NULL without any */
 } sweep;
 
 static uint64_t end_of(const sweep *s, uint32_t b) {
@@ -75,10 +78,36 @@ static bool lies_on_base(const sweep *s, uint32_t heir) {
            !arn_check_slices_nested(s->slices, base, heir);
 }
 
-static bool may_overlap(const sweep *s, uint32_t a, uint32_t b) {
+static bool may_overlap_by_relation(const sweep *s, uint32_t a, uint32_t b) {
     if (arn_check_slices_nested(s->slices, a, b)) return true;
     return (arenaut_problem_same_base(s->problem, a) == b && lies_on_base(s, a)) ||
            (arenaut_problem_same_base(s->problem, b) == a && lies_on_base(s, b));
+}
+
+/* Whether the upper buffer lies at least the distance above the lower one, and shares bytes with
+ * it by this right alone: other rights are counted by themselves. */
+static bool reaches_in(const sweep *s, const arenaut_separation *pair) {
+    const uint32_t a = pair->upper, b = pair->lower;
+    if (!arenaut_problem_needs_memory(s->problem, a)) return false;
+    if (!arenaut_problem_needs_memory(s->problem, b) || !share_bytes(s, a, b)) return false;
+    if (may_overlap_by_relation(s, a, b)) return false;
+    /* Offsets of placed buffers stay below 2^63. */
+    return (int64_t)s->plan->offset[a] - (int64_t)s->plan->offset[b] >= pair->distance;
+}
+
+/* The separation of the two; NULL if there is none. */
+static const arenaut_separation *separation_of(const sweep *s, uint32_t a, uint32_t b) {
+    if (!s->pair) return NULL;
+    for (uint32_t i = s->pair_start[a]; i < s->pair_start[a + 1]; i++) {
+        const arenaut_separation *pair = &s->problem->separation[s->pair[i]];
+        if (pair->upper == b || pair->lower == b) return pair;
+    }
+    return NULL;
+}
+
+static bool may_overlap(const sweep *s, uint32_t a, uint32_t b) {
+    const arenaut_separation *pair = separation_of(s, a, b);
+    return may_overlap_by_relation(s, a, b) || (pair && reaches_in(s, pair));
 }
 
 /* Whether a starts before b ends, in the order of pools and addresses. */
@@ -171,6 +200,26 @@ static bool order_lifetimes(sweep *s) {
     return true;
 }
 
+/* Lists the separations of each buffer. */
+static bool list_separations(sweep *s) {
+    const arenaut_problem *p = s->problem;
+    if (p->n_separations == 0) return true;
+    uint32_t *start = s->pair_start = new_ids(s, p->n_buffers + 2);
+    s->pair = arn_region_allocate(&s->memory, (size_t)p->n_separations * 2, sizeof *s->pair);
+    if (!start || !s->pair) return false;
+    for (uint32_t b = 0; b < p->n_buffers + 2; b++) start[b] = 0;
+    for (uint32_t i = 0; i < p->n_separations; i++) {
+        start[p->separation[i].upper + 2]++;
+        start[p->separation[i].lower + 2]++;
+    }
+    for (uint32_t b = 2; b < p->n_buffers + 2; b++) start[b] += start[b - 1];
+    for (uint32_t i = 0; i < p->n_separations; i++) { /* which moves start[b + 1] to b's end */
+        s->pair[start[p->separation[i].upper + 1]++] = i;
+        s->pair[start[p->separation[i].lower + 1]++] = i;
+    }
+    return true;
+}
+
 static bool sweep_make(sweep *s) {
     const uint32_t n = s->problem->n_buffers;
     s->alive = arn_region_allocate(&s->memory, n, sizeof *s->alive);
@@ -183,7 +232,7 @@ static bool sweep_make(sweep *s) {
     if (s->slices->enter && (!counts_make(s, &s->nested, n) || !counts_make(s, &s->hosts, n))) {
         return false;
     }
-    return order_addresses(s) && order_lifetimes(s);
+    return list_separations(s) && order_addresses(s) && order_lifetimes(s);
 }
 
 /* Adds `b` to the living, or takes it away if `what` is -1 (as an unsigned number). */
@@ -209,6 +258,12 @@ static uint32_t allowed_overlaps(const sweep *s, uint32_t b) {
         allowed += counts_before(&s->nested, leave) - counts_before(&s->nested, enter);
         allowed += counts_before(&s->hosts, enter + 1);
     }
+    if (!s->pair) return allowed;
+    for (uint32_t i = s->pair_start[b]; i < s->pair_start[b + 1]; i++) {
+        const arenaut_separation *pair = &s->problem->separation[s->pair[i]];
+        const uint32_t other = pair->upper == b ? pair->lower : pair->upper;
+        allowed += s->alive[other] && reaches_in(s, pair);
+    }
     return allowed;
 }
 
@@ -229,6 +284,7 @@ static void fill_in(const sweep *s, uint32_t a, uint32_t b, int64_t step) {
 }
 
 static const char *hint_for(const sweep *s, uint32_t a, uint32_t b) {
+    if (separation_of(s, a, b)) return "; their separation allows that only further apart";
     const bool related = arenaut_problem_same_base(s->problem, a) == b ||
                          arenaut_problem_same_base(s->problem, b) == a;
     return related ? "; as a same-base pair they may only start at the same offset" : "";

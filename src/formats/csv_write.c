@@ -48,6 +48,7 @@ static arenaut_status check_slice(const arenaut_problem *p, uint32_t b, arenaut_
 static arenaut_status check_expressible(const arenaut_problem *p, const arenaut_plan *plan,
                                         arenaut_error *err) {
     if (p->n_pools > 1) return refuse(err, "several pools");
+    if (p->n_separations > 0) return refuse(err, "separations");
     if (p->n_conflicts > 0) return refuse(err, "extra conflict edges");
     if (p->n_reserved > 0) return refuse(err, "reserved ranges");
     if (p->traits & ARENAUT_PROBLEM_TOKENS) return refuse(err, "memory in whole tokens");

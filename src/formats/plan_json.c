@@ -39,7 +39,8 @@ static bool plan_json_recognise(const uint8_t *data, size_t size) {
     XX(R_TODAY, "today")                 \
     XX(R_BUDGET, "budget")               \
     XX(R_REMEDIES, "remedies")           \
-    XX(R_TOKENS, "tokens")
+    XX(R_TOKENS, "tokens")               \
+    XX(R_SEPARATIONS, "separations")
 enum { ROOT_KEYS(ARN_KEY_ENUM) R_KEYS };
 static const char *const root_keys[] = {ROOT_KEYS(ARN_KEY_TEXT)};
 
@@ -136,8 +137,8 @@ static void read_parts(arn_json_reader *r, arenaut_document *out) {
     arn_json_require(r, 0, v[R_RESULT], "result");
     if (!arn_json_fine(r)) return;
     if (v[R_INPUT] != ARN_JSON_NONE) arn_json_members(r, v[R_INPUT], input_keys, I_KEYS, input);
-    const arn_problem_parts parts = {input[I_METHODS], v[R_POOLS],    v[R_BUFFERS],
-                                     v[R_EDGES],       v[R_RESERVED], v[R_TRAITS]};
+    const arn_problem_parts parts = {input[I_METHODS], v[R_POOLS],  v[R_BUFFERS],    v[R_EDGES],
+                                     v[R_RESERVED],    v[R_TRAITS], v[R_SEPARATIONS]};
     if (!arn_json_fine(r)) return;
     arn_problem_json_read_parts(r, &parts, &out->problem, &out->plan);
     if (!arn_json_fine(r)) return;
@@ -307,6 +308,7 @@ static void put_plan(arn_problem_json_printer *out, const arenaut_result *result
     arn_problem_json_put_pools(out);
     arn_problem_json_put_buffers(out);
     arn_problem_json_put_edges(out);
+    arn_problem_json_put_separations(out);
     arn_problem_json_put_reserved(out);
     put_scratch_and_witness(out, result);
     put_unsized(out, result->program);

@@ -16,7 +16,8 @@ static bool problem_json_recognise(const uint8_t *data, size_t size) {
     XX(R_BUFFERS, "buffers")   \
     XX(R_EDGES, "edges")       \
     XX(R_RESERVED, "reserved") \
-    XX(R_TRAITS, "traits")
+    XX(R_TRAITS, "traits")     \
+    XX(R_SEPARATIONS, "separations")
 enum { ROOT_KEYS(ARN_KEY_ENUM) R_KEYS };
 static const char *const root_keys[] = {ROOT_KEYS(ARN_KEY_TEXT)};
 
@@ -33,8 +34,8 @@ static arenaut_status problem_json_read(const uint8_t *data, size_t size,
         arn_json_require(&r, 0, v[R_BUFFERS], "buffers");
     }
     if (arn_json_fine(&r)) {
-        const arn_problem_parts parts = {v[R_METHODS], v[R_POOLS],    v[R_BUFFERS],
-                                         v[R_EDGES],   v[R_RESERVED], v[R_TRAITS]};
+        const arn_problem_parts parts = {v[R_METHODS],  v[R_POOLS],  v[R_BUFFERS],    v[R_EDGES],
+                                         v[R_RESERVED], v[R_TRAITS], v[R_SEPARATIONS]};
         arn_problem_json_read_parts(&r, &parts, &out->problem, NULL);
     }
     arn_json_reader_free(&r);
@@ -59,6 +60,7 @@ static arenaut_status problem_json_write(const arenaut_result *result, arenaut_s
     arn_problem_json_put_pools(&out);
     arn_problem_json_put_buffers(&out);
     arn_problem_json_put_edges(&out);
+    arn_problem_json_put_separations(&out);
     arn_problem_json_put_reserved(&out);
     arn_puts(&out.writer, "\n}\n");
     return arn_writer_finish(&out.writer, err);

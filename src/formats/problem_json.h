@@ -10,7 +10,7 @@
 
 /* Where the parts stand in the text; ARN_JSON_NONE for those that are absent. */
 typedef struct arn_problem_parts {
-    uint32_t methods, pools, buffers, edges, reserved, traits;
+    uint32_t methods, pools, buffers, edges, reserved, traits, separations;
 } arn_problem_parts;
 
 /* Reads and finishes the problem. With `plan` not NULL, pools and buffers may (and else
@@ -36,6 +36,7 @@ void arn_problem_json_put_method_ref(arn_problem_json_printer *out, uint32_t met
 void arn_problem_json_put_pools(arn_problem_json_printer *out);
 void arn_problem_json_put_traits(arn_problem_json_printer *out); /* nothing if there are none */
 void arn_problem_json_put_buffers(arn_problem_json_printer *out);
+void arn_problem_json_put_separations(arn_problem_json_printer *out); /* likewise */
 void arn_problem_json_put_edges(arn_problem_json_printer *out);    /* nothing if there are none */
 void arn_problem_json_put_reserved(arn_problem_json_printer *out); /* likewise */
 

@@ -254,6 +254,24 @@ static void read_edges(reader *r, uint32_t array) {
     }
 }
 
+static void read_separations(reader *r, uint32_t array) {
+    static const char *const keys[] = {"upper", "lower", "distance"};
+    for (uint32_t v = arn_json_elements(r->json, array); v != ARN_JSON_NONE && fine(r);
+         v = arn_json_next(&r->json->json, array, v)) {
+        uint32_t m[3];
+        arn_json_members(r->json, v, keys, 3, m);
+        for (uint32_t k = 0; k < 3; k++) arn_json_require(r->json, v, m[k], keys[k]);
+        arenaut_separation pair;
+        pair.upper = arn_json_reference(r->json, &r->buffers, m[0], 0);
+        pair.lower = arn_json_reference(r->json, &r->buffers, m[1], 0);
+        pair.distance = arn_json_step(r->json, m[2], 0);
+        if (!fine(r)) return;
+        arenaut_error inner = {ARENAUT_OK, 0, ""};
+        arn_json_pass(r->json, v, arenaut_problem_add_separation(r->problem, &pair, &inner),
+                      &inner);
+    }
+}
+
 static void read_reserved(reader *r, uint32_t array) {
     static const char *const keys[] = {"pool", "first", "end"};
     ARN_JSON_EACH(r->json, v, array) {
@@ -321,6 +339,7 @@ static void read_all(reader *r, const arn_problem_parts *parts, bool with_plan) 
     read_pools(r);
     read_buffers(r);
     read_edges(r, parts->edges);
+    read_separations(r, parts->separations);
     read_reserved(r, parts->reserved);
     if (fine(r)) json->status = arenaut_problem_finish(r->problem, json->err);
     if (fine(r) && with_plan) complete_arenas(r);

@@ -199,6 +199,21 @@ void arn_problem_json_put_edges(arn_problem_json_printer *out) {
     arn_puts(&out->writer, "]");
 }
 
+void arn_problem_json_put_separations(arn_problem_json_printer *out) {
+    const arenaut_problem *p = out->problem;
+    if (p->n_separations == 0) return;
+    arn_puts(&out->writer, ",\n  \"separations\": [");
+    for (uint32_t i = 0; i < p->n_separations; i++) {
+        const arenaut_separation *pair = &p->separation[i];
+        arn_putf(&out->writer,
+                 "%s{\"upper\": %" PRIu32 ", \"lower\": %" PRIu32 ", \"distance\": ",
+                 i ? ", " : "", pair->upper, pair->lower);
+        arn_json_put_i64(&out->writer, pair->distance);
+        arn_puts(&out->writer, "}");
+    }
+    arn_puts(&out->writer, "]");
+}
+
 void arn_problem_json_put_reserved(arn_problem_json_printer *out) {
     const arenaut_problem *p = out->problem;
     if (p->n_reserved == 0) return;

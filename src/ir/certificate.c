@@ -56,6 +56,10 @@ uint64_t arenaut_problem_digest(const arenaut_problem *p) {
     for (uint32_t i = 0; i < p->n_conflicts; i++) {
         digest = mix(mix(digest, p->conflict[i].a), p->conflict[i].b);
     }
+    for (uint32_t i = 0; i < p->n_separations; i++) {
+        digest = mix(mix(digest, p->separation[i].upper), p->separation[i].lower);
+        digest = mix(digest, (uint64_t)p->separation[i].distance);
+    }
     digest = mix(digest, p->n_reserved);
     for (uint32_t i = 0; i < p->n_reserved; i++) {
         digest = mix(mix(digest, p->reserved[i].pool), p->reserved[i].first);

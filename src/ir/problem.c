@@ -19,6 +19,7 @@ struct arenaut_problem_store {
     arenaut_allocator allocator;
     arenaut_problem problem;
     uint32_t buffers, starts, lifetimes, pools, conflicts, reserved, methods; /* capacities */
+    uint32_t separations;
     bool finished; /* nothing was added since arenaut_problem_finish */
 };
 
@@ -75,13 +76,10 @@ void arenaut_problem_free(arenaut_problem *problem) {
     if (!problem || !problem->store) return;
     struct arenaut_problem_store *store = problem->store;
     const arenaut_allocator allocator = store->allocator;
-    void *const arrays[] = {problem->size,
-                            problem->lifetime_start,
-                            problem->lifetime,
-                            problem->pool,
-                            problem->conflict,
-                            problem->reserved,
-                            (void *)problem->method_name,
+    void *const arrays[] = {problem->size,       problem->lifetime_start,
+                            problem->lifetime,   problem->pool,
+                            problem->conflict,   problem->reserved,
+                            problem->separation, (void *)problem->method_name,
 #define XX(member, value) (void *)problem->member,
                             COLUMNS(XX)
 #undef XX
@@ -356,6 +354,19 @@ arenaut_status arenaut_problem_add_conflict(arenaut_problem *problem, uint32_t a
     return ARENAUT_OK;
 }
 
+arenaut_status arenaut_problem_add_separation(arenaut_problem *problem,
+                                              const arenaut_separation *separation,
+                                              arenaut_error *err) {
+    if (!arn_grow(&problem->store->allocator, (void **)&problem->separation,
+                  &problem->store->separations, (uint64_t)problem->n_separations + 1,
+                  sizeof *problem->separation)) {
+        return arn_no_memory(err);
+    }
+    problem->separation[problem->n_separations++] = *separation;
+    problem->store->finished = false;
+    return ARENAUT_OK;
+}
+
 arenaut_status arenaut_problem_add_reserved(arenaut_problem *problem, const arenaut_reserved *range,
                                             arenaut_error *err) {
     if (range->end < range->first || range->end > ARENAUT_SIZE_MAX) {
@@ -383,6 +394,12 @@ static bool reserved_before(const void *context, uint32_t a, uint32_t b) {
     const arenaut_reserved *ranges = context;
     return ranges[a].pool != ranges[b].pool ? ranges[a].pool < ranges[b].pool
                                             : ranges[a].first < ranges[b].first;
+}
+
+static bool separation_before(const void *context, uint32_t a, uint32_t b) {
+    const arenaut_separation *pairs = context;
+    return pairs[a].upper != pairs[b].upper ? pairs[a].upper < pairs[b].upper
+                                            : pairs[a].lower < pairs[b].lower;
 }
 
 static void merge_conflicts(arenaut_problem *problem) {
@@ -452,7 +469,9 @@ arenaut_status arenaut_problem_finish(arenaut_problem *problem, arenaut_error *e
         !sort_array(allocator, problem->conflict, problem->n_conflicts, sizeof *problem->conflict,
                     conflict_before) ||
         !sort_array(allocator, problem->reserved, problem->n_reserved, sizeof *problem->reserved,
-                    reserved_before)) {
+                    reserved_before) ||
+        !sort_array(allocator, problem->separation, problem->n_separations,
+                    sizeof *problem->separation, separation_before)) {
         return arn_no_memory(err);
     }
     merge_conflicts(problem);

@@ -44,6 +44,9 @@ static arenaut_status copy_parts(const arenaut_problem *from, const arenaut_pool
     for (uint32_t i = 0; i < from->n_conflicts && st == ARENAUT_OK; i++) {
         st = arenaut_problem_add_conflict(to, from->conflict[i].a, from->conflict[i].b, err);
     }
+    for (uint32_t i = 0; i < from->n_separations && st == ARENAUT_OK; i++) {
+        st = arenaut_problem_add_separation(to, &from->separation[i], err);
+    }
     for (uint32_t i = 0; i < from->n_reserved && st == ARENAUT_OK; i++) {
         st = arenaut_problem_add_reserved(to, &from->reserved[i], err);
     }

@@ -218,6 +218,79 @@ static arenaut_status check_edges(const arenaut_problem *p, arenaut_error *err) 
     return ARENAUT_OK;
 }
 
+static bool have_edge(const arenaut_problem *p, uint32_t a, uint32_t b) {
+    const arenaut_conflict wanted = {a < b ? a : b, a < b ? b : a};
+    uint32_t low = 0, high = p->n_conflicts;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        const arenaut_conflict e = p->conflict[middle];
+        if (e.a < wanted.a || (e.a == wanted.a && e.b < wanted.b)) low = middle + 1;
+        else high = middle;
+    }
+    return low < p->n_conflicts && p->conflict[low].a == wanted.a && p->conflict[low].b == wanted.b;
+}
+
+/* Whether the pair stands at another place of the list as well, the other way round. The list is
+ * sorted, so that one pair the same way round stands twice in a row. */
+static bool is_separated(const arenaut_problem *p, uint32_t upper, uint32_t lower) {
+    uint32_t low = 0, high = p->n_separations;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        const arenaut_separation *s = &p->separation[middle];
+        if (s->upper < upper || (s->upper == upper && s->lower < lower)) low = middle + 1;
+        else high = middle;
+    }
+    return low < p->n_separations && p->separation[low].upper == upper &&
+           p->separation[low].lower == lower;
+}
+
+static arenaut_status check_separation(const arenaut_problem *p, uint32_t i, arenaut_error *err) {
+    const arenaut_separation *s = &p->separation[i];
+    const uint32_t upper = s->upper, lower = s->lower;
+    char stores[2][24];
+    if (upper >= p->n_buffers || lower >= p->n_buffers || upper == lower) {
+        return arn_fail(err, ARENAUT_BAD_INPUT, 0,
+                        "separation of buffers %" PRIu32 " and %" PRIu32
+                        ": these must be two; there are %" PRIu32,
+                        upper, lower, p->n_buffers);
+    }
+    const char *names[] = {arenaut_problem_buffer_name(p, upper, stores[0]),
+                           arenaut_problem_buffer_name(p, lower, stores[1])};
+    if (i > 0 && (s[-1].upper > upper || (s[-1].upper == upper && s[-1].lower > lower))) {
+        return arn_fail(err, ARENAUT_BAD_INPUT, 0, "separations are not sorted");
+    }
+    if ((i > 0 && s[-1].upper == upper && s[-1].lower == lower) || is_separated(p, lower, upper)) {
+        return arn_fail(err, ARENAUT_BAD_INPUT, 0,
+                        "buffers '%.80s' and '%.80s' are separated twice; once is allowed",
+                        names[0], names[1]);
+    }
+    if (s->distance == INT64_MIN) {
+        return arn_fail(err, ARENAUT_TOO_LARGE, 0,
+                        "separation of '%.80s' and '%.80s': the distance is below -(2^63 - 1)",
+                        names[0], names[1]);
+    }
+    if (shared_steps(p, upper, lower) == 0 && !have_edge(p, upper, lower)) {
+        return arn_fail(err, ARENAUT_BAD_INPUT, 0,
+                        "separation of '%.80s' and '%.80s', which are never in use together",
+                        names[0], names[1]);
+    }
+    return ARENAUT_OK;
+}
+
+/* Of memory in whole tokens no part can be shared. */
+static arenaut_status check_separations(const arenaut_problem *p, arenaut_error *err) {
+    arenaut_status st = ARENAUT_OK;
+    if (p->n_separations && p->traits & ARENAUT_PROBLEM_TOKENS) {
+        return arn_fail(err, ARENAUT_BAD_INPUT, 0,
+                        "%" PRIu32 " separations, which memory in whole tokens cannot give",
+                        p->n_separations);
+    }
+    for (uint32_t i = 0; i < p->n_separations && st == ARENAUT_OK; i++) {
+        st = check_separation(p, i, err);
+    }
+    return st;
+}
+
 static arenaut_status check_pool_table(const arenaut_problem *p, arenaut_error *err) {
     if (p->n_pools == 0 || p->n_pools > ARENAUT_MAX_POOLS) {
         return arn_fail(err, ARENAUT_BAD_INPUT, 0, "%" PRIu32 " pools; there must be 1 to %u",
@@ -321,6 +394,7 @@ arenaut_status arenaut_problem_validate(const arenaut_problem *p, arenaut_error 
     }
     if (st == ARENAUT_OK) st = check_acyclic(p, err);
     if (st == ARENAUT_OK) st = check_edges(p, err);
+    if (st == ARENAUT_OK) st = check_separations(p, err);
     if (st == ARENAUT_OK) st = check_sum(p, err);
     if (st == ARENAUT_OK) st = check_spill(p, err);
     return st;

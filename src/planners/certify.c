@@ -198,6 +198,11 @@ arenaut_status arenaut_certify(const arenaut_problem *problem, const arenaut_pla
                         "no certificate covers a choice of pools: what plans spill at the least, "
                         "and their total then, rest on the search");
     }
+    if (problem->n_separations) {
+        return arn_fail(err, ARENAUT_REFUSED, 0,
+                        "no certificate covers separations: what the least is where buffers may "
+                        "overlap partly rests on the search");
+    }
     arn_exact_log log = {.allocator = allocator};
     st = write_proof(problem, bound, effort, &log, err);
     if (st == ARENAUT_OK) return arn_exact_log_finish(&log, problem, bound, out, err);

@@ -136,6 +136,7 @@ static arenaut_status tell_dead_end(arenaut_planning *planning, int64_t step) {
 static arenaut_status bound_spill(arenaut_planning *planning, bool *impossible) {
     arn_spill_answer answer;
     if (!arenaut_problem_chooses_pools(planning->problem)) return ARENAUT_OK;
+    if (planning->problem->n_separations) return ARENAUT_OK; /* nor does it know of these */
     arn_meter meter = arn_meter_start(planning, planning->plan->planner);
     const arenaut_status st = arn_spill_bound(planning->problem, arn_meter_ask(&meter),
                                               planning->allocator, &answer, planning->err);
@@ -152,7 +153,8 @@ static arenaut_status run(const arenaut_planner *planner, arenaut_planning *plan
     arenaut_status st = arn_bounds_find(planning->problem, NULL, planning->allocator,
                                         plan->lower_bound, &plan->total_bound, NULL, planning->err);
     const uint64_t of_all = plan->total_bound;
-    if (st == ARENAUT_OK) {
+    /* What is alive together needs its sum only where nothing may overlap. */
+    if (st == ARENAUT_OK && planning->problem->n_separations == 0) {
         st = arn_find_witness(planning->problem, planning->allocator, &plan->witness, &impossible,
                               planning->err);
     }

@@ -55,6 +55,14 @@ static bool share_bytes(const brute_problem *p, const brute_places *at, int a, i
 
 /* ---- the rules ---- */
 
+static bool are_separated(const brute_problem *p, const brute_places *at, int upper, int lower) {
+    for (int i = 0; i < p->n_separations; i++) {
+        if (p->separation[i].upper != upper || p->separation[i].lower != lower) continue;
+        if (at->offset[upper] - at->offset[lower] >= p->separation[i].distance) return true;
+    }
+    return false;
+}
+
 static const char *fault_of_two(const brute_problem *p, const brute_places *at, int a, int b) {
     const bool same_start = at->offset[a] == at->offset[b];
     if (!share_bytes(p, at, a, b)) return NULL;
@@ -62,6 +70,7 @@ static const char *fault_of_two(const brute_problem *p, const brute_places *at, 
     if (!alive_together(p, a, b) && !have_edge(p, a, b)) return NULL;
     if (lies_within(p, a, b) || lies_within(p, b, a)) return NULL;
     if (same_start && (p->buffer[a].same_base == b || p->buffer[b].same_base == a)) return NULL;
+    if (are_separated(p, at, a, b) || are_separated(p, at, b, a)) return NULL;
     return "two buffers that are in use at once share bytes";
 }
 

@@ -14,6 +14,7 @@ enum {
     BRUTE_POOLS = 3,
     BRUTE_RANGES = 3,
     BRUTE_EDGES = 10,
+    BRUTE_SEPARATIONS = 8,
     BRUTE_NOTHING = -1, /* no buffer, no pool, no offset, no capacity */
 };
 
@@ -39,6 +40,10 @@ typedef struct brute_problem {
     struct {
         int a, b;
     } edge[BRUTE_EDGES];
+    int n_separations;
+    struct {
+        int upper, lower, distance;
+    } separation[BRUTE_SEPARATIONS];
     bool tokens;
 } brute_problem;
 

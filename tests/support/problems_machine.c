@@ -170,6 +170,38 @@ static void draw_relations(draw *x) {
     }
 }
 
+static bool have_edge(const brute_problem *p, int a, int b) {
+    for (int i = 0; i < p->n_edges; i++) {
+        if ((p->edge[i].a == a && p->edge[i].b == b) || (p->edge[i].a == b && p->edge[i].b == a)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool are_separated(const brute_problem *p, int a, int b) {
+    for (int i = 0; i < p->n_separations; i++) {
+        const int upper = p->separation[i].upper, lower = p->separation[i].lower;
+        if ((upper == a && lower == b) || (upper == b && lower == a)) return true;
+    }
+    return false;
+}
+
+/* Distances from where nothing is forbidden to where nothing is gained, and one more. */
+static void draw_separations(draw *x) {
+    brute_problem *p = &x->d->p;
+    const int wanted = p->n_buffers > 1 ? 1 + below(x, BRUTE_SEPARATIONS) : 0;
+    for (int i = 0; i < wanted; i++) {
+        const int a = below(x, p->n_buffers), b = below(x, p->n_buffers);
+        if (a == b || are_separated(p, a, b)) continue;
+        if (!shared_steps(&p->buffer[a], &p->buffer[b]) && !have_edge(p, a, b)) continue;
+        const int lowest = -p->buffer[a].size - 1, highest = p->buffer[b].size + 1;
+        p->separation[p->n_separations].upper = a;
+        p->separation[p->n_separations].lower = b;
+        p->separation[p->n_separations++].distance = lowest + below(x, highest - lowest + 1);
+    }
+}
+
 static void draw_rest(draw *x) {
     brute_problem *p = &x->d->p;
     if (x->features & ARENAUT_FEATURE_CONFLICTS && p->n_buffers > 1) {
@@ -185,6 +217,7 @@ static void draw_rest(draw *x) {
         p->range[i].first = draw_bytes(x, 16);
         p->range[i].end = p->range[i].first + 1 + x->coarse + draw_bytes(x, 3);
     }
+    if (x->features & ARENAUT_FEATURE_SEPARATIONS) draw_separations(x);
     if (once_in(x, 8)) x->d->traits |= ARENAUT_PROBLEM_BRANCHES;
     if (once_in(x, 8)) x->d->traits |= ARENAUT_PROBLEM_SYMBOLIC;
     if (x->features & ARENAUT_FEATURE_TOKENS) x->d->traits |= ARENAUT_PROBLEM_TOKENS;
@@ -193,7 +226,8 @@ static void draw_rest(draw *x) {
 }
 
 bool differential_makes_sense(uint32_t features) {
-    const uint32_t places = ARENAUT_FEATURE_FIXED_OFFSETS | ARENAUT_FEATURE_INSIDE;
+    const uint32_t places =
+        ARENAUT_FEATURE_FIXED_OFFSETS | ARENAUT_FEATURE_INSIDE | ARENAUT_FEATURE_SEPARATIONS;
     return !(features & ARENAUT_FEATURE_TOKENS) || !(features & places);
 }
 
@@ -256,6 +290,12 @@ static arenaut_status build(const drawn *d, arenaut_problem **out, arenaut_error
         const arenaut_reserved range = {(uint32_t)d->p.range[i].pool, (uint64_t)d->p.range[i].first,
                                         (uint64_t)d->p.range[i].end};
         st = arenaut_problem_add_reserved(*out, &range, err);
+    }
+    for (int i = 0; i < d->p.n_separations && st == ARENAUT_OK; i++) {
+        const arenaut_separation pair = {(uint32_t)d->p.separation[i].upper,
+                                         (uint32_t)d->p.separation[i].lower,
+                                         d->p.separation[i].distance};
+        st = arenaut_problem_add_separation(*out, &pair, err);
     }
     if (st == ARENAUT_OK) {
         (*out)->traits = d->traits;
@@ -414,9 +454,13 @@ static bool may_decline(const trial *t, const arenaut_planner *planner, arenaut_
     if (features & ~planner->handles) return strstr(why, "does not handle") != NULL;
     if (t->p->traits & planner->refuses) return strstr(why, "does not plan") != NULL;
     if (strstr(why, "have a device")) return strcmp(planner->name, "tvm-tokens") == 0;
+    if (strstr(why, "choose between pools")) return strcmp(planner->name, "overlap") == 0;
     /* Out of effort before there was a plan; `auto` has one at once where any will do. */
     if (st == ARENAUT_STOPPED && strcmp(planner->name, "auto") != 0) return true;
-    return features & ARENAUT_FEATURE_CAPACITY && strstr(why, "capacit") != NULL;
+    /* Where pools are chosen, buffers are planned apart first, and there may be no such plan. */
+    const bool limited = features & ARENAUT_FEATURE_CAPACITY ||
+                         (t->p->n_separations && arenaut_problem_chooses_pools(t->p));
+    return limited && strstr(why, "capacit") != NULL;
 }
 
 static bool are_equal(const arenaut_plan *a, const arenaut_plan *b) {
@@ -439,8 +483,8 @@ static bool look_at_threads(trial *t, const char *name, const arenaut_plan *plan
     return same || wrong(t, "%s: another plan with three threads", name);
 }
 
-/* Whoever searches through everything has a proof that can be followed, but of tokens, about
- * which certificates say nothing, and of how pools are best chosen. */
+/* A planner that searches through everything has a proof that can be followed, but of tokens and
+ * separations, about which certificates say nothing, and of how pools are best chosen. */
 static bool look_at_certificate(trial *t, const char *name, const arenaut_plan *plan) {
     arenaut_certificate *certificate = NULL;
     arenaut_finding finding;
@@ -449,7 +493,9 @@ static bool look_at_certificate(trial *t, const char *name, const arenaut_plan *
     if (st != ARENAUT_OK) {
         const bool chosen = plan->quality != ARENAUT_INFEASIBLE && st == ARENAUT_REFUSED &&
                             arenaut_problem_chooses_pools(t->p);
-        const bool fine = t->truth.tokens || plan->quality == ARENAUT_FEASIBLE || chosen;
+        const bool separated = t->p->n_separations > 0 && st == ARENAUT_REFUSED;
+        const bool fine =
+            t->truth.tokens || plan->quality == ARENAUT_FEASIBLE || chosen || separated;
         t->counts->uncertified++;
         return fine || wrong(t, "%s: no certificate: %.180s", name, err.msg);
     }
@@ -529,6 +575,7 @@ static bool confirm(trial *t) {
                      cost);
     }
     if (nothing && t->shape->effort < ENOUGH_EFFORT) return true;
+    if (nothing && t->p->n_separations && arenaut_problem_chooses_pools(t->p)) return true;
     if (nothing) return wrong(t, "nobody finds a plan, but there is one of %ld", cost);
     return wrong(t, "%s says that no plan is below %" PRIu64 ", but there is one of %ld", t->who,
                  t->highest_bound, cost);
@@ -578,6 +625,11 @@ static void write_problem(const drawn *d, FILE *log) {
     fprintf(log, "],\n\"edges\": [");
     for (int i = 0; i < d->p.n_edges; i++) {
         fprintf(log, "%s[%d, %d]", i ? ", " : "", d->p.edge[i].a, d->p.edge[i].b);
+    }
+    fprintf(log, "],\n\"separations\": [");
+    for (int i = 0; i < d->p.n_separations; i++) {
+        fprintf(log, "%s{\"upper\": %d, \"lower\": %d, \"distance\": %d}", i ? ", " : "",
+                d->p.separation[i].upper, d->p.separation[i].lower, d->p.separation[i].distance);
     }
     fprintf(log, "],\n\"reserved\": [");
     for (int i = 0; i < d->p.n_ranges; i++) {

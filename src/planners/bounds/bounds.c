@@ -13,6 +13,7 @@
 #include "core/memory.h"
 #include "planners/bounds/load.h"
 #include "planners/bounds/rooms.h"
+#include "planners/overlap/overlap_bound.h"
 
 uint64_t arn_end_of_free_bytes(const arenaut_problem *p, uint32_t pool, uint64_t bytes) {
     if (bytes == 0) return 0;
@@ -79,9 +80,39 @@ static void raise_by_edges(const arn_rooms *rooms, const uint64_t *allowed, uint
     }
 }
 
+/* Where buffers may overlap partly, their sizes do not add up: overlap_bound.h says what does. */
+static arenaut_status bound_overlaps(const arenaut_problem *p, const uint64_t *allowed,
+                                     const arenaut_allocator *allocator, uint64_t *per_pool,
+                                     uint64_t *total, int64_t *step, arenaut_error *err) {
+    arenaut_problem narrowed = *p;
+    uint64_t highest = 0;
+    arn_rooms rooms;
+    arenaut_status st = ARENAUT_OK;
+    if (allowed) narrowed.pools = (uint64_t *)allowed;
+    if (!arn_rooms_make(&rooms, p, allocator)) return arn_no_memory(err);
+    *total = 0;
+    for (uint32_t k = 0; k < p->n_pools && st == ARENAUT_OK; k++) {
+        int64_t first = 0;
+        uint64_t bytes = 0;
+        st = arn_overlap_bound(&narrowed, k, allocator, &bytes, &first, err);
+        per_pool[k] = arn_rooms_end_of_free_bytes(&rooms, k, bytes);
+        if (step && (k == 0 || bytes > highest)) *step = first;
+        highest = arn_max_u64(highest, bytes);
+    }
+    raise_by_single_buffers(&rooms, allowed, per_pool);
+    arn_rooms_free(&rooms);
+    for (uint32_t k = 0; k < p->n_pools; k++) {
+        *total += per_pool[k] = round_arena(p, k, per_pool[k]);
+    }
+    return st;
+}
+
 arenaut_status arn_bounds_find(const arenaut_problem *p, const uint64_t *allowed,
                                const arenaut_allocator *allocator, uint64_t *per_pool,
                                uint64_t *total, int64_t *step, arenaut_error *err) {
+    if (p->n_separations) {
+        return bound_overlaps(p, allowed, allocator, per_pool, total, step, err);
+    }
     arn_load load;
     arn_rooms rooms;
     const arenaut_status st = arn_load_init(&load, p, allocator, err);

@@ -25,6 +25,7 @@ uint32_t arenaut_problem_features(const arenaut_problem *p) {
         if (p->pool[i].capacity != ARENAUT_UNLIMITED) used |= ARENAUT_FEATURE_CAPACITY;
     }
     if (p->n_conflicts) used |= ARENAUT_FEATURE_CONFLICTS;
+    if (p->n_separations) used |= ARENAUT_FEATURE_SEPARATIONS;
     if (p->n_reserved) used |= ARENAUT_FEATURE_RESERVED;
     if (p->traits & ARENAUT_PROBLEM_TOKENS) used |= ARENAUT_FEATURE_TOKENS;
     return used;

@@ -18,10 +18,11 @@ enum {
 
 /* When `auto` tries a row. */
 enum {
-    ARN_TRY_ORDER = 1,  /* first: the order and fit of the pass in its `data` (placing/pass.h) */
-    ARN_TRY_WHOLE = 2,  /* after those: the planner as it is, so that auto is never worse */
-    ARN_TRY_TOKENS = 4, /* where memory comes in whole tokens, and places need not be found */
-    ARN_TRY_POOLS = 8,  /* after the search, where buffers may choose between pools */
+    ARN_TRY_ORDER = 1,    /* first: the order and fit of the pass in its `data` (placing/pass.h) */
+    ARN_TRY_WHOLE = 2,    /* after those: the planner as it is, so that auto is never worse */
+    ARN_TRY_TOKENS = 4,   /* where memory comes in whole tokens, and places need not be found */
+    ARN_TRY_OVERLAP = 16, /* where separations let buffers overlap */
+    ARN_TRY_POOLS = 8,    /* after the search, where buffers may choose between pools */
 };
 
 typedef struct arn_attempt {

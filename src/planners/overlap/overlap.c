@@ -1,0 +1,230 @@
+/* overlap: places buffers of which some may overlap others partly, as separations allow.
+ *
+ * Overlap moves downwards only: a result lies below the operand that it is written over, so that
+ * a chain of ops sinks to the start of the arena and then has to jump up. An order in which
+ * buffers are put at the lowest place that is free, as other planners do, cannot foresee that.
+ * Here a height is given, and the search of overlap_search.h finds places below it or proves
+ * that there are none; heights are tried from the lower bound on and then by halving what is
+ * left between that and the best plan. Each pool is solved by itself. */
+#include <arenaut/planner.h>
+
+#include "core/checked.h"
+#include "core/fail.h"
+#include "planners/overlap/overlap_bound.h"
+#include "planners/overlap/overlap_search.h"
+#include "planners/run/planner_rows.h"
+
+/* Places and heights of this size leave room for all sums of the search. */
+#define HIGHEST (UINT64_C(1) << 60)
+
+/* One pool. */
+typedef struct layer {
+    arn_overlap_model model;
+    uint64_t *place; /* of the best placement; meaningless before there is one */
+    uint64_t *trial;
+    uint64_t height; /* of the best; ARENAUT_UNPLACED: none yet */
+    uint64_t bound;
+    bool impossible; /* proven: nothing fits */
+} layer;
+
+typedef struct layers {
+    arenaut_planning *planning;
+    arn_meter *meter;
+    uint32_t n;
+    layer layer[ARENAUT_MAX_POOLS];
+} layers;
+
+static uint64_t capacity_of(const layers *s, uint32_t k) {
+    return s->planning->problem->pool[k].capacity;
+}
+
+/* A height below which all groups fit above one another. */
+static uint64_t ample_height(const arn_overlap_model *x) {
+    uint64_t top = 0;
+    for (uint32_t g = 0; g < x->n; g++) {
+        if (x->fixed[g] == ARENAUT_UNPLACED) continue;
+        top = arn_max_u64(top, x->fixed[g] + x->extent[g]);
+    }
+    for (uint32_t g = 0; g < x->n; g++) {
+        if (x->fixed[g] != ARENAUT_UNPLACED) continue;
+        top = arn_aligned(top, x->align[g]) + x->extent[g];
+    }
+    return top;
+}
+
+static uint64_t height_of(const arn_overlap_model *x, const uint64_t *place) {
+    uint64_t top = 0;
+    for (uint32_t g = 0; g < x->n; g++) {
+        if (x->counts[g]) top = arn_max_u64(top, place[g] + x->extent[g]);
+    }
+    return top;
+}
+
+/* Looks for a placement below `height`, and remembers what comes of it. */
+static arenaut_status try_height(layers *s, uint32_t k, uint64_t height, uint64_t effort,
+                                 arn_overlap_answer *answer) {
+    layer *l = &s->layer[k];
+    const arenaut_status st =
+        arn_overlap_search(&l->model, height, effort, s->meter, l->trial, answer);
+    if (st != ARENAUT_OK) return st;
+    if (*answer == ARN_OVERLAP_NONE) l->bound = arn_max_u64(l->bound, height + 1);
+    if (*answer != ARN_OVERLAP_FOUND) return ARENAUT_OK;
+    l->height = height_of(&l->model, l->trial);
+    for (uint32_t g = 0; g < l->model.n; g++) l->place[g] = l->trial[g];
+    return ARENAUT_OK;
+}
+
+static arenaut_status open_layer(layers *s, uint32_t k) {
+    const arenaut_problem *p = s->planning->problem;
+    const arenaut_allocator *allocator = s->planning->allocator;
+    layer *l = &s->layer[s->n++];
+    bool too_many = false;
+    *l = (layer){.height = ARENAUT_UNPLACED, .bound = s->planning->plan->lower_bound[k]};
+    arenaut_status st =
+        arn_overlap_model_make(p, k, allocator, &l->model, &too_many, s->planning->err);
+    if (st != ARENAUT_OK) return st;
+    if (too_many || ample_height(&l->model) > HIGHEST) {
+        return arn_fail(
+            s->planning->err, ARENAUT_REFUSED, 0,
+            "planner 'overlap' does not take more buffers in use together, or larger ones, than it "
+            "can place; 'auto' plans them apart");
+    }
+    l->place = arn_allocate(allocator, l->model.n, sizeof *l->place);
+    l->trial = arn_allocate(allocator, l->model.n, sizeof *l->trial);
+    return l->place && l->trial ? ARENAUT_OK : arn_no_memory(s->planning->err);
+}
+
+static void close_layers(layers *s) {
+    for (uint32_t k = 0; k < s->n; k++) {
+        arn_overlap_model_free(&s->layer[k].model);
+        arn_release(s->planning->allocator, s->layer[k].place);
+        arn_release(s->planning->allocator, s->layer[k].trial);
+    }
+}
+
+/* Takes over the places that the plan has already. */
+static void take_plan(layers *s) {
+    const arenaut_plan *plan = s->planning->plan;
+    if (!arn_meter_has_plan(s->meter)) return;
+    for (uint32_t k = 0; k < s->n; k++) {
+        layer *l = &s->layer[k];
+        for (uint32_t b = 0; b < plan->n_buffers; b++) {
+            const uint32_t g = l->model.group[b];
+            if (g != ARENAUT_NONE) l->place[g] = plan->offset[b] - l->model.inner[b];
+        }
+        l->height = height_of(&l->model, l->place);
+    }
+}
+
+/* Makes the best placements the plan, if every pool has one and they are better than it is. */
+static void keep(layers *s) {
+    const arenaut_problem *p = s->planning->problem;
+    arenaut_plan *plan = s->planning->plan;
+    arn_cost cost = {0, 0};
+    for (uint32_t k = 0; k < s->n; k++) {
+        if (s->layer[k].height == ARENAUT_UNPLACED) return;
+        cost.total += arn_aligned(s->layer[k].height, p->pool[k].align);
+    }
+    if (!arn_meter_improves(s->meter, cost)) return;
+    for (uint32_t k = 0; k < s->n; k++) {
+        const layer *l = &s->layer[k];
+        for (uint32_t b = 0; b < p->n_buffers; b++) {
+            const uint32_t g = l->model.group[b];
+            if (g == ARENAUT_NONE) continue;
+            plan->pool[b] = k;
+            plan->offset[b] = l->place[g] + l->model.inner[b];
+        }
+    }
+    arn_meter_improved(s->meter, cost);
+}
+
+static void raise_bounds(layers *s) {
+    const arenaut_problem *p = s->planning->problem;
+    arenaut_plan *plan = s->planning->plan;
+    uint64_t total = 0;
+    for (uint32_t k = 0; k < s->n; k++) {
+        const uint64_t bound = arn_aligned(s->layer[k].bound, p->pool[k].align);
+        plan->lower_bound[k] = arn_max_u64(plan->lower_bound[k], bound);
+        total += plan->lower_bound[k];
+    }
+    plan->total_bound = arn_max_u64(plan->total_bound, total);
+    arn_meter_raise_goal(s->meter);
+}
+
+/* The bound first, since mostly it is reached; then any placement at all, up to the capacity. */
+static arenaut_status begin_layer(layers *s, uint32_t k, uint64_t effort) {
+    layer *l = &s->layer[k];
+    const uint64_t ample = arn_min_u64(ample_height(&l->model), capacity_of(s, k));
+    arn_overlap_answer answer = ARN_OVERLAP_NONE;
+    arenaut_status st = ARENAUT_OK;
+    if (l->bound < ample) st = try_height(s, k, l->bound, effort / 8, &answer);
+    if (st != ARENAUT_OK || l->height != ARENAUT_UNPLACED) return st;
+    st = try_height(s, k, ample, effort, &answer);
+    l->impossible =
+        answer == ARN_OVERLAP_NONE; /* fixed ones are in each other's way, or too much */
+    return st;
+}
+
+/* Halves what lies between the bound and the best; where a height cannot be decided, only those
+ * above it are tried from then on. */
+static arenaut_status improve_layer(layers *s, uint32_t k, uint64_t effort) {
+    layer *l = &s->layer[k];
+    uint64_t open = l->bound;
+    arenaut_status st = ARENAUT_OK;
+    while (st == ARENAUT_OK && open < l->height && !arn_meter_was_stopped(s->meter)) {
+        const uint64_t height = open + (l->height - 1 - open) / 2;
+        arn_overlap_answer answer;
+        st = try_height(s, k, height, effort, &answer);
+        if (st != ARENAUT_OK || answer == ARN_OVERLAP_FOUND) continue;
+        open = height + 1;
+        if (answer == ARN_OVERLAP_STOPPED && !arn_meter_goes_on(s->meter)) break;
+    }
+    return st;
+}
+
+static arenaut_status solve(layers *s) {
+    const arenaut_problem *p = s->planning->problem;
+    const uint64_t effort = s->planning->options->effort / p->n_pools / 4 + 1;
+    arenaut_status st = ARENAUT_OK;
+    for (uint32_t k = 0; k < p->n_pools && st == ARENAUT_OK; k++) st = open_layer(s, k);
+    if (st == ARENAUT_OK) take_plan(s);
+    for (uint32_t k = 0; k < p->n_pools && st == ARENAUT_OK; k++) {
+        st = begin_layer(s, k, effort);
+        if (s->layer[k].impossible) s->planning->plan->quality = ARENAUT_INFEASIBLE;
+    }
+    if (st != ARENAUT_OK || s->planning->plan->quality == ARENAUT_INFEASIBLE) return st;
+    keep(s);
+    for (uint32_t k = 0; k < p->n_pools && st == ARENAUT_OK; k++) st = improve_layer(s, k, effort);
+    if (st != ARENAUT_OK) return st;
+    keep(s);
+    raise_bounds(s);
+    return ARENAUT_OK;
+}
+
+static bool suits(const arenaut_problem *problem) {
+    return !arenaut_problem_chooses_pools(problem);
+}
+
+static arenaut_status make(const arenaut_planner *self, arenaut_planning *planning,
+                           arn_meter *meter) {
+    layers s = {.planning = planning, .meter = meter};
+    if (!suits(planning->problem)) {
+        return arn_fail(planning->err, ARENAUT_REFUSED, 0,
+                        "planner '%s' does not choose between pools; 'auto' plans such buffers "
+                        "apart",
+                        self->name);
+    }
+    const arenaut_status st = solve(&s);
+    close_layers(&s);
+    return st;
+}
+
+static const arn_attempt attempt = {.when = ARN_TRY_OVERLAP, .suits = suits, .make = make};
+
+const arenaut_planner arn_planner_overlap = {
+    .name = "overlap",
+    .summary = "buffers may overlap as far as ops allow; proves what is the least",
+    .handles = ARENAUT_FEATURE_ALL | ARENAUT_FEATURE_SEPARATIONS,
+    .run = arn_row_run,
+    .attempt = &attempt,
+};

@@ -1,0 +1,265 @@
+/* The bound: at each step the living buffers fall into clusters between which no relation lets
+ * anything overlap, so that what the clusters cover adds up. A cluster covers at least
+ *
+ *   - what any of its buffers cover that must all lie apart from each other, and
+ *   - two separated buffers at the least that a permitted placement of them covers, together
+ *     with buffers that must lie apart from both and from each other.
+ *
+ * Sets of buffers that lie apart are built greedily, largest first, uppers first and lowers
+ * first: any such set is a bound, so nothing depends on finding the best. */
+#include "planners/overlap/overlap_bound.h"
+
+#include "core/checked.h"
+#include "core/fail.h"
+#include "core/memory.h"
+#include "core/sort.h"
+
+typedef struct bound {
+    const arenaut_problem *problem;
+    uint32_t pool;
+    arn_region memory;
+    uint32_t *births, *owner, n_births; /* lifetimes by first step, and their buffers */
+    uint32_t *alive, n_alive;           /* lifetimes; then, as `member`, their buffers */
+    uint32_t *member;                   /* the living by size, the largest first */
+    uint32_t *cluster;                  /* per buffer: a buffer that stands for its cluster */
+    uint32_t *taken, n_taken;           /* a set of buffers that lie apart */
+    uint32_t *pair_start, *pair;        /* per buffer: its separations, each once for either */
+    bool *upper, *lower;                /* per buffer: in a separation with another that is alive */
+    bool *is_alive;
+    uint64_t *key;
+    uint32_t *work;
+} bound;
+
+static bool counts(const bound *x, uint32_t b) {
+    return arenaut_problem_needs_memory(x->problem, b) &&
+           arenaut_problem_pools(x->problem, b) == UINT64_C(1) << x->pool;
+}
+
+static uint32_t outermost(const arenaut_problem *p, uint32_t b) {
+    while (arenaut_problem_inside(p, b) != ARENAUT_NONE) b = arenaut_problem_inside(p, b);
+    return b;
+}
+
+static const arenaut_separation *separation_of(const bound *x, uint32_t a, uint32_t b) {
+    for (uint32_t i = x->pair_start[a]; i < x->pair_start[a + 1]; i++) {
+        const arenaut_separation *s = &x->problem->separation[x->pair[i]];
+        if (s->upper == b || s->lower == b) return s;
+    }
+    return NULL;
+}
+
+/* Whether some relation may let the two share bytes. */
+static bool may_share(const bound *x, uint32_t a, uint32_t b) {
+    const arenaut_problem *p = x->problem;
+    return arenaut_problem_same_base(p, a) == b || arenaut_problem_same_base(p, b) == a ||
+           (p->inside && outermost(p, a) == outermost(p, b)) || separation_of(x, a, b) != NULL;
+}
+
+static uint32_t find(uint32_t *cluster, uint32_t b) {
+    while (cluster[b] != b) b = cluster[b] = cluster[cluster[b]];
+    return b;
+}
+
+static void join(bound *x, uint32_t a, uint32_t b) {
+    if (b == ARENAUT_NONE || !x->is_alive[b]) return;
+    x->cluster[find(x->cluster, a)] = find(x->cluster, b);
+}
+
+static void make_clusters(bound *x) {
+    const arenaut_problem *p = x->problem;
+    for (uint32_t i = 0; i < x->n_alive; i++) {
+        const uint32_t b = x->member[i];
+        x->cluster[b] = b;
+        x->upper[b] = x->lower[b] = false;
+    }
+    /* What lies in one host is one cluster; the host need not be alive itself, so the first of
+     * the living stands for it. */
+    for (uint32_t i = 0; i < x->n_alive && p->inside; i++) {
+        for (uint32_t k = 0; k < i; k++) {
+            if (outermost(p, x->member[k]) != outermost(p, x->member[i])) continue;
+            join(x, x->member[i], x->member[k]);
+            break;
+        }
+    }
+    for (uint32_t i = 0; i < x->n_alive; i++) {
+        const uint32_t b = x->member[i];
+        join(x, b, arenaut_problem_same_base(p, b));
+        for (uint32_t k = x->pair_start[b]; k < x->pair_start[b + 1]; k++) {
+            const arenaut_separation *s = &p->separation[x->pair[k]];
+            const uint32_t other = s->upper == b ? s->lower : s->upper;
+            join(x, b, other);
+            if (x->is_alive[other]) x->upper[b] = x->upper[b] || s->upper == b;
+            if (x->is_alive[other]) x->lower[b] = x->lower[b] || s->lower == b;
+        }
+    }
+}
+
+/* Takes `b` if it lies apart from all that was taken; the bytes that it adds. */
+static uint64_t take(bound *x, uint32_t b) {
+    for (uint32_t i = 0; i < x->n_taken; i++) {
+        if (x->taken[i] == b || may_share(x, x->taken[i], b)) return 0;
+    }
+    x->taken[x->n_taken++] = b;
+    return x->problem->size[b];
+}
+
+/* Takes what it can of a cluster, the largest first; only those that `wanted` marks, if given. */
+static uint64_t take_all(bound *x, uint32_t cluster, const bool *wanted) {
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < x->n_alive; i++) {
+        const uint32_t b = x->member[i];
+        if (find(x->cluster, b) == cluster && (!wanted || wanted[b])) sum += take(x, b);
+    }
+    return sum;
+}
+
+static uint64_t apart_bytes(bound *x, uint32_t cluster, const bool *first) {
+    x->n_taken = 0;
+    const uint64_t sum = first ? take_all(x, cluster, first) : 0;
+    return sum + take_all(x, cluster, NULL);
+}
+
+/* The least that the two cover: one on the other, the upper as low as it may be, or apart. */
+static uint64_t pair_bytes(const arenaut_problem *p, const arenaut_separation *s) {
+    const uint64_t upper = p->size[s->upper], lower = p->size[s->lower];
+    const uint64_t raised = s->distance > 0 ? (uint64_t)s->distance : 0;
+    if (raised >= lower) return upper + lower;
+    return arn_max_u64(lower, raised + upper);
+}
+
+static bool have_other_right(const bound *x, uint32_t a, uint32_t b) {
+    const arenaut_problem *p = x->problem;
+    return arenaut_problem_same_base(p, a) == b || arenaut_problem_same_base(p, b) == a ||
+           (p->inside && outermost(p, a) == outermost(p, b));
+}
+
+static uint64_t around_pair(bound *x, uint32_t cluster, const arenaut_separation *s) {
+    if (have_other_right(x, s->upper, s->lower)) return 0;
+    x->taken[0] = s->upper;
+    x->taken[1] = s->lower;
+    x->n_taken = 2;
+    return pair_bytes(x->problem, s) + take_all(x, cluster, NULL);
+}
+
+static uint64_t cluster_bytes(bound *x, uint32_t cluster) {
+    const arenaut_problem *p = x->problem;
+    uint64_t most = apart_bytes(x, cluster, NULL);
+    most = arn_max_u64(most, apart_bytes(x, cluster, x->upper));
+    most = arn_max_u64(most, apart_bytes(x, cluster, x->lower));
+    for (uint32_t i = 0; i < x->n_alive; i++) {
+        const uint32_t b = x->member[i];
+        if (find(x->cluster, b) != cluster || !x->upper[b]) continue;
+        for (uint32_t k = x->pair_start[b]; k < x->pair_start[b + 1]; k++) {
+            const arenaut_separation *s = &p->separation[x->pair[k]];
+            if (s->upper == b && x->is_alive[s->lower]) {
+                most = arn_max_u64(most, around_pair(x, cluster, s));
+            }
+        }
+    }
+    return most;
+}
+
+static void list_members(bound *x) {
+    for (uint32_t i = 0; i < x->n_alive; i++) {
+        const uint32_t b = x->member[i] = x->owner[x->alive[i]];
+        x->is_alive[b] = true;
+        x->key[b] = ~x->problem->size[b];
+    }
+    arn_sort_by_key(x->member, x->n_alive, x->key, x->work);
+}
+
+static uint64_t step_bytes(bound *x) {
+    uint64_t sum = 0;
+    list_members(x);
+    make_clusters(x);
+    for (uint32_t i = 0; i < x->n_alive; i++) {
+        const uint32_t b = x->member[i];
+        if (find(x->cluster, b) == b) sum += cluster_bytes(x, b);
+    }
+    for (uint32_t i = 0; i < x->n_alive; i++) x->is_alive[x->member[i]] = false;
+    return sum;
+}
+
+static void find_highest(bound *x, uint64_t *bytes, int64_t *step) {
+    const arenaut_problem *p = x->problem;
+    *bytes = 0;
+    for (uint32_t i = 0; i < x->n_births; i++) {
+        const int64_t now = p->lifetime[x->births[i]].first;
+        uint32_t kept = 0;
+        for (uint32_t k = 0; k < x->n_alive; k++) {
+            if (p->lifetime[x->alive[k]].end > now) x->alive[kept++] = x->alive[k];
+        }
+        x->n_alive = kept;
+        x->alive[x->n_alive++] = x->births[i];
+        const bool more = i + 1 < x->n_births && p->lifetime[x->births[i + 1]].first == now;
+        const uint64_t here = more ? 0 : step_bytes(x);
+        if (here <= *bytes) continue;
+        *bytes = here;
+        *step = now;
+    }
+}
+
+static bool list_separations(bound *x) {
+    const arenaut_problem *p = x->problem;
+    uint32_t *start = x->pair_start =
+        arn_region_allocate(&x->memory, (size_t)p->n_buffers + 2, sizeof *start);
+    x->pair = arn_region_allocate(&x->memory, (size_t)p->n_separations * 2, sizeof *x->pair);
+    if (!start || !x->pair) return false;
+    for (uint32_t b = 0; b < p->n_buffers + 2; b++) start[b] = 0;
+    for (uint32_t i = 0; i < p->n_separations; i++) {
+        start[p->separation[i].upper + 2]++;
+        start[p->separation[i].lower + 2]++;
+    }
+    for (uint32_t b = 2; b < p->n_buffers + 2; b++) start[b] += start[b - 1];
+    for (uint32_t i = 0; i < p->n_separations; i++) { /* which moves start[b + 1] to b's end */
+        x->pair[start[p->separation[i].upper + 1]++] = i;
+        x->pair[start[p->separation[i].lower + 1]++] = i;
+    }
+    return true;
+}
+
+static uint32_t *new_ids(bound *x, uint32_t n) {
+    return arn_region_allocate(&x->memory, n, sizeof(uint32_t));
+}
+
+static bool make(bound *x) {
+    const arenaut_problem *p = x->problem;
+    const uint32_t n = p->n_buffers;
+    const size_t most = n > p->n_lifetimes ? n : p->n_lifetimes;
+    x->births = new_ids(x, p->n_lifetimes);
+    x->owner = new_ids(x, p->n_lifetimes);
+    x->alive = new_ids(x, p->n_lifetimes);
+    x->work = new_ids(x, p->n_lifetimes);
+    x->member = new_ids(x, n);
+    x->cluster = new_ids(x, n);
+    x->taken = arn_region_allocate(&x->memory, (size_t)n + 2, sizeof *x->taken);
+    x->upper = arn_region_allocate(&x->memory, n, sizeof *x->upper);
+    x->lower = arn_region_allocate(&x->memory, n, sizeof *x->lower);
+    x->is_alive = arn_region_allocate(&x->memory, n, sizeof *x->is_alive);
+    x->key = arn_region_allocate(&x->memory, most, sizeof *x->key);
+    if (!x->births || !x->owner || !x->alive || !x->work || !x->member || !x->cluster ||
+        !x->taken || !x->upper || !x->lower || !x->is_alive || !x->key) {
+        return false;
+    }
+    for (uint32_t b = 0; b < n; b++) {
+        x->is_alive[b] = false;
+        for (uint32_t i = p->lifetime_start[b]; i < p->lifetime_start[b + 1]; i++) {
+            x->owner[i] = b;
+            x->key[i] = arn_step_key(p->lifetime[i].first);
+            if (counts(x, b)) x->births[x->n_births++] = i;
+        }
+    }
+    arn_sort_by_key(x->births, x->n_births, x->key, x->work);
+    return list_separations(x);
+}
+
+arenaut_status arn_overlap_bound(const arenaut_problem *problem, uint32_t pool,
+                                 const arenaut_allocator *allocator, uint64_t *bytes, int64_t *step,
+                                 arenaut_error *err) {
+    bound x = {.problem = problem, .pool = pool};
+    arn_region_init(&x.memory, allocator);
+    const bool made = make(&x);
+    if (made) find_highest(&x, bytes, step);
+    arn_region_free(&x.memory);
+    return made ? ARENAUT_OK : arn_no_memory(err);
+}

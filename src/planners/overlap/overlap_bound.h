@@ -1,0 +1,14 @@
+/* What no plan can do with fewer bytes, where separations let buffers overlap. */
+#ifndef ARN_PLANNERS_OVERLAP_BOUND_H
+#define ARN_PLANNERS_OVERLAP_BOUND_H
+
+#include <arenaut/problem.h>
+
+/* The largest number of bytes that some step needs of buffers that may lie in `pool` only. *step
+ * gets the first step that needs as many; unchanged if none needs any. O(steps × those alive at
+ * one, times its logarithm). */
+arenaut_status arn_overlap_bound(const arenaut_problem *problem, uint32_t pool,
+                                 const arenaut_allocator *allocator, uint64_t *bytes, int64_t *step,
+                                 arenaut_error *err);
+
+#endif

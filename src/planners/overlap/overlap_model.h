@@ -1,0 +1,55 @@
+/* What the overlap search works on: the buffers of one pool as points on a line, and for each
+ * two that are in use together the distances that they may not have.
+ *
+ * A group is a buffer with all that lies inside it; its place is the offset of its outermost
+ * buffer. Of two groups g < h in use together, delta = place(g) - place(h), and `ban` lists the
+ * deltas at which some buffer of one would share a byte with one of the other unlawfully:
+ *
+ *      apart, g below h       forbidden             apart, g above h
+ *     ----------------------[==============]-----------------------> delta
+ *                          first         last
+ *
+ * A separation moves one of the ends inwards, a same-base relation leaves a hole of one delta,
+ * and several members leave several ranges. Reserved ranges are groups whose place is fixed. */
+#ifndef ARN_PLANNERS_OVERLAP_MODEL_H
+#define ARN_PLANNERS_OVERLAP_MODEL_H
+
+#include <arenaut/problem.h>
+
+#include "core/memory.h"
+
+typedef struct arn_overlap_ban {
+    int64_t first, last; /* deltas, both included */
+} arn_overlap_ban;
+
+typedef struct arn_overlap_pair {
+    uint32_t g, h;        /* groups, g < h */
+    uint32_t ban, n_bans; /* in the model's list, in ascending order and apart */
+} arn_overlap_pair;
+
+typedef struct arn_overlap_model {
+    uint32_t n; /* groups */
+    uint64_t *extent, *align;
+    uint64_t *fixed; /* place; ARENAUT_UNPLACED: free */
+    bool *counts;    /* towards the arena: all but reserved ranges */
+    uint32_t n_pairs, n_bans;
+    arn_overlap_pair *pair;
+    arn_overlap_ban *ban;
+    uint32_t *touch_start; /* per group, where its pairs begin in `touch`; n + 1 */
+    uint32_t *touch;       /* pairs, each once for either group */
+    uint32_t *group;       /* per buffer: its group; ARENAUT_NONE: it is not placed here */
+    uint64_t *inner;       /* per buffer: bytes from the group's place */
+    bool impossible;       /* two buffers of one group are in each other's way */
+    arn_region memory;     /* of all these */
+} arn_overlap_model;
+
+enum { ARN_OVERLAP_MOST_PAIRS = 1 << 20 };
+
+/* The buffers whose one pool is `pool`. *too_many, with an empty model, where more than
+ * ARN_OVERLAP_MOST_PAIRS are in use together. Free it in any case. O(pairs + n log n). */
+arenaut_status arn_overlap_model_make(const arenaut_problem *problem, uint32_t pool,
+                                      const arenaut_allocator *allocator, arn_overlap_model *model,
+                                      bool *too_many, arenaut_error *err);
+void arn_overlap_model_free(arn_overlap_model *model);
+
+#endif

@@ -1,0 +1,28 @@
+/* Places the groups of a model below a given height, or shows that it cannot be done.
+ *
+ * Each group has a range of places that are still possible, each pair a range of deltas. What
+ * one rules out moves the other, until nothing moves; then a pair of which it is open on which
+ * side of a ban its delta lies is decided one way, and later the other. Once no pair is open,
+ * every group at the lowest place of its range is a plan: all that is left are differences that
+ * must be at least so large, and the least solution of such meets them all.
+ *
+ * The pair that has least room to be put off is decided first (C. C. Cheng, S. F. Smith,
+ * "Generating feasible schedules under complex metric constraints", AAAI 1994). */
+#ifndef ARN_PLANNERS_OVERLAP_SEARCH_H
+#define ARN_PLANNERS_OVERLAP_SEARCH_H
+
+#include "planners/run/meter.h"
+#include "planners/overlap/overlap_model.h"
+
+typedef enum arn_overlap_answer {
+    ARN_OVERLAP_FOUND,
+    ARN_OVERLAP_NONE,    /* proven */
+    ARN_OVERLAP_STOPPED, /* nothing is known */
+} arn_overlap_answer;
+
+/* Looks for places with all groups that count below `height`, spending at most `effort` of the
+ * meter's. On FOUND place[g] is each group's. ARENAUT_NO_MEMORY or OK. */
+arenaut_status arn_overlap_search(const arn_overlap_model *model, uint64_t height, uint64_t effort,
+                                  arn_meter *meter, uint64_t *place, arn_overlap_answer *answer);
+
+#endif
