@@ -58,8 +58,8 @@ typedef struct arn_exact_model {
      * group g has group_item[group_start[g] .. group_start[g + 1]). Only where `tied`. */
     uint32_t *group, *group_start, *group_item;
     int64_t *delta;
-    uint32_t *twin; /* the last item before it that is exactly alike; ARENAUT_NONE */
-    int64_t *width; /* steps that it is alive */
+    uint32_t *alike; /* the last item before it that is exactly alike; ARENAUT_NONE */
+    int64_t *width;  /* steps that it is alive */
 
     uint32_t n_cliques, n_moments; /* the first n_moments cliques are moments, others edges */
     int64_t *origin;               /* the step of a moment, the conflict of an edge */

@@ -1,7 +1,7 @@
 /* A model under construction, and what the steps of building it ask of two buffers.
  *
  * The model is built in this order: relations, items and groups (model_make.c), cliques
- * (cliques.c), neighbours and twins (neighbours.c), walls (walls.c), bounds (model_make.c). */
+ * (cliques.c), neighbours (neighbours.c), walls (walls.c), bounds (model_make.c). */
 #ifndef ARN_EXACT_MODEL_BUILD_H
 #define ARN_EXACT_MODEL_BUILD_H
 

@@ -187,7 +187,7 @@ static arenaut_status build(arn_exact_build *x, arenaut_error *err) {
     if (st == ARENAUT_OK) st = arn_exact_find_neighbours(x, err);
     if (st == ARENAUT_OK) st = arn_exact_find_walls(x, err);
     if (st != ARENAUT_OK || arn_ask_ended(m->ask)) return st;
-    if (!arn_exact_find_twins(x) || !find_bounds(x)) return arn_no_memory(err);
+    if (!arn_exact_find_alike(x) || !find_bounds(x)) return arn_no_memory(err);
     if (arn_ask_ended(m->ask)) return ARENAUT_STOPPED;
     /* So that any two addresses can be added. */
     if (m->upper_bound <= INT64_MAX / 4) return ARENAUT_OK;

@@ -1,7 +1,7 @@
 /* neighbours: the items that are in the way of each, which is what the search's inner loop goes
  * through. Each clique of a span adds only those whose own span begins there, its *arrivals*,
- * so that the lists cost little more than their length. Twins share their first clique, and are
- * looked for there. */
+ * so that the lists cost little more than their length. Items that are alike share their first
+ * clique, and are looked for there. */
 #include "planners/exact/neighbours.h"
 
 #include <string.h>
@@ -72,7 +72,7 @@ arenaut_status arn_exact_find_neighbours(arn_exact_build *x, arenaut_error *err)
     return collect_all(m, &a, mark, NULL, &total) ? ARENAUT_OK : ARENAUT_STOPPED;
 }
 
-/* ---- twins ---- */
+/* ---- items that are alike ---- */
 
 /* Whether items `a` and `b` have the same entries in a list: item i has those from start[i] on. */
 static bool same_entries(const uint32_t *start, const void *entries, size_t size, uint32_t a,
@@ -102,7 +102,7 @@ static bool same_fixed(const arn_exact_build *x, uint32_t a, uint32_t b) {
  * neighbours, as the clique of an edge is a span of its two ends only. Alignments are compared
  * in bytes, although in units they may read as 1: the checker of a proof knows of no units, and
  * would not accept the exchange where one of the two may lie at an odd address. */
-static bool alike(const arn_exact_build *x, uint32_t a, uint32_t b) {
+static bool may_exchange(const arn_exact_build *x, uint32_t a, uint32_t b) {
     const arn_exact_model *m = x->model;
     const arenaut_problem *p = x->in->problem;
     return m->size[a] == m->size[b] &&
@@ -115,21 +115,21 @@ static bool has_company(const arn_exact_model *m, uint32_t i) {
     return m->tied && m->group_start[m->group[i] + 1] - m->group_start[m->group[i]] > 1;
 }
 
-bool arn_exact_find_twins(arn_exact_build *x) {
+bool arn_exact_find_alike(arn_exact_build *x) {
     arn_exact_model *m = x->model;
-    m->twin = arn_region_allocate(&m->region, m->n, sizeof *m->twin);
-    if (!m->twin) return false;
+    m->alike = arn_region_allocate(&m->region, m->n, sizeof *m->alike);
+    if (!m->alike) return false;
     for (uint32_t i = 0; i < m->n; i++) {
-        m->twin[i] = ARENAUT_NONE;
+        m->alike[i] = ARENAUT_NONE;
         if (m->span_start[i] == m->span_start[i + 1] || has_company(m, i)) continue;
-        /* Twins share their first clique, so it is enough to look there. */
+        /* Items that are alike share their first clique: it is enough to look there. */
         const uint32_t c = m->span[m->span_start[i]].first;
         const uint64_t n_spans = m->span_start[i + 1] - m->span_start[i];
         const uint64_t looks = m->member_start[c + 1] - m->member_start[c];
         if (!arn_ask_after(m->ask, looks + n_spans)) return true;
         for (uint32_t k = m->member_start[c]; k < m->member_start[c + 1]; k++) {
             const uint32_t j = m->member[k];
-            if (j < i && !has_company(m, j) && alike(x, i, j)) m->twin[i] = j;
+            if (j < i && !has_company(m, j) && may_exchange(x, i, j)) m->alike[i] = j;
         }
     }
     return true;

@@ -1,4 +1,4 @@
-/* Neighbours: items in each other's way; and twins: items that are exactly alike. */
+/* Neighbours: items in each other's way; and items that are exactly alike. */
 #ifndef ARN_EXACT_NEIGHBOURS_H
 #define ARN_EXACT_NEIGHBOURS_H
 
@@ -10,6 +10,6 @@ arenaut_status arn_exact_find_neighbours(arn_exact_build *x, arenaut_error *err)
 
 /* Finds for each item the last one before it that is exactly alike: exchanging the two changes
  * nothing. Needs the walls. False if there is no memory. */
-bool arn_exact_find_twins(arn_exact_build *x);
+bool arn_exact_find_alike(arn_exact_build *x);
 
 #endif

@@ -71,10 +71,10 @@ static void log_reject(arn_exact_tree *t, uint32_t clique) {
     const arn_exact_model *m = s->model;
     if (!t->log) return;
     for (uint32_t k = m->member_start[clique]; k < m->member_start[clique + 1]; k++) {
-        const uint32_t i = m->member[k], twin = m->twin[i];
-        if (s->lowest[i] != s->floor[clique] || twin == ARENAUT_NONE) continue;
-        if (arn_exact_is_placed(s, twin)) continue;
-        arn_exact_log_add(t->log, ARENAUT_PROOF_ALIKE, m->buffer[i], m->buffer[twin]);
+        const uint32_t i = m->member[k], first = m->alike[i];
+        if (s->lowest[i] != s->floor[clique] || first == ARENAUT_NONE) continue;
+        if (arn_exact_is_placed(s, first)) continue;
+        arn_exact_log_add(t->log, ARENAUT_PROOF_ALIKE, m->buffer[i], m->buffer[first]);
     }
     arn_exact_log_add(t->log, ARENAUT_PROOF_REJECT, 0, 0);
 }
@@ -210,7 +210,7 @@ static void next_batch(arn_exact_tree *t, arn_exact_node *node, bool from_start)
     for (uint32_t k = m->member_start[node->clique]; k < m->member_start[node->clique + 1]; k++) {
         const uint32_t i = m->member[k];
         if (s->lowest[i] != floor || (!from_start && t->rank[i] <= node->last)) continue;
-        if (m->twin[i] != ARENAUT_NONE && !arn_exact_is_placed(s, m->twin[i])) continue;
+        if (m->alike[i] != ARENAUT_NONE && !arn_exact_is_placed(s, m->alike[i])) continue;
         uint32_t at = node->n;
         if (at == ARN_EXACT_BATCH) {
             if (t->rank[node->option[--at]] < t->rank[i]) continue;
