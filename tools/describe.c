@@ -160,8 +160,9 @@ void describe_witness(const arenaut_pipeline *p, arenaut_text *out) {
     if (describe_fixed(p, out)) return;
     text_printf(out, " need%s %s bytes more than ", witness->n_buffers == 1 ? "s" : "",
                 with_commas(witness->bytes_over).text);
-    if (witness->pool == ARENAUT_NONE) text_put(out, "there are");
-    else {
+    if (witness->pool == ARENAUT_NONE) {
+        text_put(out, "there are");
+    } else {
         const char *name = p->problem->pool[witness->pool].name;
         text_put(out, "pool '");
         if (name) text_put_clean(out, name);

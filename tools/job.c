@@ -226,7 +226,7 @@ static exit_code fill_options(tool_job *job, arenaut_pipeline_options *out) {
     };
     if (o->from && !(out->format = named_format(o->from))) return EXIT_USAGE;
     if (o->target && !(out->target = named_target(o->target))) return EXIT_USAGE;
-    const exit_code code = parse_overrides(o, &job->overrides, out);
+    const exit_code code = parse_flag_values(o, &job->values, out);
     return code == EXIT_FINE ? open_side_file(o->shapes, &job->shapes, &out->shapes) : code;
 }
 
@@ -400,7 +400,7 @@ exit_code job_prepare_again(tool_job *job, const tool_job *first,
 
 void job_close(tool_job *job) {
     arenaut_pipeline_free(job->pipeline);
-    override_list_free(&job->overrides);
+    flag_values_free(&job->values);
     input_close(&job->shapes);
     input_close(&job->scratch);
     for (size_t i = 0; i < job->n_inputs && !job->borrowed; i++) input_close(&job->inputs[i]);

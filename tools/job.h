@@ -6,7 +6,7 @@
 
 #include "args.h"
 #include "files.h"
-#include "overrides.h"
+#include "flag_values.h"
 #include "progress.h"
 
 typedef struct tool_job {
@@ -18,7 +18,7 @@ typedef struct tool_job {
     size_t n_inputs;
     bool borrowed; /* another job closes the inputs */
     input_file shapes, scratch;
-    override_list overrides;
+    flag_values values;         /* what the pipeline's options point into */
     arenaut_pipeline *pipeline; /* NULL: it was not even begun */
     planner_watch watch;
     arenaut_stage stage;

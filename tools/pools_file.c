@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "overrides.h"
+#include "flag_values.h"
 #include "files.h"
 
 /* A value is tried as the only part of a --pool text that could be wrong. */

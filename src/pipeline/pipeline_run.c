@@ -136,8 +136,9 @@ arenaut_status arn_pipeline_choose_method(const arenaut_pipeline *p, arenaut_pro
         else method->entry = false;
     }
     arenaut_status st = ARENAUT_OK;
-    if (writer.failed) st = arn_no_memory(err);
-    else if (!wanted) {
+    if (writer.failed) {
+        st = arn_no_memory(err);
+    } else if (!wanted) {
         st = arn_fail(err, ARENAUT_BAD_ARGUMENT, 0, "there is no entry method '%s'; there are: %s",
                       name, names.bytes ? names.bytes : "none");
     }

@@ -1,21 +1,21 @@
 /* The flags that have values of a form of their own, as options of the library: --pool, --pin,
  * --align, --align-op, --inplace, --inplace-op, --dim and --set. */
-#ifndef TOOL_OVERRIDES_H
-#define TOOL_OVERRIDES_H
+#ifndef TOOL_FLAG_VALUES_H
+#define TOOL_FLAG_VALUES_H
 
 #include "args.h"
 
 /* The memory that parsed options point into. */
-typedef struct override_list {
+typedef struct flag_values {
     void **blocks;
     size_t n;
-} override_list;
+} flag_values;
 
 /* Fills in the fields that these flags are about. Complains about what is not well formed; what
  * the file does not have is for the library to say. */
-exit_code parse_overrides(const tool_options *options, override_list *owned,
-                          arenaut_pipeline_options *out);
-void override_list_free(override_list *owned);
+exit_code parse_flag_values(const tool_options *options, flag_values *owned,
+                            arenaut_pipeline_options *out);
+void flag_values_free(flag_values *owned);
 
 /* Parses one --pool, whose text it cuts up and the pool's name points into. Returns what is wrong
  * with it, NULL if nothing is. */

@@ -1,12 +1,12 @@
 /* From text to the library's options, flag by flag. Names may hold '=', so that the last one of a
  * "NAME=VALUE" counts. What is parsed lives in blocks that are freed together. */
-#include "overrides.h"
+#include "flag_values.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* Zeroed memory that is freed with the list. */
-static void *own(override_list *owned, size_t count, size_t size) {
+static void *own(flag_values *owned, size_t count, size_t size) {
     void **grown = realloc(owned->blocks, (owned->n + 1) * sizeof *grown);
     void *block = must_allocate(count, size);
     if (!grown) exit(complain(EXIT_IO, NULL, "out of memory"));
@@ -15,13 +15,13 @@ static void *own(override_list *owned, size_t count, size_t size) {
     return block;
 }
 
-void override_list_free(override_list *owned) {
+void flag_values_free(flag_values *owned) {
     for (size_t i = 0; i < owned->n; i++) free(owned->blocks[i]);
     free(owned->blocks);
 }
 
 /* The name of "NAME=VALUE"; NULL if there is no '='. */
-static char *take_name(override_list *owned, const char *text, const char **value) {
+static char *take_name(flag_values *owned, const char *text, const char **value) {
     const char *equals = strrchr(text, '=');
     if (!equals) return NULL;
     const size_t length = (size_t)(equals - text);
@@ -74,7 +74,7 @@ const char *pool_problem(char *text, arenaut_pool *pool) {
     return NULL;
 }
 
-static exit_code parse_pools(const text_list *given, override_list *owned,
+static exit_code parse_pools(const text_list *given, flag_values *owned,
                              arenaut_pipeline_options *out) {
     arenaut_pool *pools = own(owned, given->n, sizeof *pools);
     if (given->n > ARENAUT_MAX_POOLS) {
@@ -97,7 +97,7 @@ static exit_code parse_pools(const text_list *given, override_list *owned,
 }
 
 /* "N" or "TENSOR=N". */
-static exit_code parse_aligns(const text_list *given, override_list *owned,
+static exit_code parse_aligns(const text_list *given, flag_values *owned,
                               arenaut_pipeline_options *out) {
     arenaut_tensor_align *aligns = own(owned, given->n, sizeof *aligns);
     out->tensor_aligns = aligns;
@@ -116,7 +116,7 @@ static exit_code parse_aligns(const text_list *given, override_list *owned,
 }
 
 /* "TENSOR=POOL" or "TENSOR=POOL:OFFSET". */
-static exit_code parse_pins(const text_list *given, override_list *owned,
+static exit_code parse_pins(const text_list *given, flag_values *owned,
                             arenaut_pipeline_options *out) {
     arenaut_pin *pins = own(owned, given->n, sizeof *pins);
     for (size_t i = 0; i < given->n; i++) {
@@ -150,7 +150,7 @@ static bool parse_position(const char *text, size_t length, uint32_t *position) 
 }
 
 /* "OP=INPUT" or "OP=INPUT:OUTPUT". */
-static exit_code parse_in_place_rules(const text_list *given, override_list *owned,
+static exit_code parse_in_place_rules(const text_list *given, flag_values *owned,
                                       arenaut_pipeline_options *out) {
     arenaut_in_place_rule *rules = own(owned, given->n, sizeof *rules);
     for (size_t i = 0; i < given->n; i++) {
@@ -173,7 +173,7 @@ static exit_code parse_in_place_rules(const text_list *given, override_list *own
     return EXIT_FINE;
 }
 
-static exit_code parse_align_rules(const text_list *given, override_list *owned,
+static exit_code parse_align_rules(const text_list *given, flag_values *owned,
                                    arenaut_pipeline_options *out) {
     arenaut_align_rule *rules = own(owned, given->n, sizeof *rules);
     for (size_t i = 0; i < given->n; i++) {
@@ -225,7 +225,7 @@ static bool parse_range(const char *at, arenaut_dim *out) {
     return *at == '\0';
 }
 
-static exit_code parse_dims(const text_list *given, override_list *owned,
+static exit_code parse_dims(const text_list *given, flag_values *owned,
                             arenaut_pipeline_options *out) {
     arenaut_dim *dims = own(owned, given->n, sizeof *dims);
     for (size_t i = 0; i < given->n; i++) {
@@ -246,7 +246,7 @@ static exit_code parse_dims(const text_list *given, override_list *owned,
     return EXIT_FINE;
 }
 
-static exit_code parse_settings(const text_list *given, override_list *owned,
+static exit_code parse_settings(const text_list *given, flag_values *owned,
                                 arenaut_pipeline_options *out) {
     arenaut_setting *settings = own(owned, given->n, sizeof *settings);
     for (size_t i = 0; i < given->n; i++) {
@@ -276,8 +276,8 @@ static exit_code parse_overwrite(const tool_options *o, arenaut_pipeline_options
     return complain(EXIT_USAGE, NULL, "--inplace-op says what --inplace off forbids");
 }
 
-exit_code parse_overrides(const tool_options *o, override_list *owned,
-                          arenaut_pipeline_options *out) {
+exit_code parse_flag_values(const tool_options *o, flag_values *owned,
+                            arenaut_pipeline_options *out) {
     exit_code code = parse_settings(&o->set, owned, out);
     if (code == EXIT_FINE) code = parse_overwrite(o, out);
     if (code == EXIT_FINE) code = parse_in_place_rules(&o->inplace_op, owned, out);
