@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 
-#include "core/checked.h"
 #include "core/fail.h"
 
 arn_allowance arn_allowance_for(size_t file_size, uint32_t times, uint64_t base, uint64_t limit) {
@@ -14,13 +13,6 @@ arn_allowance arn_allowance_for(size_t file_size, uint32_t times, uint64_t base,
     allowance.limited = limit != 0 && limit < allowance.left;
     if (allowance.limited) allowance.left = limit;
     return allowance;
-}
-
-bool arn_allowance_take(arn_allowance *allowance, uint64_t count, uint64_t cost) {
-    uint64_t total;
-    if (!arn_multiply(count, cost, &total) || total > allowance->left) return false;
-    allowance->left -= total;
-    return true;
 }
 
 arenaut_status arn_allowance_spent(const arn_allowance *allowance, const char *place,

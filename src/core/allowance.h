@@ -5,11 +5,9 @@
 #ifndef ARN_CORE_ALLOWANCE_H
 #define ARN_CORE_ALLOWANCE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include <arenaut/error.h>
+
+#include "core/checked.h"
 
 typedef struct arn_allowance {
     uint64_t left;  /* bytes */
@@ -21,7 +19,12 @@ typedef struct arn_allowance {
 arn_allowance arn_allowance_for(size_t file_size, uint32_t times, uint64_t base, uint64_t limit);
 
 /* False, with nothing taken, if fewer than count * cost bytes are left. */
-bool arn_allowance_take(arn_allowance *allowance, uint64_t count, uint64_t cost);
+static inline bool arn_allowance_take(arn_allowance *allowance, uint64_t count, uint64_t cost) {
+    uint64_t total;
+    if (!arn_multiply(count, cost, &total) || total > allowance->left) return false;
+    allowance->left -= total;
+    return true;
+}
 
 /* TOO_LARGE for the caller's limit; else BAD_INPUT "`place`: `reason` stands for a program more
  * than 64 times its size". */
