@@ -26,12 +26,20 @@ static inline bool arn_cursor_has(arn_cursor *cursor, size_t bytes) {
     return !cursor->bad;
 }
 
+/* `bytes` of them, little endian, from wherever the caller has checked. */
+static inline uint64_t arn_load(const uint8_t *from, unsigned bytes) {
+    uint64_t value = 0;
+    for (unsigned i = 0; i < bytes; i++) value |= (uint64_t)from[i] << (8 * i);
+    return value;
+}
+static inline void arn_store(uint8_t *to, unsigned bytes, uint64_t value) {
+    for (unsigned i = 0; i < bytes; i++) to[i] = (uint8_t)(value >> (8 * i));
+}
+
 static inline uint64_t arn_take(arn_cursor *cursor, unsigned bytes) {
     if (!arn_cursor_has(cursor, bytes)) return 0;
-    uint64_t value = 0;
-    for (unsigned i = 0; i < bytes; i++) value |= (uint64_t)cursor->data[cursor->at + i] << (8 * i);
     cursor->at += bytes;
-    return value;
+    return arn_load(cursor->data + cursor->at - bytes, bytes);
 }
 
 static inline uint8_t arn_take_u8(arn_cursor *cursor) { return (uint8_t)arn_take(cursor, 1); }
@@ -39,11 +47,7 @@ static inline uint16_t arn_take_u16(arn_cursor *cursor) { return (uint16_t)arn_t
 static inline uint32_t arn_take_u32(arn_cursor *cursor) { return (uint32_t)arn_take(cursor, 4); }
 static inline uint64_t arn_take_u64(arn_cursor *cursor) { return arn_take(cursor, 8); }
 
-static inline void arn_store_u32(uint8_t *to, uint32_t value) {
-    for (unsigned i = 0; i < 4; i++) to[i] = (uint8_t)(value >> (8 * i));
-}
-static inline void arn_store_u64(uint8_t *to, uint64_t value) {
-    for (unsigned i = 0; i < 8; i++) to[i] = (uint8_t)(value >> (8 * i));
-}
+static inline void arn_store_u32(uint8_t *to, uint32_t value) { arn_store(to, 4, value); }
+static inline void arn_store_u64(uint8_t *to, uint64_t value) { arn_store(to, 8, value); }
 
 #endif

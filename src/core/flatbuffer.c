@@ -6,18 +6,12 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "core/cursor.h"
 #include "core/fail.h"
 #include "core/utf8.h"
 
 static const arn_fb_table absent_table = {0, 0, 0};
 static const arn_fb_vector absent_vector = {0, 0};
-
-/* `width` bytes at `at`, which the caller has checked. */
-static uint64_t load(const arn_flatbuffer *fb, size_t at, unsigned width) {
-    uint64_t value = 0;
-    for (unsigned i = 0; i < width; i++) value |= (uint64_t)fb->data[at + i] << (8 * i);
-    return value;
-}
 
 /* Only the first thing counts: what follows from it says nothing new. */
 static bool is_wrong(arn_flatbuffer *fb, const char *what, size_t at, uint64_t found,
@@ -55,7 +49,7 @@ arenaut_status arn_fb_status(const arn_flatbuffer *fb, const char *object, arena
 /* Follows the offset stored at `at`, which lies inside the file. False if it leads outside,
  * or nowhere: an offset of 0 would be the offset's own position. */
 static bool follow(arn_flatbuffer *fb, size_t at, size_t *target) {
-    const uint64_t offset = load(fb, at, 4);
+    const uint64_t offset = arn_load(fb->data + at, 4);
     if (offset == 0 || offset >= fb->size - at) {
         return is_wrong(fb, "an offset must lead forward and not past the end", at, offset,
                         fb->size - at - 1);
@@ -68,7 +62,7 @@ static bool follow(arn_flatbuffer *fb, size_t at, size_t *target) {
  * begins with its own size in bytes and the table's, and then gives each slot's place. */
 static arn_fb_table table_at(arn_flatbuffer *fb, size_t at) {
     if (!lies_inside(fb, "a table must end inside the file", at, 4)) return absent_table;
-    const int64_t back = arn_signed(load(fb, at, 4), 4);
+    const int64_t back = arn_signed(arn_load(fb->data + at, 4), 4);
     /* Files are far smaller than 2^63, so this cannot overflow. */
     const int64_t vtable = (int64_t)at - back;
     if (vtable < 0 || (uint64_t)vtable > fb->size || fb->size - (uint64_t)vtable < 4) {
@@ -76,7 +70,7 @@ static arn_fb_table table_at(arn_flatbuffer *fb, size_t at) {
                  fb->size - 4);
         return absent_table;
     }
-    const uint32_t size = (uint32_t)load(fb, (size_t)vtable, 2);
+    const uint32_t size = (uint32_t)arn_load(fb->data + (size_t)vtable, 2);
     if (size < 4 || size % 2 != 0) {
         is_wrong(fb, "a vtable's size must be even and at least 4", (size_t)vtable, size,
                  UINT16_MAX - 1);
@@ -90,7 +84,7 @@ static arn_fb_table table_at(arn_flatbuffer *fb, size_t at) {
 
 static arn_fb_vector vector_at(arn_flatbuffer *fb, size_t at, unsigned element_size) {
     if (!lies_inside(fb, "a vector must begin inside the file", at, 4)) return absent_vector;
-    const uint32_t count = (uint32_t)load(fb, at, 4);
+    const uint32_t count = (uint32_t)arn_load(fb->data + at, 4);
     const uint64_t room = (fb->size - at - 4) / element_size;
     if (count > room) {
         is_wrong(fb, "a vector must end inside the file", at, count, room);
@@ -109,7 +103,7 @@ arn_fb_table arn_fb_root(arn_flatbuffer *fb) {
 size_t arn_fb_field(arn_flatbuffer *fb, arn_fb_table table, unsigned slot, unsigned width) {
     const uint32_t entry = 4 + 2 * slot;
     if (table.at == 0 || entry + 2 > table.vtable_size) return 0;
-    const size_t offset = (size_t)load(fb, table.vtable + entry, 2);
+    const size_t offset = (size_t)arn_load(fb->data + table.vtable + entry, 2);
     if (offset == 0) return 0;
     if (!lies_inside(fb, "a table's field must end inside the file", table.at, offset + width))
         return 0;
@@ -132,12 +126,12 @@ arn_fb_vector arn_fb_vector_field(arn_flatbuffer *fb, arn_fb_table table, unsign
 uint64_t arn_fb_number(arn_flatbuffer *fb, arn_fb_table table, unsigned slot, unsigned width,
                        uint64_t fallback) {
     const size_t at = arn_fb_field(fb, table, slot, width);
-    return at != 0 ? load(fb, at, width) : fallback;
+    return at != 0 ? arn_load(fb->data + at, width) : fallback;
 }
 
 uint32_t arn_fb_item_u32(const arn_flatbuffer *fb, arn_fb_vector vector, uint32_t index) {
     assert(index < vector.count);
-    return (uint32_t)load(fb, vector.at + (size_t)index * 4, 4);
+    return (uint32_t)arn_load(fb->data + vector.at + (size_t)index * 4, 4);
 }
 
 arn_fb_table arn_fb_item_table(arn_flatbuffer *fb, arn_fb_vector vector, uint32_t index) {

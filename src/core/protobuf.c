@@ -2,6 +2,8 @@
  * end of its message when it is reached; a walk is linear in the bytes it steps over. */
 #include "core/protobuf.h"
 
+#include "core/cursor.h"
+
 /* Ends the walk. */
 static bool go_wrong(arn_pb *message, const char *what) {
     if (!message->wrong) message->wrong = what;
@@ -25,10 +27,7 @@ bool arn_pb_next_varint(arn_pb *message, uint64_t *value) {
 
 static bool take_fixed(arn_pb *message, unsigned bytes, uint64_t *value) {
     if (message->end - message->at < bytes) return go_wrong(message, "a number is cut off");
-    *value = 0;
-    for (unsigned i = 0; i < bytes; i++) {
-        *value |= (uint64_t)message->data[message->at + i] << (8 * i);
-    }
+    *value = arn_load(message->data + message->at, bytes);
     message->at += bytes;
     return true;
 }

@@ -289,6 +289,11 @@ uint32_t arn_json_below(arn_json_reader *r, uint32_t value, uint32_t limit, uint
     return fallback;
 }
 
+void arn_json_check_id(arn_json_reader *r, uint32_t value, uint32_t id) {
+    if (arn_json_below(r, value, ARENAUT_NONE, id) == id) return;
+    arn_json_fail(r, value, ARENAUT_BAD_INPUT, "ids count from 0; expected %" PRIu32, id);
+}
+
 bool arn_json_flag(arn_json_reader *r, uint32_t value, bool fallback) {
     if (!arn_json_fine(r) || value == ARN_JSON_NONE) return fallback;
     if (arn_json_type_of(&r->json, value) == ARN_JSON_BOOL) {

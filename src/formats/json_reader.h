@@ -75,6 +75,8 @@ void arn_json_tuple(arn_json_reader *r, uint32_t array, uint32_t n, uint32_t *va
 uint64_t arn_json_size(arn_json_reader *r, uint32_t value, uint64_t fallback); /* to 2^63 - 1 */
 int64_t arn_json_step(arn_json_reader *r, uint32_t value, int64_t fallback);
 uint32_t arn_json_below(arn_json_reader *r, uint32_t value, uint32_t limit, uint32_t fallback);
+/* Fails if there is a value and it is not `id`. */
+void arn_json_check_id(arn_json_reader *r, uint32_t value, uint32_t id);
 bool arn_json_flag(arn_json_reader *r, uint32_t value, bool fallback);
 /* One of `n` words; word_of gives them. */
 uint32_t arn_json_word(arn_json_reader *r, uint32_t value, const char *(*word_of)(uint32_t),

@@ -20,11 +20,6 @@ static bool fine(const reader *r) { return arn_json_fine(r->json); }
 
 static const char *class_word(uint32_t k) { return arenaut_class_name((arenaut_class)k); }
 
-static void check_id(reader *r, uint32_t value, uint32_t id) {
-    if (arn_json_below(r->json, value, ARENAUT_NONE, id) == id) return;
-    arn_json_fail(r->json, value, ARENAUT_BAD_INPUT, "ids count from 0; expected %" PRIu32, id);
-}
-
 /* Where no pools are given there is still one, which has no name to go by. */
 static uint32_t read_pool_ref(reader *r, uint32_t value, uint32_t fallback) {
     if (r->pools.n == 0) return arn_json_below(r->json, value, 1, fallback);
@@ -60,7 +55,7 @@ static void read_pool(reader *r, uint32_t object, uint32_t id) {
     uint32_t v[P_KEYS] = {0};
     arn_json_members(r->json, object, pool_keys, r->plan ? P_KEYS : P_PROBLEM_KEYS, v);
     arn_json_hold(r->json, object);
-    check_id(r, v[P_ID], id);
+    arn_json_check_id(r->json, v[P_ID], id);
     arenaut_pool pool = {0};
     pool.name = arn_json_string(r->json, v[P_NAME]);
     pool.device = arn_json_device(r->json, v[P_DEVICE]);
@@ -209,7 +204,7 @@ static void read_buffer(reader *r, uint32_t object, uint32_t id) {
     arn_json_members(json, object, buffer_keys, r->plan ? B_KEYS : B_PROBLEM_KEYS, v);
     arn_json_hold(json, object);
     arn_json_require(json, object, v[B_SIZE], "size");
-    check_id(r, v[B_ID], id);
+    arn_json_check_id(r->json, v[B_ID], id);
     buffer.name = arn_json_string(json, v[B_NAME]);
     buffer.op = arn_json_string(json, v[B_OP]);
     buffer.source = arn_json_string(json, v[B_SOURCE]);

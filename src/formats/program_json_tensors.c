@@ -162,7 +162,7 @@ static void read_bytes(reader *r, uint32_t object, const uint32_t *v, arenaut_te
     }
     arenaut_error inner = {ARENAUT_OK, 0, ""};
     const arenaut_status st = arn_tensor_dense_bytes(tensor->dtype, tensor->lanes, tensor->dims,
-                                              tensor->rank, &tensor->bytes, &inner);
+                                                     tensor->rank, &tensor->bytes, &inner);
     arn_json_pass(&r->json, object, st, &inner);
 }
 
@@ -182,18 +182,13 @@ static uint32_t read_home(reader *r, uint32_t value) {
     return arn_json_reference(&r->json, &r->methods, value, ARN_METHOD_UNSEEN);
 }
 
-static void check_id(reader *r, uint32_t value, uint32_t id) {
-    if (arn_json_below(&r->json, value, ARENAUT_NONE, id) == id) return;
-    arn_json_fail(&r->json, value, ARENAUT_BAD_INPUT, "ids count from 0; expected %" PRIu32, id);
-}
-
 static void read_tensor(reader *r, uint32_t object, uint32_t id) {
     uint32_t v[T_KEYS];
     arn_json_reader *json = &r->json;
     arenaut_tensor tensor = arenaut_tensor_default();
     arn_json_members(json, object, tensor_keys, T_KEYS, v);
     arn_json_hold(json, object);
-    check_id(r, v[T_ID], id);
+    arn_json_check_id(json, v[T_ID], id);
     tensor.name = arn_json_string(json, v[T_NAME]);
     tensor.qualified_name = arn_json_string(json, v[T_QUALIFIED_NAME]);
     tensor.source = arn_json_string(json, v[T_SOURCE]);

@@ -88,15 +88,6 @@ arn_pb_bytes arn_onnx_part(const arn_onnx *r, arn_pb_bytes node, const arn_onnx_
 
 /* ---- numbers and words ---- */
 
-static arenaut_status push_float(arn_onnx *r, uint32_t bits) {
-    float single;
-    memcpy(&single, &bits, sizeof single);
-    const double wide = single;
-    int64_t number;
-    memcpy(&number, &wide, sizeof number);
-    return arn_onnx_push_number(r, number);
-}
-
 /* ConstantOfShape has a tensor of one element: its type, then its value if that is known. */
 static arenaut_status push_tensor(arn_onnx *r, arn_pb_bytes bytes) {
     arn_onnx_constant constant;
@@ -119,7 +110,8 @@ static arenaut_status push_packed(arn_onnx *r, const arn_pb_field *field) {
             st = arn_onnx_push_number(r, (int64_t)number);
         }
     } else {
-        while (st == ARENAUT_OK && arn_pb_next_fixed32(&packed, &bits)) st = push_float(r, bits);
+        while (st == ARENAUT_OK && arn_pb_next_fixed32(&packed, &bits))
+            st = arn_onnx_push_number(r, arn_onnx_widen(bits));
     }
     return st == ARENAUT_OK ? arn_onnx_status(r, &packed, "an attribute") : st;
 }
@@ -128,7 +120,8 @@ static arenaut_status take_field(arn_onnx *r, const arn_pb_field *field, arenaut
     switch (field->number) {
         case ATTRIBUTE_F:
         case ATTRIBUTE_FLOATS:
-            if (field->type == ARN_PB_FIXED32) return push_float(r, (uint32_t)field->value);
+            if (field->type == ARN_PB_FIXED32)
+                return arn_onnx_push_number(r, arn_onnx_widen((uint32_t)field->value));
             return field->type == ARN_PB_BYTES ? push_packed(r, field) : ARENAUT_OK;
         case ATTRIBUTE_I:
         case ATTRIBUTE_INTS:

@@ -122,14 +122,6 @@ static arenaut_status take_arguments(arn_onnx *r, arn_pb_bytes bytes, const arn_
 
 /* ---- subgraphs ---- */
 
-static uint32_t count_fields(const arn_onnx *r, arn_pb_bytes bytes, uint32_t number) {
-    arn_pb message = arn_pb_open(r->data, bytes);
-    arn_pb_field field;
-    uint32_t n = 0;
-    while (arn_pb_next(&message, &field)) n += arn_pb_is(&field, number, ARN_PB_BYTES);
-    return n;
-}
-
 /* Puts a subgraph in the queue; *method is the number that it will have. */
 static arenaut_status enqueue(arn_onnx *r, const arn_onnx_node *node, const arn_onnx_scope *scope,
                               const char *attribute, arn_onnx_pending pending, uint32_t *method) {
@@ -165,15 +157,6 @@ static arenaut_status bad_arity(const arn_onnx *r, const arn_onnx_node *node, co
                     ARN_ONNX_TEXT(r, node->op_type), what);
 }
 
-/* Moves the first `by` inputs to the end. */
-static void rotate_inputs(arn_onnx *r, uint32_t by) {
-    for (uint32_t i = 0; i < by; i++) {
-        const uint32_t first = r->inputs.ids[0];
-        memmove(r->inputs.ids, r->inputs.ids + 1, (r->inputs.n - 1) * sizeof first);
-        r->inputs.ids[r->inputs.n - 1] = first;
-    }
-}
-
 /* Results that the node does not name are listed as left out; but what is carried needs a
  * place between turns all the same. */
 static arenaut_status pad_outputs(arn_onnx *r, const arn_onnx_node *node, uint32_t n,
@@ -200,7 +183,7 @@ static arenaut_status take_if(arn_onnx *r, const arn_onnx_node *node, const arn_
 static arenaut_status take_loop(arn_onnx *r, const arn_onnx_node *node, const arn_onnx_scope *scope,
                                 arenaut_op *op, uint32_t *calls) {
     const arn_pb_bytes body = arn_onnx_part(r, node->bytes, scope->call, "body", ATTRIBUTE_G);
-    const uint32_t n_outputs = body.at ? count_fields(r, body, GRAPH_OUTPUT) : 1;
+    const uint32_t n_outputs = body.at ? arn_onnx_count(r, body, GRAPH_OUTPUT) : 1;
     const arn_onnx_pending pending = {
         .rotate_inputs = 2, .rotate_outputs = 1, .n_inputs = r->inputs.n, .n_outputs = n_outputs};
     op->kind = ARENAUT_OP_LOOP;
@@ -210,7 +193,7 @@ static arenaut_status take_loop(arn_onnx *r, const arn_onnx_node *node, const ar
     if (n_outputs < 1 + op->target) {
         return bad_arity(r, node, "its subgraph has fewer results than the loop carries");
     }
-    rotate_inputs(r, 2);
+    arn_onnx_rotate(r->inputs.ids, r->inputs.n, 2);
     const arenaut_status st = pad_outputs(r, node, n_outputs - 1, op->target);
     return st == ARENAUT_OK ? enqueue(r, node, scope, "body", pending, &calls[0]) : st;
 }
@@ -219,8 +202,8 @@ static arenaut_status take_loop(arn_onnx *r, const arn_onnx_node *node, const ar
 static arenaut_status take_scan(arn_onnx *r, const arn_onnx_node *node, const arn_onnx_scope *scope,
                                 arenaut_op *op, uint32_t *calls) {
     const arn_pb_bytes body = arn_onnx_part(r, node->bytes, scope->call, "body", ATTRIBUTE_G);
-    const uint32_t n_inputs = body.at ? count_fields(r, body, GRAPH_INPUT) : r->inputs.n;
-    const uint32_t n_outputs = body.at ? count_fields(r, body, GRAPH_OUTPUT) : 0;
+    const uint32_t n_inputs = body.at ? arn_onnx_count(r, body, GRAPH_INPUT) : r->inputs.n;
+    const uint32_t n_outputs = body.at ? arn_onnx_count(r, body, GRAPH_OUTPUT) : 0;
     const arn_onnx_pending pending = {.n_inputs = n_inputs, .n_outputs = n_outputs};
     uint32_t scanned = 0;
     op->kind = ARENAUT_OP_LOOP;
@@ -233,7 +216,7 @@ static arenaut_status take_scan(arn_onnx *r, const arn_onnx_node *node, const ar
     }
     if (scanned == 0) return bad_arity(r, node, "num_scan_inputs does not fit its subgraph");
     const bool has_lengths = r->inputs.n == n_inputs + 1;
-    if (has_lengths) rotate_inputs(r, 1);
+    if (has_lengths) arn_onnx_rotate(r->inputs.ids, r->inputs.n, 1);
     if (!has_lengths && r->inputs.n != n_inputs) {
         return bad_arity(r, node, "it and its subgraph do not have the same number of inputs");
     }
@@ -315,7 +298,7 @@ static arenaut_status take_control_flow(arn_onnx *r, const arn_onnx_node *node,
     arn_pb message = arn_pb_open(r->data, node->bytes);
     arn_onnx_attribute attribute;
     while (arn_onnx_next_attribute(r, &message, scope->call, &attribute)) {
-        if (count_fields(r, attribute.value, ATTRIBUTE_G) == 0) continue;
+        if (arn_onnx_count(r, attribute.value, ATTRIBUTE_G) == 0) continue;
         return arn_fail(r->err, ARENAUT_UNSUPPORTED, node->bytes.at,
                         "node %" PRIu32 " of method %" PRIu32
                         ": operator '%.*s' has a subgraph; "

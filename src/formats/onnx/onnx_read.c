@@ -120,15 +120,6 @@ static arenaut_status read_graph(arn_onnx *r, arn_pb_bytes graph, arn_onnx_scope
                                          r->outputs.ids, r->outputs.n, r->err);
 }
 
-/* What comes first goes last; `by` is at most n. */
-static void rotate(uint32_t *ids, uint32_t n, uint32_t by) {
-    enum { MOST = 2 };
-    uint32_t first[MOST];
-    memcpy(first, ids, by * sizeof *ids);
-    memmove(ids, ids + by, (n - by) * sizeof *ids);
-    memcpy(ids + n - by, first, by * sizeof *ids);
-}
-
 /* The lists belong to the program by now, which has its own copies of them. */
 static arenaut_status rotate_arguments(arn_onnx *r, const arn_onnx_pending *pending) {
     arenaut_method *method = &r->program->methods[r->method];
@@ -141,10 +132,12 @@ static arenaut_status rotate_arguments(arn_onnx *r, const arn_onnx_pending *pend
     }
     method->outer = pending->outer;
     if (pending->rotate_inputs) {
-        rotate((uint32_t *)(uintptr_t)method->inputs, method->n_inputs, pending->rotate_inputs);
+        arn_onnx_rotate((uint32_t *)(uintptr_t)method->inputs, method->n_inputs,
+                        pending->rotate_inputs);
     }
     if (pending->rotate_outputs) {
-        rotate((uint32_t *)(uintptr_t)method->outputs, method->n_outputs, pending->rotate_outputs);
+        arn_onnx_rotate((uint32_t *)(uintptr_t)method->outputs, method->n_outputs,
+                        pending->rotate_outputs);
     }
     return ARENAUT_OK;
 }

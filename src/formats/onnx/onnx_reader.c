@@ -109,3 +109,28 @@ arenaut_status arn_onnx_push_number(arn_onnx *r, int64_t number) {
     r->numbers[r->n_numbers++] = number;
     return ARENAUT_OK;
 }
+
+void arn_onnx_rotate(uint32_t *ids, uint32_t n, uint32_t by) {
+    enum { MOST = 2 };
+    uint32_t first[MOST];
+    memcpy(first, ids, by * sizeof *ids);
+    memmove(ids, ids + by, (n - by) * sizeof *ids);
+    memcpy(ids + n - by, first, by * sizeof *ids);
+}
+
+uint32_t arn_onnx_count(const arn_onnx *r, arn_pb_bytes bytes, uint32_t number) {
+    arn_pb message = arn_pb_open(r->data, bytes);
+    arn_pb_field field;
+    uint32_t n = 0;
+    while (arn_pb_next(&message, &field)) n += arn_pb_is(&field, number, ARN_PB_BYTES);
+    return n;
+}
+
+int64_t arn_onnx_widen(uint32_t bits) {
+    float single;
+    memcpy(&single, &bits, sizeof single);
+    const double wide = single;
+    int64_t value;
+    memcpy(&value, &wide, sizeof value);
+    return value;
+}

@@ -114,6 +114,12 @@ arenaut_status arn_onnx_define_nameless(arn_onnx *r, uint32_t *id);
 arenaut_status arn_onnx_push(arn_onnx *r, arn_id_list *list, uint32_t id);
 /* To r->numbers. */
 arenaut_status arn_onnx_push_number(arn_onnx *r, int64_t number);
+/* A float, as values are kept: the bits of a double. */
+int64_t arn_onnx_widen(uint32_t bits);
+/* What comes first goes last; `by` is at most n, and at most 2. */
+void arn_onnx_rotate(uint32_t *ids, uint32_t n, uint32_t by);
+/* How many fields of this number a message has. */
+uint32_t arn_onnx_count(const arn_onnx *r, arn_pb_bytes bytes, uint32_t number);
 
 /* ---- onnx_types.c ---- */
 

@@ -57,8 +57,6 @@ static arenaut_status take_dims(arn_onnx *r, const arn_pb_field *field) {
 static bool raw_value(arn_cursor *cursor, arenaut_dtype dtype, int64_t *value) {
     const unsigned bytes = arenaut_dtype_bits(dtype) / 8;
     const uint64_t bits = arn_take(cursor, bytes);
-    double wide;
-    float single;
     const uint32_t low = (uint32_t)bits;
     switch (dtype) {
         case ARENAUT_DTYPE_INT64:
@@ -71,11 +69,7 @@ static bool raw_value(arn_cursor *cursor, arenaut_dtype dtype, int64_t *value) {
         case ARENAUT_DTYPE_INT32: *value = (int32_t)low; return true;
         case ARENAUT_DTYPE_INT16: *value = (int16_t)low; return true;
         case ARENAUT_DTYPE_INT8: *value = (int8_t)low; return true;
-        case ARENAUT_DTYPE_FLOAT32:
-            memcpy(&single, &low, sizeof single);
-            wide = single;
-            memcpy(value, &wide, sizeof *value);
-            return true;
+        case ARENAUT_DTYPE_FLOAT32: *value = arn_onnx_widen(low); return true;
         default: return false;
     }
 }
@@ -123,12 +117,7 @@ static void take_numbers(arn_onnx *r, const arn_pb_field *field, arenaut_dtype d
 }
 
 static void push_float(arn_onnx *r, uint32_t bits, value_list *list) {
-    float single;
-    memcpy(&single, &bits, sizeof single);
-    const double wide = single;
-    int64_t value;
-    memcpy(&value, &wide, sizeof value);
-    push_value(r, list, value);
+    push_value(r, list, arn_onnx_widen(bits));
 }
 
 static void take_floats(arn_onnx *r, const arn_pb_field *field, value_list *list) {
@@ -280,14 +269,6 @@ static arenaut_status take_dim(arn_onnx *r, arn_pb_bytes bytes, int64_t *dim, ar
     return arn_onnx_status(r, &message, "a dimension");
 }
 
-static uint32_t count_dims(const arn_onnx *r, arn_pb_bytes shape) {
-    arn_pb message = arn_pb_open(r->data, shape);
-    arn_pb_field field;
-    uint32_t n = 0;
-    while (arn_pb_next(&message, &field)) n += arn_pb_is(&field, SHAPE_DIM, ARN_PB_BYTES);
-    return n;
-}
-
 static arenaut_status take_one_dim(arn_onnx *r, arn_pb_bytes bytes, uint32_t id, bool input,
                                    uint32_t axis, int64_t *dim, uint32_t *expr) {
     arn_pb_bytes param;
@@ -304,7 +285,7 @@ static arenaut_status take_one_dim(arn_onnx *r, arn_pb_bytes bytes, uint32_t id,
 
 /* Dims that are known become numbers; the others keep -1 and, if they have one, a name. */
 static arenaut_status take_shape(arn_onnx *r, arn_pb_bytes shape, uint32_t id, bool input) {
-    const uint32_t rank = count_dims(r, shape);
+    const uint32_t rank = arn_onnx_count(r, shape, SHAPE_DIM);
     arenaut_status st = arn_onnx_charge(r, rank, sizeof(int64_t) + sizeof(uint32_t));
     if (st != ARENAUT_OK) return st;
     int64_t *dims = arenaut_program_alloc(r->program, (size_t)rank * sizeof *dims);

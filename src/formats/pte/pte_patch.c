@@ -31,10 +31,6 @@ void arn_pte_patch_close(arn_pte_patch *patch) {
     patch->bytes = NULL;
 }
 
-static void store(arn_pte_patch *patch, size_t at, unsigned width, uint64_t value) {
-    for (unsigned i = 0; i < width; i++) patch->bytes[at + i] = (uint8_t)(value >> (8 * i));
-}
-
 /* Appends `size` zero bytes, of which the one at `ahead` is aligned. */
 static arenaut_status append(arn_pte_patch *patch, size_t size, size_t ahead, size_t align,
                              size_t *at) {
@@ -67,9 +63,9 @@ static arenaut_status append_vtable(arn_pte_patch *patch, unsigned n_fields, siz
     if (*at != 0) return ARENAUT_OK;
     const arenaut_status st = append(patch, 4 + 2 * (size_t)n_fields, 0, 4, at);
     if (st != ARENAUT_OK) return st;
-    store(patch, *at, 2, 4 + 2 * n_fields);
-    store(patch, *at + 2, 2, 4 + 4 * n_fields);
-    for (unsigned i = 0; i < n_fields; i++) store(patch, *at + 4 + 2 * i, 2, 4 + 4 * i);
+    arn_store(patch->bytes + *at, 2, 4 + 2 * n_fields);
+    arn_store(patch->bytes + *at + 2, 2, 4 + 4 * n_fields);
+    for (unsigned i = 0; i < n_fields; i++) arn_store(patch->bytes + *at + 4 + 2 * i, 2, 4 + 4 * i);
     return ARENAUT_OK;
 }
 
@@ -77,7 +73,7 @@ static arenaut_status append_table(arn_pte_patch *patch, unsigned n_fields, size
                                    size_t *at) {
     arenaut_status st = append_vtable(patch, n_fields, vtable);
     if (st == ARENAUT_OK) st = append(patch, 4 + 4 * (size_t)n_fields, 0, 4, at);
-    if (st == ARENAUT_OK) store(patch, *at, 4, *at - *vtable);
+    if (st == ARENAUT_OK) arn_store(patch->bytes + *at, 4, *at - *vtable);
     return st;
 }
 
@@ -88,7 +84,7 @@ static arenaut_status link(arn_pte_patch *patch, arn_fb_table table, unsigned sl
         return arn_fail(patch->err, ARENAUT_REFUSED, table.at,
                         "byte %zu: this table has no room for what the plan adds to it", table.at);
     }
-    store(patch, field, 4, target - field);
+    arn_store(patch->bytes + field, 4, target - field);
     return ARENAUT_OK;
 }
 
@@ -129,14 +125,15 @@ arenaut_status arn_pte_patch_place(arn_pte_patch *patch, arn_fb_table tensor, ui
     if (in_place && has_room(patch, old, fields)) {
         for (unsigned i = 0; i < PLACE_FIELDS; i++) {
             const size_t at = arn_fb_field(&patch->fb, old, fields[i].slot, 4);
-            if (at != 0) store(patch, at, 4, fields[i].value);
+            if (at != 0) arn_store(patch->bytes + at, 4, fields[i].value);
         }
         return ARENAUT_OK;
     }
     size_t at;
     const arenaut_status st = append_table(patch, PLACE_FIELDS, &patch->place_vtable, &at);
     if (st != ARENAUT_OK) return st;
-    for (unsigned i = 0; i < PLACE_FIELDS; i++) store(patch, at + 4 + 4 * i, 4, fields[i].value);
+    for (unsigned i = 0; i < PLACE_FIELDS; i++)
+        arn_store(patch->bytes + at + 4 + 4 * i, 4, fields[i].value);
     return link(patch, tensor, TENSOR_ALLOCATION, at);
 }
 
@@ -162,11 +159,12 @@ arenaut_status arn_pte_patch_sizes(arn_pte_patch *patch, arn_fb_table plan,
         arenaut_status st = append(patch, 4 + 8 * ((size_t)n + 1), 4, 8, &at);
         if (st == ARENAUT_OK) st = link(patch, plan, PLAN_BUFFER_SIZES, at);
         if (st != ARENAUT_OK) return st;
-        store(patch, at, 4, n + 1);
+        arn_store(patch->bytes + at, 4, n + 1);
         at += 4;
         if (old.count > 0) memcpy(patch->bytes + at, patch->bytes + old.at, 8);
     }
-    for (uint32_t i = 0; i < n; i++) store(patch, at + 8 * ((size_t)i + 1), 8, memories[i].size);
+    for (uint32_t i = 0; i < n; i++)
+        arn_store(patch->bytes + at + 8 * ((size_t)i + 1), 8, memories[i].size);
     return ARENAUT_OK;
 }
 
@@ -190,16 +188,16 @@ arenaut_status arn_pte_patch_devices(arn_pte_patch *patch, arn_fb_table plan,
     arenaut_status st = append(patch, 4 + 4 * (size_t)n_entries, 0, 4, &list);
     if (st == ARENAUT_OK) st = link(patch, plan, PLAN_BUFFER_DEVICES, list);
     if (st != ARENAUT_OK) return st;
-    store(patch, list, 4, n_entries);
+    arn_store(patch->bytes + list, 4, n_entries);
     for (uint32_t i = 0; i < n; i++) {
         if (is_host(memories[i].device)) continue;
         st = append_table(patch, DEVICE_FIELDS, &patch->device_vtable, &at);
         if (st != ARENAUT_OK) return st;
         list += 4;
-        store(patch, list, 4, at - list);
-        store(patch, at + 4, 4, i + 1);
-        store(patch, at + 8, 1, memories[i].device.type);
-        store(patch, at + 12, 1, memories[i].device.index);
+        arn_store(patch->bytes + list, 4, at - list);
+        arn_store(patch->bytes + at + 4, 4, i + 1);
+        arn_store(patch->bytes + at + 8, 1, memories[i].device.type);
+        arn_store(patch->bytes + at + 12, 1, memories[i].device.index);
     }
     return ARENAUT_OK;
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/cursor.h"
 #include "core/fail.h"
 #include "core/memory.h"
 #include "formats/pte/pte_reader.h"
@@ -28,7 +29,7 @@ static arenaut_status read_pools(arn_pte_reader *r) {
     if (r->n_pools > 0) memset(r->pools, 0, r->n_pools * sizeof *r->pools);
     for (uint32_t i = 0; i < r->n_pools; i++) {
         const size_t at = sizes.at + 8 * ((size_t)i + 1);
-        for (unsigned k = 0; k < 8; k++) r->pools[i].bytes |= (uint64_t)fb->data[at + k] << (8 * k);
+        r->pools[i].bytes = arn_load(fb->data + at, 8);
         if (r->pools[i].bytes <= ARENAUT_SIZE_MAX) continue;
         char what[96];
         snprintf(what, sizeof what, "memory %" PRIu32 " has a size of %" PRId64 " bytes", i + 1,

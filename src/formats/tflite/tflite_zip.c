@@ -18,17 +18,11 @@ enum {
     LOCATOR_SIZE = 20, /* in front of the end record, where 64-bit records are in use */
 };
 
-static uint32_t load(const uint8_t *from, unsigned bytes) {
-    uint32_t value = 0;
-    for (unsigned i = 0; i < bytes; i++) value |= (uint32_t)from[i] << (8 * i);
-    return value;
-}
-
 /* The end record whose comment reaches exactly to the end of the file; `size` if none. */
 static size_t find_end(const uint8_t *data, size_t size) {
     for (size_t comment = 0; comment <= UINT16_MAX && size >= END_SIZE + comment; comment++) {
         const uint8_t *end = data + size - END_SIZE - comment;
-        if (memcmp(end, "PK\5\6", 4) == 0 && load(end + END_COMMENT_AT, 2) == comment) {
+        if (memcmp(end, "PK\5\6", 4) == 0 && arn_load(end + END_COMMENT_AT, 2) == comment) {
             return size - END_SIZE - comment;
         }
     }
@@ -36,8 +30,10 @@ static size_t find_end(const uint8_t *data, size_t size) {
 }
 
 static size_t entry_size(const uint8_t *entry) {
-    return ENTRY_SIZE + load(entry + ENTRY_LENGTHS_AT, 2) + load(entry + ENTRY_LENGTHS_AT + 2, 2) +
-           load(entry + ENTRY_LENGTHS_AT + 4, 2);
+    const uint8_t *lengths =
+        entry + ENTRY_LENGTHS_AT; /* of the name, the extra field, the comment */
+    return ENTRY_SIZE +
+           (size_t)(arn_load(lengths, 2) + arn_load(lengths + 2, 2) + arn_load(lengths + 4, 2));
 }
 
 /* Whether the directory's entries fill exactly the bytes up to the end record. Anything
@@ -57,14 +53,14 @@ arn_tflite_zip_tail arn_tflite_zip_find(const uint8_t *data, size_t size) {
     const arn_tflite_zip_tail none = {size, size, 0, false};
     const size_t end = find_end(data, size);
     if (end == size) return none;
-    arn_tflite_zip_tail zip = {load(data + end + END_DIRECTORY_AT, 4), end,
-                               load(data + end + END_ENTRIES_AT, 2), false};
+    arn_tflite_zip_tail zip = {(size_t)arn_load(data + end + END_DIRECTORY_AT, 4), end,
+                               (uint32_t)arn_load(data + end + END_ENTRIES_AT, 2), false};
     if (end >= LOCATOR_SIZE && memcmp(data + end - LOCATOR_SIZE, "PK\6\7", 4) == 0) {
         zip.directory = end;
         zip.large = true;
         return zip;
     }
-    const uint64_t directory_size = load(data + end + END_DIRECTORY_SIZE_AT, 4);
+    const uint64_t directory_size = arn_load(data + end + END_DIRECTORY_SIZE_AT, 4);
     if (zip.directory + directory_size != end || !directory_fits(data, &zip)) return none;
     return zip;
 }
@@ -72,8 +68,10 @@ arn_tflite_zip_tail arn_tflite_zip_find(const uint8_t *data, size_t size) {
 void arn_tflite_zip_move(uint8_t *tail, const arn_tflite_zip_tail *zip, uint32_t delta) {
     size_t at = 0;
     for (uint32_t i = 0; i < zip->entries; i++) {
-        arn_store_u32(tail + at + ENTRY_PLACE_AT, load(tail + at + ENTRY_PLACE_AT, 4) + delta);
+        arn_store_u32(tail + at + ENTRY_PLACE_AT,
+                      (uint32_t)arn_load(tail + at + ENTRY_PLACE_AT, 4) + delta);
         at += entry_size(tail + at);
     }
-    arn_store_u32(tail + at + END_DIRECTORY_AT, load(tail + at + END_DIRECTORY_AT, 4) + delta);
+    arn_store_u32(tail + at + END_DIRECTORY_AT,
+                  (uint32_t)arn_load(tail + at + END_DIRECTORY_AT, 4) + delta);
 }
