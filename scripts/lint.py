@@ -4,7 +4,7 @@
     lizard       outside of tests/, no function of more than MOST_LINES lines or MOST_BRANCHES ways
     ruff         the Python, by ruff.toml
     shellcheck   every file that begins with #!/bin/sh
-    names        no two C files of src/ and tools/, nor of tests/, share a name
+    names        no two C files of src/, of tools/, or of tests/ share a name
 
 Prints what each finds; the exit status is 1 if any found something."""
 
@@ -64,10 +64,10 @@ def shell():
 
 def names():
     found = []
-    for rooms in (("src/", "tools/"), ("tests/",)):
+    for room in ("src/", "tools/", "tests/"):
         places = defaultdict(list)
         for name in tracked("*.c", "*.h"):
-            if name.startswith(rooms):
+            if name.startswith(room):
                 places[Path(name).name].append(name)
         found += [" ".join(same) for same in places.values() if len(same) > 1]
     return "".join(f"one name, several files: {line}\n" for line in found)

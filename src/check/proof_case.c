@@ -35,7 +35,7 @@ bool arn_proof_excused(const arn_proof_case *c, uint32_t a, uint32_t b) {
 static arenaut_status too_large(const arn_proof_case *c) {
     return arn_fail(c->err, ARENAUT_TOO_LARGE, 0,
                     "the proof looks at a pool with more than %d pairs of buffers alive together",
-                    (int)MOST_ENTRIES);
+                    MOST_ENTRIES);
 }
 
 /* ---- what is assumed ---- */

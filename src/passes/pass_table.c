@@ -24,7 +24,8 @@ ARN_TABLE_LOOKUPS(pass)
 /* N_PASSES if there is no pass of this name. */
 static size_t find_named(const char *name, size_t length) {
     size_t i = 0;
-    while (i < N_PASSES && (strlen(all[i]->name) != length || memcmp(all[i]->name, name, length))) {
+    while (i < N_PASSES &&
+           (strlen(all[i]->name) != length || memcmp(all[i]->name, name, length) != 0)) {
         i++;
     }
     return i;

@@ -71,6 +71,7 @@ static arenaut_status exact_run(const arenaut_planner *self, arenaut_planning *p
     return st == ARENAUT_OK ? arn_exact_keep_earlier(planning) : st;
 }
 
+extern const arenaut_planner arn_planner_exact;
 const arenaut_planner arn_planner_exact = {
     .name = "exact",
     .summary = "the smallest arena, proven, for up to a few thousand buffers",

@@ -165,6 +165,19 @@ static int64_t apply(operation op, const arn_shape *a, int64_t x, int64_t y, are
     return on_whole(op, x, y);
 }
 
+static void compute_each(arn_shapes *s, operation what, const arn_shape *out, int64_t *values) {
+    const arn_shape *a = arn_shape_input(s, 0);
+    const uint32_t n = what == CAST ? 1 : s->op->n_inputs;
+    for (uint32_t k = 0; k < out->n_values; k++) {
+        int64_t x = element(out, a, k);
+        if (n < 2) x = apply(what, a, x, x, out->dtype);
+        for (uint32_t i = 1; i < n; i++) {
+            x = apply(what, a, x, element(out, arn_shape_input(s, i), k), out->dtype);
+        }
+        values[k] = x;
+    }
+}
+
 void arn_shape_compute_values(arn_shapes *s) {
     const arenaut_op *op = s->op;
     const bool where = strcmp(op->name, "Where") == 0;
@@ -186,13 +199,5 @@ void arn_shape_compute_values(arn_shapes *s) {
         compute_where(s, out, values);
         return;
     }
-    for (uint32_t k = 0; k < out->n_values; k++) {
-        int64_t x = element(out, a, k);
-        const bool alone = n < 2 || what == CAST;
-        if (alone) x = apply(what, a, x, x, out->dtype);
-        for (uint32_t i = 1; i < n && !alone; i++) {
-            x = apply(what, a, x, element(out, arn_shape_input(s, i), k), out->dtype);
-        }
-        values[k] = x;
-    }
+    compute_each(s, what, out, values);
 }

@@ -151,8 +151,7 @@ TEST(a_problem_without_a_plan_comes_with_its_witness) {
 TEST(other_errors_leave_nothing_behind) {
     arenaut_pipeline *p = NULL;
     arenaut_error err;
-    assert_int_equal(arenaut_pipeline_run("nonsense", 8, NULL, NULL, &p, &err),
-                     ARENAUT_BAD_INPUT);
+    assert_int_equal(arenaut_pipeline_run("nonsense", 8, NULL, NULL, &p, &err), ARENAUT_BAD_INPUT);
     assert_null(p);
     arenaut_pipeline_free(NULL);
 }

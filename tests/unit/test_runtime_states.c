@@ -13,12 +13,20 @@ enum { INNER, OUTPUT, VALUES };   /* a managed value, and a managed output */
 enum { SMALL = 64, LARGE = 192 }; /* multiples of the alignment, to keep the model simple */
 enum { FOREIGN_SIZE = 128 };
 
-#define CALL_MAP(XX)                                                                              \
-    XX(ALLOCATE)                                                                                  \
-    XX(DEALLOCATE)                                                                                \
-    XX(RELEASE)                                                                                   \
-    XX(GROW_INNER) XX(GROW_OUTPUT) XX(TAKE) XX(DISABLE) XX(CLOSE) XX(SWAP_OUTPUT) XX(LEND_OUTPUT) \
-        XX(SWAP_INNER) XX(RELEASE_ONE) XX(ABORT)
+#define CALL_MAP(XX) \
+    XX(ALLOCATE)     \
+    XX(DEALLOCATE)   \
+    XX(RELEASE)      \
+    XX(GROW_INNER)   \
+    XX(GROW_OUTPUT)  \
+    XX(TAKE)         \
+    XX(DISABLE)      \
+    XX(CLOSE)        \
+    XX(SWAP_OUTPUT)  \
+    XX(LEND_OUTPUT)  \
+    XX(SWAP_INNER)   \
+    XX(RELEASE_ONE)  \
+    XX(ABORT)
 typedef enum call {
 #define XX(name) name,
     CALL_MAP(XX)

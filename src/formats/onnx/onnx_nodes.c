@@ -341,6 +341,7 @@ static arenaut_status add_op(arn_onnx *r, const arn_onnx_node *node, const arn_o
     return st;
 }
 
+/* NOLINTBEGIN(misc-no-recursion): functions that call functions, at most ARN_ONNX_DEPTH deep. */
 static arenaut_status read_body(arn_onnx *r, const arn_onnx_node *node, arn_pb_bytes function,
                                 const arn_onnx_scope *scope) {
     arn_onnx_body body;
@@ -369,3 +370,4 @@ arenaut_status arn_onnx_read_nodes(arn_onnx *r, arn_pb_bytes body, uint32_t node
     }
     return st;
 }
+/* NOLINTEND(misc-no-recursion) */

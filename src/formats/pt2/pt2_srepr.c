@@ -68,6 +68,7 @@ static void turn_numbers(turner *t, const char *between) {
     put(t, ")");
 }
 
+/* NOLINTBEGIN(misc-no-recursion): calls within calls, at most MAX_DEPTH deep. */
 static void turn(turner *t);
 
 /* The arguments, between what begins, separates and ends them. */
@@ -137,6 +138,7 @@ static void turn(turner *t) {
     else turn_call(t, word, length);
     t->depth--;
 }
+/* NOLINTEND(misc-no-recursion) */
 
 bool arn_pt2_infix(const char *text, size_t length, char *to) {
     turner t = {text, text + length, to, 0, false};

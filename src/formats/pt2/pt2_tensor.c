@@ -51,8 +51,8 @@ static const char *const device_types[] = {
 static bool find_device_type(const arn_pt2 *r, uint32_t type, uint16_t *number) {
     *number = ARENAUT_DEVICE_HOST; /* of tensors without memory, too */
     if (type == ARN_JSON_NONE || arn_json_text_is(&r->json.json, type, "meta")) return true;
-    for (uint16_t i = 0; i < sizeof device_types / sizeof *device_types; i++) {
-        *number = i;
+    for (size_t i = 0; i < sizeof device_types / sizeof *device_types; i++) {
+        *number = (uint16_t)i;
         if (arn_json_text_is(&r->json.json, type, device_types[i])) return true;
     }
     return false;
@@ -139,7 +139,8 @@ static bool read_dims(arn_pt2 *r, uint32_t array, arenaut_tensor *tensor) {
 
 /* The value of an expression where each symbol has some value that it may have, large and
  * not like the others': enough to see in which order dimensions lie in memory. Depth is
- * limited where expressions are made. */
+ * limited where expressions are made.
+ * NOLINTNEXTLINE(misc-no-recursion) */
 static int64_t sample(const arenaut_program *p, uint32_t expr) {
     const arenaut_expr *e = &p->exprs[expr];
     if (e->kind == ARENAUT_EXPR_VALUE) return e->value;

@@ -192,6 +192,7 @@ static arenaut_status executorch_greedy_run(const arenaut_planner *self,
     return st == ARENAUT_OK ? arn_meter_finish(&meter) : st;
 }
 
+extern const arenaut_planner arn_planner_executorch_greedy;
 const arenaut_planner arn_planner_executorch_greedy = {
     .name = "executorch-greedy",
     .summary = "ExecuTorch's own: by size into objects that never grow",

@@ -50,6 +50,7 @@ static arenaut_status executorch_naive_run(const arenaut_planner *self,
     return arn_meter_finish(&meter);
 }
 
+extern const arenaut_planner arn_planner_executorch_naive;
 const arenaut_planner arn_planner_executorch_naive = {
     .name = "executorch-naive",
     .summary = "ExecuTorch's own without reuse: end to end above the reserve",

@@ -266,6 +266,7 @@ static arenaut_status local_search_run(const arenaut_planner *self, arenaut_plan
     return st == ARENAUT_OK ? arn_meter_finish(&meter) : st;
 }
 
+extern const arenaut_planner arn_planner_local_search;
 const arenaut_planner arn_planner_local_search = {
     .name = "local-search",
     .summary = "skyline, with an order that is changed as long as that helps",

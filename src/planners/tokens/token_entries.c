@@ -227,7 +227,7 @@ arenaut_status arn_packer_make(arn_meter *meter, uint64_t pools, arn_packer *pac
         return arn_fail(planning->err, ARENAUT_REFUSED, 0,
                         "planner 'shared-objects' takes at most %d buffers of one pool; there are "
                         "%" PRIu32 ", and 'tvm-tokens' takes any number",
-                        (int)ARN_PACKER_MOST, packer->n);
+                        ARN_PACKER_MOST, packer->n);
     }
     if (!allocate(packer)) return arn_no_memory(planning->err);
     arn_sort_ids(packer->buffer, packer->n, larger, p, packer->buffer + p->n_buffers);
