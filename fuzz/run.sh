@@ -13,10 +13,10 @@ cmake --build build/fuzz/library --target arenaut_static -j"$(nproc)" >/dev/null
 # build WHAT CHECKS SOURCE… FLAG…
 build() {
     out=build/fuzz/$1
-    with=$2
+    sanitizers=$2
     shift 2
     mkdir -p "$(dirname "$out")"
-    clang -std=c11 -g -O1 -fsanitize="$with" -fno-sanitize-recover=all -Iinclude -Isrc -Itests "$@" \
+    clang -std=c11 -g -O1 -fsanitize="$sanitizers" -fno-sanitize-recover=all -Iinclude -Isrc -Itests "$@" \
         tests/support/pipelines.c build/fuzz/library/libarenaut.a -lm -o "$out"
 }
 
@@ -24,11 +24,12 @@ for row in $(sed -n 's/^PROPERTY(\([a-z0-9]*\), "\(.*\)")$/\1:\2/p' tests/suppor
     tr ' ' ','); do
     name=${row%%:*}
     how="-DPROPERTY=${name}_property -include support/${name}_round.h"
-    # shellcheck disable=SC2086 # two flags and a value
-    build "$name/fuzz" fuzzer,$checks fuzz/fuzz_property.c "tests/support/${name}_round.c" $how
+    # One format's properties may stand on each other.
+    with="tests/support/sweep.c $(echo tests/support/"${name%%_*}"*_round.c)"
+    # shellcheck disable=SC2086 # lists of flags and files
+    build "$name/fuzz" fuzzer,$checks fuzz/fuzz_property.c $with $how
     # shellcheck disable=SC2086
-    build "$name/sweep" $checks fuzz/sweep.c tests/support/sweep.c \
-        "tests/support/${name}_round.c" $how
+    build "$name/sweep" $checks fuzz/sweep.c $with $how
     echo "== $name for $seconds seconds"
     mkdir -p "build/fuzz/$name/found"
     (cd "build/fuzz/$name" && ./fuzz -max_len=8192 -max_total_time="$seconds" \

@@ -80,7 +80,8 @@ size_t os_folder_length(const char *path) {
     return length;
 }
 
-/* A folder cannot be opened like a file; what it is stands in `entry`, and there is nothing to read. */
+/* A folder cannot be opened like a file; what it is stands in `entry`, and there is nothing to
+ * read. */
 int os_open_input(const char *path, os_entry *entry) {
     if (!os_look(path, entry)) return -1;
     return _open(entry->kind == OS_FOLDER ? "NUL" : path, _O_RDONLY | _O_BINARY | _O_NOINHERIT);

@@ -11,7 +11,8 @@
 
 #include <arenaut/allocator.h>
 
-#if !defined(ARENAUT_NO_THREADS) && (defined(__unix__) || defined(__APPLE__) || defined(__MINGW32__))
+#if !defined(ARENAUT_NO_THREADS) && \
+    (defined(__unix__) || defined(__APPLE__) || defined(__MINGW32__))
 #define ARN_HAVE_THREADS 1
 #include <pthread.h>
 #else
