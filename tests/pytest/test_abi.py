@@ -39,6 +39,13 @@ def test_exported_symbols():
     compare("symbols.txt", sorted(fields[2] for fields in symbols))
 
 
+def test_names_that_a_static_link_brings_in():
+    names = [line.split()[-1] for line in output("nm", "-g", "--defined-only",
+                                                 COMMAND.parent / "libarenaut.a").splitlines()
+             if len(line.split()) == 3]
+    assert not [name for name in names if not name.startswith(("arenaut_", "arn_"))]
+
+
 @pytest.mark.skipif(sys.maxsize < 2**32, reason="the record is of 64-bit machines")
 def test_sizes_of_public_structs(tmp_path):
     headers = sorted((ROOT / "include" / "arenaut").glob("*.h"))
