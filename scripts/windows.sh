@@ -18,8 +18,11 @@ WINEPREFIX=$build/wine WINEDEBUG=-all exec wine $build/arenaut.exe "\$@"
 END
 chmod +x "$build/arenaut"
 windows=$build/arenaut
-trap 'WINEPREFIX=$build/wine wineserver -k || true' EXIT
-"$windows" version >"$build/log" 2>&1 || true # the first run prepares wine
+trap 'wineserver -k || true' EXIT
+# Wine's own processes keep what they began with open, so they are begun first, and stay.
+export WINEPREFIX="$build/wine" WINEDEBUG=-all
+mkdir -p "$WINEPREFIX"
+{ wineserver -p || true; "$windows" version || true; } >"$build/log" 2>&1
 "$windows" version
 
 export LC_ALL=C
