@@ -113,18 +113,8 @@ static const void *value_of(const tool_options *options, const flag_row *flag) {
     return (const char *)options + flag->field;
 }
 
-/* What the field holds where the flag is not given. */
-static void set_default(tool_options *options, const flag_row *flag) {
-    void *field = field_of(options, flag);
-    switch (flag->kind) {
-        case FLAG_SWITCH: *(bool *)field = false; return;
-        case FLAG_LEVEL: *(unsigned *)field = 0; return;
-        case FLAG_TEXT: *(const char **)field = NULL; return;
-        case FLAG_LIST: *(text_list *)field = (text_list){0}; return;
-        case FLAG_NUMBER:
-        case FLAG_SIZE:
-        case FLAG_TIME: *(uint64_t *)field = NOT_GIVEN; return;
-    }
+static bool is_counted(const flag_row *flag) {
+    return flag->kind == FLAG_NUMBER || flag->kind == FLAG_SIZE || flag->kind == FLAG_TIME;
 }
 
 /* "--inplace off" asks for what holds anyway, so it counts as not given. */
@@ -147,7 +137,9 @@ static bool is_given(const tool_options *options, const flag_row *flag) {
 
 void options_default(tool_options *options) {
     *options = (tool_options){0};
-    for (size_t i = 0; i < N_FLAGS; i++) set_default(options, &flags[i]);
+    for (size_t i = 0; i < N_FLAGS; i++) {
+        if (is_counted(&flags[i])) *(uint64_t *)field_of(options, &flags[i]) = NOT_GIVEN;
+    }
 }
 
 void options_free(tool_options *options) {
