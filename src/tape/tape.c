@@ -1,5 +1,5 @@
-/* The tape itself: made and freed, runs begun and ended, requests passed to what answers them: the
- * recorder in the first run, the replay of the plan in the others. */
+/* The tape itself: made and freed, runs begun and ended. Requests go to record.c, to play.c or
+ * to the heap, depending on what the tape is doing. */
 #include "tape/tape.h"
 
 #include <stdlib.h>
