@@ -1,10 +1,12 @@
 /* The foundations: checked arithmetic, regions, stable sorting, cursor, writer, text. */
 #include "support/test.h"
 
+#include "core/allowance.h"
 #include "core/checked.h"
 #include "core/cursor.h"
 #include "core/memory.h"
 #include "core/sort.h"
+#include "core/utf8.h"
 #include "core/writer.h"
 
 TEST(sums_past_the_largest_size_are_refused) {
@@ -102,6 +104,32 @@ TEST(sorting_by_key_is_the_same_as_by_comparison) {
     assert_true(arn_step_key(INT64_MIN) < arn_step_key(-1));
     assert_true(arn_step_key(-1) < arn_step_key(0));
     assert_true(arn_step_key(0) < arn_step_key(INT64_MAX));
+}
+
+TEST(a_text_is_cut_between_characters) {
+    static const struct {
+        const char *text;
+        size_t limit, left;
+    } cases[] = {{"abc", 3, 3},        {"abc", 2, 2},          {"a\xC3\xA4", 2, 1},
+                 {"a\xC3\xA4z", 3, 3}, {"\xE2\x82\xAC", 2, 0}, {"", 0, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const unsigned char *text = (const unsigned char *)cases[i].text;
+        assert_int_equal(arn_utf8_cut(text, strlen(cases[i].text), cases[i].limit), cases[i].left);
+    }
+}
+
+TEST(an_allowance_is_taken_whole_or_not_at_all) {
+    arn_allowance a = arn_allowance_for(10, 4, 2, 0);
+    assert_true(arn_allowance_take(&a, 5, 8));
+    assert_false(arn_allowance_take(&a, 3, 1));
+    assert_false(arn_allowance_take(&a, UINT64_MAX, UINT64_MAX));
+    assert_true(arn_allowance_take(&a, 2, 1));
+    arenaut_error err;
+    assert_int_equal(arn_allowance_spent(&a, "here", "it", &err), ARENAUT_BAD_INPUT);
+    assert_string_equal(err.msg, "here: it stands for a program more than 4 times its size");
+    a = arn_allowance_for(10, 4, 2, 41);
+    assert_int_equal(arn_allowance_spent(&a, "here", "it", &err), ARENAUT_TOO_LARGE);
+    assert_int_equal(arn_allowance_for(SIZE_MAX, 64, 0, 0).left, ARENAUT_SIZE_MAX / 2);
 }
 
 TEST(a_cursor_never_reads_past_the_end) {
