@@ -206,8 +206,8 @@ void arn_problem_json_put_separations(arn_problem_json_printer *out) {
     for (uint32_t i = 0; i < p->n_separations; i++) {
         const arenaut_separation *pair = &p->separation[i];
         arn_putf(&out->writer,
-                 "%s{\"upper\": %" PRIu32 ", \"lower\": %" PRIu32 ", \"distance\": ",
-                 i ? ", " : "", pair->upper, pair->lower);
+                 "%s{\"upper\": %" PRIu32 ", \"lower\": %" PRIu32 ", \"distance\": ", i ? ", " : "",
+                 pair->upper, pair->lower);
         arn_json_put_i64(&out->writer, pair->distance);
         arn_puts(&out->writer, "}");
     }
