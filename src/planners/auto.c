@@ -217,13 +217,16 @@ static arenaut_status auto_run(const arenaut_planner *self, arenaut_planning *pl
     }
     arn_lanes_close(&lanes);
     if (st != ARENAUT_OK || planning->plan->quality == ARENAUT_INFEASIBLE) return st;
-    st = try_with_pools(planning, &meter);
+    if (self != &arn_auto_of_tokens) st = try_with_pools(planning, &meter);
     if (st != ARENAUT_OK || planning->plan->quality == ARENAUT_INFEASIBLE) return st;
     st = finish(planning, &meter);
     /* What lies where is compared pair by pair. */
     const bool few = pairs <= ARN_EXACT_MOST_PAIRS && planning->problem->n_buffers <= MANY_BUFFERS;
     return st == ARENAUT_OK && few ? arn_exact_keep_earlier(planning) : st;
 }
+
+const arenaut_planner arn_auto_of_tokens = {
+    .name = "auto", .handles = ARENAUT_FEATURE_ALL, .run = auto_run};
 
 const arenaut_planner arn_planner_auto = {
     .name = "auto",

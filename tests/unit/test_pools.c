@@ -391,3 +391,28 @@ TEST(a_bound_that_is_stopped_says_nothing) {
     }
     arenaut_problem_free(p);
 }
+
+/* Twelve buffers of one step that three pools of a third of their sum each cannot hold. The search
+ * does not see that at once; and then tokens are laid out by `auto`, which must not pack them into
+ * tokens again, and so on. */
+TEST(tokens_that_are_laid_out_are_not_packed_again) {
+    rng r = {1};
+    for (uint32_t round = 0; round < 8; round++) {
+        arenaut_problem *p = new_problem();
+        uint64_t total = 0;
+        for (uint32_t i = 0; i < 12; i++) {
+            const uint64_t size = 2 * (100 + rng_below(&r, 900));
+            add_box(p, size, 0, 1);
+            total += size;
+        }
+        for (uint32_t k = 0; k < 3; k++) add_pool(p, NULL, (total + 2) / 3, 1);
+        finish(p);
+        const arenaut_plan_options options = {.effort = 3000};
+        arenaut_plan *plan = NULL;
+        arenaut_error err = {0};
+        const arenaut_status st = arenaut_plan_make(p, &options, NULL, &plan, &err);
+        assert_true(st == ARENAUT_OK || st == ARENAUT_NO_PLAN || st == ARENAUT_STOPPED);
+        arenaut_plan_free(plan);
+        arenaut_problem_free(p);
+    }
+}

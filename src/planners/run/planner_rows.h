@@ -9,6 +9,9 @@
 #include "planners/planners.def"
 #undef PLANNER
 
+/* `auto` for laying tokens out: it does not pack them into tokens, which would lead back here. */
+extern const arenaut_planner arn_auto_of_tokens;
+
 enum {
 #define PLANNER(id) +1
     ARN_PLANNERS = 0

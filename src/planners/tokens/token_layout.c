@@ -3,6 +3,7 @@
  * once, and placing those is what `auto` does, with a small effort of its own. */
 #include "core/checked.h"
 #include "planners/bounds/bounds.h"
+#include "planners/run/planner_rows.h"
 #include "planners/tokens/token_packing.h"
 
 /* Effort that placing may take, besides a little for each token. It does not depend on the effort,
@@ -107,7 +108,7 @@ static void take_places(arn_packer *packer, uint32_t n_tokens, const arenaut_pla
 /* The tokens as a problem of their own. Returns the effort spent. */
 static uint64_t place(arn_packer *packer, uint32_t n_tokens) {
     const arenaut_problem *p = packer->problem;
-    const arenaut_plan_options options = {.effort = PLACING};
+    const arenaut_plan_options options = {.custom = &arn_auto_of_tokens, .effort = PLACING};
     arn_region scratch;
     arn_region_init(&scratch, packer->allocator);
     uint32_t *starts = arn_region_allocate(&scratch, (size_t)n_tokens + 1, sizeof *starts);
