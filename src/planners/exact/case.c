@@ -3,6 +3,8 @@
  * packing; what its inner loop needs is in the model (exact_model.h). */
 #include "planners/exact/case.h"
 
+#include "ir/lifetimes.h"
+
 arn_exact_case arn_exact_case_of(const arn_exact_input *in, const uint8_t *pair,
                                  const uint32_t *pool_of, uint32_t pool) {
     arn_exact_case c = {*in, pair};
@@ -28,16 +30,6 @@ bool arn_exact_is_pair(const arn_exact_input *in, uint32_t heir) {
     return base != ARENAUT_NONE && arn_exact_conflict(in->problem, heir, base);
 }
 
-bool arn_exact_intervals_meet(const arenaut_interval *a, uint32_t na, const arenaut_interval *b,
-                              uint32_t nb) {
-    for (uint32_t i = 0, k = 0; i < na && k < nb;) {
-        if (a[i].first < b[k].end && b[k].first < a[i].end) return true;
-        if (a[i].end < b[k].end) i++;
-        else k++;
-    }
-    return false;
-}
-
 bool arn_exact_has_edge(const arenaut_problem *p, uint32_t a, uint32_t b) {
     const arenaut_conflict wanted = {a < b ? a : b, a < b ? b : a};
     uint32_t low = 0, high = p->n_conflicts;
@@ -51,10 +43,7 @@ bool arn_exact_has_edge(const arenaut_problem *p, uint32_t a, uint32_t b) {
 }
 
 bool arn_exact_conflict(const arenaut_problem *p, uint32_t a, uint32_t b) {
-    return arn_exact_intervals_meet(
-               arenaut_problem_lifetimes(p, a), arenaut_problem_lifetime_count(p, a),
-               arenaut_problem_lifetimes(p, b), arenaut_problem_lifetime_count(p, b)) ||
-           arn_exact_has_edge(p, a, b);
+    return arn_alive_together(p, a, b) || arn_exact_has_edge(p, a, b);
 }
 
 static bool lies_inside(const arenaut_problem *p, uint32_t slice, uint32_t host) {
@@ -71,8 +60,5 @@ bool arn_exact_must_be_apart(const arenaut_problem *p, uint32_t a, uint32_t b,
 
 uint32_t arn_exact_only_pool(const arenaut_problem *p, uint32_t b) {
     const uint64_t pools = arenaut_problem_pools(p, b);
-    uint32_t pool = 0;
-    if (pools & (pools - 1)) return ARENAUT_NONE;
-    while (!(pools >> pool & 1)) pool++;
-    return pool;
+    return pools & (pools - 1) ? ARENAUT_NONE : arn_lowest_bit(pools);
 }

@@ -50,10 +50,6 @@ static inline uint32_t arn_exact_smaller(const arenaut_problem *p, uint32_t a, u
     return a > b ? a : b;
 }
 
-/* Whether two sorted lists of intervals have a step in common. O(na + nb). */
-bool arn_exact_intervals_meet(const arenaut_interval *a, uint32_t na, const arenaut_interval *b,
-                              uint32_t nb);
-
 /* Whether an extra conflict edge names the two. O(log edges). */
 bool arn_exact_has_edge(const arenaut_problem *problem, uint32_t a, uint32_t b);
 

@@ -7,6 +7,7 @@
 #include "core/fail.h"
 #include "core/id_list.h"
 #include "core/sort.h"
+#include "ir/lifetimes.h"
 #include "planners/bounds/hosts.h"
 #include "planners/bounds/spill.h"
 #include "planners/exact/case_bounds.h"
@@ -309,8 +310,7 @@ static void fill_choice(cases *x) {
         const uint32_t root = x->order[i];
         uint32_t *pool = &x->choice[root];
         if (x->pool_of[root] != ARENAUT_NONE) *pool = x->pool_of[root];
-        if (*pool != ARENAUT_NONE) continue;
-        for (*pool = 0; !(arenaut_problem_pools(p, root) >> *pool & 1);) (*pool)++;
+        if (*pool == ARENAUT_NONE) *pool = arn_lowest_pool(p, root);
     }
 }
 

@@ -5,10 +5,11 @@
 #include <inttypes.h>
 
 #include "core/fail.h"
+#include "ir/lifetimes.h"
 
 bool arn_exact_lives_meet(const arn_exact_build *x, uint32_t a, uint32_t b) {
-    return arn_exact_intervals_meet(arn_exact_lives(x, a), arn_exact_life_count(x, a),
-                                    arn_exact_lives(x, b), arn_exact_life_count(x, b));
+    return arn_lives_meet(arn_exact_lives(x, a), arn_exact_life_count(x, a), arn_exact_lives(x, b),
+                          arn_exact_life_count(x, b));
 }
 
 bool arn_exact_edge_holds(const arn_exact_build *x, uint32_t a, uint32_t b) {
