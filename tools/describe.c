@@ -1,3 +1,6 @@
+/* Short descriptions of a planned input, for people: where the peak is, how good the plan is, why
+ * there is none. Several verbs print them, so that one fact is worded once. They read the
+ * pipeline's result and work nothing out that takes longer than a look at its buffers. */
 #include "describe.h"
 
 #include <inttypes.h>

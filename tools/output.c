@@ -1,3 +1,6 @@
+/* Outputs that are named on the command line: which format or report a path or a name stands for,
+ * whether it may replace what is there, and a copy of the input where there is nothing to gain.
+ * What is written goes through files.c, so that no output is ever half a file. */
 #include "output.h"
 
 #include <stdlib.h>

@@ -1,3 +1,6 @@
+/* The proof of a plan's bound for `explain` and `--json`: a certificate is made, which takes about
+ * as long as the search took, followed by the checker, and described. What the checker does not
+ * accept is not said. */
 #include "proof.h"
 
 #include <inttypes.h>

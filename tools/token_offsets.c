@@ -1,3 +1,6 @@
+/* For targets that take memory in whole tokens: how many tokens a plan has, and what the same
+ * program would need if the runtime took places in them, which is planned for the target's
+ * `offsets`. */
 #include "token_offsets.h"
 
 #include <inttypes.h>

@@ -107,7 +107,7 @@ static exit_code check_inside_model(tool_job *job, verdict *v) {
 }
 
 /* A plan against its problem and, for a model, a replay. */
-static exit_code check_beside(const tool_job *job, const arenaut_plan *plan, verdict *v) {
+static exit_code check_and_replay(const tool_job *job, const arenaut_plan *plan, verdict *v) {
     const arenaut_pipeline *p = job->pipeline;
     arenaut_error err = {0};
     v->problem = p->problem;
@@ -176,7 +176,7 @@ static exit_code check_two_files(tool_job *job, tool_job *plan, const tool_optio
     if (code != EXIT_FINE) return code;
     if (!plan->pipeline->document.plan) return no_plan(plan->path, "");
     code = compare_problems(job, plan);
-    return code == EXIT_FINE ? check_beside(job, plan->pipeline->document.plan, v) : code;
+    return code == EXIT_FINE ? check_and_replay(job, plan->pipeline->document.plan, v) : code;
 }
 
 static void put_json_verdict(const verdict *v, arenaut_text *out) {
@@ -244,7 +244,7 @@ static exit_code run(const tool_options *options, arenaut_text *out) {
     } else {
         arenaut_plan *own = job.pipeline->document.plan;
         code = job_prepare(&job);
-        if (code == EXIT_FINE) code = check_beside(&job, own, &v);
+        if (code == EXIT_FINE) code = check_and_replay(&job, own, &v);
     }
     if (code == EXIT_FINE) {
         if (options->json || options->jsonl) put_json_verdict(&v, out);

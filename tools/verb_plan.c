@@ -49,24 +49,25 @@ static void put_header(const arenaut_pipeline *p, const text_style *style, arena
 }
 
 static void put_arena_lines(const arenaut_pipeline *p, arenaut_text *out) {
-    const arenaut_plan *today = p->baseline.plan;
+    const arenaut_plan *baseline = p->baseline.plan;
     const uint64_t planned = p->figures.planned;
     text_table table;
     table_begin(&table, "llrrl");
-    if (today) {
+    if (baseline) {
         table_cell(&table, "  arena  ");
         table_cell(&table, "now");
         table_cell(&table, with_commas(p->figures.now).text);
         table_cell(&table, in_units(p->figures.now).text);
-        table_cellf(&table, "%s%s", p->baseline.from_file ? "the plan in the file" : today->planner,
+        table_cellf(&table, "%s%s",
+                    p->baseline.from_file ? "the plan in the file" : baseline->planner,
                     p->baseline.overlaps ? ", which is wrong" : "");
     }
-    table_cell(&table, today ? "" : "  arena  ");
+    table_cell(&table, baseline ? "" : "  arena  ");
     table_cell(&table, "planned");
     table_cell(&table, with_commas(planned).text);
     table_cell(&table, in_units(planned).text);
     arenaut_text quality = {0};
-    if (today) text_printf(&quality, "%s  ", change_percent(p->figures.now, planned).text);
+    if (baseline) text_printf(&quality, "%s  ", change_percent(p->figures.now, planned).text);
     describe_quality(p, &quality);
     table_cell(&table, quality.bytes);
     arenaut_text_free(&quality);

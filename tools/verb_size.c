@@ -23,15 +23,15 @@ static exit_code put_row(const tool_job *job, const char *name, text_table *tabl
         return complain_error(job->path, &err);
     }
     arenaut_text where = {0};
-    const arenaut_plan *today = job->pipeline->baseline.plan, *plan = job->pipeline->plan;
+    const arenaut_plan *baseline = job->pipeline->baseline.plan, *plan = job->pipeline->plan;
     const bool feasible = plan->quality != ARENAUT_INFEASIBLE;
     describe_step(job->pipeline, peak.step, &where);
     table_cell(table, name);
-    table_cellf(table, "%s%s", today ? with_commas(job->pipeline->figures.now).text : "-",
+    table_cellf(table, "%s%s", baseline ? with_commas(job->pipeline->figures.now).text : "-",
                 job->pipeline->baseline.overlaps ? "!" : "");
     table_cell(table, feasible ? with_commas(job->pipeline->figures.planned).text : "no plan");
     table_cell(table,
-               today && feasible && job->pipeline->figures.planned != job->pipeline->figures.now
+               baseline && feasible && job->pipeline->figures.planned != job->pipeline->figures.now
                    ? change_percent(job->pipeline->figures.now, job->pipeline->figures.planned).text
                    : "");
     table_cell(table, with_commas(job->pipeline->figures.bound).text);

@@ -1,3 +1,4 @@
+/* arenaut version: the version of the library, as text or JSON. */
 #include "verb.h"
 
 static exit_code run(const tool_options *options, arenaut_text *out) {

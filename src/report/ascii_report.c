@@ -155,8 +155,8 @@ static void put_title(ascii *a) {
 /* The key to the letters, by size; what is alive at the peak is starred. */
 static void put_names(ascii *a) {
     const arenaut_problem *p = a->result->problem;
-    enum { LEAST_NAME = 16, BESIDE_NAME = 46 };
-    const size_t rest = arn_report_columns_left((size_t)a->columns + MARGIN, BESIDE_NAME);
+    enum { LEAST_NAME = 16, AROUND_NAME = 46 };
+    const size_t rest = arn_report_columns_left((size_t)a->columns + MARGIN, AROUND_NAME);
     const uint32_t room = rest > LEAST_NAME ? (uint32_t)rest : LEAST_NAME;
     const uint32_t most = a->options->top ? a->options->top : DEFAULT_NAMED;
     for (uint32_t i = 0; i < a->n_named && i < most; i++) {

@@ -392,12 +392,12 @@ static void put_levels(svg *s, const level *levels, uint32_t n) {
 }
 
 static void put_pool_levels(svg *s) {
-    const arenaut_plan *plan = s->result->plan, *today = s->result->baseline;
+    const arenaut_plan *plan = s->result->plan, *baseline = s->result->baseline;
     level levels[3];
     uint32_t n = 0;
     const bool single = plan->n_pools == 1;
-    if (single && today && today->total > plan->total && today->total <= s->top) {
-        levels[n++] = (level){today->total, "today", "now"};
+    if (single && baseline && baseline->total > plan->total && baseline->total <= s->top) {
+        levels[n++] = (level){baseline->total, "today", "now"};
     }
     const uint64_t bound = single ? plan->total_bound : plan->lower_bound[s->pool];
     const bool reached = bound >= plan->arena[s->pool];
@@ -427,10 +427,10 @@ static arenaut_status put_pool(svg *s, arenaut_error *err) {
 
 /* The highest address worth showing: today's arena too, if it is not far off. */
 static uint64_t top_of_pool(const svg *s, uint32_t pool) {
-    const arenaut_plan *plan = s->result->plan, *today = s->result->baseline;
+    const arenaut_plan *plan = s->result->plan, *baseline = s->result->baseline;
     uint64_t top = plan->arena[pool];
-    if (plan->n_pools == 1 && today && today->total > top && today->total - top <= top) {
-        top = today->total;
+    if (plan->n_pools == 1 && baseline && baseline->total > top && baseline->total - top <= top) {
+        top = baseline->total;
     }
     return top ? top : 1;
 }

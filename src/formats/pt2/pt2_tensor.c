@@ -146,8 +146,8 @@ static int64_t sample(const arenaut_program *p, uint32_t expr) {
     if (e->kind == ARENAUT_EXPR_VALUE) return e->value;
     if (e->kind == ARENAUT_EXPR_SYMBOL) {
         const arenaut_symbol *s = &p->symbols[e->a];
-        const int64_t wish = 61 + 12 * (int64_t)(e->a % 100);
-        return wish < s->min ? s->min : wish > s->max ? s->max : wish;
+        const int64_t value = 61 + 12 * (int64_t)(e->a % 100);
+        return value < s->min ? s->min : value > s->max ? s->max : value;
     }
     const int64_t a = sample(p, e->a), b = sample(p, e->b);
     const int64_t limit = INT64_C(1) << 31;
