@@ -11,10 +11,8 @@
 #include "core/memory.h"
 #include "planners/run/meter.h"
 
-enum {
-    ARN_PACKER_MOST =
-        8192 /* entries: each two of them have a bit that says whether they conflict */
-};
+/* Entries; each two of them have a bit that says whether they conflict. */
+enum { ARN_PACKER_MOST = 8192 };
 
 /* Which entry is in which token. */
 typedef struct arn_packing {
