@@ -172,8 +172,9 @@ typedef struct arenaut_pipeline_fault {
     uint32_t n_open;                          /* all of them */
 } arenaut_pipeline_fault;
 
-/* A file on its way. All fields are for reading but for `options`, which may be changed before a
- * stage that has not run yet, and result.sha256 and result.seconds, which the caller knows. */
+/* A file on its way. All fields are for reading, but for a few that the caller may set: in
+ * `options`, scratch and judge_given before prepare, plan and plan_as_made before plan; in
+ * `result`, sha256 and seconds. */
 typedef struct arenaut_pipeline {
     arenaut_pipeline_options options;
     arenaut_document document;
@@ -201,7 +202,9 @@ arenaut_status arenaut_pipeline_run(const void *data, size_t size,
                                     arenaut_error *err);
 
 /* The stages, in their one order: new, read, prepare, find_baseline, plan, write. A pipeline whose
- * stage failed keeps what the earlier ones made, and `fault`; it can only be read and freed. */
+ * stage failed keeps what the earlier ones made, and `fault`; only planning may be tried again,
+ * with other options. find_baseline may be left out where nothing is written. BAD_ARGUMENT for a
+ * stage out of order. */
 arenaut_status arenaut_pipeline_new(const arenaut_pipeline_options *options,
                                     const arenaut_allocator *allocator, arenaut_pipeline **out,
                                     arenaut_error *err);
@@ -265,8 +268,9 @@ typedef enum arenaut_outcome {
 
 const char *arenaut_outcome_text(arenaut_outcome outcome); /* NULL out of range; static */
 
-/* After a plan was made. `into_model`: is it to be written into the model itself, or elsewhere?
- * `force` replaces another tool's plan, and takes the risk of unknown scratch. Only NO_MEMORY. */
+/* Of a plan that was made after find_baseline, and not as_made. `into_model`: is it to be written
+ * into the model itself, or elsewhere? `force` replaces another tool's plan, and takes the risk of
+ * unknown scratch. */
 arenaut_status arenaut_pipeline_outcome(const arenaut_pipeline *pipeline, bool into_model,
                                         bool force, arenaut_outcome *outcome, arenaut_error *err);
 

@@ -236,11 +236,13 @@ bool arn_pipeline_holds_plan(const arenaut_pipeline *p) {
 }
 
 arenaut_status arenaut_pipeline_find_baseline(arenaut_pipeline *p, arenaut_error *err) {
-    arenaut_status st = !p->document.program         ? take_solution(p, err)
-                        : arn_pipeline_holds_plan(p) ? find_in_file(p, err)
-                                                     : find_incumbent(p, err);
+    arenaut_status st = arn_pipeline_expect(p, ARN_PIPELINE_PREPARED, ARN_PIPELINE_PREPARED, err);
     if (st != ARENAUT_OK) return st;
+    if (!p->document.program) st = take_solution(p, err);
+    else if (arn_pipeline_holds_plan(p)) st = find_in_file(p, err);
+    else st = find_incumbent(p, err);
     if (p->baseline.plan) p->figures.now = p->baseline.plan->total;
     const bool stated = p->document.program && p->target->plan_in_file;
-    return stated ? arn_pipeline_list_memories(p, err) : ARENAUT_OK;
+    if (st == ARENAUT_OK && stated) st = arn_pipeline_list_memories(p, err);
+    return arn_pipeline_reach(p, ARN_PIPELINE_COMPARED, st);
 }

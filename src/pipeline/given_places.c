@@ -60,7 +60,10 @@ static arenaut_status compare_programs(const char *path, const arenaut_program *
 
 arenaut_status arenaut_pipeline_take_places(arenaut_pipeline *p, const arenaut_program *planned,
                                             arenaut_error *err) {
-    const arenaut_status st = compare_programs(p->options.path, p->document.program, planned, err);
+    arenaut_status st = arn_pipeline_expect(p, ARN_PIPELINE_READ, ARN_PIPELINE_READ, err);
+    if (st == ARENAUT_OK) {
+        st = compare_programs(p->options.path, p->document.program, planned, err);
+    }
     if (st != ARENAUT_OK) return st;
     p->store->places_of = planned;
     arn_pipeline_copy_places(planned, p->document.program);

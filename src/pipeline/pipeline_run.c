@@ -10,6 +10,21 @@
 #include "core/memory.h"
 #include "core/writer.h"
 
+arenaut_status arn_pipeline_expect(const arenaut_pipeline *p, arn_pipeline_reached least,
+                                   arn_pipeline_reached most, arenaut_error *err) {
+    const arn_pipeline_reached reached = p->store->reached;
+    if (least <= reached && reached <= most) return ARENAUT_OK;
+    return arn_fail(err, ARENAUT_BAD_ARGUMENT, 0,
+                    "the stages of a pipeline are read, prepare, find_baseline, plan and write, in "
+                    "this order, and none comes after one that failed");
+}
+
+arenaut_status arn_pipeline_reach(arenaut_pipeline *p, arn_pipeline_reached stage,
+                                  arenaut_status status) {
+    p->store->reached = status == ARENAUT_OK ? stage : ARN_PIPELINE_FAILED;
+    return status;
+}
+
 void arn_pipeline_enter(const arenaut_pipeline *p, arenaut_stage stage) {
     if (p->options.stage) p->options.stage(p->options.context, stage);
 }
@@ -95,17 +110,17 @@ arenaut_status arn_pipeline_read_document(arenaut_pipeline *p, bool again,
 arenaut_status arenaut_pipeline_read(arenaut_pipeline *p, const arenaut_pipeline_file *files,
                                      size_t n_files, arenaut_error *err) {
     struct arenaut_pipeline_store *store = p->store;
-    if (n_files == 0 || store->files) {
-        return arn_fail(err, ARENAUT_BAD_ARGUMENT, 0, "one or more files are read, once");
-    }
+    arenaut_status st = arn_pipeline_expect(p, ARN_PIPELINE_NEW, ARN_PIPELINE_NEW, err);
+    if (st != ARENAUT_OK) return st;
+    if (n_files == 0) return arn_fail(err, ARENAUT_BAD_ARGUMENT, 0, "there is no file to read");
     store->files = arn_allocate(&store->allocator, n_files, sizeof *store->files);
     if (!store->files) return arn_no_memory(err);
     memcpy(store->files, files, n_files * sizeof *files);
     store->n_files = n_files;
     arn_pipeline_enter(p, ARENAUT_STAGE_READ);
-    const arenaut_status st = arn_pipeline_read_document(p, false, &p->document, err);
+    st = arn_pipeline_read_document(p, false, &p->document, err);
     arn_pipeline_enter(p, ARENAUT_STAGE_OTHER);
-    if (st != ARENAUT_OK) return st;
+    if (arn_pipeline_reach(p, ARN_PIPELINE_READ, st) != ARENAUT_OK) return st;
     p->problem = p->document.problem;
     p->result = (arenaut_result){
         .path = p->options.path,
@@ -224,13 +239,15 @@ static arenaut_status prepare_program(arenaut_pipeline *p, arenaut_error *err) {
 }
 
 arenaut_status arenaut_pipeline_prepare(arenaut_pipeline *p, arenaut_error *err) {
+    arenaut_status st = arn_pipeline_expect(p, ARN_PIPELINE_READ, ARN_PIPELINE_READ, err);
+    if (st != ARENAUT_OK) return st;
     arn_pipeline_enter(p, ARENAUT_STAGE_LOWER);
-    arenaut_status st = p->document.program ? prepare_program(p, err) : ARENAUT_OK;
+    if (p->document.program) st = prepare_program(p, err);
     if (st == ARENAUT_OK) st = arn_pipeline_override(p, err);
     arn_pipeline_enter(p, ARENAUT_STAGE_OTHER);
     p->result.problem = p->problem;
     p->result.plan = NULL;
-    return st;
+    return arn_pipeline_reach(p, ARN_PIPELINE_PREPARED, st);
 }
 
 /* What people are told; the arenas of a plan that is in a file are the file's by now. */
@@ -246,15 +263,18 @@ static void settle_figures(arenaut_pipeline *p) {
 }
 
 arenaut_status arenaut_pipeline_plan(arenaut_pipeline *p, arenaut_error *err) {
+    arenaut_status st = arn_pipeline_expect(p, ARN_PIPELINE_PREPARED, ARN_PIPELINE_COMPARED, err);
+    if (st != ARENAUT_OK) return st;
     arenaut_plan_free(p->plan);
     p->result.plan = p->plan = NULL;
+    p->store->compared = p->store->reached == ARN_PIPELINE_COMPARED && !p->options.plan_as_made;
     arn_pipeline_enter(p, ARENAUT_STAGE_PLAN);
     const arenaut_status planned =
         arenaut_plan_make(p->problem, &p->options.plan, arn_pipeline_allocator(p), &p->plan, err);
     arn_pipeline_enter(p, ARENAUT_STAGE_OTHER);
     if (planned != ARENAUT_OK && planned != ARENAUT_NO_PLAN) return planned;
     p->result.plan = p->plan;
-    arenaut_status st = arn_pipeline_verify(p, err);
+    st = arn_pipeline_verify(p, err);
     if (st == ARENAUT_OK && planned == ARENAUT_OK && !p->options.plan_as_made) {
         st = arn_pipeline_deploy_scratch(p, err);
         if (st == ARENAUT_OK) st = arn_pipeline_size_memories(p, err);

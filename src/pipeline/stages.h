@@ -6,10 +6,21 @@
 
 #include "core/fail.h"
 
+/* How far a pipeline has come. */
+typedef enum arn_pipeline_reached {
+    ARN_PIPELINE_NEW,
+    ARN_PIPELINE_READ,
+    ARN_PIPELINE_PREPARED,
+    ARN_PIPELINE_COMPARED, /* with the baseline */
+    ARN_PIPELINE_FAILED,
+} arn_pipeline_reached;
+
 /* What a pipeline owns beyond its public fields. */
 struct arenaut_pipeline_store {
     arenaut_pipeline pipeline;
     arenaut_allocator allocator;
+    arn_pipeline_reached reached;
+    bool compared; /* the plan is as the runtime makes it, and a baseline was looked for before */
     arenaut_pipeline_file *files; /* a copy; the bytes are borrowed */
     size_t n_files;
     const arenaut_program *places_of;   /* arenaut_pipeline_take_places; NULL: the file's own */
@@ -23,6 +34,12 @@ static inline const arenaut_allocator *arn_pipeline_allocator(const arenaut_pipe
 }
 
 /* pipeline_run.c: the stages' common parts. */
+/* BAD_ARGUMENT unless the pipeline has come as far as `least` and no farther than `most`. */
+arenaut_status arn_pipeline_expect(const arenaut_pipeline *p, arn_pipeline_reached least,
+                                   arn_pipeline_reached most, arenaut_error *err);
+/* Remembers how a stage ended. Returns `status`. */
+arenaut_status arn_pipeline_reach(arenaut_pipeline *p, arn_pipeline_reached stage,
+                                  arenaut_status status);
 void arn_pipeline_enter(const arenaut_pipeline *p, arenaut_stage stage);
 /* Up to 1023 bytes. */
 void arn_pipeline_note(const arenaut_pipeline *p, const char *format, ...) ARN_PRINTF(2, 3);

@@ -41,9 +41,10 @@ arenaut_status arenaut_pipeline_outcome(const arenaut_pipeline *p, bool into_mod
                                         arenaut_outcome *outcome, arenaut_error *err) {
     bool harmless = true;
     arenaut_status st = ARENAUT_OK;
-    if (!p->plan || p->plan->quality == ARENAUT_INFEASIBLE ||
+    if (!p->plan || p->plan->quality == ARENAUT_INFEASIBLE || !p->store->compared ||
         (into_model && !p->document.program)) {
-        return arn_fail(err, ARENAUT_BAD_ARGUMENT, 0, "there is no plan of a model");
+        return arn_fail(err, ARENAUT_BAD_ARGUMENT, 0,
+                        "there is no plan that was made after find_baseline");
     }
     *outcome = into_model     ? outcome_in_model(p, force)
                : is_larger(p) ? ARENAUT_OUTCOME_LARGER

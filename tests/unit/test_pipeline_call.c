@@ -249,6 +249,34 @@ TEST(stages_come_in_their_order) {
     free(m.data);
 }
 
+/* Never worse, never unchecked: nothing is written that was not compared with what is there. */
+TEST(stages_out_of_order_are_refused) {
+    model m = load("mobilenet_v1_025_96_int8.tflite");
+    const arenaut_pipeline_file file = {"model", m.data, m.size};
+    arenaut_pipeline *p = NULL;
+    arenaut_outcome outcome;
+    arenaut_error err;
+    assert_ok(arenaut_pipeline_new(NULL, NULL, &p, &err), err);
+    assert_int_equal(arenaut_pipeline_prepare(p, &err), ARENAUT_BAD_ARGUMENT);
+    assert_int_equal(arenaut_pipeline_read(p, &file, 0, &err), ARENAUT_BAD_ARGUMENT);
+    assert_ok(arenaut_pipeline_read(p, &file, 1, &err), err);
+    assert_int_equal(arenaut_pipeline_read(p, &file, 1, &err), ARENAUT_BAD_ARGUMENT);
+    assert_int_equal(arenaut_pipeline_plan(p, &err), ARENAUT_BAD_ARGUMENT);
+    assert_ok(arenaut_pipeline_prepare(p, &err), err);
+    assert_int_equal(arenaut_pipeline_prepare(p, &err), ARENAUT_BAD_ARGUMENT);
+    assert_ok(arenaut_pipeline_plan(p, &err), err);
+    assert_int_equal(arenaut_pipeline_outcome(p, true, true, &outcome, &err), ARENAUT_BAD_ARGUMENT);
+    assert_ok(arenaut_pipeline_find_baseline(p, &err), err);
+    assert_int_equal(arenaut_pipeline_outcome(p, true, true, &outcome, &err), ARENAUT_BAD_ARGUMENT);
+    assert_ok(arenaut_pipeline_plan(p, &err), err);
+    assert_int_equal(outcome_of(p, false), ARENAUT_OUTCOME_WRITE);
+    p->options.plan_as_made = true;
+    assert_ok(arenaut_pipeline_plan(p, &err), err);
+    assert_int_equal(arenaut_pipeline_outcome(p, true, true, &outcome, &err), ARENAUT_BAD_ARGUMENT);
+    arenaut_pipeline_free(p);
+    free(m.data);
+}
+
 typedef struct attempt {
     model files[2];
     size_t n;
