@@ -1,6 +1,6 @@
-/* Short descriptions of a planned input, for people: where the peak is, how good the plan is, why
- * there is none. Several verbs print them, so that one fact is worded once. They read the
- * pipeline's result and work nothing out that takes longer than a look at its buffers. */
+/* A pipeline's result in words and in JSON: what a plan is worth, which step has the peak, why
+ * there is no plan. It says no more than is proven. Verbs put these pieces together; memories.c and
+ * remedies.c have theirs, and the plan itself is written as JSON by the library. */
 #include "describe.h"
 
 #include <inttypes.h>

@@ -248,7 +248,7 @@ static exit_code read_inputs(tool_job *job, const arenaut_pipeline_options *opti
     return code;
 }
 
-/* Several jobs may be at work on the same bytes; who opened them closes them. */
+/* Several jobs may be at work on the same bytes; the one that opened them closes them. */
 static exit_code open_and_read(tool_job *job, const char *const *paths, size_t n) {
     arenaut_pipeline_options options;
     exit_code code = check_search_options(job->options);

@@ -1,4 +1,5 @@
-/* The table of a file's memories; src/pipeline/file_memories.c finds their sizes. */
+/* The table of a file's memories: a row for each that a method states, with its size now and with
+ * the plan in the file. The sizes are found by src/pipeline/file_memories.c. */
 #include "memories.h"
 
 #include <inttypes.h>

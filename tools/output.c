@@ -1,6 +1,7 @@
-/* Outputs that are named on the command line: which format or report a path or a name stands for,
- * whether it may replace what is there, and a copy of the input where there is nothing to gain.
- * What is written goes through files.c, so that no output is ever half a file. */
+/* The name of an output tells what is written there: a format, a report, or the input's own model
+ * with the plan inside, which the library writes only if that is no worse. What lies there already
+ * is a model or not, and a model is never replaced by anything else. files.c does the writing
+ * itself. */
 #include "output.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-/* The proof of a plan's bound for `explain` and `--json`: a certificate is made, which takes about
- * as long as the search took, followed by the checker, and described. What the checker does not
- * accept is not said. */
+/* Why no plan is below a bound: a certificate is made for the plan (src/planners/certify.c),
+ * followed by the checker, and told in a word. It costs the search for the bound once more. Used by
+ * bench. */
 #include "proof.h"
 
 #include <inttypes.h>

@@ -64,7 +64,7 @@ static bool is_listed(const char *names, const char *name) {
     return false;
 }
 
-/* Passes that nobody runs unless asked: those of a dialect's pipeline say what its programs
+/* Passes that do not run unless asked for: those of a dialect's pipeline say what its programs
  * mean, and are no choice. In place has a flag of its own. */
 static bool is_optional(const arenaut_pass *pass) {
     if (pass->by_default || strcmp(pass->name, "inplace") == 0) return false;

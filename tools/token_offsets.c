@@ -1,6 +1,5 @@
-/* For targets that take memory in whole tokens: how many tokens a plan has, and what the same
- * program would need if the runtime took places in them, which is planned for the target's
- * `offsets`. */
+/* A plan in tokens next to one in offsets: the same input is planned once more, for the target that
+ * the same runtime would be if it took places. It costs one more run of the pipeline. */
 #include "token_offsets.h"
 
 #include <inttypes.h>

@@ -1,4 +1,6 @@
-/* bench: planners by files: arena, gap to the bound, effort, time. */
+/* bench: planners by files: arena, gap to the bound, effort, time. A file is prepared once, and
+ * each planner plans the same problem, without what a runtime would make of the plan. Rows that
+ * have the same bound share its proof. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,6 @@
-/* check: is this plan right? The checker knows neither lowering nor planners. */
+/* check: is this plan right? The plan in a model is the pipeline's baseline, whoever obeys it; a
+ * plan beside its problem or model is held against what the flags make of that. The checker knows
+ * neither lowering nor planners. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,17 +1,18 @@
-/* export: a plan, problem or program in another format. */
+/* export: a plan, problem or program in another format. The file goes through the pipeline as far
+ * as that format needs it, and the format's own writer does the rest. */
 #include <string.h>
 
 #include "describe.h"
 #include "output.h"
 #include "verb.h"
 
-/* Programs and problems are written as they are; everything else wants a plan. */
-static bool wants_plan(const char *as) {
+/* Programs and problems are written as they are; everything else needs a plan. */
+static bool needs_plan(const char *as) {
     return strcmp(as, "program") != 0 && strcmp(as, "program-json") != 0 &&
            strcmp(as, "problem") != 0 && strcmp(as, "problem-json") != 0;
 }
 
-/* The cheap checks come first: nobody waits for a plan only to learn of a wrong name. */
+/* The cheap checks come first, so that a wrong name is told before the planning. */
 static exit_code export_job(tool_job *job, const tool_options *options) {
     output_kind kind;
     const char *path = options->output ? options->output : "-";
@@ -20,7 +21,7 @@ static exit_code export_job(tool_job *job, const tool_options *options) {
     if (code == EXIT_FINE) code = job_read(job, options->files.items[0], options);
     if (code == EXIT_FINE) code = check_replaced(job->inputs, path, kind);
     if (code == EXIT_FINE) code = job_prepare(job);
-    if (code == EXIT_FINE && wants_plan(options->as)) {
+    if (code == EXIT_FINE && needs_plan(options->as)) {
         code = job_find_baseline(job);
         if (code == EXIT_FINE) code = job_make_plan(job);
     }

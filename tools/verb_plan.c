@@ -1,4 +1,7 @@
-/* plan: the smallest arena, and the plan where it is used. */
+/* plan: the smallest arena, and the plan where it is used. One file, several files one after
+ * another, or several as one program: each is a job, and at the end stands what became of it.
+ * Whether a plan may take the place of the old one is for the library to say; the reasons are
+ * worded here. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* size: how big must the arena be? */
+/* size: how big must the arena be? One row a file, in a table that is printed at the end, and
+ * behind it, for a single file, what else needs memory. Nothing is written. */
 #include <inttypes.h>
 #include <string.h>
 

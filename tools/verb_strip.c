@@ -1,4 +1,5 @@
-/* strip: the file without the plan that we put into it. */
+/* strip: the file without the plan that we put into it. The format's own `strip` takes it out; what
+ * another tool has planned stays, as nothing could make it again. */
 #include "describe.h"
 #include "output.h"
 #include "verb.h"

@@ -1,4 +1,5 @@
-/* view: a still picture of the plan. */
+/* view: a still picture of the plan, which a report of the library draws. Here is what a picture
+ * depends on: the terminal's width and characters, and the name of the output. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,7 +38,7 @@ static exit_code view_options(const tool_options *options, arenaut_report_option
     return EXIT_FINE;
 }
 
-/* By flag or by the output's extension; what nobody said anything about is for a terminal. */
+/* By flag or by the output's extension; without either it is for a terminal. */
 static exit_code choose_picture(const tool_options *options, output_kind *kind) {
     const char *path = options->output;
     const char *dot = path && !output_is_direct(path) ? strrchr(base_name(path), '.') : NULL;

@@ -1,4 +1,4 @@
-/* Several model files as one program, whose methods share buffers: each is read, and they are
+/* Several model files as one program of which the methods share buffers: each is read, and they are
  * merged (src/ir/merge.c) under the names of their files. Costs what reading and merging cost. */
 #include "pipeline/stages.h"
 

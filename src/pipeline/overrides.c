@@ -161,9 +161,9 @@ static void meet_demands(void *context, uint32_t id, arenaut_buffer *buffer) {
     }
 }
 
-/* New pools for a bare problem: only where it did not name pools of its own, whose numbers its
- * buffers might mean. The capacity limits the first pool in the problem itself, so that the
- * checker holds the plan, or the proof that there is none, against it. */
+/* New pools for a bare problem: only where it did not name pools of its own, as the numbers of
+ * these are what its buffers might mean. The capacity limits the first pool in the problem itself,
+ * so that the checker holds the plan, or the proof that there is none, against it. */
 static arenaut_status replacement_pools(arenaut_pipeline *p, arenaut_pool *pools, uint32_t *n_pools,
                                         arenaut_error *err) {
     const arenaut_problem *problem = p->problem;
