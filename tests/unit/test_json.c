@@ -3,6 +3,7 @@
 
 #include "core/json.h"
 #include "support/fuse.h"
+#include "support/meter.h"
 #include "support/test.h"
 
 static arenaut_status parse_bytes(const char *text, size_t size, arn_json *json, arenaut_error *err,
@@ -246,34 +247,13 @@ TEST(every_truncation_is_refused) {
     }
 }
 
-/* Counts what is held at once, as the most. */
-typedef struct meter {
-    size_t held, most;
-} meter;
-
-static void *meter_grow(void *context, void *block, size_t old_size, size_t new_size) {
-    meter *m = context;
-    m->held += new_size;
-    if (m->held > m->most) m->most = m->held; /* a copy may exist for a moment */
-    void *grown = realloc(block, new_size);
-    m->held -= old_size;
-    return grown;
-}
-static void *meter_allocate(void *context, size_t size) {
-    return meter_grow(context, NULL, 0, size);
-}
-static void meter_release(void *context, void *block) {
-    (void)context;
-    free(block);
-}
-
 TEST(memory_is_a_small_multiple_of_the_text) {
     enum { N = 1 << 20 };
     char *text = malloc(2 * N + 1);
     for (uint32_t i = 0; i < N; i++) memcpy(text + 2 * i, i ? ",1" : "[1", 2);
     text[2 * N] = ']';
     meter m = {0, 0};
-    const arenaut_allocator allocator = {meter_allocate, meter_grow, meter_release, &m};
+    const arenaut_allocator allocator = meter_allocator(&m);
     arn_json json;
     arenaut_error err = {0};
     assert_ok(arn_json_parse(text, 2 * N + 1, &allocator, &json, &err), err);

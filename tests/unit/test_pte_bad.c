@@ -9,132 +9,119 @@
 #include "support/pte_replay_round.h"
 #include "support/pte_round.h"
 #include "support/pte_tiny.h"
+#include "support/spoil.h"
 #include "support/sweep.h"
 #include "support/test.h"
 
-static arenaut_status read_file(const void *data, size_t size, arenaut_error *err) {
-    arenaut_document document;
-    const arenaut_status st =
-        arenaut_read(data, size, arenaut_format_find("pte"), NULL, NULL, &document, err);
-    if (st == ARENAUT_OK) arenaut_document_free(&document);
-    return st;
-}
-
-/* One number of a small program is overwritten. */
-typedef struct spoil {
-    size_t at;
-    unsigned width;
-    uint64_t value;
-    arenaut_status status;
-    const char *told[2];
-} spoil;
-
 #define BAD ARENAUT_BAD_INPUT
 #define UNSUPPORTED ARENAUT_UNSUPPORTED
-
-static void expect_refusal(const void *data, size_t size, const spoil *s, size_t number) {
-    arenaut_error err = {ARENAUT_OK, 0, "read without complaint"};
-    const arenaut_status st = read_file(data, size, &err);
-    if (st != s->status || err.code != st || !strstr(err.msg, s->told[0]) ||
-        !strstr(err.msg, s->told[1])) {
-        fail_msg("case %zu: %s at %zu: %s", number, arenaut_status_text(st), err.at, err.msg);
-    }
-}
 
 TEST(what_a_number_may_not_say_is_told_with_what_it_may) {
     const pte_tiny t = new_pte_tiny(true);
     free_flatfile(t.file); /* the places are the same in each */
     const spoil cases[] = {
-        {4, 4, 0x31315445, BAD, {"bytes 4 to 7 must be 'ET12'", "not a .pte"}},
-        {t.version, 4, 1, UNSUPPORTED, {"schema version 1", "only version 0"}},
-        {t.plans - 4, 4, 0, BAD, {"0 methods", "at least one"}},
-        {t.plans - 4, 4, UINT32_MAX, BAD, {"program: ", "4294967295"}},
-        {t.segment_size, 8, 1, BAD, {"segment 0: 1 bytes", "room for 0"}},
-        {t.null_type, 1, 0, UNSUPPORTED, {"value 9: a value of type 0", "1 to 11"}},
-        {t.null_type, 1, 12, UNSUPPORTED, {"value 9: a value of type 12", "1 to 11"}},
-        {t.null_type, 1, PTE_BOOL, BAD, {"value 9: its content is missing", ""}},
-        {t.x_type, 1, 8, UNSUPPORTED, {"value 0: element type 8", ""}},
-        {t.x_type, 1, 0xFF, UNSUPPORTED, {"element type -1", ""}},
-        {t.x_sizes, 4, UINT32_MAX, BAD, {"method 'forward': value 0", "-1"}},
-        {t.x_sizes - 4, 4, 1u << 30, BAD, {"value 0", "1073741824"}},
-        {t.x_order, 1, 2, BAD, {"value 0: the order of its dimensions", "each of them once"}},
-        {t.x_order, 1, 0, BAD, {"value 0: the order of its dimensions", "each of them once"}},
-        {t.x_order - 4, 4, 1, BAD, {"value 0: the order of its dimensions", "each of them once"}},
-        {t.x_dynamism, 1, 2, UNSUPPORTED, {"value 0: a tensor whose shape has no upper bound", ""}},
-        {t.x_dynamism, 1, 3, UNSUPPORTED, {"a shape of kind 3", "0 to 2"}},
-        {t.x_storage, 4, 1, UNSUPPORTED, {"it begins inside its storage", ""}},
-        {t.x_memory, 4, 0, BAD, {"it lies in memory 0", "has 2, counted from 1"}},
-        {t.x_memory, 4, 3, BAD, {"it lies in memory 3", "has 2, counted from 1"}},
-        {t.x_device, 1, 0x80, BAD, {"value 13: its device has a negative number", ""}},
-        {t.weight_buffer, 4, 2, BAD, {"value 1: its constant data are number 2", "there are 2"}},
-        {t.trained_buffer, 4, 9, BAD, {"value 14: its initial values are number 9", "are 2"}},
-        {t.pair_items, 4, UINT32_MAX, BAD, {"an item of a list is value -1", "15 values"}},
-        {t.pair_items, 4, TINY_NULL, BAD, {"an item of a list of tensors is no tensor", ""}},
-        {t.maybe_items, 4, (uint32_t)-2, BAD, {"an item of a list is value -2", "15 values"}},
-        {t.maybe_items, 4, TINY_ALPHA, BAD, {"an item of a list of tensors is no tensor", ""}},
-        {t.sizes + 8, 8, UINT64_MAX, BAD, {"memory 1 has a size of -1 bytes", "'forward'"}},
-        {t.device_buffer, 4, 0, BAD, {"device table names memory 0", "there are 2"}},
-        {t.device_buffer, 4, 3, BAD, {"device table names memory 3", "there are 2"}},
-        {t.device_type, 1, 0xFF, BAD, {"memory 2 is on device -1.3", ""}},
-        {t.inputs, 4, TINY_VALUES, BAD, {"'forward': an input is value 15", "15 values"}},
-        {t.outputs, 4, UINT32_MAX, BAD, {"'forward': an output is value -1", "15 values"}},
-        {t.add_type, 1, PTE_FREE_CALL, UNSUPPORTED, {"'forward': instruction 0: it frees", ""}},
-        {t.add_type, 1, 0, UNSUPPORTED, {"instruction 0: an instruction of type 0", "1 to 5"}},
-        {t.add_type, 1, 6, UNSUPPORTED, {"instruction 0: an instruction of type 6", "1 to 5"}},
-        {t.add_operator, 4, 7, BAD, {"instruction 0: it calls operator 7", "has 7"}},
-        {t.add_operator, 4, UINT32_MAX, BAD, {"it calls operator -1", "has 7"}},
-        {t.add_args, 4, UINT32_MAX, BAD, {"an argument is value -1", "15 values"}},
-        {t.delegate_index, 4, 1, BAD, {"instruction 4: it calls delegate 1", "has 1"}},
-        {t.branch_target, 4, TINY_INSTRUCTIONS + 1, BAD, {"jumps to instruction 13", "are 12"}},
-        {t.branch_target, 4, UINT32_MAX, BAD, {"jumps to instruction -1", "are 12"}},
-        {t.branch_condition, 4, 99, BAD, {"the condition of a jump is value 99", "15 values"}},
-        {t.move_from, 4, 99, BAD, {"the start of a move is value 99", "15 values"}},
-        {t.move_to, 4, 99, BAD, {"the end of a move is value 99", "15 values"}},
+        {4, 4, 0x31315445, BAD, {"bytes 4 to 7 must be 'ET12'", "not a .pte"}, 0},
+        {t.version, 4, 1, UNSUPPORTED, {"schema version 1", "only version 0"}, 0},
+        {t.plans - 4, 4, 0, BAD, {"0 methods", "at least one"}, 0},
+        {t.plans - 4, 4, UINT32_MAX, BAD, {"program: ", "4294967295"}, 0},
+        {t.segment_size, 8, 1, BAD, {"segment 0: 1 bytes", "room for 0"}, 0},
+        {t.null_type, 1, 0, UNSUPPORTED, {"value 9: a value of type 0", "1 to 11"}, 0},
+        {t.null_type, 1, 12, UNSUPPORTED, {"value 9: a value of type 12", "1 to 11"}, 0},
+        {t.null_type, 1, PTE_BOOL, BAD, {"value 9: its content is missing", ""}, 0},
+        {t.x_type, 1, 8, UNSUPPORTED, {"value 0: element type 8", ""}, 0},
+        {t.x_type, 1, 0xFF, UNSUPPORTED, {"element type -1", ""}, 0},
+        {t.x_sizes, 4, UINT32_MAX, BAD, {"method 'forward': value 0", "-1"}, 0},
+        {t.x_sizes - 4, 4, 1u << 30, BAD, {"value 0", "1073741824"}, 0},
+        {t.x_order, 1, 2, BAD, {"value 0: the order of its dimensions", "each of them once"}, 0},
+        {t.x_order, 1, 0, BAD, {"value 0: the order of its dimensions", "each of them once"}, 0},
+        {t.x_order - 4,
+         4,
+         1,
+         BAD,
+         {"value 0: the order of its dimensions", "each of them once"},
+         0},
+        {t.x_dynamism,
+         1,
+         2,
+         UNSUPPORTED,
+         {"value 0: a tensor whose shape has no upper bound", ""},
+         0},
+        {t.x_dynamism, 1, 3, UNSUPPORTED, {"a shape of kind 3", "0 to 2"}, 0},
+        {t.x_storage, 4, 1, UNSUPPORTED, {"it begins inside its storage", ""}, 0},
+        {t.x_memory, 4, 0, BAD, {"it lies in memory 0", "has 2, counted from 1"}, 0},
+        {t.x_memory, 4, 3, BAD, {"it lies in memory 3", "has 2, counted from 1"}, 0},
+        {t.x_device, 1, 0x80, BAD, {"value 13: its device has a negative number", ""}, 0},
+        {t.weight_buffer, 4, 2, BAD, {"value 1: its constant data are number 2", "there are 2"}, 0},
+        {t.trained_buffer, 4, 9, BAD, {"value 14: its initial values are number 9", "are 2"}, 0},
+        {t.pair_items, 4, UINT32_MAX, BAD, {"an item of a list is value -1", "15 values"}, 0},
+        {t.pair_items, 4, TINY_NULL, BAD, {"an item of a list of tensors is no tensor", ""}, 0},
+        {t.maybe_items, 4, (uint32_t)-2, BAD, {"an item of a list is value -2", "15 values"}, 0},
+        {t.maybe_items, 4, TINY_ALPHA, BAD, {"an item of a list of tensors is no tensor", ""}, 0},
+        {t.sizes + 8, 8, UINT64_MAX, BAD, {"memory 1 has a size of -1 bytes", "'forward'"}, 0},
+        {t.device_buffer, 4, 0, BAD, {"device table names memory 0", "there are 2"}, 0},
+        {t.device_buffer, 4, 3, BAD, {"device table names memory 3", "there are 2"}, 0},
+        {t.device_type, 1, 0xFF, BAD, {"memory 2 is on device -1.3", ""}, 0},
+        {t.inputs, 4, TINY_VALUES, BAD, {"'forward': an input is value 15", "15 values"}, 0},
+        {t.outputs, 4, UINT32_MAX, BAD, {"'forward': an output is value -1", "15 values"}, 0},
+        {t.add_type, 1, PTE_FREE_CALL, UNSUPPORTED, {"'forward': instruction 0: it frees", ""}, 0},
+        {t.add_type, 1, 0, UNSUPPORTED, {"instruction 0: an instruction of type 0", "1 to 5"}, 0},
+        {t.add_type, 1, 6, UNSUPPORTED, {"instruction 0: an instruction of type 6", "1 to 5"}, 0},
+        {t.add_operator, 4, 7, BAD, {"instruction 0: it calls operator 7", "has 7"}, 0},
+        {t.add_operator, 4, UINT32_MAX, BAD, {"it calls operator -1", "has 7"}, 0},
+        {t.add_args, 4, UINT32_MAX, BAD, {"an argument is value -1", "15 values"}, 0},
+        {t.delegate_index, 4, 1, BAD, {"instruction 4: it calls delegate 1", "has 1"}, 0},
+        {t.branch_target, 4, TINY_INSTRUCTIONS + 1, BAD, {"jumps to instruction 13", "are 12"}, 0},
+        {t.branch_target, 4, UINT32_MAX, BAD, {"jumps to instruction -1", "are 12"}, 0},
+        {t.branch_condition, 4, 99, BAD, {"the condition of a jump is value 99", "15 values"}, 0},
+        {t.move_from, 4, 99, BAD, {"the start of a move is value 99", "15 values"}, 0},
+        {t.move_to, 4, 99, BAD, {"the end of a move is value 99", "15 values"}, 0},
         {t.move_to,
          4,
          TINY_ALPHA,
          UNSUPPORTED,
-         {"instruction 5: it moves a tensor to a value", ""}},
-        {t.move_to, 4, TINY_PAIR, UNSUPPORTED, {"instruction 5: it moves a list", ""}},
-        {t.instructions, 4, UINT32_MAX, BAD, {"instruction 0", "lead forward"}},
+         {"instruction 5: it moves a tensor to a value", ""},
+         0},
+        {t.move_to, 4, TINY_PAIR, UNSUPPORTED, {"instruction 5: it moves a list", ""}, 0},
+        {t.instructions, 4, UINT32_MAX, BAD, {"instruction 0", "lead forward"}, 0},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         pte_tiny tiny = new_pte_tiny(true);
         flat_store(tiny.file, cases[i].at, cases[i].width, cases[i].value);
-        expect_refusal(tiny.file->data, tiny.file->size, &cases[i], i);
+        expect_refusal("pte", tiny.file->data, tiny.file->size, &cases[i], i);
         free_flatfile(tiny.file);
     }
 }
 
 TEST(a_header_may_not_lie) {
     const spoil cases[] = {
-        {PTE_HEADER_LENGTH, 4, 23, BAD, {"extended header: a length of 23", "at least 24"}},
-        {PTE_HEADER_LENGTH, 4, UINT32_MAX, BAD, {"a length of 4294967295", "end inside"}},
-        {PTE_HEADER_PROGRAM_SIZE, 8, 39, BAD, {"a program of 39 bytes", "header alone 40"}},
-        {PTE_HEADER_PROGRAM_SIZE, 8, UINT64_MAX, BAD, {"extended header: a program of", ""}},
+        {PTE_HEADER_LENGTH, 4, 23, BAD, {"extended header: a length of 23", "at least 24"}, 0},
+        {PTE_HEADER_LENGTH, 4, UINT32_MAX, BAD, {"a length of 4294967295", "end inside"}, 0},
+        {PTE_HEADER_PROGRAM_SIZE, 8, 39, BAD, {"a program of 39 bytes", "header alone 40"}, 0},
+        {PTE_HEADER_PROGRAM_SIZE, 8, UINT64_MAX, BAD, {"extended header: a program of", ""}, 0},
         {PTE_HEADER_SEGMENT_BASE,
          8,
          128,
          BAD,
-         {"segments begin at byte 128", "behind the program"}},
-        {PTE_HEADER_SEGMENT_BASE, 8, 1u << 30, BAD, {"segments begin at byte 1073741824", ""}},
-        {PTE_HEADER_SEGMENT_SIZE, 8, 101, BAD, {"101 bytes of segments", "file ends at"}},
-        {PTE_HEADER_SEGMENT_SIZE, 8, UINT64_MAX, BAD, {"bytes of segments", "file ends at"}},
+         {"segments begin at byte 128", "behind the program"},
+         0},
+        {PTE_HEADER_SEGMENT_BASE, 8, 1u << 30, BAD, {"segments begin at byte 1073741824", ""}, 0},
+        {PTE_HEADER_SEGMENT_SIZE, 8, 101, BAD, {"101 bytes of segments", "file ends at"}, 0},
+        {PTE_HEADER_SEGMENT_SIZE, 8, UINT64_MAX, BAD, {"bytes of segments", "file ends at"}, 0},
     };
     pte_tiny tiny = new_pte_tiny(false);
     bytes whole = pte_with_header(&tiny, 100, 0);
     arenaut_error err;
-    assert_ok(read_file(whole.data, whole.size, &err), err);
+    assert_ok(read_and_free("pte", whole.data, whole.size, &err), err);
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         bytes file = copy_bytes(whole.data, whole.size);
         for (unsigned k = 0; k < cases[i].width; k++) {
             file.data[cases[i].at + k] = (uint8_t)(cases[i].value >> (8 * k));
         }
-        expect_refusal(file.data, file.size, &cases[i], i);
+        expect_refusal("pte", file.data, file.size, &cases[i], i);
         free_bytes(&file);
     }
-    const spoil cut = {0, 0, 0, BAD, {"extended header", "file has"}};
-    expect_refusal(whole.data, whole.size - 200, &cut, 99);
+    const spoil cut = {0, 0, 0, BAD, {"extended header", "file has"}, 0};
+    expect_refusal("pte", whole.data, whole.size - 200, &cut, 99);
     free_bytes(&whole);
     free_flatfile(tiny.file);
 }
@@ -143,9 +130,9 @@ TEST(several_chains_are_refused) {
     pte_tiny tiny = new_pte_tiny(false);
     /* The count of a vector of one: what it then also finds does not matter. */
     flat_store(tiny.file, tiny.chains - 4, 4, 2);
-    const spoil told = {0, 0, 0, UNSUPPORTED, {"method 'forward': 2 chains", "only one"}};
+    const spoil told = {0, 0, 0, UNSUPPORTED, {"method 'forward': 2 chains", "only one"}, 0};
     arenaut_error err;
-    assert_int_equal(read_file(tiny.file->data, tiny.file->size, &err), UNSUPPORTED);
+    assert_int_equal(read_and_free("pte", tiny.file->data, tiny.file->size, &err), UNSUPPORTED);
     assert_non_null(strstr(err.msg, told.told[0]));
     free_flatfile(tiny.file);
 }
@@ -156,7 +143,8 @@ TEST(sizes_that_overflow_are_refused) {
     flat_store(tiny.file, tiny.x_sizes, 4, INT32_MAX);
     flat_store(tiny.file, tiny.x_sizes + 4, 4, INT32_MAX);
     arenaut_error err;
-    assert_int_equal(read_file(tiny.file->data, tiny.file->size, &err), ARENAUT_TOO_LARGE);
+    assert_int_equal(read_and_free("pte", tiny.file->data, tiny.file->size, &err),
+                     ARENAUT_TOO_LARGE);
     assert_non_null(strstr(err.msg, "method 'forward': value 0"));
     free_flatfile(tiny.file);
 }
@@ -247,7 +235,7 @@ TEST(a_file_that_stands_for_much_more_is_refused) {
     flat_numbers(f, call, CALL_ARGS, args, COUNT_OF(args));
     for (unsigned i = 1; i < INSTRUCTIONS; i++) flat_link(f, instructions + 4 * (size_t)i, first);
     arenaut_error err;
-    assert_int_equal(read_file(f->data, f->size, &err), ARENAUT_BAD_INPUT);
+    assert_int_equal(read_and_free("pte", f->data, f->size, &err), ARENAUT_BAD_INPUT);
     assert_non_null(strstr(err.msg, "used so often"));
     free_flatfile(f);
 }

@@ -6,41 +6,18 @@
 #include "formats/tflite/tflite.h"
 #include "support/bytes.h"
 #include "support/corpus.h"
+#include "support/meter.h"
+#include "support/spoil.h"
 #include "support/sweep.h"
 #include "support/test.h"
 #include "support/tflite_round.h"
 #include "support/tflite_tiny.h"
 
-static arenaut_status read_file(const void *data, size_t size, arenaut_error *err) {
-    arenaut_document document;
-    const arenaut_status st =
-        arenaut_read(data, size, arenaut_format_find("tflite"), NULL, NULL, &document, err);
-    if (st == ARENAUT_OK) arenaut_document_free(&document);
-    return st;
-}
-
-/* One number of the small model is overwritten. `told_at` is where the error must point to;
- * 0: anywhere. */
-typedef struct spoil {
-    size_t at;
-    unsigned width;
-    uint64_t value;
-    arenaut_status status;
-    const char *told[2];
-    size_t told_at;
-} spoil;
-
 static void expect_refusals(const spoil *cases, size_t n) {
     for (size_t i = 0; i < n; i++) {
         tflite_tiny tiny = new_tflite_tiny();
         flat_store(tiny.file, cases[i].at, cases[i].width, cases[i].value);
-        arenaut_error err = {ARENAUT_OK, 0, "read without complaint"};
-        const arenaut_status st = read_file(tiny.file->data, tiny.file->size, &err);
-        if (st != cases[i].status || err.code != st || !strstr(err.msg, cases[i].told[0]) ||
-            !strstr(err.msg, cases[i].told[1]) ||
-            (cases[i].told_at && err.at != cases[i].told_at)) {
-            fail_msg("case %zu: %s at %zu: %s", i, arenaut_status_text(st), err.at, err.msg);
-        }
+        expect_refusal("tflite", tiny.file->data, tiny.file->size, &cases[i], i);
         free_flatfile(tiny.file);
     }
 }
@@ -114,7 +91,7 @@ TEST(a_negative_old_operator_number_gives_way_to_the_new_one) {
     tflite_tiny t = new_tflite_tiny();
     flat_store(t.file, t.relu_code, 1, 0xFF);
     arenaut_error err;
-    assert_ok(read_file(t.file->data, t.file->size, &err), err);
+    assert_ok(read_and_free("tflite", t.file->data, t.file->size, &err), err);
     free_flatfile(t.file);
 }
 
@@ -123,7 +100,7 @@ TEST(shapes_whose_product_overflows_are_too_large) {
     const int32_t huge[] = {INT32_MAX, INT32_MAX, INT32_MAX};
     flat_numbers(t.file, t.tensor_a, 0, huge, 3);
     arenaut_error err;
-    assert_int_equal(read_file(t.file->data, t.file->size, &err), ARENAUT_TOO_LARGE);
+    assert_int_equal(read_and_free("tflite", t.file->data, t.file->size, &err), ARENAUT_TOO_LARGE);
     assert_non_null(strstr(err.msg, "('a'): the product of the dimensions passes"));
     free_flatfile(t.file);
 }
@@ -134,7 +111,7 @@ TEST(a_subgraph_that_calls_itself_is_refused) {
     flat_store(t.file, t.outputs - 4, 4, 0);
     flat_store(t.file, t.call_subgraph, 4, 0); /* … and calls itself */
     arenaut_error err;
-    assert_int_equal(read_file(t.file->data, t.file->size, &err), BAD);
+    assert_int_equal(read_and_free("tflite", t.file->data, t.file->size, &err), BAD);
     assert_non_null(strstr(err.msg, "recursion"));
     free_flatfile(t.file);
 }
@@ -144,12 +121,12 @@ TEST(external_data_must_lie_inside_the_file) {
     flat_number(t.file, t.constant, 1, 8, t.file->size - 1);
     const size_t size_at = flat_number(t.file, t.constant, 2, 8, 1);
     arenaut_error err;
-    assert_ok(read_file(t.file->data, t.file->size, &err), err);
+    assert_ok(read_and_free("tflite", t.file->data, t.file->size, &err), err);
     flat_store(t.file, size_at, 8, 2);
-    assert_int_equal(read_file(t.file->data, t.file->size, &err), BAD);
+    assert_int_equal(read_and_free("tflite", t.file->data, t.file->size, &err), BAD);
     assert_non_null(strstr(err.msg, "buffer 1 lies at"));
     flat_store(t.file, size_at, 8, UINT64_MAX);
-    assert_int_equal(read_file(t.file->data, t.file->size, &err), BAD);
+    assert_int_equal(read_and_free("tflite", t.file->data, t.file->size, &err), BAD);
     free_flatfile(t.file);
 }
 
@@ -170,41 +147,11 @@ TEST(long_names_are_cut_between_characters) {
 
 /* Memory. */
 
-typedef struct meter {
-    size_t now, most;
-} meter;
-
-static void *meter_allocate(void *context, size_t size) {
-    meter *m = context;
-    size_t *block = malloc(size + 16);
-    if (!block) return NULL;
-    *block = size;
-    m->now += size;
-    if (m->now > m->most) m->most = m->now;
-    return (char *)block + 16;
-}
-
-static void meter_release(void *context, void *pointer) {
-    meter *m = context;
-    if (!pointer) return;
-    size_t *block = (size_t *)(void *)((char *)pointer - 16);
-    m->now -= *block;
-    free(block);
-}
-
-static void *meter_reallocate(void *context, void *pointer, size_t old_size, size_t new_size) {
-    void *grown = meter_allocate(context, new_size);
-    if (!grown) return NULL;
-    if (pointer) memcpy(grown, pointer, old_size < new_size ? old_size : new_size);
-    meter_release(context, pointer);
-    return grown;
-}
-
 static arenaut_status read_metered(const void *data, size_t size,
                                    const arenaut_read_options *options, size_t *most,
                                    arenaut_error *err) {
     meter m = {0, 0};
-    const arenaut_allocator allocator = {meter_allocate, meter_reallocate, meter_release, &m};
+    const arenaut_allocator allocator = meter_allocator(&m);
     arenaut_document document;
     const arenaut_status st = arenaut_read(data, size, arenaut_format_find("tflite"), options,
                                            &allocator, &document, err);
@@ -267,7 +214,7 @@ static uint8_t *find_weights(const bytes *file) {
 /* What reading alone promises. */
 static bool some_answer(const uint8_t *data, size_t size) {
     arenaut_error err = {0};
-    const arenaut_status st = read_file(data, size, &err);
+    const arenaut_status st = read_and_free("tflite", data, size, &err);
     assert_true(st == ARENAUT_OK || (err.code == st && err.msg[0]));
     assert_int_not_equal(st, ARENAUT_NO_MEMORY);
     return st == ARENAUT_OK;
