@@ -6,11 +6,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import COMMAND, CORPUS, DATA, ROOT
+from conftest import COMMAND, DATA, ROOT, corpus_params
 
 SOURCE = os.environ.get("MINIMALLOC")
-OWN = sorted(DATA.glob("*.csv"))
-PUBLISHED = sorted((CORPUS / "dsa" / "challenging").glob("*.csv"))
+PROBLEMS = [pytest.param(path, id=path.stem) for path in sorted(DATA.glob("*.csv"))]
+PROBLEMS += corpus_params("dsa/challenging/*.csv")
 
 
 @pytest.fixture(scope="module")
@@ -27,14 +27,14 @@ def validator(tmp_path_factory):
     return program
 
 
-def test_it_accepts_what_we_solve_and_nothing_else(validator, tmp_path):
-    for problem in OWN + PUBLISHED:
-        solved = tmp_path / problem.name
-        subprocess.run([COMMAND, "plan", "-q", problem, "-o", solved], check=True)
-        ran = subprocess.run([validator, solved], capture_output=True, text=True, check=False)
-        assert ran.returncode == 0, ran.stdout + ran.stderr
-        header, *rows = solved.read_text().splitlines()
-        squashed = tmp_path / f"squashed-{problem.name}"
-        squashed.write_text("\n".join([header] + [row.rsplit(",", 1)[0] + ",0" for row in rows]))
-        assert subprocess.run([validator, squashed], capture_output=True,
-                              check=False).returncode == 1
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_it_accepts_what_we_solve_and_nothing_else(problem, validator, tmp_path):
+    solved = tmp_path / problem.name
+    subprocess.run([COMMAND, "plan", "-q", problem, "-o", solved], check=True)
+    ran = subprocess.run([validator, solved], capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    header, *rows = solved.read_text().splitlines()
+    squashed = tmp_path / f"squashed-{problem.name}"
+    squashed.write_text("\n".join([header] + [row.rsplit(",", 1)[0] + ",0" for row in rows]))
+    assert subprocess.run([validator, squashed], capture_output=True,
+                          check=False).returncode == 1
