@@ -9,7 +9,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { DIFFERENTIAL_FEATURES = 12 /* bits: ARENAUT_FEATURE_ALIGNMENT … ARENAUT_FEATURE_SEPARATIONS */ };
+enum {
+    DIFFERENTIAL_FEATURES = 12 /* bits: ARENAUT_FEATURE_ALIGNMENT … ARENAUT_FEATURE_SEPARATIONS */
+};
 
 typedef struct differential_shape {
     uint32_t features;    /* ARENAUT_FEATURE_… that may occur */
