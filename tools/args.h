@@ -29,7 +29,8 @@ typedef struct tool_options {
     const char *color; /* always, never; NULL or auto: as the terminal is */
 
     /* what is read, and for which runtime */
-    const char *from, *target, *method, *scratch, *passes, *shapes, *dump_after, *inplace, *share;
+    const char *from, *target, *method, *scratch, *passes, *shapes, *dump_after, *inplace, *overlap,
+        *share;
     bool no_alloc_io, preserve_inputs;
     text_list align, align_op, dim, inplace_op, pool, pin, set;
     const char *pools_file;

@@ -218,6 +218,7 @@ static exit_code fill_options(tool_job *job, arenaut_pipeline_options *out) {
         .share = is_merged(o) ? o->share : NULL,
         .preserve_inputs = o->preserve_inputs,
         .exclude_io = o->no_alloc_io,
+        .overlap = o->overlap && strcmp(o->overlap, "on") == 0,
         .plan = plan_options(o, &job->watch),
         .context = job,
         .note = pass_on_note,

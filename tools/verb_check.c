@@ -225,7 +225,9 @@ static void put_verdict(const verdict *v, const tool_options *options, arenaut_t
     }
     text_printf(out, "  %sok%s: %" PRIu32 " buffers in %s bytes, %s", style.good, style.plain,
                 planned_buffers(v->problem), with_commas(v->plan->total).text,
-                v->shares ? "some over others" : "none over another");
+                v->problem->n_separations ? "none further over another than it may"
+                : v->shares               ? "some over others"
+                                          : "none over another");
     if (v->replayed) text_put(out, "; a replay of the ops finds every byte in place");
     if (v->in_place) text_put(out, ", writing over operands as the kernels allow");
     text_put(out, "\n");

@@ -130,8 +130,10 @@ static void put_outcome(const planning *p, const text_style *style, arenaut_text
                     pipeline->plan->planner, arenaut_stop_name(pipeline->plan->stopped_by),
                     with_commas(pipeline->plan->effort).text, pipeline->result.seconds);
     }
-    text_printf(out, "  check      %sok%s: %" PRIu32 " buffers lie apart", style->good,
-                style->plain, planned_buffers(pipeline->problem));
+    text_printf(
+        out, "  check      %sok%s: %" PRIu32 " buffers %s", style->good, style->plain,
+        planned_buffers(pipeline->problem),
+        pipeline->problem->n_separations ? "overlap no further than they may" : "lie apart");
     if (pipeline->lowering) text_put(out, ", and a replay of the ops finds every byte in place");
     text_put(out, "\n");
     if (p->wrote && !is_standard_stream(p->output)) {

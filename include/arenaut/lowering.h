@@ -60,12 +60,14 @@ typedef struct arenaut_lowering_options {
     uint32_t n_op_align;
     const arenaut_pool *pools; /* NULL: one unlimited pool per device */
     uint32_t n_pools;
+    bool overlap; /* overlaps of ops become separations; else they are left unused */
 } arenaut_lowering_options;
 
 /* Computes lifetimes and makes the problem. Buffers go method by method in the order of their
  * tensors, scratch last. Where methods have arenas of their own, those that neither are entries
  * nor called from one get none. In-place pairs of ops become same-base relations where nothing
- * needs the overwritten buffer any more. `options` may be NULL. The program is validated first.
+ * needs the overwritten buffer any more; likewise overlaps become separations, if the options ask
+ * for them. `options` may be NULL. The program is validated first.
  * UNSUPPORTED when calls expand to more than 2^24 steps, for jumps and moves in a method that
  * calls or is called, and where they multiply into too much work; BAD_INPUT, naming the tensor,
  * where a size is still open and nothing says so (`unsized`); REFUSED when no pool given is of

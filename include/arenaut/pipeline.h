@@ -106,7 +106,7 @@ typedef struct arenaut_pipeline_options {
 
     /* overrides: what makes the planned problem another one than the runtime's */
     arenaut_overwrite overwrite;
-    bool preserve_inputs, exclude_io; /* as in arenaut_lowering_options */
+    bool preserve_inputs, exclude_io, overlap; /* as in arenaut_lowering_options */
     const arenaut_in_place_rule *in_place_rules;
     size_t n_in_place_rules;
     const arenaut_align_rule *align_rules;

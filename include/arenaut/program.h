@@ -148,6 +148,14 @@ typedef struct arenaut_in_place {
     uint32_t output, input;
 } arenaut_in_place;
 
+/* Output `output` of an op may overlap input `input` wherever that begins at least `distance` bytes
+ * above it: the kernel walks both in address order, and reads each byte of the input before it
+ * writes as far as that. Of the distance: problem.h, "separation". */
+typedef struct arenaut_overlap {
+    uint32_t output, input;
+    int64_t distance;
+} arenaut_overlap;
+
 /* What a file says of an op besides its arguments, as far as shapes need it. */
 typedef struct arenaut_attribute {
     const char *name;
@@ -178,6 +186,8 @@ typedef struct arenaut_op {
     const uint32_t *after; /* ops of its method, counted within it, that must have ended first */
     uint32_t n_attributes;
     const arenaut_attribute *attributes;
+    uint32_t n_overlaps;
+    const arenaut_overlap *overlaps;
 } arenaut_op;
 
 /* An arena as the file states it, for one method. */

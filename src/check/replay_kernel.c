@@ -56,6 +56,35 @@ static arenaut_status write_all(arn_replay *r, const arenaut_op *op) {
     return status;
 }
 
+/* Whether the output lies far enough below the input for the op's overlap of the two. Offsets are
+ * below 2^63. */
+static bool is_far_below(const arn_replay *r, const arn_replay_place *to,
+                         const arn_replay_place *from, int64_t distance) {
+    const arn_replay_places *p = &r->places;
+    if (from->first == from->end || to->first == to->end) return false;
+    if (p->cell_pool[from->first] != p->cell_pool[to->first]) return false;
+    return (int64_t)p->cell_address[from->first] - (int64_t)p->cell_address[to->first] >= distance;
+}
+
+/* Adds the op's overlaps to r->over: the outputs that may be written into an input's memory, as far
+ * as they reach. Of several the first counts; a plan that uses more is refused. */
+static void find_overlaps(arn_replay *r, const arenaut_op *op) {
+    for (uint32_t i = 0; i < op->n_overlaps; i++) {
+        const arenaut_overlap *pair = &op->overlaps[i];
+        const uint32_t input = arn_replay_sole_pointee(r, op->inputs[pair->input]);
+        const uint32_t output = arn_replay_sole_pointee(r, op->outputs[pair->output]);
+        if (input == ARENAUT_NONE || output == ARENAUT_NONE) continue;
+        const arn_replay_place *from = &r->places.place[input], *to = &r->places.place[output];
+        if (from->left_alone || to->left_alone || from->broken != ARENAUT_RULE_NONE ||
+            to->broken != ARENAUT_RULE_NONE) {
+            continue;
+        }
+        const bool meet = to->first < from->end && from->first < to->end;
+        if (!meet || !is_far_below(r, to, from, pair->distance)) continue;
+        if (r->over[pair->input] == ARENAUT_NONE) r->over[pair->input] = output;
+    }
+}
+
 /* Fills r->over from the op's in-place pairs. A delegate's are not looked at: it touches
  * everything at once. Nor are those of tensors that may stand for several memories. */
 static void find_pairs(arn_replay *r, const arenaut_op *op) {
@@ -78,6 +107,7 @@ static void find_pairs(arn_replay *r, const arenaut_op *op) {
         r->updated[r->places.storage[output]] = r->version;
         if (*over == ARENAUT_NONE || r->places.place[*over].end < to->end) *over = output;
     }
+    if (op->kind == ARENAUT_OP_OUT) find_overlaps(r, op);
 }
 
 /* An op that writes through an alias writes one memory, whichever of several the alias points to,
@@ -108,7 +138,14 @@ static arenaut_status check_pointee(arn_replay *r, const arenaut_op *op, uint32_
     const arenaut_status status = arn_replay_touch(r, tensor, &skip);
     if (status != ARENAUT_OK || skip) return status;
     /* Outputs are apart from each other, so the bytes of a pair's are written by it alone. */
-    const uint32_t first = output == ARENAUT_NONE ? place->first : r->places.place[output].end;
+    const arn_replay_place *over = output == ARENAUT_NONE ? NULL : &r->places.place[output];
+    uint32_t first = over ? over->end : place->first;
+    if (first > place->end) first = place->end;
+    if (over && over->first > place->first) { /* by an overlap it may begin inside the input */
+        const uint32_t below = arn_replay_shadow_find(&r->shadow, place->first, over->first,
+                                                      ARN_SHADOW_UNWRITTEN, r->version);
+        if (below != ARENAUT_NONE) return arn_replay_reject_arguments(r, tensor, below);
+    }
     /* Updating one's own memory is what these two kinds are for. */
     const bool may_update = op->kind == ARENAUT_OP_IN_PLACE || op->kind == ARENAUT_OP_DELEGATE;
     const uint32_t cell = may_update ? written_by_others(r, alias, tensor, first)

@@ -23,7 +23,8 @@ static const char *kind_word(uint32_t k) { return arenaut_op_kind_name((arenaut_
     XX(O_STREAM, "stream")             \
     XX(O_AFTER, "after")               \
     XX(O_CARRIES, "carries")           \
-    XX(O_ATTRIBUTES, "attributes")
+    XX(O_ATTRIBUTES, "attributes")     \
+    XX(O_OVERLAPS, "overlaps")
 enum { OP_KEYS(ARN_KEY_ENUM) O_KEYS };
 static const char *const op_keys[] = {OP_KEYS(ARN_KEY_TEXT)};
 
@@ -70,6 +71,24 @@ static uint32_t read_pairs(reader *r, uint32_t array) {
         r->pairs[n].output = arn_json_below(&r->json, pair[0], ARENAUT_NONE, 0);
         r->pairs[n].input = arn_json_below(&r->json, pair[1], ARENAUT_NONE, 0);
         n++;
+    }
+    return n;
+}
+
+static uint32_t read_overlaps(reader *r, uint32_t array) {
+    static const char *const keys[] = {"output", "input", "distance"};
+    uint32_t n = 0;
+    ARN_JSON_EACH(&r->json, v, array) {
+        uint32_t m[3];
+        arn_json_members(&r->json, v, keys, 3, m);
+        for (uint32_t k = 0; k < 3; k++) arn_json_require(&r->json, v, m[k], keys[k]);
+        if (!arn_program_json_grow(r, (void **)&r->overlaps, &r->overlap_capacity, (uint64_t)n + 1,
+                                   sizeof *r->overlaps)) {
+            return 0;
+        }
+        r->overlaps[n].output = arn_json_below(&r->json, m[0], ARENAUT_NONE, 0);
+        r->overlaps[n].input = arn_json_below(&r->json, m[1], ARENAUT_NONE, 0);
+        r->overlaps[n++].distance = arn_json_step(&r->json, m[2], 0);
     }
     return n;
 }
@@ -152,6 +171,8 @@ void arn_program_json_read_op(reader *r, uint32_t object, uint32_t method) {
     lists.calls = arn_program_json_read_ids(r, v[O_CALLS], &r->methods);
     op.n_in_place = read_pairs(r, v[O_IN_PLACE]);
     op.in_place = r->pairs;
+    op.n_overlaps = read_overlaps(r, v[O_OVERLAPS]);
+    op.overlaps = r->overlaps;
     op.arguments_may_alias = arn_json_flag(json, v[O_ALIAS], false);
     op.target = read_target(r, object, v, op.kind);
     op.stream = arn_json_below(json, v[O_STREAM], ARENAUT_NONE, 0);

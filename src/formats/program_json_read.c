@@ -271,6 +271,7 @@ arenaut_status arn_program_json_read(const uint8_t *data, size_t size,
     arn_release(allocator, r.exprs);
     arn_release(allocator, r.bindings);
     arn_release(allocator, r.pairs);
+    arn_release(allocator, r.overlaps);
     arn_json_reader_free(&r.json);
     return st;
 }

@@ -23,6 +23,8 @@ typedef struct arn_program_json_reader {
     uint32_t *ids;
     int64_t *dims, *strides, *numbers;
     uint32_t *exprs;
+    arenaut_overlap *overlaps;
+    uint32_t overlap_capacity;
     arenaut_in_place *pairs;
     arenaut_binding *bindings;
     uint32_t n_ids, id_capacity, dim_capacity, stride_capacity, expr_capacity, pair_capacity;

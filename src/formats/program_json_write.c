@@ -213,6 +213,20 @@ static void put_pairs(printer *out, bool *begun, const arenaut_op *op) {
     arn_puts(&out->writer, "]");
 }
 
+static void put_overlaps(printer *out, bool *begun, const arenaut_op *op) {
+    arn_writer *w = &out->writer;
+    if (op->n_overlaps == 0) return;
+    arn_json_put_key(w, begun, "overlaps");
+    for (uint32_t i = 0; i < op->n_overlaps; i++) {
+        const arenaut_overlap *pair = &op->overlaps[i];
+        arn_putf(w, "%s{\"output\": %" PRIu32 ", \"input\": %" PRIu32 ", \"distance\": ",
+                 i ? ", " : "[", pair->output, pair->input);
+        arn_json_put_i64(w, pair->distance);
+        arn_puts(w, "}");
+    }
+    arn_puts(w, "]");
+}
+
 static void put_attributes(printer *out, bool *begun, const arenaut_op *op) {
     arn_writer *w = &out->writer;
     if (op->n_attributes == 0) return;
@@ -242,6 +256,7 @@ static void put_op(printer *out, const arenaut_op *op) {
     put_refs(out, &begun, "scratch", op->scratch, op->n_scratch, put_tensor_ref);
     put_refs(out, &begun, "calls", op->calls, op->n_calls, put_method_ref);
     put_pairs(out, &begun, op);
+    put_overlaps(out, &begun, op);
     put_flag(w, &begun, "arguments_may_alias", op->arguments_may_alias);
     if (op->kind == ARENAUT_OP_JUMP || op->kind == ARENAUT_OP_JUMP_FALSE) {
         arn_json_put_size_member(w, &begun, "target", op->target);

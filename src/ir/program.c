@@ -172,7 +172,7 @@ arenaut_status arenaut_program_add_op(arenaut_program *program, const arenaut_op
                         op->name ? op->name : "", op->method, program->n_methods);
     }
     arenaut_op copy = *op;
-    const void *pairs = copy.in_place;
+    const void *pairs = copy.in_place, *overlaps = copy.overlaps;
     if (!copy_text(program, &copy.name) || !copy_text(program, &copy.source) ||
         !copy_ids(program, &copy.inputs, copy.n_inputs) ||
         !copy_ids(program, &copy.outputs, copy.n_outputs) ||
@@ -180,12 +180,14 @@ arenaut_status arenaut_program_add_op(arenaut_program *program, const arenaut_op
         !copy_ids(program, &copy.calls, copy.n_calls) ||
         !copy_ids(program, &copy.after, copy.n_after) ||
         !copy_array(program, &pairs, copy.n_in_place, sizeof *copy.in_place) ||
+        !copy_array(program, &overlaps, copy.n_overlaps, sizeof *copy.overlaps) ||
         (copy.n_attributes > 0 && !copy_attributes(program, &copy)) ||
         !arn_grow(&program->store->allocator, (void **)&program->ops, &program->store->ops,
                   (uint64_t)program->n_ops + 1, sizeof *program->ops)) {
         return arn_no_memory(err);
     }
     copy.in_place = pairs;
+    copy.overlaps = overlaps;
     if (id) *id = program->n_ops;
     program->ops[program->n_ops++] = copy;
     program->methods[op->method].n_ops++;

@@ -259,6 +259,33 @@ static arenaut_status check_after(const arenaut_program *p, const arenaut_op *op
     return ARENAUT_OK;
 }
 
+static arenaut_status check_overlaps(const arenaut_op *op, const char *name, arenaut_error *err) {
+    for (uint32_t i = 0; i < op->n_overlaps; i++) {
+        const arenaut_overlap *pair = &op->overlaps[i];
+        if (pair->output >= op->n_outputs || pair->input >= op->n_inputs ||
+            op->outputs[pair->output] == ARENAUT_NONE || op->inputs[pair->input] == ARENAUT_NONE) {
+            return arn_fail(err, ARENAUT_BAD_INPUT, 0,
+                            "op '%s': overlap (output %" PRIu32 ", input %" PRIu32
+                            ") names an argument that it does not have",
+                            name, pair->output, pair->input);
+        }
+        if (pair->distance == INT64_MIN) {
+            return arn_fail(err, ARENAUT_TOO_LARGE, 0,
+                            "op '%s': the distance of an overlap is below -(2^63 - 1)", name);
+        }
+        for (uint32_t k = 0; k < i; k++) {
+            if (op->overlaps[k].output != pair->output || op->overlaps[k].input != pair->input) {
+                continue;
+            }
+            return arn_fail(err, ARENAUT_BAD_INPUT, 0,
+                            "op '%s': overlap (output %" PRIu32 ", input %" PRIu32
+                            ") is stated twice",
+                            name, pair->output, pair->input);
+        }
+    }
+    return ARENAUT_OK;
+}
+
 static arenaut_status check_op(const arenaut_program *p, const scope *s, const arenaut_op *op,
                                arenaut_error *err) {
     const char *name = op->name ? op->name : "op";
@@ -275,6 +302,7 @@ static arenaut_status check_op(const arenaut_program *p, const scope *s, const a
     if (st == ARENAUT_OK) st = check_naming(op, name, err);
     if (st == ARENAUT_OK) st = check_alloc(op, name, err);
     if (st == ARENAUT_OK) st = check_after(p, op, name, err);
+    if (st == ARENAUT_OK) st = check_overlaps(op, name, err);
     for (uint32_t i = 0; i < op->n_in_place && st == ARENAUT_OK; i++) {
         const arenaut_in_place pair = op->in_place[i];
         if (pair.output >= op->n_outputs || pair.input >= op->n_inputs ||

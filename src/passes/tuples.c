@@ -173,6 +173,7 @@ static arenaut_status spread_inputs(tuples *s, arenaut_op *op) {
     const uint32_t *inputs = spread(s, op->inputs, op->n_inputs, &n);
     if (!inputs) return arn_no_memory(s->err);
     op->inputs = inputs;
+    op->n_overlaps = 0; /* which speak of positions; unused, they only cost memory */
     op->n_inputs = n;
     return ARENAUT_OK;
 }

@@ -209,6 +209,7 @@ static arenaut_status lower_program(arenaut_pipeline *p, arenaut_error *err) {
     const arenaut_lowering_options options = {
         .preserve_inputs = o->preserve_inputs,
         .exclude_io = o->exclude_io,
+        .overlap = o->overlap,
         .align = o->align,
         .op_align = o->align_rules,
         .n_op_align = o->n_align_rules,

@@ -2,8 +2,6 @@
  * problems at once; then exact search; and where that cannot be had, exact search of the
  * moments that decide, more orders, and local search, until the bound or the effort is
  * reached. */
-#include <string.h>
-
 #include "core/checked.h"
 #include "core/fail.h"
 #include "planners/exact/exact.h"
@@ -150,38 +148,13 @@ static arenaut_status try_with_pools(arenaut_planning *planning, arn_meter *mete
     return ARENAUT_OK;
 }
 
-/* What is best for buffers that may not overlap is a beginning for those that may: the rest of
- * the table knows no separations, and leaves them unused. */
-static arenaut_status plan_apart(arenaut_planning *planning, arn_meter *meter) {
-    arenaut_problem apart = *planning->problem;
-    arenaut_plan_options options = *planning->options;
-    arenaut_plan *plan = planning->plan, *part = NULL;
-    apart.n_separations = 0;
-    apart.separation = NULL;
-    options.planner = arn_planner_auto.name;
-    const arenaut_status st =
-        arenaut_plan_make(&apart, &options, planning->allocator, &part, planning->err);
-    if (st == ARENAUT_OK) {
-        memcpy(plan->pool, part->pool, plan->n_buffers * sizeof *plan->pool);
-        memcpy(plan->offset, part->offset, plan->n_buffers * sizeof *plan->offset);
-        meter->spent += part->effort;
-        arn_meter_improved(meter, (arn_cost){part->spill, part->total});
-        if (part->stopped_by != ARENAUT_STOP_PROOF) arn_meter_stop(meter, part->stopped_by);
-    }
-    arenaut_plan_free(part);
-    return st == ARENAUT_REFUSED || st == ARENAUT_NO_PLAN ? ARENAUT_OK : st;
-}
-
-/* Each row that overlaps gets as much effort as it has alone. */
+/* Where buffers may overlap, only the rows that know separations are of use. */
 static arenaut_status plan_overlaps(arenaut_planning *planning, arn_meter *meter) {
     const arenaut_planner *row[ARN_PLANNERS];
     const uint32_t n = arn_rows_to_try(ARN_TRY_OVERLAP, row);
-    arenaut_status st = plan_apart(planning, meter);
+    arenaut_status st = ARENAUT_OK;
     for (uint32_t i = 0; i < n && st == ARENAUT_OK && !is_done(meter); i++) {
-        if (!arn_row_suits(row[i], planning->problem)) continue;
-        arn_meter_allow(meter, planning->options->effort);
-        st = arn_row_try(row[i], planning, meter);
-        if (st == ARENAUT_REFUSED && arn_meter_has_plan(meter)) st = ARENAUT_OK; /* too many */
+        if (arn_row_suits(row[i], planning->problem)) st = arn_row_try(row[i], planning, meter);
     }
     if (st != ARENAUT_OK || planning->plan->quality == ARENAUT_INFEASIBLE) return st;
     return arn_meter_finish(meter);

@@ -454,12 +454,12 @@ static bool may_decline(const trial *t, const arenaut_planner *planner, arenaut_
     if (features & ~planner->handles) return strstr(why, "does not handle") != NULL;
     if (t->p->traits & planner->refuses) return strstr(why, "does not plan") != NULL;
     if (strstr(why, "have a device")) return strcmp(planner->name, "tvm-tokens") == 0;
-    if (strstr(why, "choose between pools")) return strcmp(planner->name, "overlap") == 0;
     /* Out of effort before there was a plan; `auto` has one at once where any will do. */
     if (st == ARENAUT_STOPPED && strcmp(planner->name, "auto") != 0) return true;
     /* Where pools are chosen, buffers are planned apart first, and there may be no such plan. */
     const bool limited = features & ARENAUT_FEATURE_CAPACITY ||
-                         (t->p->n_separations && arenaut_problem_chooses_pools(t->p));
+                         ((t->p->n_separations || strcmp(planner->name, "overlap") == 0) &&
+                          arenaut_problem_chooses_pools(t->p));
     return limited && strstr(why, "capacit") != NULL;
 }
 

@@ -108,6 +108,10 @@ arenaut_status arn_lower_streams(arn_lower *lower, const uint32_t *buffer_of,
  * most one other. Needs lives and pools. */
 arenaut_status arn_lower_reuse(arn_lower *lower, const uint32_t **base);
 
+/* Adds a separation for each overlap of an op that holds for whole buffers. Likewise. */
+arenaut_status arn_lower_overlaps(arn_lower *lower, const uint32_t *buffer_of,
+                                  arenaut_problem *problem);
+
 /* Whether what runs next depends on a value. */
 static inline bool arn_lower_is_branch(arenaut_op_kind kind) {
     return kind == ARENAUT_OP_IF || kind == ARENAUT_OP_WHILE || kind == ARENAUT_OP_LOOP ||

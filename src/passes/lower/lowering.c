@@ -273,6 +273,7 @@ static arenaut_status make_problem(arn_lower *lower, arenaut_lowering *lowering,
     for (uint32_t b = 0; b < n_buffers && st == ARENAUT_OK; b++) {
         st = add_buffer(lower, lowering->tensor[b], &c, lowering->buffer, problem);
     }
+    if (st == ARENAUT_OK) st = arn_lower_overlaps(lower, lowering->buffer, problem);
     if (st == ARENAUT_OK) st = arn_lower_streams(lower, lowering->buffer, problem);
     return st == ARENAUT_OK ? arenaut_problem_finish(problem, lower->err) : st;
 }

@@ -1,6 +1,7 @@
-/* Which storage may be written over which: the in-place pairs of ops that hold for whole
- * buffers and whole lives. What is not certain is left out; that only costs memory. Each storage
- * is written over by one other at most: the first pair in program order. O(pairs * arguments). */
+/* Which storage may be written over which, or overlap it partly: the in-place pairs and overlaps of
+ * ops that hold for whole buffers and whole lives. What is not certain is left out; that only costs
+ * memory. In place, each storage is written over by one other at most: the first pair in program
+ * order. O(pairs * arguments). */
 #include "core/fail.h"
 #include "passes/lower/lower.h"
 
@@ -50,22 +51,60 @@ static bool is_free_after(const arn_lower *lower, uint32_t base) {
     return !(lower->storage.facts[base] & needed);
 }
 
-static bool may_replace(const arn_lower *lower, const arenaut_op *op, arenaut_in_place pair) {
-    const arenaut_tensor *tensors = lower->program->tensors;
-    const uint32_t from = op->inputs[pair.input], to = op->outputs[pair.output];
+/* Whether the op's output may take over memory of its input: both fill their buffers, nothing
+ * needs the input afterwards, and the two meet in one step, which is the op's. */
+static bool takes_over(const arn_lower *lower, const arenaut_op *op, uint32_t from, uint32_t to) {
     const uint32_t base = lower->storage.of[from], child = lower->storage.of[to];
-    if (base == child || tensors[from].bytes != tensors[to].bytes) return false;
-    if (!fills_storage(lower, from) || !fills_storage(lower, to)) return false;
+    if (base == child || !fills_storage(lower, from) || !fills_storage(lower, to)) return false;
     if (!is_free_after(lower, base)) return false;
     if (lower->storage.facts[child] & (ARN_NO_BUFFER | ARN_ALWAYS_ALIVE)) return false;
     if (lower->pools[base] != lower->pools[child]) return false;
     if (!has_one_life(lower, base) || !has_one_life(lower, child)) return false;
     if (!arn_lower_ends_with(lower, base, (uint32_t)(op - lower->program->ops))) return false;
-    /* They meet in one step, and it is this op's. */
     const int64_t meeting = life_of(lower, child).first;
     if (meeting < 0 || life_of(lower, base).end != meeting + 1) return false;
-    if (lower->lives.steps[meeting].op != (uint32_t)(op - lower->program->ops)) return false;
-    return nothing_else_in(lower, op, pair.output, base);
+    return lower->lives.steps[meeting].op == (uint32_t)(op - lower->program->ops);
+}
+
+static bool may_replace(const arn_lower *lower, const arenaut_op *op, arenaut_in_place pair) {
+    const arenaut_tensor *tensors = lower->program->tensors;
+    const uint32_t from = op->inputs[pair.input], to = op->outputs[pair.output];
+    return tensors[from].bytes == tensors[to].bytes && takes_over(lower, op, from, to) &&
+           nothing_else_in(lower, op, pair.output, lower->storage.of[from]);
+}
+
+/* Whether the op names the storage once among its arguments: what is said of one argument is then
+ * true of the storage. Scratch is a tensor of its own always. */
+static bool is_named_once(const arn_lower *lower, const arenaut_op *op, uint32_t storage) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        n += op->inputs[i] != ARENAUT_NONE && lower->storage.of[op->inputs[i]] == storage;
+    }
+    for (uint32_t i = 0; i < op->n_outputs; i++) {
+        n += op->outputs[i] != ARENAUT_NONE && lower->storage.of[op->outputs[i]] == storage;
+    }
+    return n == 1;
+}
+
+arenaut_status arn_lower_overlaps(arn_lower *lower, const uint32_t *buffer_of,
+                                  arenaut_problem *problem) {
+    const arenaut_program *p = lower->program;
+    arenaut_status st = ARENAUT_OK;
+    for (uint32_t i = 0; i < p->n_ops && lower->options.overlap && st == ARENAUT_OK; i++) {
+        const arenaut_op *op = &p->ops[i];
+        for (uint32_t k = 0; k < op->n_overlaps && st == ARENAUT_OK; k++) {
+            const uint32_t from = op->inputs[op->overlaps[k].input];
+            const uint32_t to = op->outputs[op->overlaps[k].output];
+            if (op->kind != ARENAUT_OP_OUT || !takes_over(lower, op, from, to)) continue;
+            if (!is_named_once(lower, op, lower->storage.of[from])) continue;
+            if (!is_named_once(lower, op, lower->storage.of[to])) continue;
+            if (buffer_of[from] == ARENAUT_NONE || buffer_of[to] == ARENAUT_NONE) continue;
+            const arenaut_separation pair = {buffer_of[from], buffer_of[to],
+                                             op->overlaps[k].distance};
+            st = arenaut_problem_add_separation(problem, &pair, lower->err);
+        }
+    }
+    return st;
 }
 
 arenaut_status arn_lower_reuse(arn_lower *lower, const uint32_t **result) {

@@ -155,6 +155,7 @@ static arenaut_status split_arguments(arn_recover *r, arenaut_op *op, uint32_t a
         if (t != ARENAUT_NONE && !result) r->facts[t] |= ARN_RECOVER_TOUCHED | ARN_RECOVER_READ;
     }
     op->inputs = inputs;
+    op->n_overlaps = 0; /* which speak of positions */
     op->n_inputs = n_inputs;
     op->outputs = outputs;
     op->n_outputs = n_outputs;

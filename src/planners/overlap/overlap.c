@@ -5,8 +5,11 @@
  * buffers are put at the lowest place that is free, as other planners do, cannot foresee that.
  * Here a height is given, and the search of overlap_search.h finds places below it or proves
  * that there are none; heights are tried from the lower bound on and then by halving what is
- * left between that and the best plan. Each pool is solved by itself. */
+ * left between that and the best plan. Each pool is solved by itself; where buffers may choose
+ * between pools, `auto` chooses for them as if they could not overlap. */
 #include <arenaut/planner.h>
+
+#include <string.h>
 
 #include "core/checked.h"
 #include "core/fail.h"
@@ -30,13 +33,14 @@ typedef struct layer {
 typedef struct layers {
     arenaut_planning *planning;
     arn_meter *meter;
+    const arenaut_problem *problem; /* the planning's, but for pools that were chosen */
+    bool too_large;                 /* for the search */
+    bool chosen;                    /* so that nothing is proven of other choices */
     uint32_t n;
     layer layer[ARENAUT_MAX_POOLS];
 } layers;
 
-static uint64_t capacity_of(const layers *s, uint32_t k) {
-    return s->planning->problem->pool[k].capacity;
-}
+static uint64_t capacity_of(const layers *s, uint32_t k) { return s->problem->pool[k].capacity; }
 
 /* A height below which all groups fit above one another. */
 static uint64_t ample_height(const arn_overlap_model *x) {
@@ -75,7 +79,7 @@ static arenaut_status try_height(layers *s, uint32_t k, uint64_t height, uint64_
 }
 
 static arenaut_status open_layer(layers *s, uint32_t k) {
-    const arenaut_problem *p = s->planning->problem;
+    const arenaut_problem *p = s->problem;
     const arenaut_allocator *allocator = s->planning->allocator;
     layer *l = &s->layer[s->n++];
     bool too_many = false;
@@ -83,12 +87,7 @@ static arenaut_status open_layer(layers *s, uint32_t k) {
     arenaut_status st =
         arn_overlap_model_make(p, k, allocator, &l->model, &too_many, s->planning->err);
     if (st != ARENAUT_OK) return st;
-    if (too_many || ample_height(&l->model) > HIGHEST) {
-        return arn_fail(
-            s->planning->err, ARENAUT_REFUSED, 0,
-            "planner 'overlap' does not take more buffers in use together, or larger ones, than it "
-            "can place; 'auto' plans them apart");
-    }
+    s->too_large = s->too_large || too_many || ample_height(&l->model) > HIGHEST;
     l->place = arn_allocate(allocator, l->model.n, sizeof *l->place);
     l->trial = arn_allocate(allocator, l->model.n, sizeof *l->trial);
     return l->place && l->trial ? ARENAUT_OK : arn_no_memory(s->planning->err);
@@ -118,9 +117,9 @@ static void take_plan(layers *s) {
 
 /* Makes the best placements the plan, if every pool has one and they are better than it is. */
 static void keep(layers *s) {
-    const arenaut_problem *p = s->planning->problem;
+    const arenaut_problem *p = s->problem;
     arenaut_plan *plan = s->planning->plan;
-    arn_cost cost = {0, 0};
+    arn_cost cost = {s->chosen ? s->meter->best.spill : 0, 0};
     for (uint32_t k = 0; k < s->n; k++) {
         if (s->layer[k].height == ARENAUT_UNPLACED) return;
         cost.total += arn_aligned(s->layer[k].height, p->pool[k].align);
@@ -139,7 +138,7 @@ static void keep(layers *s) {
 }
 
 static void raise_bounds(layers *s) {
-    const arenaut_problem *p = s->planning->problem;
+    const arenaut_problem *p = s->problem;
     arenaut_plan *plan = s->planning->plan;
     uint64_t total = 0;
     for (uint32_t k = 0; k < s->n; k++) {
@@ -183,43 +182,83 @@ static arenaut_status improve_layer(layers *s, uint32_t k, uint64_t effort) {
 }
 
 static arenaut_status solve(layers *s) {
-    const arenaut_problem *p = s->planning->problem;
+    const arenaut_problem *p = s->problem;
     const uint64_t effort = s->planning->options->effort / p->n_pools / 4 + 1;
     arenaut_status st = ARENAUT_OK;
     for (uint32_t k = 0; k < p->n_pools && st == ARENAUT_OK; k++) st = open_layer(s, k);
-    if (st == ARENAUT_OK) take_plan(s);
+    if (st != ARENAUT_OK || s->too_large) return st;
+    take_plan(s);
     for (uint32_t k = 0; k < p->n_pools && st == ARENAUT_OK; k++) {
         st = begin_layer(s, k, effort);
-        if (s->layer[k].impossible) s->planning->plan->quality = ARENAUT_INFEASIBLE;
+        if (s->layer[k].impossible && !s->chosen) s->planning->plan->quality = ARENAUT_INFEASIBLE;
     }
     if (st != ARENAUT_OK || s->planning->plan->quality == ARENAUT_INFEASIBLE) return st;
     keep(s);
     for (uint32_t k = 0; k < p->n_pools && st == ARENAUT_OK; k++) st = improve_layer(s, k, effort);
     if (st != ARENAUT_OK) return st;
     keep(s);
-    raise_bounds(s);
+    if (!s->chosen) raise_bounds(s);
     return ARENAUT_OK;
 }
 
-static bool suits(const arenaut_problem *problem) {
-    return !arenaut_problem_chooses_pools(problem);
+/* What is best for buffers that may not overlap is a beginning for those that may: the rest of
+ * the table knows no separations, and leaves them unused. */
+static arenaut_status plan_apart(arenaut_planning *planning, arn_meter *meter) {
+    arenaut_problem apart = *planning->problem;
+    arenaut_plan_options options = *planning->options;
+    arenaut_plan *plan = planning->plan, *part = NULL;
+    apart.n_separations = 0;
+    apart.separation = NULL;
+    options.planner = arn_planner_auto.name;
+    const arenaut_status st =
+        arenaut_plan_make(&apart, &options, planning->allocator, &part, planning->err);
+    if (st == ARENAUT_OK) {
+        memcpy(plan->pool, part->pool, plan->n_buffers * sizeof *plan->pool);
+        memcpy(plan->offset, part->offset, plan->n_buffers * sizeof *plan->offset);
+        meter->spent += part->effort;
+        arn_meter_improved(meter, (arn_cost){part->spill, part->total});
+        if (part->stopped_by != ARENAUT_STOP_PROOF) arn_meter_stop(meter, part->stopped_by);
+    }
+    arenaut_plan_free(part);
+    return st == ARENAUT_REFUSED || st == ARENAUT_NO_PLAN ? ARENAUT_OK : st;
+}
+
+/* The problem with every buffer in the pool where the plan has it. */
+static bool keep_pools(layers *s, arenaut_problem *narrowed) {
+    const arenaut_plan *plan = s->planning->plan;
+    uint64_t *pools = arn_allocate(s->planning->allocator, plan->n_buffers, sizeof *pools);
+    *narrowed = *s->problem;
+    narrowed->pools = pools;
+    for (uint32_t b = 0; pools && b < plan->n_buffers; b++) {
+        const uint32_t pool = plan->pool[b];
+        pools[b] =
+            pool == ARENAUT_NONE ? arenaut_problem_pools(s->problem, b) : UINT64_C(1) << pool;
+    }
+    s->problem = narrowed;
+    return pools != NULL;
 }
 
 static arenaut_status make(const arenaut_planner *self, arenaut_planning *planning,
                            arn_meter *meter) {
-    layers s = {.planning = planning, .meter = meter};
-    if (!suits(planning->problem)) {
-        return arn_fail(planning->err, ARENAUT_REFUSED, 0,
-                        "planner '%s' does not choose between pools; 'auto' plans such buffers "
-                        "apart",
-                        self->name);
+    layers s = {.planning = planning, .meter = meter, .problem = planning->problem};
+    s.chosen = arenaut_problem_chooses_pools(planning->problem);
+    arenaut_status st = ARENAUT_OK;
+    (void)self;
+    if (s.chosen || planning->problem->n_separations) st = plan_apart(planning, meter);
+    if (st != ARENAUT_OK || arn_meter_was_stopped(meter) || arn_meter_at_goal(meter)) return st;
+    arn_meter_allow(meter, planning->options->effort);
+    if (!s.chosen) {
+        st = solve(&s);
+    } else if (arn_meter_has_plan(meter)) {
+        arenaut_problem narrowed;
+        st = keep_pools(&s, &narrowed) ? solve(&s) : arn_no_memory(planning->err);
+        arn_release(planning->allocator, narrowed.pools);
     }
-    const arenaut_status st = solve(&s);
     close_layers(&s);
     return st;
 }
 
-static const arn_attempt attempt = {.when = ARN_TRY_OVERLAP, .suits = suits, .make = make};
+static const arn_attempt attempt = {.when = ARN_TRY_OVERLAP, .make = make};
 
 const arenaut_planner arn_planner_overlap = {
     .name = "overlap",
