@@ -8,6 +8,7 @@
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/memory.h"
+#include "ir/pair_relations.h"
 #include "ir/store.h"
 
 typedef arenaut_status (*buffer_rule)(const arenaut_problem *p, uint32_t b, const char *name,
@@ -218,32 +219,6 @@ static arenaut_status check_edges(const arenaut_problem *p, arenaut_error *err) 
     return ARENAUT_OK;
 }
 
-static bool have_edge(const arenaut_problem *p, uint32_t a, uint32_t b) {
-    const arenaut_conflict wanted = {a < b ? a : b, a < b ? b : a};
-    uint32_t low = 0, high = p->n_conflicts;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        const arenaut_conflict e = p->conflict[middle];
-        if (e.a < wanted.a || (e.a == wanted.a && e.b < wanted.b)) low = middle + 1;
-        else high = middle;
-    }
-    return low < p->n_conflicts && p->conflict[low].a == wanted.a && p->conflict[low].b == wanted.b;
-}
-
-/* Whether the pair stands at another place of the list as well, the other way round. The list is
- * sorted, so that one pair the same way round stands twice in a row. */
-static bool is_separated(const arenaut_problem *p, uint32_t upper, uint32_t lower) {
-    uint32_t low = 0, high = p->n_separations;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        const arenaut_separation *s = &p->separation[middle];
-        if (s->upper < upper || (s->upper == upper && s->lower < lower)) low = middle + 1;
-        else high = middle;
-    }
-    return low < p->n_separations && p->separation[low].upper == upper &&
-           p->separation[low].lower == lower;
-}
-
 static arenaut_status check_separation(const arenaut_problem *p, uint32_t i, arenaut_error *err) {
     const arenaut_separation *s = &p->separation[i];
     const uint32_t upper = s->upper, lower = s->lower;
@@ -259,7 +234,8 @@ static arenaut_status check_separation(const arenaut_problem *p, uint32_t i, are
     if (i > 0 && (s[-1].upper > upper || (s[-1].upper == upper && s[-1].lower > lower))) {
         return arn_fail(err, ARENAUT_BAD_INPUT, 0, "separations are not sorted");
     }
-    if ((i > 0 && s[-1].upper == upper && s[-1].lower == lower) || is_separated(p, lower, upper)) {
+    if ((i > 0 && s[-1].upper == upper && s[-1].lower == lower) ||
+        arn_find_separation(p, lower, upper)) {
         return arn_fail(err, ARENAUT_BAD_INPUT, 0,
                         "buffers '%.80s' and '%.80s' are separated twice; once is allowed",
                         names[0], names[1]);
@@ -269,7 +245,7 @@ static arenaut_status check_separation(const arenaut_problem *p, uint32_t i, are
                         "separation of '%.80s' and '%.80s': the distance is below -(2^63 - 1)",
                         names[0], names[1]);
     }
-    if (shared_steps(p, upper, lower) == 0 && !have_edge(p, upper, lower)) {
+    if (shared_steps(p, upper, lower) == 0 && !arn_have_edge(p, upper, lower)) {
         return arn_fail(err, ARENAUT_BAD_INPUT, 0,
                         "separation of '%.80s' and '%.80s', which are never in use together",
                         names[0], names[1]);

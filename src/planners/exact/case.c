@@ -4,6 +4,7 @@
 #include "planners/exact/case.h"
 
 #include "ir/lifetimes.h"
+#include "ir/pair_relations.h"
 
 arn_exact_case arn_exact_case_of(const arn_exact_input *in, const uint8_t *pair,
                                  const uint32_t *pool_of, uint32_t pool) {
@@ -30,20 +31,8 @@ bool arn_exact_is_pair(const arn_exact_input *in, uint32_t heir) {
     return base != ARENAUT_NONE && arn_exact_conflict(in->problem, heir, base);
 }
 
-bool arn_exact_has_edge(const arenaut_problem *p, uint32_t a, uint32_t b) {
-    const arenaut_conflict wanted = {a < b ? a : b, a < b ? b : a};
-    uint32_t low = 0, high = p->n_conflicts;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        const arenaut_conflict e = p->conflict[middle];
-        if (e.a < wanted.a || (e.a == wanted.a && e.b < wanted.b)) low = middle + 1;
-        else high = middle;
-    }
-    return low < p->n_conflicts && p->conflict[low].a == wanted.a && p->conflict[low].b == wanted.b;
-}
-
 bool arn_exact_conflict(const arenaut_problem *p, uint32_t a, uint32_t b) {
-    return arn_alive_together(p, a, b) || arn_exact_has_edge(p, a, b);
+    return arn_alive_together(p, a, b) || arn_have_edge(p, a, b);
 }
 
 static bool lies_inside(const arenaut_problem *p, uint32_t slice, uint32_t host) {

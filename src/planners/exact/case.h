@@ -50,9 +50,6 @@ static inline uint32_t arn_exact_smaller(const arenaut_problem *p, uint32_t a, u
     return a > b ? a : b;
 }
 
-/* Whether an extra conflict edge names the two. O(log edges). */
-bool arn_exact_has_edge(const arenaut_problem *problem, uint32_t a, uint32_t b);
-
 /* Whether lifetimes or an edge put two buffers into each other's way, relations aside.
  * O(lifetimes + log edges). */
 bool arn_exact_conflict(const arenaut_problem *problem, uint32_t a, uint32_t b);

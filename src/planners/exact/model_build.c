@@ -6,6 +6,7 @@
 
 #include "core/fail.h"
 #include "ir/lifetimes.h"
+#include "ir/pair_relations.h"
 
 bool arn_exact_lives_meet(const arn_exact_build *x, uint32_t a, uint32_t b) {
     return arn_lives_meet(arn_exact_lives(x, a), arn_exact_life_count(x, a), arn_exact_lives(x, b),
@@ -23,7 +24,7 @@ bool arn_exact_in_the_way(const arn_exact_build *x, uint32_t a, uint32_t b) {
     const uint64_t lives = (uint64_t)arn_exact_life_count(x, a) + arn_exact_life_count(x, b);
     if (!arn_ask_after(x->in->ask, lives) || arn_exact_same_group(x, a, b)) return false;
     return arn_exact_lives_meet(x, a, b) ||
-           (arn_exact_has_edge(x->in->problem, a, b) && arn_exact_edge_holds(x, a, b));
+           (arn_have_edge(x->in->problem, a, b) && arn_exact_edge_holds(x, a, b));
 }
 
 arenaut_status arn_exact_too_large(const arn_exact_build *x, arenaut_error *err) {

@@ -13,6 +13,7 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "core/sort.h"
+#include "ir/pair_relations.h"
 
 typedef struct bound {
     const arenaut_problem *problem;
@@ -40,19 +41,16 @@ static uint32_t outermost(const arenaut_problem *p, uint32_t b) {
     return b;
 }
 
-static const arenaut_separation *separation_of(const bound *x, uint32_t a, uint32_t b) {
-    for (uint32_t i = x->pair_start[a]; i < x->pair_start[a + 1]; i++) {
-        const arenaut_separation *s = &x->problem->separation[x->pair[i]];
-        if (s->upper == b || s->lower == b) return s;
-    }
-    return NULL;
+/* Whether a relation other than a separation may let the two share bytes. */
+static bool have_other_right(const arenaut_problem *p, uint32_t a, uint32_t b) {
+    return arenaut_problem_same_base(p, a) == b || arenaut_problem_same_base(p, b) == a ||
+           (p->inside && outermost(p, a) == outermost(p, b));
 }
 
-/* Whether some relation may let the two share bytes. */
-static bool may_share(const bound *x, uint32_t a, uint32_t b) {
-    const arenaut_problem *p = x->problem;
-    return arenaut_problem_same_base(p, a) == b || arenaut_problem_same_base(p, b) == a ||
-           (p->inside && outermost(p, a) == outermost(p, b)) || separation_of(x, a, b) != NULL;
+/* Whether any relation may. */
+static bool may_share(const arenaut_problem *p, uint32_t a, uint32_t b) {
+    return have_other_right(p, a, b) || arn_find_separation(p, a, b) ||
+           arn_find_separation(p, b, a);
 }
 
 static uint32_t find(uint32_t *cluster, uint32_t b) {
@@ -97,7 +95,7 @@ static void make_clusters(bound *x) {
 /* Takes `b` if it lies apart from all that was taken; the bytes that it adds. */
 static uint64_t take(bound *x, uint32_t b) {
     for (uint32_t i = 0; i < x->n_taken; i++) {
-        if (x->taken[i] == b || may_share(x, x->taken[i], b)) return 0;
+        if (x->taken[i] == b || may_share(x->problem, x->taken[i], b)) return 0;
     }
     x->taken[x->n_taken++] = b;
     return x->problem->size[b];
@@ -127,14 +125,8 @@ static uint64_t pair_bytes(const arenaut_problem *p, const arenaut_separation *s
     return arn_max_u64(lower, raised + upper);
 }
 
-static bool have_other_right(const bound *x, uint32_t a, uint32_t b) {
-    const arenaut_problem *p = x->problem;
-    return arenaut_problem_same_base(p, a) == b || arenaut_problem_same_base(p, b) == a ||
-           (p->inside && outermost(p, a) == outermost(p, b));
-}
-
 static uint64_t around_pair(bound *x, uint32_t cluster, const arenaut_separation *s) {
-    if (have_other_right(x, s->upper, s->lower)) return 0;
+    if (have_other_right(x->problem, s->upper, s->lower)) return 0;
     x->taken[0] = s->upper;
     x->taken[1] = s->lower;
     x->n_taken = 2;

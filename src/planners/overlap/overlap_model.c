@@ -8,6 +8,7 @@
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/sort.h"
+#include "ir/pair_relations.h"
 
 /* A range that two buffers forbid their groups, before those of a pair are gathered. */
 typedef struct found_ban {
@@ -94,22 +95,10 @@ typedef struct forbidden {
     bool has_hole;
 } forbidden;
 
-static const arenaut_separation *separation_of(const arenaut_problem *p, uint32_t upper,
-                                               uint32_t lower) {
-    uint32_t low = 0, high = p->n_separations;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        const arenaut_separation *s = &p->separation[middle];
-        if (s->upper < upper || (s->upper == upper && s->lower < lower)) low = middle + 1;
-        else high = middle;
-    }
-    const arenaut_separation *s = &p->separation[low];
-    return low < p->n_separations && s->upper == upper && s->lower == lower ? s : NULL;
-}
-
 static forbidden forbidden_by(const arenaut_problem *p, uint32_t a, uint32_t b) {
     forbidden f = {.first = 1 - (int64_t)p->size[a], .last = (int64_t)p->size[b] - 1};
-    const arenaut_separation *above = separation_of(p, a, b), *below = separation_of(p, b, a);
+    const arenaut_separation *above = arn_find_separation(p, a, b),
+                             *below = arn_find_separation(p, b, a);
     if (above && above->distance - 1 < f.last) f.last = above->distance - 1;
     if (below && 1 - below->distance > f.first) f.first = 1 - below->distance;
     f.has_hole = arenaut_problem_same_base(p, a) == b || arenaut_problem_same_base(p, b) == a;
