@@ -71,7 +71,8 @@ exit_code prove_bound(const tool_job *job, bound_proof *proof) {
     const arenaut_status st = arenaut_certify(problem, plan, effort, NULL, &certificate, &err);
     if (st == ARENAUT_STOPPED || st == ARENAUT_REFUSED) {
         snprintf(proof->text, sizeof proof->text, "%s",
-                 st == ARENAUT_STOPPED                    ? "not found again"
+                 st == ARENAUT_STOPPED    ? "not found again"
+                 : problem->n_separations ? "by search: no certificate covers overlap"
                  : arenaut_problem_chooses_pools(problem) ? "by search: no certificate covers pools"
                                                           : "too large to find again");
         return EXIT_FINE;

@@ -43,7 +43,10 @@ static void put_summary(explain *e) {
             arn_putf(&e->out, "%s of them behind the buffers, for the runtime; ",
                      arn_report_commas(r->behind).text);
         }
-        if (waste == 0) arn_puts(&e->out, "no waste, the peak itself\n");
+        if (r->plan->total < e->needed && r->problem->n_separations) {
+            arn_putf(&e->out, "%s below the peak, as results overlap operands\n",
+                     arn_report_commas(e->needed - r->plan->total).text);
+        } else if (waste == 0) arn_puts(&e->out, "no waste, the peak itself\n");
         else
             arn_putf(&e->out, "%s (%s) above the peak, %s\n", arn_report_commas(waste).text,
                      arn_report_percent(waste, e->needed).text,
