@@ -28,7 +28,7 @@ cc -Wall -Wextra -Werror -I"$work/lines" "$source/tests/consumer/main.c" \
 LD_LIBRARY_PATH="$work/prefix/lib" "$work/by-pkg-config"
 
 cmake -S "$source/tests/consumer" -B "$work/as-part" -DREADME_LINES="$work/lines" \
-    -DARENAUT_SOURCE="$source" >>"$work/log" 2>&1
+    -DARENAUT_SOURCE="$source" -DCMAKE_BUILD_TYPE=Debug >>"$work/log" 2>&1
 cmake --build "$work/as-part" -j2 >>"$work/log" 2>&1
 for kind in arenaut static shared runtime; do "$work/as-part/consumer_$kind"; done
 cmake --install "$work/as-part" --prefix "$work/part-prefix" >>"$work/log" 2>&1

@@ -186,7 +186,14 @@ static arenaut_status solve(layers *s) {
     const uint64_t effort = s->planning->options->effort / p->n_pools / 4 + 1;
     arenaut_status st = ARENAUT_OK;
     for (uint32_t k = 0; k < p->n_pools && st == ARENAUT_OK; k++) st = open_layer(s, k);
-    if (st != ARENAUT_OK || s->too_large) return st;
+    if (st != ARENAUT_OK) return st;
+    if (s->too_large && arn_meter_has_plan(s->meter)) return st;
+    if (s->too_large) {
+        return arn_fail(s->planning->err, ARENAUT_REFUSED, 0,
+                        "planner 'overlap' takes up to %d pairs of buffers in use together, and "
+                        "sizes that add up to 2^60; this problem has more",
+                        ARN_OVERLAP_MOST_PAIRS);
+    }
     take_plan(s);
     for (uint32_t k = 0; k < p->n_pools && st == ARENAUT_OK; k++) {
         st = begin_layer(s, k, effort);

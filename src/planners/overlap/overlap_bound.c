@@ -6,7 +6,8 @@
  *     with buffers that must lie apart from both and from each other.
  *
  * Sets of buffers that lie apart are built greedily, largest first, uppers first and lowers
- * first: any such set is a bound, so nothing depends on finding the best. */
+ * first: any such set is a bound, so nothing depends on finding the best, and the work has a
+ * limit. */
 #include "planners/overlap/overlap_bound.h"
 
 #include "core/checked.h"
@@ -14,6 +15,9 @@
 #include "core/memory.h"
 #include "core/sort.h"
 #include "ir/pair_relations.h"
+#include "planners/bounds/hosts.h"
+
+enum { MOST_WORK = 1 << 26 };
 
 typedef struct bound {
     const arenaut_problem *problem;
@@ -26,8 +30,11 @@ typedef struct bound {
     uint32_t *taken, n_taken;           /* a set of buffers that lie apart */
     uint32_t *pair_start, *pair;        /* per buffer: its separations, each once for either */
     bool *upper, *lower;                /* per buffer: in a separation with another that is alive */
-    bool *is_alive;
+    bool *is_alive, *alone;             /* per buffer; alone: no other is in its cluster */
+    uint32_t *first_in;                 /* per root: a living buffer that lies in it */
     uint64_t *key;
+    uint64_t work_left; /* a bound is valid wherever the search for a better one ends */
+    arn_hosts hosts;
     uint32_t *work;
 } bound;
 
@@ -36,21 +43,20 @@ static bool counts(const bound *x, uint32_t b) {
            arenaut_problem_pools(x->problem, b) == UINT64_C(1) << x->pool;
 }
 
-static uint32_t outermost(const arenaut_problem *p, uint32_t b) {
-    while (arenaut_problem_inside(p, b) != ARENAUT_NONE) b = arenaut_problem_inside(p, b);
-    return b;
-}
+/* The outermost host of a buffer; itself if it lies in none. */
+static uint32_t root_of(const bound *x, uint32_t b) { return x->hosts.root ? x->hosts.root[b] : b; }
 
 /* Whether a relation other than a separation may let the two share bytes. */
-static bool have_other_right(const arenaut_problem *p, uint32_t a, uint32_t b) {
+static bool have_other_right(const bound *x, uint32_t a, uint32_t b) {
+    const arenaut_problem *p = x->problem;
     return arenaut_problem_same_base(p, a) == b || arenaut_problem_same_base(p, b) == a ||
-           (p->inside && outermost(p, a) == outermost(p, b));
+           root_of(x, a) == root_of(x, b);
 }
 
 /* Whether any relation may. */
-static bool may_share(const arenaut_problem *p, uint32_t a, uint32_t b) {
-    return have_other_right(p, a, b) || arn_find_separation(p, a, b) ||
-           arn_find_separation(p, b, a);
+static bool may_share(const bound *x, uint32_t a, uint32_t b) {
+    return have_other_right(x, a, b) || arn_find_separation(x->problem, a, b) ||
+           arn_find_separation(x->problem, b, a);
 }
 
 static uint32_t find(uint32_t *cluster, uint32_t b) {
@@ -61,6 +67,7 @@ static uint32_t find(uint32_t *cluster, uint32_t b) {
 static void join(bound *x, uint32_t a, uint32_t b) {
     if (b == ARENAUT_NONE || !x->is_alive[b]) return;
     x->cluster[find(x->cluster, a)] = find(x->cluster, b);
+    if (a != b) x->alone[a] = x->alone[b] = false;
 }
 
 static void make_clusters(bound *x) {
@@ -68,16 +75,16 @@ static void make_clusters(bound *x) {
     for (uint32_t i = 0; i < x->n_alive; i++) {
         const uint32_t b = x->member[i];
         x->cluster[b] = b;
+        x->alone[b] = true;
         x->upper[b] = x->lower[b] = false;
+        x->first_in[root_of(x, b)] = ARENAUT_NONE;
     }
     /* What lies in one host is one cluster; the host need not be alive itself, so the first of
      * the living stands for it. */
-    for (uint32_t i = 0; i < x->n_alive && p->inside; i++) {
-        for (uint32_t k = 0; k < i; k++) {
-            if (outermost(p, x->member[k]) != outermost(p, x->member[i])) continue;
-            join(x, x->member[i], x->member[k]);
-            break;
-        }
+    for (uint32_t i = 0; i < x->n_alive; i++) {
+        uint32_t *first = &x->first_in[root_of(x, x->member[i])];
+        if (*first != ARENAUT_NONE) join(x, x->member[i], *first);
+        else *first = x->member[i];
     }
     for (uint32_t i = 0; i < x->n_alive; i++) {
         const uint32_t b = x->member[i];
@@ -95,7 +102,7 @@ static void make_clusters(bound *x) {
 /* Takes `b` if it lies apart from all that was taken; the bytes that it adds. */
 static uint64_t take(bound *x, uint32_t b) {
     for (uint32_t i = 0; i < x->n_taken; i++) {
-        if (x->taken[i] == b || may_share(x->problem, x->taken[i], b)) return 0;
+        if (x->taken[i] == b || may_share(x, x->taken[i], b)) return 0;
     }
     x->taken[x->n_taken++] = b;
     return x->problem->size[b];
@@ -106,6 +113,8 @@ static uint64_t take_all(bound *x, uint32_t cluster, const bool *wanted) {
     uint64_t sum = 0;
     for (uint32_t i = 0; i < x->n_alive; i++) {
         const uint32_t b = x->member[i];
+        if (x->work_left <= x->n_taken) break;
+        x->work_left -= 1 + x->n_taken;
         if (find(x->cluster, b) == cluster && (!wanted || wanted[b])) sum += take(x, b);
     }
     return sum;
@@ -126,7 +135,7 @@ static uint64_t pair_bytes(const arenaut_problem *p, const arenaut_separation *s
 }
 
 static uint64_t around_pair(bound *x, uint32_t cluster, const arenaut_separation *s) {
-    if (have_other_right(x->problem, s->upper, s->lower)) return 0;
+    if (have_other_right(x, s->upper, s->lower)) return 0;
     x->taken[0] = s->upper;
     x->taken[1] = s->lower;
     x->n_taken = 2;
@@ -166,7 +175,8 @@ static uint64_t step_bytes(bound *x) {
     make_clusters(x);
     for (uint32_t i = 0; i < x->n_alive; i++) {
         const uint32_t b = x->member[i];
-        if (find(x->cluster, b) == b) sum += cluster_bytes(x, b);
+        if (x->alone[b]) sum += x->problem->size[b];
+        else if (find(x->cluster, b) == b) sum += cluster_bytes(x, b);
     }
     for (uint32_t i = 0; i < x->n_alive; i++) x->is_alive[x->member[i]] = false;
     return sum;
@@ -175,7 +185,8 @@ static uint64_t step_bytes(bound *x) {
 static void find_highest(bound *x, uint64_t *bytes, int64_t *step) {
     const arenaut_problem *p = x->problem;
     *bytes = 0;
-    for (uint32_t i = 0; i < x->n_births; i++) {
+    for (uint32_t i = 0; i < x->n_births && x->work_left > x->n_alive; i++) {
+        x->work_left -= x->n_alive;
         const int64_t now = p->lifetime[x->births[i]].first;
         uint32_t kept = 0;
         for (uint32_t k = 0; k < x->n_alive; k++) {
@@ -228,9 +239,12 @@ static bool make(bound *x) {
     x->upper = arn_region_allocate(&x->memory, n, sizeof *x->upper);
     x->lower = arn_region_allocate(&x->memory, n, sizeof *x->lower);
     x->is_alive = arn_region_allocate(&x->memory, n, sizeof *x->is_alive);
+    x->alone = arn_region_allocate(&x->memory, n, sizeof *x->alone);
+    x->first_in = new_ids(x, n);
     x->key = arn_region_allocate(&x->memory, most, sizeof *x->key);
     if (!x->births || !x->owner || !x->alive || !x->work || !x->member || !x->cluster ||
-        !x->taken || !x->upper || !x->lower || !x->is_alive || !x->key) {
+        !x->taken || !x->upper || !x->lower || !x->is_alive || !x->alone || !x->first_in ||
+        !x->key || !arn_hosts_find(p, &x->memory, &x->hosts)) {
         return false;
     }
     for (uint32_t b = 0; b < n; b++) {
@@ -248,7 +262,7 @@ static bool make(bound *x) {
 arenaut_status arn_overlap_bound(const arenaut_problem *problem, uint32_t pool,
                                  const arenaut_allocator *allocator, uint64_t *bytes, int64_t *step,
                                  arenaut_error *err) {
-    bound x = {.problem = problem, .pool = pool};
+    bound x = {.problem = problem, .pool = pool, .work_left = MOST_WORK};
     arn_region_init(&x.memory, allocator);
     const bool made = make(&x);
     if (made) find_highest(&x, bytes, step);

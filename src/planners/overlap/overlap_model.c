@@ -9,6 +9,7 @@
 #include "core/fail.h"
 #include "core/sort.h"
 #include "ir/pair_relations.h"
+#include "planners/bounds/hosts.h"
 
 /* A range that two buffers forbid their groups, before those of a pair are gathered. */
 typedef struct found_ban {
@@ -23,27 +24,14 @@ typedef struct maker {
     arn_overlap_model *model;
     found_ban *found;
     uint32_t n_found, room;
+    uint32_t n_met;
+    arn_hosts hosts;
     bool too_many;
 } maker;
 
 static bool lies_here(const maker *m, uint32_t b) {
     return arenaut_problem_needs_memory(m->problem, b) &&
            arenaut_problem_pools(m->problem, b) >> m->pool & 1;
-}
-
-/* The outermost buffer with memory in which `b` lies, and where in it. */
-static uint32_t root_of(const arenaut_problem *p, uint32_t b, uint64_t *inner) {
-    uint32_t root = b;
-    uint64_t sum = 0;
-    *inner = 0;
-    for (uint32_t at = b; arenaut_problem_inside(p, at) != ARENAUT_NONE;) {
-        sum += p->inside_delta[at];
-        at = arenaut_problem_inside(p, at);
-        if (!arenaut_problem_needs_memory(p, at)) continue;
-        root = at;
-        *inner = sum;
-    }
-    return root;
 }
 
 static uint32_t count_reserved(const maker *m) {
@@ -73,18 +61,21 @@ static void add_group(arn_overlap_model *x, uint64_t extent, uint64_t align, uin
     x->counts[x->n++] = counts;
 }
 
+static uint32_t root_of(const maker *m, uint32_t b) { return m->hosts.root ? m->hosts.root[b] : b; }
+
 static void make_groups(maker *m) {
     const arenaut_problem *p = m->problem;
     arn_overlap_model *x = m->model;
-    for (uint32_t b = 0; b < p->n_buffers; b++) x->group[b] = ARENAUT_NONE;
     for (uint32_t b = 0; b < p->n_buffers; b++) {
-        if (!lies_here(m, b) || root_of(p, b, &x->inner[b]) != b) continue;
+        x->group[b] = ARENAUT_NONE;
+        x->inner[b] = m->hosts.delta ? m->hosts.delta[b] : 0;
+        if (!lies_here(m, b) || root_of(m, b) != b) continue;
         x->group[b] = x->n;
         add_group(x, p->size[b], arenaut_problem_align(p, b), arenaut_problem_fixed_offset(p, b),
                   true);
     }
     for (uint32_t b = 0; b < p->n_buffers; b++) { /* a host is at least as large as its slices */
-        if (lies_here(m, b)) x->group[b] = x->group[root_of(p, b, &x->inner[b])];
+        if (lies_here(m, b)) x->group[b] = x->group[root_of(m, b)];
     }
 }
 
@@ -103,13 +94,6 @@ static forbidden forbidden_by(const arenaut_problem *p, uint32_t a, uint32_t b) 
     if (below && 1 - below->distance > f.first) f.first = 1 - below->distance;
     f.has_hole = arenaut_problem_same_base(p, a) == b || arenaut_problem_same_base(p, b) == a;
     return f;
-}
-
-static bool lies_within(const arenaut_problem *p, uint32_t slice, uint32_t host) {
-    for (uint32_t at = slice; at != ARENAUT_NONE; at = arenaut_problem_inside(p, at)) {
-        if (at == host) return true;
-    }
-    return false;
 }
 
 static bool keep(maker *m, uint32_t g, uint32_t h, int64_t first, int64_t last) {
@@ -132,9 +116,10 @@ static bool meet(maker *m, uint32_t a, uint32_t b) {
     const uint32_t g = x->group[a], h = x->group[b];
     const forbidden f = forbidden_by(p, a, b);
     const int64_t delta = (int64_t)x->inner[a] - (int64_t)x->inner[b];
+    if (++m->n_met > ARN_OVERLAP_MOST_PAIRS) m->too_many = true;
     if (g == h) {
         const bool allowed = delta < f.first || delta > f.last || (f.has_hole && delta == 0) ||
-                             lies_within(p, a, b) || lies_within(p, b, a);
+                             arn_hosts_nested(&m->hosts, a, b);
         if (!allowed) x->impossible = true;
         return true;
     }
@@ -184,7 +169,7 @@ static bool meet_over_time(maker *m) {
             if (p->lifetime[alive[k]].end > p->lifetime[life].first) alive[kept++] = alive[k];
         }
         n_alive = kept;
-        for (uint32_t k = 0; k < n_alive; k++) {
+        for (uint32_t k = 0; k < n_alive && !m->too_many; k++) {
             if (!meet(m, o.owner[alive[k]], o.owner[life])) return false;
         }
         alive[n_alive++] = life;
@@ -211,7 +196,7 @@ static bool meet_reserved(maker *m) {
         if (r->pool != m->pool) continue;
         const uint32_t range = x->n;
         add_group(x, r->end - r->first, 1, r->first, false);
-        for (uint32_t g = 0; g < n_groups; g++) {
+        for (uint32_t g = 0; g < n_groups && !m->too_many; g++) {
             if (!keep(m, g, range, 1 - (int64_t)x->extent[g], (int64_t)x->extent[range] - 1)) {
                 return false;
             }
@@ -273,7 +258,8 @@ static bool list_touches(arn_overlap_model *x) {
 }
 
 static bool make(maker *m) {
-    if (!allocate_groups(m)) return false;
+    if (!allocate_groups(m) || !arn_hosts_find(m->problem, &m->model->memory, &m->hosts))
+        return false;
     make_groups(m);
     if (!meet_over_time(m) || !meet_by_edges(m) || !meet_reserved(m)) return false;
     if (m->too_many) m->model->n = m->n_found = 0;

@@ -4,6 +4,8 @@
 
 #include "core/fail.h"
 
+enum { LOOKS_PER_STEP = 8, ASK_AFTER = 1 << 14 };
+
 /* Deltas and places are below 2^63, so that none of the sums here overflows that is formed from
  * a place and a delta that a place may have. */
 typedef struct range {
@@ -115,10 +117,20 @@ static bool look_at(search *s, uint32_t i) {
            narrow_group(s, pair->h, g.low - delta.high, g.high - delta.low);
 }
 
-/* False if something has no place any more. */
+static bool may_go_on(search *s) {
+    const uint64_t steps = s->looks / LOOKS_PER_STEP;
+    s->looks -= steps * LOOKS_PER_STEP;
+    s->spent += steps;
+    if (!arn_meter_spend(s->meter, steps) || s->spent >= s->effort) s->stopped = true;
+    return !s->stopped && !s->no_memory;
+}
+
+/* False if something has no place any more, or the search is over: see s->stopped. Places may creep
+ * up byte by byte where they push each other round, so this asks as it goes. */
 static bool propagate(search *s) {
     bool fine = true;
     while (fine && s->head != s->tail) {
+        if (s->looks >= ASK_AFTER && !may_go_on(s)) break;
         const uint32_t g = s->queue[s->head];
         s->head = s->head == s->x->n ? 0 : s->head + 1;
         s->queued[g] = false;
@@ -127,7 +139,7 @@ static bool propagate(search *s) {
         }
     }
     clear_queue(s);
-    return fine;
+    return fine && !s->stopped && !s->no_memory;
 }
 
 /* The first ban that lies between the pair's possible deltas; NULL if the pair is decided. */
@@ -183,18 +195,9 @@ static void undo(search *s, uint32_t trail) {
     }
 }
 
-static bool may_go_on(search *s) {
-    enum { LOOKS_PER_STEP = 8 };
-    const uint64_t steps = s->looks / LOOKS_PER_STEP;
-    s->looks -= steps * LOOKS_PER_STEP;
-    s->spent += steps;
-    if (!arn_meter_spend(s->meter, steps) || s->spent >= s->effort) s->stopped = true;
-    return !s->stopped && !s->no_memory;
-}
-
 /* Goes back to the last decision of which the other side is untried, and tries it. */
 static bool turn_back(search *s) {
-    while (s->n_stack > 0 && !s->no_memory) {
+    while (s->n_stack > 0 && !s->no_memory && !s->stopped) {
         decision *d = &s->stack[s->n_stack - 1];
         undo(s, d->trail);
         if (d->turned) {
@@ -213,7 +216,8 @@ static arn_overlap_answer run(search *s) {
         decision d;
         if (!fine) {
             fine = turn_back(s);
-            if (!fine) return s->no_memory ? ARN_OVERLAP_STOPPED : ARN_OVERLAP_NONE;
+            if (!fine && (s->no_memory || s->stopped)) break;
+            if (!fine) return ARN_OVERLAP_NONE;
             continue;
         }
         if (!choose(s, &d)) return ARN_OVERLAP_FOUND;
