@@ -209,6 +209,25 @@ TEST(a_star_of_heirs_does_not_hold_anybody_up) {
     assert_all_stop(star(20000));
 }
 
+/* Each buffer lives for `steps` steps from its number on, and may overlap the one after it. */
+static arenaut_problem *overlapping_chain(uint32_t n, int64_t steps) {
+    arenaut_problem *p = new_problem();
+    arenaut_error err = {0};
+    for (uint32_t b = 0; b < n; b++) add_box(p, 64 + 7 * (b % 11), b, b + steps);
+    for (uint32_t b = 0; b + 1 < n; b++) {
+        const arenaut_separation pair = {b, b + 1, 5 + b % 40};
+        assert_ok(arenaut_problem_add_separation(p, &pair, &err), err);
+    }
+    finish(p);
+    return p;
+}
+
+TEST(overlaps_do_not) {
+    assert_all_stop(overlapping_chain(20000, 2));
+    assert_all_stop(overlapping_chain(1200, 600));
+    assert_all_stop(overlapping_chain(6000, 6000));
+}
+
 TEST(slices_of_slices_do_not) {
     assert_all_stop(nest(20000));
     assert_all_stop(slices(20000));
