@@ -17,7 +17,7 @@
 #include "ir/pair_relations.h"
 #include "planners/bounds/hosts.h"
 
-enum { MOST_WORK = 1 << 26 };
+enum { MOST_WORK = 1 << 24, SMALL_CLUSTER = 64 };
 
 typedef struct bound {
     const arenaut_problem *problem;
@@ -25,13 +25,15 @@ typedef struct bound {
     arn_region memory;
     uint32_t *births, *owner, n_births; /* lifetimes by first step, and their buffers */
     uint32_t *alive, n_alive;           /* lifetimes; then, as `member`, their buffers */
-    uint32_t *member;                   /* the living by size, the largest first */
-    uint32_t *cluster;                  /* per buffer: a buffer that stands for its cluster */
-    uint32_t *taken, n_taken;           /* a set of buffers that lie apart */
-    uint32_t *pair_start, *pair;        /* per buffer: its separations, each once for either */
-    bool *upper, *lower;                /* per buffer: in a separation with another that is alive */
-    bool *is_alive, *alone;             /* per buffer; alone: no other is in its cluster */
-    uint32_t *first_in;                 /* per root: a living buffer that lies in it */
+    uint32_t *member;  /* the living, cluster by cluster, in each the largest first */
+    uint32_t *cluster; /* per buffer: a buffer that stands for its cluster */
+    /* The set that is being built: what is in it, what may share with that, and whose root is
+     * taken. A mark counts if it is the number of the set. */
+    uint32_t set, *taken, *blocked, *root_taken;
+    uint32_t *pair_start, *pair; /* per buffer: its separations, each once for either */
+    bool *upper, *lower;         /* per buffer: in a separation with another that is alive */
+    bool *is_alive;
+    uint32_t *first_in; /* per root: a living buffer that lies in it */
     uint64_t *key;
     uint64_t work_left; /* a bound is valid wherever the search for a better one ends */
     arn_hosts hosts;
@@ -53,12 +55,6 @@ static bool have_other_right(const bound *x, uint32_t a, uint32_t b) {
            root_of(x, a) == root_of(x, b);
 }
 
-/* Whether any relation may. */
-static bool may_share(const bound *x, uint32_t a, uint32_t b) {
-    return have_other_right(x, a, b) || arn_find_separation(x->problem, a, b) ||
-           arn_find_separation(x->problem, b, a);
-}
-
 static uint32_t find(uint32_t *cluster, uint32_t b) {
     while (cluster[b] != b) b = cluster[b] = cluster[cluster[b]];
     return b;
@@ -67,7 +63,6 @@ static uint32_t find(uint32_t *cluster, uint32_t b) {
 static void join(bound *x, uint32_t a, uint32_t b) {
     if (b == ARENAUT_NONE || !x->is_alive[b]) return;
     x->cluster[find(x->cluster, a)] = find(x->cluster, b);
-    if (a != b) x->alone[a] = x->alone[b] = false;
 }
 
 static void make_clusters(bound *x) {
@@ -75,7 +70,6 @@ static void make_clusters(bound *x) {
     for (uint32_t i = 0; i < x->n_alive; i++) {
         const uint32_t b = x->member[i];
         x->cluster[b] = b;
-        x->alone[b] = true;
         x->upper[b] = x->lower[b] = false;
         x->first_in[root_of(x, b)] = ARENAUT_NONE;
     }
@@ -99,29 +93,44 @@ static void make_clusters(bound *x) {
     }
 }
 
+/* Members of one cluster: member[first .. end). */
+typedef struct stretch {
+    uint32_t first, end;
+} stretch;
+
+static void mark_taken(bound *x, uint32_t b) {
+    const arenaut_problem *p = x->problem;
+    const uint32_t base = arenaut_problem_same_base(p, b);
+    x->taken[b] = x->root_taken[root_of(x, b)] = x->set;
+    if (base != ARENAUT_NONE) x->blocked[base] = x->set;
+    for (uint32_t k = x->pair_start[b]; k < x->pair_start[b + 1]; k++) {
+        const arenaut_separation *s = &p->separation[x->pair[k]];
+        x->blocked[s->upper == b ? s->lower : s->upper] = x->set;
+    }
+}
+
 /* Takes `b` if it lies apart from all that was taken; the bytes that it adds. */
 static uint64_t take(bound *x, uint32_t b) {
-    for (uint32_t i = 0; i < x->n_taken; i++) {
-        if (x->taken[i] == b || may_share(x, x->taken[i], b)) return 0;
-    }
-    x->taken[x->n_taken++] = b;
+    const uint32_t base = arenaut_problem_same_base(x->problem, b);
+    if (x->taken[b] == x->set || x->blocked[b] == x->set) return 0;
+    if (x->root_taken[root_of(x, b)] == x->set) return 0;
+    if (base != ARENAUT_NONE && x->taken[base] == x->set) return 0;
+    mark_taken(x, b);
     return x->problem->size[b];
 }
 
 /* Takes what it can of a cluster, the largest first; only those that `wanted` marks, if given. */
-static uint64_t take_all(bound *x, uint32_t cluster, const bool *wanted) {
+static uint64_t take_all(bound *x, stretch cluster, const bool *wanted) {
     uint64_t sum = 0;
-    for (uint32_t i = 0; i < x->n_alive; i++) {
-        const uint32_t b = x->member[i];
-        if (x->work_left <= x->n_taken) break;
-        x->work_left -= 1 + x->n_taken;
-        if (find(x->cluster, b) == cluster && (!wanted || wanted[b])) sum += take(x, b);
+    for (uint32_t i = cluster.first; i < cluster.end && x->work_left > 0; i++) {
+        x->work_left--;
+        if (!wanted || wanted[x->member[i]]) sum += take(x, x->member[i]);
     }
     return sum;
 }
 
-static uint64_t apart_bytes(bound *x, uint32_t cluster, const bool *first) {
-    x->n_taken = 0;
+static uint64_t apart_bytes(bound *x, stretch cluster, const bool *first) {
+    x->set++;
     const uint64_t sum = first ? take_all(x, cluster, first) : 0;
     return sum + take_all(x, cluster, NULL);
 }
@@ -134,23 +143,23 @@ static uint64_t pair_bytes(const arenaut_problem *p, const arenaut_separation *s
     return arn_max_u64(lower, raised + upper);
 }
 
-static uint64_t around_pair(bound *x, uint32_t cluster, const arenaut_separation *s) {
+static uint64_t around_pair(bound *x, stretch cluster, const arenaut_separation *s) {
     if (have_other_right(x, s->upper, s->lower)) return 0;
-    x->taken[0] = s->upper;
-    x->taken[1] = s->lower;
-    x->n_taken = 2;
+    x->set++;
+    mark_taken(x, s->upper);
+    mark_taken(x, s->lower);
     return pair_bytes(x->problem, s) + take_all(x, cluster, NULL);
 }
 
-static uint64_t cluster_bytes(bound *x, uint32_t cluster) {
+static uint64_t cluster_bytes(bound *x, stretch cluster) {
     const arenaut_problem *p = x->problem;
     uint64_t most = apart_bytes(x, cluster, NULL);
     most = arn_max_u64(most, apart_bytes(x, cluster, x->upper));
     most = arn_max_u64(most, apart_bytes(x, cluster, x->lower));
-    for (uint32_t i = 0; i < x->n_alive; i++) {
+    if (cluster.end - cluster.first > SMALL_CLUSTER) return most;
+    for (uint32_t i = cluster.first; i < cluster.end; i++) {
         const uint32_t b = x->member[i];
-        if (find(x->cluster, b) != cluster || !x->upper[b]) continue;
-        for (uint32_t k = x->pair_start[b]; k < x->pair_start[b + 1]; k++) {
+        for (uint32_t k = x->pair_start[b]; k < x->pair_start[b + 1] && x->upper[b]; k++) {
             const arenaut_separation *s = &p->separation[x->pair[k]];
             if (s->upper == b && x->is_alive[s->lower]) {
                 most = arn_max_u64(most, around_pair(x, cluster, s));
@@ -169,14 +178,23 @@ static void list_members(bound *x) {
     arn_sort_by_key(x->member, x->n_alive, x->key, x->work);
 }
 
+static void sort_by_cluster(bound *x) {
+    for (uint32_t i = 0; i < x->n_alive; i++) {
+        x->key[x->member[i]] = find(x->cluster, x->member[i]);
+    }
+    arn_sort_by_key(x->member, x->n_alive, x->key, x->work);
+}
+
 static uint64_t step_bytes(bound *x) {
     uint64_t sum = 0;
     list_members(x);
     make_clusters(x);
-    for (uint32_t i = 0; i < x->n_alive; i++) {
-        const uint32_t b = x->member[i];
-        if (x->alone[b]) sum += x->problem->size[b];
-        else if (find(x->cluster, b) == b) sum += cluster_bytes(x, b);
+    sort_by_cluster(x);
+    for (uint32_t first = 0, end; first < x->n_alive; first = end) {
+        const uint32_t cluster = find(x->cluster, x->member[first]);
+        end = first + 1;
+        while (end < x->n_alive && find(x->cluster, x->member[end]) == cluster) end++;
+        sum += cluster_bytes(x, (stretch){first, end});
     }
     for (uint32_t i = 0; i < x->n_alive; i++) x->is_alive[x->member[i]] = false;
     return sum;
@@ -235,20 +253,22 @@ static bool make(bound *x) {
     x->work = new_ids(x, p->n_lifetimes);
     x->member = new_ids(x, n);
     x->cluster = new_ids(x, n);
-    x->taken = arn_region_allocate(&x->memory, (size_t)n + 2, sizeof *x->taken);
+    x->taken = new_ids(x, n);
+    x->blocked = new_ids(x, n);
+    x->root_taken = new_ids(x, n);
     x->upper = arn_region_allocate(&x->memory, n, sizeof *x->upper);
     x->lower = arn_region_allocate(&x->memory, n, sizeof *x->lower);
     x->is_alive = arn_region_allocate(&x->memory, n, sizeof *x->is_alive);
-    x->alone = arn_region_allocate(&x->memory, n, sizeof *x->alone);
     x->first_in = new_ids(x, n);
     x->key = arn_region_allocate(&x->memory, most, sizeof *x->key);
     if (!x->births || !x->owner || !x->alive || !x->work || !x->member || !x->cluster ||
-        !x->taken || !x->upper || !x->lower || !x->is_alive || !x->alone || !x->first_in ||
-        !x->key || !arn_hosts_find(p, &x->memory, &x->hosts)) {
+        !x->taken || !x->blocked || !x->root_taken || !x->upper || !x->lower || !x->is_alive ||
+        !x->first_in || !x->key || !arn_hosts_find(p, &x->memory, &x->hosts)) {
         return false;
     }
     for (uint32_t b = 0; b < n; b++) {
         x->is_alive[b] = false;
+        x->taken[b] = x->blocked[b] = x->root_taken[b] = 0;
         for (uint32_t i = p->lifetime_start[b]; i < p->lifetime_start[b + 1]; i++) {
             x->owner[i] = b;
             x->key[i] = arn_step_key(p->lifetime[i].first);
