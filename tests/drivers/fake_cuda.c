@@ -1,11 +1,12 @@
 #include "drivers/fake_cuda.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+#include "support/aligned.h"
 
 enum { INVALID_VALUE = 1, NOT_INITIALIZED = 3, INVALID_DEVICE = 101, INVALID_CONTEXT = 201 };
 
-fake_cuda_state fake_cuda = {.n_devices = 2};
+static fake_cuda_state fake_cuda = {.n_devices = 2};
 
 static int initialised, device_of[2] = {0, 1}, users[2];
 static void *stack[8];
@@ -22,6 +23,8 @@ int cuMemAlloc_v2(unsigned long long *address, size_t size);
 int cuMemFree_v2(unsigned long long address);
 int cuMemcpyHtoD_v2(unsigned long long to, const void *from, size_t size);
 int cuMemcpyDtoH_v2(void *to, unsigned long long from, size_t size);
+
+fake_cuda_state *fake_cuda_own_state(void) { return &fake_cuda; }
 
 static int break_rule(int answer) {
     fake_cuda.broken_rules++;
@@ -86,7 +89,7 @@ int cuMemAlloc_v2(unsigned long long *address, size_t size) {
     const int answer = enter();
     if (answer) return answer;
     if (size == 0) return break_rule(INVALID_VALUE);
-    char *block = aligned_alloc(256, (size + 256 + 255) / 256 * 256);
+    char *block = aligned_take(256, size + 256);
     if (!block) return 2;
     fake_cuda.live++;
     *address = (unsigned long long)(size_t)(fake_cuda.misalign ? block + 16 : block);
@@ -98,7 +101,7 @@ int cuMemFree_v2(unsigned long long address) {
     if (answer) return answer;
     if (address == 0 || fake_cuda.live == 0) return break_rule(INVALID_VALUE);
     fake_cuda.live--;
-    free((void *)(size_t)(address & ~255ull));
+    aligned_give((void *)(size_t)(address & ~255ull));
     return 0;
 }
 

@@ -17,6 +17,6 @@ typedef struct fake_cuda_state {
     int broken_rules; /* calls that the real driver would have refused */
 } fake_cuda_state;
 
-extern fake_cuda_state fake_cuda;
+fake_cuda_state *fake_cuda_own_state(void);
 
 #endif

@@ -1,7 +1,6 @@
 #include "support/memory_source.h"
 
-#include <stdlib.h>
-
+#include "support/aligned.h"
 #include "support/test.h"
 
 static void *take(void *context, size_t size, size_t align, arenaut_fault *fault) {
@@ -16,7 +15,7 @@ static void *take(void *context, size_t size, size_t align, arenaut_fault *fault
         return NULL;
     }
     if (memory->left != SIZE_MAX) memory->left--;
-    void *block = aligned_alloc(align, (size + align - 1) / align * align);
+    void *block = aligned_take(align, size);
     assert_non_null(block);
     memset(block, 0xA5, size);
     memory->live++;
@@ -31,7 +30,7 @@ static void give(void *context, void *block, size_t size) {
     memory->calls++;
     memory->live--;
     memory->bytes -= size;
-    free(block);
+    aligned_give(block);
 }
 
 arenaut_source counting_source(memory_source *memory) {

@@ -2,11 +2,11 @@
 #include "support/test.h"
 
 #include <pthread.h>
-#include <stdlib.h>
 
 #include <arenaut/planner.h>
 #include <arenaut/tape.h>
 
+#include "support/aligned.h"
 #include "support/fuse.h"
 #include "support/random.h"
 #include "tape/addresses.h"
@@ -24,13 +24,13 @@ static void *counted_allocate(void *context, uint64_t size, uint64_t align) {
     heap->live++;
     heap->requests++;
     const size_t step = align < 64 ? 64 : (size_t)align;
-    return aligned_alloc(step, ((size_t)size + step - 1) / step * step);
+    return aligned_take(step, (size_t)size);
 }
 
 static void counted_release(void *context, void *block) {
     counted_heap *heap = context;
     heap->live--;
-    free(block);
+    aligned_give(block);
 }
 
 /* A tape on such a heap, and the memory that it is bound to. */
@@ -51,14 +51,14 @@ static void open_deck(deck *d, bool strict, bool exact) {
 static void close_deck(deck *d) {
     assert_int_equal(d->heap.live, 0);
     arenaut_tape_free(d->tape);
-    free(d->memory);
+    aligned_give(d->memory);
 }
 
 static void plan_and_bind(deck *d) {
     uint64_t align;
     assert_ok(arenaut_tape_plan(d->tape, NULL, &d->err), d->err);
     const uint64_t size = arenaut_tape_arena(d->tape, &align);
-    d->memory = aligned_alloc((size_t)align, (size_t)(size / align + 1) * (size_t)align);
+    d->memory = aligned_take((size_t)align, (size_t)(size / align + 1) * (size_t)align);
     assert_non_null(d->memory);
     assert_ok(arenaut_tape_bind(d->tape, d->memory, size, &d->err), d->err);
 }
@@ -339,7 +339,7 @@ TEST(places_of_somebody_else_are_checked) {
     assert_int_equal(arenaut_tape_arena(d.tape, NULL), 0);
     assert_ok(arenaut_tape_place(d.tape, good, 512, &d.err), d.err);
     assert_int_equal(arenaut_tape_arena(d.tape, NULL), 512);
-    d.memory = aligned_alloc(64, 512);
+    d.memory = aligned_take(64, 512);
     assert_ok(arenaut_tape_bind(d.tape, d.memory, 512, &d.err), d.err);
     void *at[26] = {NULL};
     assert_ok(play(&d, "abABcC", 1, at), d.err);

@@ -2,13 +2,13 @@
  * where there is a GPU; OpenCL on whatever device there is (in CI PoCL, on the processor). */
 #include "support/test.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
 
 #include <arenaut/runtime_allocators.h>
 #include <arenaut/runtime_memory.h>
 
 #include "drivers/fake_cuda.h"
+#include "runtime/hosted/hosted.h"
 #include "support/fake_device.h"
 #include "support/faults.h"
 
@@ -263,9 +263,14 @@ TEST(without_its_library_a_device_is_cleanly_absent) {
 /* The state inside the driver of our own making, which stays loaded. */
 static fake_cuda_state *fake_driver(void) {
     static void *library;
-    if (!library) library = dlopen(TEST_FAKE_CUDA, RTLD_NOW);
-    if (!library) fail_msg("%s", dlerror());
-    return dlsym(library, "fake_cuda");
+    const char *name = "fake_cuda_own_state";
+    void (*found)(void);
+    fake_cuda_state *(*own_state)(void);
+    if (!library) library = arn_hosted_library_open(TEST_FAKE_CUDA);
+    if (!library) fail_msg("cannot load %s", TEST_FAKE_CUDA);
+    assert_true(arn_hosted_library_find(library, &name, &found, 1));
+    memcpy(&own_state, &found, sizeof found);
+    return own_state();
 }
 
 TEST(cuda_keeps_to_the_rules_of_its_driver) {

@@ -3,11 +3,10 @@
  * offsets must mean to a kernel. */
 #include "support/test.h"
 
-#include <dlfcn.h>
-
 #include <arenaut/runtime_allocators.h>
 #include <arenaut/runtime_program.h>
 
+#include "runtime/hosted/hosted.h"
 #include "support/faults.h"
 
 enum { COUNT = 1000, BYTES = COUNT * 4, AT_X = 64, AT_Y = 4096, AT_Z = 64 };
@@ -26,12 +25,13 @@ static const arenaut_static_method methods[] = {{"main", 1, 1, in, out}};
 static const arenaut_pool_device devices[] = {{1, {ARENAUT_DEVICE_OPENCL, 0}}};
 static const arenaut_static_program program = {11, 2, 3, 1, 1, needs, places, methods, devices};
 
-/* A function of the loaded library; POSIX says that code and data pointers look the same. */
-#define LOAD(name)                                   \
-    do {                                             \
-        void *symbol = dlsym(opencl.library, #name); \
-        assert_non_null(symbol);                     \
-        memcpy(&name, &symbol, sizeof symbol);       \
+/* A function of the loaded library. */
+#define LOAD(name)                                                                \
+    do {                                                                          \
+        const char *const called = #name;                                         \
+        void (*found)(void);                                                      \
+        assert_true(arn_hosted_library_find(opencl.library, &called, &found, 1)); \
+        memcpy(&name, &found, sizeof found);                                      \
     } while (0)
 
 /* The compiler behind OpenCL keeps what it allocated until the process ends: a leak checker is

@@ -6,6 +6,7 @@
 
 #include <arenaut/runtime_plan.h>
 
+#include "support/aligned.h"
 #include "support/bytes.h"
 #include "support/documents.h"
 #include "support/fake_device.h"
@@ -167,7 +168,7 @@ TEST(methods_share_memory_and_keep_their_state) {
     arenaut_lowering_free(lowering);
     arenaut_program_free(p); /* nothing of these is needed any more */
 
-    unsigned char *block = aligned_alloc(64, (arena + 63) / 64 * 64);
+    unsigned char *block = aligned_take(64, arena);
     const arenaut_span pool[] = {{block, arena}};
     const arenaut_memory_manager memory = arenaut_memory_on_host(pool, 1);
     arenaut_instance instance;
@@ -198,7 +199,7 @@ TEST(methods_share_memory_and_keep_their_state) {
         assert_int_equal(((unsigned char *)out.data)[0], call * (call + 1) / 2);
         assert_fine(arenaut_instance_end(&instance, &fault));
     }
-    free(block);
+    aligned_give(block);
     arenaut_static_program_free(made);
     arenaut_static_program_free(NULL);
 }
@@ -328,8 +329,8 @@ TEST(a_pte_of_two_methods_can_be_run) {
     assert_true(p->n_methods >= 2);
     arenaut_span *pool = malloc(p->n_pools * sizeof *pool);
     for (uint32_t i = 0; i < p->n_pools; i++) {
-        const size_t size = (p->pool[i].bytes + 63) / 64 * 64;
-        pool[i] = (arenaut_span){aligned_alloc(64, size ? size : 64), p->pool[i].bytes};
+        const size_t size = p->pool[i].bytes;
+        pool[i] = (arenaut_span){aligned_take(64, size ? size : 64), size};
     }
     const arenaut_memory_manager memory = arenaut_memory_on_host(pool, p->n_pools);
     arenaut_instance instance;
@@ -344,7 +345,7 @@ TEST(a_pte_of_two_methods_can_be_run) {
         }
         assert_fine(arenaut_instance_end(&instance, &fault));
     }
-    for (uint32_t i = 0; i < p->n_pools; i++) free(pool[i].data);
+    for (uint32_t i = 0; i < p->n_pools; i++) aligned_give(pool[i].data);
     free(pool);
     arenaut_static_program_free(p);
     free_bytes(&model);

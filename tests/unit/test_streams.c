@@ -230,7 +230,7 @@ TEST(replay_accepts_exactly_what_is_right_in_every_order) {
     for (uint32_t round = 0; round < 6000; round++) {
         const sketch s = random_sketch(&r);
         uint32_t pool[MOST_TENSORS];
-        uint64_t offset[MOST_TENSORS];
+        uint64_t offset[MOST_TENSORS] = {0};
         const uint32_t room = 3 + rng_below(&r, 12);
         for (uint32_t t = 0; t < s.n_tensors; t++) {
             pool[t] = 0;
