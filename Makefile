@@ -113,7 +113,7 @@ portable: all
 	  -o -name '*.pte' -o -name '*.csv' -o -name '*.json')
 
 windows: all
-	@scripts/need x86_64-w64-mingw32-gcc:gcc-mingw-w64-x86-64 wine:wine wineserver:wine
+	@scripts/need x86_64-w64-mingw32-gcc:gcc-mingw-w64-x86-64 wine:wine wineserver:wine xz:xz-utils
 	@scripts/windows.sh build/arenaut $$(find tests/data -name '*.tflite' -o -name '*.pte' \
 	  -o -name '*.onnx' -o -name '*.pt2' -o -name '*.csv' -o -name '*.json')
 

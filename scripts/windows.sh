@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds library and command for 64-bit Windows with mingw-w64, and holds what the command says and
-# writes there, run by wine, against the native build, to the byte:
+# writes there, run by wine, against the native build, to the byte; then runs the unit tests:
 #     scripts/windows.sh NATIVE FILE...
 # Then `build/windows/arenaut` runs it as if it were a native command: for the golden cases, say.
 set -eu
@@ -8,8 +8,14 @@ set -eu
 native=$1
 shift
 build=$PWD/build/windows
+cmocka=$PWD/build/windows-cmocka
+scripts/windows_cmocka.sh "$cmocka"
+mkdir -p "$build"
 cmake -S . -B "$build" -G "Unix Makefiles" -DCMAKE_BUILD_TYPE=Release -DARENAUT_WERROR=ON \
-    -DCMAKE_TOOLCHAIN_FILE="$PWD/cmake/mingw-w64.cmake" >/dev/null
+    -DCMAKE_TOOLCHAIN_FILE="$PWD/cmake/mingw-w64.cmake" -DARENAUT_TESTS=ON \
+    -DCMOCKA="$cmocka/libcmocka.a" -DCMAKE_C_FLAGS="-isystem $cmocka/include" \
+    >"$build/configured"
+sed -n 's/^-- not on Windows/not on Windows/p' "$build/configured"
 cmake --build "$build" -j"$(nproc)" >/dev/null
 
 cat >"$build/arenaut" <<END
@@ -54,4 +60,14 @@ for file in "$@"; do
     fi
 done
 echo "$files files planned and written on Linux and on Windows: $differ differ"
-[ "$files" -gt 0 ] && [ "$differ" -eq 0 ]
+
+failed=
+ctest --test-dir "$build" -j"$(nproc)" --timeout 600 --output-on-failure >"$build/tests.log" 2>&1 ||
+    failed=yes
+[ -z "$failed" ] || cat "$build/tests.log"
+log=$build/Testing/Temporary/LastTest.log
+sed -n 's/.*, \([0-9]*\) tests failed out of \([0-9]*\)/\2 programs of unit tests run on Windows: \1 fail/p' \
+    "$build/tests.log"
+sed -n 's/^SKIPPED, /skipped there: /p' "$log"
+scripts/count_skipped "$log"
+[ "$files" -gt 0 ] && [ "$differ" -eq 0 ] && [ -z "$failed" ]
