@@ -12,7 +12,7 @@
 #   make bench       our planners beside the peers (bench/)
 #   make fuzz        libFuzzer on the readers, FUZZ_SECONDS each
 #   make portable    the same answers on a big-endian 32-bit machine (MIPS under QEMU)
-#   make windows     the same answers and files on 64-bit Windows (mingw-w64, wine)
+#   make windows     the same answers and files on 64-bit Windows (mingw-w64, wine), and the unit tests
 #   make install     PREFIX=/usr/local
 
 CMAKE_FLAGS ?=
