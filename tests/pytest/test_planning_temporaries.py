@@ -9,7 +9,7 @@ from conftest import ROOT
 import micro_runtime
 from tflite_file import Model
 
-SOURCE = (ROOT / "src" / "targets" / "tflite_micro.c").read_text()
+SOURCE = (ROOT / "src" / "targets" / "tflite_micro_target.c").read_text()
 
 
 def stated(what):
