@@ -147,7 +147,8 @@ arenaut_status arenaut_plan_make(const arenaut_problem *problem,
                                  arenaut_error *err);
 
 /* A lower bound for every plan: the largest load of any step, with same-base pairs counted
- * once where they may share and slices not counted beside their hosts, raised where
+ * once where they may share, separated ones at the least that they cover together, and slices not
+ * counted beside their hosts, raised where
  * alignment, fixed offsets, reserved ranges or edges demand more. `step` gets the first step
  * that attains the load (may be NULL). O(n log n). */
 arenaut_status arenaut_lower_bound(const arenaut_problem *problem,

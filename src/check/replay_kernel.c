@@ -66,6 +66,12 @@ static bool is_far_below(const arn_replay *r, const arn_replay_place *to,
     return (int64_t)p->cell_address[from->first] - (int64_t)p->cell_address[to->first] >= distance;
 }
 
+/* Whether both lie where the replay looks at them. */
+static bool are_placed(const arn_replay_place *a, const arn_replay_place *b) {
+    return !a->left_alone && !b->left_alone && a->broken == ARENAUT_RULE_NONE &&
+           b->broken == ARENAUT_RULE_NONE;
+}
+
 /* Adds the op's overlaps to r->over: the outputs that may be written into an input's memory, as far
  * as they reach. Of several the first counts; a plan that uses more is refused. */
 static void find_overlaps(arn_replay *r, const arenaut_op *op) {
@@ -75,12 +81,8 @@ static void find_overlaps(arn_replay *r, const arenaut_op *op) {
         const uint32_t output = arn_replay_sole_pointee(r, op->outputs[pair->output]);
         if (input == ARENAUT_NONE || output == ARENAUT_NONE) continue;
         const arn_replay_place *from = &r->places.place[input], *to = &r->places.place[output];
-        if (from->left_alone || to->left_alone || from->broken != ARENAUT_RULE_NONE ||
-            to->broken != ARENAUT_RULE_NONE) {
-            continue;
-        }
         const bool meet = to->first < from->end && from->first < to->end;
-        if (!meet || !is_far_below(r, to, from, pair->distance)) continue;
+        if (!are_placed(from, to) || !meet || !is_far_below(r, to, from, pair->distance)) continue;
         if (r->over[pair->input] == ARENAUT_NONE) r->over[pair->input] = output;
     }
 }
@@ -99,11 +101,7 @@ static void find_pairs(arn_replay *r, const arenaut_op *op) {
         uint32_t *over = &r->over[op->in_place[i].input];
         if (input == ARENAUT_NONE || output == ARENAUT_NONE) continue;
         const arn_replay_place *from = &r->places.place[input], *to = &r->places.place[output];
-        if (from->left_alone || to->left_alone || from->broken != ARENAUT_RULE_NONE ||
-            to->broken != ARENAUT_RULE_NONE) {
-            continue;
-        }
-        if (from->first != to->first || to->end > from->end) continue;
+        if (!are_placed(from, to) || from->first != to->first || to->end > from->end) continue;
         r->updated[r->places.storage[output]] = r->version;
         if (*over == ARENAUT_NONE || r->places.place[*over].end < to->end) *over = output;
     }

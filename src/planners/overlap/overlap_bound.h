@@ -5,8 +5,8 @@
 #include <arenaut/problem.h>
 
 /* The largest number of bytes that some step needs of buffers that may lie in `pool` only. *step
- * gets the first step that needs as many; unchanged if none needs any. O(steps × those alive at
- * one, times its logarithm). */
+ * gets the first step that needs as many; unchanged if none needs any. Where that would be more
+ * work than a fixed amount, the bound is what was found until then, and may be lower. */
 arenaut_status arn_overlap_bound(const arenaut_problem *problem, uint32_t pool,
                                  const arenaut_allocator *allocator, uint64_t *bytes, int64_t *step,
                                  arenaut_error *err);

@@ -1,5 +1,6 @@
 /* The search: propagation with a worklist of groups, a trail of what it moved, and a stack of
- * decisions instead of recursion. One step of effort is one pair looked at eight times. */
+ * decisions instead of recursion. One step of effort is eight looks at a
+ * pair. */
 #include "planners/overlap/overlap_search.h"
 
 #include "core/fail.h"
