@@ -130,6 +130,12 @@ void assert_same_problem(const arenaut_problem *a, const arenaut_problem *b) {
     for (uint32_t i = 0; i < a->n_methods; i++) {
         assert_same_text(a->method_name[i], b->method_name[i]);
     }
+    assert_int_equal(a->n_separations, b->n_separations);
+    for (uint32_t i = 0; i < a->n_separations; i++) {
+        assert_int_equal(a->separation[i].upper, b->separation[i].upper);
+        assert_int_equal(a->separation[i].lower, b->separation[i].lower);
+        assert_int_equal(a->separation[i].distance, b->separation[i].distance);
+    }
     for (uint32_t i = 0; i < a->n_conflicts; i++) {
         assert_int_equal(a->conflict[i].a, b->conflict[i].a);
         assert_int_equal(a->conflict[i].b, b->conflict[i].b);
@@ -205,6 +211,12 @@ static void assert_same_op(const arenaut_op *a, const arenaut_op *b) {
     assert_same_ids(a->outputs, a->n_outputs, b->outputs, b->n_outputs);
     assert_same_ids(a->scratch, a->n_scratch, b->scratch, b->n_scratch);
     assert_same_ids(a->calls, a->n_calls, b->calls, b->n_calls);
+    assert_int_equal(a->n_overlaps, b->n_overlaps);
+    for (uint32_t i = 0; i < a->n_overlaps; i++) {
+        assert_int_equal(a->overlaps[i].output, b->overlaps[i].output);
+        assert_int_equal(a->overlaps[i].input, b->overlaps[i].input);
+        assert_int_equal(a->overlaps[i].distance, b->overlaps[i].distance);
+    }
     assert_int_equal(a->n_in_place, b->n_in_place);
     for (uint32_t i = 0; i < a->n_in_place; i++) {
         assert_int_equal(a->in_place[i].output, b->in_place[i].output);
