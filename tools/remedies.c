@@ -97,7 +97,7 @@ exit_code find_remedies(const tool_job *job, remedy_list *list) {
     uint64_t arena;
     list->n = 0;
     if (!job->pipeline->lowering || job->stopped) return EXIT_FINE;
-    if (!job->options->inplace && !changed.n_in_place_rules && job->pipeline->target->in_place) {
+    if (!job->options->inplace && !changed.n_in_place_rules && job->pipeline->kernels) {
         changed.overwrite = ARENAUT_OVERWRITE_ON;
         code = plan_with(job, &changed, &arena);
         if (code == EXIT_FINE) {

@@ -9,6 +9,7 @@
 #include <arenaut/error.h>
 #include <arenaut/expr.h>
 #include <arenaut/format.h>
+#include <arenaut/kernels.h>
 #include <arenaut/lowering.h>
 #include <arenaut/merge.h>
 #include <arenaut/pass.h>

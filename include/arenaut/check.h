@@ -10,6 +10,7 @@
 #define ARENAUT_CHECK_H
 
 #include <arenaut/certificate.h>
+#include <arenaut/kernels.h>
 #include <arenaut/plan.h>
 #include <arenaut/problem.h>
 #include <arenaut/program.h>
@@ -102,6 +103,10 @@ typedef struct arenaut_replay_options {
     arenaut_optional_id only_method; /* left out: all entry methods */
     bool keep_inputs;                /* inputs must still hold their bytes when their method ends */
     bool exclude_io;                 /* entry inputs and outputs without a place are the caller's */
+    /* The kernels that run the ops; NULL: not known, so that only the overlaps that an op itself
+     * states are allowed. */
+    const arenaut_kernel_set *kernels;
+    bool unmeasured; /* rules of the kernels that were only read count too */
     /* What findings call each pool of the placement; NULL, or NULL entries: "pool 0", … */
     const char *const *pool_names;
 } arenaut_replay_options;

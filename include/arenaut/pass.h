@@ -20,12 +20,14 @@ typedef struct arenaut_scratch_entry {
 } arenaut_scratch_entry;
 
 typedef struct arenaut_pass_options {
-    const arenaut_target *target; /* not NULL */
+    const arenaut_target *target;      /* not NULL */
+    const arenaut_kernel_set *kernels; /* that it is built with; NULL: the target's own */
+    bool unmeasured;                   /* rules of the kernels that were only read count too */
     const arenaut_scratch_entry *scratch;
     size_t n_scratch;
-    const arenaut_in_place_rule *in_place; /* the user's rules; they come before the target's */
+    const arenaut_in_place_rule *in_place; /* the user's rules; they come before the kernels's */
     size_t n_in_place;
-    bool only_these_rules; /* neither the target's own in-place rules nor the dialect's count */
+    bool only_these_rules; /* neither the kernels' in-place rules nor the dialect's count */
     const struct arenaut_pass *const *user; /* the caller's passes, which `user` runs in order */
     size_t n_user;
 } arenaut_pass_options;
@@ -81,15 +83,15 @@ arenaut_status arenaut_shapes_read(const char *text, size_t size, arenaut_progra
  * that what the arena holds cannot be told; ARENAUT_NONE: there is none. O(ops). */
 uint32_t arenaut_find_outside(const arenaut_program *program, const arenaut_target *target);
 
-/* Whether the kernels of `target` ask for scratch for this op. */
+/* Whether these kernels ask for scratch for this op; `kernels` may be NULL. */
 bool arenaut_op_asks_for_scratch(const arenaut_program *program, const arenaut_op *op,
-                                 const arenaut_target *target);
+                                 const arenaut_kernel_set *kernels);
 
-/* What is known of kernel scratch when `program` runs on `target`. `sizes` may be NULL. An
+/* What is known of scratch when `program` runs with these kernels. `sizes` may be NULL. An
  * op that has scratch already, from its file or from the pass, counts as known.
  * O(ops × rules). */
 arenaut_scratch_knowledge arenaut_scratch_known(const arenaut_program *program,
-                                                const arenaut_target *target,
+                                                const arenaut_kernel_set *kernels,
                                                 const arenaut_scratch_sizes *sizes);
 
 #ifdef __cplusplus

@@ -59,7 +59,8 @@ typedef enum arenaut_stage {
 
 /* Whether ops may write over an operand. */
 typedef enum arenaut_overwrite {
-    ARENAUT_OVERWRITE_BY_RULES, /* if there are in_place_rules; the target's then count as well */
+    ARENAUT_OVERWRITE_BY_RULES, /* if there are in_place_rules; the kernels' own then count as well
+                                 */
     ARENAUT_OVERWRITE_ON,
     ARENAUT_OVERWRITE_ONLY, /* where in_place_rules say so, and nowhere else */
     ARENAUT_OVERWRITE_OFF,
@@ -93,16 +94,18 @@ typedef struct arenaut_side_file {
 /* Zero-initialised: everything as the format and its runtime have it. The pointers are borrowed
  * until the pipeline is freed. Fields about models mean nothing for a bare problem. */
 typedef struct arenaut_pipeline_options {
-    const char *path;             /* what results call the input; NULL: "input" */
-    const arenaut_format *format; /* NULL: by content */
-    const arenaut_target *target; /* NULL: by format */
-    const char *method;           /* only this entry method; NULL: all */
-    const char *passes;           /* added and left out, as in arenaut_passes_run */
-    const char *share;            /* several files: "auto", or the names "a,b" that they share */
-    arenaut_side_file shapes;     /* arenaut_shapes_read */
-    arenaut_side_file scratch;    /* arenaut_scratch_read */
-    const char *scratch_model;    /* what its `model` column calls this one; NULL: any */
-    bool judge_given;             /* a plan in the file is the baseline whoever obeys it */
+    const char *path;                  /* what results call the input; NULL: "input" */
+    const arenaut_format *format;      /* NULL: by content */
+    const arenaut_target *target;      /* NULL: by format */
+    const arenaut_kernel_set *kernels; /* that the target runs; NULL: the target's own */
+    bool unmeasured;                   /* rules of the kernels that were only read count too */
+    const char *method;                /* only this entry method; NULL: all */
+    const char *passes;                /* added and left out, as in arenaut_passes_run */
+    const char *share;         /* several files: "auto", or the names "a,b" that they share */
+    arenaut_side_file shapes;  /* arenaut_shapes_read */
+    arenaut_side_file scratch; /* arenaut_scratch_read */
+    const char *scratch_model; /* what its `model` column calls this one; NULL: any */
+    bool judge_given;          /* a plan in the file is the baseline whoever obeys it */
 
     /* overrides: what makes the planned problem another one than the runtime's */
     arenaut_overwrite overwrite;
@@ -178,11 +181,12 @@ typedef struct arenaut_pipeline_fault {
 typedef struct arenaut_pipeline {
     arenaut_pipeline_options options;
     arenaut_document document;
-    const arenaut_target *target;   /* NULL for a bare problem */
-    arenaut_scratch_sizes scratch;  /* from options.scratch */
-    arenaut_lowering *lowering;     /* NULL for a bare problem */
-    const arenaut_problem *problem; /* with the overrides */
-    uint32_t op_outside;            /* arenaut_find_outside */
+    const arenaut_target *target;      /* NULL for a bare problem */
+    const arenaut_kernel_set *kernels; /* NULL: for a bare problem, and if not known */
+    arenaut_scratch_sizes scratch;     /* from options.scratch */
+    arenaut_lowering *lowering;        /* NULL for a bare problem */
+    const arenaut_problem *problem;    /* with the overrides */
+    uint32_t op_outside;               /* arenaut_find_outside */
     arenaut_baseline baseline;
     arenaut_memories memories;
     arenaut_plan *plan;
@@ -227,9 +231,9 @@ arenaut_status arenaut_pipeline_read(arenaut_pipeline *pipeline, const arenaut_p
 arenaut_status arenaut_pipeline_take_places(arenaut_pipeline *pipeline,
                                             const arenaut_program *planned, arenaut_error *err);
 
-/* Passes, lowering, overrides. Fills `target`, `scratch`, `lowering`, `problem`. BAD_ARGUMENT for
- * options that do not suit the file, BAD_INPUT where a size is open, and the errors of passes and
- * lowering. */
+/* Passes, lowering, overrides. Fills `target`, `kernels`, `scratch`, `lowering`, `problem`.
+ * BAD_ARGUMENT for options that do not suit the file, BAD_INPUT where a size is open, and the
+ * errors of passes and lowering. */
 arenaut_status arenaut_pipeline_prepare(arenaut_pipeline *pipeline, arenaut_error *err);
 
 /* What the runtime does today. That it is not known, or wrong, is no error. Fills `baseline`,

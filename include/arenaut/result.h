@@ -18,7 +18,7 @@ extern "C" {
 typedef enum arenaut_scratch_knowledge {
     ARENAUT_SCRATCH_NONE,    /* no op of the program asks for any */
     ARENAUT_SCRATCH_GIVEN,   /* sizes were given, and are part of the problem */
-    ARENAUT_SCRATCH_UNKNOWN, /* an op of the target's list occurs, without sizes */
+    ARENAUT_SCRATCH_UNKNOWN, /* an op of the kernels' list occurs, without sizes */
 } arenaut_scratch_knowledge;
 
 /* A memory that the file states for one of its methods (arenaut_given_pool), and what it
@@ -35,12 +35,13 @@ typedef struct arenaut_result {
     const char *sha256; /* of the file, hexadecimal; NULL if not asked for */
     const void *file;   /* the bytes of the input; NULL where there was no file */
     size_t file_size;
-    const arenaut_program *program;   /* NULL for a bare problem */
-    const arenaut_target *target;     /* NULL for a bare problem */
-    const arenaut_lowering *lowering; /* NULL for a bare problem */
-    const arenaut_problem *problem;   /* never NULL */
-    const arenaut_plan *plan;         /* NULL before planning */
-    const arenaut_plan *baseline;     /* what the file's runtime does without us; NULL if unknown */
+    const arenaut_program *program;    /* NULL for a bare problem */
+    const arenaut_target *target;      /* NULL for a bare problem */
+    const arenaut_kernel_set *kernels; /* NULL: for a bare problem, and if not known */
+    const arenaut_lowering *lowering;  /* NULL for a bare problem */
+    const arenaut_problem *problem;    /* never NULL */
+    const arenaut_plan *plan;          /* NULL before planning */
+    const arenaut_plan *baseline; /* what the file's runtime does without us; NULL if unknown */
     arenaut_scratch_knowledge scratch;
     const arenaut_memory *memories; /* NULL: the file states none, or it is not known. Else the
                                      * arenas of plan and baseline are these */

@@ -8,17 +8,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <arenaut/kernels.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* An op whose output may be written over an input, in the kernels of one library. */
-typedef struct arenaut_in_place_rule {
-    const char *op;  /* operator name as the reader spells it */
-    uint32_t input;  /* position of the argument that may be overwritten */
-    uint32_t output; /* position of the output that is written over it */
-    bool any_shape;  /* copies bytes as they are, so shapes may differ (RESHAPE) */
-} arenaut_in_place_rule;
 
 /* An op whose operands and results must lie at multiples of `align`, in the kernels of one
  * library: all the buffers that they are in get at least that. */
@@ -26,13 +20,6 @@ typedef struct arenaut_align_rule {
     const char *op;
     uint64_t align; /* power of two */
 } arenaut_align_rule;
-
-/* An op that asks for kernel scratch, in the kernels of one library. */
-typedef struct arenaut_scratch_rule {
-    const char *op;
-    uint32_t input; /* position of the argument whose type decides */
-    uint32_t types; /* bit k: it asks if that argument is of arenaut_dtype k; 0: always */
-} arenaut_scratch_rule;
 
 typedef struct arenaut_target {
     const char *name, *summary;
@@ -60,11 +47,11 @@ typedef struct arenaut_target {
     const char *incumbent; /* the planner that the runtime itself uses */
     bool plan_in_file;     /* the runtime obeys a plan held in the file */
     bool places_scratch;   /* it gives kernel scratch its places itself, around that plan */
-    const arenaut_scratch_rule *scratch; /* ends with op == NULL; NULL: no op asks */
+    const arenaut_kernel_set *kernels; /* that it is built with unless somebody says otherwise;
+                                        * NULL: not known */
     const char *const *outside; /* ops whose results the application may have put outside of the
                                  * arena, which no file tells; ends with NULL. NULL: none */
-    const arenaut_in_place_rule *in_place; /* ends with op == NULL; NULL: none known */
-    const arenaut_align_rule *op_align;    /* ends with op == NULL; NULL: none asks for more */
+    const arenaut_align_rule *op_align; /* ends with op == NULL; NULL: none asks for more */
     /* Runtime memory outside the plan, for `size`: bytes of planning temporaries per
      * tensor (constants included), scratch and per planned buffer, which share the head
      * with the plan while it is made. 0: unknown. */

@@ -257,8 +257,10 @@ static arenaut_status visit(inplace *pass, uint32_t at) {
     for (size_t i = 0; i < options->n_in_place && st == ARENAUT_OK; i++) {
         st = apply_rule(pass, at, &options->in_place[i]);
     }
+    const arenaut_kernel_set *kernels =
+        options->kernels ? options->kernels : options->target->kernels;
     const arenaut_in_place_rule *rule =
-        options->only_these_rules ? NULL : options->target->in_place;
+        options->only_these_rules || !kernels ? NULL : kernels->in_place;
     for (; rule && rule->op && st == ARENAUT_OK; rule++) st = apply_rule(pass, at, rule);
     const arenaut_dialect *dialect = arenaut_dialect_find(pass->program->dialect);
     rule = dialect && !options->only_these_rules ? dialect->in_place : NULL;

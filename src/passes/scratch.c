@@ -121,8 +121,9 @@ uint32_t arenaut_find_outside(const arenaut_program *program, const arenaut_targ
 }
 
 bool arenaut_op_asks_for_scratch(const arenaut_program *program, const arenaut_op *op,
-                                 const arenaut_target *target) {
-    for (const arenaut_scratch_rule *rule = target->scratch; rule && rule->op; rule++) {
+                                 const arenaut_kernel_set *kernels) {
+    for (const arenaut_scratch_rule *rule = kernels ? kernels->scratch : NULL; rule && rule->op;
+         rule++) {
         if (!op->name) return false;
         if (strcmp(rule->op, op->name) != 0) continue;
         if (rule->types == 0) return true;
@@ -133,7 +134,7 @@ bool arenaut_op_asks_for_scratch(const arenaut_program *program, const arenaut_o
 }
 
 arenaut_scratch_knowledge arenaut_scratch_known(const arenaut_program *program,
-                                                const arenaut_target *target,
+                                                const arenaut_kernel_set *kernels,
                                                 const arenaut_scratch_sizes *sizes) {
     const bool listed = sizes && sizes->known;
     bool given = listed;
@@ -141,7 +142,7 @@ arenaut_scratch_knowledge arenaut_scratch_known(const arenaut_program *program,
         const arenaut_op *op = &program->ops[i];
         if (op->n_scratch > 0) {
             given = true;
-        } else if (!listed && arenaut_op_asks_for_scratch(program, op, target)) {
+        } else if (!listed && arenaut_op_asks_for_scratch(program, op, kernels)) {
             return ARENAUT_SCRATCH_UNKNOWN;
         }
     }

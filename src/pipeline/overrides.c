@@ -22,6 +22,8 @@ arenaut_pipeline_options arn_pipeline_without_overrides(const arenaut_pipeline_o
         .path = o->path,
         .format = o->format,
         .target = o->target,
+        .kernels = o->kernels,
+        .unmeasured = o->unmeasured,
         .shapes = o->shapes,
         .scratch = o->scratch,
         .scratch_model = o->scratch_model,

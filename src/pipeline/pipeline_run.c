@@ -166,6 +166,8 @@ arenaut_status arn_pipeline_run_passes(const arenaut_pipeline *p, arenaut_progra
     const arenaut_pipeline_options *o = &p->options;
     const arenaut_pass_options options = {
         .target = p->target,
+        .kernels = p->kernels,
+        .unmeasured = o->unmeasured,
         .scratch = p->scratch.entries,
         .n_scratch = p->scratch.n,
         .in_place = o->in_place_rules,
@@ -225,6 +227,7 @@ static arenaut_status prepare_program(arenaut_pipeline *p, arenaut_error *err) {
     p->target =
         p->options.target ? p->options.target : arenaut_target_for_format(p->document.format->name);
     p->result.target = p->target;
+    p->result.kernels = p->kernels = p->options.kernels ? p->options.kernels : p->target->kernels;
     arenaut_status st = arn_pipeline_choose_method(p, program, err);
     if (st == ARENAUT_OK) st = read_scratch(p, err);
     if (st == ARENAUT_OK) st = run_selected_passes(p, err);
@@ -235,7 +238,7 @@ static arenaut_status prepare_program(arenaut_pipeline *p, arenaut_error *err) {
     p->problem = p->lowering->problem;
     p->op_outside = arenaut_find_outside(program, p->target);
     p->result.lowering = p->lowering;
-    p->result.scratch = arenaut_scratch_known(program, p->target, &p->scratch);
+    p->result.scratch = arenaut_scratch_known(program, p->kernels, &p->scratch);
     return ARENAUT_OK;
 }
 

@@ -50,7 +50,7 @@ arenaut_status arn_pipeline_scratch_is_harmless(const arenaut_pipeline *p, bool 
     for (uint32_t k = 0; k < p->lowering->n_steps && compact; k++) {
         const uint32_t op = p->lowering->steps[k].op;
         if (op == ARENAUT_NONE) continue;
-        if (!arenaut_op_asks_for_scratch(program, &program->ops[op], p->target)) continue;
+        if (!arenaut_op_asks_for_scratch(program, &program->ops[op], p->kernels)) continue;
         looks += n;
         compact = looks <= MAX_LOOKS && is_compact(p->problem, p->plan, k, live);
     }

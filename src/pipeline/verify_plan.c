@@ -45,6 +45,8 @@ arenaut_status arn_pipeline_replay(const arenaut_pipeline *p, const arenaut_prog
         const arenaut_replay_options options = {
             .keep_inputs = p->options.preserve_inputs || p->target->keep_inputs,
             .exclude_io = p->options.exclude_io,
+            .kernels = p->kernels,
+            .unmeasured = p->options.unmeasured,
             .pool_names = names.names};
         st = arenaut_check_replay(program, &placement, &options, allocator, finding, err);
     }

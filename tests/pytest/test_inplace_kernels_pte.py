@@ -14,7 +14,7 @@ from conftest import ROOT
 pytest.importorskip("executorch", reason="the stock wheels are not installed: make venv")
 import pte_runtime  # noqa: E402
 
-SOURCE = ROOT / "src" / "targets" / "executorch_target.c"
+SOURCE = ROOT / "src" / "kernels" / "portable_kernels.c"
 BYTES = {"float": 4, "half": 2, "bfloat16": 2, "double": 8, "int32": 4, "int64": 8, "uint8": 1,
          "int8": 1, "int16": 2, "bool": 1}
 # (operand, result): both of one width, which is what the pass asks for.

@@ -14,7 +14,7 @@ import measure_scratch
 import single_ops
 import tflite_file
 
-SOURCE = ROOT / "src" / "targets" / "tflite_micro_target.c"
+SOURCE = ROOT / "src" / "kernels" / "reference_kernels.c"
 
 
 def rules():

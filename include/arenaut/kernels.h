@@ -1,0 +1,127 @@
+/* Kernel sets: how the kernels that a runtime is built with treat memory.
+ *
+ * A model file says what an op computes, and nothing of the kernel that computes it: which operand
+ * it may write over, how far its output may reach into its input, how much scratch it asks for.
+ * That is a matter of the kernel library, of how it was compiled, and of which of its kernels
+ * takes a call. A set is a table of rules that says so; each rule is `measured` (the kernel was
+ * run, every byte of it, as docs/kernels.md describes) or only `read` in the source. What a plan
+ * uses of a set is right for these kernels and no others.
+ *
+ * Threads: the built-in sets never change; any thread may read them at any time. */
+#ifndef ARENAUT_KERNELS_H
+#define ARENAUT_KERNELS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <arenaut/allocator.h>
+#include <arenaut/error.h>
+#include <arenaut/program.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The order in which a kernel reads its input and writes its output; the text is the word in files
+ * and reports. A pixel is all channels of one place of an image; for ops without images, what the
+ * innermost loop of the reference kernel makes. */
+#define ARENAUT_KERNEL_ORDER_MAP(XX)                                                              \
+    XX(NONE, "none")     /* input and output must be disjoint */                                  \
+    XX(ANY, "any")       /* nothing is read once anything is written: they may lie anyhow */      \
+    XX(RASTER, "raster") /* as the runtime's reference kernel of this op */                       \
+    XX(BLOCK, "block")   /* `block` output pixels at a time: all that they need is read, then     \
+                          * they are written */                                                   \
+    XX(BLOCK_REREAD, "block-reread") /* `block` output pixels at a time, channel by channel; what \
+                                      * they need is read again for each channel */               \
+    XX(ROWS, "rows")                 /* block-reread with an output row as the block */
+
+typedef enum arenaut_kernel_order {
+#define XX(name, text) ARENAUT_KERNEL_##name,
+    ARENAUT_KERNEL_ORDER_MAP(XX)
+#undef XX
+        ARENAUT_KERNEL_ORDER_COUNT
+} arenaut_kernel_order;
+
+const char *arenaut_kernel_order_name(arenaut_kernel_order order); /* NULL out of range; static */
+
+/* A condition with two answers, or none. */
+typedef enum arenaut_kernel_fact {
+    ARENAUT_KERNEL_EITHER,
+    ARENAUT_KERNEL_NO,
+    ARENAUT_KERNEL_YES,
+} arenaut_kernel_fact;
+
+/* When a rule is about an op. All zero: always. A condition on what an op does not have (the filter
+ * of an ADD) is not met. */
+typedef struct arenaut_kernel_when {
+    uint32_t types;                /* bit k: input 0 may be of arenaut_dtype k; 0: any type */
+    arenaut_kernel_fact pointwise; /* the filter is 1x1 */
+    arenaut_kernel_fact unit_stride;
+    arenaut_kernel_fact grouped;                 /* a convolution of several groups */
+    arenaut_kernel_fact padded;                  /* windows reach outside of the image */
+    uint32_t min_in_channels, max_in_channels;   /* 0: no limit */
+    uint32_t min_out_channels, max_out_channels; /* 0: no limit */
+} arenaut_kernel_when;
+
+/* How the kernels of one op walk, where the condition is met. */
+typedef struct arenaut_kernel_rule {
+    const char *op; /* operator name as the reader spells it */
+    arenaut_kernel_when when;
+    arenaut_kernel_order order;
+    uint32_t block; /* output pixels; 0 where the order has no block */
+    bool measured;  /* else read in the source only, and not used unless asked for */
+} arenaut_kernel_rule;
+
+/* Output `output` of an op may be written over input `input`, where they have one shape and type:
+ * the kernel reads each element before it writes there. */
+typedef struct arenaut_in_place_rule {
+    const char *op;
+    uint32_t input;  /* position of the argument that may be overwritten */
+    uint32_t output; /* position of the output that is written over it */
+    bool any_shape;  /* copies bytes as they are, so shapes may differ (RESHAPE) */
+} arenaut_in_place_rule;
+
+/* An op that asks for kernel scratch. */
+typedef struct arenaut_scratch_rule {
+    const char *op;
+    uint32_t input; /* position of the argument whose type decides */
+    uint32_t types; /* bit k: it asks if that argument is of arenaut_dtype k; 0: always */
+} arenaut_scratch_rule;
+
+typedef struct arenaut_kernel_set {
+    const char *name, *summary;
+    const char *version;                   /* of the sources that were measured and read */
+    const struct arenaut_kernel_set *base; /* whose rules hold where this set has none for an op;
+                                            * NULL: none */
+    const arenaut_kernel_rule *rules;      /* the first that is about an op counts; ends with
+                                            * op == NULL; NULL: none */
+    const arenaut_in_place_rule *in_place; /* ends with op == NULL; NULL: none known */
+    const arenaut_scratch_rule *scratch;   /* ends with op == NULL; NULL: no op asks */
+} arenaut_kernel_set;
+
+/* The table, in the order of src/kernels/kernels.def. */
+size_t arenaut_kernel_set_count(void);
+const arenaut_kernel_set *arenaut_kernel_set_at(size_t index);       /* NULL past the end */
+const arenaut_kernel_set *arenaut_kernel_set_find(const char *name); /* NULL if unknown */
+
+/* The rule of `set`, or of what it builds on, that is about this op: the first whose conditions
+ * are met, among those measured, or all if `unmeasured`. An op with rules of its own in a set does
+ * not go on to the base, whether a condition was met or not. NULL: none, so that its arguments must
+ * be disjoint. O(rules). */
+const arenaut_kernel_rule *arenaut_kernel_rule_for(const arenaut_kernel_set *set,
+                                                   const arenaut_program *program,
+                                                   const arenaut_op *op, bool unmeasured);
+
+/* How far output `output` of an op may reach into its input `input` when its kernel walks as `rule`
+ * says: whether it may at all, and the distance (arenaut_overlap) in bytes, not rounded. Runs of
+ * bytes that the kernel copies with memcpy stay apart from their source or are the source. Sizes
+ * must be known. O(pixels of the output), O(elements) for ops that permute elements. */
+bool arenaut_kernel_distance(const arenaut_program *program, const arenaut_op *op,
+                             const arenaut_kernel_rule *rule, uint32_t output, uint32_t input,
+                             int64_t *distance);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
