@@ -260,14 +260,13 @@ TEST(malformed_scratch_files_are_refused_by_line) {
 }
 
 TEST(scratch_knowledge_is_honest) {
-    const arenaut_target *target = arenaut_target_find("tflite-micro");
+    const arenaut_kernel_set *kernels = arenaut_kernel_set_find("reference");
     arenaut_program *p = small();
-    assert_int_equal(arenaut_scratch_known(p, target, NULL), ARENAUT_SCRATCH_UNKNOWN);
-    assert_int_equal(arenaut_scratch_known(p, arenaut_target_find("generic"), NULL),
-                     ARENAUT_SCRATCH_NONE);
+    assert_int_equal(arenaut_scratch_known(p, kernels, NULL), ARENAUT_SCRATCH_UNKNOWN);
+    assert_int_equal(arenaut_scratch_known(p, NULL, NULL), ARENAUT_SCRATCH_NONE);
     const arenaut_scratch_sizes silent = {.known = false}, speaks = {.known = true};
-    assert_int_equal(arenaut_scratch_known(p, target, &silent), ARENAUT_SCRATCH_UNKNOWN);
-    assert_int_equal(arenaut_scratch_known(p, target, &speaks), ARENAUT_SCRATCH_GIVEN);
+    assert_int_equal(arenaut_scratch_known(p, kernels, &silent), ARENAUT_SCRATCH_UNKNOWN);
+    assert_int_equal(arenaut_scratch_known(p, kernels, &speaks), ARENAUT_SCRATCH_GIVEN);
 
     /* Once the pass has given both of the ops theirs, nothing is unknown. */
     static const arenaut_scratch_entry entries[] = {{0, 0, 8}, {1, 0, 8}};
@@ -275,24 +274,24 @@ TEST(scratch_knowledge_is_honest) {
     options.scratch = entries;
     options.n_scratch = 1;
     run(p, NULL, &options);
-    assert_int_equal(arenaut_scratch_known(p, target, NULL), ARENAUT_SCRATCH_UNKNOWN);
+    assert_int_equal(arenaut_scratch_known(p, kernels, NULL), ARENAUT_SCRATCH_UNKNOWN);
     options.scratch = entries + 1;
     run(p, NULL, &options);
-    assert_int_equal(arenaut_scratch_known(p, target, NULL), ARENAUT_SCRATCH_GIVEN);
+    assert_int_equal(arenaut_scratch_known(p, kernels, NULL), ARENAUT_SCRATCH_GIVEN);
     arenaut_program_free(p);
 }
 
 TEST(scratch_may_depend_on_the_type_of_an_argument) {
-    const arenaut_target *target = arenaut_target_find("tflite-micro");
+    const arenaut_kernel_set *kernels = arenaut_kernel_set_find("reference");
     arenaut_program *p = new_program();
     begin_method(p, "main");
     const uint32_t x = add_tensor(p, "x", 16, ARENAUT_INPUT);
     const uint32_t w = add_tensor(p, "w", 16, ARENAUT_CONSTANT);
     ADD_OP(p, .name = "CONV_2D", IN(x, w), OUT(x));
     ADD_OP(p, .name = "FULLY_CONNECTED", IN(x), OUT(x));
-    assert_int_equal(arenaut_scratch_known(p, target, NULL), ARENAUT_SCRATCH_NONE);
+    assert_int_equal(arenaut_scratch_known(p, kernels, NULL), ARENAUT_SCRATCH_NONE);
     p->tensors[w].dtype = ARENAUT_DTYPE_INT4;
-    assert_int_equal(arenaut_scratch_known(p, target, NULL), ARENAUT_SCRATCH_UNKNOWN);
+    assert_int_equal(arenaut_scratch_known(p, kernels, NULL), ARENAUT_SCRATCH_UNKNOWN);
     arenaut_program_free(p);
 }
 

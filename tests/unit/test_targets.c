@@ -29,16 +29,23 @@ TEST(every_row_makes_sense) {
         const arenaut_target *target = arenaut_target_at(i);
         assert_true(target->align != 0 && (target->align & (target->align - 1)) == 0);
         assert_non_null(target->incumbent);
-        for (const arenaut_scratch_rule *a = target->scratch; a && a->op; a++) {
-            for (const arenaut_scratch_rule *b = target->scratch; b < a; b++) {
+    }
+}
+
+TEST(every_kernel_set_makes_sense) {
+    for (size_t i = 0; i < arenaut_kernel_set_count(); i++) {
+        const arenaut_kernel_set *kernels = arenaut_kernel_set_at(i);
+        assert_ptr_equal(arenaut_kernel_set_find(kernels->name), kernels);
+        for (const arenaut_scratch_rule *a = kernels->scratch; a && a->op; a++) {
+            for (const arenaut_scratch_rule *b = kernels->scratch; b < a; b++) {
                 assert_string_not_equal(a->op, b->op);
             }
         }
-        for (const arenaut_in_place_rule *a = target->in_place; a && a->op; a++) {
-            for (const arenaut_in_place_rule *b = target->in_place; b < a; b++) {
+        for (const arenaut_in_place_rule *a = kernels->in_place; a && a->op; a++) {
+            for (const arenaut_in_place_rule *b = kernels->in_place; b < a; b++) {
                 const bool same =
                     strcmp(a->op, b->op) == 0 && a->input == b->input && a->output == b->output;
-                if (same) fail_msg("%s: two in-place rules for %s alike", target->name, a->op);
+                if (same) fail_msg("%s: two in-place rules for %s alike", kernels->name, a->op);
             }
         }
     }
@@ -161,12 +168,14 @@ static void add_scratch(arenaut_program *program, const row *rows, size_t n) {
     }
     arenaut_lowering_free(l);
     assert_true(options.n_scratch > 0);
-    /* The runtime asked for it, so the target's list must have known. */
-    assert_int_equal(arenaut_scratch_known(program, options.target, NULL), ARENAUT_SCRATCH_UNKNOWN);
+    /* The runtime asked for it, so the kernels' list must have known. */
+    assert_int_equal(arenaut_scratch_known(program, options.target->kernels, NULL),
+                     ARENAUT_SCRATCH_UNKNOWN);
     options.scratch = entries;
     arenaut_error err = {0};
     assert_ok(arenaut_passes_run(program, NULL, &options, NULL, NULL, &err), err);
-    assert_int_equal(arenaut_scratch_known(program, options.target, NULL), ARENAUT_SCRATCH_GIVEN);
+    assert_int_equal(arenaut_scratch_known(program, options.target->kernels, NULL),
+                     ARENAUT_SCRATCH_GIVEN);
     free(entries);
 }
 
