@@ -1,6 +1,8 @@
 /* Reading .tflite: what real and own models hold, and how each part is understood. */
 #include <arenaut/format.h>
 
+#include "formats/tflite/tflite_schema.h"
+
 #include "support/bytes.h"
 #include "support/corpus.h"
 #include "support/fuse.h"
@@ -283,6 +285,98 @@ TEST(data_behind_the_flatbuffer_makes_a_constant) {
     assert_int_equal(p->tensors[0].cls, ARENAUT_CONSTANT);
     arenaut_program_free(p);
     free_flatfile(tiny.file);
+}
+
+static const arenaut_attribute *attribute_of(const arenaut_op *op, const char *name) {
+    for (uint32_t i = 0; i < op->n_attributes; i++) {
+        if (strcmp(op->attributes[i].name, name) == 0) return &op->attributes[i];
+    }
+    return NULL;
+}
+
+/* A convolution whose options state the stride of rows, and a padding. */
+static arenaut_program *read_convolution(unsigned padding) {
+    tflite_tiny tiny = new_tflite_tiny();
+    flat_number(tiny.file, tiny.relu, OPERATOR_OPTIONS_TYPE, 1, 1);
+    const size_t options = flat_table(tiny.file, tiny.relu, OPERATOR_OPTIONS_TYPE + 1, 6);
+    flat_number(tiny.file, options, 0, 1, padding);
+    flat_number(tiny.file, options, 2, 4, UINT32_MAX); /* -1 */
+    arenaut_program *p = read_program(tiny.file->data, tiny.file->size);
+    free_flatfile(tiny.file);
+    return p;
+}
+
+TEST(options_become_attributes_and_unknown_words_none) {
+    arenaut_program *p = read_convolution(1);
+    const arenaut_op *op = &p->ops[0];
+    assert_int_equal(op->n_attributes, 3);
+    assert_string_equal(attribute_of(op, "padding")->text, "VALID");
+    const arenaut_attribute *strides = attribute_of(op, "strides");
+    assert_int_equal(strides->n_numbers, 2);
+    assert_int_equal(strides->numbers[0], -1);
+    assert_int_equal(strides->numbers[1], 0);
+    assert_int_equal(attribute_of(op, "dilations")->numbers[1], 1); /* left out: the schema's */
+    const uint64_t fingerprint = arenaut_program_fingerprint(p);
+    arenaut_program_free(p);
+    p = read_convolution(2);
+    assert_int_equal(p->ops[0].n_attributes, 2);
+    assert_null(attribute_of(&p->ops[0], "padding"));
+    assert_int_equal(arenaut_program_fingerprint(p), fingerprint);
+    arenaut_program_free(p);
+}
+
+/* Makes tensor a whole numbers that lie in the buffer of c, `shape` [1, n]. */
+static tflite_tiny new_numbers(unsigned type, uint32_t n) {
+    tflite_tiny tiny = new_tflite_tiny();
+    flat_store(tiny.file, tiny.type_a, 1, type);
+    flat_store(tiny.file, tiny.shape_a, 4, 1);
+    flat_store(tiny.file, tiny.shape_a + 4, 4, n);
+    flat_number(tiny.file, tiny.tensor_a, TENSOR_BUFFER, 4, 1);
+    return tiny;
+}
+
+static arenaut_program *read_numbers(tflite_tiny tiny) {
+    arenaut_program *p = read_program(tiny.file->data, tiny.file->size);
+    free_flatfile(tiny.file);
+    assert_int_equal(p->tensors[0].cls, ARENAUT_CONSTANT);
+    return p;
+}
+
+TEST(small_whole_constants_tell_their_values) {
+    static const int32_t numbers[] = {7, -2};
+    tflite_tiny tiny = new_numbers(2, 2); /* INT32 */
+    const size_t at = flat_vector(tiny.file, tiny.constant, BUFFER_DATA, 1, sizeof numbers);
+    for (unsigned i = 0; i < 2; i++) flat_store(tiny.file, at + 4 * i, 4, (uint32_t)numbers[i]);
+    arenaut_program *p = read_numbers(tiny);
+    assert_int_equal(p->tensors[0].n_values, 2);
+    assert_int_equal(p->tensors[0].values[0], 7);
+    assert_int_equal(p->tensors[0].values[1], -2);
+    assert_null(p->tensors[2].values); /* not of these types */
+    arenaut_program_free(p);
+}
+
+TEST(values_behind_the_flatbuffer_are_read_there) {
+    tflite_tiny tiny = new_numbers(4, 1); /* INT64 */
+    const size_t at = tiny.file->size;
+    tiny.file->size += 8;
+    flat_store(tiny.file, at, 8, UINT64_C(0xFFFFFFFFFFFFFF00));
+    flat_vector(tiny.file, tiny.constant, BUFFER_DATA, 1, 0);
+    flat_number(tiny.file, tiny.constant, BUFFER_OFFSET, 8, at);
+    flat_number(tiny.file, tiny.constant, BUFFER_SIZE, 8, 8);
+    arenaut_program *p = read_numbers(tiny);
+    assert_int_equal(p->tensors[0].n_values, 1);
+    assert_int_equal(p->tensors[0].values[0], -256);
+    arenaut_program_free(p);
+}
+
+TEST(many_values_and_those_of_another_size_than_the_shape_says_stay_unknown) {
+    for (uint32_t n = 64; n <= 66; n++) {
+        tflite_tiny tiny = new_numbers(2, n);
+        flat_vector(tiny.file, tiny.constant, BUFFER_DATA, 1, n == 66 ? 8 : 4 * n);
+        arenaut_program *p = read_numbers(tiny);
+        assert_int_equal(p->tensors[0].n_values, n == 64 ? 64 : 0);
+        arenaut_program_free(p);
+    }
 }
 
 static void keep_note(void *context, const char *text) { snprintf(context, 200, "%s", text); }

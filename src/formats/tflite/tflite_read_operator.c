@@ -85,6 +85,7 @@ static void forget_handles(arenaut_program *program, const arenaut_op *op) {
 
 arenaut_status arn_tflite_read_operator(arn_tflite_reader *r, arn_fb_table table) {
     arenaut_op op = {.kind = ARENAUT_OP_OUT, .method = r->subgraph};
+    arn_tflite_attribute_list attributes;
     uint32_t calls[2];
     int32_t builtin = 0;
     arenaut_status st = arn_tflite_charge(r, 1, OP_COST);
@@ -103,8 +104,11 @@ arenaut_status arn_tflite_read_operator(arn_tflite_reader *r, arn_fb_table table
     op.calls = calls;
     const arn_tflite_operator *special = arn_tflite_special_operator(builtin);
     if (special && special->n_calls) st = take_calls(r, table, special, op.name, calls);
+    if (st == ARENAUT_OK) st = arn_tflite_attributes(r, table, &attributes);
     if (st == ARENAUT_OK) st = arn_tflite_status(r);
     if (st != ARENAUT_OK) return st;
+    op.attributes = attributes.attributes;
+    op.n_attributes = attributes.n;
     if (special) op.kind = special->kind;
     if (special && !special->call_is_recipe) op.n_calls = special->n_calls;
     if (builtin == BUILTIN_STABLEHLO_CASE) {

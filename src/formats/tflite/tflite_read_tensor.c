@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "core/cursor.h"
 #include "core/fail.h"
 #include "core/memory.h"
 #include "formats/tflite/tflite_reader.h"
@@ -10,6 +11,8 @@
 
 /* What is charged for one: the array that holds them doubles as it grows. */
 enum { TENSOR_COST = 2 * sizeof(arenaut_tensor) };
+
+enum { MOST_VALUES = 64 }; /* of a constant, that the program gets to know */
 
 static const uint8_t dtypes[] = {
     ARENAUT_DTYPE_FLOAT32,  ARENAUT_DTYPE_FLOAT16,  ARENAUT_DTYPE_INT32,
@@ -74,12 +77,17 @@ static arenaut_status take_dims(arn_tflite_reader *r, arn_fb_table table, arenau
     return ARENAUT_OK;
 }
 
-/* Whether the tensor's values are in the file. A large file keeps them behind the
- * flatbuffer and gives their place in the file instead. */
-static arenaut_status take_constness(arn_tflite_reader *r, arn_fb_table table, bool *constant) {
+/* Where the tensor's values are. A large file keeps them behind the flatbuffer and gives their
+ * place in the file instead. */
+typedef struct value_place {
+    bool constant;
+    uint64_t at, size; /* bytes of the file; 0 of them if they are in no part of it */
+} value_place;
+
+static arenaut_status take_place(arn_tflite_reader *r, arn_fb_table table, value_place *place) {
     arn_flatbuffer *fb = &r->model.fb;
     const uint32_t buffer = arn_fb_u32(fb, table, TENSOR_BUFFER, 0);
-    *constant = arn_fb_u32(fb, table, TENSOR_EXTERNAL_BUFFER, 0) != 0;
+    place->constant = arn_fb_u32(fb, table, TENSOR_EXTERNAL_BUFFER, 0) != 0;
     if (buffer == 0) return ARENAUT_OK;
     if (buffer >= r->model.buffers.count) {
         char what[80];
@@ -92,7 +100,6 @@ static arenaut_status take_constness(arn_tflite_reader *r, arn_fb_table table, b
     const uint64_t offset = arn_fb_u64(fb, entry, BUFFER_OFFSET, 0);
     const uint64_t size = arn_fb_u64(fb, entry, BUFFER_SIZE, 0);
     const bool outside = offset > 1; /* 1 is a place holder that writers leave behind */
-    if (data.count > 0 || (outside && size > 0)) *constant = true;
     if (outside && (offset > fb->size || size > fb->size - offset)) {
         char what[144];
         snprintf(what, sizeof what,
@@ -101,7 +108,27 @@ static arenaut_status take_constness(arn_tflite_reader *r, arn_fb_table table, b
                  buffer, offset, size, fb->size);
         return bad_tensor(r, ARENAUT_BAD_INPUT, entry.at, what);
     }
+    place->at = data.count > 0 ? data.at : offset;
+    place->size = data.count > 0 ? data.count : outside ? size : 0;
+    if (place->size > 0) place->constant = true;
     return ARENAUT_OK;
+}
+
+/* Small whole numbers are what operators take as shapes, axes and paddings. */
+static arenaut_status take_values(arn_tflite_reader *r, const value_place *place,
+                                  arenaut_tensor *tensor, int64_t values[MOST_VALUES]) {
+    const unsigned width = tensor->dtype == ARENAUT_DTYPE_INT64 ? 8 : 4;
+    const uint64_t n = place->size / width;
+    const bool whole = tensor->dtype == ARENAUT_DTYPE_INT64 || tensor->dtype == ARENAUT_DTYPE_INT32;
+    if (!whole || tensor->cls != ARENAUT_CONSTANT || n == 0 || n > MOST_VALUES) return ARENAUT_OK;
+    if (tensor->bytes != place->size) return ARENAUT_OK;
+    const uint8_t *bytes = r->model.fb.data + place->at;
+    for (uint32_t i = 0; i < n; i++) {
+        values[i] = arn_signed(arn_load(bytes + (size_t)i * width, width), width);
+    }
+    tensor->values = values;
+    tensor->n_values = (uint32_t)n;
+    return arn_tflite_charge(r, n, sizeof *values);
 }
 
 /* The bytes that the micro runtime sets aside. It gives elements of less than a byte one
@@ -135,18 +162,22 @@ arenaut_status arn_tflite_read_tensor(arn_tflite_reader *r, arn_fb_table table, 
     arenaut_tensor tensor = arenaut_tensor_default();
     tensor.method = r->subgraph;
     tensor.file_index = index;
-    bool constant = false;
+    value_place place = {0};
+    int64_t values[MOST_VALUES];
     r->name[0] = '\0';
     arenaut_status st = arn_tflite_charge(r, 1, TENSOR_COST);
     if (st == ARENAUT_OK) st = arn_tflite_text(r, table, TENSOR_NAME, &tensor.name);
     if (st == ARENAUT_OK) st = take_dtype(r, table, &tensor);
     if (st == ARENAUT_OK) st = take_dims(r, table, &tensor);
-    if (st == ARENAUT_OK) st = take_constness(r, table, &constant);
+    if (st == ARENAUT_OK) st = take_place(r, table, &place);
     const bool variable = arn_fb_u8(&r->model.fb, table, TENSOR_IS_VARIABLE, 0) != 0;
     if (st == ARENAUT_OK) st = arn_tflite_status(r);
     if (st != ARENAUT_OK) return st;
-    tensor.cls = variable ? ARENAUT_STATE : constant ? ARENAUT_CONSTANT : ARENAUT_INTERMEDIATE;
+    tensor.cls = variable         ? ARENAUT_STATE
+                 : place.constant ? ARENAUT_CONSTANT
+                                  : ARENAUT_INTERMEDIATE;
     st = take_bytes(r, table, &tensor);
+    if (st == ARENAUT_OK) st = take_values(r, &place, &tensor, values);
     if (st != ARENAUT_OK) return st;
     take_given(r, &tensor, r->first_tensor + index);
     return arenaut_program_add_tensor(r->program, &tensor, NULL, r->err);

@@ -1,6 +1,7 @@
 /* What the parts of the .tflite reader share: tflite_read.c walks the model,
- * tflite_read_tensor.c and tflite_read_operator.c take one thing each, and tflite_reader.c is
- * what they stand on. All that is copied is charged against an allowance (core/allowance.h). */
+ * tflite_read_tensor.c, tflite_read_operator.c and tflite_attributes.c take one thing each, and
+ * tflite_reader.c is what they stand on. All that is copied is charged against an allowance
+ * (core/allowance.h). */
 #ifndef ARN_FORMATS_TFLITE_TFLITE_READER_H
 #define ARN_FORMATS_TFLITE_TFLITE_READER_H
 
@@ -48,6 +49,19 @@ arenaut_status arn_tflite_text(arn_tflite_reader *r, arn_fb_table table, unsigne
  * left out, where `optional`. */
 arenaut_status arn_tflite_ids(arn_tflite_reader *r, arn_fb_table table, unsigned slot,
                               bool optional, const char *list, arn_id_list *out);
+
+/* What the options of an operator say that a plan may depend on, good for as long as the list. */
+enum {
+    ARN_TFLITE_MOST_ATTRIBUTES = 8,                             /* of one operator */
+    ARN_TFLITE_ATTRIBUTE_COST = sizeof(arenaut_attribute) + 80, /* with its name and numbers */
+};
+typedef struct arn_tflite_attribute_list {
+    uint32_t n;
+    arenaut_attribute attributes[ARN_TFLITE_MOST_ATTRIBUTES];
+    int64_t numbers[ARN_TFLITE_MOST_ATTRIBUTES][2];
+} arn_tflite_attribute_list;
+arenaut_status arn_tflite_attributes(arn_tflite_reader *r, arn_fb_table table,
+                                     arn_tflite_attribute_list *list);
 
 /* Each adds one thing to the program. */
 arenaut_status arn_tflite_read_tensor(arn_tflite_reader *r, arn_fb_table table, uint32_t index);
