@@ -17,18 +17,18 @@ static void list_outputs(arenaut_text *text, bool names) {
     }
     for (size_t i = 0; i < arenaut_report_count(); i++) {
         const arenaut_report *report = arenaut_report_at(i);
-        if (report->extension) {
+        if (report->extension && (names || report->needs_plan)) {
             text_printf(text, ", %s", names ? report->name : report->extension);
         }
     }
 }
 
-/* Reports with an extension (pictures, headers) can be written like formats. */
+/* Reports of a plan with an extension (pictures, headers) can be written like formats. */
 static const arenaut_report *report_for_path(const char *path) {
     const size_t length = strlen(path);
     for (size_t i = 0; i < arenaut_report_count(); i++) {
         const char *extension = arenaut_report_at(i)->extension;
-        const size_t n = extension ? strlen(extension) : 0;
+        const size_t n = extension && arenaut_report_at(i)->needs_plan ? strlen(extension) : 0;
         if (n && n < length && strcmp(path + length - n, extension) == 0) {
             return arenaut_report_at(i);
         }

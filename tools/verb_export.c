@@ -6,10 +6,11 @@
 #include "output.h"
 #include "verb.h"
 
-/* Programs and problems are written as they are; everything else needs a plan. */
-static bool needs_plan(const char *as) {
-    return strcmp(as, "program") != 0 && strcmp(as, "program-json") != 0 &&
-           strcmp(as, "problem") != 0 && strcmp(as, "problem-json") != 0;
+/* Programs, problems and the model's own bytes are written as they are; all else needs a plan. */
+static bool needs_plan(output_kind kind) {
+    if (kind.report) return kind.report->needs_plan;
+    return strcmp(kind.format->name, "program-json") != 0 &&
+           strcmp(kind.format->name, "problem-json") != 0;
 }
 
 /* The cheap checks come first, so that a wrong name is told before the planning. */
@@ -21,7 +22,7 @@ static exit_code export_job(tool_job *job, const tool_options *options) {
     if (code == EXIT_FINE) code = job_read(job, options->files.items[0], options);
     if (code == EXIT_FINE) code = check_replaced(job->inputs, path, kind);
     if (code == EXIT_FINE) code = job_prepare(job);
-    if (code == EXIT_FINE && needs_plan(options->as)) {
+    if (code == EXIT_FINE && needs_plan(kind)) {
         code = job_find_baseline(job);
         if (code == EXIT_FINE) code = job_make_plan(job);
     }
@@ -51,9 +52,10 @@ const tool_verb verb_export = {
     .examples =
         "arenaut export model.tflite --as header -o arena.h\n"
         "arenaut export model.tflite --as problem > problem.json\n"
-        "arenaut export model.tflite --as csv",
+        "arenaut export planned.tflite --as c-array -o model.c",
     .notes =
-        "FORMAT is json (the plan), problem, program, csv, header, svg or tokens (storage ids).",
+        "FORMAT is json (the plan), problem, program, csv, header, svg, tokens (storage ids) or\n"
+        "c-array (the model file as it is, with the plan that is in it).",
     .groups = GROUP_COMMON | GROUP_OUTPUT | GROUP_EXPORT | GROUP_INPUT | GROUP_MODEL | GROUP_SEARCH,
     .min_files = 1,
     .max_files = 1,

@@ -7,66 +7,23 @@
 
 #include <arenaut/version.h>
 
+#include "report/c_names.h"
 #include "report/header_report.h"
 #include "report/label.h"
-
-typedef struct identifier {
-    char text[64];
-} identifier;
 
 typedef struct header {
     const arenaut_result *result;
     arn_writer out;
-    identifier lower, upper; /* the model's name, as a prefix of everything */
+    arn_c_name lower, upper; /* the model's name, as a prefix of everything */
     const char *type;        /* wide enough for every offset */
     const char *suffix;      /* of a literal of that type */
 } header;
 
-static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-/* Letters and digits, all else as '_'; what would begin with a digit or with an underscore
- * (reserved) gets an 'm' in front. */
-static identifier make_identifier(const char *text, size_t length, bool upper) {
-    identifier id;
-    size_t n = 0;
-    if (length == 0 || !is_letter(text[0])) id.text[n++] = upper ? 'M' : 'm';
-    for (size_t i = 0; i < length && n + 1 < sizeof id.text - 24; i++) {
-        const char c = is_letter(text[i]) || is_digit(text[i]) ? text[i] : '_';
-        const bool lower_case = c >= 'a' && c <= 'z', upper_case = c >= 'A' && c <= 'Z';
-        if (upper && lower_case) id.text[n++] = (char)(c - 'a' + 'A');
-        else if (!upper && upper_case) id.text[n++] = (char)(c - 'A' + 'a');
-        else id.text[n++] = c;
-    }
-    id.text[n] = '\0';
-    return id;
-}
-
-/* "person_detect" of "models/person_detect.tflite". */
-static void name_after_path(header *h) {
-    const char *name = strrchr(h->result->path, '/');
-    name = name ? name + 1 : h->result->path;
-    const size_t length = strcspn(name, ".");
-    h->lower = make_identifier(name, length, false);
-    h->upper = make_identifier(name, length, true);
-}
-
-/* A string from a file inside a comment: nothing that could end the comment, continue the
- * line, or form a trigraph. */
-static void put_comment_text(header *h, const char *text) {
-    static const char allowed[] = " _-.,:;/+()[]<>=@#%&|~!";
-    for (; *text; text++) {
-        const bool fine = is_letter(*text) || is_digit(*text) || strchr(allowed, *text);
-        arn_put(&h->out, fine ? text : "_", 1);
-    }
-}
-
 static void put_opening(header *h) {
     const arenaut_plan *plan = h->result->plan;
     const bool unknown = h->result->scratch == ARENAUT_SCRATCH_UNKNOWN;
-    const char *name = strrchr(h->result->path, '/'); /* without folders: no two machines differ */
     arn_puts(&h->out, "/* Memory plan of ");
-    put_comment_text(h, name ? name + 1 : h->result->path);
+    arn_put_c_path(&h->out, h->result->path);
     arn_putf(&h->out, ", made by arenaut %s.\n * %s", arenaut_version(),
              arn_report_commas(plan->total).text);
     arn_putf(&h->out, " bytes, %s (bound %s)",
@@ -93,7 +50,7 @@ static void put_pool(header *h, uint32_t pool) {
         snprintf(name, sizeof name, "ARENA");
     } else {
         const char *own = p->pool[pool].name ? p->pool[pool].name : "pool";
-        const identifier id = make_identifier(own, strlen(own), true);
+        const arn_c_name id = arn_c_identifier(own, strlen(own), true);
         snprintf(name, sizeof name, "POOL_%" PRIu32 "_%.48s", pool, id.text);
     }
     arn_putf(&h->out, "#define %s_%s_BYTES %" PRIu64 "%s\n", h->upper.text, name,
@@ -127,7 +84,7 @@ static void put_column(header *h, const char *type, const char *name,
         if (with_names) {
             char store[24];
             arn_putf(&h->out, " /* %" PRIu32 " ", b);
-            put_comment_text(h, arenaut_problem_buffer_name(p, b, store));
+            arn_put_c_comment(&h->out, arenaut_problem_buffer_name(p, b, store));
             arn_puts(&h->out, " */");
         }
         arn_puts(&h->out, "\n");
@@ -150,7 +107,7 @@ static bool tensor_offset(const header *h, uint32_t tensor, uint64_t *offset) {
 }
 
 /* Where to put the inputs and find the outputs, without searching a table. */
-static void put_arguments(header *h, const identifier *method, const char *kind,
+static void put_arguments(header *h, const arn_c_name *method, const char *kind,
                           const uint32_t *tensors, uint32_t n) {
     for (uint32_t i = 0; i < n; i++) {
         uint64_t offset;
@@ -163,7 +120,7 @@ static void put_arguments(header *h, const identifier *method, const char *kind,
 }
 
 /* A table with one entry per tensor of the method, in the order of the model file. */
-static void put_tensor_table(header *h, uint32_t method, const identifier *name) {
+static void put_tensor_table(header *h, uint32_t method, const arn_c_name *name) {
     const arenaut_program *p = h->result->program;
     uint32_t count = 0;
     for (uint32_t t = 0; t < p->n_tensors; t++) {
@@ -178,22 +135,22 @@ static void put_tensor_table(header *h, uint32_t method, const identifier *name)
         else arn_putf(&h->out, "    %s_NOT_IN_ARENA,", h->upper.text);
         char store[24];
         arn_putf(&h->out, " /* %" PRIu32 " ", p->tensors[t].file_index);
-        put_comment_text(h, arenaut_program_tensor_name(p, t, store));
+        arn_put_c_comment(&h->out, arenaut_program_tensor_name(p, t, store));
         arn_puts(&h->out, " */\n");
     }
     if (count) arn_puts(&h->out, "};\n");
 }
 
 /* Methods are told apart by number: their names may be equal once they are identifiers. */
-static identifier method_identifier(const header *h, uint32_t method, bool upper) {
+static arn_c_name method_identifier(const header *h, uint32_t method, bool upper) {
     const char *name = h->result->program->methods[method].name;
-    identifier id = make_identifier(name ? name : "", name ? strlen(name) : 0, upper);
+    arn_c_name id = arn_c_identifier(name ? name : "", name ? strlen(name) : 0, upper);
     if (!name) snprintf(id.text, sizeof id.text, upper ? "METHOD" : "method");
     for (uint32_t m = 0; m < h->result->program->n_methods; m++) {
         if (m == method) continue;
         const char *other = h->result->program->methods[m].name;
-        const identifier same =
-            make_identifier(other ? other : "", other ? strlen(other) : 0, upper);
+        const arn_c_name same =
+            arn_c_identifier(other ? other : "", other ? strlen(other) : 0, upper);
         if (other && name && strcmp(same.text, id.text) != 0) continue;
         const size_t n = strlen(id.text);
         snprintf(id.text + n, sizeof id.text - n, "_%" PRIu32, method);
@@ -206,10 +163,10 @@ static void put_methods(header *h) {
     const arenaut_program *p = h->result->program;
     for (uint32_t m = 0; m < p->n_methods; m++) {
         const arenaut_method *method = &p->methods[m];
-        const identifier upper = method_identifier(h, m, true),
+        const arn_c_name upper = method_identifier(h, m, true),
                          lower = method_identifier(h, m, false);
         arn_puts(&h->out, "\n/* Method ");
-        put_comment_text(h, method->name ? method->name : "(unnamed)");
+        arn_put_c_comment(&h->out, method->name ? method->name : "(unnamed)");
         arn_puts(&h->out, ". */\n");
         put_arguments(h, &upper, "INPUT", method->inputs, method->n_inputs);
         put_arguments(h, &upper, "OUTPUT", method->outputs, method->n_outputs);
@@ -231,7 +188,8 @@ static arenaut_status emit(const arenaut_result *result, const arenaut_report_op
         h.type = "uint64_t";
         h.suffix = "ull";
     }
-    name_after_path(&h);
+    h.lower = arn_c_name_of_path(result->path, false);
+    h.upper = arn_c_name_of_path(result->path, true);
     put_opening(&h);
     put_sizes(&h);
     put_column(&h, h.type, "buffer_offset", offset_of, true);

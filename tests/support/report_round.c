@@ -35,9 +35,10 @@ static bool take(void *context, const void *bytes, size_t size) {
 static uint64_t length_of(const char *text) { return text ? strlen(text) : 0; }
 
 /* Every name is shown a few times, and every character of it as at most six; rows are no
- * longer than the widest report; the style sheet of a picture comes on top. */
+ * longer than the widest report; the style sheet of a picture comes on top. A byte of the file
+ * takes five characters in C, and a sixth pays for the ends of lines. */
 static uint64_t bound_of(const arenaut_result *result) {
-    enum { PER_CHARACTER = 6 * 16, PER_THING = 4096, ALWAYS = 1 << 18 };
+    enum { PER_BYTE = 6, PER_CHARACTER = 6 * 16, PER_THING = 4096, ALWAYS = 1 << 18 };
     const arenaut_problem *p = result->problem;
     const arenaut_program *program = result->program;
     uint64_t characters = length_of(result->path), things = p->n_buffers + p->n_pools;
@@ -58,7 +59,8 @@ static uint64_t bound_of(const arenaut_result *result) {
         characters += length_of(program->methods[m].name);
         things += 1 + program->methods[m].n_inputs + program->methods[m].n_outputs;
     }
-    return ALWAYS + PER_CHARACTER * characters + PER_THING * things;
+    return ALWAYS + PER_BYTE * (uint64_t)result->file_size + PER_CHARACTER * characters +
+           PER_THING * things;
 }
 
 static void require_plain_text(const reading *r) {

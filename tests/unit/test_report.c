@@ -108,12 +108,14 @@ static size_t count_of(const arenaut_text *text, const char *part) {
 
 /* ---- every row ---- */
 
-/* Those that take every plan; "tokens" does not, and is tested with programs in tokens. */
+/* Those that take every plan; "tokens" does not, and is tested with programs in tokens, and
+ * "c-array" is about a file. */
 static const char *const every[] = {"explain", "svg", "ascii", "header"};
 
 TEST(the_table_has_these_rows) {
-    assert_int_equal(arenaut_report_count(), COUNT_OF(every) + 1);
+    assert_int_equal(arenaut_report_count(), COUNT_OF(every) + 2);
     assert_non_null(arenaut_report_find("tokens"));
+    assert_non_null(arenaut_report_find("c-array"));
     for (size_t i = 0; i < COUNT_OF(every); i++) {
         const arenaut_report *found = arenaut_report_find(every[i]);
         assert_non_null(found);
@@ -209,6 +211,26 @@ TEST(every_report_survives_running_out_of_memory) {
         if (strcmp(every[i], "header") == 0) continue; /* needs no memory: see below */
         survives_every_allocation_failure(emit_with, &a);
     }
+    drop(&s);
+}
+
+TEST(a_c_array_is_made_of_a_file) {
+    subject s = subject_with_program();
+    static const char *const parts[] = {" m_model_int_model[];", "\n0x00,0xff,0x7f,\n};\n",
+                                        ", 3 bytes"};
+    s.result.path = "models/_model int.tflite";
+    s.result.file = "\x00\xff\x7f";
+    s.result.file_size = 3;
+    arenaut_text text = report("c-array", &s, 0, false);
+    for (size_t i = 0; i < COUNT_OF(parts); i++) assert_holds(&text, parts[i]);
+    arenaut_text_free(&text);
+    s.result.file = NULL;
+    arenaut_error err = {0};
+    assert_int_equal(arenaut_report_emit(arenaut_report_find("c-array"), &s.result, NULL,
+                                         arenaut_text_sink(&text), NULL, &err),
+                     ARENAUT_REFUSED);
+    assert_non_null(strstr(err.msg, "model file"));
+    arenaut_text_free(&text);
     drop(&s);
 }
 
