@@ -30,8 +30,8 @@ typedef struct tool_options {
 
     /* what is read, and for which runtime */
     const char *from, *target, *method, *scratch, *passes, *shapes, *dump_after, *inplace, *overlap,
-        *share;
-    bool no_alloc_io, preserve_inputs;
+        *share, *kernels;
+    bool no_alloc_io, preserve_inputs, unmeasured;
     text_list align, align_op, dim, inplace_op, pool, pin, set;
     const char *pools_file;
 

@@ -218,6 +218,7 @@ static exit_code fill_options(tool_job *job, arenaut_pipeline_options *out) {
         .share = is_merged(o) ? o->share : NULL,
         .preserve_inputs = o->preserve_inputs,
         .exclude_io = o->no_alloc_io,
+        .unmeasured = o->unmeasured,
         .overlap = o->overlap && strcmp(o->overlap, "on") == 0,
         .plan = plan_options(o, &job->watch),
         .context = job,
@@ -227,7 +228,9 @@ static exit_code fill_options(tool_job *job, arenaut_pipeline_options *out) {
     };
     if (o->from && !(out->format = named_format(o->from))) return EXIT_USAGE;
     if (o->target && !(out->target = named_target(o->target))) return EXIT_USAGE;
-    const exit_code code = parse_flag_values(o, &job->values, out);
+    exit_code code = parse_flag_values(o, &job->values, out);
+    if (code == EXIT_FINE && o->kernels) code = choose_kernels(o->kernels, &job->kernels);
+    out->kernels = job->kernels.set;
     return code == EXIT_FINE ? open_side_file(o->shapes, &job->shapes, &out->shapes) : code;
 }
 
@@ -401,6 +404,7 @@ exit_code job_prepare_again(tool_job *job, const tool_job *first,
 
 void job_close(tool_job *job) {
     arenaut_pipeline_free(job->pipeline);
+    kernel_choice_free(&job->kernels);
     flag_values_free(&job->values);
     input_close(&job->shapes);
     input_close(&job->scratch);

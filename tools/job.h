@@ -7,6 +7,7 @@
 #include "args.h"
 #include "files.h"
 #include "flag_values.h"
+#include "kernel_choice.h"
 #include "progress.h"
 
 typedef struct tool_job {
@@ -18,6 +19,7 @@ typedef struct tool_job {
     size_t n_inputs;
     bool borrowed; /* another job closes the inputs */
     input_file shapes, scratch;
+    kernel_choice kernels;
     flag_values values;         /* what the pipeline's options point into */
     arenaut_pipeline *pipeline; /* NULL: it was not even begun */
     planner_watch watch;

@@ -1,20 +1,13 @@
 /* planners, formats, passes, targets: what this build has, straight from its tables. */
+#include "verb_lists.h"
+
 #include <inttypes.h>
 #include <string.h>
 
 #include "text_table.h"
-#include "verb.h"
 
-/* One row of a list: name, summary, and a third thing that depends on the list. */
-typedef struct list_row {
-    const char *name, *summary;
-    char more[256];
-} list_row;
-
-typedef bool (*row_fn)(size_t index, list_row *row);
-
-static exit_code print_list(const tool_options *options, arenaut_text *out, const char *kind,
-                            const char *third, row_fn row_at) {
+exit_code print_list(const tool_options *options, arenaut_text *out, const char *kind,
+                     const char *third, row_fn row_at) {
     list_row row;
     if (options->json || options->jsonl) {
         text_printf(out, "{\"schema\":\"arenaut.list/1\",\"%s\":[", kind);

@@ -18,6 +18,7 @@
 #include <arenaut/allocator.h>
 #include <arenaut/error.h>
 #include <arenaut/program.h>
+#include <arenaut/sink.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -92,8 +93,8 @@ typedef struct arenaut_scratch_rule {
 typedef struct arenaut_kernel_set {
     const char *name, *summary;
     const char *version;                   /* of the sources that were measured and read */
-    const struct arenaut_kernel_set *base; /* whose rules hold where this set has none for an op;
-                                            * NULL: none */
+    const struct arenaut_kernel_set *base; /* what it says holds for the ops that this set does not
+                                            * name, list by list; NULL: none */
     const arenaut_kernel_rule *rules;      /* the first that is about an op counts; ends with
                                             * op == NULL; NULL: none */
     const arenaut_in_place_rule *in_place; /* ends with op == NULL; NULL: none known */
@@ -104,6 +105,32 @@ typedef struct arenaut_kernel_set {
 size_t arenaut_kernel_set_count(void);
 const arenaut_kernel_set *arenaut_kernel_set_at(size_t index);       /* NULL past the end */
 const arenaut_kernel_set *arenaut_kernel_set_find(const char *name); /* NULL if unknown */
+
+/* Reads a kernel-set file: JSON, `"schema": "arenaut.kernels/1"` (docs/kernels.md). On OK *out is
+ * the caller's, to be freed with arenaut_kernel_set_free; its `base` is one of the table. BAD_INPUT
+ * with the line in err->at for whatever cannot be meant: unknown keys, words and numbers out of
+ * range, rules that no op can reach, and the name of a set of the table for one that says something
+ * else. Any operator may be named, since models have operators of their own. */
+arenaut_status arenaut_kernel_set_read(const char *text, size_t size,
+                                       const arenaut_allocator *allocator, arenaut_kernel_set **out,
+                                       arenaut_error *err);
+/* Only for what was read; NULL is fine. */
+void arenaut_kernel_set_free(arenaut_kernel_set *set);
+
+/* Writes a set as such a file, which reads back as the same. */
+arenaut_status arenaut_kernel_set_write(const arenaut_kernel_set *set, arenaut_sink sink,
+                                        arenaut_error *err);
+
+/* A hash of all that the set and what it builds on say of kernels, in their order: not of name,
+ * version and summary. Marks in files hold it, to tell that a set is another one by now. */
+uint64_t arenaut_kernel_set_fingerprint(const arenaut_kernel_set *set);
+
+/* The list that speaks about an op's rights to write in place, or its scratch: that of `set` or, if
+ * it does not name the op there, that of what it builds on. An op with rules in a set has its own
+ * kernel there, so that the base's rights do not hold for it. The list ends with op == NULL, and
+ * may name other ops, too; NULL: none does. `set` and `op` may be NULL. O(rules). */
+const arenaut_in_place_rule *arenaut_kernel_in_place(const arenaut_kernel_set *set, const char *op);
+const arenaut_scratch_rule *arenaut_kernel_scratch(const arenaut_kernel_set *set, const char *op);
 
 /* The rule of `set`, or of what it builds on, that is about this op: the first whose conditions
  * are met, among those measured, or all if `unmeasured`. An op with rules of its own in a set does

@@ -260,7 +260,7 @@ static arenaut_status visit(inplace *pass, uint32_t at) {
     const arenaut_kernel_set *kernels =
         options->kernels ? options->kernels : options->target->kernels;
     const arenaut_in_place_rule *rule =
-        options->only_these_rules || !kernels ? NULL : kernels->in_place;
+        options->only_these_rules ? NULL : arenaut_kernel_in_place(kernels, op->name);
     for (; rule && rule->op && st == ARENAUT_OK; rule++) st = apply_rule(pass, at, rule);
     const arenaut_dialect *dialect = arenaut_dialect_find(pass->program->dialect);
     rule = dialect && !options->only_these_rules ? dialect->in_place : NULL;

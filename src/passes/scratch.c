@@ -122,9 +122,8 @@ uint32_t arenaut_find_outside(const arenaut_program *program, const arenaut_targ
 
 bool arenaut_op_asks_for_scratch(const arenaut_program *program, const arenaut_op *op,
                                  const arenaut_kernel_set *kernels) {
-    for (const arenaut_scratch_rule *rule = kernels ? kernels->scratch : NULL; rule && rule->op;
-         rule++) {
-        if (!op->name) return false;
+    for (const arenaut_scratch_rule *rule = arenaut_kernel_scratch(kernels, op->name);
+         rule && rule->op; rule++) {
         if (strcmp(rule->op, op->name) != 0) continue;
         if (rule->types == 0) return true;
         if (rule->input >= op->n_inputs || op->inputs[rule->input] == ARENAUT_NONE) continue;

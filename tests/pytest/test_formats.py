@@ -52,6 +52,18 @@ def test_what_is_written_keeps_to_its_schema(arenaut, path):
         assert done.returncode == 0, done.stderr
 
 
+def test_kernel_sets_keep_to_their_schema(arenaut, tmp_path):
+    validate(json.loads((DATA / "kernels" / "everything.kernels.json").read_text()))
+    listed = json.loads(arenaut("kernels", "--json").stdout)["kernels"]
+    assert "reference" in [row["name"] for row in listed]
+    for row in listed:
+        text = arenaut("kernels", row["name"], "--json").stdout
+        validate(json.loads(text))
+        file = tmp_path / "set.json"
+        file.write_text(text)
+        assert arenaut("kernels", file, "--json").stdout == text
+
+
 def test_tokens_are_told_in_json_as_well(arenaut):
     path = DATA / "tvm" / "views.json"
     for verb in ("size", "explain"):

@@ -88,8 +88,6 @@ typedef struct arn_tflite_plan {
 arenaut_status arn_tflite_find_plan(arn_tflite_model *model, uint64_t n_tensors,
                                     arn_tflite_plan *plan, arenaut_error *err);
 
-uint64_t arn_tflite_hash(const void *bytes, size_t size);
-
 /* tflite_write.c */
 arenaut_status arn_tflite_write(const arenaut_result *result, arenaut_sink sink,
                                 const arenaut_allocator *allocator, arenaut_error *err);

@@ -80,11 +80,3 @@ arenaut_status arn_tflite_find_plan(arn_tflite_model *model, uint64_t n_tensors,
     if (load_mark(&model->fb, mark, &plan->mark)) plan->mark_data = mark;
     return ARENAUT_OK;
 }
-
-/* FNV-1a, 64 bits: guards against accidents, not against malice. */
-uint64_t arn_tflite_hash(const void *bytes, size_t size) {
-    const uint8_t *byte = bytes;
-    uint64_t hash = UINT64_C(0xCBF29CE484222325);
-    for (size_t i = 0; i < size; i++) hash = (hash ^ byte[i]) * UINT64_C(0x100000001B3);
-    return hash;
-}

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/fail.h"
+#include "core/hash.h"
 #include "core/memory.h"
 #include "formats/tflite/tflite_reader.h"
 #include "formats/tflite/tflite_schema.h"
@@ -136,7 +137,7 @@ static arenaut_status judge_plan(arn_tflite_reader *r) {
     } else if (plan->mark.fingerprint != arenaut_program_fingerprint(program)) {
         snprintf(note, sizeof note, "arenaut %s, but for another graph", plan->mark.version);
     } else if (plan->mark.plan_hash !=
-               arn_tflite_hash(r->model.fb.data + plan->data.at, plan->data.count)) {
+               arn_hash_bytes(ARN_HASH_START, r->model.fb.data + plan->data.at, plan->data.count)) {
         snprintf(note, sizeof note, "arenaut %s, but edited since", plan->mark.version);
     } else {
         program->given = ARENAUT_GIVEN_OURS;

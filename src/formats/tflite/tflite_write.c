@@ -12,6 +12,7 @@
 #include "core/checked.h"
 #include "core/cursor.h"
 #include "core/fail.h"
+#include "core/hash.h"
 #include "core/memory.h"
 #include "core/writer.h"
 #include "formats/tflite/tflite_prefix.h"
@@ -286,7 +287,7 @@ static void fill_mark(const arenaut_result *result, uint64_t fingerprint, const 
                       size_t plan_size, arn_tflite_mark *mark) {
     memset(mark, 0, sizeof *mark);
     mark->fingerprint = fingerprint;
-    mark->plan_hash = arn_tflite_hash(plan, plan_size);
+    mark->plan_hash = arn_hash_bytes(ARN_HASH_START, plan, plan_size);
     mark->arena = result->plan->n_pools ? result->plan->arena[0] : 0;
     if (result->plan->planner) {
         strncpy(mark->planner, result->plan->planner, sizeof mark->planner - 1);

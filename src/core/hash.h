@@ -1,0 +1,30 @@
+/* FNV-1a, 64 bits: guards against accidents, not against malice. What things hash to is kept in
+ * files, so none of this ever changes. */
+#ifndef ARN_CORE_HASH_H
+#define ARN_CORE_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define ARN_HASH_START UINT64_C(0xCBF29CE484222325)
+
+static inline uint64_t arn_hash_bytes(uint64_t hash, const void *bytes, size_t size) {
+    const uint8_t *byte = bytes;
+    for (size_t i = 0; i < size; i++) hash = (hash ^ byte[i]) * UINT64_C(0x100000001B3);
+    return hash;
+}
+
+/* Little-endian, whatever the machine. */
+static inline uint64_t arn_hash_number(uint64_t hash, uint64_t number) {
+    uint8_t bytes[8];
+    for (int i = 0; i < 8; i++) bytes[i] = (uint8_t)(number >> 8 * i);
+    return arn_hash_bytes(hash, bytes, sizeof bytes);
+}
+
+/* With the NUL, so that texts that follow one another do not run together. */
+static inline uint64_t arn_hash_text(uint64_t hash, const char *text) {
+    return arn_hash_bytes(hash, text, strlen(text) + 1);
+}
+
+#endif
