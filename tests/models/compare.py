@@ -37,6 +37,7 @@ def first_wrong_op(original, changed, seed=1, every=1):
     whole.run(values)
     table = tflite_file.unpack(original)
     ops = table.subgraphs[0].operators
+    prefixes = tflite_file.Prefixes(changed)
     undefined = 0
     for index in range(0, len(ops), every):
         outputs = [t for t in tflite_file.items(ops[index].outputs) if t >= 0]
@@ -44,7 +45,7 @@ def first_wrong_op(original, changed, seed=1, every=1):
                         undefined - 1)
         if not outputs or holds_resource(table, outputs) or undefined > 0:
             continue
-        part = micro_runtime.Machine(tflite_file.prefix(changed, index + 1))
+        part = micro_runtime.Machine(prefixes.first(index + 1))
         expected = [whole.tensor(t).tobytes() for t in outputs]
         if bits(part.run(values)) != expected:
             return index, tflite_file.op_name(table, ops[index])

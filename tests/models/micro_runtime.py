@@ -51,10 +51,10 @@ class Machine:
     def __init__(self, data, arena=None, keep_all=False):
         config = (runtime.InterpreterConfig.kPreserveAllTensors if keep_all
                   else runtime.InterpreterConfig.kAllocationRecording)
-        self.table = tflite_file.unpack(data)
-        main = self.table.subgraphs[0]
-        self.n_outputs = len(tflite_file.items(main.outputs))
-        self.inputs = [self._describe(t) for t in tflite_file.items(main.inputs)]
+        main = tflite_file.schema.Model.GetRootAs(data, 0).Subgraphs(0)
+        self.n_outputs = main.OutputsLength()
+        self.inputs = [self._describe(main.Tensors(main.Inputs(i)))
+                       for i in range(main.InputsLength())]
         with standard_error() as printed:
             try:
                 self._runtime = runtime.Interpreter.from_bytes(
@@ -63,10 +63,10 @@ class Machine:
             except RuntimeError as why:
                 raise Refused(f"{why}: {printed().strip()}") from None
 
-    def _describe(self, number):
-        tensor = self.table.subgraphs[0].tensors[number]
-        return (tuple(tflite_file.items(tensor.shape)),
-                tflite_file.NUMPY[tflite_file.TYPE_NAMES[tensor.type]])
+    @staticmethod
+    def _describe(tensor):
+        return (tuple(tensor.Shape(i) for i in range(tensor.ShapeLength())),
+                tflite_file.NUMPY[tflite_file.TYPE_NAMES[tensor.Type()]])
 
     def run(self, values):
         """One invocation; copies of all outputs, as raw arrays."""

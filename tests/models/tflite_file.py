@@ -28,16 +28,20 @@ BITS |= {"INT4": 4, "RESOURCE": 32}
 
 # The options table of each op that is used here; ops without a row have none.
 OPTIONS = {
-    "ADD": "AddOptions", "ADD_N": "AddNOptions", "ASSIGN_VARIABLE": "AssignVariableOptions",
-    "AVERAGE_POOL_2D": "Pool2DOptions", "CALL_ONCE": "CallOnceOptions", "CAST": "CastOptions",
+    "ADD": "AddOptions", "ADD_N": "AddNOptions", "ARG_MAX": "ArgMaxOptions",
+    "ARG_MIN": "ArgMinOptions", "ASSIGN_VARIABLE": "AssignVariableOptions",
+    "AVERAGE_POOL_2D": "Pool2DOptions", "BATCH_MATMUL": "BatchMatMulOptions", "CALL_ONCE": "CallOnceOptions", "CAST": "CastOptions",
     "CONCATENATION": "ConcatenationOptions", "CONV_2D": "Conv2DOptions",
     "DEPTHWISE_CONV_2D": "DepthwiseConv2DOptions", "DIV": "DivOptions",
     "DEPTH_TO_SPACE": "DepthToSpaceOptions", "FULLY_CONNECTED": "FullyConnectedOptions",
     "IF": "IfOptions", "LEAKY_RELU": "LeakyReluOptions", "LESS": "LessOptions",
     "GREATER": "GreaterOptions", "L2_NORMALIZATION": "L2NormOptions",
     "MAX_POOL_2D": "Pool2DOptions", "MEAN": "ReducerOptions", "MIRROR_PAD": "MirrorPadOptions",
-    "MUL": "MulOptions", "READ_VARIABLE": "ReadVariableOptions", "REDUCE_MAX": "ReducerOptions",
-    "RESHAPE": "ReshapeOptions", "SOFTMAX": "SoftmaxOptions",
+    "MUL": "MulOptions", "PACK": "PackOptions", "READ_VARIABLE": "ReadVariableOptions", "REDUCE_MAX": "ReducerOptions",
+    "RESHAPE": "ReshapeOptions", "RESIZE_BILINEAR": "ResizeBilinearOptions",
+    "RESIZE_NEAREST_NEIGHBOR": "ResizeNearestNeighborOptions", "SOFTMAX": "SoftmaxOptions",
+    "SPACE_TO_DEPTH": "SpaceToDepthOptions", "SPLIT": "SplitOptions",
+    "SPLIT_V": "SplitVOptions",
     "STRIDED_SLICE": "StridedSliceOptions", "SUB": "SubOptions", "SUM": "ReducerOptions",
     "SVDF": "SVDFOptions", "TRANSPOSE": "TransposeOptions",
     "TRANSPOSE_CONV": "TransposeConvOptions",
@@ -263,11 +267,23 @@ def cut_op(table, subgraph, index, offsets=None):
     return pack(model), inputs, outputs
 
 
-def prefix(data, n_ops):
-    """The first `n_ops` ops of the first subgraph, with the last one's outputs as the model's.
-    A plan inside stays as it is: offsets are numbered by tensor, not by op."""
-    table = unpack(data)
-    main = table.subgraphs[0]
-    main.operators = main.operators[:n_ops]
-    main.outputs = np.asarray([t for t in items(main.operators[-1].outputs) if t >= 0], np.int32)
-    return pack(table)
+class Prefixes:
+    """The first ops of the first subgraph, with the last one's outputs as the model's. A plan
+    inside stays as it is: offsets are numbered by tensor, not by op. The file is packed once;
+    each prefix is that file with two of its vectors made shorter."""
+
+    def __init__(self, data):
+        table = unpack(data)
+        main = table.subgraphs[0]
+        self.results = [[t for t in items(op.outputs) if t >= 0] for op in main.operators]
+        main.outputs = np.zeros(max(map(len, self.results)), np.int32)
+        self.data = bytearray(pack(table))
+        fields = schema.Model.GetRootAs(self.data, 0).Subgraphs(0)._tab
+        self.outputs, self.operators = (fields.Vector(fields.Offset(slot)) for slot in (8, 10))
+
+    def first(self, n_ops):
+        results = self.results[n_ops - 1]
+        struct.pack_into("<I", self.data, self.operators - 4, n_ops)
+        struct.pack_into(f"<{1 + len(results)}i", self.data, self.outputs - 4, len(results),
+                         *results)
+        return bytes(self.data)
