@@ -75,7 +75,7 @@ static uint32_t find_below(arn_replay_shadow *s, uint32_t at, uint32_t low, uint
                            span range, const arn_replay_shadow_node *wanted) {
     const arn_replay_shadow_node *node = &s->nodes[at];
     s->work++;
-    if (range.end <= low || high <= range.first) return ARENAUT_NONE;
+    if (range.end <= low || high <= range.first || range.first == range.end) return ARENAUT_NONE;
     if (node->content == wanted->content || node->version < wanted->version) return ARENAUT_NONE;
     if (node->assigned || at >= s->leaves) return low > range.first ? low : range.first;
     const uint32_t middle = low + (high - low) / 2;

@@ -90,11 +90,67 @@ static const arenaut_in_place_rule in_place[] = {
     {NULL, 0, 0, false},
 };
 
+#define NUMBERS (TYPE(FLOAT32) | TYPE(INT8) | TYPE(INT16))
+
+/* Each was run in the stock wheel, byte by byte against disjoint tensors, at the distance that
+ * src/kernels/distance.c gives and just below it. Ops that clear their output first and sum into it
+ * (the other reductions, TRANSPOSE_CONV of floats) or whose reads depend on data have none. */
+static const arenaut_kernel_rule rules[] = {
+    {"CONV_2D", {.types = NUMBERS}, ARENAUT_KERNEL_RASTER, 0, true},
+    {"DEPTHWISE_CONV_2D", {.types = NUMBERS}, ARENAUT_KERNEL_RASTER, 0, true},
+    {"AVERAGE_POOL_2D", {.types = NUMBERS}, ARENAUT_KERNEL_RASTER, 0, true},
+    {"MAX_POOL_2D", {.types = NUMBERS}, ARENAUT_KERNEL_RASTER, 0, true},
+    {"FULLY_CONNECTED", {.types = NUMBERS}, ARENAUT_KERNEL_RASTER, 0, true},
+    {"TRANSPOSE_CONV", {.types = TYPE(INT8)}, ARENAUT_KERNEL_ANY, 0, true},
+    {"RELU", {.types = NUMBERS}, ARENAUT_KERNEL_RASTER, 0, true},
+    {"RELU6", {.types = NUMBERS}, ARENAUT_KERNEL_RASTER, 0, true},
+    {"ELU", {.types = NUMBERS}, ARENAUT_KERNEL_RASTER, 0, true},
+    {"TANH", {.types = NUMBERS}, ARENAUT_KERNEL_RASTER, 0, true},
+    {"LOGISTIC", {.types = NUMBERS}, ARENAUT_KERNEL_RASTER, 0, true},
+    {"LEAKY_RELU", {.types = NUMBERS}, ARENAUT_KERNEL_RASTER, 0, true},
+    {"HARD_SWISH", {.types = NUMBERS}, ARENAUT_KERNEL_RASTER, 0, true},
+    {"ABS", {.types = NUMBERS}, ARENAUT_KERNEL_RASTER, 0, true},
+    {"QUANTIZE", {.types = NUMBERS}, ARENAUT_KERNEL_RASTER, 0, true},
+    {"DEQUANTIZE", {.types = NUMBERS}, ARENAUT_KERNEL_RASTER, 0, true},
+    {"CAST", {.types = NUMBERS}, ARENAUT_KERNEL_RASTER, 0, true},
+    {"ADD", {.types = NUMBERS}, ARENAUT_KERNEL_RASTER, 0, true},
+    {"SUB", {.types = NUMBERS}, ARENAUT_KERNEL_RASTER, 0, true},
+    {"MUL", {.types = NUMBERS}, ARENAUT_KERNEL_RASTER, 0, true},
+    {"MINIMUM", {.types = NUMBERS}, ARENAUT_KERNEL_RASTER, 0, true},
+    {"MAXIMUM", {.types = NUMBERS}, ARENAUT_KERNEL_RASTER, 0, true},
+    {"PRELU", {.types = NUMBERS}, ARENAUT_KERNEL_RASTER, 0, true},
+    {"SOFTMAX", {.types = NUMBERS}, ARENAUT_KERNEL_RASTER, 0, true},
+    {"LOG_SOFTMAX", {.types = NUMBERS}, ARENAUT_KERNEL_RASTER, 0, true},
+    {"L2_NORMALIZATION", {.types = NUMBERS}, ARENAUT_KERNEL_RASTER, 0, true},
+    {"PAD", {.types = NUMBERS}, ARENAUT_KERNEL_RASTER, 0, true},
+    {"PADV2", {.types = NUMBERS}, ARENAUT_KERNEL_RASTER, 0, true},
+    {"MIRROR_PAD", {.types = NUMBERS}, ARENAUT_KERNEL_RASTER, 0, true},
+    {"CONCATENATION", {.types = NUMBERS}, ARENAUT_KERNEL_RASTER, 0, true},
+    {"PACK", {.types = NUMBERS}, ARENAUT_KERNEL_RASTER, 0, true},
+    {"SPLIT", {.types = NUMBERS}, ARENAUT_KERNEL_RASTER, 0, true},
+    {"SPLIT_V", {.types = NUMBERS}, ARENAUT_KERNEL_RASTER, 0, true},
+    {"SLICE", {.types = NUMBERS}, ARENAUT_KERNEL_RASTER, 0, true},
+    {"STRIDED_SLICE", {.types = NUMBERS}, ARENAUT_KERNEL_RASTER, 0, true},
+    {"TRANSPOSE", {.types = NUMBERS}, ARENAUT_KERNEL_RASTER, 0, true},
+    {"DEPTH_TO_SPACE", {.types = NUMBERS}, ARENAUT_KERNEL_RASTER, 0, true},
+    {"SPACE_TO_DEPTH", {.types = NUMBERS}, ARENAUT_KERNEL_RASTER, 0, true},
+    {"RESIZE_BILINEAR", {.types = TYPE(FLOAT32) | TYPE(INT8)}, ARENAUT_KERNEL_RASTER, 0, true},
+    {"RESIZE_NEAREST_NEIGHBOR", {.types = NUMBERS}, ARENAUT_KERNEL_RASTER, 0, true},
+    {"MEAN", {.types = TYPE(FLOAT32)}, ARENAUT_KERNEL_RASTER, 0, true},
+    {"BATCH_MATMUL", {.types = TYPE(FLOAT32) | TYPE(INT8)}, ARENAUT_KERNEL_RASTER, 0, true},
+    {"ARG_MAX", {.types = NUMBERS}, ARENAUT_KERNEL_RASTER, 0, true},
+    {"ARG_MIN", {.types = NUMBERS}, ARENAUT_KERNEL_RASTER, 0, true},
+    {"SVDF", {.types = TYPE(INT8)}, ARENAUT_KERNEL_ANY, 0, true},
+    {"UNIDIRECTIONAL_SEQUENCE_LSTM", {.types = TYPE(INT8)}, ARENAUT_KERNEL_RASTER, 0, true},
+    {NULL, {0}, ARENAUT_KERNEL_NONE, 0, false},
+};
+
 extern const arenaut_kernel_set arn_kernels_reference;
 const arenaut_kernel_set arn_kernels_reference = {
     .name = "reference",
     .summary = "tflite-micro's own kernels, plain C",
     .version = "tflite-micro 90b983c2",
+    .rules = rules,
     .in_place = in_place,
     .scratch = scratch,
 };

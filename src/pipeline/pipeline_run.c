@@ -178,17 +178,24 @@ arenaut_status arn_pipeline_run_passes(const arenaut_pipeline *p, arenaut_progra
                               err);
 }
 
-/* The passes asked for, with what options.overwrite adds. */
+static void add_pass(arn_writer *writer, const arenaut_text *selection, const char *pass) {
+    arn_puts(writer, selection->size ? "," : "");
+    arn_puts(writer, pass);
+}
+
+/* The passes asked for, with what options.overwrite and options.overlap add. Kernels that let input
+ * and output overlap in part let them be one as well, where they are as large. */
 static arenaut_status run_selected_passes(const arenaut_pipeline *p, arenaut_error *err) {
     const arenaut_pipeline_options *o = &p->options;
     const bool by_rules = o->overwrite == ARENAUT_OVERWRITE_BY_RULES;
     arenaut_text selection = {.allocator = arn_pipeline_allocator(p)};
     arn_writer writer = arn_writer_to(arenaut_text_sink(&selection));
     arn_puts(&writer, o->passes ? o->passes : "");
-    if (!by_rules || o->n_in_place_rules) {
-        if (selection.size) arn_puts(&writer, ",");
-        arn_puts(&writer, o->overwrite == ARENAUT_OVERWRITE_OFF ? "-inplace" : "inplace");
+    if (!by_rules || o->n_in_place_rules || o->overlap) {
+        const bool off = o->overwrite == ARENAUT_OVERWRITE_OFF;
+        add_pass(&writer, &selection, off ? "-inplace" : "inplace");
     }
+    if (o->overlap) add_pass(&writer, &selection, "overlaps");
     const arenaut_status st =
         writer.failed ? arn_no_memory(err)
                       : arn_pipeline_run_passes(p, p->document.program, selection.bytes, true, err);

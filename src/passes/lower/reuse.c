@@ -73,38 +73,87 @@ static bool may_replace(const arn_lower *lower, const arenaut_op *op, arenaut_in
            nothing_else_in(lower, op, pair.output, lower->storage.of[from]);
 }
 
-/* Whether the op names the storage once among its arguments: what is said of one argument is then
- * true of the storage. Scratch is a tensor of its own always. */
-static bool is_named_once(const arn_lower *lower, const arenaut_op *op, uint32_t storage) {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < op->n_inputs; i++) {
-        n += op->inputs[i] != ARENAUT_NONE && lower->storage.of[op->inputs[i]] == storage;
-    }
+/* Whether the storage is the op's output at this position and at no other. */
+static bool is_output_once(const arn_lower *lower, const arenaut_op *op, uint32_t output,
+                           uint32_t storage) {
     for (uint32_t i = 0; i < op->n_outputs; i++) {
-        n += op->outputs[i] != ARENAUT_NONE && lower->storage.of[op->outputs[i]] == storage;
+        if (i == output || op->outputs[i] == ARENAUT_NONE) continue;
+        if (lower->storage.of[op->outputs[i]] == storage) return false;
     }
-    return n == 1;
+    return true;
+}
+
+static const arenaut_overlap *find_overlap(const arenaut_op *op, uint32_t output, uint32_t input) {
+    for (uint32_t i = 0; i < op->n_overlaps; i++) {
+        const arenaut_overlap *pair = &op->overlaps[i];
+        if (pair->output == output && pair->input == input) return pair;
+    }
+    return NULL;
+}
+
+/* What this output keeps of storage `from`, which the op may name at several positions: the largest
+ * distance of them. False if one of them has none, or if the output is written over it by name. */
+static bool distance_to(const arn_lower *lower, const arenaut_op *op, uint32_t output,
+                        uint32_t from, int64_t *distance) {
+    const uint32_t to = lower->storage.of[op->outputs[output]];
+    *distance = INT64_MIN;
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        if (op->inputs[i] == ARENAUT_NONE) continue;
+        const uint32_t storage = lower->storage.of[op->inputs[i]];
+        const arenaut_overlap *pair = storage == from ? find_overlap(op, output, i) : NULL;
+        if (storage == to || (storage == from && !pair)) return false;
+        if (pair && !fills_storage(lower, op->inputs[i])) return false;
+        if (pair && pair->distance > *distance) *distance = pair->distance;
+    }
+    return is_output_once(lower, op, ARENAUT_NONE, from) && is_output_once(lower, op, output, to);
+}
+
+/* Whether the pair becomes a separation, of what distance. */
+static bool is_separated(const arn_lower *lower, const arenaut_op *op, uint32_t output,
+                         uint32_t input, int64_t *distance) {
+    if (!lower->options.overlap || op->kind != ARENAUT_OP_OUT) return false;
+    if (!find_overlap(op, output, input)) return false;
+    const uint32_t from = op->inputs[input], to = op->outputs[output];
+    return takes_over(lower, op, from, to) &&
+           distance_to(lower, op, output, lower->storage.of[from], distance);
+}
+
+/* Whether the op names the storage at an input before this one. */
+static bool is_named_before(const arn_lower *lower, const arenaut_op *op, uint32_t input) {
+    const uint32_t storage = lower->storage.of[op->inputs[input]];
+    for (uint32_t i = 0; i < input; i++) {
+        if (op->inputs[i] != ARENAUT_NONE && lower->storage.of[op->inputs[i]] == storage)
+            return true;
+    }
+    return false;
 }
 
 arenaut_status arn_lower_overlaps(arn_lower *lower, const uint32_t *buffer_of,
                                   arenaut_problem *problem) {
     const arenaut_program *p = lower->program;
     arenaut_status st = ARENAUT_OK;
-    for (uint32_t i = 0; i < p->n_ops && lower->options.overlap && st == ARENAUT_OK; i++) {
+    for (uint32_t i = 0; i < p->n_ops; i++) {
         const arenaut_op *op = &p->ops[i];
         for (uint32_t k = 0; k < op->n_overlaps && st == ARENAUT_OK; k++) {
-            const uint32_t from = op->inputs[op->overlaps[k].input];
-            const uint32_t to = op->outputs[op->overlaps[k].output];
-            if (op->kind != ARENAUT_OP_OUT || !takes_over(lower, op, from, to)) continue;
-            if (!is_named_once(lower, op, lower->storage.of[from])) continue;
-            if (!is_named_once(lower, op, lower->storage.of[to])) continue;
+            const uint32_t input = op->overlaps[k].input, output = op->overlaps[k].output;
+            const uint32_t from = op->inputs[input], to = op->outputs[output];
+            int64_t distance;
+            if (!is_separated(lower, op, output, input, &distance)) continue;
+            if (is_named_before(lower, op, input)) continue;
             if (buffer_of[from] == ARENAUT_NONE || buffer_of[to] == ARENAUT_NONE) continue;
-            const arenaut_separation pair = {buffer_of[from], buffer_of[to],
-                                             op->overlaps[k].distance};
+            const arenaut_separation pair = {buffer_of[from], buffer_of[to], distance};
             st = arenaut_problem_add_separation(problem, &pair, lower->err);
         }
     }
     return st;
+}
+
+/* A separation of distance 0 or less lets the two begin at one place too, and more than one such
+ * input may. */
+static bool is_separated_at_zero(const arn_lower *lower, const arenaut_op *op,
+                                 arenaut_in_place pair) {
+    int64_t distance;
+    return is_separated(lower, op, pair.output, pair.input, &distance) && distance <= 0;
 }
 
 arenaut_status arn_lower_reuse(arn_lower *lower, const uint32_t **result) {
@@ -124,6 +173,7 @@ arenaut_status arn_lower_reuse(arn_lower *lower, const uint32_t **result) {
             const uint32_t to = lower->storage.of[op->outputs[op->in_place[k].output]];
             if (base[to] != ARENAUT_NONE || taken[from]) continue;
             if (!may_replace(lower, op, op->in_place[k])) continue;
+            if (is_separated_at_zero(lower, op, op->in_place[k])) continue;
             base[to] = from;
             taken[from] = true;
         }

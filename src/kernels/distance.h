@@ -1,0 +1,69 @@
+/* What the families of distances share: the question, and how an answer is gathered.
+ *
+ * A kernel call is a sequence of steps; each first reads bytes of the input, then writes bytes of
+ * the output. Where the input begins `delta` bytes above the output, what is written up to byte w
+ * of the output destroys what is read later at byte r of the input unless delta >= w - r. So the
+ * distance is the largest (end of what a step writes - lowest byte that later steps read), which a
+ * walk over the steps from the last to the first finds with one running minimum. */
+#ifndef ARN_KERNELS_DISTANCE_H
+#define ARN_KERNELS_DISTANCE_H
+
+#include <arenaut/kernels.h>
+
+#define ARN_MOST_STEPS (UINT64_C(1) << 24) /* of a kernel call that are followed */
+
+typedef struct arn_pair {
+    const arenaut_program *program;
+    const arenaut_op *op;
+    const arenaut_kernel_rule *rule;
+    uint32_t output, input;          /* positions in the op's lists */
+    const arenaut_tensor *out, *in;  /* plain */
+    int64_t out_element, in_element; /* bytes */
+} arn_pair;
+
+#define ARN_UNREAD INT64_MAX
+
+/* The answer so far: all that comes after the step in question. */
+typedef struct arn_reach {
+    int64_t lowest; /* byte of the input that is read; ARN_UNREAD: none is */
+    int64_t distance;
+} arn_reach;
+
+static inline arn_reach arn_reach_nothing(void) { return (arn_reach){ARN_UNREAD, INT64_MIN}; }
+
+static inline void arn_reach_at_least(arn_reach *reach, int64_t distance) {
+    if (distance > reach->distance) reach->distance = distance;
+}
+
+/* One step before those seen: it reads from byte `lowest` of the input on (ARN_UNREAD: nothing),
+ * then writes up to byte `end` of the output. */
+static inline void arn_reach_step(arn_reach *reach, int64_t end, int64_t lowest) {
+    if (reach->lowest != ARN_UNREAD) arn_reach_at_least(reach, end - reach->lowest);
+    if (lowest < reach->lowest) reach->lowest = lowest;
+}
+
+/* The families: false where nothing is known of this order, or of an op with such arguments. */
+bool arn_window_distance(const arn_pair *pair, arn_reach *reach);
+bool arn_resize_distance(const arn_pair *pair, arn_reach *reach);
+bool arn_dense_distance(const arn_pair *pair, arn_reach *reach);
+bool arn_unary_distance(const arn_pair *pair, arn_reach *reach);
+bool arn_binary_distance(const arn_pair *pair, arn_reach *reach);
+bool arn_pad_distance(const arn_pair *pair, arn_reach *reach);
+bool arn_mirror_pad_distance(const arn_pair *pair, arn_reach *reach);
+bool arn_concatenation_distance(const arn_pair *pair, arn_reach *reach);
+bool arn_pack_distance(const arn_pair *pair, arn_reach *reach);
+bool arn_split_distance(const arn_pair *pair, arn_reach *reach);
+bool arn_slice_distance(const arn_pair *pair, arn_reach *reach);
+bool arn_strided_slice_distance(const arn_pair *pair, arn_reach *reach);
+bool arn_transpose_distance(const arn_pair *pair, arn_reach *reach);
+bool arn_depth_to_space_distance(const arn_pair *pair, arn_reach *reach);
+bool arn_space_to_depth_distance(const arn_pair *pair, arn_reach *reach);
+bool arn_matmul_distance(const arn_pair *pair, arn_reach *reach);
+bool arn_mean_distance(const arn_pair *pair, arn_reach *reach);
+bool arn_arg_distance(const arn_pair *pair, arn_reach *reach);
+bool arn_sequence_distance(const arn_pair *pair, arn_reach *reach);
+
+/* The position of an op's first operand, as opposed to parameters: 0 but for a few. */
+uint32_t arn_first_operand(const arenaut_op *op);
+
+#endif
