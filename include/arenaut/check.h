@@ -103,8 +103,10 @@ typedef struct arenaut_replay_options {
     arenaut_optional_id only_method; /* left out: all entry methods */
     bool keep_inputs;                /* inputs must still hold their bytes when their method ends */
     bool exclude_io;                 /* entry inputs and outputs without a place are the caller's */
-    /* The kernels that run the ops; NULL: not known, so that only the overlaps that an op itself
-     * states are allowed. */
+    /* The kernels that run the ops. Where they have a rule for an op, its outputs may overlap its
+     * inputs as far as its own steps, in the order of the rule, read no byte that they have written
+     * over; what the op itself states does not count. NULL, or no rule: it is what the op states
+     * that is allowed, and believed. */
     const arenaut_kernel_set *kernels;
     bool unmeasured; /* rules of the kernels that were only read count too */
     /* What findings call each pool of the placement; NULL, or NULL entries: "pool 0", … */
@@ -116,7 +118,9 @@ typedef struct arenaut_replay_options {
  * of class constant or owned by the caller, are left alone; so is state without a place,
  * which the runtime keeps. Another touched tensor without a place is NO_PLACE. An op's
  * outputs and scratch are written before its inputs are read, except a declared in-place
- * pair that lies at the same offset, the output no longer than the input. A call's
+ * pair that lies at the same offset, the output no longer than the input, and outputs that overlap
+ * an input as the options' kernels allow, whose ranges read and written are followed in their
+ * order: for operators that the checker has loops of, others are refused. A call's
  * arguments are copied into the method's inputs and its outputs back; a loop carries its
  * values in its op's outputs, and what it starts with is whole until its condition has run
  * once. Jumps are followed every way, to a fixed point; what may
@@ -125,8 +129,9 @@ typedef struct arenaut_replay_options {
  * say which state its ops have MUTATED, that state's own name stands for its old value: it
  * may be read until the new one is written, which must be there in the end. Returns as
  * arenaut_check_plan; UNSUPPORTED for calls nested more than 64 deep, for methods that never
- * end, or calls, loops and jumps that multiply into too much work. O(ops × arguments × log)
- * for programs without calls and jumps. `options` may be NULL. */
+ * end, calls, loops and jumps that multiply into too much work, or kernels of too many steps.
+ * O(ops × arguments × log) for programs without calls and jumps, and the steps of each op whose
+ * arguments overlap. `options` may be NULL. */
 arenaut_status arenaut_check_replay(const arenaut_program *program,
                                     const arenaut_placement *placement,
                                     const arenaut_replay_options *options,

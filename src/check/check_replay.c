@@ -141,7 +141,8 @@ static arenaut_status allocate(arn_replay *r, arn_region *region) {
     r->over = arn_region_allocate(region, most, sizeof *r->over);
     r->updated = arn_region_allocate(region, n, sizeof *r->updated);
     r->touched = arn_region_allocate(region, n, sizeof *r->touched);
-    if (!r->over || !r->updated || !r->touched ||
+    r->followed = arn_region_allocate(region, r->program->n_ops, sizeof *r->followed);
+    if (!r->over || !r->updated || !r->touched || !r->followed ||
         !arn_replay_shadow_make(&r->shadow, r->allocator, r->places.n_cells)) {
         return arn_no_memory(r->err);
     }
@@ -149,6 +150,7 @@ static arenaut_status allocate(arn_replay *r, arn_region *region) {
         r->updated[t] = 0;
         r->touched[t] = false;
     }
+    for (uint32_t i = 0; i < r->program->n_ops; i++) r->followed[i] = false;
     return ARENAUT_OK;
 }
 
@@ -196,6 +198,7 @@ arenaut_status arenaut_check_replay(const arenaut_program *program,
     if (status == ARENAUT_OK) status = call_all_twice(&r);
     arn_replay_aliases_free(&r);
     arn_replay_shadow_free(&r.shadow);
+    arn_release(allocator, r.pairs);
     arn_region_free(&region);
     return status;
 }

@@ -1,5 +1,6 @@
 /* What one replay works on. check_replay.c sets it up and calls the entries of the program;
  * replay_control.h runs methods and ops, replay_access.h reads and writes single tensors,
+ * replay_steps.h follows the kernel of an op whose output overlaps its input,
  * replay_places.h says where tensors lie, replay_shadow.h what each byte holds, replay_aliases.h
  * what moved tensors point to, replay_state.h saves and joins all of that. */
 #ifndef ARN_CHECK_REPLAY_H
@@ -7,6 +8,7 @@
 
 #include <arenaut/check.h>
 
+#include "check/kernel_walk.h"
 #include "check/replay_aliases.h"
 #include "check/replay_places.h"
 #include "check/replay_shadow.h"
@@ -26,6 +28,13 @@ struct arn_replay {
     /* Work space of replay_kernel.c: per input position of the op at work, the output that may be
      * written over it. */
     uint32_t *over;
+    /* Of replay_steps.c: the rule of the kernels for the op at work (NULL: none), and the outputs
+     * that overlap an input and may, since the op's own steps have been followed. */
+    const arenaut_kernel_rule *rule;
+    arn_walk_pair *pairs;
+    uint32_t n_pairs, pair_capacity;
+    bool *followed;    /* per op: its steps have been found right, and would be again */
+    uint64_t steps;    /* followed so far, as kernel_walk.h counts them */
     uint32_t *updated; /* per storage: the latest version of an in-place op that had it as input */
     uint32_t version;  /* of the latest write; each op has one of its own */
     uint32_t method, op; /* at work, for findings; op NONE: before the first or after the last */

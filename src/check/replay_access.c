@@ -187,6 +187,56 @@ arenaut_status arn_replay_reject_arguments(arn_replay *r, uint32_t tensor, uint3
                             pool_label(r, r->finding->pool, pool));
 }
 
+/* The pair that a walk is about: the output that lies over the byte, else the input's first. */
+static const arn_walk_pair *guilty_pair(const arn_walk *walk) {
+    const arn_walk_pair *first = &walk->pairs[0];
+    const bool named = walk->end == ARN_WALK_CORRUPTS || walk->end == ARN_WALK_SMEARS;
+    for (uint32_t i = walk->n_pairs; i-- > 0 && named;) {
+        const arn_walk_pair *pair = &walk->pairs[i];
+        if (pair->input != walk->input) continue;
+        const int64_t byte = (int64_t)walk->byte - pair->shift;
+        const uint64_t bytes = walk->program->tensors[walk->op->outputs[pair->output]].bytes;
+        first = pair;
+        if (byte >= 0 && (uint64_t)byte < bytes) break;
+    }
+    return first;
+}
+
+arenaut_status arn_replay_reject_walk(arn_replay *r, const arn_walk *walk) {
+    const arn_walk_pair *pair = guilty_pair(walk);
+    const uint32_t input = walk->op->inputs[pair->input], output = walk->op->outputs[pair->output];
+    const uint32_t a = arn_replay_sole_pointee(r, input), b = arn_replay_sole_pointee(r, output);
+    const arn_replay_place *from = &r->places.place[a], *to = &r->places.place[b];
+    char at[WHERE], kernels[WHERE], names[2][24], pool[POOL];
+    const char *in = arenaut_program_tensor_name(r->program, input, names[0]);
+    const char *out = arenaut_program_tensor_name(r->program, output, names[1]);
+    fill_in(r, ARENAUT_RULE_ARGUMENTS, a, b, from->first > to->first ? from->first : to->first);
+    r->finding->a = input;
+    snprintf(kernels, WHERE, "the kernels '%.40s' (%s)", r->options.kernels->name,
+             arenaut_kernel_order_name(walk->rule->order));
+    if (walk->end == ARN_WALK_CORRUPTS) {
+        return arn_check_reject(r->finding, r->err,
+                                "%s: %s read byte %" PRIu64
+                                " of '%.60s' when they have written "
+                                "%" PRIu64 " bytes, and byte %" PRId64 " of '%.60s' over it",
+                                where(r, at), kernels, walk->byte, in, walk->written,
+                                (int64_t)walk->byte - pair->shift, out);
+    }
+    if (walk->end == ARN_WALK_SMEARS) {
+        return arn_check_reject(r->finding, r->err,
+                                "%s: %s copy a run from byte %" PRIu64
+                                " of '%.60s' on to a part of "
+                                "'%.60s' that is partly the same memory; a copy must be apart or "
+                                "all the same",
+                                where(r, at), kernels, walk->byte, in, out);
+    }
+    return arn_check_reject(r->finding, r->err,
+                            "%s: its arguments '%.60s' and '%.60s' share bytes [%" PRIu64
+                            ", %" PRIu64 ") of %s, and how %s walk over them is not known: %s",
+                            where(r, at), in, out, r->finding->first, r->finding->end,
+                            pool_label(r, r->finding->pool, pool), kernels, walk->why);
+}
+
 /* The first cell of the tensor's memory that does not hold its bytes. */
 static uint32_t foreign_cell(arn_replay *r, uint32_t tensor) {
     const arn_replay_place *place = &r->places.place[tensor];

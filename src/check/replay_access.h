@@ -17,5 +17,7 @@ arenaut_status arn_replay_write_apart(arn_replay *r, uint32_t tensor);
 arenaut_status arn_replay_copy(arn_replay *r, uint32_t from, uint32_t to);
 /* Says that `tensor` shares the cell with what the op at work has written over it. */
 arenaut_status arn_replay_reject_arguments(arn_replay *r, uint32_t tensor, uint32_t cell);
+/* Says what a walk through the op's kernel has found wrong (kernel_walk.h). */
+arenaut_status arn_replay_reject_walk(arn_replay *r, const arn_walk *walk);
 
 #endif

@@ -204,7 +204,7 @@ static arenaut_status run_calling(arn_replay *r, const arenaut_op *op, uint32_t 
     return status;
 }
 
-static arenaut_status too_much(const arn_replay *r, const char *what, uint64_t limit) {
+arenaut_status arn_replay_too_much(const arn_replay *r, const char *what, uint64_t limit) {
     const char *name = r->program->methods[r->method].name;
     return arn_fail(r->err, ARENAUT_UNSUPPORTED, 0,
                     "method '%.80s' cannot be replayed: %s; the limit is %" PRIu64,
@@ -215,7 +215,7 @@ arenaut_status arn_replay_charge(arn_replay *r) {
     enum { OP = 16 }; /* an op without arguments takes as long as so many nodes */
     r->shadow.work += OP;
     if (r->shadow.work <= r->work_limit) return ARENAUT_OK;
-    return too_much(r, "its calls and loops multiply into too much work", r->work_limit);
+    return arn_replay_too_much(r, "its calls and loops multiply into too much work", r->work_limit);
 }
 
 /* Any op but a jump. */
@@ -237,7 +237,7 @@ arenaut_status arn_replay_method(arn_replay *r, uint32_t method, uint32_t depth)
     r->method = method;
     r->op = ARENAUT_NONE;
     if (depth > ARN_REPLAY_DEPTH) {
-        return too_much(r, "calls are nested too deeply", ARN_REPLAY_DEPTH);
+        return arn_replay_too_much(r, "calls are nested too deeply", ARN_REPLAY_DEPTH);
     }
     if (arn_replay_has_jumps(r->program, method)) {
         status = arn_replay_jumps(r, method, depth, run_op);

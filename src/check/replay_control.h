@@ -17,6 +17,8 @@ arenaut_status arn_replay_method(arn_replay *r, uint32_t method, uint32_t depth)
 enum { ARN_REPLAY_DEPTH = 64 };
 /* UNSUPPORTED when there has been too much work already. */
 arenaut_status arn_replay_charge(arn_replay *r);
+/* Says so: `what` is too much of the method at work. */
+arenaut_status arn_replay_too_much(const arn_replay *r, const char *what, uint64_t limit);
 
 /* Runs an op that is no control flow. */
 arenaut_status arn_replay_kernel(arn_replay *r, const arenaut_op *op);

@@ -1,11 +1,14 @@
 /* replay_kernel: replays one op that is no control flow.
  *
- * The order in which a kernel reads and writes is unknown, so the worst is assumed: all of
- * its outputs and scratch are written before its inputs are read. What a declared in-place
- * pair promises is the one exception, and only where the two lie at the same offset and
- * the output is no longer than the input. */
+ * Unless the caller says which kernels run, the order in which they read and write is unknown, so
+ * the worst is assumed: all outputs and scratch are written before the inputs are read. There are
+ * three exceptions: what a declared in-place pair promises, where the two lie at the same offset
+ * and the output is no longer than the input; kernels whose steps are known, and are followed where
+ * an output overlaps an input (replay_steps.h); and, where there is no rule for the op, the
+ * distances that it states itself, which are believed. */
 #include "check/replay_access.h"
 #include "check/replay_control.h"
+#include "check/replay_steps.h"
 
 static arenaut_status read_all(arn_replay *r, const uint32_t *tensors, uint32_t n) {
     arenaut_status status = ARENAUT_OK;
@@ -72,8 +75,8 @@ static bool are_placed(const arn_replay_place *a, const arn_replay_place *b) {
            b->broken == ARENAUT_RULE_NONE;
 }
 
-/* Adds the op's overlaps to r->over: the outputs that may be written into an input's memory, as far
- * as they reach. Of several the first counts; a plan that uses more is refused. */
+/* Adds the overlaps that the op states to r->over: the outputs that may be written into an input's
+ * memory, as far as they reach. Of several the first counts; a plan that uses more is refused. */
 static void find_overlaps(arn_replay *r, const arenaut_op *op) {
     for (uint32_t i = 0; i < op->n_overlaps; i++) {
         const arenaut_overlap *pair = &op->overlaps[i];
@@ -105,7 +108,7 @@ static void find_pairs(arn_replay *r, const arenaut_op *op) {
         r->updated[r->places.storage[output]] = r->version;
         if (*over == ARENAUT_NONE || r->places.place[*over].end < to->end) *over = output;
     }
-    if (op->kind == ARENAUT_OP_OUT) find_overlaps(r, op);
+    if (op->kind == ARENAUT_OP_OUT && !r->rule) find_overlaps(r, op);
 }
 
 /* An op that writes through an alias writes one memory, whichever of several the alias points to,
@@ -127,28 +130,52 @@ static uint32_t written_by_others(arn_replay *r, uint32_t alias, uint32_t tensor
     return cell;
 }
 
-/* Whether the op has written over the memory of its input where it may not: `tensor` is one of the
- * pointees of `alias`, the input. `output` may be written over it. */
-static arenaut_status check_pointee(arn_replay *r, const arenaut_op *op, uint32_t alias,
-                                    uint32_t tensor, uint32_t output) {
+/* The end of the output that lies over this cell of the input, and may; ARENAUT_NONE: none may. */
+static uint32_t allowed_until(const arn_replay *r, const arenaut_op *op, uint32_t input,
+                              uint32_t cell) {
+    const arn_replay_place *place = r->places.place;
+    const uint32_t over = r->over[input];
+    if (over != ARENAUT_NONE && place[over].first <= cell && cell < place[over].end)
+        return place[over].end;
+    for (uint32_t i = 0; i < r->n_pairs; i++) {
+        if (r->pairs[i].input != input) continue;
+        const uint32_t output = arn_replay_sole_pointee(r, op->outputs[r->pairs[i].output]);
+        if (place[output].first <= cell && cell < place[output].end) return place[output].end;
+    }
+    return ARENAUT_NONE;
+}
+
+/* The first cell of the input's memory that the op has written and may not; ARENAUT_NONE: none.
+ * Outputs are apart from each other, so what one lies over is written by it alone. */
+static uint32_t find_written(arn_replay *r, const arenaut_op *op, uint32_t input,
+                             const arn_replay_place *place) {
+    uint32_t first = place->first;
+    while (first < place->end) {
+        const uint32_t cell =
+            arn_replay_shadow_find(&r->shadow, first, place->end, ARN_SHADOW_UNWRITTEN, r->version);
+        if (cell == ARENAUT_NONE) return ARENAUT_NONE;
+        first = allowed_until(r, op, input, cell);
+        if (first == ARENAUT_NONE) return cell;
+        r->shadow.work += r->n_pairs;
+    }
+    return ARENAUT_NONE;
+}
+
+/* Whether the op has written over the memory of an input where it may not: `tensor` is one of the
+ * input's pointees. */
+static arenaut_status check_pointee(arn_replay *r, const arenaut_op *op, uint32_t input,
+                                    uint32_t tensor) {
     const arn_replay_place *place = &r->places.place[tensor];
+    const uint32_t output = r->over[input];
     bool skip;
     const arenaut_status status = arn_replay_touch(r, tensor, &skip);
     if (status != ARENAUT_OK || skip) return status;
-    /* Outputs are apart from each other, so the bytes of a pair's are written by it alone. */
-    const arn_replay_place *over = output == ARENAUT_NONE ? NULL : &r->places.place[output];
-    uint32_t first = over ? over->end : place->first;
+    uint32_t first = output == ARENAUT_NONE ? place->first : r->places.place[output].end;
     if (first > place->end) first = place->end;
-    if (over && over->first > place->first) { /* by an overlap it may begin inside the input */
-        const uint32_t below = arn_replay_shadow_find(&r->shadow, place->first, over->first,
-                                                      ARN_SHADOW_UNWRITTEN, r->version);
-        if (below != ARENAUT_NONE) return arn_replay_reject_arguments(r, tensor, below);
-    }
     /* Updating one's own memory is what these two kinds are for. */
     const bool may_update = op->kind == ARENAUT_OP_IN_PLACE || op->kind == ARENAUT_OP_DELEGATE;
-    const uint32_t cell = may_update ? written_by_others(r, alias, tensor, first)
-                                     : arn_replay_shadow_find(&r->shadow, first, place->end,
-                                                              ARN_SHADOW_UNWRITTEN, r->version);
+    const uint32_t cell = may_update ? written_by_others(r, op->inputs[input], tensor, first)
+                                     : find_written(r, op, input, place);
     return cell == ARENAUT_NONE ? ARENAUT_OK : arn_replay_reject_arguments(r, tensor, cell);
 }
 
@@ -158,7 +185,7 @@ static arenaut_status check_survival(arn_replay *r, const arenaut_op *op, uint32
     for (uint32_t i = 0; i < arn_replay_pointee_count(r, tensor) && status == ARENAUT_OK; i++) {
         uint32_t known;
         const uint32_t pointee = arn_replay_pointee_at(r, tensor, i, &known);
-        if (pointee != ARENAUT_NONE) status = check_pointee(r, op, tensor, pointee, r->over[input]);
+        if (pointee != ARENAUT_NONE) status = check_pointee(r, op, input, pointee);
     }
     return status;
 }
@@ -193,8 +220,10 @@ arenaut_status arn_replay_kernel(arn_replay *r, const arenaut_op *op) {
     if (op->arguments_may_alias) return run_aliasing(r, op);
     arenaut_status status = read_all(r, op->inputs, op->n_inputs);
     if (status != ARENAUT_OK) return status;
+    arn_replay_find_rule(r, op);
     find_pairs(r, op);
     status = write_all(r, op);
+    if (status == ARENAUT_OK) status = arn_replay_follow(r, op);
     for (uint32_t i = 0; i < op->n_inputs && status == ARENAUT_OK; i++) {
         if (op->inputs[i] != ARENAUT_NONE) status = check_survival(r, op, i);
     }

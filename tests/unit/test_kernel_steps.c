@@ -1,0 +1,521 @@
+/* The steps of kernels, as the checker follows them: an overlap is accepted exactly where a kernel
+ * that really computes, in the same order, is right with it. */
+#include "support/test.h"
+
+#include <arenaut/check.h>
+
+#include "check/kernel_steps.h"
+#include "support/fuse.h"
+#include "support/naive_kernels.h"
+#include "support/programs.h"
+
+enum { MEMORY = 8192, TRIALS = 3 };
+
+/* ---- a sample, and where its arguments lie ---- */
+
+typedef struct bench {
+    sample s;
+    arenaut_program *p;
+    arenaut_kernel_rule rules[2];
+    arenaut_kernel_set kernels;
+    uint64_t in[SAMPLE_ARGUMENTS], out[SAMPLE_ARGUMENTS];
+    arenaut_finding finding;
+    arenaut_error err;
+} bench;
+
+static void set_order(bench *b, arenaut_kernel_order order, uint32_t block) {
+    b->s.order = order;
+    b->s.block = block;
+    b->rules[0] =
+        (arenaut_kernel_rule){.op = b->s.op, .order = order, .block = block, .measured = true};
+}
+
+static void open_bench(bench *b, const sample_kind *kind, uint64_t seed) {
+    rng r = {seed};
+    memset(b, 0, sizeof *b);
+    kind->make(&r, &b->s);
+    b->p = sample_program(&b->s);
+    b->kernels =
+        (arenaut_kernel_set){.name = "naive", .summary = "of this test", .rules = b->rules};
+    set_order(b, ARENAUT_KERNEL_RASTER, 0);
+}
+
+static void close_bench(bench *b) { arenaut_program_free(b->p); }
+
+static bool is_given(const bench *b, uint32_t input) { return !b->s.in[input].n_values; }
+
+static void place_apart(bench *b) {
+    uint64_t at = 0;
+    for (uint32_t i = 0; i < b->s.n_in; i++) {
+        b->in[i] = at;
+        if (is_given(b, i)) at += sample_bytes(&b->s.in[i]);
+    }
+    for (uint32_t i = 0; i < b->s.n_out; i++) {
+        b->out[i] = at;
+        at += sample_bytes(&b->s.out[i]);
+    }
+    assert_true(at <= MEMORY);
+}
+
+static arenaut_status check(bench *b, const arenaut_allocator *allocator, bool with_kernels) {
+    uint32_t pool[2 * SAMPLE_ARGUMENTS];
+    uint64_t offset[2 * SAMPLE_ARGUMENTS];
+    for (uint32_t i = 0; i < b->s.n_in; i++) {
+        pool[i] = is_given(b, i) ? 0 : ARENAUT_NONE;
+        offset[i] = b->in[i];
+    }
+    for (uint32_t i = 0; i < b->s.n_out; i++) {
+        pool[b->s.n_in + i] = 0;
+        offset[b->s.n_in + i] = b->out[i];
+    }
+    const arenaut_placement placement = {b->p->n_tensors, 1, pool, offset, NULL};
+    const arenaut_replay_options options = {.kernels = with_kernels ? &b->kernels : NULL};
+    return arenaut_check_replay(b->p, &placement, &options, allocator, &b->finding, &b->err);
+}
+
+static bool accepts(bench *b) { return check(b, NULL, true) == ARENAUT_OK; }
+
+/* Runs the kernel with its arguments where they lie, on given inputs, and takes what it makes. */
+static void run(const bench *b, const uint8_t *given, bool backwards, uint8_t *made) {
+    uint8_t memory[MEMORY];
+    sample_memory m = {.copies_backwards = backwards};
+    memset(memory, 0, sizeof memory);
+    for (uint32_t i = 0; i < b->s.n_in; i++) {
+        m.in[i] = memory + b->in[i];
+        if (!is_given(b, i)) continue;
+        memcpy(m.in[i], given, (size_t)sample_bytes(&b->s.in[i]));
+        given += sample_bytes(&b->s.in[i]);
+    }
+    for (uint32_t i = 0; i < b->s.n_out; i++) m.out[i] = memory + b->out[i];
+    b->s.run(&b->s, &m);
+    for (uint32_t i = 0; i < b->s.n_out; i++) {
+        memcpy(made, m.out[i], (size_t)sample_bytes(&b->s.out[i]));
+        made += sample_bytes(&b->s.out[i]);
+    }
+}
+
+/* Whether the results are those of arguments that lie apart, whichever way memcpy goes. */
+static bool is_right(const bench *b, uint64_t seed) {
+    uint8_t given[MEMORY], made[MEMORY], expected[MEMORY];
+    rng r = {seed};
+    for (int trial = 0; trial < TRIALS; trial++) {
+        bench apart = *b;
+        place_apart(&apart);
+        for (size_t i = 0; i < MEMORY; i++) given[i] = (uint8_t)rng_next(&r);
+        memset(made, 0, sizeof made);
+        memset(expected, 0, sizeof expected);
+        run(&apart, given, false, expected);
+        for (int backwards = 0; backwards < 2; backwards++) {
+            run(b, given, backwards, made);
+            if (memcmp(made, expected, sizeof made) != 0) return false;
+        }
+    }
+    return true;
+}
+
+typedef struct count {
+    uint32_t accepted, refused;
+} count;
+
+/* What the checker says of this placement is what happens. */
+static void compare(bench *b, const char *kind, uint64_t seed, count *n) {
+    const bool right = is_right(b, seed), accepted = accepts(b);
+    n->accepted += accepted;
+    n->refused += !accepted;
+    if (right == accepted) return;
+    fail_msg("%s, seed %u, '%s' by %s:%u, input at %u, output at %u: it is %s, the checker says %s",
+             kind, (unsigned)seed, b->s.op, arenaut_kernel_order_name(b->s.order), b->s.block,
+             (unsigned)b->in[0], (unsigned)b->out[0], right ? "right" : "wrong",
+             accepted ? "so" : b->finding.msg);
+}
+
+/* Every place of an output against an input, from just below to just above it. */
+static void scan(bench *b, const char *kind, uint64_t seed, uint32_t input, uint32_t output,
+                 count *n) {
+    const uint64_t in = sample_bytes(&b->s.in[input]), out = sample_bytes(&b->s.out[output]);
+    place_apart(b);
+    for (uint32_t i = 0; i < b->s.n_in; i++) b->in[i] += 2 * out + in;
+    for (uint32_t i = 0; i < b->s.n_out; i++) b->out[i] += 2 * out + in;
+    b->in[input] = out;
+    for (b->out[output] = 0; b->out[output] <= out + in; b->out[output]++)
+        compare(b, kind, seed, n);
+}
+
+static void scan_all(bench *b, const char *kind, uint64_t seed, count *n) {
+    for (uint32_t i = 0; i < b->s.n_in; i++) {
+        for (uint32_t j = 0; j < b->s.n_out && is_given(b, i); j++) scan(b, kind, seed, i, j, n);
+    }
+}
+
+TEST(an_overlap_is_accepted_exactly_where_the_results_are_right) {
+    enum { SHAPES = 8 };
+    for (const sample_kind *kind = sample_kinds; kind->name; kind++) {
+        count n = {0, 0};
+        for (uint64_t seed = 0; seed < SHAPES; seed++) {
+            bench b;
+            open_bench(&b, kind, seed);
+            scan_all(&b, kind->name, seed, &n);
+            close_bench(&b);
+        }
+        print_message("%-24s %6u accepted, %6u refused\n", kind->name, n.accepted, n.refused);
+        assert_true(n.accepted > 0 && (n.refused > 0 || strcmp(kind->name, "svdf") == 0));
+    }
+}
+
+TEST(so_it_is_for_kernels_that_take_blocks_of_pixels) {
+    static const arenaut_kernel_order orders[] = {ARENAUT_KERNEL_BLOCK, ARENAUT_KERNEL_BLOCK_REREAD,
+                                                  ARENAUT_KERNEL_ROWS};
+    for (const sample_kind *kind = sample_kinds; kind->name; kind++) {
+        count n = {0, 0};
+        for (uint64_t seed = 0; seed < 6 && kind->has_blocks; seed++) {
+            bench b;
+            open_bench(&b, kind, 100 + seed);
+            const arenaut_kernel_order order = orders[seed % COUNT_OF(orders)];
+            set_order(&b, order, order == ARENAUT_KERNEL_ROWS ? 0 : 1 + (uint32_t)seed);
+            scan_all(&b, kind->name, 100 + seed, &n);
+            close_bench(&b);
+        }
+        if (kind->has_blocks) assert_true(n.accepted > 0 && n.refused > 0);
+    }
+}
+
+static const sample_kind *find_kind(const char *name) {
+    const sample_kind *kind = sample_kinds;
+    while (strcmp(kind->name, name) != 0) kind++;
+    return kind;
+}
+
+/* ---- several arguments at once ---- */
+
+static bool share(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_bytes) {
+    return a < b + b_bytes && b < a + a_bytes;
+}
+
+/* All arguments anywhere, inputs apart from each other, and outputs from each other. */
+static bool place_anywhere(bench *b, rng *r) {
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < b->s.n_in; i++) sum += is_given(b, i) ? sample_bytes(&b->s.in[i]) : 0;
+    for (uint32_t i = 0; i < b->s.n_out; i++) sum += sample_bytes(&b->s.out[i]);
+    for (uint32_t i = 0; i < b->s.n_in; i++) {
+        b->in[i] = rng_below(r, (uint32_t)sum);
+        for (uint32_t k = 0; k < i && is_given(b, i); k++) {
+            if (is_given(b, k) &&
+                share(b->in[i], sample_bytes(&b->s.in[i]), b->in[k], sample_bytes(&b->s.in[k])))
+                return false;
+        }
+    }
+    for (uint32_t i = 0; i < b->s.n_out; i++) {
+        b->out[i] = rng_below(r, (uint32_t)sum);
+        for (uint32_t k = 0; k < i; k++) {
+            if (share(b->out[i], sample_bytes(&b->s.out[i]), b->out[k], sample_bytes(&b->s.out[k])))
+                return false;
+        }
+    }
+    return true;
+}
+
+TEST(so_it_is_for_several_inputs_and_outputs_at_once) {
+    static const char *const kinds[] = {"two operands", "concatenation", "split", "pack",
+                                        "batch matmul"};
+    for (size_t k = 0; k < COUNT_OF(kinds); k++) {
+        count n = {0, 0};
+        for (uint64_t seed = 200; seed < 240; seed++) {
+            rng r = {seed};
+            bench b;
+            open_bench(&b, find_kind(kinds[k]), seed);
+            for (int turn = 0; turn < 60; turn++) {
+                if (place_anywhere(&b, &r)) compare(&b, kinds[k], seed, &n);
+            }
+            close_bench(&b);
+        }
+        print_message("%-24s %6u accepted, %6u refused\n", kinds[k], n.accepted, n.refused);
+        assert_true(n.accepted > 0 && n.refused > 0);
+    }
+}
+
+/* ---- one op, by hand ---- */
+
+/* An op on int8 values of these sizes, x before y, and what the runtime's kernels do with them. */
+typedef struct scene {
+    arenaut_program *p;
+    arenaut_kernel_rule rules[2];
+    arenaut_kernel_set kernels;
+    uint32_t pool[16];
+    uint64_t offset[16];
+    arenaut_finding finding;
+    arenaut_error err;
+} scene;
+
+static void open_scene(scene *s, const char *op, arenaut_kernel_order order) {
+    memset(s, 0, sizeof *s);
+    s->p = new_program();
+    s->rules[0] = (arenaut_kernel_rule){.op = op, .order = order, .block = 4, .measured = true};
+    s->kernels = (arenaut_kernel_set){.name = "mine", .summary = "of this test", .rules = s->rules};
+    for (uint32_t i = 0; i < COUNT_OF(s->offset); i++) s->offset[i] = 1000 * (uint64_t)i;
+}
+
+static uint32_t add_line(scene *s, const char *name, int64_t size, arenaut_class cls) {
+    arenaut_tensor tensor = arenaut_tensor_default();
+    arenaut_error err = {0};
+    uint32_t id = ARENAUT_NONE;
+    tensor.name = name;
+    tensor.rank = 1;
+    tensor.dims = &size;
+    tensor.bytes = (uint64_t)size;
+    tensor.cls = cls;
+    tensor.method = s->p->n_methods - 1;
+    assert_ok(arenaut_program_add_tensor(s->p, &tensor, &id, &err), err);
+    return id;
+}
+
+static arenaut_rule replay_scene(scene *s, bool with_kernels) {
+    const arenaut_placement placement = {s->p->n_tensors, 1, s->pool, s->offset, NULL};
+    const arenaut_replay_options options = {.kernels = with_kernels ? &s->kernels : NULL};
+    arenaut_check_replay(s->p, &placement, &options, NULL, &s->finding, &s->err);
+    return s->finding.rule;
+}
+
+/* One RELU of 16 bytes from x to y, with x `delta` bytes above y. */
+static arenaut_rule relu(arenaut_kernel_order order, const char *op, int64_t delta, arenaut_op more,
+                         bool with_kernels, scene *s) {
+    open_scene(s, "RELU", order);
+    begin_method(s->p, "main");
+    const uint32_t x = add_line(s, "x", 16, ARENAUT_INPUT),
+                   y = add_line(s, "y", 16, ARENAUT_OUTPUT);
+    more.name = op;
+    more.inputs = &x;
+    more.outputs = &y;
+    more.n_inputs = more.n_outputs = 1;
+    add_op(s->p, more);
+    SET_IO(s->p, 0, LIST(x), LIST(y));
+    finish_program(s->p);
+    s->offset[x] = (uint64_t)(100 + delta);
+    s->offset[y] = 100;
+    const arenaut_rule rule = replay_scene(s, with_kernels);
+    arenaut_program_free(s->p);
+    return rule;
+}
+
+#define PLAIN ((arenaut_op){.kind = ARENAUT_OP_OUT})
+#define STATED(d)  \
+    ((arenaut_op){ \
+        .kind = ARENAUT_OP_OUT, .overlaps = &(const arenaut_overlap){0, 0, d}, .n_overlaps = 1})
+
+TEST(one_element_closer_than_the_distance_is_refused) {
+    scene s;
+    assert_int_equal(relu(ARENAUT_KERNEL_RASTER, "RELU", 0, PLAIN, true, &s), ARENAUT_RULE_NONE);
+    assert_int_equal(relu(ARENAUT_KERNEL_RASTER, "RELU", 5, PLAIN, true, &s), ARENAUT_RULE_NONE);
+    assert_int_equal(relu(ARENAUT_KERNEL_RASTER, "RELU", -1, PLAIN, true, &s),
+                     ARENAUT_RULE_ARGUMENTS);
+    assert_string_equal(s.err.msg,
+                        "op 0 'RELU' of method 'main': the kernels 'mine' (raster) read byte 1 of "
+                        "'x' when they have written 1 bytes, and byte 0 of 'y' over it");
+    assert_int_equal(s.finding.op, 0);
+    assert_int_equal(s.finding.a, 0);
+    assert_int_equal(s.finding.b, 1);
+    assert_int_equal(s.finding.first, 100);
+    assert_int_equal(s.finding.end, 115);
+}
+
+TEST(kernels_that_are_not_said_or_have_no_rule_allow_nothing) {
+    scene s;
+    assert_int_equal(relu(ARENAUT_KERNEL_RASTER, "RELU", 5, PLAIN, false, &s),
+                     ARENAUT_RULE_ARGUMENTS);
+    assert_int_equal(relu(ARENAUT_KERNEL_RASTER, "ABS", 5, PLAIN, true, &s),
+                     ARENAUT_RULE_ARGUMENTS);
+    assert_int_equal(relu(ARENAUT_KERNEL_NONE, "RELU", 5, PLAIN, true, &s), ARENAUT_RULE_ARGUMENTS);
+    assert_non_null(strstr(s.err.msg, "which nothing allows"));
+    assert_int_equal(relu(ARENAUT_KERNEL_ANY, "RELU", -5, PLAIN, true, &s), ARENAUT_RULE_NONE);
+}
+
+TEST(a_distance_that_an_op_states_counts_only_where_the_kernels_have_no_rule) {
+    scene s;
+    assert_int_equal(relu(ARENAUT_KERNEL_RASTER, "RELU", -4, STATED(-4), true, &s),
+                     ARENAUT_RULE_ARGUMENTS);
+    assert_int_equal(relu(ARENAUT_KERNEL_NONE, "RELU", 4, STATED(0), true, &s),
+                     ARENAUT_RULE_ARGUMENTS);
+    assert_int_equal(relu(ARENAUT_KERNEL_RASTER, "ABS", -4, STATED(-4), true, &s),
+                     ARENAUT_RULE_NONE);
+    assert_int_equal(relu(ARENAUT_KERNEL_RASTER, "RELU", -4, STATED(-4), false, &s),
+                     ARENAUT_RULE_NONE);
+}
+
+TEST(a_pair_in_place_needs_no_steps) {
+    scene s;
+    const arenaut_op pair = {.kind = ARENAUT_OP_OUT, IN_PLACE(0, 0)};
+    assert_int_equal(relu(ARENAUT_KERNEL_NONE, "RELU", 0, pair, true, &s), ARENAUT_RULE_NONE);
+    assert_int_equal(relu(ARENAUT_KERNEL_NONE, "RELU", 1, pair, true, &s), ARENAUT_RULE_ARGUMENTS);
+    assert_int_equal(relu(ARENAUT_KERNEL_RASTER, "RELU", 1, pair, true, &s), ARENAUT_RULE_NONE);
+}
+
+TEST(a_kernel_whose_steps_are_not_known_is_refused_with_the_reason) {
+    bench b;
+    scene s;
+    open_scene(&s, "HEXAGONAL_CONV", ARENAUT_KERNEL_RASTER);
+    begin_method(s.p, "main");
+    const uint32_t x = add_line(&s, "x", 16, ARENAUT_INPUT),
+                   y = add_line(&s, "y", 16, ARENAUT_OUTPUT);
+    ADD_OP(s.p, .name = "HEXAGONAL_CONV", IN(x), OUT(y));
+    SET_IO(s.p, 0, LIST(x), LIST(y));
+    finish_program(s.p);
+    s.offset[x] = 8;
+    s.offset[y] = 0;
+    assert_int_equal(replay_scene(&s, true), ARENAUT_RULE_ARGUMENTS);
+    assert_non_null(strstr(s.err.msg, "'x' and 'y' share bytes [8, 16)"));
+    assert_non_null(strstr(s.err.msg, "the checker has no loops of this operator"));
+    arenaut_program_free(s.p);
+
+    open_bench(&b, find_kind("pointwise convolution"), 1);
+    place_apart(&b);
+    b.in[0] = 1;
+    b.out[0] = 0;
+    b.p->ops[0].n_attributes = 0;
+    assert_false(accepts(&b));
+    assert_non_null(strstr(b.err.msg, "its strides and padding are not known"));
+    close_bench(&b);
+}
+
+/* The least distance from which on all are right. */
+static uint64_t find_distance(bench *b) {
+    place_apart(b);
+    b->in[0] = sample_bytes(&b->s.out[0]);
+    for (b->out[0] = 0; b->out[0] <= b->in[0] && accepts(b); b->out[0]++) continue;
+    return b->in[0] - b->out[0] + 1;
+}
+
+/* A convolution of one tap: 16 pixels of 6 channels each. */
+static void make_image(rng *r, sample *s) {
+    (void)r;
+    const sample_tensor image = {ARENAUT_DTYPE_INT8, 4, {1, 4, 4, 6}, 0, {0}};
+    const sample_tensor filter = {ARENAUT_DTYPE_INT8, 4, {6, 1, 1, 6}, ARENAUT_NONE, {0}};
+    *s = (sample){.op = "CONV_2D", .n_in = 2, .n_out = 1, .n_attributes = 2};
+    s->in[0] = s->out[0] = image;
+    s->in[1] = filter;
+    s->attributes[0] = (sample_attribute){"strides", NULL, 2, {1, 1}};
+    s->attributes[1] = (sample_attribute){"padding", "SAME", 0, {0, 0}};
+}
+
+TEST(a_plan_for_one_order_of_a_kernel_is_refused_for_another) {
+    static const struct {
+        arenaut_kernel_order order;
+        uint32_t block;
+        uint64_t distance;
+    } cases[] = {
+        {ARENAUT_KERNEL_RASTER, 0, 5},        /* its pixel, but for the last channel */
+        {ARENAUT_KERNEL_BLOCK, 4, 0},         /* all four are read before they are written */
+        {ARENAUT_KERNEL_BLOCK_REREAD, 4, 23}, /* four pixels, but for the last channel */
+        {ARENAUT_KERNEL_ROWS, 0, 23},
+        {ARENAUT_KERNEL_NONE, 0, 96}, /* channels outside of pixels */
+    };
+    static const sample_kind kind = {"by hand", make_image, true};
+    bench b;
+    open_bench(&b, &kind, 0);
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        set_order(&b, cases[i].order, cases[i].block);
+        assert_int_equal(find_distance(&b), cases[i].distance);
+        b.in[0] = 96;
+        for (size_t k = 0; k < COUNT_OF(cases); k++) {
+            b.out[0] = 96 - cases[k].distance;
+            assert_int_equal(accepts(&b), cases[k].distance >= cases[i].distance);
+        }
+    }
+    close_bench(&b);
+}
+
+/* ---- names that are moved, methods that are called ---- */
+
+/* x is moved to z, on one way of two if `branches`, and z is read by an op that writes y. */
+static arenaut_rule move_and_relu(bool branches, uint64_t y_offset) {
+    scene s;
+    open_scene(&s, "RELU", ARENAUT_KERNEL_RASTER);
+    begin_method(s.p, "main");
+    const uint32_t x = add_line(&s, "x", 16, ARENAUT_INPUT),
+                   w = add_line(&s, "w", 16, ARENAUT_INPUT);
+    const uint32_t z = add_line(&s, "z", 16, ARENAUT_INTERMEDIATE);
+    const uint32_t y = add_line(&s, "y", 16, ARENAUT_OUTPUT);
+    if (branches) ADD_OP(s.p, .kind = ARENAUT_OP_JUMP_FALSE, IN(w), .target = 3);
+    ADD_OP(s.p, .kind = ARENAUT_OP_MOVE, IN(x), OUT(z));
+    if (branches) {
+        ADD_OP(s.p, .kind = ARENAUT_OP_JUMP, .target = 4);
+        ADD_OP(s.p, .kind = ARENAUT_OP_MOVE, IN(w), OUT(z));
+    }
+    ADD_OP(s.p, .name = "RELU", IN(z), OUT(y));
+    SET_IO(s.p, 0, LIST(x, w), LIST(y));
+    finish_program(s.p);
+    s.offset[y] = y_offset;
+    s.offset[x] = 8;
+    const arenaut_rule rule = replay_scene(&s, true);
+    arenaut_program_free(s.p);
+    return rule;
+}
+
+TEST(only_memory_that_a_name_stands_for_alone_is_overlapped) {
+    assert_int_equal(move_and_relu(false, 0), ARENAUT_RULE_NONE);
+    assert_int_equal(move_and_relu(false, 9), ARENAUT_RULE_ARGUMENTS);
+    assert_int_equal(move_and_relu(true, 0), ARENAUT_RULE_ARGUMENTS);
+    assert_int_equal(move_and_relu(true, 200), ARENAUT_RULE_NONE);
+}
+
+TEST(ops_of_methods_that_are_called_are_followed_too) {
+    for (uint64_t y = 0; y < 10; y += 9) {
+        scene s;
+        open_scene(&s, "RELU", ARENAUT_KERNEL_RASTER);
+        begin_method(s.p, "main");
+        const uint32_t a = add_line(&s, "a", 16, ARENAUT_INPUT),
+                       b = add_line(&s, "b", 16, ARENAUT_OUTPUT);
+        const uint32_t c = add_line(&s, "c", 16, ARENAUT_INTERMEDIATE);
+        ADD_OP(s.p, .kind = ARENAUT_OP_CALL, IN(a), OUT(c), CALLS(1));
+        ADD_OP(s.p, .kind = ARENAUT_OP_CALL, IN(c), OUT(b), CALLS(1));
+        begin_submethod(s.p, "twice");
+        const uint32_t x = add_line(&s, "x", 16, ARENAUT_INPUT),
+                       z = add_line(&s, "y", 16, ARENAUT_OUTPUT);
+        ADD_OP(s.p, .name = "RELU", IN(x), OUT(z));
+        SET_IO(s.p, 0, LIST(a), LIST(b));
+        SET_IO(s.p, 1, LIST(x), LIST(z));
+        finish_program(s.p);
+        s.offset[x] = 5008;
+        s.offset[z] = 5000 + y;
+        assert_int_equal(replay_scene(&s, true),
+                         y == 0 ? ARENAUT_RULE_NONE : ARENAUT_RULE_ARGUMENTS);
+        arenaut_program_free(s.p);
+    }
+}
+
+/* ---- memory and time ---- */
+
+static arenaut_status try_check(void *context, const arenaut_allocator *allocator) {
+    return check(context, allocator, true);
+}
+
+TEST(following_a_kernel_survives_running_out_of_memory) {
+    bench b;
+    open_bench(&b, find_kind("concatenation"), 5);
+    place_apart(&b);
+    set_order(&b, ARENAUT_KERNEL_ANY, 0);
+    b.out[0] = b.in[0] + 1;
+    survives_every_allocation_failure(try_check, &b);
+    close_bench(&b);
+}
+
+TEST(a_walk_of_too_many_steps_ends) {
+    bench b;
+    open_bench(&b, find_kind("convolution"), 2);
+    const arn_walk_pair pair = {0, 0, -(int64_t)sample_bytes(&b.s.out[0])};
+    for (uint64_t most = 1; most < 100000; most *= 2) {
+        arn_region region;
+        arn_region_init(&region, NULL);
+        arn_walk walk = {.program = b.p,
+                         .op = b.p->ops,
+                         .rule = b.rules,
+                         .pairs = &pair,
+                         .n_pairs = 1,
+                         .most = most};
+        assert_true(arn_walk_begin(&walk, &region));
+        arn_kernel_steps(&walk);
+        if (most < 16) assert_int_equal(walk.end, ARN_WALK_TOO_LONG);
+        if (walk.work > most) assert_int_equal(walk.end, ARN_WALK_TOO_LONG);
+        if (most == 65536) assert_int_equal(walk.end, ARN_WALK_RIGHT);
+        arn_region_free(&region);
+    }
+    close_bench(&b);
+}
