@@ -87,6 +87,23 @@ static uint64_t shared_bytes(uint64_t a, uint64_t a_end, uint64_t b, uint64_t b_
     return first < end ? end - first : 0;
 }
 
+/* The first separation of two listed buffers; NULL if there is none. */
+static const arenaut_separation *listed_separation(const argument *a) {
+    for (uint32_t i = 0; i < a->problem->n_separations; i++) {
+        const arenaut_separation *pair = &a->problem->separation[i];
+        if (a->listed[pair->upper] && a->listed[pair->lower]) return pair;
+    }
+    return NULL;
+}
+
+/* Whether a separation of the two, which are all that is listed, allows their places. */
+static bool are_separated(const argument *a, uint32_t x, uint64_t x_at, uint64_t y_at) {
+    const arenaut_separation *pair = listed_separation(a);
+    if (!pair) return false;
+    const uint64_t upper = pair->upper == x ? x_at : y_at, lower = pair->upper == x ? y_at : x_at;
+    return (int64_t)upper - (int64_t)lower >= pair->distance;
+}
+
 /* Bytes that two fixed buffers share although they conflict. */
 static uint64_t pinned_pair_over(const argument *a) {
     const arenaut_problem *p = a->problem;
@@ -99,7 +116,7 @@ static uint64_t pinned_pair_over(const argument *a) {
     if (arn_check_slices_nested(a->slices, x, y)) return 0;
     const bool related =
         arenaut_problem_same_base(p, x) == y || arenaut_problem_same_base(p, y) == x;
-    if (related && x_at == y_at) return 0;
+    if ((related && x_at == y_at) || are_separated(a, x, x_at, y_at)) return 0;
     return shared_bytes(x_at, x_at + p->size[x], y_at, y_at + p->size[y]);
 }
 
@@ -308,6 +325,8 @@ static arenaut_status strongest_argument(const argument *a, uint64_t *over) {
     }
     *over = w->n_buffers == 1 ? pinned_alone_over(a) : w->n_buffers == 2 ? pinned_pair_over(a) : 0;
     if (w->n_buffers > 1 && !all_alive(a)) return ARENAUT_OK;
+    /* Sums and gaps say nothing of buffers that may overlap. */
+    if (listed_separation(a)) return ARENAUT_OK;
     if (movers == 1) status = no_gap_over(a, mover, &more);
     *over = arn_max_u64(*over, more);
     if (status == ARENAUT_OK) status = overload_over(a, &more);

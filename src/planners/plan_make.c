@@ -153,8 +153,7 @@ static arenaut_status run(const arenaut_planner *planner, arenaut_planning *plan
     arenaut_status st = arn_bounds_find(planning->problem, NULL, planning->allocator,
                                         plan->lower_bound, &plan->total_bound, NULL, planning->err);
     const uint64_t of_all = plan->total_bound;
-    /* What is alive together needs its sum only where nothing may overlap. */
-    if (st == ARENAUT_OK && planning->problem->n_separations == 0) {
+    if (st == ARENAUT_OK) {
         st = arn_find_witness(planning->problem, planning->allocator, &plan->witness, &impossible,
                               planning->err);
     }

@@ -140,6 +140,81 @@ TEST(planners_without_them_refuse_separations_by_name) {
     arenaut_problem_free(p);
 }
 
+/* ARENAUT_UNPLACED: it may lie anywhere. */
+static void add_at(arenaut_problem *p, uint64_t size, int64_t first, int64_t end, uint64_t at) {
+    ADD_BUFFER(p, .size = size, LIFE(first, end), .fixed_offset = arenaut_at(at));
+}
+
+/* Two buffers at given places, and one that finds its own. */
+static arenaut_problem *new_fixed_pair(uint64_t upper, uint64_t lower) {
+    arenaut_problem *p = new_problem();
+    add_at(p, 100, 0, 2, upper);
+    add_at(p, 80, 1, 3, lower);
+    add_box(p, 40, 0, 3);
+    separate(p, 0, 1, 30);
+    finish(p);
+    return p;
+}
+
+/* What the micro runtime makes of offsets in a file: those who are told to lie over one another
+ * do, and nobody else does. */
+TEST(the_micro_runtimes_planner_keeps_fixed_buffers_where_they_overlap) {
+    arenaut_problem *p = new_fixed_pair(30, 0);
+    arenaut_plan *plan = plan_with(p, "tflm-greedy");
+    assert_int_equal(plan->total, 170);
+    assert_int_equal(plan->offset[2], 130);
+    arenaut_plan_free(plan);
+    arenaut_problem_free(p);
+    p = new_chain();
+    plan = plan_with(p, "tflm-greedy");
+    assert_int_equal(plan->total, 180);
+    arenaut_plan_free(plan);
+    arenaut_problem_free(p);
+}
+
+TEST(fixed_buffers_that_overlap_too_far_have_no_plan) {
+    arenaut_problem *p = new_fixed_pair(29, 0);
+    for (size_t i = 0; i < arenaut_planner_count(); i++) {
+        const arenaut_planner *planner = arenaut_planner_at(i);
+        const arenaut_plan_options options = {.planner = planner->name};
+        arenaut_plan *plan = NULL;
+        arenaut_finding finding;
+        arenaut_error err = {0};
+        if (arenaut_problem_features(p) & ~planner->handles) continue;
+        assert_int_equal(arenaut_plan_make(p, &options, NULL, &plan, &err), ARENAUT_NO_PLAN);
+        assert_int_equal(plan->witness.n_buffers, 2);
+        assert_ok(arenaut_check_plan(p, plan, NULL, &finding, &err), err);
+        arenaut_plan_free(plan);
+    }
+    arenaut_problem_free(p);
+}
+
+/* Each list would prove it if the two had to lie apart. */
+TEST(a_witness_that_counts_both_of_a_pair_proves_nothing) {
+    static const uint64_t fixed[][2] = {
+        {30, 0}, {ARENAUT_UNPLACED, 0}, {ARENAUT_UNPLACED, ARENAUT_UNPLACED}};
+    for (size_t i = 0; i < COUNT_OF(fixed); i++) {
+        arenaut_problem *p = new_problem();
+        uint32_t both[2] = {0, 1};
+        add_pool(p, "tight", 130, 1);
+        add_at(p, 100, 0, 2, fixed[i][0]);
+        add_at(p, 80, 1, 3, fixed[i][1]);
+        separate(p, 0, 1, 30);
+        finish(p);
+        arenaut_plan *plan = NULL;
+        arenaut_finding finding;
+        arenaut_error err = {0};
+        assert_ok(arenaut_plan_new(2, 1, NULL, &plan, &err), err);
+        plan->quality = ARENAUT_INFEASIBLE;
+        plan->witness = (arenaut_witness){1, 0, 2, both, 50};
+        assert_int_equal(arenaut_check_plan(p, plan, NULL, &finding, &err), ARENAUT_REJECTED);
+        assert_int_equal(finding.rule, ARENAUT_RULE_WITNESS);
+        plan->witness = (arenaut_witness){0};
+        arenaut_plan_free(plan);
+        arenaut_problem_free(p);
+    }
+}
+
 TEST(nothing_that_fits_is_proven_where_nothing_fits) {
     arenaut_problem *p = new_chain();
     const arenaut_plan_options options = {.capacity = 139};

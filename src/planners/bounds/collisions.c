@@ -2,13 +2,15 @@
  *
  * What comes alive is compared with all that is alive already, not one by one but in numbers: of
  * those whose bytes it shares, so many are nested with it and so many are partners of a same-base
- * pair in the same place. If there are more than these, one of them collides with it, and only then
- * are they looked at one by one. Counting is by binary indexed trees, O(n log n) in all.
- * find_witness.c asks; the checker has its own way (check/overlaps.c). */
+ * pair in the same place. If there are more than these, one of them collides with it, or reaches
+ * into it by a separation, and only then are they looked at one by one. Counting is by binary
+ * indexed trees, O(n log n) in all, and n more for each that others reach into. find_witness.c
+ * asks; the checker has its own way (check/overlaps.c). */
 #include "planners/bounds/collisions.h"
 
 #include "core/checked.h"
 #include "core/sort.h"
+#include "ir/pair_relations.h"
 
 /* Sums over [0, end) of numbers that change: a binary indexed tree. Values may wrap around below
  * zero on the way. */
@@ -73,10 +75,18 @@ static bool shares_place(const walk *w, uint32_t heir) {
     return x->space == y->space && x->first == y->first;
 }
 
+/* Whether a separation lets `upper` lie where it does, as far above `lower`. */
+static bool is_separated(const walk *w, const arn_given_place *upper,
+                         const arn_given_place *lower) {
+    const arenaut_separation *s = arn_find_separation(w->problem, upper->buffer, lower->buffer);
+    return s && (int64_t)upper->first - (int64_t)lower->first >= s->distance;
+}
+
 static bool may_share(const walk *w, const arn_given_place *x, const arn_given_place *y) {
     const bool related = arenaut_problem_same_base(w->problem, x->buffer) == y->buffer ||
                          arenaut_problem_same_base(w->problem, y->buffer) == x->buffer;
-    return (related && x->first == y->first) || are_nested(w, x->buffer, y->buffer);
+    return (related && x->first == y->first) || are_nested(w, x->buffer, y->buffer) ||
+           is_separated(w, x, y) || is_separated(w, y, x);
 }
 
 static uint64_t shared_bytes(const arn_given_place *x, const arn_given_place *y) {

@@ -277,7 +277,9 @@ arenaut_status arn_find_witness(const arenaut_problem *problem, const arenaut_al
     st = arn_hosts_find(problem, &region, &hosts) ? ARENAUT_OK : arn_no_memory(err);
     if (st == ARENAUT_OK) st = find_pinned_collision(&s, &region, &hosts);
     if (st == ARENAUT_OK && !*found) st = find_conflicting_slices(&s, &region, &hosts);
-    if (st == ARENAUT_OK && !*found) st = find_overload(&s, &hosts);
+    /* What is alive together needs its sum only where nothing may overlap. */
+    const bool summed = problem->n_separations == 0;
+    if (st == ARENAUT_OK && !*found && summed) st = find_overload(&s, &hosts);
     arn_region_free(&region);
     return st;
 }

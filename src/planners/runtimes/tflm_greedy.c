@@ -2,7 +2,8 @@
  *
  * Buffers with an offline offset are placed first, in the order of their numbers; then the
  * others from large to small, equal ones from the last number to the first. Each goes into
- * the lowest gap between placed buffers whose lifetimes meet its own. A lifetime is from the
+ * the lowest gap between placed buffers whose lifetimes meet its own: only those with an offline
+ * offset lie over one another, where they are told to. A lifetime is from the
  * first use to the last, without gaps, and whatever ends before step 0 (a tensor that no op
  * touches) is thought to be alive at one common step. */
 #include "planners/placing/trial.h"
@@ -36,7 +37,8 @@ const arenaut_planner arn_planner_tflm_greedy = {
     .name = "tflm-greedy",
     .summary = "the micro runtime's own: by size, lowest gap",
     .handles = ARENAUT_FEATURE_ALIGNMENT | ARENAUT_FEATURE_GAPS | ARENAUT_FEATURE_CAPACITY |
-               ARENAUT_FEATURE_FIXED_OFFSETS | ARENAUT_FEATURE_SAME_BASE | ARENAUT_FEATURE_HINTS,
+               ARENAUT_FEATURE_FIXED_OFFSETS | ARENAUT_FEATURE_SAME_BASE | ARENAUT_FEATURE_HINTS |
+               ARENAUT_FEATURE_SEPARATIONS,
     .run = arn_row_run,
     .attempt = &(const arn_attempt){.when = ARN_TRY_WHOLE, .turn = 3, .make = make},
 };
