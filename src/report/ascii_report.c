@@ -1,6 +1,7 @@
 /* ascii: a picture of a plan for terminals, logs and comments. Steps run to the right,
  * addresses upwards; a letter is a buffer, explained below. Buffers too small for a cell
- * still get one, unless a larger one is there. */
+ * still get one, unless a larger one is there. Where an operand and a result hold the same bytes at
+ * once, their letters take turns. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -8,6 +9,7 @@
 #include "ir/lifetimes.h"
 #include "report/label.h"
 #include "report/picture.h"
+#include "report/shared_areas.h"
 
 enum { ROWS = 24, MARGIN = 12, LETTERS = 52, DEFAULT_NAMED = 12 };
 
@@ -20,6 +22,8 @@ typedef struct ascii {
     arn_writer out;
     uint32_t columns;
     uint32_t *cells;         /* ROWS × columns; row 0 is the lowest; ARENAUT_NONE: empty */
+    uint64_t arena;          /* bytes of the pool that is drawn now */
+    bool has_shared;         /* some cells are those of two buffers */
     uint32_t named[LETTERS]; /* the buffers with letters, largest first; the
                               * largest of them are also explained */
     uint32_t n_named;
@@ -47,34 +51,62 @@ static char letter_of(const ascii *a, uint32_t buffer) {
     return '#';
 }
 
-static void fill(ascii *a, uint32_t buffer, arenaut_interval life, uint64_t arena) {
+/* Cells of the picture, from the first to before the end; at least one each way. */
+typedef struct cell_range {
+    uint32_t x, end_x, y, end_y;
+} cell_range;
+
+static uint32_t at_most(uint32_t a, uint32_t b) { return a < b ? a : b; }
+
+static cell_range cells_of(const ascii *a, arenaut_interval life, uint64_t low, uint64_t high) {
+    cell_range r = {.x = arn_report_picture_x(&a->picture, life.first, a->columns),
+                    .end_x = arn_report_picture_x(&a->picture, life.end, a->columns),
+                    .y = arn_report_scale(low, a->arena, ROWS),
+                    .end_y = arn_report_scale(high, a->arena, ROWS)};
+    if (r.end_x <= r.x) r.end_x = r.x + 1;
+    if (r.end_y <= r.y) r.end_y = r.y + 1;
+    r.end_x = at_most(r.end_x, a->columns);
+    r.end_y = at_most(r.end_y, ROWS);
+    return r;
+}
+
+static void fill(ascii *a, uint32_t buffer, arenaut_interval life) {
     const arenaut_problem *p = a->result->problem;
     const uint64_t offset = a->result->plan->offset[buffer];
-    const uint32_t x1 = arn_report_picture_x(&a->picture, life.first, a->columns);
-    uint32_t x2 = arn_report_picture_x(&a->picture, life.end, a->columns);
-    const uint32_t y1 = arn_report_scale(offset, arena, ROWS);
-    uint32_t y2 = arn_report_scale(offset + p->size[buffer], arena, ROWS);
-    if (x2 <= x1) x2 = x1 + 1;
-    if (y2 <= y1) y2 = y1 + 1;
-    for (uint32_t y = y1; y < y2 && y < ROWS; y++) {
-        for (uint32_t x = x1; x < x2 && x < a->columns; x++) {
+    const cell_range r = cells_of(a, life, offset, offset + p->size[buffer]);
+    for (uint32_t y = r.y; y < r.end_y; y++) {
+        for (uint32_t x = r.x; x < r.end_x; x++) {
             uint32_t *cell = &a->cells[y * a->columns + x];
             if (*cell == ARENAUT_NONE || p->size[*cell] < p->size[buffer]) *cell = buffer;
         }
     }
 }
 
+/* Over what both buffers filled, like a chessboard, so that neither hides the other. */
+static void fill_shared(void *context, arn_shared_area area) {
+    ascii *a = context;
+    const cell_range r = cells_of(a, area.life, area.low, area.high);
+    for (uint32_t y = r.y; y < r.end_y; y++) {
+        for (uint32_t x = r.x; x < r.end_x; x++) {
+            a->cells[y * a->columns + x] = (x + y) % 2 ? area.a : area.b;
+        }
+    }
+    a->has_shared = true;
+}
+
 /* Every lifetime gets its cells; a buffer with gaps shows them. */
 static void fill_cells(ascii *a, uint32_t pool) {
     const arenaut_problem *p = a->result->problem;
-    const uint64_t arena = a->result->plan->arena[pool];
+    a->arena = a->result->plan->arena[pool];
+    a->has_shared = false;
     for (uint32_t i = 0; i < ROWS * a->columns; i++) a->cells[i] = ARENAUT_NONE;
     for (uint32_t b = 0; b < p->n_buffers; b++) {
         if (a->result->plan->pool[b] != pool || !arenaut_problem_needs_memory(p, b)) continue;
         for (uint32_t i = p->lifetime_start[b]; i < p->lifetime_start[b + 1]; i++) {
-            fill(a, b, p->lifetime[i], arena);
+            fill(a, b, p->lifetime[i]);
         }
     }
+    arn_report_shared_areas(a->result, pool, a, fill_shared);
 }
 
 /* One of six colours by id, the letter staying what tells. */
@@ -91,11 +123,10 @@ static void put_margin(ascii *a, const char *text) {
 }
 
 /* From the highest address down, without blanks at the ends of lines. */
-static void put_rows(ascii *a, uint32_t pool) {
+static void put_rows(ascii *a) {
     for (uint32_t y = ROWS; y-- > 0;) {
-        const uint64_t arena = a->result->plan->arena[pool];
         const bool ticked = y + 1 == ROWS || y == ROWS / 2 - 1;
-        put_margin(a, !ticked ? "" : arn_report_kib(y + 1 == ROWS ? arena : arena / 2).text);
+        put_margin(a, !ticked ? "" : arn_report_kib(y + 1 == ROWS ? a->arena : a->arena / 2).text);
         uint32_t last = ARENAUT_NONE, columns = a->columns;
         while (columns > 0 && a->cells[y * a->columns + columns - 1] == ARENAUT_NONE) columns--;
         for (uint32_t x = 0; x < columns; x++) {
@@ -174,6 +205,10 @@ static void put_names(ascii *a) {
     if (a->n_named > most) {
         arn_putf(&a->out, "      and %" PRIu32 " more with letters, by size\n", a->n_named - most);
     }
+    if (a->has_shared) {
+        arn_puts(&a->out,
+                 "\n  two letters in turn: an operand, and the result that is written over it\n");
+    }
     arn_putf(&a->out, "\n  * alive at the peak, %s: %s bytes\n",
              arn_report_step_label(a->result, a->picture.peak.step).text,
              arn_report_commas(a->picture.peak.live_bytes).text);
@@ -192,7 +227,7 @@ static void draw(ascii *a) {
         }
         choose_named(a, pool);
         fill_cells(a, pool);
-        put_rows(a, pool);
+        put_rows(a);
         put_axis(a);
         put_names(a);
     }

@@ -1,6 +1,7 @@
 /* svg: a still picture of a plan. Steps run to the right and addresses upwards; a rectangle
  * is a buffer for as long as it lives. Above lies the curve of bytes alive. What is alive
- * at the peak is strong, the rest pale, so that the eye finds what sets the arena.
+ * at the peak is strong, the rest pale, so that the eye finds what sets the arena. Bytes that an
+ * operand and a result hold at once are hatched.
  *
  * Coordinates are tenths of a pixel, in integers, so that every machine draws the same
  * bytes. Colours are Okabe and Ito's, which can be told apart by the colour-blind. */
@@ -12,6 +13,7 @@
 #include "ir/lifetimes.h"
 #include "report/label.h"
 #include "report/picture.h"
+#include "report/shared_areas.h"
 
 enum {
     LEFT = 960,
@@ -49,6 +51,7 @@ typedef struct svg {
     uint32_t *chosen; /* lifetimes that get a rectangle of their own, in order */
     uint32_t *owner;  /* per lifetime: its buffer */
     uint32_t n_chosen, n_left_over;
+    uint32_t n_shared; /* areas that two buffers hold at once */
 } svg;
 
 static const char style[] =
@@ -57,18 +60,23 @@ static const char style[] =
     ".grid{stroke:#e3e6ea}.area{fill:#0072B2;fill-opacity:.22;stroke:#0072B2}"
     ".intermediate{fill:#56B4E9}.input{fill:#009E73}.output{fill:#E69F00}.state{fill:#CC79A7}"
     ".scratch{fill:#F0E442}.constant{fill:#999}.rest{fill:#9aa0a6;fill-opacity:.6}"
+    ".shared{fill:url(#shared);stroke:#1a1a1a;stroke-width:1.2}.hatch{stroke:#1a1a1a;"
+    "stroke-width:1.5;stroke-opacity:.8}"
     ".buffer{stroke:#1a1a1a;stroke-width:.7;stroke-opacity:.6}.thin{stroke:none}.pale{fill-opacity:"
     ".32;stroke-opacity:.3}"
     ".arena{stroke:#1a1a1a;stroke-width:1.6}.bound{stroke:#0072B2;stroke-dasharray:7 4;"
     "stroke-width:1.4}.today{stroke:#D55E00;stroke-dasharray:2 3;stroke-width:1.6}"
     ".peak{stroke:#D55E00;stroke-width:1.2;stroke-dasharray:4 3}.warn{fill:#B34700}"
-    ".label{fill:#111}text{font:11px system-ui,-apple-system,'Segoe UI',sans-serif}"
+    ".label{fill:#111;stroke:#fff;stroke-opacity:.55;stroke-width:2.5;paint-order:stroke}text{font:"
+    "11px system-ui,-apple-system,'Segoe UI',sans-serif}"
     ".title{font-size:17px;font-weight:600}.small{font-size:10px}.strong{font-weight:600}\n"
     "@media(prefers-color-scheme:dark){.bg{fill:#16181c}.ink{fill:#eceff3}.soft{fill:#a6adb8}"
     ".frame{fill:#1d2026;stroke:#3b414b}.grid{stroke:#2b3038}.arena{stroke:#eceff3}"
-    ".buffer{stroke:#000}.pale{fill-opacity:.45}.label{fill:#000}.pale+text,.pl{fill:#eceff3}"
+    ".buffer{stroke:#000}.pale{fill-opacity:.45}.label{fill:#000}.pl{fill:#eceff3;stroke:#000}"
     ".warn{fill:#ff9a57}.bound{stroke:#56B4E9}.area{fill:#56B4E9;stroke:#56B4E9}}\n"
-    "</style>\n";
+    "</style>\n"
+    "<defs><pattern id=\"shared\" width=\"7\" height=\"7\" patternUnits=\"userSpaceOnUse\" "
+    "patternTransform=\"rotate(45)\"><path class=\"hatch\" d=\"M0 0V7\"/></pattern></defs>\n";
 
 /* ---- primitives ---- */
 
@@ -235,16 +243,19 @@ static void put_peak_marker(svg *s, uint32_t from, uint32_t to) {
 /* ---- buffers ---- */
 
 /* At least a tenth of a pixel each way, so that nothing vanishes. */
-static rectangle place(const svg *s, uint32_t lifetime) {
-    const arenaut_interval life = s->result->problem->lifetime[lifetime];
-    const uint32_t b = s->owner[lifetime];
-    const uint64_t offset = s->result->plan->offset[b];
+static rectangle place_of(const svg *s, arenaut_interval life, uint64_t first, uint64_t end) {
     const uint32_t x1 = arn_report_picture_x(&s->picture, life.first, PLOT);
     const uint32_t x2 = arn_report_picture_x(&s->picture, life.end, PLOT);
-    const uint32_t low = height_of(s, offset);
-    const uint32_t high = height_of(s, offset + s->result->problem->size[b]);
+    const uint32_t low = height_of(s, first), high = height_of(s, end);
     const rectangle r = {x1, s->height - high, x2 > x1 ? x2 - x1 : 1, high > low ? high - low : 1};
     return r;
+}
+
+static rectangle place(const svg *s, uint32_t lifetime) {
+    const uint32_t b = s->owner[lifetime];
+    const uint64_t offset = s->result->plan->offset[b];
+    return place_of(s, s->result->problem->lifetime[lifetime], offset,
+                    offset + s->result->problem->size[b]);
 }
 
 static bool is_shown(const svg *s, uint32_t lifetime) {
@@ -312,19 +323,38 @@ static void put_buffer_label(svg *s, rectangle r, uint32_t b, bool strong) {
     }
 }
 
+static bool is_strong(const svg *s, uint32_t b) {
+    return arn_alive_at(s->result->problem, b, s->picture.peak.step);
+}
+
 static void put_buffers(svg *s) {
     for (uint32_t i = 0; i < s->n_chosen; i++) {
         const uint32_t b = s->owner[s->chosen[i]];
         const rectangle r = place(s, s->chosen[i]);
-        const bool strong = arn_alive_at(s->result->problem, b, s->picture.peak.step);
         char cls[64] = "buffer ";
         strcat(cls, arenaut_class_name(arenaut_problem_class(s->result->problem, b)));
-        if (!strong) strcat(cls, " pale");
+        if (!is_strong(s, b)) strcat(cls, " pale");
         if (r.height < THIN || r.width < THIN) strcat(cls, " thin"); /* else all outline */
         put_rectangle(s, r, cls);
         put_tooltip(s, b);
-        put_buffer_label(s, r, b, strong);
     }
+}
+
+/* After all that could cover them. */
+static void put_buffer_labels(svg *s) {
+    for (uint32_t i = 0; i < s->n_chosen; i++) {
+        const uint32_t b = s->owner[s->chosen[i]];
+        put_buffer_label(s, place(s, s->chosen[i]), b, is_strong(s, b));
+    }
+}
+
+/* Over both buffers, so that neither hides the other. Where they are too many to be told apart
+ * they only count. */
+static void put_shared(void *context, arn_shared_area area) {
+    svg *s = context;
+    if (s->n_shared++ >= MOST_RECTANGLES) return;
+    put_rectangle(s, place_of(s, area.life, area.low, area.high), "shared");
+    arn_puts(&s->out, "/>\n");
 }
 
 /* The rectangles past the limit as cells of a coarse grid. Corners are noted first and
@@ -419,6 +449,8 @@ static arenaut_status put_pool(svg *s, arenaut_error *err) {
     choose(s);
     const arenaut_status st = put_left_over(s, err);
     put_buffers(s);
+    arn_report_shared_areas(s->result, s->pool, s, put_shared);
+    put_buffer_labels(s);
     put_pool_levels(s);
     return st;
 }
@@ -461,7 +493,16 @@ static void put_title(svg *s) {
     put_text(s, LEFT, 530, "soft", NULL, text);
 }
 
-/* Only classes that occur. */
+/* A swatch and what it stands for; returns where the next one begins. */
+static uint32_t put_swatch(svg *s, uint32_t x, const char *cls, const char *name) {
+    const rectangle swatch = {x, 0, 110, 110};
+    put_rectangle(s, swatch, cls);
+    arn_puts(&s->out, "/>\n");
+    put_text(s, LEFT + x + 160, s->y + 95, "soft", NULL, name);
+    return x + 160 + (uint32_t)strlen(name) * LETTER + 200;
+}
+
+/* Only what occurs. */
 static void put_legend(svg *s) {
     uint32_t x = 0;
     bool used[ARENAUT_CLASS_COUNT] = {false};
@@ -473,14 +514,9 @@ static void put_legend(svg *s) {
     for (uint32_t i = 0; i < ARENAUT_CLASS_COUNT; i++) {
         const char *name = arenaut_class_name((arenaut_class)i);
         char cls[48] = "buffer ";
-        const rectangle swatch = {x, 0, 110, 110};
-        if (!used[i]) continue;
-        strcat(cls, name);
-        put_rectangle(s, swatch, cls);
-        arn_puts(&s->out, "/>\n");
-        put_text(s, LEFT + x + 160, s->y + 95, "soft", NULL, name);
-        x += 160 + (uint32_t)strlen(name) * LETTER + 200;
+        if (used[i]) x = put_swatch(s, x, strcat(cls, name), name);
     }
+    if (s->n_shared) x = put_swatch(s, x, "shared", "both operand and result");
     put_text(s, LEFT + x, s->y + 95, "soft", NULL,
              s->n_left_over ? "strong: alive at the peak; grey: small buffers, drawn together"
                             : "strong: alive at the peak");

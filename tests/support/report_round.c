@@ -41,7 +41,8 @@ static uint64_t bound_of(const arenaut_result *result) {
     enum { PER_BYTE = 6, PER_CHARACTER = 6 * 16, PER_THING = 4096, ALWAYS = 1 << 18 };
     const arenaut_problem *p = result->problem;
     const arenaut_program *program = result->program;
-    uint64_t characters = length_of(result->path), things = p->n_buffers + p->n_pools;
+    uint64_t characters = length_of(result->path),
+             things = p->n_buffers + p->n_pools + p->n_separations;
     for (uint32_t b = 0; b < p->n_buffers; b++) {
         characters += length_of(p->name ? p->name[b] : NULL) + length_of(p->op ? p->op[b] : NULL) +
                       length_of(p->source ? p->source[b] : NULL);
