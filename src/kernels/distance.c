@@ -107,9 +107,10 @@ static bool settle(const arn_pair *pair, const arn_reach *reach, int64_t *distan
     return *distance < (int64_t)pair->out->bytes;
 }
 
-bool arenaut_kernel_distance(const arenaut_program *program, const arenaut_op *op,
-                             const arenaut_kernel_rule *rule, uint32_t output, uint32_t input,
-                             int64_t *distance) {
+bool arn_kernel_distance(const arenaut_program *program, const arenaut_op *op,
+                         const arenaut_kernel_rule *rule, arenaut_overlap *found,
+                         uint64_t *steps_left) {
+    const uint32_t output = found->output, input = found->input;
     const family *known = family_of(op);
     const arenaut_tensor *in = arn_op_input(program, op, input);
     const arenaut_tensor *out = arn_op_output(program, op, output);
@@ -125,11 +126,22 @@ bool arenaut_kernel_distance(const arenaut_program *program, const arenaut_op *o
         .in = in,
         .out_element = (int64_t)arn_element_bytes(out),
         .in_element = (int64_t)arn_element_bytes(in),
+        .steps_left = steps_left,
     };
     arn_reach reach = arn_reach_nothing();
     if (rule->order == ARENAUT_KERNEL_NONE) return false;
     if (rule->order != ARENAUT_KERNEL_ANY && (!known->walk || !known->walk(&pair, &reach))) {
         return false;
     }
-    return settle(&pair, &reach, distance);
+    return settle(&pair, &reach, &found->distance);
+}
+
+bool arenaut_kernel_distance(const arenaut_program *program, const arenaut_op *op,
+                             const arenaut_kernel_rule *rule, uint32_t output, uint32_t input,
+                             int64_t *distance) {
+    uint64_t steps = ARN_MOST_STEPS;
+    arenaut_overlap pair = {output, input, 0};
+    const bool known = arn_kernel_distance(program, op, rule, &pair, &steps);
+    if (known) *distance = pair.distance;
+    return known;
 }

@@ -10,7 +10,8 @@
 
 #include <arenaut/kernels.h>
 
-#define ARN_MOST_STEPS (UINT64_C(1) << 24) /* of a kernel call that are followed */
+/* Steps of kernels that are followed for one program: about a second. */
+#define ARN_MOST_STEPS (UINT64_C(1) << 28)
 
 typedef struct arn_pair {
     const arenaut_program *program;
@@ -19,7 +20,15 @@ typedef struct arn_pair {
     uint32_t output, input;          /* positions in the op's lists */
     const arenaut_tensor *out, *in;  /* plain */
     int64_t out_element, in_element; /* bytes */
+    uint64_t *steps_left;            /* that may still be followed */
 } arn_pair;
+
+/* Whether so many steps may be followed; they are taken off. */
+static inline bool arn_take_steps(const arn_pair *pair, uint64_t steps) {
+    if (steps > *pair->steps_left) return false;
+    *pair->steps_left -= steps;
+    return true;
+}
 
 #define ARN_UNREAD INT64_MAX
 
@@ -41,6 +50,11 @@ static inline void arn_reach_step(arn_reach *reach, int64_t end, int64_t lowest)
     if (reach->lowest != ARN_UNREAD) arn_reach_at_least(reach, end - reach->lowest);
     if (lowest < reach->lowest) reach->lowest = lowest;
 }
+
+/* arenaut_kernel_distance, taking the steps that it follows off those left. */
+bool arn_kernel_distance(const arenaut_program *program, const arenaut_op *op,
+                         const arenaut_kernel_rule *rule, arenaut_overlap *pair,
+                         uint64_t *steps_left);
 
 /* The families: false where nothing is known of this order, or of an op with such arguments. */
 bool arn_window_distance(const arn_pair *pair, arn_reach *reach);

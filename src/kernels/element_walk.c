@@ -1,6 +1,8 @@
 /* Walking elements backwards, as distances are gathered: see element_walk.h. */
 #include "kernels/element_walk.h"
 
+#include "kernels/op_facts.h"
+
 int64_t arn_dense_step(const arenaut_tensor *tensor, uint32_t axis) {
     int64_t step = 1;
     for (uint32_t k = axis + 1; k < tensor->rank; k++) step *= tensor->dims[k];
@@ -45,14 +47,11 @@ static void visit(walker *w, uint32_t depth, int64_t there) {
 
 bool arn_walk_elements(const arn_pair *pair, const arn_element_walk *walk, arn_reach *reach) {
     walker w = {.pair = pair, .walk = walk, .depth = walk->n_axes, .run = 1, .reach = reach};
-    uint64_t steps = 1;
+    uint64_t steps = arn_element_count(walk->of_input ? pair->in : pair->out);
     if (pair->rule->order != ARENAUT_KERNEL_RASTER) return false;
     if (walk->copies) w.run = walk->axis[--w.depth].extent;
-    for (uint32_t i = 0; i < w.depth; i++) {
-        steps *= (uint64_t)walk->axis[i].extent;
-        if (steps > ARN_MOST_STEPS) return false;
-    }
-    w.here = (int64_t)steps * w.run;
+    w.here = (int64_t)steps;
+    if (!arn_take_steps(pair, steps / (uint64_t)w.run)) return false;
     visit(&w, 0, walk->base);
     return true;
 }

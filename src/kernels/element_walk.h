@@ -26,7 +26,7 @@ typedef struct arn_element_walk {
                     * output, and finds what it reads */
 } arn_element_walk;
 
-/* False for other orders than raster, and if there are more than ARN_MOST_STEPS. O(steps). */
+/* False for other orders than raster, and if it takes more steps than are left. O(steps). */
 bool arn_walk_elements(const arn_pair *pair, const arn_element_walk *walk, arn_reach *reach);
 
 /* The distance from one index of an axis to the next in a dense tensor, in elements. */

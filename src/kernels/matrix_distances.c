@@ -78,7 +78,8 @@ bool arn_matmul_distance(const arn_pair *pair, arn_reach *reach) {
     if (left == (adjoint != 0)) return true;
     m.depth = m.in[4];
     if (m.in[3] != (left ? m.out[3] : m.out[4])) return false;
-    if (arn_element_count(pair->out) / (uint64_t)m.out[4] > ARN_MOST_STEPS) return false;
+    const uint64_t rows = arn_element_count(pair->out) / (uint64_t)m.out[4];
+    if (!arn_take_steps(pair, rows)) return false;
     walk_products(&m, left, reach);
     return true;
 }
@@ -114,7 +115,7 @@ bool arn_arg_distance(const arn_pair *pair, arn_reach *reach) {
         if (i > axis) inner *= in->dims[i];
     }
     if ((int64_t)arn_element_count(pair->out) != outer * inner) return false;
-    if ((uint64_t)outer > ARN_MOST_STEPS) return false;
+    if (!arn_take_steps(pair, (uint64_t)outer)) return false;
     const int64_t made = pair->out_element, read = pair->in_element;
     for (int64_t o = outer; o-- > 0;) {
         const int64_t lowest = o * in->dims[axis] * inner * read, first = o * inner * made;

@@ -87,8 +87,8 @@ static bool walk_image(const image_walk *walk, arn_reach *reach) {
     const int64_t image = walk->out_y * walk->out_x;
     const bool blocks =
         rule->order == ARENAUT_KERNEL_BLOCK || rule->order == ARENAUT_KERNEL_BLOCK_REREAD;
-    if ((uint64_t)walk->batches * (uint64_t)image > ARN_MOST_STEPS) return false;
     if (blocks && rule->block == 0) return false;
+    if (!arn_take_steps(walk->pair, (uint64_t)walk->batches * (uint64_t)image * 2)) return false;
     const int64_t block = blocks                               ? (int64_t)rule->block
                           : rule->order == ARENAUT_KERNEL_ROWS ? walk->out_x
                                                                : 1;

@@ -10,11 +10,13 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "ir/store.h"
+#include "kernels/distance.h"
 
 typedef struct overlaps {
     arenaut_program *program;
     arenaut_overlap *pairs;
     uint32_t n_pairs, capacity; /* of the op at work */
+    uint64_t steps_left;        /* of kernels, to be followed */
     arenaut_error *err;
 } overlaps;
 
@@ -51,7 +53,7 @@ static arenaut_status visit(overlaps *pass, arenaut_op *op, const arenaut_kernel
         for (uint32_t input = 0; input < op->n_inputs && st == ARENAUT_OK; input++) {
             arenaut_overlap pair = {output, input, 0};
             if (!is_planned(p, op->inputs[input]) || is_stated(op, output, input)) continue;
-            if (arenaut_kernel_distance(p, op, rule, output, input, &pair.distance)) {
+            if (arn_kernel_distance(p, op, rule, &pair, &pass->steps_left)) {
                 st = note(pass, pair);
             }
         }
@@ -69,7 +71,7 @@ static arenaut_status overlaps_run(arenaut_program *p, const arenaut_pass_option
                                    arenaut_error *err) {
     const arenaut_kernel_set *kernels =
         options->kernels ? options->kernels : options->target->kernels;
-    overlaps pass = {.program = p, .err = err};
+    overlaps pass = {.program = p, .steps_left = ARN_MOST_STEPS, .err = err};
     arenaut_status st = ARENAUT_OK;
     for (uint32_t i = 0; i < p->n_ops && st == ARENAUT_OK; i++) {
         const arenaut_kernel_rule *rule =

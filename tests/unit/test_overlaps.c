@@ -127,3 +127,65 @@ TEST(an_input_named_twice_must_allow_it_at_both_places) {
     assert_int_equal(replay(both, 40, 0), ARENAUT_RULE_NONE);
     assert_int_equal(replay(both, 39, 0), ARENAUT_RULE_ARGUMENTS);
 }
+
+TEST(an_output_may_swallow_its_input) {
+    static const char text[] =
+        "{\"schema\": \"arenaut.program/1\", \"tensors\": ["
+        "{\"name\": \"x\", \"dtype\": \"int8\", \"dims\": [40]},"
+        "{\"name\": \"a\", \"dtype\": \"int8\", \"dims\": [100]},"
+        "{\"name\": \"y\", \"dtype\": \"int8\", \"dims\": [10]}],"
+        "\"methods\": [{\"name\": \"main\", \"inputs\": [\"x\"], \"outputs\": [\"y\"], \"ops\": ["
+        "{\"name\": \"pad\", \"inputs\": [\"x\"], \"outputs\": [\"a\"], \"overlaps\": [" OVER_X
+        "]}, {\"name\": \"sum\", \"inputs\": [\"a\"], \"outputs\": [\"y\"]}]}]}";
+    assert_int_equal(replay(text, 30, 0), ARENAUT_RULE_NONE);
+    assert_int_equal(replay(text, 29, 0), ARENAUT_RULE_ARGUMENTS);
+}
+
+static int64_t distance_in_problem(const char *text) {
+    arenaut_document d = read_text(NULL, text);
+    arenaut_lowering *lowering = lower(&d, true, false);
+    assert_int_equal(lowering->problem->n_separations, 1);
+    const int64_t distance = lowering->problem->separation[0].distance;
+    arenaut_lowering_free(lowering);
+    arenaut_document_free(&d);
+    return distance;
+}
+
+TEST(an_input_named_twice_keeps_the_largest_of_its_distances) {
+    assert_int_equal(distance_in_problem(CONV("\"x\", \"x\"", OVER_X
+                                              ", {\"output\": 0, \"input\": 1, \"distance\": 40}")),
+                     40);
+    assert_int_equal(
+        distance_in_problem(
+            CONV("\"x\", \"x\"", "{\"output\": 0, \"input\": 1, \"distance\": -5}, " OVER_X)),
+        30);
+}
+
+/* x + x over x, in place and with an overlap of this distance. */
+static bool is_written_over(const char *distance) {
+    char text[1024];
+    snprintf(text, sizeof text,
+             "{\"schema\": \"arenaut.program/1\", \"tensors\": ["
+             "{\"name\": \"x\", \"dtype\": \"int8\", \"dims\": [80]},"
+             "{\"name\": \"a\", \"dtype\": \"int8\", \"dims\": [80]}],"
+             "\"methods\": [{\"name\": \"main\", \"inputs\": [\"x\"], \"outputs\": [\"a\"], "
+             "\"ops\": [{\"name\": \"add\", \"inputs\": [\"x\", \"x\"], \"outputs\": [\"a\"], "
+             "\"in_place\": [[0, 0], [0, 1]], \"overlaps\": ["
+             "{\"output\": 0, \"input\": 0, \"distance\": -1},"
+             "{\"output\": 0, \"input\": 1, \"distance\": %s}]}]}]}",
+             distance);
+    arenaut_document d = read_text(NULL, text);
+    arenaut_lowering *lowering = lower(&d, true, false);
+    const arenaut_problem *problem = lowering->problem;
+    assert_int_equal(problem->n_separations, 1);
+    const bool over =
+        arenaut_problem_same_base(problem, lowering->buffer[1]) == lowering->buffer[0];
+    arenaut_lowering_free(lowering);
+    arenaut_document_free(&d);
+    return over;
+}
+
+TEST(a_separation_that_reaches_zero_stands_for_the_right_to_lie_in_place) {
+    assert_false(is_written_over("0"));
+    assert_true(is_written_over("1")); /* which says nothing of the same place */
+}
