@@ -16,6 +16,11 @@ uint64_t planning_temporaries(const arenaut_pipeline *p);
 /* "optimal", "feasible, at most 1.3 % above the minimum", … */
 void describe_quality(const arenaut_pipeline *p, arenaut_text *out);
 
+/* Whether the plan stands on what the kernels may do: results over operands, or into them. */
+bool uses_kernels(const arenaut_pipeline *p);
+/* Says, behind `head`, which kernels the plan is for, where that matters or was asked for. */
+void describe_kernels(const arenaut_pipeline *p, const char *head, arenaut_text *out);
+
 /* Says, behind `head`, which op's results may lie outside of the arena; nothing if none may. */
 void describe_outside(const arenaut_pipeline *p, const char *head, arenaut_text *out);
 

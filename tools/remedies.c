@@ -13,7 +13,12 @@
 
 /* Whether a pass has changed nothing that counts: then there is no need to plan again. */
 static bool same_problem(const arenaut_problem *a, const arenaut_problem *b) {
-    if (a->n_buffers != b->n_buffers) return false;
+    if (a->n_buffers != b->n_buffers || a->n_separations != b->n_separations) return false;
+    for (uint32_t i = 0; i < a->n_separations; i++) {
+        const arenaut_separation *x = &a->separation[i], *y = &b->separation[i];
+        if (x->upper != y->upper || x->lower != y->lower || x->distance != y->distance)
+            return false;
+    }
     for (uint32_t i = 0; i < a->n_buffers; i++) {
         const uint32_t n = arenaut_problem_lifetime_count(a, i);
         if (a->size[i] != b->size[i] || n != arenaut_problem_lifetime_count(b, i) ||
@@ -65,9 +70,9 @@ static bool is_listed(const char *names, const char *name) {
 }
 
 /* Passes that do not run unless asked for: those of a dialect's pipeline say what its programs
- * mean, and are no choice. In place has a flag of its own. */
+ * mean, and are no choice. In place and overlap have flags of their own. */
 static bool is_optional(const arenaut_pass *pass) {
-    if (pass->by_default || strcmp(pass->name, "inplace") == 0) return false;
+    if (pass->by_default || is_listed("inplace,overlaps", pass->name)) return false;
     for (size_t i = 0; i < arenaut_dialect_count(); i++) {
         if (is_listed(arenaut_dialect_at(i)->pipeline, pass->name)) return false;
     }
@@ -91,13 +96,22 @@ static exit_code try_pass(const tool_job *job, const arenaut_pass *pass, remedy_
     return code;
 }
 
-exit_code find_remedies(const tool_job *job, remedy_list *list) {
+/* Whether anything is known of how far results may reach into operands. */
+static bool has_rules(const arenaut_kernel_set *set) {
+    for (; set; set = set->base) {
+        if (set->rules) return true;
+    }
+    return false;
+}
+
+/* What kernels allow that was not asked for: results over operands, or as far into them as can be.
+ */
+static exit_code try_kernels(const tool_job *job, remedy_list *list) {
     arenaut_pipeline_options changed = job->pipeline->options;
+    const arenaut_kernel_set *kernels = job->pipeline->kernels;
     exit_code code = EXIT_FINE;
     uint64_t arena;
-    list->n = 0;
-    if (!job->pipeline->lowering || job->stopped) return EXIT_FINE;
-    if (!job->options->inplace && !changed.n_in_place_rules && job->pipeline->kernels) {
+    if (kernels && !changed.overlap && !job->options->inplace && !changed.n_in_place_rules) {
         changed.overwrite = ARENAUT_OVERWRITE_ON;
         code = plan_with(job, &changed, &arena);
         if (code == EXIT_FINE) {
@@ -105,6 +119,22 @@ exit_code find_remedies(const tool_job *job, remedy_list *list) {
         }
         changed.overwrite = ARENAUT_OVERWRITE_BY_RULES;
     }
+    if (code == EXIT_FINE && !job->options->overlap && has_rules(kernels)) {
+        changed.overlap = true;
+        code = plan_with(job, &changed, &arena);
+        if (code == EXIT_FINE) {
+            add_remedy(list, "results that reach into operands", "--overlap", "on", arena);
+        }
+    }
+    return code;
+}
+
+exit_code find_remedies(const tool_job *job, remedy_list *list) {
+    arenaut_pipeline_options changed = job->pipeline->options;
+    uint64_t arena;
+    list->n = 0;
+    if (!job->pipeline->lowering || job->stopped) return EXIT_FINE;
+    exit_code code = try_kernels(job, list);
     if (code == EXIT_FINE && !changed.exclude_io) {
         changed.exclude_io = true;
         code = plan_with(job, &changed, &arena);

@@ -18,7 +18,8 @@ typedef struct verdict {
     uint64_t bytes;    /* of the arenas */
     uint32_t n_placed; /* tensors that a program states places for; then there is no plan */
     arenaut_finding finding;
-    bool ok, replayed, in_place, shares;
+    const arenaut_kernel_set *kernels; /* that the plan stands on; NULL: on none */
+    bool ok, replayed, reaches, shares;
 } verdict;
 
 /* "Is the plan right?" has a negative answer where there is none. */
@@ -65,9 +66,15 @@ static exit_code check_stated(const tool_job *job, verdict *v) {
     }
     for (uint32_t k = 0; k < n_pools; k++) v->bytes += arena[k];
     const arenaut_placement placement = {n, n_pools, pool, offset, arena};
+    const arenaut_given_kernels *given = &program->given_kernels;
+    const arenaut_kernel_set *named = given->name ? arenaut_kernel_set_find(given->name) : NULL;
     const arenaut_replay_options options = {
         .keep_inputs = p->options.preserve_inputs || target->keep_inputs,
-        .exclude_io = p->options.exclude_io};
+        .exclude_io = p->options.exclude_io,
+        .kernels = p->options.kernels ? p->options.kernels
+                   : named            ? named
+                                      : target->kernels,
+        .unmeasured = p->options.unmeasured || given->unmeasured};
     const arenaut_status st =
         arenaut_check_replay(program, &placement, &options, NULL, &v->finding, &err);
     free(pool);
@@ -102,7 +109,8 @@ static exit_code check_inside_model(tool_job *job, verdict *v) {
     v->problem = baseline->problem;
     v->plan = baseline->plan;
     v->bytes = v->plan->total;
-    v->in_place = baseline->in_place;
+    v->kernels = baseline->in_place ? job->pipeline->kernels : NULL;
+    v->reaches = baseline->reaches;
     v->shares = baseline->shares;
     v->replayed = true;
     return EXIT_FINE;
@@ -118,6 +126,8 @@ static exit_code check_and_replay(const tool_job *job, const arenaut_plan *plan,
     arenaut_status st = arenaut_check_plan(p->problem, plan, NULL, &v->finding, &err);
     v->replayed = st == ARENAUT_OK && p->lowering && plan->quality != ARENAUT_INFEASIBLE;
     if (v->replayed) st = arenaut_pipeline_replay(p, plan, &v->finding, &err);
+    v->kernels = uses_kernels(p) ? p->kernels : NULL;
+    v->reaches = p->problem->n_separations > 0;
     v->ok = st == ARENAUT_OK;
     return v->ok || st == ARENAUT_REJECTED ? EXIT_FINE : complain_error(job->path, &err);
 }
@@ -190,6 +200,10 @@ static void put_json_verdict(const verdict *v, arenaut_text *out) {
     text_put_json(out, v->job->pipeline->document.format->name);
     text_printf(out, "},\"ok\":%s,\"replayed\":%s", v->ok ? "true" : "false",
                 v->replayed ? "true" : "false");
+    if (v->kernels) {
+        text_put(out, ",\"kernels\":");
+        text_put_json(out, v->kernels->name);
+    }
     if (!v->ok) {
         text_put(out, ",\"finding\":{\"rule\":");
         text_put_json(out, arenaut_rule_name(v->finding.rule));
@@ -198,6 +212,14 @@ static void put_json_verdict(const verdict *v, arenaut_text *out) {
         text_put(out, "}");
     }
     text_put(out, "}\n");
+}
+
+/* A plan may be right for these kernels alone. */
+static void put_kernels(const verdict *v, arenaut_text *out) {
+    if (!v->kernels) return;
+    text_printf(out, ", writing %s operands as the kernels '", v->reaches ? "into" : "over");
+    text_put_clean(out, v->kernels->name);
+    text_put(out, "' allow");
 }
 
 static void put_verdict(const verdict *v, const tool_options *options, arenaut_text *out) {
@@ -229,7 +251,7 @@ static void put_verdict(const verdict *v, const tool_options *options, arenaut_t
                 : v->shares               ? "some over others"
                                           : "none over another");
     if (v->replayed) text_put(out, "; a replay of the ops finds every byte in place");
-    if (v->in_place) text_put(out, ", writing over operands as the kernels allow");
+    put_kernels(v, out);
     text_put(out, "\n");
 }
 

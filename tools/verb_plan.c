@@ -100,6 +100,9 @@ static exit_code put_peak_line(const arenaut_pipeline *p, arenaut_text *out) {
                         with_commas(p->problem->size[peak.live[i]]).text);
         }
         if (peak.n_live > SHOWN) text_printf(out, " + %" PRIu32 " more", peak.n_live - SHOWN);
+        if (peak.shared_bytes) {
+            text_printf(out, ", %s of them shared", with_commas(peak.shared_bytes).text);
+        }
         text_put(out, "\n");
     }
     arenaut_peak_free(&peak, NULL);
@@ -115,6 +118,7 @@ static void put_outcome(const planning *p, const text_style *style, arenaut_text
     const tool_job *job = &p->job;
     const arenaut_pipeline *pipeline = job->pipeline;
     describe_outside(pipeline, "  outside    ", out);
+    describe_kernels(pipeline, "  kernels    ", out);
     if (pipeline->result.scratch == ARENAUT_SCRATCH_UNKNOWN) {
         text_put(out,
                  "  scratch    unknown: some kernels want memory that the file does not tell; "
@@ -130,10 +134,11 @@ static void put_outcome(const planning *p, const text_style *style, arenaut_text
                     pipeline->plan->planner, arenaut_stop_name(pipeline->plan->stopped_by),
                     with_commas(pipeline->plan->effort).text, pipeline->result.seconds);
     }
-    text_printf(
-        out, "  check      %sok%s: %" PRIu32 " buffers %s", style->good, style->plain,
-        planned_buffers(pipeline->problem),
-        pipeline->problem->n_separations ? "overlap no further than they may" : "lie apart");
+    text_printf(out, "  check      %sok%s: %" PRIu32 " buffers %s", style->good, style->plain,
+                planned_buffers(pipeline->problem),
+                pipeline->problem->n_separations ? "overlap no further than they may"
+                : uses_kernels(pipeline)         ? "lie apart, or over operands"
+                                                 : "lie apart");
     if (pipeline->lowering) text_put(out, ", and a replay of the ops finds every byte in place");
     text_put(out, "\n");
     if (p->wrote && !is_standard_stream(p->output)) {

@@ -91,6 +91,7 @@ static void put_details(const tool_job *job, arenaut_text *out) {
     if (job->pipeline->memories.n > 1) put_memories(job->pipeline, "  ", out);
     if (!job->pipeline->memories.rows || job->options->pool.n > 0) put_pools(job->pipeline, 9, out);
     describe_outside(job->pipeline, "  outside  ", out);
+    describe_kernels(job->pipeline, "  kernels  ", out);
     if (job->pipeline->result.scratch == ARENAUT_SCRATCH_UNKNOWN) {
         text_put(out,
                  "  scratch  unknown: some kernels of this model ask for working memory that "

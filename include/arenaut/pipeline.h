@@ -97,7 +97,8 @@ typedef struct arenaut_pipeline_options {
     const char *path;                  /* what results call the input; NULL: "input" */
     const arenaut_format *format;      /* NULL: by content */
     const arenaut_target *target;      /* NULL: by format */
-    const arenaut_kernel_set *kernels; /* that the target runs; NULL: the target's own */
+    const arenaut_kernel_set *kernels; /* that the target runs; NULL: those that the mark of a plan
+                                        * in the file names, else the target's own */
     bool unmeasured;                   /* rules of the kernels that were only read count too */
     const char *method;                /* only this entry method; NULL: all */
     const char *passes;                /* added and left out, as in arenaut_passes_run */
@@ -140,6 +141,7 @@ typedef struct arenaut_baseline {
     bool from_file;     /* it is the plan in the file, with what that leaves open filled in */
     bool overlaps;      /* it is wrong: `finding` says why, and its size says nothing */
     bool in_place;      /* it is right, by what the kernels may overwrite */
+    bool reaches;       /* likewise, and by how far results may reach into operands */
     bool shares;        /* it is right, though buffers lie over one another */
     arenaut_finding finding;
     const arenaut_problem *problem; /* the runtime's own, without overrides */
@@ -168,9 +170,10 @@ typedef struct arenaut_figures {
 /* About the error that a stage returned. An error with an `option` begins with its name:
  * "pin: there is no tensor 'x'". */
 typedef struct arenaut_pipeline_fault {
-    size_t file;        /* the one of several that could not be read */
-    const char *option; /* "dim", "shapes", "scratch", "share", "align", "pool", "pin"; else NULL */
-    const char *unknown;                      /* the tensor that does not exist; else NULL */
+    size_t file;         /* the one of several that could not be read */
+    const char *option;  /* "dim", "shapes", "scratch", "kernels", "share", "align", "pool", "pin";
+                            else NULL */
+    const char *unknown; /* the tensor that does not exist; else NULL */
     const char *open[ARENAUT_MAX_OPEN_SIZES]; /* sizes that need a value, the first few */
     uint32_t n_open;                          /* all of them */
 } arenaut_pipeline_fault;
@@ -183,6 +186,7 @@ typedef struct arenaut_pipeline {
     arenaut_document document;
     const arenaut_target *target;      /* NULL for a bare problem */
     const arenaut_kernel_set *kernels; /* NULL: for a bare problem, and if not known */
+    bool unmeasured;                   /* by options, or by the mark that names the kernels */
     arenaut_scratch_sizes scratch;     /* from options.scratch */
     arenaut_lowering *lowering;        /* NULL for a bare problem */
     const arenaut_problem *problem;    /* with the overrides */

@@ -241,6 +241,13 @@ typedef enum arenaut_given_plan {
     ARENAUT_GIVEN_FOREIGN, /* another tool's */
 } arenaut_given_plan;
 
+/* The kernels that a plan of ours in the file was made for, as its mark says. */
+typedef struct arenaut_given_kernels {
+    const char *name;     /* NULL: not said */
+    uint64_t fingerprint; /* arenaut_kernel_set_fingerprint of that set then; 0: not said */
+    bool unmeasured;      /* rules that were only read counted too */
+} arenaut_given_kernels;
+
 typedef struct arenaut_program {
     uint32_t n_tensors, n_ops, n_methods;
     arenaut_tensor *tensors;
@@ -254,6 +261,7 @@ typedef struct arenaut_program {
     struct arenaut_expr *exprs;
     arenaut_given_plan given;
     const char *given_note; /* what wrote the plan in the file, for messages; may be NULL */
+    arenaut_given_kernels given_kernels;
     struct arenaut_program_store *store;
 } arenaut_program;
 

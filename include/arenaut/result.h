@@ -38,6 +38,7 @@ typedef struct arenaut_result {
     const arenaut_program *program;    /* NULL for a bare problem */
     const arenaut_target *target;      /* NULL for a bare problem */
     const arenaut_kernel_set *kernels; /* NULL: for a bare problem, and if not known */
+    bool unmeasured;                   /* rules of theirs that were only read counted too */
     const arenaut_lowering *lowering;  /* NULL for a bare problem */
     const arenaut_problem *problem;    /* never NULL */
     const arenaut_plan *plan;          /* NULL before planning */
@@ -53,7 +54,9 @@ typedef struct arenaut_result {
 
 /* The first step at which most memory is needed, and what is alive there. A buffer that may
  * be written over another needs none of its own where the two meet, as far as it is no
- * larger, and one that lies inside another needs none while that one is alive. */
+ * larger, one that lies inside another needs none while that one is alive, and one that may
+ * overlap another needs none as far as it does: with one other at a time, so that an arena may
+ * even be smaller. */
 typedef struct arenaut_peak {
     int64_t step;
     uint64_t live_bytes;   /* the sizes of the buffers alive there, added up */

@@ -61,7 +61,9 @@ static const char *const input_keys[] = {INPUT_KEYS(ARN_KEY_TEXT)};
     XX(S_EFFORT, "effort")           \
     XX(S_SECONDS, "seconds")         \
     XX(S_SPILL, "spill")             \
-    XX(S_SPILL_BOUND, "spill_bound")
+    XX(S_SPILL_BOUND, "spill_bound") \
+    XX(S_KERNELS, "kernels")         \
+    XX(S_UNMEASURED, "unmeasured")
 enum { RESULT_KEYS(ARN_KEY_ENUM) S_KEYS };
 static const char *const result_keys[] = {RESULT_KEYS(ARN_KEY_TEXT)};
 
@@ -191,6 +193,14 @@ static void put_seconds(arn_writer *writer, bool *begun, double seconds) {
     arn_putf(writer, "%" PRIu64 ".%06" PRIu64, micros / 1000000, micros % 1000000);
 }
 
+/* A plan is right for the kernels that it was made for. */
+static void put_kernels(arn_writer *w, bool *begun, const arenaut_result *result) {
+    arn_json_put_text_member(w, begun, "kernels", result->kernels->name);
+    if (!result->unmeasured) return;
+    arn_json_put_key(w, begun, "unmeasured");
+    arn_puts(w, "true");
+}
+
 static void put_result(arn_problem_json_printer *out, const arenaut_result *result) {
     const arenaut_plan *plan = out->plan;
     arn_writer *w = &out->writer;
@@ -207,6 +217,7 @@ static void put_result(arn_problem_json_printer *out, const arenaut_result *resu
     arn_json_put_text_member(w, &begun, "stopped_by", arenaut_stop_name(plan->stopped_by));
     arn_json_put_size_member(w, &begun, "effort", plan->effort);
     put_seconds(w, &begun, result->seconds);
+    if (result->kernels) put_kernels(w, &begun, result);
     arn_puts(w, "}");
     if (!result->baseline) return;
     begun = false;
@@ -291,6 +302,9 @@ static void put_peak(arn_problem_json_printer *out, const arenaut_result *result
     bool begun = true;
     put_moment(out, result, peak->step);
     arn_json_put_size_member(&out->writer, &begun, "live_bytes", peak->live_bytes);
+    if (peak->shared_bytes) {
+        arn_json_put_size_member(&out->writer, &begun, "shared_bytes", peak->shared_bytes);
+    }
     arn_json_put_key(&out->writer, &begun, "live");
     put_ids(&out->writer, peak->live, peak->n_live);
     arn_puts(&out->writer, "}");

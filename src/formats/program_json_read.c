@@ -126,7 +126,9 @@ static void read_method(reader *r, uint32_t object, uint32_t method) {
     XX(R_DIALECT, "dialect")                 \
     XX(R_SYMBOLS, "symbols")                 \
     XX(R_DIALECT_VERSION, "dialect_version") \
-    XX(R_CONCURRENT, "concurrent")
+    XX(R_CONCURRENT, "concurrent")           \
+    XX(R_GIVEN_KERNELS, "given_kernels")     \
+    XX(R_GIVEN_UNMEASURED, "given_unmeasured")
 enum { ROOT_KEYS(ARN_KEY_ENUM) R_KEYS };
 static const char *const root_keys[] = {ROOT_KEYS(ARN_KEY_TEXT)};
 
@@ -176,21 +178,24 @@ static void read_methods(reader *r, const uint32_t *v) {
     }
 }
 
+static void keep_text(reader *r, const char *text, const char **to) {
+    if (!fine(r) || !text) return;
+    *to = arenaut_program_strdup(r->program, text, strlen(text));
+    if (!*to) r->json.status = arn_no_memory(r->json.err);
+}
+
 static void read_description(reader *r, const uint32_t *v) {
     arn_json_hold(&r->json, 0);
     const char *description = arn_json_string(&r->json, v[R_DESCRIPTION]);
     const char *note = arn_json_string(&r->json, v[R_GIVEN_NOTE]);
+    const char *kernels = arn_json_string(&r->json, v[R_GIVEN_KERNELS]);
     arenaut_program *program = r->program;
     program->given =
         (arenaut_given_plan)arn_json_word(&r->json, v[R_GIVEN], arn_program_json_given_word, 3, 0);
-    if (!fine(r)) return;
-    if (description) {
-        program->description = arenaut_program_strdup(program, description, strlen(description));
-    }
-    if (note) program->given_note = arenaut_program_strdup(program, note, strlen(note));
-    if ((description && !program->description) || (note && !program->given_note)) {
-        r->json.status = arn_no_memory(r->json.err);
-    }
+    program->given_kernels.unmeasured = arn_json_flag(&r->json, v[R_GIVEN_UNMEASURED], false);
+    keep_text(r, description, &program->description);
+    keep_text(r, note, &program->given_note);
+    keep_text(r, kernels, &program->given_kernels.name);
 }
 
 /* Sizes that vary. Those that expressions name and this list does not are from 0 on. */

@@ -19,6 +19,7 @@ typedef struct printer {
     const arenaut_program *program;
     const arenaut_lowering *lowering; /* with plan; else both NULL */
     const arenaut_plan *plan;
+    arenaut_given_kernels kernels; /* that plan, or the places of the program, were made for */
     bool *tensor_unique, *method_unique; /* can be referred to by name */
     const arenaut_allocator *allocator;
     uint32_t lanes; /* of tensors that need not state them */
@@ -351,6 +352,14 @@ static void put_symbols(printer *out, bool *begun) {
     arn_puts(w, "]");
 }
 
+static void put_given_kernels(printer *out, bool *begun) {
+    if (!out->kernels.name) return;
+    arn_json_put_text_member(&out->writer, begun, "given_kernels", out->kernels.name);
+    if (!out->kernels.unmeasured) return;
+    arn_json_put_key(&out->writer, begun, "given_unmeasured");
+    arn_puts(&out->writer, "true");
+}
+
 static void put_program(printer *out) {
     arn_writer *w = &out->writer;
     const arenaut_program *program = out->program;
@@ -367,11 +376,18 @@ static void put_program(printer *out) {
     if (given != ARENAUT_GIVEN_NONE)
         arn_json_put_text_member(w, &begun, "given", arn_program_json_given_word(given));
     if (!out->plan) arn_json_put_text_member(w, &begun, "given_note", program->given_note);
+    put_given_kernels(out, &begun);
     arn_puts(w, ",\n  \"tensors\": [");
     for (uint32_t t = 0; t < program->n_tensors; t++) put_tensor(out, t);
     arn_puts(w, "],\n  \"methods\": [");
     for (uint32_t m = 0; m < program->n_methods; m++) put_method(out, m);
     arn_puts(w, "]\n}\n");
+}
+
+/* What the plan that is written was made for. */
+static arenaut_given_kernels kernels_of(const arenaut_result *result) {
+    return (arenaut_given_kernels){.name = result->kernels ? result->kernels->name : NULL,
+                                   .unmeasured = result->unmeasured};
 }
 
 arenaut_status arn_program_json_write(const arenaut_result *result, arenaut_sink sink,
@@ -392,6 +408,7 @@ arenaut_status arn_program_json_write(const arenaut_result *result, arenaut_sink
         .program = program,
         .lowering = planned ? result->lowering : NULL,
         .plan = planned ? result->plan : NULL,
+        .kernels = planned ? kernels_of(result) : program->given_kernels,
         .tensor_unique = arn_json_unique_names(tensor_name, program, program->n_tensors, allocator),
         .method_unique = arn_json_unique_names(method_name, program, program->n_methods, allocator),
         .allocator = allocator,

@@ -1,6 +1,7 @@
 /* The step at which most memory is needed, and what is alive there. Every lifetime adds bytes at
- * its first step and takes them away at its end, and what a buffer shares with its host or base is
- * taken away while both are alive; then the changes are summed in order. O(n log n). */
+ * its first step and takes them away at its end, and what a buffer shares with its host, its base
+ * or an operand that it overlaps is taken away while both are alive; then the changes are summed in
+ * order. O(n log n). */
 #include <arenaut/result.h>
 
 #include "core/checked.h"
@@ -49,6 +50,42 @@ static bool share(changes *c, uint32_t a, uint32_t b, uint64_t bytes) {
         else k++;
     }
     return true;
+}
+
+/* The bytes that two separated buffers share where they overlap as far as they may. */
+static uint64_t overlap_of(const arenaut_problem *p, const arenaut_separation *pair) {
+    const uint64_t upper = p->size[pair->upper], lower = p->size[pair->lower];
+    if (pair->distance <= 0) return arn_min_u64(upper, lower);
+    const uint64_t distance = (uint64_t)pair->distance;
+    return distance >= lower ? 0 : arn_min_u64(upper, lower - distance);
+}
+
+/* Keeps in best[b] the pair with which buffer b shares most, the first of several. */
+static void keep_better(const arenaut_problem *p, uint32_t *best, uint32_t b, uint32_t pair) {
+    const bool better = best[b] == ARENAUT_NONE || overlap_of(p, &p->separation[pair]) >
+                                                       overlap_of(p, &p->separation[best[b]]);
+    if (better) best[b] = pair;
+}
+
+/* What overlaps shares bytes, too. Each result counts over one operand and each operand under one
+ * result, those that share most: that several can be had at once is not said. */
+static bool share_overlaps(changes *c) {
+    const arenaut_problem *p = c->problem;
+    uint32_t *best = arn_allocate(c->allocator, p->n_buffers, 2 * sizeof *best);
+    bool added = best != NULL;
+    for (uint32_t b = 0; added && b < 2 * p->n_buffers; b++) best[b] = ARENAUT_NONE;
+    for (uint32_t i = 0; added && i < p->n_separations; i++) {
+        keep_better(p, best, p->separation[i].lower, i);
+        keep_better(p, best + p->n_buffers, p->separation[i].upper, i);
+    }
+    for (uint32_t i = 0; added && i < p->n_separations; i++) {
+        const arenaut_separation *pair = &p->separation[i];
+        const bool counts = best[pair->lower] == i && best[p->n_buffers + pair->upper] == i &&
+                            arenaut_problem_same_base(p, pair->lower) != pair->upper;
+        if (counts) added = share(c, pair->lower, pair->upper, overlap_of(p, pair));
+    }
+    arn_release(c->allocator, best);
+    return added;
 }
 
 static bool add_buffer(changes *c, uint32_t b) {
@@ -120,6 +157,7 @@ static bool find_with(changes *c, arenaut_peak *peak) {
     for (uint32_t b = 0; b < n_buffers; b++) {
         if (!add_buffer(c, b)) return false;
     }
+    if (c->problem->n_separations && !share_overlaps(c)) return false;
     const size_t room = c->n > n_buffers ? c->n : n_buffers;
     uint32_t *ids = arn_allocate(c->allocator, room, 2 * sizeof *ids);
     if (!ids) return false;

@@ -9,10 +9,11 @@
 #include "core/checked.h"
 #include "ir/lifetimes.h"
 
-/* Lowers the program as the runtime does, with the passes in `selection`. The planned document
- * serves where nothing was changed in it. */
-static arenaut_status lower_as_runtime(arenaut_pipeline *p, const char *selection,
+/* Lowers the program as the runtime does, with the passes in `selection`; `overlap`: its ops'
+ * overlaps count. The planned document serves where nothing was changed in it. */
+static arenaut_status lower_as_runtime(arenaut_pipeline *p, const char *selection, bool overlap,
                                        arenaut_error *err) {
+    const arenaut_lowering_options options = {.overlap = overlap};
     struct arenaut_pipeline_store *store = p->store;
     arenaut_baseline *baseline = &p->baseline;
     arenaut_lowering_free(store->baseline_lowering);
@@ -27,7 +28,7 @@ static arenaut_status lower_as_runtime(arenaut_pipeline *p, const char *selectio
         if (st == ARENAUT_OK) st = arn_pipeline_choose_method(p, program, err);
         if (st == ARENAUT_OK) st = arn_pipeline_run_passes(p, program, selection, false, err);
         if (st == ARENAUT_OK) {
-            st = arenaut_lower(program, p->target, NULL, arn_pipeline_allocator(p),
+            st = arenaut_lower(program, p->target, &options, arn_pipeline_allocator(p),
                                &store->baseline_lowering, err);
         }
         if (st != ARENAUT_OK) return st;
@@ -167,30 +168,67 @@ static arenaut_status plan_of_file(arenaut_pipeline *p, arenaut_plan **plan, are
     return filled ? obey_file(p, plan, err) : literal_plan(p, plan, err);
 }
 
-/* Tries the file's plan, first as it stands, then with the operands that the runtime's
- * kernels may overwrite: our own in-place plans need that. */
-static arenaut_status find_in_file(arenaut_pipeline *p, arenaut_error *err) {
-    static const char *const attempts[] = {NULL, "inplace"};
-    const size_t n = arenaut_pass_find("inplace") ? 2 : 1;
+/* What of the kernels a plan in a file may have used, from nothing to all. */
+typedef struct attempt {
+    const char *passes;
+    bool overlap;
+} attempt;
+
+static const attempt attempts[] = {{NULL, false}, {"inplace", false}, {"inplace,overlaps", true}};
+
+/* How many of these are worth trying. What overlaps is taken for right only if its mark names the
+ * kernels, or the user does: another tool's plan is as likely to be wrong. */
+static size_t attempts_for(const arenaut_pipeline *p) {
+    const bool named = p->options.kernels || p->options.overlap ||
+                       (p->document.program->given == ARENAUT_GIVEN_OURS &&
+                        p->document.program->given_kernels.name);
+    if (!arenaut_pass_find("inplace") || arn_pipeline_unknown_kernels(p)) return 1;
+    return named && p->kernels && arenaut_pass_find("overlaps") ? 3 : 2;
+}
+
+/* Holds the file's plan against what it may have used of its kernels. *finding says what is wrong
+ * if it is REJECTED; with the first attempt the plan is kept all the same. */
+static arenaut_status try_file(arenaut_pipeline *p, const attempt *each, arenaut_finding *finding,
+                               arenaut_error *err) {
     arenaut_baseline *baseline = &p->baseline;
+    arenaut_plan *plan = NULL;
+    arenaut_status st = lower_as_runtime(p, each->passes, each->overlap, err);
+    if (st == ARENAUT_OK) st = plan_of_file(p, &plan, err);
+    if (st != ARENAUT_OK) return st;
+    st = judge(p, plan, finding, err);
+    if (st == ARENAUT_OK || each == attempts) keep_baseline(p, plan);
+    else arenaut_plan_free(plan);
+    baseline->overlaps = st == ARENAUT_REJECTED;
+    baseline->in_place = st == ARENAUT_OK && each != attempts;
+    baseline->reaches = st == ARENAUT_OK && each->overlap;
+    return st;
+}
+
+/* Our own plan, for kernels that nobody here knows: right or wrong, it is not to be replaced for
+ * that. */
+static arenaut_status blame_unknown_kernels(arenaut_pipeline *p, arenaut_error *err) {
+    return arn_pipeline_blame(p, err, "kernels",
+                              "kernels: the plan in the file was made for the kernels '%s', which "
+                              "this build does not know; give the file that describes them",
+                              arn_pipeline_unknown_kernels(p));
+}
+
+/* Tries the file's plan, first as it stands, then with the operands that the runtime's kernels may
+ * overwrite, and as far as they may reach into one: our own plans may need that. */
+static arenaut_status find_in_file(arenaut_pipeline *p, arenaut_error *err) {
+    const size_t n = attempts_for(p);
     arenaut_finding first_finding = {0};
-    baseline->from_file = true;
+    p->baseline.from_file = true;
     for (size_t i = 0; i < n; i++) {
-        arenaut_plan *plan = NULL;
         arenaut_finding finding = {0};
-        arenaut_status st = lower_as_runtime(p, attempts[i], err);
-        if (st == ARENAUT_OK) st = plan_of_file(p, &plan, err);
-        if (st != ARENAUT_OK) return st;
-        st = judge(p, plan, &finding, err);
-        if (st == ARENAUT_OK || i == 0) keep_baseline(p, plan);
-        else arenaut_plan_free(plan);
-        baseline->overlaps = st == ARENAUT_REJECTED;
-        baseline->in_place = st == ARENAUT_OK && i > 0;
+        const arenaut_status st = try_file(p, &attempts[i], &finding, err);
         if (st != ARENAUT_REJECTED) return st;
+        if (i == 0 && arn_pipeline_unknown_kernels(p)) return blame_unknown_kernels(p, err);
+        if (i == 0) arn_pipeline_note_other_kernels(p);
         if (i == 0) first_finding = finding;
     }
-    baseline->finding = first_finding;
-    return lower_as_runtime(p, NULL, err); /* the finding speaks of the program as it stands */
+    p->baseline.finding = first_finding;
+    return lower_as_runtime(p, NULL, false, err); /* the finding speaks of the program as it is */
 }
 
 /* Not knowing what the runtime does today is no reason to fail: the plan is still right, and
@@ -199,7 +237,7 @@ static arenaut_status find_incumbent(arenaut_pipeline *p, arenaut_error *err) {
     arenaut_plan *plan = NULL;
     arenaut_error why = {0};
     arenaut_finding finding;
-    arenaut_status st = lower_as_runtime(p, NULL, err);
+    arenaut_status st = lower_as_runtime(p, NULL, false, err);
     if (st != ARENAUT_OK) return st;
     st = arn_pipeline_run_incumbent(p, p->baseline.problem, &plan, &why);
     if (st == ARENAUT_NO_MEMORY) return arn_no_memory(err);

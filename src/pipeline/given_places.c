@@ -8,6 +8,7 @@
 
 void arn_pipeline_copy_places(const arenaut_program *from, arenaut_program *to) {
     to->given = from->given;
+    to->given_kernels = from->given_kernels;
     for (uint32_t t = 0; t < to->n_tensors; t++) {
         to->tensors[t].given_pool = from->tensors[t].given_pool;
         to->tensors[t].given_offset = from->tensors[t].given_offset;

@@ -167,7 +167,7 @@ arenaut_status arn_pipeline_run_passes(const arenaut_pipeline *p, arenaut_progra
     const arenaut_pass_options options = {
         .target = p->target,
         .kernels = p->kernels,
-        .unmeasured = o->unmeasured,
+        .unmeasured = p->unmeasured,
         .scratch = p->scratch.entries,
         .n_scratch = p->scratch.n,
         .in_place = o->in_place_rules,
@@ -234,7 +234,7 @@ static arenaut_status prepare_program(arenaut_pipeline *p, arenaut_error *err) {
     p->target =
         p->options.target ? p->options.target : arenaut_target_for_format(p->document.format->name);
     p->result.target = p->target;
-    p->result.kernels = p->kernels = p->options.kernels ? p->options.kernels : p->target->kernels;
+    arn_pipeline_choose_kernels(p);
     arenaut_status st = arn_pipeline_choose_method(p, program, err);
     if (st == ARENAUT_OK) st = read_scratch(p, err);
     if (st == ARENAUT_OK) st = run_selected_passes(p, err);

@@ -55,6 +55,15 @@ arenaut_status arn_pipeline_choose_method(const arenaut_pipeline *p, arenaut_pro
 arenaut_status arn_pipeline_run_passes(const arenaut_pipeline *p, arenaut_program *program,
                                        const char *selection, bool show, arenaut_error *err);
 
+/* chosen_kernels.c */
+/* Fills in which kernels are planned for: those of the options, else those that the mark of a plan
+ * in the file names, else the target's own. */
+void arn_pipeline_choose_kernels(arenaut_pipeline *p);
+/* The name in that mark, where nobody knows what it stands for; else NULL. */
+const char *arn_pipeline_unknown_kernels(const arenaut_pipeline *p);
+/* A note where the plan in the file was made for other kernels than those at hand. */
+void arn_pipeline_note_other_kernels(const arenaut_pipeline *p);
+
 /* open_sizes.c */
 arenaut_status arn_pipeline_bind_dims(arenaut_pipeline *p, arenaut_program *program,
                                       arenaut_error *err);

@@ -46,7 +46,7 @@ arenaut_status arn_pipeline_replay(const arenaut_pipeline *p, const arenaut_prog
             .keep_inputs = p->options.preserve_inputs || p->target->keep_inputs,
             .exclude_io = p->options.exclude_io,
             .kernels = p->kernels,
-            .unmeasured = p->options.unmeasured,
+            .unmeasured = p->unmeasured,
             .pool_names = names.names};
         st = arenaut_check_replay(program, &placement, &options, allocator, finding, err);
     }

@@ -161,8 +161,12 @@ static void put_buffers(explain *e) {
                  e->peak.n_live - top, arn_report_commas(e->peak.live_bytes - sum).text);
     }
     if (e->peak.shared_bytes > 0) {
-        arn_putf(&e->out, "     %s of these bytes are shared: results written over operands\n",
+        arn_putf(&e->out, "     %s of these bytes are shared: results written over operands",
                  arn_report_commas(e->peak.shared_bytes).text);
+        if (e->result->kernels) {
+            arn_putf(&e->out, ", as the kernels '%s' allow", e->result->kernels->name);
+        }
+        arn_puts(&e->out, "\n");
     }
 }
 

@@ -59,6 +59,15 @@ static void put_pool(header *h, uint32_t pool) {
              arn_report_pool_alignment(h->result, pool), h->suffix);
 }
 
+/* Where results overlap operands, the plan is right for these kernels and no others. */
+static void put_kernels(header *h) {
+    const arenaut_kernel_set *kernels = h->result->kernels;
+    if (!kernels) return;
+    arn_putf(&h->out, "#define %s_KERNELS ", h->upper.text);
+    arn_put_json_string(&h->out, kernels->name); /* letters and digits, so a C string as well */
+    arn_puts(&h->out, "\n");
+}
+
 /* What the firmware needs: how much to reserve, and how to align it. */
 static void put_sizes(header *h) {
     const arenaut_problem *p = h->result->problem;
@@ -67,6 +76,7 @@ static void put_sizes(header *h) {
                  h->upper.text, h->result->plan->total, h->suffix);
     }
     for (uint32_t i = 0; i < p->n_pools; i++) put_pool(h, i);
+    put_kernels(h);
     arn_putf(&h->out, "#define %s_BUFFER_COUNT %" PRIu32 "u\n", h->upper.text, p->n_buffers);
     arn_putf(&h->out, "#define %s_NOT_IN_ARENA ((%s)-1)\n", h->upper.text, h->type);
 }

@@ -169,11 +169,11 @@ def test_sizes_are_exact(arenaut, tmp_path, size):
 def test_the_examples_of_the_documentation_can_be_planned(arenaut, tmp_path):
     text = (ROOT / "docs" / "formats.md").read_text()
     blocks = re.findall(r"```json\n(.*?)```", text, re.DOTALL)
-    assert len(blocks) == 2
+    assert len(blocks) == 3
     for block in blocks:
         validate(json.loads(block))
         (tmp_path / "x.json").write_text(block)
-        arenaut("plan", tmp_path / "x.json")
+        arenaut("kernels" if "kernels/1" in block else "plan", tmp_path / "x.json")
     rows = re.search(r"\n    (id,lower.*?)\n\n", text, re.DOTALL)[1].replace("    ", "")
     (tmp_path / "x.csv").write_text(rows)
     arenaut("plan", tmp_path / "x.csv")

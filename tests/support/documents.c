@@ -231,6 +231,8 @@ void assert_same_program(const arenaut_program *a, const arenaut_program *b) {
     assert_int_equal(a->given, b->given);
     assert_same_text(a->description, b->description);
     assert_same_text(a->given_note, b->given_note);
+    assert_same_text(a->given_kernels.name, b->given_kernels.name);
+    assert_int_equal(a->given_kernels.unmeasured, b->given_kernels.unmeasured);
     assert_same_text(a->dialect, b->dialect);
     assert_int_equal(a->n_symbols, b->n_symbols);
     for (uint32_t i = 0; i < a->n_symbols; i++) {

@@ -59,7 +59,7 @@ const arn_tflite_operator *arn_tflite_special_operator(int32_t builtin);
 
 enum {
     ARN_TFLITE_PLAN_HEAD = 12, /* version, subgraph, count: 32 bits each; then the offsets */
-    ARN_TFLITE_MARK_SIZE = 96,
+    ARN_TFLITE_MARK_SIZE = 136,
 };
 
 /* Says that a plan is ours, what it was made for, and how to take it out again. */
@@ -71,6 +71,9 @@ typedef struct arn_tflite_mark {
     uint64_t arena;
     bool archive_moved;            /* the places in a zip archive behind it were adjusted */
     char planner[33], version[17]; /* that made it; cut to fit */
+    char kernels[33];              /* the set that it was made for; "": not said */
+    uint64_t kernels_fingerprint;
+    bool unmeasured; /* rules of theirs that were only read counted too */
 } arn_tflite_mark;
 
 void arn_tflite_store_mark(const arn_tflite_mark *mark, uint8_t to[ARN_TFLITE_MARK_SIZE]);

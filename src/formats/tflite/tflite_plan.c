@@ -7,13 +7,35 @@
 #include "core/fail.h"
 #include "formats/tflite/tflite.h"
 
-/* The mark, in 96 bytes: version, flags, five numbers of 64 bits, two texts filled up with
- * zeroes. Its length never changes, so that a plan can be replaced where it lies. */
-enum { MARK_VERSION = 1, ARCHIVE_MOVED = 1 };
-enum { PLANNER_AT = 48, PLANNER_SIZE = 32, VERSION_AT = 80, VERSION_SIZE = 16 };
+/* The mark, little-endian; texts are filled up with zeroes. Its length never changes within a
+ * version, so that a plan can be replaced where it lies. Version 1 ended after 96 bytes, and knew
+ * the first flag only (docs/formats.md).
+ *
+ *     0    version, 32 bits          48   planner, 32 bytes
+ *     4    flags, 32 bits            80   version of arenaut, 16 bytes
+ *     8    fingerprint, 64 bits      96   kernel set, its fingerprint, 64 bits
+ *     16   hash of the plan          104  kernel set, its name, 32 bytes
+ *     24   bytes put in front        136  end
+ *     32   bytes of the original
+ *     40   bytes of the arena */
+enum { MARK_VERSION = 2, ARCHIVE_MOVED = 1, UNMEASURED = 2 };
+enum {
+    PLANNER_AT = 48,
+    VERSION_AT = 80,
+    FIRST_MARK_SIZE = 96,
+    KERNELS_AT = 96,
+    KERNELS_NAME_AT = 104,
+};
+enum { PLANNER_SIZE = 32, VERSION_SIZE = 16, KERNELS_NAME_SIZE = 32 };
 
 static void store_text(uint8_t *to, size_t size, const char *text) {
     for (size_t i = 0; i < size && text[i]; i++) to[i] = (uint8_t)text[i];
+}
+
+/* `to` has room for a NUL as well. */
+static void load_text(char *to, size_t size, const uint8_t *from) {
+    memcpy(to, from, size);
+    to[size] = '\0';
 }
 
 void arn_tflite_store_mark(const arn_tflite_mark *mark, uint8_t to[ARN_TFLITE_MARK_SIZE]) {
@@ -21,28 +43,38 @@ void arn_tflite_store_mark(const arn_tflite_mark *mark, uint8_t to[ARN_TFLITE_MA
                                 mark->original_size, mark->arena};
     memset(to, 0, ARN_TFLITE_MARK_SIZE);
     arn_store_u32(to, MARK_VERSION);
-    arn_store_u32(to + 4, mark->archive_moved ? ARCHIVE_MOVED : 0);
+    arn_store_u32(
+        to + 4, (mark->archive_moved ? ARCHIVE_MOVED : 0u) | (mark->unmeasured ? UNMEASURED : 0u));
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         arn_store_u64(to + 8 + 8 * i, numbers[i]);
     }
     store_text(to + PLANNER_AT, PLANNER_SIZE, mark->planner);
     store_text(to + VERSION_AT, VERSION_SIZE, mark->version);
+    arn_store_u64(to + KERNELS_AT, mark->kernels_fingerprint);
+    store_text(to + KERNELS_NAME_AT, KERNELS_NAME_SIZE, mark->kernels);
 }
 
 /* Marks of another version or length are not ours to understand: false. */
 static bool load_mark(const arn_flatbuffer *fb, arn_fb_vector data, arn_tflite_mark *mark) {
     arn_cursor cursor = arn_cursor_at(fb->data, fb->size, data.at);
-    if (data.count != ARN_TFLITE_MARK_SIZE || arn_take_u32(&cursor) != MARK_VERSION) return false;
-    mark->archive_moved = (arn_take_u32(&cursor) & ARCHIVE_MOVED) != 0;
+    if (data.count != FIRST_MARK_SIZE && data.count != ARN_TFLITE_MARK_SIZE) return false;
+    const bool names_kernels = data.count == ARN_TFLITE_MARK_SIZE;
+    if (arn_take_u32(&cursor) != (names_kernels ? MARK_VERSION : 1)) return false;
+    const uint8_t *bytes = fb->data + data.at;
+    const uint32_t flags = arn_take_u32(&cursor);
+    *mark = (arn_tflite_mark){.archive_moved = (flags & ARCHIVE_MOVED) != 0};
     mark->fingerprint = arn_take_u64(&cursor);
     mark->plan_hash = arn_take_u64(&cursor);
     mark->prefix_size = arn_take_u64(&cursor);
     mark->original_size = arn_take_u64(&cursor);
     mark->arena = arn_take_u64(&cursor);
-    memset(mark->planner, 0, sizeof mark->planner);
-    memset(mark->version, 0, sizeof mark->version);
-    memcpy(mark->planner, fb->data + data.at + PLANNER_AT, PLANNER_SIZE);
-    memcpy(mark->version, fb->data + data.at + VERSION_AT, VERSION_SIZE);
+    load_text(mark->planner, PLANNER_SIZE, bytes + PLANNER_AT);
+    load_text(mark->version, VERSION_SIZE, bytes + VERSION_AT);
+    if (!names_kernels) return true;
+    cursor = arn_cursor_at(fb->data, fb->size, data.at + KERNELS_AT);
+    mark->kernels_fingerprint = arn_take_u64(&cursor);
+    mark->unmeasured = (flags & UNMEASURED) != 0;
+    load_text(mark->kernels, KERNELS_NAME_SIZE, bytes + KERNELS_NAME_AT);
     return true;
 }
 

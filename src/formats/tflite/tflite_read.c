@@ -122,6 +122,19 @@ static void mark_entry_arguments(arenaut_program *program) {
     }
 }
 
+static void name_kernels(const arn_tflite_mark *mark, char *to, size_t size) {
+    if (mark->kernels[0]) snprintf(to, size, ", for the kernels '%s'", mark->kernels);
+}
+
+static bool keep_kernels(arenaut_program *program, const arn_tflite_mark *mark) {
+    arenaut_given_kernels *given = &program->given_kernels;
+    if (!mark->kernels[0]) return true;
+    given->name = arenaut_program_strdup(program, mark->kernels, strlen(mark->kernels));
+    given->fingerprint = mark->kernels_fingerprint;
+    given->unmeasured = mark->unmeasured;
+    return given->name != NULL;
+}
+
 /* Says where the plan in the file comes from. One of ours that no longer fits, because the
  * graph or the plan has been edited since, counts as another tool's. */
 static arenaut_status judge_plan(arn_tflite_reader *r) {
@@ -141,8 +154,10 @@ static arenaut_status judge_plan(arn_tflite_reader *r) {
         snprintf(note, sizeof note, "arenaut %s, but edited since", plan->mark.version);
     } else {
         program->given = ARENAUT_GIVEN_OURS;
-        snprintf(note, sizeof note, "arenaut %s, planner '%s'", plan->mark.version,
-                 plan->mark.planner);
+        const int n = snprintf(note, sizeof note, "arenaut %s, planner '%s'", plan->mark.version,
+                               plan->mark.planner);
+        name_kernels(&plan->mark, note + n, sizeof note - (size_t)n);
+        if (!keep_kernels(program, &plan->mark)) return arn_no_memory(r->err);
     }
     program->given_note = arenaut_program_strdup(program, note, strlen(note));
     return program->given_note ? ARENAUT_OK : arn_no_memory(r->err);

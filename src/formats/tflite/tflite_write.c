@@ -187,6 +187,13 @@ static bool has_our_prefix(const arn_tflite_model *model, const arn_tflite_plan 
            plan->mark_data.at + plan->mark_data.count <= mark->prefix_size;
 }
 
+/* Whether what comes after our prefix is a model still. */
+static bool has_original(const arn_tflite_model *model, const arn_tflite_plan *plan) {
+    const size_t prefix = has_our_prefix(model, plan) ? (size_t)plan->mark.prefix_size : 0;
+    return prefix != 0 &&
+           arn_fb_identified(model->fb.data + prefix, model->fb.size - prefix, TFLITE_IDENTIFIER);
+}
+
 /* The end of a file from some place on, made ready for another distance from the start. */
 typedef struct tail {
     size_t at; /* the file's size, if nothing there depends on the distance */
@@ -265,6 +272,26 @@ static arenaut_status put_prefixed(arn_tflite_model *model, const uint8_t *plan,
     return st;
 }
 
+/* A plan of ours with a mark of an earlier version, which has no room for this one's: the original
+ * gets a new prefix. */
+static arenaut_status put_again(const arn_tflite_model *planned, const uint8_t *plan,
+                                size_t plan_size, arn_tflite_mark *mark, arn_writer *writer,
+                                const arenaut_allocator *allocator, arenaut_error *err) {
+    arenaut_text original = {.allocator = allocator};
+    arn_tflite_model model;
+    arenaut_status st = arn_tflite_strip(planned->fb.data, planned->fb.size,
+                                         arenaut_text_sink(&original), allocator, err);
+    if (st == ARENAUT_IO) st = arn_no_memory(err);
+    if (st == ARENAUT_OK) {
+        st = arn_tflite_open((const uint8_t *)original.bytes, original.size, &model, err);
+    }
+    if (st == ARENAUT_OK) {
+        st = put_prefixed(&model, plan, plan_size, mark, writer, allocator, err);
+    }
+    arenaut_text_free(&original);
+    return st;
+}
+
 static arenaut_status put_model(arn_tflite_model *model, const arn_tflite_plan *old,
                                 const uint8_t *plan, size_t plan_size, arn_tflite_mark *mark,
                                 arenaut_sink sink, const arenaut_allocator *allocator,
@@ -272,11 +299,13 @@ static arenaut_status put_model(arn_tflite_model *model, const arn_tflite_plan *
     arn_writer writer = arn_writer_to(sink);
     arenaut_status st = ARENAUT_OK;
     if (has_our_prefix(model, old) && old->data.count == plan_size &&
-        are_apart(old->data, old->mark_data)) {
+        old->mark_data.count == ARN_TFLITE_MARK_SIZE && are_apart(old->data, old->mark_data)) {
         mark->prefix_size = old->mark.prefix_size;
         mark->original_size = old->mark.original_size;
         mark->archive_moved = old->mark.archive_moved;
         put_patched(model, old, plan, mark, &writer);
+    } else if (has_original(model, old)) {
+        st = put_again(model, plan, plan_size, mark, &writer, allocator, err);
     } else {
         st = put_prefixed(model, plan, plan_size, mark, &writer, allocator, err);
     }
@@ -293,6 +322,10 @@ static void fill_mark(const arenaut_result *result, uint64_t fingerprint, const 
         strncpy(mark->planner, result->plan->planner, sizeof mark->planner - 1);
     }
     strncpy(mark->version, arenaut_version(), sizeof mark->version - 1);
+    if (!result->kernels) return;
+    strncpy(mark->kernels, result->kernels->name, sizeof mark->kernels - 1);
+    mark->kernels_fingerprint = arenaut_kernel_set_fingerprint(result->kernels);
+    mark->unmeasured = result->unmeasured;
 }
 
 /* The file is read again, so that what is written fits the file whatever the passes did. */
@@ -350,14 +383,14 @@ arenaut_status arn_tflite_strip(const uint8_t *data, size_t size, arenaut_sink s
             "taken out",
             plan.data.at ? "the plan in the file is another tool's" : "the file holds no plan");
     }
-    const size_t prefix = has_our_prefix(&model, &plan) ? (size_t)plan.mark.prefix_size : 0;
-    if (prefix == 0 || !arn_fb_identified(data + prefix, size - prefix, TFLITE_IDENTIFIER)) {
+    if (!has_original(&model, &plan)) {
         return arn_fail(err, ARENAUT_REFUSED, plan.mark_data.at,
                         "the mark says that %" PRIu64 " bytes were put in front of %" PRIu64
                         ", but the file of %zu bytes has been rewritten since; the original "
                         "cannot be told",
                         plan.mark.prefix_size, plan.mark.original_size, size);
     }
+    const size_t prefix = (size_t)plan.mark.prefix_size;
     tail end = {size, NULL};
     if (plan.mark.archive_moved) {
         st = make_tail(&model, 0u - (uint32_t)prefix, allocator, &end, err);

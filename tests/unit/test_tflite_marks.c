@@ -1,0 +1,246 @@
+/* The mark on our plans in .tflite files: that it says for which kernels a plan is, and what
+ * becomes of files whose mark is an earlier one, or names kernels that nobody knows. */
+#include <stdlib.h>
+
+#include <arenaut/arenaut.h>
+
+#include "support/bytes.h"
+#include "support/fuse.h"
+#include "support/test.h"
+#include "support/tflite_round.h"
+
+/* Written by the first version that had marks, with results over operands. */
+static bytes read_first_mark(void) {
+    return read_bytes(TEST_DATA "/marks/elementwise_in_place.tflite");
+}
+
+static bytes read_original(void) { return read_bytes(TEST_DATA "/elementwise_float.tflite"); }
+
+static tflite_round open_round(const void *data, size_t size) {
+    tflite_round round;
+    arenaut_error err = {0};
+    assert_ok(tflite_round_open(data, size, 0, NULL, &round, &err), err);
+    return round;
+}
+
+/* With the round's plan, for the kernels of its result. */
+static arenaut_text write_round(const tflite_round *round) {
+    arenaut_text text;
+    arenaut_error err = {0};
+    assert_ok(tflite_round_write(round, NULL, &text, &err), err);
+    return text;
+}
+
+static void assert_strips_to_original(const void *data, size_t size) {
+    bytes original = read_original();
+    arenaut_text stripped = {0};
+    arenaut_error err = {0};
+    assert_ok(
+        arenaut_format_find("tflite")->strip(data, size, arenaut_text_sink(&stripped), NULL, &err),
+        err);
+    assert_int_equal(stripped.size, original.size);
+    assert_memory_equal(stripped.bytes, original.data, original.size);
+    arenaut_text_free(&stripped);
+    free_bytes(&original);
+}
+
+static arenaut_kernel_set *read_mine(void) {
+    static const char text[] =
+        "{\"schema\": \"arenaut.kernels/1\", \"name\": \"1234567890123456789012345678901\"}";
+    arenaut_kernel_set *set = NULL;
+    arenaut_error err = {0};
+    assert_ok(arenaut_kernel_set_read(text, sizeof text - 1, NULL, &set, &err), err);
+    return set;
+}
+
+/* ---- what is written ---- */
+
+TEST(a_mark_says_which_kernels_the_plan_is_for) {
+    bytes file = read_original();
+    arenaut_kernel_set *mine = read_mine();
+    tflite_round round = open_round(file.data, file.size);
+    round.result.kernels = mine;
+    round.result.unmeasured = true;
+    arenaut_text planned = write_round(&round);
+    tflite_round again = open_round(planned.bytes, planned.size);
+    const arenaut_given_kernels *given = &again.document.program->given_kernels;
+    assert_int_equal(again.document.program->given, ARENAUT_GIVEN_OURS);
+    assert_string_equal(given->name, mine->name);
+    assert_true(given->fingerprint == arenaut_kernel_set_fingerprint(mine));
+    assert_true(given->unmeasured);
+    assert_non_null(strstr(again.document.program->given_note, mine->name));
+    assert_strips_to_original(planned.bytes, planned.size);
+    tflite_round_close(&again);
+    tflite_round_close(&round);
+    arenaut_text_free(&planned);
+    arenaut_kernel_set_free(mine);
+    free_bytes(&file);
+}
+
+TEST(a_plan_for_no_known_kernels_names_none) {
+    bytes file = read_original();
+    tflite_round round = open_round(file.data, file.size);
+    round.result.kernels = NULL;
+    arenaut_text planned = write_round(&round);
+    tflite_round again = open_round(planned.bytes, planned.size);
+    assert_int_equal(again.document.program->given, ARENAUT_GIVEN_OURS);
+    assert_null(again.document.program->given_kernels.name);
+    tflite_round_close(&again);
+    tflite_round_close(&round);
+    arenaut_text_free(&planned);
+    free_bytes(&file);
+}
+
+/* ---- the first version ---- */
+
+TEST(the_first_mark_is_still_read) {
+    bytes file = read_first_mark();
+    tflite_round round = open_round(file.data, file.size);
+    assert_int_equal(round.document.program->given, ARENAUT_GIVEN_OURS);
+    assert_null(round.document.program->given_kernels.name);
+    assert_strips_to_original(file.data, file.size);
+    tflite_round_close(&round);
+    free_bytes(&file);
+}
+
+/* It has no room for what the mark says now, so the original gets a new prefix, and only one. */
+TEST(a_plan_with_the_first_mark_is_replaced) {
+    bytes file = read_first_mark(), original = read_original();
+    tflite_round fresh = open_round(original.data, original.size);
+    tflite_round round = open_round(file.data, file.size);
+    fresh.result.kernels = round.result.kernels = arenaut_kernel_set_find("reference");
+    arenaut_text expected = write_round(&fresh), planned = write_round(&round);
+    assert_int_equal(planned.size, expected.size);
+    assert_memory_equal(planned.bytes, expected.bytes, expected.size);
+    assert_strips_to_original(planned.bytes, planned.size);
+    tflite_round_close(&fresh);
+    tflite_round_close(&round);
+    arenaut_text_free(&expected);
+    arenaut_text_free(&planned);
+    free_bytes(&file);
+    free_bytes(&original);
+}
+
+static arenaut_status try_to_replace(void *context, const arenaut_allocator *allocator) {
+    const bytes *file = context;
+    tflite_round round;
+    arenaut_text text;
+    arenaut_status st = tflite_round_open(file->data, file->size, 0, allocator, &round, NULL);
+    if (st != ARENAUT_OK) return st;
+    st = tflite_round_write(&round, allocator, &text, NULL);
+    arenaut_text_free(&text);
+    tflite_round_close(&round);
+    return st == ARENAUT_IO ? ARENAUT_NO_MEMORY : st; /* the text could not grow */
+}
+
+TEST(replacing_survives_every_allocation_failure) {
+    bytes file = read_first_mark();
+    survives_every_allocation_failure(try_to_replace, &file);
+    free_bytes(&file);
+}
+
+/* ---- what a pipeline makes of it ---- */
+
+/* The original with a plan that has results over operands, and a mark that says `name` instead of
+ * "reference", which is as long. */
+static arenaut_text write_in_place(const char *name, bool in_place) {
+    bytes file = read_original();
+    const arenaut_pipeline_options options = {.overwrite = in_place ? ARENAUT_OVERWRITE_ON
+                                                                    : ARENAUT_OVERWRITE_OFF};
+    arenaut_pipeline *p = NULL;
+    arenaut_text text = {0};
+    arenaut_error err = {0};
+    assert_ok(arenaut_pipeline_run(file.data, file.size, &options, NULL, &p, &err), err);
+    assert_ok(p->document.format->write(&p->result, arenaut_text_sink(&text), NULL, &err), err);
+    arenaut_pipeline_free(p);
+    free_bytes(&file);
+    for (size_t i = 0; i + 9 < text.size; i++) {
+        if (memcmp(text.bytes + i, "reference", 9) == 0) memcpy(text.bytes + i, name, 9);
+    }
+    return text;
+}
+
+typedef struct looked {
+    arenaut_status status;
+    bool overlaps, in_place, unknown;
+    char note[256], message[sizeof(arenaut_error)];
+} looked;
+
+static void keep_note(void *context, const char *text) {
+    looked *found = context;
+    snprintf(found->note, sizeof found->note, "%s", text);
+}
+
+/* What is found in the file, with these kernels or those that its mark names. */
+static looked look_at(const arenaut_text *file, const arenaut_kernel_set *kernels) {
+    looked found = {0};
+    const arenaut_pipeline_options options = {
+        .kernels = kernels, .note = keep_note, .context = &found};
+    const arenaut_pipeline_file input = {NULL, file->bytes, file->size};
+    arenaut_pipeline *p = NULL;
+    arenaut_error err = {0};
+    assert_ok(arenaut_pipeline_new(&options, NULL, &p, &err), err);
+    assert_ok(arenaut_pipeline_read(p, &input, 1, &err), err);
+    assert_ok(arenaut_pipeline_prepare(p, &err), err);
+    found.status = arenaut_pipeline_find_baseline(p, &err);
+    found.overlaps = p->baseline.overlaps;
+    found.in_place = p->baseline.in_place;
+    found.unknown = p->fault.option && strcmp(p->fault.option, "kernels") == 0;
+    snprintf(found.message, sizeof found.message, "%s", err.msg);
+    arenaut_pipeline_free(p);
+    return found;
+}
+
+TEST(a_plan_is_looked_at_with_the_kernels_of_its_mark) {
+    arenaut_text file = write_in_place("reference", true);
+    const looked found = look_at(&file, NULL);
+    assert_int_equal(found.status, ARENAUT_OK);
+    assert_true(found.in_place);
+    assert_string_equal(found.note, "");
+    arenaut_text_free(&file);
+}
+
+/* It may well be right, so it is neither called wrong nor replaced. */
+TEST(kernels_that_nobody_knows_must_be_given) {
+    arenaut_text file = write_in_place("forgotten", true);
+    const looked found = look_at(&file, NULL);
+    assert_int_equal(found.status, ARENAUT_BAD_ARGUMENT);
+    assert_true(found.unknown);
+    assert_non_null(strstr(found.message, "made for the kernels 'forgotten'"));
+    assert_int_equal(look_at(&file, arenaut_kernel_set_find("reference")).status, ARENAUT_OK);
+    arenaut_text_free(&file);
+}
+
+TEST(what_uses_nothing_of_its_kernels_needs_none) {
+    arenaut_text file = write_in_place("forgotten", false);
+    const looked found = look_at(&file, NULL);
+    assert_int_equal(found.status, ARENAUT_OK);
+    assert_false(found.in_place);
+    assert_string_equal(found.note, "");
+    arenaut_text_free(&file);
+}
+
+TEST(a_plan_may_be_wrong_for_other_kernels) {
+    arenaut_text file = write_in_place("reference", true);
+    arenaut_kernel_set *mine = read_mine();
+    const looked found = look_at(&file, mine);
+    assert_int_equal(found.status, ARENAUT_OK);
+    assert_true(found.overlaps);
+    assert_non_null(strstr(found.note, "made for the kernels 'reference'"));
+    arenaut_kernel_set_free(mine);
+    arenaut_text_free(&file);
+}
+
+TEST(kernels_that_are_described_otherwise_by_now_are_noticed) {
+    arenaut_text file = write_in_place("forgotten", true);
+    arenaut_kernel_set other = *arenaut_kernel_set_find("reference");
+    other.name = "forgotten";
+    other.scratch = NULL;
+    const looked found = look_at(&file, &other);
+    assert_int_equal(found.status, ARENAUT_OK);
+    assert_true(found.in_place);
+    assert_non_null(strstr(found.note, "described otherwise then"));
+    other.scratch = arenaut_kernel_set_find("reference")->scratch;
+    assert_string_equal(look_at(&file, &other).note, "");
+    arenaut_text_free(&file);
+}
