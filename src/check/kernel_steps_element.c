@@ -4,18 +4,13 @@
  * reads each element again before it writes that. O(elements). */
 #include "check/kernel_steps.h"
 
-static bool make_elements(arn_walk *walk, uint64_t n, uint64_t in, uint64_t out) {
-    /* By blocks, a library takes so many elements at once. */
-    const uint64_t block = walk->rule->order == ARENAUT_KERNEL_RASTER ? 1 : walk->rule->block;
-    if (walk->rule->order == ARENAUT_KERNEL_ROWS || block == 0)
-        return arn_walk_give_up(walk, "its rule has no block of elements");
-    for (uint64_t k = 0; k < n; k += block) {
-        const uint64_t end = n - k < block ? n : k + block;
-        if (!arn_walk_read(walk, 0, k * in, end * in) ||
-            !arn_walk_write(walk, 0, k * out, end * out))
-            return false;
-    }
-    return true;
+/* How many elements a library makes at once, of which all operands are read before they are
+ * written; 0, with the walk given up, if the order is none of elements. */
+static uint64_t block_of(arn_walk *walk) {
+    if (walk->rule->order == ARENAUT_KERNEL_RASTER) return 1;
+    if (walk->rule->order == ARENAUT_KERNEL_BLOCK) return walk->rule->block;
+    (void)arn_walk_give_up(walk, "its elements are in no such order");
+    return 0;
 }
 
 static bool one_operand(arn_walk *walk) {
@@ -23,7 +18,14 @@ static bool one_operand(arn_walk *walk) {
     if (!arn_walk_input_operand(walk, 0, &in) || !arn_walk_output_operand(walk, 0, &out))
         return false;
     if (in.count != out.count) return arn_walk_give_up(walk, "its shapes do not fit together");
-    return make_elements(walk, out.count, in.element, out.element);
+    const uint64_t block = block_of(walk);
+    for (uint64_t k = 0; k < out.count && block > 0; k += block) {
+        const uint64_t end = out.count - k < block ? out.count : k + block;
+        if (!arn_walk_read(walk, 0, k * in.element, end * in.element) ||
+            !arn_walk_write(walk, 0, k * out.element, end * out.element))
+            return false;
+    }
+    return block > 0;
 }
 
 /* Strides of an operand in each dimension of the output, in elements: 0 where it is repeated. False
@@ -52,15 +54,17 @@ static bool two_operands(arn_walk *walk) {
         return arn_walk_give_up(walk, "its shapes do not fit together");
     for (uint32_t i = 0; i < out.rank; i++)
         arn_loops_add(&loops, out.dims[i], from_a[i], from_b[i]);
-    if (out.count == 0) return true;
-    uint64_t k = 0;
+    const uint64_t block = block_of(walk);
+    if (out.count == 0 || block == 0) return block > 0;
+    uint64_t k = 0, written = 0;
     do {
         const uint64_t x = (uint64_t)loops.at[0] * a.element, y = (uint64_t)loops.at[1] * b.element;
-        if (!arn_walk_read(walk, 0, x, x + a.element) ||
-            !arn_walk_read(walk, 1, y, y + b.element) ||
-            !arn_walk_write(walk, 0, k * out.element, (k + 1) * out.element))
+        if (!arn_walk_read(walk, 0, x, x + a.element) || !arn_walk_read(walk, 1, y, y + b.element))
             return false;
         k++;
+        if (k - written < block && k < out.count) continue;
+        if (!arn_walk_write(walk, 0, written * out.element, k * out.element)) return false;
+        written = k;
     } while (arn_loops_next(&loops));
     return true;
 }
@@ -74,7 +78,7 @@ static bool rename_bytes(arn_walk *walk) {
 }
 
 #define ONE(name) {.op = name, .loops = one_operand, .inputs = 1, .takes_blocks = true}
-#define TWO(name) {.op = name, .loops = two_operands, .inputs = 3}
+#define TWO(name) {.op = name, .loops = two_operands, .inputs = 3, .takes_blocks = true}
 
 const arn_kernel_family arn_element_kernels[] = {
     ONE("ABS"),

@@ -1,5 +1,5 @@
 /* kernel_steps_move: kernels that put elements elsewhere and change none: pads, joins, parts,
- * permutations, nearest neighbours. All walk their output from its first element to its last, but
+ * permutations. All walk their output from its first element to its last, but
  * SPACE_TO_DEPTH its input and PACK input by input. What they copy by memcpy, as the runs of
  * CONCATENATION, is one step, and must lie apart from its source or be it. O(elements). */
 #include "check/kernel_steps.h"
@@ -50,16 +50,36 @@ static const int64_t *find_paddings(const arn_walk *walk, const arn_operand *in,
     return paddings;
 }
 
-static void loop_over(const arn_operand *o, arn_loops *loops) {
-    for (uint32_t i = 0; i < o->rank; i++) arn_loops_add(loops, o->dims[i], 0, 0);
+static void loop_over(const arn_operand *o, uint32_t dims, arn_loops *loops) {
+    for (uint32_t i = 0; i < dims; i++) arn_loops_add(loops, o->dims[i], 0, 0);
 }
 
 static bool is_padding(const arn_loops *loops, const arn_operand *in, const int64_t *paddings) {
-    for (uint32_t i = 0; i < in->rank; i++) {
+    for (uint32_t i = 0; i < loops->depth; i++) {
         const int64_t at = loops->index[i] - paddings[2 * i];
         if (at < 0 || at >= in->dims[i]) return true;
     }
     return false;
+}
+
+/* How many of the innermost dimensions are one run: none by `raster`, which goes by elements; by
+ * `rows` as many of the last two as go on in memory. */
+static uint32_t dimensions_of_run(const arn_walk *walk, const arn_operand *in,
+                                  const int64_t *paddings) {
+    if (walk->rule->order == ARENAUT_KERNEL_RASTER || in->rank == 0) return 0;
+    const int64_t *last = paddings + 2 * (in->rank - 1);
+    return in->rank > 1 && last[0] == 0 && last[1] == 0 ? 2 : 1;
+}
+
+/* A line of the output: padding, a run of the input (one element by itself, more by memcpy), and
+ * padding again. All in elements, but for the size of one. */
+static bool pad_line(arn_walk *walk, uint64_t from, uint64_t run, uint64_t to, uint64_t before,
+                     uint64_t line, uint64_t element) {
+    const uint64_t first = to + before, end = first + run;
+    return arn_walk_write(walk, 0, to * element, first * element) &&
+           (run == 1 ? move(walk, 0, 0, from, first, element)
+                     : arn_walk_copy(walk, 0, from * element, 0, first * element, run * element)) &&
+           arn_walk_write(walk, 0, end * element, (to + line) * element);
 }
 
 static bool pad(arn_walk *walk) {
@@ -69,14 +89,23 @@ static bool pad(arn_walk *walk) {
     if (!operands(walk, 0, &in, &out)) return false;
     const int64_t *paddings = find_paddings(walk, &in, &out);
     if (!paddings) return misfit(walk);
-    loop_over(&out, &loops);
+    if (walk->rule->order != ARENAUT_KERNEL_RASTER && walk->rule->order != ARENAUT_KERNEL_ROWS)
+        return arn_walk_give_up(walk, "its elements are in no such order");
+    const uint32_t rank = in.rank, outer = rank - dimensions_of_run(walk, &in, paddings);
+    const uint64_t run = arn_operand_count(&in, outer, rank);
+    const uint64_t line = arn_operand_count(&out, outer, rank);
+    const uint64_t inner = outer + 1 < rank ? arn_operand_count(&in, outer + 1, rank) : 1;
+    const uint64_t before = outer < rank ? (uint64_t)paddings[2 * outer] * inner : 0;
     if (out.count == 0) return true;
+    loop_over(&out, outer, &loops);
     do {
-        const bool right = is_padding(&loops, &in, paddings)
-                               ? arn_walk_write(walk, 0, to * out.element, (to + 1) * out.element)
-                               : move(walk, 0, 0, from++, to, out.element);
+        const bool blank = is_padding(&loops, &in, paddings);
+        const bool right =
+            blank ? arn_walk_write(walk, 0, to * out.element, (to + line) * out.element)
+                  : pad_line(walk, from, run, to, before, line, out.element);
         if (!right) return false;
-        to++;
+        if (!blank) from += run;
+        to += line;
     } while (arn_loops_next(&loops));
     return true;
 }
@@ -98,7 +127,7 @@ static bool mirror_pad(arn_walk *walk) {
     const bool reflect = arn_walk_says(walk, "mode", "REFLECT");
     const int64_t *paddings = find_paddings(walk, &in, &out);
     if (!paddings || (!reflect && !arn_walk_says(walk, "mode", "SYMMETRIC"))) return misfit(walk);
-    loop_over(&out, &loops);
+    loop_over(&out, out.rank, &loops);
     set_strides(&in, strides);
     if (out.count == 0) return true;
     do {
@@ -335,49 +364,13 @@ static bool space_to_depth(arn_walk *walk) {
     return move_in_loops(walk, &loops, out.element);
 }
 
-/* ---- nearest neighbours ---- */
-
-static int64_t nearest(int64_t place, int64_t in, int64_t out, bool corners, bool half) {
-    const float scale =
-        corners && out > 1 ? (float)(in - 1) / (float)(out - 1) : (float)in / (float)out;
-    const float at = ((float)place + (half ? 0.5f : 0.0f)) * scale;
-    const int64_t below = arn_floor(at);
-    const bool up = corners && at - (float)below >= 0.5f;
-    return bound(up ? below + 1 : below, 0, in - 1);
-}
-
-static bool resize_nearest(arn_walk *walk) {
-    arn_operand in, out;
-    uint64_t to = 0;
-    if (!operands(walk, 0, &in, &out)) return false;
-    if (in.rank != 4 || out.rank != 4 || in.dims[0] != out.dims[0] || in.dims[3] != out.dims[3])
-        return misfit(walk);
-    const bool corners = arn_walk_number(walk, "align_corners", 0) != 0;
-    const bool half = arn_walk_number(walk, "half_pixel_centers", 0) != 0;
-    const int64_t h = in.dims[1], w = in.dims[2];
-    const uint64_t pixel = (uint64_t)in.dims[3] * in.element;
-    if (in.count == 0 || out.count == 0) return true;
-    for (int64_t n = 0; n < out.dims[0]; n++) {
-        for (int64_t y = 0; y < out.dims[1]; y++) {
-            const int64_t row = n * h + nearest(y, h, out.dims[1], corners, half);
-            for (int64_t x = 0; x < out.dims[2]; x++) {
-                const int64_t from = row * w + nearest(x, w, out.dims[2], corners, half);
-                if (!arn_walk_copy(walk, 0, (uint64_t)from * pixel, 0, to, pixel)) return false;
-                to += pixel;
-            }
-        }
-    }
-    return true;
-}
-
 const arn_kernel_family arn_moving_kernels[] = {
     {.op = "CONCATENATION", .loops = concatenate, .all_inputs = true},
     {.op = "DEPTH_TO_SPACE", .loops = depth_to_space, .inputs = 1},
     {.op = "MIRROR_PAD", .loops = mirror_pad, .inputs = 1},
     {.op = "PACK", .loops = pack, .all_inputs = true},
-    {.op = "PAD", .loops = pad, .inputs = 1},
-    {.op = "PADV2", .loops = pad, .inputs = 1},
-    {.op = "RESIZE_NEAREST_NEIGHBOR", .loops = resize_nearest, .inputs = 1},
+    {.op = "PAD", .loops = pad, .inputs = 1, .takes_blocks = true},
+    {.op = "PADV2", .loops = pad, .inputs = 1, .takes_blocks = true},
     {.op = "SLICE", .loops = slice, .inputs = 1},
     {.op = "SPACE_TO_DEPTH", .loops = space_to_depth, .inputs = 1},
     {.op = "SPLIT", .loops = split, .inputs = 2, .all_outputs = true},

@@ -1,5 +1,5 @@
 /* kernel_steps_window: kernels that look at a window of an image for each pixel of their output:
- * convolutions, pools, bilinear resizing; a fully connected layer is a convolution over as many
+ * convolutions, pools, resizing; a fully connected layer is a convolution over as many
  * pixels as it has rows.
  *
  *     for each image, row, column:              one pixel of the output
@@ -9,21 +9,24 @@
  *
  * Channels are written in groups that read the same channels of the input: all of them in an
  * ordinary convolution, one input channel's in a depthwise one. The orders of libraries differ in
- * how many pixels go together: `block` reads the windows of all before it writes any,
- * `block-reread` goes channel by channel and writes that channel of each; by `raster` one pixel
- * goes by itself, `rows` takes a row of them. O(pixels × groups × taps), but where a block's
- * windows lie apart from its output and are whole, one look at each row of them. */
+ * how many pixels go together: `block` reads the windows of all before it writes any;
+ * `block-reread`, and `rows` with a row of them, look at all windows of the block for each channel,
+ * so that only the block's last element is sure to be written after that. O(pixels × groups ×
+ * taps), but where a block's windows lie apart from its output and are whole, one look at each row
+ * of them. */
 #include "check/kernel_steps.h"
 
 enum { MOST_TAPS = 4 }; /* of a resized axis */
+
+typedef enum resize { NOT, WHOLE_NUMBERS, FLOATS, NEAREST } resize;
 
 /* One direction of an image. */
 typedef struct axis {
     int64_t in, out; /* pixels */
     int64_t taps, stride, dilation;
     int64_t before; /* padding */
-    /* Resized instead: which pixel a tap reads follows from where the output's lies. */
-    bool resized, whole_numbers, half_pixel_centers, align_corners;
+    resize kind;    /* but for NOT, which pixel a tap reads follows from where the output's lies */
+    bool half_pixel_centers, align_corners;
 } axis;
 
 typedef struct window {
@@ -72,14 +75,25 @@ static void resize_float(const axis *a, int64_t place, int64_t taps[MOST_TAPS]) 
     taps[3] = at_most_last(a, -arn_floor(-once));
 }
 
+static int64_t nearest(const axis *a, int64_t place) {
+    const bool corners = a->align_corners && a->out > 1;
+    const float in = (float)(corners ? a->in - 1 : a->in);
+    const float scale = in / (float)(corners ? a->out - 1 : a->out);
+    const float at = ((float)place + (a->half_pixel_centers ? 0.5f : 0.0f)) * scale;
+    const int64_t below = arn_floor(at);
+    const bool up = a->align_corners && at - (float)below >= 0.5f;
+    return at_most_last(a, up ? below + 1 : below);
+}
+
 /* The pixel that tap k of an output's window reads; negative if it is outside of the image. */
 static int64_t tap(const axis *a, int64_t place, int64_t k) {
-    if (!a->resized) {
+    int64_t taps[MOST_TAPS];
+    if (a->kind == NEAREST) return nearest(a, place);
+    if (a->kind == NOT) {
         const int64_t at = place * a->stride - a->before + k * a->dilation;
         return at < a->in ? at : -1;
     }
-    int64_t taps[MOST_TAPS];
-    if (a->whole_numbers) resize_whole(a, place, taps);
+    if (a->kind == WHOLE_NUMBERS) resize_whole(a, place, taps);
     else resize_float(a, place, taps);
     return taps[k];
 }
@@ -147,18 +161,11 @@ static bool write_pixels(const window *v, int64_t first, int64_t end) {
     return arn_walk_write(v->walk, 0, (uint64_t)first * out_pixel(v), (uint64_t)end * out_pixel(v));
 }
 
-static bool read_block(const window *v, int64_t first, int64_t end, int64_t group) {
+static bool read_block(const window *v, int64_t first, int64_t end) {
     for (int64_t p = first; p < end; p++) {
-        if (!read_window(v, locate(v, p), group)) return false;
-    }
-    return true;
-}
-
-/* Bytes [from, to) of a pixel, in each of the block's. */
-static bool write_block(const window *v, int64_t first, int64_t end, uint64_t from, uint64_t to) {
-    for (int64_t p = first; p < end && from < to; p++) {
-        const uint64_t start = (uint64_t)p * out_pixel(v);
-        if (!arn_walk_write(v->walk, 0, start + from, start + to)) return false;
+        for (int64_t g = 0; g < v->groups; g++) {
+            if (!read_window(v, locate(v, p), g)) return false;
+        }
     }
     return true;
 }
@@ -170,44 +177,56 @@ static bool block_is_apart(const window *v, int64_t first, int64_t end) {
     return true;
 }
 
-/* All that the block needs, then all of it. */
-static bool make_block(const window *v, int64_t first, int64_t end) {
+/* One pixel, channel by channel. Those of one group read the same, so that the last of its reads
+ * finds all that the others would. */
+static bool make_pixel(const window *v, int64_t number) {
+    const uint64_t start = (uint64_t)number * out_pixel(v);
     for (int64_t g = 0; g < v->groups; g++) {
-        if (!read_block(v, first, end, g)) return false;
-    }
-    return write_pixels(v, first, end);
-}
-
-/* Channel by channel. Those of one group read the same, so that the last of its reads finds all
- * that the others would. */
-static bool make_block_by_channels(const window *v, int64_t first, int64_t end) {
-    for (int64_t g = 0; g < v->groups; g++) {
-        const uint64_t from = (uint64_t)g * v->out_group, to = from + v->out_group;
-        const uint64_t last = to - v->out_channel;
-        if (!write_block(v, first, end, from, last) || !read_block(v, first, end, g) ||
-            !write_block(v, first, end, last, to))
+        const uint64_t first = start + (uint64_t)g * v->out_group, end = first + v->out_group;
+        const uint64_t last = end - v->out_channel;
+        if (!arn_walk_write(v->walk, 0, first, last) || !read_window(v, locate(v, number), g) ||
+            !arn_walk_write(v->walk, 0, last, end))
             return false;
     }
     return true;
 }
 
+static bool make_block(const window *v, int64_t first, int64_t end) {
+    const uint64_t last = (uint64_t)end * out_pixel(v) - v->out_channel;
+    switch (v->walk->rule->order) {
+        case ARENAUT_KERNEL_RASTER: return make_pixel(v, first);
+        case ARENAUT_KERNEL_BLOCK: return read_block(v, first, end) && write_pixels(v, first, end);
+        default: /* the last element may be written when all windows have been read for it again */
+            return arn_walk_write(v->walk, 0, (uint64_t)first * out_pixel(v), last) &&
+                   read_block(v, first, end) &&
+                   arn_walk_write(v->walk, 0, last, (uint64_t)end * out_pixel(v));
+    }
+}
+
+/* Blocks of so many pixels, begun anew after each `period` of them. */
+static bool walk_blocks(const window *v, int64_t period, int64_t block) {
+    const int64_t n = count_pixels(v);
+    for (int64_t first = 0, end; first < n; first = end) {
+        const int64_t left = period - first % period;
+        end = first + (left < block ? left : block);
+        const bool shortcut = (v->groups > 1 || end - first > 1) && block_is_apart(v, first, end);
+        if (!(shortcut ? write_pixels(v, first, end) : make_block(v, first, end))) return false;
+    }
+    return true;
+}
+
+/* Blocks begin anew with each image, or go on from one to the next: a rule does not say. */
 static bool walk_windows(const window *v) {
     const arenaut_kernel_rule *rule = v->walk->rule;
-    const bool reads_first = rule->order == ARENAUT_KERNEL_BLOCK;
+    const int64_t n = count_pixels(v), image = n / v->images;
     int64_t block = rule->block;
     if (rule->order == ARENAUT_KERNEL_RASTER) block = 1;
     if (rule->order == ARENAUT_KERNEL_ROWS) block = v->x.out;
     if (block == 0) return arn_walk_give_up(v->walk, "its rule has no block");
-    const int64_t n = count_pixels(v);
-    for (int64_t first = 0; first < n; first += block) {
-        const int64_t end = n - first < block ? n : first + block;
-        const bool shortcut = (v->groups > 1 || end - first > 1) && block_is_apart(v, first, end);
-        const bool right = shortcut      ? write_pixels(v, first, end)
-                           : reads_first ? make_block(v, first, end)
-                                         : make_block_by_channels(v, first, end);
-        if (!right) return false;
-    }
-    return true;
+    if (!walk_blocks(v, n, block)) return false;
+    if (v->images == 1 || image % block == 0) return true;
+    arn_walk_again(v->walk);
+    return walk_blocks(v, image, block);
 }
 
 /* ---- operators ---- */
@@ -296,19 +315,46 @@ static bool pool(arn_walk *walk) {
     return set_steps(&v) && set_groups(&v, &in, &out, in.dims[3]) && walk_windows(&v);
 }
 
+/* Images of one depth, resized; `groups` is set to 0 where there is nothing to do. */
+static bool set_resize(window *v, bool bilinear) {
+    arn_operand in, out;
+    if (!set_images(v, &in, &out)) return false;
+    v->groups = 0;
+    if (in.count == 0 || out.count == 0) return true;
+    if (in.dims[3] != out.dims[3] || in.element != out.element) return misfit(v->walk);
+    axis like = {.taps = bilinear ? MOST_TAPS : 1, .kind = NEAREST};
+    if (bilinear) like.kind = in.dtype == ARENAUT_DTYPE_FLOAT32 ? FLOATS : WHOLE_NUMBERS;
+    like.half_pixel_centers = arn_walk_number(v->walk, "half_pixel_centers", 0) != 0;
+    like.align_corners = arn_walk_number(v->walk, "align_corners", 0) != 0;
+    for (int i = 0; i < 2; i++) {
+        axis *a = i == 0 ? &v->y : &v->x;
+        like.in = a->in;
+        like.out = a->out;
+        *a = like;
+    }
+    return set_groups(v, &in, &out, bilinear ? in.dims[3] : 1);
+}
+
 static bool resize_bilinear(arn_walk *walk) {
     window v = {.walk = walk};
-    arn_operand in, out;
-    if (!set_images(&v, &in, &out)) return false;
-    if (in.count == 0 || out.count == 0) return true;
-    if (in.dims[3] != out.dims[3]) return misfit(walk);
-    v.y.resized = v.x.resized = true;
-    v.y.taps = v.x.taps = MOST_TAPS;
-    v.y.whole_numbers = v.x.whole_numbers = in.dtype != ARENAUT_DTYPE_FLOAT32;
-    v.y.half_pixel_centers = v.x.half_pixel_centers =
-        arn_walk_number(walk, "half_pixel_centers", 0) != 0;
-    v.y.align_corners = v.x.align_corners = arn_walk_number(walk, "align_corners", 0) != 0;
-    return set_groups(&v, &in, &out, in.dims[3]) && walk_windows(&v);
+    return set_resize(&v, true) && (v.groups == 0 || walk_windows(&v));
+}
+
+/* Pixels are copied as they are, by memcpy. */
+static bool resize_nearest(arn_walk *walk) {
+    window v = {.walk = walk};
+    if (!set_resize(&v, false)) return false;
+    if (v.groups == 0) return true;
+    if (walk->rule->order != ARENAUT_KERNEL_RASTER) return walk_windows(&v);
+    for (int64_t p = 0; p < count_pixels(&v); p++) {
+        const pixel to = locate(&v, p);
+        const uint64_t row = row_start(&v, to.image, nearest(&v.y, to.y));
+        const uint64_t from = row + (uint64_t)nearest(&v.x, to.x);
+        if (!arn_walk_copy(walk, 0, from * in_pixel(&v), 0, (uint64_t)p * out_pixel(&v),
+                           out_pixel(&v)))
+            return false;
+    }
+    return true;
 }
 
 static bool connect_fully(arn_walk *walk) {
@@ -324,7 +370,8 @@ static bool connect_fully(arn_walk *walk) {
     if (depth == 0 || in.count % depth != 0 || in.count / depth != rows) return misfit(walk);
     const axis one = {.in = 1, .out = 1, .taps = 1, .stride = 1, .dilation = 1};
     v.y = v.x = one;
-    v.images = (int64_t)rows;
+    v.y.in = v.y.out = (int64_t)rows; /* one image, a column */
+    v.images = 1;
     v.in_group = depth * in.element;
     v.out_group = (uint64_t)out.dims[out.rank - 1] * out.element;
     v.out_channel = out.element;
@@ -338,5 +385,6 @@ const arn_kernel_family arn_window_kernels[] = {
     {.op = "MAX_POOL_2D", .loops = pool, .inputs = 1, .takes_blocks = true},
     {.op = "FULLY_CONNECTED", .loops = connect_fully, .inputs = 1, .takes_blocks = true},
     {.op = "RESIZE_BILINEAR", .loops = resize_bilinear, .inputs = 1, .takes_blocks = true},
+    {.op = "RESIZE_NEAREST_NEIGHBOR", .loops = resize_nearest, .inputs = 1, .takes_blocks = true},
     {.op = NULL},
 };

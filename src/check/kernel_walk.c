@@ -22,10 +22,19 @@ bool arn_walk_begin(arn_walk *walk, arn_region *region) {
         if (words > SIZE_MAX / sizeof *input->over) return false;
         input->over = arn_region_allocate(region, (size_t)words, sizeof *input->over);
         if (!input->over) return false;
+    }
+    arn_walk_again(walk);
+    return true;
+}
+
+void arn_walk_again(arn_walk *walk) {
+    for (uint32_t i = 0; i < walk->op->n_inputs; i++) {
+        const arn_walk_input *input = &walk->inputs[i];
+        const uint64_t words = input->over ? input->bytes / WORD + 1 : 0;
         for (uint64_t k = 0; k < words; k++) input->over[k] = 0;
         walk->work += words;
     }
-    return true;
+    walk->written = 0;
 }
 
 bool arn_walk_give_up(arn_walk *walk, const char *why) {

@@ -63,6 +63,8 @@ bool arn_walk_copy(arn_walk *walk, uint32_t input, uint64_t from, uint32_t outpu
  * then the order of the two does not matter. A shortcut for loops; nothing is read. */
 bool arn_walk_is_apart(arn_walk *walk, uint32_t input, uint64_t first, uint64_t end,
                        uint32_t output, uint64_t output_first, uint64_t output_end);
+/* Begins anew, with nothing written: a kernel may walk in several ways, which must all be right. */
+void arn_walk_again(arn_walk *walk);
 /* Ends the walk, and returns false: how the kernel walks is not known. */
 bool arn_walk_give_up(arn_walk *walk, const char *why);
 

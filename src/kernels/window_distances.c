@@ -61,7 +61,8 @@ static void add_block(const image_walk *walk, int64_t first, int64_t end, arn_re
         arn_reach_at_least(reach, end * walk->out_pixel - lowest);
     } else if (order == ARENAUT_KERNEL_RASTER) {
         reread_pixel(walk, first * walk->out_pixel, lowest, reach);
-    } else if (order != ARENAUT_KERNEL_BLOCK && walk->out_pixel > walk->pair->out_element) {
+    } else if (order !=
+               ARENAUT_KERNEL_BLOCK) { /* of one channel too: it may gather in the output */
         arn_reach_at_least(reach, end * walk->out_pixel - walk->pair->out_element - lowest);
     }
 }

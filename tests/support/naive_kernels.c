@@ -75,25 +75,33 @@ static void state_text(sample *s, const char *name, const char *text) {
 typedef uint64_t pixel_channel(const sample *s, const sample_memory *m, int64_t pixel,
                                int64_t channel);
 
+/* By `block` all is made before it is written. Of a block that is read again and again, every value
+ * is made twice, the second time when all but the block's last element has been written. */
 static void run_pixels(const sample *s, const sample_memory *m, pixel_channel *make) {
     enum { MOST = 4096 };
     uint64_t made[MOST];
+    const bool raster = s->order == ARENAUT_KERNEL_RASTER;
+    const bool reread = !raster && s->order != ARENAUT_KERNEL_BLOCK;
     const int64_t channels = s->out[0].dims[s->out[0].rank - 1];
     const int64_t pixels = elements(&s->out[0]) / channels;
-    int64_t block = s->block;
-    if (s->order == ARENAUT_KERNEL_RASTER) block = 1;
+    int64_t block = raster ? 1 : s->block;
     if (s->order == ARENAUT_KERNEL_ROWS) block = s->out[0].rank == 4 ? s->out[0].dims[2] : 1;
-    for (int64_t first = 0; first < pixels; first += block) {
-        const int64_t end = first + block < pixels ? first + block : pixels;
-        assert_true((end - first) * channels <= MOST);
-        for (int64_t c = 0; c < channels; c++) {
-            for (int64_t p = first; p < end; p++)
-                made[(p - first) * channels + c] = make(s, m, p, c);
-            for (int64_t p = first; p < end && s->order != ARENAUT_KERNEL_BLOCK; p++)
-                put(s, m, 0, p * channels + c, made[(p - first) * channels + c]);
+    const int64_t period =
+        m->blocks_by_image && s->out[0].rank == 4 ? s->out[0].dims[1] * s->out[0].dims[2] : pixels;
+    for (int64_t first = 0, end; first < pixels; first = end) {
+        const int64_t left = period - first % period;
+        end = first + (left < block ? left : block);
+        const int64_t n = (end - first) * channels;
+        assert_true(n <= MOST);
+        for (int64_t k = 0; k < n; k++) {
+            made[k] = make(s, m, first + k / channels, k % channels);
+            if (raster) put(s, m, 0, first * channels + k, made[k]);
         }
-        for (int64_t k = 0; k < (end - first) * channels && s->order == ARENAUT_KERNEL_BLOCK; k++)
+        for (int64_t k = 0; k < (reread ? n - 1 : n) && !raster; k++)
             put(s, m, 0, first * channels + k, made[k]);
+        for (int64_t k = 0; k < n && reread; k++)
+            made[k] = mix(mix(made[k], 1), make(s, m, first + k / channels, k % channels));
+        for (int64_t k = 0; k < n && reread; k++) put(s, m, 0, first * channels + k, made[k]);
     }
 }
 
@@ -287,7 +295,17 @@ static int64_t nearest(const sample *s, int64_t place, int i) {
     return found < in - 1 ? found : in - 1;
 }
 
+static uint64_t nearest_channel(const sample *s, const sample_memory *m, int64_t p, int64_t c) {
+    const int64_t *in = s->in[0].dims, *out = s->out[0].dims;
+    const int64_t y = nearest(s, p / out[2] % out[1], 0), x = nearest(s, p % out[2], 1);
+    return get(s, m, 0, ((p / out[2] / out[1] * in[1] + y) * in[2] + x) * in[3] + c, 1);
+}
+
 static void run_nearest(const sample *s, const sample_memory *m) {
+    if (s->order != ARENAUT_KERNEL_RASTER) {
+        run_pixels(s, m, nearest_channel);
+        return;
+    }
     const int64_t *in = s->in[0].dims, *out = s->out[0].dims;
     const uint64_t pixel = (uint64_t)in[3] * size_of(&s->in[0]);
     for (int64_t p = 0; p < out[0] * out[1] * out[2]; p++) {
@@ -360,9 +378,16 @@ static int64_t repeated(const sample_tensor *in, const sample_tensor *out, int64
 }
 
 static void run_binary(const sample *s, const sample_memory *m) {
-    for (int64_t k = 0; k < elements(&s->out[0]); k++) {
-        const uint64_t sum = get(s, m, 0, repeated(&s->in[0], &s->out[0], k), 1);
-        put(s, m, 0, k, get(s, m, 1, repeated(&s->in[1], &s->out[0], k), sum));
+    enum { MOST = 64 };
+    uint64_t made[MOST];
+    const int64_t n = elements(&s->out[0]), block = s->block ? s->block : 1;
+    for (int64_t first = 0; first < n; first += block) {
+        const int64_t end = first + block < n ? first + block : n;
+        for (int64_t k = first; k < end; k++) {
+            const uint64_t sum = get(s, m, 0, repeated(&s->in[0], &s->out[0], k), 1);
+            made[k - first] = get(s, m, 1, repeated(&s->in[1], &s->out[0], k), sum);
+        }
+        for (int64_t k = first; k < end; k++) put(s, m, 0, k, made[k - first]);
     }
 }
 
@@ -428,7 +453,28 @@ static int64_t mirror_source(const sample *s, const int64_t *at) {
     return place_of(&s->in[0], from);
 }
 
-static void run_pad(const sample *s, const sample_memory *m) { run_moves(s, m, pad_source); }
+/* By rows: what lies in one piece in both is copied by memcpy. */
+static void run_pad(const sample *s, const sample_memory *m) {
+    const uint32_t last = s->in[0].rank - 1;
+    const int64_t *pads = s->in[1].values, *dims = s->in[0].dims;
+    const bool longer = last > 0 && pads[2 * last] == 0 && pads[2 * last + 1] == 0;
+    const int64_t run = dims[last] * (longer ? dims[last - 1] : 1);
+    const uint64_t size = size_of(&s->in[0]);
+    int64_t at[SAMPLE_RANK];
+    if (s->order == ARENAUT_KERNEL_RASTER) {
+        run_moves(s, m, pad_source);
+        return;
+    }
+    for (int64_t k = 0; k < elements(&s->out[0]);) {
+        coordinates(&s->out[0], k, at);
+        const int64_t from = pad_source(s, at);
+        if (from < 0) put(s, m, 0, k++, 0);
+        if (from < 0) continue;
+        copy(m, m->in[0] + (uint64_t)from * size, (uint64_t)k * size, (uint64_t)run * size);
+        k += run;
+    }
+}
+
 static void run_mirror(const sample *s, const sample_memory *m) { run_moves(s, m, mirror_source); }
 
 static void make_paddings(rng *r, sample *s, int64_t least, int64_t edge, int64_t most) {
@@ -852,33 +898,39 @@ static void make_lstm(rng *r, sample *s) {
     state(s, "time_major", 1, rng_once_in(r, 2), 0);
 }
 
+enum {
+    BLOCK = 1 << ARENAUT_KERNEL_BLOCK,
+    REREAD = 1 << ARENAUT_KERNEL_BLOCK_REREAD,
+    ROWS = 1 << ARENAUT_KERNEL_ROWS,
+};
+
 const sample_kind sample_kinds[] = {
-    {"convolution", make_conv, true},
-    {"pointwise convolution", make_pointwise, true},
-    {"depthwise convolution", make_depthwise, true},
-    {"pool", make_pool, true},
-    {"fully connected", make_dense, true},
-    {"bilinear", make_bilinear, true},
-    {"nearest", make_nearest, false},
-    {"one operand", make_unary, false},
-    {"softmax", make_softmax, false},
-    {"two operands", make_binary, false},
-    {"pad", make_pad, false},
-    {"mirror pad", make_mirror, false},
-    {"slice", make_slice, false},
-    {"strided slice", make_strides, false},
-    {"transpose", make_transpose, false},
-    {"depth and space", make_blocks, false},
-    {"concatenation", make_concat, false},
-    {"split", make_split, false},
-    {"pack", make_pack, false},
-    {"batch matmul", make_products, false},
-    {"arg max", make_extreme, false},
-    {"mean", make_mean, false},
-    {"transposed convolution", make_transpose_conv, false},
-    {"svdf", make_svdf, false},
-    {"lstm", make_lstm, false},
-    {NULL, NULL, false},
+    {"convolution", make_conv, BLOCK | REREAD | ROWS},
+    {"pointwise convolution", make_pointwise, BLOCK | REREAD | ROWS},
+    {"depthwise convolution", make_depthwise, BLOCK | REREAD | ROWS},
+    {"pool", make_pool, BLOCK | REREAD | ROWS},
+    {"fully connected", make_dense, BLOCK | REREAD | ROWS},
+    {"bilinear", make_bilinear, BLOCK | REREAD | ROWS},
+    {"nearest", make_nearest, BLOCK | REREAD | ROWS},
+    {"one operand", make_unary, BLOCK},
+    {"softmax", make_softmax, 0},
+    {"two operands", make_binary, BLOCK},
+    {"pad", make_pad, ROWS},
+    {"mirror pad", make_mirror, 0},
+    {"slice", make_slice, 0},
+    {"strided slice", make_strides, 0},
+    {"transpose", make_transpose, 0},
+    {"depth and space", make_blocks, 0},
+    {"concatenation", make_concat, 0},
+    {"split", make_split, 0},
+    {"pack", make_pack, 0},
+    {"batch matmul", make_products, 0},
+    {"arg max", make_extreme, 0},
+    {"mean", make_mean, 0},
+    {"transposed convolution", make_transpose_conv, 0},
+    {"svdf", make_svdf, 0},
+    {"lstm", make_lstm, 0},
+    {NULL, NULL, 0},
 };
 
 /* ---- as a program ---- */

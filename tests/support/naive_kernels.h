@@ -36,6 +36,7 @@ typedef struct sample_attribute {
 typedef struct sample_memory {
     uint8_t *in[SAMPLE_ARGUMENTS], *out[SAMPLE_ARGUMENTS];
     bool copies_backwards; /* what memcpy does: it may go either way */
+    bool blocks_by_image;  /* blocks of pixels begin anew with each image */
 } sample_memory;
 
 typedef struct sample {
@@ -57,7 +58,7 @@ uint64_t sample_bytes(const sample_tensor *tensor);
 typedef struct sample_kind {
     const char *name;
     void (*make)(rng *r, sample *s);
-    bool has_blocks;
+    uint32_t orders; /* bit k: it runs in arenaut_kernel_order k, besides raster */
 } sample_kind;
 extern const sample_kind sample_kinds[]; /* ends with name == NULL */
 
