@@ -17,14 +17,15 @@ static bool measure(arn_walk *walk, uint32_t id, arn_operand *o) {
     if (id == ARENAUT_NONE) return arn_walk_give_up(walk, "an argument is left out");
     const arenaut_tensor *t = &walk->program->tensors[id];
     const uint32_t bits = arenaut_dtype_bits(t->dtype);
+    const bool packed = bits % 8 != 0; /* several to a byte: of weights, only the shape matters */
     uint64_t bytes;
-    if (t->strides || t->lanes || bits == 0 || bits % 8 != 0)
+    if (t->strides || t->lanes || bits == 0 || (packed && t->cls != ARENAUT_CONSTANT))
         return arn_walk_give_up(walk, "an argument is not dense in whole bytes");
     if (t->unsized || t->dynamic || t->dim_exprs || t->rank > ARN_OPERAND_RANK)
         return arn_walk_give_up(walk, "the shape of an argument varies, or is of too high rank");
     o->dtype = t->dtype;
     o->rank = t->rank;
-    o->element = bits / 8;
+    o->element = packed ? 1 : bits / 8;
     o->count = 1;
     for (uint32_t i = 0; i < t->rank; i++) {
         if (t->dims[i] < 0 || t->dims[i] > MOST ||
@@ -32,7 +33,7 @@ static bool measure(arn_walk *walk, uint32_t id, arn_operand *o) {
             return arn_walk_give_up(walk, "a dimension of an argument is not known, or too large");
         o->dims[i] = t->dims[i];
     }
-    return (arn_multiply(o->count, o->element, &bytes) && bytes == t->bytes) ||
+    return packed || (arn_multiply(o->count, o->element, &bytes) && bytes == t->bytes) ||
            arn_walk_give_up(walk, "an argument is not as large as its shape");
 }
 
