@@ -10,7 +10,7 @@
 #   make format      all C in the form of .clang-format; make format-check says what is not
 #   make lint        clang-tidy, ruff, shellcheck, lengths and names (scripts/lint.py)
 #   make bench       our planners beside the peers (bench/)
-#   make fuzz        libFuzzer on the readers, FUZZ_SECONDS each
+#   make fuzz        libFuzzer on the readers, FUZZ_SECONDS each; random ops that overlap, in the wheel
 #   make portable    the same answers on a big-endian 32-bit machine (MIPS under QEMU)
 #   make windows     the same answers and files on 64-bit Windows (mingw-w64, wine), and the unit tests
 #   make install     PREFIX=/usr/local
@@ -101,9 +101,11 @@ test-python: all venv tools-python
 bench: all venv
 	@sh bench/run.sh
 
-fuzz: 
+fuzz: all venv
 	@scripts/need cmake:cmake clang:clang
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) sh fuzz/run.sh
+	@ARENAUT=$(CURDIR)/build/arenaut ARENAUT_THOROUGH=$$(($(FUZZ_SECONDS) / 20 + 1)) $(PYTHON) -m pytest \
+	  tests/pytest/test_overlap_kernels.py tests/pytest/test_overlap_runtime.py -q -rs
 
 # Not part of `make test`: the cross compiler's packages push out those for gcc -m32.
 portable: all

@@ -54,15 +54,7 @@ class Case:
         return [output.tobytes() for output in machine.run(inputs)]
 
     def apart(self):
-        """Offsets that give each planned tensor a place of its own."""
-        table = tflite_file.unpack(self.data)
-        offsets, top = [], 0
-        for tensor in table.subgraphs[0].tensors:
-            planned = not tflite_file.is_constant(table, tensor)
-            offsets.append(top if planned else tflite_file.ONLINE)
-            if planned:
-                top += -(-tflite_file.tensor_bytes(tensor) // 16) * 16
-        return offsets
+        return tflite_file.apart(self.data)
 
     def aliased(self, operand, output):
         offsets = self.apart()

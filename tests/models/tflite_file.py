@@ -13,6 +13,7 @@ import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 
 PLAN_NAME = b"OfflineMemoryAllocation"
+ALIGN = 16   # of tensors in the arena
 ONLINE = -1  # an offset that leaves the tensor to the runtime's own planner
 
 TYPES = {name: value for name, value in vars(schema.TensorType).items() if name.isupper()}
@@ -191,6 +192,14 @@ def tensor_bytes(tensor):
     return (bits + 7) // 8
 
 
+def element_bytes(tensor):
+    return BITS[TYPE_NAMES[tensor.type]] // 8
+
+
+def rounded(size):
+    return -(-size // ALIGN) * ALIGN
+
+
 def is_constant(table, tensor):
     data = table.buffers[tensor.buffer].data if tensor.buffer < len(table.buffers) else None
     return data is not None and len(data) > 0
@@ -216,6 +225,17 @@ def set_plan(table, offsets):
 
 def with_plan(data, offsets):
     return pack(set_plan(unpack(data), offsets))
+
+
+def apart(data):
+    """Offsets that give each planned tensor a place of its own."""
+    table = unpack(data)
+    offsets, top = [], 0
+    for tensor in (tensor for graph in table.subgraphs for tensor in graph.tensors):
+        planned = not tensor.isVariable and not is_constant(table, tensor)
+        offsets.append(top if planned else ONLINE)
+        top += rounded(tensor_bytes(tensor)) if planned else 0
+    return offsets
 
 
 def plan_of(data):

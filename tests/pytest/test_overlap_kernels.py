@@ -1,0 +1,85 @@
+"""How far an output may reach into an input: each rule on random shapes, in the stock wheel.
+
+The command states a distance for a one-op model; the op is then run with its tensors at that
+distance and at others beyond it, which must change nothing, and one element closer, which must
+show on some of the shapes, or else the distance would be larger than it need be.
+ARENAUT_THOROUGH=N, set by `make fuzz`, tries N times as many shapes.
+"""
+
+import os
+
+import numpy as np
+import pytest
+
+import micro_runtime
+import overlap_plans
+import random_ops
+import tflite_file
+
+SHAPES = 3 * int(os.environ.get("ARENAUT_THOROUGH", "1"))
+INPUTS = 4
+
+# Where one element closer need not show.
+COPIES = "copies runs by memcpy, which here works on overlapping ones as well, and need not elsewhere"
+ROUNDS = "what is overwritten first are the lowest bits of a number that is rounded"
+CHOOSES = "the greatest stays so if others change, and small indices are mostly zero bytes"
+NOT_TIGHT = {("CONCATENATION", None): COPIES, ("RESIZE_NEAREST_NEIGHBOR", None): COPIES,
+             ("SLICE", None): COPIES, ("CAST_TO_OTHERS", "FLOAT32"): ROUNDS,
+             ("QUANTIZE_TO_OTHERS", "FLOAT32"): ROUNDS, ("ARG_MAX", None): CHOOSES,
+             ("ARG_MIN", None): CHOOSES}
+
+
+class Placement:
+    """A case, what the command says of it, and what its outputs are with all tensors apart."""
+
+    def __init__(self, case, arenaut_json, folder):
+        self.case, path = case, folder / "one.tflite"
+        path.write_bytes(case.data)
+        self.document = arenaut_json("plan", path, "--overlap", "on", "-f", "-o",
+                                     folder / "planned.tflite")
+        self.planned = (folder / "planned.tflite").read_bytes()
+        self.separations = overlap_plans.separations_of(case.data, self.document)
+        tensors = tflite_file.unpack(case.data).subgraphs[0].tensors
+        self.bytes = [tflite_file.tensor_bytes(tensor) for tensor in tensors]
+        self.step = [tflite_file.element_bytes(tensor) for tensor in tensors]
+        self.inputs = [case.inputs(seed) for seed in range(INPUTS)]
+        self.expected = self.outputs(tflite_file.with_plan(case.data, case.apart()))
+
+    def outputs(self, data):
+        machine = micro_runtime.Machine(data)
+        return [[output.tobytes() for output in machine.run(values)] for values in self.inputs]
+
+    def survives(self, separation, delta):
+        """Whether all is as with tensors apart if the upper one starts so far above the lower."""
+        offsets = overlap_plans.placed(self.case.data, separation, delta)
+        return self.outputs(tflite_file.with_plan(self.case.data, offsets)) == self.expected
+
+    def element(self, separation):
+        return min(self.step[separation.upper], self.step[separation.lower])
+
+    def allowed(self, separation, random):
+        """The distance, rounded up to an element, the next one, and one anywhere above."""
+        element = self.element(separation)
+        first = max(separation.distance, -self.bytes[separation.upper])
+        first = -(-first // element) * element
+        last = max(first, self.bytes[separation.lower])
+        return [first, first + element,
+                random.randint(first // element, last // element + 1) * element]
+
+
+@pytest.mark.parametrize("name, dtype", sorted(random_ops.RULES))
+def test_a_distance_is_enough_and_no_more_than_that(arenaut_json, tmp_path, name, dtype):
+    closer, shown = 0, 0
+    for seed in range(SHAPES):
+        placement = Placement(random_ops.build(name, dtype, seed), arenaut_json, tmp_path)
+        random = np.random.RandomState(seed)
+        assert placement.outputs(placement.planned) == placement.expected, placement.case
+        for separation in placement.separations:
+            allowed = placement.allowed(separation, random)
+            for delta in allowed:
+                assert placement.survives(separation, delta), (placement.case, separation, delta)
+            inside = allowed[0] - placement.element(separation)
+            if inside > -placement.bytes[separation.upper]:
+                closer += 1
+                shown += not placement.survives(separation, inside)
+    assert closer == 0 or shown > 0 or {(name, dtype), (name, None)} & NOT_TIGHT.keys()
