@@ -13,6 +13,7 @@
 #   make fuzz        libFuzzer on the readers, FUZZ_SECONDS each; random ops that overlap, in the wheel
 #   make portable    the same answers on a big-endian 32-bit machine (MIPS under QEMU)
 #   make windows     the same answers and files on 64-bit Windows (mingw-w64, wine), and the unit tests
+#   make micro-runtime  tflite-micro from its sources, for 32-bit ARM and for here (needs the network)
 #   make install     PREFIX=/usr/local
 
 CMAKE_FLAGS ?=
@@ -25,7 +26,7 @@ LINT := build/venv-lint/bin
 CONFIGURE = cmake -S . -G "Unix Makefiles"
 
 .PHONY: all demo test test-quick test-unit test-python format format-check lint bench fuzz portable windows \
-  install clean tools-build tools-test tools-python venv venv-lint
+  micro-runtime install clean tools-build tools-test tools-python venv venv-lint
 
 all: build/Makefile
 	@cmake --build build -j$(JOBS)
@@ -118,6 +119,12 @@ windows: all
 	@scripts/need x86_64-w64-mingw32-gcc:gcc-mingw-w64-x86-64 wine:wine wineserver:wine xz:xz-utils
 	@scripts/windows.sh build/arenaut $$(find tests/data -name '*.tflite' -o -name '*.pte' \
 	  -o -name '*.onnx' -o -name '*.pt2' -o -name '*.csv' -o -name '*.json')
+
+# Not part of `make test`: tests that use these programs skip where they are absent.
+micro-runtime: tools-build
+	@scripts/need git:git c++:g++ arm-linux-gnueabihf-g++:g++-arm-linux-gnueabihf \
+	  qemu-arm-static:qemu-user-static
+	@scripts/micro_runtime.sh build/micro-runtime
 
 install: all
 	@cmake --install build --prefix $(PREFIX)

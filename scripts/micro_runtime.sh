@@ -1,0 +1,44 @@
+#!/bin/sh
+# Fetches tflite-micro at one commit with what it builds on, and builds tests/micro_runtime of it
+# for 32-bit ARM and for this machine, both linked statically:
+#     scripts/micro_runtime.sh FOLDER [SOURCES]
+# makes FOLDER/tflm-arm and FOLDER/tflm-host. SOURCES: a folder with the five repositories, cloned
+# before, so that nothing is fetched; they have to be at the commits below, kissfft patched.
+set -eu
+
+folder=$1
+sources=${2:-$1/sources}
+micro=90b983c2b3f1480642e040bbd2ddb37b998f3424
+
+fetch() { # name, URL, commit or tag
+    [ ! -e "$sources/$1" ] || return 0
+    git init -q "$sources/$1.part"
+    git -C "$sources/$1.part" fetch -q --depth 1 "https://github.com/$2" "$3"
+    git -C "$sources/$1.part" checkout -q FETCH_HEAD
+    mv "$sources/$1.part" "$sources/$1"
+}
+
+mkdir -p "$folder" "$sources"
+fetch tflite-micro tensorflow/tflite-micro "$micro"
+fetch flatbuffers google/flatbuffers v25.9.23
+fetch gemmlowp google/gemmlowp 16e8662c34917be0065110bfcd9cc27d30f52fdf
+fetch ruy google/ruy 2af88863614a8298689cc52b1a47b3fcad7be835
+fetch kissfft mborgerding/kissfft v130
+# The runtime has one copy of each FFT in one program, and no heap.
+patch=$(cd "$sources/tflite-micro" && pwd)/third_party/kissfft/kissfft.patch
+if git -C "$sources/kissfft" apply --check "$patch" 2>/dev/null; then
+    git -C "$sources/kissfft" apply "$patch"
+fi
+
+sources=$(cd "$sources" && pwd)
+build() { # name, more for cmake
+    name=$1
+    shift
+    cmake -S tests/micro_runtime -B "$folder/build-$name" -G "Unix Makefiles" \
+        -DSOURCES="$sources" "$@" >"$folder/$name.log"
+    cmake --build "$folder/build-$name" -j"$(nproc)" >>"$folder/$name.log"
+    cp "$folder/build-$name/tflm_run" "$folder/tflm-$name"
+    echo "$folder/tflm-$name"
+}
+build arm -DCMAKE_TOOLCHAIN_FILE="$PWD/cmake/arm-linux.cmake"
+build host

@@ -1,0 +1,360 @@
+// Runs a model in tflite-micro and says where its arena goes. The interpreter is the plain one of
+// firmware, which records nothing; its allocator is put together here as MicroAllocator::Create
+// does, so that both ends of the arena can be asked.
+//
+//     tflm_run [--trace] [--load-only] [--dump FILE] MODEL.tflite ARENA_BYTES [INPUT.bin…]
+//
+// Prints one JSON object: head and tail in bytes, `used` as arena_used_bytes() has it, and size and
+// hash (FNV-1a, 64 bits) of each output. Inputs that are not given are zero. `--dump` writes the
+// bytes of all outputs, one after another. `--load-only` does not run the model. `--trace` lists what each op asks for: of the tail while
+// its options are parsed and by its kernel, and scratch. Exit status: 0 ran, 1 the runtime refused
+// (too small an arena, an op that it does not have), 2 the call was wrong.
+//
+//     tflm_run --sizes
+//
+// Prints, as CSV, what every operator takes of the tail whatever the model: its parsed options and
+// the data that its kernel begins with; and the sizes of the structs that the runtime keeps.
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "python/tflite_micro/python_ops_resolver.h"
+#include "tensorflow/lite/micro/arena_allocator/recording_single_arena_buffer_allocator.h"
+#include "tensorflow/lite/micro/arena_allocator/single_arena_buffer_allocator.h"
+#include "tensorflow/lite/micro/memory_planner/greedy_memory_planner.h"
+#include "tensorflow/lite/micro/micro_allocation_info.h"
+#include "tensorflow/lite/micro/micro_allocator.h"
+#include "tensorflow/lite/micro/micro_interpreter.h"
+#include "tensorflow/lite/micro/micro_interpreter_context.h"
+#include "tensorflow/lite/micro/micro_interpreter_graph.h"
+#include "tensorflow/lite/micro/micro_resource_variable.h"
+#include "tensorflow/lite/micro/recording_micro_allocator.h"
+#include "tensorflow/lite/schema/schema_generated.h"
+#include "tensorflow/lite/schema/schema_utils.h"
+
+namespace {
+
+constexpr size_t kAlign = 16;
+
+struct Requests {
+    std::vector<size_t> parsed, persistent, scratch;
+};
+
+// What the ops of each subgraph ask for; global, since the runtime's hooks carry no argument.
+std::vector<std::vector<Requests>> trace;
+
+tflite::MicroInterpreterGraph &graph_of(TfLiteContext *context) {
+    auto *micro = static_cast<tflite::MicroInterpreterContext *>(context->impl_);
+    return static_cast<tflite::MicroInterpreterGraph &>(micro->graph());
+}
+
+Requests &requests_of(TfLiteContext *context) {
+    auto &graph = graph_of(context);
+    return trace[graph.GetCurrentSubgraphIndex()][graph.GetCurrentOperatorIndex()];
+}
+
+void *(*allocate_persistent)(TfLiteContext *, size_t);
+TfLiteStatus (*request_scratch)(TfLiteContext *, size_t, int *);
+
+void *traced_persistent(TfLiteContext *context, size_t bytes) {
+    requests_of(context).persistent.push_back(bytes);
+    return allocate_persistent(context, bytes);
+}
+
+TfLiteStatus traced_scratch(TfLiteContext *context, size_t bytes, int *index) {
+    requests_of(context).scratch.push_back(bytes);
+    return request_scratch(context, bytes, index);
+}
+
+class Interpreter : public tflite::MicroInterpreter {
+public:
+    using MicroInterpreter::MicroInterpreter;
+
+    void hook() {
+        auto &context = const_cast<TfLiteContext &>(this->context());
+        allocate_persistent = context.AllocatePersistentBuffer;
+        request_scratch = context.RequestScratchBufferInArena;
+        context.AllocatePersistentBuffer = traced_persistent;
+        context.RequestScratchBufferInArena = traced_scratch;
+    }
+};
+
+// Parsing once more, apart from the arena, tells what an op's options take there.
+class ParsedSizes : public tflite::TfLiteBridgeBuiltinDataAllocator {
+public:
+    std::vector<size_t> sizes;
+    void *Allocate(size_t size, size_t alignment) override {
+        sizes.push_back(size);
+        return aligned_alloc(kAlign, (size + kAlign - 1) / kAlign * kAlign);
+    }
+    void Deallocate(void *data) override { free(data); }
+};
+
+void trace_parsing(const tflite::Model *model, const tflite::MicroOpResolver &resolver) {
+    for (const auto *subgraph : *model->subgraphs()) {
+        trace.emplace_back();
+        if (!subgraph->operators()) continue;
+        for (const auto *op : *subgraph->operators()) {
+            ParsedSizes allocator;
+            void *data = nullptr;
+            const auto type = tflite::GetBuiltinCode(model->operator_codes()->Get(op->opcode_index()));
+            auto parser = resolver.GetOpDataParser(type);
+            if (type != tflite::BuiltinOperator_CUSTOM && parser) {
+                tflite::CallBuiltinParseFunction(parser, op, &allocator, &data);
+            }
+            trace.back().push_back({allocator.sizes, {}, {}});
+        }
+    }
+}
+
+std::string name_of(const tflite::Model *model, const tflite::Operator *op) {
+    const auto *code = model->operator_codes()->Get(op->opcode_index());
+    const auto type = tflite::GetBuiltinCode(code);
+    return type == tflite::BuiltinOperator_CUSTOM ? code->custom_code()->str()
+                                                  : tflite::EnumNameBuiltinOperator(type);
+}
+
+void print_list(const char *name, const std::vector<size_t> &list) {
+    printf(", \"%s\": [", name);
+    for (size_t i = 0; i < list.size(); i++) printf("%s%zu", i ? ", " : "", list[i]);
+    printf("]");
+}
+
+void print_trace(const tflite::Model *model) {
+    const char *separator = "";
+    printf(", \"ops\": [");
+    for (size_t g = 0; g < trace.size(); g++) {
+        for (size_t o = 0; o < trace[g].size(); o++) {
+            const auto *op = model->subgraphs()->Get(g)->operators()->Get(o);
+            printf("%s\n  {\"method\": %zu, \"op\": %zu, \"operator\": \"%s\"", separator, g, o,
+                   name_of(model, op).c_str());
+            print_list("parsed", trace[g][o].parsed);
+            print_list("persistent", trace[g][o].persistent);
+            print_list("scratch", trace[g][o].scratch);
+            printf("}");
+            separator = ",";
+        }
+    }
+    printf("]");
+}
+
+std::vector<uint8_t> read_file(const char *path) {
+    std::ifstream file(path, std::ios::binary);
+    if (!file) {
+        fprintf(stderr, "%s cannot be read\n", path);
+        exit(2);
+    }
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+uint64_t hash_of(const void *data, size_t size) {
+    uint64_t hash = 0xcbf29ce484222325;
+    for (size_t i = 0; i < size; i++) {
+        hash = (hash ^ static_cast<const uint8_t *>(data)[i]) * 0x100000001b3;
+    }
+    return hash;
+}
+
+// As many as the model has ops that make one: what the application has to say.
+int count_variables(const tflite::Model *model) {
+    int n = 0;
+    for (const auto *subgraph : *model->subgraphs()) {
+        if (!subgraph->operators()) continue;
+        for (const auto *op : *subgraph->operators()) n += name_of(model, op) == "VAR_HANDLE";
+    }
+    return n;
+}
+
+bool set_inputs(Interpreter &interpreter, char **paths, int n) {
+    for (size_t i = 0; i < interpreter.inputs_size(); i++) {
+        TfLiteTensor *input = interpreter.input(i);
+        memset(input->data.raw, 0, input->bytes);
+        if (static_cast<int>(i) >= n) continue;
+        const auto bytes = read_file(paths[i]);
+        if (bytes.size() != input->bytes) {
+            fprintf(stderr, "%s has %zu bytes, input %zu takes %zu\n", paths[i], bytes.size(), i,
+                    input->bytes);
+            return false;
+        }
+        memcpy(input->data.raw, bytes.data(), bytes.size());
+    }
+    return true;
+}
+
+bool print_outputs(Interpreter &interpreter, const char *dump) {
+    FILE *file = dump ? fopen(dump, "wb") : nullptr;
+    bool written = !dump || file;
+    printf(", \"outputs\": [");
+    for (size_t i = 0; i < interpreter.outputs_size(); i++) {
+        const TfLiteTensor *output = interpreter.output(i);
+        printf("%s{\"bytes\": %zu, \"hash\": \"%016llx\"}", i ? ", " : "", output->bytes,
+               static_cast<unsigned long long>(hash_of(output->data.raw, output->bytes)));
+        if (file) written &= fwrite(output->data.raw, 1, output->bytes, file) == output->bytes;
+    }
+    printf("]");
+    if (file) written &= fclose(file) == 0;
+    if (!written) fprintf(stderr, "%s cannot be written\n", dump);
+    return written;
+}
+
+// As MicroAllocator::Create(arena, size), but keeps hold of what is below.
+tflite::MicroAllocator *make_allocator(uint8_t *arena, size_t size,
+                                       tflite::SingleArenaBufferAllocator **ends) {
+    *ends = tflite::SingleArenaBufferAllocator::Create(arena, size);
+    void *place = (*ends)->AllocatePersistentBuffer(sizeof(tflite::GreedyMemoryPlanner),
+                                                    alignof(tflite::GreedyMemoryPlanner));
+    return place ? tflite::MicroAllocator::Create(*ends, new (place) tflite::GreedyMemoryPlanner())
+                 : nullptr;
+}
+
+struct Call {
+    bool tracing = false, load_only = false;
+    const char *dump = nullptr, *model = nullptr;
+    size_t arena_bytes = 0;
+    char **inputs = nullptr;
+    int n_inputs = 0;
+};
+
+int run(const Call &call) {
+    const size_t arena_bytes = call.arena_bytes;
+    const auto file = read_file(call.model);
+    void *aligned = aligned_alloc(kAlign, (file.size() + kAlign - 1) / kAlign * kAlign);
+    memcpy(aligned, file.data(), file.size());
+    const tflite::Model *model = tflite::GetModel(aligned);
+    // One block more: the arena may have any size, and what is behind it stays untouched.
+    auto *arena = static_cast<uint8_t *>(
+        aligned_alloc(kAlign, (arena_bytes + kAlign - 1) / kAlign * kAlign + kAlign));
+    if (!arena) {
+        fprintf(stderr, "%zu bytes of arena are more than there is\n", arena_bytes);
+        return 2;
+    }
+    tflite::PythonOpsResolver resolver;
+    tflite::SingleArenaBufferAllocator *ends = nullptr;
+    tflite::MicroAllocator *allocator = make_allocator(arena, arena_bytes, &ends);
+    if (!allocator) return 1;
+    const int n_variables = count_variables(model);
+    auto *variables =
+        n_variables ? tflite::MicroResourceVariables::Create(allocator, n_variables) : nullptr;
+    Interpreter interpreter(model, resolver, allocator, variables);
+    if (call.tracing) {
+        trace_parsing(model, resolver);
+        interpreter.hook();
+    }
+    if (interpreter.AllocateTensors() != kTfLiteOk) return 1;
+    printf("{\"head\": %zu, \"tail\": %zu, \"used\": %zu", ends->GetNonPersistentUsedBytes(),
+           ends->GetPersistentUsedBytes(), interpreter.arena_used_bytes());
+    bool fine = true;
+    if (!call.load_only) {
+        if (!set_inputs(interpreter, call.inputs, call.n_inputs)) return 2;
+        if (interpreter.Invoke() != kTfLiteOk) return 1;
+        fine = print_outputs(interpreter, call.dump);
+    }
+    if (call.tracing) print_trace(model);
+    printf("}\n");
+    return fine ? 0 : 2;
+}
+
+// Where a kernel is told to begin without a model: it may only ask for memory.
+class BareContext : public tflite::MicroContext {
+public:
+    size_t bytes = 0;
+    void *AllocatePersistentBuffer(size_t size) override {
+        bytes += (size + kAlign - 1) / kAlign * kAlign;
+        return calloc(1, size);
+    }
+    TfLiteStatus RequestScratchBufferInArena(size_t, int *) override { return kTfLiteError; }
+    void *GetScratchBuffer(int) override { return nullptr; }
+    TfLiteTensor *AllocateTempTfLiteTensor(int) override { return nullptr; }
+    void DeallocateTempTfLiteTensor(TfLiteTensor *) override {}
+    uint8_t *AllocateTempBuffer(size_t, size_t) override { return nullptr; }
+    void DeallocateTempBuffer(uint8_t *) override {}
+    TfLiteEvalTensor *GetEvalTensor(int) override { return nullptr; }
+    TfLiteStatus set_external_context(void *) override { return kTfLiteError; }
+    void *external_context() override { return nullptr; }
+    tflite::MicroGraph &graph() override { abort(); }
+
+private:
+    TF_LITE_REMOVE_VIRTUAL_DELETE
+};
+
+size_t parsed_bytes(const tflite::MicroOpResolver &resolver, tflite::BuiltinOperator type) {
+    flatbuffers::FlatBufferBuilder builder;
+    builder.Finish(tflite::CreateOperator(builder));
+    const auto *op = flatbuffers::GetRoot<tflite::Operator>(builder.GetBufferPointer());
+    ParsedSizes allocator;
+    void *data = nullptr;
+    size_t bytes = 0;
+    tflite::CallBuiltinParseFunction(resolver.GetOpDataParser(type), op, &allocator, &data);
+    for (const size_t size : allocator.sizes) bytes += size;
+    return bytes;
+}
+
+// VAR_HANDLE and CALL_ONCE, IF, WHILE read their options as they begin; theirs are all zero here.
+size_t initial_bytes(const TFLMRegistration *registration) {
+    BareContext bare;
+    TfLiteContext context = {};
+    static const char options[256] = {};
+    context.impl_ = static_cast<tflite::MicroContext *>(&bare);
+    context.AllocatePersistentBuffer = tflite::MicroContextAllocatePersistentBuffer;
+    if (registration->init) registration->init(&context, options, 0);
+    return bare.bytes;
+}
+
+int print_sizes() {
+    tflite::PythonOpsResolver resolver;
+    printf("# kind,name,bytes,kernel bytes\n");
+#define STRUCT(type) printf("struct," #type ",%zu,\n", sizeof(type))
+    STRUCT(tflite::SingleArenaBufferAllocator);
+    STRUCT(tflite::RecordingSingleArenaBufferAllocator);
+    STRUCT(tflite::GreedyMemoryPlanner);
+    STRUCT(tflite::MicroAllocator);
+    STRUCT(tflite::RecordingMicroAllocator);
+    STRUCT(tflite::SubgraphAllocations);
+    STRUCT(tflite::NodeAndRegistration);
+    STRUCT(tflite::ScratchBufferHandle);
+    STRUCT(tflite::internal::ScratchBufferRequest);
+    STRUCT(tflite::AllocationInfo);
+    STRUCT(TfLiteEvalTensor);
+    STRUCT(TfLiteTensor);
+    STRUCT(TfLiteAffineQuantization);
+    STRUCT(tflite::MicroResourceVariables);
+#undef STRUCT
+    for (int op = 0; op <= tflite::BuiltinOperator_MAX; op++) {
+        const auto type = static_cast<tflite::BuiltinOperator>(op);
+        const TFLMRegistration *registration = resolver.FindOp(type);
+        if (!registration || type == tflite::BuiltinOperator_CUSTOM) continue;
+        printf("op,%s,%zu,%zu\n", tflite::EnumNameBuiltinOperator(type),
+               parsed_bytes(resolver, type), initial_bytes(registration));
+    }
+    return 0;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+    Call call;
+    int at = 1;
+    if (argc == 2 && !strcmp(argv[1], "--sizes")) return print_sizes();
+    for (; at < argc && !strncmp(argv[at], "--", 2); at++) {
+        if (!strcmp(argv[at], "--trace")) call.tracing = true;
+        else if (!strcmp(argv[at], "--load-only")) call.load_only = true;
+        else if (!strcmp(argv[at], "--dump") && at + 1 < argc) call.dump = argv[++at];
+        else break;
+    }
+    if (argc - at < 2 || !strncmp(argv[at], "--", 2)) {
+        fprintf(stderr, "usage: tflm_run [--trace] [--load-only] [--dump FILE] MODEL ARENA_BYTES "
+                        "[INPUT...]\n");
+        return 2;
+    }
+    call.model = argv[at];
+    call.arena_bytes = strtoull(argv[at + 1], nullptr, 10);
+    call.inputs = argv + at + 2;
+    call.n_inputs = argc - at - 2;
+    return run(call);
+}
