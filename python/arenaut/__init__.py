@@ -1,13 +1,24 @@
-"""Arenaut from Python: a thin layer over the C library.
+"""Arenaut: plans the memory of tensor programs.
 
     import arenaut
-    plan = arenaut.plan([arenaut.Buffer(4096, 0, 2), arenaut.Buffer(512, 1, 3)])
+    plan = arenaut.plan([4096, 512, 4096], [0, 1, 2], [2, 3, 4], align=16)
     plan.arena, plan.offsets
 
-All planning happens in the library. `arenaut.torch` runs PyTorch programs on planned memory.
+    model = arenaut.open("model.tflite")
+    model.size()
+    model.plan().save("small.tflite")
+
+All planning happens in the C library; docs/python.md describes the rest. `arenaut.torch` runs
+PyTorch programs on planned memory, `arenaut.executorch` plans inside ExecuTorch's export.
 """
 
-from arenaut.library import ArenautError
-from arenaut.planning import Buffer, Plan, plan
+from arenaut.errors import (ArenautError, InputError, NoPlanError, OutOfMemoryError, RefusedError,
+                            RejectedError, StoppedError, UnsupportedError)
+from arenaut.model import Model, ModelPlan, Size, open
+from arenaut.planning import Plan, plan
+from arenaut.problem import Pool, Problem
+from arenaut.records import VERSION as __version__
 
-__all__ = ["ArenautError", "Buffer", "Plan", "plan"]
+__all__ = ["ArenautError", "InputError", "Model", "ModelPlan", "NoPlanError", "OutOfMemoryError",
+           "Plan", "Pool", "Problem", "RefusedError", "RejectedError", "Size", "StoppedError",
+           "UnsupportedError", "__version__", "open", "plan"]

@@ -4,7 +4,8 @@ import ctypes
 from ctypes import (CFUNCTYPE, POINTER, Structure, byref, c_bool, c_char, c_char_p, c_int,
                     c_size_t, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p)
 
-from arenaut.library import OK, ArenautError, ErrorRecord, declare
+from arenaut.library import OK, ArenautError, declare
+from arenaut.records import Error as ErrorRecord
 
 NO_VALUE = 0xFFFFFFFF
 MANAGED = 1

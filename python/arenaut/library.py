@@ -1,56 +1,70 @@
-"""Finding the shared library and turning its status codes into exceptions."""
+"""Finding the shared library, and calling it: `C.arenaut_…` are its functions, with their types."""
 
 import ctypes
 import os
-from ctypes import CDLL, Structure, c_char, c_int, c_size_t
-from pathlib import Path
+import sys
+from ctypes import CDLL, c_int
+
+from arenaut import records
+from arenaut.errors import ArenautError, error_of
+
+__all__ = ["ArenautError", "C", "OK", "beside", "check", "declare", "preloaded", "text_of", "took"]
+
+OK = records.OK
+HERE = os.path.dirname(os.path.abspath(__file__))
+SUFFIX = {"darwin": ".dylib", "win32": ".dll"}.get(sys.platform, ".so")
 
 
-class ErrorRecord(Structure):
-    """arenaut_error."""
-
-    _fields_ = [("code", c_int), ("at", c_size_t), ("msg", c_char * 320)]
-
-
-class ArenautError(RuntimeError):
-    """A call of the library that did not succeed; `status` is its code (error.h)."""
-
-    def __init__(self, status, message):
-        super().__init__(message)
-        self.status = status
-
-
-OK = 0
+def beside(*names):
+    """A file of the installed package, else of the checkout that this is part of; None without."""
+    built = os.path.join(HERE, "..", "..", "build", names[-1])
+    return next((path for path in (os.path.join(HERE, *names), os.path.abspath(built))
+                 if os.path.isfile(path)), None)
 
 
 def preloaded():
     """The process itself as a library, if libarenaut-replay.so was preloaded into it."""
+    if sys.platform == "win32":
+        return None
     process = CDLL(None)
     return process if hasattr(process, "arenaut_hook_enter") else None
 
 
 def candidates():
-    """Where the library may be: named outright, built in this checkout, installed."""
+    """Where the library may be: named outright, in this package or its checkout, installed."""
     named = os.environ.get("ARENAUT_LIBRARY")
     if named:
         return [named]
-    built = Path(__file__).parents[2] / "build" / "libarenaut.so"
-    return ([str(built)] if built.is_file() else []) + ["libarenaut.so.0.1", "libarenaut.so"]
+    major, minor, _ = records.VERSION.split(".")
+    own = beside("libarenaut" + SUFFIX)
+    return [own] if own else [f"libarenaut.so.{major}.{minor}", f"libarenaut{SUFFIX}"]
+
+
+def check_version(library):
+    """Before 1.0 a minor version may lay structs out anew, and ours are those of our version."""
+    function = library.arenaut_version
+    function.argtypes, function.restype = (), ctypes.c_char_p
+    found, own = function().decode(), records.VERSION
+    if found.split(".")[:2] != own.split(".")[:2]:
+        raise ImportError(f"this is arenaut {own}, and the library found is {found}: its ABI is "
+                          "another one (ARENAUT_LIBRARY names the library to use)")
 
 
 def load():
     # What is preloaded comes first: its hooks and our calls must share one copy of the code.
     library = preloaded()
-    if library:
-        return library
     reasons = []
-    for name in candidates():
+    for name in [] if library else candidates():
         try:
-            return CDLL(name)
+            library = CDLL(name)
+            break
         except OSError as reason:
             reasons.append(str(reason))
-    raise ImportError("libarenaut.so was not found; build it with `make`, or name it in "
-                      "ARENAUT_LIBRARY (" + "; ".join(reasons) + ")")
+    if not library:
+        raise ImportError("libarenaut was not found; build it with `make`, or name it in "
+                          "ARENAUT_LIBRARY (" + "; ".join(reasons) + ")")
+    check_version(library)
+    return library
 
 
 LIB = load()
@@ -64,9 +78,39 @@ def declare(name, *argument_types, returns=c_int):
     return function
 
 
+class Functions:
+    """The functions of records.FUNCTIONS, each looked up when it is first named."""
+
+    def __getattr__(self, name):
+        if name not in records.FUNCTIONS:
+            raise AttributeError(name)
+        arguments, returns = records.FUNCTIONS[name]
+        function = declare(name, *arguments, returns=returns)
+        setattr(self, name, function)
+        return function
+
+
+C = Functions()
+
+
+def text_of(string):
+    """A C string that may be missing."""
+    return string.decode("utf-8", "replace") if string is not None else None
+
+
 def check(call, *arguments):
     """Calls a function whose last argument is an arenaut_error; raises what it reports."""
-    record = ErrorRecord()
+    record = records.Error()
     status = call(*arguments, ctypes.byref(record))
     if status != OK:
-        raise ArenautError(status, record.msg.decode("utf-8", "replace"))
+        raise error_of(status, text_of(record.msg), position=record.at or None)
+
+
+def took(write):
+    """The bytes that `write(sink)` put into a sink."""
+    text = records.Text()
+    try:
+        write(C.arenaut_text_sink(ctypes.byref(text)))
+        return ctypes.string_at(text.bytes, text.size) if text.size else b""
+    finally:
+        C.arenaut_text_free(ctypes.byref(text))

@@ -1,118 +1,221 @@
-"""Planning a list of buffers."""
+"""Plans, and how they are made."""
+
+from __future__ import annotations
 
 import ctypes
-from ctypes import (POINTER, Structure, c_bool, c_char_p, c_int, c_int64, c_uint32, c_uint64,
-                    c_void_p)
-from dataclasses import dataclass
+import time as clock
 
-from arenaut.library import ErrorRecord, check, declare
-
-ERROR = POINTER(ErrorRecord)
-
-
-class Interval(Structure):
-    _fields_ = [("first", c_int64), ("end", c_int64)]
+from arenaut import arrays, documents, records, show
+from arenaut.errors import NoPlanError, RejectedError, error_of
+from arenaut.library import C, check, text_of
+from arenaut.options import planner_options
+from arenaut.problem import Problem
+from arenaut.watch import Watch
 
 
-class OptionalId(Structure):
-    _fields_ = [("given", c_bool), ("id", c_uint32)]
+def plan(sizes, first=None, end=None, *, align=1, planner=None, effort=None, time=None, seed=0,
+         capacity=None, threads=1, settings=None, progress=None, **constraints):
+    """Places buffers in as little memory as can be, and has the plan checked.
+
+    sizes, first, end, align and all of `constraints` are those of Problem; `sizes` may be a Problem.
+    planner: a name of `arenaut planners`; "auto" tries several and proves what it can.
+    effort: search steps. time: seconds; alone it lifts the limit of effort.
+    seed: of random choices. threads: never change the answer.
+    capacity: fit into so many bytes, and stop there.
+    settings: options of one planner, {name: value}.
+    progress: called as progress(best, bound, seconds) now and then, `best` None before the first
+    plan; it stops the search by returning False. Left out, a line shows work of over a second on a
+    terminal or in a notebook; False shows nothing.
+
+    Ctrl-C stops the search and keeps the best plan. NoPlanError if there is none, InputError for
+    what is not well formed. The same arguments give the same plan on every machine, but for `time`.
+
+    >>> plan = arenaut.plan([100, 100, 50], [0, 1, 2], [2, 3, 4], align=16)
+    >>> plan.arena, plan.status
+    (212, 'optimal')
+    """
+    if isinstance(sizes, Problem):
+        problem = sizes
+    else:
+        problem = Problem._unchecked(sizes, first, end, align=align, **constraints)
+    watch = Watch(progress, time)
+    options, kept = planner_options(dict(planner=planner, effort=effort, time=time, seed=seed,
+                                         capacity=capacity, threads=threads, settings=settings), watch)
+    made, error = ctypes.POINTER(records.Plan)(), records.Error()
+    try:
+        with watch:
+            status = C.arenaut_plan_make(problem._record, options, None, ctypes.byref(made), error)
+        if watch.raised:
+            raise watch.raised
+        if status != records.OK:
+            raise failure(status, error, made, problem)
+        seconds = watch.elapsed
+        check_record(problem, made.contents)
+        return Plan._copy(problem, made.contents, seconds)
+    finally:
+        del kept
+        C.arenaut_plan_free(made)
 
 
-class OptionalOffset(Structure):
-    _fields_ = [("given", c_bool), ("bytes", c_uint64)]
+def failure(status, error, made, problem):
+    """The exception for a plan that could not be made."""
+    about = {"position": error.at or None}
+    if status == records.NO_PLAN and made:
+        witness = made.contents.witness
+        buffers = list(witness.buffers[:witness.n_buffers])
+        names = problem.names
+        about["witness"] = {
+            "step": witness.step, "buffers": buffers, "names": [names[k] for k in buffers],
+            "pool": None if witness.pool == records.NONE else problem.pools[witness.pool].name,
+            "bytes_over": witness.bytes_over}
+    return error_of(status, text_of(error.msg), **about)
 
 
-class BufferRecord(Structure):
-    """arenaut_buffer; what is not named stays zero: left out."""
-
-    _fields_ = [("size", c_uint64), ("align", c_uint64), ("lifetimes", POINTER(Interval)),
-                ("n_lifetimes", c_uint32), ("cls", c_int), ("pools", c_uint64),
-                ("fixed_offset", OptionalOffset), ("hint", OptionalOffset),
-                ("same_base", OptionalId), ("inside", OptionalId), ("inside_delta", c_uint64),
-                ("method", OptionalId),
-                ("name", c_char_p), ("op", c_char_p), ("source", c_char_p),
-                ("release", c_uint32), ("uses", c_uint32)]
+def finding_of(finding):
+    """What the checker found, without the numbers that mean nothing."""
+    found = {"rule": text_of(C.arenaut_rule_name(finding.rule)), "step": finding.step,
+             "first": finding.first, "end": finding.end, "message": text_of(finding.msg)}
+    for name in ("a", "b", "op", "method", "pool"):
+        value = getattr(finding, name)
+        found[name] = None if value == records.NONE else value
+    return found
 
 
-class PlanRecord(Structure):
-    """The front of arenaut_plan, as far as it is read here."""
-
-    _fields_ = [("n_buffers", c_uint32), ("n_pools", c_uint32), ("pool", POINTER(c_uint32)),
-                ("offset", POINTER(c_uint64)), ("arena", POINTER(c_uint64)),
-                ("lower_bound", POINTER(c_uint64)), ("total", c_uint64),
-                ("total_bound", c_uint64), ("spill", c_uint64), ("spill_bound", c_uint64),
-                ("quality", c_int)]
-
-
-class OptionsRecord(Structure):
-    """The front of arenaut_plan_options; what is not named stays zero, the default."""
-
-    _fields_ = [("planner", c_char_p), ("custom", c_void_p), ("effort", c_uint64),
-                ("seed", c_uint64), ("capacity", c_uint64), ("threads", c_uint32),
-                ("progress", c_void_p), ("progress_context", c_void_p), ("settings", c_void_p),
-                ("n_settings", ctypes.c_size_t)]
+def judge(call, *arguments):
+    """Calls a checker; RejectedError with what it found."""
+    finding, error = records.Finding(), records.Error()
+    status = call(*arguments, finding, error)
+    if status == records.REJECTED:
+        raise RejectedError(text_of(error.msg), status, finding=finding_of(finding))
+    if status != records.OK:
+        raise error_of(status, text_of(error.msg))
 
 
-problem_new = declare("arenaut_problem_new", c_void_p, POINTER(c_void_p), ERROR)
-problem_free = declare("arenaut_problem_free", c_void_p, returns=None)
-add_buffer = declare("arenaut_problem_add_buffer", c_void_p, POINTER(BufferRecord), c_void_p, ERROR)
-problem_finish = declare("arenaut_problem_finish", c_void_p, ERROR)
-plan_make = declare("arenaut_plan_make", c_void_p, POINTER(OptionsRecord), c_void_p,
-                    POINTER(POINTER(PlanRecord)), ERROR)
-plan_free = declare("arenaut_plan_free", c_void_p, returns=None)
-check_plan = declare("arenaut_check_plan", c_void_p, c_void_p, c_void_p, c_void_p, ERROR)
-quality_name = declare("arenaut_quality_name", c_int, returns=c_char_p)
+def check_record(problem, record):
+    judge(C.arenaut_check_plan, problem._record, record, None)
 
 
-@dataclass(frozen=True)
-class Buffer:
-    """`size` bytes, alive from step `first` up to, not including, step `end`.
+class Plan:
+    """Where each buffer lies. `Plan(problem, offsets)` is a plan made elsewhere, `pools` the number
+    of each buffer's pool; RejectedError if it is wrong.
 
-    `same_base`: the number of a buffer whose place this one may take at the one step at which
-    both are alive (an operation that writes its result over its operand).
+    offsets: bytes from the start of each buffer's pool. pools: of each buffer, the number of its pool
+    (2**32 - 1 for one that needs no memory). arenas, bounds: of each pool. arena, bound: the sums;
+    no plan has a smaller arena than `bound`. spill, spill_bound: byte-uses in slower pools.
+    status: "optimal" (proven) or "feasible". stopped_by: "proof", "effort", "time" or "interrupt".
+    planner, effort, seconds: who made it, in how many steps and how long.
+
+    Columns are numpy arrays if the problem's were, else `array.array`, which numpy takes without a
+    copy. Plans can be pickled.
     """
 
-    size: int
-    first: int
-    end: int
-    align: int = 64
-    same_base: int | None = None
-    name: str | None = None
+    def __init__(self, problem: Problem, offsets, pools=None):
+        n = len(problem)
+        self.problem = problem
+        self.offsets = arrays.column(offsets, "Q", "offsets")
+        self.pools = (arrays.filled(0, n, "I") if pools is None
+                      else arrays.column(pools, "I", "pools", records.NONE))
+        for name in ("offsets", "pools"):
+            if len(getattr(self, name)) != n:
+                raise RejectedError(f"{name} has {len(getattr(self, name))} entries, and the problem "
+                                    f"{n} buffers", records.REJECTED)
+        self.planner, self.effort, self.seconds = "given", 0, None
+        self.arenas = self.bounds = (0,) * len(problem.pools)
+        self.arena = self.bound = self.spill = self.spill_bound = 0
+        self.status, self.stopped_by = "feasible", "effort"
+        self._measure()
+        self.check()
+
+    def _measure(self):
+        """Arenas and spill from the places; a bound where there is one pool."""
+        record = self._record
+        check(C.arenaut_plan_measure, record, self.problem._record)
+        self._figures(record)
+        if len(self.problem.pools) == 1:
+            self.bound = min(self.problem.bound, self.arena)
+            self.bounds = (self.bound,)
+            if self.bound == self.arena:
+                self.status, self.stopped_by = "optimal", "proof"
+
+    def _figures(self, record):
+        n = record.n_pools
+        self.arenas, self.bounds = tuple(record.arena[:n]), tuple(record.lower_bound[:n])
+        self.arena, self.bound = record.total, record.total_bound
+        self.spill, self.spill_bound = record.spill, record.spill_bound
+        self.status = text_of(C.arenaut_quality_name(record.quality))
+        self.stopped_by = text_of(C.arenaut_stop_name(record.stopped_by))
+
+    @classmethod
+    def _copy(cls, problem, record, seconds=None):
+        """Of a plan that the library owns."""
+        made = cls.__new__(cls)
+        made.problem = problem
+        like = arrays.is_numpy(problem.sizes)
+        made.offsets = arrays.copied(record.offset, record.n_buffers, "Q", like)
+        made.pools = arrays.copied(record.pool, record.n_buffers, "I", like)
+        made.planner, made.effort = text_of(record.planner), record.effort
+        made.seconds = seconds
+        made._figures(record)
+        return made
+
+    @property
+    def _record(self):
+        """The same as the library has it; its arrays are ours."""
+        n = len(self.arenas)
+        record = records.Plan(
+            n_buffers=len(self.problem), n_pools=n,
+            pool=arrays.pointer(self.pools, ctypes.c_uint32),
+            offset=arrays.pointer(self.offsets, ctypes.c_uint64),
+            arena=(ctypes.c_uint64 * n)(*self.arenas),
+            lower_bound=(ctypes.c_uint64 * n)(*self.bounds), total=self.arena,
+            total_bound=self.bound, spill=self.spill, spill_bound=self.spill_bound,
+            quality=QUALITIES.index(self.status), stopped_by=STOPS.index(self.stopped_by),
+            effort=self.effort, planner=self.planner.encode())
+        record.witness.pool = records.NONE
+        return record
+
+    def __repr__(self):
+        proof = "minimal" if self.status == "optimal" else f"at least {self.bound:,} are needed"
+        return f"<Plan: {len(self.problem)} buffers in {self.arena:,} bytes, {proof}>"
+
+    def _result(self):
+        return documents.result_of(self.problem._record, self._record)
+
+    def check(self) -> None:
+        """Holds the plan against its problem once more; RejectedError with a counter-example."""
+        check_record(self.problem, self._record)
+
+    def report(self, name: str, **options) -> documents.Text:
+        """One of the reports: "explain", "ascii", "svg", …; options: width, top, color, unicode."""
+        return documents.Text(documents.emit(documents.named("report", name), self._result(),
+                                             **options).decode())
+
+    def explain(self, width: int = 80) -> documents.Text:
+        """Why the arena is as large as it is."""
+        return self.report("explain", width=width)
+
+    def to_json(self) -> str:
+        """The plan and its problem as arenaut.plan/1 (docs/formats.md)."""
+        return documents.emit(documents.named("format", "plan-json"), self._result()).decode()
+
+    def to_csv(self) -> str:
+        """A row for each buffer, with its offset."""
+        return documents.emit(documents.named("format", "csv"), self._result()).decode()
+
+    def save(self, path) -> None:
+        """Writes what the file's name says: .json, .csv, .svg (the picture), .h. All or nothing."""
+        documents.write_file(path, documents.emit(documents.kind_for(path), self._result()))
+
+    def view(self, path=None):
+        """The picture: written to `path`, else shown in the notebook or the browser, else printed."""
+        return show.view(self, path)
+
+    def _repr_svg_(self):
+        return str(self.report("svg"))
+
+    def _repr_html_(self):
+        return show.html(self)
 
 
-@dataclass(frozen=True)
-class Plan:
-    """Offsets in the order of the buffers, and the bytes of the arena that holds them all."""
-
-    offsets: tuple
-    arena: int
-    lower_bound: int
-    quality: str
-
-
-def record_of(buffer):
-    lifetime = Interval(buffer.first, buffer.end)
-    base = OptionalId() if buffer.same_base is None else OptionalId(True, buffer.same_base)
-    return BufferRecord(
-        size=buffer.size, align=buffer.align, lifetimes=ctypes.pointer(lifetime), n_lifetimes=1,
-        same_base=base, name=buffer.name.encode() if buffer.name else None)
-
-
-def plan(buffers, planner=None, effort=0):
-    """Plans `buffers` into one arena and has the plan checked. ArenautError says what is wrong."""
-    problem, made = c_void_p(), POINTER(PlanRecord)()
-    check(problem_new, None, ctypes.byref(problem))
-    try:
-        for buffer in buffers:
-            check(add_buffer, problem, ctypes.byref(record_of(buffer)), None)
-        check(problem_finish, problem)
-        options = OptionsRecord(planner=planner.encode() if planner else None, effort=effort)
-        check(plan_make, problem, ctypes.byref(options), None, ctypes.byref(made))
-        finding = ctypes.create_string_buffer(1024)  # arenaut_finding: its text is in the error
-        check(check_plan, problem, made, None, finding)
-        answer = made.contents
-        return Plan(tuple(answer.offset[:answer.n_buffers]), answer.total, answer.total_bound,
-                    quality_name(answer.quality).decode())
-    finally:
-        plan_free(made)
-        problem_free(problem)
+QUALITIES = ["optimal", "feasible", "infeasible"]
+STOPS = ["proof", "effort", "time", "interrupt"]

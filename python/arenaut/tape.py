@@ -4,7 +4,8 @@ from ctypes import (POINTER, Structure, byref, c_bool, c_int64, c_size_t, c_uint
                     c_uint32, c_uint64, c_void_p)
 
 from arenaut import library
-from arenaut.library import ErrorRecord, check, declare
+from arenaut.library import check, declare
+from arenaut.records import Error as ErrorRecord
 
 ERROR = POINTER(ErrorRecord)
 ALIGNED, MALLOC = 1, 2

@@ -1,0 +1,15 @@
+# What the wheel holds besides python/arenaut: the library, the one to be preloaded, the command and
+# the headers, all inside the package. pyproject.toml names what is built.
+set(package arenaut)
+
+# A wheel holds no links: one file, under the name that is loaded.
+set_property(TARGET arenaut_shared PROPERTY VERSION)
+set_property(TARGET arenaut_shared PROPERTY SOVERSION)
+set_target_properties(arenaut_tool PROPERTIES INSTALL_RPATH "$ORIGIN/..")
+install(TARGETS arenaut_shared COMPONENT python
+        LIBRARY DESTINATION ${package} RUNTIME DESTINATION ${package})
+install(TARGETS arenaut_tool COMPONENT python RUNTIME DESTINATION ${package}/bin)
+if(TARGET arenaut_replay)
+  install(TARGETS arenaut_replay COMPONENT python LIBRARY DESTINATION ${package})
+endif()
+install(DIRECTORY include/arenaut COMPONENT python DESTINATION ${package}/include)

@@ -1,0 +1,23 @@
+"""The command, as `arenaut` and as `python -m arenaut`: the program of the package takes over."""
+
+import os
+import subprocess
+import sys
+
+from arenaut.library import beside
+
+
+def main():
+    name = "arenaut.exe" if sys.platform == "win32" else "arenaut"
+    program = os.environ.get("ARENAUT") or beside("bin", name)
+    if not program:
+        sys.exit("arenaut: the command is not part of this installation; build it with `make`, or "
+                 "name it in ARENAUT")
+    command = [program, *sys.argv[1:]]
+    if sys.platform == "win32":  # there a program cannot become another one
+        sys.exit(subprocess.run(command, check=False).returncode)
+    os.execv(program, command)
+
+
+if __name__ == "__main__":
+    main()

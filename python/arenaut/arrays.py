@@ -1,0 +1,159 @@
+"""Columns of numbers on their way into C and back: lists, numpy arrays, and all that has a buffer.
+
+What comes in is copied once, so that nobody can change a problem that is being planned. numpy is
+used where it was handed in; without it, columns are `array.array`."""
+
+from __future__ import annotations
+
+import ctypes
+import operator
+from array import array
+
+from arenaut.errors import InputError
+
+#: Of each code of `array` that columns are made of: its values.
+RANGES = {"Q": (0, 2**64 - 1), "q": (-2**63, 2**63 - 1), "I": (0, 2**32 - 1), "B": (0, 255)}
+
+
+def is_numpy(values):
+    return hasattr(values, "__array_interface__") and hasattr(values, "dtype")
+
+
+def refuse(name, position, found, allowed):
+    where = name if position is None else f"{name}[{position}]"
+    raise InputError(f"{where} is {found!r}; allowed: {allowed}", position=position, found=found,
+                     allowed=allowed)
+
+
+def allowed_of(code):
+    low, high = RANGES[code]
+    return f"whole numbers from {low} to {high}"
+
+
+def column(values, code, name, missing=None):
+    """`values` as a new column. Where `missing` is given, None and -1 become that."""
+    if is_numpy(values):
+        return numpy_column(values, code, name, missing)
+    if hasattr(values, "__array__"):  # pandas, polars, torch
+        import numpy
+        return numpy_column(numpy.asarray(values), code, name, missing)
+    try:
+        view = memoryview(values)
+    except TypeError:
+        return list_column(values, code, name, missing)
+    return buffer_column(view, code, name, missing)
+
+
+def numpy_column(values, code, name, missing):
+    import numpy
+    if values.ndim != 1:
+        refuse(name, None, f"an array of {values.ndim} dimensions", "one dimension")
+    if values.dtype.kind not in "iu":
+        if values.dtype.kind in "fO" and len(values):
+            list_column(values.tolist(), code, name, missing)  # names the first that is wrong
+        refuse(name, None, f"an array of {values.dtype}", allowed_of(code))
+    if missing is not None and values.dtype.kind == "i":
+        lost = values == -1
+        values = numpy.where(lost, 0, values)
+        column = numpy_column(values, code, name, None)
+        column[lost] = missing
+        return column
+    low, high = RANGES[code]
+    if len(values) and (int(values.min()) < low or int(values.max()) > high):
+        position = next(i for i, value in enumerate(values.tolist()) if not low <= value <= high)
+        refuse(name, position, int(values[position]), allowed_of(code))
+    return numpy.array(values, dtype=code, order="C")
+
+
+def buffer_column(view, code, name, missing):
+    if view.ndim != 1 or view.format.lstrip("@") not in "bBhHiIlLqQnN":
+        refuse(name, None, f"a buffer of format '{view.format}' and {view.ndim} dimensions",
+               "one dimension of whole numbers")
+    if view.format == code and view.contiguous and missing is None:
+        copied = array(code)
+        copied.frombytes(view.cast("B"))
+        return copied
+    return list_column(view.tolist(), code, name, missing)
+
+
+def list_column(values, code, name, missing):
+    if isinstance(values, (str, dict)) or not hasattr(values, "__iter__"):
+        refuse(name, None, values, "a sequence of whole numbers")
+    values = list(values)
+    if missing is not None:
+        values = [missing if value is None or value == -1 else value for value in values]
+    try:
+        return array(code, values)
+    except (TypeError, OverflowError):
+        low, high = RANGES[code]
+        for position, value in enumerate(values):
+            if not is_whole(value) or not low <= value <= high:
+                refuse(name, position, value, allowed_of(code))
+        raise
+
+
+def is_whole(value):
+    try:
+        operator.index(value)
+    except TypeError:
+        return False
+    return True
+
+
+def filled(value, n, code):
+    """A column of n times the same."""
+    return array(code, [value]) * n
+
+
+def counting(n, numpy=False):
+    """The column 0, 1, 2, …"""
+    if numpy:
+        import numpy as np
+        return np.arange(n, dtype="I")
+    return array("I", range(n))
+
+
+def interleaved(first, end):
+    """Two columns as pairs, one after the other."""
+    if is_numpy(first) and is_numpy(end):
+        import numpy
+        pairs = numpy.empty(2 * len(first), dtype="q")
+    else:
+        pairs = array("q", bytes(16 * len(first)))
+        first, end = array("q", first), array("q", end)
+    pairs[0::2], pairs[1::2] = first, end
+    return pairs
+
+
+def first_not_below(first, end):
+    """The first position at which first is not below end; None if there is none."""
+    if is_numpy(first) and is_numpy(end):
+        wrong = first >= end
+        return int(wrong.argmax()) if wrong.any() else None
+    if not any(map(operator.ge, first, end)):
+        return None
+    return next(i for i, (a, b) in enumerate(zip(first, end)) if a >= b)
+
+
+def address(values):
+    """Where a column lies, for as long as it lives."""
+    if is_numpy(values):
+        return values.__array_interface__["data"][0]
+    return values.buffer_info()[0]
+
+
+def pointer(values, kind):
+    """A column as a pointer of a struct's member; `kind` is the type of its elements."""
+    return ctypes.cast(address(values), ctypes.POINTER(kind))
+
+
+def copied(source, n, code, numpy=False):
+    """n elements at a pointer of C, as a column of our own."""
+    if numpy:
+        import numpy as np
+        values = np.empty(n, dtype=code)
+    else:
+        values = array(code, bytes(n * array(code).itemsize))
+    if n:
+        ctypes.memmove(address(values), source, n * values.itemsize)
+    return values

@@ -1,0 +1,83 @@
+"""What can go wrong, as exceptions. All are `ArenautError`; the message names the object, what was
+found and what is allowed, and the attributes hold the same for programs."""
+
+from __future__ import annotations
+
+from arenaut import records
+
+
+class ArenautError(RuntimeError):
+    """A call that did not succeed.
+
+    status: the library's code (include/arenaut/error.h), e.g. 3 for an input that is not well formed.
+    position: byte offset or line in the file, or index in the array; None if there is none.
+    found, allowed: the value that was wrong and what may stand there, where it was one value.
+    option: the option of `open` or `plan` that does not suit the file, e.g. "dims".
+    open_sizes: names of sizes that the model leaves open and that need a value in `dims`.
+    """
+
+    position: int | None = None
+    found: object = None
+    allowed: str | None = None
+    option: str | None = None
+    open_sizes: tuple = ()
+
+    def __init__(self, message: str, status: int = records.BAD_INPUT, **about):
+        super().__init__(message)
+        self.status = status
+        self.__dict__.update(about)
+
+    def __reduce__(self):
+        return rebuilt, (type(self), str(self), self.__dict__)
+
+
+class InputError(ArenautError, ValueError):
+    """An argument or a file that is not well formed, or too large to be represented."""
+
+
+class UnsupportedError(ArenautError):
+    """A file that is well formed and holds something that is not supported."""
+
+
+class RefusedError(ArenautError):
+    """What was asked for cannot be said by this format or done by this planner, or is not done since
+    it would make nothing better."""
+
+
+class RejectedError(ArenautError):
+    """The checker found a plan wrong: `finding` is its counter-example."""
+
+    finding: dict = {}
+
+
+class NoPlanError(ArenautError):
+    """It is proven that no plan exists: `witness` says which buffers are too much at which step."""
+
+    witness: dict = {}
+
+
+class StoppedError(ArenautError):
+    """The work was stopped before there was any plan."""
+
+
+class OutOfMemoryError(ArenautError, MemoryError):
+    """Memory that could not be had."""
+
+
+KINDS = {records.NO_MEMORY: OutOfMemoryError, records.BAD_ARGUMENT: InputError,
+         records.BAD_INPUT: InputError, records.UNSUPPORTED: UnsupportedError,
+         records.TOO_LARGE: InputError, records.REFUSED: RefusedError,
+         records.REJECTED: RejectedError, records.STOPPED: StoppedError,
+         records.NO_PLAN: NoPlanError}
+
+
+def error_of(status: int, message: str, **about) -> ArenautError:
+    """The exception for a status of the library."""
+    return KINDS.get(status, ArenautError)(message, status, **about)
+
+
+def rebuilt(kind, message, attributes):
+    """An exception out of a pickle."""
+    error = kind(message)
+    error.__dict__.update(attributes)
+    return error

@@ -1,0 +1,307 @@
+"""Models: files on their way through the library's pipeline, include/arenaut/pipeline.h."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections import namedtuple
+
+from arenaut import arrays, documents, records
+from arenaut.errors import InputError, RefusedError, RejectedError, error_of
+from arenaut.library import C, check, text_of, took
+from arenaut.options import FILE, PLANNER, check_names, pipeline_options
+from arenaut.planning import STOPS, Plan, check_record, failure, finding_of, judge
+from arenaut.problem import Problem
+from arenaut.watch import Watch
+
+
+class Pipeline:
+    """One run of the pipeline, and all that its C side borrows."""
+
+    def __init__(self, files, given, progress=False):
+        self.watch = Watch(progress, given.get("time"))
+        self.files = files
+        self.options, self.kept = pipeline_options(given, files[0][0], self.watch)
+        self.notes = []
+        self.options.note = NOTE(lambda _, text: self.notes.append(text_of(text)))
+        self.pointer = ctypes.POINTER(records.Pipeline)()
+
+    def __del__(self):
+        if getattr(self, "pointer", None):
+            C.arenaut_pipeline_free(self.pointer)
+
+    @property
+    def record(self):
+        return self.pointer.contents
+
+    def call(self, stage, *arguments):
+        error = records.Error()
+        status = stage(self.pointer, *arguments, error)
+        if status != records.OK:
+            raise self.failure(status, error)
+
+    def failure(self, status, error):
+        """The exception for what a stage returned, with the option that is to blame."""
+        fault, message = self.record.fault, text_of(error.msg)
+        sizes = tuple(text_of(fault.open[k]) for k in range(min(fault.n_open, records.MAX_OPEN_SIZES)))
+        about = {"position": error.at or None, "open_sizes": sizes}
+        if sizes:
+            about["option"] = "dims"
+            message += f", e.g. with dims={{'{sizes[0]}': 1}}"
+        elif fault.option:
+            about["option"] = NAMES.get(text_of(fault.option), text_of(fault.option))
+        return error_of(status, f"{self.files[fault.file][0]}: {message}", **about)
+
+    def read(self):
+        """Options may be changed before."""
+        check(C.arenaut_pipeline_new, self.options, None, ctypes.byref(self.pointer))
+        given = (records.PipelineFile * len(self.files))(*(
+            (name.encode(), ctypes.cast(data, ctypes.c_void_p), len(data))
+            for name, data in self.files))
+        self.call(C.arenaut_pipeline_read, given, len(self.files))
+        return self
+
+    def prepare(self):
+        self.call(C.arenaut_pipeline_prepare)
+        return self
+
+    def plan(self):
+        """From the prepared problem to a checked plan, beside what the runtime does today."""
+        error = records.Error()
+        with self.watch:  # it watches the runtime's own planner as well
+            status = C.arenaut_pipeline_find_baseline(self.pointer, error)
+            if status == records.OK:
+                status = C.arenaut_pipeline_plan(self.pointer, error)
+        self.seconds = self.watch.elapsed
+        if self.watch.raised:
+            raise self.watch.raised
+        if status == records.NO_PLAN and self.record.plan:
+            raise failure(status, error, self.record.plan, Problem._copy(self.record.problem.contents))
+        if status != records.OK:
+            raise self.failure(status, error)
+        return self
+
+
+NOTE = dict(records.PipelineOptions._fields_)["note"]
+#: Options by the names of the command's flags, which the pipeline knows.
+NAMES = {"dim": "dims", "pin": "pins", "pool": "pools"}
+
+Size = namedtuple("Size", "now planned bound needed status")
+Size.__doc__ = """Bytes of memory. now: what the file's runtime needs today, None if that is not known;
+planned: with our plan; bound: no plan needs less; needed: the smaller of the first two, where nothing
+was asked for that the runtime does not do; status: "optimal" or "feasible"."""
+
+
+def open(path, **options) -> Model:
+    """A file of any format that `arenaut formats` lists; several as one program with `share`.
+
+    `options` are those of Model.plan, and hold for all that is asked of the model later, e.g.
+    dims={"batch": 1} for sizes that it leaves open, target="litert", scratch="scratch.csv".
+    InputError with the position for a file that is not well formed, OSError for one that cannot be
+    read.
+    """
+    paths = [path] if isinstance(path, (str, os.PathLike)) else list(path)
+    if not paths:
+        raise InputError("there is no file to read")
+    files = []
+    for one in paths:
+        with io_open(one, "rb") as file:
+            files.append((os.fspath(one), file.read()))
+    return Model(files, options)
+
+
+io_open = __builtins__["open"] if isinstance(__builtins__, dict) else __builtins__.open
+
+
+class Model:
+    """A program, or a bare problem, out of a file: see arenaut.open. Models do not change, can be
+    pickled (with the bytes of their file), and used by several threads at once."""
+
+    __slots__ = ("_files", "_options", "format", "target", "kernels", "notes")
+
+    def __init__(self, files, options=None):
+        self._files, self._options = list(files), dict(options or {})
+        check_names(self._options, FILE + PLANNER)
+        pipeline = self._pipeline({}).read()
+        record = pipeline.record
+        self.format = text_of(record.document.format.contents.name)
+        self.notes = tuple(pipeline.notes)
+
+    @classmethod
+    def parse(cls, data, name="input", **options) -> Model:
+        """The same from bytes in memory."""
+        return cls([(name, bytes(data))], options)
+
+    def __reduce__(self):
+        return Model, (self._files, self._options)
+
+    def __repr__(self):
+        return f"<Model: {' + '.join(name for name, _ in self._files)}, {self.format}>"
+
+    @property
+    def path(self) -> str:
+        return self._files[0][0]
+
+    def _pipeline(self, options, progress=False):
+        return Pipeline(self._files, {**self._options, **options}, progress)
+
+    def _prepared(self, options):
+        return self._pipeline(options).read().prepare()
+
+    @property
+    def problem(self) -> Problem:
+        """The buffers that a plan has to place."""
+        return Problem._copy(self._prepared({}).record.problem.contents)
+
+    @property
+    def program(self) -> dict | None:
+        """Methods, tensors and ops, as arenaut.program/1 has them (docs/formats.md); None for a bare
+        problem."""
+        pipeline = self._prepared({})
+        if not pipeline.record.document.program:
+            return None
+        import json  # a large module, for this alone
+        return json.loads(documents.emit(documents.named("format", "program-json"),
+                                         pipeline.record.result))
+
+    def plan(self, *, progress=None, **options) -> ModelPlan:
+        """A checked plan. The planner's options are those of arenaut.plan; about the model:
+
+        format, target, kernels: names of `arenaut formats`, `targets`, and of kernel sets.
+        unmeasured: rules of the kernels that were only read count too.
+        method: only this entry method. passes: names to add, "-name" to leave out.
+        share: True, or the names that several files share: one layout for all.
+        dims: {size: 8 or (1, 8) or [1, 4, 8]}. shapes: {tensor: sizes}, or a path to CSV.
+        scratch: a path to CSV with the kernels' working memory; scratch_model: this model's name there.
+        inplace: True, False or "only"; inplace_ops: {op: input or (input, output)}.
+        overlap: results may overlap operands, as far as the kernels allow.
+        preserve_inputs, alloc_io: inputs keep their bytes; inputs and outputs are in the arena.
+        align: of all; tensor_align, op_align: {name: alignment}.
+        pools: as of Problem; pins: {tensor: pool or (pool, offset)}.
+        """
+        return ModelPlan._made(self, options, self._pipeline(options, progress).read().prepare().plan())
+
+    def size(self, **options) -> Size:
+        """How big the arena is today, and how big it must be; `options` as of plan."""
+        made = self.plan(**options)
+        return Size(made.now, made.planned, made.minimum, made.needed, made.status)
+
+    def explain(self, *, width: int = 80, **options) -> documents.Text:
+        """Why the arena is as large as it is."""
+        return self.plan(**options).explain(width)
+
+    def check(self, **options) -> None:
+        """Holds the plan in the file against the model: RejectedError with a counter-example, and
+        RefusedError if the file holds none."""
+        pipeline = self._pipeline(options)
+        pipeline.options.judge_given = True
+        pipeline.read().prepare().call(C.arenaut_pipeline_find_baseline)
+        baseline = pipeline.record.baseline
+        if not baseline.plan or not baseline.from_file:
+            raise RefusedError(f"{self.path}: the file holds no plan", records.REFUSED)
+        if baseline.overlaps:
+            raise RejectedError(text_of(baseline.finding.msg), records.REJECTED,
+                                finding=finding_of(baseline.finding))
+
+
+class ModelPlan(Plan):
+    """The plan of a model. Besides what Plan has:
+
+    model: whose plan it is. now: bytes that the file's runtime needs today, None if not known.
+    planned: with this plan; arena, but for files that state memories of their own. needed: the
+    smaller of the two. minimum: no plan needs less. outcome: None if the plan may be written into
+    the model, else why not. scratch_unknown: some kernels ask for memory that no file tells.
+    """
+
+    @classmethod
+    def _made(cls, model, options, pipeline):
+        record = pipeline.record
+        made = cls._copy(Problem._copy(record.problem.contents), record.plan.contents,
+                         pipeline.seconds)
+        made.model, made.options, made._pipeline = model, options, pipeline
+        figures = record.figures
+        made.now = figures.now if record.baseline.plan else None
+        made.planned, made.minimum, made.needed = figures.planned, figures.bound, figures.needed
+        made.scratch_unknown = record.result.scratch == records.SCRATCH_UNKNOWN
+        return made
+
+    def __repr__(self):
+        now = "" if self.now is None else f", today {self.now:,}"
+        proof = "minimal" if self.status == "optimal" else f"at least {self.minimum:,} are needed"
+        return f"<Plan of {os.path.basename(self.model.path)}: {self.planned:,} bytes, {proof}{now}>"
+
+    def _result(self):
+        return self._pipeline.record.result
+
+    @property
+    def _is_program(self):
+        return bool(self._pipeline.record.document.program)
+
+    def _why_not(self, force):
+        outcome = ctypes.c_int()
+        self._pipeline.call(C.arenaut_pipeline_outcome, True, force, outcome)
+        return None if outcome.value == records.OUTCOME_WRITE else \
+            text_of(C.arenaut_outcome_text(outcome.value))
+
+    @property
+    def outcome(self) -> str | None:
+        return self._why_not(False) if self._is_program else None
+
+    def check(self) -> None:
+        """The plan against its problem, and for a program its ops over tensors that lie as the plan
+        says, once more; RejectedError with a counter-example."""
+        record = self._record
+        # The arenas may have room behind all buffers, which the runtime asks for.
+        check(C.arenaut_plan_measure, record, self.problem._record)
+        record.quality = records.FEASIBLE
+        record.total_bound = min(record.total_bound, record.total)
+        for k in range(record.n_pools):
+            record.lower_bound[k] = min(record.lower_bound[k], record.arena[k])
+        check_record(self.problem, record)
+        if self._is_program:
+            judge(C.arenaut_pipeline_replay, self._pipeline.pointer, record)
+
+    def save(self, path, *, force: bool = False) -> None:
+        """Writes the model with the plan inside, or what else the file's name says: .json, .csv, .svg,
+        .h. All or nothing. RefusedError where that would make nothing smaller, or the runtime would
+        not obey it; `force` replaces another tool's plan."""
+        kind = documents.kind_for(path)
+        of_model = isinstance(kind, records.Format) and text_of(kind.name) == self.model.format
+        if not of_model or not self._is_program:
+            data = documents.emit(kind, self._result())
+        else:
+            data = took(lambda sink: self._pipeline.call(C.arenaut_pipeline_write, force, sink))
+        documents.write_file(path, data)
+
+    def __reduce__(self):
+        return remade, (self.model, self.options, self.offsets, self.pools, self.status,
+                        self.stopped_by, self.planner, self.effort, self.seconds, self.bounds,
+                        self.bound, self.spill_bound)
+
+
+def remade(model, options, *made):
+    """A plan out of a pickle: the pipeline runs anew, with a planner that knows the answer, and checks
+    it."""
+    offsets, pools, status, stopped_by, planner, effort, seconds, bounds, bound, spill_bound = made
+
+    def run(_, planning):
+        plan = planning.contents.plan.contents
+        ctypes.memmove(plan.offset, arrays.address(offsets), 8 * len(offsets))
+        ctypes.memmove(plan.pool, arrays.address(pools), 4 * len(pools))
+        # The bounds may count room behind all buffers, which the pipeline adds again.
+        measured = C.arenaut_plan_measure(plan, planning.contents.problem, planning.contents.err)
+        for k, of_pool in enumerate(bounds):
+            plan.lower_bound[k] = min(of_pool, plan.arena[k])
+        plan.total_bound, plan.spill_bound = min(bound, plan.total), spill_bound
+        plan.effort, plan.stopped_by = effort, STOPS.index(stopped_by)
+        return measured
+
+    known = records.Planner(name=planner.encode(), handles=2**32 - 1, run=RUN(run))
+    pipeline = model._pipeline(options)
+    pipeline.options.plan.custom = ctypes.pointer(known)
+    plan = ModelPlan._made(model, options, pipeline.read().prepare().plan())
+    plan.status, plan.seconds = status, seconds
+    return plan
+
+
+RUN = dict(records.Planner._fields_)["run"]

@@ -1,0 +1,155 @@
+"""Keyword arguments as options of the library's planners and pipeline."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+
+from arenaut import arrays, documents, records
+from arenaut.errors import InputError
+from arenaut.problem import pool_records, pools_of, whole
+
+#: What `open` and `plan` of a model take besides the planner's own: see Model.
+FILE = ("format", "target", "kernels", "unmeasured", "method", "passes", "share", "shapes", "scratch",
+        "scratch_model", "dims", "inplace", "inplace_ops", "overlap", "preserve_inputs", "alloc_io",
+        "align", "tensor_align", "op_align", "pools", "pins")
+PLANNER = ("planner", "effort", "time", "seed", "capacity", "threads", "settings")
+
+
+def check_names(given, known):
+    for name in given:
+        if name not in known:
+            import difflib
+            near = difflib.get_close_matches(name, known, 1)
+            raise TypeError(f"there is no option '{name}'"
+                            + (f": did you mean '{near[0]}'?" if near else ""))
+
+
+def table(kind, rows):
+    """An array of structs for a member, NULL for none."""
+    return (kind * len(rows))(*rows) if rows else None
+
+
+def planner_options(given, watch):
+    """arenaut_plan_options, and what has to be kept as long as they are."""
+    settings = table(records.Setting, [(name.encode(), str(value).encode())
+                                       for name, value in (given.get("settings") or {}).items()])
+    effort = given.get("effort")
+    if effort is not None:
+        effort = at_least_one("effort", effort)
+    elif given.get("time") is not None:
+        effort = records.NO_EFFORT_LIMIT
+    planner = given.get("planner")
+    if planner is not None:
+        documents.named("planner", planner)
+    capacity = given.get("capacity")
+    options = records.PlanOptions(
+        planner=planner.encode() if planner else None, effort=effort or 0,
+        seed=whole("seed", given.get("seed") or 0, 2**64 - 1),
+        capacity=0 if capacity is None else at_least_one("capacity", capacity),
+        threads=at_least_one("threads", given.get("threads") or 1, 1024),
+        progress=watch.callback, settings=settings, n_settings=len(settings or ()))
+    return options, (settings, watch)
+
+
+def at_least_one(name, value, high=2**63 - 1):
+    if not arrays.is_whole(value) or not 1 <= value <= high:
+        arrays.refuse(name, None, value, f"whole numbers from 1 to {high}")
+    return int(value)
+
+
+def pipeline_options(given, path, watch):
+    """arenaut_pipeline_options, and what has to be kept as long as they are."""
+    check_names(given, FILE + PLANNER)
+    plan, kept = planner_options(given, watch)
+    options = records.PipelineOptions(path=path.encode(), plan=plan)
+    keep = [kept]
+    for name, kind in (("format", "format"), ("target", "target"), ("kernels", "kernel set")):
+        if given.get(name) is not None:
+            setattr(options, name, ctypes.pointer(documents.named(kind, given[name])))
+    for name in ("unmeasured", "overlap", "preserve_inputs"):
+        setattr(options, name, bool(given.get(name)))
+    options.exclude_io = not given.get("alloc_io", True)
+    for name in ("method", "scratch_model"):
+        if given.get(name) is not None:
+            setattr(options, name, given[name].encode())
+    for name in ("passes", "share"):
+        options_text(options, name, given.get(name))
+    for name in ("shapes", "scratch"):
+        if given.get(name) is not None:
+            text = side_file(name, given[name])
+            setattr(options, name, records.SideFile(text, len(text)))
+    options.overwrite = overwrite(given.get("inplace"))
+    if given.get("align") is not None:
+        options.align = at_least_one("align", given["align"])
+    set_tables(options, given, keep)
+    return options, keep
+
+
+def options_text(options, name, value):
+    """Names in a list, or as the command takes them: "a,b"; True is every one that is shared."""
+    if value is None or value is False:
+        return
+    text = "auto" if value is True else value if isinstance(value, str) else ",".join(value)
+    setattr(options, name, text.encode())
+
+
+def side_file(name, value):
+    """The text of a file, by its path; for shapes also {tensor: sizes}."""
+    if name == "shapes" and hasattr(value, "items"):
+        return "".join(f"{tensor},{'x'.join(map(str, sizes))}\n"
+                       for tensor, sizes in value.items()).encode()
+    with open(os.fspath(value), "rb") as file:
+        return file.read()
+
+
+def overwrite(value):
+    words = {None: records.OVERWRITE_BY_RULES, True: records.OVERWRITE_ON,
+             False: records.OVERWRITE_OFF, "only": records.OVERWRITE_ONLY}
+    if value not in words:
+        arrays.refuse("inplace", None, value, "True, False or 'only'")
+    return words[value]
+
+
+def dim(name, value):
+    """A size: one number, a range as (low, high), or several as a list."""
+    values = [value] if arrays.is_whole(value) else list(value)
+    if not values or not all(arrays.is_whole(one) and 0 <= one < 2**63 - 1 for one in values):
+        arrays.refuse(f"dims['{name}']", None, value, "a whole number, (low, high), or a list of them")
+    if max(values) == 0:
+        arrays.refuse(f"dims['{name}']", None, value, "at least 1: a size of 0 leaves nothing to plan")
+    return name.encode(), min(values), max(values)
+
+
+def pin(tensor, where):
+    pool, offset = (where, None) if isinstance(where, str) else where
+    optional = records.OptionalOffset(offset is not None, whole("pins", offset or 0))
+    return tensor.encode(), pool.encode(), optional
+
+
+def in_place_rule(op, where):
+    value, output = (where, 0) if arrays.is_whole(where) else where
+    return op.encode(), whole("inplace_ops", value, 2**32 - 2), whole("inplace_ops", output, 2**32 - 2), False
+
+
+def set_tables(options, given, keep):
+    """The members that are lists, from dictionaries."""
+    rows = {"in_place_rules": (records.InPlaceRule, "inplace_ops", in_place_rule),
+            "align_rules": (records.AlignRule, "op_align", aligned),
+            "tensor_aligns": (records.TensorAlign, "tensor_align", aligned),
+            "pins": (records.Pin, "pins", pin), "dims": (records.Dim, "dims", dim)}
+    for member, (kind, name, row) in rows.items():
+        values = given.get(name) or {}
+        if not hasattr(values, "items"):
+            raise InputError(f"{name} is {values!r}; allowed: a dictionary", option=name)
+        setattr(options, member, table(kind, [row(*item) for item in values.items()]))
+        setattr(options, f"n_{member}", len(values))
+    if given.get("pools") is not None:
+        pools = pools_of(given["pools"])
+        made = pool_records(pools)
+        keep.append(made)
+        options.pools, options.n_pools = made, len(pools)
+
+
+def aligned(name, value):
+    return name.encode(), at_least_one("align", value)

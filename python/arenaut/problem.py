@@ -1,0 +1,357 @@
+"""Problems: buffers with sizes and lifetimes, the pools they may lie in, and what ties them
+together. include/arenaut/problem.h describes each part."""
+
+from __future__ import annotations
+
+import ctypes
+from collections import namedtuple
+
+from arenaut import arrays, documents, records
+from arenaut.errors import InputError
+from arenaut.library import C, check, text_of
+
+#: Of each column: the code of its elements, and what stands for "none".
+COLUMNS = {"size": ("Q", None), "align": ("Q", None), "pools": ("Q", None),
+           "fixed_offset": ("Q", records.UNPLACED), "hint": ("Q", records.UNPLACED),
+           "same_base": ("I", records.NONE), "inside": ("I", records.NONE),
+           "inside_delta": ("Q", None), "cls": ("B", None), "uses": ("I", None),
+           "method": ("I", records.NONE), "release": ("I", None)}
+ELEMENTS = {"Q": ctypes.c_uint64, "q": ctypes.c_int64, "I": ctypes.c_uint32, "B": ctypes.c_uint8}
+TEXTS = ("name", "op", "source")
+#: Lists of structs: the record, and its members in the order of a tuple.
+LISTS = {"conflict": (records.Conflict, ("a", "b")),
+         "separation": (records.Separation, ("upper", "lower", "distance")),
+         "reserved": (records.Reserved, ("pool", "first", "end"))}
+
+Pool = namedtuple("Pool", "name capacity align device", defaults=(None, 1, (0, 0)))
+Pool.__doc__ = """Memory to place buffers in. `capacity` in bytes, None for no limit; `align` a power
+of two; `device` a type and an index, (0, 0) for the host."""
+
+
+def pools_of(given):
+    """Pools from a list of Pool, tuples and names, or from {name: capacity}; fastest first."""
+    if hasattr(given, "items"):
+        given = list(given.items())
+    pools = [Pool(one) if isinstance(one, str) else Pool(*one) for one in given]
+    if len(pools) > records.MAX_POOLS:
+        raise InputError(f"pools: {len(pools)} are more than {records.MAX_POOLS}",
+                         found=len(pools), allowed=f"at most {records.MAX_POOLS}")
+    return pools
+
+
+def pool_records(pools):
+    """The array of arenaut_pool, whose names the caller keeps alive with it."""
+    made = (records.Pool * max(1, len(pools)))()
+    for record, pool in zip(made, pools):
+        record.name = pool.name.encode()
+        record.capacity = records.UNLIMITED if pool.capacity is None else whole("capacity", pool.capacity)
+        record.align = whole("align", pool.align)
+        record.closed = pool.capacity == 0
+        record.device = records.Device(*pool.device)
+    return made
+
+
+def whole(name, value, high=2**63 - 1):
+    if not arrays.is_whole(value) or not 0 <= value <= high:
+        arrays.refuse(name, None, value, f"whole numbers from 0 to {high}")
+    return int(value)
+
+
+def class_words():
+    return [text_of(C.arenaut_class_name(k)) for k in range(records.CLASS_COUNT)]
+
+
+class Problem:
+    """Buffers to be placed. All arguments but `sizes` may be left out.
+
+    sizes: bytes of each buffer. Lists, numpy arrays, or anything that has a buffer, as all columns.
+    first, end: the steps of each: alive from `first` up to, not including, `end`.
+    lifetimes: instead of the two, for each buffer a list of pairs (first, end).
+    align: a power of two, for all or of each.
+    pools: where they may lie: a list of Pool, fastest first, or {name: capacity}. None: one, endless.
+    allowed: of each buffer the names of its pools; None for all.
+    fixed, hints: an offset that each must have, or had before; None or -1 where there is none.
+    same_base: a buffer whose place each may take at the step at which both are alive; None or -1.
+    inside, inside_delta: a buffer that each lies in, and how far from its start.
+    kinds: "intermediate", "input", "output", "state" or "scratch".
+    uses: how often all its bytes are written or read, which counts where there are several pools.
+    names: of the buffers, for people.
+    conflicts: pairs of buffers that must not share bytes, although their lifetimes would allow it.
+    separations: (upper, lower, distance): the two may overlap at offsets so far apart.
+    reserved: (pool, first, end): bytes of a pool, by its number, that nothing may lie in.
+
+    Problems do not change. They can be pickled, and used by several threads at once.
+    """
+
+    __slots__ = ("_parts", "_kept", "_record")
+
+    def __init__(self, sizes, first=None, end=None, **constraints):
+        self._fill(sizes, first, end, **constraints)
+        check(C.arenaut_problem_validate, self._record)
+
+    def _fill(self, sizes, first=None, end=None, *, align=1, lifetimes=None, pools=None,
+                 allowed=None, fixed=None, hints=None, same_base=None, inside=None,
+                 inside_delta=None, kinds=None, uses=None, names=None, conflicts=(),
+                 separations=(), reserved=()):
+        size = arrays.column(sizes, "Q", "sizes")
+        parts = {"size": size, **lives(len(size), first, end, lifetimes)}
+        n = len(size)
+        if arrays.is_whole(align):
+            align = arrays.filled(whole("align", align), n, "Q") if align != 1 else None
+        words = class_words()
+        given = {"align": align, "fixed_offset": fixed, "hint": hints, "same_base": same_base,
+                 "inside": inside, "inside_delta": inside_delta, "uses": uses,
+                 "cls": kinds and [word_index("kinds", words, kind or words[0]) for kind in kinds]}
+        if inside is not None and inside_delta is None:
+            given["inside_delta"] = arrays.filled(0, n, "Q")
+        for name, values in given.items():
+            if values is not None:
+                code, missing = COLUMNS[name]
+                parts[name] = same_length(name, arrays.column(values, code, name, missing), n)
+        parts["pool"] = pools_of(pools) if pools is not None else [Pool("arena")]
+        if allowed is not None:
+            parts["pools"] = masks(same_length("allowed", list(allowed), n), parts)
+        if names is not None:
+            parts["name"] = same_length("names", list(names), n)
+        parts["conflict"] = sorted({(min(pair), max(pair)) for pair in conflicts})
+        parts["separation"] = sorted(map(tuple, separations))
+        parts["reserved"] = sorted(map(tuple, reserved))
+        self._take(parts)
+
+    def _take(self, parts):
+        """From now on this is the problem of these parts."""
+        self._parts, self._kept = parts, []
+        record = self._record = records.Problem(
+            n_buffers=len(parts["size"]), n_pools=len(parts["pool"]), traits=parts.get("traits", 0),
+            n_lifetimes=len(parts["lifetime"]) // 2)
+        for name, (code, _) in [*COLUMNS.items(), ("lifetime_start", ("I", None))]:
+            if name in parts:
+                setattr(record, name, arrays.pointer(parts[name], ELEMENTS[code]))
+        record.lifetime = arrays.pointer(parts["lifetime"], records.Interval)
+        for name in TEXTS:
+            if name in parts:
+                setattr(record, name, self._keep(c_strings(parts[name])))
+        for name, (kind, _) in LISTS.items():
+            rows = parts[name]
+            setattr(record, f"n_{name}{'' if name == 'reserved' else 's'}", len(rows))
+            if rows:
+                setattr(record, name, self._keep((kind * len(rows))(*rows)))
+        record.pool = self._keep(pool_records(parts["pool"]))
+        if "method_name" in parts:
+            record.n_methods = len(parts["method_name"])
+            record.method_name = self._keep(c_strings(parts["method_name"]))
+
+    def _keep(self, values):
+        self._kept.append(values)
+        return ctypes.cast(values, ctypes.POINTER(values._type_))
+
+    @classmethod
+    def _unchecked(cls, sizes, first, end, **constraints):
+        """For planners, which look at the whole themselves."""
+        problem = cls.__new__(cls)
+        problem._fill(sizes, first, end, **constraints)
+        return problem
+
+    @classmethod
+    def _of(cls, parts):
+        problem = cls.__new__(cls)
+        problem._take(parts)
+        return problem
+
+    @classmethod
+    def _copy(cls, record):
+        """Of a problem that the library owns."""
+        return cls._of(parts_of(record))
+
+    @classmethod
+    def parse(cls, text: str | bytes) -> Problem:
+        """From JSON (arenaut.problem/1, arenaut.plan/1) or CSV, or the bytes of any other file."""
+        return documents.read_problem(cls, text)
+
+    def __reduce__(self):
+        return Problem._of, (self._parts,)
+
+    def __len__(self):
+        return self._record.n_buffers
+
+    def __repr__(self):
+        pools = f", {self._record.n_pools} pools" if self._record.n_pools > 1 else ""
+        return f"<Problem: {len(self)} buffers, {sum(self.sizes.tolist())} bytes{pools}>"
+
+    def _column(self, name, default):
+        values = self._parts.get(name)
+        return arrays.filled(default, len(self), COLUMNS[name][0]) if values is None else values
+
+    @property
+    def sizes(self):
+        """Bytes of each buffer."""
+        return self._parts["size"]
+
+    @property
+    def align(self):
+        """The alignment of each buffer."""
+        return self._column("align", 1)
+
+    @property
+    def lifetimes(self) -> list:
+        """Of each buffer its pairs (first, end)."""
+        starts, flat = self._parts["lifetime_start"].tolist(), self._parts["lifetime"].tolist()
+        return [[(flat[2 * k], flat[2 * k + 1]) for k in range(a, b)]
+                for a, b in zip(starts, starts[1:])]
+
+    @property
+    def names(self) -> list:
+        """Of each buffer its name, "bufferK" where it has none."""
+        given = self._parts.get("name") or [None] * len(self)
+        return [name if name is not None else f"buffer{k}" for k, name in enumerate(given)]
+
+    @property
+    def kinds(self) -> list:
+        """What each buffer holds."""
+        words = class_words()
+        return [words[k] for k in self._column("cls", 0)]
+
+    @property
+    def same_base(self) -> list:
+        """Of each buffer the one whose place it may take; None."""
+        return [None if k == records.NONE else k for k in self._column("same_base", records.NONE).tolist()]
+
+    @property
+    def fixed(self) -> list:
+        """Of each buffer the offset that it must have; None."""
+        return [None if at == records.UNPLACED else at
+                for at in self._column("fixed_offset", records.UNPLACED).tolist()]
+
+    @property
+    def pools(self) -> list:
+        """The pools, fastest first."""
+        return self._parts["pool"]
+
+    @property
+    def conflicts(self) -> list:
+        return self._parts["conflict"]
+
+    @property
+    def separations(self) -> list:
+        return self._parts["separation"]
+
+    @property
+    def fingerprint(self) -> int:
+        """A number for sizes, alignments, lifetimes, kinds and methods; the same in every version."""
+        return C.arenaut_problem_fingerprint(self._record)
+
+    @property
+    def bound(self) -> int:
+        """Bytes below which no plan can be. O(n log n)."""
+        found = ctypes.c_uint64()
+        check(C.arenaut_lower_bound, self._record, None, ctypes.byref(found), None)
+        return found.value
+
+    def plan(self, **options):
+        """The plan of this problem: arenaut.plan has the options."""
+        from arenaut.planning import plan
+        return plan(self, **options)
+
+    def to_json(self) -> str:
+        """As arenaut.problem/1 (docs/formats.md)."""
+        return documents.write("problem-json", self).decode()
+
+    def to_csv(self) -> str:
+        return documents.write("csv", self).decode()
+
+    def save(self, path) -> None:
+        """Writes it as what the file's name says: .json or .csv. All or nothing."""
+        documents.write_file(path, documents.write(documents.format_for(path), self))
+
+
+def parts_of(record):
+    """All that a problem of the library's holds, in columns and lists of our own."""
+    n, k = record.n_buffers, record.n_lifetimes
+    parts = {name: arrays.copied(getattr(record, name), n, code)
+             for name, (code, _) in COLUMNS.items() if getattr(record, name)}
+    parts.setdefault("size", arrays.filled(0, 0, "Q"))
+    parts["lifetime_start"] = (arrays.copied(record.lifetime_start, n + 1, "I") if n
+                               else arrays.filled(0, 1, "I"))
+    parts["lifetime"] = arrays.copied(record.lifetime, 2 * k, "q")
+    parts["traits"] = record.traits
+    parts["pool"] = [Pool(text_of(pool.name), None if pool.capacity == records.UNLIMITED
+                          else pool.capacity, pool.align, (pool.device.type, pool.device.index))
+                     for pool in record.pool[:record.n_pools]]
+    for name, (_, members) in LISTS.items():
+        rows = getattr(record, name)[:getattr(record, f"n_{name}{'' if name == 'reserved' else 's'}")]
+        parts[name] = [tuple(getattr(row, member) for member in members) for row in rows]
+    for name in TEXTS:
+        if getattr(record, name):
+            parts[name] = list(map(text_of, getattr(record, name)[:n]))
+    if record.n_methods:
+        parts["method_name"] = list(map(text_of, record.method_name[:record.n_methods]))
+    return parts
+
+
+def lives(n, first, end, lifetimes):
+    """The columns lifetime and lifetime_start."""
+    if lifetimes is None:
+        if first is None or end is None:
+            raise InputError("lifetimes are missing: give first and end, or lifetimes")
+        first = same_length("first", arrays.column(first, "q", "first"), n)
+        end = same_length("end", arrays.column(end, "q", "end"), n)
+        wrong = arrays.first_not_below(first, end)
+        if wrong is not None:
+            arrays.refuse("first", wrong, int(first[wrong]), f"below end, which is {int(end[wrong])}")
+        return {"lifetime": arrays.interleaved(first, end),
+                "lifetime_start": arrays.counting(n + 1, arrays.is_numpy(first))}
+    if first is not None or end is not None:
+        raise InputError("first and end say what lifetimes says: give one or the other")
+    starts, flat = [0], []
+    for position, pairs in enumerate(same_length("lifetimes", list(lifetimes), n)):
+        for a, b in merged(position, pairs):
+            flat += [a, b]
+        starts.append(len(flat) // 2)
+    return {"lifetime": arrays.column(flat, "q", "lifetimes"),
+            "lifetime_start": arrays.column(starts, "I", "lifetimes")}
+
+
+def merged(position, pairs):
+    """The pairs in order, those that touch or overlap as one."""
+    joined = []
+    for a, b in sorted(map(tuple, pairs)):
+        if a >= b:
+            arrays.refuse("lifetimes", position, (a, b), "pairs whose first is below their end")
+        if joined and a <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(b, joined[-1][1]))
+        else:
+            joined.append((a, b))
+    return joined
+
+
+def same_length(name, values, n):
+    if len(values) != n:
+        raise InputError(f"{name} has {len(values)} entries; allowed: {n}, one for each size",
+                         found=len(values), allowed=f"{n} entries")
+    return values
+
+
+def word_index(name, words, word):
+    if word not in words:
+        arrays.refuse(name, None, word, ", ".join(words))
+    return words.index(word)
+
+
+def masks(allowed, parts):
+    """Bits of the pools that each buffer may lie in; one inside another has the pools of that."""
+    names = [pool.name for pool in parts["pool"]]
+    every = 2**len(names) - 1
+    found = [every if one is None else sum(1 << word_index("allowed", names, name) for name in one)
+             for one in allowed]
+    hosts = parts.get("inside")
+    for k, one in enumerate(allowed):
+        host, seen = k, 0
+        while one is None and hosts is not None and hosts[host] < len(found) and seen < len(found):
+            host, seen = int(hosts[host]), seen + 1
+        found[k] = found[host]
+    return arrays.column(found, "Q", "allowed")
+
+
+def c_strings(texts):
+    return (ctypes.c_char_p * max(1, len(texts)))(*(
+        None if text is None else text.encode() for text in texts))

@@ -1,0 +1,37 @@
+"""Pictures of plans, where they can be seen."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from arenaut.watch import in_notebook
+
+
+def html(plan):
+    """The picture, under a line that says what it is. It is part of a page as it stands."""
+    import html as escapes
+    svg = plan._repr_svg_()
+    return f"<div>{escapes.escape(repr(plan)[1:-1])}</div>\n{svg[svg.index('<svg'):]}"
+
+
+def view(plan, path=None):
+    if path is not None:
+        plan.save(path)
+    elif in_notebook():
+        sys.modules["IPython"].display.display(plan)
+    elif not opened(plan):
+        print(plan.report("ascii", unicode=True))
+
+
+def opened(plan):
+    """Whether a browser on a screen took it."""
+    if sys.platform == "linux" and not (os.environ.get("DISPLAY") or
+                                        os.environ.get("WAYLAND_DISPLAY")):
+        return False
+    import tempfile
+    import webbrowser
+    handle, path = tempfile.mkstemp(prefix="arenaut-", suffix=".svg")
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(plan._repr_svg_())
+    return webbrowser.open(f"file://{path}")

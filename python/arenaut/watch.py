@@ -1,0 +1,124 @@
+"""Watching a planner at work: how long it may take, who is told how far it is, and Ctrl-C, which
+ends the search and keeps the best plan so far."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+import time
+
+from arenaut import records
+
+FIRST_SHOWN, BETWEEN = 1.0, 0.1  # seconds: no flicker for quick work
+CALLBACK = dict(records.PlanOptions._fields_)["progress"]
+
+
+class Watch:
+    """Give `callback` to a plan's options, and plan inside `with`. `raised` is what the user's
+    own callback raised, for after the planning."""
+
+    def __init__(self, progress=None, seconds=None):
+        self.progress = progress
+        self.seconds = seconds
+        self.raised = None
+        self.interrupted = False
+        self.bar = None
+        self.shows = progress is None and can_show()
+        self.catches = (threading.current_thread() is threading.main_thread()
+                        and signal.getsignal(signal.SIGINT) is signal.default_int_handler)
+        self.shown = 0.0
+        # Nobody to tell, and nothing to wait for: the planner need not ask for the interpreter.
+        needed = progress or seconds is not None or self.shows or self.catches
+        self.callback = CALLBACK(self.look) if needed else CALLBACK()
+
+    def __enter__(self):
+        self.started = time.monotonic()
+        if self.catches:
+            signal.signal(signal.SIGINT, self.interrupt)
+        return self
+
+    def __exit__(self, *_):
+        if self.catches:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        if self.bar:
+            self.bar.close()
+
+    def interrupt(self, *_):
+        self.interrupted = True
+
+    @property
+    def elapsed(self):
+        return time.monotonic() - self.started
+
+    def look(self, _context, progress):
+        """The planner's question whether to go on; nothing may be raised through it."""
+        try:
+            elapsed = self.elapsed
+            if self.progress or (self.shows and elapsed - self.shown >= BETWEEN
+                                 and elapsed >= FIRST_SHOWN):
+                self.tell(progress.contents, elapsed)
+        except BaseException as raised:
+            self.raised = raised
+        if self.interrupted or self.raised:
+            return records.INTERRUPTED
+        if self.seconds is not None and elapsed >= self.seconds:
+            return records.OUT_OF_TIME
+        return records.GO_ON
+
+    def tell(self, progress, elapsed):
+        best = None if progress.best == records.UNPLACED else progress.best
+        if self.progress:
+            if self.progress(best, progress.bound, elapsed) is False:
+                self.interrupted = True
+            return
+        self.shown = elapsed
+        self.bar = self.bar or bar()
+        self.bar.show(line(best, progress.bound, elapsed))
+
+
+def line(best, bound, elapsed):
+    if best is None:
+        return f"no plan yet  bound {bound:,}  {elapsed:.1f} s"
+    gap = (best - bound) / bound if bound else 0
+    return f"best {best:,}  bound {bound:,}  gap {gap:.1%}  {elapsed:.1f} s"
+
+
+def in_notebook():
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    return shell is not None and hasattr(shell, "kernel")
+
+
+def can_show():
+    return in_notebook() or (sys.stderr is not None and sys.stderr.isatty())
+
+
+def bar(total=None):
+    """A bar of tqdm's where that is installed, else a line that is written over."""
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        return Line()
+    return TqdmBar(tqdm, total)
+
+
+class TqdmBar:
+    def __init__(self, tqdm, total):
+        form = "{desc}" if total is None else "{desc}  {n_fmt}/{total_fmt}  {elapsed}"
+        self.bar = tqdm(total=total, bar_format=form, leave=False)
+
+    def show(self, text, done=0):
+        self.bar.n = done
+        self.bar.set_description_str(text)
+
+    def close(self):
+        self.bar.close()
+
+
+class Line:
+    def show(self, text, done=0):
+        sys.stderr.write(f"\r\x1b[K{text}")
+        sys.stderr.flush()
+
+    def close(self):
+        self.show("")
