@@ -9,6 +9,7 @@
 #   make test-python the command and the real runtimes
 #   make format      all C in the form of .clang-format; make format-check says what is not
 #   make lint        clang-tidy, ruff, shellcheck, lengths and names (scripts/lint.py)
+#   make wheel       the Python packages for Linux, into build/dist
 #   make bench       our planners beside the peers (bench/)
 #   make fuzz        libFuzzer on the readers, FUZZ_SECONDS each; random ops that overlap, in the wheel
 #   make portable    the same answers on a big-endian 32-bit machine (MIPS under QEMU)
@@ -26,7 +27,7 @@ LINT := build/venv-lint/bin
 CONFIGURE = cmake -S . -G "Unix Makefiles"
 
 .PHONY: all demo test test-quick test-unit test-python format format-check lint bench fuzz portable windows \
-  micro-runtime install clean tools-build tools-test tools-python venv venv-lint
+  micro-runtime wheel install clean tools-build tools-test tools-python venv venv-lint venv-wheel
 
 all: build/Makefile
 	@cmake --build build -j$(JOBS)
@@ -70,9 +71,11 @@ test-quick: format-check
 # A virtual environment is made anew whenever its list of packages changes.
 venv: build/venv/.ready
 venv-lint: build/venv-lint/.ready
+venv-wheel: build/venv-wheel/.ready
 build/venv/.ready: tests/requirements.txt
 build/venv-lint/.ready: tests/requirements-lint.txt
-build/venv/.ready build/venv-lint/.ready:
+build/venv-wheel/.ready: tests/requirements-wheel.txt
+build/venv/.ready build/venv-lint/.ready build/venv-wheel/.ready:
 	@mkdir -p build
 	@python3 -c 'import ensurepip, venv' 2>/dev/null || \
 	  scripts/need python3:python3 /nonexistent:python3-venv
@@ -96,8 +99,11 @@ lint: venv-lint tools-build
 tools-python:
 	@scripts/need c++:g++ arm-none-eabi-gcc:gcc-arm-none-eabi qemu-system-arm:qemu-system-arm
 
-test-python: all venv tools-python
+test-python: all venv venv-wheel tools-python
 	@ARENAUT=$(CURDIR)/build/arenaut $(PYTHON) -m pytest tests/pytest -q -rs
+
+wheel: venv-wheel tools-build
+	@scripts/wheels.sh
 
 bench: all venv
 	@sh bench/run.sh

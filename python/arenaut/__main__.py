@@ -4,12 +4,12 @@ import os
 import subprocess
 import sys
 
-from arenaut.library import beside
+from arenaut.library import packaged
 
 
 def main():
     name = "arenaut.exe" if sys.platform == "win32" else "arenaut"
-    program = os.environ.get("ARENAUT") or beside("bin", name)
+    program = os.environ.get("ARENAUT") or packaged("bin", name)
     if not program:
         sys.exit("arenaut: the command is not part of this installation; build it with `make`, or "
                  "name it in ARENAUT")

@@ -41,7 +41,7 @@ def column(values, code, name, missing=None):
         view = memoryview(values)
     except TypeError:
         return list_column(values, code, name, missing)
-    return buffer_column(view, code, name, missing)
+    return buffer_column(values, view, code, name, missing)
 
 
 def numpy_column(values, code, name, missing):
@@ -65,21 +65,21 @@ def numpy_column(values, code, name, missing):
     return numpy.array(values, dtype=code, order="C")
 
 
-def buffer_column(view, code, name, missing):
-    if view.ndim != 1 or view.format.lstrip("@") not in "bBhHiIlLqQnN":
-        refuse(name, None, f"a buffer of format '{view.format}' and {view.ndim} dimensions",
-               "one dimension of whole numbers")
+def buffer_column(values, view, code, name, missing):
+    if view.ndim != 1:
+        refuse(name, None, f"a buffer of {view.ndim} dimensions", "one dimension")
     if view.format == code and view.contiguous and missing is None:
         copied = array(code)
         copied.frombytes(view.cast("B"))
         return copied
-    return list_column(view.tolist(), code, name, missing)
+    return list_column(values, code, name, missing)
 
 
 def list_column(values, code, name, missing):
-    if isinstance(values, (str, dict)) or not hasattr(values, "__iter__"):
+    try:
+        values = list(values)
+    except TypeError:
         refuse(name, None, values, "a sequence of whole numbers")
-    values = list(values)
     if missing is not None:
         values = [missing if value is None or value == -1 else value for value in values]
     try:

@@ -28,7 +28,8 @@ def named(kind, name):
     import difflib
     near = difflib.get_close_matches(name, names, 1)
     raise InputError(f"there is no {kind} '{name}'" + (f": did you mean '{near[0]}'?" if near else
-                     f"; there are {', '.join(names)}"), found=name, allowed=", ".join(names))
+                     f"; there are {', '.join(names)}"), records.BAD_ARGUMENT, found=name,
+                     allowed=", ".join(names))
 
 
 FIND = {"format": C.arenaut_format_find, "report": C.arenaut_report_find,
@@ -51,7 +52,11 @@ def emit(format_or_report, result, **options):
     """The bytes that a row of the tables of formats or reports makes of a result."""
     if isinstance(format_or_report, records.Format):
         if not format_or_report.write:
-            raise RefusedError(f"the format '{text_of(format_or_report.name)}' can only be read")
+            raise RefusedError(f"the format '{text_of(format_or_report.name)}' can only be read",
+                               records.REFUSED)
+        if format_or_report.needs_original and result.format != format_or_report.name:
+            raise RefusedError(f"the format '{text_of(format_or_report.name)}' holds a plan only inside "
+                               "a model of its own", records.REFUSED)
         return took(lambda sink: check(format_or_report.write, result, sink, None))
     settings = records.ReportOptions(**options)
     return took(lambda sink: check(C.arenaut_report_emit, format_or_report, result, settings, sink,

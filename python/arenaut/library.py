@@ -8,14 +8,14 @@ from ctypes import CDLL, c_int
 from arenaut import records
 from arenaut.errors import ArenautError, error_of
 
-__all__ = ["ArenautError", "C", "OK", "beside", "check", "declare", "preloaded", "text_of", "took"]
+__all__ = ["ArenautError", "C", "OK", "packaged", "check", "declare", "preloaded", "text_of", "took"]
 
 OK = records.OK
 HERE = os.path.dirname(os.path.abspath(__file__))
 SUFFIX = {"darwin": ".dylib", "win32": ".dll"}.get(sys.platform, ".so")
 
 
-def beside(*names):
+def packaged(*names):
     """A file of the installed package, else of the checkout that this is part of; None without."""
     built = os.path.join(HERE, "..", "..", "build", names[-1])
     return next((path for path in (os.path.join(HERE, *names), os.path.abspath(built))
@@ -36,7 +36,7 @@ def candidates():
     if named:
         return [named]
     major, minor, _ = records.VERSION.split(".")
-    own = beside("libarenaut" + SUFFIX)
+    own = packaged("libarenaut" + SUFFIX)
     return [own] if own else [f"libarenaut.so.{major}.{minor}", f"libarenaut{SUFFIX}"]
 
 

@@ -195,8 +195,16 @@ class Model:
         RefusedError if the file holds none."""
         pipeline = self._pipeline(options)
         pipeline.options.judge_given = True
-        pipeline.read().prepare().call(C.arenaut_pipeline_find_baseline)
-        baseline = pipeline.record.baseline
+        document = pipeline.read().record.document
+        if document.program:
+            pipeline.prepare().call(C.arenaut_pipeline_find_baseline)
+            self._judge(pipeline.record.baseline)
+        elif document.plan:
+            judge(C.arenaut_check_plan, document.problem, document.plan, None)
+        else:
+            self._judge(records.Baseline())
+
+    def _judge(self, baseline):
         if not baseline.plan or not baseline.from_file:
             raise RefusedError(f"{self.path}: the file holds no plan", records.REFUSED)
         if baseline.overlaps:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ctypes
-import time as clock
 
 from arenaut import arrays, documents, records, show
-from arenaut.errors import NoPlanError, RejectedError, error_of
+from arenaut.errors import RejectedError, error_of
 from arenaut.library import C, check, text_of
 from arenaut.options import planner_options
 from arenaut.problem import Problem

@@ -261,7 +261,9 @@ class Problem:
 
     def save(self, path) -> None:
         """Writes it as what the file's name says: .json or .csv. All or nothing."""
-        documents.write_file(path, documents.write(documents.format_for(path), self))
+        name = documents.format_for(path)
+        name = "problem-json" if name == "plan-json" else name  # both are .json
+        documents.write_file(path, documents.write(name, self))
 
 
 def parts_of(record):

@@ -362,5 +362,5 @@ def test_a_program_with_control_flow_is_refused_by_name():
 
 def test_errors_of_the_library_carry_their_status():
     with pytest.raises(ArenautError) as raised:
-        arenaut.plan([arenaut.Buffer(8, 0, 1)], planner="nobody")
+        arenaut.plan([8], [0], [1], planner="nobody")
     assert raised.value.status == 2 and "nobody" in str(raised.value)

@@ -49,11 +49,10 @@ try:
     arenaut.torch.compile(Small(), inputs, record=True)
 except ValueError as refused:
     print(refused)
-plan = arenaut.plan([arenaut.Buffer(100, 0, 2), arenaut.Buffer(100, 2, 3),
-                     arenaut.Buffer(100, 1, 3, same_base=0)])
-print(plan.arena, plan.lower_bound, plan.quality)
+plan = arenaut.plan([100, 100, 100], [0, 2, 1], [2, 3, 3], align=64, same_base=[None, None, 0])
+print(plan.arena, plan.bound, plan.status)
 try:
-    arenaut.plan([arenaut.Buffer(1, 3, 2)])
+    arenaut.plan([1], [3], [2])
 except arenaut.ArenautError as error:
     print("error:", error.status)
 """

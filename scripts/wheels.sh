@@ -1,0 +1,60 @@
+#!/bin/sh
+# The wheels that go to users: for glibc 2.17 and for musl, on x86_64 and aarch64, all from here, with
+# the compiler that the package ziglang holds. They end in build/dist, beside the source package.
+#
+#     scripts/wheels.sh [TARGET...]      e.g. x86_64-linux-gnu.2.17
+set -eu
+cd "$(dirname "$0")/.."
+bin=$PWD/build/venv-wheel/bin
+out=$PWD/build/dist
+
+# The compiler for one target, under names that CMake takes.
+tools() {
+    mkdir -p "$2"
+    for tool in cc ar; do
+        flags=
+        if [ $tool = cc ]; then flags="-target $1"; fi
+        printf '#!/bin/sh\nexec "%s/python" -m ziglang %s %s "$@"\n' "$bin" $tool "$flags" >"$2/$tool"
+        chmod +x "$2/$tool"
+    done
+}
+
+# What pip calls the platform: manylinux_2_17_x86_64, musllinux_1_2_aarch64.
+platform() {
+    machine=${1%%-*}
+    case $1 in
+    *-gnu.2.*) echo "manylinux_2_${1##*.}_$machine" ;;
+    *-musl) echo "musllinux_1_2_$machine" ;;
+    *) echo "$0: a target is MACHINE-linux-gnu.2.N or MACHINE-linux-musl, not $1" >&2; exit 2 ;;
+    esac
+}
+
+wheel() {
+    zig=$PWD/build/zig/$1
+    machine=${1%%-*}
+    tag=$(platform "$1")
+    tools "$1" "$zig"
+    rm -rf "$zig/dist"
+    CC=$zig/cc _PYTHON_HOST_PLATFORM=linux-$machine "$bin/python" -m pip -q wheel \
+        --disable-pip-version-check --no-build-isolation --no-deps . -w "$zig/dist" \
+        -Cbuild-dir="$zig/build" -Ccmake.define.CMAKE_SYSTEM_NAME=Linux \
+        -Ccmake.define.CMAKE_SYSTEM_PROCESSOR="$machine" -Ccmake.define.CMAKE_AR="$zig/ar" \
+        -Ccmake.define.CMAKE_RANLIB=true
+    "$bin/python" -m wheel tags --remove --platform-tag "$tag" "$zig"/dist/*.whl >/dev/null
+    # Refuses where the files ask for more than the name says.
+    "$bin/auditwheel" show "$zig"/dist/*.whl | tr '\n' ' ' | grep -q "\"$tag\"" || {
+        "$bin/auditwheel" show "$zig"/dist/*.whl
+        exit 1
+    }
+    mv "$zig"/dist/*.whl "$out"
+}
+
+"$bin/python" -m pip -q --disable-pip-version-check install ziglang==0.17.1
+mkdir -p "$out"
+if [ $# -eq 0 ]; then
+    set -- x86_64-linux-gnu.2.17 aarch64-linux-gnu.2.17 x86_64-linux-musl aarch64-linux-musl
+fi
+for target in "$@"; do wheel "$target"; done
+"$bin/python" -m build -q --no-isolation --sdist -o "$out" .
+"$bin/twine" check --strict "$out"/arenaut-*
+ls -l "$out"

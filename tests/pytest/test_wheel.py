@@ -1,0 +1,126 @@
+"""The Python package as users get it: a wheel is built from this checkout, audited, and installed
+into clean environments of two Pythons, one with numpy and one without; tests/python runs there."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+
+import pytest
+from conftest import ROOT
+
+TOOLS = ROOT / "build" / "venv-wheel" / "bin"
+WORK = ROOT / "build" / "wheel"  # kept, so that a second run compiles little
+TESTS = ROOT / "tests" / "python"
+
+
+def run(*command, **options):
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True,
+                          timeout=900, check=False, **options)
+    assert done.returncode == 0, f"{command}\n{done.stdout[-8000:]}\n{done.stderr[-4000:]}"
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def wheel():
+    if not (TOOLS / "auditwheel").is_file():
+        pytest.fail("build/venv-wheel is missing: make venv-wheel")
+    shutil.rmtree(WORK / "dist", ignore_errors=True)
+    launcher = ["-Ccmake.define.CMAKE_C_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
+    run(TOOLS / "python", "-m", "pip", "wheel", "--no-build-isolation", "--no-deps",
+        f"-Cbuild-dir={WORK / 'out'}", *launcher, "-w", WORK / "dist", ROOT)
+    [path] = (WORK / "dist").glob("*.whl")
+    return path
+
+
+def test_one_wheel_serves_every_python(wheel):
+    assert re.fullmatch(r"arenaut-[0-9.]+-py3-none-linux_\w+\.whl", wheel.name)
+    assert wheel.stat().st_size < 2_000_000
+    assert "manylinux_2_" in run(TOOLS / "auditwheel", "show", wheel)
+    assert "PASSED" in run(TOOLS / "twine", "check", "--strict", wheel)
+    with zipfile.ZipFile(wheel) as package:
+        names = package.namelist()
+        [metadata] = [package.read(name).decode() for name in names if name.endswith("/METADATA")]
+    assert len(names) == len(set(names))
+    extras = set(re.findall(r"^Provides-Extra: (\w+)", metadata, re.MULTILINE))
+    assert extras == {"torch", "executorch", "dask", "ray", "notebook"}
+    assert not [line for line in metadata.splitlines()
+                if line.startswith("Requires-Dist") and "extra ==" not in line]
+
+
+def test_the_source_package_holds_what_building_needs(wheel, tmp_path):
+    run(TOOLS / "python", "-m", "build", "--no-isolation", "--sdist", "-o", tmp_path, ROOT)
+    [packed] = tmp_path.glob("*.tar.gz")
+    shutil.unpack_archive(packed, tmp_path)
+    [tree] = [path for path in tmp_path.iterdir() if path.is_dir()]
+    wanted = ["CMakeLists.txt", "pyproject.toml", "LICENSE", "README.md", "PKG-INFO"]
+    for folder in "cmake", "include", "preload", "python", "src", "tools":
+        wanted += [str(path) for path in run("git", "ls-files", folder, cwd=ROOT).splitlines()]
+    assert not [name for name in wanted if not (tree / name).is_file()]
+    assert not (tree / "tests").exists()
+    run("cmake", "-S", tree, "-B", tmp_path / "out", "-DSKBUILD=2")
+
+
+def pythons():
+    """Another Python than this one as well, where there is one that works."""
+    own = ".".join(map(str, sys.version_info[:2]))
+    others = [name for minor in (10, 12, 13, 14, 11) if (name := f"python3.{minor}") != f"python{own}"
+              and shutil.which(name) and subprocess.run(
+                  [name, "-c", "import ensurepip, venv, ctypes"], capture_output=True,
+                  check=False).returncode == 0]
+    skip = pytest.mark.skip(reason="there is no second Python from 3.10 on here")
+    return [pytest.param((sys.executable, ["pytest", "numpy"]), id=own),
+            pytest.param((others[0], ["pytest"]), id=others[0]) if others else
+            pytest.param(None, id="another", marks=skip)]
+
+
+@pytest.fixture(params=pythons(), name="installed")
+def installed_in_a_clean_environment(request, wheel, tmp_path):
+    interpreter, packages = request.param
+    run(interpreter, "-m", "venv", tmp_path / "venv")
+    python = tmp_path / "venv" / "bin" / "python"
+    run(python, "-m", "pip", "install", "--disable-pip-version-check", wheel, *packages)
+    return python
+
+
+def test_it_works_where_it_was_installed(installed, tmp_path):
+    # Neither the checkout nor the environment of this test may lend a hand.
+    clean = {name: value for name, value in os.environ.items()
+             if not name.startswith(("ARENAUT", "PYTHON", "LD_"))}
+    out = run(installed, "-m", "pytest", TESTS, "-q", "-rs", "-p", "no:cacheprovider", cwd=tmp_path,
+              env={**clean, "PYTHONDONTWRITEBYTECODE": "1"})
+    print(out)  # shown with -s: the names and the skips
+    assert " passed" in out
+
+
+def test_what_users_write_is_typed(wheel, tmp_path):
+    package = tmp_path / "site"
+    shutil.unpack_archive(wheel, package, "zip")
+    (tmp_path / "user.py").write_text(USER)
+    out = run(TOOLS / "mypy", "--strict", "--follow-imports=silent", tmp_path / "user.py",
+              cwd=tmp_path, env={**os.environ, "MYPYPATH": str(package)})
+    assert "Success" in out
+    (tmp_path / "wrong.py").write_text("import arenaut\narenaut.open('x').plan(overlap=True).arenas()\n")
+    wrong = subprocess.run([TOOLS / "mypy", "--follow-imports=silent", tmp_path / "wrong.py"],
+                           capture_output=True, text=True, check=False, cwd=tmp_path,
+                           env={**os.environ, "MYPYPATH": str(package)})
+    assert wrong.returncode == 1 and "not callable" in wrong.stdout
+
+
+USER = """
+import arenaut
+plan = arenaut.plan([1, 2], [0, 0], [1, 1], align=16)
+total: int = plan.arena + plan.bound
+status: str = plan.status
+model = arenaut.open("model.tflite", dims={"n": 1})
+better = model.plan(inplace=True)
+better.save("small.tflite", force=True)
+now: int | None = model.size().now
+text: str = better.explain()
+try:
+    better.check()
+except arenaut.RejectedError as error:
+    print(error.finding["rule"])
+"""

@@ -1,0 +1,170 @@
+"""What is wrong is said, with its place, what was found and what is allowed; nothing is lost or half
+written."""
+
+import os
+import re
+import subprocess
+import sys
+from array import array
+
+import pytest
+from conftest import DATA
+
+import arenaut
+
+MODEL = DATA / "inception_int8.tflite"
+
+
+def refused(sizes=(1, 2), first=(0, 0), end=(1, 1), **more):
+    with pytest.raises(arenaut.InputError) as error:
+        arenaut.plan(sizes, first, end, **more)
+    return error.value
+
+
+def test_lengths_that_differ():
+    error = refused(first=[0])
+    assert "first has 1 entries; allowed: 2" in str(error) and error.found == 1
+    assert "align has 3" in str(refused(align=[1, 1, 1]))
+    assert "names has 1" in str(refused(names=["a"]))
+
+
+@pytest.mark.parametrize("value", [-1, 1.5, float("nan"), None, "7", 2**64])
+def test_sizes_that_are_no_sizes(value):
+    error = refused(sizes=[1, value])
+    assert (error.position, error.allowed) == (1, f"whole numbers from 0 to {2**64 - 1}")
+    assert error.found == value or value != value
+    assert str(error).startswith(f"sizes[1] is {value!r}")
+
+
+@pytest.mark.parametrize("sizes", ["ab", 5, None, memoryview(array("d", [1, 2])), b"ab".decode])
+def test_what_is_no_column(sizes):
+    assert re.match(r"sizes(\[0\])? is .*; allowed: ", str(refused(sizes=sizes)))
+
+
+def test_numpy_columns_that_are_no_numbers():
+    numpy = pytest.importorskip("numpy", reason="this environment is the one without numpy")
+    assert refused(sizes=numpy.array([1, -5])).found == -5
+    assert refused(sizes=numpy.array([1.0, float("nan")])).position == 0
+    assert refused(sizes=numpy.array([1, None])).position == 1
+    assert "2 dimensions" in str(refused(sizes=numpy.ones((2, 2), dtype=int)))
+    assert "bool" in str(refused(sizes=numpy.array([True, False])))
+    assert "float64" in str(refused(sizes=numpy.array([])))
+
+
+def test_lives_that_end_before_they_begin():
+    error = refused(first=[0, 3], end=[1, 3])
+    assert (error.position, error.found, error.allowed) == (1, 3, "below end, which is 3")
+    with pytest.raises(arenaut.InputError, match="lifetimes"):
+        arenaut.Problem([1], lifetimes=[[(2, 1)]])
+    with pytest.raises(arenaut.InputError, match="lifetimes are missing"):
+        arenaut.Problem([1])
+
+
+def test_numpy_lives_that_end_before_they_begin():
+    numpy = pytest.importorskip("numpy", reason="this environment is the one without numpy")
+    assert refused(first=numpy.array([0, 9]), end=numpy.array([1, 2])).position == 1
+
+
+@pytest.mark.parametrize("more, text", [
+    (dict(align=3), "alignment 3 is not a power of two"), (dict(align=-1), "align is -1"),
+    (dict(planner="gredy-by-size"), "did you mean 'greedy-by-size'"),
+    (dict(pools={"p": -1}), "capacity is -1"), (dict(kinds=["inputs", None]), "kinds is 'inputs'"),
+    (dict(same_base=[None, 7]), "buffer 'buffer1'"), (dict(effort=0), "effort is 0"),
+    (dict(threads=0.5), "threads is 0.5"), (dict(capacity=0), "capacity is 0"),
+    (dict(allowed=[["x"], None], pools=["p"]), "allowed is 'x'"),
+    (dict(pools=[f"p{k}" for k in range(65)]), "65 are more than 64"),
+])
+def test_options(more, text):
+    assert text in str(refused(**more))
+
+
+def test_options_that_do_not_exist():
+    with pytest.raises(TypeError):
+        arenaut.plan([1], [0], [1], aling=16)
+    with pytest.raises(TypeError, match="did you mean 'overlap'"):
+        arenaut.open(MODEL, overlaps=True)
+
+
+def test_files_that_are_not_there_or_no_models(tmp_path):
+    with pytest.raises(FileNotFoundError, match="absent"):
+        arenaut.open(tmp_path / "absent.tflite")
+    with pytest.raises(IsADirectoryError):
+        arenaut.open(tmp_path)
+    torn = tmp_path / "torn.tflite"
+    torn.write_bytes(MODEL.read_bytes()[:5000])
+    with pytest.raises(arenaut.InputError) as error:
+        arenaut.open(torn)
+    assert str(torn) in str(error.value) and error.value.position
+    with pytest.raises(arenaut.InputError, match="no known format"):
+        arenaut.Model.parse(b"hello, world", name="greeting")
+    with pytest.raises(arenaut.InputError, match="no file"):
+        arenaut.open([])
+
+
+def test_a_file_that_vanishes_after_it_was_read(tmp_path):
+    path = tmp_path / "model.tflite"
+    path.write_bytes(MODEL.read_bytes())
+    model = arenaut.open(path)
+    path.unlink()
+    assert model.size().planned == 34560
+
+
+def test_sizes_that_are_open():
+    with pytest.raises(arenaut.InputError) as error:
+        arenaut.open(DATA / "onnx" / "open_sizes.onnx").size()
+    assert error.value.option == "dims" and error.value.open_sizes
+    assert f"dims={{'{error.value.open_sizes[0]}': 1}}" in str(error.value)
+
+
+def test_what_the_file_does_not_have():
+    model = arenaut.open(MODEL)
+    with pytest.raises(arenaut.InputError, match="nowhere") as error:
+        model.plan(pins={"nowhere": "arena"})
+    assert error.value.option == "pins"
+    with pytest.raises(arenaut.InputError, match="there is no target 'tflite-mirco': did you mean"):
+        model.plan(target="tflite-mirco")
+    with pytest.raises(arenaut.InputError, match="dims is"):
+        model.plan(dims=3)
+    with pytest.raises(arenaut.InputError, match="leaves nothing to plan"):
+        model.plan(dims={"n": 0})
+
+
+def test_nothing_is_half_written(tmp_path):
+    plan = arenaut.open(MODEL).plan()
+    with pytest.raises(FileNotFoundError):
+        plan.save(tmp_path / "absent" / "small.tflite")
+    with pytest.raises(arenaut.InputError, match="no format has this extension"):
+        plan.save(tmp_path / "small.xyz")
+    old = tmp_path / "old.pte"
+    old.write_text("as it was")
+    with pytest.raises(arenaut.RefusedError):
+        plan.save(old)
+    assert old.read_text() == "as it was" and os.listdir(tmp_path) == ["old.pte"]
+
+
+def test_nothing_to_be_gained_is_refused(tmp_path):
+    plan = arenaut.open(DATA / "resnet_int8.tflite").plan()
+    assert plan.outcome == "the runtime needs no more today"
+    with pytest.raises(arenaut.RefusedError, match="needs no more today"):
+        plan.save(tmp_path / "same.tflite")
+    assert os.listdir(tmp_path) == []
+
+
+WRITER = """
+import sys, arenaut
+plan = arenaut.open(sys.argv[1]).plan()
+for _ in range(50):
+    plan.save(sys.argv[2])
+"""
+
+
+def test_two_processes_that_write_one_file(tmp_path):
+    out = tmp_path / "small.tflite"
+    writers = [subprocess.Popen([sys.executable, "-c", WRITER, str(MODEL), str(out)]) for _ in (0, 1)]
+    whole = 0
+    while any(writer.poll() is None for writer in writers):
+        if out.exists():
+            arenaut.open(out).check()
+            whole += 1
+    assert [writer.returncode for writer in writers] == [0, 0] and whole > 0
+    assert os.listdir(tmp_path) == ["small.tflite"]

@@ -1,0 +1,117 @@
+"""arenaut.open, and what can be asked of a model: the same as the command answers."""
+
+import json
+import pickle
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from conftest import DATA
+
+import arenaut
+
+FILES = sorted(path for kind in ("*.tflite", "pte/*.pte", "pt2/norm*.pt2", "onnx/operators.onnx", "*.csv",
+                                 "json/*.json", "tvm/views.json") for path in DATA.glob(kind))
+
+
+def command(*arguments):
+    done = subprocess.run([sys.executable, "-m", "arenaut", *map(str, arguments)], capture_output=True,
+                          text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_the_command_says_the_same(path):
+    theirs = json.loads(command("size", path, "--json"))
+    plan = arenaut.open(path).plan()
+    plan.check()
+    result = theirs["result"]
+    # JSON has numbers past 2^53 as text.
+    assert (plan.arena, plan.bound, plan.status) == (int(result["arena"]), int(result["lower_bound"]),
+                                                     result["status"])
+    assert plan.planner == result["planner"] and plan.model.format == theirs["input"]["format"]
+    assert [int(b["offset"] or 0) for b in theirs["buffers"]] == list(plan.offsets)
+    again = pickle.loads(pickle.dumps(plan))
+    assert repr(again) == repr(plan) and again.offsets == plan.offsets and again.now == plan.now
+
+
+def test_a_model_from_file_to_file(tmp_path):
+    model = arenaut.open(DATA / "inception_int8.tflite")
+    assert model.format == "tflite" and repr(model).endswith("inception_int8.tflite, tflite>")
+    assert model.size() == (41472, 34560, 34560, 34560, "optimal")
+    assert model.size().now == 41472
+    assert len(model.problem) == 25 and model.problem.names[0]
+    assert model.program["schema"] == "arenaut.program/1"
+    assert "peak" in model.explain()
+    with pytest.raises(arenaut.RefusedError, match="holds no plan"):
+        model.check()
+    plan = model.plan()
+    assert plan.outcome is None and repr(plan) == (
+        "<Plan of inception_int8.tflite: 34,560 bytes, minimal, today 41,472>")
+    plan.save(tmp_path / "small.tflite")
+    arenaut.open(tmp_path / "small.tflite").check()
+    assert arenaut.open(tmp_path / "small.tflite").size().now == 34560
+    pickle.loads(pickle.dumps(plan)).save(tmp_path / "again.tflite")
+    assert (tmp_path / "again.tflite").read_bytes() == (tmp_path / "small.tflite").read_bytes()
+    for name in "plan.json", "plan.csv", "plan.svg", "plan.h":
+        plan.save(tmp_path / name)
+    assert "<svg" in plan._repr_html_()
+    assert len(arenaut.open(tmp_path / "plan.json").problem) == 25
+
+
+def test_options_of_models():
+    model = arenaut.open(DATA / "elementwise_float.tflite")
+    today = model.plan().arena
+    assert model.plan(inplace=True).arena < today
+    assert model.plan(inplace="only", inplace_ops={"TANH": 0}).arena <= today
+    assert model.plan(align=64).problem.align[0] == 64
+    assert model.plan(target="litert").arena > 0
+    assert len(model.plan(alloc_io=False).problem) < len(model.problem)
+    assert model.plan(planner="naive").arena > today
+    name = model.problem.names[0]
+    pinned = model.plan(pools={"sram": 65536}, pins={name: ("sram", 4096)})
+    assert pinned.offsets[pinned.problem.names.index(name)] == 4096
+    with pytest.raises(arenaut.NoPlanError) as none:
+        model.plan(pools={"sram": 1000})
+    assert none.value.witness["bytes_over"] > 0
+
+
+def test_kernels_and_overlap():
+    model = arenaut.open(DATA / "mobilenet_v1_025_96_int8.tflite")
+    better = model.plan(inplace=True, overlap=True, kernels="reference")
+    better.check()
+    assert better.arena <= model.plan().arena
+    with pytest.raises(arenaut.InputError, match="there is no kernel set 'refrence': did you mean"):
+        model.plan(kernels="refrence")
+
+
+def test_options_hold_from_the_beginning():
+    model = arenaut.open(DATA / "pt2" / "count.pt2", dims={"*": (1, 2)})
+    assert model.size() == pickle.loads(pickle.dumps(model)).size()
+    assert arenaut.open(DATA / "elementwise_float.tflite", align=64).problem.align[0] == 64
+
+
+def test_several_files_as_one():
+    paths = [DATA / "pt2" / "cache.pt2", DATA / "pt2" / "decode.pt2"]
+    together = arenaut.open(paths, share=True).plan()
+    apart = sum(arenaut.open(path).plan().arena for path in paths)
+    assert together.arena < apart
+
+
+def test_a_bare_problem(tmp_path):
+    model = arenaut.open(DATA / "fragmented.csv")
+    assert model.program is None
+    plan = model.plan()
+    assert plan.outcome is None and plan.now is None
+    plan.save(tmp_path / "solved.csv")
+    arenaut.open(tmp_path / "solved.csv").check()
+
+
+def test_threads():
+    model = arenaut.open(DATA / "inception_int8.tflite")
+    with ThreadPoolExecutor(4) as pool:
+        plans = list(pool.map(lambda _: model.plan(), range(12)))
+        shown = set(pool.map(lambda plan: plan._repr_svg_(), plans))
+    assert len(shown) == 1 and len({bytes(plan.offsets) for plan in plans}) == 1

@@ -1,0 +1,132 @@
+"""What lies in the package, and what importing it costs."""
+
+import os
+import subprocess
+import sys
+from importlib import metadata, resources
+
+import pytest
+
+import arenaut
+
+
+def python(code, **environment):
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60,
+                          env={**os.environ, **environment}, check=False)
+
+
+def test_what_is_installed():
+    files = {str(path) for path in metadata.files("arenaut")}
+    assert {"arenaut/libarenaut.so", "arenaut/libarenaut-replay.so", "arenaut/bin/arenaut",
+            "arenaut/py.typed", "arenaut/include/arenaut/arenaut.h"} <= files
+    assert not [name for name in files if name.endswith((".a", ".c")) or "/tests/" in name]
+    assert metadata.version("arenaut") == arenaut.__version__
+    assert os.path.dirname(arenaut.__file__).startswith(sys.prefix)
+
+
+def test_the_command_in_both_ways():
+    script = os.path.join(os.path.dirname(sys.executable), "arenaut")
+    for command in [script], [sys.executable, "-m", "arenaut"]:
+        done = subprocess.run([*command, "version"], capture_output=True, text=True, check=True)
+        assert done.stdout == f"arenaut {arenaut.__version__}\n"
+        done = subprocess.run([*command, "plan", "absent.tflite"], capture_output=True, check=False)
+        assert done.returncode == 4
+
+
+def test_a_program_in_c_is_compiled_from_the_wheel(tmp_path):
+    package = resources.files("arenaut")
+    source = tmp_path / "version.c"
+    source.write_text('#include <arenaut/arenaut.h>\n#include <stdio.h>\n'
+                      'int main(void) { return puts(arenaut_version()) < 0; }\n')
+    subprocess.run([os.environ.get("CC", "cc"), f"-I{package / 'include'}", source, "-o",
+                    tmp_path / "version", str(package / "libarenaut.so"), f"-Wl,-rpath,{package}"],
+                   check=True)
+    done = subprocess.run([tmp_path / "version"], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == arenaut.__version__
+
+
+IMPORT = """
+import sys, time
+before, began = set(sys.modules), time.process_time()
+import arenaut
+print((time.process_time() - began) * 1000)
+print(*sorted({name.split(".")[0] for name in set(sys.modules) - before}))
+"""
+
+
+def test_importing_it_is_quick_and_brings_nothing():
+    spent, brought = [], set()
+    for _ in range(5):
+        times, names = python(IMPORT).stdout.splitlines()
+        spent.append(float(times))
+        brought |= set(names.split())
+    assert min(spent) < 30, spent
+    assert not brought & {"numpy", "torch", "tqdm", "IPython", "json", "inspect"}
+
+
+def test_a_library_of_another_version_is_refused(tmp_path):
+    source = tmp_path / "other.c"
+    source.write_text('const char *arenaut_version(void) { return "0.99.0"; }\n')
+    other = tmp_path / "libother.so"
+    subprocess.run([os.environ.get("CC", "cc"), "-shared", "-fPIC", source, "-o", other], check=True)
+    done = python("import arenaut", ARENAUT_LIBRARY=str(other))
+    assert done.returncode == 1 and "ImportError: this is arenaut" in done.stderr
+    assert "0.99.0" in done.stderr
+    missing = python("import arenaut", ARENAUT_LIBRARY=str(tmp_path / "absent.so"))
+    assert "ImportError: libarenaut was not found" in missing.stderr
+
+
+def test_a_million_buffers_cost_little_over_the_call_itself():
+    pytest.importorskip("numpy", reason="this environment is the one without numpy")
+    done = python(MILLION)
+    assert done.returncode == 0, done.stderr
+    ours, theirs, more = map(float, done.stdout.split())
+    assert ours <= 1.05 * theirs + 0.1, (ours, theirs)
+    assert more <= 100, more
+
+
+# The processor's time, since the machine may have other work; the least of three, in turn.
+MILLION = """
+import ctypes, resource, time, numpy, arenaut
+from arenaut.library import C
+from arenaut import records
+random = numpy.random.default_rng(1)
+n = 1_000_000
+first = random.integers(0, n, n)
+columns = random.integers(1, 10000, n), first, first + random.integers(1, 30, n)
+problem = arenaut.Problem(*columns, align=16)
+options = records.PlanOptions(planner=b"skyline")
+
+def call():
+    made, error, finding = ctypes.POINTER(records.Plan)(), records.Error(), records.Finding()
+    assert C.arenaut_plan_make(problem._record, options, None, made, error) == 0
+    assert C.arenaut_check_plan(problem._record, made, None, finding, error) == 0
+    C.arenaut_plan_free(made)
+
+def spent(work):
+    began = time.process_time()
+    work()
+    return time.process_time() - began
+
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+theirs, ours = [spent(call)], []
+before = peak()
+for _ in range(2):
+    ours.append(spent(lambda: arenaut.plan(*columns, align=16, planner="skyline")))
+    theirs.append(spent(call))
+print(min(ours), min(theirs), peak() - before)
+"""
+
+
+def test_the_library_to_be_preloaded_is_found(tmp_path):
+    printed = subprocess.run([sys.executable, "-m", "arenaut.preload"], capture_output=True, text=True,
+                             check=True).stdout.strip()
+    assert printed == str(resources.files("arenaut") / "libarenaut-replay.so")
+    program = tmp_path / "program.py"
+    program.write_text("import sys\nfrom arenaut import tape\nprint(tape.available, *sys.argv[1:])\n")
+    for arguments in [], ["-m", "arenaut.preload"]:
+        done = subprocess.run([sys.executable, *arguments, program, "one", "two"], capture_output=True,
+                              text=True, check=True)
+        assert done.stdout == f"{bool(arguments)} one two\n"
