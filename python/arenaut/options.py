@@ -7,6 +7,7 @@ import os
 
 from arenaut import arrays, documents, records
 from arenaut.errors import InputError
+from arenaut.library import C, check
 from arenaut.problem import pool_records, pools_of, whole
 
 #: What `open` and `plan` of a model take besides the planner's own: see Model.
@@ -64,9 +65,12 @@ def pipeline_options(given, path, watch):
     plan, kept = planner_options(given, watch)
     options = records.PipelineOptions(path=path.encode(), plan=plan)
     keep = [kept]
-    for name, kind in (("format", "format"), ("target", "target"), ("kernels", "kernel set")):
+    for name in ("format", "target"):
         if given.get(name) is not None:
-            setattr(options, name, ctypes.pointer(documents.named(kind, given[name])))
+            setattr(options, name, ctypes.pointer(documents.named(name, given[name])))
+    if given.get("kernels") is not None:
+        keep.append(KernelSet(given["kernels"]))
+        options.kernels = keep[-1].pointer
     for name in ("unmeasured", "overlap", "preserve_inputs"):
         setattr(options, name, bool(given.get(name)))
     options.exclude_io = not given.get("alloc_io", True)
@@ -84,6 +88,24 @@ def pipeline_options(given, path, watch):
         options.align = at_least_one("align", given["align"])
     set_tables(options, given, keep)
     return options, keep
+
+
+class KernelSet:
+    """One of the library's by its name, or one of the user's, by the path of its file."""
+
+    def __init__(self, given):
+        self.read = None
+        if isinstance(given, str) and not given.endswith(".json"):
+            self.pointer = ctypes.pointer(documents.named("kernel set", given))
+            return
+        text = side_file("kernels", given)
+        self.pointer = ctypes.POINTER(records.KernelSet)()
+        check(C.arenaut_kernel_set_read, text, len(text), None, ctypes.byref(self.pointer))
+        self.read = self.pointer
+
+    def __del__(self):
+        if self.read:
+            C.arenaut_kernel_set_free(self.read)
 
 
 def options_text(options, name, value):

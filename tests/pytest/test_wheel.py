@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from pathlib import Path
 
 import pytest
 from conftest import ROOT
@@ -19,7 +20,8 @@ TESTS = ROOT / "tests" / "python"
 def run(*command, **options):
     done = subprocess.run([str(part) for part in command], capture_output=True, text=True,
                           timeout=900, check=False, **options)
-    assert done.returncode == 0, f"{command}\n{done.stdout[-8000:]}\n{done.stderr[-4000:]}"
+    if done.returncode != 0:
+        pytest.fail(f"{command}\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}", pytrace=False)
     return done.stdout
 
 
@@ -63,17 +65,23 @@ def test_the_source_package_holds_what_building_needs(wheel, tmp_path):
     run("cmake", "-S", tree, "-B", tmp_path / "out", "-DSKBUILD=2")
 
 
+def works(python):
+    return subprocess.run([python, "-c", "import ensurepip, venv, ctypes"], capture_output=True,
+                          check=False).returncode == 0
+
+
 def pythons():
-    """Another Python than this one as well, where there is one that works."""
-    own = ".".join(map(str, sys.version_info[:2]))
-    others = [name for minor in (10, 12, 13, 14, 11) if (name := f"python3.{minor}") != f"python{own}"
-              and shutil.which(name) and subprocess.run(
-                  [name, "-c", "import ensurepip, venv, ctypes"], capture_output=True,
-                  check=False).returncode == 0]
+    """This Python, and another one, where there is one that works: on the PATH, or installed next to
+    this one."""
+    own = f"python{sys.version_info[0]}.{sys.version_info[1]}"
+    names = [name for minor in (10, 12, 13, 14, 11) if (name := f"python3.{minor}") != own]
+    others = [found for name in names
+              for found in [shutil.which(name), *Path(sys.base_prefix).parent.glob(f"*/bin/{name}")]
+              if found]
+    other = next(filter(works, others), None)
     skip = pytest.mark.skip(reason="there is no second Python from 3.10 on here")
     return [pytest.param((sys.executable, ["pytest", "numpy"]), id=own),
-            pytest.param((others[0], ["pytest"]), id=others[0]) if others else
-            pytest.param(None, id="another", marks=skip)]
+            pytest.param((other, ["pytest"]), id="another", marks=[] if other else skip)]
 
 
 @pytest.fixture(params=pythons(), name="installed")

@@ -10,7 +10,7 @@ DATA = Path(__file__).parents[1] / "data"
 
 @pytest.fixture
 def hard():
-    """A problem that no planner here finishes within a second: (sizes, first, end)."""
+    """A problem that no planner here finishes within seconds: (sizes, first, end)."""
     state = 7
 
     def number(below):
@@ -18,5 +18,5 @@ def hard():
         state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
         return state // 2**33 % below
 
-    first = [number(300) for _ in range(500)]
-    return [1 + number(9999) for _ in first], first, [a + 1 + number(40) for a in first]
+    first = [number(400) for _ in range(1500)]
+    return [1 + number(9999) for _ in first], first, [a + 1 + number(60) for a in first]

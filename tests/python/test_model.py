@@ -78,11 +78,17 @@ def test_options_of_models():
     assert none.value.witness["bytes_over"] > 0
 
 
-def test_kernels_and_overlap():
+def test_kernels_and_overlap(tmp_path):
     model = arenaut.open(DATA / "mobilenet_v1_025_96_int8.tflite")
     better = model.plan(inplace=True, overlap=True, kernels="reference")
     better.check()
     assert better.arena <= model.plan().arena
+    own = tmp_path / "own.json"
+    own.write_text(command("kernels", "reference", "--json"))
+    assert model.plan(inplace=True, overlap=True, kernels=own).arena == better.arena
+    own.write_text("{}")
+    with pytest.raises(arenaut.InputError, match="schema"):
+        model.plan(kernels=own)
     with pytest.raises(arenaut.InputError, match="there is no kernel set 'refrence': did you mean"):
         model.plan(kernels="refrence")
 
