@@ -56,7 +56,8 @@ typedef enum arenaut_kernel_fact {
 /* When a rule is about an op. All zero: always. A condition on what an op does not have (the filter
  * of an ADD) is not met. */
 typedef struct arenaut_kernel_when {
-    uint32_t types;                /* bit k: input 0 may be of arenaut_dtype k; 0: any type */
+    uint32_t types;                /* bit k: the operand (input 0, but for a few) may be of
+                                    * arenaut_dtype k; 0: any type */
     arenaut_kernel_fact pointwise; /* the filter is 1x1 */
     arenaut_kernel_fact unit_stride;
     arenaut_kernel_fact grouped;                 /* a convolution of several groups */
@@ -133,9 +134,9 @@ const arenaut_in_place_rule *arenaut_kernel_in_place(const arenaut_kernel_set *s
 const arenaut_scratch_rule *arenaut_kernel_scratch(const arenaut_kernel_set *set, const char *op);
 
 /* The rule of `set`, or of what it builds on, that is about this op: the first whose conditions
- * are met, among those measured, or all if `unmeasured`. An op with rules of its own in a set does
- * not go on to the base, whether a condition was met or not. NULL: none, so that its arguments must
- * be disjoint. O(rules). */
+ * are met. One that is not measured counts only if `unmeasured`; else it hides what comes behind
+ * it. An op with rules of its own in a set does not go on to the base, whether a condition was met
+ * or not. NULL: none, so that its arguments must be disjoint. O(rules). */
 const arenaut_kernel_rule *arenaut_kernel_rule_for(const arenaut_kernel_set *set,
                                                    const arenaut_program *program,
                                                    const arenaut_op *op, bool unmeasured);

@@ -51,10 +51,12 @@ bool arn_pad_distance(const arn_pair *pair, arn_reach *reach) {
     const uint32_t last = in->rank - 1;
     const bool rows = pair->rule->order == ARENAUT_KERNEL_ROWS;
     if (!pads || (!rows && pair->rule->order != ARENAUT_KERNEL_RASTER)) return false;
-    int64_t moved = 1 - (int64_t)arn_element_count(in);
+    int64_t end = 0; /* where the last element comes to lie */
     for (uint32_t i = 0; i <= last; i++) {
-        moved += (pads[2 * i] + in->dims[i] - 1) * arn_dense_step(pair->out, i);
+        end += (pads[2 * i] + in->dims[i] - 1) * arn_dense_step(pair->out, i);
     }
+    if (end == 0 && !rows) return true; /* it is the first and only one */
+    const int64_t moved = end + 1 - (int64_t)arn_element_count(in);
     const bool pixels = last == 0 || pads[2 * last] > 0 || pads[2 * last + 1] > 0;
     const int64_t run = pixels ? in->dims[last] : in->dims[last] * in->dims[last - 1];
     arn_reach_at_least(reach, (moved + (rows ? run : 0)) * pair->in_element);
@@ -152,7 +154,7 @@ typedef struct slice {
     int64_t begin, stride, count;
 } slice;
 
-static bool walk_slices(const arn_pair *pair, const slice *slices, arn_reach *reach) {
+static bool walk_slices(const arn_pair *pair, const slice *slices, bool copies, arn_reach *reach) {
     const arenaut_tensor *in = pair->in;
     arn_element_walk walk = {.n_axes = in->rank};
     int64_t taken = 1;
@@ -166,10 +168,11 @@ static bool walk_slices(const arn_pair *pair, const slice *slices, arn_reach *re
         walk.axis[i] = (arn_axis){.extent = s->count, .step = s->stride * arn_dense_step(in, i)};
         walk.base += s->begin * arn_dense_step(in, i);
     }
-    walk.copies = slices[in->rank - 1].stride == 1;
+    walk.copies = copies;
     return taken == (int64_t)arn_element_count(pair->out) && arn_walk_elements(pair, &walk, reach);
 }
 
+/* Element by element. */
 bool arn_slice_distance(const arn_pair *pair, arn_reach *reach) {
     const uint32_t rank = pair->in->rank;
     const int64_t *begin = arn_op_values(pair->program, pair->op, 1, rank);
@@ -178,7 +181,7 @@ bool arn_slice_distance(const arn_pair *pair, arn_reach *reach) {
     for (uint32_t i = 0; i < rank; i++) {
         slices[i] = (slice){.begin = begin[i], .stride = 1, .count = pair->out->dims[i]};
     }
-    return walk_slices(pair, slices, reach);
+    return walk_slices(pair, slices, false, reach);
 }
 
 static int64_t clamp(int64_t number, int64_t least, int64_t most) {
@@ -199,9 +202,10 @@ static slice slice_of(int64_t size, int64_t begin, int64_t end, int64_t stride, 
     return (slice){.begin = first, .stride = stride, .count = (length + pace - 1) / pace};
 }
 
+/* A last axis of stride 1 is copied by memcpy. */
 bool arn_strided_slice_distance(const arn_pair *pair, arn_reach *reach) {
     const uint32_t rank = pair->in->rank;
-    int64_t begin_mask, end_mask, shrink_mask, other;
+    int64_t begin_mask, end_mask, shrink_mask;
     slice slices[ARN_MOST_AXES];
     const int64_t *parameters[3];
     if (rank == 0 || rank > ARN_MOST_AXES) return false;
@@ -212,8 +216,7 @@ bool arn_strided_slice_distance(const arn_pair *pair, arn_reach *reach) {
     if (!arn_op_number(pair->op, "begin_mask", &begin_mask) ||
         !arn_op_number(pair->op, "end_mask", &end_mask) ||
         !arn_op_number(pair->op, "shrink_axis_mask", &shrink_mask) ||
-        !arn_op_number(pair->op, "ellipsis_mask", &other) || other != 0 ||
-        !arn_op_number(pair->op, "new_axis_mask", &other) || other != 0 ||
+        arn_op_flag(pair->op, "ellipsis_mask") || arn_op_flag(pair->op, "new_axis_mask") ||
         arn_op_flag(pair->op, "offset")) {
         return false;
     }
@@ -223,7 +226,7 @@ bool arn_strided_slice_distance(const arn_pair *pair, arn_reach *reach) {
         slices[i] = slice_of(pair->in->dims[i], parameters[0][i], parameters[1][i], stride,
                              begin_mask >> i & 1, end_mask >> i & 1, shrink_mask >> i & 1);
     }
-    return walk_slices(pair, slices, reach);
+    return walk_slices(pair, slices, slices[rank - 1].stride == 1, reach);
 }
 
 /* ---- permuting ---- */

@@ -129,15 +129,15 @@ bool arn_arg_distance(const arn_pair *pair, arn_reach *reach) {
 
 /* ---- recurrent layers ---- */
 
-/* Step of time by step of time: all gates, which read the step's input, then the output. */
+/* Step of time by step of time, of all sequences together or of one after another as they lie: all
+ * gates, which read the step's input, then the output. */
 bool arn_sequence_distance(const arn_pair *pair, arn_reach *reach) {
     const arenaut_tensor *in = pair->in, *out = pair->out;
     int64_t time_major;
     if (!is_raster(pair) || !arn_op_number(pair->op, "time_major", &time_major)) return false;
     if (in->rank != 3 || out->rank != 3) return false;
     if (in->dims[0] != out->dims[0] || in->dims[1] != out->dims[1]) return false;
-    if (time_major == 0 && in->dims[0] != 1) return false;
-    const int64_t steps = time_major ? in->dims[0] : in->dims[1];
+    const int64_t steps = in->dims[0] * (time_major ? 1 : in->dims[1]);
     const int64_t growth = ((int64_t)out->bytes - (int64_t)in->bytes) / steps;
     if (steps == 1) return true;
     arn_reach_at_least(reach, growth);
