@@ -59,7 +59,9 @@ bool arn_pad_distance(const arn_pair *pair, arn_reach *reach) {
     const int64_t moved = end + 1 - (int64_t)arn_element_count(in);
     const bool pixels = last == 0 || pads[2 * last] > 0 || pads[2 * last + 1] > 0;
     const int64_t run = pixels ? in->dims[last] : in->dims[last] * in->dims[last - 1];
-    arn_reach_at_least(reach, (moved + (rows ? run : 0)) * pair->in_element);
+    const int64_t element = pair->in_element;
+    arn_reach_at_least(reach, moved * element);
+    if (rows) arn_reach_copy(reach, (moved + run) * element, 0, run * element);
     return true;
 }
 
@@ -110,7 +112,9 @@ bool arn_concatenation_distance(const arn_pair *pair, arn_reach *reach) {
     const int64_t before = parts_before(pair->program, op->inputs, pair->input, axis, pair->out);
     if (all != row) return false;
     const int64_t run = inner_size(pair->in, axis);
-    arn_reach_at_least(reach, ((outer - 1) * (row - run) + before + run) * pair->in_element);
+    const int64_t moved = (outer - 1) * (row - run) + before;
+    arn_reach_at_least(reach, moved * pair->in_element);
+    arn_reach_copy(reach, (moved + run) * pair->in_element, 0, run * pair->in_element);
     return true;
 }
 

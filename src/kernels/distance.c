@@ -102,15 +102,18 @@ uint32_t arn_first_operand(const arenaut_op *op) {
  * below the output; past that they do not touch. Where the input must begin behind the output's
  * end, the distance says nothing. */
 static bool settle(const arn_pair *pair, const arn_reach *reach, int64_t *distance) {
-    const int64_t least = -(int64_t)pair->in->bytes;
-    *distance = reach->distance > least ? reach->distance : least;
-    return *distance < (int64_t)pair->out->bytes;
+    int64_t least = -(int64_t)pair->in->bytes;
+    if (reach->distance > least) least = reach->distance;
+    if (reach->apart > least) least = reach->apart;
+    *distance = least;
+    return least < (int64_t)pair->out->bytes;
 }
 
 bool arn_kernel_distance(const arenaut_program *program, const arenaut_op *op,
-                         const arenaut_kernel_rule *rule, arenaut_overlap *found,
+                         const arenaut_kernel_rule *rule, arenaut_overlap *found, bool *in_place,
                          uint64_t *steps_left) {
     const uint32_t output = found->output, input = found->input;
+    *in_place = false;
     const family *known = family_of(op);
     const arenaut_tensor *in = arn_op_input(program, op, input);
     const arenaut_tensor *out = arn_op_output(program, op, output);
@@ -133,6 +136,7 @@ bool arn_kernel_distance(const arenaut_program *program, const arenaut_op *op,
     if (rule->order != ARENAUT_KERNEL_ANY && (!known->walk || !known->walk(&pair, &reach))) {
         return false;
     }
+    *in_place = reach.distance <= 0 && reach.apart > 0 && !reach.moves;
     return settle(&pair, &reach, &found->distance);
 }
 
@@ -141,7 +145,8 @@ bool arenaut_kernel_distance(const arenaut_program *program, const arenaut_op *o
                              int64_t *distance) {
     uint64_t steps = ARN_MOST_STEPS;
     arenaut_overlap pair = {output, input, 0};
-    const bool known = arn_kernel_distance(program, op, rule, &pair, &steps);
+    bool in_place;
+    const bool known = arn_kernel_distance(program, op, rule, &pair, &in_place, &steps);
     if (known) *distance = pair.distance;
     return known;
 }

@@ -34,11 +34,15 @@ static inline bool arn_take_steps(const arn_pair *pair, uint64_t steps) {
 
 /* The answer so far: all that comes after the step in question. */
 typedef struct arn_reach {
-    int64_t lowest; /* byte of the input that is read; ARN_UNREAD: none is */
-    int64_t distance;
+    int64_t lowest;   /* byte of the input that is read; ARN_UNREAD: none is */
+    int64_t distance; /* that the order of the steps asks for */
+    int64_t apart;    /* that runs of memcpy ask for: they must not overlap their source */
+    bool moves;       /* where both begin at one place, some run is not its own source */
 } arn_reach;
 
-static inline arn_reach arn_reach_nothing(void) { return (arn_reach){ARN_UNREAD, INT64_MIN}; }
+static inline arn_reach arn_reach_nothing(void) {
+    return (arn_reach){ARN_UNREAD, INT64_MIN, INT64_MIN, false};
+}
 
 static inline void arn_reach_at_least(arn_reach *reach, int64_t distance) {
     if (distance > reach->distance) reach->distance = distance;
@@ -51,9 +55,17 @@ static inline void arn_reach_step(arn_reach *reach, int64_t end, int64_t lowest)
     if (lowest < reach->lowest) reach->lowest = lowest;
 }
 
-/* arenaut_kernel_distance, taking the steps that it follows off those left. */
+/* A run of bytes of the input, from byte `from` on, is copied to the output, up to byte `end`. */
+static inline void arn_reach_copy(arn_reach *reach, int64_t end, int64_t from, int64_t bytes) {
+    if (end - from > reach->apart) reach->apart = end - from;
+    reach->moves = reach->moves || end - bytes != from;
+}
+
+/* arenaut_kernel_distance, taking the steps that it follows off those left. Sets *in_place where
+ * the two may begin at one place although the distance does not say so: each run of memcpy would
+ * be copied onto itself. */
 bool arn_kernel_distance(const arenaut_program *program, const arenaut_op *op,
-                         const arenaut_kernel_rule *rule, arenaut_overlap *pair,
+                         const arenaut_kernel_rule *rule, arenaut_overlap *pair, bool *in_place,
                          uint64_t *steps_left);
 
 /* The families: false where nothing is known of this order, or of an op with such arguments. */

@@ -33,7 +33,7 @@ static void step(walker *w, int64_t there) {
     const int64_t from = (of_input ? w->here : there) * w->pair->in_element;
     const int64_t end = ((of_input ? there : w->here) + w->run) * w->pair->out_element;
     arn_reach_step(w->reach, end, from);
-    if (w->walk->copies) arn_reach_at_least(w->reach, end - from);
+    if (w->walk->copies) arn_reach_copy(w->reach, end, from, w->run * w->pair->in_element);
 }
 
 static void visit(walker *w, uint32_t depth, int64_t there) {

@@ -58,7 +58,7 @@ static void add_block(const image_walk *walk, int64_t first, int64_t end, arn_re
     arn_reach_step(reach, end * walk->out_pixel, lowest);
     if (lowest == ARN_UNREAD) return;
     if (walk->copies) {
-        arn_reach_at_least(reach, end * walk->out_pixel - lowest);
+        arn_reach_copy(reach, end * walk->out_pixel, lowest, walk->in_pixel);
     } else if (order == ARENAUT_KERNEL_RASTER) {
         reread_pixel(walk, first * walk->out_pixel, lowest, reach);
     } else if (order !=
@@ -80,6 +80,8 @@ static void add_blocks(const image_walk *walk, int64_t period, int64_t block, ar
         }
     }
     arn_reach_at_least(reach, found.distance);
+    reach->apart = found.apart;
+    reach->moves = found.moves;
 }
 
 /* Some kernels begin their blocks anew with each image and some do not: both are right. */

@@ -1,4 +1,5 @@
-/* overlaps: notes for each op how far its outputs may reach into its inputs.
+/* overlaps: notes for each op how far its outputs may reach into its inputs, and which it copies
+ * onto themselves if they are at one place.
  *
  * The kernel set says in which order the op's kernel walks, and what the op states of itself gives
  * the distance (arenaut_kernel_distance). Whether anything else needs the input is left to
@@ -7,6 +8,8 @@
 #include <arenaut/pass.h>
 #include <arenaut/target.h>
 
+#include <string.h>
+
 #include "core/fail.h"
 #include "core/memory.h"
 #include "ir/store.h"
@@ -14,9 +17,11 @@
 
 typedef struct overlaps {
     arenaut_program *program;
+    /* Of the op at work. */
     arenaut_overlap *pairs;
-    uint32_t n_pairs, capacity; /* of the op at work */
-    uint64_t steps_left;        /* of kernels, to be followed */
+    arenaut_in_place *copies;
+    uint32_t n_pairs, n_copies, pairs_room, copies_room;
+    uint64_t steps_left; /* of kernels, to be followed */
     arenaut_error *err;
 } overlaps;
 
@@ -27,13 +32,30 @@ static bool is_stated(const arenaut_op *op, uint32_t output, uint32_t input) {
     return false;
 }
 
-static arenaut_status note(overlaps *pass, arenaut_overlap pair) {
-    if (!arn_grow(arn_program_allocator(pass->program), (void **)&pass->pairs, &pass->capacity,
+static bool is_in_place(const arenaut_op *op, arenaut_in_place pair) {
+    for (uint32_t i = 0; i < op->n_in_place; i++) {
+        if (op->in_place[i].output == pair.output && op->in_place[i].input == pair.input)
+            return true;
+    }
+    return false;
+}
+
+static bool note(overlaps *pass, arenaut_overlap pair) {
+    if (!arn_grow(arn_program_allocator(pass->program), (void **)&pass->pairs, &pass->pairs_room,
                   (uint64_t)pass->n_pairs + 1, sizeof *pass->pairs)) {
-        return arn_no_memory(pass->err);
+        return false;
     }
     pass->pairs[pass->n_pairs++] = pair;
-    return ARENAUT_OK;
+    return true;
+}
+
+static bool note_copy(overlaps *pass, arenaut_in_place pair) {
+    if (!arn_grow(arn_program_allocator(pass->program), (void **)&pass->copies, &pass->copies_room,
+                  (uint64_t)pass->n_copies + 1, sizeof *pass->copies)) {
+        return false;
+    }
+    pass->copies[pass->n_copies++] = pair;
+    return true;
 }
 
 /* Constants and state are never overwritten. */
@@ -42,28 +64,53 @@ static bool is_planned(const arenaut_program *p, uint32_t tensor) {
            p->tensors[tensor].cls != ARENAUT_STATE;
 }
 
-static arenaut_status visit(overlaps *pass, arenaut_op *op, const arenaut_kernel_rule *rule) {
+/* What the kernel's rule says of one output and one input. */
+static bool ask(overlaps *pass, const arenaut_op *op, const arenaut_kernel_rule *rule,
+                uint32_t output, uint32_t input) {
     const arenaut_program *p = pass->program;
-    arenaut_status st = ARENAUT_OK;
-    pass->n_pairs = 0;
-    for (uint32_t i = 0; i < op->n_overlaps && st == ARENAUT_OK; i++) {
-        st = note(pass, op->overlaps[i]); /* what the program says itself stays */
-    }
+    arenaut_overlap pair = {output, input, 0};
+    const arenaut_in_place copy = {output, input};
+    bool in_place;
+    if (!is_planned(p, op->inputs[input]) || is_stated(op, output, input)) return true;
+    const bool known = arn_kernel_distance(p, op, rule, &pair, &in_place, &pass->steps_left);
+    if (in_place && !is_in_place(op, copy) && !note_copy(pass, copy)) return false;
+    return !known || note(pass, pair);
+}
+
+/* What the program says of the op itself stays, and comes first. */
+static bool gather(overlaps *pass, const arenaut_op *op, const arenaut_kernel_rule *rule) {
+    bool room = true;
+    pass->n_pairs = pass->n_copies = 0;
+    for (uint32_t i = 0; i < op->n_overlaps && room; i++) room = note(pass, op->overlaps[i]);
+    for (uint32_t i = 0; i < op->n_in_place && room; i++) room = note_copy(pass, op->in_place[i]);
     for (uint32_t output = 0; output < op->n_outputs; output++) {
-        for (uint32_t input = 0; input < op->n_inputs && st == ARENAUT_OK; input++) {
-            arenaut_overlap pair = {output, input, 0};
-            if (!is_planned(p, op->inputs[input]) || is_stated(op, output, input)) continue;
-            if (arn_kernel_distance(p, op, rule, &pair, &pass->steps_left)) {
-                st = note(pass, pair);
-            }
-        }
+        for (uint32_t input = 0; input < op->n_inputs && room; input++)
+            room = ask(pass, op, rule, output, input);
     }
-    if (st != ARENAUT_OK || pass->n_pairs == op->n_overlaps) return st;
-    arenaut_overlap *kept = arenaut_program_alloc(pass->program, pass->n_pairs * sizeof *kept);
-    if (!kept) return arn_no_memory(pass->err);
-    for (uint32_t i = 0; i < pass->n_pairs; i++) kept[i] = pass->pairs[i];
-    op->overlaps = kept;
-    op->n_overlaps = pass->n_pairs;
+    return room;
+}
+
+/* A copy of `n` of `size` bytes that lives as long as the program; NULL if there is no memory. */
+static void *keep(overlaps *pass, const void *list, uint32_t n, size_t size) {
+    void *kept = arenaut_program_alloc(pass->program, n * size);
+    if (kept && n) memcpy(kept, list, n * size);
+    return kept;
+}
+
+static arenaut_status visit(overlaps *pass, arenaut_op *op, const arenaut_kernel_rule *rule) {
+    if (!gather(pass, op, rule)) return arn_no_memory(pass->err);
+    if (pass->n_pairs > op->n_overlaps) {
+        const arenaut_overlap *pairs = keep(pass, pass->pairs, pass->n_pairs, sizeof *pairs);
+        if (!pairs) return arn_no_memory(pass->err);
+        op->overlaps = pairs;
+        op->n_overlaps = pass->n_pairs;
+    }
+    if (pass->n_copies > op->n_in_place) {
+        const arenaut_in_place *copies = keep(pass, pass->copies, pass->n_copies, sizeof *copies);
+        if (!copies) return arn_no_memory(pass->err);
+        op->in_place = copies;
+        op->n_in_place = pass->n_copies;
+    }
     return ARENAUT_OK;
 }
 
@@ -79,6 +126,7 @@ static arenaut_status overlaps_run(arenaut_program *p, const arenaut_pass_option
         if (rule) st = visit(&pass, &p->ops[i], rule);
     }
     arn_release(arn_program_allocator(p), pass.pairs);
+    arn_release(arn_program_allocator(p), pass.copies);
     return st;
 }
 

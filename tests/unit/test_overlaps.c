@@ -2,9 +2,12 @@
  * that knows nothing of those. */
 #include "support/test.h"
 
+#include <stdlib.h>
+
 #include <arenaut/arenaut.h>
 
 #include "support/documents.h"
+#include "support/fuse.h"
 
 #define CHAIN(op)                                                                                 \
     "{\"schema\": \"arenaut.program/1\", \"tensors\": ["                                          \
@@ -188,4 +191,61 @@ static bool is_written_over(const char *distance) {
 TEST(a_separation_that_reaches_zero_stands_for_the_right_to_lie_in_place) {
     assert_false(is_written_over("0"));
     assert_true(is_written_over("1")); /* which says nothing of the same place */
+}
+
+/* ---- the pass ---- */
+
+/* An operand named twice, a constant and a state beside an operand, an op that says itself how far
+ * it reaches, one that has no rule, and a slice of all there is. */
+static arenaut_program *run_pass(const arenaut_allocator *allocator, arenaut_status *status) {
+    size_t size;
+    char *text = load_file(TEST_DATA "/json/rules.program.json", &size);
+    const arenaut_pass_options options = {.target = arenaut_target_find("tflite-micro")};
+    arenaut_document d = {0};
+    arenaut_error err = {0};
+    *status = arenaut_read((const uint8_t *)text, size, NULL, NULL, allocator, &d, &err);
+    if (*status == ARENAUT_OK) {
+        *status = arenaut_passes_run(d.program, "overlaps", &options, NULL, NULL, &err);
+    }
+    free(text);
+    return d.program;
+}
+
+typedef struct stated {
+    uint32_t op, input;
+    int64_t distance;
+} stated;
+
+TEST(the_pass_states_what_the_kernels_allow) {
+    static const stated expected[] = {{0, 0, 0}, {0, 1, 0}, {1, 0, 0},
+                                      {2, 0, 5}, {3, 1, 0}, {5, 0, 8}};
+    arenaut_status status;
+    arenaut_program *p = run_pass(NULL, &status);
+    size_t n = 0;
+    assert_int_equal(status, ARENAUT_OK);
+    for (uint32_t i = 0; i < p->n_ops; i++) {
+        const arenaut_op *op = &p->ops[i];
+        for (uint32_t k = 0; k < op->n_overlaps; k++, n++) {
+            assert_true(n < COUNT_OF(expected));
+            assert_int_equal(i, expected[n].op);
+            assert_int_equal(op->overlaps[k].output, 0);
+            assert_int_equal(op->overlaps[k].input, expected[n].input);
+            assert_int_equal(op->overlaps[k].distance, expected[n].distance);
+        }
+        /* Rows that are copied onto themselves. */
+        assert_int_equal(op->n_in_place, strcmp(op->name, "STRIDED_SLICE") == 0);
+    }
+    assert_int_equal(n, COUNT_OF(expected));
+    arenaut_program_free(p);
+}
+
+static arenaut_status try_pass(void *context, const arenaut_allocator *allocator) {
+    (void)context;
+    arenaut_status status;
+    arenaut_program_free(run_pass(allocator, &status));
+    return status;
+}
+
+TEST(the_pass_survives_every_allocation_failure) {
+    survives_every_allocation_failure(try_pass, NULL);
 }
