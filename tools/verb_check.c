@@ -68,12 +68,13 @@ static exit_code check_stated(const tool_job *job, verdict *v) {
     const arenaut_placement placement = {n, n_pools, pool, offset, arena};
     const arenaut_given_kernels *given = &program->given_kernels;
     const arenaut_kernel_set *named = given->name ? arenaut_kernel_set_find(given->name) : NULL;
+    const arenaut_kernel_set *usual = p->options.overlap ? target->kernels : NULL;
     const arenaut_replay_options options = {
         .keep_inputs = p->options.preserve_inputs || target->keep_inputs,
         .exclude_io = p->options.exclude_io,
         .kernels = p->options.kernels ? p->options.kernels
                    : named            ? named
-                                      : target->kernels,
+                                      : usual,
         .unmeasured = p->options.unmeasured || given->unmeasured};
     const arenaut_status st =
         arenaut_check_replay(program, &placement, &options, NULL, &v->finding, &err);

@@ -76,6 +76,7 @@ static void put_totals(const totals *sums, text_table *table) {
 /* What else shares the memory: the honest rest of the answer. */
 static void put_details(const tool_job *job, arenaut_text *out) {
     const arenaut_plan *plan = job->pipeline->plan;
+    const arenaut_baseline *baseline = &job->pipeline->baseline;
     const uint64_t temporaries = planning_temporaries(job->pipeline);
     if (plan->quality == ARENAUT_INFEASIBLE) {
         text_put(out, "\n  ");
@@ -97,13 +98,17 @@ static void put_details(const tool_job *job, arenaut_text *out) {
                  "  scratch  unknown: some kernels of this model ask for working memory that "
                  "is not in\n           the file; --scratch FILE gives it\n");
     }
-    if (job->pipeline->baseline.overlaps) {
-        text_printf(out, "  today    the plan in the file is wrong: %s\n",
-                    job->pipeline->baseline.finding.msg);
+    if (baseline->overlaps) {
+        text_printf(out, "  today    the plan in the file is wrong: %s\n", baseline->finding.msg);
     }
-    if (job->pipeline->baseline.from_file &&
-        job->pipeline->figures.now < job->pipeline->figures.bound &&
-        !job->pipeline->baseline.overlaps) {
+    if (baseline->in_place) {
+        text_printf(out,
+                    "  today    the plan in the file has results %s operands, as the kernels '",
+                    baseline->reaches ? "that reach into" : "over");
+        text_put_clean(out, job->pipeline->kernels->name);
+        text_put(out, "' allow\n");
+    } else if (baseline->from_file && job->pipeline->figures.now < job->pipeline->figures.bound &&
+               !baseline->overlaps) {
         text_put(out,
                  "  today    the plan in the file lets values share memory as only its maker can "
                  "know to be safe\n");

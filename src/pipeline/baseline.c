@@ -217,7 +217,7 @@ static arenaut_status blame_unknown_kernels(arenaut_pipeline *p, arenaut_error *
  * overwrite, and as far as they may reach into one: our own plans may need that. */
 static arenaut_status find_in_file(arenaut_pipeline *p, arenaut_error *err) {
     const size_t n = attempts_for(p);
-    arenaut_finding first_finding = {0};
+    arenaut_finding told = {0};
     p->baseline.from_file = true;
     for (size_t i = 0; i < n; i++) {
         arenaut_finding finding = {0};
@@ -225,9 +225,10 @@ static arenaut_status find_in_file(arenaut_pipeline *p, arenaut_error *err) {
         if (st != ARENAUT_REJECTED) return st;
         if (i == 0 && arn_pipeline_unknown_kernels(p)) return blame_unknown_kernels(p, err);
         if (i == 0) arn_pipeline_note_other_kernels(p);
-        if (i == 0) first_finding = finding;
+        /* What kernels do that are named says more than that something overlaps. */
+        if (i == 0 || attempts[i].overlap) told = finding;
     }
-    p->baseline.finding = first_finding;
+    p->baseline.finding = told;
     return lower_as_runtime(p, NULL, false, err); /* the finding speaks of the program as it is */
 }
 

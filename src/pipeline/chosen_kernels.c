@@ -47,3 +47,26 @@ void arn_pipeline_note_other_kernels(const arenaut_pipeline *p) {
                           marked.name);
     }
 }
+
+/* Whether a set, or what it builds on, says anything of how its kernels walk. */
+static bool has_rules(const arenaut_kernel_set *set) {
+    for (; set; set = set->base) {
+        if (set->rules) return true;
+    }
+    return false;
+}
+
+void arn_pipeline_note_overlap(const arenaut_pipeline *p) {
+    if (!p->options.overlap || p->problem->n_separations) return;
+    if (!p->kernels) {
+        arn_pipeline_note(p, "no result reaches into an operand: the kernels of %s are not known",
+                          p->target->name);
+    } else if (!has_rules(p->kernels)) {
+        arn_pipeline_note(
+            p, "no result reaches into an operand: how the kernels '%s' walk is not known",
+            p->kernels->name);
+    } else if (!p->problem->same_base) {
+        arn_pipeline_note(p, "no result may lie over an operand, by the kernels '%s'",
+                          p->kernels->name);
+    }
+}

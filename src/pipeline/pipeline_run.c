@@ -243,6 +243,7 @@ static arenaut_status prepare_program(arenaut_pipeline *p, arenaut_error *err) {
     if (st != ARENAUT_OK) return st;
     arn_pipeline_note_unsized(p);
     p->problem = p->lowering->problem;
+    arn_pipeline_note_overlap(p);
     p->op_outside = arenaut_find_outside(program, p->target);
     p->result.lowering = p->lowering;
     p->result.scratch = arenaut_scratch_known(program, p->kernels, &p->scratch);

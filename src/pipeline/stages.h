@@ -61,6 +61,8 @@ arenaut_status arn_pipeline_run_passes(const arenaut_pipeline *p, arenaut_progra
 void arn_pipeline_choose_kernels(arenaut_pipeline *p);
 /* The name in that mark, where nobody knows what it stands for; else NULL. */
 const char *arn_pipeline_unknown_kernels(const arenaut_pipeline *p);
+/* A note where overlap was asked for and nothing can come of it. */
+void arn_pipeline_note_overlap(const arenaut_pipeline *p);
 /* A note where the plan in the file was made for other kernels than those at hand. */
 void arn_pipeline_note_other_kernels(const arenaut_pipeline *p);
 

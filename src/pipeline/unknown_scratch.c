@@ -1,7 +1,7 @@
 /* Planning without knowing how much scratch the kernels will ask for. A plan is no worse than any
- * other, whatever that is, if at each op that asks what is alive lies from address 0 up without a
- * hole: the scratch then ends no higher than everything alive and the scratch itself, which no
- * layout can beat. Looks at every buffer at every such op. */
+ * that keeps buffers apart, such as the runtime's own, whatever that is, if at each op that asks
+ * what is alive lies from address 0 up without a hole: the scratch then ends no higher than
+ * everything alive and the scratch itself. Looks at every buffer at every such op. */
 #include "pipeline/stages.h"
 
 #include <stdlib.h>

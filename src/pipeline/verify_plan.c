@@ -42,10 +42,12 @@ arenaut_status arn_pipeline_replay(const arenaut_pipeline *p, const arenaut_prog
     if (st == ARENAUT_OK) {
         place_tensors(program, lowering, plan, as_in_file, pool, offset);
         const arenaut_placement placement = {n, plan->n_pools, pool, offset, plan->arena};
+        /* Only what was asked to overlap may: else how kernels walk is nobody's business. */
+        const bool reaches = lowering->problem->n_separations > 0;
         const arenaut_replay_options options = {
             .keep_inputs = p->options.preserve_inputs || p->target->keep_inputs,
             .exclude_io = p->options.exclude_io,
-            .kernels = p->kernels,
+            .kernels = reaches ? p->kernels : NULL,
             .unmeasured = p->unmeasured,
             .pool_names = names.names};
         st = arenaut_check_replay(program, &placement, &options, allocator, finding, err);

@@ -1,5 +1,6 @@
 """The exported header as a static program: on the host, in C and in C++."""
 
+import json
 import re
 import subprocess
 
@@ -72,6 +73,59 @@ def test_an_exported_header_is_a_static_program(arenaut, tmp_path, model, compil
     found = [re.search(r"(input|output) (\d+): (\d+)", line).groups() for line in lines[2:]]
     assert [(kind.upper(), k, offset) for kind, k, offset in found] == stated
     assert len(found) >= 2
+
+
+# A kernel that makes two bytes of each, over its own operand as far as the plan says.
+OVERLAP_MAIN = """
+#include <stdio.h>
+#include <string.h>
+#include <arenaut/runtime_program.h>
+#include "twice.h"
+_Alignas(TWICE_ARENA_ALIGN) static unsigned char arena[TWICE_ARENA_BYTES];
+static void twice(const unsigned char *x, unsigned char *y) {
+    for (int i = 0; i < 1600; i++) y[i] = (unsigned char)(3 * x[i / 2] + x[i / 2 + 1]);
+}
+int main(void) {
+    const arenaut_span pool[] = {{arena, sizeof arena}};
+    const arenaut_memory_manager memory = arenaut_memory_on_host(pool, 1);
+    static unsigned char x[801], y[1600];
+    arenaut_instance model;
+    arenaut_fault fault;
+    arenaut_span in, out;
+    for (int i = 0; i < 801; i++) x[i] = (unsigned char)(i * i);
+    if (arenaut_instance_init(&model, &twice_program, TWICE_FINGERPRINT, &memory, &fault) ||
+        arenaut_instance_begin(&model, 0, &fault) ||
+        arenaut_instance_input(&model, 0, &in, &fault) ||
+        arenaut_instance_output(&model, 0, &out, &fault))
+        return 1;
+    memcpy(in.data, x, sizeof x);
+    twice(in.data, out.data);
+    twice(x, y);
+    printf("%d %d\\n", (int)((unsigned char *)in.data - (unsigned char *)out.data),
+           memcmp(out.data, y, sizeof y));
+    return 0;
+}
+"""
+
+
+def test_results_reach_into_operands(arenaut, tmp_path):
+    (tmp_path / "twice.json").write_text(json.dumps({
+        "schema": "arenaut.program/1",
+        "tensors": [{"name": "x", "dtype": "uint8", "dims": [801]},
+                    {"name": "y", "dtype": "uint8", "dims": [1600]}],
+        "inputs": ["x"], "outputs": ["y"],
+        "ops": [{"name": "twice", "inputs": ["x"], "outputs": ["y"],
+                 "overlaps": [{"output": 0, "input": 0, "distance": 800}]}]}))
+    arenaut("plan", tmp_path / "twice.json", "--overlap", "on", "-o", tmp_path / "twice.h")
+    assert "#define TWICE_ARENA_BYTES 1601u" in (tmp_path / "twice.h").read_text()
+    (tmp_path / "main.c").write_text(OVERLAP_MAIN)
+    sources = [ROOT / "src" / "runtime" / f"{name}.c"
+               for name in ("static_program", "memory_manager", "fault")]
+    subprocess.run(["cc", "-std=c11", "-Wall", "-Wextra", "-Werror", f"-I{ROOT}/include",
+                    f"-I{ROOT}/src", f"-I{tmp_path}", tmp_path / "main.c", *sources,
+                    "-o", tmp_path / "main"], check=True)
+    done = subprocess.run([tmp_path / "main"], capture_output=True, text=True, check=True)
+    assert done.stdout == "800 0\n"
 
 
 # A program on two devices, its memories made through the registry of what the header says.
