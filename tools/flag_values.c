@@ -317,3 +317,27 @@ void note_idle_rules(const arenaut_pipeline *pipeline) {
     }
     for (uint32_t i = 0; i < o->n_align_rules; i++) note_if_idle(pipeline, o->align_rules[i].op);
 }
+
+/* Whether a set of the table speaks of the op: then it is no slip of the pen. */
+static bool is_known_op(const char *op) {
+    for (size_t i = 0; i < arenaut_kernel_set_count(); i++) {
+        const arenaut_kernel_set *set = arenaut_kernel_set_at(i);
+        for (const arenaut_kernel_rule *rule = set->rules; rule && rule->op; rule++) {
+            if (strcmp(rule->op, op) == 0) return true;
+        }
+        if (arenaut_kernel_in_place(set, op) || arenaut_kernel_scratch(set, op)) return true;
+    }
+    return false;
+}
+
+void note_idle_kernels(const arenaut_pipeline *pipeline) {
+    const arenaut_kernel_set *set = pipeline->options.kernels;
+    if (!set) return;
+    for (const arenaut_kernel_rule *rule = set->rules; rule && rule->op; rule++) {
+        const bool first = rule == set->rules || strcmp(rule->op, rule[-1].op) != 0;
+        if (first && !is_known_op(rule->op)) note_if_idle(pipeline, rule->op);
+    }
+    for (const arenaut_in_place_rule *rule = set->in_place; rule && rule->op; rule++) {
+        if (!is_known_op(rule->op)) note_if_idle(pipeline, rule->op);
+    }
+}

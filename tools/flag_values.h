@@ -23,5 +23,7 @@ const char *pool_problem(char *text, arenaut_pool *pool);
 
 /* Says which rules speak of ops that the program does not have. */
 void note_idle_rules(const arenaut_pipeline *pipeline);
+/* Likewise of --kernels, but for ops that some set of the table speaks of. */
+void note_idle_kernels(const arenaut_pipeline *pipeline);
 
 #endif

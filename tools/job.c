@@ -321,6 +321,7 @@ static exit_code check_model_flags(tool_job *job) {
     if (code == EXIT_FINE) code = open_side_file(o->scratch, &job->scratch, &options->scratch);
     options->scratch_model = job->model = model_name(job->path);
     if (code == EXIT_FINE) note_idle_rules(job->pipeline);
+    if (code == EXIT_FINE) note_idle_kernels(job->pipeline);
     return code;
 }
 

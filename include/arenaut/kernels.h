@@ -107,7 +107,7 @@ size_t arenaut_kernel_set_count(void);
 const arenaut_kernel_set *arenaut_kernel_set_at(size_t index);       /* NULL past the end */
 const arenaut_kernel_set *arenaut_kernel_set_find(const char *name); /* NULL if unknown */
 
-/* Reads a kernel-set file: JSON, `"schema": "arenaut.kernels/1"` (docs/kernels.md). On OK *out is
+/* Reads a kernel-set file: JSON, `"schema": "arenaut.kernels/1"` (docs/formats.md). On OK *out is
  * the caller's, to be freed with arenaut_kernel_set_free; its `base` is one of the table. BAD_INPUT
  * with the line in err->at for whatever cannot be meant: unknown keys, words and numbers out of
  * range, rules that no op can reach, and the name of a set of the table for one that says something
