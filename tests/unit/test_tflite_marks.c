@@ -244,3 +244,58 @@ TEST(kernels_that_are_described_otherwise_by_now_are_noticed) {
     assert_string_equal(look_at(&file, &other).note, "");
     arenaut_text_free(&file);
 }
+
+/* ---- results that reach into operands ---- */
+
+static arenaut_status run_overlapped(const void *data, size_t size, bool overlap,
+                                     const arenaut_allocator *allocator, arenaut_pipeline **out) {
+    const arenaut_pipeline_options options = {.overlap = overlap};
+    return arenaut_pipeline_run(data, size, &options, allocator, out, NULL);
+}
+
+/* The small model with a plan in it that has to overlap: what it needs is what was planned. */
+static arenaut_text write_overlapped(const char *path, uint64_t *arena) {
+    bytes file = read_bytes(path);
+    arenaut_pipeline *p = NULL;
+    arenaut_text text = {0};
+    arenaut_error err = {0};
+    assert_int_equal(run_overlapped(file.data, file.size, true, NULL, &p), ARENAUT_OK);
+    assert_true(p->problem->n_separations > 0);
+    assert_ok(arenaut_pipeline_write(p, true, arenaut_text_sink(&text), &err), err);
+    *arena = p->plan->total;
+    arenaut_pipeline_free(p);
+    free_bytes(&file);
+    return text;
+}
+
+TEST(an_overlapped_plan_is_its_files_baseline) {
+    uint64_t arena;
+    arenaut_text file = write_overlapped(TEST_DATA "/float16_weights.tflite", &arena);
+    for (int overlap = 0; overlap < 2; overlap++) {
+        arenaut_pipeline *p = NULL;
+        arenaut_outcome outcome;
+        arenaut_error err = {0};
+        assert_int_equal(run_overlapped(file.bytes, file.size, overlap, NULL, &p), ARENAUT_OK);
+        assert_true(p->baseline.from_file && p->baseline.reaches && !p->baseline.overlaps);
+        assert_int_equal(p->baseline.plan->total, arena);
+        assert_ok(arenaut_pipeline_outcome(p, true, false, &outcome, &err), err);
+        assert_int_equal(outcome, overlap ? ARENAUT_OUTCOME_HELD : ARENAUT_OUTCOME_LARGER);
+        arenaut_pipeline_free(p);
+    }
+    arenaut_text_free(&file);
+}
+
+static arenaut_status try_overlapped(void *context, const arenaut_allocator *allocator) {
+    const arenaut_text *file = context;
+    arenaut_pipeline *p = NULL;
+    const arenaut_status st = run_overlapped(file->bytes, file->size, false, allocator, &p);
+    arenaut_pipeline_free(p);
+    return st;
+}
+
+TEST(reading_it_back_survives_every_allocation_failure) {
+    uint64_t arena;
+    arenaut_text file = write_overlapped(TEST_DATA "/float16_weights.tflite", &arena);
+    survives_every_allocation_failure(try_overlapped, &file);
+    arenaut_text_free(&file);
+}
