@@ -3,13 +3,21 @@
 #include "support/test.h"
 
 #include <arenaut/check.h>
+#include <arenaut/format.h>
+#include <dirent.h>
 
 #include "check/kernel_steps.h"
+#include "support/bytes.h"
+#include "support/corpus.h"
 #include "support/fuse.h"
 #include "support/naive_kernels.h"
 #include "support/programs.h"
 
-enum { MEMORY = 8192, TRIALS = 3 };
+enum {
+    MEMORY = 8192,
+    TRIALS = 3,
+    LARGEST = 1 << 16, /* bytes of a tensor of a model that is followed twice */
+};
 
 /* ---- a sample, and where its arguments lie ---- */
 
@@ -592,4 +600,115 @@ TEST(distances_of_kernel_sets_are_accepted_and_what_is_closer_is_not) {
         print_message("%-24s %6u stated, %6u not\n", kind->name, n.accepted, n.refused);
         assert_true(n.accepted > 0);
     }
+}
+
+/* ---- the ops of real models ---- */
+
+typedef struct tally {
+    uint32_t stated, closer_refused, closer_accepted, too_large;
+} tally;
+
+/* The kernel's walk with the input so many bytes above the output. */
+static arn_walk_end follow(const arenaut_program *p, const arenaut_op *op,
+                           const arenaut_kernel_rule *rule, arn_walk_pair pair) {
+    arn_region region;
+    arn_region_init(&region, NULL);
+    arn_walk walk = {.program = p,
+                     .op = op,
+                     .rule = rule,
+                     .pairs = &pair,
+                     .n_pairs = 1,
+                     .most = UINT64_C(1) << 30};
+    assert_true(arn_walk_begin(&walk, &region));
+    arn_kernel_steps(&walk);
+    arn_region_free(&region);
+    return walk.end;
+}
+
+/* Ops whose distances are not exact; see is_exact. */
+static bool has_rough_distance(const char *op) {
+    static const char *const rough[] = {"RESIZE_BILINEAR",
+                                        "RESIZE_NEAREST_NEIGHBOR",
+                                        "SLICE",
+                                        "STRIDED_SLICE",
+                                        "CONCATENATION",
+                                        "SPLIT",
+                                        "SPLIT_V",
+                                        "PACK",
+                                        "TRANSPOSE_CONV",
+                                        "SVDF",
+                                        "UNIDIRECTIONAL_SEQUENCE_LSTM"};
+    for (size_t i = 0; i < COUNT_OF(rough); i++) {
+        if (strcmp(op, rough[i]) == 0) return true;
+    }
+    return false;
+}
+
+static void hold_pair(const arenaut_program *p, const arenaut_op *op,
+                      const arenaut_kernel_rule *rule, uint32_t input, uint32_t output, tally *n) {
+    const arenaut_tensor *in = &p->tensors[op->inputs[input]];
+    const arenaut_tensor *out = &p->tensors[op->outputs[output]];
+    int64_t distance;
+    if (!arenaut_kernel_distance(p, op, rule, output, input, &distance)) return;
+    if (in->bytes > LARGEST || out->bytes > LARGEST) {
+        n->too_large++;
+        return;
+    }
+    n->stated++;
+    if (follow(p, op, rule, (arn_walk_pair){input, output, -distance}) != ARN_WALK_RIGHT)
+        fail_msg("'%s': %d is stated, and refused", op->name, (int)distance);
+    const int64_t closer = distance - arenaut_dtype_bits(in->dtype) / 8;
+    if (closer <= -(int64_t)in->bytes || closer >= (int64_t)out->bytes) return;
+    if (follow(p, op, rule, (arn_walk_pair){input, output, -closer}) != ARN_WALK_RIGHT) {
+        n->closer_refused++;
+        return;
+    }
+    n->closer_accepted++;
+    if (!has_rough_distance(op->name))
+        fail_msg("'%s': %d is accepted, %d stated", op->name, (int)closer, (int)distance);
+}
+
+static void hold_model(const char *path, const arenaut_kernel_set *kernels, tally *n) {
+    arenaut_document document = {0};
+    arenaut_error err = {0};
+    bytes file = read_bytes(path);
+    assert_ok(arenaut_read(file.data, file.size, NULL, NULL, NULL, &document, &err), err);
+    const arenaut_program *p = document.program;
+    for (uint32_t k = 0; k < p->n_ops; k++) {
+        const arenaut_op *op = &p->ops[k];
+        const arenaut_kernel_rule *rule =
+            op->kind == ARENAUT_OP_OUT ? arenaut_kernel_rule_for(kernels, p, op, false) : NULL;
+        for (uint32_t i = 0; rule && i < op->n_inputs; i++) {
+            const bool planned =
+                op->inputs[i] != ARENAUT_NONE && p->tensors[op->inputs[i]].cls != ARENAUT_CONSTANT;
+            for (uint32_t j = 0; planned && j < op->n_outputs; j++) hold_pair(p, op, rule, i, j, n);
+        }
+    }
+    free_bytes(&file);
+    arenaut_document_free(&document);
+}
+
+TEST(distances_of_the_ops_of_real_models_are_accepted_and_what_is_closer_is_not) {
+    char path[1024];
+    tally n = {0};
+    uint32_t models = 0;
+    corpus_path_or_skip(path, "tflite/MANIFEST.tsv");
+    snprintf(path, sizeof path, "%s/tflite", corpus_folder());
+    const arenaut_kernel_set *kernels = arenaut_kernel_set_find("reference");
+    assert_non_null(kernels);
+    DIR *dir = opendir(path);
+    assert_non_null(dir);
+    for (const struct dirent *entry = readdir(dir); entry; entry = readdir(dir)) {
+        const char *end = strrchr(entry->d_name, '.');
+        if (!end || strcmp(end, ".tflite") != 0) continue;
+        snprintf(path, sizeof path, "%s/tflite/%s", corpus_folder(), entry->d_name);
+        hold_model(path, kernels, &n);
+        models++;
+    }
+    closedir(dir);
+    print_message(
+        "%u models: %u distances, %u refused one element closer, %u not; %u of tensors of "
+        "more than %u bytes left out\n",
+        models, n.stated, n.closer_refused, n.closer_accepted, n.too_large, LARGEST);
+    assert_true(n.stated > 300 && n.closer_refused > 10 * n.closer_accepted);
 }
