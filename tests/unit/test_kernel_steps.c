@@ -491,6 +491,124 @@ TEST(ops_of_methods_that_are_called_are_followed_too) {
     }
 }
 
+/* ---- whole programs ---- */
+
+enum { CHAIN_OPS = 4, CHAIN_ELEMENTS = 6, CHAIN_ARENA = 48 };
+
+/* Ops that each read the tensor made last, and maybe one made before: tensor 0 is the program's
+ * input, tensor k + 1 is what op k makes. */
+typedef struct chain {
+    sample op[CHAIN_OPS];
+    uint32_t other[CHAIN_OPS]; /* the second operand of op k */
+    sample_tensor tensor[CHAIN_OPS + 1];
+    uint64_t offset[CHAIN_OPS + 1];
+} chain;
+
+static void make_chain(chain *c, rng *r) {
+    static const arenaut_dtype types[] = {ARENAUT_DTYPE_INT8, ARENAUT_DTYPE_INT16};
+    memset(c, 0, sizeof *c);
+    for (uint32_t k = 0; k <= CHAIN_OPS; k++)
+        c->tensor[k] =
+            (sample_tensor){.dtype = types[rng_below(r, 2)], .rank = 1, .dims = {CHAIN_ELEMENTS}};
+    for (uint32_t k = 0; k < CHAIN_OPS; k++) {
+        const bool two = rng_once_in(r, 2);
+        sample *s = &c->op[k];
+        find_kind(two ? "two operands" : "one operand")->make(r, s);
+        s->op = two ? "ADD" : "CAST";
+        s->order = ARENAUT_KERNEL_RASTER;
+        c->other[k] = two ? rng_below(r, k + 1) : 0;
+        s->in[0] = c->tensor[k];
+        s->in[1] = c->tensor[c->other[k]];
+        s->out[0] = c->tensor[k + 1];
+    }
+}
+
+static arenaut_program *chain_program(const chain *c) {
+    arenaut_program *p = new_program();
+    begin_method(p, "main");
+    for (uint32_t k = 0; k <= CHAIN_OPS; k++) {
+        arenaut_tensor tensor = arenaut_tensor_default();
+        arenaut_error err = {0};
+        tensor.dtype = c->tensor[k].dtype;
+        tensor.rank = 1;
+        tensor.dims = c->tensor[k].dims;
+        tensor.bytes = sample_bytes(&c->tensor[k]);
+        tensor.cls = k == 0           ? ARENAUT_INPUT
+                     : k == CHAIN_OPS ? ARENAUT_OUTPUT
+                                      : ARENAUT_INTERMEDIATE;
+        tensor.method = 0;
+        assert_ok(arenaut_program_add_tensor(p, &tensor, NULL, &err), err);
+    }
+    for (uint32_t k = 0; k < CHAIN_OPS; k++) {
+        const uint32_t in[] = {k, c->other[k]}, out = k + 1;
+        add_op(p, (arenaut_op){.name = c->op[k].op,
+                               .inputs = in,
+                               .n_inputs = c->op[k].n_in,
+                               .outputs = &out,
+                               .n_outputs = 1});
+    }
+    SET_IO(p, 0, LIST(0), LIST(CHAIN_OPS));
+    finish_program(p);
+    return p;
+}
+
+static void run_chain(const chain *c, const uint64_t *offset, rng given, uint8_t *made) {
+    uint8_t arena[MEMORY] = {0};
+    for (uint64_t b = 0; b < sample_bytes(&c->tensor[0]); b++)
+        arena[offset[0] + b] = (uint8_t)rng_next(&given);
+    for (uint32_t k = 0; k < CHAIN_OPS; k++) {
+        sample_memory m = {.in = {arena + offset[k], arena + offset[c->other[k]]},
+                           .out = {arena + offset[k + 1]}};
+        c->op[k].run(&c->op[k], &m);
+    }
+    memcpy(made, arena + offset[CHAIN_OPS], (size_t)sample_bytes(&c->tensor[CHAIN_OPS]));
+}
+
+static bool chain_is_right(const chain *c) {
+    uint8_t made[64] = {0}, expected[64] = {0};
+    uint64_t apart[CHAIN_OPS + 1];
+    for (uint32_t k = 0; k <= CHAIN_OPS; k++) apart[k] = 100 * (uint64_t)k;
+    for (uint64_t trial = 0; trial < TRIALS; trial++) {
+        run_chain(c, c->offset, (rng){trial}, made);
+        run_chain(c, apart, (rng){trial}, expected);
+        if (memcmp(made, expected, sizeof made) != 0) return false;
+    }
+    return true;
+}
+
+TEST(programs_are_accepted_exactly_where_their_results_are_right) {
+    const arenaut_kernel_rule rules[] = {
+        {.op = "ADD", .order = ARENAUT_KERNEL_RASTER, .measured = true},
+        {.op = "CAST", .order = ARENAUT_KERNEL_RASTER, .measured = true},
+        {.op = NULL}};
+    const arenaut_kernel_set kernels = {.name = "naive", .summary = "of this test", .rules = rules};
+    const arenaut_replay_options options = {.kernels = &kernels};
+    const uint32_t pool[CHAIN_OPS + 1] = {0};
+    count n = {0, 0};
+    for (uint64_t seed = 0; seed < 2000; seed++) {
+        rng r = {seed};
+        chain c;
+        make_chain(&c, &r);
+        arenaut_program *p = chain_program(&c);
+        for (int turn = 0; turn < 20; turn++) {
+            for (uint32_t k = 0; k <= CHAIN_OPS; k++) c.offset[k] = rng_below(&r, CHAIN_ARENA);
+            const arenaut_placement placement = {CHAIN_OPS + 1, 1, pool, c.offset, NULL};
+            arenaut_finding finding;
+            arenaut_error err = {0};
+            const arenaut_status status =
+                arenaut_check_replay(p, &placement, &options, NULL, &finding, &err);
+            n.accepted += status == ARENAUT_OK;
+            n.refused += status != ARENAUT_OK;
+            if (chain_is_right(&c) != (status == ARENAUT_OK))
+                fail_msg("seed %u: the checker says %s", (unsigned)seed,
+                         status == ARENAUT_OK ? "ok" : err.msg);
+        }
+        arenaut_program_free(p);
+    }
+    print_message("%u accepted, %u refused\n", n.accepted, n.refused);
+    assert_true(n.accepted > 1000 && n.refused > 1000);
+}
+
 /* ---- memory and time ---- */
 
 static arenaut_status try_check(void *context, const arenaut_allocator *allocator) {
