@@ -162,6 +162,7 @@ static bool read_others(arn_walk *walk, const arn_kernel_family *family) {
 
 void arn_kernel_steps(arn_walk *walk) {
     const arenaut_kernel_order order = walk->rule->order;
+    if (walk->end != ARN_WALK_RIGHT) return;
     /* Nothing is read once anything is written: nothing can be written over before. */
     if (order == ARENAUT_KERNEL_ANY) return;
     const arn_kernel_family *family = find_family(walk->op->name);

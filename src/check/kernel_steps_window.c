@@ -53,9 +53,9 @@ static void resize_whole(const axis *a, int64_t place, int64_t taps[MOST_TAPS]) 
     const bool corners = a->align_corners && a->out > 1;
     const int64_t in = corners ? a->in - 1 : a->in, out = corners ? a->out - 1 : a->out;
     const int64_t scale = (1024 * in + out / 2) / out;
-    const int64_t at = place * scale + (a->half_pixel_centers ? scale / 2 - 512 : 0);
-    taps[0] = taps[2] = at_least_0(at / 1024);
-    taps[1] = taps[3] = at_most_last(a, (at + 1023) / 1024);
+    const int64_t scaled = place * scale + (a->half_pixel_centers ? scale / 2 - 512 : 0);
+    taps[0] = taps[2] = at_least_0(scaled / 1024);
+    taps[1] = taps[3] = at_most_last(a, (scaled + 1023) / 1024);
 }
 
 /* The same by the kernel for floats. A compiler may round once where there are two operations: both
@@ -79,36 +79,51 @@ static int64_t nearest(const axis *a, int64_t place) {
     const bool corners = a->align_corners && a->out > 1;
     const float in = (float)(corners ? a->in - 1 : a->in);
     const float scale = in / (float)(corners ? a->out - 1 : a->out);
-    const float at = ((float)place + (a->half_pixel_centers ? 0.5f : 0.0f)) * scale;
-    const int64_t below = arn_floor(at);
-    const bool up = a->align_corners && at - (float)below >= 0.5f;
+    const float scaled = ((float)place + (a->half_pixel_centers ? 0.5f : 0.0f)) * scale;
+    const int64_t below = arn_floor(scaled);
+    const bool up = a->align_corners && scaled - (float)below >= 0.5f;
     return at_most_last(a, up ? below + 1 : below);
 }
 
-/* The pixel that tap k of an output's window reads; negative if it is outside of the image. */
-static int64_t tap(const axis *a, int64_t place, int64_t k) {
-    int64_t taps[MOST_TAPS];
-    if (a->kind == NEAREST) return nearest(a, place);
-    if (a->kind == NOT) {
-        const int64_t at = place * a->stride - a->before + k * a->dilation;
-        return at < a->in ? at : -1;
-    }
-    if (a->kind == WHOLE_NUMBERS) resize_whole(a, place, taps);
-    else resize_float(a, place, taps);
-    return taps[k];
+/* The pixels of one direction that an output's looks at: those of its taps inside the image. */
+typedef struct view {
+    int64_t n;
+    int64_t first, step;       /* evenly spread, */
+    int64_t listed[MOST_TAPS]; /* or one by one, of a resized axis */
+    bool is_listed;
+} view;
+
+static view look(const axis *a, int64_t place) {
+    view w = {.n = a->taps, .step = a->dilation, .is_listed = a->kind != NOT};
+    if (a->kind == NEAREST) w.listed[0] = nearest(a, place);
+    if (a->kind == WHOLE_NUMBERS) resize_whole(a, place, w.listed);
+    if (a->kind == FLOATS) resize_float(a, place, w.listed);
+    if (w.is_listed) return w;
+    w.first = place * a->stride - a->before;
+    const int64_t outside = w.first < 0 ? (-w.first + a->dilation - 1) / a->dilation : 0;
+    w.first += outside * a->dilation;
+    const int64_t inside = w.first < a->in ? (a->in - 1 - w.first) / a->dilation + 1 : 0;
+    w.n = outside < a->taps ? a->taps - outside : 0;
+    if (w.n > inside) w.n = inside;
+    return w;
+}
+
+static int64_t at(const view *w, int64_t k) {
+    return w->is_listed ? w->listed[k] : w->first + k * w->step;
 }
 
 /* ---- pixels ---- */
 
 typedef struct pixel {
-    int64_t image, y, x;
+    int64_t image;
+    view y, x;
 } pixel;
 
 static int64_t count_pixels(const window *v) { return v->images * v->y.out * v->x.out; }
 
 static pixel locate(const window *v, int64_t number) {
     const int64_t row = number / v->x.out;
-    return (pixel){row / v->y.out, row % v->y.out, number % v->x.out};
+    return (pixel){row / v->y.out, look(&v->y, row % v->y.out), look(&v->x, number % v->x.out)};
 }
 
 static uint64_t in_pixel(const window *v) { return (uint64_t)v->groups * v->in_group; }
@@ -120,14 +135,12 @@ static uint64_t row_start(const window *v, int64_t image, int64_t y) {
 }
 
 /* A group's channels of what the output's pixel p is made from. */
-static bool read_window(const window *v, pixel p, int64_t group) {
+static bool read_window(const window *v, const pixel *p, int64_t group) {
     const uint64_t offset = (uint64_t)group * v->in_group;
-    for (int64_t j = 0; j < v->y.taps; j++) {
-        const int64_t y = tap(&v->y, p.y, j);
-        for (int64_t i = 0; i < v->x.taps && y >= 0; i++) {
-            const int64_t x = tap(&v->x, p.x, i);
-            if (x < 0) continue;
-            const uint64_t first = (row_start(v, p.image, y) + (uint64_t)x) * in_pixel(v) + offset;
+    for (int64_t j = 0; j < p->y.n && p->x.n > 0; j++) {
+        const uint64_t row = row_start(v, p->image, at(&p->y, j));
+        for (int64_t i = 0; i < p->x.n; i++) {
+            const uint64_t first = (row + (uint64_t)at(&p->x, i)) * in_pixel(v) + offset;
             if (!arn_walk_read(v->walk, v->input, first, first + v->in_group)) return false;
         }
     }
@@ -136,17 +149,15 @@ static bool read_window(const window *v, pixel p, int64_t group) {
 
 /* Whether all groups of the pixel's window are whole, and stay so when output pixels [first, end)
  * are written. Looks at each row from its first tap to its last. */
-static bool window_is_apart(const window *v, pixel p, int64_t first, int64_t end) {
-    for (int64_t j = 0; j < v->y.taps; j++) {
-        const int64_t y = tap(&v->y, p.y, j);
-        int64_t low = INT64_MAX, high = -1;
-        for (int64_t i = 0; i < v->x.taps && y >= 0; i++) {
-            const int64_t x = tap(&v->x, p.x, i);
-            if (x >= 0 && x < low) low = x;
-            if (x > high) high = x;
-        }
-        if (high < 0) continue;
-        const uint64_t row = row_start(v, p.image, y);
+static bool window_is_apart(const window *v, const pixel *p, int64_t first, int64_t end) {
+    int64_t low = INT64_MAX, high = -1;
+    for (int64_t i = 0; i < p->x.n; i += p->x.is_listed || i + 1 == p->x.n ? 1 : p->x.n - 1) {
+        const int64_t x = at(&p->x, i);
+        if (x < low) low = x;
+        if (x > high) high = x;
+    }
+    for (int64_t j = 0; j < p->y.n && high >= 0; j++) {
+        const uint64_t row = row_start(v, p->image, at(&p->y, j));
         if (!arn_walk_is_apart(v->walk, v->input, (row + (uint64_t)low) * in_pixel(v),
                                (row + (uint64_t)high + 1) * in_pixel(v), 0,
                                (uint64_t)first * out_pixel(v), (uint64_t)end * out_pixel(v)))
@@ -162,17 +173,19 @@ static bool write_pixels(const window *v, int64_t first, int64_t end) {
 }
 
 static bool read_block(const window *v, int64_t first, int64_t end) {
-    for (int64_t p = first; p < end; p++) {
+    for (int64_t k = first; k < end; k++) {
+        const pixel p = locate(v, k);
         for (int64_t g = 0; g < v->groups; g++) {
-            if (!read_window(v, locate(v, p), g)) return false;
+            if (!read_window(v, &p, g)) return false;
         }
     }
     return true;
 }
 
 static bool block_is_apart(const window *v, int64_t first, int64_t end) {
-    for (int64_t p = first; p < end; p++) {
-        if (!window_is_apart(v, locate(v, p), first, end)) return false;
+    for (int64_t k = first; k < end; k++) {
+        const pixel p = locate(v, k);
+        if (!window_is_apart(v, &p, first, end)) return false;
     }
     return true;
 }
@@ -181,10 +194,11 @@ static bool block_is_apart(const window *v, int64_t first, int64_t end) {
  * finds all that the others would. */
 static bool make_pixel(const window *v, int64_t number) {
     const uint64_t start = (uint64_t)number * out_pixel(v);
+    const pixel p = locate(v, number);
     for (int64_t g = 0; g < v->groups; g++) {
         const uint64_t first = start + (uint64_t)g * v->out_group, end = first + v->out_group;
         const uint64_t last = end - v->out_channel;
-        if (!arn_walk_write(v->walk, 0, first, last) || !read_window(v, locate(v, number), g) ||
+        if (!arn_walk_write(v->walk, 0, first, last) || !read_window(v, &p, g) ||
             !arn_walk_write(v->walk, 0, last, end))
             return false;
     }
@@ -346,11 +360,10 @@ static bool resize_nearest(arn_walk *walk) {
     if (!set_resize(&v, false)) return false;
     if (v.groups == 0) return true;
     if (walk->rule->order != ARENAUT_KERNEL_RASTER) return walk_windows(&v);
-    for (int64_t p = 0; p < count_pixels(&v); p++) {
-        const pixel to = locate(&v, p);
-        const uint64_t row = row_start(&v, to.image, nearest(&v.y, to.y));
-        const uint64_t from = row + (uint64_t)nearest(&v.x, to.x);
-        if (!arn_walk_copy(walk, 0, from * in_pixel(&v), 0, (uint64_t)p * out_pixel(&v),
+    for (int64_t k = 0; k < count_pixels(&v); k++) {
+        const pixel p = locate(&v, k);
+        const uint64_t from = row_start(&v, p.image, at(&p.y, 0)) + (uint64_t)at(&p.x, 0);
+        if (!arn_walk_copy(walk, 0, from * in_pixel(&v), 0, (uint64_t)k * out_pixel(&v),
                            out_pixel(&v)))
             return false;
     }

@@ -3,11 +3,15 @@
 #include "check/kernel_walk.h"
 
 #include "core/bits.h"
+#include "core/checked.h"
 
 enum { WORD = 64 };
 
+static uint64_t count_words(const arn_walk_input *input) { return input->bytes / WORD + 1; }
+
 bool arn_walk_begin(arn_walk *walk, arn_region *region) {
     const arenaut_op *op = walk->op;
+    uint64_t bytes = 0;
     walk->inputs = arn_region_allocate(region, op->n_inputs, sizeof *walk->inputs);
     if (!walk->inputs) return false;
     for (uint32_t i = 0; i < op->n_inputs; i++) {
@@ -17,10 +21,12 @@ bool arn_walk_begin(arn_walk *walk, arn_region *region) {
     }
     for (uint32_t i = 0; i < walk->n_pairs; i++) {
         arn_walk_input *input = &walk->inputs[walk->pairs[i].input];
-        const uint64_t words = input->bytes / WORD + 1;
         if (input->over) continue;
-        if (words > SIZE_MAX / sizeof *input->over) return false;
-        input->over = arn_region_allocate(region, (size_t)words, sizeof *input->over);
+        if (!arn_add(bytes, input->bytes, &bytes) || bytes > ARN_WALK_BYTES) {
+            walk->end = ARN_WALK_TOO_LONG;
+            return true;
+        }
+        input->over = arn_region_allocate(region, (size_t)count_words(input), sizeof *input->over);
         if (!input->over) return false;
     }
     arn_walk_again(walk);
@@ -30,7 +36,7 @@ bool arn_walk_begin(arn_walk *walk, arn_region *region) {
 void arn_walk_again(arn_walk *walk) {
     for (uint32_t i = 0; i < walk->op->n_inputs; i++) {
         const arn_walk_input *input = &walk->inputs[i];
-        const uint64_t words = input->over ? input->bytes / WORD + 1 : 0;
+        const uint64_t words = input->over ? count_words(input) : 0;
         for (uint64_t k = 0; k < words; k++) input->over[k] = 0;
         walk->work += words;
     }
@@ -98,8 +104,8 @@ static bool to_input(const arn_walk_pair *pair, uint64_t bytes, uint64_t *first,
 bool arn_walk_read(arn_walk *walk, uint32_t input, uint64_t first, uint64_t end) {
     const arn_walk_input *from = &walk->inputs[input];
     if (!is_within(walk, first, end, from->bytes)) return false;
+    if (!charge(walk, from->over ? end - first : 0)) return false;
     if (!from->over) return true;
-    if (!charge(walk, end - first)) return false;
     walk->byte = find_over(from, first, end);
     if (walk->byte == end) return true;
     walk->input = input;
@@ -143,9 +149,8 @@ bool arn_walk_copy(arn_walk *walk, uint32_t input, uint64_t from, uint32_t outpu
 bool arn_walk_is_apart(arn_walk *walk, uint32_t input, uint64_t first, uint64_t end,
                        uint32_t output, uint64_t output_first, uint64_t output_end) {
     const arn_walk_input *from = &walk->inputs[input];
+    if (end > from->bytes || !charge(walk, from->over ? end - first : 0)) return false;
     if (!from->over) return true;
-    if (end > from->bytes) return false;
-    walk->work += (end - first) / WORD + 1;
     if (find_over(from, first, end) != end) return false;
     for (uint32_t i = 0; i < walk->n_pairs; i++) {
         const arn_walk_pair *pair = &walk->pairs[i];

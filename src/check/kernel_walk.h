@@ -31,7 +31,7 @@ typedef enum arn_walk_end {
     ARN_WALK_CORRUPTS, /* a read has found byte `byte` of `input` written over */
     ARN_WALK_SMEARS,   /* a run is copied from byte `byte` of `input` to bytes that are partly it */
     ARN_WALK_UNKNOWN,  /* the kernel's steps are not known: `why` */
-    ARN_WALK_TOO_LONG, /* more work than `most` */
+    ARN_WALK_TOO_LONG, /* more work than `most`, or inputs of more than ARN_WALK_BYTES */
 } arn_walk_end;
 
 typedef struct arn_walk {
@@ -50,7 +50,9 @@ typedef struct arn_walk {
 } arn_walk;
 
 /* Sets up the marks of the inputs that pairs name, all unset, taking memory from `region`. False
- * if there is none. The caller has filled in what is above `inputs`, and `most`. */
+ * if there is none; of more than ARN_WALK_BYTES the walk is over before it has begun. The caller
+ * has filled in what is above `inputs`, and `most`. */
+#define ARN_WALK_BYTES (UINT64_C(1) << 31)
 bool arn_walk_begin(arn_walk *walk, arn_region *region);
 
 /* Bytes [first, end) of an argument, counted from its first. */

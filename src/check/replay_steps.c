@@ -90,8 +90,8 @@ arenaut_status arn_replay_follow(arn_replay *r, const arenaut_op *op) {
         r->steps = walk.work;
         r->followed[r->op] = stays && walk.end == ARN_WALK_RIGHT;
         if (walk.end == ARN_WALK_TOO_LONG) {
-            status = arn_replay_too_much(
-                r, "the kernels of its overlapping ops take too many steps", ARN_REPLAY_STEPS);
+            status = arn_replay_too_much(r, "what overlaps in its ops is too much to follow",
+                                         ARN_REPLAY_STEPS);
         } else if (walk.end != ARN_WALK_RIGHT) {
             status = arn_replay_reject_walk(r, &walk);
         }

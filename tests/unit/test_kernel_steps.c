@@ -648,6 +648,102 @@ TEST(a_walk_of_too_many_steps_ends) {
     close_bench(&b);
 }
 
+TEST(operands_too_large_to_mark_are_not_followed) {
+    scene s;
+    open_scene(&s, "RELU", ARENAUT_KERNEL_RASTER);
+    begin_method(s.p, "main");
+    const uint32_t x = add_line(&s, "x", INT64_C(1) << 40, ARENAUT_INPUT);
+    const uint32_t y = add_line(&s, "y", INT64_C(1) << 40, ARENAUT_OUTPUT);
+    ADD_OP(s.p, .name = "RELU", IN(x), OUT(y));
+    SET_IO(s.p, 0, LIST(x), LIST(y));
+    finish_program(s.p);
+    const arenaut_placement placement = {2, 1, s.pool, (const uint64_t[]){8, 0}, NULL};
+    const arenaut_replay_options options = {.kernels = &s.kernels};
+    assert_int_equal(arenaut_check_replay(s.p, &placement, &options, NULL, &s.finding, &s.err),
+                     ARENAUT_UNSUPPORTED);
+    assert_non_null(strstr(s.err.msg, "too much to follow"));
+    arenaut_program_free(s.p);
+}
+
+/* Puts something else in the place of a number now and then. */
+static void spoil(rng *r, int64_t *number) {
+    static const int64_t odd[] = {
+        0, -1, 1, 2, 7, 1000, 1 << 20, 1 << 30, INT32_MAX, INT64_MAX, INT64_C(1) << 40, INT64_MIN};
+    if (rng_once_in(r, 12)) *number = odd[rng_below(r, COUNT_OF(odd))];
+}
+
+/* Spoils the copy of a tensor that the program is given instead. Its bytes follow, if they can. */
+static void spoil_tensor(rng *r, sample_tensor *t, arenaut_tensor *tensor) {
+    uint64_t size = arenaut_dtype_bits(t->dtype) / 8;
+    for (uint32_t i = 0; i < t->rank; i++) {
+        spoil(r, &t->dims[i]);
+        size = t->dims[i] < 0 || t->dims[i] > 4096 || size > 4096 ? UINT64_MAX
+                                                                  : size * (uint64_t)t->dims[i];
+    }
+    for (uint32_t i = 0; i < tensor->n_values; i++) spoil(r, &t->values[i]);
+    if (size < 1 << 20) tensor->bytes = size;
+    tensor->dims = t->dims;
+    if (tensor->n_values) tensor->values = t->values;
+    if (rng_once_in(r, 20)) tensor->rank = rng_below(r, tensor->rank + 1);
+    if (rng_once_in(r, 20)) tensor->dtype = (arenaut_dtype)rng_below(r, ARENAUT_DTYPE_COUNT);
+}
+
+/* A valid program whose op then says something else. */
+static arenaut_program *spoilt_program(rng *r, sample *s, arenaut_attribute *attributes) {
+    arenaut_program *p = sample_program(s);
+    for (uint32_t i = 0; i < s->n_in; i++) spoil_tensor(r, &s->in[i], &p->tensors[i]);
+    for (uint32_t i = 0; i < s->n_out; i++) spoil_tensor(r, &s->out[i], &p->tensors[s->n_in + i]);
+    for (uint32_t i = 0; i < s->n_attributes; i++) {
+        sample_attribute *a = &s->attributes[i];
+        spoil(r, &a->numbers[0]);
+        spoil(r, &a->numbers[1]);
+        attributes[i] = (arenaut_attribute){a->name, a->n, a->text ? NULL : a->numbers, a->text};
+    }
+    p->ops[0].attributes = attributes;
+    if (rng_once_in(r, 10) && s->n_attributes > 0) p->ops[0].n_attributes--;
+    return p;
+}
+
+/* Ops that state nonsense: the walk ends, one way or another. */
+TEST(nonsense_is_followed_to_an_end) {
+    uint32_t ends[ARN_WALK_TOO_LONG + 1] = {0}, kinds = 0;
+    while (sample_kinds[kinds].name) kinds++;
+    for (uint64_t seed = 0; seed < 20000; seed++) {
+        rng r = {seed};
+        sample s;
+        arenaut_attribute attributes[SAMPLE_ATTRIBUTES];
+        memset(&s, 0, sizeof s);
+        sample_kinds[seed % kinds].make(&r, &s);
+        arenaut_program *p = spoilt_program(&r, &s, attributes);
+        const arenaut_kernel_rule rule = {
+            .op = s.op,
+            .order = (arenaut_kernel_order)rng_below(&r, ARENAUT_KERNEL_ORDER_COUNT),
+            .block = rng_once_in(&r, 4) ? (uint32_t)rng_next(&r) : rng_below(&r, 9)};
+        int64_t shift = (int64_t)rng_below(&r, 64) - 32;
+        spoil(&r, &shift);
+        shift /= 2; /* the ends of all tensors are below 2^63 */
+        const arn_walk_pair pair = {rng_below(&r, s.n_in), rng_below(&r, s.n_out), shift};
+        arn_region region;
+        arn_region_init(&region, NULL);
+        arn_walk walk = {.program = p,
+                         .op = p->ops,
+                         .rule = &rule,
+                         .pairs = &pair,
+                         .n_pairs = 1,
+                         .most = rng_once_in(&r, 4) ? 64 : 1 << 16};
+        assert_true(arn_walk_begin(&walk, &region));
+        arn_kernel_steps(&walk);
+        ends[walk.end]++;
+        arn_region_free(&region);
+        arenaut_program_free(p);
+    }
+    for (size_t i = 0; i < COUNT_OF(ends); i++)
+        print_message("end %u: %u times\n", (unsigned)i, ends[i]);
+    assert_true(ends[ARN_WALK_RIGHT] > 1000 && ends[ARN_WALK_CORRUPTS] > 1000 &&
+                ends[ARN_WALK_SMEARS] > 10 && ends[ARN_WALK_UNKNOWN] > 1000 &&
+                ends[ARN_WALK_TOO_LONG] > 0);
+}
+
 /* ---- the distances of kernel sets ---- */
 
 /* Whether the checker accepts the input so many bytes above the output. */
