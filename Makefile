@@ -95,9 +95,11 @@ lint: venv-lint tools-build
 	@$(CONFIGURE) -B build/lint -DCMAKE_EXPORT_COMPILE_COMMANDS=ON >/dev/null
 	@$(LINT)/python scripts/lint.py
 
-# The example for bare metal is built for a Cortex-M3, which QEMU plays.
+# The example for bare metal is built for a Cortex-M3, which QEMU plays; the one that measures
+# kernels runs under valgrind and on a Cortex-M55.
 tools-python:
-	@scripts/need c++:g++ arm-none-eabi-gcc:gcc-arm-none-eabi qemu-system-arm:qemu-system-arm
+	@scripts/need c++:g++ arm-none-eabi-gcc:gcc-arm-none-eabi qemu-system-arm:qemu-system-arm \
+	  /usr/lib/arm-none-eabi/newlib/rdimon.specs:libnewlib-arm-none-eabi valgrind:valgrind
 
 test-python: all venv venv-wheel tools-python
 	@ARENAUT=$(CURDIR)/build/arenaut $(PYTHON) -m pytest tests/pytest -q -rs
