@@ -1,0 +1,44 @@
+/* esp-nn: the folder esp_nn of Espressif's tflite-micro over ESP-NN in C, which is what chips
+ * without vector instructions run. The kernels walk as the reference kernels do. Ops that the
+ * folder does not replace have those; the ones that it replaces are here with all their types.
+ * Measured by examples/measure_kernels/measure_esp_nn.sh, every load and store. */
+#include <arenaut/kernels.h>
+
+#define TYPE(name) (UINT32_C(1) << ARENAUT_DTYPE_##name)
+
+static const arenaut_kernel_rule rules[] = {
+    {"ADD", {0}, ARENAUT_KERNEL_RASTER, 0, true},
+    {"MUL", {0}, ARENAUT_KERNEL_RASTER, 0, true},
+    /* The 1x1 kernel knows no groups. */
+    {"CONV_2D", {.types = TYPE(INT8), .grouped = ARENAUT_KERNEL_YES}, ARENAUT_KERNEL_NONE, 0, true},
+    {"CONV_2D", {0}, ARENAUT_KERNEL_RASTER, 0, true},
+    {"DEPTHWISE_CONV_2D", {0}, ARENAUT_KERNEL_RASTER, 0, true},
+    {"AVERAGE_POOL_2D", {0}, ARENAUT_KERNEL_RASTER, 0, true},
+    {"MAX_POOL_2D", {0}, ARENAUT_KERNEL_RASTER, 0, true},
+    {"FULLY_CONNECTED", {0}, ARENAUT_KERNEL_RASTER, 0, true},
+    {"SOFTMAX", {0}, ARENAUT_KERNEL_RASTER, 0, true},
+    {.op = NULL},
+};
+
+static const arenaut_in_place_rule in_place[] = {
+    {"ADD", 0, 0, false}, {"ADD", 1, 0, false},     {"MUL", 0, 0, false},
+    {"MUL", 1, 0, false}, {"SOFTMAX", 0, 0, false}, {NULL, 0, 0, false},
+};
+
+/* The exponentials of a row. */
+static const arenaut_scratch_rule scratch[] = {
+    {"SOFTMAX", 0, TYPE(INT8)},
+    {NULL, 0, 0},
+};
+
+extern const arenaut_kernel_set arn_kernels_esp_nn;
+extern const arenaut_kernel_set arn_kernels_reference;
+const arenaut_kernel_set arn_kernels_esp_nn = {
+    .name = "esp-nn",
+    .summary = "ESP-NN in C, for chips without vector instructions",
+    .version = "esp-nn d45b843c, esp-tflite-micro 99f49e14",
+    .base = &arn_kernels_reference,
+    .rules = rules,
+    .in_place = in_place,
+    .scratch = scratch,
+};
