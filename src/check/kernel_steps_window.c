@@ -11,9 +11,11 @@
  * ordinary convolution, one input channel's in a depthwise one. The orders of libraries differ in
  * how many pixels go together: `block` reads the windows of all before it writes any;
  * `block-reread`, and `rows` with a row of them, look at all windows of the block for each channel,
- * so that only the block's last element is sure to be written after that. O(pixels × groups ×
- * taps), but where a block's windows lie apart from its output and are whole, one look at each row
- * of them. */
+ * so that only the block's last element is sure to be written after that; and of a maximum, which
+ * is kept in the output, not even that. O(pixels × groups × taps), but where a block's windows lie
+ * apart from its output and are whole, one look at each row of them. */
+#include <string.h>
+
 #include "check/kernel_steps.h"
 
 enum { MOST_TAPS = 4 }; /* of a resized axis */
@@ -37,6 +39,7 @@ typedef struct window {
     int64_t groups;
     uint64_t in_group, out_group; /* bytes of a group in a pixel */
     uint64_t out_channel;         /* bytes of one of its channels */
+    bool is_maximum;
 } window;
 
 /* ---- taps ---- */
@@ -206,14 +209,14 @@ static bool make_pixel(const window *v, int64_t number) {
 }
 
 static bool make_block(const window *v, int64_t first, int64_t end) {
-    const uint64_t last = (uint64_t)end * out_pixel(v) - v->out_channel;
+    const uint64_t end_byte = (uint64_t)end * out_pixel(v);
+    const uint64_t last = v->is_maximum ? end_byte : end_byte - v->out_channel;
     switch (v->walk->rule->order) {
         case ARENAUT_KERNEL_RASTER: return make_pixel(v, first);
         case ARENAUT_KERNEL_BLOCK: return read_block(v, first, end) && write_pixels(v, first, end);
         default: /* the last element may be written when all windows have been read for it again */
             return arn_walk_write(v->walk, 0, (uint64_t)first * out_pixel(v), last) &&
-                   read_block(v, first, end) &&
-                   arn_walk_write(v->walk, 0, last, (uint64_t)end * out_pixel(v));
+                   read_block(v, first, end) && arn_walk_write(v->walk, 0, last, end_byte);
     }
 }
 
@@ -316,7 +319,7 @@ static bool convolve_depthwise(arn_walk *walk) {
 }
 
 static bool pool(arn_walk *walk) {
-    window v = {.walk = walk};
+    window v = {.walk = walk, .is_maximum = strcmp(walk->op->name, "MAX_POOL_2D") == 0};
     arn_operand in, out;
     int64_t filter[2];
     if (!set_images(&v, &in, &out)) return false;

@@ -111,6 +111,13 @@ static int64_t first_tap(const void *context, int64_t at) {
     return tap < axis->taps && start < axis->in ? start : ARN_UNREAD;
 }
 
+/* A maximum that is read again is kept in the output: its window's first pixel is copied there. */
+static bool keeps_maximum(const arn_pair *pair) {
+    const arenaut_kernel_order order = pair->rule->order;
+    return strcmp(pair->op->name, "MAX_POOL_2D") == 0 &&
+           (order == ARENAUT_KERNEL_BLOCK_REREAD || order == ARENAUT_KERNEL_ROWS);
+}
+
 bool arn_window_distance(const arn_pair *pair, arn_reach *reach) {
     arn_windows w;
     if (!arn_op_windows(pair->program, pair->op, &w)) return false;
@@ -127,6 +134,7 @@ bool arn_window_distance(const arn_pair *pair, arn_reach *reach) {
         .in_pixel = w.in_channels * pair->in_element,
         .out_pixel = w.out_channels * pair->out_element,
         .groups = w.groups,
+        .copies = keeps_maximum(pair),
     };
     return walk_image(&walk, reach);
 }

@@ -76,12 +76,14 @@ typedef uint64_t pixel_channel(const sample *s, const sample_memory *m, int64_t 
                                int64_t channel);
 
 /* By `block` all is made before it is written. Of a block that is read again and again, every value
- * is made twice, the second time when all but the block's last element has been written. */
+ * is made twice, the second time when all but the block's last element has been written; or all of
+ * a block of maxima, which are kept there. */
 static void run_pixels(const sample *s, const sample_memory *m, pixel_channel *make) {
     enum { MOST = 4096 };
     uint64_t made[MOST];
     const bool raster = s->order == ARENAUT_KERNEL_RASTER;
     const bool reread = !raster && s->order != ARENAUT_KERNEL_BLOCK;
+    const bool is_maximum = strcmp(s->op, "MAX_POOL_2D") == 0;
     const int64_t channels = s->out[0].dims[s->out[0].rank - 1];
     const int64_t pixels = elements(&s->out[0]) / channels;
     int64_t block = raster ? 1 : s->block;
@@ -97,7 +99,7 @@ static void run_pixels(const sample *s, const sample_memory *m, pixel_channel *m
             made[k] = make(s, m, first + k / channels, k % channels);
             if (raster) put(s, m, 0, first * channels + k, made[k]);
         }
-        for (int64_t k = 0; k < (reread ? n - 1 : n) && !raster; k++)
+        for (int64_t k = 0; k < (reread && !is_maximum ? n - 1 : n) && !raster; k++)
             put(s, m, 0, first * channels + k, made[k]);
         for (int64_t k = 0; k < n && reread; k++)
             made[k] = mix(mix(made[k], 1), make(s, m, first + k / channels, k % channels));
