@@ -53,6 +53,17 @@ def offsets_of(data, plan):
     return offsets
 
 
+def nearest(data, separation):
+    """The bytes of the smaller element of a pair, and the first multiple of it at which the upper
+    one may start above the lower."""
+    table = tflite_file.unpack(data)
+    tensors = [tensor for graph in table.subgraphs for tensor in graph.tensors]
+    upper, lower = tensors[separation.upper], tensors[separation.lower]
+    element = min(element_bytes(upper), element_bytes(lower))
+    distance = max(separation.distance, -tflite_file.tensor_bytes(upper))
+    return element, -(-distance // element) * element
+
+
 def placed(data, separation, delta):
     """Offsets that keep all tensors apart but one pair, whose upper one starts so far above the
     lower. Of the two the one with the larger elements lies at a multiple of 16."""

@@ -41,7 +41,6 @@ class Placement:
         self.separations = overlap_plans.separations_of(case.data, self.document)
         tensors = tflite_file.unpack(case.data).subgraphs[0].tensors
         self.bytes = [tflite_file.tensor_bytes(tensor) for tensor in tensors]
-        self.step = [tflite_file.element_bytes(tensor) for tensor in tensors]
         self.inputs = [case.inputs(seed) for seed in range(INPUTS)]
         self.expected = self.outputs(tflite_file.with_plan(case.data, case.apart()))
 
@@ -54,17 +53,12 @@ class Placement:
         offsets = overlap_plans.placed(self.case.data, separation, delta)
         return self.outputs(tflite_file.with_plan(self.case.data, offsets)) == self.expected
 
-    def element(self, separation):
-        return min(self.step[separation.upper], self.step[separation.lower])
-
     def allowed(self, separation, random):
-        """The distance, rounded up to an element, the next one, and one anywhere above."""
-        element = self.element(separation)
-        first = max(separation.distance, -self.bytes[separation.upper])
-        first = -(-first // element) * element
+        """The size of an element, and the least distance, the next one, and one anywhere above."""
+        element, first = overlap_plans.nearest(self.case.data, separation)
         last = max(first, self.bytes[separation.lower])
-        return [first, first + element,
-                random.randint(first // element, last // element + 1) * element]
+        return element, [first, first + element,
+                         random.randint(first // element, last // element + 1) * element]
 
 
 # Seen in whole models (test_overlap_runtime.py).
@@ -100,10 +94,10 @@ def test_a_distance_is_enough_and_no_more_than_that(arenaut_json, tmp_path, name
         assert placement.outputs(placement.planned) == placement.expected, placement.case
         for separation in placement.separations:
             stated += 1
-            allowed = placement.allowed(separation, random)
+            element, allowed = placement.allowed(separation, random)
             for delta in allowed:
                 assert placement.survives(separation, delta), (placement.case, separation, delta)
-            inside = allowed[0] - placement.element(separation)
+            inside = allowed[0] - element
             if inside > -placement.bytes[separation.upper]:
                 closer += 1
                 shown += not placement.survives(separation, inside)

@@ -1,0 +1,53 @@
+"""The micro runtime built from its sources for 32-bit ARM, run by QEMU's user mode.
+
+`make micro-runtime` builds tflm-arm; ARENAUT_TFLM_ARM names one that lies elsewhere. A run is a
+process: a model, its inputs in files, its outputs in another.
+"""
+
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+import tflite_file
+
+RUNNER = Path(os.environ.get("ARENAUT_TFLM_ARM", Path(__file__).parents[2]
+                             / "build" / "micro-runtime" / "tflm-arm"))
+QEMU = "qemu-arm-static"
+ARENA = 128 << 20
+
+
+def missing():
+    """Why nothing can be run here, or None."""
+    if not RUNNER.is_file():
+        return f"{RUNNER} is not there: run `make micro-runtime`, or name it in ARENAUT_TFLM_ARM"
+    return None if shutil.which(QEMU) else f"not installed: {QEMU}"
+
+
+def run(data, inputs):
+    """The bytes of all outputs of one invocation, one after another."""
+    with tempfile.TemporaryDirectory() as folder:
+        model, dump = Path(folder, "model.tflite"), Path(folder, "outputs")
+        model.write_bytes(data)
+        paths = [Path(folder, f"input{i}") for i in range(len(inputs))]
+        for path, value in zip(paths, inputs):
+            path.write_bytes(value.tobytes())
+        subprocess.run([QEMU, RUNNER, "--dump", dump, model, str(ARENA), *paths], check=True,
+                       capture_output=True, timeout=300)
+        return dump.read_bytes()
+
+
+def every_result(data, inputs):
+    """What each op of the main subgraph leaves in its outputs: these are all made outputs of the
+    model, without a plan, so that they keep their memory."""
+    table = tflite_file.drop_plan(tflite_file.unpack(data))
+    main = table.subgraphs[0]
+    results = [[t for t in tflite_file.items(op.outputs) if t >= 0] for op in main.operators]
+    main.outputs = tflite_file.np.asarray(sum(results, []), tflite_file.np.int32)
+    whole, at, found = run(tflite_file.pack(table), inputs), 0, []
+    for tensors in results:
+        size = sum(tflite_file.tensor_bytes(main.tensors[t]) for t in tensors)
+        found.append(whole[at:at + size])
+        at += size
+    return found

@@ -1,0 +1,91 @@
+"""Results over operands in the micro runtime on 32-bit ARM: other compilers, another C library.
+
+A plan may be right on x86-64 and wrong here: runs that a kernel copies by memcpy come out whole
+there even where they overlap, and do not here. So every rule and every model is tried here too,
+each against the same build without a plan.
+"""
+
+import os
+
+import pytest
+from conftest import DATA, SCRATCH, corpus_params
+
+import arm_runtime
+import micro_runtime
+import overlap_plans
+import random_ops
+import tflite_file
+
+pytestmark = pytest.mark.skipif(arm_runtime.missing() is not None, reason=str(arm_runtime.missing()))
+
+THOROUGH = int(os.environ.get("ARENAUT_THOROUGH", "0"))
+MODELS = [pytest.param(DATA / f"{name}.tflite", id=name) for name in
+          ("inception_int8", "mobilenet_v1_025_96_int8", "resnet_int8", "svdf_int8")] + [
+    param for param in corpus_params("tflite/*.tflite")
+    if param.id.startswith("corpus/") or param.id in (
+        "dtln_noise_suppression", "keyword_scrambled", "mcunet_vww", "micro_speech_lstm",
+        "micro_speech_quantized", "mlperf_kws_int8", "mlperf_resnet8_int8", "mlperf_strww_int8",
+        "mlperf_vww96_float", "mlperf_vww96_int8", "mobilenet_v2_int8_nchw", "mww_alexa",
+        "oww_embedding", "person_detect", "tinyengine_detection", "trained_lstm_int8")]
+# `make fuzz` looks at every op; here models are cut after every so many, and after the last.
+STRIDE, STRIDE_OF_LARGE = (1, {}) if THOROUGH else (8, {"mobilenet_v2_int8_nchw": 28})
+
+
+def overlapped(arenaut, path, folder):
+    arenaut("plan", path, "-o", folder / "planned.tflite", "--overlap", "on", "--inplace", "on",
+            "--scratch", SCRATCH, "-f")
+    return (folder / "planned.tflite").read_bytes()
+
+
+@pytest.mark.parametrize("path", MODELS)
+def test_every_op_leaves_the_same_tensors(arenaut, tmp_path, path):
+    original, planned = path.read_bytes(), overlapped(arenaut, path, tmp_path)
+    values = micro_runtime.random_inputs(micro_runtime.Machine(original).inputs, 1)
+    expected = arm_runtime.every_result(original, values)
+    prefixes = tflite_file.Prefixes(planned)
+    every = STRIDE_OF_LARGE.get(path.stem, STRIDE)
+    for n in {*range(1, len(expected) + 1, every), len(expected)}:
+        assert arm_runtime.run(prefixes.first(n), values) == expected[n - 1], f"op {n - 1}"
+
+
+class Placement:
+    """A case, how far the command lets its tensors overlap, and what it gives with all apart."""
+
+    def __init__(self, case, arenaut_json, folder):
+        self.case, path = case, folder / "one.tflite"
+        path.write_bytes(case.data)
+        document = arenaut_json("plan", path, "--overlap", "on")
+        self.separations = overlap_plans.separations_of(case.data, document)
+        self.inputs = case.inputs(0)
+        self.expected = arm_runtime.run(tflite_file.with_plan(case.data, case.apart()), self.inputs)
+
+    def survives(self, separation, closer=0):
+        """Whether all is as with tensors apart, so many elements closer than the distance."""
+        element, delta = overlap_plans.nearest(self.case.data, separation)
+        offsets = overlap_plans.placed(self.case.data, separation, delta - closer * element)
+        return arm_runtime.run(tflite_file.with_plan(self.case.data, offsets),
+                               self.inputs) == self.expected
+
+
+@pytest.mark.parametrize("name, dtype", sorted(random_ops.RULES))
+def test_a_distance_is_enough(arenaut_json, tmp_path, name, dtype):
+    for seed in range(100, 101 + THOROUGH):
+        placement = Placement(random_ops.build(name, dtype, seed), arenaut_json, tmp_path)
+        for separation in placement.separations:
+            assert placement.survives(separation), (placement.case, separation)
+
+
+def test_a_run_that_is_copied_over_a_part_of_itself_is_wrong_here(arenaut_json, tmp_path):
+    """… and right in the wheel, whose memcpy takes care: what is seen there alone proves nothing
+    of kernels that copy."""
+    one = random_ops.mover("STRIDED_SLICE", "INT8")
+    operands = [one.input((600,)), *(random_ops.numbers(one, name, [value]) for name, value in
+                                     (("begin", 20), ("end", 600), ("strides", 1)))]
+    case = one.case("600-from-20", operands, [one.output((580,))])
+    placement = Placement(case, arenaut_json, tmp_path)
+    (separation,) = placement.separations
+    assert separation.distance == 560 and placement.survives(separation)
+    closer = overlap_plans.placed(case.data, separation, -24)
+    assert case.run(closer, placement.inputs) == case.run(case.apart(), placement.inputs)
+    assert arm_runtime.run(tflite_file.with_plan(case.data, closer),
+                           placement.inputs) != placement.expected
