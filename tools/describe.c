@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "whole_arena.h"
+
 /* Ops are counted within their method, as the file and its viewers number them. */
 void describe_step(const arenaut_pipeline *p, int64_t step, arenaut_text *out) {
     const arenaut_lowering *lowering = p->lowering;
@@ -43,14 +45,6 @@ uint32_t planned_buffers(const arenaut_problem *problem) {
     uint32_t n = 0;
     for (uint32_t b = 0; b < problem->n_buffers; b++) n += arenaut_problem_needs_memory(problem, b);
     return n;
-}
-
-/* The micro runtime keeps its notes about every tensor, constants included, and about every
- * planned buffer in the very memory that it plans. For small models these set the head. */
-uint64_t planning_temporaries(const arenaut_pipeline *p) {
-    if (!p->target) return 0;
-    return (uint64_t)p->target->temp_per_tensor * p->document.program->n_tensors +
-           (uint64_t)p->target->temp_per_buffer * planned_buffers(p->problem);
 }
 
 bool uses_kernels(const arenaut_pipeline *p) {
@@ -222,21 +216,29 @@ static void put_on_one_line(const arenaut_text *text, arenaut_text *out) {
     text_put(out, "\n");
 }
 
-/* What the tool knows beyond the plan. Everything planned has been checked by now. */
-static void put_context(const tool_job *job, arenaut_text *out) {
+/* What the runtime needs in the place of the planned tensors. */
+static void put_head(const tool_job *job, arenaut_text *out) {
+    arenaut_tensor_arena arena;
+    if (!has_whole_arena(job)) return;
+    if (find_whole_arena(job, job->pipeline->plan->total, &arena)) return;
+    text_put(out, ", \"planning_bytes\": ");
+    text_put_json_u64(out, arena.notes);
+    text_put(out, ", \"head\": ");
+    text_put_json_u64(out, arena.head);
+    text_put(out, ", \"tail\": ");
+    text_put_json_u64(out, arena.tail);
+    text_printf(out, ", \"exact\": %s", arena.exact ? "true" : "false");
+}
+
+/* What the tool knows beyond the plan; `needed` is what a budget is held against. Everything
+ * planned has been checked by now. */
+static void put_context(const tool_job *job, uint64_t needed, arenaut_text *out) {
     const arenaut_pipeline *p = job->pipeline;
-    const uint64_t temporaries = planning_temporaries(p);
     const bool feasible = p->plan->quality != ARENAUT_INFEASIBLE;
     if (p->target) {
         text_put(out, ",\n  \"runtime\": {\"target\": ");
         text_put_json(out, p->target->name);
-        if (temporaries && feasible) {
-            const uint64_t arena = p->plan->total;
-            text_put(out, ", \"planning_bytes\": ");
-            text_put_json_u64(out, temporaries);
-            text_put(out, ", \"head\": ");
-            text_put_json_u64(out, temporaries > arena ? temporaries : arena);
-        }
+        if (feasible) put_head(job, out);
         text_put(out, "}");
     }
     if (p->baseline.plan) {
@@ -246,7 +248,7 @@ static void put_context(const tool_job *job, arenaut_text *out) {
         text_put(out, "}");
     }
     if (job->options->budget != NOT_GIVEN && feasible) {
-        const uint64_t needed = p->figures.needed, budget = job->options->budget;
+        const uint64_t budget = job->options->budget;
         text_put(out, ",\n  \"budget\": {\"bytes\": ");
         text_put_json_u64(out, budget);
         text_put(out, ", \"needed\": ");
@@ -255,9 +257,11 @@ static void put_context(const tool_job *job, arenaut_text *out) {
     }
 }
 
-exit_code put_json(const tool_job *job, arenaut_text *out) { return put_json_with(job, NULL, out); }
+exit_code put_json(const tool_job *job, arenaut_text *out) {
+    return put_json_with(job, bytes_needed(job), NULL, out);
+}
 
-exit_code put_json_with(const tool_job *job, const char *more, arenaut_text *out) {
+exit_code put_json_with(const tool_job *job, uint64_t needed, const char *more, arenaut_text *out) {
     static const char end[] = "\n}\n";
     const arenaut_format *format = arenaut_format_find("plan-json");
     arenaut_text text = {0};
@@ -271,7 +275,7 @@ exit_code put_json_with(const tool_job *job, const char *more, arenaut_text *out
     }
     text.size -= sizeof end - 1; /* the members below come before it */
     text.bytes[text.size] = '\0';
-    put_context(job, &text);
+    put_context(job, needed, &text);
     text_put(&text, more ? more : "");
     text_put(&text, end);
     if (job->options->jsonl) {

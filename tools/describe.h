@@ -10,9 +10,6 @@ void describe_step(const arenaut_pipeline *p, int64_t step, arenaut_text *out);
 uint64_t largest_buffer(const arenaut_problem *problem);
 uint32_t planned_buffers(const arenaut_problem *problem); /* that need memory */
 
-/* Bytes of the runtime's own temporaries while it plans; 0 if not known. */
-uint64_t planning_temporaries(const arenaut_pipeline *p);
-
 /* "optimal", "feasible, at most 1.3 % above the minimum", … */
 void describe_quality(const arenaut_pipeline *p, arenaut_text *out);
 
@@ -40,8 +37,9 @@ exit_code check_budget(const char *about, const tool_options *options, uint64_t 
 /* The plan as JSON, one document, with what the text says beside the plan: the runtime's own
  * needs, what is wrong with the plan in the file, whether the budget is kept. */
 exit_code put_json(const tool_job *job, arenaut_text *out);
-/* The same with `more` members, each with a comma in front; NULL: none. */
-exit_code put_json_with(const tool_job *job, const char *more, arenaut_text *out);
+/* The same with `needed` bytes held against the budget, and `more` members, each with a comma in
+ * front; NULL: none. */
+exit_code put_json_with(const tool_job *job, uint64_t needed, const char *more, arenaut_text *out);
 
 /* Several files: with --json an array, with --jsonl a line each. Called around each
  * document, in order. */

@@ -9,6 +9,7 @@
 #include "memories.h"
 #include "text_table.h"
 #include "verb.h"
+#include "whole_arena.h"
 
 typedef struct verdict {
     const tool_job *job;
@@ -277,7 +278,7 @@ static exit_code run(const tool_options *options, arenaut_text *out) {
         if (options->json || options->jsonl) put_json_verdict(&v, out);
         else if (!options->quiet || !v.ok) put_verdict(&v, options, out);
         if (!v.ok) code = EXIT_NEGATIVE;
-        else code = check_budget(v.path, options, v.bytes);
+        else code = check_budget(v.path, options, bytes_to_reserve(&job, v.bytes));
     }
     job_close(&plan);
     job_close(&job);

@@ -8,6 +8,7 @@
 #include "remedies.h"
 #include "text_table.h"
 #include "verb.h"
+#include "whole_arena.h"
 
 static exit_code put_report(const tool_job *job, const tool_options *options, arenaut_text *out) {
     const arenaut_report *report = arenaut_report_find("explain");
@@ -46,7 +47,7 @@ static exit_code put_json_report(const tool_job *job, arenaut_text *out) {
         if (code == EXIT_FINE) code = put_json_remedies(job, &remedies, &more);
         if (code == EXIT_FINE) code = put_json_token_offsets(job, &more);
     }
-    if (code == EXIT_FINE) code = put_json_with(job, more.bytes, out);
+    if (code == EXIT_FINE) code = put_json_with(job, bytes_needed(job), more.bytes, out);
     arenaut_text_free(&more);
     return code;
 }
@@ -61,7 +62,7 @@ static exit_code run(const tool_options *options, arenaut_text *out) {
         code = graver(code, options->json || options->jsonl ? put_json_report(&job, out)
                                                             : put_report(&job, options, out));
     }
-    if (code == EXIT_FINE) code = check_budget(job.path, options, job.pipeline->figures.needed);
+    if (code == EXIT_FINE) code = check_budget(job.path, options, bytes_needed(&job));
     if (job.stopped) code = EXIT_INTERRUPT;
     job_close(&job);
     return code;

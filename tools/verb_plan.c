@@ -13,6 +13,7 @@
 #include "progress.h"
 #include "text_table.h"
 #include "verb.h"
+#include "whole_arena.h"
 
 /* One input, from the command line to what became of it. */
 typedef struct planning {
@@ -29,6 +30,7 @@ typedef struct planning {
 /* What became of several files. */
 typedef struct tally {
     uint64_t now, planned, largest;
+    uint64_t reserved; /* the most that any of them needs, with all that its runtime keeps there */
     size_t n, n_written, n_kept, n_failed;
     bool now_known; /* of all of them */
 } tally;
@@ -114,6 +116,20 @@ static const char *kept_text(const planning *p) {
     return kind_is_model(p->kind) ? "a copy of the input" : "the plan of today";
 }
 
+/* All that the application has to reserve, where the runtime itself lives there too. */
+static void put_reserve_line(const tool_job *job, arenaut_text *out) {
+    const arenaut_pipeline *p = job->pipeline;
+    arenaut_tensor_arena arena;
+    if (!has_whole_arena(job) || find_whole_arena(job, p->figures.planned, &arena)) return;
+    text_printf(out, "  reserve    %s%s bytes: head %s, tail %s", arena.exact ? "" : "at least ",
+                with_commas(arena.total).text, with_commas(arena.head).text,
+                with_commas(arena.tail).text);
+    if (arena.head > arena.tensors) {
+        text_printf(out, "; %s needs this head while it plans", p->target->name);
+    }
+    text_put(out, "\n");
+}
+
 static void put_outcome(const planning *p, const text_style *style, arenaut_text *out) {
     const tool_job *job = &p->job;
     const arenaut_pipeline *pipeline = job->pipeline;
@@ -124,11 +140,7 @@ static void put_outcome(const planning *p, const text_style *style, arenaut_text
                  "  scratch    unknown: some kernels want memory that the file does not tell; "
                  "see --scratch\n");
     }
-    if (planning_temporaries(pipeline) > pipeline->plan->total) {
-        text_printf(out,
-                    "  head       %s itself needs %s bytes there while it plans: that much stays\n",
-                    pipeline->target->name, with_commas(planning_temporaries(pipeline)).text);
-    }
+    put_reserve_line(job, out);
     if (job->options->verbose > 0) {
         text_printf(out, "  search     %s, stopped by %s after %s steps, %.3f s\n",
                     pipeline->plan->planner, arenaut_stop_name(pipeline->plan->stopped_by),
@@ -332,6 +344,8 @@ static exit_code conclude(planning *p, exit_code code, const tool_options *optio
         sums->now_known = sums->now_known && known;
         if (known) sums->now += figures->now;
         if (figures->planned > sums->largest) sums->largest = figures->planned;
+        const uint64_t reserved = bytes_to_reserve(job, figures->planned);
+        if (reserved > sums->reserved) sums->reserved = reserved;
     }
     sums->n_written += p->wrote;
     sums->n_kept += p->kept;
@@ -430,7 +444,7 @@ static exit_code plan_several(const tool_options *options, arenaut_text *out) {
     }
     if (options->json || options->jsonl) end_json_items(options, out->size, out);
     else if (!options->quiet && sums.largest > 0) put_totals(&sums, options, out);
-    return graver(code, check_budget("together", options, sums.largest));
+    return graver(code, check_budget("together", options, sums.reserved));
 }
 
 /* The one layout: the plan, every method's tensors with their places, and both for compilers. */
@@ -459,7 +473,7 @@ static exit_code plan_merged(const tool_options *options, arenaut_text *out) {
     if (code == EXIT_FINE) code = job_run_read(&p.job);
     if (code == EXIT_FINE && p.output) code = write_merged(&p);
     code = conclude(&p, code, options, &sums, out);
-    return graver(code, check_budget("together", options, sums.largest));
+    return graver(code, check_budget("together", options, sums.reserved));
 }
 
 /* `plan IN OUT`, as one copies files: the second is no input, so it is where to write. */
@@ -492,7 +506,7 @@ static exit_code run(const tool_options *options, arenaut_text *out) {
     if (options->files.n > 1 || options->folder) return plan_several(options, out);
     const char *path = options->files.items[0];
     code = plan_one(path, options->output, options, &sums, out);
-    return graver(code, check_budget(path, options, sums.largest));
+    return graver(code, check_budget(path, options, sums.reserved));
 }
 
 extern const tool_verb verb_plan;

@@ -9,6 +9,7 @@
 #include "progress.h"
 #include "text_table.h"
 #include "verb.h"
+#include "whole_arena.h"
 
 static void put_heading(text_table *table) {
     static const char *const names[] = {"file",  "now",     "planned", "",
@@ -74,15 +75,14 @@ static void put_totals(const totals *sums, text_table *table) {
 }
 
 /* What else shares the memory: the honest rest of the answer. */
-static void put_details(const tool_job *job, arenaut_text *out) {
+static exit_code put_details(const tool_job *job, arenaut_text *out) {
     const arenaut_plan *plan = job->pipeline->plan;
     const arenaut_baseline *baseline = &job->pipeline->baseline;
-    const uint64_t temporaries = planning_temporaries(job->pipeline);
     if (plan->quality == ARENAUT_INFEASIBLE) {
         text_put(out, "\n  ");
         describe_witness(job->pipeline, out);
         text_put(out, "\n");
-        return;
+        return EXIT_FINE;
     }
     text_printf(out, "\n  arena    %s bytes (%s), ",
                 with_commas(job->pipeline->figures.planned).text,
@@ -113,24 +113,14 @@ static void put_details(const tool_job *job, arenaut_text *out) {
                  "  today    the plan in the file lets values share memory as only its maker can "
                  "know to be safe\n");
     }
-    if (temporaries == 0) return;
-    text_printf(out,
-                "  head     while planning, %s itself needs %s bytes in the same place\n"
-                "           (%" PRIu32 " tensors, %" PRIu32 " buffers): ",
-                job->pipeline->target->name, with_commas(temporaries).text,
-                job->pipeline->document.program->n_tensors,
-                planned_buffers(job->pipeline->problem));
-    if (temporaries > plan->total) {
-        text_printf(out,
-                    "more than the plan, so the head is %s bytes\n           and a smaller plan "
-                    "does not shrink it\n",
-                    with_commas(temporaries).text);
-    } else {
-        text_put(out, "less than the plan, which sets the head\n");
-    }
-    text_put(out,
-             "  tail     persistent data of the kernels comes on top: only the runtime knows "
-             "how much\n");
+    return has_whole_arena(job) ? put_whole_arena(job, out) : EXIT_FINE;
+}
+
+/* A budget is asked of the file as it is, where that is known. */
+static uint64_t bytes_judged(const tool_job *job) {
+    const arenaut_pipeline *p = job->pipeline;
+    const bool known = has_whole_arena(job) && p->baseline.plan;
+    return bytes_to_reserve(job, known ? p->figures.now : p->figures.needed);
 }
 
 /* A file that cannot be read is complained about, and the others are still answered. */
@@ -147,7 +137,8 @@ static exit_code size_one(const tool_options *options, size_t index, text_table 
         if (!together) begin_json_item(options, json->size != 0, json);
         arenaut_text more = {0};
         code = graver(code, put_json_token_offsets(&job, &more));
-        code = graver(code, put_json_with(&job, more.bytes, json));
+        code = graver(code, put_json_whole_arena(&job, &more));
+        code = graver(code, put_json_with(&job, bytes_judged(&job), more.bytes, json));
         arenaut_text_free(&more);
     } else if (answered) {
         code = graver(code, put_row(&job, name, table));
@@ -156,11 +147,11 @@ static exit_code size_one(const tool_options *options, size_t index, text_table 
             text_put(details, "\n");
             text_put_clean(details, job.path);
         }
-        put_details(&job, details);
+        code = graver(code, put_details(&job, details));
         code = graver(code, put_token_offsets(&job, "  ", details));
     }
     if (answered && code == EXIT_FINE) {
-        code = check_budget(job.path, options, job.pipeline->figures.needed);
+        code = check_budget(job.path, options, bytes_judged(&job));
     }
     if (job.stopped) code = EXIT_INTERRUPT;
     job_close(&job);

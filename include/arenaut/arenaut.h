@@ -26,6 +26,7 @@
 #include <arenaut/sink.h>
 #include <arenaut/tape.h>
 #include <arenaut/target.h>
+#include <arenaut/tensor_arena.h>
 #include <arenaut/tokens.h>
 #include <arenaut/version.h>
 

@@ -91,6 +91,30 @@ typedef struct arenaut_scratch_rule {
     uint32_t types; /* bit k: it asks if that argument is of arenaut_dtype k; 0: always */
 } arenaut_scratch_rule;
 
+/* What a kernel keeps of an op, for as long as the runtime lives, beyond what is the same for all
+ * ops of its name. */
+typedef enum arenaut_persistent_extra {
+    ARENAUT_PERSISTENT_NOTHING,
+    ARENAUT_PERSISTENT_CHANNELS,   /* two numbers of 4 bytes for each output channel of input 1 */
+    ARENAUT_PERSISTENT_SCALES,     /* the same for each scale of input 1, where it has several */
+    ARENAUT_PERSISTENT_SHAPE,      /* a copy of its output's shape */
+    ARENAUT_PERSISTENT_LOOKUP,     /* two tables of 513 numbers of 2 bytes */
+    ARENAUT_PERSISTENT_TRANSPOSED, /* the operands of BATCH_MATMUL that it transposes, and the
+                                    * output's shape */
+    ARENAUT_PERSISTENT_SUMS,       /* a sum of 8 bytes for each channel of its output, and one */
+    ARENAUT_PERSISTENT_ESTIMATES,  /* a number of 4 bytes for each channel of its output */
+    ARENAUT_PERSISTENT_FFT,        /* the tables of a real FFT with an output of that length */
+} arenaut_persistent_extra;
+
+/* What is kept of an op: its options, as the runtime parses them, and its kernel's data. */
+typedef struct arenaut_persistent_rule {
+    const char *op;
+    uint32_t input, types; /* as in arenaut_scratch_rule; the first rule that is met counts */
+    uint16_t options[2];   /* bytes where pointers have 4, and where they have 8 */
+    uint16_t data[2];      /* likewise */
+    arenaut_persistent_extra extra;
+} arenaut_persistent_rule;
+
 typedef struct arenaut_kernel_set {
     const char *name, *summary;
     const char *version;                   /* of the sources that were measured and read */
@@ -100,6 +124,7 @@ typedef struct arenaut_kernel_set {
                                             * op == NULL; NULL: none */
     const arenaut_in_place_rule *in_place; /* ends with op == NULL; NULL: none known */
     const arenaut_scratch_rule *scratch;   /* ends with op == NULL; NULL: no op asks */
+    const arenaut_persistent_rule *persistent; /* ends with op == NULL; NULL: none known */
 } arenaut_kernel_set;
 
 /* The table, in the order of src/kernels/kernels.def. */
@@ -148,6 +173,17 @@ const arenaut_kernel_rule *arenaut_kernel_rule_for(const arenaut_kernel_set *set
 bool arenaut_kernel_distance(const arenaut_program *program, const arenaut_op *op,
                              const arenaut_kernel_rule *rule, uint32_t output, uint32_t input,
                              int64_t *distance);
+
+/* Bytes that are kept of an op where pointers have `pointer` bytes, 4 or 8: of its options, and of
+ * its kernel, each request rounded up to `align`. An op with rules in a set that names it not among
+ * the persistent has its own kernel there, of which nothing is known. False: that is so, or no
+ * set names it, or it is not known how large its tensors are. O(rules). */
+typedef struct arenaut_persistent {
+    uint64_t options, data;
+} arenaut_persistent;
+bool arenaut_kernel_persistent(const arenaut_kernel_set *set, const arenaut_program *program,
+                               const arenaut_op *op, uint32_t pointer, uint64_t align,
+                               arenaut_persistent *kept);
 
 #ifdef __cplusplus
 }

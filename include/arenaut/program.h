@@ -84,6 +84,8 @@ typedef struct arenaut_tensor {
     uint32_t n_values;     /* elements of `values` */
     const int64_t *values; /* what a small constant holds, as far as shapes need it: whole numbers,
                             * or the bits of doubles; NULL: unknown */
+    uint32_t n_scales;     /* it is quantized with so many scales, one for all or one for each
+                            * channel; 0: it is not, or that is not known */
     uint64_t first_value;  /* a fingerprint of what state holds at first; 0: not known */
     bool dynamic;          /* dims are upper bounds: smaller ones may come at run time */
     bool unsized;          /* its shape is not known: it is not planned, and reports name it */

@@ -21,6 +21,24 @@ typedef struct arenaut_align_rule {
     uint64_t align; /* power of two */
 } arenaut_align_rule;
 
+/* What a runtime whose interpreter lives in the same memory as the tensors keeps there: a *head*,
+ * with the tensors and scratch and, while it plans, its notes about them; and a *tail* that grows
+ * towards it. Sizes in bytes. */
+typedef struct arenaut_arena_layout {
+    uint32_t pointer; /* 4 or 8, and what structs with pointers are aligned to */
+    uint32_t base;    /* of the tail: allocator, planner and the like, whatever the model */
+    uint32_t builtin; /* and what gives memory to parsed options */
+    uint32_t method, tensor, op;       /* for each of the model's */
+    uint32_t argument;                 /* for each input and output of the first method */
+    uint32_t quantization;             /* and more if it is quantized */
+    uint32_t scratch;                  /* for each request of a kernel */
+    uint32_t variables, variable;      /* where there are variables, and for each */
+    uint32_t request, n_requests;      /* of the head, before: room for requests of scratch,
+                                        * so many more than there are */
+    uint32_t tensor_note, buffer_note; /* while planning: for each tensor, constants and
+                                        * scratch included, and for each planned one */
+} arenaut_arena_layout;
+
 typedef struct arenaut_target {
     const char *name, *summary;
     const char *format;    /* the format it is the default for; NULL: none */
@@ -52,10 +70,9 @@ typedef struct arenaut_target {
     const char *const *outside; /* ops whose results the application may have put outside of the
                                  * arena, which no file tells; ends with NULL. NULL: none */
     const arenaut_align_rule *op_align; /* ends with op == NULL; NULL: none asks for more */
-    /* Runtime memory outside the plan, for `size`: bytes of planning temporaries per
-     * tensor (constants included), scratch and per planned buffer, which share the head
-     * with the plan while it is made. 0: unknown. */
-    uint32_t temp_per_tensor, temp_per_buffer;
+    const arenaut_arena_layout *layout; /* NULL: the arena holds nothing else, or that is unknown */
+    const char *wide; /* the target that is the same runtime where pointers have 8 bytes; NULL: this
+                       * one is, or that makes no difference */
 } arenaut_target;
 
 /* The table, in the order of src/targets/targets.def. */

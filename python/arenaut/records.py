@@ -145,6 +145,15 @@ KERNEL_ORDER_COUNT = 6
 KERNEL_EITHER = 0
 KERNEL_NO = 1
 KERNEL_YES = 2
+PERSISTENT_NOTHING = 0
+PERSISTENT_CHANNELS = 1
+PERSISTENT_SCALES = 2
+PERSISTENT_SHAPE = 3
+PERSISTENT_LOOKUP = 4
+PERSISTENT_TRANSPOSED = 5
+PERSISTENT_SUMS = 6
+PERSISTENT_ESTIMATES = 7
+PERSISTENT_FFT = 8
 RULE_NONE = 0
 RULE_SHAPE = 1
 RULE_UNPLACED = 2
@@ -300,6 +309,10 @@ class ScratchRule(Structure):
     pass
 
 
+class PersistentRule(Structure):
+    pass
+
+
 class KernelSet(Structure):
     pass
 
@@ -309,6 +322,10 @@ class Finding(Structure):
 
 
 class AlignRule(Structure):
+    pass
+
+
+class ArenaLayout(Structure):
     pass
 
 
@@ -555,6 +572,13 @@ ScratchRule._fields_ = [
     ("op", c_char_p),
     ("input", c_uint32),
     ("types", c_uint32)]
+PersistentRule._fields_ = [
+    ("op", c_char_p),
+    ("input", c_uint32),
+    ("types", c_uint32),
+    ("options", c_uint16 * 2),
+    ("data", c_uint16 * 2),
+    ("extra", c_int)]
 KernelSet._fields_ = [
     ("name", c_char_p),
     ("summary", c_char_p),
@@ -562,7 +586,8 @@ KernelSet._fields_ = [
     ("base", POINTER(KernelSet)),
     ("rules", POINTER(KernelRule)),
     ("in_place", POINTER(InPlaceRule)),
-    ("scratch", POINTER(ScratchRule))]
+    ("scratch", POINTER(ScratchRule)),
+    ("persistent", POINTER(PersistentRule))]
 Finding._fields_ = [
     ("rule", c_int),
     ("a", c_uint32),
@@ -577,6 +602,22 @@ Finding._fields_ = [
 AlignRule._fields_ = [
     ("op", c_char_p),
     ("align", c_uint64)]
+ArenaLayout._fields_ = [
+    ("pointer", c_uint32),
+    ("base", c_uint32),
+    ("builtin", c_uint32),
+    ("method", c_uint32),
+    ("tensor", c_uint32),
+    ("op", c_uint32),
+    ("argument", c_uint32),
+    ("quantization", c_uint32),
+    ("scratch", c_uint32),
+    ("variables", c_uint32),
+    ("variable", c_uint32),
+    ("request", c_uint32),
+    ("n_requests", c_uint32),
+    ("tensor_note", c_uint32),
+    ("buffer_note", c_uint32)]
 Target._fields_ = [
     ("name", c_char_p),
     ("summary", c_char_p),
@@ -600,8 +641,8 @@ Target._fields_ = [
     ("kernels", POINTER(KernelSet)),
     ("outside", c_char_p),
     ("op_align", POINTER(AlignRule)),
-    ("temp_per_tensor", c_uint32),
-    ("temp_per_buffer", c_uint32)]
+    ("layout", POINTER(ArenaLayout)),
+    ("wide", c_char_p)]
 Memory._fields_ = [
     ("method", c_uint32),
     ("id", c_uint32),
@@ -617,6 +658,7 @@ Result._fields_ = [
     ("program", c_void_p),
     ("target", POINTER(Target)),
     ("kernels", POINTER(KernelSet)),
+    ("unmeasured", c_bool),
     ("lowering", c_void_p),
     ("problem", POINTER(Problem)),
     ("plan", POINTER(Plan)),
@@ -718,6 +760,7 @@ Baseline._fields_ = [
     ("from_file", c_bool),
     ("overlaps", c_bool),
     ("in_place", c_bool),
+    ("reaches", c_bool),
     ("shares", c_bool),
     ("finding", Finding),
     ("problem", POINTER(Problem)),
@@ -743,6 +786,7 @@ Pipeline._fields_ = [
     ("document", Document),
     ("target", POINTER(Target)),
     ("kernels", POINTER(KernelSet)),
+    ("unmeasured", c_bool),
     ("scratch", ScratchSizes),
     ("lowering", c_void_p),
     ("problem", POINTER(Problem)),

@@ -37,7 +37,8 @@ static const char *class_word(uint32_t k) { return arenaut_class_name((arenaut_c
     XX(T_DYNAMIC, "dynamic")               \
     XX(T_UNSIZED, "unsized")               \
     XX(T_VALUES, "values")                 \
-    XX(T_LANES, "lanes")
+    XX(T_LANES, "lanes")                   \
+    XX(T_SCALES, "scales")
 enum { TENSOR_KEYS(ARN_KEY_ENUM) T_KEYS };
 static const char *const tensor_keys[] = {TENSOR_KEYS(ARN_KEY_TEXT)};
 
@@ -203,6 +204,7 @@ static void read_tensor(reader *r, uint32_t object, uint32_t id) {
     r->n_numbers = 0;
     tensor.n_values = arn_program_json_read_values(r, v[T_VALUES]);
     tensor.values = tensor.n_values ? r->numbers : NULL;
+    tensor.n_scales = arn_json_below(json, v[T_SCALES], UINT32_MAX, 0);
     tensor.align = arn_json_size(json, v[T_ALIGN], 0);
     tensor.cls =
         (arenaut_class)arn_json_word(json, v[T_CLASS], class_word, ARENAUT_CLASS_COUNT, tensor.cls);

@@ -143,6 +143,7 @@ static void put_shape(printer *out, bool *begun, const arenaut_tensor *tensor) {
         put_numbers(w, begun, "strides", tensor->strides, tensor->rank);
     }
     if (tensor->n_values) put_numbers(w, begun, "values", tensor->values, tensor->n_values);
+    if (tensor->n_scales) arn_json_put_size_member(w, begun, "scales", tensor->n_scales);
     put_flag(w, begun, "dynamic", tensor->dynamic);
     put_flag(w, begun, "unsized", tensor->unsized);
     if (tensor->bytes != dense) arn_json_put_size_member(w, begun, "bytes", tensor->bytes);

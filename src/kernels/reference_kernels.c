@@ -2,6 +2,8 @@
  * some of them (for a certain CPU or DSP) ask for more scratch, and walk in other orders. */
 #include <arenaut/kernels.h>
 
+#include "kernels/reference_memory.h"
+
 #define TYPE(name) (UINT32_C(1) << ARENAUT_DTYPE_##name)
 
 static const arenaut_scratch_rule scratch[] = {
@@ -153,4 +155,5 @@ const arenaut_kernel_set arn_kernels_reference = {
     .rules = rules,
     .in_place = in_place,
     .scratch = scratch,
+    .persistent = arn_reference_persistent,
 };

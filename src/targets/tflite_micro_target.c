@@ -4,7 +4,26 @@
 
 /* Decompresses a constant. The application may give the interpreter other memory for what comes
  * out (SetDecompressionMemory); what then lies where depends on the sizes of that memory. */
-static const char *const outside[] = {"TFLM_DECODE", NULL};
+const char *const arn_tflite_micro_outside[] = {"TFLM_DECODE", NULL};
+
+/* The plain interpreter on a Cortex-M, as `tflm_run --sizes` prints its structs on 32-bit ARM. */
+static const arenaut_arena_layout layout = {
+    .pointer = 4,
+    .base = 36 + 44 + 36, /* SingleArenaBufferAllocator, GreedyMemoryPlanner, MicroAllocator */
+    .builtin = 8,
+    .method = 8,
+    .tensor = 12,
+    .op = 32,
+    .argument = 40,
+    .quantization = 12,
+    .scratch = 4,
+    .variables = 12,
+    .variable = 20,
+    .request = 12,
+    .n_requests = 12,
+    .tensor_note = 24,
+    .buffer_note = 40,
+};
 
 extern const arenaut_kernel_set arn_kernels_reference;
 extern const arenaut_target arn_target_tflite_micro;
@@ -19,7 +38,7 @@ const arenaut_target arn_target_tflite_micro = {
     .plan_in_file = true,
     .places_scratch = true,
     .kernels = &arn_kernels_reference,
-    .outside = outside,
-    .temp_per_tensor = 32, /* measured on 64-bit machines; 24 where a pointer has 4 bytes */
-    .temp_per_buffer = 40,
+    .outside = arn_tflite_micro_outside,
+    .layout = &layout,
+    .wide = "tflite-micro-64",
 };

@@ -21,6 +21,7 @@
 #include <fstream>
 #include <iterator>
 #include <new>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -161,14 +162,19 @@ uint64_t hash_of(const void *data, size_t size) {
     return hash;
 }
 
-// As many as the model has ops that make one: what the application has to say.
+// How many the model has, by name: the application has to say so.
 int count_variables(const tflite::Model *model) {
-    int n = 0;
+    std::set<std::string> names;
     for (const auto *subgraph : *model->subgraphs()) {
         if (!subgraph->operators()) continue;
-        for (const auto *op : *subgraph->operators()) n += name_of(model, op) == "VAR_HANDLE";
+        for (const auto *op : *subgraph->operators()) {
+            if (name_of(model, op) != "VAR_HANDLE") continue;
+            const auto *options = op->builtin_options_as_VarHandleOptions();
+            const auto *name = options ? options->shared_name() : nullptr;
+            names.insert(name ? name->str() : "");
+        }
     }
-    return n;
+    return static_cast<int>(names.size());
 }
 
 bool set_inputs(Interpreter &interpreter, char **paths, int n) {

@@ -9,11 +9,11 @@ from conftest import ROOT
 import micro_runtime
 from tflite_file import Model
 
-SOURCE = (ROOT / "src" / "targets" / "tflite_micro_target.c").read_text()
+SOURCE = (ROOT / "src" / "targets" / "tflite_micro_64_target.c").read_text()
 
 
 def stated(what):
-    return int(re.search(rf"\.temp_per_{what} = (\d+)", SOURCE)[1])
+    return int(re.search(rf"\.{what}_note = (\d+)", SOURCE)[1])
 
 
 def small_tensors(constants, ops):

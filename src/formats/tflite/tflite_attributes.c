@@ -13,6 +13,7 @@ typedef enum form {
     FLAG,   /* a byte, 0 or 1 */
     PADDING,
     MIRROR,
+    TEXT,
 } form;
 
 /* By number, as the schema's enums have them. */
@@ -89,15 +90,18 @@ static const field fields[] = {
     /* BATCH_MATMUL */
     {101, 0, 0, FLAG, 0, "adj_x"},
     {101, 1, 0, FLAG, 0, "adj_y"},
+    /* VAR_HANDLE */
+    {111, 1, 0, TEXT, 0, "shared_name"},
 };
 
 static const char *word_of(uint8_t number, const char *const words[2]) {
     return number < 2 ? words[number] : NULL;
 }
 
-/* False if it says nothing: a word that is not known. */
-static bool take_field(arn_flatbuffer *fb, arn_fb_table options, const field *row,
+/* False if it says nothing: a word that is not known. At most one field of an operator is text. */
+static bool take_field(arn_tflite_reader *r, arn_fb_table options, const field *row,
                        int64_t numbers[2], arenaut_attribute *attribute) {
+    arn_flatbuffer *fb = &r->model.fb;
     *attribute = (arenaut_attribute){.name = row->name, .numbers = numbers};
     switch ((form)row->form) {
         case PAIR:
@@ -117,6 +121,9 @@ static bool take_field(arn_flatbuffer *fb, arn_fb_table options, const field *ro
         case MIRROR:
             attribute->text = word_of(arn_fb_u8(fb, options, row->slot, 0), mirror_words);
             return attribute->text != NULL;
+        case TEXT:
+            return arn_tflite_text(r, options, row->slot, &attribute->text) == ARENAUT_OK &&
+                   attribute->text;
     }
     return false;
 }
@@ -132,7 +139,7 @@ arenaut_status arn_tflite_attributes(arn_tflite_reader *r, arn_fb_table table,
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         if (fields[i].options != type) continue;
         list->n +=
-            take_field(fb, options, &fields[i], list->numbers[list->n], &list->attributes[list->n]);
+            take_field(r, options, &fields[i], list->numbers[list->n], &list->attributes[list->n]);
     }
     const arenaut_status st = arn_tflite_status(r);
     return st == ARENAUT_OK ? arn_tflite_charge(r, list->n, ARN_TFLITE_ATTRIBUTE_COST) : st;

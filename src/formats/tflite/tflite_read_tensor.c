@@ -146,6 +146,16 @@ static arenaut_status take_bytes(arn_tflite_reader *r, arn_fb_table table, arena
     return st == ARENAUT_OK ? st : bad_tensor(r, st, table.at, why.msg);
 }
 
+/* A tensor is quantized where both scales and zero points are stated. */
+static void take_scales(arn_tflite_reader *r, arn_fb_table table, arenaut_tensor *tensor) {
+    arn_flatbuffer *fb = &r->model.fb;
+    const arn_fb_table quantization = arn_fb_table_field(fb, table, TENSOR_QUANTIZATION);
+    if (quantization.at == 0) return;
+    const arn_fb_vector scales = arn_fb_vector_field(fb, quantization, QUANTIZATION_SCALE, 4);
+    const arn_fb_vector zeros = arn_fb_vector_field(fb, quantization, QUANTIZATION_ZERO_POINT, 8);
+    if (zeros.count > 0) tensor->n_scales = scales.count;
+}
+
 /* Where the plan in the file puts it. The runtime ignores what is said of constants and of
  * tensors without bytes. A negative offset other than -1 wraps to a huge one, so that the
  * checker, not the reader, has the last word on a bad plan. */
@@ -170,6 +180,7 @@ arenaut_status arn_tflite_read_tensor(arn_tflite_reader *r, arn_fb_table table, 
     if (st == ARENAUT_OK) st = take_dtype(r, table, &tensor);
     if (st == ARENAUT_OK) st = take_dims(r, table, &tensor);
     if (st == ARENAUT_OK) st = take_place(r, table, &place);
+    take_scales(r, table, &tensor);
     const bool variable = arn_fb_u8(&r->model.fb, table, TENSOR_IS_VARIABLE, 0) != 0;
     if (st == ARENAUT_OK) st = arn_tflite_status(r);
     if (st != ARENAUT_OK) return st;

@@ -1,0 +1,9 @@
+/* The parts of the set "reference" that are about memory beside tensors. */
+#ifndef ARN_KERNELS_REFERENCE_MEMORY_H
+#define ARN_KERNELS_REFERENCE_MEMORY_H
+
+#include <arenaut/kernels.h>
+
+extern const arenaut_persistent_rule arn_reference_persistent[];
+
+#endif

@@ -1,0 +1,84 @@
+"""What `size` says of the whole arena, against the runtimes: the wheel on 64 bits, and what was
+measured on 32-bit ARM (data/arena), which is measured again where that runtime was built."""
+
+import csv
+import subprocess
+from functools import cache
+
+import pytest
+from conftest import DATA, ROOT, SCRATCH, corpus_params
+
+import measure_arena
+import micro_runtime
+
+MEASURED = ROOT / "data" / "arena" / "tflite-micro-arm.csv"
+RUNNER = ROOT / "build" / "micro-runtime" / "tflm-arm"
+SLACK = 64  # bytes that the answer may be above the truth, never below
+OWN = [pytest.param(path, id=path.stem) for path in sorted(DATA.glob("*.tflite"))]
+ALL = [*OWN, *corpus_params("tflite/*.tflite")]
+
+
+@cache
+def measured():
+    lines = [line for line in MEASURED.read_text().splitlines() if not line.startswith("#")]
+    return {row["model"]: {k: int(v) for k, v in row.items() if k != "model"}
+            for row in csv.DictReader(lines)}
+
+
+@pytest.fixture
+def arena_of(arenaut_json):
+    """The answer for the file as it is, on a target."""
+    def ask(path, target):
+        found = arenaut_json("size", path, "--scratch", SCRATCH, "--effort", 1)
+        return next(row for row in found["tensor_arena"]
+                    if row["of"] == "as it is" and row["target"] == target)
+    return ask
+
+
+def known_model(path):
+    name = path.name.split(".")[0]
+    if name not in measured():
+        pytest.skip(f"{name} is not in {MEASURED.name}: the runtime does not take it")
+    return measured()[name]
+
+
+@pytest.mark.parametrize("path", ALL)
+def test_the_answer_is_the_least_arena_of_the_wheel(path, arena_of):
+    data = path.read_bytes()
+    if not micro_runtime.loads_in(data, micro_runtime.ARENA):
+        pytest.skip("this wheel does not run the model")
+    arena = arena_of(path, "tflite-micro-64")
+    assert arena["exact"]
+    assert micro_runtime.loads_in(data, arena["bytes"])
+    assert not micro_runtime.loads_in(data, arena["bytes"] - SLACK)
+
+
+@pytest.mark.parametrize("path", ALL)
+def test_the_answer_is_the_least_arena_on_32_bit_arm(path, arena_of):
+    truth = known_model(path)
+    arena = arena_of(path, "tflite-micro")
+    assert arena["exact"]
+    assert 0 <= arena["bytes"] - truth["arena"] <= SLACK
+    assert 0 <= arena["tail"] - truth["tail"] <= SLACK
+    assert arena["head"] >= truth["head"]
+
+
+@pytest.mark.parametrize("path", OWN)
+def test_what_was_measured_is_what_the_runtime_says(path):
+    if not RUNNER.is_file():
+        pytest.skip("32-bit ARM runtime is not built: `make micro-runtime`")
+    truth = known_model(path)
+    assert measure_arena.measure(RUNNER, path) == (truth["head"], truth["tail"], truth["arena"])
+
+
+def test_the_table_is_what_the_runtime_says():
+    """Options and data of every builtin operator, as the kernels begin with them."""
+    if not RUNNER.is_file():
+        pytest.skip("32-bit ARM runtime is not built: `make micro-runtime`")
+    done = subprocess.run(["qemu-arm-static", RUNNER, "--sizes"], capture_output=True, text=True,
+                          check=True)
+    source = (ROOT / "src" / "kernels" / "reference_memory.c").read_text()
+    for row in csv.reader(done.stdout.splitlines()):
+        if row[0] == "op" and row[1] != "EMBEDDING_LOOKUP":  # its data comes later
+            assert f'{{"{row[1]}", 0, 0, {{{row[2]}, ' in source, row[1]
+            assert f"{{{row[3]}, " in source.split(f'{{"{row[1]}", 0, 0, ')[1].split("\n")[0]

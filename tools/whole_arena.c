@@ -1,0 +1,197 @@
+/* The answer to "what do I set tensor_arena to?": what the library counts, for the file as it is,
+ * as planned and, where a budget is to be kept, with what else may be asked for. */
+#include "whole_arena.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "describe.h"
+#include "text_table.h"
+
+/* One line of the answer. */
+typedef struct arena_row {
+    const char *what; /* "as it is" */
+    const arenaut_target *target;
+    arenaut_tensor_arena arena;
+} arena_row;
+
+enum { MAX_ROWS = 8 };
+
+typedef struct arena_rows {
+    arena_row items[MAX_ROWS];
+    size_t n;
+} arena_rows;
+
+bool has_whole_arena(const tool_job *job) {
+    const arenaut_pipeline *p = job->pipeline;
+    return p->document.program && p->target && p->target->layout && p->problem &&
+           p->problem->n_pools == 1 && job->n_inputs == 1;
+}
+
+static exit_code find(const tool_job *job, uint64_t planned, const arenaut_target *target,
+                      arenaut_tensor_arena *arena) {
+    arenaut_error err = {0};
+    if (arenaut_tensor_arena_find(&job->pipeline->result, planned, target, NULL, arena, &err)) {
+        return complain_error(job->path, &err);
+    }
+    return EXIT_FINE;
+}
+
+exit_code find_whole_arena(const tool_job *job, uint64_t planned, arenaut_tensor_arena *arena) {
+    return find(job, planned, job->pipeline->target, arena);
+}
+
+uint64_t bytes_to_reserve(const tool_job *job, uint64_t planned) {
+    arenaut_tensor_arena arena;
+    if (!has_whole_arena(job)) return planned;
+    return find(job, planned, job->pipeline->target, &arena) == EXIT_FINE ? arena.total : planned;
+}
+
+uint64_t bytes_needed(const tool_job *job) {
+    return bytes_to_reserve(job, job->pipeline->figures.needed);
+}
+
+static exit_code add_row(const tool_job *job, const char *what, uint64_t planned,
+                         const arenaut_target *target, arena_rows *rows) {
+    arena_row *row = &rows->items[rows->n++];
+    row->what = what;
+    row->target = target;
+    return find(job, planned, target, &row->arena);
+}
+
+/* The whole way once more, with a flag that was not given. */
+static exit_code add_way(const tool_job *job, const char *what,
+                         const arenaut_pipeline_options *changed, arena_rows *rows) {
+    tool_job other;
+    exit_code code = job_prepare_again(&other, job, changed);
+    if (code == EXIT_FINE) code = job_find_baseline(&other);
+    if (code == EXIT_FINE) code = job_make_plan(&other);
+    if (code == EXIT_FINE)
+        code = add_row(&other, what, other.pipeline->plan->total, job->pipeline->target, rows);
+    job_close(&other);
+    return code;
+}
+
+static exit_code add_ways(const tool_job *job, arena_rows *rows) {
+    arenaut_pipeline_options changed = job->pipeline->options;
+    exit_code code = EXIT_FINE;
+    if (job->options->budget == NOT_GIVEN || job->stopped || !job->pipeline->kernels) return code;
+    if (!job->options->inplace && !changed.n_in_place_rules) {
+        changed.overwrite = ARENAUT_OVERWRITE_ON;
+        code = add_way(job, "--inplace on", &changed, rows);
+    }
+    if (!job->options->overlap && code == EXIT_FINE) {
+        changed.overlap = true;
+        code = add_way(job, "--overlap on", &changed, rows);
+    }
+    return code;
+}
+
+/* First for the target that is judged, then for the same runtime on a wider machine. */
+static exit_code collect(const tool_job *job, arena_rows *rows) {
+    const arenaut_pipeline *p = job->pipeline;
+    const arenaut_target *wide = p->target->wide ? arenaut_target_find(p->target->wide) : NULL;
+    const arenaut_target *const targets[] = {p->target, wide};
+    exit_code code = EXIT_FINE;
+    rows->n = 0;
+    for (size_t i = 0; i < 2 && targets[i] && code == EXIT_FINE; i++) {
+        if (p->baseline.plan) {
+            code = add_row(job, "as it is", p->figures.now, targets[i], rows);
+        }
+        if (code == EXIT_FINE) code = add_row(job, "planned", p->figures.planned, targets[i], rows);
+        if (code == EXIT_FINE && i == 0) code = add_ways(job, rows);
+    }
+    return code;
+}
+
+static void put_row(const arena_row *row, uint64_t budget, text_table *table) {
+    const arenaut_tensor_arena *a = &row->arena;
+    const char *least = a->exact ? "" : ">= ";
+    table_cellf(table, "    %s", row->what);
+    table_cellf(table, "%" PRIu32 "-bit", row->target->layout->pointer * 8);
+    table_cell(table, with_commas(a->head).text);
+    table_cell(table, with_commas(a->scratch).text);
+    table_cellf(table, "%s%s", a->op == ARENAUT_NONE ? "" : ">= ", with_commas(a->tail).text);
+    table_cellf(table, "%s%s", least, with_commas(a->total).text);
+    if (budget == NOT_GIVEN) {
+        table_cell(table, in_units(a->total).text);
+    } else if (a->total > budget) {
+        table_cellf(table, "%s missing", with_commas(a->total - budget).text);
+    } else {
+        table_cellf(table, "%s to spare", with_commas(budget - a->total).text);
+    }
+}
+
+/* What is not known, and what a smaller plan does not change. */
+static void put_remarks(const tool_job *job, const arena_row *planned, arenaut_text *out) {
+    const arenaut_pipeline *p = job->pipeline;
+    const arenaut_tensor_arena *a = &planned->arena;
+    if (a->op != ARENAUT_NONE) {
+        const arenaut_op *op = &p->document.program->ops[a->op];
+        text_printf(out, "    at least: op %" PRIu32 " ",
+                    a->op - p->document.program->methods[op->method].first_op);
+        text_put_clean(out, op->name ? op->name : "");
+        text_put(out, " keeps data of which the kernel set says nothing\n");
+    }
+    if (a->head > a->tensors) {
+        text_printf(out,
+                    "    while it plans, %s itself needs %s bytes in the head: a smaller plan does "
+                    "not shrink it\n",
+                    p->target->name, with_commas(a->head).text);
+    }
+}
+
+exit_code put_whole_arena(const tool_job *job, arenaut_text *out) {
+    const uint64_t budget = job->options->budget;
+    arena_rows rows;
+    text_table table;
+    const exit_code code = collect(job, &rows);
+    if (code != EXIT_FINE) return code;
+    table_begin(&table, "llrrrrr");
+    table_cell(&table, "  tensor_arena");
+    table_cell(&table, "");
+    table_cell(&table, "head");
+    table_cell(&table, "scratch");
+    table_cell(&table, "tail");
+    table_cell(&table, "bytes");
+    if (budget == NOT_GIVEN) table_cell(&table, "");
+    else table_cellf(&table, "of %s", with_commas(budget).text);
+    for (size_t i = 0; i < rows.n; i++) put_row(&rows.items[i], budget, &table);
+    table_end(&table, out, "", "");
+    put_remarks(job, &rows.items[job->pipeline->baseline.plan ? 1 : 0], out);
+    return EXIT_FINE;
+}
+
+static void put_member(const char *name, uint64_t value, arenaut_text *out) {
+    text_printf(out, ", \"%s\": ", name);
+    text_put_json_u64(out, value);
+}
+
+exit_code put_json_whole_arena(const tool_job *job, arenaut_text *out) {
+    const uint64_t budget = job->options->budget;
+    arena_rows rows;
+    if (!has_whole_arena(job) || job->pipeline->plan->quality == ARENAUT_INFEASIBLE) {
+        return EXIT_FINE;
+    }
+    const exit_code code = collect(job, &rows);
+    if (code != EXIT_FINE) return code;
+    text_put(out, ",\n  \"tensor_arena\": [");
+    for (size_t i = 0; i < rows.n; i++) {
+        const arena_row *row = &rows.items[i];
+        text_printf(out, "%s\n    {\"of\": ", i ? "," : "");
+        text_put_json(out, row->what);
+        text_put(out, ", \"target\": ");
+        text_put_json(out, row->target->name);
+        put_member("head", row->arena.head, out);
+        put_member("scratch", row->arena.scratch, out);
+        put_member("tail", row->arena.tail, out);
+        put_member("bytes", row->arena.total, out);
+        text_printf(out, ", \"exact\": %s", row->arena.exact ? "true" : "false");
+        if (budget != NOT_GIVEN) {
+            text_printf(out, ", \"fits\": %s", row->arena.total <= budget ? "true" : "false");
+        }
+        text_put(out, "}");
+    }
+    text_put(out, "\n  ]");
+    return EXIT_FINE;
+}
