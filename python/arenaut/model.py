@@ -15,6 +15,11 @@ from arenaut.problem import Problem
 from arenaut.watch import Watch
 
 
+TYPE_CHECKING = False  # as typing has it
+if TYPE_CHECKING:
+    from typing import Any
+
+
 class Pipeline:
     """One run of the pipeline, and all that its C side borrows."""
 
@@ -92,7 +97,7 @@ planned: with our plan; bound: no plan needs less; needed: the smaller of the fi
 was asked for that the runtime does not do; status: "optimal" or "feasible"."""
 
 
-def open(path, **options) -> Model:
+def open(path: Any, **options: Any) -> Model:
     """A file of any format that `arenaut formats` lists; several as one program with `share`.
 
     `options` are those of Model.plan, and hold for all that is asked of the model later, e.g.
@@ -117,9 +122,12 @@ class Model:
     """A program, or a bare problem, out of a file: see arenaut.open. Models do not change, can be
     pickled (with the bytes of their file), and used by several threads at once."""
 
-    __slots__ = ("_files", "_options", "format", "target", "kernels", "notes")
+    __slots__ = ("_files", "_options", "format", "notes")
+    format: str
+    notes: tuple[str, ...]
 
-    def __init__(self, files, options=None):
+
+    def __init__(self, files: Any, options: Any = None) -> None:
         self._files, self._options = list(files), dict(options or {})
         check_names(self._options, FILE + PLANNER)
         pipeline = self._pipeline({}).read()
@@ -128,14 +136,14 @@ class Model:
         self.notes = tuple(pipeline.notes)
 
     @classmethod
-    def parse(cls, data, name="input", **options) -> Model:
+    def parse(cls, data: bytes, name: str = "input", **options: Any) -> Model:
         """The same from bytes in memory."""
         return cls([(name, bytes(data))], options)
 
     def __reduce__(self):
         return Model, (self._files, self._options)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<Model: {' + '.join(name for name, _ in self._files)}, {self.format}>"
 
     @property
@@ -154,7 +162,7 @@ class Model:
         return Problem._copy(self._prepared({}).record.problem.contents)
 
     @property
-    def program(self) -> dict | None:
+    def program(self) -> dict[str, Any] | None:
         """Methods, tensors and ops, as arenaut.program/1 has them (docs/formats.md); None for a bare
         problem."""
         pipeline = self._prepared({})
@@ -164,7 +172,7 @@ class Model:
         return json.loads(documents.emit(documents.named("format", "program-json"),
                                          pipeline.record.result))
 
-    def plan(self, *, progress=None, **options) -> ModelPlan:
+    def plan(self, *, progress: Any = None, **options: Any) -> ModelPlan:
         """A checked plan. The planner's options are those of arenaut.plan; about the model:
 
         format, target, kernels: names of `arenaut formats`, `targets`, and of kernel sets.
@@ -181,16 +189,16 @@ class Model:
         """
         return ModelPlan._made(self, options, self._pipeline(options, progress).read().prepare().plan())
 
-    def size(self, **options) -> Size:
+    def size(self, **options: Any) -> Size:
         """How big the arena is today, and how big it must be; `options` as of plan."""
         made = self.plan(**options)
         return Size(made.now, made.planned, made.minimum, made.needed, made.status)
 
-    def explain(self, *, width: int = 80, **options) -> documents.Text:
+    def explain(self, *, width: int = 80, **options: Any) -> documents.Text:
         """Why the arena is as large as it is."""
         return self.plan(**options).explain(width)
 
-    def check(self, **options) -> None:
+    def check(self, **options: Any) -> None:
         """Holds the plan in the file against the model: RejectedError with a counter-example, and
         RefusedError if the file holds none."""
         pipeline = self._pipeline(options)
@@ -221,6 +229,13 @@ class ModelPlan(Plan):
     the model, else why not. scratch_unknown: some kernels ask for memory that no file tells.
     """
 
+    model: Model
+    now: int | None
+    planned: int
+    needed: int
+    minimum: int
+    scratch_unknown: bool
+
     @classmethod
     def _made(cls, model, options, pipeline):
         record = pipeline.record
@@ -233,7 +248,7 @@ class ModelPlan(Plan):
         made.scratch_unknown = record.result.scratch == records.SCRATCH_UNKNOWN
         return made
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         now = "" if self.now is None else f", today {self.now:,}"
         proof = "minimal" if self.status == "optimal" else f"at least {self.minimum:,} are needed"
         return f"<Plan of {os.path.basename(self.model.path)}: {self.planned:,} bytes, {proof}{now}>"
@@ -269,7 +284,7 @@ class ModelPlan(Plan):
         if self._is_program:
             judge(C.arenaut_pipeline_replay, self._pipeline.pointer, record)
 
-    def save(self, path, *, force: bool = False) -> None:
+    def save(self, path: Any, *, force: bool = False) -> None:
         """Writes the model with the plan inside, or what else the file's name says: .json, .csv, .svg,
         .h. All or nothing. RefusedError where that would make nothing smaller, or the runtime would
         not obey it; `force` replaces another tool's plan."""

@@ -11,9 +11,18 @@ from arenaut.options import planner_options
 from arenaut.problem import Problem
 from arenaut.watch import Watch
 
+TYPE_CHECKING = False  # as typing has it, which takes as long to import as half of this package
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
 
-def plan(sizes, first=None, end=None, *, align=1, planner=None, effort=None, time=None, seed=0,
-         capacity=None, threads=1, settings=None, progress=None, **constraints):
+
+def plan(sizes: Any, first: Any = None, end: Any = None, *, align: Any = 1,
+         planner: str | None = None, effort: int | None = None, time: float | None = None,
+         seed: int = 0, capacity: int | None = None, threads: int = 1,
+         settings: Mapping[str, object] | None = None,
+         progress: Callable[[int | None, int, float], object] | bool | None = None,
+         **constraints: Any) -> Plan:
     """Places buffers in as little memory as can be, and has the plan checked.
 
     sizes, first, end, align and all of `constraints` are those of Problem; `sizes` may be a Problem.
@@ -108,7 +117,22 @@ class Plan:
     copy. Plans can be pickled.
     """
 
-    def __init__(self, problem: Problem, offsets, pools=None):
+    problem: Problem
+    offsets: Any
+    pools: Any
+    arena: int
+    bound: int
+    arenas: tuple[int, ...]
+    bounds: tuple[int, ...]
+    spill: int
+    spill_bound: int
+    status: str
+    stopped_by: str
+    planner: str
+    effort: int
+    seconds: float | None
+
+    def __init__(self, problem: Problem, offsets: Any, pools: Any = None) -> None:
         n = len(problem)
         self.problem = problem
         self.offsets = arrays.column(offsets, "Q", "offsets")
@@ -173,7 +197,7 @@ class Plan:
         record.witness.pool = records.NONE
         return record
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         proof = "minimal" if self.status == "optimal" else f"at least {self.bound:,} are needed"
         return f"<Plan: {len(self.problem)} buffers in {self.arena:,} bytes, {proof}>"
 
@@ -184,7 +208,7 @@ class Plan:
         """Holds the plan against its problem once more; RejectedError with a counter-example."""
         check_record(self.problem, self._record)
 
-    def report(self, name: str, **options) -> documents.Text:
+    def report(self, name: str, **options: Any) -> documents.Text:
         """One of the reports: "explain", "ascii", "svg", …; options: width, top, color, unicode."""
         return documents.Text(documents.emit(documents.named("report", name), self._result(),
                                              **options).decode())
@@ -201,18 +225,18 @@ class Plan:
         """A row for each buffer, with its offset."""
         return documents.emit(documents.named("format", "csv"), self._result()).decode()
 
-    def save(self, path) -> None:
+    def save(self, path: Any) -> None:
         """Writes what the file's name says: .json, .csv, .svg (the picture), .h. All or nothing."""
         documents.write_file(path, documents.emit(documents.kind_for(path), self._result()))
 
-    def view(self, path=None):
+    def view(self, path: Any = None) -> None:
         """The picture: written to `path`, else shown in the notebook or the browser, else printed."""
-        return show.view(self, path)
+        show.view(self, path)
 
-    def _repr_svg_(self):
+    def _repr_svg_(self) -> str:
         return str(self.report("svg"))
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         return show.html(self)
 
 

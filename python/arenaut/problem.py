@@ -10,6 +10,12 @@ from arenaut import arrays, documents, records
 from arenaut.errors import InputError
 from arenaut.library import C, check, text_of
 
+TYPE_CHECKING = False  # as typing has it
+if TYPE_CHECKING:
+    from typing import Any
+
+    from arenaut.planning import Plan
+
 #: Of each column: the code of its elements, and what stands for "none".
 COLUMNS = {"size": ("Q", None), "align": ("Q", None), "pools": ("Q", None),
            "fixed_offset": ("Q", records.UNPLACED), "hint": ("Q", records.UNPLACED),
@@ -85,7 +91,7 @@ class Problem:
 
     __slots__ = ("_parts", "_kept", "_record")
 
-    def __init__(self, sizes, first=None, end=None, **constraints):
+    def __init__(self, sizes: Any, first: Any = None, end: Any = None, **constraints: Any) -> None:
         self._fill(sizes, first, end, **constraints)
         check(C.arenaut_problem_validate, self._record)
 
@@ -171,10 +177,10 @@ class Problem:
     def __reduce__(self):
         return Problem._of, (self._parts,)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self._record.n_buffers
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         pools = f", {self._record.n_pools} pools" if self._record.n_pools > 1 else ""
         return f"<Problem: {len(self)} buffers, {sum(self.sizes.tolist())} bytes{pools}>"
 
@@ -183,56 +189,57 @@ class Problem:
         return arrays.filled(default, len(self), COLUMNS[name][0]) if values is None else values
 
     @property
-    def sizes(self):
+    def sizes(self) -> Any:
         """Bytes of each buffer."""
         return self._parts["size"]
 
     @property
-    def align(self):
+    def align(self) -> Any:
         """The alignment of each buffer."""
         return self._column("align", 1)
 
     @property
-    def lifetimes(self) -> list:
+    def lifetimes(self) -> list[list[tuple[int, int]]]:
         """Of each buffer its pairs (first, end)."""
         starts, flat = self._parts["lifetime_start"].tolist(), self._parts["lifetime"].tolist()
         return [[(flat[2 * k], flat[2 * k + 1]) for k in range(a, b)]
                 for a, b in zip(starts, starts[1:])]
 
     @property
-    def names(self) -> list:
+    def names(self) -> list[str]:
         """Of each buffer its name, "bufferK" where it has none."""
         given = self._parts.get("name") or [None] * len(self)
         return [name if name is not None else f"buffer{k}" for k, name in enumerate(given)]
 
     @property
-    def kinds(self) -> list:
+    def kinds(self) -> list[str]:
         """What each buffer holds."""
         words = class_words()
         return [words[k] for k in self._column("cls", 0)]
 
     @property
-    def same_base(self) -> list:
+    def same_base(self) -> list[int | None]:
         """Of each buffer the one whose place it may take; None."""
-        return [None if k == records.NONE else k for k in self._column("same_base", records.NONE).tolist()]
+        return [None if k == records.NONE else k
+                for k in self._column("same_base", records.NONE).tolist()]
 
     @property
-    def fixed(self) -> list:
+    def fixed(self) -> list[int | None]:
         """Of each buffer the offset that it must have; None."""
         return [None if at == records.UNPLACED else at
                 for at in self._column("fixed_offset", records.UNPLACED).tolist()]
 
     @property
-    def pools(self) -> list:
+    def pools(self) -> list[Pool]:
         """The pools, fastest first."""
         return self._parts["pool"]
 
     @property
-    def conflicts(self) -> list:
+    def conflicts(self) -> list[tuple[int, int]]:
         return self._parts["conflict"]
 
     @property
-    def separations(self) -> list:
+    def separations(self) -> list[tuple[int, int, int]]:
         return self._parts["separation"]
 
     @property
@@ -247,7 +254,7 @@ class Problem:
         check(C.arenaut_lower_bound, self._record, None, ctypes.byref(found), None)
         return found.value
 
-    def plan(self, **options):
+    def plan(self, **options: Any) -> Plan:
         """The plan of this problem: arenaut.plan has the options."""
         from arenaut.planning import plan
         return plan(self, **options)
@@ -259,7 +266,7 @@ class Problem:
     def to_csv(self) -> str:
         return documents.write("csv", self).decode()
 
-    def save(self, path) -> None:
+    def save(self, path: Any) -> None:
         """Writes it as what the file's name says: .json or .csv. All or nothing."""
         name = documents.format_for(path)
         name = "problem-json" if name == "plan-json" else name  # both are .json

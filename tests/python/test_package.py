@@ -80,43 +80,39 @@ def test_a_million_buffers_cost_little_over_the_call_itself():
     pytest.importorskip("numpy", reason="this environment is the one without numpy")
     done = python(MILLION)
     assert done.returncode == 0, done.stderr
-    ours, theirs, more = map(float, done.stdout.split())
-    assert ours <= 1.05 * theirs + 0.1, (ours, theirs)
-    assert more <= 100, more
+    inside, outside, more = map(float, done.stdout.split())
+    print(f"{inside:.2f} s in the library, {outside:.3f} s and {more:.0f} MB more in Python")
+    assert outside <= 0.05 * inside and more <= 100
 
 
-# The processor's time, since the machine may have other work; the least of three, in turn.
+# The processor's time, since the machine may have other work.
 MILLION = """
 import ctypes, resource, time, numpy, arenaut
 from arenaut.library import C
-from arenaut import records
-random = numpy.random.default_rng(1)
-n = 1_000_000
-first = random.integers(0, n, n)
-columns = random.integers(1, 10000, n), first, first + random.integers(1, 30, n)
-problem = arenaut.Problem(*columns, align=16)
-options = records.PlanOptions(planner=b"skyline")
-
-def call():
-    made, error, finding = ctypes.POINTER(records.Plan)(), records.Error(), records.Finding()
-    assert C.arenaut_plan_make(problem._record, options, None, made, error) == 0
-    assert C.arenaut_check_plan(problem._record, made, None, finding, error) == 0
-    C.arenaut_plan_free(made)
-
-def spent(work):
-    began = time.process_time()
-    work()
-    return time.process_time() - began
 
 def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
-theirs, ours = [spent(call)], []
-before = peak()
-for _ in range(2):
-    ours.append(spent(lambda: arenaut.plan(*columns, align=16, planner="skyline")))
-    theirs.append(spent(call))
-print(min(ours), min(theirs), peak() - before)
+random = numpy.random.default_rng(1)
+n = 1_000_000
+first = random.integers(0, n, n)
+columns = random.integers(1, 10000, n), first, first + random.integers(1, 30, n)
+inside, peaks = [], []
+
+def timed(call):
+    def function(*arguments):
+        began, before = time.process_time(), peak()
+        status = call(*arguments)
+        inside.append(time.process_time() - began)
+        peaks.append(peak() - before)
+        return status
+    return function
+
+C.arenaut_plan_make, C.arenaut_check_plan = map(timed, (C.arenaut_plan_make, C.arenaut_check_plan))
+began, before = time.process_time(), peak()
+plan = arenaut.plan(*columns, align=16, planner="skyline", progress=False)
+spent = time.process_time() - began
+print(sum(inside), spent - sum(inside), peak() - before - sum(peaks))
 """
 
 
