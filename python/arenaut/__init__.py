@@ -19,6 +19,21 @@ from arenaut.planning import Plan, plan
 from arenaut.problem import Pool, Problem
 from arenaut.records import VERSION as __version__
 
+TYPE_CHECKING = False  # as typing has it
+if TYPE_CHECKING:
+    from arenaut.many import Results, Row, plan_many, sweep
+
+MANY = ("Results", "Row", "plan_many", "sweep")
+
+
+def __getattr__(name):
+    """Of many.py, whose imports take as long as all else here."""
+    if name in MANY:
+        from arenaut import many
+        return getattr(many, name)
+    raise AttributeError(f"module 'arenaut' has no attribute '{name}'")
+
+
 __all__ = ["ArenautError", "InputError", "Model", "ModelPlan", "NoPlanError", "OutOfMemoryError",
-           "Plan", "Pool", "Problem", "RefusedError", "RejectedError", "Size", "StoppedError",
-           "UnsupportedError", "__version__", "open", "plan"]
+           "Plan", "Pool", "Problem", "RefusedError", "RejectedError", "Results", "Row", "Size",
+           "StoppedError", "UnsupportedError", "__version__", "open", "plan", "plan_many", "sweep"]

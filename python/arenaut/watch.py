@@ -33,7 +33,7 @@ class Watch:
         self.callback = CALLBACK(self.look) if needed else CALLBACK()
 
     def __enter__(self):
-        self.started = time.monotonic()
+        self.started = now()
         if self.catches:
             signal.signal(signal.SIGINT, self.interrupt)
         return self
@@ -49,7 +49,7 @@ class Watch:
 
     @property
     def elapsed(self):
-        return time.monotonic() - self.started
+        return now() - self.started
 
     def look(self, _context, progress):
         """The planner's question whether to go on; nothing may be raised through it."""
@@ -82,6 +82,10 @@ def line(best, bound, elapsed):
         return f"no plan yet  bound {bound:,}  {elapsed:.1f} s"
     gap = (best - bound) / bound if bound else 0
     return f"best {best:,}  bound {bound:,}  gap {gap:.1%}  {elapsed:.1f} s"
+
+
+def now():
+    return time.monotonic()
 
 
 def in_notebook():

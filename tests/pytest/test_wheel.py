@@ -80,16 +80,17 @@ def pythons():
               if found]
     other = next(filter(works, others), None)
     skip = pytest.mark.skip(reason="there is no second Python from 3.10 on here")
-    return [pytest.param((sys.executable, ["pytest", "numpy"]), id=own),
-            pytest.param((other, ["pytest"]), id="another", marks=[] if other else skip)]
+    return [pytest.param((sys.executable, "[dask]", ["pytest", "numpy"]), id=own),
+            pytest.param((other, "", ["pytest"]), id="another", marks=[] if other else skip)]
 
 
 @pytest.fixture(params=pythons(), name="installed")
 def installed_in_a_clean_environment(request, wheel, tmp_path):
-    interpreter, packages = request.param
+    interpreter, extras, packages = request.param
     run(interpreter, "-m", "venv", tmp_path / "venv")
     python = tmp_path / "venv" / "bin" / "python"
-    run(python, "-m", "pip", "install", "--disable-pip-version-check", wheel, *packages)
+    run(python, "-m", "pip", "install", "--disable-pip-version-check", f"{wheel}{extras}",
+        *packages)
     return python
 
 

@@ -1,0 +1,342 @@
+"""Many models at once: in the processes of this machine, or on whatever runs a concurrent.futures
+Executor, a Dask client or a pool like that of multiprocessing and Ray."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+from collections import deque, namedtuple
+from concurrent import futures
+
+from arenaut import arrays, watch
+from arenaut.errors import ArenautError, InputError
+from arenaut.model import open as open_model
+from arenaut.planning import plan
+from arenaut.problem import Problem
+from arenaut.records import VERSION
+
+TYPE_CHECKING = False  # as typing has it
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+Row = namedtuple("Row", "name options now planned bound status seconds error key")
+Row.__doc__ = """One planned input. name: its path, or its number among problems; options: those that
+are its own; now, planned, bound: bytes, as of Size; status: "optimal", "feasible", or "failed", and
+then `error` says why; key: a hash of its bytes and all options, None where nobody asked for one."""
+
+Job = namedtuple("Job", "name item own options key attempts")
+
+
+def plan_many(work: Any, executor: Any = None, *, resume: Any = None, retries: int = 2,
+              progress: Any = None, **options: Any) -> Results:
+    """Plans all of `work`: paths, Problems, or pairs of one and options of its own.
+
+    executor: any concurrent.futures.Executor, a Dask Client, or a pool with apply_async
+    (multiprocessing, ray.util.multiprocessing). None: a process for each processor.
+    resume: the path of a file to which finished rows go; what is in there is not done again.
+    retries: how often what a worker was lost over is tried again; then it is a failed row.
+    progress: False shows no bar; left out, work of over a second on a terminal or in a notebook does.
+    `options` are those of Model.plan, or of arenaut.plan for problems.
+
+    The rows of the Results come as they are done; those that failed are among them.
+    """
+    jobs = [job_of(number, one, options, resume is not None) for number, one in enumerate(work)]
+    return Results(jobs, executor, resume, retries, progress)
+
+
+def sweep(path: Any, over: Any, executor: Any = None, **options: Any) -> Results:
+    """Plans one model once for each combination: over={"dims": {"seq": [128, 256]}, "align": [16, 64]}
+    are four. `fits`, `deciding` and `shared` of the Results say what that means; `options` are those
+    of plan_many."""
+    axes = []
+    for name, values in over.items():
+        if name == "dims":
+            axes += [[("dims", (size, one)) for one in ones] for size, ones in values.items()]
+        else:
+            axes.append([(name, one) for one in values])
+    points = []
+    for combination in itertools.product(*axes):
+        own: dict = {}
+        for name, value in combination:
+            if name == "dims":
+                own.setdefault("dims", {}).update([value])
+            else:
+                own[name] = value
+        points.append((path, own))
+    return plan_many(points, executor, **options)
+
+
+def job_of(number, one, options, hashed):
+    item, own = one if isinstance(one, tuple) else (one, {})
+    merged = {**options, **own}
+    if "dims" in options and "dims" in own:
+        merged["dims"] = {**options["dims"], **own["dims"]}
+    if isinstance(item, Problem):
+        name = f"problem {number}"
+    elif isinstance(item, (str, os.PathLike)):
+        name = os.fspath(item)
+    else:
+        arrays.refuse("work", number, item, "a path or a Problem, or a pair of one and options")
+    return Job(name, item, own, merged, key_of(item, merged) if hashed else None, 0)
+
+
+def key_of(item, options):
+    """A hash of all that the answer depends on; None for a file that cannot be read."""
+    import hashlib
+    try:
+        data = item.to_json().encode() if isinstance(item, Problem) else read(item)
+    except OSError:
+        return None
+    given = json.dumps(options, sort_keys=True, default=str)
+    return hashlib.sha256(b"\0".join([data, given.encode(), VERSION.encode()])).hexdigest()
+
+
+def read(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def plan_one(job):
+    """The row of a job; runs in a worker. What is wrong with the input is an answer as well."""
+    try:
+        made = (plan(job.item, **{**job.options, "progress": False}) if isinstance(job.item, Problem)
+                else open_model(job.item).plan(**{**job.options, "progress": False}))
+    except (ArenautError, OSError, TypeError) as error:
+        return failed(job, f"{type(error).__name__}: {error}")
+    return row_of(job, made)
+
+
+def row_of(job, made):
+    now = getattr(made, "now", None)
+    return Row(job.name, job.own, now, getattr(made, "planned", made.arena), made.bound, made.status,
+               made.seconds, None, job.key)
+
+
+def failed(job, error):
+    return Row(job.name, job.own, None, None, None, "failed", None, error, job.key)
+
+
+class Results:
+    """The rows, as they are done: iterate over them, or ask for all, which waits for the rest."""
+
+    def __init__(self, jobs, executor, resume, retries, progress):
+        self._jobs, self._retries = jobs, retries
+        self._executor = executor
+        self._resume = None if resume is None else os.fspath(resume)
+        self._shows = progress is not False and watch.can_show()
+        self._done: list = []
+        self._stream = self._run()
+
+    def __len__(self) -> int:
+        return len(self._jobs)
+
+    def __iter__(self) -> Iterator[Row]:
+        position = 0
+        while True:
+            if position == len(self._done):
+                row = next(self._stream, None)
+                if row is None:
+                    return
+                self._done.append(row)
+            yield self._done[position]
+            position += 1
+
+    def __repr__(self) -> str:
+        bad = sum(row.error is not None for row in self._done)
+        return f"<Results: {len(self._done)} of {len(self)} done, {bad} failed>"
+
+    @property
+    def rows(self) -> list[Row]:
+        """All rows, in the order of the work."""
+        order = {(job.name, repr(job.own)): k for k, job in enumerate(self._jobs)}
+        return sorted(self, key=lambda row: order[row.name, repr(row.options)])
+
+    @property
+    def totals(self) -> dict[str, Any]:
+        """Sums over all rows; `now` counts only where it is known, with `planned_of_those` beside."""
+        fine = [row for row in self if row.error is None]
+        known = [row for row in fine if row.now is not None]
+        return {"files": len(self), "failed": len(self) - len(fine),
+                "minimal": sum(row.status == "optimal" for row in fine),
+                "now": sum(row.now for row in known),
+                "planned_of_those": sum(row.planned for row in known),
+                "planned": sum(row.planned for row in fine), "bound": sum(row.bound for row in fine)}
+
+    def fits(self, capacity: int) -> list[Row]:
+        """The rows whose plan fits into so many bytes."""
+        return [row for row in self.rows if row.error is None and row.planned <= capacity]
+
+    @property
+    def deciding(self) -> Row | None:
+        """The row that needs most, and so decides how large an arena must be that all can share."""
+        return max((row for row in self.rows if row.error is None), key=lambda row: row.planned,
+                   default=None)
+
+    @property
+    def shared(self) -> int:
+        """Bytes of one arena in which any of them can run, one at a time."""
+        return self.deciding.planned if self.deciding else 0
+
+    def _records(self):
+        names = sorted({name for row in self.rows for name in flat(row.options)})
+        for row in self.rows:
+            own = flat(row.options)
+            yield {"name": row.name, **{name: own.get(name) for name in names}, "now": row.now,
+                   "planned": row.planned, "bound": row.bound, "status": row.status,
+                   "seconds": row.seconds, "error": row.error}
+
+    def to_csv(self) -> str:
+        import csv
+        import io
+        records = list(self._records())
+        text = io.StringIO()
+        if records:
+            writer = csv.DictWriter(text, records[0], lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(records)
+        return text.getvalue()
+
+    def table(self) -> Any:
+        """A data frame of polars or pandas, whichever is installed; else CSV."""
+        try:
+            import polars
+            return polars.DataFrame(list(self._records()), infer_schema_length=None)
+        except ImportError:
+            pass
+        try:
+            import pandas
+        except ImportError:
+            return self.to_csv()
+        return pandas.DataFrame(list(self._records()))
+
+    def _run(self):
+        todo = deque()
+        known = self._known()
+        for job in self._jobs:
+            if job.key in known:
+                yield Row(job.name, job.own, *known[job.key], job.key)
+            else:
+                todo.append(job)
+        bar, done = None, len(self._jobs) - len(todo)
+        runner = Runner(self._executor, self._retries)
+        began = watch.now()
+        try:
+            for row in runner.run(todo):
+                done += 1
+                self._keep(row)
+                if self._shows and (bar or watch.now() - began >= watch.FIRST_SHOWN):
+                    bar = bar or watch.bar(len(self))
+                    bar.show(f"{done} of {len(self)}", done)
+                yield row
+        finally:
+            runner.close()
+            if bar:
+                bar.close()
+
+    def _known(self):
+        """The rows of an earlier run, by key. A last line that was cut off is none."""
+        known = {}
+        if self._resume and os.path.exists(self._resume):
+            for line in read(self._resume).split(b"\n"):
+                try:
+                    row = json.loads(line)
+                    known[row.pop("key")] = [row[name] for name in KEPT]
+                except (ValueError, KeyError):
+                    continue
+        return known
+
+    def _keep(self, row):
+        """Only what succeeded: a failure may be another one tomorrow."""
+        if self._resume and row.key and row.error is None:
+            with open(self._resume, "a+b") as file:
+                file.seek(0, os.SEEK_END)
+                if file.tell():
+                    file.seek(-1, os.SEEK_END)
+                    if file.read(1) != b"\n":  # after one that was cut off
+                        file.write(b"\n")
+                kept = {"key": row.key, **{name: getattr(row, name) for name in KEPT}}
+                file.write(json.dumps(kept).encode() + b"\n")
+
+
+KEPT = ("now", "planned", "bound", "status", "seconds", "error")
+
+
+def flat(options):
+    """Options as columns: dims by the names of the sizes."""
+    columns = {name: value for name, value in options.items() if name != "dims"}
+    return {**columns, **{f"dims.{name}": value for name, value in options.get("dims", {}).items()}}
+
+
+class PoolExecutor:
+    """Pools with apply_async, those of multiprocessing and Ray, as executors."""
+
+    def __init__(self, pool):
+        self.pool = pool
+
+    def submit(self, function, argument):
+        future = futures.Future()
+        self.pool.apply_async(function, (argument,), callback=future.set_result,
+                              error_callback=future.set_exception)
+        return future
+
+
+class Runner:
+    """Hands jobs to an executor, and again to a new one where a worker was lost. No more are out at
+    once than keep all workers busy, and those that were out then are tried alone: it was one of
+    them."""
+
+    def __init__(self, executor, retries):
+        self.retries, self.owned = retries, executor is None
+        self.workers = os.cpu_count() or 1
+        self.executor = self.adapted(executor)
+
+    def adapted(self, executor):
+        if executor is None:
+            return futures.ProcessPoolExecutor(self.workers)
+        if hasattr(executor, "get_executor"):  # a Dask client, which tries again by itself
+            self.workers = max(1, sum(executor.nthreads().values()))
+            return executor.get_executor(retries=self.retries, pure=False)
+        if hasattr(executor, "apply_async"):
+            return PoolExecutor(executor)
+        if not hasattr(executor, "submit"):
+            raise InputError(f"executor is {executor!r}; allowed: a concurrent.futures.Executor, a "
+                             "Dask client, or a pool with apply_async")
+        self.workers = getattr(executor, "_max_workers", self.workers)
+        return executor
+
+    def run(self, todo):
+        suspects, out = deque(), {}
+        while todo or suspects or out:
+            if suspects and not out:
+                self.submit(suspects.popleft(), out)
+            while not suspects and todo and len(out) < 2 * self.workers:
+                self.submit(todo.popleft(), out)
+            for future in futures.wait(out, return_when=futures.FIRST_COMPLETED).done:
+                job = out.pop(future)
+                try:
+                    yield future.result()
+                except Exception as lost:  # of the worker: plan_one answers for what is wrong with a job
+                    if job.attempts < self.retries:
+                        suspects.append(job._replace(attempts=job.attempts + 1))
+                    else:
+                        yield failed(job, f"{type(lost).__name__}: {lost}" if str(lost) else
+                                     f"{type(lost).__name__}: its worker was lost")
+
+    def submit(self, job, out):
+        try:
+            future = self.executor.submit(plan_one, job)
+        except futures.BrokenExecutor:
+            if not self.owned:
+                raise
+            self.executor.shutdown(wait=False, cancel_futures=True)
+            self.executor = self.adapted(None)
+            future = self.executor.submit(plan_one, job)
+        out[future] = job
+
+    def close(self):
+        if self.owned:
+            self.executor.shutdown(wait=True, cancel_futures=True)
+
+

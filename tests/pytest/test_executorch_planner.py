@@ -1,0 +1,303 @@
+"""Our memory planning inside ExecuTorch's export, beside ExecuTorch's own: never a larger arena, the
+same bytes out of the stock runtime, and each trap of its interface."""
+
+import copy
+import functools
+import time
+
+import pytest
+from conftest import COMMAND, ROOT
+
+torch = pytest.importorskip("torch", reason="the stock wheels are not installed: make venv")
+import make_pte  # noqa: E402
+import pte_runtime  # noqa: E402
+from executorch.exir import (ExecutorchBackendConfig, to_edge,  # noqa: E402
+                             to_edge_transform_and_lower)
+from executorch.exir.banked_memory_planning import Bank, TargetMemoryMap  # noqa: E402
+from executorch.exir.memory_planning import (MemoryPlanningAlgorithmSuite, greedy,  # noqa: E402
+                                             naive)
+from executorch.exir.passes import MemoryPlanningPass as TheirPass  # noqa: E402
+from executorch.exir.schema import DeviceType  # noqa: E402
+from executorch.exir.tensor import TensorSpec  # noqa: E402
+from torch import nn  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def ours(request):
+    """arenaut.executorch, of this checkout."""
+    patch = pytest.MonkeyPatch()
+    request.addfinalizer(patch.undo)
+    patch.setenv("ARENAUT_LIBRARY", str(COMMAND.parent / "libarenaut.so"))
+    patch.syspath_prepend(str(ROOT / "python"))
+    import arenaut.executorch
+    return arenaut.executorch
+
+
+class Dense(nn.Module):
+    """Layers that read all layers before them: many values alive at once, of many sizes."""
+
+    def __init__(self, layers=12, grow=4):
+        super().__init__()
+        self.layers = nn.ModuleList(nn.Conv2d(4 + k * grow, grow, 3, padding=1) for k in range(layers))
+
+    def forward(self, x):
+        seen = [x]
+        for layer in self.layers:
+            seen.append(torch.relu(layer(torch.cat(seen, 1))))
+        return torch.cat(seen, 1).mean([2, 3])
+
+
+class Down(nn.Module):
+    """A small U-Net: what is put aside early is read late."""
+
+    def __init__(self):
+        super().__init__()
+        self.down = nn.ModuleList(nn.Conv2d(4 * 2**k, 8 * 2**k, 3, 2, 1) for k in range(3))
+        self.up = nn.ModuleList(nn.Conv2d(12 * 2**k, 4 * 2**k, 1) for k in range(3))
+
+    def forward(self, x):
+        kept = [x]
+        for layer in self.down:
+            kept.append(torch.relu(layer(kept[-1])))
+        y = kept.pop()
+        for k in (2, 1, 0):
+            y = nn.functional.interpolate(y, scale_factor=2.0)
+            y = torch.relu(self.up[k](torch.cat([y, kept.pop()], 1)))
+        return y
+
+
+def dense():
+    return make_pte.Recipe({"forward": (make_pte.with_weights(Dense()),
+                                        (make_pte.values((1, 4, 12, 12)),))})
+
+
+def large():
+    return make_pte.Recipe({"forward": (make_pte.with_weights(Dense(30, 2)),
+                                        (make_pte.values((1, 4, 6, 6)),))})
+
+
+def down():
+    return make_pte.Recipe({"forward": (make_pte.with_weights(Down()),
+                                        (make_pte.values((1, 4, 16, 16)),))})
+
+
+def two_networks():
+    layers = make_pte.with_weights(make_pte.Layers())
+    return make_pte.Recipe({"wide": (make_pte.with_weights(Dense(6)), (make_pte.values((1, 4, 8, 8)),)),
+                            "narrow": (layers, (make_pte.values((2, 16)),))})
+
+
+RECIPES = [*make_pte.MODELS, dense, down, two_networks]
+# With their pass both results of its conditions lie at the same bytes.
+WRONG = {"two_conditions"}
+
+
+@functools.cache
+def recipe_of(make):
+    """A recipe and its program before memory is planned, which takes most of the time."""
+    recipe = make()
+    torch.manual_seed(0)
+    programs = {name: recipe.exported(name) for name in recipe.methods}
+    if recipe.partition:
+        edge = to_edge_transform_and_lower(programs, partitioner=[make_pte.XnnpackPartitioner()])
+    else:
+        edge = to_edge(programs, compile_config=make_pte.EDGE)
+    return recipe, edge
+
+
+def lowered(make, planning):
+    """The program that ExecuTorch makes with this pass, and the seconds that the pass took."""
+    recipe, edge = recipe_of(make)
+    spent, run = [0.0], planning.run
+
+    def timed(*arguments):
+        began = time.process_time()
+        done = run(*arguments)
+        spent[0] += time.process_time() - began
+        return done
+
+    planning.run = timed
+    config = {**recipe.config, "memory_planning_pass": planning}
+    return copy.deepcopy(edge).to_executorch(ExecutorchBackendConfig(**config)), spent[0]
+
+
+def with_algorithms(*algorithms, **options):
+    return TheirPass(memory_planning_algo=MemoryPlanningAlgorithmSuite(list(algorithms)), **options)
+
+
+def sizes(program):
+    return [list(plan.non_const_buffer_sizes) for plan in program.executorch_program.execution_plan]
+
+
+def total(program):
+    return sum(map(sum, sizes(program)))
+
+
+def options_of(recipe):
+    given = recipe.config.get("memory_planning_pass")
+    names = ("alloc_graph_input", "alloc_graph_output", "share_mutable_buffers")
+    return {name: getattr(given, name) for name in names} if given else {}
+
+
+def outputs(program, recipe):
+    """Of two calls of every method in turn, so that state shows."""
+    runtime = pte_runtime.Python(program.buffer)
+    return [output for _ in range(2) for name, (_, inputs) in recipe.methods.items()
+            for output in runtime.call(*inputs, method=name)]
+
+
+@pytest.mark.parametrize("make", RECIPES, ids=lambda make: make.__name__)
+def test_never_larger_and_the_same_bytes_out(ours, make):
+    recipe, _ = recipe_of(make)
+    options = options_of(recipe)
+    ours_made, _ = lowered(make, ours.MemoryPlanningPass(**options))
+    theirs, _ = lowered(make, TheirPass(**options))
+    without_reuse, _ = lowered(make, with_algorithms(naive, **options))
+    print(f"{make.__name__}: ours {sizes(ours_made)}, greedy {sizes(theirs)}")
+    if make.__name__ in WRONG:
+        [(module, inputs)] = recipe.methods.values()
+        assert torch.equal(outputs(ours_made, recipe)[0], module(*inputs))
+        assert not torch.equal(outputs(theirs, recipe)[0], module(*inputs))
+        return
+    assert total(ours_made) <= min(total(theirs), total(without_reuse))
+    assert pte_runtime.same_bits(outputs(ours_made, recipe), outputs(theirs, recipe))
+
+
+def test_some_are_smaller(ours):
+    smaller = [make for make in (dense, make_pte.gradients, make_pte.dynamic_batch)
+               if total(lowered(make, ours.MemoryPlanningPass())[0])
+               < total(lowered(make, TheirPass())[0])]
+    assert len(smaller) >= 2
+
+
+def test_the_time_of_the_pass(ours):
+    spent = [[lowered(large, kind())[1] for _ in range(3)]
+             for kind in (ours.MemoryPlanningPass, TheirPass)]
+    print(f"ours {min(spent[0]):.3f} s, theirs {min(spent[1]):.3f} s")
+    assert min(spent[0]) <= 1.2 * min(spent[1]), spent
+
+
+def test_as_an_algorithm_among_others(ours):
+    """A suite keeps results by the names of algorithms: two of one name would be one."""
+    assert ours.plan.__name__ not in ("greedy", "naive", None)
+    for order in (greedy, ours.plan), (ours.plan, greedy):
+        program, _ = lowered(make_pte.gradients, with_algorithms(*order))
+        assert total(program) == 1824
+
+
+def spec(size, first, last, **more):
+    made = TensorSpec(torch.float32, torch.Size([size // 4]))
+    made.lifetime = [first, last]
+    for name, value in more.items():
+        setattr(made, name, value)
+    return made
+
+
+class Graph:
+    """What an algorithm looks at of a graph: the room that the graphs below it use."""
+
+    def __init__(self, *reserve):
+        self.input_mem_buffer_sizes = list(reserve)
+
+
+def test_lifetimes_are_closed_and_sizes_begin_at_one(ours):
+    one, two, three = spec(64, 0, 1), spec(64, 1, 2), spec(64, 2, 3)
+    made = ours.plan(16, [one, two, three], Graph())
+    places = {one: made.spec_dict[one], two: made.spec_dict[two], three: made.spec_dict[three]}
+    assert made.bufsizes == [0, 128]
+    assert places[one].mem_offset == places[three].mem_offset != places[two].mem_offset
+    assert {place.mem_id for place in places.values()} == {1}
+
+
+def test_nothing_to_plan(ours):
+    assert ours.plan(16, [], Graph()).bufsizes == [0, 0]
+    assert ours.plan(16, [spec(0, 0, 1)], Graph()).bufsizes == [0, 0]
+
+
+def test_the_room_of_control_flow_stays_below_and_padding_above(ours):
+    one = spec(64, 0, 1)
+    made = ours.plan(16, [one], Graph(0, 100), None, 64)
+    assert made.spec_dict[one].mem_offset == 112 and made.bufsizes == [0, 112 + 64 + 64]
+
+
+def test_arenas_that_another_pass_has_chosen(ours):
+    one, two, three = spec(64, 0, 1, mem_id=3), spec(64, 0, 1), spec(32, 0, 1, mem_id=3)
+    made = ours.plan(16, [one, two, three], Graph())
+    assert made.bufsizes == [0, 64, 0, 96] and made.spec_dict[one].mem_id == 3
+
+
+def test_storage_inside_other_storage(ours):
+    base = spec(256, 0, 5)
+    view = spec(64, 2, 3, storage_base=base, storage_base_offset=128)
+    deeper = spec(32, 3, 4, storage_base=view, storage_base_offset=32)
+    other = spec(64, 0, 5)
+    made = ours.plan(16, [deeper, other, view, base], Graph())
+    at = {one: made.spec_dict[one].mem_offset for one in (base, view, deeper, other)}
+    assert at[view] == at[base] + 128 and at[deeper] == at[view] + 32
+    assert made.bufsizes == [0, 320]
+
+
+@pytest.mark.parametrize("offset, size, text", [(224, 64, "inside"), (8, 64, "inside")])
+def test_storage_that_does_not_fit_where_it_is_said_to_lie(ours, offset, size, text):
+    import arenaut
+    base = spec(256, 0, 5)
+    view = spec(size, 2, 3, storage_base=base, storage_base_offset=offset)
+    with pytest.raises(arenaut.ArenautError, match=text):
+        ours.plan(16, [base, view], Graph())
+    with pytest.raises(arenaut.InputError, match="not planned with it"):
+        ours.plan(16, [view], Graph())
+
+
+def test_two_values_in_one_storage_at_one_time_are_refused(ours):
+    import arenaut
+    base = spec(256, 0, 5)
+    views = [spec(64, 1, 3, storage_base=base, storage_base_offset=at) for at in (0, 32)]
+    greedy(16, [base, *views], Graph(), None)  # says nothing
+    with pytest.raises(arenaut.ArenautError):
+        ours.plan(16, [base, *views], Graph())
+
+
+def test_banks_of_a_target(ours):
+    import arenaut
+    target = TargetMemoryMap([Bank("sram", 40_000, 2), Bank("psram", 1_000_000, 1)])
+    recipe, _ = recipe_of(make_pte.branches)
+    program, _ = lowered(make_pte.branches, ours.MemoryPlanningPass(target))
+    [[none, psram, sram]] = sizes(program)
+    assert none == 0 and 0 < sram <= 40_000 and psram + sram >= 90_112
+    theirs, _ = lowered(make_pte.branches, TheirPass())
+    assert pte_runtime.same_bits(outputs(program, recipe), outputs(theirs, recipe))
+    small = TargetMemoryMap([Bank("sram", 40_000, 1)])
+    with pytest.raises(arenaut.NoPlanError, match="sram"):
+        lowered(make_pte.branches, ours.MemoryPlanningPass(small))
+
+
+def test_each_device_has_arenas_of_its_own(ours):
+    planning = ours.MemoryPlanningPass()
+    planning.enable_non_cpu_memory_planning = True
+    seen = []
+
+    def some_on_a_device(alignment, specs, *others):
+        seen.append([one.device for one in specs])
+        return MemoryPlanningAlgorithmSuite([planning.algorithm])(alignment, specs, *others)
+
+    planning.memory_planning_algo = some_on_a_device
+    run = planning.run
+
+    def run_with_devices(graph_module, signature=None):
+        for node in list(graph_module.graph.nodes)[-4:-1]:
+            if isinstance(node.meta.get("spec"), TensorSpec):
+                node.meta["spec"].device = DeviceType.CUDA
+        return run(graph_module, signature)
+
+    planning.run = run_with_devices
+    program, _ = lowered(make_pte.elementwise_chain, planning)
+    assert [set(one) for one in seen] == [{DeviceType.CPU}, {DeviceType.CUDA}]
+    [[none, host, device]] = sizes(program)
+    assert none == 0 and host > 0 and device > 0
+
+
+def test_shared_state_has_one_place_in_every_method(ours):
+    program, _ = lowered(make_pte.two_methods, ours.MemoryPlanningPass(share_mutable_buffers=True))
+    assert [method[2] for method in sizes(program)] == [64, 64]
+    again = lowered(make_pte.two_methods, ours.MemoryPlanningPass(share_mutable_buffers=True))[0]
+    assert bytes(again.buffer) == bytes(program.buffer)

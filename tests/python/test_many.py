@@ -1,0 +1,159 @@
+"""plan_many and sweep, in processes, threads, pools and on a Dask cluster."""
+
+import json
+import multiprocessing
+import os
+import signal
+import time
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+
+import pytest
+from conftest import DATA
+
+import arenaut
+from arenaut import many
+
+PATHS = sorted([*DATA.glob("*.tflite"), *(DATA / "pte").glob("*.pte")])
+
+
+def problems(n):
+    return [arenaut.Problem([50 + k, 20, 30], [0, 1, 2], [2, 3, 4]) for k in range(n)]
+
+
+def planned(results):
+    return [row.planned for row in results.rows]
+
+
+@pytest.fixture(scope="module")
+def alone():
+    return [arenaut.open(path).size().planned for path in PATHS]
+
+
+def test_in_processes(alone):
+    results = arenaut.plan_many(PATHS)
+    assert planned(results) == alone
+    assert {row.name for row in results} == set(map(str, PATHS))
+    assert results.totals["files"] == len(PATHS) and results.totals["failed"] == 0
+    assert results.totals["planned"] == sum(alone)
+
+
+def test_in_threads_and_pools(alone):
+    with ThreadPoolExecutor(3) as executor:
+        assert planned(arenaut.plan_many(PATHS, executor)) == alone
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        assert planned(arenaut.plan_many(PATHS, pool)) == alone
+    with pytest.raises(arenaut.InputError, match="executor is 3"):
+        list(arenaut.plan_many(PATHS, 3))
+
+
+def test_problems_and_options_of_each():
+    one, two = problems(2)
+    with ThreadPoolExecutor(1) as executor:
+        results = arenaut.plan_many([(one, {"planner": "naive"}), two], executor, seed=3)
+        assert planned(results) == [100, 71]
+        with pytest.raises(arenaut.InputError, match=r"work\[0\] is 5"):
+            arenaut.plan_many([5], executor)
+        assert arenaut.plan_many([], executor).rows == []
+
+
+def test_rows_come_as_they_are_done():
+    with ThreadPoolExecutor(2) as executor:
+        results = arenaut.plan_many(problems(50), executor)
+        first = next(iter(results))
+        assert first.planned and "1 of 50 done" in repr(results)
+        assert len(results.rows) == 50 and "50 of 50 done, 0 failed" in repr(results)
+
+
+def test_failures_are_rows(tmp_path):
+    broken = tmp_path / "broken.tflite"
+    broken.write_bytes(b"TFL3")
+    with ThreadPoolExecutor(2) as executor:
+        results = arenaut.plan_many([PATHS[0], broken, tmp_path / "absent.pte"], executor)
+        assert [row.status for row in results.rows][1:] == ["failed", "failed"]
+        assert results.rows[1].error.startswith("InputError: ")
+        assert results.rows[2].error.startswith("FileNotFoundError: ")
+        assert results.totals["failed"] == 2
+        assert "FileNotFoundError" in results.to_csv() and len(results.to_csv().splitlines()) == 4
+
+
+def plan_or_die(job):
+    """In the place of plan_one: a worker that the system kills, once or always."""
+    mark = job.options.pop("mark", None)
+    if mark == "always" or (mark and not os.path.exists(mark)):
+        if mark != "always":
+            open(mark, "w").close()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return PLAN_ONE(job)
+
+
+PLAN_ONE = many.plan_one
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no SIGKILL")
+def test_workers_that_die(tmp_path, monkeypatch):
+    monkeypatch.setattr(many, "plan_one", plan_or_die)
+    work = [(one, {}) for one in problems(12)]
+    work[3] = (work[3][0], {"mark": str(tmp_path / "once")})
+    work[7] = (work[7][0], {"mark": "always"})
+    results = arenaut.plan_many(work)
+    assert [row.status == "failed" for row in results.rows] == [k == 7 for k in range(12)]
+    assert "BrokenProcessPool" in results.rows[7].error
+
+
+def test_what_is_done_is_not_done_again(tmp_path, monkeypatch):
+    kept = tmp_path / "done.jsonl"
+    with ThreadPoolExecutor(2) as executor:
+        work = [*problems(5), PATHS[0], tmp_path / "absent.pte"]
+        first = arenaut.plan_many(work, executor, resume=kept).rows
+        assert len(kept.read_text().splitlines()) == 6
+        with open(kept, "ab") as file:
+            file.write(b'{"key": "cut o')
+        done = []
+        monkeypatch.setattr(many, "plan_one", lambda job: (done.append(job.name), PLAN_ONE(job))[1])
+        again = arenaut.plan_many([*work, problems(6)[5]], executor, resume=kept).rows
+        assert again[:7] == first and set(done) == {"problem 7", str(tmp_path / "absent.pte")}
+        arenaut.plan_many(work[:1], executor, resume=kept, effort=77).rows
+        lines = [line for line in kept.read_text().splitlines() if not line.endswith("cut o")]
+        assert len({json.loads(line)["key"] for line in lines}) == len(lines) == 8  # of other options, too
+
+
+def test_a_sweep():
+    with ThreadPoolExecutor(2) as executor:
+        results = arenaut.sweep(DATA / "pt2" / "count.pt2",
+                                {"dims": {"*": [2, 4, 8]}, "align": [16, 256]}, executor)
+        rows = results.rows
+        assert [row.options for row in rows][:2] == [{"dims": {"*": 2}, "align": 16},
+                                                     {"dims": {"*": 2}, "align": 256}]
+        assert len(rows) == 6 and not results.totals["failed"], results.to_csv()
+        assert results.deciding.planned == results.shared == max(row.planned for row in rows)
+        assert results.fits(results.shared) == rows and not results.fits(0)
+        assert results.to_csv().startswith("name,align,dims.*,now,planned,")
+
+
+def test_a_table():
+    pandas = pytest.importorskip("pandas", reason="this environment is one without pandas")
+    with ThreadPoolExecutor(1) as executor:
+        table = arenaut.plan_many(problems(3), executor).table()
+    assert isinstance(table, pandas.DataFrame) and list(table["planned"]) == [70, 71, 72]
+
+
+def test_an_executor_of_ones_own_stays_open():
+    with ProcessPoolExecutor(1) as executor:
+        assert len(arenaut.plan_many(problems(2), executor).rows) == 2
+        assert executor.submit(os.getpid).result() != os.getpid()
+
+
+def test_a_dask_cluster_that_loses_a_worker():
+    distributed = pytest.importorskip("distributed", reason="this environment is one without Dask")
+    with distributed.LocalCluster(n_workers=3, threads_per_worker=1, dashboard_address=None,
+                                  host="127.0.0.1") as cluster, distributed.Client(cluster) as client:
+        work = [(problem, {}) for problem in problems(60)]
+        results = arenaut.plan_many(work, client)
+        rows = iter(results)
+        next(rows)
+        victim = next(iter(client.run(os.getpid).values()))
+        os.kill(victim, signal.SIGKILL)
+        assert planned(results) == planned(arenaut.plan_many(work))
+        deadline = time.monotonic() + 30
+        while len(set(client.run(os.getpid).values()) - {victim}) < 2:
+            assert time.monotonic() < deadline
