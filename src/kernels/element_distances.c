@@ -22,20 +22,32 @@ bool arn_unary_distance(const arn_pair *pair, arn_reach *reach) {
 }
 
 /* The operand's size along an axis of the result; a shorter shape counts from its last axis. */
-static int64_t size_along(const arn_pair *pair, uint32_t axis) {
-    const uint32_t missing = pair->out->rank - pair->in->rank;
-    return axis < missing ? 1 : pair->in->dims[axis - missing];
+static int64_t size_along(const arenaut_tensor *in, const arenaut_tensor *out, uint32_t axis) {
+    const uint32_t missing = out->rank - in->rank;
+    return axis < missing ? 1 : in->dims[axis - missing];
+}
+
+/* Whether an operand has the result's shape, or is repeated along some axes to have it. */
+static bool fits(const arenaut_tensor *in, const arenaut_tensor *out) {
+    if (!in || !arn_has_sizes(in) || in->rank > out->rank) return false;
+    for (uint32_t i = 0; i < out->rank; i++) {
+        const int64_t size = size_along(in, out, i);
+        if (size != 1 && size != out->dims[i]) return false;
+    }
+    return true;
 }
 
 bool arn_binary_distance(const arn_pair *pair, arn_reach *reach) {
     const arenaut_tensor *in = pair->in, *out = pair->out;
     arn_element_walk walk = {.n_axes = out->rank};
     bool repeated = false;
-    if (in->rank > out->rank || out->rank > ARN_MOST_AXES) return false;
+    if (pair->op->n_inputs != 2 || out->rank > ARN_MOST_AXES) return false;
+    for (uint32_t i = 0; i < 2; i++) {
+        if (!fits(arn_op_input(pair->program, pair->op, i), out)) return false;
+    }
     for (uint32_t i = 0; i < out->rank; i++) {
-        const int64_t size = size_along(pair, i);
+        const int64_t size = size_along(in, out, i);
         walk.axis[i].extent = out->dims[i];
-        if (size != 1 && size != out->dims[i]) return false;
         if (size != 1) walk.axis[i].step = arn_dense_step(in, i - (out->rank - in->rank));
         repeated = repeated || size != out->dims[i];
     }

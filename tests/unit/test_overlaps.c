@@ -6,8 +6,11 @@
 
 #include <arenaut/arenaut.h>
 
+#include "support/bytes.h"
 #include "support/documents.h"
 #include "support/fuse.h"
+#include "support/pipelines.h"
+#include "support/random.h"
 
 #define CHAIN(op)                                                                                 \
     "{\"schema\": \"arenaut.program/1\", \"tensors\": ["                                          \
@@ -248,4 +251,47 @@ static arenaut_status try_pass(void *context, const arenaut_allocator *allocator
 
 TEST(the_pass_survives_every_allocation_failure) {
     survives_every_allocation_failure(try_pass, NULL);
+}
+
+/* ---- models with numbers that do not fit together ---- */
+
+/* Overwrites a small number, such as a size or the position of a tensor, by another one. */
+static void spoil_number(bytes *file, rng *r) {
+    static const uint8_t others[] = {0, 1, 2, 3, 5, 8, 16, 33};
+    for (int turn = 0; turn < 200; turn++) {
+        uint8_t *at = file->data + rng_below(r, (uint32_t)file->size / 4 - 1) * 4;
+        if (at[0] == 0 || at[1] || at[2] || at[3]) continue;
+        at[0] = others[rng_below(r, COUNT_OF(others))];
+        return;
+    }
+}
+
+/* The distances of ops that say odd things are those that the checker finds, whose loops are
+ * others: else it would refuse the plan, and call that a bug. */
+TEST(spoiled_models_are_refused_or_planned_as_the_checker_has_it) {
+    enum { TURNS = 120 };
+    static const char *const names[] = {"resnet_int8", "inception_int8", "types_mixed",
+                                        "svdf_int8",   "if_while_float", "elementwise_float"};
+    uint32_t planned = 0;
+    rng r = {7};
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        char path[256];
+        snprintf(path, sizeof path, "%s/%s.tflite", TEST_DATA, names[i]);
+        bytes whole = read_bytes(path);
+        for (int turn = 0; turn < TURNS; turn++) {
+            bytes file = copy_bytes(whole.data, whole.size);
+            for (uint32_t k = rng_below(&r, 3); k-- > 0;) spoil_number(&file, &r);
+            const arenaut_pipeline_options options = {.overlap = true,
+                                                      .plan = {.planner = "overlap"}};
+            arenaut_pipeline *p = NULL;
+            arenaut_error err = {0};
+            const arenaut_status st = pipeline_open(file.data, file.size, &options, NULL, &p, &err);
+            if (st != ARENAUT_OK && !is_refusal(st, &err)) fail_msg("%s: %s", names[i], err.msg);
+            planned += st == ARENAUT_OK;
+            arenaut_pipeline_free(p);
+            free_bytes(&file);
+        }
+        free_bytes(&whole);
+    }
+    assert_in_range(planned, TURNS, COUNT_OF(names) * TURNS - 1);
 }

@@ -142,6 +142,13 @@ TEST(devices_forbid_it) {
     expect_b_over(p, NULL);
 }
 
+TEST(an_output_that_is_read_by_its_own_op_forbids_it) {
+    arenaut_program *p = begin_chain();
+    ADD_OP(p, .name = "F", IN(X), OUT(A));
+    ADD_OP(p, .name = "RELU", IN(A, B), OUT(B), IN_PLACE(0, 0));
+    expect_b_over(end_chain(p), NULL);
+}
+
 TEST(only_ordinary_ops_replace) {
     arenaut_program *p = chain();
     p->ops[1].kind = ARENAUT_OP_DELEGATE;

@@ -51,12 +51,20 @@ static bool is_free_after(const arn_lower *lower, uint32_t base) {
     return !(lower->storage.facts[base] & needed);
 }
 
+static bool is_input(const arn_lower *lower, const arenaut_op *op, uint32_t storage) {
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        if (op->inputs[i] != ARENAUT_NONE && lower->storage.of[op->inputs[i]] == storage)
+            return true;
+    }
+    return false;
+}
+
 /* Whether the op's output may take over memory of its input: both fill their buffers, nothing
  * needs the input afterwards, and the two meet in one step, which is the op's. */
 static bool takes_over(const arn_lower *lower, const arenaut_op *op, uint32_t from, uint32_t to) {
     const uint32_t base = lower->storage.of[from], child = lower->storage.of[to];
     if (base == child || !fills_storage(lower, from) || !fills_storage(lower, to)) return false;
-    if (!is_free_after(lower, base)) return false;
+    if (!is_free_after(lower, base) || is_input(lower, op, child)) return false;
     if (lower->storage.facts[child] & (ARN_NO_BUFFER | ARN_ALWAYS_ALIVE)) return false;
     if (lower->pools[base] != lower->pools[child]) return false;
     if (!has_one_life(lower, base) || !has_one_life(lower, child)) return false;
@@ -101,7 +109,7 @@ static bool distance_to(const arn_lower *lower, const arenaut_op *op, uint32_t o
         if (op->inputs[i] == ARENAUT_NONE) continue;
         const uint32_t storage = lower->storage.of[op->inputs[i]];
         const arenaut_overlap *pair = storage == from ? find_overlap(op, output, i) : NULL;
-        if (storage == to || (storage == from && !pair)) return false;
+        if (storage == from && !pair) return false;
         if (pair && !fills_storage(lower, op->inputs[i])) return false;
         if (pair && pair->distance > *distance) *distance = pair->distance;
     }
