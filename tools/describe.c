@@ -47,22 +47,13 @@ uint32_t planned_buffers(const arenaut_problem *problem) {
     return n;
 }
 
-bool uses_kernels(const arenaut_pipeline *p) {
-    if (!p->kernels) return false;
-    if (p->problem->n_separations) return true;
-    for (uint32_t b = 0; b < p->problem->n_buffers; b++) {
-        if (arenaut_problem_same_base(p->problem, b) != ARENAUT_NONE) return true;
-    }
-    return false;
-}
-
 void describe_kernels(const arenaut_pipeline *p, const char *head, arenaut_text *out) {
     const bool asked = p->options.kernels || p->unmeasured;
-    if (!p->kernels || (!asked && !uses_kernels(p))) return;
+    if (!p->kernels || (!asked && !stands_on_kernels(p))) return;
     text_put(out, head);
     text_put_clean(out, p->kernels->name);
     if (p->unmeasured) text_put(out, ", with rules that were only read in their source");
-    text_put(out, uses_kernels(p) ? "; with others, results may be wrong\n" : "\n");
+    text_put(out, stands_on_kernels(p) ? "; with others, results may be wrong\n" : "\n");
 }
 
 /* Says no more than is proven: a gap is an upper limit, and with scratch unknown even a plan
@@ -71,7 +62,7 @@ void describe_quality(const arenaut_pipeline *p, arenaut_text *out) {
     const arenaut_plan *plan = p->plan;
     arenaut_text scope = {0};
     if (p->lowering) text_put(&scope, " for this order of ops");
-    if (uses_kernels(p)) text_printf(&scope, " and the kernels '%s'", p->kernels->name);
+    if (stands_on_kernels(p)) text_printf(&scope, " and the kernels '%s'", p->kernels->name);
     const char *order = scope.size ? scope.bytes : "";
     if (plan->quality == ARENAUT_OPTIMAL) {
         text_printf(out, "proven minimal%s%s", order,

@@ -14,7 +14,9 @@ uint32_t planned_buffers(const arenaut_problem *problem); /* that need memory */
 void describe_quality(const arenaut_pipeline *p, arenaut_text *out);
 
 /* Whether the plan stands on what the kernels may do: results over operands, or into them. */
-bool uses_kernels(const arenaut_pipeline *p);
+static inline bool stands_on_kernels(const arenaut_pipeline *p) {
+    return arenaut_result_kernels(&p->result) != NULL;
+}
 /* Says, behind `head`, which kernels the plan is for, where that matters or was asked for. */
 void describe_kernels(const arenaut_pipeline *p, const char *head, arenaut_text *out);
 

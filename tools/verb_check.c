@@ -128,7 +128,7 @@ static exit_code check_and_replay(const tool_job *job, const arenaut_plan *plan,
     arenaut_status st = arenaut_check_plan(p->problem, plan, NULL, &v->finding, &err);
     v->replayed = st == ARENAUT_OK && p->lowering && plan->quality != ARENAUT_INFEASIBLE;
     if (v->replayed) st = arenaut_pipeline_replay(p, plan, &v->finding, &err);
-    v->kernels = uses_kernels(p) ? p->kernels : NULL;
+    v->kernels = arenaut_result_kernels(&p->result);
     v->reaches = p->problem->n_separations > 0;
     v->ok = st == ARENAUT_OK;
     return v->ok || st == ARENAUT_REJECTED ? EXIT_FINE : complain_error(job->path, &err);

@@ -149,7 +149,7 @@ static void put_outcome(const planning *p, const text_style *style, arenaut_text
     text_printf(out, "  check      %sok%s: %" PRIu32 " buffers %s", style->good, style->plain,
                 planned_buffers(pipeline->problem),
                 pipeline->problem->n_separations ? "overlap no further than they may"
-                : uses_kernels(pipeline)         ? "lie apart, or over operands"
+                : stands_on_kernels(pipeline)    ? "lie apart, or over operands"
                                                  : "lie apart");
     if (pipeline->lowering) text_put(out, ", and a replay of the ops finds every byte in place");
     text_put(out, "\n");

@@ -52,6 +52,10 @@ typedef struct arenaut_result {
     double seconds;  /* spent planning, as measured by the caller; < 0: not measured */
 } arenaut_result;
 
+/* The kernels that the plan stands on, if it lets results lie over operands or reach into them:
+ * what is said of it holds for these alone. NULL: it stands on none. O(buffers). */
+const arenaut_kernel_set *arenaut_result_kernels(const arenaut_result *result);
+
 /* The first step at which most memory is needed, and what is alive there. A buffer that may
  * be written over another needs none of its own where the two meet, as far as it is no
  * larger, one that lies inside another needs none while that one is alive, and one that may

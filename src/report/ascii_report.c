@@ -177,6 +177,7 @@ static void put_title(ascii *a) {
              arn_report_kib(plan->total).text);
     if (plan->quality == ARENAUT_OPTIMAL) arn_puts(&a->out, "proven minimal");
     else arn_putf(&a->out, "bound %s", arn_report_commas(plan->total_bound).text);
+    arn_puts(&a->out, arn_report_kernels_label(a->result).text);
     if (a->result->baseline) {
         arn_putf(&a->out, "; now %s", arn_report_commas(a->result->baseline->total).text);
     }

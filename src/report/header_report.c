@@ -26,11 +26,11 @@ static void put_opening(header *h) {
     arn_put_c_path(&h->out, h->result->path);
     arn_putf(&h->out, ", made by arenaut %s.\n * %s", arenaut_version(),
              arn_report_commas(plan->total).text);
-    arn_putf(&h->out, " bytes, %s (bound %s)",
+    arn_putf(&h->out, " bytes, %s%s (bound %s)",
              plan->quality == ARENAUT_OPTIMAL ? "proven minimal"
              : unknown                        ? "without kernel scratch, which is unknown"
                                               : "not proven minimal",
-             arn_report_commas(plan->total_bound).text);
+             arn_report_kernels_label(h->result).text, arn_report_commas(plan->total_bound).text);
     if (h->result->baseline) {
         arn_putf(&h->out, "; %s needs %s", h->result->baseline->planner,
                  arn_report_commas(h->result->baseline->total).text);

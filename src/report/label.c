@@ -31,6 +31,13 @@ arn_label arn_report_percent(uint64_t part, uint64_t whole) {
     return out;
 }
 
+arn_label arn_report_kernels_label(const arenaut_result *result) {
+    const arenaut_kernel_set *kernels = arenaut_result_kernels(result);
+    arn_label out = {""};
+    if (kernels) snprintf(out.text, sizeof out.text, " for the kernels '%.64s'", kernels->name);
+    return out;
+}
+
 arn_label arn_report_kib(uint64_t bytes) {
     static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
     arn_label out;

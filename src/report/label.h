@@ -13,6 +13,8 @@ typedef struct arn_label {
 arn_label arn_report_commas(uint64_t n);                     /* 1,234,567 */
 arn_label arn_report_percent(uint64_t part, uint64_t whole); /* 12.3 %, rounded to nearest */
 arn_label arn_report_kib(uint64_t bytes);                    /* 54.0 KiB; 672 B below 1 KiB */
+/* " for the kernels 'reference'", where the plan stands on them; else "". */
+arn_label arn_report_kernels_label(const arenaut_result *result);
 
 /* The buffer's name; bytes that could drive a terminal are '?'. Cut on the left, with dots,
  * to `columns` (3 or more, for the dots): the end of a layer's path says most. */

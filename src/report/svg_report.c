@@ -483,6 +483,7 @@ static void put_title(svg *s) {
         strcat(text, "bound ");
         strcat(text, arn_report_commas(plan->total_bound).text);
     }
+    strcat(text, arn_report_kernels_label(s->result).text);
     if (s->result->baseline) {
         strcat(text, "; now ");
         strcat(text, arn_report_commas(s->result->baseline->total).text);
