@@ -1,12 +1,14 @@
 """The README's before/after table, from runs of build/arenaut.
 
-    python bench/tflite_table.py [--all] [--runtime] MODEL.tflite…
+    python bench/tflite_table.py [--all] [--runtime | --overlap] MODEL.tflite…
 
 Prints Markdown: what the runtime's own planner needs today, what the planned file needs, the
 proven lower bound and what is saved. Kernel scratch comes from data/scratch/tflite-micro.csv
 where that file speaks of the model. Models that gain nothing are summed up in one line
 unless --all is given. --runtime adds the head that the stock tflite-micro wheel reports
 for the original and the planned file, and the fewest bytes of arena with which it loads each.
+--overlap prints what plans need that keep values apart, that put results in place of operands, and
+that let results reach into operands, of the models in which the last need least.
 """
 
 import argparse
@@ -33,6 +35,13 @@ class Row:
                                               result["lower_bound"])
         self.proven = result["status"] == "optimal"
         self.inplace = self.run("--inplace", "on")["result"]["arena"]
+
+    def overlap_cells(self):
+        document = self.run("--overlap", "on")
+        arena, proven = document["result"]["arena"], document["result"]["status"] == "optimal"
+        return arena, [self.path.stem, number(self.today), number(self.arena),
+                       number(self.inplace), number(arena) + ("" if proven else " (not proven)"),
+                       saved(self.today, arena)]
 
     def run(self, *options):
         done = subprocess.run([COMMAND, "plan", self.path, "--scratch", SCRATCH, "--json",
@@ -72,14 +81,26 @@ def print_table(head, rows):
         print("| " + " | ".join(row) + " |")
 
 
+def print_overlap_table(rows):
+    cells = [row.overlap_cells() + (row,) for row in rows]
+    print_table(["model", "today", "apart", "in place", "overlap", "saved"],
+                [line for arena, line, row in cells if arena < row.inplace])
+    print(f"\n{sum(arena >= row.inplace for arena, _, row in cells)} more need what they need in "
+          "place.")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("models", nargs="+", type=Path)
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--runtime", action="store_true")
+    parser.add_argument("--overlap", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         rows = [Row(path, Path(folder)) for path in options.models]
+        if options.overlap:
+            print_overlap_table(rows)
+            return
         shown = [row for row in rows if options.all or row.inplace < row.today]
         head = ["model", "today", "planned", "bound", "saved", "saved, in place"]
         if options.runtime:

@@ -51,7 +51,9 @@ typedef struct svg {
     uint32_t *chosen; /* lifetimes that get a rectangle of their own, in order */
     uint32_t *owner;  /* per lifetime: its buffer */
     uint32_t n_chosen, n_left_over;
-    uint32_t n_shared; /* areas that two buffers hold at once */
+    uint32_t n_shared;   /* areas that two buffers hold at once */
+    rectangle *labelled; /* in this pool: where names and sizes stand, one per lifetime at most */
+    uint32_t n_labelled;
 } svg;
 
 static const char style[] =
@@ -303,6 +305,22 @@ static void put_tooltip(svg *s, uint32_t b) {
     arn_puts(&s->out, "</title></rect>\n");
 }
 
+/* Takes room for so many letters and lines in the middle of a rectangle, unless other buffers'
+ * labels, whose rectangles may lie across this one, are in the way. */
+static bool take_room(svg *s, rectangle r, size_t letters, uint32_t lines) {
+    const uint32_t width = (uint32_t)letters * LETTER, height = lines * LINE;
+    const rectangle box = {r.x + r.width / 2 - width / 2, r.y + r.height / 2 - height / 2, width,
+                           height};
+    for (uint32_t i = 0; i < s->n_labelled; i++) {
+        const rectangle other = s->labelled[i];
+        if (box.x < other.x + other.width && other.x < box.x + box.width &&
+            box.y < other.y + other.height && other.y < box.y + box.height)
+            return false;
+    }
+    s->labelled[s->n_labelled++] = box;
+    return true;
+}
+
 /* Name and size inside the rectangle, as far as there is room. A name cut to a few letters
  * says less than the size alone. */
 static void put_buffer_label(svg *s, rectangle r, uint32_t b, bool strong) {
@@ -315,10 +333,14 @@ static void put_buffer_label(svg *s, rectangle r, uint32_t b, bool strong) {
                     name = arn_report_buffer_label(s->result, b, letters);
     const bool has_name = letters >= LEAST_LETTERS || arn_report_columns(whole.text) <= letters;
     const bool has_bytes = strlen(bytes.text) <= letters;
+    const size_t columns = has_name ? arn_report_columns(name.text) : 0;
+    const size_t longest = columns > strlen(bytes.text) ? columns : strlen(bytes.text);
     if (r.height >= 2 * LINE && has_name && has_bytes) {
+        if (!take_room(s, r, longest, 2)) return;
         put_text(s, x, middle - 20, cls, "middle", name.text);
         put_text(s, x, middle + 100, cls, "middle", bytes.text);
     } else if (r.height >= LINE && (has_name || has_bytes)) {
+        if (!take_room(s, r, has_name ? columns : strlen(bytes.text), 1)) return;
         put_text(s, x, middle + 35, cls, "middle", has_name ? name.text : bytes.text);
     }
 }
@@ -340,11 +362,15 @@ static void put_buffers(svg *s) {
     }
 }
 
-/* After all that could cover them. */
+/* After all that could cover them; what is alive at the peak takes its room first. */
 static void put_buffer_labels(svg *s) {
-    for (uint32_t i = 0; i < s->n_chosen; i++) {
-        const uint32_t b = s->owner[s->chosen[i]];
-        put_buffer_label(s, place(s, s->chosen[i]), b, is_strong(s, b));
+    s->n_labelled = 0;
+    for (uint32_t turn = 0; turn < 2; turn++) {
+        for (uint32_t i = 0; i < s->n_chosen; i++) {
+            const uint32_t b = s->owner[s->chosen[i]];
+            const bool strong = is_strong(s, b);
+            if (strong == (turn == 0)) put_buffer_label(s, place(s, s->chosen[i]), b, strong);
+        }
     }
 }
 
@@ -586,9 +612,11 @@ static arenaut_status emit(const arenaut_result *result, const arenaut_report_op
     if (st != ARENAUT_OK) return st;
     s.chosen = arn_allocate(allocator, 2 * n, sizeof *s.chosen); /* half of it to sort with */
     s.owner = arn_allocate(allocator, n, sizeof *s.owner);
-    st = s.chosen && s.owner ? draw_with(&s, err) : arn_no_memory(err);
+    s.labelled = arn_allocate(allocator, n, sizeof *s.labelled);
+    st = s.chosen && s.owner && s.labelled ? draw_with(&s, err) : arn_no_memory(err);
     arn_release(allocator, s.chosen);
     arn_release(allocator, s.owner);
+    arn_release(allocator, s.labelled);
     arn_report_picture_free(&s.picture);
     return st;
 }

@@ -1,0 +1,57 @@
+"""docs/tflite.md is a transcript: its commands are run, and print what stands there.
+
+A block of lines that begin with four spaces, the first with "$ ", is a session in one folder that
+lasts for the page. ARENAUT_UPDATE=1 writes what the commands say now. The C++ is compiled against
+the runtime's sources where these are at hand.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import COMMAND, DATA, ROOT
+
+PAGE = ROOT / "docs" / "tflite.md"
+SOURCES = Path(os.environ.get("ARENAUT_TFLM_SOURCES",
+                              ROOT / "build" / "micro-runtime" / "sources"))
+SESSION = re.compile(r"^    \$ .*\n(?:    .*\n|\n(?=\n*    ))*", re.M)
+
+
+def said(line, folder):
+    done = subprocess.run(["sh", "-c", line], cwd=folder, capture_output=True, text=True,
+                          timeout=60, check=False, env={
+                              **os.environ, "LC_ALL": "C",
+                              "PATH": f"{COMMAND.resolve().parent}:{os.environ['PATH']}"})
+    return "".join(f"    {text}".rstrip() + "\n"
+                   for text in (done.stdout + done.stderr).splitlines())
+
+
+def played(session, folder):
+    """The session with what its commands say now."""
+    lines = re.findall(r"^    \$ (.*)\n", session, re.M)
+    return "".join(f"    $ {line}\n{said(line, folder)}" for line in lines)
+
+
+def test_the_page_says_what_its_commands_say(tmp_path):
+    shutil.copy(DATA / "mobilenet_v1_025_96_int8.tflite", tmp_path / "person.tflite")
+    page = PAGE.read_text()
+    assert page.count("    $ ") > 10
+    now = SESSION.sub(lambda found: played(found[0], tmp_path), page)
+    if os.environ.get("ARENAUT_UPDATE"):
+        PAGE.write_text(now)
+    assert now == PAGE.read_text()
+
+
+def test_the_firmware_compiles(tmp_path):
+    if not SOURCES.is_dir():
+        pytest.skip(f"{SOURCES} is not there: run `make micro-runtime`, or name the folder in "
+                    "ARENAUT_TFLM_SOURCES")
+    (tmp_path / "main.cc").write_text(re.search(r"```cpp\n(.*?)```", PAGE.read_text(), re.S)[1])
+    subprocess.run(["g++", "-std=c++17", "-Wall", "-Wextra", "-fsyntax-only",
+                    "-DTF_LITE_STATIC_MEMORY",
+                    *(f"-isystem{SOURCES / name}" for name in
+                      ("tflite-micro", "flatbuffers/include", "gemmlowp", "ruy")),
+                    tmp_path / "main.cc"], check=True)
