@@ -21,12 +21,12 @@ SESSION = re.compile(r"^    \$ .*\n(?:    .*\n|\n(?=\n*    ))*", re.M)
 
 
 def said(line, folder):
-    done = subprocess.run(["sh", "-c", line], cwd=folder, capture_output=True, text=True,
-                          timeout=60, check=False, env={
+    done = subprocess.run(["sh", "-c", line], cwd=folder, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, timeout=60, check=False, env={
                               **os.environ, "LC_ALL": "C",
                               "PATH": f"{COMMAND.resolve().parent}:{os.environ['PATH']}"})
     return "".join(f"    {text}".rstrip() + "\n"
-                   for text in (done.stdout + done.stderr).splitlines())
+                   for text in done.stdout.splitlines())
 
 
 def played(session, folder):
