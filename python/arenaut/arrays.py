@@ -22,7 +22,7 @@ def is_numpy(values):
 def refuse(name, position, found, allowed):
     where = name if position is None else f"{name}[{position}]"
     raise InputError(f"{where} is {found!r}; allowed: {allowed}", position=position, found=found,
-                     allowed=allowed)
+                     allowed=allowed) from None
 
 
 def allowed_of(code):
