@@ -1,7 +1,7 @@
 """Throughput of arenaut.plan_many: one process in turn, beside a process for each processor, and a
 Dask cluster where that is installed.
 
-    python bench/many_models.py [--variants 2000] [--buffers 300]
+    python bench/many_models.py [--variants 2000] [--buffers 100]
 
 The variants are networks' buffers of random sizes, the same in each run."""
 
@@ -35,7 +35,7 @@ class InTurn:
 
 def row(name, work, executor):
     began = time.perf_counter()
-    results = arenaut.plan_many(work, executor, progress=False, effort=20_000)
+    results = arenaut.plan_many(work, executor, progress=False, effort=1000)
     planned = sum(one.planned for one in results.rows)
     seconds = time.perf_counter() - began
     print(f"| {name} | {seconds:.1f} | {len(work) / seconds:,.0f} | {planned:,} |", flush=True)
@@ -44,7 +44,7 @@ def row(name, work, executor):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--variants", type=int, default=2000)
-    parser.add_argument("--buffers", type=int, default=300)
+    parser.add_argument("--buffers", type=int, default=100)
     options = parser.parse_args()
     work = list(variants(options.variants, options.buffers))
     print("| how | seconds | a second | bytes, all |\n|---|---:|---:|---:|")

@@ -282,6 +282,14 @@ class PoolExecutor:
         return future
 
 
+def context():
+    """Processes that begin afresh: a copy of a process with threads, as numpy and torch have them, may
+    wait for a lock that nobody gives back."""
+    import multiprocessing
+    ways = multiprocessing.get_all_start_methods()
+    return multiprocessing.get_context("forkserver" if "forkserver" in ways else "spawn")
+
+
 class Runner:
     """Hands jobs to an executor, and again to a new one where a worker was lost. No more are out at
     once than keep all workers busy, and those that were out then are tried alone: it was one of
@@ -294,7 +302,7 @@ class Runner:
 
     def adapted(self, executor):
         if executor is None:
-            return futures.ProcessPoolExecutor(self.workers)
+            return futures.ProcessPoolExecutor(self.workers, context())
         if hasattr(executor, "get_executor"):  # a Dask client, which tries again by itself
             self.workers = max(1, sum(executor.nthreads().values()))
             return executor.get_executor(retries=self.retries, pure=False)
