@@ -83,6 +83,7 @@ static exit_code check_stated(const tool_job *job, verdict *v) {
     free(offset);
     v->ok = st == ARENAUT_OK;
     v->replayed = true;
+    v->kernels = options.kernels;
     return st == ARENAUT_OK || st == ARENAUT_REJECTED ? EXIT_FINE : complain_error(job->path, &err);
 }
 
@@ -235,11 +236,14 @@ static void put_verdict(const verdict *v, const tool_options *options, arenaut_t
         return;
     }
     if (!v->plan) {
-        text_printf(out,
-                    "  %sok%s: %" PRIu32
-                    " tensors in %s bytes; a replay of the ops finds every "
-                    "byte in place\n",
+        text_printf(out, "  %sok%s: %" PRIu32 " tensors in %s bytes; a replay of the ops",
                     style.good, style.plain, v->n_placed, with_commas(v->bytes).text);
+        if (v->kernels) {
+            text_put(out, ", with the kernels '");
+            text_put_clean(out, v->kernels->name);
+            text_put(out, "',");
+        }
+        text_put(out, " finds every byte in place\n");
         return;
     }
     if (v->plan->quality == ARENAUT_INFEASIBLE) {
