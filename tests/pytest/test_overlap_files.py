@@ -27,3 +27,32 @@ def test_an_overlapped_plan_is_the_same_when_read_back(arenaut, tmp_path, path):
     assert again.read_bytes() == planned.read_bytes()
     arenaut("strip", planned, "-o", back)
     assert back.read_bytes() == path.read_bytes()
+
+
+SETS = ["reference", "cmsis-nn", "cmsis-nn-mve", "esp-nn", "esp32-s3"]
+
+
+@pytest.mark.parametrize("kernels", SETS)
+def test_a_plan_is_right_for_the_kernels_it_was_made_for(arenaut, tmp_path, kernels):
+    """The checker follows the kernels by loops of its own: no distance says more than they allow."""
+    checked = 0
+    for path in DATA.glob("*.tflite"):
+        planned = tmp_path / path.name
+        arenaut("plan", path, "--overlap", "on", "--kernels", kernels, "--force", "-o", planned)
+        if planned.read_bytes() == path.read_bytes():  # nothing to gain
+            continue
+        arenaut("check", planned, "--kernels", kernels)
+        checked += 1
+    assert checked > 4
+
+
+@pytest.mark.parametrize("kernels, why", [
+    ("cmsis-nn", "op 2 'CONV_2D' of method 'main': its arguments "),  # channels outside of pixels
+    ("cmsis-nn-mve", "(rows) read byte 0 of "),
+    ("esp32-s3", "share bytes "),
+])
+def test_a_plan_for_other_kernels_is_refused(arenaut, tmp_path, kernels, why):
+    planned = tmp_path / "planned.tflite"
+    arenaut("plan", DATA / "mobilenet_v1_025_96_int8.tflite", "--overlap", "on", "-o", planned)
+    answer = arenaut("check", planned, "--kernels", kernels, exit=1)
+    assert "wrong (arguments)" in answer.stdout and why in answer.stdout
