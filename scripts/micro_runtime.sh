@@ -2,8 +2,9 @@
 # Fetches tflite-micro at one commit with what it builds on, and builds tests/micro_runtime of it
 # for 32-bit ARM and for this machine, both linked statically:
 #     scripts/micro_runtime.sh FOLDER [SOURCES]
-# makes FOLDER/tflm-arm and FOLDER/tflm-host. SOURCES: a folder with the five repositories, cloned
-# before, so that nothing is fetched; they have to be at the commits below, kissfft patched.
+# makes FOLDER/tflm-arm, FOLDER/tflm-arm-cmsis-nn with CMSIS-NN's kernels, and FOLDER/tflm-host.
+# SOURCES: a folder with the six repositories, cloned before, so that nothing is fetched; they have
+# to be at the commits below, kissfft patched.
 set -eu
 
 folder=$1
@@ -24,6 +25,7 @@ fetch flatbuffers google/flatbuffers v25.9.23
 fetch gemmlowp google/gemmlowp 16e8662c34917be0065110bfcd9cc27d30f52fdf
 fetch ruy google/ruy 2af88863614a8298689cc52b1a47b3fcad7be835
 fetch kissfft mborgerding/kissfft v130
+fetch cmsis-nn ARM-software/CMSIS-NN 99f736a63036613032f9b70de36b493bcd7802d4
 # The runtime has one copy of each FFT in one program, and no heap.
 patch=$(cd "$sources/tflite-micro" && pwd)/third_party/kissfft/kissfft.patch
 if git -C "$sources/kissfft" apply --check "$patch" 2>/dev/null; then
@@ -40,5 +42,7 @@ build() { # name, more for cmake
     cp "$folder/build-$name/tflm_run" "$folder/tflm-$name"
     echo "$folder/tflm-$name"
 }
-build arm -DCMAKE_TOOLCHAIN_FILE="$PWD/cmake/arm-linux.cmake"
+build arm -DCMAKE_TOOLCHAIN_FILE="$PWD/cmake/arm-linux.cmake" -DCMSIS_NN="$sources/cmsis-nn"
+cp "$folder/build-arm/tflm_run_cmsis_nn" "$folder/tflm-arm-cmsis-nn"
+echo "$folder/tflm-arm-cmsis-nn"
 build host

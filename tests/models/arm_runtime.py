@@ -1,7 +1,8 @@
 """The micro runtime built from its sources for 32-bit ARM, run by QEMU's user mode.
 
-`make micro-runtime` builds tflm-arm; ARENAUT_TFLM_ARM names one that lies elsewhere. A run is a
-process: a model, its inputs in files, its outputs in another.
+`make micro-runtime` builds it with its own kernels and with CMSIS-NN's; ARENAUT_TFLM_ARM and
+ARENAUT_TFLM_ARM_CMSIS_NN name programs that lie elsewhere. A run is a process: a model, its inputs
+in files, its outputs in another.
 """
 
 import os
@@ -12,20 +13,24 @@ from pathlib import Path
 
 import tflite_file
 
-RUNNER = Path(os.environ.get("ARENAUT_TFLM_ARM", Path(__file__).parents[2]
-                             / "build" / "micro-runtime" / "tflm-arm"))
+BUILT = Path(__file__).parents[2] / "build" / "micro-runtime"
+RUNNERS = {  # by the kernel set that speaks of them
+    "reference": Path(os.environ.get("ARENAUT_TFLM_ARM", BUILT / "tflm-arm")),
+    "cmsis-nn": Path(os.environ.get("ARENAUT_TFLM_ARM_CMSIS_NN", BUILT / "tflm-arm-cmsis-nn")),
+}
 QEMU = "qemu-arm-static"
 ARENA = 128 << 20
 
 
-def missing():
+def missing(kernels="reference"):
     """Why nothing can be run here, or None."""
-    if not RUNNER.is_file():
-        return f"{RUNNER} is not there: run `make micro-runtime`, or name it in ARENAUT_TFLM_ARM"
+    if not RUNNERS[kernels].is_file():
+        return f"{RUNNERS[kernels]} is not there: run `make micro-runtime`, or name it in " \
+               f"ARENAUT_TFLM_ARM{'' if kernels == 'reference' else '_CMSIS_NN'}"
     return None if shutil.which(QEMU) else f"not installed: {QEMU}"
 
 
-def run(data, inputs):
+def run(data, inputs, kernels="reference"):
     """The bytes of all outputs of one invocation, one after another."""
     with tempfile.TemporaryDirectory() as folder:
         model, dump = Path(folder, "model.tflite"), Path(folder, "outputs")
@@ -33,19 +38,19 @@ def run(data, inputs):
         paths = [Path(folder, f"input{i}") for i in range(len(inputs))]
         for path, value in zip(paths, inputs):
             path.write_bytes(value.tobytes())
-        subprocess.run([QEMU, RUNNER, "--dump", dump, model, str(ARENA), *paths], check=True,
+        subprocess.run([QEMU, RUNNERS[kernels], "--dump", dump, model, str(ARENA), *paths], check=True,
                        capture_output=True, timeout=300)
         return dump.read_bytes()
 
 
-def every_result(data, inputs):
+def every_result(data, inputs, kernels="reference"):
     """What each op of the main subgraph leaves in its outputs: these are all made outputs of the
     model, without a plan, so that they keep their memory."""
     table = tflite_file.drop_plan(tflite_file.unpack(data))
     main = table.subgraphs[0]
     results = [[t for t in tflite_file.items(op.outputs) if t >= 0] for op in main.operators]
     main.outputs = tflite_file.np.asarray(sum(results, []), tflite_file.np.int32)
-    whole, at, found = run(tflite_file.pack(table), inputs), 0, []
+    whole, at, found = run(tflite_file.pack(table), inputs, kernels), 0, []
     for tensors in results:
         size = sum(tflite_file.tensor_bytes(main.tensors[t]) for t in tensors)
         found.append(whole[at:at + size])

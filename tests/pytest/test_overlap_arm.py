@@ -2,7 +2,7 @@
 
 A plan may be right on x86-64 and wrong here: runs that a kernel copies by memcpy come out whole
 there even where they overlap, and do not here. So every rule and every model is tried here too,
-each against the same build without a plan.
+each against the same build without a plan; and so are CMSIS-NN's kernels with their set.
 """
 
 import os
@@ -16,7 +16,12 @@ import overlap_plans
 import random_ops
 import tflite_file
 
-pytestmark = pytest.mark.skipif(arm_runtime.missing() is not None, reason=str(arm_runtime.missing()))
+def needs(kernels):
+    why = arm_runtime.missing(kernels)
+    return pytest.param(kernels, marks=pytest.mark.skipif(why is not None, reason=str(why)))
+
+
+KERNELS = pytest.mark.parametrize("kernels", [needs("reference"), needs("cmsis-nn")])
 
 THOROUGH = int(os.environ.get("ARENAUT_THOROUGH", "0"))
 MODELS = [pytest.param(DATA / f"{name}.tflite", id=name) for name in
@@ -31,46 +36,53 @@ MODELS = [pytest.param(DATA / f"{name}.tflite", id=name) for name in
 STRIDE, STRIDE_OF_LARGE = (1, {}) if THOROUGH else (8, {"mobilenet_v2_int8_nchw": 28})
 
 
-def overlapped(arenaut, path, folder):
+def overlapped(arenaut, path, folder, kernels):
+    scratch = ["--scratch", SCRATCH] if kernels == "reference" else []
     arenaut("plan", path, "-o", folder / "planned.tflite", "--overlap", "on", "--inplace", "on",
-            "--scratch", SCRATCH, "-f")
+            "--kernels", kernels, *scratch, "-f")
     return (folder / "planned.tflite").read_bytes()
 
 
+@KERNELS
 @pytest.mark.parametrize("path", MODELS)
-def test_every_op_leaves_the_same_tensors(arenaut, tmp_path, path):
-    original, planned = path.read_bytes(), overlapped(arenaut, path, tmp_path)
+def test_every_op_leaves_the_same_tensors(arenaut, tmp_path, path, kernels):
+    original, planned = path.read_bytes(), overlapped(arenaut, path, tmp_path, kernels)
     values = micro_runtime.random_inputs(micro_runtime.Machine(original).inputs, 1)
-    expected = arm_runtime.every_result(original, values)
+    expected = arm_runtime.every_result(original, values, kernels)
     prefixes = tflite_file.Prefixes(planned)
     every = STRIDE_OF_LARGE.get(path.stem, STRIDE)
     for n in {*range(1, len(expected) + 1, every), len(expected)}:
-        assert arm_runtime.run(prefixes.first(n), values) == expected[n - 1], f"op {n - 1}"
+        found = arm_runtime.run(prefixes.first(n), values, kernels)
+        assert found == expected[n - 1], f"op {n - 1}"
 
 
 class Placement:
     """A case, how far the command lets its tensors overlap, and what it gives with all apart."""
 
-    def __init__(self, case, arenaut_json, folder):
-        self.case, path = case, folder / "one.tflite"
+    def __init__(self, case, arenaut_json, folder, kernels="reference"):
+        self.case, self.kernels, path = case, kernels, folder / "one.tflite"
         path.write_bytes(case.data)
-        document = arenaut_json("plan", path, "--overlap", "on")
+        document = arenaut_json("plan", path, "--overlap", "on", "--kernels", kernels)
         self.separations = overlap_plans.separations_of(case.data, document)
         self.inputs = case.inputs(0)
-        self.expected = arm_runtime.run(tflite_file.with_plan(case.data, case.apart()), self.inputs)
+        self.expected = self.run(case.apart()) if self.separations else None
+
+    def run(self, offsets):
+        data = tflite_file.with_plan(self.case.data, offsets)
+        return arm_runtime.run(data, self.inputs, self.kernels)
 
     def survives(self, separation, closer=0):
         """Whether all is as with tensors apart, so many elements closer than the distance."""
         element, delta = overlap_plans.nearest(self.case.data, separation)
         offsets = overlap_plans.placed(self.case.data, separation, delta - closer * element)
-        return arm_runtime.run(tflite_file.with_plan(self.case.data, offsets),
-                               self.inputs) == self.expected
+        return self.run(offsets) == self.expected
 
 
+@KERNELS
 @pytest.mark.parametrize("name, dtype", sorted(random_ops.RULES))
-def test_a_distance_is_enough(arenaut_json, tmp_path, name, dtype):
+def test_a_distance_is_enough(arenaut_json, tmp_path, name, dtype, kernels):
     for seed in range(100, 101 + THOROUGH):
-        placement = Placement(random_ops.build(name, dtype, seed), arenaut_json, tmp_path)
+        placement = Placement(random_ops.build(name, dtype, seed), arenaut_json, tmp_path, kernels)
         for separation in placement.separations:
             assert placement.survives(separation), (placement.case, separation)
 
