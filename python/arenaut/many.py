@@ -299,6 +299,8 @@ class Runner:
         self.retries, self.owned = retries, executor is None
         self.workers = os.cpu_count() or 1
         self.executor = self.adapted(executor)
+        # More where the way is long, and lost workers are the engine's own matter.
+        self.most = self.workers * (2 if self.owned else 32)
 
     def adapted(self, executor):
         if executor is None:
@@ -319,7 +321,7 @@ class Runner:
         while todo or suspects or out:
             if suspects and not out:
                 self.submit(suspects.popleft(), out)
-            while not suspects and todo and len(out) < 2 * self.workers:
+            while not suspects and todo and len(out) < self.most:
                 self.submit(todo.popleft(), out)
             for future in futures.wait(out, return_when=futures.FIRST_COMPLETED).done:
                 job = out.pop(future)
