@@ -104,13 +104,13 @@ static exit_code collect(const tool_job *job, arena_rows *rows) {
     return code;
 }
 
-static void put_row(const arena_row *row, uint64_t budget, text_table *table) {
+static void put_row(const arena_row *row, bool known, uint64_t budget, text_table *table) {
     const arenaut_tensor_arena *a = &row->arena;
     const char *least = a->exact ? "" : ">= ";
     table_cellf(table, "    %s", row->what);
     table_cellf(table, "%" PRIu32 "-bit", row->target->layout->pointer * 8);
     table_cell(table, with_commas(a->head).text);
-    table_cell(table, with_commas(a->scratch).text);
+    table_cell(table, known ? with_commas(a->scratch).text : "unknown");
     table_cellf(table, "%s%s", a->op == ARENAUT_NONE ? "" : ">= ", with_commas(a->tail).text);
     table_cellf(table, "%s%s", least, with_commas(a->total).text);
     if (budget == NOT_GIVEN) {
@@ -143,6 +143,7 @@ static void put_remarks(const tool_job *job, const arena_row *planned, arenaut_t
 
 exit_code put_whole_arena(const tool_job *job, arenaut_text *out) {
     const uint64_t budget = job->options->budget;
+    const bool known = job->pipeline->result.scratch != ARENAUT_SCRATCH_UNKNOWN;
     arena_rows rows;
     text_table table;
     const exit_code code = collect(job, &rows);
@@ -156,7 +157,7 @@ exit_code put_whole_arena(const tool_job *job, arenaut_text *out) {
     table_cell(&table, "bytes");
     if (budget == NOT_GIVEN) table_cell(&table, "");
     else table_cellf(&table, "of %s", with_commas(budget).text);
-    for (size_t i = 0; i < rows.n; i++) put_row(&rows.items[i], budget, &table);
+    for (size_t i = 0; i < rows.n; i++) put_row(&rows.items[i], known, budget, &table);
     table_end(&table, out, "", "");
     put_remarks(job, &rows.items[job->pipeline->baseline.plan ? 1 : 0], out);
     return EXIT_FINE;

@@ -35,6 +35,7 @@ static bool plan_json_recognise(const uint8_t *data, size_t size) {
     XX(R_MEMORIES, "memories")           \
     XX(R_UNSIZED, "unsized")             \
     XX(R_RUNTIME, "runtime")             \
+    XX(R_TENSOR_ARENA, "tensor_arena")   \
     XX(R_BASELINE_PLAN, "baseline_plan") \
     XX(R_TODAY, "today")                 \
     XX(R_BUDGET, "budget")               \

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <arenaut/tensor_arena.h>
 #include <arenaut/version.h>
 
 #include "report/c_names.h"
@@ -66,6 +67,25 @@ static void put_kernels(header *h) {
     arn_putf(&h->out, "#define %s_KERNELS ", h->upper.text);
     arn_put_json_string(&h->out, kernels->name); /* letters and digits, so a C string as well */
     arn_puts(&h->out, "\n");
+}
+
+/* For a runtime that lives in the arena itself. */
+static arenaut_status put_tensor_arena(header *h, const arenaut_allocator *allocator,
+                                       arenaut_error *err) {
+    const arenaut_result *r = h->result;
+    arenaut_tensor_arena arena;
+    if (!r->program || !r->target || !r->target->layout || r->problem->n_pools != 1) {
+        return ARENAUT_OK;
+    }
+    const arenaut_status st =
+        arenaut_tensor_arena_find(r, r->plan->total, r->target, allocator, &arena, err);
+    if (st != ARENAUT_OK) return st;
+    arn_putf(&h->out, "/* %s: head %s, tail %s%s. */\n", r->target->name,
+             arn_report_commas(arena.head).text, arn_report_commas(arena.tail).text,
+             arena.exact ? "" : ", and what kernels ask for that is not known");
+    arn_putf(&h->out, "#define %s_TENSOR_ARENA_BYTES%s %" PRIu64 "%s\n", h->upper.text,
+             arena.exact ? "" : "_AT_LEAST", arena.total, h->suffix);
+    return ARENAUT_OK;
 }
 
 /* What the firmware needs: how much to reserve, and how to align it. */
@@ -189,7 +209,6 @@ static arenaut_status emit(const arenaut_result *result, const arenaut_report_op
                            arenaut_error *err) {
     header h = {.result = result, .out = arn_writer_to(sink), .type = "uint32_t", .suffix = "u"};
     (void)options;
-    (void)allocator;
     bool wide = result->plan->total >= UINT32_MAX;
     for (uint32_t b = 0; b < result->problem->n_buffers; b++) {
         if (result->problem->size[b] >= UINT32_MAX) wide = true;
@@ -202,6 +221,8 @@ static arenaut_status emit(const arenaut_result *result, const arenaut_report_op
     h.upper = arn_c_name_of_path(result->path, true);
     put_opening(&h);
     put_sizes(&h);
+    const arenaut_status st = put_tensor_arena(&h, allocator, err);
+    if (st != ARENAUT_OK) return st;
     put_column(&h, h.type, "buffer_offset", offset_of, true);
     put_column(&h, h.type, "buffer_bytes", size_of, false);
     if (result->problem->n_pools > 1) put_column(&h, "uint8_t", "buffer_pool", pool_of, false);

@@ -4,6 +4,7 @@
 
 /* Decompresses a constant. The application may give the interpreter other memory for what comes
  * out (SetDecompressionMemory); what then lies where depends on the sizes of that memory. */
+extern const char *const arn_tflite_micro_outside[];
 const char *const arn_tflite_micro_outside[] = {"TFLM_DECODE", NULL};
 
 /* The plain interpreter on a Cortex-M, as `tflm_run --sizes` prints its structs on 32-bit ARM. */

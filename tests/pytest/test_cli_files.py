@@ -309,7 +309,23 @@ def test_json_says_what_the_text_says(tmp_path):
     flags = [each["flags"] for each in found["remedies"] if "flags" in each]
     assert flags and all(f"({each})" in text for each in flags)
     assert sum("without" in each for each in found["remedies"]) == text.count("  without ")
-    found = json.loads(run(tmp_path, "size", SMALL, "--json", "--budget", "1K").stdout)
-    assert found["budget"] == {"bytes": 1024, "needed": 32, "fits": True}
-    assert found["runtime"]["head"] == 480
-    assert "480 bytes" in run(tmp_path, "size", SMALL).stdout
+    found = json.loads(run(tmp_path, "size", SMALL, "--json", "--budget", "2K").stdout)
+    assert found["budget"] == {"bytes": 2048, "needed": 1104, "fits": True}
+    assert found["runtime"]["head"] == 420
+    text = run(tmp_path, "size", SMALL, "--budget", "2K").stdout
+    ways = [row["of"] for row in found["tensor_arena"]]
+    assert ways == ["as it is", "planned", "--inplace on", "--overlap on", "as it is", "planned"]
+    for row in found["tensor_arena"]:
+        assert f"{row['tail']:,}  {row['bytes']:,}" in text
+        assert row["exact"] and row["fits"]
+
+
+def test_a_budget_is_of_the_file_as_it_is_and_the_planned_one_keeps_less(tmp_path):
+    assert run(tmp_path, "size", MODEL, "--budget", "82256").returncode == 1
+    assert run(tmp_path, "plan", MODEL, "-o", "planned.tflite", "--budget", "82256").returncode == 0
+    assert run(tmp_path, "size", "planned.tflite", "--budget", "82256").returncode == 0
+    assert run(tmp_path, "check", "planned.tflite", "--budget", "82256").returncode == 0
+    assert run(tmp_path, "check", "planned.tflite", "--budget", "82255").returncode == 1
+    wide = ("planned.tflite", "--target", "tflite-micro-64", "--budget")
+    assert run(tmp_path, "size", *wide, "82256").returncode == 1
+    assert run(tmp_path, "size", *wide, "85248").returncode == 0
