@@ -20,6 +20,7 @@
 #include <arenaut/program.h>
 #include <arenaut/report.h>
 #include <arenaut/result.h>
+#include <arenaut/rewrite.h>
 #include <arenaut/runtime.h>
 #include <arenaut/runtime_allocators.h>
 #include <arenaut/runtime_plan.h>

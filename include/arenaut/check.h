@@ -14,6 +14,7 @@
 #include <arenaut/plan.h>
 #include <arenaut/problem.h>
 #include <arenaut/program.h>
+#include <arenaut/rewrite.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -49,7 +50,9 @@ extern "C" {
     XX(RACE, "race")             /* two ops that may run at the same time use the same      \
                                     bytes, one of them writing */                           \
     XX(STALE, "stale")           /* by the name of a state's old value its new one is       \
-                                    read, or it never gets its new one */
+                                    read, or it never gets its new one */                   \
+    /* a rewritten program against the one before */                                        \
+    XX(REWRITE, "rewrite") /* it may compute something else */
 
 typedef enum arenaut_rule {
 #define XX(name, text) ARENAUT_RULE_##name,
@@ -137,6 +140,14 @@ arenaut_status arenaut_check_replay(const arenaut_program *program,
                                     const arenaut_replay_options *options,
                                     const arenaut_allocator *allocator, arenaut_finding *finding,
                                     arenaut_error *err);
+
+/* Holds a rewritten program against the one that it was made of: every result must be, element by
+ * element and bit by bit, the old one, if the kernels compute each element of a result from its own
+ * window alone. Returns as arenaut_check_plan, with the rule REWRITE; what is not understood is
+ * REJECTED. O(elements along the axes of all tensors × taps of a window). */
+arenaut_status arenaut_check_rewrite(const arenaut_program *before, const arenaut_rewrite *rewrite,
+                                     const arenaut_allocator *allocator, arenaut_finding *finding,
+                                     arenaut_error *err);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,101 @@
+/* Rewriting: the same model as another sequence of ops, which needs less memory.
+ *
+ * Split: some ops run piece by piece, in ops that the runtime has already, so that no tensor
+ * between them is ever whole. What comes out is the same to the last bit: each element is computed
+ * from the same numbers by the same kernel.
+ *
+ * Threads: calls may run at once, also about the same program, which they only read. */
+#ifndef ARENAUT_REWRITE_H
+#define ARENAUT_REWRITE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <arenaut/allocator.h>
+#include <arenaut/error.h>
+#include <arenaut/program.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* How the ops of a stage run piece by piece; the text is the word in reports and flags. */
+#define ARENAUT_SPLIT_MODE_MAP(XX)                                                               \
+    XX(CHANNELS, "channels") /* a convolution and the channelwise ops behind it make some of its \
+                              * output channels at a time */                                     \
+    XX(ROWS, "rows")         /* some rows of the results at a time; what neighbours both need is \
+                              * computed twice */                                                \
+    XX(KEPT, "kept")         /* the same, but what is needed again is kept, and computed once */
+
+typedef enum arenaut_split_mode {
+#define XX(name, text) ARENAUT_SPLIT_##name,
+    ARENAUT_SPLIT_MODE_MAP(XX)
+#undef XX
+        ARENAUT_SPLIT_MODE_COUNT
+} arenaut_split_mode;
+
+const char *arenaut_split_mode_name(arenaut_split_mode mode); /* NULL out of range; static */
+
+/* Ops [first_op, first_op + n_ops) of the program before, in so many pieces. */
+typedef struct arenaut_split_stage {
+    uint32_t first_op, n_ops;
+    uint32_t pieces; /* at least 2 */
+    arenaut_split_mode mode;
+} arenaut_split_stage;
+
+/* Where a tensor of the new program comes from. */
+typedef struct arenaut_origin {
+    uint32_t tensor; /* of the program before: it is of this one's type, and quantised as this one
+                      * is. ARENAUT_NONE: a new constant, which tensor.values holds */
+    bool same;       /* it is that tensor */
+    uint32_t axis;   /* of a constant: it has the elements of that tensor from `begin` on along this
+                      * axis, as many as dims say. ARENAUT_NONE: what it holds its op says */
+    int64_t begin;
+} arenaut_origin;
+
+/* A program made of another one. Each of its ops does a part of one op of that, with the same
+ * options but for the attributes that differ, or only moves data. Tensors of that which are still
+ * there have their numbers; numbers that became free are given to new ones first. */
+typedef struct arenaut_rewrite {
+    arenaut_program *program;  /* owned, like all below */
+    uint32_t n_tensors, n_ops; /* as it was made; passes may add to it */
+    arenaut_origin *tensors;   /* per tensor */
+    uint32_t *ops;             /* per op: the op of the program before; NONE: it moves data */
+    uint64_t before, after;    /* fingerprints of the two programs */
+    arenaut_split_stage *stages;
+    uint32_t n_stages;
+    uint32_t n_ops_before;
+    uint64_t macs, macs_before; /* multiplications of the convolutions and matrix products */
+} arenaut_rewrite;
+
+void arenaut_rewrite_free(arenaut_rewrite *rewrite); /* NULL is fine */
+
+/* Splits these stages, which must be in the order of their ops and apart. BAD_ARGUMENT, with the
+ * stage and the reason, where ops cannot be split as asked; `program` stays as it is, and may be
+ * freed before the rewrite. O(ops of the new program × pieces). */
+arenaut_status arenaut_split(const arenaut_program *program, const arenaut_split_stage *stages,
+                             uint32_t n_stages, const arenaut_allocator *allocator,
+                             arenaut_rewrite **out, arenaut_error *err);
+
+/* What splitting may cost. Zero-initialised: anything, as long as the runtime needs less. */
+typedef struct arenaut_split_options {
+    arenaut_optional_id max_ops;  /* that may be added */
+    arenaut_optional_id max_macs; /* percent that may be added */
+    uint64_t enough;              /* bytes of tensors with which the search ends; 0: never enough */
+} arenaut_split_options;
+
+/* Looks for the stages with which the program needs least memory: what its tensors need at once,
+ * and what the runtime keeps for each op. *stages is the caller's, to be released by
+ * arenaut_split_stages_free; none at all where nothing is gained. The same program and options
+ * give the same stages. */
+arenaut_status arenaut_split_find(const arenaut_program *program,
+                                  const arenaut_split_options *options,
+                                  const arenaut_allocator *allocator, arenaut_split_stage **stages,
+                                  uint32_t *n_stages, arenaut_error *err);
+void arenaut_split_stages_free(arenaut_split_stage *stages, const arenaut_allocator *allocator);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

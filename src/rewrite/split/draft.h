@@ -1,0 +1,94 @@
+/* A draft: the ops of a rewritten program, before it is made. Light enough to be thrown away, so
+ * that the search can try many. Tensors below n_tensors of the program before are that program's;
+ * further ones are new. Like a writer, a draft remembers that it ran out of memory. */
+#ifndef ARN_REWRITE_SPLIT_DRAFT_H
+#define ARN_REWRITE_SPLIT_DRAFT_H
+
+#include <arenaut/rewrite.h>
+
+#include "rewrite/split/split_graph.h"
+
+enum {
+    ARN_DRAFT_VALUES = 2 * ARN_IMAGE_RANK, /* of a new constant: at most a list of paddings */
+    ARN_JOIN_INPUTS = 10,                  /* the micro runtime joins no more at once */
+    /* What that keeps for an op of any kind, on a 64-bit machine, where it keeps most. */
+    ARN_DRAFT_KEPT_PER_OP = 240,
+};
+
+typedef struct arn_draft_tensor {
+    arenaut_origin origin;
+    uint32_t rank;
+    int64_t dims[ARN_IMAGE_RANK];
+    uint64_t bytes; /* in the arena: 0 for constants */
+    uint32_t n_values;
+    int64_t values[ARN_DRAFT_VALUES];
+} arn_draft_tensor;
+
+typedef struct arn_draft_op {
+    uint32_t before;  /* the op that it does a part of, or all; NONE: it moves data */
+    uint32_t place;   /* the op of the program before that it stands at; of a stage: the first */
+    const char *name; /* of one that moves data */
+    uint32_t first, n_inputs, n_outputs; /* in draft->arguments: inputs, then outputs */
+    bool valid;                          /* pads no more by itself */
+    int64_t axis;                        /* of a concatenation */
+} arn_draft_op;
+
+typedef struct arn_draft {
+    const arn_split_graph *graph;
+    arn_draft_tensor *tensors;
+    arn_draft_op *ops;
+    uint32_t *arguments;
+    uint32_t n_tensors, n_ops, n_arguments;
+    uint32_t tensors_capacity, ops_capacity, arguments_capacity;
+    uint32_t place; /* of the ops that come next */
+    bool failed;    /* no memory */
+} arn_draft;
+
+arn_draft arn_draft_begin(const arn_split_graph *graph);
+void arn_draft_free(arn_draft *draft);
+/* Begins anew, with the memory that it has. */
+void arn_draft_clear(arn_draft *draft);
+
+/* The op of the program before as it was. */
+void arn_draft_copy(arn_draft *draft, uint32_t op);
+
+/* `count` elements along `axis` of a tensor of the program before, from `begin` on; for a tensor
+ * that is computed `begin` says nothing. Gives the new tensor's number. */
+uint32_t arn_draft_piece(arn_draft *draft, uint32_t of, uint32_t axis, int64_t begin,
+                         int64_t count);
+/* An image of these sizes, with the type of tensor `of` of the program before. */
+uint32_t arn_draft_image(arn_draft *draft, uint32_t of, const int64_t dims[ARN_IMAGE_RANK]);
+
+/* A part of op `before`, with the arguments given in the order of its own. */
+void arn_draft_part(arn_draft *draft, uint32_t before, const uint32_t *inputs, uint32_t output,
+                    bool valid);
+
+/* Rows [begin, begin + count) of an image that begins with its row 0. */
+uint32_t arn_draft_slice(arn_draft *draft, uint32_t image, int64_t begin, int64_t count);
+/* What PAD takes to pad an image so: top, bottom, left, right. */
+uint32_t arn_draft_paddings(arn_draft *draft, const int64_t pads[4]);
+/* The image with padding around. */
+uint32_t arn_draft_pad(arn_draft *draft, uint32_t image, const int64_t pads[4]);
+/* Joins pieces along `axis` into tensor `whole`, or into a new one like `of` for ARENAUT_NONE, in
+ * several steps where they are many. Gives the result. Changes `pieces`. */
+uint32_t arn_draft_join(arn_draft *draft, uint32_t axis, uint32_t *pieces, uint32_t n,
+                        uint32_t whole, uint32_t of);
+
+const int64_t *arn_draft_dims(const arn_draft *draft, uint32_t tensor);
+
+/* What the draft needs: bytes of tensors alive at once, as the runtime rounds them; what the
+ * runtime keeps of all ops; multiplications. */
+typedef struct arn_draft_cost {
+    uint64_t peak, kept, macs;
+    uint32_t place; /* where the peak is */
+} arn_draft_cost;
+
+/* `alive`, if not NULL, gets per op of the program before the most
+ * that is alive at that place. False if there is no memory. */
+bool arn_draft_cost_of(const arn_draft *draft, arn_draft_cost *cost, uint64_t *alive);
+
+/* Makes the program. */
+arenaut_status arn_draft_finish(const arn_draft *draft, const arenaut_split_stage *stages,
+                                uint32_t n_stages, arenaut_rewrite **out, arenaut_error *err);
+
+#endif

@@ -1,0 +1,128 @@
+/* The exact channel split: a convolution whose output channels are computed some at a time, and
+ * behind it ops of which each channel goes its own way. The pieces are joined before anything mixes
+ * channels. Each channel is computed once, from the same weights: those of the pieces are parts of
+ * the old ones. */
+#include <string.h>
+
+#include "core/memory.h"
+#include "rewrite/split/split_stages.h"
+
+/* The tensor that an op gets from the one before it in the chain is its first input, or either one
+ * of an elementwise op. */
+static bool reads(const arenaut_op *op, uint32_t tensor) {
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        if (op->inputs[i] == tensor) return true;
+    }
+    return false;
+}
+
+/* Whether pieces of it can be taken: constants of one number, and those of one per channel. */
+static bool has_channels(const arenaut_tensor *constant, int64_t channels) {
+    return constant->rank > 0 && constant->dims[constant->rank - 1] == channels;
+}
+
+static bool can_divide(const arenaut_tensor *constant, int64_t channels) {
+    return constant->cls == ARENAUT_CONSTANT && arenaut_dtype_bits(constant->dtype) >= 8 &&
+           (constant->rank == 0 || constant->dims[constant->rank - 1] == 1 ||
+            has_channels(constant, channels));
+}
+
+static const char *refuse_op(const arn_split_graph *graph, uint32_t at, uint32_t chained) {
+    const arenaut_op *op = &graph->program->ops[at];
+    const arn_split_kind kind = graph->ops[at].kind;
+    if (kind == ARN_SPLIT_OPAQUE) return "it has an op that cannot be split";
+    const int64_t channels = graph->program->tensors[op->outputs[0]].dims[ARN_AXIS_C];
+    if (chained == ARENAUT_NONE && kind != ARN_SPLIT_CONV) {
+        return "it does not begin with a convolution";
+    }
+    if (chained == ARENAUT_NONE && graph->program->tensors[op->inputs[1]].cls != ARENAUT_CONSTANT) {
+        return "the convolution's weights are computed";
+    }
+    if (chained == ARENAUT_NONE) chained = op->inputs[0];
+    else if (kind == ARN_SPLIT_CONV || kind == ARN_SPLIT_JOIN) return "an op in it mixes channels";
+    if (!reads(op, chained)) return "its ops are no chain";
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        if (op->inputs[i] == ARENAUT_NONE || op->inputs[i] == chained) continue;
+        if (kind == ARN_SPLIT_PAD || (kind == ARN_SPLIT_CONV && i == 1)) continue;
+        if (!can_divide(&graph->program->tensors[op->inputs[i]], channels)) {
+            return "an op in it has an operand that cannot be divided by channels";
+        }
+    }
+    return NULL;
+}
+
+const char *arn_split_channels_refuse(const arn_split_graph *graph,
+                                      const arenaut_split_stage *stage) {
+    uint32_t chained = ARENAUT_NONE;
+    for (uint32_t i = 0; i < stage->n_ops; i++) {
+        const uint32_t at = stage->first_op + i;
+        if (chained != ARENAUT_NONE && graph->n_readers[chained] != 1) {
+            return "a tensor in it has another reader";
+        }
+        const char *why = refuse_op(graph, at, chained);
+        if (why) return why;
+        chained = graph->program->ops[at].outputs[0];
+    }
+    return graph->program->tensors[chained].dims[ARN_AXIS_C] < (int64_t)stage->pieces
+               ? "it has fewer channels than pieces"
+               : NULL;
+}
+
+/* Where piece `piece` begins: at a multiple of what kernels like to have, if there is enough. */
+static int64_t cut(int64_t channels, uint32_t pieces, uint32_t piece) {
+    const int64_t unit = channels >= 8 * (int64_t)pieces   ? 8
+                         : channels >= 4 * (int64_t)pieces ? 4
+                                                           : 1;
+    return piece == pieces ? channels : channels / unit * piece / pieces * unit;
+}
+
+typedef struct range {
+    int64_t begin, count;
+} range;
+
+/* The piece of an operand: weights and bias of a convolution lie by output channel first. */
+static uint32_t divide(arn_draft *draft, uint32_t at, uint32_t i, range channels) {
+    const arenaut_op *op = &draft->graph->program->ops[at];
+    const arn_split_kind kind = draft->graph->ops[at].kind;
+    const uint32_t id = op->inputs[i];
+    if (id == ARENAUT_NONE || kind == ARN_SPLIT_PAD) return id;
+    const arenaut_tensor *constant = &draft->graph->program->tensors[id];
+    const int64_t all = draft->graph->program->tensors[op->outputs[0]].dims[ARN_AXIS_C];
+    const bool weights = kind == ARN_SPLIT_CONV && i == 1;
+    if (!weights && !has_channels(constant, all)) return id;
+    return arn_draft_piece(draft, id, weights ? 0 : constant->rank - 1, channels.begin,
+                           channels.count);
+}
+
+/* One piece of the whole chain; gives its end. */
+static uint32_t put_piece(arn_draft *draft, const arenaut_split_stage *stage, range channels) {
+    const arenaut_program *before = draft->graph->program;
+    uint32_t chained = before->ops[stage->first_op].inputs[0], made = chained;
+    for (uint32_t k = 0; k < stage->n_ops && !draft->failed; k++) {
+        const uint32_t at = stage->first_op + k;
+        const arenaut_op *op = &before->ops[at];
+        uint32_t inputs[ARN_SPLIT_INPUTS];
+        for (uint32_t i = 0; i < op->n_inputs; i++) {
+            inputs[i] = op->inputs[i] == chained ? made : divide(draft, at, i, channels);
+        }
+        chained = op->outputs[0];
+        made = arn_draft_piece(draft, chained, ARN_AXIS_C, channels.begin, channels.count);
+        arn_draft_part(draft, at, inputs, made, false);
+    }
+    return made;
+}
+
+void arn_split_put_channels(arn_draft *draft, const arenaut_split_stage *stage) {
+    const arenaut_program *before = draft->graph->program;
+    const uint32_t last = before->ops[stage->first_op + stage->n_ops - 1].outputs[0];
+    const int64_t channels = before->tensors[last].dims[ARN_AXIS_C];
+    uint32_t *made = arn_allocate(draft->graph->allocator, stage->pieces, sizeof *made);
+    if (!made) draft->failed = true;
+    for (uint32_t p = 0; p < stage->pieces && !draft->failed; p++) {
+        const int64_t begin = cut(channels, stage->pieces, p);
+        const range part = {begin, cut(channels, stage->pieces, p + 1) - begin};
+        made[p] = put_piece(draft, stage, part);
+    }
+    arn_draft_join(draft, ARN_AXIS_C, made, stage->pieces, last, last);
+    arn_release(draft->graph->allocator, made);
+}

@@ -1,0 +1,321 @@
+/* What each op is to splitting, from its name, attributes and sizes. An op is opaque unless its
+ * kernel computes each element from a window around its own place, and nothing is left open: the
+ * attributes must be there, and the sizes that follow from them be those of its tensors. */
+#include "rewrite/split/split_graph.h"
+
+#include <string.h>
+
+#include "core/fail.h"
+#include "core/memory.h"
+
+typedef struct kind_row {
+    const char *name;
+    arn_split_kind kind;
+} kind_row;
+
+static const kind_row kinds[] = {
+    {"CONV_2D", ARN_SPLIT_CONV},
+    {"DEPTHWISE_CONV_2D", ARN_SPLIT_DEPTHWISE},
+    {"AVERAGE_POOL_2D", ARN_SPLIT_POOL},
+    {"MAX_POOL_2D", ARN_SPLIT_POOL},
+    {"PAD", ARN_SPLIT_PAD},
+    {"PADV2", ARN_SPLIT_PAD},
+    {"CONCATENATION", ARN_SPLIT_JOIN},
+    {"ADD", ARN_SPLIT_ELEMENTWISE},
+    {"SUB", ARN_SPLIT_ELEMENTWISE},
+    {"MUL", ARN_SPLIT_ELEMENTWISE},
+    {"DIV", ARN_SPLIT_ELEMENTWISE},
+    {"MINIMUM", ARN_SPLIT_ELEMENTWISE},
+    {"MAXIMUM", ARN_SPLIT_ELEMENTWISE},
+    {"SQUARED_DIFFERENCE", ARN_SPLIT_ELEMENTWISE},
+    {"PRELU", ARN_SPLIT_ELEMENTWISE},
+    {"RELU", ARN_SPLIT_ELEMENTWISE},
+    {"RELU6", ARN_SPLIT_ELEMENTWISE},
+    {"LEAKY_RELU", ARN_SPLIT_ELEMENTWISE},
+    {"HARD_SWISH", ARN_SPLIT_ELEMENTWISE},
+    {"LOGISTIC", ARN_SPLIT_ELEMENTWISE},
+    {"TANH", ARN_SPLIT_ELEMENTWISE},
+    {"ABS", ARN_SPLIT_ELEMENTWISE},
+    {"NEG", ARN_SPLIT_ELEMENTWISE},
+    {"QUANTIZE", ARN_SPLIT_ELEMENTWISE},
+    {"DEQUANTIZE", ARN_SPLIT_ELEMENTWISE},
+};
+
+static arn_split_kind kind_named(const char *name) {
+    for (size_t i = 0; name && i < sizeof kinds / sizeof *kinds; i++) {
+        if (strcmp(kinds[i].name, name) == 0) return kinds[i].kind;
+    }
+    return ARN_SPLIT_OPAQUE;
+}
+
+static const arenaut_attribute *attribute(const arenaut_op *op, const char *name) {
+    for (uint32_t i = 0; i < op->n_attributes; i++) {
+        if (strcmp(op->attributes[i].name, name) == 0) return &op->attributes[i];
+    }
+    return NULL;
+}
+
+/* Numbers for height and width; false where they are missing or make no sense. */
+static bool take_pair(const arenaut_op *op, const char *name, int64_t pair[2]) {
+    const arenaut_attribute *a = attribute(op, name);
+    if (!a || a->text || a->n_numbers != 2) return false;
+    pair[0] = a->numbers[0];
+    pair[1] = a->numbers[1];
+    return pair[0] > 0 && pair[1] > 0 && pair[0] < INT32_MAX && pair[1] < INT32_MAX;
+}
+
+/* What can be copied, joined and padded by every runtime that splitting is for. */
+static bool is_plain(arenaut_dtype dtype) {
+    return dtype == ARENAUT_DTYPE_INT8 || dtype == ARENAUT_DTYPE_FLOAT32;
+}
+
+bool arn_split_is_image(const arn_split_graph *graph, uint32_t tensor) {
+    const arenaut_tensor *t = &graph->program->tensors[tensor];
+    const bool made =
+        t->cls == ARENAUT_INTERMEDIATE || t->cls == ARENAUT_INPUT || t->cls == ARENAUT_OUTPUT;
+    if (!made || t->rank != ARN_IMAGE_RANK || t->dims[0] != 1 || !is_plain(t->dtype)) return false;
+    if (t->dynamic || t->view_of != ARENAUT_NONE || t->strides || t->dim_exprs) return false;
+    for (uint32_t i = 0; i < t->rank; i++) {
+        if (t->dims[i] <= 0 || t->dims[i] > ARN_SPLIT_LONGEST) return false;
+    }
+    return true;
+}
+
+static const arenaut_tensor *input(const arn_split_graph *graph, const arenaut_op *op, uint32_t i) {
+    if (i >= op->n_inputs || op->inputs[i] == ARENAUT_NONE) return NULL;
+    return &graph->program->tensors[op->inputs[i]];
+}
+
+/* Fills in what is outside of the image, by the rule SAME or none; false unless the output is as
+ * long as that makes it. */
+static bool pad_window(arn_split_window *w, bool same, int64_t in, int64_t out) {
+    const int64_t reach = (w->filter - 1) * w->dilation + 1;
+    w->before = w->after = 0;
+    if (!same) return in >= reach && out == (in - reach) / w->stride + 1;
+    if (out != (in + w->stride - 1) / w->stride) return false;
+    const int64_t total = (out - 1) * w->stride + reach - in;
+    if (total <= 0) return true;
+    w->before = total / 2;
+    w->after = total - w->before;
+    return true;
+}
+
+/* A window that lies in padding alone tells nothing of its place. */
+static bool sees_image(const arn_split_window *w, int64_t in, int64_t row) {
+    for (int64_t tap = 0; tap < w->filter; tap++) {
+        const int64_t at = row * w->stride - w->before + tap * w->dilation;
+        if (at >= 0 && at < in) return true;
+    }
+    return false;
+}
+
+static bool all_see_image(const arn_split_window *w, int64_t in, int64_t out) {
+    for (int64_t row = 0; row < out; row++) {
+        if (!sees_image(w, in, row)) return false;
+    }
+    return true;
+}
+
+/* Convolutions and pools. */
+static bool take_windows(const arn_split_graph *graph, const arenaut_op *op,
+                         const int64_t filter[2], arn_split_op *out) {
+    int64_t strides[2], dilations[2] = {1, 1};
+    const arenaut_attribute *padding = attribute(op, "padding");
+    if (!padding || !padding->text || !take_pair(op, "strides", strides)) return false;
+    if (attribute(op, "dilations") && !take_pair(op, "dilations", dilations)) return false;
+    out->same = strcmp(padding->text, "SAME") == 0;
+    if (!out->same && strcmp(padding->text, "VALID") != 0) return false;
+    const int64_t *in = graph->program->tensors[op->inputs[0]].dims;
+    const int64_t *made = graph->program->tensors[op->outputs[0]].dims;
+    for (int axis = ARN_AXIS_H; axis <= ARN_AXIS_W; axis++) {
+        const int k = axis - ARN_AXIS_H;
+        out->window[axis] = (arn_split_window){filter[k], strides[k], dilations[k], 0, 0};
+        if (!pad_window(&out->window[axis], out->same, in[axis], made[axis]) ||
+            !all_see_image(&out->window[axis], in[axis], made[axis])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The weights are a constant, or made of one, and of the image's own type: kernels that quantise
+ * their input by themselves look at all of it. */
+static bool take_convolution(const arn_split_graph *graph, const arenaut_op *op,
+                             arn_split_op *out) {
+    const arenaut_tensor *image = input(graph, op, 0), *weights = input(graph, op, 1);
+    const bool depthwise = out->kind == ARN_SPLIT_DEPTHWISE;
+    const int64_t channels = graph->program->tensors[op->outputs[0]].dims[ARN_AXIS_C];
+    if (!weights || weights->rank != ARN_IMAGE_RANK || weights->dtype != image->dtype) return false;
+    if (!arn_split_is_fixed(graph, op->inputs[1]) || op->n_inputs > ARN_SPLIT_INPUTS) return false;
+    if (input(graph, op, 2) && !arn_split_is_fixed(graph, op->inputs[2])) return false;
+    if (weights->dims[depthwise ? ARN_AXIS_C : 0] != channels) return false;
+    if (depthwise && channels != image->dims[ARN_AXIS_C]) return false;
+    if (!depthwise && weights->dims[ARN_AXIS_C] != image->dims[ARN_AXIS_C]) return false;
+    if (weights->dims[1] <= 0 || weights->dims[2] <= 0) return false;
+    return take_windows(graph, op, weights->dims + 1, out);
+}
+
+static bool take_pool(const arn_split_graph *graph, const arenaut_op *op, arn_split_op *out) {
+    int64_t filter[2];
+    return take_pair(op, "filter", filter) && op->n_inputs == 1 &&
+           take_windows(graph, op, filter, out);
+}
+
+/* Channels and batch stay as they are. */
+static bool take_pad(const arn_split_graph *graph, const arenaut_op *op, arn_split_op *out) {
+    const arenaut_tensor *image = input(graph, op, 0), *pads = input(graph, op, 1);
+    const arenaut_tensor *made = &graph->program->tensors[op->outputs[0]];
+    if (!pads || pads->n_values != 2 * ARN_IMAGE_RANK || image->dtype != made->dtype) return false;
+    if (op->n_inputs > ARN_SPLIT_INPUTS) return false;
+    if (op->n_inputs > 2 && !arn_split_is_fixed(graph, op->inputs[2])) return false;
+    for (int axis = 0; axis < ARN_IMAGE_RANK; axis++) {
+        const int64_t before = pads->values[2 * axis], after = pads->values[2 * axis + 1];
+        const bool spatial = axis == ARN_AXIS_H || axis == ARN_AXIS_W;
+        if (before < 0 || after < 0 || before >= INT32_MAX || after >= INT32_MAX) return false;
+        if (!spatial && before + after > 0) return false;
+        if (made->dims[axis] != image->dims[axis] + before + after) return false;
+        if (spatial) out->window[axis] = (arn_split_window){1, 1, 1, before, after};
+    }
+    return true;
+}
+
+static const arn_split_window one_to_one = {1, 1, 1, 0, 0};
+
+/* A constant that every row of the image sees whole. */
+static bool repeats_by_row(const arenaut_tensor *constant) {
+    return constant->rank <= ARN_IMAGE_RANK &&
+           (constant->rank < 3 || constant->dims[constant->rank - 3] == 1) &&
+           (constant->rank < 4 || constant->dims[0] == 1);
+}
+
+/* Images of the result's sizes, and constants. */
+static bool take_elementwise(const arn_split_graph *graph, const arenaut_op *op,
+                             arn_split_op *out) {
+    const arenaut_tensor *made = &graph->program->tensors[op->outputs[0]];
+    out->window[ARN_AXIS_H] = out->window[ARN_AXIS_W] = one_to_one;
+    if (op->n_inputs > ARN_SPLIT_INPUTS) return false;
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        const arenaut_tensor *in = input(graph, op, i);
+        if (!in) return false;
+        if (arn_split_is_fixed(graph, op->inputs[i])
+                ? !repeats_by_row(in)
+                : !arn_split_is_image(graph, op->inputs[i]) ||
+                      memcmp(in->dims, made->dims, sizeof(int64_t) * ARN_IMAGE_RANK) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Of channels only: rows of the result are made of the same rows. */
+static bool take_join(const arn_split_graph *graph, const arenaut_op *op, arn_split_op *out) {
+    const arenaut_attribute *axis = attribute(op, "axis");
+    const arenaut_tensor *made = &graph->program->tensors[op->outputs[0]];
+    out->window[ARN_AXIS_H] = out->window[ARN_AXIS_W] = one_to_one;
+    if (!axis || axis->n_numbers != 1) return false;
+    if (axis->numbers[0] != ARN_AXIS_C && axis->numbers[0] != -1) return false;
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        const arenaut_tensor *in = input(graph, op, i);
+        if (!in || !arn_split_is_image(graph, op->inputs[i]) || in->dtype != made->dtype) {
+            return false;
+        }
+        if (in->dims[ARN_AXIS_H] != made->dims[ARN_AXIS_H]) return false;
+    }
+    return true;
+}
+
+static bool take_op(const arn_split_graph *graph, const arenaut_op *op, arn_split_op *out) {
+    out->kind = kind_named(op->name);
+    if (out->kind == ARN_SPLIT_OPAQUE || op->kind != ARENAUT_OP_OUT) return false;
+    if (op->n_inputs == 0 || op->n_outputs != 1 || op->n_scratch > 0) return false;
+    if (op->inputs[0] == ARENAUT_NONE || op->outputs[0] == ARENAUT_NONE) return false;
+    if (!arn_split_is_image(graph, op->outputs[0])) return false;
+    if (out->kind == ARN_SPLIT_ELEMENTWISE) return take_elementwise(graph, op, out);
+    if (out->kind == ARN_SPLIT_JOIN) return take_join(graph, op, out);
+    if (!arn_split_is_image(graph, op->inputs[0])) return false;
+    if (out->kind == ARN_SPLIT_POOL) return take_pool(graph, op, out);
+    if (out->kind == ARN_SPLIT_PAD) return take_pad(graph, op, out);
+    return take_convolution(graph, op, out);
+}
+
+/* Multiplications per element of the result, of what splitting may repeat. */
+static uint64_t count_macs(const arn_split_graph *graph, const arenaut_op *op) {
+    const arenaut_tensor *weights = input(graph, op, 1);
+    const bool conv = strcmp(op->name, "CONV_2D") == 0;
+    const bool depthwise = strcmp(op->name, "DEPTHWISE_CONV_2D") == 0;
+    const bool product = strcmp(op->name, "FULLY_CONNECTED") == 0;
+    if (!weights || op->n_outputs == 0 || op->outputs[0] == ARENAUT_NONE) return 0;
+    const arenaut_tensor *made = &graph->program->tensors[op->outputs[0]];
+    if (!(conv || depthwise || product) || weights->rank < 2) return 0;
+    double macs = conv || depthwise ? (double)weights->dims[1] : 1;
+    if ((conv || depthwise) && weights->rank == 4) macs *= (double)weights->dims[2];
+    if (!depthwise) macs *= (double)weights->dims[weights->rank - 1];
+    for (uint32_t i = 0; i < made->rank; i++) macs *= (double)made->dims[i];
+    return macs >= 0 && macs < (double)ARENAUT_SIZE_MAX ? (uint64_t)macs : 0;
+}
+
+static void note_reader(arn_split_graph *graph, uint32_t tensor, uint32_t reader) {
+    graph->n_readers[tensor]++;
+    graph->last_reader[tensor] = reader;
+}
+
+static void take_ops(arn_split_graph *graph) {
+    const arenaut_program *p = graph->program;
+    for (uint32_t t = 0; t < p->n_tensors; t++) {
+        graph->producer[t] = graph->last_reader[t] = ARENAUT_NONE;
+    }
+    for (uint32_t i = 0; i < p->n_ops; i++) {
+        const arenaut_op *op = &p->ops[i];
+        bool of_constants = op->n_inputs > 0;
+        for (uint32_t k = 0; k < op->n_inputs; k++) {
+            if (op->inputs[k] == ARENAUT_NONE) continue;
+            note_reader(graph, op->inputs[k], i);
+            if (!arn_split_is_fixed(graph, op->inputs[k])) of_constants = false;
+        }
+        graph->ops[i].of_constants = of_constants && op->kind == ARENAUT_OP_OUT;
+        if (!take_op(graph, op, &graph->ops[i])) graph->ops[i].kind = ARN_SPLIT_OPAQUE;
+        graph->macs[i] = op->name ? count_macs(graph, op) : 0;
+        for (uint32_t k = 0; k < op->n_outputs; k++) {
+            if (op->outputs[k] != ARENAUT_NONE) graph->producer[op->outputs[k]] = i;
+        }
+    }
+    for (uint32_t i = 0; i < p->methods[0].n_outputs; i++) {
+        note_reader(graph, p->methods[0].outputs[i], p->n_ops);
+    }
+}
+
+arenaut_status arn_split_graph_make(const arenaut_program *program,
+                                    const arenaut_allocator *allocator, arn_split_graph *graph,
+                                    arenaut_error *err) {
+    const size_t n = program->n_tensors;
+    if (program->n_methods != 1 || program->methods[0].concurrent || program->n_symbols > 0) {
+        return arn_fail(err, ARENAUT_REFUSED, 0,
+                        "the program has %u methods; only programs of one, whose ops run one after "
+                        "another on tensors of known sizes, can be split",
+                        (unsigned)program->n_methods);
+    }
+    *graph = (arn_split_graph){
+        .program = program,
+        .allocator = allocator,
+        .ops = arn_allocate_zeroed(allocator, program->n_ops, sizeof *graph->ops),
+        .producer = arn_allocate(allocator, n, sizeof *graph->producer),
+        .last_reader = arn_allocate(allocator, n, sizeof *graph->last_reader),
+        .n_readers = arn_allocate_zeroed(allocator, n, sizeof *graph->n_readers),
+        .macs = arn_allocate_zeroed(allocator, program->n_ops, sizeof *graph->macs),
+    };
+    if (!graph->ops || !graph->producer || !graph->last_reader || !graph->n_readers ||
+        !graph->macs) {
+        arn_split_graph_free(graph);
+        return arn_no_memory(err);
+    }
+    take_ops(graph);
+    return ARENAUT_OK;
+}
+
+void arn_split_graph_free(arn_split_graph *graph) {
+    arn_release(graph->allocator, graph->ops);
+    arn_release(graph->allocator, graph->producer);
+    arn_release(graph->allocator, graph->last_reader);
+    arn_release(graph->allocator, graph->n_readers);
+    arn_release(graph->allocator, graph->macs);
+}

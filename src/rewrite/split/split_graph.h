@@ -1,0 +1,68 @@
+/* What splitting has to know of a program: what each op is to it, and who reads each tensor. */
+#ifndef ARN_REWRITE_SPLIT_SPLIT_GRAPH_H
+#define ARN_REWRITE_SPLIT_SPLIT_GRAPH_H
+
+#include <arenaut/program.h>
+
+/* Dimensions of an image. */
+enum { ARN_AXIS_H = 1, ARN_AXIS_W = 2, ARN_AXIS_C = 3, ARN_IMAGE_RANK = 4 };
+
+enum {
+    ARN_SPLIT_INPUTS = 3,      /* arguments of an op that can be split, but for concatenations */
+    ARN_SPLIT_LONGEST = 65535, /* elements along an axis of an image that can be split */
+};
+
+typedef enum arn_split_kind {
+    ARN_SPLIT_OPAQUE, /* not to be split */
+    ARN_SPLIT_CONV,
+    ARN_SPLIT_DEPTHWISE,
+    ARN_SPLIT_POOL,
+    ARN_SPLIT_PAD,
+    ARN_SPLIT_ELEMENTWISE, /* each element of the result by itself */
+    ARN_SPLIT_JOIN,        /* concatenation of channels */
+} arn_split_kind;
+
+/* Along one axis: output i sees `filter` inputs, `dilation` apart, from i * stride - before on;
+ * those past an end are padding. */
+typedef struct arn_split_window {
+    int64_t filter, stride, dilation, before, after;
+} arn_split_window;
+
+typedef struct arn_split_op {
+    arn_split_kind kind;
+    arn_split_window window[3]; /* by axis: H and W */
+    bool same;                  /* pads by the rule SAME */
+    bool of_constants;          /* reads nothing that is computed from the model's inputs */
+} arn_split_op;
+
+typedef struct arn_split_graph {
+    const arenaut_program *program; /* of one method */
+    const arenaut_allocator *allocator;
+    arn_split_op *ops;
+    uint32_t *producer;    /* per tensor: its op; ARENAUT_NONE: none */
+    uint32_t *last_reader; /* per tensor; n_ops: it is a result of the program; NONE: nobody */
+    uint32_t *n_readers;   /* per tensor: times that it is an argument, or a result */
+    uint64_t *macs;        /* per op */
+} arn_split_graph;
+
+/* REFUSED for a program that cannot be split anywhere, with the reason. */
+arenaut_status arn_split_graph_make(const arenaut_program *program,
+                                    const arenaut_allocator *allocator, arn_split_graph *graph,
+                                    arenaut_error *err);
+void arn_split_graph_free(arn_split_graph *graph);
+
+static inline bool arn_split_is_constant(const arn_split_graph *graph, uint32_t tensor) {
+    return graph->program->tensors[tensor].cls == ARENAUT_CONSTANT;
+}
+
+/* Constants, and what is computed from them alone. */
+static inline bool arn_split_is_fixed(const arn_split_graph *graph, uint32_t tensor) {
+    const uint32_t producer = graph->producer[tensor];
+    return arn_split_is_constant(graph, tensor) ||
+           (producer != ARENAUT_NONE && graph->ops[producer].of_constants);
+}
+
+/* Whether a tensor is an image of batch 1, of a type that can be taken apart. */
+bool arn_split_is_image(const arn_split_graph *graph, uint32_t tensor);
+
+#endif

@@ -1,0 +1,21 @@
+/* The ways to split a stage: whether one can be, and its ops in a draft. */
+#ifndef ARN_REWRITE_SPLIT_SPLIT_STAGES_H
+#define ARN_REWRITE_SPLIT_SPLIT_STAGES_H
+
+#include "rewrite/split/draft.h"
+
+/* Why the stage cannot be split; NULL: it can. */
+const char *arn_split_channels_refuse(const arn_split_graph *graph,
+                                      const arenaut_split_stage *stage);
+const char *arn_split_rows_refuse(const arn_split_graph *graph, const arenaut_split_stage *stage);
+
+/* Put the stage's ops into the draft. Rows: false where the stage cannot be split as asked, which
+ * shows only when its rows are counted; the draft is then good for nothing. */
+void arn_split_put_channels(arn_draft *draft, const arenaut_split_stage *stage);
+bool arn_split_put_rows(arn_draft *draft, const arenaut_split_stage *stage);
+
+/* The whole program with these stages split; false as above, with `bad` the stage. */
+bool arn_split_put_program(arn_draft *draft, const arenaut_split_stage *stages, uint32_t n_stages,
+                           uint32_t *bad);
+
+#endif

@@ -1,0 +1,369 @@
+/* Splitting: what the rewritten program computes, what the checker says of it and of spoiled ones,
+ * what is refused, and what is found. */
+#include "support/test.h"
+
+#include <stdlib.h>
+
+#include <arenaut/arenaut.h>
+
+#include "support/fuse.h"
+#include "support/image_program.h"
+
+static const window_form three = {{3, 3}, {1, 1}, {1, 1}, true};
+static const window_form halving = {{3, 3}, {2, 2}, {1, 1}, true};
+static const window_form point = {{1, 1}, {1, 1}, {1, 1}, true};
+
+/* x ─ CONV ─ DEPTHWISE (half as high) ─ CONV: MobileNet's block, whose middle is large. */
+static arenaut_program *block(void) {
+    arenaut_program *p = new_program();
+    begin_method(p, "main");
+    const uint32_t x = add_image(p, "x", 16, 16, 8, ARENAUT_INPUT);
+    const uint32_t wide = add_conv(p, x, 32, point);
+    const uint32_t half = add_depthwise(p, wide, halving);
+    finish_images(p, x, add_conv(p, half, 8, point));
+    return p;
+}
+
+/* x ─ CONV ─ CONV ─ ADD, a residual block. */
+static arenaut_program *residual(void) {
+    arenaut_program *p = new_program();
+    begin_method(p, "main");
+    const uint32_t x = add_image(p, "x", 24, 8, 4, ARENAUT_INPUT);
+    const uint32_t first = add_conv(p, x, 4, three);
+    const uint32_t second = add_conv(p, first, 4, three);
+    finish_images(p, x, add_conv(p, add_sum(p, second, first), 2, halving));
+    return p;
+}
+
+static bool computes_the_same(const arenaut_program *p, const arenaut_rewrite *rewrite) {
+    uint64_t *expected = NULL, *found = NULL;
+    size_t n = 0, n_found = 0;
+    assert_true(compute_images(p, p, NULL, 7, &expected, &n));
+    const bool ran = compute_images(rewrite->program, p, rewrite->tensors, 7, &found, &n_found);
+    const bool same = ran && n == n_found && memcmp(expected, found, n * sizeof *found) == 0;
+    free(expected);
+    free(found);
+    return same;
+}
+
+static arenaut_status check(const arenaut_program *p, const arenaut_rewrite *rewrite,
+                            arenaut_finding *finding) {
+    return arenaut_check_rewrite(p, rewrite, NULL, finding, NULL);
+}
+
+static arenaut_rewrite *split(const arenaut_program *p, arenaut_split_stage stage) {
+    arenaut_rewrite *rewrite = NULL;
+    arenaut_finding finding;
+    arenaut_error err = {0};
+    assert_ok(arenaut_split(p, &stage, 1, NULL, &rewrite, &err), err);
+    assert_int_equal(arenaut_program_fingerprint(rewrite->program), rewrite->after);
+    assert_int_equal(arenaut_program_fingerprint(p), rewrite->before);
+    if (check(p, rewrite, &finding) != ARENAUT_OK) fail_msg("%s", finding.msg);
+    assert_int_equal(finding.rule, ARENAUT_RULE_NONE);
+    assert_true(computes_the_same(p, rewrite));
+    return rewrite;
+}
+
+static uint32_t count_ops(const arenaut_rewrite *rewrite, const char *name, bool moves) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < rewrite->n_ops; i++) {
+        n += (rewrite->ops[i] == ARENAUT_NONE) == moves &&
+             strcmp(rewrite->program->ops[i].name, name) == 0;
+    }
+    return n;
+}
+
+TEST(channels_are_computed_once_and_joined) {
+    arenaut_program *p = block();
+    const arenaut_split_stage stage = {0, 2, 4, ARENAUT_SPLIT_CHANNELS};
+    arenaut_rewrite *rewrite = split(p, stage);
+    assert_int_equal(rewrite->n_ops_before, 3);
+    assert_int_equal(rewrite->n_ops, 4 * 2 + 1 + 1);
+    assert_int_equal(count_ops(rewrite, "CONCATENATION", true), 1);
+    assert_int_equal(rewrite->macs, rewrite->macs_before);
+    arenaut_rewrite_free(rewrite);
+    arenaut_program_free(p);
+}
+
+TEST(numbers_of_tensors_that_are_gone_are_used_again) {
+    arenaut_program *p = block();
+    const arenaut_split_stage stage = {0, 2, 4, ARENAUT_SPLIT_CHANNELS};
+    arenaut_rewrite *rewrite = split(p, stage);
+    uint32_t same = 0;
+    for (uint32_t t = 0; t < rewrite->n_tensors; t++) {
+        const arenaut_origin *origin = &rewrite->tensors[t];
+        same += origin->same;
+        if (origin->same) assert_int_equal(origin->tensor, t);
+        else if (t < p->n_tensors) assert_true(origin->tensor != ARENAUT_NONE);
+    }
+    /* What is left of 8: the wide image, and weights and bias before it, are gone. */
+    assert_int_equal(p->n_tensors - same, 4);
+    assert_int_equal(rewrite->program->methods[0].inputs[0], p->methods[0].inputs[0]);
+    assert_int_equal(rewrite->program->methods[0].outputs[0], p->methods[0].outputs[0]);
+    arenaut_rewrite_free(rewrite);
+    arenaut_program_free(p);
+}
+
+TEST(rows_are_computed_again_or_kept) {
+    arenaut_program *p = residual();
+    for (uint32_t pieces = 2; pieces <= 12; pieces++) {
+        const arenaut_split_stage again = {0, 4, pieces, ARENAUT_SPLIT_ROWS};
+        const arenaut_split_stage kept = {0, 4, pieces, ARENAUT_SPLIT_KEPT};
+        arenaut_rewrite *rows = split(p, again), *keeping = split(p, kept);
+        assert_true(rows->macs > rows->macs_before);
+        assert_int_equal(keeping->macs, keeping->macs_before);
+        assert_true(keeping->n_ops > rows->n_ops);
+        arenaut_rewrite_free(rows);
+        arenaut_rewrite_free(keeping);
+    }
+    arenaut_program_free(p);
+}
+
+TEST(many_pieces_are_joined_in_steps) {
+    arenaut_program *p = residual();
+    const arenaut_split_stage stage = {0, 1, 24, ARENAUT_SPLIT_ROWS};
+    arenaut_rewrite *rewrite = split(p, stage);
+    for (uint32_t i = 0; i < rewrite->n_ops; i++) {
+        assert_true(rewrite->program->ops[i].n_inputs <= 10);
+    }
+    assert_int_equal(count_ops(rewrite, "CONCATENATION", true), 4);
+    arenaut_rewrite_free(rewrite);
+    arenaut_program_free(p);
+}
+
+TEST(no_stages_leave_the_program_as_it_is) {
+    arenaut_program *p = block();
+    arenaut_rewrite *rewrite = NULL;
+    arenaut_error err = {0};
+    assert_ok(arenaut_split(p, NULL, 0, NULL, &rewrite, &err), err);
+    assert_int_equal(rewrite->before, rewrite->after);
+    arenaut_rewrite_free(rewrite);
+    arenaut_program_free(p);
+}
+
+/* ---- what is refused ---- */
+
+static void expect_refused(const arenaut_program *p, arenaut_split_stage stage, const char *why) {
+    arenaut_rewrite *rewrite = NULL;
+    arenaut_error err = {0};
+    assert_int_equal(arenaut_split(p, &stage, 1, NULL, &rewrite, &err), ARENAUT_BAD_ARGUMENT);
+    if (!strstr(err.msg, why)) fail_msg("expected \"%s\": %s", why, err.msg);
+    assert_null(rewrite);
+}
+
+TEST(stages_that_cannot_be_split_are_refused_with_the_reason) {
+    arenaut_program *p = block();
+    const struct {
+        arenaut_split_stage stage;
+        const char *why;
+    } cases[] = {
+        {{0, 0, 2, ARENAUT_SPLIT_ROWS}, "no such ops"},
+        {{2, 2, 2, ARENAUT_SPLIT_ROWS}, "no such ops"},
+        {{UINT32_MAX, 2, 2, ARENAUT_SPLIT_ROWS}, "no such ops"},
+        {{0, 2, 1, ARENAUT_SPLIT_ROWS}, "2 pieces at least"},
+        {{0, 2, 2, ARENAUT_SPLIT_MODE_COUNT}, "no such mode"},
+        {{0, 2, 9, ARENAUT_SPLIT_ROWS}, "fewer rows than pieces"},
+        {{0, 2, 33, ARENAUT_SPLIT_CHANNELS}, "fewer channels than pieces"},
+        {{0, 3, 2, ARENAUT_SPLIT_CHANNELS}, "mixes channels"},
+        {{1, 1, 2, ARENAUT_SPLIT_CHANNELS}, "does not begin with a convolution"},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) expect_refused(p, cases[i].stage, cases[i].why);
+    p->tensors[p->ops[1].inputs[1]].cls = ARENAUT_STATE;
+    expect_refused(p, (arenaut_split_stage){0, 2, 2, ARENAUT_SPLIT_ROWS}, "cannot be split");
+    arenaut_program_free(p);
+}
+
+TEST(types_that_no_op_can_move_are_not_split) {
+    static const arenaut_dtype types[] = {ARENAUT_DTYPE_UINT8, ARENAUT_DTYPE_INT4};
+    for (size_t i = 0; i < COUNT_OF(types); i++) {
+        arenaut_program *p = block();
+        for (uint32_t t = 0; t < p->n_tensors; t++) p->tensors[t].dtype = types[i];
+        expect_refused(p, (arenaut_split_stage){0, 2, 2, ARENAUT_SPLIT_ROWS}, "cannot be split");
+        arenaut_program_free(p);
+    }
+}
+
+TEST(kernels_that_look_at_the_whole_image_are_not_split) {
+    arenaut_program *p = block(); /* a float image and weights of whole numbers */
+    for (uint32_t t = 0; t < p->n_tensors; t++) {
+        if (p->tensors[t].cls == ARENAUT_CONSTANT) continue;
+        p->tensors[t].dtype = ARENAUT_DTYPE_FLOAT32;
+        p->tensors[t].bytes *= 4;
+    }
+    expect_refused(p, (arenaut_split_stage){0, 2, 2, ARENAUT_SPLIT_CHANNELS}, "cannot be split");
+    arenaut_program_free(p);
+}
+
+TEST(stages_must_not_overlap) {
+    arenaut_program *p = block();
+    const arenaut_split_stage stages[] = {{0, 2, 2, ARENAUT_SPLIT_ROWS},
+                                          {1, 1, 2, ARENAUT_SPLIT_ROWS}};
+    arenaut_rewrite *rewrite = NULL;
+    arenaut_error err = {0};
+    assert_int_equal(arenaut_split(p, stages, 2, NULL, &rewrite, &err), ARENAUT_BAD_ARGUMENT);
+    assert_non_null(strstr(err.msg, "before the one before it ends"));
+    arenaut_program_free(p);
+}
+
+/* ---- random programs ---- */
+
+static arenaut_split_stage random_stage(rng *r, const arenaut_program *p) {
+    arenaut_split_stage stage = {
+        .first_op = rng_below(r, p->n_ops),
+        .pieces = 2 + rng_below(r, 5),
+        .mode = (arenaut_split_mode)rng_below(r, ARENAUT_SPLIT_MODE_COUNT)};
+    stage.n_ops = 1 + rng_below(r, p->n_ops - stage.first_op);
+    return stage;
+}
+
+/* Changes one thing of the program, of what it says of its tensors and ops, or nothing. */
+static void spoil(rng *r, arenaut_rewrite *rewrite) {
+    arenaut_program *p = rewrite->program;
+    arenaut_op *op = &p->ops[rng_below(r, p->n_ops)];
+    const uint32_t t = rng_below(r, p->n_tensors), other = rng_below(r, p->n_tensors);
+    switch (rng_below(r, 6)) {
+        case 0: ((uint32_t *)op->inputs)[rng_below(r, op->n_inputs)] = other; break;
+        case 1: ((uint32_t *)op->outputs)[0] = other; break;
+        case 2:
+            if (!p->tensors[t].values) break;
+            ((int64_t *)p->tensors[t].values)[rng_below(r, p->tensors[t].n_values)] +=
+                rng_once_in(r, 2) ? 1 : -1;
+            break;
+        case 3: rewrite->tensors[t].begin += rng_once_in(r, 2) ? 1 : -1; break;
+        case 4:
+            for (uint32_t i = 0; i < op->n_attributes; i++) {
+                arenaut_attribute *a = (arenaut_attribute *)&op->attributes[i];
+                if (!a->text) continue;
+                a->text = strcmp(a->text, "SAME") == 0 ? "VALID" : "SAME";
+            }
+            break;
+        default: {
+            const uint32_t k = rng_below(r, p->n_ops);
+            const arenaut_op swapped = *op;
+            const uint32_t before = rewrite->ops[op - p->ops];
+            *op = p->ops[k];
+            rewrite->ops[op - p->ops] = rewrite->ops[k];
+            p->ops[k] = swapped;
+            rewrite->ops[k] = before;
+        }
+    }
+}
+
+/* What is split computes the same, and the checker sees that; of what is spoiled afterwards it
+ * accepts nothing that computes something else. */
+TEST(random_programs_are_split_rightly_and_spoiled_ones_are_found) {
+    uint32_t n_split = 0, n_spoiled = 0, n_rejected = 0;
+    for (uint64_t seed = 1; seed <= 3000; seed++) {
+        rng r = {seed};
+        arenaut_program *p = random_images(&r, 6);
+        const arenaut_split_stage stage = random_stage(&r, p);
+        arenaut_rewrite *rewrite = NULL;
+        arenaut_finding finding;
+        if (arenaut_split(p, &stage, 1, NULL, &rewrite, NULL) == ARENAUT_OK) {
+            n_split++;
+            if (check(p, rewrite, &finding) != ARENAUT_OK) {
+                fail_msg("seed %u: %s", (unsigned)seed, finding.msg);
+            }
+            if (!computes_the_same(p, rewrite)) fail_msg("seed %u", (unsigned)seed);
+            spoil(&r, rewrite);
+            const bool valid = arenaut_program_validate(rewrite->program, NULL) == ARENAUT_OK;
+            const arenaut_status st = check(p, rewrite, &finding);
+            n_spoiled += valid;
+            n_rejected += valid && st == ARENAUT_REJECTED;
+            if (st == ARENAUT_OK && !computes_the_same(p, rewrite)) {
+                fail_msg("seed %u: the checker accepts what computes something else",
+                         (unsigned)seed);
+            }
+        }
+        arenaut_rewrite_free(rewrite);
+        arenaut_program_free(p);
+    }
+    assert_true(n_split > 500 && n_spoiled > 400);
+    assert_true(n_rejected > n_spoiled / 4);
+}
+
+/* ---- the search ---- */
+
+static arenaut_split_stage *find(const arenaut_program *p, const arenaut_split_options *options,
+                                 uint32_t *n) {
+    arenaut_split_stage *stages = NULL;
+    arenaut_error err = {0};
+    assert_ok(arenaut_split_find(p, options, NULL, &stages, n, &err), err);
+    return stages;
+}
+
+TEST(what_is_found_is_worth_its_ops_and_can_be_split) {
+    arenaut_program *p = new_program();
+    begin_method(p, "main");
+    const uint32_t x = add_image(p, "x", 96, 96, 4, ARENAUT_INPUT);
+    const uint32_t wide = add_conv(p, x, 64, point);
+    finish_images(p, x, add_conv(p, add_depthwise(p, wide, halving), 4, point));
+    uint32_t n, again;
+    arenaut_split_stage *stages = find(p, NULL, &n), *second = find(p, NULL, &again);
+    assert_int_equal(n, 1);
+    assert_int_equal(again, n);
+    assert_memory_equal(stages, second, n * sizeof *stages);
+    arenaut_rewrite_free(split(p, stages[0]));
+    arenaut_split_stages_free(stages, NULL);
+    arenaut_split_stages_free(second, NULL);
+    arenaut_program_free(p);
+}
+
+TEST(budgets_are_kept) {
+    arenaut_program *p = new_program();
+    begin_method(p, "main");
+    const uint32_t x = add_image(p, "x", 96, 96, 4, ARENAUT_INPUT);
+    const uint32_t wide = add_conv(p, x, 16, three);
+    finish_images(p, x, add_conv(p, add_conv(p, wide, 16, halving), 4, halving));
+    static const uint32_t limits[] = {0, 5, 12, 40};
+    for (size_t i = 0; i < COUNT_OF(limits); i++) {
+        const arenaut_split_options few = {.max_ops = arenaut_id(limits[i])};
+        uint32_t n;
+        arenaut_rewrite *rewrite = NULL;
+        arenaut_split_stage *stages = find(p, &few, &n);
+        assert_int_equal(arenaut_split(p, stages, n, NULL, &rewrite, NULL), ARENAUT_OK);
+        assert_true(rewrite->n_ops <= rewrite->n_ops_before + limits[i]);
+        assert_true(limits[i] == 0 ? n == 0 : limits[i] < 40 || n > 0);
+        arenaut_rewrite_free(rewrite);
+        const arenaut_split_options once = {.max_ops = few.max_ops, .max_macs = arenaut_id(0)};
+        arenaut_split_stages_free(stages, NULL);
+        stages = find(p, &once, &n);
+        assert_int_equal(arenaut_split(p, stages, n, NULL, &rewrite, NULL), ARENAUT_OK);
+        assert_int_equal(rewrite->macs, rewrite->macs_before);
+        arenaut_rewrite_free(rewrite);
+        arenaut_split_stages_free(stages, NULL);
+    }
+    arenaut_program_free(p);
+}
+
+TEST(small_programs_are_not_worth_splitting) {
+    arenaut_program *p = residual();
+    uint32_t n;
+    arenaut_split_stages_free(find(p, NULL, &n), NULL);
+    assert_int_equal(n, 0);
+    arenaut_program_free(p);
+}
+
+/* ---- out of memory ---- */
+
+static arenaut_status work_with(void *context, const arenaut_allocator *allocator) {
+    const arenaut_program *p = context;
+    static const arenaut_split_stage stages[] = {{0, 2, 2, ARENAUT_SPLIT_CHANNELS},
+                                                 {2, 1, 2, ARENAUT_SPLIT_KEPT}};
+    arenaut_split_stage *found = NULL;
+    arenaut_rewrite *rewrite = NULL;
+    arenaut_finding finding;
+    uint32_t n;
+    arenaut_status st = arenaut_split(p, stages, 2, allocator, &rewrite, NULL);
+    if (st == ARENAUT_OK) st = arenaut_check_rewrite(p, rewrite, allocator, &finding, NULL);
+    if (st == ARENAUT_OK) st = arenaut_split_find(p, NULL, allocator, &found, &n, NULL);
+    if (st == ARENAUT_OK) arenaut_split_stages_free(found, allocator);
+    arenaut_rewrite_free(rewrite);
+    return st;
+}
+
+TEST(splitting_survives_every_allocation_failure) {
+    arenaut_program *p = block();
+    survives_every_allocation_failure(work_with, p);
+    arenaut_program_free(p);
+}
