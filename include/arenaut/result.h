@@ -8,6 +8,7 @@
 #include <arenaut/plan.h>
 #include <arenaut/problem.h>
 #include <arenaut/program.h>
+#include <arenaut/rewrite.h>
 #include <arenaut/target.h>
 
 #ifdef __cplusplus
@@ -36,6 +37,7 @@ typedef struct arenaut_result {
     const void *file;   /* the bytes of the input; NULL where there was no file */
     size_t file_size;
     const arenaut_program *program;    /* NULL for a bare problem */
+    const arenaut_rewrite *rewrite;    /* how that was made of the file's; NULL: it is the file's */
     const arenaut_target *target;      /* NULL for a bare problem */
     const arenaut_kernel_set *kernels; /* NULL: for a bare problem, and if not known */
     bool unmeasured;                   /* rules of theirs that were only read counted too */

@@ -1,16 +1,12 @@
 /* A flatbuffer's offsets lead forward only, so an old file cannot be given a new root
  * behind it. It can be given one in front: a Model table whose fields lead to the old
  * file's parts, which stay as they are, byte for byte. Only the list of buffers and the
- * list of metadata are written anew, each with two entries more. */
+ * list of metadata are written anew, each with two entries more, and the graph where it was
+ * rewritten. */
 #include "formats/tflite/tflite_prefix.h"
 
-#include <inttypes.h>
-#include <string.h>
-
-#include "core/checked.h"
-#include "core/cursor.h"
 #include "core/fail.h"
-#include "core/memory.h"
+#include "formats/tflite/tflite_rewritten.h"
 #include "formats/tflite/tflite_schema.h"
 
 enum {
@@ -18,124 +14,80 @@ enum {
     PREFIX_ALIGN = 64,
     DATA_ALIGN = 16,
     MODEL_SLOTS = 10,
-    MODEL_VTABLE = 8,
-    MODEL_TABLE = MODEL_VTABLE + 4 + 2 * MODEL_SLOTS,
-    BUFFER_VTABLE = MODEL_TABLE + 4 + 4 * MODEL_SLOTS,
-    METADATA_VTABLE = BUFFER_VTABLE + 8, /* 6, and 2 to stay aligned */
-    BUFFERS_VECTOR = METADATA_VTABLE + 8,
-    BUFFER_TABLE_SIZE = 8,
-    METADATA_TABLE_SIZE = 12,
 };
 
-/* Where everything goes; what comes before `metadata` is at fixed places, see above. */
-typedef struct layout {
-    uint64_t metadata;                                    /* the vector */
-    uint64_t buffer_table[2], entry[2], name[2], data[2]; /* of the plan and the mark */
-    uint64_t size;
-} layout;
-
-static const char *const entry_names[2] = {ARN_TFLITE_PLAN_NAME, ARN_TFLITE_MARK_NAME};
-
-static void store_u16(uint8_t *to, uint32_t value) {
-    to[0] = (uint8_t)value;
-    to[1] = (uint8_t)(value >> 8);
-}
-
-/* A vtable for a table whose fields are all 4 bytes wide and lie in the order of slots. */
-static void put_vtable(uint8_t *prefix, size_t at, unsigned slots) {
-    store_u16(prefix + at, 4 + 2 * slots);
-    store_u16(prefix + at + 2, 4 + 4 * slots);
-    for (unsigned s = 0; s < slots; s++) store_u16(prefix + at + 4 + 2 * s, 4 + 4 * s);
-}
-
-/* Offsets count from the place where they are stored. */
-static void put_offset(uint8_t *prefix, uint64_t at, uint64_t target) {
-    arn_store_u32(prefix + at, (uint32_t)(target - at));
-}
+/* What is put into the metadata: a name, and so many bytes. */
+typedef struct entry {
+    const char *name;
+    size_t size;
+    size_t data; /* where they are to be, once that is known */
+} entry;
 
 static bool is_replaced(arn_tflite_model *model, uint32_t index) {
     return arn_tflite_metadata_is(model, index, ARN_TFLITE_PLAN_NAME) ||
            arn_tflite_metadata_is(model, index, ARN_TFLITE_MARK_NAME);
 }
 
-/* Every count comes from a vector inside the file, so nothing here can overflow 64 bits. */
-static layout lay_out(uint32_t n_buffers, uint32_t n_kept, size_t plan_size) {
-    const size_t data_size[2] = {plan_size, ARN_TFLITE_MARK_SIZE};
-    layout l;
-    l.metadata = BUFFERS_VECTOR + 4 + 4 * ((uint64_t)n_buffers + 2);
-    uint64_t at = l.metadata + 4 + 4 * ((uint64_t)n_kept + 2);
-    for (int i = 0; i < 2; i++) {
-        l.buffer_table[i] = at;
-        l.entry[i] = at + BUFFER_TABLE_SIZE;
-        l.name[i] = l.entry[i] + METADATA_TABLE_SIZE;
-        at = arn_aligned(l.name[i] + 4 + strlen(entry_names[i]) + 1, 4);
-    }
-    for (int i = 0; i < 2; i++) {
-        l.data[i] = arn_aligned(at + 4, DATA_ALIGN);
-        at = l.data[i] + data_size[i];
-    }
-    l.size = arn_aligned(at, PREFIX_ALIGN);
-    return l;
+/* What is written anew, whatever the old root has. */
+static uint32_t slots_anew(const arenaut_rewrite *rewrite) {
+    const uint32_t graph = ARN_FB_SLOT(MODEL_OPERATOR_CODES) | ARN_FB_SLOT(MODEL_SUBGRAPHS);
+    return ARN_FB_SLOT(MODEL_VERSION) | ARN_FB_SLOT(MODEL_BUFFERS) | ARN_FB_SLOT(MODEL_METADATA) |
+           (rewrite ? graph : 0);
 }
 
-static void put_model(arn_tflite_model *model, const layout *l, uint8_t *prefix) {
-    put_offset(prefix, 0, MODEL_TABLE);
-    memcpy(prefix + 4, TFLITE_IDENTIFIER, 4);
-    put_vtable(prefix, MODEL_VTABLE, MODEL_SLOTS);
-    put_vtable(prefix, BUFFER_VTABLE, 1);
-    put_vtable(prefix, METADATA_VTABLE, 2);
-    arn_store_u32(prefix + MODEL_TABLE, MODEL_TABLE - MODEL_VTABLE);
+/* A root that shares all the rest with the old one. */
+static arn_fb_new_table add_root(arn_fb_prefix *prefix, arn_tflite_model *model, uint32_t anew) {
+    uint32_t present = anew;
     for (unsigned slot = 0; slot < MODEL_SLOTS; slot++) {
-        const size_t at = MODEL_TABLE + 4 + 4 * slot;
-        const size_t field = arn_fb_field(&model->fb, model->root, slot, 4);
-        if (slot == MODEL_VERSION) {
-            arn_store_u32(prefix + at, TFLITE_VERSION);
-        } else if (slot == MODEL_BUFFERS) {
-            put_offset(prefix, at, BUFFERS_VECTOR);
-        } else if (slot == MODEL_METADATA) {
-            put_offset(prefix, at, l->metadata);
-        } else if (field != 0) {
-            const arn_fb_vector old = arn_fb_vector_field(&model->fb, model->root, slot, 1);
-            put_offset(prefix, at, l->size + old.at - 4);
-        } else {
-            store_u16(prefix + MODEL_VTABLE + 4 + 2 * slot, 0);
-        }
+        if (arn_fb_field(&model->fb, model->root, slot, 4) != 0) present |= ARN_FB_SLOT(slot);
     }
+    const arn_fb_new_table root = arn_fb_add_table(prefix, present);
+    arn_fb_lead(prefix, 0, root.at);
+    arn_fb_set(prefix, arn_fb_slot(root, MODEL_VERSION), TFLITE_VERSION);
+    for (unsigned slot = 0; slot < MODEL_SLOTS; slot++) {
+        if (!((present & ~anew) >> slot & 1)) continue;
+        const arn_fb_vector old = arn_fb_vector_field(&model->fb, model->root, slot, 1);
+        arn_fb_lead_behind(prefix, arn_fb_slot(root, slot), old.at - 4);
+    }
+    return root;
 }
 
-static void put_vectors(arn_tflite_model *model, const layout *l, uint32_t n_kept,
-                        uint8_t *prefix) {
-    uint64_t at = BUFFERS_VECTOR;
-    arn_store_u32(prefix + at, model->buffers.count + 2);
+/* The old vector's tables, with room for `more` behind them. */
+static size_t add_buffers(arn_fb_prefix *prefix, arn_tflite_model *model, uint32_t more) {
+    const size_t vector = arn_fb_add_vector(prefix, (size_t)model->buffers.count + more, 4, 4);
     for (uint32_t i = 0; i < model->buffers.count; i++) {
         const arn_fb_table old = arn_fb_item_table(&model->fb, model->buffers, i);
-        put_offset(prefix, at += 4, l->size + old.at);
+        arn_fb_lead_behind(prefix, arn_fb_element(vector, i), old.at);
     }
-    for (int i = 0; i < 2; i++) put_offset(prefix, at += 4, l->buffer_table[i]);
-    at = l->metadata;
-    arn_store_u32(prefix + at, n_kept + 2);
-    for (uint32_t i = 0; i < model->metadata.count; i++) {
-        if (is_replaced(model, i)) continue;
-        const arn_fb_table old = arn_fb_item_table(&model->fb, model->metadata, i);
-        put_offset(prefix, at += 4, l->size + old.at);
-    }
-    for (int i = 0; i < 2; i++) put_offset(prefix, at += 4, l->entry[i]);
+    return vector;
 }
 
-/* The plan's and the mark's Buffer and Metadata tables, with name and contents. */
-static void put_entry(const layout *l, int which, uint32_t buffer, const uint8_t *data, size_t size,
-                      uint8_t *prefix) {
-    const size_t length = strlen(entry_names[which]);
-    const uint64_t table = l->buffer_table[which], entry = l->entry[which];
-    arn_store_u32(prefix + table, (uint32_t)(table - BUFFER_VTABLE));
-    put_offset(prefix, table + 4, l->data[which] - 4);
-    arn_store_u32(prefix + entry, (uint32_t)(entry - METADATA_VTABLE));
-    put_offset(prefix, entry + 4, l->name[which]);
-    arn_store_u32(prefix + entry + 8, buffer);
-    arn_store_u32(prefix + l->name[which], (uint32_t)length);
-    memcpy(prefix + l->name[which] + 4, entry_names[which], length);
-    arn_store_u32(prefix + l->data[which] - 4, (uint32_t)size);
-    memcpy(prefix + l->data[which], data, size);
+static size_t add_metadata(arn_fb_prefix *prefix, arn_tflite_model *model, uint32_t more,
+                           uint32_t *first) {
+    *first = 0;
+    for (uint32_t i = 0; i < model->metadata.count; i++) *first += !is_replaced(model, i);
+    const size_t vector = arn_fb_add_vector(prefix, (size_t)*first + more, 4, 4);
+    for (uint32_t i = 0, at = 0; i < model->metadata.count; i++) {
+        if (is_replaced(model, i)) continue;
+        const arn_fb_table old = arn_fb_item_table(&model->fb, model->metadata, i);
+        arn_fb_lead_behind(prefix, arn_fb_element(vector, at++), old.at);
+    }
+    return vector;
+}
+
+/* An entry's Metadata and Buffer tables, linked from their vectors, with room for the contents. */
+static void add_entry(arn_fb_prefix *prefix, size_t from_metadata, size_t from_buffers,
+                      uint32_t buffer, entry *e) {
+    const arn_fb_new_table table =
+        arn_fb_add_table(prefix, ARN_FB_SLOT(METADATA_NAME) | ARN_FB_SLOT(METADATA_BUFFER));
+    arn_fb_lead(prefix, from_metadata, table.at);
+    arn_fb_set(prefix, arn_fb_slot(table, METADATA_BUFFER), buffer);
+    arn_fb_lead(prefix, arn_fb_slot(table, METADATA_NAME), arn_fb_add_text(prefix, e->name));
+    const arn_fb_new_table holder = arn_fb_add_table(prefix, ARN_FB_SLOT(BUFFER_DATA));
+    arn_fb_lead(prefix, from_buffers, holder.at);
+    const size_t vector = arn_fb_add_vector(prefix, e->size, 1, DATA_ALIGN);
+    arn_fb_lead(prefix, arn_fb_slot(holder, BUFFER_DATA), vector);
+    e->data = vector + 4;
 }
 
 /* Fields that a later schema may have added cannot be carried over: whether they hold a
@@ -153,35 +105,38 @@ static arenaut_status check_fields(arn_tflite_model *model, arenaut_error *err) 
                     "model: 0 buffers; the empty buffer 0 is needed to add a plan");
 }
 
-arenaut_status arn_tflite_make_prefix(arn_tflite_model *model, const uint8_t *plan,
-                                      size_t plan_size, arn_tflite_mark *mark,
-                                      const arenaut_allocator *allocator, uint8_t **prefix,
-                                      arenaut_error *err) {
-    const arenaut_status st = check_fields(model, err);
+arenaut_status arn_tflite_make_prefix(arn_tflite_model *model, const arn_tflite_new_graph *graph,
+                                      const uint8_t *plan, size_t plan_size, arn_tflite_mark *mark,
+                                      arn_fb_prefix *prefix, arenaut_error *err) {
+    entry entries[] = {{ARN_TFLITE_PLAN_NAME, plan_size, 0},
+                       {ARN_TFLITE_MARK_NAME, ARN_TFLITE_MARK_SIZE, 0}};
+    const uint32_t n_entries = sizeof entries / sizeof *entries;
+    arenaut_status st = check_fields(model, err);
     if (st != ARENAUT_OK) return st;
-    uint32_t n_kept = 0;
-    for (uint32_t i = 0; i < model->metadata.count; i++) n_kept += !is_replaced(model, i);
-    const layout l = lay_out(model->buffers.count, n_kept, plan_size);
-    if (l.size + model->fb.size > INT32_MAX) {
-        return arn_fail(err, ARENAUT_REFUSED, 0,
-                        "the file has %zu bytes and would get %" PRIu64
-                        " more; a flatbuffer ends at %d",
-                        model->fb.size, l.size, INT32_MAX);
+    const arenaut_rewrite *rewrite = graph->rewrite;
+    const arn_fb_new_table root = add_root(prefix, model, slots_anew(rewrite));
+    const uint32_t n_added = rewrite ? arn_tflite_added_buffers(rewrite) : 0;
+    uint32_t n_kept;
+    const size_t buffers = add_buffers(prefix, model, n_added + n_entries);
+    const size_t metadata = add_metadata(prefix, model, n_entries, &n_kept);
+    arn_fb_lead(prefix, arn_fb_slot(root, MODEL_BUFFERS), buffers);
+    arn_fb_lead(prefix, arn_fb_slot(root, MODEL_METADATA), metadata);
+    for (uint32_t i = 0; i < n_entries; i++) {
+        const uint32_t buffer = model->buffers.count + n_added + i;
+        add_entry(prefix, arn_fb_element(metadata, n_kept + i), arn_fb_element(buffers, buffer),
+                  buffer, &entries[i]);
     }
-    uint8_t *bytes = arn_allocate_zeroed(allocator, (size_t)l.size, 1);
-    if (!bytes) return arn_no_memory(err);
-    put_model(model, &l, bytes);
-    put_vectors(model, &l, n_kept, bytes);
-    put_entry(&l, 0, model->buffers.count, plan, plan_size, bytes);
-    mark->prefix_size = l.size;
-    mark->original_size = model->fb.size;
+    if (rewrite) {
+        st = arn_tflite_add_rewritten(prefix, model, graph->before, rewrite, root, buffers, err);
+    }
+    if (model->fb.wrong) return arn_fb_status(&model->fb, "model", err);
+    if (st == ARENAUT_OK) st = arn_fb_prefix_finish(prefix, PREFIX_ALIGN, model->fb.size, err);
+    if (st != ARENAUT_OK) return st;
+    mark->original_size = model->fb.size - mark->prefix_size;
+    mark->prefix_size += prefix->size;
     uint8_t marked[ARN_TFLITE_MARK_SIZE];
     arn_tflite_store_mark(mark, marked);
-    put_entry(&l, 1, model->buffers.count + 1, marked, sizeof marked, bytes);
-    if (model->fb.wrong) {
-        arn_release(allocator, bytes);
-        return arn_fb_status(&model->fb, "model", err);
-    }
-    *prefix = bytes;
+    arn_fb_fill(prefix, entries[0].data, plan, plan_size);
+    arn_fb_fill(prefix, entries[1].data, marked, sizeof marked);
     return ARENAUT_OK;
 }

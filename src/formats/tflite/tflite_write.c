@@ -163,12 +163,13 @@ static arenaut_status check_variables(const arenaut_program *held, const uint8_t
 static arenaut_status make_plan(const arenaut_result *result, const arenaut_program *held,
                                 const arenaut_allocator *allocator, uint8_t **out, size_t *size,
                                 arenaut_error *err) {
-    *size = ARN_TFLITE_PLAN_HEAD + 4 * (size_t)held->n_tensors;
+    const uint32_t n = result->rewrite ? result->rewrite->n_tensors : held->n_tensors;
+    *size = ARN_TFLITE_PLAN_HEAD + 4 * (size_t)n;
     uint8_t *plan = arn_allocate_zeroed(allocator, *size, 1);
     if (!plan) return arn_no_memory(err);
     arn_store_u32(plan + 4, held->n_methods);
-    arn_store_u32(plan + 8, held->n_tensors);
-    arenaut_status st = store_offsets(result, held->n_tensors, plan, err);
+    arn_store_u32(plan + 8, n);
+    arenaut_status st = store_offsets(result, n, plan, err);
     if (st == ARENAUT_OK) st = check_variables(held, plan, *size, err);
     if (st == ARENAUT_OK) *out = plan;
     else arn_release(allocator, plan);
@@ -249,34 +250,45 @@ static bool are_apart(arn_fb_vector a, arn_fb_vector b) {
     return a.at + a.count <= b.at || b.at + b.count <= a.at;
 }
 
-static arenaut_status put_prefixed(arn_tflite_model *model, const uint8_t *plan, size_t plan_size,
-                                   arn_tflite_mark *mark, arn_writer *writer,
+/* What is to be in the file. */
+typedef struct contents {
+    arn_tflite_new_graph graph;
+    uint8_t *plan;
+    size_t plan_size;
+    arn_tflite_mark mark;
+} contents;
+
+/* A model that has a prefix of ours keeps it behind the new one; both go when the plan is taken
+ * out. */
+static arenaut_status put_prefixed(arn_tflite_model *model, const arn_tflite_plan *old,
+                                   contents *new, arn_writer *writer,
                                    const arenaut_allocator *allocator, arenaut_error *err) {
-    uint8_t *prefix = NULL;
+    arn_fb_prefix prefix = arn_fb_prefix_begin(TFLITE_IDENTIFIER, allocator);
+    arn_tflite_mark *mark = &new->mark;
     tail end = {0, NULL};
     arenaut_status st = check_movable(model, err);
     if (st == ARENAUT_OK) {
+        mark->prefix_size = has_original(model, old) ? old->mark.prefix_size : 0;
         mark->archive_moved =
             arn_tflite_zip_find(model->fb.data, model->fb.size).directory != model->fb.size;
-        st = arn_tflite_make_prefix(model, plan, plan_size, mark, allocator, &prefix, err);
+        st = arn_tflite_make_prefix(model, &new->graph, new->plan, new->plan_size, mark, &prefix,
+                                    err);
     }
+    if (st == ARENAUT_OK) st = make_tail(model, prefix.size, allocator, &end, err);
     if (st == ARENAUT_OK) {
-        st = make_tail(model, (uint32_t)mark->prefix_size, allocator, &end, err);
-    }
-    if (st == ARENAUT_OK) {
-        arn_put(writer, prefix, (size_t)mark->prefix_size);
+        arn_put(writer, prefix.bytes, prefix.size);
         put_with_tail(model, 0, &end, writer);
     }
-    arn_release(allocator, prefix);
+    arn_fb_prefix_free(&prefix);
     arn_release(allocator, end.bytes);
     return st;
 }
 
-/* A plan of ours with a mark of an earlier version, which has no room for this one's: the original
- * gets a new prefix. */
-static arenaut_status put_again(const arn_tflite_model *planned, const uint8_t *plan,
-                                size_t plan_size, arn_tflite_mark *mark, arn_writer *writer,
+/* A plan of ours with a mark of the first version, which has no room for this one's: the original
+ * gets a new prefix. Files with such marks were never split. */
+static arenaut_status put_again(const arn_tflite_model *planned, contents *new, arn_writer *writer,
                                 const arenaut_allocator *allocator, arenaut_error *err) {
+    static const arn_tflite_plan no_plan;
     arenaut_text original = {.allocator = allocator};
     arn_tflite_model model;
     arenaut_status st = arn_tflite_strip(planned->fb.data, planned->fb.size,
@@ -285,38 +297,36 @@ static arenaut_status put_again(const arn_tflite_model *planned, const uint8_t *
     if (st == ARENAUT_OK) {
         st = arn_tflite_open((const uint8_t *)original.bytes, original.size, &model, err);
     }
-    if (st == ARENAUT_OK) {
-        st = put_prefixed(&model, plan, plan_size, mark, writer, allocator, err);
-    }
+    if (st == ARENAUT_OK) st = put_prefixed(&model, &no_plan, new, writer, allocator, err);
     arenaut_text_free(&original);
     return st;
 }
 
-static arenaut_status put_model(arn_tflite_model *model, const arn_tflite_plan *old,
-                                const uint8_t *plan, size_t plan_size, arn_tflite_mark *mark,
+static arenaut_status put_model(arn_tflite_model *model, const arn_tflite_plan *old, contents *new,
                                 arenaut_sink sink, const arenaut_allocator *allocator,
                                 arenaut_error *err) {
     arn_writer writer = arn_writer_to(sink);
+    arn_tflite_mark *mark = &new->mark;
     arenaut_status st = ARENAUT_OK;
-    if (has_our_prefix(model, old) && old->data.count == plan_size &&
+    if (!new->graph.rewrite && has_our_prefix(model, old) && old->data.count == new->plan_size &&
         old->mark_data.count == ARN_TFLITE_MARK_SIZE && are_apart(old->data, old->mark_data)) {
         mark->prefix_size = old->mark.prefix_size;
         mark->original_size = old->mark.original_size;
         mark->archive_moved = old->mark.archive_moved;
-        put_patched(model, old, plan, mark, &writer);
-    } else if (has_original(model, old)) {
-        st = put_again(model, plan, plan_size, mark, &writer, allocator, err);
+        put_patched(model, old, new->plan, mark, &writer);
+    } else if (!new->graph.rewrite && has_original(model, old) &&
+               old->mark_data.count != ARN_TFLITE_MARK_SIZE) {
+        st = put_again(model, new, &writer, allocator, err);
     } else {
-        st = put_prefixed(model, plan, plan_size, mark, &writer, allocator, err);
+        st = put_prefixed(model, old, new, &writer, allocator, err);
     }
     return st == ARENAUT_OK ? arn_writer_finish(&writer, err) : st;
 }
 
-static void fill_mark(const arenaut_result *result, uint64_t fingerprint, const uint8_t *plan,
-                      size_t plan_size, arn_tflite_mark *mark) {
-    memset(mark, 0, sizeof *mark);
-    mark->fingerprint = fingerprint;
-    mark->plan_hash = arn_hash_bytes(ARN_HASH_START, plan, plan_size);
+static void fill_mark(const arenaut_result *result, contents *new) {
+    arn_tflite_mark *mark = &new->mark;
+    mark->fingerprint = arenaut_program_fingerprint(result->program);
+    mark->plan_hash = arn_hash_bytes(ARN_HASH_START, new->plan, new->plan_size);
     mark->arena = result->plan->n_pools ? result->plan->arena[0] : 0;
     if (result->plan->planner) {
         strncpy(mark->planner, result->plan->planner, sizeof mark->planner - 1);
@@ -337,7 +347,10 @@ static arenaut_status read_held(const arenaut_result *result, arn_tflite_model *
         st = arn_tflite_read(result->file, result->file_size, NULL, allocator, held, err);
     }
     if (st != ARENAUT_OK) return st;
-    if (arenaut_program_fingerprint(*held) == arenaut_program_fingerprint(result->program)) {
+    const uint64_t in_file = arenaut_program_fingerprint(*held);
+    const uint64_t planned = arenaut_program_fingerprint(result->program);
+    const arenaut_rewrite *rewrite = result->rewrite;
+    if (rewrite ? in_file == rewrite->before && planned == rewrite->after : in_file == planned) {
         return ARENAUT_OK;
     }
     return arn_fail(err, ARENAUT_REFUSED, 0,
@@ -350,19 +363,20 @@ arenaut_status arn_tflite_write(const arenaut_result *result, arenaut_sink sink,
                                 const arenaut_allocator *allocator, arenaut_error *err) {
     arn_tflite_model model;
     arn_tflite_plan old;
-    arn_tflite_mark mark;
     arenaut_program *held = NULL;
-    uint8_t *plan = NULL;
-    size_t plan_size = 0;
+    contents new = {.plan = NULL};
     arenaut_status st = check_result(result, err);
     if (st == ARENAUT_OK) st = read_held(result, &model, allocator, &held, err);
     if (st == ARENAUT_OK) st = arn_tflite_find_plan(&model, held->n_tensors, &old, err);
-    if (st == ARENAUT_OK) st = make_plan(result, held, allocator, &plan, &plan_size, err);
     if (st == ARENAUT_OK) {
-        fill_mark(result, arenaut_program_fingerprint(held), plan, plan_size, &mark);
-        st = put_model(&model, &old, plan, plan_size, &mark, sink, allocator, err);
+        st = make_plan(result, held, allocator, &new.plan, &new.plan_size, err);
     }
-    arn_release(allocator, plan);
+    if (st == ARENAUT_OK) {
+        fill_mark(result, &new);
+        new.graph = (arn_tflite_new_graph){held, result->rewrite};
+        st = put_model(&model, &old, &new, sink, allocator, err);
+    }
+    arn_release(allocator, new.plan);
     arenaut_program_free(held);
     return st;
 }
