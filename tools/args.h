@@ -30,15 +30,15 @@ typedef struct tool_options {
 
     /* what is read, and for which runtime */
     const char *from, *target, *method, *scratch, *passes, *shapes, *dump_after, *inplace, *overlap,
-        *share, *kernels;
+        *split, *share, *kernels;
     bool no_alloc_io, preserve_inputs, unmeasured;
     text_list align, align_op, dim, inplace_op, pool, pin, set;
     const char *pools_file;
 
     /* how it is planned */
     const char *planner;
-    uint64_t effort, time_ms, seed, threads, capacity, budget,
-        max_memory; /* NOT_GIVEN: not given */
+    uint64_t effort, time_ms, seed, threads, capacity, budget, max_memory, max_ops,
+        max_macs; /* NOT_GIVEN: not given */
 
     /* single verbs */
     bool svg, ascii;

@@ -276,6 +276,67 @@ static exit_code parse_overwrite(const tool_options *o, arenaut_pipeline_options
     return complain(EXIT_USAGE, NULL, "--inplace-op says what --inplace off forbids");
 }
 
+static exit_code bad_split(const char *text) {
+    return complain(EXIT_USAGE, NULL,
+                    "--split '%s': on, off, or stages: FIRST-LAST/PIECES:MODE, such as "
+                    "2-5/4:kept,9-11/2:channels (ops, and modes %s, %s, %s)",
+                    text, arenaut_split_mode_name(ARENAUT_SPLIT_CHANNELS),
+                    arenaut_split_mode_name(ARENAUT_SPLIT_ROWS),
+                    arenaut_split_mode_name(ARENAUT_SPLIT_KEPT));
+}
+
+/* Digits up to `end`, which is passed over. */
+static bool take_count(char **text, char end, uint32_t *number) {
+    char *stop = strchr(*text, end);
+    uint64_t parsed;
+    if (!stop) return false;
+    *stop = '\0';
+    if (!parse_number(*text, &parsed) || parsed >= ARENAUT_NONE) return false;
+    *number = (uint32_t)parsed;
+    *text = stop + 1;
+    return true;
+}
+
+static bool parse_stage(char *text, arenaut_split_stage *stage) {
+    uint32_t last;
+    if (!take_count(&text, '-', &stage->first_op) || !take_count(&text, '/', &last) ||
+        !take_count(&text, ':', &stage->pieces) || last < stage->first_op) {
+        return false;
+    }
+    stage->n_ops = last - stage->first_op + 1;
+    for (int mode = 0; mode < ARENAUT_SPLIT_MODE_COUNT; mode++) {
+        stage->mode = (arenaut_split_mode)mode;
+        if (strcmp(text, arenaut_split_mode_name(stage->mode)) == 0) return true;
+    }
+    return false;
+}
+
+static arenaut_optional_id limit(uint64_t number) {
+    return arenaut_id(number < ARENAUT_NONE ? (uint32_t)number : ARENAUT_NONE);
+}
+
+static exit_code parse_splitting(const tool_options *o, flag_values *owned,
+                                 arenaut_splitting *out) {
+    out->on = o->split && strcmp(o->split, "off") != 0;
+    out->options.max_ops = limit(o->max_ops);
+    out->options.max_macs = limit(o->max_macs);
+    if (!out->on || strcmp(o->split, "on") == 0) return EXIT_FINE;
+    char *text = own(owned, strlen(o->split) + 1, 1);
+    strcpy(text, o->split);
+    uint32_t n = 1;
+    for (const char *at = text; *at; at++) n += *at == ',';
+    arenaut_split_stage *stages = own(owned, n, sizeof *stages);
+    for (uint32_t i = 0; i < n; i++) {
+        char *next = strchr(text, ',');
+        if (next) *next++ = '\0';
+        if (!parse_stage(text, &stages[i])) return bad_split(o->split);
+        text = next;
+    }
+    out->stages = stages;
+    out->n_stages = n;
+    return EXIT_FINE;
+}
+
 exit_code parse_flag_values(const tool_options *o, flag_values *owned,
                             arenaut_pipeline_options *out) {
     exit_code code = parse_settings(&o->set, owned, out);
@@ -286,6 +347,7 @@ exit_code parse_flag_values(const tool_options *o, flag_values *owned,
     if (code == EXIT_FINE) code = parse_pools(&o->pool, owned, out);
     if (code == EXIT_FINE) code = parse_pins(&o->pin, owned, out);
     if (code == EXIT_FINE) code = parse_dims(&o->dim, owned, out);
+    if (code == EXIT_FINE) code = parse_splitting(o, owned, &out->splitting);
     return code;
 }
 

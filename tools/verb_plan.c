@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "describe.h"
+#include "describe_split.h"
 #include "memories.h"
 #include "output.h"
 #include "progress.h"
@@ -133,6 +134,7 @@ static void put_reserve_line(const tool_job *job, arenaut_text *out) {
 static void put_outcome(const planning *p, const text_style *style, arenaut_text *out) {
     const tool_job *job = &p->job;
     const arenaut_pipeline *pipeline = job->pipeline;
+    describe_split(pipeline, "  split      ", out);
     describe_outside(pipeline, "  outside    ", out);
     describe_kernels(pipeline, "  kernels    ", out);
     if (pipeline->result.scratch == ARENAUT_SCRATCH_UNKNOWN) {

@@ -40,6 +40,7 @@
 #include <arenaut/pass.h>
 #include <arenaut/planner.h>
 #include <arenaut/result.h>
+#include <arenaut/rewrite.h>
 #include <arenaut/target.h>
 
 #ifdef __cplusplus
@@ -91,6 +92,14 @@ typedef struct arenaut_side_file {
     size_t size;
 } arenaut_side_file;
 
+/* Whether ops run piece by piece (rewrite.h), and which. */
+typedef struct arenaut_splitting {
+    bool on;
+    const arenaut_split_stage *stages; /* NULL: those that are found */
+    uint32_t n_stages;
+    arenaut_split_options options; /* of what is found */
+} arenaut_splitting;
+
 /* Zero-initialised: everything as the format and its runtime have it. The pointers are borrowed
  * until the pipeline is freed. Fields about models mean nothing for a bare problem. */
 typedef struct arenaut_pipeline_options {
@@ -118,6 +127,7 @@ typedef struct arenaut_pipeline_options {
     uint64_t align; /* of every buffer, at least; 0: the target's */
     const arenaut_tensor_align *tensor_aligns;
     size_t n_tensor_aligns;
+    arenaut_splitting splitting;
     const arenaut_pool *pools; /* NULL: the target's */
     uint32_t n_pools;
     const arenaut_pin *pins;
@@ -170,10 +180,10 @@ typedef struct arenaut_figures {
 /* About the error that a stage returned. An error with an `option` begins with its name:
  * "pin: there is no tensor 'x'". */
 typedef struct arenaut_pipeline_fault {
-    size_t file;         /* the one of several that could not be read */
-    const char *option;  /* "dim", "shapes", "scratch", "kernels", "share", "align", "pool", "pin";
-                            else NULL */
-    const char *unknown; /* the tensor that does not exist; else NULL */
+    size_t file;        /* the one of several that could not be read */
+    const char *option; /* "dim", "shapes", "scratch", "kernels", "share", "split", "align", "pool",
+                         * "pin"; else NULL */
+    const char *unknown;                      /* the tensor that does not exist; else NULL */
     const char *open[ARENAUT_MAX_OPEN_SIZES]; /* sizes that need a value, the first few */
     uint32_t n_open;                          /* all of them */
 } arenaut_pipeline_fault;
@@ -187,6 +197,7 @@ typedef struct arenaut_pipeline {
     const arenaut_target *target;      /* NULL for a bare problem */
     const arenaut_kernel_set *kernels; /* NULL: for a bare problem, and if not known */
     bool unmeasured;                   /* by options, or by the mark that names the kernels */
+    const arenaut_rewrite *rewrite;    /* how document.program was made; NULL: as read */
     arenaut_scratch_sizes scratch;     /* from options.scratch */
     arenaut_lowering *lowering;        /* NULL for a bare problem */
     const arenaut_problem *problem;    /* with the overrides */

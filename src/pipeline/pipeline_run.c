@@ -77,6 +77,7 @@ void arenaut_pipeline_free(arenaut_pipeline *p) {
     arenaut_problem_free(store->overridden);
     arenaut_lowering_free(p->lowering);
     arenaut_scratch_sizes_free(&p->scratch, &allocator);
+    arenaut_scratch_sizes_free(&store->file_scratch, &allocator);
     arenaut_document_free(&p->document);
     arn_release(&allocator, store->files);
     arn_release(&allocator, store);
@@ -164,12 +165,14 @@ arenaut_status arn_pipeline_choose_method(const arenaut_pipeline *p, arenaut_pro
 arenaut_status arn_pipeline_run_passes(const arenaut_pipeline *p, arenaut_program *program,
                                        const char *selection, bool show, arenaut_error *err) {
     const arenaut_pipeline_options *o = &p->options;
+    const bool original = p->rewrite && program != p->document.program;
+    const arenaut_scratch_sizes *scratch = original ? &p->store->file_scratch : &p->scratch;
     const arenaut_pass_options options = {
         .target = p->target,
         .kernels = p->kernels,
         .unmeasured = p->unmeasured,
-        .scratch = p->scratch.entries,
-        .n_scratch = p->scratch.n,
+        .scratch = scratch->entries,
+        .n_scratch = scratch->n,
         .in_place = o->in_place_rules,
         .n_in_place = o->n_in_place_rules,
         .only_these_rules = o->overwrite == ARENAUT_OVERWRITE_ONLY,
@@ -230,13 +233,13 @@ static arenaut_status lower_program(arenaut_pipeline *p, arenaut_error *err) {
 }
 
 static arenaut_status prepare_program(arenaut_pipeline *p, arenaut_error *err) {
-    arenaut_program *program = p->document.program;
     p->target =
         p->options.target ? p->options.target : arenaut_target_for_format(p->document.format->name);
     p->result.target = p->target;
     arn_pipeline_choose_kernels(p);
-    arenaut_status st = arn_pipeline_choose_method(p, program, err);
+    arenaut_status st = arn_pipeline_choose_method(p, p->document.program, err);
     if (st == ARENAUT_OK) st = read_scratch(p, err);
+    if (st == ARENAUT_OK) st = arn_pipeline_split(p, err);
     if (st == ARENAUT_OK) st = run_selected_passes(p, err);
     if (st == ARENAUT_OK) st = arn_pipeline_check_sizes(p, err);
     if (st == ARENAUT_OK) st = lower_program(p, err);
@@ -244,9 +247,9 @@ static arenaut_status prepare_program(arenaut_pipeline *p, arenaut_error *err) {
     arn_pipeline_note_unsized(p);
     p->problem = p->lowering->problem;
     arn_pipeline_note_overlap(p);
-    p->op_outside = arenaut_find_outside(program, p->target);
+    p->op_outside = arenaut_find_outside(p->document.program, p->target);
     p->result.lowering = p->lowering;
-    p->result.scratch = arenaut_scratch_known(program, p->kernels, &p->scratch);
+    p->result.scratch = arenaut_scratch_known(p->document.program, p->kernels, &p->scratch);
     return ARENAUT_OK;
 }
 

@@ -24,6 +24,7 @@ struct arenaut_pipeline_store {
     arenaut_pipeline_file *files; /* a copy; the bytes are borrowed */
     size_t n_files;
     const arenaut_program *places_of;   /* arenaut_pipeline_take_places; NULL: the file's own */
+    arenaut_scratch_sizes file_scratch; /* of a split program's original; else in the pipeline */
     arenaut_problem *overridden;        /* NULL: as lowered or read */
     arenaut_document baseline_document; /* read anew where overrides changed the program */
     arenaut_lowering *baseline_lowering;
@@ -83,6 +84,14 @@ bool arn_pipeline_overrides(const arenaut_pipeline_options *o);
 /* The options without what was asked of the plan alone: with it inside, a file must be right by
  * these, which have what only the caller knows of the kernels. */
 arenaut_pipeline_options arn_pipeline_without_overrides(const arenaut_pipeline_options *o);
+
+/* split_program.c: puts the split program, which has been checked, in the place of the one that was
+ * read, if splitting is asked for and something is gained by it. Scratch sizes go with the ops. */
+arenaut_status arn_pipeline_split(arenaut_pipeline *p, arenaut_error *err);
+/* Reads a split file that was written, and proves again that it is the same model. Does nothing
+ * where nothing was split. */
+arenaut_status arn_pipeline_check_split(const arenaut_pipeline *p, const arenaut_text *bytes,
+                                        arenaut_error *err);
 
 /* merge_files.c: all the files as one program. */
 arenaut_status arn_pipeline_merge_files(arenaut_pipeline *p, arenaut_document *document,

@@ -1,0 +1,141 @@
+/* Splitting, between reading and passes: those are then about the ops that will run. What a file's
+ * own plan says goes with the file's program; the baseline reads it there (baseline.c). A program
+ * that cannot be split, or needs no less when it is, stays as it is, unless the caller has said
+ * which stages to split. */
+#include "pipeline/stages.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/memory.h"
+
+/* The op that an op of the file has become; NONE if it is split, or there is no such op. */
+static uint32_t op_now(const arenaut_rewrite *rewrite, uint32_t op) {
+    uint32_t now = ARENAUT_NONE;
+    for (uint32_t i = 0; i < rewrite->n_ops; i++) {
+        if (rewrite->ops[i] != op) continue;
+        if (now != ARENAUT_NONE) return ARENAUT_NONE;
+        now = i;
+    }
+    return now;
+}
+
+/* Sizes of scratch are given for the ops of the file. */
+static arenaut_status renumber_scratch(arenaut_pipeline *p, const arenaut_rewrite *rewrite,
+                                       arenaut_error *err) {
+    const arenaut_scratch_sizes *given = &p->scratch;
+    arenaut_scratch_sizes renumbered = *given;
+    renumbered.entries = arn_allocate(arn_pipeline_allocator(p), given->n, sizeof *given->entries);
+    if (!renumbered.entries) return arn_no_memory(err);
+    for (size_t i = 0; i < given->n; i++) {
+        renumbered.entries[i] = given->entries[i];
+        renumbered.entries[i].op = op_now(rewrite, given->entries[i].op);
+        if (renumbered.entries[i].op != ARENAUT_NONE) continue;
+        arn_release(arn_pipeline_allocator(p), renumbered.entries);
+        return arn_pipeline_blame(p, err, "split",
+                                  "split: a size of scratch is given for op %" PRIu32
+                                  ", which would run piece by piece",
+                                  given->entries[i].op);
+    }
+    p->store->file_scratch = *given;
+    p->scratch = renumbered;
+    return ARENAUT_OK;
+}
+
+static arenaut_status blame_stages(arenaut_pipeline *p, arenaut_status st, arenaut_error *err) {
+    const arenaut_error why = err ? *err : (arenaut_error){0};
+    if (st != ARENAUT_BAD_ARGUMENT && st != ARENAUT_REFUSED) return st;
+    return arn_pipeline_blame(p, err, "split", "split: %s", why.msg);
+}
+
+/* Makes the split program; *out stays NULL where nothing is gained. */
+static arenaut_status make_split(arenaut_pipeline *p, arenaut_rewrite **out, arenaut_error *err) {
+    const arenaut_splitting *o = &p->options.splitting;
+    const arenaut_allocator *allocator = arn_pipeline_allocator(p);
+    const arenaut_program *program = p->document.program;
+    if (o->stages) {
+        return blame_stages(p, arenaut_split(program, o->stages, o->n_stages, allocator, out, err),
+                            err);
+    }
+    arenaut_split_stage *stages = NULL;
+    uint32_t n = 0;
+    arenaut_error why = {0};
+    arenaut_status st = arenaut_split_find(program, &o->options, allocator, &stages, &n, &why);
+    if (st == ARENAUT_REFUSED) {
+        arn_pipeline_note(p, "nothing is split: %s", why.msg);
+        return ARENAUT_OK;
+    }
+    if (st != ARENAUT_OK && err) *err = why;
+    if (st == ARENAUT_OK && n > 0) st = arenaut_split(program, stages, n, allocator, out, err);
+    arenaut_split_stages_free(stages, allocator);
+    return st;
+}
+
+/* What the file says of itself besides its tensors and ops. */
+static arenaut_status copy_notes(const arenaut_program *from, arenaut_program *to,
+                                 arenaut_error *err) {
+    const char *const texts[] = {from->description, from->given_note};
+    const char **const copies[] = {&to->description, &to->given_note};
+    for (int i = 0; i < 2; i++) {
+        if (!texts[i]) continue;
+        *copies[i] = arenaut_program_strdup(to, texts[i], strlen(texts[i]));
+        if (!*copies[i]) return arn_no_memory(err);
+    }
+    to->given = from->given;
+    return ARENAUT_OK;
+}
+
+/* Never unchecked: what is not proven to be the same model is not used. */
+static arenaut_status check(const arenaut_pipeline *p, const arenaut_program *before,
+                            const arenaut_rewrite *rewrite, arenaut_error *err) {
+    arenaut_finding finding;
+    arenaut_error why = {0};
+    const arenaut_status st =
+        arenaut_check_rewrite(before, rewrite, arn_pipeline_allocator(p), &finding, &why);
+    if (st == ARENAUT_REJECTED) {
+        return arn_fail(err, ARENAUT_INTERNAL, 0, "the split program did not pass the checker: %s",
+                        finding.msg);
+    }
+    if (st != ARENAUT_OK && err) *err = why;
+    return st;
+}
+
+arenaut_status arn_pipeline_check_split(const arenaut_pipeline *p, const arenaut_text *bytes,
+                                        arenaut_error *err) {
+    const arenaut_allocator *allocator = arn_pipeline_allocator(p);
+    const arenaut_pipeline_file *file = p->store->files;
+    const arenaut_format *format = p->document.format;
+    arenaut_document before = {0}, after = {0};
+    if (!p->rewrite) return ARENAUT_OK;
+    arenaut_status st = arenaut_read(file->data, file->size, format, NULL, allocator, &before, err);
+    if (st == ARENAUT_OK) {
+        st = arenaut_read((const uint8_t *)bytes->bytes, bytes->size, format, NULL, allocator,
+                          &after, err);
+    }
+    if (st == ARENAUT_OK) {
+        arenaut_rewrite written = *p->rewrite;
+        written.program = after.program;
+        st = check(p, before.program, &written, err);
+    }
+    arenaut_document_free(&before);
+    arenaut_document_free(&after);
+    return st;
+}
+
+arenaut_status arn_pipeline_split(arenaut_pipeline *p, arenaut_error *err) {
+    arenaut_rewrite *rewrite = NULL;
+    if (!p->options.splitting.on) return ARENAUT_OK;
+    arenaut_status st = make_split(p, &rewrite, err);
+    if (st != ARENAUT_OK || !rewrite) return st;
+    st = check(p, p->document.program, rewrite, err);
+    if (st == ARENAUT_OK) st = copy_notes(p->document.program, rewrite->program, err);
+    if (st == ARENAUT_OK) st = renumber_scratch(p, rewrite, err);
+    if (st != ARENAUT_OK) {
+        arenaut_rewrite_free(rewrite);
+        return st;
+    }
+    arenaut_program_free(p->document.program);
+    p->result.program = p->document.program = rewrite->program;
+    p->result.rewrite = p->rewrite = rewrite;
+    return ARENAUT_OK;
+}

@@ -1,0 +1,144 @@
+/* Split models in .tflite files: what is written is read back as the program that was planned, and
+ * the original comes out again. That the stock runtime computes the same is shown in Python. */
+#include "support/test.h"
+
+#include <arenaut/arenaut.h>
+
+#include "support/bytes.h"
+#include "support/fuse.h"
+
+static bytes read_own(const char *name) {
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s.tflite", TEST_DATA, name);
+    return read_bytes(path);
+}
+
+static arenaut_pipeline *split(const void *data, size_t size, const arenaut_split_stage *stage) {
+    const arenaut_pipeline_options options = {
+        .splitting = {.on = true, .stages = stage, .n_stages = stage ? 1 : 0},
+        .plan = {.planner = "tflite-arena"}};
+    arenaut_pipeline *p = NULL;
+    arenaut_error err = {0};
+    assert_ok(arenaut_pipeline_run(data, size, &options, NULL, &p, &err), err);
+    return p;
+}
+
+static arenaut_text write(const arenaut_pipeline *p) {
+    arenaut_text text = {0};
+    arenaut_error err = {0};
+    assert_ok(arenaut_pipeline_write(p, true, arenaut_text_sink(&text), &err), err);
+    return text;
+}
+
+static void expect_stripped(const arenaut_text *planned, const bytes *original) {
+    arenaut_text back = {0};
+    arenaut_error err = {0};
+    assert_ok(arenaut_format_find("tflite")->strip((const uint8_t *)planned->bytes, planned->size,
+                                                   arenaut_text_sink(&back), NULL, &err),
+              err);
+    assert_int_equal(back.size, original->size);
+    assert_memory_equal(back.bytes, original->data, back.size);
+    arenaut_text_free(&back);
+}
+
+static void expect_read_back(const arenaut_pipeline *p, const arenaut_text *text) {
+    arenaut_document back = {0};
+    arenaut_error err = {0};
+    assert_ok(arenaut_read((const uint8_t *)text->bytes, text->size, NULL, NULL, NULL, &back, &err),
+              err);
+    assert_int_equal(back.program->given, ARENAUT_GIVEN_OURS);
+    assert_int_equal(back.program->n_tensors, p->rewrite->n_tensors);
+    assert_int_equal(arenaut_program_fingerprint(back.program), p->rewrite->after);
+    for (uint32_t t = 0; t < back.program->n_tensors; t++) {
+        const arenaut_tensor *found = &back.program->tensors[t];
+        const arenaut_tensor *expected = &p->rewrite->program->tensors[t];
+        assert_string_equal(found->name, expected->name);
+        assert_int_equal(found->rank, expected->rank);
+        assert_int_equal(found->dtype, expected->dtype);
+    }
+    arenaut_document_free(&back);
+}
+
+TEST(split_models_are_written_read_and_taken_out) {
+    static const char *const models[] = {"inception_int8", "resnet_int8",
+                                         "mobilenet_v1_025_96_int8"};
+    for (size_t i = 0; i < COUNT_OF(models); i++) {
+        bytes file = read_own(models[i]);
+        arenaut_pipeline *p = split(file.data, file.size, NULL);
+        assert_non_null(p->rewrite);
+        assert_true(p->figures.planned < p->figures.now);
+        arenaut_text text = write(p);
+        assert_memory_equal(text.bytes + text.size - file.size, file.data, file.size);
+        expect_read_back(p, &text);
+        expect_stripped(&text, &file);
+        arenaut_text_free(&text);
+        arenaut_pipeline_free(p);
+        free_bytes(&file);
+    }
+}
+
+/* A file of ours is no other model: what is put in front of it goes with what it has in front. */
+TEST(a_planned_file_can_be_split_and_a_split_one_planned) {
+    bytes file = read_own("resnet_int8");
+    const arenaut_split_stage stage = {0, 4, 3, ARENAUT_SPLIT_KEPT};
+    arenaut_pipeline *first = split(file.data, file.size, &stage);
+    arenaut_text once = write(first);
+    const arenaut_split_stage conv = {20, 1, 2, ARENAUT_SPLIT_ROWS};
+    arenaut_pipeline *second = split(once.bytes, once.size, &conv);
+    assert_int_equal(second->figures.now, first->figures.planned);
+    arenaut_error err = {0};
+    arenaut_text twice = {0};
+    assert_ok(
+        second->document.format->write(&second->result, arenaut_text_sink(&twice), NULL, &err),
+        err);
+    expect_read_back(second, &twice);
+    expect_stripped(&twice, &file);
+    arenaut_text_free(&once);
+    arenaut_text_free(&twice);
+    arenaut_pipeline_free(first);
+    arenaut_pipeline_free(second);
+    free_bytes(&file);
+}
+
+TEST(stages_that_the_model_does_not_have_are_an_error_of_the_option) {
+    bytes file = read_own("resnet_int8");
+    const arenaut_split_stage stage = {10, 90, 2, ARENAUT_SPLIT_ROWS};
+    const arenaut_pipeline_options options = {
+        .splitting = {.on = true, .stages = &stage, .n_stages = 1}};
+    arenaut_pipeline *p = NULL;
+    arenaut_error err = {0};
+    assert_int_equal(arenaut_pipeline_run(file.data, file.size, &options, NULL, &p, &err),
+                     ARENAUT_BAD_ARGUMENT);
+    assert_memory_equal(err.msg, "split: ops 10 to 99", 19);
+    free_bytes(&file);
+}
+
+TEST(models_that_cannot_be_split_are_planned_as_they_are) {
+    static const char *const models[] = {"if_while_float", "lstm_float", "hello_world_int8"};
+    for (size_t i = 0; i < COUNT_OF(models); i++) {
+        bytes file = read_own(models[i]);
+        arenaut_pipeline *p = split(file.data, file.size, NULL);
+        assert_null(p->rewrite);
+        assert_null(p->result.rewrite);
+        arenaut_pipeline_free(p);
+        free_bytes(&file);
+    }
+}
+
+static arenaut_status write_with(void *context, const arenaut_allocator *allocator) {
+    const arenaut_pipeline *p = context;
+    arenaut_text text = {.allocator = allocator};
+    const arenaut_status st =
+        p->document.format->write(&p->result, arenaut_text_sink(&text), allocator, NULL);
+    arenaut_text_free(&text);
+    return st == ARENAUT_IO ? ARENAUT_NO_MEMORY : st;
+}
+
+TEST(writing_survives_every_allocation_failure) {
+    bytes file = read_own("inception_int8");
+    const arenaut_split_stage stage = {0, 1, 2, ARENAUT_SPLIT_CHANNELS};
+    arenaut_pipeline *p = split(file.data, file.size, &stage);
+    survives_every_allocation_failure(write_with, p);
+    arenaut_pipeline_free(p);
+    free_bytes(&file);
+}
