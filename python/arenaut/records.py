@@ -154,6 +154,10 @@ PERSISTENT_TRANSPOSED = 5
 PERSISTENT_SUMS = 6
 PERSISTENT_ESTIMATES = 7
 PERSISTENT_FFT = 8
+SPLIT_CHANNELS = 0
+SPLIT_ROWS = 1
+SPLIT_KEPT = 2
+SPLIT_MODE_COUNT = 3
 RULE_NONE = 0
 RULE_SHAPE = 1
 RULE_UNPLACED = 2
@@ -178,7 +182,8 @@ RULE_STATE_LOST = 20
 RULE_NO_PLACE = 21
 RULE_RACE = 22
 RULE_STALE = 23
-RULE_COUNT = 24
+RULE_REWRITE = 24
+RULE_COUNT = 25
 EXPR_VALUE = 0
 EXPR_SYMBOL = 1
 EXPR_ADD = 2
@@ -261,6 +266,10 @@ class Problem(Structure):
     pass
 
 
+class OptionalId(Structure):
+    pass
+
+
 class OptionalOffset(Structure):
     pass
 
@@ -314,6 +323,22 @@ class PersistentRule(Structure):
 
 
 class KernelSet(Structure):
+    pass
+
+
+class SplitStage(Structure):
+    pass
+
+
+class Origin(Structure):
+    pass
+
+
+class Rewrite(Structure):
+    pass
+
+
+class SplitOptions(Structure):
     pass
 
 
@@ -382,6 +407,10 @@ class Pin(Structure):
 
 
 class SideFile(Structure):
+    pass
+
+
+class Splitting(Structure):
     pass
 
 
@@ -485,6 +514,9 @@ Problem._fields_ = [
     ("n_methods", c_uint32),
     ("method_name", POINTER(c_char_p)),
     ("store", c_void_p)]
+OptionalId._fields_ = [
+    ("given", c_bool),
+    ("id", c_uint32)]
 OptionalOffset._fields_ = [
     ("given", c_bool),
     ("bytes", c_uint64)]
@@ -588,6 +620,33 @@ KernelSet._fields_ = [
     ("in_place", POINTER(InPlaceRule)),
     ("scratch", POINTER(ScratchRule)),
     ("persistent", POINTER(PersistentRule))]
+SplitStage._fields_ = [
+    ("first_op", c_uint32),
+    ("n_ops", c_uint32),
+    ("pieces", c_uint32),
+    ("mode", c_int)]
+Origin._fields_ = [
+    ("tensor", c_uint32),
+    ("same", c_bool),
+    ("axis", c_uint32),
+    ("begin", c_int64)]
+Rewrite._fields_ = [
+    ("program", c_void_p),
+    ("n_tensors", c_uint32),
+    ("n_ops", c_uint32),
+    ("tensors", POINTER(Origin)),
+    ("ops", POINTER(c_uint32)),
+    ("before", c_uint64),
+    ("after", c_uint64),
+    ("stages", POINTER(SplitStage)),
+    ("n_stages", c_uint32),
+    ("n_ops_before", c_uint32),
+    ("macs", c_uint64),
+    ("macs_before", c_uint64)]
+SplitOptions._fields_ = [
+    ("max_ops", OptionalId),
+    ("max_macs", OptionalId),
+    ("enough", c_uint64)]
 Finding._fields_ = [
     ("rule", c_int),
     ("a", c_uint32),
@@ -656,6 +715,7 @@ Result._fields_ = [
     ("file", c_void_p),
     ("file_size", c_size_t),
     ("program", c_void_p),
+    ("rewrite", POINTER(Rewrite)),
     ("target", POINTER(Target)),
     ("kernels", POINTER(KernelSet)),
     ("unmeasured", c_bool),
@@ -719,6 +779,11 @@ Pin._fields_ = [
 SideFile._fields_ = [
     ("text", c_char_p),
     ("size", c_size_t)]
+Splitting._fields_ = [
+    ("on", c_bool),
+    ("stages", POINTER(SplitStage)),
+    ("n_stages", c_uint32),
+    ("options", SplitOptions)]
 PipelineOptions._fields_ = [
     ("path", c_char_p),
     ("format", POINTER(Format)),
@@ -743,6 +808,7 @@ PipelineOptions._fields_ = [
     ("align", c_uint64),
     ("tensor_aligns", POINTER(TensorAlign)),
     ("n_tensor_aligns", c_size_t),
+    ("splitting", Splitting),
     ("pools", POINTER(Pool)),
     ("n_pools", c_uint32),
     ("pins", POINTER(Pin)),
@@ -787,6 +853,7 @@ Pipeline._fields_ = [
     ("target", POINTER(Target)),
     ("kernels", POINTER(KernelSet)),
     ("unmeasured", c_bool),
+    ("rewrite", POINTER(Rewrite)),
     ("scratch", ScratchSizes),
     ("lowering", c_void_p),
     ("problem", POINTER(Problem)),
