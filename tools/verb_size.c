@@ -122,7 +122,7 @@ static exit_code put_details(const tool_job *job, arenaut_text *out) {
 static uint64_t bytes_judged(const tool_job *job) {
     const arenaut_pipeline *p = job->pipeline;
     const bool known = has_whole_arena(job) && p->baseline.plan;
-    return bytes_to_reserve(job, known ? p->figures.now : p->figures.needed);
+    return known ? bytes_as_it_is(job) : bytes_to_reserve(job, p->figures.needed);
 }
 
 /* A file that cannot be read is complained about, and the others are still answered. */

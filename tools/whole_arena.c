@@ -28,13 +28,26 @@ bool has_whole_arena(const tool_job *job) {
            p->problem->n_pools == 1 && job->n_inputs == 1;
 }
 
-static exit_code find(const tool_job *job, uint64_t planned, const arenaut_target *target,
-                      arenaut_tensor_arena *arena) {
+static exit_code find_for(const tool_job *job, const arenaut_result *result, uint64_t planned,
+                          const arenaut_target *target, arenaut_tensor_arena *arena) {
     arenaut_error err = {0};
-    if (arenaut_tensor_arena_find(&job->pipeline->result, planned, target, NULL, arena, &err)) {
+    if (arenaut_tensor_arena_find(result, planned, target, NULL, arena, &err)) {
         return complain_error(job->path, &err);
     }
     return EXIT_FINE;
+}
+
+static exit_code find(const tool_job *job, uint64_t planned, const arenaut_target *target,
+                      arenaut_tensor_arena *arena) {
+    return find_for(job, &job->pipeline->result, planned, target, arena);
+}
+
+/* Of the ops as the file has them, whatever was made of them since. */
+static exit_code find_as_it_is(const tool_job *job, const arenaut_target *target,
+                               arenaut_tensor_arena *arena) {
+    arenaut_result result = job->pipeline->result;
+    result.program = job->pipeline->baseline.program;
+    return find_for(job, &result, job->pipeline->figures.now, target, arena);
 }
 
 exit_code find_whole_arena(const tool_job *job, uint64_t planned, arenaut_tensor_arena *arena) {
@@ -45,6 +58,13 @@ uint64_t bytes_to_reserve(const tool_job *job, uint64_t planned) {
     arenaut_tensor_arena arena;
     if (!has_whole_arena(job)) return planned;
     return find(job, planned, job->pipeline->target, &arena) == EXIT_FINE ? arena.total : planned;
+}
+
+uint64_t bytes_as_it_is(const tool_job *job) {
+    arenaut_tensor_arena arena;
+    const uint64_t now = job->pipeline->figures.now;
+    if (!has_whole_arena(job)) return now;
+    return find_as_it_is(job, job->pipeline->target, &arena) == EXIT_FINE ? arena.total : now;
 }
 
 uint64_t bytes_needed(const tool_job *job) {
@@ -76,7 +96,7 @@ static exit_code add_ways(const tool_job *job, arena_rows *rows) {
     arenaut_pipeline_options changed = job->pipeline->options;
     exit_code code = EXIT_FINE;
     if (job->options->budget == NOT_GIVEN || job->stopped || !job->pipeline->kernels) return code;
-    if (!job->options->inplace && !changed.n_in_place_rules) {
+    if (!job->options->inplace && !changed.overlap && !changed.n_in_place_rules) {
         changed.overwrite = ARENAUT_OVERWRITE_ON;
         code = add_way(job, "--inplace on", &changed, rows);
     }
@@ -96,7 +116,10 @@ static exit_code collect(const tool_job *job, arena_rows *rows) {
     rows->n = 0;
     for (size_t i = 0; i < 2 && targets[i] && code == EXIT_FINE; i++) {
         if (p->baseline.plan) {
-            code = add_row(job, "as it is", p->figures.now, targets[i], rows);
+            arena_row *row = &rows->items[rows->n++];
+            row->what = "as it is";
+            row->target = targets[i];
+            code = find_as_it_is(job, targets[i], &row->arena);
         }
         if (code == EXIT_FINE) code = add_row(job, "planned", p->figures.planned, targets[i], rows);
         if (code == EXIT_FINE && i == 0) code = add_ways(job, rows);

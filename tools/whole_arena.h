@@ -12,7 +12,8 @@ bool has_whole_arena(const tool_job *job);
 exit_code find_whole_arena(const tool_job *job, uint64_t planned, arenaut_tensor_arena *arena);
 /* What the user has to reserve for so many planned bytes: the whole arena, where there is one. */
 uint64_t bytes_to_reserve(const tool_job *job, uint64_t planned);
-uint64_t bytes_needed(const tool_job *job); /* with the new plan, or today's where that is less */
+uint64_t bytes_as_it_is(const tool_job *job); /* with today's plan, which is known */
+uint64_t bytes_needed(const tool_job *job);   /* with the new plan, or today's where that is less */
 
 /* A table of head, scratch, tail and sum, of the file as it is and as planned; with a budget, of
  * what may be asked for besides, and of what is missing or to spare. */
