@@ -432,6 +432,35 @@ TEST(a_plan_for_one_order_of_a_kernel_is_refused_for_another) {
     close_bench(&b);
 }
 
+/* A row of 33 pixels made 13. The middle one lies on pixel 16, 6.5 * (33 / 13.0f) - 0.5, if the
+ * product is rounded, and just before it where a compiler rounds but once. The second output is
+ * none that the kernel is known for, so it is written before all. */
+static void make_row(rng *r, sample *s) {
+    (void)r;
+    *s = (sample){.op = "RESIZE_BILINEAR", .n_in = 1, .n_out = 2, .n_attributes = 2};
+    s->in[0] = (sample_tensor){ARENAUT_DTYPE_FLOAT32, 4, {1, 1, 33, 1}, 0, {0}};
+    s->out[0] = (sample_tensor){ARENAUT_DTYPE_FLOAT32, 4, {1, 1, 13, 1}, 0, {0}};
+    s->out[1] = (sample_tensor){.dtype = ARENAUT_DTYPE_FLOAT32};
+    s->attributes[0] = (sample_attribute){"align_corners", NULL, 1, {0, 0}};
+    s->attributes[1] = (sample_attribute){"half_pixel_centers", NULL, 1, {1, 0}};
+}
+
+TEST(what_a_compiler_may_round_either_way_is_read_both_ways) {
+    static const sample_kind kind = {"by hand", make_row, 0};
+    static const struct {
+        uint64_t pixel;
+        bool is_read;
+    } cases[] = {{12, false}, {13, true}, {14, true}, {15, true}, {16, true}, {17, false}};
+    bench b;
+    open_bench(&b, &kind, 0);
+    place_apart(&b);
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        b.out[1] = b.in[0] + 4 * cases[i].pixel;
+        assert_int_equal(accepts(&b), !cases[i].is_read);
+    }
+    close_bench(&b);
+}
+
 /* ---- names that are moved, methods that are called ---- */
 
 /* x is moved to z, on one way of two if `branches`, and z is read by an op that writes y. */
