@@ -93,7 +93,10 @@ static int64_t parts_before(const arenaut_program *p, const uint32_t *tensors, u
     for (uint32_t i = 0; i < n; i++) {
         const arenaut_tensor *part = tensors[i] == ARENAUT_NONE ? NULL : &p->tensors[tensors[i]];
         if (!part || !arn_is_plain(part) || part->dtype != like->dtype) return -1;
-        if (part->rank != like->rank || outer_size(part, axis) != outer_size(like, axis)) return -1;
+        if (part->rank != like->rank) return -1;
+        for (uint32_t k = 0; k < like->rank; k++) {
+            if (k != axis && part->dims[k] != like->dims[k]) return -1;
+        }
         sum += inner_size(part, axis);
         if (sum > inner_size(like, axis)) return -1;
     }

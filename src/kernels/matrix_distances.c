@@ -59,27 +59,43 @@ static void walk_products(const matmul *m, bool left, arn_reach *reach) {
     }
 }
 
-static bool batches_fit(const matmul *m) {
-    for (int i = 0; i < BATCH_AXES; i++) {
-        if (m->in[i] != 1 && m->in[i] != m->out[i]) return false;
-    }
+/* An operand's shape, and whether it is stated as adjoint. */
+static bool take_operand(const arn_pair *pair, uint32_t input, const char *adjoint,
+                         int64_t dims[MATRIX_RANK], bool *turned) {
+    const arenaut_tensor *tensor = arn_op_input(pair->program, pair->op, input);
+    int64_t stated;
+    if (!tensor || !arn_is_plain(tensor) || tensor->dtype != pair->out->dtype) return false;
+    if (!arn_op_number(pair->op, adjoint, &stated) || !widen(tensor, dims)) return false;
+    *turned = stated != 0;
     return true;
+}
+
+/* Whether both operands make this result, each batch from its own matrices or repeated ones. */
+static bool multiply(const matmul *m, const int64_t x[MATRIX_RANK], bool x_turned,
+                     const int64_t y[MATRIX_RANK], bool y_turned) {
+    for (int i = 0; i < BATCH_AXES; i++) {
+        if (x[i] != 1 && x[i] != m->out[i]) return false;
+        if (y[i] != 1 && y[i] != m->out[i]) return false;
+    }
+    return x[x_turned ? 4 : 3] == m->out[3] && y[y_turned ? 3 : 4] == m->out[4] &&
+           x[x_turned ? 3 : 4] == y[y_turned ? 4 : 3];
 }
 
 /* An operand that does not lie as the loops want it is transposed into a buffer of the kernel's
  * first: the left one where it is stated as adjoint, the right one where it is not. */
 bool arn_matmul_distance(const arn_pair *pair, arn_reach *reach) {
     const bool left = pair->input == 0;
-    int64_t adjoint;
+    int64_t x[MATRIX_RANK], y[MATRIX_RANK];
+    bool x_turned, y_turned;
     matmul m = {.pair = pair};
-    if (!is_raster(pair) || pair->in->dtype != pair->out->dtype) return false;
-    if (!arn_op_number(pair->op, left ? "adj_x" : "adj_y", &adjoint)) return false;
-    if (!widen(pair->in, m.in) || !widen(pair->out, m.out) || !batches_fit(&m)) return false;
-    if (left == (adjoint != 0)) return true;
+    if (!is_raster(pair) || !widen(pair->out, m.out)) return false;
+    if (!take_operand(pair, 0, "adj_x", x, &x_turned)) return false;
+    if (!take_operand(pair, 1, "adj_y", y, &y_turned)) return false;
+    if (!multiply(&m, x, x_turned, y, y_turned)) return false;
+    if (left ? x_turned : !y_turned) return true;
+    memcpy(m.in, left ? x : y, sizeof m.in);
     m.depth = m.in[4];
-    if (m.in[3] != (left ? m.out[3] : m.out[4])) return false;
-    const uint64_t rows = arn_element_count(pair->out) / (uint64_t)m.out[4];
-    if (!arn_take_steps(pair, rows)) return false;
+    if (!arn_take_steps(pair, arn_element_count(pair->out) / (uint64_t)m.out[4])) return false;
     walk_products(&m, left, reach);
     return true;
 }

@@ -107,12 +107,34 @@ bool arn_axis_is_padded(const arn_window_axis *axis) {
            (axis->out - 1) * axis->stride - axis->before + reach(axis) > axis->in;
 }
 
-/* Where the filter's sides are: in an attribute, or in the weights' shape. */
-static bool take_filter(const arenaut_program *p, const arenaut_op *op, arn_windows *w) {
-    const int64_t *filter = numbers_of(op, "filter", 2);
+typedef enum window_kind { CONVOLUTION, DEPTHWISE, POOL } window_kind;
+
+static const struct {
+    const char *op;
+    window_kind kind;
+} windowed[] = {
+    {"CONV_2D", CONVOLUTION},
+    {"DEPTHWISE_CONV_2D", DEPTHWISE},
+    {"AVERAGE_POOL_2D", POOL},
+    {"MAX_POOL_2D", POOL},
+};
+
+static bool find_kind(const arenaut_op *op, window_kind *kind) {
+    for (size_t i = 0; i < sizeof windowed / sizeof *windowed; i++) {
+        *kind = windowed[i].kind;
+        if (strcmp(windowed[i].op, op->name) == 0) return true;
+    }
+    return false;
+}
+
+/* A pool states the sides of its filter; a convolution's weights have them. */
+static bool take_filter(const arenaut_program *p, const arenaut_op *op, window_kind kind,
+                        arn_windows *w) {
     const arenaut_tensor *weights = arn_op_input(p, op, 1);
     w->groups = w->in_channels;
-    if (filter) {
+    if (kind == POOL) {
+        const int64_t *filter = numbers_of(op, "filter", 2);
+        if (!filter) return false;
         w->y.taps = filter[0];
         w->x.taps = filter[1];
         return w->in_channels == w->out_channels;
@@ -120,7 +142,7 @@ static bool take_filter(const arenaut_program *p, const arenaut_op *op, arn_wind
     if (!weights || weights->rank != 4 || !arn_has_sizes(weights)) return false;
     w->y.taps = weights->dims[1];
     w->x.taps = weights->dims[2];
-    if (strcmp(op->name, "DEPTHWISE_CONV_2D") == 0) {
+    if (kind == DEPTHWISE) {
         return weights->dims[3] == w->out_channels && w->out_channels % w->in_channels == 0;
     }
     w->groups = w->in_channels / weights->dims[3];
@@ -129,21 +151,15 @@ static bool take_filter(const arenaut_program *p, const arenaut_op *op, arn_wind
 }
 
 bool arn_op_windows(const arenaut_program *p, const arenaut_op *op, arn_windows *w) {
-    static const char *const names[] = {"CONV_2D", "DEPTHWISE_CONV_2D", "AVERAGE_POOL_2D",
-                                        "MAX_POOL_2D"};
     static const int64_t ones[] = {1, 1};
     const arenaut_tensor *in = arn_op_input(p, op, 0), *out = arn_op_output(p, op, 0);
-    bool known = false;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        known = known || strcmp(op->name, names[i]) == 0;
-    }
-    if (!known || !in || !out || in->rank != 4 || out->rank != 4) return false;
+    window_kind kind;
+    if (!find_kind(op, &kind) || !in || !out || in->rank != 4 || out->rank != 4) return false;
     if (!arn_is_plain(in) || !arn_is_plain(out) || in->dims[0] != out->dims[0]) return false;
     const int64_t *strides = numbers_of(op, "strides", 2);
-    const int64_t *dilations = numbers_of(op, "dilations", 2);
+    const int64_t *dilations = kind == POOL ? ones : numbers_of(op, "dilations", 2);
     const bool same = arn_op_text_is(op, "padding", "SAME");
-    if (!strides || (!same && !arn_op_text_is(op, "padding", "VALID"))) return false;
-    if (!dilations) dilations = ones; /* pools have none */
+    if (!strides || !dilations || (!same && !arn_op_text_is(op, "padding", "VALID"))) return false;
     *w = (arn_windows){
         .y = {.in = in->dims[1],
               .out = out->dims[1],
@@ -157,5 +173,5 @@ bool arn_op_windows(const arenaut_program *p, const arenaut_op *op, arn_windows 
         .in_channels = in->dims[3],
         .out_channels = out->dims[3],
     };
-    return take_filter(p, op, w) && settle_axis(&w->y, same) && settle_axis(&w->x, same);
+    return take_filter(p, op, kind, w) && settle_axis(&w->y, same) && settle_axis(&w->x, same);
 }

@@ -241,7 +241,8 @@ bool arn_dense_distance(const arn_pair *pair, arn_reach *reach) {
     const int64_t n_in = (int64_t)arn_element_count(pair->in);
     const int64_t n_out = (int64_t)arn_element_count(pair->out);
     const int64_t rows = n_in / depth;
-    if (n_in % depth != 0 || n_out % units != 0 || n_out / units != rows) return false;
+    if (pair->out->rank == 0 || pair->out->dims[pair->out->rank - 1] != units) return false;
+    if (n_in % depth != 0 || n_out / units != rows) return false;
     if (pair->rule->order == ARENAUT_KERNEL_ROWS) return false; /* there is no image */
     const image_walk walk = {
         .pair = pair,
