@@ -44,6 +44,7 @@ EXPECTED = {
     "UnpackOptions": fields("num", "axis"),
     "UnidirectionalSequenceLSTMOptions": fields("time_major"),
     "MirrorPadOptions": {"mode": ("mode", MIRROR)},
+    "VarHandleOptions": fields("shared_name"),
     "BatchMatMulOptions": fields("adj_x", "adj_y"),
 }
 
@@ -51,7 +52,8 @@ EXPECTED = {
 def attribute(found, source):
     """The value of one attribute, as the program's JSON writes it."""
     if isinstance(source, str):
-        return int(found[source])
+        value = found[source]
+        return value.decode() if isinstance(value, bytes) else int(value)
     name, second = source
     return second[found[name]] if isinstance(second, dict) else [found[name], found[second]]
 
