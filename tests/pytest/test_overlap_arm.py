@@ -101,3 +101,13 @@ def test_a_run_that_is_copied_over_a_part_of_itself_is_wrong_here(arenaut_json, 
     assert case.run(closer, placement.inputs) == case.run(case.apart(), placement.inputs)
     assert arm_runtime.run(tflite_file.with_plan(case.data, closer),
                            placement.inputs) != placement.expected
+
+
+@pytest.mark.parametrize("kernels", [needs("cmsis-nn")])
+def test_a_plan_for_other_kernels_is_wrong_and_check_says_so(arenaut, tmp_path, kernels):
+    path = DATA / "mobilenet_v1_025_96_int8.tflite"
+    original, planned = path.read_bytes(), overlapped(arenaut, path, tmp_path, "reference")
+    values = micro_runtime.random_inputs(micro_runtime.Machine(original).inputs, 1)
+    assert arm_runtime.run(planned, values, kernels) != arm_runtime.run(original, values, kernels)
+    said = arenaut("check", tmp_path / "planned.tflite", "--kernels", kernels, exit=1).stdout
+    assert "which nothing allows" in said
