@@ -1,8 +1,8 @@
 """The micro runtime built from its sources for 32-bit ARM, run by QEMU's user mode.
 
-`make micro-runtime` builds it with its own kernels and with CMSIS-NN's; ARENAUT_TFLM_ARM and
-ARENAUT_TFLM_ARM_CMSIS_NN name programs that lie elsewhere. A run is a process: a model, its inputs
-in files, its outputs in another.
+`make micro-runtime` fills a folder with programs, with its own kernels and with CMSIS-NN's, and with
+the sources that they were built from; ARENAUT_MICRO_RUNTIME names one that lies elsewhere. A run is
+a process: a model, its inputs in files, its outputs in another.
 """
 
 import os
@@ -13,11 +13,14 @@ from pathlib import Path
 
 import tflite_file
 
-BUILT = Path(__file__).parents[2] / "build" / "micro-runtime"
+FOLDER = Path(os.environ.get("ARENAUT_MICRO_RUNTIME",
+                             Path(__file__).parents[2] / "build" / "micro-runtime"))
+SOURCES = FOLDER / "sources"
 RUNNERS = {  # by the kernel set that speaks of them
-    "reference": Path(os.environ.get("ARENAUT_TFLM_ARM", BUILT / "tflm-arm")),
-    "cmsis-nn": Path(os.environ.get("ARENAUT_TFLM_ARM_CMSIS_NN", BUILT / "tflm-arm-cmsis-nn")),
+    "reference": FOLDER / "tflm-arm",
+    "cmsis-nn": FOLDER / "tflm-arm-cmsis-nn",
 }
+HINT = "run `make micro-runtime`, or name its folder in ARENAUT_MICRO_RUNTIME"
 QEMU = "qemu-arm-static"
 ARENA = 128 << 20
 
@@ -25,8 +28,7 @@ ARENA = 128 << 20
 def missing(kernels="reference"):
     """Why nothing can be run here, or None."""
     if not RUNNERS[kernels].is_file():
-        return f"{RUNNERS[kernels]} is not there: run `make micro-runtime`, or name it in " \
-               f"ARENAUT_TFLM_ARM{'' if kernels == 'reference' else '_CMSIS_NN'}"
+        return f"{RUNNERS[kernels]} is not there: {HINT}"
     return None if shutil.which(QEMU) else f"not installed: {QEMU}"
 
 

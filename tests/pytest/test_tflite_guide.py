@@ -9,14 +9,13 @@ import os
 import re
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 from conftest import COMMAND, DATA, ROOT
 
+from arm_runtime import HINT, SOURCES
+
 PAGE = ROOT / "docs" / "tflite.md"
-SOURCES = Path(os.environ.get("ARENAUT_TFLM_SOURCES",
-                              ROOT / "build" / "micro-runtime" / "sources"))
 SESSION = re.compile(r"^    \$ .*\n(?:    .*\n|\n(?=\n*    ))*", re.M)
 
 
@@ -47,8 +46,7 @@ def test_the_page_says_what_its_commands_say(tmp_path):
 
 def test_the_firmware_compiles(tmp_path):
     if not SOURCES.is_dir():
-        pytest.skip(f"{SOURCES} is not there: run `make micro-runtime`, or name the folder in "
-                    "ARENAUT_TFLM_SOURCES")
+        pytest.skip(f"{SOURCES} is not there: {HINT}")
     (tmp_path / "main.cc").write_text(re.search(r"```cpp\n(.*?)```", PAGE.read_text(), re.S)[1])
     subprocess.run(["g++", "-std=c++17", "-Wall", "-Wextra", "-fsyntax-only",
                     "-DTF_LITE_STATIC_MEMORY",
