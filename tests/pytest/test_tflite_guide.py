@@ -15,6 +15,7 @@ from conftest import COMMAND, DATA, ROOT
 
 from arm_runtime import HINT, SOURCES
 
+MODEL = DATA / "mobilenet_v1_025_96_int8.tflite"
 PAGE = ROOT / "docs" / "tflite.md"
 SESSION = re.compile(r"^    \$ .*\n(?:    .*\n|\n(?=\n*    ))*", re.M)
 
@@ -35,7 +36,7 @@ def played(session, folder):
 
 
 def test_the_page_says_what_its_commands_say(tmp_path):
-    shutil.copy(DATA / "mobilenet_v1_025_96_int8.tflite", tmp_path / "person.tflite")
+    shutil.copy(MODEL, tmp_path / "person.tflite")
     page = PAGE.read_text()
     assert page.count("    $ ") > 10
     now = SESSION.sub(lambda found: played(found[0], tmp_path), page)
@@ -44,9 +45,11 @@ def test_the_page_says_what_its_commands_say(tmp_path):
     assert now == PAGE.read_text()
 
 
-def test_the_firmware_compiles(tmp_path):
+def test_the_firmware_compiles(arenaut, tmp_path):
     if not SOURCES.is_dir():
         pytest.skip(f"{SOURCES} is not there: {HINT}")
+    shutil.copy(MODEL, tmp_path / "person.tflite")
+    arenaut("plan", tmp_path / "person.tflite", "--overlap", "on", "-o", tmp_path / "person.h")
     (tmp_path / "main.cc").write_text(re.search(r"```cpp\n(.*?)```", PAGE.read_text(), re.S)[1])
     subprocess.run(["g++", "-std=c++17", "-Wall", "-Wextra", "-fsyntax-only",
                     "-DTF_LITE_STATIC_MEMORY",
