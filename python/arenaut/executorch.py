@@ -47,7 +47,9 @@ def planned(specs, alignment, graph_module, padding, reserve, target, effort):
         # Not proven: then the greedy one must not be better. It has no word against our checker.
         theirs = greedy(alignment, specs, graph_module, None, padding)
         if sum(theirs.bufsizes) < sum(result.bufsizes) and agrees(theirs, specs, problem, banks):
-            return theirs
+            result = theirs
+    # Arenas that only the graphs below use are arenas of this one as well.
+    result.bufsizes = maxima(result.bufsizes, reserve)
     return result
 
 
@@ -162,7 +164,7 @@ class MemoryPlanningPass(TheirPass):
             reserve = maxima(reserve, self.sizes.get(other, []))
         made = planned(list(specs), alignment, graph_module, extra_padding, reserve, self.target,
                        self.effort)
-        self.sizes[graph_module] = made.bufsizes = maxima(made.bufsizes, reserve_of(graph_module))
+        self.sizes[graph_module] = made.bufsizes
         return made
 
 

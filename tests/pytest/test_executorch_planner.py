@@ -212,6 +212,7 @@ def test_lifetimes_are_closed_and_sizes_begin_at_one(ours):
 def test_nothing_to_plan(ours):
     assert ours.plan(16, [], Graph()).bufsizes == [0, 0]
     assert ours.plan(16, [spec(0, 0, 1)], Graph()).bufsizes == [0, 0]
+    assert ours.plan(16, [], Graph(0, 32, 64)).bufsizes == [0, 32, 64]
 
 
 def test_the_room_of_control_flow_stays_below_and_padding_above(ours):
