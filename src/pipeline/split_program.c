@@ -48,6 +48,47 @@ static arenaut_status blame_stages(arenaut_pipeline *p, arenaut_status st, arena
     return arn_pipeline_blame(p, err, "split", "split: %s", why.msg);
 }
 
+/* Search steps of a plan that is only made to be compared: the compared ones end within a second.
+ */
+enum { COMPARING_EFFORT = 500000 };
+
+/* What the plan needs if the program is split so. */
+static arenaut_status plan_split(const arenaut_pipeline *p, arenaut_splitting splitting,
+                                 uint64_t *bytes, arenaut_error *err) {
+    arenaut_pipeline_options options = p->options;
+    arenaut_pipeline *other = NULL;
+    options.splitting = splitting;
+    options.note = NULL;
+    options.stage = NULL;
+    options.after_pass = NULL;
+    options.plan.effort = COMPARING_EFFORT;
+    options.plan.progress = NULL;
+    arenaut_status st = arenaut_pipeline_new(&options, arn_pipeline_allocator(p), &other, err);
+    if (st == ARENAUT_OK) st = arenaut_pipeline_read(other, p->store->files, 1, err);
+    if (st == ARENAUT_OK) st = arenaut_pipeline_prepare(other, err);
+    if (st == ARENAUT_OK) st = arenaut_pipeline_plan(other, err);
+    *bytes = st == ARENAUT_OK ? other->figures.planned : UINT64_MAX;
+    arenaut_pipeline_free(other);
+    return st == ARENAUT_NO_PLAN ? ARENAUT_OK : st;
+}
+
+/* Stages are found for tensors that lie apart. Where results may lie over operands, the program as
+ * it is may need less than the split one: both are planned. */
+static arenaut_status is_worth_it(const arenaut_pipeline *p, const arenaut_split_stage *stages,
+                                  uint32_t n, bool *worth, arenaut_error *err) {
+    const arenaut_pipeline_options *o = &p->options;
+    const bool apart = !o->overlap && !o->n_in_place_rules &&
+                       o->overwrite != ARENAUT_OVERWRITE_ON &&
+                       o->overwrite != ARENAUT_OVERWRITE_ONLY;
+    const arenaut_splitting split = {.on = true, .stages = stages, .n_stages = n};
+    uint64_t with = 0, without = 1;
+    arenaut_status st = ARENAUT_OK;
+    if (!apart) st = plan_split(p, split, &with, err);
+    if (!apart && st == ARENAUT_OK) st = plan_split(p, (arenaut_splitting){0}, &without, err);
+    *worth = with < without;
+    return st;
+}
+
 /* Makes the split program; *out stays NULL where nothing is gained. */
 static arenaut_status make_split(arenaut_pipeline *p, arenaut_rewrite **out, arenaut_error *err) {
     const arenaut_splitting *o = &p->options.splitting;
@@ -66,7 +107,9 @@ static arenaut_status make_split(arenaut_pipeline *p, arenaut_rewrite **out, are
         return ARENAUT_OK;
     }
     if (st != ARENAUT_OK && err) *err = why;
-    if (st == ARENAUT_OK && n > 0) st = arenaut_split(program, stages, n, allocator, out, err);
+    bool worth = n > 0;
+    if (st == ARENAUT_OK && worth) st = is_worth_it(p, stages, n, &worth, err);
+    if (st == ARENAUT_OK && worth) st = arenaut_split(program, stages, n, allocator, out, err);
     arenaut_split_stages_free(stages, allocator);
     return st;
 }

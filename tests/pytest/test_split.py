@@ -4,8 +4,11 @@ What a split model computes is compared where it has a tensor of the original: t
 its stages and all that comes behind them, with the plan inside, op by op.
 """
 
+import subprocess
+
+import numpy as np
 import pytest
-from conftest import DATA, SCRATCH, corpus_params
+from conftest import COMMAND, DATA, SCRATCH, corpus_params
 
 import compare
 import micro_runtime
@@ -110,3 +113,86 @@ def test_strip_gives_the_original_back(arenaut, split, tmp_path, path):
     back = tmp_path / "back.tflite"
     arenaut("strip", split(path).path, "-o", back)
     assert back.read_bytes() == split(path).original
+
+
+def random_model(seed):
+    """A chain of convolutions, pools and paddings with random forms, and its number of ops."""
+    random = np.random.RandomState(seed)
+    dtype = ("INT8", "FLOAT32")[seed % 2]
+    numpy = tflite_file.NUMPY[dtype]
+    model = tflite_file.Model("random chain")
+    graph = model.graph("main")
+    shape = [1, *random.randint(12, 30, 2), random.randint(1, 5)]
+    # Joins and paddings want one scale; zero points are anywhere, so that padding shows.
+    scale, zero = (0.05, int(random.randint(-40, 40))) if dtype == "INT8" else (None, 0)
+    tensor = first = graph.tensor("x", shape, dtype, scale, zero)
+
+    def weights(*dims):
+        if dtype == "INT8":
+            return graph.constant("w", random.randint(-90, 90, dims).astype(np.int8), scale=0.01)
+        return graph.constant("w", random.uniform(-1, 1, dims).astype(numpy))
+
+    def bias(n):
+        if dtype == "INT8":
+            return graph.constant("b", random.randint(-900, 900, n).astype(np.int32), scale=0.0005)
+        return graph.constant("b", random.uniform(-1, 1, n).astype(numpy))
+
+    n_ops = random.randint(2, 6)
+    for _ in range(n_ops):
+        kind = random.choice(["CONV_2D", "CONV_2D", "DEPTHWISE_CONV_2D", "MAX_POOL_2D",
+                              "AVERAGE_POOL_2D", "PAD"])
+        height, width, channels = shape[1:]
+        if kind == "PAD":
+            pads = np.zeros((4, 2), np.int32)
+            pads[1:3] = random.randint(0, 3, (2, 2))
+            shape = [a + int(b) for a, b in zip(shape, pads.sum(1))]
+            inputs, options = [tensor, graph.constant("p", pads)], {}
+        else:
+            filters, strides = random.randint(1, 5, 2), random.randint(1, 4, 2)
+            same = min(height - filters[0], width - filters[1]) < 0 or random.rand() < 0.7
+            for axis in (0, 1):
+                size = shape[1 + axis] if same else shape[1 + axis] - filters[axis] + 1
+                shape[1 + axis] = int(-(-size // strides[axis]))
+            options = {"padding": 0 if same else 1, "strideH": int(strides[0]),
+                       "strideW": int(strides[1])}
+            inputs = [tensor]
+            if kind == "CONV_2D":
+                shape[3] = int(random.randint(1, 12))
+                inputs += [weights(shape[3], *filters, channels), bias(shape[3])]
+                options |= {"dilationHFactor": 1, "dilationWFactor": 1}
+            elif kind == "DEPTHWISE_CONV_2D":
+                inputs += [weights(1, *filters, channels), bias(channels)]
+                options |= {"depthMultiplier": 1, "dilationHFactor": 1, "dilationWFactor": 1}
+            else:
+                options |= {"filterHeight": int(filters[0]), "filterWidth": int(filters[1])}
+        made = graph.tensor("t", shape, dtype, scale, zero)
+        graph.op(kind, inputs, [made], **options)
+        shape, tensor = list(shape), made
+    graph.io([first], [tensor])
+    return model.bytes(), n_ops
+
+
+def random_stage(random, n_ops):
+    first = random.randint(0, n_ops)
+    last = random.randint(first, n_ops)
+    mode = random.choice(["channels", "rows", "kept"])
+    return f"{first}-{last}/{random.randint(2, 5)}:{mode}"
+
+
+def test_random_models_compute_the_same(tmp_path):
+    """Stages anywhere, in every mode: what is not refused computes the same bits."""
+    compared = 0
+    for seed in range(60):
+        data, n_ops = random_model(seed)
+        path, output = tmp_path / f"{seed}.tflite", tmp_path / f"{seed}.split.tflite"
+        path.write_bytes(data)
+        random = np.random.RandomState(1000 + seed)
+        for stage in sorted({random_stage(random, n_ops) for _ in range(12)}):
+            done = subprocess.run([COMMAND, "plan", path, "--split", stage, "-f", "-o", output],
+                                  capture_output=True, text=True, check=False)
+            assert done.returncode == 0 or "cannot be split so" in done.stderr, (seed, stage, done)
+            if done.returncode == 0 and output.read_bytes() != data:
+                compared += 1
+                assert compare.first_difference(data, output.read_bytes(), seeds=(1,),
+                                                runs=1) is None, (seed, stage)
+    assert compared > 30

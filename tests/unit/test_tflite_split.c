@@ -125,6 +125,25 @@ TEST(models_that_cannot_be_split_are_planned_as_they_are) {
     }
 }
 
+/* Where results may lie over operands, a split made for tensors that lie apart may need more. */
+TEST(with_overlap_the_one_that_needs_less_is_taken) {
+    static const char *const models[] = {"inception_int8", "resnet_int8"};
+    for (size_t i = 0; i < COUNT_OF(models); i++) {
+        bytes file = read_own(models[i]);
+        uint64_t needed[2];
+        for (int on = 0; on < 2; on++) {
+            const arenaut_pipeline_options options = {.overlap = true, .splitting = {.on = on == 1}};
+            arenaut_pipeline *p = NULL;
+            arenaut_error err = {0};
+            assert_ok(arenaut_pipeline_run(file.data, file.size, &options, NULL, &p, &err), err);
+            needed[on] = p->figures.planned;
+            arenaut_pipeline_free(p);
+        }
+        assert_true(needed[1] < needed[0]);
+        free_bytes(&file);
+    }
+}
+
 static arenaut_status write_with(void *context, const arenaut_allocator *allocator) {
     const arenaut_pipeline *p = context;
     arenaut_text text = {.allocator = allocator};
