@@ -41,14 +41,19 @@ static bool add(uint64_t n, uint64_t bytes, uint64_t align, uint64_t *sum) {
            arn_add(*sum, rounded, sum);
 }
 
+/* Two such requests: a multiplier and a shift each, or a table and another. */
+static bool add_twice(uint64_t n, uint64_t bytes, uint64_t align, uint64_t *sum) {
+    uint64_t one = 0;
+    return add(n, bytes, align, &one) && add(2, one, 1, sum);
+}
+
 /* The side of the weights that counts the output channels: DEPTHWISE_CONV_2D has it last. */
 static bool add_channels(const arenaut_tensor *weights, const char *op, uint64_t align,
                          uint64_t *sum) {
     if (!weights || weights->rank == 0) return false;
     const uint32_t side = strcmp(op, "DEPTHWISE_CONV_2D") == 0 ? weights->rank - 1 : 0;
     if (weights->dims[side] < 0) return false;
-    const uint64_t channels = (uint64_t)weights->dims[side];
-    return add(channels, 4, align, sum) && add(channels, 4, align, sum);
+    return add_twice((uint64_t)weights->dims[side], 4, align, sum);
 }
 
 /* Shapes are lists of 4-byte numbers behind their length. */
@@ -102,10 +107,9 @@ static bool add_extra(arenaut_persistent_extra extra, const arenaut_program *pro
         case ARENAUT_PERSISTENT_CHANNELS: return add_channels(second, op->name, align, sum);
         case ARENAUT_PERSISTENT_SCALES:
             if (!second || second->n_scales < 2) return true;
-            return add(second->n_scales, 4, align, sum) && add(second->n_scales, 4, align, sum);
+            return add_twice(second->n_scales, 4, align, sum);
         case ARENAUT_PERSISTENT_SHAPE: return add_shape(result, align, sum);
-        case ARENAUT_PERSISTENT_LOOKUP:
-            return add(LOOKUP, 2, align, sum) && add(LOOKUP, 2, align, sum);
+        case ARENAUT_PERSISTENT_LOOKUP: return add_twice(LOOKUP, 2, align, sum);
         case ARENAUT_PERSISTENT_TRANSPOSED: return add_transposed(program, op, pointer, align, sum);
         case ARENAUT_PERSISTENT_SUMS: return add_each_channel(result, 1, 8, align, sum);
         case ARENAUT_PERSISTENT_ESTIMATES: return add_each_channel(result, 0, 4, align, sum);
