@@ -132,7 +132,8 @@ TEST(with_overlap_the_one_that_needs_less_is_taken) {
         bytes file = read_own(models[i]);
         uint64_t needed[2];
         for (int on = 0; on < 2; on++) {
-            const arenaut_pipeline_options options = {.overlap = true, .splitting = {.on = on == 1}};
+            const arenaut_pipeline_options options = {.overlap = true,
+                                                      .splitting = {.on = on == 1}};
             arenaut_pipeline *p = NULL;
             arenaut_error err = {0};
             assert_ok(arenaut_pipeline_run(file.data, file.size, &options, NULL, &p, &err), err);
