@@ -158,10 +158,13 @@ def distances(calls, kernels):
         done = subprocess.run(
             [os.environ.get("ARENAUT", "arenaut"), "export", graph, "--as", "problem",
              "--target", "tflite-micro", "--kernels", rules, "--unmeasured", "--overlap", "on",
-             "--dump-after", "overlaps"], capture_output=True, text=True, check=False)
+             "--dump-after", "overlaps", "--quiet"], capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(done.stderr)
-    ops = json.loads(done.stderr)["methods"][0]["ops"]
+    dumped, end = json.JSONDecoder().raw_decode(done.stderr)
+    if done.stderr[end:].strip():
+        print(done.stderr[end:].strip(), file=sys.stderr)
+    ops = dumped["methods"][0]["ops"]
     return [stated(op, call) for op, call in zip(ops, calls, strict=True)]
 
 
