@@ -1,14 +1,15 @@
-"""The README's before/after table, from runs of build/arenaut.
+"""The README's before/after tables, from runs of build/arenaut.
 
     python bench/tflite_table.py [--all] [--runtime | --overlap] MODEL.tflite…
 
-Prints Markdown: what the runtime's own planner needs today, what the planned file needs, the
-proven lower bound and what is saved. Kernel scratch comes from data/scratch/tflite-micro.csv
-where that file speaks of the model. Models that gain nothing are summed up in one line
-unless --all is given. --runtime adds the head that the stock tflite-micro wheel reports
-for the original and the planned file, and the fewest bytes of arena with which it loads each.
---overlap prints what plans need that keep values apart, that put results in place of operands, and
-that let results reach into operands, of the models in which the last need least.
+Prints Markdown, in bytes: the head of the arena with the runtime's own planner today, with a plan
+that keeps values apart, and with one that puts results in place of operands; then the whole
+arena of a 32-bit microcontroller, with what the runtime keeps and needs while it plans, today and
+with the smallest of these plans. Kernel scratch comes from data/scratch/tflite-micro.csv where that
+file speaks of the model. Models whose whole arena does not shrink are summed up in one line unless
+--all is given. --runtime adds the head that the stock tflite-micro wheel reports for the original
+and the planned file, and the fewest bytes of arena with which it loads each. --overlap adds plans
+that let results reach into operands, and has the models in which these need least.
 """
 
 import argparse
@@ -25,32 +26,33 @@ SCRATCH = ROOT / "data" / "scratch" / "tflite-micro.csv"
 
 
 class Row:
-    """One model, planned without and with in-place ops."""
+    """One model, planned with values apart, with in-place ops and, if asked for, with overlap."""
 
-    def __init__(self, path, folder):
+    def __init__(self, path, folder, overlap):
         self.path, self.planned = path, folder / path.name
-        document = self.run("--inplace", "off", "-o", self.planned)
-        result, baseline = document["result"], document["baseline"]
-        self.today, self.arena, self.bound = (baseline["arena"], result["arena"],
-                                              result["lower_bound"])
-        self.proven = result["status"] == "optimal"
-        self.inplace = self.run("--inplace", "on")["result"]["arena"]
+        document = self.run("plan", "--inplace", "off", "-o", self.planned)
+        self.today, self.arena = document["baseline"]["arena"], document["result"]["arena"]
+        plans = [document, self.run("plan", "--inplace", "on")]
+        if overlap:
+            plans.append(self.run("plan", "--overlap", "on"))
+        self.heads = [plan["result"]["arena"] for plan in plans]
+        self.proven = all(plan["result"]["status"] == "optimal" for plan in plans)
+        best = min(range(len(plans)), key=lambda i: self.heads[i])
+        flags = ([], ["--inplace", "on"], ["--overlap", "on"])[best]
+        now, self.whole = self.run("size", *flags)["tensor_arena"][:2]
+        self.whole_today, self.whole = now["bytes"], self.whole["bytes"]
+        self.exact = now["exact"]
 
-    def overlap_cells(self):
-        document = self.run("--overlap", "on")
-        arena, proven = document["result"]["arena"], document["result"]["status"] == "optimal"
-        return arena, [self.path.stem, number(self.today), number(self.arena),
-                       number(self.inplace), number(arena) + ("" if proven else " (not proven)"),
-                       saved(self.today, arena)]
-
-    def run(self, *options):
-        done = subprocess.run([COMMAND, "plan", self.path, "--scratch", SCRATCH, "--json",
+    def run(self, verb, *options):
+        done = subprocess.run([COMMAND, verb, self.path, "--scratch", SCRATCH, "--json",
                                *options], check=True, capture_output=True, text=True)
         return json.loads(done.stdout)
 
     def cells(self):
-        return [self.path.stem, number(self.today), number(self.arena), number(self.bound),
-                saved(self.today, self.arena), saved(self.today, self.inplace)]
+        least = "" if self.exact else "≥ "
+        return [self.path.stem, number(self.today), *map(number, self.heads),
+                least + number(self.whole_today), least + number(self.whole),
+                saved(self.whole_today, self.whole)]
 
     def runtime_cells(self):
         """What the wheel reports, or why it does not run the model."""
@@ -81,14 +83,6 @@ def print_table(head, rows):
         print("| " + " | ".join(row) + " |")
 
 
-def print_overlap_table(rows):
-    cells = [row.overlap_cells() + (row,) for row in rows]
-    print_table(["model", "today", "apart", "in place", "overlap", "saved"],
-                [line for arena, line, row in cells if arena < row.inplace])
-    print(f"\n{sum(arena >= row.inplace for arena, _, row in cells)} more need what they need in "
-          "place.")
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("models", nargs="+", type=Path)
@@ -97,21 +91,19 @@ def main():
     parser.add_argument("--overlap", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        rows = [Row(path, Path(folder)) for path in options.models]
-        if options.overlap:
-            print_overlap_table(rows)
-            return
-        shown = [row for row in rows if options.all or row.inplace < row.today]
-        head = ["model", "today", "planned", "bound", "saved", "saved, in place"]
+        rows = [Row(path, Path(folder), options.overlap) for path in options.models]
+        shown = [row for row in rows if options.all or row.whole < row.whole_today and (
+            not options.overlap or row.heads[-1] < min(row.heads[:-1]))]
+        head = ["model", "head today", "apart", "in place", *["overlap"] * options.overlap,
+                "arena today", "then", "saved"]
         if options.runtime:
             head += ["head in the wheel", "smallest arena in the wheel"]
         print_table(head, [row.cells() + (row.runtime_cells() if options.runtime else [])
                            for row in shown])
     same = [row for row in rows if row not in shown]
     if same:
-        proven = sum(row.proven for row in same)
-        print(f"\n{len(same)} more need what they need today; for {proven} of them that is "
-              "proven to be the minimum.")
+        print(f"\n{len(same)} more gain nothing.")
+    print(f"{sum(row.proven for row in rows)} of {len(rows)} are proven minimal.")
 
 
 if __name__ == "__main__":
