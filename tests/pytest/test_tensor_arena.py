@@ -82,3 +82,20 @@ def test_the_table_is_what_the_runtime_says():
         if row[0] == "op" and row[1] != "EMBEDDING_LOOKUP":  # its data comes later
             assert f'{{"{row[1]}", 0, 0, {{{row[2]}, ' in source, row[1]
             assert f"{{{row[3]}, " in source.split(f'{{"{row[1]}", 0, 0, ')[1].split("\n")[0]
+
+
+@pytest.mark.parametrize("name", ["mobilenet_v1_025_96_int8", "resnet_int8", "inception_int8"])
+def test_a_planned_file_needs_what_was_foretold(name, arenaut, arenaut_json, arena_of, tmp_path):
+    """With overlap; on both kinds of machine."""
+    planned = tmp_path / "planned.tflite"
+    before = arenaut_json("size", DATA / f"{name}.tflite", "--overlap", "on")["tensor_arena"]
+    arenaut("plan", DATA / f"{name}.tflite", "--overlap", "on", "-o", planned)
+    data = planned.read_bytes()
+    foretold = {row["target"]: row["bytes"] for row in before if row["of"] == "planned"}
+    for target in foretold:
+        assert arena_of(planned, target)["bytes"] == foretold[target]
+    assert micro_runtime.loads_in(data, foretold["tflite-micro-64"])
+    assert not micro_runtime.loads_in(data, foretold["tflite-micro-64"] - SLACK)
+    if RUNNER.is_file():
+        least = measure_arena.measure(RUNNER, planned)[2]
+        assert 0 <= foretold["tflite-micro"] - least <= SLACK
