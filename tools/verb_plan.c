@@ -522,12 +522,9 @@ const tool_verb verb_plan = {
         "arenaut plan prefill.pt2 decode.pt2 --share auto -o layout\n"
         "arenaut plan problem.csv -o solved.csv",
     .notes =
-        "A plan goes into a model only if it needs less than the runtime does today, or\n"
-        "repairs a plan that overlaps; else OUT is a copy of the model. A folder stands for\n"
-        "every file below it; with several files -o is a folder. With --share\n"
-        "they are one program: what they share by name lies in a pool of its own, at one\n"
-        "offset for all; the folder gets layout.json (the plan), layout.program.json\n"
-        "(each method's tensors with their places) and layout.h.",
+        "A plan goes into a model only if it needs less than today, or repairs a plan that is\n"
+        "wrong; else OUT is a copy. With several files, or a folder, -o is a folder. With --share\n"
+        "files are one program: layout.json, layout.program.json and layout.h go there.",
     .groups = GROUP_COMMON | GROUP_OUTPUT | GROUP_JSON | GROUP_INPUT | GROUP_MODEL | GROUP_SEARCH |
               GROUP_BUDGET,
     .min_files = 1,

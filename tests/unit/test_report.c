@@ -208,7 +208,6 @@ TEST(every_report_survives_running_out_of_memory) {
     subject s = subject_with_program();
     for (size_t i = 0; i < COUNT_OF(every); i++) {
         attempt a = {&s, every[i]};
-        if (strcmp(every[i], "header") == 0) continue; /* needs no memory: see below */
         survives_every_allocation_failure(emit_with, &a);
     }
     drop(&s);
@@ -231,16 +230,6 @@ TEST(a_c_array_is_made_of_a_file) {
                      ARENAUT_REFUSED);
     assert_non_null(strstr(err.msg, "model file"));
     arenaut_text_free(&text);
-    drop(&s);
-}
-
-TEST(the_header_takes_no_memory) {
-    subject s = subject_with_program();
-    attempt a = {&s, "header"};
-    fuse none = {.left = 0, .stays_blown = true};
-    const arenaut_allocator allocator = fuse_allocator(&none);
-    assert_int_equal(emit_with(&a, &allocator), ARENAUT_OK);
-    assert_int_equal(none.calls, 0);
     drop(&s);
 }
 
