@@ -7,6 +7,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include <arenaut/tensor_arena.h>
+
 #include "core/memory.h"
 
 /* The op that an op of the file has become; NONE if it is split, or there is no such op. */
@@ -48,11 +50,24 @@ static arenaut_status blame_stages(arenaut_pipeline *p, arenaut_status st, arena
     return arn_pipeline_blame(p, err, "split", "split: %s", why.msg);
 }
 
+/* What is to be reserved for the plan: what the runtime keeps for ops counts as well, where its
+ * layout is known, since every piece costs some. */
+static arenaut_status find_reserved(const arenaut_pipeline *p, uint64_t *bytes,
+                                    arenaut_error *err) {
+    arenaut_tensor_arena arena;
+    *bytes = p->figures.planned;
+    if (!p->target->layout || p->problem->n_pools != 1) return ARENAUT_OK;
+    const arenaut_status st = arenaut_tensor_arena_find(&p->result, *bytes, p->target,
+                                                        arn_pipeline_allocator(p), &arena, err);
+    if (st == ARENAUT_OK) *bytes = arena.total;
+    return st;
+}
+
 /* Search steps of a plan that is only made to be compared: the compared ones end within a second.
  */
 enum { COMPARING_EFFORT = 500000 };
 
-/* What the plan needs if the program is split so. */
+/* What is to be reserved if the program is split so. */
 static arenaut_status plan_split(const arenaut_pipeline *p, arenaut_splitting splitting,
                                  uint64_t *bytes, arenaut_error *err) {
     arenaut_pipeline_options options = p->options;
@@ -63,28 +78,24 @@ static arenaut_status plan_split(const arenaut_pipeline *p, arenaut_splitting sp
     options.after_pass = NULL;
     options.plan.effort = COMPARING_EFFORT;
     options.plan.progress = NULL;
+    *bytes = UINT64_MAX;
     arenaut_status st = arenaut_pipeline_new(&options, arn_pipeline_allocator(p), &other, err);
     if (st == ARENAUT_OK) st = arenaut_pipeline_read(other, p->store->files, 1, err);
     if (st == ARENAUT_OK) st = arenaut_pipeline_prepare(other, err);
     if (st == ARENAUT_OK) st = arenaut_pipeline_plan(other, err);
-    *bytes = st == ARENAUT_OK ? other->figures.planned : UINT64_MAX;
+    if (st == ARENAUT_OK) st = find_reserved(other, bytes, err);
     arenaut_pipeline_free(other);
     return st == ARENAUT_NO_PLAN ? ARENAUT_OK : st;
 }
 
-/* Stages are found for tensors that lie apart. Where results may lie over operands, the program as
- * it is may need less than the split one: both are planned. */
+/* Stages are found by what is alive at once, of tensors that lie apart. What that comes to is only
+ * known of plans: the program as it is may need less than the split one, so both are planned. */
 static arenaut_status is_worth_it(const arenaut_pipeline *p, const arenaut_split_stage *stages,
                                   uint32_t n, bool *worth, arenaut_error *err) {
-    const arenaut_pipeline_options *o = &p->options;
-    const bool apart = !o->overlap && !o->n_in_place_rules &&
-                       o->overwrite != ARENAUT_OVERWRITE_ON &&
-                       o->overwrite != ARENAUT_OVERWRITE_ONLY;
     const arenaut_splitting split = {.on = true, .stages = stages, .n_stages = n};
-    uint64_t with = 0, without = 1;
-    arenaut_status st = ARENAUT_OK;
-    if (!apart) st = plan_split(p, split, &with, err);
-    if (!apart && st == ARENAUT_OK) st = plan_split(p, (arenaut_splitting){0}, &without, err);
+    uint64_t with = 0, without = 0;
+    arenaut_status st = plan_split(p, split, &with, err);
+    if (st == ARENAUT_OK) st = plan_split(p, (arenaut_splitting){0}, &without, err);
     *worth = with < without;
     return st;
 }

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from conftest import COMMAND, DATA, SCRATCH, corpus_params
 
+import arm_runtime
 import compare
 import micro_runtime
 import tflite_file
@@ -106,6 +107,42 @@ def test_outputs_are_the_same(split, path):
 @pytest.mark.parametrize("path", QUICK)
 def test_tensors_behind_the_stages_are_the_same(split, path):
     assert first_wrong_tensor(split(path).original, split(path).data) is None
+
+
+def planned_arena(arenaut_json, path, *options):
+    """All that a 32-bit microcontroller has to reserve for the plan."""
+    rows = arenaut_json("size", path, "--scratch", SCRATCH, *options)["tensor_arena"]
+    return next(row["bytes"] for row in rows if row["of"] == "planned")
+
+
+@pytest.mark.parametrize("path", SPLIT)
+def test_together_with_overlap_it_needs_no_more_than_either_alone(arenaut_json, path):
+    split, overlap = ("--split", "on"), ("--overlap", "on")
+    both = planned_arena(arenaut_json, path, *split, *overlap)
+    alone = [planned_arena(arenaut_json, path, *options) for options in (split, overlap, ())]
+    assert both <= min(alone) and alone[0] <= alone[2]
+
+
+@pytest.mark.parametrize("path", QUICK)
+def test_split_ops_with_results_over_their_operands_compute_the_same(arenaut_json, tmp_path, path):
+    model = Split(arenaut_json, path, tmp_path, "--split", "on", "--overlap", "on",
+                  "--scratch", SCRATCH)
+    assert micro_runtime.Machine(model.data).arena()[0] == model.document["result"]["arena"]
+    assert compare.first_difference(model.original, model.data, seeds=(1, 2), runs=1) is None
+    assert first_wrong_tensor(model.original, model.data) is None
+
+
+NO_ARM = arm_runtime.missing("reference")
+
+
+@pytest.mark.skipif(NO_ARM is not None, reason=str(NO_ARM))
+@pytest.mark.parametrize("options", [(), ("--overlap", "on")], ids=["split", "split-overlap"])
+@pytest.mark.parametrize("path", QUICK)
+def test_split_models_compute_the_same_on_32_bit_arm(arenaut_json, tmp_path, path, options):
+    model = Split(arenaut_json, path, tmp_path, "--split", "on", "--scratch", SCRATCH, *options)
+    values = micro_runtime.random_inputs(micro_runtime.Machine(model.original).inputs, 1)
+    found = arm_runtime.run(model.data, values, "reference")
+    assert found == arm_runtime.run(model.original, values, "reference")
 
 
 @pytest.mark.parametrize("path", SPLIT)
