@@ -97,7 +97,7 @@ typedef struct arenaut_splitting {
     bool on;
     const arenaut_split_stage *stages; /* NULL: those that are found */
     uint32_t n_stages;
-    arenaut_split_options options; /* of what is found */
+    arenaut_split_options options; /* of what is found; `kernels` are those of the pipeline */
 } arenaut_splitting;
 
 /* Zero-initialised: everything as the format and its runtime have it. The pointers are borrowed

@@ -14,6 +14,7 @@
 
 #include <arenaut/allocator.h>
 #include <arenaut/error.h>
+#include <arenaut/kernels.h>
 #include <arenaut/program.h>
 
 #ifdef __cplusplus
@@ -83,6 +84,9 @@ typedef struct arenaut_split_options {
     arenaut_optional_id max_ops;  /* that may be added */
     arenaut_optional_id max_macs; /* percent that may be added */
     uint64_t enough;              /* bytes of tensors with which the search ends; 0: never enough */
+    const arenaut_kernel_set *kernels; /* results may lie over operands as these kernels allow;
+                                        * NULL: all tensors lie apart */
+    bool unmeasured;                   /* their rules that were only read count too */
 } arenaut_split_options;
 
 /* Looks for the stages with which the program needs least memory: what its tensors need at once,

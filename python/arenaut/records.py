@@ -646,7 +646,9 @@ Rewrite._fields_ = [
 SplitOptions._fields_ = [
     ("max_ops", OptionalId),
     ("max_macs", OptionalId),
-    ("enough", c_uint64)]
+    ("enough", c_uint64),
+    ("kernels", POINTER(KernelSet)),
+    ("unmeasured", c_bool)]
 Finding._fields_ = [
     ("rule", c_int),
     ("a", c_uint32),

@@ -88,41 +88,80 @@ static arenaut_status plan_split(const arenaut_pipeline *p, arenaut_splitting sp
     return st == ARENAUT_NO_PLAN ? ARENAUT_OK : st;
 }
 
-/* Stages are found by what is alive at once, of tensors that lie apart. What that comes to is only
- * known of plans: the program as it is may need less than the split one, so both are planned. */
-static arenaut_status is_worth_it(const arenaut_pipeline *p, const arenaut_split_stage *stages,
-                                  uint32_t n, bool *worth, arenaut_error *err) {
-    const arenaut_splitting split = {.on = true, .stages = stages, .n_stages = n};
-    uint64_t with = 0, without = 0;
-    arenaut_status st = plan_split(p, split, &with, err);
-    if (st == ARENAUT_OK) st = plan_split(p, (arenaut_splitting){0}, &without, err);
-    *worth = with < without;
+/* Stages, and what is to be reserved with them; with none, it is the program as it is. */
+typedef struct candidate {
+    arenaut_split_stage *stages;
+    uint32_t n;
+    uint64_t bytes;
+} candidate;
+
+/* `kernels`: results may lie over operands as they allow; NULL: all tensors lie apart. */
+static arenaut_status find_stages(const arenaut_pipeline *p, const arenaut_kernel_set *kernels,
+                                  candidate *found, arenaut_error *err) {
+    arenaut_split_options options = p->options.splitting.options;
+    options.kernels = kernels;
+    options.unmeasured = p->unmeasured;
+    return arenaut_split_find(p->document.program, &options, arn_pipeline_allocator(p),
+                              &found->stages, &found->n, err);
+}
+
+/* Leaves the better one in *best. */
+static arenaut_status compare(const arenaut_pipeline *p, candidate *found, candidate *best,
+                              arenaut_error *err) {
+    const arenaut_splitting split = {.on = true, .stages = found->stages, .n_stages = found->n};
+    const arenaut_status st = plan_split(p, split, &found->bytes, err);
+    if (st != ARENAUT_OK || found->bytes >= best->bytes) return st;
+    const candidate worse = *best;
+    *best = *found;
+    *found = worse;
+    return ARENAUT_OK;
+}
+
+/* Stages are found by what is alive at once. What that comes to is only known of plans: the program
+ * as it is may need less than a split one, so all are planned. */
+static arenaut_status take_best(const arenaut_pipeline *p, candidate *found, uint32_t n,
+                                candidate *best, arenaut_error *err) {
+    arenaut_status st = ARENAUT_OK;
+    bool any = false;
+    for (uint32_t i = 0; i < n; i++) any = any || found[i].n > 0;
+    if (any) st = plan_split(p, (arenaut_splitting){0}, &best->bytes, err);
+    for (uint32_t i = 0; i < n && st == ARENAUT_OK; i++) {
+        if (found[i].n > 0) st = compare(p, &found[i], best, err);
+    }
     return st;
 }
 
-/* Makes the split program; *out stays NULL where nothing is gained. */
-static arenaut_status make_split(arenaut_pipeline *p, arenaut_rewrite **out, arenaut_error *err) {
-    const arenaut_splitting *o = &p->options.splitting;
+/* Splits as is best; *out stays NULL where nothing is gained. */
+static arenaut_status split_found(arenaut_pipeline *p, arenaut_rewrite **out, arenaut_error *err) {
     const arenaut_allocator *allocator = arn_pipeline_allocator(p);
-    const arenaut_program *program = p->document.program;
-    if (o->stages) {
-        return blame_stages(p, arenaut_split(program, o->stages, o->n_stages, allocator, out, err),
-                            err);
-    }
-    arenaut_split_stage *stages = NULL;
-    uint32_t n = 0;
+    const bool over = p->options.overlap && p->kernels;
+    candidate found[2] = {{0}}, best = {0};
     arenaut_error why = {0};
-    arenaut_status st = arenaut_split_find(program, &o->options, allocator, &stages, &n, &why);
+    arenaut_status st = find_stages(p, NULL, &found[0], &why);
     if (st == ARENAUT_REFUSED) {
         arn_pipeline_note(p, "nothing is split: %s", why.msg);
         return ARENAUT_OK;
     }
+    if (st == ARENAUT_OK && over) st = find_stages(p, p->kernels, &found[1], &why);
     if (st != ARENAUT_OK && err) *err = why;
-    bool worth = n > 0;
-    if (st == ARENAUT_OK && worth) st = is_worth_it(p, stages, n, &worth, err);
-    if (st == ARENAUT_OK && worth) st = arenaut_split(program, stages, n, allocator, out, err);
-    arenaut_split_stages_free(stages, allocator);
+    if (st == ARENAUT_OK) st = take_best(p, found, 2, &best, err);
+    if (st == ARENAUT_OK && best.n > 0) {
+        st = arenaut_split(p->document.program, best.stages, best.n, allocator, out, err);
+    }
+    arenaut_split_stages_free(found[0].stages, allocator);
+    arenaut_split_stages_free(found[1].stages, allocator);
+    arenaut_split_stages_free(best.stages, allocator);
     return st;
+}
+
+/* Makes the split program; *out stays NULL where there is none. */
+static arenaut_status make_split(arenaut_pipeline *p, arenaut_rewrite **out, arenaut_error *err) {
+    const arenaut_splitting *o = &p->options.splitting;
+    if (!o->stages) return split_found(p, out, err);
+    return blame_stages(p,
+                        arenaut_split(p->document.program, o->stages, o->n_stages,
+                                      arn_pipeline_allocator(p), out, err),
+                        err);
 }
 
 /* What the file says of itself besides its tensors and ops. */

@@ -344,19 +344,99 @@ TEST(small_programs_are_not_worth_splitting) {
     arenaut_program_free(p);
 }
 
+static arenaut_split_options lying_over(const char *kernels) {
+    return (arenaut_split_options){.kernels = arenaut_kernel_set_find(kernels)};
+}
+
+/* Results that may lie over their operands take away the peak that a stage would. */
+TEST(what_overlaps_anyway_is_not_split) {
+    arenaut_program *p = new_program();
+    begin_method(p, "main");
+    const uint32_t x = add_image(p, "x", 96, 96, 8, ARENAUT_INPUT);
+    const uint32_t same = add_depthwise(p, x, three);
+    finish_images(p, x, add_conv(p, add_depthwise(p, same, halving), 8, halving));
+    const arenaut_split_options over = lying_over("reference");
+    uint32_t n;
+    arenaut_split_stages_free(find(p, NULL, &n), NULL);
+    assert_int_equal(n, 1);
+    arenaut_split_stages_free(find(p, &over, &n), NULL);
+    assert_int_equal(n, 0);
+    arenaut_program_free(p);
+}
+
+/* What a split program needs with its results over operands, by the plan. */
+static uint64_t planned_over(const arenaut_program *p, const arenaut_split_stage *stages,
+                             uint32_t n) {
+    const arenaut_target *target = arenaut_target_find("tflite-micro");
+    const arenaut_pass_options options = {.target = target};
+    const arenaut_lowering_options over = {.overlap = true};
+    arenaut_rewrite *rewrite = NULL;
+    arenaut_lowering *lowering = NULL;
+    arenaut_plan *plan = NULL;
+    arenaut_error err = {0};
+    assert_ok(arenaut_split(p, stages, n, NULL, &rewrite, &err), err);
+    assert_ok(arenaut_passes_run(rewrite->program, "overlaps", &options, NULL, NULL, &err), err);
+    assert_ok(arenaut_lower(rewrite->program, target, &over, NULL, &lowering, &err), err);
+    assert_ok(arenaut_plan_make(lowering->problem, NULL, NULL, &plan, &err), err);
+    const uint64_t bytes = plan->arena[0];
+    arenaut_plan_free(plan);
+    arenaut_lowering_free(lowering);
+    arenaut_rewrite_free(rewrite);
+    return bytes;
+}
+
+/* MobileNet's beginning. */
+TEST(stages_for_results_over_operands_are_others_and_need_less_so) {
+    arenaut_program *p = new_program();
+    begin_method(p, "main");
+    const uint32_t x = add_image(p, "x", 96, 96, 3, ARENAUT_INPUT);
+    const uint32_t narrow = add_depthwise(p, add_conv(p, x, 8, halving), three);
+    const uint32_t half = add_depthwise(p, add_conv(p, narrow, 16, point), halving);
+    const uint32_t wide = add_depthwise(p, add_conv(p, half, 32, point), three);
+    finish_images(p, x, add_conv(p, add_conv(p, wide, 32, point), 8, halving));
+    const arenaut_split_options over = lying_over("reference");
+    uint32_t n_apart, n_over;
+    arenaut_split_stage *apart = find(p, NULL, &n_apart), *lying = find(p, &over, &n_over);
+    assert_true(n_apart > 0 && n_over > 0);
+    assert_true(planned_over(p, lying, n_over) < planned_over(p, apart, n_apart));
+    arenaut_split_stages_free(apart, NULL);
+    arenaut_split_stages_free(lying, NULL);
+    arenaut_program_free(p);
+}
+
+/* Kernels of which nothing is known let nothing lie over anything. */
+TEST(kernels_without_rules_change_nothing) {
+    static const arenaut_kernel_set silent = {.name = "silent"};
+    const arenaut_split_options options = {.kernels = &silent};
+    arenaut_program *p = new_program();
+    begin_method(p, "main");
+    const uint32_t x = add_image(p, "x", 48, 48, 4, ARENAUT_INPUT);
+    finish_images(p, x,
+                  add_conv(p, add_depthwise(p, add_conv(p, x, 32, three), halving), 4, three));
+    uint32_t n, n_silent;
+    arenaut_split_stage *stages = find(p, NULL, &n), *silently = find(p, &options, &n_silent);
+    assert_true(n > 0);
+    assert_int_equal(n_silent, n);
+    assert_memory_equal(silently, stages, n * sizeof *stages);
+    arenaut_split_stages_free(stages, NULL);
+    arenaut_split_stages_free(silently, NULL);
+    arenaut_program_free(p);
+}
+
 /* ---- out of memory ---- */
 
 static arenaut_status work_with(void *context, const arenaut_allocator *allocator) {
     const arenaut_program *p = context;
     static const arenaut_split_stage stages[] = {{0, 2, 2, ARENAUT_SPLIT_CHANNELS},
                                                  {2, 1, 2, ARENAUT_SPLIT_KEPT}};
+    const arenaut_split_options over = lying_over("reference");
     arenaut_split_stage *found = NULL;
     arenaut_rewrite *rewrite = NULL;
     arenaut_finding finding;
     uint32_t n;
     arenaut_status st = arenaut_split(p, stages, 2, allocator, &rewrite, NULL);
     if (st == ARENAUT_OK) st = arenaut_check_rewrite(p, rewrite, allocator, &finding, NULL);
-    if (st == ARENAUT_OK) st = arenaut_split_find(p, NULL, allocator, &found, &n, NULL);
+    if (st == ARENAUT_OK) st = arenaut_split_find(p, &over, allocator, &found, &n, NULL);
     if (st == ARENAUT_OK) arenaut_split_stages_free(found, allocator);
     arenaut_rewrite_free(rewrite);
     return st;

@@ -5,6 +5,7 @@
 
 #include "core/checked.h"
 #include "core/memory.h"
+#include "rewrite/split/draft_reach.h"
 
 arn_draft arn_draft_begin(const arn_split_graph *graph) {
     const arn_draft draft = {.graph = graph};
@@ -239,7 +240,40 @@ static void find_lives(const arn_draft *draft, uint32_t n, lives *l) {
     }
 }
 
-/* The most that is alive at one op; `change` has a place per op and one more. */
+/* Whether an operand's room may be written to: it is read for the last time, and once. */
+static bool is_read_up(const arn_draft *draft, const lives *l, uint32_t op, uint32_t input) {
+    const arn_split_graph *graph = draft->graph;
+    const uint32_t *inputs = draft->arguments + draft->ops[op].first, t = inputs[input];
+    if (t == ARENAUT_NONE || l->last[t] != op || planned_bytes(draft, t) == 0) return false;
+    for (uint32_t i = 0; i < input; i++) {
+        if (inputs[i] == t) return false;
+    }
+    return t >= graph->program->n_tensors || graph->last_reader[t] != graph->program->n_ops;
+}
+
+/* What an op saves when its result reaches into the operands that it reads up: those lie in their
+ * order, each as far behind the result's begin as the kernel demands. */
+static uint64_t saved_by_reach(const arn_draft *draft, const lives *l, uint32_t index) {
+    const arn_draft_op *op = &draft->ops[index];
+    if (!draft->reach || op->n_outputs != 1) return 0;
+    const uint32_t *arguments = draft->arguments + op->first, made = arguments[op->n_inputs];
+    if (made == ARENAUT_NONE || l->first[made] != index) return 0;
+    const uint64_t result = arn_aligned(planned_bytes(draft, made), ROUNDING);
+    uint64_t end = 0, apart = result;
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        if (!is_read_up(draft, l, index, i)) continue;
+        const uint64_t bytes = arn_aligned(planned_bytes(draft, arguments[i]), ROUNDING);
+        const uint64_t distance =
+            arn_aligned(arn_draft_distance(draft->reach, draft, op, i), ROUNDING);
+        if (distance >= result) continue;
+        end = (end > distance ? end : distance) + bytes;
+        apart += bytes;
+    }
+    return apart - (end > result ? end : result);
+}
+
+/* The most that is alive at one op; `change` has a place per op and one more. Kernels are asked
+ * only where it matters. */
 static void find_peak(const arn_draft *draft, uint32_t n, const lives *l, int64_t *change,
                       arn_draft_cost *cost, uint64_t *alive) {
     uint64_t now = 0;
@@ -252,9 +286,11 @@ static void find_peak(const arn_draft *draft, uint32_t n, const lives *l, int64_
     for (uint32_t i = 0; i < draft->n_ops; i++) {
         const uint32_t place = draft->ops[i].place;
         now = (uint64_t)((int64_t)now + change[i]);
-        if (alive && alive[place] < now) alive[place] = now;
-        if (now <= cost->peak) continue;
-        cost->peak = now;
+        if (!alive && now <= cost->peak) continue;
+        const uint64_t here = now - saved_by_reach(draft, l, i);
+        if (alive && alive[place] < here) alive[place] = here;
+        if (here <= cost->peak) continue;
+        cost->peak = here;
         cost->place = place;
     }
 }
@@ -294,5 +330,5 @@ bool arn_draft_cost_of(const arn_draft *draft, arn_draft_cost *cost, uint64_t *a
     arn_release(allocator, l.first);
     arn_release(allocator, l.last);
     arn_release(allocator, change);
-    return fits;
+    return fits && !(draft->reach && draft->reach->failed);
 }

@@ -35,6 +35,7 @@ typedef struct arn_draft_op {
 
 typedef struct arn_draft {
     const arn_split_graph *graph;
+    struct arn_draft_reach *reach; /* draft_reach.h; NULL: all tensors lie apart */
     arn_draft_tensor *tensors;
     arn_draft_op *ops;
     uint32_t *arguments;
@@ -76,8 +77,9 @@ uint32_t arn_draft_join(arn_draft *draft, uint32_t axis, uint32_t *pieces, uint3
 
 const int64_t *arn_draft_dims(const arn_draft *draft, uint32_t tensor);
 
-/* What the draft needs: bytes of tensors alive at once, as the runtime rounds them; what the
- * runtime keeps of all ops; multiplications. */
+/* What the draft needs: bytes of tensors alive at once, as the runtime rounds them, where results
+ * reach into operands as far as kernels allow; what the runtime keeps of all ops;
+ * multiplications. */
 typedef struct arn_draft_cost {
     uint64_t peak, kept, macs;
     uint32_t place; /* where the peak is */
@@ -86,6 +88,14 @@ typedef struct arn_draft_cost {
 /* `alive`, if not NULL, gets per op of the program before the most
  * that is alive at that place. False if there is no memory. */
 bool arn_draft_cost_of(const arn_draft *draft, arn_draft_cost *cost, uint64_t *alive);
+
+/* A tensor and an op as those of a program; tensors have no names, and the op has no arguments.
+ * `attributes` has room for the op's. */
+arenaut_tensor arn_draft_describe_tensor(const arn_draft *draft, uint32_t tensor);
+void arn_draft_describe_op(const arn_draft *draft, const arn_draft_op *from,
+                           arenaut_attribute *attributes, arenaut_op *op);
+/* That an op of a draft of this program may have. */
+uint32_t arn_draft_most_attributes(const arenaut_program *program);
 
 /* Makes the program. */
 arenaut_status arn_draft_finish(const arn_draft *draft, const arenaut_split_stage *stages,

@@ -83,8 +83,10 @@ static void name_tensor(making *m, const arn_draft_tensor *from, char name[NAME_
     snprintf(name + length, 16, "/%" PRIu32, ++m->parts[source]);
 }
 
-static arenaut_status add_new(making *m, const arn_draft_tensor *from) {
-    char name[NAME_LIMIT + 16];
+arenaut_tensor arn_draft_describe_tensor(const arn_draft *draft, uint32_t number) {
+    const arenaut_program *before = draft->graph->program;
+    if (number < before->n_tensors) return before->tensors[number];
+    const arn_draft_tensor *from = &draft->tensors[number - before->n_tensors];
     arenaut_tensor tensor = arenaut_tensor_default();
     if (from->origin.tensor == ARENAUT_NONE) {
         tensor.dtype = ARENAUT_DTYPE_INT32;
@@ -93,7 +95,7 @@ static arenaut_status add_new(making *m, const arn_draft_tensor *from) {
         tensor.values = from->values;
         tensor.n_values = from->n_values;
     } else {
-        const arenaut_tensor *old = &m->before->tensors[from->origin.tensor];
+        const arenaut_tensor *old = &before->tensors[from->origin.tensor];
         tensor.dtype = old->dtype;
         tensor.method = old->method;
         tensor.align = old->align;
@@ -101,10 +103,17 @@ static arenaut_status add_new(making *m, const arn_draft_tensor *from) {
         tensor.source = old->source;
         tensor.cls = old->cls == ARENAUT_CONSTANT ? ARENAUT_CONSTANT : ARENAUT_INTERMEDIATE;
     }
-    name_tensor(m, from, name);
-    tensor.name = name;
     tensor.rank = from->rank;
     tensor.dims = from->dims;
+    tensor.bytes = from->bytes;
+    return tensor;
+}
+
+static arenaut_status add_new(making *m, uint32_t new) {
+    char name[NAME_LIMIT + 16];
+    arenaut_tensor tensor = arn_draft_describe_tensor(m->draft, m->before->n_tensors + new);
+    name_tensor(m, &m->draft->tensors[new], name);
+    tensor.name = name;
     const arenaut_status st =
         arenaut_dense_bytes(tensor.dtype, tensor.dims, tensor.rank, &tensor.bytes, m->err);
     return st == ARENAUT_OK ? arenaut_program_add_tensor(m->made->program, &tensor, NULL, m->err)
@@ -123,7 +132,7 @@ static arenaut_status add_tensors(making *m) {
     arenaut_status st = ARENAUT_OK;
     for (uint32_t t = 0; t < m->n_tensors && st == ARENAUT_OK; t++) {
         const uint32_t new = m->new_there[t];
-        st = new == ARENAUT_NONE ? add_old(m, t) : add_new(m, &m->draft->tensors[new]);
+        st = new == ARENAUT_NONE ? add_old(m, t) : add_new(m, new);
         if (st != ARENAUT_OK) return st;
         const arenaut_origin same = {t, true, ARENAUT_NONE, 0};
         m->made->tensors[t] = new == ARENAUT_NONE ? same : m->draft->tensors[new].origin;
@@ -136,29 +145,29 @@ static arenaut_status add_tensors(making *m) {
 
 static const arenaut_attribute no_padding = {"padding", 0, NULL, "VALID"};
 
-/* What an op of the draft is, as an op of the program. */
-static void describe_op(making *m, const arn_draft_op *from, arenaut_op *op) {
+void arn_draft_describe_op(const arn_draft *draft, const arn_draft_op *from,
+                           arenaut_attribute *attributes, arenaut_op *op) {
     if (from->before == ARENAUT_NONE) {
         *op = (arenaut_op){.name = from->name, .kind = ARENAUT_OP_OUT};
-        m->attributes[0] = (arenaut_attribute){"axis", 1, &from->axis, NULL};
+        attributes[0] = (arenaut_attribute){"axis", 1, &from->axis, NULL};
         op->n_attributes = strcmp(from->name, "CONCATENATION") == 0 ? 1 : 0;
-        op->attributes = m->attributes;
+        op->attributes = attributes;
         return;
     }
-    *op = m->before->ops[from->before];
+    *op = draft->graph->program->ops[from->before];
     if (!from->valid) return;
     for (uint32_t i = 0; i < op->n_attributes; i++) {
         const bool padding = strcmp(op->attributes[i].name, no_padding.name) == 0;
-        m->attributes[i] = padding ? no_padding : op->attributes[i];
+        attributes[i] = padding ? no_padding : op->attributes[i];
     }
-    op->attributes = m->attributes;
+    op->attributes = attributes;
 }
 
 static arenaut_status add_op(making *m, uint32_t index) {
     const arn_draft_op *from = &m->draft->ops[index];
     const uint32_t n_before = m->before->n_tensors;
     arenaut_op op;
-    describe_op(m, from, &op);
+    arn_draft_describe_op(m->draft, from, m->attributes, &op);
     for (uint32_t i = 0; i < from->n_inputs + from->n_outputs; i++) {
         const uint32_t id = m->draft->arguments[from->first + i];
         m->ids[i] = id == ARENAUT_NONE || id < n_before ? id : m->number[id - n_before];
@@ -226,7 +235,7 @@ static arenaut_status make(making *m, const arenaut_split_stage *stages, uint32_
     return st;
 }
 
-static uint32_t most_attributes(const arenaut_program *program) {
+uint32_t arn_draft_most_attributes(const arenaut_program *program) {
     uint32_t most = 1;
     for (uint32_t i = 0; i < program->n_ops; i++) {
         if (program->ops[i].n_attributes > most) most = program->ops[i].n_attributes;
@@ -245,7 +254,7 @@ arenaut_status arn_draft_finish(const arn_draft *draft, const arenaut_split_stag
     m.new_there = arn_allocate(allocator, n, sizeof *m.new_there);
     m.parts = arn_allocate_zeroed(allocator, n, sizeof *m.parts);
     m.ids = arn_allocate(allocator, draft->n_arguments, sizeof *m.ids);
-    m.attributes = arn_allocate(allocator, most_attributes(before), sizeof *m.attributes);
+    m.attributes = arn_allocate(allocator, arn_draft_most_attributes(before), sizeof *m.attributes);
     arenaut_status st = m.number && m.new_there && m.parts && m.ids && m.attributes
                             ? number_tensors(&m)
                             : arn_no_memory(err);

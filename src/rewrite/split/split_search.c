@@ -4,12 +4,14 @@
  * covers its place.
  *
  * What is measured is the sum of what the tensors need at once and what the runtime keeps for the
- * ops, since every piece costs ops. How the tensors are placed is left to the planners. */
+ * ops, since every piece costs ops. Where results may lie over operands, tensors need as much less
+ * at an op as its kernel allows. How the tensors are placed is left to the planners. */
 #include <string.h>
 
 #include "core/fail.h"
 #include "core/memory.h"
 #include "core/sort.h"
+#include "rewrite/split/draft_reach.h"
 #include "rewrite/split/split_stages.h"
 
 enum {
@@ -119,7 +121,7 @@ static void try_stage(search *s, const arenaut_split_stage *stage) {
 /* ---- windows ---- */
 
 /* What is alive in any case while a stage runs: what goes past it, and either all that it reads or
- * its results twice, in pieces and whole. */
+ * its results; these twice, in pieces and whole, unless the whole may lie over its pieces. */
 static uint64_t bound_of(const search *s, uint32_t first, uint32_t end) {
     const arn_split_graph *graph = s->graph;
     uint64_t past = 0, read = 0, made = 0, elsewhere = 0;
@@ -134,7 +136,8 @@ static uint64_t bound_of(const search *s, uint32_t first, uint32_t end) {
     for (uint32_t i = 0; i < graph->program->n_ops; i++) {
         if ((i < first || i >= end) && s->alive[i] > elsewhere) elsewhere = s->alive[i];
     }
-    const uint64_t here = past + (read > 2 * made ? read : 2 * made);
+    if (!s->draft.reach) made *= 2;
+    const uint64_t here = past + (read > made ? read : made);
     return here > elsewhere ? here : elsewhere;
 }
 
@@ -269,9 +272,13 @@ arenaut_status arenaut_split_find(const arenaut_program *program,
                 .draft = arn_draft_begin(&graph),
                 .whole_ops = program->n_ops,
                 .whole = {.macs = UINT64_MAX}};
+    arn_draft_reach reach =
+        arn_draft_reach_begin(allocator, s.options->kernels, s.options->unmeasured);
+    if (s.options->kernels) s.draft.reach = &reach;
     s.failed = !make_room(&s);
     if (!s.failed && program->n_ops > 0) look(&s);
     arn_draft_free(&s.draft);
+    arn_draft_reach_free(&reach);
     arn_release(allocator, s.now.stages);
     arn_release(allocator, s.trial.stages);
     arn_release(allocator, s.windows);
