@@ -93,7 +93,7 @@ def check(call, *arguments):
     if status != OK:
         text = ctypes.create_string_buffer(320)
         fault_text(byref(fault), text, len(text))
-        raise ArenautError(status, text.value.decode())
+        raise ArenautError(text.value.decode(), status)
 
 
 def nothing(_context, _size, _align, _fault):
@@ -147,7 +147,7 @@ class Iteration:
             check(iteration_plan, self.handle)
         except ArenautError as error:
             reason = self.planner.error.msg.decode()
-            raise ArenautError(error.status, f"{error}: {reason}" if reason else str(error)) \
+            raise ArenautError(f"{error}: {reason}" if reason else str(error), error.status) \
                 from None
 
     def allocate(self):

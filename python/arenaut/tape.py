@@ -96,7 +96,7 @@ class Tape:
         check(tape_record, self.handle)
         if hook_enter(self.handle, self.what) != library.OK:
             tape_end(self.handle, None)
-            raise library.ArenautError(2, "this thread records or plays a tape already")
+            raise library.ArenautError("this thread records or plays a tape already", 2)
 
     def pause(self):
         """What is asked for until `resume` goes to the heap."""
