@@ -91,6 +91,12 @@ typedef struct arenaut_scratch_rule {
     uint32_t types; /* bit k: it asks if that argument is of arenaut_dtype k; 0: always */
 } arenaut_scratch_rule;
 
+/* What a kernel asks for while it runs one op, in the order of its requests; not rounded. */
+typedef struct arenaut_scratch_requests {
+    uint32_t n;
+    uint64_t bytes[4]; /* no kernel whose sizes are known asks more often */
+} arenaut_scratch_requests;
+
 /* What a kernel keeps of an op, for as long as the runtime lives, beyond what is the same for all
  * ops of its name. */
 typedef enum arenaut_persistent_extra {
@@ -125,6 +131,9 @@ typedef struct arenaut_kernel_set {
     const arenaut_in_place_rule *in_place; /* ends with op == NULL; NULL: none known */
     const arenaut_scratch_rule *scratch;   /* ends with op == NULL; NULL: no op asks */
     const arenaut_persistent_rule *persistent; /* ends with op == NULL; NULL: none known */
+    bool (*scratch_sizes)(const arenaut_program *program, const arenaut_op *op,
+                          arenaut_scratch_requests *requests); /* adds to none; false: not known;
+                                                                * NULL: of no op */
 } arenaut_kernel_set;
 
 /* The table, in the order of src/kernels/kernels.def. */
@@ -157,6 +166,11 @@ uint64_t arenaut_kernel_set_fingerprint(const arenaut_kernel_set *set);
  * may name other ops, too; NULL: none does. `set` and `op` may be NULL. O(rules). */
 const arenaut_in_place_rule *arenaut_kernel_in_place(const arenaut_kernel_set *set, const char *op);
 const arenaut_scratch_rule *arenaut_kernel_scratch(const arenaut_kernel_set *set, const char *op);
+
+/* The scratch that the kernel of this op asks for, whatever its options. False: it does not ask, or
+ * how much is not known, as of an op that a set names and gives no sizes of. O(rules + rank). */
+bool arenaut_kernel_scratch_sizes(const arenaut_kernel_set *set, const arenaut_program *program,
+                                  const arenaut_op *op, arenaut_scratch_requests *requests);
 
 /* The rule of `set`, or of what it builds on, that is about this op: the first whose conditions
  * are met. One that is not measured counts only if `unmeasured`; else it hides what comes behind

@@ -25,6 +25,7 @@ typedef struct arenaut_pass_options {
     bool unmeasured;                   /* rules of the kernels that were only read count too */
     const arenaut_scratch_entry *scratch;
     size_t n_scratch;
+    bool only_this_scratch; /* ops without an entry ask for none, whatever the kernels' sizes say */
     const arenaut_in_place_rule *in_place; /* the user's rules; they come before the kernels's */
     size_t n_in_place;
     bool only_these_rules; /* neither the kernels' in-place rules nor the dialect's count */

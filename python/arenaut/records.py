@@ -302,6 +302,22 @@ class Planner(Structure):
     pass
 
 
+class InPlace(Structure):
+    pass
+
+
+class Overlap(Structure):
+    pass
+
+
+class Attribute(Structure):
+    pass
+
+
+class Op(Structure):
+    pass
+
+
 class KernelWhen(Structure):
     pass
 
@@ -315,6 +331,10 @@ class InPlaceRule(Structure):
 
 
 class ScratchRule(Structure):
+    pass
+
+
+class ScratchRequests(Structure):
     pass
 
 
@@ -579,6 +599,42 @@ Planner._fields_ = [
     ("data", c_void_p),
     ("refuses", c_uint32),
     ("attempt", c_void_p)]
+InPlace._fields_ = [
+    ("output", c_uint32),
+    ("input", c_uint32)]
+Overlap._fields_ = [
+    ("output", c_uint32),
+    ("input", c_uint32),
+    ("distance", c_int64)]
+Attribute._fields_ = [
+    ("name", c_char_p),
+    ("n_numbers", c_uint32),
+    ("numbers", POINTER(c_int64)),
+    ("text", c_char_p)]
+Op._fields_ = [
+    ("name", c_char_p),
+    ("source", c_char_p),
+    ("kind", c_int),
+    ("method", c_uint32),
+    ("n_inputs", c_uint32),
+    ("n_outputs", c_uint32),
+    ("n_scratch", c_uint32),
+    ("n_calls", c_uint32),
+    ("n_in_place", c_uint32),
+    ("inputs", POINTER(c_uint32)),
+    ("outputs", POINTER(c_uint32)),
+    ("scratch", POINTER(c_uint32)),
+    ("calls", POINTER(c_uint32)),
+    ("in_place", POINTER(InPlace)),
+    ("arguments_may_alias", c_bool),
+    ("target", c_uint32),
+    ("stream", c_uint32),
+    ("n_after", c_uint32),
+    ("after", POINTER(c_uint32)),
+    ("n_attributes", c_uint32),
+    ("attributes", POINTER(Attribute)),
+    ("n_overlaps", c_uint32),
+    ("overlaps", POINTER(Overlap))]
 KernelWhen._fields_ = [
     ("types", c_uint32),
     ("pointwise", c_int),
@@ -604,6 +660,9 @@ ScratchRule._fields_ = [
     ("op", c_char_p),
     ("input", c_uint32),
     ("types", c_uint32)]
+ScratchRequests._fields_ = [
+    ("n", c_uint32),
+    ("bytes", c_uint64 * 4)]
 PersistentRule._fields_ = [
     ("op", c_char_p),
     ("input", c_uint32),
@@ -619,7 +678,8 @@ KernelSet._fields_ = [
     ("rules", POINTER(KernelRule)),
     ("in_place", POINTER(InPlaceRule)),
     ("scratch", POINTER(ScratchRule)),
-    ("persistent", POINTER(PersistentRule))]
+    ("persistent", POINTER(PersistentRule)),
+    ("scratch_sizes", CFUNCTYPE(c_bool, c_void_p, POINTER(Op), POINTER(ScratchRequests)))]
 SplitStage._fields_ = [
     ("first_op", c_uint32),
     ("n_ops", c_uint32),

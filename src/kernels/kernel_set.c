@@ -2,6 +2,8 @@
  * all that it says. */
 #include <arenaut/kernels.h>
 
+#include <string.h>
+
 #include "core/hash.h"
 
 const char *arenaut_kernel_order_name(arenaut_kernel_order order) {
@@ -37,6 +39,24 @@ const arenaut_scratch_rule *arenaut_kernel_scratch(const arenaut_kernel_set *set
         }
     }
     return NULL;
+}
+
+static bool names_scratch(const arenaut_kernel_set *set, const char *op) {
+    for (const arenaut_scratch_rule *rule = set->scratch; rule && rule->op; rule++) {
+        if (strcmp(rule->op, op) == 0) return true;
+    }
+    return false;
+}
+
+bool arenaut_kernel_scratch_sizes(const arenaut_kernel_set *set, const arenaut_program *program,
+                                  const arenaut_op *op, arenaut_scratch_requests *requests) {
+    while (set && op->name) {
+        *requests = (arenaut_scratch_requests){0};
+        if (set->scratch_sizes && set->scratch_sizes(program, op, requests)) return true;
+        const bool its_own = has_rules(set, op->name) || names_scratch(set, op->name);
+        set = its_own ? NULL : set->base;
+    }
+    return false;
 }
 
 static uint64_t hash_when(uint64_t hash, const arenaut_kernel_when *when) {

@@ -156,4 +156,5 @@ const arenaut_kernel_set arn_kernels_reference = {
     .in_place = in_place,
     .scratch = scratch,
     .persistent = arn_reference_persistent,
+    .scratch_sizes = arn_reference_scratch,
 };

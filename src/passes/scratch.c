@@ -1,5 +1,6 @@
-/* scratch: gives ops the kernel scratch that a side file says they ask for, as tensors that are
- * alive at their op alone. scratch_file.c reads the file; an op that a row is about must exist. */
+/* scratch: gives ops the kernel scratch that they ask for, as tensors that are alive at their op
+ * alone: what a side file says, else what the kernels' own sizes say. scratch_file.c reads the
+ * file; an op that a row is about must exist. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -38,10 +39,48 @@ static uint32_t op_of(const arenaut_program *p, const arenaut_scratch_entry *ent
     return p->methods[entry->method].first_op + entry->op;
 }
 
+/* Entries, those of the caller first. */
+typedef struct entry_list {
+    arenaut_scratch_entry *entries;
+    size_t n;
+} entry_list;
+
+/* What the kernels ask for at this op, behind the list. */
+static void add_sizes(const arenaut_program *p, const arenaut_kernel_set *kernels, uint32_t method,
+                      uint32_t op, entry_list *list) {
+    arenaut_scratch_requests requests;
+    const arenaut_op *asks = &p->ops[p->methods[method].first_op + op];
+    if (asks->n_scratch || !arenaut_op_asks_for_scratch(p, asks, kernels)) return;
+    if (!arenaut_kernel_scratch_sizes(kernels, p, asks, &requests)) return;
+    for (uint32_t i = 0; i < requests.n; i++) {
+        list->entries[list->n++] = (arenaut_scratch_entry){method, op, requests.bytes[i]};
+    }
+}
+
+/* `listed` counts the caller's entries of each op. */
+static arenaut_status gather(const arenaut_program *p, const arenaut_pass_options *options,
+                             const uint32_t *listed, entry_list *list, arenaut_error *err) {
+    enum { MOST = sizeof((arenaut_scratch_requests){0}).bytes / sizeof(uint64_t) };
+    const arenaut_kernel_set *kernels =
+        options->kernels ? options->kernels : options->target->kernels;
+    const uint64_t room = options->n_scratch + (uint64_t)MOST * p->n_ops;
+    list->entries = arn_allocate(arn_program_allocator(p), room, sizeof *list->entries);
+    if (!list->entries) return arn_no_memory(err);
+    list->n = options->n_scratch;
+    if (list->n) memcpy(list->entries, options->scratch, list->n * sizeof *list->entries);
+    for (uint32_t m = 0; m < p->n_methods && !options->only_this_scratch; m++) {
+        for (uint32_t op = 0; op < p->methods[m].n_ops; op++) {
+            if (listed[p->methods[m].first_op + op] == 0) add_sizes(p, kernels, m, op, list);
+        }
+    }
+    return ARENAUT_OK;
+}
+
 /* A longer list for each op that asks; added[op] counts how much longer, and is left 0. */
-static arenaut_status grow_lists(arenaut_program *p, const arenaut_pass_options *options,
-                                 uint32_t *added, uint32_t **lists, arenaut_error *err) {
-    for (size_t i = 0; i < options->n_scratch; i++) added[op_of(p, &options->scratch[i])]++;
+static arenaut_status grow_lists(arenaut_program *p, const entry_list *list, uint32_t *added,
+                                 uint32_t **lists, arenaut_error *err) {
+    memset(added, 0, p->n_ops * sizeof *added);
+    for (size_t i = 0; i < list->n; i++) added[op_of(p, &list->entries[i])]++;
     for (uint32_t op = 0; op < p->n_ops; op++) {
         if (added[op] == 0) continue;
         const uint64_t length = (uint64_t)p->ops[op].n_scratch + added[op];
@@ -57,10 +96,10 @@ static arenaut_status grow_lists(arenaut_program *p, const arenaut_pass_options 
     return ARENAUT_OK;
 }
 
-static arenaut_status add_tensors(arenaut_program *p, const arenaut_pass_options *options,
-                                  uint32_t *added, uint32_t **lists, arenaut_error *err) {
-    for (size_t i = 0; i < options->n_scratch; i++) {
-        const arenaut_scratch_entry *entry = &options->scratch[i];
+static arenaut_status add_tensors(arenaut_program *p, const entry_list *list, uint32_t *added,
+                                  uint32_t **lists, arenaut_error *err) {
+    for (size_t i = 0; i < list->n; i++) {
+        const arenaut_scratch_entry *entry = &list->entries[i];
         const uint32_t op = op_of(p, entry);
         char name[32];
         snprintf(name, sizeof name, "scratch%zu", i);
@@ -77,35 +116,48 @@ static arenaut_status add_tensors(arenaut_program *p, const arenaut_pass_options
     return ARENAUT_OK;
 }
 
-static arenaut_status scratch_run(arenaut_program *p, const arenaut_pass_options *options,
+static arenaut_status add_scratch(arenaut_program *p, const entry_list *list, uint32_t *added,
                                   arenaut_error *err) {
     const arenaut_allocator *allocator = arn_program_allocator(p);
     const uint32_t n_tensors = p->n_tensors;
-    arenaut_status st = ARENAUT_OK;
-    for (size_t i = 0; i < options->n_scratch && st == ARENAUT_OK; i++) {
-        st = check_entry(p, &options->scratch[i], i, err);
-    }
-    if (st != ARENAUT_OK || options->n_scratch == 0) return st;
-    uint32_t *added = arn_allocate_zeroed(allocator, p->n_ops, sizeof *added);
     uint32_t **lists = arn_allocate_zeroed(allocator, p->n_ops, sizeof *lists);
-    st = added && lists ? ARENAUT_OK : arn_no_memory(err);
-    if (st == ARENAUT_OK) st = grow_lists(p, options, added, lists, err);
-    if (st == ARENAUT_OK) st = add_tensors(p, options, added, lists, err);
+    arenaut_status st = lists ? grow_lists(p, list, added, lists, err) : arn_no_memory(err);
+    if (st == ARENAUT_OK) st = add_tensors(p, list, added, lists, err);
     for (uint32_t op = 0; op < p->n_ops && st == ARENAUT_OK; op++) {
         if (added[op] == 0) continue;
         p->ops[op].scratch = lists[op];
         p->ops[op].n_scratch += added[op];
     }
     if (st != ARENAUT_OK) p->n_tensors = n_tensors; /* as it was: no op names the new ones yet */
-    arn_release(allocator, added);
     arn_release(allocator, lists);
+    return st;
+}
+
+static arenaut_status scratch_run(arenaut_program *p, const arenaut_pass_options *options,
+                                  arenaut_error *err) {
+    const arenaut_allocator *allocator = arn_program_allocator(p);
+    entry_list list = {0};
+    arenaut_status st = ARENAUT_OK;
+    for (size_t i = 0; i < options->n_scratch && st == ARENAUT_OK; i++) {
+        st = check_entry(p, &options->scratch[i], i, err);
+    }
+    if (st != ARENAUT_OK || p->n_ops == 0) return st;
+    uint32_t *added = arn_allocate_zeroed(allocator, p->n_ops, sizeof *added);
+    if (!added) return arn_no_memory(err);
+    for (size_t i = 0; i < options->n_scratch; i++) added[op_of(p, &options->scratch[i])]++;
+    st = gather(p, options, added, &list, err);
+    if (st == ARENAUT_OK && list.n) st = add_scratch(p, &list, added, err);
+    arn_release(allocator, list.entries);
+    arn_release(allocator, added);
     return st;
 }
 
 extern const arenaut_pass arn_pass_scratch;
 const arenaut_pass arn_pass_scratch = {
     .name = "scratch",
-    .summary = "gives ops the kernel scratch listed in a scratch file, to be planned with the rest",
+    .summary =
+        "gives ops the kernel scratch that a file or the kernels' sizes state, to be planned with "
+        "the rest",
     .by_default = true,
     .run = scratch_run,
 };

@@ -173,6 +173,7 @@ arenaut_status arn_pipeline_run_passes(const arenaut_pipeline *p, arenaut_progra
         .unmeasured = p->unmeasured,
         .scratch = scratch->entries,
         .n_scratch = scratch->n,
+        .only_this_scratch = scratch->known,
         .in_place = o->in_place_rules,
         .n_in_place = o->n_in_place_rules,
         .only_these_rules = o->overwrite == ARENAUT_OVERWRITE_ONLY,

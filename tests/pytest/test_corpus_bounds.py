@@ -31,7 +31,5 @@ def test_the_plan_is_as_small_as_the_lifetimes_allow(arenaut_json, path):
         CORPUS / "tflite_csv" / f"{path.stem}.csv"
     assert document["result"]["arena"] == most_alive(lifetimes)
     assert document["result"]["lower_bound"] == most_alive(lifetimes)
-    known = document["scratch"] != "unknown"
-    assert document["result"]["status"] == ("optimal" if known else "feasible")
-    # Only models that the wheel does not run have no measured scratch.
-    assert known or path.stem in ("mp_hand_landmark_lite", "litert_dynamic_shapes")
+    assert document["scratch"] != "unknown"
+    assert document["result"]["status"] == "optimal"

@@ -186,6 +186,97 @@ TEST(scratch_for_an_op_that_does_not_exist_names_the_entry) {
     }
 }
 
+/* x [2,8] of int8 ─ MEAN over one axis ─ y [2]. */
+static arenaut_program *averaged(void) {
+    static const int64_t sides[] = {2, 8}, one = 1;
+    const struct {
+        const char *name;
+        arenaut_dtype dtype;
+        uint32_t rank;
+        const int64_t *dims;
+        uint64_t bytes;
+    } tensors[] = {
+        {"x", ARENAUT_DTYPE_INT8, 2, sides, 16},
+        {"axes", ARENAUT_DTYPE_INT32, 1, &one, 4},
+        {"y", ARENAUT_DTYPE_INT8, 1, sides, 2},
+    };
+    arenaut_program *p = new_program();
+    begin_method(p, "main");
+    for (size_t i = 0; i < COUNT_OF(tensors); i++) {
+        arenaut_tensor tensor = arenaut_tensor_default();
+        tensor.name = tensors[i].name;
+        tensor.dtype = tensors[i].dtype;
+        tensor.rank = tensors[i].rank;
+        tensor.dims = tensors[i].dims;
+        tensor.bytes = tensors[i].bytes;
+        tensor.method = 0;
+        assert_int_equal(arenaut_program_add_tensor(p, &tensor, NULL, NULL), ARENAUT_OK);
+    }
+    p->tensors[1].cls = ARENAUT_CONSTANT;
+    ADD_OP(p, .name = "MEAN", IN(0, 1), OUT(2));
+    SET_IO(p, 0, LIST(0), LIST(2));
+    finish_program(p);
+    return p;
+}
+
+TEST(scratch_is_added_by_the_kernels_sizes) {
+    const arenaut_pass_options options = micro();
+    arenaut_program *p = averaged();
+    run(p, NULL, &options);
+    assert_int_equal(p->ops[0].n_scratch, 3);
+    static const uint64_t bytes[] = {8, 8, 4}; /* sums, a position, the axes */
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(p->tensors[p->ops[0].scratch[i]].bytes, bytes[i]);
+    }
+    assert_int_equal(arenaut_scratch_known(p, options.target->kernels, NULL),
+                     ARENAUT_SCRATCH_GIVEN);
+    run(p, NULL, &options);
+    assert_int_equal(p->ops[0].n_scratch, 3); /* it has its own by now */
+    arenaut_program_free(p);
+}
+
+TEST(entries_come_before_the_kernels_sizes) {
+    static const arenaut_scratch_entry entry = {0, 0, 40};
+    arenaut_pass_options options = micro();
+    options.only_this_scratch = true;
+    arenaut_program *p = averaged();
+    run(p, NULL, &options);
+    assert_int_equal(p->ops[0].n_scratch, 0);
+    options.only_this_scratch = false;
+    options.scratch = &entry;
+    options.n_scratch = 1;
+    run(p, NULL, &options);
+    assert_int_equal(p->ops[0].n_scratch, 1);
+    assert_int_equal(p->tensors[p->ops[0].scratch[0]].bytes, 40);
+    arenaut_program_free(p);
+}
+
+TEST(sizes_of_other_kernels_and_open_shapes_are_not_known) {
+    const arenaut_kernel_set *reference = arenaut_kernel_set_find("reference");
+    const arenaut_scratch_rule names_it[] = {{"MEAN", 0, 0}, {NULL, 0, 0}};
+    const arenaut_kernel_set other = {.name = "other", .base = reference, .scratch = names_it};
+    const arenaut_kernel_set silent = {.name = "silent", .base = reference};
+    arenaut_scratch_requests asked;
+    arenaut_program *p = averaged();
+    arenaut_op *mean = &p->ops[0];
+    assert_true(arenaut_kernel_scratch_sizes(reference, p, mean, &asked));
+    assert_true(arenaut_kernel_scratch_sizes(&silent, p, mean, &asked));
+    assert_false(arenaut_kernel_scratch_sizes(&other, p, mean, &asked));
+    assert_false(arenaut_kernel_scratch_sizes(NULL, p, mean, &asked));
+    p->tensors[0].dtype = ARENAUT_DTYPE_INT32; /* never tried */
+    assert_false(arenaut_kernel_scratch_sizes(reference, p, mean, &asked));
+    p->tensors[0].dtype = ARENAUT_DTYPE_INT8;
+    p->tensors[0].dynamic = true;
+    assert_false(arenaut_kernel_scratch_sizes(reference, p, mean, &asked));
+    p->tensors[0].dynamic = false;
+    p->tensors[2].bytes = 3; /* not what the shape says */
+    assert_false(arenaut_kernel_scratch_sizes(reference, p, mean, &asked));
+    p->tensors[2].bytes = 2;
+    mean->n_inputs = 1;
+    assert_false(arenaut_kernel_scratch_sizes(reference, p, mean, &asked));
+    arenaut_program_free(p);
+}
+
 /* ---- the scratch file ---- */
 
 static arenaut_status read_text(const char *text, const char *model, arenaut_scratch_sizes *sizes,

@@ -341,7 +341,7 @@ TEST(in_place_loads_equal_what_was_measured) {
         assert_int_equal(load_in_place(l->problem, &n_pairs), cases[i].apart);
         assert_int_equal(n_pairs, 0);
         arenaut_lowering_free(l);
-        assert_ok(arenaut_passes_run(program, "inplace", &options, NULL, NULL, &err), err);
+        assert_ok(arenaut_passes_run(program, "inplace,-scratch", &options, NULL, NULL, &err), err);
         l = lower_program(program, "tflite-micro");
         assert_int_equal(load_in_place(l->problem, &n_pairs), cases[i].in_place);
         arenaut_lowering_free(l);
