@@ -20,7 +20,7 @@ build() {
         tests/support/pipelines.c build/fuzz/library/libarenaut.a -lm -o "$out"
 }
 
-for row in $(sed -n 's/^PROPERTY(\([a-z0-9]*\), "\(.*\)")$/\1:\2/p' tests/support/properties.def |
+for row in $(sed -n 's/^PROPERTY(\([a-z0-9_]*\), "\(.*\)")$/\1:\2/p' tests/support/properties.def |
     tr ' ' ','); do
     name=${row%%:*}
     how="-DPROPERTY=${name}_property -include support/${name}_round.h"

@@ -21,17 +21,23 @@ int64_t *arn_label_axis(arn_rewrite_check *c, int64_t length) {
     return arn_region_allocate(&c->region, (size_t)length, sizeof(int64_t));
 }
 
+/* NULL: element i is the old element i. */
+static const int64_t *places(const arn_rewrite_check *c, uint32_t t, uint32_t axis) {
+    return axis < ARN_LABEL_RANK ? c->labels[t].place[axis] : NULL;
+}
+
 int64_t arn_label_place(const arn_rewrite_check *c, uint32_t t, uint32_t axis, int64_t i) {
-    const int64_t *place = axis < ARN_LABEL_RANK ? c->labels[t].place[axis] : NULL;
+    const int64_t *place = places(c, t, axis);
     return place ? place[i] : i;
 }
 
 bool arn_axis_is_whole(const arn_rewrite_check *c, uint32_t t, uint32_t axis) {
     const arenaut_tensor *old = &c->before->tensors[c->labels[t].tensor];
     const int64_t length = arn_new_tensor(c, t)->dims[axis];
+    const int64_t *place = places(c, t, axis);
     if (length != old->dims[axis]) return false;
-    for (int64_t i = 0; i < length; i++) {
-        if (arn_label_place(c, t, axis, i) != i) return false;
+    for (int64_t i = 0; place && i < length; i++) {
+        if (place[i] != i) return false;
     }
     return true;
 }
@@ -48,7 +54,8 @@ bool arn_labels_agree(const arn_rewrite_check *c, uint32_t a, uint32_t axis_a, u
                       uint32_t axis_b) {
     const int64_t length = arn_new_tensor(c, a)->dims[axis_a];
     if (length != arn_new_tensor(c, b)->dims[axis_b]) return false;
-    for (int64_t i = 0; i < length; i++) {
+    const bool known = places(c, a, axis_a) || places(c, b, axis_b);
+    for (int64_t i = 0; known && i < length; i++) {
         if (arn_label_place(c, a, axis_a, i) != arn_label_place(c, b, axis_b, i)) return false;
     }
     return true;

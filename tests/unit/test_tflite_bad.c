@@ -11,6 +11,7 @@
 #include "support/sweep.h"
 #include "support/test.h"
 #include "support/tflite_round.h"
+#include "support/tflite_split_round.h"
 #include "support/tflite_tiny.h"
 
 static void expect_refusals(const spoil *cases, size_t n) {
@@ -267,6 +268,24 @@ TEST(random_bytes_in_the_small_model_are_survived) {
     tflite_tiny t = new_tflite_tiny();
     (void)sweep_scatter(&s, t.file->data, t.file->size, 10000);
     free_flatfile(t.file);
+}
+
+/* Damaged shapes, arguments and options: what cannot be split is refused, never rewritten into what
+ * the checker then finds wrong. */
+TEST(damaged_models_are_split_rightly_or_refused) {
+    static const char *const models[] = {"float16_weights", "inception_int8", "resnet_int8"};
+    for (size_t i = 0; i < COUNT_OF(models); i++) {
+        char path[256];
+        snprintf(path, sizeof path, "%s/%s.tflite", TEST_DATA, models[i]);
+        bytes file = read_bytes(path);
+        uint8_t *weights = find_weights(&file);
+        const sweep s = {
+            .property = tflite_split_property, .seed = 5 + i, .step = 40, .skip = weights};
+        assert_true(sweep_flips(&s, file.data, file.size).accepted > 0);
+        assert_true(sweep_scatter(&s, file.data, file.size, 500).accepted > 0);
+        free(weights);
+        free_bytes(&file);
+    }
 }
 
 TEST(cuts_and_flips_of_corpus_models_are_survived) {

@@ -261,10 +261,13 @@ static bool pads_alike(const arenaut_op *a, const arenaut_op *b) {
     return !left || !right || strcmp(left->text, right->text) == 0;
 }
 
+static bool same_ids(const uint32_t *a, uint32_t n_a, const uint32_t *b, uint32_t n_b) {
+    return n_a == n_b && (n_a == 0 || memcmp(a, b, n_a * sizeof *a) == 0);
+}
+
 static bool same_arguments(const arenaut_op *a, const arenaut_op *b) {
-    return a->n_inputs == b->n_inputs && a->n_outputs == b->n_outputs &&
-           memcmp(a->inputs, b->inputs, a->n_inputs * sizeof *a->inputs) == 0 &&
-           memcmp(a->outputs, b->outputs, a->n_outputs * sizeof *a->outputs) == 0;
+    return same_ids(a->inputs, a->n_inputs, b->inputs, b->n_inputs) &&
+           same_ids(a->outputs, a->n_outputs, b->outputs, b->n_outputs);
 }
 
 /* Options that are all numbers: how many there are, and which take one byte. */

@@ -61,7 +61,8 @@ static bool take_pair(const arenaut_op *op, const char *name, int64_t pair[2]) {
     if (!a || a->text || a->n_numbers != 2) return false;
     pair[0] = a->numbers[0];
     pair[1] = a->numbers[1];
-    return pair[0] > 0 && pair[1] > 0 && pair[0] < INT32_MAX && pair[1] < INT32_MAX;
+    return pair[0] > 0 && pair[1] > 0 && pair[0] <= ARN_SPLIT_LONGEST &&
+           pair[1] <= ARN_SPLIT_LONGEST;
 }
 
 /* What can be copied, joined and padded by every runtime that splitting is for. */
@@ -102,11 +103,9 @@ static bool pad_window(arn_split_window *w, bool same, int64_t in, int64_t out) 
 
 /* A window that lies in padding alone tells nothing of its place. */
 static bool sees_image(const arn_split_window *w, int64_t in, int64_t row) {
-    for (int64_t tap = 0; tap < w->filter; tap++) {
-        const int64_t at = row * w->stride - w->before + tap * w->dilation;
-        if (at >= 0 && at < in) return true;
-    }
-    return false;
+    const int64_t start = row * w->stride - w->before;
+    const int64_t tap = start >= 0 ? 0 : (-start + w->dilation - 1) / w->dilation;
+    return tap < w->filter && start + tap * w->dilation < in;
 }
 
 static bool all_see_image(const arn_split_window *w, int64_t in, int64_t out) {
@@ -138,6 +137,13 @@ static bool take_windows(const arn_split_graph *graph, const arenaut_op *op,
     return true;
 }
 
+/* One number for each channel of the result; a convolution may have none. */
+static bool is_bias(const arn_split_graph *graph, const arenaut_op *op, int64_t channels) {
+    const arenaut_tensor *bias = input(graph, op, 2);
+    return !bias || (arn_split_is_fixed(graph, op->inputs[2]) && bias->rank == 1 &&
+                     bias->dims[0] == channels);
+}
+
 /* The weights are a constant, or made of one, and of the image's own type: kernels that quantise
  * their input by themselves look at all of it. */
 static bool take_convolution(const arn_split_graph *graph, const arenaut_op *op,
@@ -147,17 +153,22 @@ static bool take_convolution(const arn_split_graph *graph, const arenaut_op *op,
     const int64_t channels = graph->program->tensors[op->outputs[0]].dims[ARN_AXIS_C];
     if (!weights || weights->rank != ARN_IMAGE_RANK || weights->dtype != image->dtype) return false;
     if (!arn_split_is_fixed(graph, op->inputs[1]) || op->n_inputs > ARN_SPLIT_INPUTS) return false;
-    if (input(graph, op, 2) && !arn_split_is_fixed(graph, op->inputs[2])) return false;
+    if (!is_bias(graph, op, channels)) return false;
     if (weights->dims[depthwise ? ARN_AXIS_C : 0] != channels) return false;
     if (depthwise && channels != image->dims[ARN_AXIS_C]) return false;
     if (!depthwise && weights->dims[ARN_AXIS_C] != image->dims[ARN_AXIS_C]) return false;
-    if (weights->dims[1] <= 0 || weights->dims[2] <= 0) return false;
+    for (int axis = ARN_AXIS_H; axis <= ARN_AXIS_W; axis++) {
+        if (weights->dims[axis] <= 0 || weights->dims[axis] > ARN_SPLIT_LONGEST) return false;
+    }
     return take_windows(graph, op, weights->dims + 1, out);
 }
 
 static bool take_pool(const arn_split_graph *graph, const arenaut_op *op, arn_split_op *out) {
     int64_t filter[2];
+    const arenaut_tensor *image = input(graph, op, 0);
+    const arenaut_tensor *made = &graph->program->tensors[op->outputs[0]];
     return take_pair(op, "filter", filter) && op->n_inputs == 1 &&
+           image->dims[ARN_AXIS_C] == made->dims[ARN_AXIS_C] &&
            take_windows(graph, op, filter, out);
 }
 
@@ -181,11 +192,22 @@ static bool take_pad(const arn_split_graph *graph, const arenaut_op *op, arn_spl
 
 static const arn_split_window one_to_one = {1, 1, 1, 0, 0};
 
-/* A constant that every row of the image sees whole. */
-static bool repeats_by_row(const arenaut_tensor *constant) {
-    return constant->rank <= ARN_IMAGE_RANK &&
-           (constant->rank < 3 || constant->dims[constant->rank - 3] == 1) &&
-           (constant->rank < 4 || constant->dims[0] == 1);
+/* A constant that every row of the image sees whole; along the other axes it is as long as the
+ * image, or repeated. */
+static bool repeats_by_row(const arenaut_tensor *constant, const arenaut_tensor *image) {
+    if (constant->rank > ARN_IMAGE_RANK) return false;
+    for (uint32_t i = 0; i < constant->rank; i++) {
+        const uint32_t axis = ARN_IMAGE_RANK - constant->rank + i;
+        const bool along = axis == ARN_AXIS_W || axis == ARN_AXIS_C;
+        if (constant->dims[i] != 1 && !(along && constant->dims[i] == image->dims[axis])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool same_sizes(const arenaut_tensor *a, const arenaut_tensor *b) {
+    return memcmp(a->dims, b->dims, sizeof(int64_t) * ARN_IMAGE_RANK) == 0;
 }
 
 /* Images of the result's sizes, and constants. */
@@ -198,9 +220,8 @@ static bool take_elementwise(const arn_split_graph *graph, const arenaut_op *op,
         const arenaut_tensor *in = input(graph, op, i);
         if (!in) return false;
         if (arn_split_is_fixed(graph, op->inputs[i])
-                ? !repeats_by_row(in)
-                : !arn_split_is_image(graph, op->inputs[i]) ||
-                      memcmp(in->dims, made->dims, sizeof(int64_t) * ARN_IMAGE_RANK) != 0) {
+                ? !repeats_by_row(in, made)
+                : !arn_split_is_image(graph, op->inputs[i]) || !same_sizes(in, made)) {
             return false;
         }
     }
@@ -211,6 +232,7 @@ static bool take_elementwise(const arn_split_graph *graph, const arenaut_op *op,
 static bool take_join(const arn_split_graph *graph, const arenaut_op *op, arn_split_op *out) {
     const arenaut_attribute *axis = attribute(op, "axis");
     const arenaut_tensor *made = &graph->program->tensors[op->outputs[0]];
+    int64_t channels = 0;
     out->window[ARN_AXIS_H] = out->window[ARN_AXIS_W] = one_to_one;
     if (!axis || axis->n_numbers != 1) return false;
     if (axis->numbers[0] != ARN_AXIS_C && axis->numbers[0] != -1) return false;
@@ -219,9 +241,12 @@ static bool take_join(const arn_split_graph *graph, const arenaut_op *op, arn_sp
         if (!in || !arn_split_is_image(graph, op->inputs[i]) || in->dtype != made->dtype) {
             return false;
         }
+        if (arn_split_is_fixed(graph, op->inputs[i])) return false; /* it is there whole */
         if (in->dims[ARN_AXIS_H] != made->dims[ARN_AXIS_H]) return false;
+        if (in->dims[ARN_AXIS_W] != made->dims[ARN_AXIS_W]) return false;
+        channels += in->dims[ARN_AXIS_C];
     }
-    return true;
+    return channels == made->dims[ARN_AXIS_C];
 }
 
 static bool take_op(const arn_split_graph *graph, const arenaut_op *op, arn_split_op *out) {
@@ -254,33 +279,21 @@ static uint64_t count_macs(const arn_split_graph *graph, const arenaut_op *op) {
     return macs >= 0 && macs < (double)ARENAUT_SIZE_MAX ? (uint64_t)macs : 0;
 }
 
-static void note_reader(arn_split_graph *graph, uint32_t tensor, uint32_t reader) {
-    graph->n_readers[tensor]++;
-    graph->last_reader[tensor] = reader;
+static bool all_fixed(const arn_split_graph *graph, const arenaut_op *op) {
+    for (uint32_t k = 0; k < op->n_inputs; k++) {
+        const uint32_t t = op->inputs[k];
+        if (t != ARENAUT_NONE && !arn_split_is_fixed(graph, t)) return false;
+    }
+    return op->n_inputs > 0;
 }
 
 static void take_ops(arn_split_graph *graph) {
     const arenaut_program *p = graph->program;
-    for (uint32_t t = 0; t < p->n_tensors; t++) {
-        graph->producer[t] = graph->last_reader[t] = ARENAUT_NONE;
-    }
     for (uint32_t i = 0; i < p->n_ops; i++) {
         const arenaut_op *op = &p->ops[i];
-        bool of_constants = op->n_inputs > 0;
-        for (uint32_t k = 0; k < op->n_inputs; k++) {
-            if (op->inputs[k] == ARENAUT_NONE) continue;
-            note_reader(graph, op->inputs[k], i);
-            if (!arn_split_is_fixed(graph, op->inputs[k])) of_constants = false;
-        }
-        graph->ops[i].of_constants = of_constants && op->kind == ARENAUT_OP_OUT;
+        graph->ops[i].of_constants = op->kind == ARENAUT_OP_OUT && all_fixed(graph, op);
         if (!take_op(graph, op, &graph->ops[i])) graph->ops[i].kind = ARN_SPLIT_OPAQUE;
         graph->macs[i] = op->name ? count_macs(graph, op) : 0;
-        for (uint32_t k = 0; k < op->n_outputs; k++) {
-            if (op->outputs[k] != ARENAUT_NONE) graph->producer[op->outputs[k]] = i;
-        }
-    }
-    for (uint32_t i = 0; i < p->methods[0].n_outputs; i++) {
-        note_reader(graph, p->methods[0].outputs[i], p->n_ops);
     }
 }
 
@@ -308,8 +321,10 @@ arenaut_status arn_split_graph_make(const arenaut_program *program,
         arn_split_graph_free(graph);
         return arn_no_memory(err);
     }
-    take_ops(graph);
-    return ARENAUT_OK;
+    const arenaut_status st = arn_split_take_flow(graph, err);
+    if (st == ARENAUT_OK) take_ops(graph);
+    else arn_split_graph_free(graph);
+    return st;
 }
 
 void arn_split_graph_free(arn_split_graph *graph) {
