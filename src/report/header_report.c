@@ -85,7 +85,7 @@ static arenaut_status put_tensor_arena(header *h, const arenaut_allocator *alloc
              arena.exact ? "" : ", and what kernels ask for that is not known");
     arn_putf(&h->out, "#define %s_TENSOR_ARENA_BYTES%s %" PRIu64 "%s\n", h->upper.text,
              arena.exact ? "" : "_AT_LEAST", arena.total, h->suffix);
-    return ARENAUT_OK;
+    return arn_report_put_resolver(&h->out, r->program, h->upper.text, allocator, err);
 }
 
 /* What the firmware needs: how much to reserve, and how to align it. */
