@@ -8,15 +8,21 @@
 been checked: what ExecuTorch's verifier does not look at (storage inside other storage, control
 flow, arenas other than the first) raises here, as an ArenautError.
 
-A result of `cond` or `while_loop` stays where the branch left it, in a region that ExecuTorch hands
-to the next branch as well. The pass keeps such regions apart; with `plan` alone they are not.
+Control flow: ExecuTorch plans the graphs of branches and loop bodies first, and then keeps the bottom
+of the arena for all of them in turn, although a branch's results stay where the branch left them, for
+the next condition to write over. Here each condition and loop has a region of its own, which is placed
+like any other value, from there to the last read of what stays in it.
 """
 
 from __future__ import annotations
 
+import itertools
+import operator
+
 import torch
+from executorch.exir import memory
 from executorch.exir.memory_planning import (MemoryAlgoResult, MemoryPlanningAlgorithmSuite,
-                                             SpecAllocResult, get_cond_nodes, get_while_nodes, greedy)
+                                             SpecAllocResult, collect_specs_from_nodes, greedy)
 from executorch.exir.passes import MemoryPlanningPass as TheirPass
 
 import arenaut
@@ -26,61 +32,139 @@ EFFORT = 20_000
 
 
 def plan(alignment, specs, graph_module, graph_signature=None, extra_padding=0):
-    """An algorithm for MemoryPlanningAlgorithmSuite([arenaut.executorch.plan]): the places of `specs`,
-    TensorSpecs with lifetimes, as a MemoryAlgoResult. RejectedError and NoPlanError where the specs
-    contradict each other."""
-    return planned(list(specs), alignment, graph_module, extra_padding, reserve_of(graph_module),
-                   None, EFFORT)
+    """An algorithm for `MemoryPlanningAlgorithmSuite([arenaut.executorch.plan])`.
+
+    Args:
+        alignment: of every value, in bytes.
+        specs: the TensorSpecs to place, with their lifetimes: first and last node.
+        graph_module: whose values they are. The graphs below it have been planned.
+        graph_signature: of the exported program.
+        extra_padding: bytes behind each arena.
+
+    Returns:
+        A MemoryAlgoResult: the place of each spec, and of those in the graphs below, which move with
+        their regions.
+
+    Raises:
+        RejectedError, NoPlanError: the specs contradict each other.
+        InputError: a spec lies in one that is not there, or a graph is called from two places.
+    """
+    return planned(list(specs), alignment, graph_module, graph_signature, extra_padding, None, EFFORT)
 
 
 plan.__name__ = "arenaut"  # the suite keeps results by the names of algorithms
 
 
-def planned(specs, alignment, graph_module, padding, reserve, target, effort):
+def planned(specs, alignment, graph_module, signature, padding, target, effort):
     for spec in specs:
         spec.realign(alignment)
-    banks = Banks(specs, alignment, reserve, target, padding)
-    problem = problem_of(specs, alignment, banks)
+    reserve = list(getattr(graph_module, "input_mem_buffer_sizes", None) or [])
+    regions = regions_of(graph_module, signature, reserve)
+    banks = Banks(specs, alignment, regions, target, padding)
+    problem = problem_of(specs, regions, banks)
     ours = problem.plan(effort=effort, progress=False)
-    result = result_of(specs, ours, banks, padding)
+    result = result_of(specs, regions, ours, banks, padding)
     if ours.status != "optimal" and target is None and not any(reserve[2:]):
         # Not proven: then the greedy one must not be better. It has no word against our checker.
         theirs = greedy(alignment, specs, graph_module, None, padding)
-        if sum(theirs.bufsizes) < sum(result.bufsizes) and agrees(theirs, specs, problem, banks):
-            result = theirs
-    # Arenas that only the graphs below use are arenas of this one as well.
-    result.bufsizes = maxima(result.bufsizes, reserve)
+        if sum(theirs.bufsizes) < sum(result.bufsizes) and agrees(theirs, specs, regions, problem, banks):
+            return theirs
     return result
 
 
-def agrees(theirs, specs, problem, banks):
-    """Whether a plan of theirs passes our checker."""
+def agrees(theirs, specs, regions, problem, banks):
+    """Whether a plan of theirs, which has all regions at the bottom, passes our checker."""
     places = [theirs.spec_dict[spec] for spec in specs]
     try:
-        arenaut.Plan(problem, [place.mem_offset for place in places],
-                     [banks.ids.index(place.mem_id) for place in places])
+        arenaut.Plan(problem, [place.mem_offset for place in places] + [0] * len(regions),
+                     [banks.ids.index(place.mem_id) for place in places]
+                     + [banks.ids.index(region.mem_id) for region in regions])
     except arenaut.RejectedError:
         return False
     return True
 
 
-def reserve_of(graph_module):
-    """Bytes at the bottom of each arena that the graphs of control flow use."""
-    return list(getattr(graph_module, "input_mem_buffer_sizes", None) or [])
+class Region:
+    """What the graphs that a node of control flow calls need of one arena: bytes, alive from the node
+    `first` to the node `last`, and the values that lie in there, at their places within it."""
+
+    def __init__(self, mem_id, size, first, last, inner):
+        self.mem_id, self.size, self.first, self.last = mem_id, size, first, last
+        self.inner = [(spec, spec.mem_offset) for spec in inner if spec.mem_id == mem_id]
+
+
+def regions_of(graph_module, signature, reserve):
+    """The regions below a graph. ExecuTorch says with `reserve` how much it keeps for them, which is
+    nothing where another device's values are planned."""
+    regions, seen = [], set()
+    for step, node in enumerate(graph_module.graph.nodes if any(reserve) else ()):
+        refuse_view(graph_module, node)
+        graphs = called_by(graph_module, node)
+        if seen & set(graphs):
+            raise arenaut.InputError(f"{node}: calls a graph that another node calls as well")
+        seen |= set(graphs)
+        inner = list(specs_of(graphs, node, signature))
+        sizes = itertools.zip_longest(*(graph.meta["non_const_buffer_sizes"] for graph in graphs),
+                                      fillvalue=0)
+        regions += [Region(mem_id, max(size), step, last_read(node, step), inner)
+                    for mem_id, size in enumerate(sizes) if any(size)]
+    for mem_id, size in enumerate(reserve):
+        if size > max((one.size for one in regions if one.mem_id == mem_id), default=0):
+            raise arenaut.InputError(f"{size} bytes of arena {mem_id} are for graphs that no node calls")
+    return regions
+
+
+def refuse_view(graph_module, node):
+    """ExecuTorch gives a view of a condition's result the place that it had chosen for the result, but
+    at run time the result is where the branch left it, and nobody writes that place."""
+    origin = node
+    while origin.target in (memory.view, operator.getitem):
+        origin = origin.args[0]
+    if node.target is memory.view and origin.target not in COPIED and called_by(graph_module, origin):
+        raise arenaut.InputError(f"{node} is a view of a result of {origin}, which ExecuTorch moves "
+                                 "without its views; ExecutorchBackendConfig(remove_view_copy=False) "
+                                 "copies instead")
+
+
+def called_by(graph_module, node):
+    """The graphs that a node of control flow calls."""
+    named = [getattr(graph_module, argument.target, None) for argument in node.args
+             if isinstance(argument, torch.fx.Node) and argument.op == "get_attr"]
+    return [graph for graph in named if isinstance(graph, torch.fx.GraphModule)]
+
+
+COPIED = (torch.ops.higher_order.map_impl, torch.ops.higher_order.scan)
+
+
+def last_read(node, step):
+    """Where what lies in a node's region is read last. A condition's results stay there, by whatever
+    other names, and ExecuTorch's lifetimes know them; those of map and scan are copied out."""
+    if node.target in COPIED:
+        return step
+    results = node.meta["spec"] if isinstance(node.meta["spec"], (tuple, list)) else [node.meta["spec"]]
+    return max(step, *(spec.lifetime[1] for spec in results))
+
+
+def specs_of(graphs, node, signature):
+    """The specs that were placed in the graphs that a node calls, and in the graphs below those."""
+    for graph in graphs:
+        yield from collect_specs_from_nodes(graph.graph.nodes, signature, do_assertion=False,
+                                            ignore_graph_input=node.target not in COPIED)
+        for below in graph.graph.nodes:
+            yield from specs_of(called_by(graph, below), below, signature)
 
 
 class Banks:
     """The arenas that there are, by ExecuTorch's numbers: those of a TargetMemoryMap, fastest first,
     and one without a limit for every other number that some spec is bound to."""
 
-    def __init__(self, specs, alignment, reserve, target, padding):
+    def __init__(self, specs, alignment, regions, target, padding):
         banks = target.banks if target else []
-        bound = {spec.mem_id for spec in specs if spec.mem_id is not None}
+        bound = {one.mem_id for one in [*specs, *regions] if one.mem_id is not None}
         if not banks:
             bound.add(1)
         self.free = [bank.mem_id for bank in banks] or [1]
         self.ids = [bank.mem_id for bank in banks] + sorted(bound - {b.mem_id for b in banks})
-        self.reserve = [reserve[k] if k < len(reserve) else 0 for k in self.ids]
         self.align = max([alignment, *(bank.alignment or 1 for bank in banks)])
         capacity = {bank.mem_id: max(0, bank.size - padding) for bank in banks}
         self.names = {bank.mem_id: bank.name for bank in banks}
@@ -89,28 +173,31 @@ class Banks:
     def name(self, mem_id):
         return self.names.get(mem_id, f"mem_id {mem_id}")
 
-    def of(self, spec):
-        """Where a spec may lie."""
-        return [self.name(k) for k in (self.free if spec.mem_id is None else [spec.mem_id])]
+    def of(self, one):
+        """Where a spec or a region may lie."""
+        return [self.name(k) for k in (self.free if one.mem_id is None else [one.mem_id])]
 
 
-def problem_of(specs, alignment, banks):
+def problem_of(specs, regions, banks):
     numbers = {spec: k for k, spec in enumerate(specs)}
     ends = [spec.lifetime[1] for spec in specs if spec.lifetime[1] is not None]
     last = max(ends, default=0)
     # ExecuTorch counts nodes, the last one included; what no node touches lives throughout.
     first = [spec.lifetime[0] or 0 for spec in specs]
     end = [(last if spec.lifetime[1] is None else spec.lifetime[1]) + 1 for spec in specs]
-    hosts = [host_of(spec, numbers) for spec in specs]
+    hosts = [host_of(spec, numbers) for spec in specs] + [None] * len(regions)
+    nested = any(host is not None for host in hosts)
     return arenaut.Problem(
-        [spec.allocated_memory for spec in specs], first, end, align=banks.align,
-        pools=banks.pools, names=[name_of(spec, k) for k, spec in enumerate(specs)],
-        allowed=[banks.of(spec) if host is None else None for spec, host in zip(specs, hosts)],
-        inside=hosts if any(host is not None for host in hosts) else None,
+        [spec.allocated_memory for spec in specs] + [region.size for region in regions],
+        first + [region.first for region in regions], end + [region.last + 1 for region in regions],
+        align=banks.align, pools=banks.pools,
+        names=([name_of(spec, k) for k, spec in enumerate(specs)]
+               + [f"region of node {region.first}" for region in regions]),
+        allowed=[banks.of(one) if host is None else None
+                 for one, host in zip([*specs, *regions], hosts)],
+        inside=hosts if nested else None,
         inside_delta=([0 if host is None else spec.storage_base_offset
-                       for spec, host in zip(specs, hosts)]
-                      if any(host is not None for host in hosts) else None),
-        reserved=[(k, 0, size) for k, size in enumerate(banks.reserve) if size])
+                       for spec, host in itertools.zip_longest(specs, hosts)] if nested else None))
 
 
 def host_of(spec, numbers):
@@ -127,92 +214,41 @@ def name_of(spec, number):
     return f"spec {number} ({str(spec.dtype).removeprefix('torch.')} {shape})"
 
 
-def result_of(specs, ours, banks, padding):
+def result_of(specs, regions, ours, banks, padding):
     """MemoryAlgoResult; sizes by number, of which ExecuTorch keeps the first for constants."""
-    places = {}
-    for spec, offset, pool in zip(specs, ours.offsets.tolist(), ours.pools.tolist()):
+    places, offsets = {}, ours.offsets.tolist()
+    for spec, offset, pool in zip(specs, offsets, ours.pools.tolist()):
         unplaced = pool >= len(banks.ids)
         mem_id = (spec.mem_id or banks.free[0]) if unplaced else banks.ids[pool]
         places[spec] = SpecAllocResult(mem_id, 0, offset)
+    for region, base in zip(regions, offsets[len(specs):]):
+        for spec, within in region.inner:
+            places[spec] = SpecAllocResult(region.mem_id, 0, base + within)
     sizes = [0] * (max(banks.ids) + 1)
     used = set(ours.pools.tolist())
     for k, mem_id in enumerate(banks.ids):
-        sizes[mem_id] = max(ours.arenas[k], banks.reserve[k]) + (padding if k in used else 0)
+        sizes[mem_id] = ours.arenas[k] + (padding if k in used else 0)
     return MemoryAlgoResult(places, sizes)
 
 
 class MemoryPlanningPass(TheirPass):
-    """For ExecutorchBackendConfig(memory_planning_pass=MemoryPlanningPass()).
+    """For `ExecutorchBackendConfig(memory_planning_pass=MemoryPlanningPass())`.
 
-    target: a TargetMemoryMap of ExecuTorch's, whose banks are filled fastest first; NoPlanError says
-    what does not fit. effort: search steps for each graph. All else is as of ExecuTorch's own pass:
-    alignment, alloc_graph_input, alloc_graph_output, alloc_mutable_buffers, share_mutable_buffers.
+    Args:
+        target: a TargetMemoryMap of ExecuTorch's, whose banks are filled fastest first.
+        effort: search steps for each graph.
+        theirs: as of ExecuTorch's own pass: alignment, alloc_graph_input, alloc_graph_output,
+            alloc_mutable_buffers, share_mutable_buffers.
+
+    Raises:
+        NoPlanError: from the export; it says what does not fit into the banks.
+        RejectedError, InputError: from the export, as of `plan`.
     """
 
     def __init__(self, target=None, effort: int = EFFORT, **theirs):
         super().__init__(memory_planning_algo=MemoryPlanningAlgorithmSuite([self.algorithm]), **theirs)
         self.target, self.effort = target, effort
-        self.apart, self.sizes = {}, {}
-
-    def run(self, graph_module, graph_signature=None):
-        self.apart, self.sizes = regions_apart(graph_module), {}
-        return super().run(graph_module, graph_signature)
 
     def algorithm(self, alignment, specs, graph_module, graph_signature=None, extra_padding=0):
-        reserve = reserve_of(graph_module)
-        for other in self.apart.get(graph_module, ()):
-            reserve = maxima(reserve, self.sizes.get(other, []))
-        made = planned(list(specs), alignment, graph_module, extra_padding, reserve, self.target,
+        return planned(list(specs), alignment, graph_module, graph_signature, extra_padding, self.target,
                        self.effort)
-        self.sizes[graph_module] = made.bufsizes
-        return made
-
-
-def maxima(one, other):
-    n = max(len(one), len(other))
-    one, other = (list(sizes) + [0] * (n - len(sizes)) for sizes in (one, other))
-    return list(map(max, one, other))
-
-
-def regions_apart(graph_module):
-    """Of the graphs that control flow calls, those whose regions it may not share, each with the
-    graphs below it: a result of theirs is still read when it runs, or the other way round."""
-    apart = {}
-    for module in graph_module.modules():
-        if isinstance(module, torch.fx.GraphModule):
-            nodes = list(module.graph.nodes)
-            order = {node: k for k, node in enumerate(nodes)}
-            flows = [*get_cond_nodes(module), *get_while_nodes(module)]
-            for one in flows:
-                for other in flows:
-                    if one is not other and order[one] < order[other] <= last_read(one, order):
-                        keep_apart(called_by(module, one), called_by(module, other), apart)
-    return apart
-
-
-def last_read(node, order):
-    """Where the results of a node are read last, also by other names."""
-    last = order[node]
-    for user in node.users:
-        last = max(last, order[user])
-        if user.op == "output":
-            return len(order)
-        if "getitem" in str(user.target):
-            last = max(last, last_read(user, order))
-    return last
-
-
-def called_by(module, node):
-    """The graphs that a node of control flow calls, and those that they call in turn."""
-    called = [getattr(module, argument.target) for argument in node.args
-              if isinstance(argument, torch.fx.Node) and argument.op == "get_attr"
-              and isinstance(getattr(module, argument.target, None), torch.fx.GraphModule)]
-    return [below for graph in called for below in graph.modules()
-            if isinstance(below, torch.fx.GraphModule)]
-
-
-def keep_apart(ones, others, apart):
-    for one in ones:
-        for other in others:
-            apart.setdefault(one, set()).add(other)
-            apart.setdefault(other, set()).add(one)

@@ -5,14 +5,15 @@
 
 #include "core/memory.h"
 
-/* Each tensor lies where its buffer does, plus its place inside that buffer. In a file, what
- * methods share by name has a place in each of them, right or wrong. */
+/* Each tensor lies where its buffer does, plus its place inside that buffer. In a file, right or
+ * wrong, one buffer may have several places: what methods share by name, in each of them; what
+ * two branches leave for one reader, in each branch. */
 static uint64_t offset_of(const arenaut_program *program, const arenaut_lowering *lowering,
                           const arenaut_plan *plan, uint32_t tensor, bool as_in_file) {
     uint64_t inside;
     const uint32_t storage = arenaut_program_storage(program, tensor, &inside);
     const arenaut_tensor *own = &program->tensors[storage];
-    if (as_in_file && own->qualified_name && own->given_offset != ARENAUT_UNPLACED) {
+    if (as_in_file && own->given_offset != ARENAUT_UNPLACED) {
         return own->given_offset + inside;
     }
     return plan->offset[lowering->buffer[tensor]] + lowering->offset[tensor];
