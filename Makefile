@@ -9,6 +9,7 @@
 #   make test-python the command and the real runtimes
 #   make format      all C in the form of .clang-format; make format-check says what is not
 #   make lint        clang-tidy, ruff, shellcheck, lengths and names (scripts/lint.py)
+#   make page        the page that `view` writes, from explorer/ (needs Node; building does not)
 #   make wheel       the Python packages for Linux, into build/dist
 #   make bench       our planners beside the peers (bench/)
 #   make fuzz        libFuzzer on the readers, FUZZ_SECONDS each; random ops that overlap, in the wheel
@@ -27,7 +28,8 @@ LINT := build/venv-lint/bin
 CONFIGURE = cmake -S . -G "Unix Makefiles"
 
 .PHONY: all demo test test-quick test-unit test-python format format-check lint bench fuzz portable windows \
-  micro-runtime wheel install clean tools-build tools-test tools-python venv venv-lint venv-wheel
+  micro-runtime page wheel install clean tools-build tools-test tools-python tools-page venv venv-lint \
+  venv-wheel
 
 all: build/Makefile
 	@cmake --build build -j$(JOBS)
@@ -95,13 +97,25 @@ lint: venv-lint tools-build
 	@$(CONFIGURE) -B build/lint -DCMAKE_EXPORT_COMPILE_COMMANDS=ON >/dev/null
 	@$(LINT)/python scripts/lint.py
 
+# esbuild and the rest of what explorer/ is made and tested with. The browser is any Chromium.
+tools-page: explorer/node_modules/.ready
+	@command -v google-chrome >/dev/null 2>&1 || command -v chromium-browser >/dev/null 2>&1 || \
+	  scripts/need chromium:chromium
+explorer/node_modules/.ready: explorer/package-lock.json
+	@scripts/need node:nodejs npm:npm
+	@cd explorer && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
+
+page: tools-page
+	@cd explorer && npm run --silent build
+
 # The example for bare metal is built for a Cortex-M3, which QEMU plays; the one that measures
 # kernels runs under valgrind and on a Cortex-M55.
 tools-python:
 	@scripts/need c++:g++ arm-none-eabi-gcc:gcc-arm-none-eabi qemu-system-arm:qemu-system-arm \
 	  /usr/lib/arm-none-eabi/newlib/rdimon.specs:libnewlib-arm-none-eabi valgrind:valgrind
 
-test-python: all venv venv-wheel tools-python
+test-python: all venv venv-wheel tools-python tools-page
 	@ARENAUT=$(CURDIR)/build/arenaut $(PYTHON) -m pytest tests/pytest -q -rs
 
 wheel: venv-wheel tools-build

@@ -41,7 +41,7 @@ typedef struct tool_options {
         max_macs; /* NOT_GIVEN: not given */
 
     /* single verbs */
-    bool svg, ascii;
+    bool svg, html, ascii;
     uint64_t width;
     const char *as;
 } tool_options;

@@ -19,6 +19,8 @@ static const flag_row flags[] = {
      .traits = COMMONLY_USED},
     {"svg", 0, FLAG_SWITCH, GROUP_VIEW, FIELD(svg), NULL, .help = "a picture as SVG",
      .traits = COMMONLY_USED},
+    {"html", 0, FLAG_SWITCH, GROUP_VIEW, FIELD(html), NULL,
+     .help = "a page for the browser: one file, without network", .traits = COMMONLY_USED},
     {"ascii", 0, FLAG_SWITCH, GROUP_VIEW, FIELD(ascii), NULL,
      .help = "a picture made of characters", .traits = COMMONLY_USED},
     {"width", 0, FLAG_NUMBER, GROUP_VIEW, FIELD(width), "N", .help = "columns of --ascii",

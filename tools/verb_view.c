@@ -1,4 +1,4 @@
-/* view: a still picture of the plan, which a report of the library draws. Here is what a picture
+/* view: a picture of the plan, which a report of the library draws. Here is what a picture
  * depends on: the terminal's width and characters, and the name of the output. */
 #include <stdlib.h>
 #include <string.h>
@@ -40,21 +40,31 @@ static exit_code view_options(const tool_options *options, arenaut_report_option
 
 /* By flag or by the output's extension; without either it is for a terminal. */
 static exit_code choose_picture(const tool_options *options, output_kind *kind) {
+    static const struct {
+        const char *extension, *report;
+    } pictures[] = {{".svg", "svg"}, {".html", "html"}, {".txt", "ascii"}};
+    const char *asked = options->svg     ? "svg"
+                        : options->html  ? "html"
+                        : options->ascii ? "ascii"
+                                         : NULL;
     const char *path = options->output;
     const char *dot = path && !output_is_direct(path) ? strrchr(base_name(path), '.') : NULL;
-    const bool svg = dot && strcmp(dot, ".svg") == 0;
-    if (options->svg && options->ascii) {
-        return complain(EXIT_USAGE, NULL, "--svg and --ascii exclude each other");
+    const char *said = NULL;
+    if (options->svg + options->html + options->ascii > 1) {
+        return complain(EXIT_USAGE, NULL, "--svg, --html and --ascii exclude each other");
     }
-    if (options->ascii && svg) {
-        return complain(EXIT_USAGE, path, "--ascii is not what this extension says");
+    for (size_t i = 0; dot && i < sizeof pictures / sizeof *pictures; i++) {
+        if (strcmp(dot, pictures[i].extension) == 0) said = pictures[i].report;
     }
-    if (dot && !svg && strcmp(dot, ".txt") != 0 && !options->svg && !options->ascii) {
+    if (asked && said && strcmp(asked, said) != 0 && strcmp(said, "ascii") != 0) {
+        return complain(EXIT_USAGE, path, "--%s is not what this extension says", asked);
+    }
+    if (dot && !said && !asked) {
         return complain(EXIT_USAGE, path,
-                        "which picture is told by --svg or --ascii, or by the extension: .svg or "
-                        ".txt");
+                        "which picture is told by --svg, --html or --ascii, or by the extension: "
+                        ".svg, .html or .txt");
     }
-    *kind = (output_kind){NULL, arenaut_report_find(options->svg || svg ? "svg" : "ascii")};
+    *kind = (output_kind){NULL, arenaut_report_find(asked ? asked : said ? said : "ascii")};
     return EXIT_FINE;
 }
 
@@ -86,13 +96,14 @@ extern const tool_verb verb_view;
 const tool_verb verb_view = {
     .name = "view",
     .summary = "a picture of the plan: steps to the right, addresses upwards",
-    .arguments = "FILE [--svg|--ascii] [-o OUT]",
+    .arguments = "FILE [--svg|--html|--ascii] [-o OUT]",
     .examples =
+        "arenaut view model.tflite -o plan.html\n"
         "arenaut view model.tflite -o plan.svg\n"
         "arenaut view model.tflite",
     .notes =
-        "Without a flag the extension of OUT tells: .svg, or .txt for characters; on\n"
-        "standard output it is characters.",
+        "Without a flag the extension of OUT tells: .html for a page that needs no network,\n"
+        ".svg, or .txt for characters; on standard output it is characters.",
     .groups = GROUP_COMMON | GROUP_OUTPUT | GROUP_VIEW | GROUP_INPUT | GROUP_MODEL | GROUP_SEARCH,
     .min_files = 1,
     .max_files = 1,

@@ -15,7 +15,8 @@ extern "C" {
 
 typedef struct arenaut_report_options {
     uint32_t width; /* columns for text; 0: 80; above ARENAUT_REPORT_MAX_WIDTH: that many */
-    uint32_t top;   /* rows of "largest" tables; 0: the report's own default */
+    uint32_t top;   /* rows of "largest" tables, rectangles of a picture's pool; 0: the report's
+                     * own default */
     bool color;     /* ANSI colour; nothing depends on it */
     bool unicode;   /* block characters; else plain ASCII */
 } arenaut_report_options;

@@ -6,6 +6,7 @@
 #include <arenaut/planner.h>
 
 #include "core/memory.h"
+#include "report/bound_without.h"
 #include "report/label.h"
 
 enum { DEFAULT_TOP = 8, READERS_SHOWN = 2, HOLES_SHOWN = 4, REMEDIES = 4 };
@@ -217,52 +218,24 @@ static arenaut_status put_holes(explain *e) {
     return ARENAUT_OK;
 }
 
-/* Makes `gone`, and whatever lies inside it, empty in `without`, a copy of `p` with columns
- * of sizes and of hosts of its own. */
-static void take_away(const arenaut_problem *p, uint32_t gone, arenaut_problem *without) {
-    for (uint32_t b = 0; b < p->n_buffers; b++) {
-        uint32_t host = b;
-        while (host != gone && arenaut_problem_inside(p, host) != ARENAUT_NONE) {
-            host = arenaut_problem_inside(p, host);
-        }
-        without->size[b] = host == gone ? 0 : p->size[b];
-        if (p->inside) without->inside[b] = host == gone ? ARENAUT_NONE : p->inside[b];
-    }
-}
-
-/* What the bound would be without each of the largest buffers: what making one smaller,
- * or computing it again when it is needed, could give at most. */
-static arenaut_status put_remedies_with(explain *e, arenaut_problem *without) {
-    const arenaut_problem *p = e->result->problem;
+/* What the bound would be without each of the largest buffers. */
+static arenaut_status put_remedies(explain *e) {
+    const uint32_t n = e->peak.n_live < REMEDIES ? e->peak.n_live : REMEDIES;
+    arn_bound_without without[REMEDIES];
+    const arenaut_status st = arn_report_bounds_without(e->result->problem, e->peak.live, n,
+                                                        e->allocator, without, e->err);
+    if (st != ARENAUT_OK || n == 0) return st;
     arn_putf(&e->out, "\n%swhat would help%s\n", bold(e), plain(e));
-    for (uint32_t i = 0; i < e->peak.n_live && i < REMEDIES; i++) {
-        uint64_t bytes;
-        int64_t step;
-        take_away(p, e->peak.live[i], without);
-        const arenaut_status st = arenaut_lower_bound(without, e->allocator, &bytes, &step, e->err);
-        if (st != ARENAUT_OK) return st;
+    for (uint32_t i = 0; i < n; i++) {
+        const uint64_t bytes = without[i].bytes;
         arn_putf(&e->out, "  without %" PRIu32 ": at least %s", i + 1,
                  arn_report_commas(bytes).text);
         if (bytes >= e->bound) arn_puts(&e->out, ", saves nothing");
         else arn_putf(&e->out, ", saves %s", arn_report_commas(e->bound - bytes).text);
         arn_putf(&e->out, "; then the peak is at %s\n",
-                 arn_report_step_label(e->result, step).text);
+                 arn_report_step_label(e->result, without[i].step).text);
     }
     return ARENAUT_OK;
-}
-
-static arenaut_status put_remedies(explain *e) {
-    const arenaut_problem *p = e->result->problem;
-    arenaut_problem without = *p;
-    if (e->peak.n_live == 0) return ARENAUT_OK;
-    without.size = arn_allocate(e->allocator, p->n_buffers, sizeof *without.size);
-    without.inside =
-        p->inside ? arn_allocate(e->allocator, p->n_buffers, sizeof *without.inside) : NULL;
-    const bool ready = without.size && (without.inside || !p->inside);
-    const arenaut_status st = ready ? put_remedies_with(e, &without) : arn_no_memory(e->err);
-    arn_release(e->allocator, without.size);
-    arn_release(e->allocator, without.inside);
-    return st;
 }
 
 static arenaut_status emit(const arenaut_result *result, const arenaut_report_options *options,

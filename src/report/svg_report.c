@@ -51,6 +51,7 @@ typedef struct svg {
     uint32_t *chosen; /* lifetimes that get a rectangle of their own, in order */
     uint32_t *owner;  /* per lifetime: its buffer */
     uint32_t n_chosen, n_left_over;
+    uint32_t most;       /* rectangles in a pool */
     uint32_t n_shared;   /* areas that two buffers hold at once */
     rectangle *labelled; /* in this pool: where names and sizes stand, one per lifetime at most */
     uint32_t n_labelled;
@@ -279,9 +280,9 @@ static void choose(svg *s) {
         if (is_shown(s, i)) s->chosen[n++] = i;
     }
     s->n_left_over = 0;
-    if (n > MOST_RECTANGLES) {
+    if (n > s->most) {
         arn_sort_ids(s->chosen, n, more_area, s, s->chosen + n);
-        s->n_left_over = n - MOST_RECTANGLES;
+        s->n_left_over = n - s->most;
     }
     s->n_chosen = n - s->n_left_over;
 }
@@ -378,7 +379,7 @@ static void put_buffer_labels(svg *s) {
  * they only count. */
 static void put_shared(void *context, arn_shared_area area) {
     svg *s = context;
-    if (s->n_shared++ >= MOST_RECTANGLES) return;
+    if (s->n_shared++ >= s->most) return;
     put_rectangle(s, place_of(s, area.life, area.low, area.high), "shared");
     arn_puts(&s->out, "/>\n");
 }
@@ -605,9 +606,10 @@ static arenaut_status emit(const arenaut_result *result, const arenaut_report_op
                            arenaut_sink sink, const arenaut_allocator *allocator,
                            arenaut_error *err) {
     enum { CURVE_COLUMNS = 960 };
-    svg s = {.result = result, .out = arn_writer_to(sink)};
+    svg s = {.result = result,
+             .out = arn_writer_to(sink),
+             .most = options->top ? options->top : MOST_RECTANGLES};
     const size_t n = result->problem->n_lifetimes;
-    (void)options;
     arenaut_status st = arn_report_picture_make(result, CURVE_COLUMNS, allocator, &s.picture, err);
     if (st != ARENAUT_OK) return st;
     s.chosen = arn_allocate(allocator, 2 * n, sizeof *s.chosen); /* half of it to sort with */

@@ -110,7 +110,7 @@ static size_t count_of(const arenaut_text *text, const char *part) {
 
 /* Those that take every plan; "tokens" does not, and is tested with programs in tokens, and
  * "c-array" is about a file. */
-static const char *const every[] = {"explain", "svg", "ascii", "header"};
+static const char *const every[] = {"explain", "svg", "html", "ascii", "header"};
 
 TEST(the_table_has_these_rows) {
     assert_int_equal(arenaut_report_count(), COUNT_OF(every) + 2);

@@ -1,0 +1,58 @@
+// Makes src/report/page/page_template.inc, which the library writes pages with, from page.html,
+// page.css and src/: one script, one style, a policy that allows these two and nothing else, and
+// the whole cut at its @@MARKS@@ into C strings. With --check it only says whether the file that is
+// there is the one that would be made.
+import { createHash } from "node:crypto";
+import { readFileSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+const here = (name) => fileURLToPath(new URL(name, import.meta.url));
+const target = here("../src/report/page/page_template.inc");
+const hash = (text) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
+
+async function bundle(entry, options) {
+  const made = await build({ entryPoints: [here(entry)], bundle: true, minify: true, write: false,
+    charset: "ascii", target: "es2022", legalComments: "none", logLevel: "error", ...options });
+  return made.outputFiles[0].text.trim();
+}
+
+function policy(script, style) {
+  return ["default-src 'none'", `script-src ${hash(script)}`, `style-src ${hash(style)}`,
+    "img-src data:", "base-uri 'none'", "form-action 'none'"].join("; ");
+}
+
+// Lines that any C compiler takes: short, and no trigraphs. "??" is the only way to one.
+function asC(name, text) {
+  const lines = [];
+  for (let at = 0; at < text.length; at += 96) {
+    const escaped = text.slice(at, at + 96).replace(/\\/g, "\\\\").replace(/"/g, '\\"')
+      .replace(/\n/g, "\\n").replace(/\?/g, "\\?");
+    lines.push(`    "${escaped}",\n`);
+  }
+  return `static const char *const ${name}[] = {\n${lines.join("")}    NULL};\n`;
+}
+
+const script = await bundle("src/main.js", { format: "iife" });
+const style = await bundle("page.css", {});
+if (/<\/script|<!--/i.test(script) || /<\//.test(style)) throw new Error("it would end its element");
+const page = readFileSync(here("page.html"), "utf8").replace(/^\s+/gm, "")
+  .replace("@@POLICY@@", () => policy(script, style))
+  .replace("@@STYLE@@", () => style).replace("@@SCRIPT@@", () => script);
+const parts = page.split(/@@[A-Z]+@@/);
+const names = ["page_before_title", "page_before_still", "page_before_data", "page_before_end"];
+if (parts.length !== names.length) throw new Error("page.html has other marks than html_report.c");
+// eslint-disable-next-line no-control-regex
+if (/[^\x00-\x7f]/.test(page)) throw new Error("the page is ASCII");
+const made = `/* Made from explorer/ by "npm run build" there. */\n`
+  + parts.map((part, i) => asC(names[i], part)).join("");
+
+if (process.argv.includes("--check")) {
+  if (readFileSync(target, "utf8") !== made) {
+    console.error(`${target} is not what explorer/ makes: run "npm run build" in explorer/`);
+    process.exit(1);
+  }
+} else {
+  writeFileSync(target, made);
+  console.log(`script ${script.length}, style ${style.length}, page ${page.length} bytes`);
+}

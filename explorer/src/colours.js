@@ -1,0 +1,86 @@
+// Colours of buffers. Categories have Okabe and Ito's colours, quantities those of cividis: both can
+// be told apart by the colour-blind. What is drawn by the canvas needs them as numbers 0xAABBGGRR.
+
+const CATEGORIES = ["#56b4e9", "#009e73", "#e69f00", "#cc79a7", "#f0e442", "#0072b2", "#d55e00", "#999999"];
+const AMOUNTS = ["#00224e", "#3b496c", "#575d6d", "#7d7c78", "#a69d75", "#d3c164", "#fee838"];
+// As in the still picture, by the number of the class.
+const CLASSES = ["#56b4e9", "#009e73", "#e69f00", "#cc79a7", "#f0e442", "#999999"];
+const OTHERS = "#999999";
+
+export const THEMES = {
+  light: { paper: "#ffffff", plot: "#f6f7f9", ink: "#1a1a1a", soft: "#5f6368", line: "#c9cdd2",
+    grid: "#e3e6ea", area: "#0072b2", bound: "#0072b2", today: "#c24e00", peak: "#b34700" },
+  dark: { paper: "#16181c", plot: "#1d2026", ink: "#eceff3", soft: "#a6adb8", line: "#3b414b",
+    grid: "#2b3038", area: "#56b4e9", bound: "#56b4e9", today: "#ff9a57", peak: "#ff9a57" },
+};
+
+export function asNumber(hex) {
+  const n = parseInt(hex.slice(1), 16);
+  return (0xff000000 | ((n & 255) << 16) | (n & 0xff00) | (n >> 16)) >>> 0;
+}
+
+export const layerOf = (name) => {
+  const parts = name.split(/[/.;:]+/).filter(Boolean);
+  return parts.length > 1 ? parts.slice(0, Math.min(2, parts.length - 1)).join("/") : "(no layer)";
+};
+
+// The most frequent texts get a colour each, the others share one.
+function byText(n, textOf) {
+  const weight = new Map();
+  for (let b = 0; b < n; b++) weight.set(textOf(b), (weight.get(textOf(b)) ?? 0) + 1);
+  const ranked = [...weight.keys()].sort((a, b) => weight.get(b) - weight.get(a) || (a < b ? -1 : 1));
+  const fits = ranked.length <= CATEGORIES.length;
+  const named = ranked.slice(0, fits ? ranked.length : CATEGORIES.length - 1);
+  const colour = new Map(named.map((text, i) => [text, CATEGORIES[i]]));
+  const legend = named.map((text) => ({ text, colour: colour.get(text) }));
+  if (!fits) legend.push({ text: `${ranked.length - named.length} others`, colour: OTHERS });
+  return { of: (b) => colour.get(textOf(b)) ?? OTHERS, legend };
+}
+
+// Seven shades from the smallest to the largest, evenly by the logarithm.
+function byAmount(n, amountOf, textOf) {
+  let least = Infinity, most = 0;
+  for (let b = 0; b < n; b++) {
+    const amount = amountOf(b);
+    if (amount > 0 && amount < least) least = amount;
+    if (amount > most) most = amount;
+  }
+  const low = Math.log(Math.max(least === Infinity ? 1 : least, 1)), span = Math.log(Math.max(most, 1)) - low;
+  const rank = (amount) => (span > 0 && amount > 0
+    ? Math.max(0, Math.min(AMOUNTS.length - 1, Math.floor(((Math.log(amount) - low) / span) * AMOUNTS.length))) : 0);
+  const steps = span > 0 ? AMOUNTS.length : 1;
+  const legend = AMOUNTS.slice(0, steps).map((colour, i) => (
+    { colour, text: `from ${textOf(Math.ceil(Math.exp(low + (span * i) / AMOUNTS.length)))}` }));
+  return { of: (b) => AMOUNTS[rank(amountOf(b))], legend };
+}
+
+function lifeOf(plan, b) {
+  let sum = 0;
+  for (let i = plan.lifeStart[b]; i < plan.lifeStart[b + 1]; i++) sum += plan.end[i] - plan.first[i];
+  return sum;
+}
+
+export function opTextOf(plan, b) {
+  if (plan.maker[b] >= 0) return shownWord(plan, plan.maker[b]);
+  const writers = plan.nOps ? plan.writersOf(b) : [];
+  return writers.length ? plan.opWord(writers[0]) : "(from outside)";
+}
+
+const shownWord = (plan, word) => plan.words[word] || "(no name)";
+
+function byClass(plan) {
+  const used = new Set();
+  for (let b = 0; b < plan.n; b++) if (plan.isPlaced(b)) used.add(plan.cls[b]);
+  const legend = [...used].sort((a, b) => a - b)
+    .map((cls) => ({ text: plan.data.classes[cls], colour: CLASSES[cls] }));
+  return { of: (b) => CLASSES[plan.cls[b]], legend };
+}
+
+export const WAYS = {
+  class: byClass,
+  op: (plan) => byText(plan.n, (b) => opTextOf(plan, b)),
+  layer: (plan) => byText(plan.n, (b) => layerOf(plan.names[b] ?? "")),
+  size: (plan, say) => byAmount(plan.n, (b) => plan.size[b], say.bytes),
+  lifetime: (plan, say) => byAmount(plan.n, (b) => lifeOf(plan, b), say.steps),
+  pool: (plan) => byText(plan.n, (b) => (plan.pool[b] < 0 ? "(none)" : plan.poolName(plan.pool[b]))),
+};

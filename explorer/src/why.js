@@ -1,0 +1,103 @@
+// Why the arena is as big as it is: what is alive at a step, what lies unused there, which buffers
+// reach the highest address, and what groups of buffers take. Bytes are exact, as the file has them.
+
+export const total = (plan, buffers) => buffers.reduce((sum, b) => sum + BigInt(plan.bytes(b)), 0n);
+
+// Addresses below what each pool needs at which none of the buffers lies.
+export function holes(plan, alive) {
+  const found = [];
+  plan.pools.forEach((pool, k) => {
+    const here = alive.filter((b) => plan.pool[b] === k)
+      .map((b) => [BigInt(plan.address(b)), BigInt(plan.bytes(b))])
+      .sort((x, y) => (x[0] < y[0] ? -1 : x[0] > y[0] ? 1 : 0));
+    let used = 0n;
+    for (const [offset, size] of [...here, [BigInt(pool.arena), 0n]]) {
+      if (offset > used) found.push({ pool: k, offset: used, bytes: offset - used });
+      if (offset + size > used) used = offset + size;
+    }
+  });
+  return found;
+}
+
+// Those that end where their pool's arena ends: without them it would be smaller.
+export function holders(plan) {
+  const found = [];
+  for (let b = 0; b < plan.n; b++) {
+    if (!plan.isPlaced(b)) continue;
+    if (BigInt(plan.address(b)) + BigInt(plan.bytes(b)) === BigInt(plan.pools[plan.pool[b]].arena)) found.push(b);
+  }
+  return found.sort((a, b) => Number(BigInt(plan.bytes(b)) - BigInt(plan.bytes(a))) || a - b);
+}
+
+// {key, bytes, count} for each group, the largest first.
+export function grouped(plan, buffers, keyOf) {
+  const groups = new Map();
+  for (const b of buffers) {
+    const key = keyOf(b), group = groups.get(key) ?? { key, bytes: 0n, count: 0 };
+    group.bytes += BigInt(plan.bytes(b));
+    group.count++;
+    groups.set(key, group);
+  }
+  return [...groups.values()].sort((a, b) => (a.bytes === b.bytes ? (a.key < b.key ? -1 : 1) : a.bytes < b.bytes ? 1 : -1));
+}
+
+// The module path of a name, from the outermost: "a/b.c" is a, b, c.
+export const pathOf = (name) => name.split(/[/.;:]+/).filter(Boolean);
+
+// The paths of buffers as a tree: {name, bytes, children}, the largest first. Beyond `most` levels,
+// and where a node has only one child, nothing is added that says more.
+export function treeOf(plan, buffers, most = 6) {
+  const root = { name: "", bytes: 0n, children: new Map() };
+  for (const b of buffers) {
+    const bytes = BigInt(plan.bytes(b));
+    let node = root;
+    root.bytes += bytes;
+    for (const part of pathOf(plan.name(b)).slice(0, most)) {
+      if (!node.children.has(part)) node.children.set(part, { name: part, bytes: 0n, children: new Map() });
+      node = node.children.get(part);
+      node.bytes += bytes;
+    }
+  }
+  const settle = (node) => {
+    let children = [...node.children.values()];
+    while (node.name && children.length === 1 && children[0].bytes === node.bytes) {
+      node.name += `/${children[0].name}`;
+      children = [...children[0].children.values()];
+    }
+    node.children = children.map(settle).sort((a, b) => (a.bytes === b.bytes ? 0 : a.bytes < b.bytes ? 1 : -1));
+    return node;
+  };
+  return settle(root);
+}
+
+// Text of a table for an issue or a spreadsheet. A cell that a spreadsheet would take for a formula
+// is quoted as text; one that would end a Markdown cell is escaped.
+export function asMarkdown(columns, rows) {
+  const cell = (text) => String(text).replace(/[\\|`*_<>[\]]/g, "\\$&").replace(/\s+/g, " ");
+  const line = (cells) => `| ${cells.join(" | ")} |`;
+  return [line(columns.map((c) => cell(c.title))), line(columns.map((c) => (c.number ? "---:" : "---"))),
+    ...rows.map((row) => line(columns.map((c) => cell(c.text(row)))))].join("\n");
+}
+
+export function asCsv(columns, rows) {
+  const cell = (text) => {
+    const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+    return /[",\n\r]/.test(safe) ? `"${safe.replace(/"/g, '""')}"` : safe;
+  };
+  return [columns.map((c) => c.title), ...rows.map((row) => columns.map((c) => String(c.plain ? c.plain(row) : c.text(row))))]
+    .map((cells) => cells.map(cell).join(",")).join("\r\n");
+}
+
+// Buffers whose name, shape, op or class has the text, or matches it as a /regular expression/.
+export function matcher(query) {
+  const text = query.trim();
+  if (!text) return null;
+  const expression = /^\/(.+)\/$/.exec(text);
+  if (!expression) return (candidate) => candidate.toLowerCase().includes(text.toLowerCase());
+  try {
+    const pattern = new RegExp(expression[1], "im");
+    return (candidate) => pattern.test(candidate);
+  } catch {
+    return () => false;
+  }
+}

@@ -1,0 +1,238 @@
+// Pages of the command in a real browser.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import test, { after, before } from "node:test";
+import { arenaut, data, launch, open, pageOf, problemOf, settled, skip, text } from "./browser.js";
+
+const MODEL = data("mobilenet_v1_025_96_int8.tflite");
+let browser, modelPage;
+before(async () => {
+  if (skip) return;
+  browser = await launch();
+  modelPage = pageOf(MODEL);
+});
+after(() => browser?.close());
+
+// Where the middle of a buffer's first rectangle is, in pixels of the window.
+const middleOf = (page, name) => page.evaluate((wanted) => {
+  const { picture, plan } = window.arenaut, b = plan.names.indexOf(wanted), i = plan.lifeStart[b], r = picture.rectangles;
+  const at = document.getElementById("over").getBoundingClientRect();
+  return { x: at.left + picture.xOf((r.x0[i] + r.x1[i]) / 2), y: at.top + picture.yOf((r.y0[i] + r.y1[i]) / 2) };
+}, name);
+const view = (page) => page.evaluate(() => window.arenaut.picture.view);
+const rows = (page, table) => page.$$eval(`#${table} tbody tr`, (trs) => trs.map((tr) => [...tr.children].map((cell) => cell.textContent)));
+const digits = (words) => words.replace(/,/g, "");
+
+test("a page says what explain says", { skip }, async () => {
+  const { page, wrong } = await open(browser, modelPage);
+  const said = JSON.parse(arenaut("explain", MODEL, "--json"));
+  const alive = await rows(page, "alive");
+  assert.equal(alive.length, said.peak.live.length);
+  const sizes = said.peak.live.map((id) => said.buffers[id].size);
+  assert.deepEqual(alive.map((row) => Number(digits(row[1]))), sizes);
+  assert.equal(Number(digits(alive.at(-1)[3])), said.peak.live_bytes);
+  const remedies = await page.$$eval("#remedies li", (items) => items.map((item) => item.textContent));
+  for (const remedy of said.remedies.filter((r) => r.without !== undefined)) {
+    assert.ok(remedies.some((item) => digits(item).includes(`without ${said.buffers[remedy.without].name}: at least ${remedy.bound} `)
+      && digits(item).includes(remedy.saves ? `saves ${remedy.saves};` : "saves nothing;") && item.endsWith(remedy.then)), remedy.without);
+  }
+  assert.match(await text(page, "#figures"), /55,296 bytes/);
+  assert.deepEqual(wrong, []);
+  await page.close();
+});
+
+test("every buffer is where the plan has it", { skip }, async () => {
+  const { page } = await open(browser, modelPage);
+  const plan = JSON.parse(arenaut("export", MODEL, "--as", "json"));
+  const seen = await page.evaluate(() => {
+    const { picture, plan: p } = window.arenaut, { raster } = picture, counts = {};
+    for (let y = 0; y < raster.height; y++) for (let x = 0; x < raster.width; x++) {
+      const id = raster.ids[y * raster.width + x];
+      if (id) counts[p.owner[id - 1]] = (counts[p.owner[id - 1]] ?? 0) + 1;
+    }
+    return { counts, width: raster.width, height: raster.height, range: p.range, bytes: picture.lanes[0].bytes };
+  });
+  for (const b of plan.buffers) {
+    const steps = ((b.end - b.first) / seen.range) * seen.width, bytes = (b.size / seen.bytes) * seen.height;
+    const pixels = seen.counts[b.id];
+    if (bytes < 2) continue; // it may lie under its neighbour, which is drawn a pixel high as well
+    const least = Math.max(steps - 1, 1) * (bytes - 1);
+    assert.ok(pixels >= least && pixels <= (steps + 1) * (bytes + 1), `${b.name}: ${pixels}`);
+  }
+  await page.close();
+});
+
+test("the pointer shows a buffer, a click keeps it", { skip }, async () => {
+  const { page } = await open(browser, modelPage);
+  let at = await middleOf(page, "conv_2d_5");
+  await page.mouse.move(at.x, at.y);
+  assert.match(await text(page, "#card"), /conv_2d_5.*int8 \[1,24,24,32\].*18,432.*read by/s);
+  await page.mouse.click(at.x, at.y);
+  at = await middleOf(page, "image");
+  await page.mouse.move(at.x, at.y);
+  assert.match(await text(page, "#card h3"), /^conv_2d_5$/);
+  await page.keyboard.press("Escape");
+  await page.mouse.move(at.x + 1, at.y);
+  assert.match(await text(page, "#card h3"), /^image$/);
+  await page.close();
+});
+
+test("wheel, drag and keys move the picture", { skip }, async () => {
+  const { page } = await open(browser, modelPage);
+  const whole = await view(page), at = await middleOf(page, "conv_2d_5");
+  await page.mouse.move(at.x, at.y);
+  await page.mouse.wheel({ deltaY: -600 });
+  await settled(page);
+  const near = await view(page), again = await middleOf(page, "conv_2d_5");
+  assert.ok(near.x1 - near.x0 < (whole.x1 - whole.x0) / 2 && near.y1 - near.y0 === 1);
+  assert.ok(Math.abs(again.x - at.x) < 40);
+  await page.keyboard.down("Shift");
+  await page.mouse.wheel({ deltaY: -300 });
+  await page.keyboard.up("Shift");
+  await settled(page);
+  assert.ok((await view(page)).y1 - (await view(page)).y0 < 1);
+  await page.mouse.down();
+  await page.mouse.move(at.x + 80, at.y, { steps: 4 });
+  await page.mouse.up();
+  await settled(page);
+  assert.ok((await view(page)).x0 < near.x0);
+  await page.keyboard.press("f");
+  await settled(page);
+  assert.deepEqual(await view(page), whole);
+  await page.close();
+});
+
+test("the cursor goes step by step, and back to the peak", { skip }, async () => {
+  const { page } = await open(browser, modelPage);
+  await page.focus("#over");
+  await page.keyboard.press("ArrowRight");
+  assert.match(await text(page, "#when"), /^op 3 DEPTHWISE_CONV_2D$/);
+  assert.deepEqual((await rows(page, "alive")).map((row) => row[0]), ["conv_2d_3", "depthwise_conv_2d_4"]);
+  await page.keyboard.press("p");
+  assert.match(await text(page, "#when"), /, the peak$/);
+  await page.close();
+});
+
+test("a search finds, dims and goes from one to the next", { skip }, async () => {
+  const { page } = await open(browser, modelPage);
+  await page.keyboard.press("/");
+  await page.keyboard.type("/depthwise.*_[48]$/");
+  assert.equal(await text(page, "#count"), "2 found");
+  assert.equal((await rows(page, "all")).length, 2);
+  await page.keyboard.press("Enter");
+  assert.equal(await text(page, "#card h3"), "depthwise_conv_2d_4");
+  await page.keyboard.press("Enter");
+  assert.equal(await text(page, "#card h3"), "depthwise_conv_2d_8");
+  assert.equal(await text(page, "#count"), "2 of 2");
+  await page.close();
+});
+
+test("a link shows what was seen", { skip }, async () => {
+  const { page } = await open(browser, modelPage, { hash: "#t=4..12&a=0.1..0.6&buf=5&step=5&c=op&q=conv" });
+  const seen = await view(page);
+  assert.deepEqual([seen.x0, seen.x1, seen.y0, seen.y1].map((n) => Math.round(n * 100) / 100), [4, 12, 0.1, 0.6]);
+  assert.equal(await text(page, "#card h3"), "conv_2d_5");
+  assert.equal(await page.$eval("#colour", (select) => select.value), "op");
+  await page.waitForFunction(() => location.hash.includes("t=4..12"));
+  await page.close();
+});
+
+test("tables are sorted, filtered and copied", { skip }, async () => {
+  const { page } = await open(browser, modelPage);
+  const heading = await page.$("#all thead th:nth-child(2) button");
+  await heading.evaluate((button) => button.click());
+  const sizes = (await rows(page, "all")).map((row) => Number(digits(row[1])));
+  assert.deepEqual(sizes, [...sizes].sort((a, b) => b - a));
+  assert.equal(await page.$eval("#all thead th:nth-child(2)", (th) => th.getAttribute("aria-sort")), "descending");
+  await page.evaluate(() => { Object.defineProperty(navigator, "clipboard", { value: undefined }); });
+  await page.$eval("#alive .tools button", (button) => button.click());
+  assert.match(await page.$eval("#text", (area) => area.value), /^\| buffer \| bytes .*\| conv\\_2d\\_3 \| 36,864 /s);
+  await page.close();
+});
+
+const HOSTILE = ["</script><script>window.hacked=1</script>", "</noscript><img src=x onerror=window.hacked=1>", "<!--<script>",
+  "\u202eevil\u2066", "a\u0001b\u001b[31m", "]]>\"'&amp;", "@@DATA@@", "", "\\u003c", "\uffff", "__proto__", "x".repeat(1 << 20)];
+
+test("names cannot do anything", { skip }, async () => {
+  const file = pageOf(problemOf(HOSTILE.map((name) => ({ name, op: name, source: `${name} source` }))));
+  const { page, wrong } = await open(browser, file);
+  assert.equal(await page.evaluate(() => window.hacked), undefined);
+  const names = (await rows(page, "all")).map((row) => row[0]);
+  assert.equal(names.length, HOSTILE.length);
+  assert.equal(names[0], HOSTILE[0]);
+  assert.equal(names[3], "\ufffdevil\ufffd");
+  assert.ok(names.every((name) => name.length <= 241));
+  assert.equal(await page.$$eval("img, iframe, object", (nodes) => nodes.length), 0);
+  await page.select("#colour", "layer");
+  await page.select("#colour", "op");
+  assert.deepEqual(wrong, []);
+  await page.close();
+  const still = await open(browser, file, { script: false });
+  assert.equal(await still.page.$$eval("script", (nodes) => nodes.length), 2);
+  assert.equal(await still.page.$$eval("img", (nodes) => nodes.length), 1);
+  assert.deepEqual(still.wrong, []);
+  await still.page.close();
+});
+
+test("the data has no markup", { skip }, () => {
+  const page = readFileSync(pageOf(problemOf(HOSTILE.map((name) => ({ name })), [{ name: "</script>", id: 0 }])), "utf8");
+  const inside = /<script type="application\/json" id="data">([^]*?)<\/script>/.exec(page)[1];
+  assert.equal(inside.includes("<"), false);
+  assert.equal(JSON.parse(inside).plans.length, 1);
+});
+
+test("problems of every size are shown", { skip }, async () => {
+  const pools = Array.from({ length: 64 }, (_, id) => ({ id, name: `bank ${id}` }));
+  const large = 2n ** 61n;
+  for (const [what, file] of Object.entries({
+    empty: problemOf([]), one: problemOf([{}]), zero: problemOf([{ size: 0 }, { size: 0 }]), "no life": problemOf([{ first: 1, end: 1 }]),
+    "64 bits": problemOf([{ size: String(large) }, { size: String(large - 1n) }, { size: 1 }]),
+    "far steps": problemOf([{ first: -9000000000, end: 9000000000 }, { first: 8999999999, end: 9000000001 }]),
+    pools: problemOf(pools.map(({ id }) => ({ allowed_pools: [id] })), pools),
+  })) {
+    const { page, wrong } = await open(browser, pageOf(file));
+    assert.equal(await page.evaluate(() => document.documentElement.dataset.ready), "yes", what);
+    if (what === "64 bits") assert.match(await text(page, "#alive"), /2,305,843,009,213,693,952.*2,305,843,009,213,693,951/s);
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("p");
+    assert.deepEqual(wrong, [], what);
+    await page.close();
+  }
+});
+
+test("data of another version is said, not an empty page", { skip }, async () => {
+  const { page } = await open(browser, modelPage);
+  const html = (await page.content()).replace("arenaut.page/1", "arenaut.page/9");
+  await page.setContent(html).catch(() => {});
+  await page.waitForFunction(() => document.documentElement.dataset.ready === "failed");
+  assert.match(await text(page, "#status"), /cannot show arenaut\.page\/9/);
+  await page.close();
+});
+
+test("without scripts there are the still picture and the table", { skip }, async () => {
+  const { page } = await open(browser, modelPage, { script: false });
+  const picture = await page.$("noscript img");
+  const { width, height } = await picture.boundingBox();
+  assert.ok(width > 800 && height > 400);
+  assert.match(await text(page, "noscript table"), /conv_2d_3.*36,864/s);
+  assert.equal(await page.$eval("main", (node) => getComputedStyle(node).display), "none");
+  await page.close();
+});
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+for (const dark of [false, true]) {
+  test(`nothing serious for axe, ${dark ? "dark" : "light"}`, { skip }, async () => {
+    const { page } = await open(browser, modelPage, { dark });
+    await page.evaluate(AXE);
+    const { violations } = await page.evaluate(() => window.axe.run());
+    const serious = violations.filter((v) => ["serious", "critical"].includes(v.impact));
+    assert.deepEqual(serious.map((v) => [v.id, v.nodes.map((node) => node.html)]), []);
+    await page.close();
+  });
+}
+
+test("a small page for a small model", { skip }, () => {
+  assert.ok(readFileSync(modelPage).length < 120 * 1024);
+});

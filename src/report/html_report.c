@@ -1,0 +1,143 @@
+/* html: a page that shows the plan in a browser, as one file that needs no network. The template,
+ * with its script and style, is made from explorer/ (npm run build there) and lies in
+ * page/page_template.inc; here the title, the data and, for browsers without scripts, the still
+ * picture and a table are put into it.
+ *
+ * Names come from files. They are in the data, where no '<' can be, since each is written as its
+ * escape in JSON; in the title and the table they are escaped; the picture is an image of its own.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "report/label.h"
+#include "report/page/page_columns.h"
+#include "report/page/page_plan.h"
+#include "report/page/page_template.inc"
+
+enum { STILL_RECTANGLES = 400, TABLE_ROWS = 100, NAME_COLUMNS = 90 };
+
+typedef struct html {
+    const arenaut_result *result;
+    const arenaut_allocator *allocator;
+    arn_writer out;
+    arenaut_error *err;
+} html;
+
+static void put_part(html *h, const char *const *lines) {
+    while (*lines) arn_puts(&h->out, *lines++);
+}
+
+static void put_escaped(html *h, const char *text) {
+    for (size_t n; *text; text += n ? n : 1) {
+        n = arn_report_shown_length(text);
+        if (n == 0) arn_puts(&h->out, "?");
+        else if (*text == '&') arn_puts(&h->out, "&amp;");
+        else if (*text == '<') arn_puts(&h->out, "&lt;");
+        else if (*text == '>') arn_puts(&h->out, "&gt;");
+        else if (*text == '"') arn_puts(&h->out, "&quot;");
+        else arn_put(&h->out, text, n);
+    }
+}
+
+/* ---- what a browser without scripts shows ---- */
+
+static bool put_encoded(void *context, const void *bytes, size_t size) {
+    arn_base64 *b = context;
+    arn_base64_put(b, bytes, size);
+    return !b->out->failed;
+}
+
+/* As an image: its styles are not the page's, and nothing in it can run. */
+static arenaut_status put_still(html *h) {
+    const arenaut_report_options options = {.top = STILL_RECTANGLES};
+    arn_base64 b = {.out = &h->out};
+    const arenaut_sink sink = {put_encoded, &b};
+    arn_puts(&h->out,
+             "<img alt=\"The plan: steps to the right, addresses upwards\" "
+             "src=\"data:image/svg+xml;base64,");
+    const arenaut_status st = arenaut_report_emit(arenaut_report_find("svg"), h->result, &options,
+                                                  sink, h->allocator, h->err);
+    arn_base64_finish(&b);
+    arn_puts(&h->out, "\">\n");
+    return st;
+}
+
+static void put_row(html *h, uint32_t b, uint64_t *sum) {
+    const arenaut_problem *p = h->result->problem;
+    *sum += p->size[b];
+    arn_puts(&h->out, "<tr><td>");
+    put_escaped(h, arn_report_buffer_label(h->result, b, NAME_COLUMNS).text);
+    arn_puts(&h->out, "<td>");
+    put_escaped(h, arn_report_shape_label(h->result, b).text);
+    arn_putf(&h->out, "<td>%s", arn_report_commas(p->size[b]).text);
+    arn_putf(&h->out, "<td>%s", arn_report_commas(*sum).text);
+    arn_putf(&h->out, "<td>%s\n", arn_report_commas(h->result->plan->offset[b]).text);
+}
+
+static arenaut_status put_table(html *h) {
+    arenaut_peak peak;
+    uint64_t sum = 0;
+    const arenaut_status st = arenaut_peak_find(h->result->problem, h->allocator, &peak, h->err);
+    if (st != ARENAUT_OK) return st;
+    arn_putf(&h->out, "<p>Arena %s bytes; %s bytes are alive at the peak, ",
+             arn_report_commas(h->result->plan->total).text,
+             arn_report_commas(peak.live_bytes).text);
+    put_escaped(h, arn_report_step_label(h->result, peak.step).text);
+    arn_puts(&h->out, ".<table><tr><th>alive at the peak<th>shape<th>bytes<th>sum<th>offset\n");
+    for (uint32_t i = 0; i < peak.n_live && i < TABLE_ROWS; i++) put_row(h, peak.live[i], &sum);
+    arn_puts(&h->out, "</table>\n");
+    if (peak.n_live > TABLE_ROWS)
+        arn_putf(&h->out, "<p>And %" PRIu32 " smaller ones.\n", peak.n_live - TABLE_ROWS);
+    arenaut_peak_free(&peak, h->allocator);
+    return ARENAUT_OK;
+}
+
+/* ---- the data ---- */
+
+/* In JSON '<' is in strings only, and there an escape says the same. */
+static bool put_without_markup(void *context, const void *bytes, size_t size) {
+    arn_writer *out = context;
+    const char *p = bytes, *const end = p + size;
+    while (p < end) {
+        const char *open = memchr(p, '<', (size_t)(end - p));
+        arn_put(out, p, (size_t)((open ? open : end) - p));
+        if (open) arn_puts(out, "\\u003c");
+        p = open ? open + 1 : end;
+    }
+    return !out->failed;
+}
+
+static arenaut_status put_data(html *h) {
+    const arenaut_sink sink = {put_without_markup, &h->out};
+    arn_writer out = arn_writer_to(sink);
+    arn_puts(&out, "{\"schema\":\"arenaut.page/1\",\"plans\":[");
+    const arenaut_status st = arn_page_put_plan(&out, h->result, h->allocator, h->err);
+    arn_puts(&out, "]}");
+    return st;
+}
+
+static arenaut_status html_emit(const arenaut_result *result, const arenaut_report_options *options,
+                                arenaut_sink sink, const arenaut_allocator *allocator,
+                                arenaut_error *err) {
+    html h = {.result = result, .allocator = allocator, .out = arn_writer_to(sink), .err = err};
+    (void)options;
+    put_part(&h, page_before_title);
+    put_escaped(&h, arn_page_file_name(result));
+    put_part(&h, page_before_still);
+    arenaut_status st = put_still(&h);
+    if (st == ARENAUT_OK) st = put_table(&h);
+    put_part(&h, page_before_data);
+    if (st == ARENAUT_OK) st = put_data(&h);
+    put_part(&h, page_before_end);
+    return st == ARENAUT_OK ? arn_writer_finish(&h.out, err) : st;
+}
+
+extern const arenaut_report arn_report_html;
+const arenaut_report arn_report_html = {
+    .name = "html",
+    .summary = "a page for the browser: one file, without network",
+    .extension = ".html",
+    .needs_plan = true,
+    .emit = html_emit,
+};

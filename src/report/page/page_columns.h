@@ -1,0 +1,28 @@
+/* Columns of numbers and of names in the data of the page, as explorer/src/decode.js reads them. */
+#ifndef ARN_REPORT_PAGE_COLUMNS_H
+#define ARN_REPORT_PAGE_COLUMNS_H
+
+#include "core/writer.h"
+
+/* Three bytes as four characters of RFC 4648, for what lies in an HTML page. */
+typedef struct arn_base64 {
+    arn_writer *out;
+    unsigned char held[3];
+    unsigned n_held;
+} arn_base64;
+
+void arn_base64_put(arn_base64 *b, const void *bytes, size_t size);
+void arn_base64_finish(arn_base64 *b);
+
+typedef uint64_t (*arn_column_value)(const void *context, uint32_t i);
+typedef const char *(*arn_column_text)(const void *context, uint32_t i); /* NULL: there is none */
+
+/* "name": {...}: `n` numbers in the shortest of three ways. Each is called for twice. */
+void arn_put_column(arn_writer *out, const char *name, uint32_t n, arn_column_value value,
+                    const void *context);
+/* "name": {...}: `n` texts, each as what it has more than the one before. The bytes are those of
+ * the file, whatever they are. */
+void arn_put_text_column(arn_writer *out, const char *name, uint32_t n, arn_column_text text,
+                         const void *context);
+
+#endif

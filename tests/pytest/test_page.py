@@ -1,0 +1,37 @@
+"""The page that `view` writes: the bundle in the sources is made from explorer/, and its own tests
+hold, under Node and in Chromium. Where one of these is not installed, what needs it is skipped."""
+
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+from conftest import COMMAND, ROOT
+
+EXPLORER = ROOT / "explorer"
+TESTS = sorted(path.name for path in (EXPLORER / "test").glob("*.test.js"))
+NODE = shutil.which("node")
+
+pytestmark = pytest.mark.skipif(not NODE, reason="Node is not installed")
+
+
+def node(*arguments):
+    return subprocess.run([NODE, *arguments], cwd=EXPLORER, capture_output=True, text=True,
+                          check=False, env={**os.environ, "ARENAUT": str(COMMAND)})
+
+
+@pytest.mark.skipif(not (EXPLORER / "node_modules" / "esbuild").is_dir(),
+                    reason="esbuild is not installed: npm ci in explorer/")
+def test_the_template_is_what_its_source_makes():
+    done = node("build.mjs", "--check")
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("name", TESTS)
+def test_explorer(name):
+    done = node("--test", f"test/{name}")
+    assert done.returncode == 0, done.stdout
+    skipped = re.findall(r"# SKIP (.*)", done.stdout)
+    if skipped:
+        pytest.skip(f"{len(skipped)} of the page's tests: {skipped[0]}")
