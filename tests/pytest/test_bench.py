@@ -8,7 +8,7 @@ import sys
 import xml.etree.ElementTree as ElementTree
 
 import pytest
-from conftest import COMMAND, ROOT
+from conftest import COMMAND, DATA, ROOT
 
 BENCH = ROOT / "bench"
 
@@ -100,3 +100,22 @@ def test_the_generator_makes_the_same_problem_each_time_and_tells_its_measures(s
     assert max(counts) == told["most_alive"] >= 1000
     assert sum(loads) / max(loads) / len(loads) == pytest.approx(told["fill"], abs=1e-3)
     assert told["fill"] > 0.5
+
+
+def table_cells(script, *arguments):
+    """The rows of the Markdown table that a script prints."""
+    done = subprocess.run([sys.executable, BENCH / script, *arguments], capture_output=True,
+                          text=True, timeout=120, check=True,
+                          env=os.environ | {"ARENAUT": str(COMMAND)})
+    lines = [line for line in done.stdout.splitlines() if line.startswith("| ")]
+    head, *rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    return [dict(zip(head, row)) for row in rows]
+
+
+def test_the_tables_of_models_are_made():
+    model = DATA / "resnet_int8.tflite"
+    [plain] = table_cells("tflite_table.py", "--overlap", model)
+    [split] = table_cells("split_table.py", "--runtime", model)
+    assert plain["head today"] == split["today"] and plain["overlap"] == split["overlap"]
+    assert split["outputs"] == "the same" and float(split["time"]) > 0
+    assert int(split["both"].replace(",", "")) < int(split["overlap"].replace(",", ""))
