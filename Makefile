@@ -10,6 +10,7 @@
 #   make format      all C in the form of .clang-format; make format-check says what is not
 #   make lint        clang-tidy, ruff, shellcheck, lengths and names (scripts/lint.py)
 #   make page        the page that `view` writes, from explorer/ (needs Node; building does not)
+#   make site        the documentation as a site, into build/site: pages, API, gallery, notebook
 #   make wheel       the Python packages for Linux, into build/dist
 #   make bench       our planners beside the peers (bench/)
 #   make fuzz        libFuzzer on the readers, FUZZ_SECONDS each; random ops that overlap, in the wheel
@@ -28,8 +29,8 @@ LINT := build/venv-lint/bin
 CONFIGURE = cmake -S . -G "Unix Makefiles"
 
 .PHONY: all demo test test-quick test-unit test-python format format-check lint bench fuzz portable windows \
-  micro-runtime page wheel install clean tools-build tools-test tools-python tools-page venv venv-lint \
-  venv-wheel
+  micro-runtime page wheel site install clean tools-build tools-test tools-python tools-page venv venv-lint \
+  venv-wheel venv-site
 
 all: build/Makefile
 	@cmake --build build -j$(JOBS)
@@ -74,10 +75,12 @@ test-quick: format-check
 venv: build/venv/.ready
 venv-lint: build/venv-lint/.ready
 venv-wheel: build/venv-wheel/.ready
+venv-site: build/venv-site/.ready
 build/venv/.ready: tests/requirements.txt
 build/venv-lint/.ready: tests/requirements-lint.txt
 build/venv-wheel/.ready: tests/requirements-wheel.txt
-build/venv/.ready build/venv-lint/.ready build/venv-wheel/.ready:
+build/venv-site/.ready: tests/requirements-site.txt
+build/venv/.ready build/venv-lint/.ready build/venv-wheel/.ready build/venv-site/.ready:
 	@mkdir -p build
 	@python3 -c 'import ensurepip, venv' 2>/dev/null || \
 	  scripts/need python3:python3 /nonexistent:python3-venv
@@ -115,8 +118,12 @@ tools-python:
 	@scripts/need c++:g++ arm-none-eabi-gcc:gcc-arm-none-eabi qemu-system-arm:qemu-system-arm \
 	  /usr/lib/arm-none-eabi/newlib/rdimon.specs:libnewlib-arm-none-eabi valgrind:valgrind
 
-test-python: all venv venv-wheel tools-python tools-page
+test-python: all venv venv-wheel venv-site tools-python tools-page
 	@ARENAUT=$(CURDIR)/build/arenaut $(PYTHON) -m pytest tests/pytest -q -rs
+
+site: all venv-site
+	@NO_MKDOCS_2_WARNING=1 build/venv-site/bin/mkdocs build --quiet
+	@echo build/site/index.html
 
 wheel: venv-wheel tools-build
 	@scripts/wheels.sh

@@ -9,7 +9,7 @@ import os
 from collections import deque, namedtuple
 from concurrent import futures
 
-from arenaut import arrays, watch
+from arenaut import arrays, documents, watch
 from arenaut.errors import ArenautError, InputError
 from arenaut.model import open as open_model
 from arenaut.planning import plan
@@ -21,35 +21,63 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-Row = namedtuple("Row", "name options now planned bound status seconds error key")
-Row.__doc__ = """One planned input. name: its path, or its number among problems; options: those that
-are its own; now, planned, bound: bytes, as of Size; status: "optimal", "feasible", or "failed", and
-then `error` says why; key: a hash of its bytes and all options, None where nobody asked for one."""
+
+class Row(namedtuple("Row", "name options now planned bound status seconds error key")):
+    """One planned input.
+
+    Attributes:
+        name (str): its path, or its number among problems.
+        options (dict): those that are its own.
+        now (int): bytes that its runtime needs today; None if that is not known.
+        planned (int): bytes with our plan.
+        bound (int): bytes; no plan needs less.
+        status (str): "optimal", "feasible", or "failed".
+        seconds (float): how long planning took.
+        error (str): why it failed; None if it did not.
+        key (str): a hash of its bytes and all options; None where nobody asked for one.
+    """
+
+    __slots__ = ()
+
 
 Job = namedtuple("Job", "name item own options key attempts")
 
 
 def plan_many(work: Any, executor: Any = None, *, resume: Any = None, retries: int = 2,
               progress: Any = None, **options: Any) -> Results:
-    """Plans all of `work`: paths, Problems, or pairs of one and options of its own.
+    """Plans many models or problems. Rows come as they are done; those that failed are among them.
 
-    executor: any concurrent.futures.Executor, a Dask Client, or a pool with apply_async
-    (multiprocessing, ray.util.multiprocessing). None: a process for each processor.
-    resume: the path of a file to which finished rows go; what is in there is not done again.
-    retries: how often what a worker was lost over is tried again; then it is a failed row.
-    progress: False shows no bar; left out, work of over a second on a terminal or in a notebook does.
-    `options` are those of Model.plan, or of arenaut.plan for problems.
+    Args:
+        work: paths, Problems, or pairs of one and a dictionary of options of its own.
+        executor: any concurrent.futures.Executor, a Dask Client, or a pool with apply_async
+            (multiprocessing, ray.util.multiprocessing). None: a process for each processor.
+        resume: the path of a file to which finished rows go; what is in there is not done again.
+        retries: how often what a worker was lost over is tried again; then it is a failed row.
+        progress: False shows no bar. None: a bar shows work of over a second on a terminal or in a
+            notebook.
+        options: those of Model.plan, or of arenaut.plan for problems.
 
-    The rows of the Results come as they are done; those that failed are among them.
+    Raises:
+        InputError: an item is neither a path nor a Problem, or the executor is none.
     """
     jobs = [job_of(number, one, options, resume is not None) for number, one in enumerate(work)]
     return Results(jobs, executor, resume, retries, progress)
 
 
 def sweep(path: Any, over: Any, executor: Any = None, **options: Any) -> Results:
-    """Plans one model once for each combination: over={"dims": {"seq": [128, 256]}, "align": [16, 64]}
-    are four. `fits`, `deciding` and `shared` of the Results say what that means; `options` are those
-    of plan_many."""
+    """Plans one model once for each combination of options.
+
+    Args:
+        path: of the model.
+        over: the values of each option: {"dims": {"seq": [128, 256]}, "align": [16, 64]} are four
+            combinations.
+        executor: as of plan_many.
+        options: those of plan_many, the same for all.
+
+    Returns:
+        The rows, one for each combination. `fits`, `shared` and `deciding` say what they mean
+        together, and a notebook shows the picture.
+    """
     axes = []
     for name, values in over.items():
         if name == "dims":
@@ -119,7 +147,8 @@ def failed(job, error):
 
 
 class Results:
-    """The rows, as they are done: iterate over them, or ask for all, which waits for the rest."""
+    """The rows of plan_many and sweep, as they are done: iterate over them, or ask for all, which waits
+    for the rest."""
 
     def __init__(self, jobs, executor, resume, retries, progress):
         self._jobs, self._retries = jobs, retries
@@ -165,7 +194,7 @@ class Results:
                 "planned": sum(row.planned for row in fine), "bound": sum(row.bound for row in fine)}
 
     def fits(self, capacity: int) -> list[Row]:
-        """The rows whose plan fits into so many bytes."""
+        """The rows whose plan fits into `capacity` bytes."""
         return [row for row in self.rows if row.error is None and row.planned <= capacity]
 
     @property
@@ -178,6 +207,23 @@ class Results:
     def shared(self) -> int:
         """Bytes of one arena in which any of them can run, one at a time."""
         return self.deciding.planned if self.deciding else 0
+
+    def _repr_svg_(self) -> str:
+        from arenaut import chart
+        return chart.svg(self)
+
+    def save(self, path: Any) -> None:
+        """Writes the picture (.svg) or the table (.csv). All or nothing.
+
+        Raises:
+            InputError: the file's name says neither.
+            OSError: it cannot be written; what was there stays.
+        """
+        kind = os.path.splitext(os.fspath(path))[1]
+        if kind not in (".svg", ".csv"):
+            arrays.refuse("path", None, os.fspath(path), "a name that ends in .svg or .csv")
+        text = self._repr_svg_() if kind == ".svg" else self.to_csv()
+        documents.write_file(path, text.encode())
 
     def _records(self):
         names = sorted({name for row in self.rows for name in flat(row.options)})

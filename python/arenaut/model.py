@@ -91,19 +91,38 @@ NOTE = dict(records.PipelineOptions._fields_)["note"]
 #: Options by the names of the command's flags, which the pipeline knows.
 NAMES = {"dim": "dims", "pin": "pins", "pool": "pools"}
 
-Size = namedtuple("Size", "now planned bound needed status")
-Size.__doc__ = """Bytes of memory. now: what the file's runtime needs today, None if that is not known;
-planned: with our plan; bound: no plan needs less; needed: the smaller of the first two, where nothing
-was asked for that the runtime does not do; status: "optimal" or "feasible"."""
+
+
+class Size(namedtuple("Size", "now planned bound needed status")):
+    """How big an arena is.
+
+    Attributes:
+        now (int): bytes that the file's runtime needs today; None if that is not known.
+        planned (int): bytes with our plan.
+        bound (int): bytes; no plan needs less.
+        needed (int): the smaller of the first two, where nothing was asked for that the runtime does
+            not do.
+        status (str): "optimal", which is proven, or "feasible".
+    """
+
+    __slots__ = ()
+
 
 
 def open(path: Any, **options: Any) -> Model:
-    """A file of any format that `arenaut formats` lists; several as one program with `share`.
+    """Reads a model, or a bare problem.
 
-    `options` are those of Model.plan, and hold for all that is asked of the model later, e.g.
-    dims={"batch": 1} for sizes that it leaves open, target="litert", scratch="scratch.csv".
-    InputError with the position for a file that is not well formed, OSError for one that cannot be
-    read.
+    Args:
+        path: of a file of any format that `arenaut formats` lists; or several paths, which are one
+            program, with `share` naming what they have in common.
+        options: those of Model.plan. They hold for all that is asked of the model later, e.g.
+            dims={"batch": 1} for sizes that it leaves open, target="litert", scratch="scratch.csv".
+
+    Raises:
+        InputError: the file is not well formed; position is the byte or line.
+        UnsupportedError: it holds something that is not supported.
+        OSError: it cannot be read.
+        TypeError: there is no such option.
     """
     paths = [path] if isinstance(path, (str, os.PathLike)) else list(path)
     if not paths:
@@ -173,19 +192,36 @@ class Model:
                                          pipeline.record.result))
 
     def plan(self, *, progress: Any = None, **options: Any) -> ModelPlan:
-        """A checked plan. The planner's options are those of arenaut.plan; about the model:
+        """Plans the model's memory, and has the plan checked and the program replayed.
 
-        format, target, kernels: names of `arenaut formats`, `targets`, and of kernel sets.
-        unmeasured: rules of the kernels that were only read count too.
-        method: only this entry method. passes: names to add, "-name" to leave out.
-        share: True, or the names that several files share: one layout for all.
-        dims: {size: 8 or (1, 8) or [1, 4, 8]}. shapes: {tensor: sizes}, or a path to CSV.
-        scratch: a path to CSV with the kernels' working memory; scratch_model: this model's name there.
-        inplace: True, False or "only"; inplace_ops: {op: input or (input, output)}.
-        overlap: results may overlap operands, as far as the kernels allow.
-        preserve_inputs, alloc_io: inputs keep their bytes; inputs and outputs are in the arena.
-        align: of all; tensor_align, op_align: {name: alignment}.
-        pools: as of Problem; pins: {tensor: pool or (pool, offset)}.
+        Args:
+            progress: as of arenaut.plan.
+            options: the planner's, as of arenaut.plan (planner, effort, time, seed, capacity, threads,
+                settings), and about the model:
+                `format`, `target`, `kernels`: names of `arenaut formats`, `targets`, `kernels`.
+                `unmeasured`: True: rules of the kernels that were only read count too.
+                `method`: only this entry method.
+                `passes`: names to add, "-name" to leave out.
+                `share`: True, or the names that several files share: one layout for all.
+                `dims`: {size: 8 or (1, 8) or [1, 4, 8]}: a value, a range, several.
+                `shapes`: {tensor: sizes}, or a path to CSV.
+                `scratch`: a path to CSV with the kernels' working memory, `scratch_model` this
+                model's name in there.
+                `inplace`: True, False or "only"; `inplace_ops`: {op: input or (input, output)}.
+                `overlap`: True: results may overlap operands, as far as the kernels allow.
+                `split`: True: ops may run piece by piece; or stages as (first op, last op, pieces,
+                "channels", "rows" or "kept"). `max_ops`, `max_macs`: what that may add, in ops and
+                in percent of multiplications.
+                `preserve_inputs`: True: inputs keep their bytes.
+                `alloc_io`: False: inputs and outputs are not in the arena.
+                `align`: bytes, of all; `tensor_align`, `op_align`: {name: bytes}.
+                `pools`: as of Problem; `pins`: {tensor: pool or (pool, offset)}.
+
+        Raises:
+            InputError: an option does not suit the model; option and open_sizes say which.
+            NoPlanError: no plan exists, and witness says which buffers are too much at which step.
+            RefusedError: the planner does not do what was asked for.
+            TypeError: there is no such option.
         """
         return ModelPlan._made(self, options, self._pipeline(options, progress).read().prepare().plan())
 
@@ -199,8 +235,15 @@ class Model:
         return self.plan(**options).explain(width)
 
     def check(self, **options: Any) -> None:
-        """Holds the plan in the file against the model: RejectedError with a counter-example, and
-        RefusedError if the file holds none."""
+        """Holds the plan in the file against the model.
+
+        Args:
+            options: those of plan.
+
+        Raises:
+            RejectedError: the plan is wrong, and finding is the counter-example.
+            RefusedError: the file holds no plan.
+        """
         pipeline = self._pipeline(options)
         pipeline.options.judge_given = True
         document = pipeline.read().record.document
@@ -212,6 +255,20 @@ class Model:
         else:
             self._judge(records.Baseline())
 
+    def strip(self, path: Any) -> None:
+        """Writes the model without the plan that arenaut put into it. All or nothing.
+
+        Raises:
+            RefusedError: the file holds no plan, or another tool's, which cannot be made again.
+        """
+        strip = self._pipeline({}).read().record.document.format.contents.strip
+        if not strip:
+            raise RefusedError(f"{self.path}: a plan cannot be taken out of the format {self.format}",
+                               records.REFUSED)
+        (_, data), = self._files
+        pointer = ctypes.cast(data, ctypes.c_void_p)
+        documents.write_file(path, took(lambda sink: check(strip, pointer, len(data), sink, None)))
+
     def _judge(self, baseline):
         if not baseline.plan or not baseline.from_file:
             raise RefusedError(f"{self.path}: the file holds no plan", records.REFUSED)
@@ -221,12 +278,15 @@ class Model:
 
 
 class ModelPlan(Plan):
-    """The plan of a model. Besides what Plan has:
+    """The plan of a model.
 
-    model: whose plan it is. now: bytes that the file's runtime needs today, None if not known.
-    planned: with this plan; arena, but for files that state memories of their own. needed: the
-    smaller of the two. minimum: no plan needs less. outcome: None if the plan may be written into
-    the model, else why not. scratch_unknown: some kernels ask for memory that no file tells.
+    Attributes:
+        model (Model): whose plan it is, besides all that Plan has.
+        now (int): bytes that the file's runtime needs today; None if that is not known.
+        planned (int): bytes with this plan: `arena`, but for files that state memories of their own.
+        needed (int): bytes: the smaller of the two.
+        minimum (int): bytes; no plan needs less.
+        scratch_unknown (bool): some kernels ask for memory that no file tells.
     """
 
     model: Model
@@ -268,11 +328,16 @@ class ModelPlan(Plan):
 
     @property
     def outcome(self) -> str | None:
+        """None if the plan may be written into the model, else why not."""
         return self._why_not(False) if self._is_program else None
 
     def check(self) -> None:
-        """The plan against its problem, and for a program its ops over tensors that lie as the plan
-        says, once more; RejectedError with a counter-example."""
+        """Holds the plan against its problem, and replays a program's ops over tensors that lie as the
+        plan says, once more.
+
+        Raises:
+            RejectedError: it is wrong, and finding is the counter-example.
+        """
         record = self._record
         # The arenas may have room behind all buffers, which the runtime asks for.
         check(C.arenaut_plan_measure, record, self.problem._record)
@@ -286,8 +351,17 @@ class ModelPlan(Plan):
 
     def save(self, path: Any, *, force: bool = False) -> None:
         """Writes the model with the plan inside, or what else the file's name says: .json, .csv, .svg,
-        .h. All or nothing. RefusedError where that would make nothing smaller, or the runtime would
-        not obey it; `force` replaces another tool's plan."""
+        .h. All or nothing.
+
+        Args:
+            path: the file to write.
+            force: replaces another tool's plan.
+
+        Raises:
+            RefusedError: it would make nothing smaller, or the runtime would not obey it.
+            InputError: no format has that extension.
+            OSError: the file cannot be written; what was there stays.
+        """
         kind = documents.kind_for(path)
         of_model = isinstance(kind, records.Format) and text_of(kind.name) == self.model.format
         if not of_model or not self._is_program:

@@ -7,13 +7,13 @@ import os
 
 from arenaut import arrays, documents, records
 from arenaut.errors import InputError
-from arenaut.library import C, check
+from arenaut.library import C, check, text_of
 from arenaut.problem import pool_records, pools_of, whole
 
 #: What `open` and `plan` of a model take besides the planner's own: see Model.
 FILE = ("format", "target", "kernels", "unmeasured", "method", "passes", "share", "shapes", "scratch",
         "scratch_model", "dims", "inplace", "inplace_ops", "overlap", "preserve_inputs", "alloc_io",
-        "align", "tensor_align", "op_align", "pools", "pins")
+        "align", "tensor_align", "op_align", "pools", "pins", "split", "max_ops", "max_macs")
 PLANNER = ("planner", "effort", "time", "seed", "capacity", "threads", "settings")
 
 
@@ -84,6 +84,7 @@ def pipeline_options(given, path, watch):
             text = side_file(name, given[name])
             setattr(options, name, records.SideFile(text, len(text)))
     options.overwrite = overwrite(given.get("inplace"))
+    options.splitting = splitting(given, keep)
     if given.get("align") is not None:
         options.align = at_least_one("align", given["align"])
     set_tables(options, given, keep)
@@ -131,6 +132,30 @@ def overwrite(value):
     if value not in words:
         arrays.refuse("inplace", None, value, "True, False or 'only'")
     return words[value]
+
+
+def splitting(given, keep):
+    """Whether ops run piece by piece: True, or stages as (first op, last op, pieces, mode)."""
+    limits = {name: records.OptionalId(given.get(name) is not None,
+                                       whole(name, given.get(name) or 0, 2**32 - 2))
+              for name in ("max_ops", "max_macs")}
+    made = records.Splitting(bool(given.get("split")), options=records.SplitOptions(**limits))
+    if given.get("split") not in (None, True, False):
+        stages = table(records.SplitStage, list(map(stage, given["split"])))
+        made.stages, made.n_stages = stages, len(stages)
+        keep.append(stages)
+    return made
+
+
+def stage(given):
+    first, last, pieces, mode = given
+    words = [text_of(C.arenaut_split_mode_name(k)) for k in range(records.SPLIT_MODE_COUNT)]
+    if mode not in words:
+        arrays.refuse("split", None, mode, ", ".join(words))
+    first = whole("split", first, 2**32 - 2)
+    if not arrays.is_whole(last) or last < first:
+        arrays.refuse("split", None, last, f"an op from {first} on")
+    return first, whole("split", last, 2**32 - 2) - first + 1, whole("split", pieces, 2**32 - 2), words.index(mode)
 
 
 def dim(name, value):

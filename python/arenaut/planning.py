@@ -25,22 +25,39 @@ def plan(sizes: Any, first: Any = None, end: Any = None, *, align: Any = 1,
          **constraints: Any) -> Plan:
     """Places buffers in as little memory as can be, and has the plan checked.
 
-    sizes, first, end, align and all of `constraints` are those of Problem; `sizes` may be a Problem.
-    planner: a name of `arenaut planners`; "auto" tries several and proves what it can.
-    effort: search steps. time: seconds; alone it lifts the limit of effort.
-    seed: of random choices. threads: never change the answer.
-    capacity: fit into so many bytes, and stop there.
-    settings: options of one planner, {name: value}.
-    progress: called as progress(best, bound, seconds) now and then, `best` None before the first
-    plan; it stops the search by returning False. Left out, a line shows work of over a second on a
-    terminal or in a notebook; False shows nothing.
+    The same arguments give the same plan on every machine, but for `time`. Ctrl-C stops the search
+    and keeps the best plan.
 
-    Ctrl-C stops the search and keeps the best plan. NoPlanError if there is none, InputError for
-    what is not well formed. The same arguments give the same plan on every machine, but for `time`.
+    Args:
+        sizes: bytes of each of n buffers: a list, a numpy array or anything that has a buffer, of one
+            dimension and whole numbers; or a Problem, which has all of the next three as well.
+        first: the step from which each is alive, n numbers.
+        end: the step up to which, not included, each is alive, n numbers.
+        align: bytes, a power of two: one number for all, or n.
+        planner: a name of `arenaut planners`; None tries several and proves what it can.
+        effort: search steps; None for 8,000,000.
+        time: seconds; alone it lifts the limit of effort.
+        seed: of random choices.
+        capacity: bytes: fit into so many, and stop there.
+        threads: how many; they never change the answer.
+        settings: options of one planner, {name: value}.
+        progress: called as `progress(best, bound, seconds)` now and then, `best` None before the
+            first plan; it stops the search by returning False. None: a line shows work of over a
+            second on a terminal or in a notebook. False: nothing does.
+        constraints: all others of Problem: pools, lifetimes, fixed, conflicts, …
 
-    >>> plan = arenaut.plan([100, 100, 50], [0, 1, 2], [2, 3, 4], align=16)
-    >>> plan.arena, plan.status
-    (212, 'optimal')
+    Returns:
+        The plan, whose columns are numpy arrays where `sizes` was one.
+
+    Raises:
+        InputError: an argument is not well formed; position, found and allowed say which and why.
+        NoPlanError: no plan exists, and witness says which buffers are too much at which step.
+        StoppedError: it was stopped before there was any plan.
+
+    Examples:
+        >>> plan = arenaut.plan([100, 100, 50], [0, 1, 2], [2, 3, 4], align=16)
+        >>> plan.arena, plan.status
+        (212, 'optimal')
     """
     if isinstance(sizes, Problem):
         problem = sizes
@@ -104,17 +121,35 @@ def check_record(problem, record):
 
 
 class Plan:
-    """Where each buffer lies. `Plan(problem, offsets)` is a plan made elsewhere, `pools` the number
-    of each buffer's pool; RejectedError if it is wrong.
-
-    offsets: bytes from the start of each buffer's pool. pools: of each buffer, the number of its pool
-    (2**32 - 1 for one that needs no memory). arenas, bounds: of each pool. arena, bound: the sums;
-    no plan has a smaller arena than `bound`. spill, spill_bound: byte-uses in slower pools.
-    status: "optimal" (proven) or "feasible". stopped_by: "proof", "effort", "time" or "interrupt".
-    planner, effort, seconds: who made it, in how many steps and how long.
+    """Where each buffer lies. `Plan(problem, offsets)` is a plan made elsewhere, which is checked.
 
     Columns are numpy arrays if the problem's were, else `array.array`, which numpy takes without a
-    copy. Plans can be pickled.
+    copy. Plans can be pickled, and used by several threads at once.
+
+    Args:
+        problem: whose n buffers are placed.
+        offsets: bytes from the start of each buffer's pool, n numbers.
+        pools: of each buffer the number of its pool; None: all are in the first.
+
+    Raises:
+        RejectedError: the plan is wrong, and finding is the counter-example.
+        InputError: a column is not well formed.
+
+    Attributes:
+        problem (Problem): whose plan it is.
+        offsets (array): bytes from the start of each buffer's pool, n numbers of 64 bits.
+        pools (array): of each buffer the number of its pool; 2**32 - 1 for one that needs no memory.
+        arena (int): bytes of all pools.
+        bound (int): bytes; no plan has a smaller arena.
+        arenas (tuple): bytes of each pool.
+        bounds (tuple): bytes that no plan has less of in each pool.
+        spill (int): byte-uses in slower pools.
+        spill_bound (int): no plan has fewer.
+        status (str): "optimal", which is proven, or "feasible".
+        stopped_by (str): "proof", "effort", "time" or "interrupt".
+        planner (str): who made it.
+        effort (int): in how many search steps.
+        seconds (float): and in how long; None of a plan made elsewhere.
     """
 
     problem: Problem
@@ -205,11 +240,23 @@ class Plan:
         return documents.result_of(self.problem._record, self._record)
 
     def check(self) -> None:
-        """Holds the plan against its problem once more; RejectedError with a counter-example."""
+        """Holds the plan against its problem once more.
+
+        Raises:
+            RejectedError: it is wrong, and finding is the counter-example.
+        """
         check_record(self.problem, self._record)
 
     def report(self, name: str, **options: Any) -> documents.Text:
-        """One of the reports: "explain", "ascii", "svg", …; options: width, top, color, unicode."""
+        """One of the command's reports as text.
+
+        Args:
+            name: "explain", "ascii", "svg", …
+            options: width (columns), top (rows), color, unicode (True or False).
+
+        Raises:
+            InputError: there is no report of that name.
+        """
         return documents.Text(documents.emit(documents.named("report", name), self._result(),
                                              **options).decode())
 
@@ -226,7 +273,12 @@ class Plan:
         return documents.emit(documents.named("format", "csv"), self._result()).decode()
 
     def save(self, path: Any) -> None:
-        """Writes what the file's name says: .json, .csv, .svg (the picture), .h. All or nothing."""
+        """Writes what the file's name says: .json, .csv, .svg (the picture), .h. All or nothing.
+
+        Raises:
+            InputError: no format has that extension.
+            OSError: the file cannot be written; what was there stays.
+        """
         documents.write_file(path, documents.emit(documents.kind_for(path), self._result()))
 
     def view(self, path: Any = None) -> None:

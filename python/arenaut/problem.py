@@ -29,9 +29,19 @@ LISTS = {"conflict": (records.Conflict, ("a", "b")),
          "separation": (records.Separation, ("upper", "lower", "distance")),
          "reserved": (records.Reserved, ("pool", "first", "end"))}
 
-Pool = namedtuple("Pool", "name capacity align device", defaults=(None, 1, (0, 0)))
-Pool.__doc__ = """Memory to place buffers in. `capacity` in bytes, None for no limit; `align` a power
-of two; `device` a type and an index, (0, 0) for the host."""
+
+class Pool(namedtuple("Pool", "name capacity align device", defaults=(None, 1, (0, 0)))):
+    """Memory to place buffers in.
+
+    Attributes:
+        name (str): what it is called.
+        capacity (int): bytes; None for no limit.
+        align (int): bytes, a power of two, that its size is a multiple of.
+        device (tuple): a type and an index, (0, 0) for the host.
+    """
+
+    __slots__ = ()
+
 
 
 def pools_of(given):
@@ -68,25 +78,34 @@ def class_words():
 
 
 class Problem:
-    """Buffers to be placed. All arguments but `sizes` may be left out.
+    """Buffers to be placed, and what ties them together. All arguments but `sizes` may be left out.
 
-    sizes: bytes of each buffer. Lists, numpy arrays, or anything that has a buffer, as all columns.
-    first, end: the steps of each: alive from `first` up to, not including, `end`.
-    lifetimes: instead of the two, for each buffer a list of pairs (first, end).
-    align: a power of two, for all or of each.
-    pools: where they may lie: a list of Pool, fastest first, or {name: capacity}. None: one, endless.
-    allowed: of each buffer the names of its pools; None for all.
-    fixed, hints: an offset that each must have, or had before; None or -1 where there is none.
-    same_base: a buffer whose place each may take at the step at which both are alive; None or -1.
-    inside, inside_delta: a buffer that each lies in, and how far from its start.
-    kinds: "intermediate", "input", "output", "state" or "scratch".
-    uses: how often all its bytes are written or read, which counts where there are several pools.
-    names: of the buffers, for people.
-    conflicts: pairs of buffers that must not share bytes, although their lifetimes would allow it.
-    separations: (upper, lower, distance): the two may overlap at offsets so far apart.
-    reserved: (pool, first, end): bytes of a pool, by its number, that nothing may lie in.
+    Problems do not change. They can be pickled, and used by several threads at once. Columns are
+    lists, numpy arrays, or anything that has a buffer, of one dimension and as long as `sizes`.
 
-    Problems do not change. They can be pickled, and used by several threads at once.
+    Args:
+        sizes: bytes of each of n buffers.
+        first: the step from which each is alive.
+        end: the step up to which, not included, each is alive.
+        align: bytes, a power of two: one number for all, or n.
+        lifetimes: instead of first and end: for each buffer a list of pairs of them.
+        pools: where they may lie: a list of Pool, fastest first, or {name: capacity}. None: one
+            without a limit.
+        allowed: of each buffer the names of its pools; None for all.
+        fixed: an offset in bytes that each must have; None or -1 where there is none.
+        hints: an offset that each had before; None or -1 where there is none.
+        same_base: a buffer whose place each may take at the step at which both are alive; None or -1.
+        inside: a buffer that each lies in; None or -1.
+        inside_delta: and how many bytes from its start.
+        kinds: "intermediate", "input", "output", "state" or "scratch".
+        uses: how often all its bytes are written or read, which counts where there are several pools.
+        names: what people call the buffers.
+        conflicts: pairs of buffers that must not share bytes, although their lifetimes would allow it.
+        separations: (upper, lower, distance): the two may overlap at offsets so many bytes apart.
+        reserved: (pool, first, end): bytes of a pool, by its number, that nothing may lie in.
+
+    Raises:
+        InputError: an argument is not well formed; position, found and allowed say which and why.
     """
 
     __slots__ = ("_parts", "_kept", "_record")

@@ -953,6 +953,7 @@ FUNCTIONS = {
     "arenaut_kernel_set_find": ((c_char_p,), POINTER(KernelSet)),
     "arenaut_kernel_set_read": ((c_char_p, c_size_t, POINTER(Allocator), POINTER(POINTER(KernelSet)), POINTER(Error)), c_int),
     "arenaut_kernel_set_free": ((POINTER(KernelSet),), None),
+    "arenaut_split_mode_name": ((c_int,), c_char_p),
     "arenaut_rule_name": ((c_int,), c_char_p),
     "arenaut_check_plan": ((POINTER(Problem), POINTER(Plan), POINTER(Allocator), POINTER(Finding), POINTER(Error)), c_int),
     "arenaut_target_count": ((), c_size_t),

@@ -9,10 +9,13 @@ from arenaut.watch import in_notebook
 
 
 def html(plan):
-    """The picture, under a line that says what it is. It is part of a page as it stands."""
+    """The picture, under a line that says what it is; as an image, so that its styles and those of the
+    page around it do not meet."""
+    import base64
     import html as escapes
-    svg = plan._repr_svg_()
-    return f"<div>{escapes.escape(repr(plan)[1:-1])}</div>\n{svg[svg.index('<svg'):]}"
+    data = base64.b64encode(plan._repr_svg_().encode()).decode()
+    return (f"<div>{escapes.escape(repr(plan)[1:-1])}</div>\n"
+            f'<img alt="the plan" style="max-width: 100%" src="data:image/svg+xml;base64,{data}">')
 
 
 def view(plan, path=None):

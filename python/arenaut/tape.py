@@ -72,13 +72,21 @@ if available:
 class Tape:
     """The allocations of this thread in one run, recorded and then played back.
 
-    The library must have been preloaded. `what` says which requests count: ALIGNED for what
-    tensors use, MALLOC for everything.
+    Args:
+        what: which requests count: ALIGNED, what tensors use; ALIGNED | MALLOC, all.
+        align: bytes, a power of two, of every block.
+        min_size: bytes; smaller requests are left to the heap.
+        exact: whether sizes must be the recorded ones, too.
+        strict: whether a request that was not recorded fails; else the heap answers it.
+
+    Raises:
+        ImportError: the library was not preloaded (arenaut.preload).
     """
 
     def __init__(self, what=ALIGNED, align=64, min_size=0, exact=False, strict=False):
         if not available:
-            raise ImportError("a tape needs libarenaut-replay.so in LD_PRELOAD")
+            raise ImportError("a tape needs libarenaut-replay.so in LD_PRELOAD: run the program by "
+                              "`python -m arenaut.preload`, or call arenaut.preload.ensure() first")
         options = OptionsRecord(align=align, min_size=min_size, exact=exact, strict=strict)
         hook_options(byref(options))
         handle = c_void_p()

@@ -5,6 +5,7 @@ import multiprocessing
 import os
 import signal
 import time
+import xml.etree.ElementTree as ElementTree
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 import pytest
@@ -128,6 +129,30 @@ def test_a_sweep():
         assert results.deciding.planned == results.shared == max(row.planned for row in rows)
         assert results.fits(results.shared) == rows and not results.fits(0)
         assert results.to_csv().startswith("name,align,dims.*,now,planned,")
+
+
+def test_the_picture_of_a_sweep(tmp_path):
+    with ThreadPoolExecutor(2) as executor:
+        work = {"dims": {"N": [2, 8, "<&>"]}}
+        results = arenaut.sweep(DATA / "onnx" / "control.onnx", work, executor)
+        picture = results._repr_svg_()
+        results.save(tmp_path / "sizes.svg")
+        results.save(tmp_path / "sizes.csv")
+        with pytest.raises(arenaut.InputError, match="ends in .svg or .csv"):
+            results.save(tmp_path / "sizes.png")
+        empty = arenaut.sweep(DATA / "onnx" / "control.onnx", {"dims": {"N": []}}, executor)
+        assert "One arena for all 0: 0 bytes" in empty._repr_svg_()
+        many = arenaut.plan_many(problems(101), executor)._repr_svg_()
+    drawn = ElementTree.fromstring(picture)
+    bars = [rect for rect in drawn.iter() if rect.get("class") in ("bar", "most")]
+    assert [bar.get("class") for bar in bars] == ["bar", "most"]
+    assert float(bars[0].get("width")) < float(bars[1].get("width")) == 420
+    assert f"One arena for all 3: {results.shared:,} bytes, decided by N 8" in picture
+    assert "failed: InputError" in picture and "&lt;&amp;&gt;" in picture
+    assert (tmp_path / "sizes.svg").read_text() == picture
+    assert (tmp_path / "sizes.csv").read_text() == results.to_csv()
+    assert sorted(os.listdir(tmp_path)) == ["sizes.csv", "sizes.svg"]
+    assert "(the first 100 are shown)" in many and many.count('class="bar"') == 100
 
 
 def test_a_table():

@@ -1,6 +1,7 @@
 """arenaut.open, and what can be asked of a model: the same as the command answers."""
 
 import json
+import os
 import pickle
 import subprocess
 import sys
@@ -57,7 +58,7 @@ def test_a_model_from_file_to_file(tmp_path):
     assert (tmp_path / "again.tflite").read_bytes() == (tmp_path / "small.tflite").read_bytes()
     for name in "plan.json", "plan.csv", "plan.svg", "plan.h":
         plan.save(tmp_path / name)
-    assert "<svg" in plan._repr_html_()
+    assert "data:image/svg+xml" in plan._repr_html_()
     assert len(arenaut.open(tmp_path / "plan.json").problem) == 25
 
 
@@ -124,3 +125,27 @@ def test_threads():
         plans = list(pool.map(lambda _: model.plan(), range(12)))
         shown = set(pool.map(lambda plan: plan._repr_svg_(), plans))
     assert len(shown) == 1 and len({bytes(plan.offsets) for plan in plans}) == 1
+
+
+def test_ops_piece_by_piece():
+    model = arenaut.open(DATA / "mobilenet_v1_025_96_int8.tflite")
+    whole, split = model.size().planned, model.plan(split=True)
+    split.check()
+    assert split.planned < whole == model.size(split=True, max_ops=0).planned
+    assert model.size(split=[(0, 1, 2, "channels")]).planned == whole
+    with pytest.raises(arenaut.InputError, match="split is 'chanels'; allowed: channels, rows, kept"):
+        model.size(split=[(0, 1, 2, "chanels")])
+    with pytest.raises(arenaut.InputError, match="split is 1; allowed: an op from 3 on"):
+        model.size(split=[(3, 1, 2, "rows")])
+
+
+def test_a_plan_is_taken_out_again(tmp_path):
+    original, planned = DATA / "inception_int8.tflite", tmp_path / "planned.tflite"
+    arenaut.open(original).plan().save(planned)
+    arenaut.open(planned).strip(tmp_path / "again.tflite")
+    assert (tmp_path / "again.tflite").read_bytes() == original.read_bytes()
+    for path, text in (original, "no plan"), (DATA / "foreign_plan_float.tflite", "another tool's"), \
+            (DATA / "fragmented.csv", "cannot be taken out of the format csv"):
+        with pytest.raises(arenaut.RefusedError, match=text):
+            arenaut.open(path).strip(tmp_path / "no.tflite")
+    assert sorted(os.listdir(tmp_path)) == ["again.tflite", "planned.tflite"]

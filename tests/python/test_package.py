@@ -126,3 +126,17 @@ def test_the_library_to_be_preloaded_is_found(tmp_path):
         done = subprocess.run([sys.executable, *arguments, program, "one", "two"], capture_output=True,
                               text=True, check=True)
         assert done.stdout == f"{bool(arguments)} one two\n"
+
+
+@pytest.mark.parametrize("command", [["program.py"], ["-m", "program"], ["-X", "dev", "program.py"]])
+def test_a_program_that_starts_itself_under_the_library(tmp_path, command):
+    (tmp_path / "program.py").write_text(
+        "import sys\nfrom arenaut import preload\nprint('once', len(sys.argv))\npreload.ensure()\n"
+        "from arenaut import tape\nprint(tape.available, *sys.argv[1:])\n")
+    done = subprocess.run([sys.executable, *command, "one", "two words"], capture_output=True, text=True,
+                          check=True, cwd=tmp_path)
+    assert done.stdout == "once 3\nonce 3\nTrue one two words\n"
+    nowhere = {"ARENAUT_REPLAY": str(tmp_path / "absent.so"), "LD_PRELOAD": str(tmp_path / "absent.so")}
+    lost = subprocess.run([sys.executable, "program.py"], capture_output=True, text=True, check=False,
+                          cwd=tmp_path, env={**os.environ, **nowhere})
+    assert lost.returncode == 1 and "the system does not load it here" in lost.stderr

@@ -1,9 +1,11 @@
 """arenaut.plan, Problem and Plan."""
 
+import base64
 import ctypes
 import json
 import os
 import pickle
+import re
 import signal
 import threading
 import time
@@ -143,7 +145,10 @@ def test_how_it_shows():
     plan = arenaut.plan(SIZES, FIRST, END, align=16)
     assert repr(plan) == "<Plan: 3 buffers in 212 bytes, minimal>"
     assert "<svg" in plan._repr_svg_()
-    assert "3 buffers in 212 bytes" in plan._repr_html_() and "<?xml" not in plan._repr_html_()
+    shown = plan._repr_html_()
+    assert "3 buffers in 212 bytes" in shown
+    picture = re.search('src="data:image/svg[+]xml;base64,([^"]+)"', shown)[1]
+    assert base64.b64decode(picture).decode() == plan._repr_svg_()
     assert repr(plan.explain()).startswith("peak ")
 
 

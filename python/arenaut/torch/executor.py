@@ -16,15 +16,17 @@ from arenaut.torch.record import Misbehaved, Recording
 class Options:
     """How a program is run.
 
-    outputs: "apart", each result in memory of its own that belongs to the caller; or "arena":
-        results are planned with all else, and valid until the next run.
-    record: whether what kernels allocate is planned too; None: if the library was preloaded.
-    smallest_block: requests below so many bytes are left to the heap. None: 1024; or 0 where
-        sizes vary, since what is small in one run need not be so in the next.
-    keep_arena: whether the arena stays between runs.
-    fold_constants, fold_batch_norms: work done beforehand on weights, as freezing does it.
-    pointwise_as_product: 1x1 convolutions of one image as matrix products, without scratch.
-    most_shapes: so many combinations of input shapes are remembered.
+    Attributes:
+        outputs: "apart", each result in memory of its own that belongs to the caller; or "arena":
+            results are planned with all else, and valid until the next run.
+        record: whether what kernels allocate is planned too; None: if the library was preloaded.
+        smallest_block: requests below so many bytes are left to the heap. None: 1024; or 0 where
+            sizes vary, since what is small in one run need not be so in the next.
+        keep_arena: whether the arena stays between runs.
+        fold_constants: work done beforehand on weights, as freezing does it.
+        fold_batch_norms: the same of batch norms.
+        pointwise_as_product: 1x1 convolutions of one image as matrix products, without scratch.
+        most_shapes: so many combinations of input shapes are remembered.
     """
 
     outputs: str = "apart"
@@ -44,7 +46,8 @@ class Options:
         if self.record is None:
             object.__setattr__(self, "record", tapes.available)
         if self.record and not tapes.available:
-            raise ValueError("recording needs libarenaut-replay.so in LD_PRELOAD")
+            raise ValueError("recording needs libarenaut-replay.so in LD_PRELOAD: run the program by "
+                             "`python -m arenaut.preload`, or call arenaut.preload.ensure() first")
 
 
 class Bound:
@@ -283,11 +286,31 @@ def fits(size, wanted, symbols):
 
 
 def compile(module, args, kwargs=None, *, dynamic_shapes=None, **options):
-    """Exports a module for these example arguments, and makes it run on planned memory."""
+    """Exports a module for these example arguments, and makes it run on planned memory.
+
+    Args:
+        module: in the mode that it is to run in, e.g. `module.eval()`.
+        args: example inputs: a tuple of tensors on the CPU, of the shapes to export for.
+        kwargs: those that are given by name.
+        dynamic_shapes: sizes that vary, as of torch.export.export.
+        options: outputs, record, smallest_block, keep_arena, fold_constants, fold_batch_norms,
+            pointwise_as_product, most_shapes: as of Options.
+
+    Returns:
+        A Planned, to be called as the module was.
+
+    Raises:
+        ValueError: an option does not hold here, e.g. `record` without the preloaded library.
+    """
     exported = torch.export.export(module, tuple(args), kwargs, dynamic_shapes=dynamic_shapes)
     return Planned(exported, Options(**options))
 
 
 def load(exported, **options):
-    """Makes a torch.export program run on planned memory."""
+    """Makes a torch.export program run on planned memory.
+
+    Args:
+        exported: an ExportedProgram.
+        options: as of compile.
+    """
     return Planned(exported, Options(**options))
