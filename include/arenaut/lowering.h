@@ -61,6 +61,10 @@ typedef struct arenaut_lowering_options {
     const arenaut_pool *pools; /* NULL: one unlimited pool per device */
     uint32_t n_pools;
     bool overlap; /* overlaps of ops become separations; else they are left unused */
+    bool apart; /* methods that only plain calls run, branches whose both ways are one method, keep
+                 * nothing from one call to the next, and their callers' arguments and results are
+                 * alive only while they are copied; whatever the target says. Right where the
+                 * runtime is told each place, and finds none itself */
 } arenaut_lowering_options;
 
 /* Computes lifetimes and makes the problem. Buffers go method by method in the order of their

@@ -57,8 +57,13 @@ static arenaut_status run_call(arn_replay *r, const arenaut_op *op, uint32_t dep
     return status == ARENAUT_OK ? copy_results(r, op, op->calls[0]) : status;
 }
 
-/* The first input is the condition; the branches get the others. */
+/* The first input is the condition; the branches get the others. Where both are one method, one run
+ * says what either leaves. */
 static arenaut_status run_if(arn_replay *r, const arenaut_op *op, uint32_t depth) {
+    if (op->calls[0] == op->calls[1]) {
+        const arenaut_status once = run_callee(r, op, op->calls[0], 1, 0, depth);
+        return once == ARENAUT_OK ? copy_results(r, op, op->calls[0]) : once;
+    }
     arn_replay_state other;
     if (!arn_replay_state_save(r, &other)) return arn_no_memory(r->err);
     arenaut_status status = ARENAUT_OK;

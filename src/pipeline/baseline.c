@@ -9,12 +9,25 @@
 #include "core/checked.h"
 #include "ir/lifetimes.h"
 
+/* Whether the file's plan leaves the runtime nothing to place but scratch: then plain calls may be
+ * apart in it. */
+static bool is_placed(const arenaut_program *program) {
+    for (uint32_t t = 0; t < program->n_tensors; t++) {
+        const arenaut_tensor *tensor = &program->tensors[t];
+        const bool left =
+            tensor->cls == ARENAUT_CONSTANT || tensor->cls == ARENAUT_SCRATCH || tensor->bytes == 0;
+        if (!left && tensor->given_offset == ARENAUT_UNPLACED) return false;
+    }
+    return true;
+}
+
 /* Lowers the program as the runtime does, with the passes in `selection`; `overlap`: its ops'
  * overlaps count. The planned document serves where nothing was changed in it. */
 static arenaut_status lower_as_runtime(arenaut_pipeline *p, const char *selection, bool overlap,
                                        arenaut_error *err) {
-    const arenaut_lowering_options options = {.overlap = overlap};
     struct arenaut_pipeline_store *store = p->store;
+    const bool apart = store->calls_apart && is_placed(p->document.program);
+    const arenaut_lowering_options options = {.overlap = overlap, .apart = apart};
     arenaut_baseline *baseline = &p->baseline;
     arenaut_lowering_free(store->baseline_lowering);
     store->baseline_lowering = NULL;
@@ -22,7 +35,7 @@ static arenaut_status lower_as_runtime(arenaut_pipeline *p, const char *selectio
     store->baseline_document = (arenaut_document){0};
     baseline->lowering = p->lowering;
     baseline->program = p->document.program;
-    if (selection || arn_pipeline_overrides(&p->options)) {
+    if (selection || arn_pipeline_overrides(&p->options) || apart != store->calls_apart) {
         arenaut_status st = arn_pipeline_read_document(p, true, &store->baseline_document, err);
         arenaut_program *program = store->baseline_document.program;
         if (st == ARENAUT_OK) st = arn_pipeline_choose_method(p, program, err);

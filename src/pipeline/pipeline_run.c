@@ -219,10 +219,12 @@ static arenaut_status read_scratch(arenaut_pipeline *p, arenaut_error *err) {
 
 static arenaut_status lower_program(arenaut_pipeline *p, arenaut_error *err) {
     const arenaut_pipeline_options *o = &p->options;
+    p->store->calls_apart = arn_pipeline_calls_apart(p, p->document.program);
     const arenaut_lowering_options options = {
         .preserve_inputs = o->preserve_inputs,
         .exclude_io = o->exclude_io,
         .overlap = o->overlap,
+        .apart = p->store->calls_apart,
         .align = o->align,
         .op_align = o->align_rules,
         .n_op_align = o->n_align_rules,

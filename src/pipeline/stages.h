@@ -25,6 +25,7 @@ struct arenaut_pipeline_store {
     size_t n_files;
     const arenaut_program *places_of;   /* arenaut_pipeline_take_places; NULL: the file's own */
     arenaut_scratch_sizes file_scratch; /* of a split program's original; else in the pipeline */
+    bool calls_apart;                   /* plain calls are lowered so */
     arenaut_problem *overridden;        /* NULL: as lowered or read */
     arenaut_document baseline_document; /* read anew where overrides changed the program */
     arenaut_lowering *baseline_lowering;
@@ -55,6 +56,9 @@ arenaut_status arn_pipeline_choose_method(const arenaut_pipeline *p, arenaut_pro
                                           arenaut_error *err);
 arenaut_status arn_pipeline_run_passes(const arenaut_pipeline *p, arenaut_program *program,
                                        const char *selection, bool show, arenaut_error *err);
+
+/* plain_calls.c */
+bool arn_pipeline_calls_apart(const arenaut_pipeline *p, const arenaut_program *program);
 
 /* chosen_kernels.c */
 /* Fills in which kernels are planned for: those of the options, else those that the mark of a plan

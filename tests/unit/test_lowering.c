@@ -447,6 +447,52 @@ TEST(two_calls_are_two_lives_or_one_where_the_target_merges) {
     arenaut_program_free(p);
 }
 
+/* Both ways of these branches are one method. */
+static arenaut_program *plainly_called_twice(void) {
+    arenaut_program *p = new_program();
+    begin_method(p, "main");
+    const uint32_t c = add_tensor(p, "c", 1, ARENAUT_CONSTANT);
+    const uint32_t x = add_tensor(p, "x", 16, ARENAUT_INPUT);
+    const uint32_t a = add_tensor(p, "a", 16, ARENAUT_INTERMEDIATE);
+    const uint32_t y = add_tensor(p, "y", 16, ARENAUT_OUTPUT);
+    ADD_OP(p, .kind = ARENAUT_OP_IF, IN(c, x), OUT(a), CALLS(1, 1));
+    ADD_OP(p, .kind = ARENAUT_OP_IF, IN(c, a), OUT(y), CALLS(1, 1));
+    SET_IO(p, 0, LIST(x), LIST(y));
+    begin_submethod(p, "body");
+    const uint32_t in = add_tensor(p, "in", 16, ARENAUT_INTERMEDIATE);
+    const uint32_t out = add_tensor(p, "out", 16, ARENAUT_INTERMEDIATE);
+    ADD_OP(p, IN(in), OUT(out));
+    SET_IO(p, 1, LIST(in), LIST(out));
+    finish_program(p);
+    return p;
+}
+
+/* The runtime's own view of it comes first: both ways, from the first call to the last. */
+TEST(plain_calls_keep_nothing_where_that_is_wanted) {
+    arenaut_program *p = plainly_called_twice();
+    arenaut_lowering *micro = lower_program(p, "tflite-micro");
+    assert_int_equal(micro->n_steps, 11);
+    expect_life(micro, "x", "[0,6)");
+    expect_life(micro, "in", "[2,11)");
+    expect_life(micro, "a", "[1,11)");
+    arenaut_lowering_free(micro);
+    const arenaut_lowering_options options = {.apart = true};
+    arenaut_lowering *apart = lower_for(p, arenaut_target_find("tflite-micro"), &options);
+    assert_int_equal(apart->n_steps, 7);
+    expect_life(apart, "x", "[0,3)");
+    expect_life(apart, "in", "[2,4) [5,7)");
+    expect_life(apart, "out", "[3,4) [6,7)");
+    expect_life(apart, "a", "[3,6)");
+    expect_life(apart, "y", "[6,7)");
+    assert_false(apart->problem->traits & ARENAUT_PROBLEM_BRANCHES);
+    arenaut_lowering_free(apart);
+    p->ops[1].kind = ARENAUT_OP_WHILE; /* a loop that runs the method keeps what it made */
+    apart = lower_for(p, arenaut_target_find("tflite-micro"), &options);
+    expect_life(apart, "out", "[3,9)");
+    arenaut_lowering_free(apart);
+    arenaut_program_free(p);
+}
+
 /* Two entry methods; each keeps a cache of the same qualified name, one also a counter. */
 static arenaut_program *two_entries(void) {
     arenaut_program *p = new_program();

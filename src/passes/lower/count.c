@@ -1,6 +1,7 @@
 /* How long the schedule gets when calls are followed. Known before the first step, so that programs
  * whose calls multiply are refused at once. Counts visits from callers to callees, in O(ops). */
 #include "core/fail.h"
+#include "ir/plain_call.h"
 #include "passes/lower/lower.h"
 
 /* Arguments looked at, over all visits: a bound on time. */
@@ -12,18 +13,36 @@ typedef struct counts {
     uint32_t *visits, *callers;
 } counts;
 
+uint32_t arn_lower_n_calls(const arn_lower *lower, const arenaut_op *op) {
+    return lower->options.apart && arn_is_plain_call(op) ? 1 : op->n_calls;
+}
+
+/* Per method: whether only plain calls run it, if that is to make a difference. */
+static void find_apart(arn_lower *lower) {
+    const arenaut_program *p = lower->program;
+    for (uint32_t m = 0; m < p->n_methods; m++) {
+        lower->apart[m] = lower->options.apart && !p->methods[m].entry;
+    }
+    for (uint32_t i = 0; i < p->n_ops; i++) {
+        if (arn_is_plain_call(&p->ops[i])) continue;
+        for (uint32_t k = 0; k < p->ops[i].n_calls; k++) lower->apart[p->ops[i].calls[k]] = false;
+    }
+}
+
 static uint32_t saturated(uint64_t visits) { return visits < MANY ? (uint32_t)visits : MANY; }
 
 /* Counts visits from callers to callees, a method when all of its callers are done; calls
  * form no cycle. `ready` has room for every method. */
-static void count_visits(const arenaut_program *p, counts *c, uint32_t *ready) {
+static void count_visits(const arn_lower *lower, counts *c, uint32_t *ready) {
+    const arenaut_program *p = lower->program;
     uint32_t n_ready = 0;
     for (uint32_t m = 0; m < p->n_methods; m++) {
         c->visits[m] = p->methods[m].entry;
         c->callers[m] = 0;
     }
     for (uint32_t i = 0; i < p->n_ops; i++) {
-        for (uint32_t k = 0; k < p->ops[i].n_calls; k++) c->callers[p->ops[i].calls[k]]++;
+        const uint32_t n_calls = arn_lower_n_calls(lower, &p->ops[i]);
+        for (uint32_t k = 0; k < n_calls; k++) c->callers[p->ops[i].calls[k]]++;
     }
     for (uint32_t m = 0; m < p->n_methods; m++) {
         if (c->callers[m] == 0) ready[n_ready++] = m;
@@ -32,7 +51,8 @@ static void count_visits(const arenaut_program *p, counts *c, uint32_t *ready) {
         const uint32_t caller = ready[--n_ready];
         const arenaut_method *method = &p->methods[caller];
         for (uint32_t i = method->first_op; i < method->first_op + method->n_ops; i++) {
-            for (uint32_t k = 0; k < p->ops[i].n_calls; k++) {
+            const uint32_t n_calls = arn_lower_n_calls(lower, &p->ops[i]);
+            for (uint32_t k = 0; k < n_calls; k++) {
                 const uint32_t callee = p->ops[i].calls[k];
                 c->visits[callee] = saturated((uint64_t)c->visits[callee] + c->visits[caller]);
                 if (--c->callers[callee] == 0) ready[n_ready++] = callee;
@@ -56,8 +76,12 @@ arenaut_status arn_lower_count(arn_lower *lower, uint32_t *n_steps) {
     c.callers = arn_region_allocate(&lower->scratch, p->n_methods, sizeof *c.callers);
     uint32_t *ready = arn_region_allocate(&lower->scratch, p->n_methods, sizeof *ready);
     lower->runs = arn_region_allocate(&lower->scratch, p->n_methods, sizeof *lower->runs);
-    if (!c.visits || !c.callers || !ready || !lower->runs) return arn_no_memory(lower->err);
-    count_visits(p, &c, ready);
+    lower->apart = arn_region_allocate(&lower->scratch, p->n_methods, sizeof *lower->apart);
+    if (!c.visits || !c.callers || !ready || !lower->runs || !lower->apart) {
+        return arn_no_memory(lower->err);
+    }
+    find_apart(lower);
+    count_visits(lower, &c, ready);
     for (uint32_t m = 0; m < p->n_methods; m++) lower->runs[m] = c.visits[m] > 0;
     uint64_t steps = 0, arguments = 0;
     for (uint32_t m = 0; m < p->n_methods; m++) {

@@ -60,6 +60,7 @@ typedef struct arn_lower {
     arenaut_allocator allocator;
     arn_region scratch; /* gone when the problem is made */
     bool *runs;         /* per method: it is an entry, or called from one */
+    bool *apart;        /* per method: only plain calls run it, each with lives of its own */
     arn_storage storage;
     arn_lives lives;
     /* Per storage: the one that it was merged into, itself if none; and the next of those that
@@ -75,8 +76,10 @@ typedef struct arn_lower {
 } arn_lower;
 
 arenaut_status arn_lower_storage(arn_lower *lower);
-/* How many steps there will be, and lower->runs; UNSUPPORTED past ARN_MAX_STEPS. */
+/* How many steps there will be, lower->runs and ->apart; UNSUPPORTED past ARN_MAX_STEPS. */
 arenaut_status arn_lower_count(arn_lower *lower, uint32_t *n_steps);
+/* How many of its calls an op makes in the schedule: a plain call names its method twice. */
+uint32_t arn_lower_n_calls(const arn_lower *lower, const arenaut_op *op);
 /* Fills lower->lives; lives.steps has room for all steps already. */
 arenaut_status arn_lower_walk(arn_lower *lower);
 

@@ -10,6 +10,7 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "core/sort.h"
+#include "ir/plain_call.h"
 #include "passes/lower/lower.h"
 
 struct arenaut_lowering_store {
@@ -240,7 +241,8 @@ static uint32_t traits_of(const arn_lower *lower) {
     uint32_t traits = lower->target->tokens ? ARENAUT_PROBLEM_TOKENS : 0;
     for (uint32_t k = 0; k < lower->lives.n_steps; k++) {
         const uint32_t at = lower->lives.steps[k].op;
-        if (at != ARENAUT_NONE && arn_lower_is_branch(p->ops[at].kind)) {
+        if (at != ARENAUT_NONE && arn_lower_is_branch(p->ops[at].kind) &&
+            !arn_is_plain_call(&p->ops[at])) {
             traits |= ARENAUT_PROBLEM_BRANCHES;
         }
     }

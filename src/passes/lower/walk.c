@@ -4,8 +4,12 @@
  * outputs are alive over all of them, since a called method's inputs and outputs are
  * copied from and to them at either end. A method that is called from several places is
  * visited several times; each visit gives its tensors a life of their own, or, for targets
- * that merge calls, all visits together one. */
+ * that merge calls, all visits together one.
+ *
+ * With plain calls apart, such an op's inputs are alive until the method's first step, in which
+ * they are copied, and its outputs from the last. */
 #include "core/fail.h"
+#include "ir/plain_call.h"
 #include "passes/lower/lower.h"
 
 /* Life of a storage in the visit that last touched it. */
@@ -55,7 +59,7 @@ static bool close_life(walk *w, uint32_t storage) {
 static bool touch(walk *w, const frame *f, uint32_t tensor, uint32_t step, bool written) {
     if (tensor == ARENAUT_NONE) return true;
     const arn_lower *lower = w->lower;
-    const bool merge = lower->target->merge_calls;
+    const bool merge = lower->target->merge_calls && !lower->apart[f->method];
     const uint32_t storage = lower->storage.of[tensor];
     const uint32_t home = lower->program->tensors[storage].method;
     const bool foreign = home != f->method;
@@ -130,6 +134,20 @@ static bool leave(walk *w) {
     return touch_all(w, f, method->inputs, method->n_inputs, last, false);
 }
 
+static bool copies_apart(const walk *w, const arenaut_op *op) {
+    return w->lower->options.apart && arn_is_plain_call(op);
+}
+
+static bool enter_call(walk *w) {
+    frame *f = &w->frames[w->depth - 1];
+    const arenaut_op *op = &w->lower->program->ops[f->op];
+    const uint32_t start = w->lower->lives.n_steps, callee = op->calls[f->call++];
+    if (copies_apart(w, op) && !touch_all(w, f, op->inputs, op->n_inputs, start, false)) {
+        return false;
+    }
+    return enter(w, callee);
+}
+
 static bool begin_op(walk *w, frame *f) {
     const arenaut_op *op = &w->lower->program->ops[f->op];
     const uint32_t step = w->lower->lives.n_steps;
@@ -137,7 +155,7 @@ static bool begin_op(walk *w, frame *f) {
     f->in_op = true;
     add_step(w, f->method, f->op);
     if (!arenaut_op_kind_touches(op->kind)) return true;
-    return touch_all(w, f, op->outputs, op->n_outputs, step, true) &&
+    return (copies_apart(w, op) || touch_all(w, f, op->outputs, op->n_outputs, step, true)) &&
            touch_all(w, f, op->scratch, op->n_scratch, step, true);
 }
 
@@ -147,7 +165,7 @@ static bool end_op(walk *w, frame *f) {
     f->in_op = false;
     f->op++;
     if (!arenaut_op_kind_touches(op->kind)) return true;
-    return touch_all(w, f, op->inputs, op->n_inputs, last, false) &&
+    return (copies_apart(w, op) || touch_all(w, f, op->inputs, op->n_inputs, last, false)) &&
            touch_all(w, f, op->outputs, op->n_outputs, last, true) &&
            touch_all(w, f, op->scratch, op->n_scratch, last, true);
 }
@@ -157,7 +175,7 @@ static bool advance(walk *w) {
     frame *f = &w->frames[w->depth - 1];
     if (f->in_op) {
         const arenaut_op *op = &w->lower->program->ops[f->op];
-        return f->call < op->n_calls ? enter(w, op->calls[f->call++]) : end_op(w, f);
+        return f->call < arn_lower_n_calls(w->lower, op) ? enter_call(w) : end_op(w, f);
     }
     return f->op < f->end ? begin_op(w, f) : leave(w);
 }
