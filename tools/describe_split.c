@@ -13,11 +13,13 @@ static bool has_op(const arenaut_rewrite *rewrite, const char *name, bool moves)
     return false;
 }
 
+enum { N_MOVERS = 4 };
+
 /* Operators that the model did not have. */
-static size_t list_new(const arenaut_rewrite *rewrite, const char *names[3]) {
-    static const char *const all[] = {"CONCATENATION", "PAD", "SLICE"};
+static size_t list_new(const arenaut_rewrite *rewrite, const char *names[N_MOVERS]) {
+    static const char *const all[N_MOVERS] = {"CONCATENATION", "IF", "PAD", "SLICE"};
     size_t n = 0;
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    for (size_t i = 0; i < N_MOVERS; i++) {
         if (has_op(rewrite, all[i], true) && !has_op(rewrite, all[i], false)) names[n++] = all[i];
     }
     return n;
@@ -31,7 +33,7 @@ static void put_stage(const arenaut_split_stage *stage, arenaut_text *out) {
 
 void describe_split(const arenaut_pipeline *p, const char *head, arenaut_text *out) {
     const arenaut_rewrite *rewrite = p->rewrite;
-    const char *names[3];
+    const char *names[N_MOVERS];
     if (!rewrite) return;
     text_put(out, head);
     for (uint32_t i = 0; i < rewrite->n_stages; i++) {
@@ -49,7 +51,7 @@ void describe_split(const arenaut_pipeline *p, const char *head, arenaut_text *o
 
 void put_split_json(const arenaut_pipeline *p, arenaut_text *out) {
     const arenaut_rewrite *rewrite = p->rewrite;
-    const char *names[3];
+    const char *names[N_MOVERS];
     if (!rewrite) return;
     text_put(out, ",\n  \"split\": {\"stages\": [");
     for (uint32_t i = 0; i < rewrite->n_stages; i++) {

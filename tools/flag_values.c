@@ -279,10 +279,12 @@ static exit_code parse_overwrite(const tool_options *o, arenaut_pipeline_options
 static exit_code bad_split(const char *text) {
     return complain(EXIT_USAGE, NULL,
                     "--split '%s': on, off, or stages: FIRST-LAST/PIECES:MODE, such as "
-                    "2-5/4:kept,9-11/2:channels (ops, and modes %s, %s, %s)",
+                    "2-5/4:kept,9-11/2:channels (ops, and modes %s, %s, %s, %s, %s)",
                     text, arenaut_split_mode_name(ARENAUT_SPLIT_CHANNELS),
                     arenaut_split_mode_name(ARENAUT_SPLIT_ROWS),
-                    arenaut_split_mode_name(ARENAUT_SPLIT_KEPT));
+                    arenaut_split_mode_name(ARENAUT_SPLIT_KEPT),
+                    arenaut_split_mode_name(ARENAUT_SPLIT_ROWS_CALLED),
+                    arenaut_split_mode_name(ARENAUT_SPLIT_KEPT_CALLED));
 }
 
 /* Digits up to `end`, which is passed over. */

@@ -22,12 +22,15 @@ extern "C" {
 #endif
 
 /* How the ops of a stage run piece by piece; the text is the word in reports and flags. */
-#define ARENAUT_SPLIT_MODE_MAP(XX)                                                               \
-    XX(CHANNELS, "channels") /* a convolution and the channelwise ops behind it make some of its \
-                              * output channels at a time */                                     \
-    XX(ROWS, "rows")         /* some rows of the results at a time; what neighbours both need is \
-                              * computed twice */                                                \
-    XX(KEPT, "kept")         /* the same, but what is needed again is kept, and computed once */
+#define ARENAUT_SPLIT_MODE_MAP(XX)                                                                 \
+    XX(CHANNELS, "channels") /* a convolution and the channelwise ops behind it make some of its   \
+                              * output channels at a time */                                       \
+    XX(ROWS, "rows")         /* some rows of the results at a time; what neighbours both need is   \
+                              * computed twice */                                                  \
+    XX(KEPT, "kept")         /* the same, but what is needed again is kept, and computed once */   \
+    XX(ROWS_CALLED, "rows+calls") /* rows, and pieces that are alike run the same ops: these are a \
+                                   * method of their own, which is called for each */              \
+    XX(KEPT_CALLED, "kept+calls")
 
 typedef enum arenaut_split_mode {
 #define XX(name, text) ARENAUT_SPLIT_##name,
@@ -51,19 +54,21 @@ typedef struct arenaut_origin {
                       * is. ARENAUT_NONE: a new constant, which tensor.values holds */
     bool same;       /* it is that tensor */
     uint32_t axis;   /* of a constant: it has the elements of that tensor from `begin` on along this
-                      * axis, as many as dims say. ARENAUT_NONE: what it holds its op says */
+                      * axis, as many as dims say. ARENAUT_NONE: what it holds its op says, and a
+                      * constant holds all that the tensor does */
     int64_t begin;
 } arenaut_origin;
 
 /* A program made of another one. Each of its ops does a part of one op of that, with the same
- * options but for the attributes that differ, or only moves data. Tensors of that which are still
- * there have their numbers; numbers that became free are given to new ones first. */
+ * options but for the attributes that differ, or only moves data, or calls one of the methods that
+ * were added: a branch whose both ways are that one. Tensors of that which are still there have
+ * their numbers; numbers that became free are given to new ones first. */
 typedef struct arenaut_rewrite {
     arenaut_program *program;  /* owned, like all below */
     uint32_t n_tensors, n_ops; /* as it was made; passes may add to it */
     arenaut_origin *tensors;   /* per tensor */
-    uint32_t *ops;             /* per op: the op of the program before; NONE: it moves data */
-    uint64_t before, after;    /* fingerprints of the two programs */
+    uint32_t *ops; /* per op: the op of the program before; NONE: it moves data, or calls */
+    uint64_t before, after; /* fingerprints of the two programs */
     arenaut_split_stage *stages;
     uint32_t n_stages;
     uint32_t n_ops_before;

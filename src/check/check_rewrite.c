@@ -39,6 +39,21 @@ static arenaut_status label_part(arn_rewrite_check *c, uint32_t t) {
     return ARENAUT_OK;
 }
 
+/* A constant that is an old one, in another method; what is computed comes later. */
+static arenaut_status label_copy(arn_rewrite_check *c, uint32_t t) {
+    const uint32_t before = c->rewrite->tensors[t].tensor;
+    if (arn_new_tensor(c, t)->cls == ARENAUT_STATE) {
+        return arn_rewrite_reject(c, "it has other state");
+    }
+    if (arn_new_tensor(c, t)->cls != ARENAUT_CONSTANT) return ARENAUT_OK;
+    const arenaut_status st = c->before->tensors[before].cls == ARENAUT_CONSTANT
+                                  ? arn_label_begin(c, t, before)
+                                  : ARENAUT_REJECTED;
+    if (st == ARENAUT_NO_MEMORY) return st;
+    if (st == ARENAUT_OK && arn_label_is_whole(c, t, before)) return st;
+    return arn_rewrite_reject(c, "a constant is said to be one that it is not");
+}
+
 static bool holds_the_same(const arenaut_tensor *a, const arenaut_tensor *b) {
     return a->n_values == b->n_values &&
            (a->n_values == 0 || memcmp(a->values, b->values, a->n_values * sizeof *a->values) == 0);
@@ -58,7 +73,7 @@ static arenaut_status label_given(arn_rewrite_check *c, uint32_t t) {
     if (origin->tensor >= c->before->n_tensors) {
         return arn_rewrite_reject(c, "a tensor comes from one that does not exist");
     }
-    if (!origin->same) return origin->axis == ARENAUT_NONE ? ARENAUT_OK : label_part(c, t);
+    if (!origin->same) return origin->axis == ARENAUT_NONE ? label_copy(c, t) : label_part(c, t);
     if (origin->tensor != t || !is_same_tensor(tensor, &c->before->tensors[t])) {
         return arn_rewrite_reject(c, "a tensor is said to be what it is not");
     }
@@ -68,9 +83,13 @@ static arenaut_status label_given(arn_rewrite_check *c, uint32_t t) {
 
 static arenaut_status check_method(arn_rewrite_check *c) {
     const arenaut_method *new = &c->after->methods[0], *old = &c->before->methods[0];
-    if (c->after->n_methods != 1 || c->before->n_methods != 1 || old->n_bindings > 0 ||
-        new->n_bindings > 0 || new->concurrent || old->concurrent || new->entry != old->entry) {
+    if (c->before->n_methods != 1 || old->n_bindings > 0 || new->n_bindings > 0 ||
+        new->concurrent || old->concurrent || new->entry != old->entry) {
         return arn_rewrite_reject(c, "it is no single method whose ops run one after another");
+    }
+    for (uint32_t m = 1; m < c->after->n_methods; m++) {
+        if (!c->after->methods[m].entry) continue;
+        return arn_rewrite_reject(c, "another method of it can be called from outside");
     }
     if (new->n_inputs != old->n_inputs || new->n_outputs != old->n_outputs) {
         return arn_rewrite_reject(c, "it has other inputs or outputs");
@@ -153,38 +172,40 @@ static bool all_read_exist(const arn_rewrite_check *c, const arenaut_op *op) {
     return true;
 }
 
-/* Ops that may do more than compute their results run once each, in the old order: `next` is the
- * first old op that may come next. */
-static arenaut_status follow_op(arn_rewrite_check *c, uint32_t *next) {
+/* Ops that may do more than compute their results run once each, in the old order. */
+arenaut_status arn_rewrite_follow_op(arn_rewrite_check *c) {
     const arenaut_op *op = &c->after->ops[c->op];
     const uint32_t before = c->rewrite->ops[c->op];
     bool repadded;
     if (!all_read_exist(c, op)) return arn_rewrite_reject(c, "it reads what nothing has made");
-    if (before == ARENAUT_NONE) return arn_rewrite_follow_move(c, op);
+    if (before == ARENAUT_NONE) {
+        return arn_rewrite_is_call(op) ? arn_rewrite_follow_call(c, op)
+                                       : arn_rewrite_follow_move(c, op);
+    }
     if (before >= c->before->n_ops) return arn_rewrite_reject(c, "it does a part of no op");
     const arenaut_op *old = &c->before->ops[before];
     if (!is_same_op(op, old, &repadded)) {
         return arn_rewrite_reject(c, "it is not the op that it does a part of");
     }
     if (!arn_rewrite_knows(op->name)) {
-        if (before < *next) return arn_rewrite_reject(c, "it runs again, or in another order");
-        while (*next < before) {
-            if (!arn_rewrite_knows(c->before->ops[*next].name)) {
+        if (before < c->next) return arn_rewrite_reject(c, "it runs again, or in another order");
+        while (c->next < before) {
+            if (!arn_rewrite_knows(c->before->ops[c->next].name)) {
                 return arn_rewrite_reject(c, "an op that runs before it is left out");
             }
-            ++*next;
+            c->next++;
         }
-        ++*next;
+        c->next++;
     }
     if (!repadded && reads_the_same(c, op, old)) return follow_whole(c, op, old);
     return arn_rewrite_follow_part(c, op, old);
 }
 
-static arenaut_status check_results(arn_rewrite_check *c, uint32_t next) {
+static arenaut_status check_results(arn_rewrite_check *c) {
     const arenaut_method *new = &c->after->methods[0], *old = &c->before->methods[0];
     c->op = ARENAUT_NONE;
-    for (; next < c->before->n_ops; next++) {
-        if (!arn_rewrite_knows(c->before->ops[next].name)) {
+    for (uint32_t i = c->next; i < c->before->n_ops; i++) {
+        if (!arn_rewrite_knows(c->before->ops[i].name)) {
             return arn_rewrite_reject(c, "an op is left out");
         }
     }
@@ -199,7 +220,7 @@ static arenaut_status check_results(arn_rewrite_check *c, uint32_t next) {
 }
 
 static arenaut_status follow(arn_rewrite_check *c) {
-    uint32_t next = 0;
+    const arenaut_method *main = &c->after->methods[0];
     arenaut_status st = ARENAUT_OK;
     c->op = ARENAUT_NONE;
     if (c->rewrite->n_tensors != c->after->n_tensors || c->rewrite->n_ops != c->after->n_ops) {
@@ -207,11 +228,11 @@ static arenaut_status follow(arn_rewrite_check *c) {
     }
     for (uint32_t t = 0; t < c->after->n_tensors && st == ARENAUT_OK; t++) st = label_given(c, t);
     if (st == ARENAUT_OK) st = check_method(c);
-    for (uint32_t i = 0; i < c->after->n_ops && st == ARENAUT_OK; i++) {
-        c->op = i;
-        st = follow_op(c, &next);
+    for (uint32_t i = 0; i < main->n_ops && st == ARENAUT_OK; i++) {
+        c->op = main->first_op + i;
+        st = arn_rewrite_follow_op(c);
     }
-    return st == ARENAUT_OK ? check_results(c, next) : st;
+    return st == ARENAUT_OK ? check_results(c) : st;
 }
 
 arenaut_status arenaut_check_rewrite(const arenaut_program *before, const arenaut_rewrite *rewrite,

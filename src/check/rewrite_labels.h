@@ -28,6 +28,8 @@ typedef struct arn_rewrite_check {
     arn_region region;
     arn_label *labels; /* per tensor of `after` */
     uint32_t op;       /* of `after`, at work */
+    uint32_t next;     /* the first op of `before` that may come next, of those that may do more
+                        * than compute their results */
     arenaut_finding *finding;
     arenaut_error *err;
 } arn_rewrite_check;
@@ -65,5 +67,12 @@ bool arn_rewrite_knows(const char *name);
 
 /* rewrite_moves.c: the op at work moves data. */
 arenaut_status arn_rewrite_follow_move(arn_rewrite_check *c, const arenaut_op *op);
+
+/* rewrite_calls.c: the op at work calls a method that was added. */
+bool arn_rewrite_is_call(const arenaut_op *op);
+arenaut_status arn_rewrite_follow_call(arn_rewrite_check *c, const arenaut_op *op);
+
+/* check_rewrite.c: the op at work, whatever it is. */
+arenaut_status arn_rewrite_follow_op(arn_rewrite_check *c);
 
 #endif

@@ -382,17 +382,45 @@ static bool run_op(const machine *m, const arenaut_op *op) {
     return run_elements(m, op);
 }
 
+static bool run_copy(const machine *m, uint32_t from, uint32_t to) {
+    if (count(&m->p->tensors[from]) != count(&m->p->tensors[to])) return false;
+    memcpy(m->values[to], m->values[from], count(&m->p->tensors[to]) * sizeof(uint64_t));
+    return true;
+}
+
+/* A method's ops, and those of what it calls, whatever the condition. */
+static bool run_method(const machine *m, uint32_t method) {
+    const arenaut_method *body = &m->p->methods[method];
+    for (uint32_t i = body->first_op; i < body->first_op + body->n_ops; i++) {
+        const arenaut_op *op = &m->p->ops[i];
+        if (op->n_calls == 0) {
+            if (!run_op(m, op)) return false;
+            continue;
+        }
+        const arenaut_method *callee = &m->p->methods[op->calls[0]];
+        if (op->n_inputs != callee->n_inputs + 1 || op->n_outputs != callee->n_outputs)
+            return false;
+        for (uint32_t k = 0; k < callee->n_inputs; k++) {
+            if (!run_copy(m, op->inputs[k + 1], callee->inputs[k])) return false;
+        }
+        if (!run_method(m, op->calls[0])) return false;
+        for (uint32_t k = 0; k < callee->n_outputs; k++) {
+            if (!run_copy(m, callee->outputs[k], op->outputs[k])) return false;
+        }
+    }
+    return true;
+}
+
 bool compute_images(const arenaut_program *p, const arenaut_program *before,
                     const arenaut_origin *origins, uint64_t seed, uint64_t **values, size_t *n) {
     machine m = {p, before, origins, calloc(p->n_tensors, sizeof(uint64_t *))};
-    bool ran = true;
     for (uint32_t t = 0; t < p->n_tensors; t++) {
         m.values[t] = calloc(count(&p->tensors[t]) + 1, sizeof(uint64_t));
         if (p->tensors[t].cls == ARENAUT_CONSTANT && !p->tensors[t].values) fill_constant(&m, t);
     }
     const uint32_t input = p->methods[0].inputs[0], result = p->methods[0].outputs[0];
     for (size_t i = 0; i < count(&p->tensors[input]); i++) m.values[input][i] = mixed(seed + i);
-    for (uint32_t i = 0; i < p->n_ops && ran; i++) ran = run_op(&m, &p->ops[i]);
+    const bool ran = run_method(&m, 0);
     *values = m.values[result];
     *n = count(&p->tensors[result]);
     for (uint32_t t = 0; t < p->n_tensors; t++) {

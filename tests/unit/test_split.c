@@ -119,6 +119,36 @@ TEST(rows_are_computed_again_or_kept) {
     arenaut_program_free(p);
 }
 
+/* The first and the last band see an edge, so two of five are other than the rest. */
+TEST(pieces_that_are_alike_call_one_method) {
+    arenaut_program *p = residual();
+    const arenaut_split_stage modes[] = {{0, 4, 6, ARENAUT_SPLIT_ROWS_CALLED},
+                                         {0, 4, 6, ARENAUT_SPLIT_KEPT_CALLED}};
+    for (size_t i = 0; i < COUNT_OF(modes); i++) {
+        const arenaut_split_stage copied = {0, 4, 6,
+                                            i == 0 ? ARENAUT_SPLIT_ROWS : ARENAUT_SPLIT_KEPT};
+        arenaut_rewrite *calls = split(p, modes[i]), *copies = split(p, copied);
+        const arenaut_program *made = calls->program;
+        assert_int_equal(made->n_methods, 2);
+        assert_int_equal(copies->program->n_methods, 1);
+        assert_true(calls->n_ops < copies->n_ops);
+        assert_int_equal(calls->macs, copies->macs);
+        uint32_t n = 0;
+        for (uint32_t k = 0; k < made->n_ops; k++) {
+            const arenaut_op *op = &made->ops[k];
+            if (op->kind != ARENAUT_OP_IF) continue;
+            n++;
+            assert_int_equal(op->calls[0], 1);
+            assert_int_equal(op->calls[1], 1);
+            assert_int_equal(made->tensors[op->inputs[0]].cls, ARENAUT_CONSTANT);
+        }
+        assert_in_range(n, 3, 4);
+        arenaut_rewrite_free(calls);
+        arenaut_rewrite_free(copies);
+    }
+    arenaut_program_free(p);
+}
+
 TEST(many_pieces_are_joined_in_steps) {
     arenaut_program *p = residual();
     const arenaut_split_stage stage = {0, 1, 24, ARENAUT_SPLIT_ROWS};
@@ -163,6 +193,8 @@ TEST(stages_that_cannot_be_split_are_refused_with_the_reason) {
         {{0, 2, 1, ARENAUT_SPLIT_ROWS}, "2 pieces at least"},
         {{0, 2, 2, ARENAUT_SPLIT_MODE_COUNT}, "no such mode"},
         {{0, 2, 9, ARENAUT_SPLIT_ROWS}, "fewer rows than pieces"},
+        {{0, 2, 2, ARENAUT_SPLIT_ROWS_CALLED}, "no two of its pieces are alike"},
+        {{0, 2, 7, ARENAUT_SPLIT_KEPT_CALLED}, "fewer pieces of equal height"},
         {{0, 2, 33, ARENAUT_SPLIT_CHANNELS}, "fewer channels than pieces"},
         {{0, 3, 2, ARENAUT_SPLIT_CHANNELS}, "mixes channels"},
         {{1, 1, 2, ARENAUT_SPLIT_CHANNELS}, "does not begin with a convolution"},
@@ -216,12 +248,32 @@ static arenaut_split_stage random_stage(rng *r, const arenaut_program *p) {
     return stage;
 }
 
+static void swap(const uint32_t *ids, uint32_t a, uint32_t b) {
+    uint32_t *list = (uint32_t *)ids;
+    const uint32_t first = list[a];
+    list[a] = list[b];
+    list[b] = first;
+}
+
+/* Two arguments or results of a method change places, or a call is of the other method. */
+static void spoil_call(rng *r, arenaut_program *p) {
+    if (p->n_methods == 1) return;
+    const arenaut_method *m = &p->methods[1 + rng_below(r, p->n_methods - 1)];
+    for (uint32_t i = 0; i < p->n_ops && rng_once_in(r, 3); i++) {
+        arenaut_op *op = &p->ops[i];
+        const uint32_t other = 1 + rng_below(r, p->n_methods - 1);
+        for (uint32_t k = 0; k < op->n_calls; k++) ((uint32_t *)op->calls)[k] = other;
+    }
+    if (rng_once_in(r, 2)) swap(m->inputs, rng_below(r, m->n_inputs), rng_below(r, m->n_inputs));
+    else swap(m->outputs, rng_below(r, m->n_outputs), rng_below(r, m->n_outputs));
+}
+
 /* Changes one thing of the program, of what it says of its tensors and ops, or nothing. */
 static void spoil(rng *r, arenaut_rewrite *rewrite) {
     arenaut_program *p = rewrite->program;
     arenaut_op *op = &p->ops[rng_below(r, p->n_ops)];
     const uint32_t t = rng_below(r, p->n_tensors), other = rng_below(r, p->n_tensors);
-    switch (rng_below(r, 6)) {
+    switch (rng_below(r, 7)) {
         case 0: ((uint32_t *)op->inputs)[rng_below(r, op->n_inputs)] = other; break;
         case 1: ((uint32_t *)op->outputs)[0] = other; break;
         case 2:
@@ -229,6 +281,7 @@ static void spoil(rng *r, arenaut_rewrite *rewrite) {
             ((int64_t *)p->tensors[t].values)[rng_below(r, p->tensors[t].n_values)] +=
                 rng_once_in(r, 2) ? 1 : -1;
             break;
+        case 6: spoil_call(r, p); break;
         case 3: rewrite->tensors[t].begin += rng_once_in(r, 2) ? 1 : -1; break;
         case 4:
             for (uint32_t i = 0; i < op->n_attributes; i++) {
@@ -252,8 +305,8 @@ static void spoil(rng *r, arenaut_rewrite *rewrite) {
 /* What is split computes the same, and the checker sees that; of what is spoiled afterwards it
  * accepts nothing that computes something else. */
 TEST(random_programs_are_split_rightly_and_spoiled_ones_are_found) {
-    uint32_t n_split = 0, n_spoiled = 0, n_rejected = 0;
-    for (uint64_t seed = 1; seed <= 3000; seed++) {
+    uint32_t n_split = 0, n_called = 0, n_spoiled = 0, n_rejected = 0;
+    for (uint64_t seed = 1; seed <= 4000; seed++) {
         rng r = {seed};
         arenaut_program *p = random_images(&r, 6);
         const arenaut_split_stage stage = random_stage(&r, p);
@@ -261,6 +314,7 @@ TEST(random_programs_are_split_rightly_and_spoiled_ones_are_found) {
         arenaut_finding finding;
         if (arenaut_split(p, &stage, 1, NULL, &rewrite, NULL) == ARENAUT_OK) {
             n_split++;
+            n_called += rewrite->program->n_methods > 1;
             if (check(p, rewrite, &finding) != ARENAUT_OK) {
                 fail_msg("seed %u: %s", (unsigned)seed, finding.msg);
             }
@@ -278,7 +332,7 @@ TEST(random_programs_are_split_rightly_and_spoiled_ones_are_found) {
         arenaut_rewrite_free(rewrite);
         arenaut_program_free(p);
     }
-    assert_true(n_split > 500 && n_spoiled > 400);
+    assert_true(n_split > 500 && n_called > 100 && n_spoiled > 400);
     assert_true(n_rejected > n_spoiled / 4);
 }
 

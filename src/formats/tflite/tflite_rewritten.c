@@ -13,16 +13,22 @@
 
 enum { DATA_ALIGN = 16 };
 
-/* What the added operators are called, by the order of their codes. */
-static const char *const movers[] = {"CONCATENATION", "PAD", "SLICE"};
-enum { N_MOVERS = sizeof movers / sizeof *movers, MOVER_VERSION = 2 /* with int8 */ };
+/* What the added operators are called, by the order of their codes, and versions with int8. */
+typedef struct added_operator {
+    const char *name;
+    uint32_t version;
+} added_operator;
+static const added_operator movers[] = {{"CONCATENATION", 2}, {"PAD", 2}, {"SLICE", 2}, {"IF", 1}};
+enum { N_MOVERS = sizeof movers / sizeof *movers };
 
 typedef struct graph_writer {
     arn_fb_prefix *prefix;
     arn_tflite_model *model;
     const arenaut_program *before, *program;
     const arenaut_rewrite *rewrite;
-    arn_fb_table graph; /* the old one */
+    arn_fb_table graph;    /* the old one */
+    uint32_t method;       /* at work, */
+    uint32_t first_tensor; /* and where its tensors begin: the file counts them by method */
     arn_fb_vector tensors, operators;
     uint32_t codes[N_MOVERS]; /* indices of the operator codes */
     size_t buffers;           /* the new vector */
@@ -69,9 +75,9 @@ static uint32_t find_code(graph_writer *w, int32_t builtin) {
     return ARENAUT_NONE;
 }
 
-static bool is_needed(const graph_writer *w, const char *mover) {
+static bool is_needed(const graph_writer *w, const char *name) {
     for (uint32_t i = 0; i < w->rewrite->n_ops; i++) {
-        if (w->rewrite->ops[i] == ARENAUT_NONE && strcmp(w->program->ops[i].name, mover) == 0) {
+        if (w->rewrite->ops[i] == ARENAUT_NONE && strcmp(w->program->ops[i].name, name) == 0) {
             return true;
         }
     }
@@ -83,8 +89,8 @@ static size_t add_codes(graph_writer *w) {
     const uint32_t n_old = w->model->operator_codes.count;
     uint32_t n = n_old;
     for (uint32_t i = 0; i < N_MOVERS; i++) {
-        w->codes[i] = find_code(w, builtin_named(movers[i]));
-        if (w->codes[i] == ARENAUT_NONE && is_needed(w, movers[i])) w->codes[i] = n++;
+        w->codes[i] = find_code(w, builtin_named(movers[i].name));
+        if (w->codes[i] == ARENAUT_NONE && is_needed(w, movers[i].name)) w->codes[i] = n++;
     }
     const size_t vector = arn_fb_add_vector(w->prefix, n, 4, 4);
     for (uint32_t i = 0; i < n_old; i++) {
@@ -96,10 +102,10 @@ static size_t add_codes(graph_writer *w) {
         const arn_fb_new_table code =
             arn_fb_add_table(w->prefix, ARN_FB_SLOT(CODE_DEPRECATED_BUILTIN) |
                                             ARN_FB_SLOT(CODE_VERSION) | ARN_FB_SLOT(CODE_BUILTIN));
-        const uint32_t builtin = (uint32_t)builtin_named(movers[i]);
+        const uint32_t builtin = (uint32_t)builtin_named(movers[i].name);
         arn_fb_lead(w->prefix, arn_fb_element(vector, w->codes[i]), code.at);
         arn_fb_set(w->prefix, arn_fb_slot(code, CODE_DEPRECATED_BUILTIN), builtin);
-        arn_fb_set(w->prefix, arn_fb_slot(code, CODE_VERSION), MOVER_VERSION);
+        arn_fb_set(w->prefix, arn_fb_slot(code, CODE_VERSION), movers[i].version);
         arn_fb_set(w->prefix, arn_fb_slot(code, CODE_BUILTIN), builtin);
     }
     return vector;
@@ -117,11 +123,19 @@ static size_t add_buffer(graph_writer *w, size_t size, uint32_t *buffer) {
     return vector + 4;
 }
 
+/* Sizes and places, or the condition of calls. */
 static void add_values(graph_writer *w, const arenaut_tensor *tensor, uint32_t *buffer) {
-    const size_t at = add_buffer(w, (size_t)tensor->n_values * 4, buffer);
+    const size_t width = arenaut_dtype_bits(tensor->dtype) / 8;
+    const size_t at = add_buffer(w, (size_t)tensor->n_values * width, buffer);
     for (uint32_t i = 0; i < tensor->n_values; i++) {
-        arn_fb_set(w->prefix, at + (size_t)i * 4, (uint32_t)tensor->values[i]);
+        uint8_t number[4];
+        arn_store_u32(number, (uint32_t)tensor->values[i]);
+        arn_fb_fill(w->prefix, at + i * width, number, width);
     }
+}
+
+static uint32_t type_of_values(const arenaut_tensor *tensor) {
+    return tensor->dtype == ARENAUT_DTYPE_BOOL ? TYPE_BOOL : TYPE_INT32;
 }
 
 /* Bytes of elements [begin, begin + count) along the axis, for each place on the axes before. */
@@ -216,7 +230,8 @@ static arenaut_status add_tensor(graph_writer *w, uint32_t t, size_t from) {
                                         (quantization.at ? ARN_FB_SLOT(TENSOR_QUANTIZATION) : 0));
     arn_fb_lead(w->prefix, from, made.at);
     arn_fb_set(w->prefix, arn_fb_slot(made, TENSOR_TYPE),
-               origin->tensor == ARENAUT_NONE ? TYPE_INT32 : arn_fb_u8(fb, old, TENSOR_TYPE, 0));
+               origin->tensor == ARENAUT_NONE ? type_of_values(tensor)
+                                              : arn_fb_u8(fb, old, TENSOR_TYPE, 0));
     add_shape(w, arn_fb_slot(made, TENSOR_SHAPE), tensor);
     arn_fb_lead(w->prefix, arn_fb_slot(made, TENSOR_NAME),
                 arn_fb_add_text(w->prefix, tensor->name));
@@ -230,15 +245,32 @@ static arenaut_status add_tensor(graph_writer *w, uint32_t t, size_t from) {
     return st;
 }
 
+/* Whether a tensor can have the table of one of the old file: it is that, or a constant as that. */
+static bool is_old(const graph_writer *w, uint32_t t) {
+    const arenaut_origin *origin = &w->rewrite->tensors[t];
+    return origin->same || (origin->tensor != ARENAUT_NONE && origin->axis == ARENAUT_NONE &&
+                            w->program->tensors[t].cls == ARENAUT_CONSTANT);
+}
+
+static uint32_t count_tensors(const graph_writer *w) {
+    uint32_t n = 0;
+    for (uint32_t t = w->first_tensor; t < w->rewrite->n_tensors; t++, n++) {
+        if (w->program->tensors[t].method != w->method) break;
+    }
+    return n;
+}
+
 static arenaut_status add_tensors(graph_writer *w, size_t from) {
-    const uint32_t n = w->rewrite->n_tensors;
+    const uint32_t n = count_tensors(w);
     const size_t vector = arn_fb_add_vector(w->prefix, n, 4, 4);
     arenaut_status st = ARENAUT_OK;
     arn_fb_lead(w->prefix, from, vector);
-    for (uint32_t t = 0; t < n && st == ARENAUT_OK; t++) {
-        const size_t at = arn_fb_element(vector, t);
-        if (w->rewrite->tensors[t].same) {
-            lead_to_table(w, at, arn_fb_item_table(&w->model->fb, w->tensors, t));
+    for (uint32_t i = 0; i < n && st == ARENAUT_OK; i++) {
+        const uint32_t t = w->first_tensor + i;
+        const size_t at = arn_fb_element(vector, i);
+        if (is_old(w, t)) {
+            const uint32_t old = w->rewrite->tensors[t].tensor;
+            lead_to_table(w, at, arn_fb_item_table(&w->model->fb, w->tensors, old));
         } else {
             st = add_tensor(w, t, at);
         }
@@ -314,7 +346,8 @@ static void add_ids(graph_writer *w, size_t from, const uint32_t *ids, uint32_t 
     const size_t vector = arn_fb_add_vector(w->prefix, n, 4, 4);
     arn_fb_lead(w->prefix, from, vector);
     for (uint32_t i = 0; i < n; i++) { /* NONE is -1 there too */
-        arn_fb_set(w->prefix, arn_fb_element(vector, i), ids[i]);
+        arn_fb_set(w->prefix, arn_fb_element(vector, i),
+                   ids[i] == ARENAUT_NONE ? ids[i] : ids[i] - w->first_tensor);
     }
 }
 
@@ -354,27 +387,41 @@ static arenaut_status add_part_operator(graph_writer *w, size_t from, const aren
     return ARENAUT_OK;
 }
 
+/* Options of two kinds: the axis of a concatenation, and what a call calls, whatever its condition.
+ */
+static void add_mover_options(graph_writer *w, size_t from, const arenaut_op *op) {
+    if (op->n_calls == 0) {
+        const arn_fb_new_table made = arn_fb_add_table(w->prefix, ARN_FB_SLOT(CONCATENATION_AXIS));
+        arn_fb_lead(w->prefix, from, made.at);
+        arn_fb_set(w->prefix, arn_fb_slot(made, CONCATENATION_AXIS),
+                   (uint32_t)op->attributes[0].numbers[0]);
+        return;
+    }
+    const arn_fb_new_table made =
+        arn_fb_add_table(w->prefix, ARN_FB_SLOT(IF_THEN) | ARN_FB_SLOT(IF_ELSE));
+    arn_fb_lead(w->prefix, from, made.at);
+    arn_fb_set(w->prefix, arn_fb_slot(made, IF_THEN), op->calls[0]);
+    arn_fb_set(w->prefix, arn_fb_slot(made, IF_ELSE), op->calls[1]);
+}
+
 static void add_mover(graph_writer *w, size_t from, const arenaut_op *op) {
     uint32_t mover = 0;
-    while (strcmp(movers[mover], op->name) != 0) mover++;
-    const bool joins = op->n_attributes > 0;
-    const arn_fb_new_table made =
-        begin_operator(w, from, op, w->codes[mover], joins ? OPTIONS_CONCATENATION : 0);
-    if (!joins) return;
-    const arn_fb_new_table options = arn_fb_add_table(w->prefix, ARN_FB_SLOT(CONCATENATION_AXIS));
-    arn_fb_lead(w->prefix, arn_fb_slot(made, OPERATOR_OPTIONS_TYPE + 1), options.at);
-    arn_fb_set(w->prefix, arn_fb_slot(options, CONCATENATION_AXIS),
-               (uint32_t)op->attributes[0].numbers[0]);
+    while (strcmp(movers[mover].name, op->name) != 0) mover++;
+    const uint8_t options = op->n_calls > 0        ? OPTIONS_IF
+                            : op->n_attributes > 0 ? OPTIONS_CONCATENATION
+                                                   : 0;
+    const arn_fb_new_table made = begin_operator(w, from, op, w->codes[mover], options);
+    if (options) add_mover_options(w, arn_fb_slot(made, OPERATOR_OPTIONS_TYPE + 1), op);
 }
 
 static arenaut_status add_operators(graph_writer *w, size_t from) {
-    const uint32_t n = w->rewrite->n_ops;
-    const size_t vector = arn_fb_add_vector(w->prefix, n, 4, 4);
+    const arenaut_method *method = &w->program->methods[w->method];
+    const size_t vector = arn_fb_add_vector(w->prefix, method->n_ops, 4, 4);
     arenaut_status st = ARENAUT_OK;
     arn_fb_lead(w->prefix, from, vector);
-    for (uint32_t i = 0; i < n && st == ARENAUT_OK; i++) {
-        const uint32_t before = w->rewrite->ops[i];
-        const arenaut_op *op = &w->program->ops[i];
+    for (uint32_t i = 0; i < method->n_ops && st == ARENAUT_OK; i++) {
+        const uint32_t before = w->rewrite->ops[method->first_op + i];
+        const arenaut_op *op = &w->program->ops[method->first_op + i];
         const size_t at = arn_fb_element(vector, i);
         if (before == ARENAUT_NONE) {
             add_mover(w, at, op);
@@ -414,6 +461,35 @@ static arenaut_status add_graph(graph_writer *w, size_t from) {
     return st == ARENAUT_OK ? add_operators(w, arn_fb_slot(graph, SUBGRAPH_OPERATORS)) : st;
 }
 
+/* The subgraph of a method that was added. */
+static arenaut_status add_method(graph_writer *w, size_t from) {
+    const arenaut_method *method = &w->program->methods[w->method];
+    const arn_fb_new_table graph = arn_fb_add_table(
+        w->prefix, ARN_FB_SLOT(SUBGRAPH_TENSORS) | ARN_FB_SLOT(SUBGRAPH_INPUTS) |
+                       ARN_FB_SLOT(SUBGRAPH_OUTPUTS) | ARN_FB_SLOT(SUBGRAPH_OPERATORS) |
+                       ARN_FB_SLOT(SUBGRAPH_NAME));
+    arn_fb_lead(w->prefix, from, graph.at);
+    add_ids(w, arn_fb_slot(graph, SUBGRAPH_INPUTS), method->inputs, method->n_inputs);
+    add_ids(w, arn_fb_slot(graph, SUBGRAPH_OUTPUTS), method->outputs, method->n_outputs);
+    arn_fb_lead(w->prefix, arn_fb_slot(graph, SUBGRAPH_NAME),
+                arn_fb_add_text(w->prefix, method->name));
+    const arenaut_status st = add_tensors(w, arn_fb_slot(graph, SUBGRAPH_TENSORS));
+    return st == ARENAUT_OK ? add_operators(w, arn_fb_slot(graph, SUBGRAPH_OPERATORS)) : st;
+}
+
+static arenaut_status add_graphs(graph_writer *w, arn_fb_new_table root) {
+    const uint32_t n = w->program->n_methods;
+    const size_t graphs = arn_fb_add_vector(w->prefix, n, 4, 4);
+    arn_fb_lead(w->prefix, arn_fb_slot(root, MODEL_SUBGRAPHS), graphs);
+    arenaut_status st = add_graph(w, arn_fb_element(graphs, 0));
+    for (uint32_t m = 1; m < n && st == ARENAUT_OK; m++) {
+        w->first_tensor += count_tensors(w);
+        w->method = m;
+        st = add_method(w, arn_fb_element(graphs, m));
+    }
+    return st;
+}
+
 static arenaut_status check_graph(graph_writer *w) {
     uint32_t entry;
     arn_tflite_metadata(w->model, "COMPRESSION_METADATA", &entry);
@@ -447,7 +523,5 @@ arenaut_status arn_tflite_add_rewritten(arn_fb_prefix *prefix, arn_tflite_model 
     const arenaut_status st = check_graph(&w);
     if (st != ARENAUT_OK) return st;
     arn_fb_lead(prefix, arn_fb_slot(root, MODEL_OPERATOR_CODES), add_codes(&w));
-    const size_t graphs = arn_fb_add_vector(prefix, 1, 4, 4);
-    arn_fb_lead(prefix, arn_fb_slot(root, MODEL_SUBGRAPHS), graphs);
-    return add_graph(&w, arn_fb_element(graphs, 0));
+    return add_graphs(&w, root);
 }

@@ -57,10 +57,16 @@ enum { METADATA_NAME = 0, METADATA_BUFFER = 1 };
 enum { SIGNATURE_SUBGRAPH = 4 };
 
 /* Options: their numbers in the union, and slots. */
-enum { OPTIONS_CONV = 1, OPTIONS_DEPTHWISE = 2, OPTIONS_POOL = 5, OPTIONS_CONCATENATION = 10 };
-enum { OPTIONS_PADDING = 0, CONCATENATION_AXIS = 0 };
+enum {
+    OPTIONS_CONV = 1,
+    OPTIONS_DEPTHWISE = 2,
+    OPTIONS_POOL = 5,
+    OPTIONS_CONCATENATION = 10,
+    OPTIONS_IF = 92,
+};
+enum { OPTIONS_PADDING = 0, CONCATENATION_AXIS = 0, IF_THEN = 0, IF_ELSE = 1 };
 enum { PADDING_VALID = 1 };
-enum { TYPE_INT32 = 2 };
+enum { TYPE_INT32 = 2, TYPE_BOOL = 6 };
 
 /* Operators whose meaning for memory is not just "reads inputs, writes outputs". */
 enum {

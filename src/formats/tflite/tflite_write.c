@@ -167,7 +167,7 @@ static arenaut_status make_plan(const arenaut_result *result, const arenaut_prog
     *size = ARN_TFLITE_PLAN_HEAD + 4 * (size_t)n;
     uint8_t *plan = arn_allocate_zeroed(allocator, *size, 1);
     if (!plan) return arn_no_memory(err);
-    arn_store_u32(plan + 4, held->n_methods);
+    arn_store_u32(plan + 4, result->program->n_methods);
     arn_store_u32(plan + 8, n);
     arenaut_status st = store_offsets(result, n, plan, err);
     if (st == ARENAUT_OK) st = check_variables(held, plan, *size, err);

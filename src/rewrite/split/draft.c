@@ -5,6 +5,7 @@
 
 #include "core/checked.h"
 #include "core/memory.h"
+#include "rewrite/split/draft_calls.h"
 #include "rewrite/split/draft_reach.h"
 
 arn_draft arn_draft_begin(const arn_split_graph *graph) {
@@ -17,12 +18,16 @@ void arn_draft_free(arn_draft *draft) {
     arn_release(allocator, draft->tensors);
     arn_release(allocator, draft->ops);
     arn_release(allocator, draft->arguments);
+    arn_release(allocator, draft->calls);
 }
 
-void arn_draft_clear(arn_draft *draft) { draft->n_tensors = draft->n_ops = draft->n_arguments = 0; }
+void arn_draft_clear(arn_draft *draft) {
+    draft->n_tensors = draft->n_ops = draft->n_arguments = draft->n_calls = 0;
+    draft->refused = NULL;
+}
 
-static bool make_room(arn_draft *draft, void **array, uint32_t *capacity, uint64_t needed,
-                      size_t size) {
+bool arn_draft_make_room(arn_draft *draft, void **array, uint32_t *capacity, uint64_t needed,
+                         size_t size) {
     if (!draft->failed && !arn_grow(draft->graph->allocator, array, capacity, needed, size)) {
         draft->failed = true;
     }
@@ -46,8 +51,8 @@ static const arenaut_tensor *original(const arn_draft *draft, uint32_t tensor) {
 }
 
 static uint32_t add_tensor(arn_draft *draft, const arn_draft_tensor *tensor) {
-    if (!make_room(draft, (void **)&draft->tensors, &draft->tensors_capacity,
-                   (uint64_t)draft->n_tensors + 1, sizeof *draft->tensors)) {
+    if (!arn_draft_make_room(draft, (void **)&draft->tensors, &draft->tensors_capacity,
+                             (uint64_t)draft->n_tensors + 1, sizeof *draft->tensors)) {
         return 0;
     }
     draft->tensors[draft->n_tensors] = *tensor;
@@ -97,10 +102,10 @@ static uint32_t add_constant(arn_draft *draft, const int64_t *values, uint32_t n
 static void add_op(arn_draft *draft, const arn_draft_op *op, const uint32_t *inputs,
                    const uint32_t *outputs) {
     const uint32_t n = op->n_inputs + op->n_outputs;
-    if (!make_room(draft, (void **)&draft->ops, &draft->ops_capacity, (uint64_t)draft->n_ops + 1,
-                   sizeof *draft->ops) ||
-        !make_room(draft, (void **)&draft->arguments, &draft->arguments_capacity,
-                   (uint64_t)draft->n_arguments + n, sizeof *draft->arguments)) {
+    if (!arn_draft_make_room(draft, (void **)&draft->ops, &draft->ops_capacity,
+                             (uint64_t)draft->n_ops + 1, sizeof *draft->ops) ||
+        !arn_draft_make_room(draft, (void **)&draft->arguments, &draft->arguments_capacity,
+                             (uint64_t)draft->n_arguments + n, sizeof *draft->arguments)) {
         return;
     }
     uint32_t *to = draft->arguments + draft->n_arguments;
@@ -198,12 +203,9 @@ uint32_t arn_draft_join(arn_draft *draft, uint32_t axis, uint32_t *pieces, uint3
 
 /* ---- cost ---- */
 
-enum {
-    ROUNDING = 16,        /* of the runtime's buffers */
-    KEPT_PER_CHANNEL = 8, /* of a convolution: what it multiplies by, and shifts */
-};
+enum { KEPT_PER_CHANNEL = 8 }; /* of a convolution: what it multiplies by, and shifts */
 
-static uint64_t planned_bytes(const arn_draft *draft, uint32_t tensor) {
+uint64_t arn_draft_planned_bytes(const arn_draft *draft, uint32_t tensor) {
     const arenaut_program *before = draft->graph->program;
     if (tensor >= before->n_tensors) return draft->tensors[tensor - before->n_tensors].bytes;
     const arenaut_tensor *t = &before->tensors[tensor];
@@ -244,7 +246,8 @@ static void find_lives(const arn_draft *draft, uint32_t n, lives *l) {
 static bool is_read_up(const arn_draft *draft, const lives *l, uint32_t op, uint32_t input) {
     const arn_split_graph *graph = draft->graph;
     const uint32_t *inputs = draft->arguments + draft->ops[op].first, t = inputs[input];
-    if (t == ARENAUT_NONE || l->last[t] != op || planned_bytes(draft, t) == 0) return false;
+    if (t == ARENAUT_NONE || l->last[t] != op || arn_draft_planned_bytes(draft, t) == 0)
+        return false;
     for (uint32_t i = 0; i < input; i++) {
         if (inputs[i] == t) return false;
     }
@@ -255,16 +258,17 @@ static bool is_read_up(const arn_draft *draft, const lives *l, uint32_t op, uint
  * order, each as far behind the result's begin as the kernel demands. */
 static uint64_t saved_by_reach(const arn_draft *draft, const lives *l, uint32_t index) {
     const arn_draft_op *op = &draft->ops[index];
-    if (!draft->reach || op->n_outputs != 1) return 0;
+    if (!draft->reach || op->n_outputs != 1 || arn_draft_is_called(draft, index)) return 0;
     const uint32_t *arguments = draft->arguments + op->first, made = arguments[op->n_inputs];
     if (made == ARENAUT_NONE || l->first[made] != index) return 0;
-    const uint64_t result = arn_aligned(planned_bytes(draft, made), ROUNDING);
+    const uint64_t result = arn_aligned(arn_draft_planned_bytes(draft, made), ARN_DRAFT_ROUNDING);
     uint64_t end = 0, apart = result;
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         if (!is_read_up(draft, l, index, i)) continue;
-        const uint64_t bytes = arn_aligned(planned_bytes(draft, arguments[i]), ROUNDING);
+        const uint64_t bytes =
+            arn_aligned(arn_draft_planned_bytes(draft, arguments[i]), ARN_DRAFT_ROUNDING);
         const uint64_t distance =
-            arn_aligned(arn_draft_distance(draft->reach, draft, op, i), ROUNDING);
+            arn_aligned(arn_draft_distance(draft->reach, draft, op, i), ARN_DRAFT_ROUNDING);
         if (distance >= result) continue;
         end = (end > distance ? end : distance) + bytes;
         apart += bytes;
@@ -278,7 +282,8 @@ static void find_peak(const arn_draft *draft, uint32_t n, const lives *l, int64_
                       arn_draft_cost *cost, uint64_t *alive) {
     uint64_t now = 0;
     for (uint32_t t = 0; t < n; t++) {
-        const int64_t bytes = (int64_t)arn_aligned(planned_bytes(draft, t), ROUNDING);
+        const int64_t bytes =
+            (int64_t)arn_aligned(arn_draft_planned_bytes(draft, t), ARN_DRAFT_ROUNDING);
         if (l->first[t] > l->last[t]) continue;
         change[l->first[t]] += bytes;
         change[l->last[t] + 1] -= bytes;
@@ -324,8 +329,14 @@ bool arn_draft_cost_of(const arn_draft *draft, arn_draft_cost *cost, uint64_t *a
     const bool fits = l.first && l.last && change;
     if (fits) {
         find_lives(draft, n, &l);
+        arn_draft_add_copies(draft, l.first, l.last, change);
         find_peak(draft, n, &l, change, cost, alive);
-        for (uint32_t i = 0; i < draft->n_ops; i++) add_op_cost(draft, &draft->ops[i], cost);
+        for (uint32_t i = 0; i < draft->n_ops; i++) {
+            const uint64_t kept = cost->kept;
+            add_op_cost(draft, &draft->ops[i], cost);
+            if (arn_draft_is_repeated(draft, i)) cost->kept = kept;
+        }
+        cost->kept += (uint64_t)draft->n_calls * ARN_DRAFT_KEPT_PER_OP;
     }
     arn_release(allocator, l.first);
     arn_release(allocator, l.last);

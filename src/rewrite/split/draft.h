@@ -11,6 +11,7 @@
 enum {
     ARN_DRAFT_VALUES = 2 * ARN_IMAGE_RANK, /* of a new constant: at most a list of paddings */
     ARN_JOIN_INPUTS = 10,                  /* the micro runtime joins no more at once */
+    ARN_DRAFT_ROUNDING = 16,               /* of its buffers */
     /* What that keeps for an op of any kind, on a 64-bit machine, where it keeps most. */
     ARN_DRAFT_KEPT_PER_OP = 240,
 };
@@ -33,20 +34,32 @@ typedef struct arn_draft_op {
     int64_t axis;                        /* of a concatenation */
 } arn_draft_op;
 
+/* Ops [first_op, first_op + n_ops) of the draft, to run as a method. */
+typedef struct arn_draft_call {
+    uint32_t first_op, n_ops;
+    uint32_t body;                       /* the first call of that method */
+    uint32_t first, n_inputs, n_outputs; /* in draft->arguments: what goes in, and comes out */
+} arn_draft_call;
+
 typedef struct arn_draft {
     const arn_split_graph *graph;
     struct arn_draft_reach *reach; /* draft_reach.h; NULL: all tensors lie apart */
     arn_draft_tensor *tensors;
     arn_draft_op *ops;
     uint32_t *arguments;
-    uint32_t n_tensors, n_ops, n_arguments;
-    uint32_t tensors_capacity, ops_capacity, arguments_capacity;
-    uint32_t place; /* of the ops that come next */
-    bool failed;    /* no memory */
+    arn_draft_call *calls; /* in the order of their ops */
+    uint32_t n_tensors, n_ops, n_arguments, n_calls;
+    uint32_t tensors_capacity, ops_capacity, arguments_capacity, calls_capacity;
+    uint32_t place;      /* of the ops that come next */
+    const char *refused; /* why it cannot be split as asked; NULL: it can */
+    bool failed;         /* no memory */
 } arn_draft;
 
 arn_draft arn_draft_begin(const arn_split_graph *graph);
 void arn_draft_free(arn_draft *draft);
+/* Room for so many elements in one of its arrays; false, and `failed`, if there is none. */
+bool arn_draft_make_room(arn_draft *draft, void **array, uint32_t *capacity, uint64_t needed,
+                         size_t size);
 /* Begins anew, with the memory that it has. */
 void arn_draft_clear(arn_draft *draft);
 
@@ -76,6 +89,8 @@ uint32_t arn_draft_join(arn_draft *draft, uint32_t axis, uint32_t *pieces, uint3
                         uint32_t whole, uint32_t of);
 
 const int64_t *arn_draft_dims(const arn_draft *draft, uint32_t tensor);
+/* Bytes in the arena: 0 for constants. */
+uint64_t arn_draft_planned_bytes(const arn_draft *draft, uint32_t tensor);
 
 /* What the draft needs: bytes of tensors alive at once, as the runtime rounds them, where results
  * reach into operands as far as kernels allow; what the runtime keeps of all ops;

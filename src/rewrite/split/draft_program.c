@@ -7,7 +7,7 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "core/utf8.h"
-#include "rewrite/split/draft.h"
+#include "rewrite/split/draft_calls.h"
 
 enum { NAME_LIMIT = 200 };
 
@@ -15,11 +15,15 @@ typedef struct making {
     const arn_draft *draft;
     const arenaut_program *before;
     arenaut_rewrite *made;
-    uint32_t n_tensors;            /* of the program that is made */
-    uint32_t *number;              /* per new tensor of the draft: what it is there */
-    uint32_t *new_there;           /* per tensor there: the new tensor; ARENAUT_NONE: as before */
-    uint32_t *parts;               /* per tensor before: new ones named after it so far */
-    uint32_t *ids;                 /* arguments of the op at work */
+    uint32_t method;     /* at work */
+    uint32_t n_tensors;  /* of the program that is made */
+    uint32_t n_main;     /* of its first method */
+    uint32_t *number;    /* per tensor of the draft, the old ones included: what it is in the method
+                          * at work; ARENAUT_NONE: nothing */
+    uint32_t *new_there; /* per tensor of the first method: the one of the draft */
+    uint32_t *methods;   /* per call of the draft: the method that it calls */
+    uint32_t *parts;     /* per tensor before: new ones named after it so far */
+    uint32_t *ids;       /* arguments of the op at work */
     arenaut_attribute *attributes; /* likewise */
     uint32_t n_constants;
     arenaut_error *err;
@@ -31,43 +35,60 @@ static void mark(uint8_t *used, const uint32_t *ids, uint32_t n) {
     }
 }
 
-/* Numbers of the program before that its ops use, and the draft does not. */
-static arenaut_status find_free(const making *m, uint8_t *used) {
-    const uint32_t n = m->before->n_tensors + m->draft->n_tensors;
-    const arenaut_method *method = &m->before->methods[0];
-    uint8_t *still = arn_allocate_zeroed(m->draft->graph->allocator, n, 1);
-    if (!still) return arn_no_memory(m->err);
-    for (uint32_t i = 0; i < m->before->n_ops; i++) {
-        const arenaut_op *op = &m->before->ops[i];
-        mark(used, op->inputs, op->n_inputs);
-        mark(used, op->outputs, op->n_outputs);
+static void mark_op(uint8_t *used, const arn_draft *draft, const arn_draft_op *op) {
+    mark(used, draft->arguments + op->first, op->n_inputs + op->n_outputs);
+}
+
+/* What the first method's ops use. */
+static void mark_main(uint8_t *used, const arn_draft *draft) {
+    for (uint32_t i = 0; i < draft->n_ops; i++) {
+        const arn_draft_call *call = arn_draft_call_at(draft, i);
+        if (!call) {
+            mark_op(used, draft, &draft->ops[i]);
+            continue;
+        }
+        mark(used, draft->arguments + call->first, call->n_inputs + call->n_outputs);
+        i += call->n_ops - 1;
     }
-    mark(still, m->draft->arguments, m->draft->n_arguments);
-    mark(still, method->inputs, method->n_inputs);
-    mark(still, method->outputs, method->n_outputs);
-    for (uint32_t t = 0; t < m->before->n_tensors; t++) used[t] = used[t] && !still[t];
-    arn_release(m->draft->graph->allocator, still);
-    return ARENAUT_OK;
+}
+
+/* Numbers of the program before that its ops use, and those of the first method do not, go to new
+ * tensors of that; `used`: what these ops use. */
+static void number_main(making *m, const uint8_t *was_used, const uint8_t *used) {
+    const uint32_t n_before = m->before->n_tensors, n = n_before + m->draft->n_tensors;
+    uint32_t next = 0;
+    for (uint32_t t = n_before; t < n; t++) {
+        if (!used[t]) continue;
+        while (next < n_before && (!was_used[next] || used[next])) next++;
+        m->number[t] = next < n_before ? next : m->n_main++;
+        m->new_there[m->number[t]] = t;
+        if (next < n_before) next++;
+    }
 }
 
 static arenaut_status number_tensors(making *m) {
-    const uint32_t n_before = m->before->n_tensors, n_new = m->draft->n_tensors;
-    uint8_t *is_free = arn_allocate_zeroed(m->draft->graph->allocator, n_before, 1);
-    const arenaut_status st = is_free ? find_free(m, is_free) : arn_no_memory(m->err);
-    uint32_t next = 0;
-    for (uint32_t t = 0; st == ARENAUT_OK && t < n_before; t++) {
-        m->new_there[t] = ARENAUT_NONE;
-        if (!is_free[t] || next == n_new) continue;
-        m->new_there[t] = next;
-        m->number[next++] = t;
+    const arenaut_allocator *allocator = m->draft->graph->allocator;
+    const uint32_t n_before = m->before->n_tensors, n = n_before + m->draft->n_tensors;
+    const arenaut_method *method = &m->before->methods[0];
+    uint8_t *used = arn_allocate_zeroed(allocator, n, 2);
+    if (!used) return arn_no_memory(m->err);
+    uint8_t *was_used = used + n;
+    for (uint32_t i = 0; i < m->before->n_ops; i++) {
+        const arenaut_op *op = &m->before->ops[i];
+        mark(was_used, op->inputs, op->n_inputs);
+        mark(was_used, op->outputs, op->n_outputs);
     }
-    m->n_tensors = n_before;
-    while (st == ARENAUT_OK && next < n_new) {
-        m->new_there[m->n_tensors] = next;
-        m->number[next++] = m->n_tensors++;
+    mark_main(used, m->draft);
+    mark(used, method->inputs, method->n_inputs);
+    mark(used, method->outputs, method->n_outputs);
+    for (uint32_t t = 0; t < n; t++) {
+        m->number[t] = t < n_before ? t : ARENAUT_NONE;
+        m->new_there[t] = t;
     }
-    arn_release(m->draft->graph->allocator, is_free);
-    return st;
+    m->n_main = n_before;
+    number_main(m, was_used, used);
+    arn_release(allocator, used);
+    return ARENAUT_OK;
 }
 
 /* "conv1/2" is the second tensor that comes from "conv1". */
@@ -109,37 +130,65 @@ arenaut_tensor arn_draft_describe_tensor(const arn_draft *draft, uint32_t number
     return tensor;
 }
 
-static arenaut_status add_new(making *m, uint32_t new) {
+static arenaut_status add_made(making *m, arenaut_tensor *tensor, arenaut_origin origin,
+                               uint32_t index) {
+    const uint32_t t = m->n_tensors++;
+    tensor->method = m->method;
+    m->made->tensors[t] = origin;
+    const arenaut_status st = arenaut_program_add_tensor(m->made->program, tensor, NULL, m->err);
+    /* It may be read and written back: its number in the file is its place among its method's
+     * tensors. */
+    if (st == ARENAUT_OK) m->made->program->tensors[t].file_index = index;
+    return st;
+}
+
+static arenaut_status add_new(making *m, uint32_t number, uint32_t index) {
     char name[NAME_LIMIT + 16];
-    arenaut_tensor tensor = arn_draft_describe_tensor(m->draft, m->before->n_tensors + new);
-    name_tensor(m, &m->draft->tensors[new], name);
+    const arn_draft_tensor *from = &m->draft->tensors[number - m->before->n_tensors];
+    arenaut_tensor tensor = arn_draft_describe_tensor(m->draft, number);
+    name_tensor(m, from, name);
     tensor.name = name;
     const arenaut_status st =
         arenaut_dense_bytes(tensor.dtype, tensor.dims, tensor.rank, &tensor.bytes, m->err);
-    return st == ARENAUT_OK ? arenaut_program_add_tensor(m->made->program, &tensor, NULL, m->err)
-                            : st;
+    return st == ARENAUT_OK ? add_made(m, &tensor, from->origin, index) : st;
 }
 
-/* Whatever the file said of places was said of another program. */
-static arenaut_status add_old(making *m, uint32_t t) {
+/* Whatever the file said of places was said of another program. In another method than before it is
+ * another tensor: if it was computed, that is an argument of the method. */
+static arenaut_status add_old(making *m, uint32_t t, uint32_t index) {
     arenaut_tensor tensor = m->before->tensors[t];
+    const arenaut_origin origin = {t, m->method == 0, ARENAUT_NONE, 0};
     tensor.given_pool = ARENAUT_NONE;
     tensor.given_offset = ARENAUT_UNPLACED;
-    return arenaut_program_add_tensor(m->made->program, &tensor, NULL, m->err);
+    if (m->method != 0 && tensor.cls != ARENAUT_CONSTANT) tensor.cls = ARENAUT_INTERMEDIATE;
+    return add_made(m, &tensor, origin, index);
 }
 
-static arenaut_status add_tensors(making *m) {
+static arenaut_status add_one(making *m, uint32_t number, uint32_t index) {
+    return number < m->before->n_tensors ? add_old(m, number, index) : add_new(m, number, index);
+}
+
+/* The condition of all calls. Both of its ways are the same. */
+static arenaut_status add_condition(making *m) {
+    static const int64_t always = 1;
+    arenaut_tensor tensor = arenaut_tensor_default();
+    tensor.name = "split/call";
+    tensor.dtype = ARENAUT_DTYPE_BOOL;
+    tensor.cls = ARENAUT_CONSTANT;
+    tensor.rank = 1;
+    tensor.dims = &always;
+    tensor.bytes = 1;
+    tensor.values = &always;
+    tensor.n_values = 1;
+    return add_made(m, &tensor, (arenaut_origin){ARENAUT_NONE, false, ARENAUT_NONE, 0}, m->n_main);
+}
+
+static arenaut_status add_main_tensors(making *m) {
     arenaut_status st = ARENAUT_OK;
-    for (uint32_t t = 0; t < m->n_tensors && st == ARENAUT_OK; t++) {
-        const uint32_t new = m->new_there[t];
-        st = new == ARENAUT_NONE ? add_old(m, t) : add_new(m, new);
-        if (st != ARENAUT_OK) return st;
-        const arenaut_origin same = {t, true, ARENAUT_NONE, 0};
-        m->made->tensors[t] = new == ARENAUT_NONE ? same : m->draft->tensors[new].origin;
-        /* It may be read and written back: its number in the file is its place among its
-         * method's tensors. */
-        m->made->program->tensors[t].file_index = t;
+    for (uint32_t t = 0; t < m->n_main && st == ARENAUT_OK; t++) {
+        st = add_one(m, m->new_there[t], t);
     }
+    if (st == ARENAUT_OK && m->draft->n_calls > 0) st = add_condition(m);
     return st;
 }
 
@@ -163,39 +212,117 @@ void arn_draft_describe_op(const arn_draft *draft, const arn_draft_op *from,
     op->attributes = attributes;
 }
 
+static void take_ids(const making *m, uint32_t first, uint32_t n, uint32_t *ids) {
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t id = m->draft->arguments[first + i];
+        ids[i] = id == ARENAUT_NONE ? id : m->number[id];
+    }
+}
+
 static arenaut_status add_op(making *m, uint32_t index) {
     const arn_draft_op *from = &m->draft->ops[index];
-    const uint32_t n_before = m->before->n_tensors;
     arenaut_op op;
     arn_draft_describe_op(m->draft, from, m->attributes, &op);
-    for (uint32_t i = 0; i < from->n_inputs + from->n_outputs; i++) {
-        const uint32_t id = m->draft->arguments[from->first + i];
-        m->ids[i] = id == ARENAUT_NONE || id < n_before ? id : m->number[id - n_before];
-    }
+    take_ids(m, from->first, from->n_inputs + from->n_outputs, m->ids);
+    op.method = m->method;
     op.inputs = m->ids;
     op.n_inputs = from->n_inputs;
     op.outputs = m->ids + from->n_inputs;
     op.n_outputs = from->n_outputs;
-    m->made->ops[index] = from->before;
+    m->made->ops[m->made->n_ops++] = from->before;
     return arenaut_program_add_op(m->made->program, &op, NULL, m->err);
 }
 
-static arenaut_status add_method(making *m) {
+static arenaut_status add_call(making *m, const arn_draft_call *call) {
+    const uint32_t method = m->methods[call->body], both[] = {method, method};
+    m->ids[0] = m->n_main;
+    take_ids(m, call->first, call->n_inputs + call->n_outputs, m->ids + 1);
+    const arenaut_op op = {.name = "IF",
+                           .kind = ARENAUT_OP_IF,
+                           .inputs = m->ids,
+                           .n_inputs = 1 + call->n_inputs,
+                           .outputs = m->ids + 1 + call->n_inputs,
+                           .n_outputs = call->n_outputs,
+                           .calls = both,
+                           .n_calls = 2};
+    m->made->ops[m->made->n_ops++] = ARENAUT_NONE;
+    return arenaut_program_add_op(m->made->program, &op, NULL, m->err);
+}
+
+static arenaut_status add_main(making *m) {
     const arenaut_method *old = &m->before->methods[0];
     arenaut_program *program = m->made->program;
     arenaut_status st = arenaut_program_add_method(program, old->name, old->entry, NULL, m->err);
-    if (st == ARENAUT_OK) st = add_tensors(m);
-    for (uint32_t i = 0; i < m->draft->n_ops && st == ARENAUT_OK; i++) st = add_op(m, i);
+    if (st == ARENAUT_OK) st = add_main_tensors(m);
+    for (uint32_t i = 0; i < m->draft->n_ops && st == ARENAUT_OK; i++) {
+        const arn_draft_call *call = arn_draft_call_at(m->draft, i);
+        st = call ? add_call(m, call) : add_op(m, i);
+        if (call) i += call->n_ops - 1;
+    }
+    return st != ARENAUT_OK ? st
+                            : arenaut_program_set_method_io(program, 0, old->inputs, old->n_inputs,
+                                                            old->outputs, old->n_outputs, m->err);
+}
+
+/* Adds those of the draft's tensors that the method does not have yet. */
+static arenaut_status add_body_tensors(making *m, uint32_t first, uint32_t n, uint32_t *count) {
+    arenaut_status st = ARENAUT_OK;
+    for (uint32_t i = 0; i < n && st == ARENAUT_OK; i++) {
+        const uint32_t id = m->draft->arguments[first + i];
+        if (id == ARENAUT_NONE || m->number[id] != ARENAUT_NONE) continue;
+        m->number[id] = m->n_tensors;
+        st = add_one(m, id, (*count)++);
+    }
+    return st;
+}
+
+/* The method of a call, with its own tensors: what goes in, and all that its ops name. */
+static arenaut_status add_body(making *m, const arn_draft_call *call) {
+    const arn_draft *draft = m->draft;
+    arenaut_program *program = m->made->program;
+    const uint32_t n_all = m->before->n_tensors + draft->n_tensors;
+    const uint32_t end = call->first_op + call->n_ops;
+    uint32_t count = 0;
+    char name[32];
+    snprintf(name, sizeof name, "split/band/%" PRIu32, ++m->method);
+    for (uint32_t t = 0; t < n_all; t++) m->number[t] = ARENAUT_NONE;
+    arenaut_status st = arenaut_program_add_method(program, name, false, NULL, m->err);
+    if (st == ARENAUT_OK) st = add_body_tensors(m, call->first, call->n_inputs, &count);
+    for (uint32_t i = call->first_op; i < end && st == ARENAUT_OK; i++) {
+        const arn_draft_op *op = &draft->ops[i];
+        st = add_body_tensors(m, op->first, op->n_inputs + op->n_outputs, &count);
+    }
+    for (uint32_t i = call->first_op; i < end && st == ARENAUT_OK; i++) st = add_op(m, i);
     if (st != ARENAUT_OK) return st;
-    st = arenaut_program_set_method_io(program, 0, old->inputs, old->n_inputs, old->outputs,
-                                       old->n_outputs, m->err);
+    take_ids(m, call->first, call->n_inputs + call->n_outputs, m->ids);
+    return arenaut_program_set_method_io(program, m->method, m->ids, call->n_inputs,
+                                         m->ids + call->n_inputs, call->n_outputs, m->err);
+}
+
+static arenaut_status add_methods(making *m) {
+    const arn_draft *draft = m->draft;
+    arenaut_program *program = m->made->program;
+    uint32_t n_methods = 1;
+    for (uint32_t i = 0; i < draft->n_calls; i++) {
+        if (arn_draft_is_body(draft, &draft->calls[i])) m->methods[i] = n_methods++;
+    }
+    arenaut_status st = add_main(m);
+    for (uint32_t i = 0; i < draft->n_calls && st == ARENAUT_OK; i++) {
+        if (arn_draft_is_body(draft, &draft->calls[i])) st = add_body(m, &draft->calls[i]);
+    }
     if (st == ARENAUT_OK && m->before->dialect) {
         st = arenaut_program_set_dialect(program, m->before->dialect, m->err);
     }
     program->dialect_version = m->before->dialect_version;
     if (st == ARENAUT_OK) st = arenaut_program_validate(program, m->err);
+    m->made->n_tensors = program->n_tensors;
     if (st == ARENAUT_OK) m->made->after = arenaut_program_fingerprint(program);
     return st;
+}
+
+/* No fewer than the tensors of the program that is made: each method's are arguments of its ops. */
+static size_t most_tensors(const making *m) {
+    return (size_t)m->n_main + 1 + (m->draft->n_calls > 0 ? m->draft->n_arguments : 0);
 }
 
 /* All that is handed out lives as long as the program. */
@@ -213,11 +340,9 @@ static arenaut_status make(making *m, const arenaut_split_stage *stages, uint32_
     m->made = arenaut_program_alloc(program, sizeof *m->made);
     arenaut_rewrite made = {
         .program = program,
-        .n_tensors = m->n_tensors,
-        .n_ops = m->draft->n_ops,
         .before = arenaut_program_fingerprint(m->before),
-        .tensors = arenaut_program_alloc(program, m->n_tensors * sizeof *made.tensors),
-        .ops = arenaut_program_alloc(program, m->draft->n_ops * sizeof *made.ops),
+        .tensors = arenaut_program_alloc(program, most_tensors(m) * sizeof *made.tensors),
+        .ops = arenaut_program_alloc(program, arn_draft_count_ops(m->draft) * sizeof *made.ops),
         .stages = arenaut_program_alloc(program, n_stages * sizeof *stages),
         .n_stages = n_stages,
         .n_ops_before = m->before->n_ops,
@@ -227,7 +352,7 @@ static arenaut_status make(making *m, const arenaut_split_stage *stages, uint32_
     if (m->made && made.tensors && made.ops && made.stages) {
         if (n_stages > 0) memcpy(made.stages, stages, n_stages * sizeof *stages);
         *m->made = made;
-        st = add_method(m);
+        st = add_methods(m);
     } else {
         st = arn_no_memory(m->err);
     }
@@ -253,9 +378,10 @@ arenaut_status arn_draft_finish(const arn_draft *draft, const arenaut_split_stag
     m.number = arn_allocate(allocator, n, sizeof *m.number);
     m.new_there = arn_allocate(allocator, n, sizeof *m.new_there);
     m.parts = arn_allocate_zeroed(allocator, n, sizeof *m.parts);
-    m.ids = arn_allocate(allocator, draft->n_arguments, sizeof *m.ids);
+    m.methods = arn_allocate(allocator, draft->n_calls, sizeof *m.methods);
+    m.ids = arn_allocate(allocator, (size_t)draft->n_arguments + 1, sizeof *m.ids);
     m.attributes = arn_allocate(allocator, arn_draft_most_attributes(before), sizeof *m.attributes);
-    arenaut_status st = m.number && m.new_there && m.parts && m.ids && m.attributes
+    arenaut_status st = m.number && m.new_there && m.parts && m.methods && m.ids && m.attributes
                             ? number_tensors(&m)
                             : arn_no_memory(err);
     if (st == ARENAUT_OK) st = make(&m, stages, n_stages);
@@ -263,6 +389,7 @@ arenaut_status arn_draft_finish(const arn_draft *draft, const arenaut_split_stag
     arn_release(allocator, m.number);
     arn_release(allocator, m.new_there);
     arn_release(allocator, m.parts);
+    arn_release(allocator, m.methods);
     arn_release(allocator, m.ids);
     arn_release(allocator, m.attributes);
     return st;

@@ -69,7 +69,7 @@ static arenaut_status split(const arn_split_graph *graph, const arenaut_split_st
     } else if (draft.failed) {
         st = arn_no_memory(err);
     } else {
-        st = refused(&stages[bad], "a band of it would have to be padded as no op can", err);
+        st = refused(&stages[bad], draft.refused, err);
     }
     arn_draft_free(&draft);
     return st;

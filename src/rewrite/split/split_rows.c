@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "rewrite/split/draft_calls.h"
 #include "rewrite/split/split_stages.h"
 
 typedef struct rows {
@@ -31,6 +32,7 @@ typedef struct banding {
     holder *now;     /* per op: its result in this band */
     holder *kept;    /* per op: what was kept of it */
     uint32_t *bands; /* per op, then band: pieces of a result of the stage */
+    uint32_t *start; /* per band, and where the last ends: the op of the draft */
 } banding;
 
 static bool is_none(rows r) { return r.begin >= r.end; }
@@ -39,6 +41,22 @@ static rows hull(rows a, rows b) {
     if (is_none(a)) return b;
     if (is_none(b)) return a;
     return (rows){a.begin < b.begin ? a.begin : b.begin, a.end > b.end ? a.end : b.end};
+}
+
+static bool keeps(const arenaut_split_stage *stage) {
+    return stage->mode == ARENAUT_SPLIT_KEPT || stage->mode == ARENAUT_SPLIT_KEPT_CALLED;
+}
+
+static bool calls(const arenaut_split_stage *stage) {
+    return stage->mode == ARENAUT_SPLIT_ROWS_CALLED || stage->mode == ARENAUT_SPLIT_KEPT_CALLED;
+}
+
+/* The rows of a result of the stage that a band makes. Bands that are to be alike are equally high,
+ * but for the last. */
+static rows own_rows(const arenaut_split_stage *stage, uint32_t band, int64_t all) {
+    const int64_t pieces = stage->pieces, step = (all + pieces - 1) / pieces;
+    if (!calls(stage)) return (rows){all * band / pieces, all * (band + 1) / pieces};
+    return (rows){band * step, all < (band + 1) * step ? all : (band + 1) * step};
 }
 
 static const arenaut_op *op_of(const banding *b, uint32_t k) {
@@ -79,8 +97,10 @@ const char *arn_split_rows_refuse(const arn_split_graph *graph, const arenaut_sp
         if (!is_result(graph, stage, k)) continue;
         some = true;
         const uint32_t made = graph->program->ops[at].outputs[0];
-        if (graph->program->tensors[made].dims[ARN_AXIS_H] < (int64_t)stage->pieces) {
-            return "a result of it has fewer rows than pieces";
+        const int64_t all = graph->program->tensors[made].dims[ARN_AXIS_H];
+        if (all < (int64_t)stage->pieces) return "a result of it has fewer rows than pieces";
+        if (is_none(own_rows(stage, stage->pieces - 1, all))) {
+            return "fewer pieces of equal height have all rows of a result of it";
         }
     }
     return some ? NULL : "nobody needs its results";
@@ -176,18 +196,18 @@ static bool ask(banding *b, uint32_t band, uint32_t k) {
 
 /* `done`: per op, the rows made in earlier bands. */
 static bool count_band(banding *b, uint32_t band, int64_t *done) {
-    const uint32_t n = b->stage->n_ops, pieces = b->stage->pieces;
+    const uint32_t n = b->stage->n_ops;
     rows *want = b->want + (size_t)band * n, *make = b->make + (size_t)band * n;
     for (uint32_t k = 0; k < n; k++) {
         want[k] = make[k] = (rows){0, 0};
         if (facts_of(b, k)->of_constants || !is_result(b->graph, b->stage, k)) continue;
         const int64_t all = height(b, op_of(b, k)->outputs[0]);
-        want[k] = (rows){all * band / pieces, all * (band + 1) / pieces};
+        want[k] = own_rows(b->stage, band, all);
     }
     for (uint32_t k = n; k-- > 0;) {
         if (is_none(want[k])) continue;
         make[k] = want[k];
-        if (b->stage->mode == ARENAUT_SPLIT_KEPT && make[k].begin < done[k]) {
+        if (keeps(b->stage) && make[k].begin < done[k]) {
             make[k].begin = done[k];
         }
         if (done[k] < want[k].end) done[k] = want[k].end;
@@ -296,7 +316,7 @@ static void keep(banding *b, uint32_t band, uint32_t k, holder made) {
         *now = made;
     }
     const rows wanted = {next_wanted(b, band, k), now->rows.end};
-    if (b->stage->mode != ARENAUT_SPLIT_KEPT || is_none(wanted)) return;
+    if (!keeps(b->stage) || is_none(wanted)) return;
     *kept = (holder){take(b, now, wanted), wanted};
 }
 
@@ -310,8 +330,7 @@ static void put_band(banding *b, uint32_t band) {
         keep(b, band, k, made);
         if (!is_result(b->graph, b->stage, k)) continue;
         const int64_t all = height(b, op_of(b, k)->outputs[0]);
-        const rows own = {all * band / pieces, all * (band + 1) / pieces};
-        b->bands[(size_t)k * pieces + band] = take(b, &b->now[k], own);
+        b->bands[(size_t)k * pieces + band] = take(b, &b->now[k], own_rows(b->stage, band, all));
     }
 }
 
@@ -320,12 +339,17 @@ static void put_all(banding *b) {
     for (uint32_t k = 0; k < n; k++) {
         if (facts_of(b, k)->of_constants) arn_draft_copy(b->draft, b->stage->first_op + k);
     }
-    for (uint32_t band = 0; band < pieces; band++) put_band(b, band);
+    for (uint32_t band = 0; band < pieces; band++) {
+        b->start[band] = b->draft->n_ops;
+        put_band(b, band);
+    }
+    b->start[pieces] = b->draft->n_ops;
     for (uint32_t k = 0; k < n; k++) {
         if (facts_of(b, k)->of_constants || !is_result(b->graph, b->stage, k)) continue;
         const uint32_t whole = op_of(b, k)->outputs[0];
         arn_draft_join(b->draft, ARN_AXIS_H, b->bands + (size_t)k * pieces, pieces, whole, whole);
     }
+    if (calls(b->stage)) arn_draft_call_bands(b->draft, b->start, pieces);
 }
 
 bool arn_split_put_rows(arn_draft *draft, const arenaut_split_stage *stage) {
@@ -342,11 +366,13 @@ bool arn_split_put_rows(arn_draft *draft, const arenaut_split_stage *stage) {
         .now = arn_allocate_zeroed(allocator, n, sizeof(holder)),
         .kept = arn_allocate_zeroed(allocator, n, sizeof(holder)),
         .bands = arn_allocate_zeroed(allocator, all, sizeof(uint32_t)),
+        .start = arn_allocate(allocator, (size_t)stage->pieces + 1, sizeof(uint32_t)),
     };
-    const bool fits = b.want && b.make && b.run && b.input && b.now && b.kept && b.bands;
+    const bool fits = b.want && b.make && b.run && b.input && b.now && b.kept && b.bands && b.start;
     if (!fits) draft->failed = true;
     const bool counted = fits && count_rows(&b);
     if (counted) put_all(&b);
+    else draft->refused = "a band of it would have to be padded as no op can";
     arn_release(allocator, b.want);
     arn_release(allocator, b.make);
     arn_release(allocator, b.run);
@@ -354,5 +380,6 @@ bool arn_split_put_rows(arn_draft *draft, const arenaut_split_stage *stage) {
     arn_release(allocator, b.now);
     arn_release(allocator, b.kept);
     arn_release(allocator, b.bands);
-    return counted && !draft->failed;
+    arn_release(allocator, b.start);
+    return !draft->refused && !draft->failed;
 }

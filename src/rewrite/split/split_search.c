@@ -11,6 +11,7 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "core/sort.h"
+#include "rewrite/split/draft_calls.h"
 #include "rewrite/split/draft_reach.h"
 #include "rewrite/split/split_stages.h"
 
@@ -61,7 +62,7 @@ static uint64_t bytes_of(const search *s, uint32_t tensor) {
 
 static bool is_within_budget(const search *s, const arn_draft_cost *cost) {
     const arenaut_split_options *o = s->options;
-    const uint32_t added = s->draft.n_ops - s->whole_ops;
+    const uint32_t added = arn_draft_count_ops(&s->draft) - s->whole_ops;
     if (o->max_ops.given && added > o->max_ops.id) return false;
     if (!o->max_macs.given || cost->macs <= s->whole.macs) return true;
     return (double)(cost->macs - s->whole.macs) * 100 <=
@@ -194,13 +195,22 @@ static bool sort_windows(search *s) {
 
 /* ---- the search ---- */
 
-/* All ways to split one window. More pieces mean more ops: there is an end to it. */
+/* What a way into so many pieces adds at least to what the runtime keeps: an op for each op of a
+ * piece, or one that takes its rows and one that calls them. */
+static uint64_t least_kept(uint32_t n_ops, uint32_t pieces, arenaut_split_mode mode) {
+    const bool calls = mode == ARENAUT_SPLIT_KEPT_CALLED;
+    return (uint64_t)(calls ? 2 : n_ops) * (pieces - 1) * ARN_DRAFT_KEPT_PER_OP;
+}
+
+/* All ways to split one window, but for calls that compute rows again: ops that cost nothing would
+ * be paid for in multiplications. More pieces mean more ops: there is an end to it. */
 static void try_window(search *s, const window *w) {
     const uint32_t n_ops = w->end - w->first;
-    for (size_t i = 0; i < sizeof ladder / sizeof *ladder; i++) {
-        const uint64_t least = (uint64_t)n_ops * (ladder[i] - 1) * ARN_DRAFT_KEPT_PER_OP;
-        if (w->bound + s->whole.kept + least >= total(&s->now.cost)) break;
-        for (int mode = 0; mode < ARENAUT_SPLIT_MODE_COUNT; mode++) {
+    for (int mode = 0; mode < ARENAUT_SPLIT_MODE_COUNT; mode++) {
+        if (mode == ARENAUT_SPLIT_ROWS_CALLED) continue;
+        for (size_t i = 0; i < sizeof ladder / sizeof *ladder; i++) {
+            const uint64_t least = least_kept(n_ops, ladder[i], (arenaut_split_mode)mode);
+            if (w->bound + s->whole.kept + least >= total(&s->now.cost)) break;
             const arenaut_split_stage stage = {w->first, n_ops, ladder[i],
                                                (arenaut_split_mode)mode};
             try_stage(s, &stage);
