@@ -92,6 +92,8 @@ static const flag_row flags[] = {
     {"max-macs", 0, FLAG_NUMBER, GROUP_MEMORY, FIELD(max_macs), "PERCENT",
      .help = "of multiplications that splitting may add", .standard = "any number",
      .traits = ABOUT_MODELS},
+    {"compact", 0, FLAG_SWITCH, GROUP_MEMORY, FIELD(compact), NULL,
+     .help = "write no bytes that nothing leads to; strip cannot undo it", .traits = ABOUT_MODELS},
     {"inplace-op", 0, FLAG_LIST, GROUP_MEMORY, FIELD(inplace_op), "OP=INPUT[:OUTPUT]",
      .help = "this kernel may write an output over that input (numbered from 0); repeat",
      .traits = ABOUT_MODELS},

@@ -219,6 +219,7 @@ static exit_code fill_options(tool_job *job, arenaut_pipeline_options *out) {
         .preserve_inputs = o->preserve_inputs,
         .exclude_io = o->no_alloc_io,
         .unmeasured = o->unmeasured,
+        .compact = o->compact,
         .overlap = o->overlap && strcmp(o->overlap, "on") == 0,
         .plan = plan_options(o, &job->watch),
         .context = job,

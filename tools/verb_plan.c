@@ -24,7 +24,7 @@ typedef struct planning {
     output_kind kind;
     bool wrote;
     bool kept; /* what was there before went to the output: the input itself, or today's plan */
-    uint64_t written;
+    uint64_t written, dead; /* bytes in all, and of these what nothing leads to any more */
     const char *reason; /* why the new plan was not written; NULL: it was, or was not asked for */
 } planning;
 
@@ -162,6 +162,12 @@ static void put_outcome(const planning *p, const text_style *style, arenaut_text
             text_printf(out, "  (+%s bytes)", with_commas(p->written - job->inputs->size).text);
         }
         text_put(out, "\n");
+        if (p->dead > 0) {
+            text_printf(out,
+                        "             %s bytes of it are read by nothing; --compact leaves "
+                        "them out, for good\n",
+                        with_commas(p->dead).text);
+        }
         if (pipeline->baseline.overlaps) {
             text_put(out, "  repaired   the plan in the file was wrong: ");
             text_put_clean(out, pipeline->baseline.finding.msg);
@@ -279,6 +285,10 @@ static exit_code write_plan(planning *p) {
     if (p->reason) return keep_what_is(p);
     code = write_output(&p->job, p->kind, NULL, p->output, &p->written);
     p->wrote = code == EXIT_FINE;
+    if (p->wrote && into_model && pipeline->rewrite &&
+        arenaut_pipeline_count_dead(pipeline, &p->dead, &err) != ARENAUT_OK) {
+        return complain_error(p->job.path, &err);
+    }
     return code;
 }
 

@@ -45,6 +45,10 @@ typedef struct arenaut_format {
     /* Writes the file back without the plan that we wrote. NULL: cannot be undone. */
     arenaut_status (*strip)(const uint8_t *data, size_t size, arenaut_sink sink,
                             const arenaut_allocator *allocator, arenaut_error *err);
+    /* Writes a file that holds a plan without the bytes that nothing in it leads to; it cannot be
+     * stripped then. REFUSED where that is not known of all of them. NULL: there are none. */
+    arenaut_status (*compact)(const uint8_t *data, size_t size, arenaut_sink sink,
+                              const arenaut_allocator *allocator, arenaut_error *err);
 } arenaut_format;
 
 size_t arenaut_format_count(void);

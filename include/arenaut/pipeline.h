@@ -135,6 +135,8 @@ typedef struct arenaut_pipeline_options {
     const arenaut_dim *dims; /* no override: the runtime's problem has these sizes too */
     size_t n_dims;
 
+    bool compact; /* what is written into a model leaves out what nothing in the file leads to any
+                   * more, as weights that were divided; it cannot be stripped then */
     arenaut_plan_options plan; /* `progress` also watches the incumbent */
     bool plan_as_made;         /* leave out what the runtime makes of the plan: scratch, memories */
 
@@ -298,6 +300,10 @@ arenaut_status arenaut_pipeline_outcome(const arenaut_pipeline *pipeline, bool i
  * planned and the file would still be wrong; INTERNAL where the written bytes did not pass. */
 arenaut_status arenaut_pipeline_write(const arenaut_pipeline *pipeline, bool force,
                                       arenaut_sink sink, arenaut_error *err);
+/* How many bytes options.compact would leave out of what arenaut_pipeline_write writes; 0 where the
+ * format has no such bytes, or they cannot be told. As dear as writing. */
+arenaut_status arenaut_pipeline_count_dead(const arenaut_pipeline *pipeline, uint64_t *bytes,
+                                           arenaut_error *err);
 
 #ifdef __cplusplus
 }

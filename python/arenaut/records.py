@@ -817,7 +817,8 @@ Format._fields_ = [
     ("read", CFUNCTYPE(c_int, c_void_p, c_size_t, POINTER(ReadOptions), POINTER(Allocator), POINTER(Document), POINTER(Error))),
     ("write", CFUNCTYPE(c_int, POINTER(Result), Sink, POINTER(Allocator), POINTER(Error))),
     ("needs_original", c_bool),
-    ("strip", CFUNCTYPE(c_int, c_void_p, c_size_t, Sink, POINTER(Allocator), POINTER(Error)))]
+    ("strip", CFUNCTYPE(c_int, c_void_p, c_size_t, Sink, POINTER(Allocator), POINTER(Error))),
+    ("compact", CFUNCTYPE(c_int, c_void_p, c_size_t, Sink, POINTER(Allocator), POINTER(Error)))]
 ReportOptions._fields_ = [
     ("width", c_uint32),
     ("top", c_uint32),
@@ -879,6 +880,7 @@ PipelineOptions._fields_ = [
     ("n_pins", c_size_t),
     ("dims", POINTER(Dim)),
     ("n_dims", c_size_t),
+    ("compact", c_bool),
     ("plan", PlanOptions),
     ("plan_as_made", c_bool),
     ("context", c_void_p),

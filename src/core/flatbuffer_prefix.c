@@ -93,11 +93,16 @@ size_t arn_fb_add_vector(arn_fb_prefix *prefix, size_t count, size_t width, size
     return at;
 }
 
+size_t arn_fb_add_bytes(arn_fb_prefix *prefix, size_t size, size_t align, size_t rest) {
+    const uint64_t ahead = (rest + align - prefix->size % align) % align;
+    return reserve(prefix, prefix->size + ahead, size);
+}
+
 size_t arn_fb_add_text(arn_fb_prefix *prefix, const char *text) {
     const size_t length = strlen(text);
     const size_t at = arn_fb_add_vector(prefix, length, 1, 1);
     arn_fb_fill(prefix, at + 4, text, length);
-    reserve(prefix, prefix->size, 1); /* the NUL behind it, which its length does not count */
+    arn_fb_add_bytes(prefix, 1, 1, 0); /* the NUL behind it, which its length does not count */
     return at;
 }
 

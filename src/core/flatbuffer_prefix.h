@@ -50,6 +50,8 @@ void arn_fb_prefix_free(arn_fb_prefix *prefix);
  * multiple of `align`, a power of two. */
 arn_fb_new_table arn_fb_add_table(arn_fb_prefix *prefix, uint32_t present);
 size_t arn_fb_add_vector(arn_fb_prefix *prefix, size_t count, size_t width, size_t align);
+/* So many bytes, `rest` behind a multiple of `align`. */
+size_t arn_fb_add_bytes(arn_fb_prefix *prefix, size_t size, size_t align, size_t rest);
 size_t arn_fb_add_text(arn_fb_prefix *prefix, const char *text);
 /* A vector of whole numbers of 32 bits, copied. */
 size_t arn_fb_add_numbers(arn_fb_prefix *prefix, const int32_t *numbers, size_t count);

@@ -25,4 +25,5 @@ const arenaut_format arn_format_tflite = {
     .write = arn_tflite_write,
     .needs_original = true,
     .strip = arn_tflite_strip,
+    .compact = arn_tflite_compact,
 };

@@ -153,6 +153,14 @@ def test_split_models_compute_the_same_on_32_bit_arm(arenaut_json, tmp_path, pat
     assert found == arm_runtime.run(model.original, values, "reference")
 
 
+@pytest.mark.parametrize("path", QUICK)
+def test_a_compact_file_computes_the_same(arenaut_json, split, tmp_path, path):
+    model = Split(arenaut_json, path, tmp_path, "--split", "on", "--compact", "--scratch", SCRATCH)
+    assert len(model.data) < len(split(path).data)
+    assert micro_runtime.Machine(model.data).arena() == micro_runtime.Machine(split(path).data).arena()
+    assert compare.first_difference(model.original, model.data, seeds=(1,), runs=1) is None
+
+
 @pytest.mark.parametrize("path", SPLIT)
 def test_strip_gives_the_original_back(arenaut, split, tmp_path, path):
     back = tmp_path / "back.tflite"

@@ -94,6 +94,26 @@ static void require_strip_undoes(const arenaut_text *written, const uint8_t *dat
     arenaut_text_free(&stripped);
 }
 
+/* Without what nothing leads to it is the same program, with the same plan, and no larger. */
+static void require_compact(const arenaut_text *written, const tflite_round *back) {
+    arenaut_text compact = {0};
+    arenaut_error err = {0};
+    tflite_round read;
+    const arenaut_status st = arenaut_format_find("tflite")->compact(
+        (const uint8_t *)written->bytes, written->size, arenaut_text_sink(&compact), NULL, &err);
+    REQUIRE(st == ARENAUT_OK || st == ARENAUT_REFUSED || st == ARENAUT_BAD_INPUT);
+    if (st != ARENAUT_OK) {
+        REQUIRE(err.code == st && err.msg[0]);
+        return;
+    }
+    REQUIRE(tflite_round_open(compact.bytes, compact.size, 0, NULL, &read, &err) == ARENAUT_OK);
+    REQUIRE(arenaut_program_fingerprint(read.document.program) ==
+            arenaut_program_fingerprint(back->document.program));
+    require_offsets(back, read.document.program);
+    tflite_round_close(&read);
+    arenaut_text_free(&compact);
+}
+
 static void require_written_back(const tflite_round *round, const uint8_t *data, size_t size) {
     arenaut_text written, again;
     arenaut_error err = {0};
@@ -107,6 +127,7 @@ static void require_written_back(const tflite_round *round, const uint8_t *data,
     }
     REQUIRE(tflite_round_open(written.bytes, written.size, 0, NULL, &second, &err) == ARENAUT_OK);
     require_offsets(round, second.document.program);
+    require_compact(&written, &second);
     REQUIRE(tflite_round_write(&second, NULL, &again, &err) == ARENAUT_OK);
     REQUIRE(again.size == written.size && memcmp(again.bytes, written.bytes, again.size) == 0);
     /* A plan of ours was replaced where it lay, so taking it out does not give `data`. */

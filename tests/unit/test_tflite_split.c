@@ -145,6 +145,31 @@ TEST(with_overlap_the_one_that_needs_less_is_taken) {
     }
 }
 
+/* Weights that were divided stay in the file, unless it is made compact: then it can be read and
+ * planned as before, but not stripped. */
+TEST(a_compact_file_has_nothing_that_is_dead) {
+    bytes file = read_own("mobilenet_v1_025_96_int8");
+    arenaut_pipeline *p = split(file.data, file.size, NULL);
+    arenaut_text whole = write(p), none = {0};
+    arenaut_error err = {0};
+    uint64_t dead = 0;
+    assert_ok(arenaut_pipeline_count_dead(p, &dead, &err), err);
+    p->options.compact = true;
+    arenaut_text compact = write(p);
+    assert_true(dead > 1000);
+    assert_int_equal(whole.size - compact.size, dead);
+    expect_read_back(p, &compact);
+    assert_int_equal(
+        arenaut_format_find("tflite")->strip((const uint8_t *)compact.bytes, compact.size,
+                                             arenaut_text_sink(&none), NULL, &err),
+        ARENAUT_REFUSED);
+    assert_non_null(strstr(err.msg, "made compact"));
+    arenaut_text_free(&whole);
+    arenaut_text_free(&compact);
+    arenaut_pipeline_free(p);
+    free_bytes(&file);
+}
+
 static arenaut_status write_with(void *context, const arenaut_allocator *allocator) {
     const arenaut_pipeline *p = context;
     arenaut_text text = {.allocator = allocator};

@@ -94,7 +94,13 @@ arenaut_status arn_tflite_find_plan(arn_tflite_model *model, uint64_t n_tensors,
 /* tflite_write.c */
 arenaut_status arn_tflite_write(const arenaut_result *result, arenaut_sink sink,
                                 const arenaut_allocator *allocator, arenaut_error *err);
+/* Data that is named by its place in the file would be missed once it moves: REFUSED. */
+arenaut_status arn_tflite_check_movable(arn_tflite_model *model, arenaut_error *err);
 arenaut_status arn_tflite_strip(const uint8_t *data, size_t size, arenaut_sink sink,
                                 const arenaut_allocator *allocator, arenaut_error *err);
+
+/* tflite_compact.c */
+arenaut_status arn_tflite_compact(const uint8_t *data, size_t size, arenaut_sink sink,
+                                  const arenaut_allocator *allocator, arenaut_error *err);
 
 #endif

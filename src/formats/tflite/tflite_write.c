@@ -43,9 +43,8 @@ static arenaut_status check_result(const arenaut_result *result, arenaut_error *
     return ARENAUT_OK;
 }
 
-/* Data that is named by its place in the file would be missed once a prefix moves it. The
- * micro runtime knows no such files, so there is nothing to gain by moving it along. */
-static arenaut_status check_movable(arn_tflite_model *model, arenaut_error *err) {
+/* The micro runtime knows no such files, so there is nothing to gain by moving it along. */
+arenaut_status arn_tflite_check_movable(arn_tflite_model *model, arenaut_error *err) {
     arn_flatbuffer *fb = &model->fb;
     for (uint32_t i = 0; i < model->buffers.count; i++) {
         const arn_fb_table buffer = arn_fb_item_table(fb, model->buffers, i);
@@ -266,7 +265,7 @@ static arenaut_status put_prefixed(arn_tflite_model *model, const arn_tflite_pla
     arn_fb_prefix prefix = arn_fb_prefix_begin(TFLITE_IDENTIFIER, allocator);
     arn_tflite_mark *mark = &new->mark;
     tail end = {0, NULL};
-    arenaut_status st = check_movable(model, err);
+    arenaut_status st = arn_tflite_check_movable(model, err);
     if (st == ARENAUT_OK) {
         mark->prefix_size = has_original(model, old) ? old->mark.prefix_size : 0;
         mark->archive_moved =
@@ -396,6 +395,10 @@ arenaut_status arn_tflite_strip(const uint8_t *data, size_t size, arenaut_sink s
             "%s; only a plan that arenaut wrote can be "
             "taken out",
             plan.data.at ? "the plan in the file is another tool's" : "the file holds no plan");
+    }
+    if (plan.mark.prefix_size == 0) {
+        return arn_fail(err, ARENAUT_REFUSED, plan.mark_data.at,
+                        "the file was made compact: what the original had besides is gone");
     }
     if (!has_original(&model, &plan)) {
         return arn_fail(err, ARENAUT_REFUSED, plan.mark_data.at,
