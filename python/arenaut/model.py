@@ -351,7 +351,7 @@ class ModelPlan(Plan):
 
     def save(self, path: Any, *, force: bool = False) -> None:
         """Writes the model with the plan inside, or what else the file's name says: .json, .csv, .svg,
-        .h. All or nothing.
+        .html, .h. All or nothing.
 
         Args:
             path: the file to write.

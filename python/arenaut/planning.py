@@ -273,7 +273,8 @@ class Plan:
         return documents.emit(documents.named("format", "csv"), self._result()).decode()
 
     def save(self, path: Any) -> None:
-        """Writes what the file's name says: .json, .csv, .svg (the picture), .h. All or nothing.
+        """Writes what the file's name says: .json, .csv, .svg (the picture), .html (the
+        page to search and zoom in), .h. All or nothing.
 
         Raises:
             InputError: no format has that extension.
@@ -282,7 +283,8 @@ class Plan:
         documents.write_file(path, documents.emit(documents.kind_for(path), self._result()))
 
     def view(self, path: Any = None) -> None:
-        """The picture: written to `path`, else shown in the notebook or the browser, else printed."""
+        """The picture: written to `path` (.html, .svg), else shown in the notebook or the browser, else
+        printed."""
         show.view(self, path)
 
     def _repr_svg_(self) -> str:

@@ -2,6 +2,7 @@
 
 import base64
 import ctypes
+import html
 import json
 import os
 import pickle
@@ -131,9 +132,9 @@ def test_a_plan_as_text_and_file(tmp_path):
     document = json.loads(plan.to_json())
     assert document["schema"] == "arenaut.plan/1" and document["result"]["arena"] == 212
     assert plan.to_csv().splitlines()[0].endswith(",offset")
-    for name in "plan.json", "plan.csv", "plan.svg", "plan.h":
+    for name in "plan.json", "plan.csv", "plan.svg", "plan.html", "plan.h":
         plan.save(tmp_path / name)
-    assert sorted(os.listdir(tmp_path)) == ["plan.csv", "plan.h", "plan.json", "plan.svg"]
+    assert sorted(os.listdir(tmp_path)) == ["plan.csv", "plan.h", "plan.html", "plan.json", "plan.svg"]
     assert arenaut.open(tmp_path / "plan.json").plan().arena == 212
     plan.problem.save(tmp_path / "plan.json")
     assert json.loads((tmp_path / "plan.json").read_text())["schema"] == "arenaut.problem/1"
@@ -149,6 +150,8 @@ def test_how_it_shows():
     assert "3 buffers in 212 bytes" in shown
     picture = re.search('src="data:image/svg[+]xml;base64,([^"]+)"', shown)[1]
     assert base64.b64decode(picture).decode() == plan._repr_svg_()
+    page = re.search('srcdoc="([^"]+)"', shown)[1]
+    assert html.unescape(page) == plan.report("html") and 'sandbox="allow-scripts' in shown
     assert repr(plan.explain()).startswith("peak ")
 
 
