@@ -12,6 +12,9 @@
 #   make page        the page that `view` writes, from explorer/ (needs Node; building does not)
 #   make site        the documentation as a site, into build/site: pages, API, gallery, notebook
 #   make wheel       the Python packages for Linux, into build/dist
+#   make pypy        the wheel's tests with PyPy, in a folder that holds Debian's next release (needs root)
+#   make engines     the wheel's tests with Ray as well
+#   make figures     those of docs/python.md: the wheel beside omnimalloc, and many models at once
 #   make bench       our planners beside the peers (bench/)
 #   make fuzz        libFuzzer on the readers, FUZZ_SECONDS each; random ops that overlap, in the wheel
 #   make portable    the same answers on a big-endian 32-bit machine (MIPS under QEMU)
@@ -29,7 +32,7 @@ LINT := build/venv-lint/bin
 CONFIGURE = cmake -S . -G "Unix Makefiles"
 
 .PHONY: all demo test test-quick test-unit test-python format format-check lint bench fuzz portable windows \
-  micro-runtime page wheel site install clean tools-build tools-test tools-python tools-page venv venv-lint \
+  micro-runtime page wheel site figures pypy engines install clean tools-build tools-test tools-python tools-page venv venv-lint \
   venv-wheel venv-site
 
 all: build/Makefile
@@ -127,6 +130,16 @@ site: all venv-site
 
 wheel: venv-wheel tools-build
 	@scripts/wheels.sh
+
+pypy: tools-build
+	@scripts/need mmdebstrap:mmdebstrap
+	@scripts/pypy.sh
+
+engines: all venv venv-wheel
+	@ARENAUT_ENGINES=1 $(PYTHON) -m pytest tests/pytest/test_wheel.py -q -rs
+
+figures: tools-build
+	@scripts/figures.sh
 
 bench: all venv
 	@sh bench/run.sh

@@ -80,7 +80,9 @@ def pythons():
               if found]
     other = next(filter(works, others), None)
     skip = pytest.mark.skip(reason="there is no second Python from 3.10 on here")
-    return [pytest.param((sys.executable, "[dask]", ["pytest", "numpy"]), id=own),
+    # Ray takes as long to install and start as all else here: `make engines`.
+    engines = "[dask,ray]" if os.environ.get("ARENAUT_ENGINES") else "[dask]"
+    return [pytest.param((sys.executable, engines, ["pytest", "numpy"]), id=own),
             pytest.param((other, "", ["pytest"]), id="another", marks=[] if other else skip)]
 
 

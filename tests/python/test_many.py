@@ -182,3 +182,21 @@ def test_a_dask_cluster_that_loses_a_worker():
         deadline = time.monotonic() + 30
         while len(set(client.run(os.getpid).values()) - {victim}) < 2:
             assert time.monotonic() < deadline
+
+
+def test_a_ray_pool_that_loses_a_worker(hard):
+    ray = pytest.importorskip("ray", reason="this environment is one without Ray")
+    from ray.util.multiprocessing import Pool
+    ray.init(num_cpus=2, include_dashboard=False, _node_ip_address="127.0.0.1", log_to_driver=False)
+    try:
+        with Pool(2, ray_remote_args={"max_restarts": -1}) as pool:
+            victim = pool.apply(os.getpid)
+            slow = arenaut.Problem(*hard)
+            results = arenaut.plan_many([(slow, {"time": 0.1, "seed": k}) for k in range(30)], pool)
+            rows = iter(results)
+            next(rows)
+            os.kill(victim, signal.SIGKILL)  # most are still to come
+            assert len(list(rows)) == 29 and not results.totals["failed"], results.to_csv()
+            assert pool.apply(os.getpid) != victim
+    finally:
+        ray.shutdown()

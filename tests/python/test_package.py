@@ -60,7 +60,8 @@ def test_importing_it_is_quick_and_brings_nothing():
         times, names = python(IMPORT).stdout.splitlines()
         spent.append(float(times))
         brought |= set(names.split())
-    assert min(spent) < 30, spent
+    most = 30 if sys.implementation.name == "cpython" else 100  # PyPy compiles while it runs
+    assert min(spent) < most, spent
     assert not brought & {"numpy", "torch", "tqdm", "IPython", "json", "inspect"}
 
 
