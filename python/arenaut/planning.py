@@ -60,6 +60,9 @@ def plan(sizes: Any, first: Any = None, end: Any = None, *, align: Any = 1,
         (212, 'optimal')
     """
     if isinstance(sizes, Problem):
+        refuse_second("first" if first is not None else "end" if end is not None else
+                      "align" if not (arrays.is_whole(align) and align == 1) else
+                      next(iter(constraints), None))
         problem = sizes
     else:
         problem = Problem._unchecked(sizes, first, end, align=align, **constraints)
@@ -80,6 +83,12 @@ def plan(sizes: Any, first: Any = None, end: Any = None, *, align: Any = 1,
     finally:
         del kept
         C.arenaut_plan_free(made)
+
+
+def refuse_second(name):
+    """Of a constraint that was given beside a Problem, which has its own and does not change."""
+    if name:
+        raise TypeError(f"plan() of a Problem takes no '{name}': what constrains it is part of it")
 
 
 def failure(status, error, made, problem):

@@ -106,6 +106,13 @@ class Problem:
 
     Raises:
         InputError: an argument is not well formed; position, found and allowed say which and why.
+
+    Examples:
+        >>> problem = arenaut.Problem([4096, 512], [0, 1], [2, 3], names=["image", "conv"])
+        >>> len(problem), problem.bound
+        (2, 4608)
+        >>> problem.plan(planner="first-fit").offsets.tolist()
+        [0, 4096]
     """
 
     __slots__ = ("_parts", "_kept", "_record")

@@ -3,6 +3,7 @@ same bytes out of the stock runtime, and each trap of its interface."""
 
 import copy
 import functools
+import logging
 import time
 
 import pytest
@@ -267,6 +268,15 @@ def test_lifetimes_are_closed_and_sizes_begin_at_one(ours):
     assert made.bufsizes == [0, 128]
     assert places[one].mem_offset == places[three].mem_offset != places[two].mem_offset
     assert {place.mem_id for place in places.values()} == {1}
+
+
+@pytest.mark.parametrize("make", [make_pte.branches, make_pte.two_conditions],
+                         ids=lambda make: make.__name__)
+def test_their_own_verifier_agrees(ours, make, caplog):
+    """It looks at storage only where all is logged, or the algorithm is named greedy."""
+    with caplog.at_level(logging.DEBUG):
+        lowered(make, ours.MemoryPlanningPass())
+    assert "reuses storage for" in caplog.text
 
 
 def test_nothing_to_plan(ours):

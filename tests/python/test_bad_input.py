@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from array import array
+from concurrent.futures import Future
 
 import pytest
 from conftest import DATA
@@ -83,6 +84,25 @@ def test_options_that_do_not_exist():
         arenaut.plan([1], [0], [1], aling=16)
     with pytest.raises(TypeError, match="did you mean 'overlap'"):
         arenaut.open(MODEL, overlaps=True)
+
+
+@pytest.mark.parametrize("more", [dict(pools={"p": 1}), dict(align=16), dict(first=[1]), dict(end=[2]),
+                                  dict(aling=16), dict(align=[1])])
+def test_what_constrains_a_problem_is_not_given_twice(more):
+    problem = arenaut.Problem([1], [0], [1])
+    with pytest.raises(TypeError, match=f"takes no '{next(iter(more))}'"):
+        problem.plan(**more)
+    [row] = arenaut.plan_many([(problem, more)], InTurn()).rows
+    assert row.status == "failed" and row.error.startswith("TypeError: ")
+
+
+class InTurn:
+    """An executor that does at once what it is given."""
+
+    def submit(self, function, argument):
+        future = Future()
+        future.set_result(function(argument))
+        return future
 
 
 def test_files_that_are_not_there_or_no_models(tmp_path):

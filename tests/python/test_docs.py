@@ -6,7 +6,7 @@ import shutil
 from conftest import DATA
 
 import arenaut
-from arenaut import planning
+from arenaut import planning, problem
 
 PAGE = DATA.parents[1] / "docs" / "python.md"
 
@@ -19,5 +19,6 @@ def test_the_page(tmp_path, monkeypatch):
 
 
 def test_docstrings():
-    failed, tried = doctest.testmod(planning, extraglobs={"arenaut": arenaut})
-    assert tried and not failed
+    for module in planning, problem:
+        failed, tried = doctest.testmod(module, extraglobs={"arenaut": arenaut})
+        assert tried and not failed
