@@ -8,31 +8,44 @@
 
 #include "tool.h"
 
-/* What the proof rests on. */
-static const char *kind_of(const arenaut_certificate *c) {
-    if (c->n_lines == 0) return "nothing";
-    if (c->n_branches > 0) return "search";
-    if (c->n_lines > 1) return "cases";
-    return c->line[0].rule == ARENAUT_PROOF_LOAD   ? "load"
-           : c->line[0].rule == ARENAUT_PROOF_EDGE ? "edge"
-                                                   : "buffer";
+/* The one line that closes a proof of buffers left out and nothing else; NULL for any other. */
+static const arenaut_proof_line *only_line(const arenaut_certificate *c, uint32_t *left_out) {
+    *left_out = 0;
+    while (*left_out < c->n_lines && c->line[*left_out].rule == ARENAUT_PROOF_WITHOUT) ++*left_out;
+    return *left_out + 1 == c->n_lines ? &c->line[*left_out] : NULL;
 }
 
-static void describe(const arenaut_certificate *c, bound_proof *proof) {
+/* What the proof rests on. */
+static const char *kind_of(const arenaut_problem *p, const arenaut_certificate *c) {
+    uint32_t left_out;
+    const arenaut_proof_line *only = only_line(c, &left_out);
+    if (c->n_lines == 0) return "nothing";
+    if (c->n_branches > 0) return "search";
+    if (!only) return "cases";
+    return only->rule == ARENAUT_PROOF_LOAD   ? "load"
+           : only->rule == ARENAUT_PROOF_EDGE ? "edge"
+           : p->n_separations                 ? "ranges"
+                                              : "buffer";
+}
+
+static void describe(const arenaut_problem *p, const arenaut_certificate *c, bound_proof *proof) {
     char *text = proof->text;
     const size_t room = sizeof proof->text;
+    uint32_t left_out;
+    const arenaut_proof_line *only = only_line(c, &left_out);
     if (c->n_lines == 0) {
         snprintf(text, room, "needs none");
     } else if (c->n_branches > 0) {
         snprintf(text, room, "search, %s branches", with_commas(c->n_branches).text);
-    } else if (c->n_lines > 1) {
+    } else if (!only) {
         snprintf(text, room, "cases, %s lines", with_commas(c->n_lines).text);
-    } else if (c->line[0].rule == ARENAUT_PROOF_LOAD) {
-        snprintf(text, room, "load at step %" PRId64, (int64_t)c->line[0].value);
-    } else if (c->line[0].rule == ARENAUT_PROOF_EDGE) {
-        snprintf(text, room, "conflict %" PRIu32, c->line[0].item);
+    } else if (only->rule == ARENAUT_PROOF_LOAD) {
+        const int n = snprintf(text, room, "load at step %" PRId64, (int64_t)only->value);
+        if (left_out) snprintf(text + n, room - (size_t)n, " without %" PRIu32, left_out);
+    } else if (only->rule == ARENAUT_PROOF_EDGE) {
+        snprintf(text, room, "conflict %" PRIu32, only->item);
     } else {
-        snprintf(text, room, "one buffer");
+        snprintf(text, room, p->n_separations ? "ranges of offsets" : "one buffer");
     }
 }
 
@@ -40,8 +53,8 @@ static exit_code check_proof(const tool_job *job, const arenaut_certificate *cer
                              bound_proof *proof) {
     arenaut_finding finding;
     arenaut_error err = {0};
-    const arenaut_status st =
-        arenaut_check_certificate(job->pipeline->problem, certificate, NULL, &finding, &err);
+    const arenaut_problem *problem = job->pipeline->problem;
+    const arenaut_status st = arenaut_check_certificate(problem, certificate, NULL, &finding, &err);
     if (st == ARENAUT_TOO_LARGE) {
         snprintf(proof->text, sizeof proof->text, "too large to check");
         return EXIT_FINE;
@@ -53,10 +66,10 @@ static exit_code check_proof(const tool_job *job, const arenaut_certificate *cer
                         finding.msg);
     }
     if (st != ARENAUT_OK) return complain_error(job->path, &err);
-    proof->kind = kind_of(certificate);
+    proof->kind = kind_of(problem, certificate);
     proof->lines = certificate->n_lines;
     proof->branches = certificate->n_branches;
-    describe(certificate, proof);
+    describe(problem, certificate, proof);
     return EXIT_FINE;
 }
 
@@ -71,8 +84,7 @@ exit_code prove_bound(const tool_job *job, bound_proof *proof) {
     const arenaut_status st = arenaut_certify(problem, plan, effort, NULL, &certificate, &err);
     if (st == ARENAUT_STOPPED || st == ARENAUT_REFUSED) {
         snprintf(proof->text, sizeof proof->text, "%s",
-                 st == ARENAUT_STOPPED    ? "not found again"
-                 : problem->n_separations ? "by search: no certificate covers overlap"
+                 st == ARENAUT_STOPPED                    ? "not found again"
                  : arenaut_problem_chooses_pools(problem) ? "by search: no certificate covers pools"
                                                           : "too large to find again");
         return EXIT_FINE;

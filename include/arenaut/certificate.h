@@ -31,13 +31,22 @@
  * alignment is one or divides it. Rounding all offsets down to multiples of that keeps apart
  * what is apart, so that in the member with the least sum they are such multiples.
  *
+ * Where separations let buffers overlap, resting on one another means nothing of the kind, and
+ * none of that is used. Instead each group has a range of offsets that are still possible, and
+ * each two in each other's way (whose whole lives meet, or which an edge joins) a range of
+ * differences. What lies above another starts at its end or higher, or, if they are separated so,
+ * at their distance or higher; below likewise; and a same-base pair may start together. A range
+ * does not begin or end at what these forbid, nor at an offset that is not aligned, and what two
+ * offsets leave of their difference narrows it, and the other way round.
+ *
  * A proof is one of
  *
  *   DEAD                    what is assumed contradicts itself: a group ends above the limit,
  *                           two groups that cannot move overlap, a rejected group has nothing
- *                           in its way, or limits leave less than is needed
+ *                           in its way, a range is empty, or limits leave less than is needed
  *   LOAD value              the buffers alive at step `value` are more than the chosen pools
- *                           can hold below their limits
+ *                           can hold below their limits. Of two that are separated the most that
+ *                           they may share is taken off
  *   OVER value              the unplaced groups alive at step `value` do not fit between the
  *                           lowest of their lowest offsets and the limit
  *   EDGE item               nor do the two ends of conflict `item`
@@ -45,6 +54,7 @@
  *   POOLS value, proof      looks at groups only that may lie in no pool outside of this set
  *   FROM value, proof       looks at groups only that are alive at step `value` or later,
  *   UNTIL value, proof      or at that step or before
+ *   WITHOUT item, proof     looks at all buffers but `item`
  *   BRANCH, PLACE item, proof, … REJECT, proof
  *                           places each of some groups, then rejects them all. Among the
  *                           children may be ALIKE item value: exchanging the two groups changes
@@ -54,9 +64,17 @@
  *   POOL item, proof, …     buffer `item` lies in each of its pools, from the lowest on
  *   ARENA item value, proof, proof
  *                           pool `item` has an arena of at most `value` bytes; of more
+ *   ABOVE item value, proof, proof
+ *                           buffer `item` lies above buffer `value`; it does not
+ *   LEVEL item value, proof, proof
+ *                           buffer `item` starts where buffer `value` does, or higher; lower
+ *   HIGH item value, proof, proof
+ *                           buffer `item` starts at offset `value` or higher; lower
  *
- * JOIN, POOL and ARENA come before the others. `item` of PLACE and ALIKE is a buffer, which
- * stands for its group; so is `value` of ALIKE.
+ * JOIN, POOL and ARENA come before the others, and WITHOUT before the first line about groups.
+ * Above and below each other's ABOVE, LEVEL and HIGH there are no lines of the other kind, about
+ * where groups rest: a problem with separations has none of those. `item` of PLACE and ALIKE is a
+ * buffer, which stands for its group; so is `value` of ALIKE.
  *
  * Threads: any number of calls may run at once, also about the same problem and plan, which
  * they only read. */
@@ -90,7 +108,11 @@ extern "C" {
     XX(REJECT, "reject")      \
     XX(JOIN, "join")          \
     XX(POOL, "pool")          \
-    XX(ARENA, "arena")
+    XX(ARENA, "arena")        \
+    XX(WITHOUT, "without")    \
+    XX(ABOVE, "above")        \
+    XX(LEVEL, "level")        \
+    XX(HIGH, "high")
 
 typedef enum arenaut_proof_rule {
 #define XX(name, text) ARENAUT_PROOF_##name,
@@ -110,7 +132,7 @@ typedef struct arenaut_proof_line {
 typedef struct arenaut_certificate {
     uint64_t bound;   /* no plan has a smaller total; ARENAUT_UNPLACED: there is no plan */
     uint64_t problem; /* arenaut_problem_digest of the problem that it is about */
-    uint32_t n_lines, n_branches; /* n_branches: of the lines, BRANCH and KEPT */
+    uint32_t n_lines, n_branches; /* the latter: BRANCH, KEPT, ABOVE, LEVEL, HIGH */
     arenaut_proof_line *line;
     arenaut_allocator allocator; /* that the lines are from */
 } arenaut_certificate;

@@ -8,21 +8,27 @@
 
 #include "check/finding.h"
 #include "check/plan_rules.h"
+#include "check/proof_sides.h"
 #include "check/proof_state.h"
 #include "core/checked.h"
 #include "core/memory.h"
 
+/* What is looked at: the case as a whole, or the groups of one pool, of which either places or
+ * sides are known. */
+typedef enum view { VIEW_CASE, VIEW_PLACES, VIEW_SIDES } view;
+
 /* A line, the proof of which has not ended. */
 typedef struct frame {
     uint32_t line, rule, item;
-    bool had_state; /* it began in a state, not in a case; if so: */
+    view view; /* where it began; unless that is the case as a whole: */
     bool dead;
     uint32_t n_trail;
     uint32_t first;  /* BRANCH: its groups are chosen[first ..] */
-    uint32_t next;   /* BRANCH: it was rejected; JOIN, ARENA: the part at work; POOL: the pool
-                      * after the one at work */
+    uint32_t next;   /* BRANCH: it was rejected; JOIN, ARENA and ABOVE, LEVEL, HIGH: the part at
+                      * work; POOL: the pool after the one at work */
     uint64_t before; /* what was assumed: POOLS, POOL: which pools; ARENA: at most so large, */
     uint64_t least;  /* and at least so large */
+    arn_proof_split split; /* ABOVE, LEVEL, HIGH */
 } frame;
 
 /* A state that a SAME may refer to. */
@@ -38,9 +44,11 @@ typedef struct replay {
     const arenaut_certificate *certificate;
     arn_check_slices slices;
     arn_proof_case c;
-    arn_proof_state state;
-    bool in_state;  /* the case is left behind: `state` is of the one pool in `pools` */
-    uint64_t pools; /* what is looked at */
+    view view;             /* `state` or `sides` is of the one pool in `pools` */
+    arn_proof_state state; /* in VIEW_PLACES */
+    arn_proof_sides sides; /* in VIEW_SIDES */
+    bool failed;           /* there was no memory */
+    uint64_t pools;        /* what is looked at */
     uint64_t every_pool;
     uint32_t at;     /* the next line */
     bool child_next; /* it goes on with the branch on top */
@@ -58,30 +66,56 @@ static arenaut_status no_memory(const replay *r) { return arn_no_memory(r->check
 
 /* ---- case and state ---- */
 
-/* From here on the proof is about one pool of the case as it is now. */
-static arenaut_status enter_state(replay *r) {
+/* Opens the case for the one pool that is looked at; r->why if there is none such. */
+static arenaut_status open_pool(replay *r, bool neighbours, uint64_t *limit) {
     uint32_t pool = 0;
-    if (r->in_state) return ARENAUT_OK;
     if (r->pools == 0 || r->pools & (r->pools - 1)) {
         r->why = "it needs one pool, and POOLS has not chosen it";
         return ARENAUT_OK;
     }
     while (!(r->pools >> pool & 1)) pool++;
-    arenaut_status st = arn_proof_case_open(&r->c, pool);
-    if (st != ARENAUT_OK) return st;
-    const uint64_t limit = arn_min_u64(arn_proof_limit(&r->c, pool), ARENAUT_SIZE_MAX);
+    *limit = arn_min_u64(arn_proof_limit(&r->c, pool), ARENAUT_SIZE_MAX);
+    return arn_proof_case_open(&r->c, pool, neighbours);
+}
+
+/* From here on the proof is about places in one pool of the case as it is now. */
+static arenaut_status look_at_places(replay *r) {
+    uint64_t limit;
+    if (r->view == VIEW_PLACES) return ARENAUT_OK;
+    if (r->view == VIEW_SIDES) r->why = "it is about places, after the first line about sides";
+    if (r->check->problem->n_separations) r->why = "buffers may overlap, so places say nothing";
+    if (r->why) return ARENAUT_OK;
+    arenaut_status st = open_pool(r, true, &limit);
+    if (st != ARENAUT_OK || r->why) return st;
     st = arn_proof_state_init(&r->state, &r->c, limit);
-    r->in_state = st == ARENAUT_OK;
+    if (st == ARENAUT_OK) r->view = VIEW_PLACES;
     arn_region_init(&r->remembered, r->check->allocator);
     return st;
 }
 
-static void leave_state(replay *r) {
-    if (!r->in_state) return;
-    arn_proof_state_free(&r->state);
-    arn_region_free(&r->remembered);
-    r->n_memories = 0;
-    r->in_state = false;
+/* Likewise, about who is above whom. */
+static arenaut_status look_at_sides(replay *r) {
+    uint64_t limit;
+    if (r->view == VIEW_SIDES) return ARENAUT_OK;
+    if (r->view == VIEW_PLACES) {
+        r->why = "it is about sides, after the first line about places";
+        return ARENAUT_OK;
+    }
+    arenaut_status st = open_pool(r, false, &limit);
+    if (st != ARENAUT_OK || r->why) return st;
+    st = arn_proof_sides_init(&r->sides, &r->c, limit);
+    if (st == ARENAUT_OK) r->view = VIEW_SIDES;
+    return st;
+}
+
+static void leave_pool(replay *r) {
+    if (r->view == VIEW_SIDES) arn_proof_sides_free(&r->sides);
+    if (r->view == VIEW_PLACES) {
+        arn_proof_state_free(&r->state);
+        arn_region_free(&r->remembered);
+        r->n_memories = 0;
+    }
+    r->view = VIEW_CASE;
 }
 
 static frame *push(replay *r, const arenaut_proof_line *line) {
@@ -95,19 +129,23 @@ static frame *push(replay *r, const arenaut_proof_line *line) {
                          .item = line->item,
                          .first = r->n_chosen,
                          .before = r->pools,
-                         .had_state = r->in_state};
+                         .view = r->view};
     *f = empty;
-    if (r->in_state) {
+    if (r->view == VIEW_PLACES) {
         f->n_trail = r->state.n_trail;
         f->dead = r->state.dead;
+    } else if (r->view == VIEW_SIDES) {
+        f->n_trail = r->sides.n_trail;
+        f->dead = r->sides.dead;
     }
     return f;
 }
 
 /* Back to where the frame began. */
 static void rewind_to(replay *r, const frame *f) {
-    if (!f->had_state) leave_state(r);
-    if (r->in_state) arn_proof_undo(&r->state, f->n_trail, f->dead);
+    if (f->view == VIEW_CASE) leave_pool(r);
+    if (r->view == VIEW_PLACES) arn_proof_undo(&r->state, f->n_trail, f->dead);
+    if (r->view == VIEW_SIDES) arn_proof_sides_undo(&r->sides, f->n_trail, f->dead);
 }
 
 /* ---- closing lines ---- */
@@ -138,15 +176,21 @@ static bool limits_contradict(const replay *r) {
 }
 
 static arenaut_status close_by_load(replay *r, const arenaut_proof_line *line, bool *closed) {
-    if (r->in_state) {
+    if (r->view != VIEW_CASE) {
         r->why = "LOAD belongs before the first line about blocks";
         return ARENAUT_OK;
     }
     return arn_proof_is_overloaded(&r->c, r->pools, step_of(line), closed);
 }
 
-static arenaut_status close_in_state(replay *r, const arenaut_proof_line *line, bool *closed) {
-    const arenaut_status st = enter_state(r);
+static arenaut_status close_by_sides(replay *r, bool *closed) {
+    const arenaut_status st = look_at_sides(r);
+    if (st == ARENAUT_OK && !r->why) *closed = r->sides.dead;
+    return st;
+}
+
+static arenaut_status close_by_places(replay *r, const arenaut_proof_line *line, bool *closed) {
+    const arenaut_status st = look_at_places(r);
     if (st != ARENAUT_OK || r->why) return st;
     *closed = r->state.dead;
     if (line->rule == ARENAUT_PROOF_OVER) {
@@ -160,14 +204,17 @@ static arenaut_status close_in_state(replay *r, const arenaut_proof_line *line, 
 }
 
 static arenaut_status close_line(replay *r, const arenaut_proof_line *line) {
+    const bool dead = line->rule == ARENAUT_PROOF_DEAD;
     bool closed = false;
     arenaut_status st = ARENAUT_OK;
     if (line->rule == ARENAUT_PROOF_LOAD) {
         st = close_by_load(r, line, &closed);
-    } else if (line->rule == ARENAUT_PROOF_DEAD && !r->in_state && limits_contradict(r)) {
+    } else if (dead && r->view == VIEW_CASE && limits_contradict(r)) {
         closed = true;
+    } else if (dead && (r->view == VIEW_SIDES || r->check->problem->n_separations)) {
+        st = close_by_sides(r, &closed);
     } else {
-        st = close_in_state(r, line, &closed);
+        st = close_by_places(r, line, &closed);
     }
     if (st == ARENAUT_OK && !closed && !r->why) r->why = "it does not close the case";
     return st;
@@ -185,7 +232,7 @@ static bool piece_remains(const arn_proof_case *c, const arn_proof_piece *piece,
 
 static arenaut_status narrow_time(replay *r, const arenaut_proof_line *line) {
     if (!push(r, line)) return no_memory(r);
-    const arenaut_status st = enter_state(r);
+    const arenaut_status st = look_at_places(r);
     for (uint32_t k = 0; k < r->c.n_groups && st == ARENAUT_OK && !r->why; k++) {
         const arn_proof_group *b = &r->c.group[k];
         bool remains = r->state.state[k] != ARN_GROUP_OPEN;
@@ -198,7 +245,7 @@ static arenaut_status narrow_time(replay *r, const arenaut_proof_line *line) {
 }
 
 static arenaut_status narrow_pools(replay *r, const arenaut_proof_line *line) {
-    if (r->in_state) {
+    if (r->view != VIEW_CASE) {
         r->why = "POOLS belongs before the first line about blocks";
         return ARENAUT_OK;
     }
@@ -211,10 +258,31 @@ static arenaut_status narrow_pools(replay *r, const arenaut_proof_line *line) {
     return ARENAUT_OK;
 }
 
+static arenaut_status leave_out(replay *r, const arenaut_proof_line *line) {
+    const arenaut_problem *p = r->check->problem;
+    if (r->view != VIEW_CASE) {
+        r->why = "WITHOUT belongs before the first line about blocks";
+        return ARENAUT_OK;
+    }
+    if (line->item >= p->n_buffers || r->c.left_out[line->item]) {
+        r->why = "there is no such buffer, or it is left out already";
+        return ARENAUT_OK;
+    }
+    if (!push(r, line)) return no_memory(r);
+    arn_proof_case_close(&r->c);
+    r->c.left_out[line->item] = true;
+    return ARENAUT_OK;
+}
+
+static void take_back_in(replay *r, const frame *f) {
+    arn_proof_case_close(&r->c);
+    r->c.left_out[f->item] = false;
+}
+
 /* ---- splitting a case ---- */
 
 static bool splits_too_late(replay *r) {
-    if (r->in_state || r->pools != r->every_pool) {
+    if (r->view != VIEW_CASE || r->pools != r->every_pool) {
         r->why = "cases are split before pools and blocks are looked at";
         return true;
     }
@@ -273,6 +341,38 @@ static arenaut_status split_arena(replay *r, const arenaut_proof_line *line) {
     return ARENAUT_OK;
 }
 
+/* ---- sides ---- */
+
+static bool find_split(const replay *r, const arenaut_proof_line *line, arn_proof_split *split) {
+    if (line->rule == ARENAUT_PROOF_HIGH) {
+        return arn_proof_split_offset(&r->sides, line->item, line->value, split);
+    }
+    const bool level = line->rule == ARENAUT_PROOF_LEVEL;
+    return arn_proof_split_pair(&r->sides, line->item, line->value, level, split);
+}
+
+static arenaut_status split_sides(replay *r, const arenaut_proof_line *line) {
+    arn_proof_split split;
+    const arenaut_status st = look_at_sides(r);
+    if (st != ARENAUT_OK || r->why) return st;
+    if (!find_split(r, line, &split)) {
+        r->why = "these are no buffers of this pool that are in each other's way";
+        return ARENAUT_OK;
+    }
+    frame *f = push(r, line);
+    if (!f || !arn_proof_take_side(&r->sides, &split, true)) return no_memory(r);
+    f->split = split;
+    return ARENAUT_OK;
+}
+
+/* The other side, once the first is proven; false: that was the other one. */
+static bool take_other_side(replay *r, frame *f) {
+    if (f->next) return false;
+    f->next = 1;
+    r->failed = !arn_proof_take_side(&r->sides, &f->split, false);
+    return true;
+}
+
 /* ---- branches ---- */
 
 static arenaut_status remember(replay *r) {
@@ -296,7 +396,7 @@ static arenaut_status remember(replay *r) {
 }
 
 static arenaut_status begin_branch(replay *r, const arenaut_proof_line *line) {
-    const arenaut_status st = enter_state(r);
+    const arenaut_status st = look_at_places(r);
     if (st != ARENAUT_OK || r->why) return st;
     if (!push(r, line)) return no_memory(r);
     r->child_next = true;
@@ -416,6 +516,10 @@ static bool goes_on(replay *r, frame *f) {
         case ARENAUT_PROOF_JOIN:
         case ARENAUT_PROOF_POOL:
         case ARENAUT_PROOF_ARENA: return next_part(r, f);
+        case ARENAUT_PROOF_ABOVE:
+        case ARENAUT_PROOF_LEVEL:
+        case ARENAUT_PROOF_HIGH: return take_other_side(r, f);
+        case ARENAUT_PROOF_WITHOUT: take_back_in(r, f); return false;
         default: r->pools = f->before; return false;
     }
 }
@@ -436,7 +540,7 @@ static arenaut_status follow_line(replay *r, const arenaut_proof_line *line) {
         case ARENAUT_PROOF_SAME: {
             const arenaut_status st = close_line(r, line);
             if (st == ARENAUT_OK && !r->why) end_parts(r);
-            return st;
+            return r->failed ? no_memory(r) : st;
         }
         case ARENAUT_PROOF_POOLS: return narrow_pools(r, line);
         case ARENAUT_PROOF_FROM:
@@ -446,6 +550,10 @@ static arenaut_status follow_line(replay *r, const arenaut_proof_line *line) {
         case ARENAUT_PROOF_JOIN: return split_pair(r, line);
         case ARENAUT_PROOF_POOL: return split_buffer(r, line);
         case ARENAUT_PROOF_ARENA: return split_arena(r, line);
+        case ARENAUT_PROOF_WITHOUT: return leave_out(r, line);
+        case ARENAUT_PROOF_ABOVE:
+        case ARENAUT_PROOF_LEVEL:
+        case ARENAUT_PROOF_HIGH: return split_sides(r, line);
         default: r->why = "it stands outside of a branch"; return ARENAUT_OK;
     }
 }
@@ -485,7 +593,7 @@ static arenaut_status replay_lines(replay *r) {
     arenaut_status st = arn_proof_case_init(&r->c, r->check, &r->slices, r->certificate->bound);
     if (st != ARENAUT_OK) return st;
     st = follow_lines(r);
-    leave_state(r);
+    leave_pool(r);
     arn_proof_case_free(&r->c);
     arn_release(r->check->allocator, r->frames);
     arn_release(r->check->allocator, r->chosen);
@@ -502,7 +610,6 @@ arenaut_status arenaut_check_certificate(const arenaut_problem *problem,
     *finding = arn_check_no_finding();
     arenaut_status st = arenaut_problem_validate(problem, err);
     if (st != ARENAUT_OK) return st;
-    if (problem->n_separations) return reject_all(&r, "says nothing of separations");
     if (certificate->problem != arenaut_problem_digest(problem)) {
         return reject_all(&r, "is about another problem");
     }

@@ -32,6 +32,19 @@ bool arn_proof_excused(const arn_proof_case *c, uint32_t a, uint32_t b) {
     return are_pair(c, a, b, &assumed) && assumed != ARN_PAIR_APART;
 }
 
+const arenaut_separation *arn_proof_separation(const arenaut_problem *p, uint32_t upper,
+                                               uint32_t lower) {
+    uint32_t low = 0, high = p->n_separations;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        const arenaut_separation *s = &p->separation[middle];
+        if (s->upper < upper || (s->upper == upper && s->lower < lower)) low = middle + 1;
+        else high = middle;
+    }
+    const arenaut_separation *s = &p->separation[low];
+    return low < p->n_separations && s->upper == upper && s->lower == lower ? s : NULL;
+}
+
 static arenaut_status too_large(const arn_proof_case *c) {
     return arn_fail(c->err, ARENAUT_TOO_LARGE, 0,
                     "the proof looks at a pool with more than %d pairs of buffers alive together",
@@ -51,7 +64,8 @@ arenaut_status arn_proof_case_init(arn_proof_case *c, const arn_plan_check *chec
     *c = empty;
     c->pair = arn_allocate_zeroed(c->allocator, p->n_buffers, sizeof *c->pair);
     c->pools = arn_allocate(c->allocator, p->n_buffers, sizeof *c->pools);
-    if (!c->pair || !c->pools) {
+    c->left_out = arn_allocate_zeroed(c->allocator, p->n_buffers, sizeof *c->left_out);
+    if (!c->pair || !c->pools || !c->left_out) {
         arn_proof_case_free(c);
         return arn_no_memory(c->err);
     }
@@ -67,6 +81,7 @@ void arn_proof_case_free(arn_proof_case *c) {
     arn_proof_case_close(c);
     arn_release(c->allocator, c->pair);
     arn_release(c->allocator, c->pools);
+    arn_release(c->allocator, c->left_out);
 }
 
 /* What all pools outside of the set need at least. */
@@ -167,7 +182,7 @@ static bool find_common_pools(opening *o) {
 }
 
 static bool in_pool(const opening *o, uint32_t b) {
-    return arenaut_problem_needs_memory(o->c->problem, b) &&
+    return arenaut_problem_needs_memory(o->c->problem, b) && !o->c->left_out[b] &&
            o->common[o->root[b]] == UINT64_C(1) << o->c->pool;
 }
 
@@ -463,6 +478,13 @@ static bool has_edge(const arenaut_problem *p, uint32_t a, uint32_t b) {
     return low < p->n_conflicts && p->conflict[low].a == wanted.a && p->conflict[low].b == wanted.b;
 }
 
+/* Whether a separation lets `upper` lie where it lies. */
+static bool reaches_in(const arenaut_problem *p, const arn_proof_piece *upper,
+                       const arn_proof_piece *lower) {
+    const arenaut_separation *s = arn_proof_separation(p, upper->buffer, lower->buffer);
+    return s && (int64_t)upper->delta - (int64_t)lower->delta >= s->distance;
+}
+
 /* Whether two buffers of one group share bytes that they must not. Here whole lives count:
  * that both are covered by a third does not help them. */
 static bool overlaps_itself(const arn_proof_case *c, const arn_proof_piece *x,
@@ -473,6 +495,7 @@ static bool overlaps_itself(const arn_proof_case *c, const arn_proof_piece *x,
     if (!arn_proof_lives_meet(lx, nx, ly, ny) && !has_edge(c->problem, x->buffer, y->buffer))
         return false;
     if (arn_check_slices_nested(c->slices, x->buffer, y->buffer)) return false;
+    if (reaches_in(c->problem, x, y) || reaches_in(c->problem, y, x)) return false;
     arn_pair_assumption assumed;
     return !are_pair(c, x->buffer, y->buffer, &assumed) || x->delta != y->delta;
 }
@@ -509,20 +532,22 @@ static arenaut_status open_case(opening *o) {
     if (!find_common_pools(o) || !list_groups(o)) return arn_no_memory(o->c->err);
     fill_groups(o);
     for (uint32_t k = 0; k < o->c->n_groups; k++) settle_group(o, &o->c->group[k]);
+    arenaut_status st = find_contradictions(o->c);
+    if (st != ARENAUT_OK || !o->c->has_neighbours) return st;
     o->c->grain = find_grain(o->c);
     if (!arn_proof_find_lives(o->c) || !list_moments(o)) return arn_no_memory(o->c->err);
-    arenaut_status st = find_contradictions(o->c);
-    if (st == ARENAUT_OK) st = list_members(o->c);
+    st = list_members(o->c);
     return st == ARENAUT_OK ? make_neighbours(o) : st;
 }
 
-arenaut_status arn_proof_case_open(arn_proof_case *c, uint32_t pool) {
-    if (c->open && c->pool == pool) return ARENAUT_OK;
+arenaut_status arn_proof_case_open(arn_proof_case *c, uint32_t pool, bool neighbours) {
+    if (c->open && c->pool == pool && c->has_neighbours == neighbours) return ARENAUT_OK;
     arn_proof_case_close(c);
     arn_region_init(&c->region, c->allocator);
     c->open = true;
     c->contradiction = false;
     c->pool = pool;
+    c->has_neighbours = neighbours;
     c->n_groups = c->n_pieces = c->n_moments = 0;
     opening o = {.c = c};
     arn_region_init(&o.scratch, c->allocator);

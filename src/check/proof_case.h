@@ -37,12 +37,14 @@ typedef struct arn_proof_case {
     /* What is assumed. */
     uint8_t *pair;   /* per buffer: arn_pair_assumption about it and its base */
     uint64_t *pools; /* per buffer: where it may be */
+    bool *left_out;  /* per buffer: it is not looked at */
     uint64_t bound;  /* the total is below this; ARENAUT_UNPLACED: it need not be */
     uint64_t least[ARENAUT_MAX_POOLS], most[ARENAUT_MAX_POOLS]; /* of each arena */
 
     /* What follows for the buffers that can only be in `pool`; made by arn_proof_case_open. */
     arn_region region;
     bool open, contradiction;
+    bool has_neighbours; /* `lives` to `member` are there, too */
     uint32_t pool;
     uint64_t grain; /* every offset that matters is a multiple of it */
     uint32_t n_groups, n_pieces, n_moments;
@@ -59,8 +61,9 @@ arenaut_status arn_proof_case_init(arn_proof_case *c, const arn_plan_check *chec
                                    const arn_check_slices *slices, uint64_t bound);
 void arn_proof_case_free(arn_proof_case *c);
 
-/* Works out what follows for one pool. TOO_LARGE where that would take too much memory. */
-arenaut_status arn_proof_case_open(arn_proof_case *c, uint32_t pool);
+/* Works out what follows for one pool: its groups and, if asked for, who is in whose way.
+ * TOO_LARGE where that would take too much memory. */
+arenaut_status arn_proof_case_open(arn_proof_case *c, uint32_t pool, bool neighbours);
 void arn_proof_case_close(arn_proof_case *c);
 
 /* Where each buffer's group may be: the pools that all its buffers have in common. Writes
@@ -75,6 +78,10 @@ uint64_t arn_proof_limit(const arn_proof_case *c, uint32_t pool);
 
 /* Whether two buffers may share bytes by a relation, as far as is assumed. */
 bool arn_proof_excused(const arn_proof_case *c, uint32_t a, uint32_t b);
+
+/* The separation of two buffers with `upper` above; NULL if there is none. */
+const arenaut_separation *arn_proof_separation(const arenaut_problem *problem, uint32_t upper,
+                                               uint32_t lower);
 
 /* Fills in `lives`, and which are of which piece, for a case; false if there is no memory. */
 bool arn_proof_find_lives(arn_proof_case *c);

@@ -1,6 +1,7 @@
 /* proof_load: whether the buffers alive at one step are more than a set of pools can hold: the sum
- * of their sizes, less what same-base pairs may share, against the limits of the case. O(buffers)
- * for each step asked about; the checker's own sum, apart from that of the planners. */
+ * of their sizes, less what same-base and separated pairs may share, against the limits of the
+ * case. O(buffers) for each step asked about; the checker's own sum, apart from that of the
+ * planners. */
 #include "check/proof_state.h"
 #include "core/checked.h"
 #include "core/fail.h"
@@ -16,7 +17,7 @@ typedef struct weighing {
 
 static bool alive(const weighing *w, uint32_t b) {
     const arenaut_problem *p = w->c->problem;
-    return arenaut_problem_needs_memory(p, b) &&
+    return arenaut_problem_needs_memory(p, b) && !w->c->left_out[b] &&
            arn_proof_alive(arenaut_problem_lifetimes(p, b), arenaut_problem_lifetime_count(p, b),
                            w->step);
 }
@@ -62,7 +63,8 @@ static bool choose_buffers(weighing *w) {
  * than one of its heirs at a time; but in several pools each may have a part of them. */
 static uint64_t need_in_grains(const weighing *w, uint64_t grain) {
     const arenaut_problem *p = w->c->problem;
-    const bool one_pool = (w->pools & (w->pools - 1)) == 0;
+    /* Heirs of one buffer are apart, unless a separation says otherwise. */
+    const bool one_heir = (w->pools & (w->pools - 1)) == 0 && p->n_separations == 0;
     uint64_t need = 0, saved = 0;
     for (uint32_t b = 0; b < p->n_buffers; b++) {
         w->saved[b] = 0;
@@ -73,11 +75,28 @@ static uint64_t need_in_grains(const weighing *w, uint64_t grain) {
         if (base == ARENAUT_NONE || !w->counts[b] || !w->counts[base]) continue;
         if (w->c->pair[b] == ARN_PAIR_APART) continue;
         const uint64_t share = arn_aligned(arn_min_u64(p->size[b], p->size[base]), grain);
-        const uint64_t before = one_pool ? arn_min_u64(w->saved[base], share) : 0;
+        const uint64_t before = one_heir ? arn_min_u64(w->saved[base], share) : 0;
         saved += share - before;
         w->saved[base] = arn_max_u64(w->saved[base], share);
     }
     return need - saved;
+}
+
+/* The most that counted buffers share by separations, each two by themselves: a byte that several
+ * cover is taken off at least as often as it is counted too much. */
+static uint64_t shared_by_separations(const weighing *w) {
+    const arenaut_problem *p = w->c->problem;
+    uint64_t shared = 0;
+    for (uint32_t i = 0; i < p->n_separations; i++) {
+        const arenaut_separation *s = &p->separation[i];
+        const uint64_t lower = p->size[s->lower],
+                       raised = s->distance > 0 ? (uint64_t)s->distance : 0;
+        if (!w->counts[s->upper] || !w->counts[s->lower] || raised >= lower) continue;
+        if (!arn_add(shared, arn_min_u64(p->size[s->upper], lower - raised), &shared)) {
+            return UINT64_MAX;
+        }
+    }
+    return shared;
 }
 
 /* The most that the end of a counted buffer sticks out of what it really takes. */
@@ -131,10 +150,11 @@ static bool judge(const weighing *w) {
     bool any = false;
     for (uint32_t b = 0; b < w->c->problem->n_buffers; b++) any = any || w->counts[b];
     if (!any) return false;
-    if (is_too_much(w, need_in_grains(w, 1))) return true;
-    /* A reserved range may leave a part of a grain free, and of several pools each may have a
-     * topmost buffer. */
-    if (!one_pool || w->c->problem->n_reserved) return false;
+    const uint64_t shared = shared_by_separations(w), all = need_in_grains(w, 1);
+    if (all > shared && is_too_much(w, all - shared)) return true;
+    /* A reserved range may leave a part of a grain free, of several pools each may have a topmost
+     * buffer, and who shares a part of a buffer may share no whole grain. */
+    if (!one_pool || w->c->problem->n_reserved || shared) return false;
     const uint64_t most = common_grain(w);
     for (uint64_t grain = 2; grain && grain <= most; grain *= 2) {
         const uint64_t need = need_in_grains(w, grain), waste = most_waste(w, grain);

@@ -2,8 +2,8 @@
  *
  * Reasons that need no search come first, since almost every bound is one of them and they are
  * found for problems of any size in O(n log n); then an exact search that is logged
- * (exact/prove.c). What a line means is in include/arenaut/certificate.h; check_certificate.c
- * follows it with code of its own. */
+ * (exact/prove.c); where buffers may overlap, overlap/overlap_proof.c. What a line means is in
+ * include/arenaut/certificate.h; check_certificate.c follows it with code of its own. */
 #include <arenaut/certificate.h>
 #include <arenaut/planner.h>
 
@@ -13,17 +13,18 @@
 #include "planners/bounds/load.h"
 #include "planners/bounds/rooms.h"
 #include "planners/exact/prove.h"
+#include "planners/overlap/overlap_proof.h"
 
 typedef struct reasons {
     const arenaut_problem *p;
     arn_load load;
     arn_rooms rooms;
     uint64_t bound;
-    arn_exact_log *log;
+    arn_certificate_log *log;
 } reasons;
 
 static void add(const reasons *r, arenaut_proof_rule rule, uint32_t item, uint64_t value) {
-    arn_exact_log_add(r->log, rule, item, value);
+    arn_certificate_log_add(r->log, rule, item, value);
 }
 
 /* What of a pool is not reserved, up to a limit. */
@@ -129,7 +130,7 @@ static bool in_some_pool(const reasons *r) {
         const uint32_t start = r->log->n;
         add(r, ARENAUT_PROOF_POOLS, 0, UINT64_C(1) << k);
         if (needs_more(r, k, capacity_of(r, k))) return true;
-        arn_exact_log_cut(r->log, start);
+        arn_certificate_log_cut(r->log, start);
     }
     return false;
 }
@@ -146,7 +147,7 @@ static bool in_all_pools(const reasons *r, const uint64_t *per_pool) {
         add(r, ARENAUT_PROOF_ARENA, k, below);
         add(r, ARENAUT_PROOF_POOLS, 0, UINT64_C(1) << k);
         if (needs_more(r, k, arn_min_u64(below, r->p->pool[k].capacity))) continue;
-        arn_exact_log_cut(r->log, start);
+        arn_certificate_log_cut(r->log, start);
         return false;
     }
     add(r, ARENAUT_PROOF_DEAD, 0, 0);
@@ -172,16 +173,19 @@ static arenaut_status find_reason(reasons *r, const arenaut_allocator *allocator
     return ARENAUT_OK;
 }
 
-static arenaut_status write_proof(const arenaut_problem *problem, uint64_t bound, uint64_t effort,
-                                  arn_exact_log *log, arenaut_error *err) {
+static arenaut_status write_proof(const arenaut_problem *problem, const arenaut_plan *plan,
+                                  uint64_t bound, uint64_t effort, arn_certificate_log *log,
+                                  arenaut_error *err) {
     reasons r = {.p = problem, .bound = bound, .log = log};
     bool found = false;
     if (bound == 0) return ARENAUT_OK; /* needs no proof */
+    if (effort == 0) effort = arenaut_default_effort();
+    if (problem->n_separations) return arn_overlap_prove(problem, plan, effort, log, err);
     const arenaut_status st = find_reason(&r, log->allocator, &found, err);
     if (st != ARENAUT_OK || found) return st;
     const arn_exact_input in = {.problem = problem,
                                 .arena = ARENAUT_UNPLACED,
-                                .effort = effort ? effort : arenaut_default_effort(),
+                                .effort = effort,
                                 .allocator = log->allocator};
     return arn_exact_prove(&in, bound, log, err);
 }
@@ -198,14 +202,9 @@ arenaut_status arenaut_certify(const arenaut_problem *problem, const arenaut_pla
                         "no certificate covers a choice of pools: what plans spill at the least, "
                         "and their total then, rest on the search");
     }
-    if (problem->n_separations) {
-        return arn_fail(err, ARENAUT_REFUSED, 0,
-                        "no certificate covers separations: what the least is where buffers may "
-                        "overlap partly rests on the search");
-    }
-    arn_exact_log log = {.allocator = allocator};
-    st = write_proof(problem, bound, effort, &log, err);
-    if (st == ARENAUT_OK) return arn_exact_log_finish(&log, problem, bound, out, err);
-    arn_exact_log_free(&log);
+    arn_certificate_log log = {.allocator = allocator};
+    st = write_proof(problem, plan, bound, effort, &log, err);
+    if (st == ARENAUT_OK) return arn_certificate_log_finish(&log, problem, bound, out, err);
+    arn_certificate_log_free(&log);
     return st;
 }

@@ -76,11 +76,11 @@ static arenaut_problem with_capacity(const arenaut_problem *problem, uint64_t ca
 }
 
 /* Arena bounds for the pools that the plan really uses: a buffer that could go elsewhere
- * counts where it is. */
+ * counts where it is. Without such a choice the bounds are what the planner has made of them. */
 static arenaut_status bound_used_pools(arenaut_planning *planning) {
     const arenaut_problem *p = planning->problem;
     arenaut_plan *plan = planning->plan;
-    if (p->n_pools == 1) return ARENAUT_OK;
+    if (!arenaut_problem_chooses_pools(p)) return ARENAUT_OK;
     uint64_t *used = arn_allocate(planning->allocator, p->n_buffers, sizeof *used);
     if (!used) return arn_no_memory(planning->err);
     for (uint32_t b = 0; b < p->n_buffers; b++) {
@@ -108,12 +108,14 @@ static arenaut_status settle(arenaut_planning *planning, uint64_t of_all) {
         plan->spill_bound = plan->spill;
         plan->total_bound = plan->total;
     }
+    /* Without a choice of pools each has the least arena that it can have. */
+    const bool each = !arenaut_problem_chooses_pools(planning->problem);
     /* What is known of plans that spill less says nothing of this one's arenas. */
     if (plan->spill > plan->spill_bound) plan->total_bound = arn_min_u64(plan->total_bound, of_all);
     if (plan->spill == plan->spill_bound && plan->total == plan->total_bound) {
         plan->quality = ARENAUT_OPTIMAL;
         plan->stopped_by = ARENAUT_STOP_PROOF;
-        if (plan->n_pools == 1) plan->lower_bound[0] = plan->total;
+        for (uint32_t k = 0; k < plan->n_pools && each; k++) plan->lower_bound[k] = plan->arena[k];
     }
     return ARENAUT_OK;
 }

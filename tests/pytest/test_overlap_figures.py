@@ -93,6 +93,13 @@ def test_the_corpus_is_planned_as_small_as_it_can_be(arena, path):
         assert arena(path, "--overlap", "on") == FIGURES[path.stem]
 
 
+@pytest.mark.parametrize("path", corpus_params("tflite/*.tflite"))
+def test_every_figure_of_the_corpus_has_a_proof_that_was_followed(arenaut_json, path):
+    (run,) = arenaut_json("bench", path, "--planner", "auto", "--overlap", "on", "--scratch", SCRATCH)["runs"]
+    assert run["status"] == "optimal" and run["proof"]["checked"]
+    assert run["proof"]["lines"] < 100
+
+
 @pytest.mark.parametrize("name", CMSIS_NN)
 def test_other_kernels_allow_other_arenas(arenaut_json, name):
     path = (DATA if name in OWN else CORPUS / "tflite") / f"{name}.tflite"

@@ -483,8 +483,8 @@ static bool look_at_threads(trial *t, const char *name, const arenaut_plan *plan
     return same || wrong(t, "%s: another plan with three threads", name);
 }
 
-/* A planner that searches through everything has a proof that can be followed, but of tokens and
- * separations, about which certificates say nothing, and of how pools are best chosen. */
+/* A planner that searches through everything has a proof that can be followed, but of tokens, about
+ * which certificates say nothing, and of how pools are best chosen. */
 static bool look_at_certificate(trial *t, const char *name, const arenaut_plan *plan) {
     arenaut_certificate *certificate = NULL;
     arenaut_finding finding;
@@ -493,9 +493,7 @@ static bool look_at_certificate(trial *t, const char *name, const arenaut_plan *
     if (st != ARENAUT_OK) {
         const bool chosen = plan->quality != ARENAUT_INFEASIBLE && st == ARENAUT_REFUSED &&
                             arenaut_problem_chooses_pools(t->p);
-        const bool separated = t->p->n_separations > 0 && st == ARENAUT_REFUSED;
-        const bool fine =
-            t->truth.tokens || plan->quality == ARENAUT_FEASIBLE || chosen || separated;
+        const bool fine = t->truth.tokens || plan->quality == ARENAUT_FEASIBLE || chosen;
         t->counts->uncertified++;
         return fine || wrong(t, "%s: no certificate: %.180s", name, err.msg);
     }
@@ -508,7 +506,7 @@ static bool look_at_certificate(trial *t, const char *name, const arenaut_plan *
 
 static bool look_closer(trial *t, const char *name, const arenaut_plan *plan) {
     const bool is_auto = strcmp(name, "auto") == 0;
-    const bool searches = is_auto || strcmp(name, "exact") == 0;
+    const bool searches = is_auto || strcmp(name, "exact") == 0 || strcmp(name, "overlap") == 0;
     const bool uses_threads = is_auto || strcmp(name, "local-search") == 0;
     if (searches && !t->d->capacity && !look_at_certificate(t, name, plan)) return false;
     return !uses_threads || look_at_threads(t, name, plan);

@@ -562,7 +562,7 @@ TEST(the_rules_prove_what_is_true_and_nothing_else) {
             if (rng_once_in(&r, 2)) continue;
             c.pair[b] = plan->offset[b] == plan->offset[base] ? ARN_PAIR_JOINED : ARN_PAIR_APART;
         }
-        assert_ok(arn_proof_case_open(&c, 0), err);
+        assert_ok(arn_proof_case_open(&c, 0, true), err);
         const uint64_t limit = feasible ? plan->total : p->pool[0].capacity;
         if (feasible) {
             assert_ok(arn_proof_state_init(&s, &c, limit), err);

@@ -237,17 +237,22 @@ TEST(nothing_that_fits_is_proven_where_nothing_fits) {
     arenaut_problem_free(p);
 }
 
-TEST(certificates_say_nothing_of_separations) {
-    arenaut_problem *p = new_chain();
-    arenaut_plan *plan = plan_with(p, "auto");
-    arenaut_certificate *certificate = NULL, claim = {0};
-    arenaut_finding finding;
+/* The second pool needs what an edge keeps apart, which no step shows. */
+TEST(each_pool_of_a_proven_plan_has_the_arena_that_it_needs) {
+    arenaut_problem *p = new_problem();
     arenaut_error err = {0};
-    assert_int_equal(arenaut_certify(p, plan, 0, NULL, &certificate, &err), ARENAUT_REFUSED);
-    assert_non_null(strstr(err.msg, "separations"));
-    claim.problem = arenaut_problem_digest(p);
-    claim.bound = 100;
-    assert_int_equal(arenaut_check_certificate(p, &claim, NULL, &finding, &err), ARENAUT_REJECTED);
+    add_pool(p, "first", ARENAUT_UNLIMITED, 1);
+    add_pool(p, "second", ARENAUT_UNLIMITED, 1);
+    ADD_BUFFER(p, .size = 6, LIFE(4, 6), .pools = 1);
+    ADD_BUFFER(p, .size = 1, LIFE(3, 7), .pools = 2);
+    ADD_BUFFER(p, .size = 4, LIFE(0, 3), .pools = 2);
+    assert_ok(arenaut_problem_add_conflict(p, 1, 2, &err), err);
+    separate(p, 0, 1, 1);
+    finish(p);
+    arenaut_plan *plan = plan_with(p, "auto");
+    assert_int_equal(plan->quality, ARENAUT_OPTIMAL);
+    assert_int_equal(plan->lower_bound[0], 6);
+    assert_int_equal(plan->lower_bound[1], 5);
     arenaut_plan_free(plan);
     arenaut_problem_free(p);
 }

@@ -23,7 +23,7 @@ enum {
 typedef struct proof {
     const arn_exact_input *in;
     uint64_t bound;
-    arn_exact_log *log;
+    arn_certificate_log *log;
     arenaut_error *err;
     arn_region region;
     uint8_t *pair;     /* per buffer, for the case at work, as in arn_exact_case */
@@ -91,7 +91,7 @@ static arn_exact_verdict run_trees(attempt *a, int64_t capacity) {
         draw_style(a, turn);
         const arn_exact_verdict verdict = arn_exact_tree_run(&a->tree, capacity, nodes);
         if (verdict != ARN_EXACT_GAVE_UP || a->x->log->failed || !go_on(a)) return verdict;
-        arn_exact_log_cut(a->x->log, start);
+        arn_certificate_log_cut(a->x->log, start);
         if (turn % 2) nodes *= 2;
     }
 }
@@ -118,7 +118,7 @@ static arenaut_status prove_by_tree(attempt *a, const arn_exact_case *c, uint64_
     const uint32_t start = x->log->n;
     const int64_t capacity = (int64_t)arn_min_u64(limit / a->model.unit, INT64_MAX / 2);
     if (a->model.clash || a->model.highest_fixed > capacity) {
-        arn_exact_log_add(x->log, ARENAUT_PROOF_DEAD, 0, 0);
+        arn_certificate_log_add(x->log, ARENAUT_PROOF_DEAD, 0, 0);
         return ARENAUT_OK;
     }
     const arenaut_status st = begin(a, c);
@@ -128,7 +128,7 @@ static arenaut_status prove_by_tree(attempt *a, const arn_exact_case *c, uint64_
     if (x->log->failed) return arn_no_memory(x->err);
     if (verdict == ARN_EXACT_GAVE_UP) return out_of_effort(x);
     if (verdict == ARN_EXACT_IMPOSSIBLE) return ARENAUT_OK;
-    arn_exact_log_cut(x->log, start);
+    arn_certificate_log_cut(x->log, start);
     *open_pair = arn_exact_open_pair(&a->pairs, &a->tree.state);
     return *open_pair == ARENAUT_NONE ? too_high(x) : ARENAUT_OK;
 }
@@ -160,7 +160,7 @@ static uint64_t limit_of(const proof *x, uint32_t pool, uint64_t others) {
 
 /* Proves the case twice: with the pair joined, and with it apart. */
 static arenaut_status split_pair(proof *x, uint32_t heir) {
-    arn_exact_log_add(x->log, ARENAUT_PROOF_JOIN, heir, 0);
+    arn_certificate_log_add(x->log, ARENAUT_PROOF_JOIN, heir, 0);
     x->pair[heir] = ARN_EXACT_JOINED;
     arenaut_status st = prove_case(x);
     x->pair[heir] = ARN_EXACT_APART;
@@ -178,7 +178,7 @@ static void choose_pool(proof *x, uint32_t root, uint32_t pool) {
 /* Proves the case once for each pool that the group of `root` may lie in. */
 static arenaut_status split_pools(proof *x, uint32_t root) {
     arenaut_status st = ARENAUT_OK;
-    arn_exact_log_add(x->log, ARENAUT_PROOF_POOL, root, 0);
+    arn_certificate_log_add(x->log, ARENAUT_PROOF_POOL, root, 0);
     for (uint32_t k = 0; k < x->in->problem->n_pools && st == ARENAUT_OK; k++) {
         if (!(arenaut_problem_pools(x->in->problem, root) >> k & 1)) continue;
         choose_pool(x, root, k);
@@ -230,16 +230,16 @@ static arenaut_status prove_sum(proof *x, const uint64_t *bound) {
         const uint64_t align = x->in->problem->pool[k].align;
         uint32_t open_pair;
         if (bound[k] == 0) continue;
-        arn_exact_log_add(x->log, ARENAUT_PROOF_ARENA, k, bound[k] - align);
-        arn_exact_log_add(x->log, ARENAUT_PROOF_POOLS, 0, UINT64_C(1) << k);
+        arn_certificate_log_add(x->log, ARENAUT_PROOF_ARENA, k, bound[k] - align);
+        arn_certificate_log_add(x->log, ARENAUT_PROOF_POOLS, 0, UINT64_C(1) << k);
         const uint64_t limit = arn_min_u64(bound[k] - align, x->in->problem->pool[k].capacity);
         const arenaut_status st = prove_pool(x, k, limit, &open_pair);
         if (st != ARENAUT_OK) return st;
         if (open_pair == ARENAUT_NONE) continue;
-        arn_exact_log_cut(x->log, start);
+        arn_certificate_log_cut(x->log, start);
         return split_pair(x, open_pair);
     }
-    arn_exact_log_add(x->log, ARENAUT_PROOF_DEAD, 0, 0);
+    arn_certificate_log_add(x->log, ARENAUT_PROOF_DEAD, 0, 0);
     return ARENAUT_OK;
 }
 
@@ -248,11 +248,11 @@ static arenaut_status prove_full(proof *x, uint32_t pool, uint64_t limit) {
     const uint32_t start = x->log->n;
     uint32_t open_pair;
     if (many_pools(x)) {
-        arn_exact_log_add(x->log, ARENAUT_PROOF_POOLS, 0, UINT64_C(1) << pool);
+        arn_certificate_log_add(x->log, ARENAUT_PROOF_POOLS, 0, UINT64_C(1) << pool);
     }
     const arenaut_status st = prove_pool(x, pool, limit, &open_pair);
     if (st != ARENAUT_OK || open_pair == ARENAUT_NONE) return st;
-    arn_exact_log_cut(x->log, start);
+    arn_certificate_log_cut(x->log, start);
     return split_pair(x, open_pair);
 }
 
@@ -298,7 +298,7 @@ static arenaut_status prove_case(proof *x) {
     return st;
 }
 
-arenaut_status arn_exact_prove(const arn_exact_input *in, uint64_t bound, arn_exact_log *log,
+arenaut_status arn_exact_prove(const arn_exact_input *in, uint64_t bound, arn_certificate_log *log,
                                arenaut_error *err) {
     const arenaut_problem *p = in->problem;
     proof x = {.in = in, .bound = bound, .log = log, .err = err};

@@ -38,30 +38,31 @@ static bool is_known_to_fail(arn_exact_tree *t, uint64_t key) {
     const uint64_t slot = key & (t->n_failed - 1);
     if (t->failed[slot] != key) return false;
     if (!t->log) return true;
-    if (!arn_exact_log_keep(t->log, t->failed_line[slot], t->failed_serial[slot])) return false;
-    arn_exact_log_add(t->log, ARENAUT_PROOF_SAME, 0, t->failed_line[slot]);
+    if (!arn_certificate_log_keep(t->log, t->failed_line[slot], t->failed_serial[slot]))
+        return false;
+    arn_certificate_log_add(t->log, ARENAUT_PROOF_SAME, 0, t->failed_line[slot]);
     return true;
 }
 
 /* ---- the log ---- */
 
 static void log_item(arn_exact_tree *t, arenaut_proof_rule rule, uint32_t item) {
-    if (t->log) arn_exact_log_add(t->log, rule, t->state.model->buffer[item], 0);
+    if (t->log) arn_certificate_log_add(t->log, rule, t->state.model->buffer[item], 0);
 }
 
 static void log_clique(arn_exact_tree *t, uint32_t clique) {
     const arn_exact_model *m = t->state.model;
     if (clique < m->n_moments) {
-        arn_exact_log_add(t->log, ARENAUT_PROOF_OVER, 0, (uint64_t)m->origin[clique]);
+        arn_certificate_log_add(t->log, ARENAUT_PROOF_OVER, 0, (uint64_t)m->origin[clique]);
     } else {
-        arn_exact_log_add(t->log, ARENAUT_PROOF_EDGE, (uint32_t)m->origin[clique], 0);
+        arn_certificate_log_add(t->log, ARENAUT_PROOF_EDGE, (uint32_t)m->origin[clique], 0);
     }
 }
 
 /* Why the last move failed. */
 static void log_failure(arn_exact_tree *t) {
     if (!t->log) return;
-    if (t->state.item_failed) arn_exact_log_add(t->log, ARENAUT_PROOF_DEAD, 0, 0);
+    if (t->state.item_failed) arn_certificate_log_add(t->log, ARENAUT_PROOF_DEAD, 0, 0);
     else log_clique(t, t->state.overfull);
 }
 
@@ -74,9 +75,9 @@ static void log_reject(arn_exact_tree *t, uint32_t clique) {
         const uint32_t i = m->member[k], first = m->alike[i];
         if (s->lowest[i] != s->floor[clique] || first == ARENAUT_NONE) continue;
         if (arn_exact_is_placed(s, first)) continue;
-        arn_exact_log_add(t->log, ARENAUT_PROOF_ALIKE, m->buffer[i], m->buffer[first]);
+        arn_certificate_log_add(t->log, ARENAUT_PROOF_ALIKE, m->buffer[i], m->buffer[first]);
     }
-    arn_exact_log_add(t->log, ARENAUT_PROOF_REJECT, 0, 0);
+    arn_certificate_log_add(t->log, ARENAUT_PROOF_REJECT, 0, 0);
 }
 
 /* Items of which no life is left, since others cover them, are in the way of no other. The proof
@@ -87,7 +88,8 @@ static void log_start(arn_exact_tree *t) {
     if (!t->log || !m->cuts || m->n_moments == 0) return;
     for (uint32_t i = 0; i < m->n; i++) {
         if (m->span_start[i] < m->span_start[i + 1]) continue;
-        arn_exact_log_add(t->log, ARENAUT_PROOF_UNTIL, 0, (uint64_t)m->origin[m->n_moments - 1]);
+        arn_certificate_log_add(t->log, ARENAUT_PROOF_UNTIL, 0,
+                                (uint64_t)m->origin[m->n_moments - 1]);
         return;
     }
 }
@@ -97,12 +99,12 @@ static void log_start(arn_exact_tree *t) {
 static void log_part(arn_exact_tree *t, const arn_exact_node *parts, uint32_t first, uint32_t end) {
     const arn_exact_model *m = t->state.model;
     if (!t->log) return;
-    arn_exact_log_cut(t->log, parts->line);
+    arn_certificate_log_cut(t->log, parts->line);
     if (first > parts->first) {
-        arn_exact_log_add(t->log, ARENAUT_PROOF_FROM, 0, (uint64_t)m->origin[first]);
+        arn_certificate_log_add(t->log, ARENAUT_PROOF_FROM, 0, (uint64_t)m->origin[first]);
     }
     if (end < parts->end) {
-        arn_exact_log_add(t->log, ARENAUT_PROOF_UNTIL, 0, (uint64_t)m->origin[end - 1]);
+        arn_certificate_log_add(t->log, ARENAUT_PROOF_UNTIL, 0, (uint64_t)m->origin[end - 1]);
     }
 }
 
@@ -335,7 +337,7 @@ static step enter(arn_exact_tree *t, uint32_t *first, uint32_t *end, uint64_t ma
     t->visited++;
     arn_exact_node *node = push(t, *first, *end);
     node->serial = t->visited;
-    if (t->log) arn_exact_log_add(t->log, ARENAUT_PROOF_BRANCH, 0, node->serial);
+    if (t->log) arn_certificate_log_add(t->log, ARENAUT_PROOF_BRANCH, 0, node->serial);
     node->key = key;
     node->clique = choose_clique(t, *first, *end);
     node->rejected = false;
@@ -390,7 +392,7 @@ static bool root_fits(arn_exact_tree *t) {
     }
     for (uint32_t i = 0; i < m->n; i++) {
         if (s->lowest[i] + m->size[i] > s->capacity) {
-            if (t->log) arn_exact_log_add(t->log, ARENAUT_PROOF_DEAD, 0, 0);
+            if (t->log) arn_certificate_log_add(t->log, ARENAUT_PROOF_DEAD, 0, 0);
             return false;
         }
     }
@@ -449,7 +451,7 @@ arenaut_status arn_exact_tree_init(arn_exact_tree *t, const arn_exact_model *mod
     return ARENAUT_OK;
 }
 
-arenaut_status arn_exact_tree_log(arn_exact_tree *t, arn_exact_log *log, arn_region *region,
+arenaut_status arn_exact_tree_log(arn_exact_tree *t, arn_certificate_log *log, arn_region *region,
                                   arenaut_error *err) {
     t->log = log;
     t->failed_line = arn_region_allocate(region, (size_t)t->n_failed, sizeof *t->failed_line);

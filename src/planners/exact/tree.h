@@ -45,7 +45,7 @@
 #define ARN_EXACT_TREE_H
 
 #include "planners/exact/exact_state.h"
-#include "planners/exact/log.h"
+#include "planners/certificate_log.h"
 
 /* Which of the open cliques is taken. */
 typedef enum arn_exact_choice {
@@ -105,7 +105,7 @@ typedef struct arn_exact_tree {
     uint64_t n_failed;  /* a power of two */
 
     /* NULL, or where the proof is written if nothing is found; then no style may look ahead. */
-    arn_exact_log *log;
+    arn_certificate_log *log;
     uint32_t *failed_line;   /* per entry of `failed`: where the log proves it, */
     uint64_t *failed_serial; /* if that is still the same line */
 } arn_exact_tree;
@@ -118,8 +118,8 @@ arenaut_status arn_exact_tree_init(arn_exact_tree *tree, const arn_exact_model *
 
 /* Makes the tree write its proofs into the log, which is borrowed. Call it before the first run.
  * NO_MEMORY. */
-arenaut_status arn_exact_tree_log(arn_exact_tree *tree, arn_exact_log *log, arn_region *region,
-                                  arenaut_error *err);
+arenaut_status arn_exact_tree_log(arn_exact_tree *tree, arn_certificate_log *log,
+                                  arn_region *region, arenaut_error *err);
 
 /* Looks for a packing that ends at `capacity` (units) or below, for at most `max_nodes` nodes.
  * Runs from the empty packing; the state is empty again afterwards, except that offset holds the

@@ -17,9 +17,6 @@
 #include "planners/overlap/overlap_search.h"
 #include "planners/run/planner_rows.h"
 
-/* Places and heights of this size leave room for all sums of the search. */
-#define HIGHEST (UINT64_C(1) << 60)
-
 /* One pool. */
 typedef struct layer {
     arn_overlap_model model;
@@ -42,20 +39,6 @@ typedef struct layers {
 
 static uint64_t capacity_of(const layers *s, uint32_t k) { return s->problem->pool[k].capacity; }
 
-/* A height below which all groups fit above one another. */
-static uint64_t ample_height(const arn_overlap_model *x) {
-    uint64_t top = 0;
-    for (uint32_t g = 0; g < x->n; g++) {
-        if (x->fixed[g] == ARENAUT_UNPLACED) continue;
-        top = arn_max_u64(top, x->fixed[g] + x->extent[g]);
-    }
-    for (uint32_t g = 0; g < x->n; g++) {
-        if (x->fixed[g] != ARENAUT_UNPLACED) continue;
-        top = arn_aligned(top, x->align[g]) + x->extent[g];
-    }
-    return top;
-}
-
 static uint64_t height_of(const arn_overlap_model *x, const uint64_t *place) {
     uint64_t top = 0;
     for (uint32_t g = 0; g < x->n; g++) {
@@ -64,12 +47,16 @@ static uint64_t height_of(const arn_overlap_model *x, const uint64_t *place) {
     return top;
 }
 
+static bool spend(void *context, uint64_t steps) { return arn_meter_spend(context, steps); }
+
 /* Looks for a placement below `height`, and remembers what comes of it. */
 static arenaut_status try_height(layers *s, uint32_t k, uint64_t height, uint64_t effort,
                                  arn_overlap_answer *answer) {
     layer *l = &s->layer[k];
+    const arn_overlap_host host = {
+        .allocator = s->planning->allocator, .effort = effort, .spend = spend, .context = s->meter};
     const arenaut_status st =
-        arn_overlap_search(&l->model, height, effort, s->meter, l->trial, answer);
+        arn_overlap_search(&l->model, height, &host, l->trial, answer, s->planning->err);
     if (st != ARENAUT_OK) return st;
     if (*answer == ARN_OVERLAP_NONE) l->bound = arn_max_u64(l->bound, height + 1);
     if (*answer != ARN_OVERLAP_FOUND) return ARENAUT_OK;
@@ -87,7 +74,8 @@ static arenaut_status open_layer(layers *s, uint32_t k) {
     arenaut_status st =
         arn_overlap_model_make(p, k, allocator, &l->model, &too_many, s->planning->err);
     if (st != ARENAUT_OK) return st;
-    s->too_large = s->too_large || too_many || ample_height(&l->model) > HIGHEST;
+    s->too_large =
+        s->too_large || too_many || arn_overlap_ample_height(&l->model) > ARN_OVERLAP_HIGHEST;
     l->place = arn_allocate(allocator, l->model.n, sizeof *l->place);
     l->trial = arn_allocate(allocator, l->model.n, sizeof *l->trial);
     return l->place && l->trial ? ARENAUT_OK : arn_no_memory(s->planning->err);
@@ -153,7 +141,7 @@ static void raise_bounds(layers *s) {
 /* The bound first, since mostly it is reached; then any placement at all, up to the capacity. */
 static arenaut_status begin_layer(layers *s, uint32_t k, uint64_t effort) {
     layer *l = &s->layer[k];
-    const uint64_t ample = arn_min_u64(ample_height(&l->model), capacity_of(s, k));
+    const uint64_t ample = arn_min_u64(arn_overlap_ample_height(&l->model), capacity_of(s, k));
     arn_overlap_answer answer = ARN_OVERLAP_NONE;
     arenaut_status st = ARENAUT_OK;
     if (l->bound < ample) st = try_height(s, k, l->bound, effort / 8, &answer);

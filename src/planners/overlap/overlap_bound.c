@@ -38,6 +38,7 @@ typedef struct bound {
     uint64_t work_left; /* a bound is valid wherever the search for a better one ends */
     arn_hosts hosts;
     uint32_t *work;
+    bool *left; /* NULL, or what the bound leaves out */
 } bound;
 
 static bool counts(const bound *x, uint32_t b) {
@@ -129,11 +130,11 @@ static uint64_t take_all(bound *x, stretch cluster, const bool *wanted) {
     return sum;
 }
 
-static uint64_t apart_bytes(bound *x, stretch cluster, const bool *first) {
-    x->set++;
-    const uint64_t sum = first ? take_all(x, cluster, first) : 0;
-    return sum + take_all(x, cluster, NULL);
-}
+/* A way to choose buffers of a cluster: two separated ones first, or those that are marked. */
+typedef struct choice {
+    const arenaut_separation *pair;
+    const bool *first;
+} choice;
 
 /* The least that the two cover: one on the other, the upper as low as it may be, or apart. */
 static uint64_t pair_bytes(const arenaut_problem *p, const arenaut_separation *s) {
@@ -143,30 +144,56 @@ static uint64_t pair_bytes(const arenaut_problem *p, const arenaut_separation *s
     return arn_max_u64(lower, raised + upper);
 }
 
-static uint64_t around_pair(bound *x, stretch cluster, const arenaut_separation *s) {
-    if (have_other_right(x, s->upper, s->lower)) return 0;
+/* What the chosen ones cover at the least. They are marked as taken. */
+static uint64_t chosen_bytes(bound *x, stretch cluster, choice how) {
+    uint64_t sum = 0;
     x->set++;
-    mark_taken(x, s->upper);
-    mark_taken(x, s->lower);
-    return pair_bytes(x->problem, s) + take_all(x, cluster, NULL);
+    if (how.pair) {
+        mark_taken(x, how.pair->upper);
+        mark_taken(x, how.pair->lower);
+        sum = pair_bytes(x->problem, how.pair);
+    } else if (how.first) {
+        sum = take_all(x, cluster, how.first);
+    }
+    return sum + take_all(x, cluster, NULL);
 }
 
-static uint64_t cluster_bytes(bound *x, stretch cluster) {
-    const arenaut_problem *p = x->problem;
-    uint64_t most = apart_bytes(x, cluster, NULL);
-    most = arn_max_u64(most, apart_bytes(x, cluster, x->upper));
-    most = arn_max_u64(most, apart_bytes(x, cluster, x->lower));
+static void try_choice(bound *x, stretch cluster, choice how, uint64_t *most, choice *best) {
+    const uint64_t bytes = chosen_bytes(x, cluster, how);
+    if (bytes <= *most) return;
+    *most = bytes;
+    *best = how;
+}
+
+static void try_pairs(bound *x, stretch cluster, uint32_t upper, uint64_t *most, choice *best) {
+    for (uint32_t k = x->pair_start[upper]; k < x->pair_start[upper + 1]; k++) {
+        const arenaut_separation *s = &x->problem->separation[x->pair[k]];
+        if (s->upper != upper || !x->is_alive[s->lower]) continue;
+        if (have_other_right(x, s->upper, s->lower)) continue;
+        try_choice(x, cluster, (choice){s, NULL}, most, best);
+    }
+}
+
+static uint64_t cluster_bytes(bound *x, stretch cluster, choice *best) {
+    uint64_t most = 0;
+    *best = (choice){NULL, NULL};
+    try_choice(x, cluster, (choice){NULL, NULL}, &most, best);
+    try_choice(x, cluster, (choice){NULL, x->upper}, &most, best);
+    try_choice(x, cluster, (choice){NULL, x->lower}, &most, best);
     if (cluster.end - cluster.first > SMALL_CLUSTER) return most;
     for (uint32_t i = cluster.first; i < cluster.end; i++) {
-        const uint32_t b = x->member[i];
-        for (uint32_t k = x->pair_start[b]; k < x->pair_start[b + 1] && x->upper[b]; k++) {
-            const arenaut_separation *s = &p->separation[x->pair[k]];
-            if (s->upper == b && x->is_alive[s->lower]) {
-                most = arn_max_u64(most, around_pair(x, cluster, s));
-            }
-        }
+        if (x->upper[x->member[i]]) try_pairs(x, cluster, x->member[i], &most, best);
     }
     return most;
+}
+
+/* Marks in `left` what the best choice of a cluster leaves out. */
+static void leave_out(bound *x, stretch cluster, choice best) {
+    if (!x->left) return;
+    chosen_bytes(x, cluster, best);
+    for (uint32_t i = cluster.first; i < cluster.end; i++) {
+        x->left[x->member[i]] = x->taken[x->member[i]] != x->set;
+    }
 }
 
 static void list_members(bound *x) {
@@ -194,7 +221,9 @@ static uint64_t step_bytes(bound *x) {
         const uint32_t cluster = find(x->cluster, x->member[first]);
         end = first + 1;
         while (end < x->n_alive && find(x->cluster, x->member[end]) == cluster) end++;
-        sum += cluster_bytes(x, (stretch){first, end});
+        choice best;
+        sum += cluster_bytes(x, (stretch){first, end}, &best);
+        leave_out(x, (stretch){first, end}, best);
     }
     for (uint32_t i = 0; i < x->n_alive; i++) x->is_alive[x->member[i]] = false;
     return sum;
@@ -218,6 +247,16 @@ static void find_highest(bound *x, uint64_t *bytes, int64_t *step) {
         *bytes = here;
         *step = now;
     }
+}
+
+/* What is needed at one step. */
+static uint64_t bytes_at(bound *x, int64_t step) {
+    const arenaut_problem *p = x->problem;
+    for (uint32_t i = 0; i < x->n_births; i++) {
+        const arenaut_interval life = p->lifetime[x->births[i]];
+        if (life.first <= step && step < life.end) x->alive[x->n_alive++] = x->births[i];
+    }
+    return step_bytes(x);
 }
 
 static bool list_separations(bound *x) {
@@ -286,6 +325,18 @@ arenaut_status arn_overlap_bound(const arenaut_problem *problem, uint32_t pool,
     arn_region_init(&x.memory, allocator);
     const bool made = make(&x);
     if (made) find_highest(&x, bytes, step);
+    arn_region_free(&x.memory);
+    return made ? ARENAUT_OK : arn_no_memory(err);
+}
+
+arenaut_status arn_overlap_bound_at(const arenaut_problem *problem, uint32_t pool, int64_t step,
+                                    const arenaut_allocator *allocator, uint64_t *bytes,
+                                    bool *left_out, arenaut_error *err) {
+    bound x = {.problem = problem, .pool = pool, .work_left = MOST_WORK, .left = left_out};
+    for (uint32_t b = 0; b < problem->n_buffers; b++) left_out[b] = false;
+    arn_region_init(&x.memory, allocator);
+    const bool made = make(&x);
+    if (made) *bytes = bytes_at(&x, step);
     arn_region_free(&x.memory);
     return made ? ARENAUT_OK : arn_no_memory(err);
 }

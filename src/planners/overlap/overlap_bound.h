@@ -11,4 +11,10 @@ arenaut_status arn_overlap_bound(const arenaut_problem *problem, uint32_t pool,
                                  const arenaut_allocator *allocator, uint64_t *bytes, int64_t *step,
                                  arenaut_error *err);
 
+/* The bytes that one step needs, and per buffer whether they do without it: those that are alive
+ * then and not left out lie apart but for some pairs, each of which shares with nobody else. */
+arenaut_status arn_overlap_bound_at(const arenaut_problem *problem, uint32_t pool, int64_t step,
+                                    const arenaut_allocator *allocator, uint64_t *bytes,
+                                    bool *left_out, arenaut_error *err);
+
 #endif

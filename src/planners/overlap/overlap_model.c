@@ -31,7 +31,7 @@ typedef struct maker {
 
 static bool lies_here(const maker *m, uint32_t b) {
     return arenaut_problem_needs_memory(m->problem, b) &&
-           arenaut_problem_pools(m->problem, b) >> m->pool & 1;
+           arenaut_problem_pools(m->problem, b) == UINT64_C(1) << m->pool;
 }
 
 static uint32_t count_reserved(const maker *m) {
@@ -79,15 +79,9 @@ static void make_groups(maker *m) {
     }
 }
 
-/* Where `b` may not lie: offset(a) - offset(b) in (-size(a), size(b)), less what the relations
- * allow. A hole is one delta in it that is allowed. */
-typedef struct forbidden {
-    int64_t first, last, hole; /* of offset(a) - offset(b) */
-    bool has_hole;
-} forbidden;
-
-static forbidden forbidden_by(const arenaut_problem *p, uint32_t a, uint32_t b) {
-    forbidden f = {.first = 1 - (int64_t)p->size[a], .last = (int64_t)p->size[b] - 1};
+/* In (-size(a), size(b)), less what the relations allow. */
+arn_overlap_forbidden arn_overlap_forbid(const arenaut_problem *p, uint32_t a, uint32_t b) {
+    arn_overlap_forbidden f = {.first = 1 - (int64_t)p->size[a], .last = (int64_t)p->size[b] - 1};
     const arenaut_separation *above = arn_find_separation(p, a, b),
                              *below = arn_find_separation(p, b, a);
     if (above && above->distance - 1 < f.last) f.last = above->distance - 1;
@@ -114,7 +108,7 @@ static bool meet(maker *m, uint32_t a, uint32_t b) {
     const arenaut_problem *p = m->problem;
     arn_overlap_model *x = m->model;
     const uint32_t g = x->group[a], h = x->group[b];
-    const forbidden f = forbidden_by(p, a, b);
+    const arn_overlap_forbidden f = arn_overlap_forbid(p, a, b);
     const int64_t delta = (int64_t)x->inner[a] - (int64_t)x->inner[b];
     if (++m->n_met > ARN_OVERLAP_MOST_PAIRS) m->too_many = true;
     if (g == h) {
@@ -279,3 +273,16 @@ arenaut_status arn_overlap_model_make(const arenaut_problem *problem, uint32_t p
 }
 
 void arn_overlap_model_free(arn_overlap_model *model) { arn_region_free(&model->memory); }
+
+uint64_t arn_overlap_ample_height(const arn_overlap_model *x) {
+    uint64_t top = 0;
+    for (uint32_t g = 0; g < x->n; g++) {
+        if (x->fixed[g] == ARENAUT_UNPLACED) continue;
+        top = arn_max_u64(top, x->fixed[g] + x->extent[g]);
+    }
+    for (uint32_t g = 0; g < x->n; g++) {
+        if (x->fixed[g] != ARENAUT_UNPLACED) continue;
+        top = arn_aligned(top, x->align[g]) + x->extent[g];
+    }
+    return top;
+}

@@ -43,6 +43,15 @@ typedef struct arn_overlap_model {
     arn_region memory;     /* of all these */
 } arn_overlap_model;
 
+/* Where two buffers in use together may not lie: offset(a) - offset(b) in [first, last], but for 0
+ * if there is a hole. */
+typedef struct arn_overlap_forbidden {
+    int64_t first, last;
+    bool has_hole;
+} arn_overlap_forbidden;
+
+arn_overlap_forbidden arn_overlap_forbid(const arenaut_problem *problem, uint32_t a, uint32_t b);
+
 enum { ARN_OVERLAP_MOST_PAIRS = 1 << 20 };
 
 /* The buffers whose one pool is `pool`. *too_many, with an empty model, where more than
@@ -50,6 +59,12 @@ enum { ARN_OVERLAP_MOST_PAIRS = 1 << 20 };
 arenaut_status arn_overlap_model_make(const arenaut_problem *problem, uint32_t pool,
                                       const arenaut_allocator *allocator, arn_overlap_model *model,
                                       bool *too_many, arenaut_error *err);
+/* A height below which all groups fit above one another. */
+uint64_t arn_overlap_ample_height(const arn_overlap_model *model);
+
+/* Places and heights of this size leave room for all sums of the search. */
+#define ARN_OVERLAP_HIGHEST (UINT64_C(1) << 60)
+
 void arn_overlap_model_free(arn_overlap_model *model);
 
 #endif

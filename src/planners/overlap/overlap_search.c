@@ -29,9 +29,8 @@ typedef struct decision {
 
 typedef struct search {
     const arn_overlap_model *x;
-    arn_meter *meter;
-    const arenaut_allocator *allocator;
-    uint64_t looks, effort, spent;
+    const arn_overlap_host *host;
+    uint64_t looks, spent;
     range *range;    /* of the n groups' places, then of the pairs' deltas */
     uint32_t *queue; /* groups whose ranges were moved; a ring of n + 1 */
     uint32_t head, tail;
@@ -61,7 +60,7 @@ static void clear_queue(search *s) {
 static bool set_range(search *s, uint32_t at, range to) {
     range *r = &s->range[at];
     if (to.low == r->low && to.high == r->high) return true;
-    if (!arn_grow(s->allocator, (void **)&s->trail, &s->trail_room, (uint64_t)s->n_trail + 1,
+    if (!arn_grow(s->host->allocator, (void **)&s->trail, &s->trail_room, (uint64_t)s->n_trail + 1,
                   sizeof *s->trail)) {
         s->no_memory = true;
         return false;
@@ -122,7 +121,7 @@ static bool may_go_on(search *s) {
     const uint64_t steps = s->looks / LOOKS_PER_STEP;
     s->looks -= steps * LOOKS_PER_STEP;
     s->spent += steps;
-    if (!arn_meter_spend(s->meter, steps) || s->spent >= s->effort) s->stopped = true;
+    if (!s->host->spend(s->host->context, steps) || s->spent >= s->host->effort) s->stopped = true;
     return !s->stopped && !s->no_memory;
 }
 
@@ -169,7 +168,7 @@ static bool choose(const search *s, decision *d) {
         const range delta = s->range[s->x->n + i];
         const uint64_t below = (uint64_t)(ban->first - 1 - delta.low);
         const uint64_t above = (uint64_t)(delta.high - ban->last - 1);
-        const bool low_first = below >= above;
+        const bool low_first = below >= above && !s->host->split;
         const uint64_t narrow = low_first ? above : below, wide = low_first ? below : above;
         if (!is_tighter(narrow, wide, best_narrow, best_wide)) continue;
         best_narrow = narrow;
@@ -196,40 +195,42 @@ static void undo(search *s, uint32_t trail) {
     }
 }
 
-/* Goes back to the last decision of which the other side is untried, and tries it. */
+/* Goes back to the last decision of which the other side is untried, and turns to that; false if
+ * there is none. */
 static bool turn_back(search *s) {
-    while (s->n_stack > 0 && !s->no_memory && !s->stopped) {
+    while (s->n_stack > 0) {
         decision *d = &s->stack[s->n_stack - 1];
         undo(s, d->trail);
-        if (d->turned) {
-            s->n_stack--;
-            continue;
-        }
-        d->turned = true;
-        if (apply(s, d)) return true;
+        if (!d->turned) return d->turned = true;
+        s->n_stack--;
     }
     return false;
+}
+
+static bool decide(search *s, const decision *d) {
+    s->looks += s->x->n_pairs / 8;
+    if (!arn_grow(s->host->allocator, (void **)&s->stack, &s->stack_room, (uint64_t)s->n_stack + 1,
+                  sizeof *s->stack)) {
+        s->no_memory = true;
+        return false;
+    }
+    s->stack[s->n_stack++] = *d;
+    if (s->host->split) s->host->split(s->host->context, d->pair, d->last + 1);
+    return apply(s, d);
 }
 
 static arn_overlap_answer run(search *s) {
     bool fine = propagate(s);
     while (may_go_on(s)) {
         decision d;
-        if (!fine) {
-            fine = turn_back(s);
-            if (!fine && (s->no_memory || s->stopped)) break;
-            if (!fine) return ARN_OVERLAP_NONE;
-            continue;
+        if (fine) {
+            if (!choose(s, &d)) return ARN_OVERLAP_FOUND;
+            fine = decide(s, &d);
+        } else {
+            if (s->host->close) s->host->close(s->host->context);
+            if (!turn_back(s)) return ARN_OVERLAP_NONE;
+            fine = apply(s, &s->stack[s->n_stack - 1]);
         }
-        if (!choose(s, &d)) return ARN_OVERLAP_FOUND;
-        s->looks += s->x->n_pairs / 8;
-        if (!arn_grow(s->allocator, (void **)&s->stack, &s->stack_room, (uint64_t)s->n_stack + 1,
-                      sizeof *s->stack)) {
-            s->no_memory = true;
-            break;
-        }
-        s->stack[s->n_stack++] = d;
-        fine = apply(s, &d);
     }
     return ARN_OVERLAP_STOPPED;
 }
@@ -254,18 +255,18 @@ static bool start(search *s, uint64_t height) {
     return true;
 }
 
-arenaut_status arn_overlap_search(const arn_overlap_model *model, uint64_t height, uint64_t effort,
-                                  arn_meter *meter, uint64_t *place, arn_overlap_answer *answer) {
-    const arenaut_allocator *allocator = meter->planning->allocator;
-    search s = {.x = model, .meter = meter, .allocator = allocator, .effort = effort};
+arenaut_status arn_overlap_search(const arn_overlap_model *model, uint64_t height,
+                                  const arn_overlap_host *host, uint64_t *place,
+                                  arn_overlap_answer *answer, arenaut_error *err) {
+    const arenaut_allocator *allocator = host->allocator;
+    search s = {.x = model, .host = host};
+    *answer = ARN_OVERLAP_NONE;
     s.range = arn_allocate(allocator, (size_t)model->n + model->n_pairs, sizeof *s.range);
     s.queue = arn_allocate(allocator, (size_t)model->n + 1, sizeof *s.queue);
     s.queued = arn_allocate(allocator, model->n, sizeof *s.queued);
-    if (s.range && s.queue && s.queued) {
-        *answer = model->impossible || !start(&s, height) ? ARN_OVERLAP_NONE : run(&s);
-    } else {
-        s.no_memory = true;
-    }
+    if (!s.range || !s.queue || !s.queued) s.no_memory = true;
+    else if (!model->impossible && start(&s, height)) *answer = run(&s);
+    else if (host->close) host->close(host->context);
     for (uint32_t g = 0; g < model->n && !s.no_memory && *answer == ARN_OVERLAP_FOUND; g++) {
         place[g] = (uint64_t)s.range[g].low;
     }
@@ -274,5 +275,5 @@ arenaut_status arn_overlap_search(const arn_overlap_model *model, uint64_t heigh
     arn_release(allocator, s.queued);
     arn_release(allocator, s.trail);
     arn_release(allocator, s.stack);
-    return s.no_memory ? arn_no_memory(meter->planning->err) : ARENAUT_OK;
+    return s.no_memory ? arn_no_memory(err) : ARENAUT_OK;
 }

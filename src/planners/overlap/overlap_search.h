@@ -11,7 +11,8 @@
 #ifndef ARN_PLANNERS_OVERLAP_SEARCH_H
 #define ARN_PLANNERS_OVERLAP_SEARCH_H
 
-#include "planners/run/meter.h"
+#include <arenaut/error.h>
+
 #include "planners/overlap/overlap_model.h"
 
 typedef enum arn_overlap_answer {
@@ -20,9 +21,24 @@ typedef enum arn_overlap_answer {
     ARN_OVERLAP_STOPPED, /* nothing is known */
 } arn_overlap_answer;
 
-/* Looks for places with all groups that count below `height`, spending at most `effort` of the
- * meter's. On FOUND place[g] is each group's. ARENAUT_NO_MEMORY or OK. */
-arenaut_status arn_overlap_search(const arn_overlap_model *model, uint64_t height, uint64_t effort,
-                                  arn_meter *meter, uint64_t *place, arn_overlap_answer *answer);
+/* Who has a search run: what it may spend, and who is told what it rules out. */
+typedef struct arn_overlap_host {
+    const arenaut_allocator *allocator;
+    uint64_t effort;
+    /* Counts `steps` of effort; false: stop. */
+    bool (*spend)(void *context, uint64_t steps);
+    /* NULL, or what is told of a search that finds nothing, in the order of a proof: that a pair's
+     * delta is at least so much, and later that it is less, or, once for each of the two unless it
+     * is split again, that nothing is left. */
+    void (*split)(void *context, uint32_t pair, int64_t delta);
+    void (*close)(void *context);
+    void *context;
+} arn_overlap_host;
+
+/* Looks for places with all groups that count below `height`. On FOUND place[g] is each group's.
+ * ARENAUT_NO_MEMORY or OK. */
+arenaut_status arn_overlap_search(const arn_overlap_model *model, uint64_t height,
+                                  const arn_overlap_host *host, uint64_t *place,
+                                  arn_overlap_answer *answer, arenaut_error *err);
 
 #endif
