@@ -144,13 +144,19 @@ static bool mirror_pad(arn_walk *walk) {
 
 /* ---- joins and parts along an axis ---- */
 
+/* What inputs are joined to, and along which of its axes. */
+static bool joined(arn_walk *walk, arn_operand *out, uint32_t *axis) {
+    int64_t stated;
+    if (!arn_walk_output_operand(walk, 0, out)) return false;
+    return (arn_walk_attribute(walk, "axis", 1, &stated) &&
+            arn_walk_axis(stated, out->rank, axis)) ||
+           arn_walk_give_up(walk, "its axis is not known");
+}
+
 static bool concatenate(arn_walk *walk) {
     arn_operand out, in;
     uint32_t axis;
-    int64_t stated;
-    if (!arn_walk_output_operand(walk, 0, &out)) return false;
-    if (!arn_walk_attribute(walk, "axis", 1, &stated) || !arn_walk_axis(stated, out.rank, &axis))
-        return arn_walk_give_up(walk, "its axis is not known");
+    if (!joined(walk, &out, &axis)) return false;
     const uint64_t outer = arn_operand_count(&out, 0, axis);
     const uint64_t inner = arn_operand_count(&out, axis + 1, out.rank) * out.element;
     uint64_t to = 0;
@@ -169,10 +175,7 @@ static bool concatenate(arn_walk *walk) {
 static bool pack(arn_walk *walk) {
     arn_operand out, in;
     uint32_t axis;
-    int64_t stated;
-    if (!arn_walk_output_operand(walk, 0, &out)) return false;
-    if (!arn_walk_attribute(walk, "axis", 1, &stated) || !arn_walk_axis(stated, out.rank, &axis))
-        return arn_walk_give_up(walk, "its axis is not known");
+    if (!joined(walk, &out, &axis)) return false;
     const uint64_t outer = arn_operand_count(&out, 0, axis);
     const uint64_t run = arn_operand_count(&out, axis + 1, out.rank);
     const uint32_t n = walk->op->n_inputs;

@@ -21,9 +21,16 @@ static bool is_op(const arenaut_op *op, const char *name) {
     return op->name && strcmp(op->name, name) == 0;
 }
 
+static const char *shared_name(const arenaut_op *op) {
+    for (uint32_t i = 0; i < op->n_attributes; i++) {
+        if (strcmp(op->attributes[i].name, "shared_name") == 0) return op->attributes[i].text;
+    }
+    return NULL;
+}
+
 /* Without a name they are one. False if there is no memory. */
 static bool take_handle(counting *c, const arenaut_op *op, arn_variables *variables) {
-    const char *text = op->n_attributes ? op->attributes[0].text : NULL;
+    const char *text = shared_name(op);
     const arn_name name = {(const uint8_t *)(text ? text : ""), text ? strlen(text) : 0};
     uint32_t number = variables->n;
     bool found;

@@ -116,13 +116,14 @@ TEST(a_kernel_of_ones_own_keeps_what_nobody_knows) {
 TEST(variables_are_counted_by_name_and_have_room_once) {
     arenaut_program *p = new_program();
     const arenaut_attribute a = {.name = "shared_name", .text = "a"};
-    const arenaut_attribute b = {.name = "shared_name", .text = "b"};
+    const arenaut_attribute b[] = {{.name = "container", .text = "a"},
+                                   {.name = "shared_name", .text = "b"}};
     begin_method(p, "main");
     const uint32_t x = add_tensor(p, "x", 100, ARENAUT_INPUT);
     uint32_t handles[3];
     for (int i = 0; i < 3; i++) handles[i] = add_tensor(p, NULL, 0, ARENAUT_INTERMEDIATE);
     ADD_OP(p, .name = "VAR_HANDLE", OUT(handles[0]), .attributes = &a, .n_attributes = 1);
-    ADD_OP(p, .name = "VAR_HANDLE", OUT(handles[1]), .attributes = &b, .n_attributes = 1);
+    ADD_OP(p, .name = "VAR_HANDLE", OUT(handles[1]), .attributes = b, .n_attributes = 2);
     ADD_OP(p, .name = "VAR_HANDLE", OUT(handles[2]), .attributes = &a, .n_attributes = 1);
     ADD_OP(p, .name = "ASSIGN_VARIABLE", IN(handles[0], x));
     const uint64_t once = arena_of(p, 4096, "tflite-micro").tail;
