@@ -46,6 +46,9 @@ exit_code job_judge_plan(tool_job *job, arenaut_status status, const arenaut_err
 bool job_is_answered(const tool_job *job, exit_code code);
 /* prepare, find_baseline and make_plan */
 exit_code job_run_read(tool_job *job);
+/* The same; where the plan in the file is right only by what its kernels may overwrite, the new one
+ * has these rights too, unless flags say otherwise. */
+exit_code job_run_like_file(tool_job *job);
 /* The same after job_read. */
 exit_code job_run(tool_job *job, const char *path, const tool_options *options);
 /* Reads and prepares the files of another job, which stays open meanwhile, with other options and

@@ -132,7 +132,7 @@ static exit_code size_one(const tool_options *options, size_t index, text_table 
     const bool together = is_merged(options);
     exit_code code = together ? job_read_merged(&job, options)
                               : job_read(&job, options->files.items[index], options);
-    if (code == EXIT_FINE) code = job_run_read(&job);
+    if (code == EXIT_FINE) code = job_run_like_file(&job);
     const char *name = options->folder ? options->names.items[index] : base_name(job.path);
     const bool answered = job_is_answered(&job, code);
     if (answered && (options->json || options->jsonl)) {

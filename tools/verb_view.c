@@ -77,7 +77,7 @@ static exit_code view_job(tool_job *job, const tool_options *options) {
     if (code == EXIT_FINE) code = output_check(path, options->force, false);
     if (code == EXIT_FINE) code = job_read(job, options->files.items[0], options);
     if (code == EXIT_FINE) code = check_replaced(job->inputs, path, kind);
-    if (code == EXIT_FINE) code = job_run_read(job);
+    if (code == EXIT_FINE) code = job_run_like_file(job);
     if (code == EXIT_NEGATIVE && job_is_answered(job, code))
         return complain_infeasible(job->pipeline);
     return code == EXIT_FINE ? write_output(job, kind, &report, path, NULL) : code;
