@@ -98,6 +98,27 @@ void describe_outside(const arenaut_pipeline *p, const char *head, arenaut_text 
                 (int)strlen(head), "", p->target->name);
 }
 
+void describe_compressed(const arenaut_pipeline *p, const char *head, arenaut_text *out) {
+    const arenaut_program *program = p->document.program;
+    uint32_t first = ARENAUT_NONE, n = 0;
+    char store[24];
+    for (uint32_t t = 0; program && t < program->n_tensors; t++) {
+        if (!program->tensors[t].compressed) continue;
+        if (first == ARENAUT_NONE) first = t;
+        n++;
+    }
+    if (n == 0) return;
+    text_printf(out, "%stensor '", head);
+    text_put_clean(out, arenaut_program_tensor_name(program, first, store));
+    text_put(out, "'");
+    if (n > 1) text_printf(out, " and %" PRIu32 " more are", n - 1);
+    else text_put(out, " is");
+    text_printf(out,
+                " compressed: a runtime that unpacks such asks for\n%*smemory at each op that "
+                "reads one, which is not counted\n",
+                (int)strlen(head), "");
+}
+
 void put_pools(const arenaut_pipeline *p, size_t width, arenaut_text *out) {
     const arenaut_plan *plan = p->plan;
     const int column = (int)width;

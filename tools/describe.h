@@ -23,6 +23,9 @@ void describe_kernels(const arenaut_pipeline *p, const char *head, arenaut_text 
 /* Says, behind `head`, which op's results may lie outside of the arena; nothing if none may. */
 void describe_outside(const arenaut_pipeline *p, const char *head, arenaut_text *out);
 
+/* Which constant is compressed, and how many more; nothing if none is. */
+void describe_compressed(const arenaut_pipeline *p, const char *head, arenaut_text *out);
+
 /* A line for each pool, and one for what is spilled where pools are chosen; nothing for a single
  * pool. `width`: of the words in front. */
 void put_pools(const arenaut_pipeline *p, size_t width, arenaut_text *out);

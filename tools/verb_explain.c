@@ -35,6 +35,7 @@ static exit_code put_report(const tool_job *job, const tool_options *options, ar
                  "\nscratch: unknown. Some kernels of this model ask for working memory that "
                  "is not in the\nfile; it may move the peak. --scratch FILE gives it.\n");
     }
+    describe_compressed(job->pipeline, "\npacked: ", out);
     return code;
 }
 

@@ -142,6 +142,7 @@ static void put_outcome(const planning *p, const text_style *style, arenaut_text
                  "  scratch    unknown: some kernels want memory that the file does not tell; "
                  "see --scratch\n");
     }
+    describe_compressed(pipeline, "  packed     ", out);
     put_reserve_line(job, out);
     if (job->options->verbose > 0) {
         text_printf(out, "  search     %s, stopped by %s after %s steps, %.3f s\n",

@@ -100,6 +100,7 @@ static exit_code put_details(const tool_job *job, arenaut_text *out) {
                  "  scratch  unknown: some kernels of this model ask for working memory that "
                  "is not in\n           the file; --scratch FILE gives it\n");
     }
+    describe_compressed(job->pipeline, "  packed   ", out);
     if (baseline->overlaps) {
         text_printf(out, "  today    the plan in the file is wrong: %s\n", baseline->finding.msg);
     }

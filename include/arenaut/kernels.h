@@ -101,15 +101,21 @@ typedef struct arenaut_scratch_requests {
  * ops of its name. */
 typedef enum arenaut_persistent_extra {
     ARENAUT_PERSISTENT_NOTHING,
-    ARENAUT_PERSISTENT_CHANNELS,   /* two numbers of 4 bytes for each output channel of input 1 */
-    ARENAUT_PERSISTENT_SCALES,     /* the same for each scale of input 1, where it has several */
-    ARENAUT_PERSISTENT_SHAPE,      /* a copy of its output's shape */
-    ARENAUT_PERSISTENT_LOOKUP,     /* two tables of 513 numbers of 2 bytes */
-    ARENAUT_PERSISTENT_TRANSPOSED, /* the operands of BATCH_MATMUL that it transposes, and the
-                                    * output's shape */
-    ARENAUT_PERSISTENT_SUMS,       /* a sum of 8 bytes for each channel of its output, and one */
-    ARENAUT_PERSISTENT_ESTIMATES,  /* a number of 4 bytes for each channel of its output */
-    ARENAUT_PERSISTENT_FFT,        /* the tables of a real FFT with an output of that length */
+    ARENAUT_PERSISTENT_CHANNELS,    /* two numbers of 4 bytes for each output channel of input 1 */
+    ARENAUT_PERSISTENT_SCALES,      /* the same for each scale of input 1, where it has several */
+    ARENAUT_PERSISTENT_SHAPE,       /* a copy of its output's shape */
+    ARENAUT_PERSISTENT_LOOKUP,      /* two tables of 513 numbers of 2 bytes */
+    ARENAUT_PERSISTENT_TRANSPOSED,  /* the operands of BATCH_MATMUL that it transposes, and the
+                                     * output's shape */
+    ARENAUT_PERSISTENT_SUMS,        /* a sum of 8 bytes for each channel of its output, and one */
+    ARENAUT_PERSISTENT_ESTIMATES,   /* a number of 4 bytes for each channel of its output */
+    ARENAUT_PERSISTENT_FFT,         /* the tables of a real FFT with an output of that length */
+    ARENAUT_PERSISTENT_GATES,       /* eight sums of 4 bytes for each unit of an LSTM; of 8 bytes if
+                                     * its input is of int16 */
+    ARENAUT_PERSISTENT_ROW_SUMS,    /* a sum of 4 bytes for each row of input 1 */
+    ARENAUT_PERSISTENT_SCALES_SUMS, /* SCALES, and a sum of 4 bytes for each output channel, if
+                                     * weights and bias are constant and no 1x1 convolution takes
+                                     * the op */
 } arenaut_persistent_extra;
 
 /* What is kept of an op: its options, as the runtime parses them, and its kernel's data. */
@@ -167,15 +173,16 @@ uint64_t arenaut_kernel_set_fingerprint(const arenaut_kernel_set *set);
 const arenaut_in_place_rule *arenaut_kernel_in_place(const arenaut_kernel_set *set, const char *op);
 const arenaut_scratch_rule *arenaut_kernel_scratch(const arenaut_kernel_set *set, const char *op);
 
-/* The scratch that the kernel of this op asks for, whatever its options. False: it does not ask, or
- * how much is not known, as of an op that a set names and gives no sizes of. O(rules + rank). */
+/* The scratch that the kernel of this op asks for, which may be none. False: how much is not known,
+ * as of an op that a set names and gives no sizes of. O(rules + rank). */
 bool arenaut_kernel_scratch_sizes(const arenaut_kernel_set *set, const arenaut_program *program,
                                   const arenaut_op *op, arenaut_scratch_requests *requests);
 
 /* The rule of `set`, or of what it builds on, that is about this op: the first whose conditions
  * are met. One that is not measured counts only if `unmeasured`; else it hides what comes behind
  * it. An op with rules of its own in a set does not go on to the base, whether a condition was met
- * or not. NULL: none, so that its arguments must be disjoint. O(rules). */
+ * or not. NULL: none, so that its arguments must be disjoint; an op that reads what is compressed
+ * has none. O(rules + inputs). */
 const arenaut_kernel_rule *arenaut_kernel_rule_for(const arenaut_kernel_set *set,
                                                    const arenaut_program *program,
                                                    const arenaut_op *op, bool unmeasured);
@@ -191,7 +198,8 @@ bool arenaut_kernel_distance(const arenaut_program *program, const arenaut_op *o
 /* Bytes that are kept of an op where pointers have `pointer` bytes, 4 or 8: of its options, and of
  * its kernel, each request rounded up to `align`. An op with rules in a set that names it not among
  * the persistent has its own kernel there, of which nothing is known. False: that is so, or no
- * set names it, or it is not known how large its tensors are. O(rules). */
+ * set names it, it is not known how large its tensors are, or it reads what is compressed.
+ * O(rules). */
 typedef struct arenaut_persistent {
     uint64_t options, data;
 } arenaut_persistent;

@@ -84,7 +84,8 @@ arenaut_status arenaut_shapes_read(const char *text, size_t size, arenaut_progra
  * that what the arena holds cannot be told; ARENAUT_NONE: there is none. O(ops). */
 uint32_t arenaut_find_outside(const arenaut_program *program, const arenaut_target *target);
 
-/* Whether these kernels ask for scratch for this op; `kernels` may be NULL. */
+/* Whether these kernels ask for scratch for this op, as far as is known: those that may ask do not
+ * if their sizes say so, and all may that have to unpack an operand. `kernels` may be NULL. */
 bool arenaut_op_asks_for_scratch(const arenaut_program *program, const arenaut_op *op,
                                  const arenaut_kernel_set *kernels);
 

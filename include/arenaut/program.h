@@ -89,6 +89,8 @@ typedef struct arenaut_tensor {
     uint64_t first_value;  /* a fingerprint of what state holds at first; 0: not known */
     bool dynamic;          /* dims are upper bounds: smaller ones may come at run time */
     bool unsized;          /* its shape is not known: it is not planned, and reports name it */
+    bool compressed;       /* a constant that a runtime may unpack, into memory of its own, before
+                            * an op reads it */
     uint64_t bytes;        /* unrounded */
     uint64_t align;        /* power of two; 0: the target's */
     arenaut_class cls;
@@ -320,6 +322,9 @@ arenaut_status arenaut_program_validate(const arenaut_program *program, arenaut_
  * have added does not count, so it is the same before and after them. Never 0 but by chance;
  * the same in every version. */
 uint64_t arenaut_program_fingerprint(const arenaut_program *program);
+
+/* Whether some operand of the op is compressed. O(inputs). */
+bool arenaut_op_reads_compressed(const arenaut_program *program, const arenaut_op *op);
 
 /* A name for messages: the tensor's own, else "tensorK" written into `store`. */
 const char *arenaut_program_tensor_name(const arenaut_program *program, uint32_t tensor,

@@ -36,6 +36,7 @@ static const char *class_word(uint32_t k) { return arenaut_class_name((arenaut_c
     XX(T_STRIDES, "strides")               \
     XX(T_DYNAMIC, "dynamic")               \
     XX(T_UNSIZED, "unsized")               \
+    XX(T_COMPRESSED, "compressed")         \
     XX(T_VALUES, "values")                 \
     XX(T_LANES, "lanes")                   \
     XX(T_SCALES, "scales")
@@ -200,6 +201,7 @@ static void read_tensor(reader *r, uint32_t object, uint32_t id) {
     read_strides(r, v[T_STRIDES], &tensor);
     tensor.lanes = arn_json_below(json, v[T_LANES], UINT16_MAX + 1u, r->lanes);
     tensor.unsized = arn_json_flag(json, v[T_UNSIZED], false);
+    tensor.compressed = arn_json_flag(json, v[T_COMPRESSED], false);
     read_bytes(r, object, v, &tensor);
     r->n_numbers = 0;
     tensor.n_values = arn_program_json_read_values(r, v[T_VALUES]);

@@ -146,6 +146,7 @@ static void put_shape(printer *out, bool *begun, const arenaut_tensor *tensor) {
     if (tensor->n_scales) arn_json_put_size_member(w, begun, "scales", tensor->n_scales);
     put_flag(w, begun, "dynamic", tensor->dynamic);
     put_flag(w, begun, "unsized", tensor->unsized);
+    put_flag(w, begun, "compressed", tensor->compressed);
     if (tensor->bytes != dense) arn_json_put_size_member(w, begun, "bytes", tensor->bytes);
 }
 

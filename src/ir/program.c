@@ -251,6 +251,14 @@ arenaut_status arenaut_dense_bytes(arenaut_dtype dtype, const int64_t *dims, uin
     return arn_tensor_dense_bytes(dtype, 0, dims, rank, bytes, err);
 }
 
+bool arenaut_op_reads_compressed(const arenaut_program *program, const arenaut_op *op) {
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        if (op->inputs[i] == ARENAUT_NONE) continue;
+        if (program->tensors[op->inputs[i]].compressed) return true;
+    }
+    return false;
+}
+
 const char *arenaut_program_tensor_name(const arenaut_program *program, uint32_t tensor,
                                         char store[24]) {
     if (tensor < program->n_tensors && program->tensors[tensor].name &&

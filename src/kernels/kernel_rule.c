@@ -49,6 +49,7 @@ const arenaut_kernel_rule *arenaut_kernel_rule_for(const arenaut_kernel_set *set
                                                    const arenaut_program *program,
                                                    const arenaut_op *op, bool unmeasured) {
     if (!op->name || op->kind != ARENAUT_OP_OUT) return NULL;
+    if (arenaut_op_reads_compressed(program, op)) return NULL;
     const facts f = facts_of(program, op);
     bool named = false;
     for (; set && !named; set = set->base) {

@@ -97,6 +97,47 @@ static bool add_fft(const arenaut_tensor *result, uint32_t pointer, uint64_t ali
            arn_add(bytes, 3 * pointer + FACTORS, &bytes) && add(1, bytes, align, sum);
 }
 
+static bool add_scales(const arenaut_tensor *weights, uint64_t align, uint64_t *sum) {
+    return !weights || weights->n_scales < 2 || add_twice(weights->n_scales, 4, align, sum);
+}
+
+/* FULLY_CONNECTED: whether a kernel adds up the weights of each output channel. */
+static bool sums_weights(const arenaut_program *program, const arenaut_op *op) {
+    const arenaut_tensor *weights = arn_op_input(program, op, 1);
+    const arenaut_tensor *bias = arn_op_input(program, op, 2);
+    const arenaut_tensor *result = arn_op_output(program, op, 0);
+    if (weights->dtype == ARENAUT_DTYPE_INT4 || weights->cls != ARENAUT_CONSTANT) return false;
+    if (bias && bias->cls != ARENAUT_CONSTANT) return false;
+    return result->rank <= 2 || weights->dims[weights->rank - 1] % 4 != 0;
+}
+
+static bool add_scales_and_sums(const arenaut_program *program, const arenaut_op *op,
+                                uint64_t align, uint64_t *sum) {
+    const arenaut_tensor *weights = arn_op_input(program, op, 1);
+    const arenaut_tensor *result = arn_op_output(program, op, 0);
+    if (!weights || weights->rank == 0 || !result) return false;
+    return add_scales(weights, align, sum) &&
+           (!sums_weights(program, op) || add_each_channel(result, 0, 4, align, sum));
+}
+
+static bool add_rows(const arenaut_tensor *weights, uint64_t align, uint64_t *sum) {
+    if (!weights || weights->rank == 0 || weights->dims[0] < 0) return false;
+    return add((uint64_t)weights->dims[0], 4, align, sum);
+}
+
+/* Of input and hidden state, for each of four gates. */
+static bool add_gates(const arenaut_program *program, const arenaut_op *op, uint64_t align,
+                      uint64_t *sum) {
+    enum { HIDDEN_STATE = 18, SUMS = 8 };
+    const arenaut_tensor *input = arn_op_input(program, op, 0);
+    const arenaut_tensor *hidden = arn_op_input(program, op, HIDDEN_STATE);
+    const uint64_t bytes = input && input->dtype == ARENAUT_DTYPE_INT16 ? 8 : 4;
+    for (int i = 0; i < SUMS; i++) {
+        if (!add_each_channel(hidden, 0, bytes, align, sum)) return false;
+    }
+    return true;
+}
+
 static bool add_extra(arenaut_persistent_extra extra, const arenaut_program *program,
                       const arenaut_op *op, uint32_t pointer, uint64_t align, uint64_t *sum) {
     const arenaut_tensor *second = arn_op_input(program, op, 1);
@@ -105,15 +146,16 @@ static bool add_extra(arenaut_persistent_extra extra, const arenaut_program *pro
     switch (extra) {
         case ARENAUT_PERSISTENT_NOTHING: return true;
         case ARENAUT_PERSISTENT_CHANNELS: return add_channels(second, op->name, align, sum);
-        case ARENAUT_PERSISTENT_SCALES:
-            if (!second || second->n_scales < 2) return true;
-            return add_twice(second->n_scales, 4, align, sum);
+        case ARENAUT_PERSISTENT_SCALES: return add_scales(second, align, sum);
         case ARENAUT_PERSISTENT_SHAPE: return add_shape(result, align, sum);
         case ARENAUT_PERSISTENT_LOOKUP: return add_twice(LOOKUP, 2, align, sum);
         case ARENAUT_PERSISTENT_TRANSPOSED: return add_transposed(program, op, pointer, align, sum);
         case ARENAUT_PERSISTENT_SUMS: return add_each_channel(result, 1, 8, align, sum);
         case ARENAUT_PERSISTENT_ESTIMATES: return add_each_channel(result, 0, 4, align, sum);
         case ARENAUT_PERSISTENT_FFT: return add_fft(result, pointer, align, sum);
+        case ARENAUT_PERSISTENT_GATES: return add_gates(program, op, align, sum);
+        case ARENAUT_PERSISTENT_ROW_SUMS: return add_rows(second, align, sum);
+        case ARENAUT_PERSISTENT_SCALES_SUMS: return add_scales_and_sums(program, op, align, sum);
     }
     return false;
 }
@@ -124,7 +166,7 @@ bool arenaut_kernel_persistent(const arenaut_kernel_set *set, const arenaut_prog
     const arenaut_persistent_rule *rule = find_rule(set, program, op);
     const unsigned wide = pointer > 4;
     *kept = (arenaut_persistent){0};
-    if (!rule) return false;
+    if (!rule || arenaut_op_reads_compressed(program, op)) return false;
     kept->options = rule->options[wide];
     return add(rule->data[wide], 1, align, &kept->data) &&
            add_extra(rule->extra, program, op, pointer, align, &kept->data);

@@ -51,6 +51,7 @@ static void add_sizes(const arenaut_program *p, const arenaut_kernel_set *kernel
     arenaut_scratch_requests requests;
     const arenaut_op *asks = &p->ops[p->methods[method].first_op + op];
     if (asks->n_scratch || !arenaut_op_asks_for_scratch(p, asks, kernels)) return;
+    if (arenaut_op_reads_compressed(p, asks)) return; /* how much more that takes is not known */
     if (!arenaut_kernel_scratch_sizes(kernels, p, asks, &requests)) return;
     for (uint32_t i = 0; i < requests.n; i++) {
         list->entries[list->n++] = (arenaut_scratch_entry){method, op, requests.bytes[i]};
@@ -172,8 +173,8 @@ uint32_t arenaut_find_outside(const arenaut_program *program, const arenaut_targ
     return ARENAUT_NONE;
 }
 
-bool arenaut_op_asks_for_scratch(const arenaut_program *program, const arenaut_op *op,
-                                 const arenaut_kernel_set *kernels) {
+static bool is_listed(const arenaut_program *program, const arenaut_op *op,
+                      const arenaut_kernel_set *kernels) {
     for (const arenaut_scratch_rule *rule = arenaut_kernel_scratch(kernels, op->name);
          rule && rule->op; rule++) {
         if (strcmp(rule->op, op->name) != 0) continue;
@@ -182,6 +183,14 @@ bool arenaut_op_asks_for_scratch(const arenaut_program *program, const arenaut_o
         if (rule->types >> program->tensors[op->inputs[rule->input]].dtype & 1) return true;
     }
     return false;
+}
+
+bool arenaut_op_asks_for_scratch(const arenaut_program *program, const arenaut_op *op,
+                                 const arenaut_kernel_set *kernels) {
+    arenaut_scratch_requests requests;
+    if (arenaut_op_reads_compressed(program, op)) return true;
+    if (!is_listed(program, op, kernels)) return false;
+    return !arenaut_kernel_scratch_sizes(kernels, program, op, &requests) || requests.n > 0;
 }
 
 arenaut_scratch_knowledge arenaut_scratch_known(const arenaut_program *program,

@@ -55,6 +55,7 @@ const arn_tflite_operator *arn_tflite_special_operator(int32_t builtin);
 
 /* tflite_plan.c: the plan that a file holds, and our mark on it. */
 #define ARN_TFLITE_PLAN_NAME "OfflineMemoryAllocation"
+#define ARN_TFLITE_COMPRESSION_NAME "COMPRESSION_METADATA"
 #define ARN_TFLITE_MARK_NAME "arenaut.plan"
 
 enum {

@@ -31,6 +31,7 @@ static arenaut_status read_subgraph(arn_tflite_reader *r, arn_fb_table table) {
         arn_tflite_now(r, "tensor", i);
         st = arn_tflite_read_tensor(r, arn_fb_item_table(fb, tensors, i), i);
     }
+    if (st == ARENAUT_OK) st = arn_tflite_take_compressed(r);
     const arn_fb_vector operators = arn_fb_vector_field(fb, table, SUBGRAPH_OPERATORS, 4);
     for (uint32_t i = 0; i < operators.count && st == ARENAUT_OK; i++) {
         arn_tflite_now(r, "operator", i);
@@ -176,6 +177,7 @@ static arenaut_status read_model(arn_tflite_reader *r) {
     uint64_t n_tensors;
     arenaut_status st = arn_tflite_count_tensors(&r->model, &n_tensors, r->err);
     if (st == ARENAUT_OK) st = arn_tflite_find_plan(&r->model, n_tensors, &r->plan, r->err);
+    if (st == ARENAUT_OK) st = arn_tflite_find_compressed(r);
     if (st == ARENAUT_OK) st = read_description(r);
     if (st == ARENAUT_OK) st = arn_tflite_charge(r, r->model.subgraphs.count, 1);
     if (st != ARENAUT_OK) return st;

@@ -14,6 +14,8 @@ enum { ARN_TFLITE_NAME_LIMIT = 4096 }; /* longer names are cut */
 typedef struct arn_tflite_reader {
     arn_tflite_model model;
     arn_tflite_plan plan;
+    arn_flatbuffer compression; /* inside the model: which constants are compressed */
+    arn_fb_vector compressed;   /* its list of subgraphs; empty: none are */
     arenaut_program *program;
     const arenaut_allocator *allocator;
     arenaut_error *err;
@@ -62,6 +64,10 @@ typedef struct arn_tflite_attribute_list {
 } arn_tflite_attribute_list;
 arenaut_status arn_tflite_attributes(arn_tflite_reader *r, arn_fb_table table,
                                      arn_tflite_attribute_list *list);
+
+/* Finds the list of compressed constants, and marks those of the subgraph that is being read. */
+arenaut_status arn_tflite_find_compressed(arn_tflite_reader *r);
+arenaut_status arn_tflite_take_compressed(arn_tflite_reader *r);
 
 /* Each adds one thing to the program. */
 arenaut_status arn_tflite_read_tensor(arn_tflite_reader *r, arn_fb_table table, uint32_t index);

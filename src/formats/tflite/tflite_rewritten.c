@@ -492,7 +492,7 @@ static arenaut_status add_graphs(graph_writer *w, arn_fb_new_table root) {
 
 static arenaut_status check_graph(graph_writer *w) {
     uint32_t entry;
-    arn_tflite_metadata(w->model, "COMPRESSION_METADATA", &entry);
+    arn_tflite_metadata(w->model, ARN_TFLITE_COMPRESSION_NAME, &entry);
     if (entry != ARENAUT_NONE || w->model->subgraphs.count != 1) {
         return arn_fail(w->err, ARENAUT_REFUSED, 0, "a model %s cannot be rewritten",
                         entry != ARENAUT_NONE ? "with compressed tensors" : "of several subgraphs");

@@ -59,6 +59,9 @@ enum {
 enum { METADATA_NAME = 0, METADATA_BUFFER = 1 };
 enum { SIGNATURE_SUBGRAPH = 4 };
 
+/* Of the flatbuffer that lists compressed tensors. */
+enum { COMPRESSION_SUBGRAPHS = 1, COMPRESSION_TENSORS = 0, COMPRESSED_TENSOR = 0 };
+
 /* Options: their numbers in the union, and slots. */
 enum {
     OPTIONS_CONV = 1,

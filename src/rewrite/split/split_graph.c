@@ -254,6 +254,7 @@ static bool take_op(const arn_split_graph *graph, const arenaut_op *op, arn_spli
     if (out->kind == ARN_SPLIT_OPAQUE || op->kind != ARENAUT_OP_OUT) return false;
     if (op->n_inputs == 0 || op->n_outputs != 1 || op->n_scratch > 0) return false;
     if (op->inputs[0] == ARENAUT_NONE || op->outputs[0] == ARENAUT_NONE) return false;
+    if (arenaut_op_reads_compressed(graph->program, op)) return false;
     if (!arn_split_is_image(graph, op->outputs[0])) return false;
     if (out->kind == ARN_SPLIT_ELEMENTWISE) return take_elementwise(graph, op, out);
     if (out->kind == ARN_SPLIT_JOIN) return take_join(graph, op, out);
