@@ -149,7 +149,8 @@ fuzz: all venv
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) sh fuzz/run.sh
 	@ARENAUT=$(CURDIR)/build/arenaut ARENAUT_THOROUGH=$$(($(FUZZ_SECONDS) / 20 + 1)) $(PYTHON) -m pytest \
 	  tests/pytest/test_overlap_kernels.py tests/pytest/test_overlap_runtime.py \
-	  tests/pytest/test_overlap_arm.py -q -rs
+	  tests/pytest/test_overlap_arm.py tests/pytest/test_split_calls.py \
+	  tests/pytest/test_split.py::test_random_models_compute_the_same -q -rs
 
 # Not part of `make test`: the cross compiler's packages push out those for gcc -m32.
 portable: all

@@ -92,6 +92,9 @@ typedef struct arenaut_split_options {
     const arenaut_kernel_set *kernels; /* results may lie over operands as these kernels allow;
                                         * NULL: all tensors lie apart */
     bool unmeasured;                   /* their rules that were only read count too */
+    const arenaut_kernel_set *run_by;  /* ops that ask these kernels for scratch are in no calls:
+                                        * the runtime that finds it a place does not know that
+                                        * calls keep nothing. NULL: none asks */
 } arenaut_split_options;
 
 /* Looks for the stages with which the program needs least memory: what its tensors need at once,

@@ -717,7 +717,8 @@ SplitOptions._fields_ = [
     ("max_macs", OptionalId),
     ("enough", c_uint64),
     ("kernels", POINTER(KernelSet)),
-    ("unmeasured", c_bool)]
+    ("unmeasured", c_bool),
+    ("run_by", POINTER(KernelSet))]
 Finding._fields_ = [
     ("rule", c_int),
     ("a", c_uint32),

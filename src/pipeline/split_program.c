@@ -101,6 +101,7 @@ static arenaut_status find_stages(const arenaut_pipeline *p, const arenaut_kerne
     arenaut_split_options options = p->options.splitting.options;
     options.kernels = kernels;
     options.unmeasured = p->unmeasured;
+    options.run_by = p->scratch.known ? NULL : p->kernels;
     return arenaut_split_find(p->document.program, &options, arn_pipeline_allocator(p),
                               &found->stages, &found->n, err);
 }

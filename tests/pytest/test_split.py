@@ -4,6 +4,7 @@ What a split model computes is compared where it has a tensor of the original: t
 its stages and all that comes behind them, with the plan inside, op by op.
 """
 
+import os
 import subprocess
 
 import numpy as np
@@ -14,6 +15,8 @@ import arm_runtime
 import compare
 import micro_runtime
 import tflite_file
+
+THOROUGH = int(os.environ.get("ARENAUT_THOROUGH", "1"))
 
 # (today, split, over): what the runtime's own planner needs for the model, what is planned, and
 # what is planned if results may lie over operands, too.
@@ -27,7 +30,7 @@ FIGURES = {
     "mcunetv2_large": (2451840, 752640, 602112),
     "mlperf_resnet8_int8": (49152, 32768, 25424),
     "mlperf_resnet_large_int8": (122880, 50912, 50912),
-    "mobilenet_v2_int8_nchw": (2451840, 317648, 317648),
+    "mobilenet_v2_int8_nchw": (2451840, 317648, 306704),
     "oww_embedding": (663552, 138240, 122880),
     "tinyengine_detection": (337024, 307200, 245760),
 }
@@ -235,7 +238,7 @@ def random_stage(random, n_ops):
 def test_random_models_compute_the_same(tmp_path):
     """Stages anywhere, in every mode: what is not refused computes the same bits."""
     compared = 0
-    for seed in range(60):
+    for seed in range(60 * THOROUGH):
         data, n_ops = random_model(seed)
         path, output = tmp_path / f"{seed}.tflite", tmp_path / f"{seed}.split.tflite"
         path.write_bytes(data)
@@ -248,4 +251,4 @@ def test_random_models_compute_the_same(tmp_path):
                 compared += 1
                 assert compare.first_difference(data, output.read_bytes(), seeds=(1,),
                                                 runs=1) is None, (seed, stage)
-    assert compared > 30
+    assert compared > 30 * THOROUGH

@@ -493,6 +493,32 @@ TEST(plain_calls_keep_nothing_where_that_is_wanted) {
     arenaut_program_free(p);
 }
 
+/* What a result may do in each call it may in all. */
+TEST(overlaps_hold_in_a_method_that_is_called_twice) {
+    arenaut_program *p = plainly_called_twice();
+    const arenaut_overlap pair = {0, 0, 4};
+    p->ops[2].overlaps = &pair;
+    p->ops[2].n_overlaps = 1;
+    const arenaut_lowering_options apart = {.overlap = true, .apart = true};
+    const arenaut_lowering_options together = {.overlap = true};
+    const struct {
+        const char *target;
+        const arenaut_lowering_options *options;
+        uint32_t n;
+    } cases[] = {
+        {"tflite-micro", &apart, 1}, {"generic", &together, 1}, {"tflite-micro", &together, 0}};
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        arenaut_lowering *l = lower_for(p, arenaut_target_find(cases[i].target), cases[i].options);
+        assert_int_equal(l->problem->n_separations, cases[i].n);
+        if (cases[i].n > 0) {
+            assert_int_equal(l->problem->separation[0].upper, buffer_named(l, "in"));
+            assert_int_equal(l->problem->separation[0].lower, buffer_named(l, "out"));
+        }
+        arenaut_lowering_free(l);
+    }
+    arenaut_program_free(p);
+}
+
 /* Two entry methods; each keeps a cache of the same qualified name, one also a counter. */
 static arenaut_program *two_entries(void) {
     arenaut_program *p = new_program();

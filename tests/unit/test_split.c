@@ -482,7 +482,7 @@ TEST(kernels_without_rules_change_nothing) {
 static arenaut_status work_with(void *context, const arenaut_allocator *allocator) {
     const arenaut_program *p = context;
     static const arenaut_split_stage stages[] = {{0, 2, 2, ARENAUT_SPLIT_CHANNELS},
-                                                 {2, 1, 2, ARENAUT_SPLIT_KEPT}};
+                                                 {2, 1, 4, ARENAUT_SPLIT_KEPT_CALLED}};
     const arenaut_split_options over = lying_over("reference");
     arenaut_split_stage *found = NULL;
     arenaut_rewrite *rewrite = NULL;

@@ -9,8 +9,24 @@ static bool has_one_life(const arn_lower *lower, uint32_t storage) {
     return lower->lives.start[storage + 1] - lower->lives.start[storage] == 1;
 }
 
-static arenaut_interval life_of(const arn_lower *lower, uint32_t storage) {
-    return lower->lives.life[lower->lives.start[storage]];
+static arenaut_interval life_of(const arn_lower *lower, uint32_t storage, uint32_t i) {
+    return lower->lives.life[lower->lives.start[storage] + i];
+}
+
+/* Whether two are alive together only at steps of the op, with which each life of the one ends, and
+ * one of the other begins: in a method that is called several times, at one step for each call. */
+static bool meet_at(const arn_lower *lower, const arenaut_op *op, uint32_t base, uint32_t child) {
+    const uint32_t *start = lower->lives.start, n = start[base + 1] - start[base];
+    if (n != start[child + 1] - start[child]) return false;
+    for (uint32_t i = 0; i < n; i++) {
+        const int64_t meeting = life_of(lower, child, i).first;
+        if (meeting < 0 || life_of(lower, base, i).end != meeting + 1) return false;
+        if (lower->lives.steps[meeting].op != (uint32_t)(op - lower->program->ops)) return false;
+        if (i + 1 < n && life_of(lower, child, i).end > life_of(lower, base, i + 1).first) {
+            return false;
+        }
+    }
+    return n > 0;
 }
 
 /* Whether a tensor fills its storage, so that what is said of one is true of the other. */
@@ -60,24 +76,22 @@ static bool is_input(const arn_lower *lower, const arenaut_op *op, uint32_t stor
 }
 
 /* Whether the op's output may take over memory of its input: both fill their buffers, nothing
- * needs the input afterwards, and the two meet in one step, which is the op's. */
+ * needs the input afterwards, and the two meet in steps of the op. */
 static bool takes_over(const arn_lower *lower, const arenaut_op *op, uint32_t from, uint32_t to) {
     const uint32_t base = lower->storage.of[from], child = lower->storage.of[to];
     if (base == child || !fills_storage(lower, from) || !fills_storage(lower, to)) return false;
     if (!is_free_after(lower, base) || is_input(lower, op, child)) return false;
     if (lower->storage.facts[child] & (ARN_NO_BUFFER | ARN_ALWAYS_ALIVE)) return false;
     if (lower->pools[base] != lower->pools[child]) return false;
-    if (!has_one_life(lower, base) || !has_one_life(lower, child)) return false;
-    if (!arn_lower_ends_with(lower, base, (uint32_t)(op - lower->program->ops))) return false;
-    const int64_t meeting = life_of(lower, child).first;
-    if (meeting < 0 || life_of(lower, base).end != meeting + 1) return false;
-    return lower->lives.steps[meeting].op == (uint32_t)(op - lower->program->ops);
+    return arn_lower_ends_with(lower, base, (uint32_t)(op - lower->program->ops)) &&
+           meet_at(lower, op, base, child);
 }
 
 static bool may_replace(const arn_lower *lower, const arenaut_op *op, arenaut_in_place pair) {
     const arenaut_tensor *tensors = lower->program->tensors;
     const uint32_t from = op->inputs[pair.input], to = op->outputs[pair.output];
     return tensors[from].bytes == tensors[to].bytes && takes_over(lower, op, from, to) &&
+           has_one_life(lower, lower->storage.of[from]) &&
            nothing_else_in(lower, op, pair.output, lower->storage.of[from]);
 }
 

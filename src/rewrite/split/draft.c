@@ -258,7 +258,7 @@ static bool is_read_up(const arn_draft *draft, const lives *l, uint32_t op, uint
  * order, each as far behind the result's begin as the kernel demands. */
 static uint64_t saved_by_reach(const arn_draft *draft, const lives *l, uint32_t index) {
     const arn_draft_op *op = &draft->ops[index];
-    if (!draft->reach || op->n_outputs != 1 || arn_draft_is_called(draft, index)) return 0;
+    if (!draft->reach || op->n_outputs != 1) return 0;
     const uint32_t *arguments = draft->arguments + op->first, made = arguments[op->n_inputs];
     if (made == ARENAUT_NONE || l->first[made] != index) return 0;
     const uint64_t result = arn_aligned(arn_draft_planned_bytes(draft, made), ARN_DRAFT_ROUNDING);

@@ -268,23 +268,14 @@ static const arn_draft_call *call_before(const arn_draft *draft, uint32_t op) {
     return low > 0 ? &draft->calls[low - 1] : NULL;
 }
 
-static const arn_draft_call *call_around(const arn_draft *draft, uint32_t op) {
-    const arn_draft_call *call = call_before(draft, op);
-    return call && op - call->first_op < call->n_ops ? call : NULL;
-}
-
 const arn_draft_call *arn_draft_call_at(const arn_draft *draft, uint32_t op) {
     const arn_draft_call *call = call_before(draft, op);
     return call && call->first_op == op ? call : NULL;
 }
 
-bool arn_draft_is_called(const arn_draft *draft, uint32_t op) {
-    return call_around(draft, op) != NULL;
-}
-
 bool arn_draft_is_repeated(const arn_draft *draft, uint32_t op) {
-    const arn_draft_call *call = call_around(draft, op);
-    return call && !arn_draft_is_body(draft, call);
+    const arn_draft_call *call = call_before(draft, op);
+    return call && op - call->first_op < call->n_ops && !arn_draft_is_body(draft, call);
 }
 
 uint32_t arn_draft_count_ops(const arn_draft *draft) {

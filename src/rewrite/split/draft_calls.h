@@ -19,9 +19,8 @@ static inline bool arn_draft_is_body(const arn_draft *draft, const arn_draft_cal
     return &draft->calls[call->body] == call;
 }
 
-/* Whether the op stands in a call at all, and in one that is not its method's first, so that the
- * file will not have it. O(log calls). */
-bool arn_draft_is_called(const arn_draft *draft, uint32_t op);
+/* Whether the op stands in a call that is not its method's first, so that the program will not have
+ * it. O(log calls). */
 bool arn_draft_is_repeated(const arn_draft *draft, uint32_t op);
 
 /* Ops of the program that the draft becomes. */

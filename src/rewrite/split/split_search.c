@@ -8,6 +8,8 @@
  * at an op as its kernel allows. How the tensors are placed is left to the planners. */
 #include <string.h>
 
+#include <arenaut/pass.h>
+
 #include "core/fail.h"
 #include "core/memory.h"
 #include "core/sort.h"
@@ -202,12 +204,21 @@ static uint64_t least_kept(uint32_t n_ops, uint32_t pieces, arenaut_split_mode m
     return (uint64_t)(calls ? 2 : n_ops) * (pieces - 1) * ARN_DRAFT_KEPT_PER_OP;
 }
 
+static bool asks_for_scratch(const search *s, const window *w) {
+    const arenaut_program *program = s->graph->program;
+    for (uint32_t i = w->first; i < w->end && s->options->run_by; i++) {
+        if (arenaut_op_asks_for_scratch(program, &program->ops[i], s->options->run_by)) return true;
+    }
+    return false;
+}
+
 /* All ways to split one window, but for calls that compute rows again: ops that cost nothing would
  * be paid for in multiplications. More pieces mean more ops: there is an end to it. */
 static void try_window(search *s, const window *w) {
     const uint32_t n_ops = w->end - w->first;
     for (int mode = 0; mode < ARENAUT_SPLIT_MODE_COUNT; mode++) {
         if (mode == ARENAUT_SPLIT_ROWS_CALLED) continue;
+        if (mode == ARENAUT_SPLIT_KEPT_CALLED && asks_for_scratch(s, w)) continue;
         for (size_t i = 0; i < sizeof ladder / sizeof *ladder; i++) {
             const uint64_t least = least_kept(n_ops, ladder[i], (arenaut_split_mode)mode);
             if (w->bound + s->whole.kept + least >= total(&s->now.cost)) break;
