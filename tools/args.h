@@ -41,9 +41,10 @@ typedef struct tool_options {
         max_macs; /* NOT_GIVEN: not given */
 
     /* single verbs */
-    bool svg, html, ascii;
+    bool svg, html, ascii, what_if;
     uint64_t width;
-    const char *as;
+    const char *as, *fail_on_growth;
+    bool planned, markdown;
 } tool_options;
 
 /* Which flags a verb takes. */
@@ -58,6 +59,7 @@ enum flag_group {
     GROUP_BUDGET = 1 << 7,
     GROUP_VIEW = 1 << 8,
     GROUP_EXPORT = 1 << 9,
+    GROUP_DIFF = 1 << 10,
     GROUP_MODEL = GROUP_PROGRAM | GROUP_MEMORY, /* turning it into a problem */
 };
 

@@ -167,6 +167,18 @@ exit_code copy_input(const input_file *input, const char *path, bool force) {
     return output_commit(&output);
 }
 
+exit_code write_result(const tool_job *job, output_kind kind, const arenaut_result *result,
+                       const arenaut_report_options *options, const char *path) {
+    output_file output;
+    arenaut_error err = {0};
+    const exit_code code = output_open(path, job->options->force, &output);
+    if (code != EXIT_FINE) return code;
+    if (arenaut_report_emit(kind.report, result, options, output_sink(&output), NULL, &err)) {
+        return output_abandon(&output, job->path, &err);
+    }
+    return output_commit(&output);
+}
+
 exit_code write_output(const tool_job *job, output_kind kind, const arenaut_report_options *options,
                        const char *path, uint64_t *written) {
     const arenaut_result *result = &job->pipeline->result;

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <arenaut/dialect.h>
@@ -35,29 +36,46 @@ static bool same_problem(const arenaut_problem *a, const arenaut_problem *b) {
     return true;
 }
 
-/* *arena gets what is needed with `changed`. */
+/* Fills in the arena with `changed`, and the job that found it if that is another plan. */
 static exit_code plan_with(const tool_job *job, const arenaut_pipeline_options *changed,
-                           uint64_t *arena) {
-    tool_job other;
-    *arena = job->pipeline->plan->total;
-    exit_code code = job_prepare_again(&other, job, changed);
-    if (code == EXIT_FINE && !same_problem(job->pipeline->problem, other.pipeline->problem)) {
-        code = job_find_baseline(&other);
-        if (code == EXIT_FINE) code = job_make_plan(&other);
-        if (code == EXIT_FINE) *arena = other.pipeline->plan->total;
+                           remedy *with) {
+    tool_job *other = must_allocate(1, sizeof *other);
+    *with = (remedy){.arena = job->pipeline->plan->total};
+    exit_code code = job_prepare_again(other, job, changed);
+    if (code == EXIT_FINE && !same_problem(job->pipeline->problem, other->pipeline->problem)) {
+        code = job_find_baseline(other);
+        if (code == EXIT_FINE) code = job_make_plan(other);
+        if (code == EXIT_FINE) {
+            with->arena = other->pipeline->plan->total;
+            with->job = other;
+            return code;
+        }
     }
-    job_close(&other);
+    job_close(other);
+    free(other);
     return code;
 }
 
+static void drop_job(remedy *with) {
+    if (with->job) job_close(with->job);
+    free(with->job);
+    with->job = NULL;
+}
+
 static void add_remedy(remedy_list *list, const char *what, const char *flag, const char *value,
-                       uint64_t arena) {
+                       remedy with) {
+    if (!list->keeps || list->n == MAX_REMEDIES) drop_job(&with);
     if (list->n == MAX_REMEDIES) return;
     remedy *added = &list->items[list->n++];
+    *added = with;
     added->what = what;
-    added->arena = arena;
     snprintf(added->flags, sizeof added->flags, "%s %s", flag, value);
     if (!*value) added->flags[strlen(flag)] = '\0';
+}
+
+void remedies_free(remedy_list *list) {
+    for (size_t i = 0; i < list->n; i++) drop_job(&list->items[i]);
+    list->n = 0;
 }
 
 static bool is_listed(const char *names, const char *name) {
@@ -83,15 +101,18 @@ static exit_code try_pass(const tool_job *job, const arenaut_pass *pass, remedy_
     arenaut_pipeline_options changed = job->pipeline->options;
     const char *before = changed.passes ? changed.passes : "";
     char selection[1024];
-    uint64_t arena;
+    remedy with;
     if (is_listed(before, pass->name)) return EXIT_FINE; /* the user has chosen */
     const int length =
         snprintf(selection, sizeof selection, "%s%s%s", before, *before ? "," : "", pass->name);
     if (length < 0 || (size_t)length >= sizeof selection) return EXIT_FINE;
     changed.passes = selection;
-    const exit_code code = plan_with(job, &changed, &arena);
-    if (code == EXIT_FINE && arena < job->pipeline->plan->total) {
-        add_remedy(list, pass->summary, "--passes", pass->name, arena);
+    const exit_code code = plan_with(job, &changed, &with);
+    if (code != EXIT_FINE) return code;
+    if (with.arena < job->pipeline->plan->total) {
+        add_remedy(list, pass->summary, "--passes", pass->name, with);
+    } else {
+        drop_job(&with);
     }
     return code;
 }
@@ -110,20 +131,20 @@ static exit_code try_kernels(const tool_job *job, remedy_list *list) {
     arenaut_pipeline_options changed = job->pipeline->options;
     const arenaut_kernel_set *kernels = job->pipeline->kernels;
     exit_code code = EXIT_FINE;
-    uint64_t arena;
+    remedy with;
     if (kernels && !changed.overlap && !job->options->inplace && !changed.n_in_place_rules) {
         changed.overwrite = ARENAUT_OVERWRITE_ON;
-        code = plan_with(job, &changed, &arena);
+        code = plan_with(job, &changed, &with);
         if (code == EXIT_FINE) {
-            add_remedy(list, "results over operands", "--inplace", "on", arena);
+            add_remedy(list, "results over operands", "--inplace", "on", with);
         }
         changed.overwrite = ARENAUT_OVERWRITE_BY_RULES;
     }
     if (code == EXIT_FINE && !job->options->overlap && has_rules(kernels)) {
         changed.overlap = true;
-        code = plan_with(job, &changed, &arena);
+        code = plan_with(job, &changed, &with);
         if (code == EXIT_FINE) {
-            add_remedy(list, "results that reach into operands", "--overlap", "on", arena);
+            add_remedy(list, "results that reach into operands", "--overlap", "on", with);
         }
     }
     return code;
@@ -131,15 +152,15 @@ static exit_code try_kernels(const tool_job *job, remedy_list *list) {
 
 exit_code find_remedies(const tool_job *job, remedy_list *list) {
     arenaut_pipeline_options changed = job->pipeline->options;
-    uint64_t arena;
+    remedy with;
     list->n = 0;
     if (!job->pipeline->lowering || job->stopped) return EXIT_FINE;
     exit_code code = try_kernels(job, list);
     if (code == EXIT_FINE && !changed.exclude_io) {
         changed.exclude_io = true;
-        code = plan_with(job, &changed, &arena);
+        code = plan_with(job, &changed, &with);
         if (code == EXIT_FINE) {
-            add_remedy(list, "inputs and outputs elsewhere", "--no-alloc-io", "", arena);
+            add_remedy(list, "inputs and outputs elsewhere", "--no-alloc-io", "", with);
         }
     }
     for (size_t i = 0; i < arenaut_pass_count() && code == EXIT_FINE; i++) {

@@ -23,7 +23,7 @@ static exit_code put_report(const tool_job *job, const tool_options *options, ar
                             NULL, &err)) {
         return complain_error(job->path, &err);
     }
-    remedy_list remedies;
+    remedy_list remedies = {.keeps = false};
     exit_code code = find_remedies(job, &remedies);
     if (code == EXIT_FINE) put_remedies(job->pipeline, &remedies, out);
     if (code == EXIT_FINE) code = put_token_offsets(job, "  ", out);
@@ -40,7 +40,7 @@ static exit_code put_report(const tool_job *job, const tool_options *options, ar
 }
 
 static exit_code put_json_report(const tool_job *job, arenaut_text *out) {
-    remedy_list remedies = {.n = 0};
+    remedy_list remedies = {.keeps = false};
     arenaut_text more = {0};
     exit_code code = EXIT_FINE;
     if (job->pipeline->plan->quality != ARENAUT_INFEASIBLE) {

@@ -8,6 +8,7 @@
 #include "output.h"
 #include "text_table.h"
 #include "verb.h"
+#include "what_if.h"
 
 /* A pipe or a file has no width; 80 columns suit logs and comments. */
 static uint32_t terminal_width(void) {
@@ -68,6 +69,17 @@ static exit_code choose_picture(const tool_options *options, output_kind *kind) 
     return EXIT_FINE;
 }
 
+static exit_code write_picture(const tool_job *job, output_kind kind,
+                               arenaut_report_options *report, const char *path) {
+    what_if found;
+    exit_code code = what_if_find(job, job->options->what_if, &found);
+    report->variants = found.variants;
+    report->n_variants = job->options->what_if ? found.n : 0;
+    if (code == EXIT_FINE) code = write_output(job, kind, report, path, NULL);
+    what_if_close(&found);
+    return code;
+}
+
 static exit_code view_job(tool_job *job, const tool_options *options) {
     arenaut_report_options report = {0};
     output_kind kind;
@@ -80,7 +92,7 @@ static exit_code view_job(tool_job *job, const tool_options *options) {
     if (code == EXIT_FINE) code = job_run_like_file(job);
     if (code == EXIT_NEGATIVE && job_is_answered(job, code))
         return complain_infeasible(job->pipeline);
-    return code == EXIT_FINE ? write_output(job, kind, &report, path, NULL) : code;
+    return code == EXIT_FINE ? write_picture(job, kind, &report, path) : code;
 }
 
 static exit_code run(const tool_options *options, arenaut_text *out) {
@@ -95,7 +107,7 @@ static exit_code run(const tool_options *options, arenaut_text *out) {
 extern const tool_verb verb_view;
 const tool_verb verb_view = {
     .name = "view",
-    .summary = "a picture of the plan: steps to the right, addresses upwards",
+    .summary = "a picture of the plan: steps rightwards, addresses upwards",
     .arguments = "FILE [--svg|--html|--ascii] [-o OUT]",
     .examples =
         "arenaut view model.tflite -o plan.html\n"

@@ -5,12 +5,17 @@ import { begun, commas, inUnits, nicePowerOfTwo, niceStep, shortened } from "./w
 
 export const LEFT = 84, RIGHT = 14, CURVE = 84, GAP = 22, BELOW = 58;
 const SMALL = "11px system-ui, sans-serif", STRONG = "600 11px system-ui, sans-serif";
-const OP_COLOURS = ["#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#0072b2", "#d55e00", "#999999", "#b5a800"];
 
-export function write(ctx, text, x, y, { colour, align = "left", font = SMALL }) {
+export function write(ctx, text, x, y, { colour, halo, align = "left", font = SMALL }) {
   ctx.font = font;
   ctx.fillStyle = colour;
   ctx.textAlign = align;
+  if (halo) {
+    ctx.strokeStyle = halo;
+    ctx.lineWidth = 3;
+    ctx.lineJoin = "round";
+    ctx.strokeText(text, x, y);
+  }
   ctx.fillText(text, x, y);
 }
 
@@ -142,8 +147,6 @@ export function drawArena(p, ctx) {
   return names;
 }
 
-function opColour(word) { return OP_COLOURS[((word % OP_COLOURS.length) + OP_COLOURS.length) % OP_COLOURS.length]; }
-
 // Ops by type, one above the other with called methods, and numbers of steps.
 export function drawOps(p, ctx) {
   const { plan, theme, frame, view } = p;
@@ -155,7 +158,7 @@ export function drawOps(p, ctx) {
     for (let step = Math.floor(view.x0); step < view.x1; step += each) {
       const op = plan.opAt(step);
       if (op < 0) continue;
-      ctx.fillStyle = opColour(plan.opName[op]);
+      ctx.fillStyle = p.opColour(plan.opWord(op));
       const x = p.xOf(step), from = Math.max(x, LEFT), to = Math.min(p.xOf(step + each), LEFT + frame.width);
       ctx.fillRect(from, y, Math.max(to - from - (scale > 4 ? 1 : 0), 1), 16);
       const letters = Math.floor((scale - 6) / 6.3);

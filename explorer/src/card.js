@@ -36,7 +36,7 @@ export function factsOf(plan, b) {
   if (plan.base[b] >= 0) facts.push(["in place", `may be written over ${plan.name(plan.base[b])}`]);
   if (plan.host[b] >= 0) facts.push(["lies in", plan.name(plan.host[b])]);
   const source = plan.sources[b] ?? (writers.length ? plan.opSources[writers[0]] : null);
-  if (source) facts.push(["source", shown(source)]);
+  if (source && source !== plan.names[b]) facts.push(["source", shown(source)]);
   return facts;
 }
 

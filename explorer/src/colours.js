@@ -34,7 +34,8 @@ function byText(n, textOf) {
   const colour = new Map(named.map((text, i) => [text, CATEGORIES[i]]));
   const legend = named.map((text) => ({ text, colour: colour.get(text) }));
   if (!fits) legend.push({ text: `${ranked.length - named.length} others`, colour: OTHERS });
-  return { of: (b) => colour.get(textOf(b)) ?? OTHERS, legend };
+  const colourOf = (text) => colour.get(text) ?? OTHERS;
+  return { of: (b) => colourOf(textOf(b)), colourOf, legend };
 }
 
 // Seven shades from the smallest to the largest, evenly by the logarithm.
@@ -76,11 +77,29 @@ function byClass(plan) {
   return { of: (b) => CLASSES[plan.cls[b]], legend };
 }
 
+// Kinds of ops have the same colours in the strip of ops and, if asked for, in the picture.
+export const opColours = (plan) => byText(plan.nOps, (op) => plan.opWord(op));
+
+function byOp(plan) {
+  if (!plan.nOps) return byText(plan.n, (b) => opTextOf(plan, b));
+  const { colourOf, legend } = opColours(plan);
+  return { of: (b) => colourOf(opTextOf(plan, b)), legend: [...legend, { text: "(from outside)", colour: OTHERS }] };
+}
+
+// In a comparison: what came is green, what went grey, what grew orange, what moved blue.
+const CHANGES = { came: "#009e73", went: "#999999", grew: "#d55e00", shrank: "#cc79a7", moved: "#56b4e9", same: "#d9d9d9" };
+
+function byChange(plan) {
+  const legend = Object.entries(CHANGES).map(([text, colour]) => ({ text, colour }));
+  return { of: (b) => CHANGES[plan.change?.[b] ?? "same"], legend: legend.filter(({ text }) => plan.change?.includes(text)) };
+}
+
 export const WAYS = {
   class: byClass,
-  op: (plan) => byText(plan.n, (b) => opTextOf(plan, b)),
+  op: byOp,
   layer: (plan) => byText(plan.n, (b) => layerOf(plan.names[b] ?? "")),
   size: (plan, say) => byAmount(plan.n, (b) => plan.size[b], say.bytes),
   lifetime: (plan, say) => byAmount(plan.n, (b) => lifeOf(plan, b), say.steps),
+  change: byChange,
   pool: (plan) => byText(plan.n, (b) => (plan.pool[b] < 0 ? "(none)" : plan.poolName(plan.pool[b]))),
 };

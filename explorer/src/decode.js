@@ -68,6 +68,7 @@ export function numbers(column) {
 
 // Texts, null where there is none. Bytes that are no UTF-8 become U+FFFD.
 export function texts(column) {
+  if (column.count) return Array.from({ length: column.n }, (_, i) => String(i));
   const bytes = bytesOf(column.texts);
   const decoder = new TextDecoder();
   const found = new Array(column.n);

@@ -8,6 +8,7 @@ import { THEMES, WAYS, opTextOf } from "./colours.js";
 import { asPng, download, svgOf } from "./save.js";
 import { commas, inUnits, percent, shown } from "./words.js";
 import { element } from "./table.js";
+import { changesOf } from "./compare.js";
 import { matcher } from "./why.js";
 import { readLink, writeLink } from "./link.js";
 import { showCard } from "./card.js";
@@ -20,6 +21,8 @@ class App {
   constructor(data) {
     if (data.schema !== "arenaut.page/1") throw new Error(`this page cannot show ${data.schema}`);
     this.data = data;
+    this.variants = data.variants;
+    this.before = this.variants.find(({ name }) => name === "before")?.plan ?? -1;
     this.plans = new Map();
     this.found = [];
     this.picture = new Picture(id("base"), id("over"));
@@ -36,26 +39,49 @@ class App {
 
   start() {
     const said = readLink(location.hash);
+    if (this.before >= 0) this.compare();
     this.showPlan(said.plan ?? 0);
     this.follow(said);
   }
 
   // ---- plans ----
 
+  planAt(index) {
+    if (!this.plans.has(index)) this.plans.set(index, new Plan(this.data.plans[index]));
+    return this.plans.get(index);
+  }
+
+  planName(index) {
+    const variant = this.variants.find(({ plan }) => plan === index);
+    return shown(variant?.name ?? (this.before >= 0 ? "after" : "planned"), 60);
+  }
+
+  compare() {
+    const before = this.planAt(this.before), after = this.planAt(0);
+    this.changes = changesOf(before, after);
+    before.change = new Array(before.n).fill("went");
+    after.change = new Array(after.n);
+    for (const { kind, a, b } of this.changes) {
+      if (a >= 0) before.change[a] = kind;
+      if (b >= 0) after.change[b] = kind;
+    }
+    this.panels.showChanges();
+  }
+
   showPlan(k) {
     const index = this.data.plans[k] ? k : 0;
-    if (!this.plans.has(index)) this.plans.set(index, new Plan(this.data.plans[index]));
     const selected = this.picture.pinned >= 0 ? this.plan.names[this.picture.pinned] : null;
     this.planIndex = index;
-    this.plan = this.plans.get(index);
+    this.plan = this.planAt(index);
     id("plan").value = String(index);
     this.resize();
     this.picture.show(this.plan);
     this.picture.goTo(this.plan.peakStep);
     this.showFigures();
     this.showLegend();
-    this.find(this.query ?? "");
+    this.panels.all.filter = null;
     this.panels.showPlan();
+    this.find(this.query ?? "");
     const again = selected ? this.plan.names.indexOf(selected) : -1;
     if (again >= 0) this.pick(again, false);
     else {
@@ -93,10 +119,11 @@ class App {
   // ---- controls ----
 
   fillControls() {
-    id("colour").replaceChildren(...Object.keys(WAYS).map((way) => element("option", { value: way, textContent: way })));
+    const ways = Object.keys(WAYS).filter((way) => way !== "change" || this.before >= 0);
+    id("colour").replaceChildren(...ways.map((way) => element("option", { value: way, textContent: way })));
     id("colour").onchange = (event) => this.colourBy(event.target.value);
     id("plan").replaceChildren(...this.data.plans.map((plan, k) =>
-      element("option", { value: String(k), textContent: `${shown(plan.title ?? "planned")}: ${inUnits(plan.arena)}` })));
+      element("option", { value: String(k), textContent: `${this.planName(k)}: ${inUnits(plan.arena)}` })));
     id("plans").hidden = this.data.plans.length < 2;
     id("plan").onchange = (event) => this.showPlan(Number(event.target.value));
     id("search").oninput = (event) => this.find(event.target.value, false);
@@ -111,7 +138,7 @@ class App {
   }
 
   colourBy(way) {
-    if (!WAYS[way]) return;
+    if (!WAYS[way] || (way === "change" && this.before < 0)) return;
     id("colour").value = way;
     this.picture.colourBy(way);
     this.showLegend();

@@ -3,8 +3,13 @@
 import { numbers, texts } from "./decode.js";
 import { commas, shown } from "./words.js";
 
-const indices = (column) => Int32Array.from(numbers(column).values, (v) => v - 1);
-const counts = (column) => Uint32Array.from(numbers(column).values);
+const counts = (column) => new Uint32Array(numbers(column).values);
+
+function indices(column) {
+  const found = new Int32Array(numbers(column).values);
+  for (let i = 0; i < found.length; i++) found[i]--;
+  return found;
+}
 
 // Where each of the counted runs begins, and where the last one ends.
 export function starts(lengths) {
@@ -136,30 +141,27 @@ export class Plan {
     });
   }
 
-  // Steps at which the bytes alive change, and how many they are from there on.
+  // Steps at which the bytes alive may change, and how many they are from there on.
   bytesAlive() {
-    const n = this.owner.length;
-    const order = Float64Array.from({ length: 2 * n }, (_, i) => (i < n ? this.first[i] : this.end[i - n])).sort();
-    const steps = order.filter((step, i) => i === 0 || step !== order[i - 1]);
-    const change = new Float64Array(steps.length);
-    const at = this.finder(steps);
+    const n = this.owner.length, dense = this.range <= 4 * n + 1e6;
+    const steps = dense ? Float64Array.from({ length: this.range + 1 }, (_, i) => i) : this.stepsOfChange();
+    const place = dense ? null : new Map(Array.from(steps, (step, i) => [step, i]));
+    const live = new Float64Array(steps.length), at = (step) => (dense ? step : place.get(step));
     for (let i = 0; i < n; i++) {
-      change[at(this.first[i])] += this.size[this.owner[i]];
-      change[at(this.end[i])] -= this.size[this.owner[i]];
+      const bytes = this.size[this.owner[i]];
+      live[at(this.first[i])] += bytes;
+      live[at(this.end[i])] -= bytes;
     }
-    for (let i = 1; i < change.length; i++) change[i] += change[i - 1];
-    return { steps, live: change };
+    for (let i = 1; i < live.length; i++) live[i] += live[i - 1];
+    return { steps, live };
   }
 
-  // Looks up a step in a sorted list that has it: at once where the list has nearly all steps.
-  finder(steps) {
-    if (this.range <= 4 * steps.length + 1e6) {
-      const place = new Int32Array(this.range + 1);
-      for (let i = 0; i < steps.length; i++) place[steps[i]] = i;
-      return (step) => place[step];
-    }
-    const place = new Map(Array.from(steps, (step, i) => [step, i]));
-    return (step) => place.get(step);
+  // Where steps are far apart: those at which some lifetime begins or ends.
+  stepsOfChange() {
+    const all = new Float64Array(2 * this.owner.length);
+    all.set(this.first);
+    all.set(this.end, this.first.length);
+    return all.sort().filter((step, i) => i === 0 || step !== all[i - 1]);
   }
 
   // Per buffer, the ops that write it and those that read it, in the order of the ops.

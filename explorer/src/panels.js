@@ -13,9 +13,10 @@ function numberColumn(title, value, text = (row) => commas(value(row))) {
   return { title, number: true, key: value, text, plain: (row) => String(value(row)) };
 }
 
-// The columns of every table of buffers.
-function bufferColumns(plan) {
-  return [
+// The columns of every table of buffers. A bare problem has no shapes and perhaps no ops.
+function bufferColumns(plan, data) {
+  const known = (name) => data.plans.some(({ columns }) => columns[name].all !== "0");
+  const columns = [
     { title: "buffer", text: (row) => plan().name(row.b) },
     numberColumn("bytes", (row) => plan().bytes(row.b)),
     { title: "shape", text: (row) => plan().shapeText(row.b) },
@@ -26,32 +27,62 @@ function bufferColumns(plan) {
     } },
     numberColumn("offset", (row) => plan().address(row.b)),
   ];
+  const absent = [...(known("shape") ? [] : ["shape"]), ...(known("argument") || known("maker") ? [] : ["from"])];
+  return columns.filter((column) => !absent.includes(column.title));
+}
+
+// The first and the last step of a buffer; of one that never lives, none.
+function spanOf(plan, b) {
+  const i = plan.lifeStart[b], end = plan.lifeStart[b + 1];
+  return i < end ? [plan.number(plan.first[i]), plan.number(plan.end[end - 1] - 1)] : ["", ""];
 }
 
 export class Panels {
   constructor(app) {
     this.app = app;
     const plan = () => app.plan, onPick = (row) => app.pick(row.b), onCopy = (text) => app.copy(text);
-    const [name, bytes, ...others] = bufferColumns(plan);
+    const [name, bytes, ...others] = bufferColumns(plan, app.data);
     this.alive = new Table(id("alive"), { caption: "Buffers alive at this step, the largest first", onPick, onCopy,
       columns: [name, bytes, numberColumn("share", (row) => row.share, (row) => percent(row.share, row.whole)),
         numberColumn("running sum", (row) => row.sum), ...others] });
     this.all = new Table(id("all"), { caption: "All buffers", onPick, onCopy, columns: [name, bytes,
-      numberColumn("first step", (row) => row.first), numberColumn("last step", (row) => row.last), ...others] });
+      numberColumn("first step", (row) => spanOf(plan(), row.b)[0]), numberColumn("last step", (row) => spanOf(plan(), row.b)[1]), ...others] });
+    if (app.before >= 0) this.changes = this.changeTable();
     this.groups = ["layer", "op"].map((kind) => new Table(id(`by-${kind}`), { caption: `Bytes alive by ${kind === "op" ? "kind of op" : "layer"}`,
       onCopy, onPick: (row) => app.find(kind === "op" ? row.key : row.key.replace(/^\(.*\)$/, "")),
       columns: [{ title: kind, text: (row) => row.key }, numberColumn("buffers", (row) => row.count),
         numberColumn("bytes", (row) => row.bytes)] }));
   }
 
+  // Between the plan before and the one after; a row is picked in the plan that has it.
+  changeTable() {
+    const { app } = this, either = (row) => (row.b >= 0 ? [app.planAt(0), row.b] : [app.planAt(app.before), row.a]);
+    const bytes = (k, id_) => (id_ < 0 ? "" : app.planAt(k).bytes(id_)), at = (k, id_) => (id_ < 0 ? "" : app.planAt(k).address(id_));
+    const show = (value) => (value === "" ? "" : commas(value)), key = (value) => (value === "" ? -1 : value);
+    const column = (title, value) => ({ title, number: true, key: (row) => key(value(row)), text: (row) => show(value(row)), plain: value });
+    return new Table(id("changes"), { caption: "Buffers that changed", onCopy: (text) => app.copy(text),
+      onPick: (row) => { app.showPlan(row.b >= 0 ? 0 : app.before); app.pick(row.b >= 0 ? row.b : row.a); },
+      columns: [{ title: "buffer", text: (row) => { const [plan, b] = either(row); return plan.name(b); } },
+        { title: "change", text: (row) => row.kind }, column("bytes before", (row) => bytes(app.before, row.a)),
+        column("bytes after", (row) => bytes(0, row.b)), column("offset before", (row) => at(app.before, row.a)),
+        column("offset after", (row) => at(0, row.b))] });
+  }
+
+  showChanges() {
+    const { app } = this, changes = app.changes.filter(({ kind }) => kind !== "same"), counts = new Map();
+    for (const { kind } of changes) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+    const before = BigInt(app.data.plans[app.before].arena), after = BigInt(app.data.plans[0].arena);
+    const by = after - before, sign = by > 0n ? "+" : by < 0n ? "-" : "", size = by < 0n ? -by : by;
+    id("change").hidden = false;
+    id("changed").textContent = `The arena went from ${commas(before)} to ${commas(after)} bytes (${sign}${commas(size)}, ${sign}${percent(size, before)}); `
+      + `${[...counts].map(([kind, n]) => `${commas(n)} ${kind}`).join(", ") || "no buffer changed"}.`;
+    this.changes.set(changes);
+  }
+
   // What belongs to the plan, whatever the step.
   showPlan() {
     const { plan } = this.app;
-    this.all.set(Array.from({ length: plan.n }, (_, b) => {
-      const i = plan.lifeStart[b], end = plan.lifeStart[b + 1];
-      const placed = i < end;
-      return { b, first: placed ? plan.number(plan.first[i]) : 0n, last: placed ? plan.number(plan.end[end - 1] - 1) : 0n };
-    }));
+    this.all.set(Array.from({ length: plan.n }, (_, b) => ({ b })));
     this.showRemedies();
     this.showHolders();
   }
@@ -93,16 +124,17 @@ export class Panels {
 
   // In the words of `explain`: what the bound would be without a buffer, and the arena with a flag.
   showRemedies() {
-    const { plan } = this.app, needed = BigInt(plan.data.needed), arena = BigInt(plan.data.arena);
+    const { plan } = this.app, needed = BigInt(plan.data.needed);
     const texts = plan.data.peak.without.map(({ buffer, bound, step }) => {
       const saves = needed - BigInt(bound);
       const then = plan.stepLabel(Number(BigInt(step) - plan.origin));
       return [`without ${plan.name(buffer)}: at least ${commas(bound)}, ${saves > 0n ? `saves ${commas(saves)}` : "saves nothing"}; then the peak is at ${then}`,
         () => this.app.pick(buffer)];
     });
-    for (const { what, flags, arena: with_ } of this.app.data.remedies ?? []) {
-      const saves = arena - BigInt(with_);
-      texts.push([`${what} (${flags}): arena ${commas(with_)}, ${saves > 0n ? `saves ${commas(saves)}` : "saves nothing"}`]);
+    for (const { name, flags, arena: other, plan: shows } of this.app.variants.filter((variant) => variant.flags)) {
+      const saves = BigInt(this.app.data.plans[0].arena) - BigInt(other);
+      texts.push([`${name} (${flags}): arena ${commas(other)}, ${saves > 0n ? `saves ${commas(saves)}` : "saves nothing"}`,
+        shows && (() => this.app.showPlan(shows))]);
     }
     this.list("remedies", texts, "Nothing is alive.");
   }

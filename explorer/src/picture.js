@@ -1,7 +1,7 @@
 // The picture: the raster of rectangles with what stands around it, on one canvas, and what moves
 // with the pointer (step cursor, hover, the pinned buffer with its ops) on a second one above it.
 import { BELOW, CURVE, GAP, LEFT, RIGHT, drawAddresses, drawArena, drawCurve, drawOps, write } from "./axes.js";
-import { THEMES, WAYS, asNumber } from "./colours.js";
+import { THEMES, WAYS, asNumber, opColours } from "./colours.js";
 import { lanesOf, rectanglesOf, sharedAreas } from "./layout.js";
 import { Raster, mixed } from "./raster.js";
 import { around, clamped, wholeOf, withStep } from "./viewport.js";
@@ -30,6 +30,7 @@ export class Picture {
     this.lanes = lanesOf(plan);
     this.rectangles = rectanglesOf(plan, this.lanes);
     this.shared = sharedAreas(plan, this.rectangles);
+    this.opColour = opColours(plan).colourOf;
     this.matches = null;
     this.hovered = this.pinned = -1;
     this.colourBy(this.way);
@@ -62,7 +63,7 @@ export class Picture {
     const { plan, theme, matches, cursor } = this, n = plan.owner.length;
     const plot = asNumber(theme.plot), dark = theme === THEMES.dark;
     const strong = this.palette.map((hex) => asNumber(hex));
-    const pale = strong.map((c) => mixed(c, plot, dark ? 150 : 165)), gone = strong.map((c) => mixed(c, plot, 232));
+    const pale = strong.map((c) => mixed(c, plot, dark ? 125 : 160)), gone = strong.map((c) => mixed(c, plot, 232));
     if (!this.colour || this.colour.length !== n) this.colour = new Uint32Array(n);
     for (let i = 0; i < n; i++) {
       const b = plan.owner[i], code = this.codes[b];
@@ -166,36 +167,50 @@ export class Picture {
   drawLabels(ctx, { order, x0, x1, y0, y1 }) {
     const { view, frame, plan } = this, sx = frame.width / (view.x1 - view.x0), sy = (frame.bottom - frame.top) / (view.y1 - view.y0);
     const leastWidth = 40 / sx, leastHeight = 14 / sy, hasNames = !this.moving;
-    let drawn = 0;
-    for (let k = 0; k < order.length && drawn < MOST_LABELS && hasNames; k++) {
+    this.labels = [];
+    for (let k = 0; k < order.length && this.labels.length < MOST_LABELS && hasNames; k++) {
       const i = order[k];
       if (x1[i] - x0[i] < leastWidth || y1[i] - y0[i] < leastHeight) continue;
       if (x1[i] <= view.x0 || x0[i] >= view.x1 || y1[i] <= view.y0 || y0[i] >= view.y1) continue;
       const left = Math.max(this.xOf(x0[i]), LEFT), right = Math.min(this.xOf(x1[i]), LEFT + frame.width);
       const top = Math.max(this.yOf(y1[i]), frame.top), bottom = Math.min(this.yOf(y0[i]), frame.bottom);
-      drawn += this.drawLabel(ctx, plan.owner[i], this.colour[i], left, right, top, bottom);
+      this.drawLabel(ctx, plan.owner[i], this.colour[i], left, right, top, bottom);
     }
   }
 
   drawLabel(ctx, b, fill, left, right, top, bottom) {
     const letters = Math.floor((right - left - 8) / LETTER), height = bottom - top;
-    if (letters < 4 || height < 13) return 0;
+    if (letters < 4 || height < 13) return;
     const bytes = commas(this.plan.bytes(b)), whole = this.plan.name(b), name = shortened(whole, letters);
     const bright = ((fill & 255) * 3 + ((fill >> 8) & 255) * 6 + ((fill >> 16) & 255)) / 10 > 110;
-    const style = { colour: bright ? "#000000" : "#ffffff", align: "center" };
+    const style = { colour: bright ? "#000000" : "#ffffff", halo: bright ? "#ffffffb0" : "#00000090", align: "center" };
     const x = (left + right) / 2, y = (top + bottom) / 2 + 4;
     const lines = linesOf(letters >= Math.min(LEAST_LETTERS, whole.length) ? name : "", bytes.length <= letters ? bytes : "", height);
+    if (!lines.length || !this.takeRoom(x, y - 4, Math.max(...lines.map((line) => line.length)) * LETTER, lines.length * 14)) return;
     lines.forEach((text, i) => write(ctx, text, x, y + (i - (lines.length - 1) / 2) * 14, style));
-    return 1;
+  }
+
+  // Where buffers share their areas, labels would lie over one another.
+  takeRoom(x, y, width, height) {
+    const box = { x0: x - width / 2, x1: x + width / 2, y0: y - height / 2, y1: y + height / 2 };
+    const meets = (other) => box.x0 < other.x1 && other.x0 < box.x1 && box.y0 < other.y1 && other.y0 < box.y1;
+    if (this.shared.length && this.labels.some(meets)) return false;
+    this.labels.push(box);
+    return true;
   }
 
   // At the right end of their lines, apart from one another.
   drawLevelNames(ctx, levels) {
-    let lowest = -Infinity;
+    const x = LEFT + this.frame.width - 4, font = "600 11px system-ui, sans-serif";
+    let lowest = this.frame.top;
     for (const { y, text, colour } of levels.sort((a, b) => a.y - b.y)) {
       const at = Math.max(y - 4, lowest + 13);
       lowest = at;
-      write(ctx, text, LEFT + this.frame.width - 4, at, { colour, align: "right", font: "600 11px system-ui, sans-serif" });
+      ctx.font = font;
+      const width = ctx.measureText(text).width;
+      ctx.fillStyle = `${this.theme.plot}cc`;
+      ctx.fillRect(x - width - 3, at - 10, width + 6, 13);
+      write(ctx, text, x, at, { colour, align: "right", font });
     }
   }
 
@@ -250,7 +265,7 @@ export class Picture {
   drawOpsOf(ctx, b) {
     const { plan, rectangles, frame, theme } = this, MOST = 40;
     const low = this.yOf(rectangles.y0[plan.lifeStart[b]]);
-    const tick = (op, colour, dash, text) => {
+    const tick = (op, colour, dash, text, side) => {
       const step = plan.stepOf(op), x = this.xOf(step + 0.5);
       if (step < 0 || x < LEFT || x > LEFT + frame.width) return;
       ctx.strokeStyle = colour;
@@ -267,10 +282,10 @@ export class Picture {
       ctx.lineTo(x - 4, frame.bottom - 5);
       ctx.lineTo(x + 4, frame.bottom - 5);
       ctx.fill();
-      if (text) write(ctx, text, x, frame.bottom + 34, { colour, align: "center", font: "600 11px system-ui, sans-serif" });
+      if (text) write(ctx, text, x + side * 3, frame.bottom + 34, { colour, align: side < 0 ? "right" : "left", font: "600 11px system-ui, sans-serif" });
     };
-    plan.readersOf(b).slice(0, MOST).forEach((op) => tick(op, theme.area, [3, 3], "reads"));
-    plan.writersOf(b).slice(0, 1).forEach((op) => tick(op, theme.peak, [], "makes"));
+    plan.readersOf(b).slice(0, MOST).forEach((op, i) => tick(op, theme.area, [3, 3], i ? "" : "reads", 1));
+    plan.writersOf(b).slice(0, 1).forEach((op) => tick(op, theme.peak, [], "makes", -1));
   }
 
   // ---- moving from one plan to another ----

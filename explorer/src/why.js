@@ -22,9 +22,11 @@ export function holes(plan, alive) {
 // Those that end where their pool's arena ends: without them it would be smaller.
 export function holders(plan) {
   const found = [];
+  const arenas = plan.pools.map((pool) => Number(pool.arena));
   for (let b = 0; b < plan.n; b++) {
     if (!plan.isPlaced(b)) continue;
-    if (BigInt(plan.address(b)) + BigInt(plan.bytes(b)) === BigInt(plan.pools[plan.pool[b]].arena)) found.push(b);
+    const nearly = plan.offset[b] + plan.size[b] >= arenas[plan.pool[b]] * (1 - 1e-12);
+    if (nearly && BigInt(plan.address(b)) + BigInt(plan.bytes(b)) === BigInt(plan.pools[plan.pool[b]].arena)) found.push(b);
   }
   return found.sort((a, b) => Number(BigInt(plan.bytes(b)) - BigInt(plan.bytes(a))) || a - b);
 }

@@ -50,7 +50,7 @@ export function problemOf(buffers, pools) {
 // Opens a page, and notes all that should not happen: errors, requests, what the policy refuses.
 export async function open(browser, file, { hash = "", dark = false, script = true, width = 1400, height = 1000 } = {}) {
   const page = await browser.newPage(), wrong = [];
-  page.on("pageerror", (error) => wrong.push(`error: ${error.message}`));
+  page.on("pageerror", (error) => wrong.push(`error: ${error.message} ${error.stack}`));
   page.on("dialog", (dialog) => { wrong.push(`dialog: ${dialog.message()}`); dialog.dismiss(); });
   page.on("console", (message) => { if (message.type() === "error") wrong.push(`console: ${message.text()}`); });
   page.on("request", (request) => {

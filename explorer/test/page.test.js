@@ -220,6 +220,48 @@ test("without scripts there are the still picture and the table", { skip }, asyn
   await page.close();
 });
 
+test("plans with other flags are shown in turn", { skip }, async () => {
+  const { page, wrong } = await open(browser, pageOf(MODEL, "--what-if"));
+  const plans = await page.$$eval("#plan option", (options) => options.map((option) => option.textContent));
+  assert.deepEqual(plans.map((plan) => plan.split(":")[0]), ["planned", "now", "results over operands", "results that reach into operands",
+    "inputs and outputs elsewhere"]);
+  for (const [k, args] of [[0, []], [2, ["--inplace", "on"]], [3, ["--overlap", "on"]], [4, ["--no-alloc-io"]]]) {
+    await page.select("#plan", String(k));
+    const said = JSON.parse(arenaut("explain", MODEL, "--json", ...args));
+    const shows = await page.evaluate(() => [...window.arenaut.plan.offset]);
+    assert.deepEqual(shows, said.buffers.map((buffer) => buffer.offset));
+    assert.match(await text(page, "#figures"), new RegExp(`arena${said.result.arena.toLocaleString("en")} bytes`));
+  }
+  const remedies = await page.$$eval("#remedies li", (items) => items.map((item) => item.textContent));
+  for (const remedy of JSON.parse(arenaut("explain", MODEL, "--json")).remedies.filter((r) => r.flags)) {
+    const saves = remedy.saves ? `saves ${remedy.saves}` : "saves nothing";
+    assert.ok(remedies.some((item) => digits(item).includes(`(${remedy.flags}): arena ${remedy.arena} ${saves}`)), remedy.flags);
+  }
+  await page.waitForFunction(() => !window.arenaut.picture.moving);
+  assert.deepEqual(wrong, []);
+  await page.close();
+});
+
+test("a page of two files says what diff says", { skip }, async () => {
+  const before = problemOf([{ name: "a" }, { name: "b", first: 1, end: 3 }, { name: "a", size: 8 }, { name: "", size: 5 }, { name: "old" }]);
+  const after = problemOf([{ name: "a", size: 48 }, { name: "b", first: 1, end: 3 }, { name: "new", size: 12 }, { name: "", size: 5 },
+    { name: "renamed" }, { name: "a", size: 4 }]);
+  const out = before.replace(".json", ".html");
+  const said = JSON.parse(arenaut("diff", before, after, "--json", "-o", out));
+  const { page, wrong } = await open(browser, out);
+  const shown = await page.evaluate(() => window.arenaut.changes.filter(({ kind }) => kind !== "same"));
+  const key = (kind, a, b) => `${kind} ${a} ${b}`;
+  assert.deepEqual(shown.map(({ kind, a, b }) => key(kind, a, b)).sort(),
+    said.changes.map((c) => key(c.kind, c.before?.id ?? -1, c.after?.id ?? -1)).sort());
+  assert.deepEqual(new Set(said.changes.map((c) => c.kind)).size >= 4, true);
+  await page.select("#colour", "change");
+  await page.click("#changes tbody button");
+  assert.ok(await page.$("#card h3"));
+  assert.match(await text(page, "#changed"), /^The arena went from /);
+  assert.deepEqual(wrong, []);
+  await page.close();
+});
+
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 for (const dark of [false, true]) {

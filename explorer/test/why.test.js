@@ -6,7 +6,7 @@ import { commas, inUnits, niceStep, percent, shown } from "../src/words.js";
 
 const plan = {
   n: 3, pools: [{ arena: "100" }], pool: [0, 0, 0], names: ["net/a/x", "net/a/y", "net/b"],
-  bytes: (b) => [40, 10, 20][b], address: (b) => [0, 60, 80][b], name: (b) => plan.names[b], isPlaced: () => true,
+  size: [40, 10, 20], offset: [0, 60, 80], bytes: (b) => [40, 10, 20][b], address: (b) => [0, 60, 80][b], name: (b) => plan.names[b], isPlaced: () => true,
 };
 
 test("bytes are added exactly", () => {

@@ -13,12 +13,23 @@ extern "C" {
 
 #define ARENAUT_REPORT_MAX_WIDTH 1000
 
+/* Another plan of the same input, or of another one, for reports that compare: what a flag would
+ * give, what the runtime does today, what was before. */
+typedef struct arenaut_variant {
+    const char *name;  /* "results over operands" */
+    const char *flags; /* "--inplace on"; NULL: it is none of the command's */
+    uint64_t arena;
+    const arenaut_result *result; /* NULL: only the arena is known, or the plan is the same */
+} arenaut_variant;
+
 typedef struct arenaut_report_options {
     uint32_t width; /* columns for text; 0: 80; above ARENAUT_REPORT_MAX_WIDTH: that many */
     uint32_t top;   /* rows of "largest" tables, rectangles of a picture's pool; 0: the report's
                      * own default */
     bool color;     /* ANSI colour; nothing depends on it */
     bool unicode;   /* block characters; else plain ASCII */
+    const arenaut_variant *variants; /* to compare with; NULL: none */
+    uint32_t n_variants;
 } arenaut_report_options;
 
 typedef struct arenaut_report {

@@ -19,6 +19,7 @@ enum { STILL_RECTANGLES = 400, TABLE_ROWS = 100, NAME_COLUMNS = 90 };
 
 typedef struct html {
     const arenaut_result *result;
+    const arenaut_report_options *options;
     const arenaut_allocator *allocator;
     arn_writer out;
     arenaut_error *err;
@@ -108,11 +109,31 @@ static bool put_without_markup(void *context, const void *bytes, size_t size) {
     return !out->failed;
 }
 
+static void put_variants(html *h, arn_writer *out) {
+    arn_puts(out, "],\"variants\":[");
+    for (uint32_t i = 0, plan = 1; i < h->options->n_variants; i++) {
+        const arenaut_variant *v = &h->options->variants[i];
+        arn_puts(out, i ? ",{\"name\":" : "{\"name\":");
+        arn_put_json_string(out, v->name);
+        arn_puts(out, ",\"flags\":");
+        if (v->flags) arn_put_json_string(out, v->flags);
+        else arn_puts(out, "null");
+        if (v->result) arn_putf(out, ",\"plan\":%" PRIu32, plan++);
+        arn_putf(out, ",\"arena\":\"%" PRIu64 "\"}", v->arena);
+    }
+}
+
 static arenaut_status put_data(html *h) {
     const arenaut_sink sink = {put_without_markup, &h->out};
     arn_writer out = arn_writer_to(sink);
     arn_puts(&out, "{\"schema\":\"arenaut.page/1\",\"plans\":[");
-    const arenaut_status st = arn_page_put_plan(&out, h->result, h->allocator, h->err);
+    arenaut_status st = arn_page_put_plan(&out, h->result, h->allocator, h->err);
+    for (uint32_t i = 0; i < h->options->n_variants && st == ARENAUT_OK; i++) {
+        if (!h->options->variants[i].result) continue;
+        arn_puts(&out, ",\n");
+        st = arn_page_put_plan(&out, h->options->variants[i].result, h->allocator, h->err);
+    }
+    put_variants(h, &out);
     arn_puts(&out, "]}");
     return st;
 }
@@ -120,8 +141,11 @@ static arenaut_status put_data(html *h) {
 static arenaut_status html_emit(const arenaut_result *result, const arenaut_report_options *options,
                                 arenaut_sink sink, const arenaut_allocator *allocator,
                                 arenaut_error *err) {
-    html h = {.result = result, .allocator = allocator, .out = arn_writer_to(sink), .err = err};
-    (void)options;
+    html h = {.result = result,
+              .options = options,
+              .allocator = allocator,
+              .out = arn_writer_to(sink),
+              .err = err};
     put_part(&h, page_before_title);
     put_escaped(&h, arn_page_file_name(result));
     put_part(&h, page_before_still);

@@ -5,6 +5,7 @@
 #include "report/page/page_columns.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/checked.h"
@@ -119,11 +120,27 @@ void arn_put_column(arn_writer *out, const char *name, uint32_t n, arn_column_va
 
 /* ---- names ---- */
 
+/* Whether the texts are "0", "1", "2", ..., as names in tables of numbers often are. */
+static bool counts_up(uint32_t n, arn_column_text text, const void *context) {
+    for (uint32_t i = 0; i < n; i++) {
+        char number[16];
+        const char *now = text(context, i);
+        snprintf(number, sizeof number, "%" PRIu32, i);
+        if (!now || strcmp(now, number) != 0) return false;
+    }
+    return n > 0;
+}
+
 void arn_put_text_column(arn_writer *out, const char *name, uint32_t n, arn_column_text text,
                          const void *context) {
     arn_base64 b = {.out = out};
     const char *before = "";
-    arn_putf(out, "\"%s\":{\"n\":%" PRIu32 ",\"texts\":\"", name, n);
+    arn_putf(out, "\"%s\":{\"n\":%" PRIu32, name, n);
+    if (counts_up(n, text, context)) {
+        arn_puts(out, ",\"count\":true}");
+        return;
+    }
+    arn_puts(out, ",\"texts\":\"");
     for (uint32_t i = 0; i < n; i++) {
         const char *now = text(context, i);
         size_t same = 0;

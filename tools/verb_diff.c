@@ -1,0 +1,161 @@
+/* diff: what changed between two files, as they are, or as they would be planned: totals, pools,
+ * methods, and each buffer that came, went, grew or moved. In text, as JSON, as Markdown for a pull
+ * request, or as a page. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "describe.h"
+#include "diff.h"
+#include "output.h"
+#include "verb.h"
+#include "what_if.h"
+
+/* ---- the two sides ---- */
+
+/* What the file holds or its runtime does; else, or if asked for, what planning makes of it. */
+static exit_code choose_result(side *s, const tool_options *options) {
+    const tool_job *job = &s->job;
+    if (!options->planned && today_of(job, &s->result)) {
+        s->made_by = job->pipeline->baseline.from_file || job->pipeline->document.plan
+                         ? "plan in the file"
+                         : s->result.plan->planner;
+        return EXIT_FINE;
+    }
+    if (!options->planned && job->pipeline->baseline.overlaps) {
+        return complain(EXIT_NEGATIVE, job->path,
+                        "the plan in it is wrong (see 'arenaut check'); --planned compares what "
+                        "planning makes of it");
+    }
+    const exit_code code = job_make_plan(&s->job);
+    if (code == EXIT_NEGATIVE && job_is_answered(job, code))
+        return complain_infeasible(job->pipeline);
+    s->result = job->pipeline->result;
+    s->made_by = s->result.plan ? s->result.plan->planner : "";
+    return code;
+}
+
+static exit_code read_side(side *s, const char *path, const tool_options *options) {
+    arenaut_error err = {0};
+    exit_code code = job_read(&s->job, path, options);
+    if (code != EXIT_FINE) return code;
+    s->job.pipeline->options.judge_given = true; /* whoever obeys the plan in the file */
+    code = job_prepare(&s->job);
+    if (code == EXIT_FINE) code = job_find_baseline(&s->job);
+    if (code == EXIT_FINE) code = choose_result(s, options);
+    if (code == EXIT_FINE && arenaut_peak_find(s->result.problem, NULL, &s->peak, &err)) {
+        return complain_error(path, &err);
+    }
+    return code;
+}
+
+/* ---- the verb ---- */
+
+/* "2%", "2", "0.25%": hundredths of a percent; digits past them are dropped. */
+static bool parse_percent(const char *text, uint64_t *hundredths) {
+    uint64_t found = 0;
+    int decimals = -1;
+    if (*text < '0' || *text > '9') return false;
+    for (; (*text >= '0' && *text <= '9') || (*text == '.' && decimals < 0); text++) {
+        if (*text == '.') decimals = 0;
+        else if (decimals < 2) {
+            if (found > UINT32_MAX) return false;
+            found = found * 10 + (uint64_t)(*text - '0');
+            if (decimals >= 0) decimals++;
+        }
+    }
+    for (int i = decimals < 0 ? 0 : decimals; i < 2; i++) found *= 10;
+    *hundredths = found;
+    return *text == '\0' || strcmp(text, "%") == 0;
+}
+
+static bool grew_by_more(uint64_t before, uint64_t after, uint64_t hundredths) {
+    enum { WHOLE = 10000 };
+    if (after <= before) return false;
+    if (hundredths && before / WHOLE > UINT64_MAX / 2 / hundredths) return false;
+    return after - before > before / WHOLE * hundredths + before % WHOLE * hundredths / WHOLE;
+}
+
+static exit_code write_page(const diff *d) {
+    const side *a = &d->sides[BEFORE];
+    const arenaut_variant before = {"before", NULL, arena_of(a), &a->result};
+    const arenaut_report_options report = {.variants = &before, .n_variants = 1};
+    const output_kind kind = {NULL, arenaut_report_find("html")};
+    const exit_code code = check_replaced(d->sides[AFTER].job.inputs, d->options->output, kind);
+    if (code != EXIT_FINE) return code;
+    return write_result(&d->sides[AFTER].job, kind, &d->sides[AFTER].result, &report,
+                        d->options->output);
+}
+
+/* What was asked for is looked at before any work is done. */
+static exit_code check_asked(const tool_options *options, uint64_t *allowed) {
+    const char *path = options->output;
+    const char *dot = path && !output_is_direct(path) ? strrchr(base_name(path), '.') : NULL;
+    if (options->fail_on_growth && !parse_percent(options->fail_on_growth, allowed)) {
+        return complain(EXIT_USAGE, NULL,
+                        "--fail-on-growth: '%s' is no percentage, as 2%% or 0.5 is",
+                        options->fail_on_growth);
+    }
+    if (options->markdown && (options->json || options->jsonl)) {
+        return complain(EXIT_USAGE, NULL, "--markdown and --json exclude each other");
+    }
+    if (!path) return EXIT_FINE;
+    if (!output_is_direct(path) && (!dot || strcmp(dot, ".html") != 0)) {
+        return complain(EXIT_USAGE, path, "diff writes a page: the name ends in .html");
+    }
+    return output_check(path, options->force, false);
+}
+
+static exit_code diff_sides(diff *d, uint64_t allowed, arenaut_text *out) {
+    const tool_options *options = d->options;
+    exit_code code = EXIT_FINE;
+    for (int i = 0; i < SIDES && code == EXIT_FINE; i++) {
+        code = read_side(&d->sides[i], options->files.items[i], options);
+    }
+    if (code != EXIT_FINE) return code;
+    const uint64_t before = arena_of(&d->sides[BEFORE]), after = arena_of(&d->sides[AFTER]);
+    const bool grew = options->fail_on_growth && grew_by_more(before, after, allowed);
+    changes_find(&d->sides[BEFORE].result, &d->sides[AFTER].result, &d->changes);
+    if (options->json || options->jsonl) put_json_diff(d, grew, out);
+    else if (!options->quiet) put_diff(d, out);
+    if (options->output) code = write_page(d);
+    if (code != EXIT_FINE || !grew) return code;
+    return complain(EXIT_NEGATIVE, d->sides[AFTER].job.path,
+                    "the arena grew from %s to %s bytes (%s), which is more than %s allows",
+                    with_commas(before).text, with_commas(after).text,
+                    change_percent(before, after).text, options->fail_on_growth);
+}
+
+static exit_code run(const tool_options *options, arenaut_text *out) {
+    diff d = {.options = options};
+    uint64_t allowed = 0;
+    exit_code code = check_asked(options, &allowed);
+    if (code == EXIT_FINE) code = diff_sides(&d, allowed, out);
+    for (int i = 0; i < SIDES; i++) {
+        if (d.sides[i].job.stopped) code = EXIT_INTERRUPT;
+        arenaut_peak_free(&d.sides[i].peak, NULL);
+        job_close(&d.sides[i].job);
+    }
+    changes_free(&d.changes);
+    return code;
+}
+
+extern const tool_verb verb_diff;
+const tool_verb verb_diff = {
+    .name = "diff",
+    .summary = "what changed between two files, or in one that was planned",
+    .arguments = "BEFORE AFTER [-o PAGE.html]",
+    .examples =
+        "arenaut diff model.tflite planned.tflite\n"
+        "arenaut diff main.tflite branch.tflite --planned --fail-on-growth 2%\n"
+        "arenaut diff main.pte branch.pte --markdown >> \"$GITHUB_STEP_SUMMARY\"",
+    .notes =
+        "Compared is what each file takes as it is: by the plan in it, else as its runtime plans, "
+        "else\n"
+        "as planned here. Buffers are matched by name, then by size, class and lifetime.",
+    .groups = GROUP_COMMON | GROUP_OUTPUT | GROUP_JSON | GROUP_DIFF | GROUP_INPUT | GROUP_MODEL |
+              GROUP_SEARCH,
+    .min_files = 2,
+    .max_files = 2,
+    .run = run,
+};

@@ -1,0 +1,23 @@
+/* Other plans of the same input, for reports that compare. */
+#ifndef TOOL_WHAT_IF_H
+#define TOOL_WHAT_IF_H
+
+#include "remedies.h"
+
+typedef struct what_if {
+    arenaut_variant variants[MAX_REMEDIES + 1];
+    uint32_t n;
+    arenaut_result today;
+    remedy_list remedies;
+} what_if;
+
+/* Whether it is known, and right, what the runtime does without us; *today is then that. Borrows
+ * from the job. */
+bool today_of(const tool_job *job, arenaut_result *today);
+
+/* What the runtime does today and, if `all`, what each remedy would give (remedies.h). Close it
+ * before the job, whatever is returned. */
+exit_code what_if_find(const tool_job *job, bool all, what_if *found);
+void what_if_close(what_if *found);
+
+#endif
