@@ -80,7 +80,11 @@ PROOF_REJECT = 12
 PROOF_JOIN = 13
 PROOF_POOL = 14
 PROOF_ARENA = 15
-PROOF_COUNT = 16
+PROOF_WITHOUT = 16
+PROOF_ABOVE = 17
+PROOF_LEVEL = 18
+PROOF_HIGH = 19
+PROOF_COUNT = 20
 DTYPE_BOOL = 0
 DTYPE_INT2 = 1
 DTYPE_INT4 = 2
@@ -154,6 +158,9 @@ PERSISTENT_TRANSPOSED = 5
 PERSISTENT_SUMS = 6
 PERSISTENT_ESTIMATES = 7
 PERSISTENT_FFT = 8
+PERSISTENT_GATES = 9
+PERSISTENT_ROW_SUMS = 10
+PERSISTENT_SCALES_SUMS = 11
 SPLIT_CHANNELS = 0
 SPLIT_ROWS = 1
 SPLIT_KEPT = 2
@@ -714,7 +721,8 @@ SplitOptions._fields_ = [
     ("max_macs", OptionalId),
     ("enough", c_uint64),
     ("kernels", POINTER(KernelSet)),
-    ("unmeasured", c_bool)]
+    ("unmeasured", c_bool),
+    ("run_by", POINTER(KernelSet))]
 Finding._fields_ = [
     ("rule", c_int),
     ("a", c_uint32),
@@ -821,7 +829,8 @@ Format._fields_ = [
     ("read", CFUNCTYPE(c_int, c_void_p, c_size_t, POINTER(ReadOptions), POINTER(Allocator), POINTER(Document), POINTER(Error))),
     ("write", CFUNCTYPE(c_int, POINTER(Result), Sink, POINTER(Allocator), POINTER(Error))),
     ("needs_original", c_bool),
-    ("strip", CFUNCTYPE(c_int, c_void_p, c_size_t, Sink, POINTER(Allocator), POINTER(Error)))]
+    ("strip", CFUNCTYPE(c_int, c_void_p, c_size_t, Sink, POINTER(Allocator), POINTER(Error))),
+    ("compact", CFUNCTYPE(c_int, c_void_p, c_size_t, Sink, POINTER(Allocator), POINTER(Error)))]
 Variant._fields_ = [
     ("name", c_char_p),
     ("flags", c_char_p),
@@ -890,6 +899,7 @@ PipelineOptions._fields_ = [
     ("n_pins", c_size_t),
     ("dims", POINTER(Dim)),
     ("n_dims", c_size_t),
+    ("compact", c_bool),
     ("plan", PlanOptions),
     ("plan_as_made", c_bool),
     ("context", c_void_p),
