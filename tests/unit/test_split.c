@@ -149,6 +149,30 @@ TEST(pieces_that_are_alike_call_one_method) {
     arenaut_program_free(p);
 }
 
+/* The runtime keeps something of each tensor. */
+TEST(sizes_that_are_the_same_are_one_tensor) {
+    arenaut_program *p = residual();
+    arenaut_rewrite *rewrite = split(p, (arenaut_split_stage){0, 4, 6, ARENAUT_SPLIT_KEPT_CALLED});
+    const arenaut_tensor *tensors = rewrite->program->tensors;
+    uint32_t n = 0;
+    for (uint32_t a = 0; a < rewrite->n_tensors; a++) {
+        if (rewrite->tensors[a].tensor != ARENAUT_NONE) continue;
+        n++;
+        for (uint32_t b = 0; b < a; b++) {
+            if (rewrite->tensors[b].tensor != ARENAUT_NONE) continue;
+            if (tensors[a].method != tensors[b].method || tensors[a].rank != tensors[b].rank ||
+                tensors[a].n_values != tensors[b].n_values) {
+                continue;
+            }
+            assert_memory_not_equal(tensors[a].values, tensors[b].values,
+                                    tensors[a].n_values * sizeof(int64_t));
+        }
+    }
+    assert_true(n > 6);
+    arenaut_rewrite_free(rewrite);
+    arenaut_program_free(p);
+}
+
 TEST(many_pieces_are_joined_in_steps) {
     arenaut_program *p = residual();
     const arenaut_split_stage stage = {0, 1, 24, ARENAUT_SPLIT_ROWS};

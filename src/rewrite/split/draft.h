@@ -112,6 +112,9 @@ void arn_draft_describe_op(const arn_draft *draft, const arn_draft_op *from,
 /* That an op of a draft of this program may have. */
 uint32_t arn_draft_most_attributes(const arenaut_program *program);
 
+/* Lets new constants that are the same be one. */
+void arn_draft_share_constants(arn_draft *draft);
+
 /* Makes the program. */
 arenaut_status arn_draft_finish(const arn_draft *draft, const arenaut_split_stage *stages,
                                 uint32_t n_stages, arenaut_rewrite **out, arenaut_error *err);

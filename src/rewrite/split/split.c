@@ -65,6 +65,7 @@ static arenaut_status split(const arn_split_graph *graph, const arenaut_split_st
     arn_draft draft = arn_draft_begin(graph);
     arenaut_status st = ARENAUT_OK;
     if (arn_split_put_program(&draft, stages, n_stages, &bad)) {
+        arn_draft_share_constants(&draft);
         st = arn_draft_finish(&draft, stages, n_stages, out, err);
     } else if (draft.failed) {
         st = arn_no_memory(err);
