@@ -31,20 +31,21 @@ MODELS = ([pytest.param(path, id=path.stem) for path in sorted(DATA.glob("*.tfli
           + [p for p in corpus_params("tflite/*.tflite") if p.id in STAGES])
 
 
-def with_calls(n_bands, height=32, width=32, channels=8, n_ops=3):
+def with_calls(n_bands, height=32, width=32, channels=8, wide=8):
     """Pointwise convolutions of an image, and the same band by band, each by a call."""
     random = np.random.RandomState(1)
-    weights = [random.randint(-90, 90, (channels, 1, 1, channels)).astype(np.int8)
-               for _ in range(n_ops)]
+    widths = [channels, wide, wide, channels]
+    weights = [random.randint(-90, 90, (made, 1, 1, taken)).astype(np.int8)
+               for taken, made in zip(widths, widths[1:])]
 
-    def image(graph, name, rows):
+    def image(graph, name, rows, channels=channels):
         return graph.tensor(name, [1, rows, width, channels], "INT8", 0.05, 3)
 
     def convolve(graph, tensor, rows):
-        for k in range(n_ops):
+        for k, made in enumerate(widths[1:]):
             constants = [graph.constant("w", weights[k], scale=0.01),
-                         graph.constant("b", np.arange(channels, dtype=np.int32), scale=0.0005)]
-            tensor = graph.op("CONV_2D", [tensor, *constants], [image(graph, f"t{k}", rows)],
+                         graph.constant("b", np.arange(made, dtype=np.int32), scale=0.0005)]
+            tensor = graph.op("CONV_2D", [tensor, *constants], [image(graph, f"t{k}", rows, made)],
                               padding=1, strideH=1, strideW=1, dilationHFactor=1,
                               dilationWFactor=1)
         return tensor
@@ -99,10 +100,50 @@ def test_a_tensor_left_to_the_runtime_keeps_calls_together(arenaut_json, tmp_pat
     assert done.returncode != 0 or f"{head:,} bytes" in done.stdout
 
 
-def split(arenaut_json, path, folder, stage):
+def is_accepted(path):
+    done = subprocess.run([COMMAND, "check", path], capture_output=True, text=True, check=False)
+    assert done.returncode in (0, 1), done
+    return done.returncode == 0
+
+
+def test_what_check_accepts_of_calls_computes_the_same(arenaut_json, tmp_path):
+    """Places are moved at random, a third of them onto another tensor's."""
+    path, random = tmp_path / "planned.tflite", np.random.RandomState(1)
+    plain, called = with_calls(4, height=16, width=8)
+    path.write_bytes(called)
+    arenaut_json("plan", path, "-o", path, "-f")
+    planned = path.read_bytes()
+    offsets = tflite_file.plan_of(planned)
+    placed = [t for t, offset in enumerate(offsets) if offset != tflite_file.ONLINE]
+    accepted = rejected = wrong = 0
+    for _ in range(100 * THOROUGH):
+        moved = list(offsets)
+        for t in random.choice(placed, random.randint(1, 3)):
+            at = random.choice(placed) if random.rand() < 0.3 else None
+            moved[t] = 16 * random.randint(0, 160) if at is None else offsets[at]
+        path.write_bytes(tflite_file.with_plan(planned, moved))
+        same = compare.first_difference(plain, path.read_bytes(), seeds=(1,), runs=1) is None
+        if is_accepted(path):
+            accepted += 1
+            assert same, moved
+        else:
+            rejected += 1
+            wrong += not same
+    assert accepted > 10 and rejected > 10 and wrong > 10
+
+
+def test_weights_that_only_a_subgraph_reads_are_kept_in_compact_files(arenaut_json, tmp_path):
+    path = tmp_path / "plain.tflite"
+    path.write_bytes(with_calls(1, height=64, wide=64)[0])
+    _, calls = split(arenaut_json, path, tmp_path, "0-2/8:rows+calls", "--compact")
+    assert len(tflite_file.unpack(calls).subgraphs) == 2
+    assert compare.first_difference(path.read_bytes(), calls) is None
+
+
+def split(arenaut_json, path, folder, stage, *options):
     output = folder / "split.tflite"
     document = arenaut_json("plan", path, "--split", stage, "--scratch", SCRATCH, "-f", "-o",
-                            output)
+                            output, *options)
     return document, output.read_bytes()
 
 
