@@ -4,6 +4,7 @@ same bytes out of the stock runtime, and each trap of its interface."""
 import copy
 import functools
 import logging
+import sys
 import time
 
 import pytest
@@ -219,6 +220,22 @@ def test_some_are_smaller(ours):
                if total(lowered(make, ours.MemoryPlanningPass())[0])
                < total(lowered(make, TheirPass())[0])]
     assert len(smaller) >= 2
+
+
+def test_the_table_of_networks(ours, monkeypatch, capsys):
+    """bench/executorch_networks.py, with a network of its own that is smaller than its others."""
+    monkeypatch.syspath_prepend(str(ROOT / "bench"))
+    import executorch_networks as bench
+    shared = bench.Chat(32, 2, 8, 50, 1)
+    small = {name: (bench.Method(shared, bench.Chat.forward), (torch.arange(count), torch.arange(count)))
+             for name, count in (("prefill", 4), ("decode", 1))}
+    monkeypatch.setitem(bench.NETWORKS, "small", lambda: small)
+    monkeypatch.setattr(bench, "SHARED", {"small"})
+    monkeypatch.setattr(sys, "argv", ["executorch_networks.py", "small"])
+    assert bench.main() == 0
+    [row] = [line for line in capsys.readouterr().out.splitlines() if line.startswith("| small |")]
+    assert row.endswith("| the same |")
+    assert not bench.Row("wrong", 10, 9, 10, {}, True).fine and not bench.Row("wrong", 10, 9, 9, {}, False).fine
 
 
 def test_the_time_of_the_pass(ours):
