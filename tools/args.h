@@ -41,8 +41,9 @@ typedef struct tool_options {
         max_macs; /* NOT_GIVEN: not given */
 
     /* single verbs */
-    bool svg, html, ascii, what_if;
+    bool svg, html, ascii, what_if, compare;
     uint64_t width;
+    const char *steps;
     const char *as, *fail_on_growth;
     bool planned, markdown;
 } tool_options;

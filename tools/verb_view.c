@@ -1,5 +1,6 @@
 /* view: a picture of the plan, which a report of the library draws. Here is what a picture
  * depends on: the terminal's width and characters, and the name of the output. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,10 +28,29 @@ static bool speaks_utf8(void) {
     return false;
 }
 
+/* "A..B", the last step included. */
+static bool parse_steps(const char *text, arenaut_interval *steps) {
+    char *end;
+    if (!text) return true;
+    errno = 0;
+    steps->first = strtoll(text, &end, 10);
+    if (end == text || strncmp(end, "..", 2) != 0) return false;
+    const char *last = end + 2;
+    steps->end = strtoll(last, &end, 10);
+    if (end == last || *end || errno || steps->end < steps->first || steps->end == INT64_MAX)
+        return false;
+    steps->end++;
+    return true;
+}
+
 static exit_code view_options(const tool_options *options, arenaut_report_options *report) {
     enum { LEAST = 40, MOST = 1000 };
     if (options->width != NOT_GIVEN && (options->width < LEAST || options->width > MOST)) {
         return complain(EXIT_USAGE, NULL, "--width: between %d and %d columns", LEAST, MOST);
+    }
+    if (!parse_steps(options->steps, &report->steps)) {
+        return complain(EXIT_USAGE, NULL, "--steps: '%s' is no range, as 10..20 is",
+                        options->steps);
     }
     const bool to_terminal = !options->output || is_standard_stream(options->output);
     report->width = options->width != NOT_GIVEN ? (uint32_t)options->width : terminal_width();
@@ -39,23 +59,39 @@ static exit_code view_options(const tool_options *options, arenaut_report_option
     return EXIT_FINE;
 }
 
-/* By flag or by the output's extension; without either it is for a terminal. */
-static exit_code choose_picture(const tool_options *options, output_kind *kind) {
+/* The report that an output's extension names; NULL if it names none. */
+static const char *report_of(const char *dot) {
     static const struct {
         const char *extension, *report;
     } pictures[] = {{".svg", "svg"}, {".html", "html"}, {".txt", "ascii"}};
+    for (size_t i = 0; dot && i < sizeof pictures / sizeof *pictures; i++) {
+        if (strcmp(dot, pictures[i].extension) == 0) return pictures[i].report;
+    }
+    return NULL;
+}
+
+/* Some flags are about one kind of picture only. */
+static exit_code check_flags(const tool_options *options, const char *chosen) {
+    if (options->what_if && strcmp(chosen, "html") != 0) {
+        return complain(EXIT_USAGE, NULL, "--what-if is for the page (--html)");
+    }
+    if (options->compare && strcmp(chosen, "svg") != 0) {
+        return complain(EXIT_USAGE, NULL, "--compare is for the still picture (--svg)");
+    }
+    return EXIT_FINE;
+}
+
+/* By flag or by the output's extension; without either it is for a terminal. */
+static exit_code choose_picture(const tool_options *options, output_kind *kind) {
     const char *asked = options->svg     ? "svg"
                         : options->html  ? "html"
                         : options->ascii ? "ascii"
                                          : NULL;
     const char *path = options->output;
     const char *dot = path && !output_is_direct(path) ? strrchr(base_name(path), '.') : NULL;
-    const char *said = NULL;
+    const char *said = report_of(dot);
     if (options->svg + options->html + options->ascii > 1) {
         return complain(EXIT_USAGE, NULL, "--svg, --html and --ascii exclude each other");
-    }
-    for (size_t i = 0; dot && i < sizeof pictures / sizeof *pictures; i++) {
-        if (strcmp(dot, pictures[i].extension) == 0) said = pictures[i].report;
     }
     if (asked && said && strcmp(asked, said) != 0 && strcmp(said, "ascii") != 0) {
         return complain(EXIT_USAGE, path, "--%s is not what this extension says", asked);
@@ -65,16 +101,18 @@ static exit_code choose_picture(const tool_options *options, output_kind *kind) 
                         "which picture is told by --svg, --html or --ascii, or by the extension: "
                         ".svg, .html or .txt");
     }
-    *kind = (output_kind){NULL, arenaut_report_find(asked ? asked : said ? said : "ascii")};
-    return EXIT_FINE;
+    const char *chosen = asked ? asked : said ? said : "ascii";
+    *kind = (output_kind){NULL, arenaut_report_find(chosen)};
+    return check_flags(options, chosen);
 }
 
 static exit_code write_picture(const tool_job *job, output_kind kind,
                                arenaut_report_options *report, const char *path) {
     what_if found;
-    exit_code code = what_if_find(job, job->options->what_if, &found);
+    const bool all = job->options->what_if;
+    exit_code code = what_if_find(job, all, &found);
     report->variants = found.variants;
-    report->n_variants = job->options->what_if ? found.n : 0;
+    report->n_variants = all || job->options->compare ? found.n : 0;
     if (code == EXIT_FINE) code = write_output(job, kind, report, path, NULL);
     what_if_close(&found);
     return code;
@@ -111,11 +149,9 @@ const tool_verb verb_view = {
     .arguments = "FILE [--svg|--html|--ascii] [-o OUT]",
     .examples =
         "arenaut view model.tflite -o plan.html\n"
-        "arenaut view model.tflite -o plan.svg\n"
         "arenaut view model.tflite",
     .notes =
-        "Without a flag the extension of OUT tells: .html for a page that needs no network,\n"
-        ".svg, or .txt for characters; on standard output it is characters.",
+        "Without a flag the extension of OUT tells: .html, .svg or .txt; else it is characters.",
     .groups = GROUP_COMMON | GROUP_OUTPUT | GROUP_VIEW | GROUP_INPUT | GROUP_MODEL | GROUP_SEARCH,
     .min_files = 1,
     .max_files = 1,

@@ -41,7 +41,13 @@ class App {
     const said = readLink(location.hash);
     if (this.before >= 0) this.compare();
     this.showPlan(said.plan ?? 0);
+    if (this.data.steps && !said.view) said.view = this.viewOf(this.data.steps);
     this.follow(said);
+  }
+
+  viewOf([first, end]) {
+    const { origin } = this.plan;
+    return { x0: Number(BigInt(first) - origin), x1: Number(BigInt(end) - origin), y0: 0, y1: 1 };
   }
 
   // ---- plans ----

@@ -30,6 +30,7 @@ typedef struct arenaut_report_options {
     bool unicode;   /* block characters; else plain ASCII */
     const arenaut_variant *variants; /* to compare with; NULL: none */
     uint32_t n_variants;
+    arenaut_interval steps; /* what a picture shows; empty: all of them */
 } arenaut_report_options;
 
 typedef struct arenaut_report {

@@ -842,7 +842,8 @@ ReportOptions._fields_ = [
     ("color", c_bool),
     ("unicode", c_bool),
     ("variants", POINTER(Variant)),
-    ("n_variants", c_uint32)]
+    ("n_variants", c_uint32),
+    ("steps", Interval)]
 Report._fields_ = [
     ("name", c_char_p),
     ("summary", c_char_p),

@@ -29,12 +29,21 @@ typedef struct ascii {
     uint32_t n_named;
 } ascii;
 
+static bool is_shown(const ascii *a, uint32_t b) {
+    const arenaut_problem *p = a->result->problem;
+    for (uint32_t i = p->lifetime_start[b]; i < p->lifetime_start[b + 1]; i++) {
+        if (arn_report_picture_shows(&a->picture, p->lifetime[i])) return true;
+    }
+    return false;
+}
+
 /* Keeps the largest buffers; insertion into a short list. */
 static void choose_named(ascii *a, uint32_t pool) {
     const arenaut_problem *p = a->result->problem;
     a->n_named = 0;
     for (uint32_t b = 0; b < p->n_buffers; b++) {
         if (a->result->plan->pool[b] != pool || !arenaut_problem_needs_memory(p, b)) continue;
+        if (!is_shown(a, b)) continue;
         uint32_t at = a->n_named;
         while (at > 0 && p->size[a->named[at - 1]] < p->size[b]) at--;
         if (at == LETTERS) continue;
@@ -85,6 +94,7 @@ static void fill(ascii *a, uint32_t buffer, arenaut_interval life) {
 /* Over what both buffers filled, like a chessboard, so that neither hides the other. */
 static void fill_shared(void *context, arn_shared_area area) {
     ascii *a = context;
+    if (!arn_report_picture_shows(&a->picture, area.life)) return;
     const cell_range r = cells_of(a, area.life, area.low, area.high);
     for (uint32_t y = r.y; y < r.end_y; y++) {
         for (uint32_t x = r.x; x < r.end_x; x++) {
@@ -103,7 +113,7 @@ static void fill_cells(ascii *a, uint32_t pool) {
     for (uint32_t b = 0; b < p->n_buffers; b++) {
         if (a->result->plan->pool[b] != pool || !arenaut_problem_needs_memory(p, b)) continue;
         for (uint32_t i = p->lifetime_start[b]; i < p->lifetime_start[b + 1]; i++) {
-            fill(a, b, p->lifetime[i]);
+            if (arn_report_picture_shows(&a->picture, p->lifetime[i])) fill(a, b, p->lifetime[i]);
         }
     }
     arn_report_shared_areas(a->result, pool, a, fill_shared);
@@ -239,7 +249,8 @@ static arenaut_status emit(const arenaut_result *result, const arenaut_report_op
                            arenaut_error *err) {
     ascii a = {.result = result, .options = options, .out = arn_writer_to(sink)};
     a.columns = options->width > MARGIN + 20 ? options->width - MARGIN : 20;
-    arenaut_status st = arn_report_picture_make(result, a.columns, allocator, &a.picture, err);
+    arenaut_status st =
+        arn_report_picture_make(result, options->steps, a.columns, allocator, &a.picture, err);
     if (st != ARENAUT_OK) return st;
     a.cells = arn_allocate(allocator, (size_t)ROWS * a.columns, sizeof *a.cells);
     if (a.cells) {

@@ -51,7 +51,7 @@ static bool put_encoded(void *context, const void *bytes, size_t size) {
 
 /* As an image: its styles are not the page's, and nothing in it can run. */
 static arenaut_status put_still(html *h) {
-    const arenaut_report_options options = {.top = STILL_RECTANGLES};
+    const arenaut_report_options options = {.top = STILL_RECTANGLES, .steps = h->options->steps};
     arn_base64 b = {.out = &h->out};
     const arenaut_sink sink = {put_encoded, &b};
     arn_puts(&h->out,
@@ -134,7 +134,12 @@ static arenaut_status put_data(html *h) {
         st = arn_page_put_plan(&out, h->options->variants[i].result, h->allocator, h->err);
     }
     put_variants(h, &out);
-    arn_puts(&out, "]}");
+    arn_puts(&out, "]");
+    if (h->options->steps.first < h->options->steps.end) {
+        arn_putf(&out, ",\"steps\":[\"%" PRId64 "\",\"%" PRId64 "\"]", h->options->steps.first,
+                 h->options->steps.end);
+    }
+    arn_puts(&out, "}");
     return st;
 }
 

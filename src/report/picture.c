@@ -2,6 +2,8 @@
  * the most bytes alive, by sorting where lifetimes begin and end. O(n log n + columns). */
 #include "report/picture.h"
 
+#include <inttypes.h>
+
 #include "core/fail.h"
 #include "core/memory.h"
 #include "core/sort.h"
@@ -42,6 +44,19 @@ static void find_range(arn_report_picture *picture) {
     if (picture->end <= picture->first) picture->end = picture->first + 1;
 }
 
+static arenaut_status choose_steps(arn_report_picture *picture, arenaut_interval steps,
+                                   arenaut_error *err) {
+    if (steps.first >= steps.end) return ARENAUT_OK;
+    const int64_t first = picture->first, end = picture->end;
+    if (steps.first > picture->first) picture->first = steps.first;
+    if (steps.end < picture->end) picture->end = steps.end;
+    if (picture->first < picture->end) return ARENAUT_OK;
+    return arn_fail(err, ARENAUT_REFUSED, 0,
+                    "there is nothing to show from step %" PRId64 " to %" PRId64
+                    ": the plan's steps are %" PRId64 " to %" PRId64,
+                    steps.first, steps.end - 1, first, end - 1);
+}
+
 /* A beginning (even) or an end (odd) of lifetime event / 2. */
 static int64_t time_of(const arenaut_problem *p, uint32_t event) {
     return event % 2 ? p->lifetime[event / 2].end : p->lifetime[event / 2].first;
@@ -55,6 +70,8 @@ static bool event_before(const void *context, uint32_t a, uint32_t b) {
 
 /* Notes `bytes` as alive from one step to another. */
 static void note_load(arn_report_picture *picture, int64_t from, int64_t to, uint64_t bytes) {
+    const arenaut_interval steps = {from, to};
+    if (!arn_report_picture_shows(picture, steps)) return;
     const uint32_t first = arn_report_picture_x(picture, from, picture->columns);
     uint32_t last = arn_report_picture_x(picture, to, picture->columns);
     if (last <= first) last = first + 1;
@@ -91,13 +108,14 @@ static arenaut_status measure(arn_report_picture *picture, uint32_t *events, uin
     return arenaut_peak_find(p, picture->allocator, &picture->peak, err);
 }
 
-arenaut_status arn_report_picture_make(const arenaut_result *result, uint32_t columns,
-                                       const arenaut_allocator *allocator,
+arenaut_status arn_report_picture_make(const arenaut_result *result, arenaut_interval steps,
+                                       uint32_t columns, const arenaut_allocator *allocator,
                                        arn_report_picture *picture, arenaut_error *err) {
     const uint32_t n = result->problem->n_lifetimes;
     arn_report_picture made = {.result = result, .columns = columns, .allocator = allocator};
     if (n > UINT32_MAX / 2) return arn_fail(err, ARENAUT_TOO_LARGE, 0, "more than 2^31 lifetimes");
     find_range(&made);
+    if (choose_steps(&made, steps, err)) return ARENAUT_REFUSED;
     uint32_t *events = arn_allocate(allocator, (size_t)n * 4, sizeof *events);
     uint32_t *owner = arn_allocate(allocator, n, sizeof *owner);
     made.live = arn_allocate_zeroed(allocator, columns, sizeof *made.live);

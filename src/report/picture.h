@@ -14,13 +14,21 @@ typedef struct arn_report_picture {
     const arenaut_allocator *allocator;
 } arn_report_picture;
 
-arenaut_status arn_report_picture_make(const arenaut_result *result, uint32_t columns,
-                                       const arenaut_allocator *allocator,
+/* Of `steps`, those at which something may be alive; all of these if it is empty. REFUSED if there
+ * are none. */
+arenaut_status arn_report_picture_make(const arenaut_result *result, arenaut_interval steps,
+                                       uint32_t columns, const arenaut_allocator *allocator,
                                        arn_report_picture *picture, arenaut_error *err);
 void arn_report_picture_free(arn_report_picture *picture);
 
 /* `part` of `whole` as a share of `units`, rounded down; part <= whole, whole > 0. */
 uint32_t arn_report_scale(uint64_t part, uint64_t whole, uint32_t units);
+
+/* Whether any of these steps is shown. */
+static inline bool arn_report_picture_shows(const arn_report_picture *picture,
+                                            arenaut_interval life) {
+    return life.first < picture->end && life.end > picture->first;
+}
 
 /* Where a step lies on an axis of `units`. */
 uint32_t arn_report_picture_x(const arn_report_picture *picture, int64_t step, uint32_t units);

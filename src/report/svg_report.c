@@ -6,8 +6,10 @@
  * Coordinates are tenths of a pixel, in integers, so that every machine draws the same
  * bytes. Colours are Okabe and Ito's, which can be told apart by the colour-blind. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "core/checked.h"
 #include "core/memory.h"
 #include "core/sort.h"
 #include "ir/lifetimes.h"
@@ -29,6 +31,8 @@ enum {
     STEP_NUMBERS = 360,
     MOST_OP_NAMES = 64, /* more would overlap */
     MOST_RECTANGLES = 5000,
+    MOST_LISTED = 12,
+    BYTES_COLUMN = 7600,
     GRID_COLUMNS = 160,
     GRID_ROWS = 100, /* for the rectangles past that */
     LETTER = 62,
@@ -52,6 +56,8 @@ typedef struct svg {
     uint32_t *owner;  /* per lifetime: its buffer */
     uint32_t n_chosen, n_left_over;
     uint32_t most;       /* rectangles in a pool */
+    uint64_t least_top;  /* of the first pool's scale */
+    uint32_t above;      /* pixels that another picture takes above this one */
     uint32_t n_shared;   /* areas that two buffers hold at once */
     rectangle *labelled; /* in this pool: where names and sizes stand, one per lifetime at most */
     uint32_t n_labelled;
@@ -165,7 +171,7 @@ static void put_byte_ticks(svg *s, uint32_t wanted) {
 }
 
 static bool names_ops(const svg *s) {
-    return s->result->lowering && s->result->lowering->n_steps <= MOST_OP_NAMES;
+    return s->result->lowering && s->picture.end - s->picture.first <= MOST_OP_NAMES;
 }
 
 static void put_op_names(svg *s) {
@@ -238,8 +244,10 @@ static void put_curve(svg *s) {
 
 /* Through both plots, in the middle of the peak's step. */
 static void put_peak_marker(svg *s, uint32_t from, uint32_t to) {
-    const uint32_t a = arn_report_picture_x(&s->picture, s->picture.peak.step, PLOT);
-    const uint32_t b = arn_report_picture_x(&s->picture, s->picture.peak.step + 1, PLOT);
+    const arenaut_interval peak = {s->picture.peak.step, s->picture.peak.step + 1};
+    const uint32_t a = arn_report_picture_x(&s->picture, peak.first, PLOT);
+    const uint32_t b = arn_report_picture_x(&s->picture, peak.end, PLOT);
+    if (!arn_report_picture_shows(&s->picture, peak)) return;
     put_line(s, LEFT + (a + b) / 2, from, LEFT + (a + b) / 2, to, "peak");
 }
 
@@ -263,7 +271,8 @@ static rectangle place(const svg *s, uint32_t lifetime) {
 
 static bool is_shown(const svg *s, uint32_t lifetime) {
     const uint32_t b = s->owner[lifetime];
-    return s->result->plan->pool[b] == s->pool && s->result->problem->size[b] != 0;
+    return s->result->plan->pool[b] == s->pool && s->result->problem->size[b] != 0 &&
+           arn_report_picture_shows(&s->picture, s->result->problem->lifetime[lifetime]);
 }
 
 static bool more_area(const void *context, uint32_t a, uint32_t b) {
@@ -379,6 +388,7 @@ static void put_buffer_labels(svg *s) {
  * they only count. */
 static void put_shared(void *context, arn_shared_area area) {
     svg *s = context;
+    if (!arn_report_picture_shows(&s->picture, area.life)) return;
     if (s->n_shared++ >= s->most) return;
     put_rectangle(s, place_of(s, area.life, area.low, area.high), "shared");
     arn_puts(&s->out, "/>\n");
@@ -417,7 +427,7 @@ static arenaut_status put_left_over(svg *s, arenaut_error *err) {
             const rectangle r = {x * PLOT / GRID_COLUMNS, y * s->height / GRID_ROWS,
                                  (end - x) * PLOT / GRID_COLUMNS, s->height / GRID_ROWS};
             put_rectangle(s, r, "rest");
-            arn_puts(&s->out, "/>\n");
+            arn_puts(&s->out, "><title>small buffers, drawn together</title></rect>\n");
         }
     }
     arn_release(s->picture.allocator, grid);
@@ -491,6 +501,7 @@ static uint64_t top_of_pool(const svg *s, uint32_t pool) {
     if (plan->n_pools == 1 && baseline && baseline->total > top && baseline->total - top <= top) {
         top = baseline->total;
     }
+    if (pool == 0 && top < s->least_top) top = s->least_top;
     return top ? top : 1;
 }
 
@@ -550,12 +561,39 @@ static void put_legend(svg *s) {
                             : "strong: alive at the peak");
 }
 
+/* Where steps are too many to be named, so are most buffers: those that are alive at the peak are
+ * listed, with where they lie. */
+static uint32_t listed(const svg *s) {
+    const uint32_t n = s->picture.peak.n_live;
+    const bool few = s->result->problem->n_buffers <= MOST_OP_NAMES;
+    return few || names_ops(s) ? 0 : n < MOST_LISTED ? n : MOST_LISTED;
+}
+
+static void put_peak_list(svg *s) {
+    const uint32_t n = listed(s);
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t b = s->picture.peak.live[i], y = s->y + (i + 2) * LINE;
+        char place[sizeof(arn_label) + 4];
+        if (i == 0) put_text(s, LEFT, y - LINE, "ink strong", NULL, "alive at the peak");
+        put_text(s, LEFT, y, "ink", NULL, arn_report_buffer_label(s->result, b, 90).text);
+        snprintf(place, sizeof place, "at %s", arn_report_commas(s->result->plan->offset[b]).text);
+        put_text(s, LEFT + BYTES_COLUMN, y, "ink", "end",
+                 arn_report_commas(s->result->problem->size[b]).text);
+        put_text(s, LEFT + PLOT, y, "soft", "end", place);
+    }
+    if (s->picture.peak.n_live <= n || n == 0) return;
+    char rest[64];
+    snprintf(rest, sizeof rest, "and %" PRIu32 " smaller ones", s->picture.peak.n_live - n);
+    put_text(s, LEFT, s->y + (n + 2) * LINE, "soft", NULL, rest);
+}
+
 /* Pools that nothing was placed in are left out. */
 static uint32_t total_height(const svg *s) {
     uint32_t pools = 0;
     for (uint32_t i = 0; i < s->result->plan->n_pools; i++) pools += s->result->plan->arena[i] != 0;
     return TITLE + CURVE + GAP + (pools ? pools : 1) * (POOL_HEIGHT + GAP) +
-           (names_ops(s) ? OP_NAMES : STEP_NUMBERS) + LEGEND - GAP + 100;
+           (names_ops(s) ? OP_NAMES : STEP_NUMBERS) + LEGEND - GAP + 100 +
+           (listed(s) ? (listed(s) + 3) * LINE : 0);
 }
 
 static arenaut_status draw(svg *s, arenaut_error *err) {
@@ -563,6 +601,7 @@ static arenaut_status draw(svg *s, arenaut_error *err) {
     uint64_t most = s->picture.peak.live_bytes;
     arenaut_status st = ARENAUT_OK;
     arn_puts(&s->out, "<svg xmlns=\"http://www.w3.org/2000/svg\"");
+    if (s->above) arn_putf(&s->out, " y=\"%" PRIu32 "\"", s->above);
     arn_putf(&s->out, " viewBox=\"0 0 %d %" PRIu32 "\" role=\"img\"", WIDTH / 10,
              (height + 9) / 10);
     arn_putf(&s->out, " width=\"%d\" height=\"%" PRIu32 "\">\n<title>Memory plan</title>\n",
@@ -589,38 +628,87 @@ static arenaut_status draw(svg *s, arenaut_error *err) {
     else put_step_numbers(s);
     s->y += names_ops(s) ? OP_NAMES : STEP_NUMBERS;
     put_legend(s);
+    s->y += LEGEND;
+    put_peak_list(s);
     arn_puts(&s->out, "</svg>\n");
     return st;
 }
 
-static arenaut_status draw_with(svg *s, arenaut_error *err) {
-    const arenaut_problem *p = s->result->problem;
+static void close_picture(svg *s) {
+    arn_release(s->picture.allocator, s->chosen);
+    arn_release(s->picture.allocator, s->owner);
+    arn_release(s->picture.allocator, s->labelled);
+    arn_report_picture_free(&s->picture);
+}
+
+/* All that is needed to draw a result; close it, unless this fails. */
+static arenaut_status open_picture(svg *s, const arenaut_result *result,
+                                   const arenaut_report_options *options,
+                                   const arenaut_allocator *allocator, arenaut_error *err) {
+    enum { CURVE_COLUMNS = 960 };
+    const arenaut_problem *p = result->problem;
+    const size_t n = p->n_lifetimes;
+    s->result = result;
+    s->most = options->top ? options->top : MOST_RECTANGLES;
+    const arenaut_status st =
+        arn_report_picture_make(result, options->steps, CURVE_COLUMNS, allocator, &s->picture, err);
+    if (st != ARENAUT_OK) return st;
+    s->chosen = arn_allocate(allocator, 2 * n, sizeof *s->chosen); /* half of it to sort with */
+    s->owner = arn_allocate(allocator, n, sizeof *s->owner);
+    s->labelled = arn_allocate(allocator, n, sizeof *s->labelled);
+    if (!s->chosen || !s->owner || !s->labelled) {
+        close_picture(s);
+        return arn_no_memory(err);
+    }
     for (uint32_t b = 0; b < p->n_buffers; b++) {
         for (uint32_t i = p->lifetime_start[b]; i < p->lifetime_start[b + 1]; i++) s->owner[i] = b;
     }
-    const arenaut_status st = draw(s, err);
-    return st == ARENAUT_OK ? arn_writer_finish(&s->out, err) : st;
+    return ARENAUT_OK;
+}
+
+/* The plan below what it is compared with, both to one scale. */
+static arenaut_status draw_both(svg *s, svg *before, arenaut_error *err) {
+    const uint64_t top = arn_max_u64(top_of_pool(s, 0), top_of_pool(before, 0));
+    const uint32_t first = (total_height(before) + 9) / 10, second = (total_height(s) + 9) / 10;
+    s->least_top = before->least_top = top;
+    s->above = first;
+    before->out = s->out;
+    arn_puts(&s->out, "<svg xmlns=\"http://www.w3.org/2000/svg\"");
+    arn_putf(&s->out, " viewBox=\"0 0 %d %" PRIu32 "\" width=\"%d\" height=\"%" PRIu32 "\">\n",
+             WIDTH / 10, first + second, WIDTH / 10, first + second);
+    arenaut_status st = draw(before, err);
+    s->out.failed |= before->out.failed;
+    if (st == ARENAUT_OK) st = draw(s, err);
+    arn_puts(&s->out, "</svg>\n");
+    return st;
+}
+
+/* The first variant that has a plan. */
+static const arenaut_result *compared(const arenaut_report_options *options) {
+    for (uint32_t i = 0; i < options->n_variants; i++) {
+        if (options->variants[i].result) return options->variants[i].result;
+    }
+    return NULL;
 }
 
 static arenaut_status emit(const arenaut_result *result, const arenaut_report_options *options,
                            arenaut_sink sink, const arenaut_allocator *allocator,
                            arenaut_error *err) {
-    enum { CURVE_COLUMNS = 960 };
-    svg s = {.result = result,
-             .out = arn_writer_to(sink),
-             .most = options->top ? options->top : MOST_RECTANGLES};
-    const size_t n = result->problem->n_lifetimes;
-    arenaut_status st = arn_report_picture_make(result, CURVE_COLUMNS, allocator, &s.picture, err);
+    const arenaut_result *other = compared(options);
+    svg s = {.out = arn_writer_to(sink)}, before = s;
+    arenaut_status st = open_picture(&s, result, options, allocator, err);
     if (st != ARENAUT_OK) return st;
-    s.chosen = arn_allocate(allocator, 2 * n, sizeof *s.chosen); /* half of it to sort with */
-    s.owner = arn_allocate(allocator, n, sizeof *s.owner);
-    s.labelled = arn_allocate(allocator, n, sizeof *s.labelled);
-    st = s.chosen && s.owner && s.labelled ? draw_with(&s, err) : arn_no_memory(err);
-    arn_release(allocator, s.chosen);
-    arn_release(allocator, s.owner);
-    arn_release(allocator, s.labelled);
-    arn_report_picture_free(&s.picture);
-    return st;
+    if (other) {
+        st = open_picture(&before, other, options, allocator, err);
+        if (st == ARENAUT_OK) {
+            st = draw_both(&s, &before, err);
+            close_picture(&before);
+        }
+    } else {
+        st = draw(&s, err);
+    }
+    close_picture(&s);
+    return st == ARENAUT_OK ? arn_writer_finish(&s.out, err) : st;
 }
 
 extern const arenaut_report arn_report_svg;

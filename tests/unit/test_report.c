@@ -342,11 +342,93 @@ TEST(svg_draws_at_most_so_many_rectangles) {
     subject s = {.problem = p, .plan = plan_with(p, "greedy-by-size")};
     s.result = (arenaut_result){.path = "p", .format = "csv", .problem = p, .plan = s.plan};
     arenaut_text text = report("svg", &s, 0, false);
-    assert_int_equal(count_of(&text, "</title></rect>"), 5000);
+    assert_int_equal(count_of(&text, " bytes at "), 5000);
     assert_true(count_of(&text, "class=\"rest\"") > 0);
     assert_true(count_of(&text, "<rect") < 5000 + 16000);
     assert_holds(&text, "drawn together");
     arenaut_text_free(&text);
+    drop(&s);
+}
+
+static arenaut_text report_with(const char *name, const subject *s,
+                                const arenaut_report_options *options) {
+    arenaut_text text = {0};
+    arenaut_error err = {0};
+    assert_ok(arenaut_report_emit(arenaut_report_find(name), &s->result, options,
+                                  arenaut_text_sink(&text), NULL, &err),
+              err);
+    return text;
+}
+
+TEST(pictures_show_the_steps_that_are_asked_for) {
+    arenaut_problem *p = new_problem();
+    for (int64_t i = 0; i < 100; i++) add_box(p, 16, i, i + 3);
+    finish(p);
+    subject s = subject_of(p);
+    const arenaut_report_options part = {.steps = {10, 20}}, past = {.steps = {500, 600}};
+    arenaut_text text = report_with("svg", &s, &part);
+    assert_int_equal(count_of(&text, "</title></rect>"), 12); /* the first two reach into it */
+    arenaut_text_free(&text);
+    text = report_with("ascii", &s, &part);
+    assert_int_equal(count_of(&text, "  steps "), 12);
+    arenaut_text_free(&text);
+    for (size_t i = 1; i < 4; i++) {
+        arenaut_error err = {0};
+        const arenaut_status st = arenaut_report_emit(arenaut_report_find(every[i]), &s.result,
+                                                      &past, arenaut_text_sink(&text), NULL, &err);
+        assert_int_equal(st, ARENAUT_REFUSED);
+        assert_non_null(strstr(err.msg, "from step 500 to 599: the plan's steps are 0 to 101"));
+        arenaut_text_free(&text);
+    }
+    drop(&s);
+}
+
+TEST(where_steps_are_many_svg_lists_what_is_alive_at_the_peak) {
+    arenaut_problem *p = new_problem();
+    for (int64_t i = 0; i < 100; i++) add_box(p, 16 + (uint64_t)i, 0, 100);
+    finish(p);
+    subject s = subject_of(p);
+    arenaut_text text = report("svg", &s, 0, false);
+    assert_holds(&text, ">alive at the peak</text>");
+    assert_holds(&text, ">and 88 smaller ones</text>");
+    arenaut_text_free(&text);
+    drop(&s);
+}
+
+typedef struct comparison {
+    const subject *subject;
+    const char *name;
+} comparison;
+
+/* Each report, told of another plan of the same problem. */
+static arenaut_status compare_with(void *context, const arenaut_allocator *allocator) {
+    const comparison *c = context;
+    const arenaut_variant variants[] = {{"results over operands", "--inplace on", 8, NULL},
+                                        {"now", NULL, 9, &c->subject->result}};
+    const arenaut_report_options options = {.variants = variants, .n_variants = 2};
+    arenaut_text text = {.allocator = allocator};
+    const arenaut_status st =
+        arenaut_report_emit(arenaut_report_find(c->name), &c->subject->result, &options,
+                            arenaut_text_sink(&text), allocator, NULL);
+    if (st == ARENAUT_OK && strcmp(c->name, "svg") == 0) {
+        assert_int_equal(count_of(&text, "<svg"), 3);
+        assert_int_equal(count_of(&text, "</svg>"), 3);
+    }
+    if (st == ARENAUT_OK && strcmp(c->name, "html") == 0) {
+        assert_holds(&text, "\"flags\":\"--inplace on\",\"arena\":\"8\"");
+        assert_holds(&text, "\"flags\":null,\"plan\":1,\"arena\":\"9\"");
+    }
+    arenaut_text_free(&text);
+    return st == ARENAUT_IO ? ARENAUT_NO_MEMORY : st; /* the text could not grow */
+}
+
+TEST(pictures_compare_plans_and_survive_running_out_of_memory) {
+    subject s = subject_with_program();
+    static const char *const names[] = {"svg", "html"};
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        comparison c = {&s, names[i]};
+        survives_every_allocation_failure(compare_with, &c);
+    }
     drop(&s);
 }
 
