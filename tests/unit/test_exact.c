@@ -535,6 +535,30 @@ static void assert_offsets_kept(const arenaut_problem *p, const arenaut_plan *be
     arenaut_plan_free(plan);
 }
 
+/* Spilling one buffer does not end the search that keeps others of the fast pool where they were,
+ * pairs among them: 4 of 6 hints can be kept there. */
+TEST(what_is_spilled_elsewhere_keeps_no_hint_from_being_kept) {
+    static const box boxes[] = {{4, 1, 4}, {4, 3, 6}, {2, 4, 7}, {1, 6, 9}, {4, 4, 5}, {2, 1, 4}};
+    static const uint64_t hints[] = {6, 7, 8, 5, 2, 0};
+    arenaut_problem *p = new_problem();
+    add_pool(p, "fast", 20, 1);
+    add_pool(p, "slow", ARENAUT_UNLIMITED, 1);
+    for (uint32_t b = 0; b < 6; b++) {
+        ADD_BUFFER(p, .size = boxes[b].size, LIFE(boxes[b].first, boxes[b].end), .pools = 1,
+                   .hint = arenaut_at(hints[b]),
+                   .same_base = arenaut_id(b == 1   ? 0
+                                           : b == 3 ? 2
+                                                    : ARENAUT_NONE));
+    }
+    ADD_BUFFER(p, .size = 40, LIFE(0, 9));
+    finish(p);
+    arenaut_plan *plan = plan_exactly(p, 0, 0);
+    assert_true(plan->spill > 0);
+    assert_int_equal(count_kept(p, plan), 4);
+    arenaut_plan_free(plan);
+    arenaut_problem_free(p);
+}
+
 TEST(an_unchanged_problem_keeps_all_its_offsets) {
     const problem_shape shape = {14, 9, 12, ARENAUT_FEATURE_SAME_BASE | ARENAUT_FEATURE_ALIGNMENT};
     rng r = {55};

@@ -158,6 +158,7 @@ arenaut_status arn_exact_keep_earlier(arenaut_planning *planning) {
         arn_exact_input pool = arn_exact_input_of(planning);
         pool.pool = k;
         pool.pool_of = plan->n_pools > 1 ? plan->pool : NULL;
+        pool.spill_bound = 0; /* in one pool nothing is spilled */
         pool.arena = plan->arena[k];
         pool.effort = planning->options->effort / HINTS_SHARE / plan->n_pools;
         pool.ask = &ask;
