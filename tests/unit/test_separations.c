@@ -237,6 +237,24 @@ TEST(nothing_that_fits_is_proven_where_nothing_fits) {
     arenaut_problem_free(p);
 }
 
+/* Too many for the search, which looks at pairs: each lies over the next one but for a step. */
+TEST(ten_thousands_are_planned_over_one_another) {
+    enum { MANY = 30000 };
+    arenaut_problem *p = new_problem();
+    for (uint32_t b = 0; b < MANY; b++) add_box(p, 64 + 16 * (b % 7), b, b + 2);
+    for (uint32_t b = 0; b + 1 < MANY; b++) separate(p, b, b + 1, 16);
+    finish(p);
+    const arenaut_plan_options options = {.effort = 200000};
+    arenaut_plan *plan = NULL;
+    arenaut_finding finding;
+    arenaut_error err = {0};
+    assert_ok(arenaut_plan_make(p, &options, NULL, &plan, &err), err);
+    assert_ok(arenaut_check_plan(p, plan, NULL, &finding, &err), err);
+    assert_true(plan->total < 256); /* the largest two apart need more than 300 */
+    arenaut_plan_free(plan);
+    arenaut_problem_free(p);
+}
+
 /* The second pool needs what an edge keeps apart, which no step shows. */
 TEST(each_pool_of_a_proven_plan_has_the_arena_that_it_needs) {
     arenaut_problem *p = new_problem();

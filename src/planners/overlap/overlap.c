@@ -14,8 +14,20 @@
 #include "core/checked.h"
 #include "core/fail.h"
 #include "planners/overlap/overlap_bound.h"
+#include "planners/overlap/overlap_orders.h"
 #include "planners/overlap/overlap_search.h"
 #include "planners/run/planner_rows.h"
+
+/* One part in so many of the effort goes into a plan without overlaps, and into orders. */
+enum { APART_SHARE = 8, ORDERS_SHARE = 8 };
+
+/* Of each decision of the search so many times as many pairs are looked at as there are steps of
+ * effort. */
+enum { LOOKS_PER_DECISION = 64 };
+
+/* Of more buffers one plan without overlaps is beginning enough: all that `auto` tries takes long.
+ */
+enum { MOST_FOR_AUTO = 20000 };
 
 /* One pool. */
 typedef struct layer {
@@ -65,6 +77,13 @@ static arenaut_status try_height(layers *s, uint32_t k, uint64_t height, uint64_
     return ARENAUT_OK;
 }
 
+/* Whether not even one decision for each pair can be made: each looks for the next among all. */
+static bool is_hopeless(const layers *s, const arn_overlap_model *model) {
+    const uint64_t pairs = model->n_pairs;
+    return arn_meter_has_plan(s->meter) &&
+           pairs * pairs / LOOKS_PER_DECISION > s->planning->options->effort;
+}
+
 static arenaut_status open_layer(layers *s, uint32_t k) {
     const arenaut_problem *p = s->problem;
     const arenaut_allocator *allocator = s->planning->allocator;
@@ -74,8 +93,8 @@ static arenaut_status open_layer(layers *s, uint32_t k) {
     arenaut_status st =
         arn_overlap_model_make(p, k, allocator, &l->model, &too_many, s->planning->err);
     if (st != ARENAUT_OK) return st;
-    s->too_large =
-        s->too_large || too_many || arn_overlap_ample_height(&l->model) > ARN_OVERLAP_HIGHEST;
+    s->too_large = s->too_large || too_many || is_hopeless(s, &l->model) ||
+                   arn_overlap_ample_height(&l->model) > ARN_OVERLAP_HIGHEST;
     l->place = arn_allocate(allocator, l->model.n, sizeof *l->place);
     l->trial = arn_allocate(allocator, l->model.n, sizeof *l->trial);
     return l->place && l->trial ? ARENAUT_OK : arn_no_memory(s->planning->err);
@@ -204,7 +223,9 @@ static arenaut_status plan_apart(arenaut_planning *planning, arn_meter *meter) {
     arenaut_plan *plan = planning->plan, *part = NULL;
     apart.n_separations = 0;
     apart.separation = NULL;
-    options.planner = arn_planner_auto.name;
+    options.planner =
+        plan->n_buffers > MOST_FOR_AUTO ? arn_planner_skyline.name : arn_planner_auto.name;
+    options.effort = options.effort / APART_SHARE + 1;
     const arenaut_status st =
         arenaut_plan_make(&apart, &options, planning->allocator, &part, planning->err);
     if (st == ARENAUT_OK) {
@@ -242,6 +263,12 @@ static arenaut_status make(const arenaut_planner *self, arenaut_planning *planni
     if (s.chosen || planning->problem->n_separations) st = plan_apart(planning, meter);
     if (st != ARENAUT_OK || arn_meter_was_stopped(meter) || arn_meter_at_goal(meter)) return st;
     arn_meter_allow(meter, planning->options->effort);
+    if (planning->problem->n_separations) {
+        const bool large = planning->problem->n_buffers > MOST_FOR_AUTO;
+        const uint64_t effort = planning->options->effort;
+        st = arn_overlap_orders(planning, meter, large ? effort : effort / ORDERS_SHARE);
+    }
+    if (st != ARENAUT_OK || arn_meter_was_stopped(meter) || arn_meter_at_goal(meter)) return st;
     if (!s.chosen) {
         st = solve(&s);
     } else if (arn_meter_has_plan(meter)) {
