@@ -167,10 +167,10 @@ static void put_axis(ascii *a) {
 /* Bytes alive over time: eighths of a block each, or '.' to '#'. */
 static void put_curve(ascii *a) {
     static const char plain[] = " .:-=+*%#";
-    const uint64_t most = a->picture.peak.live_bytes ? a->picture.peak.live_bytes : 1;
+    const uint64_t most = a->picture.most ? a->picture.most : 1;
     put_margin(a, "alive");
     for (uint32_t x = 0; x < a->columns; x++) {
-        const uint64_t live = a->picture.live[x] < most ? a->picture.live[x] : most;
+        const uint64_t live = a->picture.live[x];
         const uint32_t level = live ? 1 + arn_report_scale(live, most, 7) : 0;
         const char block[3] = {(char)0xE2, (char)0x96, (char)(0x80 + level)};
         if (a->options->unicode && level) arn_put(&a->out, block, sizeof block);
@@ -222,7 +222,7 @@ static void put_names(ascii *a) {
     }
     arn_putf(&a->out, "\n  * alive at the peak, %s: %s bytes\n",
              arn_report_step_label(a->result, a->picture.peak.step).text,
-             arn_report_commas(a->picture.peak.live_bytes).text);
+             arn_report_commas(a->picture.at_peak).text);
 }
 
 static void draw(ascii *a) {

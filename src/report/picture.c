@@ -7,6 +7,7 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "core/sort.h"
+#include "report/covered.h"
 
 uint32_t arn_report_scale(uint64_t part, uint64_t whole, uint32_t units) {
     while (whole >> 31) { /* units has at most 32 bits: the product must fit 64 */
@@ -71,6 +72,8 @@ static bool event_before(const void *context, uint32_t a, uint32_t b) {
 /* Notes `bytes` as alive from one step to another. */
 static void note_load(arn_report_picture *picture, int64_t from, int64_t to, uint64_t bytes) {
     const arenaut_interval steps = {from, to};
+    if (bytes > picture->most) picture->most = bytes;
+    if (from <= picture->peak.step && picture->peak.step < to) picture->at_peak = bytes;
     if (!arn_report_picture_shows(picture, steps)) return;
     const uint32_t first = arn_report_picture_x(picture, from, picture->columns);
     uint32_t last = arn_report_picture_x(picture, to, picture->columns);
@@ -81,18 +84,20 @@ static void note_load(arn_report_picture *picture, int64_t from, int64_t to, uin
 }
 
 /* Walks the sorted events; the columns touched add up to events + columns. */
-static void find_loads(arn_report_picture *picture, const uint32_t *events, const uint32_t *owner) {
+static bool find_loads(arn_report_picture *picture, const uint32_t *events, const uint32_t *owner) {
     const arenaut_problem *p = picture->result->problem;
-    uint64_t live = 0;
+    arn_covered covered;
+    if (!arn_covered_init(&covered, p, picture->result->plan, picture->allocator)) return false;
     const size_t n = (size_t)p->n_lifetimes * 2;
     for (size_t i = 0; i < n; i++) {
-        const uint64_t size = p->size[owner[events[i] / 2]];
         const int64_t now = time_of(p, events[i]);
-        live = events[i] % 2 ? live - size : live + size;
+        arn_covered_change(&covered, owner[events[i] / 2], events[i] % 2 == 0);
         if (i + 1 < n && time_of(p, events[i + 1]) > now) {
-            note_load(picture, now, time_of(p, events[i + 1]), live);
+            note_load(picture, now, time_of(p, events[i + 1]), arn_covered_bytes(&covered));
         }
     }
+    arn_covered_free(&covered);
+    return true;
 }
 
 static arenaut_status measure(arn_report_picture *picture, uint32_t *events, uint32_t *owner,
@@ -104,8 +109,10 @@ static arenaut_status measure(arn_report_picture *picture, uint32_t *events, uin
     }
     for (size_t i = 0; i < n; i++) events[i] = (uint32_t)i;
     arn_sort_ids(events, n, event_before, p, events + n);
-    find_loads(picture, events, owner);
-    return arenaut_peak_find(p, picture->allocator, &picture->peak, err);
+    const arenaut_status st = arenaut_peak_find(p, picture->allocator, &picture->peak, err);
+    if (st != ARENAUT_OK || find_loads(picture, events, owner)) return st;
+    arenaut_peak_free(&picture->peak, picture->allocator);
+    return arn_no_memory(err);
 }
 
 arenaut_status arn_report_picture_make(const arenaut_result *result, arenaut_interval steps,

@@ -235,7 +235,7 @@ static void put_curve(svg *s) {
     put_tenths(s, s->y + s->height);
     arn_puts(&s->out, "Z\"/>\n");
     put_text(s, LEFT + PLOT + 100, s->y + 110, "soft", NULL, "bytes alive");
-    arn_label text = arn_report_commas(p->peak.live_bytes);
+    arn_label text = arn_report_commas(p->at_peak);
     put_text(s, LEFT + PLOT + 100, s->y + 260, "warn strong", NULL, text.text);
     text = arn_report_step_label(s->result, p->peak.step);
     if (strlen(text.text) > 25) strcpy(text.text + 23, "..");
@@ -598,7 +598,7 @@ static uint32_t total_height(const svg *s) {
 
 static arenaut_status draw(svg *s, arenaut_error *err) {
     const uint32_t height = total_height(s);
-    uint64_t most = s->picture.peak.live_bytes;
+    uint64_t most = s->picture.most;
     arenaut_status st = ARENAUT_OK;
     arn_puts(&s->out, "<svg xmlns=\"http://www.w3.org/2000/svg\"");
     if (s->above) arn_putf(&s->out, " y=\"%" PRIu32 "\"", s->above);

@@ -6,6 +6,7 @@
 #include <arenaut/format.h>
 #include <arenaut/report.h>
 
+#include "ir/lifetimes.h"
 #include "report/label.h"
 #include "report/picture.h"
 #include "support/fuse.h"
@@ -549,4 +550,47 @@ TEST(scaling_never_leaves_the_axis) {
     assert_int_equal(arn_report_nice_step(3), 5);
     assert_int_equal(arn_report_nice_step(11), 20);
     assert_true(arn_report_nice_step(UINT64_MAX) >= UINT64_MAX / 10);
+}
+
+enum { LARGEST = 20, ROOM = 64 };
+
+static uint64_t count_used(const subject *s, int64_t step) {
+    bool used[ROOM] = {false};
+    uint64_t n = 0;
+    for (uint32_t b = 0; b < s->problem->n_buffers; b++) {
+        if (!arn_alive_at(s->problem, b, step)) continue;
+        for (uint64_t i = 0; i < s->problem->size[b]; i++) used[s->plan->offset[b] + i] = true;
+    }
+    for (int i = 0; i < ROOM; i++) n += used[i];
+    return n;
+}
+
+/* What lies over something else is no more memory: each byte is asked, step by step, with buffers
+ * anywhere. */
+TEST(pictures_count_what_buffers_share_once) {
+    enum { ROUNDS = 300, BUFFERS = 12, STEPS = 16 };
+    rng r = {.state = 7};
+    for (int round = 0; round < ROUNDS; round++) {
+        const problem_shape shape = {BUFFERS, LARGEST, STEPS, 0};
+        subject s = subject_of(random_problem(&r, &shape));
+        arenaut_error err = {0};
+        for (uint32_t b = 0; b < s.problem->n_buffers; b++) {
+            if (s.plan->pool[b] != ARENAUT_NONE) s.plan->offset[b] = rng_below(&r, ROOM - LARGEST);
+        }
+        assert_ok(arenaut_plan_measure(s.plan, s.problem, &err), err);
+        arn_report_picture picture;
+        assert_ok(
+            arn_report_picture_make(&s.result, (arenaut_interval){0}, 1, NULL, &picture, &err),
+            err);
+        uint64_t most = 0;
+        for (int64_t step = picture.first; step < picture.end; step++) {
+            const uint64_t n = count_used(&s, step);
+            most = n > most ? n : most;
+            if (step == picture.peak.step) assert_int_equal(picture.at_peak, n);
+        }
+        assert_int_equal(picture.most, most);
+        assert_int_equal(picture.live[0], most);
+        arn_report_picture_free(&picture);
+        drop(&s);
+    }
 }
