@@ -19,7 +19,7 @@
 #   make fuzz        libFuzzer on the readers, FUZZ_SECONDS each; random ops that overlap, in the wheel
 #   make portable    the same answers on a big-endian 32-bit machine (MIPS under QEMU)
 #   make windows     the same answers and files on 64-bit Windows (mingw-w64, wine), and the unit tests
-#   make micro-runtime  tflite-micro from its sources, for 32-bit ARM and for here (needs the network)
+#   make micro-runtime  tflite-micro from its sources, for 32-bit ARM, a Cortex-M55 and here (needs the network)
 #   make install     PREFIX=/usr/local
 
 CMAKE_FLAGS ?=
@@ -167,7 +167,8 @@ windows: all
 # Not part of `make test`: tests that use these programs skip where they are absent.
 micro-runtime: tools-build
 	@scripts/need git:git c++:g++ arm-linux-gnueabihf-g++:g++-arm-linux-gnueabihf \
-	  qemu-arm-static:qemu-user-static
+	  qemu-arm-static:qemu-user-static arm-none-eabi-g++:libstdc++-arm-none-eabi-newlib \
+	  qemu-system-arm:qemu-system-arm
 	@scripts/micro_runtime.sh build/micro-runtime
 
 install: all

@@ -1,10 +1,12 @@
 #!/bin/sh
 # Fetches tflite-micro at one commit with what it builds on, and builds tests/micro_runtime of it
-# for 32-bit ARM and for this machine, both linked statically:
+# for 32-bit ARM and for this machine, both linked statically, and for a Cortex-M55:
 #     scripts/micro_runtime.sh FOLDER [SOURCES]
-# makes FOLDER/tflm-arm, FOLDER/tflm-arm-cmsis-nn with CMSIS-NN's kernels, and FOLDER/tflm-host.
+# makes FOLDER/tflm-arm; with CMSIS-NN's kernels tflm-arm-cmsis-nn, tflm-arm-cmsis-nn-c (believing
+# that there are no DSP instructions) and tflm-m55-cmsis-nn; and tflm-host.
 # SOURCES: a folder with the six repositories, cloned before, so that nothing is fetched; they have
-# to be at the commits below, kissfft patched.
+# to be at the commits below, kissfft patched. Clones elsewhere do as well, where git is told to go
+# there: git config --global url.file:///FOLDER/.insteadOf https://github.com/
 set -eu
 
 folder=$1
@@ -33,16 +35,22 @@ if git -C "$sources/kissfft" apply --check "$patch" 2>/dev/null; then
 fi
 
 sources=$(cd "$sources" && pwd)
-build() { # name, more for cmake
-    name=$1
-    shift
+build() { # name, target, more for cmake
+    name=$1 target=$2
+    shift 2
     cmake -S tests/micro_runtime -B "$folder/build-$name" -G "Unix Makefiles" \
-        -DSOURCES="$sources" "$@" >"$folder/$name.log"
-    cmake --build "$folder/build-$name" -j"$(nproc)" >>"$folder/$name.log"
-    cp "$folder/build-$name/tflm_run" "$folder/tflm-$name"
-    echo "$folder/tflm-$name"
+        -DSOURCES="$sources" -DCMSIS_NN="$sources/cmsis-nn" "$@" >"$folder/$name.log"
+    cmake --build "$folder/build-$name" -j"$(nproc)" --target "$target" >>"$folder/$name.log"
 }
-build arm -DCMAKE_TOOLCHAIN_FILE="$PWD/cmake/arm-linux.cmake" -DCMSIS_NN="$sources/cmsis-nn"
-cp "$folder/build-arm/tflm_run_cmsis_nn" "$folder/tflm-arm-cmsis-nn"
-echo "$folder/tflm-arm-cmsis-nn"
-build host
+keep() { # program, as built
+    cp "$folder/$2" "$folder/$1"
+    echo "$folder/$1"
+}
+build arm all -DCMAKE_TOOLCHAIN_FILE="$PWD/cmake/arm-linux.cmake"
+keep tflm-arm build-arm/tflm_run
+keep tflm-arm-cmsis-nn build-arm/tflm_run_cmsis_nn
+keep tflm-arm-cmsis-nn-c build-arm/tflm_run_cmsis_nn_c
+build m55 tflm_run_cmsis_nn -DCMAKE_TOOLCHAIN_FILE="$PWD/cmake/cortex-m55.cmake"
+keep tflm-m55-cmsis-nn build-m55/tflm_run_cmsis_nn
+build host tflm_run
+keep tflm-host build-host/tflm_run

@@ -1,9 +1,10 @@
-/* cmsis-nn: tflite-micro's folder cmsis_nn over CMSIS-NN in plain C, and with the DSP instructions
- * of a Cortex-M4, M7 or M33, as GCC compiles it: other compilers take another way through the 1x1
- * convolution. Ops that the folder does not replace have the reference kernels; those that it
- * replaces are here with all their types. Measured by examples/measure_kernels/measure_cmsis_nn.sh:
- * every load and store of a Cortex-M3 and of an M7, which QEMU plays. */
-#include <arenaut/kernels.h>
+/* cmsis-nn: tflite-micro's folder cmsis_nn over CMSIS-NN with the DSP instructions of a Cortex-M4,
+ * M7 or M33, as GCC compiles it: other compilers take another way through the 1x1 convolution. In
+ * plain C it walks the same way and asks for less scratch (cmsis-nn-c). Ops that the folder does
+ * not replace have the reference kernels; those that it replaces are here with all their types.
+ * Measured by examples/measure_kernels/measure_cmsis_nn.sh: every load and store of a Cortex-M3 and
+ * of an M7, which QEMU plays. */
+#include "kernels/cmsis_nn_memory.h"
 
 #define TYPE(name) (UINT32_C(1) << ARENAUT_DTYPE_##name)
 
@@ -72,10 +73,12 @@ extern const arenaut_kernel_set arn_kernels_cmsis_nn;
 extern const arenaut_kernel_set arn_kernels_reference;
 const arenaut_kernel_set arn_kernels_cmsis_nn = {
     .name = "cmsis-nn",
-    .summary = "CMSIS-NN in C, with or without DSP instructions, by GCC",
+    .summary = "CMSIS-NN in C with DSP instructions, by GCC; in plain C it asks for less",
     .version = "CMSIS-NN 99f736a6, tflite-micro 90b983c2",
     .base = &arn_kernels_reference,
     .rules = rules,
     .in_place = in_place,
     .scratch = scratch,
+    .persistent = arn_cmsis_nn_persistent,
+    .scratch_sizes = arn_cmsis_nn_scratch,
 };

@@ -3,7 +3,7 @@
  * those that it replaces are here with all their types. Measured by
  * examples/measure_kernels/measure_cmsis_nn.sh: every load and store of a Cortex-M55, which QEMU
  * plays. */
-#include <arenaut/kernels.h>
+#include "kernels/cmsis_nn_memory.h"
 
 #define TYPE(name) (UINT32_C(1) << ARENAUT_DTYPE_##name)
 
@@ -84,4 +84,6 @@ const arenaut_kernel_set arn_kernels_cmsis_nn_mve = {
     .rules = rules,
     .in_place = in_place,
     .scratch = scratch,
+    .persistent = arn_cmsis_nn_mve_persistent,
+    .scratch_sizes = arn_cmsis_nn_mve_scratch,
 };

@@ -12,8 +12,7 @@ static const arenaut_attribute *find(const arenaut_op *op, const char *name) {
     return NULL;
 }
 
-/* `n` numbers, all below ARN_MOST_EXTENT; NULL if that is not what is stated. */
-static const int64_t *numbers_of(const arenaut_op *op, const char *name, uint32_t n) {
+const int64_t *arn_op_numbers(const arenaut_op *op, const char *name, uint32_t n) {
     const arenaut_attribute *attribute = find(op, name);
     if (!attribute || attribute->text || attribute->n_numbers != n) return NULL;
     for (uint32_t i = 0; i < n; i++) {
@@ -24,7 +23,7 @@ static const int64_t *numbers_of(const arenaut_op *op, const char *name, uint32_
 }
 
 bool arn_op_number(const arenaut_op *op, const char *name, int64_t *number) {
-    const int64_t *numbers = numbers_of(op, name, 1);
+    const int64_t *numbers = arn_op_numbers(op, name, 1);
     if (numbers) *number = numbers[0];
     return numbers != NULL;
 }
@@ -133,7 +132,7 @@ static bool take_filter(const arenaut_program *p, const arenaut_op *op, window_k
     const arenaut_tensor *weights = arn_op_input(p, op, 1);
     w->groups = w->in_channels;
     if (kind == POOL) {
-        const int64_t *filter = numbers_of(op, "filter", 2);
+        const int64_t *filter = arn_op_numbers(op, "filter", 2);
         if (!filter) return false;
         w->y.taps = filter[0];
         w->x.taps = filter[1];
@@ -156,8 +155,8 @@ bool arn_op_windows(const arenaut_program *p, const arenaut_op *op, arn_windows 
     window_kind kind;
     if (!find_kind(op, &kind) || !in || !out || in->rank != 4 || out->rank != 4) return false;
     if (!arn_is_plain(in) || !arn_is_plain(out) || in->dims[0] != out->dims[0]) return false;
-    const int64_t *strides = numbers_of(op, "strides", 2);
-    const int64_t *dilations = kind == POOL ? ones : numbers_of(op, "dilations", 2);
+    const int64_t *strides = arn_op_numbers(op, "strides", 2);
+    const int64_t *dilations = kind == POOL ? ones : arn_op_numbers(op, "dilations", 2);
     const bool same = arn_op_text_is(op, "padding", "SAME");
     if (!strides || !dilations || (!same && !arn_op_text_is(op, "padding", "VALID"))) return false;
     *w = (arn_windows){

@@ -12,6 +12,8 @@
 
 /* The one whole number of an attribute; false if it is not stated. */
 bool arn_op_number(const arenaut_op *op, const char *name, int64_t *number);
+/* `n` of them, all below ARN_MOST_EXTENT; NULL if that is not what is stated. */
+const int64_t *arn_op_numbers(const arenaut_op *op, const char *name, uint32_t n);
 bool arn_op_flag(const arenaut_op *op, const char *name); /* false if it is not stated */
 bool arn_op_text_is(const arenaut_op *op, const char *name, const char *text);
 

@@ -6,9 +6,10 @@
 //
 // Prints one JSON object: head and tail in bytes, `used` as arena_used_bytes() has it, and size and
 // hash (FNV-1a, 64 bits) of each output. Inputs that are not given are zero. `--dump` writes the
-// bytes of all outputs, one after another. `--load-only` does not run the model. `--trace` lists what each op asks for: of the tail while
-// its options are parsed and by its kernel, and scratch. Exit status: 0 ran, 1 the runtime refused
-// (too small an arena, an op that it does not have), 2 the call was wrong.
+// bytes of all outputs, one after another. `--load-only` does not run the model. `--trace` lists
+// what each op asks for: of the tail while its options are parsed and by its kernel, and scratch.
+// Exit status: 0 ran, 1 the runtime refused (too small an arena, an op that it does not have), 2
+// the call was wrong.
 //
 //     tflm_run --sizes
 //
@@ -43,6 +44,9 @@ namespace {
 
 constexpr size_t kAlign = 16;
 
+// Not every C library for bare metal prints a size_t.
+unsigned long plain(size_t n) { return n; }
+
 struct Requests {
     std::vector<size_t> parsed, persistent, scratch;
 };
@@ -74,7 +78,7 @@ TfLiteStatus traced_scratch(TfLiteContext *context, size_t bytes, int *index) {
 }
 
 class Interpreter : public tflite::MicroInterpreter {
-public:
+  public:
     using MicroInterpreter::MicroInterpreter;
 
     void hook() {
@@ -88,7 +92,7 @@ public:
 
 // Parsing once more, apart from the arena, tells what an op's options take there.
 class ParsedSizes : public tflite::TfLiteBridgeBuiltinDataAllocator {
-public:
+  public:
     std::vector<size_t> sizes;
     void *Allocate(size_t size, size_t alignment) override {
         sizes.push_back(size);
@@ -104,7 +108,8 @@ void trace_parsing(const tflite::Model *model, const tflite::MicroOpResolver &re
         for (const auto *op : *subgraph->operators()) {
             ParsedSizes allocator;
             void *data = nullptr;
-            const auto type = tflite::GetBuiltinCode(model->operator_codes()->Get(op->opcode_index()));
+            const auto type =
+                tflite::GetBuiltinCode(model->operator_codes()->Get(op->opcode_index()));
             auto parser = resolver.GetOpDataParser(type);
             if (type != tflite::BuiltinOperator_CUSTOM && parser) {
                 tflite::CallBuiltinParseFunction(parser, op, &allocator, &data);
@@ -123,7 +128,7 @@ std::string name_of(const tflite::Model *model, const tflite::Operator *op) {
 
 void print_list(const char *name, const std::vector<size_t> &list) {
     printf(", \"%s\": [", name);
-    for (size_t i = 0; i < list.size(); i++) printf("%s%zu", i ? ", " : "", list[i]);
+    for (size_t i = 0; i < list.size(); i++) printf("%s%lu", i ? ", " : "", plain(list[i]));
     printf("]");
 }
 
@@ -133,8 +138,8 @@ void print_trace(const tflite::Model *model) {
     for (size_t g = 0; g < trace.size(); g++) {
         for (size_t o = 0; o < trace[g].size(); o++) {
             const auto *op = model->subgraphs()->Get(g)->operators()->Get(o);
-            printf("%s\n  {\"method\": %zu, \"op\": %zu, \"operator\": \"%s\"", separator, g, o,
-                   name_of(model, op).c_str());
+            printf("%s\n  {\"method\": %lu, \"op\": %lu, \"operator\": \"%s\"", separator, plain(g),
+                   plain(o), name_of(model, op).c_str());
             print_list("parsed", trace[g][o].parsed);
             print_list("persistent", trace[g][o].persistent);
             print_list("scratch", trace[g][o].scratch);
@@ -184,8 +189,8 @@ bool set_inputs(Interpreter &interpreter, char **paths, int n) {
         if (static_cast<int>(i) >= n) continue;
         const auto bytes = read_file(paths[i]);
         if (bytes.size() != input->bytes) {
-            fprintf(stderr, "%s has %zu bytes, input %zu takes %zu\n", paths[i], bytes.size(), i,
-                    input->bytes);
+            fprintf(stderr, "%s has %lu bytes, input %lu takes %lu\n", paths[i],
+                    plain(bytes.size()), plain(i), plain(input->bytes));
             return false;
         }
         memcpy(input->data.raw, bytes.data(), bytes.size());
@@ -199,7 +204,7 @@ bool print_outputs(Interpreter &interpreter, const char *dump) {
     printf(", \"outputs\": [");
     for (size_t i = 0; i < interpreter.outputs_size(); i++) {
         const TfLiteTensor *output = interpreter.output(i);
-        printf("%s{\"bytes\": %zu, \"hash\": \"%016llx\"}", i ? ", " : "", output->bytes,
+        printf("%s{\"bytes\": %lu, \"hash\": \"%016llx\"}", i ? ", " : "", plain(output->bytes),
                static_cast<unsigned long long>(hash_of(output->data.raw, output->bytes)));
         if (file) written &= fwrite(output->data.raw, 1, output->bytes, file) == output->bytes;
     }
@@ -237,7 +242,7 @@ int run(const Call &call) {
     auto *arena = static_cast<uint8_t *>(
         aligned_alloc(kAlign, (arena_bytes + kAlign - 1) / kAlign * kAlign + kAlign));
     if (!arena) {
-        fprintf(stderr, "%zu bytes of arena are more than there is\n", arena_bytes);
+        fprintf(stderr, "%lu bytes of arena are more than there is\n", plain(arena_bytes));
         return 2;
     }
     tflite::PythonOpsResolver resolver;
@@ -253,8 +258,8 @@ int run(const Call &call) {
         interpreter.hook();
     }
     if (interpreter.AllocateTensors() != kTfLiteOk) return 1;
-    printf("{\"head\": %zu, \"tail\": %zu, \"used\": %zu", ends->GetNonPersistentUsedBytes(),
-           ends->GetPersistentUsedBytes(), interpreter.arena_used_bytes());
+    printf("{\"head\": %lu, \"tail\": %lu, \"used\": %lu", plain(ends->GetNonPersistentUsedBytes()),
+           plain(ends->GetPersistentUsedBytes()), plain(interpreter.arena_used_bytes()));
     bool fine = true;
     if (!call.load_only) {
         if (!set_inputs(interpreter, call.inputs, call.n_inputs)) return 2;
@@ -268,7 +273,7 @@ int run(const Call &call) {
 
 // Where a kernel is told to begin without a model: it may only ask for memory.
 class BareContext : public tflite::MicroContext {
-public:
+  public:
     size_t bytes = 0;
     void *AllocatePersistentBuffer(size_t size) override {
         bytes += (size + kAlign - 1) / kAlign * kAlign;
@@ -285,7 +290,7 @@ public:
     void *external_context() override { return nullptr; }
     tflite::MicroGraph &graph() override { abort(); }
 
-private:
+  private:
     TF_LITE_REMOVE_VIRTUAL_DELETE
 };
 
@@ -315,7 +320,7 @@ size_t initial_bytes(const TFLMRegistration *registration) {
 int print_sizes() {
     tflite::PythonOpsResolver resolver;
     printf("# kind,name,bytes,kernel bytes\n");
-#define STRUCT(type) printf("struct," #type ",%zu,\n", sizeof(type))
+#define STRUCT(type) printf("struct," #type ",%lu,\n", plain(sizeof(type)))
     STRUCT(tflite::SingleArenaBufferAllocator);
     STRUCT(tflite::RecordingSingleArenaBufferAllocator);
     STRUCT(tflite::GreedyMemoryPlanner);
@@ -335,13 +340,13 @@ int print_sizes() {
         const auto type = static_cast<tflite::BuiltinOperator>(op);
         const TFLMRegistration *registration = resolver.FindOp(type);
         if (!registration || type == tflite::BuiltinOperator_CUSTOM) continue;
-        printf("op,%s,%zu,%zu\n", tflite::EnumNameBuiltinOperator(type),
-               parsed_bytes(resolver, type), initial_bytes(registration));
+        printf("op,%s,%lu,%lu\n", tflite::EnumNameBuiltinOperator(type),
+               plain(parsed_bytes(resolver, type)), plain(initial_bytes(registration)));
     }
     return 0;
 }
 
-} // namespace
+}  // namespace
 
 int main(int argc, char **argv) {
     Call call;
@@ -354,8 +359,9 @@ int main(int argc, char **argv) {
         else break;
     }
     if (argc - at < 2 || !strncmp(argv[at], "--", 2)) {
-        fprintf(stderr, "usage: tflm_run [--trace] [--load-only] [--dump FILE] MODEL ARENA_BYTES "
-                        "[INPUT...]\n");
+        fprintf(stderr,
+                "usage: tflm_run [--trace] [--load-only] [--dump FILE] MODEL ARENA_BYTES "
+                "[INPUT...]\n");
         return 2;
     }
     call.model = argv[at];

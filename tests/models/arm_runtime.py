@@ -1,10 +1,12 @@
-"""The micro runtime built from its sources for 32-bit ARM, run by QEMU's user mode.
+"""The micro runtime built from its sources for 32-bit ARM, run by QEMU's user mode, and for a
+Cortex-M55, run by its system mode.
 
 `make micro-runtime` fills a folder with programs, with its own kernels and with CMSIS-NN's, and with
 the sources that they were built from; ARENAUT_MICRO_RUNTIME names one that lies elsewhere. A run is
 a process: a model, its inputs in files, its outputs in another.
 """
 
+import json
 import os
 import shutil
 import subprocess
@@ -19,9 +21,12 @@ SOURCES = FOLDER / "sources"
 RUNNERS = {  # by the kernel set that speaks of them
     "reference": FOLDER / "tflm-arm",
     "cmsis-nn": FOLDER / "tflm-arm-cmsis-nn",
+    "cmsis-nn-c": FOLDER / "tflm-arm-cmsis-nn-c",
+    "cmsis-nn-mve": FOLDER / "tflm-m55-cmsis-nn",
 }
 HINT = "run `make micro-runtime`, or name its folder in ARENAUT_MICRO_RUNTIME"
-QEMU = "qemu-arm-static"
+QEMU, QEMU_M55 = "qemu-arm-static", "qemu-system-arm"
+M55 = [QEMU_M55, *"-M mps3-an547 -display none -monitor none -serial none".split()]
 ARENA = 128 << 20
 
 
@@ -29,7 +34,24 @@ def missing(kernels="reference"):
     """Why nothing can be run here, or None."""
     if not RUNNERS[kernels].is_file():
         return f"{RUNNERS[kernels]} is not there: {HINT}"
-    return None if shutil.which(QEMU) else f"not installed: {QEMU}"
+    qemu = QEMU_M55 if kernels == "cmsis-nn-mve" else QEMU
+    return None if shutil.which(qemu) else f"not installed: {qemu}"
+
+
+def command(kernels, *arguments):
+    """The process for a call of the runtime with these kernels."""
+    runner, arguments = str(RUNNERS[kernels]), [str(argument) for argument in arguments]
+    if kernels != "cmsis-nn-mve":
+        return [QEMU, runner, *arguments]
+    called = ",".join(f"arg={argument}" for argument in ["tflm_run", *arguments])
+    return [*M55, "-semihosting-config", f"enable=on,target=native,{called}", "-kernel", runner]
+
+
+def load(kernels, *arguments):
+    """What the runtime says of a model that it only loads, or None where it refuses."""
+    done = subprocess.run(command(kernels, "--load-only", *arguments), capture_output=True,
+                          text=True, check=False, timeout=300)
+    return json.loads(done.stdout) if done.returncode == 0 else None
 
 
 def run(data, inputs, kernels="reference"):
@@ -40,7 +62,7 @@ def run(data, inputs, kernels="reference"):
         paths = [Path(folder, f"input{i}") for i in range(len(inputs))]
         for path, value in zip(paths, inputs):
             path.write_bytes(value.tobytes())
-        subprocess.run([QEMU, RUNNERS[kernels], "--dump", dump, model, str(ARENA), *paths], check=True,
+        subprocess.run(command(kernels, "--dump", dump, model, ARENA, *paths), check=True,
                        capture_output=True, timeout=300)
         return dump.read_bytes()
 

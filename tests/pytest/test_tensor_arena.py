@@ -8,11 +8,12 @@ from functools import cache
 import pytest
 from conftest import DATA, ROOT, SCRATCH, corpus_params
 
+import arm_runtime
 import measure_arena
 import micro_runtime
 
 MEASURED = ROOT / "data" / "arena" / "tflite-micro-arm.csv"
-RUNNER = ROOT / "build" / "micro-runtime" / "tflm-arm"
+RUNNER = arm_runtime.RUNNERS["reference"]
 SLACK = 64  # bytes that the answer may be above the truth, never below
 OWN = [pytest.param(path, id=path.stem) for path in sorted(DATA.glob("*.tflite"))]
 ALL = [*OWN, *corpus_params("tflite/*.tflite")]
@@ -68,7 +69,7 @@ def test_what_was_measured_is_what_the_runtime_says(path):
     if not RUNNER.is_file():
         pytest.skip("32-bit ARM runtime is not built: `make micro-runtime`")
     truth = known_model(path)
-    assert measure_arena.measure(RUNNER, path) == (truth["head"], truth["tail"], truth["arena"])
+    assert measure_arena.measure("reference", path) == (truth["head"], truth["tail"], truth["arena"])
 
 
 def test_the_table_is_what_the_runtime_says():
@@ -97,5 +98,5 @@ def test_a_planned_file_needs_what_was_foretold(name, arenaut, arenaut_json, are
     assert micro_runtime.loads_in(data, foretold["tflite-micro-64"])
     assert not micro_runtime.loads_in(data, foretold["tflite-micro-64"] - SLACK)
     if RUNNER.is_file():
-        least = measure_arena.measure(RUNNER, planned)[2]
+        least = measure_arena.measure("reference", planned)[2]
         assert 0 <= foretold["tflite-micro"] - least <= SLACK
