@@ -229,6 +229,21 @@ TEST(stages_that_cannot_be_split_are_refused_with_the_reason) {
     arenaut_program_free(p);
 }
 
+TEST(weights_that_ops_compute_are_not_copied_for_each_call) {
+    static const int64_t dims[] = {4, 3, 3, 4};
+    arenaut_program *p = new_program();
+    begin_method(p, "main");
+    const uint32_t x = add_image(p, "x", 24, 8, 4, ARENAUT_INPUT);
+    const uint32_t computed = add_relu(p, add_weights(p, dims));
+    const uint32_t y = add_conv(p, x, 4, three);
+    ((uint32_t *)p->ops[1].inputs)[1] = computed;
+    finish_images(p, x, add_conv(p, y, 4, three));
+    arenaut_rewrite_free(split(p, (arenaut_split_stage){0, 3, 6, ARENAUT_SPLIT_ROWS}));
+    expect_refused(p, (arenaut_split_stage){0, 3, 6, ARENAUT_SPLIT_ROWS_CALLED}, "compute");
+    arenaut_rewrite_free(split(p, (arenaut_split_stage){2, 1, 6, ARENAUT_SPLIT_ROWS_CALLED}));
+    arenaut_program_free(p);
+}
+
 TEST(types_that_no_op_can_move_are_not_split) {
     static const arenaut_dtype types[] = {ARENAUT_DTYPE_UINT8, ARENAUT_DTYPE_INT4};
     for (size_t i = 0; i < COUNT_OF(types); i++) {

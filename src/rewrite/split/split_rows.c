@@ -88,12 +88,24 @@ static bool is_result(const arn_split_graph *graph, const arenaut_split_stage *s
     return last != ARENAUT_NONE && last >= stage->first_op + stage->n_ops;
 }
 
+static bool reads_computed_constants(const arn_split_graph *graph, uint32_t op) {
+    const arenaut_op *o = &graph->program->ops[op];
+    for (uint32_t i = 0; i < o->n_inputs; i++) {
+        if (o->inputs[i] == ARENAUT_NONE || arn_split_is_constant(graph, o->inputs[i])) continue;
+        if (arn_split_is_fixed(graph, o->inputs[i])) return true;
+    }
+    return false;
+}
+
 const char *arn_split_rows_refuse(const arn_split_graph *graph, const arenaut_split_stage *stage) {
     bool some = false;
     for (uint32_t k = 0; k < stage->n_ops; k++) {
         const uint32_t at = stage->first_op + k;
         if (graph->ops[at].of_constants) continue;
         if (graph->ops[at].kind == ARN_SPLIT_OPAQUE) return "it has an op that cannot be split";
+        if (calls(stage) && reads_computed_constants(graph, at)) {
+            return "it reads weights that ops compute, and each call would copy them";
+        }
         if (!is_result(graph, stage, k)) continue;
         some = true;
         const uint32_t made = graph->program->ops[at].outputs[0];
