@@ -25,8 +25,11 @@ if [ -n "${PYTHON:-}" ]; then
     fill build/pypy-wheel/run
     exec sh -c "$run" sh build/pypy-wheel/run "$PYTHON"
 fi
-[ -x "$root/usr/bin/pypy3" ] || mmdebstrap --variant=minbase \
-    --include=pypy3,pypy3-venv,gcc,libc6-dev,ca-certificates trixie "$root" http://deb.debian.org/debian
+if [ ! -d "$root" ]; then # a folder by this name is whole
+    mmdebstrap --variant=minbase --include=pypy3,pypy3-venv,gcc,libc6-dev,ca-certificates trixie \
+        "$root.$$" http://deb.debian.org/debian
+    mv "$root.$$" "$root"
+fi
 fill "$root/arenaut"
 cp /etc/resolv.conf "$root/etc"
 cp -rL /etc/ssl/certs "$root/etc/ssl"

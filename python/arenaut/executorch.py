@@ -24,6 +24,8 @@ from executorch.exir import memory
 from executorch.exir.memory_planning import (MemoryAlgoResult, MemoryPlanningAlgorithmSuite,
                                              SpecAllocResult, collect_specs_from_nodes, greedy)
 from executorch.exir.passes import MemoryPlanningPass as TheirPass
+from executorch.exir.tensor import TensorSpec
+from torch.utils._pytree import tree_leaves
 
 import arenaut
 
@@ -141,8 +143,8 @@ def last_read(node, step):
     other names, and ExecuTorch's lifetimes know them; those of map and scan are copied out."""
     if node.target in COPIED:
         return step
-    results = node.meta["spec"] if isinstance(node.meta["spec"], (tuple, list)) else [node.meta["spec"]]
-    return max(step, *(spec.lifetime[1] for spec in results))
+    results = tree_leaves(node.meta["spec"])  # tensors, and numbers, which have no place
+    return max([step, *(spec.lifetime[1] for spec in results if isinstance(spec, TensorSpec))])
 
 
 def specs_of(graphs, node, signature):

@@ -271,7 +271,7 @@ def graph(*sizes, results=(2, 3), calls=1):
     branches = [made.get_attr(name) for name in ("then", "otherwise")]
     for _ in range(calls if sizes else 0):
         node = made.call_function(torch.ops.higher_order.cond, (None, *branches, ()))
-        node.meta["spec"] = (spec(64, *results),)
+        node.meta["spec"] = (spec(64, *results), 7)
     made.output(None)
     module = torch.fx.GraphModule(root, made)
     module.input_mem_buffer_sizes = [0, *sizes]
