@@ -119,7 +119,8 @@ page: tools-page
 # kernels runs under valgrind and on a Cortex-M55.
 tools-python:
 	@scripts/need c++:g++ arm-none-eabi-gcc:gcc-arm-none-eabi qemu-system-arm:qemu-system-arm \
-	  /usr/lib/arm-none-eabi/newlib/rdimon.specs:libnewlib-arm-none-eabi valgrind:valgrind
+	  /usr/lib/arm-none-eabi/newlib/rdimon.specs:libnewlib-arm-none-eabi valgrind:valgrind \
+	  dot:graphviz
 
 test-python: all venv venv-wheel venv-site tools-python tools-page
 	@ARENAUT=$(CURDIR)/build/arenaut $(PYTHON) -m pytest tests/pytest -q -rs

@@ -16,7 +16,7 @@
 /* What the file holds or its runtime does; else, or if asked for, what planning makes of it. */
 static exit_code choose_result(side *s, const tool_options *options) {
     const tool_job *job = &s->job;
-    if (!options->planned && today_of(job, &s->result)) {
+    if (!options->planned && incumbent_of(job, &s->result)) {
         s->made_by = job->pipeline->baseline.from_file || job->pipeline->document.plan
                          ? "plan in the file"
                          : s->result.plan->planner;

@@ -7,13 +7,13 @@
 typedef struct what_if {
     arenaut_variant variants[MAX_REMEDIES + 1];
     uint32_t n;
-    arenaut_result today;
+    arenaut_result incumbent;
     remedy_list remedies;
 } what_if;
 
-/* Whether it is known, and right, what the runtime does without us; *today is then that. Borrows
- * from the job. */
-bool today_of(const tool_job *job, arenaut_result *today);
+/* Whether it is known, and right, what the runtime does without us; *incumbent is then that.
+ * Borrows from the job. */
+bool incumbent_of(const tool_job *job, arenaut_result *incumbent);
 
 /* What the runtime does today and, if `all`, what each remedy would give (remedies.h). Close it
  * before the job, whatever is returned. */

@@ -110,12 +110,13 @@ static size_t count_of(const arenaut_text *text, const char *part) {
 /* ---- every row ---- */
 
 /* Those that take every plan; "tokens" does not, and is tested with programs in tokens, and
- * "c-array" is about a file. */
-static const char *const every[] = {"explain", "svg", "html", "ascii", "header"};
+ * "c-array" is about a file, and "dot" about ops. */
+static const char *const every[] = {"explain", "svg", "html", "ascii", "header", "perfetto"};
 
 TEST(the_table_has_these_rows) {
-    assert_int_equal(arenaut_report_count(), COUNT_OF(every) + 2);
+    assert_int_equal(arenaut_report_count(), COUNT_OF(every) + 3);
     assert_non_null(arenaut_report_find("tokens"));
+    assert_non_null(arenaut_report_find("dot"));
     assert_non_null(arenaut_report_find("c-array"));
     for (size_t i = 0; i < COUNT_OF(every); i++) {
         const arenaut_report *found = arenaut_report_find(every[i]);
@@ -392,6 +393,24 @@ TEST(where_steps_are_many_svg_lists_what_is_alive_at_the_peak) {
     arenaut_text text = report("svg", &s, 0, false);
     assert_holds(&text, ">alive at the peak</text>");
     assert_holds(&text, ">and 88 smaller ones</text>");
+    arenaut_text_free(&text);
+    drop(&s);
+}
+
+TEST(dot_has_an_arrow_for_each_operand_and_is_for_programs) {
+    subject s = subject_with_program();
+    arenaut_text text = report("dot", &s, 0, false);
+    assert_int_equal(count_of(&text, " -> "), 4);
+    assert_holds(&text, "op1 -> op2 [label=\"b\\n256 bytes at ");
+    assert_holds(&text, "block/<a>&\\\"a\\\"");
+    arenaut_text_free(&text);
+    attempt a = {&s, "dot"};
+    survives_every_allocation_failure(emit_with, &a);
+    s.result.lowering = NULL;
+    arenaut_error err = {0};
+    assert_int_equal(arenaut_report_emit(arenaut_report_find("dot"), &s.result, NULL,
+                                         arenaut_text_sink(&text), NULL, &err),
+                     ARENAUT_REFUSED);
     arenaut_text_free(&text);
     drop(&s);
 }
