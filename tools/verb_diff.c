@@ -150,9 +150,8 @@ const tool_verb verb_diff = {
         "arenaut diff main.tflite branch.tflite --planned --fail-on-growth 2%\n"
         "arenaut diff main.pte branch.pte --markdown >> \"$GITHUB_STEP_SUMMARY\"",
     .notes =
-        "Compared is what each file takes as it is: by the plan in it, else as its runtime plans, "
-        "else\n"
-        "as planned here. Buffers are matched by name, then by size, class and lifetime.",
+        "Compared is what each file takes as it is: by its plan, its runtime's, or ours if it has "
+        "none.",
     .groups = GROUP_COMMON | GROUP_OUTPUT | GROUP_JSON | GROUP_DIFF | GROUP_INPUT | GROUP_MODEL |
               GROUP_SEARCH,
     .min_files = 2,

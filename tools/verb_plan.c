@@ -529,9 +529,8 @@ const tool_verb verb_plan = {
     .arguments = "FILE... [-o OUT]",
     .examples =
         "arenaut plan model.tflite -o planned.tflite   # the same model, less memory\n"
-        "arenaut plan model.tflite -o plan.json        # or .csv, .h\n"
         "arenaut plan prefill.pt2 decode.pt2 --share auto -o layout\n"
-        "arenaut plan problem.csv -o solved.csv",
+        "arenaut plan problem.csv -o solved.csv        # or .json, .h",
     .notes =
         "A plan goes into a model only if it needs less than today, or repairs a plan that is\n"
         "wrong; else OUT is a copy. With several files, or a folder, -o is a folder. With --share\n"
