@@ -83,7 +83,7 @@ static arenaut_status put_table(html *h) {
     if (st != ARENAUT_OK) return st;
     arn_putf(&h->out, "<p>Arena %s bytes; %s bytes are alive at the peak, ",
              arn_report_commas(h->result->plan->total).text,
-             arn_report_commas(peak.live_bytes).text);
+             arn_report_commas(peak.live_bytes - peak.shared_bytes).text);
     put_escaped(h, arn_report_step_label(h->result, peak.step).text);
     arn_puts(&h->out, ".<table><tr><th>alive at the peak<th>shape<th>bytes<th>sum<th>offset\n");
     for (uint32_t i = 0; i < peak.n_live && i < TABLE_ROWS; i++) put_row(h, peak.live[i], &sum);
