@@ -162,7 +162,7 @@ export function drawOps(p, ctx) {
       const x = p.xOf(step), from = Math.max(x, LEFT), to = Math.min(p.xOf(step + each), LEFT + frame.width);
       ctx.fillRect(from, y, Math.max(to - from - (scale > 4 ? 1 : 0), 1), 16);
       const letters = Math.floor((scale - 6) / 6.3);
-      if (letters >= 5) write(ctx, begun(plan.opWord(op), letters), p.xOf(step) + 3, y + 12, { colour: "#000000" });
+      if (letters >= 5) write(ctx, begun(plan.opWord(op), letters), p.xOf(step) + 3, y + 12, { colour: "#000000", halo: "#ffffffb0" });
     }
     drawMethods(p, ctx, y + 18);
   }
