@@ -32,7 +32,7 @@ if [ ! -d "$root" ]; then # a folder by this name is whole
 fi
 fill "$root/arenaut"
 cp /etc/resolv.conf "$root/etc"
-cp -rL /etc/ssl/certs "$root/etc/ssl"
+cp -L /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs"
 mountpoint -q "$root/proc" || mount -t proc proc "$root/proc" # the loader finds libraries by it
 trap 'umount "$root/proc"' EXIT
 CC=gcc chroot "$root" sh -c "$run" sh /arenaut /usr/bin/pypy3
