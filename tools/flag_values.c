@@ -279,12 +279,8 @@ static exit_code parse_overwrite(const tool_options *o, arenaut_pipeline_options
 static exit_code bad_split(const char *text) {
     return complain(EXIT_USAGE, NULL,
                     "--split '%s': on, off, or stages: FIRST-LAST/PIECES:MODE, such as "
-                    "2-5/4:kept,9-11/2:channels (ops, and modes %s, %s, %s, %s, %s)",
-                    text, arenaut_split_mode_name(ARENAUT_SPLIT_CHANNELS),
-                    arenaut_split_mode_name(ARENAUT_SPLIT_ROWS),
-                    arenaut_split_mode_name(ARENAUT_SPLIT_KEPT),
-                    arenaut_split_mode_name(ARENAUT_SPLIT_ROWS_CALLED),
-                    arenaut_split_mode_name(ARENAUT_SPLIT_KEPT_CALLED));
+                    "2-5/4:kept,9-11/2:channels (ops; help plan has the modes)",
+                    text);
 }
 
 /* Digits up to `end`, which is passed over. */
@@ -322,6 +318,7 @@ static exit_code parse_splitting(const tool_options *o, flag_values *owned,
     out->on = o->split && strcmp(o->split, "off") != 0;
     out->options.max_ops = limit(o->max_ops);
     out->options.max_macs = limit(o->max_macs);
+    out->budget = o->budget == NOT_GIVEN ? 0 : o->budget;
     if (!out->on || strcmp(o->split, "on") == 0) return EXIT_FINE;
     char *text = own(owned, strlen(o->split) + 1, 1);
     strcpy(text, o->split);

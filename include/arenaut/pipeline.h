@@ -97,8 +97,17 @@ typedef struct arenaut_splitting {
     bool on;
     const arenaut_split_stage *stages; /* NULL: those that are found */
     uint32_t n_stages;
-    arenaut_split_options options; /* of what is found; `kernels` are those of the pipeline */
+    arenaut_split_options options; /* of what is found: only what it may cost is taken of them */
+    uint64_t budget; /* of all that is to be reserved: the first stages that fit are taken, those
+                      * that add least; 0: the stages with which least is needed */
 } arenaut_splitting;
+
+/* What was looked at to find stages. */
+typedef struct arenaut_ways_to_split {
+    arenaut_split_front *front; /* NULL: nothing was looked for */
+    uint64_t kept; /* what the runtime keeps of the program as it is: a choice needs at least its
+                    * head, this, and what it adds to it */
+} arenaut_ways_to_split;
 
 /* Zero-initialised: everything as the format and its runtime have it. The pointers are borrowed
  * until the pipeline is freed. Fields about models mean nothing for a bare problem. */
@@ -200,10 +209,11 @@ typedef struct arenaut_pipeline {
     const arenaut_kernel_set *kernels; /* NULL: for a bare problem, and if not known */
     bool unmeasured;                   /* by options, or by the mark that names the kernels */
     const arenaut_rewrite *rewrite;    /* how document.program was made; NULL: as read */
-    arenaut_scratch_sizes scratch;     /* from options.scratch */
-    arenaut_lowering *lowering;        /* NULL for a bare problem */
-    const arenaut_problem *problem;    /* with the overrides */
-    uint32_t op_outside;               /* arenaut_find_outside */
+    arenaut_ways_to_split ways;
+    arenaut_scratch_sizes scratch;  /* from options.scratch */
+    arenaut_lowering *lowering;     /* NULL for a bare problem */
+    const arenaut_problem *problem; /* with the overrides */
+    uint32_t op_outside;            /* arenaut_find_outside */
     arenaut_baseline baseline;
     arenaut_memories memories;
     arenaut_plan *plan;

@@ -16,6 +16,7 @@
 #include <arenaut/error.h>
 #include <arenaut/kernels.h>
 #include <arenaut/program.h>
+#include <arenaut/target.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -30,7 +31,10 @@ extern "C" {
     XX(KEPT, "kept")         /* the same, but what is needed again is kept, and computed once */   \
     XX(ROWS_CALLED, "rows+calls") /* rows, and pieces that are alike run the same ops: these are a \
                                    * method of their own, which is called for each */              \
-    XX(KEPT_CALLED, "kept+calls")
+    XX(KEPT_CALLED, "kept+calls")                                                                  \
+    XX(CROPPED, "cropped") /* rows, where windows that need padding make some rows more, which are \
+                            * left out, instead of being padded */                                 \
+    XX(KEPT_CROPPED, "kept-cropped")
 
 typedef enum arenaut_split_mode {
 #define XX(name, text) ARENAUT_SPLIT_##name,
@@ -84,28 +88,50 @@ arenaut_status arenaut_split(const arenaut_program *program, const arenaut_split
                              uint32_t n_stages, const arenaut_allocator *allocator,
                              arenaut_rewrite **out, arenaut_error *err);
 
-/* What splitting may cost. Zero-initialised: anything, as long as the runtime needs less. */
+/* What splitting may cost, and where the program will run. Zero-initialised: it may cost anything,
+ * as long as the runtime, of which nothing is known, needs less. */
 typedef struct arenaut_split_options {
-    arenaut_optional_id max_ops;  /* that may be added */
-    arenaut_optional_id max_macs; /* percent that may be added */
-    uint64_t enough;              /* bytes of tensors with which the search ends; 0: never enough */
-    const arenaut_kernel_set *kernels; /* results may lie over operands as these kernels allow;
-                                        * NULL: all tensors lie apart */
+    arenaut_optional_id max_ops;       /* that may be added */
+    arenaut_optional_id max_macs;      /* percent that may be added */
+    const arenaut_target *target;      /* what its runtime keeps of ops and tensors counts */
+    const arenaut_kernel_set *kernels; /* that it is built with */
+    bool overlap;                      /* results may lie over operands as these kernels allow */
+    bool in_place;                     /* results may be written over operands of their size */
     bool unmeasured;                   /* their rules that were only read count too */
     const arenaut_kernel_set *run_by;  /* ops that ask these kernels for scratch are in no calls:
                                         * the runtime that finds it a place does not know that
                                         * calls keep nothing. NULL: none asks */
 } arenaut_split_options;
 
-/* Looks for the stages with which the program needs least memory: what its tensors need at once,
- * and what the runtime keeps for each op. *stages is the caller's, to be released by
- * arenaut_split_stages_free; none at all where nothing is gained. The same program and options
- * give the same stages. */
+/* One way to split a program. */
+typedef struct arenaut_split_choice {
+    const arenaut_split_stage *stages; /* none: the program as it is */
+    uint32_t n_stages;
+    uint64_t tensors; /* bytes alive at once: no plan needs less */
+    int64_t kept;     /* bytes more than of the program as it is that the runtime keeps of ops and
+                       * tensors */
+    uint64_t head;    /* `tensors`, or the runtime's notes while it plans, whichever is more */
+    uint32_t ops;     /* that are added */
+    uint64_t macs;    /* likewise */
+} arenaut_split_choice;
+
+/* Ways of which none needs more memory, `head` and `kept` together, and adds more ops and
+ * multiplications than another. The first is the program as it is; each next one needs less. */
+typedef struct arenaut_split_front {
+    arenaut_split_choice *choices;
+    uint32_t n_choices;
+    uint64_t floor;    /* bytes of tensors: no choice of stages needs less */
+    uint32_t floor_op; /* where that is alive; ARENAUT_NONE in a program without ops */
+} arenaut_split_front;
+
+/* Looks for them. *front is the caller's, to be freed with arenaut_split_front_free. The same
+ * program and options give the same front. REFUSED for a program that cannot be split anywhere,
+ * with the reason. */
 arenaut_status arenaut_split_find(const arenaut_program *program,
                                   const arenaut_split_options *options,
-                                  const arenaut_allocator *allocator, arenaut_split_stage **stages,
-                                  uint32_t *n_stages, arenaut_error *err);
-void arenaut_split_stages_free(arenaut_split_stage *stages, const arenaut_allocator *allocator);
+                                  const arenaut_allocator *allocator, arenaut_split_front **front,
+                                  arenaut_error *err);
+void arenaut_split_front_free(arenaut_split_front *front); /* NULL is fine */
 
 #ifdef __cplusplus
 }

@@ -166,7 +166,9 @@ SPLIT_ROWS = 1
 SPLIT_KEPT = 2
 SPLIT_ROWS_CALLED = 3
 SPLIT_KEPT_CALLED = 4
-SPLIT_MODE_COUNT = 5
+SPLIT_CROPPED = 5
+SPLIT_KEPT_CROPPED = 6
+SPLIT_MODE_COUNT = 7
 RULE_NONE = 0
 RULE_SHAPE = 1
 RULE_UNPLACED = 2
@@ -355,6 +357,18 @@ class KernelSet(Structure):
     pass
 
 
+class AlignRule(Structure):
+    pass
+
+
+class ArenaLayout(Structure):
+    pass
+
+
+class Target(Structure):
+    pass
+
+
 class SplitStage(Structure):
     pass
 
@@ -371,19 +385,15 @@ class SplitOptions(Structure):
     pass
 
 
+class SplitChoice(Structure):
+    pass
+
+
+class SplitFront(Structure):
+    pass
+
+
 class Finding(Structure):
-    pass
-
-
-class AlignRule(Structure):
-    pass
-
-
-class ArenaLayout(Structure):
-    pass
-
-
-class Target(Structure):
     pass
 
 
@@ -444,6 +454,10 @@ class SideFile(Structure):
 
 
 class Splitting(Structure):
+    pass
+
+
+class WaysToSplit(Structure):
     pass
 
 
@@ -693,47 +707,6 @@ KernelSet._fields_ = [
     ("scratch", POINTER(ScratchRule)),
     ("persistent", POINTER(PersistentRule)),
     ("scratch_sizes", CFUNCTYPE(c_bool, c_void_p, POINTER(Op), POINTER(ScratchRequests)))]
-SplitStage._fields_ = [
-    ("first_op", c_uint32),
-    ("n_ops", c_uint32),
-    ("pieces", c_uint32),
-    ("mode", c_int)]
-Origin._fields_ = [
-    ("tensor", c_uint32),
-    ("same", c_bool),
-    ("axis", c_uint32),
-    ("begin", c_int64)]
-Rewrite._fields_ = [
-    ("program", c_void_p),
-    ("n_tensors", c_uint32),
-    ("n_ops", c_uint32),
-    ("tensors", POINTER(Origin)),
-    ("ops", POINTER(c_uint32)),
-    ("before", c_uint64),
-    ("after", c_uint64),
-    ("stages", POINTER(SplitStage)),
-    ("n_stages", c_uint32),
-    ("n_ops_before", c_uint32),
-    ("macs", c_uint64),
-    ("macs_before", c_uint64)]
-SplitOptions._fields_ = [
-    ("max_ops", OptionalId),
-    ("max_macs", OptionalId),
-    ("enough", c_uint64),
-    ("kernels", POINTER(KernelSet)),
-    ("unmeasured", c_bool),
-    ("run_by", POINTER(KernelSet))]
-Finding._fields_ = [
-    ("rule", c_int),
-    ("a", c_uint32),
-    ("b", c_uint32),
-    ("op", c_uint32),
-    ("method", c_uint32),
-    ("step", c_int64),
-    ("first", c_uint64),
-    ("end", c_uint64),
-    ("pool", c_uint32),
-    ("msg", c_char * 320)]
 AlignRule._fields_ = [
     ("op", c_char_p),
     ("align", c_uint64)]
@@ -778,6 +751,62 @@ Target._fields_ = [
     ("op_align", POINTER(AlignRule)),
     ("layout", POINTER(ArenaLayout)),
     ("wide", c_char_p)]
+SplitStage._fields_ = [
+    ("first_op", c_uint32),
+    ("n_ops", c_uint32),
+    ("pieces", c_uint32),
+    ("mode", c_int)]
+Origin._fields_ = [
+    ("tensor", c_uint32),
+    ("same", c_bool),
+    ("axis", c_uint32),
+    ("begin", c_int64)]
+Rewrite._fields_ = [
+    ("program", c_void_p),
+    ("n_tensors", c_uint32),
+    ("n_ops", c_uint32),
+    ("tensors", POINTER(Origin)),
+    ("ops", POINTER(c_uint32)),
+    ("before", c_uint64),
+    ("after", c_uint64),
+    ("stages", POINTER(SplitStage)),
+    ("n_stages", c_uint32),
+    ("n_ops_before", c_uint32),
+    ("macs", c_uint64),
+    ("macs_before", c_uint64)]
+SplitOptions._fields_ = [
+    ("max_ops", OptionalId),
+    ("max_macs", OptionalId),
+    ("target", POINTER(Target)),
+    ("kernels", POINTER(KernelSet)),
+    ("overlap", c_bool),
+    ("in_place", c_bool),
+    ("unmeasured", c_bool),
+    ("run_by", POINTER(KernelSet))]
+SplitChoice._fields_ = [
+    ("stages", POINTER(SplitStage)),
+    ("n_stages", c_uint32),
+    ("tensors", c_uint64),
+    ("kept", c_int64),
+    ("head", c_uint64),
+    ("ops", c_uint32),
+    ("macs", c_uint64)]
+SplitFront._fields_ = [
+    ("choices", POINTER(SplitChoice)),
+    ("n_choices", c_uint32),
+    ("floor", c_uint64),
+    ("floor_op", c_uint32)]
+Finding._fields_ = [
+    ("rule", c_int),
+    ("a", c_uint32),
+    ("b", c_uint32),
+    ("op", c_uint32),
+    ("method", c_uint32),
+    ("step", c_int64),
+    ("first", c_uint64),
+    ("end", c_uint64),
+    ("pool", c_uint32),
+    ("msg", c_char * 320)]
 Memory._fields_ = [
     ("method", c_uint32),
     ("id", c_uint32),
@@ -868,7 +897,11 @@ Splitting._fields_ = [
     ("on", c_bool),
     ("stages", POINTER(SplitStage)),
     ("n_stages", c_uint32),
-    ("options", SplitOptions)]
+    ("options", SplitOptions),
+    ("budget", c_uint64)]
+WaysToSplit._fields_ = [
+    ("front", POINTER(SplitFront)),
+    ("kept", c_uint64)]
 PipelineOptions._fields_ = [
     ("path", c_char_p),
     ("format", POINTER(Format)),
@@ -940,6 +973,7 @@ Pipeline._fields_ = [
     ("kernels", POINTER(KernelSet)),
     ("unmeasured", c_bool),
     ("rewrite", POINTER(Rewrite)),
+    ("ways", WaysToSplit),
     ("scratch", ScratchSizes),
     ("lowering", c_void_p),
     ("problem", POINTER(Problem)),
@@ -977,12 +1011,12 @@ FUNCTIONS = {
     "arenaut_kernel_set_find": ((c_char_p,), POINTER(KernelSet)),
     "arenaut_kernel_set_read": ((c_char_p, c_size_t, POINTER(Allocator), POINTER(POINTER(KernelSet)), POINTER(Error)), c_int),
     "arenaut_kernel_set_free": ((POINTER(KernelSet),), None),
-    "arenaut_split_mode_name": ((c_int,), c_char_p),
-    "arenaut_rule_name": ((c_int,), c_char_p),
-    "arenaut_check_plan": ((POINTER(Problem), POINTER(Plan), POINTER(Allocator), POINTER(Finding), POINTER(Error)), c_int),
     "arenaut_target_count": ((), c_size_t),
     "arenaut_target_at": ((c_size_t,), POINTER(Target)),
     "arenaut_target_find": ((c_char_p,), POINTER(Target)),
+    "arenaut_split_mode_name": ((c_int,), c_char_p),
+    "arenaut_rule_name": ((c_int,), c_char_p),
+    "arenaut_check_plan": ((POINTER(Problem), POINTER(Plan), POINTER(Allocator), POINTER(Finding), POINTER(Error)), c_int),
     "arenaut_document_free": ((POINTER(Document),), None),
     "arenaut_format_count": ((), c_size_t),
     "arenaut_format_at": ((c_size_t,), POINTER(Format)),

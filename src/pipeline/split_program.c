@@ -1,13 +1,11 @@
 /* Splitting, between reading and passes: those are then about the ops that will run. What a file's
  * own plan says goes with the file's program; the baseline reads it there (baseline.c). A program
- * that cannot be split, or needs no less when it is, stays as it is, unless the caller has said
- * which stages to split. */
+ * that cannot be split, or needs no less when it is (split_choice.c), stays as it is, unless the
+ * caller has said which stages to split. */
 #include "pipeline/stages.h"
 
 #include <inttypes.h>
 #include <string.h>
-
-#include <arenaut/tensor_arena.h>
 
 #include "core/memory.h"
 
@@ -50,115 +48,10 @@ static arenaut_status blame_stages(arenaut_pipeline *p, arenaut_status st, arena
     return arn_pipeline_blame(p, err, "split", "split: %s", why.msg);
 }
 
-/* What is to be reserved for the plan: what the runtime keeps for ops counts as well, where its
- * layout is known, since every piece costs some. */
-static arenaut_status find_reserved(const arenaut_pipeline *p, uint64_t *bytes,
-                                    arenaut_error *err) {
-    arenaut_tensor_arena arena;
-    *bytes = p->figures.planned;
-    if (!p->target->layout || p->problem->n_pools != 1) return ARENAUT_OK;
-    const arenaut_status st = arenaut_tensor_arena_find(&p->result, *bytes, p->target,
-                                                        arn_pipeline_allocator(p), &arena, err);
-    if (st == ARENAUT_OK) *bytes = arena.total;
-    return st;
-}
-
-/* Search steps of a plan that is only made to be compared: the compared ones end within a second.
- */
-enum { COMPARING_EFFORT = 500000 };
-
-/* What is to be reserved if the program is split so. */
-static arenaut_status plan_split(const arenaut_pipeline *p, arenaut_splitting splitting,
-                                 uint64_t *bytes, arenaut_error *err) {
-    arenaut_pipeline_options options = p->options;
-    arenaut_pipeline *other = NULL;
-    options.splitting = splitting;
-    options.note = NULL;
-    options.stage = NULL;
-    options.after_pass = NULL;
-    options.plan.effort = COMPARING_EFFORT;
-    options.plan.progress = NULL;
-    *bytes = UINT64_MAX;
-    arenaut_status st = arenaut_pipeline_new(&options, arn_pipeline_allocator(p), &other, err);
-    if (st == ARENAUT_OK) st = arenaut_pipeline_read(other, p->store->files, 1, err);
-    if (st == ARENAUT_OK) st = arenaut_pipeline_prepare(other, err);
-    if (st == ARENAUT_OK) st = arenaut_pipeline_plan(other, err);
-    if (st == ARENAUT_OK) st = find_reserved(other, bytes, err);
-    arenaut_pipeline_free(other);
-    return st == ARENAUT_NO_PLAN ? ARENAUT_OK : st;
-}
-
-/* Stages, and what is to be reserved with them; with none, it is the program as it is. */
-typedef struct candidate {
-    arenaut_split_stage *stages;
-    uint32_t n;
-    uint64_t bytes;
-} candidate;
-
-/* `kernels`: results may lie over operands as they allow; NULL: all tensors lie apart. */
-static arenaut_status find_stages(const arenaut_pipeline *p, const arenaut_kernel_set *kernels,
-                                  candidate *found, arenaut_error *err) {
-    arenaut_split_options options = p->options.splitting.options;
-    options.kernels = kernels;
-    options.unmeasured = p->unmeasured;
-    options.run_by = p->scratch.known ? NULL : p->kernels;
-    return arenaut_split_find(p->document.program, &options, arn_pipeline_allocator(p),
-                              &found->stages, &found->n, err);
-}
-
-/* Leaves the better one in *best. */
-static arenaut_status compare(const arenaut_pipeline *p, candidate *found, candidate *best,
-                              arenaut_error *err) {
-    const arenaut_splitting split = {.on = true, .stages = found->stages, .n_stages = found->n};
-    const arenaut_status st = plan_split(p, split, &found->bytes, err);
-    if (st != ARENAUT_OK || found->bytes >= best->bytes) return st;
-    const candidate worse = *best;
-    *best = *found;
-    *found = worse;
-    return ARENAUT_OK;
-}
-
-/* Stages are found by what is alive at once. What that comes to is only known of plans: the program
- * as it is may need less than a split one, so all are planned. */
-static arenaut_status take_best(const arenaut_pipeline *p, candidate *found, uint32_t n,
-                                candidate *best, arenaut_error *err) {
-    arenaut_status st = ARENAUT_OK;
-    bool any = false;
-    for (uint32_t i = 0; i < n; i++) any = any || found[i].n > 0;
-    if (any) st = plan_split(p, (arenaut_splitting){0}, &best->bytes, err);
-    for (uint32_t i = 0; i < n && st == ARENAUT_OK; i++) {
-        if (found[i].n > 0) st = compare(p, &found[i], best, err);
-    }
-    return st;
-}
-
-/* Splits as is best; *out stays NULL where nothing is gained. */
-static arenaut_status split_found(arenaut_pipeline *p, arenaut_rewrite **out, arenaut_error *err) {
-    const arenaut_allocator *allocator = arn_pipeline_allocator(p);
-    const bool over = p->options.overlap && p->kernels;
-    candidate found[2] = {{0}}, best = {0};
-    arenaut_error why = {0};
-    arenaut_status st = find_stages(p, NULL, &found[0], &why);
-    if (st == ARENAUT_REFUSED) {
-        arn_pipeline_note(p, "nothing is split: %s", why.msg);
-        return ARENAUT_OK;
-    }
-    if (st == ARENAUT_OK && over) st = find_stages(p, p->kernels, &found[1], &why);
-    if (st != ARENAUT_OK && err) *err = why;
-    if (st == ARENAUT_OK) st = take_best(p, found, 2, &best, err);
-    if (st == ARENAUT_OK && best.n > 0) {
-        st = arenaut_split(p->document.program, best.stages, best.n, allocator, out, err);
-    }
-    arenaut_split_stages_free(found[0].stages, allocator);
-    arenaut_split_stages_free(found[1].stages, allocator);
-    arenaut_split_stages_free(best.stages, allocator);
-    return st;
-}
-
 /* Makes the split program; *out stays NULL where there is none. */
 static arenaut_status make_split(arenaut_pipeline *p, arenaut_rewrite **out, arenaut_error *err) {
     const arenaut_splitting *o = &p->options.splitting;
-    if (!o->stages) return split_found(p, out, err);
+    if (!o->stages) return arn_pipeline_split_best(p, out, err);
     return blame_stages(p,
                         arenaut_split(p->document.program, o->stages, o->n_stages,
                                       arn_pipeline_allocator(p), out, err),

@@ -92,6 +92,10 @@ arenaut_pipeline_options arn_pipeline_without_overrides(const arenaut_pipeline_o
 /* split_program.c: puts the split program, which has been checked, in the place of the one that was
  * read, if splitting is asked for and something is gained by it. Scratch sizes go with the ops. */
 arenaut_status arn_pipeline_split(arenaut_pipeline *p, arenaut_error *err);
+/* split_choice.c: the program, split as is best; *out stays NULL where nothing is gained, or the
+ * budget is kept without. */
+arenaut_status arn_pipeline_split_best(arenaut_pipeline *p, arenaut_rewrite **out,
+                                       arenaut_error *err);
 /* Reads a split file that was written, and proves again that it is the same model. Does nothing
  * where nothing was split. */
 arenaut_status arn_pipeline_check_split(const arenaut_pipeline *p, const arenaut_text *bytes,

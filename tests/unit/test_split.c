@@ -377,12 +377,22 @@ TEST(random_programs_are_split_rightly_and_spoiled_ones_are_found) {
 
 /* ---- the search ---- */
 
-static arenaut_split_stage *find(const arenaut_program *p, const arenaut_split_options *options,
-                                 uint32_t *n) {
-    arenaut_split_stage *stages = NULL;
+static arenaut_split_front *find(const arenaut_program *p, const arenaut_split_options *options) {
+    arenaut_split_front *front = NULL;
     arenaut_error err = {0};
-    assert_ok(arenaut_split_find(p, options, NULL, &stages, n, &err), err);
-    return stages;
+    assert_ok(arenaut_split_find(p, options, NULL, &front, &err), err);
+    assert_true(front->n_choices > 0);
+    assert_int_equal(front->choices[0].n_stages, 0);
+    return front;
+}
+
+/* What needs least. */
+static const arenaut_split_choice *least(const arenaut_split_front *front) {
+    return &front->choices[front->n_choices - 1];
+}
+
+static uint64_t needed(const arenaut_split_choice *choice) {
+    return choice->head + (uint64_t)choice->kept;
 }
 
 TEST(what_is_found_is_worth_its_ops_and_can_be_split) {
@@ -391,14 +401,14 @@ TEST(what_is_found_is_worth_its_ops_and_can_be_split) {
     const uint32_t x = add_image(p, "x", 96, 96, 4, ARENAUT_INPUT);
     const uint32_t wide = add_conv(p, x, 64, point);
     finish_images(p, x, add_conv(p, add_depthwise(p, wide, halving), 4, point));
-    uint32_t n, again;
-    arenaut_split_stage *stages = find(p, NULL, &n), *second = find(p, NULL, &again);
-    assert_int_equal(n, 1);
-    assert_int_equal(again, n);
-    assert_memory_equal(stages, second, n * sizeof *stages);
-    arenaut_rewrite_free(split(p, stages[0]));
-    arenaut_split_stages_free(stages, NULL);
-    arenaut_split_stages_free(second, NULL);
+    arenaut_split_front *front = find(p, NULL), *again = find(p, NULL);
+    assert_int_equal(least(front)->n_stages, 1);
+    assert_int_equal(again->n_choices, front->n_choices);
+    assert_int_equal(least(again)->n_stages, 1);
+    assert_memory_equal(least(front)->stages, least(again)->stages, sizeof *again->choices->stages);
+    arenaut_rewrite_free(split(p, least(front)->stages[0]));
+    arenaut_split_front_free(front);
+    arenaut_split_front_free(again);
     arenaut_program_free(p);
 }
 
@@ -411,34 +421,37 @@ TEST(budgets_are_kept) {
     static const uint32_t limits[] = {0, 5, 12, 40};
     for (size_t i = 0; i < COUNT_OF(limits); i++) {
         const arenaut_split_options few = {.max_ops = arenaut_id(limits[i])};
-        uint32_t n;
+        const arenaut_split_options once = {.max_ops = few.max_ops, .max_macs = arenaut_id(0)};
         arenaut_rewrite *rewrite = NULL;
-        arenaut_split_stage *stages = find(p, &few, &n);
-        assert_int_equal(arenaut_split(p, stages, n, NULL, &rewrite, NULL), ARENAUT_OK);
+        arenaut_split_front *front = find(p, &few);
+        const uint32_t n = least(front)->n_stages;
+        assert_int_equal(arenaut_split(p, least(front)->stages, n, NULL, &rewrite, NULL),
+                         ARENAUT_OK);
         assert_true(rewrite->n_ops <= rewrite->n_ops_before + limits[i]);
         assert_true(limits[i] == 0 ? n == 0 : limits[i] < 40 || n > 0);
         arenaut_rewrite_free(rewrite);
-        const arenaut_split_options once = {.max_ops = few.max_ops, .max_macs = arenaut_id(0)};
-        arenaut_split_stages_free(stages, NULL);
-        stages = find(p, &once, &n);
-        assert_int_equal(arenaut_split(p, stages, n, NULL, &rewrite, NULL), ARENAUT_OK);
+        arenaut_split_front_free(front);
+        front = find(p, &once);
+        assert_int_equal(
+            arenaut_split(p, least(front)->stages, least(front)->n_stages, NULL, &rewrite, NULL),
+            ARENAUT_OK);
         assert_int_equal(rewrite->macs, rewrite->macs_before);
         arenaut_rewrite_free(rewrite);
-        arenaut_split_stages_free(stages, NULL);
+        arenaut_split_front_free(front);
     }
     arenaut_program_free(p);
 }
 
 TEST(small_programs_are_not_worth_splitting) {
     arenaut_program *p = residual();
-    uint32_t n;
-    arenaut_split_stages_free(find(p, NULL, &n), NULL);
-    assert_int_equal(n, 0);
+    arenaut_split_front *front = find(p, NULL);
+    assert_int_equal(front->n_choices, 1);
+    arenaut_split_front_free(front);
     arenaut_program_free(p);
 }
 
 static arenaut_split_options lying_over(const char *kernels) {
-    return (arenaut_split_options){.kernels = arenaut_kernel_set_find(kernels)};
+    return (arenaut_split_options){.kernels = arenaut_kernel_set_find(kernels), .overlap = true};
 }
 
 /* Results that may lie over their operands take away the peak that a stage would. */
@@ -449,17 +462,16 @@ TEST(what_overlaps_anyway_is_not_split) {
     const uint32_t same = add_depthwise(p, x, three);
     finish_images(p, x, add_conv(p, add_depthwise(p, same, halving), 8, halving));
     const arenaut_split_options over = lying_over("reference");
-    uint32_t n;
-    arenaut_split_stages_free(find(p, NULL, &n), NULL);
-    assert_int_equal(n, 1);
-    arenaut_split_stages_free(find(p, &over, &n), NULL);
-    assert_int_equal(n, 0);
+    arenaut_split_front *apart = find(p, NULL), *lying = find(p, &over);
+    assert_int_equal(least(apart)->n_stages, 1);
+    assert_int_equal(least(lying)->n_stages, 0);
+    arenaut_split_front_free(apart);
+    arenaut_split_front_free(lying);
     arenaut_program_free(p);
 }
 
 /* What a split program needs with its results over operands, by the plan. */
-static uint64_t planned_over(const arenaut_program *p, const arenaut_split_stage *stages,
-                             uint32_t n) {
+static uint64_t planned_over(const arenaut_program *p, const arenaut_split_choice *choice) {
     const arenaut_target *target = arenaut_target_find("tflite-micro");
     const arenaut_pass_options options = {.target = target};
     const arenaut_lowering_options over = {.overlap = true};
@@ -467,7 +479,7 @@ static uint64_t planned_over(const arenaut_program *p, const arenaut_split_stage
     arenaut_lowering *lowering = NULL;
     arenaut_plan *plan = NULL;
     arenaut_error err = {0};
-    assert_ok(arenaut_split(p, stages, n, NULL, &rewrite, &err), err);
+    assert_ok(arenaut_split(p, choice->stages, choice->n_stages, NULL, &rewrite, &err), err);
     assert_ok(arenaut_passes_run(rewrite->program, "overlaps", &options, NULL, NULL, &err), err);
     assert_ok(arenaut_lower(rewrite->program, target, &over, NULL, &lowering, &err), err);
     assert_ok(arenaut_plan_make(lowering->problem, NULL, NULL, &plan, &err), err);
@@ -488,31 +500,28 @@ TEST(stages_for_results_over_operands_are_others_and_need_less_so) {
     const uint32_t wide = add_depthwise(p, add_conv(p, half, 32, point), three);
     finish_images(p, x, add_conv(p, add_conv(p, wide, 32, point), 8, halving));
     const arenaut_split_options over = lying_over("reference");
-    uint32_t n_apart, n_over;
-    arenaut_split_stage *apart = find(p, NULL, &n_apart), *lying = find(p, &over, &n_over);
-    assert_true(n_apart > 0 && n_over > 0);
-    assert_true(planned_over(p, lying, n_over) < planned_over(p, apart, n_apart));
-    arenaut_split_stages_free(apart, NULL);
-    arenaut_split_stages_free(lying, NULL);
+    arenaut_split_front *apart = find(p, NULL), *lying = find(p, &over);
+    assert_true(least(apart)->n_stages > 0 && least(lying)->n_stages > 0);
+    assert_true(planned_over(p, least(lying)) < planned_over(p, least(apart)));
+    arenaut_split_front_free(apart);
+    arenaut_split_front_free(lying);
     arenaut_program_free(p);
 }
 
 /* Kernels of which nothing is known let nothing lie over anything. */
 TEST(kernels_without_rules_change_nothing) {
     static const arenaut_kernel_set silent = {.name = "silent"};
-    const arenaut_split_options options = {.kernels = &silent};
+    const arenaut_split_options options = {.kernels = &silent, .overlap = true};
     arenaut_program *p = new_program();
     begin_method(p, "main");
     const uint32_t x = add_image(p, "x", 48, 48, 4, ARENAUT_INPUT);
     finish_images(p, x,
                   add_conv(p, add_depthwise(p, add_conv(p, x, 32, three), halving), 4, three));
-    uint32_t n, n_silent;
-    arenaut_split_stage *stages = find(p, NULL, &n), *silently = find(p, &options, &n_silent);
-    assert_true(n > 0);
-    assert_int_equal(n_silent, n);
-    assert_memory_equal(silently, stages, n * sizeof *stages);
-    arenaut_split_stages_free(stages, NULL);
-    arenaut_split_stages_free(silently, NULL);
+    arenaut_split_front *front = find(p, NULL), *silently = find(p, &options);
+    assert_true(least(front)->n_stages > 0);
+    assert_int_equal(needed(least(silently)), needed(least(front)));
+    arenaut_split_front_free(front);
+    arenaut_split_front_free(silently);
     arenaut_program_free(p);
 }
 
@@ -523,14 +532,13 @@ static arenaut_status work_with(void *context, const arenaut_allocator *allocato
     static const arenaut_split_stage stages[] = {{0, 2, 2, ARENAUT_SPLIT_CHANNELS},
                                                  {2, 1, 4, ARENAUT_SPLIT_KEPT_CALLED}};
     const arenaut_split_options over = lying_over("reference");
-    arenaut_split_stage *found = NULL;
+    arenaut_split_front *found = NULL;
     arenaut_rewrite *rewrite = NULL;
     arenaut_finding finding;
-    uint32_t n;
     arenaut_status st = arenaut_split(p, stages, 2, allocator, &rewrite, NULL);
     if (st == ARENAUT_OK) st = arenaut_check_rewrite(p, rewrite, allocator, &finding, NULL);
-    if (st == ARENAUT_OK) st = arenaut_split_find(p, &over, allocator, &found, &n, NULL);
-    if (st == ARENAUT_OK) arenaut_split_stages_free(found, allocator);
+    if (st == ARENAUT_OK) st = arenaut_split_find(p, &over, allocator, &found, NULL);
+    arenaut_split_front_free(found);
     arenaut_rewrite_free(rewrite);
     return st;
 }

@@ -1,12 +1,10 @@
-/* Ops and tensors of a draft, one after another; and what they would cost. */
+/* Ops and tensors of a draft, one after another. */
 #include "rewrite/split/draft.h"
 
 #include <string.h>
 
-#include "core/checked.h"
 #include "core/memory.h"
 #include "rewrite/split/draft_calls.h"
-#include "rewrite/split/draft_reach.h"
 
 arn_draft arn_draft_begin(const arn_split_graph *graph) {
     const arn_draft draft = {.graph = graph};
@@ -59,9 +57,9 @@ static uint32_t add_tensor(arn_draft *draft, const arn_draft_tensor *tensor) {
     return draft->graph->program->n_tensors + draft->n_tensors++;
 }
 
-static uint64_t image_bytes(arenaut_dtype dtype, const int64_t *dims) {
+static uint64_t dense_bytes(arenaut_dtype dtype, const int64_t *dims, uint32_t rank) {
     uint64_t bytes = arenaut_dtype_bits(dtype) / 8;
-    for (uint32_t i = 0; i < ARN_IMAGE_RANK; i++) bytes *= (uint64_t)dims[i];
+    for (uint32_t i = 0; i < rank; i++) bytes *= (uint64_t)dims[i];
     return bytes;
 }
 
@@ -69,7 +67,7 @@ uint32_t arn_draft_image(arn_draft *draft, uint32_t of, const int64_t dims[ARN_I
     const uint32_t source = (uint32_t)(original(draft, of) - draft->graph->program->tensors);
     arn_draft_tensor tensor = {.origin = {source, false, ARENAUT_NONE, 0}, .rank = ARN_IMAGE_RANK};
     memcpy(tensor.dims, dims, sizeof tensor.dims);
-    tensor.bytes = image_bytes(original(draft, of)->dtype, dims);
+    tensor.bytes = dense_bytes(original(draft, of)->dtype, dims, ARN_IMAGE_RANK);
     return add_tensor(draft, &tensor);
 }
 
@@ -83,7 +81,7 @@ uint32_t arn_draft_piece(arn_draft *draft, uint32_t of, uint32_t axis, int64_t b
         tensor.origin.axis = axis;
         tensor.origin.begin = begin;
     } else {
-        tensor.bytes = image_bytes(whole->dtype, tensor.dims);
+        tensor.bytes = dense_bytes(whole->dtype, tensor.dims, whole->rank);
     }
     return add_tensor(draft, &tensor);
 }
@@ -112,7 +110,6 @@ static void add_op(arn_draft *draft, const arn_draft_op *op, const uint32_t *inp
     if (op->n_inputs) memcpy(to, inputs, op->n_inputs * sizeof *to);
     if (op->n_outputs) memcpy(to + op->n_inputs, outputs, op->n_outputs * sizeof *to);
     draft->ops[draft->n_ops] = *op;
-    draft->ops[draft->n_ops].place = draft->place;
     draft->ops[draft->n_ops++].first = draft->n_arguments;
     draft->n_arguments += n;
 }
@@ -155,17 +152,18 @@ uint32_t arn_draft_slice(arn_draft *draft, uint32_t image, int64_t begin, int64_
     return made;
 }
 
-uint32_t arn_draft_paddings(arn_draft *draft, const int64_t pads[4]) {
-    const int64_t values[] = {0, 0, pads[0], pads[1], pads[2], pads[3], 0, 0};
+uint32_t arn_draft_paddings(arn_draft *draft, const int64_t pads[6]) {
+    const int64_t values[] = {0, 0, pads[0], pads[1], pads[2], pads[3], pads[4], pads[5]};
     return add_constant(draft, values, ARN_DRAFT_VALUES, 2);
 }
 
-uint32_t arn_draft_pad(arn_draft *draft, uint32_t image, const int64_t pads[4]) {
+uint32_t arn_draft_pad(arn_draft *draft, uint32_t image, const int64_t pads[6]) {
     if (draft->failed) return 0;
     int64_t dims[ARN_IMAGE_RANK];
     memcpy(dims, arn_draft_dims(draft, image), sizeof dims);
     dims[ARN_AXIS_H] += pads[0] + pads[1];
     dims[ARN_AXIS_W] += pads[2] + pads[3];
+    dims[ARN_AXIS_C] += pads[4] + pads[5];
     const uint32_t inputs[] = {image, arn_draft_paddings(draft, pads)};
     if (draft->failed) return 0;
     const uint32_t made = arn_draft_image(draft, image, dims);
@@ -201,10 +199,6 @@ uint32_t arn_draft_join(arn_draft *draft, uint32_t axis, uint32_t *pieces, uint3
     return draft->failed ? 0 : join_some(draft, axis, pieces, n, whole, of);
 }
 
-/* ---- cost ---- */
-
-enum { KEPT_PER_CHANNEL = 8 }; /* of a convolution: what it multiplies by, and shifts */
-
 uint64_t arn_draft_planned_bytes(const arn_draft *draft, uint32_t tensor) {
     const arenaut_program *before = draft->graph->program;
     if (tensor >= before->n_tensors) return draft->tensors[tensor - before->n_tensors].bytes;
@@ -212,134 +206,4 @@ uint64_t arn_draft_planned_bytes(const arn_draft *draft, uint32_t tensor) {
     const bool planned =
         t->cls == ARENAUT_INTERMEDIATE || t->cls == ARENAUT_INPUT || t->cls == ARENAUT_OUTPUT;
     return planned ? t->bytes : 0;
-}
-
-typedef struct lives {
-    uint32_t *first, *last; /* per tensor: ops; first > last: it is not used */
-} lives;
-
-static void note_use(lives *l, uint32_t tensor, uint32_t op) {
-    if (tensor == ARENAUT_NONE) return;
-    if (l->first[tensor] > op) l->first[tensor] = op;
-    if (l->last[tensor] < op) l->last[tensor] = op;
-}
-
-static void find_lives(const arn_draft *draft, uint32_t n, lives *l) {
-    const arenaut_method *method = &draft->graph->program->methods[0];
-    for (uint32_t t = 0; t < n; t++) {
-        l->first[t] = ARENAUT_NONE;
-        l->last[t] = 0;
-    }
-    for (uint32_t i = 0; i < draft->n_ops; i++) {
-        const arn_draft_op *op = &draft->ops[i];
-        for (uint32_t k = 0; k < op->n_inputs + op->n_outputs; k++) {
-            note_use(l, draft->arguments[op->first + k], i);
-        }
-    }
-    for (uint32_t i = 0; i < method->n_inputs; i++) note_use(l, method->inputs[i], 0);
-    for (uint32_t i = 0; i < method->n_outputs; i++) {
-        note_use(l, method->outputs[i], draft->n_ops - 1);
-    }
-}
-
-/* Whether an operand's room may be written to: it is read for the last time, and once. */
-static bool is_read_up(const arn_draft *draft, const lives *l, uint32_t op, uint32_t input) {
-    const arn_split_graph *graph = draft->graph;
-    const uint32_t *inputs = draft->arguments + draft->ops[op].first, t = inputs[input];
-    if (t == ARENAUT_NONE || l->last[t] != op || arn_draft_planned_bytes(draft, t) == 0)
-        return false;
-    for (uint32_t i = 0; i < input; i++) {
-        if (inputs[i] == t) return false;
-    }
-    return t >= graph->program->n_tensors || graph->last_reader[t] != graph->program->n_ops;
-}
-
-/* What an op saves when its result reaches into the operands that it reads up: those lie in their
- * order, each as far behind the result's begin as the kernel demands. */
-static uint64_t saved_by_reach(const arn_draft *draft, const lives *l, uint32_t index) {
-    const arn_draft_op *op = &draft->ops[index];
-    if (!draft->reach || op->n_outputs != 1) return 0;
-    const uint32_t *arguments = draft->arguments + op->first, made = arguments[op->n_inputs];
-    if (made == ARENAUT_NONE || l->first[made] != index) return 0;
-    const uint64_t result = arn_aligned(arn_draft_planned_bytes(draft, made), ARN_DRAFT_ROUNDING);
-    uint64_t end = 0, apart = result;
-    for (uint32_t i = 0; i < op->n_inputs; i++) {
-        if (!is_read_up(draft, l, index, i)) continue;
-        const uint64_t bytes =
-            arn_aligned(arn_draft_planned_bytes(draft, arguments[i]), ARN_DRAFT_ROUNDING);
-        const uint64_t distance =
-            arn_aligned(arn_draft_distance(draft->reach, draft, op, i), ARN_DRAFT_ROUNDING);
-        if (distance >= result) continue;
-        end = (end > distance ? end : distance) + bytes;
-        apart += bytes;
-    }
-    return apart - (end > result ? end : result);
-}
-
-/* The most that is alive at one op; `change` has a place per op and one more. Kernels are asked
- * only where it matters. */
-static void find_peak(const arn_draft *draft, uint32_t n, const lives *l, int64_t *change,
-                      arn_draft_cost *cost, uint64_t *alive) {
-    uint64_t now = 0;
-    for (uint32_t t = 0; t < n; t++) {
-        const int64_t bytes =
-            (int64_t)arn_aligned(arn_draft_planned_bytes(draft, t), ARN_DRAFT_ROUNDING);
-        if (l->first[t] > l->last[t]) continue;
-        change[l->first[t]] += bytes;
-        change[l->last[t] + 1] -= bytes;
-    }
-    for (uint32_t i = 0; i < draft->n_ops; i++) {
-        const uint32_t place = draft->ops[i].place;
-        now = (uint64_t)((int64_t)now + change[i]);
-        if (!alive && now <= cost->peak) continue;
-        const uint64_t here = now - saved_by_reach(draft, l, i);
-        if (alive && alive[place] < here) alive[place] = here;
-        if (here <= cost->peak) continue;
-        cost->peak = here;
-        cost->place = place;
-    }
-}
-
-static void add_op_cost(const arn_draft *draft, const arn_draft_op *op, arn_draft_cost *cost) {
-    const arn_split_graph *graph = draft->graph;
-    cost->kept += ARN_DRAFT_KEPT_PER_OP;
-    if (op->before == ARENAUT_NONE || graph->ops[op->before].kind == ARN_SPLIT_OPAQUE) {
-        if (op->before != ARENAUT_NONE) cost->macs += graph->macs[op->before];
-        return;
-    }
-    const int64_t *made = arn_draft_dims(draft, draft->arguments[op->first + op->n_inputs]);
-    const int64_t *whole = graph->program->tensors[graph->program->ops[op->before].outputs[0]].dims;
-    const arn_split_kind kind = graph->ops[op->before].kind;
-    double share = 1;
-    for (uint32_t i = 0; i < ARN_IMAGE_RANK; i++) share *= (double)made[i] / (double)whole[i];
-    cost->macs += (uint64_t)((double)graph->macs[op->before] * share + 0.5);
-    if (kind == ARN_SPLIT_CONV || kind == ARN_SPLIT_DEPTHWISE) {
-        cost->kept += KEPT_PER_CHANNEL * (uint64_t)made[ARN_AXIS_C];
-    }
-}
-
-bool arn_draft_cost_of(const arn_draft *draft, arn_draft_cost *cost, uint64_t *alive) {
-    const arenaut_allocator *allocator = draft->graph->allocator;
-    const uint32_t n = draft->graph->program->n_tensors + draft->n_tensors;
-    *cost = (arn_draft_cost){0};
-    if (draft->failed) return false;
-    lives l = {arn_allocate(allocator, n, sizeof(uint32_t)),
-               arn_allocate(allocator, n, sizeof(uint32_t))};
-    int64_t *change = arn_allocate_zeroed(allocator, (size_t)draft->n_ops + 1, sizeof *change);
-    const bool fits = l.first && l.last && change;
-    if (fits) {
-        find_lives(draft, n, &l);
-        arn_draft_add_copies(draft, l.first, l.last, change);
-        find_peak(draft, n, &l, change, cost, alive);
-        for (uint32_t i = 0; i < draft->n_ops; i++) {
-            const uint64_t kept = cost->kept;
-            add_op_cost(draft, &draft->ops[i], cost);
-            if (arn_draft_is_repeated(draft, i)) cost->kept = kept;
-        }
-        cost->kept += (uint64_t)draft->n_calls * ARN_DRAFT_KEPT_PER_OP;
-    }
-    arn_release(allocator, l.first);
-    arn_release(allocator, l.last);
-    arn_release(allocator, change);
-    return fits && !(draft->reach && draft->reach->failed);
 }

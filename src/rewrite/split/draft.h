@@ -12,8 +12,6 @@ enum {
     ARN_DRAFT_VALUES = 2 * ARN_IMAGE_RANK, /* of a new constant: at most a list of paddings */
     ARN_JOIN_INPUTS = 10,                  /* the micro runtime joins no more at once */
     ARN_DRAFT_ROUNDING = 16,               /* of its buffers */
-    /* What that keeps for an op of any kind, on a 64-bit machine, where it keeps most. */
-    ARN_DRAFT_KEPT_PER_OP = 240,
 };
 
 typedef struct arn_draft_tensor {
@@ -27,7 +25,6 @@ typedef struct arn_draft_tensor {
 
 typedef struct arn_draft_op {
     uint32_t before;  /* the op that it does a part of, or all; NONE: it moves data */
-    uint32_t place;   /* the op of the program before that it stands at; of a stage: the first */
     const char *name; /* of one that moves data */
     uint32_t first, n_inputs, n_outputs; /* in draft->arguments: inputs, then outputs */
     bool valid;                          /* pads no more by itself */
@@ -43,14 +40,12 @@ typedef struct arn_draft_call {
 
 typedef struct arn_draft {
     const arn_split_graph *graph;
-    struct arn_draft_reach *reach; /* draft_reach.h; NULL: all tensors lie apart */
     arn_draft_tensor *tensors;
     arn_draft_op *ops;
     uint32_t *arguments;
     arn_draft_call *calls; /* in the order of their ops */
     uint32_t n_tensors, n_ops, n_arguments, n_calls;
     uint32_t tensors_capacity, ops_capacity, arguments_capacity, calls_capacity;
-    uint32_t place;      /* of the ops that come next */
     const char *refused; /* why it cannot be split as asked; NULL: it can */
     bool failed;         /* no memory */
 } arn_draft;
@@ -79,10 +74,10 @@ void arn_draft_part(arn_draft *draft, uint32_t before, const uint32_t *inputs, u
 
 /* Rows [begin, begin + count) of an image that begins with its row 0. */
 uint32_t arn_draft_slice(arn_draft *draft, uint32_t image, int64_t begin, int64_t count);
-/* What PAD takes to pad an image so: top, bottom, left, right. */
-uint32_t arn_draft_paddings(arn_draft *draft, const int64_t pads[4]);
+/* What PAD takes to pad an image so: top, bottom, left, right, and channels. */
+uint32_t arn_draft_paddings(arn_draft *draft, const int64_t pads[6]);
 /* The image with padding around. */
-uint32_t arn_draft_pad(arn_draft *draft, uint32_t image, const int64_t pads[4]);
+uint32_t arn_draft_pad(arn_draft *draft, uint32_t image, const int64_t pads[6]);
 /* Joins pieces along `axis` into tensor `whole`, or into a new one like `of` for ARENAUT_NONE, in
  * several steps where they are many. Gives the result. Changes `pieces`. */
 uint32_t arn_draft_join(arn_draft *draft, uint32_t axis, uint32_t *pieces, uint32_t n,
@@ -91,18 +86,6 @@ uint32_t arn_draft_join(arn_draft *draft, uint32_t axis, uint32_t *pieces, uint3
 const int64_t *arn_draft_dims(const arn_draft *draft, uint32_t tensor);
 /* Bytes in the arena: 0 for constants. */
 uint64_t arn_draft_planned_bytes(const arn_draft *draft, uint32_t tensor);
-
-/* What the draft needs: bytes of tensors alive at once, as the runtime rounds them, where results
- * reach into operands as far as kernels allow; what the runtime keeps of all ops;
- * multiplications. */
-typedef struct arn_draft_cost {
-    uint64_t peak, kept, macs;
-    uint32_t place; /* where the peak is */
-} arn_draft_cost;
-
-/* `alive`, if not NULL, gets per op of the program before the most
- * that is alive at that place. False if there is no memory. */
-bool arn_draft_cost_of(const arn_draft *draft, arn_draft_cost *cost, uint64_t *alive);
 
 /* A tensor and an op as those of a program; tensors have no names, and the op has no arguments.
  * `attributes` has room for the op's. */

@@ -14,23 +14,17 @@ const char *arenaut_split_mode_name(arenaut_split_mode mode) {
     return (unsigned)mode < ARENAUT_SPLIT_MODE_COUNT ? names[mode] : NULL;
 }
 
-static void copy_op(arn_draft *draft, uint32_t op) {
-    draft->place = op;
-    arn_draft_copy(draft, op);
-}
-
 bool arn_split_put_program(arn_draft *draft, const arenaut_split_stage *stages, uint32_t n_stages,
                            uint32_t *bad) {
     uint32_t op = 0;
     for (uint32_t s = 0; s < n_stages; s++) {
-        while (op < stages[s].first_op) copy_op(draft, op++);
+        while (op < stages[s].first_op) arn_draft_copy(draft, op++);
         *bad = s;
-        draft->place = op;
         if (stages[s].mode == ARENAUT_SPLIT_CHANNELS) arn_split_put_channels(draft, &stages[s]);
         else if (!arn_split_put_rows(draft, &stages[s])) return false;
         op += stages[s].n_ops;
     }
-    while (op < draft->graph->program->n_ops) copy_op(draft, op++);
+    while (op < draft->graph->program->n_ops) arn_draft_copy(draft, op++);
     return !draft->failed;
 }
 

@@ -16,39 +16,80 @@ static bool reads(const arenaut_op *op, uint32_t tensor) {
     return false;
 }
 
+/* Weights of 2 bytes become numbers of 4 before they are used: by an op of the stage that is split
+ * with them. Gives that op's own constant, or the tensor itself. */
+static uint32_t stored(const arn_split_graph *graph, const arenaut_split_stage *stage,
+                       uint32_t tensor) {
+    const uint32_t producer = graph->producer[tensor];
+    if (producer == ARENAUT_NONE || producer < stage->first_op) return tensor;
+    const arenaut_op *op = &graph->program->ops[producer];
+    const bool widens = graph->ops[producer].of_constants && op->name &&
+                        strcmp(op->name, "DEQUANTIZE") == 0 && op->n_inputs == 1 &&
+                        op->n_outputs == 1 && graph->n_readers[tensor] == 1;
+    return widens ? op->inputs[0] : tensor;
+}
+
 /* Whether pieces of it can be taken: constants of one number, and those of one per channel. */
 static bool has_channels(const arenaut_tensor *constant, int64_t channels) {
     return constant->rank > 0 && constant->dims[constant->rank - 1] == channels;
 }
 
-static bool can_divide(const arenaut_tensor *constant, int64_t channels) {
-    return constant->cls == ARENAUT_CONSTANT && arenaut_dtype_bits(constant->dtype) >= 8 &&
-           (constant->rank == 0 || constant->dims[constant->rank - 1] == 1 ||
-            has_channels(constant, channels));
+static bool is_stored(const arenaut_tensor *constant) {
+    return constant->cls == ARENAUT_CONSTANT && arenaut_dtype_bits(constant->dtype) >= 8;
 }
 
-static const char *refuse_op(const arn_split_graph *graph, uint32_t at, uint32_t chained) {
+static bool can_divide(const arenaut_tensor *constant, int64_t channels) {
+    return is_stored(constant) && (constant->rank == 0 || constant->dims[constant->rank - 1] == 1 ||
+                                   has_channels(constant, channels));
+}
+
+static const char *refuse_operands(const arn_split_graph *graph, const arenaut_split_stage *stage,
+                                   uint32_t at, uint32_t chained) {
     const arenaut_op *op = &graph->program->ops[at];
-    const arn_split_kind kind = graph->ops[at].kind;
-    if (kind == ARN_SPLIT_OPAQUE) return "it has an op that cannot be split";
     const int64_t channels = graph->program->tensors[op->outputs[0]].dims[ARN_AXIS_C];
-    if (chained == ARENAUT_NONE && kind != ARN_SPLIT_CONV) {
-        return "it does not begin with a convolution";
-    }
-    if (chained == ARENAUT_NONE && graph->program->tensors[op->inputs[1]].cls != ARENAUT_CONSTANT) {
-        return "the convolution's weights are computed";
-    }
-    if (chained == ARENAUT_NONE) chained = op->inputs[0];
-    else if (kind == ARN_SPLIT_CONV || kind == ARN_SPLIT_JOIN) return "an op in it mixes channels";
-    if (!reads(op, chained)) return "its ops are no chain";
+    const arn_split_kind kind = graph->ops[at].kind;
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         if (op->inputs[i] == ARENAUT_NONE || op->inputs[i] == chained) continue;
-        if (kind == ARN_SPLIT_PAD || (kind == ARN_SPLIT_CONV && i == 1)) continue;
-        if (!can_divide(&graph->program->tensors[op->inputs[i]], channels)) {
+        const arenaut_tensor *constant =
+            &graph->program->tensors[stored(graph, stage, op->inputs[i])];
+        if (kind == ARN_SPLIT_PAD) continue;
+        if (kind == ARN_SPLIT_CONV && i == 1) {
+            if (!is_stored(constant)) return "the convolution's weights are computed";
+        } else if (!can_divide(constant, channels)) {
             return "an op in it has an operand that cannot be divided by channels";
         }
     }
     return NULL;
+}
+
+static const char *refuse_op(const arn_split_graph *graph, const arenaut_split_stage *stage,
+                             uint32_t at, uint32_t chained) {
+    const arenaut_op *op = &graph->program->ops[at];
+    const arn_split_op *facts = &graph->ops[at];
+    const arn_split_window *across = &facts->window[ARN_AXIS_C];
+    if (facts->kind == ARN_SPLIT_OPAQUE) return "it has an op that cannot be split";
+    if (chained == ARENAUT_NONE) {
+        if (facts->kind != ARN_SPLIT_CONV) return "it does not begin with a convolution";
+        chained = op->inputs[0];
+    } else if (facts->kind == ARN_SPLIT_CONV || facts->kind == ARN_SPLIT_JOIN) {
+        return "an op in it mixes channels";
+    }
+    if (facts->kind == ARN_SPLIT_PAD && across->before + across->after > 0) {
+        return "an op in it adds channels";
+    }
+    if (!reads(op, chained)) return "its ops are no chain";
+    return refuse_operands(graph, stage, at, chained);
+}
+
+/* An op that only widens weights has to be for an op of the chain. */
+static const char *refuse_widening(const arn_split_graph *graph, const arenaut_split_stage *stage,
+                                   uint32_t at) {
+    const arenaut_op *op = &graph->program->ops[at];
+    const uint32_t made = op->n_outputs == 1 ? op->outputs[0] : ARENAUT_NONE;
+    const bool used = made != ARENAUT_NONE && stored(graph, stage, made) != made &&
+                      graph->last_reader[made] < stage->first_op + stage->n_ops &&
+                      !graph->ops[graph->last_reader[made]].of_constants;
+    return used ? NULL : "it computes weights that are not its own";
 }
 
 const char *arn_split_channels_refuse(const arn_split_graph *graph,
@@ -56,13 +97,16 @@ const char *arn_split_channels_refuse(const arn_split_graph *graph,
     uint32_t chained = ARENAUT_NONE;
     for (uint32_t i = 0; i < stage->n_ops; i++) {
         const uint32_t at = stage->first_op + i;
-        if (chained != ARENAUT_NONE && graph->n_readers[chained] != 1) {
+        const bool widens = graph->ops[at].of_constants;
+        if (!widens && chained != ARENAUT_NONE && graph->n_readers[chained] != 1) {
             return "a tensor in it has another reader";
         }
-        const char *why = refuse_op(graph, at, chained);
+        const char *why =
+            widens ? refuse_widening(graph, stage, at) : refuse_op(graph, stage, at, chained);
         if (why) return why;
-        chained = graph->program->ops[at].outputs[0];
+        if (!widens) chained = graph->program->ops[at].outputs[0];
     }
+    if (chained == ARENAUT_NONE) return "it does not begin with a convolution";
     return graph->program->tensors[chained].dims[ARN_AXIS_C] < (int64_t)stage->pieces
                ? "it has fewer channels than pieces"
                : NULL;
@@ -81,29 +125,39 @@ typedef struct range {
 } range;
 
 /* The piece of an operand: weights and bias of a convolution lie by output channel first. */
-static uint32_t divide(arn_draft *draft, uint32_t at, uint32_t i, range channels) {
+static uint32_t divide(arn_draft *draft, const arenaut_split_stage *stage, uint32_t at, uint32_t i,
+                       range channels) {
     const arenaut_op *op = &draft->graph->program->ops[at];
     const arn_split_kind kind = draft->graph->ops[at].kind;
     const uint32_t id = op->inputs[i];
     if (id == ARENAUT_NONE || kind == ARN_SPLIT_PAD) return id;
-    const arenaut_tensor *constant = &draft->graph->program->tensors[id];
+    const arenaut_tensor *operand = &draft->graph->program->tensors[id];
     const int64_t all = draft->graph->program->tensors[op->outputs[0]].dims[ARN_AXIS_C];
     const bool weights = kind == ARN_SPLIT_CONV && i == 1;
-    if (!weights && !has_channels(constant, all)) return id;
-    return arn_draft_piece(draft, id, weights ? 0 : constant->rank - 1, channels.begin,
-                           channels.count);
+    const bool whole = !weights && !has_channels(operand, all);
+    const uint32_t axis = weights || operand->rank == 0 ? 0 : operand->rank - 1;
+    const uint32_t constant = stored(draft->graph, stage, id);
+    const uint32_t piece =
+        whole ? constant : arn_draft_piece(draft, constant, axis, channels.begin, channels.count);
+    if (constant == id) return piece;
+    const uint32_t made =
+        arn_draft_piece(draft, id, axis, 0, whole ? operand->dims[axis] : channels.count);
+    arn_draft_part(draft, draft->graph->producer[id], &piece, made, false);
+    return made;
 }
 
 /* One piece of the whole chain; gives its end. */
 static uint32_t put_piece(arn_draft *draft, const arenaut_split_stage *stage, range channels) {
     const arenaut_program *before = draft->graph->program;
-    uint32_t chained = before->ops[stage->first_op].inputs[0], made = chained;
+    uint32_t chained = ARENAUT_NONE, made = ARENAUT_NONE;
     for (uint32_t k = 0; k < stage->n_ops && !draft->failed; k++) {
         const uint32_t at = stage->first_op + k;
         const arenaut_op *op = &before->ops[at];
         uint32_t inputs[ARN_SPLIT_INPUTS];
+        if (draft->graph->ops[at].of_constants) continue; /* put where its result is read */
+        if (chained == ARENAUT_NONE) chained = made = op->inputs[0];
         for (uint32_t i = 0; i < op->n_inputs; i++) {
-            inputs[i] = op->inputs[i] == chained ? made : divide(draft, at, i, channels);
+            inputs[i] = op->inputs[i] == chained ? made : divide(draft, stage, at, i, channels);
         }
         chained = op->outputs[0];
         made = arn_draft_piece(draft, chained, ARN_AXIS_C, channels.begin, channels.count);
@@ -112,9 +166,16 @@ static uint32_t put_piece(arn_draft *draft, const arenaut_split_stage *stage, ra
     return made;
 }
 
+/* What the chain ends with. */
+static uint32_t result_of(const arn_split_graph *graph, const arenaut_split_stage *stage) {
+    uint32_t at = stage->first_op + stage->n_ops - 1;
+    while (graph->ops[at].of_constants) at--;
+    return graph->program->ops[at].outputs[0];
+}
+
 void arn_split_put_channels(arn_draft *draft, const arenaut_split_stage *stage) {
     const arenaut_program *before = draft->graph->program;
-    const uint32_t last = before->ops[stage->first_op + stage->n_ops - 1].outputs[0];
+    const uint32_t last = result_of(draft->graph, stage);
     const int64_t channels = before->tensors[last].dims[ARN_AXIS_C];
     uint32_t *made = arn_allocate(draft->graph->allocator, stage->pieces, sizeof *made);
     if (!made) draft->failed = true;

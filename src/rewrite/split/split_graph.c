@@ -172,7 +172,7 @@ static bool take_pool(const arn_split_graph *graph, const arenaut_op *op, arn_sp
            take_windows(graph, op, filter, out);
 }
 
-/* Channels and batch stay as they are. */
+/* The batch stays as it is. */
 static bool take_pad(const arn_split_graph *graph, const arenaut_op *op, arn_split_op *out) {
     const arenaut_tensor *image = input(graph, op, 0), *pads = input(graph, op, 1);
     const arenaut_tensor *made = &graph->program->tensors[op->outputs[0]];
@@ -181,11 +181,10 @@ static bool take_pad(const arn_split_graph *graph, const arenaut_op *op, arn_spl
     if (op->n_inputs > 2 && !arn_split_is_fixed(graph, op->inputs[2])) return false;
     for (int axis = 0; axis < ARN_IMAGE_RANK; axis++) {
         const int64_t before = pads->values[2 * axis], after = pads->values[2 * axis + 1];
-        const bool spatial = axis == ARN_AXIS_H || axis == ARN_AXIS_W;
         if (before < 0 || after < 0 || before >= INT32_MAX || after >= INT32_MAX) return false;
-        if (!spatial && before + after > 0) return false;
+        if (axis < ARN_AXIS_H && before + after > 0) return false;
         if (made->dims[axis] != image->dims[axis] + before + after) return false;
-        if (spatial) out->window[axis] = (arn_split_window){1, 1, 1, before, after};
+        out->window[axis] = (arn_split_window){1, 1, 1, before, after};
     }
     return true;
 }

@@ -30,7 +30,7 @@ typedef struct arn_split_window {
 
 typedef struct arn_split_op {
     arn_split_kind kind;
-    arn_split_window window[3]; /* by axis: H and W */
+    arn_split_window window[4]; /* by axis: H and W; of a PAD also channels */
     bool same;                  /* pads by the rule SAME */
     bool of_constants;          /* reads nothing that is computed from the model's inputs */
 } arn_split_op;

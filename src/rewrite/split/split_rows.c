@@ -4,8 +4,9 @@
  *
  * A window that reaches past an edge of the image needs padding there, and none at the cut edges of
  * a band. Ops pad all four sides by one rule, so a band is padded by an op of its own, unless the
- * rule happens to give what is needed. A pool counts what it sees, and has to pad by itself: it
- * gets some rows more, and those of its results that saw a wrong edge are left out. */
+ * rule happens to give what is needed. Or it is cropped: the op pads by itself, gets some rows
+ * more, and those of its results that saw a wrong edge are left out. A pool counts what it sees,
+ * and is always cropped. */
 #include <string.h>
 
 #include "core/memory.h"
@@ -44,7 +45,8 @@ static rows hull(rows a, rows b) {
 }
 
 static bool keeps(const arenaut_split_stage *stage) {
-    return stage->mode == ARENAUT_SPLIT_KEPT || stage->mode == ARENAUT_SPLIT_KEPT_CALLED;
+    return stage->mode == ARENAUT_SPLIT_KEPT || stage->mode == ARENAUT_SPLIT_KEPT_CALLED ||
+           stage->mode == ARENAUT_SPLIT_KEPT_CROPPED;
 }
 
 static bool calls(const arenaut_split_stage *stage) {
@@ -65,6 +67,12 @@ static const arenaut_op *op_of(const banding *b, uint32_t k) {
 
 static const arn_split_op *facts_of(const banding *b, uint32_t k) {
     return &b->graph->ops[b->stage->first_op + k];
+}
+
+static bool crops(const banding *b, uint32_t k) {
+    const arenaut_split_mode mode = b->stage->mode;
+    const bool asked = mode == ARENAUT_SPLIT_CROPPED || mode == ARENAUT_SPLIT_KEPT_CROPPED;
+    return facts_of(b, k)->same && (asked || facts_of(b, k)->kind == ARN_SPLIT_POOL);
 }
 
 static int64_t height(const banding *b, uint32_t tensor) {
@@ -161,7 +169,8 @@ static bool covers(const arn_split_window *w, rows in, int64_t height, rows made
            (all.begin >= in.begin || in.begin == 0) && (all.end <= in.end || in.end == height);
 }
 
-/* The fewest rows of input with which a pool makes `made`. More than a window of them never help.
+/* The fewest rows of input with which a cropped op makes `made`. More than a window of them never
+ * help.
  */
 static bool crop(const arn_split_window *w, int64_t height, rows made, rows *in, rows *run) {
     const rows least = inside(seen(w, made), height);
@@ -184,7 +193,7 @@ static bool plan_op(const banding *b, uint32_t k, int64_t height_in, rows made, 
     *in = inside(all, height_in);
     *run = made;
     if (is_none(*in)) return false; /* it would see nothing but padding */
-    if (facts->kind != ARN_SPLIT_POOL || !facts->same || same_pads(h, *in, made)) return true;
+    if (!crops(b, k) || same_pads(h, *in, made)) return true;
     const bool padded = all.begin < in->begin || all.end > in->end || w->before + w->after > 0;
     return !padded || crop(h, height_in, made, in, run);
 }
@@ -268,7 +277,9 @@ static void put_window(banding *b, uint32_t k, rows made, rows in, uint32_t *inp
     const arn_split_op *facts = facts_of(b, k);
     const arn_split_window *h = &facts->window[ARN_AXIS_H], *w = &facts->window[ARN_AXIS_W];
     const rows all = seen(h, made);
-    const int64_t pads[4] = {in.begin - all.begin, all.end - in.end, w->before, w->after};
+    const arn_split_window *c = &facts->window[ARN_AXIS_C]; /* none but of a PAD */
+    const int64_t pads[6] = {
+        in.begin - all.begin, all.end - in.end, w->before, w->after, c->before, c->after};
     const uint32_t at = b->stage->first_op + k;
     const bool some = pads[0] != 0 || pads[1] != 0 || pads[2] != 0 || pads[3] != 0;
     if (facts->kind == ARN_SPLIT_PAD) {
@@ -276,7 +287,7 @@ static void put_window(banding *b, uint32_t k, rows made, rows in, uint32_t *inp
         arn_draft_part(b->draft, at, inputs, output, false);
     } else if (!some) {
         arn_draft_part(b->draft, at, inputs, output, facts->same);
-    } else if (facts->kind == ARN_SPLIT_POOL || same_pads(h, in, made)) {
+    } else if (crops(b, k) || same_pads(h, in, made)) {
         arn_draft_part(b->draft, at, inputs, output, false);
     } else {
         inputs[0] = arn_draft_pad(b->draft, inputs[0], pads);

@@ -1,319 +1,349 @@
-/* Which stages to split, into how many pieces, and how. The op at which most memory is alive is
- * looked at, over and over: of all stages around it, each in many ways, the one is taken with which
- * the program needs least; until none helps. A stage found earlier gives way to a better one that
- * covers its place.
+/* Which stages to split, into how many pieces, and how. Stages that are apart do not touch each
+ * other's cost; so each range of ops is tried by itself, in each mode and in ever more pieces, and
+ * the best choices among all that was tried are found together (split_front.c). A range is given up
+ * once it can need no less than a choice that keeps no more does already.
  *
- * What is measured is the sum of what the tensors need at once and what the runtime keeps for the
- * ops, since every piece costs ops. Where results may lie over operands, tensors need as much less
- * at an op as its kernel allows. How the tensors are placed is left to the planners. */
+ * What is measured is the sum of what the tensors need at once and what the runtime keeps for ops
+ * and tensors, since every piece costs some. Where results may lie over operands, tensors need as
+ * much less at an op as its kernel allows. How the tensors are placed is left to the planners. */
 #include <string.h>
 
 #include <arenaut/pass.h>
 
+#include "core/checked.h"
 #include "core/fail.h"
 #include "core/memory.h"
-#include "core/sort.h"
-#include "rewrite/split/draft_calls.h"
-#include "rewrite/split/draft_reach.h"
 #include "rewrite/split/split_stages.h"
+#include "rewrite/split/split_windows.h"
 
 enum {
-    REACH = 48,          /* ops before and behind the peak that a stage may have */
-    WINDOWS = 2000,      /* stages that are looked at closely, for each peak */
-    ROUNDS = 12,         /* peaks */
-    EVALUATIONS = 50000, /* in all */
+    FEW = 12,          /* pieces of channels, up to which each number is tried */
+    PATIENCE = 2,      /* times in a row that more pieces need no less */
+    EFFORT = 20000000, /* ops of drafts, in all */
+    FIRST_LOOK = 64,   /* candidates before the front is found for the first time */
 };
 
-/* Pieces that are tried; and the height itself. */
-static const uint32_t ladder[] = {2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56};
-
-typedef struct window {
-    uint32_t first, end; /* ops */
-    uint64_t bound;      /* no split of it makes the peak less */
-} window;
-
-typedef struct choice {
-    arenaut_split_stage *stages; /* room for ROUNDS and one more */
-    uint32_t n;
-    arn_draft_cost cost;
-} choice;
+/* A window in one mode. */
+typedef struct way_in {
+    uint32_t window;
+    arenaut_split_mode mode;
+    uint32_t pieces, idle;
+    uint64_t best; /* peak so far */
+} way_in;
 
 typedef struct search {
-    const arn_split_graph *graph;
-    const arenaut_split_options *options;
+    arn_split_field field;
+    arn_costing costing;
     arn_draft draft;
-    arn_draft_cost whole; /* of the program as it is */
-    uint32_t whole_ops;
-    choice best, now, trial;
-    uint64_t *alive; /* per op: with the best choice so far */
-    window *windows;
-    uint32_t n_windows, windows_capacity, evaluations;
+    arn_split_windows windows;
+    arn_split_front all, no_macs; /* of the candidates so far */
+    uint32_t looked;              /* candidates when they were found */
+    arn_split_price *whole;       /* per op, as it is */
+    way_in *ways;
+    uint64_t effort;
     bool failed; /* no memory */
 } search;
 
-static uint64_t total(const arn_draft_cost *cost) { return cost->peak + cost->kept; }
+static const arn_split_graph *graph_of(const search *s) { return s->field.graph; }
 
-static uint64_t bytes_of(const search *s, uint32_t tensor) {
-    const arenaut_tensor *t = &s->graph->program->tensors[tensor];
-    const bool planned =
-        t->cls == ARENAUT_INTERMEDIATE || t->cls == ARENAUT_INPUT || t->cls == ARENAUT_OUTPUT;
-    return planned ? t->bytes : 0;
-}
+/* ---- the program as it is ---- */
 
-/* ---- what a choice costs ---- */
-
-static bool is_within_budget(const search *s, const arn_draft_cost *cost) {
-    const arenaut_split_options *o = s->options;
-    const uint32_t added = arn_draft_count_ops(&s->draft) - s->whole_ops;
-    if (o->max_ops.given && added > o->max_ops.id) return false;
-    if (!o->max_macs.given || cost->macs <= s->whole.macs) return true;
-    return (double)(cost->macs - s->whole.macs) * 100 <=
-           (double)s->whole.macs * (double)o->max_macs.id;
-}
-
-/* False where the choice cannot be split so, costs too much, or there is no memory. */
-static bool evaluate(search *s, choice *c, uint64_t *alive) {
-    uint32_t bad;
+static bool price_op(search *s, uint32_t op) {
+    const arn_op_range alone = {op, op + 1};
+    arn_draft_cost cost;
     arn_draft_clear(&s->draft);
-    s->evaluations++;
-    const bool put = arn_split_put_program(&s->draft, c->stages, c->n, &bad);
-    if (put && !arn_draft_cost_of(&s->draft, &c->cost, alive)) s->draft.failed = true;
-    s->failed = s->failed || s->draft.failed;
-    return put && !s->failed && is_within_budget(s, &c->cost);
-}
-
-/* The choice `from` with `stage` added, and those that it covers partly or wholly left out. */
-static void put_stage(const choice *from, const arenaut_split_stage *stage, choice *to) {
-    const uint32_t end = stage->first_op + stage->n_ops;
-    bool put = false;
-    to->n = 0;
-    for (uint32_t i = 0; i < from->n; i++) {
-        const arenaut_split_stage *old = &from->stages[i];
-        if (old->first_op < end && stage->first_op < old->first_op + old->n_ops) continue;
-        if (!put && old->first_op >= end) {
-            to->stages[to->n++] = *stage;
-            put = true;
-        }
-        to->stages[to->n++] = *old;
+    arn_draft_copy(&s->draft, op);
+    if (!arn_draft_cost_of(&s->costing, &s->draft, alone, arn_split_past(graph_of(s), alone),
+                           &cost)) {
+        return false;
     }
-    if (!put) to->stages[to->n++] = *stage;
+    s->field.alive[op] = cost.peak + arn_split_scratch(&s->costing, op);
+    s->whole[op] = (arn_split_price){cost.kept, cost.notes, (int64_t)cost.macs, 1};
+    return true;
 }
 
-static void copy_choice(const choice *from, choice *to) {
-    memcpy(to->stages, from->stages, from->n * sizeof *from->stages);
-    to->n = from->n;
-    to->cost = from->cost;
-}
-
-/* Of two that need as much, the one that computes less. */
-static bool is_better(const arn_draft_cost *a, const arn_draft_cost *b) {
-    return total(a) != total(b) ? total(a) < total(b) : a->macs < b->macs;
-}
-
-static void try_stage(search *s, const arenaut_split_stage *stage) {
-    if (s->failed || s->evaluations >= EVALUATIONS) return;
-    const char *why = stage->mode == ARENAUT_SPLIT_CHANNELS
-                          ? arn_split_channels_refuse(s->graph, stage)
-                          : arn_split_rows_refuse(s->graph, stage);
-    if (why) return;
-    put_stage(&s->best, stage, &s->trial);
-    if (s->trial.n > ROUNDS || !evaluate(s, &s->trial, NULL)) return;
-    if (is_better(&s->trial.cost, &s->now.cost)) copy_choice(&s->trial, &s->now);
-}
-
-/* ---- windows ---- */
-
-/* What is alive in any case while a stage runs: what goes past it, and either all that it reads or
- * its results; these twice, in pieces and whole, unless the whole may lie over its pieces. */
-static uint64_t bound_of(const search *s, uint32_t first, uint32_t end) {
-    const arn_split_graph *graph = s->graph;
-    uint64_t past = 0, read = 0, made = 0, elsewhere = 0;
-    for (uint32_t t = 0; t < graph->program->n_tensors; t++) {
-        const uint32_t producer = graph->producer[t], last = graph->last_reader[t];
-        if (last == ARENAUT_NONE || last < first || bytes_of(s, t) == 0) continue;
-        const bool earlier = producer == ARENAUT_NONE || producer < first;
-        if (earlier && last >= end) past += bytes_of(s, t);
-        else if (earlier) read += bytes_of(s, t);
-        else if (producer < end && last >= end) made += bytes_of(s, t);
+static void count_notes(search *s) {
+    const arenaut_target *target = s->field.options->target;
+    const arenaut_program *p = graph_of(s)->program;
+    if (!target || !target->layout) return;
+    s->field.notes = (uint64_t)p->n_tensors * target->layout->tensor_note +
+                     (uint64_t)target->layout->n_requests * target->layout->request;
+    for (uint32_t t = 0; t < p->n_tensors; t++) {
+        if (arn_split_bytes(graph_of(s), t) > 0) s->field.notes += target->layout->buffer_note;
     }
-    for (uint32_t i = 0; i < graph->program->n_ops; i++) {
-        if ((i < first || i >= end) && s->alive[i] > elsewhere) elsewhere = s->alive[i];
+}
+
+static void price_program(search *s) {
+    const arenaut_optional_id *limit = &s->field.options->max_macs;
+    double macs = 0;
+    for (uint32_t op = 0; op < graph_of(s)->program->n_ops && !s->failed; op++) {
+        s->failed = !price_op(s, op);
+        macs += (double)s->whole[op].macs;
     }
-    if (!s->draft.reach) made *= 2;
-    const uint64_t here = past + (read > made ? read : made);
-    return here > elsewhere ? here : elsewhere;
+    count_notes(s);
+    const double most = limit->given ? macs / 100 * (double)limit->id : 1e18;
+    s->field.max_macs = most < 1e18 ? (int64_t)most : INT64_MAX;
 }
 
-static bool can_be_inside(const search *s, uint32_t op) {
-    return s->graph->ops[op].of_constants || s->graph->ops[op].kind != ARN_SPLIT_OPAQUE;
+/* ---- one stage ---- */
+
+static const char *refuse(const search *s, const arenaut_split_stage *stage) {
+    return stage->mode == ARENAUT_SPLIT_CHANNELS ? arn_split_channels_refuse(graph_of(s), stage)
+                                                 : arn_split_rows_refuse(graph_of(s), stage);
 }
 
-static void add_window(search *s, uint32_t first, uint32_t end) {
-    const window w = {first, end, bound_of(s, first, end)};
-    if (w.bound >= s->best.cost.peak) return;
-    if (!arn_grow(s->graph->allocator, (void **)&s->windows, &s->windows_capacity,
-                  (uint64_t)s->n_windows + 1, sizeof *s->windows)) {
+/* False where it cannot be split so, or there is no memory. */
+static bool evaluate(search *s, const arn_op_window *w, arn_split_candidate *c) {
+    arn_draft_cost cost;
+    bool put = true;
+    arn_draft_clear(&s->draft);
+    if (c->stage.mode == ARENAUT_SPLIT_CHANNELS) arn_split_put_channels(&s->draft, &c->stage);
+    else put = arn_split_put_rows(&s->draft, &c->stage);
+    if (put) arn_draft_share_constants(&s->draft);
+    s->effort += s->draft.n_ops;
+    s->failed = s->failed || s->draft.failed ||
+                (put && !arn_draft_cost_of(&s->costing, &s->draft, w->ops, w->past, &cost));
+    if (!put || s->failed) return false;
+    c->peak = cost.peak;
+    c->price = (arn_split_price){cost.kept, cost.notes, (int64_t)cost.macs, cost.n_ops};
+    for (uint32_t op = w->ops.first; op < w->ops.end; op++) {
+        c->price.kept -= s->whole[op].kept;
+        c->price.notes -= s->whole[op].notes;
+        c->price.macs -= s->whole[op].macs;
+        c->price.ops -= 1;
+    }
+    if (c->price.macs < 0) c->price.macs = 0; /* parts are rounded */
+    return true;
+}
+
+/* No choice with such a stage needs less than one that is known and keeps no more. */
+static bool is_surpassed(const search *s, uint64_t peak, int64_t kept, bool repeats) {
+    const arn_split_front *known = repeats ? &s->all : &s->no_macs;
+    const uint64_t least = arn_max_u64(peak, s->windows.floor) + (uint64_t)(kept > 0 ? kept : 0);
+    return arn_split_least_sum(known, kept) <= least;
+}
+
+static void look_again(search *s) {
+    s->looked = s->field.n;
+    s->failed = s->failed || !arn_split_find_front(&s->field, false, &s->all) ||
+                !arn_split_find_front(&s->field, true, &s->no_macs);
+}
+
+static void add_candidate(search *s, const arn_split_candidate *c) {
+    arn_split_field *f = &s->field;
+    if (!arn_grow(graph_of(s)->allocator, (void **)&f->candidates, &f->capacity, (uint64_t)f->n + 1,
+                  sizeof *f->candidates)) {
         s->failed = true;
         return;
     }
-    s->windows[s->n_windows++] = w;
+    f->candidates[f->n++] = *c;
+    if (f->n >= FIRST_LOOK + s->looked + s->looked / 2) look_again(s);
 }
 
-/* All stages around ops [first, end) that may help. */
-static void find_windows(search *s, uint32_t first, uint32_t end) {
-    const uint32_t n = s->graph->program->n_ops;
-    s->n_windows = 0;
-    for (uint32_t a = first + 1; a-- > 0 && first - a <= REACH && can_be_inside(s, a);) {
-        for (uint32_t b = end - 1; b < n && b + 1 - end <= REACH && can_be_inside(s, b); b++) {
-            add_window(s, a, b + 1);
-        }
+/* ---- pieces ---- */
+
+/* How much of the last op's result there is along the axis of the pieces. */
+static int64_t length(const search *s, const arn_op_window *w, arenaut_split_mode mode) {
+    const arenaut_program *p = graph_of(s)->program;
+    const int64_t *dims = p->tensors[p->ops[w->ops.end - 1].outputs[0]].dims;
+    return dims[mode == ARENAUT_SPLIT_CHANNELS ? ARN_AXIS_C : ARN_AXIS_H];
+}
+
+/* The fewest of which the largest is smaller; 0: there are none. Channels are cut where kernels
+ * like it, so that each number of few pieces is another matter. */
+static uint32_t more_pieces(const search *s, const arn_op_window *w, const way_in *way) {
+    const int64_t all = length(s, w, way->mode), size = (all + way->pieces - 1) / way->pieces;
+    if (way->mode == ARENAUT_SPLIT_CHANNELS && way->pieces < FEW) return way->pieces + 1;
+    return size <= 1 ? 0 : (uint32_t)((all + size - 2) / (size - 1));
+}
+
+/* What so many pieces add to what is kept, at least: an op for each op of a piece, or one that
+ * takes its rows and one that calls them. */
+static int64_t least_kept(const search *s, const arn_op_window *w, const way_in *way) {
+    const arenaut_target *target = s->field.options->target;
+    const int64_t least = target && target->layout ? (int64_t)target->layout->op : 0;
+    int64_t kept = 0;
+    if (way->mode == ARENAUT_SPLIT_KEPT_CALLED) return 2 * least * (way->pieces - 1);
+    for (uint32_t op = w->ops.first; op < w->ops.end; op++) {
+        if (graph_of(s)->ops[op].of_constants) continue;
+        kept += way->mode == ARENAUT_SPLIT_CHANNELS ? least : s->whole[op].kept;
     }
+    return kept * (way->pieces - 1);
 }
 
-/* The windows with the lowest bounds come first, of equal ones the shorter. */
-static bool sort_windows(search *s) {
-    const arenaut_allocator *allocator = s->graph->allocator;
-    const uint32_t n = s->n_windows;
-    uint32_t *ids = arn_allocate(allocator, n, sizeof *ids);
-    uint32_t *scratch = arn_allocate(allocator, n, sizeof *scratch);
-    uint64_t *key = arn_allocate(allocator, n, sizeof *key);
-    window *sorted = arn_allocate(allocator, n, sizeof *sorted);
-    const bool fits = ids && scratch && key && sorted;
-    for (uint32_t i = 0; fits && i < n; i++) {
-        ids[i] = i;
-        key[i] = s->windows[i].bound << 8 | (s->windows[i].end - s->windows[i].first);
-    }
-    if (fits) {
-        arn_sort_by_key(ids, n, key, scratch);
-        for (uint32_t i = 0; i < n; i++) sorted[i] = s->windows[ids[i]];
-        if (n > 0) memcpy(s->windows, sorted, n * sizeof *sorted);
-    }
-    arn_release(allocator, ids);
-    arn_release(allocator, scratch);
-    arn_release(allocator, key);
-    arn_release(allocator, sorted);
-    return fits;
+/* Tries one more number of pieces; false when there is no point in going on. */
+static bool try_next(search *s, way_in *way) {
+    const arn_op_window *w = &s->windows.items[way->window];
+    const bool repeats = way->mode != ARENAUT_SPLIT_CHANNELS && way->mode != ARENAUT_SPLIT_KEPT &&
+                         way->mode != ARENAUT_SPLIT_KEPT_CALLED;
+    arn_split_candidate c = {.stage = {w->ops.first, w->ops.end - w->ops.first, 2, way->mode}};
+    if (way->pieces > 1) way->pieces = more_pieces(s, w, way);
+    else way->pieces = 2;
+    c.stage.pieces = way->pieces;
+    if (way->pieces == 0 || refuse(s, &c.stage)) return false;
+    const uint64_t bound = arn_split_bound(w, way->pieces, s->field.options->overlap);
+    if (is_surpassed(s, bound, least_kept(s, w, way), repeats)) return false;
+    if (!evaluate(s, w, &c)) return true;
+    way->idle = c.peak < way->best ? 0 : way->idle + 1;
+    way->best = arn_min_u64(way->best, c.peak);
+    if (c.peak < w->whole && !is_surpassed(s, c.peak, c.price.kept, repeats)) add_candidate(s, &c);
+    return way->idle < PATIENCE;
 }
 
-/* ---- the search ---- */
-
-/* What a way into so many pieces adds at least to what the runtime keeps: an op for each op of a
- * piece, or one that takes its rows and one that calls them. */
-static uint64_t least_kept(uint32_t n_ops, uint32_t pieces, arenaut_split_mode mode) {
-    const bool calls = mode == ARENAUT_SPLIT_KEPT_CALLED;
-    return (uint64_t)(calls ? 2 : n_ops) * (pieces - 1) * ARN_DRAFT_KEPT_PER_OP;
-}
-
-static bool asks_for_scratch(const search *s, const window *w) {
-    const arenaut_program *program = s->graph->program;
-    for (uint32_t i = w->first; i < w->end && s->options->run_by; i++) {
-        if (arenaut_op_asks_for_scratch(program, &program->ops[i], s->options->run_by)) return true;
+static bool asks_for_scratch(const search *s, const arn_op_window *w) {
+    const arenaut_kernel_set *kernels = s->field.options->run_by;
+    const arenaut_program *program = graph_of(s)->program;
+    for (uint32_t i = w->ops.first; i < w->ops.end && kernels; i++) {
+        if (arenaut_op_asks_for_scratch(program, &program->ops[i], kernels)) return true;
     }
     return false;
 }
 
-/* All ways to split one window, but for calls that compute rows again: ops that cost nothing would
- * be paid for in multiplications. More pieces mean more ops: there is an end to it. */
-static void try_window(search *s, const window *w) {
-    const uint32_t n_ops = w->end - w->first;
-    for (int mode = 0; mode < ARENAUT_SPLIT_MODE_COUNT; mode++) {
-        if (mode == ARENAUT_SPLIT_ROWS_CALLED) continue;
-        if (mode == ARENAUT_SPLIT_KEPT_CALLED && asks_for_scratch(s, w)) continue;
-        for (size_t i = 0; i < sizeof ladder / sizeof *ladder; i++) {
-            const uint64_t least = least_kept(n_ops, ladder[i], (arenaut_split_mode)mode);
-            if (w->bound + s->whole.kept + least >= total(&s->now.cost)) break;
-            const arenaut_split_stage stage = {w->first, n_ops, ladder[i],
-                                               (arenaut_split_mode)mode};
-            try_stage(s, &stage);
+/* All ways in at two pieces, then all that are left at more, until none is left. Calls that compute
+ * rows again are none: ops that cost next to nothing would be paid for in multiplications. */
+static void try_all(search *s) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < s->windows.n; i++) {
+        for (int mode = 0; mode < ARENAUT_SPLIT_MODE_COUNT; mode++) {
+            const bool called = mode == ARENAUT_SPLIT_KEPT_CALLED;
+            if (mode == ARENAUT_SPLIT_ROWS_CALLED) continue;
+            if (called && asks_for_scratch(s, &s->windows.items[i])) continue;
+            s->ways[n++] = (way_in){i, (arenaut_split_mode)mode, 1, 0, UINT64_MAX};
         }
     }
+    while (n > 0 && !s->failed && s->effort < EFFORT) {
+        uint32_t left = 0;
+        for (uint32_t i = 0; i < n && !s->failed && s->effort < EFFORT; i++) {
+            if (try_next(s, &s->ways[i])) s->ways[left++] = s->ways[i];
+        }
+        n = left;
+    }
 }
 
-/* The ops of the stage that stands at a place of the best choice, or the op itself. */
-static window window_at(const search *s, uint32_t place) {
-    for (uint32_t i = 0; i < s->best.n; i++) {
-        const arenaut_split_stage *stage = &s->best.stages[i];
-        if (stage->first_op == place) return (window){place, place + stage->n_ops, 0};
-    }
-    return (window){place, place + 1, 0};
-}
-
-/* Looks for a better stage where the peak is; false if there is none. */
-static bool improve(search *s) {
-    for (uint32_t i = 0; i < s->graph->program->n_ops; i++) s->alive[i] = 0;
-    if (!evaluate(s, &s->best, s->alive)) return false;
-    const window peak = window_at(s, s->best.cost.place);
-    copy_choice(&s->best, &s->now);
-    find_windows(s, peak.first, peak.end);
-    if (s->failed || !sort_windows(s)) {
-        s->failed = true;
-        return false;
-    }
-    for (uint32_t i = 0; i < s->n_windows && i < WINDOWS && !s->failed; i++) {
-        try_window(s, &s->windows[i]);
-    }
-    const bool better = is_better(&s->now.cost, &s->best.cost);
-    copy_choice(&s->now, &s->best);
-    return better && !s->failed;
-}
-
-static bool is_enough(const search *s) {
-    return s->options->enough > 0 && s->best.cost.peak <= s->options->enough;
-}
+/* ---- what was found ---- */
 
 static void look(search *s) {
-    s->best.n = 0;
-    if (!evaluate(s, &s->best, NULL)) return;
-    s->whole = s->best.cost;
-    s->whole_ops = s->draft.n_ops;
-    for (int round = 0; round < ROUNDS && !is_enough(s) && improve(s);) round++;
+    price_program(s);
+    if (!s->failed) s->failed = !arn_split_find_windows(&s->field, &s->windows);
+    if (s->failed) return;
+    s->ways = arn_allocate(graph_of(s)->allocator, (size_t)s->windows.n * ARENAUT_SPLIT_MODE_COUNT,
+                           sizeof *s->ways);
+    s->failed = !s->ways;
+    if (!s->failed) look_again(s);
+    if (!s->failed) try_all(s);
+    if (!s->failed) look_again(s);
 }
 
-static bool make_room(search *s) {
-    const arenaut_allocator *allocator = s->graph->allocator;
-    choice *const all[] = {&s->best, &s->now, &s->trial};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        all[i]->stages = arn_allocate(allocator, ROUNDS + 2, sizeof *all[i]->stages);
-        if (!all[i]->stages) return false;
+/* Whether `b` is nowhere better than `a`. */
+static bool is_beaten(const arenaut_split_choice *b, const arenaut_split_choice *a) {
+    return a->head + (uint64_t)a->kept <= b->head + (uint64_t)b->kept && a->ops <= b->ops &&
+           a->macs <= b->macs;
+}
+
+/* A result owns all that it points at. */
+typedef struct found {
+    arenaut_split_front front;
+    arn_region region;
+} found;
+
+static uint64_t needed(const arenaut_split_choice *c) { return c->head + (uint64_t)c->kept; }
+
+/* Those that need more stand before those that need less. */
+static void insert(arenaut_split_front *front, const arenaut_split_choice *choice) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < front->n_choices; i++) {
+        if (!is_beaten(&front->choices[i], choice)) front->choices[n++] = front->choices[i];
     }
-    s->alive = arn_allocate_zeroed(allocator, s->graph->program->n_ops, sizeof *s->alive);
-    return s->alive != NULL;
+    uint32_t at = n;
+    for (; at > 0 && needed(&front->choices[at - 1]) < needed(choice); at--) {
+        front->choices[at] = front->choices[at - 1];
+    }
+    front->choices[at] = *choice;
+    front->n_choices = n + 1;
+}
+
+static bool add_choice(const arn_split_front *from, const arn_split_choice *c, found *to) {
+    arenaut_split_choice choice = {.n_stages = c->n,
+                                   .tensors = c->peak,
+                                   .kept = c->price.kept,
+                                   .head = c->sum - (uint64_t)c->price.kept,
+                                   .ops = (uint32_t)c->price.ops,
+                                   .macs = (uint64_t)c->price.macs};
+    for (uint32_t i = 0; i < to->front.n_choices; i++) {
+        if (is_beaten(&choice, &to->front.choices[i])) return true;
+    }
+    arenaut_split_stage *stages = arn_region_allocate(&to->region, c->n, sizeof *stages);
+    if (!stages) return false;
+    if (c->n > 0) memcpy(stages, from->stages + c->first, c->n * sizeof *stages);
+    choice.stages = stages;
+    insert(&to->front, &choice);
+    return true;
+}
+
+static found *make_result(const search *s) {
+    const arenaut_allocator *allocator = graph_of(s)->allocator;
+    const arn_split_front *const fronts[] = {&s->all, &s->no_macs};
+    found *made = arn_allocate_zeroed(allocator, 1, sizeof *made);
+    if (!made) return NULL;
+    arn_region_init(&made->region, allocator);
+    made->front.floor = s->windows.floor;
+    made->front.floor_op = graph_of(s)->program->n_ops > 0 ? s->windows.floor_op : ARENAUT_NONE;
+    made->front.choices = arn_region_allocate(&made->region, (size_t)s->all.n + s->no_macs.n + 1,
+                                              sizeof *made->front.choices);
+    bool fits = made->front.choices != NULL;
+    for (int k = 0; k < 2; k++) {
+        for (uint32_t i = 0; i < fronts[k]->n && fits; i++) {
+            fits = add_choice(fronts[k], &fronts[k]->choices[i], made);
+        }
+    }
+    if (fits) return made;
+    arenaut_split_front_free(&made->front);
+    return NULL;
+}
+
+static void end(search *s) {
+    const arenaut_allocator *allocator = graph_of(s)->allocator;
+    arn_costing_free(&s->costing);
+    arn_draft_free(&s->draft);
+    arn_split_windows_free(&s->windows, allocator);
+    arn_split_front_free(&s->all, allocator);
+    arn_split_front_free(&s->no_macs, allocator);
+    arn_release(allocator, s->field.candidates);
+    arn_release(allocator, s->field.alive);
+    arn_release(allocator, s->whole);
+    arn_release(allocator, s->ways);
 }
 
 arenaut_status arenaut_split_find(const arenaut_program *program,
                                   const arenaut_split_options *options,
-                                  const arenaut_allocator *allocator, arenaut_split_stage **stages,
-                                  uint32_t *n_stages, arenaut_error *err) {
+                                  const arenaut_allocator *allocator, arenaut_split_front **front,
+                                  arenaut_error *err) {
     static const arenaut_split_options no_options = {0};
     arn_split_graph graph;
     const arenaut_status st = arn_split_graph_make(program, allocator, &graph, err);
     if (st != ARENAUT_OK) return st;
-    search s = {.graph = &graph,
-                .options = options ? options : &no_options,
+    if (!options) options = &no_options;
+    search s = {.field = {.graph = &graph,
+                          .options = options,
+                          .alive = arn_allocate(allocator, program->n_ops, sizeof(uint64_t))},
+                .costing = arn_costing_begin(&graph, options),
                 .draft = arn_draft_begin(&graph),
-                .whole_ops = program->n_ops,
-                .whole = {.macs = UINT64_MAX}};
-    arn_draft_reach reach =
-        arn_draft_reach_begin(allocator, s.options->kernels, s.options->unmeasured);
-    if (s.options->kernels) s.draft.reach = &reach;
-    s.failed = !make_room(&s);
-    if (!s.failed && program->n_ops > 0) look(&s);
-    arn_draft_free(&s.draft);
-    arn_draft_reach_free(&reach);
-    arn_release(allocator, s.now.stages);
-    arn_release(allocator, s.trial.stages);
-    arn_release(allocator, s.windows);
-    arn_release(allocator, s.alive);
+                .whole = arn_allocate(allocator, program->n_ops, sizeof *s.whole)};
+    s.failed = s.costing.failed || !s.field.alive || !s.whole;
+    if (!s.failed) look(&s);
+    found *made = s.failed ? NULL : make_result(&s);
+    end(&s);
     arn_split_graph_free(&graph);
-    if (s.failed) {
-        arn_release(allocator, s.best.stages);
-        return arn_no_memory(err);
-    }
-    *stages = s.best.stages;
-    *n_stages = s.best.n;
+    if (!made) return arn_no_memory(err);
+    *front = &made->front;
     return ARENAUT_OK;
 }
 
-void arenaut_split_stages_free(arenaut_split_stage *stages, const arenaut_allocator *allocator) {
-    arn_release(allocator, stages);
+/* The front is the first member. */
+void arenaut_split_front_free(arenaut_split_front *front) {
+    found *made = (found *)front;
+    if (!made) return;
+    const arenaut_allocator allocator = made->region.allocator;
+    arn_region_free(&made->region);
+    arn_release(&allocator, made);
 }

@@ -1,0 +1,233 @@
+/* Which of the ways to split a program is taken. They are found by what is alive at once; what that
+ * comes to is only known of plans, so that the best are planned. A program that needs no less when
+ * it is split stays as it is. */
+#include <string.h>
+
+#include <arenaut/tensor_arena.h>
+
+#include "core/memory.h"
+#include "pipeline/stages.h"
+
+enum {
+    COMPARING_EFFORT = 500000, /* search steps of a plan that is only made to be compared */
+    MOST_PLANS = 3,            /* of the best choices */
+    MISSED = 100,              /* part of what is needed that makes it worth to try */
+    MORE_PIECES = 2,           /* of each stage */
+    MOST_TRIES = 8,            /* where a budget is to be kept */
+};
+
+/* What is to be reserved, with what the runtime keeps, where its layout is known. */
+typedef struct reserved {
+    uint64_t bytes;
+    uint64_t wide; /* in the same runtime where pointers have 8 bytes */
+    uint64_t kept; /* of `bytes`: what splitting adds to, but does not change */
+} reserved;
+
+static arenaut_status find_reserved(const arenaut_pipeline *p, reserved *r, arenaut_error *err) {
+    const arenaut_allocator *allocator = arn_pipeline_allocator(p);
+    const uint64_t planned = p->figures.planned;
+    arenaut_tensor_arena arena;
+    *r = (reserved){planned, planned, 0};
+    if (!p->target->layout || p->problem->n_pools != 1) return ARENAUT_OK;
+    arenaut_status st =
+        arenaut_tensor_arena_find(&p->result, planned, p->target, allocator, &arena, err);
+    if (st != ARENAUT_OK) return st;
+    *r = (reserved){arena.total, arena.total, arena.tail};
+    if (!p->target->wide) return ARENAUT_OK;
+    st = arenaut_tensor_arena_find(&p->result, planned, arenaut_target_find(p->target->wide),
+                                   allocator, &arena, err);
+    r->wide = arena.total;
+    return st;
+}
+
+/* What is to be reserved if the program is split so; without stages, as it is. */
+static arenaut_status plan_split(const arenaut_pipeline *p, const arenaut_split_choice *choice,
+                                 reserved *r, arenaut_error *err) {
+    arenaut_pipeline_options options = p->options;
+    arenaut_pipeline *other = NULL;
+    options.splitting = (arenaut_splitting){
+        .on = choice->n_stages > 0, .stages = choice->stages, .n_stages = choice->n_stages};
+    options.note = NULL;
+    options.stage = NULL;
+    options.after_pass = NULL;
+    options.plan.effort = COMPARING_EFFORT;
+    options.plan.progress = NULL;
+    *r = (reserved){UINT64_MAX, UINT64_MAX, 0};
+    arenaut_status st = arenaut_pipeline_new(&options, arn_pipeline_allocator(p), &other, err);
+    if (st == ARENAUT_OK) st = arenaut_pipeline_read(other, p->store->files, 1, err);
+    if (st == ARENAUT_OK) st = arenaut_pipeline_prepare(other, err);
+    if (st == ARENAUT_OK) st = arenaut_pipeline_plan(other, err);
+    if (st == ARENAUT_OK) st = find_reserved(other, r, err);
+    arenaut_pipeline_free(other);
+    return st == ARENAUT_NO_PLAN ? ARENAUT_OK : st;
+}
+
+/* ---- choosing ---- */
+
+typedef struct choosing {
+    const arenaut_pipeline *p;
+    reserved whole;
+    arenaut_split_stage *best; /* stages; none: the program as it is */
+    uint32_t n_best;
+    uint64_t bytes; /* that it needs */
+} choosing;
+
+static uint64_t needs_at_least(const choosing *c, const arenaut_split_choice *choice) {
+    return choice->head + (uint64_t)choice->kept + c->whole.kept;
+}
+
+static arenaut_status take(choosing *c, const arenaut_split_choice *choice, uint64_t bytes,
+                           arenaut_error *err) {
+    const arenaut_allocator *allocator = arn_pipeline_allocator(c->p);
+    arenaut_split_stage *stages = arn_allocate(allocator, choice->n_stages, sizeof *stages);
+    if (!stages) return arn_no_memory(err);
+    memcpy(stages, choice->stages, choice->n_stages * sizeof *stages);
+    arn_release(allocator, c->best);
+    c->best = stages;
+    c->n_best = choice->n_stages;
+    c->bytes = bytes;
+    return ARENAUT_OK;
+}
+
+/* Plans a choice, which becomes the best one if it is; *bytes gets what it needs. Stages that stand
+ * against something else that was asked for, as sizes of scratch do, are no way. */
+static arenaut_status try_choice(choosing *c, const arenaut_split_choice *choice, uint64_t *bytes,
+                                 arenaut_error *err) {
+    reserved r;
+    arenaut_error why = {0};
+    const arenaut_status st = plan_split(c->p, choice, &r, &why);
+    *bytes = UINT64_MAX;
+    if (st == ARENAUT_BAD_ARGUMENT) return ARENAUT_OK;
+    if (st != ARENAUT_OK && err) *err = why;
+    if (st != ARENAUT_OK) return st;
+    *bytes = r.bytes;
+    if (r.bytes >= c->bytes || r.wide > c->whole.wide) return ARENAUT_OK;
+    return take(c, choice, r.bytes, err);
+}
+
+/* Where results lie over operands, a plan may need more than is alive at once, and with a piece
+ * more it need not. */
+static arenaut_status try_more_pieces(choosing *c, const arenaut_split_choice *choice,
+                                      arenaut_error *err) {
+    const arenaut_allocator *allocator = arn_pipeline_allocator(c->p);
+    arenaut_split_choice other = *choice;
+    arenaut_split_stage *stages = arn_allocate(allocator, choice->n_stages, sizeof *stages);
+    if (!stages) return arn_no_memory(err);
+    memcpy(stages, choice->stages, choice->n_stages * sizeof *stages);
+    other.stages = stages;
+    arenaut_status st = ARENAUT_OK;
+    for (int more = 0; more < MORE_PIECES && st == ARENAUT_OK; more++) {
+        uint64_t bytes;
+        for (uint32_t i = 0; i < choice->n_stages; i++) stages[i].pieces++;
+        st = try_choice(c, &other, &bytes, err);
+    }
+    arn_release(allocator, stages);
+    return st;
+}
+
+/* The next best is tried, too, until it cannot need less than the best plan. */
+static arenaut_status take_least(choosing *c, const arenaut_split_front *front, uint32_t most,
+                                 arenaut_error *err) {
+    arenaut_status st = ARENAUT_OK;
+    uint32_t tried = 0;
+    for (uint32_t i = front->n_choices; i-- > 1 && tried < most && st == ARENAUT_OK; tried++) {
+        const uint64_t least = needs_at_least(c, &front->choices[i]);
+        uint64_t bytes;
+        if (least >= c->bytes) break;
+        st = try_choice(c, &front->choices[i], &bytes, err);
+        if (st == ARENAUT_OK && bytes > least + least / MISSED) {
+            st = try_more_pieces(c, &front->choices[i], err);
+        }
+    }
+    return st;
+}
+
+static bool adds_less(const arenaut_split_choice *a, const arenaut_split_choice *b) {
+    return a->ops != b->ops ? a->ops < b->ops : a->macs < b->macs;
+}
+
+/* The choice that adds least, of those that may fit and add more than `last`. */
+static const arenaut_split_choice *next_to_fit(const choosing *c, const arenaut_split_front *front,
+                                               const arenaut_split_choice *last, uint64_t budget) {
+    const arenaut_split_choice *next = NULL;
+    for (uint32_t i = 1; i < front->n_choices; i++) {
+        const arenaut_split_choice *choice = &front->choices[i];
+        if (needs_at_least(c, choice) > budget || (last && !adds_less(last, choice))) continue;
+        if (!next || adds_less(choice, next)) next = choice;
+    }
+    return next;
+}
+
+/* The first that fits; *fits stays false if none does. */
+static arenaut_status take_fitting(choosing *c, const arenaut_split_front *front, bool *fits,
+                                   arenaut_error *err) {
+    const uint64_t budget = c->p->options.splitting.budget;
+    const arenaut_split_choice *choice = NULL;
+    arenaut_status st = ARENAUT_OK;
+    uint64_t bytes;
+    *fits = c->bytes <= budget;
+    for (uint32_t i = 0; i < MOST_TRIES && !*fits && st == ARENAUT_OK; i++) {
+        choice = next_to_fit(c, front, choice, budget);
+        if (!choice) break;
+        st = try_choice(c, choice, &bytes, err);
+        *fits = c->bytes <= budget;
+    }
+    return st;
+}
+
+static arenaut_status find_front(const arenaut_pipeline *p, bool overlap,
+                                 arenaut_split_front **front, arenaut_error *err) {
+    arenaut_split_options options = p->options.splitting.options;
+    options.target = p->target;
+    options.kernels = p->kernels;
+    options.run_by = p->scratch.known ? NULL : p->kernels;
+    options.overlap = overlap;
+    options.in_place = p->options.overwrite == ARENAUT_OVERWRITE_ON;
+    options.unmeasured = p->unmeasured;
+    return arenaut_split_find(p->document.program, &options, arn_pipeline_allocator(p), front, err);
+}
+
+/* With overlap, what was found without is tried as well: how far results reach in a plan is not
+ * known before. */
+static arenaut_status choose(choosing *c, arenaut_split_front *const fronts[2],
+                             arenaut_error *err) {
+    static const arenaut_split_choice none = {0};
+    const arenaut_split_front *best = fronts[1] ? fronts[1] : fronts[0];
+    bool fits = false;
+    arenaut_status st = plan_split(c->p, &none, &c->whole, err);
+    c->bytes = c->whole.bytes;
+    if (st == ARENAUT_OK && c->p->options.splitting.budget > 0) {
+        st = take_fitting(c, best, &fits, err);
+    }
+    if (st == ARENAUT_OK && !fits) st = take_least(c, best, MOST_PLANS, err);
+    if (st == ARENAUT_OK && !fits && best != fronts[0]) st = take_least(c, fronts[0], 1, err);
+    return st;
+}
+
+arenaut_status arn_pipeline_split_best(arenaut_pipeline *p, arenaut_rewrite **out,
+                                       arenaut_error *err) {
+    const arenaut_allocator *allocator = arn_pipeline_allocator(p);
+    const bool over = p->options.overlap && p->kernels;
+    arenaut_split_front *fronts[2] = {NULL};
+    choosing c = {.p = p};
+    arenaut_error why = {0};
+    arenaut_status st = find_front(p, false, &fronts[0], &why);
+    if (st == ARENAUT_REFUSED) {
+        arn_pipeline_note(p, "nothing is split: %s", why.msg);
+        return ARENAUT_OK;
+    }
+    if (st == ARENAUT_OK && over) st = find_front(p, true, &fronts[1], &why);
+    if (st != ARENAUT_OK && err) *err = why;
+    if (st == ARENAUT_OK) st = choose(&c, fronts, err);
+    if (st == ARENAUT_OK && c.n_best > 0) {
+        st = arenaut_split(p->document.program, c.best, c.n_best, allocator, out, err);
+    }
+    if (st == ARENAUT_OK) {
+        p->ways = (arenaut_ways_to_split){fronts[over], c.whole.kept};
+        fronts[over] = NULL;
+    }
+    arn_release(allocator, c.best);
+    arenaut_split_front_free(fronts[0]);
+    arenaut_split_front_free(fronts[1]);
+    return st;
+}

@@ -1,0 +1,319 @@
+/* Counting what a draft costs. */
+#include "rewrite/split/draft_cost.h"
+
+#include <arenaut/target.h>
+
+#include "core/checked.h"
+#include "core/memory.h"
+#include "rewrite/split/draft_calls.h"
+
+arn_costing arn_costing_begin(const arn_split_graph *graph, const arenaut_split_options *options) {
+    const arenaut_program *p = graph->program;
+    arn_costing c = {.graph = graph,
+                     .options = options,
+                     .kernels = arn_draft_kernels_begin(graph->allocator, options),
+                     .first_use = arn_allocate(graph->allocator, p->n_tensors, sizeof(uint32_t))};
+    c.failed = !c.first_use || !arn_grow(graph->allocator, (void **)&c.first, &c.first_capacity,
+                                         p->n_tensors, sizeof *c.first);
+    if (c.failed) return c;
+    for (uint32_t t = 0; t < p->n_tensors; t++) c.first_use[t] = c.first[t] = ARENAUT_NONE;
+    for (uint32_t i = p->n_ops; i-- > 0;) {
+        const arenaut_op *op = &p->ops[i];
+        for (uint32_t k = 0; k < op->n_inputs; k++) {
+            if (op->inputs[k] != ARENAUT_NONE) c.first_use[op->inputs[k]] = i;
+        }
+        for (uint32_t k = 0; k < op->n_outputs; k++) {
+            if (op->outputs[k] != ARENAUT_NONE) c.first_use[op->outputs[k]] = i;
+        }
+    }
+    return c;
+}
+
+void arn_costing_free(arn_costing *costing) {
+    const arenaut_allocator *allocator = costing->graph->allocator;
+    arn_draft_kernels_free(&costing->kernels);
+    arn_release(allocator, costing->first_use);
+    arn_release(allocator, costing->first);
+    arn_release(allocator, costing->last);
+    arn_release(allocator, costing->seen);
+    arn_release(allocator, costing->mark);
+    arn_release(allocator, costing->change);
+}
+
+uint64_t arn_split_bytes(const arn_split_graph *graph, uint32_t tensor) {
+    const arenaut_tensor *t = &graph->program->tensors[tensor];
+    const bool planned =
+        t->cls == ARENAUT_INTERMEDIATE || t->cls == ARENAUT_INPUT || t->cls == ARENAUT_OUTPUT;
+    return planned ? arn_aligned(t->bytes, ARN_DRAFT_ROUNDING) : 0;
+}
+
+static bool is_earlier(const arn_split_graph *graph, uint32_t tensor, arn_op_range range) {
+    return graph->producer[tensor] == ARENAUT_NONE || graph->producer[tensor] < range.first;
+}
+
+static bool is_later(const arn_split_graph *graph, uint32_t tensor, arn_op_range range) {
+    return graph->last_reader[tensor] != ARENAUT_NONE && graph->last_reader[tensor] >= range.end;
+}
+
+uint64_t arn_split_past(const arn_split_graph *graph, arn_op_range range) {
+    uint64_t past = 0;
+    for (uint32_t t = 0; t < graph->program->n_tensors; t++) {
+        if (is_earlier(graph, t, range) && is_later(graph, t, range)) {
+            past += arn_split_bytes(graph, t);
+        }
+    }
+    return past;
+}
+
+uint64_t arn_split_scratch(const arn_costing *costing, uint32_t op) {
+    const arenaut_program *p = costing->graph->program;
+    arenaut_scratch_requests requests = {0};
+    uint64_t bytes = 0;
+    if (!arenaut_kernel_scratch_sizes(costing->options->kernels, p, &p->ops[op], &requests))
+        return 0;
+    for (uint32_t i = 0; i < requests.n; i++)
+        bytes += arn_aligned(requests.bytes[i], ARN_DRAFT_ROUNDING);
+    return bytes;
+}
+
+/* ---- memory ---- */
+
+/* One draft of one range. */
+typedef struct counting {
+    arn_costing *costing;
+    const arn_split_graph *graph;
+    const arn_draft *draft;
+    arn_op_range range;
+    uint32_t n_before, n_seen;
+    uint32_t *first, *last;
+} counting;
+
+static uint64_t bytes_of(const counting *c, uint32_t tensor) {
+    if (tensor < c->n_before) return arn_split_bytes(c->graph, tensor);
+    return arn_aligned(c->draft->tensors[tensor - c->n_before].bytes, ARN_DRAFT_ROUNDING);
+}
+
+static bool goes_past(const counting *c, uint32_t tensor) {
+    return tensor < c->n_before && is_earlier(c->graph, tensor, c->range) &&
+           is_later(c->graph, tensor, c->range);
+}
+
+/* A tensor of the program is alive from the range's begin, or to its end, if others need it. */
+static void note_use(counting *c, uint32_t tensor, uint32_t op) {
+    const bool old = tensor < c->n_before;
+    if (c->first[tensor] == ARENAUT_NONE) {
+        c->costing->seen[c->n_seen++] = tensor;
+        c->first[tensor] = old && is_earlier(c->graph, tensor, c->range) ? 0 : op;
+    }
+    c->last[tensor] = old && is_later(c->graph, tensor, c->range) ? c->draft->n_ops - 1 : op;
+}
+
+static void find_lives(counting *c) {
+    for (uint32_t i = 0; i < c->draft->n_ops; i++) {
+        const arn_draft_op *op = &c->draft->ops[i];
+        for (uint32_t k = 0; k < op->n_inputs + op->n_outputs; k++) {
+            const uint32_t tensor = c->draft->arguments[op->first + k];
+            if (tensor != ARENAUT_NONE) note_use(c, tensor, i);
+        }
+    }
+}
+
+/* Whether an operand's room may be written to: it is read for the last time, and once. */
+static bool is_read_up(const counting *c, uint32_t op, uint32_t input) {
+    const uint32_t *inputs = c->draft->arguments + c->draft->ops[op].first, t = inputs[input];
+    if (t == ARENAUT_NONE || c->last[t] != op || bytes_of(c, t) == 0) return false;
+    for (uint32_t i = 0; i < input; i++) {
+        if (inputs[i] == t) return false;
+    }
+    return t >= c->n_before || !is_later(c->graph, t, c->range);
+}
+
+/* What an op saves when its result reaches into the operands that it reads up: those lie in their
+ * order, each as far behind the result's begin as the kernel demands. */
+static uint64_t saved_by_reach(const counting *c, uint32_t index) {
+    const arn_draft_op *op = &c->draft->ops[index];
+    const arenaut_split_options *options = c->costing->options;
+    if ((!options->overlap && !options->in_place) || op->n_outputs != 1) return 0;
+    const uint32_t *arguments = c->draft->arguments + op->first, made = arguments[op->n_inputs];
+    if (made == ARENAUT_NONE || c->first[made] != index) return 0;
+    const uint64_t result = bytes_of(c, made);
+    uint64_t end = 0, apart = result;
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        if (!is_read_up(c, index, i)) continue;
+        const uint64_t bytes = bytes_of(c, arguments[i]);
+        const uint64_t distance = arn_draft_distance(&c->costing->kernels, c->draft, op, i);
+        if (distance >= result) continue;
+        const uint64_t from = arn_aligned(distance, ARN_DRAFT_ROUNDING);
+        end = (end > from ? end : from) + bytes;
+        apart += bytes;
+    }
+    const uint64_t together = end > result ? end : result;
+    return together < apart ? apart - together : 0;
+}
+
+/* The most that is alive at one op. Kernels are asked only where it matters. */
+static uint64_t find_peak(const counting *c, uint64_t past) {
+    int64_t *change = c->costing->change;
+    const uint32_t n_ops = c->draft->n_ops;
+    uint64_t now = past, peak = past;
+    for (uint32_t i = 0; i <= n_ops; i++) change[i] = 0;
+    for (uint32_t i = 0; i < c->n_seen; i++) {
+        const uint32_t tensor = c->costing->seen[i];
+        if (goes_past(c, tensor)) continue;
+        change[c->first[tensor]] += (int64_t)bytes_of(c, tensor);
+        change[c->last[tensor] + 1] -= (int64_t)bytes_of(c, tensor);
+    }
+    arn_draft_add_copies(c->draft, c->first, c->last, change);
+    for (uint32_t i = 0; i < n_ops; i++) {
+        now = (uint64_t)((int64_t)now + change[i]);
+        if (now > peak) peak = arn_max_u64(peak, now - saved_by_reach(c, i));
+    }
+    return peak;
+}
+
+/* ---- what is kept ---- */
+
+enum { MAIN = 1 }; /* the mark of the program's own method */
+
+/* More than before. */
+typedef struct tensor_count {
+    int64_t tensors, planned;
+} tensor_count;
+
+/* Tensors that only the range's ops use, and the draft no longer: new ones get their places. */
+static void count_freed(counting *c, tensor_count *count) {
+    const arenaut_program *p = c->graph->program;
+    for (uint32_t i = c->range.first; i < c->range.end; i++) {
+        const arenaut_op *op = &p->ops[i];
+        for (uint32_t k = 0; k < op->n_inputs + op->n_outputs; k++) {
+            const uint32_t t = k < op->n_inputs ? op->inputs[k] : op->outputs[k - op->n_inputs];
+            if (t == ARENAUT_NONE || c->first[t] != ARENAUT_NONE) continue;
+            if (c->costing->first_use[t] < c->range.first || is_later(c->graph, t, c->range)) {
+                continue;
+            }
+            c->costing->seen[c->n_seen++] = t;
+            c->first[t] = 0;
+            count->tensors--;
+            count->planned -= bytes_of(c, t) > 0;
+        }
+    }
+}
+
+/* Counts arguments that were not yet met under this mark; of a method's own all, else new ones. */
+static void count_arguments(const counting *c, uint32_t first, uint32_t n, uint32_t mark,
+                            tensor_count *count) {
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t t = c->draft->arguments[first + i];
+        if (t == ARENAUT_NONE || c->costing->mark[t] == mark) continue;
+        c->costing->mark[t] = mark;
+        if (mark == MAIN && t < c->n_before) continue;
+        count->tensors++;
+        count->planned += bytes_of(c, t) > 0;
+    }
+}
+
+/* Methods that are called have tensors of their own: their arguments and constants, too. */
+static void count_methods(const counting *c, tensor_count *count) {
+    const arn_draft *d = c->draft;
+    count->tensors++; /* the condition */
+    for (uint32_t k = 0; k < d->n_calls; k++) {
+        const arn_draft_call *call = &d->calls[k];
+        if (!arn_draft_is_body(d, call)) continue;
+        count_arguments(c, call->first, call->n_inputs, MAIN + 1 + k, count);
+        for (uint32_t i = call->first_op; i < call->first_op + call->n_ops; i++) {
+            const arn_draft_op *op = &d->ops[i];
+            count_arguments(c, op->first, op->n_inputs + op->n_outputs, MAIN + 1 + k, count);
+        }
+    }
+}
+
+static void count_tensors(counting *c, arn_draft_cost *cost) {
+    const arenaut_target *target = c->costing->options->target;
+    const arn_draft *d = c->draft;
+    tensor_count count = {0};
+    if (!target || !target->layout) return;
+    for (uint32_t i = 0; i < c->n_seen; i++) c->costing->mark[c->costing->seen[i]] = 0;
+    for (uint32_t i = 0; i < d->n_ops; i++) {
+        const arn_draft_call *call = arn_draft_call_at(d, i);
+        const arn_draft_op *op = &d->ops[i];
+        if (call) count_arguments(c, call->first, call->n_inputs + call->n_outputs, MAIN, &count);
+        else count_arguments(c, op->first, op->n_inputs + op->n_outputs, MAIN, &count);
+        if (call) i += call->n_ops - 1;
+    }
+    if (d->n_calls > 0) count_methods(c, &count);
+    count_freed(c, &count);
+    cost->kept += count.tensors * target->layout->tensor;
+    cost->notes +=
+        count.tensors * target->layout->tensor_note + count.planned * target->layout->buffer_note;
+}
+
+static uint64_t macs_of(const arn_draft *draft, const arn_draft_op *op) {
+    const arn_split_graph *graph = draft->graph;
+    if (op->before == ARENAUT_NONE) return 0;
+    if (graph->ops[op->before].kind == ARN_SPLIT_OPAQUE) return graph->macs[op->before];
+    const int64_t *made = arn_draft_dims(draft, draft->arguments[op->first + op->n_inputs]);
+    const int64_t *whole = graph->program->tensors[graph->program->ops[op->before].outputs[0]].dims;
+    double share = 1;
+    for (uint32_t i = 0; i < ARN_IMAGE_RANK; i++) share *= (double)made[i] / (double)whole[i];
+    return (uint64_t)((double)graph->macs[op->before] * share + 0.5);
+}
+
+uint64_t arn_draft_macs(const arn_draft *draft) {
+    uint64_t macs = 0;
+    for (uint32_t i = 0; i < draft->n_ops; i++) macs += macs_of(draft, &draft->ops[i]);
+    return macs;
+}
+
+/* ---- all together ---- */
+
+static void count_ops(counting *c, arn_draft_cost *cost) {
+    const arenaut_target *target = c->costing->options->target;
+    const arn_draft *d = c->draft;
+    arn_draft_kernels *kernels = &c->costing->kernels;
+    cost->n_ops = arn_draft_count_ops(d);
+    for (uint32_t i = 0; i < d->n_ops; i++) {
+        cost->macs += macs_of(d, &d->ops[i]);
+        if (arn_draft_is_repeated(d, i)) continue;
+        cost->kept += (int64_t)arn_draft_kept(kernels, d, &d->ops[i]);
+    }
+    for (uint32_t k = 0; k < d->n_calls; k++) {
+        cost->kept += (int64_t)arn_draft_kept_of_call(kernels);
+        if (!arn_draft_is_body(d, &d->calls[k]) || !target || !target->layout) continue;
+        cost->kept += target->layout->method;
+    }
+}
+
+static bool make_room(arn_costing *c, const arn_draft *draft) {
+    const arenaut_allocator *allocator = c->graph->allocator;
+    const uint64_t n = (uint64_t)c->graph->program->n_tensors + draft->n_tensors;
+    const bool fits =
+        !draft->failed && !c->failed &&
+        arn_grow(allocator, (void **)&c->first, &c->first_capacity, n, sizeof *c->first) &&
+        arn_grow(allocator, (void **)&c->last, &c->last_capacity, n, sizeof *c->last) &&
+        arn_grow(allocator, (void **)&c->mark, &c->mark_capacity, n, sizeof *c->mark) &&
+        arn_grow(allocator, (void **)&c->seen, &c->seen_capacity, n, sizeof *c->seen) &&
+        arn_grow(allocator, (void **)&c->change, &c->change_capacity, (uint64_t)draft->n_ops + 1,
+                 sizeof *c->change);
+    c->failed = !fits;
+    return fits;
+}
+
+bool arn_draft_cost_of(arn_costing *costing, const arn_draft *draft, arn_op_range range,
+                       uint64_t past, arn_draft_cost *cost) {
+    if (!make_room(costing, draft)) return false;
+    counting c = {.costing = costing,
+                  .graph = costing->graph,
+                  .draft = draft,
+                  .range = range,
+                  .n_before = costing->graph->program->n_tensors,
+                  .first = costing->first,
+                  .last = costing->last};
+    for (uint32_t t = 0; t < draft->n_tensors; t++) c.first[c.n_before + t] = ARENAUT_NONE;
+    find_lives(&c);
+    *cost = (arn_draft_cost){.peak = find_peak(&c, past)};
+    count_ops(&c, cost);
+    count_tensors(&c, cost);
+    for (uint32_t i = 0; i < c.n_seen; i++) c.first[costing->seen[i]] = ARENAUT_NONE;
+    costing->failed = costing->kernels.failed;
+    return !costing->failed;
+}

@@ -1,0 +1,54 @@
+/* What a draft costs: memory while its ops run, what the runtime keeps of them, multiplications. A
+ * stage can be costed by itself: what goes past it is alive whatever becomes of other stages. */
+#ifndef ARN_REWRITE_SPLIT_DRAFT_COST_H
+#define ARN_REWRITE_SPLIT_DRAFT_COST_H
+
+#include "rewrite/split/draft_kernels.h"
+
+/* Ops [first, end) of the program before. */
+typedef struct arn_op_range {
+    uint32_t first, end;
+} arn_op_range;
+
+typedef struct arn_draft_cost {
+    uint64_t peak; /* bytes of tensors alive at once, as the runtime rounds them, where results
+                    * reach into operands as far as kernels allow */
+    uint64_t macs;
+    int64_t kept;  /* by the runtime, of ops, and of tensors that the program had not */
+    int64_t notes; /* that the runtime makes while it plans, of those tensors */
+    uint32_t n_ops;
+} arn_draft_cost;
+
+typedef struct arn_costing {
+    const arn_split_graph *graph;
+    const arenaut_split_options *options;
+    arn_draft_kernels kernels;
+    uint32_t *first_use;    /* per tensor of the program: the first op with it as an argument */
+    uint32_t *first, *last; /* per tensor of the draft: its ops; first NONE: not seen */
+    uint32_t *seen;         /* tensors of the draft */
+    uint32_t *mark;         /* per tensor of the draft: for which method it was counted */
+    int64_t *change;        /* per op of the draft */
+    uint32_t first_capacity, last_capacity, seen_capacity, mark_capacity, change_capacity;
+    bool failed; /* no memory */
+} arn_costing;
+
+arn_costing arn_costing_begin(const arn_split_graph *graph, const arenaut_split_options *options);
+void arn_costing_free(arn_costing *costing);
+
+/* Bytes of a tensor of the program in the arena, rounded. */
+uint64_t arn_split_bytes(const arn_split_graph *graph, uint32_t tensor);
+
+/* Bytes that the kernel of an op asks for while it runs, as far as that is known. */
+uint64_t arn_split_scratch(const arn_costing *costing, uint32_t op);
+
+/* Bytes of tensors that are alive before a range, and behind it, too. O(tensors). */
+uint64_t arn_split_past(const arn_split_graph *graph, arn_op_range range);
+
+/* Of a draft of a range; `past` goes past it. False if there is no memory. */
+bool arn_draft_cost_of(arn_costing *costing, const arn_draft *draft, arn_op_range range,
+                       uint64_t past, arn_draft_cost *cost);
+
+/* Multiplications of a draft. */
+uint64_t arn_draft_macs(const arn_draft *draft);
+
+#endif

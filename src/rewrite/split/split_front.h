@@ -1,0 +1,54 @@
+/* Which of many candidate stages to take together. Stages that are apart do not touch each other's
+ * cost, so that the best choice for each bound on memory is a shortest path over the ops. */
+#ifndef ARN_REWRITE_SPLIT_SPLIT_FRONT_H
+#define ARN_REWRITE_SPLIT_SPLIT_FRONT_H
+
+#include "rewrite/split/draft_cost.h"
+
+/* What splitting adds. */
+typedef struct arn_split_price {
+    int64_t kept, notes; /* as in arn_draft_cost */
+    int64_t macs, ops;
+} arn_split_price;
+
+typedef struct arn_split_candidate {
+    arenaut_split_stage stage;
+    uint64_t peak; /* while it runs */
+    arn_split_price price;
+} arn_split_candidate;
+
+/* Some of the candidates, apart and in the order of their ops. */
+typedef struct arn_split_choice {
+    uint64_t peak; /* of the whole program with them */
+    uint64_t sum;  /* what there is to reserve, but for what splitting does not change */
+    arn_split_price price;
+    uint32_t first, n; /* in the front's list */
+} arn_split_choice;
+
+/* Choices, each the cheapest for what it needs: the first splits nothing, the next need less and
+ * less memory for tensors, and keep more and more. */
+typedef struct arn_split_front {
+    arn_split_choice *choices;
+    arenaut_split_stage *stages;
+    uint32_t n, n_stages, capacity, stages_capacity;
+} arn_split_front;
+
+typedef struct arn_split_field {
+    const arn_split_graph *graph;
+    const arenaut_split_options *options;
+    uint64_t *alive;  /* per op, with nothing split */
+    uint64_t notes;   /* that the runtime makes while it plans the program as it is */
+    int64_t max_macs; /* that may be added */
+    arn_split_candidate *candidates;
+    uint32_t n, capacity;
+} arn_split_field;
+
+/* Fills the front, which may hold older choices; `no_macs`: of candidates alone that repeat no
+ * multiplication. False if there is no memory. */
+bool arn_split_find_front(const arn_split_field *field, bool no_macs, arn_split_front *front);
+void arn_split_front_free(arn_split_front *front, const arenaut_allocator *allocator);
+
+/* The least sum of a choice that keeps no more than `kept`. O(n). */
+uint64_t arn_split_least_sum(const arn_split_front *front, int64_t kept);
+
+#endif
