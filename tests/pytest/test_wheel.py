@@ -55,6 +55,7 @@ def test_one_wheel_serves_every_python(wheel):
 def test_the_source_package_holds_what_building_needs(wheel, tmp_path):
     run(TOOLS / "python", "-m", "build", "--no-isolation", "--sdist", "-o", tmp_path, ROOT)
     [packed] = tmp_path.glob("*.tar.gz")
+    assert packed.stat().st_size < 3_000_000  # what lies about in the checkout is not part of it
     shutil.unpack_archive(packed, tmp_path)
     [tree] = [path for path in tmp_path.iterdir() if path.is_dir()]
     wanted = ["CMakeLists.txt", "pyproject.toml", "LICENSE", "README.md", "PKG-INFO"]
