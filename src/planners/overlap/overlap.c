@@ -18,8 +18,8 @@
 #include "planners/overlap/overlap_search.h"
 #include "planners/run/planner_rows.h"
 
-/* One part in so many of the effort goes into a plan without overlaps, and into orders. */
-enum { APART_SHARE = 8, ORDERS_SHARE = 8 };
+/* One part in so many of the effort goes into a plan without overlaps. */
+enum { APART_SHARE = 8 };
 
 /* Of each decision of the search so many times as many pairs are looked at as there are steps of
  * effort. */
@@ -264,9 +264,9 @@ static arenaut_status make(const arenaut_planner *self, arenaut_planning *planni
     if (st != ARENAUT_OK || arn_meter_was_stopped(meter) || arn_meter_at_goal(meter)) return st;
     arn_meter_allow(meter, planning->options->effort);
     if (planning->problem->n_separations) {
+        /* The search improves what is small enough for it. */
         const bool large = planning->problem->n_buffers > MOST_FOR_AUTO;
-        const uint64_t effort = planning->options->effort;
-        st = arn_overlap_orders(planning, meter, large ? effort : effort / ORDERS_SHARE);
+        st = arn_overlap_orders(planning, meter, large ? planning->options->effort : 0);
     }
     if (st != ARENAUT_OK || arn_meter_was_stopped(meter) || arn_meter_at_goal(meter)) return st;
     if (!s.chosen) {
