@@ -17,7 +17,7 @@ INCLUDE = ROOT / "include" / "arenaut"
 RECORDS = ROOT / "python" / "arenaut" / "records.py"
 
 # Where they are declared. The tape and the runtime have modules of their own.
-HEADERS = ("error version device allocator sink problem plan planner check program expr target kernels "
+HEADERS = ("error version device allocator sink problem plan planner check program expr target kernels order "
            "lowering pass rewrite result format report pipeline").split()
 
 # Only passed on, never looked into, and so not declared, which keeps the import short.
@@ -133,7 +133,7 @@ def member(types, base, text):
     if length and base == "char":
         return name, f"c_char * {length}"
     kind = types.of(base, text.count("*"))
-    return name, f"{kind} * {length}" if length else kind
+    return name, f"{kind} * {length.removeprefix('ARENAUT_')}" if length else kind
 
 
 def enumerators(text):

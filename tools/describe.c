@@ -3,6 +3,7 @@
  * remedies.c have theirs, and the plan itself is written as JSON by the library. */
 #include "describe.h"
 
+#include "describe_order.h"
 #include "describe_split.h"
 
 #include <inttypes.h>
@@ -256,6 +257,7 @@ static void put_context(const tool_job *job, uint64_t needed, arenaut_text *out)
         text_put(out, "}");
     }
     put_split_json(p, out);
+    put_order_json(p, out);
     if (p->baseline.plan) {
         text_printf(out, ",\n  \"baseline_plan\": {\"from_file\": %s, \"wrong\": ",
                     p->baseline.from_file ? "true" : "false");

@@ -34,7 +34,7 @@ static void put_stage(const arenaut_split_stage *stage, arenaut_text *out) {
 void describe_split(const arenaut_pipeline *p, const char *head, arenaut_text *out) {
     const arenaut_rewrite *rewrite = p->rewrite;
     const char *names[N_MOVERS];
-    if (!rewrite) return;
+    if (!rewrite || rewrite->n_stages == 0) return;
     text_put(out, head);
     for (uint32_t i = 0; i < rewrite->n_stages; i++) {
         text_put(out, i ? "," : "");
@@ -52,7 +52,7 @@ void describe_split(const arenaut_pipeline *p, const char *head, arenaut_text *o
 void put_split_json(const arenaut_pipeline *p, arenaut_text *out) {
     const arenaut_rewrite *rewrite = p->rewrite;
     const char *names[N_MOVERS];
-    if (!rewrite) return;
+    if (!rewrite || rewrite->n_stages == 0) return;
     text_put(out, ",\n  \"split\": {\"stages\": [");
     for (uint32_t i = 0; i < rewrite->n_stages; i++) {
         const arenaut_split_stage *stage = &rewrite->stages[i];

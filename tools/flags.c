@@ -99,6 +99,9 @@ static const flag_row flags[] = {
     {"split", 0, FLAG_TEXT, GROUP_MEMORY, FIELD(split), "on|off|STAGES",
      .help = "ops may run piece by piece; or these: 2-5/4:kept", .standard = "off",
      .traits = ABOUT_MODELS},
+    {"reorder", 0, FLAG_TEXT, GROUP_MEMORY, FIELD(reorder), "on|off",
+     .help = "ops may run in another order", .standard = "off", .choices = "on|off",
+     .traits = ABOUT_MODELS},
     {"max-ops", 0, FLAG_NUMBER, GROUP_MEMORY, FIELD(max_ops), "N", .help = "that splitting may add",
      .standard = "any number", .traits = ABOUT_MODELS},
     {"max-macs", 0, FLAG_NUMBER, GROUP_MEMORY, FIELD(max_macs), "PERCENT",
@@ -106,7 +109,7 @@ static const flag_row flags[] = {
      .traits = ABOUT_MODELS},
     {"compact", 0, FLAG_SWITCH, GROUP_MEMORY, FIELD(compact), NULL,
      .help = "write no bytes that nothing leads to; strip cannot undo it", .traits = ABOUT_MODELS},
-    {"inplace-op", 0, FLAG_LIST, GROUP_MEMORY, FIELD(inplace_op), "OP=INPUT[:OUTPUT]",
+    {"inplace-op", 0, FLAG_LIST, GROUP_MEMORY, FIELD(inplace_op), "OP=IN[:OUT]",
      .help = "this kernel may write an output over that input (numbered from 0); repeat",
      .traits = ABOUT_MODELS},
 

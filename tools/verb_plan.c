@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "describe.h"
+#include "describe_order.h"
 #include "describe_split.h"
 #include "memories.h"
 #include "output.h"
@@ -135,6 +136,7 @@ static void put_outcome(const planning *p, const text_style *style, arenaut_text
     const tool_job *job = &p->job;
     const arenaut_pipeline *pipeline = job->pipeline;
     describe_split(pipeline, "  split      ", out);
+    describe_order(pipeline, "  order      ", out);
     describe_outside(pipeline, "  outside    ", out);
     describe_kernels(pipeline, "  kernels    ", out);
     if (pipeline->result.scratch == ARENAUT_SCRATCH_UNKNOWN) {
@@ -532,9 +534,9 @@ const tool_verb verb_plan = {
         "arenaut plan prefill.pt2 decode.pt2 --share auto -o layout\n"
         "arenaut plan problem.csv -o solved.csv        # or .json, .h",
     .notes =
-        "A plan goes into a model only if it needs less than today, or repairs a plan that is\n"
-        "wrong; else OUT is a copy. With several files, or a folder, -o is a folder. With --share\n"
-        "files are one program: layout.json, layout.program.json and layout.h go there.",
+        "A plan goes into a model only if it needs less than today, or repairs a wrong one;\n"
+        "else OUT is a copy. For several files -o is a folder; with --share layout.json and .h go\n"
+        "there.",
     .groups = GROUP_COMMON | GROUP_OUTPUT | GROUP_JSON | GROUP_INPUT | GROUP_MODEL | GROUP_SEARCH |
               GROUP_BUDGET,
     .min_files = 1,

@@ -5,6 +5,7 @@
 
 #include "token_offsets.h"
 #include "describe.h"
+#include "describe_order.h"
 #include "describe_split.h"
 #include "memories.h"
 #include "progress.h"
@@ -93,6 +94,7 @@ static exit_code put_details(const tool_job *job, arenaut_text *out) {
     if (job->pipeline->memories.n > 1) put_memories(job->pipeline, "  ", out);
     if (!job->pipeline->memories.rows || job->options->pool.n > 0) put_pools(job->pipeline, 9, out);
     describe_split(job->pipeline, "  split    ", out);
+    describe_order(job->pipeline, "  order    ", out);
     describe_outside(job->pipeline, "  outside  ", out);
     describe_kernels(job->pipeline, "  kernels  ", out);
     if (job->pipeline->result.scratch == ARENAUT_SCRATCH_UNKNOWN) {

@@ -12,6 +12,7 @@
 #include <arenaut/kernels.h>
 #include <arenaut/lowering.h>
 #include <arenaut/merge.h>
+#include <arenaut/order.h>
 #include <arenaut/pass.h>
 #include <arenaut/pipeline.h>
 #include <arenaut/plan.h>

@@ -11,6 +11,7 @@
 
 #include <arenaut/certificate.h>
 #include <arenaut/kernels.h>
+#include <arenaut/order.h>
 #include <arenaut/plan.h>
 #include <arenaut/problem.h>
 #include <arenaut/program.h>
@@ -52,7 +53,9 @@ extern "C" {
     XX(STALE, "stale")           /* by the name of a state's old value its new one is       \
                                     read, or it never gets its new one */                   \
     /* a rewritten program against the one before */                                        \
-    XX(REWRITE, "rewrite") /* it may compute something else */
+    XX(REWRITE, "rewrite") /* it may compute something else */                              \
+    XX(ORDER, "order")     /* ops run before what they wait for, or more is alive at once   \
+                              than is said */
 
 typedef enum arenaut_rule {
 #define XX(name, text) ARENAUT_RULE_##name,
@@ -148,6 +151,15 @@ arenaut_status arenaut_check_replay(const arenaut_program *program,
 arenaut_status arenaut_check_rewrite(const arenaut_program *before, const arenaut_rewrite *rewrite,
                                      const arenaut_allocator *allocator, arenaut_finding *finding,
                                      arenaut_error *err);
+
+/* Holds an order against its problem: all ops run once, after what they wait for, the peak is what
+ * it is said to be, and the proof shows the bound. Follows the proof without searching. Returns as
+ * arenaut_check_plan, with the rule ORDER, or PROOF with the line in finding->first. Time: for each
+ * line work about what may run then; a maximum flow for a CUT, and for each AHEAD and BACK of more
+ * than one op. */
+arenaut_status arenaut_check_order(const arenaut_order_problem *problem, const arenaut_order *order,
+                                   const arenaut_allocator *allocator, arenaut_finding *finding,
+                                   arenaut_error *err);
 
 #ifdef __cplusplus
 }

@@ -108,6 +108,21 @@ typedef struct arenaut_ways_to_split {
     uint64_t kept; /* what the runtime keeps of the program as it is: a choice needs at least its
                     * head, this, and what it adds to it */
 } arenaut_ways_to_split;
+/* Whether ops run in another order (rewrite.h), and in which. */
+typedef struct arenaut_reordering {
+    bool on;
+    const uint32_t *ops;           /* NULL: the one that is found */
+    arenaut_order_options options; /* of what is found */
+} arenaut_reordering;
+
+/* What is known of the orders of a program: bytes that are alive at once, buffers rounded up to
+ * their alignment. */
+typedef struct arenaut_ordering {
+    bool known;                             /* that is, the rest means something */
+    uint64_t given, best, bound;            /* today; in the best order that was found; in any */
+    uint32_t n_lines;                       /* of the proof of the bound, which has been checked */
+    uint64_t ways[ARENAUT_ORDER_WAY_COUNT]; /* in the orders that simple ways give */
+} arenaut_ordering;
 
 /* Zero-initialised: everything as the format and its runtime have it. The pointers are borrowed
  * until the pipeline is freed. Fields about models mean nothing for a bare problem. */
@@ -137,6 +152,7 @@ typedef struct arenaut_pipeline_options {
     const arenaut_tensor_align *tensor_aligns;
     size_t n_tensor_aligns;
     arenaut_splitting splitting;
+    arenaut_reordering reordering;
     const arenaut_pool *pools; /* NULL: the target's */
     uint32_t n_pools;
     const arenaut_pin *pins;
@@ -210,6 +226,7 @@ typedef struct arenaut_pipeline {
     bool unmeasured;                   /* by options, or by the mark that names the kernels */
     const arenaut_rewrite *rewrite;    /* how document.program was made; NULL: as read */
     arenaut_ways_to_split ways;
+    arenaut_ordering ordering;      /* of its ops, where reordering was asked for */
     arenaut_scratch_sizes scratch;  /* from options.scratch */
     arenaut_lowering *lowering;     /* NULL for a bare problem */
     const arenaut_problem *problem; /* with the overrides */

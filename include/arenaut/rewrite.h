@@ -4,6 +4,8 @@
  * between them is ever whole. What comes out is the same to the last bit: each element is computed
  * from the same numbers by the same kernel.
  *
+ * Reorder: the ops run in another order, in which less is alive at once.
+ *
  * Threads: calls may run at once, also about the same program, which they only read. */
 #ifndef ARENAUT_REWRITE_H
 #define ARENAUT_REWRITE_H
@@ -15,6 +17,8 @@
 #include <arenaut/allocator.h>
 #include <arenaut/error.h>
 #include <arenaut/kernels.h>
+#include <arenaut/lowering.h>
+#include <arenaut/order.h>
 #include <arenaut/program.h>
 #include <arenaut/target.h>
 
@@ -132,6 +136,28 @@ arenaut_status arenaut_split_find(const arenaut_program *program,
                                   const arenaut_allocator *allocator, arenaut_split_front **front,
                                   arenaut_error *err);
 void arenaut_split_front_free(arenaut_split_front *front); /* NULL is fine */
+
+/* The order problem of a program (order.h): ops and buffers have the numbers that they have in
+ * `program` and in `lowering`, which was made of it; sizes are rounded up to the least alignment.
+ * What results save that overlap operands in part is left out. */
+typedef struct arenaut_program_order arenaut_program_order;
+
+/* REFUSED, with the reason, where ops cannot be reordered, or what is alive is more than lives
+ * tell: in programs of several methods, with jumps, slices, or memory that is written anew, and
+ * where ops run at the same time. O(arguments). */
+arenaut_status arenaut_program_order_new(const arenaut_program *program,
+                                         const arenaut_lowering *lowering,
+                                         const arenaut_target *target, bool preserve_inputs,
+                                         const arenaut_allocator *allocator,
+                                         arenaut_program_order **out, arenaut_error *err);
+const arenaut_order_problem *arenaut_program_order_problem(const arenaut_program_order *order);
+void arenaut_program_order_free(arenaut_program_order *order); /* NULL is fine */
+
+/* Puts the ops of `program`, which has one method, into this order, and says so in a rewrite, which
+ * takes `program` over if all goes well. BAD_ARGUMENT if it is no order of them. Whether it
+ * computes the same, arenaut_check_rewrite tells. */
+arenaut_status arenaut_reorder(arenaut_program *program, const uint32_t *ops, arenaut_rewrite **out,
+                               arenaut_error *err);
 
 #ifdef __cplusplus
 }

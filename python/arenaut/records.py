@@ -161,14 +161,33 @@ PERSISTENT_FFT = 8
 PERSISTENT_GATES = 9
 PERSISTENT_ROW_SUMS = 10
 PERSISTENT_SCALES_SUMS = 11
+HELD_BEFORE = 1
+HELD_AFTER = 2
+ORDER_CUT = 0
+ORDER_AHEAD = 1
+ORDER_BACK = 2
+ORDER_SEARCH = 3
+ORDER_SAFE = 4
+ORDER_EACH = 5
+ORDER_RUN = 6
+ORDER_SAME = 7
+ORDER_END = 8
+ORDER_RULE_COUNT = 9
+ORDER_WAY_GIVEN = 0
+ORDER_WAY_GREEDY = 1
+ORDER_WAY_LPMF = 2
+ORDER_WAY_BFS = 3
+ORDER_WAY_DFS = 4
+ORDER_WAY_DFS_OUT = 5
+ORDER_WAY_LIFO = 6
+ORDER_WAY_BACKWARD = 7
+ORDER_WAY_COUNT = 8
 SPLIT_CHANNELS = 0
 SPLIT_ROWS = 1
 SPLIT_KEPT = 2
 SPLIT_ROWS_CALLED = 3
 SPLIT_KEPT_CALLED = 4
-SPLIT_CROPPED = 5
-SPLIT_KEPT_CROPPED = 6
-SPLIT_MODE_COUNT = 7
+SPLIT_MODE_COUNT = 5
 RULE_NONE = 0
 RULE_SHAPE = 1
 RULE_UNPLACED = 2
@@ -194,7 +213,8 @@ RULE_NO_PLACE = 21
 RULE_RACE = 22
 RULE_STALE = 23
 RULE_REWRITE = 24
-RULE_COUNT = 25
+RULE_ORDER = 25
+RULE_COUNT = 26
 EXPR_VALUE = 0
 EXPR_SYMBOL = 1
 EXPR_ADD = 2
@@ -357,6 +377,10 @@ class KernelSet(Structure):
     pass
 
 
+class OrderOptions(Structure):
+    pass
+
+
 class AlignRule(Structure):
     pass
 
@@ -382,14 +406,6 @@ class Rewrite(Structure):
 
 
 class SplitOptions(Structure):
-    pass
-
-
-class SplitChoice(Structure):
-    pass
-
-
-class SplitFront(Structure):
     pass
 
 
@@ -457,7 +473,11 @@ class Splitting(Structure):
     pass
 
 
-class WaysToSplit(Structure):
+class Reordering(Structure):
+    pass
+
+
+class Ordering(Structure):
     pass
 
 
@@ -707,6 +727,8 @@ KernelSet._fields_ = [
     ("scratch", POINTER(ScratchRule)),
     ("persistent", POINTER(PersistentRule)),
     ("scratch_sizes", CFUNCTYPE(c_bool, c_void_p, POINTER(Op), POINTER(ScratchRequests)))]
+OrderOptions._fields_ = [
+    ("effort", c_uint64)]
 AlignRule._fields_ = [
     ("op", c_char_p),
     ("align", c_uint64)]
@@ -777,25 +799,10 @@ Rewrite._fields_ = [
 SplitOptions._fields_ = [
     ("max_ops", OptionalId),
     ("max_macs", OptionalId),
-    ("target", POINTER(Target)),
+    ("enough", c_uint64),
     ("kernels", POINTER(KernelSet)),
-    ("overlap", c_bool),
-    ("in_place", c_bool),
     ("unmeasured", c_bool),
     ("run_by", POINTER(KernelSet))]
-SplitChoice._fields_ = [
-    ("stages", POINTER(SplitStage)),
-    ("n_stages", c_uint32),
-    ("tensors", c_uint64),
-    ("kept", c_int64),
-    ("head", c_uint64),
-    ("ops", c_uint32),
-    ("macs", c_uint64)]
-SplitFront._fields_ = [
-    ("choices", POINTER(SplitChoice)),
-    ("n_choices", c_uint32),
-    ("floor", c_uint64),
-    ("floor_op", c_uint32)]
 Finding._fields_ = [
     ("rule", c_int),
     ("a", c_uint32),
@@ -897,11 +904,18 @@ Splitting._fields_ = [
     ("on", c_bool),
     ("stages", POINTER(SplitStage)),
     ("n_stages", c_uint32),
-    ("options", SplitOptions),
-    ("budget", c_uint64)]
-WaysToSplit._fields_ = [
-    ("front", POINTER(SplitFront)),
-    ("kept", c_uint64)]
+    ("options", SplitOptions)]
+Reordering._fields_ = [
+    ("on", c_bool),
+    ("ops", POINTER(c_uint32)),
+    ("options", OrderOptions)]
+Ordering._fields_ = [
+    ("known", c_bool),
+    ("given", c_uint64),
+    ("best", c_uint64),
+    ("bound", c_uint64),
+    ("n_lines", c_uint32),
+    ("ways", c_uint64 * ORDER_WAY_COUNT)]
 PipelineOptions._fields_ = [
     ("path", c_char_p),
     ("format", POINTER(Format)),
@@ -927,6 +941,7 @@ PipelineOptions._fields_ = [
     ("tensor_aligns", POINTER(TensorAlign)),
     ("n_tensor_aligns", c_size_t),
     ("splitting", Splitting),
+    ("reordering", Reordering),
     ("pools", POINTER(Pool)),
     ("n_pools", c_uint32),
     ("pins", POINTER(Pin)),
@@ -973,7 +988,7 @@ Pipeline._fields_ = [
     ("kernels", POINTER(KernelSet)),
     ("unmeasured", c_bool),
     ("rewrite", POINTER(Rewrite)),
-    ("ways", WaysToSplit),
+    ("ordering", Ordering),
     ("scratch", ScratchSizes),
     ("lowering", c_void_p),
     ("problem", POINTER(Problem)),

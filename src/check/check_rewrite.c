@@ -4,6 +4,7 @@
  * it knows only what each op computes. */
 #include <string.h>
 
+#include "check/check_reorder.h"
 #include "check/finding.h"
 #include "check/rewrite_labels.h"
 
@@ -248,6 +249,7 @@ arenaut_status arenaut_check_rewrite(const arenaut_program *before, const arenau
     arenaut_status st = arenaut_program_validate(before, err);
     if (st == ARENAUT_OK) st = arenaut_program_validate(c.after, err);
     if (st != ARENAUT_OK) return st;
+    if (rewrite->n_stages == 0) return arn_check_reorder(before, rewrite, allocator, finding, err);
     arn_region_init(&c.region, allocator);
     c.labels = arn_allocate_zeroed(allocator, c.after->n_tensors, sizeof *c.labels);
     for (uint32_t t = 0; c.labels && t < c.after->n_tensors; t++) {

@@ -3,70 +3,30 @@
  * it is split stays as it is. */
 #include <string.h>
 
-#include <arenaut/tensor_arena.h>
-
 #include "core/memory.h"
 #include "pipeline/stages.h"
 
 enum {
-    COMPARING_EFFORT = 500000, /* search steps of a plan that is only made to be compared */
-    MOST_PLANS = 3,            /* of the best choices */
-    MISSED = 100,              /* part of what is needed that makes it worth to try */
-    MORE_PIECES = 2,           /* of each stage */
-    MOST_TRIES = 8,            /* where a budget is to be kept */
+    MOST_PLANS = 3,  /* of the best choices */
+    MISSED = 100,    /* part of what is needed that makes it worth to try */
+    MORE_PIECES = 2, /* of each stage */
+    MOST_TRIES = 8,  /* where a budget is to be kept */
 };
-
-/* What is to be reserved, with what the runtime keeps, where its layout is known. */
-typedef struct reserved {
-    uint64_t bytes;
-    uint64_t wide; /* in the same runtime where pointers have 8 bytes */
-    uint64_t kept; /* of `bytes`: what splitting adds to, but does not change */
-} reserved;
-
-static arenaut_status find_reserved(const arenaut_pipeline *p, reserved *r, arenaut_error *err) {
-    const arenaut_allocator *allocator = arn_pipeline_allocator(p);
-    const uint64_t planned = p->figures.planned;
-    arenaut_tensor_arena arena;
-    *r = (reserved){planned, planned, 0};
-    if (!p->target->layout || p->problem->n_pools != 1) return ARENAUT_OK;
-    arenaut_status st =
-        arenaut_tensor_arena_find(&p->result, planned, p->target, allocator, &arena, err);
-    if (st != ARENAUT_OK) return st;
-    *r = (reserved){arena.total, arena.total, arena.tail};
-    if (!p->target->wide) return ARENAUT_OK;
-    st = arenaut_tensor_arena_find(&p->result, planned, arenaut_target_find(p->target->wide),
-                                   allocator, &arena, err);
-    r->wide = arena.total;
-    return st;
-}
 
 /* What is to be reserved if the program is split so; without stages, as it is. */
 static arenaut_status plan_split(const arenaut_pipeline *p, const arenaut_split_choice *choice,
-                                 reserved *r, arenaut_error *err) {
+                                 arn_reserved *r, arenaut_error *err) {
     arenaut_pipeline_options options = p->options;
-    arenaut_pipeline *other = NULL;
     options.splitting = (arenaut_splitting){
         .on = choice->n_stages > 0, .stages = choice->stages, .n_stages = choice->n_stages};
-    options.note = NULL;
-    options.stage = NULL;
-    options.after_pass = NULL;
-    options.plan.effort = COMPARING_EFFORT;
-    options.plan.progress = NULL;
-    *r = (reserved){UINT64_MAX, UINT64_MAX, 0};
-    arenaut_status st = arenaut_pipeline_new(&options, arn_pipeline_allocator(p), &other, err);
-    if (st == ARENAUT_OK) st = arenaut_pipeline_read(other, p->store->files, 1, err);
-    if (st == ARENAUT_OK) st = arenaut_pipeline_prepare(other, err);
-    if (st == ARENAUT_OK) st = arenaut_pipeline_plan(other, err);
-    if (st == ARENAUT_OK) st = find_reserved(other, r, err);
-    arenaut_pipeline_free(other);
-    return st == ARENAUT_NO_PLAN ? ARENAUT_OK : st;
+    return arn_pipeline_plan_aside(p, options, r, err);
 }
 
 /* ---- choosing ---- */
 
 typedef struct choosing {
     const arenaut_pipeline *p;
-    reserved whole;
+    arn_reserved whole;
     arenaut_split_stage *best; /* stages; none: the program as it is */
     uint32_t n_best;
     uint64_t bytes; /* that it needs */
@@ -93,7 +53,7 @@ static arenaut_status take(choosing *c, const arenaut_split_choice *choice, uint
  * against something else that was asked for, as sizes of scratch do, are no way. */
 static arenaut_status try_choice(choosing *c, const arenaut_split_choice *choice, uint64_t *bytes,
                                  arenaut_error *err) {
-    reserved r;
+    arn_reserved r;
     arenaut_error why = {0};
     const arenaut_status st = plan_split(c->p, choice, &r, &why);
     *bytes = UINT64_MAX;

@@ -80,8 +80,8 @@ static arenaut_status check(const arenaut_pipeline *p, const arenaut_program *be
     const arenaut_status st =
         arenaut_check_rewrite(before, rewrite, arn_pipeline_allocator(p), &finding, &why);
     if (st == ARENAUT_REJECTED) {
-        return arn_fail(err, ARENAUT_INTERNAL, 0, "the split program did not pass the checker: %s",
-                        finding.msg);
+        return arn_fail(err, ARENAUT_INTERNAL, 0,
+                        "the rewritten program did not pass the checker: %s", finding.msg);
     }
     if (st != ARENAUT_OK && err) *err = why;
     return st;
@@ -109,12 +109,9 @@ arenaut_status arn_pipeline_check_split(const arenaut_pipeline *p, const arenaut
     return st;
 }
 
-arenaut_status arn_pipeline_split(arenaut_pipeline *p, arenaut_error *err) {
-    arenaut_rewrite *rewrite = NULL;
-    if (!p->options.splitting.on) return ARENAUT_OK;
-    arenaut_status st = make_split(p, &rewrite, err);
-    if (st != ARENAUT_OK || !rewrite) return st;
-    st = check(p, p->document.program, rewrite, err);
+arenaut_status arn_pipeline_adopt(arenaut_pipeline *p, arenaut_rewrite *rewrite,
+                                  arenaut_error *err) {
+    arenaut_status st = check(p, p->document.program, rewrite, err);
     if (st == ARENAUT_OK) st = copy_notes(p->document.program, rewrite->program, err);
     if (st == ARENAUT_OK) st = renumber_scratch(p, rewrite, err);
     if (st != ARENAUT_OK) {
@@ -125,4 +122,11 @@ arenaut_status arn_pipeline_split(arenaut_pipeline *p, arenaut_error *err) {
     p->result.program = p->document.program = rewrite->program;
     p->result.rewrite = p->rewrite = rewrite;
     return ARENAUT_OK;
+}
+
+arenaut_status arn_pipeline_split(arenaut_pipeline *p, arenaut_error *err) {
+    arenaut_rewrite *rewrite = NULL;
+    if (!p->options.splitting.on) return ARENAUT_OK;
+    const arenaut_status st = make_split(p, &rewrite, err);
+    return st == ARENAUT_OK && rewrite ? arn_pipeline_adopt(p, rewrite, err) : st;
 }

@@ -96,10 +96,27 @@ arenaut_status arn_pipeline_split(arenaut_pipeline *p, arenaut_error *err);
  * budget is kept without. */
 arenaut_status arn_pipeline_split_best(arenaut_pipeline *p, arenaut_rewrite **out,
                                        arenaut_error *err);
-/* Reads a split file that was written, and proves again that it is the same model. Does nothing
- * where nothing was split. */
+/* Takes a rewrite over as the program, if it passes the checker; else frees it. */
+arenaut_status arn_pipeline_adopt(arenaut_pipeline *p, arenaut_rewrite *rewrite,
+                                  arenaut_error *err);
+/* plan_aside.c: what is to be reserved, with what the runtime keeps, where its layout is known. */
+typedef struct arn_reserved {
+    uint64_t bytes;
+    uint64_t wide; /* in the same runtime where pointers have 8 bytes */
+    uint64_t kept; /* of `bytes`: what a rewrite may add to, but does not change */
+} arn_reserved;
+/* With these options, by a plan that is made beside, with little effort; where there is none, more
+ * than there can be. */
+arenaut_status arn_pipeline_plan_aside(const arenaut_pipeline *p, arenaut_pipeline_options options,
+                                       arn_reserved *reserved, arenaut_error *err);
+/* Reads a rewritten file that was written, and proves again that it is the same model. Does
+ * nothing where nothing was rewritten. */
 arenaut_status arn_pipeline_check_split(const arenaut_pipeline *p, const arenaut_text *bytes,
                                         arenaut_error *err);
+
+/* reorder_program.c: puts the ops in the best order, if that is asked for, is another one, and less
+ * is to be reserved then; pipeline->ordering says what is known of orders. */
+arenaut_status arn_pipeline_reorder(arenaut_pipeline *p, arenaut_error *err);
 
 /* merge_files.c: all the files as one program. */
 arenaut_status arn_pipeline_merge_files(arenaut_pipeline *p, arenaut_document *document,

@@ -1,0 +1,245 @@
+/* Holds a reordered program against the one before. Both are run, with nothing but counts: how
+ * often each storage has been written, and each tensor been given its name. If every op finds the
+ * same counts in both, it reads what it read before. What may do more than compute its results
+ * keeps its place among its like. Shares no code with what reorders. */
+#include "check/check_reorder.h"
+
+#include <string.h>
+
+#include "check/finding.h"
+#include "core/memory.h"
+
+typedef struct reorder_check {
+    const arenaut_program *before, *after;
+    const arenaut_rewrite *rewrite;
+    arn_region region;
+    uint32_t *writes; /* per storage, one more for what methods share */
+    uint32_t *names;  /* per tensor: how often it was made */
+    uint32_t *found;  /* per argument of the ops before: two counts */
+    size_t *first;    /* per op before: of its counts */
+    uint32_t op;      /* of `after`, at work; NONE: none */
+    arenaut_finding *finding;
+    arenaut_error *err;
+} reorder_check;
+
+static arenaut_status reject(reorder_check *c, const char *why) {
+    const char *name = c->op == ARENAUT_NONE ? NULL : c->after->ops[c->op].name;
+    c->finding->rule = ARENAUT_RULE_REWRITE;
+    c->finding->op = c->op;
+    return arn_check_reject(c->finding, c->err, "%s%s%s: %s", name ? "op '" : "", name ? name : "",
+                            name ? "'" : "the reordered program", why);
+}
+
+/* ---- the same parts ---- */
+
+static bool same_ids(const uint32_t *a, uint32_t n_a, const uint32_t *b, uint32_t n_b) {
+    return n_a == n_b && (n_a == 0 || memcmp(a, b, n_a * sizeof *a) == 0);
+}
+
+static bool same_text(const char *a, const char *b) {
+    return (!a && !b) || (a && b && strcmp(a, b) == 0);
+}
+
+static bool same_attributes(const arenaut_op *a, const arenaut_op *b) {
+    if (a->n_attributes != b->n_attributes) return false;
+    for (uint32_t i = 0; i < a->n_attributes; i++) {
+        const arenaut_attribute *x = &a->attributes[i], *y = &b->attributes[i];
+        if (!same_text(x->name, y->name) || !same_text(x->text, y->text) ||
+            x->n_numbers != y->n_numbers) {
+            return false;
+        }
+        const size_t size = x->n_numbers * sizeof *x->numbers;
+        if (size > 0 && memcmp(x->numbers, y->numbers, size) != 0) return false;
+    }
+    return true;
+}
+
+static bool same_op(const arenaut_op *a, const arenaut_op *b) {
+    return same_text(a->name, b->name) && a->kind == b->kind && a->target == b->target &&
+           same_ids(a->inputs, a->n_inputs, b->inputs, b->n_inputs) &&
+           same_ids(a->outputs, a->n_outputs, b->outputs, b->n_outputs) &&
+           same_ids(a->calls, a->n_calls, b->calls, b->n_calls) && same_attributes(a, b);
+}
+
+static bool same_tensor(const arenaut_tensor *a, const arenaut_tensor *b) {
+    return a->dtype == b->dtype && a->bytes == b->bytes && a->cls == b->cls &&
+           a->view_of == b->view_of && a->view_offset == b->view_offset && a->rank == b->rank &&
+           (a->rank == 0 || memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) == 0);
+}
+
+static arenaut_status check_parts(reorder_check *c) {
+    const arenaut_method *old = c->before->methods, *new = c->after->methods;
+    const uint32_t n = c->before->n_ops;
+    if (c->before->n_methods != 1 || c->after->n_methods != 1 || old->n_bindings > 0 ||
+        new->n_bindings > 0 || old->concurrent || new->concurrent || old->entry != new->entry ||
+        c->after->n_ops != n || c->rewrite->n_ops != n ||
+        c->after->n_tensors != c->before->n_tensors ||
+        !same_ids(old->inputs, old->n_inputs, new->inputs, new->n_inputs) ||
+        !same_ids(old->outputs, old->n_outputs, new->outputs, new->n_outputs)) {
+        return reject(c, "it is no single method with the same inputs, outputs and ops");
+    }
+    for (uint32_t t = 0; t < c->before->n_tensors; t++) {
+        if (same_tensor(&c->before->tensors[t], &c->after->tensors[t])) continue;
+        return reject(c, "it has other tensors");
+    }
+    for (c->op = 0; c->op < n; c->op++) {
+        const uint32_t old_op = c->rewrite->ops[c->op];
+        if (old_op >= n || !same_op(&c->before->ops[old_op], &c->after->ops[c->op])) {
+            return reject(c, "it is not the op that it is said to be");
+        }
+        if (c->after->ops[c->op].n_calls > 0) return reject(c, "it calls a method");
+    }
+    return ARENAUT_OK;
+}
+
+/* ---- what ops find ---- */
+
+static uint32_t storage_of(const reorder_check *c, uint32_t tensor) {
+    const uint32_t s = arenaut_program_storage(c->before, tensor, NULL);
+    return c->before->tensors[s].qualified_name ? c->before->n_tensors : s;
+}
+
+static bool only_names(const reorder_check *c, const arenaut_op *op, uint32_t tensor) {
+    bool named = false;
+    for (uint32_t i = 0; i < op->n_inputs && op->kind == ARENAUT_OP_VIEW; i++) {
+        const uint32_t input = op->inputs[i];
+        named = named || (input != ARENAUT_NONE && storage_of(c, input) == storage_of(c, tensor));
+    }
+    return named;
+}
+
+/* Whether an op finds the counts in its arguments that are noted in `found`; or notes them. */
+static bool visit(const reorder_check *c, const arenaut_op *op, bool notes, uint32_t *found) {
+    for (uint32_t i = 0; i < op->n_inputs + op->n_outputs; i++) {
+        const bool reads = i < op->n_inputs;
+        const uint32_t t = reads ? op->inputs[i] : op->outputs[i - op->n_inputs];
+        if (t == ARENAUT_NONE) continue;
+        const uint32_t writes = c->writes[storage_of(c, t)], names = c->names[t];
+        uint32_t *counts = found + 2 * (size_t)i;
+        if (notes) {
+            counts[0] = writes;
+            counts[1] = names;
+        } else if (counts[0] != writes || counts[1] != names) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Counts what an op writes. */
+static void count(reorder_check *c, const arenaut_op *op) {
+    for (uint32_t i = 0; i < op->n_inputs && op->kind == ARENAUT_OP_IN_PLACE; i++) {
+        if (op->inputs[i] != ARENAUT_NONE) c->writes[storage_of(c, op->inputs[i])]++;
+    }
+    for (uint32_t i = 0; i < op->n_outputs; i++) {
+        const uint32_t t = op->outputs[i];
+        if (t == ARENAUT_NONE) continue;
+        c->names[t]++;
+        if (!only_names(c, op, t)) c->writes[storage_of(c, t)]++;
+    }
+}
+
+static void start(reorder_check *c) {
+    memset(c->writes, 0, ((size_t)c->before->n_tensors + 1) * sizeof *c->writes);
+    memset(c->names, 0, c->before->n_tensors * sizeof *c->names);
+}
+
+/* ---- what may do more ---- */
+
+static bool contains(const char *name, const char *lower) {
+    const size_t n = strlen(lower);
+    for (; *name; name++) {
+        size_t i = 0;
+        while (i < n && name[i] && ((unsigned char)name[i] | 0x20) == (unsigned char)lower[i]) i++;
+        if (i == n) return true;
+    }
+    return false;
+}
+
+static bool is_plain_name(const arenaut_program *p, const char *name) {
+    static const char *const wary[] = {"rand",      "multinomial", "dropout", "bernoulli",
+                                       "hashtable", "custom",      "print",   "assert"};
+    const char *capitals = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+    for (size_t i = 0; i < sizeof wary / sizeof *wary; i++) {
+        if (contains(name, wary[i])) return false;
+    }
+    return p->dialect || strspn(name, capitals) == strlen(name);
+}
+
+static bool may_do_more(const arenaut_program *p, const arenaut_op *op) {
+    if (!op->name || !is_plain_name(p, op->name)) return true;
+    if (op->kind == ARENAUT_OP_DELEGATE || op->n_outputs == 0) return true;
+    for (uint32_t i = 0; i < op->n_inputs + op->n_outputs; i++) {
+        const uint32_t t = i < op->n_inputs ? op->inputs[i] : op->outputs[i - op->n_inputs];
+        if (t == ARENAUT_NONE) continue;
+        const arenaut_dtype dtype = p->tensors[t].dtype;
+        if (dtype == ARENAUT_DTYPE_RESOURCE || dtype == ARENAUT_DTYPE_VARIANT) return true;
+    }
+    return false;
+}
+
+static arenaut_status follow(reorder_check *c) {
+    uint32_t last = 0;
+    start(c);
+    for (uint32_t i = 0; i < c->before->n_ops; i++) {
+        visit(c, &c->before->ops[i], true, c->found + 2 * c->first[i]);
+        count(c, &c->before->ops[i]);
+    }
+    start(c);
+    for (c->op = 0; c->op < c->after->n_ops; c->op++) {
+        const uint32_t old = c->rewrite->ops[c->op];
+        if (!visit(c, &c->after->ops[c->op], false, c->found + 2 * c->first[old])) {
+            return reject(c, "it reads or overwrites what it did not before");
+        }
+        count(c, &c->after->ops[c->op]);
+        if (!may_do_more(c->before, &c->before->ops[old])) continue;
+        if (old < last) return reject(c, "it may do more than compute, and runs in another order");
+        last = old;
+    }
+    return ARENAUT_OK;
+}
+
+/* Every op once: what runs twice writes twice, but ops may have no outputs. */
+static arenaut_status check_once(reorder_check *c, uint32_t *seen) {
+    memset(seen, 0, c->before->n_ops * sizeof *seen);
+    for (c->op = 0; c->op < c->after->n_ops; c->op++) {
+        if (seen[c->rewrite->ops[c->op]]++) return reject(c, "it runs twice");
+    }
+    c->op = ARENAUT_NONE;
+    return ARENAUT_OK;
+}
+
+static arenaut_status check(reorder_check *c) {
+    const uint32_t n_tensors = c->before->n_tensors, n_ops = c->before->n_ops;
+    size_t arguments = 0;
+    arenaut_status st = check_parts(c);
+    if (st != ARENAUT_OK) return st;
+    c->first = arn_region_allocate(&c->region, n_ops, sizeof *c->first);
+    uint32_t *seen = arn_region_allocate(&c->region, n_ops, sizeof *seen);
+    c->writes = arn_region_allocate(&c->region, (size_t)n_tensors + 1, sizeof *c->writes);
+    c->names = arn_region_allocate(&c->region, n_tensors, sizeof *c->names);
+    if (!c->first || !seen || !c->writes || !c->names) return arn_no_memory(c->err);
+    for (uint32_t i = 0; i < n_ops; i++) {
+        c->first[i] = arguments;
+        arguments += (size_t)c->before->ops[i].n_inputs + c->before->ops[i].n_outputs;
+    }
+    c->found = arn_region_allocate(&c->region, arguments, 2 * sizeof *c->found);
+    if (!c->found) return arn_no_memory(c->err);
+    st = check_once(c, seen);
+    return st == ARENAUT_OK ? follow(c) : st;
+}
+
+arenaut_status arn_check_reorder(const arenaut_program *before, const arenaut_rewrite *rewrite,
+                                 const arenaut_allocator *allocator, arenaut_finding *finding,
+                                 arenaut_error *err) {
+    reorder_check c = {.before = before,
+                       .after = rewrite->program,
+                       .rewrite = rewrite,
+                       .op = ARENAUT_NONE,
+                       .finding = finding,
+                       .err = err};
+    arn_region_init(&c.region, allocator);
+    const arenaut_status st = check(&c);
+    arn_region_free(&c.region);
+    return st;
+}

@@ -1,0 +1,42 @@
+/* Plans beside the one at work, which are only made to be compared. */
+#include <arenaut/tensor_arena.h>
+
+#include "pipeline/stages.h"
+
+enum { COMPARING_EFFORT = 500000 }; /* search steps: the compared plans end within a second */
+
+static arenaut_status find_reserved(const arenaut_pipeline *p, arn_reserved *r,
+                                    arenaut_error *err) {
+    const arenaut_allocator *allocator = arn_pipeline_allocator(p);
+    const uint64_t planned = p->figures.planned;
+    arenaut_tensor_arena arena;
+    *r = (arn_reserved){planned, planned, 0};
+    if (!p->target->layout || p->problem->n_pools != 1) return ARENAUT_OK;
+    arenaut_status st =
+        arenaut_tensor_arena_find(&p->result, planned, p->target, allocator, &arena, err);
+    if (st != ARENAUT_OK) return st;
+    *r = (arn_reserved){arena.total, arena.total, arena.tail};
+    if (!p->target->wide) return ARENAUT_OK;
+    st = arenaut_tensor_arena_find(&p->result, planned, arenaut_target_find(p->target->wide),
+                                   allocator, &arena, err);
+    r->wide = arena.total;
+    return st;
+}
+
+arenaut_status arn_pipeline_plan_aside(const arenaut_pipeline *p, arenaut_pipeline_options options,
+                                       arn_reserved *reserved, arenaut_error *err) {
+    arenaut_pipeline *other = NULL;
+    options.note = NULL;
+    options.stage = NULL;
+    options.after_pass = NULL;
+    options.plan.effort = COMPARING_EFFORT;
+    options.plan.progress = NULL;
+    *reserved = (arn_reserved){UINT64_MAX, UINT64_MAX, 0};
+    arenaut_status st = arenaut_pipeline_new(&options, arn_pipeline_allocator(p), &other, err);
+    if (st == ARENAUT_OK) st = arenaut_pipeline_read(other, p->store->files, 1, err);
+    if (st == ARENAUT_OK) st = arenaut_pipeline_prepare(other, err);
+    if (st == ARENAUT_OK) st = arenaut_pipeline_plan(other, err);
+    if (st == ARENAUT_OK) st = find_reserved(other, reserved, err);
+    arenaut_pipeline_free(other);
+    return st == ARENAUT_NO_PLAN ? ARENAUT_OK : st;
+}

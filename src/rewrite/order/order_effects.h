@@ -1,0 +1,11 @@
+/* Which ops may do more than compute their results. */
+#ifndef ARN_REWRITE_ORDER_EFFECTS_H
+#define ARN_REWRITE_ORDER_EFFECTS_H
+
+#include <arenaut/program.h>
+
+/* Whether an op may do more than compute its results from its operands, or compute others when it
+ * runs earlier or later: random numbers, tables, resources, and what no list knows. */
+bool arn_order_has_effects(const arenaut_program *program, const arenaut_op *op);
+
+#endif

@@ -1,0 +1,103 @@
+"""Reordered files in the stock tflite-micro wheel, which runs operators in the order of the file:
+less memory, the same bits. And what is said where no order helps."""
+
+import json
+
+import numpy as np
+import pytest
+from conftest import DATA
+
+import compare
+import micro_runtime
+import tflite_file
+
+
+def branches(seed, n_ops=14):
+    """1 x 1 convolutions that change how many channels there are, and sums, of random tensors that
+    are there already: its ops stand as they come, and a good order is another one."""
+    random = np.random.RandomState(seed)
+    model = tflite_file.Model("random branches")
+    graph = model.graph("main")
+    first = graph.tensor("x", [1, 8, 8, 2], "FLOAT32")
+    made = [(first, 2)]
+    unread = []
+
+    def conv(source, channels):
+        tensor, depth = source
+        weights = graph.constant("w", random.uniform(-1, 1, (channels, 1, 1, depth)).astype("f4"))
+        bias = graph.constant("b", random.uniform(-1, 1, channels).astype("f4"))
+        out = graph.tensor("t", [1, 8, 8, channels], "FLOAT32")
+        graph.op("CONV_2D", [tensor, weights, bias], [out], padding=0, strideH=1, strideW=1,
+                 dilationHFactor=1, dilationWFactor=1)
+        return out, channels
+
+    for _ in range(n_ops):
+        source = made[random.randint(len(made))]
+        if source in unread:
+            unread.remove(source)
+        made.append(conv(source, int(random.choice([1, 2, 8, 24]))))
+        unread.append(made[-1])
+    narrow = [conv(source, 2) for source in unread]
+    total = narrow[0][0]
+    for tensor, _ in narrow[1:]:
+        out = graph.tensor("s", [1, 8, 8, 2], "FLOAT32")
+        graph.op("ADD", [total, tensor], [out], fusedActivationFunction=0)
+        total = out
+    graph.io([first], [total])
+    return model.bytes()
+
+
+def test_reordered_models_need_less_and_compute_the_same(arenaut, arenaut_json, tmp_path):
+    reordered = 0
+    for seed in range(20):
+        path, output = tmp_path / f"{seed}.tflite", tmp_path / f"{seed}.reordered.tflite"
+        path.write_bytes(branches(seed))
+        given = arenaut_json("plan", path)["result"]["arena"]
+        document = arenaut_json("plan", path, "--reorder", "on", "-o", output)
+        order = document["order"]
+        assert order["proven"] and order["bound"] == order["best"] <= order["given"]
+        if order["ops"] is None:
+            assert document["result"]["arena"] == given
+            continue
+        reordered += 1
+        assert document["result"]["arena"] < given
+        assert sorted(order["ops"]) == list(range(len(order["ops"])))
+        assert compare.first_difference(path.read_bytes(), output.read_bytes(), seeds=(1, 2),
+                                        runs=2) is None
+        head = micro_runtime.Machine(output.read_bytes()).arena()[0]
+        assert head < micro_runtime.Machine(path.read_bytes()).arena()[0]
+        assert arenaut("check", output).returncode == 0
+        back = tmp_path / f"{seed}.back.tflite"
+        assert arenaut("strip", output, "-o", back).returncode == 0
+        assert back.read_bytes() == path.read_bytes()
+    assert reordered >= 10
+
+
+@pytest.mark.parametrize("name", ["mobilenet_v1_025_96_int8", "resnet_int8", "hello_world_int8"])
+def test_where_no_order_helps_that_is_proven(arenaut, name):
+    done = arenaut("size", "--reorder", "on", DATA / f"{name}.tflite")
+    assert "no other order helps (proven)" in done.stdout
+
+
+def test_programs_that_cannot_be_reordered_are_left_alone(arenaut):
+    done = arenaut("plan", "--reorder", "on", DATA / "if_while_float.tflite")
+    assert done.returncode == 0
+    assert "nothing is reordered" in done.stderr and "several methods" in done.stderr
+
+
+def test_programs_in_json_are_reordered(arenaut, arenaut_json, tmp_path):
+    """Two branches, each of which is wide in the middle, side by side; one after the other less is
+    alive."""
+    sizes = {"x": 64, "a": 800, "b": 800, "c": 64, "d": 64, "y": 64}
+    ops = [("WIDEN", ["x"], ["a"]), ("WIDEN", ["x"], ["b"]), ("NARROW", ["a"], ["c"]),
+           ("NARROW", ["b"], ["d"]), ("JOIN", ["c", "d"], ["y"])]
+    document = {"schema": "arenaut.program/1",
+                "tensors": [{"name": name, "bytes": size} for name, size in sizes.items()],
+                "inputs": ["x"], "outputs": ["y"],
+                "ops": [{"name": kind, "inputs": inputs, "outputs": outputs}
+                        for kind, inputs, outputs in ops]}
+    path = tmp_path / "branches.json"
+    path.write_text(json.dumps(document))
+    order = arenaut_json("plan", "--reorder", "on", path)["order"]
+    assert order["given"] == 1664 and order["best"] == order["bound"] == 928
+    assert order["ops"] in ([0, 2, 1, 3, 4], [1, 3, 0, 2, 4])

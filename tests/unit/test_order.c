@@ -1,0 +1,426 @@
+/* The best order: held against all orders of small graphs, with what the checker says of proofs and
+ * of spoiled ones. */
+#include "support/test.h"
+
+#include <stdlib.h>
+
+#include <arenaut/arenaut.h>
+
+#include "support/fuse.h"
+#include "support/programs.h"
+#include "support/random.h"
+
+enum { MAX_OPS = 12, MAX_BUFFERS = 2 * MAX_OPS, MAX_PAIRS = 200 };
+
+typedef struct graph {
+    arenaut_order_problem problem;
+    uint64_t size[MAX_BUFFERS];
+    uint8_t held[MAX_BUFFERS];
+    arenaut_order_use uses[MAX_PAIRS];
+    arenaut_order_wait waits[MAX_PAIRS];
+    arenaut_order_right rights[MAX_PAIRS];
+} graph;
+
+/* What random graphs have besides ops that make one buffer each. */
+typedef enum mode {
+    PLAIN,
+    HELD,    /* buffers that outlast the ops */
+    RIGHTS,  /* ops may write over what they read */
+    WRITERS, /* buffers that several ops write, in any order */
+    ALL,
+    N_MODES
+} mode;
+
+static void use(graph *g, uint32_t op, uint32_t buffer) {
+    g->uses[g->problem.n_uses++] = (arenaut_order_use){op, buffer};
+}
+
+static void wait_for(graph *g, uint32_t op, uint32_t first) {
+    g->waits[g->problem.n_waits++] = (arenaut_order_wait){op, first};
+}
+
+static void permit(graph *g, uint32_t op, uint32_t made, uint32_t over) {
+    g->rights[g->problem.n_rights++] = (arenaut_order_right){op, made, over};
+}
+
+static void begin(graph *g) {
+    memset(g, 0, sizeof *g);
+    g->problem.size = g->size;
+    g->problem.held = g->held;
+    g->problem.uses = g->uses;
+    g->problem.waits = g->waits;
+    g->problem.rights = g->rights;
+}
+
+/* `op` reads some of the buffers of ops before it. */
+static void read_some(graph *g, uint32_t op, mode m, rng *r) {
+    const uint32_t n = op == 0 ? 0 : 1 + rng_below(r, 3);
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t from =
+            rng_once_in(r, 3) ? rng_below(r, op) : op - 1 - rng_below(r, op > 3 ? 3 : op);
+        use(g, op, from);
+        wait_for(g, op, from);
+        const bool permits = (m == RIGHTS || m == ALL) && rng_once_in(r, 2);
+        if (permits) permit(g, op, op, from);
+    }
+}
+
+static void random_graph(graph *g, mode m, rng *r) {
+    const uint32_t n = 1 + rng_below(r, MAX_OPS);
+    begin(g);
+    g->problem.n_ops = g->problem.n_buffers = n;
+    for (uint32_t op = 0; op < n; op++) {
+        g->size[op] = rng_once_in(r, 8) ? 0 : 1 + rng_below(r, 20);
+        use(g, op, op);
+        read_some(g, op, m, r);
+        const bool held = (m == HELD || m == ALL) && rng_once_in(r, 3);
+        if (held) g->held[op] = (uint8_t)(1 + rng_below(r, 3));
+    }
+    for (uint32_t i = 0; (m == WRITERS || m == ALL) && i < 3; i++) {
+        const uint32_t b = g->problem.n_buffers++;
+        g->size[b] = rng_below(r, 30);
+        for (uint32_t k = 0; k < 3; k++) use(g, rng_below(r, n), b);
+    }
+}
+
+/* ---- all orders ---- */
+
+static bool has_used(const graph *g, uint32_t ran, uint32_t buffer, bool all) {
+    for (uint32_t i = 0; i < g->problem.n_uses; i++) {
+        if (g->uses[i].buffer != buffer) continue;
+        if (((ran >> g->uses[i].op) & 1) != all) return !all;
+    }
+    return all;
+}
+
+static bool is_alive(const graph *g, uint32_t ran, uint32_t buffer) {
+    return (has_used(g, ran, buffer, false) || (g->held[buffer] & ARENAUT_HELD_BEFORE)) &&
+           (!has_used(g, ran, buffer, true) || (g->held[buffer] & ARENAUT_HELD_AFTER));
+}
+
+static bool uses_now(const graph *g, uint32_t op, uint32_t buffer) {
+    for (uint32_t i = 0; i < g->problem.n_uses; i++) {
+        if (g->uses[i].op == op && g->uses[i].buffer == buffer) return true;
+    }
+    return false;
+}
+
+/* What is alive while `op` runs after the ops of `ran`. */
+static uint64_t load_of(const graph *g, uint32_t ran, uint32_t op) {
+    const uint32_t after = ran | UINT32_C(1) << op;
+    uint64_t load = 0, most = 0;
+    for (uint32_t b = 0; b < g->problem.n_buffers; b++) {
+        if (is_alive(g, ran, b) || uses_now(g, op, b)) load += g->size[b];
+    }
+    for (uint32_t i = 0; i < g->problem.n_rights; i++) {
+        const arenaut_order_right *right = &g->rights[i];
+        if (right->op != op || is_alive(g, ran, right->made) || is_alive(g, after, right->over)) {
+            continue;
+        }
+        if (has_used(g, ran, right->made, false) || (g->held[right->made] & ARENAUT_HELD_BEFORE)) {
+            continue;
+        }
+        const uint64_t a = g->size[right->made], b = g->size[right->over];
+        if (most < (a < b ? a : b)) most = a < b ? a : b;
+    }
+    return load - most;
+}
+
+static bool may_run(const graph *g, uint32_t ran, uint32_t op) {
+    if ((ran >> op) & 1) return false;
+    for (uint32_t i = 0; i < g->problem.n_waits; i++) {
+        if (g->waits[i].op == op && !((ran >> g->waits[i].first) & 1)) return false;
+    }
+    return true;
+}
+
+/* The least peak of all orders, set by set of what has run. */
+static uint64_t least_peak(const graph *g) {
+    const uint32_t n = g->problem.n_ops, all = (UINT32_C(1) << n) - 1;
+    uint64_t *peak = malloc(((size_t)all + 1) * sizeof *peak);
+    assert_non_null(peak);
+    for (uint32_t ran = 0; ran <= all; ran++) peak[ran] = UINT64_MAX;
+    peak[0] = 0;
+    for (uint32_t ran = 0; ran < all; ran++) {
+        if (peak[ran] == UINT64_MAX) continue;
+        for (uint32_t op = 0; op < n; op++) {
+            if (!may_run(g, ran, op)) continue;
+            const uint64_t load = load_of(g, ran, op);
+            uint64_t *next = &peak[ran | UINT32_C(1) << op];
+            const uint64_t most = load > peak[ran] ? load : peak[ran];
+            if (most < *next) *next = most;
+        }
+    }
+    const uint64_t least = peak[all];
+    free(peak);
+    return least;
+}
+
+/* ---- tests ---- */
+
+static arenaut_order *find(const graph *g) {
+    arenaut_order *order = NULL;
+    arenaut_error err = {0};
+    assert_ok(arenaut_order_find(&g->problem, NULL, NULL, &order, &err), err);
+    return order;
+}
+
+static arenaut_status check(const graph *g, const arenaut_order *order, arenaut_error *err) {
+    arenaut_finding finding;
+    return arenaut_check_order(&g->problem, order, NULL, &finding, err);
+}
+
+/* Whatever is changed in a proof, it shows no bound that is wrong. */
+static void spoil(const graph *g, arenaut_order *order, rng *r) {
+    const uint64_t bound = order->bound;
+    order->bound = order->peak + 1;
+    assert_int_equal(check(g, order, NULL), ARENAUT_REJECTED);
+    for (uint32_t i = 0; order->n_lines > 0 && i < 20; i++) {
+        arenaut_order_line *line = &order->lines[rng_below(r, order->n_lines)];
+        const arenaut_order_line kept = *line;
+        line->rule = rng_once_in(r, 2) ? rng_below(r, ARENAUT_ORDER_RULE_COUNT) : line->rule;
+        line->item = rng_below(r, g->problem.n_ops + 1);
+        assert_int_equal(check(g, order, NULL), ARENAUT_REJECTED);
+        *line = kept;
+    }
+    order->bound = bound;
+}
+
+TEST(orders_of_random_graphs_are_best_and_proven) {
+    rng r = {20};
+    uint32_t searched = 0;
+    for (uint32_t i = 0; i < 1000; i++) {
+        graph g;
+        arenaut_error err = {0};
+        random_graph(&g, (mode)(i % N_MODES), &r);
+        arenaut_order *order = find(&g);
+        assert_int_equal(order->peak, least_peak(&g));
+        assert_int_equal(order->bound, order->peak);
+        assert_ok(check(&g, order, &err), err);
+        if (order->n_lines > 0) searched += order->lines[0].rule != ARENAUT_ORDER_CUT;
+        spoil(&g, order, &r);
+        arenaut_order_free(order);
+    }
+    assert_true(searched > 100); /* else the search is not tested */
+}
+
+/* Too large for all orders: what the checker follows is right all the same, and no simple way is
+ * better. */
+TEST(orders_of_larger_graphs_are_proven) {
+    rng r = {3};
+    for (uint32_t i = 0; i < 40; i++) {
+        enum { N = 60 };
+        static uint64_t size[N];
+        static arenaut_order_use uses[4 * N];
+        static arenaut_order_wait waits[4 * N];
+        static arenaut_order_right rights[N];
+        arenaut_order_problem p = {.n_ops = N,
+                                   .n_buffers = N,
+                                   .size = size,
+                                   .uses = uses,
+                                   .waits = waits,
+                                   .rights = rights};
+        for (uint32_t op = 0; op < N; op++) {
+            const uint32_t n = op < 3 ? 0 : 1 + rng_below(&r, 2);
+            size[op] = 1 + rng_below(&r, 100);
+            uses[p.n_uses++] = (arenaut_order_use){op, op};
+            for (uint32_t k = 0; k < n; k++) {
+                const uint32_t from = op - 1 - rng_below(&r, op < 12 ? op : 12);
+                uses[p.n_uses++] = (arenaut_order_use){op, from};
+                waits[p.n_waits++] = (arenaut_order_wait){op, from};
+                const bool permits = i % 2 == 1 && k == 0 && rng_once_in(&r, 3);
+                if (permits) rights[p.n_rights++] = (arenaut_order_right){op, op, from};
+            }
+        }
+        arenaut_order *order = NULL;
+        arenaut_finding finding;
+        arenaut_error err = {0};
+        assert_ok(arenaut_order_find(&p, NULL, NULL, &order, &err), err);
+        assert_ok(arenaut_check_order(&p, order, NULL, &finding, &err), err);
+        assert_int_equal(order->bound, order->peak);
+        for (int way = 0; way < ARENAUT_ORDER_WAY_COUNT; way++) {
+            assert_true(order->peak <= order->ways[way]);
+        }
+        order->bound++;
+        assert_int_equal(arenaut_check_order(&p, order, NULL, &finding, &err), ARENAUT_REJECTED);
+        arenaut_order_free(order);
+    }
+}
+
+/* Four branches, a ─ b ─ c each, of which two or more at once are too much. */
+static void four_branches(graph *g) {
+    begin(g);
+    g->problem.n_ops = g->problem.n_buffers = 14;
+    for (uint32_t b = 0; b < 14; b++) {
+        g->size[b] = (uint64_t[]){30, 9, 1}[b % 3];
+        use(g, b, b);
+    }
+    for (uint32_t branch = 0; branch < 4; branch++) {
+        const uint32_t at = 1 + 3 * branch;
+        for (uint32_t k = 0; k < 3; k++) {
+            use(g, at + k, k == 0 ? 0 : at + k - 1);
+            wait_for(g, at + k, k == 0 ? 0 : at + k - 1);
+        }
+        use(g, 13, at + 2);
+        wait_for(g, 13, at + 2);
+    }
+}
+
+static arenaut_status find_and_check(void *context, const arenaut_allocator *allocator) {
+    const graph *g = context;
+    arenaut_order *order = NULL;
+    arenaut_finding finding;
+    arenaut_status st = arenaut_order_find(&g->problem, NULL, allocator, &order, NULL);
+    if (st == ARENAUT_OK) st = arenaut_check_order(&g->problem, order, allocator, &finding, NULL);
+    arenaut_order_free(order);
+    return st;
+}
+
+TEST(a_search_survives_running_out_of_memory) {
+    graph g;
+    four_branches(&g);
+    survives_every_allocation_failure(find_and_check, &g);
+}
+
+TEST(problems_that_make_no_sense_are_refused) {
+    arenaut_order *order = NULL;
+    arenaut_error err = {0};
+    graph g;
+    four_branches(&g);
+    wait_for(&g, 2, 3);
+    assert_int_equal(arenaut_order_find(&g.problem, NULL, NULL, &order, &err),
+                     ARENAUT_BAD_ARGUMENT);
+    assert_non_null(strstr(err.msg, "op 2 waits for op 3, which runs later today"));
+    four_branches(&g);
+    use(&g, 14, 0);
+    assert_int_equal(arenaut_order_find(&g.problem, NULL, NULL, &order, &err),
+                     ARENAUT_BAD_ARGUMENT);
+    four_branches(&g);
+    permit(&g, 5, 9, 4);
+    assert_int_equal(arenaut_order_find(&g.problem, NULL, NULL, &order, &err),
+                     ARENAUT_BAD_ARGUMENT);
+    assert_non_null(strstr(err.msg, "does not use"));
+    four_branches(&g);
+    g.size[0] = ARENAUT_SIZE_MAX;
+    assert_int_equal(arenaut_order_find(&g.problem, NULL, NULL, &order, &err), ARENAUT_TOO_LARGE);
+    assert_null(order);
+}
+
+/* ---- programs ---- */
+
+/* x is read under two names, then its memory is given new values: s ─ READ, v (a view of s) ─ READ,
+ * WRITE s, READ s. */
+static arenaut_program *aliases(void) {
+    arenaut_program *p = new_program();
+    begin_method(p, "main");
+    const uint32_t x = add_tensor(p, "x", 16, ARENAUT_INPUT);
+    const uint32_t s = add_tensor(p, "s", 16, ARENAUT_INTERMEDIATE);
+    const uint32_t v = add_view(p, "v", s, 0, 16);
+    const uint32_t a = add_tensor(p, "a", 16, ARENAUT_INTERMEDIATE);
+    const uint32_t b = add_tensor(p, "b", 16, ARENAUT_INTERMEDIATE);
+    const uint32_t y = add_tensor(p, "y", 16, ARENAUT_OUTPUT);
+    ADD_OP(p, .name = "MAKE", IN(x), OUT(s));
+    ADD_OP(p, .name = "RESHAPE", .kind = ARENAUT_OP_VIEW, IN(s), OUT(v));
+    ADD_OP(p, .name = "READ", IN(v), OUT(a));
+    ADD_OP(p, .name = "UPDATE", .kind = ARENAUT_OP_IN_PLACE, IN(s), OUT(s));
+    ADD_OP(p, .name = "READ", IN(s), OUT(b));
+    ADD_OP(p, .name = "JOIN", IN(a, b), OUT(y));
+    SET_IO(p, 0, LIST(x), LIST(y));
+    finish_program(p);
+    return p;
+}
+
+static arenaut_status check_orders(arenaut_program *(*make)(void), const uint32_t *ops) {
+    arenaut_program *before = make(), *after = make();
+    arenaut_rewrite *rewrite = NULL;
+    arenaut_finding finding;
+    arenaut_error err = {0};
+    assert_ok(arenaut_reorder(after, ops, &rewrite, &err), err);
+    const arenaut_status st = arenaut_check_rewrite(before, rewrite, NULL, &finding, NULL);
+    assert_int_equal(finding.rule, st == ARENAUT_OK ? ARENAUT_RULE_NONE : ARENAUT_RULE_REWRITE);
+    arenaut_rewrite_free(rewrite);
+    arenaut_program_free(before);
+    return st;
+}
+
+TEST(ops_keep_their_place_around_writes_to_what_they_read) {
+    assert_int_equal(check_orders(aliases, (uint32_t[]){0, 1, 2, 3, 4, 5}), ARENAUT_OK);
+    /* the view is read when its memory has new values */
+    assert_int_equal(check_orders(aliases, (uint32_t[]){0, 1, 3, 2, 4, 5}), ARENAUT_REJECTED);
+    /* the new values are read before they are there */
+    assert_int_equal(check_orders(aliases, (uint32_t[]){0, 1, 2, 4, 3, 5}), ARENAUT_REJECTED);
+    /* a name is read before it is given */
+    assert_int_equal(check_orders(aliases, (uint32_t[]){0, 2, 1, 3, 4, 5}), ARENAUT_REJECTED);
+}
+
+/* Two branches; `name` and `other` are the ops at their ends. */
+static arenaut_program *two_ends(const char *name, const char *other) {
+    arenaut_program *p = new_program();
+    begin_method(p, "main");
+    const uint32_t x = add_tensor(p, "x", 16, ARENAUT_INPUT);
+    const uint32_t a = add_tensor(p, "a", 16, ARENAUT_OUTPUT);
+    const uint32_t b = add_tensor(p, "b", 16, ARENAUT_OUTPUT);
+    ADD_OP(p, .name = name, IN(x), OUT(a));
+    ADD_OP(p, .name = other, IN(x), OUT(b));
+    SET_IO(p, 0, LIST(x), LIST(a, b));
+    finish_program(p);
+    return p;
+}
+
+static arenaut_program *two_sums(void) { return two_ends("ADD", "SUB"); }
+static arenaut_program *two_draws(void) { return two_ends("RANDOM_UNIFORM", "RANDOM_UNIFORM"); }
+static arenaut_program *two_customs(void) { return two_ends("my_op", "its_op"); }
+static arenaut_program *draw_and_sum(void) { return two_ends("RANDOM_UNIFORM", "ADD"); }
+
+TEST(ops_that_may_do_more_than_compute_stay_in_their_order) {
+    const uint32_t swapped[] = {1, 0};
+    assert_int_equal(check_orders(two_sums, swapped), ARENAUT_OK);
+    assert_int_equal(check_orders(draw_and_sum, swapped), ARENAUT_OK);
+    assert_int_equal(check_orders(two_draws, swapped), ARENAUT_REJECTED);
+    assert_int_equal(check_orders(two_customs, swapped), ARENAUT_REJECTED);
+}
+
+/* Waits of random programs: any order that keeps them computes the same. */
+static uint32_t try_random_order(uint64_t seed, rng *r) {
+    rng first = {seed}, second = {seed};
+    arenaut_program *before = random_program(&first), *after = random_program(&second);
+    const arenaut_target *target = arenaut_target_find("generic");
+    arenaut_lowering *lowering = NULL;
+    arenaut_program_order *order = NULL;
+    arenaut_rewrite *rewrite = NULL;
+    arenaut_finding finding;
+    arenaut_error err = {0};
+    uint32_t ops[200], n = 0;
+    bool ran[200] = {false};
+    assert_ok(arenaut_lower(before, target, NULL, NULL, &lowering, &err), err);
+    const arenaut_status st =
+        arenaut_program_order_new(before, lowering, target, false, NULL, &order, &err);
+    while (st == ARENAUT_OK && n < before->n_ops) {
+        const arenaut_order_problem *p = arenaut_program_order_problem(order);
+        const uint32_t op = rng_below(r, before->n_ops);
+        bool may = !ran[op];
+        for (uint32_t i = 0; i < p->n_waits; i++) {
+            may = may && (p->waits[i].op != op || ran[p->waits[i].first]);
+        }
+        if (may) ops[n++] = op;
+        ran[op] = ran[op] || may;
+    }
+    if (st == ARENAUT_OK) {
+        assert_ok(arenaut_reorder(after, ops, &rewrite, &err), err);
+        assert_ok(arenaut_check_rewrite(before, rewrite, NULL, &finding, &err), err);
+    } else {
+        assert_int_equal(st, ARENAUT_REFUSED);
+    }
+    arenaut_program_order_free(order);
+    arenaut_lowering_free(lowering);
+    arenaut_program_free(before);
+    arenaut_program_free(after);
+    return st == ARENAUT_OK;
+}
+
+TEST(orders_that_keep_the_waits_of_a_program_compute_the_same) {
+    rng r = {5};
+    uint32_t tried = 0;
+    for (uint64_t seed = 1; seed <= 2000; seed++) tried += try_random_order(seed, &r);
+    assert_true(tried > 50);
+}

@@ -1,0 +1,55 @@
+/* What is known of the orders of a program: what is alive at once today and in the best order, how
+ * good that is proven to be, and whether the ops have been put in it. */
+#include "describe_order.h"
+
+#include <inttypes.h>
+
+static bool is_reordered(const arenaut_pipeline *p) {
+    return p->rewrite && p->rewrite->n_stages == 0;
+}
+
+void describe_order(const arenaut_pipeline *p, const char *head, arenaut_text *out) {
+    const arenaut_ordering *o = &p->ordering;
+    if (!o->known) return;
+    text_put(out, head);
+    if (o->best == o->given && o->bound == o->given) {
+        const bool tight = p->plan && p->figures.planned == o->best && !p->options.overlap;
+        text_put(out, tight ? "no other order helps (proven)\n"
+                            : "in no other order is less alive at once (proven)\n");
+        return;
+    }
+    if (o->best == o->given) {
+        text_printf(
+            out, "none better than today's %s bytes alive at once was found; at least %s in any\n",
+            with_commas(o->given).text, with_commas(o->bound).text);
+        return;
+    }
+    text_printf(out, "%s bytes alive at once instead of %s", with_commas(o->best).text,
+                with_commas(o->given).text);
+    if (o->bound == o->best) text_put(out, ", which is proven to be the least");
+    else text_printf(out, ", at least %s in any", with_commas(o->bound).text);
+    text_put(out, is_reordered(p) ? "\n" : "; the ops stay in their order\n");
+}
+
+void put_order_json(const arenaut_pipeline *p, arenaut_text *out) {
+    const arenaut_ordering *o = &p->ordering;
+    if (!o->known) return;
+    text_put(out, ",\n  \"order\": {\"given\": ");
+    text_put_json_u64(out, o->given);
+    text_put(out, ", \"best\": ");
+    text_put_json_u64(out, o->best);
+    text_put(out, ", \"bound\": ");
+    text_put_json_u64(out, o->bound);
+    text_printf(out, ", \"proven\": %s", o->bound == o->best ? "true" : "false");
+    text_put(out, ", \"ways\": {");
+    for (int way = 0; way < ARENAUT_ORDER_WAY_COUNT; way++) {
+        text_printf(out, "%s\"%s\": ", way ? ", " : "",
+                    arenaut_order_way_name((arenaut_order_way)way));
+        text_put_json_u64(out, o->ways[way]);
+    }
+    text_put(out, "}, \"ops\": ");
+    for (uint32_t i = 0; is_reordered(p) && i < p->rewrite->n_ops; i++) {
+        text_printf(out, "%s%" PRIu32, i ? ", " : "[", p->rewrite->ops[i]);
+    }
+    text_put(out, is_reordered(p) ? "]}" : "null}");
+}

@@ -1,0 +1,14 @@
+/* What is known of the orders of a program, for people and as JSON; nothing where that was not
+ * asked for. */
+#ifndef TOOL_DESCRIBE_ORDER_H
+#define TOOL_DESCRIBE_ORDER_H
+
+#include "job.h"
+
+/* A line behind `head`. */
+void describe_order(const arenaut_pipeline *p, const char *head, arenaut_text *out);
+
+/* The member "order", with a comma in front. */
+void put_order_json(const arenaut_pipeline *p, arenaut_text *out);
+
+#endif
