@@ -9,7 +9,7 @@ import numpy as np
 
 import random_ops
 import scratch_ops
-from random_ops import SAME, Window, draw, numbers
+from random_ops import SAME, draw, numbers
 from single_ops import OneOp
 
 REPLACED = {"ADD", "AVERAGE_POOL_2D", "BATCH_MATMUL", "CONV_2D", "DEPTHWISE_CONV_2D",
