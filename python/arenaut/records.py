@@ -187,7 +187,9 @@ SPLIT_ROWS = 1
 SPLIT_KEPT = 2
 SPLIT_ROWS_CALLED = 3
 SPLIT_KEPT_CALLED = 4
-SPLIT_MODE_COUNT = 5
+SPLIT_CROPPED = 5
+SPLIT_KEPT_CROPPED = 6
+SPLIT_MODE_COUNT = 7
 RULE_NONE = 0
 RULE_SHAPE = 1
 RULE_UNPLACED = 2
@@ -409,6 +411,14 @@ class SplitOptions(Structure):
     pass
 
 
+class SplitChoice(Structure):
+    pass
+
+
+class SplitFront(Structure):
+    pass
+
+
 class Finding(Structure):
     pass
 
@@ -470,6 +480,10 @@ class SideFile(Structure):
 
 
 class Splitting(Structure):
+    pass
+
+
+class WaysToSplit(Structure):
     pass
 
 
@@ -799,10 +813,25 @@ Rewrite._fields_ = [
 SplitOptions._fields_ = [
     ("max_ops", OptionalId),
     ("max_macs", OptionalId),
-    ("enough", c_uint64),
+    ("target", POINTER(Target)),
     ("kernels", POINTER(KernelSet)),
+    ("overlap", c_bool),
+    ("in_place", c_bool),
     ("unmeasured", c_bool),
     ("run_by", POINTER(KernelSet))]
+SplitChoice._fields_ = [
+    ("stages", POINTER(SplitStage)),
+    ("n_stages", c_uint32),
+    ("tensors", c_uint64),
+    ("kept", c_int64),
+    ("head", c_uint64),
+    ("ops", c_uint32),
+    ("macs", c_uint64)]
+SplitFront._fields_ = [
+    ("choices", POINTER(SplitChoice)),
+    ("n_choices", c_uint32),
+    ("floor", c_uint64),
+    ("floor_op", c_uint32)]
 Finding._fields_ = [
     ("rule", c_int),
     ("a", c_uint32),
@@ -904,7 +933,11 @@ Splitting._fields_ = [
     ("on", c_bool),
     ("stages", POINTER(SplitStage)),
     ("n_stages", c_uint32),
-    ("options", SplitOptions)]
+    ("options", SplitOptions),
+    ("budget", c_uint64)]
+WaysToSplit._fields_ = [
+    ("front", POINTER(SplitFront)),
+    ("kept", c_uint64)]
 Reordering._fields_ = [
     ("on", c_bool),
     ("ops", POINTER(c_uint32)),
@@ -988,6 +1021,7 @@ Pipeline._fields_ = [
     ("kernels", POINTER(KernelSet)),
     ("unmeasured", c_bool),
     ("rewrite", POINTER(Rewrite)),
+    ("ways", WaysToSplit),
     ("ordering", Ordering),
     ("scratch", ScratchSizes),
     ("lowering", c_void_p),
