@@ -321,7 +321,9 @@ class App {
     const { picture, plan } = this, v = picture.view;
     this.link = writeLink({ view: v, whole: v.x1 - v.x0 >= plan.range && v.y1 - v.y0 >= 1, plan: this.planIndex, query: this.query,
       step: picture.cursor === plan.peakStep ? undefined : picture.cursor, buffer: picture.pinned, colour: picture.way });
-    history.replaceState(null, "", this.link ? `#${this.link}` : location.pathname + location.search);
+    try {
+      history.replaceState(null, "", this.link ? `#${this.link}` : location.pathname + location.search);
+    } catch { /* a page in a frame of its own, as in a notebook, has no address to keep the view in */ }
   }
 
   follow(said) {

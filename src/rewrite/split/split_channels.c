@@ -16,6 +16,11 @@ static bool reads(const arenaut_op *op, uint32_t tensor) {
     return false;
 }
 
+static bool same_shape(const arenaut_tensor *a, const arenaut_tensor *b) {
+    return a->rank == b->rank &&
+           (a->rank == 0 || memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) == 0);
+}
+
 /* Weights of 2 bytes become numbers of 4 before they are used: by an op of the stage that is split
  * with them. Gives that op's own constant, or the tensor itself. */
 static uint32_t stored(const arn_split_graph *graph, const arenaut_split_stage *stage,
@@ -23,9 +28,11 @@ static uint32_t stored(const arn_split_graph *graph, const arenaut_split_stage *
     const uint32_t producer = graph->producer[tensor];
     if (producer == ARENAUT_NONE || producer < stage->first_op) return tensor;
     const arenaut_op *op = &graph->program->ops[producer];
-    const bool widens = graph->ops[producer].of_constants && op->name &&
-                        strcmp(op->name, "DEQUANTIZE") == 0 && op->n_inputs == 1 &&
-                        op->n_outputs == 1 && graph->n_readers[tensor] == 1;
+    const bool widens =
+        graph->ops[producer].of_constants && op->name && strcmp(op->name, "DEQUANTIZE") == 0 &&
+        op->n_inputs == 1 && op->n_outputs == 1 && op->inputs[0] != ARENAUT_NONE &&
+        graph->n_readers[tensor] == 1 &&
+        same_shape(&graph->program->tensors[op->inputs[0]], &graph->program->tensors[tensor]);
     return widens ? op->inputs[0] : tensor;
 }
 
