@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "text_table.h"
+
 static bool has_op(const arenaut_rewrite *rewrite, const char *name, bool moves) {
     for (uint32_t i = 0; i < rewrite->n_ops; i++) {
         if ((rewrite->ops[i] == ARENAUT_NONE) != moves) continue;
@@ -25,10 +27,13 @@ static size_t list_new(const arenaut_rewrite *rewrite, const char *names[N_MOVER
     return n;
 }
 
-static void put_stage(const arenaut_split_stage *stage, arenaut_text *out) {
-    text_printf(out, "%" PRIu32 "-%" PRIu32 "/%" PRIu32 ":%s", stage->first_op,
-                stage->first_op + stage->n_ops - 1, stage->pieces,
-                arenaut_split_mode_name(stage->mode));
+static void put_stages(const arenaut_split_stage *stages, uint32_t n, arenaut_text *out) {
+    for (uint32_t i = 0; i < n; i++) {
+        const arenaut_split_stage *stage = &stages[i];
+        text_printf(out, "%s%" PRIu32 "-%" PRIu32 "/%" PRIu32 ":%s", i ? "," : "", stage->first_op,
+                    stage->first_op + stage->n_ops - 1, stage->pieces,
+                    arenaut_split_mode_name(stage->mode));
+    }
 }
 
 void describe_split(const arenaut_pipeline *p, const char *head, arenaut_text *out) {
@@ -36,10 +41,7 @@ void describe_split(const arenaut_pipeline *p, const char *head, arenaut_text *o
     const char *names[N_MOVERS];
     if (!rewrite || rewrite->n_stages == 0) return;
     text_put(out, head);
-    for (uint32_t i = 0; i < rewrite->n_stages; i++) {
-        text_put(out, i ? "," : "");
-        put_stage(&rewrite->stages[i], out);
-    }
+    put_stages(rewrite->stages, rewrite->n_stages, out);
     text_printf(out, ": %" PRIu32 " ops were %" PRIu32 ", %s multiplications\n", rewrite->n_ops,
                 rewrite->n_ops_before, change_percent(rewrite->macs_before, rewrite->macs).text);
     const size_t n = list_new(rewrite, names);
@@ -49,21 +51,81 @@ void describe_split(const arenaut_pipeline *p, const char *head, arenaut_text *o
     text_put(out, " as well\n");
 }
 
-void put_split_json(const arenaut_pipeline *p, arenaut_text *out) {
-    const arenaut_rewrite *rewrite = p->rewrite;
-    const char *names[N_MOVERS];
-    if (!rewrite || rewrite->n_stages == 0) return;
-    text_put(out, ",\n  \"split\": {\"stages\": [");
-    for (uint32_t i = 0; i < rewrite->n_stages; i++) {
-        const arenaut_split_stage *stage = &rewrite->stages[i];
+static uint64_t needed(const arenaut_pipeline *p, const arenaut_split_choice *choice) {
+    return choice->head + p->ways.kept + (uint64_t)choice->kept;
+}
+
+static void put_way(const arenaut_pipeline *p, const arenaut_split_choice *choice,
+                    text_table *table) {
+    const uint64_t macs = p->rewrite->macs_before;
+    arenaut_text stages = {0};
+    put_stages(choice->stages, choice->n_stages, &stages);
+    table_cellf(table, "  %s", choice->n_stages ? stages.bytes : "as it is");
+    table_cell(table, with_commas(needed(p, choice)).text);
+    table_cellf(table, "+%" PRIu32, choice->ops);
+    table_cell(table, change_percent(macs, macs + choice->macs).text);
+    arenaut_text_free(&stages);
+}
+
+void describe_ways_to_split(const arenaut_pipeline *p, arenaut_text *out) {
+    enum { LESS = 50 }; /* by that part at least */
+    const arenaut_split_front *front = p->ways.front;
+    uint64_t last = UINT64_MAX;
+    text_table table;
+    if (!front || !p->rewrite) return;
+    table_begin(&table, "lrrr");
+    table_cell(&table, "ways to split");
+    table_cell(&table, "needs at least");
+    table_cell(&table, "ops");
+    table_cell(&table, "multiplications");
+    for (uint32_t i = 0; i < front->n_choices; i++) {
+        const uint64_t bytes = needed(p, &front->choices[i]);
+        if (i + 1 < front->n_choices && bytes > last - last / LESS) continue;
+        put_way(p, &front->choices[i], &table);
+        last = bytes;
+    }
+    text_put(out, "\n");
+    table_end(&table, out, "", "");
+}
+
+static void put_json_stages(const arenaut_split_stage *stages, uint32_t n, arenaut_text *out) {
+    text_put(out, "\"stages\": [");
+    for (uint32_t i = 0; i < n; i++) {
+        const arenaut_split_stage *stage = &stages[i];
         text_printf(out,
                     "%s{\"first_op\": %" PRIu32 ", \"last_op\": %" PRIu32 ", \"pieces\": %" PRIu32
                     ", \"mode\": \"%s\"}",
                     i ? ", " : "", stage->first_op, stage->first_op + stage->n_ops - 1,
                     stage->pieces, arenaut_split_mode_name(stage->mode));
     }
+    text_put(out, "]");
+}
+
+static void put_json_ways(const arenaut_pipeline *p, arenaut_text *out) {
+    const arenaut_split_front *front = p->ways.front;
+    if (!front) return;
+    text_put(out, ", \"ways\": [");
+    for (uint32_t i = 0; i < front->n_choices; i++) {
+        const arenaut_split_choice *choice = &front->choices[i];
+        text_put(out, i ? ",\n    {" : "\n    {");
+        put_json_stages(choice->stages, choice->n_stages, out);
+        text_put(out, ", \"needs_at_least\": ");
+        text_put_json_u64(out, needed(p, choice));
+        text_printf(out, ", \"added_ops\": %" PRIu32 ", \"added_macs\": ", choice->ops);
+        text_put_json_u64(out, choice->macs);
+        text_put(out, "}");
+    }
+    text_put(out, "]");
+}
+
+void put_split_json(const arenaut_pipeline *p, arenaut_text *out) {
+    const arenaut_rewrite *rewrite = p->rewrite;
+    const char *names[N_MOVERS];
+    if (!rewrite || rewrite->n_stages == 0) return;
+    text_put(out, ",\n  \"split\": {");
+    put_json_stages(rewrite->stages, rewrite->n_stages, out);
     text_printf(out,
-                "], \"ops\": %" PRIu32 ", \"ops_before\": %" PRIu32 ", \"macs\": ", rewrite->n_ops,
+                ", \"ops\": %" PRIu32 ", \"ops_before\": %" PRIu32 ", \"macs\": ", rewrite->n_ops,
                 rewrite->n_ops_before);
     text_put_json_u64(out, rewrite->macs);
     text_put(out, ", \"macs_before\": ");
@@ -71,5 +133,7 @@ void put_split_json(const arenaut_pipeline *p, arenaut_text *out) {
     text_put(out, ", \"new_operators\": [");
     const size_t n = list_new(rewrite, names);
     for (size_t i = 0; i < n; i++) text_printf(out, "%s\"%s\"", i ? ", " : "", names[i]);
-    text_put(out, "]}");
+    text_put(out, "]");
+    put_json_ways(p, out);
+    text_put(out, "}");
 }

@@ -7,6 +7,10 @@
 /* Lines with the stages and what they cost, behind `head`. */
 void describe_split(const arenaut_pipeline *p, const char *head, arenaut_text *out);
 
+/* A table of the ways to split that were looked at: what each needs at least, and what it costs.
+ * Those that need hardly less than the one above are left out. */
+void describe_ways_to_split(const arenaut_pipeline *p, arenaut_text *out);
+
 /* The member "split", with a comma in front. */
 void put_split_json(const arenaut_pipeline *p, arenaut_text *out);
 

@@ -150,12 +150,28 @@ static exit_code try_kernels(const tool_job *job, remedy_list *list) {
     return code;
 }
 
+/* Ops piece by piece, in a runtime for which that is known to pay. Of many ops the search takes
+ * longer than an answer should. */
+static exit_code try_split(const tool_job *job, remedy_list *list) {
+    enum { MOST_OPS = 200 };
+    arenaut_pipeline_options changed = job->pipeline->options;
+    const arenaut_pipeline *p = job->pipeline;
+    remedy with;
+    if (changed.splitting.on || !p->target->plan_in_file || !p->target->layout) return EXIT_FINE;
+    if (p->document.program->n_ops > MOST_OPS) return EXIT_FINE;
+    changed.splitting.on = true;
+    const exit_code code = plan_with(job, &changed, &with);
+    if (code == EXIT_FINE) add_remedy(list, "ops piece by piece", "--split", "on", with);
+    return code;
+}
+
 exit_code find_remedies(const tool_job *job, remedy_list *list) {
     arenaut_pipeline_options changed = job->pipeline->options;
     remedy with;
     list->n = 0;
     if (!job->pipeline->lowering || job->stopped) return EXIT_FINE;
     exit_code code = try_kernels(job, list);
+    if (code == EXIT_FINE) code = try_split(job, list);
     if (code == EXIT_FINE && !changed.exclude_io) {
         changed.exclude_io = true;
         code = plan_with(job, &changed, &with);
@@ -170,6 +186,46 @@ exit_code find_remedies(const tool_job *job, remedy_list *list) {
     return code;
 }
 
+/* The tensor that an input of the model becomes, if it is only ever quantised, and once; NONE. */
+static uint32_t quantised_to(const arenaut_program *program, uint32_t input) {
+    uint32_t made = ARENAUT_NONE;
+    for (uint32_t i = 0; i < program->n_ops; i++) {
+        const arenaut_op *op = &program->ops[i];
+        for (uint32_t k = 0; k < op->n_inputs; k++) {
+            if (op->inputs[k] != input) continue;
+            if (made != ARENAUT_NONE || op->n_outputs != 1 || !op->name ||
+                strcmp(op->name, "QUANTIZE") != 0) {
+                return ARENAUT_NONE;
+            }
+            made = op->outputs[0];
+        }
+    }
+    return made;
+}
+
+/* Another interface is no flag, but often all that is in the way. */
+static void put_float_inputs(const arenaut_pipeline *p, arenaut_text *out) {
+    const arenaut_program *program = p->document.program;
+    for (uint32_t m = 0; m < program->n_methods; m++) {
+        const arenaut_method *method = &program->methods[m];
+        for (uint32_t i = 0; i < method->n_inputs; i++) {
+            const uint32_t input = method->inputs[i], made = quantised_to(program, input);
+            char store[24];
+            if (!method->entry || made == ARENAUT_NONE) continue;
+            const arenaut_tensor *wide = &program->tensors[input],
+                                 *narrow = &program->tensors[made];
+            if (wide->dtype != ARENAUT_DTYPE_FLOAT32 || narrow->bytes >= wide->bytes) continue;
+            text_put(out, "  input ");
+            text_put_clean(out, arenaut_program_tensor_name(program, input, store));
+            text_printf(out,
+                        " is only quantised: a model that takes %s there needs %s bytes less "
+                        "for it\n",
+                        arenaut_dtype_name(narrow->dtype),
+                        with_commas(wide->bytes - narrow->bytes).text);
+        }
+    }
+}
+
 void put_remedies(const arenaut_pipeline *p, const remedy_list *list, arenaut_text *out) {
     const uint64_t before = p->plan->total;
     for (size_t i = 0; i < list->n; i++) {
@@ -182,6 +238,7 @@ void put_remedies(const arenaut_pipeline *p, const remedy_list *list, arenaut_te
             text_put(out, "saves nothing\n");
         }
     }
+    if (p->lowering) put_float_inputs(p, out);
 }
 
 typedef struct removal {

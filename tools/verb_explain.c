@@ -4,6 +4,7 @@
 
 #include "token_offsets.h"
 #include "describe.h"
+#include "describe_split.h"
 #include "output.h"
 #include "remedies.h"
 #include "text_table.h"
@@ -26,6 +27,7 @@ static exit_code put_report(const tool_job *job, const tool_options *options, ar
     remedy_list remedies = {.keeps = false};
     exit_code code = find_remedies(job, &remedies);
     if (code == EXIT_FINE) put_remedies(job->pipeline, &remedies, out);
+    describe_ways_to_split(job->pipeline, out);
     if (code == EXIT_FINE) code = put_token_offsets(job, "  ", out);
     if (job->pipeline->op_outside != ARENAUT_NONE) text_put(out, "\n");
     describe_outside(job->pipeline, "outside: ", out);

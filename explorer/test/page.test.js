@@ -224,8 +224,8 @@ test("plans with other flags are shown in turn", { skip }, async () => {
   const { page, wrong } = await open(browser, pageOf(MODEL, "--what-if"));
   const plans = await page.$$eval("#plan option", (options) => options.map((option) => option.textContent));
   assert.deepEqual(plans.map((plan) => plan.split(":")[0]), ["planned", "now", "results over operands", "results that reach into operands",
-    "inputs and outputs elsewhere"]);
-  for (const [k, args] of [[0, []], [2, ["--inplace", "on"]], [3, ["--overlap", "on"]], [4, ["--no-alloc-io"]]]) {
+    "ops piece by piece", "inputs and outputs elsewhere"]);
+  for (const [k, args] of [[0, []], [2, ["--inplace", "on"]], [3, ["--overlap", "on"]], [4, ["--split", "on"]], [5, ["--no-alloc-io"]]]) {
     await page.select("#plan", String(k));
     const said = JSON.parse(arenaut("explain", MODEL, "--json", ...args));
     const shows = await page.evaluate(() => [...window.arenaut.plan.offset]);

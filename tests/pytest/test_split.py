@@ -4,6 +4,7 @@ What a split model computes is compared where it has a tensor of the original: t
 its stages and all that comes behind them, with the plan inside, op by op.
 """
 
+import json
 import os
 import subprocess
 
@@ -263,3 +264,50 @@ def test_random_models_compute_the_same(tmp_path):
                 assert compare.first_difference(data, output.read_bytes(), seeds=(1,),
                                                 runs=1) is None, (seed, stage)
     assert compared > 30 * THOROUGH
+
+
+def stages_text(stages):
+    return ",".join(f"{s['first_op']}-{s['last_op']}/{s['pieces']}:{s['mode']}" for s in stages)
+
+
+def test_each_way_to_split_needs_what_is_said_at_least(arenaut_json):
+    """The table of `explain`: each next way needs less, and no plan of one needs less than it says."""
+    model = DATA / "resnet_int8.tflite"
+    split = arenaut_json("explain", model, "--split", "on")["split"]
+    ways = split["ways"]
+    assert ways[0]["stages"] == [] and len(ways) > 3
+    needs = [way["needs_at_least"] for way in ways]
+    assert needs == sorted(needs, reverse=True) and len(set(needs)) == len(needs)
+    assert split["stages"] in [way["stages"] for way in ways]
+    for way in ways[1:]:
+        document = arenaut_json("size", model, "--split", stages_text(way["stages"]))
+        reserved = next(row["bytes"] for row in document["tensor_arena"] if row["of"] == "planned")
+        assert way["needs_at_least"] <= reserved <= 1.05 * way["needs_at_least"]
+        assert document["split"]["ops"] - document["split"]["ops_before"] == way["added_ops"]
+
+
+def test_explain_tries_splitting(arenaut, arenaut_json):
+    model = DATA / "resnet_int8.tflite"
+    remedies = arenaut_json("explain", model)["remedies"]
+    split = next(remedy for remedy in remedies if remedy.get("flags") == "--split on")
+    assert split["arena"] == arenaut_json("size", model, "--split", "on")["result"]["arena"]
+    assert "ways to split" in arenaut("explain", model, "--split", "on").stdout
+    assert "ways to split" not in arenaut("explain", model).stdout
+
+
+def test_explain_says_what_a_float_input_costs(arenaut, tmp_path):
+    """True only of inputs that nothing but one QUANTIZE reads."""
+    program = {"schema": "arenaut.program/1", "tensors": [
+        {"name": name, "dtype": dtype, "dims": [1, 10, 10, 3], "class": cls, "method": "main"}
+        for name, dtype, cls in (("image", "float32", "input"), ("q", "int8", "intermediate"),
+                                 ("r", "int8", "output"))],
+        "methods": [{"name": "main", "inputs": ["image"], "outputs": ["r"], "ops": [
+            {"name": "QUANTIZE", "inputs": ["image"], "outputs": ["q"]},
+            {"name": "RELU", "inputs": ["q"], "outputs": ["r"]}]}]}
+    path = tmp_path / "model.json"
+    path.write_text(json.dumps(program))
+    said = "input image is only quantised: a model that takes int8 there needs 900 bytes less"
+    assert said in arenaut("explain", path).stdout
+    program["methods"][0]["ops"][1]["inputs"].append("image")
+    path.write_text(json.dumps(program))
+    assert "only quantised" not in arenaut("explain", path).stdout
