@@ -450,7 +450,9 @@ static arenaut_status follow_child(replay *r, const arenaut_proof_line *line) {
     r->child_next = line->rule == ARENAUT_PROOF_ALIKE;
     if (line->rule == ARENAUT_PROOF_REJECT) {
         f->next = 1;
-        const bool done = arn_proof_reject(&r->state, r->chosen + f->first, r->n_chosen - f->first);
+        const uint32_t n = r->n_chosen - f->first;
+        const uint32_t *groups = n > 0 ? r->chosen + f->first : NULL;
+        const bool done = arn_proof_reject(&r->state, groups, n);
         return done ? ARENAUT_OK : no_memory(r);
     }
     const uint32_t group = open_group(r, line->item);

@@ -41,8 +41,9 @@ const arenaut_separation *arn_proof_separation(const arenaut_problem *p, uint32_
         if (s->upper < upper || (s->upper == upper && s->lower < lower)) low = middle + 1;
         else high = middle;
     }
+    if (low == p->n_separations) return NULL;
     const arenaut_separation *s = &p->separation[low];
-    return low < p->n_separations && s->upper == upper && s->lower == lower ? s : NULL;
+    return s->upper == upper && s->lower == lower ? s : NULL;
 }
 
 static arenaut_status too_large(const arn_proof_case *c) {

@@ -169,9 +169,10 @@ static uint32_t random_op(rng *r, arenaut_program *p, uint32_t image) {
 arenaut_program *random_images(rng *r, uint32_t most) {
     arenaut_program *p = new_program();
     begin_method(p, "main");
-    const uint32_t input =
-        add_image(p, "x", 4 + (int64_t)rng_below(r, 14), 3 + (int64_t)rng_below(r, 5),
-                  1 + (int64_t)rng_below(r, 4), ARENAUT_INPUT);
+    /* One draw after another: compilers differ in the order of arguments. */
+    const int64_t height = 4 + (int64_t)rng_below(r, 14), width = 3 + (int64_t)rng_below(r, 5),
+                  channels = 1 + (int64_t)rng_below(r, 4);
+    const uint32_t input = add_image(p, "x", height, width, channels, ARENAUT_INPUT);
     uint32_t image = input;
     for (uint32_t i = 1 + (uint32_t)rng_below(r, most); i > 0; i--) image = random_op(r, p, image);
     finish_images(p, input, image);

@@ -112,6 +112,7 @@ bool arn_order_list_allowed(arn_order_side *s) {
         else if (!arn_id_list_push(&s->allowed, a, op)) return false;
     }
     const uint32_t n = s->allowed.n - from;
+    if (n == 0) return true;
     if (!arn_grow(a, (void **)&s->allowed.ids, &s->allowed.capacity, (uint64_t)from + 2 * n,
                   sizeof *s->allowed.ids)) {
         return false;
