@@ -92,6 +92,11 @@ arenaut_status arn_pipeline_write_in_memory(const arenaut_pipeline *p, arenaut_t
     if (!p->options.compact || !p->document.format->compact) return write_whole(p, bytes, err);
     arenaut_status st = write_whole(p, &whole, err);
     if (st == ARENAUT_OK) st = make_compact(p, &whole, bytes, err);
+    if (st == ARENAUT_OK && bytes->size >= whole.size) { /* nothing was dead */
+        const arenaut_text larger = *bytes;
+        *bytes = whole;
+        whole = larger;
+    }
     arenaut_text_free(&whole);
     return st;
 }
