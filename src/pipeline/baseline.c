@@ -227,20 +227,28 @@ static arenaut_status blame_unknown_kernels(arenaut_pipeline *p, arenaut_error *
 }
 
 /* Tries the file's plan, first as it stands, then with the operands that the runtime's kernels may
- * overwrite, and as far as they may reach into one: our own plans may need that. */
+ * overwrite, and as far as they may reach into one: our own plans may need that. One that is right
+ * but shares what the problem keeps apart does not show where the runtime puts scratch; what comes
+ * after it may. */
 static arenaut_status find_in_file(arenaut_pipeline *p, arenaut_error *err) {
     const size_t n = attempts_for(p);
+    size_t right = n;
     arenaut_finding told = {0};
     p->baseline.from_file = true;
     for (size_t i = 0; i < n; i++) {
         arenaut_finding finding = {0};
         const arenaut_status st = try_file(p, &attempts[i], &finding, err);
+        if (st == ARENAUT_OK && i > 0 && i + 1 < n && p->baseline.shares) {
+            right = i;
+            continue;
+        }
         if (st != ARENAUT_REJECTED) return st;
         if (i == 0 && arn_pipeline_unknown_kernels(p)) return blame_unknown_kernels(p, err);
         if (i == 0) arn_pipeline_note_other_kernels(p);
         /* What kernels do that are named says more than that something overlaps. */
         if (i == 0 || attempts[i].overlap) told = finding;
     }
+    if (right < n) return try_file(p, &attempts[right], &told, err);
     p->baseline.finding = told;
     return lower_as_runtime(p, NULL, false, err); /* the finding speaks of the program as it is */
 }
