@@ -15,10 +15,13 @@ say $arenaut check "$out/planned.tflite"
 say $arenaut explain $model
 say $arenaut view $model --ascii
 say $arenaut view $model --svg -f -o "$out/planned.svg"
+say $arenaut view $model -f -o "$out/planned.html"
 say $arenaut export $model --as header -f -o "$out/planned.h"
+say $arenaut plan $model --split on --overlap on -f -o "$out/smaller.tflite"
 
 cat <<END
 
 $out/planned.tflite runs on the stock tflite-micro runtime and needs the smaller arena;
-$out/planned.svg is the picture, $out/planned.h the plan for C.
+$out/planned.svg is the picture, $out/planned.html the page, $out/planned.h the plan for C.
+$out/smaller.tflite computes the same in ops that run piece by piece, results over operands.
 END
