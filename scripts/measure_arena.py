@@ -3,10 +3,10 @@ sources (make micro-runtime) and run under QEMU.
 
     python scripts/measure_arena.py KERNELS MODEL.tflite… [-o FILE]    default: standard output
 
-KERNELS: reference, cmsis-nn, cmsis-nn-c or cmsis-nn-mve, which the runtime is built with. Writes one
-CSV: bytes of head and tail as the runtime reports them once it has planned, and the fewest bytes of
-arena, to a multiple of 16, in which it still loads the model. Models that it does not run are left
-out. The repo's own are data/arena/tflite-micro-arm*.csv: tests/data and well-known public models.
+KERNELS: reference, cmsis-nn, cmsis-nn-c, cmsis-nn-mve, esp-nn or esp32-s3, which the runtime is
+built with. Writes one CSV: bytes of head and tail as the runtime reports them once it has planned,
+and the fewest bytes of arena, to a multiple of 16, in which it still loads the model. Models that it
+does not run are left out. The repo's own are data/arena/tflite-micro-arm*.csv: tests/data and well-known public models.
 
     python scripts/measure_arena.py KERNELS --ops [-o FILE]
 
@@ -26,8 +26,11 @@ import memory_ops  # noqa: E402
 
 BLOCK = 16
 PLENTY = 256 << 20
-RUNTIME = {"reference": "tflite-micro 90b983c2"}
-CMSIS_NN = "tflite-micro 90b983c2, CMSIS-NN 99f736a6"
+RUNTIME = "tflite-micro 90b983c2"
+LIBRARY = {"reference": "", "cmsis-nn": ", CMSIS-NN 99f736a6",
+           "esp-nn": ", ESP-NN d45b843c, esp-tflite-micro 99f49e14"}
+LIBRARY |= {"cmsis-nn-c": LIBRARY["cmsis-nn"], "cmsis-nn-mve": LIBRARY["cmsis-nn"],
+            "esp32-s3": LIBRARY["esp-nn"]}
 HEADER = """\
 # {what} with the kernels {kernels}, by scripts/measure_arena.py.
 # Runtime: {runtime}, as scripts/micro_runtime.sh builds it.
@@ -90,7 +93,7 @@ def main():
     rows = of_ops(options.kernels) if options.ops else of_models(options.kernels, options.models)
     what = "Ops of random shapes" if options.ops else "Arenas of the plain interpreter"
     text = HEADER.format(what=what, kernels=options.kernels,
-                         runtime=RUNTIME.get(options.kernels, CMSIS_NN))
+                         runtime=RUNTIME + LIBRARY[options.kernels])
     text += "".join(f"{row}\n" for row in rows)
     if options.output is None:
         sys.stdout.write(text)

@@ -1,45 +1,22 @@
 /* How much scratch CMSIS-NN's kernels ask for under tflite-micro, from the shapes of an op's
  * tensors: what the folder cmsis_nn's Prepare functions and CMSIS-NN's *_get_buffer_size compute,
  * as GCC compiles them. Three machines: with vector instructions (MVE), with DSP instructions, and
- * with neither. tests/pytest/test_cmsis_nn_memory.py holds all of it against the runtime. */
+ * with neither. tests/pytest/test_kernel_memory.py holds all of it against the runtime. */
 #include "kernels/cmsis_nn_memory.h"
 
-#include "core/checked.h"
-#include "kernels/op_facts.h"
 #include "kernels/scratch_sizes.h"
 
 #define TYPE(name) (UINT32_C(1) << ARENAUT_DTYPE_##name)
 
 enum { S8 = TYPE(INT8), S16 = TYPE(INT16) };
 
-static uint64_t round_up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
-static bool multiply(uint64_t a, uint64_t b, uint64_t *product) {
-    return arn_multiply(a, b, product) && *product <= ARN_MOST_EXTENT;
+static bool is_undilated(const arn_window *w) {
+    return w->at.y.dilation == 1 && w->at.x.dilation == 1;
 }
 
-/* What a filter of one output channel covers of so many input channels. */
-static bool count_taps(int64_t height, int64_t width, int64_t channels, uint64_t *n) {
-    return multiply((uint64_t)height, (uint64_t)width, n) && multiply(*n, (uint64_t)channels, n);
-}
-
-/* An op's windows, and the elements of one of them. */
-typedef struct window {
-    arn_windows at;
-    uint64_t area;     /* of one channel */
-    uint64_t elements; /* of all of them, whatever its groups */
-} window;
-
-static bool find_window(const arenaut_program *p, const arenaut_op *op, window *w) {
-    return arn_op_windows(p, op, &w->at) && w->at.y.taps > 0 &&
-           count_taps(w->at.y.taps, w->at.x.taps, 1, &w->area) &&
-           multiply(w->area, (uint64_t)w->at.in_channels, &w->elements);
-}
-
-static bool is_undilated(const window *w) { return w->at.y.dilation == 1 && w->at.x.dilation == 1; }
-
-static bool is_pointwise(const window *w) {
+static bool is_pointwise(const arn_window *w) {
     return w->area == 1 && is_undilated(w) && w->at.groups == 1;
 }
 
@@ -54,19 +31,19 @@ static bool asks_for_nothing(const arenaut_program *p, const arenaut_op *op,
 /* ---- CONV_2D ---- */
 
 /* The windows of two pixels as numbers of two bytes, and of four as they are. */
-static uint64_t two_windows(uint64_t elements) { return 4 * round_up(elements, 4); }
-static uint64_t four_windows(uint64_t elements) { return 4 * round_up(elements, 16); }
+static uint64_t two_windows(uint64_t elements) { return 4 * arn_round_up(elements, 4); }
+static uint64_t four_windows(uint64_t elements) { return 4 * arn_round_up(elements, 16); }
 
 static bool convolved(const arenaut_program *p, const arenaut_op *op,
                       arenaut_scratch_requests *requests) {
-    window w;
-    if (!find_window(p, op, &w)) return false;
+    arn_window w;
+    if (!arn_find_window(p, op, &w)) return false;
     if (!is_pointwise(&w)) arn_ask(requests, two_windows(w.elements), 1);
     return true;
 }
 
 /* An image of one row is read in place, but for its ends, which are laid out with their padding. */
-static uint64_t ends_of_row(const window *w) {
+static uint64_t ends_of_row(const arn_window *w) {
     const arn_window_axis *x = &w->at.x;
     const int64_t odd = ((x->out - 1) * x->stride + x->taps - x->in) % 2;
     const int64_t before = x->before, after = before + odd;
@@ -80,8 +57,8 @@ static uint64_t ends_of_row(const window *w) {
 
 static bool convolved_mve(const arenaut_program *p, const arenaut_op *op,
                           arenaut_scratch_requests *requests) {
-    window w;
-    if (!find_window(p, op, &w)) return false;
+    arn_window w;
+    if (!arn_find_window(p, op, &w)) return false;
     const bool row = w.at.y.in == 1 && w.at.y.taps == 1 && w.at.x.dilation == 1 &&
                      w.at.x.stride * w.at.in_channels % 4 == 0 && w.at.groups == 1;
     if (is_pointwise(&w)) return true;
@@ -92,24 +69,24 @@ static bool convolved_mve(const arenaut_program *p, const arenaut_op *op,
 
 static bool convolved_wide(const arenaut_program *p, const arenaut_op *op,
                            arenaut_scratch_requests *requests) {
-    window w;
-    if (!find_window(p, op, &w)) return false;
+    arn_window w;
+    if (!arn_find_window(p, op, &w)) return false;
     arn_ask(requests, w.elements, 4);
     return true;
 }
 
 static bool convolved_wide_mve(const arenaut_program *p, const arenaut_op *op,
                                arenaut_scratch_requests *requests) {
-    window w;
-    if (!find_window(p, op, &w)) return false;
-    arn_ask(requests, round_up(w.elements, 8), 8);
+    arn_window w;
+    if (!arn_find_window(p, op, &w)) return false;
+    arn_ask(requests, arn_round_up(w.elements, 8), 8);
     return true;
 }
 
 /* ---- DEPTHWISE_CONV_2D ---- */
 
 /* These kernels take one image, and make one output channel of each input channel. */
-static bool is_plain_depthwise(const window *w) {
+static bool is_plain_depthwise(const arn_window *w) {
     return w->at.in_channels == w->at.out_channels && w->at.batches == 1 && is_undilated(w);
 }
 
@@ -120,8 +97,8 @@ static bool has_small_weights(const arenaut_program *p, const arenaut_op *op) {
 /* The window of a pixel as numbers of two bytes; 3x3 has a kernel of its own. */
 static bool depthwise_dsp(const arenaut_program *p, const arenaut_op *op,
                           arenaut_scratch_requests *requests) {
-    window w;
-    if (!find_window(p, op, &w)) return false;
+    arn_window w;
+    if (!arn_find_window(p, op, &w)) return false;
     const bool square = w.at.y.taps == 3 && w.at.x.taps == 3 && w.at.y.before <= 1 &&
                         w.at.x.before <= 1 && !has_small_weights(p, op);
     if (is_plain_depthwise(&w) && !square) arn_ask(requests, w.elements, 2);
@@ -130,19 +107,19 @@ static bool depthwise_dsp(const arenaut_program *p, const arenaut_op *op,
 
 static bool depthwise(const arenaut_program *p, const arenaut_op *op,
                       arenaut_scratch_requests *requests) {
-    window w;
-    if (!find_window(p, op, &w)) return false;
+    arn_window w;
+    if (!arn_find_window(p, op, &w)) return false;
     return !has_small_weights(p, op) || depthwise_dsp(p, op, requests);
 }
 
 /* One channel made into many is a convolution, its weights laid out anew. For an image of one row
  * the kernel looks at a stride that tflite-micro leaves open. */
-static bool one_to_many(const window *w, arenaut_scratch_requests *requests) {
+static bool one_to_many(const arn_window *w, arenaut_scratch_requests *requests) {
     const bool row = w->at.y.in == 1 && w->at.y.taps == 1 && w->at.x.dilation == 1;
     const bool pointwise = w->area == 1 && is_undilated(w);
     uint64_t weights;
     if (row && !pointwise) return false;
-    if (!multiply(w->area, (uint64_t)w->at.out_channels, &weights)) return false;
+    if (!arn_multiply_extents(w->area, (uint64_t)w->at.out_channels, &weights)) return false;
     arn_ask(requests, weights + (pointwise ? 0 : four_windows(w->area)), 1);
     return true;
 }
@@ -151,8 +128,8 @@ static bool one_to_many(const window *w, arenaut_scratch_requests *requests) {
 static bool depthwise_mve(const arenaut_program *p, const arenaut_op *op,
                           arenaut_scratch_requests *requests) {
     enum { CHANNELS = 124 };
-    window w;
-    if (!find_window(p, op, &w)) return false;
+    arn_window w;
+    if (!arn_find_window(p, op, &w)) return false;
     const bool many = w.at.in_channels == 1 && w.at.out_channels > 1;
     if (many && !has_small_weights(p, op)) return one_to_many(&w, requests);
     if (is_plain_depthwise(&w)) arn_ask(requests, w.area, 4 * CHANNELS);
@@ -225,15 +202,16 @@ static bool transpose(const arenaut_program *p, const arenaut_op *op, uint64_t (
     if (weights->rank != 4 || image->rank != 4) return false;
     const int64_t *filter = weights->dims;
     if (strides[0] <= 2 && strides[1] <= 2 && image->dims[3] > MANY) {
-        if (!count_taps(filter[1], filter[2], image->dims[3], &elements)) return false;
+        if (!arn_count_taps(filter[1], filter[2], image->dims[3], &elements)) return false;
         arn_ask(requests, windows(elements), 1);
         arn_ask(requests, n, 1);
         return true;
     }
     const int64_t last = larger(filter[2], strides[0]);
-    if (!multiply((uint64_t)(image->dims[2] - 1), (uint64_t)strides[1], &width)) return false;
-    if (!multiply(width + (uint64_t)last, (uint64_t)filter[0], &sums)) return false;
-    if (!multiply(sums, (uint64_t)larger(filter[1], strides[0]), &sums)) return false;
+    if (!arn_multiply_extents((uint64_t)(image->dims[2] - 1), (uint64_t)strides[1], &width))
+        return false;
+    if (!arn_multiply_extents(width + (uint64_t)last, (uint64_t)filter[0], &sums)) return false;
+    if (!arn_multiply_extents(sums, (uint64_t)larger(filter[1], strides[0]), &sums)) return false;
     arn_ask(requests, sums, 4);
     arn_ask(requests, 0, 1);
     return true;

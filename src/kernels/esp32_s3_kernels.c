@@ -1,8 +1,9 @@
 /* esp32-s3: the folder esp_nn of Espressif's tflite-micro over ESP-NN with the vector instructions
- * of an ESP32-S3. Nothing here was measured: what runs is assembly for a chip that QEMU does not
- * play whole. Most of it is not settled by reading either, so int8 operands stay disjoint. Types
+ * of an ESP32-S3. No order was measured: what runs is assembly for a chip that QEMU does not play
+ * whole. Most of it is not settled by reading either, so int8 operands stay disjoint. What the
+ * kernels ask for is C, and was measured. Types
  * and ops that the folder leaves to the reference kernels have those. */
-#include <arenaut/kernels.h>
+#include "kernels/esp_nn_memory.h"
 
 #define TYPE(name) (UINT32_C(1) << ARENAUT_DTYPE_##name)
 
@@ -51,4 +52,6 @@ const arenaut_kernel_set arn_kernels_esp32_s3 = {
     .base = &arn_kernels_reference,
     .rules = rules,
     .scratch = scratch,
+    .persistent = arn_esp_nn_persistent,
+    .scratch_sizes = arn_esp32_s3_scratch,
 };

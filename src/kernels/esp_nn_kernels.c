@@ -2,7 +2,7 @@
  * without vector instructions run. The kernels walk as the reference kernels do. Ops that the
  * folder does not replace have those; the ones that it replaces are here with all their types.
  * Measured by examples/measure_kernels/measure_esp_nn.sh, every load and store. */
-#include <arenaut/kernels.h>
+#include "kernels/esp_nn_memory.h"
 
 #define TYPE(name) (UINT32_C(1) << ARENAUT_DTYPE_##name)
 
@@ -41,4 +41,6 @@ const arenaut_kernel_set arn_kernels_esp_nn = {
     .rules = rules,
     .in_place = in_place,
     .scratch = scratch,
+    .persistent = arn_esp_nn_persistent,
+    .scratch_sizes = arn_esp_nn_scratch,
 };

@@ -4,18 +4,9 @@
  * that ADD_N's table of pointers is none of them. */
 #include "kernels/reference_memory.h"
 
-#include "kernels/op_facts.h"
 #include "kernels/scratch_sizes.h"
 
 #define TYPE(name) (UINT32_C(1) << ARENAUT_DTYPE_##name)
-
-/* Weights of four bits, as bytes. */
-static bool unpacked(const arenaut_program *p, const arenaut_op *op,
-                     arenaut_scratch_requests *requests) {
-    const arenaut_tensor *weights = arn_op_input(p, op, 1);
-    return weights && weights->dtype == ARENAUT_DTYPE_INT4 &&
-           arn_ask_for_each(requests, weights, 1);
-}
 
 /* A position in the input, and the axes without doubles. */
 static bool reduced(const arenaut_program *p, const arenaut_op *op,
@@ -47,14 +38,15 @@ static bool mirrored(const arenaut_program *p, const arenaut_op *op,
     return true;
 }
 
-/* Sums wider than the output. With images of int16, a bias that is not of int64 is widened as well;
- * this was not tried. */
+/* Sums wider than the output; with images of int16, a bias of two bytes is widened as well. */
 static bool transposed(const arenaut_program *p, const arenaut_op *op,
                        arenaut_scratch_requests *requests) {
     const arenaut_tensor *image = arn_op_input(p, op, 2), *bias = arn_op_input(p, op, 3);
-    const bool wide = image->dtype == ARENAUT_DTYPE_INT16;
-    if (wide && bias && bias->dtype != ARENAUT_DTYPE_INT64) return false;
-    return arn_ask_for_each(requests, arn_op_output(p, op, 0), wide ? 8 : 4);
+    const arenaut_tensor *output = arn_op_output(p, op, 0);
+    if (image->dtype == ARENAUT_DTYPE_INT8) return arn_ask_for_each(requests, output, 4);
+    if (!arn_ask_for_each(requests, output, 8)) return false;
+    if (!bias || bias->dtype == ARENAUT_DTYPE_INT64) return true;
+    return bias->dtype == ARENAUT_DTYPE_INT16 && arn_ask_for_each(requests, bias, 8);
 }
 
 /* Four gates, each as large as the cell state. */
@@ -73,9 +65,9 @@ static bool gated(const arenaut_program *p, const arenaut_op *op,
 }
 
 static const arn_scratch_row rows[] = {
-    {"CONV_2D", 0, TYPE(INT8), unpacked},
-    {"DEPTHWISE_CONV_2D", 0, TYPE(INT8), unpacked},
-    {"FULLY_CONNECTED", 0, TYPE(INT8), unpacked},
+    {"CONV_2D", 0, TYPE(INT8), arn_scratch_of_small_weights},
+    {"DEPTHWISE_CONV_2D", 0, TYPE(INT8), arn_scratch_of_small_weights},
+    {"FULLY_CONNECTED", 0, TYPE(INT8), arn_scratch_of_small_weights},
     {"MEAN", 0, TYPE(FLOAT32) | TYPE(INT8) | TYPE(INT16), summed},
     {"MIRROR_PAD", 0, TYPE(FLOAT32) | TYPE(INT8), mirrored},
     {"REDUCE_ALL", 0, TYPE(BOOL), reduced},

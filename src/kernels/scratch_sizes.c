@@ -4,7 +4,21 @@
 #include <string.h>
 
 #include "core/checked.h"
-#include "kernels/op_facts.h"
+
+bool arn_multiply_extents(uint64_t a, uint64_t b, uint64_t *product) {
+    return arn_multiply(a, b, product) && *product <= ARN_MOST_EXTENT;
+}
+
+bool arn_count_taps(int64_t height, int64_t width, int64_t channels, uint64_t *n) {
+    return arn_multiply_extents((uint64_t)height, (uint64_t)width, n) &&
+           arn_multiply_extents(*n, (uint64_t)channels, n);
+}
+
+bool arn_find_window(const arenaut_program *p, const arenaut_op *op, arn_window *w) {
+    return arn_op_windows(p, op, &w->at) && w->at.y.taps > 0 &&
+           arn_count_taps(w->at.y.taps, w->at.x.taps, 1, &w->area) &&
+           arn_multiply_extents(w->area, (uint64_t)w->at.in_channels, &w->elements);
+}
 
 bool arn_count_elements(const arenaut_tensor *tensor, uint64_t *n) {
     uint64_t bytes;
@@ -42,6 +56,13 @@ bool arn_scratch_of_svdf(const arenaut_program *p, const arenaut_op *op,
     arn_ask(requests, states, 4);
     return input->dtype == ARENAUT_DTYPE_FLOAT32 ||
            arn_ask_for_each(requests, arn_op_output(p, op, 0), 4);
+}
+
+bool arn_scratch_of_small_weights(const arenaut_program *p, const arenaut_op *op,
+                                  arenaut_scratch_requests *requests) {
+    const arenaut_tensor *weights = arn_op_input(p, op, 1);
+    return weights && weights->dtype == ARENAUT_DTYPE_INT4 &&
+           arn_ask_for_each(requests, weights, 1);
 }
 
 bool arn_scratch_by_rows(const arn_scratch_row *rows, const arenaut_program *program,

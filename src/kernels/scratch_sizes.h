@@ -5,6 +5,26 @@
 
 #include <arenaut/kernels.h>
 
+#include "kernels/op_facts.h"
+
+static inline uint64_t arn_round_up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
+
+/* False if the product is more than the kernels' ints count. */
+bool arn_multiply_extents(uint64_t a, uint64_t b, uint64_t *product);
+
+/* What a filter of one output channel covers of so many input channels; false likewise. */
+bool arn_count_taps(int64_t height, int64_t width, int64_t channels, uint64_t *n);
+
+/* An op's windows, and the elements of one of them. */
+typedef struct arn_window {
+    arn_windows at;
+    uint64_t area;     /* of one channel */
+    uint64_t elements; /* of all of them, whatever its groups */
+} arn_window;
+
+/* False where that is not known, or of what has none. */
+bool arn_find_window(const arenaut_program *program, const arenaut_op *op, arn_window *window);
+
 /* How many elements; false if that is not known for good, or more than the kernels' ints count. */
 bool arn_count_elements(const arenaut_tensor *tensor, uint64_t *n);
 
@@ -19,8 +39,8 @@ typedef bool arn_scratch_formula(const arenaut_program *program, const arenaut_o
                                  arenaut_scratch_requests *requests);
 
 /* What kernels of several sets ask for. SVDF: the state of every filter, and quantized sums of the
- * output. */
-arn_scratch_formula arn_scratch_of_svdf;
+ * output. Weights (input 1) of four bits: as bytes; false of others. */
+arn_scratch_formula arn_scratch_of_svdf, arn_scratch_of_small_weights;
 
 /* A formula for an op, and the types of an input for which it was tried. */
 typedef struct arn_scratch_row {

@@ -1,8 +1,8 @@
 """The micro runtime built from its sources for 32-bit ARM, run by QEMU's user mode, and for a
 Cortex-M55, run by its system mode.
 
-`make micro-runtime` fills a folder with programs, with its own kernels and with CMSIS-NN's, and with
-the sources that they were built from; ARENAUT_MICRO_RUNTIME names one that lies elsewhere. A run is
+`make micro-runtime` fills a folder with programs, with its own kernels and with those of libraries,
+and with the sources that they were built from; ARENAUT_MICRO_RUNTIME names one that lies elsewhere. A run is
 a process: a model, its inputs in files, its outputs in another.
 """
 
@@ -23,6 +23,8 @@ RUNNERS = {  # by the kernel set that speaks of them
     "cmsis-nn": FOLDER / "tflm-arm-cmsis-nn",
     "cmsis-nn-c": FOLDER / "tflm-arm-cmsis-nn-c",
     "cmsis-nn-mve": FOLDER / "tflm-m55-cmsis-nn",
+    "esp-nn": FOLDER / "tflm-arm-esp-nn",
+    "esp32-s3": FOLDER / "tflm-arm-esp32-s3",  # only loads models
 }
 HINT = "run `make micro-runtime`, or name its folder in ARENAUT_MICRO_RUNTIME"
 QEMU, QEMU_M55 = "qemu-arm-static", "qemu-system-arm"

@@ -2,14 +2,15 @@
 they keep: each generator takes the ways that libraries of kernels tell apart (1x1, one row, groups,
 3x3, one channel, many channels, weights of four bits, weights that are no constants …).
 
-`CASES` are those of random_ops.py and scratch_ops.py whose ops CMSIS-NN replaces, and more.
+`CASES` are those of random_ops.py and scratch_ops.py whose ops CMSIS-NN replaces, as ESP-NN does
+with some of them, and more.
 """
 
 import numpy as np
 
 import random_ops
 import scratch_ops
-from random_ops import SAME, draw, numbers
+from random_ops import SAME, VALID, draw, numbers
 from single_ops import OneOp
 
 REPLACED = {"ADD", "AVERAGE_POOL_2D", "BATCH_MATMUL", "CONV_2D", "DEPTHWISE_CONV_2D",
@@ -86,8 +87,8 @@ def conv_int16(r):
     return conv(OneOp("CONV_2D", "INT16"), r, image, (draw(r, 1, 6), draw(r, 1, 3), draw(r, 1, 3)))
 
 
-def depthwise(one, r, batch, c, multiplier, sides, dtype=None):
-    h, w, stride = draw(r, 1, 8), draw(r, 1, 8), strides(r)
+def depthwise(one, r, batch, c, multiplier, sides, dtype=None, most=8):
+    h, w, stride = draw(r, 1, most), draw(r, 1, most), strides(r)
     shape = (1, *sides, c * multiplier)
     filters = scratch_ops.int4(one, shape) if dtype else weights_of(one, r, shape, axis=3)
     result = (batch, of_stride(h, stride["strideH"]), of_stride(w, stride["strideW"]),
@@ -125,6 +126,52 @@ def depthwise_small_weights(r):
 @case
 def depthwise_int16(r):
     return depthwise(OneOp("DEPTHWISE_CONV_2D", "INT16"), r, 1, draw(r, 1, 9), 1, (3, draw(r, 1, 3)))
+
+
+def inside(one, r, c, sides, outer, weights, **options):
+    """With VALID padding, of images large and small."""
+    stride, dilation = strides(r), pick(r, 1, 1, 2)
+    image, result = [], []
+    for taps, step in zip(sides, (stride["strideH"], stride["strideW"])):
+        reach = (taps - 1) * dilation + 1
+        size = reach + pick(r, draw(r, 0, 6), draw(r, 0, 40))
+        image.append(size)
+        result.append((size - reach) // step + 1)
+    return one.case("random", [one.input((1, *image, c)), weights],
+                    [one.output((1, *result, outer))], padding=VALID, dilationHFactor=dilation,
+                    dilationWFactor=dilation, **stride, **options)
+
+
+@case
+def conv_inside_int8(r):
+    one, c, outer = OneOp("CONV_2D", "INT8"), draw(r, 1, 20), draw(r, 1, 9)
+    sides = (draw(r, 1, 4), draw(r, 1, 4))
+    return inside(one, r, c, sides, outer, weights_of(one, r, (outer, *sides, c)))
+
+
+@case
+def depthwise_inside_int8(r):
+    one, c = OneOp("DEPTHWISE_CONV_2D", "INT8"), pick(r, 3, 5, 8, 16, 24, 32)
+    multiplier, sides = pick(r, 1, 1, 1, 2, 4), pick(r, (3, 3), (3, 3), (1, 3), (4, 4))
+    outer = c * multiplier
+    return inside(one, r, c, sides, outer, weights_of(one, r, (1, *sides, outer), axis=3),
+                  depthMultiplier=multiplier)
+
+
+@case
+def depthwise_of_many_channels_int8(r):
+    """Of large images, too."""
+    side = pick(r, 3, 3, 5)
+    one, batch, c = OneOp("DEPTHWISE_CONV_2D", "INT8"), pick(r, 1, 2), 8 * draw(r, 1, 6)
+    return depthwise(one, r, batch, c, pick(r, 1, 1, 1, 3, 4), (side, side), most=pick(r, 8, 60))
+
+
+@case
+def softmax_of_rows_int8(r):
+    """No row is longer than axis 1, which ESP-NN takes it for."""
+    one, n = OneOp("SOFTMAX", "INT8"), draw(r, 1, 40)
+    shape = pick(r, (draw(r, 1, 4), n), (draw(r, 1, 3), n, draw(r, 1, n)))
+    return one.case("random", [one.input(shape)], [one.output(shape)], beta=1.0)
 
 
 @case

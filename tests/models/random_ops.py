@@ -61,6 +61,13 @@ def numbers(one, name, values):
     return one.graph.constant(name, np.int32(values))
 
 
+def bias(one, r, channels):
+    """Of int8, since ESP-NN's kernels look at one even if there is none."""
+    if one.dtype != "INT8":
+        return []
+    return [one.graph.constant("bias", r.randint(-50, 50, channels).astype(np.int32), scale=0.0005)]
+
+
 class Window:
     """Filter, stride, dilation and padding that leave at least one output pixel."""
 
@@ -95,7 +102,8 @@ def conv(r, dtype, groups):
     filters = weights(one, r, (groups * outer, *window.filter, inner))
     y = one.output((n, *window.output, groups * outer))
     return one.case(f"{n}x{h}x{w}x{groups * inner}-{groups * outer}-g{groups}-{window}",
-                    [x, filters, -1], [y], **window.dilated())
+                    [x, filters, *(bias(one, r, groups * outer) or [-1])], [y],
+                    **window.dilated())
 
 
 @rule("FLOAT32", "INT8", "INT16")
@@ -115,7 +123,8 @@ def depthwise_conv_2d(r, dtype):
     one = OneOp("DEPTHWISE_CONV_2D", dtype)
     x, filters = one.input((n, h, w, c)), weights(one, r, (1, *window.filter, c * multiplier))
     y = one.output((n, *window.output, c * multiplier))
-    return one.case(f"{n}x{h}x{w}x{c}-m{multiplier}-{window}", [x, filters], [y],
+    return one.case(f"{n}x{h}x{w}x{c}-m{multiplier}-{window}",
+                    [x, filters, *bias(one, r, c * multiplier)], [y],
                     depthMultiplier=multiplier, **window.dilated())
 
 

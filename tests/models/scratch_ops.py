@@ -53,7 +53,8 @@ def transpose_conv(one, r):
     shape = (1, h * stride, w * stride, outer)
     filters = one.graph.constant("weights", np.ones((outer, kernel, kernel, c), np.int8),
                                  scale=0.01)
-    bias = one.graph.constant("bias", np.ones(outer, np.int64), scale=0.0005)
+    kind = (np.int64, np.int16)[draw(r, 0, 1)]
+    bias = one.graph.constant("bias", np.ones(outer, kind), scale=0.0005)
     operands = [numbers(one, "shape", shape), filters, one.input((1, h, w, c))]
     return one.case("random", operands + [bias] * draw(r, 0, 1), [one.output(shape)],
                     padding=SAME, strideH=stride, strideW=stride)

@@ -2,7 +2,8 @@
 
 A plan may be right on x86-64 and wrong here: runs that a kernel copies by memcpy come out whole
 there even where they overlap, and do not here. So every rule and every model is tried here too,
-each against the same build without a plan; and so are CMSIS-NN's kernels with their set.
+each against the same build without a plan; and so are the kernels of CMSIS-NN and ESP-NN with
+their sets.
 """
 
 import os
@@ -25,7 +26,7 @@ def needs(kernels):
     return pytest.param(kernels, marks=skipped_without(kernels))
 
 
-KERNELS = pytest.mark.parametrize("kernels", [needs("reference"), needs("cmsis-nn")])
+KERNELS = pytest.mark.parametrize("kernels", [needs("reference"), needs("cmsis-nn"), needs("esp-nn")])
 
 THOROUGH = int(os.environ.get("ARENAUT_THOROUGH", "0"))
 MODELS = [pytest.param(DATA / f"{name}.tflite", id=name) for name in

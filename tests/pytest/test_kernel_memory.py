@@ -1,6 +1,6 @@
-"""What CMSIS-NN's kernels ask for as scratch and keep, and with it the whole arena, as Arenaut
-computes it against what was measured in the runtime (data/arena), and against the runtime itself
-where that was built.
+"""What the kernels of CMSIS-NN and ESP-NN ask for as scratch and keep, and with it the whole arena, as
+Arenaut computes it against what was measured in the runtime (data/arena), and against the runtime
+itself where that was built.
 
 A size that is too small would say that a model fits where it does not.
 """
@@ -14,13 +14,16 @@ from conftest import DATA, ROOT, corpus_params
 import arm_runtime
 import measure_arena
 import memory_ops
+from single_ops import OneOp
 
-SETS = ("cmsis-nn", "cmsis-nn-c", "cmsis-nn-mve")
+SETS = ("cmsis-nn", "cmsis-nn-c", "cmsis-nn-mve", "esp-nn", "esp32-s3")
 # With ADD_N and SignalRfft, whose scratch is not known of any kernels.
 UNSIZED = {"scratch_int8", "audio_preprocessor_int8"}
-# Bytes that the answer may be above the truth, never below. The compiler for bare metal, which the
-# last was measured with, gives enums a byte: an op's options take up to eight less there.
-SLACK = {"cmsis-nn": 64, "cmsis-nn-c": 64, "cmsis-nn-mve": 256}
+# Bytes that the answer may be above the truth, never below. The compiler for bare metal, which
+# cmsis-nn-mve was measured with, gives enums a byte: an op's options take up to eight less there.
+SLACK = {name: 256 if name == "cmsis-nn-mve" else 64 for name in SETS}
+# Rows that are longer than the axis that ESP-NN takes the scratch of a SOFTMAX from.
+OPEN_CASES = {"softmax_int8_rule": ("esp-nn", "esp32-s3")}
 MODELS = [*(pytest.param(path, id=path.stem) for path in sorted(DATA.glob("*.tflite"))),
           *corpus_params("tflite/*.tflite")]
 
@@ -49,7 +52,9 @@ def test_an_op_of_any_shape_takes_what_was_measured(ask, tmp_path, case, kernels
     for row in rows:
         model.write_bytes(memory_ops.build(case, int(row["seed"])))
         arena = ask(model, kernels)
-        assert arena["exact"], row
+        assert arena["exact"] == (kernels not in OPEN_CASES.get(case, ())), row
+        if not arena["exact"]:
+            continue
         assert arena["scratch"] == sum(map(int, row["scratch"].split())), row
         assert 0 <= arena["tail"] - int(row["tail"]) <= SLACK[kernels], row
         assert arena["head"] >= int(row["head"]), row
@@ -92,6 +97,19 @@ def test_what_was_measured_is_what_the_runtime_says(kernels):
         assert found == (int(row["head"]), int(row["tail"]), [*map(int, row["scratch"].split())])
     truth = measured(DATA / "resnet_int8.tflite", kernels)
     assert measure_arena.measure(kernels, DATA / "resnet_int8.tflite") == tuple(truth.values())
+
+
+@pytest.mark.parametrize("kernels", ["esp-nn", "esp32-s3"])
+@pytest.mark.parametrize("shape, scratch", [((3, 7), 28), ((2, 9, 4), 36), ((2, 4, 9), None),
+                                            ((1, 1, 1, 10), None), ((10,), None)])
+def test_a_row_that_does_not_fit_its_scratch_is_not_sized(ask, tmp_path, kernels, shape, scratch):
+    """ESP-NN asks for four bytes for each place of axis 1, and writes four for each of the last."""
+    one = OneOp("SOFTMAX", "INT8")
+    model = tmp_path / "op.tflite"
+    model.write_bytes(one.case("", [one.input(shape)], [one.output(shape)], beta=1.0).data)
+    arena = ask(model, kernels)
+    assert arena["exact"] == (scratch is not None)
+    assert arena["scratch"] == (scratch or 0)
 
 
 def test_what_becomes_another_kernel_keeps_its_arguments_apart(arenaut_json, tmp_path):
