@@ -124,7 +124,7 @@ typedef struct arenaut_split_choice {
 typedef struct arenaut_split_front {
     arenaut_split_choice *choices;
     uint32_t n_choices;
-    uint64_t floor;    /* bytes of tensors that hardly any choice of stages gets below */
+    uint64_t floor;    /* bytes of tensors that no choice of stages gets below */
     uint32_t floor_op; /* where that is alive; ARENAUT_NONE in a program without ops */
 } arenaut_split_front;
 

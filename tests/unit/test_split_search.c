@@ -119,9 +119,9 @@ TEST(what_a_choice_is_said_to_cost_is_what_the_split_program_costs) {
     assert_true(n_choices > 150);
 }
 
-/* The best of all stages there are, in all modes, one at a time. */
+/* The best of all stages there are, in all modes, one at a time. None needs less than `floor`. */
 static uint64_t best_stage(const arenaut_program *p, const arenaut_split_options *options,
-                           const needs *before, arenaut_split_stage *best) {
+                           const needs *before, uint64_t floor, arenaut_split_stage *best) {
     uint64_t least = before->alive, macs;
     for (uint32_t first = 0; first < p->n_ops; first++) {
         for (uint32_t n = 1; n <= p->n_ops - first; n++) {
@@ -130,6 +130,7 @@ static uint64_t best_stage(const arenaut_program *p, const arenaut_split_options
                     const arenaut_split_stage stage = {first, n, pieces, (arenaut_split_mode)mode};
                     needs made;
                     if (!make(p, &stage, 1, options, &made, &macs)) continue;
+                    assert_true(made.alive >= floor);
                     const uint64_t sum = made.alive + made.tail - before->tail;
                     if (sum >= least) continue;
                     least = sum;
@@ -141,9 +142,7 @@ static uint64_t best_stage(const arenaut_program *p, const arenaut_split_options
     return least;
 }
 
-/* What the search takes for the least that a stage can need is a guess where rows are few: of four
- * rows in three pieces, two are in the last. */
-TEST(hardly_any_program_has_a_stage_that_is_better_than_what_is_found) {
+TEST(no_program_has_a_stage_that_is_better_than_what_is_found) {
     uint32_t n_found = 0, n_missed = 0;
     for (uint64_t seed = 1; seed <= 120; seed++) {
         rng r = {seed};
@@ -154,7 +153,7 @@ TEST(hardly_any_program_has_a_stage_that_is_better_than_what_is_found) {
         arenaut_split_stage best = {0};
         assert_int_equal(arenaut_split_find(p, &options, NULL, &front, NULL), ARENAUT_OK);
         const uint64_t found = sum_of(&front->choices[front->n_choices - 1]);
-        const uint64_t least = best_stage(p, &options, &before, &best);
+        const uint64_t least = best_stage(p, &options, &before, front->floor, &best);
         if (found > least + FEW_BYTES) {
             print_message("seed %u: %u instead of %u with ops %u to %u in %u pieces, mode %d\n",
                           (unsigned)seed, (unsigned)found, (unsigned)least, best.first_op,
@@ -166,5 +165,5 @@ TEST(hardly_any_program_has_a_stage_that_is_better_than_what_is_found) {
         arenaut_program_free(p);
     }
     assert_true(n_found > 12);
-    assert_true(n_missed < 3);
+    assert_int_equal(n_missed, 0);
 }

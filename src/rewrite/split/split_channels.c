@@ -119,8 +119,8 @@ const char *arn_split_channels_refuse(const arn_split_graph *graph,
                : NULL;
 }
 
-/* Where piece `piece` begins: at a multiple of what kernels like to have, if there is enough. */
-static int64_t cut(int64_t channels, uint32_t pieces, uint32_t piece) {
+/* At a multiple of what kernels like to have, if there is enough. */
+int64_t arn_split_channel_cut(int64_t channels, uint32_t pieces, uint32_t piece) {
     const int64_t unit = channels >= 8 * (int64_t)pieces   ? 8
                          : channels >= 4 * (int64_t)pieces ? 4
                                                            : 1;
@@ -187,8 +187,8 @@ void arn_split_put_channels(arn_draft *draft, const arenaut_split_stage *stage) 
     uint32_t *made = arn_allocate(draft->graph->allocator, stage->pieces, sizeof *made);
     if (!made) draft->failed = true;
     for (uint32_t p = 0; p < stage->pieces && !draft->failed; p++) {
-        const int64_t begin = cut(channels, stage->pieces, p);
-        const range part = {begin, cut(channels, stage->pieces, p + 1) - begin};
+        const int64_t begin = arn_split_channel_cut(channels, stage->pieces, p);
+        const range part = {begin, arn_split_channel_cut(channels, stage->pieces, p + 1) - begin};
         made[p] = put_piece(draft, stage, part);
     }
     arn_draft_join(draft, ARN_AXIS_C, made, stage->pieces, last, last);

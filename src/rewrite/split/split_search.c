@@ -13,14 +13,16 @@
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/memory.h"
+#include "rewrite/split/split_bound.h"
 #include "rewrite/split/split_stages.h"
 #include "rewrite/split/split_windows.h"
 
 enum {
-    FEW = 12,          /* pieces of channels, up to which each number is tried */
-    PATIENCE = 2,      /* times in a row that more pieces need no less */
-    EFFORT = 20000000, /* ops of drafts, in all */
-    FIRST_LOOK = 64,   /* candidates before the front is found for the first time */
+    FEW = 12,           /* pieces, up to which each number is tried */
+    PATIENCE = 2,       /* times in a row that more pieces need no less */
+    EFFORT = 20000000,  /* ops of drafts, in all */
+    COUNTED_PER_OP = 8, /* ops of bands that are counted in the time that one is put into a draft */
+    FIRST_LOOK = 64,    /* candidates before the front is found for the first time */
 };
 
 /* A window in one mode. */
@@ -28,13 +30,14 @@ typedef struct way_in {
     uint32_t window;
     arenaut_split_mode mode;
     uint32_t pieces, idle;
-    uint64_t best; /* peak so far */
+    uint64_t best, lowest; /* peak so far, and bound on one */
 } way_in;
 
 typedef struct search {
     arn_split_field field;
     arn_costing costing;
     arn_draft draft;
+    arn_bands bands;
     arn_split_windows windows;
     arn_split_front all, no_macs; /* of the candidates so far */
     uint32_t looked;              /* candidates when they were found */
@@ -92,18 +95,38 @@ static const char *refuse(const search *s, const arenaut_split_stage *stage) {
                                                  : arn_split_rows_refuse(graph_of(s), stage);
 }
 
-/* False where it cannot be split so, or there is no memory. */
+/* Counts which rows its bands make, if it has bands. False where it cannot be split so. */
+static bool count(search *s, const arenaut_split_stage *stage) {
+    if (stage->mode == ARENAUT_SPLIT_CHANNELS) return true;
+    s->effort += (uint64_t)stage->n_ops * stage->pieces / COUNTED_PER_OP;
+    const bool counted = arn_bands_count(&s->bands, graph_of(s), stage);
+    s->failed = s->failed || s->bands.failed;
+    return counted;
+}
+
+/* No draft of the stage, which has been counted, needs less. */
+static uint64_t bound_of(const search *s, const arn_op_window *w,
+                         const arenaut_split_stage *stage) {
+    const arenaut_split_options *options = s->field.options;
+    const bool reach = options->overlap || options->in_place;
+    const uint64_t within = stage->mode == ARENAUT_SPLIT_CHANNELS
+                                ? arn_split_channels_bound(graph_of(s), stage, reach)
+                                : arn_split_bands_bound(&s->bands, reach);
+    return arn_max_u64(w->sure, w->past + within);
+}
+
+/* Of a stage that has been counted. False where it cannot be split so, or there is no memory. */
 static bool evaluate(search *s, const arn_op_window *w, arn_split_candidate *c) {
     arn_draft_cost cost;
-    bool put = true;
     arn_draft_clear(&s->draft);
     if (c->stage.mode == ARENAUT_SPLIT_CHANNELS) arn_split_put_channels(&s->draft, &c->stage);
-    else put = arn_split_put_rows(&s->draft, &c->stage);
-    if (put) arn_draft_share_constants(&s->draft);
+    else arn_split_put_bands(&s->draft, &s->bands);
+    if (!s->draft.refused) arn_draft_share_constants(&s->draft);
     s->effort += s->draft.n_ops;
-    s->failed = s->failed || s->draft.failed ||
-                (put && !arn_draft_cost_of(&s->costing, &s->draft, w->ops, w->past, &cost));
-    if (!put || s->failed) return false;
+    s->failed =
+        s->failed || s->draft.failed ||
+        (!s->draft.refused && !arn_draft_cost_of(&s->costing, &s->draft, w->ops, w->past, &cost));
+    if (s->draft.refused || s->failed) return false;
     c->peak = cost.peak;
     c->price = (arn_split_price){cost.kept, cost.notes, (int64_t)cost.macs, cost.n_ops};
     for (uint32_t op = w->ops.first; op < w->ops.end; op++) {
@@ -149,43 +172,53 @@ static int64_t length(const search *s, const arn_op_window *w, arenaut_split_mod
     return dims[mode == ARENAUT_SPLIT_CHANNELS ? ARN_AXIS_C : ARN_AXIS_H];
 }
 
-/* The fewest of which the largest is smaller; 0: there are none. Channels are cut where kernels
- * like it, so that each number of few pieces is another matter. */
+/* The fewest of which the largest is smaller; 0: there are none. Each number of few pieces is
+ * another matter, since they are not all of one size; but for bands of equal height. */
 static uint32_t more_pieces(const search *s, const arn_op_window *w, const way_in *way) {
     const int64_t all = length(s, w, way->mode), size = (all + way->pieces - 1) / way->pieces;
-    if (way->mode == ARENAUT_SPLIT_CHANNELS && way->pieces < FEW) return way->pieces + 1;
+    if (way->mode != ARENAUT_SPLIT_KEPT_CALLED && way->pieces < FEW) return way->pieces + 1;
     return size <= 1 ? 0 : (uint32_t)((all + size - 2) / (size - 1));
 }
 
-/* What so many pieces add to what is kept, at least: an op for each op of a piece, or one that
- * takes its rows and one that calls them. */
-static int64_t least_kept(const search *s, const arn_op_window *w, const way_in *way) {
+/* What the pieces add to what is kept, at least: an op for each op that makes something in a piece,
+ * or one that calls the piece's. */
+static int64_t least_kept(const search *s, const arn_op_window *w,
+                          const arenaut_split_stage *stage) {
     const arenaut_target *target = s->field.options->target;
     const int64_t least = target && target->layout ? (int64_t)target->layout->op : 0;
     int64_t kept = 0;
-    if (way->mode == ARENAUT_SPLIT_KEPT_CALLED) return 2 * least * (way->pieces - 1);
+    if (stage->mode == ARENAUT_SPLIT_KEPT_CALLED) return least * (stage->pieces - 1);
     for (uint32_t op = w->ops.first; op < w->ops.end; op++) {
         if (graph_of(s)->ops[op].of_constants) continue;
-        kept += way->mode == ARENAUT_SPLIT_CHANNELS ? least : s->whole[op].kept;
+        if (stage->mode == ARENAUT_SPLIT_CHANNELS) kept += least * (stage->pieces - 1);
+        else kept += s->whole[op].kept * arn_bands_repeats(&s->bands, op - w->ops.first);
     }
-    return kept * (way->pieces - 1);
+    return kept;
 }
 
-/* Tries one more number of pieces; false when there is no point in going on. */
+static bool repeats_macs(arenaut_split_mode mode) {
+    return mode != ARENAUT_SPLIT_CHANNELS && mode != ARENAUT_SPLIT_KEPT &&
+           mode != ARENAUT_SPLIT_KEPT_CALLED;
+}
+
+/* Tries one more number of pieces; false when there is no point in going on: with more and more of
+ * them ever more is kept. */
 static bool try_next(search *s, way_in *way) {
     const arn_op_window *w = &s->windows.items[way->window];
-    const bool repeats = way->mode != ARENAUT_SPLIT_CHANNELS && way->mode != ARENAUT_SPLIT_KEPT &&
-                         way->mode != ARENAUT_SPLIT_KEPT_CALLED;
-    arn_split_candidate c = {.stage = {w->ops.first, w->ops.end - w->ops.first, 2, way->mode}};
-    if (way->pieces > 1) way->pieces = more_pieces(s, w, way);
-    else way->pieces = 2;
-    c.stage.pieces = way->pieces;
+    const bool repeats = repeats_macs(way->mode);
+    way->pieces = way->pieces > 1 ? more_pieces(s, w, way) : 2;
+    arn_split_candidate c = {
+        .stage = {w->ops.first, w->ops.end - w->ops.first, way->pieces, way->mode}};
     if (way->pieces == 0 || refuse(s, &c.stage)) return false;
-    const uint64_t bound = arn_split_bound(w, way->pieces, s->field.options->overlap);
-    if (is_surpassed(s, bound, least_kept(s, w, way), repeats)) return false;
-    if (!evaluate(s, w, &c)) return true;
-    way->idle = c.peak < way->best ? 0 : way->idle + 1;
+    if (!count(s, &c.stage)) return true;
+    const int64_t kept = least_kept(s, w, &c.stage);
+    const uint64_t bound = bound_of(s, w, &c.stage);
+    if (is_surpassed(s, w->sure, kept, repeats)) return false;
+    c.peak = UINT64_MAX;
+    if (!is_surpassed(s, bound, kept, repeats) && !evaluate(s, w, &c)) return true;
+    way->idle = c.peak < way->best || bound < way->lowest ? 0 : way->idle + 1;
     way->best = arn_min_u64(way->best, c.peak);
+    way->lowest = arn_min_u64(way->lowest, bound);
     if (c.peak < w->whole && !is_surpassed(s, c.peak, c.price.kept, repeats)) add_candidate(s, &c);
     return way->idle < PATIENCE;
 }
@@ -208,7 +241,7 @@ static void try_all(search *s) {
             const bool called = mode == ARENAUT_SPLIT_KEPT_CALLED;
             if (mode == ARENAUT_SPLIT_ROWS_CALLED) continue;
             if (called && asks_for_scratch(s, &s->windows.items[i])) continue;
-            s->ways[n++] = (way_in){i, (arenaut_split_mode)mode, 1, 0, UINT64_MAX};
+            s->ways[n++] = (way_in){i, (arenaut_split_mode)mode, 1, 0, UINT64_MAX, UINT64_MAX};
         }
     }
     while (n > 0 && !s->failed && s->effort < EFFORT) {
@@ -305,6 +338,7 @@ static void end(search *s) {
     const arenaut_allocator *allocator = graph_of(s)->allocator;
     arn_costing_free(&s->costing);
     arn_draft_free(&s->draft);
+    arn_bands_free(&s->bands);
     arn_split_windows_free(&s->windows, allocator);
     arn_split_front_free(&s->all, allocator);
     arn_split_front_free(&s->no_macs, allocator);

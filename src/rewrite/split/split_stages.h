@@ -3,6 +3,7 @@
 #define ARN_REWRITE_SPLIT_SPLIT_STAGES_H
 
 #include "rewrite/split/draft.h"
+#include "rewrite/split/split_bands.h"
 
 /* Why the stage cannot be split; NULL: it can. */
 const char *arn_split_channels_refuse(const arn_split_graph *graph,
@@ -13,6 +14,11 @@ const char *arn_split_rows_refuse(const arn_split_graph *graph, const arenaut_sp
  * shows only when its rows are counted; the draft is then good for nothing. */
 void arn_split_put_channels(arn_draft *draft, const arenaut_split_stage *stage);
 bool arn_split_put_rows(arn_draft *draft, const arenaut_split_stage *stage);
+/* Of a stage that has been counted. */
+void arn_split_put_bands(arn_draft *draft, const arn_bands *counted);
+
+/* Where piece `piece` of so many channels begins. */
+int64_t arn_split_channel_cut(int64_t channels, uint32_t pieces, uint32_t piece);
 
 /* The whole program with these stages split; false as above, with `bad` the stage. */
 bool arn_split_put_program(arn_draft *draft, const arenaut_split_stage *stages, uint32_t n_stages,

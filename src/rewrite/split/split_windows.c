@@ -7,22 +7,34 @@
 #include "core/checked.h"
 #include "core/memory.h"
 #include "core/sort.h"
+#include "rewrite/split/split_bands.h"
 
 enum { LONGEST = 96 /* ops of a stage that is looked for */ };
 
-/* When the last piece begins, all that the stage reads is there, and what the other pieces made. At
- * the join, its results are there in pieces and whole, unless the whole may lie over its pieces.
- * The largest tensor inside is there in pieces, one of which is no smaller than the average. */
-uint64_t arn_split_bound(const arn_op_window *window, uint32_t pieces, bool overlap) {
-    const uint64_t others = window->made - window->made / pieces;
-    const uint64_t late = window->read + others;
-    const uint64_t join = overlap ? window->made : 2 * window->made;
-    const uint64_t within = window->inner / pieces + arn_min_u64(window->read, others);
-    return window->past + arn_max_u64(arn_max_u64(late, join), within);
+/* What nobody needs would not be made of pieces. */
+static bool can_be_inside(const arn_split_graph *graph, uint32_t op) {
+    if (graph->ops[op].of_constants) return true;
+    return graph->ops[op].kind != ARN_SPLIT_OPAQUE &&
+           graph->last_reader[graph->program->ops[op].outputs[0]] != ARENAUT_NONE;
 }
 
-static bool can_be_inside(const arn_split_graph *graph, uint32_t op) {
-    return graph->ops[op].of_constants || graph->ops[op].kind != ARN_SPLIT_OPAQUE;
+/* The largest of the window's results that can be in pieces. */
+static uint64_t largest_result(const arn_split_graph *graph, arn_op_range ops) {
+    const arenaut_split_stage stage = {.first_op = ops.first, .n_ops = ops.end - ops.first};
+    uint64_t largest = 0;
+    for (uint32_t k = 0; k < stage.n_ops; k++) {
+        if (!arn_band_is_result(graph, &stage, k)) continue;
+        const uint32_t made = graph->program->ops[ops.first + k].outputs[0];
+        largest = arn_max_u64(largest, arn_split_bytes(graph, made));
+    }
+    return largest;
+}
+
+/* When the first piece begins, all that the window reads is there. At the last join its results
+ * are, and one of them in pieces as well, unless the whole may lie over these. */
+static uint64_t surely_alive(const arn_split_field *field, const arn_op_window *w) {
+    const uint64_t twice = field->options->overlap ? 0 : largest_result(field->graph, w->ops);
+    return w->past + arn_max_u64(w->read, w->made + twice);
 }
 
 /* What is alive at a window's first op and made before it, by the op that reads it last. */
@@ -71,18 +83,7 @@ static void extend(sweep *s) {
         for (uint32_t i = 0; i < k && i < it->n_inputs; i++) again = again || it->inputs[i] == t;
         if (again) continue;
         w->made -= arn_split_bytes(graph, t);
-        w->inner = arn_max_u64(w->inner, arn_split_bytes(graph, t));
     }
-}
-
-static uint64_t least_bound(const arn_split_field *field, const arn_op_window *w) {
-    return arn_split_bound(w, 2, field->options->overlap);
-}
-
-/* For certain, in however many pieces: of three rows two may be in one piece. */
-static uint64_t surely_alive(const arn_split_field *field, const arn_op_window *w) {
-    const uint64_t join = field->options->overlap ? w->made : 2 * w->made;
-    return w->past + arn_max_u64(w->read + w->made / 3, join);
 }
 
 /* All windows that begin at an op; `low` gets per op the least that is alive there in one. */
@@ -93,13 +94,11 @@ static bool find_from(sweep *s, uint32_t first, uint64_t *low, arn_split_windows
     while (s->window.ops.end < n && s->window.ops.end - first < LONGEST &&
            can_be_inside(graph, s->window.ops.end)) {
         extend(s);
-        const uint64_t sure = surely_alive(s->field, &s->window);
+        s->window.sure = surely_alive(s->field, &s->window);
         for (uint32_t op = first; op < s->window.ops.end; op++) {
-            low[op] = arn_min_u64(low[op], sure);
+            low[op] = arn_min_u64(low[op], s->window.sure);
         }
-        arn_op_window thin = s->window;
-        thin.inner = 0; /* in ever more pieces */
-        if (least_bound(s->field, &thin) >= s->window.whole) continue;
+        if (s->window.sure >= s->window.whole) continue;
         if (!arn_grow(graph->allocator, (void **)&windows->items, &windows->capacity,
                       (uint64_t)windows->n + 1, sizeof *windows->items)) {
             return false;
@@ -127,7 +126,12 @@ static void drop_useless(const uint64_t *low, const arn_split_field *field,
     windows->n = kept;
 }
 
-/* The lowest bounds come first, of equal ones the shorter window. */
+/* What a split into two even pieces may come to. */
+static uint64_t likely(const arn_op_window *w) {
+    return arn_max_u64(w->sure, w->past + w->read + w->made / 2);
+}
+
+/* Those that may need least come first, of equal ones the shorter window. */
 static bool sort(const arn_split_field *field, arn_split_windows *windows) {
     const arenaut_allocator *allocator = field->graph->allocator;
     const uint32_t n = windows->n;
@@ -139,7 +143,7 @@ static bool sort(const arn_split_field *field, arn_split_windows *windows) {
     for (uint32_t i = 0; fits && i < n; i++) {
         const arn_op_window *w = &windows->items[i];
         ids[i] = i;
-        key[i] = least_bound(field, w) << 8 | (w->ops.end - w->ops.first);
+        key[i] = likely(w) << 8 | (w->ops.end - w->ops.first);
     }
     if (fits) {
         arn_sort_by_key(ids, n, key, scratch);

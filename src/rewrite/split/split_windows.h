@@ -9,8 +9,8 @@ typedef struct arn_op_window {
     uint64_t past;  /* goes past it */
     uint64_t read;  /* from before, and not needed afterwards */
     uint64_t made;  /* results */
-    uint64_t inner; /* the largest tensor between */
     uint64_t whole; /* the most that is alive at one of its ops, with nothing split */
+    uint64_t sure;  /* no split of it needs less */
 } arn_op_window;
 
 typedef struct arn_split_windows {
@@ -24,8 +24,5 @@ typedef struct arn_split_windows {
  * memory. */
 bool arn_split_find_windows(const arn_split_field *field, arn_split_windows *windows);
 void arn_split_windows_free(arn_split_windows *windows, const arenaut_allocator *allocator);
-
-/* No split of the window into so many pieces needs less. */
-uint64_t arn_split_bound(const arn_op_window *window, uint32_t pieces, bool overlap);
 
 #endif
