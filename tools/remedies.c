@@ -11,6 +11,7 @@
 #include <arenaut/pass.h>
 
 #include "describe.h"
+#include "whole_arena.h"
 
 /* Whether a pass has changed nothing that counts: then there is no need to plan again. */
 static bool same_problem(const arenaut_problem *a, const arenaut_problem *b) {
@@ -36,17 +37,23 @@ static bool same_problem(const arenaut_problem *a, const arenaut_problem *b) {
     return true;
 }
 
-/* Fills in the arena with `changed`, and the job that found it if that is another plan. */
-static exit_code plan_with(const tool_job *job, const arenaut_pipeline_options *changed,
-                           remedy *with) {
+static uint64_t reserve_for(const tool_job *job) {
+    return bytes_to_reserve(job, job->pipeline->figures.planned);
+}
+
+/* Fills in what is needed with `changed`, and the job that found it if that is another plan. */
+static exit_code plan_with(const tool_job *job, const remedy_list *list,
+                           const arenaut_pipeline_options *changed, remedy *with) {
     tool_job *other = must_allocate(1, sizeof *other);
-    *with = (remedy){.arena = job->pipeline->plan->total};
+    *with = (remedy){.arena = job->pipeline->plan->total, .reserve = list->reserve};
     exit_code code = job_prepare_again(other, job, changed);
     if (code == EXIT_FINE && !same_problem(job->pipeline->problem, other->pipeline->problem)) {
         code = job_find_baseline(other);
         if (code == EXIT_FINE) code = job_make_plan(other);
         if (code == EXIT_FINE) {
             with->arena = other->pipeline->plan->total;
+            with->reserve = reserve_for(other);
+            with->saves = with->reserve < list->reserve ? list->reserve - with->reserve : 0;
             with->job = other;
             return code;
         }
@@ -107,9 +114,9 @@ static exit_code try_pass(const tool_job *job, const arenaut_pass *pass, remedy_
         snprintf(selection, sizeof selection, "%s%s%s", before, *before ? "," : "", pass->name);
     if (length < 0 || (size_t)length >= sizeof selection) return EXIT_FINE;
     changed.passes = selection;
-    const exit_code code = plan_with(job, &changed, &with);
+    const exit_code code = plan_with(job, list, &changed, &with);
     if (code != EXIT_FINE) return code;
-    if (with.arena < job->pipeline->plan->total) {
+    if (with.saves > 0) {
         add_remedy(list, pass->summary, "--passes", pass->name, with);
     } else {
         drop_job(&with);
@@ -134,7 +141,7 @@ static exit_code try_kernels(const tool_job *job, remedy_list *list) {
     remedy with;
     if (kernels && !changed.overlap && !job->options->inplace && !changed.n_in_place_rules) {
         changed.overwrite = ARENAUT_OVERWRITE_ON;
-        code = plan_with(job, &changed, &with);
+        code = plan_with(job, list, &changed, &with);
         if (code == EXIT_FINE) {
             add_remedy(list, "results over operands", "--inplace", "on", with);
         }
@@ -142,7 +149,7 @@ static exit_code try_kernels(const tool_job *job, remedy_list *list) {
     }
     if (code == EXIT_FINE && !job->options->overlap && has_rules(kernels)) {
         changed.overlap = true;
-        code = plan_with(job, &changed, &with);
+        code = plan_with(job, list, &changed, &with);
         if (code == EXIT_FINE) {
             add_remedy(list, "results that reach into operands", "--overlap", "on", with);
         }
@@ -160,7 +167,7 @@ static exit_code try_split(const tool_job *job, remedy_list *list) {
     if (changed.splitting.on || !p->target->plan_in_file || !p->target->layout) return EXIT_FINE;
     if (p->document.program->n_ops > MOST_OPS) return EXIT_FINE;
     changed.splitting.on = true;
-    const exit_code code = plan_with(job, &changed, &with);
+    const exit_code code = plan_with(job, list, &changed, &with);
     if (code == EXIT_FINE) add_remedy(list, "ops piece by piece", "--split", "on", with);
     return code;
 }
@@ -170,11 +177,12 @@ exit_code find_remedies(const tool_job *job, remedy_list *list) {
     remedy with;
     list->n = 0;
     if (!job->pipeline->lowering || job->stopped) return EXIT_FINE;
+    list->reserve = reserve_for(job);
     exit_code code = try_kernels(job, list);
     if (code == EXIT_FINE) code = try_split(job, list);
     if (code == EXIT_FINE && !changed.exclude_io) {
         changed.exclude_io = true;
-        code = plan_with(job, &changed, &with);
+        code = plan_with(job, list, &changed, &with);
         if (code == EXIT_FINE) {
             add_remedy(list, "inputs and outputs elsewhere", "--no-alloc-io", "", with);
         }
@@ -226,14 +234,20 @@ static void put_float_inputs(const arenaut_pipeline *p, arenaut_text *out) {
     }
 }
 
-void put_remedies(const arenaut_pipeline *p, const remedy_list *list, arenaut_text *out) {
-    const uint64_t before = p->plan->total;
+void put_remedies(const tool_job *job, const remedy_list *list, arenaut_text *out) {
+    const arenaut_pipeline *p = job->pipeline;
+    const bool whole = has_whole_arena(job);
+    if (whole && list->n > 0) {
+        text_printf(out, "  to reserve, with what %s keeps: %s bytes\n", p->target->name,
+                    with_commas(list->reserve).text);
+    }
     for (size_t i = 0; i < list->n; i++) {
         const remedy *r = &list->items[i];
         text_printf(out, "  %s (%s): arena %s, ", r->what, r->flags, with_commas(r->arena).text);
-        if (r->arena < before) {
-            text_printf(out, "saves %s (%s)\n", with_commas(before - r->arena).text,
-                        change_percent(before, r->arena).text);
+        if (whole) text_printf(out, "to reserve %s, ", with_commas(r->reserve).text);
+        if (r->saves > 0) {
+            text_printf(out, "saves %s (%s)\n", with_commas(r->saves).text,
+                        change_percent(list->reserve, r->reserve).text);
         } else {
             text_put(out, "saves nothing\n");
         }
@@ -286,7 +300,6 @@ static exit_code put_bound_without(const tool_job *job, uint32_t buffer, uint64_
 
 exit_code put_json_remedies(const tool_job *job, const remedy_list *list, arenaut_text *out) {
     enum { LARGEST = 4 }; /* as many as the report has */
-    const uint64_t before = job->pipeline->plan->total;
     arenaut_peak peak;
     arenaut_error err = {0};
     uint64_t bound = 0;
@@ -306,8 +319,12 @@ exit_code put_json_remedies(const tool_job *job, const remedy_list *list, arenau
         text_put_json(out, r->flags);
         text_put(out, ", \"arena\": ");
         text_put_json_u64(out, r->arena);
+        if (has_whole_arena(job)) {
+            text_put(out, ", \"reserve\": ");
+            text_put_json_u64(out, r->reserve);
+        }
         text_put(out, ", \"saves\": ");
-        text_put_json_u64(out, r->arena < before ? before - r->arena : 0);
+        text_put_json_u64(out, r->saves);
         text_put(out, "}");
     }
     text_put(out, "]");

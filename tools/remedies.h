@@ -1,4 +1,6 @@
-/* What would make the arena smaller, each tried for itself. */
+/* What would make less memory be needed, each tried for itself. What it saves is measured as
+ * splitting is chosen: by all that has to be reserved, which is the arena with what the runtime
+ * keeps for ops and tensors; by the arena alone where that is not known. */
 #ifndef TOOL_REMEDIES_H
 #define TOOL_REMEDIES_H
 
@@ -8,6 +10,8 @@ typedef struct remedy {
     const char *what; /* "results over operands" */
     char flags[48];   /* "--inplace on" */
     uint64_t arena;   /* with it */
+    uint64_t reserve; /* with it: the arena with what the runtime keeps, where that is known */
+    uint64_t saves;   /* bytes fewer to reserve than without it */
     tool_job *job;    /* that found another plan with it; NULL: none, or it was not kept */
 } remedy;
 
@@ -16,7 +20,8 @@ enum { MAX_REMEDIES = 16 };
 typedef struct remedy_list {
     remedy items[MAX_REMEDIES];
     size_t n;
-    bool keeps; /* the jobs, which remedies_free closes */
+    uint64_t reserve; /* without any */
+    bool keeps;       /* the jobs, which remedies_free closes */
 } remedy_list;
 
 /* Plans again with each flag that may help: in place, inputs and outputs elsewhere and, where
@@ -26,7 +31,7 @@ void remedies_free(remedy_list *list);
 
 /* Lines of the report, and members of the JSON document: the remedies, and what the bound
  * would be without each of the largest buffers at the peak. */
-void put_remedies(const arenaut_pipeline *p, const remedy_list *list, arenaut_text *out);
+void put_remedies(const tool_job *job, const remedy_list *list, arenaut_text *out);
 exit_code put_json_remedies(const tool_job *job, const remedy_list *list, arenaut_text *out);
 
 #endif

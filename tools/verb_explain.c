@@ -26,7 +26,7 @@ static exit_code put_report(const tool_job *job, const tool_options *options, ar
     }
     remedy_list remedies = {.keeps = false};
     exit_code code = find_remedies(job, &remedies);
-    if (code == EXIT_FINE) put_remedies(job->pipeline, &remedies, out);
+    if (code == EXIT_FINE) put_remedies(job, &remedies, out);
     describe_ways_to_split(job->pipeline, out);
     if (code == EXIT_FINE) code = put_token_offsets(job, "  ", out);
     if (job->pipeline->op_outside != ARENAUT_NONE) text_put(out, "\n");

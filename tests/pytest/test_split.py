@@ -295,6 +295,21 @@ def test_explain_tries_splitting(arenaut, arenaut_json):
     assert "ways to split" not in arenaut("explain", model).stdout
 
 
+@pytest.mark.parametrize("given", [(), ("--split", "on"), ("--overlap", "on")],
+                         ids=["alone", "split", "overlap"])
+@pytest.mark.parametrize("path", [p for p in SPLIT if "resnet" in p.id])
+def test_what_a_remedy_saves_is_what_splitting_is_chosen_by(arenaut_json, path, given):
+    """All that has to be reserved, of which the arena is a part: it may grow as the rest falls."""
+    known = ("--scratch", SCRATCH)
+    now = planned_arena(arenaut_json, path, *given)
+    remedies = [remedy for remedy in arenaut_json("explain", path, *given, *known)["remedies"]
+                if "flags" in remedy]
+    assert {"--split on", "--overlap on"} - {" ".join(given)} <= {r["flags"] for r in remedies}
+    for remedy in remedies:
+        reserve = planned_arena(arenaut_json, path, *given, *remedy["flags"].split())
+        assert (remedy["reserve"], remedy["saves"]) == (reserve, max(0, now - reserve))
+
+
 def test_explain_says_what_a_float_input_costs(arenaut, tmp_path):
     """True only of inputs that nothing but one QUANTIZE reads."""
     program = {"schema": "arenaut.program/1", "tensors": [
