@@ -48,8 +48,9 @@ def result_of(problem, plan=None):
                           plan=ctypes.pointer(plan) if plan is not None else None, seconds=-1)
 
 
-def emit(format_or_report, result, **options):
-    """The bytes that a row of the tables of formats or reports makes of a result."""
+def emit(format_or_report, result, settings=None):
+    """The bytes that a row of the tables of formats or reports makes of a result; `settings` is an
+    arenaut_report_options."""
     if isinstance(format_or_report, records.Format):
         if not format_or_report.write:
             raise RefusedError(f"the format '{text_of(format_or_report.name)}' can only be read",
@@ -58,7 +59,6 @@ def emit(format_or_report, result, **options):
             raise RefusedError(f"the format '{text_of(format_or_report.name)}' holds a plan only inside "
                                "a model of its own", records.REFUSED)
         return took(lambda sink: check(format_or_report.write, result, sink, None))
-    settings = records.ReportOptions(**options)
     return took(lambda sink: check(C.arenaut_report_emit, format_or_report, result, settings, sink,
                                    None))
 

@@ -5,6 +5,10 @@ from __future__ import annotations
 
 from arenaut import records
 
+TYPE_CHECKING = False  # as typing has it
+if TYPE_CHECKING:
+    from arenaut.typed import Finding, Witness
+
 
 class ArenautError(RuntimeError):
     """A call that did not succeed.
@@ -20,9 +24,10 @@ class ArenautError(RuntimeError):
     found: object = None
     allowed: str | None = None
     option: str | None = None
-    open_sizes: tuple = ()
+    open_sizes: tuple[str, ...] = ()
+    status: int
 
-    def __init__(self, message: str, status: int = records.BAD_INPUT, **about):
+    def __init__(self, message: str, status: int = records.BAD_INPUT, **about: object) -> None:
         super().__init__(message)
         self.status = status
         self.__dict__.update(about)
@@ -47,13 +52,13 @@ class RefusedError(ArenautError):
 class RejectedError(ArenautError):
     """The checker found a plan wrong: `finding` is its counter-example."""
 
-    finding: dict = {}
+    finding: Finding = {}  # where it was no checker that found it
 
 
 class NoPlanError(ArenautError):
     """It is proven that no plan exists: `witness` says which buffers are too much at which step."""
 
-    witness: dict = {}
+    witness: Witness = {}  # as of the checker's
 
 
 class StoppedError(ArenautError):
@@ -71,7 +76,7 @@ KINDS = {records.NO_MEMORY: OutOfMemoryError, records.BAD_ARGUMENT: InputError,
          records.NO_PLAN: NoPlanError}
 
 
-def error_of(status: int, message: str, **about) -> ArenautError:
+def error_of(status: int, message: str, **about: object) -> ArenautError:
     """The exception for a status of the library."""
     return KINDS.get(status, ArenautError)(message, status, **about)
 

@@ -18,6 +18,8 @@ from __future__ import annotations
 
 import itertools
 import operator
+from collections.abc import Iterable
+from typing import Any
 
 import torch
 from executorch.exir import memory
@@ -33,7 +35,8 @@ import arenaut
 EFFORT = 20_000
 
 
-def plan(alignment, specs, graph_module, graph_signature=None, extra_padding=0):
+def plan(alignment: int, specs: Iterable[TensorSpec], graph_module: torch.fx.GraphModule,
+         graph_signature: Any = None, extra_padding: int = 0) -> MemoryAlgoResult:
     """An algorithm for `MemoryPlanningAlgorithmSuite([arenaut.executorch.plan])`.
 
     Args:
@@ -247,7 +250,7 @@ class MemoryPlanningPass(TheirPass):
         RejectedError, InputError: from the export, as of `plan`.
     """
 
-    def __init__(self, target=None, effort: int = EFFORT, **theirs):
+    def __init__(self, target: Any = None, effort: int = EFFORT, **theirs: Any) -> None:
         super().__init__(memory_planning_algo=MemoryPlanningAlgorithmSuite([self.algorithm]), **theirs)
         self.target, self.effort = target, effort
 

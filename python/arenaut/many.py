@@ -18,8 +18,12 @@ from arenaut.records import VERSION
 
 TYPE_CHECKING = False  # as typing has it
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from typing import Any
+
+    from typing_extensions import Unpack
+
+    from arenaut.typed import (DaskClient, Executor, ModelOptions, Path, Totals, Work, WorkerPool)
 
 
 class Row(namedtuple("Row", "name options now planned bound status seconds error key")):
@@ -29,7 +33,7 @@ class Row(namedtuple("Row", "name options now planned bound status seconds error
         name (str): its path, or its number among problems.
         options (dict): those that are its own.
         now (int): bytes that its runtime needs today; None if that is not known.
-        planned (int): bytes with our plan.
+        planned (int): bytes with our plan; None of what failed, as the next and `seconds`.
         bound (int): bytes; no plan needs less.
         status (str): "optimal", "feasible", or "failed".
         seconds (float): how long planning took.
@@ -38,13 +42,23 @@ class Row(namedtuple("Row", "name options now planned bound status seconds error
     """
 
     __slots__ = ()
+    name: str
+    options: dict[str, Any]
+    now: int | None
+    planned: int | None
+    bound: int | None
+    status: str
+    seconds: float | None
+    error: str | None
+    key: str | None
 
 
 Job = namedtuple("Job", "name item own options key attempts")
 
 
-def plan_many(work: Any, executor: Any = None, *, resume: Any = None, retries: int = 2,
-              progress: Any = None, **options: Any) -> Results:
+def plan_many(work: Iterable[Work], executor: Executor | DaskClient | WorkerPool | None = None, *,
+              resume: Path | None = None, retries: int = 2, progress: bool | None = None,
+              **options: Unpack[ModelOptions]) -> Results:
     """Plans many models or problems. Rows come as they are done; those that failed are among them.
 
     Args:
@@ -64,15 +78,20 @@ def plan_many(work: Any, executor: Any = None, *, resume: Any = None, retries: i
     return Results(jobs, executor, resume, retries, progress)
 
 
-def sweep(path: Any, over: Any, executor: Any = None, **options: Any) -> Results:
+def sweep(path: Path, over: Mapping[str, Any], executor: Executor | DaskClient | WorkerPool | None = None, *,
+          resume: Path | None = None, retries: int = 2, progress: bool | None = None,
+          **options: Unpack[ModelOptions]) -> Results:
     """Plans one model once for each combination of options.
 
     Args:
         path: of the model.
         over: the values of each option: {"dims": {"seq": [128, 256]}, "align": [16, 64]} are four
             combinations.
-        executor: as of plan_many.
-        options: those of plan_many, the same for all.
+        executor: this and the next three are as of plan_many.
+        resume: a file of finished rows.
+        retries: of what a worker was lost over.
+        progress: False shows no bar.
+        options: those of Model.plan, the same for all.
 
     Returns:
         The rows, one for each combination. `fits`, `shared` and `deciding` say what they mean
@@ -86,14 +105,14 @@ def sweep(path: Any, over: Any, executor: Any = None, **options: Any) -> Results
             axes.append([(name, one) for one in values])
     points = []
     for combination in itertools.product(*axes):
-        own: dict = {}
+        own: dict[str, Any] = {}
         for name, value in combination:
             if name == "dims":
                 own.setdefault("dims", {}).update([value])
             else:
                 own[name] = value
         points.append((path, own))
-    return plan_many(points, executor, **options)
+    return plan_many(points, executor, resume=resume, retries=retries, progress=progress, **options)
 
 
 def job_of(number, one, options, hashed):
@@ -115,10 +134,20 @@ def key_of(item, options):
     import hashlib
     try:
         data = item.to_json().encode() if isinstance(item, Problem) else read(item)
+        beside = [read(path) for path in map(options.get, SIDE_FILES) if is_file(path)]
     except OSError:
         return None
     given = json.dumps(options, sort_keys=True, default=str)
-    return hashlib.sha256(b"\0".join([data, given.encode(), VERSION.encode()])).hexdigest()
+    parts = [given.encode(), VERSION.encode(), data, *beside]
+    return hashlib.sha256(b"".join(b"%d:%s" % (len(part), part) for part in parts)).hexdigest()
+
+
+#: Options that may be the path of a file, whose bytes count then.
+SIDE_FILES = ("shapes", "scratch", "kernels")
+
+
+def is_file(path):
+    return isinstance(path, (str, os.PathLike)) and os.path.isfile(path)
 
 
 def read(path):
@@ -155,7 +184,7 @@ class Results:
         self._executor = executor
         self._resume = None if resume is None else os.fspath(resume)
         self._shows = progress is not False and watch.can_show()
-        self._done: list = []
+        self._done: list[Row] = []
         self._stream = self._run()
 
     def __len__(self) -> int:
@@ -183,7 +212,7 @@ class Results:
         return sorted(self, key=lambda row: order[row.name, repr(row.options)])
 
     @property
-    def totals(self) -> dict[str, Any]:
+    def totals(self) -> Totals:
         """Sums over all rows; `now` counts only where it is known, with `planned_of_those` beside."""
         fine = [row for row in self if row.error is None]
         known = [row for row in fine if row.now is not None]
@@ -212,7 +241,7 @@ class Results:
         from arenaut import chart
         return chart.svg(self)
 
-    def save(self, path: Any) -> None:
+    def save(self, path: Path) -> None:
         """Writes the picture (.svg) or the table (.csv). All or nothing.
 
         Raises:

@@ -17,7 +17,12 @@ from arenaut.watch import Watch
 
 TYPE_CHECKING = False  # as typing has it
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
     from typing import Any
+
+    from typing_extensions import Unpack
+
+    from arenaut.typed import ModelOptions, Path, Progress, Status
 
 
 class Pipeline:
@@ -92,8 +97,32 @@ NOTE = dict(records.PipelineOptions._fields_)["note"]
 NAMES = {"dim": "dims", "pin": "pins", "pool": "pools"}
 
 
+class TensorArena(namedtuple("TensorArena", "tensors scratch notes head tail total exact op")):
+    """What a micro runtime's arena has to hold besides the plan, in bytes.
 
-class Size(namedtuple("Size", "now planned bound needed status")):
+    Attributes:
+        tensors (int): of the head: planned, with kernels' scratch as far as it is known.
+        scratch (int): of that, what kernels ask for at the op that asks for most.
+        notes (int): of the head: what the runtime notes there while it plans.
+        head (int): what it needs at most for either.
+        tail (int): what stays: the interpreter, and what kernels keep.
+        total (int): head and tail: what to reserve.
+        exact (bool): False: kernels ask for memory of which it is not known how much; then it is the least.
+        op (int): the first op that keeps something of that kind; None without.
+    """
+
+    __slots__ = ()
+    tensors: int
+    scratch: int
+    notes: int
+    head: int
+    tail: int
+    total: int
+    exact: bool
+    op: int | None
+
+
+class Size(namedtuple("Size", "now planned bound needed status reserve")):
     """How big an arena is.
 
     Attributes:
@@ -103,13 +132,20 @@ class Size(namedtuple("Size", "now planned bound needed status")):
         needed (int): the smaller of the first two, where nothing was asked for that the runtime does
             not do.
         status (str): "optimal", which is proven, or "feasible".
+        reserve (int): bytes to reserve for `planned` and all that a micro runtime keeps beside it (see
+            ModelPlan.tensor_arena); None for other runtimes.
     """
 
     __slots__ = ()
+    now: int | None
+    planned: int
+    bound: int
+    needed: int
+    status: Status
+    reserve: int | None
 
 
-
-def open(path: Any, **options: Any) -> Model:
+def open(path: Path | Iterable[Path], **options: Unpack[ModelOptions]) -> Model:
     """Reads a model, or a bare problem.
 
     Args:
@@ -145,8 +181,8 @@ class Model:
     format: str
     notes: tuple[str, ...]
 
-
-    def __init__(self, files: Any, options: Any = None) -> None:
+    def __init__(self, files: Iterable[tuple[str, bytes]],
+                 options: Mapping[str, Any] | None = None) -> None:
         self._files, self._options = list(files), dict(options or {})
         check_names(self._options, FILE + PLANNER)
         pipeline = self._pipeline({}).read()
@@ -155,7 +191,7 @@ class Model:
         self.notes = tuple(pipeline.notes)
 
     @classmethod
-    def parse(cls, data: bytes, name: str = "input", **options: Any) -> Model:
+    def parse(cls, data: bytes, name: str = "input", **options: Unpack[ModelOptions]) -> Model:
         """The same from bytes in memory."""
         return cls([(name, bytes(data))], options)
 
@@ -191,7 +227,7 @@ class Model:
         return json.loads(documents.emit(documents.named("format", "program-json"),
                                          pipeline.record.result))
 
-    def plan(self, *, progress: Any = None, **options: Any) -> ModelPlan:
+    def plan(self, *, progress: Progress = None, **options: Unpack[ModelOptions]) -> ModelPlan:
         """Plans the model's memory, and has the plan checked and the program replayed.
 
         Args:
@@ -211,7 +247,10 @@ class Model:
                 `overlap`: True: results may overlap operands, as far as the kernels allow.
                 `split`: True: ops may run piece by piece; or stages as (first op, last op, pieces,
                 "channels", "rows" or "kept"). `max_ops`, `max_macs`: what that may add, in ops and
-                in percent of multiplications.
+                in percent of multiplications. `budget`: bytes to be reserved: the stages that add
+                least and fit are taken.
+                `reorder`: True: ops may run in another order.
+                `compact`: True: what is written holds no bytes that nothing leads to.
                 `preserve_inputs`: True: inputs keep their bytes.
                 `alloc_io`: False: inputs and outputs are not in the arena.
                 `align`: bytes, of all; `tensor_align`, `op_align`: {name: bytes}.
@@ -225,16 +264,19 @@ class Model:
         """
         return ModelPlan._made(self, options, self._pipeline(options, progress).read().prepare().plan())
 
-    def size(self, **options: Any) -> Size:
-        """How big the arena is today, and how big it must be; `options` as of plan."""
-        made = self.plan(**options)
-        return Size(made.now, made.planned, made.minimum, made.needed, made.status)
+    def size(self, *, progress: Progress = None, **options: Unpack[ModelOptions]) -> Size:
+        """How big the arena is today, and how big it must be; arguments as of plan."""
+        made = self.plan(progress=progress, **options)
+        whole = made.tensor_arena
+        return Size(made.now, made.planned, made.minimum, made.needed, made.status,
+                    whole.total if whole else None)
 
-    def explain(self, *, width: int = 80, **options: Any) -> documents.Text:
-        """Why the arena is as large as it is."""
-        return self.plan(**options).explain(width)
+    def explain(self, *, width: int = 80, progress: Progress = None,
+                **options: Unpack[ModelOptions]) -> documents.Text:
+        """Why the arena is as large as it is; arguments as of plan."""
+        return self.plan(progress=progress, **options).explain(width)
 
-    def check(self, **options: Any) -> None:
+    def check(self, **options: Unpack[ModelOptions]) -> None:
         """Holds the plan in the file against the model.
 
         Args:
@@ -255,7 +297,7 @@ class Model:
         else:
             self._judge(records.Baseline())
 
-    def strip(self, path: Any) -> None:
+    def strip(self, path: Path) -> None:
         """Writes the model without the plan that arenaut put into it. All or nothing.
 
         Raises:
@@ -287,6 +329,7 @@ class ModelPlan(Plan):
         needed (int): bytes: the smaller of the two.
         minimum (int): bytes; no plan needs less.
         scratch_unknown (bool): some kernels ask for memory that no file tells.
+        options (dict): those that it was made with.
     """
 
     model: Model
@@ -295,6 +338,7 @@ class ModelPlan(Plan):
     needed: int
     minimum: int
     scratch_unknown: bool
+    options: dict[str, Any]
 
     @classmethod
     def _made(cls, model, options, pipeline):
@@ -319,6 +363,28 @@ class ModelPlan(Plan):
     @property
     def _is_program(self):
         return bool(self._pipeline.record.document.program)
+
+    @property
+    def tensor_arena(self) -> TensorArena | None:
+        """What a micro runtime's arena has to hold with this plan; None for other runtimes, for several
+        pools and for several files."""
+        record = self._pipeline.record
+        target = record.target
+        if not (self._is_program and target and target.contents.layout and record.problem.contents.n_pools == 1
+                and len(self.model._files) == 1):
+            return None
+        arena = records.TensorArena()
+        check(C.arenaut_tensor_arena_find, record.result, self.planned, target, None, arena)
+        *bytes_of, op = (getattr(arena, name) for name in TensorArena._fields)
+        return TensorArena(*bytes_of, None if op == records.NONE else op)
+
+    @property
+    def today(self) -> Plan | None:
+        """What the file's runtime does today, in its own problem; None if that is not known, or wrong."""
+        baseline = self._pipeline.record.baseline
+        if not baseline.plan or baseline.overlaps:
+            return None
+        return Plan._copy(Problem._copy(baseline.problem.contents), baseline.plan.contents)
 
     def _why_not(self, force):
         outcome = ctypes.c_int()
@@ -349,7 +415,7 @@ class ModelPlan(Plan):
         if self._is_program:
             judge(C.arenaut_pipeline_replay, self._pipeline.pointer, record)
 
-    def save(self, path: Any, *, force: bool = False) -> None:
+    def save(self, path: Path, *, force: bool = False) -> None:
         """Writes the model with the plan inside, or what else the file's name says: .json, .csv, .svg,
         .html, .h. All or nothing.
 

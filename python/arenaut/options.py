@@ -13,7 +13,9 @@ from arenaut.problem import pool_records, pools_of, whole
 #: What `open` and `plan` of a model take besides the planner's own: see Model.
 FILE = ("format", "target", "kernels", "unmeasured", "method", "passes", "share", "shapes", "scratch",
         "scratch_model", "dims", "inplace", "inplace_ops", "overlap", "preserve_inputs", "alloc_io",
-        "align", "tensor_align", "op_align", "pools", "pins", "split", "max_ops", "max_macs")
+        "align", "tensor_align", "op_align", "pools", "pins", "split", "budget", "max_ops", "max_macs",
+        "reorder", "compact")
+REPORT = ("width", "top", "color", "unicode", "steps", "compare")
 PLANNER = ("planner", "effort", "time", "seed", "capacity", "threads", "settings")
 
 
@@ -71,7 +73,7 @@ def pipeline_options(given, path, watch):
     if given.get("kernels") is not None:
         keep.append(KernelSet(given["kernels"]))
         options.kernels = keep[-1].pointer
-    for name in ("unmeasured", "overlap", "preserve_inputs"):
+    for name in ("unmeasured", "overlap", "preserve_inputs", "compact"):
         setattr(options, name, bool(given.get(name)))
     options.exclude_io = not given.get("alloc_io", True)
     for name in ("method", "scratch_model"):
@@ -85,6 +87,7 @@ def pipeline_options(given, path, watch):
             setattr(options, name, records.SideFile(text, len(text)))
     options.overwrite = overwrite(given.get("inplace"))
     options.splitting = splitting(given, keep)
+    options.reordering.on = bool(given.get("reorder"))
     if given.get("align") is not None:
         options.align = at_least_one("align", given["align"])
     set_tables(options, given, keep)
@@ -140,6 +143,8 @@ def splitting(given, keep):
                                        whole(name, given.get(name) or 0, 2**32 - 2))
               for name in ("max_ops", "max_macs")}
     made = records.Splitting(bool(given.get("split")), options=records.SplitOptions(**limits))
+    if given.get("budget") is not None:
+        made.budget = at_least_one("budget", given["budget"])
     if given.get("split") not in (None, True, False):
         stages = table(records.SplitStage, list(map(stage, given["split"])))
         made.stages, made.n_stages = stages, len(stages)
@@ -156,6 +161,23 @@ def stage(given):
     if not arrays.is_whole(last) or last < first:
         arrays.refuse("split", None, last, f"an op from {first} on")
     return first, whole("split", last, 2**32 - 2) - first + 1, whole("split", pieces, 2**32 - 2), words.index(mode)
+
+
+def report_options(given):
+    """arenaut_report_options."""
+    check_names(given, REPORT)
+    made = records.ReportOptions(width=whole("width", given.get("width", 0), 2**32 - 1),
+                                 top=whole("top", given.get("top", 0), 2**32 - 1),
+                                 color=bool(given.get("color")), unicode=bool(given.get("unicode")))
+    if given.get("steps") is not None:
+        first, end = given["steps"]
+        if not (arrays.is_whole(first) and arrays.is_whole(end) and first < end):
+            arrays.refuse("steps", None, given["steps"], "a step, and one above it")
+        made.steps = records.Interval(first, end)
+    others = [(name.encode(), None, plan.arena, ctypes.pointer(plan._result()))
+              for name, plan in (given.get("compare") or {}).items()]
+    made.variants, made.n_variants = table(records.Variant, others), len(others)
+    return made
 
 
 def dim(name, value):

@@ -7,22 +7,25 @@ import ctypes
 from arenaut import arrays, documents, records, show
 from arenaut.errors import RejectedError, error_of
 from arenaut.library import C, check, text_of
-from arenaut.options import planner_options
-from arenaut.problem import Problem
+from arenaut.options import planner_options, report_options
+from arenaut.problem import Problem, same_length
 from arenaut.watch import Watch
 
 TYPE_CHECKING = False  # as typing has it, which takes as long to import as half of this package
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import Any
+    from collections.abc import Mapping
+
+    from typing_extensions import Unpack
+
+    from arenaut.typed import (Column, Constraints, Numbers, OptionalNumbers, Path, Progress, ReportOptions,
+                               Status, StoppedBy)
 
 
-def plan(sizes: Any, first: Any = None, end: Any = None, *, align: Any = 1,
-         planner: str | None = None, effort: int | None = None, time: float | None = None,
-         seed: int = 0, capacity: int | None = None, threads: int = 1,
-         settings: Mapping[str, object] | None = None,
-         progress: Callable[[int | None, int, float], object] | bool | None = None,
-         **constraints: Any) -> Plan:
+def plan(sizes: Numbers | Problem, first: Numbers | None = None, end: Numbers | None = None, *,
+         align: int | Numbers = 1, planner: str | None = None, effort: int | None = None,
+         time: float | None = None, seed: int = 0, capacity: int | None = None, threads: int = 1,
+         settings: Mapping[str, object] | None = None, progress: Progress = None,
+         **constraints: Unpack[Constraints]) -> Plan:
     """Places buffers in as little memory as can be, and has the plan checked.
 
     The same arguments give the same plan on every machine, but for `time`. Ctrl-C stops the search
@@ -162,30 +165,28 @@ class Plan:
     """
 
     problem: Problem
-    offsets: Any
-    pools: Any
+    offsets: Column
+    pools: Column
     arena: int
     bound: int
     arenas: tuple[int, ...]
     bounds: tuple[int, ...]
     spill: int
     spill_bound: int
-    status: str
-    stopped_by: str
+    status: Status
+    stopped_by: StoppedBy
     planner: str
     effort: int
     seconds: float | None
 
-    def __init__(self, problem: Problem, offsets: Any, pools: Any = None) -> None:
+    def __init__(self, problem: Problem, offsets: Numbers, pools: OptionalNumbers | None = None) -> None:
         n = len(problem)
         self.problem = problem
         self.offsets = arrays.column(offsets, "Q", "offsets")
         self.pools = (arrays.filled(0, n, "I") if pools is None
                       else arrays.column(pools, "I", "pools", records.NONE))
         for name in ("offsets", "pools"):
-            if len(getattr(self, name)) != n:
-                raise RejectedError(f"{name} has {len(getattr(self, name))} entries, and the problem "
-                                    f"{n} buffers", records.REJECTED)
+            same_length(name, getattr(self, name), n)
         self.planner, self.effort, self.seconds = "given", 0, None
         self.arenas = self.bounds = (0,) * len(problem.pools)
         self.arena = self.bound = self.spill = self.spill_bound = 0
@@ -256,18 +257,21 @@ class Plan:
         """
         check_record(self.problem, self._record)
 
-    def report(self, name: str, **options: Any) -> documents.Text:
+    def report(self, name: str, **options: Unpack[ReportOptions]) -> documents.Text:
         """One of the command's reports as text.
 
         Args:
-            name: "explain", "ascii", "svg", …
-            options: width (columns), top (rows), color, unicode (True or False).
+            name: "explain", "ascii", "svg", "html", "header", "dot", "perfetto", …
+            options: `width` (columns), `top` (rows), `color`, `unicode` (True or False); of pictures
+                `steps`, a pair: the first, and the one up to which they show; and
+                `compare`, {name: plan}: plans to show beside this one.
 
         Raises:
             InputError: there is no report of that name.
+            TypeError: there is no such option.
         """
-        return documents.Text(documents.emit(documents.named("report", name), self._result(),
-                                             **options).decode())
+        report = documents.named("report", name)
+        return documents.Text(documents.emit(report, self._result(), report_options(options)).decode())
 
     def explain(self, width: int = 80) -> documents.Text:
         """Why the arena is as large as it is."""
@@ -281,7 +285,7 @@ class Plan:
         """A row for each buffer, with its offset."""
         return documents.emit(documents.named("format", "csv"), self._result()).decode()
 
-    def save(self, path: Any) -> None:
+    def save(self, path: Path) -> None:
         """Writes what the file's name says: .json, .csv, .svg (the picture), .html (the
         page to search and zoom in), .h. All or nothing.
 
@@ -291,7 +295,7 @@ class Plan:
         """
         documents.write_file(path, documents.emit(documents.kind_for(path), self._result()))
 
-    def view(self, path: Any = None) -> None:
+    def view(self, path: Path | None = None) -> None:
         """The picture: written to `path` (.html, .svg), else shown in the notebook or the browser, else
         printed."""
         show.view(self, path)

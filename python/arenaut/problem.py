@@ -12,9 +12,12 @@ from arenaut.library import C, check, text_of
 
 TYPE_CHECKING = False  # as typing has it
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Iterable
+
+    from typing_extensions import Unpack
 
     from arenaut.planning import Plan
+    from arenaut.typed import Column, Kind, Numbers, OptionalNumbers, Path, PlannerOptions, Pools, Progress
 
 #: Of each column: the code of its elements, and what stands for "none".
 COLUMNS = {"size": ("Q", None), "align": ("Q", None), "pools": ("Q", None),
@@ -30,7 +33,7 @@ LISTS = {"conflict": (records.Conflict, ("a", "b")),
          "reserved": (records.Reserved, ("pool", "first", "end"))}
 
 
-class Pool(namedtuple("Pool", "name capacity align device", defaults=(None, 1, (0, 0)))):
+class Pool(namedtuple("Pool", "name capacity align device")):
     """Memory to place buffers in.
 
     Attributes:
@@ -41,7 +44,14 @@ class Pool(namedtuple("Pool", "name capacity align device", defaults=(None, 1, (
     """
 
     __slots__ = ()
+    name: str
+    capacity: int | None
+    align: int
+    device: tuple[int, int]
 
+    def __new__(cls, name: str, capacity: int | None = None, align: int = 1,
+                device: tuple[int, int] = (0, 0)) -> Pool:
+        return super().__new__(cls, name, capacity, align, device)
 
 
 def pools_of(given):
@@ -97,7 +107,7 @@ class Problem:
         same_base: a buffer whose place each may take at the step at which both are alive; None or -1.
         inside: a buffer that each lies in; None or -1.
         inside_delta: and how many bytes from its start.
-        kinds: "intermediate", "input", "output", "state" or "scratch".
+        kinds: "intermediate", "input", "output", "state", "scratch" or "constant".
         uses: how often all its bytes are written or read, which counts where there are several pools.
         names: what people call the buffers.
         conflicts: pairs of buffers that must not share bytes, although their lifetimes would allow it.
@@ -117,14 +127,27 @@ class Problem:
 
     __slots__ = ("_parts", "_kept", "_record")
 
-    def __init__(self, sizes: Any, first: Any = None, end: Any = None, **constraints: Any) -> None:
-        self._fill(sizes, first, end, **constraints)
+    def __init__(self, sizes: Numbers, first: Numbers | None = None, end: Numbers | None = None, *,
+                 align: int | Numbers = 1,
+                 lifetimes: Iterable[Iterable[tuple[int, int]]] | None = None,
+                 pools: Pools | None = None, allowed: Iterable[Iterable[str] | None] | None = None,
+                 fixed: OptionalNumbers | None = None, hints: OptionalNumbers | None = None,
+                 same_base: OptionalNumbers | None = None, inside: OptionalNumbers | None = None,
+                 inside_delta: Numbers | None = None, kinds: Iterable[Kind | None] | None = None,
+                 uses: Numbers | None = None, names: Iterable[str | None] | None = None,
+                 conflicts: Iterable[tuple[int, int]] = (),
+                 separations: Iterable[tuple[int, int, int]] = (),
+                 reserved: Iterable[tuple[int, int, int]] = ()) -> None:
+        self._fill(sizes, first, end, align=align, lifetimes=lifetimes, pools=pools, allowed=allowed,
+                   fixed=fixed, hints=hints, same_base=same_base, inside=inside,
+                   inside_delta=inside_delta, kinds=kinds, uses=uses, names=names,
+                   conflicts=conflicts, separations=separations, reserved=reserved)
         check(C.arenaut_problem_validate, self._record)
 
     def _fill(self, sizes, first=None, end=None, *, align=1, lifetimes=None, pools=None,
-                 allowed=None, fixed=None, hints=None, same_base=None, inside=None,
-                 inside_delta=None, kinds=None, uses=None, names=None, conflicts=(),
-                 separations=(), reserved=()):
+              allowed=None, fixed=None, hints=None, same_base=None, inside=None,
+              inside_delta=None, kinds=None, uses=None, names=None, conflicts=(),
+              separations=(), reserved=()):
         size = arrays.column(sizes, "Q", "sizes")
         parts = {"size": size, **lives(len(size), first, end, lifetimes)}
         n = len(size)
@@ -215,12 +238,12 @@ class Problem:
         return arrays.filled(default, len(self), COLUMNS[name][0]) if values is None else values
 
     @property
-    def sizes(self) -> Any:
+    def sizes(self) -> Column:
         """Bytes of each buffer."""
         return self._parts["size"]
 
     @property
-    def align(self) -> Any:
+    def align(self) -> Column:
         """The alignment of each buffer."""
         return self._column("align", 1)
 
@@ -238,7 +261,7 @@ class Problem:
         return [name if name is not None else f"buffer{k}" for k, name in enumerate(given)]
 
     @property
-    def kinds(self) -> list[str]:
+    def kinds(self) -> list[Kind]:
         """What each buffer holds."""
         words = class_words()
         return [words[k] for k in self._column("cls", 0)]
@@ -280,10 +303,10 @@ class Problem:
         check(C.arenaut_lower_bound, self._record, None, ctypes.byref(found), None)
         return found.value
 
-    def plan(self, **options: Any) -> Plan:
+    def plan(self, *, progress: Progress = None, **options: Unpack[PlannerOptions]) -> Plan:
         """The plan of this problem: arenaut.plan has the options."""
         from arenaut.planning import plan
-        return plan(self, **options)
+        return plan(self, progress=progress, **options)
 
     def to_json(self) -> str:
         """As arenaut.problem/1 (docs/formats.md)."""
@@ -292,7 +315,7 @@ class Problem:
     def to_csv(self) -> str:
         return documents.write("csv", self).decode()
 
-    def save(self, path: Any) -> None:
+    def save(self, path: Path) -> None:
         """Writes it as what the file's name says: .json or .csv. All or nothing."""
         name = documents.format_for(path)
         name = "problem-json" if name == "plan-json" else name  # both are .json
@@ -361,7 +384,7 @@ def merged(position, pairs):
 
 def same_length(name, values, n):
     if len(values) != n:
-        raise InputError(f"{name} has {len(values)} entries; allowed: {n}, one for each size",
+        raise InputError(f"{name} has {len(values)} entries; allowed: {n}, one for each buffer",
                          found=len(values), allowed=f"{n} entries")
     return values
 

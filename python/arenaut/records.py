@@ -523,6 +523,10 @@ class PipelineFile(Structure):
     pass
 
 
+class TensorArena(Structure):
+    pass
+
+
 Error._fields_ = [
     ("code", c_int),
     ("at", c_size_t),
@@ -1038,6 +1042,15 @@ PipelineFile._fields_ = [
     ("name", c_char_p),
     ("data", c_void_p),
     ("size", c_size_t)]
+TensorArena._fields_ = [
+    ("tensors", c_uint64),
+    ("scratch", c_uint64),
+    ("notes", c_uint64),
+    ("head", c_uint64),
+    ("tail", c_uint64),
+    ("total", c_uint64),
+    ("exact", c_bool),
+    ("op", c_uint32)]
 
 #: What each function takes, and what it gives.
 FUNCTIONS = {
@@ -1086,4 +1099,5 @@ FUNCTIONS = {
     "arenaut_outcome_text": ((c_int,), c_char_p),
     "arenaut_pipeline_outcome": ((POINTER(Pipeline), c_bool, c_bool, POINTER(c_int), POINTER(Error)), c_int),
     "arenaut_pipeline_write": ((POINTER(Pipeline), c_bool, Sink, POINTER(Error)), c_int),
+    "arenaut_tensor_arena_find": ((POINTER(Result), c_uint64, POINTER(Target), POINTER(Allocator), POINTER(TensorArena), POINTER(Error)), c_int),
 }

@@ -1,11 +1,17 @@
 """The tape and the preloaded hook: include/arenaut/tape.h and hook.h."""
 
+from __future__ import annotations
+
 from ctypes import (POINTER, Structure, byref, c_bool, c_int64, c_size_t, c_uint,
                     c_uint32, c_uint64, c_void_p)
 
 from arenaut import library
 from arenaut.library import check, declare
 from arenaut.records import Error as ErrorRecord
+
+TYPE_CHECKING = False  # as typing has it
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 ERROR = POINTER(ErrorRecord)
 ALIGNED, MALLOC = 1, 2
@@ -83,7 +89,8 @@ class Tape:
         ImportError: the library was not preloaded (arenaut.preload).
     """
 
-    def __init__(self, what=ALIGNED, align=64, min_size=0, exact=False, strict=False):
+    def __init__(self, what: int = ALIGNED, align: int = 64, min_size: int = 0, exact: bool = False,
+                 strict: bool = False) -> None:
         if not available:
             raise ImportError("a tape needs libarenaut-replay.so in LD_PRELOAD: run the program by "
                               "`python -m arenaut.preload`, or call arenaut.preload.ensure() first")
@@ -100,38 +107,38 @@ class Tape:
             if self.owned_arena:
                 hook_arena_free(self.owned_arena)
 
-    def record(self):
+    def record(self) -> None:
         check(tape_record, self.handle)
         if hook_enter(self.handle, self.what) != library.OK:
             tape_end(self.handle, None)
             raise library.ArenautError("this thread records or plays a tape already", 2)
 
-    def pause(self):
+    def pause(self) -> None:
         """What is asked for until `resume` goes to the heap."""
         hook_leave()
 
-    def resume(self):
+    def resume(self) -> None:
         hook_enter(self.handle, self.what)
 
-    def play(self):
+    def play(self) -> None:
         """Begins a run that is played. Call `stop` at its end, whatever happens."""
         if hook_play(self.handle, self.what, None) != library.OK:
             check(hook_play, self.handle, self.what)
 
-    def stop(self):
+    def stop(self) -> bool:
         """Ends a run that was played; whether it was the recorded one."""
         return hook_end(self.handle)
 
-    def end(self):
+    def end(self) -> None:
         """Ends a recording, or a run that was played: in strict mode an ArenautError says what
         differed."""
         hook_leave()
         check(tape_end, self.handle)
 
-    def tick(self):
+    def tick(self) -> int:
         return tape_tick(self.handle)
 
-    def blocks(self):
+    def blocks(self) -> list[Block]:
         found = []
         for k in range(tape_block_count(self.handle)):
             block = Block()
@@ -139,26 +146,26 @@ class Tape:
             found.append(block)
         return found
 
-    def find(self, address):
+    def find(self, address: int) -> int | None:
         """The number of the live block that begins at `address`; None if there is none."""
         block = tape_find(self.handle, address)
         return None if block == NONE else block
 
-    def keep(self, block):
+    def keep(self, block: int) -> None:
         check(tape_keep, self.handle, block)
 
-    def absorb(self, other):
+    def absorb(self, other: Tape) -> bool:
         """Takes over larger sizes of the same flow; False if `other` is another flow."""
         return tape_absorb(self.handle, other.handle, None) == library.OK
 
-    def place(self, offsets, size):
+    def place(self, offsets: Sequence[int], size: int) -> None:
         """Takes the places that somebody else has planned; they are checked."""
         check(tape_place, self.handle, (c_uint64 * len(offsets))(*offsets), size)
 
-    def bind(self, arena):
+    def bind(self, arena: int) -> None:
         check(hook_bind, self.handle, arena)
 
-    def plan(self):
+    def plan(self) -> int:
         """Plans the blocks alone and takes memory for them; the bytes of the arena."""
         check(tape_plan, self.handle, None)
         align = c_uint64()
@@ -169,10 +176,10 @@ class Tape:
         self.bind(self.owned_arena)
         return size
 
-    def bound(self):
+    def bound(self) -> int:
         return tape_bound(self.handle)
 
-    def counts(self):
+    def counts(self) -> Counts:
         counts = Counts()
         tape_count(self.handle, byref(counts))
         return counts

@@ -118,6 +118,17 @@ def test_what_is_done_is_not_done_again(tmp_path, monkeypatch):
         assert len({json.loads(line)["key"] for line in lines}) == len(lines) == 8  # of other options, too
 
 
+def test_a_file_beside_the_model_counts_as_well(tmp_path):
+    kept, scratch = tmp_path / "done.jsonl", tmp_path / "scratch.csv"
+    path, planned = DATA / "inception_int8.tflite", []
+    for needed in 0, 100_000, 100_000:
+        scratch.write_text(f"method,op,bytes\nmain,0,{needed}\n")
+        with ThreadPoolExecutor(1) as executor:
+            [row] = arenaut.plan_many([path], executor, resume=kept, scratch=str(scratch)).rows
+        planned.append(row.planned)
+    assert planned[0] < 100_000 < planned[1] == planned[2] and len(kept.read_text().splitlines()) == 2
+
+
 def test_a_sweep():
     with ThreadPoolExecutor(2) as executor:
         results = arenaut.sweep(DATA / "pt2" / "count.pt2",

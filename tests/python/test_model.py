@@ -41,7 +41,7 @@ def test_the_command_says_the_same(path):
 def test_a_model_from_file_to_file(tmp_path):
     model = arenaut.open(DATA / "inception_int8.tflite")
     assert model.format == "tflite" and repr(model).endswith("inception_int8.tflite, tflite>")
-    assert model.size() == (41472, 34560, 34560, 34560, "optimal")
+    assert model.size() == (41472, 34560, 34560, 34560, "optimal", 39376)
     assert model.size().now == 41472
     assert len(model.problem) == 25 and model.problem.names[0]
     assert model.program["schema"] == "arenaut.program/1"
@@ -95,6 +95,59 @@ def test_kernels_and_overlap(tmp_path):
         model.plan(kernels=own)
     with pytest.raises(arenaut.InputError, match="there is no kernel set 'refrence': did you mean"):
         model.plan(kernels="refrence")
+
+
+def test_the_whole_arena_is_what_the_command_says():
+    for path in FILES:
+        plan = arenaut.open(path).plan()
+        theirs = [row for row in json.loads(command("size", path, "--json")).get("tensor_arena", ())
+                  if row["of"] == "planned"]
+        ours = plan.tensor_arena
+        assert bool(theirs) == (ours is not None)
+        if ours:
+            said = [int(theirs[0][name]) for name in ("head", "scratch", "tail", "bytes")]
+            assert [ours.head, ours.scratch, ours.tail, ours.total] == said
+            assert ours.exact == theirs[0]["exact"] and (ours.op is None or not ours.exact)
+    assert arenaut.open(DATA / "inception_int8.tflite").size().reserve == 39376
+    assert arenaut.open(DATA / "fragmented.csv").size().reserve is None
+
+
+def test_beside_what_the_runtime_does_today():
+    plan = arenaut.open(DATA / "inception_int8.tflite").plan()
+    assert plan.today.arena == plan.now == 41472 and len(plan.today.offsets) == len(plan.offsets)
+    plan.today.check()
+    alone, beside = plan.report("svg"), plan.report("svg", compare={"now": plan.today})
+    assert beside.count("<rect") > 1.8 * alone.count("<rect")
+    assert len(plan.report("svg", steps=(0, 3))) < len(alone)
+    assert arenaut.open(DATA / "fragmented.csv").plan().today is None
+
+
+#: Both WIDENs come first, so that what they make is alive at once.
+BRANCHES = {
+    "schema": "arenaut.program/1",
+    "tensors": [{"name": name, "bytes": size} for name, size in
+                (("x", 64), ("a", 4096), ("b", 4096), ("c", 64), ("d", 64), ("y", 64))],
+    "inputs": ["x"], "outputs": ["y"],
+    "ops": [{"name": name, "inputs": list(inputs), "outputs": [output]} for name, inputs, output in
+            (("WIDEN", "x", "a"), ("WIDEN", "x", "b"), ("NARROW", "a", "c"), ("NARROW", "b", "d"),
+             ("JOIN", "cd", "y"))]}
+
+
+def test_another_order():
+    model = arenaut.Model.parse(json.dumps(BRANCHES).encode(), name="branches.program.json")
+    assert (model.plan().arena, model.plan(reorder=True).arena) == (8256, 4224)
+
+
+def test_stages_that_fit_a_budget_and_no_dead_bytes(tmp_path):
+    model = arenaut.open(DATA / "inception_int8.tflite")
+    least, some = model.plan(split=True), model.plan(split=True, budget=model.size().reserve - 1)
+    assert least.tensor_arena.total <= some.tensor_arena.total < model.size().reserve
+    some.save(tmp_path / "split.tflite")
+    model.plan(split=True, budget=model.size().reserve - 1, compact=True).save(tmp_path / "compact.tflite")
+    sizes = [os.path.getsize(tmp_path / f"{name}.tflite") for name in ("split", "compact")]
+    assert sizes[1] <= sizes[0]
+    with pytest.raises(arenaut.InputError, match="budget is 0"):
+        model.plan(split=True, budget=0)
 
 
 def test_options_hold_from_the_beginning():

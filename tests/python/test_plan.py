@@ -162,6 +162,8 @@ def test_a_plan_made_elsewhere_is_checked():
     assert (loose.arena, loose.bound, loose.status) == (250, 200, "feasible")
     with pytest.raises(arenaut.RejectedError) as wrong:
         arenaut.Plan(problem, [0, 99, 0])
+    with pytest.raises(arenaut.InputError, match="offsets has 2 entries; allowed: 3"):
+        arenaut.Plan(problem, [0, 100])
     finding = wrong.value.finding
     assert (finding["rule"], finding["a"], finding["b"]) == ("overlap", 0, 1)
     assert (finding["first"], finding["end"]) == (99, 100)

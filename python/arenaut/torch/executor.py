@@ -1,6 +1,9 @@
 """Running a program on planned memory."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.utils import _pytree as pytree
@@ -10,6 +13,13 @@ from arenaut.torch.build import Builder
 from arenaut.torch.learn import Learner
 from arenaut.torch.plans import Plan
 from arenaut.torch.record import Misbehaved, Recording
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from typing_extensions import Unpack
+
+    from arenaut.typed import TorchOptions
 
 
 @dataclass(frozen=True)
@@ -61,7 +71,7 @@ class Planned:
     """A program that runs on planned memory. Call it as the module was called; one thread at a
     time. Made by `compile` and `load`."""
 
-    def __init__(self, exported, options):
+    def __init__(self, exported: torch.export.ExportedProgram, options: Options) -> None:
         self.options = options
         if exported.dialect == "TRAINING":  # as torch.export.export leaves it
             exported = exported.run_decompositions({})
@@ -82,7 +92,7 @@ class Planned:
 
     # --- a call ---
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         flat = args if len(args) == self.n_plain and not kwargs else self.flatten(args, kwargs)
         key = key_of(flat)
         bound = self.bound.get(key)
@@ -197,7 +207,7 @@ class Planned:
         for plan in self.plans:
             plan.poison()
 
-    def figures(self):
+    def figures(self) -> Figures:
         """What is managed and what is not, of the shapes that were run last."""
         if not self.bound:
             return Figures()
@@ -285,7 +295,8 @@ def fits(size, wanted, symbols):
     return allowed and symbols.setdefault(wanted.node.expr, size) == size
 
 
-def compile(module, args, kwargs=None, *, dynamic_shapes=None, **options):
+def compile(module: torch.nn.Module, args: Sequence[Any], kwargs: Mapping[str, Any] | None = None, *,
+            dynamic_shapes: Any = None, **options: Unpack[TorchOptions]) -> Planned:
     """Exports a module for these example arguments, and makes it run on planned memory.
 
     Args:
@@ -306,7 +317,7 @@ def compile(module, args, kwargs=None, *, dynamic_shapes=None, **options):
     return Planned(exported, Options(**options))
 
 
-def load(exported, **options):
+def load(exported: torch.export.ExportedProgram, **options: Unpack[TorchOptions]) -> Planned:
     """Makes a torch.export program run on planned memory.
 
     Args:
