@@ -29,6 +29,8 @@ static const flag_row flags[] = {
      .standard = "all"},
     {"compare", 0, FLAG_SWITCH, GROUP_VIEW, FIELD(compare), NULL,
      .help = "with --svg: below what the runtime does now"},
+    {"open", 0, FLAG_SWITCH, GROUP_VIEW, FIELD(open), NULL,
+     .help = "show it in the browser; without -o, a page in a folder for temporary files"},
     {"width", 0, FLAG_NUMBER, GROUP_VIEW, FIELD(width), "N", .help = "columns of --ascii",
      .standard = "the terminal's, else 80"},
     {"fail-on-growth", 0, FLAG_TEXT, GROUP_DIFF, FIELD(fail_on_growth), "PERCENT",

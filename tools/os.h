@@ -64,6 +64,14 @@ bool os_make_folder(const char *path); /* fails with EEXIST if there is anything
 /* Calls `each` with every name in a folder but hidden ones, in any order. */
 bool os_list_folder(const char *path, void (*each)(void *context, const char *name), void *context);
 
+/* A new folder that only this user can read, where temporary files go: its path, freed with free();
+ * NULL on errors. */
+char *os_make_private_folder(void);
+/* Starts the program that shows files to people ($BROWSER, else the system's own) and does not wait
+ * for its end. False where it cannot be started; *program gets its name, which is static or the
+ * environment's. */
+bool os_show(const char *path, const char **program);
+
 bool os_is_terminal(int file);
 unsigned os_terminal_width(void); /* columns of standard output; 0: unknown */
 

@@ -241,6 +241,52 @@ bool os_list_folder(const char *path, void (*each)(void *context, const char *na
     return true;
 }
 
+char *os_make_private_folder(void) {
+    const char *parent = getenv("TMPDIR");
+    if (!parent || !*parent) parent = "/tmp";
+    static const char pattern[] = "/arenaut-XXXXXX";
+    char *path = malloc(strlen(parent) + sizeof pattern);
+    if (!path) return NULL;
+    strcat(strcpy(path, parent), pattern);
+    if (mkdtemp(path)) return path;
+    const int error = errno;
+    free(path);
+    errno = error;
+    return NULL;
+}
+
+static const char *viewer(void) {
+    const char *chosen = getenv("BROWSER");
+    if (chosen && *chosen) return chosen;
+#ifdef __APPLE__
+    return "open";
+#else
+    return "xdg-open";
+#endif
+}
+
+/* The pipe closes when the program runs, and else says why it does not. */
+bool os_show(const char *path, const char **program) {
+    int ends[2], error = 0;
+    *program = viewer();
+    if (pipe(ends) != 0) return false;
+    fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+    const pid_t child = fork();
+    if (child == 0) {
+        setsid(); /* it goes on when this terminal is closed */
+        execlp(*program, *program, path, (char *)NULL);
+        error = errno;
+        (void)!write(ends[1], &error, sizeof error);
+        _exit(127);
+    }
+    if (child < 0) error = errno;
+    close(ends[1]);
+    if (child > 0 && os_read(ends[0], &error, sizeof error) <= 0) error = 0;
+    close(ends[0]);
+    errno = error;
+    return error == 0;
+}
+
 bool os_is_terminal(int file) { return isatty(file); }
 
 unsigned os_terminal_width(void) {

@@ -8,12 +8,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <io.h>
+#include <process.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <windows.h>
+
+#include <shellapi.h>
 
 /* Colours are codes in the text, which older consoles would show as they are. */
 void os_start(void) {
@@ -182,6 +185,31 @@ bool os_list_folder(const char *path, void (*each)(void *context, const char *na
     } while (FindNextFileA(search, &found));
     FindClose(search);
     return true;
+}
+
+char *os_make_private_folder(void) {
+    char path[MAX_PATH + 32];
+    const DWORD length = GetTempPathA(MAX_PATH, path);
+    if (length == 0 || length > MAX_PATH) {
+        fail_as_windows();
+        return NULL;
+    }
+    for (unsigned i = 0; i < 1000; i++) {
+        snprintf(path + length, sizeof path - length, "arenaut-%lu-%u", GetCurrentProcessId(), i);
+        if (_mkdir(path) == 0) return _strdup(path);
+        if (errno != EEXIST) return NULL;
+    }
+    return NULL;
+}
+
+/* A program that is named by hand is told by its name only, so that it is found as others are. */
+bool os_show(const char *path, const char **program) {
+    const char *chosen = getenv("BROWSER");
+    *program = chosen && *chosen ? chosen : "explorer";
+    if (chosen && *chosen) return _spawnlp(_P_NOWAIT, chosen, chosen, path, NULL) != -1;
+    /* Above 32 it is done, says its manual. */
+    if ((INT_PTR)ShellExecuteA(NULL, "open", path, NULL, NULL, SW_SHOWNORMAL) > 32) return true;
+    return fail_as_windows();
 }
 
 bool os_is_terminal(int file) {

@@ -78,6 +78,10 @@ static exit_code check_flags(const tool_options *options, const char *chosen) {
     if (options->compare && strcmp(chosen, "svg") != 0) {
         return complain(EXIT_USAGE, NULL, "--compare is for the still picture (--svg)");
     }
+    if (options->open &&
+        (strcmp(chosen, "ascii") == 0 || (options->output && output_is_direct(options->output)))) {
+        return complain(EXIT_USAGE, NULL, "--open is for a page or a still picture in a file");
+    }
     return EXIT_FINE;
 }
 
@@ -101,7 +105,7 @@ static exit_code choose_picture(const tool_options *options, output_kind *kind) 
                         "which picture is told by --svg, --html or --ascii, or by the extension: "
                         ".svg, .html or .txt");
     }
-    const char *chosen = asked ? asked : said ? said : "ascii";
+    const char *chosen = asked ? asked : said ? said : options->open ? "html" : "ascii";
     *kind = (output_kind){NULL, arenaut_report_find(chosen)};
     return check_flags(options, chosen);
 }
@@ -118,27 +122,61 @@ static exit_code write_picture(const tool_job *job, output_kind kind,
     return code;
 }
 
-static exit_code view_job(tool_job *job, const tool_options *options) {
+/* Where the picture goes: as -o says; without it to standard output, or with --open to a file of
+ * its own among the temporary ones, which stays there as long as these do. */
+static exit_code choose_path(const tool_options *options, output_kind kind, arenaut_text *path) {
+    if (options->output || !options->open) {
+        text_put(path, options->output ? options->output : "-");
+        return EXIT_FINE;
+    }
+    char *folder = os_make_private_folder();
+    if (!folder)
+        return complain(EXIT_IO, NULL, "no folder for a temporary file: %s", strerror(errno));
+    text_printf(path, "%s/%s%s", folder, base_name(options->files.items[0]),
+                kind.report->extension);
+    free(folder);
+    return EXIT_FINE;
+}
+
+/* A name that begins with '-' would be taken for a flag. */
+static exit_code show_picture(const char *path) {
+    arenaut_text shown = {0};
+    const char *program;
+    text_printf(&shown, "%s%s", *path == '-' ? "./" : "", path);
+    const bool done = os_show(shown.bytes, &program);
+    const char *why = done ? "" : strerror(errno);
+    arenaut_text_free(&shown);
+    if (done) note(path, "handed to %s", program);
+    if (done) return EXIT_FINE;
+    return complain(EXIT_IO, path, "written, but '%s' does not start: %s", program, why);
+}
+
+static exit_code view_job(tool_job *job, const tool_options *options, arenaut_text *path) {
     arenaut_report_options report = {0};
     output_kind kind;
-    const char *path = options->output ? options->output : "-";
     exit_code code = choose_picture(options, &kind);
     if (code == EXIT_FINE) code = view_options(options, &report);
-    if (code == EXIT_FINE) code = output_check(path, options->force, false);
+    if (code == EXIT_FINE && options->output)
+        code = output_check(options->output, options->force, false);
     if (code == EXIT_FINE) code = job_read(job, options->files.items[0], options);
-    if (code == EXIT_FINE) code = check_replaced(job->inputs, path, kind);
+    if (code == EXIT_FINE && options->output)
+        code = check_replaced(job->inputs, options->output, kind);
     if (code == EXIT_FINE) code = job_run_like_file(job);
     if (code == EXIT_NEGATIVE && job_is_answered(job, code))
         return complain_infeasible(job->pipeline);
-    return code == EXIT_FINE ? write_picture(job, kind, &report, path) : code;
+    if (code == EXIT_FINE) code = choose_path(options, kind, path);
+    if (code == EXIT_FINE) code = write_picture(job, kind, &report, path->bytes);
+    return code == EXIT_FINE && options->open ? show_picture(path->bytes) : code;
 }
 
 static exit_code run(const tool_options *options, arenaut_text *out) {
     tool_job job = {0};
+    arenaut_text path = {0};
     (void)out; /* the picture is the only result */
-    exit_code code = view_job(&job, options);
+    exit_code code = view_job(&job, options, &path);
     if (job.stopped) code = EXIT_INTERRUPT;
     job_close(&job);
+    arenaut_text_free(&path);
     return code;
 }
 

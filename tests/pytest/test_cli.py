@@ -494,6 +494,42 @@ def test_svg_is_well_formed_and_offline(shell):
         assert "http" not in text and "<script" not in text and "@import" not in text
 
 
+def test_what_is_viewed_is_opened_by_the_browser_chosen(shell):
+    opener = shell.folder / "opener"
+    opener.write_text(f'#!/bin/sh\nprintf "%s\\n" "$#" "$@" >{shell.folder}/told.new\n'
+                      f"mv {shell.folder}/told.new {shell.folder}/told\n")
+    opener.chmod(0o755)
+
+    def opened(flags, environment=""):
+        told = shell.folder / "told"
+        told.unlink(missing_ok=True)
+        done = shell(f"{environment} BROWSER=./opener arenaut view "
+                     f"data/hello_world_int8.tflite --open {flags}")
+        assert (done.returncode, done.stdout) == (0, ""), done.stderr
+        deadline = time.monotonic() + 20  # nobody waits for a browser's end
+        while not told.exists() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        count, path = told.read_text().splitlines()
+        assert count == "1" and f"{os.path.normpath(path)}: handed to ./opener" in done.stderr
+        return shell.folder / path
+
+    assert opened("-o plan.html").read_text().startswith("<!doctype html>")
+    assert opened("--output=-x.svg") == shell.folder / "-x.svg"
+    (shell.folder / "tmp").mkdir()
+    page = opened("", "TMPDIR=tmp")
+    assert page.name == "hello_world_int8.tflite.html" and page.parent.stat().st_mode & 0o77 == 0
+    assert page.parent.parent == shell.folder / "tmp"
+    assert opened("--svg", "TMPDIR=tmp").suffix == ".svg"
+    for flags, code, message in (
+            ("--ascii", 2, "--open is for a page or a still picture in a file"),
+            ("--svg -o -", 2, "--open is for a page or a still picture in a file"),
+            ("-o a.html", 4, "a.html: written, but 'nosuch' does not start: No such file")):
+        done = shell(f"BROWSER=nosuch arenaut view data/hello_world_int8.tflite --open {flags}")
+        assert (done.returncode, done.stdout) == (code, "") and message in done.stderr
+    done = shell("TMPDIR=nosuch arenaut view data/hello_world_int8.tflite --open")
+    assert done.returncode == 4 and "no folder for a temporary file" in done.stderr
+
+
 def test_header_compiles_in_c_and_cpp(shell):
     (shell.folder / "9 odd*/name\\.csv".replace("/", "_")).write_text(
         "id,lower,upper,size\na*/b\\,0,2,16\n??/,0,2,16\n")
