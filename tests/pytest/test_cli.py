@@ -494,6 +494,16 @@ def test_svg_is_well_formed_and_offline(shell):
         assert "http" not in text and "<script" not in text and "@import" not in text
 
 
+def test_every_box_of_the_picture_says_what_it_is(shell):
+    import xml.etree.ElementTree as tree
+    done = shell("arenaut view data/if_while_float.tflite --svg --inplace on")
+    boxes = [(box.get("class"), box.findtext("{*}title")) for box in
+             tree.fromstring(done.stdout).iter("{http://www.w3.org/2000/svg}rect")
+             if (box.get("width"), box.get("height")) != ("11", "11")]  # those of the legend
+    assert ("shared", "relu_1\nand logistic_0\nhold 256 bytes at once") in boxes
+    assert [cls for cls, title in boxes if not title and cls not in ("bg", "frame")] == []
+
+
 def test_what_is_viewed_is_opened_by_the_browser_chosen(shell):
     opener = shell.folder / "opener"
     opener.write_text(f'#!/bin/sh\nprintf "%s\\n" "$#" "$@" >{shell.folder}/told.new\n'

@@ -1,0 +1,130 @@
+/* What is written beside the rectangles: the title, the levels of arena and bound, the legend, and
+ * the list of what is alive at the peak. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "report/label.h"
+#include "report/svg/svg_drawing.h"
+
+enum { MOST_LISTED = 12, BYTES_COLUMN = 7600 };
+
+typedef struct level {
+    uint64_t bytes;
+    const char *cls, *name;
+} level;
+
+/* Lines across the plot with their numbers at the right, moved apart where they would
+ * cover one another; `levels` go from the highest down. */
+static void put_levels(svg_drawing *s, const level *levels, uint32_t n) {
+    uint32_t lowest_text = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t y = s->y + s->height - arn_svg_height(s, levels[i].bytes);
+        uint32_t text_y = y + 40;
+        const bool arena = strcmp(levels[i].cls, "arena") == 0;
+        arn_svg_line(s, SVG_LEFT, y, SVG_LEFT + SVG_PLOT + 60, y, levels[i].cls);
+        if (text_y < lowest_text) text_y = lowest_text;
+        lowest_text = text_y + 2 * SVG_LINE + SVG_LINE / 4;
+        arn_svg_text(s, SVG_LEFT + SVG_PLOT + 100, text_y, "soft", NULL, levels[i].name);
+        arn_svg_text(s, SVG_LEFT + SVG_PLOT + 100, text_y + SVG_LINE, arena ? "ink strong" : "ink",
+                     NULL, arn_report_commas(levels[i].bytes).text);
+    }
+}
+
+void arn_svg_levels(svg_drawing *s) {
+    const arenaut_plan *plan = s->result->plan, *baseline = s->result->baseline;
+    level levels[3];
+    uint32_t n = 0;
+    const bool single = plan->n_pools == 1;
+    if (single && baseline && baseline->total > plan->total && baseline->total <= s->top) {
+        levels[n++] = (level){baseline->total, "today", "now"};
+    }
+    const uint64_t bound = single ? plan->total_bound : plan->lower_bound[s->pool];
+    const bool reached = bound >= plan->arena[s->pool];
+    levels[n++] = (level){plan->arena[s->pool], "arena", reached ? "arena = bound" : "arena"};
+    if (!reached) levels[n++] = (level){bound, "bound", "bound"};
+    put_levels(s, levels, n);
+}
+
+/* The result in one line, so that the picture can stand alone. */
+void arn_svg_title(svg_drawing *s) {
+    const arenaut_plan *plan = s->result->plan;
+    const char *name = strrchr(s->result->path, '/');
+    char text[400] = "arena ";
+    arn_svg_text(s, SVG_LEFT, 320, "title ink", NULL, name && name[1] ? name + 1 : s->result->path);
+    strcat(text, arn_report_commas(plan->total).text);
+    strcat(text, " bytes (");
+    strcat(text, arn_report_kib(plan->total).text);
+    strcat(text, "), ");
+    if (plan->quality == ARENAUT_OPTIMAL) {
+        strcat(text, "proven minimal");
+    } else {
+        strcat(text, "bound ");
+        strcat(text, arn_report_commas(plan->total_bound).text);
+    }
+    strcat(text, arn_report_kernels_label(s->result).text);
+    if (s->result->baseline) {
+        strcat(text, "; now ");
+        strcat(text, arn_report_commas(s->result->baseline->total).text);
+        strcat(text, " (");
+        strncat(text, s->result->baseline->planner, 40);
+        strcat(text, ")");
+    }
+    arn_svg_text(s, SVG_LEFT, 530, "soft", NULL, text);
+}
+
+/* A swatch and what it stands for; returns where the next one begins. */
+static uint32_t put_swatch(svg_drawing *s, uint32_t x, const char *cls, const char *name) {
+    const svg_rectangle swatch = {x, 0, 110, 110};
+    arn_svg_rectangle(s, swatch, cls);
+    arn_puts(&s->out, "/>\n");
+    arn_svg_text(s, SVG_LEFT + x + 160, s->y + 95, "soft", NULL, name);
+    return x + 160 + (uint32_t)strlen(name) * SVG_LETTER + 200;
+}
+
+/* Only what occurs. */
+void arn_svg_legend(svg_drawing *s) {
+    uint32_t x = 0;
+    bool used[ARENAUT_CLASS_COUNT] = {false};
+    for (uint32_t b = 0; b < s->result->problem->n_buffers; b++) {
+        if (arenaut_problem_needs_memory(s->result->problem, b)) {
+            used[arenaut_problem_class(s->result->problem, b)] = true;
+        }
+    }
+    for (uint32_t i = 0; i < ARENAUT_CLASS_COUNT; i++) {
+        const char *name = arenaut_class_name((arenaut_class)i);
+        char cls[48] = "buffer ";
+        if (used[i]) x = put_swatch(s, x, strcat(cls, name), name);
+    }
+    if (s->n_shared) x = put_swatch(s, x, "shared", "both operand and result");
+    arn_svg_text(s, SVG_LEFT + x, s->y + 95, "soft", NULL,
+                 s->n_left_over ? "strong: alive at the peak; grey: small buffers, drawn together"
+                                : "strong: alive at the peak");
+}
+
+/* Where steps are too many to be named, so are most buffers: those that are alive at the peak are
+ * listed, with where they lie. */
+uint32_t arn_svg_listed(const svg_drawing *s) {
+    const uint32_t n = s->picture.peak.n_live;
+    const bool few = s->result->problem->n_buffers <= SVG_MOST_NAMED;
+    return few || arn_svg_names_ops(s) ? 0 : n < MOST_LISTED ? n : MOST_LISTED;
+}
+
+void arn_svg_peak_list(svg_drawing *s) {
+    const uint32_t n = arn_svg_listed(s);
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t b = s->picture.peak.live[i], y = s->y + (i + 2) * SVG_LINE;
+        char place[sizeof(arn_label) + 4];
+        if (i == 0)
+            arn_svg_text(s, SVG_LEFT, y - SVG_LINE, "ink strong", NULL, "alive at the peak");
+        arn_svg_text(s, SVG_LEFT, y, "ink", NULL, arn_report_buffer_label(s->result, b, 90).text);
+        snprintf(place, sizeof place, "at %s", arn_report_commas(s->result->plan->offset[b]).text);
+        arn_svg_text(s, SVG_LEFT + BYTES_COLUMN, y, "ink", "end",
+                     arn_report_commas(s->result->problem->size[b]).text);
+        arn_svg_text(s, SVG_LEFT + SVG_PLOT, y, "soft", "end", place);
+    }
+    if (s->picture.peak.n_live <= n || n == 0) return;
+    char rest[64];
+    snprintf(rest, sizeof rest, "and %" PRIu32 " smaller ones", s->picture.peak.n_live - n);
+    arn_svg_text(s, SVG_LEFT, s->y + (n + 2) * SVG_LINE, "soft", NULL, rest);
+}
