@@ -98,24 +98,33 @@ static bool load_with_right(arn_order_cut *c, const arenaut_order_right *r, uint
     return true;
 }
 
-bool arn_order_least_load(arn_order_cut *c, uint32_t op, uint64_t *load) {
+/* Remembers a case if it is better: its load, and who runs before. */
+static void keep_case(const arn_order_cut *c, uint64_t found, uint64_t *best, bool *before) {
+    if (found >= *best) return;
+    *best = found;
+    for (uint32_t op = 0; before && op < c->graph->n_ops; op++) {
+        before[op] = c->role[op] == ARN_ORDER_EARLIER;
+    }
+}
+
+bool arn_order_least_load(arn_order_cut *c, uint32_t op, uint64_t *load, bool *before) {
     const arn_order_graph *g = c->graph;
     uint32_t *ids = arn_allocate(&g->allocator, g->n_ops, sizeof *ids);
-    uint64_t best = UINT64_MAX, found;
+    uint64_t found;
     bool ok = ids != NULL, free = false;
+    *load = UINT64_MAX;
     for (uint32_t i = g->rights.begin[op]; ok && i < g->rights.begin[op + 1]; i++) {
         bool always;
         ok = load_with_right(c, &g->right[g->rights.ids[i]], ids, &always, &found);
-        best = arn_min_u64(best, found);
+        if (ok) keep_case(c, found, load, before);
         free = free || (ok && always && found != UINT64_MAX);
     }
     if (ok && !free) {
         spread_around(c, op, ids);
         ok = least_now(c, ids, &found);
-        best = arn_min_u64(best, found);
+        if (ok) keep_case(c, found, load, before);
     }
     if (ids) memset(c->role, ARN_ORDER_LATER, g->n_ops);
     arn_release(&g->allocator, ids);
-    *load = best;
     return ok;
 }

@@ -4,7 +4,8 @@
 
 #include "rewrite/order/order_cut.h"
 
-/* The least load of `op` in any order. Leaves all roles LATER. False if there is no memory. */
-bool arn_order_least_load(arn_order_cut *cut, uint32_t op, uint64_t *load);
+/* The least load of `op` in any order. Leaves all roles LATER. `before`, which may be NULL, has
+ * room for all ops and gets which of them have run then. False if there is no memory. */
+bool arn_order_least_load(arn_order_cut *cut, uint32_t op, uint64_t *load, bool *before);
 
 #endif

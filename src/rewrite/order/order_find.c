@@ -2,7 +2,9 @@
 #include "rewrite/order/order_bound.h"
 #include "rewrite/order/order_proof.h"
 #include "rewrite/order/order_search.h"
+#include "rewrite/order/order_uncross.h"
 #include "rewrite/order/order_ways.h"
+#include "rewrite/order/order_windows.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -15,8 +17,11 @@
 /* About two seconds where the search is hard. */
 enum {
     DEFAULT_EFFORT = 20000000,
-    FIRST_SHARE = 64, /* a limit gets this part of it at first */
-    SHARE_OF_CUTS = 8,
+    FIRST_SHARE = 64,  /* a limit gets this part of it at first */
+    WORK_PER_OP = 200, /* a window gets this at first */
+    SHARE_OF_WINDOWS = 4,
+    SHARE_OF_CUTS = 8, /* for the bound, and for the moves that cuts lead to */
+    SHARE_OF_WAYS = 64,
 };
 
 uint64_t arenaut_order_default_effort(void) { return DEFAULT_EFFORT; }
@@ -65,8 +70,23 @@ static bool try_ways(finder *f) {
     for (int way = 0; way < ARENAUT_ORDER_WAY_COUNT; way++) {
         arn_order_state *front = &f->sides[0].state, *back = &f->sides[1].state;
         if (!arn_order_by_way((arenaut_order_way)way, front, back, f->ops)) return false;
-        f->best->ways[way] = arn_order_peak(front, f->ops);
+        f->best->ways[way] = arn_order_height_of(front, f->ops).peak;
         keep_if_better(f, f->best->ways[way]);
+    }
+    return true;
+}
+
+/* A way that is not the best one may lead further. */
+static bool uncross_ways(finder *f) {
+    const arenaut_order *best = f->best;
+    arn_order_state *front = &f->sides[0].state, *back = &f->sides[1].state;
+    for (int way = 0; way < ARENAUT_ORDER_WAY_COUNT && best->peak > best->bound; way++) {
+        if (!arn_order_by_way((arenaut_order_way)way, front, back, f->ops) ||
+            !arn_order_uncross(front, &f->sides[0].cut, best->bound, f->effort / SHARE_OF_WAYS,
+                               f->ops)) {
+            return false;
+        }
+        keep_if_better(f, arn_order_height_of(front, f->ops).peak);
     }
     return true;
 }
@@ -91,7 +111,7 @@ static bool bound_by_cuts(finder *f, const uint64_t *load, const uint32_t *ops) 
     for (uint32_t i = f->best->n_ops; i-- > 0;) {
         if (load[ops[i]] <= f->best->bound) return true;
         if (f->best->bound > 0 && arn_order_work(f->sides) > end) return true;
-        if (!arn_order_least_load(&f->sides[0].cut, ops[i], &least)) return false;
+        if (!arn_order_least_load(&f->sides[0].cut, ops[i], &least, NULL)) return false;
         if (least <= f->best->bound) continue;
         f->best->bound = least;
         if (!arn_order_prove_cut(&f->proof, ops[i])) return false;
@@ -121,8 +141,7 @@ static arn_order_answer try_limit(finder *f, uint64_t limit, uint64_t effort) {
     uint32_t side;
     const arn_order_answer answer = arn_order_search(f->sides, limit, effort, f->ops, &side);
     if (answer == ARN_ORDER_FOUND) {
-        arn_order_take_back(&f->sides[0].state, 0);
-        keep_if_better(f, arn_order_peak(&f->sides[0].state, f->ops));
+        keep_if_better(f, arn_order_height_of(&f->sides[0].state, f->ops).peak);
     } else if (answer == ARN_ORDER_NONE) {
         f->best->bound = f->sides[side].least_over;
         if (!arn_order_prove(f->sides, side, &f->proof)) return ARN_ORDER_FAILED;
@@ -130,35 +149,60 @@ static arn_order_answer try_limit(finder *f, uint64_t limit, uint64_t effort) {
     return answer;
 }
 
-/* Limits between the bound and the peak, in eighths of the way: the middle, as long as its searches
- * end, else near the ends, where they are easier; then with more effort. The bound itself comes
- * first: it is often reached. */
-static bool search_limits(finder *f) {
-    static const unsigned eighths[] = {4, 7, 1};
+/* One after another what makes an order better, until neither does. */
+static bool improve(finder *f, uint64_t per_op) {
+    arn_order_side *s = &f->sides[0];
+    arenaut_order *best = f->best;
+    const arn_order_purse purse = {per_op, f->effort / SHARE_OF_WINDOWS};
+    const uint64_t effort = f->effort / SHARE_OF_CUTS;
+    uint64_t before = UINT64_MAX;
+    while (best->peak < before && best->peak > best->bound) {
+        before = best->peak;
+        if (!arn_order_uncross(&s->state, &s->cut, best->bound, effort, best->ops) ||
+            !arn_order_search_windows(f->sides, purse, best->bound, best->ops, f->ops)) {
+            return false;
+        }
+        best->peak = arn_order_height_of(&s->state, best->ops).peak;
+        if (arn_order_work(f->sides) > f->effort) break;
+    }
+    return true;
+}
+
+/* The limits that are tried between the bound and the peak, in eighths of the way: the middle, as
+ * long as its searches end, else near the ends, where they are easier. */
+static const unsigned eighths[] = {4, 7, 1};
+
+/* Limits, each with so much effort, until none has an answer. The bound itself comes first: it is
+ * often reached. */
+static bool search_limits(finder *f, uint64_t each) {
+    const arenaut_order *best = f->best;
     const unsigned n = sizeof eighths / sizeof *eighths;
-    uint64_t each = f->effort / FIRST_SHARE + 1, limit = f->best->bound;
+    uint64_t limit = best->bound;
     unsigned next = 0;
-    while (f->best->bound < f->best->peak && arn_order_work(f->sides) < f->effort) {
+    while (next <= n && best->bound < best->peak && arn_order_work(f->sides) < f->effort) {
         const uint64_t left = f->effort - arn_order_work(f->sides);
         const arn_order_answer answer = try_limit(f, limit, arn_min_u64(each, left));
         if (answer == ARN_ORDER_FAILED) return false;
         if (answer != ARN_ORDER_TIRED) next = 0;
-        if (next == n) {
-            next = 0;
-            each *= 4;
-        }
-        const uint64_t range = f->best->peak - f->best->bound - 1;
-        limit = f->best->bound + range / 8 * eighths[next] + range % 8 * eighths[next] / 8;
+        if (next == n) break;
+        const uint64_t range = best->peak - best->bound - 1;
+        limit = best->bound + range / 8 * eighths[next] + range % 8 * eighths[next] / 8;
         next++;
     }
     return true;
 }
 
 static bool find(finder *f) {
+    uint64_t each = f->effort / FIRST_SHARE + 1, per_op = WORK_PER_OP;
     if (!try_ways(f)) return false;
     if (f->best->n_ops == 0) return true;
-    if (!find_bound(f)) return false;
-    return search_limits(f);
+    if (!find_bound(f) || !uncross_ways(f)) return false;
+    while (f->best->bound < f->best->peak && arn_order_work(f->sides) < f->effort) {
+        if (!improve(f, per_op) || !search_limits(f, each)) return false;
+        each *= 4;
+        per_op *= 4;
+    }
+    return true;
 }
 
 static bool allocate(finder *f, const arenaut_allocator *allocator, uint32_t n_ops) {

@@ -136,10 +136,10 @@ static void write_order(const arn_order_side sides[2], uint32_t side, uint32_t *
     for (uint32_t i = front; i < n; i++) ops[i] = sides[1].state.ran[n - 1 - i];
 }
 
-arn_order_answer arn_order_search(arn_order_side sides[2], uint64_t limit, uint64_t effort,
-                                  uint32_t *ops, uint32_t *side) {
+/* Looks for what lies between the bases, which are there already. */
+static arn_order_answer search_between(arn_order_side sides[2], uint64_t effort, uint32_t *ops,
+                                       uint32_t *side) {
     outcome found = GOES_ON;
-    for (int i = 0; i < 2; i++) arn_order_side_restart(&sides[i], limit);
     for (int i = 0; i < 2; i++) {
         if (!arn_order_side_rebase(&sides[i])) return ARN_ORDER_FAILED;
     }
@@ -152,4 +152,30 @@ arn_order_answer arn_order_search(arn_order_side sides[2], uint64_t limit, uint6
         case NO_MEMORY: return ARN_ORDER_FAILED;
         default: return ARN_ORDER_TIRED;
     }
+}
+
+arn_order_answer arn_order_search(arn_order_side sides[2], uint64_t limit, uint64_t effort,
+                                  uint32_t *ops, uint32_t *side) {
+    for (int i = 0; i < 2; i++) arn_order_side_restart(&sides[i], limit);
+    return search_between(sides, effort, ops, side);
+}
+
+/* Runs `n` ops for good, without saying why. */
+static void assume(arn_order_side *s, const uint32_t *ops, uint32_t n, bool backward) {
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t op = backward ? *--ops : *ops++;
+        arn_order_run(&s->state, op);
+        s->cut.role[op] = ARN_ORDER_EARLIER;
+    }
+    s->n_base = n;
+}
+
+arn_order_answer arn_order_search_window(arn_order_side sides[2], uint64_t limit, uint64_t effort,
+                                         arn_order_window window, uint32_t *ops) {
+    const uint32_t n = sides[0].graph.n_ops;
+    uint32_t side;
+    for (int i = 0; i < 2; i++) arn_order_side_restart(&sides[i], limit);
+    assume(&sides[0], window.ops, window.from, false);
+    assume(&sides[1], window.ops + n, n - window.end, true);
+    return search_between(sides, effort, ops, &side);
 }

@@ -16,6 +16,16 @@ typedef enum arn_order_answer {
 arn_order_answer arn_order_search(arn_order_side sides[2], uint64_t limit, uint64_t effort,
                                   uint32_t *ops, uint32_t *side);
 
+/* Part of an order: the ops at [from, end). */
+typedef struct arn_order_window {
+    const uint32_t *ops; /* all of them */
+    uint32_t from, end;
+} arn_order_window;
+
+/* The same with what is outside of the window staying as it is, whatever it needs. */
+arn_order_answer arn_order_search_window(arn_order_side sides[2], uint64_t limit, uint64_t effort,
+                                         arn_order_window window, uint32_t *ops);
+
 uint64_t arn_order_work(const arn_order_side sides[2]);
 
 #endif

@@ -49,25 +49,21 @@ void arn_order_sides_free(arn_order_side sides[2]) {
     free_side(&sides[1]);
 }
 
-/* Runs what is safe, once around; whether anything was. */
-static bool run_safe_once(arn_order_side *s) {
-    arn_order_state *state = &s->state;
-    bool any = false;
-    for (uint32_t i = 0; i < state->n_ready;) {
-        const uint32_t op = state->ready[i];
-        const bool grows = state->opens[op] > state->closes[op];
-        if (grows || arn_order_is_taken(s, op) || !arn_order_is_safe(state, op, s->limit)) {
-            i++;
-            continue;
-        }
-        arn_order_run(state, op); /* another op stands there now */
-        any = true;
+/* The safe op with the least number, so that it does not matter how they are listed; NONE: none. */
+static uint32_t find_safe(const arn_order_side *s) {
+    const arn_order_state *state = &s->state;
+    uint32_t found = ARENAUT_NONE;
+    for (uint32_t i = 0; i < state->n_light; i++) {
+        const uint32_t op = state->light[i];
+        if (op > found || arn_order_is_taken(s, op)) continue;
+        if (arn_order_is_safe(state, op, s->limit)) found = op;
     }
-    return any;
+    return found;
 }
 
 void arn_order_run_safe(arn_order_side *s) {
-    while (run_safe_once(s)) {
+    for (uint32_t op = find_safe(s); op != ARENAUT_NONE; op = find_safe(s)) {
+        arn_order_run(&s->state, op);
     }
 }
 

@@ -5,9 +5,26 @@
 #include "core/fail.h"
 #include "core/memory.h"
 
+/* Puts an op among those that are light, or takes it out, whichever is due. */
+static void weigh(arn_order_state *s, uint32_t op) {
+    const bool is = s->light_place[op] != ARENAUT_NONE;
+    const bool should = s->place[op] != ARENAUT_NONE && s->opens[op] <= s->closes[op];
+    if (is == should) return;
+    if (should) {
+        s->light_place[op] = s->n_light;
+        s->light[s->n_light++] = op;
+        return;
+    }
+    const uint32_t at = s->light_place[op], last = s->light[--s->n_light];
+    s->light[at] = last;
+    s->light_place[last] = at;
+    s->light_place[op] = ARENAUT_NONE;
+}
+
 static void make_ready(arn_order_state *s, uint32_t op) {
     s->place[op] = s->n_ready;
     s->ready[s->n_ready++] = op;
+    weigh(s, op);
 }
 
 /* The last one takes its place; `put_back` undoes that. */
@@ -17,6 +34,7 @@ static void take_out(arn_order_state *s, uint32_t op) {
     s->place[last] = at;
     s->spot[op] = at;
     s->place[op] = ARENAUT_NONE;
+    weigh(s, op);
 }
 
 static void put_back(arn_order_state *s, uint32_t op) {
@@ -29,6 +47,7 @@ static void put_back(arn_order_state *s, uint32_t op) {
     s->n_ready++;
     s->ready[at] = op;
     s->place[op] = at;
+    weigh(s, op);
 }
 
 /* All users of a buffer that is not alive yet bring it to life; the first one does it for all. */
@@ -38,9 +57,18 @@ static void count_opening(arn_order_state *s, uint32_t buffer, bool back) {
     for (uint32_t i = g->users.begin[buffer]; i < g->users.begin[buffer + 1]; i++) {
         if (back) s->opens[g->users.ids[i]] += size;
         else s->opens[g->users.ids[i]] -= size;
+        weigh(s, g->users.ids[i]);
     }
     if (back) s->live -= size;
     else s->live += size;
+}
+
+/* The one user that is left closes the buffer, or does so no more. */
+static void count_closing(arn_order_state *s, uint32_t buffer, bool back) {
+    const uint32_t op = s->left_xor[buffer];
+    if (back) s->closes[op] -= s->graph->size[buffer];
+    else s->closes[op] += s->graph->size[buffer];
+    weigh(s, op);
 }
 
 void arn_order_run(arn_order_state *s, uint32_t op) {
@@ -56,7 +84,7 @@ void arn_order_run(arn_order_state *s, uint32_t op) {
         s->left[b]--;
         s->left_xor[b] ^= op;
         if (after) continue;
-        if (s->left[b] == 1) s->closes[s->left_xor[b]] += g->size[b];
+        if (s->left[b] == 1) count_closing(s, b, false);
         if (s->left[b] == 0) s->live -= g->size[b];
     }
     for (uint32_t i = g->next.begin[op]; i < g->next.begin[op + 1]; i++) {
@@ -73,13 +101,14 @@ static void take_back_one(arn_order_state *s) {
         if (s->pending[next]++ != 0) continue;
         s->n_ready--;
         s->place[next] = ARENAUT_NONE;
+        weigh(s, next);
     }
     for (uint32_t i = g->uses.begin[op + 1]; i-- > g->uses.begin[op];) {
         const uint32_t b = g->uses.ids[i];
         const bool before = g->held[b] & ARENAUT_HELD_BEFORE,
                    after = g->held[b] & ARENAUT_HELD_AFTER;
         if (!after && s->left[b] == 0) s->live += g->size[b];
-        if (!after && s->left[b] == 1) s->closes[s->left_xor[b]] -= g->size[b];
+        if (!after && s->left[b] == 1) count_closing(s, b, true);
         s->left[b]++;
         s->left_xor[b] ^= op;
         if (!before && arn_order_untouched(s, b)) count_opening(s, b, true);
@@ -128,9 +157,7 @@ bool arn_order_is_safe(const arn_order_state *s, uint32_t op, uint64_t limit) {
 static void fill_in(arn_order_state *s) {
     const arn_order_graph *g = s->graph;
     for (uint32_t op = 0; op < g->n_ops; op++) {
-        s->pending[op] = g->first.begin[op + 1] - g->first.begin[op];
-        s->place[op] = ARENAUT_NONE;
-        if (s->pending[op] == 0) make_ready(s, op);
+        s->place[op] = s->light_place[op] = ARENAUT_NONE;
     }
     for (uint32_t b = 0; b < g->n_buffers; b++) {
         const bool before = g->held[b] & ARENAUT_HELD_BEFORE,
@@ -143,6 +170,10 @@ static void fill_in(arn_order_state *s) {
         }
         if (!after && s->left[b] == 1) s->closes[s->left_xor[b]] += g->size[b];
     }
+    for (uint32_t op = 0; op < g->n_ops; op++) {
+        s->pending[op] = g->first.begin[op + 1] - g->first.begin[op];
+        if (s->pending[op] == 0) make_ready(s, op);
+    }
 }
 
 arenaut_status arn_order_state_make(const arn_order_graph *g, arn_order_state *state,
@@ -154,13 +185,15 @@ arenaut_status arn_order_state_make(const arn_order_graph *g, arn_order_state *s
     s.ready = arn_allocate(a, ops, sizeof *s.ready);
     s.place = arn_allocate(a, ops, sizeof *s.place);
     s.spot = arn_allocate(a, ops, sizeof *s.spot);
+    s.light = arn_allocate(a, ops, sizeof *s.light);
+    s.light_place = arn_allocate(a, ops, sizeof *s.light_place);
     s.pending = arn_allocate(a, ops, sizeof *s.pending);
     s.left = arn_allocate(a, buffers, sizeof *s.left);
     s.left_xor = arn_allocate_zeroed(a, buffers, sizeof *s.left_xor);
     s.opens = arn_allocate_zeroed(a, ops, sizeof *s.opens);
     s.closes = arn_allocate_zeroed(a, ops, sizeof *s.closes);
-    if (!s.ran || !s.ready || !s.place || !s.spot || !s.pending || !s.left || !s.left_xor ||
-        !s.opens || !s.closes) {
+    if (!s.ran || !s.ready || !s.place || !s.spot || !s.light || !s.light_place || !s.pending ||
+        !s.left || !s.left_xor || !s.opens || !s.closes) {
         arn_order_state_free(&s);
         return arn_no_memory(err);
     }
@@ -171,8 +204,8 @@ arenaut_status arn_order_state_make(const arn_order_graph *g, arn_order_state *s
 
 void arn_order_state_free(arn_order_state *s) {
     if (!s->graph) return;
-    void *const blocks[] = {s->ran,  s->ready,    s->place, s->spot,  s->pending,
-                            s->left, s->left_xor, s->opens, s->closes};
+    void *const blocks[] = {s->ran,     s->ready, s->place,    s->spot,  s->light, s->light_place,
+                            s->pending, s->left,  s->left_xor, s->opens, s->closes};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         arn_release(&s->graph->allocator, blocks[i]);
     }

@@ -10,16 +10,19 @@ typedef struct arn_order_state {
     const arn_order_graph *graph;
     uint64_t live;
     uint32_t n_ran, n_ready;
-    uint32_t *ran;      /* the ops that have run, in order */
-    uint32_t *ready;    /* ops that may run now */
-    uint32_t *place;    /* per op, where it stands in `ready`; NONE: it does not */
-    uint32_t *spot;     /* per op that ran, where it stood there */
-    uint32_t *pending;  /* per op, how many it waits for have not run */
-    uint32_t *left;     /* per buffer, users that have not run */
-    uint32_t *left_xor; /* of these: their numbers, one over another */
-    uint64_t *opens;    /* per op, bytes that come alive with it */
-    uint64_t *closes;   /* per op, bytes whose last user it is now */
-    uint64_t work;      /* steps taken and taken back */
+    uint32_t *ran;            /* the ops that have run, in order */
+    uint32_t *ready;          /* ops that may run now */
+    uint32_t *place;          /* per op, where it stands in `ready`; NONE: it does not */
+    uint32_t *spot;           /* per op that ran, where it stood there */
+    uint32_t n_light, *light; /* those of `ready` that leave no more alive than there was; in no
+                               * order that means anything */
+    uint32_t *light_place;    /* per op, where it stands there; NONE: it does not */
+    uint32_t *pending;        /* per op, how many it waits for have not run */
+    uint32_t *left;           /* per buffer, users that have not run */
+    uint32_t *left_xor;       /* of these: their numbers, one over another */
+    uint64_t *opens;          /* per op, bytes that come alive with it */
+    uint64_t *closes;         /* per op, bytes whose last user it is now */
+    uint64_t work;            /* steps taken and taken back */
 } arn_order_state;
 
 /* Nothing has run. On failure there is nothing to free. */

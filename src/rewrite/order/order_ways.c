@@ -183,13 +183,15 @@ bool arn_order_by_way(arenaut_order_way way, arn_order_state *front, arn_order_s
     }
 }
 
-uint64_t arn_order_peak(arn_order_state *s, const uint32_t *ops) {
-    uint64_t peak = s->live;
+arn_order_height arn_order_height_of(arn_order_state *s, const uint32_t *ops) {
+    arn_order_take_back(s, 0);
+    arn_order_height h = {.peak = s->live};
     for (uint32_t i = 0; i < s->graph->n_ops; i++) {
-        peak = arn_max_u64(peak, arn_order_load(s, ops[i]));
+        const uint64_t load = arn_order_load(s, ops[i]);
+        if (load > h.peak) h = (arn_order_height){load, 0, i};
+        h.n += load == h.peak;
         arn_order_run(s, ops[i]);
     }
-    peak = arn_max_u64(peak, s->live);
     arn_order_take_back(s, 0);
-    return peak;
+    return h;
 }

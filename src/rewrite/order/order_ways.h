@@ -9,7 +9,17 @@
 bool arn_order_by_way(arenaut_order_way way, arn_order_state *front, arn_order_state *back,
                       uint32_t *ops);
 
-/* The peak of an order; `front` as above. */
-uint64_t arn_order_peak(arn_order_state *front, const uint32_t *ops);
+/* How good an order is: its peak, how many ops need so much, and where the first of them stands. */
+typedef struct arn_order_height {
+    uint64_t peak;
+    uint32_t n, at;
+} arn_order_height;
+
+static inline bool arn_order_is_lower(arn_order_height a, arn_order_height b) {
+    return a.peak < b.peak || (a.peak == b.peak && a.n < b.n);
+}
+
+/* Leaves `front` as if nothing had run. */
+arn_order_height arn_order_height_of(arn_order_state *front, const uint32_t *ops);
 
 #endif
