@@ -68,6 +68,14 @@ static bool keeps_format(const tool_job *job, const char *path) {
     return length > 0 && length >= matching_length(other->extensions, path);
 }
 
+/* Whether anything of a result goes into a model of this input: a plan, or the order of its ops. */
+bool goes_into_model(const tool_job *job) {
+    const arenaut_format *own = job->pipeline->document.format;
+    if (!own->write || !own->needs_original) return false;
+    return arenaut_target_for_format(own->name)->plan_in_file ||
+           (own->holds_order && job->pipeline->options.reordering.on);
+}
+
 /* A device or a pipe has no telling name: a problem comes out as it came in, a model with its
  * plan inside, and where neither can be, the plan as JSON. */
 exit_code kind_for_path(const tool_job *job, const char *path, output_kind *kind) {
@@ -75,9 +83,8 @@ exit_code kind_for_path(const tool_job *job, const char *path, output_kind *kind
     if (output_is_direct(path)) {
         kind->format = job->pipeline->document.format->write && !job->pipeline->document.program
                            ? job->pipeline->document.format
-                       : job->pipeline->document.format->needs_original
-                           ? job->pipeline->document.format
-                           : arenaut_format_find("plan-json");
+                       : goes_into_model(job) ? job->pipeline->document.format
+                                              : arenaut_format_find("plan-json");
         if (kind->format) return EXIT_FINE;
     } else {
         kind->format = keeps_format(job, path) ? job->pipeline->document.format

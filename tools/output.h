@@ -10,6 +10,8 @@ typedef struct output_kind {
     const arenaut_report *report;
 } output_kind;
 
+/* Of a job that has read its input. */
+bool goes_into_model(const tool_job *job);
 /* By the output's name; for "-" or a device the input's own format. Complains if nothing fits. */
 exit_code kind_for_path(const tool_job *job, const char *path, output_kind *kind);
 /* By --as: a format, a report, or the short names json, problem, program. */

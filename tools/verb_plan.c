@@ -206,8 +206,11 @@ static exit_code refuse_in_model(const planning *p, arenaut_outcome outcome) {
     if (outcome == ARENAUT_OUTCOME_NOT_OBEYED) {
         return complain(EXIT_USAGE, p->output,
                         "%s obeys no plan inside a model: write a .json or "
-                        "a .h",
-                        p->job.pipeline->target->name);
+                        "a .h%s",
+                        p->job.pipeline->target->name,
+                        p->job.pipeline->document.format->holds_order
+                            ? ", or the order of its ops with --reorder on"
+                            : "");
     }
     return EXIT_FINE;
 }
@@ -228,7 +231,8 @@ static const char *reason_of(const arenaut_pipeline *p, arenaut_outcome outcome)
                                          : "the runtime does better today";
         case ARENAUT_OUTCOME_HELD: return "the file holds this plan already";
         case ARENAUT_OUTCOME_NO_SMALLER:
-            return p->memories.rows ? "the plan in the file needs no more"
+            return !p->target->plan_in_file ? "its ops stay in their order"
+                   : p->memories.rows       ? "the plan in the file needs no more"
                    : p->result.scratch == ARENAUT_SCRATCH_UNKNOWN
                        ? "the tensors alone need no less than today, and scratch is unknown"
                        : "the runtime does as well today";
@@ -301,7 +305,9 @@ static exit_code choose_kind(planning *p) {
     const arenaut_format *own = p->job.pipeline->document.format;
     if (!p->job.options->folder) return kind_for_path(&p->job, p->output, &p->kind);
     p->kind = (output_kind){own, NULL};
-    if (own->write && (own->needs_original || !p->job.pipeline->document.program)) return EXIT_FINE;
+    if (goes_into_model(&p->job) || (own->write && !p->job.pipeline->document.program)) {
+        return EXIT_FINE;
+    }
     p->renamed = must_allocate(strlen(p->output) + sizeof ".plan.json", 1);
     strcat(strcpy(p->renamed, p->output), ".plan.json");
     p->output = p->renamed;

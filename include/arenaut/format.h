@@ -42,6 +42,8 @@ typedef struct arenaut_format {
     arenaut_status (*write)(const arenaut_result *result, arenaut_sink sink,
                             const arenaut_allocator *allocator, arenaut_error *err);
     bool needs_original; /* writes by patching result->file, which must be of this format */
+    bool holds_order;    /* of a program whose ops were reordered, write() puts them in their order;
+                          * so does the runtime, if it is told to */
     /* Writes the file back without the plan that we wrote. NULL: cannot be undone. */
     arenaut_status (*strip)(const uint8_t *data, size_t size, arenaut_sink sink,
                             const arenaut_allocator *allocator, arenaut_error *err);

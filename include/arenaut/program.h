@@ -192,6 +192,8 @@ typedef struct arenaut_op {
     const arenaut_attribute *attributes;
     uint32_t n_overlaps;
     const arenaut_overlap *overlaps;
+    arenaut_optional_id file_index; /* the number of the op of the file that it stands for, within
+                                     * its method; left out: a pass added it */
 } arenaut_op;
 
 /* An arena as the file states it, for one method. */
@@ -275,7 +277,8 @@ arenaut_status arenaut_program_new(const arenaut_allocator *allocator, arenaut_p
 void arenaut_program_free(arenaut_program *program); /* NULL is fine */
 
 /* Each copies what it is given, with strings and arrays, and stores the index in *id (may
- * be NULL). Ops are added method by method: add_method, then all its ops. Inputs and
+ * be NULL). Ops are added method by method: add_method, then all its ops; one whose file_index is
+ * left out gets its number within the method. Inputs and
  * outputs of a method may be set later with _set_method_io, once its tensors exist.
  * Indices are checked by arenaut_program_validate, not here. Amortised O(1). */
 arenaut_status arenaut_program_add_tensor(arenaut_program *program, const arenaut_tensor *tensor,

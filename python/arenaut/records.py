@@ -699,7 +699,8 @@ Op._fields_ = [
     ("n_attributes", c_uint32),
     ("attributes", POINTER(Attribute)),
     ("n_overlaps", c_uint32),
-    ("overlaps", POINTER(Overlap))]
+    ("overlaps", POINTER(Overlap)),
+    ("file_index", OptionalId)]
 KernelWhen._fields_ = [
     ("types", c_uint32),
     ("pointwise", c_int),
@@ -898,6 +899,7 @@ Format._fields_ = [
     ("read", CFUNCTYPE(c_int, c_void_p, c_size_t, POINTER(ReadOptions), POINTER(Allocator), POINTER(Document), POINTER(Error))),
     ("write", CFUNCTYPE(c_int, POINTER(Result), Sink, POINTER(Allocator), POINTER(Error))),
     ("needs_original", c_bool),
+    ("holds_order", c_bool),
     ("strip", CFUNCTYPE(c_int, c_void_p, c_size_t, Sink, POINTER(Allocator), POINTER(Error))),
     ("compact", CFUNCTYPE(c_int, c_void_p, c_size_t, Sink, POINTER(Allocator), POINTER(Error)))]
 Variant._fields_ = [

@@ -32,6 +32,18 @@ static arenaut_status reject(reorder_check *c, const char *why) {
 
 /* ---- the same parts ---- */
 
+/* A file in another order may number its tensors anew; origins say which is which. */
+static uint32_t before_id(const reorder_check *c, uint32_t tensor) {
+    return tensor == ARENAUT_NONE ? tensor : c->rewrite->tensors[tensor].tensor;
+}
+
+static bool same_tensors(const reorder_check *c, const uint32_t *old, uint32_t n_old,
+                         const uint32_t *new, uint32_t n_new) {
+    bool same = n_old == n_new;
+    for (uint32_t i = 0; same && i < n_old; i++) same = old[i] == before_id(c, new[i]);
+    return same;
+}
+
 static bool same_ids(const uint32_t *a, uint32_t n_a, const uint32_t *b, uint32_t n_b) {
     return n_a == n_b && (n_a == 0 || memcmp(a, b, n_a * sizeof *a) == 0);
 }
@@ -54,37 +66,73 @@ static bool same_attributes(const arenaut_op *a, const arenaut_op *b) {
     return true;
 }
 
-static bool same_op(const arenaut_op *a, const arenaut_op *b) {
-    return same_text(a->name, b->name) && a->kind == b->kind && a->target == b->target &&
-           same_ids(a->inputs, a->n_inputs, b->inputs, b->n_inputs) &&
-           same_ids(a->outputs, a->n_outputs, b->outputs, b->n_outputs) &&
-           same_ids(a->calls, a->n_calls, b->calls, b->n_calls) && same_attributes(a, b);
+static bool same_op(const reorder_check *c, const arenaut_op *old, const arenaut_op *new) {
+    return same_text(old->name, new->name) && old->kind == new->kind &&
+           old->target == new->target &&
+           same_tensors(c, old->inputs, old->n_inputs, new->inputs, new->n_inputs) &&
+           same_tensors(c, old->outputs, old->n_outputs, new->outputs, new->n_outputs) &&
+           same_ids(old->calls, old->n_calls, new->calls, new->n_calls) &&
+           same_attributes(old, new);
 }
 
-static bool same_tensor(const arenaut_tensor *a, const arenaut_tensor *b) {
-    return a->dtype == b->dtype && a->bytes == b->bytes && a->cls == b->cls &&
-           a->view_of == b->view_of && a->view_offset == b->view_offset && a->rank == b->rank &&
-           (a->rank == 0 || memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) == 0);
+/* What no op makes is known by its name alone, unless it has the number that it had. */
+static bool same_tensor(const reorder_check *c, const arenaut_tensor *old,
+                        const arenaut_tensor *new, bool renumbered) {
+    if (renumbered && !old->name) return false;
+    return old->dtype == new->dtype && old->bytes == new->bytes && old->cls == new->cls &&
+           old->view_of == before_id(c, new->view_of) && old->view_offset == new->view_offset &&
+           same_text(old->name, new->name) && same_text(old->qualified_name, new->qualified_name) &&
+           old->rank == new->rank &&
+           (old->rank == 0 || memcmp(old->dims, new->dims, old->rank * sizeof *old->dims) == 0);
+}
+
+/* `seen`: per tensor of the program before. */
+static arenaut_status check_tensors(reorder_check *c, uint32_t *seen) {
+    const uint32_t n = c->before->n_tensors;
+    memset(seen, 0, n * sizeof *seen);
+    for (uint32_t t = 0; t < n; t++) {
+        const arenaut_origin *origin = &c->rewrite->tensors[t];
+        if (!origin->same || origin->tensor >= n || seen[origin->tensor]++) {
+            return reject(c, "it has other tensors");
+        }
+    }
+    for (uint32_t t = 0; t < n; t++) {
+        const uint32_t old = c->rewrite->tensors[t].tensor;
+        if (!same_tensor(c, &c->before->tensors[old], &c->after->tensors[t], old != t)) {
+            return reject(c, "a tensor is not the one that it is said to be");
+        }
+    }
+    return ARENAUT_OK;
+}
+
+static bool same_bindings(const reorder_check *c, const arenaut_method *old,
+                          const arenaut_method *new) {
+    bool same = old->n_bindings == new->n_bindings;
+    for (uint32_t i = 0; same && i < old->n_bindings; i++) {
+        const arenaut_binding *a = &old->bindings[i], *b = &new->bindings[i];
+        same = a->kind == b->kind && a->value == before_id(c, b->value) &&
+               a->target == before_id(c, b->target);
+    }
+    return same;
+}
+
+static arenaut_status check_method(reorder_check *c) {
+    const arenaut_method *old = c->before->methods, *new = c->after->methods;
+    if (old->concurrent || new->concurrent || old->entry != new->entry ||
+        !same_tensors(c, old->inputs, old->n_inputs, new->inputs, new->n_inputs) ||
+        !same_tensors(c, old->outputs, old->n_outputs, new->outputs, new->n_outputs)) {
+        return reject(c, "it has other inputs or outputs, or ops that run at the same time");
+    }
+    return same_bindings(c, old, new) ? ARENAUT_OK : reject(c, "its values are for something else");
 }
 
 static arenaut_status check_parts(reorder_check *c) {
-    const arenaut_method *old = c->before->methods, *new = c->after->methods;
     const uint32_t n = c->before->n_ops;
-    if (c->before->n_methods != 1 || c->after->n_methods != 1 || old->n_bindings > 0 ||
-        new->n_bindings > 0 || old->concurrent || new->concurrent || old->entry != new->entry ||
-        c->after->n_ops != n || c->rewrite->n_ops != n ||
-        c->after->n_tensors != c->before->n_tensors ||
-        !same_ids(old->inputs, old->n_inputs, new->inputs, new->n_inputs) ||
-        !same_ids(old->outputs, old->n_outputs, new->outputs, new->n_outputs)) {
-        return reject(c, "it is no single method with the same inputs, outputs and ops");
-    }
-    for (uint32_t t = 0; t < c->before->n_tensors; t++) {
-        if (same_tensor(&c->before->tensors[t], &c->after->tensors[t])) continue;
-        return reject(c, "it has other tensors");
-    }
+    arenaut_status st = check_method(c);
+    if (st != ARENAUT_OK) return st;
     for (c->op = 0; c->op < n; c->op++) {
         const uint32_t old_op = c->rewrite->ops[c->op];
-        if (old_op >= n || !same_op(&c->before->ops[old_op], &c->after->ops[c->op])) {
+        if (old_op >= n || !same_op(c, &c->before->ops[old_op], &c->after->ops[c->op])) {
             return reject(c, "it is not the op that it is said to be");
         }
         if (c->after->ops[c->op].n_calls > 0) return reject(c, "it calls a method");
@@ -188,10 +236,10 @@ static arenaut_status follow(reorder_check *c) {
     start(c);
     for (c->op = 0; c->op < c->after->n_ops; c->op++) {
         const uint32_t old = c->rewrite->ops[c->op];
-        if (!visit(c, &c->after->ops[c->op], false, c->found + 2 * c->first[old])) {
+        if (!visit(c, &c->before->ops[old], false, c->found + 2 * c->first[old])) {
             return reject(c, "it reads or overwrites what it did not before");
         }
-        count(c, &c->after->ops[c->op]);
+        count(c, &c->before->ops[old]);
         if (!may_do_more(c->before, &c->before->ops[old])) continue;
         if (old < last) return reject(c, "it may do more than compute, and runs in another order");
         last = old;
@@ -209,23 +257,42 @@ static arenaut_status check_once(reorder_check *c, uint32_t *seen) {
     return ARENAUT_OK;
 }
 
-static arenaut_status check(reorder_check *c) {
+/* What everything else looks things up by. */
+static bool same_counts(const reorder_check *c) {
+    const arenaut_program *old = c->before, *new = c->after;
+    return old->n_methods == 1 && new->n_methods == 1 && new->n_ops == old->n_ops &&
+           c->rewrite->n_ops == old->n_ops && new->n_tensors == old->n_tensors &&
+           c->rewrite->n_tensors == old->n_tensors;
+}
+
+static bool allocate(reorder_check *c) {
     const uint32_t n_tensors = c->before->n_tensors, n_ops = c->before->n_ops;
     size_t arguments = 0;
-    arenaut_status st = check_parts(c);
-    if (st != ARENAUT_OK) return st;
+    for (uint32_t i = 0; i < n_ops; i++) {
+        arguments += (size_t)c->before->ops[i].n_inputs + c->before->ops[i].n_outputs;
+    }
     c->first = arn_region_allocate(&c->region, n_ops, sizeof *c->first);
-    uint32_t *seen = arn_region_allocate(&c->region, n_ops, sizeof *seen);
     c->writes = arn_region_allocate(&c->region, (size_t)n_tensors + 1, sizeof *c->writes);
     c->names = arn_region_allocate(&c->region, n_tensors, sizeof *c->names);
-    if (!c->first || !seen || !c->writes || !c->names) return arn_no_memory(c->err);
+    c->found = arn_region_allocate(&c->region, arguments, 2 * sizeof *c->found);
+    if (!c->first || !c->writes || !c->names || !c->found) return false;
+    arguments = 0;
     for (uint32_t i = 0; i < n_ops; i++) {
         c->first[i] = arguments;
         arguments += (size_t)c->before->ops[i].n_inputs + c->before->ops[i].n_outputs;
     }
-    c->found = arn_region_allocate(&c->region, arguments, 2 * sizeof *c->found);
-    if (!c->found) return arn_no_memory(c->err);
-    st = check_once(c, seen);
+    return true;
+}
+
+static arenaut_status check(reorder_check *c) {
+    const uint32_t n =
+        c->before->n_ops > c->before->n_tensors ? c->before->n_ops : c->before->n_tensors;
+    if (!same_counts(c)) return reject(c, "it is no single method of as many tensors and ops");
+    uint32_t *seen = arn_region_allocate(&c->region, n, sizeof *seen);
+    if (!seen || !allocate(c)) return arn_no_memory(c->err);
+    arenaut_status st = check_tensors(c, seen);
+    if (st == ARENAUT_OK) st = check_parts(c);
+    if (st == ARENAUT_OK) st = check_once(c, seen);
     return st == ARENAUT_OK ? follow(c) : st;
 }
 

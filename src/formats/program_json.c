@@ -15,5 +15,6 @@ const arenaut_format arn_format_program_json = {
     .extensions = ".program.json",
     .recognise = program_json_recognise,
     .read = arn_program_json_read,
+    .holds_order = true,
     .write = arn_program_json_write,
 };

@@ -24,6 +24,7 @@ const arenaut_format arn_format_tflite = {
     .read = read_document,
     .write = arn_tflite_write,
     .needs_original = true,
+    .holds_order = true,
     .strip = arn_tflite_strip,
     .compact = arn_tflite_compact,
 };

@@ -188,6 +188,7 @@ arenaut_status arenaut_program_add_op(arenaut_program *program, const arenaut_op
     }
     copy.in_place = pairs;
     copy.overlaps = overlaps;
+    if (!copy.file_index.given) copy.file_index = arenaut_id(program->methods[op->method].n_ops);
     if (id) *id = program->n_ops;
     program->ops[program->n_ops++] = copy;
     program->methods[op->method].n_ops++;

@@ -89,10 +89,9 @@ static arenaut_status put_in_order(arenaut_pipeline *p, const uint32_t *ops, are
     return arn_pipeline_adopt(p, rewrite, err);
 }
 
-/* Whether a plan can go where the order goes: into the file, or anywhere but there. */
 static bool holds_order(const arenaut_pipeline *p) {
     const arenaut_format *format = p->document.format;
-    if (!format->needs_original || strcmp(format->name, "tflite") == 0) return true;
+    if (format->holds_order) return true;
     arn_pipeline_note(p, "nothing is reordered: a file of the format %s keeps its order",
                       format->name);
     return false;

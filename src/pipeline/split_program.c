@@ -87,6 +87,19 @@ static arenaut_status check(const arenaut_pipeline *p, const arenaut_program *be
     return st;
 }
 
+static arenaut_status check_written(const arenaut_pipeline *p, const arenaut_program *before,
+                                    arenaut_program *after, arenaut_error *err) {
+    arenaut_rewrite written = *p->rewrite;
+    written.program = after;
+    if (written.n_stages > 0) return check(p, before, &written, err);
+    arenaut_status st =
+        arn_pipeline_match_written(before, &written, arn_pipeline_allocator(p), err);
+    if (st != ARENAUT_OK) return st;
+    st = check(p, before, &written, err);
+    arn_release(arn_pipeline_allocator(p), written.tensors);
+    return st;
+}
+
 arenaut_status arn_pipeline_check_split(const arenaut_pipeline *p, const arenaut_text *bytes,
                                         arenaut_error *err) {
     const arenaut_allocator *allocator = arn_pipeline_allocator(p);
@@ -100,9 +113,7 @@ arenaut_status arn_pipeline_check_split(const arenaut_pipeline *p, const arenaut
                           &after, err);
     }
     if (st == ARENAUT_OK) {
-        arenaut_rewrite written = *p->rewrite;
-        written.program = after.program;
-        st = check(p, before.program, &written, err);
+        st = check_written(p, before.program, after.program, err);
     }
     arenaut_document_free(&before);
     arenaut_document_free(&after);

@@ -118,6 +118,11 @@ arenaut_status arn_pipeline_check_split(const arenaut_pipeline *p, const arenaut
  * is to be reserved then; pipeline->ordering says what is known of orders. */
 arenaut_status arn_pipeline_reorder(arenaut_pipeline *p, arenaut_error *err);
 
+/* written_order.c: fills in the tensors of a rewrite whose program was read from a file in another
+ * order; they are the caller's, to be released. */
+arenaut_status arn_pipeline_match_written(const arenaut_program *before, arenaut_rewrite *written,
+                                          const arenaut_allocator *allocator, arenaut_error *err);
+
 /* merge_files.c: all the files as one program. */
 arenaut_status arn_pipeline_merge_files(arenaut_pipeline *p, arenaut_document *document,
                                         arenaut_error *err);

@@ -37,6 +37,22 @@ static arenaut_outcome outcome_in_model(const arenaut_pipeline *p, bool force) {
     return given == ARENAUT_GIVEN_OURS ? ARENAUT_OUTCOME_HELD : ARENAUT_OUTCOME_NO_SMALLER;
 }
 
+/* A runtime that plans by itself needs what its planner makes of the new order. */
+static arenaut_status find_outcome_of_order(const arenaut_pipeline *p, arenaut_outcome *outcome,
+                                            arenaut_error *err) {
+    arenaut_plan *plan = NULL;
+    *outcome = ARENAUT_OUTCOME_NO_SMALLER;
+    if (!p->rewrite) return ARENAUT_OK;
+    *outcome = ARENAUT_OUTCOME_WRITE;
+    if (!p->baseline.plan) return ARENAUT_OK;
+    const arenaut_status st = arn_pipeline_run_incumbent(p, p->problem, &plan, err);
+    if (st == ARENAUT_OK && plan->total > p->baseline.plan->total) {
+        *outcome = ARENAUT_OUTCOME_LARGER;
+    }
+    arenaut_plan_free(plan);
+    return st;
+}
+
 arenaut_status arenaut_pipeline_outcome(const arenaut_pipeline *p, bool into_model, bool force,
                                         arenaut_outcome *outcome, arenaut_error *err) {
     bool harmless = true;
@@ -49,6 +65,10 @@ arenaut_status arenaut_pipeline_outcome(const arenaut_pipeline *p, bool into_mod
     *outcome = into_model     ? outcome_in_model(p, force)
                : is_larger(p) ? ARENAUT_OUTCOME_LARGER
                               : ARENAUT_OUTCOME_WRITE;
+    if (*outcome == ARENAUT_OUTCOME_NOT_OBEYED && p->options.reordering.on &&
+        p->document.format->holds_order) {
+        return find_outcome_of_order(p, outcome, err);
+    }
     const bool unknown = into_model && p->result.scratch == ARENAUT_SCRATCH_UNKNOWN && !force;
     if (*outcome == ARENAUT_OUTCOME_WRITE && unknown) {
         st = arn_pipeline_scratch_is_harmless(p, &harmless, err);

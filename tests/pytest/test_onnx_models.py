@@ -6,26 +6,7 @@ import subprocess
 import pytest
 from conftest import COMMAND, DATA
 
-
-def varint(number):
-    out = bytearray()
-    while number > 127:
-        out.append(number & 127 | 128)
-        number >>= 7
-    return bytes(out + bytes([number]))
-
-
-def field(number, content):
-    """A protocol buffer's field: a number, text, or a message that is bytes already."""
-    if isinstance(content, int):
-        return varint(number << 3) + varint(content)
-    content = content.encode() if isinstance(content, str) else content
-    return varint(number << 3 | 2) + varint(len(content)) + content
-
-
-def typed(name, *dims):
-    shape = b"".join(field(1, field(2, d) if isinstance(d, str) else field(1, d)) for d in dims)
-    return field(1, name) + field(2, field(1, field(1, 1) + field(2, shape)))
+from onnx_file import field, typed, varint
 
 
 @pytest.fixture(scope="module")

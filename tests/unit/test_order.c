@@ -380,6 +380,56 @@ TEST(ops_that_may_do_more_than_compute_stay_in_their_order) {
     assert_int_equal(check_orders(two_customs, swapped), ARENAUT_REJECTED);
 }
 
+/* x + first, x - second, as a file might number its tensors anew. */
+static arenaut_program *with_constants(const char *first, const char *second, bool swapped) {
+    arenaut_program *p = new_program();
+    begin_method(p, "main");
+    const uint32_t x = add_tensor(p, "x", 16, ARENAUT_INPUT);
+    const uint32_t c = add_tensor(p, swapped ? second : first, 16, ARENAUT_CONSTANT);
+    const uint32_t d = add_tensor(p, swapped ? first : second, 16, ARENAUT_CONSTANT);
+    const uint32_t a = add_tensor(p, "a", 16, ARENAUT_OUTPUT);
+    const uint32_t b = add_tensor(p, "b", 16, ARENAUT_OUTPUT);
+    ADD_OP(p, .name = "ADD", IN(x, swapped ? d : c), OUT(a));
+    ADD_OP(p, .name = "SUB", IN(x, swapped ? c : d), OUT(b));
+    SET_IO(p, 0, LIST(x), LIST(a, b));
+    finish_program(p);
+    return p;
+}
+
+static arenaut_status check_renumbered(const char *first, const char *second, uint32_t c,
+                                       uint32_t d) {
+    arenaut_program *before = with_constants("c", "d", false);
+    arenaut_program *after = with_constants(first, second, true);
+    uint32_t ops[] = {0, 1};
+    arenaut_origin tensors[5];
+    arenaut_finding finding;
+    for (uint32_t t = 0; t < 5; t++) {
+        tensors[t] = (arenaut_origin){.tensor = t, .same = true, .axis = ARENAUT_NONE};
+    }
+    tensors[1].tensor = c;
+    tensors[2].tensor = d;
+    const arenaut_rewrite rewrite = {.program = after,
+                                     .n_tensors = 5,
+                                     .n_ops = 2,
+                                     .n_ops_before = 2,
+                                     .tensors = tensors,
+                                     .ops = ops};
+    const arenaut_status st = arenaut_check_rewrite(before, &rewrite, NULL, &finding, NULL);
+    arenaut_program_free(before);
+    arenaut_program_free(after);
+    return st;
+}
+
+TEST(tensors_with_new_numbers_are_known_by_their_names) {
+    assert_int_equal(check_renumbered("c", "d", 2, 1), ARENAUT_OK);
+    assert_int_equal(check_renumbered("c", "d", 1, 2), ARENAUT_REJECTED); /* other operands */
+    assert_int_equal(check_renumbered("d", "c", 2, 1), ARENAUT_REJECTED); /* the other constant */
+    assert_int_equal(check_renumbered(NULL, NULL, 2, 1), ARENAUT_REJECTED);
+    assert_int_equal(check_renumbered("c", "d", 2, 2), ARENAUT_REJECTED); /* one of them twice */
+    assert_int_equal(check_renumbered("c", "d", 2, 9), ARENAUT_REJECTED);
+    assert_int_equal(check_renumbered("c", "d", 2, ARENAUT_NONE), ARENAUT_REJECTED);
+}
+
 /* Waits of random programs: any order that keeps them computes the same. */
 static uint32_t try_random_order(uint64_t seed, rng *r) {
     rng first = {seed}, second = {seed};

@@ -311,7 +311,8 @@ static arenaut_status take_control_flow(arn_onnx *r, const arn_onnx_node *node,
 /* An ONNX runtime gives its kernels the memory for what they make, so ops are of kind out. */
 static arenaut_status add_op(arn_onnx *r, const arn_onnx_node *node, const arn_onnx_scope *scope) {
     uint32_t calls[2];
-    arenaut_op op = {.kind = ARENAUT_OP_OUT, .method = r->method};
+    arenaut_op op = {
+        .kind = ARENAUT_OP_OUT, .method = r->method, .file_index = arenaut_id(r->node)};
     arenaut_status st =
         arn_onnx_charge(r, 1, OP_COST + node->name.size + node->op_type.size + node->domain.size);
     if (st == ARENAUT_OK) st = arn_onnx_take_attributes(r, node->bytes, scope->call);

@@ -65,6 +65,10 @@ static const char *refusal(const arenaut_program *p, uint32_t *op) {
             default: return "it is of a kind that stays where it is";
         }
         if (p->ops[*op].n_after > 0) return "it states what it runs after";
+        if (*op > 0 && p->ops[*op].file_index.given && p->ops[*op - 1].file_index.given &&
+            p->ops[*op].file_index.id == p->ops[*op - 1].file_index.id) {
+            return "one op of the file stands for several ops";
+        }
     }
     return NULL;
 }

@@ -1,0 +1,122 @@
+"""Reordered ONNX models in the stock ONNX Runtime: the same bits, less memory at once, and the
+nodes in the order of the file, where the session is told to keep it."""
+
+import json
+
+import numpy as np
+import onnxruntime
+import pytest
+
+import onnx_file
+
+SIDE = 8
+
+
+def branches(seed, n_nodes=14):
+    """Matrix products of random values that are there already, widening and narrowing: its nodes
+    stand as they come, and a good order is another one."""
+    random = np.random.RandomState(seed)
+    nodes, constants, made, unread = [], [], [("x", 2)], []
+
+    def product(source, width):
+        value, depth = source
+        name = f"v{len(nodes)}"
+        constants.append(onnx_file.constant(f"w{len(nodes)}",
+                                            random.uniform(-1, 1, (depth, width))))
+        nodes.append(onnx_file.node("MatMul", [value, f"w{len(nodes)}"], [name]))
+        return name, width
+
+    for _ in range(n_nodes):
+        source = made[random.randint(len(made))]
+        if source in unread:
+            unread.remove(source)
+        made.append(product(source, int(random.choice([1, 2, 16, 96]))))
+        unread.append(made[-1])
+    narrow = [product(source, 2) for source in unread]
+    total = narrow[0][0]
+    for i, (value, _) in enumerate(narrow[1:]):
+        nodes.append(onnx_file.node("Add", [total, value], [f"sum{i}"]))
+        total = f"sum{i}"
+    nodes.append(onnx_file.node("Relu", [total], ["y"]))
+    ends = onnx_file.typed("x", SIDE, 2), onnx_file.typed("y", SIDE, 2)
+    return onnx_file.model(onnx_file.graph(nodes, ends[:1], ends[1:], constants))
+
+
+def session(path, **settings):
+    """As the documentation says: no node fused or moved, and of those that could run next the first
+    of the file."""
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.execution_mode = onnxruntime.ExecutionMode.ORT_SEQUENTIAL
+    options.execution_order = onnxruntime.ExecutionOrder.PRIORITY_BASED
+    for name, value in settings.items():
+        setattr(options, name, value)
+    return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+
+
+def executed(path, feeds, folder):
+    """The results that nodes made, in the order in which they ran, by the runtime's own profile."""
+    running = session(path, enable_profiling=True, profile_file_prefix=str(folder / "profile"))
+    running.run(None, feeds)
+    with open(running.end_profiling()) as file:
+        events = json.load(file)
+    done = [event for event in events if event.get("name", "").endswith("_kernel_time")]
+    return [event["args"]["node_index"] for event in sorted(done, key=lambda event: event["ts"])]
+
+
+def test_reordered_models_compute_the_same_and_run_in_the_order_of_the_file(
+        arenaut, arenaut_json, tmp_path):
+    feeds = {"x": np.random.RandomState(1).uniform(-1, 1, (SIDE, 2)).astype("f4")}
+    reordered = 0
+    for seed in range(12):
+        path, output = tmp_path / f"{seed}.onnx", tmp_path / f"{seed}.reordered.onnx"
+        path.write_bytes(branches(seed))
+        given = arenaut_json("plan", path)["result"]["arena"]
+        document = arenaut_json("plan", path, "--reorder", "on", "-o", output)
+        order = document["order"]
+        assert order["proven"] and order["bound"] == order["best"] <= order["given"]
+        if order["ops"] is None:
+            assert output.read_bytes() == path.read_bytes()
+            continue
+        reordered += 1
+        assert document["result"]["arena"] < given
+        assert len(output.read_bytes()) == len(path.read_bytes())
+        assert arenaut_json("plan", output)["result"]["arena"] == document["result"]["arena"]
+        first, second = (session(each).run(None, feeds)[0] for each in (path, output))
+        assert first.tobytes() == second.tobytes()
+        ran = [int(number) for number in executed(output, feeds, tmp_path)]
+        assert ran == sorted(ran) and len(ran) == len(order["ops"])
+        again = arenaut_json("plan", output, "--reorder", "on")["order"]
+        assert again["given"] == again["bound"] == order["best"]
+    assert reordered >= 6
+
+
+def test_without_an_order_there_is_nothing_to_write(arenaut, tmp_path):
+    path = tmp_path / "model.onnx"
+    path.write_bytes(branches(0))
+    done = arenaut("plan", path, "-o", tmp_path / "planned.onnx", exit=2)
+    assert "--reorder on" in done.stderr
+    assert not (tmp_path / "planned.onnx").exists()
+
+
+def test_models_of_functions_stay_as_they_are(arenaut, tmp_path):
+    """A node that calls a function stands for several ops, which cannot be told apart in a file."""
+    body = [onnx_file.node("Relu", ["a"], ["b"]), onnx_file.node("Neg", ["b"], ["c"])]
+    function = (onnx_file.field(1, "Twice") + onnx_file.field(4, "a") + onnx_file.field(5, "c") +
+                b"".join(onnx_file.field(7, each) for each in body) +
+                onnx_file.field(10, "local") + onnx_file.field(9, onnx_file.field(2, 17)))
+    call = onnx_file.node("Twice", ["x"], ["y"]) + onnx_file.field(7, "local")
+    main = onnx_file.graph([call], [onnx_file.typed("x", 4)], [onnx_file.typed("y", 4)])
+    path = tmp_path / "function.onnx"
+    path.write_bytes(onnx_file.model(main) + onnx_file.field(25, function) +
+                     onnx_file.field(8, onnx_file.field(1, "local") + onnx_file.field(2, 1)))
+    done = arenaut("plan", path, "--reorder", "on")
+    assert "nothing is reordered" in done.stderr and "several ops" in done.stderr
+
+
+@pytest.mark.parametrize("end", [0.3, 0.7, 0.99])
+def test_cut_off_models_are_refused(arenaut, tmp_path, end):
+    bytes_ = branches(1)
+    path = tmp_path / "cut.onnx"
+    path.write_bytes(bytes_[:int(len(bytes_) * end)])
+    arenaut("plan", path, "--reorder", "on", "-o", tmp_path / "out.onnx", exit=3)
