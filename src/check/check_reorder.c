@@ -75,10 +75,12 @@ static bool same_op(const reorder_check *c, const arenaut_op *old, const arenaut
            same_attributes(old, new);
 }
 
-/* What no op makes is known by its name alone, unless it has the number that it had. */
+/* What no op makes and no input brings is known by its name alone, unless it has the number that
+ * it had. */
 static bool same_tensor(const reorder_check *c, const arenaut_tensor *old,
                         const arenaut_tensor *new, bool renumbered) {
-    if (renumbered && !old->name) return false;
+    const bool held = old->cls == ARENAUT_CONSTANT || old->cls == ARENAUT_STATE;
+    if (renumbered && held && !old->name) return false;
     return old->dtype == new->dtype && old->bytes == new->bytes && old->cls == new->cls &&
            old->view_of == before_id(c, new->view_of) && old->view_offset == new->view_offset &&
            same_text(old->name, new->name) && same_text(old->qualified_name, new->qualified_name) &&

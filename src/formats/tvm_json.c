@@ -18,4 +18,5 @@ const arenaut_format arn_format_tvm_json = {
     .read = arn_tvm_read,
     .write = arn_tvm_write,
     .needs_original = true,
+    .holds_order = true,
 };

@@ -14,9 +14,9 @@
 typedef struct reader {
     arn_tvm_graph graph;
     arenaut_program *program;
-    uint64_t *bytes;   /* per entry */
-    uint64_t *block;   /* per storage id: its size, then where it begins */
-    uint32_t *view_of; /* per entry: the entry whose memory it is; ARENAUT_NONE: its own */
+    uint64_t *bytes; /* per entry */
+    uint64_t *block; /* per storage id: its size, then where it begins */
+    uint32_t *op;    /* per node that is no argument: its op */
     int64_t *dims;
     uint32_t *ids; /* arguments of one node */
     uint32_t dim_capacity, id_capacity;
@@ -262,6 +262,19 @@ static uint32_t read_references(reader *r, uint32_t list, uint32_t limit) {
     return n;
 }
 
+/* Ops that a node must run after besides those that it reads: numbers of ops. */
+static uint32_t *read_control(reader *r, uint32_t node, uint32_t *n) {
+    const uint32_t list = arn_json_get(text_of(r), r->graph.node[node], "control_deps");
+    *n = 0;
+    if (list == ARN_JSON_NONE) return NULL;
+    uint32_t *after = allocate(r, arn_json_count(text_of(r), list), sizeof *after);
+    ARN_JSON_EACH(&r->graph.json, v, list) {
+        const uint32_t before = arn_json_below(&r->graph.json, v, node, 0);
+        if (fine(r) && !arn_tvm_is_argument(&r->graph, before)) after[(*n)++] = r->op[before];
+    }
+    return after;
+}
+
 static const char *function_name(reader *r, uint32_t node) {
     const uint32_t function = arn_tvm_attribute(&r->graph, node, "func_name");
     arn_json_hold(&r->graph.json, r->graph.node[node]);
@@ -278,6 +291,8 @@ static void add_op(reader *r, uint32_t node, const uint32_t *over, uint32_t *out
     const bool view = arn_tvm_is_view(g, node) && n_inputs > 0;
     if (view) make_view(r, node, r->ids[0]);
     for (uint32_t k = 0; k < n_outputs; k++) outputs[k] = g->row[node] + k;
+    uint32_t n_after;
+    const uint32_t *after = read_control(r, node, &n_after);
     const arenaut_op op = {
         .name = function_name(r, node),
         .source = n_outputs ? r->program->tensors[g->row[node]].name : NULL,
@@ -288,9 +303,11 @@ static void add_op(reader *r, uint32_t node, const uint32_t *over, uint32_t *out
         .outputs = outputs,
         .n_in_place = view ? 0 : list_pairs(r, node, over, n_inputs, pairs),
         .in_place = pairs,
+        .n_after = n_after,
+        .after = after,
     };
     if (!fine(r)) return;
-    r->graph.json.status = arenaut_program_add_op(r->program, &op, NULL, r->graph.json.err);
+    r->graph.json.status = arenaut_program_add_op(r->program, &op, &r->op[node], r->graph.json.err);
 }
 
 /* Per entry the operand that it was written over, or a number that no operand has; NULL where
@@ -315,6 +332,7 @@ static void add_ops(reader *r) {
     }
     uint32_t *outputs = allocate(r, most, sizeof *outputs);
     arenaut_in_place *pairs = allocate(r, most, sizeof *pairs);
+    r->op = allocate(r, g->n_nodes, sizeof *r->op);
     for (uint32_t i = 0; i < g->n_nodes && fine(r); i++) {
         if (!arn_tvm_is_argument(g, i)) add_op(r, i, over, outputs, pairs);
     }
