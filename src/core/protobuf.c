@@ -3,6 +3,7 @@
 #include "core/protobuf.h"
 
 #include "core/cursor.h"
+#include "core/fail.h"
 
 /* Ends the walk. */
 static bool go_wrong(arn_pb *message, const char *what) {
@@ -67,7 +68,13 @@ bool arn_pb_next(arn_pb *message, arn_pb_field *field) {
         case ARN_PB_FIXED32:
             field->type = ARN_PB_FIXED32;
             return take_fixed(message, 4, &field->value);
-        default: /* groups, which are deprecated and which no ONNX file has */
+        default: /* groups, which are deprecated and which no file that we read has */
             return go_wrong(message, "a field is of an unknown kind");
     }
+}
+
+arenaut_status arn_pb_status(const arn_pb *message, const char *what, arenaut_error *err) {
+    if (!message->wrong) return ARENAUT_OK;
+    return arn_fail(err, ARENAUT_BAD_INPUT, message->at, "%s is not well formed at byte %zu: %s",
+                    what, message->at, message->wrong);
 }

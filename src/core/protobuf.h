@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <arenaut/error.h>
+
 typedef enum arn_pb_type {
     ARN_PB_VARINT = 0,
     ARN_PB_FIXED64 = 1,
@@ -47,6 +49,9 @@ bool arn_pb_next(arn_pb *message, arn_pb_field *field);
 /* The next of packed numbers; false at the end, or where they are not well formed. */
 bool arn_pb_next_varint(arn_pb *packed, uint64_t *value);
 bool arn_pb_next_fixed32(arn_pb *packed, uint32_t *value);
+
+/* OK, or what is wrong with a message, `what`, that has been walked to its end. */
+arenaut_status arn_pb_status(const arn_pb *message, const char *what, arenaut_error *err);
 
 static inline bool arn_pb_is(const arn_pb_field *field, uint32_t number, arn_pb_type type) {
     return field->number == number && field->type == type;

@@ -113,7 +113,7 @@ static arenaut_status push_packed(arn_onnx *r, const arn_pb_field *field) {
         while (st == ARENAUT_OK && arn_pb_next_fixed32(&packed, &bits))
             st = arn_onnx_push_number(r, arn_onnx_widen(bits));
     }
-    return st == ARENAUT_OK ? arn_onnx_status(r, &packed, "an attribute") : st;
+    return st == ARENAUT_OK ? arn_pb_status(&packed, "an attribute", r->err) : st;
 }
 
 static arenaut_status take_field(arn_onnx *r, const arn_pb_field *field, arenaut_attribute *out) {
@@ -157,7 +157,7 @@ static arenaut_status take_attribute(arn_onnx *r, const arn_onnx_attribute *from
     *out = (arenaut_attribute){.name = NULL};
     r->n_numbers = 0;
     while (st == ARENAUT_OK && arn_pb_next(&message, &field)) st = take_field(r, &field, out);
-    if (st == ARENAUT_OK) st = arn_onnx_status(r, &message, "an attribute");
+    if (st == ARENAUT_OK) st = arn_pb_status(&message, "an attribute", r->err);
     if (st != ARENAUT_OK) return st;
     translate_type(r, from->name);
     int64_t *numbers = arn_region_allocate(&r->region, r->n_numbers, sizeof *numbers);
@@ -186,5 +186,5 @@ arenaut_status arn_onnx_take_attributes(arn_onnx *r, arn_pb_bytes node, const ar
             r->attributes[r->n_attributes++] = taken;
         }
     }
-    return st == ARENAUT_OK ? arn_onnx_status(r, &message, "a node") : st;
+    return st == ARENAUT_OK ? arn_pb_status(&message, "a node", r->err) : st;
 }

@@ -37,7 +37,7 @@ arenaut_status arn_onnx_add_function(arn_onnx *r, arn_pb_bytes function) {
     }
     char key[KEY_LIMIT];
     size_t length;
-    arenaut_status st = arn_onnx_status(r, &message, "a function");
+    arenaut_status st = arn_pb_status(&message, "a function", r->err);
     if (st != ARENAUT_OK) return st;
     if (arn_onnx_is(r, named.domain, "ai.onnx")) named.domain = none;
     if (!make_key(r, &named, key, &length)) {

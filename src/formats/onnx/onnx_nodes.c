@@ -26,7 +26,7 @@ static arenaut_status take_node(arn_onnx *r, arn_pb_bytes bytes, arn_onnx_node *
             default: break;
         }
     }
-    const arenaut_status st = arn_onnx_status(r, &message, "a node");
+    const arenaut_status st = arn_pb_status(&message, "a node", r->err);
     if (st != ARENAUT_OK) return st;
     if (arn_onnx_is(r, node->domain, "ai.onnx")) node->domain = none;
     if (node->op_type.size > 0) return ARENAUT_OK;
@@ -56,7 +56,7 @@ static arenaut_status define_node_outputs(arn_onnx *r, arn_pb_bytes bytes, arn_o
         if (is_bound_result(r, scope, field.bytes)) continue;
         st = arn_onnx_define(r, scope, field.bytes, &tensor, ARN_ONNX_NOT_MADE, &id);
     }
-    return st == ARENAUT_OK ? arn_onnx_status(r, &message, "a node") : st;
+    return st == ARENAUT_OK ? arn_pb_status(&message, "a node", r->err) : st;
 }
 
 arenaut_status arn_onnx_define_outputs(arn_onnx *r, arn_pb_bytes body, uint32_t node_field,

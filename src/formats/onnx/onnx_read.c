@@ -31,7 +31,7 @@ static arenaut_status define_constants(arn_onnx *r, arn_pb_bytes graph, uint32_t
             st = arn_onnx_define(r, scope, constant.name, &constant.tensor, 0, &id);
         }
     }
-    return st == ARENAUT_OK ? arn_onnx_status(r, &message, "a graph") : st;
+    return st == ARENAUT_OK ? arn_pb_status(&message, "a graph", r->err) : st;
 }
 
 /* Before version 4 of the format every initializer had to be listed as an input too; such
@@ -90,7 +90,7 @@ static arenaut_status name_graph(arn_onnx *r, arn_pb_bytes graph) {
     while (arn_pb_next(&message, &field)) {
         if (arn_pb_is(&field, GRAPH_NAME, ARN_PB_BYTES)) name = field.bytes;
     }
-    arenaut_status st = arn_onnx_status(r, &message, "a graph");
+    arenaut_status st = arn_pb_status(&message, "a graph", r->err);
     if (st == ARENAUT_OK) st = arn_onnx_charge(r, 1, 2 * sizeof(arenaut_method) + name.size);
     if (st != ARENAUT_OK) return st;
     const char *copy = arn_onnx_copy_name(r, "", name);
@@ -186,7 +186,7 @@ static arenaut_status read_model(arn_onnx *r) {
             st = arn_onnx_add_function(r, field.bytes);
         }
     }
-    if (st == ARENAUT_OK) st = arn_onnx_status(r, &message, "the model");
+    if (st == ARENAUT_OK) st = arn_pb_status(&message, "the model", r->err);
     if (st != ARENAUT_OK) return st;
     if (r->graph.at == 0) return arn_fail(r->err, ARENAUT_BAD_INPUT, 0, "the model has no graph");
     if (!arn_grow(r->allocator, (void **)&r->pending, &r->pending_capacity, 1,

@@ -12,12 +12,6 @@
 
 enum { TENSOR_COST = sizeof(arenaut_tensor) + 160 }; /* with its name's place in the tree */
 
-arenaut_status arn_onnx_status(const arn_onnx *r, const arn_pb *message, const char *what) {
-    if (!message->wrong) return ARENAUT_OK;
-    return arn_fail(r->err, ARENAUT_BAD_INPUT, message->at, "%s is not well formed at byte %zu: %s",
-                    what, message->at, message->wrong);
-}
-
 arenaut_status arn_onnx_charge(arn_onnx *r, uint64_t count, uint64_t cost) {
     if (arn_allowance_take(&r->allowance, count, cost)) return ARENAUT_OK;
     char place[32];

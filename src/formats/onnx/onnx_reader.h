@@ -79,8 +79,6 @@ typedef struct arn_onnx {
 
 enum { ARN_ONNX_NOT_MADE = UINT32_MAX }; /* in made_by: its op comes later */
 
-/* OK, or what is wrong with a message that has been walked to its end. */
-arenaut_status arn_onnx_status(const arn_onnx *r, const arn_pb *message, const char *what);
 /* TOO_LARGE or BAD_INPUT when the allowance is spent. */
 arenaut_status arn_onnx_charge(arn_onnx *r, uint64_t count, uint64_t cost);
 

@@ -49,7 +49,7 @@ static arenaut_status take_dims(arn_onnx *r, const arn_pb_field *field) {
     uint64_t dim;
     while (st == ARENAUT_OK && arn_pb_next_varint(&packed, &dim))
         st = arn_onnx_push_number(r, (int64_t)dim);
-    return st == ARENAUT_OK ? arn_onnx_status(r, &packed, "the shape of a tensor") : st;
+    return st == ARENAUT_OK ? arn_pb_status(&packed, "the shape of a tensor", r->err) : st;
 }
 
 /* One element of raw data, as values are kept. Halves and narrower floats say nothing about
@@ -188,7 +188,7 @@ static arenaut_status take_header(arn_onnx *r, arn_pb_bytes bytes, bool with_dim
         }
         if (with_dims && field.number == TENSOR_DIMS) st = take_dims(r, &field);
     }
-    return st == ARENAUT_OK ? arn_onnx_status(r, &message, "a tensor") : st;
+    return st == ARENAUT_OK ? arn_pb_status(&message, "a tensor", r->err) : st;
 }
 
 /* Of a sparse tensor the values' type counts, and the dims of the whole. */
@@ -203,7 +203,7 @@ static arenaut_status take_sparse(arn_onnx *r, arn_pb_bytes bytes, arn_onnx_cons
             st = take_dims(r, &field);
         }
     }
-    return st == ARENAUT_OK ? arn_onnx_status(r, &message, "a sparse tensor") : st;
+    return st == ARENAUT_OK ? arn_pb_status(&message, "a sparse tensor", r->err) : st;
 }
 
 arenaut_status arn_onnx_take_constant(arn_onnx *r, arn_pb_bytes bytes, bool sparse,
@@ -266,7 +266,7 @@ static arenaut_status take_dim(arn_onnx *r, arn_pb_bytes bytes, int64_t *dim, ar
     }
     if (*dim < 1) *dim = -1;
     if (arn_onnx_is(r, *param, "?")) param->size = 0; /* each is another size */
-    return arn_onnx_status(r, &message, "a dimension");
+    return arn_pb_status(&message, "a dimension", r->err);
 }
 
 static arenaut_status take_one_dim(arn_onnx *r, arn_pb_bytes bytes, uint32_t id, bool input,
@@ -304,7 +304,7 @@ static arenaut_status take_shape(arn_onnx *r, arn_pb_bytes shape, uint32_t id, b
         }
         axis++;
     }
-    if (st == ARENAUT_OK) st = arn_onnx_status(r, &message, "a shape");
+    if (st == ARENAUT_OK) st = arn_pb_status(&message, "a shape", r->err);
     if (st != ARENAUT_OK) return st;
     arenaut_tensor *tensor = &r->program->tensors[id];
     tensor->rank = rank;
@@ -330,7 +330,7 @@ static arenaut_status take_tensor_type(arn_onnx *r, arn_pb_bytes bytes, uint32_t
         }
         if (arn_pb_is(&field, TENSOR_TYPE_SHAPE, ARN_PB_BYTES)) shape = field.bytes;
     }
-    if (st == ARENAUT_OK) st = arn_onnx_status(r, &message, "a type");
+    if (st == ARENAUT_OK) st = arn_pb_status(&message, "a type", r->err);
     if (st != ARENAUT_OK) return st;
     if (dtype != ARENAUT_DTYPE_OTHER) r->program->tensors[id].dtype = dtype;
     return shape.at == 0 ? ARENAUT_OK : take_shape(r, shape, id, input);
@@ -354,7 +354,7 @@ arenaut_status arn_onnx_take_type(arn_onnx *r, arn_pb_bytes type, uint32_t id, b
             default: break;
         }
     }
-    return st == ARENAUT_OK ? arn_onnx_status(r, &message, "a type") : st;
+    return st == ARENAUT_OK ? arn_pb_status(&message, "a type", r->err) : st;
 }
 
 arenaut_status arn_onnx_take_value_info(arn_onnx *r, arn_pb_bytes bytes, arn_pb_bytes *name,
@@ -366,7 +366,7 @@ arenaut_status arn_onnx_take_value_info(arn_onnx *r, arn_pb_bytes bytes, arn_pb_
         if (arn_pb_is(&field, VALUE_INFO_NAME, ARN_PB_BYTES)) *name = field.bytes;
         if (arn_pb_is(&field, VALUE_INFO_TYPE, ARN_PB_BYTES)) *type = field.bytes;
     }
-    return arn_onnx_status(r, &message, "the type of a value");
+    return arn_pb_status(&message, "the type of a value", r->err);
 }
 
 arenaut_status arn_onnx_take_types(arn_onnx *r, arn_pb_bytes body, uint32_t field_number,

@@ -1,0 +1,111 @@
+/* What the parts of the reader of XLA's dumps share: xla_read.c has the order, xla_assignment.c
+ * takes logical buffers and the allocations that they lie in, xla_trace.c when they are alive,
+ * xla_module.c what the module calls them, xla_problem.c makes problem and plan of it, and
+ * xla_reader.c is what they stand on.
+ *
+ * A *value* here is what XLA calls a logical buffer: what one instruction makes. */
+#ifndef ARN_FORMATS_XLA_XLA_READER_H
+#define ARN_FORMATS_XLA_XLA_READER_H
+
+#include "core/checked.h"
+#include "core/fail.h"
+#include "core/memory.h"
+#include "core/protobuf.h"
+#include "formats/xla/xla.h"
+#include "formats/xla/xla_schema.h"
+
+enum {
+    ARN_XLA_NAME_LIMIT = 256,   /* of an instruction; longer ones are cut */
+    ARN_XLA_SOURCE_LIMIT = 512, /* of where it comes from, likewise */
+    ARN_XLA_FIELDS = 36,        /* of small messages: the largest number that is read is 35 */
+};
+
+/* A small message, field by field: the last of each number; zero where it is absent. */
+typedef struct arn_xla_fields {
+    uint64_t number[ARN_XLA_FIELDS];
+    arn_pb_bytes bytes[ARN_XLA_FIELDS];
+} arn_xla_fields;
+
+typedef struct arn_xla_value {
+    uint64_t size, offset;   /* of its place in the allocation */
+    size_t at;               /* of what the file says of it */
+    arn_pb_bytes defined_at; /* size 0: not said */
+    uint32_t allocation;     /* ARENAUT_NONE: in none */
+    uint32_t root;           /* the value whose place it takes; itself */
+    int64_t first, end;      /* steps; first == ARN_XLA_UNTRACED: no trace tells. An end of
+                              * first means that it has not been freed yet */
+} arn_xla_value;
+
+enum { ARN_XLA_UNTRACED = -1 };
+
+/* What an allocation is for: each kind but the first is a pool. */
+typedef enum arn_xla_kind {
+    ARN_XLA_THREAD_LOCAL, /* a stack's, not the program's */
+    ARN_XLA_PARAMETERS,
+    ARN_XLA_OUTPUTS,
+    ARN_XLA_CONSTANTS,
+    ARN_XLA_OTHERS,
+    ARN_XLA_KINDS
+} arn_xla_kind;
+
+typedef struct arn_xla_allocation {
+    uint64_t index, size;
+    arn_xla_kind kind;
+    uint32_t largest; /* of its values; ARENAUT_NONE: it has none */
+    bool traced;      /* a trace tells of one of its values */
+    uint64_t offsets; /* the bits of all its values' offsets */
+    uint32_t pool;    /* of a traced one */
+} arn_xla_allocation;
+
+typedef struct arn_xla {
+    const uint8_t *data;
+    size_t size;
+    const arenaut_allocator *allocator;
+    arenaut_error *err;
+    arn_pb_bytes module, assignment;
+    uint64_t *value_ids, *instruction_ids; /* as the file numbers them, and those in order */
+    uint32_t *values_in_order, *instructions_in_order;
+    arn_xla_value *values;
+    arn_pb_bytes *instructions;
+    arn_xla_allocation *allocations;
+    arn_pb_bytes *files, *places, *frames; /* of the stack, each numbered from 1 */
+    uint32_t n_values, n_instructions, n_allocations, n_files, n_places, n_frames;
+    uint32_t value_capacity, value_id_capacity, instruction_capacity, instruction_id_capacity;
+    uint32_t allocation_capacity, file_capacity, place_capacity, frame_capacity;
+    int64_t n_events; /* of all traces so far */
+    /* The label at work. */
+    char name[ARN_XLA_NAME_LIMIT + 64], op[ARN_XLA_NAME_LIMIT + 1];
+    char source[ARN_XLA_SOURCE_LIMIT + ARN_XLA_NAME_LIMIT + 32];
+    /* Of the problem at work. */
+    arenaut_problem *problem;
+    uint64_t *offsets; /* per buffer */
+    arenaut_interval *lives;
+    uint32_t offset_capacity, life_capacity;
+} arn_xla;
+
+/* `what` says in messages what the message is. */
+arenaut_status arn_xla_take(const arn_xla *r, arn_pb_bytes message, const char *what,
+                            arn_xla_fields *out);
+/* Appends one element to an array of `size` bytes each, of which there are *n. */
+arenaut_status arn_xla_append(const arn_xla *r, void **array, uint32_t *capacity, uint32_t *n,
+                              const void *element, size_t size);
+/* Lists the numbers in *order by ids[number]; the caller frees that, whatever became of it. */
+arenaut_status arn_xla_sort(const arn_xla *r, const uint64_t *ids, uint32_t n, uint32_t **order);
+/* The number of that id; ARENAUT_NONE if there is none. O(log n). */
+uint32_t arn_xla_find(const uint64_t *ids, const uint32_t *order, uint32_t n, uint64_t id);
+
+arenaut_status arn_xla_read_module(arn_xla *r);
+/* Fills r->name, r->op and r->source, each "" where the file does not say. */
+arenaut_status arn_xla_label(arn_xla *r, const arn_xla_value *value);
+
+arenaut_status arn_xla_read_values(arn_xla *r);
+arenaut_status arn_xla_read_allocations(arn_xla *r);
+/* The value of that id; BAD_INPUT, naming the place in the file, if there is none. */
+arenaut_status arn_xla_find_value(const arn_xla *r, uint64_t id, size_t at, uint32_t *value);
+
+arenaut_status arn_xla_read_traces(arn_xla *r);
+
+/* Makes r->problem, with its offsets. */
+arenaut_status arn_xla_make_problem(arn_xla *r);
+
+#endif

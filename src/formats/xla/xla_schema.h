@@ -1,0 +1,66 @@
+/* The numbers of the fields of xla/service/hlo.proto and xla_data.proto that are read. */
+#ifndef ARN_FORMATS_XLA_XLA_SCHEMA_H
+#define ARN_FORMATS_XLA_XLA_SCHEMA_H
+
+enum {
+    HLO_MODULE = 1,
+    HLO_BUFFER_ASSIGNMENT = 3,
+
+    MODULE_COMPUTATIONS = 3,
+    MODULE_STACK_FRAMES = 17,
+
+    COMPUTATION_INSTRUCTIONS = 2,
+
+    INSTRUCTION_NAME = 1,
+    INSTRUCTION_OPCODE = 2,
+    INSTRUCTION_METADATA = 7,
+    INSTRUCTION_ID = 35,
+
+    METADATA_OP_NAME = 2,
+    METADATA_SOURCE_FILE = 3, /* in older files; newer ones have the number of a frame */
+    METADATA_SOURCE_LINE = 4,
+    METADATA_FRAME = 15,
+
+    FRAMES_FILE_NAME = 1,
+    FRAMES_PLACE = 3,
+    FRAMES_FRAME = 4,
+    PLACE_FILE_NAME = 1,
+    PLACE_LINE = 3,
+    FRAME_PLACE = 1,
+
+    ASSIGNMENT_VALUE = 1,
+    ASSIGNMENT_ALLOCATION = 3,
+    ASSIGNMENT_TRACE = 4,
+
+    VALUE_ID = 1,
+    VALUE_SIZE = 2,
+    VALUE_DEFINED_AT = 3,
+
+    LOCATION_INSTRUCTION_NAME = 2, /* in older files; newer ones have an id */
+    LOCATION_SHAPE_INDEX = 3,
+    LOCATION_INSTRUCTION = 4,
+
+    ALLOCATION_INDEX = 1,
+    ALLOCATION_SIZE = 2,
+    ALLOCATION_THREAD_LOCAL = 3,
+    ALLOCATION_PARAMETER = 5,
+    ALLOCATION_LIVE_OUT = 7,
+    ALLOCATION_ASSIGNED = 9,
+    ALLOCATION_CONSTANT = 12,
+
+    ASSIGNED_VALUE = 1,
+    ASSIGNED_OFFSET = 2,
+    ASSIGNED_SIZE = 3,
+
+    TRACE_EVENT = 1,
+
+    EVENT_KIND = 1,
+    EVENT_VALUE = 2,
+    EVENT_CANONICAL = 5,
+
+    EVENT_ALLOC = 0,
+    EVENT_FREE = 1,
+    EVENT_SHARE_WITH = 2,
+};
+
+#endif
