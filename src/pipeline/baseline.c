@@ -67,9 +67,10 @@ static void fix_given(void *context, uint32_t id, arenaut_buffer *buffer) {
 }
 
 /* The incumbent is a planner of the table, so what it says is as testable as any plan. */
-arenaut_status arn_pipeline_run_incumbent(const arenaut_pipeline *p, const arenaut_problem *problem,
-                                          arenaut_plan **plan, arenaut_error *err) {
-    const arenaut_plan_options options = {.planner = p->target->incumbent,
+arenaut_status arn_pipeline_run_incumbent(const arenaut_pipeline *p, const char *planner,
+                                          const arenaut_problem *problem, arenaut_plan **plan,
+                                          arenaut_error *err) {
+    const arenaut_plan_options options = {.planner = planner,
                                           .progress = p->options.plan.progress,
                                           .progress_context = p->options.plan.progress_context};
     arn_pipeline_enter(p, ARENAUT_STAGE_INCUMBENT);
@@ -137,7 +138,7 @@ static arenaut_status obey_file(arenaut_pipeline *p, arenaut_plan **out, arenaut
     st = arenaut_problem_copy(p->baseline.problem, NULL, 0, fix_given, &p->baseline,
                               arn_pipeline_allocator(p), &fixed, err);
     if (st != ARENAUT_OK) return st;
-    st = arn_pipeline_run_incumbent(p, fixed, out, err);
+    st = arn_pipeline_run_incumbent(p, p->target->incumbent, fixed, out, err);
     arenaut_problem_free(fixed);
     if (st == ARENAUT_NO_MEMORY) return st;
     if (st == ARENAUT_OK) {
@@ -253,19 +254,20 @@ static arenaut_status find_in_file(arenaut_pipeline *p, arenaut_error *err) {
     return lower_as_runtime(p, NULL, false, err); /* the finding speaks of the program as it is */
 }
 
-/* Not knowing what the runtime does today is no reason to fail: the plan is still right, and
- * the report says that there is nothing to compare it with. */
-static arenaut_status find_incumbent(arenaut_pipeline *p, arenaut_error *err) {
+/* What the planner of `target` makes of the baseline's problem. Not knowing what a runtime does
+ * today is no reason to fail: the plan is still right, and the report says that there is nothing to
+ * compare it with. */
+static arenaut_status ask_incumbent(arenaut_pipeline *p, const arenaut_target *target,
+                                    arenaut_error *err) {
     arenaut_plan *plan = NULL;
     arenaut_error why = {0};
     arenaut_finding finding;
-    arenaut_status st = lower_as_runtime(p, NULL, false, err);
-    if (st != ARENAUT_OK) return st;
-    st = arn_pipeline_run_incumbent(p, p->baseline.problem, &plan, &why);
+    arenaut_status st =
+        arn_pipeline_run_incumbent(p, target->incumbent, p->baseline.problem, &plan, &why);
     if (st == ARENAUT_NO_MEMORY) return arn_no_memory(err);
     if (st != ARENAUT_OK) {
         arenaut_plan_free(plan);
-        arn_pipeline_note(p, "what %s does today is not known: %s", p->target->name,
+        arn_pipeline_note(p, "what %s does today is not known: %s", target->name,
                           why.msg[0] ? why.msg : "it finds no plan");
         return ARENAUT_OK;
     }
@@ -273,13 +275,26 @@ static arenaut_status find_incumbent(arenaut_pipeline *p, arenaut_error *err) {
     st = arenaut_check_plan(p->baseline.problem, plan, arn_pipeline_allocator(p), &finding, err);
     if (st != ARENAUT_REJECTED) return st == ARENAUT_NO_MEMORY ? st : ARENAUT_OK;
     return arn_fail(err, ARENAUT_INTERNAL, 0, "what %s does today did not pass the checker: %s",
-                    p->target->name, finding.msg);
+                    target->name, finding.msg);
+}
+
+static arenaut_status find_incumbent(arenaut_pipeline *p, arenaut_error *err) {
+    const arenaut_status st = lower_as_runtime(p, NULL, false, err);
+    return st == ARENAUT_OK ? ask_incumbent(p, p->target, err) : st;
+}
+
+/* A problem that a compiler states before it solves it: only such a format has a target. */
+static arenaut_status find_compilers(arenaut_pipeline *p, arenaut_error *err) {
+    const arenaut_target *target = arenaut_target_for_format(p->document.format->name);
+    if (!target->format || p->store->overridden) return ARENAUT_OK;
+    p->baseline.problem = p->problem;
+    return ask_incumbent(p, target, err);
 }
 
 /* A solved problem holds the plan that is the baseline, as long as it is the same problem. */
 static arenaut_status take_solution(arenaut_pipeline *p, arenaut_error *err) {
     arenaut_baseline *baseline = &p->baseline;
-    if (!p->document.plan || p->store->overridden) return ARENAUT_OK;
+    if (p->store->overridden) return ARENAUT_OK;
     keep_baseline(p, p->document.plan);
     p->document.plan = NULL;
     baseline->problem = p->problem;
@@ -298,7 +313,8 @@ bool arn_pipeline_holds_plan(const arenaut_pipeline *p) {
 arenaut_status arenaut_pipeline_find_baseline(arenaut_pipeline *p, arenaut_error *err) {
     arenaut_status st = arn_pipeline_expect(p, ARN_PIPELINE_PREPARED, ARN_PIPELINE_PREPARED, err);
     if (st != ARENAUT_OK) return st;
-    if (!p->document.program) st = take_solution(p, err);
+    if (p->document.plan) st = take_solution(p, err);
+    else if (!p->document.program) st = find_compilers(p, err);
     else if (arn_pipeline_holds_plan(p)) st = find_in_file(p, err);
     else st = find_incumbent(p, err);
     if (p->baseline.plan) p->figures.now = p->baseline.plan->total;

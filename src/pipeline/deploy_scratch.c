@@ -47,7 +47,7 @@ static arenaut_status deploy(arenaut_pipeline *p, arenaut_error *err) {
     arenaut_status st =
         arenaut_problem_copy(p->problem, NULL, 0, fix_planned, p->plan, allocator, &fixed, err);
     if (st != ARENAUT_OK) return st;
-    st = arn_pipeline_run_incumbent(p, fixed, &deployed, &why);
+    st = arn_pipeline_run_incumbent(p, p->target->incumbent, fixed, &deployed, &why);
     arenaut_problem_free(fixed);
     if (st == ARENAUT_NO_MEMORY) return arn_no_memory(err);
     if (st != ARENAUT_OK) {

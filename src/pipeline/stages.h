@@ -131,9 +131,10 @@ arenaut_status arn_pipeline_merge_files(arenaut_pipeline *p, arenaut_document *d
 void arn_pipeline_copy_places(const arenaut_program *from, arenaut_program *to);
 
 /* baseline.c */
-/* The plan that the runtime makes of `problem`; it obeys fixed offsets. */
-arenaut_status arn_pipeline_run_incumbent(const arenaut_pipeline *p, const arenaut_problem *problem,
-                                          arenaut_plan **plan, arenaut_error *err);
+/* The plan that a runtime's `planner` makes of `problem`; it obeys fixed offsets. */
+arenaut_status arn_pipeline_run_incumbent(const arenaut_pipeline *p, const char *planner,
+                                          const arenaut_problem *problem, arenaut_plan **plan,
+                                          arenaut_error *err);
 /* Whether the file says where its tensors lie, and its runtime obeys. */
 bool arn_pipeline_holds_plan(const arenaut_pipeline *p);
 

@@ -39,8 +39,8 @@ arenaut_status arn_pass_run(const arenaut_planner *self, arenaut_planning *plann
     const arn_pass *pass = self->data;
     arenaut_status st = arn_settings_check(planning, self, self->settings ? "order" : NULL);
     if (st != ARENAUT_OK) return st;
-    const char *value = arn_setting(planning, "order", pass->letters);
-    const char *letters = arn_order_letters(value);
+    const char *value = arn_setting(planning, "order", NULL);
+    const char *letters = value ? arn_order_letters(value) : pass->letters;
     if (!letters) return arn_setting_bad(planning, self, "order", value);
     arn_meter meter = arn_meter_start(planning, self->name);
     st = make_pass(self, letters, planning, &meter);

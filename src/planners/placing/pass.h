@@ -6,7 +6,8 @@
 
 /* The `data` of such a row of the table. */
 typedef struct arn_pass {
-    const char *letters; /* of the order; the setting "order", where the row has it, replaces it */
+    const char *letters; /* of the order, "" for that of the numbers; the setting "order", where the
+                          * row has it, replaces it */
     unsigned how;        /* as for arn_groups_make */
     bool by_skyline;     /* fills the lowest place first (arn_try_skyline) */
     arn_rules rules;

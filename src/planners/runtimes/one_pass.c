@@ -1,6 +1,7 @@
-/* Replicas of four runtimes that place each tensor once, in one order: ONNX Runtime, OpenVINO,
- * ggml and XNNPACK. They are data for placing/pass.c, as are the rows of greedy.c, but know no
- * gaps in lives and no hints, and fewer features: what a runtime does not know it is not given.
+/* Replicas of runtimes that place each tensor once, in one order: ONNX Runtime, OpenVINO, ggml,
+ * XNNPACK and what IREE compiles. They are data for placing/pass.c, as are the rows of greedy.c,
+ * but know no gaps in lives and no hints, and fewer features: what a runtime does not know it is
+ * not given.
  *
  * Where the first three of UNKNOWN are not in use, what they do is among the first trials of
  * `auto` already. Runtimes with more to them have files of their own. */
@@ -84,4 +85,19 @@ const arenaut_planner arn_planner_xnnpack = {
     .run = arn_pass_run,
     .data = &(const arn_pass){"Z", ARN_COLLAPSE | ARN_HULL, false, {.fit = ARN_BEST_FIT}},
     .attempt = &(const arn_attempt){ARN_TRY_WHOLE, 3, UNKNOWN, NULL, arn_pass_make},
+};
+
+/* The layout that IREE's compiler gives the slab of a program (packStaticSlicesGreedily).
+ *
+ * Slices come in the order in which the compiler lists them, which is that of the ops that make
+ * them. Each goes into the smallest gap between those placed before that are alive with it, the
+ * lowest of equals, or behind all of them. Sizes are rounded up as offsets are; see ONNX Runtime
+ * for why this is not done. A slab's length is rounded up too, as a pool that asks for it is.
+ * Slabs do not know of each other, so each may be a pool. */
+const arenaut_planner arn_planner_iree = {
+    .name = "iree",
+    .summary = "IREE's slabs: in order of the program, smallest gap",
+    .handles = HANDLES | ARENAUT_FEATURE_POOLS,
+    .run = arn_pass_run,
+    .data = &(const arn_pass){"", ARN_COLLAPSE | ARN_HULL, false, {.fit = ARN_BEST_FIT}},
 };

@@ -1,0 +1,22 @@
+/* iree: what IREE's compiler prints of a program before it lays out its slabs
+ * (--mlir-print-ir-before=iree-stream-layout-slices). There is no way back into the compiler, so it
+ * says what a layout could win. The parts lie in iree/. */
+#include "formats/iree/iree.h"
+#include "formats/iree/iree_text.h"
+
+/* A dump has a banner for each time that the pass runs, also where nothing is to be laid out; a
+ * text without one is ours if it has what we read. */
+static bool recognise(const uint8_t *data, size_t size) {
+    const arn_iree_line text = {(const char *)data, size};
+    return arn_iree_find(text, 0, "IR Dump Before LayoutSlices") < size ||
+           arn_iree_find(text, 0, "stream.resource.pack") < size;
+}
+
+extern const arenaut_format arn_format_iree;
+const arenaut_format arn_format_iree = {
+    .name = "iree",
+    .summary = "IREE's program before it lays out its slabs; read only",
+    .extensions = ".mlir",
+    .recognise = recognise,
+    .read = arn_iree_read,
+};

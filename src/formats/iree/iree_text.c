@@ -1,0 +1,75 @@
+/* Looking for things in the text of MLIR: words, numbers, and names of values and symbols. */
+#include "formats/iree/iree_text.h"
+
+#include <string.h>
+
+#include <arenaut/problem.h>
+
+size_t arn_iree_find(arn_iree_line line, size_t from, const char *what) {
+    const size_t length = strlen(what);
+    while (from < line.length && length <= line.length - from) {
+        const char *first = memchr(line.text + from, what[0], line.length - from - length + 1);
+        if (!first) return line.length;
+        from = (size_t)(first - line.text);
+        if (memcmp(first, what, length) == 0) return from;
+        from++;
+    }
+    return line.length;
+}
+
+static void skip_blanks(arn_iree_line line, size_t *at) {
+    while (*at < line.length && strchr(" \t\r\n", line.text[*at]) && line.text[*at]) ++*at;
+}
+
+bool arn_iree_at_end(arn_iree_line line, size_t at) {
+    skip_blanks(line, &at);
+    return at >= line.length;
+}
+
+bool arn_iree_take(arn_iree_line line, size_t *at, const char *what) {
+    const size_t length = strlen(what);
+    size_t from = *at;
+    skip_blanks(line, &from);
+    if (length > line.length - from || memcmp(line.text + from, what, length) != 0) return false;
+    *at = from + length;
+    return true;
+}
+
+bool arn_iree_take_number(arn_iree_line line, size_t *at, uint64_t *number) {
+    size_t from = *at;
+    uint64_t value = 0;
+    skip_blanks(line, &from);
+    const size_t first = from;
+    for (; from < line.length && line.text[from] >= '0' && line.text[from] <= '9'; from++) {
+        const uint64_t digit = (uint64_t)(line.text[from] - '0');
+        if (value > (ARENAUT_SIZE_MAX - digit) / 10) return false;
+        value = value * 10 + digit;
+    }
+    if (from == first) return false;
+    *at = from;
+    *number = value;
+    return true;
+}
+
+static bool belongs_to_name(char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+           c == '$' || c == '.' || c == '-';
+}
+
+bool arn_iree_take_name(arn_iree_line line, size_t *at, char mark, arn_name *name) {
+    size_t from = *at;
+    skip_blanks(line, &from);
+    if (from >= line.length || line.text[from] != mark) return false;
+    size_t end = ++from;
+    if (end < line.length && line.text[end] == '"') {
+        do end++;
+        while (end < line.length && line.text[end] != '"');
+        if (end < line.length) end++;
+    } else {
+        while (end < line.length && belongs_to_name(line.text[end])) end++;
+    }
+    if (end == from) return false;
+    *name = (arn_name){(const uint8_t *)line.text + from, end - from};
+    *at = end;
+    return true;
+}
