@@ -41,6 +41,9 @@ static bool plan_json_recognise(const uint8_t *data, size_t size) {
     XX(R_BUDGET, "budget")               \
     XX(R_REMEDIES, "remedies")           \
     XX(R_TOKENS, "tokens")               \
+    XX(R_ORDER, "order")                 \
+    XX(R_SPLIT, "split")                 \
+    XX(R_TRACE, "trace")                 \
     XX(R_SEPARATIONS, "separations")
 enum { ROOT_KEYS(ARN_KEY_ENUM) R_KEYS };
 static const char *const root_keys[] = {ROOT_KEYS(ARN_KEY_TEXT)};

@@ -38,7 +38,8 @@ def test_examples_keep_to_their_schema(path):
 
 @pytest.mark.parametrize("path", MODELS + EXAMPLES, ids=lambda path: path.name)
 def test_what_is_written_keeps_to_its_schema(arenaut, path):
-    kinds = ["problem"] if "problem" in path.name else ["problem", "program"]
+    bare = "problem" in path.name or "trace" in path.name
+    kinds = ["problem"] if bare else ["problem", "program"]
     for kind in kinds:
         validate(json.loads(arenaut("export", path, "--as", kind).stdout))
     validate(json.loads(arenaut("plan", path, "--json").stdout))
@@ -50,6 +51,16 @@ def test_what_is_written_keeps_to_its_schema(arenaut, path):
         done = subprocess.run([COMMAND, "export", "-", "--from", "plan-json", "--as", "problem"],
                               input=json.dumps(document).encode(), capture_output=True)
         assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("flags", ["--reorder on", "--split on", "--overlap on", "--split on --overlap on",
+                                   "--inplace on", "--split 0-3/2:cropped"])
+@pytest.mark.parametrize("verb", ["plan", "size", "explain"])
+def test_what_is_said_of_a_rewritten_model_is_read_back(arenaut, tmp_path, verb, flags):
+    text = arenaut(verb, DATA / "resnet_int8.tflite", *flags.split(), "--json").stdout
+    validate(json.loads(text))
+    (tmp_path / "plan.json").write_text(text)
+    assert "ok" in arenaut("check", tmp_path / "plan.json").stdout
 
 
 def test_kernel_sets_keep_to_their_schema(arenaut, tmp_path):
