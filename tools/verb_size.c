@@ -7,6 +7,7 @@
 #include "describe.h"
 #include "describe_order.h"
 #include "describe_split.h"
+#include "describe_trace.h"
 #include "memories.h"
 #include "progress.h"
 #include "text_table.h"
@@ -118,7 +119,8 @@ static exit_code put_details(const tool_job *job, arenaut_text *out) {
                  "  today    the plan in the file lets values share memory as only its maker can "
                  "know to be safe\n");
     }
-    return has_whole_arena(job) ? put_whole_arena(job, out) : EXIT_FINE;
+    const exit_code code = describe_trace(job, out);
+    return has_whole_arena(job) ? graver(code, put_whole_arena(job, out)) : code;
 }
 
 /* A budget is asked of the file as it is, where that is known. */
@@ -143,6 +145,7 @@ static exit_code size_one(const tool_options *options, size_t index, text_table 
         arenaut_text more = {0};
         code = graver(code, put_json_token_offsets(&job, &more));
         code = graver(code, put_json_whole_arena(&job, &more));
+        code = graver(code, put_trace_json(&job, &more));
         code = graver(code, put_json_with(&job, bytes_judged(&job), more.bytes, json));
         arenaut_text_free(&more);
     } else if (answered) {

@@ -30,6 +30,7 @@
 #include <arenaut/target.h>
 #include <arenaut/tensor_arena.h>
 #include <arenaut/tokens.h>
+#include <arenaut/trace.h>
 #include <arenaut/version.h>
 
 #endif

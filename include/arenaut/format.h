@@ -6,17 +6,20 @@
 
 #include <arenaut/result.h>
 #include <arenaut/sink.h>
+#include <arenaut/trace.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* What a file held: a program (models), or a problem, with the plan if it had one. */
+/* What a file held: a program (models), or a problem, with the plan if it had one; beside the
+ * problem of a trace, what was measured when it was recorded. */
 typedef struct arenaut_document {
     const struct arenaut_format *format;
     arenaut_program *program;
     arenaut_problem *problem;
     arenaut_plan *plan;
+    arenaut_trace *trace;
 } arenaut_document;
 
 void arenaut_document_free(arenaut_document *document); /* frees what it holds, not itself */

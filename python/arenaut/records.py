@@ -439,6 +439,14 @@ class ScratchSizes(Structure):
     pass
 
 
+class TracePeak(Structure):
+    pass
+
+
+class Trace(Structure):
+    pass
+
+
 class Document(Structure):
     pass
 
@@ -882,11 +890,25 @@ ScratchSizes._fields_ = [
     ("entries", POINTER(ScratchEntry)),
     ("n", c_size_t),
     ("known", c_bool)]
+TracePeak._fields_ = [
+    ("bytes", c_uint64),
+    ("step", c_int64)]
+Trace._fields_ = [
+    ("n_events", c_uint64),
+    ("n_requests", c_uint32),
+    ("n_held", c_uint32),
+    ("has_addresses", c_bool),
+    ("asked", POINTER(c_uint64)),
+    ("reserved", POINTER(c_uint64)),
+    ("most_asked", TracePeak),
+    ("most_reserved", TracePeak),
+    ("allocator", Allocator)]
 Document._fields_ = [
     ("format", POINTER(Format)),
     ("program", c_void_p),
     ("problem", POINTER(Problem)),
-    ("plan", POINTER(Plan))]
+    ("plan", POINTER(Plan)),
+    ("trace", POINTER(Trace))]
 ReadOptions._fields_ = [
     ("max_memory", c_uint64),
     ("note", CFUNCTYPE(None, c_void_p, c_char_p)),

@@ -34,6 +34,13 @@ void arn_csv_begin(arn_csv_scanner *scanner, const uint8_t *data, size_t size);
 /* The next record that is not blank; n_cells is 0 at the end of the input. */
 arenaut_status arn_csv_next(arn_csv_scanner *scanner, arenaut_error *err);
 
+/* Takes decimal digits at *at. False, with *at unchanged, if there are none or the value passes
+ * 2^64 - 1; the second takes a sign too, and may pass neither -2^63 nor 2^63 - 1. */
+bool arn_csv_take_digits(const char **at, const char *end, uint64_t *value);
+bool arn_csv_take_step(const char **at, const char *end, int64_t *value);
+/* The text that a cell stands for, in at most as many bytes as the cell has, without a NUL. */
+size_t arn_csv_decode(const arn_csv_cell *cell, char *to);
+
 /* The columns that mean something; several headers may name one. */
 typedef enum arn_csv_column {
     ARN_CSV_ID,

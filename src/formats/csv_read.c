@@ -72,32 +72,6 @@ static arenaut_status cell_error(const reader *r, const char *column, const char
 
 /* ---- numbers ---- */
 
-/* Takes decimal digits at *at. False if there are none or the value passes 2^64 - 1. */
-static bool take_digits(const char **at, const char *end, uint64_t *value) {
-    const char *p = *at;
-    uint64_t sum = 0;
-    for (; p < end && *p >= '0' && *p <= '9'; p++) {
-        const unsigned digit = (unsigned)(*p - '0');
-        if (sum > (UINT64_MAX - digit) / 10) return false;
-        sum = sum * 10 + digit;
-    }
-    if (p == *at) return false;
-    *at = p;
-    *value = sum;
-    return true;
-}
-
-static bool take_step(const char **at, const char *end, int64_t *value) {
-    const bool negative = *at < end && **at == '-';
-    const char *p = *at + (negative ? 1 : 0);
-    uint64_t magnitude;
-    if (!take_digits(&p, end, &magnitude)) return false;
-    if (magnitude > (uint64_t)INT64_MAX + (negative ? 1 : 0)) return false;
-    *value = !negative ? (int64_t)magnitude : magnitude == 0 ? 0 : -(int64_t)(magnitude - 1) - 1;
-    *at = p;
-    return true;
-}
-
 /* From the last step of a lifetime to the one behind it, where that is not what is given. */
 static bool step_behind(const reader *r, int64_t *end) {
     if (!r->inclusive) return true;
@@ -107,7 +81,7 @@ static bool step_behind(const reader *r, int64_t *end) {
 }
 
 static bool take_size(const char **at, const char *end, uint64_t *value) {
-    return take_digits(at, end, value) && *value <= ARENAUT_SIZE_MAX;
+    return arn_csv_take_digits(at, end, value) && *value <= ARENAUT_SIZE_MAX;
 }
 
 static const arn_csv_cell *cell_in(const reader *r, arn_csv_column column) {
@@ -119,7 +93,7 @@ static arenaut_status read_step(const reader *r, arn_csv_column column, const ch
                                 int64_t *value) {
     const arn_csv_cell *cell = cell_in(r, column);
     const char *at = cell->text, *end = at + cell->length;
-    if (take_step(&at, end, value) && at == end) return ARENAUT_OK;
+    if (arn_csv_take_step(&at, end, value) && at == end) return ARENAUT_OK;
     return cell_error(r, name, cell->text, cell->length, "an integer from -2^63 to 2^63 - 1");
 }
 
@@ -148,12 +122,7 @@ static arenaut_status cell_text(reader *r, const arn_csv_cell *cell, const char 
         !arn_grow(r->allocator, (void **)&r->text, &r->text_capacity, cell->length + 1, 1)) {
         return arn_no_memory(r->err);
     }
-    size_t used = 0;
-    for (size_t i = 0; i < cell->length; i++) {
-        r->text[used++] = cell->text[i];
-        if (cell->quoted && cell->text[i] == '"') i++;
-    }
-    r->text[used] = '\0';
+    r->text[arn_csv_decode(cell, r->text)] = '\0';
     return ARENAUT_OK;
 }
 
@@ -208,9 +177,9 @@ static arenaut_status gap_error(const reader *r, const char *text, size_t length
 static bool parse_gap(const reader *r, const char *at, const char *end, uint64_t size, gap *out) {
     const gap none = {{0, 0}, false, 0, 0};
     *out = none;
-    if (!take_step(&at, end, &out->life.first)) return false;
+    if (!arn_csv_take_step(&at, end, &out->life.first)) return false;
     if (at == end || *at++ != '-') return false;
-    if (!take_step(&at, end, &out->life.end)) return false;
+    if (!arn_csv_take_step(&at, end, &out->life.end)) return false;
     if (!step_behind(r, &out->life.end)) return false;
     if (out->life.end < out->life.first) return false;
     if (at == end) return true;
@@ -338,7 +307,7 @@ static arenaut_status read_lifetimes(reader *r, arenaut_buffer *buffer) {
 static arenaut_status read_pool_number(reader *r, const arn_csv_cell *cell, uint32_t *pool) {
     const char *at = cell->text, *end = at + cell->length;
     uint64_t number;
-    if (!take_digits(&at, end, &number) || at != end || number >= ARENAUT_MAX_POOLS) {
+    if (!arn_csv_take_digits(&at, end, &number) || at != end || number >= ARENAUT_MAX_POOLS) {
         return cell_error(r, "pool", cell->text, cell->length,
                           "a number below 64, since the pools above are numbers");
     }

@@ -95,6 +95,40 @@ arenaut_status arn_csv_next(arn_csv_scanner *scanner, arenaut_error *err) {
     return ARENAUT_OK;
 }
 
+bool arn_csv_take_digits(const char **at, const char *end, uint64_t *value) {
+    const char *p = *at;
+    uint64_t sum = 0;
+    for (; p < end && *p >= '0' && *p <= '9'; p++) {
+        const unsigned digit = (unsigned)(*p - '0');
+        if (sum > (UINT64_MAX - digit) / 10) return false;
+        sum = sum * 10 + digit;
+    }
+    if (p == *at) return false;
+    *at = p;
+    *value = sum;
+    return true;
+}
+
+bool arn_csv_take_step(const char **at, const char *end, int64_t *value) {
+    const bool negative = *at < end && **at == '-';
+    const char *p = *at + (negative ? 1 : 0);
+    uint64_t magnitude;
+    if (!arn_csv_take_digits(&p, end, &magnitude)) return false;
+    if (magnitude > (uint64_t)INT64_MAX + (negative ? 1 : 0)) return false;
+    *value = !negative ? (int64_t)magnitude : magnitude == 0 ? 0 : -(int64_t)(magnitude - 1) - 1;
+    *at = p;
+    return true;
+}
+
+size_t arn_csv_decode(const arn_csv_cell *cell, char *to) {
+    size_t used = 0;
+    for (size_t i = 0; i < cell->length; i++) {
+        to[used++] = cell->text[i];
+        if (cell->quoted && cell->text[i] == '"') i++;
+    }
+    return used;
+}
+
 const arn_csv_header *arn_csv_header_find(const arn_csv_cell *cell) {
     static const arn_csv_header headers[] = {
         {"id", ARN_CSV_ID, false},        {"buffer", ARN_CSV_ID, false},
