@@ -10,6 +10,7 @@
 #include <arenaut/hook.h>
 
 #include "arenas.h"
+#include "log.h"
 #include "real.h"
 
 /* What this thread is in. Initial-exec, so that looking at it never asks for memory; that is
@@ -86,12 +87,19 @@ enum { MALLOC_ALIGN = 2 * sizeof(void *) };
 
 void *malloc(size_t size) {
     arenaut_tape *tape = ask(ARENAUT_HOOK_MALLOC);
-    return tape ? arenaut_tape_allocate(tape, size, MALLOC_ALIGN) : real_malloc(size);
+    if (tape) return arenaut_tape_allocate(tape, size, MALLOC_ALIGN);
+    void *block = real_malloc(size);
+    log_request(block, size);
+    return block;
 }
 
 void *calloc(size_t count, size_t size) {
     arenaut_tape *tape = ask(ARENAUT_HOOK_MALLOC);
-    if (!tape) return real_calloc(count, size);
+    if (!tape) {
+        void *cleared = real_calloc(count, size);
+        if (cleared) log_request(cleared, count * size);
+        return cleared;
+    }
     if (size && count > SIZE_MAX / size) return NULL;
     void *block = arenaut_tape_allocate(tape, count * size, MALLOC_ALIGN);
     return block ? memset(block, 0, count * size) : NULL;
@@ -105,15 +113,19 @@ void free(void *block) {
             return;
         }
     }
-    if (arena_holds(block)) arena_release(block);
-    else real_free(block);
+    if (arena_holds(block)) {
+        arena_release(block);
+    } else {
+        log_release(block);
+        real_free(block);
+    }
 }
 
 /* A block that the tape knows, or is to know, moves; all others are the C library's business. */
 void *realloc(void *block, size_t size) {
     arenaut_tape *tape = ask(ARENAUT_HOOK_MALLOC);
     const bool in_arena = block && arena_holds(block);
-    if (!tape && !in_arena) return real_realloc(block, size);
+    if (!tape && !in_arena) return log_reallocate(block, size);
     const size_t had = in_arena ? arena_block_size(block)
                        : block  ? real_malloc_usable_size(block)
                                 : 0;
@@ -126,7 +138,11 @@ void *realloc(void *block, size_t size) {
 
 int posix_memalign(void **out, size_t align, size_t size) {
     arenaut_tape *tape = ask(ARENAUT_HOOK_ALIGNED);
-    if (!tape) return real_posix_memalign(out, align, size);
+    if (!tape) {
+        const int failure = real_posix_memalign(out, align, size);
+        if (failure == 0) log_request(*out, size);
+        return failure;
+    }
     if (align % sizeof(void *) != 0 || align == 0 || (align & (align - 1)) != 0) return EINVAL;
     void *block = arenaut_tape_allocate(tape, size, align);
     if (!block) return ENOMEM;
@@ -136,12 +152,18 @@ int posix_memalign(void **out, size_t align, size_t size) {
 
 void *aligned_alloc(size_t align, size_t size) {
     arenaut_tape *tape = ask(ARENAUT_HOOK_ALIGNED);
-    return tape ? arenaut_tape_allocate(tape, size, align) : real_aligned_alloc(align, size);
+    if (tape) return arenaut_tape_allocate(tape, size, align);
+    void *block = real_aligned_alloc(align, size);
+    log_request(block, size);
+    return block;
 }
 
 void *memalign(size_t align, size_t size) {
     arenaut_tape *tape = ask(ARENAUT_HOOK_ALIGNED);
-    return tape ? arenaut_tape_allocate(tape, size, align) : real_memalign(align, size);
+    if (tape) return arenaut_tape_allocate(tape, size, align);
+    void *block = real_memalign(align, size);
+    log_request(block, size);
+    return block;
 }
 
 size_t malloc_usable_size(void *block) {
