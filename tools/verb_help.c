@@ -62,7 +62,9 @@ static const struct {
     unsigned groups;
     const char *heading;
 } sections[] = {
-    {GROUP_OUTPUT | GROUP_EXPORT | GROUP_VIEW | GROUP_DIFF | GROUP_BUDGET | GROUP_JSON, "output"},
+    {GROUP_OUTPUT | GROUP_WRITE | GROUP_EXPORT | GROUP_VIEW | GROUP_DIFF | GROUP_BUDGET |
+         GROUP_JSON,
+     "output"},
     {GROUP_INPUT, "input"},
     {GROUP_PROGRAM, "the model"},
     {GROUP_MEMORY, "where tensors may lie"},

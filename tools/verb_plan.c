@@ -544,7 +544,7 @@ const tool_verb verb_plan = {
         "else OUT is a copy. For several files -o is a folder; with --share layout.json and .h go\n"
         "there.",
     .groups = GROUP_COMMON | GROUP_OUTPUT | GROUP_JSON | GROUP_INPUT | GROUP_MODEL | GROUP_SEARCH |
-              GROUP_BUDGET,
+              GROUP_BUDGET | GROUP_WRITE,
     .min_files = 1,
     .max_files = SIZE_MAX,
     .run = run,

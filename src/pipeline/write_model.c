@@ -45,7 +45,8 @@ static arenaut_status find_outcome_of_order(const arenaut_pipeline *p, arenaut_o
     if (!p->rewrite) return ARENAUT_OK;
     *outcome = ARENAUT_OUTCOME_WRITE;
     if (!p->baseline.plan) return ARENAUT_OK;
-    const arenaut_status st = arn_pipeline_run_incumbent(p, p->problem, &plan, err);
+    const arenaut_status st =
+        arn_pipeline_run_incumbent(p, p->target->incumbent, p->problem, &plan, err);
     if (st == ARENAUT_OK && plan->total > p->baseline.plan->total) {
         *outcome = ARENAUT_OUTCOME_LARGER;
     }
