@@ -10,6 +10,6 @@ install(TARGETS arenaut_shared COMPONENT python
         LIBRARY DESTINATION ${package} RUNTIME DESTINATION ${package})
 install(TARGETS arenaut_tool COMPONENT python RUNTIME DESTINATION ${package}/bin)
 if(TARGET arenaut_replay)
-  install(TARGETS arenaut_replay COMPONENT python LIBRARY DESTINATION ${package})
+  install(TARGETS arenaut_replay arenaut_gpu COMPONENT python LIBRARY DESTINATION ${package})
 endif()
 install(DIRECTORY include/arenaut COMPONENT python DESTINATION ${package}/include)

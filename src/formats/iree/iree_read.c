@@ -218,7 +218,7 @@ static arenaut_status read_slice(reader *r, size_t *at) {
         return arn_fail(r->err, ARENAUT_BAD_INPUT, r->number,
                         "line %zu: a slice is alive from step %" PRIu64 " to step %" PRIu64
                         "; the first is at most the last, which is below %d",
-                        r->number, first, last, (int)MOST_STEPS);
+                        r->number, first, last, MOST_STEPS);
     }
     s.first = (int64_t)first;
     s.last = (int64_t)last;
