@@ -1,6 +1,6 @@
 /* check: is this plan right? The plan in a model is the pipeline's baseline, whoever obeys it; a
- * plan beside its problem or model is held against what the flags make of that. The checker knows
- * neither lowering nor planners. */
+ * plan beside its problem or model is held against what the flags make of that, and for a model
+ * against the kernels that it names. The checker knows neither lowering nor planners. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -179,6 +179,43 @@ static exit_code check_planned_model(tool_job *job, tool_job *plan, verdict *v) 
     return check_inside_model(job, v);
 }
 
+/* Whether some buffer may begin where another does. */
+static bool has_bases(const arenaut_problem *problem) {
+    for (uint32_t b = 0; b < problem->n_buffers; b++) {
+        if (arenaut_problem_same_base(problem, b) != ARENAUT_NONE) return true;
+    }
+    return false;
+}
+
+/* Unless flags say something else, a plan is held against the kernels that it names, and may use
+ * of them what its problem used: whether they allow it is found from the model anew. */
+static exit_code follow_plan(tool_job *job, const tool_job *plan) {
+    const tool_options *o = job->options;
+    const arenaut_document *document = &plan->pipeline->document;
+    const arenaut_given_kernels *named = &document->kernels;
+    arenaut_pipeline_options *options = &job->pipeline->options;
+    if (!job->pipeline->document.program || !document->problem || !named->name) return EXIT_FINE;
+    const bool reaches = document->problem->n_separations > 0;
+    const bool stands = reaches || has_bases(document->problem);
+    const arenaut_kernel_set *known = arenaut_kernel_set_find(named->name);
+    if (!options->kernels && !known && stands) {
+        return complain(EXIT_USAGE, plan->path,
+                        "the plan was made for the kernels '%s', which this build does not know; "
+                        "give the file that describes them (--kernels)",
+                        named->name);
+    }
+    if (options->kernels && stands && strcmp(options->kernels->name, named->name) != 0) {
+        note(plan->path,
+             "the plan was made for the kernels '%s', and is looked at with '%s' (--kernels)",
+             named->name, options->kernels->name);
+    }
+    if (!options->kernels) options->kernels = known;
+    options->unmeasured = options->unmeasured || named->unmeasured;
+    if (!o->overlap) options->overlap = reaches;
+    if (!o->inplace && o->inplace_op.n == 0 && stands) options->overwrite = ARENAUT_OVERWRITE_ON;
+    return EXIT_FINE;
+}
+
 /* The problem comes first: what the flags make of FILE is what the plan must fit. */
 static exit_code check_two_files(tool_job *job, tool_job *plan, const tool_options *options,
                                  verdict *v) {
@@ -187,7 +224,8 @@ static exit_code check_two_files(tool_job *job, tool_job *plan, const tool_optio
     exit_code code = job_read(plan, options->files.items[1], &plain);
     if (code != EXIT_FINE) return code;
     if (plan->pipeline->document.program) return check_planned_model(job, plan, v);
-    code = job_prepare(job);
+    code = follow_plan(job, plan);
+    if (code == EXIT_FINE) code = job_prepare(job);
     if (code != EXIT_FINE) return code;
     if (!plan->pipeline->document.plan) return no_plan(plan->path, "");
     code = compare_problems(job, plan);
@@ -300,10 +338,13 @@ const tool_verb verb_check = {
         "arenaut check solved.csv\n"
         "arenaut check problem.csv plan.json",
     .notes =
-        "PLAN is a plan (.json, .csv) or the same model with a plan in it. A program "
-        "(.program.json)\n"
-        "is checked with the places that it states. A wrong plan prints the first counter-example "
-        "and exits 1.",
+        "PLAN is a plan (.json, .csv) or the same model with a plan in it. The kernels that it "
+        "names "
+        "count,\n"
+        "unless --kernels names others. A program (.program.json) is checked with the places that "
+        "it "
+        "states.\n"
+        "A wrong plan prints the first counter-example and exits 1.",
     .groups = GROUP_COMMON | GROUP_JSON | GROUP_INPUT | GROUP_MODEL | GROUP_BUDGET,
     .min_files = 1,
     .max_files = 2,

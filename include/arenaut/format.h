@@ -20,6 +20,8 @@ typedef struct arenaut_document {
     arenaut_problem *problem;
     arenaut_plan *plan;
     arenaut_trace *trace;
+    arenaut_given_kernels kernels; /* that the plan was made for, where it says so; the name lives
+                                    * as long as the plan. A program has its own: given_kernels */
 } arenaut_document;
 
 void arenaut_document_free(arenaut_document *document); /* frees what it holds, not itself */

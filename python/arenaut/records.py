@@ -351,6 +351,10 @@ class Op(Structure):
     pass
 
 
+class GivenKernels(Structure):
+    pass
+
+
 class KernelWhen(Structure):
     pass
 
@@ -709,6 +713,10 @@ Op._fields_ = [
     ("n_overlaps", c_uint32),
     ("overlaps", POINTER(Overlap)),
     ("file_index", OptionalId)]
+GivenKernels._fields_ = [
+    ("name", c_char_p),
+    ("fingerprint", c_uint64),
+    ("unmeasured", c_bool)]
 KernelWhen._fields_ = [
     ("types", c_uint32),
     ("pointwise", c_int),
@@ -908,7 +916,8 @@ Document._fields_ = [
     ("program", c_void_p),
     ("problem", POINTER(Problem)),
     ("plan", POINTER(Plan)),
-    ("trace", POINTER(Trace))]
+    ("trace", POINTER(Trace)),
+    ("kernels", GivenKernels)]
 ReadOptions._fields_ = [
     ("max_memory", c_uint64),
     ("note", CFUNCTYPE(None, c_void_p, c_char_p)),

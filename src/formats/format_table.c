@@ -160,7 +160,7 @@ arenaut_status arenaut_read(const uint8_t *data, size_t size, const arenaut_form
         return arn_fail(err, ARENAUT_REFUSED, 0, "format '%s' can be written but not read",
                         format->name);
     }
-    arenaut_document document = {format, NULL, NULL, NULL, NULL};
+    arenaut_document document = {.format = format};
     const arenaut_status st =
         read_within(format, data, size, options ? options : &defaults, allocator, &document, err);
     if (st != ARENAUT_OK) return st;
@@ -173,7 +173,6 @@ void arenaut_document_free(arenaut_document *document) {
     arenaut_plan_free(document->plan);
     arenaut_problem_free(document->problem);
     arenaut_program_free(document->program);
-    arenaut_trace_free(document->trace);
-    const arenaut_document empty = {NULL, NULL, NULL, NULL, NULL};
+    const arenaut_document empty = {0};
     *document = empty;
 }

@@ -1,6 +1,6 @@
 /* plan-json: a plan, with its problem and what is known about both (arenaut.plan/1). It is what
- * --json prints. Read back it gives problem and plan; other members are only checked for being
- * known. */
+ * --json prints. Read back it gives problem, plan and the kernels that this is for; other members
+ * are only checked for being known. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -74,7 +74,17 @@ static const char *const result_keys[] = {RESULT_KEYS(ARN_KEY_TEXT)};
 static const char *quality_word(uint32_t k) { return arenaut_quality_name((arenaut_quality)k); }
 static const char *stop_word(uint32_t k) { return arenaut_stop_name((arenaut_stop)k); }
 
-static void read_result(arn_json_reader *r, uint32_t object, arenaut_plan *plan) {
+/* A copy that lives as long as the plan; NULL: not stated, or the reader has failed. */
+static const char *keep_text(arn_json_reader *r, uint32_t value, arenaut_plan *plan) {
+    const char *text = arn_json_string(r, value);
+    if (!arn_json_fine(r) || !text) return NULL;
+    const char *kept = arn_plan_copy_text(plan, text, strlen(text));
+    if (!kept) r->status = arn_no_memory(r->err);
+    return kept;
+}
+
+static void read_result(arn_json_reader *r, uint32_t object, arenaut_document *out) {
+    arenaut_plan *plan = out->plan;
     uint32_t v[S_KEYS];
     arn_json_members(r, object, result_keys, S_KEYS, v);
     arn_json_hold(r, object);
@@ -88,10 +98,10 @@ static void read_result(arn_json_reader *r, uint32_t object, arenaut_plan *plan)
     plan->stopped_by =
         (arenaut_stop)arn_json_word(r, v[S_STOPPED_BY], stop_word, 4, ARENAUT_STOP_EFFORT);
     plan->effort = arn_json_size(r, v[S_EFFORT], 0);
-    const char *planner = arn_json_string(r, v[S_PLANNER]);
-    if (!arn_json_fine(r) || !planner) return;
-    plan->planner = arn_plan_copy_text(plan, planner, strlen(planner));
-    if (!plan->planner) r->status = arn_no_memory(r->err);
+    out->kernels.unmeasured = arn_json_flag(r, v[S_UNMEASURED], false);
+    out->kernels.name = keep_text(r, v[S_KERNELS], plan);
+    const char *planner = keep_text(r, v[S_PLANNER], plan);
+    if (planner) plan->planner = planner;
 }
 
 #define WITNESS_KEYS(XX)     \
@@ -148,7 +158,7 @@ static void read_parts(arn_json_reader *r, arenaut_document *out) {
     if (!arn_json_fine(r)) return;
     arn_problem_json_read_parts(r, &parts, &out->problem, &out->plan);
     if (!arn_json_fine(r)) return;
-    read_result(r, v[R_RESULT], out->plan);
+    read_result(r, v[R_RESULT], out);
     if (v[R_MEMORIES] != ARN_JSON_NONE) measure(r, out);
     if (v[R_WITNESS] != ARN_JSON_NONE && arn_json_fine(r)) {
         read_witness(r, v[R_WITNESS], out->plan);

@@ -72,3 +72,68 @@ def test_a_plan_for_other_kernels_is_refused(arenaut, tmp_path, kernels, why):
     arenaut("plan", DATA / "mobilenet_v1_025_96_int8.tflite", "--overlap", "on", "-o", planned)
     answer = arenaut("check", planned, "--kernels", kernels, exit=1)
     assert "wrong (arguments)" in answer.stdout and why in answer.stdout
+
+
+MOBILENET = DATA / "mobilenet_v1_025_96_int8.tflite"
+
+
+@pytest.fixture
+def plan_json(arenaut, tmp_path):
+    """A plan as JSON; `named` is put in the place of its kernels."""
+
+    def write(*flags, named=None):
+        document = json.loads(arenaut("plan", MOBILENET, *flags, "--json").stdout)
+        document["result"]["kernels"] = named or document["result"]["kernels"]
+        path = tmp_path / "plan.json"
+        path.write_text(json.dumps(document))
+        return path
+
+    return write
+
+
+@pytest.fixture
+def scratch(tmp_path):
+    """None at all, since other kernels have other buffers for it."""
+    path = tmp_path / "none.csv"
+    path.write_text("method,op,bytes\n")
+    return "--scratch", path
+
+
+@pytest.mark.parametrize("kernels", SETS)
+@pytest.mark.parametrize("flags", [(), ("--overlap", "on"), ("--inplace", "on")])
+def test_a_plan_as_json_is_held_against_the_kernels_that_it_names(arenaut, plan_json, kernels, flags):
+    plan = plan_json("--kernels", kernels, *flags)
+    told = arenaut("check", MOBILENET, plan)
+    assert (f"as the kernels '{kernels}' allow" in told.stdout) == bool(flags)
+    assert told.stderr == ""
+
+
+def test_the_kernels_that_a_plan_names_decide_whether_it_is_right(arenaut, scratch, plan_json):
+    for kernels, code in {"reference": 0, "esp-nn": 0, "cmsis-nn": 1, "esp32-s3": 1}.items():
+        plan = plan_json("--overlap", "on", *scratch, named=kernels)
+        arenaut("check", MOBILENET, plan, *scratch, exit=code)
+        told = arenaut("check", MOBILENET, plan, "--kernels", "reference", *scratch).stderr
+        other = f"made for the kernels '{kernels}', and is looked at with 'reference'"
+        assert (other in told) == (kernels != "reference")
+    arenaut("check", MOBILENET, plan_json("--overlap", "on"), "--overlap", "off", exit=1)
+
+
+def test_a_plan_for_kernels_that_are_not_known_asks_for_them(arenaut, tmp_path, plan_json):
+    mine = tmp_path / "mine.json"
+    text = arenaut("kernels", "reference", "--json").stdout
+    mine.write_text(text.replace('"name": "reference"', '"name": "mine"'))
+    plan = plan_json("--overlap", "on", "--kernels", mine)
+    told = arenaut("check", MOBILENET, plan, exit=2).stderr
+    assert "made for the kernels 'mine', which this build does not know" in told
+    assert "as the kernels 'mine' allow" in arenaut("check", MOBILENET, plan, "--kernels", mine).stdout
+    plan = plan_json(named="mine")  # uses nothing of them
+    arenaut("check", MOBILENET, plan)
+
+
+def test_rules_that_were_only_read_count_where_the_plan_says_so(arenaut, scratch, plan_json):
+    plan = plan_json("--overlap", "on", "--kernels", "esp32-s3", "--unmeasured", *scratch)
+    arenaut("check", MOBILENET, plan, *scratch)
+    document = json.loads(plan.read_text())
+    assert document["separations"] and document["result"].pop("unmeasured")
+    plan.write_text(json.dumps(document))
+    arenaut("check", MOBILENET, plan, *scratch, exit=1)
