@@ -723,6 +723,7 @@ KernelWhen._fields_ = [
     ("unit_stride", c_int),
     ("grouped", c_int),
     ("padded", c_int),
+    ("one_row", c_int),
     ("min_in_channels", c_uint32),
     ("max_in_channels", c_uint32),
     ("min_out_channels", c_uint32),

@@ -11,7 +11,8 @@
     XX(pointwise)               \
     XX(unit_stride)             \
     XX(grouped)                 \
-    XX(padded)
+    XX(padded)                  \
+    XX(one_row)
 #define ARN_KERNEL_CHANNELS_MAP(XX) \
     XX(min_in_channels)             \
     XX(max_in_channels)             \

@@ -25,7 +25,9 @@ static const arenaut_kernel_rule rules[] = {
      ARENAUT_KERNEL_BLOCK_REREAD,
      4,
      true},
-    {"CONV_2D", {.types = S8}, ARENAUT_KERNEL_ROWS, 0, true},
+    {"CONV_2D", {.pointwise = ARENAUT_KERNEL_YES}, ARENAUT_KERNEL_ROWS, 0, true},
+    {"CONV_2D", {.one_row = ARENAUT_KERNEL_YES}, ARENAUT_KERNEL_ROWS, 0, true},
+    {"CONV_2D", {.types = S8}, ARENAUT_KERNEL_BLOCK, 4, true},
     /* Blocks of 124 channels, one after the other. One channel made into several is a convolution,
      * which reads an image of one row in place; other compilers than GCC draw the line at nine. */
     {"DEPTHWISE_CONV_2D", {.types = S8, .min_in_channels = 125}, ARENAUT_KERNEL_NONE, 0, true},

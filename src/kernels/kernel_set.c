@@ -59,6 +59,8 @@ bool arenaut_kernel_scratch_sizes(const arenaut_kernel_set *set, const arenaut_p
     return false;
 }
 
+/* Conditions that came later count only where they are stated, so that a set that knows nothing of
+ * them is the one that marks in older files speak of. */
 static uint64_t hash_when(uint64_t hash, const arenaut_kernel_when *when) {
     hash = arn_hash_number(hash, when->types);
     hash = arn_hash_number(hash, when->pointwise);
@@ -68,7 +70,8 @@ static uint64_t hash_when(uint64_t hash, const arenaut_kernel_when *when) {
     hash = arn_hash_number(hash, when->min_in_channels);
     hash = arn_hash_number(hash, when->max_in_channels);
     hash = arn_hash_number(hash, when->min_out_channels);
-    return arn_hash_number(hash, when->max_out_channels);
+    hash = arn_hash_number(hash, when->max_out_channels);
+    return when->one_row ? arn_hash_number(hash, when->one_row) : hash;
 }
 
 static uint64_t hash_rules(uint64_t hash, const arenaut_kernel_rule *rule) {

@@ -97,6 +97,7 @@ TEST(every_member_is_understood) {
     assert_int_equal(conv->when.unit_stride, ARENAUT_KERNEL_NO);
     assert_int_equal(conv->when.grouped, ARENAUT_KERNEL_NO);
     assert_int_equal(conv->when.padded, ARENAUT_KERNEL_YES);
+    assert_int_equal(conv->when.one_row, ARENAUT_KERNEL_NO);
     assert_int_equal(conv->when.min_in_channels, 2);
     assert_int_equal(conv->when.max_in_channels, 4);
     assert_int_equal(conv->when.min_out_channels, 8);
@@ -150,6 +151,8 @@ TEST(the_hash_is_of_what_is_said_and_not_of_the_name) {
         WHEN("\"unit_stride\": false"),
         WHEN("\"grouped\": false"),
         WHEN("\"padded\": false"),
+        WHEN("\"one_row\": true"),
+        WHEN("\"one_row\": false"),
         WHEN("\"min_in_channels\": 2"),
         WHEN("\"max_in_channels\": 2"),
         WHEN("\"min_out_channels\": 2"),

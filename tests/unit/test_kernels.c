@@ -180,9 +180,10 @@ static const sample_kind *kind_named(const char *name) {
 }
 
 /* x [2, 6, 5, 4] int8, 3x3 over it with a stride of 2 and SAME padding, y [2, 3, 3, 8]. */
-static arenaut_program *make_conv_program(void) {
+/* Images and filters of so many rows, with SAME padding and steps of two pixels. */
+static arenaut_program *make_conv_of_rows(int64_t rows, int64_t taps) {
     sample s = make_sample(kind_named("convolution"), 1);
-    static const int64_t x[] = {2, 6, 5, 4}, w[] = {8, 3, 3, 4}, y[] = {2, 3, 3, 8};
+    const int64_t x[] = {2, rows, 5, 4}, w[] = {8, taps, 3, 4}, y[] = {2, (rows + 1) / 2, 3, 8};
     s.n_attributes = 0;
     memcpy(s.in[0].dims, x, sizeof x);
     memcpy(s.in[1].dims, w, sizeof w);
@@ -193,6 +194,8 @@ static arenaut_program *make_conv_program(void) {
     s.attributes[s.n_attributes++] = (sample_attribute){"padding", "SAME", 0, {0, 0}};
     return sample_program(&s);
 }
+
+static arenaut_program *make_conv_program(void) { return make_conv_of_rows(6, 3); }
 
 enum { X, W, Y };
 
@@ -372,6 +375,8 @@ TEST(conditions_are_held_against_the_op) {
         {RULE(.grouped = ARENAUT_KERNEL_NO), true},
         {RULE(.padded = ARENAUT_KERNEL_YES), true},
         {RULE(.padded = ARENAUT_KERNEL_NO), false},
+        {RULE(.one_row = ARENAUT_KERNEL_YES), false},
+        {RULE(.one_row = ARENAUT_KERNEL_NO), true},
         {RULE(.min_in_channels = 4, .max_in_channels = 4), true},
         {RULE(.min_in_channels = 5), false},
         {RULE(.max_in_channels = 3), false},
@@ -384,6 +389,19 @@ TEST(conditions_are_held_against_the_op) {
         if (is_met(p, cases[i].rule) != cases[i].met) fail_msg("condition %zu", i);
     }
     arenaut_program_free(p);
+}
+
+TEST(one_row_is_of_image_and_filter) {
+    for (int rows = 1; rows <= 2; rows++) {
+        for (int taps = 1; taps <= 2; taps++) {
+            arenaut_program *p = make_conv_of_rows(rows, taps);
+            arenaut_kernel_rule rule = RULE(.one_row = ARENAUT_KERNEL_YES);
+            assert_int_equal(is_met(p, rule), rows == 1 && taps == 1);
+            rule.when.one_row = ARENAUT_KERNEL_NO;
+            assert_int_equal(is_met(p, rule), rows > 1 || taps > 1);
+            arenaut_program_free(p);
+        }
+    }
 }
 
 TEST(what_an_op_does_not_have_meets_no_condition) {
