@@ -1,6 +1,6 @@
 #!/bin/sh
 # For each property of tests/support/properties.def: libFuzzer for FUZZ_SECONDS on our own test
-# data, and a sweep over the files of its format; findings stay in build/fuzz. Then the machines:
+# data, and a sweep over the files of its format; findings stay in build/fuzz. Wants build/arenaut. Then the machines:
 # random cases held against second readings of the rules. The unit tests run all of it in short.
 set -eu
 cd "$(dirname "$0")/.."
@@ -9,6 +9,17 @@ checks=address,undefined
 CC=clang cmake -S . -B build/fuzz/library -G "Unix Makefiles" -DCMAKE_BUILD_TYPE=None \
     -DCMAKE_C_FLAGS="-g -O1" -DARENAUT_TOOL=OFF -DARENAUT_SANITIZE=fuzzer-no-link,$checks >/dev/null
 cmake --build build/fuzz/library --target arenaut_static -j"$(nproc)" >/dev/null
+
+# Files with plans that tests/data has not: split with calls, with results over operands, and both.
+mkdir -p build/fuzz/planned
+plan() {
+    build/arenaut plan "tests/data/$1.tflite" -f -o "build/fuzz/planned/$2.tflite" --split "$3" \
+        --overlap "$4" >/dev/null
+}
+plan resnet_int8 calls 0-7/4:kept+calls off
+plan resnet_int8 overlap off on
+plan resnet_int8 calls_overlap 0-7/4:kept+calls on
+plan inception_int8 searched on on
 
 # build WHAT CHECKS SOURCE… FLAG…
 build() {

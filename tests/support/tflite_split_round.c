@@ -48,19 +48,27 @@ static bool splits(const arenaut_program *program, const arenaut_split_stage *st
     return true;
 }
 
-static void require_strip_undoes(const arenaut_text *written, const uint8_t *data, size_t size) {
-    arenaut_text stripped = {0};
+/* False where it is refused. */
+static bool strip(const void *data, size_t size, arenaut_text *stripped) {
     arenaut_error err = {0};
-    REQUIRE(arenaut_format_find("tflite")->strip((const uint8_t *)written->bytes, written->size,
-                                                 arenaut_text_sink(&stripped), NULL,
-                                                 &err) == ARENAUT_OK);
-    REQUIRE(stripped.size == size && memcmp(stripped.bytes, data, size) == 0);
-    arenaut_text_free(&stripped);
+    const arenaut_status st =
+        arenaut_format_find("tflite")->strip(data, size, arenaut_text_sink(stripped), NULL, &err);
+    REQUIRE(st == ARENAUT_OK || is_refusal(st, &err));
+    return st == ARENAUT_OK;
 }
 
-/* `fresh`: the file has no plan of ours, which would be taken out as well. */
-static void require_written(const uint8_t *data, size_t size, const arenaut_split_stage *stage,
-                            bool fresh) {
+/* A plan of ours in the file, edited or not, was replaced: it is taken out as well. */
+static void require_strip_undoes(const arenaut_text *written, const uint8_t *data, size_t size) {
+    arenaut_text stripped = {0}, original = {0};
+    const bool ours = strip(data, size, &original);
+    REQUIRE(strip(written->bytes, written->size, &stripped));
+    REQUIRE(stripped.size == (ours ? original.size : size));
+    REQUIRE(memcmp(stripped.bytes, ours ? (const void *)original.bytes : data, stripped.size) == 0);
+    arenaut_text_free(&stripped);
+    arenaut_text_free(&original);
+}
+
+static void require_written(const uint8_t *data, size_t size, const arenaut_split_stage *stage) {
     const arenaut_pipeline_options options = {
         .splitting = {.on = true, .stages = stage, .n_stages = 1},
         .plan = {.planner = "tflite-arena"}};
@@ -70,7 +78,7 @@ static void require_written(const uint8_t *data, size_t size, const arenaut_spli
     arenaut_status st = arenaut_pipeline_run(data, size, &options, NULL, &p, &err);
     if (st == ARENAUT_OK) {
         st = arenaut_pipeline_write(p, true, arenaut_text_sink(&text), &err);
-        if (st == ARENAUT_OK && fresh) require_strip_undoes(&text, data, size);
+        if (st == ARENAUT_OK) require_strip_undoes(&text, data, size);
     }
     REQUIRE(st == ARENAUT_OK || is_refusal(st, &err) || st == ARENAUT_BAD_ARGUMENT);
     arenaut_text_free(&text);
@@ -91,9 +99,7 @@ bool tflite_split_property(const uint8_t *data, size_t size) {
     for (int i = 0; i < STAGES && document.program->n_ops > 0; i++) {
         const arenaut_split_stage stage = draw_stage(&r, document.program->n_ops);
         if (!splits(document.program, &stage)) continue;
-        if (!any) {
-            require_written(data, size, &stage, document.program->given != ARENAUT_GIVEN_OURS);
-        }
+        if (!any) require_written(data, size, &stage);
         any = true;
     }
     arenaut_document_free(&document);

@@ -1,11 +1,16 @@
 /* Split models in .tflite files: what is written is read back as the program that was planned, and
  * the original comes out again. That the stock runtime computes the same is shown in Python. */
+#include <stdlib.h>
+
 #include "support/test.h"
 
 #include <arenaut/arenaut.h>
 
 #include "support/bytes.h"
 #include "support/fuse.h"
+#include "support/sweep.h"
+#include "support/tflite_planned_round.h"
+#include "support/tflite_split_round.h"
 
 static bytes read_own(const char *name) {
     char path[256];
@@ -185,5 +190,52 @@ TEST(writing_survives_every_allocation_failure) {
     arenaut_pipeline *p = split(file.data, file.size, &stage);
     survives_every_allocation_failure(write_with, p);
     arenaut_pipeline_free(p);
+    free_bytes(&file);
+}
+
+/* ---- damage ---- */
+
+enum { PLACES = 60 };
+
+/* A file that is split by stages with calls, with results over operands in its plan, or both. */
+static bytes make_planned(const bytes *file, const arenaut_split_stage *stage, bool overlap) {
+    const arenaut_pipeline_options options = {
+        .overlap = overlap, .splitting = {.on = stage, .stages = stage, .n_stages = stage ? 1 : 0}};
+    arenaut_pipeline *p = NULL;
+    arenaut_error err = {0};
+    assert_ok(arenaut_pipeline_run(file->data, file->size, &options, NULL, &p, &err), err);
+    arenaut_text text = write(p);
+    arenaut_pipeline_free(p);
+    const bytes planned = {(uint8_t *)malloc(text.size), text.size};
+    assert_non_null(planned.data);
+    memcpy(planned.data, text.bytes, text.size);
+    arenaut_text_free(&text);
+    return planned;
+}
+
+/* At so many places of what stands in front of the old file: tables, the plan and its mark. */
+static void expect_survived(sweep_property property, size_t places, uint64_t seed,
+                            const bytes *planned, size_t original) {
+    const size_t added = planned->size - original;
+    const sweep s = {.property = property, .seed = seed, .step = added / places + 1, .end = added};
+    assert_true(sweep_flips(&s, planned->data, planned->size).accepted > 0);
+    (void)sweep_scatter(&s, planned->data, planned->size, places / 2);
+}
+
+TEST(damaged_files_with_calls_and_with_overlapping_results_are_survived) {
+    static const arenaut_split_stage calls = {0, 8, 4, ARENAUT_SPLIT_KEPT_CALLED};
+    const struct {
+        const arenaut_split_stage *stage;
+        bool overlap;
+    } ways[] = {{&calls, false}, {NULL, true}, {&calls, true}};
+    bytes file = read_own("resnet_int8");
+    for (size_t i = 0; i < COUNT_OF(ways); i++) {
+        bytes planned = make_planned(&file, ways[i].stage, ways[i].overlap);
+        expect_survived(tflite_planned_property, PLACES, i, &planned, file.size);
+        if (!ways[i].stage) {
+            expect_survived(tflite_split_property, PLACES, i, &planned, file.size);
+        }
+        free_bytes(&planned);
+    }
     free_bytes(&file);
 }
