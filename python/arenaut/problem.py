@@ -113,6 +113,8 @@ class Problem:
         conflicts: pairs of buffers that must not share bytes, although their lifetimes would allow it.
         separations: (upper, lower, distance): the two may overlap at offsets so many bytes apart.
         reserved: (pool, first, end): bytes of a pool, by its number, that nothing may lie in.
+        tokens: True: memory comes in whole blocks: two buffers begin at the same address or have no byte
+            in common, at any time.
 
     Raises:
         InputError: an argument is not well formed; position, found and allowed say which and why.
@@ -137,17 +139,17 @@ class Problem:
                  uses: Numbers | None = None, names: Iterable[str | None] | None = None,
                  conflicts: Iterable[tuple[int, int]] = (),
                  separations: Iterable[tuple[int, int, int]] = (),
-                 reserved: Iterable[tuple[int, int, int]] = ()) -> None:
+                 reserved: Iterable[tuple[int, int, int]] = (), tokens: bool = False) -> None:
         self._fill(sizes, first, end, align=align, lifetimes=lifetimes, pools=pools, allowed=allowed,
                    fixed=fixed, hints=hints, same_base=same_base, inside=inside,
                    inside_delta=inside_delta, kinds=kinds, uses=uses, names=names,
-                   conflicts=conflicts, separations=separations, reserved=reserved)
+                   conflicts=conflicts, separations=separations, reserved=reserved, tokens=tokens)
         check(C.arenaut_problem_validate, self._record)
 
     def _fill(self, sizes, first=None, end=None, *, align=1, lifetimes=None, pools=None,
               allowed=None, fixed=None, hints=None, same_base=None, inside=None,
               inside_delta=None, kinds=None, uses=None, names=None, conflicts=(),
-              separations=(), reserved=()):
+              separations=(), reserved=(), tokens=False):
         size = arrays.column(sizes, "Q", "sizes")
         parts = {"size": size, **lives(len(size), first, end, lifetimes)}
         n = len(size)
@@ -171,6 +173,7 @@ class Problem:
         parts["conflict"] = sorted({(min(pair), max(pair)) for pair in conflicts})
         parts["separation"] = sorted(map(tuple, separations))
         parts["reserved"] = sorted(map(tuple, reserved))
+        parts["traits"] = records.PROBLEM_TOKENS if tokens else 0
         self._take(parts)
 
     def _take(self, parts):
@@ -290,6 +293,11 @@ class Problem:
     @property
     def separations(self) -> list[tuple[int, int, int]]:
         return self._parts["separation"]
+
+    @property
+    def tokens(self) -> bool:
+        """Whether memory comes in whole blocks."""
+        return bool(self._record.traits & records.PROBLEM_TOKENS)
 
     @property
     def fingerprint(self) -> int:

@@ -80,6 +80,7 @@ class Constraints(TypedDict, total=False):
     conflicts: Iterable[tuple[int, int]]
     separations: Iterable[tuple[int, int, int]]
     reserved: Iterable[tuple[int, int, int]]
+    tokens: bool
 
 
 class PlannerOptions(TypedDict, total=False):

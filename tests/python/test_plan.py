@@ -92,6 +92,15 @@ def test_relations():
     assert kept.offsets[0] == 64
 
 
+def test_memory_in_whole_blocks():
+    free = arenaut.plan([60, 20, 20], [0, 1, 1], [1, 2, 2])
+    whole = arenaut.Problem([60, 20, 20], [0, 1, 1], [1, 2, 2], tokens=True)
+    assert (free.arena, whole.plan().arena, whole.tokens) == (60, 80, True)
+    assert arenaut.Problem.parse(whole.to_json()).tokens and pickle.loads(pickle.dumps(whole)).tokens
+    with pytest.raises(arenaut.RejectedError):
+        arenaut.Plan(whole, free.offsets)
+
+
 def test_lifetimes_with_gaps():
     problem = arenaut.Problem([8, 8], lifetimes=[[(4, 6), (0, 2), (1, 3)], [(3, 4)]])
     assert problem.lifetimes == [[(0, 3), (4, 6)], [(3, 4)]]
