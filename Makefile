@@ -12,6 +12,7 @@
 #   make page        the page that `view` writes, from explorer/ (needs Node; building does not)
 #   make site        the documentation as a site, into build/site: pages, API, gallery, notebook
 #   make wheel       the Python packages for Linux, into build/dist
+#   make foreign-wheels  those for musl and aarch64 answer as the command here does (needs root, after make wheel)
 #   make pypy        the wheel's tests with PyPy, in a folder that holds Debian's next release (needs root)
 #   make engines     the wheel's tests with Ray as well
 #   make figures     those of docs/python.md: the wheel beside omnimalloc, and many models at once
@@ -32,7 +33,7 @@ LINT := build/venv-lint/bin
 CONFIGURE = cmake -S . -G "Unix Makefiles"
 
 .PHONY: all demo test test-quick test-unit test-python format format-check lint bench fuzz portable windows \
-  micro-runtime page wheel site figures pypy engines install clean tools-build tools-test tools-python tools-page venv venv-lint \
+  micro-runtime page wheel site figures pypy engines foreign-wheels install clean tools-build tools-test tools-python tools-page venv venv-lint \
   venv-wheel venv-site
 
 all: build/Makefile
@@ -85,6 +86,7 @@ build/venv-wheel/.ready: tests/requirements-wheel.txt
 build/venv-site/.ready: tests/requirements-site.txt
 build/venv/.ready build/venv-lint/.ready build/venv-wheel/.ready build/venv-site/.ready:
 	@mkdir -p build
+	@if [ -L $(@D) ]; then echo "$(@D) is a link: make it anew where it lies" >&2; exit 1; fi
 	@python3 -c 'import ensurepip, venv' 2>/dev/null || \
 	  scripts/need python3:python3 /nonexistent:python3-venv
 	@python3 -m venv --clear $(@D)
@@ -131,6 +133,10 @@ site: all venv-site
 
 wheel: venv-wheel tools-build
 	@scripts/wheels.sh
+
+foreign-wheels: all
+	@scripts/need mmdebstrap:mmdebstrap qemu-aarch64-static:qemu-user-static
+	@scripts/foreign_wheels.sh
 
 pypy: tools-build
 	@scripts/need mmdebstrap:mmdebstrap
