@@ -33,8 +33,8 @@ LINT := build/venv-lint/bin
 CONFIGURE = cmake -S . -G "Unix Makefiles"
 
 .PHONY: all demo test test-quick test-unit test-python format format-check lint bench fuzz portable windows \
-  micro-runtime page wheel site figures pypy engines foreign-wheels install clean tools-build tools-test tools-python tools-page venv venv-lint \
-  venv-wheel venv-site
+  micro-runtime page wheel site figures pypy engines foreign-wheels install clean tools-build tools-test tools-python tools-page tools-planner \
+  venv venv-lint venv-wheel venv-site
 
 all: build/Makefile
 	@cmake --build build -j$(JOBS)
@@ -114,8 +114,13 @@ explorer/node_modules/.ready: explorer/package-lock.json
 	@cd explorer && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
-page: tools-page
-	@cd explorer && npm run --silent build
+# The planner in the page is the library's own, for WebAssembly.
+tools-planner:
+	@scripts/need clang:clang wasm-ld:lld /usr/lib/wasm32-wasi/libc.a:wasi-libc \
+	  /usr/share/doc/libclang-rt-dev-wasm32:libclang-rt-dev-wasm32
+
+page: tools-page tools-planner
+	@cd explorer && npm run --silent build && npm run --silent planner
 
 # The example for bare metal is built for a Cortex-M3, which QEMU plays; the one that measures
 # kernels runs under valgrind and on a Cortex-M55.
@@ -124,7 +129,7 @@ tools-python:
 	  /usr/lib/arm-none-eabi/newlib/rdimon.specs:libnewlib-arm-none-eabi valgrind:valgrind \
 	  dot:graphviz
 
-test-python: all venv venv-wheel venv-site tools-python tools-page
+test-python: all venv venv-wheel venv-site tools-python tools-page tools-planner
 	@ARENAUT=$(CURDIR)/build/arenaut $(PYTHON) -m pytest tests/pytest -q -rs
 
 site: all venv-site

@@ -6,6 +6,7 @@ import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { asC } from "./text.mjs";
 
 const here = (name) => fileURLToPath(new URL(name, import.meta.url));
 const target = here("../src/report/page/page_template.inc");
@@ -18,19 +19,8 @@ async function bundle(entry, options) {
 }
 
 function policy(script, style) {
-  return ["default-src 'none'", `script-src ${hash(script)}`, `style-src ${hash(style)}`,
+  return ["default-src 'none'", `script-src ${hash(script)}@@RIGHTS@@`, `style-src ${hash(style)}`,
     "img-src data:", "base-uri 'none'", "form-action 'none'"].join("; ");
-}
-
-// Lines that any C compiler takes: short, and no trigraphs. "??" is the only way to one.
-function asC(name, text) {
-  const lines = [];
-  for (let at = 0; at < text.length; at += 96) {
-    const escaped = text.slice(at, at + 96).replace(/\\/g, "\\\\").replace(/"/g, '\\"')
-      .replace(/\n/g, "\\n").replace(/\?/g, "\\?");
-    lines.push(`    "${escaped}",\n`);
-  }
-  return `static const char *const ${name}[] = {\n${lines.join("")}    NULL};\n`;
 }
 
 const script = await bundle("src/main.js", { format: "iife" });
@@ -40,7 +30,7 @@ const page = readFileSync(here("page.html"), "utf8").replace(/^\s+/gm, "")
   .replace("@@POLICY@@", () => policy(script, style))
   .replace("@@STYLE@@", () => style).replace("@@SCRIPT@@", () => script);
 const parts = page.split(/@@[A-Z]+@@/);
-const names = ["page_before_title", "page_before_still", "page_before_data", "page_before_end"];
+const names = ["page_before_rights", "page_before_title", "page_before_still", "page_before_data", "page_before_planner", "page_before_end"];
 if (parts.length !== names.length) throw new Error("page.html has other marks than html_report.c");
 // eslint-disable-next-line no-control-regex
 if (/[^\x00-\x7f]/.test(page)) throw new Error("the page is ASCII");

@@ -41,7 +41,7 @@ typedef struct tool_options {
         max_macs; /* NOT_GIVEN: not given */
 
     /* single verbs */
-    bool svg, html, ascii, what_if, compare, open;
+    bool svg, html, ascii, what_if, compare, open, replan;
     uint64_t width;
     const char *steps;
     const char *as, *fail_on_growth;

@@ -25,6 +25,8 @@ static const flag_row flags[] = {
      .help = "a page for the browser: one file, without network", .traits = COMMONLY_USED},
     {"what-if", 0, FLAG_SWITCH, GROUP_VIEW, FIELD(what_if), NULL,
      .help = "the page also has today's plan, and one for each remedy"},
+    {"replan", 0, FLAG_SWITCH, GROUP_VIEW, FIELD(replan), NULL,
+     .help = "the page has the planner in it (140 KB), to try other constraints"},
     {"ascii", 0, FLAG_SWITCH, GROUP_VIEW, FIELD(ascii), NULL,
      .help = "a picture made of characters", .traits = COMMONLY_USED},
     {"steps", 0, FLAG_TEXT, GROUP_VIEW, FIELD(steps), "A..B", .help = "show these steps",

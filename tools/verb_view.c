@@ -56,6 +56,7 @@ static exit_code view_options(const tool_options *options, arenaut_report_option
     report->width = options->width != NOT_GIVEN ? (uint32_t)options->width : terminal_width();
     report->color = to_terminal && *style_for(options->color).bold;
     report->unicode = speaks_utf8();
+    report->replan = options->replan;
     return EXIT_FINE;
 }
 
@@ -74,6 +75,9 @@ static const char *report_of(const char *dot) {
 static exit_code check_flags(const tool_options *options, const char *chosen) {
     if (options->what_if && strcmp(chosen, "html") != 0) {
         return complain(EXIT_USAGE, NULL, "--what-if is for the page (--html)");
+    }
+    if (options->replan && strcmp(chosen, "html") != 0) {
+        return complain(EXIT_USAGE, NULL, "--replan is for the page (--html)");
     }
     if (options->compare && strcmp(chosen, "svg") != 0) {
         return complain(EXIT_USAGE, NULL, "--compare is for the still picture (--svg)");

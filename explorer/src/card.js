@@ -40,7 +40,7 @@ export function factsOf(plan, b) {
   return facts;
 }
 
-export function showCard(host, plan, b, pinned) {
+export function showCard(host, plan, b, pinned, tools = []) {
   if (b < 0) {
     host.replaceChildren(element("p", { className: "note",
       textContent: "Point at a buffer to see what it is; click to keep it." }));
@@ -49,5 +49,5 @@ export function showCard(host, plan, b, pinned) {
   const list = element("dl");
   for (const [title, text] of factsOf(plan, b)) list.append(element("dt", { textContent: title }), element("dd", { textContent: text }));
   host.replaceChildren(element("h3", { textContent: plan.name(b) }), list,
-    element("p", { className: "note", textContent: pinned ? "Esc lets it go." : "Click to keep it." }));
+    ...tools, element("p", { className: "note", textContent: pinned ? "Esc lets it go." : "Click to keep it." }));
 }

@@ -10,6 +10,7 @@ import { commas, inUnits, percent, shown } from "./words.js";
 import { element } from "./table.js";
 import { changesOf } from "./compare.js";
 import { matcher } from "./why.js";
+import { WhatIf } from "./whatif.js";
 import { readLink, writeLink } from "./link.js";
 import { showCard } from "./card.js";
 import { moved, zoomed } from "./viewport.js";
@@ -29,6 +30,7 @@ class App {
     this.overview = new Overview(id("strip"), this.picture);
     this.picture.onDrawn = () => this.drawn();
     this.panels = new Panels(this);
+    this.whatIf = new WhatIf(this, id("planner").textContent.trim());
     new Pointers(this.picture, { onHover: (b) => this.hover(b), onClick: (x, y) => this.click(x, y) });
     this.followTheme();
     this.fillControls();
@@ -57,7 +59,23 @@ class App {
     return this.plans.get(index);
   }
 
+  // A plan that was made here stands behind those of the page, until there is another or none.
+  addPlan(index, data, plan) {
+    this.data.plans[index] = data;
+    this.plans.set(index, plan);
+    this.fillPlans();
+    this.showPlan(index);
+  }
+
+  dropPlan(index, shown_) {
+    this.data.plans.length = index;
+    this.plans.delete(index);
+    this.fillPlans();
+    this.showPlan(shown_);
+  }
+
   planName(index) {
+    if (index === this.whatIf.own) return "what if";
     const variant = this.variants.find(({ plan }) => plan === index);
     return shown(variant?.name ?? (this.before >= 0 ? "after" : "planned"), 60);
   }
@@ -76,7 +94,7 @@ class App {
 
   showPlan(k) {
     const index = this.data.plans[k] ? k : 0;
-    const selected = this.picture.pinned >= 0 ? this.plan.names[this.picture.pinned] : null;
+    const { pinned } = this.picture, names = this.plan?.names;
     this.planIndex = index;
     this.plan = this.planAt(index);
     id("plan").value = String(index);
@@ -88,7 +106,8 @@ class App {
     this.panels.all.filter = null;
     this.panels.showPlan();
     this.find(this.query ?? "");
-    const again = selected ? this.plan.names.indexOf(selected) : -1;
+    this.whatIf.showPlan();
+    const again = pinned < 0 ? -1 : this.plan.names === names ? pinned : this.plan.names.indexOf(names[pinned]);
     if (again >= 0) this.pick(again, false);
     else {
       this.pin(-1);
@@ -128,9 +147,7 @@ class App {
     const ways = Object.keys(WAYS).filter((way) => way !== "change" || this.before >= 0);
     id("colour").replaceChildren(...ways.map((way) => element("option", { value: way, textContent: way })));
     id("colour").onchange = (event) => this.colourBy(event.target.value);
-    id("plan").replaceChildren(...this.data.plans.map((plan, k) =>
-      element("option", { value: String(k), textContent: `${this.planName(k)}: ${inUnits(plan.arena)}` })));
-    id("plans").hidden = this.data.plans.length < 2;
+    this.fillPlans();
     id("plan").onchange = (event) => this.showPlan(Number(event.target.value));
     id("search").oninput = (event) => this.find(event.target.value, false);
     id("search").onkeydown = (event) => {
@@ -141,6 +158,12 @@ class App {
       svg: () => download(new Blob([svgOf(this.picture)], { type: "image/svg+xml" }), `${this.plan.file}.svg`) };
     for (const [name, act] of Object.entries(actions)) id(name).onclick = act;
     for (const close of document.querySelectorAll("dialog .close")) close.onclick = () => close.closest("dialog").close();
+  }
+
+  fillPlans() {
+    id("plan").replaceChildren(...this.data.plans.map((plan, k) =>
+      element("option", { value: String(k), textContent: `${this.planName(k)}: ${inUnits(plan.arena)}` })));
+    id("plans").hidden = this.data.plans.length < 2;
   }
 
   colourBy(way) {
@@ -218,7 +241,7 @@ class App {
 
   pin(b) {
     this.picture.pinned = b;
-    showCard(id("card"), this.plan, b >= 0 ? b : this.picture.hovered, b >= 0);
+    showCard(id("card"), this.plan, b >= 0 ? b : this.picture.hovered, b >= 0, b >= 0 ? this.whatIf.toolsFor(b) : []);
   }
 
   // From a table or a link: shows the buffer, and the step at which it begins if the cursor's is none

@@ -30,7 +30,7 @@ function later(object, name, make) {
 export class Plan {
   constructor(data) {
     const c = data.columns;
-    Object.assign(this, { data, file: data.file, pools: data.pools, methods: data.methods });
+    Object.assign(this, { data, file: data.file, pools: data.pools, methods: data.methods, gone: new Set() });
     this.n = c.size.n;
     this.origin = BigInt(data.origin);
     this.readBuffers(c);
@@ -39,6 +39,18 @@ export class Plan {
     this.peakStep = Number(BigInt(data.peak.step) - this.origin);
     later(this, "curve", () => this.bytesAlive());
     later(this, "touches", () => this.whoTouches());
+  }
+
+  // The same buffers where another plan has them (see replan.js); those that are gone take no room.
+  replaced(data, { pool, offset }, gone) {
+    const made = Object.create(this);
+    Object.assign(made, { data, pools: data.pools, pool, offset: Float64Array.from(offset, Number), gone });
+    made.exactOffset = offset.some((n) => n > BigInt(Number.MAX_SAFE_INTEGER)) ? offset : null;
+    made.size = this.size.map((bytes, b) => (gone.has(b) ? 0 : bytes));
+    made.exactSize = this.exactSize && this.exactSize.map((bytes, b) => (gone.has(b) ? 0n : bytes));
+    made.peakStep = Number(BigInt(data.peak.step) - this.origin);
+    later(made, "curve", () => made.bytesAlive());
+    return made;
   }
 
   readBuffers(c) {
@@ -133,7 +145,7 @@ export class Plan {
   aliveAt(step) {
     const found = [];
     for (let i = 0; i < this.owner.length; i++) {
-      if (this.first[i] <= step && step < this.end[i]) found.push(this.owner[i]);
+      if (this.first[i] <= step && step < this.end[i] && !this.gone.has(this.owner[i])) found.push(this.owner[i]);
     }
     return found.sort((a, b) => {
       const x = this.bytes(a), y = this.bytes(b);

@@ -39,13 +39,14 @@ export function pageOf(file, ...args) {
   return out;
 }
 
-// A problem with these buffers, as a file.
-export function problemOf(buffers, pools) {
+// A problem as a file: the whole of it, or one with these buffers.
+export function written(problem) {
   const file = join(folder, `problem${pages++}.json`);
-  writeFileSync(file, JSON.stringify({ schema: "arenaut.problem/1", pools,
-    buffers: buffers.map((buffer, id) => ({ id, name: `b${id}`, size: 16, first: 0, end: 2, ...buffer })) }));
+  writeFileSync(file, JSON.stringify(problem));
   return file;
 }
+export const problemOf = (buffers, pools) => written({ schema: "arenaut.problem/1", pools,
+  buffers: buffers.map((buffer, id) => ({ id, name: `b${id}`, size: 16, first: 0, end: 2, ...buffer })) });
 
 // Opens a page, and notes all that should not happen: errors, requests, what the policy refuses.
 export async function open(browser, file, { hash = "", dark = false, script = true, width = 1400, height = 1000 } = {}) {

@@ -31,6 +31,7 @@ typedef struct arenaut_report_options {
     const arenaut_variant *variants; /* to compare with; NULL: none */
     uint32_t n_variants;
     arenaut_interval steps; /* what a picture shows; empty: all of them */
+    bool replan;            /* the page has the planner in it */
 } arenaut_report_options;
 
 typedef struct arenaut_report {

@@ -946,7 +946,8 @@ ReportOptions._fields_ = [
     ("unicode", c_bool),
     ("variants", POINTER(Variant)),
     ("n_variants", c_uint32),
-    ("steps", Interval)]
+    ("steps", Interval),
+    ("replan", c_bool)]
 Report._fields_ = [
     ("name", c_char_p),
     ("summary", c_char_p),

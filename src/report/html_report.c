@@ -13,6 +13,7 @@
 #include "report/label.h"
 #include "report/page/page_columns.h"
 #include "report/page/page_plan.h"
+#include "report/page/page_planner.inc"
 #include "report/page/page_template.inc"
 
 enum { STILL_RECTANGLES = 400, TABLE_ROWS = 100, NAME_COLUMNS = 90 };
@@ -127,11 +128,12 @@ static arenaut_status put_data(html *h) {
     const arenaut_sink sink = {put_without_markup, &h->out};
     arn_writer out = arn_writer_to(sink);
     arn_puts(&out, "{\"schema\":\"arenaut.page/1\",\"plans\":[");
-    arenaut_status st = arn_page_put_plan(&out, h->result, h->allocator, h->err);
+    const bool replan = h->options->replan;
+    arenaut_status st = arn_page_put_plan(&out, h->result, replan, h->allocator, h->err);
     for (uint32_t i = 0; i < h->options->n_variants && st == ARENAUT_OK; i++) {
         if (!h->options->variants[i].result) continue;
         arn_puts(&out, ",\n");
-        st = arn_page_put_plan(&out, h->options->variants[i].result, h->allocator, h->err);
+        st = arn_page_put_plan(&out, h->options->variants[i].result, replan, h->allocator, h->err);
     }
     put_variants(h, &out);
     arn_puts(&out, "]");
@@ -151,6 +153,8 @@ static arenaut_status html_emit(const arenaut_result *result, const arenaut_repo
               .allocator = allocator,
               .out = arn_writer_to(sink),
               .err = err};
+    put_part(&h, page_before_rights);
+    if (options->replan) arn_puts(&h.out, " 'wasm-unsafe-eval'");
     put_part(&h, page_before_title);
     put_escaped(&h, arn_page_file_name(result));
     put_part(&h, page_before_still);
@@ -158,6 +162,8 @@ static arenaut_status html_emit(const arenaut_result *result, const arenaut_repo
     if (st == ARENAUT_OK) st = put_table(&h);
     put_part(&h, page_before_data);
     if (st == ARENAUT_OK) st = put_data(&h);
+    put_part(&h, page_before_planner);
+    if (options->replan) put_part(&h, page_planner);
     put_part(&h, page_before_end);
     return st == ARENAUT_OK ? arn_writer_finish(&h.out, err) : st;
 }

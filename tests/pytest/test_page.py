@@ -28,6 +28,15 @@ def test_the_template_is_what_its_source_makes():
     assert done.returncode == 0, done.stderr
 
 
+def test_the_planner_in_the_page_is_that_of_the_sources():
+    if not shutil.which("clang") or not shutil.which("wasm-ld"):
+        pytest.skip("no clang for WebAssembly is installed: make tools-planner")
+    done = node("planner.mjs", "--check")
+    assert done.returncode == 0, done.stderr
+    if done.stdout.startswith("skipped"):
+        pytest.skip(done.stdout.strip())
+
+
 @pytest.mark.parametrize("name", TESTS)
 def test_explorer(name):
     done = node("--test", f"test/{name}")

@@ -425,7 +425,7 @@ static arenaut_status compare_with(void *context, const arenaut_allocator *alloc
     const comparison *c = context;
     const arenaut_variant variants[] = {{"results over operands", "--inplace on", 8, NULL},
                                         {"now", NULL, 9, &c->subject->result}};
-    const arenaut_report_options options = {.variants = variants, .n_variants = 2};
+    const arenaut_report_options options = {.variants = variants, .n_variants = 2, .replan = true};
     arenaut_text text = {.allocator = allocator};
     const arenaut_status st =
         arenaut_report_emit(arenaut_report_find(c->name), &c->subject->result, &options,

@@ -14,6 +14,7 @@
 #include "report/bound_without.h"
 #include "report/label.h"
 #include "report/page/page_columns.h"
+#include "report/page/page_problem.h"
 
 enum { WITHOUT = 4 }; /* as many as explain has */
 
@@ -345,7 +346,7 @@ const char *arn_page_file_name(const arenaut_result *result) {
     return slash && slash[1] ? slash + 1 : result->path;
 }
 
-arenaut_status arn_page_put_plan(arn_writer *out, const arenaut_result *result,
+arenaut_status arn_page_put_plan(arn_writer *out, const arenaut_result *result, bool with_problem,
                                  const arenaut_allocator *allocator, arenaut_error *err) {
     page p = {.out = out,
               .result = result,
@@ -363,6 +364,10 @@ arenaut_status arn_page_put_plan(arn_writer *out, const arenaut_result *result,
         put_figures(&p, bound);
         st = put_peak(&p, allocator, err);
         put_all_columns(&p);
+        if (with_problem) {
+            arn_puts(out, ",\n\"problem\":");
+            arn_page_put_problem(out, result->problem);
+        }
         arn_puts(out, "}");
     } else {
         st = arn_no_memory(err);

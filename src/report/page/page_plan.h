@@ -6,8 +6,8 @@
 
 #include "core/writer.h"
 
-/* A JSON object, see explorer/src/model.js. */
-arenaut_status arn_page_put_plan(arn_writer *out, const arenaut_result *result,
+/* A JSON object, see explorer/src/model.js; `with_problem` has what is needed to plan again. */
+arenaut_status arn_page_put_plan(arn_writer *out, const arenaut_result *result, bool with_problem,
                                  const arenaut_allocator *allocator, arenaut_error *err);
 
 /* The last component of the path: a page is shown to others. */
