@@ -1,106 +1,114 @@
-"""What the best order of ops saves on graphs of real networks, next to simple ways to make one.
+"""How good orders of ops are: on graphs of real networks in several modes, or on generated ones.
 
-    build/venv/bin/python bench/order_table.py [--modes c0,v0,v1] [NAME...]
+    build/venv/bin/python bench/order_table.py [--modes v0,v1-sgd] [--effort N] [NAME...]
+    build/venv/bin/python bench/order_table.py --generated 10000 [--seeds 3] [--effort N]
 
-The graphs are those of the corpus (ARENAUT_CORPUS, graphs/*.json). Modes: c0, views are copies;
-v0, views lie in what they view; v1, pointwise ops may write over an operand as well. Bytes alive at
-once, weights not counted, in millions; `inductor` is the best of given, lpmf, bfs and dfs. Seconds
-are those of the whole command, reading and planning included.
+The graphs are those of the corpus (ARENAUT_CORPUS, graphs/*.json), and two made from others there.
+bench/order_problems.py has the modes and the generators. Bytes alive at once, weights not counted,
+in millions. `lpmf`, `bfs` and `dfs` are inductor's ways, `dfs_out` is ONNX Runtime's. `known`: what
+an earlier program has found in up to a minute each (bench/order_known.json). Every proof passed the
+checker; seconds are CPU time, of the search and of the checker.
 """
 
 import argparse
 import json
+import math
 import pathlib
-import resource
-import subprocess
+import statistics
 import sys
 import tempfile
+
+import order_problems
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "scripts"))
 
 import corpus  # noqa: E402
 
-POINTWISE = set("""relu add sub mul div gelu silu sigmoid tanh hardswish hardtanh hardsigmoid clamp
-    exp neg sqrt rsqrt pow where threshold_backward gelu_backward silu_backward hardswish_backward
-    tanh_backward sigmoid_backward _softmax _log_softmax _softmax_backward_data
-    _native_batch_norm_legit_no_training native_layer_norm _native_batch_norm_legit_functional
-    leaky_relu hardtanh_backward masked_fill elu""".split())
+KNOWN = json.loads((ROOT / "bench" / "order_known.json").read_text())
+WAYS = ("given", "lpmf", "bfs", "dfs", "dfs_out")
+SLACK = 1e-6  # of figures that are equal as far as they are printed
 
 
-def program(graph, mode):
-    """The graph as program JSON. Weights and buffers are constants."""
-    tensors, views = graph["tensors"], mode != "c0"
-    kinds = {"input": "input", "param": "constant", "buffer": "constant", "act": "intermediate"}
-
-    def size(t):
-        """A view that repeats elements is as large as what it views."""
-        of = t["is_view_of"] if views else None
-        return t["bytes"] if of is None else min(t["bytes"], size(tensors[of]))
-
-    def row(t):
-        of = t["is_view_of"] if views else None
-        made = {"name": f"t{t['id']}", "bytes": size(t), "class": kinds[t["kind"]]}
-        return made | ({"view_of": f"t{of}"} if of is not None else {})
-
-    def op(o):
-        inputs = [i for i in o["inputs"] if i is not None]
-        made = {"name": o["op"], "inputs": [f"t{i}" for i in inputs],
-                "outputs": [f"t{i}" for i in o["outputs"]]}
-        first = o["outputs"][0]
-        if views and tensors[first]["is_view_of"] is not None:
-            made["kind"] = "view"
-        elif mode == "v1" and o["op"] in POINTWISE:
-            made["in_place"] = [[0, k] for k, i in enumerate(inputs)
-                                if tensors[i]["kind"] == "act"
-                                and tensors[i]["bytes"] == tensors[first]["bytes"]]
-        return made
-
-    return {"schema": "arenaut.program/1", "dialect": "aten", "tensors": [row(t) for t in tensors],
-            "inputs": [f"t{i}" for i in graph["inputs"] if tensors[i]["kind"] == "input"],
-            "outputs": [f"t{i}" for i in graph["outputs"]], "ops": [op(o) for o in graph["ops"]]}
+def graph_rows(args):
+    folder = corpus.FOLDER / "graphs"
+    if not folder.is_dir():
+        sys.exit(corpus.HINT)
+    for name in order_problems.names(folder):
+        if args.names and not any(part in name for part in args.names):
+            continue
+        graph = order_problems.load(folder, name)
+        for mode in order_problems.modes(graph):
+            if not args.modes or mode in args.modes.split(","):
+                yield name, mode, order_problems.of_graph(graph, mode)
 
 
-def measure(command, path):
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run([command, "size", "--reorder", "on", "--json", path], text=True,
-                          capture_output=True, check=False)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    if done.returncode != 0 or '"order"' not in done.stdout:
-        return None, (done.stderr or done.stdout).strip()
-    return json.loads(done.stdout)["order"], after.ru_utime - before.ru_utime
+def generated_rows(args):
+    for kind in order_problems.GENERATED:
+        for seed in range(args.seeds):
+            if not args.names or kind.__name__ in args.names:
+                problem = order_problems.generated(kind, args.generated, seed)
+                yield kind.__name__, str(seed), problem
+
+
+def compared(name, mode, peak):
+    """What is known, and whether ours is equal, better or worse as far as its digits tell."""
+    known = KNOWN.get(name, {}).get(mode, {}).get("best")
+    if known is None:
+        return "", ""
+    half = 0.5 * 10 ** -len(known.partition(".")[2])
+    if abs(peak / 1e6 - float(known)) <= half + SLACK:
+        return known, "equal"
+    return known, "better" if peak / 1e6 < float(known) else "worse"
+
+
+def print_row(name, mode, problem, found):
+    known, how = compared(name, mode, found["peak"])
+    figures = [found["ways"][way] for way in WAYS] + [found["peak"], found["bound"]]
+    gap = found["peak"] / found["bound"] - 1 if found["bound"] else 0
+    proven = "yes" if found["peak"] == found["bound"] else f"{100 * gap:.2f} %"
+    cells = " | ".join(f"{bytes_ / 1e6:.2f}" for bytes_ in figures)
+    print(f"| {name} | {mode} | {problem.n_ops} | {cells} | {proven} | {known} "
+          f"{how if how != 'equal' else ''} | {found['lines']} | {found['seconds']:.3f} | "
+          f"{found['check_seconds']:.3f} |", flush=True)
+    return how
+
+
+def print_sums(found, hows):
+    proven = [row for row in found if row["peak"] == row["bound"]]
+    close = [row for row in found if row["peak"] <= 1.01 * row["bound"]]
+    seconds = [row["seconds"] for row in found]
+    print(f"\n{len(proven)} of {len(found)} proven, {len(close)} within 1 % of the bound; CPU "
+          f"median {statistics.median(seconds):.3f} s, largest {max(seconds):.2f} s; the checker "
+          f"took {max(row['check_seconds'] for row in found):.3f} s at most")
+    counts = [f"{hows.count(how)} {how}" for how in ("equal", "better", "worse")]
+    if any(hows):
+        print("Beside what is known: " + ", ".join(counts))
+    for way in WAYS:
+        ratios = [row["ways"][way] / row["peak"] for row in found if row["peak"]]
+        mean = math.exp(statistics.fmean(map(math.log, ratios)))
+        print(f"{way}: {mean:.3f} times the best on average, {max(ratios):.2f} at most")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--modes", default="c0,v0,v1")
-    parser.add_argument("--arenaut", default=ROOT / "build" / "arenaut")
+    parser.add_argument("--modes")
+    parser.add_argument("--effort", type=int, default=0)
+    parser.add_argument("--generated", type=int, metavar="OPS")
+    parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("names", nargs="*")
     args = parser.parse_args()
-    paths = sorted((corpus.FOLDER / "graphs").glob("*.json"))
-    proven = count = 0
-    print("| graph | mode | ops | given | inductor | dfs_out | best | bound | proven | s |")
-    print("|---|---|---|---|---|---|---|---|---|---|")
-    for path in paths:
-        if args.names and not any(name in path.stem for name in args.names):
-            continue
-        graph = json.loads(path.read_text())
-        for mode in args.modes.split(","):
-            with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
-                json.dump(program(graph, mode), file)
-                file.flush()
-                order, seconds = measure(args.arenaut, file.name)
-            if order is None:
-                print(f"| {path.stem} | {mode} | {seconds} |")
-                continue
-            ways = order["ways"]
-            inductor = min(ways[way] for way in ("given", "lpmf", "bfs", "dfs"))
-            figures = [order["given"], inductor, ways["dfs_out"], order["best"], order["bound"]]
-            cells = " | ".join(f"{bytes_ / 1e6:.2f}" for bytes_ in figures)
-            count, proven = count + 1, proven + order["proven"]
-            print(f"| {path.stem} | {mode} | {len(graph['ops'])} | {cells} | "
-                  f"{'yes' if order['proven'] else 'no'} | {seconds:.2f} |", flush=True)
-    print(f"\n{proven} of {count} proven")
+    found, hows = [], []
+    print("| graph | mode | ops | " + " | ".join(WAYS) + " | best | bound | proven | known | "
+          "lines | s | check s |")
+    print("|---|---|---|" + "---|" * (len(WAYS) + 7))
+    with tempfile.TemporaryDirectory() as folder:
+        solver = order_problems.build_solver(pathlib.Path(folder))
+        for name, mode, problem in (generated_rows if args.generated else graph_rows)(args):
+            found.append(order_problems.solve(solver, problem, args.effort))
+            hows.append(print_row(name, mode, problem, found[-1]))
+    if found:
+        print_sums(found, hows)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@
 /* About two seconds where the search is hard. */
 enum {
     DEFAULT_EFFORT = 20000000,
-    FIRST_SHARE = 64,  /* a limit gets this part of it at first */
+    FIRST_SHARE = 24,  /* a limit gets this part of it at first */
     WORK_PER_OP = 200, /* a window gets this at first */
     SHARE_OF_WINDOWS = 4,
     SHARE_OF_CUTS = 8, /* for the bound, and for the moves that cuts lead to */

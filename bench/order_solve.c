@@ -1,0 +1,106 @@
+/* Finds the best order of an order problem, has the checker follow the proof, and prints what came
+ * out, as JSON.
+ *
+ *     order_solve [EFFORT] <PROBLEM
+ *
+ * PROBLEM is text: how many ops, buffers, uses, waits and rights there are; then the sizes, what is
+ * held, and the numbers of each use, wait and right (bench/order_problems.py writes it). */
+#define _POSIX_C_SOURCE 200809L
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include <arenaut/arenaut.h>
+
+static double cpu_seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static uint64_t number(void) {
+    uint64_t n = 0;
+    if (scanf("%" SCNu64, &n) == 1) return n;
+    fputs("order_solve: the problem ends early\n", stderr);
+    exit(3);
+}
+
+static uint32_t small(void) { return (uint32_t)number(); }
+
+static void *room(uint32_t n, size_t size) {
+    void *block = calloc((size_t)n + 1, size);
+    if (block) return block;
+    fputs("order_solve: no memory\n", stderr);
+    exit(3);
+}
+
+static arenaut_order_problem read_problem(void) {
+    arenaut_order_problem p = {.n_ops = small()};
+    p.n_buffers = small();
+    p.n_uses = small();
+    p.n_waits = small();
+    p.n_rights = small();
+    uint64_t *size = room(p.n_buffers, sizeof *size);
+    uint8_t *held = room(p.n_buffers, sizeof *held);
+    arenaut_order_use *uses = room(p.n_uses, sizeof *uses);
+    arenaut_order_wait *waits = room(p.n_waits, sizeof *waits);
+    arenaut_order_right *rights = room(p.n_rights, sizeof *rights);
+    for (uint32_t i = 0; i < p.n_buffers; i++) size[i] = number();
+    for (uint32_t i = 0; i < p.n_buffers; i++) held[i] = (uint8_t)number();
+    for (uint32_t i = 0; i < p.n_uses; i++) {
+        uses[i].op = small();
+        uses[i].buffer = small();
+    }
+    for (uint32_t i = 0; i < p.n_waits; i++) {
+        waits[i].op = small();
+        waits[i].first = small();
+    }
+    for (uint32_t i = 0; i < p.n_rights; i++) {
+        rights[i].op = small();
+        rights[i].made = small();
+        rights[i].over = small();
+    }
+    p.size = size;
+    p.held = held;
+    p.uses = uses;
+    p.waits = waits;
+    p.rights = rights;
+    return p;
+}
+
+static void free_problem(arenaut_order_problem *p) {
+    free((void *)p->size);
+    free((void *)p->held);
+    free((void *)p->uses);
+    free((void *)p->waits);
+    free((void *)p->rights);
+}
+
+static void print_order(const arenaut_order *o, double found, double checked) {
+    printf("{\"peak\": %" PRIu64 ", \"bound\": %" PRIu64 ", \"lines\": %" PRIu32
+           ", \"effort\": %" PRIu64 ", \"seconds\": %.4f, \"check_seconds\": %.4f, \"ways\": {",
+           o->peak, o->bound, o->n_lines, o->effort, found, checked);
+    for (int way = 0; way < ARENAUT_ORDER_WAY_COUNT; way++) {
+        printf("%s\"%s\": %" PRIu64, way == 0 ? "" : ", ",
+               arenaut_order_way_name((arenaut_order_way)way), o->ways[way]);
+    }
+    printf("}}\n");
+}
+
+int main(int argc, char **argv) {
+    const arenaut_order_options options = {argc > 1 ? strtoull(argv[1], NULL, 10) : 0};
+    arenaut_order_problem problem = read_problem();
+    arenaut_order *order = NULL;
+    arenaut_finding finding;
+    arenaut_error err = {0};
+    const double start = cpu_seconds();
+    arenaut_status st = arenaut_order_find(&problem, &options, NULL, &order, &err);
+    const double found = cpu_seconds();
+    if (st == ARENAUT_OK) st = arenaut_check_order(&problem, order, NULL, &finding, &err);
+    if (st == ARENAUT_OK) print_order(order, found - start, cpu_seconds() - found);
+    else fprintf(stderr, "order_solve: %s\n", err.msg);
+    arenaut_order_free(order);
+    free_problem(&problem);
+    return st == ARENAUT_OK ? 0 : 1;
+}
