@@ -137,9 +137,10 @@ arenaut_status arenaut_split_find(const arenaut_program *program,
                                   arenaut_error *err);
 void arenaut_split_front_free(arenaut_split_front *front); /* NULL is fine */
 
-/* The order problem of a program (order.h): ops and buffers have the numbers that they have in
- * `program` and in `lowering`, which was made of it; sizes are rounded up to the least alignment.
- * What results save that overlap operands in part is left out. */
+/* The order problem of a program (order.h). Its ops are those of the file, in their order, each
+ * with what passes have put in front of it; what they put behind all others comes last. Buffers
+ * have the numbers that they have in `lowering`, which was made of it; sizes are rounded up to the
+ * least alignment. What results save that overlap operands in part is left out. */
 typedef struct arenaut_program_order arenaut_program_order;
 
 /* REFUSED, with the reason, where ops cannot be reordered, or what is alive is more than lives
@@ -152,6 +153,12 @@ arenaut_status arenaut_program_order_new(const arenaut_program *program,
                                          arenaut_program_order **out, arenaut_error *err);
 const arenaut_order_problem *arenaut_program_order_problem(const arenaut_program_order *order);
 void arenaut_program_order_free(arenaut_program_order *order); /* NULL is fine */
+/* What an order of the problem's ops is for those of `file`, the program before its passes: `out`
+ * has room for all of them. What passes have dropped runs before what waits for it. */
+arenaut_status arenaut_program_order_ops(const arenaut_program_order *order,
+                                         const arenaut_program *file, const uint32_t *ops,
+                                         const arenaut_allocator *allocator, uint32_t *out,
+                                         arenaut_error *err);
 
 /* Puts the ops of `program`, which has one method, into this order, and says so in a rewrite, which
  * takes `program` over if all goes well. BAD_ARGUMENT if it is no order of them. Whether it

@@ -75,6 +75,15 @@ static bool same_op(const reorder_check *c, const arenaut_op *old, const arenaut
            same_attributes(old, new);
 }
 
+/* Whether an op states to run after the same ones; a valid program has them in front of it. */
+static bool same_after(const reorder_check *c, const arenaut_op *old, const arenaut_op *new) {
+    bool same = old->n_after == new->n_after;
+    for (uint32_t i = 0; same && i < old->n_after; i++) {
+        same = old->after[i] == c->rewrite->ops[new->after[i]];
+    }
+    return same;
+}
+
 /* What no op makes and no input brings is known by its name alone, unless it has the number that
  * it had. */
 static bool same_tensor(const reorder_check *c, const arenaut_tensor *old,
@@ -136,6 +145,9 @@ static arenaut_status check_parts(reorder_check *c) {
         const uint32_t old_op = c->rewrite->ops[c->op];
         if (old_op >= n || !same_op(c, &c->before->ops[old_op], &c->after->ops[c->op])) {
             return reject(c, "it is not the op that it is said to be");
+        }
+        if (!same_after(c, &c->before->ops[old_op], &c->after->ops[c->op])) {
+            return reject(c, "it runs after others than before");
         }
         if (c->after->ops[c->op].n_calls > 0) return reject(c, "it calls a method");
     }

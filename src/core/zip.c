@@ -133,7 +133,7 @@ arenaut_status arn_zip_next(const arn_zip *zip, size_t *at, arn_zip_entry *entry
 }
 
 /* The archive format's sum, four bits at a time. */
-static uint32_t crc_of(const uint8_t *bytes, size_t size) {
+uint32_t arn_zip_sum(const uint8_t *bytes, size_t size) {
     uint32_t table[16], crc = UINT32_MAX;
     for (uint32_t i = 0; i < 16; i++) {
         table[i] = i;
@@ -174,7 +174,7 @@ arenaut_status arn_zip_bytes(const arn_zip *zip, const arn_zip_entry *entry, con
                         " in the archive) does not end before the directory",
                         shown, entry->name, entry->size, entry->packed);
     }
-    if (crc_of(zip->data + c.at, (size_t)entry->size) != entry->crc) {
+    if (arn_zip_sum(zip->data + c.at, (size_t)entry->size) != entry->crc) {
         return arn_fail(err, ARENAUT_BAD_INPUT, c.at,
                         "zip archive: '%.*s' is damaged: its bytes do not have the sum that the "
                         "directory states",

@@ -1,5 +1,5 @@
-/* torch.export archives: a zip with weights, of which only models/model.json is looked at.
- * The parts lie in pt2/. */
+/* torch.export archives: a zip with weights, of which only models/model.json is looked at. It can
+ * hold no plan, but an order of the graph's nodes. The parts lie in pt2/. */
 #include <string.h>
 
 #include "core/fail.h"
@@ -16,11 +16,13 @@ static bool is_model(const arn_zip_entry *entry) {
            !memchr(entry->name, '/', entry->name_length - length);
 }
 
-static arenaut_status find_model(const arn_zip *zip, arn_zip_entry *found, bool *any,
-                                 arenaut_error *err) {
+/* `listed`: where the directory lists it. */
+static arenaut_status find_model(const arn_zip *zip, arn_zip_entry *found, size_t *listed,
+                                 bool *any, arenaut_error *err) {
     arn_zip_entry entry;
     *any = false;
     for (size_t at = zip->directory; at < zip->end;) {
+        const size_t begin = at;
         const arenaut_status st = arn_zip_next(zip, &at, &entry, err);
         if (st != ARENAUT_OK) return st;
         if (!is_model(&entry)) continue;
@@ -29,6 +31,7 @@ static arenaut_status find_model(const arn_zip *zip, arn_zip_entry *found, bool 
                             "zip archive: two entries are called models/model.json");
         }
         *found = entry;
+        *listed = begin;
         *any = true;
     }
     return ARENAUT_OK;
@@ -37,10 +40,11 @@ static arenaut_status find_model(const arn_zip *zip, arn_zip_entry *found, bool 
 static bool recognise(const uint8_t *data, size_t size) {
     arn_zip zip;
     arn_zip_entry entry;
+    size_t listed;
     bool any;
     if (!arn_zip_begins(data, size)) return false;
     return arn_zip_open(data, size, &zip, NULL) == ARENAUT_OK &&
-           find_model(&zip, &entry, &any, NULL) == ARENAUT_OK && any;
+           find_model(&zip, &entry, &listed, &any, NULL) == ARENAUT_OK && any;
 }
 
 static arenaut_status read_document(const uint8_t *data, size_t size,
@@ -50,10 +54,11 @@ static arenaut_status read_document(const uint8_t *data, size_t size,
     arn_zip zip;
     arn_zip_entry entry;
     const uint8_t *model;
+    size_t listed;
     bool any = false;
     (void)options;
     arenaut_status st = arn_zip_open(data, size, &zip, err);
-    if (st == ARENAUT_OK) st = find_model(&zip, &entry, &any, err);
+    if (st == ARENAUT_OK) st = find_model(&zip, &entry, &listed, &any, err);
     if (st == ARENAUT_OK && !any) {
         st = arn_fail(err, ARENAUT_BAD_INPUT, 0,
                       "zip archive: no models/model.json in it, so torch.export did not write it");
@@ -71,11 +76,34 @@ static arenaut_status read_document(const uint8_t *data, size_t size,
     return st;
 }
 
+static arenaut_status write_order(const arenaut_result *result, arenaut_sink sink,
+                                  const arenaut_allocator *allocator, arenaut_error *err) {
+    arn_zip zip;
+    arn_zip_entry entry;
+    size_t listed = 0;
+    bool any = false;
+    if (!result->rewrite || result->rewrite->n_stages > 0) {
+        return arn_fail(err, ARENAUT_REFUSED, 0,
+                        "an exported graph holds an order of its nodes, but no plan: they stay in "
+                        "theirs");
+    }
+    arenaut_status st = arn_zip_open(result->file, result->file_size, &zip, err);
+    if (st == ARENAUT_OK) st = find_model(&zip, &entry, &listed, &any, err);
+    if (st == ARENAUT_OK && !any) {
+        st = arn_fail(err, ARENAUT_BAD_INPUT, 0, "zip archive: no models/model.json in it");
+    }
+    if (st != ARENAUT_OK) return st;
+    return arn_pt2_write(&zip, &entry, listed, result->rewrite, sink, allocator, err);
+}
+
 extern const arenaut_format arn_format_pt2;
 const arenaut_format arn_format_pt2 = {
     .name = "pt2",
-    .summary = "torch.export archive; of its bytes only the graph is read",
+    .summary = "torch.export archive; an order of the graph's nodes goes inside",
     .extensions = ".pt2",
     .recognise = recognise,
     .read = read_document,
+    .write = write_order,
+    .needs_original = true,
+    .holds_order = true,
 };

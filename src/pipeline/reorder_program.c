@@ -8,6 +8,8 @@
 
 #include <arenaut/check.h>
 
+#include "core/memory.h"
+
 /* Reads and prepares the program as it is. */
 static arenaut_status prepare_as_given(const arenaut_pipeline *p, arenaut_pipeline **given,
                                        arenaut_error *err) {
@@ -37,28 +39,32 @@ static arenaut_status check(const arenaut_pipeline *p, const arenaut_order_probl
     return st;
 }
 
-static arenaut_status find_order(arenaut_pipeline *p, const arenaut_pipeline *given,
-                                 arenaut_order **order, arenaut_error *err) {
+/* *ops gets the order of the file's ops; the caller releases it. */
+static arenaut_status find_order(arenaut_pipeline *p, const arenaut_pipeline *given, uint32_t **ops,
+                                 arenaut_error *err) {
     const arenaut_allocator *allocator = arn_pipeline_allocator(p);
     arenaut_program_order *problem = NULL;
-    if (given->document.program->n_ops != p->document.program->n_ops) {
-        return arn_fail(err, ARENAUT_REFUSED, 0, "passes make other ops of those in the file");
-    }
+    arenaut_order *order = NULL;
     arenaut_status st =
         arenaut_program_order_new(given->document.program, given->lowering, given->target,
                                   p->options.preserve_inputs, allocator, &problem, err);
     if (st != ARENAUT_OK) return st;
     const arenaut_order_problem *plain = arenaut_program_order_problem(problem);
-    st = arenaut_order_find(plain, &p->options.reordering.options, allocator, order, err);
-    if (st == ARENAUT_OK) st = check(p, plain, *order, err);
+    st = arenaut_order_find(plain, &p->options.reordering.options, allocator, &order, err);
+    if (st == ARENAUT_OK) st = check(p, plain, order, err);
     if (st == ARENAUT_OK) {
         p->ordering = (arenaut_ordering){.known = true,
-                                         .given = (*order)->ways[ARENAUT_ORDER_WAY_GIVEN],
-                                         .best = (*order)->peak,
-                                         .bound = (*order)->bound,
-                                         .n_lines = (*order)->n_lines};
-        memcpy(p->ordering.ways, (*order)->ways, sizeof p->ordering.ways);
+                                         .given = order->ways[ARENAUT_ORDER_WAY_GIVEN],
+                                         .best = order->peak,
+                                         .bound = order->bound,
+                                         .n_lines = order->n_lines};
+        memcpy(p->ordering.ways, order->ways, sizeof p->ordering.ways);
+        *ops = arn_allocate(allocator, p->document.program->n_ops, sizeof **ops);
+        st = *ops ? arenaut_program_order_ops(problem, p->document.program, order->ops, allocator,
+                                              *ops, err)
+                  : arn_no_memory(err);
     }
+    arenaut_order_free(order);
     arenaut_program_order_free(problem);
     return st;
 }
@@ -99,22 +105,21 @@ static bool holds_order(const arenaut_pipeline *p) {
 
 static arenaut_status reorder_found(arenaut_pipeline *p, arenaut_error *err) {
     arenaut_pipeline *given = NULL;
-    arenaut_order *order = NULL;
+    uint32_t *ops = NULL;
     arenaut_error why = {0};
     bool worth = false;
     arenaut_status st = prepare_as_given(p, &given, &why);
-    if (st == ARENAUT_OK) st = find_order(p, given, &order, &why);
+    if (st == ARENAUT_OK) st = find_order(p, given, &ops, &why);
     arenaut_pipeline_free(given);
     if (st == ARENAUT_REFUSED) {
         arn_pipeline_note(p, "nothing is reordered: %s", why.msg);
-        return ARENAUT_OK;
-    }
-    if (st == ARENAUT_OK && order->peak < p->ordering.given && holds_order(p)) {
-        st = is_worth_it(p, order->ops, &worth, &why);
-        if (st == ARENAUT_OK && worth) st = put_in_order(p, order->ops, &why);
+        st = ARENAUT_OK;
+    } else if (st == ARENAUT_OK && p->ordering.best < p->ordering.given && holds_order(p)) {
+        st = is_worth_it(p, ops, &worth, &why);
+        if (st == ARENAUT_OK && worth) st = put_in_order(p, ops, &why);
     }
     if (st != ARENAUT_OK && err) *err = why;
-    arenaut_order_free(order);
+    arn_release(arn_pipeline_allocator(p), ops);
     return st;
 }
 

@@ -6,6 +6,7 @@
 
 #include <arenaut/expr.h>
 #include <arenaut/format.h>
+#include <arenaut/rewrite.h>
 
 #include "core/id_list.h"
 #include "core/zip.h"
@@ -25,6 +26,7 @@ typedef struct arn_pt2 {
     arenaut_program *program;
     arn_region names; /* of values */
     arn_id_list inputs, outputs;
+    uint32_t last_scalar;    /* the last op of the method at work that names a scalar; NONE: none */
     int64_t *dims, *strides; /* of the tensor at work */
     uint32_t *exprs;
     uint32_t dim_capacity, stride_capacity, expr_capacity;
@@ -79,9 +81,19 @@ void arn_pt2_push_tensors(arn_pt2 *r, const arn_pt2_scope *scope, uint32_t arg, 
 /* Adds the ops of a graph to its method, and the graphs that they hold to the queue. */
 void arn_pt2_read_nodes(arn_pt2 *r, uint32_t nodes, const arn_pt2_scope *scope, arn_pt2_queue *q);
 
+/* Whether a node reads or makes a scalar, as a size is, by its name. Such nodes keep their order
+ * among themselves: the scalars, which are no tensors, are not followed. */
+bool arn_pt2_names_scalar(const arn_json *json, uint32_t node);
+
 /* Reads models/model.json. */
 arenaut_status arn_pt2_read(const uint8_t *data, size_t size, const arenaut_allocator *allocator,
                             arenaut_program **out, arenaut_error *err);
+
+/* Writes the archive with the nodes of its graph, in the entry `model`, in their new order.
+ * `listed`: where the directory lists that entry. */
+arenaut_status arn_pt2_write(const arn_zip *zip, const arn_zip_entry *model, size_t listed,
+                             const arenaut_rewrite *rewrite, arenaut_sink sink,
+                             const arenaut_allocator *allocator, arenaut_error *err);
 
 /* Gives buffers a fingerprint of what they hold at first, from the sums in the archive's
  * directory: the weights themselves are not read. What cannot be told stays unknown. `model`

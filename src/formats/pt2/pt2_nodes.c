@@ -21,6 +21,7 @@ typedef struct node {
     bool trains;
     arenaut_attribute attributes[3];
     int64_t train, bases;
+    uint32_t after; /* an op of the method */
 } node;
 
 static void push_named(arn_pt2 *r, const arn_pt2_scope *scope, uint32_t object, arn_id_list *list) {
@@ -252,6 +253,7 @@ static void add_update(arn_pt2 *r, node *n) {
                                .source = n->op.source,
                                .kind = ARENAUT_OP_IN_PLACE,
                                .method = n->op.method,
+                               .file_index = n->op.file_index,
                                .n_inputs = 2,
                                .inputs = n->statistics};
     r->json.status = arenaut_program_add_op(r->program, &update, NULL, r->json.err);
@@ -285,11 +287,30 @@ static void read_attributes(arn_pt2 *r, uint32_t array, node *n) {
     n->op.attributes = n->attributes;
 }
 
-static void read_node(arn_pt2 *r, uint32_t at, const arn_pt2_scope *scope, arn_pt2_queue *q) {
+bool arn_pt2_names_scalar(const arn_json *json, uint32_t at) {
+    for (uint32_t v = at + 1; v < json->nodes[at].next; v++) {
+        if (arn_json_type_of(json, v) == ARN_JSON_STRING && arn_json_key_is(json, v, "as_name")) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void keep_place(arn_pt2 *r, node *n) {
+    if (n->n_graphs > 0 || !arn_pt2_names_scalar(&r->json.json, n->at)) return;
+    n->after = r->last_scalar;
+    n->op.n_after = n->after != ARENAUT_NONE;
+    n->op.after = &n->after;
+    r->last_scalar = r->program->methods[n->op.method].n_ops;
+}
+
+static void read_node(arn_pt2 *r, uint32_t at, uint32_t number, const arn_pt2_scope *scope,
+                      arn_pt2_queue *q) {
     node n = {.at = at, .condition = ARENAUT_NONE, .statistics = {ARENAUT_NONE, ARENAUT_NONE}};
     n.target = arn_pt2_text(r, arn_pt2_need(r, at, "target"));
     n.op.name = n.target ? operator_name(r, n.target) : NULL;
     n.op.method = scope->method;
+    n.op.file_index = arenaut_id(number);
     const uint32_t inputs = arn_pt2_need(r, at, "inputs");
     if (!arn_pt2_fine(r)) return;
     read_inputs(r, scope, inputs, &n);
@@ -302,12 +323,16 @@ static void read_node(arn_pt2 *r, uint32_t at, const arn_pt2_scope *scope, arn_p
     if (n.n_graphs > 0) enqueue(r, q, &n, scope->method);
     /* Arithmetic on sizes has nothing to do with memory. */
     if (n.n_graphs == 0 && r->inputs.n == 0 && r->outputs.n == 0) return;
-    if (!arn_pt2_fine(r) || !set_condition(r, &n) || !add_op(r, &n)) return;
+    if (!arn_pt2_fine(r) || !set_condition(r, &n)) return;
+    keep_place(r, &n);
+    if (!add_op(r, &n)) return;
     add_update(r, &n);
 }
 
 void arn_pt2_read_nodes(arn_pt2 *r, uint32_t nodes, const arn_pt2_scope *scope, arn_pt2_queue *q) {
+    uint32_t number = 0;
+    r->last_scalar = ARENAUT_NONE;
     ARN_JSON_EACH(&r->json, v, nodes) {
-        read_node(r, v, scope, q);
+        read_node(r, v, number++, scope, q);
     }
 }

@@ -1,6 +1,5 @@
-/* From a lowered program to an order problem, and from an order to a program. An op waits for those
- * that wrote what it reads, and before it writes for those that read or wrote there; of views that
- * is their storage. Ops that may do more than compute their results stay in their order. */
+/* From a lowered program to an order problem. What is ordered are the ops of the file: what passes
+ * put in front of one, as allocations, goes with it, and what they put behind all stays there. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -10,10 +9,11 @@
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/memory.h"
-#include "rewrite/order/order_effects.h"
+#include "rewrite/order/order_waits.h"
 
 struct arenaut_program_order {
     arenaut_order_problem problem;
+    uint32_t *op; /* per op of the problem: that of the file; NONE: passes put it behind all */
     arn_region region;
     arenaut_allocator allocator;
 };
@@ -28,13 +28,12 @@ typedef struct builder {
     arenaut_order_wait *waits;
     arenaut_order_right *rights;
     uint32_t n_uses, n_waits, n_rights;
-    uint32_t *maker;  /* per tensor: the op that made it, or gave it this name; NONE: none */
-    uint32_t *writer; /* per storage: the last op that wrote there; NONE: none */
-    uint32_t *reader; /* per storage: the last read since then; NONE: none */
-    uint32_t *read_by, *read_before; /* per read: its op, and the read before it */
-    uint32_t n_reads;
-    uint32_t last_effect; /* the last op that may do more than compute its results */
-    uint32_t rewritten;   /* a tensor whose memory is written anew while it is planned; else NONE */
+    arn_order_waits found;
+    uint32_t *unit;  /* per op of the program: that of the problem */
+    uint32_t *op;    /* per op of the problem: as in arenaut_program_order */
+    uint32_t *most;  /* likewise: the op of the program with most arguments */
+    uint32_t *stamp; /* per buffer: the op of the problem that was last seen to use it */
+    uint32_t n_units;
 } builder;
 
 /* ---- what can be reordered ---- */
@@ -50,7 +49,10 @@ static bool overwrites_twice(const arenaut_op *op) {
 static const char *refusal(const arenaut_program *p, uint32_t *op) {
     *op = ARENAUT_NONE;
     if (p->n_methods != 1) return "it has several methods";
-    if (p->methods[0].n_bindings > 0) return "values of it have yet to become outputs";
+    for (uint32_t i = 0; i < p->methods[0].n_bindings; i++) {
+        if (p->methods[0].bindings[i].kind == ARENAUT_BINDING_MUTATED) continue;
+        return "values of it have yet to become outputs";
+    }
     if (p->methods[0].concurrent) return "its ops run at the same time";
     for (*op = 0; *op < p->n_ops; ++*op) {
         if (p->ops[*op].arguments_may_alias) return "its arguments may share memory";
@@ -62,12 +64,10 @@ static const char *refusal(const arenaut_program *p, uint32_t *op) {
             case ARENAUT_OP_IN_PLACE:
             case ARENAUT_OP_MAKES:
             case ARENAUT_OP_DELEGATE: break;
+            case ARENAUT_OP_ALLOC:
+                if (!p->ops[*op].file_index.given) break;
+                return "it is of a kind that stays where it is";
             default: return "it is of a kind that stays where it is";
-        }
-        if (p->ops[*op].n_after > 0) return "it states what it runs after";
-        if (*op > 0 && p->ops[*op].file_index.given && p->ops[*op - 1].file_index.given &&
-            p->ops[*op].file_index.id == p->ops[*op - 1].file_index.id) {
-            return "one op of the file stands for several ops";
         }
     }
     return NULL;
@@ -84,99 +84,95 @@ static arenaut_status check_kinds(const arenaut_program *p, arenaut_error *err) 
                     p->ops[op].name ? p->ops[op].name : "unnamed", why);
 }
 
-/* ---- what an op waits for ---- */
+/* ---- which op is which ---- */
+
+static uint32_t n_arguments(const arenaut_op *op) {
+    return op->n_inputs + op->n_outputs + op->n_scratch;
+}
+
+/* The ops of one op of the file are one of the problem; an allocation goes with the op behind it.
+ */
+static const char *find_units(builder *b) {
+    const arenaut_program *p = b->program;
+    uint32_t last = ARENAUT_NONE; /* op of the file */
+    bool behind = false, begun = false;
+    for (uint32_t i = 0; i < p->n_ops; i++) {
+        const arenaut_op *op = &p->ops[i];
+        const bool own = op->file_index.given;
+        if (own && behind) return "passes put ops between those of the file";
+        if (!begun && !(own && op->file_index.id == last)) {
+            b->op[b->n_units] = b->most[b->n_units] = ARENAUT_NONE;
+            b->n_units++;
+        }
+        const uint32_t unit = b->n_units - 1;
+        b->unit[i] = unit;
+        begun = op->kind == ARENAUT_OP_ALLOC;
+        behind = behind || (!own && !begun);
+        if (own) b->op[unit] = last = op->file_index.id;
+        const uint32_t most = b->most[unit];
+        if (most == ARENAUT_NONE || n_arguments(op) > n_arguments(&p->ops[most])) {
+            b->most[unit] = i;
+        }
+    }
+    return NULL;
+}
 
 /* NONE: it takes no bytes of the arena. */
 static uint32_t buffer_of(const builder *b, uint32_t tensor) {
     return tensor == ARENAUT_NONE ? tensor : b->lowering->buffer[tensor];
 }
 
-static void wait_for(builder *b, uint32_t op, uint32_t first) {
-    if (first == ARENAUT_NONE || first == op) return;
-    b->waits[b->n_waits++] = (arenaut_order_wait){op, first};
-}
-
-/* Shared state is one storage, whatever its names. */
-static uint32_t storage_of(const builder *b, uint32_t tensor) {
-    const uint32_t s = arenaut_program_storage(b->program, tensor, NULL);
-    return b->program->tensors[s].qualified_name ? b->program->n_tensors : s;
-}
-
-static void read(builder *b, uint32_t op, uint32_t tensor) {
-    const uint32_t s = storage_of(b, tensor);
-    wait_for(b, op, b->maker[tensor]);
-    wait_for(b, op, b->writer[s]);
-    b->read_by[b->n_reads] = op;
-    b->read_before[b->n_reads] = b->reader[s];
-    b->reader[s] = b->n_reads++;
-}
-
-static void write(builder *b, uint32_t op, uint32_t tensor) {
-    const uint32_t s = storage_of(b, tensor);
-    wait_for(b, op, b->writer[s]);
-    for (uint32_t i = b->reader[s]; i != ARENAUT_NONE; i = b->read_before[i]) {
-        wait_for(b, op, b->read_by[i]);
-    }
-    b->reader[s] = ARENAUT_NONE;
-    b->writer[s] = op;
-    b->maker[tensor] = op;
-}
-
-/* Whether an output only is another name for an input's memory. */
-static bool is_name(const builder *b, const arenaut_op *op, uint32_t tensor) {
-    if (op->kind != ARENAUT_OP_VIEW) return false;
-    for (uint32_t i = 0; i < op->n_inputs; i++) {
-        const uint32_t input = op->inputs[i];
-        if (input != ARENAUT_NONE && storage_of(b, input) == storage_of(b, tensor)) return true;
-    }
-    return false;
-}
-
-static void add_waits(builder *b, uint32_t i) {
-    const arenaut_op *op = &b->program->ops[i];
-    for (uint32_t k = 0; k < op->n_inputs; k++) {
-        if (op->inputs[k] == ARENAUT_NONE) continue;
-        read(b, i, op->inputs[k]);
-        if (op->kind == ARENAUT_OP_IN_PLACE) write(b, i, op->inputs[k]);
-    }
-    for (uint32_t k = 0; k < op->n_outputs; k++) {
-        const uint32_t t = op->outputs[k];
-        if (t == ARENAUT_NONE) continue;
-        if (is_name(b, op, t)) {
-            b->maker[t] = i;
-            continue;
-        }
-        const bool anew = b->writer[storage_of(b, t)] != ARENAUT_NONE;
-        if (anew && op->kind != ARENAUT_OP_IN_PLACE && buffer_of(b, t) != ARENAUT_NONE) {
-            b->rewritten = t;
-        }
-        write(b, i, t);
-    }
-    if (!arn_order_has_effects(b->program, op)) return;
-    wait_for(b, i, b->last_effect);
-    b->last_effect = i;
-}
-
 /* ---- what an op uses ---- */
 
-static void use_all(builder *b, uint32_t op, const uint32_t *tensors, uint32_t n) {
+static void use_all(builder *b, uint32_t unit, const uint32_t *tensors, uint32_t n) {
     for (uint32_t i = 0; i < n; i++) {
         const uint32_t buffer = buffer_of(b, tensors[i]);
-        if (buffer != ARENAUT_NONE) b->uses[b->n_uses++] = (arenaut_order_use){op, buffer};
+        if (buffer != ARENAUT_NONE) b->uses[b->n_uses++] = (arenaut_order_use){unit, buffer};
     }
 }
 
 static void add_uses(builder *b, uint32_t i) {
     const arenaut_op *op = &b->program->ops[i];
-    use_all(b, i, op->inputs, op->n_inputs);
-    use_all(b, i, op->outputs, op->n_outputs);
-    use_all(b, i, op->scratch, op->n_scratch);
+    const uint32_t unit = b->unit[i];
+    use_all(b, unit, op->inputs, op->n_inputs);
+    use_all(b, unit, op->outputs, op->n_outputs);
+    use_all(b, unit, op->scratch, op->n_scratch);
     for (uint32_t k = 0; k < op->n_in_place; k++) {
         const uint32_t made = buffer_of(b, op->outputs[op->in_place[k].output]);
         const uint32_t over = buffer_of(b, op->inputs[op->in_place[k].input]);
         if (made == ARENAUT_NONE || over == ARENAUT_NONE || made == over) continue;
-        b->rights[b->n_rights++] = (arenaut_order_right){i, made, over};
+        b->rights[b->n_rights++] = (arenaut_order_right){unit, made, over};
     }
+}
+
+/* What several ops need together is what one of them does, if the others use nothing that it does
+ * not, or that is alive anyway. */
+static bool needs_as_much(builder *b, uint32_t i) {
+    const arenaut_op *op = &b->program->ops[i];
+    const uint32_t *const lists[] = {op->inputs, op->outputs, op->scratch};
+    const uint32_t lengths[] = {op->n_inputs, op->n_outputs, op->n_scratch};
+    const bool most = b->most[b->unit[i]] == i;
+    for (int list = 0; list < 3; list++) {
+        for (uint32_t k = 0; k < lengths[list]; k++) {
+            const uint32_t buffer = buffer_of(b, lists[list][k]);
+            if (buffer == ARENAUT_NONE) continue;
+            if (most) b->stamp[buffer] = b->unit[i];
+            else if (b->stamp[buffer] != b->unit[i] && b->held[buffer] != 3) return false;
+        }
+    }
+    return true;
+}
+
+static bool units_need_as_much(builder *b) {
+    for (uint32_t i = 0; i < b->lowering->problem->n_buffers; i++) b->stamp[i] = ARENAUT_NONE;
+    for (uint32_t i = 0, end; i < b->program->n_ops; i = end) {
+        bool same = needs_as_much(b, b->most[b->unit[i]]);
+        for (end = i; end < b->program->n_ops && b->unit[end] == b->unit[i]; end++) {
+            same = same && needs_as_much(b, end);
+        }
+        if (!same) return false;
+    }
+    return true;
 }
 
 static void hold(builder *b, const uint32_t *tensors, uint32_t n, int held) {
@@ -199,42 +195,67 @@ static void add_held(builder *b, const arenaut_target *target, bool preserve_inp
     }
 }
 
+/* ---- what an op waits for ---- */
+
+/* What passes put behind all the others comes behind them, one after another. */
+static bool add_waits(builder *b) {
+    const uint32_t n = b->found.n;
+    uint32_t first = b->n_units;
+    while (first > 0 && b->op[first - 1] == ARENAUT_NONE) first--;
+    const uint64_t behind = first < b->n_units ? (uint64_t)b->n_units : 0;
+    if (n + behind > UINT32_MAX) return false;
+    b->waits = arn_region_allocate(b->region, n + (size_t)behind, sizeof *b->waits);
+    if (!b->waits) return false;
+    for (uint32_t i = 0; i < n; i++) {
+        const arenaut_order_wait *w = &b->found.list[i];
+        const uint32_t op = b->unit[w->op], earlier = b->unit[w->first];
+        if (op != earlier) b->waits[b->n_waits++] = (arenaut_order_wait){op, earlier};
+    }
+    for (uint32_t i = 0; i < first && behind > 0; i++) {
+        b->waits[b->n_waits++] = (arenaut_order_wait){first, i};
+    }
+    for (uint32_t i = first + 1; i < b->n_units; i++) {
+        b->waits[b->n_waits++] = (arenaut_order_wait){i, i - 1};
+    }
+    return true;
+}
+
+/* A tensor whose memory is written anew while it is planned; NONE: there is none. */
+static uint32_t find_rewritten(const builder *b) {
+    for (uint32_t t = 0; t < b->program->n_tensors; t++) {
+        if (b->found.anew[t] && buffer_of(b, t) != ARENAUT_NONE) return t;
+    }
+    return ARENAUT_NONE;
+}
+
 /* ---- all of it ---- */
 
 static bool allocate(builder *b) {
     const arenaut_program *p = b->program;
     const uint32_t n_buffers = b->lowering->problem->n_buffers;
-    size_t arguments = 0, reads = 0, rights = 0;
+    size_t arguments = 0, rights = 0;
     for (uint32_t i = 0; i < p->n_ops; i++) {
-        const arenaut_op *op = &p->ops[i];
-        arguments += (size_t)op->n_inputs + op->n_outputs + op->n_scratch;
-        reads += op->n_inputs;
-        rights += op->n_in_place;
+        arguments += (size_t)n_arguments(&p->ops[i]);
+        rights += p->ops[i].n_in_place;
     }
-    const size_t waits = 5 * arguments + p->n_ops; /* a read makes two, is waited for once */
-    const size_t tensors = (size_t)p->n_tensors + 1;
-    if (waits > UINT32_MAX) return false;
     b->size = arn_region_allocate(b->region, n_buffers, sizeof *b->size);
     b->held = arn_region_allocate(b->region, n_buffers, sizeof *b->held);
+    b->stamp = arn_region_allocate(b->region, n_buffers, sizeof *b->stamp);
     b->uses = arn_region_allocate(b->region, arguments, sizeof *b->uses);
-    b->waits = arn_region_allocate(b->region, waits, sizeof *b->waits);
     b->rights = arn_region_allocate(b->region, rights, sizeof *b->rights);
-    b->maker = arn_region_allocate(b->region, tensors, sizeof *b->maker);
-    b->writer = arn_region_allocate(b->region, tensors, sizeof *b->writer);
-    b->reader = arn_region_allocate(b->region, tensors, sizeof *b->reader);
-    b->read_by = arn_region_allocate(b->region, reads, sizeof *b->read_by);
-    b->read_before = arn_region_allocate(b->region, reads, sizeof *b->read_before);
-    if (!b->size || !b->held || !b->uses || !b->waits || !b->rights || !b->maker || !b->writer ||
-        !b->reader || !b->read_by || !b->read_before) {
+    b->unit = arn_region_allocate(b->region, p->n_ops, sizeof *b->unit);
+    b->op = arn_region_allocate(b->region, p->n_ops, sizeof *b->op);
+    b->most = arn_region_allocate(b->region, p->n_ops, sizeof *b->most);
+    if (!b->size || !b->held || !b->stamp || !b->uses || !b->rights || !b->unit || !b->op ||
+        !b->most) {
         return false;
     }
     memset(b->held, 0, n_buffers);
-    for (size_t t = 0; t < tensors; t++) b->maker[t] = b->writer[t] = b->reader[t] = ARENAUT_NONE;
     return true;
 }
 
 /* Every offset is a multiple of the least alignment, so that sizes can be rounded up to it. */
-static void build(builder *b, const arenaut_target *target, bool preserve_inputs) {
+static void round_sizes(builder *b) {
     const arenaut_problem *problem = b->lowering->problem;
     uint64_t grain = ARENAUT_SIZE_MAX;
     for (uint32_t i = 0; i < problem->n_buffers; i++) {
@@ -243,12 +264,28 @@ static void build(builder *b, const arenaut_target *target, bool preserve_inputs
     for (uint32_t i = 0; i < problem->n_buffers; i++) {
         b->size[i] = arn_aligned(problem->size[i], grain);
     }
-    b->last_effect = b->rewritten = ARENAUT_NONE;
-    for (uint32_t i = 0; i < b->program->n_ops; i++) {
-        add_waits(b, i);
-        add_uses(b, i);
+}
+
+static arenaut_status build(builder *b, const arenaut_target *target, bool preserve_inputs,
+                            arenaut_error *err) {
+    char store[24];
+    if (!allocate(b) || !arn_order_waits_find(b->program, b->region, &b->found)) {
+        return arn_no_memory(err);
     }
+    const char *why = find_units(b);
+    if (why) return arn_fail(err, ARENAUT_REFUSED, 0, "the program cannot be reordered: %s", why);
+    const uint32_t rewritten = find_rewritten(b);
+    if (rewritten != ARENAUT_NONE) {
+        return arn_fail(err, ARENAUT_REFUSED, 0, "tensor '%.80s' is written more than once",
+                        arenaut_program_tensor_name(b->program, rewritten, store));
+    }
+    round_sizes(b);
+    for (uint32_t i = 0; i < b->program->n_ops; i++) add_uses(b, i);
     add_held(b, target, preserve_inputs);
+    if (!units_need_as_much(b)) {
+        return arn_fail(err, ARENAUT_REFUSED, 0, "one op of the file stands for several ops");
+    }
+    return add_waits(b) ? ARENAUT_OK : arn_no_memory(err);
 }
 
 arenaut_status arenaut_program_order_new(const arenaut_program *program,
@@ -257,7 +294,7 @@ arenaut_status arenaut_program_order_new(const arenaut_program *program,
                                          const arenaut_allocator *allocator,
                                          arenaut_program_order **out, arenaut_error *err) {
     const arenaut_problem *problem = lowering->problem;
-    const arenaut_status st = check_kinds(program, err);
+    arenaut_status st = check_kinds(program, err);
     if (st != ARENAUT_OK) return st;
     for (uint32_t i = 0; i < problem->n_buffers; i++) {
         if (arenaut_problem_inside(problem, i) == ARENAUT_NONE) continue;
@@ -268,22 +305,17 @@ arenaut_status arenaut_program_order_new(const arenaut_program *program,
     order->allocator = arn_allocator_or_default(allocator);
     arn_region_init(&order->region, allocator);
     builder b = {.program = program, .lowering = lowering, .region = &order->region};
-    if (!allocate(&b)) {
+    st = build(&b, target, preserve_inputs, err);
+    if (st != ARENAUT_OK) {
         arenaut_program_order_free(order);
-        return arn_no_memory(err);
+        return st;
     }
-    build(&b, target, preserve_inputs);
-    if (b.rewritten != ARENAUT_NONE) {
-        char store[24];
-        arenaut_program_order_free(order);
-        return arn_fail(err, ARENAUT_REFUSED, 0, "tensor '%.80s' is written more than once",
-                        arenaut_program_tensor_name(program, b.rewritten, store));
-    }
-    order->problem = (arenaut_order_problem){program->n_ops, problem->n_buffers,
-                                             b.n_uses,       b.n_waits,
-                                             b.n_rights,     b.size,
-                                             b.held,         b.uses,
-                                             b.waits,        b.rights};
+    order->op = b.op;
+    order->problem = (arenaut_order_problem){b.n_units,  problem->n_buffers,
+                                             b.n_uses,   b.n_waits,
+                                             b.n_rights, b.size,
+                                             b.held,     b.uses,
+                                             b.waits,    b.rights};
     *out = order;
     return ARENAUT_OK;
 }
@@ -299,12 +331,117 @@ void arenaut_program_order_free(arenaut_program_order *order) {
     arn_release(&allocator, order);
 }
 
+/* ---- the order of the file's ops ---- */
+
+typedef struct emitter {
+    const arenaut_program *file;
+    uint32_t *begin, *first; /* per op of the file: where its waits begin, and what it waits for */
+    uint32_t *next;          /* likewise: the wait to look at next */
+    uint32_t *stack;
+    bool *put;
+    uint32_t *out, n;
+} emitter;
+
+/* Counting sort of the waits by their ops. */
+static void sort_waits(emitter *e, const arn_order_waits *waits) {
+    const uint32_t n = e->file->n_ops;
+    memset(e->begin, 0, ((size_t)n + 1) * sizeof *e->begin);
+    for (uint32_t i = 0; i < waits->n; i++) e->begin[waits->list[i].op + 1]++;
+    for (uint32_t i = 0; i < n; i++) e->begin[i + 1] += e->begin[i];
+    memcpy(e->next, e->begin, n * sizeof *e->next);
+    for (uint32_t i = 0; i < waits->n; i++) {
+        e->first[e->next[waits->list[i].op]++] = waits->list[i].first;
+    }
+    memcpy(e->next, e->begin, n * sizeof *e->next);
+}
+
+/* Puts an op, and before it all that it waits for: what passes have dropped comes so, too. */
+static void emit(emitter *e, uint32_t op) {
+    uint32_t depth = 0;
+    if (!e->put[op]) e->stack[depth++] = op;
+    while (depth > 0) {
+        const uint32_t top = e->stack[depth - 1];
+        uint32_t *next = &e->next[top];
+        while (*next < e->begin[top + 1] && e->put[e->first[*next]]) ++*next;
+        if (*next < e->begin[top + 1]) {
+            e->stack[depth++] = e->first[*next];
+            continue;
+        }
+        depth--;
+        if (!e->put[top]) e->out[e->n++] = top;
+        e->put[top] = true;
+    }
+}
+
+/* `at`: per op of the file's own counting, the first op of `file` that has it. */
+static void emit_all(emitter *e, const arenaut_program_order *order, const uint32_t *ops,
+                     const uint32_t *at) {
+    const uint32_t n = e->file->n_ops;
+    for (uint32_t i = 0; i < order->problem.n_ops; i++) {
+        const uint32_t number = order->op[ops[i]];
+        if (number == ARENAUT_NONE) continue;
+        for (uint32_t k = at[number]; k < n && e->file->ops[k].file_index.id == number; k++) {
+            emit(e, k);
+        }
+    }
+    for (uint32_t k = 0; k < n; k++) emit(e, k);
+}
+
+static arenaut_status order_file(arn_region *region, const arenaut_program_order *order,
+                                 const arenaut_program *file, const uint32_t *ops, uint32_t *out) {
+    arn_order_waits waits;
+    uint32_t numbers = 0;
+    if (!arn_order_waits_find(file, region, &waits)) return ARENAUT_NO_MEMORY;
+    for (uint32_t k = 0; k < file->n_ops; k++) {
+        if (file->ops[k].file_index.id >= numbers) numbers = file->ops[k].file_index.id + 1;
+    }
+    emitter e = {.file = file, .out = out};
+    e.begin = arn_region_allocate(region, (size_t)file->n_ops + 1, sizeof *e.begin);
+    e.first = arn_region_allocate(region, waits.n, sizeof *e.first);
+    e.next = arn_region_allocate(region, file->n_ops, sizeof *e.next);
+    e.stack = arn_region_allocate(region, (size_t)file->n_ops + 1, sizeof *e.stack);
+    e.put = arn_region_allocate(region, file->n_ops, sizeof *e.put);
+    uint32_t *at = arn_region_allocate(region, numbers, sizeof *at);
+    if (!e.begin || !e.first || !e.next || !e.stack || !e.put || !at) return ARENAUT_NO_MEMORY;
+    for (uint32_t i = 0; i < numbers; i++) at[i] = file->n_ops;
+    for (uint32_t k = file->n_ops; k-- > 0;) {
+        at[file->ops[k].file_index.id] = k;
+        e.put[k] = false;
+    }
+    sort_waits(&e, &waits);
+    emit_all(&e, order, ops, at);
+    return ARENAUT_OK;
+}
+
+arenaut_status arenaut_program_order_ops(const arenaut_program_order *order,
+                                         const arenaut_program *file, const uint32_t *ops,
+                                         const arenaut_allocator *allocator, uint32_t *out,
+                                         arenaut_error *err) {
+    arn_region region;
+    arn_region_init(&region, allocator);
+    const arenaut_status st = order_file(&region, order, file, ops, out);
+    arn_region_free(&region);
+    return st == ARENAUT_OK ? st : arn_no_memory(err);
+}
+
 /* ---- the program in another order ---- */
 
 static bool is_order(const uint32_t *ops, uint32_t n, uint32_t *seen) {
     for (uint32_t i = 0; i < n; i++) seen[i] = 0;
     for (uint32_t i = 0; i < n; i++) {
         if (ops[i] >= n || seen[ops[i]]++) return false;
+    }
+    return true;
+}
+
+/* What ops state to run after has new numbers, too. `now`: per op, its new number. */
+static bool renumber_after(arenaut_program *program, const uint32_t *now) {
+    for (uint32_t i = 0; i < program->n_ops; i++) {
+        arenaut_op *op = &program->ops[i];
+        uint32_t *after = arenaut_program_alloc(program, op->n_after * sizeof *after);
+        if (!after) return false;
+        for (uint32_t k = 0; k < op->n_after; k++) after[k] = now[op->after[k]];
+        op->after = after;
     }
     return true;
 }
@@ -316,7 +453,8 @@ arenaut_status arenaut_reorder(arenaut_program *program, const uint32_t *ops, ar
     arenaut_op *ordered = arenaut_program_alloc(program, n * sizeof *ordered);
     uint32_t *copy = arenaut_program_alloc(program, n * sizeof *copy);
     arenaut_origin *tensors = arenaut_program_alloc(program, program->n_tensors * sizeof *tensors);
-    if (!made || !ordered || !copy || !tensors) return arn_no_memory(err);
+    uint32_t *now = arenaut_program_alloc(program, n * sizeof *now);
+    if (!made || !ordered || !copy || !tensors || !now) return arn_no_memory(err);
     if (program->n_methods != 1 || !is_order(ops, n, copy)) {
         return arn_fail(err, ARENAUT_BAD_ARGUMENT, 0, "it is no order of the ops of one method");
     }
@@ -334,7 +472,11 @@ arenaut_status arenaut_reorder(arenaut_program *program, const uint32_t *ops, ar
         copy[i] = ops[i];
         ordered[i] = program->ops[ops[i]];
     }
-    for (uint32_t i = 0; i < n; i++) program->ops[i] = ordered[i];
+    for (uint32_t i = 0; i < n; i++) {
+        program->ops[i] = ordered[i];
+        now[ops[i]] = i;
+    }
+    if (!renumber_after(program, now)) return arn_no_memory(err);
     made->after = arenaut_program_fingerprint(program);
     *out = made;
     return ARENAUT_OK;
