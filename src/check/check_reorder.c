@@ -190,8 +190,12 @@ static bool visit(const reorder_check *c, const arenaut_op *op, bool notes, uint
 
 /* Counts what an op writes. */
 static void count(reorder_check *c, const arenaut_op *op) {
-    for (uint32_t i = 0; i < op->n_inputs && op->kind == ARENAUT_OP_IN_PLACE; i++) {
-        if (op->inputs[i] != ARENAUT_NONE) c->writes[storage_of(c, op->inputs[i])]++;
+    const bool unknown = op->kind == ARENAUT_OP_DELEGATE; /* writes where it likes */
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        const uint32_t t = op->inputs[i];
+        if (t == ARENAUT_NONE || (op->kind != ARENAUT_OP_IN_PLACE && !unknown)) continue;
+        if (unknown && c->before->tensors[t].cls == ARENAUT_CONSTANT) continue;
+        c->writes[storage_of(c, t)]++;
     }
     for (uint32_t i = 0; i < op->n_outputs; i++) {
         const uint32_t t = op->outputs[i];

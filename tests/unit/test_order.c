@@ -353,6 +353,66 @@ TEST(ops_keep_their_place_around_writes_to_what_they_read) {
     assert_int_equal(check_orders(aliases, (uint32_t[]){0, 2, 1, 3, 4, 5}), ARENAUT_REJECTED);
 }
 
+/* A delegate is given all that it touches, what it writes included: MAKE t, DELEGATE (t, u), READ
+ * u, READ t. */
+static arenaut_program *delegated(void) {
+    arenaut_program *p = new_program();
+    begin_method(p, "main");
+    const uint32_t x = add_tensor(p, "x", 16, ARENAUT_INPUT);
+    const uint32_t t = add_tensor(p, "t", 16, ARENAUT_INTERMEDIATE);
+    const uint32_t u = add_tensor(p, "u", 16, ARENAUT_INTERMEDIATE);
+    const uint32_t a = add_tensor(p, "a", 16, ARENAUT_OUTPUT);
+    const uint32_t b = add_tensor(p, "b", 16, ARENAUT_OUTPUT);
+    ADD_OP(p, .name = "MAKE", IN(x), OUT(t));
+    ADD_OP(p, .name = "xnn", .kind = ARENAUT_OP_DELEGATE, IN(t, u));
+    ADD_OP(p, .name = "READ", IN(u), OUT(a));
+    ADD_OP(p, .name = "READ", IN(t), OUT(b));
+    SET_IO(p, 0, LIST(x), LIST(a, b));
+    finish_program(p);
+    return p;
+}
+
+TEST(what_a_delegate_may_have_written_is_read_behind_it) {
+    assert_int_equal(check_orders(delegated, (uint32_t[]){0, 1, 3, 2}), ARENAUT_OK);
+    assert_int_equal(check_orders(delegated, (uint32_t[]){0, 2, 1, 3}), ARENAUT_REJECTED);
+    assert_int_equal(check_orders(delegated, (uint32_t[]){0, 3, 1, 2}), ARENAUT_REJECTED);
+    assert_int_equal(check_orders(delegated, (uint32_t[]){1, 0, 2, 3}), ARENAUT_REJECTED);
+}
+
+/* Waits that a program states itself: the second op runs after the first one, though it reads
+ * nothing of it. */
+static arenaut_program *stated(void) {
+    static const uint32_t first = 0;
+    arenaut_program *p = new_program();
+    begin_method(p, "main");
+    const uint32_t x = add_tensor(p, "x", 16, ARENAUT_INPUT);
+    const uint32_t a = add_tensor(p, "a", 16, ARENAUT_OUTPUT);
+    const uint32_t b = add_tensor(p, "b", 16, ARENAUT_OUTPUT);
+    const uint32_t c = add_tensor(p, "c", 16, ARENAUT_OUTPUT);
+    ADD_OP(p, .name = "ADD", IN(x), OUT(a));
+    ADD_OP(p, .name = "SUB", IN(x), OUT(b), .after = &first, .n_after = 1);
+    ADD_OP(p, .name = "MUL", IN(x), OUT(c));
+    SET_IO(p, 0, LIST(x), LIST(a, b, c));
+    finish_program(p);
+    return p;
+}
+
+TEST(what_ops_state_to_run_after_runs_before_them) {
+    assert_int_equal(check_orders(stated, (uint32_t[]){2, 0, 1}), ARENAUT_OK);
+    assert_int_equal(check_orders(stated, (uint32_t[]){0, 2, 1}), ARENAUT_OK);
+    arenaut_program *before = stated(), *after = stated();
+    arenaut_rewrite *rewrite = NULL;
+    arenaut_finding finding;
+    arenaut_error err = {0};
+    assert_ok(arenaut_reorder(after, (uint32_t[]){2, 0, 1}, &rewrite, &err), err);
+    assert_int_equal(rewrite->program->ops[2].after[0], 1);
+    rewrite->program->ops[2].n_after = 0;
+    assert_int_equal(arenaut_check_rewrite(before, rewrite, NULL, &finding, NULL),
+                     ARENAUT_REJECTED);
+    arenaut_rewrite_free(rewrite);
+    arenaut_program_free(before);
+}
+
 /* Two branches; `name` and `other` are the ops at their ends. */
 static arenaut_program *two_ends(const char *name, const char *other) {
     arenaut_program *p = new_program();

@@ -46,13 +46,20 @@ static bool is_name(const arn_order_waits *w, const arenaut_op *op, uint32_t ten
     return false;
 }
 
+/* Updates write what they read, and a delegate may write whatever it is given, but for constants.
+ */
+static bool may_write(const arn_order_waits *w, const arenaut_op *op, uint32_t input) {
+    if (op->kind == ARENAUT_OP_IN_PLACE) return true;
+    return op->kind == ARENAUT_OP_DELEGATE && w->program->tensors[input].cls != ARENAUT_CONSTANT;
+}
+
 static void add_waits(arn_order_waits *w, uint32_t i) {
     const arenaut_op *op = &w->program->ops[i];
     if (op->kind == ARENAUT_OP_ALLOC) return;
     for (uint32_t k = 0; k < op->n_inputs; k++) {
         if (op->inputs[k] == ARENAUT_NONE) continue;
         read(w, i, op->inputs[k]);
-        if (op->kind == ARENAUT_OP_IN_PLACE) write(w, i, op->inputs[k]);
+        if (may_write(w, op, op->inputs[k])) write(w, i, op->inputs[k]);
     }
     for (uint32_t k = 0; k < op->n_outputs; k++) {
         const uint32_t t = op->outputs[k];
