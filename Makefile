@@ -16,6 +16,7 @@
 #   make pypy        the wheel's tests with PyPy, in a folder that holds Debian's next release (needs root)
 #   make engines     the wheel's tests with Ray as well
 #   make figures     those of docs/python.md: the wheel beside omnimalloc, and many models at once
+#   make hosts-table what planners of tinygrad and inductor waste (docs/hosts.md)
 #   make bench       our planners beside the peers (bench/)
 #   make fuzz        libFuzzer on the readers, FUZZ_SECONDS each; random ops that overlap, in the wheel
 #   make portable    the same answers on a big-endian 32-bit machine (MIPS under QEMU)
@@ -34,7 +35,7 @@ CONFIGURE = cmake -S . -G "Unix Makefiles"
 
 .PHONY: all demo test test-quick test-unit test-python format format-check lint bench fuzz portable windows \
   micro-runtime page wheel site figures pypy engines foreign-wheels install clean tools-build tools-test tools-python tools-page tools-planner \
-  venv venv-lint venv-wheel venv-site
+  venv venv-lint venv-wheel venv-site venv-hosts hosts-table
 
 all: build/Makefile
 	@cmake --build build -j$(JOBS)
@@ -80,11 +81,13 @@ venv: build/venv/.ready
 venv-lint: build/venv-lint/.ready
 venv-wheel: build/venv-wheel/.ready
 venv-site: build/venv-site/.ready
+venv-hosts: build/venv-hosts/.ready
 build/venv/.ready: tests/requirements.txt
 build/venv-lint/.ready: tests/requirements-lint.txt
 build/venv-wheel/.ready: tests/requirements-wheel.txt
 build/venv-site/.ready: tests/requirements-site.txt
-build/venv/.ready build/venv-lint/.ready build/venv-wheel/.ready build/venv-site/.ready:
+build/venv-hosts/.ready: tests/requirements-hosts.txt
+build/venv/.ready build/venv-lint/.ready build/venv-wheel/.ready build/venv-site/.ready build/venv-hosts/.ready:
 	@mkdir -p build
 	@if [ -L $(@D) ]; then echo "$(@D) is a link: make it anew where it lies" >&2; exit 1; fi
 	@python3 -c 'import ensurepip, venv' 2>/dev/null || \
@@ -129,7 +132,7 @@ tools-python:
 	  /usr/lib/arm-none-eabi/newlib/rdimon.specs:libnewlib-arm-none-eabi valgrind:valgrind \
 	  dot:graphviz
 
-test-python: all venv venv-wheel venv-site tools-python tools-page tools-planner
+test-python: all venv venv-wheel venv-site venv-hosts tools-python tools-page tools-planner
 	@ARENAUT=$(CURDIR)/build/arenaut $(PYTHON) -m pytest tests/pytest -q -rs
 
 site: all venv-site
@@ -149,6 +152,11 @@ pypy: tools-build
 
 engines: all venv venv-wheel
 	@ARENAUT_ENGINES=1 $(PYTHON) -m pytest tests/pytest/test_wheel.py -q -rs
+
+# Networks of torchvision and timm are reported missing where bench/requirements-networks.txt is not installed.
+hosts-table: all venv venv-hosts
+	@PYTHONPATH=python ARENAUT_LIBRARY=build/libarenaut.so build/venv-hosts/bin/python bench/tinygrad_table.py
+	@PYTHONPATH=python ARENAUT_LIBRARY=build/libarenaut.so $(PYTHON) bench/inductor_table.py
 
 figures: tools-build
 	@scripts/figures.sh

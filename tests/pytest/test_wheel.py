@@ -48,7 +48,7 @@ def test_one_wheel_serves_every_python(wheel):
         [metadata] = [package.read(name).decode() for name in names if name.endswith("/METADATA")]
     assert len(names) == len(set(names))
     extras = set(re.findall(r"^Provides-Extra: (\w+)", metadata, re.MULTILINE))
-    assert extras == {"torch", "executorch", "dask", "ray", "notebook"}
+    assert extras == {"torch", "executorch", "inductor", "tinygrad", "dask", "ray", "notebook"}
     assert not [line for line in metadata.splitlines()
                 if line.startswith("Requires-Dist") and "extra ==" not in line]
 
