@@ -13,4 +13,9 @@ arenaut_status pipeline_open(const void *data, size_t size, const arenaut_pipeli
 /* Every way in which a file may be refused; such an error has a message. */
 bool is_refusal(arenaut_status status, const arenaut_error *err);
 
+/* A property of bytes that are read as a format that holds problems: whatever is accepted is valid,
+ * its plan can be judged, the planner finds one that the checker passes, and both can be written
+ * as JSON and read back. */
+bool problem_property(const char *format, const char *planner, const uint8_t *data, size_t size);
+
 #endif

@@ -383,12 +383,14 @@ static void note_dynamic(reader *r, const pack *p) {
     arn_name shown[FEW];
     uint32_t n = 0, n_shown = 0;
     size_t used = 0;
+    bool more = false;
     for (uint32_t i = 0; i < p->n_slices; i++) {
         const slice *s = &r->slices[p->first_slice + i];
         uint32_t known = 0;
         if (!s->dynamic) continue;
         n++;
         while (known < n_shown && !same_name(shown[known], s->constant)) known++;
+        more = more || (known == n_shown && n_shown == FEW);
         if (known < n_shown || n_shown == FEW) continue;
         shown[n_shown++] = s->constant;
         used += (size_t)snprintf(names + used, sizeof names - used, "%s%%%.*s",
@@ -401,7 +403,7 @@ static void note_dynamic(reader *r, const pack *p) {
              "@%.*s: %" PRIu32 " of %" PRIu32
              " slices have sizes that are known only when it "
              "runs (%s%s): they are left out",
-             TEXT(p->function), n, p->n_slices, names, n_shown == FEW ? ", …" : "");
+             TEXT(p->function), n, p->n_slices, names, more ? ", …" : "");
     r->options->note(r->options->note_context, text);
 }
 

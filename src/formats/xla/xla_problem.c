@@ -18,8 +18,8 @@
 static arenaut_status add_pool(arn_xla *r, const char *name, uint32_t *pool) {
     if (r->problem->n_pools == ARENAUT_MAX_POOLS) {
         return arn_fail(r->err, ARENAUT_UNSUPPORTED, 0,
-                        "traces are of more than %d allocations, each of which is a pool",
-                        (int)ARENAUT_MAX_POOLS - ARN_XLA_KINDS);
+                        "more than %u pools: each allocation that a trace is of is one",
+                        ARENAUT_MAX_POOLS);
     }
     return arenaut_problem_add_pool(r->problem, &(arenaut_pool){.name = name}, pool, r->err);
 }
