@@ -98,6 +98,12 @@ TEST(sizes_that_are_known_only_at_run_time_are_said) {
     arenaut_document_free(&document);
 }
 
+TEST(a_program_of_which_no_size_is_known_is_refused) {
+    assert_unreadable("iree",
+                      FUNCTION "  %2:3 = stream.resource.pack slices({[0, 2] = %7, [1, 2] = %8})\n",
+                      ARENAUT_UNSUPPORTED, "known only when it runs (%7, %8)");
+}
+
 TEST(names_are_those_of_the_function_at_hand) {
     arenaut_document document =
         read_text(NULL,

@@ -376,14 +376,14 @@ static arenaut_status add_slice(reader *r, uint32_t pool, uint32_t number, int64
     return arenaut_problem_add_buffer(r->problem, &buffer, NULL, r->err);
 }
 
-/* Names the first few of the sizes that are not constants. */
-static void note_dynamic(reader *r, const pack *p) {
+/* The first few of the sizes that are not constants, as text, and how many slices have such. */
+static uint32_t list_dynamic(const reader *r, const pack *p, char *names, size_t room) {
     enum { FEW = 4 };
-    char text[512], names[256] = "";
     arn_name shown[FEW];
     uint32_t n = 0, n_shown = 0;
     size_t used = 0;
     bool more = false;
+    names[0] = '\0';
     for (uint32_t i = 0; i < p->n_slices; i++) {
         const slice *s = &r->slices[p->first_slice + i];
         uint32_t known = 0;
@@ -393,18 +393,31 @@ static void note_dynamic(reader *r, const pack *p) {
         more = more || (known == n_shown && n_shown == FEW);
         if (known < n_shown || n_shown == FEW) continue;
         shown[n_shown++] = s->constant;
-        used += (size_t)snprintf(names + used, sizeof names - used, "%s%%%.*s",
-                                 n_shown > 1 ? ", " : "", TEXT(s->constant));
+        used += (size_t)snprintf(names + used, room - used, "%s%%%.*s", n_shown > 1 ? ", " : "",
+                                 TEXT(s->constant));
     }
-    if (n == 0) return;
+    if (more) snprintf(names + used, room - used, ", …");
+    return n;
+}
+
+/* Says which slices of a slab are left out. Where all of all slabs are, nothing is left to say. */
+static arenaut_status tell_dynamic(reader *r, const pack *p) {
+    char text[512], names[300];
+    const uint32_t n = list_dynamic(r, p, names, sizeof names);
+    if (n == 0) return ARENAUT_OK;
+    if (r->problem->n_buffers == 0) {
+        return arn_fail(r->err, ARENAUT_UNSUPPORTED, 0,
+                        "all sizes of slices are known only when it runs (%s)", names);
+    }
     r->problem->traits |= ARENAUT_PROBLEM_SYMBOLIC;
-    if (!r->options->note) return;
+    if (!r->options->note) return ARENAUT_OK;
     snprintf(text, sizeof text,
              "@%.*s: %" PRIu32 " of %" PRIu32
              " slices have sizes that are known only when it "
-             "runs (%s%s): they are left out",
-             TEXT(p->function), n, p->n_slices, names, more ? ", …" : "");
+             "runs (%s): they are left out",
+             TEXT(p->function), n, p->n_slices, names);
     r->options->note(r->options->note_context, text);
+    return ARENAUT_OK;
 }
 
 static arenaut_status make_problem(reader *r) {
@@ -422,7 +435,9 @@ static arenaut_status make_problem(reader *r) {
         start = end;
     }
     if (st == ARENAUT_OK) st = arenaut_problem_finish(r->problem, r->err);
-    for (uint32_t i = 0; i < r->n_packs && st == ARENAUT_OK; i++) note_dynamic(r, &r->packs[i]);
+    for (uint32_t i = 0; i < r->n_packs && st == ARENAUT_OK; i++) {
+        st = tell_dynamic(r, &r->packs[i]);
+    }
     return st;
 }
 
