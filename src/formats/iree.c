@@ -15,7 +15,7 @@ static bool recognise(const uint8_t *data, size_t size) {
 extern const arenaut_format arn_format_iree;
 const arenaut_format arn_format_iree = {
     .name = "iree",
-    .summary = "IREE's program before it lays out its slabs; read only",
+    .summary = "IREE's program before its slabs are laid out",
     .extensions = ".mlir",
     .recognise = recognise,
     .read = arn_iree_read,

@@ -45,7 +45,7 @@ static bool recognise(const uint8_t *data, size_t size) {
 extern const arenaut_format arn_format_xla;
 const arenaut_format arn_format_xla = {
     .name = "xla",
-    .summary = "XLA's dump of a module with its buffer assignment; read only",
+    .summary = "XLA's dump of a module: what lies where in its memory",
     .extensions = ".hlo.pb",
     .recognise = recognise,
     .read = arn_xla_read,
