@@ -27,11 +27,10 @@ const char *exit_code_at(size_t index, exit_code *code) {
 
 static void put_exit_codes(arenaut_text *out) {
     exit_code code;
-    text_put(out, "\nexit codes\n");
+    text_put(out, "\nexit codes; of several files the gravest counts\n");
     for (size_t i = 0; exit_code_at(i, &code); i++) {
         text_printf(out, "  %-5d%s\n", (int)code, exit_code_at(i, &code));
     }
-    text_put(out, "of several files the gravest counts\n");
 }
 
 void print_general_help(arenaut_text *out) {
