@@ -26,8 +26,9 @@ enum {
     ARENAUT_TRAIT_VARIES = 1 << 6,      /* the same operands give another result each time */
     ARENAUT_TRAIT_COPIES = 1 << 7,      /* its result must not see what is written to input 0 later,
                                          * nor the other way round */
-    ARENAUT_TRAIT_UPDATES = 1 << 8      /* output 0 is input 0 changed, and there is a form of it
+    ARENAUT_TRAIT_UPDATES = 1 << 8,     /* output 0 is input 0 changed, and there is a form of it
                                          * that changes input 0 in place */
+    ARENAUT_TRAIT_SAME_VALUE = 1 << 9   /* output 0 has the value of input 0 */
 };
 
 typedef struct arenaut_operator {
@@ -50,7 +51,9 @@ size_t arenaut_dialect_count(void);
 const arenaut_dialect *arenaut_dialect_at(size_t index);       /* NULL past the end */
 const arenaut_dialect *arenaut_dialect_find(const char *name); /* NULL if unknown, or for NULL */
 
-/* What the dialect knows of an operator; NULL if nothing. O(log n). */
+/* What the dialect knows of an operator; NULL if nothing. `copy` and `write_back`, which passes
+ * make where a dialect has no word for them, are known in every dialect, and without one. O(log n).
+ */
 const arenaut_operator *arenaut_dialect_operator(const arenaut_dialect *dialect, const char *name);
 
 #ifdef __cplusplus

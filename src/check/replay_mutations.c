@@ -8,7 +8,8 @@
  * that its binding names. Which bytes hold it all is the replay's own matter. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
+
+#include <arenaut/dialect.h>
 
 #include "check/finding.h"
 #include "check/replay_control.h"
@@ -17,6 +18,7 @@
 
 typedef struct mutations {
     arn_replay *r;
+    const arenaut_dialect *dialect;
     const uint32_t *storage; /* per tensor */
     uint32_t *tracked;       /* per storage: how many bindings say that it is mutated */
     uint32_t *version;       /* per storage: writes so far */
@@ -99,12 +101,13 @@ static void name_views(const mutations *m, const arenaut_op *op) {
     }
 }
 
-/* What saves the old value of a state has that value from then on. The two names are those of the
- * op that saves: PyTorch's, and one that stands for it in programs of no dialect. */
+/* What saves the old value of a state has that value from then on. Which ops do so is a matter of
+ * what they compute, which the dialect says. */
 static void note_copy(const mutations *m, const arenaut_op *op) {
-    const bool copies =
-        op->name && (strcmp(op->name, "aten::clone") == 0 || strcmp(op->name, "copy") == 0);
-    if (!copies || op->n_inputs == 0 || op->n_outputs != 1) return;
+    const arenaut_operator *known = arenaut_dialect_operator(m->dialect, op->name);
+    if (!known || !(known->traits & ARENAUT_TRAIT_SAME_VALUE) || op->n_inputs == 0 ||
+        op->n_outputs != 1)
+        return;
     if (op->inputs[0] == ARENAUT_NONE || op->outputs[0] == ARENAUT_NONE) return;
     m->copy_of[op->outputs[0]] = m->copy_of[op->inputs[0]];
 }
@@ -182,7 +185,8 @@ static bool begin(mutations *m, arn_region *region, const arenaut_method *method
 
 arenaut_status arn_replay_check_mutations(arn_replay *r, uint32_t method) {
     const arenaut_method *of = &r->program->methods[method];
-    mutations m = {.r = r, .storage = r->places.storage};
+    mutations m = {
+        .r = r, .dialect = arenaut_dialect_find(r->program->dialect), .storage = r->places.storage};
     bool any = false;
     for (uint32_t i = 0; i < of->n_bindings; i++) any = any || is_mutated(&of->bindings[i]);
     if (!any) return ARENAUT_OK;

@@ -27,6 +27,19 @@ const arenaut_dialect *arenaut_dialect_find(const char *name) {
     return NULL;
 }
 
+/* What passes make where a dialect has no word for it. */
+static const arenaut_operator own[] = {
+    {"copy", ARENAUT_TRAIT_SAME_VALUE, NULL},
+    {"write_back", 0, NULL},
+};
+
+static const arenaut_operator *find_own(const char *name) {
+    for (size_t i = 0; name && i < sizeof own / sizeof *own; i++) {
+        if (strcmp(own[i].name, name) == 0) return &own[i];
+    }
+    return NULL;
+}
+
 const arenaut_operator *arenaut_dialect_operator(const arenaut_dialect *dialect, const char *name) {
     size_t low = 0, high = dialect && name ? dialect->n_operators : 0;
     while (low < high) {
@@ -36,5 +49,5 @@ const arenaut_operator *arenaut_dialect_operator(const arenaut_dialect *dialect,
         if (order < 0) low = middle + 1;
         else high = middle;
     }
-    return NULL;
+    return find_own(name);
 }

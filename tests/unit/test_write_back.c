@@ -38,13 +38,15 @@ static uint32_t add(arenaut_program *p, arenaut_class cls) {
     return id;
 }
 
-static arenaut_program *begin(void) {
+static arenaut_program *begin_in(const char *dialect) {
     arenaut_program *p = new_program();
     arenaut_error err = {0};
-    assert_ok(arenaut_program_set_dialect(p, "aten", &err), err);
+    if (dialect) assert_ok(arenaut_program_set_dialect(p, dialect, &err), err);
     begin_method(p, "forward");
     return p;
 }
+
+static arenaut_program *begin(void) { return begin_in("aten"); }
 
 static void bind(arenaut_program *p, const arenaut_binding *bindings, uint32_t n) {
     arenaut_error err = {0};
@@ -253,12 +255,13 @@ static void expect_copies(const arenaut_program *p, const char *expected) {
 /* What the graphs below begin with: three states and an input. */
 enum { D0, D1, D2, X };
 
-static arenaut_program *begin_with_states(void) {
-    arenaut_program *p = begin();
+static arenaut_program *with_states(arenaut_program *p) {
     for (uint32_t i = D0; i <= D2; i++) add(p, ARENAUT_STATE);
     add(p, ARENAUT_INPUT);
     return p;
 }
+
+static arenaut_program *begin_with_states(void) { return with_states(begin()); }
 
 #define MUTATES(value, target) {ARENAUT_BINDING_MUTATES, value, target}
 #define MUTATED(value, target) {ARENAUT_BINDING_MUTATED, value, target}
@@ -389,6 +392,42 @@ TEST(a_new_value_has_to_get_there) {
         SET_IO(p, 0, LIST(X), LIST(saved));
         bind(p, one, 1);
         assert_int_equal(replay(p, &finding), way < 2 ? ARENAUT_RULE_STALE : ARENAUT_RULE_NONE);
+        arenaut_program_free(p);
+    }
+}
+
+/* What is stored went through an op first: the dialect says whether it is the same value still. */
+TEST(a_copy_is_what_the_dialect_says_is_one) {
+    static const struct {
+        const char *dialect, *op;
+        bool same;
+    } cases[] = {
+        {"aten", "aten::clone", true},
+        {"aten", "aten::alias_copy", true},
+        {"aten", "aten::contiguous", true},
+        {"aten", "aten::neg", false},
+        {"aten", "aten::_to_copy", false},
+        {"aten", "aten::nothing_known", false},
+        {"aten", "copy", true},
+        {"tvm", "copy", true},
+        {NULL, "copy", true},
+        {NULL, "write_back", false},
+        {NULL, "aten::clone", false},
+        {"onnx", "aten::clone", false},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        arenaut_program *p = with_states(begin_in(cases[i].dialect));
+        arenaut_finding finding;
+        const uint32_t made = add(p, ARENAUT_INTERMEDIATE);
+        const arenaut_binding one[] = {MUTATED(X, D0)};
+        ADD_OP(p, .name = cases[i].op, IN(X), OUT(made));
+        copy_to(p, D0, made);
+        SET_IO(p, 0, LIST(X), LIST(made));
+        bind(p, one, 1);
+        const arenaut_rule rule = replay(p, &finding);
+        if (rule != (cases[i].same ? ARENAUT_RULE_NONE : ARENAUT_RULE_STALE)) {
+            fail_msg("'%s': %s", cases[i].op, finding.msg);
+        }
         arenaut_program_free(p);
     }
 }
