@@ -36,6 +36,32 @@ static void put_stages(const arenaut_split_stage *stages, uint32_t n, arenaut_te
     }
 }
 
+static uint64_t needed(const arenaut_pipeline *p, const arenaut_split_choice *choice) {
+    return choice->head + p->ways.kept + (uint64_t)choice->kept;
+}
+
+/* Which of the ways that were found it is, and why that one. */
+static void put_taken(const arenaut_pipeline *p, int indent, arenaut_text *out) {
+    const arenaut_split_front *front = p->ways.front;
+    const uint32_t taken = p->ways.taken;
+    const uint64_t budget = p->options.splitting.budget;
+    if (!front) return;
+    if (taken == ARENAUT_NONE) {
+        text_printf(out, "%*sa way beside the %" PRIu32 " that were found: its plan needs less\n",
+                    indent, "", front->n_choices - 1);
+        return;
+    }
+    text_printf(out, "%*sway %" PRIu32 " of %" PRIu32 ", ", indent, "", taken,
+                front->n_choices - 1);
+    if (budget > 0 && needed(p, &front->choices[taken]) <= budget) {
+        text_printf(out, "which adds least of those that fit in %s bytes\n",
+                    with_commas(budget).text);
+    } else {
+        text_printf(out, "of whose plan least has to be reserved%s\n",
+                    budget > 0 ? "; none fits the budget" : "");
+    }
+}
+
 void describe_split(const arenaut_pipeline *p, const char *head, arenaut_text *out) {
     const arenaut_rewrite *rewrite = p->rewrite;
     const char *names[N_MOVERS];
@@ -44,6 +70,7 @@ void describe_split(const arenaut_pipeline *p, const char *head, arenaut_text *o
     put_stages(rewrite->stages, rewrite->n_stages, out);
     text_printf(out, ": %" PRIu32 " ops were %" PRIu32 ", %s multiplications\n", rewrite->n_ops,
                 rewrite->n_ops_before, change_percent(rewrite->macs_before, rewrite->macs).text);
+    put_taken(p, (int)strlen(head), out);
     const size_t n = list_new(rewrite, names);
     if (n == 0) return;
     text_printf(out, "%*sthe op resolver needs ", (int)strlen(head), "");
@@ -51,16 +78,13 @@ void describe_split(const arenaut_pipeline *p, const char *head, arenaut_text *o
     text_put(out, " as well\n");
 }
 
-static uint64_t needed(const arenaut_pipeline *p, const arenaut_split_choice *choice) {
-    return choice->head + p->ways.kept + (uint64_t)choice->kept;
-}
-
-static void put_way(const arenaut_pipeline *p, const arenaut_split_choice *choice,
-                    text_table *table) {
+static void put_way(const arenaut_pipeline *p, uint32_t way, text_table *table) {
+    const arenaut_split_choice *choice = &p->ways.front->choices[way];
     const uint64_t macs = p->rewrite->macs_before;
     arenaut_text stages = {0};
     put_stages(choice->stages, choice->n_stages, &stages);
-    table_cellf(table, "  %s", choice->n_stages ? stages.bytes : "as it is");
+    table_cellf(table, "  %2" PRIu32 " %s%s", way, choice->n_stages ? stages.bytes : "as it is",
+                way == p->ways.taken ? " (taken)" : "");
     table_cell(table, with_commas(needed(p, choice)).text);
     table_cellf(table, "+%" PRIu32, choice->ops);
     table_cell(table, change_percent(macs, macs + choice->macs).text);
@@ -80,8 +104,9 @@ void describe_ways_to_split(const arenaut_pipeline *p, arenaut_text *out) {
     table_cell(&table, "multiplications");
     for (uint32_t i = 0; i < front->n_choices; i++) {
         const uint64_t bytes = needed(p, &front->choices[i]);
-        if (i + 1 < front->n_choices && bytes > last - last / LESS) continue;
-        put_way(p, &front->choices[i], &table);
+        const bool told = i + 1 == front->n_choices || i == p->ways.taken;
+        if (!told && bytes > last - last / LESS) continue;
+        put_way(p, i, &table);
         last = bytes;
     }
     text_put(out, "\n");
@@ -104,6 +129,7 @@ static void put_json_stages(const arenaut_split_stage *stages, uint32_t n, arena
 static void put_json_ways(const arenaut_pipeline *p, arenaut_text *out) {
     const arenaut_split_front *front = p->ways.front;
     if (!front) return;
+    if (p->ways.taken != ARENAUT_NONE) text_printf(out, ", \"taken\": %" PRIu32, p->ways.taken);
     text_put(out, ", \"ways\": [");
     for (uint32_t i = 0; i < front->n_choices; i++) {
         const arenaut_split_choice *choice = &front->choices[i];

@@ -11,6 +11,7 @@ bool incumbent_of(const tool_job *job, arenaut_result *incumbent) {
     incumbent->plan = baseline->plan;
     incumbent->baseline = NULL;
     incumbent->rewrite = NULL;
+    incumbent->ways = NULL;
     incumbent->behind = 0;
     return true;
 }

@@ -102,12 +102,6 @@ typedef struct arenaut_splitting {
                       * that add least; 0: the stages with which least is needed */
 } arenaut_splitting;
 
-/* What was looked at to find stages. */
-typedef struct arenaut_ways_to_split {
-    arenaut_split_front *front; /* NULL: nothing was looked for */
-    uint64_t kept; /* what the runtime keeps of the program as it is: a choice needs at least its
-                    * head, this, and what it adds to it */
-} arenaut_ways_to_split;
 /* Whether ops run in another order (rewrite.h), and in which. */
 typedef struct arenaut_reordering {
     bool on;

@@ -38,6 +38,7 @@ typedef struct arenaut_result {
     size_t file_size;
     const arenaut_program *program;    /* NULL for a bare problem */
     const arenaut_rewrite *rewrite;    /* how that was made of the file's; NULL: it is the file's */
+    const arenaut_ways_to_split *ways; /* how else it could be split; NULL: nobody has looked */
     const arenaut_target *target;      /* NULL for a bare problem */
     const arenaut_kernel_set *kernels; /* NULL: for a bare problem, and if not known */
     bool unmeasured;                   /* rules of theirs that were only read counted too */

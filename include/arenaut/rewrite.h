@@ -137,6 +137,15 @@ arenaut_status arenaut_split_find(const arenaut_program *program,
                                   arenaut_error *err);
 void arenaut_split_front_free(arenaut_split_front *front); /* NULL is fine */
 
+/* What was looked at to find stages. */
+typedef struct arenaut_ways_to_split {
+    arenaut_split_front *front; /* NULL: nothing was looked for */
+    uint64_t kept;  /* what the runtime keeps of the program as it is: a choice needs at least its
+                     * head, this, and what it adds to it */
+    uint32_t taken; /* the choice that was taken; ARENAUT_NONE: one beside them, of which a plan
+                     * needed less than of theirs */
+} arenaut_ways_to_split;
+
 /* The order problem of a program (order.h). Its ops are those of the file, in their order, each
  * with what passes have put in front of it; what they put behind all others comes last. Buffers
  * have the numbers that they have in `lowering`, which was made of it; sizes are rounded up to the

@@ -423,6 +423,10 @@ class SplitFront(Structure):
     pass
 
 
+class WaysToSplit(Structure):
+    pass
+
+
 class Finding(Structure):
     pass
 
@@ -492,10 +496,6 @@ class SideFile(Structure):
 
 
 class Splitting(Structure):
-    pass
-
-
-class WaysToSplit(Structure):
     pass
 
 
@@ -854,6 +854,10 @@ SplitFront._fields_ = [
     ("n_choices", c_uint32),
     ("floor", c_uint64),
     ("floor_op", c_uint32)]
+WaysToSplit._fields_ = [
+    ("front", POINTER(SplitFront)),
+    ("kept", c_uint64),
+    ("taken", c_uint32)]
 Finding._fields_ = [
     ("rule", c_int),
     ("a", c_uint32),
@@ -879,6 +883,7 @@ Result._fields_ = [
     ("file_size", c_size_t),
     ("program", c_void_p),
     ("rewrite", POINTER(Rewrite)),
+    ("ways", POINTER(WaysToSplit)),
     ("target", POINTER(Target)),
     ("kernels", POINTER(KernelSet)),
     ("unmeasured", c_bool),
@@ -974,9 +979,6 @@ Splitting._fields_ = [
     ("n_stages", c_uint32),
     ("options", SplitOptions),
     ("budget", c_uint64)]
-WaysToSplit._fields_ = [
-    ("front", POINTER(SplitFront)),
-    ("kept", c_uint64)]
 Reordering._fields_ = [
     ("on", c_bool),
     ("ops", POINTER(c_uint32)),

@@ -164,6 +164,18 @@ static arenaut_status choose(choosing *c, arenaut_split_front *const fronts[2],
     return st;
 }
 
+/* The number of the choice with the stages that were taken. */
+static uint32_t taken_of(const choosing *c, const arenaut_split_front *front) {
+    for (uint32_t i = 0; i < front->n_choices; i++) {
+        const arenaut_split_choice *choice = &front->choices[i];
+        if (choice->n_stages != c->n_best) continue;
+        if (c->n_best == 0 || memcmp(choice->stages, c->best, c->n_best * sizeof *c->best) == 0) {
+            return i;
+        }
+    }
+    return ARENAUT_NONE;
+}
+
 arenaut_status arn_pipeline_split_best(arenaut_pipeline *p, arenaut_rewrite **out,
                                        arenaut_error *err) {
     const arenaut_allocator *allocator = arn_pipeline_allocator(p);
@@ -183,7 +195,8 @@ arenaut_status arn_pipeline_split_best(arenaut_pipeline *p, arenaut_rewrite **ou
         st = arenaut_split(p->document.program, c.best, c.n_best, allocator, out, err);
     }
     if (st == ARENAUT_OK) {
-        p->ways = (arenaut_ways_to_split){fronts[over], c.whole.kept};
+        p->ways = (arenaut_ways_to_split){fronts[over], c.whole.kept, taken_of(&c, fronts[over])};
+        p->result.ways = &p->ways;
         fronts[over] = NULL;
     }
     arn_release(allocator, c.best);

@@ -7,6 +7,7 @@ its stages and all that comes behind them, with the plan inside, op by op.
 import json
 import os
 import subprocess
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -284,6 +285,45 @@ def test_each_way_to_split_needs_what_is_said_at_least(arenaut_json):
         reserved = next(row["bytes"] for row in document["tensor_arena"] if row["of"] == "planned")
         assert way["needs_at_least"] <= reserved <= 1.05 * way["needs_at_least"]
         assert document["split"]["ops"] - document["split"]["ops_before"] == way["added_ops"]
+
+
+def test_the_report_says_which_way_was_taken(arenaut, arenaut_json):
+    """With a budget, the first that fits; of the ways that explain lists."""
+    model = DATA / "inception_int8.tflite"
+    for budget in (38_000, 34_500, 33_000):
+        split = arenaut_json("plan", model, "--split", "on", "--budget", budget)["split"]
+        ways, taken = split["ways"], split["taken"]
+        assert split["stages"] == ways[taken]["stages"]
+        fit = [way for way in ways if way["needs_at_least"] <= budget]
+        assert ways[taken] == min(fit, key=lambda way: (way["added_ops"], way["added_macs"]))
+        said = f"way {taken} of {len(ways) - 1}, which adds least of those that fit in {budget:,}"
+        assert said in arenaut("plan", model, "--split", "on", "--budget", budget).stdout
+    said = arenaut("plan", model, "--split", "on").stdout
+    assert f"way {len(ways) - 1} of {len(ways) - 1}, of whose plan least has to be reserved" in said
+    assert " (taken) " in arenaut("explain", model, "--split", "on").stdout
+
+
+def test_the_picture_has_every_way_to_split(arenaut, arenaut_json, tmp_path):
+    """Twice: bytes against ops, and against multiplications; what needs more stands higher, what
+    adds more farther right. A program that was not split has none."""
+    model, picture = DATA / "inception_int8.tflite", tmp_path / "x.svg"
+    split = arenaut_json("size", model, "--split", "on")["split"]
+    arenaut("view", model, "--split", "on", "--svg", "-o", picture)
+    circles = [item for item in ElementTree.parse(picture).iter() if item.tag.endswith("circle")]
+    assert len(circles) == 2 * len(split["ways"])
+    for circle, way in zip(circles, [way for way in split["ways"] for _ in range(2)]):
+        assert f"{way['needs_at_least']:,} bytes, {way['added_ops']} ops" in circle[0].text
+    heights = [float(circle.get("cy")) for circle in circles]
+    assert heights == sorted(heights) and len(set(heights)) > 5
+    for plot, added in ((circles[::2], "added_ops"), (circles[1::2], "added_macs")):
+        order = sorted(range(len(plot)), key=lambda i: split["ways"][i][added])
+        places = [float(plot[i].get("cx")) for i in order]
+        assert places == sorted(places)
+    assert [i // 2 for i, circle in enumerate(circles) if "output" in circle.get("class")] == [
+        split["taken"]] * 2
+    whole = tmp_path / "whole.svg"
+    arenaut("view", model, "--svg", "-o", whole)
+    assert "<circle" not in whole.read_text()
 
 
 def test_explain_tries_splitting(arenaut, arenaut_json):

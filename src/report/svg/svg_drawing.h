@@ -80,4 +80,9 @@ void arn_svg_legend(svg_drawing *s);
 uint32_t arn_svg_listed(const svg_drawing *s); /* lines of the list below */
 void arn_svg_peak_list(svg_drawing *s);
 
+/* ---- svg_ways.c ---- */
+
+uint32_t arn_svg_ways_height(const svg_drawing *s); /* 0: there is none to draw */
+void arn_svg_ways(svg_drawing *s);
+
 #endif

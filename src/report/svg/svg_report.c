@@ -85,7 +85,7 @@ static uint32_t total_height(const svg_drawing *s) {
     for (uint32_t i = 0; i < s->result->plan->n_pools; i++) pools += s->result->plan->arena[i] != 0;
     return TITLE + CURVE + GAP + (pools ? pools : 1) * (POOL_HEIGHT + GAP) +
            (arn_svg_names_ops(s) ? OP_NAMES : STEP_NUMBERS) + LEGEND - GAP + 100 +
-           (arn_svg_listed(s) ? (arn_svg_listed(s) + 3) * SVG_LINE : 0);
+           (arn_svg_listed(s) ? (arn_svg_listed(s) + 3) * SVG_LINE : 0) + arn_svg_ways_height(s);
 }
 
 static arenaut_status draw(svg_drawing *s, arenaut_error *err) {
@@ -122,6 +122,8 @@ static arenaut_status draw(svg_drawing *s, arenaut_error *err) {
     arn_svg_legend(s);
     s->y += LEGEND;
     arn_svg_peak_list(s);
+    s->y = height - arn_svg_ways_height(s);
+    arn_svg_ways(s);
     arn_puts(&s->out, "</svg>\n");
     return st;
 }
