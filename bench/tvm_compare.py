@@ -1,0 +1,69 @@
+"""arenaut.tvm beside TVM's own planning of memory, on networks of tests/models/torch_zoo.py: bytes of all
+storages, what no placement goes below, and whether the outputs are the same to the bit.
+
+    python bench/tvm_compare.py [NAME...]        # in an environment that holds arenaut, apache-tvm and torch"""
+
+import sys
+import time
+from pathlib import Path
+
+import torch
+import tvm
+from tvm import relax
+from tvm.relax.frontend.torch import from_exported_program
+
+import arenaut.tvm
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "models"))
+import torch_zoo
+
+TARGET = tvm.target.Target("llvm")
+
+
+class Watched:
+    """A pass that keeps the module as it is at that point, for its figures."""
+
+    def __init__(self, plan):
+        self.plan, self.planned, self.seconds = plan, None, 0.0
+
+    def made(self):
+        @tvm.transform.module_pass(opt_level=0, name=arenaut.tvm.NAME)
+        def watched(module, _context):
+            began = time.process_time()
+            self.planned = self.plan(module)
+            self.seconds = time.process_time() - began
+            return self.planned
+        return watched
+
+
+def compiled(module, plan, inputs):
+    """Outputs, bytes of storages, and the seconds that planning took."""
+    watched = Watched(plan)
+    built = tvm.compile(module, TARGET, relax_pipeline=arenaut.tvm.pipeline(TARGET, plan=watched.made()))
+    machine = relax.VirtualMachine(built, tvm.cpu())
+    made = machine["main"](*[tvm.runtime.tensor(one.numpy()) for one in inputs])
+    outputs = [one.numpy() for one in made]
+    return outputs, arenaut.tvm.figures(watched.planned)["main"], watched.seconds
+
+
+def main(names):
+    print("| network | TVM | arenaut | | TVM, ms | arenaut, ms | outputs |\n|---|---:|---:|---:|---:|---:|---|")
+    for name, build in torch_zoo.ZOO.items():
+        if names and name not in names:
+            continue
+        torch.manual_seed(0)
+        network, inputs = build()
+        with torch.no_grad():
+            module = from_exported_program(torch.export.export(network.eval(), inputs), keep_params_as_input=False,
+                                           unwrap_unit_return_tuple=False)
+        theirs = compiled(module, relax.transform.StaticPlanBlockMemory(), inputs)
+        ours = compiled(module, arenaut.tvm.static_plan_block_memory(), inputs)
+        same = all((a == b).all() for a, b in zip(theirs[0], ours[0], strict=True))
+        print(f"| {name} | {theirs[1]:,} | {ours[1]:,} | {ours[1] / theirs[1] - 1:+.1%} | {theirs[2] * 1e3:.1f} | "
+              f"{ours[2] * 1e3:.1f} | {'the same' if same else 'DIFFER'} |", flush=True)
+        if not same:
+            sys.exit(f"{name}: outputs differ")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
