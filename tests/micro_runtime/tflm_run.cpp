@@ -2,14 +2,17 @@
 // firmware, which records nothing; its allocator is put together here as MicroAllocator::Create
 // does, so that both ends of the arena can be asked.
 //
-//     tflm_run [--trace] [--load-only] [--dump FILE] MODEL.tflite ARENA_BYTES [INPUT.bin…]
+//     tflm_run [--trace] [--load-only] [--dump FILE] [--requests|--places FILE] MODEL.tflite
+//              ARENA_BYTES [INPUT.bin…]
 //
 // Prints one JSON object: head and tail in bytes, `used` as arena_used_bytes() has it, and size and
 // hash (FNV-1a, 64 bits) of each output. Inputs that are not given are zero. `--dump` writes the
 // bytes of all outputs, one after another. `--load-only` does not run the model. `--trace` lists
 // what each op asks for: of the tail while its options are parsed and by its kernel, and scratch.
-// Exit status: 0 ran, 1 the runtime refused (too small an arena, an op that it does not have), 2
-// the call was wrong.
+// `--requests` prints what the planner is asked for, as a problem in CSV, on standard error; with
+// `--places` tensors and scratch lie where that problem's plan in CSV says
+// (examples/micro_planner). Exit status: 0 ran, 1 the runtime refused (too small an arena, an op
+// that it does not have), 2 the call was wrong.
 //
 //     tflm_run --sizes
 //
@@ -26,10 +29,12 @@
 #include <string>
 #include <vector>
 
+#include "../../examples/micro_planner/planned_memory.h"
 #include "python/tflite_micro/python_ops_resolver.h"
 #include "tensorflow/lite/micro/arena_allocator/recording_single_arena_buffer_allocator.h"
 #include "tensorflow/lite/micro/arena_allocator/single_arena_buffer_allocator.h"
 #include "tensorflow/lite/micro/memory_planner/greedy_memory_planner.h"
+#include "tensorflow/lite/micro/memory_planner/micro_memory_planner.h"
 #include "tensorflow/lite/micro/micro_allocation_info.h"
 #include "tensorflow/lite/micro/micro_allocator.h"
 #include "tensorflow/lite/micro/micro_interpreter.h"
@@ -214,23 +219,57 @@ bool print_outputs(Interpreter &interpreter, const char *dump) {
     return written;
 }
 
-// As MicroAllocator::Create(arena, size), but keeps hold of what is below.
-tflite::MicroAllocator *make_allocator(uint8_t *arena, size_t size,
-                                       tflite::SingleArenaBufferAllocator **ends) {
-    *ends = tflite::SingleArenaBufferAllocator::Create(arena, size);
-    void *place = (*ends)->AllocatePersistentBuffer(sizeof(tflite::GreedyMemoryPlanner),
-                                                    alignof(tflite::GreedyMemoryPlanner));
-    return place ? tflite::MicroAllocator::Create(*ends, new (place) tflite::GreedyMemoryPlanner())
-                 : nullptr;
-}
-
 struct Call {
-    bool tracing = false, load_only = false;
-    const char *dump = nullptr, *model = nullptr;
+    bool tracing = false, load_only = false, requests = false;
+    const char *dump = nullptr, *places = nullptr, *model = nullptr;
     size_t arena_bytes = 0;
     char **inputs = nullptr;
     int n_inputs = 0;
 };
+
+template <typename Planner, typename... Arguments>
+tflite::MicroMemoryPlanner *kept(tflite::SingleArenaBufferAllocator *ends, Arguments... arguments) {
+    void *place = ends->AllocatePersistentBuffer(sizeof(Planner), alignof(Planner));
+    return place ? new (place) Planner(arguments...) : nullptr;
+}
+
+// The columns of kPlaces under one line with their names.
+constexpr char kPlaces[] = "id,lower,upper,size,alignment,offset\n";
+
+bool read_places(const char *path, std::vector<arenaut::PlannedBuffer> &buffers,
+                 arenaut::MemoryPlan &plan) {
+    const auto bytes = read_file(path);
+    const std::string text(bytes.begin(), bytes.end());
+    int id, first, end, size, align, offset;
+    if (text.compare(0, strlen(kPlaces), kPlaces)) {
+        fprintf(stderr, "%s: its first line is not %s", path, kPlaces);
+        return false;
+    }
+    for (size_t at = text.find('\n'); at != std::string::npos; at = text.find('\n', at + 1)) {
+        if (at + 1 == text.size()) break;
+        if (sscanf(&text[at + 1], "%d,%d,%d,%d,%d,%d", &id, &first, &end, &size, &align, &offset) !=
+            6) {
+            fprintf(stderr, "%s: not a line of a plan: %s\n", path, &text[at + 1]);
+            return false;
+        }
+        buffers.push_back({size, first, end - 1, offset});
+        if (size + offset > plan.arena) plan.arena = size + offset;
+    }
+    plan.n = static_cast<int32_t>(buffers.size());
+    plan.buffers = buffers.data();
+    return true;
+}
+
+// As MicroAllocator::Create(arena, size), but keeps hold of what is below.
+tflite::MicroAllocator *make_allocator(const Call &call, uint8_t *arena,
+                                       const arenaut::MemoryPlan *plan,
+                                       tflite::SingleArenaBufferAllocator **ends) {
+    *ends = tflite::SingleArenaBufferAllocator::Create(arena, call.arena_bytes);
+    auto *planner = call.places     ? kept<arenaut::PlannedMemory>(*ends, plan)
+                    : call.requests ? kept<arenaut::RecordedMemory>(*ends)
+                                    : kept<tflite::GreedyMemoryPlanner>(*ends);
+    return planner ? tflite::MicroAllocator::Create(*ends, planner) : nullptr;
+}
 
 int run(const Call &call) {
     const size_t arena_bytes = call.arena_bytes;
@@ -247,7 +286,10 @@ int run(const Call &call) {
     }
     tflite::PythonOpsResolver resolver;
     tflite::SingleArenaBufferAllocator *ends = nullptr;
-    tflite::MicroAllocator *allocator = make_allocator(arena, arena_bytes, &ends);
+    std::vector<arenaut::PlannedBuffer> buffers;
+    arenaut::MemoryPlan plan = {0, 0, nullptr};
+    if (call.places && !read_places(call.places, buffers, plan)) return 2;
+    tflite::MicroAllocator *allocator = make_allocator(call, arena, &plan, &ends);
     if (!allocator) return 1;
     const int n_variables = count_variables(model);
     auto *variables =
@@ -356,12 +398,14 @@ int main(int argc, char **argv) {
         if (!strcmp(argv[at], "--trace")) call.tracing = true;
         else if (!strcmp(argv[at], "--load-only")) call.load_only = true;
         else if (!strcmp(argv[at], "--dump") && at + 1 < argc) call.dump = argv[++at];
+        else if (!strcmp(argv[at], "--requests")) call.requests = true;
+        else if (!strcmp(argv[at], "--places") && at + 1 < argc) call.places = argv[++at];
         else break;
     }
     if (argc - at < 2 || !strncmp(argv[at], "--", 2)) {
         fprintf(stderr,
-                "usage: tflm_run [--trace] [--load-only] [--dump FILE] MODEL ARENA_BYTES "
-                "[INPUT...]\n");
+                "usage: tflm_run [--trace] [--load-only] [--dump FILE] [--requests|--places FILE] "
+                "MODEL ARENA_BYTES [INPUT...]\n");
         return 2;
     }
     call.model = argv[at];
