@@ -11,6 +11,8 @@
 #include <arenaut/pass.h>
 
 #include "describe.h"
+
+enum { MOST_OPS = 200 }; /* for what takes longer the more there are */
 #include "whole_arena.h"
 
 /* Whether a pass has changed nothing that counts: then there is no need to plan again. */
@@ -25,7 +27,8 @@ static bool same_problem(const arenaut_problem *a, const arenaut_problem *b) {
         const uint32_t n = arenaut_problem_lifetime_count(a, i);
         if (a->size[i] != b->size[i] || n != arenaut_problem_lifetime_count(b, i) ||
             arenaut_problem_same_base(a, i) != arenaut_problem_same_base(b, i) ||
-            arenaut_problem_inside(a, i) != arenaut_problem_inside(b, i)) {
+            arenaut_problem_inside(a, i) != arenaut_problem_inside(b, i) ||
+            arenaut_problem_align(a, i) != arenaut_problem_align(b, i)) {
             return false;
         }
         for (uint32_t k = 0; k < n; k++) {
@@ -160,7 +163,6 @@ static exit_code try_kernels(const tool_job *job, remedy_list *list) {
 /* Ops piece by piece, in a runtime for which that is known to pay. Of many ops the search takes
  * longer than an answer should. */
 static exit_code try_split(const tool_job *job, remedy_list *list) {
-    enum { MOST_OPS = 200 };
     arenaut_pipeline_options changed = job->pipeline->options;
     const arenaut_pipeline *p = job->pipeline;
     remedy with;
@@ -172,6 +174,41 @@ static exit_code try_split(const tool_job *job, remedy_list *list) {
     return code;
 }
 
+/* Ops in another order, likewise: of programs that hold one, and where the search ends soon. */
+static exit_code try_order(const tool_job *job, remedy_list *list) {
+    arenaut_pipeline_options changed = job->pipeline->options;
+    const arenaut_document *document = &job->pipeline->document;
+    remedy with;
+    if (changed.reordering.on || !document->format->holds_order) return EXIT_FINE;
+    if (document->program->n_ops > MOST_OPS) return EXIT_FINE;
+    changed.reordering.on = true;
+    const exit_code code = plan_with(job, list, &changed, &with);
+    if (code == EXIT_FINE) add_remedy(list, "ops in another order", "--reorder", "on", with);
+    return code;
+}
+
+/* No remedies, but often asked for: what memory for vectors, caches and pages costs. */
+exit_code find_alignments(const tool_job *job, remedy_list *list) {
+    static const struct {
+        uint64_t bytes;
+        const char *what, *value;
+    } common[] = {{16, "buffers aligned to 16 bytes", "16"},
+                  {64, "buffers aligned to 64 bytes", "64"},
+                  {4096, "buffers aligned to 4,096 bytes", "4096"}};
+    exit_code code = EXIT_FINE;
+    if (!job->pipeline->lowering || job->stopped) return code;
+    for (size_t i = 0; i < sizeof common / sizeof *common && code == EXIT_FINE; i++) {
+        arenaut_pipeline_options changed = job->pipeline->options;
+        remedy with;
+        if (changed.align >= common[i].bytes) continue;
+        changed.align = common[i].bytes;
+        code = plan_with(job, list, &changed, &with);
+        if (code == EXIT_FINE && with.job)
+            add_remedy(list, common[i].what, "--align", common[i].value, with);
+    }
+    return code;
+}
+
 exit_code find_remedies(const tool_job *job, remedy_list *list) {
     arenaut_pipeline_options changed = job->pipeline->options;
     remedy with;
@@ -180,6 +217,7 @@ exit_code find_remedies(const tool_job *job, remedy_list *list) {
     list->reserve = reserve_for(job);
     exit_code code = try_kernels(job, list);
     if (code == EXIT_FINE) code = try_split(job, list);
+    if (code == EXIT_FINE) code = try_order(job, list);
     if (code == EXIT_FINE && !changed.exclude_io) {
         changed.exclude_io = true;
         code = plan_with(job, list, &changed, &with);

@@ -27,6 +27,8 @@ typedef struct remedy_list {
 /* Plans again with each flag that may help: in place, inputs and outputs elsewhere and, where
  * it saves anything, each optional pass. Empty for a bare problem, and after an interrupt. */
 exit_code find_remedies(const tool_job *job, remedy_list *list);
+/* Adds plans with larger alignments. */
+exit_code find_alignments(const tool_job *job, remedy_list *list);
 void remedies_free(remedy_list *list);
 
 /* Lines of the report, and members of the JSON document: the remedies, and what the bound

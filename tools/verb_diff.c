@@ -78,7 +78,7 @@ static bool grew_by_more(uint64_t before, uint64_t after, uint64_t hundredths) {
 
 static exit_code write_page(const diff *d) {
     const side *a = &d->sides[BEFORE];
-    const arenaut_variant before = {"before", NULL, arena_of(a), &a->result};
+    const arenaut_variant before = {.name = "before", .arena = arena_of(a), .result = &a->result};
     const arenaut_report_options report = {.variants = &before, .n_variants = 1};
     const output_kind kind = {NULL, arenaut_report_find("html")};
     const exit_code code = check_replaced(d->sides[AFTER].job.inputs, d->options->output, kind);

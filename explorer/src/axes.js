@@ -75,6 +75,19 @@ export function paintCurve(ctx, box, values, top, colour) {
   ctx.stroke();
 }
 
+// What lies between this line and the curve of bytes alive is holes.
+function paintReach(ctx, box, values, top, colour) {
+  ctx.beginPath();
+  values.forEach((bytes, c) => {
+    const y = box.y + box.height - (bytes / top) * box.height;
+    ctx.lineTo(box.x + (c * box.width) / values.length, y);
+    ctx.lineTo(box.x + ((c + 1) * box.width) / values.length, y);
+  });
+  ctx.strokeStyle = colour;
+  ctx.lineWidth = 1;
+  ctx.stroke();
+}
+
 export function paintLevels(ctx, box, top, levels) {
   for (const { bytes, colour, dash } of levels) {
     const y = Math.round(box.y + box.height - (bytes / top) * box.height) + 0.5;
@@ -100,12 +113,14 @@ export function drawCurve(p, ctx) {
   ctx.fillStyle = theme.plot;
   ctx.fillRect(box.x, box.y, box.width, box.height);
   paintCurve(ctx, box, columnsOf(plan.curve, view.x0, view.x1, frame.width), top, theme.area);
+  if (plan.reach) paintReach(ctx, box, columnsOf(plan.reach, view.x0, view.x1, frame.width), top, theme.peak);
   paintLevels(ctx, box, top, levelsOf(plan, theme));
   const unit = nicePowerOfTwo(top / 3);
   for (let at = 0; at < top; at += unit) {
     write(ctx, inUnits(at), LEFT - 8, box.y + box.height - (at / top) * box.height + 4, { colour: theme.soft, align: "right" });
   }
-  write(ctx, "bytes alive", LEFT + 6, box.y + 13, { colour: theme.soft });
+  write(ctx, "bytes alive", LEFT + 6, box.y + 13, { colour: theme.soft, halo: theme.plot });
+  if (plan.reach) write(ctx, "highest byte in use", LEFT + 72, box.y + 13, { colour: theme.peak, halo: theme.plot });
 }
 
 // Addresses of each lane, and the names of the pools where there are several.

@@ -10,7 +10,9 @@ import { commas, inUnits, percent, shown } from "./words.js";
 import { element } from "./table.js";
 import { changesOf } from "./compare.js";
 import { matcher } from "./why.js";
+import { Variants } from "./variants.js";
 import { WhatIf } from "./whatif.js";
+import { reachOf, unusedOf } from "./waste.js";
 import { readLink, writeLink } from "./link.js";
 import { showCard } from "./card.js";
 import { moved, zoomed } from "./viewport.js";
@@ -30,6 +32,7 @@ class App {
     this.overview = new Overview(id("strip"), this.picture);
     this.picture.onDrawn = () => this.drawn();
     this.panels = new Panels(this);
+    this.sideBySide = new Variants(this);
     this.whatIf = new WhatIf(this, id("planner").textContent.trim());
     new Pointers(this.picture, { onHover: (b) => this.hover(b), onClick: (x, y) => this.click(x, y) });
     this.followTheme();
@@ -107,6 +110,8 @@ class App {
     this.panels.showPlan();
     this.find(this.query ?? "");
     this.whatIf.showPlan();
+    this.sideBySide.show();
+    this.laterShowWaste();
     const again = pinned < 0 ? -1 : this.plan.names === names ? pinned : this.plan.names.indexOf(names[pinned]);
     if (again >= 0) this.pick(again, false);
     else {
@@ -129,6 +134,18 @@ class App {
     id("title").textContent = shown(plan.file);
     id("figures").replaceChildren(...facts.map(([title, text]) =>
       element("div", {}, element("dt", { textContent: title }), element("dd", { textContent: text }))));
+  }
+
+  // After the first picture, for which it is not needed.
+  laterShowWaste() {
+    const { plan } = this;
+    setTimeout(() => {
+      if (plan !== this.plan) return;
+      plan.reach ??= reachOf(plan);
+      const { unused, holes } = unusedOf(plan, plan.reach), arena = plan.data.arena, bytes = (n) => `${inUnits(Math.round(n))} (${percent(n, arena)})`;
+      id("waste").textContent = plan.range ? `Over all steps, ${bytes(unused)} of the arena is unused on average, of which ${bytes(holes)} lies in holes below what is in use.` : "";
+      this.picture.draw();
+    });
   }
 
   showLegend() {

@@ -49,6 +49,7 @@ export class Plan {
     made.size = this.size.map((bytes, b) => (gone.has(b) ? 0 : bytes));
     made.exactSize = this.exactSize && this.exactSize.map((bytes, b) => (gone.has(b) ? 0n : bytes));
     made.peakStep = Number(BigInt(data.peak.step) - this.origin);
+    made.reach = undefined;
     later(made, "curve", () => made.bytesAlive());
     return made;
   }

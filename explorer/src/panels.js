@@ -131,9 +131,8 @@ export class Panels {
       return [`without ${plan.name(buffer)}: at least ${commas(bound)}, ${saves > 0n ? `saves ${commas(saves)}` : "saves nothing"}; then the peak is at ${then}`,
         () => this.app.pick(buffer)];
     });
-    for (const { name, flags, arena: other, plan: shows } of this.app.variants.filter((variant) => variant.flags)) {
-      const saves = BigInt(this.app.data.plans[0].arena) - BigInt(other);
-      texts.push([`${name} (${flags}): arena ${commas(other)}, ${saves > 0n ? `saves ${commas(saves)}` : "saves nothing"}`,
+    for (const { name, flags, arena, reserve, saves, plan: shows } of this.app.variants.filter(({ flags }) => flags && !flags.startsWith("--align"))) {
+      texts.push([`${name} (${flags}): arena ${commas(arena)}, ${reserve ? `to reserve ${commas(reserve)}, ` : ""}${saves === "0" ? "saves nothing" : `saves ${commas(saves)}`}`,
         shows && (() => this.app.showPlan(shows))]);
     }
     this.list("remedies", texts, "Nothing is alive.");

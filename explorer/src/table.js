@@ -15,7 +15,8 @@ export function element(tag, properties = {}, ...children) {
 }
 
 export class Table {
-  // columns: {title, text(row), number?, key?(row) to sort by, plain?(row) for CSV}
+  // columns: {title, text(row), number?, key?(row) to sort by, plain?(row) for CSV, draw?(row) a node}
+  // Those without a title only draw, and are neither sorted nor copied.
   constructor(host, { caption, columns, onPick, onCopy }) {
     Object.assign(this, { columns, onPick, sortedBy: -1, down: false, filter: null, rows: [] });
     this.head = element("tr");
@@ -24,13 +25,14 @@ export class Table {
     this.table = element("table", {}, element("caption", { textContent: caption }),
       element("thead", {}, this.head), this.body);
     const copy = (name, make) => element("button", { type: "button", textContent: `Copy as ${name}`,
-      onclick: () => onCopy(make(this.columns, this.chosen())) });
+      onclick: () => onCopy(make(this.columns.filter((column) => column.title), this.chosen())) });
     host.replaceChildren(element("div", { className: "scroll", tabIndex: 0, role: "region", ariaLabel: caption }, this.table),
       this.note, element("p", { className: "tools" }, copy("Markdown", asMarkdown), copy("CSV", asCsv)));
     columns.forEach((column, i) => this.head.append(this.heading(column, i)));
   }
 
   heading(column, i) {
+    if (!column.title) return element("td");
     const button = element("button", { type: "button", textContent: column.title, onclick: () => this.sortBy(i) });
     return element("th", { scope: "col", className: column.number ? "number" : "" }, button);
   }
@@ -61,7 +63,7 @@ export class Table {
   show() {
     const rows = this.chosen();
     [...this.head.children].forEach((th, i) => {
-      th.setAttribute("aria-sort", i !== this.sortedBy ? "none" : this.down ? "descending" : "ascending");
+      if (this.columns[i].title) th.setAttribute("aria-sort", i !== this.sortedBy ? "none" : this.down ? "descending" : "ascending");
     });
     this.body.replaceChildren(...rows.slice(0, MOST_ROWS).map((row) => this.line(row)));
     this.note.textContent = rows.length > MOST_ROWS
@@ -71,6 +73,7 @@ export class Table {
   line(row) {
     return element("tr", {}, ...this.columns.map((column, i) => {
       const text = String(column.text(row)), number = column.number ? "number" : "";
+      if (column.draw) return element("td", { className: "drawn" }, column.draw(row));
       if (i) return element("td", { className: number, textContent: text });
       const button = element("button", { type: "button", textContent: text, onclick: () => this.onPick(row) });
       return element("th", { scope: "row", className: number }, button);

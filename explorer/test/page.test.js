@@ -38,6 +38,8 @@ test("a page says what explain says", { skip }, async () => {
       && digits(item).includes(remedy.saves ? `saves ${remedy.saves};` : "saves nothing;") && item.endsWith(remedy.then)), remedy.without);
   }
   assert.match(await text(page, "#figures"), /55,296 bytes/);
+  await page.waitForFunction(() => document.getElementById("waste").textContent);
+  assert.equal(await text(page, "#waste"), "Over all steps, 38.1 KiB (70.6 %) of the arena is unused on average, of which 1.6 KiB (3.1 %) lies in holes below what is in use.");
   assert.deepEqual(wrong, []);
   await page.close();
 });
@@ -224,8 +226,12 @@ test("plans with other flags are shown in turn", { skip }, async () => {
   const { page, wrong } = await open(browser, pageOf(MODEL, "--what-if"));
   const plans = await page.$$eval("#plan option", (options) => options.map((option) => option.textContent));
   assert.deepEqual(plans.map((plan) => plan.split(":")[0]), ["planned", "now", "results over operands", "results that reach into operands",
-    "ops piece by piece", "inputs and outputs elsewhere"]);
-  for (const [k, args] of [[0, []], [2, ["--inplace", "on"]], [3, ["--overlap", "on"]], [4, ["--split", "on"]], [5, ["--no-alloc-io"]]]) {
+    "ops piece by piece", "inputs and outputs elsewhere", "buffers aligned to 64 bytes", "buffers aligned to 4,096 bytes"]);
+  const beside = await rows(page, "variants");
+  assert.deepEqual(beside.map((row) => row.slice(0, 3)).filter((row) => /now|order|reach/.test(row[0])),
+    [["now", "", "73,728"], ["results that reach into operands", "--overlap on", "36,880"], ["ops in another order", "--reorder on", "55,296"]]);
+  assert.equal(beside.find(([name]) => name === "now")[3], "+18,432 (33.3 %)");
+  for (const [k, args] of [[0, []], [2, ["--inplace", "on"]], [3, ["--overlap", "on"]], [4, ["--split", "on"]], [5, ["--no-alloc-io"]], [6, ["--align", "64"]]]) {
     await page.select("#plan", String(k));
     const said = JSON.parse(arenaut("explain", MODEL, "--json", ...args));
     const shows = await page.evaluate(() => [...window.arenaut.plan.offset]);
@@ -235,7 +241,7 @@ test("plans with other flags are shown in turn", { skip }, async () => {
   const remedies = await page.$$eval("#remedies li", (items) => items.map((item) => item.textContent));
   for (const remedy of JSON.parse(arenaut("explain", MODEL, "--json")).remedies.filter((r) => r.flags)) {
     const saves = remedy.saves ? `saves ${remedy.saves}` : "saves nothing";
-    assert.ok(remedies.some((item) => digits(item).includes(`(${remedy.flags}): arena ${remedy.arena} ${saves}`)), remedy.flags);
+    assert.ok(remedies.some((item) => digits(item).includes(`(${remedy.flags}): arena ${remedy.arena} ${remedy.reserve ? `to reserve ${remedy.reserve} ` : ""}${saves}`)), remedy.flags);
   }
   await page.waitForFunction(() => !window.arenaut.picture.moving);
   assert.deepEqual(wrong, []);

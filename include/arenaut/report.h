@@ -20,6 +20,8 @@ typedef struct arenaut_variant {
     const char *flags; /* "--inplace on"; NULL: it is none of the command's */
     uint64_t arena;
     const arenaut_result *result; /* NULL: only the arena is known, or the plan is the same */
+    uint64_t reserve;             /* the arena with what the runtime keeps; 0: that is not known */
+    uint64_t saves; /* bytes fewer to reserve than without the flags; else fewer of the arena */
 } arenaut_variant;
 
 typedef struct arenaut_report_options {

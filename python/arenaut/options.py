@@ -15,7 +15,7 @@ FILE = ("format", "target", "kernels", "unmeasured", "method", "passes", "share"
         "scratch_model", "dims", "inplace", "inplace_ops", "overlap", "preserve_inputs", "alloc_io",
         "align", "tensor_align", "op_align", "pools", "pins", "split", "budget", "max_ops", "max_macs",
         "reorder", "compact")
-REPORT = ("width", "top", "color", "unicode", "steps", "compare")
+REPORT = ("width", "top", "color", "unicode", "steps", "compare", "replan")
 PLANNER = ("planner", "effort", "time", "seed", "capacity", "threads", "settings")
 
 
@@ -168,7 +168,8 @@ def report_options(given):
     check_names(given, REPORT)
     made = records.ReportOptions(width=whole("width", given.get("width", 0), 2**32 - 1),
                                  top=whole("top", given.get("top", 0), 2**32 - 1),
-                                 color=bool(given.get("color")), unicode=bool(given.get("unicode")))
+                                 color=bool(given.get("color")), unicode=bool(given.get("unicode")),
+                                 replan=bool(given.get("replan")))
     if given.get("steps") is not None:
         first, end = given["steps"]
         if not (arrays.is_whole(first) and arrays.is_whole(end) and first < end):

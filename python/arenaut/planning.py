@@ -264,7 +264,8 @@ class Plan:
             name: "explain", "ascii", "svg", "html", "header", "dot", "perfetto", …
             options: `width` (columns), `top` (rows), `color`, `unicode` (True or False); of pictures
                 `steps`, a pair: the first, and the one up to which they show; and
-                `compare`, {name: plan}: plans to show beside this one.
+                `compare`, {name: plan}: plans to show beside this one; and of "html" `replan`:
+                the page has the planner in it.
 
         Raises:
             InputError: there is no report of that name.

@@ -943,7 +943,9 @@ Variant._fields_ = [
     ("name", c_char_p),
     ("flags", c_char_p),
     ("arena", c_uint64),
-    ("result", POINTER(Result))]
+    ("result", POINTER(Result)),
+    ("reserve", c_uint64),
+    ("saves", c_uint64)]
 ReportOptions._fields_ = [
     ("width", c_uint32),
     ("top", c_uint32),

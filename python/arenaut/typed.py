@@ -190,3 +190,4 @@ class ReportOptions(TypedDict, total=False):
     unicode: bool
     steps: tuple[int, int] | None
     compare: Mapping[str, Plan] | None
+    replan: bool

@@ -120,7 +120,9 @@ static void put_variants(html *h, arn_writer *out) {
         if (v->flags) arn_put_json_string(out, v->flags);
         else arn_puts(out, "null");
         if (v->result) arn_putf(out, ",\"plan\":%" PRIu32, plan++);
-        arn_putf(out, ",\"arena\":\"%" PRIu64 "\"}", v->arena);
+        arn_putf(out, ",\"arena\":\"%" PRIu64 "\"", v->arena);
+        if (v->reserve) arn_putf(out, ",\"reserve\":\"%" PRIu64 "\"", v->reserve);
+        arn_putf(out, ",\"saves\":\"%" PRIu64 "\"}", v->saves);
     }
 }
 

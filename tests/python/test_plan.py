@@ -161,6 +161,7 @@ def test_how_it_shows():
     assert base64.b64decode(picture).decode() == plan._repr_svg_()
     page = re.search('srcdoc="([^"]+)"', shown)[1]
     assert html.unescape(page) == plan.report("html") and 'sandbox="allow-scripts' in shown
+    assert "wasm-unsafe-eval" in plan.report("html", replan=True) and "wasm-unsafe-eval" not in page
     assert repr(plan.explain()).startswith("peak ")
 
 

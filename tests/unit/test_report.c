@@ -423,8 +423,12 @@ typedef struct comparison {
 /* Each report, told of another plan of the same problem. */
 static arenaut_status compare_with(void *context, const arenaut_allocator *allocator) {
     const comparison *c = context;
-    const arenaut_variant variants[] = {{"results over operands", "--inplace on", 8, NULL},
-                                        {"now", NULL, 9, &c->subject->result}};
+    const arenaut_variant variants[] = {{.name = "results over operands",
+                                         .flags = "--inplace on",
+                                         .arena = 8,
+                                         .reserve = 20,
+                                         .saves = 1},
+                                        {.name = "now", .arena = 9, .result = &c->subject->result}};
     const arenaut_report_options options = {.variants = variants, .n_variants = 2, .replan = true};
     arenaut_text text = {.allocator = allocator};
     const arenaut_status st =
