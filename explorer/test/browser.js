@@ -23,7 +23,7 @@ try {
 export const skip = !found ? "no Chromium is installed"
   : !puppeteer ? "run npm ci in explorer/" : !existsSync(COMMAND) ? "no command is built" : false;
 
-export const launch = () => puppeteer.launch({ executablePath: found, headless: true,
+export const launch = (options = {}) => puppeteer.launch({ executablePath: found, headless: true, ...options,
   args: process.getuid?.() === 0 ? ["--no-sandbox"] : [] });
 
 const folder = mkdtempSync(join(tmpdir(), "arenaut-page-"));
