@@ -31,16 +31,27 @@ void describe_order(const arenaut_pipeline *p, const char *head, arenaut_text *o
     text_put(out, is_reordered(p) ? "\n" : "; the ops stay in their order\n");
 }
 
-void put_order_json(const arenaut_pipeline *p, arenaut_text *out) {
-    const arenaut_ordering *o = &p->ordering;
-    if (!o->known) return;
-    text_put(out, ",\n  \"order\": {\"given\": ");
+static void put_figures(const arenaut_ordering *o, arenaut_text *out) {
+    text_put(out, "\"given\": ");
     text_put_json_u64(out, o->given);
     text_put(out, ", \"best\": ");
     text_put_json_u64(out, o->best);
     text_put(out, ", \"bound\": ");
     text_put_json_u64(out, o->bound);
     text_printf(out, ", \"proven\": %s", o->bound == o->best ? "true" : "false");
+}
+
+void put_json_figures_of_order(const arenaut_ordering *o, arenaut_text *out) {
+    text_put(out, ", \"order\": {");
+    put_figures(o, out);
+    text_put(out, "}");
+}
+
+void put_order_json(const arenaut_pipeline *p, arenaut_text *out) {
+    const arenaut_ordering *o = &p->ordering;
+    if (!o->known) return;
+    text_put(out, ",\n  \"order\": {");
+    put_figures(o, out);
     text_put(out, ", \"ways\": {");
     for (int way = 0; way < ARENAUT_ORDER_WAY_COUNT; way++) {
         text_printf(out, "%s\"%s\": ", way ? ", " : "",

@@ -11,4 +11,7 @@ void describe_order(const arenaut_pipeline *p, const char *head, arenaut_text *o
 /* The member "order", with a comma in front. */
 void put_order_json(const arenaut_pipeline *p, arenaut_text *out);
 
+/* The member "order" of something smaller: the figures alone. */
+void put_json_figures_of_order(const arenaut_ordering *ordering, arenaut_text *out);
+
 #endif

@@ -11,8 +11,7 @@
 #include <arenaut/pass.h>
 
 #include "describe.h"
-
-enum { MOST_OPS = 200 }; /* for what takes longer the more there are */
+#include "describe_order.h"
 #include "whole_arena.h"
 
 /* Whether a pass has changed nothing that counts: then there is no need to plan again. */
@@ -50,6 +49,7 @@ static exit_code plan_with(const tool_job *job, const remedy_list *list,
     tool_job *other = must_allocate(1, sizeof *other);
     *with = (remedy){.arena = job->pipeline->plan->total, .reserve = list->reserve};
     exit_code code = job_prepare_again(other, job, changed);
+    if (code == EXIT_FINE) with->order = other->pipeline->ordering;
     if (code == EXIT_FINE && !same_problem(job->pipeline->problem, other->pipeline->problem)) {
         code = job_find_baseline(other);
         if (code == EXIT_FINE) code = job_make_plan(other);
@@ -174,16 +174,19 @@ static exit_code try_split(const tool_job *job, remedy_list *list) {
     return code;
 }
 
-/* Ops in another order, likewise: of programs that hold one, and where the search ends soon. */
-static exit_code try_order(const tool_job *job, remedy_list *list) {
+/* The best order of the ops, where it is not known already; with less effort, since nobody asked
+ * for it. What cannot be reordered is not mentioned. */
+static exit_code try_reorder(const tool_job *job, remedy_list *list) {
+    enum { MOST_OPS = 5000, EFFORT = 2000000 };
     arenaut_pipeline_options changed = job->pipeline->options;
-    const arenaut_document *document = &job->pipeline->document;
     remedy with;
-    if (changed.reordering.on || !document->format->holds_order) return EXIT_FINE;
-    if (document->program->n_ops > MOST_OPS) return EXIT_FINE;
-    changed.reordering.on = true;
+    if (changed.reordering.on || changed.splitting.on) return EXIT_FINE;
+    if (job->n_inputs > 1 || job->pipeline->document.program->n_ops > MOST_OPS) return EXIT_FINE;
+    changed.reordering = (arenaut_reordering){.on = true, .options.effort = EFFORT};
     const exit_code code = plan_with(job, list, &changed, &with);
-    if (code == EXIT_FINE) add_remedy(list, "ops in another order", "--reorder", "on", with);
+    if (code != EXIT_FINE) return code;
+    if (with.order.known) add_remedy(list, "ops in another order", "--reorder", "on", with);
+    else drop_job(&with);
     return code;
 }
 
@@ -217,7 +220,7 @@ exit_code find_remedies(const tool_job *job, remedy_list *list) {
     list->reserve = reserve_for(job);
     exit_code code = try_kernels(job, list);
     if (code == EXIT_FINE) code = try_split(job, list);
-    if (code == EXIT_FINE) code = try_order(job, list);
+    if (code == EXIT_FINE) code = try_reorder(job, list);
     if (code == EXIT_FINE && !changed.exclude_io) {
         changed.exclude_io = true;
         code = plan_with(job, list, &changed, &with);
@@ -272,6 +275,17 @@ static void put_float_inputs(const arenaut_pipeline *p, arenaut_text *out) {
     }
 }
 
+/* Why ops in another order save nothing; "" where there is no more to say. */
+static const char *why_nothing(const arenaut_pipeline *p, const arenaut_ordering *o) {
+    if (!o->known) return "";
+    if (o->bound < o->given) {
+        return o->best < o->given ? ": less is alive at once in one, but needs no smaller arena"
+                                  : ": no better one was found";
+    }
+    return p->plan->total == o->bound ? ": no other order helps (proven)"
+                                      : ": in no other one is less alive at once (proven)";
+}
+
 void put_remedies(const tool_job *job, const remedy_list *list, arenaut_text *out) {
     const arenaut_pipeline *p = job->pipeline;
     const bool whole = has_whole_arena(job);
@@ -287,7 +301,7 @@ void put_remedies(const tool_job *job, const remedy_list *list, arenaut_text *ou
             text_printf(out, "saves %s (%s)\n", with_commas(r->saves).text,
                         change_percent(list->reserve, r->reserve).text);
         } else {
-            text_put(out, "saves nothing\n");
+            text_printf(out, "saves nothing%s\n", why_nothing(p, &r->order));
         }
     }
     if (p->lowering) put_float_inputs(p, out);
@@ -363,6 +377,7 @@ exit_code put_json_remedies(const tool_job *job, const remedy_list *list, arenau
         }
         text_put(out, ", \"saves\": ");
         text_put_json_u64(out, r->saves);
+        if (r->order.known) put_json_figures_of_order(&r->order, out);
         text_put(out, "}");
     }
     text_put(out, "]");

@@ -145,6 +145,24 @@ class Size(namedtuple("Size", "now planned bound needed status reserve")):
     reserve: int | None
 
 
+class Order(namedtuple("Order", "given best bound ops")):
+    """What is known of the orders in which a model's ops can run: bytes that are alive at once.
+
+    Attributes:
+        given (int): in the order of the file.
+        best (int): in the best order that was found.
+        bound (int): no order has less; where it is `best`, that is proven, and checked.
+        ops (tuple): numbers of the file's ops in the order in which they run now; None: in that of the
+            file, because no other is better, or none needs a smaller arena.
+    """
+
+    __slots__ = ()
+    given: int
+    best: int
+    bound: int
+    ops: tuple[int, ...] | None
+
+
 def open(path: Path | Iterable[Path], **options: Unpack[ModelOptions]) -> Model:
     """Reads a model, or a bare problem.
 
@@ -351,6 +369,15 @@ class ModelPlan(Plan):
         made.planned, made.minimum, made.needed = figures.planned, figures.bound, figures.needed
         made.scratch_unknown = record.result.scratch == records.SCRATCH_UNKNOWN
         return made
+
+    @property
+    def order(self) -> Order | None:
+        """What is known of the orders of the ops; None where `reorder` was not asked for, or where the
+        ops must stay where they are."""
+        found, rewrite = self._pipeline.record.ordering, self._pipeline.record.rewrite
+        moved = rewrite and not rewrite.contents.n_stages
+        ops = tuple(rewrite.contents.ops[:rewrite.contents.n_ops]) if moved else None
+        return Order(found.given, found.best, found.bound, ops) if found.known else None
 
     def __repr__(self) -> str:
         now = "" if self.now is None else f", today {self.now:,}"

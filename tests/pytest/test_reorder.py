@@ -5,7 +5,7 @@ import json
 
 import numpy as np
 import pytest
-from conftest import DATA
+from conftest import DATA, ROOT
 
 import compare
 import micro_runtime
@@ -101,3 +101,53 @@ def test_programs_in_json_are_reordered(arenaut, arenaut_json, tmp_path):
     order = arenaut_json("plan", "--reorder", "on", path)["order"]
     assert order["given"] == 1664 and order["best"] == order["bound"] == 928
     assert order["ops"] in ([0, 2, 1, 3, 4], [1, 3, 0, 2, 4])
+
+
+def test_what_is_printed_is_read_again(arenaut, tmp_path):
+    """The documents of plan and explain keep to the schema, and check takes them."""
+    import jsonschema
+    schema = json.loads((ROOT / "docs" / "schema" / "arenaut.plan-1.schema.json").read_text())
+    path, printed = tmp_path / "model.tflite", tmp_path / "plan.json"
+    path.write_bytes(branches(1, 7))
+    for arguments in (["plan", "--reorder", "on"], ["size", "--reorder", "on"], ["explain"],
+                      ["plan", "--split", "on", DATA / "resnet_int8.tflite"]):
+        model = [] if len(arguments) > 3 else [path]
+        printed.write_text(arenaut(*arguments, *model, "--json").stdout)
+        jsonschema.validate(json.loads(printed.read_text()), schema)
+        arenaut("check", printed)
+
+
+def test_explain_says_what_another_order_saves(arenaut, arenaut_json, tmp_path):
+    path = tmp_path / "model.tflite"
+    path.write_bytes(branches(1, 7))
+    arena = arenaut_json("plan", path, "--reorder", "on")["result"]["arena"]
+    document = arenaut_json("explain", path)
+    remedy, = (each for each in document["remedies"] if each.get("flags") == "--reorder on")
+    assert remedy["arena"] == arena < document["result"]["arena"]
+    assert remedy["order"]["proven"] and remedy["order"]["best"] < remedy["order"]["given"]
+    line, = (each for each in arenaut("explain", path).stdout.splitlines() if "--reorder on" in each)
+    assert f"arena {arena:,}, to reserve {remedy['reserve']:,}, saves {remedy['saves']:,}" in line
+    chain = arenaut("explain", DATA / "resnet_int8.tflite").stdout
+    assert "saves nothing: no other order helps (proven)" in chain
+    assert "another order" not in arenaut("explain", DATA / "if_while_float.tflite").stdout
+
+
+def test_training_graphs_say_what_an_order_saves(arenaut, arenaut_json, tmp_path):
+    """A loss and gradients that are results: their order counts as well."""
+    document = arenaut_json("size", "--reorder", "on", DATA / "pt2" / "gradients.pt2")
+    assert document["order"]["proven"] and document["order"]["ops"] is None
+    assert "order (--reorder on)" in arenaut("explain", DATA / "pt2" / "gradients.pt2").stdout
+    updates = {"schema": "arenaut.program/1", "inputs": ["x"], "outputs": ["loss"],
+               "tensors": [{"name": name, "bytes": size, **more} for name, size, more in (
+                   ("x", 64, {}), ("loss", 64, {}), ("w", 512, {"class": "state"}),
+                   ("v", 512, {"class": "state"}), ("gw", 512, {}), ("gv", 512, {}))],
+               "ops": [{"name": "LOSS", "inputs": ["x", "w", "v"], "outputs": ["loss"]},
+                       {"name": "GRAD", "inputs": ["loss", "x"], "outputs": ["gw"]},
+                       {"name": "GRAD", "inputs": ["loss", "x"], "outputs": ["gv"]},
+                       {"name": "SGD", "kind": "in_place", "inputs": ["w", "gw"], "outputs": ["w"]},
+                       {"name": "SGD", "kind": "in_place", "inputs": ["v", "gv"], "outputs": ["v"]}]}
+    path = tmp_path / "training.program.json"
+    path.write_text(json.dumps(updates))
+    order = arenaut_json("plan", "--reorder", "on", path)["order"]
+    assert order["given"] - order["best"] == 512 and order["bound"] == order["best"]
+    assert order["ops"][0] == 0

@@ -180,6 +180,30 @@ def test_threads():
     assert len(shown) == 1 and len({bytes(plan.offsets) for plan in plans}) == 1
 
 
+def branches():
+    """Two wide branches side by side, of which one could run after the other."""
+    sizes = {"x": 64, "a": 800, "b": 800, "c": 64, "d": 64, "y": 64}
+    ops = [("WIDEN", ["x"], ["a"]), ("WIDEN", ["x"], ["b"]), ("NARROW", ["a"], ["c"]),
+           ("NARROW", ["b"], ["d"]), ("JOIN", ["c", "d"], ["y"])]
+    return {"schema": "arenaut.program/1", "inputs": ["x"], "outputs": ["y"],
+            "tensors": [{"name": name, "bytes": size} for name, size in sizes.items()],
+            "ops": [{"name": kind, "inputs": inputs, "outputs": outputs}
+                    for kind, inputs, outputs in ops]}
+
+
+def test_ops_in_the_best_order(tmp_path):
+    path = tmp_path / "branches.program.json"
+    path.write_text(json.dumps(branches()))
+    model = arenaut.open(path)
+    plan = model.plan(reorder=True)
+    plan.check()
+    assert plan.order[:3] == (1664, 928, 928) and plan.arena == 928
+    assert sorted(plan.order.ops) == [0, 1, 2, 3, 4] and plan.order.ops != (0, 1, 2, 3, 4)
+    assert model.plan().order is None and model.size().planned == 1664
+    chain = arenaut.open(DATA / "hello_world_int8.tflite").plan(reorder=True).order
+    assert chain.ops is None and chain.given == chain.best == chain.bound
+
+
 def test_ops_piece_by_piece():
     model = arenaut.open(DATA / "mobilenet_v1_025_96_int8.tflite")
     whole, split = model.size().planned, model.plan(split=True)
