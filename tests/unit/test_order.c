@@ -204,6 +204,54 @@ TEST(orders_of_random_graphs_are_best_and_proven) {
     assert_true(searched > 100); /* else the search is not tested */
 }
 
+/* Lines that nobody derived, in memory of exactly their size: numbers out of range among them. */
+static arenaut_order_line *make_up(rng *r, uint32_t n, uint32_t n_ops) {
+    arenaut_order_line *lines = malloc((n ? n : 1) * sizeof *lines);
+    assert_non_null(lines);
+    for (uint32_t i = 0; i < n; i++) {
+        lines[i].rule = rng_once_in(r, 30) ? UINT32_MAX - rng_below(r, 2)
+                                           : rng_below(r, ARENAUT_ORDER_RULE_COUNT + 1);
+        lines[i].item = rng_once_in(r, 30) ? UINT32_MAX - rng_below(r, 2) : rng_below(r, n_ops + 2);
+    }
+    return lines;
+}
+
+/* Whether a claim is accepted; it must then be true. */
+static bool holds(const graph *g, const arenaut_order *claim, uint64_t least) {
+    const arenaut_status st = check(g, claim, NULL);
+    if (st != ARENAUT_OK) {
+        assert_int_equal(st, ARENAUT_REJECTED);
+        return false;
+    }
+    assert_true(claim->bound <= least && least <= claim->peak);
+    return true;
+}
+
+TEST(made_up_proofs_and_those_of_other_graphs_show_nothing_that_is_wrong) {
+    rng r = {77};
+    uint32_t accepted = 0;
+    for (uint32_t i = 0; i < 1500; i++) {
+        graph g, other;
+        random_graph(&g, (mode)(i % N_MODES), &r);
+        random_graph(&other, (mode)(i % N_MODES), &r);
+        arenaut_order *order = find(&g), *others = find(&other);
+        const uint64_t least = order->peak; /* as the test above has it */
+        for (uint32_t k = 0; k < 6; k++) {
+            arenaut_order claim = *order;
+            claim.n_lines = k == 0 ? others->n_lines : rng_below(&r, 9);
+            claim.lines = k == 0 ? others->lines : make_up(&r, claim.n_lines, g.problem.n_ops);
+            claim.bound = rng_below(&r, (uint32_t)least + 3);
+            accepted += holds(&g, &claim, least);
+            if (k > 0) free(claim.lines);
+        }
+        order->ops[rng_below(&r, order->n_ops)] = rng_below(&r, order->n_ops + 2);
+        holds(&g, order, least);
+        arenaut_order_free(order);
+        arenaut_order_free(others);
+    }
+    assert_true(accepted > 50); /* else nothing is tried that could be wrong */
+}
+
 /* Too large for all orders: what the checker follows is right all the same, and no simple way is
  * better. */
 TEST(orders_of_larger_graphs_are_proven) {
