@@ -190,16 +190,22 @@ class Player:
 
 
 def replay(before, after):
-    """Runs a schedule over a shadow of its arenas: each kernel must read what was written for it.
+    """Runs a schedule over a shadow of its arenas: each kernel must read what was written for it."""
+    text = program_of(before, after)
+    if text:
+        arenaut.Model.parse(text, "schedule.program.json").check()
+
+
+def program_of(before, after):
+    """A schedule as arenaut.program/1, for `arenaut check`; None if it has no arena.
 
     Nothing of the planner is believed. The buffers are those of the schedule before planning; where
     they lie is what the kernels are handed after it.
     """
-    document = Program()
+    program = Program()
     for number, (kernel, placed_kernel) in enumerate(zip(before.src, after.src, strict=True)):
-        document.add(number, kernel, list(buffers_of(kernel.src[1:], placed_kernel.src[1:])))
-    if document.tensors:
-        arenaut.Model.parse(document.text(), "schedule.program.json").check()
+        program.add(number, kernel, list(buffers_of(kernel.src[1:], placed_kernel.src[1:])))
+    return program.text() if program.tensors else None
 
 
 def buffers_of(arguments, placed_arguments):

@@ -182,7 +182,9 @@ static void read_inside(reader *r, uint32_t object, arenaut_buffer *buffer) {
 
 static void read_place(reader *r, const uint32_t *v, uint32_t id) {
     if (!r->plan || !fine(r)) return;
-    r->plan->pool[id] = read_pool_ref(r, v[B_POOL], ARENAUT_NONE);
+    /* Where there is one pool, an offset says enough. */
+    const bool only = r->pools.n <= 1 && v[B_OFFSET] != ARN_JSON_NONE;
+    r->plan->pool[id] = read_pool_ref(r, v[B_POOL], only ? 0 : ARENAUT_NONE);
     r->plan->offset[id] = arn_json_size(r->json, v[B_OFFSET], 0);
     if (v[B_POOL] != ARN_JSON_NONE) arn_json_require(r->json, v[B_POOL], v[B_OFFSET], "offset");
 }

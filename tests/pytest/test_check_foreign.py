@@ -1,0 +1,76 @@
+"""Plans that other compilers made, held against the checker: the examples of docs/check.md."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from conftest import ROOT
+
+EXAMPLES = ROOT / "examples" / "check"
+MLIR = EXAMPLES / "planned.mlir"
+
+
+def plan(**changes):
+    """The smallest plan there is: two buffers that are alive at once."""
+    second = {"name": "b", "size": 100, "first": 1, "end": 3, "offset": 128, **changes}
+    return {"schema": "arenaut.plan/1", "result": {"status": "feasible"},
+            "buffers": [{"name": "a", "size": 100, "first": 0, "end": 2, "offset": 0}, second]}
+
+
+@pytest.mark.parametrize(("changes", "code", "says"), [
+    ({}, 0, "ok: 2 buffers in 228 bytes"),
+    ({"offset": 64}, 1, "share bytes [64, 100) of pool 0"),
+    ({"offset": None}, 1, "buffer 'b' of 100 bytes has no place"),
+    ({"align": 256}, 1, "alignment"),
+    ({"size": -1}, 3, "size"),
+    ({"ofset": 1}, 3, "did you mean 'offset'"),
+])
+def test_exit_codes_for_plans(arenaut, tmp_path, changes, code, says):
+    path = tmp_path / "dump.plan.json"
+    path.write_text(json.dumps(plan(**changes)))
+    done = arenaut("check", path, exit=code)
+    assert says in done.stdout + done.stderr
+
+
+def test_a_plan_that_is_cut_off(arenaut, tmp_path):
+    path = tmp_path / "dump.plan.json"
+    path.write_text(json.dumps(plan())[:-20])
+    assert "line 1" in arenaut("check", "--from", "plan-json", path, exit=3).stderr
+
+
+def test_an_offset_without_a_pool_says_nothing_where_there_are_two(arenaut, tmp_path):
+    path = tmp_path / "dump.plan.json"
+    path.write_text(json.dumps({**plan(), "pools": [{"name": "fast"}, {"name": "slow"}]}))
+    assert "has no place" in arenaut("check", path, exit=1).stdout
+
+
+def mlir(arenaut, tmp_path, text, code=0):
+    source, program = tmp_path / "planned.mlir", tmp_path / "planned.program.json"
+    source.write_text(text)
+    done = subprocess.run([sys.executable, EXAMPLES / "mlir_program.py", source], capture_output=True,
+                          text=True, check=False)
+    if done.returncode:
+        return done.stderr
+    program.write_text(done.stdout)
+    return arenaut("check", program, exit=code).stdout
+
+
+@pytest.mark.parametrize(("old", "new", "says"), [
+    ("%d = memref.view %arena[%c1024]", "%d = memref.view %arena[%c0]",
+     "reads '%a of line 13', but bytes [0, 1024) of pool 0 hold '%d of line 16'"),
+    ("%b = memref.view %arena[%c1024]", "%b = memref.view %arena[%c0]", "share bytes [0, 1024)"),
+    ("constant 1024 : index", "constant 1000 : index", "share bytes [1000, 1024)"),
+    ("  linalg.fill ins(%zero : f32) outs(%a : memref<16x16xf32>)\n  linalg.matmul ins(%x, %x :",
+     "  linalg.matmul ins(%d, %x :", "reads '%d', but nobody has written"),
+])
+def test_a_planned_function_of_mlir(arenaut, tmp_path, old, new, says):
+    text = MLIR.read_text()
+    assert "ok: 5 tensors in 3,072 bytes" in mlir(arenaut, tmp_path, text)
+    assert old in text
+    assert says in mlir(arenaut, tmp_path, text.replace(old, new), 1)
+
+
+def test_what_the_reader_of_mlir_does_not_know_is_refused(arenaut, tmp_path):
+    text = MLIR.read_text().replace("  return", "  vendor.call %a\n  return")
+    assert mlir(arenaut, tmp_path, text) == "line 19: vendor.call: not known what it reads and writes\n"
