@@ -153,7 +153,6 @@ pypy: tools-build
 engines: all venv venv-wheel
 	@ARENAUT_ENGINES=1 $(PYTHON) -m pytest tests/pytest/test_wheel.py -q -rs
 
-# Networks of torchvision and timm are reported missing where bench/requirements-networks.txt is not installed.
 hosts-table: all venv venv-hosts
 	@PYTHONPATH=python ARENAUT_LIBRARY=build/libarenaut.so build/venv-hosts/bin/python bench/tinygrad_table.py
 	@PYTHONPATH=python ARENAUT_LIBRARY=build/libarenaut.so $(PYTHON) bench/inductor_table.py

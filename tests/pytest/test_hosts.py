@@ -36,6 +36,10 @@ def test_tinygrad():
     passes(hosts(), TESTS / "test_tinygrad.py")
 
 
+def test_inductor():
+    passes(sys.executable, TESTS / "test_inductor.py")
+
+
 def test_nothing_of_them_is_imported_with_arenaut():
     done = run(sys.executable, "-c", "import sys, arenaut; print(*(name for name in sys.modules "
                "if name.split('.')[0] in ('torch', 'tinygrad')))")
