@@ -2,8 +2,10 @@
 lays out their slabs, and in compiled.csv the sizes that it then gave them.
 
     python tests/models/make_iree.py tests/data/iree
+    python tests/models/make_iree.py build/iree MODEL.onnx...
 
-needs iree-base-compiler==3.13.0. The files ship, so nothing else needs this script or that package.
+needs iree-base-compiler[onnx]==3.13.0. The files ship, so nothing else needs this script or that
+package. The second makes the same of models of one's own, for the table of docs/iree.md.
 """
 import csv
 import os
@@ -13,7 +15,8 @@ import sys
 import sysconfig
 import tempfile
 
-COMPILER = os.path.join(sysconfig.get_path("scripts"), "iree-compile")
+SCRIPTS = sysconfig.get_path("scripts")
+COMPILER, IMPORTER = os.path.join(SCRIPTS, "iree-compile"), os.path.join(SCRIPTS, "iree-import-onnx")
 PASS = "iree-stream-layout-slices"
 FLAGS = ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu",
          "--iree-llvmcpu-target-cpu=generic", "--compile-to=stream", "--mlir-disable-threading",
@@ -122,9 +125,9 @@ MODELS = {
 }
 
 
-def dump(source, when):
+def dump(source, when, flags):
     """What the compiler prints before or after the pass."""
-    done = subprocess.run([COMPILER, *FLAGS, f"--mlir-print-ir-{when}={PASS}", source, "-o", os.devnull],
+    done = subprocess.run([COMPILER, *FLAGS, *flags, f"--mlir-print-ir-{when}={PASS}", source, "-o", os.devnull],
                           capture_output=True, text=True, check=True)
     return done.stderr
 
@@ -143,20 +146,31 @@ def slabs(text):
     return found
 
 
-def main(out):
+def sources(models, folder):
+    """Name, path of a source, and flags for the compiler, of each model."""
+    for name, make in MODELS.items() if not models else ():
+        path = f"{folder}/{name}.mlir"
+        with open(path, "w") as source:
+            source.write(make())
+        yield name, path, []
+    for model in models:
+        name = os.path.splitext(os.path.basename(model))[0]
+        path = f"{folder}/{name}.mlir"
+        subprocess.run([IMPORTER, model, "--opset-version", "17", "-o", path], check=True)
+        yield name, path, ["--iree-input-type=onnx"]
+
+
+def main(out, *models):
     os.makedirs(out, exist_ok=True)
-    with open(f"{out}/compiled.csv", "w", newline="") as file:
+    with open(f"{out}/compiled.csv", "w", newline="") as file, tempfile.TemporaryDirectory() as folder:
         rows = csv.writer(file, lineterminator="\n")
         rows.writerow(["file", "slab", "bytes"])
-        for name, make in MODELS.items():
-            with tempfile.NamedTemporaryFile("w", suffix=".mlir") as source:
-                source.write(make())
-                source.flush()
-                with open(f"{out}/{name}.mlir", "w") as printed:
-                    printed.write(dump(source.name, "before"))
-                for slab, size in slabs(dump(source.name, "after")).items():
-                    rows.writerow([f"{name}.mlir", slab, size])
+        for name, source, flags in sources(models, folder):
+            with open(f"{out}/{name}.mlir", "w") as printed:
+                printed.write(dump(source, "before", flags))
+            for slab, size in slabs(dump(source, "after", flags)).items():
+                rows.writerow([f"{name}.mlir", slab, size])
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

@@ -241,7 +241,7 @@ def test_a_wrong_solved_table_is_repaired(tmp_path):
 
 # ---- programs as JSON ----
 
-TARGETS = ["tflite-micro", "litert", "executorch", "torch", "tvm", "tvm-offsets", "onnxruntime",
+TARGETS = ["tflite-micro", "litert", "executorch", "torch", "tvm", "tvm-offsets", "onnxruntime", "iree",
            "generic"]
 
 

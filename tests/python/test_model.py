@@ -13,7 +13,8 @@ from conftest import DATA
 import arenaut
 
 FILES = sorted(path for kind in ("*.tflite", "pte/*.pte", "pt2/norm*.pt2", "onnx/operators.onnx", "*.csv",
-                                 "json/*.json", "tvm/views.json") for path in DATA.glob(kind))
+                                 "json/*.json", "tvm/views.json", "xla/chain.hlo.pb", "xla/scan.hlo.pb",
+                                 "iree/[bt]*.mlir") for path in DATA.glob(kind))
 
 
 def command(*arguments):

@@ -1,0 +1,68 @@
+"""What compilers dump: the shipped files are what the scripts make, and what is said of them is what the compilers did."""
+
+import csv
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from conftest import DATA, ROOT
+
+
+def make(script, out):
+    subprocess.run([sys.executable, ROOT / "tests" / "models" / script, out], check=True,
+                   env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
+
+
+def assert_shipped(folder, made):
+    shipped = sorted((DATA / folder).iterdir())
+    assert [path.name for path in shipped] == sorted(path.name for path in made.iterdir())
+    for path in shipped:
+        assert path.read_bytes() == (made / path.name).read_bytes(), path.name
+
+
+def test_the_dumps_of_xla_have_the_bytes_that_the_script_makes(tmp_path):
+    jaxlib = pytest.importorskip("jaxlib", reason="jaxlib is not installed: the shipped dumps are not made again")
+    if jaxlib.__version__ != "0.10.2":
+        pytest.skip(f"jaxlib {jaxlib.__version__}, not 0.10.2: the shipped dumps are not made again")
+    make("make_xla.py", tmp_path)
+    assert_shipped("xla", tmp_path)
+
+
+def test_the_programs_of_iree_have_the_bytes_that_the_script_makes(tmp_path):
+    pytest.importorskip("iree.compiler", reason="iree-base-compiler is not installed: the shipped programs are not "
+                                                "made again")
+    make("make_iree.py", tmp_path)
+    assert_shipped("iree", tmp_path)
+
+
+def sizes(arenaut, *arguments):
+    document = json.loads(arenaut(*arguments, "--json").stdout)
+    return {pool["name"]: int(pool["arena"]) for pool in document["pools"]}, document
+
+
+def test_slabs_have_the_sizes_that_iree_gave_them(arenaut):
+    with open(DATA / "iree" / "compiled.csv") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 4
+    for row in rows:
+        pools, document = sizes(arenaut, "plan", DATA / "iree" / row["file"], "--planner", "iree")
+        assert pools[row["slab"]] == int(row["bytes"]), row
+        assert document["baseline"]["planner"] == "iree"
+
+
+@pytest.mark.parametrize("name", ["chain", "cnn", "cnn_train", "scan", "transformer"])
+def test_no_plan_needs_more_than_xla_did(arenaut, name):
+    path = DATA / "xla" / f"{name}.hlo.pb"
+    pools, document = sizes(arenaut, "plan", path)
+    assert sum(pools.values()) <= int(document["baseline"]["arena"])
+    assert {"parameters", "outputs"} <= set(pools)
+    assert "ok: " in arenaut("check", path).stdout
+
+
+def test_a_model_can_be_planned_as_iree_would(arenaut):
+    _, document = sizes(arenaut, "plan", DATA / "onnx" / "control.onnx", "--dim", "N=4", "--target", "iree")
+    assert document["baseline"]["planner"] == "iree"
+    assert all(buffer["align"] % 64 == 0 for buffer in document["buffers"])
