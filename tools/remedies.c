@@ -163,6 +163,7 @@ static exit_code try_kernels(const tool_job *job, remedy_list *list) {
 /* Ops piece by piece, in a runtime for which that is known to pay. Of many ops the search takes
  * longer than an answer should. */
 static exit_code try_split(const tool_job *job, remedy_list *list) {
+    enum { MOST_OPS = 200 };
     arenaut_pipeline_options changed = job->pipeline->options;
     const arenaut_pipeline *p = job->pipeline;
     remedy with;

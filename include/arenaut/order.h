@@ -133,6 +133,10 @@ typedef struct arenaut_order {
     uint32_t n_lines;
     arenaut_order_line *lines;
     uint64_t effort; /* spent */
+    uint32_t n_near; /* other orders that were found, with peaks close to the best: one of them may
+                      * be laid out in less */
+    uint32_t *near;  /* n_ops each, one order behind another, the lowest peak first */
+    uint64_t *near_peak;
     arenaut_allocator allocator;
 } arenaut_order;
 

@@ -67,15 +67,12 @@ static bool stays_below(const checker *c, const arn_order_walk *w, uint32_t op) 
 
 /* ---- the order ---- */
 
-static arenaut_status check_ops(checker *c) {
+static arenaut_status check_ops(checker *c, const uint32_t *ops, uint64_t said) {
     arn_order_walk *w = &c->walks[0];
     uint64_t peak = w->live;
     c->finding->rule = ARENAUT_RULE_ORDER;
-    if (c->order->n_ops != c->problem->n_ops) {
-        return arn_check_reject(c->finding, c->err, "it is an order of other ops");
-    }
     for (uint32_t i = 0; i < c->order->n_ops; i++) {
-        const uint32_t op = c->order->ops[i];
+        const uint32_t op = ops[i];
         if (!arn_order_walk_may_run(w, op)) {
             c->finding->op = op;
             return arn_check_reject(c->finding, c->err,
@@ -86,14 +83,26 @@ static arenaut_status check_ops(checker *c) {
         arn_order_walk_run(w, op);
     }
     if (c->order->n_ops == 0 && w->live > peak) peak = w->live;
-    if (peak != c->order->peak) {
+    if (peak != said) {
         return arn_check_reject(c->finding, c->err,
-                                "%" PRIu64 " bytes are alive at once, not %" PRIu64, peak,
-                                c->order->peak);
+                                "%" PRIu64 " bytes are alive at once, not %" PRIu64, peak, said);
     }
     while (w->n_history > 0) arn_order_walk_undo(w);
     c->finding->rule = ARENAUT_RULE_NONE;
     return ARENAUT_OK;
+}
+
+static arenaut_status check_orders(checker *c) {
+    const arenaut_order *o = c->order;
+    if (o->n_ops != c->problem->n_ops) {
+        c->finding->rule = ARENAUT_RULE_ORDER;
+        return arn_check_reject(c->finding, c->err, "it is an order of other ops");
+    }
+    arenaut_status st = check_ops(c, o->ops, o->peak);
+    for (uint32_t i = 0; i < o->n_near && st == ARENAUT_OK; i++) {
+        st = check_ops(c, o->near + (size_t)i * o->n_ops, o->near_peak[i]);
+    }
+    return st;
 }
 
 /* ---- CUT ---- */
@@ -445,7 +454,7 @@ static arenaut_status check(checker *c) {
     if (!rights_are_of_users(&c->walks[0])) {
         return arn_fail(c->err, ARENAUT_BAD_INPUT, 0, "an op has a right to what it does not use");
     }
-    const arenaut_status st = check_ops(c);
+    const arenaut_status st = check_orders(c);
     return st == ARENAUT_OK ? check_proof(c) : st;
 }
 

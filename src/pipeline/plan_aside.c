@@ -10,12 +10,12 @@ static arenaut_status find_reserved(const arenaut_pipeline *p, arn_reserved *r,
     const arenaut_allocator *allocator = arn_pipeline_allocator(p);
     const uint64_t planned = p->figures.planned;
     arenaut_tensor_arena arena;
-    *r = (arn_reserved){planned, planned, 0};
+    *r = (arn_reserved){planned, planned, 0, planned};
     if (!p->target->layout || p->problem->n_pools != 1) return ARENAUT_OK;
     arenaut_status st =
         arenaut_tensor_arena_find(&p->result, planned, p->target, allocator, &arena, err);
     if (st != ARENAUT_OK) return st;
-    *r = (arn_reserved){arena.total, arena.total, arena.tail};
+    *r = (arn_reserved){arena.total, arena.total, arena.tail, planned};
     if (!p->target->wide) return ARENAUT_OK;
     st = arenaut_tensor_arena_find(&p->result, planned, arenaut_target_find(p->target->wide),
                                    allocator, &arena, err);
@@ -31,7 +31,7 @@ arenaut_status arn_pipeline_plan_aside(const arenaut_pipeline *p, arenaut_pipeli
     options.after_pass = NULL;
     options.plan.effort = COMPARING_EFFORT;
     options.plan.progress = NULL;
-    *reserved = (arn_reserved){UINT64_MAX, UINT64_MAX, 0};
+    *reserved = (arn_reserved){UINT64_MAX, UINT64_MAX, 0, UINT64_MAX};
     arenaut_status st = arenaut_pipeline_new(&options, arn_pipeline_allocator(p), &other, err);
     if (st == ARENAUT_OK) st = arenaut_pipeline_read(other, p->store->files, 1, err);
     if (st == ARENAUT_OK) st = arenaut_pipeline_prepare(other, err);

@@ -39,9 +39,44 @@ static arenaut_status check(const arenaut_pipeline *p, const arenaut_order_probl
     return st;
 }
 
-/* *ops gets the order of the file's ops; the caller releases it. */
-static arenaut_status find_order(arenaut_pipeline *p, const arenaut_pipeline *given, uint32_t **ops,
-                                 arenaut_error *err) {
+/* Orders of the file's ops: the best one first, then those near it. */
+typedef struct orders {
+    uint32_t *ops;  /* n * n_ops */
+    uint64_t *peak; /* alive at once in each */
+    uint32_t n, n_ops;
+} orders;
+
+static void free_orders(const arenaut_pipeline *p, orders *found) {
+    arn_release(arn_pipeline_allocator(p), found->ops);
+    arn_release(arn_pipeline_allocator(p), found->peak);
+}
+
+static uint32_t *order_at(const orders *found, uint32_t i) {
+    return found->ops + (size_t)i * found->n_ops;
+}
+
+/* From orders of the problem's ops to orders of the file's; the caller frees them. */
+static arenaut_status take_orders(const arenaut_pipeline *p, const arenaut_program_order *problem,
+                                  const arenaut_order *order, orders *found, arenaut_error *err) {
+    const arenaut_allocator *allocator = arn_pipeline_allocator(p);
+    const arenaut_program *program = p->document.program;
+    const uint32_t n = 1 + order->n_near;
+    found->n_ops = program->n_ops;
+    found->ops = arn_allocate(allocator, n, (size_t)program->n_ops * sizeof *found->ops);
+    found->peak = arn_allocate(allocator, n, sizeof *found->peak);
+    if (!found->ops || !found->peak) return arn_no_memory(err);
+    arenaut_status st = ARENAUT_OK;
+    for (; found->n < n && st == ARENAUT_OK; found->n++) {
+        const uint32_t i = found->n;
+        const uint32_t *ops = i ? order->near + (size_t)(i - 1) * order->n_ops : order->ops;
+        found->peak[i] = i ? order->near_peak[i - 1] : order->peak;
+        st = arenaut_program_order_ops(problem, program, ops, allocator, order_at(found, i), err);
+    }
+    return st;
+}
+
+static arenaut_status find_orders(arenaut_pipeline *p, const arenaut_pipeline *given, orders *found,
+                                  arenaut_error *err) {
     const arenaut_allocator *allocator = arn_pipeline_allocator(p);
     arenaut_program_order *problem = NULL;
     arenaut_order *order = NULL;
@@ -59,26 +94,38 @@ static arenaut_status find_order(arenaut_pipeline *p, const arenaut_pipeline *gi
                                          .bound = order->bound,
                                          .n_lines = order->n_lines};
         memcpy(p->ordering.ways, order->ways, sizeof p->ordering.ways);
-        *ops = arn_allocate(allocator, p->document.program->n_ops, sizeof **ops);
-        st = *ops ? arenaut_program_order_ops(problem, p->document.program, order->ops, allocator,
-                                              *ops, err)
-                  : arn_no_memory(err);
+        st = take_orders(p, problem, order, found, err);
     }
     arenaut_order_free(order);
     arenaut_program_order_free(problem);
     return st;
 }
 
-/* Whether less is to be reserved in that order. */
-static arenaut_status is_worth_it(const arenaut_pipeline *p, const uint32_t *ops, bool *worth,
-                                  arenaut_error *err) {
-    arn_reserved as_given, reordered = {0};
+/* What is to be reserved in that order, if it is less than *least: then *best is it. */
+static arenaut_status try_order(const arenaut_pipeline *p, const uint32_t *ops, arn_reserved *least,
+                                const uint32_t **best, arenaut_error *err) {
+    arn_reserved found;
     arenaut_pipeline_options options = p->options;
-    options.reordering = (arenaut_reordering){0};
-    arenaut_status st = arn_pipeline_plan_aside(p, options, &as_given, err);
-    options.reordering = (arenaut_reordering){.on = true, .ops = ops};
-    if (st == ARENAUT_OK) st = arn_pipeline_plan_aside(p, options, &reordered, err);
-    *worth = st == ARENAUT_OK && reordered.bytes < as_given.bytes;
+    options.reordering = (arenaut_reordering){.on = ops != NULL, .ops = ops};
+    const arenaut_status st = arn_pipeline_plan_aside(p, options, &found, err);
+    if (st != ARENAUT_OK || found.bytes >= least->bytes) return st;
+    *least = found;
+    *best = ops;
+    return ARENAUT_OK;
+}
+
+/* Lays the program out in today's order, in the best one and in those near it; *best: the one in
+ * which least is to be reserved, NULL where that is today's. No plan is smaller than what is alive
+ * at once in its order, so that some need not be tried. */
+static arenaut_status choose_order(const arenaut_pipeline *p, const orders *found,
+                                   const uint32_t **best, arenaut_error *err) {
+    arn_reserved least = {.bytes = UINT64_MAX, .planned = UINT64_MAX};
+    arenaut_status st = try_order(p, NULL, &least, best, err);
+    const bool better = p->ordering.best < p->ordering.given;
+    for (uint32_t i = better ? 0 : 1; i < found->n && st == ARENAUT_OK; i++) {
+        if (i > 0 && found->peak[i] >= least.planned && !p->options.overlap) continue;
+        st = try_order(p, order_at(found, i), &least, best, err);
+    }
     return st;
 }
 
@@ -105,21 +152,22 @@ static bool holds_order(const arenaut_pipeline *p) {
 
 static arenaut_status reorder_found(arenaut_pipeline *p, arenaut_error *err) {
     arenaut_pipeline *given = NULL;
-    uint32_t *ops = NULL;
+    orders found = {0};
     arenaut_error why = {0};
-    bool worth = false;
+    const uint32_t *best = NULL;
     arenaut_status st = prepare_as_given(p, &given, &why);
-    if (st == ARENAUT_OK) st = find_order(p, given, &ops, &why);
+    if (st == ARENAUT_OK) st = find_orders(p, given, &found, &why);
     arenaut_pipeline_free(given);
     if (st == ARENAUT_REFUSED) {
         arn_pipeline_note(p, "nothing is reordered: %s", why.msg);
         st = ARENAUT_OK;
-    } else if (st == ARENAUT_OK && p->ordering.best < p->ordering.given && holds_order(p)) {
-        st = is_worth_it(p, ops, &worth, &why);
-        if (st == ARENAUT_OK && worth) st = put_in_order(p, ops, &why);
+    } else if (st == ARENAUT_OK && (p->ordering.best < p->ordering.given || found.n > 1) &&
+               holds_order(p)) {
+        st = choose_order(p, &found, &best, &why);
+        if (st == ARENAUT_OK && best) st = put_in_order(p, best, &why);
     }
     if (st != ARENAUT_OK && err) *err = why;
-    arn_release(arn_pipeline_allocator(p), ops);
+    free_orders(p, &found);
     return st;
 }
 

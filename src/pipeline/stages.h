@@ -102,8 +102,9 @@ arenaut_status arn_pipeline_adopt(arenaut_pipeline *p, arenaut_rewrite *rewrite,
 /* plan_aside.c: what is to be reserved, with what the runtime keeps, where its layout is known. */
 typedef struct arn_reserved {
     uint64_t bytes;
-    uint64_t wide; /* in the same runtime where pointers have 8 bytes */
-    uint64_t kept; /* of `bytes`: what a rewrite may add to, but does not change */
+    uint64_t wide;    /* in the same runtime where pointers have 8 bytes */
+    uint64_t kept;    /* of `bytes`: what a rewrite may add to, but does not change */
+    uint64_t planned; /* of the plan alone */
 } arn_reserved;
 /* With these options, by a plan that is made beside, with little effort; where there is none, more
  * than there can be. */

@@ -1,5 +1,6 @@
 /* The best order: simple ways first, then the bound by cuts, then limits between the two. */
 #include "rewrite/order/order_bound.h"
+#include "rewrite/order/order_near.h"
 #include "rewrite/order/order_proof.h"
 #include "rewrite/order/order_search.h"
 #include "rewrite/order/order_uncross.h"
@@ -48,6 +49,8 @@ void arenaut_order_free(arenaut_order *order) {
     if (!order) return;
     const arenaut_allocator allocator = order->allocator;
     arn_release(&allocator, order->ops);
+    arn_release(&allocator, order->near);
+    arn_release(&allocator, order->near_peak);
     arn_release(&allocator, order->lines);
     arn_release(&allocator, order);
 }
@@ -61,6 +64,7 @@ typedef struct finder {
 } finder;
 
 static void keep_if_better(finder *f, uint64_t peak) {
+    arn_order_keep_near(f->best, f->ops, peak);
     if (peak >= f->best->peak) return;
     f->best->peak = peak;
     memcpy(f->best->ops, f->ops, f->best->n_ops * sizeof *f->ops);
@@ -163,6 +167,7 @@ static bool improve(finder *f, uint64_t per_op) {
             return false;
         }
         best->peak = arn_order_height_of(&s->state, best->ops).peak;
+        arn_order_keep_near(best, best->ops, best->peak);
         if (arn_order_work(f->sides) > f->effort) break;
     }
     return true;
@@ -192,6 +197,15 @@ static bool search_limits(finder *f, uint64_t each) {
     return true;
 }
 
+/* Other orders, for those who lay them out. */
+static void find_near(finder *f) {
+    arenaut_order *best = f->best;
+    memcpy(f->ops, best->ops, best->n_ops * sizeof *f->ops);
+    arn_order_settle(&f->sides[0].state, best->peak, f->ops);
+    arn_order_keep_near(best, f->ops, arn_order_height_of(&f->sides[0].state, f->ops).peak);
+    arn_order_trim_near(best);
+}
+
 static bool find(finder *f) {
     uint64_t each = f->effort / FIRST_SHARE + 1, per_op = WORK_PER_OP;
     if (!try_ways(f)) return false;
@@ -202,6 +216,7 @@ static bool find(finder *f) {
         each *= 4;
         per_op *= 4;
     }
+    find_near(f);
     return true;
 }
 
@@ -215,7 +230,9 @@ static bool allocate(finder *f, const arenaut_allocator *allocator, uint32_t n_o
     best->ops = arn_allocate(allocator, n_ops, sizeof *best->ops);
     f->ops = arn_allocate(allocator, n_ops, sizeof *f->ops);
     f->proof.allocator = best->allocator;
-    return best->ops && f->ops;
+    best->near = arn_allocate(allocator, n_ops, ARN_ORDER_MOST_NEAR * sizeof *best->near);
+    best->near_peak = arn_allocate(allocator, ARN_ORDER_MOST_NEAR, sizeof *best->near_peak);
+    return best->ops && f->ops && best->near && best->near_peak;
 }
 
 /* Whether ops use what they have rights to; checked by lists that are there by now. */

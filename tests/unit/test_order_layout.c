@@ -1,0 +1,186 @@
+/* Orders and places together, in small graphs: what is called proven is held against all orders and
+ * all places in each, and the orders near the best are there because one of them may need less. */
+#include "support/test.h"
+
+#include <arenaut/arenaut.h>
+
+#include "support/problems.h"
+#include "support/problems_brute.h"
+#include "support/random.h"
+
+enum { N_MOST = 7, GRAPHS = 1000 };
+
+/* Op i makes buffer i of what it reads; what nothing reads stays to the end. */
+typedef struct graph {
+    uint32_t n;
+    uint64_t size[N_MOST];
+    uint8_t held[N_MOST];
+    bool reads[N_MOST][N_MOST];
+    arenaut_order_use uses[N_MOST * N_MOST];
+    arenaut_order_wait waits[N_MOST * N_MOST];
+    arenaut_order_problem problem;
+} graph;
+
+static void draw(graph *g, rng *r) {
+    memset(g, 0, sizeof *g);
+    g->n = 4 + rng_below(r, N_MOST - 3);
+    g->problem = (arenaut_order_problem){.n_ops = g->n,
+                                         .n_buffers = g->n,
+                                         .size = g->size,
+                                         .held = g->held,
+                                         .uses = g->uses,
+                                         .waits = g->waits};
+    for (uint32_t op = 0; op < g->n; op++) {
+        g->size[op] = 1 + rng_below(r, 7);
+        g->held[op] = ARENAUT_HELD_AFTER;
+        g->uses[g->problem.n_uses++] = (arenaut_order_use){op, op};
+        for (uint32_t k = 0; k < 2 && op > 0; k++) {
+            const uint32_t from = op - 1 - rng_below(r, op < 4 ? op : 4);
+            if (g->reads[op][from]) continue;
+            g->reads[op][from] = true;
+            g->held[from] = 0;
+            g->uses[g->problem.n_uses++] = (arenaut_order_use){op, from};
+            g->waits[g->problem.n_waits++] = (arenaut_order_wait){op, from};
+        }
+    }
+}
+
+/* When a buffer is alive in an order: from `at[b]` on. */
+static uint32_t end_of(const graph *g, const uint32_t *at, uint32_t b) {
+    uint32_t end = at[b] + 1;
+    for (uint32_t op = 0; op < g->n; op++) {
+        if (g->reads[op][b] && at[op] + 1 > end) end = at[op] + 1;
+    }
+    return g->held[b] ? g->n : end;
+}
+
+static void places_in_time(const graph *g, const uint32_t *ops, uint32_t *at) {
+    for (uint32_t i = 0; i < g->n; i++) at[ops[i]] = i;
+}
+
+static uint64_t planned(const graph *g, const uint32_t *ops) {
+    box boxes[N_MOST];
+    uint32_t at[N_MOST];
+    arenaut_plan *plan = NULL;
+    arenaut_error err = {0};
+    places_in_time(g, ops, at);
+    for (uint32_t b = 0; b < g->n; b++) {
+        boxes[b] = (box){g->size[b], at[b], end_of(g, at, b)};
+    }
+    arenaut_problem *problem = problem_of(boxes, g->n);
+    assert_ok(arenaut_plan_make(problem, NULL, NULL, &plan, &err), err);
+    const uint64_t total = plan->total;
+    arenaut_plan_free(plan);
+    arenaut_problem_free(problem);
+    return total;
+}
+
+/* Whether there are places in this order with which less than `below` is needed. */
+static bool fits_below(const graph *g, const uint32_t *ops, uint64_t below) {
+    brute_problem p = {.n_buffers = (int)g->n, .n_pools = 1};
+    brute_places places;
+    uint32_t at[N_MOST];
+    long tries = 100000000;
+    places_in_time(g, ops, at);
+    p.pool[0].capacity = BRUTE_NOTHING;
+    p.pool[0].align = 1;
+    for (uint32_t b = 0; b < g->n; b++) {
+        p.buffer[b] = (brute_buffer){.size = (int)g->size[b],
+                                     .align = 1,
+                                     .n_lives = 1,
+                                     .first = {(int)at[b]},
+                                     .end = {(int)end_of(g, at, b)},
+                                     .pools = 1,
+                                     .fixed = BRUTE_NOTHING,
+                                     .same_base = BRUTE_NOTHING,
+                                     .inside = BRUTE_NOTHING};
+    }
+    const brute_answer answer = brute_search(&p, (long)below, &tries, &places);
+    assert_int_not_equal(answer, BRUTE_GAVE_UP);
+    return answer == BRUTE_FOUND;
+}
+
+/* Whether any order that begins with these n ops has places that need less than `below`. */
+static bool any_fits_below(const graph *g, uint32_t *ops, uint32_t n, uint64_t below) {
+    uint32_t ran = 0;
+    uint64_t live = 0;
+    for (uint32_t i = 0; i < n; i++) ran |= UINT32_C(1) << ops[i];
+    for (uint32_t b = 0; b < g->n; b++) {
+        bool wanted = ((ran >> b) & 1) && g->held[b];
+        if (n > 0) wanted = wanted || b == ops[n - 1] || g->reads[ops[n - 1]][b];
+        for (uint32_t op = 0; op < g->n && ((ran >> b) & 1); op++) {
+            wanted = wanted || (g->reads[op][b] && !((ran >> op) & 1));
+        }
+        if (wanted) live += g->size[b];
+    }
+    if (live >= below) return false;
+    if (n == g->n) return fits_below(g, ops, below);
+    for (uint32_t op = 0; op < g->n; op++) {
+        bool ready = !((ran >> op) & 1);
+        for (uint32_t b = 0; b < g->n; b++) ready = ready && (!g->reads[op][b] || ((ran >> b) & 1));
+        ops[n] = op;
+        if (ready && any_fits_below(g, ops, n + 1, below)) return true;
+    }
+    return false;
+}
+
+TEST(what_is_proven_of_orders_holds_for_all_orders_and_places) {
+    rng r = {17};
+    uint32_t tight = 0, least = 0;
+    for (uint32_t i = 0; i < GRAPHS; i++) {
+        graph g;
+        uint32_t ops[N_MOST];
+        const uint32_t given[N_MOST] = {0, 1, 2, 3, 4, 5, 6};
+        arenaut_order *order = NULL;
+        arenaut_finding finding;
+        arenaut_error err = {0};
+        draw(&g, &r);
+        assert_ok(arenaut_order_find(&g.problem, NULL, NULL, &order, &err), err);
+        assert_ok(arenaut_check_order(&g.problem, order, NULL, &finding, &err), err);
+        uint64_t best = planned(&g, order->ops);
+        if (best > order->bound && planned(&g, given) < best) best = planned(&g, given);
+        for (uint32_t k = 0; k < order->n_near && best > order->bound; k++) {
+            const uint64_t near = planned(&g, order->near + (size_t)k * g.n);
+            assert_true(near >= order->near_peak[k]);
+            if (near < best) best = near;
+        }
+        assert_true(best >= order->bound);
+        assert_false(any_fits_below(&g, ops, 0, order->bound));
+        tight += best == order->bound;
+        least += best == order->bound || !any_fits_below(&g, ops, 0, best);
+        arenaut_order_free(order);
+    }
+    assert_true(tight >= GRAPHS * 95 / 100);
+    assert_true(least >= GRAPHS * 99 / 100);
+}
+
+/* A near order with a peak that it does not have, or that is no order. */
+TEST(orders_near_the_best_are_checked_too) {
+    rng r = {3};
+    uint32_t seen = 0;
+    for (uint32_t i = 0; i < 100; i++) {
+        graph g;
+        arenaut_order *order = NULL;
+        arenaut_finding finding;
+        arenaut_error err = {0};
+        draw(&g, &r);
+        assert_ok(arenaut_order_find(&g.problem, NULL, NULL, &order, &err), err);
+        for (uint32_t k = 0; k < order->n_near; k++) {
+            uint32_t *ops = order->near + (size_t)k * g.n;
+            order->near_peak[k]++;
+            assert_int_equal(arenaut_check_order(&g.problem, order, NULL, &finding, NULL),
+                             ARENAUT_REJECTED);
+            order->near_peak[k]--;
+            const uint32_t kept = ops[0];
+            ops[0] = ops[g.n - 1];
+            assert_int_equal(arenaut_check_order(&g.problem, order, NULL, &finding, NULL),
+                             ARENAUT_REJECTED);
+            ops[0] = kept;
+            assert_int_equal(arenaut_check_order(&g.problem, order, NULL, &finding, NULL),
+                             ARENAUT_OK);
+            seen++;
+        }
+        arenaut_order_free(order);
+    }
+    assert_true(seen > 50);
+}
