@@ -1,6 +1,6 @@
 /* Reordering, between reading and passes. What is alive when is known of a program only behind the
  * passes, so that these run on another copy of it, from which the order problem is made. The least
- * that can be alive need not be the least arena: the program is planned in both orders. */
+ * that can be alive need not be the least arena: the program is planned in several orders. */
 #include "pipeline/stages.h"
 
 #include <inttypes.h>
@@ -39,44 +39,40 @@ static arenaut_status check(const arenaut_pipeline *p, const arenaut_order_probl
     return st;
 }
 
-/* Orders of the file's ops: the best one first, then those near it. */
-typedef struct orders {
-    uint32_t *ops;  /* n * n_ops */
-    uint64_t *peak; /* alive at once in each */
+/* Orders of the file's ops that may be worth it: the best one, then those near it. */
+typedef struct good_orders {
     uint32_t n, n_ops;
-} orders;
+    uint32_t *ops;  /* n_ops of each, one order behind another */
+    uint64_t *peak; /* bytes that are alive at once */
+} good_orders;
 
-static void free_orders(const arenaut_pipeline *p, orders *found) {
-    arn_release(arn_pipeline_allocator(p), found->ops);
-    arn_release(arn_pipeline_allocator(p), found->peak);
+static void free_good_orders(const arenaut_pipeline *p, good_orders *orders) {
+    arn_release(arn_pipeline_allocator(p), orders->ops);
+    arn_release(arn_pipeline_allocator(p), orders->peak);
 }
 
-static uint32_t *order_at(const orders *found, uint32_t i) {
-    return found->ops + (size_t)i * found->n_ops;
-}
-
-/* From orders of the problem's ops to orders of the file's; the caller frees them. */
-static arenaut_status take_orders(const arenaut_pipeline *p, const arenaut_program_order *problem,
-                                  const arenaut_order *order, orders *found, arenaut_error *err) {
+static arenaut_status list_good_orders(const arenaut_pipeline *p,
+                                       const arenaut_program_order *problem,
+                                       const arenaut_order *order, good_orders *good,
+                                       arenaut_error *err) {
     const arenaut_allocator *allocator = arn_pipeline_allocator(p);
     const arenaut_program *program = p->document.program;
-    const uint32_t n = 1 + order->n_near;
-    found->n_ops = program->n_ops;
-    found->ops = arn_allocate(allocator, n, (size_t)program->n_ops * sizeof *found->ops);
-    found->peak = arn_allocate(allocator, n, sizeof *found->peak);
-    if (!found->ops || !found->peak) return arn_no_memory(err);
     arenaut_status st = ARENAUT_OK;
-    for (; found->n < n && st == ARENAUT_OK; found->n++) {
-        const uint32_t i = found->n;
+    *good = (good_orders){.n = 1 + order->n_near, .n_ops = program->n_ops};
+    good->ops = arn_allocate(allocator, good->n_ops, good->n * sizeof *good->ops);
+    good->peak = arn_allocate(allocator, good->n, sizeof *good->peak);
+    if (!good->ops || !good->peak) return arn_no_memory(err);
+    for (uint32_t i = 0; i < good->n && st == ARENAUT_OK; i++) {
         const uint32_t *ops = i ? order->near + (size_t)(i - 1) * order->n_ops : order->ops;
-        found->peak[i] = i ? order->near_peak[i - 1] : order->peak;
-        st = arenaut_program_order_ops(problem, program, ops, allocator, order_at(found, i), err);
+        good->peak[i] = i ? order->near_peak[i - 1] : order->peak;
+        st = arenaut_program_order_ops(problem, program, ops, allocator,
+                                       good->ops + (size_t)i * good->n_ops, err);
     }
     return st;
 }
 
-static arenaut_status find_orders(arenaut_pipeline *p, const arenaut_pipeline *given, orders *found,
-                                  arenaut_error *err) {
+static arenaut_status find_order(arenaut_pipeline *p, const arenaut_pipeline *given,
+                                 good_orders *good, arenaut_error *err) {
     const arenaut_allocator *allocator = arn_pipeline_allocator(p);
     arenaut_program_order *problem = NULL;
     arenaut_order *order = NULL;
@@ -94,7 +90,7 @@ static arenaut_status find_orders(arenaut_pipeline *p, const arenaut_pipeline *g
                                          .bound = order->bound,
                                          .n_lines = order->n_lines};
         memcpy(p->ordering.ways, order->ways, sizeof p->ordering.ways);
-        st = take_orders(p, problem, order, found, err);
+        st = list_good_orders(p, problem, order, good, err);
     }
     arenaut_order_free(order);
     arenaut_program_order_free(problem);
@@ -117,14 +113,13 @@ static arenaut_status try_order(const arenaut_pipeline *p, const uint32_t *ops, 
 /* Lays the program out in today's order, in the best one and in those near it; *best: the one in
  * which least is to be reserved, NULL where that is today's. No plan is smaller than what is alive
  * at once in its order, so that some need not be tried. */
-static arenaut_status choose_order(const arenaut_pipeline *p, const orders *found,
+static arenaut_status choose_order(const arenaut_pipeline *p, const good_orders *good,
                                    const uint32_t **best, arenaut_error *err) {
     arn_reserved least = {.bytes = UINT64_MAX, .planned = UINT64_MAX};
     arenaut_status st = try_order(p, NULL, &least, best, err);
-    const bool better = p->ordering.best < p->ordering.given;
-    for (uint32_t i = better ? 0 : 1; i < found->n && st == ARENAUT_OK; i++) {
-        if (i > 0 && found->peak[i] >= least.planned && !p->options.overlap) continue;
-        st = try_order(p, order_at(found, i), &least, best, err);
+    for (uint32_t i = 0; i < good->n && st == ARENAUT_OK; i++) {
+        if (good->peak[i] >= least.planned && !p->options.overlap) continue;
+        st = try_order(p, good->ops + (size_t)i * good->n_ops, &least, best, err);
     }
     return st;
 }
@@ -152,22 +147,22 @@ static bool holds_order(const arenaut_pipeline *p) {
 
 static arenaut_status reorder_found(arenaut_pipeline *p, arenaut_error *err) {
     arenaut_pipeline *given = NULL;
-    orders found = {0};
+    good_orders good = {0};
     arenaut_error why = {0};
     const uint32_t *best = NULL;
     arenaut_status st = prepare_as_given(p, &given, &why);
-    if (st == ARENAUT_OK) st = find_orders(p, given, &found, &why);
+    if (st == ARENAUT_OK) st = find_order(p, given, &good, &why);
     arenaut_pipeline_free(given);
+    const bool differs = p->ordering.best < p->ordering.given || good.n > 1;
     if (st == ARENAUT_REFUSED) {
         arn_pipeline_note(p, "nothing is reordered: %s", why.msg);
         st = ARENAUT_OK;
-    } else if (st == ARENAUT_OK && (p->ordering.best < p->ordering.given || found.n > 1) &&
-               holds_order(p)) {
-        st = choose_order(p, &found, &best, &why);
+    } else if (st == ARENAUT_OK && differs && holds_order(p)) {
+        st = choose_order(p, &good, &best, &why);
         if (st == ARENAUT_OK && best) st = put_in_order(p, best, &why);
     }
     if (st != ARENAUT_OK && err) *err = why;
-    free_orders(p, &found);
+    free_good_orders(p, &good);
     return st;
 }
 

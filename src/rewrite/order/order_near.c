@@ -36,7 +36,7 @@ void arn_order_keep_near(arenaut_order *o, const uint32_t *ops, uint64_t peak) {
     memcpy(near_ops(o, at), ops, o->n_ops * sizeof *ops);
 }
 
-static bool is_todays(const arenaut_order *o, const uint32_t *ops) {
+static bool is_given_order(const arenaut_order *o, const uint32_t *ops) {
     for (uint32_t i = 0; i < o->n_ops; i++) {
         if (ops[i] != i) return false;
     }
@@ -47,7 +47,7 @@ void arn_order_trim_near(arenaut_order *o) {
     for (uint32_t i = o->n_near; i-- > 0;) {
         const bool close = o->near_peak[i] - o->peak <= o->peak / CLOSE;
         const uint32_t *ops = near_ops(o, i);
-        if (!close || is_same(o, ops, o->ops) || is_todays(o, ops)) drop(o, i);
+        if (!close || is_same(o, ops, o->ops) || is_given_order(o, ops)) drop(o, i);
     }
 }
 
