@@ -7,6 +7,7 @@ import { Pointers } from "./pointer.js";
 import { THEMES, WAYS, opTextOf } from "./colours.js";
 import { asPng, download, svgOf } from "./save.js";
 import { commas, inUnits, percent, shown } from "./words.js";
+import { showWays } from "./ways.js";
 import { element } from "./table.js";
 import { changesOf } from "./compare.js";
 import { matcher } from "./why.js";
@@ -33,6 +34,7 @@ class App {
     this.picture.onDrawn = () => this.drawn();
     this.panels = new Panels(this);
     this.sideBySide = new Variants(this);
+    showWays(data.ways, (text) => this.copy(text));
     this.whatIf = new WhatIf(this, id("planner").textContent.trim());
     new Pointers(this.picture, { onHover: (b) => this.hover(b), onClick: (x, y) => this.click(x, y) });
     this.followTheme();

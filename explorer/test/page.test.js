@@ -248,6 +248,27 @@ test("plans with other flags are shown in turn", { skip }, async () => {
   await page.close();
 });
 
+test("a split model's page draws the ways that there were", { skip }, async () => {
+  const model = data("inception_int8.tflite");
+  const { page, wrong } = await open(browser, pageOf(model, "--split", "on"));
+  const { ways, taken } = JSON.parse(arenaut("size", model, "--split", "on", "--json")).split;
+  const plots = await page.$$eval("#front svg", (pictures) => pictures.map((picture) => [...picture.querySelectorAll("circle")]
+    .map((point) => ({ x: Number(point.getAttribute("cx")), y: Number(point.getAttribute("cy")), taken: point.classList.contains("taken"), text: point.textContent }))));
+  assert.equal(plots.length, 2);
+  for (const [points, added] of [[plots[0], "added_ops"], [plots[1], "added_macs"]]) {
+    assert.equal(points.length, ways.length);
+    points.forEach((point, i) => {
+      assert.equal(point.taken, i === taken);
+      assert.ok(digits(point.text).includes(`at least ${ways[i].needs_at_least} bytes`), point.text);
+      if (i > 0) assert.ok(point.y > points[i - 1].y);
+      assert.ok(points.every((other, k) => (other.x - point.x) * (ways[k][added] - ways[i][added]) >= 0));
+    });
+  }
+  assert.equal(await page.$$eval("#ways tbody tr", (rows) => rows.length), ways.length);
+  assert.deepEqual(wrong, []);
+  await page.close();
+});
+
 test("a page of two files says what diff says", { skip }, async () => {
   const before = problemOf([{ name: "a" }, { name: "b", first: 1, end: 3 }, { name: "a", size: 8 }, { name: "", size: 5 }, { name: "old" }]);
   const after = problemOf([{ name: "a", size: 48 }, { name: "b", first: 1, end: 3 }, { name: "new", size: 12 }, { name: "", size: 5 },

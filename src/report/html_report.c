@@ -15,6 +15,7 @@
 #include "report/page/page_plan.h"
 #include "report/page/page_planner.inc"
 #include "report/page/page_template.inc"
+#include "report/ways.h"
 
 enum { STILL_RECTANGLES = 400, TABLE_ROWS = 100, NAME_COLUMNS = 90 };
 
@@ -126,6 +127,22 @@ static void put_variants(html *h, arn_writer *out) {
     }
 }
 
+static void put_ways(const html *h, arn_writer *out) {
+    const arenaut_split_front *front = arn_report_ways(h->result);
+    if (!front) return;
+    arn_puts(out, ",\"ways\":[");
+    for (uint32_t i = 0; i < front->n_choices; i++) {
+        const arenaut_split_choice *way = &front->choices[i];
+        arn_puts(out, i ? ",{\"stages\":\"" : "{\"stages\":\"");
+        arn_report_put_stages(out, way);
+        arn_putf(out, "\",\"bytes\":\"%" PRIu64 "\",\"ops\":%" PRIu32,
+                 arn_report_way_needs(h->result, way), way->ops);
+        arn_putf(out, ",\"macs\":\"%" PRIu64 "\",\"taken\":%s}", way->macs,
+                 i == h->result->ways->taken ? "true" : "false");
+    }
+    arn_puts(out, "]");
+}
+
 static arenaut_status put_data(html *h) {
     const arenaut_sink sink = {put_without_markup, &h->out};
     arn_writer out = arn_writer_to(sink);
@@ -139,6 +156,7 @@ static arenaut_status put_data(html *h) {
     }
     put_variants(h, &out);
     arn_puts(&out, "]");
+    put_ways(h, &out);
     if (h->options->steps.first < h->options->steps.end) {
         arn_putf(&out, ",\"steps\":[\"%" PRId64 "\",\"%" PRId64 "\"]", h->options->steps.first,
                  h->options->steps.end);

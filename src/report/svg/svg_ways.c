@@ -7,6 +7,7 @@
 #include "core/checked.h"
 #include "report/label.h"
 #include "report/svg/svg_drawing.h"
+#include "report/ways.h"
 
 enum { ABOVE = 420, HEIGHT = 1900, BELOW = 420, BETWEEN = 400, INSET = 120 };
 
@@ -17,42 +18,29 @@ typedef struct ways_plot {
     uint64_t most; /* of what is added */
 } ways_plot;
 
-static const arenaut_split_front *front_of(const svg_drawing *s) {
-    const arenaut_ways_to_split *ways = s->result->ways;
-    return ways && s->result->rewrite && ways->front->n_choices > 1 ? ways->front : NULL;
-}
-
-static uint64_t needed(const svg_drawing *s, const arenaut_split_choice *way) {
-    return way->head + s->result->ways->kept + (uint64_t)way->kept;
-}
-
 uint32_t arn_svg_ways_height(const svg_drawing *s) {
-    return front_of(s) ? ABOVE + HEIGHT + BELOW : 0;
+    return arn_report_ways(s->result) ? ABOVE + HEIGHT + BELOW : 0;
 }
 
 /* "12 2-10/2:cropped: at least 37,264 bytes, 26 ops and 1,000 multiplications more" */
 static void put_way_title(svg_drawing *s, uint32_t number) {
-    const arenaut_split_choice *way = &front_of(s)->choices[number];
+    const arenaut_split_choice *way = &arn_report_ways(s->result)->choices[number];
     arn_putf(&s->out, "<title>%" PRIu32 " ", number);
-    if (way->n_stages == 0) arn_puts(&s->out, "as it is");
-    for (uint32_t i = 0; i < way->n_stages; i++) {
-        const arenaut_split_stage *stage = &way->stages[i];
-        arn_putf(&s->out, "%s%" PRIu32 "-%" PRIu32 "/%" PRIu32 ":%s", i ? "," : "", stage->first_op,
-                 stage->first_op + stage->n_ops - 1, stage->pieces,
-                 arenaut_split_mode_name(stage->mode));
-    }
-    arn_putf(&s->out, ": at least %s bytes, ", arn_report_commas(needed(s, way)).text);
+    arn_report_put_stages(&s->out, way);
+    arn_putf(&s->out, ": at least %s bytes, ",
+             arn_report_commas(arn_report_way_needs(s->result, way)).text);
     arn_putf(&s->out, "%" PRIu32 " ops and ", way->ops);
     arn_putf(&s->out, "%s multiplications more</title>", arn_report_commas(way->macs).text);
 }
 
 /* Numbers are written where they cover no other: of the first, the last and the one taken. */
 static void put_way(svg_drawing *s, const ways_plot *plot, uint32_t number, uint64_t added) {
-    const arenaut_split_front *front = front_of(s);
+    const arenaut_split_front *front = arn_report_ways(s->result);
     const bool taken = number == s->result->ways->taken;
     const uint32_t x =
         plot->left + INSET + arn_report_scale(added, plot->most, plot->width - 2 * INSET);
-    const uint32_t y = s->y + s->height - arn_svg_height(s, needed(s, &front->choices[number]));
+    const uint32_t y = s->y + s->height -
+                       arn_svg_height(s, arn_report_way_needs(s->result, &front->choices[number]));
     char text[16];
     arn_puts(&s->out, "<circle cx=\"");
     arn_svg_tenths(s, x);
@@ -79,7 +67,7 @@ static void put_frame(svg_drawing *s, const ways_plot *plot) {
 }
 
 void arn_svg_ways(svg_drawing *s) {
-    const arenaut_split_front *front = front_of(s);
+    const arenaut_split_front *front = arn_report_ways(s->result);
     const uint32_t width = (SVG_PLOT - BETWEEN) / 2;
     if (!front) return;
     ways_plot ops = {"ops more", SVG_LEFT, width, 1};
@@ -92,7 +80,7 @@ void arn_svg_ways(svg_drawing *s) {
                  "ways to split: bytes to reserve at least, with what the runtime keeps");
     s->y += ABOVE;
     s->height = HEIGHT;
-    s->top = needed(s, &front->choices[0]) * 11 / 10 + 1;
+    s->top = arn_report_way_needs(s->result, &front->choices[0]) * 11 / 10 + 1;
     put_frame(s, &ops);
     put_frame(s, &macs);
     arn_svg_byte_ticks(s, 4);
