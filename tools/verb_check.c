@@ -2,7 +2,6 @@
  * plan beside its problem or model is held against what the flags make of that, and for a model
  * against the kernels that it names. The checker knows neither lowering nor planners. */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "describe.h"
@@ -40,63 +39,24 @@ static bool holds_places(const arenaut_program *program) {
     return program->given != ARENAUT_GIVEN_NONE || states_memories(program);
 }
 
-/* A program as JSON states a pool and an offset for each tensor itself, after all passes: a
- * replay over just these places, whoever made them and for whatever target. */
+/* Places for each tensor, which no runtime fills in or makes its own sense of. */
 static exit_code check_stated(const tool_job *job, verdict *v) {
-    const arenaut_pipeline *p = job->pipeline;
-    const arenaut_program *program = p->document.program;
-    const uint32_t n = program->n_tensors;
-    uint64_t arena[ARENAUT_MAX_POOLS] = {0};
-    uint32_t n_pools = 0;
+    arenaut_stated_places stated;
     arenaut_error err = {0};
-    const arenaut_target *target =
-        p->options.target ? p->options.target : arenaut_target_for_format(p->document.format->name);
-    uint32_t *pool = must_allocate(n, sizeof *pool);
-    uint64_t *offset = must_allocate(n, sizeof *offset);
-    for (uint32_t t = 0; t < n; t++) {
-        const arenaut_tensor *tensor = &program->tensors[t];
-        const bool placed = tensor->given_offset <= ARENAUT_SIZE_MAX - tensor->bytes &&
-                            tensor->given_pool < ARENAUT_MAX_POOLS;
-        pool[t] = placed ? tensor->given_pool : ARENAUT_NONE;
-        offset[t] = placed ? tensor->given_offset : 0;
-        if (!placed) continue;
-        v->n_placed++;
-        const uint64_t end = offset[t] + tensor->bytes;
-        if (end > arena[pool[t]]) arena[pool[t]] = end;
-        if (pool[t] >= n_pools) n_pools = pool[t] + 1;
-    }
-    for (uint32_t k = 0; k < n_pools; k++) v->bytes += arena[k];
-    const arenaut_placement placement = {n, n_pools, pool, offset, arena};
-    const arenaut_given_kernels *given = &program->given_kernels;
-    const arenaut_kernel_set *named = given->name ? arenaut_kernel_set_find(given->name) : NULL;
-    const arenaut_kernel_set *usual = p->options.overlap ? target->kernels : NULL;
-    const arenaut_replay_options options = {
-        .keep_inputs = p->options.preserve_inputs || target->keep_inputs,
-        .exclude_io = p->options.exclude_io,
-        .kernels = p->options.kernels ? p->options.kernels
-                   : named            ? named
-                                      : usual,
-        .unmeasured = p->options.unmeasured || given->unmeasured};
     const arenaut_status st =
-        arenaut_check_replay(program, &placement, &options, NULL, &v->finding, &err);
-    free(pool);
-    free(offset);
+        arenaut_pipeline_check_stated(job->pipeline, &stated, &v->finding, &err);
+    if (st != ARENAUT_OK && st != ARENAUT_REJECTED) return complain_error(job->path, &err);
     v->ok = st == ARENAUT_OK;
     v->replayed = true;
-    v->kernels = options.kernels;
-    return st == ARENAUT_OK || st == ARENAUT_REJECTED ? EXIT_FINE : complain_error(job->path, &err);
-}
-
-/* Places for each tensor, which no runtime fills in or makes its own sense of. */
-static bool states_places(const tool_job *job) {
-    const arenaut_program *program = job->pipeline->document.program;
-    return strcmp(job->pipeline->document.format->name, "program-json") == 0 &&
-           program->given != ARENAUT_GIVEN_NONE && !states_memories(program);
+    v->n_placed = stated.n_placed;
+    v->bytes = stated.bytes;
+    v->kernels = stated.kernels;
+    return EXIT_FINE;
 }
 
 /* The plan that a model holds. */
 static exit_code check_inside_model(tool_job *job, verdict *v) {
-    if (states_places(job)) return check_stated(job, v);
+    if (arenaut_pipeline_states_places(job->pipeline)) return check_stated(job, v);
     job->pipeline->options.judge_given =
         true; /* what a file states can be checked, whoever obeys it */
     exit_code code = job_prepare(job);

@@ -269,6 +269,23 @@ arenaut_status arenaut_pipeline_read(arenaut_pipeline *pipeline, const arenaut_p
 arenaut_status arenaut_pipeline_take_places(arenaut_pipeline *pipeline,
                                             const arenaut_program *planned, arenaut_error *err);
 
+/* What places that a program states for each tensor come to. */
+typedef struct arenaut_stated_places {
+    uint32_t n_placed;                 /* tensors */
+    uint64_t bytes;                    /* the highest end in each pool, added up */
+    const arenaut_kernel_set *kernels; /* that the replay counted on; NULL: none */
+} arenaut_stated_places;
+
+/* Whether the file is a program that states the place of each tensor by itself, after all passes
+ * (program JSON): then no runtime fills anything in. After arenaut_pipeline_read. */
+bool arenaut_pipeline_states_places(const arenaut_pipeline *pipeline);
+
+/* Replays such a program over just these places, with the options' kernels, else with those that
+ * the program names. REJECTED with a finding; else the errors of arenaut_check_replay. */
+arenaut_status arenaut_pipeline_check_stated(const arenaut_pipeline *pipeline,
+                                             arenaut_stated_places *stated,
+                                             arenaut_finding *finding, arenaut_error *err);
+
 /* Passes, lowering, overrides. Fills `target`, `kernels`, `scratch`, `lowering`, `problem`.
  * BAD_ARGUMENT for options that do not suit the file, BAD_INPUT where a size is open, and the
  * errors of passes and lowering. */

@@ -307,7 +307,9 @@ class Model:
         pipeline = self._pipeline(options)
         pipeline.options.judge_given = True
         document = pipeline.read().record.document
-        if document.program:
+        if document.program and C.arenaut_pipeline_states_places(pipeline.pointer):
+            judge(C.arenaut_pipeline_check_stated, pipeline.pointer, records.StatedPlaces())
+        elif document.program:
             pipeline.prepare().call(C.arenaut_pipeline_find_baseline)
             self._judge(pipeline.record.baseline)
         elif document.plan:

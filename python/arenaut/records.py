@@ -535,6 +535,10 @@ class PipelineFile(Structure):
     pass
 
 
+class StatedPlaces(Structure):
+    pass
+
+
 class TensorArena(Structure):
     pass
 
@@ -1081,6 +1085,10 @@ PipelineFile._fields_ = [
     ("name", c_char_p),
     ("data", c_void_p),
     ("size", c_size_t)]
+StatedPlaces._fields_ = [
+    ("n_placed", c_uint32),
+    ("bytes", c_uint64),
+    ("kernels", POINTER(KernelSet))]
 TensorArena._fields_ = [
     ("tensors", c_uint64),
     ("scratch", c_uint64),
@@ -1131,6 +1139,8 @@ FUNCTIONS = {
     "arenaut_pipeline_new": ((POINTER(PipelineOptions), POINTER(Allocator), POINTER(POINTER(Pipeline)), POINTER(Error)), c_int),
     "arenaut_pipeline_free": ((POINTER(Pipeline),), None),
     "arenaut_pipeline_read": ((POINTER(Pipeline), POINTER(PipelineFile), c_size_t, POINTER(Error)), c_int),
+    "arenaut_pipeline_states_places": ((POINTER(Pipeline),), c_bool),
+    "arenaut_pipeline_check_stated": ((POINTER(Pipeline), POINTER(StatedPlaces), POINTER(Finding), POINTER(Error)), c_int),
     "arenaut_pipeline_prepare": ((POINTER(Pipeline), POINTER(Error)), c_int),
     "arenaut_pipeline_find_baseline": ((POINTER(Pipeline), POINTER(Error)), c_int),
     "arenaut_pipeline_plan": ((POINTER(Pipeline), POINTER(Error)), c_int),

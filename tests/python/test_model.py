@@ -227,3 +227,23 @@ def test_a_plan_is_taken_out_again(tmp_path):
         with pytest.raises(arenaut.RefusedError, match=text):
             arenaut.open(path).strip(tmp_path / "no.tflite")
     assert sorted(os.listdir(tmp_path)) == ["again.tflite", "planned.tflite"]
+
+
+@pytest.mark.parametrize("pool, right", [(1, True), (0, False)])
+def test_places_that_a_program_states_are_checked_in_their_pools(pool, right, tmp_path):
+    places = {"a": (0, 0), "b": (pool, 0)}
+    program = {"schema": "arenaut.program/1", "given": "foreign",
+               "tensors": [{"name": name, "bytes": 64, "given": {"pool": k, "offset": at}}
+                           for name, (k, at) in places.items()],
+               "ops": [{"name": "conv", "inputs": [], "outputs": ["a"]},
+                       {"name": "relu", "inputs": ["a"], "outputs": ["b"]}]}
+    path = tmp_path / "dump.program.json"
+    path.write_text(json.dumps(program))
+    done = subprocess.run([sys.executable, "-m", "arenaut", "check", path], capture_output=True, timeout=60,
+                          check=False)
+    assert done.returncode == (0 if right else 1)
+    if right:
+        arenaut.open(path).check()
+    else:
+        with pytest.raises(arenaut.RejectedError):
+            arenaut.open(path).check()

@@ -1,0 +1,95 @@
+/* Places that a program states for each tensor by itself, as program JSON does: after all passes,
+ * whoever made them and for whatever runtime. Nothing fills them in; the program is replayed over
+ * just these. O(tensors), and what the replay costs. */
+#include "pipeline/stages.h"
+
+#include <string.h>
+
+#include "core/checked.h"
+#include "core/memory.h"
+
+static bool states_memories(const arenaut_program *program) {
+    for (uint32_t m = 0; m < program->n_methods; m++) {
+        if (program->methods[m].n_given_pools) return true;
+    }
+    return false;
+}
+
+bool arenaut_pipeline_states_places(const arenaut_pipeline *p) {
+    const arenaut_document *document = &p->document;
+    return document->program && strcmp(document->format->name, "program-json") == 0 &&
+           document->program->given != ARENAUT_GIVEN_NONE && !states_memories(document->program);
+}
+
+typedef struct places {
+    uint32_t *pool;
+    uint64_t *offset;
+    uint64_t arena[ARENAUT_MAX_POOLS];
+    uint32_t n_pools;
+} places;
+
+static void place_tensors(const arenaut_program *program, places *placed,
+                          arenaut_stated_places *stated) {
+    for (uint32_t t = 0; t < program->n_tensors; t++) {
+        const arenaut_tensor *tensor = &program->tensors[t];
+        const bool has_place = tensor->given_offset <= ARENAUT_SIZE_MAX - tensor->bytes &&
+                               tensor->given_pool < ARENAUT_MAX_POOLS;
+        const uint32_t pool = has_place ? tensor->given_pool : ARENAUT_NONE;
+        placed->pool[t] = pool;
+        placed->offset[t] = has_place ? tensor->given_offset : 0;
+        if (!has_place) continue;
+        uint64_t *arena = &placed->arena[pool];
+        *arena = arn_max_u64(*arena, tensor->given_offset + tensor->bytes);
+        if (pool >= placed->n_pools) placed->n_pools = pool + 1;
+        stated->n_placed++;
+    }
+    for (uint32_t k = 0; k < placed->n_pools; k++) stated->bytes += placed->arena[k];
+}
+
+static const arenaut_kernel_set *choose_kernels(const arenaut_pipeline *p,
+                                                const arenaut_target *target) {
+    const char *name = p->document.program->given_kernels.name;
+    const arenaut_kernel_set *named = name ? arenaut_kernel_set_find(name) : NULL;
+    if (p->options.kernels) return p->options.kernels;
+    return named ? named : p->options.overlap ? target->kernels : NULL;
+}
+
+static arenaut_status replay(const arenaut_pipeline *p, const places *placed,
+                             arenaut_stated_places *stated, arenaut_finding *finding,
+                             arenaut_error *err) {
+    const arenaut_pipeline_options *o = &p->options;
+    const arenaut_program *program = p->document.program;
+    const arenaut_target *target =
+        o->target ? o->target : arenaut_target_for_format(p->document.format->name);
+    const arenaut_placement placement = {program->n_tensors, placed->n_pools, placed->pool,
+                                         placed->offset, placed->arena};
+    stated->kernels = choose_kernels(p, target);
+    const arenaut_replay_options options = {
+        .keep_inputs = o->preserve_inputs || target->keep_inputs,
+        .exclude_io = o->exclude_io,
+        .kernels = stated->kernels,
+        .unmeasured = o->unmeasured || program->given_kernels.unmeasured};
+    return arenaut_check_replay(program, &placement, &options, arn_pipeline_allocator(p), finding,
+                                err);
+}
+
+arenaut_status arenaut_pipeline_check_stated(const arenaut_pipeline *p,
+                                             arenaut_stated_places *stated,
+                                             arenaut_finding *finding, arenaut_error *err) {
+    const arenaut_allocator *allocator = arn_pipeline_allocator(p);
+    arenaut_status st = arn_pipeline_expect(p, ARN_PIPELINE_READ, ARN_PIPELINE_READ, err);
+    if (st != ARENAUT_OK) return st;
+    const uint32_t n = p->document.program->n_tensors;
+    places placed = {.pool = arn_allocate(allocator, n, sizeof *placed.pool),
+                     .offset = arn_allocate(allocator, n, sizeof *placed.offset)};
+    *stated = (arenaut_stated_places){0};
+    if (placed.pool && placed.offset) {
+        place_tensors(p->document.program, &placed, stated);
+        st = replay(p, &placed, stated, finding, err);
+    } else {
+        st = arn_no_memory(err);
+    }
+    arn_release(allocator, placed.pool);
+    arn_release(allocator, placed.offset);
+    return st;
+}
