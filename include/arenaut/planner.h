@@ -24,8 +24,8 @@ extern "C" {
 /* Constraints a problem may use; a planner lists those that it handles, and a problem
  * with another one is refused with an error that names it. A same-base relation is a right and
  * a hint a wish: a planner may list them and leave them unused, as do the replicas of runtimes
- * that know no such thing (same-base: tflm-greedy and tvm-tokens). That costs memory, but says
- * nothing wrong: bounds count every right, and only a plan that reaches one is optimal. */
+ * that know no such thing (same-base: tflm-greedy, tvm-tokens, torch-caching). That costs memory,
+ * but says nothing wrong: bounds count every right, and only a plan that reaches one is optimal. */
 #define ARENAUT_FEATURE_MAP(XX)                    \
     XX(0, ALIGNMENT, "alignment")                  \
     XX(1, GAPS, "several lifetimes of one buffer") \
