@@ -173,6 +173,7 @@ void arenaut_document_free(arenaut_document *document) {
     arenaut_plan_free(document->plan);
     arenaut_problem_free(document->problem);
     arenaut_program_free(document->program);
+    arenaut_trace_free(document->trace);
     const arenaut_document empty = {0};
     *document = empty;
 }
