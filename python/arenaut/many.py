@@ -365,6 +365,12 @@ def context():
     return multiprocessing.get_context("forkserver" if "forkserver" in ways else "spawn")
 
 
+def end_left_workers(executor):
+    """Python waits for a worker that began just while its pool broke, and never tells it to end."""
+    for process in list((getattr(executor, "_processes", None) or {}).values()):
+        process.kill()
+
+
 class Runner:
     """Hands jobs to an executor, and again to a new one where a worker was lost. No more are out at
     once than keep all workers busy, and those that were out then are tried alone: it was one of
@@ -415,6 +421,7 @@ class Runner:
         except futures.BrokenExecutor:
             if not self.owned:
                 raise
+            end_left_workers(self.executor)
             self.executor.shutdown(wait=False, cancel_futures=True)
             self.executor = self.adapted(None)
             future = self.executor.submit(plan_one, job)
@@ -422,6 +429,8 @@ class Runner:
 
     def close(self):
         if self.owned:
+            if getattr(self.executor, "_broken", False):
+                end_left_workers(self.executor)
             self.executor.shutdown(wait=True, cancel_futures=True)
 
 

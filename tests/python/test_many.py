@@ -6,7 +6,7 @@ import os
 import signal
 import time
 import xml.etree.ElementTree as ElementTree
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, ThreadPoolExecutor
 
 import pytest
 from conftest import DATA
@@ -211,3 +211,18 @@ def test_a_ray_pool_that_loses_a_worker(hard):
             assert pool.apply(os.getpid) != victim
     finally:
         ray.shutdown()
+
+
+def test_a_worker_that_begins_while_its_pool_breaks_is_ended():
+    runner = many.Runner(None, 0)
+    victim = runner.executor.submit(os.getpid).result()
+    os.kill(victim, signal.SIGKILL)
+    with pytest.raises(BrokenExecutor):
+        for _ in range(1000):
+            runner.executor.submit(os.getpid).result()
+    late = many.context().Process(target=time.sleep, args=(600,))
+    late.start()
+    runner.executor._processes[late.pid] = late
+    runner.close()
+    late.join(30)
+    assert late.exitcode == -signal.SIGKILL

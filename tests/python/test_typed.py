@@ -13,7 +13,7 @@ from arenaut.library import C
 KEYWORDS = {"--from": "format", "--dim": "dims", "--pool": "pools", "--pin": "pins", "--align-op": "op_align",
             "--no-alloc-io": "alloc_io", "--inplace-op": "inplace_ops", "--set": "settings"}
 #: Said by what is called (a plan is saved, compared, shown), by reading an attribute, or of use to a command only.
-OTHERWISE = {"--output", "--force", "--as", "--svg", "--html", "--ascii", "--what-if", "--fail-on-growth", "--planned",
+OTHERWISE = {"--output", "--force", "--as", "--svg", "--html", "--ascii", "--open", "--what-if", "--fail-on-growth", "--planned",
              "--markdown", "--json", "--jsonl", "--hash", "--max-memory", "--pools", "--dump-after",
              "--no-progress", "--quiet", "--verbose", "--color", "--help"}
 
