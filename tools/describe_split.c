@@ -45,7 +45,7 @@ static void put_taken(const arenaut_pipeline *p, int indent, arenaut_text *out) 
     const arenaut_split_front *front = p->ways.front;
     const uint32_t taken = p->ways.taken;
     const uint64_t budget = p->options.splitting.budget;
-    if (!front) return;
+    if (!front || (front->n_choices == 2 && taken == 1 && budget == 0)) return; /* the only one */
     if (taken == ARENAUT_NONE) {
         text_printf(out, "%*sa way beside the %" PRIu32 " that were found: its plan needs less\n",
                     indent, "", front->n_choices - 1);

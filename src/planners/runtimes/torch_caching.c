@@ -23,6 +23,7 @@
 #include "ir/lifetimes.h"
 #include "planners/run/planner_rows.h"
 #include "planners/run/planner_settings.h"
+#include "planners/tokens/token_list.h"
 
 #define SETTING "segments"
 
@@ -212,18 +213,11 @@ static void release(cache *c, uint32_t b) {
     shelve(c, id);
 }
 
-static int64_t birth(const arenaut_problem *p, uint32_t b) {
-    return arenaut_problem_lifetimes(p, b)->first;
-}
-
-static int64_t death(const arenaut_problem *p, uint32_t b) {
-    return arenaut_problem_lifetimes(p, b)[arenaut_problem_lifetime_count(p, b) - 1].end;
-}
-
 static bool serve_all(cache *c) {
     for (uint32_t i = 0, dead = 0; i < c->n; i++) {
         const uint32_t b = c->births[i];
-        while (death(c->problem, c->deaths[dead]) <= birth(c->problem, b)) {
+        while (arn_token_list_death(c->problem, c->deaths[dead]) <=
+               arn_token_list_birth(c->problem, b)) {
             release(c, c->deaths[dead++]);
         }
         if (!request(c, b)) return false;
@@ -233,12 +227,8 @@ static bool serve_all(cache *c) {
 
 /* ---- the whole ---- */
 
-static bool born_before(const void *problem, uint32_t a, uint32_t b) {
-    return birth(problem, a) < birth(problem, b);
-}
-
 static bool dies_before(const void *problem, uint32_t a, uint32_t b) {
-    return death(problem, a) < death(problem, b);
+    return arn_token_list_death(problem, a) < arn_token_list_death(problem, b);
 }
 
 /* A request makes at most two blocks: a segment, and what is left of it. */
@@ -263,7 +253,7 @@ static void list_lives(cache *c) {
         if (arenaut_problem_needs_memory(p, b)) c->births[c->n++] = b;
     }
     for (uint32_t i = 0; i < c->n; i++) c->deaths[i] = c->births[i];
-    arn_sort_ids(c->births, c->n, born_before, p, c->free);
+    arn_sort_ids(c->births, c->n, arn_token_list_born_before, p, c->free);
     arn_sort_ids(c->deaths, c->n, dies_before, p, c->free);
 }
 
