@@ -12,7 +12,8 @@ from array import array
 from arenaut.errors import InputError
 
 #: Of each code of `array` that columns are made of: its values.
-RANGES = {"Q": (0, 2**64 - 1), "q": (-2**63, 2**63 - 1), "I": (0, 2**32 - 1), "B": (0, 255)}
+RANGES = {"Q": (0, 2**64 - 1), "q": (-2**63, 2**63 - 1), "I": (0, 2**32 - 1), "H": (0, 2**16 - 1),
+          "B": (0, 255)}
 
 
 def is_numpy(values):
@@ -30,12 +31,25 @@ def allowed_of(code):
     return f"whole numbers from {low} to {high}"
 
 
+def encoded(value, name, position=None):
+    """Text on its way into C, which would take a NUL for its end."""
+    try:
+        if isinstance(value, str) and "\0" not in value:
+            return value.encode()
+    except UnicodeEncodeError:  # half of a surrogate pair
+        pass
+    return refuse(name, position, value, "text, without NUL")
+
+
 def column(values, code, name, missing=None):
     """`values` as a new column. Where `missing` is given, None and -1 become that."""
     if is_numpy(values):
         return numpy_column(values, code, name, missing)
     if hasattr(values, "__array__"):  # pandas, polars, torch
-        import numpy
+        try:
+            import numpy
+        except ImportError:
+            return list_column(values, code, name, missing)
         return numpy_column(numpy.asarray(values), code, name, missing)
     try:
         view = memoryview(values)
@@ -52,6 +66,9 @@ def numpy_column(values, code, name, missing):
         if values.dtype.kind in "fO" and len(values):
             list_column(values.tolist(), code, name, missing)  # names the first that is wrong
         refuse(name, None, f"an array of {values.dtype}", allowed_of(code))
+    hidden = getattr(values, "mask", None)
+    if hidden is not None and hidden.any():
+        refuse(name, int(hidden.argmax()), "masked", allowed_of(code))
     if missing is not None and values.dtype.kind == "i":
         lost = values == -1
         values = numpy.where(lost, 0, values)
@@ -72,12 +89,15 @@ def buffer_column(values, view, code, name, missing):
         copied = array(code)
         copied.frombytes(view.cast("B"))
         return copied
-    return list_column(values, code, name, missing)
+    try:
+        return list_column(values, code, name, missing)
+    except NotImplementedError:  # half floats, and the byte order of other machines
+        return refuse(name, None, f"a buffer of format {view.format!r}", allowed_of(code))
 
 
 def list_column(values, code, name, missing):
     try:
-        values = list(values)
+        values = list(values if not isinstance(values, (set, frozenset, dict)) else None)
     except TypeError:
         refuse(name, None, values, "a sequence of whole numbers")
     if missing is not None:

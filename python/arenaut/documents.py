@@ -6,7 +6,7 @@ from __future__ import annotations
 import ctypes
 import os
 
-from arenaut import records
+from arenaut import arrays, records
 from arenaut.errors import InputError, RefusedError
 from arenaut.library import C, check, text_of, took
 
@@ -20,7 +20,7 @@ class Text(str):
 
 def named(kind, name):
     """A row of one of the library's tables: formats, reports, planners, targets, kernel sets."""
-    row = FIND[kind](name.encode())
+    row = FIND[kind](arrays.encoded(name, kind))
     if row:
         return row.contents
     count, at = TABLES[kind]
@@ -90,7 +90,7 @@ def kind_for(path):
 def write_file(path, data):
     """All of it or nothing: what was there stays until the new bytes are whole. Of two that write one
     file at once, one is whole in the end."""
-    path = os.path.realpath(os.fspath(path))  # a link stays a link
+    path = os.path.realpath(os.fsdecode(path))  # a link stays a link
     temporary = f"{path}.{os.urandom(4).hex()}.tmp"
     try:
         with open(temporary, "xb") as file:
@@ -103,7 +103,7 @@ def write_file(path, data):
 
 
 def read_problem(cls, text):
-    data = text.encode() if isinstance(text, str) else bytes(text)
+    data = text.encode() if isinstance(text, str) else bytes(memoryview(text))
     document = records.Document()
     check(C.arenaut_read, data, len(data), None, None, None, ctypes.byref(document))
     try:

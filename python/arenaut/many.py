@@ -12,8 +12,9 @@ from concurrent import futures
 from arenaut import arrays, documents, watch
 from arenaut.errors import ArenautError, InputError
 from arenaut.model import open as open_model
+from arenaut.options import FILE, PLANNER, check_names
 from arenaut.planning import plan
-from arenaut.problem import Problem
+from arenaut.problem import Problem, separate
 from arenaut.records import VERSION
 
 TYPE_CHECKING = False  # as typing has it
@@ -68,13 +69,17 @@ def plan_many(work: Iterable[Work], executor: Executor | DaskClient | WorkerPool
         resume: the path of a file to which finished rows go; what is in there is not done again.
         retries: how often what a worker was lost over is tried again; then it is a failed row.
         progress: False shows no bar. None: a bar shows work of over a second on a terminal or in a
-            notebook.
+            notebook. True: anywhere.
         options: those of Model.plan, or of arenaut.plan for problems.
 
     Raises:
-        InputError: an item is neither a path nor a Problem, or the executor is none.
+        InputError: an item is neither a path nor a Problem, the executor is none, or `resume` is a file of
+            other things.
+        TypeError: there is no such option.
     """
-    jobs = [job_of(number, one, options, resume is not None) for number, one in enumerate(work)]
+    check_names(options, FILE + PLANNER)
+    jobs = [job_of(number, one, options, resume is not None)
+            for number, one in enumerate(separate("work", work))]
     return Results(jobs, executor, resume, retries, progress)
 
 
@@ -100,9 +105,10 @@ def sweep(path: Path, over: Mapping[str, Any], executor: Executor | DaskClient |
     axes = []
     for name, values in over.items():
         if name == "dims":
-            axes += [[("dims", (size, one)) for one in ones] for size, ones in values.items()]
+            axes += [[("dims", (size, one)) for one in separate(f"dims[{size!r}]", ones)]
+                     for size, ones in values.items()]
         else:
-            axes.append([(name, one) for one in values])
+            axes.append([(name, one) for one in separate(name, values)])
     points = []
     for combination in itertools.product(*axes):
         own: dict[str, Any] = {}
@@ -116,7 +122,9 @@ def sweep(path: Path, over: Mapping[str, Any], executor: Executor | DaskClient |
 
 
 def job_of(number, one, options, hashed):
-    item, own = one if isinstance(one, tuple) else (one, {})
+    item, own = one if isinstance(one, tuple) and len(one) == 2 else (one, {})
+    if not isinstance(own, dict):
+        arrays.refuse("work", number, own, "a dictionary of options, beside a path or a Problem")
     merged = {**options, **own}
     if "dims" in options and "dims" in own:
         merged["dims"] = {**options["dims"], **own["dims"]}
@@ -183,7 +191,7 @@ class Results:
         self._jobs, self._retries = jobs, retries
         self._executor = executor
         self._resume = None if resume is None else os.fspath(resume)
-        self._shows = progress is not False and watch.can_show()
+        self._shows = progress is True or (progress is None and watch.can_show())
         self._done: list[Row] = []
         self._stream = self._run()
 
@@ -216,7 +224,7 @@ class Results:
         """Sums over all rows; `now` counts only where it is known, with `planned_of_those` beside."""
         fine = [row for row in self if row.error is None]
         known = [row for row in fine if row.now is not None]
-        return {"files": len(self), "failed": len(self) - len(fine),
+        return {"files": len(self), "failed": sum(row.error is not None for row in self),
                 "minimal": sum(row.status == "optimal" for row in fine),
                 "now": sum(row.now for row in known),
                 "planned_of_those": sum(row.planned for row in known),
@@ -314,11 +322,14 @@ class Results:
         """The rows of an earlier run, by key. A last line that was cut off is none."""
         known = {}
         if self._resume and os.path.exists(self._resume):
-            for line in read(self._resume).split(b"\n"):
+            for number, line in enumerate(read(self._resume).split(b"\n"), 1):
+                if not (line.startswith(KEY) or KEY.startswith(line)):
+                    raise InputError(f"{self._resume}: line {number} is none that plan_many writes; `resume` is a "
+                                     "file for its rows alone", position=number)
                 try:
                     row = json.loads(line)
                     known[row.pop("key")] = [row[name] for name in KEPT]
-                except (ValueError, KeyError):
+                except (ValueError, KeyError):  # cut off
                     continue
         return known
 
@@ -331,11 +342,13 @@ class Results:
                     file.seek(-1, os.SEEK_END)
                     if file.read(1) != b"\n":  # after one that was cut off
                         file.write(b"\n")
-                kept = {"key": row.key, **{name: getattr(row, name) for name in KEPT}}
+                kept = {"key": row.key, **{name: getattr(row, name) for name in KEPT}}  # KEY comes first
                 file.write(json.dumps(kept).encode() + b"\n")
 
 
 KEPT = ("now", "planned", "bound", "status", "seconds", "error")
+#: How each line of a file of finished rows begins.
+KEY = b'{"key": "'
 
 
 def flat(options):
@@ -378,6 +391,7 @@ class Runner:
 
     def __init__(self, executor, retries):
         self.retries, self.owned = retries, executor is None
+        self.out = {}  # jobs by their futures
         self.workers = os.cpu_count() or 1
         self.executor = self.adapted(executor)
         # More where the way is long, and lost workers are the engine's own matter.
@@ -398,14 +412,14 @@ class Runner:
         return executor
 
     def run(self, todo):
-        suspects, out = deque(), {}
-        while todo or suspects or out:
-            if suspects and not out:
-                self.submit(suspects.popleft(), out)
-            while not suspects and todo and len(out) < self.most:
-                self.submit(todo.popleft(), out)
-            for future in futures.wait(out, return_when=futures.FIRST_COMPLETED).done:
-                job = out.pop(future)
+        suspects = deque()
+        while todo or suspects or self.out:
+            if suspects and not self.out:
+                self.submit(suspects.popleft())
+            while not suspects and todo and len(self.out) < self.most:
+                self.submit(todo.popleft())
+            for future in futures.wait(self.out, return_when=futures.FIRST_COMPLETED).done:
+                job = self.out.pop(future)
                 try:
                     yield future.result()
                 except Exception as lost:  # of the worker: plan_one answers for what is wrong with a job
@@ -415,7 +429,7 @@ class Runner:
                         yield failed(job, f"{type(lost).__name__}: {lost}" if str(lost) else
                                      f"{type(lost).__name__}: its worker was lost")
 
-    def submit(self, job, out):
+    def submit(self, job):
         try:
             future = self.executor.submit(plan_one, job)
         except futures.BrokenExecutor:
@@ -425,11 +439,11 @@ class Runner:
             self.executor.shutdown(wait=False, cancel_futures=True)
             self.executor = self.adapted(None)
             future = self.executor.submit(plan_one, job)
-        out[future] = job
+        self.out[future] = job
 
     def close(self):
         if self.owned:
-            if getattr(self.executor, "_broken", False):
+            if self.out or getattr(self.executor, "_broken", False):  # nobody waits for what is at work
                 end_left_workers(self.executor)
             self.executor.shutdown(wait=True, cancel_futures=True)
 

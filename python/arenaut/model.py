@@ -9,9 +9,9 @@ from collections import namedtuple
 from arenaut import arrays, documents, records
 from arenaut.errors import InputError, RefusedError, RejectedError, error_of
 from arenaut.library import C, check, text_of, took
-from arenaut.options import FILE, PLANNER, check_names, pipeline_options
+from arenaut.options import FILE, PLANNER, check_names, pipeline_options, time_limit
 from arenaut.planning import STOPS, Plan, check_record, failure, finding_of, judge
-from arenaut.problem import Problem
+from arenaut.problem import Problem, separate
 from arenaut.watch import Watch
 
 
@@ -29,7 +29,7 @@ class Pipeline:
     """One run of the pipeline, and all that its C side borrows."""
 
     def __init__(self, files, given, progress=False):
-        self.watch = Watch(progress, given.get("time"))
+        self.watch = Watch(progress, time_limit(given.get("time")))
         self.files = files
         self.options, self.kept = pipeline_options(given, files[0][0], self.watch)
         self.notes = []
@@ -66,7 +66,7 @@ class Pipeline:
         """Options may be changed before."""
         check(C.arenaut_pipeline_new, self.options, None, ctypes.byref(self.pointer))
         given = (records.PipelineFile * len(self.files))(*(
-            (name.encode(), ctypes.cast(data, ctypes.c_void_p), len(data))
+            (os.fsencode(name), ctypes.cast(data, ctypes.c_void_p), len(data))
             for name, data in self.files))
         self.call(C.arenaut_pipeline_read, given, len(self.files))
         return self
@@ -178,13 +178,15 @@ def open(path: Path | Iterable[Path], **options: Unpack[ModelOptions]) -> Model:
         OSError: it cannot be read.
         TypeError: there is no such option.
     """
-    paths = [path] if isinstance(path, (str, os.PathLike)) else list(path)
+    paths = [path] if isinstance(path, (str, os.PathLike)) else separate("path", path)
     if not paths:
         raise InputError("there is no file to read")
     files = []
-    for one in paths:
+    for position, one in enumerate(paths):
+        if not isinstance(one, (str, os.PathLike)):  # an open file's number would be closed as well
+            arrays.refuse("path", position, one, "paths; Model.parse takes bytes")
         with io_open(one, "rb") as file:
-            files.append((os.fspath(one), file.read()))
+            files.append((os.fsdecode(one), file.read()))
     return Model(files, options)
 
 
@@ -211,7 +213,7 @@ class Model:
     @classmethod
     def parse(cls, data: bytes, name: str = "input", **options: Unpack[ModelOptions]) -> Model:
         """The same from bytes in memory."""
-        return cls([(name, bytes(data))], options)
+        return cls([(name, bytes(memoryview(data)))], options)
 
     def __reduce__(self):
         return Model, (self._files, self._options)

@@ -8,7 +8,7 @@ import os
 from arenaut import arrays, documents, records
 from arenaut.errors import InputError
 from arenaut.library import C, check, text_of
-from arenaut.problem import pool_records, pools_of, whole
+from arenaut.problem import pool_records, pools_of, rows_of, separate, whole
 
 #: What `open` and `plan` of a model take besides the planner's own: see Model.
 FILE = ("format", "target", "kernels", "unmeasured", "method", "passes", "share", "shapes", "scratch",
@@ -35,8 +35,7 @@ def table(kind, rows):
 
 def planner_options(given, watch):
     """arenaut_plan_options, and what has to be kept as long as they are."""
-    settings = table(records.Setting, [(name.encode(), str(value).encode())
-                                       for name, value in (given.get("settings") or {}).items()])
+    settings = table(records.Setting, rows("settings", given, setting))
     effort = given.get("effort")
     if effort is not None:
         effort = at_least_one("effort", effort)
@@ -50,9 +49,20 @@ def planner_options(given, watch):
         planner=planner.encode() if planner else None, effort=effort or 0,
         seed=whole("seed", given.get("seed") or 0, 2**64 - 1),
         capacity=0 if capacity is None else at_least_one("capacity", capacity),
-        threads=at_least_one("threads", given.get("threads") or 1, 1024),
+        threads=1 if given.get("threads") is None else at_least_one("threads", given["threads"], 1024),
         progress=watch.callback, settings=settings, n_settings=len(settings or ()))
     return options, (settings, watch)
+
+
+def setting(name, value):
+    return arrays.encoded(name, "settings"), arrays.encoded(str(value), "settings")
+
+
+def time_limit(time):
+    """The limit of time, if there is one: 0 or more, and a number."""
+    if time is not None and not (hasattr(time, "__float__") and time >= 0):
+        arrays.refuse("time", None, time, "seconds, 0 or more")
+    return time
 
 
 def at_least_one(name, value, high=2**63 - 1):
@@ -65,7 +75,7 @@ def pipeline_options(given, path, watch):
     """arenaut_pipeline_options, and what has to be kept as long as they are."""
     check_names(given, FILE + PLANNER)
     plan, kept = planner_options(given, watch)
-    options = records.PipelineOptions(path=path.encode(), plan=plan)
+    options = records.PipelineOptions(path=os.fsencode(path), plan=plan)
     keep = [kept]
     for name in ("format", "target"):
         if given.get(name) is not None:
@@ -78,7 +88,7 @@ def pipeline_options(given, path, watch):
     options.exclude_io = not given.get("alloc_io", True)
     for name in ("method", "scratch_model"):
         if given.get(name) is not None:
-            setattr(options, name, given[name].encode())
+            setattr(options, name, arrays.encoded(given[name], name))
     for name in ("passes", "share"):
         options_text(options, name, given.get(name))
     for name in ("shapes", "scratch"):
@@ -116,15 +126,17 @@ def options_text(options, name, value):
     """Names in a list, or as the command takes them: "a,b"; True is every one that is shared."""
     if value is None or value is False:
         return
-    text = "auto" if value is True else value if isinstance(value, str) else ",".join(value)
-    setattr(options, name, text.encode())
+    try:
+        text = "auto" if value is True else value if isinstance(value, str) else ",".join(value)
+    except TypeError:
+        arrays.refuse(name, None, value, "a list of names")
+    setattr(options, name, arrays.encoded(text, name))
 
 
 def side_file(name, value):
     """The text of a file, by its path; for shapes also {tensor: sizes}."""
     if name == "shapes" and hasattr(value, "items"):
-        return "".join(f"{tensor},{'x'.join(map(str, sizes))}\n"
-                       for tensor, sizes in value.items()).encode()
+        return b"".join(rows("shapes", {"shapes": value}, shape))
     with open(os.fspath(value), "rb") as file:
         return file.read()
 
@@ -132,9 +144,10 @@ def side_file(name, value):
 def overwrite(value):
     words = {None: records.OVERWRITE_BY_RULES, True: records.OVERWRITE_ON,
              False: records.OVERWRITE_OFF, "only": records.OVERWRITE_ONLY}
-    if value not in words:
-        arrays.refuse("inplace", None, value, "True, False or 'only'")
-    return words[value]
+    for word, code in words.items():
+        if value is word or value == word == "only":
+            return code
+    return arrays.refuse("inplace", None, value, "True, False or 'only'")
 
 
 def splitting(given, keep):
@@ -146,14 +159,17 @@ def splitting(given, keep):
     if given.get("budget") is not None:
         made.budget = at_least_one("budget", given["budget"])
     if given.get("split") not in (None, True, False):
-        stages = table(records.SplitStage, list(map(stage, given["split"])))
+        stages = table(records.SplitStage, [stage(one) for one in separate("split", given["split"])])
         made.stages, made.n_stages = stages, len(stages)
         keep.append(stages)
     return made
 
 
 def stage(given):
-    first, last, pieces, mode = given
+    try:
+        first, last, pieces, mode = given
+    except (TypeError, ValueError):
+        arrays.refuse("split", None, given, "(first op, last op, pieces, mode)")
     words = [text_of(C.arenaut_split_mode_name(k)) for k in range(records.SPLIT_MODE_COUNT)]
     if mode not in words:
         arrays.refuse("split", None, mode, ", ".join(words))
@@ -171,14 +187,19 @@ def report_options(given):
                                  color=bool(given.get("color")), unicode=bool(given.get("unicode")),
                                  replan=bool(given.get("replan")))
     if given.get("steps") is not None:
-        first, end = given["steps"]
-        if not (arrays.is_whole(first) and arrays.is_whole(end) and first < end):
+        [(first, end)] = rows_of("steps", [given["steps"]], records.Interval, ("first", "end"))
+        if first >= end:
             arrays.refuse("steps", None, given["steps"], "a step, and one above it")
         made.steps = records.Interval(first, end)
-    others = [(name.encode(), None, plan.arena, ctypes.pointer(plan._result()))
-              for name, plan in (given.get("compare") or {}).items()]
+    others = rows("compare", given, compared)
     made.variants, made.n_variants = table(records.Variant, others), len(others)
     return made
+
+
+def compared(name, plan):
+    if not hasattr(plan, "_result"):
+        raise TypeError
+    return arrays.encoded(name, "compare"), None, plan.arena, ctypes.pointer(plan._result())
 
 
 def dim(name, value):
@@ -188,38 +209,65 @@ def dim(name, value):
         arrays.refuse(f"dims['{name}']", None, value, "a whole number, (low, high), or a list of them")
     if max(values) == 0:
         arrays.refuse(f"dims['{name}']", None, value, "at least 1: a size of 0 leaves nothing to plan")
-    return name.encode(), min(values), max(values)
+    return arrays.encoded(name, "dims"), min(values), max(values)
 
 
 def pin(tensor, where):
     pool, offset = (where, None) if isinstance(where, str) else where
     optional = records.OptionalOffset(offset is not None, whole("pins", offset or 0))
-    return tensor.encode(), pool.encode(), optional
+    return arrays.encoded(tensor, "pins"), arrays.encoded(pool, "pins"), optional
 
 
 def in_place_rule(op, where):
     value, output = (where, 0) if arrays.is_whole(where) else where
-    return op.encode(), whole("inplace_ops", value, 2**32 - 2), whole("inplace_ops", output, 2**32 - 2), False
+    return (arrays.encoded(op, "inplace_ops"), whole("inplace_ops", value, 2**32 - 2),
+            whole("inplace_ops", output, 2**32 - 2), False)
+
+
+def shape(tensor, sizes):
+    """A line of the file of shapes, where the last comma counts."""
+    if "\n" in tensor or tensor.startswith("#"):
+        arrays.refuse("shapes", None, tensor, "names of one line, which does not begin with #")
+    return arrays.encoded(f"{tensor},{'x'.join(str(whole('shapes', one)) for one in sizes)}\n", "shapes")
+
+
+def aligned(name, value):
+    return arrays.encoded(name, "align"), at_least_one("align", value)
+
+
+#: What the values of a dictionary may be.
+VALUES = {"settings": "a number or a word", "dims": "a whole number, (low, high), or a list of them",
+          "shapes": "sizes, a list of whole numbers", "pins": "a pool's name, or (pool, offset)",
+          "inplace_ops": "an input, or (input, output)", "compare": "a Plan"}
+
+
+def rows(name, given, make):
+    """What is made of each entry of an option that is a dictionary."""
+    made, values = [], given.get(name) or {}
+    if not hasattr(values, "items"):
+        raise InputError(f"{name} is {values!r}; allowed: a dictionary", option=name)
+    for key, value in values.items():
+        try:
+            made.append(make(key, value))
+        except InputError:
+            raise
+        except (AttributeError, TypeError, ValueError):
+            arrays.refuse(f"{name}[{key!r}]", None, value, VALUES[name])
+    return made
 
 
 def set_tables(options, given, keep):
     """The members that are lists, from dictionaries."""
-    rows = {"in_place_rules": (records.InPlaceRule, "inplace_ops", in_place_rule),
-            "align_rules": (records.AlignRule, "op_align", aligned),
-            "tensor_aligns": (records.TensorAlign, "tensor_align", aligned),
-            "pins": (records.Pin, "pins", pin), "dims": (records.Dim, "dims", dim)}
-    for member, (kind, name, row) in rows.items():
-        values = given.get(name) or {}
-        if not hasattr(values, "items"):
-            raise InputError(f"{name} is {values!r}; allowed: a dictionary", option=name)
-        setattr(options, member, table(kind, [row(*item) for item in values.items()]))
-        setattr(options, f"n_{member}", len(values))
+    tables = {"in_place_rules": (records.InPlaceRule, "inplace_ops", in_place_rule),
+              "align_rules": (records.AlignRule, "op_align", aligned),
+              "tensor_aligns": (records.TensorAlign, "tensor_align", aligned),
+              "pins": (records.Pin, "pins", pin), "dims": (records.Dim, "dims", dim)}
+    for member, (kind, name, make) in tables.items():
+        made = rows(name, given, make)
+        setattr(options, member, table(kind, made))
+        setattr(options, f"n_{member}", len(made))
     if given.get("pools") is not None:
         pools = pools_of(given["pools"])
         made = pool_records(pools)
         keep.append(made)
         options.pools, options.n_pools = made, len(pools)
-
-
-def aligned(name, value):
-    return name.encode(), at_least_one("align", value)

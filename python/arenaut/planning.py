@@ -7,7 +7,7 @@ import ctypes
 from arenaut import arrays, documents, records, show
 from arenaut.errors import RejectedError, error_of
 from arenaut.library import C, check, text_of
-from arenaut.options import planner_options, report_options
+from arenaut.options import planner_options, report_options, time_limit
 from arenaut.problem import Problem, same_length
 from arenaut.watch import Watch
 
@@ -46,7 +46,7 @@ def plan(sizes: Numbers | Problem, first: Numbers | None = None, end: Numbers | 
         settings: options of one planner, {name: value}.
         progress: called as `progress(best, bound, seconds)` now and then, `best` None before the
             first plan; it stops the search by returning False. None: a line shows work of over a
-            second on a terminal or in a notebook. False: nothing does.
+            second on a terminal or in a notebook. True: anywhere. False: nothing does.
         constraints: all others of Problem: pools, lifetimes, fixed, conflicts, …
 
     Returns:
@@ -69,7 +69,7 @@ def plan(sizes: Numbers | Problem, first: Numbers | None = None, end: Numbers | 
         problem = sizes
     else:
         problem = Problem._unchecked(sizes, first, end, align=align, **constraints)
-    watch = Watch(progress, time)
+    watch = Watch(progress, time_limit(time))
     options, kept = planner_options(dict(planner=planner, effort=effort, time=time, seed=seed,
                                          capacity=capacity, threads=threads, settings=settings), watch)
     made, error = ctypes.POINTER(records.Plan)(), records.Error()

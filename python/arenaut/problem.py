@@ -4,6 +4,7 @@ together. include/arenaut/problem.h describes each part."""
 from __future__ import annotations
 
 import ctypes
+from array import array
 from collections import namedtuple
 
 from arenaut import arrays, documents, records
@@ -25,7 +26,9 @@ COLUMNS = {"size": ("Q", None), "align": ("Q", None), "pools": ("Q", None),
            "same_base": ("I", records.NONE), "inside": ("I", records.NONE),
            "inside_delta": ("Q", None), "cls": ("B", None), "uses": ("I", None),
            "method": ("I", records.NONE), "release": ("I", None)}
-ELEMENTS = {"Q": ctypes.c_uint64, "q": ctypes.c_int64, "I": ctypes.c_uint32, "B": ctypes.c_uint8}
+ELEMENTS = {"Q": ctypes.c_uint64, "q": ctypes.c_int64, "I": ctypes.c_uint32, "H": ctypes.c_uint16,
+            "B": ctypes.c_uint8}
+CODES = {element: code for code, element in ELEMENTS.items()}
 TEXTS = ("name", "op", "source")
 #: Lists of structs: the record, and its members in the order of a tuple.
 LISTS = {"conflict": (records.Conflict, ("a", "b")),
@@ -57,23 +60,42 @@ class Pool(namedtuple("Pool", "name capacity align device")):
 def pools_of(given):
     """Pools from a list of Pool, tuples and names, or from {name: capacity}; fastest first."""
     if hasattr(given, "items"):
-        given = list(given.items())
-    pools = [Pool(one) if isinstance(one, str) else Pool(*one) for one in given]
+        given = given.items()
+    pools = [pool_of(position, one) for position, one in enumerate(separate("pools", given))]
     if len(pools) > records.MAX_POOLS:
         raise InputError(f"pools: {len(pools)} are more than {records.MAX_POOLS}",
                          found=len(pools), allowed=f"at most {records.MAX_POOLS}")
+    names = [pool.name for pool in pools]
+    for position, name in enumerate(names):
+        if name in names[:position]:
+            arrays.refuse("pools", position, name, "names that are all different")
     return pools
+
+
+def pool_of(position, one):
+    try:
+        return Pool(one) if isinstance(one, str) else Pool(*one)
+    except TypeError:
+        return arrays.refuse("pools", position, one, "a Pool, its name, or a tuple of what makes one")
+
+
+def separate(name, values):
+    """A list of values, for which a text, a list of letters, is taken easily."""
+    if isinstance(values, str) or not hasattr(values, "__iter__"):
+        arrays.refuse(name, None, values, "a list")
+    return list(values)
 
 
 def pool_records(pools):
     """The array of arenaut_pool, whose names the caller keeps alive with it."""
     made = (records.Pool * max(1, len(pools)))()
-    for record, pool in zip(made, pools):
-        record.name = pool.name.encode()
+    for position, (record, pool) in enumerate(zip(made, pools)):
+        record.name = arrays.encoded(pool.name, "pools", position)
         record.capacity = records.UNLIMITED if pool.capacity is None else whole("capacity", pool.capacity)
         record.align = whole("align", pool.align)
         record.closed = pool.capacity == 0
-        record.device = records.Device(*pool.device)
+        [device] = rows_of("device", [pool.device], records.Device, ("type", "index"))
+        record.device = records.Device(*device)
     return made
 
 
@@ -158,8 +180,12 @@ class Problem:
         words = class_words()
         given = {"align": align, "fixed_offset": fixed, "hint": hints, "same_base": same_base,
                  "inside": inside, "inside_delta": inside_delta, "uses": uses,
-                 "cls": kinds and [word_index("kinds", words, kind or words[0]) for kind in kinds]}
-        if inside is not None and inside_delta is None:
+                 "cls": None if kinds is None else [
+                     word_index("kinds", k, words, words[0] if kind is None else kind)
+                     for k, kind in enumerate(separate("kinds", kinds))]}
+        if (inside is None) != (inside_delta is None):
+            if inside is None:
+                raise InputError("inside_delta is where in another buffer, and inside, which names that, is missing")
             given["inside_delta"] = arrays.filled(0, n, "Q")
         for name, values in given.items():
             if values is not None:
@@ -167,12 +193,13 @@ class Problem:
                 parts[name] = same_length(name, arrays.column(values, code, name, missing), n)
         parts["pool"] = pools_of(pools) if pools is not None else [Pool("arena")]
         if allowed is not None:
-            parts["pools"] = masks(same_length("allowed", list(allowed), n), parts)
+            parts["pools"] = masks(same_length("allowed", separate("allowed", allowed), n), parts)
         if names is not None:
-            parts["name"] = same_length("names", list(names), n)
-        parts["conflict"] = sorted({(min(pair), max(pair)) for pair in conflicts})
-        parts["separation"] = sorted(map(tuple, separations))
-        parts["reserved"] = sorted(map(tuple, reserved))
+            parts["name"] = same_length("names", separate("names", names), n)
+        pairs = rows_of("conflicts", conflicts, *LISTS["conflict"])
+        parts["conflict"] = sorted({(min(pair), max(pair)) for pair in pairs})
+        parts["separation"] = sorted(rows_of("separations", separations, *LISTS["separation"]))
+        parts["reserved"] = sorted(rows_of("reserved", reserved, *LISTS["reserved"]))
         parts["traits"] = records.PROBLEM_TOKENS if tokens else 0
         self._take(parts)
 
@@ -369,7 +396,7 @@ def lives(n, first, end, lifetimes):
     if first is not None or end is not None:
         raise InputError("first and end say what lifetimes says: give one or the other")
     starts, flat = [0], []
-    for position, pairs in enumerate(same_length("lifetimes", list(lifetimes), n)):
+    for position, pairs in enumerate(same_length("lifetimes", separate("lifetimes", lifetimes), n)):
         for a, b in merged(position, pairs):
             flat += [a, b]
         starts.append(len(flat) // 2)
@@ -380,7 +407,7 @@ def lives(n, first, end, lifetimes):
 def merged(position, pairs):
     """The pairs in order, those that touch or overlap as one."""
     joined = []
-    for a, b in sorted(map(tuple, pairs)):
+    for a, b in sorted(rows_of(f"lifetimes[{position}]", pairs, records.Interval, ("first", "end"))):
         if a >= b:
             arrays.refuse("lifetimes", position, (a, b), "pairs whose first is below their end")
         if joined and a <= joined[-1][1]:
@@ -397,9 +424,30 @@ def same_length(name, values, n):
     return values
 
 
-def word_index(name, words, word):
+def rows_of(name, given, kind, members):
+    """A list of tuples that are structs of this kind, in whose members numbers would wrap around."""
+    codes = [CODES[dict(kind._fields_)[member]] for member in members]
+    given = separate(name, given)
+    try:
+        columns = list(zip(*given, strict=True)) or [()] * len(members)
+        return list(zip(*(array(code, column) for code, column in zip(codes, columns, strict=True))))
+    except (TypeError, ValueError, OverflowError):
+        position, row = next((k, row) for k, row in enumerate(given) if not is_row(row, codes))
+        limits = ", ".join("{} from {} to {}".format(member, *arrays.RANGES[code])
+                           for member, code in zip(members, codes))
+        return arrays.refuse(name, position, row, f"a tuple of whole numbers: {limits}")
+
+
+def is_row(row, codes):
+    try:
+        return all(array(code, [value]) for value, code in zip(row, codes, strict=True))
+    except (TypeError, ValueError, OverflowError):
+        return False
+
+
+def word_index(name, position, words, word):
     if word not in words:
-        arrays.refuse(name, None, word, ", ".join(words))
+        arrays.refuse(name, position, word, ", ".join(words))
     return words.index(word)
 
 
@@ -407,8 +455,7 @@ def masks(allowed, parts):
     """Bits of the pools that each buffer may lie in; one inside another has the pools of that."""
     names = [pool.name for pool in parts["pool"]]
     every = 2**len(names) - 1
-    found = [every if one is None else sum(1 << word_index("allowed", names, name) for name in one)
-             for one in allowed]
+    found = [every if one is None else mask(k, one, names) for k, one in enumerate(allowed)]
     hosts = parts.get("inside")
     for k, one in enumerate(allowed):
         host, seen = k, 0
@@ -418,6 +465,13 @@ def masks(allowed, parts):
     return arrays.column(found, "Q", "allowed")
 
 
+def mask(position, one, names):
+    bits = {word_index("allowed", position, names, name) for name in separate("allowed", one)}
+    if not bits:
+        arrays.refuse("allowed", position, one, "at least one pool, or None for all")
+    return sum(1 << bit for bit in bits)
+
+
 def c_strings(texts):
     return (ctypes.c_char_p * max(1, len(texts)))(*(
-        None if text is None else text.encode() for text in texts))
+        None if text is None else arrays.encoded(text, "names", k) for k, text in enumerate(texts)))

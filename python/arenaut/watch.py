@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 
-from arenaut import records
+from arenaut import arrays, records
 
 FIRST_SHOWN, BETWEEN = 1.0, 0.1  # seconds: no flicker for quick work
 CALLBACK = dict(records.PlanOptions._fields_)["progress"]
@@ -19,17 +19,19 @@ class Watch:
     own callback raised, for after the planning."""
 
     def __init__(self, progress=None, seconds=None):
-        self.progress = progress
+        if not (progress in (None, True, False) or callable(progress)):
+            arrays.refuse("progress", None, progress, "a function, True, False or None")
+        self.progress = progress if callable(progress) else None
         self.seconds = seconds
         self.raised = None
-        self.interrupted = False
+        self.interrupted = self.heard = False
         self.bar = None
-        self.shows = progress is None and can_show()
+        self.shows = progress is True or (progress is None and can_show())
         self.catches = (threading.current_thread() is threading.main_thread()
                         and signal.getsignal(signal.SIGINT) is signal.default_int_handler)
         self.shown = 0.0
         # Nobody to tell, and nothing to wait for: the planner need not ask for the interpreter.
-        needed = progress or seconds is not None or self.shows or self.catches
+        needed = self.progress or seconds is not None or self.shows or self.catches
         self.callback = CALLBACK(self.look) if needed else CALLBACK()
 
     def __enter__(self):
@@ -43,6 +45,8 @@ class Watch:
             signal.signal(signal.SIGINT, signal.default_int_handler)
         if self.bar:
             self.bar.close()
+        if self.interrupted and not self.heard:  # nothing was left to stop, and Ctrl-C must not be lost
+            raise KeyboardInterrupt
 
     def interrupt(self, *_):
         self.interrupted = True
@@ -61,6 +65,7 @@ class Watch:
         except BaseException as raised:
             self.raised = raised
         if self.interrupted or self.raised:
+            self.heard = True
             return records.INTERRUPTED
         if self.seconds is not None and elapsed >= self.seconds:
             return records.OUT_OF_TIME

@@ -37,7 +37,7 @@ def test_sizes_that_are_no_sizes(value):
     assert str(error).startswith(f"sizes[1] is {value!r}")
 
 
-@pytest.mark.parametrize("sizes", ["ab", 5, None, memoryview(array("d", [1, 2])), b"ab".decode])
+@pytest.mark.parametrize("sizes", ["ab", 5, None, memoryview(array("d", [1, 2])), b"ab".decode, {1, 2}, {1: 2, 3: 4}])
 def test_what_is_no_column(sizes):
     assert re.match(r"sizes(\[0\])? is .*; allowed: ", str(refused(sizes=sizes)))
 
@@ -50,6 +50,46 @@ def test_numpy_columns_that_are_no_numbers():
     assert "2 dimensions" in str(refused(sizes=numpy.ones((2, 2), dtype=int)))
     assert "bool" in str(refused(sizes=numpy.array([True, False])))
     assert "float64" in str(refused(sizes=numpy.array([])))
+    assert "0 dimensions" in str(refused(sizes=numpy.array(7)))
+    assert "array of object" in str(refused(sizes=numpy.array([1, 2], dtype=object)))
+    assert refused(sizes=numpy.array([2**63, 1], dtype="uint64")).allowed is None  # of the library: too large
+    assert refused(first=numpy.array([0, 2**63], dtype="uint64")).position == 1
+
+
+def test_masked_values_are_no_values():
+    numpy = pytest.importorskip("numpy", reason="this environment is the one without numpy")
+    masked = numpy.ma.array([1, 2], mask=[False, True])
+    assert (refused(sizes=masked).position, refused(end=masked).position) == (1, 1)
+    assert arenaut.plan(masked[:1], [0], [1]).arena == 1
+
+
+def test_buffers_in_a_form_that_python_does_not_read():
+    numpy = pytest.importorskip("numpy", reason="this environment is the one without numpy")
+    for kind in ">i4", "f2":
+        assert "a buffer of format" in str(refused(sizes=memoryview(numpy.array([1, 2], dtype=kind))))
+
+
+class Tensor:
+    """What torch's are where numpy is not installed."""
+
+    def __init__(self, *values):
+        self.values = values
+
+    def __iter__(self):
+        return iter(self.values)
+
+    def __array__(self, *_, **__):
+        import numpy
+        return numpy.array(self.values)
+
+
+def test_what_makes_arrays_of_itself(monkeypatch):
+    sizes, wrong = Tensor(100, 100), Tensor(1, 2.5)
+    for missing in False, True:
+        if missing:
+            monkeypatch.setitem(sys.modules, "numpy", None)
+        assert arenaut.plan(sizes, Tensor(0, 1), Tensor(2, 3)).arena == 200
+        assert refused(sizes=wrong).position in (0, 1)
 
 
 def test_lives_that_end_before_they_begin():
@@ -57,6 +97,9 @@ def test_lives_that_end_before_they_begin():
     assert (error.position, error.found, error.allowed) == (1, 3, "below end, which is 3")
     with pytest.raises(arenaut.InputError, match="lifetimes"):
         arenaut.Problem([1], lifetimes=[[(2, 1)]])
+    for lives in [(0, 1)], [[(0, 1, 2)]], [[(0, 1.5)]], [[(0, float("nan"))]], ["ab"], [[(0, 2**63)]]:
+        with pytest.raises(arenaut.InputError, match=r"lifetimes\[0\]"):
+            arenaut.Problem([1], lifetimes=lives)
     with pytest.raises(arenaut.InputError, match="lifetimes are missing"):
         arenaut.Problem([1])
 
@@ -69,11 +112,27 @@ def test_numpy_lives_that_end_before_they_begin():
 @pytest.mark.parametrize("more, text", [
     (dict(align=3), "alignment 3 is not a power of two"), (dict(align=-1), "align is -1"),
     (dict(planner="gredy-by-size"), "did you mean 'greedy-by-size'"),
-    (dict(pools={"p": -1}), "capacity is -1"), (dict(kinds=["inputs", None]), "kinds is 'inputs'"),
+    (dict(pools={"p": -1}), "capacity is -1"), (dict(kinds=["inputs", None]), "kinds[0] is 'inputs'"),
     (dict(same_base=[None, 7]), "buffer 'buffer1'"), (dict(effort=0), "effort is 0"),
     (dict(threads=0.5), "threads is 0.5"), (dict(capacity=0), "capacity is 0"),
-    (dict(allowed=[["x"], None], pools=["p"]), "allowed is 'x'"),
-    (dict(pools=[f"p{k}" for k in range(65)]), "65 are more than 64"),
+    (dict(allowed=[["x"], None], pools=["p"]), "allowed[0] is 'x'"),
+    (dict(allowed=[None, []], pools=["p"]), "allowed[1] is []; allowed: at least one pool"),
+    (dict(allowed=["p", None], pools=["p"]), "allowed is 'p'; allowed: a list"),
+    (dict(pools=[f"p{k}" for k in range(65)]), "65 are more than 64"), (dict(pools="sram"), "pools is 'sram'"),
+    (dict(pools=["p", "p"]), "pools[1] is 'p'; allowed: names that are all different"),
+    (dict(pools=[5]), "pools[0] is 5"), (dict(pools=["p\0"]), "pools[0] is 'p"), (dict(kinds=[None, "out"]), "kinds[1]"),
+    (dict(pools=[arenaut.Pool("p", None, 1, (65536, 0))]), "device[0] is (65536, 0)"),
+    (dict(names="ab"), "names is 'ab'"), (dict(names=["a", "b\0c"]), "names[1] is 'b"), (dict(names=[None, 7]), "names[1] is 7"),
+    (dict(inside_delta=[0, 1]), "inside, which names that, is missing"),
+    (dict(threads=0), "threads is 0"), (dict(planner=5), "planner is 5"), (dict(planner="auto\0"), "planner is 'auto"),
+    (dict(settings=[1]), "settings is [1]; allowed: a dictionary"), (dict(settings={1: 2}), "settings is 1"),
+    (dict(time="1s"), "time is '1s'; allowed: seconds, 0 or more"), (dict(time=-1), "time is -1"),
+    (dict(time=float("nan")), "time is nan"), (dict(progress=7), "progress is 7"),
+    (dict(conflicts=[0, 1]), "conflicts[0] is 0"), (dict(conflicts=[(0, 1), (0, 2**32)]), "conflicts[1] is (0, 4294967296)"),
+    (dict(conflicts=[(0, 1, 2)]), "conflicts[0] is (0, 1, 2)"), (dict(conflicts=[(0, 1.0)]), "conflicts[0] is (0, 1.0)"),
+    (dict(separations=[(0, 1)]), "separations[0] is (0, 1); allowed: a tuple of whole numbers: upper"),
+    (dict(reserved=[(0, -64, 64)]), "reserved[0] is (0, -64, 64)"), (dict(reserved=[(2**32, 0, 64)]), "reserved[0]"),
+    (dict(reserved=[("arena", 0, 64)]), "reserved[0] is ('arena', 0, 64)"),
 ])
 def test_options(more, text):
     assert text in str(refused(**more))
@@ -121,6 +180,24 @@ def test_files_that_are_not_there_or_no_models(tmp_path):
         arenaut.open([])
 
 
+@pytest.mark.parametrize("path, text", [(b"model", "path[0] is 109; allowed: paths; Model.parse takes bytes"), (5, "path is 5"),
+                                        ([2**31 - 1], "path[0] is 2147483647"), (None, "path is None")])
+def test_what_is_no_path(path, text):
+    with pytest.raises(arenaut.InputError, match=re.escape(text)):
+        arenaut.open(path)
+
+
+def test_names_of_files_that_are_no_utf8(tmp_path):
+    path = os.path.join(str(tmp_path), os.fsdecode(b"\xff\xfe.tflite"))
+    with open(path, "wb") as file:
+        file.write(MODEL.read_bytes())
+    plan = arenaut.open(path).plan()
+    plan.save(os.fsencode(path) + b".json")
+    assert plan.arena == 34560 and arenaut.open(path + ".json").plan().arena == 34560
+    with pytest.raises(arenaut.InputError, match="no known format"):
+        arenaut.Model.parse(b"nonsense", path)
+
+
 def test_a_file_that_vanishes_after_it_was_read(tmp_path):
     path = tmp_path / "model.tflite"
     path.write_bytes(MODEL.read_bytes())
@@ -147,6 +224,30 @@ def test_what_the_file_does_not_have():
         model.plan(dims=3)
     with pytest.raises(arenaut.InputError, match="leaves nothing to plan"):
         model.plan(dims={"n": 0})
+
+
+@pytest.mark.parametrize("option, value, text", [
+    ("method", 3, "method is 3"), ("passes", 3, "passes is 3; allowed: a list of names"), ("share", [1], "share is [1]"),
+    ("shapes", {"a": 3}, "shapes['a'] is 3; allowed: sizes"), ("shapes", {"a\nb": [1]}, "names of one line"),
+    ("inplace", [], "inplace is []; allowed: True, False or 'only'"), ("inplace", 1.0, "inplace is 1.0"),
+    ("inplace_ops", {"ADD": "x"}, "inplace_ops['ADD'] is 'x'"), ("inplace_ops", {"ADD": -1}, "inplace_ops is -1"),
+    ("pins", {"a": 3}, "pins['a'] is 3"), ("pins", {"a": (None, 3)}, "pins is None"), ("dims", {3: 3}, "dims is 3"),
+    ("split", [(1, 2)], "split is (1, 2); allowed: (first op"), ("split", 3, "split is 3; allowed: a list"),
+    ("target", 3, "target is 3"), ("pools", "sram", "pools is 'sram'")])
+def test_values_that_options_do_not_have(option, value, text):
+    model = arenaut.open(MODEL)
+    with pytest.raises(arenaut.InputError, match=re.escape(text)):
+        model.plan(**{option: value})
+
+
+@pytest.mark.parametrize("option, value", [("steps", 5), ("steps", (3, 2)), ("steps", (0, 1.5)), ("compare", {"a": 3}),
+                                           ("width", -1)])
+def test_values_that_reports_do_not_have(option, value):
+    plan = arenaut.plan([1], [0], [1])
+    with pytest.raises(arenaut.InputError, match=f"^{option}.* is "):
+        plan.report("svg", **{option: value})
+    with pytest.raises(arenaut.InputError, match="report is 5"):
+        plan.report(5)
 
 
 def test_nothing_is_half_written(tmp_path):

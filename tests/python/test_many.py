@@ -4,6 +4,8 @@ import json
 import multiprocessing
 import os
 import signal
+import subprocess
+import sys
 import time
 import xml.etree.ElementTree as ElementTree
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, ThreadPoolExecutor
@@ -116,6 +118,60 @@ def test_what_is_done_is_not_done_again(tmp_path, monkeypatch):
         assert len(arenaut.plan_many(work[:1], executor, resume=kept, effort=77).rows) == 1
         lines = [line for line in kept.read_text().splitlines() if not line.endswith("cut o")]
         assert len({json.loads(line)["key"] for line in lines}) == len(lines) == 8  # of other options, too
+
+
+def test_a_file_of_other_things_is_not_written_to(tmp_path):
+    path = tmp_path / "model.tflite"
+    for data in PATHS[0].read_bytes(), b"5\n", b"\n{}\n", b'{"key": "k"}\n[]\n':
+        path.write_bytes(data)
+        with ThreadPoolExecutor(1) as executor, pytest.raises(arenaut.InputError, match="is none that plan_many writes"):
+            list(arenaut.plan_many(problems(1), executor, resume=path))
+        assert path.read_bytes() == data
+
+
+@pytest.mark.parametrize("work, text", [("ab", "work is 'ab'; allowed: a list"), (None, "work is None"),
+                                        ([(PATHS[0], 3)], r"work\[0\] is 3; allowed: a dictionary"),
+                                        ([(PATHS[0], {}, {})], r"work\[0\] is ")])
+def test_work_that_is_none(work, text):
+    with pytest.raises(arenaut.InputError, match=text):
+        arenaut.plan_many(work)
+
+
+def test_options_that_do_not_exist():
+    with pytest.raises(TypeError, match="did you mean 'align'"):
+        arenaut.plan_many(PATHS, aling=16)
+    with pytest.raises(arenaut.InputError, match=r"dims\['n'\] is 5; allowed: a list"):
+        arenaut.sweep(PATHS[0], {"dims": {"n": 5}})
+    with pytest.raises(arenaut.InputError, match="align is 64; allowed: a list"):
+        arenaut.sweep(PATHS[0], {"align": 64})
+
+
+INTERRUPTED = """
+import os, signal, sys, threading
+import arenaut
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    columns = eval(sys.stdin.read())
+    slow = [(arenaut.Problem(*columns), {"time": 300, "seed": k}) for k in range(20)]
+    results = arenaut.plan_many([arenaut.Problem([7], [0], [1]), *slow])
+    rows = iter(results)
+    print(next(rows).planned)
+    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    try:
+        next(rows)
+    except KeyboardInterrupt:
+        print("stopped", results.totals["files"], results.totals["failed"], [row.planned for row in results.rows])
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there no process can send itself SIGINT alone")
+def test_an_interrupt_ends_the_workers_and_keeps_what_is_done(hard, tmp_path):
+    program = tmp_path / "interrupted.py"
+    program.write_text(INTERRUPTED)
+    done = subprocess.run([sys.executable, program], input=repr(hard), capture_output=True, text=True, timeout=120,
+                          check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "7\nstopped 21 0 [7]\n", "")
 
 
 def test_a_file_beside_the_model_counts_as_well(tmp_path):

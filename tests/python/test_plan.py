@@ -16,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import arenaut
+from arenaut.watch import Watch
 
 SIZES, FIRST, END = [100, 100, 50], [0, 1, 2], [2, 3, 4]
 
@@ -235,6 +236,13 @@ def test_interrupt_keeps_the_best_plan(hard):
     signal.signal(signal.SIGINT, before)
 
 
+def test_an_interrupt_that_finds_nothing_to_stop_is_not_lost():
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    with pytest.raises(KeyboardInterrupt), Watch(False):
+        signal.raise_signal(signal.SIGINT)
+    assert signal.signal(signal.SIGINT, before) is signal.default_int_handler
+
+
 def test_threads_and_other_python_code_go_on(hard):
     problem = arenaut.Problem(*hard)
     alone = problem.plan(effort=20000)
@@ -259,3 +267,8 @@ def test_a_line_on_a_terminal(hard, monkeypatch, capsys):
     assert "best " in shown and "gap " in shown and shown.endswith("\r\x1b[K")
     arenaut.plan(*hard, time=0.3, progress=False)
     assert capsys.readouterr().err == ""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: False)
+    arenaut.plan(*hard, time=0.3)
+    assert capsys.readouterr().err == ""
+    arenaut.plan(*hard, time=0.3, progress=True)
+    assert "best " in capsys.readouterr().err
