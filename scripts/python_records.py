@@ -18,7 +18,7 @@ RECORDS = ROOT / "python" / "arenaut" / "records.py"
 
 # Where they are declared. The tape and the runtime have modules of their own.
 HEADERS = ("error version device allocator sink problem plan planner check program expr target kernels order "
-           "lowering pass rewrite result format report pipeline tensor_arena").split()
+           "lowering pass rewrite result format report pipeline tensor_arena trace").split()
 
 # Only passed on, never looked into, and so not declared, which keeps the import short.
 CLOSED = {"arenaut_program", "arenaut_lowering", "arenaut_pass", "arenaut_certificate"}

@@ -14,7 +14,7 @@ PyTorch programs on planned memory, `arenaut.executorch` plans inside ExecuTorch
 
 from arenaut.errors import (ArenautError, InputError, NoPlanError, OutOfMemoryError, RefusedError,
                             RejectedError, StoppedError, UnsupportedError)
-from arenaut.model import Model, ModelPlan, Order, Size, TensorArena, open
+from arenaut.model import Model, ModelPlan, Order, Size, TensorArena, Trace, open
 from arenaut.planning import Plan, plan
 from arenaut.problem import Pool, Problem
 from arenaut.records import VERSION as __version__
@@ -36,4 +36,4 @@ def __getattr__(name):
 
 __all__ = ["ArenautError", "InputError", "Model", "ModelPlan", "NoPlanError", "Order",
            "OutOfMemoryError", "Plan", "Pool", "Problem", "RefusedError", "RejectedError", "Results", "Row", "Size",
-           "StoppedError", "TensorArena", "UnsupportedError", "__version__", "open", "plan", "plan_many", "sweep"]
+           "StoppedError", "TensorArena", "Trace", "UnsupportedError", "__version__", "open", "plan", "plan_many", "sweep"]

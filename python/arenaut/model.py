@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Unpack
 
-    from arenaut.typed import ModelOptions, Path, Progress, Status
+    from arenaut.typed import Column, ModelOptions, Path, Progress, Status
 
 
 class Pipeline:
@@ -145,6 +145,54 @@ class Size(namedtuple("Size", "now planned bound needed status reserve")):
     reserve: int | None
 
 
+class Trace(namedtuple("Trace", "events requests held asked most_asked reserved most_reserved caching "
+                                "caching_expandable")):
+    """What a program asked its allocator for, and what the allocator took from the system meanwhile.
+    A step is a request: buffer k of the problem is the k-th.
+
+    Attributes:
+        events (int): how many the file has.
+        requests (int): blocks that were handed out.
+        held (int): of those, how many were never given back.
+        asked (array): bytes in the blocks that are out, at each step.
+        most_asked (int): the most of these.
+        reserved (array): bytes that the allocator held, the most from each step to the next; None where
+            the file says nothing of it.
+        most_reserved (int): the most of these; None likewise.
+        caching (int): bytes that PyTorch's caching allocator would reserve for these requests; None where
+            it could not serve them.
+        caching_expandable (int): and with expandable segments.
+    """
+
+    __slots__ = ()
+    events: int
+    requests: int
+    held: int
+    asked: Column
+    most_asked: int
+    reserved: Column | None
+    most_reserved: int | None
+    caching: int | None
+    caching_expandable: int | None
+
+    @classmethod
+    def _of(cls, record, problem):
+        asked, reserved = (arrays.copied(pointer, record.n_requests, "Q") if pointer else None
+                           for pointer in (record.asked, record.reserved))
+        return cls(record.n_events, record.n_requests, record.n_held, asked or arrays.filled(0, 0, "Q"),
+                   record.most_asked.bytes, reserved, record.most_reserved.bytes if record.reserved else None,
+                   caching_reserve(problem, False), caching_reserve(problem, True))
+
+
+def caching_reserve(problem, expandable):
+    """What PyTorch's caching allocator takes from the system; None for what it cannot serve."""
+    found, error = ctypes.c_uint64(), records.Error()
+    status = C.arenaut_caching_reserve(problem, expandable, None, ctypes.byref(found), error)
+    if status not in (records.OK, records.REFUSED):
+        raise error_of(status, text_of(error.msg))
+    return found.value if status == records.OK else None
+
+
 class Order(namedtuple("Order", "given best bound ops")):
     """What is known of the orders in which a model's ops can run: bytes that are alive at once.
 
@@ -246,6 +294,14 @@ class Model:
         import json  # a large module, for this alone
         return json.loads(documents.emit(documents.named("format", "program-json"),
                                          pipeline.record.result))
+
+    @property
+    def trace(self) -> Trace | None:
+        """What was measured when a trace of an allocator was recorded (docs/traces.md); None for all other
+        files."""
+        record = self._prepared({}).record
+        trace = record.document.trace
+        return Trace._of(trace.contents, record.problem) if trace else None
 
     def plan(self, *, progress: Progress = None, **options: Unpack[ModelOptions]) -> ModelPlan:
         """Plans the model's memory, and has the plan checked and the program replayed.

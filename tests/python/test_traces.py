@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+from conftest import DATA
 
 import arenaut
 from arenaut import traces
@@ -160,6 +161,32 @@ def test_a_plan_of_a_trace(tmp_path):
     plan = model.plan()
     plan.check()
     assert plan.arena < plan.now
+
+
+@pytest.mark.parametrize("name", ["two_streams.trace.csv", "json/everything.trace.json"])
+def test_python_has_what_the_command_says_of_a_trace(name):
+    done = subprocess.run([*COMMAND, "size", "--json", str(DATA / name)], capture_output=True, text=True,
+                          timeout=60, check=True)
+    theirs, ours = json.loads(done.stdout)["trace"], arenaut.open(DATA / name).trace
+    number = lambda value: None if value is None else int(value)
+    assert (ours.events, ours.requests, ours.held) == tuple(theirs[key] for key in ("events", "requests", "held"))
+    for peak, column, said in ((ours.most_asked, ours.asked, theirs["asked"]),
+                               (ours.most_reserved, ours.reserved, theirs.get("reserved"))):
+        assert peak == number(said and said["peak"])
+        assert (said is None) == (column is None) and (column is None or column.index(peak) == said["step"])
+    caching = theirs.get("caching", {})
+    assert (ours.caching, ours.caching_expandable) == (number(caching.get("fixed")), number(caching.get("expandable")))
+    assert [list(row) for row in zip(range(ours.requests), *filter(None, (ours.asked, ours.reserved)))] == [
+        list(map(int, row)) for row in theirs["curve"]]
+    assert pickle.loads(pickle.dumps(ours)) == ours
+
+
+def test_only_traces_have_one():
+    assert arenaut.open(DATA / "fragmented.csv").trace is None
+    empty = arenaut.Model.parse(b"event,id,size\n", "run.trace.csv").trace
+    assert (empty.requests, list(empty.asked), empty.reserved, empty.most_reserved) == (0, [], None, None)
+    wide = arenaut.Model.parse(b"event,id,size,alignment\nalloc,a,1,1024\n", "run.trace.csv").trace
+    assert (wide.most_asked, wide.held, wide.caching) == (1, 1, None)
 
 
 def test_streams_are_pools(tmp_path):

@@ -44,6 +44,9 @@ def model(path: Path) -> str:
     better.save("small.tflite", force=True)
     whole = better.tensor_arena
     assert whole is None or whole.total >= whole.head
+    recorded = opened.trace
+    wasted = recorded.reserved[0] - recorded.asked[0] if recorded and recorded.reserved else 0
+    assert recorded is None or recorded.caching is None or recorded.most_asked <= recorded.caching + wasted
     now: int | None = opened.size().now
     proven: bool = better.status == "optimal" and better.stopped_by == "proof"
     try:
