@@ -1,6 +1,6 @@
 // Makes src/report/page/page_template.inc, which the library writes pages with, from page.html,
-// page.css and src/: one script, one style, a policy that allows these two and nothing else, and
-// the whole cut at its @@MARKS@@ into C strings. With --check it only says whether the file that is
+// page.css and src/: one script, one style, a policy that allows these two and nothing else, the text
+// of the worker that plans, and the whole cut at its @@MARKS@@ into C strings. With --check it only says whether the file that is
 // there is the one that would be made.
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -24,11 +24,12 @@ function policy(script, style) {
 }
 
 const script = await bundle("src/main.js", { format: "iife" });
+const worker = await bundle("src/planner_worker.js", { format: "iife" });
 const style = await bundle("page.css", {});
-if (/<\/script|<!--/i.test(script) || /<\//.test(style)) throw new Error("it would end its element");
+if (/<\/script|<!--/i.test(script + worker) || /<\//.test(style)) throw new Error("it would end its element");
 const page = readFileSync(here("page.html"), "utf8").replace(/^\s+/gm, "")
   .replace("@@POLICY@@", () => policy(script, style))
-  .replace("@@STYLE@@", () => style).replace("@@SCRIPT@@", () => script);
+  .replace("@@STYLE@@", () => style).replace("@@SCRIPT@@", () => script).replace("@@WORKER@@", () => worker);
 const parts = page.split(/@@[A-Z]+@@/);
 const names = ["page_before_rights", "page_before_title", "page_before_still", "page_before_data", "page_before_planner", "page_before_end"];
 if (parts.length !== names.length) throw new Error("page.html has other marks than html_report.c");

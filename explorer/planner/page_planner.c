@@ -1,7 +1,7 @@
 /* The planner as the page has it, in WebAssembly: a problem comes as one list of numbers, is
  * planned as the command would with the same effort, and what the checker has passed goes back as
- * another. src/replan.js has the other side. An instance plans once and is dropped with its memory,
- * so nothing here is freed. */
+ * another. src/wasm_planner.js and src/replan.js have the other side. An instance plans once and is
+ * dropped with its memory, so nothing here is freed. */
 #include <stdlib.h>
 
 #include <arenaut/check.h>
@@ -9,6 +9,11 @@
 #include <arenaut/result.h>
 
 #define EXPORT(name) __attribute__((export_name(#name)))
+#define IMPORT(name) __attribute__((import_module("page"), import_name(#name)))
+
+/* Tells the page how far it is: the total of the best plan so far, UINT64_MAX while there is none,
+ * and what is known to be needed. */
+IMPORT(progress) void page_progress(uint64_t best, uint64_t bound);
 
 static arenaut_error failure;
 
@@ -86,13 +91,21 @@ static arenaut_status read_problem(arenaut_problem *problem, numbers *in) {
     return st == ARENAUT_OK ? arenaut_problem_finish(problem, &failure) : st;
 }
 
-/* Total, its bound and its quality, what is needed, the peak; then per pool the arena and its
- * bound, and per buffer where it lies. */
+static arenaut_verdict tell(void *context, const arenaut_progress *progress) {
+    (void)context;
+    page_progress(progress->best, progress->bound);
+    return ARENAUT_GO_ON;
+}
+
+/* How many numbers there are; total, its bound and its quality, what is needed, the peak; then per
+ * pool the arena and its bound, and per buffer where it lies. */
 static uint64_t *written(const arenaut_problem *problem, const arenaut_plan *plan,
                          const arenaut_peak *peak, uint64_t needed) {
-    uint64_t *out = malloc((7 + 2 * ((size_t)plan->n_pools + plan->n_buffers)) * sizeof *out);
+    const size_t n = 8 + 2 * ((size_t)plan->n_pools + plan->n_buffers);
+    uint64_t *out = malloc(n * sizeof *out);
     uint64_t *at = out;
     if (!out) return NULL;
+    *at++ = n;
     *at++ = plan->total;
     *at++ = plan->total_bound;
     *at++ = plan->quality;
@@ -117,7 +130,7 @@ EXPORT(message) const char *message(void) { return failure.msg; }
 /* NULL, and a message, where there is no plan. */
 EXPORT(plan) uint64_t *make_plan(const uint64_t *numbers_in) {
     numbers in = {numbers_in};
-    const arenaut_plan_options options = {.effort = next(&in)};
+    const arenaut_plan_options options = {.effort = next(&in), .progress = tell};
     arenaut_problem *problem = NULL;
     arenaut_plan *plan = NULL;
     arenaut_finding finding;

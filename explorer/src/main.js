@@ -1,25 +1,31 @@
-// The page: reads the data, draws the picture and the tables, and ties keys, buttons and links to them.
+// The page: reads the data, draws the picture and the tables, and ties buttons and links to them.
 import { Overview } from "./overview.js";
 import { Panels } from "./panels.js";
 import { Picture } from "./picture.js";
 import { Plan } from "./model.js";
 import { Pointers } from "./pointer.js";
-import { THEMES, WAYS, opTextOf } from "./colours.js";
-import { asPng, download, svgOf } from "./save.js";
-import { commas, inUnits, percent, shown } from "./words.js";
-import { showWays } from "./ways.js";
-import { element } from "./table.js";
-import { changesOf } from "./compare.js";
-import { matcher } from "./why.js";
+import { Search } from "./search.js";
+import { THEMES, WAYS } from "./colours.js";
 import { Variants } from "./variants.js";
 import { WhatIf } from "./whatif.js";
-import { reachOf, unusedOf } from "./waste.js";
+import { asPng, download, svgOf } from "./save.js";
+import { changesOf } from "./compare.js";
+import { commas, inUnits, shown } from "./words.js";
+import { element } from "./table.js";
+import { listenToKeys } from "./keys.js";
 import { readLink, writeLink } from "./link.js";
 import { showCard } from "./card.js";
-import { moved, zoomed } from "./viewport.js";
+import { showFigures, showLegend, showWaste } from "./figures.js";
+import { showWays } from "./ways.js";
 
 const PICTURE_HEIGHT = 560, STRIP_HEIGHT = 56, SETTLED_MS = 300, LANE_HEIGHT = 110;
 const id = (name) => document.getElementById(name);
+
+// When the first picture stands on the screen; at once where nobody looks.
+const painted = () => new Promise((done) => {
+  if (document.hidden) done();
+  else requestAnimationFrame(() => setTimeout(done));
+});
 
 class App {
   constructor(data) {
@@ -28,32 +34,38 @@ class App {
     this.variants = data.variants;
     this.before = this.variants.find(({ name }) => name === "before")?.plan ?? -1;
     this.plans = new Map();
-    this.found = [];
     this.picture = new Picture(id("base"), id("over"));
     this.overview = new Overview(id("strip"), this.picture);
     this.picture.onDrawn = () => this.drawn();
     this.panels = new Panels(this);
+    this.search = new Search(this);
     this.sideBySide = new Variants(this);
-    showWays(data.ways, (text) => this.copy(text));
     this.whatIf = new WhatIf(this, id("planner").textContent.trim());
     new Pointers(this.picture, { onHover: (b) => this.hover(b), onClick: (x, y) => this.click(x, y) });
     this.followTheme();
     this.fillControls();
-    addEventListener("keydown", (event) => this.key(event));
+    listenToKeys(this);
     new ResizeObserver(() => this.resize()).observe(id("stage"));
     addEventListener("hashchange", () => { if (location.hash.slice(1) !== this.link) this.follow(readLink(location.hash)); });
   }
 
-  start() {
+  // The picture first: of many buffers, the tables take longer.
+  async start() {
     const said = readLink(location.hash);
+    if (this.data.steps && !said.view) said.view = this.viewOf(said.plan, this.data.steps);
+    this.showPicture(said.plan ?? 0);
+    this.lookAs(said);
+    await painted();
+    performance.mark("picture");
     if (this.before >= 0) this.compare();
-    this.showPlan(said.plan ?? 0);
-    if (this.data.steps && !said.view) said.view = this.viewOf(this.data.steps);
+    showWays(this.data.ways, (text) => this.copy(text));
+    this.showTables();
     this.follow(said);
+    performance.mark("tables");
   }
 
-  viewOf([first, end]) {
-    const { origin } = this.plan;
+  viewOf(index, [first, end]) {
+    const { origin } = this.planAt(this.data.plans[index] ? index : 0);
     return { x0: Number(BigInt(first) - origin), x1: Number(BigInt(end) - origin), y0: 0, y1: 1 };
   }
 
@@ -98,22 +110,9 @@ class App {
   }
 
   showPlan(k) {
-    const index = this.data.plans[k] ? k : 0;
-    const { pinned } = this.picture, names = this.plan?.names;
-    this.planIndex = index;
-    this.plan = this.planAt(index);
-    id("plan").value = String(index);
-    this.resize();
-    this.picture.show(this.plan);
-    this.picture.goTo(this.plan.peakStep);
-    this.showFigures();
-    this.showLegend();
-    this.panels.all.filter = null;
-    this.panels.showPlan();
-    this.find(this.query ?? "");
-    this.whatIf.showPlan();
-    this.sideBySide.show();
-    this.laterShowWaste();
+    const { pinned } = this.picture, names = pinned < 0 ? null : this.plan.names;
+    this.showPicture(k);
+    this.showTables();
     const again = pinned < 0 ? -1 : this.plan.names === names ? pinned : this.plan.names.indexOf(names[pinned]);
     if (again >= 0) this.pick(again, false);
     else {
@@ -122,42 +121,27 @@ class App {
     }
   }
 
-  showFigures() {
-    const { plan } = this, d = plan.data, waste = BigInt(d.arena) - BigInt(d.needed) - BigInt(d.behind);
-    const facts = [["arena", `${commas(d.arena)} bytes (${inUnits(d.arena)})`],
-      ["bound", d.quality === "optimal" ? "reached: proven minimal" : `${commas(d.bound)} bytes`],
-      ["peak", `${commas(d.peak.live)} bytes at ${plan.stepLabel(plan.peakStep)}`],
-      ["above the need", waste > 0n ? `${commas(waste)} bytes (${percent(waste, d.arena)})` : "nothing"]];
-    if (d.today) facts.push(["now", `${commas(d.today.arena)} bytes (${shown(d.today.planner ?? "")})`]);
-    facts.push(["planner", shown(d.planner ?? "unknown")], ["buffers", commas(plan.n)]);
-    if (d.target) facts.push(["runtime", shown(d.target)]);
-    if (d.kernels) facts.push(["only for the kernels", shown(d.kernels)]);
-    if (d.scratch === "unknown") facts.push(["scratch", "unknown, and may move the peak"]);
-    id("title").textContent = shown(plan.file);
-    id("figures").replaceChildren(...facts.map(([title, text]) =>
-      element("div", {}, element("dt", { textContent: title }), element("dd", { textContent: text }))));
+  showPicture(k) {
+    this.planIndex = this.data.plans[k] ? k : 0;
+    this.plan = this.planAt(this.planIndex);
+    id("plan").value = String(this.planIndex);
+    this.resize();
+    this.picture.show(this.plan);
+    showFigures(this.plan);
+    showLegend(this.picture);
   }
 
-  // After the first picture, for which it is not needed.
-  laterShowWaste() {
+  showTables() {
     const { plan } = this;
+    this.panels.showPlan();
+    this.search.find(this.search.query);
+    this.whatIf.showPlan();
+    this.sideBySide.show();
     setTimeout(() => {
       if (plan !== this.plan) return;
-      plan.reach ??= reachOf(plan);
-      const { unused, holes } = unusedOf(plan, plan.reach), arena = plan.data.arena, bytes = (n) => `${inUnits(Math.round(n))} (${percent(n, arena)})`;
-      id("waste").textContent = plan.range ? `Over all steps, ${bytes(unused)} of the arena is unused on average, of which ${bytes(holes)} lies in holes below what is in use.` : "";
+      showWaste(plan);
       this.picture.draw();
     });
-  }
-
-  showLegend() {
-    id("legend").replaceChildren(...this.picture.legend.map(({ text, colour }) => {
-      const swatch = element("span", { className: "swatch" });
-      swatch.style.background = colour;
-      return element("li", {}, swatch, shown(text, 60));
-    }), ...(this.picture.shared.length ? [element("li", { textContent: "hatched: operand and result at once" })] : []),
-    ...(this.picture.rectangles.depth ? [element("li", { textContent: "dotted: inside another buffer" })] : []),
-    element("li", { textContent: "strong: alive at the cursor" }));
   }
 
   // ---- controls ----
@@ -168,10 +152,6 @@ class App {
     id("colour").onchange = (event) => this.colourBy(event.target.value);
     this.fillPlans();
     id("plan").onchange = (event) => this.showPlan(Number(event.target.value));
-    id("search").oninput = (event) => this.find(event.target.value, false);
-    id("search").onkeydown = (event) => {
-      if (event.key === "Enter") this.nextFound(event.shiftKey ? -1 : 1);
-    };
     const actions = { fit: () => this.picture.fit(), peak: () => this.toPeak(), link: () => this.copy(location.href),
       png: () => asPng(this.picture, `${this.plan.file}.png`), help: () => this.help(),
       svg: () => download(new Blob([svgOf(this.picture)], { type: "image/svg+xml" }), `${this.plan.file}.svg`) };
@@ -189,7 +169,7 @@ class App {
     if (!WAYS[way] || (way === "change" && this.before < 0)) return;
     id("colour").value = way;
     this.picture.colourBy(way);
-    this.showLegend();
+    showLegend(this.picture);
     this.picture.draw();
   }
 
@@ -211,34 +191,6 @@ class App {
 
   announce(text) { id("status").textContent = text; }
 
-  // ---- search ----
-
-  find(query, intoField = true) {
-    const matches = matcher(query), { plan, picture } = this;
-    this.query = query;
-    this.found = [];
-    if (intoField) id("search").value = query;
-    picture.matches = matches ? new Uint8Array(plan.n) : null;
-    for (let b = 0; matches && b < plan.n; b++) {
-      const text = `${plan.names[b] ?? `buffer${b}`}\n${plan.shapeText(b)}\n${opTextOf(plan, b)}\n${plan.className(b)}`;
-      picture.matches[b] = matches(text) ? 1 : 0;
-      if (picture.matches[b]) this.found.push(b);
-    }
-    this.at = -1;
-    id("count").textContent = matches ? `${commas(this.found.length)} found` : "";
-    this.panels.all.filter = matches ? (row) => picture.matches[row.b] : null;
-    this.panels.all.show();
-    picture.paint();
-    picture.draw();
-  }
-
-  nextFound(by) {
-    if (!this.found.length) return;
-    this.at = (this.at + by + this.found.length) % this.found.length;
-    id("count").textContent = `${commas(this.at + 1)} of ${commas(this.found.length)}`;
-    this.pick(this.found[this.at], false);
-  }
-
   // ---- pointing ----
 
   hover(b) {
@@ -251,7 +203,7 @@ class App {
 
   click(x, y) {
     const b = this.picture.bufferAt(x, y);
-    this.picture.cursor = Math.min(Math.max(Math.floor(this.picture.stepAt(x)), 0), Math.max(this.plan.range - 1, 0));
+    this.picture.cursor = this.picture.stepIn(Math.floor(this.picture.stepAt(x)));
     this.pin(b);
     this.stepChanged();
     this.picture.paint();
@@ -261,6 +213,11 @@ class App {
   pin(b) {
     this.picture.pinned = b;
     showCard(id("card"), this.plan, b >= 0 ? b : this.picture.hovered, b >= 0, b >= 0 ? this.whatIf.toolsFor(b) : []);
+  }
+
+  letGo() {
+    this.pin(-1);
+    this.picture.draw();
   }
 
   // From a table or a link: shows the buffer, and the step at which it begins if the cursor's is none
@@ -291,43 +248,6 @@ class App {
   stepChanged() {
     this.panels.showStep();
     this.drawn();
-  }
-
-  // ---- keys ----
-
-  key(event) {
-    const typing = /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName);
-    if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
-    if (typing && event.key !== "Escape") return;
-    const act = this.actionOf(event);
-    if (!act) return;
-    event.preventDefault();
-    act();
-  }
-
-  actionOf(event) {
-    const { picture } = this, v = picture.view, range = this.plan.range;
-    const pan = (x, y) => () => picture.look(moved(v, range, x * (v.x1 - v.x0), y * (v.y1 - v.y0)));
-    const zoom = (x, y) => () => picture.look(zoomed(v, range, picture.cursor + 0.5, (v.y0 + v.y1) / 2, x, y));
-    const step = (by) => () => this.goTo(picture.cursor + by);
-    const far = event.shiftKey ? 10 : 1, inTable = event.target.closest?.("table, .scroll, button, dialog");
-    const arrows = inTable ? {} : { ArrowLeft: step(-far), ArrowRight: step(far), ArrowUp: pan(0, 0.1), ArrowDown: pan(0, -0.1),
-      Home: step(-range), End: step(range) };
-    return { ...arrows, f: () => picture.fit(), 0: () => picture.fit(), p: () => this.toPeak(),
-      "/": () => id("search").focus(), n: () => this.nextFound(1), N: () => this.nextFound(-1), "?": () => this.help(),
-      "+": zoom(0.7, 1), "=": zoom(0.7, 1), "-": zoom(1 / 0.7, 1), "]": zoom(1, 0.7), "[": zoom(1, 1 / 0.7),
-      a: pan(-0.1, 0), d: pan(0.1, 0), w: zoom(0.7, 1), s: zoom(1 / 0.7, 1), c: () => this.copy(location.href),
-      Escape: () => this.escape(event.target) }[event.key];
-  }
-
-  escape(target) {
-    if (target === id("search")) {
-      this.find("");
-      target.blur();
-    } else {
-      this.pin(-1);
-      this.picture.draw();
-    }
   }
 
   // ---- window and link ----
@@ -361,18 +281,24 @@ class App {
 
   remember() {
     const { picture, plan } = this, v = picture.view;
-    this.link = writeLink({ view: v, whole: v.x1 - v.x0 >= plan.range && v.y1 - v.y0 >= 1, plan: this.planIndex, query: this.query,
+    this.link = writeLink({ view: v, whole: v.x1 - v.x0 >= plan.range && v.y1 - v.y0 >= 1, plan: this.planIndex, query: this.search.query,
       step: picture.cursor === plan.peakStep ? undefined : picture.cursor, buffer: picture.pinned, colour: picture.way });
     try {
       history.replaceState(null, "", this.link ? `#${this.link}` : location.pathname + location.search);
     } catch { /* a page in a frame of its own, as in a notebook, has no address to keep the view in */ }
   }
 
+  // What a link says, as far as it is about the picture alone.
+  lookAs({ colour, step, view }) {
+    if (colour) this.colourBy(colour);
+    if (step !== undefined) this.picture.goTo(step);
+    if (view) this.picture.look(view);
+  }
+
   follow(said) {
     if (said.plan !== undefined && said.plan !== this.planIndex) this.showPlan(said.plan);
-    if (said.colour) this.colourBy(said.colour);
-    if (said.query) this.find(said.query);
-    if (said.step !== undefined) this.picture.goTo(said.step);
+    if (said.query) this.search.find(said.query);
+    this.lookAs(said);
     if (said.buffer !== undefined) this.pick(said.buffer, false);
     if (said.view) this.picture.look(said.view);
     this.stepChanged();
@@ -380,11 +306,11 @@ class App {
 }
 
 // Whatever is wrong with the data is said, rather than shown as an empty page.
-function start() {
+async function start() {
   try {
     const app = new App(JSON.parse(id("data").textContent));
     window.arenaut = app;
-    app.start();
+    await app.start();
     document.documentElement.dataset.ready = "yes";
   } catch (error) {
     id("status").textContent = `This page could not be shown: ${error.message}`;

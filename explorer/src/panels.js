@@ -49,7 +49,7 @@ export class Panels {
       numberColumn("first step", (row) => spanOf(plan(), row.b)[0]), numberColumn("last step", (row) => spanOf(plan(), row.b)[1]), ...others] });
     if (app.before >= 0) this.changes = this.changeTable();
     this.groups = ["layer", "op"].map((kind) => new Table(id(`by-${kind}`), { caption: `Bytes alive by ${kind === "op" ? "kind of op" : "layer"}`,
-      onCopy, onPick: (row) => app.find(kind === "op" ? row.key : row.key.replace(/^\(.*\)$/, "")),
+      onCopy, onPick: (row) => app.search.find(kind === "op" ? row.key : row.key.replace(/^\(.*\)$/, "")),
       columns: [{ title: kind, text: (row) => row.key }, numberColumn("buffers", (row) => row.count),
         numberColumn("bytes", (row) => row.bytes)] }));
   }
@@ -81,10 +81,13 @@ export class Panels {
 
   // What belongs to the plan, whatever the step.
   showPlan() {
-    const { plan } = this.app;
-    this.all.set(Array.from({ length: plan.n }, (_, b) => ({ b })));
     this.showRemedies();
     this.showHolders();
+  }
+
+  // All buffers, or those that a search has found.
+  showAll(found) {
+    this.all.set(found ? found.map((b) => ({ b })) : Array.from({ length: this.app.plan.n }, (_, b) => ({ b })));
   }
 
   showStep() {
@@ -155,7 +158,7 @@ export class Panels {
       deepest = Math.max(deepest, depth + 1);
       const text = `${node.name || "all"}: ${commas(node.bytes)} bytes (${percent(node.bytes, whole)})`;
       const bar = element("button", { type: "button", textContent: node.name || "all", title: text, ariaLabel: text,
-        className: `bar depth${depth % 4}`, onclick: () => this.app.find(node.name.split("/").pop()) });
+        className: `bar depth${depth % 4}`, onclick: () => this.app.search.find(node.name.split("/").pop()) });
       Object.assign(bar.style, { left: `${from * 100}%`, width: `${share * 100}%`, top: `${depth * FLAME_ROW}px` });
       bars.push(bar);
       let at = from;

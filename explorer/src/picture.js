@@ -1,19 +1,16 @@
 // The picture: the raster of rectangles with what stands around it, on one canvas, and what moves
 // with the pointer (step cursor, hover, the pinned buffer with its ops) on a second one above it.
-import { BELOW, CURVE, GAP, LEFT, RIGHT, drawAddresses, drawArena, drawCurve, drawOps, write } from "./axes.js";
+import { BELOW, CURVE, GAP, LEFT, RIGHT, drawAddresses, drawArena, drawCurve, drawOps } from "./axes.js";
 import { THEMES, WAYS, asNumber, opColours } from "./colours.js";
+import { drawLabels, drawLevelNames } from "./labels.js";
 import { lanesOf, rectanglesOf, sharedAreas } from "./layout.js";
+import { motionFrom } from "./motion.js";
+import { drawOver } from "./over.js";
 import { Raster, mixed } from "./raster.js";
 import { around, clamped, wholeOf, withStep } from "./viewport.js";
-import { commas, inUnits, shortened } from "./words.js";
+import { commas, inUnits } from "./words.js";
 
-const MOST_PIXELS = 8e6, LETTER = 6.4, MOST_LABELS = 600, MOST_MOVING = 20000, MOVE_MS = 450, LEAST_LETTERS = 12;
-
-// A name cut to a few letters says less than the size alone.
-function linesOf(name, bytes, height) {
-  if (name && bytes && height >= 30) return [name, bytes];
-  return [name || bytes].filter(Boolean);
-}
+const MOST_PIXELS = 8e6;
 
 export class Picture {
   constructor(base, over) {
@@ -23,10 +20,11 @@ export class Picture {
     this.say = { bytes: inUnits, steps: (n) => `${commas(n)} steps` };
   }
 
-  // Shows another plan; buffers of the same name move to where they are now.
+  // Shows another plan, at its peak; buffers of the same name move to where they are now.
   show(plan) {
     const before = this.plan && { plan: this.plan, rectangles: this.rectangles };
     this.plan = plan;
+    this.cursor = this.stepIn(plan.peakStep);
     this.lanes = lanesOf(plan);
     this.rectangles = rectanglesOf(plan, this.lanes);
     this.shared = sharedAreas(plan, this.rectangles);
@@ -34,8 +32,8 @@ export class Picture {
     this.matches = null;
     this.hovered = this.pinned = -1;
     this.colourBy(this.way);
-    this.view = before ? clamped(this.view, plan.range) : wholeOf(plan.range);
-    this.moving = before ? this.motionFrom(before) : null;
+    this.view = before ? withStep(clamped(this.view, plan.range), plan.range, this.cursor) : wholeOf(plan.range);
+    this.moving = before ? motionFrom(before, plan, this.rectangles) : null;
     this.draw();
   }
 
@@ -74,6 +72,7 @@ export class Picture {
 
   resize(width, height, ratio) {
     const scale = Math.min(ratio, Math.sqrt(MOST_PIXELS / Math.max(width * height, 1)));
+    if (width === this.width && height === this.height && scale === this.scale) return;
     this.width = width;
     this.height = height;
     this.scale = scale;
@@ -120,7 +119,8 @@ export class Picture {
 
   drawNow(now) {
     const ctx = this.base.getContext("2d"), began = performance.now();
-    const rectangles = this.moving ? this.moving(now) : this.rectangles;
+    const between = this.moving?.(now), rectangles = between ?? this.rectangles;
+    if (!between) this.moving = null;
     ctx.setTransform(1, 0, 0, 1, 0, 0);
     ctx.fillStyle = this.theme.paper;
     ctx.fillRect(0, 0, this.base.width, this.base.height);
@@ -130,11 +130,11 @@ export class Picture {
     ctx.putImageData(this.image, Math.round(LEFT * this.scale), Math.round(this.frame.top * this.scale));
     ctx.setTransform(this.scale, 0, 0, this.scale, 0, 0);
     drawCurve(this, ctx);
-    this.clip(ctx, () => this.drawLabels(ctx, rectangles));
+    if (!this.moving) this.clip(ctx, () => drawLabels(this, ctx, rectangles));
     drawAddresses(this, ctx);
     const levels = drawArena(this, ctx);
     drawOps(this, ctx);
-    this.drawLevelNames(ctx, levels);
+    drawLevelNames(this, ctx, levels);
     this.drawOver();
     this.onDrawn?.();
     if (this.moving) this.draw();
@@ -163,156 +163,12 @@ export class Picture {
     ctx.restore();
   }
 
-  // Name and bytes where there is room for them, in the part of a rectangle that is seen.
-  drawLabels(ctx, { order, x0, x1, y0, y1 }) {
-    const { view, frame, plan } = this, sx = frame.width / (view.x1 - view.x0), sy = (frame.bottom - frame.top) / (view.y1 - view.y0);
-    const leastWidth = 40 / sx, leastHeight = 14 / sy, hasNames = !this.moving;
-    this.labels = [];
-    for (let k = 0; k < order.length && this.labels.length < MOST_LABELS && hasNames; k++) {
-      const i = order[k];
-      if (x1[i] - x0[i] < leastWidth || y1[i] - y0[i] < leastHeight) continue;
-      if (x1[i] <= view.x0 || x0[i] >= view.x1 || y1[i] <= view.y0 || y0[i] >= view.y1) continue;
-      const left = Math.max(this.xOf(x0[i]), LEFT), right = Math.min(this.xOf(x1[i]), LEFT + frame.width);
-      const top = Math.max(this.yOf(y1[i]), frame.top), bottom = Math.min(this.yOf(y0[i]), frame.bottom);
-      this.drawLabel(ctx, plan.owner[i], this.colour[i], left, right, top, bottom);
-    }
-  }
-
-  drawLabel(ctx, b, fill, left, right, top, bottom) {
-    const letters = Math.floor((right - left - 8) / LETTER), height = bottom - top;
-    if (letters < 4 || height < 13) return;
-    const bytes = commas(this.plan.bytes(b)), whole = this.plan.name(b), name = shortened(whole, letters);
-    const bright = ((fill & 255) * 3 + ((fill >> 8) & 255) * 6 + ((fill >> 16) & 255)) / 10 > 110;
-    const style = { colour: bright ? "#000000" : "#ffffff", halo: bright ? "#ffffffb0" : "#00000090", align: "center" };
-    const x = (left + right) / 2, y = (top + bottom) / 2 + 4;
-    const lines = linesOf(letters >= Math.min(LEAST_LETTERS, whole.length) ? name : "", bytes.length <= letters ? bytes : "", height);
-    if (!lines.length || !this.takeRoom(x, y - 4, Math.max(...lines.map((line) => line.length)) * LETTER, lines.length * 14)) return;
-    lines.forEach((text, i) => write(ctx, text, x, y + (i - (lines.length - 1) / 2) * 14, style));
-  }
-
-  // Where buffers share their areas, labels would lie over one another.
-  takeRoom(x, y, width, height) {
-    const box = { x0: x - width / 2, x1: x + width / 2, y0: y - height / 2, y1: y + height / 2 };
-    const meets = (other) => box.x0 < other.x1 && other.x0 < box.x1 && box.y0 < other.y1 && other.y0 < box.y1;
-    if (this.shared.length && this.labels.some(meets)) return false;
-    this.labels.push(box);
-    return true;
-  }
-
-  // At the right end of their lines, apart from one another.
-  drawLevelNames(ctx, levels) {
-    const x = LEFT + this.frame.width - 4, font = "600 11px system-ui, sans-serif";
-    let lowest = this.frame.top;
-    for (const { y, text, colour } of levels.sort((a, b) => a.y - b.y)) {
-      const at = Math.max(y - 4, lowest + 13);
-      lowest = at;
-      ctx.font = font;
-      const width = ctx.measureText(text).width;
-      ctx.fillStyle = `${this.theme.plot}cc`;
-      ctx.fillRect(x - width - 3, at - 10, width + 6, 13);
-      write(ctx, text, x, at, { colour, align: "right", font });
-    }
-  }
-
-  // ---- what moves with the pointer ----
-
   drawOver() {
-    const ctx = this.over.getContext("2d"), { theme, frame, plan } = this;
+    const ctx = this.over.getContext("2d");
     ctx.setTransform(1, 0, 0, 1, 0, 0);
     ctx.clearRect(0, 0, this.over.width, this.over.height);
     ctx.setTransform(this.scale, 0, 0, this.scale, 0, 0);
-    this.drawStep(ctx, plan.peakStep, theme.peak, [4, 3], 1);
-    this.drawStep(ctx, this.cursor, theme.ink, [], 1.2);
-    const label = shortened(plan.stepLabel(this.cursor), 60), x = this.xOf(this.cursor + 0.5);
-    if (x >= LEFT && x <= LEFT + frame.width) {
-      const align = x > LEFT + frame.width / 2 ? "right" : "left";
-      write(ctx, label, x + (align === "left" ? 5 : -5), frame.top - 7, { colour: theme.ink, align, font: "600 12px system-ui, sans-serif" });
-    }
-    this.clip(ctx, () => {
-      if (this.hovered >= 0 && this.hovered !== this.pinned) this.outline(ctx, this.hovered, 1.5);
-      if (this.pinned >= 0) this.outline(ctx, this.pinned, 2.5);
-    });
-    if (this.pinned >= 0) this.drawOpsOf(ctx, this.pinned);
-  }
-
-  drawStep(ctx, step, colour, dash, width) {
-    const x = Math.round(this.xOf(step + 0.5)) + 0.5;
-    if (x < LEFT || x > LEFT + this.frame.width) return;
-    ctx.strokeStyle = colour;
-    ctx.lineWidth = width;
-    ctx.setLineDash(dash);
-    ctx.beginPath();
-    ctx.moveTo(x, 4);
-    ctx.lineTo(x, this.frame.bottom + 20);
-    ctx.stroke();
-    ctx.setLineDash([]);
-  }
-
-  outline(ctx, b, width) {
-    const { plan, rectangles, theme } = this;
-    for (let i = plan.lifeStart[b]; i < plan.lifeStart[b + 1]; i++) {
-      const x = this.xOf(rectangles.x0[i]), y = this.yOf(rectangles.y1[i]);
-      const w = Math.max(this.xOf(rectangles.x1[i]) - x, 2), h = Math.max(this.yOf(rectangles.y0[i]) - y, 2);
-      for (const [colour, line] of [[theme.paper, width + 2], [theme.ink, width]]) {
-        ctx.strokeStyle = colour;
-        ctx.lineWidth = line;
-        ctx.strokeRect(x, y, w, h);
-      }
-    }
-  }
-
-  // From the pinned buffer down to the op that makes it and to those that read it.
-  drawOpsOf(ctx, b) {
-    const { plan, rectangles, frame, theme } = this, MOST = 40;
-    const low = this.yOf(rectangles.y0[plan.lifeStart[b]]);
-    const tick = (op, colour, dash, text, side) => {
-      const step = plan.stepOf(op), x = this.xOf(step + 0.5);
-      if (step < 0 || x < LEFT || x > LEFT + frame.width) return;
-      ctx.strokeStyle = colour;
-      ctx.fillStyle = colour;
-      ctx.lineWidth = 1.5;
-      ctx.setLineDash(dash);
-      ctx.beginPath();
-      ctx.moveTo(x, Math.min(Math.max(low, frame.top), frame.bottom));
-      ctx.lineTo(x, frame.bottom + 4);
-      ctx.stroke();
-      ctx.setLineDash([]);
-      ctx.beginPath();
-      ctx.moveTo(x, frame.bottom + 2);
-      ctx.lineTo(x - 4, frame.bottom - 5);
-      ctx.lineTo(x + 4, frame.bottom - 5);
-      ctx.fill();
-      if (text) write(ctx, text, x + side * 3, frame.bottom + 34, { colour, align: side < 0 ? "right" : "left", font: "600 11px system-ui, sans-serif" });
-    };
-    plan.readersOf(b).slice(0, MOST).forEach((op, i) => tick(op, theme.area, [3, 3], i ? "" : "reads", 1));
-    plan.writersOf(b).slice(0, 1).forEach((op) => tick(op, theme.peak, [], "makes", -1));
-  }
-
-  // ---- moving from one plan to another ----
-
-  motionFrom(before) {
-    const { plan, rectangles } = this, n = plan.owner.length;
-    if (n > MOST_MOVING || before.plan.owner.length > MOST_MOVING || matchMedia("(prefers-reduced-motion: reduce)").matches) return null;
-    const place = new Map(before.plan.names.map((name, b) => [name ?? `buffer${b}`, b]));
-    const from = { x0: rectangles.x0.slice(), x1: rectangles.x1.slice(), y0: rectangles.y0.slice(), y1: rectangles.y1.slice() };
-    for (let i = 0; i < n; i++) {
-      const b = plan.owner[i], old = place.get(plan.names[b] ?? `buffer${b}`);
-      if (old === undefined) continue;
-      const k = before.plan.lifeStart[old] + i - plan.lifeStart[b];
-      if (k >= before.plan.lifeStart[old + 1]) continue;
-      for (const key of ["x0", "x1", "y0", "y1"]) from[key][i] = before.rectangles[key][k];
-    }
-    let began = 0;
-    return (now) => {
-      began ||= now;
-      const part = Math.min((now - began) / MOVE_MS, 1), eased = part * part * (3 - 2 * part);
-      if (part === 1) {
-        this.moving = null;
-        return rectangles;
-      }
-      const between = (key) => rectangles[key].map((to, i) => from[key][i] + (to - from[key][i]) * eased);
-      return { ...rectangles, x0: between("x0"), x1: between("x1"), y0: between("y0"), y1: between("y1") };
-    };
+    drawOver(this, ctx);
   }
 
   // ---- where to look ----
@@ -324,8 +180,11 @@ export class Picture {
 
   fit() { this.look(wholeOf(this.plan.range)); }
 
+  // The nearest step that there is.
+  stepIn(step) { return Math.min(Math.max(Math.round(step), 0), Math.max(this.plan.range - 1, 0)); }
+
   goTo(step) {
-    this.cursor = Math.min(Math.max(Math.round(step), 0), Math.max(this.plan.range - 1, 0));
+    this.cursor = this.stepIn(step);
     this.view = withStep(this.view, this.plan.range, this.cursor);
     this.paint();
     this.draw();

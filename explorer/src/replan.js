@@ -1,11 +1,8 @@
-// Planning again in the page: the planner of the library, in WebAssembly, with the problem of the
-// plan that is shown and what the user has changed in it. planner/page_planner.c reads the list of
-// numbers that is made here, and says what comes back.
-import { bytesOf, numbers } from "./decode.js";
+// Planning again in the page: the problem of the plan that is shown, with what the user has changed in
+// it, as the list of numbers that planner/page_planner.c reads; and what comes back as a plan.
+import { numbers } from "./decode.js";
 
-export const EFFORT = 400000n; // some tenths of a second where no proof is found before
 const QUALITIES = ["optimal", "feasible", "infeasible"];
-const NO_FILES = { wasi_snapshot_preview1: { fd_close: () => 8, fd_seek: () => 8, fd_write: () => 8 } };
 
 // gone: buffers; pins: buffer to {pool, offset}; pools: buffer to pool; capacities: pool to bytes.
 export const noChanges = () => ({ gone: new Set(), pins: new Map(), pools: new Map(), capacities: new Map() });
@@ -20,44 +17,76 @@ export function allGone(plan, changes) {
   return gone;
 }
 
-// A column's numbers, which may have 64 bits.
+// A column's numbers; those of 64 bits are integers.
 function reader(column) {
   const { values, exact } = numbers(column);
-  return (i) => (exact ? exact[i] : BigInt(values[i]));
+  return (i) => (exact ?? values)[i];
 }
 
-const signed = (n) => (n & 1n ? -((n + 1n) >> 1n) : n >> 1n);
-const all = (problem) => Object.fromEntries(Object.entries(problem).filter(([name]) => name !== "traits").map(([name, column]) => [name, reader(column)]));
+const readers = (problem) => Object.fromEntries(Object.entries(problem).filter(([name]) => name !== "traits").map(([name, column]) => [name, reader(column)]));
+const signed = (n) => BigInt.asIntN(64, n & 1n ? -((n + 1n) >> 1n) : n >> 1n);
 
-function pushBuffer(list, plan, at, b, changes, gone) {
-  const slice = plan.host[b] >= 0, pin = changes.pins.get(b), pool = pin?.pool ?? changes.pools.get(b);
-  if (gone.has(b)) list.push(0n, 1n, at.may(b), 0n, 0n, BigInt(plan.base[b] + 1), 0n, 0n);
-  else {
-    list.push(BigInt(plan.bytes(b)), BigInt(plan.align[b]), slice ? 0n : pool === undefined ? at.may(b) : 1n << BigInt(pool),
-      pin ? BigInt(pin.offset) + 1n : at.fixed(b), pin ? 0n : at.hint(b), BigInt(plan.base[b] + 1), BigInt(plan.host[b] + 1), at.delta(b));
+// Numbers of 64 bits, one after another: doubles where these are exact, which are much faster.
+class Numbers {
+  constructor(room) {
+    this.halves = new Uint32Array(2 * room);
+    this.length = 0;
   }
-  list.push(BigInt(plan.cls[b]), at.uses(b), at.release(b), BigInt(plan.lifeStart[b + 1] - plan.lifeStart[b]));
-  for (let i = plan.lifeStart[b]; i < plan.lifeStart[b + 1]; i++) list.push(plan.number(plan.first[i]), plan.number(plan.end[i]));
+
+  put(...values) {
+    if (2 * (this.length + values.length) > this.halves.length) {
+      const larger = new Uint32Array(2 * this.halves.length + 2 * values.length);
+      larger.set(this.halves);
+      this.halves = larger;
+    }
+    for (const n of values) this.putOne(n);
+  }
+
+  putOne(n) {
+    const at = 2 * this.length++;
+    if (typeof n === "bigint") {
+      this.halves[at] = Number(n & 0xffffffffn);
+      this.halves[at + 1] = Number((n >> 32n) & 0xffffffffn);
+    } else {
+      const high = Math.floor(n / 4294967296);
+      this.halves[at] = n - high * 4294967296;
+      this.halves[at + 1] = high;
+    }
+  }
+
+  asIntegers() { return new BigInt64Array(this.halves.slice(0, 2 * this.length).buffer); }
+}
+
+function putBuffer(list, plan, at, b, changes, gone) {
+  const slice = plan.host[b] >= 0, pin = changes.pins.get(b), pool = pin?.pool ?? changes.pools.get(b);
+  if (gone.has(b)) list.put(0, 1, at.may(b), 0, 0, plan.base[b] + 1, 0, 0);
+  else {
+    list.put(plan.bytes(b), plan.align[b], slice ? 0 : pool === undefined ? at.may(b) : 2 ** pool,
+      pin ? pin.offset + 1n : at.fixed(b), pin ? 0 : at.hint(b), plan.base[b] + 1, plan.host[b] + 1, at.delta(b));
+  }
+  list.put(plan.cls[b], at.uses(b), at.release(b), plan.lifeStart[b + 1] - plan.lifeStart[b]);
+  for (let i = plan.lifeStart[b]; i < plan.lifeStart[b + 1]; i++) list.put(plan.number(plan.first[i]), plan.number(plan.end[i]));
 }
 
 // The problem as numbers of 64 bits, in the order in which they are read.
 export function listOf(plan, changes, effort) {
-  const { problem } = plan.data, at = all(problem), gone = allGone(plan, changes);
-  const list = [effort, BigInt(problem.traits), BigInt(plan.pools.length)];
-  for (let k = 0; k < plan.pools.length; k++) list.push(changes.capacities.get(k) ?? at.capacity(k), at.poolAlign(k));
-  list.push(BigInt(plan.n));
-  for (let b = 0; b < plan.n; b++) pushBuffer(list, plan, at, b, changes, gone);
-  list.push(BigInt(problem.conflictA.n));
-  for (let i = 0; i < problem.conflictA.n; i++) list.push(at.conflictA(i), at.conflictB(i));
+  const { problem } = plan.data, at = readers(problem), gone = allGone(plan, changes), list = new Numbers(16 * plan.n + 1024);
+  list.put(effort, problem.traits, plan.pools.length);
+  for (let k = 0; k < plan.pools.length; k++) list.put(changes.capacities.get(k) ?? at.capacity(k), at.poolAlign(k));
+  list.put(plan.n);
+  for (let b = 0; b < plan.n; b++) putBuffer(list, plan, at, b, changes, gone);
+  list.put(problem.conflictA.n);
+  for (let i = 0; i < problem.conflictA.n; i++) list.put(at.conflictA(i), at.conflictB(i));
   const pairs = Array.from(plan.upper.keys()).filter((i) => !gone.has(plan.upper[i]) && !gone.has(plan.lower[i]));
-  list.push(BigInt(pairs.length));
-  for (const i of pairs) list.push(BigInt(plan.upper[i]), BigInt(plan.lower[i]), signed(at.distance(i)));
-  list.push(BigInt(problem.reservedPool.n));
-  for (let i = 0; i < problem.reservedPool.n; i++) list.push(at.reservedPool(i), at.reservedFirst(i), at.reservedEnd(i));
-  return BigInt64Array.from(list, (n) => BigInt.asIntN(64, n));
+  list.put(pairs.length);
+  for (const i of pairs) list.put(plan.upper[i], plan.lower[i], signed(BigInt(at.distance(i))));
+  list.put(problem.reservedPool.n);
+  for (let i = 0; i < problem.reservedPool.n; i++) list.put(at.reservedPool(i), at.reservedFirst(i), at.reservedEnd(i));
+  return list.asIntegers();
 }
 
-function answerOf(words, plan) {
+// What planner/page_planner.c has written.
+export function answerOf(words, plan) {
   let next = 0;
   const read = () => words[next++];
   const answer = { total: read(), bound: read(), quality: QUALITIES[Number(read())], needed: read(),
@@ -73,30 +102,7 @@ function answerOf(words, plan) {
 }
 
 // The planner was told no names, and calls things by their numbers.
-const named = (plan, text) => text.replace(/'(buffer|pool)(\d+)'/g, (_, kind, k) => `'${kind === "pool" ? plan.poolName(k) : plan.name(k)}'`);
-
-export class Planner {
-  constructor(base64) { this.base64 = base64; }
-
-  async compiled() {
-    const packed = new Blob([bytesOf(this.base64)]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
-    return WebAssembly.compile(await new Response(packed).arrayBuffer());
-  }
-
-  // Throws what the planner says where there is no plan. The instance's memory goes with it.
-  async plan(plan, changes, effort = EFFORT) {
-    this.module ??= this.compiled();
-    const { exports } = await WebAssembly.instantiate(await this.module, NO_FILES);
-    exports._initialize();
-    const list = listOf(plan, changes, effort), from = exports.room(list.byteLength);
-    if (!from) throw new Error("out of memory");
-    new BigInt64Array(exports.memory.buffer, from, list.length).set(list);
-    const made = exports.plan(from);
-    if (made) return answerOf(new BigUint64Array(exports.memory.buffer, made), plan);
-    const message = new Uint8Array(exports.memory.buffer, exports.message());
-    throw new Error(named(plan, new TextDecoder().decode(message.subarray(0, message.indexOf(0)))));
-  }
-}
+export const named = (plan, text) => text.replace(/'(buffer|pool)(\d+)'/g, (_, kind, k) => `'${kind === "pool" ? plan.poolName(k) : plan.name(k)}'`);
 
 // The figures of the plan that was found, as the data of the page has them.
 export function dataOf(plan, answer) {

@@ -1,4 +1,4 @@
-// A table that can be sorted and filtered, of which the first rows are shown. Each row's first cell
+// A table that can be sorted, of which the first rows are shown. Each row's first cell
 // is a button, so that the keyboard reaches what the pointer reaches.
 import { asCsv, asMarkdown } from "./why.js";
 
@@ -18,7 +18,7 @@ export class Table {
   // columns: {title, text(row), number?, key?(row) to sort by, plain?(row) for CSV, draw?(row) a node}
   // Those without a title only draw, and are neither sorted nor copied.
   constructor(host, { caption, columns, onPick, onCopy }) {
-    Object.assign(this, { columns, onPick, sortedBy: -1, down: false, filter: null, rows: [] });
+    Object.assign(this, { columns, onPick, sortedBy: -1, down: false, rows: [] });
     this.head = element("tr");
     this.body = element("tbody");
     this.note = element("p", { className: "note" });
@@ -50,11 +50,10 @@ export class Table {
   }
 
   chosen() {
-    const rows = this.filter ? this.rows.filter(this.filter) : [...this.rows];
-    if (this.sortedBy < 0) return rows;
+    if (this.sortedBy < 0) return this.rows;
     const column = this.columns[this.sortedBy], key = column.key ?? column.text;
     const sign = this.down ? -1 : 1;
-    return rows.sort((a, b) => {
+    return [...this.rows].sort((a, b) => {
       const x = key(a), y = key(b);
       return x === y ? 0 : (x < y ? -1 : 1) * sign;
     });
@@ -67,7 +66,7 @@ export class Table {
     });
     this.body.replaceChildren(...rows.slice(0, MOST_ROWS).map((row) => this.line(row)));
     this.note.textContent = rows.length > MOST_ROWS
-      ? `The first ${MOST_ROWS} of ${rows.length}; filter for others.` : "";
+      ? `The first ${MOST_ROWS} of ${rows.length}; search for others.` : "";
   }
 
   line(row) {

@@ -1,10 +1,11 @@
 // What if: in a page that has the planner, the user takes buffers away, pins them, chooses their pools
 // or what these hold, and sees the plan that comes of it, which is shown like any other.
-import { Planner, allGone, dataOf, isChanged, noChanges } from "./replan.js";
+import { Planner } from "./planner.js";
+import { allGone, dataOf, isChanged, noChanges } from "./replan.js";
 import { element } from "./table.js";
 import { commas, percent } from "./words.js";
 
-const MOST_BUFFERS = 20000;
+const NO_PLAN_YET = 2n ** 64n - 1n;
 const id = (name) => document.getElementById(name);
 const button = (text, act) => element("button", { type: "button", textContent: text, onclick: act });
 
@@ -18,8 +19,10 @@ export function sizeOf(text) {
 
 export class WhatIf {
   constructor(app, base64) {
-    Object.assign(this, { app, planner: base64 ? new Planner(base64) : null, changes: noChanges(), base: 0, runs: 0, own: app.data.plans.length });
-    id("what-if").hidden = !this.planner;
+    const planner = base64 ? new Planner(base64, id("worker").textContent) : null;
+    Object.assign(this, { app, planner, changes: noChanges(), base: 0, own: app.data.plans.length });
+    id("what-if").hidden = !planner;
+    id("stop-planning").onclick = () => planner.end();
     id("start-over").onclick = () => this.change(() => { this.changes = noChanges(); });
   }
 
@@ -27,6 +30,7 @@ export class WhatIf {
   showPlan() {
     if (!this.planner) return;
     if (this.app.planIndex !== this.own && this.app.planIndex !== this.base) {
+      this.settle();
       this.changes = noChanges();
       this.base = this.app.planIndex;
     }
@@ -96,20 +100,43 @@ export class WhatIf {
 
   say(text) { id("came-of-it").textContent = text; }
 
-  // Of several runs only the last one counts.
+  // A run that is still under way when another begins, or another plan is shown, is ended by it.
   async change(make) {
-    const { app } = this, plan = app.planAt(this.base), run = ++this.runs;
+    const { app } = this, plan = app.planAt(this.base);
+    this.settle();
     make();
     this.showChanges();
     if (!isChanged(this.changes)) return app.dropPlan(this.own, this.base);
-    if (plan.n > MOST_BUFFERS) return this.say(`Plans of more than ${commas(MOST_BUFFERS)} buffers are not made in the page.`);
-    this.say("Planning…");
+    const run = this.begin();
     try {
-      const answer = await this.planner.plan(plan, this.changes);
-      if (run === this.runs) this.took(plan, answer);
+      const answer = await this.planner.plan(plan, this.changes, { onProgress: (progress) => this.tellProgress(run, progress) });
+      if (run !== this.run) return;
+      if (answer) this.took(plan, answer);
+      else this.say("Stopped: the picture is without the last change.");
     } catch (error) {
-      if (run === this.runs) this.say(`No such plan: ${error.message}.`);
+      if (run === this.run) this.say(`No such plan: ${error.message}.`);
     }
+    if (run === this.run) this.settle();
+  }
+
+  begin() {
+    this.say("Planning\u2026");
+    id("stop-planning").hidden = false;
+    this.run = {};
+    return this.run;
+  }
+
+  // Not announced, since it goes on and on; what came of it is.
+  tellProgress(run, { best, bound }) {
+    if (run !== this.run) return;
+    id("so-far").textContent = `${best === NO_PLAN_YET ? "no plan yet" : `${commas(best)} bytes so far`}, at least ${commas(bound)} needed`;
+  }
+
+  settle() {
+    this.run = null;
+    this.planner.end();
+    id("so-far").textContent = "";
+    id("stop-planning").hidden = true;
   }
 
   took(plan, answer) {

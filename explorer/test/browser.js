@@ -29,33 +29,37 @@ export const launch = (options = {}) => puppeteer.launch({ executablePath: found
 const folder = mkdtempSync(join(tmpdir(), "arenaut-page-"));
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 
+// A file that is gone when the tests are done.
+export const scratch = (name) => join(folder, name);
+
 export const arenaut = (...args) => execFileSync(COMMAND, args, { encoding: "utf8", maxBuffer: 1 << 28, stdio: ["ignore", "pipe", "pipe"] });
 
 let pages = 0;
 // The page of a file; other arguments go to the command.
 export function pageOf(file, ...args) {
-  const out = join(folder, `page${pages++}.html`);
+  const out = scratch(`page${pages++}.html`);
   arenaut("view", file, "-o", out, ...args);
   return out;
 }
 
 // A problem as a file: the whole of it, or one with these buffers.
 export function written(problem) {
-  const file = join(folder, `problem${pages++}.json`);
+  const file = scratch(`problem${pages++}.json`);
   writeFileSync(file, JSON.stringify(problem));
   return file;
 }
 export const problemOf = (buffers, pools) => written({ schema: "arenaut.problem/1", pools,
   buffers: buffers.map((buffer, id) => ({ id, name: `b${id}`, size: 16, first: 0, end: 2, ...buffer })) });
 
-// Opens a page, and notes all that should not happen: errors, requests, what the policy refuses.
+// Opens a page, and notes all that should not happen: errors, requests, what the policy refuses. Blobs
+// are the page's own.
 export async function open(browser, file, { hash = "", dark = false, script = true, width = 1400, height = 1000 } = {}) {
   const page = await browser.newPage(), wrong = [];
   page.on("pageerror", (error) => wrong.push(`error: ${error.message} ${error.stack}`));
   page.on("dialog", (dialog) => { wrong.push(`dialog: ${dialog.message()}`); dialog.dismiss(); });
   page.on("console", (message) => { if (message.type() === "error") wrong.push(`console: ${message.text()}`); });
   page.on("request", (request) => {
-    if (!request.url().startsWith(pathToFileURL(file).href) && !request.url().startsWith("data:")) wrong.push(`request: ${request.url()}`);
+    if (!request.url().startsWith(pathToFileURL(file).href) && !/^(data|blob):/.test(request.url())) wrong.push(`request: ${request.url()}`);
   });
   await page.setViewport({ width, height });
   await page.setJavaScriptEnabled(script);

@@ -171,7 +171,7 @@ test("names cannot do anything", { skip }, async () => {
   assert.deepEqual(wrong, []);
   await page.close();
   const still = await open(browser, file, { script: false });
-  assert.equal(await still.page.$$eval("script", (nodes) => nodes.length), 3);
+  assert.equal(await still.page.$$eval("script", (nodes) => nodes.length), 4);
   assert.equal(await still.page.$$eval("img", (nodes) => nodes.length), 1);
   assert.deepEqual(still.wrong, []);
   await still.page.close();

@@ -5,7 +5,8 @@ import { readFileSync, readdirSync } from "node:fs";
 import test, { after, before } from "node:test";
 import { COMMAND, arenaut, data, launch, open, pageOf, problemOf, settled, skip, text, written } from "./browser.js";
 import { Plan } from "../src/model.js";
-import { Planner } from "../src/replan.js";
+import { answerOf, listOf, named } from "../src/replan.js";
+import { compiled, planned as plannedBy } from "../src/wasm_planner.js";
 import { sizeOf } from "../src/whatif.js";
 
 const MODEL = data("mobilenet_v1_025_96_int8.tflite");
@@ -79,26 +80,32 @@ function native(problem) {
     places: said.buffers.map((b) => (b.pool === null ? null : [b.pool, String(b.offset)])) };
 }
 
-// Runs in Node as it stands, and in the browser as text.
-async function answerOf(planner, plan, { gone = [], pins = [], pools = [], capacities = [] }, effort) {
+// Where each buffer lies, with the figures; null, and a message, where there is no plan. In the browser
+// this runs as text.
+async function found(planOf, { gone = [], pins = [], pools = [], capacities = [] }) {
   const made = { gone: new Set(gone), pins: new Map(pins.map(([b, pool, offset]) => [b, { pool, offset: BigInt(offset) }])),
     pools: new Map(pools), capacities: new Map(capacities.map(([k, bytes]) => [k, BigInt(bytes)])) };
   try {
-    const answer = await planner.plan(plan, made, BigInt(effort));
+    const answer = await planOf(made);
     return { arena: String(answer.total), quality: answer.quality, bound: String(answer.bound),
       places: [...answer.pool].map((pool, b) => (pool < 0 ? null : [pool, String(answer.offset[b])])) };
   } catch (error) {
     return error.message ? null : "no message";
   }
 }
-const inPage = (page, changes) => page.evaluate(`(${answerOf})(window.arenaut.whatIf.planner, window.arenaut.plan, ${JSON.stringify(changes)}, ${EFFORT})`);
 
-let planner; // one for all, since it takes a while to compile
+const inPage = (page, changes) => page.evaluate(`(${found})((made) => window.arenaut.whatIf.planner.plan(window.arenaut.plan, made, { effort: ${EFFORT}n }), ${JSON.stringify(changes)})`);
+
+let module; // one for all, since it takes a while to compile
 function inNode(file) {
   const part = (id) => new RegExp(`id="${id}">([^]*?)</script>`).exec(readFileSync(file, "utf8"))[1];
-  planner ??= new Planner(part("planner").trim());
+  module ??= compiled(part("planner").trim());
   const plan = new Plan(JSON.parse(part("data")).plans[0]);
-  return (changes) => answerOf(planner, plan, changes, EFFORT);
+  return (changes) => found(async (made) => {
+    const { words, message } = await plannedBy(await module, listOf(plan, made, BigInt(EFFORT)));
+    if (message) throw new Error(named(plan, message));
+    return answerOf(words, plan);
+  }, changes);
 }
 
 test("the planner in the page finds what the command finds", { skip, timeout: 300000 }, async () => {
@@ -160,6 +167,48 @@ test("what is taken away, pinned or limited is planned again and shown", { skip 
   await page.close();
 });
 
+// Enough of them that the planner is at work for a while.
+const MANY = 30000;
+const manyBuffers = () => problemOf(Array.from({ length: MANY }, (_, id) => ({ id, size: 16 + below(4000), first: id, end: id + 1 + below(40) })));
+
+test("the page stays at hand while it plans, tells how far it is, and stops when told to", { skip, timeout: 120000 }, async () => {
+  const { page, wrong } = await open(browser, pageOf(manyBuffers(), "--replan", "--planner", "skyline"), { hash: "#buf=7" });
+  await page.evaluate(() => {
+    window.said = [];
+    new MutationObserver(() => window.said.push(document.getElementById("so-far").textContent)).observe(document.getElementById("so-far"), { childList: true });
+  });
+  const arena = await page.evaluate(() => window.arenaut.plan.data.arena);
+  await cardButton(page, "Without it");
+  assert.equal(await page.$eval("#stop-planning", (button) => button.hidden), false);
+  await page.focus("#over");
+  await page.keyboard.press("ArrowRight"); // while it plans
+  await page.waitForFunction(() => window.said.length > 1, { timeout: 60000 });
+  assert.match(await text(page, "#came-of-it"), /^Planning/);
+  assert.match(await page.evaluate(() => window.said[0]), /^(no plan yet|[\d,]+ bytes so far), at least [\d,]+ needed$/);
+  await page.click("#stop-planning");
+  await planned(page);
+  assert.match(await text(page, "#came-of-it"), /^Stopped/);
+  assert.equal(await page.evaluate(() => window.arenaut.plan.data.arena), arena);
+  assert.deepEqual([await page.$eval("#stop-planning", (button) => button.hidden), await text(page, "#so-far")], [true, ""]);
+  assert.deepEqual(await page.$$eval("#plan option", (options) => options.length), 1);
+  assert.deepEqual(wrong, []);
+  await page.close();
+});
+
+test("of two changes in a row, the plan of both is shown", { skip, timeout: 120000 }, async () => {
+  const { page, wrong } = await open(browser, pageOf(MODEL, "--replan"));
+  await page.evaluate(() => {
+    const { whatIf } = window.arenaut;
+    whatIf.change(() => whatIf.changes.gone.add(3));
+    whatIf.change(() => whatIf.changes.gone.add(4));
+  });
+  await planned(page);
+  assert.deepEqual(await page.evaluate(() => [3, 4].map((b) => window.arenaut.plan.isPlaced(b))), [false, false]);
+  assert.equal(await page.$$eval("#tried li", (items) => items.length), 2);
+  assert.deepEqual(wrong, []);
+  await page.close();
+});
+
 test("a pool is chosen for a buffer", { skip }, async () => {
   const file = problemOf([{}, {}, {}], [{ id: 0, name: "fast", capacity: 48 }, { id: 1, name: "slow" }]);
   const { page, wrong } = await open(browser, pageOf(file, "--replan"), { hash: "#buf=1" });
@@ -175,9 +224,21 @@ test("a pool is chosen for a buffer", { skip }, async () => {
 test("a page without the planner does not offer it, and may not run any", { skip }, async () => {
   const file = pageOf(MODEL), { page } = await open(browser, file);
   assert.equal(await page.$eval("#what-if", (section) => section.hidden), true);
-  assert.ok(!readFileSync(file, "utf8").includes("wasm-unsafe-eval"));
+  assert.doesNotMatch(readFileSync(file, "utf8"), /wasm-unsafe-eval|worker-src/);
   await page.close();
   assert.ok(arenaut("view", "--help").includes("--replan"));
+});
+
+test("the policy lets the planner's own worker run, and none from elsewhere", { skip }, async () => {
+  const file = pageOf(MODEL, "--replan"), { page } = await open(browser, file);
+  const policy = await page.$eval("meta[http-equiv]", (meta) => meta.content);
+  assert.match(policy, /^default-src 'none'; script-src 'sha256-[^']+' 'wasm-unsafe-eval'; worker-src blob:; style-src 'sha256-[^']+'; img-src data:; base-uri 'none'; form-action 'none'$/);
+  const refusedBy = await page.evaluate(() => new Promise((done) => {
+    document.addEventListener("securitypolicyviolation", (event) => done(event.effectiveDirective), { once: true });
+    new Worker("data:text/javascript,postMessage(1)").onmessage = () => done("it ran");
+  }));
+  assert.equal(refusedBy, "worker-src");
+  await page.close();
 });
 
 test("sizes in words", () => {

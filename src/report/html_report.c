@@ -174,7 +174,7 @@ static arenaut_status html_emit(const arenaut_result *result, const arenaut_repo
               .out = arn_writer_to(sink),
               .err = err};
     put_part(&h, page_before_rights);
-    if (options->replan) arn_puts(&h.out, " 'wasm-unsafe-eval'");
+    if (options->replan) arn_puts(&h.out, " 'wasm-unsafe-eval'; worker-src blob:");
     put_part(&h, page_before_title);
     put_escaped(&h, arn_page_file_name(result));
     put_part(&h, page_before_still);

@@ -1,0 +1,47 @@
+// What stands above and below the picture in words: the plan's figures, what the colours mean, and how
+// much of the arena is unused over all steps.
+import { element } from "./table.js";
+import { reachOf, unusedOf } from "./waste.js";
+import { commas, inUnits, percent, shown } from "./words.js";
+
+const id = (name) => document.getElementById(name);
+
+// Pairs of a title and a text.
+function figuresOf(plan) {
+  const d = plan.data, waste = BigInt(d.arena) - BigInt(d.needed) - BigInt(d.behind);
+  const facts = [["arena", `${commas(d.arena)} bytes (${inUnits(d.arena)})`],
+    ["bound", d.quality === "optimal" ? "reached: proven minimal" : `${commas(d.bound)} bytes`],
+    ["peak", `${commas(d.peak.live)} bytes at ${plan.stepLabel(plan.peakStep)}`],
+    ["above the need", waste > 0n ? `${commas(waste)} bytes (${percent(waste, d.arena)})` : "nothing"]];
+  if (d.today) facts.push(["now", `${commas(d.today.arena)} bytes (${shown(d.today.planner ?? "")})`]);
+  facts.push(["planner", shown(d.planner ?? "unknown")], ["buffers", commas(plan.n)]);
+  if (d.target) facts.push(["runtime", shown(d.target)]);
+  if (d.kernels) facts.push(["only for the kernels", shown(d.kernels)]);
+  if (d.scratch === "unknown") facts.push(["scratch", "unknown, and may move the peak"]);
+  return facts;
+}
+
+export function showFigures(plan) {
+  id("title").textContent = shown(plan.file);
+  id("figures").replaceChildren(...figuresOf(plan).map(([title, text]) =>
+    element("div", {}, element("dt", { textContent: title }), element("dd", { textContent: text }))));
+}
+
+export function showLegend(picture) {
+  const said = [picture.shared.length ? "hatched: operand and result at once" : "",
+    picture.rectangles.depth ? "dotted: inside another buffer" : "", "strong: alive at the cursor"];
+  const entries = picture.legend.map(({ text, colour }) => {
+    const swatch = element("span", { className: "swatch" });
+    swatch.style.background = colour;
+    return element("li", {}, swatch, shown(text, 60));
+  });
+  id("legend").replaceChildren(...entries, ...said.filter(Boolean).map((textContent) => element("li", { textContent })));
+}
+
+export function showWaste(plan) {
+  plan.reach ??= reachOf(plan);
+  const { unused, holes } = unusedOf(plan, plan.reach), { arena } = plan.data;
+  const bytes = (n) => `${inUnits(Math.round(n))} (${percent(n, arena)})`;
+  id("waste").textContent = plan.range
+    ? `Over all steps, ${bytes(unused)} of the arena is unused on average, of which ${bytes(holes)} lies in holes below what is in use.` : "";
+}
