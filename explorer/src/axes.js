@@ -4,6 +4,7 @@
 import { begun, commas, inUnits, nicePowerOfTwo, niceStep, shortened } from "./words.js";
 
 export const LEFT = 84, RIGHT = 14, CURVE = 84, GAP = 22, BELOW = 58;
+const LEAST_APART = 10;
 const SMALL = "11px system-ui, sans-serif", STRONG = "600 11px system-ui, sans-serif";
 
 export function write(ctx, text, x, y, { colour, halo, align = "left", font = SMALL }) {
@@ -44,16 +45,15 @@ function changeAt(steps, step) {
 // The most bytes alive in each of `columns` equal parts of [x0, x1).
 export function columnsOf(curve, x0, x1, columns) {
   const { steps, live } = curve, found = new Float64Array(columns);
-  let k = changeAt(steps, x0), carried = k >= 0 ? live[k] : 0;
+  let k = changeAt(steps, x0);
   for (let c = 0; c < columns; c++) {
-    const end = x0 + ((x1 - x0) * (c + 1)) / columns;
-    let most = carried;
+    const from = x0 + ((x1 - x0) * c) / columns, end = x0 + ((x1 - x0) * (c + 1)) / columns;
+    while (k + 1 < steps.length && steps[k + 1] <= from) k++;
+    found[c] = k >= 0 ? live[k] : 0;
     while (k + 1 < steps.length && steps[k + 1] < end) {
       k++;
-      carried = live[k];
-      if (carried > most) most = carried;
+      if (live[k] > found[c]) found[c] = live[k];
     }
-    found[c] = most;
   }
   return found;
 }
@@ -88,8 +88,9 @@ function paintReach(ctx, box, values, top, colour) {
   ctx.stroke();
 }
 
+// Those that are not above all that is drawn.
 export function paintLevels(ctx, box, top, levels) {
-  for (const { bytes, colour, dash } of levels) {
+  for (const { bytes, colour, dash } of levels.filter((level) => level.bytes <= top)) {
     const y = Math.round(box.y + box.height - (bytes / top) * box.height) + 0.5;
     line(ctx, box.x, y, box.x + box.width, y, colour, dash);
   }
@@ -132,6 +133,7 @@ export function drawAddresses(p, ctx) {
     const from = Math.max(0, ((frame.bottom - low) / -perByte)), to = Math.min(lane.bytes, (low - frame.top) / perByte);
     for (let at = Math.ceil(from / unit) * unit; at <= to; at += unit) {
       const y = low - at * perByte;
+      if (lanes.length > 1 && at > 0 && y - high < LEAST_APART) continue; // the lane above has its 0 there
       line(ctx, LEFT - 4, y, LEFT, y, theme.line);
       write(ctx, inUnits(at), LEFT - 8, y + 4, { colour: theme.soft, align: "right" });
     }

@@ -21,8 +21,8 @@ function figuresOf(plan) {
   return facts;
 }
 
-export function showFigures(plan) {
-  id("title").textContent = shown(plan.file);
+export function showFigures(plan, title) {
+  id("title").textContent = title;
   id("figures").replaceChildren(...figuresOf(plan).map(([title, text]) =>
     element("div", {}, element("dt", { textContent: title }), element("dd", { textContent: text }))));
 }
@@ -42,6 +42,7 @@ export function showWaste(plan) {
   plan.reach ??= reachOf(plan);
   const { unused, holes } = unusedOf(plan, plan.reach), { arena } = plan.data;
   const bytes = (n) => `${inUnits(Math.round(n))} (${percent(n, arena)})`;
-  id("waste").textContent = plan.range
-    ? `Over all steps, ${bytes(unused)} of the arena is unused on average, of which ${bytes(holes)} lies in holes below what is in use.` : "";
+  const text = unused ? `${bytes(unused)} of the arena is unused on average, of which ${bytes(holes)} lies in holes below what is in use`
+    : "the whole arena is in use";
+  id("waste").textContent = plan.range ? `Over all steps, ${text}.` : "";
 }

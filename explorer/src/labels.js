@@ -47,12 +47,13 @@ export function drawLabels(p, ctx, { order, x0, x1, y0, y1 }) {
   }
 }
 
-// At the right end of their lines, apart from one another.
+// At the right end of their lines, apart from one another: above the line, but where there are several
+// lanes below it, in its own lane.
 export function drawLevelNames(p, ctx, levels) {
-  const x = LEFT + p.frame.width - 4, font = "600 11px system-ui, sans-serif";
+  const x = LEFT + p.frame.width - 4, font = "600 11px system-ui, sans-serif", by = p.lanes.length > 1 ? 12 : -4;
   let lowest = p.frame.top;
   for (const { y, text, colour } of levels.sort((a, b) => a.y - b.y)) {
-    const at = Math.max(y - 4, lowest + 13);
+    const at = Math.max(y + by, lowest + 13);
     lowest = at;
     ctx.font = font;
     const width = ctx.measureText(text).width;

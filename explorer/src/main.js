@@ -10,7 +10,7 @@ import { Variants } from "./variants.js";
 import { WhatIf } from "./whatif.js";
 import { asPng, download, svgOf } from "./save.js";
 import { changesOf } from "./compare.js";
-import { commas, inUnits, shown } from "./words.js";
+import { commas, inUnits, shortened, shown } from "./words.js";
 import { element } from "./table.js";
 import { listenToKeys } from "./keys.js";
 import { readLink, writeLink } from "./link.js";
@@ -60,6 +60,7 @@ class App {
     if (this.before >= 0) this.compare();
     showWays(this.data.ways, (text) => this.copy(text));
     this.showTables();
+    this.letGo();
     this.follow(said);
     performance.mark("tables");
   }
@@ -89,6 +90,12 @@ class App {
     this.plans.delete(index);
     this.fillPlans();
     this.showPlan(shown_);
+  }
+
+  // Of two files, both.
+  title() {
+    const { file } = this.plan, [from, to] = [this.before, 0].map((k) => this.data.plans[k]?.file ?? file);
+    return from === to ? shown(file) : `${shown(from)} \u2192 ${shown(to)}`;
   }
 
   planName(index) {
@@ -127,7 +134,7 @@ class App {
     id("plan").value = String(this.planIndex);
     this.resize();
     this.picture.show(this.plan);
-    showFigures(this.plan);
+    showFigures(this.plan, this.title());
     showLegend(this.picture);
   }
 
@@ -231,7 +238,7 @@ class App {
     this.stepChanged();
     picture.draw();
     if (scroll) id("stage").scrollIntoView({ block: "nearest" });
-    this.announce(`${plan.name(b)}, ${commas(plan.bytes(b))} bytes`);
+    this.announce(`${shortened(plan.name(b), 60)}, ${commas(plan.bytes(b))} bytes`);
   }
 
   goTo(step) {

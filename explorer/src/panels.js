@@ -13,7 +13,8 @@ function numberColumn(title, value, text = (row) => commas(value(row))) {
   return { title, number: true, key: value, text, plain: (row) => String(value(row)) };
 }
 
-// The columns of every table of buffers. A bare problem has no shapes and perhaps no ops.
+// The columns of every table of buffers. A bare problem has no shapes and perhaps no ops, and what is
+// the same for all of them is not said.
 function bufferColumns(plan, data) {
   const known = (name) => data.plans.some(({ columns }) => columns[name].all !== "0");
   const columns = [
@@ -25,10 +26,13 @@ function bufferColumns(plan, data) {
       const writers = plan().nOps ? plan().writersOf(row.b) : [];
       return writers.length ? plan().opLabel(writers[0]) : opTextOf(plan(), row.b);
     } },
+    { title: "method", text: (row) => (plan().method[row.b] < 0 ? "" : plan().methodName(plan().method[row.b])) },
+    { title: "pool", text: (row) => (plan().pool[row.b] < 0 ? "" : plan().poolName(plan().pool[row.b])) },
     numberColumn("offset", (row) => plan().address(row.b)),
   ];
-  const absent = [...(known("shape") ? [] : ["shape"]), ...(known("argument") || known("maker") ? [] : ["from"])];
-  return columns.filter((column) => !absent.includes(column.title));
+  const several = (what) => data.plans.some((one) => one[what].length > 1);
+  const said = { shape: known("shape"), from: known("argument") || known("maker"), method: several("methods"), pool: several("pools") };
+  return columns.filter(({ title }) => said[title] ?? true);
 }
 
 // The first and the last step of a buffer; of one that never lives, none.

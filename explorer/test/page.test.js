@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { basename } from "node:path";
 import test, { after, before } from "node:test";
 import { arenaut, data, launch, open, pageOf, problemOf, settled, skip, text } from "./browser.js";
 
@@ -67,6 +68,7 @@ test("every buffer is where the plan has it", { skip }, async () => {
 
 test("the pointer shows a buffer, a click keeps it", { skip }, async () => {
   const { page } = await open(browser, modelPage);
+  assert.match(await text(page, "#card"), /^Point at a buffer/);
   let at = await middleOf(page, "conv_2d_5");
   await page.mouse.move(at.x, at.y);
   assert.match(await text(page, "#card"), /conv_2d_5.*int8 \[1,24,24,32\].*18,432.*read by/s);
@@ -203,6 +205,39 @@ test("problems of every size are shown", { skip }, async () => {
   }
 });
 
+test("streams of a trace have lanes of their own, and tables say which and of which method", { skip }, async () => {
+  const { page, wrong } = await open(browser, pageOf(data("two_streams.trace.csv")));
+  const headings = () => page.$$eval("#all thead th", (ths) => ths.map((th) => th.textContent));
+  assert.deepEqual(await page.evaluate(() => window.arenaut.picture.lanes.map(({ pool }) => window.arenaut.plan.poolName(pool))), ["device 0 stream 0", "device 0 stream 7"]);
+  const pool = (await headings()).indexOf("pool");
+  assert.deepEqual((await rows(page, "all")).map((row) => row[pool]), [0, 0, 0, 7, 0].map((stream) => `device 0 stream ${stream}`));
+  assert.ok(!(await headings()).includes("method"));
+  assert.deepEqual(wrong, []);
+  await page.close();
+  const methods = await open(browser, pageOf(data("pte/two_methods.pte")));
+  const method = await methods.page.$$eval("#all thead th", (ths) => ths.findIndex((th) => th.textContent === "method"));
+  assert.deepEqual(new Set((await rows(methods.page, "all")).map((row) => row[method])), new Set(["add", "scale"]));
+  await methods.page.close();
+  const single = await open(browser, modelPage);
+  assert.ok(!(await single.page.$$eval("#all thead th", (ths) => ths.map((th) => th.textContent))).some((title) => /pool|method/.test(title)));
+  await single.page.close();
+});
+
+test("a full arena is said to be in use", { skip }, async () => {
+  const { page } = await open(browser, pageOf(problemOf([{ end: 1 }, { first: 1 }])));
+  await page.waitForFunction(() => document.getElementById("waste").textContent);
+  assert.equal(await text(page, "#waste"), "Over all steps, the whole arena is in use.");
+  await page.close();
+});
+
+test("on a phone the picture is as wide as the window, and nothing is wider", { skip }, async () => {
+  const { page } = await open(browser, pageOf(MODEL, "--what-if", "--replan"), { width: 390, height: 800, hash: "#buf=5" });
+  const { picture, whole } = await page.evaluate(() => ({ picture: document.getElementById("stage").clientWidth, whole: document.documentElement.scrollWidth }));
+  assert.ok(picture > 350, `${picture} pixels`);
+  assert.equal(whole, 390);
+  await page.close();
+});
+
 test("data of another version is said, not an empty page", { skip }, async () => {
   const { page } = await open(browser, modelPage);
   const html = (await page.content()).replace("arenaut.page/1", "arenaut.page/9");
@@ -285,6 +320,7 @@ test("a page of two files says what diff says", { skip }, async () => {
   await page.click("#changes tbody button");
   assert.ok(await page.$("#card h3"));
   assert.match(await text(page, "#changed"), /^The arena went from /);
+  assert.equal(await text(page, "#title"), `${basename(before)} \u2192 ${basename(after)}`);
   assert.deepEqual(wrong, []);
   await page.close();
 });
