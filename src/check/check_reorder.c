@@ -13,11 +13,12 @@ typedef struct reorder_check {
     const arenaut_program *before, *after;
     const arenaut_rewrite *rewrite;
     arn_region region;
-    uint32_t *writes; /* per storage, one more for what methods share */
-    uint32_t *names;  /* per tensor: how often it was made */
-    uint32_t *found;  /* per argument of the ops before: two counts */
-    size_t *first;    /* per op before: of its counts */
-    uint32_t op;      /* of `after`, at work; NONE: none */
+    uint32_t *storage; /* per tensor of the program before: whose memory it is */
+    uint32_t *writes;  /* per storage, one more for what methods share */
+    uint32_t *names;   /* per tensor: how often it was made */
+    uint32_t *found;   /* per argument of the ops before: two counts */
+    size_t *first;     /* per op before: of its counts */
+    uint32_t op;       /* of `after`, at work; NONE: none */
     arenaut_finding *finding;
     arenaut_error *err;
 } reorder_check;
@@ -156,9 +157,25 @@ static arenaut_status check_parts(reorder_check *c) {
 
 /* ---- what ops find ---- */
 
-static uint32_t storage_of(const reorder_check *c, uint32_t tensor) {
-    const uint32_t s = arenaut_program_storage(c->before, tensor, NULL);
-    return c->before->tensors[s].qualified_name ? c->before->n_tensors : s;
+static uint32_t storage_of(const reorder_check *c, uint32_t tensor) { return c->storage[tensor]; }
+
+/* A view may name its operand's memory without a word in the tensor itself. */
+static void find_storages(reorder_check *c) {
+    for (uint32_t t = 0; t < c->before->n_tensors; t++) {
+        const uint32_t s = arenaut_program_storage(c->before, t, NULL);
+        c->storage[t] = c->before->tensors[s].qualified_name ? c->before->n_tensors : s;
+    }
+    for (uint32_t i = 0; i < c->before->n_ops; i++) {
+        const arenaut_op *op = &c->before->ops[i];
+        if (op->kind != ARENAUT_OP_VIEW || op->n_inputs == 0 || op->inputs[0] == ARENAUT_NONE) {
+            continue;
+        }
+        for (uint32_t k = 0; k < op->n_outputs; k++) {
+            const uint32_t t = op->outputs[k];
+            if (t == ARENAUT_NONE || storage_of(c, t) != t) continue;
+            c->storage[t] = storage_of(c, op->inputs[0]);
+        }
+    }
 }
 
 static bool only_names(const reorder_check *c, const arenaut_op *op, uint32_t tensor) {
@@ -188,9 +205,23 @@ static bool visit(const reorder_check *c, const arenaut_op *op, bool notes, uint
     return true;
 }
 
+/* A kernel of a library that is not known may write what it is given to read. */
+static bool is_foreign_name(const arenaut_program *p, const char *name) {
+    const char *end = strstr(name, "::");
+    const size_t length = end ? (size_t)(end - name) : 0;
+    static const char *const known[] = {"aten", "dim_order_ops", "executorch_prim",
+                                        "quantized_decomposed"};
+    if (p->dialect || !end) return false;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (strlen(known[i]) == length && strncmp(name, known[i], length) == 0) return false;
+    }
+    return true;
+}
+
 /* Counts what an op writes. */
 static void count(reorder_check *c, const arenaut_op *op) {
-    const bool unknown = op->kind == ARENAUT_OP_DELEGATE; /* writes where it likes */
+    const bool unknown = op->kind == ARENAUT_OP_DELEGATE ||
+                         (op->name && is_foreign_name(c->before, op->name)); /* writes anywhere */
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         const uint32_t t = op->inputs[i];
         if (t == ARENAUT_NONE || (op->kind != ARENAUT_OP_IN_PLACE && !unknown)) continue;
@@ -223,13 +254,16 @@ static bool contains(const char *name, const char *lower) {
 }
 
 static bool is_plain_name(const arenaut_program *p, const char *name) {
-    static const char *const wary[] = {"rand",      "multinomial", "dropout", "bernoulli",
-                                       "hashtable", "custom",      "print",   "assert"};
+    static const char *const wary[] = {
+        "rand",        "multinomial", "dropout", "bernoulli", "aten.normal", "aten::normal",
+        "log_normal",  "uniform",     "poisson", "cauchy",    "geometric",   "binomial",
+        "exponential", "hashtable",   "custom",  "print",     "assert"};
     const char *capitals = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
     for (size_t i = 0; i < sizeof wary / sizeof *wary; i++) {
         if (contains(name, wary[i])) return false;
     }
-    return p->dialect || strspn(name, capitals) == strlen(name);
+    return p->dialect || strspn(name, capitals) == strlen(name) ||
+           (strstr(name, "::") && !is_foreign_name(p, name));
 }
 
 static bool may_do_more(const arenaut_program *p, const arenaut_op *op) {
@@ -246,6 +280,7 @@ static bool may_do_more(const arenaut_program *p, const arenaut_op *op) {
 
 static arenaut_status follow(reorder_check *c) {
     uint32_t last = 0;
+    find_storages(c);
     start(c);
     for (uint32_t i = 0; i < c->before->n_ops; i++) {
         visit(c, &c->before->ops[i], true, c->found + 2 * c->first[i]);
@@ -290,10 +325,11 @@ static bool allocate(reorder_check *c) {
         arguments += (size_t)c->before->ops[i].n_inputs + c->before->ops[i].n_outputs;
     }
     c->first = arn_region_allocate(&c->region, n_ops, sizeof *c->first);
+    c->storage = arn_region_allocate(&c->region, n_tensors, sizeof *c->storage);
     c->writes = arn_region_allocate(&c->region, (size_t)n_tensors + 1, sizeof *c->writes);
     c->names = arn_region_allocate(&c->region, n_tensors, sizeof *c->names);
     c->found = arn_region_allocate(&c->region, arguments, 2 * sizeof *c->found);
-    if (!c->first || !c->writes || !c->names || !c->found) return false;
+    if (!c->first || !c->storage || !c->writes || !c->names || !c->found) return false;
     arguments = 0;
     for (uint32_t i = 0; i < n_ops; i++) {
         c->first[i] = arguments;

@@ -26,4 +26,5 @@ const arenaut_format arn_format_pte = {
     .read = read_document,
     .write = arn_pte_write,
     .needs_original = true,
+    .holds_order = true,
 };

@@ -201,6 +201,7 @@ static arenaut_status run_selected_passes(const arenaut_pipeline *p, arenaut_err
         add_pass(&writer, &selection, off ? "-inplace" : "inplace");
     }
     if (o->overlap) add_pass(&writer, &selection, "overlaps");
+    if (p->store->aliases_known) add_pass(&writer, &selection, "-recover-aliases");
     const arenaut_status st =
         writer.failed ? arn_no_memory(err)
                       : arn_pipeline_run_passes(p, p->document.program, selection.bytes, true, err);

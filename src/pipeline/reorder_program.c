@@ -1,6 +1,7 @@
 /* Reordering, between reading and passes. What is alive when is known of a program only behind the
  * passes, so that these run on another copy of it, from which the order problem is made. The least
- * that can be alive need not be the least arena: the program is planned in several orders. */
+ * that can be alive need not be the least arena: the program is planned in several orders. Where a
+ * file says only by its places which tensors share memory, that is found before ops move. */
 #include "pipeline/stages.h"
 
 #include <inttypes.h>
@@ -129,6 +130,7 @@ static arenaut_status put_in_order(arenaut_pipeline *p, const uint32_t *ops, are
     arenaut_rewrite *rewrite = NULL;
     arenaut_status st = arn_pipeline_read_document(p, true, &copy, err);
     if (st == ARENAUT_OK) st = arn_pipeline_choose_method(p, copy.program, err);
+    if (st == ARENAUT_OK) st = arn_pipeline_recover_aliases(copy.program, err);
     if (st == ARENAUT_OK) st = arenaut_reorder(copy.program, ops, &rewrite, err);
     if (st != ARENAUT_OK) {
         arenaut_document_free(&copy);
@@ -174,5 +176,8 @@ arenaut_status arn_pipeline_reorder(arenaut_pipeline *p, arenaut_error *err) {
                           p->rewrite ? "split" : "made of several files");
         return ARENAUT_OK;
     }
+    const arenaut_status st = arn_pipeline_recover_aliases(p->document.program, err);
+    if (st != ARENAUT_OK) return st;
+    p->store->aliases_known = arenaut_pass_find("recover-aliases") != NULL;
     return o->ops ? put_in_order(p, o->ops, err) : reorder_found(p, err);
 }

@@ -87,13 +87,17 @@ static arenaut_status check(const arenaut_pipeline *p, const arenaut_program *be
     return st;
 }
 
-static arenaut_status check_written(const arenaut_pipeline *p, const arenaut_program *before,
+/* In another order, what shares memory is found anew from the new places. */
+static arenaut_status check_written(const arenaut_pipeline *p, arenaut_program *before,
                                     arenaut_program *after, arenaut_error *err) {
     arenaut_rewrite written = *p->rewrite;
     written.program = after;
     if (written.n_stages > 0) return check(p, before, &written, err);
-    arenaut_status st =
-        arn_pipeline_match_written(before, &written, arn_pipeline_allocator(p), err);
+    arenaut_status st = arn_pipeline_recover_aliases(before, err);
+    if (st == ARENAUT_OK) st = arn_pipeline_recover_aliases(after, err);
+    if (st == ARENAUT_OK) {
+        st = arn_pipeline_match_written(before, &written, arn_pipeline_allocator(p), err);
+    }
     if (st != ARENAUT_OK) return st;
     st = check(p, before, &written, err);
     arn_release(arn_pipeline_allocator(p), written.tensors);

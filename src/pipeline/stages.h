@@ -26,6 +26,7 @@ struct arenaut_pipeline_store {
     const arenaut_program *places_of;   /* arenaut_pipeline_take_places; NULL: the file's own */
     arenaut_scratch_sizes file_scratch; /* of a split program's original; else in the pipeline */
     bool calls_apart;                   /* plain calls are lowered so */
+    bool aliases_known;                 /* of the program, what its file's places tell is told */
     arenaut_problem *overridden;        /* NULL: as lowered or read */
     arenaut_document baseline_document; /* read anew where overrides changed the program */
     arenaut_lowering *baseline_lowering;
@@ -119,7 +120,11 @@ arenaut_status arn_pipeline_check_split(const arenaut_pipeline *p, const arenaut
  * is to be reserved then; pipeline->ordering says what is known of orders. */
 arenaut_status arn_pipeline_reorder(arenaut_pipeline *p, arenaut_error *err);
 
-/* written_order.c: fills in the tensors of a rewrite whose program was read from a file in another
+/* written_order.c: what the places in a file, together with the order of its ops, tell of memory
+ * that tensors share; nothing of a file that states no memories. Once only: a program whose ops
+ * were reordered has no places. */
+arenaut_status arn_pipeline_recover_aliases(arenaut_program *program, arenaut_error *err);
+/* fills in the tensors of a rewrite whose program was read from a file in another
  * order; they are the caller's, to be released. */
 arenaut_status arn_pipeline_match_written(const arenaut_program *before, arenaut_rewrite *written,
                                           const arenaut_allocator *allocator, arenaut_error *err);

@@ -1,5 +1,6 @@
-/* Which tensor of a file that was written in another order is which of the original: formats that
- * number values by the ops that make them number them anew. It is a claim; the checker decides. */
+/* What files in different orders of ops say of the same tensors. Which is which: formats that
+ * number values by the ops that make them number them anew; it is a claim, and the checker decides.
+ * And which share memory, where that shows in their places alone. */
 #include <string.h>
 
 #include "core/memory.h"
@@ -33,6 +34,13 @@ static void pair_rest(match *m) {
         while (before < m->before->n_tensors && m->taken[before]) before++;
         if (before < m->before->n_tensors) pair(m, before, t);
     }
+}
+
+arenaut_status arn_pipeline_recover_aliases(arenaut_program *program, arenaut_error *err) {
+    const arenaut_pass *recover = arenaut_pass_find("recover-aliases");
+    const arenaut_pass_options none = {0};
+    if (!recover || !arn_states_memories(program)) return ARENAUT_OK;
+    return recover->run(program, &none, err);
 }
 
 arenaut_status arn_pipeline_match_written(const arenaut_program *before, arenaut_rewrite *written,

@@ -7,6 +7,7 @@
 #include <arenaut/arenaut.h>
 
 #include "support/fuse.h"
+#include "support/order_brute.h"
 #include "support/programs.h"
 #include "support/random.h"
 
@@ -83,79 +84,6 @@ static void random_graph(graph *g, mode m, rng *r) {
     }
 }
 
-/* ---- all orders ---- */
-
-static bool has_used(const graph *g, uint32_t ran, uint32_t buffer, bool all) {
-    for (uint32_t i = 0; i < g->problem.n_uses; i++) {
-        if (g->uses[i].buffer != buffer) continue;
-        if (((ran >> g->uses[i].op) & 1) != all) return !all;
-    }
-    return all;
-}
-
-static bool is_alive(const graph *g, uint32_t ran, uint32_t buffer) {
-    return (has_used(g, ran, buffer, false) || (g->held[buffer] & ARENAUT_HELD_BEFORE)) &&
-           (!has_used(g, ran, buffer, true) || (g->held[buffer] & ARENAUT_HELD_AFTER));
-}
-
-static bool uses_now(const graph *g, uint32_t op, uint32_t buffer) {
-    for (uint32_t i = 0; i < g->problem.n_uses; i++) {
-        if (g->uses[i].op == op && g->uses[i].buffer == buffer) return true;
-    }
-    return false;
-}
-
-/* What is alive while `op` runs after the ops of `ran`. */
-static uint64_t load_of(const graph *g, uint32_t ran, uint32_t op) {
-    const uint32_t after = ran | UINT32_C(1) << op;
-    uint64_t load = 0, most = 0;
-    for (uint32_t b = 0; b < g->problem.n_buffers; b++) {
-        if (is_alive(g, ran, b) || uses_now(g, op, b)) load += g->size[b];
-    }
-    for (uint32_t i = 0; i < g->problem.n_rights; i++) {
-        const arenaut_order_right *right = &g->rights[i];
-        if (right->op != op || is_alive(g, ran, right->made) || is_alive(g, after, right->over)) {
-            continue;
-        }
-        if (has_used(g, ran, right->made, false) || (g->held[right->made] & ARENAUT_HELD_BEFORE)) {
-            continue;
-        }
-        const uint64_t a = g->size[right->made], b = g->size[right->over];
-        if (most < (a < b ? a : b)) most = a < b ? a : b;
-    }
-    return load - most;
-}
-
-static bool may_run(const graph *g, uint32_t ran, uint32_t op) {
-    if ((ran >> op) & 1) return false;
-    for (uint32_t i = 0; i < g->problem.n_waits; i++) {
-        if (g->waits[i].op == op && !((ran >> g->waits[i].first) & 1)) return false;
-    }
-    return true;
-}
-
-/* The least peak of all orders, set by set of what has run. */
-static uint64_t least_peak(const graph *g) {
-    const uint32_t n = g->problem.n_ops, all = (UINT32_C(1) << n) - 1;
-    uint64_t *peak = malloc(((size_t)all + 1) * sizeof *peak);
-    assert_non_null(peak);
-    for (uint32_t ran = 0; ran <= all; ran++) peak[ran] = UINT64_MAX;
-    peak[0] = 0;
-    for (uint32_t ran = 0; ran < all; ran++) {
-        if (peak[ran] == UINT64_MAX) continue;
-        for (uint32_t op = 0; op < n; op++) {
-            if (!may_run(g, ran, op)) continue;
-            const uint64_t load = load_of(g, ran, op);
-            uint64_t *next = &peak[ran | UINT32_C(1) << op];
-            const uint64_t most = load > peak[ran] ? load : peak[ran];
-            if (most < *next) *next = most;
-        }
-    }
-    const uint64_t least = peak[all];
-    free(peak);
-    return least;
-}
-
 /* ---- tests ---- */
 
 static arenaut_order *find(const graph *g) {
@@ -194,7 +122,7 @@ TEST(orders_of_random_graphs_are_best_and_proven) {
         arenaut_error err = {0};
         random_graph(&g, (mode)(i % N_MODES), &r);
         arenaut_order *order = find(&g);
-        assert_int_equal(order->peak, least_peak(&g));
+        assert_int_equal(order->peak, order_brute_peak(&g.problem));
         assert_int_equal(order->bound, order->peak);
         assert_ok(check(&g, order, &err), err);
         if (order->n_lines > 0) searched += order->lines[0].rule != ARENAUT_ORDER_CUT;

@@ -201,3 +201,19 @@ arenaut_status arn_pte_patch_devices(arn_pte_patch *patch, arn_fb_table plan,
     }
     return ARENAUT_OK;
 }
+
+/* ---- orders ---- */
+
+arenaut_status arn_pte_patch_order(arn_pte_patch *patch, const arn_flatbuffer *from,
+                                   arn_fb_vector tables, const uint32_t *order, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++) {
+        const size_t at = tables.at + 4 * (size_t)i, old = tables.at + 4 * (size_t)order[i];
+        const size_t target = old + (size_t)arn_load(from->data + old, 4);
+        if (target <= at) {
+            return arn_fail(patch->err, ARENAUT_REFUSED, at,
+                            "byte %zu: instructions lie in front of the list that names them", at);
+        }
+        arn_store(patch->bytes + at, 4, target - at);
+    }
+    return ARENAUT_OK;
+}

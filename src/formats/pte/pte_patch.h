@@ -35,5 +35,8 @@ arenaut_status arn_pte_patch_sizes(arn_pte_patch *patch, arn_fb_table plan,
 arenaut_status arn_pte_patch_devices(arn_pte_patch *patch, arn_fb_table plan,
                                      const arn_pte_memory *memories, uint32_t n,
                                      const arenaut_given_pool *old, uint32_t n_old);
+/* Element i of a vector of tables becomes what element order[i] of it is in the file, `from`. */
+arenaut_status arn_pte_patch_order(arn_pte_patch *patch, const arn_flatbuffer *from,
+                                   arn_fb_vector tables, const uint32_t *order, uint32_t n);
 
 #endif

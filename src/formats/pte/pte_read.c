@@ -170,6 +170,7 @@ static arenaut_status read_chain(arn_pte_reader *r, arn_fb_table chain) {
     const arn_fb_vector traces = arn_fb_vector_field(fb, chain, CHAIN_STACKTRACE, 4);
     arenaut_status st = arn_pte_status(r);
     r->n_instructions = instructions.count;
+    r->last_scalar = ARENAUT_NONE;
     for (uint32_t i = 0; i < instructions.count && st == ARENAUT_OK; i++) {
         arn_pte_now(r, "instruction", i);
         st = arn_pte_note_writes(r, arn_fb_item_table(fb, instructions, i));

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/cursor.h"
 #include "core/fail.h"
 #include "core/memory.h"
 #include "formats/pte/pte_reader.h"
@@ -67,16 +68,20 @@ static arenaut_status name_kernel(arn_pte_reader *r, const instruction *call) {
 
 /* ---- which values are written ---- */
 
-/* A kernel that is known to be an out variant writes tensors only; any other may give its
- * result in any of its arguments. */
+/* A kernel that is known gives its result in its last argument; any other may do so in any of its
+ * arguments. */
 static arenaut_status note_call(arn_pte_reader *r, const instruction *call) {
     arn_flatbuffer *fb = &r->model.fb;
+    const arn_fb_vector args = arn_fb_vector_field(fb, call->table, CALL_ARGS, 4);
+    uint32_t first = 0;
     if (call->type == PTE_KERNEL_CALL) {
         const arenaut_status st = name_kernel(r, call);
-        if (st != ARENAUT_OK || arn_pte_is_out_variant(r->name, r->overload)) return st;
+        if (st != ARENAUT_OK) return st;
+        const bool known = arn_pte_is_out_variant(r->name, r->overload) ||
+                           arn_pte_kernel_effect(r->name) != ARN_PTE_UPDATES_ANY;
+        if (known && args.count > 0) first = args.count - 1;
     }
-    const arn_fb_vector args = arn_fb_vector_field(fb, call->table, CALL_ARGS, 4);
-    for (uint32_t i = 0; i < args.count; i++) {
+    for (uint32_t i = first; i < args.count; i++) {
         arn_pte_value *value = arn_pte_value_at(r, arn_fb_item_i32(fb, args, i),
                                                 args.at + (size_t)i * 4, "an argument");
         if (!value) return ARENAUT_BAD_INPUT;
@@ -96,6 +101,47 @@ arenaut_status arn_pte_note_writes(arn_pte_reader *r, arn_fb_table table) {
         if (!value) return ARENAUT_BAD_INPUT;
         value->written = true;
     }
+    return ARENAUT_OK;
+}
+
+/* ---- numbers that instructions write ---- */
+
+/* A list of numbers is one of values. */
+static arenaut_status is_written(arn_pte_reader *r, const arn_pte_value *value, bool *written) {
+    arn_flatbuffer *fb = &r->model.fb;
+    if (value->type != PTE_INT_LIST) {
+        *written = *written ||
+                   (value->type < PTE_TENSOR_LIST && value->type != PTE_TENSOR && value->written);
+        return ARENAUT_OK;
+    }
+    const arn_fb_vector items = arn_fb_vector_field(fb, value->table, LIST_ITEMS, 8);
+    for (uint32_t i = 0; i < items.count; i++) {
+        const uint64_t item = arn_load(fb->data + items.at + 8 * (size_t)i, 8);
+        *written = *written || (item < r->n_values && r->values[item].written);
+    }
+    return arn_pte_charge(r, items.count, 1);
+}
+
+static arenaut_status names_written(arn_pte_reader *r, const instruction *it, bool *written) {
+    arn_flatbuffer *fb = &r->model.fb;
+    *written = it->type == PTE_MOVE_CALL;
+    if (it->type != PTE_KERNEL_CALL && it->type != PTE_DELEGATE_CALL) return ARENAUT_OK;
+    const arn_fb_vector args = arn_fb_vector_field(fb, it->table, CALL_ARGS, 4);
+    arenaut_status st = ARENAUT_OK;
+    for (uint32_t i = 0; i < args.count && st == ARENAUT_OK; i++) {
+        const int32_t index = arn_fb_item_i32(fb, args, i);
+        st = is_written(r, &r->values[index], written); /* arguments were found to be values */
+    }
+    return st;
+}
+
+/* Numbers are no tensors, so that nothing else tells which op must come first. */
+static arenaut_status keep_place(arn_pte_reader *r, const instruction *it, arenaut_op *op) {
+    bool written = false;
+    const arenaut_status st = names_written(r, it, &written);
+    if (st != ARENAUT_OK || !written) return st;
+    op->n_after = r->last_scalar != ARENAUT_NONE;
+    op->after = &r->last_scalar;
     return ARENAUT_OK;
 }
 
@@ -289,6 +335,7 @@ arenaut_status arn_pte_read_instruction(arn_pte_reader *r, arn_fb_table table, c
         case PTE_MOVE_CALL: st = read_move(r, &it, &op); break;
         default: st = read_jump(r, &it, &op); break;
     }
+    if (st == ARENAUT_OK) st = keep_place(r, &it, &op);
     if (st == ARENAUT_OK) st = arn_pte_status(r);
     if (st != ARENAUT_OK) return st;
     op.name = r->name;
@@ -296,5 +343,7 @@ arenaut_status arn_pte_read_instruction(arn_pte_reader *r, arn_fb_table table, c
     op.n_inputs = r->inputs.n;
     op.outputs = r->outputs.ids;
     op.n_outputs = r->outputs.n;
-    return arenaut_program_add_op(r->program, &op, NULL, r->err);
+    st = arenaut_program_add_op(r->program, &op, NULL, r->err);
+    if (op.after) r->last_scalar = r->instruction;
+    return st;
 }

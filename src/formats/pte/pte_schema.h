@@ -76,6 +76,7 @@ enum {
     PTE_NULL = 1,
     PTE_BOOL = 3,
     PTE_TENSOR = 5,
+    PTE_INT_LIST = 7, /* of values */
     PTE_TENSOR_LIST = 10,
     PTE_OPTIONAL_TENSOR_LIST = 11,
     PTE_VALUE_TYPES = PTE_OPTIONAL_TENSOR_LIST,

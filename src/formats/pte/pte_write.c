@@ -1,4 +1,4 @@
-/* Putting a plan into a .pte file.
+/* Putting a plan into a .pte file, and instructions into another order.
  *
  * The places that the file gives its tensors and the sizes of its memories are overwritten
  * where they lie. Flatbuffers leave out numbers that are zero, so a tensor may have no room
@@ -27,6 +27,7 @@ typedef struct writing {
     arn_region region;
     arn_pte_layout layout;
     arn_pte_patch patch;
+    uint32_t *order;  /* per op: the instruction of its method that comes there; NULL: as it was */
     size_t file_size; /* of the new file */
     uint64_t segment_base;
 } writing;
@@ -46,6 +47,9 @@ static arenaut_status check_result(const arenaut_result *result, arenaut_error *
     }
     if (result->plan->quality == ARENAUT_INFEASIBLE) {
         return arn_fail(err, ARENAUT_REFUSED, 0, "there is no plan to write: it is infeasible");
+    }
+    if (result->rewrite && result->rewrite->n_stages > 0) {
+        return arn_fail(err, ARENAUT_REFUSED, 0, "a .pte holds no ops that were split");
     }
     return ARENAUT_OK;
 }
@@ -120,6 +124,58 @@ static arenaut_status patch_program(writing *w) {
     for (int round = 0; round < 2 && st == ARENAUT_OK; round++) {
         st = patch_tensors(w, round == 0);
         if (st == ARENAUT_OK) st = patch_methods(w, round == 0);
+    }
+    return st;
+}
+
+/* ---- the order of the instructions ---- */
+
+/* Lines of the source go with their instructions: there is one for each, or there are none. */
+static arenaut_status order_chain(writing *w, arn_fb_table chain, const uint32_t *order,
+                                  uint32_t n) {
+    arn_flatbuffer *fb = &w->model.fb;
+    const arn_fb_vector instructions = arn_fb_vector_field(fb, chain, CHAIN_INSTRUCTIONS, 4);
+    const arn_fb_vector traces = arn_fb_vector_field(fb, chain, CHAIN_STACKTRACE, 4);
+    if (instructions.count != n || (traces.count > 0 && traces.count < n)) {
+        return arn_fail(w->err, ARENAUT_REFUSED, 0,
+                        "the order is of %" PRIu32 " instructions; the file has %" PRIu32
+                        ", and sources of %" PRIu32,
+                        n, instructions.count, traces.count);
+    }
+    const arenaut_status st = arn_pte_patch_order(&w->patch, fb, instructions, order, n);
+    if (st != ARENAUT_OK || traces.count == 0) return st;
+    return arn_pte_patch_order(&w->patch, fb, traces, order, n);
+}
+
+/* `order`, per op of the program, becomes the instruction that comes there, within its method. */
+static void list_order(const writing *w, uint32_t *order) {
+    const arenaut_rewrite *rewrite = w->result->rewrite;
+    for (uint32_t m = 0; m < w->held->n_methods; m++) {
+        const arenaut_method *method = &w->held->methods[m];
+        for (uint32_t i = 0; i < method->n_ops; i++) {
+            order[method->first_op + i] = rewrite->ops[method->first_op + i] - method->first_op;
+        }
+    }
+}
+
+static arenaut_status order_program(writing *w) {
+    const arenaut_rewrite *rewrite = w->result->rewrite;
+    arn_flatbuffer *fb = &w->model.fb;
+    if (!rewrite) return ARENAUT_OK;
+    if (rewrite->n_ops != w->held->n_ops) {
+        return arn_fail(w->err, ARENAUT_REFUSED, 0, "the order is of another program");
+    }
+    w->order = arn_region_allocate(&w->region, rewrite->n_ops, sizeof *w->order);
+    if (!w->order) return arn_no_memory(w->err);
+    list_order(w, w->order);
+    arenaut_status st = ARENAUT_OK;
+    for (uint32_t m = 0; m < w->held->n_methods && st == ARENAUT_OK; m++) {
+        const arenaut_method *method = &w->held->methods[m];
+        const arn_fb_table plan = arn_fb_item_table(fb, w->model.plans, m);
+        const arn_fb_vector chains = arn_fb_vector_field(fb, plan, PLAN_CHAINS, 4);
+        if (chains.count == 0) continue;
+        st = order_chain(w, arn_fb_item_table(fb, chains, 0), w->order + method->first_op,
+                         method->n_ops);
     }
     return st;
 }
@@ -215,16 +271,20 @@ static bool same_method(const arenaut_method *a, const arenaut_method *b) {
            same_ids(a->outputs, a->n_outputs, b->outputs, b->n_outputs);
 }
 
-/* All but the places. */
-static bool same_program(const arenaut_program *a, const arenaut_program *b) {
+/* All but the places; the ops of `b` are in the new order. */
+static bool same_program(const arenaut_program *a, const arenaut_program *b,
+                         const uint32_t *order) {
     bool same =
         a->n_tensors == b->n_tensors && a->n_ops == b->n_ops && a->n_methods == b->n_methods;
     for (uint32_t i = 0; i < a->n_tensors && same; i++) {
         same = same_tensor(&a->tensors[i], &b->tensors[i]);
     }
-    for (uint32_t i = 0; i < a->n_ops && same; i++) same = same_op(&a->ops[i], &b->ops[i]);
     for (uint32_t i = 0; i < a->n_methods && same; i++) {
         same = same_method(&a->methods[i], &b->methods[i]);
+    }
+    for (uint32_t i = 0; i < a->n_ops && same; i++) {
+        const uint32_t first = a->methods[b->ops[i].method].first_op;
+        same = same_op(&a->ops[order ? first + order[i] : i], &b->ops[i]);
     }
     return same;
 }
@@ -260,7 +320,7 @@ static arenaut_status check_patched(const writing *w) {
                                            w->allocator, &back, &why);
     if (st == ARENAUT_NO_MEMORY) return arn_no_memory(w->err);
     const bool fine =
-        st == ARENAUT_OK && same_program(w->held, back) && is_laid_out(&w->layout, back);
+        st == ARENAUT_OK && same_program(w->held, back, w->order) && is_laid_out(&w->layout, back);
     arenaut_program_free(back);
     if (fine) return ARENAUT_OK;
     return arn_fail(w->err, ARENAUT_REFUSED, 0,
@@ -287,6 +347,7 @@ arenaut_status arn_pte_write(const arenaut_result *result, arenaut_sink sink,
     if (st == ARENAUT_OK) st = check_tensors(&w);
     if (st == ARENAUT_OK) st = make_layout(&w);
     if (st == ARENAUT_OK) st = patch_program(&w);
+    if (st == ARENAUT_OK) st = order_program(&w);
     if (st == ARENAUT_OK) st = patch_header(&w);
     if (st == ARENAUT_OK) st = check_patched(&w);
     if (st == ARENAUT_OK) st = put_file(&w, sink);

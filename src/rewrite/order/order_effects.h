@@ -8,4 +8,8 @@
  * runs earlier or later: random numbers, tables, resources, and what no list knows. */
 bool arn_order_has_effects(const arenaut_program *program, const arenaut_op *op);
 
+/* Whether an op is of a library that nobody here knows ("llama::update_cache.out"): such kernels
+ * have been seen to write what they are given to read. */
+bool arn_order_is_foreign(const arenaut_program *program, const arenaut_op *op);
+
 #endif

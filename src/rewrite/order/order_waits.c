@@ -10,11 +10,26 @@ static void wait_for(arn_order_waits *w, uint32_t op, uint32_t first) {
     w->list[w->n++] = (arenaut_order_wait){op, first};
 }
 
-/* Shared state is one storage, whatever its names. */
-static uint32_t storage_of(const arn_order_waits *w, uint32_t tensor) {
-    const uint32_t s = arenaut_program_storage(w->program, tensor, NULL);
-    return w->program->tensors[s].qualified_name ? w->program->n_tensors : s;
+/* Shared state is one storage, whatever its names; and what an op makes another name of its
+ * operand's memory lies there, even if the tensor does not say so. */
+static void find_storages(arn_order_waits *w) {
+    const arenaut_program *p = w->program;
+    for (uint32_t t = 0; t < p->n_tensors; t++) {
+        const uint32_t s = arenaut_program_storage(p, t, NULL);
+        w->storage[t] = p->tensors[s].qualified_name ? p->n_tensors : s;
+    }
+    for (uint32_t i = 0; i < p->n_ops; i++) {
+        const arenaut_op *op = &p->ops[i];
+        const uint32_t from = op->n_inputs > 0 ? op->inputs[0] : ARENAUT_NONE;
+        if (op->kind != ARENAUT_OP_VIEW || from == ARENAUT_NONE) continue;
+        for (uint32_t k = 0; k < op->n_outputs; k++) {
+            const uint32_t t = op->outputs[k];
+            if (t != ARENAUT_NONE && w->storage[t] == t) w->storage[t] = w->storage[from];
+        }
+    }
 }
+
+static uint32_t storage_of(const arn_order_waits *w, uint32_t tensor) { return w->storage[tensor]; }
 
 static void read(arn_order_waits *w, uint32_t op, uint32_t tensor) {
     const uint32_t s = storage_of(w, tensor);
@@ -46,11 +61,12 @@ static bool is_name(const arn_order_waits *w, const arenaut_op *op, uint32_t ten
     return false;
 }
 
-/* Updates write what they read, and a delegate may write whatever it is given, but for constants.
- */
+/* Updates write what they read, and delegates and what no list knows may write whatever they are
+ * given, but for constants. */
 static bool may_write(const arn_order_waits *w, const arenaut_op *op, uint32_t input) {
     if (op->kind == ARENAUT_OP_IN_PLACE) return true;
-    return op->kind == ARENAUT_OP_DELEGATE && w->program->tensors[input].cls != ARENAUT_CONSTANT;
+    if (op->kind != ARENAUT_OP_DELEGATE && !arn_order_is_foreign(w->program, op)) return false;
+    return w->program->tensors[input].cls != ARENAUT_CONSTANT;
 }
 
 static void add_waits(arn_order_waits *w, uint32_t i) {
@@ -92,14 +108,15 @@ static bool allocate(arn_order_waits *w, arn_region *region) {
     const size_t tensors = (size_t)p->n_tensors + 1;
     if (most > UINT32_MAX) return false;
     w->list = arn_region_allocate(region, most, sizeof *w->list);
+    w->storage = arn_region_allocate(region, tensors, sizeof *w->storage);
     w->maker = arn_region_allocate(region, tensors, sizeof *w->maker);
     w->writer = arn_region_allocate(region, tensors, sizeof *w->writer);
     w->reader = arn_region_allocate(region, tensors, sizeof *w->reader);
     w->anew = arn_region_allocate(region, tensors, sizeof *w->anew);
     w->read_by = arn_region_allocate(region, reads, sizeof *w->read_by);
     w->read_before = arn_region_allocate(region, reads, sizeof *w->read_before);
-    if (!w->list || !w->maker || !w->writer || !w->reader || !w->anew || !w->read_by ||
-        !w->read_before) {
+    if (!w->list || !w->storage || !w->maker || !w->writer || !w->reader || !w->anew ||
+        !w->read_by || !w->read_before) {
         return false;
     }
     for (size_t t = 0; t < tensors; t++) {
@@ -113,6 +130,7 @@ bool arn_order_waits_find(const arenaut_program *program, arn_region *region,
                           arn_order_waits *waits) {
     *waits = (arn_order_waits){.program = program, .last_effect = ARENAUT_NONE};
     if (!allocate(waits, region)) return false;
+    find_storages(waits);
     for (uint32_t i = 0; i < program->n_ops; i++) add_waits(waits, i);
     return true;
 }

@@ -1,0 +1,118 @@
+"""Reordered .pte files in the stock ExecuTorch runtime, which runs instructions in the order of the
+list: less memory, and every instruction leaves the bytes that it left before."""
+
+import pytest
+from conftest import DATA, corpus_params
+
+torch = pytest.importorskip("torch", reason="the stock wheels are not installed: make venv")
+import make_pte  # noqa: E402
+import pte_runtime  # noqa: E402
+from test_runtime_executorch import NO_KERNELS, NO_WEIGHTS, OVERLAPPING, STATE  # noqa: E402
+from torch import nn  # noqa: E402
+
+
+class Branches(nn.Module):
+    """Wide branches of a narrow value, all of them before any is narrow again; state that is read
+    before it changes, and a view in each branch."""
+
+    def __init__(self, seed):
+        super().__init__()
+        torch.manual_seed(seed)
+        widths = torch.randint(8, 96, (5,)).tolist()
+        self.wide = nn.ModuleList(nn.Linear(4, width) for width in widths)
+        self.narrow = nn.ModuleList(nn.Linear(width, 4) for width in widths)
+        self.register_buffer("count", torch.zeros(4))
+
+    def forward(self, x):
+        old = self.count + 1
+        self.count.add_(x.sum(0))
+        wide = [layer(x).relu().reshape(-1) for layer in self.wide]
+        narrow = [layer(value.reshape(-1, layer.in_features))
+                  for layer, value in zip(self.narrow, wide)]
+        return sum(narrow) + old
+
+
+class Sized(Branches):
+    """The same for any number of rows: sizes are numbers that instructions write and read."""
+
+    def forward(self, x):
+        rows = x.shape[0]
+        wide = [layer(x).relu().reshape(rows * layer.out_features) for layer in self.wide]
+        narrow = [layer(value.reshape(rows, layer.in_features))
+                  for layer, value in zip(self.narrow, wide)]
+        return sum(narrow)
+
+
+def exported(module, **more):
+    recipe = make_pte.Recipe({"forward": (module.eval(), (make_pte.values((3, 4)),))}, **more)
+    with make_pte.quiet():
+        return recipe.bytes()
+
+
+def made(call, order=None):
+    """What each instruction left, by the number that it had before."""
+    left = {}
+    for instruction, value in call["made"]:
+        left.setdefault(order[instruction] if order else instruction, []).append(value)
+    return left
+
+
+def same_runs(path, output, order, methods=("forward",), modes=("keep",)):
+    """Every instruction of every call, and the results."""
+    one, other = (pte_runtime.run(each, methods, modes=modes) for each in (path, output))
+    for before, after in zip(one["calls"], other["calls"], strict=True):
+        assert before["outputs"] == after["outputs"]
+        assert made(before) == made(after, order)
+    return one["sizes"], other["sizes"]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_reordered_programs_need_less_and_compute_the_same(arenaut, arenaut_json, tmp_path, seed):
+    path, output = tmp_path / "branches.pte", tmp_path / "reordered.pte"
+    path.write_bytes(exported(Branches(seed)))
+    given = arenaut_json("plan", path)["result"]["arena"]
+    document = arenaut_json("plan", path, "--reorder", "on", "-o", output)
+    order = document["order"]
+    assert order["proven"] and order["best"] < order["given"]
+    assert document["result"]["arena"] < given
+    before, after = same_runs(path, output, order["ops"])
+    assert sum(after["forward"]) == document["result"]["arena"] < sum(before["forward"])
+    assert len(output.read_bytes()) <= len(path.read_bytes()) + 4096
+    arenaut("check", output)
+
+
+def test_what_was_reordered_is_best_as_it_is(arenaut_json, tmp_path):
+    path, output, again = (tmp_path / name for name in ("1.pte", "2.pte", "3.pte"))
+    path.write_bytes(exported(Branches(1)))
+    first = arenaut_json("plan", path, "--reorder", "on", "-o", output)
+    second = arenaut_json("plan", output, "--reorder", "on", "-o", again)
+    assert second["order"]["given"] == second["order"]["bound"] == first["order"]["best"]
+    assert again.read_bytes() == output.read_bytes()
+
+
+def test_sizes_are_computed_before_they_are_used(arenaut_json, tmp_path):
+    path, output = tmp_path / "sized.pte", tmp_path / "reordered.pte"
+    batch = {"forward": ({0: torch.export.Dim("rows", min=2, max=12)},)}
+    path.write_bytes(exported(Sized(1), dynamic=batch))
+    document = arenaut_json("plan", path, "--reorder", "on", "-o", output)
+    assert document["order"] is not None
+    one, other = (pte_runtime.Python(each.read_bytes()) for each in (path, output))
+    for rows in (2, 5, 12):
+        inputs = make_pte.values((rows, 4), rows)
+        assert pte_runtime.same_bits(one.call(inputs), other.call(inputs))
+
+
+ALL = [pytest.param(path, id=path.stem) for path in sorted((DATA / "pte").glob("*.pte"))] + \
+    corpus_params("pte/*.pte")
+RUNNABLE = [param for param in ALL if param.id not in NO_KERNELS | NO_WEIGHTS | OVERLAPPING]
+
+
+@pytest.mark.parametrize("path", RUNNABLE)
+def test_real_programs_keep_their_meaning(arenaut, arenaut_json, tmp_path, path):
+    output = tmp_path / path.name
+    document = arenaut_json("plan", path, "--reorder", "on", "-o", output)
+    assert document["result"]["arena"] <= arenaut_json("plan", path)["result"]["arena"]
+    arenaut("check", output)
+    methods, modes = STATE.get(path.stem, (("forward",), ()))
+    order = document.get("order")
+    same_runs(path, output, order["ops"] if order else None, methods, modes)

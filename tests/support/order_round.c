@@ -1,0 +1,89 @@
+#include "support/order_round.h"
+
+#include <string.h>
+
+#include <arenaut/arenaut.h>
+
+#include "support/order_brute.h"
+#include "support/pipelines.h"
+#include "support/require.h"
+
+enum { EFFORT = 20000 };
+
+/* A mark that was damaged may name kernels that nobody knows; those have to be given then. */
+static bool is_answer(arenaut_status st, const arenaut_error *err) {
+    if (st == ARENAUT_BAD_ARGUMENT) return strncmp(err->msg, "kernels: ", 9) == 0;
+    return st == ARENAUT_OK || is_refusal(st, err);
+}
+
+static arenaut_pipeline_options options_for(arenaut_overwrite overwrite, bool reorder) {
+    static const arenaut_dim all = {"*", 2, 2}; /* what is left open */
+    return (arenaut_pipeline_options){.dims = &all,
+                                      .n_dims = 1,
+                                      .overwrite = overwrite,
+                                      .judge_given = !reorder,
+                                      .reordering = {.on = reorder, .options = {.effort = EFFORT}},
+                                      .plan = {.effort = 200}};
+}
+
+/* Of few ops: nothing is said that the orders themselves do not bear out. */
+static void require_true(const uint8_t *data, size_t size, arenaut_overwrite overwrite,
+                         const arenaut_ordering *said) {
+    const arenaut_pipeline_options options = options_for(overwrite, false);
+    arenaut_pipeline *p = NULL;
+    arenaut_program_order *order = NULL;
+    arenaut_error err = {0};
+    REQUIRE(said->bound <= said->best && said->best <= said->given);
+    REQUIRE(pipeline_open(data, size, &options, NULL, &p, &err) == ARENAUT_OK);
+    REQUIRE(arenaut_program_order_new(p->document.program, p->lowering, p->target, false, NULL,
+                                      &order, &err) == ARENAUT_OK);
+    const arenaut_order_problem *problem = arenaut_program_order_problem(order);
+    if (problem->n_ops <= ORDER_BRUTE_OPS) {
+        const uint64_t least = order_brute_peak(problem);
+        REQUIRE(said->bound <= least && least <= said->best);
+    }
+    arenaut_program_order_free(order);
+    arenaut_pipeline_free(p);
+}
+
+/* What is written is read back and, where it holds the plan, judged like any other. */
+static void require_right(const arenaut_text *written, const arenaut_pipeline *planned) {
+    const arenaut_pipeline_options options = options_for(ARENAUT_OVERWRITE_BY_RULES, false);
+    arenaut_pipeline *back = NULL;
+    arenaut_error err = {0};
+    arenaut_status st = pipeline_open(written->bytes, written->size, &options, NULL, &back, &err);
+    if (st == ARENAUT_OK && planned->target->plan_in_file) {
+        st = arenaut_pipeline_find_baseline(back, &err);
+        if (st == ARENAUT_OK) REQUIRE(back->baseline.from_file && !back->baseline.overlaps);
+        if (st == ARENAUT_OK) REQUIRE(back->figures.now == planned->figures.planned);
+    }
+    if (st != ARENAUT_OK) fprintf(stderr, "%s\n", err.msg);
+    REQUIRE(st == ARENAUT_OK);
+    arenaut_pipeline_free(back);
+}
+
+static bool reorder(const uint8_t *data, size_t size, arenaut_overwrite overwrite) {
+    const arenaut_pipeline_options options = options_for(overwrite, true);
+    arenaut_pipeline *p = NULL;
+    arenaut_text written = {0};
+    arenaut_error err = {0};
+    arenaut_status st = arenaut_pipeline_run(data, size, &options, NULL, &p, &err);
+    const bool known = p && p->ordering.known;
+    if (st != ARENAUT_OK && !is_answer(st, &err)) fprintf(stderr, "%s\n", err.msg);
+    REQUIRE(st == ARENAUT_NO_PLAN || is_answer(st, &err));
+    if (known) require_true(data, size, overwrite, &p->ordering);
+    if (st == ARENAUT_OK) {
+        st = arenaut_pipeline_write(p, true, arenaut_text_sink(&written), &err);
+        if (!is_answer(st, &err)) fprintf(stderr, "%s\n", err.msg);
+        REQUIRE(is_answer(st, &err));
+        if (st == ARENAUT_OK) require_right(&written, p);
+    }
+    arenaut_text_free(&written);
+    arenaut_pipeline_free(p);
+    return known;
+}
+
+bool order_property(const uint8_t *data, size_t size) {
+    const bool apart = reorder(data, size, ARENAUT_OVERWRITE_OFF);
+    return reorder(data, size, ARENAUT_OVERWRITE_ON) || apart;
+}

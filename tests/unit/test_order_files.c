@@ -1,0 +1,80 @@
+/* Files whose ops are put in another order: damaged before and after, they are read rightly or
+ * refused, and memory may run out at any point. */
+#include "support/test.h"
+
+#include <stdlib.h>
+
+#include <arenaut/arenaut.h>
+
+#include "support/bytes.h"
+#include "support/fuse.h"
+#include "support/order_round.h"
+#include "support/sweep.h"
+
+/* Of each format of models that hold orders, one with a better order than its own. `places`: to
+ * damage. */
+static const struct {
+    const char *name;
+    size_t places;
+} files[] = {{"pte/kv_decoder.pte", 100},
+             {"onnx/constants.onnx", 400},
+             {"pt2/norm_functional.pt2", 300},
+             {"tvm/branches.json", 400}};
+
+static bytes read_data(const char *name) {
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s", TEST_DATA, name);
+    return read_bytes(path);
+}
+
+static arenaut_status write_reordered(const bytes *file, const arenaut_allocator *allocator,
+                                      arenaut_text *out, arenaut_error *err) {
+    const arenaut_dim all = {"*", 2, 2};
+    const arenaut_pipeline_options options = {
+        .reordering = {.on = true}, .plan = {.effort = 1000}, .dims = &all, .n_dims = 1};
+    arenaut_pipeline *p = NULL;
+    arenaut_status st = arenaut_pipeline_run(file->data, file->size, &options, allocator, &p, err);
+    if (st == ARENAUT_OK) {
+        assert_non_null(p->rewrite);
+        st = arenaut_pipeline_write(p, true, arenaut_text_sink(out), err);
+    }
+    arenaut_pipeline_free(p);
+    return st;
+}
+
+/* The file in its new order, in memory of exactly its size. */
+static bytes reordered(const bytes *file) {
+    arenaut_text text = {0};
+    arenaut_error err = {0};
+    assert_ok(write_reordered(file, NULL, &text, &err), err);
+    const bytes copy = copy_bytes(text.bytes, text.size);
+    arenaut_text_free(&text);
+    return copy;
+}
+
+TEST(what_is_said_and_written_of_orders_is_true) {
+    for (size_t i = 0; i < COUNT_OF(files); i++) {
+        bytes file = read_data(files[i].name), written = reordered(&file);
+        assert_true(order_property(file.data, file.size));
+        assert_true(order_property(written.data, written.size));
+        free_bytes(&written);
+        free_bytes(&file);
+    }
+}
+
+TEST(damaged_files_are_survived_before_and_after_they_are_reordered) {
+    for (size_t i = 0; i < COUNT_OF(files); i++) {
+        bytes file = read_data(files[i].name), written = reordered(&file);
+        bytes *const both[] = {&file, &written};
+        for (size_t k = 0; k < COUNT_OF(both); k++) {
+            const sweep s = {.property = order_property,
+                             .seed = 2 * i + k,
+                             .step = both[k]->size / files[i].places + 1};
+            assert_true(sweep_flips(&s, both[k]->data, both[k]->size).tried > 0);
+            (void)sweep_cuts(&s, both[k]->data, both[k]->size);
+            (void)sweep_scatter(&s, both[k]->data, both[k]->size, files[i].places / 2);
+        }
+        free_bytes(&written);
+        free_bytes(&file);
+    }
+}
