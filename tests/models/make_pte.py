@@ -213,6 +213,21 @@ class Chain(nn.Module):
         return torch.tanh(torch.neg(torch.relu(torch.exp(y) - x)))
 
 
+class SideBySide(nn.Module):
+    """Branches of which each is wide in the middle, all of them before any is narrow again: one
+    after another less is alive."""
+
+    def __init__(self):
+        super().__init__()
+        self.wide = nn.ModuleList(nn.Linear(4, width) for width in (48, 40, 32))
+        self.narrow = nn.ModuleList(nn.Linear(width, 4) for width in (48, 40, 32))
+
+    def forward(self, x):
+        wide = [torch.relu(layer(x)) for layer in self.wide]
+        narrow = [layer(value) for layer, value in zip(self.narrow, wide)]
+        return narrow[0] + narrow[1] * narrow[2]
+
+
 @dataclass
 class Recipe:
     """How a module becomes a file: its methods, each a module and its example inputs."""
@@ -288,6 +303,10 @@ def lists():
     return Recipe({"forward": (Lists(), (values((6, 16)),))})
 
 
+def side_by_side():
+    return Recipe({"forward": (with_weights(SideBySide()), (values((3, 4)),))})
+
+
 def elementwise_chain():
     return Recipe({"forward": (Chain(), (values((32, 32)),))})
 
@@ -299,7 +318,7 @@ def caller_supplies_io():
 
 
 MODELS = (branches, caller_supplies_io, condition, dynamic_batch, elementwise_chain, gradients,
-          kv_decoder, lists, map_rows, two_conditions, two_methods, xnnpack_mixed)
+          kv_decoder, lists, map_rows, side_by_side, two_conditions, two_methods, xnnpack_mixed)
 
 
 @contextlib.contextmanager

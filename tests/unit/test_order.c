@@ -6,6 +6,7 @@
 
 #include <arenaut/arenaut.h>
 
+#include "rewrite/order/order_waits.h"
 #include "support/fuse.h"
 #include "support/order_brute.h"
 #include "support/programs.h"
@@ -286,12 +287,13 @@ TEST(problems_that_make_no_sense_are_refused) {
 
 /* x is read under two names, then its memory is given new values: s ─ READ, v (a view of s) ─ READ,
  * WRITE s, READ s. */
-static arenaut_program *aliases(void) {
+static arenaut_program *make_aliases(bool stated) {
     arenaut_program *p = new_program();
     begin_method(p, "main");
     const uint32_t x = add_tensor(p, "x", 16, ARENAUT_INPUT);
     const uint32_t s = add_tensor(p, "s", 16, ARENAUT_INTERMEDIATE);
-    const uint32_t v = add_view(p, "v", s, 0, 16);
+    const uint32_t v =
+        stated ? add_view(p, "v", s, 0, 16) : add_tensor(p, "v", 16, ARENAUT_INTERMEDIATE);
     const uint32_t a = add_tensor(p, "a", 16, ARENAUT_INTERMEDIATE);
     const uint32_t b = add_tensor(p, "b", 16, ARENAUT_INTERMEDIATE);
     const uint32_t y = add_tensor(p, "y", 16, ARENAUT_OUTPUT);
@@ -304,6 +306,25 @@ static arenaut_program *aliases(void) {
     SET_IO(p, 0, LIST(x), LIST(y));
     finish_program(p);
     return p;
+}
+
+static arenaut_program *aliases(void) { return make_aliases(true); }
+static arenaut_program *unstated_aliases(void) { return make_aliases(false); }
+
+/* Whether the waits that are found of a program have op `op` run behind op `first`. */
+static bool waits_for(arenaut_program *(*make)(void), uint32_t op, uint32_t first) {
+    arenaut_program *p = make();
+    arn_order_waits waits;
+    arn_region region;
+    bool found = false;
+    arn_region_init(&region, NULL);
+    assert_true(arn_order_waits_find(p, &region, &waits));
+    for (uint32_t i = 0; i < waits.n; i++) {
+        found = found || (waits.list[i].op == op && waits.list[i].first == first);
+    }
+    arn_region_free(&region);
+    arenaut_program_free(p);
+    return found;
 }
 
 static arenaut_status check_orders(arenaut_program *(*make)(void), const uint32_t *ops) {
@@ -327,6 +348,13 @@ TEST(ops_keep_their_place_around_writes_to_what_they_read) {
     assert_int_equal(check_orders(aliases, (uint32_t[]){0, 1, 2, 4, 3, 5}), ARENAUT_REJECTED);
     /* a name is read before it is given */
     assert_int_equal(check_orders(aliases, (uint32_t[]){0, 2, 1, 3, 4, 5}), ARENAUT_REJECTED);
+}
+
+TEST(a_view_shares_memory_even_if_its_tensor_does_not_say_so) {
+    assert_int_equal(check_orders(unstated_aliases, (uint32_t[]){0, 1, 2, 3, 4, 5}), ARENAUT_OK);
+    assert_int_equal(check_orders(unstated_aliases, (uint32_t[]){0, 1, 3, 2, 4, 5}),
+                     ARENAUT_REJECTED);
+    assert_true(waits_for(unstated_aliases, 3, 2));
 }
 
 /* A delegate is given all that it touches, what it writes included: MAKE t, DELEGATE (t, u), READ
@@ -407,6 +435,25 @@ static arenaut_program *two_sums(void) { return two_ends("ADD", "SUB"); }
 static arenaut_program *two_draws(void) { return two_ends("RANDOM_UNIFORM", "RANDOM_UNIFORM"); }
 static arenaut_program *two_customs(void) { return two_ends("my_op", "its_op"); }
 static arenaut_program *draw_and_sum(void) { return two_ends("RANDOM_UNIFORM", "ADD"); }
+static arenaut_program *two_normals(void) {
+    return two_ends("aten::normal.out", "aten::normal.out");
+}
+static arenaut_program *two_kernels(void) { return two_ends("aten::neg.out", "aten::abs.out"); }
+
+/* A kernel of a library that is not known is given a cache, which an op reads behind it. */
+static arenaut_program *cached(void) {
+    arenaut_program *p = new_program();
+    begin_method(p, "main");
+    const uint32_t x = add_tensor(p, "x", 16, ARENAUT_INPUT);
+    const uint32_t cache = add_tensor(p, "cache", 16, ARENAUT_STATE);
+    const uint32_t a = add_tensor(p, "a", 16, ARENAUT_OUTPUT);
+    const uint32_t b = add_tensor(p, "b", 16, ARENAUT_OUTPUT);
+    ADD_OP(p, .name = "llama::update_cache.out", IN(x, cache), OUT(a));
+    ADD_OP(p, .name = "aten::neg.out", IN(cache), OUT(b));
+    SET_IO(p, 0, LIST(x), LIST(a, b));
+    finish_program(p);
+    return p;
+}
 
 TEST(ops_that_may_do_more_than_compute_stay_in_their_order) {
     const uint32_t swapped[] = {1, 0};
@@ -414,6 +461,12 @@ TEST(ops_that_may_do_more_than_compute_stay_in_their_order) {
     assert_int_equal(check_orders(draw_and_sum, swapped), ARENAUT_OK);
     assert_int_equal(check_orders(two_draws, swapped), ARENAUT_REJECTED);
     assert_int_equal(check_orders(two_customs, swapped), ARENAUT_REJECTED);
+    assert_int_equal(check_orders(two_kernels, swapped), ARENAUT_OK);
+    assert_int_equal(check_orders(two_normals, swapped), ARENAUT_REJECTED);
+    assert_int_equal(check_orders(cached, swapped), ARENAUT_REJECTED);
+    assert_false(waits_for(two_kernels, 1, 0));
+    assert_true(waits_for(two_normals, 1, 0));
+    assert_true(waits_for(cached, 1, 0));
 }
 
 /* x + first, x - second, as a file might number its tensors anew. */

@@ -16,7 +16,8 @@
 static const struct {
     const char *name;
     size_t places;
-} files[] = {{"pte/kv_decoder.pte", 100},
+} files[] = {{"pte/kv_decoder.pte", 40},
+             {"pte/side_by_side.pte", 300},
              {"onnx/constants.onnx", 400},
              {"pt2/norm_functional.pt2", 300},
              {"tvm/branches.json", 400}};
@@ -75,6 +76,23 @@ TEST(damaged_files_are_survived_before_and_after_they_are_reordered) {
             (void)sweep_scatter(&s, both[k]->data, both[k]->size, files[i].places / 2);
         }
         free_bytes(&written);
+        free_bytes(&file);
+    }
+}
+
+static arenaut_status write_with(void *context, const arenaut_allocator *allocator) {
+    arenaut_text text = {0}; /* whose sink may not fail */
+    const arenaut_status st = write_reordered(context, allocator, &text, NULL);
+    arenaut_text_free(&text);
+    return st;
+}
+
+TEST(reordering_a_file_survives_running_out_of_memory) {
+    static const char *const names[] = {"onnx/constants.onnx", "tvm/branches.json",
+                                        "pte/side_by_side.pte"};
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        bytes file = read_data(names[i]);
+        survives_every_allocation_failure(write_with, &file);
         free_bytes(&file);
     }
 }
