@@ -93,38 +93,52 @@ static wire dump_of(wire *assignment) {
     return dump;
 }
 
-/* One allocation of 96 bytes with 1 at 0 and 2 at 64. */
-static wire two_values(void) {
-    wire assignment = {0}, allocation = allocation_of(3, 96, 0);
-    add_value(&assignment, 1, 64, 7);
-    add_value(&assignment, 2, 32, 8);
-    assign(&allocation, 1, 0, 64);
-    assign(&allocation, 2, 64, 32);
+/* Where a value lies: id, offset, bytes. */
+typedef uint64_t laid[3];
+
+/* One allocation, with these values in it. The first is what instruction 7 makes. */
+static wire assignment_of(uint64_t index, uint64_t size, const laid *values, size_t n) {
+    wire assignment = {0}, allocation = allocation_of(index, size, 0);
+    for (size_t i = 0; i < n; i++) {
+        add_value(&assignment, values[i][0], values[i][2], i ? 8 : 7);
+        assign(&allocation, values[i][0], values[i][1], values[i][2]);
+    }
     wire_message(&assignment, ASSIGNMENT_ALLOCATION, &allocation);
     return assignment;
 }
 
-/* Takes the trace. */
-static wire with_trace(wire *trace) {
-    wire assignment = two_values();
-    wire_message(&assignment, ASSIGNMENT_TRACE, trace);
-    return dump_of(&assignment);
+#define ASSIGNMENT(index, size, ...) \
+    assignment_of(index, size, (const laid[]){__VA_ARGS__}, COUNT_OF(((const laid[]){__VA_ARGS__})))
+
+static wire two_values(void) { return ASSIGNMENT(3, 96, {1, 0, 64}, {2, 64, 32}); }
+
+/* What the simulator did: kind, value, and the value whose place it takes. */
+typedef uint64_t event[3];
+
+static void add_trace(wire *assignment, const event *events, size_t n) {
+    wire trace = {0};
+    for (size_t i = 0; i < n; i++) add_event(&trace, events[i][0], events[i][1], events[i][2]);
+    wire_message(assignment, ASSIGNMENT_TRACE, &trace);
 }
 
-/* Frees the dump. */
-static arenaut_document read_dump(wire *dump) {
+#define ADD_TRACE(assignment, ...) \
+    add_trace(assignment, (const event[]){__VA_ARGS__}, COUNT_OF(((const event[]){__VA_ARGS__})))
+
+/* Frees the assignment. */
+static arenaut_document read_assignment(wire *assignment) {
+    wire dump = dump_of(assignment);
     arenaut_document document = {0};
     arenaut_error err = {0};
-    const arenaut_status st = try_read(NULL, dump->bytes, dump->size, NULL, &document, &err);
+    const arenaut_status st = try_read(NULL, dump.bytes, dump.size, NULL, &document, &err);
     if (st != ARENAUT_OK) fail_msg("%s", err.msg);
     assert_string_equal(document.format->name, "xla");
-    assert_true(xla_property(dump->bytes, dump->size));
-    wire_free(dump);
+    assert_true(xla_property(dump.bytes, dump.size));
+    wire_free(&dump);
     return document;
 }
 
 /* Frees the dump. */
-static void assert_refused(wire *dump, arenaut_status status, const char *part) {
+static void assert_dump_refused(wire *dump, arenaut_status status, const char *part) {
     arenaut_document document = {0};
     arenaut_error err = {0};
     const arenaut_status st = try_read("xla", dump->bytes, dump->size, NULL, &document, &err);
@@ -133,6 +147,12 @@ static void assert_refused(wire *dump, arenaut_status status, const char *part) 
     }
     assert_null(document.problem);
     wire_free(dump);
+}
+
+/* Frees the assignment. */
+static void assert_refused(wire *assignment, arenaut_status status, const char *part) {
+    wire dump = dump_of(assignment);
+    assert_dump_refused(&dump, status, part);
 }
 
 static void assert_given_stands(const arenaut_document *document) {
@@ -145,13 +165,9 @@ static void assert_given_stands(const arenaut_document *document) {
 /* ---- what is read ---- */
 
 TEST(buffers_live_from_their_allocation_to_their_release) {
-    wire trace = {0};
-    add_event(&trace, EVENT_ALLOC, 1, 0);
-    add_event(&trace, EVENT_ALLOC, 2, 0);
-    add_event(&trace, EVENT_FREE, 1, 0);
-    add_event(&trace, EVENT_FREE, 2, 0);
-    wire dump = with_trace(&trace);
-    arenaut_document document = read_dump(&dump);
+    wire assignment = two_values();
+    ADD_TRACE(&assignment, {EVENT_ALLOC, 1}, {EVENT_ALLOC, 2}, {EVENT_FREE, 1}, {EVENT_FREE, 2});
+    arenaut_document document = read_assignment(&assignment);
     const arenaut_problem *p = document.problem;
     assert_int_equal(p->n_buffers, 2);
     assert_int_equal(arenaut_problem_lifetimes(p, 0)->first, 0);
@@ -175,23 +191,10 @@ TEST(buffers_live_from_their_allocation_to_their_release) {
  *  3 (64)     +-----+      with a step for both
  *  2 (32)       +-----+                                           */
 TEST(what_shares_a_place_is_one_buffer) {
-    wire assignment = {0}, allocation = allocation_of(0, 96, 0), trace = {0};
-    add_value(&assignment, 1, 64, 7);
-    add_value(&assignment, 2, 32, 8);
-    add_value(&assignment, 3, 64, 8);
-    assign(&allocation, 1, 0, 64);
-    assign(&allocation, 2, 64, 32);
-    assign(&allocation, 3, 0, 64);
-    wire_message(&assignment, ASSIGNMENT_ALLOCATION, &allocation);
-    add_event(&trace, EVENT_ALLOC, 1, 0);
-    add_event(&trace, EVENT_SHARE_WITH, 3, 1);
-    add_event(&trace, EVENT_FREE, 1, 0);
-    add_event(&trace, EVENT_ALLOC, 2, 0);
-    add_event(&trace, EVENT_FREE, 3, 0);
-    add_event(&trace, EVENT_FREE, 2, 0);
-    wire_message(&assignment, ASSIGNMENT_TRACE, &trace);
-    wire dump = dump_of(&assignment);
-    arenaut_document document = read_dump(&dump);
+    wire assignment = ASSIGNMENT(0, 96, {1, 0, 64}, {2, 64, 32}, {3, 0, 64});
+    ADD_TRACE(&assignment, {EVENT_ALLOC, 1}, {EVENT_SHARE_WITH, 3, 1}, {EVENT_FREE, 1},
+              {EVENT_ALLOC, 2}, {EVENT_FREE, 3}, {EVENT_FREE, 2});
+    arenaut_document document = read_assignment(&assignment);
     const arenaut_problem *p = document.problem;
     assert_int_equal(p->n_buffers, 2);
     assert_int_equal(arenaut_problem_lifetime_count(p, 0), 1);
@@ -200,29 +203,14 @@ TEST(what_shares_a_place_is_one_buffer) {
     arenaut_document_free(&document);
 }
 
-/* 2 takes over the place of 1 but needs half of it; while it does, 3 lies in the other half. */
+/* 2 takes over the place of 1 but needs half of it; while it does, 3 lies in the other half. 4
+ * shares with 2, at the same time. */
 TEST(a_smaller_one_leaves_the_rest_of_its_place_to_others) {
-    wire assignment = {0}, allocation = allocation_of(0, 64, 0), trace = {0};
-    add_value(&assignment, 1, 64, 7);
-    add_value(&assignment, 2, 32, 8);
-    add_value(&assignment, 3, 32, 8);
-    add_value(&assignment, 4, 16, 8); /* shares with 2, at the same time */
-    assign(&allocation, 1, 0, 64);
-    assign(&allocation, 2, 0, 32);
-    assign(&allocation, 3, 32, 32);
-    assign(&allocation, 4, 0, 16);
-    wire_message(&assignment, ASSIGNMENT_ALLOCATION, &allocation);
-    add_event(&trace, EVENT_ALLOC, 1, 0);
-    add_event(&trace, EVENT_FREE, 1, 0);
-    add_event(&trace, EVENT_SHARE_WITH, 2, 1);
-    add_event(&trace, EVENT_ALLOC, 3, 0);
-    add_event(&trace, EVENT_SHARE_WITH, 4, 2);
-    add_event(&trace, EVENT_FREE, 2, 0);
-    add_event(&trace, EVENT_FREE, 3, 0);
-    add_event(&trace, EVENT_FREE, 4, 0);
-    wire_message(&assignment, ASSIGNMENT_TRACE, &trace);
-    wire dump = dump_of(&assignment);
-    arenaut_document document = read_dump(&dump);
+    wire assignment = ASSIGNMENT(0, 64, {1, 0, 64}, {2, 0, 32}, {3, 32, 32}, {4, 0, 16});
+    ADD_TRACE(&assignment, {EVENT_ALLOC, 1}, {EVENT_FREE, 1}, {EVENT_SHARE_WITH, 2, 1},
+              {EVENT_ALLOC, 3}, {EVENT_SHARE_WITH, 4, 2}, {EVENT_FREE, 2}, {EVENT_FREE, 3},
+              {EVENT_FREE, 4});
+    arenaut_document document = read_assignment(&assignment);
     const arenaut_problem *p = document.problem;
     assert_int_equal(p->n_buffers, 4);
     assert_int_equal(arenaut_problem_inside(p, 1), 0);
@@ -243,8 +231,7 @@ TEST(a_trace_is_of_the_allocation_that_its_buffers_lie_in) {
     add_event(&trace, EVENT_FREE, 1, 0);
     wire_number(&trace, 3, 5); /* its own word for which allocation it is of */
     wire_message(&assignment, ASSIGNMENT_TRACE, &trace);
-    wire dump = dump_of(&assignment);
-    arenaut_document document = read_dump(&dump);
+    arenaut_document document = read_assignment(&assignment);
     const arenaut_problem *p = document.problem;
     assert_int_equal(p->n_pools, 2);
     assert_string_equal(p->pool[0].name, "temp");
@@ -272,8 +259,7 @@ TEST(allocations_without_a_trace_are_blocks_in_a_pool_of_their_kind) {
         wire allocation = allocation_of(i, 8 + i, kinds[i].flag);
         wire_message(&assignment, ASSIGNMENT_ALLOCATION, &allocation);
     }
-    wire dump = dump_of(&assignment);
-    arenaut_document document = read_dump(&dump);
+    arenaut_document document = read_assignment(&assignment);
     const arenaut_problem *p = document.problem;
     assert_int_equal(p->n_buffers, COUNT_OF(kinds));
     for (uint32_t i = 0; i < COUNT_OF(kinds); i++) {
@@ -288,16 +274,13 @@ TEST(allocations_without_a_trace_are_blocks_in_a_pool_of_their_kind) {
 TEST(traces_follow_one_another) {
     wire assignment = {0};
     for (uint64_t i = 0; i < 2; i++) {
-        wire allocation = allocation_of(4 + i, 64, 0), trace = {0};
+        wire allocation = allocation_of(4 + i, 64, 0);
         add_value(&assignment, i, 64, 7 + i);
         assign(&allocation, i, 0, 64);
         wire_message(&assignment, ASSIGNMENT_ALLOCATION, &allocation);
-        add_event(&trace, EVENT_ALLOC, i, 0);
-        add_event(&trace, EVENT_FREE, i, 0);
-        wire_message(&assignment, ASSIGNMENT_TRACE, &trace);
+        ADD_TRACE(&assignment, {EVENT_ALLOC, i}, {EVENT_FREE, i});
     }
-    wire dump = dump_of(&assignment);
-    arenaut_document document = read_dump(&dump);
+    arenaut_document document = read_assignment(&assignment);
     const arenaut_problem *p = document.problem;
     assert_string_equal(p->pool[0].name, "temp.4");
     assert_string_equal(p->pool[1].name, "temp.5");
@@ -318,8 +301,7 @@ TEST(older_dumps_name_instructions_in_their_places) {
     wire_message(&assignment, ASSIGNMENT_VALUE, &value);
     assign(&allocation, 1, 0, 64);
     wire_message(&assignment, ASSIGNMENT_ALLOCATION, &allocation);
-    wire dump = dump_of(&assignment);
-    arenaut_document document = read_dump(&dump);
+    arenaut_document document = read_assignment(&assignment);
     assert_string_equal(document.problem->name[0], "while.3{1,0}");
     arenaut_document_free(&document);
 }
@@ -327,8 +309,7 @@ TEST(older_dumps_name_instructions_in_their_places) {
 TEST(a_program_without_buffers_is_a_problem_without_any) {
     wire assignment = {0}, allocation = allocation_of(0, 0, ALLOCATION_LIVE_OUT);
     wire_message(&assignment, ASSIGNMENT_ALLOCATION, &allocation);
-    wire dump = dump_of(&assignment);
-    arenaut_document document = read_dump(&dump);
+    arenaut_document document = read_assignment(&assignment);
     assert_int_equal(document.plan->total, 0);
     arenaut_document_free(&document);
 }
@@ -338,113 +319,93 @@ TEST(a_program_without_buffers_is_a_problem_without_any) {
 TEST(a_dump_without_a_buffer_assignment_is_refused) {
     wire dump = {0}, module = module_of_two();
     wire_message(&dump, HLO_MODULE, &module);
-    assert_refused(&dump, ARENAUT_UNSUPPORTED, "the module has no buffer assignment");
+    assert_dump_refused(&dump, ARENAUT_UNSUPPORTED, "the module has no buffer assignment");
 }
 
 TEST(events_that_cannot_be_are_refused_with_their_place) {
     static const struct {
-        uint64_t kinds[2], ids[2], canonical;
+        event events[2];
         arenaut_status status;
         const char *part;
     } cases[] = {
-        {{EVENT_FREE}, {1}, 0, ARENAUT_BAD_INPUT, "logical buffer 1 is freed, but was given no"},
-        {{EVENT_ALLOC, EVENT_ALLOC}, {1, 1}, 0, ARENAUT_BAD_INPUT, "is given memory a second time"},
-        {{EVENT_ALLOC, EVENT_SHARE_WITH}, {1, 2}, 1, ARENAUT_BAD_INPUT, "one that lies elsewhere"},
-        {{EVENT_SHARE_WITH}, {1}, 2, ARENAUT_BAD_INPUT, "shares with one that has no place yet"},
-        {{EVENT_SHARE_WITH}, {1}, 1, ARENAUT_BAD_INPUT, "shares with one that has no place yet"},
-        {{EVENT_SHARE_WITH}, {1}, 44, ARENAUT_BAD_INPUT, "there is no logical buffer 44"},
-        {{EVENT_ALLOC}, {44}, 0, ARENAUT_BAD_INPUT, "there is no logical buffer 44"},
-        {{EVENT_ALLOC, EVENT_ALLOC}, {1, 2}, 0, ARENAUT_BAD_INPUT, "is never freed"},
-        {{7}, {1}, 0, ARENAUT_UNSUPPORTED, "event 0 at byte"},
+        {{{EVENT_FREE, 1}}, ARENAUT_BAD_INPUT, "logical buffer 1 is freed, but was given no"},
+        {{{EVENT_ALLOC, 1}, {EVENT_ALLOC, 1}}, ARENAUT_BAD_INPUT, "is given memory a second time"},
+        {{{EVENT_ALLOC, 1}, {EVENT_SHARE_WITH, 2, 1}},
+         ARENAUT_BAD_INPUT,
+         "one that lies elsewhere"},
+        {{{EVENT_SHARE_WITH, 1, 2}}, ARENAUT_BAD_INPUT, "shares with one that has no place yet"},
+        {{{EVENT_SHARE_WITH, 1, 1}}, ARENAUT_BAD_INPUT, "shares with one that has no place yet"},
+        {{{EVENT_SHARE_WITH, 1, 44}}, ARENAUT_BAD_INPUT, "there is no logical buffer 44"},
+        {{{EVENT_ALLOC, 44}}, ARENAUT_BAD_INPUT, "there is no logical buffer 44"},
+        {{{EVENT_ALLOC, 1}, {EVENT_ALLOC, 2}}, ARENAUT_BAD_INPUT, "is never freed"},
+        {{{7, 1}}, ARENAUT_UNSUPPORTED, "event 0 at byte"},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        wire trace = {0};
-        for (size_t k = 0; k < 2 && (k == 0 || cases[i].ids[k]); k++) {
-            add_event(&trace, cases[i].kinds[k], cases[i].ids[k], cases[i].canonical);
-        }
-        wire dump = with_trace(&trace);
-        assert_refused(&dump, cases[i].status, cases[i].part);
+        wire assignment = two_values();
+        add_trace(&assignment, cases[i].events, cases[i].events[1][1] ? 2 : 1);
+        assert_refused(&assignment, cases[i].status, cases[i].part);
     }
 }
 
 TEST(a_buffer_that_is_freed_twice_is_refused) {
-    wire trace = {0};
-    add_event(&trace, EVENT_ALLOC, 1, 0);
-    add_event(&trace, EVENT_FREE, 1, 0);
-    add_event(&trace, EVENT_FREE, 1, 0);
-    wire dump = with_trace(&trace);
-    assert_refused(&dump, ARENAUT_BAD_INPUT, "event 2 at byte");
+    wire assignment = two_values();
+    ADD_TRACE(&assignment, {EVENT_ALLOC, 1}, {EVENT_FREE, 1}, {EVENT_FREE, 1});
+    assert_refused(&assignment, ARENAUT_BAD_INPUT, "event 2 at byte");
 }
 
 TEST(a_buffer_of_a_trace_that_lies_nowhere_is_refused) {
-    wire assignment = two_values(), trace = {0};
+    wire assignment = two_values();
     add_value(&assignment, 6, 64, 7);
-    add_event(&trace, EVENT_ALLOC, 6, 0);
-    wire_message(&assignment, ASSIGNMENT_TRACE, &trace);
-    wire dump = dump_of(&assignment);
-    assert_refused(&dump, ARENAUT_BAD_INPUT, "logical buffer 6 lies in no allocation");
+    ADD_TRACE(&assignment, {EVENT_ALLOC, 6});
+    assert_refused(&assignment, ARENAUT_BAD_INPUT, "logical buffer 6 lies in no allocation");
 }
 
 TEST(buffers_that_are_there_twice_are_refused) {
     wire assignment = two_values();
     add_value(&assignment, 1, 64, 7);
-    wire dump = dump_of(&assignment);
-    assert_refused(&dump, ARENAUT_BAD_INPUT, "logical buffer 1 is there twice");
+    assert_refused(&assignment, ARENAUT_BAD_INPUT, "logical buffer 1 is there twice");
     assignment = two_values();
     wire other = allocation_of(4, 64, 0);
     assign(&other, 1, 0, 64);
     wire_message(&assignment, ASSIGNMENT_ALLOCATION, &other);
-    dump = dump_of(&assignment);
-    assert_refused(&dump, ARENAUT_BAD_INPUT, "lies in allocation 3 and again in 4");
+    assert_refused(&assignment, ARENAUT_BAD_INPUT, "lies in allocation 3 and again in 4");
 }
 
 TEST(sizes_that_cannot_be_are_refused) {
-    wire assignment = {0}, allocation = allocation_of(3, 96, 0);
-    add_value(&assignment, 1, 64, 7);
-    assign(&allocation, 1, 64, 64);
-    wire_message(&assignment, ASSIGNMENT_ALLOCATION, &allocation);
-    wire dump = dump_of(&assignment);
-    assert_refused(&dump, ARENAUT_BAD_INPUT, "has 64 bytes at 64 of allocation 3, which has 96");
-    assignment = (wire){0};
-    allocation = allocation_of(3, UINT64_MAX, 0); /* -1 */
-    wire_message(&assignment, ASSIGNMENT_ALLOCATION, &allocation);
-    dump = dump_of(&assignment);
-    assert_refused(&dump, ARENAUT_TOO_LARGE, "allocation 3 has more than 2^63 - 1 bytes");
+    wire assignment = ASSIGNMENT(3, 96, {1, 64, 64});
+    assert_refused(&assignment, ARENAUT_BAD_INPUT,
+                   "has 64 bytes at 64 of allocation 3, which has 96");
+    assignment = ASSIGNMENT(3, UINT64_MAX, {1, 64, 64}); /* -1 */
+    assert_refused(&assignment, ARENAUT_TOO_LARGE, "allocation 3 has more than 2^63 - 1 bytes");
     assignment = (wire){0};
     for (uint64_t i = 0; i < 2; i++) {
-        allocation = allocation_of(i, UINT64_MAX / 2, ALLOCATION_PARAMETER);
+        wire allocation = allocation_of(i, UINT64_MAX / 2, ALLOCATION_PARAMETER);
         wire_message(&assignment, ASSIGNMENT_ALLOCATION, &allocation);
     }
-    dump = dump_of(&assignment);
-    assert_refused(&dump, ARENAUT_TOO_LARGE, "add up to more than 2^63 - 1 bytes");
+    assert_refused(&assignment, ARENAUT_TOO_LARGE, "add up to more than 2^63 - 1 bytes");
 }
 
 TEST(more_allocations_with_traces_than_pools_are_refused) {
     wire assignment = {0};
     for (uint64_t i = 0; i < 65; i++) {
-        wire allocation = allocation_of(i, 64, 0), trace = {0};
+        wire allocation = allocation_of(i, 64, 0);
         add_value(&assignment, i, 64, 7);
         assign(&allocation, i, 0, 64);
         wire_message(&assignment, ASSIGNMENT_ALLOCATION, &allocation);
-        add_event(&trace, EVENT_ALLOC, i, 0);
-        add_event(&trace, EVENT_FREE, i, 0);
-        wire_message(&assignment, ASSIGNMENT_TRACE, &trace);
+        ADD_TRACE(&assignment, {EVENT_ALLOC, i}, {EVENT_FREE, i});
     }
-    wire dump = dump_of(&assignment);
-    assert_refused(&dump, ARENAUT_UNSUPPORTED, "more than 64 pools");
+    assert_refused(&assignment, ARENAUT_UNSUPPORTED, "more than 64 pools");
 }
 
 TEST(names_are_cut_where_they_are_too_long) {
     char text[3000];
     memset(text, 'n', sizeof text - 1);
     text[sizeof text - 1] = '\0';
-    wire assignment = two_values(), dump = {0}, module = {0}, computation = {0}, trace = {0};
+    wire assignment = two_values(), dump = {0}, module = {0}, computation = {0};
     add_instruction(&computation, 7, text, text);
     wire_message(&module, MODULE_COMPUTATIONS, &computation);
     wire_message(&dump, HLO_MODULE, &module);
-    add_event(&trace, EVENT_ALLOC, 1, 0);
-    add_event(&trace, EVENT_FREE, 1, 0);
-    wire_message(&assignment, ASSIGNMENT_TRACE, &trace);
+    ADD_TRACE(&assignment, {EVENT_ALLOC, 1}, {EVENT_FREE, 1});
     wire_message(&dump, HLO_BUFFER_ASSIGNMENT, &assignment);
     arenaut_document document = {0};
     arenaut_error err = {0};
@@ -490,19 +451,9 @@ TEST(what_xla_did_of_real_programs_passes_the_checker) {
 
 /* A plan of XLA's that somebody spoilt is found out. */
 TEST(a_wrong_offset_in_a_dump_is_found) {
-    wire assignment = {0}, allocation = allocation_of(3, 96, 0), trace = {0};
-    add_value(&assignment, 1, 64, 7);
-    add_value(&assignment, 2, 32, 8);
-    assign(&allocation, 1, 0, 64);
-    assign(&allocation, 2, 32, 32);
-    wire_message(&assignment, ASSIGNMENT_ALLOCATION, &allocation);
-    add_event(&trace, EVENT_ALLOC, 1, 0);
-    add_event(&trace, EVENT_ALLOC, 2, 0);
-    add_event(&trace, EVENT_FREE, 1, 0);
-    add_event(&trace, EVENT_FREE, 2, 0);
-    wire_message(&assignment, ASSIGNMENT_TRACE, &trace);
-    wire dump = dump_of(&assignment);
-    arenaut_document document = read_dump(&dump);
+    wire assignment = ASSIGNMENT(3, 96, {1, 0, 64}, {2, 32, 32});
+    ADD_TRACE(&assignment, {EVENT_ALLOC, 1}, {EVENT_ALLOC, 2}, {EVENT_FREE, 1}, {EVENT_FREE, 2});
+    arenaut_document document = read_assignment(&assignment);
     arenaut_finding finding = {0};
     arenaut_error err = {0};
     assert_int_equal(arenaut_check_plan(document.problem, document.plan, NULL, &finding, &err),
