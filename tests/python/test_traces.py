@@ -29,29 +29,30 @@ class Caching:
         self.expandable, self.segments, self.events, self.reserved, self.top = expandable, [], [], 0, 0
         self.where = {}
 
-    def event(self, action, address, size):
-        self.events.append({"action": action, "addr": address, "size": size, "stream": 0,
+    def event(self, action, address, size, stream):
+        self.events.append({"action": action, "addr": address, "size": size, "stream": stream,
                             "time_us": len(self.events), "frames": [
                                 {"filename": "/lib/torch/nn.py", "line": 1, "name": "forward"},
                                 {"filename": "/home/model.py", "line": 7, "name": "step"}]})
 
-    def grow(self, large, size):
+    def grow(self, stream, large, size):
         if not self.expandable:
             bytes_ = 2 * MIB if not large else 20 * MIB if size < 10 * MIB else up(size, 2 * MIB)
-            segment = {"large": large, "blocks": [[self.top, bytes_, None]]}
+            segment = {"stream": stream, "large": large, "blocks": [[self.top, bytes_, None]]}
             self.segments.append(segment)
-            self.event("segment_alloc", self.top, bytes_)
+            self.event("segment_alloc", self.top, bytes_, stream)
             self.top += up(bytes_, 1 << 30)  # drivers leave gaps
             self.reserved += bytes_
             return segment, 0
-        segment = next((s for s in self.segments if s["large"] == large), None)
+        segment = next((s for s in self.segments if s["large"] == large and s["stream"] == stream), None)
         if not segment:
-            segment = {"large": large, "blocks": [], "end": (1 << 40) + large * (1 << 42)}
+            segment = {"stream": stream, "large": large, "blocks": [],
+                       "end": (1 << 40) + (2 * stream + large) * (1 << 42)}
             self.segments.append(segment)
         blocks, last = segment["blocks"], segment["blocks"][-1:]
         have = last[0][1] if last and last[0][2] is None else 0
         more = up(size - have, (20 if large else 2) * MIB)
-        self.event("segment_map", segment["end"], more)
+        self.event("segment_map", segment["end"], more, stream)
         if have:
             last[0][1] += more
         else:
@@ -60,21 +61,21 @@ class Caching:
         self.reserved += more
         return segment, len(blocks) - 1
 
-    def best(self, large, size):
+    def best(self, stream, large, size):
         fits = []
         for segment in self.segments:
             for index, block in enumerate(segment["blocks"]):
-                if segment["large"] == large and block[2] is None and block[1] >= size:
+                if (segment["stream"], segment["large"]) == (stream, large) and block[2] is None and block[1] >= size:
                     fits.append((block[1], block[0], index, segment))
         fits.sort(key=lambda fit: fit[:2])
         if self.expandable and len(fits) > 1 and fits[0][2] == len(fits[0][3]["blocks"]) - 1:
             fits.pop(0)
         return (fits[0][3], fits[0][2]) if fits else None
 
-    def alloc(self, name, asked):
+    def alloc(self, name, asked, stream):
         size = max(512, up(asked, 512))
         large = size > MIB
-        segment, index = self.best(large, size) or self.grow(large, size)
+        segment, index = self.best(stream, large, size) or self.grow(stream, large, size)
         block = segment["blocks"][index]
         rest = block[1] - size
         if rest > MIB if large and not self.expandable else rest >= 512:
@@ -82,12 +83,12 @@ class Caching:
             block[1] = size
         block[2] = asked
         self.where[name] = (segment, block)
-        self.event("alloc", block[0], asked)
+        self.event("alloc", block[0], asked, stream)
 
     def free(self, name):
         segment, block = self.where.pop(name)
-        self.event("free_requested", block[0], block[2])
-        self.event("free_completed", block[0], block[2])
+        self.event("free_requested", block[0], block[2], segment["stream"])
+        self.event("free_completed", block[0], block[2], segment["stream"])
         block[2] = None
         joined = []
         for one in segment["blocks"]:
@@ -98,7 +99,7 @@ class Caching:
         segment["blocks"] = joined
 
     def snapshot(self, events=None):
-        segments = [{"device": 0, "address": s["blocks"][0][0], "stream": 0,
+        segments = [{"device": 0, "address": s["blocks"][0][0], "stream": s["stream"],
                      "total_size": sum(b[1] for b in s["blocks"]),
                      "blocks": [{"size": size, "requested_size": asked or 0,
                                  "state": "inactive" if asked is None else "active_allocated"}
@@ -106,7 +107,7 @@ class Caching:
         return {"device_traces": [self.events if events is None else events], "segments": segments}
 
 
-def run(seed, expandable, n=200):
+def run(seed, expandable, n=200, streams=1):
     rng = random.Random(seed)
     allocator, live, peak = Caching(expandable), {}, 0
     for k in range(n):
@@ -116,7 +117,7 @@ def run(seed, expandable, n=200):
             allocator.free(name)
         live[k] = rng.choice([1, 512, rng.randint(1, 3000), rng.randint(1, MIB), MIB, MIB + 1,
                               rng.randint(MIB, 12 * MIB), 10 * MIB, rng.randint(1, 70 * MIB)])
-        allocator.alloc(k, live[k])
+        allocator.alloc(k, live[k], rng.randrange(streams))
         peak = max(peak, sum(live.values()))
     return allocator, live, peak
 
@@ -142,6 +143,19 @@ def test_the_replay_reserves_what_the_allocator_did(seed, expandable, tmp_path):
     assert int(answer["result"]["lower_bound"]) == peak <= int(answer["result"]["arena"])
     assert answer["baseline_plan"]["wrong"] is None
     assert {buffer["op"] for buffer in answer["buffers"]} == {"model.py:7 step"}
+
+
+@pytest.mark.parametrize("expandable", [False, True], ids=["fixed", "expandable"])
+@pytest.mark.parametrize("seed", range(4))
+def test_streams_have_segments_of_their_own(seed, expandable, tmp_path):
+    """What one stream gives back is of no use to another: each is replayed by itself, and sums are theirs."""
+    allocator, _, peak = run(seed, expandable, streams=3)
+    answer = answers(traces.from_torch(allocator.snapshot()), tmp_path)
+    trace = answer["trace"]
+    assert trace["asked"]["peak"] == peak
+    assert trace["reserved"]["peak"] == trace["caching"]["expandable" if expandable else "fixed"] == allocator.reserved
+    assert {pool["name"] for pool in answer["pools"]} == {f"device 0 stream {k}" for k in range(3)}
+    assert answer["baseline_plan"]["wrong"] is None
 
 
 @pytest.mark.parametrize("seed", range(4))
