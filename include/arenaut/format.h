@@ -26,11 +26,23 @@ typedef struct arenaut_document {
 
 void arenaut_document_free(arenaut_document *document); /* frees what it holds, not itself */
 
+/* A value, or a range of values, for a size that a file leaves open. "*": for every size that has
+ * none after the others. */
+typedef struct arenaut_dim {
+    const char *name;
+    int64_t min, max;
+} arenaut_dim;
+
 typedef struct arenaut_read_options {
     uint64_t max_memory; /* refuse to allocate more than this for one file; 0: no limit */
     /* Called with a note that is no error, e.g. an unknown CSV column; may be NULL. */
     void (*note)(void *context, const char *text);
     void *note_context;
+    /* For formats that bind_dims; those of a program are bound when it has been read
+     * (arenaut_program_bind). Of a range, buffers have the size for its upper end. BAD_ARGUMENT if
+     * the file has no size of a name. */
+    const arenaut_dim *dims;
+    size_t n_dims;
 } arenaut_read_options;
 
 typedef struct arenaut_format {
@@ -46,6 +58,7 @@ typedef struct arenaut_format {
      * cannot hold it, with the reason. */
     arenaut_status (*write)(const arenaut_result *result, arenaut_sink sink,
                             const arenaut_allocator *allocator, arenaut_error *err);
+    bool binds_dims;     /* read() gives a problem, of the sizes that it is told */
     bool needs_original; /* writes by patching result->file, which must be of this format */
     bool holds_order;    /* of a program whose ops were reordered, write() puts them in their order;
                           * so does the runtime, if it is told to */

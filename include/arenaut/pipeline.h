@@ -67,13 +67,6 @@ typedef enum arenaut_overwrite {
     ARENAUT_OVERWRITE_OFF,
 } arenaut_overwrite;
 
-/* A value, or a range of values, for a size that a model leaves open. "*": for every size that has
- * none after the others. */
-typedef struct arenaut_dim {
-    const char *name;
-    int64_t min, max;
-} arenaut_dim;
-
 /* A tensor's own demand. */
 typedef struct arenaut_tensor_align {
     const char *tensor;

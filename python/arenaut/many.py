@@ -166,8 +166,9 @@ def read(path):
 def plan_one(job):
     """The row of a job; runs in a worker. What is wrong with the input is an answer as well."""
     try:
-        made = (plan(job.item, **{**job.options, "progress": False}) if isinstance(job.item, Problem)
-                else open_model(job.item).plan(**{**job.options, "progress": False}))
+        options = {name: value for name, value in job.options.items() if name != "progress"}
+        made = (plan(job.item, **options, progress=False) if isinstance(job.item, Problem)
+                else open_model(job.item, **options).plan(progress=False))
     except (ArenautError, OSError, TypeError) as error:
         return failed(job, f"{type(error).__name__}: {error}")
     return row_of(job, made)

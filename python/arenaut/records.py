@@ -459,6 +459,10 @@ class Document(Structure):
     pass
 
 
+class Dim(Structure):
+    pass
+
+
 class ReadOptions(Structure):
     pass
 
@@ -476,10 +480,6 @@ class ReportOptions(Structure):
 
 
 class Report(Structure):
-    pass
-
-
-class Dim(Structure):
     pass
 
 
@@ -928,10 +928,16 @@ Document._fields_ = [
     ("plan", POINTER(Plan)),
     ("trace", POINTER(Trace)),
     ("kernels", GivenKernels)]
+Dim._fields_ = [
+    ("name", c_char_p),
+    ("min", c_int64),
+    ("max", c_int64)]
 ReadOptions._fields_ = [
     ("max_memory", c_uint64),
     ("note", CFUNCTYPE(None, c_void_p, c_char_p)),
-    ("note_context", c_void_p)]
+    ("note_context", c_void_p),
+    ("dims", POINTER(Dim)),
+    ("n_dims", c_size_t)]
 Format._fields_ = [
     ("name", c_char_p),
     ("summary", c_char_p),
@@ -939,6 +945,7 @@ Format._fields_ = [
     ("recognise", CFUNCTYPE(c_bool, c_void_p, c_size_t)),
     ("read", CFUNCTYPE(c_int, c_void_p, c_size_t, POINTER(ReadOptions), POINTER(Allocator), POINTER(Document), POINTER(Error))),
     ("write", CFUNCTYPE(c_int, POINTER(Result), Sink, POINTER(Allocator), POINTER(Error))),
+    ("binds_dims", c_bool),
     ("needs_original", c_bool),
     ("holds_order", c_bool),
     ("strip", CFUNCTYPE(c_int, c_void_p, c_size_t, Sink, POINTER(Allocator), POINTER(Error))),
@@ -965,10 +972,6 @@ Report._fields_ = [
     ("extension", c_char_p),
     ("needs_plan", c_bool),
     ("emit", CFUNCTYPE(c_int, POINTER(Result), POINTER(ReportOptions), Sink, POINTER(Allocator), POINTER(Error)))]
-Dim._fields_ = [
-    ("name", c_char_p),
-    ("min", c_int64),
-    ("max", c_int64)]
 TensorAlign._fields_ = [
     ("tensor", c_char_p),
     ("align", c_uint64)]

@@ -153,7 +153,7 @@ static arenaut_status read_within(const arenaut_format *format, const uint8_t *d
 arenaut_status arenaut_read(const uint8_t *data, size_t size, const arenaut_format *format,
                             const arenaut_read_options *options, const arenaut_allocator *allocator,
                             arenaut_document *out, arenaut_error *err) {
-    static const arenaut_read_options defaults = {0, NULL, NULL};
+    static const arenaut_read_options defaults = {.max_memory = 0};
     if (!format) format = arenaut_format_recognise(data, size);
     if (!format) return unknown_format(data, size, err);
     if (!format->read) {

@@ -19,4 +19,5 @@ const arenaut_format arn_format_iree = {
     .extensions = ".mlir",
     .recognise = recognise,
     .read = arn_iree_read,
+    .binds_dims = true,
 };

@@ -31,11 +31,22 @@ static arenaut_status bind_rest(arenaut_pipeline *p, arenaut_program *program,
     return st;
 }
 
-static arenaut_status bind_one(arenaut_pipeline *p, arenaut_program *program,
-                               const arenaut_dim *dim, arenaut_error *err) {
-    if (program->n_symbols) return bind(p, program, dim->name, dim, err);
+static arenaut_status none_to_bind(arenaut_pipeline *p, const arenaut_dim *dim,
+                                   arenaut_error *err) {
     return arn_pipeline_blame(
         p, err, "dim", "dim %s: the file has no symbolic dimension that could be bound", dim->name);
+}
+
+static arenaut_status bind_one(arenaut_pipeline *p, arenaut_program *program,
+                               const arenaut_dim *dim, arenaut_error *err) {
+    return program->n_symbols ? bind(p, program, dim->name, dim, err) : none_to_bind(p, dim, err);
+}
+
+arenaut_status arn_pipeline_check_dims(arenaut_pipeline *p, const arenaut_document *document,
+                                       arenaut_error *err) {
+    const arenaut_pipeline_options *o = &p->options;
+    if (o->n_dims == 0 || document->format->binds_dims) return ARENAUT_OK;
+    return none_to_bind(p, &o->dims[0], err);
 }
 
 arenaut_status arn_pipeline_bind_dims(arenaut_pipeline *p, arenaut_program *program,

@@ -93,17 +93,28 @@ static arenaut_status read_shapes(arenaut_pipeline *p, arenaut_program *program,
     return st;
 }
 
-arenaut_status arn_pipeline_read_document(arenaut_pipeline *p, bool again,
-                                          arenaut_document *document, arenaut_error *err) {
+/* The only file. All that a reader is told, and may object to, are the sizes. */
+static arenaut_status read_file(arenaut_pipeline *p, bool again, arenaut_document *document,
+                                arenaut_error *err) {
     const arenaut_pipeline_options *o = &p->options;
     const arenaut_pipeline_file *file = p->store->files;
-    const bool merged = p->store->n_files > 1;
     const arenaut_read_options options = {.note = again ? NULL : o->note,
-                                          .note_context = o->context};
-    arenaut_status st = merged ? arn_pipeline_merge_files(p, document, err)
-                               : arenaut_read(file->data, file->size, o->format, &options,
-                                              arn_pipeline_allocator(p), document, err);
-    if (st != ARENAUT_OK || !document->program) return st;
+                                          .note_context = o->context,
+                                          .dims = o->dims,
+                                          .n_dims = o->n_dims};
+    const arenaut_status st = arenaut_read(file->data, file->size, o->format, &options,
+                                           arn_pipeline_allocator(p), document, err);
+    if (st == ARENAUT_BAD_ARGUMENT) p->fault.option = "dim";
+    return st;
+}
+
+arenaut_status arn_pipeline_read_document(arenaut_pipeline *p, bool again,
+                                          arenaut_document *document, arenaut_error *err) {
+    const bool merged = p->store->n_files > 1;
+    arenaut_status st =
+        merged ? arn_pipeline_merge_files(p, document, err) : read_file(p, again, document, err);
+    if (st != ARENAUT_OK) return st;
+    if (!document->program) return arn_pipeline_check_dims(p, document, err);
     if (p->store->places_of) arn_pipeline_copy_places(p->store->places_of, document->program);
     st = arn_pipeline_bind_dims(p, document->program, err);
     return st == ARENAUT_OK && !merged ? read_shapes(p, document->program, err) : st;

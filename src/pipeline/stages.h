@@ -75,6 +75,9 @@ void arn_pipeline_note_other_kernels(const arenaut_pipeline *p);
 /* open_sizes.c */
 arenaut_status arn_pipeline_bind_dims(arenaut_pipeline *p, arenaut_program *program,
                                       arenaut_error *err);
+/* Of a problem: refuses sizes that its reader does not bind. */
+arenaut_status arn_pipeline_check_dims(arenaut_pipeline *p, const arenaut_document *document,
+                                       arenaut_error *err);
 /* BAD_INPUT, with pipeline->fault, if tensors have no size because inputs' sizes are open. */
 arenaut_status arn_pipeline_check_sizes(arenaut_pipeline *p, arenaut_error *err);
 /* A note that names tensors without a size, which are not planned. */

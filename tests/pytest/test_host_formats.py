@@ -66,3 +66,17 @@ def test_a_model_can_be_planned_as_iree_would(arenaut):
     _, document = sizes(arenaut, "plan", DATA / "onnx" / "control.onnx", "--dim", "N=4", "--target", "iree")
     assert document["baseline"]["planner"] == "iree"
     assert all(buffer["align"] % 64 == 0 for buffer in document["buffers"])
+
+
+def test_open_sizes_are_given_values(arenaut):
+    path = DATA / "iree" / "dynamic_batch.mlir"
+    assert "sizes that can be given a value: dynamic.arg0.0" in arenaut("size", path, exit=3).stderr
+    for values in ("dynamic.arg0.0=4", "*=4", "dynamic.arg0.0=1..4", "dynamic.arg0.0=2,4"):
+        pools, document = sizes(arenaut, "plan", path, "--dim", values)
+        assert pools == {"dynamic": 4 * (15488 + 25600)} and document["result"]["status"] == "optimal"
+    assert "--dim x: no size is called so" in arenaut("size", path, "--dim", "x=1", exit=2).stderr
+
+
+def test_sizes_are_given_to_files_that_have_such(arenaut):
+    said = arenaut("size", DATA / "fragmented.csv", "--dim", "n=4", exit=2).stderr
+    assert "--dim n: the file has no symbolic dimension that could be bound" in said

@@ -198,6 +198,13 @@ def test_a_sweep():
         assert results.to_csv().startswith("name,align,dims.*,now,planned,")
 
 
+def test_sizes_without_which_a_file_cannot_be_read():
+    with ThreadPoolExecutor(2) as executor:
+        results = arenaut.sweep(DATA / "iree" / "dynamic_batch.mlir", {"dims": {"dynamic.arg0.0": [1, 4]}}, executor)
+        assert [row.planned for row in results.rows] == [41088, 4 * 41088]
+        assert results.shared == 4 * 41088
+
+
 def test_the_picture_of_a_sweep(tmp_path):
     with ThreadPoolExecutor(2) as executor:
         work = {"dims": {"N": [2, 8, "<&>"]}}

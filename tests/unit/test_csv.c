@@ -142,7 +142,7 @@ static void count_note(void *context, const char *text) {
 TEST(an_unknown_column_is_noted) {
     static const char text[] = "id,lower,upper,size,colour\na,0,1,2,red\n";
     int notes = 0;
-    const arenaut_read_options options = {0, count_note, &notes};
+    const arenaut_read_options options = {.note = count_note, .note_context = &notes};
     arenaut_document d;
     arenaut_error err = {0};
     assert_ok(arenaut_read((const uint8_t *)text, sizeof text - 1, NULL, &options, NULL, &d, &err),

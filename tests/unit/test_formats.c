@@ -116,7 +116,7 @@ TEST(memory_can_be_limited) {
         for (uint64_t limit = 256; limit <= 1 << 20; limit *= 2) {
             fuse f = {.left = SIZE_MAX};
             const arenaut_allocator allocator = fuse_allocator(&f);
-            const arenaut_read_options options = {limit, NULL, NULL};
+            const arenaut_read_options options = {.max_memory = limit};
             arenaut_document d = {0};
             arenaut_error err = {0};
             const arenaut_status st = arenaut_read((const uint8_t *)texts[i], strlen(texts[i]),

@@ -153,6 +153,187 @@ TEST(alignments_that_are_stated_count) {
     arenaut_document_free(&document);
 }
 
+/* ---- sizes that are open ---- */
+
+/* One slice of 64 bytes, and one of what `op` makes of the two dimensions of the argument. */
+static const char *open_text(const char *op) {
+    static char text[1000];
+    snprintf(text, sizeof text, "%s  %%7 = %s : index\n%s",
+             FUNCTION
+             "  %0 = hal.buffer_view.dim<%arg0 : !hal.buffer_view>[0] : index\n"
+             "  %1 = hal.buffer_view.dim<%arg0 : !hal.buffer_view>[1] : index\n",
+             op, "  %2:3 = stream.resource.pack slices({[0, 2] = %7, [1, 2] = %c64})\n");
+    return text;
+}
+
+static arenaut_status read_bound(const char *text, const arenaut_dim *dims, size_t n_dims,
+                                 arenaut_document *document, arenaut_error *err) {
+    const arenaut_read_options options = {.dims = dims, .n_dims = n_dims};
+    return arenaut_read((const uint8_t *)text, strlen(text), NULL, &options, NULL, document, err);
+}
+
+static uint64_t compute(const char *word, uint64_t a, uint64_t b) {
+    const struct {
+        const char *word;
+        uint64_t result;
+    } all[] = {{"addi", a + b},
+               {"subi", a - b},
+               {"muli", a * b},
+               {"divui", a / b},
+               {"divsi", a / b},
+               {"floordivsi", a / b},
+               {"ceildivui", (a + b - 1) / b},
+               {"ceildivsi", (a + b - 1) / b},
+               {"remui", a % b},
+               {"remsi", a % b},
+               {"minui", a < b ? a : b},
+               {"minsi", a < b ? a : b},
+               {"maxui", a > b ? a : b},
+               {"maxsi", a > b ? a : b}};
+    for (size_t i = 0; i < COUNT_OF(all); i++) {
+        if (strcmp(all[i].word, word) == 0) return all[i].result;
+    }
+    fail_msg("no such word: %s", word);
+    return 0;
+}
+
+/* The largest result over all values of both, computed one by one. */
+static uint64_t largest(const char *word, const arenaut_dim *a, const arenaut_dim *b) {
+    uint64_t most = 0;
+    for (int64_t x = a->min; x <= a->max; x++) {
+        for (int64_t y = b->min; y <= b->max; y++) {
+            const uint64_t one = compute(word, (uint64_t)x, (uint64_t)y);
+            if (one > most) most = one;
+        }
+    }
+    return most;
+}
+
+TEST(sizes_are_what_their_dimensions_come_to_at_most) {
+    static const char *const words[] = {"addi",       "subi",      "muli",      "divui", "divsi",
+                                        "floordivsi", "ceildivui", "ceildivsi", "remui", "remsi",
+                                        "minui",      "minsi",     "maxui",     "maxsi"};
+    rng r = {3};
+    for (int round = 0; round < 40; round++) {
+        for (size_t i = 0; i < COUNT_OF(words); i++) {
+            const int64_t y = 1 + rng_below(&r, 20), x = 45 + rng_below(&r, 20);
+            const arenaut_dim dims[] = {
+                {"main.arg0.0", x, x + rng_below(&r, 2) * rng_below(&r, 9)},
+                {"main.arg0.1", y, y + rng_below(&r, 2) * rng_below(&r, 9)}};
+            char op[60];
+            arenaut_document document = {0};
+            arenaut_error err = {0};
+            snprintf(op, sizeof op, "arith.%s %%0, %%1", words[i]);
+            assert_ok(read_bound(open_text(op), dims, 2, &document, &err), err);
+            const uint64_t size = document.problem->size[0],
+                           exact = largest(words[i], dims, dims + 1);
+            const bool ranges = dims[0].min < dims[0].max || dims[1].min < dims[1].max;
+            if (strncmp(words[i], "rem", 3) == 0 && ranges) assert_true(size >= exact);
+            else assert_int_equal(size, exact);
+            arenaut_document_free(&document);
+        }
+    }
+}
+
+TEST(a_range_is_said_to_vary) {
+    const arenaut_dim value = {"*", 8, 8}, range = {"*", 1, 8};
+    arenaut_document document = {0};
+    arenaut_error err = {0};
+    assert_ok(read_bound(open_text("arith.muli %0, %c64"), &value, 1, &document, &err), err);
+    assert_int_equal(document.problem->size[0], 512);
+    assert_int_equal(document.problem->traits, 0);
+    arenaut_document_free(&document);
+    assert_ok(read_bound(open_text("arith.muli %0, %c64"), &range, 1, &document, &err), err);
+    assert_int_equal(document.problem->size[0], 512);
+    assert_int_equal(document.problem->traits, ARENAUT_PROBLEM_SYMBOLIC);
+    arenaut_document_free(&document);
+}
+
+/* Of what the compiler does not say in a way that is understood, nothing is guessed. */
+TEST(sizes_that_cannot_be_worked_out_stay_open) {
+    static const char *const ops[] = {
+        "arith.subi %c64, %0",       "arith.divui %0, %zero",   "arith.muli %0, %huge",
+        "arith.muli %0, %3#1",       "arith.muli %3#1, %0",     "arith.xori %0, %c64",
+        "arith.select %0, %0, %c64", "arith.muli %0, %nothing", "hal.buffer_view.dim<%arg0>[2]",
+    };
+    const arenaut_dim all = {"*", 65, 65};
+    for (size_t i = 0; i < COUNT_OF(ops); i++) {
+        char op[300];
+        snprintf(op, sizeof op, "%s  %%7 = %s",
+                 "arith.constant 1 : index\n  %zero = arith.constant 0 : index\n"
+                 "  %huge = arith.constant 9223372036854775807 : index\n",
+                 ops[i]);
+        arenaut_document document = {0};
+        arenaut_error err = {0};
+        assert_ok(read_bound(open_text(op), &all, 1, &document, &err), err);
+        assert_int_equal(document.problem->n_buffers, 1);
+        arenaut_document_free(&document);
+    }
+}
+
+TEST(sizes_that_could_be_given_are_named) {
+    char said[400] = "";
+    const char *text = open_text("arith.addi %1, %0");
+    const arenaut_read_options options = {.note = keep_note, .note_context = said};
+    arenaut_document document = {0};
+    arenaut_error err = {0};
+    assert_ok(
+        arenaut_read((const uint8_t *)text, strlen(text), NULL, &options, NULL, &document, &err),
+        err);
+    assert_string_equal(said,
+                        "@main: 1 of 2 slices have sizes that are known only when it runs (%7): "
+                        "they are left out; sizes that can be given a value: main.arg0.1");
+    arenaut_document_free(&document);
+}
+
+TEST(dimensions_that_are_not_there_are_refused) {
+    static const struct {
+        arenaut_dim dim;
+        const char *op, *part;
+    } cases[] = {
+        {{"main.arg0.2", 1, 1},
+         "arith.muli %0, %1",
+         "dim main.arg0.2: no size is called so; those that are open: main.arg0.0, main.arg0.1"},
+        {{"", 1, 1}, "arith.muli %0, %1", "dim : no size is called so"},
+        {{"main.arg0.0", -1, 1}, "arith.muli %0, %1", "dim main.arg0.0: -1 to 1 is no range"},
+        {{"main.arg0.0", 2, 1}, "arith.muli %0, %1", "dim main.arg0.0: 2 to 1 is no range"},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        arenaut_document document = {0};
+        arenaut_error err = {0};
+        const arenaut_status st =
+            read_bound(open_text(cases[i].op), &cases[i].dim, 1, &document, &err);
+        assert_int_equal(st, ARENAUT_BAD_ARGUMENT);
+        assert_non_null(strstr(err.msg, cases[i].part));
+    }
+    const arenaut_dim all = {"*", 1, 1};
+    arenaut_document document = {0};
+    arenaut_error err = {0};
+    assert_int_equal(read_bound(small, &all, 1, &document, &err), ARENAUT_BAD_ARGUMENT);
+    assert_non_null(strstr(err.msg, "those that are open: none"));
+}
+
+/* A network that was compiled for any batch: at 4, it is four times as large. */
+TEST(a_real_program_with_an_open_batch_is_planned_for_one) {
+    bytes b = real_text("dynamic_batch.mlir");
+    const arenaut_dim batch = {"dynamic.arg0.0", 1, 4};
+    arenaut_document document = {0};
+    arenaut_error err = {0};
+    const arenaut_read_options options = {.dims = &batch, .n_dims = 1};
+    assert_ok(arenaut_read(b.data, b.size, NULL, &options, NULL, &document, &err), err);
+    static const uint64_t sizes[] = {15488, 25600, 10368, 24576};
+    assert_int_equal(document.problem->n_buffers, COUNT_OF(sizes));
+    for (size_t i = 0; i < COUNT_OF(sizes); i++) {
+        assert_int_equal(document.problem->size[i], 4 * sizes[i]);
+    }
+    arenaut_plan *plan = plan_by(document.problem, "auto");
+    assert_int_equal(plan->total, 4 * (15488 + 25600));
+    assert_int_equal(plan->quality, ARENAUT_OPTIMAL);
+    arenaut_plan_free(plan);
+    arenaut_document_free(&document);
+    free_bytes(&b);
+}
+
 /* ---- what the compiler makes of it ---- */
 
 /* Holds the planner row, and the pipeline's word of what is done today, against the size that
@@ -294,9 +475,31 @@ TEST(more_slabs_than_pools_are_refused) {
     assert_unreadable("iree", text, ARENAUT_UNSUPPORTED, "line 68: more than 64 slabs");
 }
 
+/* With all dimensions given, so that what is damaged is computed with as well. */
+static bool open_property(const uint8_t *data, size_t size) {
+    const arenaut_dim all = {"*", 3, 5};
+    const arenaut_read_options options = {.dims = &all, .n_dims = 1};
+    arenaut_document document = {0};
+    arenaut_error err = {0};
+    if (arenaut_read(data, size, arenaut_format_find("iree"), &options, NULL, &document, &err) !=
+        ARENAUT_OK) {
+        return false;
+    }
+    arenaut_document_free(&document);
+    return true;
+}
+
 TEST(damaged_texts_are_refused_or_hold_to_the_property) {
     bytes real = real_text("two_functions.mlir");
     bytes own = copy_bytes(small, sizeof small - 1);
+    const char *text = open_text("arith.ceildivui %0, %1");
+    bytes sized = copy_bytes(text, strlen(text));
+    const sweep with_sizes = {.property = open_property, .seed = 3};
+    const sweep_counts cuts = sweep_cuts(&with_sizes, sized.data, sized.size);
+    assert_true(cuts.accepted > 0);
+    (void)sweep_flips(&with_sizes, sized.data, sized.size);
+    (void)sweep_scatter(&with_sizes, sized.data, sized.size, 500);
+    free_bytes(&sized);
     const sweep each = {.property = iree_property, .seed = 1};
     const sweep some = {.property = iree_property, .seed = 2, .step = 61, .bits = 1};
     (void)sweep_cuts(&each, own.data, own.size);
@@ -314,6 +517,23 @@ static arenaut_status read_branches(void *context, const arenaut_allocator *allo
     const arenaut_status st = try_read("iree", b->data, b->size, allocator, &document, &err);
     arenaut_document_free(&document);
     return st;
+}
+
+static arenaut_status read_open(void *context, const arenaut_allocator *allocator) {
+    const arenaut_dim all = {"*", 3, 5};
+    const arenaut_read_options options = {.dims = &all, .n_dims = 1};
+    arenaut_document document = {0};
+    arenaut_error err = {0};
+    const arenaut_status st =
+        arenaut_read(context, strlen(context), NULL, &options, allocator, &document, &err);
+    arenaut_document_free(&document);
+    return st;
+}
+
+TEST(reading_open_sizes_survives_every_allocation_failure) {
+    char text[1000];
+    snprintf(text, sizeof text, "%s", open_text("arith.muli %0, %1"));
+    survives_every_allocation_failure(read_open, text);
 }
 
 TEST(reading_a_program_survives_every_allocation_failure) {

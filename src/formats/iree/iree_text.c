@@ -73,3 +73,11 @@ bool arn_iree_take_name(arn_iree_line line, size_t *at, char mark, arn_name *nam
     *at = end;
     return true;
 }
+
+bool arn_iree_same_name(arn_name a, arn_name b) {
+    return a.length == b.length && (a.length == 0 || memcmp(a.text, b.text, a.length) == 0);
+}
+
+arn_name arn_iree_name_of(const char *text) {
+    return (arn_name){(const uint8_t *)text, strlen(text)};
+}

@@ -29,4 +29,7 @@ bool arn_iree_take_number(arn_iree_line line, size_t *at, uint64_t *number); /* 
 /* A name behind `mark`, '%' or '@', without that. Names in quotes keep them. */
 bool arn_iree_take_name(arn_iree_line line, size_t *at, char mark, arn_name *name);
 
+bool arn_iree_same_name(arn_name a, arn_name b);
+arn_name arn_iree_name_of(const char *text);
+
 #endif
