@@ -1,49 +1,41 @@
-/* Places groups one by one among spans that are sorted by address, in chunks that are skipped when
- * nothing in them is alive together with the group.
+/* Places groups one by one among the spans of what is placed that are alive together with them.
  *
- * In the usual case (one piece, no relations) gaps are chosen during one walk over the spans.
- * Otherwise each span, edge and relation forbids a range of offsets; these are sorted, and gaps
- * chosen between them. A placement costs O(spans alive together) at most; in the worst case a pass
- * is quadratic. skyline_engine.c is the faster way for plain problems. */
+ * In the usual case (one piece, no relations) gaps are chosen during one walk over these spans, by
+ * address. Otherwise each span, edge and relation forbids a range of offsets; these are sorted, and
+ * gaps chosen between them. A placement costs O(spans alive together) and a little more: spans.h
+ * says which are not looked at. Where all are alive together and leave gaps a pass is quadratic;
+ * skyline_engine.c is the faster way for plain problems. */
 #include "planners/placing/placing.h"
-
-#include <string.h>
 
 #include "core/checked.h"
 #include "core/sort.h"
+#include "planners/placing/spans.h"
 
 /* To step over a chunk takes as long as to look at so many spans. */
-enum { CHUNK = 64, SPANS_LIKE_CHUNK = 4 };
+enum { SPANS_LIKE_CHUNK = 4 };
 
-/* Spans next to each other in the order of addresses. Split in two when full, so each but
- * the first of a pool holds at least half of what it could. */
-typedef struct chunk {
-    uint32_t n, next;
-    int64_t first, end; /* no span is alive outside */
-    uint64_t top;       /* no span reaches above */
-    int64_t firsts[CHUNK], ends[CHUNK];
-    uint64_t low[CHUNK], high[CHUNK];
-    uint32_t buffer[CHUNK]; /* ARENAUT_NONE: reserved */
-} chunk;
-
-/* Offsets that a group may not have, [from, to), and the pair that forbids them. */
+/* Offsets that a group may not have, [from, to). */
 typedef struct forbidden {
     uint64_t from, to;
-    uint32_t mine, other; /* buffers; other is ARENAUT_NONE for a reserved range */
 } forbidden;
+
+/* A list of spans on the way from low to high. */
+typedef struct walk {
+    uint32_t chunk, at; /* the span that comes next; no chunk: all are passed */
+    uint64_t low;       /* where it begins, or below */
+} walk;
 
 struct arn_placing {
     const arn_groups *groups;
     const arenaut_problem *problem;
     arenaut_allocator allocator;
     arn_region region;
-    chunk *chunks;
-    uint32_t n_chunks;
-    uint32_t head[ARENAUT_MAX_POOLS]; /* each pool's first chunk */
-    uint64_t top[ARENAUT_MAX_POOLS];  /* each pool's highest used address */
-    uint64_t spill;                   /* of what is placed */
-    uint32_t *pool;                   /* per group; ARENAUT_NONE: not placed */
-    uint64_t *offset;                 /* per group */
+    arn_spans spans;
+    walk *walks;                     /* room for one per band */
+    uint64_t top[ARENAUT_MAX_POOLS]; /* each pool's highest used address */
+    uint64_t spill;                  /* of what is placed */
+    uint32_t *pool;                  /* per group; ARENAUT_NONE: not placed */
+    uint64_t *offset;                /* per group */
     /* What stands in the way of the group at hand. */
     forbidden *forbidden;
     uint32_t *order; /* room for twice as many */
@@ -54,96 +46,27 @@ struct arn_placing {
     bool out_of_memory;
 };
 
-/* ---- spans ---- */
-
-static uint32_t new_chunk(arn_placing *placing, uint32_t next) {
-    chunk *b = &placing->chunks[placing->n_chunks];
-    b->n = 0;
-    b->next = next;
-    b->first = INT64_MAX;
-    b->end = INT64_MIN;
-    b->top = 0;
-    return placing->n_chunks++;
-}
-
-static void widen_hull(chunk *b, uint32_t i) {
-    if (b->firsts[i] < b->first) b->first = b->firsts[i];
-    if (b->ends[i] > b->end) b->end = b->ends[i];
-    if (b->high[i] > b->top) b->top = b->high[i];
-}
-
-static void find_hull(chunk *b) {
-    b->first = INT64_MAX;
-    b->end = INT64_MIN;
-    b->top = 0;
-    for (uint32_t i = 0; i < b->n; i++) widen_hull(b, i);
-}
-
-/* Moves spans [from, n) of one chunk to the place `at` of another that has room. */
-static void copy_spans(chunk *to, uint32_t at, const chunk *source, uint32_t from, uint32_t n) {
-    memmove(&to->firsts[at], &source->firsts[from], n * sizeof *to->firsts);
-    memmove(&to->ends[at], &source->ends[from], n * sizeof *to->ends);
-    memmove(&to->low[at], &source->low[from], n * sizeof *to->low);
-    memmove(&to->high[at], &source->high[from], n * sizeof *to->high);
-    memmove(&to->buffer[at], &source->buffer[from], n * sizeof *to->buffer);
-}
-
-static void split(arn_placing *placing, uint32_t at) {
-    const uint32_t upper = new_chunk(placing, placing->chunks[at].next);
-    chunk *from = &placing->chunks[at], *to = &placing->chunks[upper];
-    from->next = upper;
-    from->n = CHUNK / 2;
-    to->n = CHUNK - CHUNK / 2;
-    copy_spans(to, 0, from, from->n, to->n);
-    find_hull(from);
-    find_hull(to);
-}
-
-/* `at`: a chunk of the pool that does not begin above `low`, or the first. Returns where the
- * span went. */
-static uint32_t add_span(arn_placing *placing, uint32_t at, int64_t first, int64_t end,
-                         uint64_t low, uint64_t high, uint32_t buffer) {
-    for (uint32_t next = placing->chunks[at].next;
-         next != ARENAUT_NONE && placing->chunks[next].low[0] <= low;
-         next = placing->chunks[at].next) {
-        at = next;
-        placing->scanned += SPANS_LIKE_CHUNK;
+static void add_reserved(arn_placing *placing) {
+    const arenaut_problem *p = placing->problem;
+    uint32_t last[ARENAUT_MAX_POOLS];
+    for (uint32_t k = 0; k < p->n_pools; k++) last[k] = ARENAUT_NONE;
+    for (uint32_t i = 0; i < p->n_reserved; i++) {
+        const arenaut_reserved *r = &p->reserved[i];
+        const arn_span span = {INT64_MIN, INT64_MAX, r->first, r->end, ARENAUT_NONE};
+        const uint32_t list = arn_spans_list(&placing->spans, r->pool, 0);
+        uint64_t stepped = 0;
+        last[r->pool] = arn_spans_add(&placing->spans, list, last[r->pool], &span, &stepped);
+        placing->scanned += stepped * SPANS_LIKE_CHUNK;
     }
-    if (placing->chunks[at].n == CHUNK) {
-        split(placing, at);
-        const uint32_t upper = placing->chunks[at].next;
-        if (placing->chunks[upper].low[0] <= low) at = upper;
-    }
-    chunk *b = &placing->chunks[at];
-    uint32_t i = b->n;
-    while (i > 0 && b->low[i - 1] > low) i--;
-    copy_spans(b, i + 1, b, i, b->n - i);
-    b->firsts[i] = first;
-    b->ends[i] = end;
-    b->low[i] = low;
-    b->high[i] = high;
-    b->buffer[i] = buffer;
-    b->n++;
-    widen_hull(b, i);
-    return at;
 }
 
 void arn_placing_clear(arn_placing *placing, arn_ask *ask) {
-    const arenaut_problem *p = placing->problem;
-    uint32_t last[ARENAUT_MAX_POOLS];
-    placing->n_chunks = 0;
     placing->ask = ask;
     placing->out_of_memory = false;
     placing->spill = 0;
-    for (uint32_t k = 0; k < p->n_pools; k++) {
-        placing->head[k] = last[k] = new_chunk(placing, ARENAUT_NONE);
-        placing->top[k] = 0;
-    }
-    for (uint32_t i = 0; i < p->n_reserved; i++) {
-        const arenaut_reserved *r = &p->reserved[i];
-        last[r->pool] =
-            add_span(placing, last[r->pool], INT64_MIN, INT64_MAX, r->first, r->end, ARENAUT_NONE);
-    }
+    for (uint32_t k = 0; k < placing->problem->n_pools; k++) placing->top[k] = 0;
+    arn_spans_clear(&placing->spans);
+    add_reserved(placing);
     for (uint32_t i = 0; i < placing->groups->n; i++) placing->pool[i] = ARENAUT_NONE;
 }
 
@@ -160,6 +83,13 @@ static uint64_t end_of_pile(const arn_groups *groups) {
     return arn_min_u64(end + sum, ARENAUT_SIZE_MAX - sum);
 }
 
+static bool make_lists(arn_placing *placing) {
+    arn_region *region = &placing->region;
+    if (!arn_spans_make(placing->groups, region, &placing->spans)) return false;
+    placing->walks = arn_region_allocate(region, placing->spans.bands.n, sizeof *placing->walks);
+    return placing->walks;
+}
+
 arn_placing *arn_placing_new(const arn_groups *groups, const arenaut_allocator *allocator) {
     arn_placing *placing = arn_allocate_zeroed(allocator, 1, sizeof *placing);
     if (!placing) return NULL;
@@ -167,14 +97,9 @@ arn_placing *arn_placing_new(const arn_groups *groups, const arenaut_allocator *
     placing->problem = groups->problem;
     placing->allocator = arn_allocator_or_default(allocator);
     arn_region_init(&placing->region, allocator);
-    const uint64_t spans = (uint64_t)groups->n_pieces + groups->problem->n_reserved;
-    const uint64_t chunks = spans / (CHUNK / 2) + 1 + groups->problem->n_pools;
-    if (chunks < ARENAUT_NONE) {
-        placing->chunks = arn_region_allocate(&placing->region, (size_t)chunks, sizeof(chunk));
-    }
     placing->pool = arn_region_allocate(&placing->region, groups->n, sizeof *placing->pool);
     placing->offset = arn_region_allocate(&placing->region, groups->n, sizeof *placing->offset);
-    if (!placing->chunks || !placing->pool || !placing->offset) {
+    if (!placing->pool || !placing->offset || !make_lists(placing)) {
         arn_placing_free(placing);
         return NULL;
     }
@@ -239,28 +164,83 @@ static uint64_t chosen(const chooser *c) {
     return c->best != ARENAUT_UNPLACED ? c->best : arn_aligned(c->front, c->align);
 }
 
-/* The usual case: one piece, and whatever is alive with it is in the way. */
+/* ---- the usual case: one piece, and whatever is alive with it is in the way ---- */
+
+static void settle(walk *heap, uint32_t n, uint32_t at) {
+    const walk moving = heap[at];
+    for (uint32_t child = 2 * at + 1; child < n; child = 2 * at + 1) {
+        if (child + 1 < n && heap[child + 1].low < heap[child].low) child++;
+        if (heap[child].low >= moving.low) break;
+        heap[at] = heap[child];
+        at = child;
+    }
+    heap[at] = moving;
+}
+
+/* A heap of the lists that the group may have to pass; returns how many. */
+static uint32_t begin_walks(arn_placing *placing, const arn_group *group, uint32_t pool) {
+    const arn_spans *spans = &placing->spans;
+    const uint32_t n_met = arn_bands_meet(&spans->bands, group->first, group->end);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < n_met; i++) {
+        const uint32_t head = spans->head[arn_spans_list(spans, pool, spans->bands.met[i])];
+        if (head == ARENAUT_NONE) continue;
+        placing->walks[n++] = (walk){head, 0, spans->chunk[head].low[0]};
+    }
+    for (uint32_t i = n / 2; i-- > 0;) settle(placing->walks, n, i);
+    return n;
+}
+
+/* Whether the group, which is alive with all of a chunk, fits into no gap within. */
+static bool is_solid(const arn_chunk *c, const arn_group *group) {
+    return c->gap < group->extent && c->last_first < group->end && c->least_end > group->first;
+}
+
+/* Passes what is alive with the group and begins no higher than `until`. */
+static bool pass_spans(arn_placing *placing, const arn_group *group, walk *w, uint64_t until,
+                       chooser *c) {
+    for (; w->chunk != ARENAUT_NONE; w->chunk = placing->spans.chunk[w->chunk].next, w->at = 0) {
+        const arn_chunk *b = &placing->spans.chunk[w->chunk];
+        if (w->at == 0) {
+            placing->scanned += SPANS_LIKE_CHUNK;
+            if (b->end <= group->first || b->first >= group->end || b->top <= c->front) continue;
+            placing->scanned += b->n;
+            if (b->low[0] <= until && is_solid(b, group)) {
+                if (close_gap(c, b->low[0])) return true;
+                c->front = arn_max_u64(c->front, b->top);
+                continue;
+            }
+        }
+        for (uint32_t i = w->at; i < b->n; i++) {
+            if (b->ends[i] <= group->first || b->firsts[i] >= group->end) continue;
+            if (b->low[i] > until) {
+                w->at = i;
+                w->low = b->low[i];
+                return false;
+            }
+            if (close_gap(c, b->low[i])) return true;
+            if (b->high[i] > c->front) c->front = b->high[i];
+        }
+    }
+    return false;
+}
+
 static uint64_t find_for_piece(arn_placing *placing, const arn_group *group, uint32_t pool,
                                arn_fit fit, uint64_t from) {
     chooser c = chooser_for(group, fit, from);
-    for (uint32_t at = placing->head[pool]; at != ARENAUT_NONE; at = placing->chunks[at].next) {
-        const chunk *b = &placing->chunks[at];
-        placing->scanned += SPANS_LIKE_CHUNK;
-        if (b->end <= group->first || b->first >= group->end || b->top <= c.front) continue;
-        placing->scanned += b->n;
-        for (uint32_t i = 0; i < b->n; i++) {
-            if (b->ends[i] <= group->first || b->firsts[i] >= group->end) continue;
-            if (close_gap(&c, b->low[i])) return c.best;
-            if (b->high[i] > c.front) c.front = b->high[i];
-        }
+    walk *heap = placing->walks;
+    for (uint32_t n = begin_walks(placing, group, pool); n > 0; settle(heap, n, 0)) {
+        uint64_t until = n > 1 ? heap[1].low : UINT64_MAX;
+        if (n > 2) until = arn_min_u64(until, heap[2].low);
+        if (pass_spans(placing, group, &heap[0], until, &c)) return c.best;
+        if (heap[0].chunk == ARENAUT_NONE) heap[0] = heap[--n];
     }
     return chosen(&c);
 }
 
 /* ---- the general case: forbidden offsets ---- */
 
-static void forbid(arn_placing *placing, uint64_t low, uint64_t high, const arn_piece *piece,
-                   uint32_t mine, uint32_t other) {
+static void forbid(arn_placing *placing, uint64_t low, uint64_t high, const arn_piece *piece) {
     if (high <= piece->low) return; /* below the piece wherever the group lies */
     const uint32_t n = placing->n_forbidden;
     uint32_t room = placing->forbidden_room;
@@ -270,25 +250,33 @@ static void forbid(arn_placing *placing, uint64_t low, uint64_t high, const arn_
         return;
     }
     placing->forbidden_room = room;
-    const forbidden f = {low >= piece->high ? low - piece->high + 1 : 0, high - piece->low, mine,
-                         other};
+    const forbidden f = {low >= piece->high ? low - piece->high + 1 : 0, high - piece->low};
     placing->forbidden[placing->n_forbidden++] = f;
 }
 
-/* Those that forbid nothing from `from` on are left out. */
-static void gather_spans(arn_placing *placing, const arn_piece *piece, uint32_t pool,
-                         uint64_t from) {
-    const uint64_t below = from + piece->low;
-    for (uint32_t at = placing->head[pool]; at != ARENAUT_NONE; at = placing->chunks[at].next) {
-        const chunk *b = &placing->chunks[at];
+/* Those of one list, but for what forbids nothing from `below` on. */
+static void gather_list(arn_placing *placing, const arn_piece *piece, uint32_t list,
+                        uint64_t below) {
+    const arn_spans *spans = &placing->spans;
+    for (uint32_t at = spans->head[list]; at != ARENAUT_NONE; at = spans->chunk[at].next) {
+        const arn_chunk *b = &spans->chunk[at];
         placing->scanned += SPANS_LIKE_CHUNK;
         if (b->end <= piece->first || b->first >= piece->end || b->top <= below) continue;
         placing->scanned += b->n;
         for (uint32_t i = 0; i < b->n; i++) {
             if (b->ends[i] <= piece->first || b->firsts[i] >= piece->end) continue;
-            if (b->high[i] <= below) continue;
-            forbid(placing, b->low[i], b->high[i], piece, piece->buffer, b->buffer[i]);
+            if (b->high[i] > below) forbid(placing, b->low[i], b->high[i], piece);
         }
+    }
+}
+
+static void gather_spans(arn_placing *placing, const arn_piece *piece, uint32_t pool,
+                         uint64_t from) {
+    const arn_spans *spans = &placing->spans;
+    const uint32_t n = arn_bands_meet(&spans->bands, piece->first, piece->end);
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t list = arn_spans_list(spans, pool, spans->bands.met[i]);
+        gather_list(placing, piece, list, from + piece->low);
     }
 }
 
@@ -313,7 +301,7 @@ static void gather_edges(arn_placing *placing, const arn_group *group, uint32_t 
             if (pool_of(placing, other) != pool || groups->owner[other] == groups->owner[b])
                 continue;
             const uint64_t low = place_of(placing, other);
-            forbid(placing, low, low + placing->problem->size[other], &whole, b, other);
+            forbid(placing, low, low + placing->problem->size[other], &whole);
         }
     }
 }
@@ -373,22 +361,35 @@ static bool may_cover(const arn_placing *placing, uint64_t offset, uint32_t mine
            place_of(placing, other) == offset + placing->groups->delta[mine];
 }
 
-static bool piece_may_lie(arn_placing *placing, const arn_piece *piece, uint32_t pool,
-                          uint64_t offset, bool share) {
+/* Among the spans of one list; adds those that were looked at. */
+static bool may_lie_among(const arn_placing *placing, const arn_piece *piece, uint32_t list,
+                          uint64_t offset, bool share, uint64_t *looked) {
     const uint64_t low = offset + piece->low, high = offset + piece->high;
-    uint64_t looked = 0;
-    for (uint32_t at = placing->head[pool]; at != ARENAUT_NONE; at = placing->chunks[at].next) {
-        const chunk *b = &placing->chunks[at];
-        looked += SPANS_LIKE_CHUNK;
-        if (b->n && b->low[0] >= high) break;
+    const arn_spans *spans = &placing->spans;
+    for (uint32_t at = spans->head[list]; at != ARENAUT_NONE; at = spans->chunk[at].next) {
+        const arn_chunk *b = &spans->chunk[at];
+        *looked += SPANS_LIKE_CHUNK;
+        if (b->low[0] >= high) break;
         if (b->end <= piece->first || b->first >= piece->end || b->top <= low) continue;
-        looked += b->n;
+        *looked += b->n;
         for (uint32_t i = 0; i < b->n && b->low[i] < high; i++) {
             if (b->ends[i] <= piece->first || b->firsts[i] >= piece->end || b->high[i] <= low) {
                 continue;
             }
             if (!may_cover(placing, offset, piece->buffer, b->buffer[i], share)) return false;
         }
+    }
+    return true;
+}
+
+static bool piece_may_lie(arn_placing *placing, const arn_piece *piece, uint32_t pool,
+                          uint64_t offset, bool share) {
+    const arn_spans *spans = &placing->spans;
+    const uint32_t n = arn_bands_meet(&spans->bands, piece->first, piece->end);
+    uint64_t looked = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t list = arn_spans_list(spans, pool, spans->bands.met[i]);
+        if (!may_lie_among(placing, piece, list, offset, share, &looked)) return false;
     }
     return arn_ask_after(placing->ask, looked);
 }
@@ -537,12 +538,15 @@ void arn_placing_put(arn_placing *placing, uint32_t id, uint32_t pool, uint64_t 
     placing->offset[id] = offset;
     placing->top[pool] = arn_max_u64(placing->top[pool], offset + group->extent);
     placing->spill += arn_group_spill(placing->groups, group, pool);
-    for (uint32_t i = 0; i < group->n_pieces; i++) {
-        const arn_piece *piece = &placing->groups->piece[group->piece + i];
-        const uint64_t before = placing->scanned;
-        add_span(placing, placing->head[pool], piece->first, piece->end, offset + piece->low,
-                 offset + piece->high, piece->buffer);
-        arn_ask_after(placing->ask, placing->scanned - before);
+    for (uint32_t i = group->piece; i < group->piece + group->n_pieces; i++) {
+        const arn_piece *piece = &placing->groups->piece[i];
+        const arn_span span = {piece->first, piece->end, offset + piece->low, offset + piece->high,
+                               piece->buffer};
+        const uint32_t list = arn_spans_list(&placing->spans, pool, placing->spans.bands.of[i]);
+        uint64_t stepped = 0;
+        arn_spans_add(&placing->spans, list, ARENAUT_NONE, &span, &stepped);
+        placing->scanned += stepped * SPANS_LIKE_CHUNK;
+        arn_ask_after(placing->ask, stepped * SPANS_LIKE_CHUNK);
     }
 }
 

@@ -1,9 +1,9 @@
 /* Placing: the kernel that the order-based planners share.
  *
- * What is placed lies in one list per pool, sorted by address. To place a group, those
- * spans are passed from low to high that are alive together with it, and the group goes into
- * a gap between them, or on top. The list is cut into chunks that know their hull in time
- * and their highest address, so that most of it is stepped over; no pairs are stored.
+ * What is placed lies in lists sorted by address, one per pool and band of time. To place a group,
+ * those spans are passed from low to high that are alive together with it, and the group goes into
+ * a gap between them, or on top; no pairs are stored. Most of what is not alive then is not looked
+ * at, nor what leaves no gaps (spans.h).
  *
  * All constraints of a problem are kept: alignment, several lifetimes, pools and their
  * capacities, fixed offsets, same-base and inside relations, conflict edges, reserved
