@@ -107,7 +107,8 @@ typedef struct arenaut_order_line {
     XX(DFS, "dfs")           /* inductor: operands first, those that move least before */  \
     XX(DFS_OUT, "dfs_out")   /* ONNX Runtime: operands first, from the results */          \
     XX(LIFO, "lifo")         /* the op that became ready last */                           \
-    XX(BACKWARD, "backward") /* as greedy, from the last op to the first */
+    XX(BACKWARD, "backward") /* as greedy, from the last op to the first */                \
+    XX(TREES, "trees")       /* the best one where each result is read once */
 
 typedef enum arenaut_order_way {
 #define XX(name, text) ARENAUT_ORDER_WAY_##name,

@@ -133,6 +133,39 @@ TEST(orders_of_random_graphs_are_best_and_proven) {
     assert_true(searched > 100); /* else the search is not tested */
 }
 
+/* Each result is read once at most, some by nobody. */
+static void random_trees(graph *g, rng *r) {
+    uint32_t unread[MAX_OPS], n = 0;
+    begin(g);
+    g->problem.n_ops = g->problem.n_buffers = 1 + rng_below(r, MAX_OPS);
+    for (uint32_t op = 0; op < g->problem.n_ops; op++) {
+        g->size[op] = rng_once_in(r, 8) ? 0 : 1 + rng_below(r, 20);
+        g->held[op] = rng_once_in(r, 6) ? ARENAUT_HELD_AFTER : 0;
+        use(g, op, op);
+        for (uint32_t reads = rng_below(r, 4); reads > 0 && n > 0; reads--) {
+            const uint32_t at = rng_below(r, n), from = unread[at];
+            use(g, op, from);
+            wait_for(g, op, from);
+            unread[at] = unread[--n];
+        }
+        unread[n++] = op;
+    }
+}
+
+TEST(trees_are_put_in_the_best_order_at_once) {
+    rng r = {8};
+    uint32_t branched = 0;
+    for (uint32_t i = 0; i < 1000; i++) {
+        graph g;
+        random_trees(&g, &r);
+        arenaut_order *order = find(&g);
+        assert_int_equal(order->ways[ARENAUT_ORDER_WAY_TREES], least_peak(&g));
+        branched += order->ways[ARENAUT_ORDER_WAY_GREEDY] > order->peak;
+        arenaut_order_free(order);
+    }
+    assert_true(branched > 20);
+}
+
 /* Lines that nobody derived, in memory of exactly their size: numbers out of range among them. */
 static arenaut_order_line *make_up(rng *r, uint32_t n, uint32_t n_ops) {
     arenaut_order_line *lines = malloc((n ? n : 1) * sizeof *lines);

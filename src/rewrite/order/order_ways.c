@@ -7,6 +7,7 @@
 #include "core/checked.h"
 #include "core/memory.h"
 #include "core/sort.h"
+#include "rewrite/order/order_trees.h"
 
 /* ---- lists ---- */
 
@@ -146,14 +147,16 @@ static void descend(descent *d, uint32_t from) {
 }
 
 /* From the results, or from all ops; operands in the order of `sorted`. */
-static bool depth_first(const arn_order_graph *g, bool from_results, uint32_t *ops) {
+static bool depth_first(const arn_order_graph *g, arenaut_order_way way, uint32_t *ops) {
+    const bool from_results = way == ARENAUT_ORDER_WAY_DFS_OUT;
     descent d = {.graph = g, .ops = ops};
     uint32_t *sorted = arn_allocate(&g->allocator, g->n_ops, sizeof *sorted);
     d.rank = arn_allocate(&g->allocator, g->n_ops, sizeof *d.rank);
     d.stack = arn_allocate(&g->allocator, g->n_ops, sizeof *d.stack);
     bool ok = sorted && d.rank && d.stack;
     for (uint32_t i = 0; ok && i < g->n_ops; i++) sorted[i] = i;
-    if (ok && !from_results) ok = sort_by_moved(g, sorted);
+    if (ok && way == ARENAUT_ORDER_WAY_DFS) ok = sort_by_moved(g, sorted);
+    if (ok && way == ARENAUT_ORDER_WAY_TREES) ok = arn_order_by_trees(g, sorted);
     for (uint32_t i = 0; ok && i < g->n_ops; i++) d.rank[sorted[i]] = i;
     for (uint32_t i = 0; ok && i < g->n_ops; i++) {
         const uint32_t op = sorted[i];
@@ -174,7 +177,7 @@ bool arn_order_by_way(arenaut_order_way way, arn_order_state *front, arn_order_s
             return true;
         case ARENAUT_ORDER_WAY_DFS:
         case ARENAUT_ORDER_WAY_DFS_OUT:
-            return depth_first(front->graph, way == ARENAUT_ORDER_WAY_DFS_OUT, ops);
+        case ARENAUT_ORDER_WAY_TREES: return depth_first(front->graph, way, ops);
         case ARENAUT_ORDER_WAY_BACKWARD:
             if (!run_list(ARENAUT_ORDER_WAY_GREEDY, back, ops)) return false;
             reverse(ops, n);
