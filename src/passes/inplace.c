@@ -1,9 +1,10 @@
 /* inplace: notes for each op which of its inputs an output may be written over.
  *
  * Which kernels read an element before they write there is a matter of tables: the user's
- * rules, the target's and the dialect's. What the program must fulfil is checked here: the input is
- * not needed afterwards, is no constant, state or result, and has the output's shape and bytes.
- * Lowering later turns those pairs into same-base relations of buffers that meet in one step.
+ * rules, the target's and the dialect's. What the program must fulfil in any order of its ops is
+ * checked here: the input is no constant, state or result, and has the output's shape and bytes.
+ * Lowering later turns those pairs into same-base relations of buffers that meet in one step, that
+ * is, where nothing needs the input afterwards; another order has other such pairs.
  * O(arguments) for the facts, O(inputs * outputs) for each op with a rule. */
 #include <inttypes.h>
 #include <string.h>
@@ -127,8 +128,7 @@ static bool fills_storage(const inplace *pass, uint32_t tensor) {
     return offset == 0 && tensors[tensor].bytes == tensors[storage].bytes;
 }
 
-/* Whether output and input of the pair are alike enough to change places in memory, and
- * the input is of no use after op `at`. */
+/* Whether output and input of the pair of op `at` are alike enough to change places in memory. */
 static bool fits(const inplace *pass, uint32_t at, arenaut_in_place pair, bool any_shape) {
     const arenaut_program *p = pass->program;
     const arenaut_op *op = &p->ops[at];
@@ -141,8 +141,7 @@ static bool fits(const inplace *pass, uint32_t at, arenaut_in_place pair, bool a
     if (!vary_alike(p, input, output)) return false;
     if (any_shape ? input->strides || output->strides : !same_layout(input, output)) return false;
     if (!fills_storage(pass, from) || !fills_storage(pass, to)) return false;
-    if (pass->facts[base] || (pass->facts[result] & KEPT)) return false;
-    return pass->last_read[base] == at;
+    return !pass->facts[base] && !(pass->facts[result] & KEPT);
 }
 
 static arenaut_status note(inplace *pass, arenaut_in_place pair) {
@@ -229,17 +228,19 @@ static arenaut_status store_pairs(inplace *pass, arenaut_op *op) {
 }
 
 /* Where the program allocates the result in so many words, it says so of the operand's memory
- * now: the first that will do. */
+ * now: the first that is of no use afterwards. */
 static arenaut_status say_in_program(inplace *pass, const arenaut_op *op) {
     for (uint32_t i = 0; i < op->n_in_place; i++) {
         const uint32_t at = pass->alloc[op->outputs[op->in_place[i].output]];
+        const uint32_t base = storage_of(pass, op->inputs[op->in_place[i].input]);
+        if (pass->last_read[base] != (uint32_t)(op - pass->program->ops)) continue;
         if (at == ARENAUT_NONE || pass->program->ops[at].kind != ARENAUT_OP_ALLOC) continue;
-        uint32_t *base = arenaut_program_alloc(pass->program, sizeof *base);
-        if (!base) return arn_no_memory(pass->err);
+        uint32_t *named = arenaut_program_alloc(pass->program, sizeof *named);
+        if (!named) return arn_no_memory(pass->err);
         arenaut_op *alloc = &pass->program->ops[at];
-        *base = op->inputs[op->in_place[i].input];
+        *named = op->inputs[op->in_place[i].input];
         alloc->kind = ARENAUT_OP_ALLOC_IN_PLACE;
-        alloc->inputs = base;
+        alloc->inputs = named;
         alloc->n_inputs = 1;
     }
     return ARENAUT_OK;

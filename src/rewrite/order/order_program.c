@@ -65,6 +65,7 @@ static const char *refusal(const arenaut_program *p, uint32_t *op) {
             case ARENAUT_OP_MAKES:
             case ARENAUT_OP_DELEGATE: break;
             case ARENAUT_OP_ALLOC:
+            case ARENAUT_OP_ALLOC_IN_PLACE:
                 if (!p->ops[*op].file_index.given) break;
                 return "it is of a kind that stays where it is";
             default: return "it is of a kind that stays where it is";
@@ -106,7 +107,7 @@ static const char *find_units(builder *b) {
         }
         const uint32_t unit = b->n_units - 1;
         b->unit[i] = unit;
-        begun = op->kind == ARENAUT_OP_ALLOC;
+        begun = op->kind == ARENAUT_OP_ALLOC || op->kind == ARENAUT_OP_ALLOC_IN_PLACE;
         behind = behind || (!own && !begun);
         if (own) b->op[unit] = last = op->file_index.id;
         const uint32_t most = b->most[unit];
@@ -254,10 +255,14 @@ static bool allocate(builder *b) {
     return true;
 }
 
-/* Every offset is a multiple of the least alignment, so that sizes can be rounded up to it. */
+/* Every offset is a multiple of the least alignment, and so is where a pool ends: sizes can be
+ * rounded up to it. */
 static void round_sizes(builder *b) {
     const arenaut_problem *problem = b->lowering->problem;
     uint64_t grain = ARENAUT_SIZE_MAX;
+    for (uint32_t i = 0; i < problem->n_pools; i++) {
+        grain = arn_min_u64(grain, arn_max_u64(1, problem->pool[i].align));
+    }
     for (uint32_t i = 0; i < problem->n_buffers; i++) {
         grain = arn_min_u64(grain, arenaut_problem_align(problem, i));
     }

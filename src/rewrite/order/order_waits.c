@@ -71,7 +71,7 @@ static bool may_write(const arn_order_waits *w, const arenaut_op *op, uint32_t i
 
 static void add_waits(arn_order_waits *w, uint32_t i) {
     const arenaut_op *op = &w->program->ops[i];
-    if (op->kind == ARENAUT_OP_ALLOC) return;
+    if (op->kind == ARENAUT_OP_ALLOC || op->kind == ARENAUT_OP_ALLOC_IN_PLACE) return;
     for (uint32_t k = 0; k < op->n_inputs; k++) {
         if (op->inputs[k] == ARENAUT_NONE) continue;
         read(w, i, op->inputs[k]);
