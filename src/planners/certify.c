@@ -39,14 +39,6 @@ static uint64_t free_below(const arenaut_problem *p, uint32_t pool, uint64_t lim
     return free_bytes;
 }
 
-static uint64_t largest_waste(const arenaut_problem *p, uint64_t grain) {
-    uint64_t waste = 0;
-    for (uint32_t b = 0; b < p->n_buffers; b++) {
-        waste = arn_max_u64(waste, arn_aligned(p->size[b], grain) - p->size[b]);
-    }
-    return waste;
-}
-
 static bool by_load(const reasons *r, uint32_t pool, uint64_t limit) {
     const arn_load_peak peak = arn_load_highest(&r->load, UINT64_C(1) << pool, NULL);
     const uint64_t free_bytes = free_below(r->p, pool, limit);
@@ -54,8 +46,7 @@ static bool by_load(const reasons *r, uint32_t pool, uint64_t limit) {
         add(r, ARENAUT_PROOF_LOAD, 0, (uint64_t)peak.step);
         return true;
     }
-    const uint64_t waste = largest_waste(r->p, r->load.grain);
-    if (peak.cells <= waste || peak.cells - waste <= free_bytes) return false;
+    if (peak.cells - peak.waste <= free_bytes) return false;
     add(r, ARENAUT_PROOF_LOAD, 0, (uint64_t)peak.cells_step);
     return true;
 }

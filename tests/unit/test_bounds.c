@@ -100,6 +100,34 @@ TEST(alignment_raises_the_bound) {
     }
 }
 
+/* What lies in another pool at other multiples changes nothing: 13 of the first, and 3. */
+TEST(alignment_in_one_pool_is_not_lost_to_another) {
+    const arenaut_interval life = {0, 1};
+    arenaut_problem *p = new_problem();
+    add_pool(p, "a", ARENAUT_UNLIMITED, 1);
+    add_pool(p, "b", ARENAUT_UNLIMITED, 1);
+    for (uint32_t i = 0; i < 3; i++) {
+        arenaut_buffer b = buffer_of(i < 2 ? 5 : 3, &life);
+        b.align = i < 2 ? 8 : 1;
+        b.pools = i < 2 ? 1 : 2;
+        add_buffer(p, &b);
+    }
+    assert_bound(p, 13 + 3, 0);
+}
+
+/* Two of 12 bytes at multiples of 8 end at 28; that one of another time would leave 7 of its last
+ * cell free is no help. */
+TEST(only_what_is_alive_leaves_a_cell_in_part) {
+    const arenaut_interval lives[] = {{0, 1}, {0, 1}, {4, 5}};
+    arenaut_problem *p = new_problem();
+    for (uint32_t i = 0; i < 3; i++) {
+        arenaut_buffer b = buffer_of(i < 2 ? 12 : 1, &lives[i]);
+        b.align = 8;
+        add_buffer(p, &b);
+    }
+    assert_bound(p, 28, 0);
+}
+
 TEST(fixed_and_reserved_bytes_raise_the_bound) {
     const arenaut_interval life = {0, 1};
     const arenaut_reserved range = {0, 4, 20};

@@ -29,18 +29,9 @@ static uint64_t round_arena(const arenaut_problem *p, uint32_t pool, uint64_t by
     return arn_aligned(bytes, p->pool[pool].align);
 }
 
-/* The most bytes between the end of a buffer and the end of its last cell: the topmost
- * buffer's are not part of the arena. */
-static uint64_t largest_waste(const arenaut_problem *p, uint64_t grain) {
-    uint64_t waste = 0;
-    for (uint32_t b = 0; b < p->n_buffers; b++) {
-        waste = arn_max_u64(waste, arn_aligned(p->size[b], grain) - p->size[b]);
-    }
-    return waste;
-}
-
-static uint64_t peak_bytes(const arn_load_peak *peak, uint64_t waste) {
-    return arn_max_u64(peak->bytes, peak->cells > waste ? peak->cells - waste : 0);
+/* The topmost buffer's last cell need not be whole. */
+static uint64_t peak_bytes(const arn_load_peak *peak) {
+    return arn_max_u64(peak->bytes, peak->cells - peak->waste);
 }
 
 static uint64_t pools_of(const arenaut_problem *p, const uint64_t *allowed, uint32_t b) {
@@ -121,12 +112,11 @@ arenaut_status arn_bounds_find(const arenaut_problem *p, const uint64_t *allowed
         arn_load_free(&load);
         return arn_no_memory(err);
     }
-    const uint64_t waste = largest_waste(p, load.grain);
     const arn_load_peak all = arn_load_highest(&load, UINT64_MAX, allowed);
     for (uint32_t k = 0; k < p->n_pools; k++) {
         const arn_load_peak peak =
             p->n_pools == 1 ? all : arn_load_highest(&load, UINT64_C(1) << k, allowed);
-        per_pool[k] = arn_rooms_end_of_free_bytes(&rooms, k, peak_bytes(&peak, waste));
+        per_pool[k] = arn_rooms_end_of_free_bytes(&rooms, k, peak_bytes(&peak));
     }
     arn_load_free(&load);
     raise_by_single_buffers(&rooms, allowed, per_pool);

@@ -142,19 +142,6 @@ static bool add_savings(arn_load *load, const arn_hosts *hosts, arn_region *regi
     return true;
 }
 
-/* Offsets are multiples of the least alignment, unless a buffer is pinned elsewhere. */
-static uint64_t find_grain(const arenaut_problem *p) {
-    if (p->n_reserved) return 1; /* a reserved range may leave a part of a cell free */
-    uint64_t grain = 0;
-    for (uint32_t b = 0; b < p->n_buffers; b++) {
-        if (!arenaut_problem_needs_memory(p, b)) continue;
-        const uint64_t fixed = arenaut_problem_fixed_offset(p, b);
-        grain |= arenaut_problem_align(p, b);
-        if (fixed != ARENAUT_UNPLACED) grain |= fixed;
-    }
-    return grain & (~grain + 1) ? grain & (~grain + 1) : 1;
-}
-
 /* `by_step` has room for twice as many. */
 static bool order_events(arn_load *load, arn_region *region) {
     uint64_t *key = arn_region_allocate(region, load->n, sizeof *key);
@@ -171,7 +158,7 @@ arenaut_status arn_load_init(arn_load *load, const arenaut_problem *p,
                              const arenaut_allocator *allocator, arenaut_error *err) {
     arn_region region;
     arn_region_init(&region, allocator);
-    const arn_load empty = {p, allocator, 0, NULL, NULL, find_grain(p)};
+    const arn_load empty = {.problem = p, .allocator = allocator};
     *load = empty;
     bool done = false;
     arn_hosts hosts;
@@ -199,27 +186,61 @@ void arn_load_free(arn_load *load) {
     load->by_step = NULL;
 }
 
-/* Both halves of a saving must be confined to the pools in question. */
-static bool counts(const arn_load *load, const arn_load_event *e, uint64_t mask,
-                   const uint64_t *allowed) {
-    const arenaut_problem *p = load->problem;
-    uint64_t pools = allowed ? allowed[e->buffer] : arenaut_problem_pools(p, e->buffer);
-    if (e->saving) {
-        const uint32_t base = p->same_base[e->buffer];
-        pools |= allowed ? allowed[base] : arenaut_problem_pools(p, base);
+/* ---- the peak ---- */
+
+/* The buffers that may only be in some pools. */
+typedef struct confined {
+    const arenaut_problem *problem;
+    uint64_t mask;
+    const uint64_t *allowed; /* or NULL */
+} confined;
+
+static bool counts(const confined *c, uint32_t b) {
+    const uint64_t pools = c->allowed ? c->allowed[b] : arenaut_problem_pools(c->problem, b);
+    return !(pools & ~c->mask);
+}
+
+/* Both halves of a saving must count. */
+static bool event_counts(const confined *c, const arn_load_event *e) {
+    return counts(c, e->buffer) && (!e->saving || counts(c, c->problem->same_base[e->buffer]));
+}
+
+/* A power of two that divides all their offsets: the least alignment, unless one is pinned
+ * elsewhere. */
+static uint64_t find_grain(const confined *c) {
+    const arenaut_problem *p = c->problem;
+    if (p->n_reserved) return 1; /* a reserved range may leave a part of a cell free */
+    uint64_t grain = 0;
+    for (uint32_t b = 0; b < p->n_buffers; b++) {
+        if (!arenaut_problem_needs_memory(p, b) || !counts(c, b)) continue;
+        const uint64_t fixed = arenaut_problem_fixed_offset(p, b);
+        grain |= arenaut_problem_align(p, b);
+        if (fixed != ARENAUT_UNPLACED) grain |= fixed;
     }
-    return !(pools & ~mask);
+    return grain & (~grain + 1) ? grain & (~grain + 1) : 1;
+}
+
+static uint64_t find_waste(const confined *c, uint64_t grain, int64_t step) {
+    const arenaut_problem *p = c->problem;
+    uint64_t waste = 0;
+    for (uint32_t b = 0; b < p->n_buffers && grain > 1; b++) {
+        const uint64_t rest = arn_aligned(p->size[b], grain) - p->size[b];
+        if (rest > waste && counts(c, b) && arn_alive_at(p, b, step)) waste = rest;
+    }
+    return waste;
 }
 
 arn_load_peak arn_load_highest(const arn_load *load, uint64_t mask, const uint64_t *allowed) {
-    arn_load_peak peak = {0, 0, 0, 0};
+    const confined c = {load->problem, mask, allowed};
+    const uint64_t grain = find_grain(&c);
+    arn_load_peak peak = {0};
     uint64_t bytes = 0, cells = 0; /* wrap around within a step, never between two */
     for (uint32_t i = 0; i < load->n;) {
         const int64_t step = load->event[load->by_step[i]].step;
         for (; i < load->n && load->event[load->by_step[i]].step == step; i++) {
             const arn_load_event *e = &load->event[load->by_step[i]];
-            if (!counts(load, e, mask, allowed)) continue;
-            const uint64_t rounded = arn_aligned(e->bytes, load->grain);
+            if (!event_counts(&c, e)) continue;
+            const uint64_t rounded = arn_aligned(e->bytes, grain);
             bytes = e->falls ? bytes - e->bytes : bytes + e->bytes;
             cells = e->falls ? cells - rounded : cells + rounded;
         }
@@ -232,5 +253,6 @@ arn_load_peak arn_load_highest(const arn_load *load, uint64_t mask, const uint64
             peak.cells_step = step;
         }
     }
+    peak.waste = arn_min_u64(find_waste(&c, grain, peak.cells_step), peak.cells);
     return peak;
 }

@@ -21,7 +21,6 @@ typedef struct arn_load {
     uint32_t n;
     arn_load_event *event;
     uint32_t *by_step; /* the events in order of time */
-    uint64_t grain;    /* a power of two that divides every possible offset */
 } arn_load;
 
 arenaut_status arn_load_init(arn_load *load, const arenaut_problem *problem,
@@ -30,13 +29,15 @@ void arn_load_free(arn_load *load);
 
 /* The highest load among the buffers that may only be in the pools of `mask`. */
 typedef struct arn_load_peak {
-    uint64_t bytes;     /* as the sizes say */
-    uint64_t cells;     /* with each size rounded up to the grain */
-    int64_t step;       /* the first with that many bytes; 0 if nothing is ever alive */
+    uint64_t bytes; /* as the sizes say */
+    uint64_t cells; /* with each size rounded up to what all offsets are multiples of */
+    uint64_t waste; /* of the cells: the most that the topmost buffer may leave of its last one */
+    int64_t step;   /* the first with that many bytes; 0 if nothing is ever alive */
     int64_t cells_step; /* likewise */
 } arn_load_peak;
 
-/* `allowed` replaces the problem's own pools unless it is NULL. O(n). */
+/* `allowed` replaces the problem's own pools unless it is NULL. O(n), and O(log n) for each buffer
+ * with several lives. */
 arn_load_peak arn_load_highest(const arn_load *load, uint64_t mask, const uint64_t *allowed);
 
 #endif
