@@ -1,19 +1,16 @@
-/* overlap_placing: each piece that is placed is listed in the stretches of time in which it is
- * alive, so that a hundred thousand buffers are placed without a list of the pairs that meet; what
- * is alive in many stretches is in a list of its own. What stands in the way of a group forbids it
- * a range of offsets, less what separations allow; same-base pairs lie apart. O(n log n) and one
- * look for each two that are alive at about the same time. */
+/* overlap_placing: each piece that is placed is listed in its band of time (bands.h), so that a
+ * hundred thousand buffers are placed without a list of the pairs that meet. What stands in the way
+ * of a group forbids it a range of offsets, less what separations allow; same-base pairs lie apart.
+ * O(n log n) and one look for each two that are alive at about the same time. */
 #include "planners/overlap/overlap_placing.h"
 
 #include "core/checked.h"
 #include "core/sort.h"
 #include "ir/pair_relations.h"
+#include "planners/placing/bands.h"
 
-enum { PIECES_PER_STRETCH = 4, MOST_STRETCHES = 16 };
-
-typedef struct entry {
-    uint32_t piece, next; /* next in its list; ARENAUT_NONE */
-} entry;
+/* Bands of so few pieces are not divided. */
+enum { FEW_PIECES = 8 };
 
 /* Offsets that a group may not have, [from, to). */
 typedef struct forbidden {
@@ -25,13 +22,10 @@ struct arn_overlap_placing {
     const arenaut_problem *problem;
     arenaut_allocator allocator;
     arn_region region;
-    uint32_t n_stretches;
-    uint32_t *group_of;     /* per piece */
-    uint32_t *first, *last; /* per piece: its stretches */
-    uint32_t *head;         /* per stretch, and of the pieces of many: into `entry` */
-    entry *entry;
-    uint32_t n_entries;
-    uint32_t *pool; /* per group; ARENAUT_NONE: not placed */
+    uint32_t *group_of; /* per piece */
+    arn_bands bands;
+    uint32_t *head, *next; /* per band: the piece that was placed last; per piece: the one before */
+    uint32_t *pool;        /* per group; ARENAUT_NONE: not placed */
     uint64_t *offset;
     uint64_t top[ARENAUT_MAX_POOLS], spill;
     forbidden *forbidden;
@@ -40,69 +34,22 @@ struct arn_overlap_placing {
     bool out_of_memory;
 };
 
-/* ---- stretches of time ---- */
-
-static bool is_long(const arn_overlap_placing *x, uint32_t piece) {
-    return x->last[piece] - x->first[piece] >= MOST_STRETCHES;
-}
-
-/* The last stretch that begins at the step or before; the first one begins before all. */
-static uint32_t stretch_of(const int64_t *begin, uint32_t n, int64_t step) {
-    uint32_t low = 1, high = n;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (begin[middle] <= step) low = middle + 1;
-        else high = middle;
-    }
-    return low - 1;
-}
-
-/* Cuts time so that about as many pieces begin in each stretch. */
-static bool cut_time(arn_overlap_placing *x) {
-    const arn_groups *g = x->groups;
-    const uint32_t n = g->n_pieces;
-    uint64_t *key = arn_region_allocate(&x->region, n, sizeof *key);
-    uint32_t *order = arn_region_allocate(&x->region, n, 2 * sizeof *order);
-    int64_t *begin =
-        arn_region_allocate(&x->region, (size_t)n / PIECES_PER_STRETCH + 1, sizeof *begin);
-    if (!key || !order || !begin) return false;
-    for (uint32_t i = 0; i < n; i++) {
-        key[i] = arn_step_key(g->piece[i].first);
-        order[i] = i;
-    }
-    arn_sort_by_key(order, n, key, order + n);
-    x->n_stretches = 0;
-    for (uint32_t i = 0; i < n; i += PIECES_PER_STRETCH) {
-        begin[x->n_stretches++] = g->piece[order[i]].first;
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        x->first[i] = stretch_of(begin, x->n_stretches, g->piece[i].first);
-        x->last[i] = stretch_of(begin, x->n_stretches, g->piece[i].end - 1);
-    }
-    return true;
-}
-
 static bool allocate(arn_overlap_placing *x) {
     const uint32_t n = x->groups->n_pieces, n_groups = x->groups->n;
     x->group_of = arn_region_allocate(&x->region, n, sizeof *x->group_of);
-    x->first = arn_region_allocate(&x->region, n, sizeof *x->first);
-    x->last = arn_region_allocate(&x->region, n, sizeof *x->last);
+    x->next = arn_region_allocate(&x->region, n, sizeof *x->next);
     x->pool = arn_region_allocate(&x->region, n_groups, sizeof *x->pool);
     x->offset = arn_region_allocate(&x->region, n_groups, sizeof *x->offset);
-    if (!x->group_of || !x->first || !x->last || !x->pool || !x->offset || !cut_time(x)) {
+    if (!x->group_of || !x->next || !x->pool || !x->offset ||
+        !arn_bands_make(x->groups, FEW_PIECES, &x->region, &x->bands)) {
         return false;
     }
-    size_t entries = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        entries += is_long(x, i) ? 1 : (size_t)x->last[i] - x->first[i] + 1;
-    }
-    x->head = arn_region_allocate(&x->region, (size_t)x->n_stretches + 1, sizeof *x->head);
-    x->entry = arn_region_allocate(&x->region, entries, sizeof *x->entry);
+    x->head = arn_region_allocate(&x->region, x->bands.n, sizeof *x->head);
     for (uint32_t k = 0; k < n_groups; k++) {
         const arn_group *group = &x->groups->group[k];
         for (uint32_t i = 0; i < group->n_pieces; i++) x->group_of[group->piece + i] = k;
     }
-    return x->head && x->entry;
+    return x->head;
 }
 
 arn_overlap_placing *arn_overlap_placing_new(const arn_groups *groups,
@@ -113,7 +60,7 @@ arn_overlap_placing *arn_overlap_placing_new(const arn_groups *groups,
     x->problem = groups->problem;
     x->allocator = arn_allocator_or_default(allocator);
     arn_region_init(&x->region, allocator);
-    if (groups->n_pieces < UINT32_MAX / MOST_STRETCHES && allocate(x)) {
+    if (allocate(x)) {
         arn_overlap_placing_clear(x);
         return x;
     }
@@ -131,25 +78,14 @@ void arn_overlap_placing_free(arn_overlap_placing *x) {
 }
 
 void arn_overlap_placing_clear(arn_overlap_placing *x) {
-    x->n_entries = 0;
     x->spill = 0;
     x->out_of_memory = false;
-    for (uint32_t s = 0; s <= x->n_stretches; s++) x->head[s] = ARENAUT_NONE;
+    for (uint32_t i = 0; i < x->bands.n; i++) x->head[i] = ARENAUT_NONE;
     for (uint32_t k = 0; k < x->groups->n; k++) x->pool[k] = ARENAUT_NONE;
     for (uint32_t k = 0; k < x->problem->n_pools; k++) x->top[k] = 0;
 }
 
 bool arn_overlap_placing_out_of_memory(const arn_overlap_placing *x) { return x->out_of_memory; }
-
-static void list_piece(arn_overlap_placing *x, uint32_t piece) {
-    const uint32_t first = is_long(x, piece) ? x->n_stretches : x->first[piece];
-    const uint32_t last = is_long(x, piece) ? x->n_stretches : x->last[piece];
-    for (uint32_t s = first; s <= last; s++) {
-        const entry e = {piece, x->head[s]};
-        x->entry[x->n_entries] = e;
-        x->head[s] = x->n_entries++;
-    }
-}
 
 /* ---- what is forbidden ---- */
 
@@ -183,19 +119,22 @@ static void keep_off(arn_overlap_placing *x, uint32_t mine, uint32_t other) {
            at + least_above(x->problem, mine, other) - delta);
 }
 
-static void look_through(arn_overlap_placing *x, uint32_t mine, uint32_t stretch, uint32_t pool,
-                         uint64_t *looked) {
-    const arn_piece *piece = &x->groups->piece[mine];
-    for (uint32_t e = x->head[stretch]; e != ARENAUT_NONE; e = x->entry[e].next) {
-        const uint32_t other = x->entry[e].piece;
-        const arn_piece *placed = &x->groups->piece[other];
+static void look_through(arn_overlap_placing *x, const arn_piece *mine, uint32_t band,
+                         uint32_t pool, uint64_t *looked) {
+    for (uint32_t i = x->head[band]; i != ARENAUT_NONE; i = x->next[i]) {
+        const arn_piece *placed = &x->groups->piece[i];
         ++*looked;
-        if (placed->first >= piece->end || piece->first >= placed->end) continue;
-        if (x->pool[x->group_of[other]] != pool) continue;
-        /* Two that meet in several stretches meet first where the later one begins. */
-        const uint32_t begin = x->first[mine] > x->first[other] ? x->first[mine] : x->first[other];
-        if (stretch < x->n_stretches && stretch != begin) continue;
-        keep_off(x, piece->buffer, placed->buffer);
+        if (placed->first >= mine->end || mine->first >= placed->end) continue;
+        if (x->pool[x->group_of[i]] == pool) keep_off(x, mine->buffer, placed->buffer);
+    }
+}
+
+static void gather_pieces(arn_overlap_placing *x, const arn_group *group, uint32_t pool,
+                          uint64_t *looked) {
+    for (uint32_t i = group->piece; i < group->piece + group->n_pieces; i++) {
+        const arn_piece *piece = &x->groups->piece[i];
+        const uint32_t n = arn_bands_meet(&x->bands, piece->first, piece->end);
+        for (uint32_t k = 0; k < n; k++) look_through(x, piece, x->bands.met[k], pool, looked);
     }
 }
 
@@ -227,10 +166,7 @@ static bool begins_before(const void *context, uint32_t a, uint32_t b) {
 static bool gather(arn_overlap_placing *x, const arn_group *group, uint32_t pool,
                    uint64_t *looked) {
     x->n_forbidden = 0;
-    for (uint32_t i = group->piece; i < group->piece + group->n_pieces; i++) {
-        for (uint32_t s = x->first[i]; s <= x->last[i]; s++) look_through(x, i, s, pool, looked);
-        look_through(x, i, x->n_stretches, pool, looked);
-    }
+    gather_pieces(x, group, pool, looked);
     gather_edges(x, group, pool);
     gather_reserved(x, group, pool);
     const uint32_t n = x->n_forbidden;
@@ -263,7 +199,10 @@ static void put(arn_overlap_placing *x, uint32_t id, uint32_t pool, uint64_t off
     x->offset[id] = offset;
     x->top[pool] = arn_max_u64(x->top[pool], offset + group->extent);
     x->spill += arn_group_spill(x->groups, group, pool);
-    for (uint32_t i = 0; i < group->n_pieces; i++) list_piece(x, group->piece + i);
+    for (uint32_t i = group->piece; i < group->piece + group->n_pieces; i++) {
+        x->next[i] = x->head[x->bands.of[i]];
+        x->head[x->bands.of[i]] = i;
+    }
 }
 
 bool arn_overlap_place(arn_overlap_placing *x, uint32_t id, uint64_t *looked) {
