@@ -56,9 +56,21 @@ static bool has_rules(const arenaut_kernel_set *set) {
     return false;
 }
 
+/* Whether an op says how far a result may reach, by itself or since its kernel is known. */
+static bool has_overlaps(const arenaut_program *program) {
+    for (uint32_t i = 0; i < program->n_ops; i++) {
+        if (program->ops[i].n_overlaps) return true;
+    }
+    return false;
+}
+
 void arn_pipeline_note_overlap(const arenaut_pipeline *p) {
     if (!p->options.overlap || p->problem->n_separations) return;
-    if (!p->kernels) {
+    if (has_overlaps(p->document.program)) {
+        arn_pipeline_note(p,
+                          "no result reaches into an operand: each that could be written over is "
+                          "needed later, a result, state, a kept input or a part of another");
+    } else if (!p->kernels) {
         arn_pipeline_note(p, "no result reaches into an operand: the kernels of %s are not known",
                           p->target->name);
     } else if (!has_rules(p->kernels)) {

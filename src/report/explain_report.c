@@ -6,6 +6,7 @@
 #include <arenaut/planner.h>
 
 #include "core/memory.h"
+#include "ir/pair_relations.h"
 #include "report/bound_without.h"
 #include "report/label.h"
 
@@ -171,6 +172,33 @@ static void put_buffers(explain *e) {
     }
 }
 
+/* Whether the op's result may be written over the operand of this overlap in the plan at hand. */
+static bool is_granted(const arenaut_result *r, const arenaut_op *op, const arenaut_overlap *pair) {
+    const uint32_t upper = r->lowering->buffer[op->inputs[pair->input]];
+    const uint32_t lower = r->lowering->buffer[op->outputs[pair->output]];
+    return upper != ARENAUT_NONE && lower != ARENAUT_NONE &&
+           (arn_find_separation(r->problem, upper, lower) != NULL ||
+            arenaut_problem_same_base(r->problem, lower) == upper);
+}
+
+/* What kernels allow and the program does not. Said where results reach into operands at all: where
+ * none does there is a note. */
+static void put_kept_apart(explain *e) {
+    const arenaut_result *r = e->result;
+    uint64_t n = 0;
+    if (!r->lowering || r->problem->n_separations == 0) return;
+    for (uint32_t i = 0; i < r->program->n_ops; i++) {
+        const arenaut_op *op = &r->program->ops[i];
+        for (uint32_t k = 0; k < op->n_overlaps; k++) n += !is_granted(r, op, &op->overlaps[k]);
+    }
+    if (n == 0) return;
+    arn_putf(&e->out,
+             "     operands kept whole though results could reach into them: %" PRIu64
+             "; each is "
+             "needed later,\n     a result, state, a kept input or a part of another\n",
+             n);
+}
+
 /* Ids of the live buffers in `pool`, lowest first; insertion sort, since few are alive. */
 static uint32_t live_by_offset(const explain *e, uint32_t pool, uint32_t *ids) {
     const arenaut_plan *plan = e->result->plan;
@@ -253,6 +281,7 @@ static arenaut_status emit(const arenaut_result *result, const arenaut_report_op
     if (st == ARENAUT_OK) {
         put_summary(&e);
         put_buffers(&e);
+        put_kept_apart(&e);
         st = put_holes(&e);
     }
     if (st == ARENAUT_OK) st = put_remedies(&e);
