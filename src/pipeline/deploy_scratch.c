@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "core/checked.h"
+
 /* A tensor's offset is written into the file; scratch finds its own place around them. */
 static void fix_planned(void *context, uint32_t id, arenaut_buffer *buffer) {
     const arenaut_plan *plan = context;
@@ -38,17 +40,57 @@ static void replace_plan(arenaut_pipeline *p, arenaut_plan *deployed) {
     p->result.plan = deployed;
 }
 
-static arenaut_status deploy(arenaut_pipeline *p, arenaut_error *err) {
+/* Where the runtime's planner puts everything if the plan's offsets are in the file. It knows
+ * nothing of inputs that are to be kept: to it their memory is free once they are read. */
+static arenaut_status run_incumbent(arenaut_pipeline *p, arenaut_plan **deployed,
+                                    arenaut_error *why) {
     const arenaut_allocator *allocator = arn_pipeline_allocator(p);
+    arenaut_lowering *unkept = NULL;
     arenaut_problem *fixed = NULL;
-    arenaut_plan *deployed = NULL;
-    arenaut_finding finding;
-    arenaut_error why = {0};
-    arenaut_status st =
-        arenaut_problem_copy(p->problem, NULL, 0, fix_planned, p->plan, allocator, &fixed, err);
-    if (st != ARENAUT_OK) return st;
-    st = arn_pipeline_run_incumbent(p, p->target->incumbent, fixed, &deployed, &why);
+    arenaut_status st = ARENAUT_OK;
+    if (p->options.preserve_inputs) st = arn_pipeline_lower(p, false, &unkept, why);
+    if (st == ARENAUT_OK) {
+        st = arenaut_problem_copy(unkept ? unkept->problem : p->problem, NULL, 0, fix_planned,
+                                  p->plan, allocator, &fixed, why);
+    }
+    if (st == ARENAUT_OK) {
+        st = arn_pipeline_run_incumbent(p, p->target->incumbent, fixed, deployed, why);
+    }
     arenaut_problem_free(fixed);
+    arenaut_lowering_free(unkept);
+    return st;
+}
+
+/* Takes of it what the runtime places by itself: the rest lies as planned. */
+static arenaut_status take_scratch(const arenaut_pipeline *p, arenaut_plan *deployed,
+                                   arenaut_error *err) {
+    for (uint32_t b = 0; b < p->problem->n_buffers; b++) {
+        if (arenaut_problem_class(p->problem, b) == ARENAUT_SCRATCH) continue;
+        deployed->pool[b] = p->plan->pool[b];
+        deployed->offset[b] = p->plan->offset[b];
+    }
+    return arenaut_plan_measure(deployed, p->problem, err);
+}
+
+static arenaut_status not_right(const arenaut_pipeline *p, const arenaut_finding *finding,
+                                arenaut_error *err) {
+    if (p->options.preserve_inputs) {
+        return arn_fail(err, ARENAUT_REFUSED, 0,
+                        "%s places scratch by itself, where it takes inputs that are read for "
+                        "free; no plan was found that keeps them: %s",
+                        p->target->name, finding->msg);
+    }
+    return arn_fail(err, ARENAUT_INTERNAL, 0,
+                    "the plan with the scratch placed by %s did not pass the checker: %s",
+                    p->target->name, finding->msg);
+}
+
+/* REJECTED: the runtime's scratch ends up where it must not. */
+static arenaut_status deploy_as_planned(arenaut_pipeline *p, arenaut_finding *finding,
+                                        arenaut_error *err) {
+    arenaut_plan *deployed = NULL;
+    arenaut_error why = {0};
+    arenaut_status st = run_incumbent(p, &deployed, &why);
     if (st == ARENAUT_NO_MEMORY) return arn_no_memory(err);
     if (st != ARENAUT_OK) {
         arenaut_plan_free(deployed);
@@ -57,12 +99,57 @@ static arenaut_status deploy(arenaut_pipeline *p, arenaut_error *err) {
                           why.msg[0] ? why.msg : "it finds no place");
         return ARENAUT_OK;
     }
+    st = take_scratch(p, deployed, err);
     replace_plan(p, deployed);
-    st = arenaut_check_plan(p->problem, deployed, allocator, &finding, err);
-    if (st != ARENAUT_REJECTED) return st;
-    return arn_fail(err, ARENAUT_INTERNAL, 0,
-                    "the plan with the scratch placed by %s did not pass the checker: %s",
-                    p->target->name, finding.msg);
+    if (st != ARENAUT_OK) return st;
+    return arenaut_check_plan(p->problem, deployed, arn_pipeline_allocator(p), finding, err);
+}
+
+static bool is_placed(const arenaut_pipeline *p, uint32_t b) {
+    return p->plan->pool[b] != ARENAUT_NONE;
+}
+
+/* Closes the place of an input, which nothing else ever uses, and puts it above all else. */
+static void lift(arenaut_pipeline *p, uint32_t input, uint64_t align) {
+    uint64_t *offset = p->plan->offset, *const size = p->problem->size;
+    uint64_t next = ARENAUT_UNPLACED, top = 0;
+    for (uint32_t b = 0; b < p->problem->n_buffers; b++) {
+        if (is_placed(p, b) && offset[b] > offset[input]) next = arn_min_u64(next, offset[b]);
+    }
+    const uint64_t down = next == ARENAUT_UNPLACED ? 0 : (next - offset[input]) / align * align;
+    for (uint32_t b = 0; b < p->problem->n_buffers; b++) {
+        if (!is_placed(p, b) || b == input) continue;
+        if (offset[b] > offset[input]) offset[b] -= down;
+        top = arn_max_u64(top, offset[b] + size[b]);
+    }
+    offset[input] = arn_aligned(top, arenaut_problem_align(p->problem, input));
+}
+
+/* The runtime takes inputs that are read for free, and puts scratch as low as it can: no scratch
+ * ends where they lie above all else. */
+static arenaut_status lift_inputs(arenaut_pipeline *p, arenaut_error *err) {
+    const arenaut_problem *problem = p->problem;
+    const arenaut_program *program = p->document.program;
+    uint64_t align = 1;
+    for (uint32_t b = 0; b < problem->n_buffers; b++) {
+        align = arn_max_u64(align, arenaut_problem_align(problem, b));
+    }
+    for (uint32_t m = 0; m < program->n_methods; m++) {
+        const arenaut_method *method = &program->methods[m];
+        for (uint32_t i = 0; i < method->n_inputs && method->entry; i++) {
+            const uint32_t b = p->lowering->buffer[method->inputs[i]];
+            if (b != ARENAUT_NONE && is_placed(p, b)) lift(p, b, align);
+        }
+    }
+    return arenaut_plan_measure(p->plan, problem, err);
+}
+
+static arenaut_status deploy(arenaut_pipeline *p, arenaut_error *err) {
+    arenaut_finding finding;
+    arenaut_status st = ARENAUT_OK;
+    if (p->options.preserve_inputs) st = lift_inputs(p, err);
+    if (st == ARENAUT_OK) st = deploy_as_planned(p, &finding, err);
+    return st == ARENAUT_REJECTED ? not_right(p, &finding, err) : st;
 }
 
 arenaut_status arn_pipeline_deploy_scratch(arenaut_pipeline *p, arenaut_error *err) {

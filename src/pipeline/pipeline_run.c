@@ -230,11 +230,11 @@ static arenaut_status read_scratch(arenaut_pipeline *p, arenaut_error *err) {
     return st;
 }
 
-static arenaut_status lower_program(arenaut_pipeline *p, arenaut_error *err) {
+arenaut_status arn_pipeline_lower(const arenaut_pipeline *p, bool preserve_inputs,
+                                  arenaut_lowering **lowering, arenaut_error *err) {
     const arenaut_pipeline_options *o = &p->options;
-    p->store->calls_apart = arn_pipeline_calls_apart(p, p->document.program);
     const arenaut_lowering_options options = {
-        .preserve_inputs = o->preserve_inputs,
+        .preserve_inputs = preserve_inputs,
         .exclude_io = o->exclude_io,
         .overlap = o->overlap,
         .apart = p->store->calls_apart,
@@ -245,7 +245,12 @@ static arenaut_status lower_program(arenaut_pipeline *p, arenaut_error *err) {
         .n_pools = o->n_pools,
     };
     return arenaut_lower(p->document.program, p->target, &options, arn_pipeline_allocator(p),
-                         &p->lowering, err);
+                         lowering, err);
+}
+
+static arenaut_status lower_program(arenaut_pipeline *p, arenaut_error *err) {
+    p->store->calls_apart = arn_pipeline_calls_apart(p, p->document.program);
+    return arn_pipeline_lower(p, p->options.preserve_inputs, &p->lowering, err);
 }
 
 static arenaut_status prepare_program(arenaut_pipeline *p, arenaut_error *err) {

@@ -36,6 +36,10 @@ static inline const arenaut_allocator *arn_pipeline_allocator(const arenaut_pipe
     return &p->store->allocator;
 }
 
+/* Lowers the program as the options have it, but for its inputs, which are kept or not. */
+arenaut_status arn_pipeline_lower(const arenaut_pipeline *p, bool preserve_inputs,
+                                  arenaut_lowering **lowering, arenaut_error *err);
+
 /* pipeline_run.c: the stages' common parts. */
 /* BAD_ARGUMENT unless the pipeline has come as far as `least` and no farther than `most`. */
 arenaut_status arn_pipeline_expect(const arenaut_pipeline *p, arn_pipeline_reached least,
