@@ -56,3 +56,9 @@ def test_the_firmware_compiles(arenaut, tmp_path):
                     *(f"-isystem{SOURCES / name}" for name in
                       ("tflite-micro", "flatbuffers/include", "gemmlowp", "ruy")),
                     tmp_path / "main.cc"], check=True)
+
+
+def test_the_readme_begins_with_what_a_plan_prints(tmp_path):
+    shutil.copy(MODEL, tmp_path / "model.tflite")
+    line = "arenaut plan model.tflite -o planned.tflite"
+    assert f"    $ build/{line}\n{said(line, tmp_path)}\n" in (ROOT / "README.md").read_text()
