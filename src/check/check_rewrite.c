@@ -173,6 +173,20 @@ static bool all_read_exist(const arn_rewrite_check *c, const arenaut_op *op) {
     return true;
 }
 
+static bool holds_state(const arenaut_program *p, const uint32_t *ids, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++) {
+        if (ids[i] != ARENAUT_NONE && p->tensors[ids[i]].cls == ARENAUT_STATE) return true;
+    }
+    return false;
+}
+
+/* Whether an op may do more than compute its results from what was computed before: then it counts
+ * when it runs, and how often. */
+static bool may_do_more(const arenaut_program *p, const arenaut_op *op) {
+    return !arn_rewrite_knows(op->name) || op->kind != ARENAUT_OP_OUT ||
+           holds_state(p, op->inputs, op->n_inputs) || holds_state(p, op->outputs, op->n_outputs);
+}
+
 /* Ops that may do more than compute their results run once each, in the old order. */
 arenaut_status arn_rewrite_follow_op(arn_rewrite_check *c) {
     const arenaut_op *op = &c->after->ops[c->op];
@@ -180,6 +194,9 @@ arenaut_status arn_rewrite_follow_op(arn_rewrite_check *c) {
     bool repadded;
     if (!all_read_exist(c, op)) return arn_rewrite_reject(c, "it reads what nothing has made");
     if (before == ARENAUT_NONE) {
+        if (holds_state(c->after, op->inputs, op->n_inputs)) {
+            return arn_rewrite_reject(c, "it copies state, which may change");
+        }
         return arn_rewrite_is_call(op) ? arn_rewrite_follow_call(c, op)
                                        : arn_rewrite_follow_move(c, op);
     }
@@ -188,10 +205,10 @@ arenaut_status arn_rewrite_follow_op(arn_rewrite_check *c) {
     if (!is_same_op(op, old, &repadded)) {
         return arn_rewrite_reject(c, "it is not the op that it does a part of");
     }
-    if (!arn_rewrite_knows(op->name)) {
+    if (may_do_more(c->after, op)) {
         if (before < c->next) return arn_rewrite_reject(c, "it runs again, or in another order");
         while (c->next < before) {
-            if (!arn_rewrite_knows(c->before->ops[c->next].name)) {
+            if (may_do_more(c->before, &c->before->ops[c->next])) {
                 return arn_rewrite_reject(c, "an op that runs before it is left out");
             }
             c->next++;
@@ -206,7 +223,7 @@ static arenaut_status check_results(arn_rewrite_check *c) {
     const arenaut_method *new = &c->after->methods[0], *old = &c->before->methods[0];
     c->op = ARENAUT_NONE;
     for (uint32_t i = c->next; i < c->before->n_ops; i++) {
-        if (!arn_rewrite_knows(c->before->ops[i].name)) {
+        if (may_do_more(c->before, &c->before->ops[i])) {
             return arn_rewrite_reject(c, "an op is left out");
         }
     }

@@ -188,7 +188,7 @@ static bool operands_agree(const arn_rewrite_check *c, const arenaut_op *op, con
 }
 
 /* The result's channels are those of the weights. A channel of a depthwise convolution may make
- * several; then it is whole. */
+ * several, and one of a convolution in groups sees those of its group; then it is whole. */
 static arenaut_status follow_channels(arn_rewrite_check *c, const arenaut_op *op,
                                       const arenaut_op *old) {
     const bool depthwise = strcmp(op->name, "DEPTHWISE_CONV_2D") == 0;
@@ -202,9 +202,10 @@ static arenaut_status follow_channels(arn_rewrite_check *c, const arenaut_op *op
     if (!operands_agree(c, op, old, depthwise)) {
         return arn_rewrite_reject(c, "its weights are not those of its channels");
     }
-    const bool several = depthwise && kernel->dims[C] != image->dims[C];
+    /* Which channels of the image an output channel sees may depend on how many there are. */
+    const bool several = kernel->dims[C] != image->dims[C];
     if (made->dims[C] != arn_new_tensor(c, weights)->dims[axis] ||
-        (several && !arn_axis_is_whole(c, weights, C))) {
+        (several && !arn_axis_is_whole(c, weights, axis))) {
         return arn_rewrite_reject(c, "its result has other channels than its weights");
     }
     int64_t *place = arn_label_axis(c, made->dims[C]);

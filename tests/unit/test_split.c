@@ -276,6 +276,72 @@ TEST(stages_must_not_overlap) {
     arenaut_program_free(p);
 }
 
+/* ---- what the checker finds ---- */
+
+static void expect_found(const arenaut_program *p, const arenaut_rewrite *rewrite,
+                         const char *why) {
+    arenaut_finding finding;
+    assert_int_equal(check(p, rewrite, &finding), ARENAUT_REJECTED);
+    if (!strstr(finding.msg, why)) fail_msg("expected \"%s\": %s", why, finding.msg);
+}
+
+static void halve_inputs(arenaut_tensor *weights) {
+    ((int64_t *)weights->dims)[3] /= 2;
+    weights->bytes /= 2;
+}
+
+/* Weights for half of the image's channels: the convolution is one of two groups, and which group
+ * an output channel belongs to depends on how many there are. */
+TEST(channels_of_a_convolution_in_groups_are_not_taken_for_those_of_a_part) {
+    arenaut_program *p = block();
+    arenaut_rewrite *rewrite = split(p, (arenaut_split_stage){0, 2, 4, ARENAUT_SPLIT_CHANNELS});
+    const uint32_t weights = p->ops[0].inputs[1];
+    for (uint32_t t = 0; t < rewrite->n_tensors; t++) {
+        if (rewrite->tensors[t].tensor == weights) halve_inputs(&rewrite->program->tensors[t]);
+    }
+    halve_inputs(&p->tensors[weights]);
+    expect_found(p, rewrite, "other channels than its weights");
+    arenaut_rewrite_free(rewrite);
+    arenaut_program_free(p);
+}
+
+/* x + state, then the state is written; the two change places. */
+TEST(what_reads_state_stays_before_what_writes_it) {
+    arenaut_program *p = new_program();
+    begin_method(p, "main");
+    const uint32_t x = add_image(p, "x", 8, 8, 4, ARENAUT_INPUT);
+    const uint32_t state = add_image(p, "state", 8, 8, 4, ARENAUT_STATE);
+    const uint32_t sum = add_sum(p, x, state);
+    ADD_OP(p, .name = "NOTE", IN(x), OUT(state));
+    finish_images(p, x, add_conv(p, sum, 4, three));
+    arenaut_rewrite *rewrite = NULL;
+    arenaut_finding finding;
+    const arenaut_split_stage stage = {2, 1, 2, ARENAUT_SPLIT_ROWS};
+    assert_int_equal(arenaut_split(p, &stage, 1, NULL, &rewrite, NULL), ARENAUT_OK);
+    assert_int_equal(check(p, rewrite, &finding), ARENAUT_OK);
+    const arenaut_op first = rewrite->program->ops[0];
+    rewrite->program->ops[0] = rewrite->program->ops[1];
+    rewrite->program->ops[1] = first;
+    rewrite->ops[0] = 1;
+    rewrite->ops[1] = 0;
+    expect_found(p, rewrite, "runs before it is left out");
+    arenaut_rewrite_free(rewrite);
+    arenaut_program_free(p);
+}
+
+TEST(state_is_not_copied) {
+    arenaut_program *p = new_program();
+    begin_method(p, "main");
+    const uint32_t x = add_image(p, "x", 8, 8, 4, ARENAUT_INPUT);
+    const uint32_t relu = add_relu(p, x);
+    finish_images(p, x, add_conv(p, relu, 4, three));
+    arenaut_rewrite *rewrite = split(p, (arenaut_split_stage){1, 1, 2, ARENAUT_SPLIT_ROWS});
+    p->tensors[relu].cls = rewrite->program->tensors[relu].cls = ARENAUT_STATE;
+    expect_found(p, rewrite, "copies state");
+    arenaut_rewrite_free(rewrite);
+    arenaut_program_free(p);
+}
+
 /* ---- random programs ---- */
 
 static arenaut_split_stage random_stage(rng *r, const arenaut_program *p) {
