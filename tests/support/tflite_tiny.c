@@ -82,6 +82,7 @@ tflite_tiny new_tflite_tiny(void) {
     t.version = flat_number(f, t.model, MODEL_VERSION, 4, TFLITE_VERSION);
     const size_t codes = flat_vector(f, t.model, MODEL_OPERATOR_CODES, 4, 2);
     const size_t relu = flat_item(f, codes, 0, 4), call = flat_item(f, codes, 1, 4);
+    t.code = relu;
     t.relu_code = flat_number(f, relu, CODE_DEPRECATED_BUILTIN, 1, 19);
     t.call_code = flat_number(f, call, CODE_BUILTIN, 4, BUILTIN_CALL_ONCE);
     t.subgraphs = flat_vector(f, t.model, MODEL_SUBGRAPHS, 4, 2);

@@ -14,7 +14,7 @@ typedef struct tflite_tiny {
     flatfile *file;
     size_t model, version;
     size_t subgraphs, buffers, operators;       /* first elements; operators of subgraph 0 */
-    size_t relu_code, call_code;                /* the builtin numbers */
+    size_t code, relu_code, call_code;          /* RELU's table, and the builtin numbers */
     size_t tensor_a, type_a, shape_a, buffer_c; /* a's table and numbers; c's buffer */
     size_t tensor_d;
     size_t relu, relu_opcode, relu_inputs, relu_outputs;

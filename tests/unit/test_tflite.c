@@ -227,6 +227,22 @@ TEST(an_accelerators_custom_op_may_alias_its_arguments) {
     arenaut_program_free(p);
 }
 
+/* A custom op runs a kernel of its author's, whatever it is called. */
+TEST(a_custom_op_is_not_the_builtin_of_its_name) {
+    static const struct {
+        const char *given, *read;
+    } names[] = {{"RELU", "CUSTOM"}, {"relu", "relu"}, {"", "CUSTOM"}};
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        tflite_tiny tiny = new_tflite_tiny();
+        flat_store(tiny.file, tiny.relu_code, 1, BUILTIN_CUSTOM);
+        flat_text(tiny.file, tiny.code, CODE_CUSTOM, names[i].given);
+        arenaut_program *p = read_program(tiny.file->data, tiny.file->size);
+        assert_string_equal(p->ops[0].name, names[i].read);
+        arenaut_program_free(p);
+        free_flatfile(tiny.file);
+    }
+}
+
 /* Type numbers of the schema, and what a [3, 5] of each takes in the runtime's arena. */
 TEST(every_element_type_has_its_size) {
     static const struct {

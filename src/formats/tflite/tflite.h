@@ -50,6 +50,7 @@ typedef struct arn_tflite_operator {
 
 /* The operator's name in the schema; NULL if the number is not known. */
 const char *arn_tflite_operator_name(int32_t builtin);
+bool arn_tflite_is_operator_name(const char *name);
 /* NULL for an operator that just reads its inputs and writes its outputs. */
 const arn_tflite_operator *arn_tflite_special_operator(int32_t builtin);
 

@@ -1,5 +1,7 @@
 /* What each operator is called, and the few that mean more to memory than "reads its
  * inputs, writes its outputs". */
+#include <string.h>
+
 #include "formats/tflite/tflite_schema.h"
 #include "formats/tflite/tflite.h"
 
@@ -48,6 +50,13 @@ static const char *const names[] = {
 
 const char *arn_tflite_operator_name(int32_t builtin) {
     return builtin >= 0 && (size_t)builtin < sizeof names / sizeof *names ? names[builtin] : NULL;
+}
+
+bool arn_tflite_is_operator_name(const char *name) {
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(names[i], name) == 0) return true;
+    }
+    return false;
 }
 
 /* The numbers of the options' types are positions in the schema's two unions. */

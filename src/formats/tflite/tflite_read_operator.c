@@ -10,7 +10,8 @@
 /* What is charged for one: the array that holds them doubles as it grows. */
 enum { OP_COST = 2 * sizeof(arenaut_op) };
 
-/* What an operator is: a builtin by its number, a custom one by its name. */
+/* What an operator is: a builtin by its number, a custom one by its name, unless that is a
+ * builtin's, whose kernel it does not run. */
 static arenaut_status take_code(arn_tflite_reader *r, arn_fb_table table, int32_t *builtin,
                                 const char **name) {
     arn_flatbuffer *fb = &r->model.fb;
@@ -35,7 +36,7 @@ static arenaut_status take_code(arn_tflite_reader *r, arn_fb_table table, int32_
     if (*builtin != BUILTIN_CUSTOM) return ARENAUT_OK;
     const char *custom;
     const arenaut_status st = arn_tflite_text(r, code, CODE_CUSTOM, &custom);
-    if (custom && custom[0]) *name = custom;
+    if (custom && custom[0] && !arn_tflite_is_operator_name(custom)) *name = custom;
     return st;
 }
 
