@@ -91,6 +91,8 @@ typedef struct arenaut_tensor {
     bool unsized;          /* its shape is not known: it is not planned, and reports name it */
     bool compressed;       /* a constant that a runtime may unpack, into memory of its own, before
                             * an op reads it */
+    uint8_t whole_along;   /* of a constant: a bit for each axis, from the first on, along which its
+                            * format cannot store a part of it */
     uint64_t bytes;        /* unrounded */
     uint64_t align;        /* power of two; 0: the target's */
     arenaut_class cls;

@@ -39,7 +39,8 @@ static const char *class_word(uint32_t k) { return arenaut_class_name((arenaut_c
     XX(T_COMPRESSED, "compressed")         \
     XX(T_VALUES, "values")                 \
     XX(T_LANES, "lanes")                   \
-    XX(T_SCALES, "scales")
+    XX(T_SCALES, "scales")                 \
+    XX(T_WHOLE_ALONG, "whole_along")
 enum { TENSOR_KEYS(ARN_KEY_ENUM) T_KEYS };
 static const char *const tensor_keys[] = {TENSOR_KEYS(ARN_KEY_TEXT)};
 
@@ -202,6 +203,7 @@ static void read_tensor(reader *r, uint32_t object, uint32_t id) {
     tensor.lanes = arn_json_below(json, v[T_LANES], UINT16_MAX + 1u, r->lanes);
     tensor.unsized = arn_json_flag(json, v[T_UNSIZED], false);
     tensor.compressed = arn_json_flag(json, v[T_COMPRESSED], false);
+    tensor.whole_along = (uint8_t)arn_json_below(json, v[T_WHOLE_ALONG], UINT8_MAX + 1u, 0);
     read_bytes(r, object, v, &tensor);
     r->n_numbers = 0;
     tensor.n_values = arn_program_json_read_values(r, v[T_VALUES]);

@@ -267,6 +267,48 @@ def test_random_models_compute_the_same(tmp_path):
     assert compared > 30 * THOROUGH
 
 
+def weights_of(table):
+    """Of the convolutions that mix channels."""
+    graph = table.subgraphs[0]
+    return [graph.tensors[op.inputs[1]] for op in graph.operators
+            if tflite_file.op_name(table, op) == "CONV_2D"]
+
+
+def make_sparse(_, weights):
+    schema = tflite_file.schema
+    sizes = [schema.DimensionMetadataT() for _ in weights.shape]
+    for size, n in zip(sizes, weights.shape):
+        size.denseSize = int(n)
+    weights.sparsity = schema.SparsityParametersT()
+    weights.sparsity.traversalOrder = np.arange(len(sizes), dtype=np.int32)
+    weights.sparsity.dimMetadata = sizes
+
+
+def scale_by_inputs(_, weights):
+    weights.quantization.quantizedDimension = 3
+
+
+def lengthen(table, weights):
+    buffer = table.buffers[weights.buffer]
+    buffer.data = np.concatenate([np.asarray(buffer.data), np.zeros(16, np.uint8)])
+
+
+@pytest.mark.parametrize("spoil", [make_sparse, scale_by_inputs, lengthen])
+def test_constants_of_which_no_part_can_be_stored_are_not_divided(arenaut, arenaut_json, tmp_path,
+                                                                  spoil):
+    """A stage that cannot be written is no way to split; rows need no part of the weights."""
+    table = tflite_file.unpack((DATA / "mobilenet_v1_025_96_int8.tflite").read_bytes())
+    for weights in weights_of(table):
+        spoil(table, weights)
+    path = tmp_path / "spoiled.tflite"
+    path.write_bytes(tflite_file.pack(table))
+    refused = arenaut("plan", path, "--split", "2-3/2:channels", exit=2).stderr
+    assert "ops 2 to 3 cannot be split so: no parts of the convolution's weights" in refused
+    document = arenaut_json("plan", path, "--split", "on", "-o", tmp_path / "split.tflite")
+    assert all(s["mode"] != "channels" for s in document.get("split", {}).get("stages", []))
+    arenaut("plan", path, "--split", "2-3/2:rows", "-o", tmp_path / "rows.tflite")
+
+
 def stages_text(stages):
     return ",".join(f"{s['first_op']}-{s['last_op']}/{s['pieces']}:{s['mode']}" for s in stages)
 

@@ -156,6 +156,32 @@ static void take_scales(arn_tflite_reader *r, arn_fb_table table, arenaut_tensor
     if (zeros.count > 0) tensor->n_scales = scales.count;
 }
 
+/* Along which axes no part of a constant can be stored, since its scales, and no others, can be
+ * divided with it. Files there are that count the axis of these past the last. */
+static uint8_t take_whole_axes(arn_tflite_reader *r, arn_fb_table table, const value_place *place,
+                               const arenaut_tensor *tensor) {
+    arn_flatbuffer *fb = &r->model.fb;
+    if (tensor->cls != ARENAUT_CONSTANT) return 0;
+    if (arn_fb_field(fb, table, TENSOR_SPARSITY, 4) != 0 || place->size != tensor->bytes) {
+        return UINT8_MAX;
+    }
+    const arn_fb_table quantization = arn_fb_table_field(fb, table, TENSOR_QUANTIZATION);
+    if (quantization.at == 0) return 0;
+    const arn_fb_vector scale = arn_fb_vector_field(fb, quantization, QUANTIZATION_SCALE, 4);
+    const arn_fb_vector zero = arn_fb_vector_field(fb, quantization, QUANTIZATION_ZERO_POINT, 8);
+    const uint32_t axis = arn_fb_u32(fb, quantization, QUANTIZATION_DIMENSION, 0);
+    if (scale.count <= 1 && zero.count <= 1) return 0;
+    unsigned whole = UINT8_MAX;
+    for (uint32_t i = 0; i < tensor->rank && i < 8; i++) {
+        const bool along = axis == i || axis >= tensor->rank;
+        const bool each =
+            scale.count == tensor->dims[i] && (zero.count <= 1 || zero.count == tensor->dims[i]);
+        const bool plain = arn_fb_u8(fb, quantization, QUANTIZATION_DETAILS_TYPE, 0) == 0;
+        if (along && each && plain) whole &= ~(1u << i);
+    }
+    return (uint8_t)whole;
+}
+
 /* Where the plan in the file puts it. The runtime ignores what is said of constants and of
  * tensors without bytes. A negative offset other than -1 wraps to a huge one, so that the
  * checker, not the reader, has the last word on a bad plan. */
@@ -190,6 +216,7 @@ arenaut_status arn_tflite_read_tensor(arn_tflite_reader *r, arn_fb_table table, 
     st = take_bytes(r, table, &tensor);
     if (st == ARENAUT_OK) st = take_values(r, &place, &tensor, values);
     if (st != ARENAUT_OK) return st;
+    tensor.whole_along = take_whole_axes(r, table, &place, &tensor);
     take_given(r, &tensor, r->first_tensor + index);
     return arenaut_program_add_tensor(r->program, &tensor, NULL, r->err);
 }

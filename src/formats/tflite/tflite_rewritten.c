@@ -36,24 +36,22 @@ typedef struct graph_writer {
     arenaut_error *err;
 } graph_writer;
 
-static bool holds_bytes(const arenaut_origin *origin) {
-    return origin->tensor == ARENAUT_NONE || origin->axis != ARENAUT_NONE;
+/* Elements of a constant. */
+static bool is_part(const arenaut_origin *origin) {
+    return origin->tensor != ARENAUT_NONE && origin->axis != ARENAUT_NONE;
 }
 
 uint32_t arn_tflite_added_buffers(const arenaut_rewrite *rewrite) {
     uint32_t n = 0;
-    for (uint32_t t = 0; t < rewrite->n_tensors; t++) n += holds_bytes(&rewrite->tensors[t]);
+    for (uint32_t t = 0; t < rewrite->n_tensors; t++) {
+        const arenaut_origin *origin = &rewrite->tensors[t];
+        n += origin->tensor == ARENAUT_NONE || is_part(origin);
+    }
     return n;
 }
 
 static void lead_to_table(graph_writer *w, size_t at, arn_fb_table old) {
     arn_fb_lead_behind(w->prefix, at, old.at);
-}
-
-static arenaut_status refuse_tensor(graph_writer *w, uint32_t t, const char *why) {
-    char store[24];
-    return arn_fail(w->err, ARENAUT_REFUSED, 0, "tensor '%.120s' cannot be divided: %s",
-                    arenaut_program_tensor_name(w->before, t, store), why);
 }
 
 /* ---- operator codes ---- */
@@ -138,16 +136,29 @@ static uint32_t type_of_values(const arenaut_tensor *tensor) {
     return tensor->dtype == ARENAUT_DTYPE_BOOL ? TYPE_BOOL : TYPE_INT32;
 }
 
+static arenaut_status check_part(graph_writer *w, uint32_t t, arn_fb_table old) {
+    const arenaut_origin *origin = &w->rewrite->tensors[t];
+    const arenaut_tensor *whole = &w->before->tensors[origin->tensor];
+    const arn_fb_vector data =
+        arn_tflite_buffer_data(w->model, arn_fb_u32(&w->model->fb, old, TENSOR_BUFFER, 0));
+    const bool divided =
+        origin->axis < whole->rank && origin->axis < 8 && !(whole->whole_along >> origin->axis & 1);
+    if (divided && data.count == whole->bytes && w->program->tensors[t].bytes > 0) {
+        return ARENAUT_OK;
+    }
+    char store[24];
+    return arn_fail(w->err, ARENAUT_REFUSED, 0,
+                    "no part of tensor '%.120s' along axis %" PRIu32 " can be stored",
+                    arenaut_program_tensor_name(w->before, origin->tensor, store), origin->axis);
+}
+
 /* Bytes of elements [begin, begin + count) along the axis, for each place on the axes before. */
-static arenaut_status add_part(graph_writer *w, uint32_t t, arn_fb_table old, uint32_t *buffer) {
+static void add_part(graph_writer *w, uint32_t t, arn_fb_table old, uint32_t *buffer) {
     const arenaut_origin *origin = &w->rewrite->tensors[t];
     const arenaut_tensor *part = &w->program->tensors[t];
     const arenaut_tensor *whole = &w->before->tensors[origin->tensor];
     const arn_fb_vector data =
         arn_tflite_buffer_data(w->model, arn_fb_u32(&w->model->fb, old, TENSOR_BUFFER, 0));
-    if (data.count != whole->bytes || part->bytes == 0) {
-        return refuse_tensor(w, origin->tensor, "its bytes are not as many as its sizes say");
-    }
     size_t outer = 1;
     for (uint32_t i = 0; i < origin->axis; i++) outer *= (size_t)whole->dims[i];
     const size_t row = (size_t)whole->bytes / outer, some = (size_t)part->bytes / outer;
@@ -156,7 +167,6 @@ static arenaut_status add_part(graph_writer *w, uint32_t t, arn_fb_table old, ui
     for (size_t i = 0; i < outer; i++) {
         arn_fb_fill(w->prefix, at + i * some, w->model->fb.data + data.at + i * row + first, some);
     }
-    return ARENAUT_OK;
 }
 
 /* The part of a vector of numbers of `width` bytes that belongs to elements from `begin` on. */
@@ -167,24 +177,16 @@ static void add_numbers(graph_writer *w, size_t from, arn_fb_vector old, size_t 
     arn_fb_fill(w->prefix, vector + 4, w->model->fb.data + old.at + begin * width, count * width);
 }
 
-/* A scale per tensor is shared. Scales of the elements along the axis are divided with them; files
- * there are that count that axis past the last. */
-static arenaut_status add_quantization(graph_writer *w, uint32_t t, arn_fb_table old, size_t from) {
+/* A scale per tensor is shared. Scales of the elements along the axis are divided with them. */
+static void add_quantization(graph_writer *w, uint32_t t, arn_fb_table old, size_t from) {
     const arenaut_origin *origin = &w->rewrite->tensors[t];
-    const arenaut_tensor *whole = &w->before->tensors[origin->tensor];
     arn_flatbuffer *fb = &w->model->fb;
     const arn_fb_vector scale = arn_fb_vector_field(fb, old, QUANTIZATION_SCALE, 4);
     const arn_fb_vector zero = arn_fb_vector_field(fb, old, QUANTIZATION_ZERO_POINT, 8);
     const uint32_t axis = arn_fb_u32(fb, old, QUANTIZATION_DIMENSION, 0);
     if (origin->axis == ARENAUT_NONE || (scale.count <= 1 && zero.count <= 1)) {
         lead_to_table(w, from, old);
-        return ARENAUT_OK;
-    }
-    const int64_t all = whole->dims[origin->axis];
-    if (scale.count != all || (axis != origin->axis && axis < whole->rank) ||
-        (zero.count > 1 && zero.count != all) ||
-        arn_fb_u8(fb, old, QUANTIZATION_DETAILS_TYPE, 0) != 0) {
-        return refuse_tensor(w, origin->tensor, "it is quantised along another axis");
+        return;
     }
     const size_t begin = (size_t)origin->begin;
     const size_t count = (size_t)w->program->tensors[t].dims[origin->axis];
@@ -199,7 +201,6 @@ static arenaut_status add_quantization(graph_writer *w, uint32_t t, arn_fb_table
         add_numbers(w, arn_fb_slot(made, QUANTIZATION_ZERO_POINT), zero, 8, each ? begin : 0,
                     each ? count : 1);
     }
-    return ARENAUT_OK;
 }
 
 static void add_shape(graph_writer *w, size_t from, const arenaut_tensor *tensor) {
@@ -216,14 +217,14 @@ static arenaut_status add_tensor(graph_writer *w, uint32_t t, size_t from) {
     const arenaut_origin *origin = &w->rewrite->tensors[t];
     arn_flatbuffer *fb = &w->model->fb;
     arn_fb_table old = {0, 0, 0}, quantization = old;
+    arenaut_status st = ARENAUT_OK;
     uint32_t buffer = 0;
     if (origin->tensor != ARENAUT_NONE) {
         old = arn_fb_item_table(fb, w->tensors, origin->tensor);
         quantization = arn_fb_table_field(fb, old, TENSOR_QUANTIZATION);
-        if (arn_fb_field(fb, old, TENSOR_SPARSITY, 4) != 0) {
-            return refuse_tensor(w, origin->tensor, "it is sparse");
-        }
     }
+    if (is_part(origin)) st = check_part(w, t, old);
+    if (st != ARENAUT_OK) return st;
     const arn_fb_new_table made =
         arn_fb_add_table(w->prefix, ARN_FB_SLOT(TENSOR_SHAPE) | ARN_FB_SLOT(TENSOR_TYPE) |
                                         ARN_FB_SLOT(TENSOR_BUFFER) | ARN_FB_SLOT(TENSOR_NAME) |
@@ -235,12 +236,11 @@ static arenaut_status add_tensor(graph_writer *w, uint32_t t, size_t from) {
     add_shape(w, arn_fb_slot(made, TENSOR_SHAPE), tensor);
     arn_fb_lead(w->prefix, arn_fb_slot(made, TENSOR_NAME),
                 arn_fb_add_text(w->prefix, tensor->name));
-    arenaut_status st = ARENAUT_OK;
     if (quantization.at) {
-        st = add_quantization(w, t, quantization, arn_fb_slot(made, TENSOR_QUANTIZATION));
+        add_quantization(w, t, quantization, arn_fb_slot(made, TENSOR_QUANTIZATION));
     }
     if (origin->tensor == ARENAUT_NONE) add_values(w, tensor, &buffer);
-    else if (st == ARENAUT_OK && holds_bytes(origin)) st = add_part(w, t, old, &buffer);
+    else if (is_part(origin)) add_part(w, t, old, &buffer);
     arn_fb_set(w->prefix, arn_fb_slot(made, TENSOR_BUFFER), buffer);
     return st;
 }

@@ -45,9 +45,18 @@ static bool is_stored(const arenaut_tensor *constant) {
     return constant->cls == ARENAUT_CONSTANT && arenaut_dtype_bits(constant->dtype) >= 8;
 }
 
-static bool can_divide(const arenaut_tensor *constant, int64_t channels) {
-    return is_stored(constant) && (constant->rank == 0 || constant->dims[constant->rank - 1] == 1 ||
-                                   has_channels(constant, channels));
+static bool has_parts(const arenaut_tensor *constant, uint32_t axis) {
+    return !(constant->whole_along >> axis & 1);
+}
+
+static const char *refuse_operand(const arenaut_tensor *constant, int64_t channels) {
+    const bool repeated = constant->rank == 0 || constant->dims[constant->rank - 1] == 1;
+    if (!is_stored(constant) || (!repeated && !has_channels(constant, channels))) {
+        return "an op in it has an operand that cannot be divided by channels";
+    }
+    return repeated || has_parts(constant, constant->rank - 1)
+               ? NULL
+               : "no parts of a constant that it reads can be stored";
 }
 
 static const char *refuse_operands(const arn_split_graph *graph, const arenaut_split_stage *stage,
@@ -55,18 +64,18 @@ static const char *refuse_operands(const arn_split_graph *graph, const arenaut_s
     const arenaut_op *op = &graph->program->ops[at];
     const int64_t channels = graph->program->tensors[op->outputs[0]].dims[ARN_AXIS_C];
     const arn_split_kind kind = graph->ops[at].kind;
-    for (uint32_t i = 0; i < op->n_inputs; i++) {
+    const char *why = NULL;
+    for (uint32_t i = 0; i < op->n_inputs && !why; i++) {
         if (op->inputs[i] == ARENAUT_NONE || op->inputs[i] == chained) continue;
         const arenaut_tensor *constant =
             &graph->program->tensors[stored(graph, stage, op->inputs[i])];
         if (kind == ARN_SPLIT_PAD) continue;
-        if (kind == ARN_SPLIT_CONV && i == 1) {
-            if (!is_stored(constant)) return "the convolution's weights are computed";
-        } else if (!can_divide(constant, channels)) {
-            return "an op in it has an operand that cannot be divided by channels";
-        }
+        if (kind != ARN_SPLIT_CONV || i != 1) why = refuse_operand(constant, channels);
+        else if (!is_stored(constant)) why = "the convolution's weights are computed";
+        else if (!has_parts(constant, 0))
+            why = "no parts of the convolution's weights can be stored";
     }
-    return NULL;
+    return why;
 }
 
 static const char *refuse_op(const arn_split_graph *graph, const arenaut_split_stage *stage,
