@@ -26,6 +26,7 @@ from executorch.exir import memory
 from executorch.exir.memory_planning import (MemoryAlgoResult, MemoryPlanningAlgorithmSuite,
                                              SpecAllocResult, collect_specs_from_nodes, greedy)
 from executorch.exir.passes import MemoryPlanningPass as TheirPass
+from executorch.exir.schema import DeviceType
 from executorch.exir.tensor import TensorSpec
 from torch.utils._pytree import tree_leaves
 
@@ -164,6 +165,9 @@ class Banks:
     and one without a limit for every other number that some spec is bound to."""
 
     def __init__(self, specs, alignment, regions, target, padding):
+        if target and any(spec.device != DeviceType.CPU for spec in specs):
+            raise arenaut.InputError("some values are another device's, and the banks of a TargetMemoryMap are the "
+                                     "processor's: each device would fill them anew")
         banks = target.banks if target else []
         bound = {one.mem_id for one in [*specs, *regions] if one.mem_id is not None}
         if not banks:
@@ -240,7 +244,8 @@ class MemoryPlanningPass(TheirPass):
     """For `ExecutorchBackendConfig(memory_planning_pass=MemoryPlanningPass())`.
 
     Args:
-        target: a TargetMemoryMap of ExecuTorch's, whose banks are filled fastest first.
+        target: a TargetMemoryMap of ExecuTorch's, whose banks are filled fastest first. Arenas that it does
+            not name have only what another pass put there.
         effort: search steps for each graph.
         theirs: as of ExecuTorch's own pass: alignment, alloc_graph_input, alloc_graph_output,
             alloc_mutable_buffers, share_mutable_buffers.

@@ -221,6 +221,7 @@ static arenaut_status read_method(arn_pte_reader *r, arn_fb_table plan) {
     if (st == ARENAUT_OK) st = arn_pte_find_alignment(r, first_tensor);
     if (st == ARENAUT_OK) st = read_io(r);
     if (st == ARENAUT_OK) st = read_chains(r);
+    if (st == ARENAUT_OK) st = arn_pte_begin_loops(r);
     return st == ARENAUT_OK ? arn_pte_status(r) : st;
 }
 

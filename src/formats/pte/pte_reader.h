@@ -1,7 +1,7 @@
 /* What the parts of the .pte reader share: pte_read.c walks the methods, pte_read_tensor.c and
  * pte_read_instruction.c take one thing each, pte_kernels.c knows what a kernel does with memory,
- * and pte_reader.c is what they stand on. All that is copied is charged against an allowance
- * (core/allowance.h). */
+ * pte_loops.c what a loop does, and pte_reader.c is what they stand on. All that is copied is
+ * charged against an allowance (core/allowance.h). */
 #ifndef ARN_FORMATS_PTE_PTE_READER_H
 #define ARN_FORMATS_PTE_PTE_READER_H
 
@@ -81,6 +81,9 @@ arenaut_status arn_pte_find_alignment(arn_pte_reader *r, uint32_t first_tensor);
 /* Each adds one thing to the program. */
 arenaut_status arn_pte_read_tensor(arn_pte_reader *r, uint32_t index);
 arenaut_status arn_pte_read_instruction(arn_pte_reader *r, arn_fb_table table, const char *source);
+
+/* pte_loops.c, when the method's instructions have been read. */
+arenaut_status arn_pte_begin_loops(arn_pte_reader *r);
 
 /* Notes which values the instruction writes, or may write. Instructions come later than
  * values, so this goes before the first arn_pte_read_instruction. */
