@@ -62,6 +62,10 @@ wheel() {
         -Ccmake.define.CMAKE_RANLIB=true
     "$bin/python" -m wheel tags --remove --platform-tag "$tag" "$zig"/dist/*.whl >/dev/null
     audit "$1" "$tag" "$zig"
+    if [ "$(cat "$zig"/dist/*.whl | wc -c)" -ge 2000000 ]; then # what it was built with to debug is left out
+        echo "$0: $1: the wheel is larger than 2 MB" >&2
+        exit 1
+    fi
     mv "$zig"/dist/*.whl "$out"
 }
 

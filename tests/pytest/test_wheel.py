@@ -46,11 +46,38 @@ def test_one_wheel_serves_every_python(wheel):
     with zipfile.ZipFile(wheel) as package:
         names = package.namelist()
         [metadata] = [package.read(name).decode() for name in names if name.endswith("/METADATA")]
-    assert len(names) == len(set(names))
+    # Under a name with a version, to which the plain one is a link, a library would be there twice.
+    assert len(names) == len(set(names)) and [name for name in names if "libarenaut.so" in name] == ["arenaut/libarenaut.so"]
     extras = set(re.findall(r"^Provides-Extra: (\w+)", metadata, re.MULTILINE))
     assert extras == {"torch", "executorch", "inductor", "tinygrad", "dask", "ray", "notebook"}
     assert not [line for line in metadata.splitlines()
                 if line.startswith("Requires-Dist") and "extra ==" not in line]
+
+
+REQUIREMENTS = sorted((ROOT / "tests").glob("requirements*.txt"))
+USED = {"torch": {"torch"}, "executorch": {"executorch", "torch"}, "inductor": {"torch"}, "tinygrad": {"tinygrad"},
+        "dask": {"distributed"}, "ray": {"ray"}, "notebook": {"ipython", "tqdm"}}
+
+
+def test_extras_name_all_that_is_imported_in_versions_that_are_tested(wheel):
+    with zipfile.ZipFile(wheel) as package:
+        [metadata] = [package.read(name).decode() for name in package.namelist() if name.endswith("/METADATA")]
+    wanted = re.findall(r"^Requires-Dist: (\w+)(?:\[\w+\])?([^;]*); extra == [\"'](\w+)", metadata, re.MULTILINE)
+    named = {extra: {name for name, _, of in wanted if of == extra} for *_, extra in wanted}
+    assert named == USED
+    pinned = dict(re.findall(r"^([\w-]+)==(\S+)", "".join(path.read_text() for path in REQUIREMENTS), re.MULTILINE))
+    checked = [f"from packaging.specifiers import SpecifierSet as S; print({pinned[name]!r} in S({versions.strip()!r}))"
+               for name, versions, _ in wanted if name in pinned]
+    assert len(checked) >= 5
+    for code in checked:
+        assert run(TOOLS / "python", "-c", code) == "True\n", code
+
+
+def test_nothing_to_debug_with_is_in_it(wheel, tmp_path):
+    shutil.unpack_archive(wheel, tmp_path, "zip")
+    for name in "libarenaut.so", "libarenaut-replay.so", "bin/arenaut":
+        listed = run("readelf", "-SW", tmp_path / "arenaut" / name)
+        assert ".text" in listed and ".debug_info" not in listed and ".symtab" not in listed, name
 
 
 def test_the_source_package_holds_what_building_needs(wheel, tmp_path):

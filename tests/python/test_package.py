@@ -77,6 +77,16 @@ def test_a_library_of_another_version_is_refused(tmp_path):
     assert "ImportError: libarenaut was not found" in missing.stderr
 
 
+def test_its_own_library_comes_first(tmp_path):
+    """Before one that is installed, or that the loader would find."""
+    source = tmp_path / "other.c"
+    source.write_text('const char *arenaut_version(void) { return "0.99.0"; }\n')
+    for name in "libarenaut.so", "libarenaut.so." + ".".join(arenaut.__version__.split(".")[:2]):
+        subprocess.run([os.environ.get("CC", "cc"), "-shared", "-fPIC", source, "-o", tmp_path / name], check=True)
+    done = python("import arenaut; print(arenaut.plan([1], [0], [1]).arena)", LD_LIBRARY_PATH=str(tmp_path))
+    assert done.stdout == "1\n", done.stderr
+
+
 def test_a_million_buffers_cost_little_over_the_call_itself():
     pytest.importorskip("numpy", reason="this environment is the one without numpy")
     done = python(MILLION)

@@ -15,7 +15,7 @@ arenaut.open("x").plan(dims={"seq": "1..512"})
 arenaut.open("x").plan(inplace="on")
 arenaut.open("x").plan().arenas()
 arenaut.open("x").size().now + 1
-arenaut.open("x").trace.most_asked
+arenaut.open("x").trace.most_asked + 1
 arenaut.open("x").plan().report("svg", wdth=3)
 arenaut.plan_many([7])
 arenaut.plan_many(["x"], executor="processes")
