@@ -8,10 +8,12 @@ export async function traced(page, work) {
   return JSON.parse(Buffer.from(await page.tracing.stop()).toString()).traceEvents;
 }
 
-// Milliseconds up to one mark, from another or from when the page was asked for.
+// Milliseconds up to one mark, from another or from when the page was asked for. Of a task that a mark
+// lies in, the part counts that is on its side.
 export function until(events, to, from) {
   const marks = events.filter(({ cat }) => cat.includes("blink.user_timing")), named = (name) => marks.find((event) => event.name === name);
   const end = named(to), began = from ? named(from) : null, since = began?.ts ?? -Infinity;
-  const tasks = events.filter(({ pid, tid, cat, tdur, ts, dur }) => pid === end.pid && tid === end.tid && cat === "toplevel" && tdur && ts < end.ts && ts + dur > since);
-  return { passed: began ? (end.ts - began.ts) / 1000 : end.args.data.startTime, work: tasks.reduce((sum, { tdur }) => sum + tdur, 0) / 1000 };
+  const tasks = events.filter(({ pid, tid, cat, tdur, dur }) => pid === end.pid && tid === end.tid && cat === "toplevel" && tdur && dur);
+  const within = ({ ts, dur }) => Math.max(Math.min(ts + dur, end.ts) - Math.max(ts, since), 0) / dur;
+  return { passed: began ? (end.ts - began.ts) / 1000 : end.args.data.startTime, work: tasks.reduce((sum, task) => sum + task.tdur * within(task), 0) / 1000 };
 }

@@ -36,10 +36,13 @@ function far(a, b) {
   return count / n;
 }
 
-const VIEWS = { whole: {}, dark: { dark: true }, part: { hash: "#t=2..9&a=0..0.7&buf=3&step=4" }, "by size": { hash: "#c=size" }, found: { hash: "#q=depthwise" } };
-for (const [name, how] of Object.entries(VIEWS)) {
+const VIEWS = { whole: {}, dark: { dark: true }, part: { hash: "#t=2..9&a=0..0.7&buf=3&step=4" }, "by size": { hash: "#c=size" }, found: { hash: "#q=depthwise" },
+  "results that reach into operands": { flags: ["--overlap", "on"] }, "in place": { file: data("elementwise_float.tflite"), flags: ["--inplace", "on"] },
+  "pools as lanes": { file: data("two_streams.trace.csv") }, "branches and loops": { file: data("if_while_float.tflite") },
+  "inside another": { file: data("json/everything.problem.json") }, split: { file: data("inception_int8.tflite"), flags: ["--split", "on"] } };
+for (const [name, { file = MODEL, flags = [], ...how }] of Object.entries(VIEWS)) {
   test(`it looks as it did: ${name}`, { skip }, async () => {
-    const { page } = await open(browser, pageOf(MODEL), how);
+    const { page } = await open(browser, pageOf(file, ...flags), how);
     await page.waitForFunction(() => window.arenaut.plan.reach);
     await settled(page);
     const now = await small(page);

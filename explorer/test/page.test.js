@@ -1,10 +1,10 @@
 // Pages of the command in a real browser.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { copyFileSync, readFileSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { basename } from "node:path";
 import test, { after, before } from "node:test";
-import { arenaut, data, launch, open, pageOf, problemOf, settled, skip, text } from "./browser.js";
+import { arenaut, data, launch, open, pageOf, problemOf, scratch, settled, skip, text } from "./browser.js";
 
 const MODEL = data("mobilenet_v1_025_96_int8.tflite");
 let browser, modelPage;
@@ -79,6 +79,37 @@ test("the pointer shows a buffer, a click keeps it", { skip }, async () => {
   await page.keyboard.press("Escape");
   await page.mouse.move(at.x + 1, at.y);
   assert.match(await text(page, "#card h3"), /^image$/);
+  await page.close();
+});
+
+test("the card says all that is known of a buffer", { skip }, async () => {
+  const file = problemOf([{ name: "a", op: "CONV", source: "net.py:7", size: 100, align: 64, first: 0, end: 3, allowed_pools: [1] },
+    { name: "b", first: 2, end: 5, same_base_as: 0, size: 100, allowed_pools: [1] }], [{ id: 0, name: "fast" }, { id: 1, name: "slow" }]);
+  const { page } = await open(browser, pageOf(file), { hash: "#buf=1" });
+  assert.match(await text(page, "#card"), /^b.*bytes100 \(100 B\).*alivesteps 2 to 4.*offset0 \(0x0\).*poolslow.*in placemay be written over a/s);
+  await page.evaluate(() => window.arenaut.pick(0));
+  assert.match(await text(page, "#card"), /^a.*alivesteps 0 to 2.*alignment64.*poolslow.*made byCONV.*sourcenet\.py:7/s);
+  await page.close();
+});
+
+test("the strip above shows where one is, is drawn on, dragged and widened", { skip }, async () => {
+  const { page } = await open(browser, modelPage), box = await (await page.$("#strip")).boundingBox();
+  const at = (step) => page.evaluate((wanted) => window.arenaut.overview.xOf(wanted), step), y = box.y + box.height / 2;
+  const drag = async (from, to) => {
+    await page.mouse.move(box.x + await at(from), y);
+    await page.mouse.down();
+    await page.mouse.move(box.x + await at(to), y, { steps: 5 });
+    await page.mouse.up();
+    await settled(page);
+    const seen = await view(page);
+    return [seen.x0, seen.x1].map(Math.round);
+  };
+  assert.deepEqual(await drag(8, 20), [8, 20]);
+  assert.deepEqual(await drag(14, 18), [12, 24]);
+  assert.deepEqual(await drag(24, 30), [12, 30]);
+  await page.mouse.click(box.x + await at(3), y, { count: 2 });
+  await settled(page);
+  assert.equal((await view(page)).x0, 0);
   await page.close();
 });
 
@@ -179,6 +210,22 @@ test("names cannot do anything", { skip }, async () => {
   await still.page.close();
 });
 
+test("nor can the names of files, in the title, the tables and a comparison", { skip }, async () => {
+  const name = "<img src=x onerror=window.hacked=1>&quot;'\u202e.json", file = scratch(name), out = scratch("hostile.html");
+  copyFileSync(problemOf(HOSTILE.slice(0, 6).map((each) => ({ name: each }))), file);
+  arenaut("diff", file, problemOf([{ name: HOSTILE[1] }]), "-o", out);
+  for (const html of [out, pageOf(file)]) {
+    for (const script of [true, false]) {
+      const { page, wrong } = await open(browser, html, { script });
+      if (script) assert.equal(await page.evaluate(() => window.hacked), undefined);
+      if (script) assert.match(await text(page, "#title"), /^<img src=x onerror=window\.hacked=1>&quot;'\ufffd\.json/);
+      assert.equal(await page.$$eval("img", (nodes) => nodes.length), script ? 0 : 1);
+      assert.deepEqual(wrong, []);
+      await page.close();
+    }
+  }
+});
+
 test("the data has no markup", { skip }, () => {
   const page = readFileSync(pageOf(problemOf(HOSTILE.map((name) => ({ name })), [{ name: "</script>", id: 0 }])), "utf8");
   const inside = /<script type="application\/json" id="data">([^]*?)<\/script>/.exec(page)[1];
@@ -188,16 +235,18 @@ test("the data has no markup", { skip }, () => {
 
 test("problems of every size are shown", { skip }, async () => {
   const pools = Array.from({ length: 64 }, (_, id) => ({ id, name: `bank ${id}` }));
-  const large = 2n ** 61n;
+  const large = 2n ** 61n, odd = [2n ** 53n + 3n, 2n ** 53n + 1n], digitsOf = (n) => n.toLocaleString("en");
   for (const [what, file] of Object.entries({
     empty: problemOf([]), one: problemOf([{}]), zero: problemOf([{ size: 0 }, { size: 0 }]), "no life": problemOf([{ first: 1, end: 1 }]),
     "64 bits": problemOf([{ size: String(large) }, { size: String(large - 1n) }, { size: 1 }]),
+    "no double": problemOf(odd.map((size) => ({ size: String(size) }))),
     "far steps": problemOf([{ first: -9000000000, end: 9000000000 }, { first: 8999999999, end: 9000000001 }]),
     pools: problemOf(pools.map(({ id }) => ({ allowed_pools: [id] })), pools),
   })) {
     const { page, wrong } = await open(browser, pageOf(file));
     assert.equal(await page.evaluate(() => document.documentElement.dataset.ready), "yes", what);
     if (what === "64 bits") assert.match(await text(page, "#alive"), /2,305,843,009,213,693,952.*2,305,843,009,213,693,951/s);
+    if (what === "no double") assert.deepEqual((await rows(page, "all")).map((row) => [row[1], row.at(-1)]), odd.map((bytes, b) => [digitsOf(bytes), digitsOf(b ? odd[0] : 0n)]));
     await page.keyboard.press("ArrowRight");
     await page.keyboard.press("p");
     assert.deepEqual(wrong, [], what);
@@ -327,9 +376,11 @@ test("a page of two files says what diff says", { skip }, async () => {
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-for (const dark of [false, true]) {
-  test(`nothing serious for axe, ${dark ? "dark" : "light"}`, { skip }, async () => {
-    const { page } = await open(browser, modelPage, { dark });
+const AXE_PAGES = { light: [MODEL], dark: [MODEL], "with all plans and the planner": [MODEL, "--what-if", "--replan"],
+  split: [data("inception_int8.tflite"), "--split", "on"], "with methods and pools": [data("pte/two_methods.pte"), "--replan"] };
+for (const [name, args] of Object.entries(AXE_PAGES)) {
+  test(`nothing serious for axe, ${name}`, { skip }, async () => {
+    const { page } = await open(browser, pageOf(...args), { dark: name === "dark", hash: "#buf=3" });
     await page.evaluate(AXE);
     const { violations } = await page.evaluate(() => window.axe.run());
     const serious = violations.filter((v) => ["serious", "critical"].includes(v.impact));
@@ -338,6 +389,8 @@ for (const dark of [false, true]) {
   });
 }
 
-test("a small page for a small model", { skip }, () => {
-  assert.ok(readFileSync(modelPage).length < 120 * 1024);
+test("a small page for a small model, and for one of a hundred tensors", { skip }, () => {
+  const many = problemOf(Array.from({ length: 100 }, (_, id) => (
+    { name: `model/block_${id >> 2}/depthwise_conv2d_${id}/FusedBatchNormV3;${id}`, op: "CONV_2D", size: 4096 + 64 * id, first: id, end: id + 2 + (id % 3) })));
+  for (const file of [modelPage, pageOf(many)]) assert.ok(statSync(file).size < 120 * 1024, `${statSync(file).size} bytes`);
 });

@@ -45,24 +45,30 @@ static void put_escaped(html *h, const char *text) {
 
 /* ---- what a browser without scripts shows ---- */
 
-static bool put_encoded(void *context, const void *bytes, size_t size) {
-    arn_base64 *b = context;
-    arn_base64_put(b, bytes, size);
-    return !b->out->failed;
+static bool is_plain_in_url(unsigned char c) { return c >= ' ' && c < 0x7f && !strchr("'&<%#", c); }
+
+/* In single quotes, which the picture's own double quotes may stand in. */
+static bool put_in_url(void *context, const void *bytes, size_t size) {
+    arn_writer *out = context;
+    const unsigned char *p = bytes;
+    for (size_t i = 0, from = 0; i < size; from = i) {
+        while (i < size && is_plain_in_url(p[i])) i++;
+        arn_put(out, (const char *)p + from, i - from);
+        if (i < size) arn_putf(out, "%%%02X", p[i++]);
+    }
+    return !out->failed;
 }
 
 /* As an image: its styles are not the page's, and nothing in it can run. */
 static arenaut_status put_still(html *h) {
     const arenaut_report_options options = {.top = STILL_RECTANGLES, .steps = h->options->steps};
-    arn_base64 b = {.out = &h->out};
-    const arenaut_sink sink = {put_encoded, &b};
+    const arenaut_sink sink = {put_in_url, &h->out};
     arn_puts(&h->out,
              "<img alt=\"The plan: steps to the right, addresses upwards\" "
-             "src=\"data:image/svg+xml;base64,");
+             "src='data:image/svg+xml,");
     const arenaut_status st = arenaut_report_emit(arenaut_report_find("svg"), h->result, &options,
                                                   sink, h->allocator, h->err);
-    arn_base64_finish(&b);
-    arn_puts(&h->out, "\">\n");
+    arn_puts(&h->out, "'>\n");
     return st;
 }
 
