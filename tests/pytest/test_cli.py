@@ -504,6 +504,13 @@ def test_every_box_of_the_picture_says_what_it_is(shell):
     assert [cls for cls, title in boxes if not title and cls not in ("bg", "frame")] == []
 
 
+def test_colour_in_the_picture_for_terminals_says_nothing_more(shell):
+    command = "arenaut view data/hello_world_int8.tflite --ascii --color"
+    plain, coloured = shell(f"{command} never").stdout, shell(f"{command} always").stdout
+    assert "\x1b[48;5;" in coloured and "\x1b" not in plain
+    assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == plain
+
+
 def test_what_is_viewed_is_opened_by_the_browser_chosen(shell):
     opener = shell.folder / "opener"
     opener.write_text(f'#!/bin/sh\nprintf "%s\\n" "$#" "$@" >{shell.folder}/told.new\n'

@@ -22,6 +22,7 @@ typedef struct svg_rectangle {
 
 typedef struct svg_drawing {
     const arenaut_result *result;
+    const char *called; /* which plan of the input this is, beside another; else NULL */
     arn_report_picture picture;
     arn_writer out;
     uint64_t top; /* bytes at the upper edge of a pool's plot */

@@ -50,8 +50,13 @@ void arn_svg_levels(svg_drawing *s) {
 void arn_svg_title(svg_drawing *s) {
     const arenaut_plan *plan = s->result->plan;
     const char *name = strrchr(s->result->path, '/');
-    char text[400] = "arena ";
+    char text[400] = "";
     arn_svg_text(s, SVG_LEFT, 320, "title ink", NULL, name && name[1] ? name + 1 : s->result->path);
+    if (s->called) {
+        strncat(text, s->called, 60);
+        strcat(text, ": ");
+    }
+    strcat(text, "arena ");
     strcat(text, arn_report_commas(plan->total).text);
     strcat(text, " bytes (");
     strcat(text, arn_report_kib(plan->total).text);

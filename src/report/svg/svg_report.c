@@ -178,9 +178,9 @@ static arenaut_status draw_both(svg_drawing *s, svg_drawing *before, arenaut_err
 }
 
 /* The first variant that has a plan. */
-static const arenaut_result *compared(const arenaut_report_options *options) {
+static const arenaut_variant *compared(const arenaut_report_options *options) {
     for (uint32_t i = 0; i < options->n_variants; i++) {
-        if (options->variants[i].result) return options->variants[i].result;
+        if (options->variants[i].result) return &options->variants[i];
     }
     return NULL;
 }
@@ -188,12 +188,14 @@ static const arenaut_result *compared(const arenaut_report_options *options) {
 static arenaut_status emit(const arenaut_result *result, const arenaut_report_options *options,
                            arenaut_sink sink, const arenaut_allocator *allocator,
                            arenaut_error *err) {
-    const arenaut_result *other = compared(options);
+    const arenaut_variant *other = compared(options);
     svg_drawing s = {.out = arn_writer_to(sink)}, before = s;
     arenaut_status st = open_picture(&s, result, options, allocator, err);
     if (st != ARENAUT_OK) return st;
     if (other) {
-        st = open_picture(&before, other, options, allocator, err);
+        s.called = "planned";
+        before.called = other->name;
+        st = open_picture(&before, other->result, options, allocator, err);
         if (st == ARENAUT_OK) {
             st = draw_both(&s, &before, err);
             close_picture(&before);
