@@ -169,6 +169,8 @@ fuzz: all venv
 	@ARENAUT=$(CURDIR)/build/arenaut ARENAUT_THOROUGH=$$(($(FUZZ_SECONDS) / 20 + 1)) $(PYTHON) -m pytest \
 	  tests/pytest/test_overlap_kernels.py tests/pytest/test_overlap_runtime.py \
 	  tests/pytest/test_overlap_arm.py tests/pytest/test_split_calls.py \
+	  tests/pytest/test_reorder.py tests/pytest/test_reorder_onnx.py tests/pytest/test_reorder_pte.py \
+	  tests/pytest/test_reorder_tvm.py \
 	  tests/pytest/test_split.py::test_random_models_compute_the_same -q -rs
 
 # Not part of `make test`: the cross compiler's packages push out those for gcc -m32.

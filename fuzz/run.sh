@@ -21,6 +21,17 @@ plan resnet_int8 overlap off on
 plan resnet_int8 calls_overlap 0-7/4:kept+calls on
 plan inception_int8 searched on on
 
+# One of each format in a better order than it came in.
+mkdir -p build/fuzz/reordered
+reorder() {
+    build/arenaut plan "tests/data/$1" -f -o "build/fuzz/reordered/$(basename "$1")" --reorder on \
+        --dim '*=2' >/dev/null
+}
+reorder pte/side_by_side.pte
+reorder onnx/constants.onnx
+reorder pt2/norm_functional.pt2
+reorder tvm/branches.json
+
 # build WHAT CHECKS SOURCE… FLAG…
 build() {
     out=build/fuzz/$1
@@ -36,7 +47,8 @@ for row in $(sed -n 's/^PROPERTY(\([a-z0-9_]*\), "\(.*\)")$/\1:\2/p' tests/suppo
     name=${row%%:*}
     how="-DPROPERTY=${name}_property -include support/${name}_round.h"
     # One format's properties may stand on each other.
-    with="tests/support/sweep.c $(echo tests/support/"${name%%_*}"*_round.c)"
+    with="tests/support/sweep.c $(find tests/support -name "${name%%_*}*_round.c" -o -name "${name}_brute.c" | sort |
+        tr '\n' ' ')"
     # shellcheck disable=SC2086 # lists of flags and files
     build "$name/fuzz" fuzzer,$checks fuzz/fuzz_property.c $with $how
     # shellcheck disable=SC2086

@@ -2,6 +2,7 @@
 less memory, the same bits. And what is said where no order helps."""
 
 import json
+import os
 
 import numpy as np
 import pytest
@@ -10,6 +11,10 @@ from conftest import DATA, ROOT
 import compare
 import micro_runtime
 import tflite_file
+
+
+# So many times as many random models: `make fuzz`.
+THOROUGH = int(os.environ.get("ARENAUT_THOROUGH", "1"))
 
 
 def branches(seed, n_ops=14):
@@ -49,7 +54,7 @@ def branches(seed, n_ops=14):
 
 def test_reordered_models_need_less_and_compute_the_same(arenaut, arenaut_json, tmp_path):
     reordered = 0
-    for seed in range(20):
+    for seed in range(20 * THOROUGH):
         path, output = tmp_path / f"{seed}.tflite", tmp_path / f"{seed}.reordered.tflite"
         path.write_bytes(branches(seed))
         given = arenaut_json("plan", path)["result"]["arena"]
@@ -70,7 +75,24 @@ def test_reordered_models_need_less_and_compute_the_same(arenaut, arenaut_json, 
         back = tmp_path / f"{seed}.back.tflite"
         assert arenaut("strip", output, "-o", back).returncode == 0
         assert back.read_bytes() == path.read_bytes()
-    assert reordered >= 10
+    assert reordered >= 10 * THOROUGH
+
+
+def test_with_whatever_else_is_asked_for_models_compute_the_same(arenaut, arenaut_json, tmp_path):
+    """Orders with results over operands, overlaps and splitting, drawn together."""
+    changed = 0
+    for seed in range(8 * THOROUGH):
+        random = np.random.RandomState(1000 + seed)
+        path, output = tmp_path / "model.tflite", tmp_path / "planned.tflite"
+        path.write_bytes(branches(1000 + seed, random.randint(6, 14)))
+        flags = [part for flag in ("--inplace", "--overlap", "--split") if random.randint(2)
+                 for part in (flag, "on")]
+        document = arenaut_json("plan", path, "--reorder", "on", *flags, "-f", "-o", output)
+        changed += (document.get("order") or {}).get("ops") is not None
+        assert compare.first_difference(path.read_bytes(), output.read_bytes(), seeds=(1,),
+                                        runs=2) is None, (seed, flags)
+        assert arenaut("check", output).returncode == 0
+    assert changed >= THOROUGH
 
 
 @pytest.mark.parametrize("name", ["mobilenet_v1_025_96_int8", "resnet_int8", "hello_world_int8"])

@@ -1,6 +1,8 @@
 """Reordered .pte files in the stock ExecuTorch runtime, which runs instructions in the order of the
 list: less memory, and every instruction leaves the bytes that it left before."""
 
+import os
+
 import pytest
 from conftest import DATA, corpus_params
 
@@ -9,6 +11,9 @@ import make_pte  # noqa: E402
 import pte_runtime  # noqa: E402
 from test_runtime_executorch import NO_KERNELS, NO_WEIGHTS, OVERLAPPING, STATE  # noqa: E402
 from torch import nn  # noqa: E402
+
+
+THOROUGH = int(os.environ.get("ARENAUT_THOROUGH", "1"))
 
 
 class Branches(nn.Module):
@@ -66,7 +71,7 @@ def same_runs(path, output, order, methods=("forward",), modes=("keep",)):
     return one["sizes"], other["sizes"]
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(3 * THOROUGH))
 def test_reordered_programs_need_less_and_compute_the_same(arenaut, arenaut_json, tmp_path, seed):
     path, output = tmp_path / "branches.pte", tmp_path / "reordered.pte"
     path.write_bytes(exported(Branches(seed)))

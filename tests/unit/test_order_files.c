@@ -8,6 +8,7 @@
 
 #include "support/bytes.h"
 #include "support/fuse.h"
+#include "support/order_machine.h"
 #include "support/order_round.h"
 #include "support/sweep.h"
 
@@ -51,6 +52,12 @@ static bytes reordered(const bytes *file) {
     const bytes copy = copy_bytes(text.bytes, text.size);
     arenaut_text_free(&text);
     return copy;
+}
+
+TEST(orders_of_random_programs_are_what_is_said_of_them) {
+    uint32_t known = 0;
+    for (uint64_t seed = 0; seed < 150; seed++) known += order_machine_try(seed);
+    assert_true(known > 100);
 }
 
 TEST(what_is_said_and_written_of_orders_is_true) {

@@ -1,0 +1,121 @@
+#include "support/order_machine.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "support/order_round.h"
+#include "support/random.h"
+#include "support/require.h"
+
+enum { MAX_OPS = 11, MAX_TENSORS = 4 * MAX_OPS, ROOM = 16384, N_STATE = 2 };
+
+typedef struct builder {
+    rng r;
+    char tensors[ROOM], ops[ROOM];
+    uint32_t readable[MAX_TENSORS], n_readable; /* by number */
+    uint32_t unread[MAX_TENSORS], n_unread;
+    uint32_t n_tensors;
+} builder;
+
+static void put(char *text, const char *format, ...) {
+    const size_t length = strlen(text);
+    va_list args;
+    va_start(args, format);
+    const int n = vsnprintf(text + length, ROOM - length, format, args);
+    va_end(args);
+    REQUIRE(n >= 0 && (size_t)n < ROOM - length);
+}
+
+/* `more`: what else is said of it. */
+static uint32_t add_tensor(builder *b, uint32_t bytes, const char *more) {
+    const uint32_t t = b->n_tensors++;
+    put(b->tensors, "%s{\"name\": \"t%u\", \"bytes\": %u%s}", t ? ", " : "", (unsigned)t,
+        (unsigned)bytes, more);
+    return t;
+}
+
+static void make_readable(builder *b, uint32_t t) {
+    b->readable[b->n_readable++] = t;
+    b->unread[b->n_unread++] = t;
+}
+
+/* Often what was made last, or nobody has read yet. */
+static uint32_t pick(builder *b) {
+    const uint32_t at = rng_below(&b->r, b->n_readable);
+    const uint32_t t = b->readable[rng_once_in(&b->r, 2) ? at : b->n_readable - 1];
+    for (uint32_t i = 0; i < b->n_unread; i++) {
+        if (b->unread[i] == t) b->unread[i] = b->unread[--b->n_unread];
+    }
+    return t;
+}
+
+static uint32_t some_bytes(builder *b) {
+    static const uint32_t sizes[] = {0, 16, 16, 64, 200, 1000};
+    return sizes[rng_below(&b->r, 6)];
+}
+
+static void add_plain(builder *b, const char *name) {
+    const uint32_t n_inputs = 1 + rng_below(&b->r, 2), n_outputs = 1 + rng_once_in(&b->r, 5);
+    put(b->ops, "{\"name\": \"%s\", \"inputs\": [", name);
+    for (uint32_t i = 0; i < n_inputs; i++)
+        put(b->ops, "%s\"t%u\"", i ? ", " : "", (unsigned)pick(b));
+    put(b->ops, "], \"outputs\": [");
+    for (uint32_t i = 0; i < n_outputs; i++) {
+        const uint32_t t = add_tensor(b, some_bytes(b), "");
+        put(b->ops, "%s\"t%u\"", i ? ", " : "", (unsigned)t);
+        make_readable(b, t);
+    }
+    put(b->ops, "]%s}", rng_once_in(&b->r, 3) ? ", \"in_place\": [[0, 0]]" : "");
+}
+
+/* State is tensor 1 to N_STATE. */
+static void add_update(builder *b) {
+    const unsigned state = 1 + rng_below(&b->r, N_STATE), from = pick(b);
+    put(b->ops,
+        "{\"name\": \"ADD\", \"kind\": \"in_place\", \"inputs\": [\"t%u\", \"t%u\"], "
+        "\"outputs\": [\"t%u\"]}",
+        state, from, state);
+}
+
+static void add_view(builder *b) {
+    char of[48];
+    const unsigned from = pick(b);
+    snprintf(of, sizeof of, ", \"view_of\": \"t%u\"", from);
+    const unsigned view = add_tensor(b, 0, of);
+    put(b->ops,
+        "{\"name\": \"RESHAPE\", \"kind\": \"view\", \"inputs\": [\"t%u\"], "
+        "\"outputs\": [\"t%u\"]}",
+        from, view);
+    make_readable(b, view);
+}
+
+static void add_op(builder *b) {
+    switch (rng_below(&b->r, 10)) {
+        case 0: add_update(b); break;
+        case 1: add_view(b); break;
+        case 2: add_plain(b, "RANDOM_UNIFORM"); break;
+        case 3: add_plain(b, "llama::update_cache"); break;
+        default: add_plain(b, "CONV_2D"); break;
+    }
+}
+
+bool order_machine_try(uint64_t seed) {
+    static builder b;
+    static char text[3 * ROOM];
+    memset(&b, 0, sizeof b);
+    b.r.state = seed;
+    make_readable(&b, add_tensor(&b, 64, ""));
+    for (int i = 0; i < N_STATE; i++)
+        make_readable(&b, add_tensor(&b, 64, ", \"class\": \"state\""));
+    const uint32_t n_ops = 2 + rng_below(&b.r, MAX_OPS - 1);
+    for (uint32_t i = 0; i < n_ops; i++) {
+        if (i > 0) put(b.ops, ", ");
+        add_op(&b);
+    }
+    snprintf(text, sizeof text,
+             "{\"schema\": \"arenaut.program/1\", \"tensors\": [%s], \"inputs\": [\"t0\"], "
+             "\"outputs\": [\"t%u\"], \"ops\": [%s]}",
+             b.tensors, (unsigned)b.readable[b.n_readable - 1], b.ops);
+    return order_property((const uint8_t *)text, strlen(text));
+}
