@@ -20,7 +20,9 @@ from collections import namedtuple
 import sympy
 import torch
 from torch._inductor.codegen import memory_planning as theirs
+from torch._inductor.utils import align
 from torch._inductor.virtualized import V
+from torch.utils._sympy.functions import FloorDiv
 from torch.utils._sympy.numbers import int_oo
 from torch.utils._sympy.value_ranges import bound_sympy
 
@@ -145,13 +147,21 @@ def momentary(problem, blocks):
 
 
 def upper(size):
-    """The most that an expression over sizes can be; None if there is no end to it."""
+    """The most that an expression over sizes can be; None if there is no end to it, or PyTorch cannot tell."""
     if size is None:
         return None
     size = sympy.sympify(size)
     if not size.is_Integer:
-        size = bound_sympy(size, V.graph.sizevars.shape_env.var_to_range).upper
+        size = size.replace(align, rounded_up)  # inductor's own, which PyTorch's bounds do not know
+        try:
+            size = bound_sympy(size, V.graph.sizevars.shape_env.var_to_range).upper
+        except KeyError:  # another such function
+            return None
     return None if size in (int_oo, sympy.oo) else int(size)
+
+
+def rounded_up(size):
+    return FloorDiv(size + ALIGN - 1, ALIGN) * ALIGN
 
 
 def move(pool, blocks, plan):

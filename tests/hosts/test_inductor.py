@@ -12,7 +12,7 @@ import torch._inductor.config
 from torch import nn
 from torch._inductor.codegen import memory_planning as theirs
 from torch._inductor.graph import GraphLowering
-from torch._inductor.utils import fresh_cache
+from torch._inductor.utils import align, fresh_cache
 from torch._inductor.virtualized import V
 from torch.nn import functional
 from torch.utils._sympy.numbers import int_oo
@@ -102,6 +102,25 @@ def test_sizes_that_vary_are_planned_for_the_largest():
     assert pool.root.get_symbolic_size() == after.arena
 
 
+def test_sizes_that_inductor_rounds_up_are_bounded():
+    """As where a buffer of an odd size lies in front of another: its end is `align(size)`, which is rounded here too."""
+    s = sympy.Symbol("s", integer=True)
+    pool, blocks = pool_of([100 * s, 36 * s, 12 * s], [(1, 5), (2, 5), (3, 5)])
+    assert any(sympy.sympify(block.offset).has(align) for block in blocks)
+    after = planned(pool, blocks, s=7)
+    assert after.symbolic and after.stock == 704 + 256 + 84
+    assert after.arena == after.bound <= after.stock
+
+
+def test_sizes_that_are_made_in_other_ways_are_left_to_inductor():
+    other = sympy.Function("other", integer=True)
+    s = sympy.Symbol("s", integer=True)
+    with V.set_graph_handler(SimpleNamespace(sizevars=SimpleNamespace(shape_env=SimpleNamespace(
+            var_to_range={s: ValueRanges(2, 8)})))):
+        assert plugin.upper(other(s) * 8) is None
+        assert plugin.upper(align(s)) == 64
+
+
 def test_sizes_without_an_end_are_left_to_inductor():
     s = sympy.Symbol("s", integer=True)
     pool, blocks = pool_of([size * s for size in SIZES], LIVES)
@@ -135,6 +154,37 @@ def test_pools_are_minimal_and_outputs_the_same_to_the_bit():
     assert stock and all(pool.arena == pool.stock for pool in stock)
     assert len(seen) == len(stock)
     assert all(pool.arena == pool.bound <= pool.stock for pool in seen if pool.buffers > 1)
+
+
+class Rows(nn.Module):
+    """Any number of rows; what is kept of each lies in pools, between matrix products."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.rand(24, 24, generator=torch.Generator().manual_seed(1)) / 24)
+
+    def forward(self, x):
+        a = x.relu() + 1
+        b = (a @ self.weight).sin()
+        c = ((b @ self.weight).cos() * b).relu()
+        return (c @ self.weight) + a
+
+
+@pytest.mark.parametrize("bounds, pools", [({"min": 2, "max": 64}, True), ({}, False)], ids=["to 64", "no end"])
+def test_rows_that_vary_in_number(bounds, pools):
+    """Compiled once, for all numbers of rows: the pool is that of the most, or inductor's own."""
+    seen, module = [], Rows()
+    plugin.install(report=seen.extend)
+    torch._dynamo.reset()
+    run = torch.compile(module)
+    for rows in (17, 3, 64):
+        x = torch.rand(rows, 24)
+        torch._dynamo.mark_dynamic(x, 0, **bounds)
+        assert torch.allclose(run(x), module(x), rtol=1e-5, atol=1e-6)
+    assert all(pool.symbolic for pool in seen) and bool(seen) == pools
+    if pools:
+        assert all(pool.bound == pool.arena <= pool.stock for pool in seen)
+        assert max(pool.arena for pool in seen) >= 64 * 24 * 4
 
 
 def test_exported_libraries_take_their_pools_from_it(tmp_path):
