@@ -6,14 +6,13 @@ Prints Markdown. Heads of the arena, in bytes: with the runtime's own planner to
 results over their operands, split, and both. Then what both together cost: ops, multiplications,
 bytes of the file, and the stages. --runtime runs the original and that model in the stock
 tflite-micro wheel: head and tail as it reports them, whether each output has the same bits, and
-the time of a run as a ratio, the medians of runs by turns. Models that cannot be split, or gain
+the CPU time of a run as a ratio, the least of runs by turns. Models that cannot be split, or gain
 nothing, are named below.
 """
 
 import argparse
 import json
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -71,10 +70,10 @@ def ratio(machines):
     seconds = [[], []]
     for _ in range(RUNS):
         for machine, times in zip(machines, seconds):
-            start = time.perf_counter()
+            start = time.process_time()
             machine.run(values)
-            times.append(time.perf_counter() - start)
-    return statistics.median(seconds[1]) / statistics.median(seconds[0])
+            times.append(time.process_time() - start)
+    return min(seconds[1]) / min(seconds[0])
 
 
 def number(value):

@@ -38,7 +38,9 @@ extern "C" {
     XX(KEPT_CALLED, "kept+calls")                                                                  \
     XX(CROPPED, "cropped") /* rows, where windows that need padding make some rows more, which are \
                             * left out, instead of being padded */                                 \
-    XX(KEPT_CROPPED, "kept-cropped")
+    XX(KEPT_CROPPED, "kept-cropped")                                                               \
+    XX(FITTED, "fitted") /* channels, in pieces of unequal size, so that each needs as much */     \
+    XX(FITTED_OVER, "fitted-over") /* the same, if results may lie over operands */
 
 typedef enum arenaut_split_mode {
 #define XX(name, text) ARENAUT_SPLIT_##name,
@@ -124,8 +126,11 @@ typedef struct arenaut_split_choice {
 typedef struct arenaut_split_front {
     arenaut_split_choice *choices;
     uint32_t n_choices;
-    uint64_t floor;    /* bytes of tensors that no choice of stages gets below */
-    uint32_t floor_op; /* where that is alive; ARENAUT_NONE in a program without ops */
+    arenaut_split_choice *even; /* the same of pieces of equal size alone: where results may lie */
+    uint32_t n_even;            /* over operands, a plan may need more than `tensors`, and these
+                                 * may then be the better ones */
+    uint64_t floor;             /* bytes of tensors that no choice of stages gets below */
+    uint32_t floor_op;          /* where that is alive; ARENAUT_NONE in a program without ops */
 } arenaut_split_front;
 
 /* Looks for them. *front is the caller's, to be freed with arenaut_split_front_free. The same

@@ -190,7 +190,9 @@ SPLIT_ROWS_CALLED = 3
 SPLIT_KEPT_CALLED = 4
 SPLIT_CROPPED = 5
 SPLIT_KEPT_CROPPED = 6
-SPLIT_MODE_COUNT = 7
+SPLIT_FITTED = 7
+SPLIT_FITTED_OVER = 8
+SPLIT_MODE_COUNT = 9
 RULE_NONE = 0
 RULE_SHAPE = 1
 RULE_UNPLACED = 2
@@ -857,6 +859,8 @@ SplitChoice._fields_ = [
 SplitFront._fields_ = [
     ("choices", POINTER(SplitChoice)),
     ("n_choices", c_uint32),
+    ("even", POINTER(SplitChoice)),
+    ("n_even", c_uint32),
     ("floor", c_uint64),
     ("floor_op", c_uint32)]
 WaysToSplit._fields_ = [

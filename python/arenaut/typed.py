@@ -60,7 +60,8 @@ Status = Literal["optimal", "feasible"]
 StoppedBy = Literal["proof", "effort", "time", "interrupt"]
 #: A size: a value, a range, several.
 Dim = int | tuple[int, int] | list[int]
-SplitMode = Literal["channels", "rows", "kept", "rows+calls", "kept+calls", "cropped", "kept-cropped"]
+SplitMode = Literal["channels", "rows", "kept", "rows+calls", "kept+calls", "cropped", "kept-cropped",
+                    "fitted", "fitted-over"]
 
 
 class Constraints(TypedDict, total=False):

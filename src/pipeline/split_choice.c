@@ -86,17 +86,17 @@ static arenaut_status try_more_pieces(choosing *c, const arenaut_split_choice *c
 }
 
 /* The next best is tried, too, until it cannot need less than the best plan. */
-static arenaut_status take_least(choosing *c, const arenaut_split_front *front, uint32_t most,
-                                 arenaut_error *err) {
+static arenaut_status take_least(choosing *c, const arenaut_split_choice *choices, uint32_t n,
+                                 uint32_t most, arenaut_error *err) {
     arenaut_status st = ARENAUT_OK;
     uint32_t tried = 0;
-    for (uint32_t i = front->n_choices; i-- > 1 && tried < most && st == ARENAUT_OK; tried++) {
-        const uint64_t least = needs_at_least(c, &front->choices[i]);
+    for (uint32_t i = n; i-- > 1 && tried < most && st == ARENAUT_OK; tried++) {
+        const uint64_t least = needs_at_least(c, &choices[i]);
         uint64_t bytes;
         if (least >= c->bytes) break;
-        st = try_choice(c, &front->choices[i], &bytes, err);
+        st = try_choice(c, &choices[i], &bytes, err);
         if (st == ARENAUT_OK && bytes > least + least / MISSED) {
-            st = try_more_pieces(c, &front->choices[i], err);
+            st = try_more_pieces(c, &choices[i], err);
         }
     }
     return st;
@@ -159,8 +159,11 @@ static arenaut_status choose(choosing *c, arenaut_split_front *const fronts[2],
     if (st == ARENAUT_OK && c->p->options.splitting.budget > 0) {
         st = take_fitting(c, best, &fits, err);
     }
-    if (st == ARENAUT_OK && !fits) st = take_least(c, best, MOST_PLANS, err);
-    if (st == ARENAUT_OK && !fits && best != fronts[0]) st = take_least(c, fronts[0], 1, err);
+    if (st != ARENAUT_OK || fits) return st;
+    st = take_least(c, best->choices, best->n_choices, MOST_PLANS, err);
+    if (best == fronts[0]) return st;
+    if (st == ARENAUT_OK) st = take_least(c, best->even, best->n_even, MOST_PLANS, err);
+    if (st == ARENAUT_OK) st = take_least(c, fronts[0]->choices, fronts[0]->n_choices, 1, err);
     return st;
 }
 

@@ -6,6 +6,7 @@
 
 #include <arenaut/arenaut.h>
 
+#include "rewrite/split/split_stages.h"
 #include "support/fuse.h"
 #include "support/image_program.h"
 
@@ -192,6 +193,64 @@ TEST(no_stages_leave_the_program_as_it_is) {
     assert_ok(arenaut_split(p, NULL, 0, NULL, &rewrite, &err), err);
     assert_int_equal(rewrite->before, rewrite->after);
     arenaut_rewrite_free(rewrite);
+    arenaut_program_free(p);
+}
+
+/* ---- pieces of unequal size ---- */
+
+/* Bytes for each channel of block()'s image, of what the convolution makes of it, and of half. */
+enum { IMAGE = 16 * 16 * 8, WIDE = 16 * 16, HALF = 8 * 8 };
+
+/* The most that is alive while the pieces run: the image for all of them, results of those before,
+ * and what the two ops of one make, beside each other or over each other and the image. */
+static uint64_t most_alive(const int64_t *counts, uint32_t n, bool over) {
+    uint64_t most = 0, others = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const uint64_t wide = (uint64_t)counts[i] * WIDE, half = (uint64_t)counts[i] * HALF;
+        const uint64_t image = i + 1 < n ? IMAGE : 0;
+        const uint64_t first = i + 1 < n || !over ? IMAGE + wide : wide > IMAGE ? wide : IMAGE;
+        const uint64_t second = image + (over ? wide : wide + half);
+        const uint64_t now = others + (first > second ? first : second);
+        if (now > most) most = now;
+        others += half;
+    }
+    return most;
+}
+
+/* Of all ways to give so many channels to the pieces from `piece` on. */
+static uint64_t least_of_all(int64_t *counts, uint32_t n, uint32_t piece, int64_t left, bool over) {
+    uint64_t least = UINT64_MAX;
+    if (piece + 1 == n) {
+        counts[piece] = left;
+        return most_alive(counts, n, over);
+    }
+    for (int64_t count = 1; count <= left - (int64_t)(n - piece - 1); count++) {
+        counts[piece] = count;
+        const uint64_t found = least_of_all(counts, n, piece + 1, left - count, over);
+        if (found < least) least = found;
+    }
+    return least;
+}
+
+TEST(no_pieces_need_less_than_fitted_ones) {
+    enum { CHANNELS = 32, MOST = 5 };
+    arenaut_program *p = block();
+    arn_split_graph graph;
+    assert_int_equal(arn_split_graph_make(p, NULL, &graph, NULL), ARENAUT_OK);
+    for (uint32_t n = 2; n <= MOST; n++) {
+        for (int over = 0; over <= 1; over++) {
+            int64_t counts[MOST], tried[MOST], all = 0;
+            const arenaut_split_mode mode = over ? ARENAUT_SPLIT_FITTED_OVER : ARENAUT_SPLIT_FITTED;
+            const arenaut_split_stage stage = {0, 2, n, mode};
+            arn_split_cut_channels(&graph, &stage, counts);
+            for (uint32_t i = 0; i < n; i++) all += counts[i];
+            assert_int_equal(all, CHANNELS);
+            assert_int_equal(most_alive(counts, n, over),
+                             least_of_all(tried, n, 0, CHANNELS, over));
+            arenaut_rewrite_free(split(p, stage));
+        }
+    }
+    arn_split_graph_free(&graph);
     arenaut_program_free(p);
 }
 

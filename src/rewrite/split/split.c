@@ -20,7 +20,7 @@ bool arn_split_put_program(arn_draft *draft, const arenaut_split_stage *stages, 
     for (uint32_t s = 0; s < n_stages; s++) {
         while (op < stages[s].first_op) arn_draft_copy(draft, op++);
         *bad = s;
-        if (stages[s].mode == ARENAUT_SPLIT_CHANNELS) arn_split_put_channels(draft, &stages[s]);
+        if (arn_split_by_channels(stages[s].mode)) arn_split_put_channels(draft, &stages[s]);
         else if (!arn_split_put_rows(draft, &stages[s])) return false;
         op += stages[s].n_ops;
     }
@@ -37,8 +37,8 @@ static const char *refuse(const arn_split_graph *graph, const arenaut_split_stag
     }
     if (stage->pieces < 2) return "a stage is split into 2 pieces at least";
     if ((unsigned)stage->mode >= ARENAUT_SPLIT_MODE_COUNT) return "there is no such mode";
-    return stage->mode == ARENAUT_SPLIT_CHANNELS ? arn_split_channels_refuse(graph, stage)
-                                                 : arn_split_rows_refuse(graph, stage);
+    return arn_split_by_channels(stage->mode) ? arn_split_channels_refuse(graph, stage)
+                                              : arn_split_rows_refuse(graph, stage);
 }
 
 static arenaut_status refused(const arenaut_split_stage *stage, const char *why,

@@ -101,36 +101,3 @@ uint64_t arn_split_bands_bound(const arn_bands *bands, bool reach) {
     }
     return most;
 }
-
-/* ---- channels ---- */
-
-static uint64_t channels_of(const arn_split_graph *graph, uint32_t tensor, int64_t channels) {
-    const arenaut_tensor *t = &graph->program->tensors[tensor];
-    return t->bytes / (uint64_t)t->dims[ARN_AXIS_C] * (uint64_t)channels;
-}
-
-/* The image is read until the last piece begins; before it ends, the others are there. */
-uint64_t arn_split_channels_bound(const arn_split_graph *graph, const arenaut_split_stage *stage,
-                                  bool reach) {
-    const arenaut_program *p = graph->program;
-    uint32_t result = ARENAUT_NONE;
-    uint64_t read = 0, last = 0, within = 0;
-    int64_t first = 0, all = 0;
-    for (uint32_t at = stage->first_op; at < stage->first_op + stage->n_ops; at++) {
-        if (graph->ops[at].of_constants) continue;
-        if (result == ARENAUT_NONE) {
-            const uint32_t image = p->ops[at].inputs[0];
-            all = p->tensors[p->ops[at].outputs[0]].dims[ARN_AXIS_C];
-            first = arn_split_channel_cut(all, stage->pieces, 1);
-            if (graph->last_reader[image] < stage->first_op + stage->n_ops) {
-                read = p->tensors[image].bytes;
-            }
-        }
-        result = p->ops[at].outputs[0];
-        const uint64_t made = channels_of(graph, result, first);
-        within = arn_max_u64(within, made + (reach ? 0 : last));
-        last = made;
-    }
-    const int64_t before = arn_split_channel_cut(all, stage->pieces, stage->pieces - 1);
-    return read + arn_max_u64(channels_of(graph, result, before), within);
-}

@@ -128,14 +128,6 @@ const char *arn_split_channels_refuse(const arn_split_graph *graph,
                : NULL;
 }
 
-/* At a multiple of what kernels like to have, if there is enough. */
-int64_t arn_split_channel_cut(int64_t channels, uint32_t pieces, uint32_t piece) {
-    const int64_t unit = channels >= 8 * (int64_t)pieces   ? 8
-                         : channels >= 4 * (int64_t)pieces ? 4
-                                                           : 1;
-    return piece == pieces ? channels : channels / unit * piece / pieces * unit;
-}
-
 typedef struct range {
     int64_t begin, count;
 } range;
@@ -190,16 +182,19 @@ static uint32_t result_of(const arn_split_graph *graph, const arenaut_split_stag
 }
 
 void arn_split_put_channels(arn_draft *draft, const arenaut_split_stage *stage) {
-    const arenaut_program *before = draft->graph->program;
+    const arenaut_allocator *allocator = draft->graph->allocator;
     const uint32_t last = result_of(draft->graph, stage);
-    const int64_t channels = before->tensors[last].dims[ARN_AXIS_C];
-    uint32_t *made = arn_allocate(draft->graph->allocator, stage->pieces, sizeof *made);
-    if (!made) draft->failed = true;
+    int64_t *counts = arn_allocate(allocator, stage->pieces, sizeof *counts);
+    uint32_t *made = arn_allocate(allocator, stage->pieces, sizeof *made);
+    range part = {0, 0};
+    if (counts && made) arn_split_cut_channels(draft->graph, stage, counts);
+    else draft->failed = true;
     for (uint32_t p = 0; p < stage->pieces && !draft->failed; p++) {
-        const int64_t begin = arn_split_channel_cut(channels, stage->pieces, p);
-        const range part = {begin, arn_split_channel_cut(channels, stage->pieces, p + 1) - begin};
+        part.count = counts[p];
         made[p] = put_piece(draft, stage, part);
+        part.begin += part.count;
     }
     arn_draft_join(draft, ARN_AXIS_C, made, stage->pieces, last, last);
-    arn_release(draft->graph->allocator, made);
+    arn_release(allocator, counts);
+    arn_release(allocator, made);
 }

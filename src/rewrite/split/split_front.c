@@ -28,7 +28,7 @@ typedef struct way {
 typedef struct walk {
     const arn_split_field *field;
     arn_split_front *front;
-    bool no_macs;
+    arn_split_filter filter;
     uint32_t most;      /* ways for an op */
     uint32_t *begins;   /* per op: where its candidates begin in `by_first`; one more */
     uint32_t *by_first; /* candidates by their first op */
@@ -53,7 +53,7 @@ static bool is_no_worse(const arn_split_price *a, const arn_split_price *b) {
 
 static bool is_allowed(const walk *w, const arn_split_price *price) {
     const arenaut_split_options *o = w->field->options;
-    if (w->no_macs && price->macs > 0) return false;
+    if (w->filter.no_macs && price->macs > 0) return false;
     if (o->max_ops.given && price->ops > (int64_t)o->max_ops.id) return false;
     return price->macs <= 0 || price->macs <= w->field->max_macs;
 }
@@ -94,7 +94,7 @@ static void go_on(walk *w, uint32_t op, uint32_t number, uint64_t bound) {
     }
     for (uint32_t i = w->begins[op]; i < w->begins[op + 1]; i++) {
         const arn_split_candidate *c = &f->candidates[w->by_first[i]];
-        if (c->peak > bound) continue;
+        if (c->peak > bound || (w->filter.even && arn_split_is_fitted(c->stage.mode))) continue;
         const way next = {sum_of(&here.price, &c->price), arn_max_u64(here.peak, c->peak),
                           w->by_first[i], number};
         if (is_allowed(w, &next.price)) add_way(w, op + c->stage.n_ops, &next);
@@ -168,10 +168,11 @@ static bool make_room(walk *w) {
     return true;
 }
 
-bool arn_split_find_front(const arn_split_field *field, bool no_macs, arn_split_front *front) {
+bool arn_split_find_front(const arn_split_field *field, arn_split_filter filter,
+                          arn_split_front *front) {
     const arenaut_allocator *allocator = field->graph->allocator;
     const bool limited = field->options->max_ops.given || field->options->max_macs.given;
-    walk w = {.field = field, .front = front, .no_macs = no_macs, .most = limited ? WAYS : 1};
+    walk w = {.field = field, .front = front, .filter = filter, .most = limited ? WAYS : 1};
     bool fits = make_room(&w);
     uint64_t bound = UINT64_MAX;
     front->n = front->n_stages = 0;

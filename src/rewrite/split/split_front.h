@@ -43,9 +43,15 @@ typedef struct arn_split_field {
     uint32_t n, capacity;
 } arn_split_field;
 
-/* Fills the front, which may hold older choices; `no_macs`: of candidates alone that repeat no
- * multiplication. False if there is no memory. */
-bool arn_split_find_front(const arn_split_field *field, bool no_macs, arn_split_front *front);
+/* Of which candidates. */
+typedef struct arn_split_filter {
+    bool no_macs; /* none that repeats multiplications */
+    bool even;    /* none of unequal pieces */
+} arn_split_filter;
+
+/* Fills the front, which may hold older choices. False if there is no memory. */
+bool arn_split_find_front(const arn_split_field *field, arn_split_filter filter,
+                          arn_split_front *front);
 void arn_split_front_free(arn_split_front *front, const arenaut_allocator *allocator);
 
 /* The least sum of a choice that keeps no more than `kept`. O(n). */

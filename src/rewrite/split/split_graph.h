@@ -2,7 +2,7 @@
 #ifndef ARN_REWRITE_SPLIT_SPLIT_GRAPH_H
 #define ARN_REWRITE_SPLIT_SPLIT_GRAPH_H
 
-#include <arenaut/program.h>
+#include <arenaut/rewrite.h>
 
 /* Dimensions of an image. */
 enum { ARN_AXIS_H = 1, ARN_AXIS_W = 2, ARN_AXIS_C = 3, ARN_IMAGE_RANK = 4 };
@@ -21,6 +21,14 @@ typedef enum arn_split_kind {
     ARN_SPLIT_ELEMENTWISE, /* each element of the result by itself */
     ARN_SPLIT_JOIN,        /* concatenation of channels */
 } arn_split_kind;
+
+static inline bool arn_split_is_fitted(arenaut_split_mode mode) {
+    return mode == ARENAUT_SPLIT_FITTED || mode == ARENAUT_SPLIT_FITTED_OVER;
+}
+
+static inline bool arn_split_by_channels(arenaut_split_mode mode) {
+    return mode == ARENAUT_SPLIT_CHANNELS || arn_split_is_fitted(mode);
+}
 
 /* Along one axis: output i sees `filter` inputs, `dilation` apart, from i * stride - before on;
  * those past an end are padding. */

@@ -39,7 +39,7 @@ typedef struct search {
     arn_draft draft;
     arn_bands bands;
     arn_split_windows windows;
-    arn_split_front all, no_macs; /* of the candidates so far */
+    arn_split_front all, no_macs; /* of the candidates so far, in pieces of equal size */
     uint32_t looked;              /* candidates when they were found */
     arn_split_price *whole;       /* per op, as it is */
     way_in *ways;
@@ -91,13 +91,13 @@ static void price_program(search *s) {
 /* ---- one stage ---- */
 
 static const char *refuse(const search *s, const arenaut_split_stage *stage) {
-    return stage->mode == ARENAUT_SPLIT_CHANNELS ? arn_split_channels_refuse(graph_of(s), stage)
-                                                 : arn_split_rows_refuse(graph_of(s), stage);
+    return arn_split_by_channels(stage->mode) ? arn_split_channels_refuse(graph_of(s), stage)
+                                              : arn_split_rows_refuse(graph_of(s), stage);
 }
 
 /* Counts which rows its bands make, if it has bands. False where it cannot be split so. */
 static bool count(search *s, const arenaut_split_stage *stage) {
-    if (stage->mode == ARENAUT_SPLIT_CHANNELS) return true;
+    if (arn_split_by_channels(stage->mode)) return true;
     s->effort += (uint64_t)stage->n_ops * stage->pieces / COUNTED_PER_OP;
     const bool counted = arn_bands_count(&s->bands, graph_of(s), stage);
     s->failed = s->failed || s->bands.failed;
@@ -109,7 +109,7 @@ static uint64_t bound_of(const search *s, const arn_op_window *w,
                          const arenaut_split_stage *stage) {
     const arenaut_split_options *options = s->field.options;
     const bool reach = options->overlap || options->in_place;
-    const uint64_t within = stage->mode == ARENAUT_SPLIT_CHANNELS
+    const uint64_t within = arn_split_by_channels(stage->mode)
                                 ? arn_split_channels_bound(graph_of(s), stage, reach)
                                 : arn_split_bands_bound(&s->bands, reach);
     return arn_max_u64(w->sure, w->past + within);
@@ -119,7 +119,7 @@ static uint64_t bound_of(const search *s, const arn_op_window *w,
 static bool evaluate(search *s, const arn_op_window *w, arn_split_candidate *c) {
     arn_draft_cost cost;
     arn_draft_clear(&s->draft);
-    if (c->stage.mode == ARENAUT_SPLIT_CHANNELS) arn_split_put_channels(&s->draft, &c->stage);
+    if (arn_split_by_channels(c->stage.mode)) arn_split_put_channels(&s->draft, &c->stage);
     else arn_split_put_bands(&s->draft, &s->bands);
     if (!s->draft.refused) arn_draft_share_constants(&s->draft);
     s->effort += s->draft.n_ops;
@@ -146,10 +146,17 @@ static bool is_surpassed(const search *s, uint64_t peak, int64_t kept, bool repe
     return arn_split_least_sum(known, kept) <= least;
 }
 
+static void find_fronts(search *s, bool even) {
+    const arn_split_filter any = {.even = even}, once = {.even = even, .no_macs = true};
+    s->failed = s->failed || !arn_split_find_front(&s->field, any, &s->all) ||
+                !arn_split_find_front(&s->field, once, &s->no_macs);
+}
+
+/* What pieces of unequal size save is said with less certainty, so that nothing is given up for
+ * them. */
 static void look_again(search *s) {
     s->looked = s->field.n;
-    s->failed = s->failed || !arn_split_find_front(&s->field, false, &s->all) ||
-                !arn_split_find_front(&s->field, true, &s->no_macs);
+    find_fronts(s, true);
 }
 
 static void add_candidate(search *s, const arn_split_candidate *c) {
@@ -169,7 +176,7 @@ static void add_candidate(search *s, const arn_split_candidate *c) {
 static int64_t length(const search *s, const arn_op_window *w, arenaut_split_mode mode) {
     const arenaut_program *p = graph_of(s)->program;
     const int64_t *dims = p->tensors[p->ops[w->ops.end - 1].outputs[0]].dims;
-    return dims[mode == ARENAUT_SPLIT_CHANNELS ? ARN_AXIS_C : ARN_AXIS_H];
+    return dims[arn_split_by_channels(mode) ? ARN_AXIS_C : ARN_AXIS_H];
 }
 
 /* The fewest of which the largest is smaller; 0: there are none. Each number of few pieces is
@@ -190,14 +197,14 @@ static int64_t least_kept(const search *s, const arn_op_window *w,
     if (stage->mode == ARENAUT_SPLIT_KEPT_CALLED) return least * (stage->pieces - 1);
     for (uint32_t op = w->ops.first; op < w->ops.end; op++) {
         if (graph_of(s)->ops[op].of_constants) continue;
-        if (stage->mode == ARENAUT_SPLIT_CHANNELS) kept += least * (stage->pieces - 1);
+        if (arn_split_by_channels(stage->mode)) kept += least * (stage->pieces - 1);
         else kept += s->whole[op].kept * arn_bands_repeats(&s->bands, op - w->ops.first);
     }
     return kept;
 }
 
 static bool repeats_macs(arenaut_split_mode mode) {
-    return mode != ARENAUT_SPLIT_CHANNELS && mode != ARENAUT_SPLIT_KEPT &&
+    return !arn_split_by_channels(mode) && mode != ARENAUT_SPLIT_KEPT &&
            mode != ARENAUT_SPLIT_KEPT_CALLED;
 }
 
@@ -240,6 +247,7 @@ static void try_all(search *s) {
         for (int mode = 0; mode < ARENAUT_SPLIT_MODE_COUNT; mode++) {
             const bool called = mode == ARENAUT_SPLIT_KEPT_CALLED;
             if (mode == ARENAUT_SPLIT_ROWS_CALLED) continue;
+            if (mode == ARENAUT_SPLIT_FITTED_OVER && !s->field.options->overlap) continue;
             if (called && asks_for_scratch(s, &s->windows.items[i])) continue;
             s->ways[n++] = (way_in){i, (arenaut_split_mode)mode, 1, 0, UINT64_MAX, UINT64_MAX};
         }
@@ -279,56 +287,75 @@ typedef struct found {
     arn_region region;
 } found;
 
+typedef struct list {
+    arenaut_split_choice *choices;
+    uint32_t n;
+} list;
+
 static uint64_t needed(const arenaut_split_choice *c) { return c->head + (uint64_t)c->kept; }
 
 /* Those that need more stand before those that need less. */
-static void insert(arenaut_split_front *front, const arenaut_split_choice *choice) {
+static void insert(list *to, const arenaut_split_choice *choice) {
     uint32_t n = 0;
-    for (uint32_t i = 0; i < front->n_choices; i++) {
-        if (!is_beaten(&front->choices[i], choice)) front->choices[n++] = front->choices[i];
+    for (uint32_t i = 0; i < to->n; i++) {
+        if (!is_beaten(&to->choices[i], choice)) to->choices[n++] = to->choices[i];
     }
     uint32_t at = n;
-    for (; at > 0 && needed(&front->choices[at - 1]) < needed(choice); at--) {
-        front->choices[at] = front->choices[at - 1];
+    for (; at > 0 && needed(&to->choices[at - 1]) < needed(choice); at--) {
+        to->choices[at] = to->choices[at - 1];
     }
-    front->choices[at] = *choice;
-    front->n_choices = n + 1;
+    to->choices[at] = *choice;
+    to->n = n + 1;
 }
 
-static bool add_choice(const arn_split_front *from, const arn_split_choice *c, found *to) {
+static bool add_choice(const arn_split_front *from, const arn_split_choice *c, found *made,
+                       list *to) {
     arenaut_split_choice choice = {.n_stages = c->n,
                                    .tensors = c->peak,
                                    .kept = c->price.kept,
                                    .head = c->sum - (uint64_t)c->price.kept,
                                    .ops = (uint32_t)c->price.ops,
                                    .macs = (uint64_t)c->price.macs};
-    for (uint32_t i = 0; i < to->front.n_choices; i++) {
-        if (is_beaten(&choice, &to->front.choices[i])) return true;
+    for (uint32_t i = 0; i < to->n; i++) {
+        if (is_beaten(&choice, &to->choices[i])) return true;
     }
-    arenaut_split_stage *stages = arn_region_allocate(&to->region, c->n, sizeof *stages);
+    arenaut_split_stage *stages = arn_region_allocate(&made->region, c->n, sizeof *stages);
     if (!stages) return false;
     if (c->n > 0) memcpy(stages, from->stages + c->first, c->n * sizeof *stages);
     choice.stages = stages;
-    insert(&to->front, &choice);
+    insert(to, &choice);
     return true;
 }
 
-static found *make_result(const search *s) {
-    const arenaut_allocator *allocator = graph_of(s)->allocator;
+/* The fronts as they are now. */
+static bool list_choices(const search *s, found *made, list *to) {
     const arn_split_front *const fronts[] = {&s->all, &s->no_macs};
+    to->choices = arn_region_allocate(&made->region, (size_t)s->all.n + s->no_macs.n + 1,
+                                      sizeof *to->choices);
+    bool fits = to->choices != NULL;
+    for (int k = 0; k < 2; k++) {
+        for (uint32_t i = 0; i < fronts[k]->n && fits; i++) {
+            fits = add_choice(fronts[k], &fronts[k]->choices[i], made, to);
+        }
+    }
+    return fits;
+}
+
+static found *make_result(search *s) {
+    const arenaut_allocator *allocator = graph_of(s)->allocator;
+    list even = {0}, any = {0};
     found *made = arn_allocate_zeroed(allocator, 1, sizeof *made);
     if (!made) return NULL;
     arn_region_init(&made->region, allocator);
     made->front.floor = s->windows.floor;
     made->front.floor_op = graph_of(s)->program->n_ops > 0 ? s->windows.floor_op : ARENAUT_NONE;
-    made->front.choices = arn_region_allocate(&made->region, (size_t)s->all.n + s->no_macs.n + 1,
-                                              sizeof *made->front.choices);
-    bool fits = made->front.choices != NULL;
-    for (int k = 0; k < 2; k++) {
-        for (uint32_t i = 0; i < fronts[k]->n && fits; i++) {
-            fits = add_choice(fronts[k], &fronts[k]->choices[i], made);
-        }
-    }
+    bool fits = list_choices(s, made, &even);
+    find_fronts(s, false);
+    fits = fits && !s->failed && list_choices(s, made, &any);
+    made->front.choices = any.choices;
+    made->front.n_choices = any.n;
+    made->front.even = even.choices;
+    made->front.n_even = even.n;
     if (fits) return made;
     arenaut_split_front_free(&made->front);
     return NULL;

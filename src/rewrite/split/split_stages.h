@@ -17,8 +17,9 @@ bool arn_split_put_rows(arn_draft *draft, const arenaut_split_stage *stage);
 /* Of a stage that has been counted. */
 void arn_split_put_bands(arn_draft *draft, const arn_bands *counted);
 
-/* Where piece `piece` of so many channels begins. */
-int64_t arn_split_channel_cut(int64_t channels, uint32_t pieces, uint32_t piece);
+/* split_pieces.c: how many channels each piece gets, of a stage that is not refused. */
+void arn_split_cut_channels(const arn_split_graph *graph, const arenaut_split_stage *stage,
+                            int64_t *counts);
 
 /* The whole program with these stages split; false as above, with `bad` the stage. */
 bool arn_split_put_program(arn_draft *draft, const arenaut_split_stage *stages, uint32_t n_stages,
