@@ -7,6 +7,7 @@ from ai_edge_litert.interpreter import Interpreter, OpResolverType
 from conftest import DATA, SCRATCH, corpus_params
 
 import micro_runtime
+import tflite_file
 
 # Those in which something is split, and that LiteRT takes.
 SPLIT = {"inception_int8", "resnet_int8", "mobilenet_v1_025_96_int8", "mlperf_vww96_float",
@@ -51,3 +52,50 @@ def test_split_files_compute_the_same(arenaut_json, tmp_path, path):
     for name, file in (("reference", "split"), ("reference", "apart"), ("xnnpack", "apart")):
         split = (tmp_path / f"{file}.tflite").read_bytes()
         assert run(split, KERNELS[name]) == run(original, KERNELS[name]), (name, file)
+
+
+def with_signature(data):
+    """The same model with names for what goes in and comes out, and metadata of another's."""
+    schema = tflite_file.schema
+    table = tflite_file.unpack(data)
+    graph = table.subgraphs[0]
+
+    def maps(name, tensors):
+        made = [schema.TensorMapT() for _ in tensors]
+        for k, tensor in enumerate(tensors):
+            made[k].name, made[k].tensorIndex = f"{name}{k}", int(tensor)
+        return made
+
+    signature = schema.SignatureDefT()
+    signature.signatureKey = "classify"
+    signature.inputs, signature.outputs = maps("in", graph.inputs), maps("out", graph.outputs)
+    note = schema.MetadataT()
+    note.name, note.buffer = "author", len(table.buffers)
+    table.buffers.append(tflite_file.AlignedBuffer(data=np.frombuffer(b"somebody", np.uint8)))
+    table.signatureDefs, table.metadata = [signature], [note]
+    return tflite_file.pack(table)
+
+
+def run_signature(data):
+    interpreter = Interpreter(model_content=data, num_threads=1)
+    runner = interpreter.get_signature_runner("classify")
+    detail = runner.get_input_details()["in0"]
+    value = micro_runtime.random_inputs([(tuple(detail["shape"]), detail["dtype"])], 5)[0]
+    return runner(in0=value)["out0"].tobytes()
+
+
+def author_of(data):
+    table = tflite_file.unpack(data)
+    note = next(m for m in table.metadata if tflite_file.text(m.name) == "author")
+    return bytes(table.buffers[note.buffer].data)
+
+
+def test_signatures_and_metadata_stay_right(arenaut, tmp_path):
+    """They name tensors and buffers by number; numbers that became free are given to new ones."""
+    path, split = tmp_path / "model.tflite", tmp_path / "split.tflite"
+    path.write_bytes(with_signature((DATA / "resnet_int8.tflite").read_bytes()))
+    for stages, flags in (("0-3/3:cropped", ()), ("0-3/4:kept+calls", ("--compact",))):
+        arenaut("plan", path, "--split", stages, *flags, "-f", "-o", split)
+        assert split.read_bytes() != path.read_bytes()
+        assert run_signature(split.read_bytes()) == run_signature(path.read_bytes())
+        assert author_of(split.read_bytes()) == b"somebody"
