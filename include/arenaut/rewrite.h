@@ -158,8 +158,8 @@ typedef struct arenaut_ways_to_split {
 typedef struct arenaut_program_order arenaut_program_order;
 
 /* REFUSED, with the reason, where ops cannot be reordered, or what is alive is more than lives
- * tell: in programs of several methods, with jumps, slices, or memory that is written anew, and
- * where ops run at the same time. O(arguments). */
+ * tell: in programs of which several methods have ops, with jumps, slices, or memory that is
+ * written anew, and where ops run at the same time. O(arguments). */
 arenaut_status arenaut_program_order_new(const arenaut_program *program,
                                          const arenaut_lowering *lowering,
                                          const arenaut_target *target, bool preserve_inputs,
@@ -174,8 +174,8 @@ arenaut_status arenaut_program_order_ops(const arenaut_program_order *order,
                                          const arenaut_allocator *allocator, uint32_t *out,
                                          arenaut_error *err);
 
-/* Puts the ops of `program`, which has one method, into this order, and says so in a rewrite, which
- * takes `program` over if all goes well. BAD_ARGUMENT if it is no order of them. Whether it
+/* Puts the ops of `program`, which are of one method, into this order, and says so in a rewrite,
+ * which takes `program` over if all goes well. BAD_ARGUMENT if it is no order of them. Whether it
  * computes the same, arenaut_check_rewrite tells. */
 arenaut_status arenaut_reorder(arenaut_program *program, const uint32_t *ops, arenaut_rewrite **out,
                                arenaut_error *err);

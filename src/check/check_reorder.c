@@ -128,9 +128,10 @@ static bool same_bindings(const reorder_check *c, const arenaut_method *old,
     return same;
 }
 
-static arenaut_status check_method(reorder_check *c) {
-    const arenaut_method *old = c->before->methods, *new = c->after->methods;
+static arenaut_status check_method(reorder_check *c, uint32_t method) {
+    const arenaut_method *old = &c->before->methods[method], *new = &c->after->methods[method];
     if (old->concurrent || new->concurrent || old->entry != new->entry ||
+        !same_text(old->name, new->name) || old->n_ops != new->n_ops ||
         !same_tensors(c, old->inputs, old->n_inputs, new->inputs, new->n_inputs) ||
         !same_tensors(c, old->outputs, old->n_outputs, new->outputs, new->n_outputs)) {
         return reject(c, "it has other inputs or outputs, or ops that run at the same time");
@@ -140,7 +141,8 @@ static arenaut_status check_method(reorder_check *c) {
 
 static arenaut_status check_parts(reorder_check *c) {
     const uint32_t n = c->before->n_ops;
-    arenaut_status st = check_method(c);
+    arenaut_status st = ARENAUT_OK;
+    for (uint32_t m = 0; m < c->before->n_methods && st == ARENAUT_OK; m++) st = check_method(c, m);
     if (st != ARENAUT_OK) return st;
     for (c->op = 0; c->op < n; c->op++) {
         const uint32_t old_op = c->rewrite->ops[c->op];
@@ -310,10 +312,14 @@ static arenaut_status check_once(reorder_check *c, uint32_t *seen) {
     return ARENAUT_OK;
 }
 
-/* What everything else looks things up by. */
+/* What everything else looks things up by; all ops are of one method. */
 static bool same_counts(const reorder_check *c) {
     const arenaut_program *old = c->before, *new = c->after;
-    return old->n_methods == 1 && new->n_methods == 1 && new->n_ops == old->n_ops &&
+    bool single = false;
+    for (uint32_t m = 0; m < old->n_methods; m++) {
+        single = single || old->methods[m].n_ops == old->n_ops;
+    }
+    return single && old->n_methods == new->n_methods && new->n_ops == old->n_ops &&
            c->rewrite->n_ops == old->n_ops && new->n_tensors == old->n_tensors &&
            c->rewrite->n_tensors == old->n_tensors;
 }
@@ -341,7 +347,7 @@ static bool allocate(reorder_check *c) {
 static arenaut_status check(reorder_check *c) {
     const uint32_t n =
         c->before->n_ops > c->before->n_tensors ? c->before->n_ops : c->before->n_tensors;
-    if (!same_counts(c)) return reject(c, "it is no single method of as many tensors and ops");
+    if (!same_counts(c)) return reject(c, "it has other methods, or more than one has ops");
     uint32_t *seen = arn_region_allocate(&c->region, n, sizeof *seen);
     if (!seen || !allocate(c)) return arn_no_memory(c->err);
     arenaut_status st = check_tensors(c, seen);

@@ -139,11 +139,15 @@ static arenaut_status put_in_order(arenaut_pipeline *p, const uint32_t *ops, are
     return arn_pipeline_adopt(p, rewrite, err);
 }
 
+/* Files that state memories have each method's ops in a list of its own, whatever the others are.
+ */
 static bool holds_order(const arenaut_pipeline *p) {
     const arenaut_format *format = p->document.format;
-    if (format->holds_order) return true;
-    arn_pipeline_note(p, "nothing is reordered: a file of the format %s keeps its order",
-                      format->name);
+    const arenaut_program *program = p->document.program;
+    const bool single = program->n_methods == 1 || arn_states_memories(program);
+    if (format->holds_order && single) return true;
+    arn_pipeline_note(p, "nothing is reordered: a file of the format %s%s keeps its order",
+                      format->name, format->holds_order ? " with several methods" : "");
     return false;
 }
 

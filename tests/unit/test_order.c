@@ -464,6 +464,30 @@ static arenaut_program *two_ends(const char *name, const char *other) {
     return p;
 }
 
+/* A method without ops beside that of the branches, as training programs have them; or with one. */
+static arenaut_program *with_method(bool busy) {
+    arenaut_program *p = two_ends("ADD", "SUB");
+    begin_method(p, "names");
+    const uint32_t i = add_tensor(p, "i", 4, ARENAUT_INPUT);
+    const uint32_t o = busy ? add_tensor(p, "o", 4, ARENAUT_OUTPUT) : i;
+    if (busy) ADD_OP(p, .name = "NEG", IN(i), OUT(o));
+    SET_IO(p, 1, LIST(i), LIST(o));
+    finish_program(p);
+    return p;
+}
+
+static arenaut_program *beside_names(void) { return with_method(false); }
+
+TEST(methods_without_ops_stand_in_nobodys_way) {
+    const uint32_t swapped[] = {1, 0}, across[] = {0, 2, 1};
+    arenaut_rewrite *rewrite = NULL;
+    arenaut_error err = {0};
+    assert_int_equal(check_orders(beside_names, swapped), ARENAUT_OK);
+    arenaut_program *p = with_method(true);
+    assert_int_equal(arenaut_reorder(p, across, &rewrite, &err), ARENAUT_BAD_ARGUMENT);
+    arenaut_program_free(p);
+}
+
 static arenaut_program *two_sums(void) { return two_ends("ADD", "SUB"); }
 static arenaut_program *two_draws(void) { return two_ends("RANDOM_UNIFORM", "RANDOM_UNIFORM"); }
 static arenaut_program *two_customs(void) { return two_ends("my_op", "its_op"); }

@@ -46,14 +46,24 @@ static bool overwrites_twice(const arenaut_op *op) {
     return false;
 }
 
+/* The method that all ops are of: others may tell the host what it has to know of this one. NULL:
+ * there is none. */
+static const arenaut_method *find_method(const arenaut_program *p) {
+    for (uint32_t m = 0; m < p->n_methods; m++) {
+        if (p->methods[m].n_ops == p->n_ops) return &p->methods[m];
+    }
+    return NULL;
+}
+
 static const char *refusal(const arenaut_program *p, uint32_t *op) {
+    const arenaut_method *method = find_method(p);
     *op = ARENAUT_NONE;
-    if (p->n_methods != 1) return "it has several methods";
-    for (uint32_t i = 0; i < p->methods[0].n_bindings; i++) {
-        if (p->methods[0].bindings[i].kind == ARENAUT_BINDING_MUTATED) continue;
+    if (!method) return "several methods have ops";
+    for (uint32_t i = 0; i < method->n_bindings; i++) {
+        if (method->bindings[i].kind == ARENAUT_BINDING_MUTATED) continue;
         return "values of it have yet to become outputs";
     }
-    if (p->methods[0].concurrent) return "its ops run at the same time";
+    if (method->concurrent) return "its ops run at the same time";
     for (*op = 0; *op < p->n_ops; ++*op) {
         if (p->ops[*op].arguments_may_alias) return "its arguments may share memory";
         if (overwrites_twice(&p->ops[*op])) return "several results may be written over operands";
@@ -185,7 +195,7 @@ static void hold(builder *b, const uint32_t *tensors, uint32_t n, int held) {
 
 static void add_held(builder *b, const arenaut_target *target, bool preserve_inputs) {
     const arenaut_program *p = b->program;
-    const arenaut_method *m = &p->methods[0];
+    const arenaut_method *m = find_method(p);
     const int stays = target->keep_inputs || preserve_inputs ? ARENAUT_HELD_AFTER : 0;
     const int early = target->keep_outputs ? ARENAUT_HELD_BEFORE : 0;
     hold(b, m->inputs, m->n_inputs, ARENAUT_HELD_BEFORE | stays);
@@ -460,7 +470,7 @@ arenaut_status arenaut_reorder(arenaut_program *program, const uint32_t *ops, ar
     arenaut_origin *tensors = arenaut_program_alloc(program, program->n_tensors * sizeof *tensors);
     uint32_t *now = arenaut_program_alloc(program, n * sizeof *now);
     if (!made || !ordered || !copy || !tensors || !now) return arn_no_memory(err);
-    if (program->n_methods != 1 || !is_order(ops, n, copy)) {
+    if (!find_method(program) || !is_order(ops, n, copy)) {
         return arn_fail(err, ARENAUT_BAD_ARGUMENT, 0, "it is no order of the ops of one method");
     }
     *made = (arenaut_rewrite){.program = program,
