@@ -60,6 +60,7 @@ static arenaut_order_problem read_problem(void) {
         rights[i].op = small();
         rights[i].made = small();
         rights[i].over = small();
+        rights[i].bytes = size[rights[i].made]; /* those of these problems are of one size */
     }
     p.size = size;
     p.held = held;

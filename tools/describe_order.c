@@ -13,7 +13,7 @@ void describe_order(const arenaut_pipeline *p, const char *head, arenaut_text *o
     if (!o->known) return;
     text_put(out, head);
     if (o->best == o->given && o->bound == o->given) {
-        const bool tight = p->plan && p->figures.planned == o->best && !p->options.overlap;
+        const bool tight = p->plan && p->figures.planned + o->at_ends <= o->bound;
         text_put(out, tight ? "no other order helps (proven)\n"
                             : "in no other order is less alive at once (proven)\n");
         return;

@@ -58,9 +58,10 @@ typedef struct arenaut_order_wait {
 } arenaut_order_wait;
 
 /* Where `op` is the first to use `made` and the last to use `over`, it writes `made` over `over`:
- * what the smaller one has counts once. Of several, an op makes use of one. */
+ * so many bytes count once, at most all of `made`. Of several, an op makes use of one. */
 typedef struct arenaut_order_right {
     uint32_t op, made, over;
+    uint64_t bytes;
 } arenaut_order_right;
 
 /* Plain data: arrays of the caller. Uses and waits may stand in any order, and more than once. */

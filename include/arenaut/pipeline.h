@@ -107,6 +107,7 @@ typedef struct arenaut_reordering {
 typedef struct arenaut_ordering {
     bool known;                             /* that is, the rest means something */
     uint64_t given, best, bound;            /* today; in the best order that was found; in any */
+    uint64_t at_ends;                       /* no arena is smaller than what is alive less this */
     uint32_t n_lines;                       /* of the proof of the bound, which has been checked */
     uint64_t ways[ARENAUT_ORDER_WAY_COUNT]; /* in the orders that simple ways give */
 } arenaut_ordering;

@@ -154,7 +154,7 @@ typedef struct arenaut_ways_to_split {
 /* The order problem of a program (order.h). Its ops are those of the file, in their order, each
  * with what passes have put in front of it; what they put behind all others comes last. Buffers
  * have the numbers that they have in `lowering`, which was made of it; sizes are rounded up to the
- * least alignment. What results save that overlap operands in part is left out. */
+ * least alignment. */
 typedef struct arenaut_program_order arenaut_program_order;
 
 /* REFUSED, with the reason, where ops cannot be reordered, or what is alive is more than lives
@@ -162,10 +162,14 @@ typedef struct arenaut_program_order arenaut_program_order;
  * written anew, and where ops run at the same time. O(arguments). */
 arenaut_status arenaut_program_order_new(const arenaut_program *program,
                                          const arenaut_lowering *lowering,
-                                         const arenaut_target *target, bool preserve_inputs,
+                                         const arenaut_target *target,
+                                         const arenaut_lowering_options *options,
                                          const arenaut_allocator *allocator,
                                          arenaut_program_order **out, arenaut_error *err);
 const arenaut_order_problem *arenaut_program_order_problem(const arenaut_program_order *order);
+/* How much smaller arenas may be than what is alive in an order, since they end with the last byte
+ * of a buffer, which counts rounded up. */
+uint64_t arenaut_program_order_at_ends(const arenaut_program_order *order);
 void arenaut_program_order_free(arenaut_program_order *order); /* NULL is fine */
 /* What an order of the problem's ops is for those of `file`, the program before its passes: `out`
  * has room for all of them. What passes have dropped runs before what waits for it. */

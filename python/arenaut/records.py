@@ -1002,6 +1002,7 @@ Ordering._fields_ = [
     ("given", c_uint64),
     ("best", c_uint64),
     ("bound", c_uint64),
+    ("at_ends", c_uint64),
     ("n_lines", c_uint32),
     ("ways", c_uint64 * ORDER_WAY_COUNT)]
 PipelineOptions._fields_ = [

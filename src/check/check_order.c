@@ -153,15 +153,13 @@ static arenaut_status check_cut(checker *c, uint32_t op) {
     if (least < c->order->bound) return reject_line(c, "the op may run with less");
     for (uint32_t i = w->rights_of.at[op]; i < w->rights_of.at[op + 1]; i++) {
         const arenaut_order_right *r = &c->problem->rights[w->rights_of.to[i]];
-        const uint64_t *size = c->problem->size;
-        const uint64_t shared = size[r->made] < size[r->over] ? size[r->made] : size[r->over];
         if (arn_order_walk_held_before(w, r->made) || arn_order_walk_held_after(w, r->over)) {
             continue;
         }
         spread_around(c, op);
         if (!spread_users(c, r)) continue;
         if (!arn_order_least_alive(w, c->time, c->allocator, &least)) return arn_no_memory(c->err);
-        if (least - shared < c->order->bound) return reject_line(c, "the op may run with less");
+        if (least - r->bytes < c->order->bound) return reject_line(c, "the op may run with less");
     }
     return c->at == c->order->n_lines ? ARENAUT_OK : reject_line(c, "something follows");
 }
@@ -398,7 +396,8 @@ static bool is_in_range(const arenaut_order_problem *p) {
     }
     for (uint32_t i = 0; i < p->n_rights && fine; i++) {
         const arenaut_order_right *r = &p->rights[i];
-        fine = r->op < p->n_ops && r->made < p->n_buffers && r->over < p->n_buffers;
+        fine = r->op < p->n_ops && r->made < p->n_buffers && r->over < p->n_buffers &&
+               r->bytes <= p->size[r->made];
     }
     return fine;
 }

@@ -157,8 +157,7 @@ uint64_t arn_order_walk_load(const arn_order_walk *w, uint32_t op) {
         const arenaut_order_right *r = &w->problem->rights[w->rights_of.to[i]];
         const bool holds =
             w->backward ? holds_now(w, r->over, r->made) : holds_now(w, r->made, r->over);
-        const uint64_t shared = size[r->made] < size[r->over] ? size[r->made] : size[r->over];
-        if (holds && shared > most) most = shared;
+        if (holds && r->bytes > most) most = r->bytes;
     }
     return load - most;
 }

@@ -77,9 +77,11 @@ static arenaut_status find_order(arenaut_pipeline *p, const arenaut_pipeline *gi
     const arenaut_allocator *allocator = arn_pipeline_allocator(p);
     arenaut_program_order *problem = NULL;
     arenaut_order *order = NULL;
+    const arenaut_lowering_options options = {.preserve_inputs = p->options.preserve_inputs,
+                                              .overlap = p->options.overlap};
     arenaut_status st =
-        arenaut_program_order_new(given->document.program, given->lowering, given->target,
-                                  p->options.preserve_inputs, allocator, &problem, err);
+        arenaut_program_order_new(given->document.program, given->lowering, given->target, &options,
+                                  allocator, &problem, err);
     if (st != ARENAUT_OK) return st;
     const arenaut_order_problem *plain = arenaut_program_order_problem(problem);
     st = arenaut_order_find(plain, &p->options.reordering.options, allocator, &order, err);
@@ -89,6 +91,7 @@ static arenaut_status find_order(arenaut_pipeline *p, const arenaut_pipeline *gi
                                          .given = order->ways[ARENAUT_ORDER_WAY_GIVEN],
                                          .best = order->peak,
                                          .bound = order->bound,
+                                         .at_ends = arenaut_program_order_at_ends(problem),
                                          .n_lines = order->n_lines};
         memcpy(p->ordering.ways, order->ways, sizeof p->ordering.ways);
         st = list_good_orders(p, problem, order, good, err);
@@ -119,7 +122,7 @@ static arenaut_status choose_order(const arenaut_pipeline *p, const good_orders 
     arn_reserved least = {.bytes = UINT64_MAX, .planned = UINT64_MAX};
     arenaut_status st = try_order(p, NULL, &least, best, err);
     for (uint32_t i = 0; i < good->n && st == ARENAUT_OK; i++) {
-        if (good->peak[i] >= least.planned && !p->options.overlap) continue;
+        if (good->peak[i] >= least.planned + p->ordering.at_ends) continue;
         st = try_order(p, good->ops + (size_t)i * good->n_ops, &least, best, err);
     }
     return st;

@@ -38,8 +38,7 @@ static uint64_t load_of(const arenaut_order_problem *p, uint32_t ran, uint32_t o
         if (has_used(p, ran, right->made, false) || (p->held[right->made] & ARENAUT_HELD_BEFORE)) {
             continue;
         }
-        const uint64_t a = p->size[right->made], b = p->size[right->over];
-        if (most < (a < b ? a : b)) most = a < b ? a : b;
+        if (most < right->bytes) most = right->bytes;
     }
     return load - most;
 }

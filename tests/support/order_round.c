@@ -59,7 +59,7 @@ static void require_true(const uint8_t *data, size_t size, arenaut_overwrite ove
     arenaut_error err = {0};
     REQUIRE(said->bound <= said->best && said->best <= said->given);
     REQUIRE(pipeline_open(data, size, &options, NULL, &p, &err) == ARENAUT_OK);
-    REQUIRE(arenaut_program_order_new(p->document.program, p->lowering, p->target, false, NULL,
+    REQUIRE(arenaut_program_order_new(p->document.program, p->lowering, p->target, NULL, NULL,
                                       &order, &err) == ARENAUT_OK);
     const arenaut_order_problem *problem = arenaut_program_order_problem(order);
     if (problem->n_ops <= ORDER_BRUTE_OPS) {

@@ -42,7 +42,8 @@ static void wait_for(graph *g, uint32_t op, uint32_t first) {
 }
 
 static void permit(graph *g, uint32_t op, uint32_t made, uint32_t over) {
-    g->rights[g->problem.n_rights++] = (arenaut_order_right){op, made, over};
+    const uint64_t least = g->size[made] < g->size[over] ? g->size[made] : g->size[over];
+    g->rights[g->problem.n_rights++] = (arenaut_order_right){op, made, over, least};
 }
 
 static void begin(graph *g) {
@@ -63,7 +64,10 @@ static void read_some(graph *g, uint32_t op, mode m, rng *r) {
         use(g, op, from);
         wait_for(g, op, from);
         const bool permits = (m == RIGHTS || m == ALL) && rng_once_in(r, 2);
-        if (permits) permit(g, op, op, from);
+        if (!permits) continue;
+        permit(g, op, op, from);
+        if (m == ALL)
+            g->rights[g->problem.n_rights - 1].bytes = rng_below(r, (uint32_t)g->size[op] + 1);
     }
 }
 
@@ -239,7 +243,8 @@ TEST(orders_of_larger_graphs_are_proven) {
                 uses[p.n_uses++] = (arenaut_order_use){op, from};
                 waits[p.n_waits++] = (arenaut_order_wait){op, from};
                 const bool permits = i % 2 == 1 && k == 0 && rng_once_in(&r, 3);
-                if (permits) rights[p.n_rights++] = (arenaut_order_right){op, op, from};
+                if (!permits) continue;
+                rights[p.n_rights++] = (arenaut_order_right){op, op, from, size[op] / 2};
             }
         }
         arenaut_order *order = NULL;
@@ -590,7 +595,7 @@ static uint32_t try_random_order(uint64_t seed, rng *r) {
     bool ran[200] = {false};
     assert_ok(arenaut_lower(before, target, NULL, NULL, &lowering, &err), err);
     const arenaut_status st =
-        arenaut_program_order_new(before, lowering, target, false, NULL, &order, &err);
+        arenaut_program_order_new(before, lowering, target, NULL, NULL, &order, &err);
     while (st == ARENAUT_OK && n < before->n_ops) {
         const arenaut_order_problem *p = arenaut_program_order_problem(order);
         const uint32_t op = rng_below(r, before->n_ops);

@@ -94,7 +94,7 @@ static bool load_with_right(arn_order_cut *c, const arenaut_order_right *r, uint
     spread_around(c, r->op, ids);
     if (!spread_users(c, r->over, r->op, ids, free)) return true;
     if (!least_now(c, ids, load)) return false;
-    *load -= arn_min_u64(g->size[r->made], g->size[r->over]);
+    *load -= r->bytes;
     return true;
 }
 

@@ -92,7 +92,7 @@ static bool make_rights(arn_order_graph *g) {
     bool ok = rows && g->right;
     for (uint32_t i = 0; ok && i < p->n_rights; i++) {
         const arenaut_order_right r = p->rights[i];
-        g->right[i] = g->backward ? (arenaut_order_right){r.op, r.over, r.made} : r;
+        g->right[i] = g->backward ? (arenaut_order_right){r.op, r.over, r.made, r.bytes} : r;
         rows[i] = (numbered_right){r.op, g->right[i].made, i};
     }
     const pairs of_op = {rows, sizeof *rows, offsetof(numbered_right, op),
@@ -152,6 +152,10 @@ static arenaut_status validate_rights(const arenaut_order_problem *p, arenaut_er
         if (r->op >= p->n_ops || r->made >= p->n_buffers || r->over >= p->n_buffers ||
             r->made == r->over) {
             return out_of_range(err, "right", i);
+        }
+        if (r->bytes > p->size[r->made]) {
+            return arn_fail(err, ARENAUT_BAD_ARGUMENT, 0,
+                            "right %" PRIu32 " saves more than its buffer has", i);
         }
     }
     return ARENAUT_OK;

@@ -14,6 +14,7 @@
 struct arenaut_program_order {
     arenaut_order_problem problem;
     uint32_t *op; /* per op of the problem: that of the file; NONE: passes put it behind all */
+    uint64_t at_ends;
     arn_region region;
     arenaut_allocator allocator;
 };
@@ -22,6 +23,9 @@ typedef struct builder {
     const arenaut_program *program;
     const arenaut_lowering *lowering;
     arn_region *region;
+    bool overlap;     /* results may lie over operands in part */
+    uint64_t grain;   /* sizes are multiples of it, and so are places */
+    uint64_t at_ends; /* as in arenaut_program_order */
     uint64_t *size;
     uint8_t *held;
     arenaut_order_use *uses;
@@ -40,8 +44,12 @@ typedef struct builder {
 
 /* Two results of one op over operands would save more than a right tells. */
 static bool overwrites_twice(const arenaut_op *op) {
-    for (uint32_t i = 1; i < op->n_in_place; i++) {
-        if (op->in_place[i].output != op->in_place[0].output) return true;
+    uint32_t first = ARENAUT_NONE;
+    for (uint32_t i = 0; i < op->n_in_place + op->n_overlaps; i++) {
+        const uint32_t output =
+            i < op->n_in_place ? op->in_place[i].output : op->overlaps[i - op->n_in_place].output;
+        if (first != ARENAUT_NONE && output != first) return true;
+        first = output;
     }
     return false;
 }
@@ -142,6 +150,35 @@ static void use_all(builder *b, uint32_t unit, const uint32_t *tensors, uint32_t
     }
 }
 
+static void add_right(builder *b, uint32_t unit, uint32_t made, uint32_t over, uint64_t bytes) {
+    if (made == over || bytes == 0) return;
+    b->rights[b->n_rights++] = (arenaut_order_right){unit, made, over, bytes};
+}
+
+/* What counts once where a result lies below an operand, by what their tensors allow. */
+static uint64_t shared(const builder *b, const arenaut_op *op, const arenaut_overlap *pair) {
+    const uint32_t made = buffer_of(b, op->outputs[pair->output]);
+    const uint32_t over = buffer_of(b, op->inputs[pair->input]);
+    if (made == ARENAUT_NONE || over == ARENAUT_NONE || made == over) return 0;
+    const uint64_t below = pair->distance > 0 ? (uint64_t)pair->distance : 0;
+    if (below >= b->size[made]) return 0;
+    return arn_min_u64(b->size[made] - arn_aligned(below, b->grain), b->size[over]);
+}
+
+/* An op may reach into several operands at once: each of them is taken to save what all do
+ * together, which is rather too much than too little. */
+static void add_overlaps(builder *b, uint32_t i) {
+    const arenaut_op *op = &b->program->ops[i];
+    uint64_t all = 0;
+    for (uint32_t k = 0; k < op->n_overlaps; k++) all += shared(b, op, &op->overlaps[k]);
+    for (uint32_t k = 0; k < op->n_overlaps; k++) {
+        if (shared(b, op, &op->overlaps[k]) == 0) continue;
+        const uint32_t made = buffer_of(b, op->outputs[op->overlaps[k].output]);
+        const uint32_t over = buffer_of(b, op->inputs[op->overlaps[k].input]);
+        add_right(b, b->unit[i], made, over, arn_min_u64(all, b->size[made]));
+    }
+}
+
 static void add_uses(builder *b, uint32_t i) {
     const arenaut_op *op = &b->program->ops[i];
     const uint32_t unit = b->unit[i];
@@ -151,9 +188,10 @@ static void add_uses(builder *b, uint32_t i) {
     for (uint32_t k = 0; k < op->n_in_place; k++) {
         const uint32_t made = buffer_of(b, op->outputs[op->in_place[k].output]);
         const uint32_t over = buffer_of(b, op->inputs[op->in_place[k].input]);
-        if (made == ARENAUT_NONE || over == ARENAUT_NONE || made == over) continue;
-        b->rights[b->n_rights++] = (arenaut_order_right){unit, made, over};
+        if (made == ARENAUT_NONE || over == ARENAUT_NONE) continue;
+        add_right(b, unit, made, over, arn_min_u64(b->size[made], b->size[over]));
     }
+    if (b->overlap) add_overlaps(b, i);
 }
 
 /* What several ops need together is what one of them does, if the others use nothing that it does
@@ -247,7 +285,7 @@ static bool allocate(builder *b) {
     size_t arguments = 0, rights = 0;
     for (uint32_t i = 0; i < p->n_ops; i++) {
         arguments += (size_t)n_arguments(&p->ops[i]);
-        rights += p->ops[i].n_in_place;
+        rights += (size_t)p->ops[i].n_in_place + p->ops[i].n_overlaps;
     }
     b->size = arn_region_allocate(b->region, n_buffers, sizeof *b->size);
     b->held = arn_region_allocate(b->region, n_buffers, sizeof *b->held);
@@ -265,24 +303,26 @@ static bool allocate(builder *b) {
     return true;
 }
 
-/* Every offset is a multiple of the least alignment, and so is where a pool ends: sizes can be
- * rounded up to it. */
+/* Every offset is a multiple of the least alignment, so that sizes can be rounded up to it; but
+ * a pool may end with the last byte of its last buffer. */
 static void round_sizes(builder *b) {
     const arenaut_problem *problem = b->lowering->problem;
-    uint64_t grain = ARENAUT_SIZE_MAX;
-    for (uint32_t i = 0; i < problem->n_pools; i++) {
-        grain = arn_min_u64(grain, arn_max_u64(1, problem->pool[i].align));
-    }
+    uint64_t grain = ARENAUT_SIZE_MAX, most = 0;
     for (uint32_t i = 0; i < problem->n_buffers; i++) {
         grain = arn_min_u64(grain, arenaut_problem_align(problem, i));
     }
     for (uint32_t i = 0; i < problem->n_buffers; i++) {
         b->size[i] = arn_aligned(problem->size[i], grain);
+        most = arn_max_u64(most, b->size[i] - problem->size[i]);
+    }
+    b->grain = grain;
+    for (uint32_t i = 0; i < problem->n_pools; i++) {
+        if (problem->pool[i].align < grain) b->at_ends += most;
     }
 }
 
-static arenaut_status build(builder *b, const arenaut_target *target, bool preserve_inputs,
-                            arenaut_error *err) {
+static arenaut_status build(builder *b, const arenaut_target *target,
+                            const arenaut_lowering_options *options, arenaut_error *err) {
     char store[24];
     if (!allocate(b) || !arn_order_waits_find(b->program, b->region, &b->found)) {
         return arn_no_memory(err);
@@ -296,7 +336,7 @@ static arenaut_status build(builder *b, const arenaut_target *target, bool prese
     }
     round_sizes(b);
     for (uint32_t i = 0; i < b->program->n_ops; i++) add_uses(b, i);
-    add_held(b, target, preserve_inputs);
+    add_held(b, target, options && options->preserve_inputs);
     if (!units_need_as_much(b)) {
         return arn_fail(err, ARENAUT_REFUSED, 0, "one op of the file stands for several ops");
     }
@@ -305,7 +345,8 @@ static arenaut_status build(builder *b, const arenaut_target *target, bool prese
 
 arenaut_status arenaut_program_order_new(const arenaut_program *program,
                                          const arenaut_lowering *lowering,
-                                         const arenaut_target *target, bool preserve_inputs,
+                                         const arenaut_target *target,
+                                         const arenaut_lowering_options *options,
                                          const arenaut_allocator *allocator,
                                          arenaut_program_order **out, arenaut_error *err) {
     const arenaut_problem *problem = lowering->problem;
@@ -319,13 +360,17 @@ arenaut_status arenaut_program_order_new(const arenaut_program *program,
     if (!order) return arn_no_memory(err);
     order->allocator = arn_allocator_or_default(allocator);
     arn_region_init(&order->region, allocator);
-    builder b = {.program = program, .lowering = lowering, .region = &order->region};
-    st = build(&b, target, preserve_inputs, err);
+    builder b = {.program = program,
+                 .lowering = lowering,
+                 .region = &order->region,
+                 .overlap = options && options->overlap};
+    st = build(&b, target, options, err);
     if (st != ARENAUT_OK) {
         arenaut_program_order_free(order);
         return st;
     }
     order->op = b.op;
+    order->at_ends = b.at_ends;
     order->problem = (arenaut_order_problem){b.n_units,  problem->n_buffers,
                                              b.n_uses,   b.n_waits,
                                              b.n_rights, b.size,
@@ -337,6 +382,10 @@ arenaut_status arenaut_program_order_new(const arenaut_program *program,
 
 const arenaut_order_problem *arenaut_program_order_problem(const arenaut_program_order *order) {
     return &order->problem;
+}
+
+uint64_t arenaut_program_order_at_ends(const arenaut_program_order *order) {
+    return order->at_ends;
 }
 
 void arenaut_program_order_free(arenaut_program_order *order) {

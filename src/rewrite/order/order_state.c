@@ -129,7 +129,7 @@ uint64_t arn_order_credit(const arn_order_state *s, uint32_t op) {
             !arn_order_untouched(s, r.made) || s->left[r.over] != 1) {
             continue;
         }
-        credit = arn_max_u64(credit, arn_min_u64(g->size[r.made], g->size[r.over]));
+        credit = arn_max_u64(credit, r.bytes);
     }
     return credit;
 }
