@@ -7,10 +7,13 @@
 #include <arenaut/trace.h>
 
 #include "formats/trace/trace.h"
+#include "support/bytes.h"
 #include "support/documents.h"
 #include "support/fuse.h"
 #include "support/problems.h"
 #include "support/random.h"
+#include "support/sweep.h"
+#include "support/trace_round.h"
 
 static const char two_streams[] =
     "event,time,address,size,stream,tag,alignment\n"
@@ -79,6 +82,24 @@ TEST(no_memory_at_any_allocation) {
     memcpy(csv, two_streams, sizeof csv);
     survives_every_allocation_failure(read_with, csv);
     survives_every_allocation_failure(read_with, two_streams_json);
+}
+
+/* ---- damage ---- */
+
+TEST(damaged_traces_are_refused_or_hold_to_the_property) {
+    const char *const names[] = {"streams.trace.csv", "ids.trace.json"};
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        char path[300];
+        snprintf(path, sizeof path, "%s/trace/%s", TEST_DATA, names[i]);
+        bytes b = read_bytes(path);
+        const sweep each = {.property = trace_property, .seed = i, .bits = 8};
+        assert_true(trace_property(b.data, b.size));
+        (void)sweep_cuts(&each, b.data, b.size);
+        const sweep_counts flips = sweep_flips(&each, b.data, b.size);
+        (void)sweep_scatter(&each, b.data, b.size, 1000);
+        assert_true(flips.accepted > 40);
+        free_bytes(&b);
+    }
 }
 
 /* ---- the set ---- */
@@ -191,7 +212,7 @@ TEST(what_the_caching_allocator_does_not_know) {
     arenaut_problem *p = new_problem();
     const arenaut_interval life = {0, 1};
     arenaut_buffer b = ARENAUT_BUFFER_INIT;
-    uint64_t bytes;
+    uint64_t reserved;
     arenaut_error err = {0};
     b.size = 8;
     b.align = 1024;
@@ -199,7 +220,7 @@ TEST(what_the_caching_allocator_does_not_know) {
     b.n_lifetimes = 1;
     add_buffer(p, &b);
     finish(p);
-    assert_int_equal(arenaut_caching_reserve(p, false, NULL, &bytes, &err), ARENAUT_REFUSED);
+    assert_int_equal(arenaut_caching_reserve(p, false, NULL, &reserved, &err), ARENAUT_REFUSED);
     assert_non_null(strstr(err.msg, "alignment of 1024"));
     arenaut_problem_free(p);
     p = new_problem();
@@ -207,16 +228,16 @@ TEST(what_the_caching_allocator_does_not_know) {
     b.fixed_offset = arenaut_at(8);
     add_buffer(p, &b);
     finish(p);
-    assert_int_equal(arenaut_caching_reserve(p, false, NULL, &bytes, &err), ARENAUT_REFUSED);
+    assert_int_equal(arenaut_caching_reserve(p, false, NULL, &reserved, &err), ARENAUT_REFUSED);
     assert_non_null(strstr(err.msg, "fixed offsets"));
     arenaut_problem_free(p);
 }
 
 TEST(segments_past_all_sizes) {
     arenaut_problem *p = problem_of((const box[]){{INT64_MAX - 4096, 0, 1}}, 1);
-    uint64_t bytes;
+    uint64_t reserved;
     arenaut_error err = {0};
-    assert_int_equal(arenaut_caching_reserve(p, false, NULL, &bytes, &err), ARENAUT_TOO_LARGE);
-    assert_int_equal(arenaut_caching_reserve(p, true, NULL, &bytes, &err), ARENAUT_TOO_LARGE);
+    assert_int_equal(arenaut_caching_reserve(p, false, NULL, &reserved, &err), ARENAUT_TOO_LARGE);
+    assert_int_equal(arenaut_caching_reserve(p, true, NULL, &reserved, &err), ARENAUT_TOO_LARGE);
     arenaut_problem_free(p);
 }
