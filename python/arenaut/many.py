@@ -380,9 +380,13 @@ def context():
 
 
 def end_left_workers(executor):
-    """Python waits for a worker that began just while its pool broke, and never tells it to end."""
+    """Python waits for a worker that began just while its pool broke, and never tells it to end; and
+    before 3.12 it waits until somebody takes work that is too long for a pipe."""
     for process in list((getattr(executor, "_processes", None) or {}).values()):
         process.kill()
+    queue = getattr(executor, "_call_queue", None)
+    if queue is not None:
+        queue._reader.close()
 
 
 class Runner:
