@@ -94,6 +94,24 @@ TEST(each_instruction_is_one_op_with_what_it_touches) {
     free_flatfile(tiny.file);
 }
 
+/* These name a number that some instruction or the caller writes, or move something. */
+TEST(instructions_that_name_numbers_which_are_written_stay_in_their_order) {
+    static const uint32_t chain[] = {TINY_ADD,  TINY_SPLIT, TINY_COMPARE,
+                                     TINY_MOVE, TINY_VIEW,  TINY_NUMBER};
+    pte_tiny tiny = new_pte_tiny(false);
+    arenaut_document document;
+    const arenaut_program *p = read_or_fail(tiny.file->data, tiny.file->size, &document);
+    uint32_t n_waiting = 0;
+    for (uint32_t i = 0; i < TINY_INSTRUCTIONS; i++) n_waiting += p->ops[i].n_after;
+    assert_int_equal(n_waiting, COUNT_OF(chain) - 1);
+    for (uint32_t i = 1; i < COUNT_OF(chain); i++) {
+        assert_int_equal(p->ops[chain[i]].n_after, 1);
+        assert_int_equal(p->ops[chain[i]].after[0], chain[i - 1]);
+    }
+    arenaut_document_free(&document);
+    free_flatfile(tiny.file);
+}
+
 TEST(tensors_have_the_class_and_place_that_the_file_gives_them) {
     static const struct {
         uint32_t value;

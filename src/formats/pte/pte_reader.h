@@ -37,8 +37,8 @@ typedef struct arn_pte_reader {
     arenaut_given_pool *pools; /* of the method */
     uint32_t n_pools, pools_capacity;
     uint32_t n_instructions, instruction; /* of the method; the one at work */
-    uint32_t last_scalar; /* of the method: the last op that named a number which instructions
-                           * write; ARENAUT_NONE: none has */
+    uint32_t last_scalar; /* of the method: the last op that named a number which is written, by
+                           * instructions or the caller; ARENAUT_NONE: none has */
     uint32_t n_dynamic;   /* tensors whose shape may change at run time */
     uint32_t n_constants; /* what tensors may refer to */
     arn_fb_vector mutable_segments;
