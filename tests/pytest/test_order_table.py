@@ -4,10 +4,11 @@ be. The checker follows every proof, or the solver fails."""
 import sys
 
 import pytest
-from conftest import CORPUS, ROOT
+from conftest import CORPUS, DATA, ROOT
 
 sys.path.insert(0, str(ROOT / "bench"))
 
+import order_formats  # noqa: E402
 import order_problems  # noqa: E402
 import order_table  # noqa: E402
 
@@ -77,3 +78,13 @@ def test_the_table_has_a_row_for_each_problem(capsys, monkeypatch):
     printed = capsys.readouterr().out
     assert printed.count("\n| ") == 1 + 2 * len(order_problems.GENERATED) - 1
     assert "of 10 proven" in printed
+
+
+def test_files_that_another_order_helps_are_in_their_table(capsys, monkeypatch):
+    files = [str(DATA / "pte" / f"{name}.pte") for name in ("side_by_side", "two_methods", "lists")]
+    monkeypatch.setattr(sys, "argv", ["order_formats.py", *files])
+    order_formats.main()
+    printed = capsys.readouterr().out
+    assert "| side_by_side.pte | 2,832 | 2,256 | 1,440 | 1,440 | yes |" in printed
+    assert "lists.pte" not in printed
+    assert "3 files: the orders of 2 are known, an order helps 1" in printed
