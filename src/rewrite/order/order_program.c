@@ -170,12 +170,16 @@ static uint64_t shared(const builder *b, const arenaut_op *op, const arenaut_ove
 static void add_overlaps(builder *b, uint32_t i) {
     const arenaut_op *op = &b->program->ops[i];
     uint64_t all = 0;
-    for (uint32_t k = 0; k < op->n_overlaps; k++) all += shared(b, op, &op->overlaps[k]);
+    for (uint32_t k = 0; k < op->n_overlaps; k++) {
+        const uint32_t made = buffer_of(b, op->outputs[op->overlaps[k].output]);
+        if (made == ARENAUT_NONE) continue;
+        all = arn_min_u64(all + shared(b, op, &op->overlaps[k]), b->size[made]);
+    }
     for (uint32_t k = 0; k < op->n_overlaps; k++) {
         if (shared(b, op, &op->overlaps[k]) == 0) continue;
         const uint32_t made = buffer_of(b, op->outputs[op->overlaps[k].output]);
         const uint32_t over = buffer_of(b, op->inputs[op->overlaps[k].input]);
-        add_right(b, b->unit[i], made, over, arn_min_u64(all, b->size[made]));
+        add_right(b, b->unit[i], made, over, all);
     }
 }
 
