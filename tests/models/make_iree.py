@@ -4,8 +4,8 @@ lays out their slabs, and in compiled.csv the sizes that it then gave them.
     python tests/models/make_iree.py tests/data/iree
     python tests/models/make_iree.py build/iree MODEL.onnx...
 
-needs iree-base-compiler[onnx]==3.13.0. The files ship, so nothing else needs this script or that
-package. The second makes the same of models of one's own, for the table of docs/iree.md.
+needs iree-base-compiler[onnx]==3.13.0 (build/venv-hosts). The second makes the same of models of one's
+own, for the table of docs/iree.md.
 """
 import csv
 import os

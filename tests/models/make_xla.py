@@ -4,7 +4,7 @@ models with its buffer assignment.
     python tests/models/make_xla.py tests/data/xla
     python tests/models/make_xla.py build/xla --large
 
-needs jax[cpu]==0.10.2. The files ship, so nothing else needs this script or that package. --large
+needs jax[cpu]==0.10.2 (build/venv-hosts). The dumps name lines of this file: who moves some makes all again. --large
 makes models of usual sizes instead, for the table of docs/xla.md.
 """
 import glob
