@@ -1,6 +1,5 @@
 """Inductor without memory planning, with its own, and with ours, on networks with random weights.
 
-    make hosts-table                          # this one, and tinygrad's
     python bench/inductor_table.py [--plan-only] [NAME…]
 
 Peaks and allocations are those of one call of the compiled network, as PyTorch's profiler counts them on
@@ -124,8 +123,8 @@ def plan(name):
 
 
 def put_pools(name, pools):
-    stock, arena = (sum(pool[k] for pool in pools) for k in (2, 3))
-    print(f"| {name} | {stock:,} | {arena:,} | {100 * arena / max(stock, 1) - 100:+.1f} % |", end="")
+    stock, arena, bound = (sum(column) for column in list(zip(*pools))[2:5])
+    print(f"| {name} | {stock:,} | {arena:,} | {100 * arena / max(stock, 1) - 100:+.1f} % | {bound:,} |", end="")
     return stock, arena
 
 
@@ -145,8 +144,8 @@ def main():
     parser.add_argument("--plan-only", action="store_true")
     parser.add_argument("names", nargs="*", metavar="NAME", help=" ".join(NETWORKS))
     options = parser.parse_args()
-    print("| network | pools, inductor | pools, arenaut | | peak, default | allocations | "
-          "peak, inductor | allocations | peak, arenaut | allocations | outputs |\n|---" + "|--:" * 9 + "|---|")
+    print("| network | pools, inductor | pools, arenaut | | bound | peak, default | allocations | "
+          "peak, inductor | allocations | peak, arenaut | allocations | outputs |\n|---" + "|--:" * 10 + "|---|")
     row = plan if options.plan_only else run
     failed = [name for name in options.names or NETWORKS if not row(name)]
     return int(bool(failed))

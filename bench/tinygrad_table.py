@@ -1,6 +1,5 @@
 """tinygrad's own memory plans beside ours, on networks that are written here, weights random.
 
-    make hosts-table                          # this one, and inductor's
     python bench/tinygrad_table.py [--plan-only] [NAME…]
 
 Each is compiled by TinyJit and run three times, by tinygrad alone and with `arenaut.tinygrad.install`,

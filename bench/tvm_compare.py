@@ -1,8 +1,11 @@
 """arenaut.tvm beside TVM's own planning of memory, on networks of tests/models/torch_zoo.py: bytes of all
 storages, what no placement goes below, and whether the outputs are the same to the bit.
 
-    python bench/tvm_compare.py [NAME...]        # in an environment that holds arenaut, apache-tvm and torch"""
+    python bench/tvm_compare.py [--plan-only] [NAME...]    # in an environment that holds arenaut, apache-tvm and torch
 
+`--plan-only` stops before anything is compiled, and runs nothing."""
+
+import argparse
 import sys
 import time
 from pathlib import Path
@@ -18,6 +21,10 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "models"))
 import torch_zoo
 
 TARGET = tvm.target.Target("llvm")
+
+
+class Planned(RuntimeError):
+    """All has been planned; nothing is to be compiled."""
 
 
 class Watched:
@@ -46,24 +53,53 @@ def compiled(module, plan, inputs):
     return outputs, arenaut.tvm.figures(watched.planned)["main"], watched.seconds
 
 
-def main(names):
+def planned(module, plan):
+    """Bytes of storages after the passes up to that one."""
+    watched = Watched(plan)
+
+    @tvm.transform.module_pass(opt_level=0, name=arenaut.tvm.NAME)
+    def last(module, _context):
+        watched.planned = watched.plan(module)
+        raise Planned
+    try:
+        tvm.compile(module, TARGET, relax_pipeline=arenaut.tvm.pipeline(TARGET, plan=last))
+    except RuntimeError:  # as TVM hands on what a pass raises
+        if not watched.planned:
+            raise
+    return arenaut.tvm.figures(watched.planned)["main"]
+
+
+def compare(module, inputs):
+    """A row's cells, and whether both compute the same."""
+    theirs = compiled(module, relax.transform.StaticPlanBlockMemory(), inputs)
+    ours = compiled(module, arenaut.tvm.static_plan_block_memory(), inputs)
+    same = all((a == b).all() for a, b in zip(theirs[0], ours[0], strict=True))
+    return theirs[1], ours[1], f"{theirs[2] * 1e3:.1f}", f"{ours[2] * 1e3:.1f}", same
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--plan-only", action="store_true")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=" ".join(torch_zoo.ZOO))
+    options = parser.parse_args()
     print("| network | TVM | arenaut | | TVM, ms | arenaut, ms | outputs |\n|---|---:|---:|---:|---:|---:|---|")
-    for name, build in torch_zoo.ZOO.items():
-        if names and name not in names:
-            continue
+    for name in options.names or torch_zoo.ZOO:
         torch.manual_seed(0)
-        network, inputs = build()
+        network, inputs = torch_zoo.ZOO[name]()
         with torch.no_grad():
             module = from_exported_program(torch.export.export(network.eval(), inputs), keep_params_as_input=False,
                                            unwrap_unit_return_tuple=False)
-        theirs = compiled(module, relax.transform.StaticPlanBlockMemory(), inputs)
-        ours = compiled(module, arenaut.tvm.static_plan_block_memory(), inputs)
-        same = all((a == b).all() for a, b in zip(theirs[0], ours[0], strict=True))
-        print(f"| {name} | {theirs[1]:,} | {ours[1]:,} | {ours[1] / theirs[1] - 1:+.1%} | {theirs[2] * 1e3:.1f} | "
-              f"{ours[2] * 1e3:.1f} | {'the same' if same else 'DIFFER'} |", flush=True)
+        if options.plan_only:
+            theirs, ours = (planned(module, plan) for plan in (relax.transform.StaticPlanBlockMemory(),
+                                                               arenaut.tvm.static_plan_block_memory()))
+            cells, same = ("not run", "not run", "not run"), True
+        else:
+            theirs, ours, *cells, same = compare(module, inputs)
+            cells += ["the same" if same else "DIFFER"]
+        print(f"| {name} | {theirs:,} | {ours:,} | {ours / theirs - 1:+.1%} | {' | '.join(cells)} |", flush=True)
         if not same:
             sys.exit(f"{name}: outputs differ")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()
