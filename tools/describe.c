@@ -4,6 +4,7 @@
 #include "describe.h"
 
 #include "describe_order.h"
+#include "describe_recompute.h"
 #include "describe_split.h"
 
 #include <inttypes.h>
@@ -257,6 +258,7 @@ static void put_context(const tool_job *job, uint64_t needed, arenaut_text *out)
         text_put(out, "}");
     }
     put_split_json(p, out);
+    put_recompute_json(p, out);
     put_order_json(p, out);
     if (p->baseline.plan) {
         text_printf(out, ",\n  \"baseline_plan\": {\"from_file\": %s, \"wrong\": ",

@@ -4,8 +4,16 @@
 
 #include <inttypes.h>
 
+/* Whether ops stand before others that they were behind; what runs again is behind its first run.
+ */
 static bool is_reordered(const arenaut_pipeline *p) {
-    return p->rewrite && p->rewrite->n_stages == 0;
+    const arenaut_rewrite *r = p->rewrite;
+    uint32_t next = 0;
+    for (uint32_t i = 0; r && r->n_stages == 0 && i < r->n_ops; i++) {
+        if (r->ops[i] > next) return true;
+        next += r->ops[i] == next;
+    }
+    return false;
 }
 
 void describe_order(const arenaut_pipeline *p, const char *head, arenaut_text *out) {

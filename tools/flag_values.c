@@ -347,6 +347,8 @@ exit_code parse_flag_values(const tool_options *o, flag_values *owned,
     if (code == EXIT_FINE) code = parse_pins(&o->pin, owned, out);
     if (code == EXIT_FINE) code = parse_dims(&o->dim, owned, out);
     if (code == EXIT_FINE) code = parse_splitting(o, owned, &out->splitting);
+    out->recomputing.on = o->recompute && strcmp(o->recompute, "on") == 0;
+    out->recomputing.options.max_ops = limit(o->max_ops);
     out->reordering.on = o->reorder && strcmp(o->reorder, "on") == 0;
     return code;
 }

@@ -12,6 +12,7 @@
 
 #include "describe.h"
 #include "describe_order.h"
+#include "describe_recompute.h"
 #include "whole_arena.h"
 
 /* Whether a pass has changed nothing that counts: then there is no need to plan again. */
@@ -49,7 +50,10 @@ static exit_code plan_with(const tool_job *job, const remedy_list *list,
     tool_job *other = must_allocate(1, sizeof *other);
     *with = (remedy){.arena = job->pipeline->plan->total, .reserve = list->reserve};
     exit_code code = job_prepare_again(other, job, changed);
-    if (code == EXIT_FINE) with->order = other->pipeline->ordering;
+    if (code == EXIT_FINE) {
+        with->order = other->pipeline->ordering;
+        with->again = other->pipeline->recomputed;
+    }
     if (code == EXIT_FINE && !same_problem(job->pipeline->problem, other->pipeline->problem)) {
         code = job_find_baseline(other);
         if (code == EXIT_FINE) code = job_make_plan(other);
@@ -191,6 +195,24 @@ static exit_code try_reorder(const tool_job *job, remedy_list *list) {
     return code;
 }
 
+/* Cheap ops again for late readers, with less effort, too. Where nothing is gained by it, nothing
+ * is said. */
+static exit_code try_recompute(const tool_job *job, remedy_list *list) {
+    enum { MOST_OPS = 5000, EFFORT = 5000000 };
+    arenaut_pipeline_options changed = job->pipeline->options;
+    remedy with;
+    if (changed.recomputing.on || changed.splitting.on) return EXIT_FINE;
+    if (job->n_inputs > 1 || job->pipeline->document.program->n_ops > MOST_OPS) return EXIT_FINE;
+    changed.recomputing.on = true;
+    changed.recomputing.options.effort = EFFORT;
+    const exit_code code = plan_with(job, list, &changed, &with);
+    if (code != EXIT_FINE) return code;
+    if (with.saves > 0)
+        add_remedy(list, "cheap ops again for late readers", "--recompute", "on", with);
+    else drop_job(&with);
+    return code;
+}
+
 /* No remedies, but often asked for: what memory for vectors, caches and pages costs. */
 exit_code find_alignments(const tool_job *job, remedy_list *list) {
     static const struct {
@@ -222,6 +244,7 @@ exit_code find_remedies(const tool_job *job, remedy_list *list) {
     exit_code code = try_kernels(job, list);
     if (code == EXIT_FINE) code = try_split(job, list);
     if (code == EXIT_FINE) code = try_reorder(job, list);
+    if (code == EXIT_FINE) code = try_recompute(job, list);
     if (code == EXIT_FINE && !changed.exclude_io) {
         changed.exclude_io = true;
         code = plan_with(job, list, &changed, &with);
@@ -287,6 +310,14 @@ static const char *why_nothing(const arenaut_pipeline *p, const arenaut_ordering
                                       : ": in no other one is less alive at once (proven)";
 }
 
+static void put_work(const arenaut_recomputed *r, arenaut_text *out) {
+    if (r->n_ops > 0) {
+        text_printf(out, ": %" PRIu32 " op%s more, which write%s %s bytes", r->n_ops,
+                    r->n_ops == 1 ? "" : "s", r->n_ops == 1 ? "s" : "", with_commas(r->bytes).text);
+    }
+    text_put(out, "\n");
+}
+
 void put_remedies(const tool_job *job, const remedy_list *list, arenaut_text *out) {
     const arenaut_pipeline *p = job->pipeline;
     const bool whole = has_whole_arena(job);
@@ -299,8 +330,9 @@ void put_remedies(const tool_job *job, const remedy_list *list, arenaut_text *ou
         text_printf(out, "  %s (%s): arena %s, ", r->what, r->flags, with_commas(r->arena).text);
         if (whole) text_printf(out, "to reserve %s, ", with_commas(r->reserve).text);
         if (r->saves > 0) {
-            text_printf(out, "saves %s (%s)\n", with_commas(r->saves).text,
+            text_printf(out, "saves %s (%s)", with_commas(r->saves).text,
                         change_percent(list->reserve, r->reserve).text);
+            put_work(&r->again, out);
         } else {
             text_printf(out, "saves nothing%s\n", why_nothing(p, &r->order));
         }
@@ -379,6 +411,7 @@ exit_code put_json_remedies(const tool_job *job, const remedy_list *list, arenau
         text_put(out, ", \"saves\": ");
         text_put_json_u64(out, r->saves);
         if (r->order.known) put_json_figures_of_order(&r->order, out);
+        if (r->again.n_ops > 0) put_json_figures_of_recompute(&r->again, out);
         text_put(out, "}");
     }
     text_put(out, "]");

@@ -12,8 +12,9 @@ typedef struct remedy {
     uint64_t arena;   /* with it */
     uint64_t reserve; /* with it: the arena with what the runtime keeps, where that is known */
     uint64_t saves;   /* bytes fewer to reserve than without it */
-    arenaut_ordering order; /* what was found of orders, where that was tried */
-    tool_job *job;          /* that found another plan with it; NULL: none, or it was not kept */
+    arenaut_ordering order;   /* what was found of orders, where that was tried */
+    arenaut_recomputed again; /* likewise, of ops that run again */
+    tool_job *job;            /* that found another plan with it; NULL: none, or it was not kept */
 } remedy;
 
 enum { MAX_REMEDIES = 16 };

@@ -9,6 +9,7 @@
 
 #include "describe.h"
 #include "describe_order.h"
+#include "describe_recompute.h"
 #include "describe_split.h"
 #include "memories.h"
 #include "output.h"
@@ -136,6 +137,7 @@ static void put_outcome(const planning *p, const text_style *style, arenaut_text
     const tool_job *job = &p->job;
     const arenaut_pipeline *pipeline = job->pipeline;
     describe_split(pipeline, "  split      ", out);
+    describe_recompute(pipeline, "  recompute  ", out);
     describe_order(pipeline, "  order      ", out);
     describe_outside(pipeline, "  outside    ", out);
     describe_kernels(pipeline, "  kernels    ", out);

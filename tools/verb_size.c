@@ -6,6 +6,7 @@
 #include "token_offsets.h"
 #include "describe.h"
 #include "describe_order.h"
+#include "describe_recompute.h"
 #include "describe_split.h"
 #include "describe_trace.h"
 #include "memories.h"
@@ -95,6 +96,7 @@ static exit_code put_details(const tool_job *job, arenaut_text *out) {
     if (job->pipeline->memories.n > 1) put_memories(job->pipeline, "  ", out);
     if (!job->pipeline->memories.rows || job->options->pool.n > 0) put_pools(job->pipeline, 9, out);
     describe_split(job->pipeline, "  split    ", out);
+    describe_recompute(job->pipeline, "  recompute ", out);
     describe_order(job->pipeline, "  order    ", out);
     describe_outside(job->pipeline, "  outside  ", out);
     describe_kernels(job->pipeline, "  kernels  ", out);

@@ -189,9 +189,7 @@ const tool_verb verb_view = {
     .name = "view",
     .summary = "a picture of the plan: steps rightwards, addresses upwards",
     .arguments = "FILE [--svg|--html|--ascii] [-o OUT]",
-    .examples = "arenaut view model.tflite -o plan.html",
-    .notes =
-        "Without a flag the extension of OUT tells: .html, .svg or .txt; else it is characters.",
+    .examples = "arenaut view model.tflite -o plan.html    # or .svg, .txt; without -o: characters",
     .groups = GROUP_COMMON | GROUP_OUTPUT | GROUP_VIEW | GROUP_INPUT | GROUP_MODEL | GROUP_SEARCH,
     .min_files = 1,
     .max_files = 1,

@@ -102,6 +102,22 @@ typedef struct arenaut_reordering {
     arenaut_order_options options; /* of what is found */
 } arenaut_reordering;
 
+/* Whether ops run again (rewrite.h), and which. */
+typedef struct arenaut_recomputing {
+    bool on;
+    const uint32_t *ops; /* the sequence in which the ops run, NULL: one that is found */
+    uint32_t n_ops;
+    arenaut_recompute_options options; /* of what is found */
+} arenaut_recomputing;
+
+/* What is known of running ops again: bytes that are alive at once. */
+typedef struct arenaut_recomputed {
+    bool known;                   /* that is, the rest means something */
+    uint64_t before, after;       /* without, and with what would run again */
+    uint32_t n_ops;               /* that run again; 0: none, since no plan needs less then */
+    uint64_t bytes, bytes_before; /* that they write, and that all ops of the file write */
+} arenaut_recomputed;
+
 /* What is known of the orders of a program: bytes that are alive at once, buffers rounded up to
  * their alignment. */
 typedef struct arenaut_ordering {
@@ -140,6 +156,7 @@ typedef struct arenaut_pipeline_options {
     const arenaut_tensor_align *tensor_aligns;
     size_t n_tensor_aligns;
     arenaut_splitting splitting;
+    arenaut_recomputing recomputing;
     arenaut_reordering reordering;
     const arenaut_pool *pools; /* NULL: the target's */
     uint32_t n_pools;
@@ -214,7 +231,9 @@ typedef struct arenaut_pipeline {
     bool unmeasured;                   /* by options, or by the mark that names the kernels */
     const arenaut_rewrite *rewrite;    /* how document.program was made; NULL: as read */
     arenaut_ways_to_split ways;
-    arenaut_ordering ordering;      /* of its ops, where reordering was asked for */
+    arenaut_recomputed recomputed;  /* where that was asked for */
+    arenaut_ordering ordering;      /* of its ops, where reordering was asked for; of those that
+                                     * run again as well */
     arenaut_scratch_sizes scratch;  /* from options.scratch */
     arenaut_lowering *lowering;     /* NULL for a bare problem */
     const arenaut_problem *problem; /* with the overrides */

@@ -6,6 +6,9 @@
  *
  * Reorder: the ops run in another order, in which less is alive at once.
  *
+ * Recompute: cheap ops run again for late readers, so that what they made first need not wait for
+ * them.
+ *
  * Threads: calls may run at once, also about the same program, which they only read. */
 #ifndef ARENAUT_REWRITE_H
 #define ARENAUT_REWRITE_H
@@ -62,7 +65,7 @@ typedef struct arenaut_split_stage {
 typedef struct arenaut_origin {
     uint32_t tensor; /* of the program before: it is of this one's type, and quantised as this one
                       * is. ARENAUT_NONE: a new constant, which tensor.values holds */
-    bool same;       /* it is that tensor */
+    bool same;       /* it is that tensor; else, where ops run again, a copy of it */
     uint32_t axis;   /* of a constant: it has the elements of that tensor from `begin` on along this
                       * axis, as many as dims say. ARENAUT_NONE: what it holds its op says, and a
                       * constant holds all that the tensor does */
@@ -183,6 +186,44 @@ arenaut_status arenaut_program_order_ops(const arenaut_program_order *order,
  * computes the same, arenaut_check_rewrite tells. */
 arenaut_status arenaut_reorder(arenaut_program *program, const uint32_t *ops, arenaut_rewrite **out,
                                arenaut_error *err);
+
+/* Runs the ops of `program` in this sequence, in which each stands at least once; one that stands
+ * again runs again, in a program of one method. Its first run makes what it made before, and each
+ * further one copies of that: new tensors, whose origins say which they are copies of. An op reads
+ * the latest copies that there are when it runs, but what it updates in place. Takes `program` over
+ * if all goes well. BAD_ARGUMENT if some op is missing. Whether it computes the same,
+ * arenaut_check_rewrite tells. */
+arenaut_status arenaut_recompute(arenaut_program *program, const uint32_t *ops, uint32_t n_ops,
+                                 arenaut_rewrite **out, arenaut_error *err);
+
+/* What running ops again may cost. Zero-initialised: any number of them, and the default effort. */
+typedef struct arenaut_recompute_options {
+    arenaut_optional_id max_ops; /* that may be added */
+    uint64_t effort;             /* ops looked at; 0: the default */
+} arenaut_recompute_options;
+
+/* A sequence for arenaut_recompute. */
+typedef struct arenaut_recomputation {
+    uint64_t before, after; /* bytes alive at once, as far as is known before passes and lowering
+                             * have seen the new program */
+    uint32_t *ops;          /* of the file */
+    uint32_t n_ops;         /* no more than the file has: nothing is gained */
+    arenaut_allocator allocator;
+} arenaut_recomputation;
+
+void arenaut_recomputation_free(arenaut_recomputation *r); /* NULL is fine */
+
+/* Looks for cheap ops that had better run again: op by op of `program`, for which `order` was made
+ * of `lowering`, what is alive where most is and is read again only later is not kept, but made
+ * anew for those that read it then. `base` is the order of `file`, the program before its passes,
+ * in which `program` runs: its ops, each once. The same arguments give the same answer. */
+arenaut_status arenaut_recompute_find(const arenaut_program *program,
+                                      const arenaut_lowering *lowering,
+                                      const arenaut_program_order *order,
+                                      const arenaut_program *file, const uint32_t *base,
+                                      const arenaut_recompute_options *options,
+                                      const arenaut_allocator *allocator,
+                                      arenaut_recomputation **out, arenaut_error *err);
 
 #ifdef __cplusplus
 }

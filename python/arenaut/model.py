@@ -193,6 +193,23 @@ def caching_reserve(problem, expandable):
     return found.value if status == records.OK else None
 
 
+class Recomputed(namedtuple("Recomputed", "before after added_ops added_bytes")):
+    """What ops that run again for late readers come to: bytes that are alive at once, and the work.
+
+    Attributes:
+        before (int): if each op runs once.
+        after (int): if those that were found run again.
+        added_ops (int): runs that were added; 0: no plan needs less then.
+        added_bytes (int): that they write.
+    """
+
+    __slots__ = ()
+    before: int
+    after: int
+    added_ops: int
+    added_bytes: int
+
+
 class Order(namedtuple("Order", "given best bound ops")):
     """What is known of the orders in which a model's ops can run: bytes that are alive at once.
 
@@ -200,8 +217,9 @@ class Order(namedtuple("Order", "given best bound ops")):
         given (int): in the order of the file.
         best (int): in the best order that was found.
         bound (int): no order has less; where it is `best`, that is proven, and checked.
-        ops (tuple): numbers of the file's ops in the order in which they run now; None: in that of the
-            file, because no other is better, or none needs a smaller arena.
+        ops (tuple): numbers of the file's ops in the order in which they run now, and again those that
+            run again; None: in that of the file, because no other is better, or none needs a smaller
+            arena.
     """
 
     __slots__ = ()
@@ -326,6 +344,7 @@ class Model:
                 in percent of multiplications. `budget`: bytes to be reserved: the stages that add
                 least and fit are taken.
                 `reorder`: True: ops may run in another order.
+                `recompute`: True: cheap ops may run again for late readers; `max_ops`: how many.
                 `compact`: True: what is written holds no bytes that nothing leads to.
                 `preserve_inputs`: True: inputs keep their bytes.
                 `alloc_io`: False: inputs and outputs are not in the arena.
@@ -438,6 +457,13 @@ class ModelPlan(Plan):
         moved = rewrite and not rewrite.contents.n_stages
         ops = tuple(rewrite.contents.ops[:rewrite.contents.n_ops]) if moved else None
         return Order(found.given, found.best, found.bound, ops) if found.known else None
+
+    @property
+    def recomputed(self) -> Recomputed | None:
+        """What ops that run again come to; None where `recompute` was not asked for, or where ops can
+        run only once."""
+        found = self._pipeline.record.recomputed
+        return Recomputed(found.before, found.after, found.n_ops, found.bytes) if found.known else None
 
     def __repr__(self) -> str:
         now = "" if self.now is None else f", today {self.now:,}"

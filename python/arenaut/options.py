@@ -14,7 +14,7 @@ from arenaut.problem import pool_records, pools_of, rows_of, separate, whole
 FILE = ("format", "target", "kernels", "unmeasured", "method", "passes", "share", "shapes", "scratch",
         "scratch_model", "dims", "inplace", "inplace_ops", "overlap", "preserve_inputs", "alloc_io",
         "align", "tensor_align", "op_align", "pools", "pins", "split", "budget", "max_ops", "max_macs",
-        "reorder", "compact")
+        "reorder", "recompute", "compact")
 REPORT = ("width", "top", "color", "unicode", "steps", "compare", "replan")
 PLANNER = ("planner", "effort", "time", "seed", "capacity", "threads", "settings")
 
@@ -98,6 +98,8 @@ def pipeline_options(given, path, watch):
     options.overwrite = overwrite(given.get("inplace"))
     options.splitting = splitting(given, keep)
     options.reordering.on = bool(given.get("reorder"))
+    options.recomputing.on = bool(given.get("recompute"))
+    options.recomputing.options.max_ops = options.splitting.options.max_ops
     if given.get("align") is not None:
         options.align = at_least_one("align", given["align"])
     set_tables(options, given, keep)

@@ -430,6 +430,10 @@ class WaysToSplit(Structure):
     pass
 
 
+class RecomputeOptions(Structure):
+    pass
+
+
 class Finding(Structure):
     pass
 
@@ -503,6 +507,14 @@ class Splitting(Structure):
 
 
 class Reordering(Structure):
+    pass
+
+
+class Recomputing(Structure):
+    pass
+
+
+class Recomputed(Structure):
     pass
 
 
@@ -867,6 +879,9 @@ WaysToSplit._fields_ = [
     ("front", POINTER(SplitFront)),
     ("kept", c_uint64),
     ("taken", c_uint32)]
+RecomputeOptions._fields_ = [
+    ("max_ops", OptionalId),
+    ("effort", c_uint64)]
 Finding._fields_ = [
     ("rule", c_int),
     ("a", c_uint32),
@@ -953,6 +968,7 @@ Format._fields_ = [
     ("binds_dims", c_bool),
     ("needs_original", c_bool),
     ("holds_order", c_bool),
+    ("holds_repeats", c_bool),
     ("strip", CFUNCTYPE(c_int, c_void_p, c_size_t, Sink, POINTER(Allocator), POINTER(Error))),
     ("compact", CFUNCTYPE(c_int, c_void_p, c_size_t, Sink, POINTER(Allocator), POINTER(Error)))]
 Variant._fields_ = [
@@ -997,6 +1013,18 @@ Reordering._fields_ = [
     ("on", c_bool),
     ("ops", POINTER(c_uint32)),
     ("options", OrderOptions)]
+Recomputing._fields_ = [
+    ("on", c_bool),
+    ("ops", POINTER(c_uint32)),
+    ("n_ops", c_uint32),
+    ("options", RecomputeOptions)]
+Recomputed._fields_ = [
+    ("known", c_bool),
+    ("before", c_uint64),
+    ("after", c_uint64),
+    ("n_ops", c_uint32),
+    ("bytes", c_uint64),
+    ("bytes_before", c_uint64)]
 Ordering._fields_ = [
     ("known", c_bool),
     ("given", c_uint64),
@@ -1030,6 +1058,7 @@ PipelineOptions._fields_ = [
     ("tensor_aligns", POINTER(TensorAlign)),
     ("n_tensor_aligns", c_size_t),
     ("splitting", Splitting),
+    ("recomputing", Recomputing),
     ("reordering", Reordering),
     ("pools", POINTER(Pool)),
     ("n_pools", c_uint32),
@@ -1078,6 +1107,7 @@ Pipeline._fields_ = [
     ("unmeasured", c_bool),
     ("rewrite", POINTER(Rewrite)),
     ("ways", WaysToSplit),
+    ("recomputed", Recomputed),
     ("ordering", Ordering),
     ("scratch", ScratchSizes),
     ("lowering", c_void_p),

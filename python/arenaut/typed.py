@@ -125,6 +125,7 @@ class ModelOptions(PlannerOptions, total=False):
     max_ops: int | None
     max_macs: int | None
     reorder: bool
+    recompute: bool
     compact: bool
 
 

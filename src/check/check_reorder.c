@@ -1,10 +1,15 @@
-/* Holds a reordered program against the one before. Both are run, with nothing but counts: how
- * often each storage has been written, and each tensor been given its name. If every op finds the
- * same counts in both, it reads what it read before. What may do more than compute its results
- * keeps its place among its like. Shares no code with what reorders. */
+/* Holds a program whose ops run in another order, and some of them again, against the one before.
+ * Both are run, with nothing but counts: how often each storage has been written, and each tensor
+ * been given its name. If every op finds the same counts in both, it reads what it read before. A
+ * copy of a storage has counts of its own, which begin where those of the storage began: after as
+ * many writes by the same ops it holds the same. Each op runs once to make what it made; what runs
+ * again makes copies only. What may do more than compute its results runs once, and keeps its place
+ * among its like. Shares no code with what rewrites. */
 #include "check/check_reorder.h"
 
 #include <string.h>
+
+#include <arenaut/dialect.h>
 
 #include "check/finding.h"
 #include "core/memory.h"
@@ -13,12 +18,13 @@ typedef struct reorder_check {
     const arenaut_program *before, *after;
     const arenaut_rewrite *rewrite;
     arn_region region;
-    uint32_t *storage; /* per tensor of the program before: whose memory it is */
-    uint32_t *writes;  /* per storage, one more for what methods share */
-    uint32_t *names;   /* per tensor: how often it was made */
-    uint32_t *found;   /* per argument of the ops before: two counts */
-    size_t *first;     /* per op before: of its counts */
-    uint32_t op;       /* of `after`, at work; NONE: none */
+    uint32_t *were, *are; /* per tensor of the program before, and of `after`: whose memory it is */
+    uint32_t *writes;     /* per storage, one more for what methods share */
+    uint32_t *names;      /* per tensor: how often it was made */
+    uint32_t *found;      /* per argument of the ops before: two counts */
+    size_t *first;        /* per op before: of its counts; one more for what is left in the end */
+    uint32_t *ends;       /* what is read in the end */
+    uint32_t op;          /* of `after`, at work; NONE: none */
     arenaut_finding *finding;
     arenaut_error *err;
 } reorder_check;
@@ -28,14 +34,28 @@ static arenaut_status reject(reorder_check *c, const char *why) {
     c->finding->rule = ARENAUT_RULE_REWRITE;
     c->finding->op = c->op;
     return arn_check_reject(c->finding, c->err, "%s%s%s: %s", name ? "op '" : "", name ? name : "",
-                            name ? "'" : "the reordered program", why);
+                            name ? "'" : "the rewritten program", why);
 }
 
 /* ---- the same parts ---- */
 
-/* A file in another order may number its tensors anew; origins say which is which. */
+/* A file in another order may number its tensors anew; origins say which is which, and of which
+ * others are copies. */
 static uint32_t before_id(const reorder_check *c, uint32_t tensor) {
     return tensor == ARENAUT_NONE ? tensor : c->rewrite->tensors[tensor].tensor;
+}
+
+static bool is_copy(const reorder_check *c, uint32_t tensor) {
+    return !c->rewrite->tensors[tensor].same;
+}
+
+/* Whether none of these tensors is a copy, or each of them is. */
+static bool all_are(const reorder_check *c, bool copies, const uint32_t *tensors, uint32_t n) {
+    bool all = true;
+    for (uint32_t i = 0; all && i < n; i++) {
+        all = tensors[i] == ARENAUT_NONE || is_copy(c, tensors[i]) == copies;
+    }
+    return all;
 }
 
 static bool same_tensors(const reorder_check *c, const uint32_t *old, uint32_t n_old,
@@ -76,13 +96,27 @@ static bool same_op(const reorder_check *c, const arenaut_op *old, const arenaut
            same_attributes(old, new);
 }
 
+/* Whether an op makes what one made before, and no copy of it. */
+static bool is_first_run(const reorder_check *c, const arenaut_op *new) {
+    return all_are(c, false, new->outputs, new->n_outputs);
+}
+
 /* Whether an op states to run after the same ones; a valid program has them in front of it. */
 static bool same_after(const reorder_check *c, const arenaut_op *old, const arenaut_op *new) {
     bool same = old->n_after == new->n_after;
     for (uint32_t i = 0; same && i < old->n_after; i++) {
-        same = old->after[i] == c->rewrite->ops[new->after[i]];
+        same = old->after[i] == c->rewrite->ops[new->after[i]] &&
+               is_first_run(c, &c->after->ops[new->after[i]]);
     }
     return same;
+}
+
+static bool same_layout(const reorder_check *c, const arenaut_tensor *old,
+                        const arenaut_tensor *new) {
+    return old->dtype == new->dtype && old->bytes == new->bytes &&
+           old->view_of == before_id(c, new->view_of) && old->view_offset == new->view_offset &&
+           old->rank == new->rank &&
+           (old->rank == 0 || memcmp(old->dims, new->dims, old->rank * sizeof *old->dims) == 0);
 }
 
 /* What no op makes and no input brings is known by its name alone, unless it has the number that
@@ -91,26 +125,52 @@ static bool same_tensor(const reorder_check *c, const arenaut_tensor *old,
                         const arenaut_tensor *new, bool renumbered) {
     const bool held = old->cls == ARENAUT_CONSTANT || old->cls == ARENAUT_STATE;
     if (renumbered && held && !old->name) return false;
-    return old->dtype == new->dtype && old->bytes == new->bytes && old->cls == new->cls &&
-           old->view_of == before_id(c, new->view_of) && old->view_offset == new->view_offset &&
-           same_text(old->name, new->name) && same_text(old->qualified_name, new->qualified_name) &&
-           old->rank == new->rank &&
-           (old->rank == 0 || memcmp(old->dims, new->dims, old->rank * sizeof *old->dims) == 0);
+    return old->cls == new->cls && same_text(old->name, new->name) &&
+           same_text(old->qualified_name, new->qualified_name) && same_layout(c, old, new);
+}
+
+/* What a copy is of must be made by ops, too: there is nothing in it before the first of them. */
+static bool may_be_copy(const reorder_check *c, const arenaut_tensor *old,
+                        const arenaut_tensor *new) {
+    const bool made = old->cls == ARENAUT_INTERMEDIATE || old->cls == ARENAUT_OUTPUT;
+    const bool strided = old->strides || new->strides;
+    return made && new->cls == ARENAUT_INTERMEDIATE && !old->qualified_name &&
+           !new->qualified_name && !old->caller_owned && !new->caller_owned &&
+           old->lanes == new->lanes && old->device.type == new->device.type &&
+           old->device.index == new->device.index && same_layout(c, old, new) &&
+           (!strided || old->rank == 0 ||
+            (old->strides && new->strides &&
+             memcmp(old->strides, new->strides, old->rank * sizeof *old->strides) == 0));
 }
 
 /* `seen`: per tensor of the program before. */
-static arenaut_status check_tensors(reorder_check *c, uint32_t *seen) {
+static arenaut_status check_origins(reorder_check *c, uint32_t *seen) {
     const uint32_t n = c->before->n_tensors;
+    uint32_t left = n;
     memset(seen, 0, n * sizeof *seen);
-    for (uint32_t t = 0; t < n; t++) {
+    for (uint32_t t = 0; t < c->after->n_tensors; t++) {
         const arenaut_origin *origin = &c->rewrite->tensors[t];
-        if (!origin->same || origin->tensor >= n || seen[origin->tensor]++) {
+        if (origin->tensor >= n || (origin->same && seen[origin->tensor]++)) {
             return reject(c, "it has other tensors");
         }
+        left -= origin->same;
     }
-    for (uint32_t t = 0; t < n; t++) {
+    return left == 0 ? ARENAUT_OK : reject(c, "a tensor of the program before is missing");
+}
+
+static arenaut_status check_tensors(reorder_check *c, uint32_t *seen) {
+    arenaut_status st = check_origins(c, seen);
+    if (st != ARENAUT_OK) return st;
+    memset(seen, 0, c->before->n_tensors * sizeof *seen);
+    for (uint32_t m = 0; m < c->before->n_methods; m++) {
+        const arenaut_method *method = &c->before->methods[m];
+        for (uint32_t i = 0; i < method->n_inputs; i++) seen[method->inputs[i]] = 1;
+    }
+    for (uint32_t t = 0; t < c->after->n_tensors; t++) {
         const uint32_t old = c->rewrite->tensors[t].tensor;
-        if (!same_tensor(c, &c->before->tensors[old], &c->after->tensors[t], old != t)) {
+        const arenaut_tensor *was = &c->before->tensors[old], *is = &c->after->tensors[t];
+        if (is_copy(c, t) ? seen[old] || !may_be_copy(c, was, is)
+                          : !same_tensor(c, was, is, old != t)) {
             return reject(c, "a tensor is not the one that it is said to be");
         }
     }
@@ -131,80 +191,26 @@ static bool same_bindings(const reorder_check *c, const arenaut_method *old,
 static arenaut_status check_method(reorder_check *c, uint32_t method) {
     const arenaut_method *old = &c->before->methods[method], *new = &c->after->methods[method];
     if (old->concurrent || new->concurrent || old->entry != new->entry ||
-        !same_text(old->name, new->name) || old->n_ops != new->n_ops ||
+        !same_text(old->name, new->name) ||
+        (c->before->n_methods > 1 && old->n_ops != new->n_ops) ||
         !same_tensors(c, old->inputs, old->n_inputs, new->inputs, new->n_inputs) ||
-        !same_tensors(c, old->outputs, old->n_outputs, new->outputs, new->n_outputs)) {
+        !same_tensors(c, old->outputs, old->n_outputs, new->outputs, new->n_outputs) ||
+        !all_are(c, false, new->outputs, new->n_outputs)) {
         return reject(c, "it has other inputs or outputs, or ops that run at the same time");
     }
     return same_bindings(c, old, new) ? ARENAUT_OK : reject(c, "its values are for something else");
 }
 
-static arenaut_status check_parts(reorder_check *c) {
-    const uint32_t n = c->before->n_ops;
-    arenaut_status st = ARENAUT_OK;
-    for (uint32_t m = 0; m < c->before->n_methods && st == ARENAUT_OK; m++) st = check_method(c, m);
-    if (st != ARENAUT_OK) return st;
-    for (c->op = 0; c->op < n; c->op++) {
-        const uint32_t old_op = c->rewrite->ops[c->op];
-        if (old_op >= n || !same_op(c, &c->before->ops[old_op], &c->after->ops[c->op])) {
-            return reject(c, "it is not the op that it is said to be");
-        }
-        if (!same_after(c, &c->before->ops[old_op], &c->after->ops[c->op])) {
-            return reject(c, "it runs after others than before");
-        }
-        if (c->after->ops[c->op].n_calls > 0) return reject(c, "it calls a method");
-    }
-    return ARENAUT_OK;
-}
+/* ---- what may do more ---- */
 
-/* ---- what ops find ---- */
-
-static uint32_t storage_of(const reorder_check *c, uint32_t tensor) { return c->storage[tensor]; }
-
-/* A view may name its operand's memory without a word in the tensor itself. */
-static void find_storages(reorder_check *c) {
-    for (uint32_t t = 0; t < c->before->n_tensors; t++) {
-        const uint32_t s = arenaut_program_storage(c->before, t, NULL);
-        c->storage[t] = c->before->tensors[s].qualified_name ? c->before->n_tensors : s;
+static bool contains(const char *name, const char *lower) {
+    const size_t n = strlen(lower);
+    for (; *name; name++) {
+        size_t i = 0;
+        while (i < n && name[i] && ((unsigned char)name[i] | 0x20) == (unsigned char)lower[i]) i++;
+        if (i == n) return true;
     }
-    for (uint32_t i = 0; i < c->before->n_ops; i++) {
-        const arenaut_op *op = &c->before->ops[i];
-        if (op->kind != ARENAUT_OP_VIEW || op->n_inputs == 0 || op->inputs[0] == ARENAUT_NONE) {
-            continue;
-        }
-        for (uint32_t k = 0; k < op->n_outputs; k++) {
-            const uint32_t t = op->outputs[k];
-            if (t == ARENAUT_NONE || storage_of(c, t) != t) continue;
-            c->storage[t] = storage_of(c, op->inputs[0]);
-        }
-    }
-}
-
-static bool only_names(const reorder_check *c, const arenaut_op *op, uint32_t tensor) {
-    bool named = false;
-    for (uint32_t i = 0; i < op->n_inputs && op->kind == ARENAUT_OP_VIEW; i++) {
-        const uint32_t input = op->inputs[i];
-        named = named || (input != ARENAUT_NONE && storage_of(c, input) == storage_of(c, tensor));
-    }
-    return named;
-}
-
-/* Whether an op finds the counts in its arguments that are noted in `found`; or notes them. */
-static bool visit(const reorder_check *c, const arenaut_op *op, bool notes, uint32_t *found) {
-    for (uint32_t i = 0; i < op->n_inputs + op->n_outputs; i++) {
-        const bool reads = i < op->n_inputs;
-        const uint32_t t = reads ? op->inputs[i] : op->outputs[i - op->n_inputs];
-        if (t == ARENAUT_NONE) continue;
-        const uint32_t writes = c->writes[storage_of(c, t)], names = c->names[t];
-        uint32_t *counts = found + 2 * (size_t)i;
-        if (notes) {
-            counts[0] = writes;
-            counts[1] = names;
-        } else if (counts[0] != writes || counts[1] != names) {
-            return false;
-        }
-    }
-    return true;
+    return false;
 }
 
 /* A kernel of a library that is not known may write what it is given to read. */
@@ -218,41 +224,6 @@ static bool is_foreign_name(const arenaut_program *p, const char *name) {
         if (strlen(known[i]) == length && strncmp(name, known[i], length) == 0) return false;
     }
     return true;
-}
-
-/* Counts what an op writes. */
-static void count(reorder_check *c, const arenaut_op *op) {
-    const bool unknown = op->kind == ARENAUT_OP_DELEGATE ||
-                         (op->name && is_foreign_name(c->before, op->name)); /* writes anywhere */
-    for (uint32_t i = 0; i < op->n_inputs; i++) {
-        const uint32_t t = op->inputs[i];
-        if (t == ARENAUT_NONE || (op->kind != ARENAUT_OP_IN_PLACE && !unknown)) continue;
-        if (unknown && c->before->tensors[t].cls == ARENAUT_CONSTANT) continue;
-        c->writes[storage_of(c, t)]++;
-    }
-    for (uint32_t i = 0; i < op->n_outputs; i++) {
-        const uint32_t t = op->outputs[i];
-        if (t == ARENAUT_NONE) continue;
-        c->names[t]++;
-        if (!only_names(c, op, t)) c->writes[storage_of(c, t)]++;
-    }
-}
-
-static void start(reorder_check *c) {
-    memset(c->writes, 0, ((size_t)c->before->n_tensors + 1) * sizeof *c->writes);
-    memset(c->names, 0, c->before->n_tensors * sizeof *c->names);
-}
-
-/* ---- what may do more ---- */
-
-static bool contains(const char *name, const char *lower) {
-    const size_t n = strlen(lower);
-    for (; *name; name++) {
-        size_t i = 0;
-        while (i < n && name[i] && ((unsigned char)name[i] | 0x20) == (unsigned char)lower[i]) i++;
-        if (i == n) return true;
-    }
-    return false;
 }
 
 static bool is_plain_name(const arenaut_program *p, const char *name) {
@@ -280,68 +251,256 @@ static bool may_do_more(const arenaut_program *p, const arenaut_op *op) {
     return false;
 }
 
-static arenaut_status follow(reorder_check *c) {
-    uint32_t last = 0;
-    find_storages(c);
-    start(c);
-    for (uint32_t i = 0; i < c->before->n_ops; i++) {
-        visit(c, &c->before->ops[i], true, c->found + 2 * c->first[i]);
-        count(c, &c->before->ops[i]);
+/* Whether an op may compute another result when it runs again: some draw numbers, under names of
+ * their own, and where no dialect says so it may write state that it reads. */
+static bool may_differ(const arenaut_program *p, const arenaut_op *op) {
+    static const char *const drawing[] = {"rrelu", "sample", "empty"};
+    const arenaut_operator *known =
+        arenaut_dialect_operator(arenaut_dialect_find(p->dialect), op->name);
+    if (known && (known->traits & ARENAUT_TRAIT_VARIES)) return true;
+    for (size_t i = 0; i < sizeof drawing / sizeof *drawing; i++) {
+        if (contains(op->name, drawing[i])) return true;
     }
-    start(c);
+    for (uint32_t i = 0; i < op->n_inputs && !p->dialect; i++) {
+        if (op->inputs[i] != ARENAUT_NONE && p->tensors[op->inputs[i]].cls == ARENAUT_STATE) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What may run again: ops that only compute, and make copies of all that they made. */
+static const char *check_repeat(const reorder_check *c, const arenaut_op *old,
+                                const arenaut_op *new) {
+    const bool computes = old->kind == ARENAUT_OP_OUT || old->kind == ARENAUT_OP_FUNCTIONAL ||
+                          old->kind == ARENAUT_OP_VIEW;
+    if (!computes || may_do_more(c->before, old) || may_differ(c->before, old)) {
+        return "it runs again, and may do more than compute";
+    }
+    if (!all_are(c, true, new->outputs, new->n_outputs)) {
+        return "it makes some of its results again, and some not";
+    }
+    return old->n_after > 0 || new->n_after > 0 ? "it runs again, after others" : NULL;
+}
+
+static const char *check_op(const reorder_check *c, const arenaut_op *old, const arenaut_op *new) {
+    if (!same_op(c, old, new)) return "it is not the op that it is said to be";
+    if (new->n_calls > 0) return "it calls a method";
+    if (!is_first_run(c, new)) return check_repeat(c, old, new);
+    return same_after(c, old, new) ? NULL : "it runs after others than before";
+}
+
+static arenaut_status check_parts(reorder_check *c) {
+    const uint32_t n = c->before->n_ops;
+    arenaut_status st = ARENAUT_OK;
+    for (uint32_t m = 0; m < c->before->n_methods && st == ARENAUT_OK; m++) st = check_method(c, m);
+    if (st != ARENAUT_OK) return st;
+    for (c->op = 0; c->op < c->after->n_ops; c->op++) {
+        if (c->rewrite->ops[c->op] >= n) return reject(c, "it is no op of the program before");
+    }
     for (c->op = 0; c->op < c->after->n_ops; c->op++) {
         const uint32_t old = c->rewrite->ops[c->op];
-        if (!visit(c, &c->before->ops[old], false, c->found + 2 * c->first[old])) {
+        const char *why = check_op(c, &c->before->ops[old], &c->after->ops[c->op]);
+        if (why) return reject(c, why);
+    }
+    return ARENAUT_OK;
+}
+
+/* ---- what ops find ---- */
+
+static uint32_t storage_of(const reorder_check *c, const arenaut_program *p, uint32_t tensor) {
+    return (p == c->before ? c->were : c->are)[tensor];
+}
+
+/* A view may name its operand's memory without a word in the tensor itself. */
+static void find_storages(const reorder_check *c, const arenaut_program *p, uint32_t *storage) {
+    for (uint32_t t = 0; t < p->n_tensors; t++) {
+        const uint32_t s = arenaut_program_storage(p, t, NULL);
+        storage[t] = p->tensors[s].qualified_name ? c->after->n_tensors : s;
+    }
+    for (uint32_t i = 0; i < p->n_ops; i++) {
+        const arenaut_op *op = &p->ops[i];
+        if (op->kind != ARENAUT_OP_VIEW || op->n_inputs == 0 || op->inputs[0] == ARENAUT_NONE) {
+            continue;
+        }
+        for (uint32_t k = 0; k < op->n_outputs; k++) {
+            const uint32_t t = op->outputs[k];
+            if (t != ARENAUT_NONE && storage[t] == t) storage[t] = storage[op->inputs[0]];
+        }
+    }
+}
+
+static bool only_names(const reorder_check *c, const arenaut_program *p, const arenaut_op *op,
+                       uint32_t tensor) {
+    const uint32_t storage = storage_of(c, p, tensor);
+    bool named = false;
+    for (uint32_t i = 0; i < op->n_inputs && op->kind == ARENAUT_OP_VIEW; i++) {
+        const uint32_t input = op->inputs[i];
+        named = named || (input != ARENAUT_NONE && storage_of(c, p, input) == storage);
+    }
+    return named;
+}
+
+/* Whether an op finds the counts in its arguments that are noted in `found`; or notes them. */
+static bool visit(const reorder_check *c, const arenaut_program *p, const arenaut_op *op,
+                  bool notes, uint32_t *found) {
+    for (uint32_t i = 0; i < op->n_inputs + op->n_outputs; i++) {
+        const bool reads = i < op->n_inputs;
+        const uint32_t t = reads ? op->inputs[i] : op->outputs[i - op->n_inputs];
+        if (t == ARENAUT_NONE) continue;
+        const uint32_t writes = c->writes[storage_of(c, p, t)], names = c->names[t];
+        uint32_t *counts = found + 2 * (size_t)i;
+        if (notes) {
+            counts[0] = writes;
+            counts[1] = names;
+        } else if (counts[0] != writes || counts[1] != names) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Counts what an op writes. */
+static void count(reorder_check *c, const arenaut_program *p, const arenaut_op *op) {
+    const bool unknown = op->kind == ARENAUT_OP_DELEGATE ||
+                         (op->name && is_foreign_name(p, op->name)); /* writes anywhere */
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        const uint32_t t = op->inputs[i];
+        if (t == ARENAUT_NONE || (op->kind != ARENAUT_OP_IN_PLACE && !unknown)) continue;
+        if (unknown && p->tensors[t].cls == ARENAUT_CONSTANT) continue;
+        c->writes[storage_of(c, p, t)]++;
+    }
+    for (uint32_t i = 0; i < op->n_outputs; i++) {
+        const uint32_t t = op->outputs[i];
+        if (t == ARENAUT_NONE) continue;
+        c->names[t]++;
+        if (!only_names(c, p, op, t)) c->writes[storage_of(c, p, t)]++;
+    }
+}
+
+static void start(reorder_check *c) {
+    memset(c->writes, 0, ((size_t)c->after->n_tensors + 1) * sizeof *c->writes);
+    memset(c->names, 0, c->after->n_tensors * sizeof *c->names);
+}
+
+/* Whether an op names the memory of its operands, and writes, where it did before. */
+static bool names_alike(const reorder_check *c, const arenaut_op *old, const arenaut_op *new) {
+    bool alike = true;
+    for (uint32_t i = 0; alike && i < old->n_outputs; i++) {
+        alike =
+            old->outputs[i] == ARENAUT_NONE || only_names(c, c->before, old, old->outputs[i]) ==
+                                                   only_names(c, c->after, new, new->outputs[i]);
+    }
+    return alike;
+}
+
+/* What is read in the end: results, and what bindings name. */
+static size_t count_ends(const arenaut_program *p) {
+    size_t n = 0;
+    for (uint32_t m = 0; m < p->n_methods; m++) {
+        n += p->methods[m].n_outputs + 2 * (size_t)p->methods[m].n_bindings;
+    }
+    return n;
+}
+
+/* As if an op behind all others read that; its counts are the last of `found`. */
+static arenaut_op reader_of_ends(reorder_check *c, const arenaut_program *p) {
+    uint32_t n = 0;
+    for (uint32_t m = 0; m < p->n_methods; m++) {
+        const arenaut_method *method = &p->methods[m];
+        for (uint32_t i = 0; i < method->n_outputs; i++) c->ends[n++] = method->outputs[i];
+        for (uint32_t i = 0; i < method->n_bindings; i++) {
+            c->ends[n++] = method->bindings[i].value;
+            c->ends[n++] = method->bindings[i].target;
+        }
+    }
+    return (arenaut_op){.n_inputs = n, .inputs = c->ends};
+}
+
+static void follow_before(reorder_check *c) {
+    const arenaut_program *p = c->before;
+    const arenaut_op reader = reader_of_ends(c, p);
+    find_storages(c, p, c->were);
+    find_storages(c, c->after, c->are);
+    start(c);
+    for (uint32_t i = 0; i < p->n_ops; i++) {
+        visit(c, p, &p->ops[i], true, c->found + 2 * c->first[i]);
+        count(c, p, &p->ops[i]);
+    }
+    visit(c, p, &reader, true, c->found + 2 * c->first[p->n_ops]);
+}
+
+static arenaut_status follow_after(reorder_check *c) {
+    const arenaut_program *p = c->after;
+    const arenaut_op reader = reader_of_ends(c, p);
+    uint32_t last = 0;
+    start(c);
+    for (c->op = 0; c->op < p->n_ops; c->op++) {
+        const arenaut_op *new = &p->ops[c->op];
+        const uint32_t old = c->rewrite->ops[c->op];
+        if (!visit(c, p, new, false, c->found + 2 * c->first[old])) {
             return reject(c, "it reads or overwrites what it did not before");
         }
-        count(c, &c->before->ops[old]);
+        if (!names_alike(c, &c->before->ops[old], new)) {
+            return reject(c, "its results lie in other memory");
+        }
+        count(c, p, new);
         if (!may_do_more(c->before, &c->before->ops[old])) continue;
         if (old < last) return reject(c, "it may do more than compute, and runs in another order");
         last = old;
     }
-    return ARENAUT_OK;
+    c->op = ARENAUT_NONE;
+    return visit(c, p, &reader, false, c->found + 2 * c->first[c->before->n_ops])
+               ? ARENAUT_OK
+               : reject(c, "its results are not the old ones");
 }
 
-/* Every op once: what runs twice writes twice, but ops may have no outputs. */
+/* Every op makes what it made once: what does so twice writes twice, but ops may have no outputs.
+ */
 static arenaut_status check_once(reorder_check *c, uint32_t *seen) {
+    uint32_t left = c->before->n_ops;
     memset(seen, 0, c->before->n_ops * sizeof *seen);
     for (c->op = 0; c->op < c->after->n_ops; c->op++) {
+        if (!is_first_run(c, &c->after->ops[c->op])) continue;
         if (seen[c->rewrite->ops[c->op]]++) return reject(c, "it runs twice");
+        left--;
     }
     c->op = ARENAUT_NONE;
-    return ARENAUT_OK;
+    return left == 0 ? ARENAUT_OK : reject(c, "an op is left out");
 }
 
-/* What everything else looks things up by; all ops are of one method. */
+/* What everything else looks things up by; all ops are of one method, and of the only one where
+ * some run again. */
 static bool same_counts(const reorder_check *c) {
     const arenaut_program *old = c->before, *new = c->after;
     bool single = false;
     for (uint32_t m = 0; m < old->n_methods; m++) {
         single = single || old->methods[m].n_ops == old->n_ops;
     }
-    return single && old->n_methods == new->n_methods && new->n_ops == old->n_ops &&
-           c->rewrite->n_ops == old->n_ops && new->n_tensors == old->n_tensors &&
-           c->rewrite->n_tensors == old->n_tensors;
+    const bool again = new->n_ops > old->n_ops || new->n_tensors > old->n_tensors;
+    return single && old->n_methods == new->n_methods && (!again || old->n_methods == 1) &&
+           new->n_ops >= old->n_ops && new->n_tensors >= old->n_tensors &&
+           c->rewrite->n_ops == new->n_ops && c->rewrite->n_tensors == new->n_tensors;
 }
 
 static bool allocate(reorder_check *c) {
-    const uint32_t n_tensors = c->before->n_tensors, n_ops = c->before->n_ops;
+    const uint32_t n_tensors = c->after->n_tensors, n_ops = c->before->n_ops;
     size_t arguments = 0;
-    for (uint32_t i = 0; i < n_ops; i++) {
-        arguments += (size_t)c->before->ops[i].n_inputs + c->before->ops[i].n_outputs;
-    }
-    c->first = arn_region_allocate(&c->region, n_ops, sizeof *c->first);
-    c->storage = arn_region_allocate(&c->region, n_tensors, sizeof *c->storage);
-    c->writes = arn_region_allocate(&c->region, (size_t)n_tensors + 1, sizeof *c->writes);
-    c->names = arn_region_allocate(&c->region, n_tensors, sizeof *c->names);
-    c->found = arn_region_allocate(&c->region, arguments, 2 * sizeof *c->found);
-    if (!c->first || !c->storage || !c->writes || !c->names || !c->found) return false;
-    arguments = 0;
+    c->first = arn_region_allocate(&c->region, (size_t)n_ops + 1, sizeof *c->first);
+    if (!c->first) return false;
     for (uint32_t i = 0; i < n_ops; i++) {
         c->first[i] = arguments;
         arguments += (size_t)c->before->ops[i].n_inputs + c->before->ops[i].n_outputs;
     }
-    return true;
+    c->first[n_ops] = arguments;
+    arguments += count_ends(c->before);
+    c->were = arn_region_allocate(&c->region, c->before->n_tensors, sizeof *c->were);
+    c->are = arn_region_allocate(&c->region, n_tensors, sizeof *c->are);
+    c->writes = arn_region_allocate(&c->region, (size_t)n_tensors + 1, sizeof *c->writes);
+    c->names = arn_region_allocate(&c->region, n_tensors, sizeof *c->names);
+    c->found = arn_region_allocate(&c->region, arguments, 2 * sizeof *c->found);
+    c->ends = arn_region_allocate(&c->region, count_ends(c->before), sizeof *c->ends);
+    return c->were && c->are && c->writes && c->names && c->found && c->ends;
 }
 
 static arenaut_status check(reorder_check *c) {
@@ -353,7 +512,9 @@ static arenaut_status check(reorder_check *c) {
     arenaut_status st = check_tensors(c, seen);
     if (st == ARENAUT_OK) st = check_parts(c);
     if (st == ARENAUT_OK) st = check_once(c, seen);
-    return st == ARENAUT_OK ? follow(c) : st;
+    if (st != ARENAUT_OK) return st;
+    follow_before(c);
+    return follow_after(c);
 }
 
 arenaut_status arn_check_reorder(const arenaut_program *before, const arenaut_rewrite *rewrite,

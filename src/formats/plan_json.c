@@ -42,6 +42,7 @@ static bool plan_json_recognise(const uint8_t *data, size_t size) {
     XX(R_REMEDIES, "remedies")           \
     XX(R_TOKENS, "tokens")               \
     XX(R_ORDER, "order")                 \
+    XX(R_RECOMPUTE, "recompute")         \
     XX(R_SPLIT, "split")                 \
     XX(R_TRACE, "trace")                 \
     XX(R_SEPARATIONS, "separations")

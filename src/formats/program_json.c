@@ -16,5 +16,6 @@ const arenaut_format arn_format_program_json = {
     .recognise = program_json_recognise,
     .read = arn_program_json_read,
     .holds_order = true,
+    .holds_repeats = true,
     .write = arn_program_json_write,
 };

@@ -14,15 +14,9 @@
 /* Reads and prepares the program as it is. */
 static arenaut_status prepare_as_given(const arenaut_pipeline *p, arenaut_pipeline **given,
                                        arenaut_error *err) {
-    arenaut_pipeline_options options = p->options;
+    arenaut_pipeline_options options = arn_pipeline_options_as_is(p);
     options.reordering = (arenaut_reordering){0};
-    options.splitting = (arenaut_splitting){0};
-    options.note = NULL;
-    options.stage = NULL;
-    options.after_pass = NULL;
-    arenaut_status st = arenaut_pipeline_new(&options, arn_pipeline_allocator(p), given, err);
-    if (st == ARENAUT_OK) st = arenaut_pipeline_read(*given, p->store->files, 1, err);
-    return st == ARENAUT_OK ? arenaut_pipeline_prepare(*given, err) : st;
+    return arn_pipeline_prepare_aside(p, &options, given, err);
 }
 
 /* Never unchecked: neither the order nor what is said to be proven. */
@@ -105,7 +99,7 @@ static arenaut_status find_order(arenaut_pipeline *p, const arenaut_pipeline *gi
 static arenaut_status try_order(const arenaut_pipeline *p, const uint32_t *ops, arn_reserved *least,
                                 const uint32_t **best, arenaut_error *err) {
     arn_reserved found;
-    arenaut_pipeline_options options = p->options;
+    arenaut_pipeline_options options = arn_pipeline_options_as_is(p);
     options.reordering = (arenaut_reordering){.on = ops != NULL, .ops = ops};
     const arenaut_status st = arn_pipeline_plan_aside(p, options, &found, err);
     if (st != ARENAUT_OK || found.bytes >= least->bytes) return st;
@@ -131,8 +125,7 @@ static arenaut_status choose_order(const arenaut_pipeline *p, const good_orders 
 static arenaut_status put_in_order(arenaut_pipeline *p, const uint32_t *ops, arenaut_error *err) {
     arenaut_document copy = {0};
     arenaut_rewrite *rewrite = NULL;
-    arenaut_status st = arn_pipeline_read_document(p, true, &copy, err);
-    if (st == ARENAUT_OK) st = arn_pipeline_choose_method(p, copy.program, err);
+    arenaut_status st = arn_pipeline_read_as_is(p, &copy, err);
     if (st == ARENAUT_OK) st = arn_pipeline_recover_aliases(copy.program, err);
     if (st == ARENAUT_OK) st = arenaut_reorder(copy.program, ops, &rewrite, err);
     if (st != ARENAUT_OK) {
@@ -178,9 +171,10 @@ static arenaut_status reorder_found(arenaut_pipeline *p, arenaut_error *err) {
 arenaut_status arn_pipeline_reorder(arenaut_pipeline *p, arenaut_error *err) {
     const arenaut_reordering *o = &p->options.reordering;
     if (!o->on) return ARENAUT_OK;
-    if (p->rewrite || p->store->n_files > 1) {
+    const bool split = p->rewrite && p->rewrite->n_stages > 0;
+    if (split || p->store->n_files > 1) {
         arn_pipeline_note(p, "nothing is reordered: the program was %s",
-                          p->rewrite ? "split" : "made of several files");
+                          split ? "split" : "made of several files");
         return ARENAUT_OK;
     }
     const arenaut_status st = arn_pipeline_recover_aliases(p->document.program, err);

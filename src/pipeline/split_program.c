@@ -1,4 +1,5 @@
-/* Splitting, between reading and passes: those are then about the ops that will run. What a file's
+/* Splitting, and taking over rewrites of any kind, between reading and passes: those are then about
+ * the ops that will run. What a file's
  * own plan says goes with the file's program; the baseline reads it there (baseline.c). A program
  * that cannot be split, or needs no less when it is (split_choice.c), stays as it is, unless the
  * caller has said which stages to split. */
@@ -9,36 +10,43 @@
 
 #include "core/memory.h"
 
-/* The op that an op of the file has become; NONE if it is split, or there is no such op. */
-static uint32_t op_now(const arenaut_rewrite *rewrite, uint32_t op) {
-    uint32_t now = ARENAUT_NONE;
-    for (uint32_t i = 0; i < rewrite->n_ops; i++) {
-        if (rewrite->ops[i] != op) continue;
-        if (now != ARENAUT_NONE) return ARENAUT_NONE;
-        now = i;
-    }
-    return now;
+/* How many ops do what an op did before, all of it. */
+static size_t count_runs(const arenaut_rewrite *rewrite, uint32_t op) {
+    size_t n = 0;
+    for (uint32_t i = 0; i < rewrite->n_ops; i++) n += rewrite->ops[i] == op;
+    return n == 1 || rewrite->n_stages == 0 ? n : 0;
 }
 
-/* Sizes of scratch are given for the ops of the file. */
+/* Sizes of scratch are given for the ops of the program before. */
 static arenaut_status renumber_scratch(arenaut_pipeline *p, const arenaut_rewrite *rewrite,
                                        arenaut_error *err) {
-    const arenaut_scratch_sizes *given = &p->scratch;
-    arenaut_scratch_sizes renumbered = *given;
-    renumbered.entries = arn_allocate(arn_pipeline_allocator(p), given->n, sizeof *given->entries);
-    if (!renumbered.entries) return arn_no_memory(err);
-    for (size_t i = 0; i < given->n; i++) {
-        renumbered.entries[i] = given->entries[i];
-        renumbered.entries[i].op = op_now(rewrite, given->entries[i].op);
-        if (renumbered.entries[i].op != ARENAUT_NONE) continue;
-        arn_release(arn_pipeline_allocator(p), renumbered.entries);
-        return arn_pipeline_blame(p, err, "split",
-                                  "split: a size of scratch is given for op %" PRIu32
-                                  ", which would run piece by piece",
-                                  given->entries[i].op);
+    const arenaut_scratch_sizes given = p->scratch;
+    size_t n = 0;
+    for (size_t i = 0; i < given.n; i++) {
+        const size_t runs = count_runs(rewrite, given.entries[i].op);
+        if (runs == 0) {
+            return arn_pipeline_blame(p, err, "split",
+                                      "split: a size of scratch is given for op %" PRIu32
+                                      ", which would run piece by piece",
+                                      given.entries[i].op);
+        }
+        n += runs;
     }
-    p->store->file_scratch = *given;
-    p->scratch = renumbered;
+    arenaut_scratch_entry *entries =
+        arn_allocate(arn_pipeline_allocator(p), n, sizeof *given.entries);
+    if (!entries) return arn_no_memory(err);
+    n = 0;
+    for (size_t i = 0; i < given.n; i++) {
+        for (uint32_t op = 0; op < rewrite->n_ops; op++) {
+            if (rewrite->ops[op] != given.entries[i].op) continue;
+            entries[n] = given.entries[i];
+            entries[n++].op = op;
+        }
+    }
+    if (p->rewrite) arn_release(arn_pipeline_allocator(p), given.entries);
+    else p->store->file_scratch = given;
+    p->scratch.entries = entries;
+    p->scratch.n = n;
     return ARENAUT_OK;
 }
 
@@ -92,7 +100,8 @@ static arenaut_status check_written(const arenaut_pipeline *p, arenaut_program *
                                     arenaut_program *after, arenaut_error *err) {
     arenaut_rewrite written = *p->rewrite;
     written.program = after;
-    if (written.n_stages > 0) return check(p, before, &written, err);
+    const bool numbered = written.n_stages > 0 || written.n_ops > written.n_ops_before;
+    if (numbered) return check(p, before, &written, err);
     arenaut_status st = arn_pipeline_recover_aliases(before, err);
     if (st == ARENAUT_OK) st = arn_pipeline_recover_aliases(after, err);
     if (st == ARENAUT_OK) {
@@ -124,6 +133,16 @@ arenaut_status arn_pipeline_check_split(const arenaut_pipeline *p, const arenaut
     return st;
 }
 
+/* A program that was put in another order after ops of it run again is one rewrite of the file. */
+static void compose(const arenaut_rewrite *first, arenaut_rewrite *second) {
+    for (uint32_t i = 0; i < second->n_ops; i++) second->ops[i] = first->ops[second->ops[i]];
+    for (uint32_t t = 0; t < second->n_tensors; t++) {
+        second->tensors[t] = first->tensors[second->tensors[t].tensor];
+    }
+    second->n_ops_before = first->n_ops_before;
+    second->before = first->before;
+}
+
 arenaut_status arn_pipeline_adopt(arenaut_pipeline *p, arenaut_rewrite *rewrite,
                                   arenaut_error *err) {
     arenaut_status st = check(p, p->document.program, rewrite, err);
@@ -133,6 +152,7 @@ arenaut_status arn_pipeline_adopt(arenaut_pipeline *p, arenaut_rewrite *rewrite,
         arenaut_rewrite_free(rewrite);
         return st;
     }
+    if (p->rewrite) compose(p->rewrite, rewrite);
     arenaut_program_free(p->document.program);
     p->result.program = p->document.program = rewrite->program;
     p->result.rewrite = p->rewrite = rewrite;

@@ -24,7 +24,8 @@ struct arenaut_pipeline_store {
     arenaut_pipeline_file *files; /* a copy; the bytes are borrowed */
     size_t n_files;
     const arenaut_program *places_of;   /* arenaut_pipeline_take_places; NULL: the file's own */
-    arenaut_scratch_sizes file_scratch; /* of a split program's original; else in the pipeline */
+    arenaut_scratch_sizes file_scratch; /* of a rewritten program's original; else in the pipeline
+                                         */
     bool calls_apart;                   /* plain calls are lowered so */
     bool aliases_known;                 /* of the program, what its file's places tell is told */
     arenaut_problem *overridden;        /* NULL: as lowered or read */
@@ -122,6 +123,20 @@ arenaut_status arn_pipeline_plan_aside(const arenaut_pipeline *p, arenaut_pipeli
  * nothing where nothing was rewritten. */
 arenaut_status arn_pipeline_check_split(const arenaut_pipeline *p, const arenaut_text *bytes,
                                         arenaut_error *err);
+
+/* recompute_program.c: lets cheap ops run again for late readers, if that is asked for, and less is
+ * to be reserved then; pipeline->recomputed says what is known of it. */
+arenaut_status arn_pipeline_recompute(arenaut_pipeline *p, arenaut_error *err);
+/* The options for another pipeline of the same file, as far as it has been rewritten in this one,
+ * which does not tell what it does. */
+arenaut_pipeline_options arn_pipeline_options_as_is(const arenaut_pipeline *p);
+/* Reads the file again, and lets its ops run again as those of this one do. */
+arenaut_status arn_pipeline_read_as_is(arenaut_pipeline *p, arenaut_document *document,
+                                       arenaut_error *err);
+/* Reads and prepares the file with these options. */
+arenaut_status arn_pipeline_prepare_aside(const arenaut_pipeline *p,
+                                          const arenaut_pipeline_options *options,
+                                          arenaut_pipeline **prepared, arenaut_error *err);
 
 /* reorder_program.c: puts the ops in the best order, if that is asked for, is another one, and less
  * is to be reserved then; pipeline->ordering says what is known of orders. */

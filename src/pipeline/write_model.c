@@ -174,6 +174,12 @@ arenaut_status arenaut_pipeline_write(const arenaut_pipeline *p, bool force, are
         return arn_fail(err, ARENAUT_REFUSED, 0, "a file of the format %s holds no plan",
                         format->name);
     }
+    if (p->rewrite && p->rewrite->n_ops > p->rewrite->n_ops_before && !format->holds_repeats &&
+        p->rewrite->n_stages == 0) {
+        return arn_fail(err, ARENAUT_REFUSED, 0,
+                        "ops run again, which is not written into a file of the format %s",
+                        format->name);
+    }
     st = arn_pipeline_write_in_memory(p, &bytes, err);
     if (st == ARENAUT_OK && p->memories.rows) st = check_written(p, &bytes, err);
     if (st == ARENAUT_OK) st = arn_pipeline_check_split(p, &bytes, err);

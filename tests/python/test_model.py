@@ -205,6 +205,31 @@ def test_ops_in_the_best_order(tmp_path):
     assert chain.ops is None and chain.given == chain.best == chain.bound
 
 
+def waiting():
+    """b waits, with what it was made of, below a large c."""
+    sizes = {"x": 64, "a": 800, "b": 800, "c": 2400, "d": 64, "y": 64}
+    ops = [("CONV", ["x"], ["a"]), ("RELU", ["a"], ["b"]), ("CONV", ["b"], ["c"]),
+           ("CONV", ["c"], ["d"]), ("JOIN", ["d", "b", "a"], ["y"])]
+    return {"schema": "arenaut.program/1", "inputs": ["x"], "outputs": ["y"],
+            "tensors": [{"name": name, "bytes": size} for name, size in sizes.items()],
+            "ops": [{"name": kind, "inputs": inputs, "outputs": outputs}
+                    for kind, inputs, outputs in ops]}
+
+
+def test_cheap_ops_that_run_again(tmp_path):
+    path = tmp_path / "waiting.program.json"
+    path.write_text(json.dumps(waiting()))
+    model = arenaut.open(path)
+    plan = model.plan(recompute=True)
+    plan.check()
+    assert plan.recomputed == (4064, 4000, 1, 800) and plan.arena == 4000
+    assert model.plan().recomputed is None and model.plan().arena == 4064
+    limited = model.plan(recompute=True, max_ops=0)
+    assert limited.recomputed.added_ops == 0 and limited.arena == 4064
+    both = model.plan(recompute=True, reorder=True)
+    assert both.arena == 4000 and both.order.bound == 4000
+
+
 def test_ops_piece_by_piece():
     model = arenaut.open(DATA / "mobilenet_v1_025_96_int8.tflite")
     whole, split = model.size().planned, model.plan(split=True)

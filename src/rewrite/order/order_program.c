@@ -502,50 +502,12 @@ static bool is_order(const uint32_t *ops, uint32_t n, uint32_t *seen) {
     return true;
 }
 
-/* What ops state to run after has new numbers, too. `now`: per op, its new number. */
-static bool renumber_after(arenaut_program *program, const uint32_t *now) {
-    for (uint32_t i = 0; i < program->n_ops; i++) {
-        arenaut_op *op = &program->ops[i];
-        uint32_t *after = arenaut_program_alloc(program, op->n_after * sizeof *after);
-        if (!after) return false;
-        for (uint32_t k = 0; k < op->n_after; k++) after[k] = now[op->after[k]];
-        op->after = after;
-    }
-    return true;
-}
-
 arenaut_status arenaut_reorder(arenaut_program *program, const uint32_t *ops, arenaut_rewrite **out,
                                arenaut_error *err) {
-    const uint32_t n = program->n_ops;
-    arenaut_rewrite *made = arenaut_program_alloc(program, sizeof *made);
-    arenaut_op *ordered = arenaut_program_alloc(program, n * sizeof *ordered);
-    uint32_t *copy = arenaut_program_alloc(program, n * sizeof *copy);
-    arenaut_origin *tensors = arenaut_program_alloc(program, program->n_tensors * sizeof *tensors);
-    uint32_t *now = arenaut_program_alloc(program, n * sizeof *now);
-    if (!made || !ordered || !copy || !tensors || !now) return arn_no_memory(err);
-    if (!find_method(program) || !is_order(ops, n, copy)) {
+    uint32_t *seen = arenaut_program_alloc(program, program->n_ops * sizeof *seen);
+    if (!seen) return arn_no_memory(err);
+    if (!find_method(program) || !is_order(ops, program->n_ops, seen)) {
         return arn_fail(err, ARENAUT_BAD_ARGUMENT, 0, "it is no order of the ops of one method");
     }
-    *made = (arenaut_rewrite){.program = program,
-                              .n_tensors = program->n_tensors,
-                              .n_ops = n,
-                              .n_ops_before = n,
-                              .tensors = tensors,
-                              .ops = copy,
-                              .before = arenaut_program_fingerprint(program)};
-    for (uint32_t t = 0; t < program->n_tensors; t++) {
-        tensors[t] = (arenaut_origin){.tensor = t, .same = true, .axis = ARENAUT_NONE};
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        copy[i] = ops[i];
-        ordered[i] = program->ops[ops[i]];
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        program->ops[i] = ordered[i];
-        now[ops[i]] = i;
-    }
-    if (!renumber_after(program, now)) return arn_no_memory(err);
-    made->after = arenaut_program_fingerprint(program);
-    *out = made;
-    return ARENAUT_OK;
+    return arenaut_recompute(program, ops, program->n_ops, out, err);
 }

@@ -1,0 +1,209 @@
+/* Running ops again, between splitting and reordering. As there, what is alive when is known only
+ * behind the passes, so that these run on another copy of the program, in its best order where
+ * another one may be taken. What was found is planned, and taken if less is to be reserved. */
+#include <arenaut/check.h>
+
+#include "core/checked.h"
+#include "core/memory.h"
+#include "pipeline/stages.h"
+
+/* ---- this file in other pipelines ---- */
+
+arenaut_pipeline_options arn_pipeline_options_as_is(const arenaut_pipeline *p) {
+    arenaut_pipeline_options options = p->options;
+    options.splitting = (arenaut_splitting){0};
+    options.recomputing = (arenaut_recomputing){0};
+    options.note = NULL;
+    options.stage = NULL;
+    options.after_pass = NULL;
+    if (!p->rewrite) return options;
+    options.recomputing =
+        (arenaut_recomputing){.on = true, .ops = p->rewrite->ops, .n_ops = p->rewrite->n_ops};
+    return options;
+}
+
+arenaut_status arn_pipeline_prepare_aside(const arenaut_pipeline *p,
+                                          const arenaut_pipeline_options *options,
+                                          arenaut_pipeline **prepared, arenaut_error *err) {
+    arenaut_status st = arenaut_pipeline_new(options, arn_pipeline_allocator(p), prepared, err);
+    if (st == ARENAUT_OK) st = arenaut_pipeline_read(*prepared, p->store->files, 1, err);
+    return st == ARENAUT_OK ? arenaut_pipeline_prepare(*prepared, err) : st;
+}
+
+static arenaut_status read_and_run(arenaut_pipeline *p, const uint32_t *ops, uint32_t n_ops,
+                                   arenaut_document *document, arenaut_rewrite **rewrite,
+                                   arenaut_error *err) {
+    arenaut_status st = arn_pipeline_read_document(p, true, document, err);
+    if (st == ARENAUT_OK) st = arn_pipeline_choose_method(p, document->program, err);
+    if (st == ARENAUT_OK && ops) {
+        st = arenaut_recompute(document->program, ops, n_ops, rewrite, err);
+    }
+    return st;
+}
+
+arenaut_status arn_pipeline_read_as_is(arenaut_pipeline *p, arenaut_document *document,
+                                       arenaut_error *err) {
+    arenaut_rewrite *again = NULL; /* of the document's program, with which it goes */
+    const arenaut_rewrite *r = p->rewrite;
+    return read_and_run(p, r ? r->ops : NULL, r ? r->n_ops : 0, document, &again, err);
+}
+
+/* ---- what is found ---- */
+
+/* The best order of the file's ops; *ops stays as it is where that is today's. */
+static arenaut_status find_base(const arenaut_pipeline *p, const arenaut_pipeline *given,
+                                uint32_t *ops, arenaut_error *err) {
+    const arenaut_allocator *allocator = arn_pipeline_allocator(p);
+    arenaut_program_order *problem = NULL;
+    arenaut_order *order = NULL;
+    arenaut_status st =
+        arenaut_program_order_new(given->document.program, given->lowering, given->target,
+                                  p->options.preserve_inputs, allocator, &problem, err);
+    if (st == ARENAUT_OK) {
+        st = arenaut_order_find(arenaut_program_order_problem(problem),
+                                &p->options.reordering.options, allocator, &order, err);
+    }
+    if (st == ARENAUT_OK) {
+        st = arenaut_program_order_ops(problem, p->document.program, order->ops, allocator, ops,
+                                       err);
+    }
+    arenaut_order_free(order);
+    arenaut_program_order_free(problem);
+    return st;
+}
+
+/* `moved`: the base is another order than that of the file. */
+static arenaut_status find_in_base(const arenaut_pipeline *p, const uint32_t *base, bool moved,
+                                   arenaut_recomputation **found, arenaut_error *err) {
+    const arenaut_allocator *allocator = arn_pipeline_allocator(p);
+    arenaut_pipeline_options options = arn_pipeline_options_as_is(p);
+    arenaut_pipeline *given = NULL;
+    arenaut_program_order *problem = NULL;
+    options.reordering = (arenaut_reordering){0};
+    if (moved) options.reordering = (arenaut_reordering){.on = true, .ops = base};
+    arenaut_status st = arn_pipeline_prepare_aside(p, &options, &given, err);
+    if (st == ARENAUT_OK) {
+        st = arenaut_program_order_new(given->document.program, given->lowering, given->target,
+                                       p->options.preserve_inputs, allocator, &problem, err);
+    }
+    if (st == ARENAUT_OK) {
+        st = arenaut_recompute_find(given->document.program, given->lowering, problem,
+                                    p->document.program, base, &p->options.recomputing.options,
+                                    allocator, found, err);
+    }
+    arenaut_program_order_free(problem);
+    arenaut_pipeline_free(given);
+    return st;
+}
+
+/* The same where ops may move: the best order is for ops that run once, and may put early what had
+ * better run again late, so that the file's is as good a beginning. */
+static arenaut_status find_in_best_base(const arenaut_pipeline *p, uint32_t *base,
+                                        arenaut_recomputation **found, arenaut_error *err) {
+    arenaut_pipeline_options options = arn_pipeline_options_as_is(p);
+    arenaut_pipeline *given = NULL;
+    arenaut_recomputation *other = NULL;
+    options.reordering = (arenaut_reordering){0};
+    arenaut_status st = arn_pipeline_prepare_aside(p, &options, &given, err);
+    if (st == ARENAUT_OK) st = find_base(p, given, base, err);
+    if (st == ARENAUT_OK) st = find_in_base(p, base, true, &other, err);
+    arenaut_pipeline_free(given);
+    if (st != ARENAUT_OK) return st;
+    other->before = arn_max_u64(other->before, (*found)->before);
+    const bool better = other->after < (*found)->after;
+    arenaut_recomputation_free(better ? *found : other);
+    if (better) *found = other;
+    return ARENAUT_OK;
+}
+
+/* `base`: a list of as many as the file has ops. */
+static arenaut_status find(const arenaut_pipeline *p, uint32_t *base, arenaut_recomputation **found,
+                           arenaut_error *err) {
+    for (uint32_t i = 0; i < p->document.program->n_ops; i++) base[i] = i;
+    const arenaut_status st = find_in_base(p, base, false, found, err);
+    if (st != ARENAUT_OK || !p->options.reordering.on) return st;
+    return find_in_best_base(p, base, found, err);
+}
+
+/* What the ops of the file write, and what those write that run again; views write nothing. */
+static void count_work(arenaut_pipeline *p) {
+    const arenaut_rewrite *r = p->rewrite;
+    p->recomputed.n_ops = r->n_ops - r->n_ops_before;
+    for (uint32_t i = 0; i < r->n_ops; i++) {
+        const arenaut_op *op = &r->program->ops[i];
+        for (uint32_t k = 0; k < op->n_outputs && op->kind != ARENAUT_OP_VIEW; k++) {
+            const uint32_t t = op->outputs[k];
+            if (t == ARENAUT_NONE) continue;
+            uint64_t *sum = r->tensors[t].same ? &p->recomputed.bytes_before : &p->recomputed.bytes;
+            if (!arn_add(*sum, r->program->tensors[t].bytes, sum)) *sum = ARENAUT_SIZE_MAX;
+        }
+    }
+}
+
+static arenaut_status put_sequence(arenaut_pipeline *p, const uint32_t *ops, uint32_t n_ops,
+                                   arenaut_error *err) {
+    arenaut_document copy = {0};
+    arenaut_rewrite *rewrite = NULL;
+    arenaut_status st = read_and_run(p, ops, n_ops, &copy, &rewrite, err);
+    if (st != ARENAUT_OK) {
+        arenaut_document_free(&copy);
+        return st;
+    }
+    st = arn_pipeline_adopt(p, rewrite, err);
+    if (st == ARENAUT_OK) count_work(p);
+    return st;
+}
+
+/* Takes what was found, if less is to be reserved then. */
+static arenaut_status choose(arenaut_pipeline *p, const arenaut_recomputation *found,
+                             arenaut_error *err) {
+    arenaut_pipeline_options options = arn_pipeline_options_as_is(p);
+    arn_reserved without, with;
+    arenaut_status st = arn_pipeline_plan_aside(p, options, &without, err);
+    options.recomputing =
+        (arenaut_recomputing){.on = true, .ops = found->ops, .n_ops = found->n_ops};
+    if (st == ARENAUT_OK) st = arn_pipeline_plan_aside(p, options, &with, err);
+    if (st != ARENAUT_OK || with.bytes >= without.bytes) return st;
+    return put_sequence(p, found->ops, found->n_ops, err);
+}
+
+static arenaut_status recompute_found(arenaut_pipeline *p, arenaut_error *err) {
+    const arenaut_allocator *allocator = arn_pipeline_allocator(p);
+    const uint32_t n = p->document.program->n_ops;
+    arenaut_recomputation *found = NULL;
+    arenaut_error why = {0};
+    if (p->document.program->n_methods > 1) {
+        arn_pipeline_note(p, "nothing is computed again: the program has several methods");
+        return ARENAUT_OK;
+    }
+    uint32_t *base = arn_allocate(allocator, n, sizeof *base);
+    if (!base) return arn_no_memory(err);
+    arenaut_status st = find(p, base, &found, &why);
+    if (st == ARENAUT_REFUSED) {
+        arn_pipeline_note(p, "nothing is computed again: %s", why.msg);
+        st = ARENAUT_OK;
+    } else if (st == ARENAUT_OK) {
+        p->recomputed =
+            (arenaut_recomputed){.known = true, .before = found->before, .after = found->after};
+        if (found->n_ops > n) st = choose(p, found, &why);
+    }
+    if (st != ARENAUT_OK && err) *err = why;
+    arenaut_recomputation_free(found);
+    arn_release(allocator, base);
+    return st;
+}
+
+arenaut_status arn_pipeline_recompute(arenaut_pipeline *p, arenaut_error *err) {
+    const arenaut_recomputing *o = &p->options.recomputing;
+    if (!o->on) return ARENAUT_OK;
+    if (p->rewrite || p->store->n_files > 1) {
+        arn_pipeline_note(p, "nothing is computed again: the program was %s",
+                          p->rewrite ? "split" : "made of several files");
+        return ARENAUT_OK;
+    }
+    if (arn_states_memories(p->document.program)) {
+        arn_pipeline_note(p, "nothing is computed again: the file states memories for its own ops");
+        return ARENAUT_OK;
+    }
+    return o->ops ? put_sequence(p, o->ops, o->n_ops, err) : recompute_found(p, err);
+}

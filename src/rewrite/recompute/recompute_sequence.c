@@ -1,0 +1,215 @@
+/* A program as another sequence of its ops, some of which run again. The first run of an op makes
+ * what it made before, each further one copies of that, and whoever reads takes the latest. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <arenaut/rewrite.h>
+
+#include "core/fail.h"
+#include "core/utf8.h"
+
+enum { NAME_LIMIT = 200 }; /* bytes of an old name that a new one keeps */
+
+typedef struct sequence {
+    arenaut_program *program;
+    arenaut_rewrite *made;
+    uint32_t n_before;  /* tensors */
+    uint32_t *storage;  /* per tensor before: its own storage there */
+    uint32_t *latest;   /* likewise: what holds its value by now */
+    uint32_t *n_copies; /* likewise */
+    uint32_t *now;      /* per op before: where it runs first; NONE: it has not run */
+    arenaut_op *ops;    /* the new ones */
+    uint32_t n_numbers; /* that ops of the file have */
+    arenaut_error *err;
+} sequence;
+
+static uint32_t latest_of(const sequence *s, uint32_t tensor) {
+    return tensor == ARENAUT_NONE ? tensor : s->latest[tensor];
+}
+
+/* One of these tensors of the program before that lay in the storage of `tensor`; NONE. */
+static uint32_t find_alias(const sequence *s, const uint32_t *tensors, uint32_t n,
+                           uint32_t tensor) {
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t t = tensors[i];
+        if (t != ARENAUT_NONE && s->storage[t] == s->storage[tensor]) return t;
+    }
+    return ARENAUT_NONE;
+}
+
+/* Where a result of `old` lies now: what names an operand's memory goes with the operand. */
+static uint32_t view_now(const sequence *s, const arenaut_op *old, uint32_t result) {
+    const uint32_t was = s->program->tensors[result].view_of;
+    if (was == ARENAUT_NONE || old->kind != ARENAUT_OP_VIEW) return was;
+    const uint32_t operand = find_alias(s, old->inputs, old->n_inputs, result);
+    return operand == ARENAUT_NONE ? was
+                                   : arenaut_program_storage(s->program, s->latest[operand], NULL);
+}
+
+/* "relu" is made again as "relu/2", "relu/3", … */
+static void name_copy(const sequence *s, uint32_t tensor, char name[NAME_LIMIT + 16]) {
+    const char *base = s->program->tensors[tensor].name;
+    const size_t length = base ? arn_utf8_cut((const uint8_t *)base, strlen(base), NAME_LIMIT) : 0;
+    if (base) memcpy(name, base, length);
+    snprintf(name + length, 16, "/%" PRIu32, s->n_copies[tensor] + 2);
+}
+
+/* Whatever the file said of places was said of another program. */
+static arenaut_status add_copy(sequence *s, const arenaut_op *old, uint32_t tensor) {
+    char name[NAME_LIMIT + 16];
+    arenaut_tensor copy = s->program->tensors[tensor];
+    name_copy(s, tensor, name);
+    copy.name = name;
+    copy.cls = ARENAUT_INTERMEDIATE;
+    copy.view_of = view_now(s, old, tensor);
+    copy.file_index = s->program->n_tensors;
+    copy.given_pool = ARENAUT_NONE;
+    copy.given_offset = ARENAUT_UNPLACED;
+    s->n_copies[tensor]++;
+    s->latest[tensor] = s->program->n_tensors;
+    s->made->tensors[s->program->n_tensors] =
+        (arenaut_origin){.tensor = tensor, .axis = ARENAUT_NONE};
+    return arenaut_program_add_tensor(s->program, &copy, NULL, s->err);
+}
+
+/* An update is of what it was of; what is updated has no copies that count. */
+static uint32_t operand_now(const sequence *s, const arenaut_op *op, uint32_t tensor) {
+    const bool updated = tensor != ARENAUT_NONE && op->kind == ARENAUT_OP_IN_PLACE &&
+                         find_alias(s, op->outputs, op->n_outputs, tensor) != ARENAUT_NONE;
+    return updated ? tensor : latest_of(s, tensor);
+}
+
+static bool take_operands(sequence *s, arenaut_op *op) {
+    uint32_t *inputs = arenaut_program_alloc(s->program, op->n_inputs * sizeof *inputs);
+    if (!inputs) return false;
+    for (uint32_t i = 0; i < op->n_inputs; i++) inputs[i] = operand_now(s, op, op->inputs[i]);
+    op->inputs = inputs;
+    return true;
+}
+
+/* Makes what the op made before. */
+static void run_first(sequence *s, const arenaut_op *old) {
+    for (uint32_t i = 0; i < old->n_outputs; i++) {
+        const uint32_t t = old->outputs[i];
+        if (t != ARENAUT_NONE) s->program->tensors[t].view_of = view_now(s, old, t);
+    }
+}
+
+static arenaut_status run_again(sequence *s, const arenaut_op *old, arenaut_op *op) {
+    uint32_t *outputs = arenaut_program_alloc(s->program, op->n_outputs * sizeof *outputs);
+    arenaut_status st = outputs ? ARENAUT_OK : arn_no_memory(s->err);
+    for (uint32_t i = 0; i < old->n_outputs && st == ARENAUT_OK; i++) {
+        if (old->outputs[i] != ARENAUT_NONE) st = add_copy(s, old, old->outputs[i]);
+        if (st == ARENAUT_OK) outputs[i] = latest_of(s, old->outputs[i]);
+    }
+    op->outputs = outputs;
+    op->n_after = 0;
+    op->file_index = arenaut_id(s->n_numbers++);
+    return st;
+}
+
+static arenaut_status add_run(sequence *s, uint32_t at, uint32_t before) {
+    const arenaut_op *old = &s->program->ops[before];
+    arenaut_op *op = &s->ops[at];
+    *op = *old;
+    s->made->ops[at] = before;
+    if (!take_operands(s, op)) return arn_no_memory(s->err);
+    if (s->now[before] != ARENAUT_NONE) return run_again(s, old, op);
+    run_first(s, old);
+    s->now[before] = at;
+    return ARENAUT_OK;
+}
+
+/* What ops state to run after has new numbers, too. */
+static bool renumber_after(sequence *s, arenaut_op *op) {
+    uint32_t *after = arenaut_program_alloc(s->program, op->n_after * sizeof *after);
+    if (!after) return false;
+    for (uint32_t k = 0; k < op->n_after; k++) after[k] = s->now[op->after[k]];
+    op->after = after;
+    return true;
+}
+
+/* The program's own list has room for all once they have been added to it. */
+static arenaut_status put_ops(sequence *s) {
+    const uint32_t n = s->made->n_ops;
+    arenaut_status st = ARENAUT_OK;
+    for (uint32_t i = s->program->n_ops; i < n && st == ARENAUT_OK; i++) {
+        st = arenaut_program_add_op(s->program, &s->ops[i], NULL, s->err);
+    }
+    for (uint32_t i = 0; i < n && st == ARENAUT_OK; i++) {
+        if (!renumber_after(s, &s->ops[i])) st = arn_no_memory(s->err);
+        s->program->ops[i] = s->ops[i];
+    }
+    return st;
+}
+
+static arenaut_status run_all(sequence *s, const uint32_t *ops) {
+    const uint32_t n_before = s->program->n_ops;
+    arenaut_status st = ARENAUT_OK;
+    for (uint32_t i = 0; i < n_before; i++) {
+        const uint32_t number = s->program->ops[i].file_index.id;
+        s->now[i] = ARENAUT_NONE;
+        if (number >= s->n_numbers) s->n_numbers = number + 1;
+    }
+    for (uint32_t t = 0; t < s->n_before; t++) {
+        s->storage[t] = arenaut_program_storage(s->program, t, NULL);
+        s->latest[t] = t;
+        s->n_copies[t] = 0;
+        s->made->tensors[t] = (arenaut_origin){.tensor = t, .same = true, .axis = ARENAUT_NONE};
+    }
+    for (uint32_t i = 0; i < s->made->n_ops && st == ARENAUT_OK; i++) st = add_run(s, i, ops[i]);
+    if (st == ARENAUT_OK) st = put_ops(s);
+    s->made->n_tensors = s->program->n_tensors;
+    s->made->after = arenaut_program_fingerprint(s->program);
+    return st;
+}
+
+/* Each op of the program at least once, and of its only method if one runs again. `n_copies`:
+ * tensors that runs after the first make. */
+static bool is_sequence(const arenaut_program *program, const uint32_t *ops, uint32_t n_ops,
+                        bool *ran, size_t *n_copies) {
+    uint32_t left = program->n_ops;
+    *n_copies = 0;
+    memset(ran, 0, program->n_ops * sizeof *ran);
+    for (uint32_t i = 0; i < n_ops; i++) {
+        if (ops[i] >= program->n_ops) return false;
+        if (ran[ops[i]]) *n_copies += program->ops[ops[i]].n_outputs;
+        else left--;
+        ran[ops[i]] = true;
+    }
+    return left == 0 && (program->n_methods == 1 || n_ops == program->n_ops);
+}
+
+arenaut_status arenaut_recompute(arenaut_program *program, const uint32_t *ops, uint32_t n_ops,
+                                 arenaut_rewrite **out, arenaut_error *err) {
+    size_t n_copies;
+    bool *ran = arenaut_program_alloc(program, program->n_ops * sizeof *ran);
+    if (!ran) return arn_no_memory(err);
+    if (!is_sequence(program, ops, n_ops, ran, &n_copies)) {
+        return arn_fail(err, ARENAUT_BAD_ARGUMENT, 0,
+                        "it is no sequence in which all ops of one method run");
+    }
+    const size_t n = (size_t)program->n_tensors;
+    arenaut_rewrite made = {.program = program,
+                            .n_ops = n_ops,
+                            .n_ops_before = program->n_ops,
+                            .before = arenaut_program_fingerprint(program)};
+    made.tensors = arenaut_program_alloc(program, (n + n_copies) * sizeof *made.tensors);
+    made.ops = arenaut_program_alloc(program, n_ops * sizeof *made.ops);
+    arenaut_rewrite *kept = arenaut_program_alloc(program, sizeof *kept);
+    sequence s = {.program = program, .made = kept, .n_before = program->n_tensors, .err = err};
+    s.storage = arenaut_program_alloc(program, n * sizeof *s.storage);
+    s.latest = arenaut_program_alloc(program, n * sizeof *s.latest);
+    s.n_copies = arenaut_program_alloc(program, n * sizeof *s.n_copies);
+    s.now = arenaut_program_alloc(program, program->n_ops * sizeof *s.now);
+    s.ops = arenaut_program_alloc(program, n_ops * sizeof *s.ops);
+    if (!made.tensors || !made.ops || !kept || !s.storage || !s.latest || !s.n_copies || !s.now ||
+        !s.ops) {
+        return arn_no_memory(err);
+    }
+    *kept = made;
+    const arenaut_status st = run_all(&s, ops);
+    if (st == ARENAUT_OK) *out = kept;
+    return st;
+}
