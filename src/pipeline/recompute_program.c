@@ -56,9 +56,7 @@ static arenaut_status find_base(const arenaut_pipeline *p, const arenaut_pipelin
     const arenaut_allocator *allocator = arn_pipeline_allocator(p);
     arenaut_program_order *problem = NULL;
     arenaut_order *order = NULL;
-    arenaut_status st =
-        arenaut_program_order_new(given->document.program, given->lowering, given->target,
-                                  p->options.preserve_inputs, allocator, &problem, err);
+    arenaut_status st = arn_pipeline_order_problem(p, given, &problem, err);
     if (st == ARENAUT_OK) {
         st = arenaut_order_find(arenaut_program_order_problem(problem),
                                 &p->options.reordering.options, allocator, &order, err);
@@ -83,8 +81,7 @@ static arenaut_status find_in_base(const arenaut_pipeline *p, const uint32_t *ba
     if (moved) options.reordering = (arenaut_reordering){.on = true, .ops = base};
     arenaut_status st = arn_pipeline_prepare_aside(p, &options, &given, err);
     if (st == ARENAUT_OK) {
-        st = arenaut_program_order_new(given->document.program, given->lowering, given->target,
-                                       p->options.preserve_inputs, allocator, &problem, err);
+        st = arn_pipeline_order_problem(p, given, &problem, err);
     }
     if (st == ARENAUT_OK) {
         st = arenaut_recompute_find(given->document.program, given->lowering, problem,

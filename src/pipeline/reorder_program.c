@@ -66,16 +66,20 @@ static arenaut_status list_good_orders(const arenaut_pipeline *p,
     return st;
 }
 
+arenaut_status arn_pipeline_order_problem(const arenaut_pipeline *p, const arenaut_pipeline *given,
+                                          arenaut_program_order **problem, arenaut_error *err) {
+    const arenaut_lowering_options options = {.preserve_inputs = p->options.preserve_inputs,
+                                              .overlap = p->options.overlap};
+    return arenaut_program_order_new(given->document.program, given->lowering, given->target,
+                                     &options, arn_pipeline_allocator(p), problem, err);
+}
+
 static arenaut_status find_order(arenaut_pipeline *p, const arenaut_pipeline *given,
                                  good_orders *good, arenaut_error *err) {
     const arenaut_allocator *allocator = arn_pipeline_allocator(p);
     arenaut_program_order *problem = NULL;
     arenaut_order *order = NULL;
-    const arenaut_lowering_options options = {.preserve_inputs = p->options.preserve_inputs,
-                                              .overlap = p->options.overlap};
-    arenaut_status st =
-        arenaut_program_order_new(given->document.program, given->lowering, given->target, &options,
-                                  allocator, &problem, err);
+    arenaut_status st = arn_pipeline_order_problem(p, given, &problem, err);
     if (st != ARENAUT_OK) return st;
     const arenaut_order_problem *plain = arenaut_program_order_problem(problem);
     st = arenaut_order_find(plain, &p->options.reordering.options, allocator, &order, err);

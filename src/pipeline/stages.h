@@ -141,6 +141,10 @@ arenaut_status arn_pipeline_prepare_aside(const arenaut_pipeline *p,
 /* reorder_program.c: puts the ops in the best order, if that is asked for, is another one, and less
  * is to be reserved then; pipeline->ordering says what is known of orders. */
 arenaut_status arn_pipeline_reorder(arenaut_pipeline *p, arenaut_error *err);
+/* The order problem of `given`, which is prepared as p's options say but for the order; the
+ * caller's, to be released. */
+arenaut_status arn_pipeline_order_problem(const arenaut_pipeline *p, const arenaut_pipeline *given,
+                                          arenaut_program_order **problem, arenaut_error *err);
 
 /* written_order.c: what the places in a file, together with the order of its ops, tell of memory
  * that tensors share; nothing of a file that states no memories. Once only: a program whose ops

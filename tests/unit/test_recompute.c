@@ -366,7 +366,7 @@ static arenaut_recomputation *find(const arenaut_program *p,
     for (uint32_t i = 0; i < p->n_ops; i++) base[i] = i;
     assert_ok(arenaut_lower(p, target, NULL, NULL, &lowering, &err), err);
     const arenaut_status st =
-        arenaut_program_order_new(p, lowering, target, false, NULL, &order, &err);
+        arenaut_program_order_new(p, lowering, target, NULL, NULL, &order, &err);
     if (st == ARENAUT_OK) {
         assert_ok(arenaut_recompute_find(p, lowering, order, p, base, options, NULL, &found, &err),
                   err);
@@ -435,7 +435,7 @@ static arenaut_status find_and_recompute(void *context, const arenaut_allocator 
     arenaut_recomputation *found = NULL;
     arenaut_error err = {0};
     assert_ok(arenaut_lower(p, target, NULL, NULL, &lowering, &err), err);
-    assert_ok(arenaut_program_order_new(p, lowering, target, false, NULL, &order, &err), err);
+    assert_ok(arenaut_program_order_new(p, lowering, target, NULL, NULL, &order, &err), err);
     const arenaut_status st =
         arenaut_recompute_find(p, lowering, order, p, base, NULL, allocator, &found, &err);
     if (st == ARENAUT_OK) assert_int_equal(found->n_ops, 6);

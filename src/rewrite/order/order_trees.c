@@ -17,11 +17,12 @@ typedef struct forest {
     uint64_t *opens, *closes; /* per op: bytes that come alive with it, that end with it */
     uint32_t *reader;         /* per op; NONE: nobody reads it */
     /* per run */
-    uint64_t *most, *left;    /* alive beyond what was before it: at most, and at its end */
-    uint32_t *first;          /* its first op */
-    uint32_t *behind;         /* per op: the next one of its run */
-    uint32_t *below, *beside; /* the first run below it in the heap, and the next one beside it */
-    uint32_t *heap;           /* per op: the last run of what it reads; NONE: there is none */
+    uint64_t *most, *left; /* alive beyond what was before it: at most, and at its end */
+    uint32_t *first;       /* its first op */
+    uint32_t *behind;      /* per op: the next one of its run */
+    uint32_t *below,
+        *next;      /* the first run below it in the heap, and the next one of its own level */
+    uint32_t *heap; /* per op: the last run of what it reads; NONE: there is none */
 } forest;
 
 static void find_readers(forest *f) {
@@ -63,7 +64,7 @@ static bool is_later(const forest *f, uint32_t a, uint32_t b) {
 static uint32_t merge(forest *f, uint32_t a, uint32_t b) {
     if (a == ARENAUT_NONE || b == ARENAUT_NONE) return a == ARENAUT_NONE ? b : a;
     const uint32_t top = is_later(f, a, b) ? a : b, other = top == a ? b : a;
-    f->beside[other] = f->below[top];
+    f->next[other] = f->below[top];
     f->below[top] = other;
     return top;
 }
@@ -72,14 +73,14 @@ static uint32_t merge(forest *f, uint32_t a, uint32_t b) {
 static uint32_t without_top(forest *f, uint32_t top) {
     uint32_t pairs = ARENAUT_NONE, heap = ARENAUT_NONE;
     for (uint32_t a = f->below[top], next; a != ARENAUT_NONE; a = next) {
-        const uint32_t b = f->beside[a];
-        next = b == ARENAUT_NONE ? b : f->beside[b];
+        const uint32_t b = f->next[a];
+        next = b == ARENAUT_NONE ? b : f->next[b];
         const uint32_t pair = merge(f, a, b);
-        f->beside[pair] = pairs;
+        f->next[pair] = pairs;
         pairs = pair;
     }
     while (pairs != ARENAUT_NONE) {
-        const uint32_t next = f->beside[pairs];
+        const uint32_t next = f->next[pairs];
         heap = merge(f, heap, pairs);
         pairs = next;
     }
@@ -131,7 +132,7 @@ static void grow(forest *f, uint32_t *wanted) {
 bool arn_order_by_trees(const arn_order_graph *front, uint32_t *wanted) {
     forest f = {.graph = front};
     uint64_t **const sizes[] = {&f.opens, &f.closes, &f.most, &f.left};
-    uint32_t **const numbers[] = {&f.reader, &f.first, &f.behind, &f.below, &f.beside, &f.heap};
+    uint32_t **const numbers[] = {&f.reader, &f.first, &f.behind, &f.below, &f.next, &f.heap};
     arn_region region;
     bool ok = true;
     arn_region_init(&region, &front->allocator);
