@@ -93,8 +93,10 @@ typedef struct arenaut_tensor {
                             * an op reads it */
     uint8_t whole_along;   /* of a constant: a bit for each axis, from the first on, along which its
                             * format cannot store a part of it */
-    uint64_t bytes;        /* unrounded */
-    uint64_t align;        /* power of two; 0: the target's */
+    bool finite; /* a constant of floating point that is known to hold no infinity and nothing that
+                  * is no number; readers look only at what may be a convolution's weights */
+    uint64_t bytes; /* unrounded */
+    uint64_t align; /* power of two; 0: the target's */
     arenaut_class cls;
     uint32_t method;      /* the method it belongs to; ARENAUT_NONE: to all */
     uint32_t view_of;     /* the tensor whose storage it lies in; ARENAUT_NONE: its own */

@@ -114,7 +114,7 @@ typedef struct view {
     int64_t in, front;         /* of the new op */
     int64_t old_in, old_front; /* of the old one */
     int64_t old_out;
-    bool zeroes_count; /* pools */
+    bool zeroes_count; /* of pools, and of weights that may be infinite */
 } view;
 
 static int64_t tap_place(const view *v, int64_t row, int64_t tap) {
@@ -145,12 +145,30 @@ static int64_t old_row_of(const view *v, int64_t row) {
     return ARN_PLACE_UNKNOWN; /* it sees nothing of the image */
 }
 
+/* Whether what is multiplied by zero is zero: whole numbers, and floating point that is known to be
+ * finite, or made of such a constant by an op that only changes its type. */
+static bool zeroes_vanish(const arn_rewrite_check *c, const arenaut_op *old) {
+    const arenaut_program *p = c->before;
+    uint32_t weights = old->inputs[1];
+    if (p->tensors[weights].dtype < ARENAUT_DTYPE_FLOAT4) return true;
+    for (uint32_t i = 0; i < p->n_ops && p->tensors[weights].cls != ARENAUT_CONSTANT; i++) {
+        const arenaut_op *op = &p->ops[i];
+        if (op->n_outputs != 1 || op->outputs[0] != weights) continue;
+        const bool widens = op->name && strcmp(op->name, "DEQUANTIZE") == 0;
+        if (!widens || op->n_inputs != 1 || op->inputs[0] == ARENAUT_NONE) return false;
+        weights = op->inputs[0];
+        break;
+    }
+    return p->tensors[weights].cls == ARENAUT_CONSTANT && p->tensors[weights].finite;
+}
+
 static arenaut_status follow_window_axis(arn_rewrite_check *c, const arenaut_op *op,
                                          const arenaut_op *old, bool pool, uint32_t axis) {
     stencil s;
     const uint32_t input = op->inputs[0], output = op->outputs[0];
-    view v = {.check = c, .input = input, .axis = axis, .s = &s, .zeroes_count = pool};
+    view v = {.check = c, .input = input, .axis = axis, .s = &s};
     int64_t out;
+    v.zeroes_count = pool || !zeroes_vanish(c, old);
     v.in = arn_new_tensor(c, input)->dims[axis];
     v.old_in = c->before->tensors[old->inputs[0]].dims[axis];
     if (!take_stencil(c, old, pool, axis, &s) || !apply_padding(op, &s, v.in, &out, &v.front) ||

@@ -40,7 +40,8 @@ static const char *class_word(uint32_t k) { return arenaut_class_name((arenaut_c
     XX(T_VALUES, "values")                 \
     XX(T_LANES, "lanes")                   \
     XX(T_SCALES, "scales")                 \
-    XX(T_WHOLE_ALONG, "whole_along")
+    XX(T_WHOLE_ALONG, "whole_along")       \
+    XX(T_FINITE, "finite")
 enum { TENSOR_KEYS(ARN_KEY_ENUM) T_KEYS };
 static const char *const tensor_keys[] = {TENSOR_KEYS(ARN_KEY_TEXT)};
 
@@ -203,6 +204,7 @@ static void read_tensor(reader *r, uint32_t object, uint32_t id) {
     tensor.lanes = arn_json_below(json, v[T_LANES], UINT16_MAX + 1u, r->lanes);
     tensor.unsized = arn_json_flag(json, v[T_UNSIZED], false);
     tensor.compressed = arn_json_flag(json, v[T_COMPRESSED], false);
+    tensor.finite = arn_json_flag(json, v[T_FINITE], false);
     tensor.whole_along = (uint8_t)arn_json_below(json, v[T_WHOLE_ALONG], UINT8_MAX + 1u, 0);
     read_bytes(r, object, v, &tensor);
     r->n_numbers = 0;

@@ -147,6 +147,7 @@ static void put_shape(printer *out, bool *begun, const arenaut_tensor *tensor) {
     put_flag(w, begun, "dynamic", tensor->dynamic);
     put_flag(w, begun, "unsized", tensor->unsized);
     put_flag(w, begun, "compressed", tensor->compressed);
+    put_flag(w, begun, "finite", tensor->finite);
     if (tensor->whole_along) {
         arn_json_put_size_member(w, begun, "whole_along", tensor->whole_along);
     }

@@ -278,6 +278,36 @@ def weights_of(table):
             if tflite_file.op_name(table, op) == "CONV_2D"]
 
 
+def edged_model(bad):
+    """A convolution with padding around its image, one row of its weights `bad`, and a pool."""
+    random = np.random.RandomState(3)
+    model = tflite_file.Model("edged")
+    graph = model.graph("main")
+    image = graph.tensor("image", [1, 24, 16, 2], "FLOAT32")
+    weights = random.uniform(-1, 1, (6, 3, 3, 2)).astype(np.float32)
+    weights[0, 0] = bad
+    wide = graph.tensor("wide", [1, 24, 16, 6], "FLOAT32")
+    graph.op("CONV_2D", [image, graph.constant("w", weights),
+                         graph.constant("b", np.ones(6, np.float32))], [wide],
+             padding=0, strideH=1, strideW=1, dilationHFactor=1, dilationWFactor=1)
+    pooled = graph.tensor("pooled", [1, 12, 8, 6], "FLOAT32")
+    graph.op("MAX_POOL_2D", [wide], [pooled], padding=1, strideH=2, strideW=2, filterHeight=2,
+             filterWidth=2)
+    graph.io([image], [pooled])
+    return model.bytes()
+
+
+@pytest.mark.parametrize("mode", ["rows", "kept", "cropped", "channels"])
+@pytest.mark.parametrize("bad", [np.inf, -np.inf, np.nan])
+def test_weights_that_are_infinite_or_no_numbers(arenaut, tmp_path, bad, mode):
+    """Times a zero of padding they are no number, where the kernel's own padding is left out."""
+    path, output = tmp_path / "edged.tflite", tmp_path / "split.tflite"
+    path.write_bytes(edged_model(bad))
+    arenaut("plan", path, "--split", f"0-1/3:{mode}", "-o", output)
+    assert output.read_bytes() != path.read_bytes()
+    assert compare.first_difference(path.read_bytes(), output.read_bytes()) is None
+
+
 def make_sparse(_, weights):
     schema = tflite_file.schema
     sizes = [schema.DimensionMetadataT() for _ in weights.shape]

@@ -157,6 +157,7 @@ static void assert_same_ids(const uint32_t *a, uint32_t na, const uint32_t *b, u
 static void assert_same_layout(const arenaut_tensor *a, const arenaut_tensor *b) {
     assert_int_equal(a->n_scales, b->n_scales);
     assert_int_equal(a->whole_along, b->whole_along);
+    assert_int_equal(a->finite, b->finite);
     assert_int_equal(a->dynamic, b->dynamic);
     assert_int_equal(a->unsized, b->unsized);
     assert_int_equal(a->strides != NULL, b->strides != NULL);

@@ -313,6 +313,41 @@ TEST(types_that_no_op_can_move_are_not_split) {
     }
 }
 
+/* The same in floating point; `finite`: the weights are known to be. */
+static void make_float(arenaut_program *p, bool finite) {
+    for (uint32_t t = 0; t < p->n_tensors; t++) {
+        if (p->tensors[t].dtype != ARENAUT_DTYPE_INT8) continue;
+        p->tensors[t].dtype = ARENAUT_DTYPE_FLOAT32;
+        p->tensors[t].bytes *= 4;
+        p->tensors[t].finite = finite && p->tensors[t].cls == ARENAUT_CONSTANT;
+    }
+}
+
+/* Infinity times a zero of padding is no number: such bands are cropped, and the checker takes no
+ * others. */
+TEST(bands_of_weights_that_may_be_infinite_are_not_padded) {
+    const arenaut_split_stage rows = {0, 4, 3, ARENAUT_SPLIT_ROWS};
+    arenaut_program *p = residual();
+    arenaut_finding finding;
+    make_float(p, true);
+    arenaut_rewrite *padded = split(p, rows);
+    assert_true(count_ops(padded, "PAD", true) > 0);
+    arenaut_program_free(p);
+    p = residual();
+    make_float(p, false);
+    arenaut_rewrite *cropped = split(p, rows);
+    assert_int_equal(count_ops(cropped, "PAD", true), 0);
+    arenaut_program *const made = padded->program;
+    for (uint32_t t = 0; t < made->n_tensors; t++) made->tensors[t].finite = false;
+    padded->before = arenaut_program_fingerprint(p);
+    padded->after = arenaut_program_fingerprint(made);
+    assert_int_equal(check(p, padded, &finding), ARENAUT_REJECTED);
+    assert_int_equal(finding.rule, ARENAUT_RULE_REWRITE);
+    arenaut_rewrite_free(padded);
+    arenaut_rewrite_free(cropped);
+    arenaut_program_free(p);
+}
+
 TEST(kernels_that_look_at_the_whole_image_are_not_split) {
     arenaut_program *p = block(); /* a float image and weights of whole numbers */
     for (uint32_t t = 0; t < p->n_tensors; t++) {

@@ -182,6 +182,25 @@ static uint8_t take_whole_axes(arn_tflite_reader *r, arn_fb_table table, const v
     return (uint8_t)whole;
 }
 
+/* Whether all numbers of a constant are known, and finite: the bits of the exponent, of which the
+ * file has the last ones first, are not all set. Weights of convolutions have four dimensions;
+ * nobody asks of others. */
+static bool is_finite(const arn_tflite_reader *r, const value_place *place,
+                      const arenaut_tensor *tensor) {
+    const bool half = tensor->dtype == ARENAUT_DTYPE_FLOAT16;
+    if (tensor->cls != ARENAUT_CONSTANT || tensor->rank != 4 || place->size == 0) return false;
+    if (!half && tensor->dtype != ARENAUT_DTYPE_FLOAT32) return false;
+    const size_t width = half ? 2 : 4;
+    const unsigned high = half ? 0x7c : 0x7f, low = half ? 0 : 0x80;
+    const uint8_t *bytes = r->model.fb.data + place->at;
+    bool finite = place->size % width == 0;
+    for (uint64_t at = 0; at + width <= place->size && finite; at += width) {
+        const unsigned last = bytes[at + width - 1], before = bytes[at + width - 2];
+        finite = (last & high) != high || (before & low) != low;
+    }
+    return finite;
+}
+
 /* Where the plan in the file puts it. The runtime ignores what is said of constants and of
  * tensors without bytes. A negative offset other than -1 wraps to a huge one, so that the
  * checker, not the reader, has the last word on a bad plan. */
@@ -217,6 +236,7 @@ arenaut_status arn_tflite_read_tensor(arn_tflite_reader *r, arn_fb_table table, 
     if (st == ARENAUT_OK) st = take_values(r, &place, &tensor, values);
     if (st != ARENAUT_OK) return st;
     tensor.whole_along = take_whole_axes(r, table, &place, &tensor);
+    tensor.finite = is_finite(r, &place, &tensor);
     take_given(r, &tensor, r->first_tensor + index);
     return arenaut_program_add_tensor(r->program, &tensor, NULL, r->err);
 }

@@ -32,7 +32,7 @@ static const arn_split_op *facts_of(const arn_bands *b, uint32_t op) {
 bool arn_bands_crop(const arn_bands *b, uint32_t op) {
     const arenaut_split_mode mode = b->stage->mode;
     const bool asked = mode == ARENAUT_SPLIT_CROPPED || mode == ARENAUT_SPLIT_KEPT_CROPPED;
-    return facts_of(b, op)->same && (asked || facts_of(b, op)->kind == ARN_SPLIT_POOL);
+    return facts_of(b, op)->same && (asked || facts_of(b, op)->counts_zeroes);
 }
 
 uint32_t arn_band_maker(const arn_split_graph *graph, const arenaut_split_stage *stage,

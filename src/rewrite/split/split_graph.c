@@ -144,6 +144,17 @@ static bool is_bias(const arn_split_graph *graph, const arenaut_op *op, int64_t 
                      bias->dims[0] == channels);
 }
 
+/* Whether weights may hold what times zero is not zero. */
+static bool may_be_infinite(const arn_split_graph *graph, uint32_t weights) {
+    const arenaut_tensor *t = &graph->program->tensors[weights];
+    if (t->dtype != ARENAUT_DTYPE_FLOAT32 || t->finite) return false;
+    const uint32_t producer = graph->producer[weights];
+    if (producer == ARENAUT_NONE) return true;
+    const arenaut_op *op = &graph->program->ops[producer];
+    const bool wider = op->name && strcmp(op->name, "DEQUANTIZE") == 0 && op->n_inputs == 1;
+    return !wider || !graph->program->tensors[op->inputs[0]].finite;
+}
+
 /* The weights are a constant, or made of one, and of the image's own type: kernels that quantise
  * their input by themselves look at all of it. */
 static bool take_convolution(const arn_split_graph *graph, const arenaut_op *op,
@@ -160,6 +171,7 @@ static bool take_convolution(const arn_split_graph *graph, const arenaut_op *op,
     for (int axis = ARN_AXIS_H; axis <= ARN_AXIS_W; axis++) {
         if (weights->dims[axis] <= 0 || weights->dims[axis] > ARN_SPLIT_LONGEST) return false;
     }
+    out->counts_zeroes = may_be_infinite(graph, op->inputs[1]);
     return take_windows(graph, op, weights->dims + 1, out);
 }
 
@@ -167,6 +179,7 @@ static bool take_pool(const arn_split_graph *graph, const arenaut_op *op, arn_sp
     int64_t filter[2];
     const arenaut_tensor *image = input(graph, op, 0);
     const arenaut_tensor *made = &graph->program->tensors[op->outputs[0]];
+    out->counts_zeroes = true;
     return take_pair(op, "filter", filter) && op->n_inputs == 1 &&
            image->dims[ARN_AXIS_C] == made->dims[ARN_AXIS_C] &&
            take_windows(graph, op, filter, out);

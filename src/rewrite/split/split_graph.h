@@ -41,6 +41,8 @@ typedef struct arn_split_op {
     arn_split_window window[4]; /* by axis: H and W; of a PAD also channels */
     bool same;                  /* pads by the rule SAME */
     bool of_constants;          /* reads nothing that is computed from the model's inputs */
+    bool counts_zeroes; /* rows of zeroes around its image are not what its own padding is: a pool
+                         * counts them, and times infinity they are no number */
 } arn_split_op;
 
 typedef struct arn_split_graph {
