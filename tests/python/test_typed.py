@@ -43,8 +43,8 @@ def test_options_are_those_that_are_taken():
 def test_words_are_those_of_the_library():
     def words(name, count):
         return tuple(getattr(C, name)(k).decode() for k in range(count))
-    assert typed.SplitMode.__args__ == words("arenaut_split_mode_name", 7)
-    assert not C.arenaut_split_mode_name(7)
+    assert typed.SplitMode.__args__ == words("arenaut_split_mode_name", 9)
+    assert not C.arenaut_split_mode_name(9)
     assert typed.Kind.__args__ == words("arenaut_class_name", 6) and not C.arenaut_class_name(6)
     assert typed.Status.__args__ == words("arenaut_quality_name", 2)
     assert typed.StoppedBy.__args__ == words("arenaut_stop_name", 4) and not C.arenaut_stop_name(4)
