@@ -6,6 +6,8 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import select
+import sys
 from collections import deque, namedtuple
 from concurrent import futures
 
@@ -379,14 +381,37 @@ def context():
     return multiprocessing.get_context("forkserver" if "forkserver" in ways else "spawn")
 
 
-def end_left_workers(executor):
-    """Python waits for a worker that began just while its pool broke, and never tells it to end; and
-    before 3.12 it waits until somebody takes work that is too long for a pipe."""
-    for process in list((getattr(executor, "_processes", None) or {}).values()):
-        process.kill()
-    queue = getattr(executor, "_call_queue", None)
-    if queue is not None:
-        queue._reader.close()
+class OwnProcesses:
+    """The processes of a plan_many that was given no executor: one for each processor."""
+
+    def __init__(self, workers):
+        self.pool = futures.ProcessPoolExecutor(workers, context())
+        # Before 3.11.5 Python waits until somebody takes work that is too long for a pipe, also where nobody
+        # is left: `drain` takes it, by an end of its own, as the pool's are closed by other threads, and a
+        # second close may be that of another file, which has got the number in between.
+        waits = sys.version_info < (3, 11, 5) and os.name != "nt"
+        self.pipe = os.dup(self.pool._call_queue._reader.fileno()) if waits else None
+
+    def submit(self, function, *arguments):
+        return self.pool.submit(function, *arguments)
+
+    def end(self, at_once):
+        """Waits for all processes to end. At once: what they are at is lost."""
+        if at_once:
+            # All that are left: Python waits for one that began just while its pool broke, and never tells
+            # it to end.
+            for process in list((self.pool._processes or {}).values()):
+                process.kill()
+            self.drain()
+        self.pool.shutdown(wait=True, cancel_futures=True)
+        if self.pipe is not None:
+            os.close(self.pipe)
+
+    def drain(self):
+        manager = self.pool._executor_manager_thread
+        while self.pipe is not None and manager and manager.is_alive():
+            if select.select([self.pipe], [], [], 0.02)[0]:
+                os.read(self.pipe, 1 << 16)
 
 
 class Runner:
@@ -404,7 +429,7 @@ class Runner:
 
     def adapted(self, executor):
         if executor is None:
-            return futures.ProcessPoolExecutor(self.workers, context())
+            return OwnProcesses(self.workers)
         if hasattr(executor, "get_executor"):  # a Dask client, which tries again by itself
             self.workers = max(1, sum(executor.nthreads().values()))
             return executor.get_executor(retries=self.retries, pure=False)
@@ -440,16 +465,13 @@ class Runner:
         except futures.BrokenExecutor:
             if not self.owned:
                 raise
-            end_left_workers(self.executor)
-            self.executor.shutdown(wait=False, cancel_futures=True)
+            self.executor.end(at_once=True)
             self.executor = self.adapted(None)
             future = self.executor.submit(plan_one, job)
         self.out[future] = job
 
     def close(self):
         if self.owned:
-            if self.out or getattr(self.executor, "_broken", False):  # nobody waits for what is at work
-                end_left_workers(self.executor)
-            self.executor.shutdown(wait=True, cancel_futures=True)
+            self.executor.end(at_once=self.out or self.executor.pool._broken)  # nobody waits for what is at work
 
 

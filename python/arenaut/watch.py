@@ -3,7 +3,6 @@ ends the search and keeps the best plan so far."""
 
 from __future__ import annotations
 
-import signal
 import sys
 import threading
 import time
@@ -19,6 +18,8 @@ class Watch:
     own callback raised, for after the planning."""
 
     def __init__(self, progress=None, seconds=None):
+        import signal  # a sixth of the time that importing arenaut would take
+        self.signal = signal
         if not (progress in (None, True, False) or callable(progress)):
             arrays.refuse("progress", None, progress, "a function, True, False or None")
         self.progress = progress if callable(progress) else None
@@ -37,12 +38,12 @@ class Watch:
     def __enter__(self):
         self.started = now()
         if self.catches:
-            signal.signal(signal.SIGINT, self.interrupt)
+            self.signal.signal(self.signal.SIGINT, self.interrupt)
         return self
 
     def __exit__(self, *_):
         if self.catches:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
+            self.signal.signal(self.signal.SIGINT, self.signal.default_int_handler)
         if self.bar:
             self.bar.close()
         if self.interrupted and not self.heard:  # nothing was left to stop, and Ctrl-C must not be lost

@@ -19,8 +19,12 @@ TYPING = ROOT / "tests" / "typing"
 
 
 def run(*command, **options):
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True,
-                          timeout=900, check=False, **options)
+    try:
+        done = subprocess.run([str(part) for part in command], capture_output=True, text=True,
+                              timeout=900, check=False, **options)
+    except subprocess.TimeoutExpired as late:
+        said = [(text or b"").decode()[-4000:] for text in (late.stdout, late.stderr)]
+        pytest.fail("\n".join([f"{late}", *said]), pytrace=False)
     if done.returncode != 0:
         pytest.fail(f"{command}\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}", pytrace=False)
     return done.stdout
@@ -129,7 +133,8 @@ def test_it_works_where_it_was_installed(installed, tmp_path):
     # Neither the checkout nor the environment of this test may lend a hand.
     clean = {name: value for name, value in os.environ.items()
              if not name.startswith(("ARENAUT", "PYTHON", "LD_"))}
-    out = run(installed, "-m", "pytest", TESTS, "-q", "-rs", "-p", "no:cacheprovider", cwd=tmp_path,
+    out = run(installed, "-m", "pytest", TESTS, "-q", "-rs", "-p", "no:cacheprovider",
+              "-o", "faulthandler_timeout=300", cwd=tmp_path,  # says where it is when it hangs
               env={**clean, "PYTHONDONTWRITEBYTECODE": "1"})
     print(out)  # shown with -s: the names and the skips
     assert " passed" in out

@@ -285,7 +285,54 @@ def test_a_worker_that_begins_while_its_pool_breaks_is_ended():
             runner.executor.submit(os.getpid).result()
     late = many.context().Process(target=time.sleep, args=(600,))
     late.start()
-    runner.executor._processes[late.pid] = late
+    runner.executor.pool._processes[late.pid] = late
     runner.close()
     late.join(30)
     assert late.exitcode == -signal.SIGKILL
+
+
+PIPES = """
+import os, signal, threading, time
+import arenaut
+from arenaut import many
+
+PLAN_ONE = many.plan_one
+
+def plan_or_die(job):
+    if job.options.pop("dies", False):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return PLAN_ONE(job)
+
+def open_and_close(stop, lost):
+    while not stop.is_set():
+        ends = [end for _ in range(8) for end in os.pipe()]
+        time.sleep(0.0002)
+        for end in ends:
+            try:
+                os.close(end)
+            except OSError:
+                lost.append(end)
+
+if __name__ == "__main__":
+    many.plan_one = plan_or_die
+    stop, lost = threading.Event(), []
+    thread = threading.Thread(target=open_and_close, args=(stop, lost))
+    thread.start()
+    n = 4000
+    long = arenaut.Problem([1] * n, list(range(n)), list(range(3, n + 3)))  # for a pipe
+    for _ in range(4):
+        work = [(long, {"effort": 1, "dies": k == 3}) for k in range(12)]
+        rows = arenaut.plan_many(work).rows
+        print([k for k, row in enumerate(rows) if row.error])
+    stop.set()
+    thread.join()
+    print(len(lost))
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no SIGKILL")
+def test_no_file_of_others_is_closed_when_a_worker_dies(tmp_path):
+    program = tmp_path / "pipes.py"
+    program.write_text(PIPES)
+    done = subprocess.run([sys.executable, program], capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "[3]\n" * 4 + "0\n", "")

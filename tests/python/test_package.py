@@ -1,6 +1,7 @@
 """What lies in the package, and what importing it costs."""
 
 import os
+import statistics
 import subprocess
 import sys
 from importlib import metadata, resources
@@ -48,21 +49,24 @@ def test_a_program_in_c_is_compiled_from_the_wheel(tmp_path):
 IMPORT = """
 import sys, time
 before, began = set(sys.modules), time.process_time()
-import arenaut
+import %s
 print((time.process_time() - began) * 1000)
 print(*sorted({name.split(".")[0] for name in set(sys.modules) - before}))
 """
 
 
 def test_importing_it_is_quick_and_brings_nothing():
-    spent, brought = [], set()
+    """`make figures` has the milliseconds; here the measure is a module of Python's own, which a slow
+    machine slows as well."""
+    spent, brought = {"arenaut": [], "asyncio": []}, {}
     for _ in range(5):
-        times, names = python(IMPORT).stdout.splitlines()
-        spent.append(float(times))
-        brought |= set(names.split())
-    most = 30 if sys.implementation.name == "cpython" else 100  # PyPy compiles while it runs
-    assert min(spent) < most, spent
-    assert not brought & {"numpy", "torch", "tqdm", "IPython", "json", "inspect"}
+        for name, times in spent.items():
+            ran, names = python(IMPORT % name).stdout.splitlines()
+            times.append(float(ran))
+            brought[name] = set(names.split())
+    share = 0.5 if sys.implementation.name == "cpython" else 1  # PyPy compiles while it runs
+    assert min(spent["arenaut"]) < share * statistics.median(spent["asyncio"]), spent
+    assert not brought["arenaut"] & {"numpy", "torch", "tqdm", "IPython", "json", "inspect"}
 
 
 def test_a_library_of_another_version_is_refused(tmp_path):
