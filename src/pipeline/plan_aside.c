@@ -1,9 +1,30 @@
-/* Plans beside the one at work, which are only made to be compared. */
+/* Other pipelines of the same file beside the one at work: they tell what could be, and end. */
 #include <arenaut/tensor_arena.h>
 
 #include "pipeline/stages.h"
 
 enum { COMPARING_EFFORT = 500000 }; /* search steps: the compared plans end within a second */
+
+arenaut_pipeline_options arn_pipeline_options_as_is(const arenaut_pipeline *p) {
+    arenaut_pipeline_options options = p->options;
+    options.splitting = (arenaut_splitting){0};
+    options.recomputing = (arenaut_recomputing){0};
+    options.note = NULL;
+    options.stage = NULL;
+    options.after_pass = NULL;
+    if (!p->rewrite) return options;
+    options.recomputing =
+        (arenaut_recomputing){.on = true, .ops = p->rewrite->ops, .n_ops = p->rewrite->n_ops};
+    return options;
+}
+
+arenaut_status arn_pipeline_prepare_aside(const arenaut_pipeline *p,
+                                          const arenaut_pipeline_options *options,
+                                          arenaut_pipeline **prepared, arenaut_error *err) {
+    arenaut_status st = arenaut_pipeline_new(options, arn_pipeline_allocator(p), prepared, err);
+    if (st == ARENAUT_OK) st = arenaut_pipeline_read(*prepared, p->store->files, 1, err);
+    return st == ARENAUT_OK ? arenaut_pipeline_prepare(*prepared, err) : st;
+}
 
 static arenaut_status find_reserved(const arenaut_pipeline *p, arn_reserved *r,
                                     arenaut_error *err) {
@@ -32,9 +53,7 @@ arenaut_status arn_pipeline_plan_aside(const arenaut_pipeline *p, arenaut_pipeli
     options.plan.effort = COMPARING_EFFORT;
     options.plan.progress = NULL;
     *reserved = (arn_reserved){UINT64_MAX, UINT64_MAX, 0, UINT64_MAX};
-    arenaut_status st = arenaut_pipeline_new(&options, arn_pipeline_allocator(p), &other, err);
-    if (st == ARENAUT_OK) st = arenaut_pipeline_read(other, p->store->files, 1, err);
-    if (st == ARENAUT_OK) st = arenaut_pipeline_prepare(other, err);
+    arenaut_status st = arn_pipeline_prepare_aside(p, &options, &other, err);
     if (st == ARENAUT_OK) st = arenaut_pipeline_plan(other, err);
     if (st == ARENAUT_OK) st = find_reserved(other, reserved, err);
     arenaut_pipeline_free(other);

@@ -7,29 +7,6 @@
 #include "core/memory.h"
 #include "pipeline/stages.h"
 
-/* ---- this file in other pipelines ---- */
-
-arenaut_pipeline_options arn_pipeline_options_as_is(const arenaut_pipeline *p) {
-    arenaut_pipeline_options options = p->options;
-    options.splitting = (arenaut_splitting){0};
-    options.recomputing = (arenaut_recomputing){0};
-    options.note = NULL;
-    options.stage = NULL;
-    options.after_pass = NULL;
-    if (!p->rewrite) return options;
-    options.recomputing =
-        (arenaut_recomputing){.on = true, .ops = p->rewrite->ops, .n_ops = p->rewrite->n_ops};
-    return options;
-}
-
-arenaut_status arn_pipeline_prepare_aside(const arenaut_pipeline *p,
-                                          const arenaut_pipeline_options *options,
-                                          arenaut_pipeline **prepared, arenaut_error *err) {
-    arenaut_status st = arenaut_pipeline_new(options, arn_pipeline_allocator(p), prepared, err);
-    if (st == ARENAUT_OK) st = arenaut_pipeline_read(*prepared, p->store->files, 1, err);
-    return st == ARENAUT_OK ? arenaut_pipeline_prepare(*prepared, err) : st;
-}
-
 static arenaut_status read_and_run(arenaut_pipeline *p, const uint32_t *ops, uint32_t n_ops,
                                    arenaut_document *document, arenaut_rewrite **rewrite,
                                    arenaut_error *err) {
@@ -47,8 +24,6 @@ arenaut_status arn_pipeline_read_as_is(arenaut_pipeline *p, arenaut_document *do
     const arenaut_rewrite *r = p->rewrite;
     return read_and_run(p, r ? r->ops : NULL, r ? r->n_ops : 0, document, &again, err);
 }
-
-/* ---- what is found ---- */
 
 /* The best order of the file's ops; *ops stays as it is where that is today's. */
 static arenaut_status find_base(const arenaut_pipeline *p, const arenaut_pipeline *given,

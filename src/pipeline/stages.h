@@ -105,38 +105,13 @@ arenaut_status arn_pipeline_split(arenaut_pipeline *p, arenaut_error *err);
  * budget is kept without. */
 arenaut_status arn_pipeline_split_best(arenaut_pipeline *p, arenaut_rewrite **out,
                                        arenaut_error *err);
-/* Takes a rewrite over as the program, if it passes the checker; else frees it. */
-arenaut_status arn_pipeline_adopt(arenaut_pipeline *p, arenaut_rewrite *rewrite,
-                                  arenaut_error *err);
-/* plan_aside.c: what is to be reserved, with what the runtime keeps, where its layout is known. */
-typedef struct arn_reserved {
-    uint64_t bytes;
-    uint64_t wide;    /* in the same runtime where pointers have 8 bytes */
-    uint64_t kept;    /* of `bytes`: what a rewrite may add to, but does not change */
-    uint64_t planned; /* of the plan alone */
-} arn_reserved;
-/* With these options, by a plan that is made beside, with little effort; where there is none, more
- * than there can be. */
-arenaut_status arn_pipeline_plan_aside(const arenaut_pipeline *p, arenaut_pipeline_options options,
-                                       arn_reserved *reserved, arenaut_error *err);
-/* Reads a rewritten file that was written, and proves again that it is the same model. Does
- * nothing where nothing was rewritten. */
-arenaut_status arn_pipeline_check_split(const arenaut_pipeline *p, const arenaut_text *bytes,
-                                        arenaut_error *err);
 
 /* recompute_program.c: lets cheap ops run again for late readers, if that is asked for, and less is
  * to be reserved then; pipeline->recomputed says what is known of it. */
 arenaut_status arn_pipeline_recompute(arenaut_pipeline *p, arenaut_error *err);
-/* The options for another pipeline of the same file, as far as it has been rewritten in this one,
- * which does not tell what it does. */
-arenaut_pipeline_options arn_pipeline_options_as_is(const arenaut_pipeline *p);
 /* Reads the file again, and lets its ops run again as those of this one do. */
 arenaut_status arn_pipeline_read_as_is(arenaut_pipeline *p, arenaut_document *document,
                                        arenaut_error *err);
-/* Reads and prepares the file with these options. */
-arenaut_status arn_pipeline_prepare_aside(const arenaut_pipeline *p,
-                                          const arenaut_pipeline_options *options,
-                                          arenaut_pipeline **prepared, arenaut_error *err);
 
 /* reorder_program.c: puts the ops in the best order, if that is asked for, is another one, and less
  * is to be reserved then; pipeline->ordering says what is known of orders. */
@@ -145,6 +120,33 @@ arenaut_status arn_pipeline_reorder(arenaut_pipeline *p, arenaut_error *err);
  * caller's, to be released. */
 arenaut_status arn_pipeline_order_problem(const arenaut_pipeline *p, const arenaut_pipeline *given,
                                           arenaut_program_order **problem, arenaut_error *err);
+
+/* adopt_rewrite.c: takes a rewrite over as the program, if it passes the checker; else frees it. */
+arenaut_status arn_pipeline_adopt(arenaut_pipeline *p, arenaut_rewrite *rewrite,
+                                  arenaut_error *err);
+/* Reads a rewritten file that was written, and proves again that it is the same model. Does
+ * nothing where nothing was rewritten. */
+arenaut_status arn_pipeline_check_rewritten(const arenaut_pipeline *p, const arenaut_text *bytes,
+                                            arenaut_error *err);
+
+/* plan_aside.c: other pipelines of the same file, as far as it has been rewritten in this one; they
+ * do not tell what they do. */
+arenaut_pipeline_options arn_pipeline_options_as_is(const arenaut_pipeline *p);
+/* Reads and prepares the file with these options. */
+arenaut_status arn_pipeline_prepare_aside(const arenaut_pipeline *p,
+                                          const arenaut_pipeline_options *options,
+                                          arenaut_pipeline **prepared, arenaut_error *err);
+/* What is to be reserved, with what the runtime keeps, where its layout is known. */
+typedef struct arn_reserved {
+    uint64_t bytes;
+    uint64_t wide;    /* in the same runtime where pointers have 8 bytes */
+    uint64_t kept;    /* of `bytes`: what a rewrite may add to, but does not change */
+    uint64_t planned; /* of the plan alone */
+} arn_reserved;
+/* With these options, by a plan made with little effort; where there is none, more than there can
+ * be. */
+arenaut_status arn_pipeline_plan_aside(const arenaut_pipeline *p, arenaut_pipeline_options options,
+                                       arn_reserved *reserved, arenaut_error *err);
 
 /* written_order.c: what the places in a file, together with the order of its ops, tell of memory
  * that tensors share; nothing of a file that states no memories. Once only: a program whose ops

@@ -182,7 +182,7 @@ arenaut_status arenaut_pipeline_write(const arenaut_pipeline *p, bool force, are
     }
     st = arn_pipeline_write_in_memory(p, &bytes, err);
     if (st == ARENAUT_OK && p->memories.rows) st = check_written(p, &bytes, err);
-    if (st == ARENAUT_OK) st = arn_pipeline_check_split(p, &bytes, err);
+    if (st == ARENAUT_OK) st = arn_pipeline_check_rewritten(p, &bytes, err);
     if (st == ARENAUT_OK && !sink.put(sink.context, bytes.bytes, bytes.size)) {
         st = arn_fail(err, ARENAUT_IO, 0, "the file could not be written");
     }

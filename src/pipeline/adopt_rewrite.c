@@ -1,0 +1,142 @@
+/* Taking over a rewritten program, split, run again or in another order: it is proven to be the
+ * same model when it is taken over, and once more when it is read from the file that was written.
+ */
+#include "pipeline/stages.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/memory.h"
+
+/* How many ops do what an op did before, all of it. */
+static size_t count_runs(const arenaut_rewrite *rewrite, uint32_t op) {
+    size_t n = 0;
+    for (uint32_t i = 0; i < rewrite->n_ops; i++) n += rewrite->ops[i] == op;
+    return n == 1 || rewrite->n_stages == 0 ? n : 0;
+}
+
+/* Sizes of scratch are given for the ops of the program before. */
+static arenaut_status renumber_scratch(arenaut_pipeline *p, const arenaut_rewrite *rewrite,
+                                       arenaut_error *err) {
+    const arenaut_scratch_sizes given = p->scratch;
+    size_t n = 0;
+    for (size_t i = 0; i < given.n; i++) {
+        const size_t runs = count_runs(rewrite, given.entries[i].op);
+        if (runs == 0) {
+            return arn_pipeline_blame(p, err, "split",
+                                      "split: a size of scratch is given for op %" PRIu32
+                                      ", which would run piece by piece",
+                                      given.entries[i].op);
+        }
+        n += runs;
+    }
+    arenaut_scratch_entry *entries =
+        arn_allocate(arn_pipeline_allocator(p), n, sizeof *given.entries);
+    if (!entries) return arn_no_memory(err);
+    n = 0;
+    for (size_t i = 0; i < given.n; i++) {
+        for (uint32_t op = 0; op < rewrite->n_ops; op++) {
+            if (rewrite->ops[op] != given.entries[i].op) continue;
+            entries[n] = given.entries[i];
+            entries[n++].op = op;
+        }
+    }
+    if (p->rewrite) arn_release(arn_pipeline_allocator(p), given.entries);
+    else p->store->file_scratch = given;
+    p->scratch.entries = entries;
+    p->scratch.n = n;
+    return ARENAUT_OK;
+}
+
+/* What the file says of itself besides its tensors and ops. */
+static arenaut_status copy_notes(const arenaut_program *from, arenaut_program *to,
+                                 arenaut_error *err) {
+    const char *const texts[] = {from->description, from->given_note};
+    const char **const copies[] = {&to->description, &to->given_note};
+    for (int i = 0; i < 2; i++) {
+        if (!texts[i]) continue;
+        *copies[i] = arenaut_program_strdup(to, texts[i], strlen(texts[i]));
+        if (!*copies[i]) return arn_no_memory(err);
+    }
+    to->given = from->given;
+    return ARENAUT_OK;
+}
+
+/* Never unchecked: what is not proven to be the same model is not used. */
+static arenaut_status check(const arenaut_pipeline *p, const arenaut_program *before,
+                            const arenaut_rewrite *rewrite, arenaut_error *err) {
+    arenaut_finding finding;
+    arenaut_error why = {0};
+    const arenaut_status st =
+        arenaut_check_rewrite(before, rewrite, arn_pipeline_allocator(p), &finding, &why);
+    if (st == ARENAUT_REJECTED) {
+        return arn_fail(err, ARENAUT_INTERNAL, 0,
+                        "the rewritten program did not pass the checker: %s", finding.msg);
+    }
+    if (st != ARENAUT_OK && err) *err = why;
+    return st;
+}
+
+/* In another order, what shares memory is found anew from the new places. */
+static arenaut_status check_written(const arenaut_pipeline *p, arenaut_program *before,
+                                    arenaut_program *after, arenaut_error *err) {
+    arenaut_rewrite written = *p->rewrite;
+    written.program = after;
+    const bool numbered = written.n_stages > 0 || written.n_ops > written.n_ops_before;
+    if (numbered) return check(p, before, &written, err);
+    arenaut_status st = arn_pipeline_recover_aliases(before, err);
+    if (st == ARENAUT_OK) st = arn_pipeline_recover_aliases(after, err);
+    if (st == ARENAUT_OK) {
+        st = arn_pipeline_match_written(before, &written, arn_pipeline_allocator(p), err);
+    }
+    if (st != ARENAUT_OK) return st;
+    st = check(p, before, &written, err);
+    arn_release(arn_pipeline_allocator(p), written.tensors);
+    return st;
+}
+
+arenaut_status arn_pipeline_check_rewritten(const arenaut_pipeline *p, const arenaut_text *bytes,
+                                            arenaut_error *err) {
+    const arenaut_allocator *allocator = arn_pipeline_allocator(p);
+    const arenaut_pipeline_file *file = p->store->files;
+    const arenaut_format *format = p->document.format;
+    arenaut_document before = {0}, after = {0};
+    if (!p->rewrite) return ARENAUT_OK;
+    arenaut_status st = arenaut_read(file->data, file->size, format, NULL, allocator, &before, err);
+    if (st == ARENAUT_OK) {
+        st = arenaut_read((const uint8_t *)bytes->bytes, bytes->size, format, NULL, allocator,
+                          &after, err);
+    }
+    if (st == ARENAUT_OK) {
+        st = check_written(p, before.program, after.program, err);
+    }
+    arenaut_document_free(&before);
+    arenaut_document_free(&after);
+    return st;
+}
+
+/* A program that was put in another order after ops of it run again is one rewrite of the file. */
+static void compose(const arenaut_rewrite *first, arenaut_rewrite *second) {
+    for (uint32_t i = 0; i < second->n_ops; i++) second->ops[i] = first->ops[second->ops[i]];
+    for (uint32_t t = 0; t < second->n_tensors; t++) {
+        second->tensors[t] = first->tensors[second->tensors[t].tensor];
+    }
+    second->n_ops_before = first->n_ops_before;
+    second->before = first->before;
+}
+
+arenaut_status arn_pipeline_adopt(arenaut_pipeline *p, arenaut_rewrite *rewrite,
+                                  arenaut_error *err) {
+    arenaut_status st = check(p, p->document.program, rewrite, err);
+    if (st == ARENAUT_OK) st = copy_notes(p->document.program, rewrite->program, err);
+    if (st == ARENAUT_OK) st = renumber_scratch(p, rewrite, err);
+    if (st != ARENAUT_OK) {
+        arenaut_rewrite_free(rewrite);
+        return st;
+    }
+    if (p->rewrite) compose(p->rewrite, rewrite);
+    arenaut_program_free(p->document.program);
+    p->result.program = p->document.program = rewrite->program;
+    p->result.rewrite = p->rewrite = rewrite;
+    return ARENAUT_OK;
+}
