@@ -164,7 +164,7 @@ def address(values):
 
 def pointer(values, kind):
     """A column as a pointer of a struct's member; `kind` is the type of its elements."""
-    return ctypes.cast(address(values), ctypes.POINTER(kind))
+    return ctypes.pointer(kind.from_address(address(values)))
 
 
 def copied(source, n, code, numpy=False):

@@ -131,8 +131,7 @@ class Iteration:
         config = ConfigRecord(
             records, len(values), options, SourceRecord(default, release, None),
             SourceRecord(allocate, release, None),
-            ctypes.cast(place_with_planner, c_void_p),
-            ctypes.cast(ctypes.pointer(self.planner), c_void_p))
+            c_void_p.from_buffer(place_with_planner), ctypes.addressof(self.planner))
         self.values = values
         size = iteration_bytes(len(values))
         self.room = (c_char * size)()

@@ -8,7 +8,7 @@ from ctypes import CDLL, c_int
 from arenaut import records
 from arenaut.errors import ArenautError, error_of
 
-__all__ = ["ArenautError", "C", "OK", "packaged", "check", "declare", "preloaded", "text_of", "took"]
+__all__ = ["ArenautError", "C", "OK", "borrowed", "packaged", "check", "declare", "preloaded", "text_of", "took"]
 
 OK = records.OK
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -72,7 +72,7 @@ LIB = load()
 
 def declare(name, *argument_types, returns=c_int):
     """A function of the library with its types, so that none is ever guessed."""
-    function = getattr(LIB, name)
+    function = LIB[name]  # one of our own: what LIB has by this name may be at work in another thread
     function.argtypes = argument_types
     function.restype = returns
     return function
@@ -96,6 +96,12 @@ C = Functions()
 def text_of(string):
     """A C string that may be missing."""
     return string.decode("utf-8", "replace") if string is not None else None
+
+
+def borrowed(data):
+    """Bytes as a pointer of C's, good as long as it lives. ctypes.cast would be the way, but that of PyPy mixes
+    up what threads give it at the same time."""
+    return ctypes.c_void_p.from_buffer(ctypes.c_char_p(data))
 
 
 def check(call, *arguments):

@@ -8,7 +8,7 @@ from collections import namedtuple
 
 from arenaut import arrays, documents, records
 from arenaut.errors import InputError, RefusedError, RejectedError, error_of
-from arenaut.library import C, check, text_of, took
+from arenaut.library import C, borrowed, check, text_of, took
 from arenaut.options import FILE, PLANNER, check_names, pipeline_options, time_limit
 from arenaut.planning import STOPS, Plan, check_record, failure, finding_of, judge
 from arenaut.problem import Problem, separate
@@ -32,8 +32,8 @@ class Pipeline:
         self.watch = Watch(progress, time_limit(given.get("time")))
         self.files = files
         self.options, self.kept = pipeline_options(given, files[0][0], self.watch)
-        self.notes = []
-        self.options.note = NOTE(lambda _, text: self.notes.append(text_of(text)))
+        self.notes = notes = []  # by a name of its own: with `self` it would wait for the garbage collector
+        self.options.note = NOTE(lambda _, text: notes.append(text_of(text)))
         self.pointer = ctypes.POINTER(records.Pipeline)()
 
     def __del__(self):
@@ -42,7 +42,10 @@ class Pipeline:
 
     @property
     def record(self):
-        return self.pointer.contents
+        """The same as the library has it, which is there as long as somebody has this."""
+        record = self.pointer.contents
+        record.owner = self
+        return record
 
     def call(self, stage, *arguments):
         error = records.Error()
@@ -65,10 +68,9 @@ class Pipeline:
     def read(self):
         """Options may be changed before."""
         check(C.arenaut_pipeline_new, self.options, None, ctypes.byref(self.pointer))
-        given = (records.PipelineFile * len(self.files))(*(
-            (os.fsencode(name), ctypes.cast(data, ctypes.c_void_p), len(data))
-            for name, data in self.files))
-        self.call(C.arenaut_pipeline_read, given, len(self.files))
+        self.given = (records.PipelineFile * len(self.files))(*(
+            (os.fsencode(name), borrowed(data), len(data)) for name, data in self.files))
+        self.call(C.arenaut_pipeline_read, self.given, len(self.files))
         return self
 
     def prepare(self):
@@ -405,8 +407,7 @@ class Model:
             raise RefusedError(f"{self.path}: a plan cannot be taken out of the format {self.format}",
                                records.REFUSED)
         (_, data), = self._files
-        pointer = ctypes.cast(data, ctypes.c_void_p)
-        documents.write_file(path, took(lambda sink: check(strip, pointer, len(data), sink, None)))
+        documents.write_file(path, took(lambda sink: check(strip, data, len(data), sink, None)))
 
     def _judge(self, baseline):
         if not baseline.plan or not baseline.from_file:

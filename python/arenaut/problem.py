@@ -149,7 +149,7 @@ class Problem:
         [0, 4096]
     """
 
-    __slots__ = ("_parts", "_kept", "_record")
+    __slots__ = ("_parts", "_record")
 
     def __init__(self, sizes: Numbers, first: Numbers | None = None, end: Numbers | None = None, *,
                  align: int | Numbers = 1,
@@ -205,7 +205,7 @@ class Problem:
 
     def _take(self, parts):
         """From now on this is the problem of these parts."""
-        self._parts, self._kept = parts, []
+        self._parts = parts
         record = self._record = records.Problem(
             n_buffers=len(parts["size"]), n_pools=len(parts["pool"]), traits=parts.get("traits", 0),
             n_lifetimes=len(parts["lifetime"]) // 2)
@@ -215,20 +215,16 @@ class Problem:
         record.lifetime = arrays.pointer(parts["lifetime"], records.Interval)
         for name in TEXTS:
             if name in parts:
-                setattr(record, name, self._keep(c_strings(parts[name])))
+                setattr(record, name, c_strings(parts[name]))
         for name, (kind, _) in LISTS.items():
             rows = parts[name]
             setattr(record, f"n_{name}{'' if name == 'reserved' else 's'}", len(rows))
             if rows:
-                setattr(record, name, self._keep((kind * len(rows))(*rows)))
-        record.pool = self._keep(pool_records(parts["pool"]))
+                setattr(record, name, (kind * len(rows))(*rows))
+        record.pool = pool_records(parts["pool"])
         if "method_name" in parts:
             record.n_methods = len(parts["method_name"])
-            record.method_name = self._keep(c_strings(parts["method_name"]))
-
-    def _keep(self, values):
-        self._kept.append(values)
-        return ctypes.cast(values, ctypes.POINTER(values._type_))
+            record.method_name = c_strings(parts["method_name"])
 
     @classmethod
     def _unchecked(cls, sizes, first, end, **constraints):

@@ -1,10 +1,13 @@
 """arenaut.open, and what can be asked of a model: the same as the command answers."""
 
+import ctypes
+import gc
 import json
 import os
 import pickle
 import subprocess
 import sys
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -272,3 +275,48 @@ def test_places_that_a_program_states_are_checked_in_their_pools(pool, right, tm
     else:
         with pytest.raises(arenaut.RejectedError):
             arenaut.open(path).check()
+
+
+def test_what_the_library_has_of_a_model_is_there_as_long_as_it_is_read():
+    model = arenaut.open(DATA / "inception_int8.tflite")
+    pipeline = model._prepared({})
+    alive, problem = weakref.ref(pipeline), pipeline.record.problem
+    del pipeline
+    gc.collect()
+    assert alive() and arenaut.Problem._copy(problem.contents).names == model.problem.names
+    del problem
+    gc.collect()
+    assert not alive()
+
+
+CONSTANT_COLLECTION = """
+import gc, sys
+import arenaut
+
+rows = range(400)
+given = arenaut.Problem([10] * 400, rows, [k + 3 for k in rows], conflicts=[(k, k + 9) for k in rows[:300]])
+model = arenaut.Model.parse(given.to_json().encode())
+gc.set_threshold(1)
+for _ in range(3):
+    found = model.problem
+    print(found.conflicts == given.conflicts, list(found.sizes) == [10] * 400, found.bound)
+"""
+
+
+@pytest.mark.skipif(not hasattr(gc, "set_threshold"), reason="this Python collects when it likes")
+def test_a_problem_that_is_copied_while_garbage_is_collected():
+    done = subprocess.run([sys.executable, "-c", CONSTANT_COLLECTION], capture_output=True, text=True, timeout=60,
+                          check=False, env={**os.environ, "MALLOC_PERTURB_": "85"})
+    assert (done.returncode, done.stdout) == (0, "True True 30\n" * 3)
+
+
+def test_pointers_are_made_without_cast(tmp_path, monkeypatch):
+    """PyPy's own passes its arguments through a list that all threads share, and mixes them up."""
+    def refuse(*_):
+        raise AssertionError("ctypes.cast is not safe in threads")
+    monkeypatch.setattr(ctypes, "cast", refuse)
+    plan = arenaut.open(DATA / "inception_int8.tflite").plan()
+    plan.save(tmp_path / "planned.tflite")
+    arenaut.open(tmp_path / "planned.tflite").strip(tmp_path / "again.tflite")
+    problem = arenaut.Problem([3, 4], [0, 1], [2, 3], names=["a", "b"], conflicts=[(0, 1)], pools={"fast": 64})
+    assert pickle.loads(pickle.dumps(problem)).plan().arena == 7
