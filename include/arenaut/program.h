@@ -282,7 +282,7 @@ void arenaut_program_free(arenaut_program *program); /* NULL is fine */
 
 /* Each copies what it is given, with strings and arrays, and stores the index in *id (may
  * be NULL). Ops are added method by method: add_method, then all its ops; one whose file_index is
- * left out gets its number within the method. Inputs and
+ * left out gets its number within the method, and ARENAUT_NONE is no number of one. Inputs and
  * outputs of a method may be set later with _set_method_io, once its tensors exist.
  * Indices are checked by arenaut_program_validate, not here. Amortised O(1). */
 arenaut_status arenaut_program_add_tensor(arenaut_program *program, const arenaut_tensor *tensor,

@@ -191,8 +191,8 @@ arenaut_status arenaut_reorder(arenaut_program *program, const uint32_t *ops, ar
  * again runs again, in a program of one method. Its first run makes what it made before, and each
  * further one copies of that: new tensors, whose origins say which they are copies of. An op reads
  * the latest copies that there are when it runs, but what it updates in place. Takes `program` over
- * if all goes well. BAD_ARGUMENT if some op is missing. Whether it computes the same,
- * arenaut_check_rewrite tells. */
+ * if all goes well. BAD_ARGUMENT if some op is missing; TOO_LARGE if there are no numbers left for
+ * ops that run again. Whether it computes the same, arenaut_check_rewrite tells. */
 arenaut_status arenaut_recompute(arenaut_program *program, const uint32_t *ops, uint32_t n_ops,
                                  arenaut_rewrite **out, arenaut_error *err);
 

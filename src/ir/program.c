@@ -163,14 +163,27 @@ arenaut_status arenaut_program_add_method(arenaut_program *program, const char *
     return ARENAUT_OK;
 }
 
-arenaut_status arenaut_program_add_op(arenaut_program *program, const arenaut_op *op, uint32_t *id,
-                                      arenaut_error *err) {
+static arenaut_status check_op(const arenaut_program *program, const arenaut_op *op,
+                               arenaut_error *err) {
+    const char *name = op->name ? op->name : "";
     if (program->n_methods == 0 || op->method != program->n_methods - 1) {
         return arn_fail(err, ARENAUT_BAD_ARGUMENT, 0,
                         "op '%s' belongs to method %" PRIu32
                         "; ops are added to the newest of %" PRIu32 " methods",
-                        op->name ? op->name : "", op->method, program->n_methods);
+                        name, op->method, program->n_methods);
     }
+    if (op->file_index.given && op->file_index.id == ARENAUT_NONE) {
+        return arn_fail(err, ARENAUT_BAD_ARGUMENT, 0,
+                        "op '%s' has the number %" PRIu32 " in its file; numbers end with %" PRIu32,
+                        name, op->file_index.id, ARENAUT_NONE - 1);
+    }
+    return ARENAUT_OK;
+}
+
+arenaut_status arenaut_program_add_op(arenaut_program *program, const arenaut_op *op, uint32_t *id,
+                                      arenaut_error *err) {
+    const arenaut_status st = check_op(program, op, err);
+    if (st != ARENAUT_OK) return st;
     arenaut_op copy = *op;
     const void *pairs = copy.in_place, *overlaps = copy.overlaps;
     if (!copy_text(program, &copy.name) || !copy_text(program, &copy.source) ||

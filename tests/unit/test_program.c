@@ -101,6 +101,24 @@ TEST(ops_of_an_older_method_are_refused) {
     arenaut_program_free(p);
 }
 
+/* The one behind is no op at all. */
+TEST(numbers_of_ops_end_below_that_of_no_op) {
+    spec s;
+    arenaut_error err = {0};
+    fill(&s);
+    arenaut_program *p = build(&s);
+    const uint32_t n = p->n_ops;
+    s.ops[4].file_index = (arenaut_optional_id){.given = true, .id = ARENAUT_NONE};
+    assert_int_equal(arenaut_program_add_op(p, &s.ops[4], NULL, &err), ARENAUT_BAD_ARGUMENT);
+    assert_non_null(strstr(err.msg,
+                           "has the number 4294967295 in its file; numbers end with "
+                           "4294967294"));
+    assert_int_equal(p->n_ops, n);
+    s.ops[4].file_index = arenaut_id(ARENAUT_NONE - 1);
+    assert_int_equal(arenaut_program_add_op(p, &s.ops[4], NULL, NULL), ARENAUT_OK);
+    arenaut_program_free(p);
+}
+
 static const uint32_t ninety = 90, method_zero[2] = {MAIN, MAIN}, from_then = Q;
 
 static void unknown_input(spec *s) { s->ops[0].inputs = &ninety; }

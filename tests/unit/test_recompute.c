@@ -395,6 +395,36 @@ TEST(what_waits_below_the_peak_is_made_again_by_a_cheap_op) {
     arenaut_program_free(p);
 }
 
+/* Their files may number ops as they like: far apart, up to the last number there is. */
+TEST(ops_are_found_by_any_numbers_that_they_have) {
+    const uint32_t expected[] = {0, 1, 2, 3, 1, 4};
+    arenaut_program *p = waiting();
+    arenaut_rewrite *rewrite = NULL;
+    arenaut_error err = {0};
+    for (uint32_t i = 0; i < p->n_ops; i++) {
+        p->ops[i].file_index = arenaut_id(ARENAUT_NONE - 2 - 700000000 * (p->n_ops - 1 - i));
+    }
+    arenaut_recomputation *found = find(p, NULL);
+    assert_int_equal(found->n_ops, COUNT_OF(expected));
+    assert_memory_equal(found->ops, expected, sizeof expected);
+    arenaut_recomputation_free(found);
+    assert_ok(arenaut_recompute(p, expected, COUNT_OF(expected), &rewrite, &err), err);
+    assert_int_equal(rewrite->program->ops[4].file_index.id, ARENAUT_NONE - 1);
+    arenaut_rewrite_free(rewrite);
+}
+
+TEST(ops_that_run_again_need_numbers_too) {
+    const uint32_t ops[] = {0, 1, 2, 3, 1, 4};
+    arenaut_program *p = waiting();
+    arenaut_rewrite *rewrite = NULL;
+    arenaut_error err = {0};
+    p->ops[2].file_index = arenaut_id(ARENAUT_NONE - 1);
+    assert_int_equal(arenaut_recompute(p, ops, COUNT_OF(ops), &rewrite, &err), ARENAUT_TOO_LARGE);
+    assert_non_null(strstr(err.msg, "1 ops run again, behind op 4294967294 of the file"));
+    assert_null(rewrite);
+    arenaut_program_free(p);
+}
+
 /* What is found computes the same; as many bytes are alive at once as was said, or fewer where
  * views were counted apart. */
 static uint32_t try_found(arenaut_program *(*make)(rng *), uint64_t seed) {

@@ -9,6 +9,7 @@
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/memory.h"
+#include "rewrite/order/order_numbers.h"
 #include "rewrite/order/order_waits.h"
 
 struct arenaut_program_order {
@@ -441,27 +442,23 @@ static void emit(emitter *e, uint32_t op) {
     }
 }
 
-/* `at`: per op of the file's own counting, the first op of `file` that has it. */
 static void emit_all(emitter *e, const arenaut_program_order *order, const uint32_t *ops,
-                     const uint32_t *at) {
-    const uint32_t n = e->file->n_ops;
+                     const arn_order_numbers *numbers) {
+    const uint32_t *same;
     for (uint32_t i = 0; i < order->problem.n_ops; i++) {
-        const uint32_t number = order->op[ops[i]];
-        if (number == ARENAUT_NONE) continue;
-        for (uint32_t k = at[number]; k < n && e->file->ops[k].file_index.id == number; k++) {
-            emit(e, k);
-        }
+        const uint32_t n_same = arn_order_numbers_ops(numbers, order->op[ops[i]], &same);
+        for (uint32_t k = 0; k < n_same; k++) emit(e, same[k]);
     }
-    for (uint32_t k = 0; k < n; k++) emit(e, k);
+    for (uint32_t k = 0; k < e->file->n_ops; k++) emit(e, k);
 }
 
 static arenaut_status order_file(arn_region *region, const arenaut_program_order *order,
                                  const arenaut_program *file, const uint32_t *ops, uint32_t *out) {
     arn_order_waits waits;
-    uint32_t numbers = 0;
-    if (!arn_order_waits_find(file, region, &waits)) return ARENAUT_NO_MEMORY;
-    for (uint32_t k = 0; k < file->n_ops; k++) {
-        if (file->ops[k].file_index.id >= numbers) numbers = file->ops[k].file_index.id + 1;
+    arn_order_numbers numbers;
+    if (!arn_order_waits_find(file, region, &waits) ||
+        !arn_order_numbers_find(file, region, &numbers)) {
+        return ARENAUT_NO_MEMORY;
     }
     emitter e = {.file = file, .out = out};
     e.begin = arn_region_allocate(region, (size_t)file->n_ops + 1, sizeof *e.begin);
@@ -469,15 +466,10 @@ static arenaut_status order_file(arn_region *region, const arenaut_program_order
     e.next = arn_region_allocate(region, file->n_ops, sizeof *e.next);
     e.stack = arn_region_allocate(region, (size_t)file->n_ops + 1, sizeof *e.stack);
     e.put = arn_region_allocate(region, file->n_ops, sizeof *e.put);
-    uint32_t *at = arn_region_allocate(region, numbers, sizeof *at);
-    if (!e.begin || !e.first || !e.next || !e.stack || !e.put || !at) return ARENAUT_NO_MEMORY;
-    for (uint32_t i = 0; i < numbers; i++) at[i] = file->n_ops;
-    for (uint32_t k = file->n_ops; k-- > 0;) {
-        at[file->ops[k].file_index.id] = k;
-        e.put[k] = false;
-    }
+    if (!e.begin || !e.first || !e.next || !e.stack || !e.put) return ARENAUT_NO_MEMORY;
+    for (uint32_t k = 0; k < file->n_ops; k++) e.put[k] = false;
     sort_waits(&e, &waits);
-    emit_all(&e, order, ops, at);
+    emit_all(&e, order, ops, &numbers);
     return ARENAUT_OK;
 }
 

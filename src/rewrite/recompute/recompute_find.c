@@ -9,6 +9,7 @@
 
 #include "core/fail.h"
 #include "rewrite/order/order_effects.h"
+#include "rewrite/order/order_numbers.h"
 #include "rewrite/recompute/recompute_cheap.h"
 #include "rewrite/recompute/recompute_runs.h"
 
@@ -40,29 +41,22 @@ typedef struct finder {
 
 /* ---- facts ---- */
 
+static uint32_t only_op(const arn_order_numbers *numbers, uint32_t number) {
+    const uint32_t *ops;
+    return arn_order_numbers_ops(numbers, number, &ops) == 1 ? ops[0] : ARENAUT_NONE;
+}
+
 /* Which op of the file an op stands for, where neither stands for several. */
 static bool find_file_ops(finder *f) {
-    const arenaut_program *p = f->graph.program, *file = f->file;
-    uint32_t numbers = 0;
-    for (uint32_t i = 0; i < file->n_ops; i++) {
-        if (file->ops[i].file_index.id >= numbers) numbers = file->ops[i].file_index.id + 1;
-    }
-    uint32_t *at = arn_region_allocate(&f->region, numbers, sizeof *at);
-    uint32_t *uses = arn_region_allocate(&f->region, numbers, sizeof *uses);
-    if (!at || !uses) return false;
-    for (uint32_t i = 0; i < numbers; i++) at[i] = ARENAUT_NONE, uses[i] = 0;
-    for (uint32_t i = 0; i < file->n_ops; i++) {
-        uint32_t *number = &at[file->ops[i].file_index.id];
-        *number = *number == ARENAUT_NONE ? i : file->n_ops;
+    const arenaut_program *p = f->graph.program;
+    arn_order_numbers now, before;
+    if (!arn_order_numbers_find(p, &f->region, &now) ||
+        !arn_order_numbers_find(f->file, &f->region, &before)) {
+        return false;
     }
     for (uint32_t i = 0; i < p->n_ops; i++) {
-        const arenaut_optional_id own = p->ops[i].file_index;
-        if (own.given && own.id < numbers) uses[own.id]++;
-    }
-    for (uint32_t i = 0; i < p->n_ops; i++) {
-        const arenaut_optional_id own = p->ops[i].file_index;
-        const bool alone = own.given && own.id < numbers && uses[own.id] == 1;
-        f->file_op[i] = alone && at[own.id] < file->n_ops ? at[own.id] : ARENAUT_NONE;
+        const uint32_t number = p->ops[i].file_index.id;
+        f->file_op[i] = only_op(&now, number) == i ? only_op(&before, number) : ARENAUT_NONE;
     }
     return true;
 }

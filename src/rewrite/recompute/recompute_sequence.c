@@ -144,14 +144,23 @@ static arenaut_status put_ops(sequence *s) {
     return st;
 }
 
+/* Whatever runs again has a number behind all of them; `more` ops do. */
+static arenaut_status find_numbers(sequence *s, uint32_t more) {
+    for (uint32_t i = 0; i < s->program->n_ops; i++) {
+        const arenaut_optional_id own = s->program->ops[i].file_index;
+        if (own.given && own.id >= s->n_numbers) s->n_numbers = own.id + 1;
+    }
+    if (more <= ARENAUT_NONE - s->n_numbers) return ARENAUT_OK;
+    return arn_fail(s->err, ARENAUT_TOO_LARGE, 0,
+                    "%" PRIu32 " ops run again, behind op %" PRIu32
+                    " of the file; numbers end with %" PRIu32,
+                    more, s->n_numbers - 1, ARENAUT_NONE - 1);
+}
+
 static arenaut_status run_all(sequence *s, const uint32_t *ops) {
     const uint32_t n_before = s->program->n_ops;
-    arenaut_status st = ARENAUT_OK;
-    for (uint32_t i = 0; i < n_before; i++) {
-        const uint32_t number = s->program->ops[i].file_index.id;
-        s->now[i] = ARENAUT_NONE;
-        if (number >= s->n_numbers) s->n_numbers = number + 1;
-    }
+    arenaut_status st = find_numbers(s, s->made->n_ops - n_before);
+    for (uint32_t i = 0; i < n_before; i++) s->now[i] = ARENAUT_NONE;
     for (uint32_t t = 0; t < s->n_before; t++) {
         s->storage[t] = arenaut_program_storage(s->program, t, NULL);
         s->latest[t] = t;

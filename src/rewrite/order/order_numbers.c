@@ -1,0 +1,39 @@
+/* Ops by the numbers that the file gives them: a sorted list, as numbers may lie far apart. */
+#include "rewrite/order/order_numbers.h"
+
+#include "core/sort.h"
+
+bool arn_order_numbers_find(const arenaut_program *program, arn_region *region,
+                            arn_order_numbers *out) {
+    const uint32_t n = program->n_ops;
+    *out = (arn_order_numbers){0};
+    out->ops = arn_region_allocate(region, n, sizeof *out->ops);
+    out->number = arn_region_allocate(region, n, sizeof *out->number);
+    uint32_t *scratch = arn_region_allocate(region, n, sizeof *scratch);
+    if (!out->ops || !out->number || !scratch) return false;
+    for (uint32_t i = 0; i < n; i++) {
+        const arenaut_optional_id own = program->ops[i].file_index;
+        out->number[i] = own.id;
+        if (own.given) out->ops[out->n++] = i;
+    }
+    arn_sort_by_key(out->ops, out->n, out->number, scratch);
+    return true;
+}
+
+/* The first place in the list whose op has at least this number. */
+static uint32_t lower_bound(const arn_order_numbers *numbers, uint64_t number) {
+    uint32_t low = 0, high = numbers->n;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (numbers->number[numbers->ops[middle]] < number) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+uint32_t arn_order_numbers_ops(const arn_order_numbers *numbers, uint32_t number,
+                               const uint32_t **ops) {
+    const uint32_t begin = lower_bound(numbers, number);
+    *ops = numbers->ops + begin;
+    return lower_bound(numbers, (uint64_t)number + 1) - begin;
+}
