@@ -1,5 +1,5 @@
-// What stands around the rectangles, drawn by the canvas: bytes alive with bound and arena above,
-// addresses at the left, ops and methods below. All take the picture (picture.js), whose `frame` has
+// What stands around the rectangles, drawn by the canvas: bytes alive with bound and arena above, and
+// what the allocator of a trace held, addresses at the left, ops and methods below. All take the picture (picture.js), whose `frame` has
 // the plot's edges in pixels of the screen.
 import { begun, commas, inUnits, nicePowerOfTwo, niceStep, shortened } from "./words.js";
 
@@ -75,8 +75,9 @@ export function paintCurve(ctx, box, values, top, colour) {
   ctx.stroke();
 }
 
-// What lies between this line and the curve of bytes alive is holes.
-function paintReach(ctx, box, values, top, colour) {
+// The highest byte in use: what lies between it and the curve of bytes alive is holes. And what the
+// allocator of a trace held: there, it was reserved for nothing.
+export function paintLine(ctx, box, values, top, colour) {
   ctx.beginPath();
   values.forEach((bytes, c) => {
     const y = box.y + box.height - (bytes / top) * box.height;
@@ -105,7 +106,7 @@ export function levelsOf(plan, theme) {
 }
 
 export const topOfCurve = (plan) =>
-  Math.max(1, Number(plan.data.arena), Number(plan.data.peak.live)) * 1.04;
+  Math.max(1, Number(plan.data.arena), Number(plan.data.peak.live), Number(plan.data.reserved ?? 0)) * 1.04;
 
 // Bytes alive, and the levels, over the steps that are seen.
 export function drawCurve(p, ctx) {
@@ -114,7 +115,8 @@ export function drawCurve(p, ctx) {
   ctx.fillStyle = theme.plot;
   ctx.fillRect(box.x, box.y, box.width, box.height);
   paintCurve(ctx, box, columnsOf(plan.curve, view.x0, view.x1, frame.width), top, theme.area);
-  if (plan.reach) paintReach(ctx, box, columnsOf(plan.reach, view.x0, view.x1, frame.width), top, theme.peak);
+  if (plan.reach) paintLine(ctx, box, columnsOf(plan.reach, view.x0, view.x1, frame.width), top, theme.peak);
+  if (plan.reserved) paintLine(ctx, box, columnsOf(plan.reserved, view.x0, view.x1, frame.width), top, theme.reserved);
   paintLevels(ctx, box, top, levelsOf(plan, theme));
   const unit = nicePowerOfTwo(top / 3);
   for (let at = 0; at < top; at += unit) {
@@ -122,6 +124,7 @@ export function drawCurve(p, ctx) {
   }
   write(ctx, "bytes alive", LEFT + 6, box.y + 13, { colour: theme.soft, halo: theme.plot });
   if (plan.reach) write(ctx, "highest byte in use", LEFT + 72, box.y + 13, { colour: theme.peak, halo: theme.plot });
+  if (plan.reserved) write(ctx, "reserved", LEFT + 186, box.y + 13, { colour: theme.reserved, halo: theme.plot });
 }
 
 // Addresses of each lane, and the names of the pools where there are several.

@@ -9,9 +9,9 @@ const OTHERS = "#999999";
 
 export const THEMES = {
   light: { paper: "#ffffff", plot: "#f6f7f9", ink: "#1a1a1a", soft: "#5f6368", line: "#c9cdd2",
-    grid: "#e3e6ea", area: "#0072b2", bound: "#0072b2", today: "#c24e00", peak: "#b34700" },
+    grid: "#e3e6ea", area: "#0072b2", bound: "#0072b2", today: "#c24e00", peak: "#b34700", reserved: "#8f3f72" },
   dark: { paper: "#16181c", plot: "#1d2026", ink: "#eceff3", soft: "#a6adb8", line: "#3b414b",
-    grid: "#2b3038", area: "#56b4e9", bound: "#56b4e9", today: "#ff9a57", peak: "#ff9a57" },
+    grid: "#2b3038", area: "#56b4e9", bound: "#56b4e9", today: "#ff9a57", peak: "#ff9a57", reserved: "#e29ac4" },
 };
 
 export function asNumber(hex) {

@@ -13,6 +13,7 @@ function figuresOf(plan) {
     ["bound", d.quality === "optimal" ? "reached: proven minimal" : `${commas(d.bound)} bytes`],
     ["peak", `${commas(d.peak.live)} bytes at ${plan.stepLabel(plan.peakStep)}`],
     ["above the need", waste > 0n ? `${commas(waste)} bytes (${percent(waste, d.arena)})` : "nothing"]];
+  if (d.reserved) facts.push(["reserved", `at most ${commas(d.reserved)} bytes`]);
   if (d.today) facts.push(["now", `${commas(d.today.arena)} bytes (${shown(d.today.planner ?? "")})`]);
   facts.push(["planner", shown(d.planner ?? "unknown")], ["buffers", commas(plan.n)]);
   if (d.target) facts.push(["runtime", shown(d.target)]);

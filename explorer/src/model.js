@@ -36,9 +36,16 @@ export class Plan {
     this.readBuffers(c);
     this.readLifetimes(c);
     this.readOps(c);
+    this.reserved = c.reserved ? this.readReserved(c) : null;
     this.peakStep = Number(BigInt(data.peak.step) - this.origin);
     later(this, "curve", () => this.bytesAlive());
     later(this, "touches", () => this.whoTouches());
+  }
+
+  // What the allocator of a trace held, as a curve over the steps, which are its requests.
+  readReserved(c) {
+    const { values, exact } = numbers(c.reserved);
+    return { steps: Float64Array.from(values, (_, step) => step - Number(this.origin)), live: values, bytes: exact ?? values };
   }
 
   // The same buffers where another plan has them (see replan.js); those that are gone take no room.
@@ -104,6 +111,7 @@ export class Plan {
   bytes(b) { return this.exactSize ? this.exactSize[b] : this.size[b]; }
   address(b) { return this.exactOffset ? this.exactOffset[b] : this.offset[b]; }
   name(b) { return shown(this.names[b] ?? `buffer${b}`); }
+  reservedAt(step) { return this.reserved.bytes[Number(this.number(step))]; }
   className(b) { return this.data.classes[this.cls[b]]; }
   shapeText(b) { return this.shape[b] < 0 ? "" : shown(this.words[this.shape[b]]); }
   poolName(k) { return shown(this.pools[k].name ?? `pool${k}`); }

@@ -1,6 +1,6 @@
-// The strip above the picture: bytes alive over all steps, with the arena and the bound, and the part
-// that the picture shows, which can be dragged, widened at its edges, or drawn anew.
-import { LEFT, RIGHT, columnsOf, levelsOf, paintCurve, paintLevels, topOfCurve } from "./axes.js";
+// The strip above the picture: bytes alive over all steps, and what the allocator of a trace held, with
+// the arena and the bound, and the part that the picture shows, which can be dragged, widened at its edges, or drawn anew.
+import { LEFT, RIGHT, columnsOf, levelsOf, paintCurve, paintLevels, paintLine, topOfCurve } from "./axes.js";
 
 const EDGE = 7, LEAST_DRAG = 4;
 
@@ -25,7 +25,9 @@ export class Overview {
     const { picture, box } = this, { plan, theme, view } = picture, ctx = this.canvas.getContext("2d");
     if (!box) return;
     if (!this.values || this.of !== plan) {
-      this.values = columnsOf(plan.curve, 0, Math.max(plan.range, 1), Math.round(box.width));
+      const columns = (curve) => columnsOf(curve, 0, Math.max(plan.range, 1), Math.round(box.width));
+      this.values = columns(plan.curve);
+      this.reserved = plan.reserved && columns(plan.reserved);
       this.of = plan;
     }
     const top = topOfCurve(plan);
@@ -35,6 +37,7 @@ export class Overview {
     ctx.fillStyle = theme.plot;
     ctx.fillRect(box.x, box.y, box.width, box.height);
     paintCurve(ctx, box, this.values, top, theme.area);
+    if (this.reserved) paintLine(ctx, box, this.reserved, top, theme.reserved);
     paintLevels(ctx, box, top, levelsOf(plan, theme));
     const x0 = this.xOf(view.x0), x1 = this.xOf(view.x1);
     ctx.fillStyle = `${theme.ink}22`;

@@ -107,6 +107,7 @@ export class Panels {
     id("when").textContent = plan.stepLabel(step) + (atPeak ? ", the peak" : "");
     id("story").textContent = [`${alive.length} buffers are alive, ${commas(whole)} bytes (${inUnits(whole)})`,
       shared ? `of which ${commas(shared)} are shared: results over operands` : "",
+      plan.reserved ? `${commas(plan.reservedAt(step))} were reserved` : "",
       arena > whole ? `${commas(arena - whole)} bytes of the arena (${percent(arena - whole, arena)}) are not needed then` : ""]
       .filter(Boolean).join("; ") + ".";
     this.showHoles(alive);

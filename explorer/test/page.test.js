@@ -254,13 +254,18 @@ test("problems of every size are shown", { skip }, async () => {
   }
 });
 
-test("streams of a trace have lanes of their own, and tables say which and of which method", { skip }, async () => {
+test("streams of a trace have lanes of their own, tables say which and of which method, and what was reserved is said", { skip }, async () => {
   const { page, wrong } = await open(browser, pageOf(data("two_streams.trace.csv")));
   const headings = () => page.$$eval("#all thead th", (ths) => ths.map((th) => th.textContent));
   assert.deepEqual(await page.evaluate(() => window.arenaut.picture.lanes.map(({ pool }) => window.arenaut.plan.poolName(pool))), ["device 0 stream 0", "device 0 stream 7"]);
   const pool = (await headings()).indexOf("pool");
   assert.deepEqual((await rows(page, "all")).map((row) => row[pool]), [0, 0, 0, 7, 0].map((stream) => `device 0 stream ${stream}`));
   assert.ok(!(await headings()).includes("method"));
+  const MiB = 2 ** 20;
+  assert.deepEqual(await page.evaluate(() => [...window.arenaut.plan.reserved.live]), [2, 2, 4, 4, 4].map((n) => n * MiB));
+  assert.match(await text(page, "#figures"), /reservedat most 4,194,304 bytes/);
+  await page.keyboard.press("Home");
+  assert.match(await text(page, "#story"), /^1 buffers are alive, .*; 2,097,152 were reserved; /);
   assert.deepEqual(wrong, []);
   await page.close();
   const methods = await open(browser, pageOf(data("pte/two_methods.pte")));

@@ -10,6 +10,7 @@
 #include <arenaut/program.h>
 #include <arenaut/rewrite.h>
 #include <arenaut/target.h>
+#include <arenaut/trace.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -46,6 +47,7 @@ typedef struct arenaut_result {
     const arenaut_problem *problem;    /* never NULL */
     const arenaut_plan *plan;          /* NULL before planning */
     const arenaut_plan *baseline; /* what the file's runtime does without us; NULL if unknown */
+    const arenaut_trace *trace;   /* what was recorded, step by step; NULL: the file is no trace */
     arenaut_scratch_knowledge scratch;
     const arenaut_memory *memories; /* NULL: the file states none, or it is not known. Else the
                                      * arenas of plan and baseline are these */

@@ -438,6 +438,14 @@ class Finding(Structure):
     pass
 
 
+class TracePeak(Structure):
+    pass
+
+
+class Trace(Structure):
+    pass
+
+
 class Memory(Structure):
     pass
 
@@ -451,14 +459,6 @@ class ScratchEntry(Structure):
 
 
 class ScratchSizes(Structure):
-    pass
-
-
-class TracePeak(Structure):
-    pass
-
-
-class Trace(Structure):
     pass
 
 
@@ -893,6 +893,19 @@ Finding._fields_ = [
     ("end", c_uint64),
     ("pool", c_uint32),
     ("msg", c_char * 320)]
+TracePeak._fields_ = [
+    ("bytes", c_uint64),
+    ("step", c_int64)]
+Trace._fields_ = [
+    ("n_events", c_uint64),
+    ("n_requests", c_uint32),
+    ("n_held", c_uint32),
+    ("has_addresses", c_bool),
+    ("asked", POINTER(c_uint64)),
+    ("reserved", POINTER(c_uint64)),
+    ("most_asked", TracePeak),
+    ("most_reserved", TracePeak),
+    ("allocator", Allocator)]
 Memory._fields_ = [
     ("method", c_uint32),
     ("id", c_uint32),
@@ -915,6 +928,7 @@ Result._fields_ = [
     ("problem", POINTER(Problem)),
     ("plan", POINTER(Plan)),
     ("baseline", POINTER(Plan)),
+    ("trace", POINTER(Trace)),
     ("scratch", c_int),
     ("memories", POINTER(Memory)),
     ("n_memories", c_size_t),
@@ -928,19 +942,6 @@ ScratchSizes._fields_ = [
     ("entries", POINTER(ScratchEntry)),
     ("n", c_size_t),
     ("known", c_bool)]
-TracePeak._fields_ = [
-    ("bytes", c_uint64),
-    ("step", c_int64)]
-Trace._fields_ = [
-    ("n_events", c_uint64),
-    ("n_requests", c_uint32),
-    ("n_held", c_uint32),
-    ("has_addresses", c_bool),
-    ("asked", POINTER(c_uint64)),
-    ("reserved", POINTER(c_uint64)),
-    ("most_asked", TracePeak),
-    ("most_reserved", TracePeak),
-    ("allocator", Allocator)]
 Document._fields_ = [
     ("format", POINTER(Format)),
     ("program", c_void_p),

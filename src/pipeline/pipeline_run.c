@@ -143,6 +143,7 @@ arenaut_status arenaut_pipeline_read(arenaut_pipeline *p, const arenaut_pipeline
         .program = p->document.program,
         .problem = p->problem,
         .plan = p->document.plan,
+        .trace = p->document.trace,
         .seconds = -1,
     };
     return ARENAUT_OK;

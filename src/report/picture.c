@@ -69,18 +69,36 @@ static bool event_before(const void *context, uint32_t a, uint32_t b) {
     return at != bt ? at < bt : a % 2 > b % 2; /* ends first: lifetimes are half open */
 }
 
-/* Notes `bytes` as alive from one step to another. */
-static void note_load(arn_report_picture *picture, int64_t from, int64_t to, uint64_t bytes) {
+/* `bytes` from one step to another, into the most of each column. */
+static void raise_columns(const arn_report_picture *picture, uint64_t *most, int64_t from,
+                          int64_t to, uint64_t bytes) {
     const arenaut_interval steps = {from, to};
-    if (bytes > picture->most) picture->most = bytes;
-    if (from <= picture->peak.step && picture->peak.step < to) picture->at_peak = bytes;
     if (!arn_report_picture_shows(picture, steps)) return;
     const uint32_t first = arn_report_picture_x(picture, from, picture->columns);
     uint32_t last = arn_report_picture_x(picture, to, picture->columns);
     if (last <= first) last = first + 1;
     for (uint32_t c = first; c < last && c < picture->columns; c++) {
-        if (bytes > picture->live[c]) picture->live[c] = bytes;
+        if (bytes > most[c]) most[c] = bytes;
     }
+}
+
+/* Notes `bytes` as alive from one step to another. */
+static void note_load(arn_report_picture *picture, int64_t from, int64_t to, uint64_t bytes) {
+    if (bytes > picture->most) picture->most = bytes;
+    if (from <= picture->peak.step && picture->peak.step < to) picture->at_peak = bytes;
+    raise_columns(picture, picture->live, from, to, bytes);
+}
+
+static bool find_reserved(arn_report_picture *picture) {
+    const arenaut_trace *trace = picture->result->trace;
+    if (!trace || !trace->reserved) return true;
+    picture->reserved =
+        arn_allocate_zeroed(picture->allocator, picture->columns, sizeof *picture->reserved);
+    if (!picture->reserved) return false;
+    for (uint32_t k = 0; k < trace->n_requests; k++) {
+        raise_columns(picture, picture->reserved, k, (int64_t)k + 1, trace->reserved[k]);
+    }
+    return true;
 }
 
 /* Walks the sorted events; the columns touched add up to events + columns. */
@@ -110,7 +128,8 @@ static arenaut_status measure(arn_report_picture *picture, uint32_t *events, uin
     for (size_t i = 0; i < n; i++) events[i] = (uint32_t)i;
     arn_sort_ids(events, n, event_before, p, events + n);
     const arenaut_status st = arenaut_peak_find(p, picture->allocator, &picture->peak, err);
-    if (st != ARENAUT_OK || find_loads(picture, events, owner)) return st;
+    if (st != ARENAUT_OK) return st;
+    if (find_loads(picture, events, owner) && find_reserved(picture)) return ARENAUT_OK;
     arenaut_peak_free(&picture->peak, picture->allocator);
     return arn_no_memory(err);
 }
@@ -137,5 +156,6 @@ arenaut_status arn_report_picture_make(const arenaut_result *result, arenaut_int
 
 void arn_report_picture_free(arn_report_picture *picture) {
     arn_release(picture->allocator, picture->live);
+    arn_release(picture->allocator, picture->reserved);
     arenaut_peak_free(&picture->peak, picture->allocator);
 }

@@ -1,5 +1,6 @@
 /* What pictures of a plan have in common: the time axis, the scale of addresses, and in how many
- * bytes of the arenas something is alive in each column of the picture. */
+ * bytes of the arenas something is alive in each column of the picture; of a trace, also what was
+ * reserved. */
 #ifndef ARN_REPORT_PICTURE_H
 #define ARN_REPORT_PICTURE_H
 
@@ -10,10 +11,11 @@ typedef struct arn_report_picture {
     int64_t first, end; /* steps shown, [first, end) */
     arenaut_peak peak;
     uint32_t columns;
-    uint64_t *live;   /* per column: the most bytes alive at any of its steps; what buffers share
-                       * counts once */
-    uint64_t most;    /* of them */
-    uint64_t at_peak; /* the same at the peak's step */
+    uint64_t *live;     /* per column: the most bytes alive at any of its steps; what buffers share
+                         * counts once */
+    uint64_t most;      /* of them */
+    uint64_t at_peak;   /* the same at the peak's step */
+    uint64_t *reserved; /* per column: the most that the trace's allocator held; NULL: not known */
     const arenaut_allocator *allocator;
 } arn_report_picture;
 

@@ -397,6 +397,64 @@ TEST(where_steps_are_many_svg_lists_what_is_alive_at_the_peak) {
     drop(&s);
 }
 
+/* Four requests of 100 bytes, two of them at once; twice as much is reserved from the third on. */
+static subject subject_of_trace(arenaut_trace *trace) {
+    static uint64_t asked[] = {100, 200, 200, 200}, reserved[] = {300, 300, 600, 600};
+    arenaut_problem *p = new_problem();
+    for (int64_t i = 0; i < 4; i++) add_box(p, 100, i, i < 2 ? i + 2 : 4);
+    finish(p);
+    *trace = (arenaut_trace){.n_requests = 4,
+                             .asked = asked,
+                             .reserved = reserved,
+                             .most_asked = {200, 1},
+                             .most_reserved = {600, 2}};
+    subject s = subject_of(p);
+    s.result.trace = trace;
+    return s;
+}
+
+/* A third of the height, 366 tenths of a pixel of 1,100, is 200 bytes of 600. */
+TEST(svg_draws_what_a_trace_had_reserved_above_the_bytes_alive) {
+    arenaut_trace trace;
+    subject s = subject_of_trace(&trace);
+    arenaut_text text = report("svg", &s, 0, false);
+    assert_holds(&text, "<path class=\"area\" d=\"M96 186H96V167.7H");
+    assert_holds(&text, "<path class=\"reserved\" d=\"M96 186H96V131H563V76H1030\"/>");
+    assert_holds(&text, "\"held\">reserved at most</text>");
+    assert_holds(&text, "\"held strong\">600</text>");
+    arenaut_text_free(&text);
+    trace.reserved = NULL; /* the file says nothing of it: the curve has the scale of its own */
+    text = report("svg", &s, 0, false);
+    assert_holds(&text, "<path class=\"area\" d=\"M96 186H96V131H");
+    assert_int_equal(count_of(&text, "reserved at most"), 0);
+    arenaut_text_free(&text);
+    drop(&s);
+}
+
+TEST(what_a_trace_had_reserved_keeps_to_the_steps_that_are_asked_for) {
+    arenaut_trace trace;
+    subject s = subject_of_trace(&trace);
+    const arenaut_report_options part = {.steps = {2, 4}};
+    arenaut_text text = report_with("svg", &s, &part);
+    assert_holds(&text, "<path class=\"reserved\" d=\"M96 186H96V76H1030\"/>");
+    arenaut_text_free(&text);
+    drop(&s);
+}
+
+TEST(the_page_has_what_a_trace_had_reserved) {
+    arenaut_trace trace;
+    subject s = subject_of_trace(&trace);
+    arenaut_text text = report("html", &s, 0, false);
+    assert_holds(&text, "\"reserved\":\"600\"");
+    assert_holds(&text, "\"reserved\":{\"n\":4,");
+    arenaut_text_free(&text);
+    s.result.trace = NULL;
+    text = report("html", &s, 0, false);
+    assert_int_equal(count_of(&text, "\"reserved\":"), 0);
+    arenaut_text_free(&text);
+    drop(&s);
+}
+
 TEST(dot_has_an_arrow_for_each_operand_and_is_for_programs) {
     subject s = subject_with_program();
     arenaut_text text = report("dot", &s, 0, false);
@@ -449,12 +507,16 @@ static arenaut_status compare_with(void *context, const arenaut_allocator *alloc
 }
 
 TEST(pictures_compare_plans_and_survive_running_out_of_memory) {
-    subject s = subject_with_program();
+    arenaut_trace trace;
+    subject s = subject_with_program(), recorded = subject_of_trace(&trace);
     static const char *const names[] = {"svg", "html"};
     for (size_t i = 0; i < COUNT_OF(names); i++) {
         comparison c = {&s, names[i]};
         survives_every_allocation_failure(compare_with, &c);
+        comparison traced = {&recorded, names[i]};
+        survives_every_allocation_failure(compare_with, &traced);
     }
+    drop(&recorded);
     drop(&s);
 }
 

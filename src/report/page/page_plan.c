@@ -110,6 +110,9 @@ static bool find_arguments(page *p) {
 
 /* ---- values of columns ---- */
 
+/* Whether it is a trace that says what was reserved. */
+static bool says_reserved(const page *p) { return p->result->trace && p->result->trace->reserved; }
+
 static uint64_t from_one(uint32_t index) { return index == ARENAUT_NONE ? 0 : (uint64_t)index + 1; }
 
 static uint64_t size_at(const void *c, uint32_t i) { return ((const page *)c)->problem->size[i]; }
@@ -168,6 +171,9 @@ static uint64_t step_op_at(const void *c, uint32_t i) {
 static uint64_t step_method_at(const void *c, uint32_t i) {
     return ((const page *)c)->lowering->steps[i].method;
 }
+static uint64_t reserved_at(const void *c, uint32_t i) {
+    return ((const page *)c)->result->trace->reserved[i];
+}
 static const char *name_at(const void *c, uint32_t i) {
     const arenaut_problem *p = ((const page *)c)->problem;
     return p->name ? p->name[i] : NULL;
@@ -209,6 +215,7 @@ static void put_all_columns(page *p) {
                                     {"operands", operands_at}};
     static const column of_steps[] = {{"stepOp", step_op_at}, {"stepMethod", step_method_at}};
     static const column of_arguments[] = {{"argument", argument_at}};
+    static const column of_requests[] = {{"reserved", reserved_at}};
     const uint32_t n_ops = p->program ? p->program->n_ops : 0;
     arn_puts(p->out, "\"columns\":{\n");
     PUT_COLUMNS(p, of_buffers, p->problem->n_buffers);
@@ -217,6 +224,7 @@ static void put_all_columns(page *p) {
     PUT_COLUMNS(p, of_ops, n_ops);
     PUT_COLUMNS(p, of_steps, p->lowering ? p->lowering->n_steps : 0);
     PUT_COLUMNS(p, of_arguments, p->n_arguments);
+    if (says_reserved(p)) PUT_COLUMNS(p, of_requests, p->result->trace->n_requests);
     arn_put_text_column(p->out, "name", p->problem->n_buffers, name_at, p);
     arn_puts(p->out, ",\n");
     arn_put_text_column(p->out, "source", p->problem->n_buffers, source_at, p);
@@ -301,6 +309,7 @@ static void put_figures(page *p, uint64_t bound) {
     put_bytes(p, "bound", p->plan->total_bound);
     put_bytes(p, "needed", bound);
     put_bytes(p, "behind", r->behind);
+    if (says_reserved(p)) put_bytes(p, "reserved", r->trace->most_reserved.bytes);
     arn_putf(p->out, "\"origin\":\"%" PRId64 "\",\n", p->origin);
     put_baseline(p);
     put_class_names(p);

@@ -1,9 +1,11 @@
 /* What stands around the rectangles: addresses at the left, steps below, the curve of bytes alive
- * above, and the marker of the peak through all of it. */
+ * above, for a trace with what was reserved meanwhile, and the marker of the peak through all of
+ * it. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "core/checked.h"
 #include "report/label.h"
 #include "report/svg/svg_drawing.h"
 
@@ -68,30 +70,64 @@ void arn_svg_step_numbers(svg_drawing *s) {
     arn_svg_text(s, SVG_LEFT + SVG_PLOT / 2, s->y + 290, "soft", "middle", "step");
 }
 
-/* ---- the curve ---- */
+/* ---- the curves ---- */
 
-/* Only columns where the curve changes are written. */
-void arn_svg_curve(svg_drawing *s) {
-    const arn_report_picture *p = &s->picture;
-    arn_svg_frame(s);
-    arn_svg_byte_ticks(s, 3);
-    arn_puts(&s->out, "<path class=\"area\" d=\"M");
+/* From the lower left corner to the right edge, by columns where the bytes change. The tag is left
+ * open. */
+static void open_stairs(svg_drawing *s, const char *cls, const uint64_t *bytes) {
+    const uint32_t columns = s->picture.columns;
+    arn_putf(&s->out, "<path class=\"%s\" d=\"M", cls);
     arn_svg_tenths(s, SVG_LEFT);
     arn_puts(&s->out, " ");
     arn_svg_tenths(s, s->y + s->height);
-    for (uint32_t c = 0; c < p->columns; c++) {
-        if (c == 0 || p->live[c] != p->live[c - 1]) {
+    for (uint32_t c = 0; c < columns; c++) {
+        if (c == 0 || bytes[c] != bytes[c - 1]) {
             arn_puts(&s->out, "H");
-            arn_svg_tenths(s, SVG_LEFT + (uint32_t)((uint64_t)c * SVG_PLOT / p->columns));
+            arn_svg_tenths(s, SVG_LEFT + (uint32_t)((uint64_t)c * SVG_PLOT / columns));
             arn_puts(&s->out, "V");
-            arn_svg_tenths(s, s->y + s->height - arn_svg_height(s, p->live[c]));
+            arn_svg_tenths(s, s->y + s->height - arn_svg_height(s, bytes[c]));
         }
     }
     arn_puts(&s->out, "H");
     arn_svg_tenths(s, SVG_LEFT + SVG_PLOT);
+}
+
+/* What a trace's allocator held over time, and what a plan would: what lies between the first and
+ * the bytes alive was reserved for nothing. */
+static void put_recorded(svg_drawing *s) {
+    const arenaut_trace *trace = s->result->trace;
+    const uint32_t x = SVG_LEFT + SVG_PLOT, arena = arn_svg_height(s, s->result->plan->total);
+    if (!s->picture.reserved) return;
+    open_stairs(s, "reserved", s->picture.reserved);
+    arn_puts(&s->out, "\"/>\n");
+    arn_svg_line(s, SVG_LEFT, s->y + s->height - arena, x, s->y + s->height - arena, "arena");
+    arn_svg_text(s, x + 100, s->y + 570, "held", NULL, "reserved at most");
+    arn_svg_text(s, x + 100, s->y + 710, "held strong", NULL,
+                 arn_report_commas(trace->most_reserved.bytes).text);
+    arn_svg_text(s, x + 100, s->y + 880, "soft", NULL, "arena");
+    arn_svg_text(s, x + 100, s->y + 1020, "ink strong", NULL,
+                 arn_report_commas(s->result->plan->total).text);
+}
+
+/* Of a trace, to the most of all that is drawn. */
+uint64_t arn_svg_top_of_curve(const svg_drawing *s) {
+    uint64_t most = s->picture.most;
+    if (s->picture.reserved) {
+        most = arn_max_u64(most, s->result->plan->total);
+        most = arn_max_u64(most, s->result->trace->most_reserved.bytes);
+    }
+    return most ? most : 1;
+}
+
+void arn_svg_curve(svg_drawing *s) {
+    const arn_report_picture *p = &s->picture;
+    arn_svg_frame(s);
+    arn_svg_byte_ticks(s, 3);
+    open_stairs(s, "area", p->live);
     arn_puts(&s->out, "V");
     arn_svg_tenths(s, s->y + s->height);
     arn_puts(&s->out, "Z\"/>\n");
+    put_recorded(s);
     arn_svg_text(s, SVG_LEFT + SVG_PLOT + 100, s->y + 110, "soft", NULL, "bytes alive");
     arn_label text = arn_report_commas(p->at_peak);
     arn_svg_text(s, SVG_LEFT + SVG_PLOT + 100, s->y + 260, "warn strong", NULL, text.text);

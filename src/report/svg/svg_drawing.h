@@ -62,7 +62,8 @@ void arn_svg_byte_ticks(svg_drawing *s, uint32_t wanted);
 bool arn_svg_names_ops(const svg_drawing *s); /* whether steps are few enough for that */
 void arn_svg_op_names(svg_drawing *s);
 void arn_svg_step_numbers(svg_drawing *s);
-void arn_svg_curve(svg_drawing *s); /* of bytes alive, with its frame */
+uint64_t arn_svg_top_of_curve(const svg_drawing *s);
+void arn_svg_curve(svg_drawing *s); /* of bytes alive, with its frame; of a trace, of more */
 void arn_svg_peak_marker(svg_drawing *s, uint32_t from, uint32_t to);
 
 /* ---- svg_buffers.c and svg_labels.c ---- */

@@ -1,5 +1,6 @@
 /* svg: a still picture of a plan. Steps run to the right and addresses upwards; a rectangle
- * is a buffer for as long as it lives. Above lies the curve of bytes alive. What is alive
+ * is a buffer for as long as it lives. Above lies the curve of bytes alive, and of a trace what was
+ * reserved meanwhile. What is alive
  * at the peak is strong, the rest pale, so that the eye finds what sets the arena. Bytes that an
  * operand and a result hold at once are hatched.
  *
@@ -29,6 +30,7 @@ static const char style[] =
     "<style>\n"
     ".bg{fill:#fff}.ink{fill:#1a1a1a}.soft{fill:#5f6368}.frame{fill:#f6f7f9;stroke:#c9cdd2}"
     ".grid{stroke:#e3e6ea}.area{fill:#0072B2;fill-opacity:.22;stroke:#0072B2}"
+    ".reserved{fill:none;stroke:#8F3F72;stroke-width:1.4}.held{fill:#8F3F72}"
     ".intermediate{fill:#56B4E9}.input{fill:#009E73}.output{fill:#E69F00}.state{fill:#CC79A7}"
     ".scratch{fill:#F0E442}.constant{fill:#999}.rest{fill:#9aa0a6;fill-opacity:.6}"
     ".shared{fill:url(#shared);stroke:#1a1a1a;stroke-width:1.2}.hatch{stroke:#1a1a1a;"
@@ -45,7 +47,8 @@ static const char style[] =
     "@media(prefers-color-scheme:dark){.bg{fill:#16181c}.ink{fill:#eceff3}.soft{fill:#a6adb8}"
     ".frame{fill:#1d2026;stroke:#3b414b}.grid{stroke:#2b3038}.arena{stroke:#eceff3}"
     ".buffer{stroke:#000}.pale{fill-opacity:.45}.label{fill:#000}.pl{fill:#eceff3;stroke:#000}"
-    ".warn{fill:#ff9a57}.bound{stroke:#56B4E9}.area{fill:#56B4E9;stroke:#56B4E9}}\n"
+    ".warn{fill:#ff9a57}.bound{stroke:#56B4E9}.area{fill:#56B4E9;stroke:#56B4E9}"
+    ".reserved{stroke:#E29AC4}.held{fill:#E29AC4}}\n"
     "</style>\n"
     "<defs><pattern id=\"shared\" width=\"7\" height=\"7\" patternUnits=\"userSpaceOnUse\" "
     "patternTransform=\"rotate(45)\"><path class=\"hatch\" d=\"M0 0V7\"/></pattern></defs>\n";
@@ -90,7 +93,6 @@ static uint32_t total_height(const svg_drawing *s) {
 
 static arenaut_status draw(svg_drawing *s, arenaut_error *err) {
     const uint32_t height = total_height(s);
-    uint64_t most = s->picture.most;
     arenaut_status st = ARENAUT_OK;
     arn_puts(&s->out, "<svg xmlns=\"http://www.w3.org/2000/svg\"");
     if (s->above) arn_putf(&s->out, " y=\"%" PRIu32 "\"", s->above);
@@ -103,7 +105,7 @@ static arenaut_status draw(svg_drawing *s, arenaut_error *err) {
     arn_svg_title(s);
     s->y = TITLE;
     s->height = CURVE;
-    s->top = most ? most : 1;
+    s->top = arn_svg_top_of_curve(s);
     arn_svg_curve(s);
     s->y += CURVE + GAP;
     s->height = POOL_HEIGHT;
