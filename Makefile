@@ -16,7 +16,7 @@
 #   make pypy        the wheel's tests with PyPy, in a folder that holds Debian's next release (needs root)
 #   make engines     the wheel's tests with Ray as well
 #   make figures     those of docs/python.md: the wheel beside omnimalloc, and many models at once
-#   make hosts-table what the planners of other frameworks waste (docs/hosts.md)
+#   make hosts-table what the planners of other frameworks waste (docs/hosts.md); HOSTS="XLA tinygrad": these, and what is kept
 #   make bench       our planners beside the peers (bench/)
 #   make fuzz        libFuzzer on the readers, FUZZ_SECONDS each; random ops that overlap, in the wheel
 #   make portable    the same answers on a big-endian 32-bit machine (MIPS under QEMU)
@@ -154,7 +154,7 @@ engines: all venv venv-wheel
 	@ARENAUT_ENGINES=1 $(PYTHON) -m pytest tests/pytest/test_wheel.py -q -rs
 
 hosts-table: all venv venv-hosts
-	@python3 bench/hosts_table.py
+	@python3 bench/hosts_table.py $(HOSTS)
 
 figures: tools-build
 	@scripts/figures.sh

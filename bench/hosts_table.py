@@ -1,20 +1,27 @@
 """What the planners of other frameworks waste: a host a row, and below that its networks.
 
     make hosts-table
-    python bench/hosts_table.py [--shipped] [HOST…]
+    python bench/hosts_table.py [--shipped] [--again] [--keep FOLDER] [HOST…]
 
 Bytes are those of one arena, pool or slab for intermediate values, as the host places them and as they are planned here for
 the same buffers, lives and alignments; nothing is run. Each host is asked where it is: tinygrad, XLA and IREE in
 build/venv-hosts, inductor and TVM in build/venv, models of ExecuTorch, tflite-micro, ONNX and IREE in the corpus
 (ARENAUT_CORPUS), ggml's sources in ARENAUT_GGML. What is not there is said in its row. `--shipped` takes the files in
-tests/data instead, and no framework: seconds. Exits with 1 where a plan of ours is larger than the host's."""
+tests/data instead, and no framework: seconds. Exits with 1 where a plan of ours is larger than the host's.
+
+All of them take half an hour, so each host's networks are kept in build/hosts once they are measured: whoever stops
+it, or names some hosts only, goes on from there, and the whole is printed. What was kept counts as long as nothing
+that it was measured by has changed: the command, the library, the scripts, the versions that are asked for.
+`--again` measures the hosts that are named anew, of which the models or ggml's sources may be others."""
 
 import argparse
 import ast
 import csv
+import hashlib
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections import namedtuple
@@ -29,6 +36,8 @@ from corpus import FOLDER as CORPUS  # noqa: E402
 
 #: Bytes of the host and ours; whether no placement needs fewer.
 Network = namedtuple("Network", "name theirs ours proven")
+#: Of a host, and why other models of it are none.
+Measured = namedtuple("Measured", "networks passed")
 Host = namedtuple("Host", "name planner use measure")
 
 
@@ -58,13 +67,13 @@ def planned(path, *flags):
 
 def all_planned(paths, plan=planned):
     """Those that can be planned; of the others it is said why not."""
-    found = []
+    found, passed = [], []
     for path in sorted(paths):
         try:
             found.append(plan(path))
         except Missing as why:
-            print(f"passed over: {why}", file=sys.stderr)
-    return [network for network in found if network]
+            passed.append(str(why))
+    return Measured([network for network in found if network], passed)
 
 
 def in_corpus(folder, pattern):
@@ -81,42 +90,46 @@ def compared(venv, script, theirs, ours, bound=None, networks=()):
     lines = [[cell.strip() for cell in line.strip("|\n").split("|")]
              for line in run(VENVS[venv], ROOT / "bench" / script, "--plan-only", *networks).splitlines()]
     rows = [{name: cell.replace(",", "") for name, cell in zip(lines[0], line)} for line in lines[2:]]
-    return [Network(row["network"], int(row[theirs]), int(row[ours]), bound is not None and row[ours] == row[bound])
-            for row in rows]
+    return Measured([Network(row["network"], int(row[theirs]), int(row[ours]), bound is not None and row[ours] == row[bound])
+                     for row in rows], [])
 
 
-def made(script, folder, pattern, *arguments):
-    """Files that a script of tests/models makes with a compiler in build/venv-hosts."""
+def made(script, pattern, keep, *arguments):
+    """Files that a script of tests/models makes with a compiler in build/venv-hosts: all of them, or none."""
     if not VENVS["venv-hosts"].is_file():
         raise Missing("needs build/venv-hosts: make venv-hosts")
-    out = ROOT / "build" / folder
+    script = ROOT / "tests" / "models" / script
+    out = keep / f"{script.stem}-{digest(script, ROOT / 'tests' / 'requirements-hosts.txt')[:12]}"
     if not out.is_dir():
-        run(VENVS["venv-hosts"], ROOT / "tests" / "models" / script, out, *arguments)
+        begun = out.with_suffix(".part")
+        shutil.rmtree(begun, ignore_errors=True)
+        run(VENVS["venv-hosts"], script, begun, *arguments)
+        begun.rename(out)
     return out.glob(pattern)
 
 
-def xla(shipped):
-    paths = (DATA / "xla").glob("*.hlo.pb") if shipped else made("make_xla.py", "xla", "*.hlo.pb", "--large")
+def xla(shipped, keep):
+    paths = (DATA / "xla").glob("*.hlo.pb") if shipped else made("make_xla.py", "*.hlo.pb", keep, "--large")
     return all_planned(path for path in paths if path.stem != "no_buffers.hlo")
 
 
-def iree(shipped):
+def iree(shipped, keep):
     if shipped:
         return all_planned(path for path in (DATA / "iree").glob("*.mlir") if path.stem != "dynamic_batch")
     models = [path for path in in_corpus("onnx", "light_*.onnx") if path.stem[6:] in
               ("inception_v1", "inception_v2", "densenet121", "resnet50", "shufflenet", "squeezenet")]
-    return all_planned(made("make_iree.py", "iree", "*.mlir", *models))
+    return all_planned(made("make_iree.py", "*.mlir", keep, *models))
 
 
-def executorch(shipped):
+def executorch(shipped, _keep):
     return all_planned((DATA / "pte").glob("*.pte") if shipped else in_corpus("pte", "*.pte"))
 
 
-def micro(shipped):
+def micro(shipped, _keep):
     return all_planned(DATA.glob("*.tflite") if shipped else in_corpus("tflite", "*.tflite"))
 
 
-def onnx(shipped):
+def onnx(shipped, _keep):
     if shipped:
         raise Missing("no file that ships has all its sizes")
     [manifest] = in_corpus("onnx", "MANIFEST.csv")
@@ -131,7 +144,7 @@ def onnx(shipped):
     return all_planned(in_corpus("onnx", "*.onnx"), plan)
 
 
-def ggml(shipped):
+def ggml(shipped, _keep):
     sources = os.environ.get("ARENAUT_GGML", "")
     if shipped or not sources:
         raise Missing("needs ggml's sources (ARENAUT_GGML)")
@@ -140,11 +153,11 @@ def ggml(shipped):
         said = run(ROOT / "examples" / "ggml" / "run.sh", sources, latent, 128)
         theirs, ours, bound = map(int, re.search(r"ggml_gallocr (\d+), planned (\d+), at least (\d+)", said).groups())
         found.append(Network(f"vae_decoder_{latent}", theirs, ours, ours == bound))
-    return found
+    return Measured(found, [])
 
 
 def framework(*table):
-    def measure(shipped):
+    def measure(shipped, _keep):
         if shipped:
             raise Missing("no file that ships")
         return compared(*table)
@@ -171,6 +184,62 @@ HOSTS = [
 ]
 
 
+# ---- what is kept ----
+
+def digest(*paths):
+    """Of the names and bytes of files."""
+    found = hashlib.sha256()
+    for path in paths:
+        found.update(path.name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
+    return found.hexdigest()
+
+
+def build_of(shipped):
+    """What figures stand on, as far as it is in the repository or built from it."""
+    library = COMMAND.parent / "libarenaut.so"
+    sources = [path for pattern in ("bench/*.py", "python/arenaut/**/*.py", "tests/models/*.py", "tests/requirements*.txt",
+                                    "examples/ggml/*") for path in sorted(ROOT.glob(pattern)) if path.is_file()]
+    return f"{'shipped' if shipped else 'all'} {digest(COMMAND, *([library] if library.is_file() else []), *sources)}"
+
+
+def file_of(host, keep):
+    return keep / f"{host.name.replace(' ', '-').lower()}.json"
+
+
+def put(host, keep, build, measured):
+    """Whole, or as it was."""
+    keep.mkdir(parents=True, exist_ok=True)
+    begun = file_of(host, keep).with_suffix(".part")
+    begun.write_text(json.dumps({"build": build, **measured._asdict()}))
+    begun.replace(file_of(host, keep))
+
+
+def kept(host, keep, build):
+    """What was measured by this build before."""
+    if not file_of(host, keep).is_file():
+        raise Missing("not asked for")
+    record = json.loads(file_of(host, keep).read_text())
+    if record["build"] != build:
+        raise Missing("what is kept is by another build")
+    return Measured([Network(*row) for row in record["networks"]], record["passed"])
+
+
+def measured(host, options, build):
+    """Kept from before, or measured now."""
+    wanted = not options.hosts or host.name in options.hosts
+    if not wanted or not options.again:
+        try:
+            return kept(host, options.keep, build)
+        except Missing:
+            if not wanted:
+                raise
+    found = host.measure(options.shipped, options.keep)
+    put(host, options.keep, build, found)
+    return found
+
+
+# ---- the tables ----
+
 def lost(network):
     return 100 * (1 - network.ours / network.theirs)
 
@@ -191,6 +260,8 @@ def summary(networks):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--shipped", action="store_true")
+    parser.add_argument("--again", action="store_true")
+    parser.add_argument("--keep", metavar="FOLDER", type=Path, default=ROOT / "build" / "hosts")
     parser.add_argument("hosts", nargs="*", metavar="HOST", help=", ".join(host.name for host in HOSTS))
     options = parser.parse_args()
     unknown = set(options.hosts) - {host.name for host in HOSTS}
@@ -198,14 +269,14 @@ def main():
         parser.error(f"no such host: {', '.join(sorted(unknown))}")
     print("| host | its planner | networks | with waste | in the middle | at most | ours proven minimal | to use ours |\n"
           "|---|---|--:|--:|--:|--:|--:|---|")
-    all_networks = []
+    all_networks, build = [], build_of(options.shipped)
     for host in HOSTS:
-        if options.hosts and host.name not in options.hosts:
-            continue
         try:
-            networks = host.measure(options.shipped)
+            networks, passed = measured(host, options, build)
             print(f"| {host.name} | {host.planner} | {summary(networks)} | {host.use} |", flush=True)
             all_networks += [(host.name, network) for network in networks]
+            for why in passed:
+                print(f"{host.name}: passed over: {why}", file=sys.stderr)
         except Missing as why:
             print(f"| {host.name} | {host.planner} | not measured: {why} | | | | | {host.use} |", flush=True)
     print("\n| host | network | bytes | planned | | |\n|---|---|--:|--:|--:|---|")
