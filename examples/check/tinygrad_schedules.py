@@ -1,4 +1,4 @@
-"""Each schedule of a tinygrad program as arenaut.program/1, for `arenaut check` in CI.
+"""Each schedule of a tinygrad program that has an arena as arenaut.program/1, for `arenaut check` in CI.
 
     python tinygrad_schedules.py FOLDER script.py
     for file in FOLDER/*.json; do arenaut check "$file" || exit 1; done
@@ -27,6 +27,7 @@ def main(folder, script):
             count += 1
         return planned
 
+    Path(folder).mkdir(parents=True, exist_ok=True)
     for user in arenaut.tinygrad.USERS:
         user.memory_plan_rewrite = watched
     runpy.run_path(script, run_name="__main__")

@@ -1,8 +1,11 @@
 """tinygrad with its buffers placed here: run by tests/pytest/test_hosts.py in build/venv-hosts, where
 tinygrad is. Kernels are few, since each takes tinygrad a good part of a second."""
 
+import inspect
 import os
+import runpy
 import warnings
+from pathlib import Path
 
 os.environ["DEV"] = "CPU"
 
@@ -196,3 +199,18 @@ def test_another_planner_is_left_alone_with_a_warning(monkeypatch, stock):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert plugin.install()
+
+
+def test_the_example_writes_each_schedule_that_has_an_arena(monkeypatch, tmp_path, stock):
+    for user in plugin.USERS:
+        monkeypatch.setattr(user, "memory_plan_rewrite", stock)  # as it is to be afterwards
+    script = tmp_path / "script.py"
+    script.write_text(f"from tinygrad import Tensor, TinyJit\n{inspect.getsource(branches)}\n"
+                      "step, x = TinyJit(branches), Tensor.ones(16, 128).contiguous().realize()\n"
+                      "for _ in range(3): step(x)\n")
+    example = Path(__file__).parents[2] / "examples" / "check" / "tinygrad_schedules.py"
+    runpy.run_path(str(example))["main"](tmp_path / "schedules", script)
+    written = sorted((tmp_path / "schedules").glob("*.program.json"))
+    assert written
+    for path in written:
+        arenaut.open(path).check()

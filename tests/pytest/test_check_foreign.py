@@ -1,6 +1,7 @@
 """Plans that other compilers made, held against the checker: the examples of docs/check.md."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -74,3 +75,28 @@ def test_a_planned_function_of_mlir(arenaut, tmp_path, old, new, says):
 def test_what_the_reader_of_mlir_does_not_know_is_refused(arenaut, tmp_path):
     text = MLIR.read_text().replace("  return", "  vendor.call %a\n  return")
     assert mlir(arenaut, tmp_path, text) == "line 19: vendor.call: not known what it reads and writes\n"
+
+
+GUIDE = (ROOT / "docs" / "check.md").read_text()
+
+
+def test_the_files_of_the_guide(arenaut, tmp_path):
+    program, made = re.findall(r"```json\n(.*?)```", GUIDE, re.S)
+    problem = {"schema": "arenaut.problem/1", "buffers": [
+        {key: value for key, value in buffer.items() if key != "offset"} for buffer in json.loads(made)["buffers"]]}
+    for name, text in [("dump.program.json", program), ("dump.plan.json", made), ("plan.json", made),
+                       ("problem.json", json.dumps(problem))]:
+        (tmp_path / name).write_text(text)
+    commands = re.findall(r"^    arenaut (check .*?) +#", GUIDE, re.M)
+    assert len(commands) == 3
+    for command in commands:
+        assert " ok: 2 " in arenaut(*command.split(), cwd=tmp_path).stdout
+    assert "no plan" in arenaut("check", "problem.json", cwd=tmp_path, exit=1).stderr
+
+
+def test_what_the_guide_says_of_a_function_of_mlir(arenaut, tmp_path):
+    right, wrong = re.findall(r"^    (planned\.program\.json  .*?)\n\n", GUIDE, re.M | re.S)
+    text = MLIR.read_text()
+    assert mlir(arenaut, tmp_path, text).endswith(right + "\n")
+    said = mlir(arenaut, tmp_path, text.replace("%d = memref.view %arena[%c1024]", "%d = memref.view %arena[%c0]"), 1)
+    assert said.endswith(" ".join(wrong.split("\n    ")) + "\n")

@@ -3,11 +3,13 @@
 import csv
 import json
 import os
+import re
+import shutil
 import subprocess
 
 import pytest
 
-from conftest import DATA, ROOT
+from conftest import COMMAND, DATA, ROOT
 
 
 def make(script, out):
@@ -79,3 +81,18 @@ def test_open_sizes_are_given_values(arenaut):
 def test_sizes_are_given_to_files_that_have_such(arenaut):
     said = arenaut("size", DATA / "fragmented.csv", "--dim", "n=4", exit=2).stderr
     assert "--dim n: the file has no symbolic dimension that could be bound" in said
+
+
+@pytest.mark.parametrize(("guide", "file", "name"), [
+    ("traces.md", DATA / "two_streams.trace.csv", "step.trace.csv"),
+    ("xla.md", DATA / "xla" / "transformer.hlo.pb", "dump/module_0004.jit_step.cpu_after_optimizations.hlo.pb"),
+])
+def test_the_commands_of_the_guides(tmp_path, guide, file, name):
+    commands = re.findall(r"^    (arenaut .*?)(?: +#.*)?$", (ROOT / "docs" / guide).read_text(), re.M)
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    shutil.copy(file, tmp_path / name)
+    environment = {**os.environ, "PATH": f"{COMMAND.parent}{os.pathsep}{os.environ['PATH']}"}
+    assert len(commands) >= 3
+    for command in commands:
+        done = subprocess.run(["sh", "-c", command], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0 and "arenaut: " not in done.stderr, f"{command}: {done.stdout}{done.stderr}"
