@@ -16,14 +16,19 @@ static bool is_reordered(const arenaut_pipeline *p) {
     return false;
 }
 
+bool no_order_helps(const arenaut_pipeline *p, const arenaut_ordering *o) {
+    const arenaut_plan *plan = p->plan;
+    return plan && plan->quality != ARENAUT_INFEASIBLE && plan->spill == 0 &&
+           plan->total + o->at_ends <= o->bound;
+}
+
 void describe_order(const arenaut_pipeline *p, const char *head, arenaut_text *out) {
     const arenaut_ordering *o = &p->ordering;
     if (!o->known) return;
     text_put(out, head);
     if (o->best == o->given && o->bound == o->given) {
-        const bool tight = p->plan && p->figures.planned + o->at_ends <= o->bound;
-        text_put(out, tight ? "no other order helps (proven)\n"
-                            : "in no other order is less alive at once (proven)\n");
+        text_put(out, no_order_helps(p, o) ? "no other order helps (proven)\n"
+                                           : "in no other order is less alive at once (proven)\n");
         return;
     }
     if (o->best == o->given) {

@@ -5,6 +5,9 @@
 
 #include "job.h"
 
+/* Whether no plan in any order is smaller or uses slower pools less, as far as is proven. */
+bool no_order_helps(const arenaut_pipeline *p, const arenaut_ordering *ordering);
+
 /* A line behind `head`. */
 void describe_order(const arenaut_pipeline *p, const char *head, arenaut_text *out);
 

@@ -306,9 +306,8 @@ static const char *why_nothing(const arenaut_pipeline *p, const arenaut_ordering
         return o->best < o->given ? ": less is alive at once in one, but needs no smaller arena"
                                   : ": no better one was found";
     }
-    return p->plan->total + o->at_ends <= o->bound
-               ? ": no other order helps (proven)"
-               : ": in no other one is less alive at once (proven)";
+    return no_order_helps(p, o) ? ": no other order helps (proven)"
+                                : ": in no other one is less alive at once (proven)";
 }
 
 static void put_work(const arenaut_recomputed *r, arenaut_text *out) {

@@ -25,7 +25,8 @@ static exit_code put_report(const tool_job *job, const tool_options *options, ar
         return complain_error(job->path, &err);
     }
     remedy_list remedies = {.keeps = false};
-    exit_code code = find_remedies(job, &remedies);
+    const bool feasible = job->pipeline->plan->quality != ARENAUT_INFEASIBLE;
+    exit_code code = feasible ? find_remedies(job, &remedies) : EXIT_FINE;
     if (code == EXIT_FINE) put_remedies(job, &remedies, out);
     describe_ways_to_split(job->pipeline, out);
     if (code == EXIT_FINE) code = put_token_offsets(job, "  ", out);

@@ -26,6 +26,37 @@ typedef struct explain {
 static const char *bold(const explain *e) { return e->options->color ? "\033[1m" : ""; }
 static const char *plain(const explain *e) { return e->options->color ? "\033[0m" : ""; }
 
+/* NULL: there is none. */
+static const arenaut_plan *plan_of(const arenaut_result *r) {
+    return r->plan && r->plan->quality != ARENAUT_INFEASIBLE ? r->plan : NULL;
+}
+
+/* Where plans may put more into slower pools, a minimal one need not be the smallest in all. */
+static bool is_smallest(const arenaut_result *r) {
+    return r->plan->quality == ARENAUT_OPTIMAL && !arenaut_problem_chooses_pools(r->problem);
+}
+
+/* What the plan takes beyond the peak. */
+static void put_arena(explain *e) {
+    const arenaut_result *r = e->result;
+    const uint64_t used = e->needed + r->behind;
+    const uint64_t waste = r->plan->total > used ? r->plan->total - used : 0;
+    arn_putf(&e->out, "%sarena%s  %s bytes: ", bold(e), plain(e),
+             arn_report_commas(r->plan->total).text);
+    if (r->behind) {
+        arn_putf(&e->out, "%s of them behind the buffers, for the runtime; ",
+                 arn_report_commas(r->behind).text);
+    }
+    if (r->plan->total < e->needed && r->problem->n_separations) {
+        arn_putf(&e->out, "%s below the peak, as results overlap operands\n",
+                 arn_report_commas(e->needed - r->plan->total).text);
+    } else if (waste == 0) arn_puts(&e->out, "no waste, the peak itself\n");
+    else
+        arn_putf(&e->out, "%s (%s) above the peak, %s\n", arn_report_commas(waste).text,
+                 arn_report_percent(waste, e->needed).text,
+                 is_smallest(r) ? "which is proven to be unavoidable" : "perhaps avoidable");
+}
+
 /* Three numbers that are often confused: what is needed at once, what the plan takes, and what
  * the runtime takes today. */
 static void put_summary(explain *e) {
@@ -36,29 +67,11 @@ static void put_summary(explain *e) {
     if (r->lowering)
         arn_putf(&e->out, ", step %" PRId64 " of %" PRIu32, e->peak.step, r->lowering->n_steps);
     arn_puts(&e->out, "\n");
-    if (r->plan) {
-        const uint64_t used = e->needed + r->behind;
-        const uint64_t waste = r->plan->total > used ? r->plan->total - used : 0;
-        arn_putf(&e->out, "%sarena%s  %s bytes: ", bold(e), plain(e),
-                 arn_report_commas(r->plan->total).text);
-        if (r->behind) {
-            arn_putf(&e->out, "%s of them behind the buffers, for the runtime; ",
-                     arn_report_commas(r->behind).text);
-        }
-        if (r->plan->total < e->needed && r->problem->n_separations) {
-            arn_putf(&e->out, "%s below the peak, as results overlap operands\n",
-                     arn_report_commas(e->needed - r->plan->total).text);
-        } else if (waste == 0) arn_puts(&e->out, "no waste, the peak itself\n");
-        else
-            arn_putf(&e->out, "%s (%s) above the peak, %s\n", arn_report_commas(waste).text,
-                     arn_report_percent(waste, e->needed).text,
-                     r->plan->quality == ARENAUT_OPTIMAL ? "which is proven to be unavoidable"
-                                                         : "perhaps avoidable");
-    }
+    if (plan_of(r)) put_arena(e);
     if (r->baseline) {
         arn_putf(&e->out, "%snow%s    %s bytes (%s)", bold(e), plain(e),
                  arn_report_commas(r->baseline->total).text, r->baseline->planner);
-        if (r->plan && r->baseline->total > r->plan->total) {
+        if (plan_of(r) && r->baseline->total > r->plan->total) {
             arn_putf(&e->out, ": %s more than planned",
                      arn_report_commas(r->baseline->total - r->plan->total).text);
         }
@@ -235,7 +248,7 @@ static void put_holes_of_pool(explain *e, uint32_t pool, uint32_t *ids, uint32_t
 static arenaut_status put_holes(explain *e) {
     enum { MOST = 4096 }; /* sorting more by insertion would take long; holes are few then */
     uint32_t shown = 0;
-    if (!e->result->plan || e->peak.n_live > MOST) return ARENAUT_OK;
+    if (!plan_of(e->result) || e->peak.n_live > MOST) return ARENAUT_OK;
     uint32_t *ids = arn_allocate(e->allocator, e->peak.n_live, sizeof *ids);
     if (!ids) return arn_no_memory(e->err);
     for (uint32_t pool = 0; pool < e->result->plan->n_pools; pool++) {

@@ -483,6 +483,13 @@ def test_names_cannot_drive_the_terminal(shell):
         assert "\x1b" not in done.stdout + done.stderr and "\x07" not in done.stdout, verb
 
 
+def test_where_there_is_no_plan_explain_has_no_arena(shell):
+    (shell.folder / "e.csv").write_text("id,lower,upper,size\na,0,2,16\nb,0,2,16\n")
+    done = shell("arenaut explain e.csv --capacity 16")
+    assert done.returncode == 1 and "there is no plan" in done.stderr
+    assert "peak   32 bytes" in done.stdout and "arena " not in done.stdout
+
+
 def test_svg_is_well_formed_and_offline(shell):
     import xml.etree.ElementTree as tree
     (shell.folder / "e.csv").write_text('id,lower,upper,size\n<script>&"\'],0,2,16\nb,0,2,16\n')

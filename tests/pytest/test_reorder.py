@@ -125,6 +125,28 @@ def test_programs_in_json_are_reordered(arenaut, arenaut_json, tmp_path):
     assert order["ops"] in ([0, 2, 1, 3, 4], [1, 3, 0, 2, 4])
 
 
+def test_what_spills_less_in_another_order_is_not_called_best(arenaut, tmp_path):
+    """However the ops are ordered, 72 bytes are needed in all; how many of them have to be in the
+    slower pool, and for how long, depends on the order."""
+    ops = [("NARROW", "x", "a"), ("WIDEN", "y", "b"), ("NARROW", "y", "c")]
+    sizes = {"x": 16, "y": 16, "a": 8, "b": 32, "c": 16}
+
+    def size(order, *flags):
+        document = {"schema": "arenaut.program/1", "inputs": ["x", "y"], "outputs": ["a", "b", "c"],
+                    "tensors": [{"name": name, "bytes": size} for name, size in sizes.items()],
+                    "ops": [{"name": kind, "inputs": [source], "outputs": [made]}
+                            for kind, source, made in (ops[i] for i in order)]}
+        path = tmp_path / "pools.json"
+        path.write_text(json.dumps(document))
+        return arenaut("size", "--reorder", "on", path, *flags).stdout
+
+    pools = ("--pool", "fast=48", "--pool", "slow=1M")
+    assert "48 byte-uses" in size((0, 1, 2), *pools)
+    worse = size((1, 0, 2), *pools)
+    assert "64 byte-uses" in worse and "no other order helps" not in worse
+    assert "no other order helps (proven)" in size((1, 0, 2))
+
+
 def test_what_is_printed_is_read_again(arenaut, tmp_path):
     """The documents of plan and explain keep to the schema, and check takes them."""
     import jsonschema
