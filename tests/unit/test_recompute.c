@@ -425,6 +425,32 @@ TEST(ops_that_run_again_need_numbers_too) {
     arenaut_program_free(p);
 }
 
+/* A kernel's working memory that the program states is of one op alone. */
+TEST(an_op_with_scratch_of_its_own_runs_once) {
+    arenaut_program *p = new_program();
+    begin_method(p, "main");
+    const uint32_t x = add_tensor(p, "x", 100, ARENAUT_INPUT);
+    const uint32_t a = add_tensor(p, "a", 1000, ARENAUT_INTERMEDIATE);
+    const uint32_t b = add_tensor(p, "b", 3000, ARENAUT_INTERMEDIATE);
+    const uint32_t c = add_tensor(p, "c", 400, ARENAUT_INTERMEDIATE);
+    const uint32_t y = add_tensor(p, "y", 100, ARENAUT_OUTPUT);
+    const uint32_t own = add_tensor(p, "own", 8, ARENAUT_SCRATCH);
+    ADD_OP(p, .name = "RELU", IN(x), OUT(a), SCRATCH(own));
+    ADD_OP(p, .name = "CONV_2D", IN(a), OUT(b));
+    ADD_OP(p, .name = "CONV_2D", IN(b), OUT(c));
+    ADD_OP(p, .name = "CONCATENATION", IN(c, a, x), OUT(y));
+    SET_IO(p, 0, LIST(x), LIST(y));
+    finish_program(p);
+    arenaut_recomputation *found = find(p, NULL);
+    assert_int_equal(found->n_ops, p->n_ops);
+    p->ops[0].n_scratch = 0;
+    arenaut_recomputation_free(found);
+    found = find(p, NULL);
+    assert_int_equal(found->n_ops, p->n_ops + 1);
+    arenaut_recomputation_free(found);
+    arenaut_program_free(p);
+}
+
 /* What is found computes the same; as many bytes are alive at once as was said, or fewer where
  * views were counted apart. */
 static uint32_t try_found(arenaut_program *(*make)(rng *), uint64_t seed) {

@@ -130,13 +130,15 @@ static bool may_be_copied(const arenaut_tensor *tensor) {
     return made && !tensor->qualified_name && !tensor->caller_owned;
 }
 
-/* Where no dialect says so, an op may write state that it reads. */
+/* Where no dialect says so, an op may write state that it reads. Scratch that a file states is of
+ * one op alone. */
 bool arn_recompute_may_repeat(const arenaut_program *program, const arenaut_op *op) {
     if (op->kind != ARENAUT_OP_OUT && op->kind != ARENAUT_OP_FUNCTIONAL &&
         op->kind != ARENAUT_OP_VIEW) {
         return false;
     }
-    if (op->n_after > 0 || op->n_calls > 0 || arn_order_has_effects(program, op)) return false;
+    if (op->n_after > 0 || op->n_calls > 0 || op->n_scratch > 0) return false;
+    if (arn_order_has_effects(program, op)) return false;
     for (uint32_t i = 0; i < op->n_inputs && !program->dialect; i++) {
         const uint32_t t = op->inputs[i];
         if (t != ARENAUT_NONE && program->tensors[t].cls == ARENAUT_STATE) return false;
