@@ -109,14 +109,23 @@ static bool is_placed(const arenaut_pipeline *p, uint32_t b) {
     return p->plan->pool[b] != ARENAUT_NONE;
 }
 
-/* Closes the place of an input, which nothing else ever uses, and puts it above all else. */
+static bool is_fixed(const arenaut_pipeline *p, uint32_t b) {
+    return arenaut_problem_fixed_offset(p->problem, b) != ARENAUT_UNPLACED;
+}
+
+/* Closes the place of an input, which nothing else ever uses, unless what is above it has to stay,
+ * and puts the input above all else. */
 static void lift(arenaut_pipeline *p, uint32_t input, uint64_t align) {
     uint64_t *offset = p->plan->offset, *const size = p->problem->size;
     uint64_t next = ARENAUT_UNPLACED, top = 0;
+    bool stays = false;
     for (uint32_t b = 0; b < p->problem->n_buffers; b++) {
-        if (is_placed(p, b) && offset[b] > offset[input]) next = arn_min_u64(next, offset[b]);
+        if (!is_placed(p, b) || offset[b] <= offset[input]) continue;
+        next = arn_min_u64(next, offset[b]);
+        stays = stays || is_fixed(p, b);
     }
-    const uint64_t down = next == ARENAUT_UNPLACED ? 0 : (next - offset[input]) / align * align;
+    const bool closes = next != ARENAUT_UNPLACED && !stays;
+    const uint64_t down = closes ? (next - offset[input]) / align * align : 0;
     for (uint32_t b = 0; b < p->problem->n_buffers; b++) {
         if (!is_placed(p, b) || b == input) continue;
         if (offset[b] > offset[input]) offset[b] -= down;
@@ -126,7 +135,7 @@ static void lift(arenaut_pipeline *p, uint32_t input, uint64_t align) {
 }
 
 /* The runtime takes inputs that are read for free, and puts scratch as low as it can: no scratch
- * ends where they lie above all else. */
+ * ends where they lie above all else. Where the user wants one, it stays. */
 static arenaut_status lift_inputs(arenaut_pipeline *p, arenaut_error *err) {
     const arenaut_problem *problem = p->problem;
     const arenaut_program *program = p->document.program;
@@ -138,7 +147,7 @@ static arenaut_status lift_inputs(arenaut_pipeline *p, arenaut_error *err) {
         const arenaut_method *method = &program->methods[m];
         for (uint32_t i = 0; i < method->n_inputs && method->entry; i++) {
             const uint32_t b = p->lowering->buffer[method->inputs[i]];
-            if (b != ARENAUT_NONE && is_placed(p, b)) lift(p, b, align);
+            if (b != ARENAUT_NONE && is_placed(p, b) && !is_fixed(p, b)) lift(p, b, align);
         }
     }
     return arenaut_plan_measure(p->plan, problem, err);

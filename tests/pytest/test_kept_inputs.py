@@ -4,6 +4,8 @@ The runtime knows nothing of inputs that are to be kept. It places scratch by it
 can, and to it an input that has been read is free.
 """
 
+import json
+
 import pytest
 from conftest import DATA
 
@@ -42,3 +44,21 @@ def test_what_is_not_kept_is_overwritten(arenaut_json, tmp_path):
         planned = tmp_path / f"{name}.tflite"
         arenaut_json("plan", DATA / f"{name}.tflite", "-f", "-o", planned, "--overlap", "on")
         assert not answers_alike(planned.read_bytes(), 1)
+
+
+def test_a_kept_input_stays_where_it_is_wanted(arenaut_json, tmp_path):
+    """Scratch goes around a pinned input, which is not put above all else."""
+    document = {"schema": "arenaut.program/1", "inputs": ["x"], "outputs": ["y"],
+                "tensors": [{"name": "x", "bytes": 32}, {"name": "a", "bytes": 64},
+                            {"name": "y", "bytes": 32},
+                            {"name": "own", "bytes": 16, "class": "scratch"}],
+                "ops": [{"name": "FIRST", "inputs": ["x"], "outputs": ["a"]},
+                        {"name": "LAST", "inputs": ["a"], "outputs": ["y"], "scratch": ["own"]}]}
+    path = tmp_path / "pinned.json"
+    path.write_text(json.dumps(document))
+    flags = (path, "--target", "tflite-micro", "--preserve-inputs")
+    for offset in (128, 256):
+        plan = arenaut_json("plan", *flags, "--pin", f"x=arena:{offset}")
+        assert plan["buffers"][0]["offset"] == offset
+    lifted = arenaut_json("plan", *flags)
+    assert lifted["buffers"][0]["offset"] + 32 == lifted["result"]["arena"] == 144
