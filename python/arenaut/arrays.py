@@ -15,6 +15,9 @@ from arenaut.errors import InputError
 RANGES = {"Q": (0, 2**64 - 1), "q": (-2**63, 2**63 - 1), "I": (0, 2**32 - 1), "H": (0, 2**16 - 1),
           "B": (0, 255)}
 
+#: Characters of a wrong value that a message has: it may be the bytes of a whole model.
+MAX_SHOWN = 200
+
 
 def is_numpy(values):
     return hasattr(values, "__array_interface__") and hasattr(values, "dtype")
@@ -22,7 +25,10 @@ def is_numpy(values):
 
 def refuse(name, position, found, allowed):
     where = name if position is None else f"{name}[{position}]"
-    raise InputError(f"{where} is {found!r}; allowed: {allowed}", position=position, found=found,
+    shown = repr(found)
+    if len(shown) > MAX_SHOWN:
+        shown = shown[:MAX_SHOWN] + "…"
+    raise InputError(f"{where} is {shown}; allowed: {allowed}", position=position, found=found,
                      allowed=allowed) from None
 
 
@@ -97,7 +103,7 @@ def buffer_column(values, view, code, name, missing):
 
 def list_column(values, code, name, missing):
     try:
-        values = list(values if not isinstance(values, (set, frozenset, dict)) else None)
+        values = list(values if not isinstance(values, (str, set, frozenset, dict)) else None)
     except TypeError:
         refuse(name, None, values, "a sequence of whole numbers")
     if missing is not None:

@@ -96,9 +96,11 @@ def write_file(path, data):
         with open(temporary, "xb") as file:
             file.write(data)
         os.replace(temporary, path)
-    except BaseException:
+    except BaseException as error:
         if os.path.exists(temporary):
             os.unlink(temporary)
+        if isinstance(error, OSError):  # of the file that was meant
+            raise OSError(error.errno, error.strerror, path) from None
         raise
 
 

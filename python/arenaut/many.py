@@ -7,6 +7,7 @@ import itertools
 import json
 import os
 import select
+import signal
 import sys
 from collections import deque, namedtuple
 from concurrent import futures
@@ -105,8 +106,10 @@ def sweep(path: Path, over: Mapping[str, Any], executor: Executor | DaskClient |
         together, and a notebook shows the picture.
     """
     axes = []
+    check_names(entries("over", over), FILE + PLANNER)
     for name, values in over.items():
         if name == "dims":
+            entries("over['dims']", values)
             axes += [[("dims", (size, one)) for one in separate(f"dims[{size!r}]", ones)]
                      for size, ones in values.items()]
         else:
@@ -121,6 +124,13 @@ def sweep(path: Path, over: Mapping[str, Any], executor: Executor | DaskClient |
                 own[name] = value
         points.append((path, own))
     return plan_many(points, executor, resume=resume, retries=retries, progress=progress, **options)
+
+
+def entries(name, values):
+    """The names in a dictionary."""
+    if not hasattr(values, "items"):
+        arrays.refuse(name, None, values, "a dictionary")
+    return list(values)
 
 
 def job_of(number, one, options, hashed):
@@ -381,11 +391,18 @@ def context():
     return multiprocessing.get_context("forkserver" if "forkserver" in ways else "spawn")
 
 
+def leave_interrupts():
+    """Ctrl-C on a terminal reaches all processes: the one that gave out the work answers, and ends the others."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
 class OwnProcesses:
     """The processes of a plan_many that was given no executor: one for each processor."""
 
     def __init__(self, workers):
-        self.pool = futures.ProcessPoolExecutor(workers, context())
+        if sys.platform == "win32":
+            workers = min(workers, 61)  # it waits for no more at once
+        self.pool = futures.ProcessPoolExecutor(workers, context(), leave_interrupts)
         # Before 3.11.5 Python waits until somebody takes work that is too long for a pipe, also where nobody
         # is left: `drain` takes it, by an end of its own, as the pool's are closed by other threads, and a
         # second close may be that of another file, which has got the number in between.

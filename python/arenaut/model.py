@@ -11,7 +11,7 @@ from arenaut.errors import InputError, RefusedError, RejectedError, error_of
 from arenaut.library import C, borrowed, check, text_of, took
 from arenaut.options import FILE, PLANNER, check_names, pipeline_options, time_limit
 from arenaut.planning import STOPS, Plan, check_record, failure, finding_of, judge
-from arenaut.problem import Problem, separate
+from arenaut.problem import Problem
 from arenaut.watch import Watch
 
 
@@ -246,16 +246,22 @@ def open(path: Path | Iterable[Path], **options: Unpack[ModelOptions]) -> Model:
         OSError: it cannot be read.
         TypeError: there is no such option.
     """
-    paths = [path] if isinstance(path, (str, os.PathLike)) else separate("path", path)
+    if isinstance(path, (bytes, bytearray, memoryview)) or not hasattr(path, "__iter__") and not is_path(path):
+        arrays.refuse("path", None, path, "a path, or a list of paths; Model.parse takes bytes")
+    paths = [path] if is_path(path) else list(path)
     if not paths:
         raise InputError("there is no file to read")
     files = []
     for position, one in enumerate(paths):
-        if not isinstance(one, (str, os.PathLike)):  # an open file's number would be closed as well
+        if not is_path(one):  # an open file's number would be closed as well
             arrays.refuse("path", position, one, "paths; Model.parse takes bytes")
         with io_open(one, "rb") as file:
             files.append((os.fsdecode(one), file.read()))
     return Model(files, options)
+
+
+def is_path(value):
+    return isinstance(value, (str, os.PathLike))
 
 
 io_open = __builtins__["open"] if isinstance(__builtins__, dict) else __builtins__.open
@@ -271,6 +277,8 @@ class Model:
 
     def __init__(self, files: Iterable[tuple[str, bytes]],
                  options: Mapping[str, Any] | None = None) -> None:
+        if is_path(files):
+            arrays.refuse("files", None, files, "pairs of a name and bytes; arenaut.open takes paths")
         self._files, self._options = list(files), dict(options or {})
         check_names(self._options, FILE + PLANNER)
         pipeline = self._pipeline({}).read()

@@ -84,8 +84,8 @@ def pipeline_options(given, path, watch):
         keep.append(KernelSet(given["kernels"]))
         options.kernels = keep[-1].pointer
     for name in ("unmeasured", "overlap", "preserve_inputs", "compact"):
-        setattr(options, name, bool(given.get(name)))
-    options.exclude_io = not given.get("alloc_io", True)
+        setattr(options, name, switch(name, given))
+    options.exclude_io = not switch("alloc_io", given, default=True)
     for name in ("method", "scratch_model"):
         if given.get(name) is not None:
             setattr(options, name, arrays.encoded(given[name], name))
@@ -97,13 +97,21 @@ def pipeline_options(given, path, watch):
             setattr(options, name, records.SideFile(text, len(text)))
     options.overwrite = overwrite(given.get("inplace"))
     options.splitting = splitting(given, keep)
-    options.reordering.on = bool(given.get("reorder"))
-    options.recomputing.on = bool(given.get("recompute"))
+    options.reordering.on = switch("reorder", given)
+    options.recomputing.on = switch("recompute", given)
     options.recomputing.options.max_ops = options.splitting.options.max_ops
     if given.get("align") is not None:
         options.align = at_least_one("align", given["align"])
     set_tables(options, given, keep)
     return options, keep
+
+
+def switch(name, given, default=False):
+    """True or False, for which the command's "off" would be taken easily: it is no empty text."""
+    value = given.get(name)
+    if value is not None and value not in (True, False):
+        arrays.refuse(name, None, value, "True or False")
+    return default if value is None else bool(value)
 
 
 class KernelSet:
@@ -161,6 +169,8 @@ def splitting(given, keep):
     if given.get("budget") is not None:
         made.budget = at_least_one("budget", given["budget"])
     if given.get("split") not in (None, True, False):
+        if isinstance(given["split"], str):
+            arrays.refuse("split", None, given["split"], "True, False, or a list of stages")
         stages = table(records.SplitStage, [stage(one) for one in separate("split", given["split"])])
         made.stages, made.n_stages = stages, len(stages)
         keep.append(stages)

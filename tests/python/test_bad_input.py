@@ -180,7 +180,7 @@ def test_files_that_are_not_there_or_no_models(tmp_path):
         arenaut.open([])
 
 
-@pytest.mark.parametrize("path, text", [(b"model", "path[0] is 109; allowed: paths; Model.parse takes bytes"), (5, "path is 5"),
+@pytest.mark.parametrize("path, text", [(b"model", "path is b'model'; allowed: a path, or a list of paths; Model.parse takes bytes"), (5, "path is 5; allowed: a path"),
                                         ([2**31 - 1], "path[0] is 2147483647"), (None, "path is None")])
 def test_what_is_no_path(path, text):
     with pytest.raises(arenaut.InputError, match=re.escape(text)):
@@ -232,6 +232,8 @@ def test_what_the_file_does_not_have():
     ("inplace", [], "inplace is []; allowed: True, False or 'only'"), ("inplace", 1.0, "inplace is 1.0"),
     ("inplace_ops", {"ADD": "x"}, "inplace_ops['ADD'] is 'x'"), ("inplace_ops", {"ADD": -1}, "inplace_ops is -1"),
     ("pins", {"a": 3}, "pins['a'] is 3"), ("pins", {"a": (None, 3)}, "pins is None"), ("dims", {3: 3}, "dims is 3"),
+    ("split", "on", "split is 'on'; allowed: True, False, or a list"), ("overlap", "off", "overlap is 'off'; allowed: True or False"),
+    ("reorder", "off", "reorder is 'off'"), ("alloc_io", "no", "alloc_io is 'no'"), ("compact", 2, "compact is 2"),
     ("split", [(1, 2)], "split is (1, 2); allowed: (first op"), ("split", 3, "split is 3; allowed: a list"),
     ("target", 3, "target is 3"), ("pools", "sram", "pools is 'sram'")])
 def test_values_that_options_do_not_have(option, value, text):
@@ -289,3 +291,23 @@ def test_two_processes_that_write_one_file(tmp_path):
             whole += 1
     assert [writer.returncode for writer in writers] == [0, 0] and whole > 0
     assert os.listdir(tmp_path) == ["small.tflite"]
+
+
+def test_a_long_value_is_not_shown_whole():
+    error = refused(sizes=MODEL.read_bytes().decode("latin-1"))
+    assert str(error).startswith("sizes is '") and len(str(error)) < 300 and len(error.found) > 10000
+
+
+def test_a_path_where_bytes_belong():
+    with pytest.raises(arenaut.InputError, match="arenaut.open takes paths"):
+        arenaut.Model(str(MODEL))
+
+
+def test_the_file_that_cannot_be_written_is_named(tmp_path):
+    plan = arenaut.open(MODEL).plan()
+    (tmp_path / "folder.svg").mkdir()
+    for path in tmp_path / "absent" / "plan.svg", tmp_path / "folder.svg":
+        with pytest.raises(OSError) as error:
+            plan.save(path)
+        assert error.value.filename == str(path) and str(error.value).endswith(f"'{path}'")
+    assert os.listdir(tmp_path) == ["folder.svg"]

@@ -142,6 +142,12 @@ def test_options_that_do_not_exist():
         arenaut.plan_many(PATHS, aling=16)
     with pytest.raises(arenaut.InputError, match=r"dims\['n'\] is 5; allowed: a list"):
         arenaut.sweep(PATHS[0], {"dims": {"n": 5}})
+    with pytest.raises(TypeError, match="there is no option 'dim': did you mean 'dims'"):
+        arenaut.sweep(PATHS[0], {"dim": {"n": [5]}})
+    with pytest.raises(arenaut.InputError, match=r"over is \['dims'\]; allowed: a dictionary"):
+        arenaut.sweep(PATHS[0], ["dims"])
+    with pytest.raises(arenaut.InputError, match=r"over\['dims'\] is \[5\]; allowed: a dictionary"):
+        arenaut.sweep(PATHS[0], {"dims": [5]})
     with pytest.raises(arenaut.InputError, match="align is 64; allowed: a list"):
         arenaut.sweep(PATHS[0], {"align": 64})
 
@@ -157,7 +163,7 @@ if __name__ == "__main__":
     results = arenaut.plan_many([arenaut.Problem([7], [0], [1]), *slow])
     rows = iter(results)
     print(next(rows).planned)
-    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    threading.Timer(0.5, os.killpg, (os.getpgid(0), signal.SIGINT)).start()  # as a terminal: to all processes
     try:
         next(rows)
     except KeyboardInterrupt:
@@ -170,8 +176,14 @@ def test_an_interrupt_ends_the_workers_and_keeps_what_is_done(hard, tmp_path):
     program = tmp_path / "interrupted.py"
     program.write_text(INTERRUPTED)
     done = subprocess.run([sys.executable, program], input=repr(hard), capture_output=True, text=True, timeout=120,
-                          check=False)
+                          check=False, start_new_session=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "7\nstopped 21 0 [7]\n", "")
+
+
+def test_workers_leave_interrupts_to_the_process_that_waits_for_them():
+    processes = many.OwnProcesses(1)
+    assert processes.submit(signal.getsignal, signal.SIGINT).result() == signal.SIG_IGN
+    processes.end(at_once=True)
 
 
 def test_a_file_beside_the_model_counts_as_well(tmp_path):
@@ -236,6 +248,14 @@ def test_a_table():
     assert isinstance(table, pandas.DataFrame) and list(table["planned"]) == [70, 71, 72]
 
 
+def test_more_processors_than_windows_waits_for(monkeypatch):
+    with monkeypatch.context() as windows:
+        windows.setattr(sys, "platform", "win32")
+        processes = many.OwnProcesses(100)
+    assert processes.pool._max_workers == 61
+    processes.end(at_once=False)
+
+
 def test_an_executor_of_ones_own_stays_open():
     with ProcessPoolExecutor(1) as executor:
         assert len(arenaut.plan_many(problems(2), executor).rows) == 2
@@ -276,6 +296,7 @@ def test_a_ray_pool_that_loses_a_worker(hard):
         ray.shutdown()
 
 
+@pytest.mark.skipif(os.name == "nt", reason="there is no SIGKILL")
 def test_a_worker_that_begins_while_its_pool_breaks_is_ended():
     runner = many.Runner(None, 0)
     victim = runner.executor.submit(os.getpid).result()
