@@ -1,0 +1,22 @@
+/* machine_recompute: random programs, ops of which run again, as they are and spoiled, held against
+ * running both programs with numbers, until the time is over.
+ *
+ *     machine_recompute [SECONDS [SEED]] */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "support/recompute_machine.h"
+
+int main(int argc, char **argv) {
+    const double seconds = argc > 1 ? atof(argv[1]) : 60;
+    uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 0, n = 0;
+    recompute_counts counts = {0};
+    const time_t start = time(NULL);
+    for (; difftime(time(NULL), start) < seconds; seed++, n++) recompute_machine_try(seed, &counts);
+    printf("%" PRIu64 " programs, ops of %" PRIu64 " had better run again; %" PRIu64
+           " rewritten ones compute the same, %" PRIu64 " do not\n",
+           n, counts.gained, counts.accepted, counts.rejected);
+    return 0;
+}
