@@ -223,7 +223,7 @@ def debug_graph(monkeypatch):
     return texts[0]
 
 
-def test_the_graph_of_the_reorder_debug_is_read(monkeypatch):
+def test_the_graph_of_the_reorder_debug_is_read(monkeypatch, tmp_path):
     text = debug_graph(monkeypatch)
     model = plugin.program_of(text)
     buffers = json.loads(text)["buffers"]
@@ -231,6 +231,9 @@ def test_the_graph_of_the_reorder_debug_is_read(monkeypatch):
     plan = model.plan()
     largest = max(one["size_alloc"] for one in buffers)
     assert plan.status == "optimal" and largest < plan.arena < sum(one["size_alloc"] for one in buffers)
+    written = tmp_path / "graph.program.json"
+    written.write_text(json.dumps(model.program))
+    assert arenaut.open(written).plan(reorder=True).arena == model.plan(reorder=True).arena <= plan.arena
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"nodes": []}', '{"nodes": [{}], "buffers": []}',
