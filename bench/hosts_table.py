@@ -9,7 +9,7 @@ build/venv-hosts, inductor and TVM in build/venv, models of ExecuTorch, tflite-m
 (ARENAUT_CORPUS), ggml's sources in ARENAUT_GGML. What is not there is said in its row. `--shipped` takes the files in
 tests/data instead, and no framework: seconds. Exits with 1 where a plan of ours is larger than the host's.
 
-All of them take half an hour, so each host's networks are kept in build/hosts once they are measured: whoever stops
+All of them take long, so each host's networks are kept in build/hosts once they are measured: whoever stops
 it, or names some hosts only, goes on from there, and the whole is printed. What was kept counts as long as nothing
 that it was measured by has changed: the command, the library, the scripts, the versions that are asked for.
 `--again` measures the hosts that are named anew, of which the models or ggml's sources may be others."""
