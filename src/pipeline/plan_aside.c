@@ -31,12 +31,12 @@ static arenaut_status find_reserved(const arenaut_pipeline *p, arn_reserved *r,
     const arenaut_allocator *allocator = arn_pipeline_allocator(p);
     const uint64_t planned = p->figures.planned;
     arenaut_tensor_arena arena;
-    *r = (arn_reserved){planned, planned, 0, planned};
+    *r = (arn_reserved){planned, planned, 0, planned, p->plan->spill};
     if (!p->target->layout || p->problem->n_pools != 1) return ARENAUT_OK;
     arenaut_status st =
         arenaut_tensor_arena_find(&p->result, planned, p->target, allocator, &arena, err);
     if (st != ARENAUT_OK) return st;
-    *r = (arn_reserved){arena.total, arena.total, arena.tail, planned};
+    *r = (arn_reserved){arena.total, arena.total, arena.tail, planned, 0};
     if (!p->target->wide) return ARENAUT_OK;
     st = arenaut_tensor_arena_find(&p->result, planned, arenaut_target_find(p->target->wide),
                                    allocator, &arena, err);
@@ -52,7 +52,7 @@ arenaut_status arn_pipeline_plan_aside(const arenaut_pipeline *p, arenaut_pipeli
     options.after_pass = NULL;
     options.plan.effort = COMPARING_EFFORT;
     options.plan.progress = NULL;
-    *reserved = (arn_reserved){UINT64_MAX, UINT64_MAX, 0, UINT64_MAX};
+    *reserved = (arn_reserved){UINT64_MAX, UINT64_MAX, 0, UINT64_MAX, UINT64_MAX};
     arenaut_status st = arn_pipeline_prepare_aside(p, &options, &other, err);
     if (st == ARENAUT_OK) st = arenaut_pipeline_plan(other, err);
     if (st == ARENAUT_OK) st = find_reserved(other, reserved, err);

@@ -135,7 +135,7 @@ static arenaut_status choose(arenaut_pipeline *p, const arenaut_recomputation *f
     options.recomputing =
         (arenaut_recomputing){.on = true, .ops = found->ops, .n_ops = found->n_ops};
     if (st == ARENAUT_OK) st = arn_pipeline_plan_aside(p, options, &with, err);
-    if (st != ARENAUT_OK || with.bytes >= without.bytes) return st;
+    if (st != ARENAUT_OK || !arn_reserves_less(&with, &without)) return st;
     return put_sequence(p, found->ops, found->n_ops, err);
 }
 

@@ -106,7 +106,7 @@ static arenaut_status try_order(const arenaut_pipeline *p, const uint32_t *ops, 
     arenaut_pipeline_options options = arn_pipeline_options_as_is(p);
     options.reordering = (arenaut_reordering){.on = ops != NULL, .ops = ops};
     const arenaut_status st = arn_pipeline_plan_aside(p, options, &found, err);
-    if (st != ARENAUT_OK || found.bytes >= least->bytes) return st;
+    if (st != ARENAUT_OK || !arn_reserves_less(&found, least)) return st;
     *least = found;
     *best = ops;
     return ARENAUT_OK;
@@ -114,13 +114,14 @@ static arenaut_status try_order(const arenaut_pipeline *p, const uint32_t *ops, 
 
 /* Lays the program out in today's order, in the best one and in those near it; *best: the one in
  * which least is to be reserved, NULL where that is today's. No plan is smaller than what is alive
- * at once in its order, so that some need not be tried. */
+ * at once in its order, so that some need not be tried where slower pools are not used. */
 static arenaut_status choose_order(const arenaut_pipeline *p, const good_orders *good,
                                    const uint32_t **best, arenaut_error *err) {
-    arn_reserved least = {.bytes = UINT64_MAX, .planned = UINT64_MAX};
+    arn_reserved least = {.bytes = UINT64_MAX, .planned = UINT64_MAX, .spill = UINT64_MAX};
     arenaut_status st = try_order(p, NULL, &least, best, err);
     for (uint32_t i = 0; i < good->n && st == ARENAUT_OK; i++) {
-        if (good->peak[i] >= least.planned + p->ordering.at_ends) continue;
+        const bool larger = good->peak[i] >= least.planned + p->ordering.at_ends;
+        if (larger && least.spill == 0) continue;
         st = try_order(p, good->ops + (size_t)i * good->n_ops, &least, best, err);
     }
     return st;

@@ -142,7 +142,12 @@ typedef struct arn_reserved {
     uint64_t wide;    /* in the same runtime where pointers have 8 bytes */
     uint64_t kept;    /* of `bytes`: what a rewrite may add to, but does not change */
     uint64_t planned; /* of the plan alone */
+    uint64_t spill;   /* its byte-uses in slower pools */
 } arn_reserved;
+/* Slower pools are used as little as can be, before anything is said of bytes. */
+static inline bool arn_reserves_less(const arn_reserved *a, const arn_reserved *b) {
+    return a->spill != b->spill ? a->spill < b->spill : a->bytes < b->bytes;
+}
 /* With these options, by a plan made with little effort; where there is none, more than there can
  * be. */
 arenaut_status arn_pipeline_plan_aside(const arenaut_pipeline *p, arenaut_pipeline_options options,
