@@ -139,6 +139,13 @@ static bool has_rules(const arenaut_kernel_set *set) {
     return false;
 }
 
+/* Whether anything says which results may lie over operands: kernels, or the dialect, of whatever
+ * runs its ops. */
+static bool has_rights(const arenaut_pipeline *p) {
+    const arenaut_dialect *dialect = arenaut_dialect_find(p->document.program->dialect);
+    return p->kernels || (dialect && dialect->in_place);
+}
+
 /* What kernels allow that was not asked for: results over operands, or as far into them as can be.
  */
 static exit_code try_kernels(const tool_job *job, remedy_list *list) {
@@ -146,7 +153,8 @@ static exit_code try_kernels(const tool_job *job, remedy_list *list) {
     const arenaut_kernel_set *kernels = job->pipeline->kernels;
     exit_code code = EXIT_FINE;
     remedy with;
-    if (kernels && !changed.overlap && !job->options->inplace && !changed.n_in_place_rules) {
+    if (has_rights(job->pipeline) && !changed.overlap && !job->options->inplace &&
+        !changed.n_in_place_rules) {
         changed.overwrite = ARENAUT_OVERWRITE_ON;
         code = plan_with(job, list, &changed, &with);
         if (code == EXIT_FINE) {

@@ -70,6 +70,11 @@ void arn_pipeline_note_overlap(const arenaut_pipeline *p) {
         arn_pipeline_note(p,
                           "no result reaches into an operand: each that could be written over is "
                           "needed later, a result, state, a kept input or a part of another");
+    } else if (!p->kernels && p->problem->same_base) {
+        arn_pipeline_note(p,
+                          "results lie over the whole of an operand or beside it: the kernels of "
+                          "%s are not known",
+                          p->target->name);
     } else if (!p->kernels) {
         arn_pipeline_note(p, "no result reaches into an operand: the kernels of %s are not known",
                           p->target->name);
