@@ -27,6 +27,7 @@ import arenaut.executorch
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "models"))
 import make_pte  # noqa: E402
 import pte_runtime  # noqa: E402
+import timm_graphs  # noqa: E402
 import torch_zoo  # noqa: E402
 
 RUNS = 5
@@ -217,21 +218,6 @@ HEAD = ("| network | naive | greedy | arenaut | saved | greedy, ms | arenaut, ms
         "|---|--:|--:|--:|--:|--:|--:|---|")
 
 
-def let_torchvision_load():
-    """PyPI's torchvision is built for CUDA. Beside a torch for the processor its compiled ops do not
-    load, and it asks for two that none of these networks has."""
-    ops = torch.library.Library("torchvision", "FRAGMENT")
-    ops.define("nms(Tensor boxes, Tensor scores, float threshold) -> Tensor")
-    ops.define("qnms(Tensor boxes, Tensor scores, float threshold) -> Tensor")
-    try:
-        import torchvision  # noqa: F401
-    finally:
-        kept.append(ops)
-
-
-kept = []
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help="default: all")
@@ -244,7 +230,7 @@ def main():
     if unknown := set(wanted) - set(NETWORKS):
         parser.error(f"there is no network {sorted(unknown)[0]}; --list names them")
     try:
-        let_torchvision_load()
+        timm_graphs.let_torchvision_load()
     except ImportError as why:
         print(f"PACKAGE MISSING: {why}; networks of torchvision and timm are left out.\n")
     print(HEAD)

@@ -205,7 +205,8 @@ REMADE = {"roberta_base_train_b1": ("xlmr_base_train_b1", other_vocabulary),
 
 
 def names(folder):
-    return sorted([path.stem for path in folder.glob("*.json")] + list(REMADE))
+    there = {path.stem for path in folder.glob("*.json")}
+    return sorted(there | {name for name, (of, _) in REMADE.items() if of in there})
 
 
 def load(folder, name):

@@ -1,9 +1,12 @@
 """How good orders of ops are: on graphs of real networks in several modes, or on generated ones.
 
     build/venv/bin/python bench/order_table.py [--modes v0,v1-sgd] [--effort N] [NAME...]
+    build/venv/bin/python bench/order_table.py --graphs FOLDER --gains [--modes v1] [NAME...]
     build/venv/bin/python bench/order_table.py --generated 10000 [--seeds 3] [--effort N]
 
-The graphs are those of the corpus (ARENAUT_CORPUS, graphs/*.json), and two made from others there.
+The graphs are those of the corpus (ARENAUT_CORPUS, graphs/*.json), and two made from others there, or
+those that bench/timm_graphs.py has put into FOLDER. With --gains, only the problems that another order
+helps, and how many gain nothing.
 bench/order_problems.py has the modes and the generators. Bytes alive at once, weights not counted,
 in millions. `lpmf`, `bfs` and `dfs` are inductor's ways, `dfs_out` is ONNX Runtime's. `known`: what
 an earlier program has found in up to a minute each (bench/order_known.json). Every proof passed the
@@ -31,7 +34,7 @@ SLACK = 1e-6  # of figures that are equal as far as they are printed
 
 
 def graph_rows(args):
-    folder = corpus.FOLDER / "graphs"
+    folder = args.graphs or corpus.FOLDER / "graphs"
     if not folder.is_dir():
         sys.exit(corpus.HINT)
     for name in order_problems.names(folder):
@@ -62,23 +65,41 @@ def compared(name, mode, peak):
     return known, "better" if peak / 1e6 < float(known) else "worse"
 
 
+def proven(found):
+    gap = found["peak"] / found["bound"] - 1 if found["bound"] else 0
+    return "yes" if found["peak"] == found["bound"] else f"{100 * gap:.2f} %"
+
+
 def print_row(name, mode, problem, found):
     known, how = compared(name, mode, found["peak"])
     figures = [found["ways"][way] for way in WAYS] + [found["peak"], found["bound"]]
-    gap = found["peak"] / found["bound"] - 1 if found["bound"] else 0
-    proven = "yes" if found["peak"] == found["bound"] else f"{100 * gap:.2f} %"
     cells = " | ".join(f"{bytes_ / 1e6:.2f}" for bytes_ in figures)
-    print(f"| {name} | {mode} | {problem.n_ops} | {cells} | {proven} | {known} "
+    print(f"| {name} | {mode} | {problem.n_ops} | {cells} | {proven(found)} | {known} "
           f"{how if how != 'equal' else ''} | {found['lines']} | {found['seconds']:.3f} | "
           f"{found['check_seconds']:.3f} |", flush=True)
     return how
 
 
+def print_gains(rows):
+    """The problems that another order helps, those that gain most first, and how many gain nothing."""
+    helped = [row for row in rows if row[3]["peak"] < row[3]["ways"]["given"]]
+    helped.sort(key=lambda row: row[3]["peak"] / row[3]["ways"]["given"])
+    print("| graph | mode | ops | given | best | saved | proven | s |\n|---|---|--:|--:|--:|--:|---|--:|")
+    for name, mode, problem, found in helped:
+        given, best = found["ways"]["given"], found["peak"]
+        print(f"| {name} | {mode} | {problem.n_ops} | {given / 1e6:.2f} | {best / 1e6:.2f} | "
+              f"{100 * (1 - best / given):.1f} % | {proven(found)} | {found['seconds']:.2f} |")
+    others = [row[3] for row in rows if row not in helped]
+    hopeless = sum(found["peak"] == found["bound"] for found in others)
+    print(f"\n{len(helped)} of {len(rows)} gain something; {hopeless} nothing, proven; "
+          f"{len(others) - hopeless} nothing that was found")
+
+
 def print_sums(found, hows):
-    proven = [row for row in found if row["peak"] == row["bound"]]
+    best = [row for row in found if row["peak"] == row["bound"]]
     close = [row for row in found if row["peak"] <= 1.01 * row["bound"]]
     seconds = [row["seconds"] for row in found]
-    print(f"\n{len(proven)} of {len(found)} proven, {len(close)} within 1 % of the bound; CPU "
+    print(f"\n{len(best)} of {len(found)} proven, {len(close)} within 1 % of the bound; CPU "
           f"median {statistics.median(seconds):.3f} s, largest {max(seconds):.2f} s; the checker "
           f"took {max(row['check_seconds'] for row in found):.3f} s at most")
     counts = [f"{hows.count(how)} {how}" for how in ("equal", "better", "worse")]
@@ -90,25 +111,39 @@ def print_sums(found, hows):
         print(f"{way}: {mean:.3f} times the best on average, {max(ratios):.2f} at most")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--modes")
-    parser.add_argument("--effort", type=int, default=0)
-    parser.add_argument("--generated", type=int, metavar="OPS")
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("names", nargs="*")
-    args = parser.parse_args()
+def solved(args):
+    with tempfile.TemporaryDirectory() as folder:
+        solver = order_problems.build_solver(pathlib.Path(folder))
+        for name, mode, problem in (generated_rows if args.generated else graph_rows)(args):
+            yield name, mode, problem, order_problems.solve(solver, problem, args.effort)
+
+
+def print_table(args):
     found, hows = [], []
     print("| graph | mode | ops | " + " | ".join(WAYS) + " | best | bound | proven | known | "
           "lines | s | check s |")
     print("|---|---|---|" + "---|" * (len(WAYS) + 7))
-    with tempfile.TemporaryDirectory() as folder:
-        solver = order_problems.build_solver(pathlib.Path(folder))
-        for name, mode, problem in (generated_rows if args.generated else graph_rows)(args):
-            found.append(order_problems.solve(solver, problem, args.effort))
-            hows.append(print_row(name, mode, problem, found[-1]))
+    for row in solved(args):
+        found.append(row[3])
+        hows.append(print_row(*row))
     if found:
         print_sums(found, hows)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--modes")
+    parser.add_argument("--graphs", type=pathlib.Path, metavar="FOLDER")
+    parser.add_argument("--effort", type=int, default=0)
+    parser.add_argument("--generated", type=int, metavar="OPS")
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--gains", action="store_true", help="only what another order helps")
+    parser.add_argument("names", nargs="*")
+    args = parser.parse_args()
+    if args.gains:
+        print_gains(list(solved(args)))
+    else:
+        print_table(args)
 
 
 if __name__ == "__main__":
