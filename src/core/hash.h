@@ -22,6 +22,12 @@ static inline uint64_t arn_hash_number(uint64_t hash, uint64_t number) {
     return arn_hash_bytes(hash, bytes, sizeof bytes);
 }
 
+/* A whole number at a time: faster, for what is kept nowhere and asked for by the million. */
+static inline uint64_t arn_hash_word(uint64_t hash, uint64_t number) {
+    hash = (hash ^ number) * UINT64_C(0x9E3779B97F4A7C15);
+    return hash ^ hash >> 32;
+}
+
 /* With the NUL, so that texts that follow one another do not run together. */
 static inline uint64_t arn_hash_text(uint64_t hash, const char *text) {
     return arn_hash_bytes(hash, text, strlen(text) + 1);

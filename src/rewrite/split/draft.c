@@ -48,13 +48,23 @@ static const arenaut_tensor *original(const arn_draft *draft, uint32_t tensor) {
     return &before->tensors[tensor];
 }
 
-static uint32_t add_tensor(arn_draft *draft, const arn_draft_tensor *tensor) {
+/* The next new tensor, with the origin and rank given, and the rest of it as it was left by an
+ * older draft; NULL: no memory. The search makes them by the million. */
+static arn_draft_tensor *add_tensor(arn_draft *draft, uint32_t of, uint32_t rank) {
     if (!arn_draft_make_room(draft, (void **)&draft->tensors, &draft->tensors_capacity,
                              (uint64_t)draft->n_tensors + 1, sizeof *draft->tensors)) {
-        return 0;
+        return NULL;
     }
-    draft->tensors[draft->n_tensors] = *tensor;
-    return draft->graph->program->n_tensors + draft->n_tensors++;
+    arn_draft_tensor *tensor = &draft->tensors[draft->n_tensors++];
+    tensor->origin = (arenaut_origin){of, false, ARENAUT_NONE, 0};
+    tensor->rank = rank;
+    tensor->bytes = 0;
+    tensor->n_values = 0;
+    return tensor;
+}
+
+static uint32_t last_number(const arn_draft *draft) {
+    return draft->graph->program->n_tensors + draft->n_tensors - 1;
 }
 
 static uint64_t dense_bytes(arenaut_dtype dtype, const int64_t *dims, uint32_t rank) {
@@ -64,35 +74,39 @@ static uint64_t dense_bytes(arenaut_dtype dtype, const int64_t *dims, uint32_t r
 }
 
 uint32_t arn_draft_image(arn_draft *draft, uint32_t of, const int64_t dims[ARN_IMAGE_RANK]) {
-    const uint32_t source = (uint32_t)(original(draft, of) - draft->graph->program->tensors);
-    arn_draft_tensor tensor = {.origin = {source, false, ARENAUT_NONE, 0}, .rank = ARN_IMAGE_RANK};
-    memcpy(tensor.dims, dims, sizeof tensor.dims);
-    tensor.bytes = dense_bytes(original(draft, of)->dtype, dims, ARN_IMAGE_RANK);
-    return add_tensor(draft, &tensor);
+    const arenaut_tensor *source = original(draft, of);
+    arn_draft_tensor *tensor =
+        add_tensor(draft, (uint32_t)(source - draft->graph->program->tensors), ARN_IMAGE_RANK);
+    if (!tensor) return 0;
+    memcpy(tensor->dims, dims, sizeof tensor->dims);
+    tensor->bytes = dense_bytes(source->dtype, dims, ARN_IMAGE_RANK);
+    return last_number(draft);
 }
 
 uint32_t arn_draft_piece(arn_draft *draft, uint32_t of, uint32_t axis, int64_t begin,
                          int64_t count) {
     const arenaut_tensor *whole = &draft->graph->program->tensors[of];
-    arn_draft_tensor tensor = {.origin = {of, false, ARENAUT_NONE, 0}, .rank = whole->rank};
-    memcpy(tensor.dims, whole->dims, whole->rank * sizeof *whole->dims);
-    tensor.dims[axis] = count;
+    arn_draft_tensor *tensor = add_tensor(draft, of, whole->rank);
+    if (!tensor) return 0;
+    memcpy(tensor->dims, whole->dims, whole->rank * sizeof *whole->dims);
+    tensor->dims[axis] = count;
     if (whole->cls == ARENAUT_CONSTANT) {
-        tensor.origin.axis = axis;
-        tensor.origin.begin = begin;
+        tensor->origin.axis = axis;
+        tensor->origin.begin = begin;
     } else {
-        tensor.bytes = dense_bytes(whole->dtype, tensor.dims, whole->rank);
+        tensor->bytes = dense_bytes(whole->dtype, tensor->dims, whole->rank);
     }
-    return add_tensor(draft, &tensor);
+    return last_number(draft);
 }
 
 static uint32_t add_constant(arn_draft *draft, const int64_t *values, uint32_t n, uint32_t rank) {
-    arn_draft_tensor tensor = {.origin = {ARENAUT_NONE, false, ARENAUT_NONE, 0},
-                               .rank = rank,
-                               .dims = {rank == 1 ? n : n / 2, 2},
-                               .n_values = n};
-    memcpy(tensor.values, values, n * sizeof *values);
-    return add_tensor(draft, &tensor);
+    arn_draft_tensor *tensor = add_tensor(draft, ARENAUT_NONE, rank);
+    if (!tensor) return 0;
+    tensor->dims[0] = rank == 1 ? n : n / 2;
+    tensor->dims[1] = 2;
+    tensor->n_values = n;
+    memcpy(tensor->values, values, n * sizeof *values);
+    return last_number(draft);
 }
 
 /* ---- ops ---- */

@@ -128,15 +128,32 @@ static bool is_read_up(const counting *c, uint32_t op, uint32_t input) {
     return t >= c->n_before || !is_later(c->graph, t, c->range);
 }
 
+/* Bytes of the one result with which something may be saved where results may lie over operands. */
+static uint64_t reaching_result(const counting *c, uint32_t index) {
+    const arn_draft_op *op = &c->draft->ops[index];
+    const arenaut_split_options *options = c->costing->options;
+    if ((!options->overlap && !options->in_place) || op->n_outputs != 1) return 0;
+    const uint32_t made = c->draft->arguments[op->first + op->n_inputs];
+    return made == ARENAUT_NONE || c->first[made] != index ? 0 : bytes_of(c, made);
+}
+
+/* What an op saves at most, whatever its kernel demands. */
+static uint64_t most_saved(const counting *c, uint32_t index) {
+    const arn_draft_op *op = &c->draft->ops[index];
+    const uint64_t result = reaching_result(c, index);
+    uint64_t read_up = 0;
+    for (uint32_t i = 0; i < op->n_inputs && read_up < result; i++) {
+        if (is_read_up(c, index, i)) read_up += bytes_of(c, c->draft->arguments[op->first + i]);
+    }
+    return arn_min_u64(read_up, result);
+}
+
 /* What an op saves when its result reaches into the operands that it reads up: those lie in their
  * order, each as far behind the result's begin as the kernel demands. */
 static uint64_t saved_by_reach(const counting *c, uint32_t index) {
     const arn_draft_op *op = &c->draft->ops[index];
-    const arenaut_split_options *options = c->costing->options;
-    if ((!options->overlap && !options->in_place) || op->n_outputs != 1) return 0;
-    const uint32_t *arguments = c->draft->arguments + op->first, made = arguments[op->n_inputs];
-    if (made == ARENAUT_NONE || c->first[made] != index) return 0;
-    const uint64_t result = bytes_of(c, made);
+    const uint32_t *arguments = c->draft->arguments + op->first;
+    const uint64_t result = reaching_result(c, index);
     uint64_t end = 0, apart = result;
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         if (!is_read_up(c, index, i)) continue;
@@ -151,11 +168,10 @@ static uint64_t saved_by_reach(const counting *c, uint32_t index) {
     return together < apart ? apart - together : 0;
 }
 
-/* The most that is alive at one op. Kernels are asked only where it matters. */
-static uint64_t find_peak(const counting *c, uint64_t past) {
+/* What is alive at each op of the draft, were nothing saved. */
+static const int64_t *find_alive(const counting *c, uint64_t past) {
     int64_t *change = c->costing->change;
     const uint32_t n_ops = c->draft->n_ops;
-    uint64_t now = past, peak = past;
     for (uint32_t i = 0; i <= n_ops; i++) change[i] = 0;
     for (uint32_t i = 0; i < c->n_seen; i++) {
         const uint32_t tensor = c->costing->seen[i];
@@ -164,8 +180,22 @@ static uint64_t find_peak(const counting *c, uint64_t past) {
         change[c->last[tensor] + 1] -= (int64_t)bytes_of(c, tensor);
     }
     arn_draft_add_copies(c->draft, c->first, c->last, change);
-    for (uint32_t i = 0; i < n_ops; i++) {
-        now = (uint64_t)((int64_t)now + change[i]);
+    change[0] += (int64_t)past;
+    for (uint32_t i = 1; i < n_ops; i++) change[i] += change[i - 1];
+    return change;
+}
+
+/* The most that is alive at one op. Kernels are asked only where it matters: not where less is
+ * alive than elsewhere is for sure. */
+static uint64_t find_peak(const counting *c, uint64_t past) {
+    const int64_t *alive = find_alive(c, past);
+    uint64_t peak = past;
+    for (uint32_t i = 0; i < c->draft->n_ops; i++) {
+        const uint64_t now = (uint64_t)alive[i];
+        if (now > peak) peak = arn_max_u64(peak, now - most_saved(c, i));
+    }
+    for (uint32_t i = 0; i < c->draft->n_ops; i++) {
+        const uint64_t now = (uint64_t)alive[i];
         if (now > peak) peak = arn_max_u64(peak, now - saved_by_reach(c, i));
     }
     return peak;
@@ -298,22 +328,41 @@ static bool make_room(arn_costing *c, const arn_draft *draft) {
     return fits;
 }
 
-bool arn_draft_cost_of(arn_costing *costing, const arn_draft *draft, arn_op_range range,
-                       uint64_t past, arn_draft_cost *cost) {
+static bool begin(arn_costing *costing, const arn_draft *draft, arn_op_range range, counting *c) {
     if (!make_room(costing, draft)) return false;
-    counting c = {.costing = costing,
-                  .graph = costing->graph,
-                  .draft = draft,
-                  .range = range,
-                  .n_before = costing->graph->program->n_tensors,
-                  .first = costing->first,
-                  .last = costing->last};
-    for (uint32_t t = 0; t < draft->n_tensors; t++) c.first[c.n_before + t] = ARENAUT_NONE;
-    find_lives(&c);
-    *cost = (arn_draft_cost){.peak = find_peak(&c, past)};
-    count_ops(&c, cost);
-    count_tensors(&c, cost);
-    for (uint32_t i = 0; i < c.n_seen; i++) c.first[costing->seen[i]] = ARENAUT_NONE;
+    *c = (counting){.costing = costing,
+                    .graph = costing->graph,
+                    .draft = draft,
+                    .range = range,
+                    .n_before = costing->graph->program->n_tensors,
+                    .first = costing->first,
+                    .last = costing->last};
+    for (uint32_t t = 0; t < draft->n_tensors; t++) c->first[c->n_before + t] = ARENAUT_NONE;
+    find_lives(c);
+    return true;
+}
+
+static bool end(const counting *c) {
+    arn_costing *costing = c->costing;
+    for (uint32_t i = 0; i < c->n_seen; i++) c->first[costing->seen[i]] = ARENAUT_NONE;
     costing->failed = costing->kernels.failed;
     return !costing->failed;
+}
+
+bool arn_draft_peak_of(arn_costing *costing, const arn_draft *draft, arn_op_range range,
+                       uint64_t past, uint64_t *peak) {
+    counting c;
+    if (!begin(costing, draft, range, &c)) return false;
+    *peak = find_peak(&c, past);
+    return end(&c);
+}
+
+bool arn_draft_cost_of(arn_costing *costing, const arn_draft *draft, arn_op_range range,
+                       arn_draft_cost *cost) {
+    counting c;
+    if (!begin(costing, draft, range, &c)) return false;
+    *cost = (arn_draft_cost){0};
+    count_ops(&c, cost);
+    count_tensors(&c, cost);
+    return end(&c);
 }

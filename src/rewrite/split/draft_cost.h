@@ -11,8 +11,6 @@ typedef struct arn_op_range {
 } arn_op_range;
 
 typedef struct arn_draft_cost {
-    uint64_t peak; /* bytes of tensors alive at once, as the runtime rounds them, where results
-                    * reach into operands as far as kernels allow */
     uint64_t macs;
     int64_t kept;  /* by the runtime, of ops, and of tensors that the program had not */
     int64_t notes; /* that the runtime makes while it plans, of those tensors */
@@ -44,9 +42,14 @@ uint64_t arn_split_scratch(const arn_costing *costing, uint32_t op);
 /* Bytes of tensors that are alive before a range, and behind it, too. O(tensors). */
 uint64_t arn_split_past(const arn_split_graph *graph, arn_op_range range);
 
-/* Of a draft of a range; `past` goes past it. False if there is no memory. */
+/* Of a draft of a range, past which `past` goes: bytes of tensors alive at once, as the runtime
+ * rounds them, where results reach into operands as far as kernels allow. False if there is no
+ * memory. Most drafts need too much, so that this is asked first, and of few the rest. */
+bool arn_draft_peak_of(arn_costing *costing, const arn_draft *draft, arn_op_range range,
+                       uint64_t past, uint64_t *peak);
+/* The rest, once the draft's constants are shared. */
 bool arn_draft_cost_of(arn_costing *costing, const arn_draft *draft, arn_op_range range,
-                       uint64_t past, arn_draft_cost *cost);
+                       arn_draft_cost *cost);
 
 /* Multiplications of a draft. */
 uint64_t arn_draft_macs(const arn_draft *draft);

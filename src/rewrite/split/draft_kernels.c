@@ -38,24 +38,29 @@ void arn_draft_kernels_free(arn_draft_kernels *kernels) {
 
 /* ---- questions ---- */
 
+static uint64_t hash_words(uint64_t hash, const int64_t *words, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++) hash = arn_hash_word(hash, (uint64_t)words[i]);
+    return hash;
+}
+
 static uint64_t hash_argument(uint64_t hash, const arn_draft *draft, uint32_t tensor) {
     const uint32_t n_before = draft->graph->program->n_tensors;
-    if (tensor == ARENAUT_NONE || tensor < n_before) return arn_hash_number(hash, tensor);
+    if (tensor == ARENAUT_NONE || tensor < n_before) return arn_hash_word(hash, tensor);
     const arn_draft_tensor *t = &draft->tensors[tensor - n_before];
-    hash = arn_hash_number(hash, (uint64_t)n_before + t->origin.tensor);
-    hash = arn_hash_bytes(hash, t->dims, t->rank * sizeof *t->dims);
-    return arn_hash_bytes(hash, t->values, t->n_values * sizeof *t->values);
+    hash = arn_hash_word(hash, (uint64_t)n_before + t->origin.tensor);
+    hash = hash_words(hash, t->dims, t->rank);
+    return hash_words(hash, t->values, t->n_values);
 }
 
 static uint64_t hash_op(const arn_draft_op *op) {
-    const uint64_t hash = arn_hash_number(ARN_HASH_START, op->before);
+    const uint64_t hash = arn_hash_word(ARN_HASH_START, op->before);
     return op->name ? arn_hash_text(hash, op->name) : hash;
 }
 
 static uint64_t ask_distance(const arn_draft *draft, const arn_draft_op *op, uint32_t input) {
     uint64_t hash = hash_op(op);
-    hash = arn_hash_number(hash, (uint64_t)op->axis << 1 | op->valid);
-    hash = arn_hash_number(hash, (uint64_t)input + 1);
+    hash = arn_hash_word(hash, (uint64_t)op->axis << 1 | op->valid);
+    hash = arn_hash_word(hash, (uint64_t)input + 1);
     for (uint32_t i = 0; i < op->n_inputs + op->n_outputs; i++) {
         hash = hash_argument(hash, draft, draft->arguments[op->first + i]);
     }
@@ -70,12 +75,12 @@ static int64_t channels_of(const arn_draft *draft, const arn_draft_op *op) {
 
 /* Input 0 is no number of an operand in the other kind of question. */
 static uint64_t ask_kept(const arn_draft *draft, const arn_draft_op *op) {
-    uint64_t hash = arn_hash_number(hash_op(op), 0);
+    uint64_t hash = arn_hash_word(hash_op(op), 0);
     if (op->before != ARENAUT_NONE) {
-        hash = arn_hash_number(hash, (uint64_t)channels_of(draft, op));
+        hash = arn_hash_word(hash, (uint64_t)channels_of(draft, op));
     } else {
         const arenaut_tensor moved = arn_draft_describe_tensor(draft, draft->arguments[op->first]);
-        hash = arn_hash_number(hash, moved.dtype);
+        hash = arn_hash_word(hash, moved.dtype);
     }
     return hash ? hash : 1;
 }

@@ -35,15 +35,6 @@ bool arn_bands_crop(const arn_bands *b, uint32_t op) {
     return facts_of(b, op)->same && (asked || facts_of(b, op)->counts_zeroes);
 }
 
-uint32_t arn_band_maker(const arn_split_graph *graph, const arenaut_split_stage *stage,
-                        uint32_t tensor) {
-    if (tensor == ARENAUT_NONE || arn_split_is_fixed(graph, tensor)) return ARENAUT_NONE;
-    const uint32_t producer = graph->producer[tensor];
-    const bool inside = producer != ARENAUT_NONE && producer >= stage->first_op &&
-                        producer < stage->first_op + stage->n_ops;
-    return inside ? producer - stage->first_op : ARENAUT_NONE;
-}
-
 bool arn_band_is_result(const arn_split_graph *graph, const arenaut_split_stage *stage,
                         uint32_t op) {
     const uint32_t at = stage->first_op + op;
@@ -183,14 +174,26 @@ static uint64_t ended_by(const arn_split_graph *graph, const arenaut_split_stage
 static arn_banded result_of(const arn_split_graph *graph, const arenaut_split_stage *stage,
                             uint32_t k) {
     const uint32_t at = stage->first_op + k;
-    if (graph->ops[at].of_constants) return (arn_banded){.last = ARENAUT_NONE};
+    if (graph->ops[at].of_constants) return (arn_banded){0};
     const arenaut_tensor *made = &graph->program->tensors[graph->program->ops[at].outputs[0]];
     const int64_t height = made->dims[ARN_AXIS_H];
     return (arn_banded){.height = height,
                         .row_bytes = made->bytes / (uint64_t)height,
                         .ends = ended_by(graph, stage, at),
-                        .last = ARENAUT_NONE,
                         .is_result = arn_band_is_result(graph, stage, k)};
+}
+
+/* Of one range, many numbers of pieces and modes are counted. */
+static void take_results(arn_bands *b) {
+    const arenaut_split_stage *stage = b->stage;
+    const bool known = b->first_op == stage->first_op && b->n_ops == stage->n_ops;
+    for (uint32_t k = 0; k < stage->n_ops; k++) {
+        if (!known) b->results[k] = result_of(b->graph, stage, k);
+        b->results[k].done = 0;
+        b->results[k].last = ARENAUT_NONE;
+    }
+    b->first_op = stage->first_op;
+    b->n_ops = stage->n_ops;
 }
 
 bool arn_bands_count(arn_bands *b, const arn_split_graph *graph, const arenaut_split_stage *stage) {
@@ -203,7 +206,7 @@ bool arn_bands_count(arn_bands *b, const arn_split_graph *graph, const arenaut_s
         b->failed = true;
         return false;
     }
-    for (uint32_t k = 0; k < stage->n_ops; k++) b->results[k] = result_of(graph, stage, k);
+    take_results(b);
     bool counted = true;
     for (uint32_t band = 0; band < stage->pieces && counted; band++) counted = count_band(b, band);
     return counted;

@@ -34,8 +34,9 @@ typedef struct arn_banded {
 typedef struct arn_bands {
     const arn_split_graph *graph;
     const arenaut_split_stage *stage;
-    arn_band_op *ops;    /* by band, then op */
-    arn_banded *results; /* per op */
+    uint32_t first_op, n_ops; /* the range that `results` was last filled for */
+    arn_band_op *ops;         /* by band, then op */
+    arn_banded *results;      /* per op */
     uint32_t ops_capacity, results_capacity;
     bool failed; /* no memory */
 } arn_bands;
@@ -68,8 +69,13 @@ arn_rows arn_rows_seen(const arn_split_window *window, arn_rows made);
 bool arn_rows_same_pads(const arn_split_window *window, arn_rows in, arn_rows made);
 
 /* The op of the stage that makes a tensor band by band; ARENAUT_NONE: it is whole. */
-uint32_t arn_band_maker(const arn_split_graph *graph, const arenaut_split_stage *stage,
-                        uint32_t tensor);
+static inline uint32_t arn_band_maker(const arn_split_graph *graph,
+                                      const arenaut_split_stage *stage, uint32_t tensor) {
+    if (tensor == ARENAUT_NONE || arn_split_is_fixed(graph, tensor)) return ARENAUT_NONE;
+    const uint32_t producer = graph->producer[tensor];
+    const bool inside = producer >= stage->first_op && producer - stage->first_op < stage->n_ops;
+    return inside && producer != ARENAUT_NONE ? producer - stage->first_op : ARENAUT_NONE;
+}
 /* Whether somebody behind the stage needs the result of its op `op`. */
 bool arn_band_is_result(const arn_split_graph *graph, const arenaut_split_stage *stage,
                         uint32_t op);

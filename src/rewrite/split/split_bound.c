@@ -11,26 +11,24 @@
 typedef struct at_band {
     const arn_bands *bands;
     uint32_t number;
-    bool reach;
+    bool reach, keeps;
     uint64_t others; /* results of the bands before it */
     uint64_t read;   /* of what the stage reads: what this band or a later one reads */
     uint64_t later;  /* what a later one does */
-    uint64_t
-        kept; /* rows for ops that have not run yet, and of those that have for the next band */
 } at_band;
 
 static uint64_t bytes_of(const arn_bands *b, uint32_t op, int64_t rows) {
     return rows > 0 ? (uint64_t)rows * b->results[op].row_bytes : 0;
 }
 
-static void count_read(at_band *a) {
-    const arn_bands *b = a->bands;
+/* Of what the stage reads: what this band or a later one does. */
+static uint64_t read_from(const arn_bands *b, uint32_t band) {
+    uint64_t bytes = 0;
     for (uint32_t k = 0; k < b->stage->n_ops; k++) {
         const arn_banded *it = &b->results[k];
-        if (it->last == ARENAUT_NONE) continue;
-        if (it->last >= a->number) a->read += it->ends;
-        if (it->last > a->number) a->later += it->ends;
+        if (it->last != ARENAUT_NONE && it->last >= band) bytes += it->ends;
     }
+    return bytes;
 }
 
 static uint64_t count_others(const arn_bands *b, uint32_t band) {
@@ -46,14 +44,14 @@ static uint64_t count_others(const arn_bands *b, uint32_t band) {
  * be there as a piece of it already. */
 static uint64_t kept_before(const at_band *a, uint32_t op) {
     const arn_band_op *it = arn_band(a->bands, a->number, op);
-    if (arn_rows_none(it->make) || a->bands->results[op].is_result) return 0;
+    if (!a->keeps || arn_rows_none(it->make) || a->bands->results[op].is_result) return 0;
     return bytes_of(a->bands, op, it->make.begin - it->want.begin);
 }
 
 /* Rows of its result that the next band gets. */
 static uint64_t kept_for_next(const at_band *a, uint32_t op) {
     const arn_bands *b = a->bands;
-    if (!arn_bands_keep(b->stage) || a->number + 1 == b->stage->pieces) return 0;
+    if (!a->keeps || a->number + 1 == b->stage->pieces) return 0;
     const arn_rows next = arn_band(b, a->number + 1, op)->want;
     if (arn_rows_none(next) || b->results[op].is_result) return 0;
     return bytes_of(b, op, arn_band(b, a->number, op)->want.end - next.begin);
@@ -74,29 +72,33 @@ static uint64_t operand(const at_band *a, uint32_t op) {
     return largest;
 }
 
-static uint64_t bound_of_band(at_band *a) {
+static uint64_t bound_of_band(const at_band *a) {
     const arn_bands *b = a->bands;
     uint64_t most = a->read + a->others;
-    a->kept = 0;
-    for (uint32_t k = 0; k < b->stage->n_ops; k++) a->kept += kept_before(a, k);
+    uint64_t kept = 0; /* for ops that have not run yet, and of those that have for the next band */
+    for (uint32_t k = 0; a->keeps && k < b->stage->n_ops; k++) kept += kept_before(a, k);
     for (uint32_t k = 0; k < b->stage->n_ops; k++) {
         const arn_band_op *it = arn_band(b, a->number, k);
         if (arn_rows_none(it->make)) continue;
-        a->kept -= kept_before(a, k);
+        kept -= kept_before(a, k);
         const uint64_t own =
             bytes_of(b, k, arn_rows_count(it->run)) + (a->reach ? 0 : operand(a, k));
-        most = arn_max_u64(most, a->later + a->others + a->kept + own);
-        a->kept += kept_for_next(a, k);
+        most = arn_max_u64(most, a->later + a->others + kept + own);
+        kept += kept_for_next(a, k);
     }
     return most;
 }
 
 uint64_t arn_split_bands_bound(const arn_bands *bands, bool reach) {
+    at_band a = {.bands = bands,
+                 .reach = reach,
+                 .keeps = arn_bands_keep(bands->stage),
+                 .later = read_from(bands, 0)};
     uint64_t most = 0;
-    for (uint32_t band = 0; band < bands->stage->pieces; band++) {
-        at_band a = {.bands = bands, .number = band, .reach = reach};
-        a.others = count_others(bands, band);
-        count_read(&a);
+    for (; a.number < bands->stage->pieces; a.number++) {
+        a.others = count_others(bands, a.number);
+        a.read = a.later;
+        a.later = read_from(bands, a.number + 1);
         most = arn_max_u64(most, bound_of_band(&a));
     }
     return most;

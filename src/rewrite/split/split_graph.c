@@ -302,9 +302,13 @@ static bool all_fixed(const arn_split_graph *graph, const arenaut_op *op) {
 
 static void take_ops(arn_split_graph *graph) {
     const arenaut_program *p = graph->program;
+    for (uint32_t t = 0; t < p->n_tensors; t++) graph->fixed[t] = arn_split_is_constant(graph, t);
     for (uint32_t i = 0; i < p->n_ops; i++) {
         const arenaut_op *op = &p->ops[i];
         graph->ops[i].of_constants = op->kind == ARENAUT_OP_OUT && all_fixed(graph, op);
+        for (uint32_t k = 0; k < op->n_outputs && graph->ops[i].of_constants; k++) {
+            if (op->outputs[k] != ARENAUT_NONE) graph->fixed[op->outputs[k]] = true;
+        }
         if (!take_op(graph, op, &graph->ops[i])) graph->ops[i].kind = ARN_SPLIT_OPAQUE;
         graph->macs[i] = op->name ? count_macs(graph, op) : 0;
     }
@@ -328,9 +332,10 @@ arenaut_status arn_split_graph_make(const arenaut_program *program,
         .last_reader = arn_allocate(allocator, n, sizeof *graph->last_reader),
         .n_readers = arn_allocate_zeroed(allocator, n, sizeof *graph->n_readers),
         .macs = arn_allocate_zeroed(allocator, program->n_ops, sizeof *graph->macs),
+        .fixed = arn_allocate(allocator, n, sizeof *graph->fixed),
     };
     if (!graph->ops || !graph->producer || !graph->last_reader || !graph->n_readers ||
-        !graph->macs) {
+        !graph->macs || !graph->fixed) {
         arn_split_graph_free(graph);
         return arn_no_memory(err);
     }
@@ -346,4 +351,5 @@ void arn_split_graph_free(arn_split_graph *graph) {
     arn_release(graph->allocator, graph->last_reader);
     arn_release(graph->allocator, graph->n_readers);
     arn_release(graph->allocator, graph->macs);
+    arn_release(graph->allocator, graph->fixed);
 }

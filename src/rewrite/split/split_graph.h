@@ -53,6 +53,7 @@ typedef struct arn_split_graph {
     uint32_t *last_reader; /* per tensor; n_ops: it is a result of the program; NONE: nobody */
     uint32_t *n_readers;   /* per tensor: times that it is an argument, or a result */
     uint64_t *macs;        /* per op */
+    bool *fixed;           /* per tensor: arn_split_is_fixed */
 } arn_split_graph;
 
 /* REFUSED for a program that cannot be split anywhere, with the reason. */
@@ -71,9 +72,7 @@ static inline bool arn_split_is_constant(const arn_split_graph *graph, uint32_t 
 
 /* Constants, and what is computed from them alone. */
 static inline bool arn_split_is_fixed(const arn_split_graph *graph, uint32_t tensor) {
-    const uint32_t producer = graph->producer[tensor];
-    return arn_split_is_constant(graph, tensor) ||
-           (producer != ARENAUT_NONE && graph->ops[producer].of_constants);
+    return graph->fixed[tensor];
 }
 
 /* Whether a tensor is an image of batch 1, of a type that can be taken apart. */

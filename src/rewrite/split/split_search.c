@@ -56,11 +56,12 @@ static bool price_op(search *s, uint32_t op) {
     arn_draft_cost cost;
     arn_draft_clear(&s->draft);
     arn_draft_copy(&s->draft, op);
-    if (!arn_draft_cost_of(&s->costing, &s->draft, alone, arn_split_past(graph_of(s), alone),
-                           &cost)) {
+    if (!arn_draft_peak_of(&s->costing, &s->draft, alone, arn_split_past(graph_of(s), alone),
+                           &s->field.alive[op]) ||
+        !arn_draft_cost_of(&s->costing, &s->draft, alone, &cost)) {
         return false;
     }
-    s->field.alive[op] = cost.peak + arn_split_scratch(&s->costing, op);
+    s->field.alive[op] += arn_split_scratch(&s->costing, op);
     s->whole[op] = (arn_split_price){cost.kept, cost.notes, (int64_t)cost.macs, 1};
     return true;
 }
@@ -115,19 +116,26 @@ static uint64_t bound_of(const search *s, const arn_op_window *w,
     return arn_max_u64(w->sure, w->past + within);
 }
 
-/* Of a stage that has been counted. False where it cannot be split so, or there is no memory. */
-static bool evaluate(search *s, const arn_op_window *w, arn_split_candidate *c) {
-    arn_draft_cost cost;
+/* Puts a stage that has been counted into the draft, and finds what it needs. False where it cannot
+ * be split so, or there is no memory. */
+static bool find_peak(search *s, const arn_op_window *w, arn_split_candidate *c) {
     arn_draft_clear(&s->draft);
     if (arn_split_by_channels(c->stage.mode)) arn_split_put_channels(&s->draft, &c->stage);
     else arn_split_put_bands(&s->draft, &s->bands);
-    if (!s->draft.refused) arn_draft_share_constants(&s->draft);
     s->effort += s->draft.n_ops;
+    s->failed = s->failed || s->draft.failed ||
+                (!s->draft.refused &&
+                 !arn_draft_peak_of(&s->costing, &s->draft, w->ops, w->past, &c->peak));
+    return !s->draft.refused && !s->failed;
+}
+
+/* What the stage in the draft adds. False if there is no memory. */
+static bool find_price(search *s, const arn_op_window *w, arn_split_candidate *c) {
+    arn_draft_cost cost;
+    arn_draft_share_constants(&s->draft);
     s->failed =
-        s->failed || s->draft.failed ||
-        (!s->draft.refused && !arn_draft_cost_of(&s->costing, &s->draft, w->ops, w->past, &cost));
-    if (s->draft.refused || s->failed) return false;
-    c->peak = cost.peak;
+        s->failed || s->draft.failed || !arn_draft_cost_of(&s->costing, &s->draft, w->ops, &cost);
+    if (s->failed) return false;
     c->price = (arn_split_price){cost.kept, cost.notes, (int64_t)cost.macs, cost.n_ops};
     for (uint32_t op = w->ops.first; op < w->ops.end; op++) {
         c->price.kept -= s->whole[op].kept;
@@ -219,14 +227,17 @@ static bool try_next(search *s, way_in *way) {
     if (way->pieces == 0 || refuse(s, &c.stage)) return false;
     if (!count(s, &c.stage)) return true;
     const int64_t kept = least_kept(s, w, &c.stage);
-    const uint64_t bound = bound_of(s, w, &c.stage);
     if (is_surpassed(s, w->sure, kept, repeats)) return false;
+    const uint64_t bound = bound_of(s, w, &c.stage);
     c.peak = UINT64_MAX;
-    if (!is_surpassed(s, bound, kept, repeats) && !evaluate(s, w, &c)) return true;
+    if (!is_surpassed(s, bound, kept, repeats) && !find_peak(s, w, &c)) return true;
     way->idle = c.peak < way->best || bound < way->lowest ? 0 : way->idle + 1;
     way->best = arn_min_u64(way->best, c.peak);
     way->lowest = arn_min_u64(way->lowest, bound);
-    if (c.peak < w->whole && !is_surpassed(s, c.peak, c.price.kept, repeats)) add_candidate(s, &c);
+    const bool hopeless = c.peak >= w->whole || is_surpassed(s, c.peak, kept, repeats);
+    if (!hopeless && find_price(s, w, &c) && !is_surpassed(s, c.peak, c.price.kept, repeats)) {
+        add_candidate(s, &c);
+    }
     return way->idle < PATIENCE;
 }
 
