@@ -170,6 +170,7 @@ fuzz: all venv
 	  tests/pytest/test_overlap_arm.py tests/pytest/test_split_calls.py \
 	  tests/pytest/test_reorder.py tests/pytest/test_reorder_onnx.py tests/pytest/test_reorder_pte.py \
 	  tests/pytest/test_reorder_tvm.py \
+	  tests/pytest/test_split_random.py \
 	  tests/pytest/test_split.py::test_random_models_compute_the_same -q -rs
 
 # Not part of `make test`: the cross compiler's packages push out those for gcc -m32.
