@@ -85,7 +85,8 @@ const char *arenaut_class_name(arenaut_class cls);
  *
  * All zero, it is one of host memory without a limit. In a problem's own array, defaults are
  * filled in: capacity is ARENAUT_UNLIMITED where there is no limit, and 0 only where `closed`
- * says so. */
+ * says so; and it is rounded down to the alignment, as an arena, which is rounded up to it, can
+ * take no more. */
 typedef struct arenaut_pool {
     const char *name;  /* copied; NULL reads as "poolK" */
     uint64_t capacity; /* bytes; 0 reads as ARENAUT_UNLIMITED */

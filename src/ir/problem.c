@@ -310,6 +310,8 @@ arenaut_status arenaut_problem_add_pool(arenaut_problem *problem, const arenaut_
     arenaut_pool copy = *pool;
     copy.align = align;
     if (copy.capacity == 0 && !copy.closed) copy.capacity = ARENAUT_UNLIMITED;
+    if (copy.capacity != ARENAUT_UNLIMITED) copy.capacity -= copy.capacity % align;
+    if (copy.capacity == 0) copy.closed = true;
     if (!copy_text(problem, pool->name ? pool->name : unnamed, &copy.name) ||
         !arn_grow(&problem->store->allocator, (void **)&problem->pool, &problem->store->pools,
                   (uint64_t)p + 1, sizeof *problem->pool)) {

@@ -285,6 +285,12 @@ static arenaut_status check_pool_table(const arenaut_problem *p, arenaut_error *
                             "%sclosed; 0 bytes are written so, and no limit as ARENAUT_UNLIMITED",
                             i, p->pool[i].capacity, p->pool[i].closed ? "" : "not ");
         }
+        if (p->pool[i].capacity != ARENAUT_UNLIMITED && p->pool[i].capacity % p->pool[i].align) {
+            return arn_fail(err, ARENAUT_BAD_INPUT, 0,
+                            "pool %" PRIu32 ": a capacity of %" PRIu64
+                            " bytes, which is no multiple of its alignment, %" PRIu64,
+                            i, p->pool[i].capacity, p->pool[i].align);
+        }
     }
     for (uint32_t i = 0; i < p->n_reserved; i++) {
         const arenaut_reserved *r = &p->reserved[i];

@@ -70,7 +70,9 @@ static arenaut_problem with_capacity(const arenaut_problem *problem, uint64_t ca
     arenaut_problem view = *problem;
     if (capacity == 0) return view;
     for (uint32_t k = 0; k < problem->n_pools; k++) pools[k] = problem->pool[k];
+    capacity -= capacity % pools[0].align; /* as an arena is a multiple of it */
     pools[0].capacity = arn_min_u64(pools[0].capacity, capacity);
+    pools[0].closed = pools[0].capacity == 0;
     view.pool = pools;
     return view;
 }

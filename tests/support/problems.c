@@ -29,6 +29,12 @@ uint32_t add_pool(arenaut_problem *problem, const char *name, uint64_t capacity,
     return id;
 }
 
+void limit_pool(arenaut_problem *problem, uint32_t pool, uint64_t capacity) {
+    arenaut_pool *limited = &problem->pool[pool];
+    limited->capacity = capacity / limited->align * limited->align;
+    limited->closed = limited->capacity == 0;
+}
+
 void finish(arenaut_problem *problem) {
     arenaut_error err = {0};
     assert_ok(arenaut_problem_finish(problem, &err), err);

@@ -93,7 +93,8 @@ static const char *fault_of_one(const brute_problem *p, const brute_places *at, 
     if (pool < 0 || pool >= p->n_pools || !(buffer->pools >> pool & 1)) return "a wrong pool";
     if (first < 0 || first % buffer->align != 0) return "an offset that is not aligned";
     if (buffer->fixed != BRUTE_NOTHING && buffer->fixed != first) return "a fixed offset not kept";
-    if (p->pool[pool].capacity != BRUTE_NOTHING && end > p->pool[pool].capacity) {
+    const int align = p->pool[pool].align, arena = (end + align - 1) / align * align;
+    if (p->pool[pool].capacity != BRUTE_NOTHING && arena > p->pool[pool].capacity) {
         return "a capacity is passed";
     }
     for (int i = 0; i < p->n_ranges; i++) {

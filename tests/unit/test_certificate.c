@@ -69,7 +69,7 @@ static void count(const arenaut_certificate *certificate, tally *t) {
 
 /* So that often nothing fits, which is what can be certified of a choice of pools. */
 static void make_tight(rng *r, arenaut_problem *p, uint32_t max_size) {
-    for (uint32_t k = 0; k < p->n_pools; k++) p->pool[k].capacity = 1 + rng_below(r, 2 * max_size);
+    for (uint32_t k = 0; k < p->n_pools; k++) limit_pool(p, k, 1 + rng_below(r, 2 * max_size));
 }
 
 static void assert_refused(const arenaut_problem *p, const arenaut_plan *plan) {
@@ -213,7 +213,7 @@ TEST(who_is_rejected_lies_higher_by_a_grain) {
     assert_certified(p, 12);
 }
 
-/* The second pool holds 7 bytes, and an arena of 8 for them. */
+/* Of 4 bytes nothing counts in a pool whose arenas are multiples of 8. */
 TEST(a_capacity_need_not_be_aligned) {
     arenaut_problem *p = new_problem();
     const arenaut_interval life[] = {{3, 6}, {5, 7}, {3, 6}, {0, 6}};

@@ -263,6 +263,29 @@ TEST(a_closed_pool_holds_nothing) {
     arenaut_problem_free(p);
 }
 
+TEST(an_arena_is_not_larger_than_its_pool) {
+    const uint64_t capacities[] = {60, 40, 31}, kept[] = {32, 32, 0};
+    for (int i = 0; i < 3; i++) {
+        arenaut_problem *p = fresh();
+        const arenaut_interval life = {0, 2};
+        const arenaut_buffer b = buffer_of(36 - 16 * (uint64_t)(i == 1), &life);
+        const arenaut_pool pool = {.capacity = capacities[i], .align = 32};
+        arenaut_plan *plan = NULL;
+        assert_int_equal(arenaut_problem_add_pool(p, &pool, NULL, NULL), ARENAUT_OK);
+        assert_int_equal(p->pool[0].capacity, kept[i]);
+        assert_int_equal(p->pool[0].closed, kept[i] == 0);
+        assert_int_equal(arenaut_problem_add_buffer(p, &b, NULL, NULL), ARENAUT_OK);
+        assert_int_equal(arenaut_problem_finish(p, NULL), ARENAUT_OK);
+        assert_int_equal(arenaut_plan_make(p, NULL, NULL, &plan, NULL),
+                         i == 1 ? ARENAUT_OK : ARENAUT_NO_PLAN);
+        if (i == 1) assert_true(plan->arena[0] == 32 && plan->quality == ARENAUT_OPTIMAL);
+        arenaut_plan_free(plan);
+        p->pool[0].capacity += 8; /* in a problem's own array it must be so already */
+        assert_int_equal(arenaut_problem_validate(p, NULL), ARENAUT_BAD_INPUT);
+        arenaut_problem_free(p);
+    }
+}
+
 TEST(a_problem_that_is_not_finished_is_not_planned) {
     arenaut_problem *p = fresh();
     const arenaut_interval life = {0, 2};
