@@ -198,11 +198,12 @@ void describe_witness(const arenaut_pipeline *p, arenaut_text *out) {
     if (witness->pool == ARENAUT_NONE) {
         text_put(out, "there are");
     } else {
-        const char *name = p->problem->pool[witness->pool].name;
+        const arenaut_pool *pool = &p->problem->pool[witness->pool];
         text_put(out, "pool '");
-        if (name) text_put_clean(out, name);
+        if (pool->name) text_put_clean(out, pool->name);
         else text_printf(out, "%" PRIu32, witness->pool);
         text_put(out, "' has");
+        if (pool->align > 1) text_printf(out, " in multiples of %" PRIu64, pool->align);
     }
 }
 

@@ -204,14 +204,19 @@ static bool is_collision(const arenaut_problem *p, const arenaut_witness *witnes
 static arenaut_status say_no_plan(const arenaut_planning *planning) {
     const arenaut_problem *p = planning->problem;
     const arenaut_witness *w = &planning->plan->witness;
-    char list[224] = "", where[80] = "the pools have";
+    char list[224] = "", where[128] = "the pools have";
     if (w->n_buffers == 0) {
         return arn_fail(planning->err, ARENAUT_NO_PLAN, 0,
                         "there is no plan: whatever the order, not all buffers find a place");
     }
     list_buffers(p, w, list, sizeof list);
     if (w->pool < p->n_pools) {
-        snprintf(where, sizeof where, "pool '%.40s' has", p->pool[w->pool].name);
+        const arenaut_pool *pool = &p->pool[w->pool];
+        const int end = snprintf(where, sizeof where, "pool '%.40s' has", pool->name);
+        if (pool->align > 1) {
+            snprintf(where + end, sizeof where - (size_t)end, " in multiples of %" PRIu64,
+                     pool->align);
+        }
     }
     const char *buffers = w->n_buffers == 1 ? "buffer" : "buffers";
     if (w->bytes_over == 0) {

@@ -271,13 +271,15 @@ TEST(an_arena_is_not_larger_than_its_pool) {
         const arenaut_buffer b = buffer_of(36 - 16 * (uint64_t)(i == 1), &life);
         const arenaut_pool pool = {.capacity = capacities[i], .align = 32};
         arenaut_plan *plan = NULL;
+        arenaut_error err = {0};
         assert_int_equal(arenaut_problem_add_pool(p, &pool, NULL, NULL), ARENAUT_OK);
         assert_int_equal(p->pool[0].capacity, kept[i]);
         assert_int_equal(p->pool[0].closed, kept[i] == 0);
         assert_int_equal(arenaut_problem_add_buffer(p, &b, NULL, NULL), ARENAUT_OK);
         assert_int_equal(arenaut_problem_finish(p, NULL), ARENAUT_OK);
-        assert_int_equal(arenaut_plan_make(p, NULL, NULL, &plan, NULL),
+        assert_int_equal(arenaut_plan_make(p, NULL, NULL, &plan, &err),
                          i == 1 ? ARENAUT_OK : ARENAUT_NO_PLAN);
+        if (i != 1) assert_non_null(strstr(err.msg, "'pool0' has in multiples of 32"));
         if (i == 1) assert_true(plan->arena[0] == 32 && plan->quality == ARENAUT_OPTIMAL);
         arenaut_plan_free(plan);
         p->pool[0].capacity += 8; /* in a problem's own array it must be so already */
