@@ -70,14 +70,14 @@ static arenaut_problem *gap_windows(uint32_t n, uint32_t gaps) {
     return p;
 }
 
-static arenaut_problem *with_pools(uint32_t n, uint32_t n_pools) {
+static arenaut_problem *with_pools(uint32_t n, uint32_t n_pools, uint32_t at_once) {
     arenaut_problem *p = new_problem();
     for (uint32_t k = 0; k < n_pools; k++) {
         char name[16];
         snprintf(name, sizeof name, "p%u", k);
         add_pool(p, name, ARENAUT_UNLIMITED, 1);
     }
-    for (uint32_t i = 0; i < n; i++) add_box(p, 9 + i * 31 % 83, i, i + 5);
+    for (uint32_t i = 0; i < n; i++) add_box(p, 9 + i * 31 % 83, i / at_once, i / at_once + 5);
     finish(p);
     return p;
 }
@@ -235,8 +235,16 @@ TEST(slices_of_slices_do_not) {
 }
 
 TEST(pools_do_not) {
-    assert_all_stop(with_pools(80, 64));
-    assert_all_stop(with_pools(2000, 64));
+    assert_all_stop(with_pools(80, 64, 1));
+    assert_all_stop(with_pools(2000, 64, 1));
+}
+
+/* By then a hundred thousand cases wait, and each of those done is a look at all buffers and pools.
+ */
+TEST(pools_do_not_later_either) {
+    arenaut_problem *p = with_pools(2000, 64, 5);
+    assert_stops(p, "auto", 5000, true);
+    arenaut_problem_free(p);
 }
 
 TEST(what_is_taken_already_does_not) {

@@ -385,7 +385,10 @@ arenaut_status arn_spill_least(arn_spill *s, const arn_spill_question *question,
     *answer = (arn_spill_answer){.least = ARENAUT_UNPLACED, .dead_end = INT64_MIN};
     arn_region_init(&w.region, s->allocator);
     arn_spill_room(s->problem, question->sixteenths, w.room);
-    if (arn_spill_narrow(s, question->pool_of, w.room, &w.work)) {
+    const uint64_t looks = (uint64_t)s->n_roots * s->problem->n_pools; /* which are no effort */
+    answer->ended = !arn_ask_after(question->ask, looks);
+    if (answer->ended) answer->least = 0;
+    if (!answer->ended && arn_spill_narrow(s, question->pool_of, w.room, &w.work)) {
         const uint32_t n_choosing = begin_groups(&w);
         room = begin_ways(&w, n_choosing);
         if (w.unavoidable > question->most) w.now.n = 0;

@@ -141,15 +141,19 @@ bool arn_spill_narrow(arn_spill *s, const uint32_t *pool_of, const uint64_t *roo
         g->pools = given == ARENAUT_NONE ? g->own_pools : g->own_pools & UINT64_C(1) << given;
         if (g->pools == 0) return false;
     }
-    for (uint32_t k = 0; k + 1 < p->n_pools; k++) {
+    bool slower = true; /* some group may still need a pool slower than the one before */
+    for (uint32_t k = 0; k + 1 < p->n_pools && slower; k++) {
         const bool limited = room[k] != ARENAUT_UNLIMITED;
+        slower = false;
         if (limited) sum_what_may_be_in(s, k);
         if (limited) *work += s->load.n;
         for (uint32_t i = 0; i < s->n_roots; i++) {
             arn_spill_group *g = &s->group[s->roots[i]];
-            if (!(g->pools >> k & 1) || g->pools >> k == 1) continue;
-            const bool fits = !limited || highest_between(s, g->start, g->last) <= room[k];
+            if (g->pools >> k == 1) continue;
+            const bool may = g->pools >> k & 1;
+            const bool fits = may && (!limited || highest_between(s, g->start, g->last) <= room[k]);
             if (fits) g->pools &= (UINT64_C(2) << k) - 1;
+            if (g->pools >> k > 1) slower = true;
         }
     }
     return true;

@@ -45,7 +45,8 @@ typedef struct cases {
     arn_hosts hosts;
     uint32_t *order, n_order; /* roots of groups with several pools, the largest first */
     uint64_t limit;           /* the effort for a case, this round */
-    arn_cost bound;           /* of all that is not done yet */
+    arn_cost bound;           /* of all that is not done yet, when it was last looked for */
+    uint64_t waits;           /* effort since then */
     arenaut_verdict verdict;
     bool fits; /* a plan was found, and that is enough */
 } cases;
@@ -343,8 +344,15 @@ static arenaut_status do_pools(cases *x, uint32_t id) {
 
 static arn_cost lesser(arn_cost a, arn_cost b) { return arn_costs_less(a, b) ? a : b; }
 
+/* Counts what is elementary and no effort, so that somebody is asked in time. */
+static void count(cases *x, uint64_t operations) {
+    if (!arn_ask_after(x->in->ask, operations)) take_stop(x);
+}
+
 static void find_bound(cases *x) {
     arn_cost bound = best_of(x);
+    x->waits = 0;
+    count(x, (uint64_t)x->stack.n + x->later.n);
     for (uint32_t k = 0; k < x->stack.n; k++) bound = lesser(bound, x->all[x->stack.ids[k]].bound);
     for (uint32_t k = 0; k < x->later.n; k++) bound = lesser(bound, x->all[x->later.ids[k]].bound);
     if (arn_costs_less(x->bound, bound)) x->bound = bound;
@@ -368,7 +376,11 @@ static arenaut_status do_round(cases *x) {
             return add_id(x, &x->later, id) ? ARENAUT_OK : arn_no_memory(x->err);
         if (st != ARENAUT_OK) return st;
         if (x->out->effort == before) x->out->effort++; /* so that every loop ends */
-        find_bound(x);
+        count(x, x->in->problem->n_buffers);
+        x->waits += x->out->effort - before;
+        /* A bound found earlier holds as well: looking through all cases after each is quadratic.
+         */
+        if (x->waits >= (uint64_t)x->stack.n + x->later.n) find_bound(x);
     }
     return ARENAUT_OK;
 }
