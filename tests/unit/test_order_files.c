@@ -1,6 +1,7 @@
 /* Files whose ops are put in another order: damaged before and after, they are read rightly or
  * refused, and memory may run out at any point. */
 #include "support/test.h"
+#include "support/thorough.h"
 
 #include <stdlib.h>
 
@@ -77,10 +78,10 @@ TEST(damaged_files_are_survived_before_and_after_they_are_reordered) {
         for (size_t k = 0; k < COUNT_OF(both); k++) {
             const sweep s = {.property = order_property,
                              .seed = 2 * i + k,
-                             .step = both[k]->size / files[i].places + 1};
+                             .step = one_of(2 * both[k]->size / files[i].places + 1)};
             assert_true(sweep_flips(&s, both[k]->data, both[k]->size).tried > 0);
             (void)sweep_cuts(&s, both[k]->data, both[k]->size);
-            (void)sweep_scatter(&s, both[k]->data, both[k]->size, files[i].places / 2);
+            (void)sweep_scatter(&s, both[k]->data, both[k]->size, files[i].places / 4 * thorough());
         }
         free_bytes(&written);
         free_bytes(&file);

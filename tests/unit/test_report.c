@@ -26,7 +26,7 @@ typedef struct subject {
 } subject;
 
 static arenaut_plan *plan_with(const arenaut_problem *problem, const char *planner) {
-    const arenaut_plan_options options = {.planner = planner};
+    const arenaut_plan_options options = {.planner = planner, .effort = 100000};
     arenaut_error err = {0};
     arenaut_finding finding;
     arenaut_plan *plan = NULL;

@@ -10,6 +10,7 @@
 #include "support/spoil.h"
 #include "support/sweep.h"
 #include "support/test.h"
+#include "support/thorough.h"
 #include "support/tflite_round.h"
 #include "support/tflite_split_round.h"
 #include "support/tflite_tiny.h"
@@ -228,6 +229,8 @@ static const char *const own_models[] = {
     "svdf_int8",          "types_mixed",
 };
 
+enum { SMALL = 4096 }; /* bytes of files of which every byte is tried */
+
 static bytes read_own(size_t model) {
     char path[256];
     snprintf(path, sizeof path, "%s/%s.tflite", TEST_DATA, own_models[model]);
@@ -238,22 +241,26 @@ TEST(every_truncation_of_own_models_is_survived) {
     for (size_t i = 0; i < COUNT_OF(own_models); i++) {
         bytes file = read_own(i);
         uint8_t *weights = find_weights(&file);
-        const sweep s = {.property = some_answer, .skip = weights};
+        const sweep s = {
+            .property = some_answer, .step = file.size < SMALL ? 1 : one_of(4), .skip = weights};
         (void)sweep_cuts(&s, file.data, file.size);
         free(weights);
         free_bytes(&file);
     }
 }
 
-/* All bits of each byte of small models, one of each byte of the others; a sample of them must also
- * survive planning, writing and stripping. */
+/* All bits of each byte of small models, one of every fourth byte of the others; a sample of them
+ * must also survive planning, writing and stripping. */
 TEST(flips_of_every_byte_of_own_models_are_survived) {
     for (size_t i = 0; i < COUNT_OF(own_models); i++) {
         bytes file = read_own(i);
         uint8_t *weights = find_weights(&file);
-        const bool small = file.size < 4096;
-        const sweep s = {
-            .property = some_answer, .seed = 2 + i, .bits = small ? 8 : 1, .skip = weights};
+        const bool small = file.size < SMALL;
+        const sweep s = {.property = some_answer,
+                         .seed = 2 + i,
+                         .step = small ? 1 : one_of(4),
+                         .bits = small ? 8 : 1,
+                         .skip = weights};
         const sweep through = {
             .property = tflite_property, .seed = 2 + i, .step = small ? 16 : 256, .skip = weights};
         (void)sweep_flips(&s, file.data, file.size);

@@ -1,0 +1,15 @@
+/* How much of what is drawn or swept is tried. ARENAUT_THOROUGH=N in the environment, which `make
+ * fuzz` sets, asks for N times as much as a quick run of all tests has time for. */
+#ifndef SUPPORT_THOROUGH_H
+#define SUPPORT_THOROUGH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* N, at least 1. */
+uint32_t thorough(void);
+
+/* The step of a sweep that tries one of `apart` places, N times as many when thorough. */
+size_t one_of(size_t apart);
+
+#endif
