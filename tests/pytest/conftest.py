@@ -40,6 +40,16 @@ def corpus_params(pattern, without=()):
             if path.name.split(".")[0] not in without]
 
 
+# Files that take longest, which begin first: `make test` gives each file to one of several processes.
+LONGEST = ["test_wheel", "test_runtime_executorch", "test_executorch_planner", "test_hosts", "test_page",
+           "test_split", "test_cli", "test_overlap_runtime", "test_torch_client"]
+
+
+def pytest_collection_modifyitems(items):
+    place = {name: i for i, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: place.get(item.path.stem, len(LONGEST)))
+
+
 def pytest_terminal_summary(terminalreporter):
     reasons = [str(report.longrepr) for report in terminalreporter.stats.get("skipped", [])]
     n = sum(corpus.HINT in reason for reason in reasons)

@@ -17,6 +17,7 @@ import stat
 import struct
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 
@@ -370,13 +371,23 @@ def test_a_model_goes_to_a_pipe_but_not_to_a_terminal(shell):
     assert "not written to a terminal" in done.stdout and done.returncode == 2
 
 
+def wait_until_handled(process, number):
+    """Until the command has set its handler: a signal that comes earlier ends it as it ends any program."""
+    status, deadline = Path(f"/proc/{process.pid}/status"), time.monotonic() + 60
+    while status.exists() and time.monotonic() < deadline:
+        [caught] = re.findall(r"SigCgt:\s*([0-9a-f]+)", status.read_text())
+        if int(caught, 16) >> (number - 1) & 1:
+            return
+        time.sleep(0.01)
+
+
 def test_ctrl_c_while_waiting_for_input(shell):
     process = subprocess.Popen([COMMAND, "size", "-", "--from", "csv"], stdin=subprocess.PIPE,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                env=shell.environment, preexec_fn=default_signals)
-    time.sleep(0.3)
+    wait_until_handled(process, signal.SIGINT)
     process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=10) == 130
+    assert process.wait(timeout=60) == 130
     process.communicate()
 
 
@@ -403,6 +414,7 @@ def test_ctrl_c_writes_the_best_plan_so_far(shell):
                                 "1000000000000"], cwd=shell.folder, env=shell.environment,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                preexec_fn=default_signals)
+    wait_until_handled(process, signal.SIGINT)
     time.sleep(2)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
@@ -429,6 +441,9 @@ def star_problem(buffers=4000):
     return json.dumps({"schema": "arenaut.problem/1", "buffers": rows})
 
 
+MOST_SECONDS = 20  # a third of a second on an idle machine; what this is to find took minutes
+
+
 def cpu_seconds_of_children():
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
@@ -440,7 +455,7 @@ def test_time_ends_work_that_is_no_search(shell, problem):
     before = cpu_seconds_of_children()
     done = shell("arenaut plan p.problem.json --time 300ms --json")
     assert done.returncode == 0, done.stderr
-    assert cpu_seconds_of_children() - before < 3
+    assert cpu_seconds_of_children() - before < MOST_SECONDS
 
 
 def test_a_signal_ends_work_that_is_no_search(shell):
@@ -449,21 +464,22 @@ def test_a_signal_ends_work_that_is_no_search(shell):
     with subprocess.Popen([COMMAND, "plan", "p.problem.json", "--time", "100s"],
                           cwd=shell.folder, stdout=subprocess.DEVNULL,
                           preexec_fn=default_signals) as process:
+        wait_until_handled(process, signal.SIGTERM)
         time.sleep(0.5)
         process.send_signal(signal.SIGTERM)
         process.wait(timeout=60)
     assert process.returncode == 130
-    assert cpu_seconds_of_children() - before < 3
+    assert cpu_seconds_of_children() - before < MOST_SECONDS
 
 
 def test_time_alone_lifts_the_effort_limit(shell):
     (shell.folder / "p.problem.json").write_text(pools_problem(2000))
     limited = json.loads(shell("arenaut plan p.problem.json --effort 1000 --json").stdout)["result"]
     assert limited["stopped_by"] == "effort"
-    start = time.monotonic()
+    before, start = cpu_seconds_of_children(), time.monotonic()
     done = json.loads(shell("arenaut plan p.problem.json --time 2s --json").stdout)["result"]
     assert done["stopped_by"] == "time"
-    assert time.monotonic() - start >= 2
+    assert time.monotonic() - start >= 2 and cpu_seconds_of_children() - before < MOST_SECONDS
 
 
 def test_threads_and_repetition_change_nothing(shell):

@@ -1,6 +1,8 @@
 """ONNX models, as the command takes them: what a large file costs, and where our own come from."""
 
+import re
 import resource
+import shutil
 import subprocess
 
 import pytest
@@ -44,19 +46,17 @@ def test_a_large_model_takes_little_memory(large_model):
     assert "proven minimal" in done.stdout
 
 
-def test_a_large_model_takes_little_time(large_model):
-    """At most a tenth of a second of CPU; the least of several runs, since the machine may be busy."""
+def test_a_large_model_takes_little_work(large_model):
+    """Counted, since times are those of the machine: 3.3 million instructions. To look at each byte of its
+    weights once would be tens of millions."""
     if sanitized():
         pytest.skip("a sanitizer build is slower by design")
-    least = min(cpu_seconds("plan", large_model, "--dim", "batch=8") for _ in range(5))
-    assert least < 0.1
-
-
-def cpu_seconds(*arguments):
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([COMMAND, *arguments], capture_output=True, check=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    if not shutil.which("valgrind"):
+        pytest.skip("valgrind is not installed: instructions are not counted")
+    done = subprocess.run(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", COMMAND, "plan",
+                           large_model, "--dim", "batch=8"], capture_output=True, text=True, check=True)
+    [counted] = re.findall(r"Collected : (\d+)", done.stderr)
+    assert int(counted) < 10_000_000
 
 
 def sanitized():
