@@ -25,7 +25,7 @@ def test_ten_thousand_ops_come_within_a_percent_of_the_bound(solver, kind):
     found = order_problems.solve(solver, problem)
     assert found["peak"] <= 1.01 * found["bound"]
     assert found["peak"] <= min(found["ways"].values())
-    assert found["seconds"] < 10
+    assert found["effort"] < 40_000_000  # two seconds of an idle machine for half of it
 
 
 def test_the_same_problem_gives_the_same_answer(solver):
