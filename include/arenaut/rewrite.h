@@ -161,7 +161,7 @@ typedef struct arenaut_ways_to_split {
 typedef struct arenaut_program_order arenaut_program_order;
 
 /* REFUSED, with the reason, where ops cannot be reordered, or what is alive is more than lives
- * tell: in programs of which several methods have ops, with jumps, slices, or memory that is
+ * tell: in programs of which several methods have ops, with jumps, or memory that is
  * written anew, and where ops run at the same time. O(arguments). */
 arenaut_status arenaut_program_order_new(const arenaut_program *program,
                                          const arenaut_lowering *lowering,

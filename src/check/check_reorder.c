@@ -1,10 +1,10 @@
 /* Holds a program whose ops run in another order, and some of them again, against the one before.
- * Both are run, with nothing but counts: how often each storage has been written, and each tensor
- * been given its name. If every op finds the same counts in both, it reads what it read before. A
- * copy of a storage has counts of its own, which begin where those of the storage began: after as
- * many writes by the same ops it holds the same. Each op runs once to make what it made; what runs
- * again makes copies only. What may do more than compute its results runs once, and keeps its place
- * among its like. Shares no code with what rewrites. */
+ * Both are run, with nothing but counts: how often each cell of each storage has been written, and
+ * each tensor been given its name. If every op finds the same counts in both, it reads what it read
+ * before. A copy of a storage has counts of its own, which begin where those of the storage began:
+ * after as many writes by the same ops it holds the same. Each op runs once to make what it made;
+ * what runs again makes copies only. What may do more than compute its results runs once, and keeps
+ * its place among its like. Shares no code with what rewrites. */
 #include "check/check_reorder.h"
 
 #include <string.h>
@@ -12,6 +12,7 @@
 #include <arenaut/dialect.h>
 
 #include "check/finding.h"
+#include "check/reorder_cells.h"
 #include "core/memory.h"
 
 typedef struct reorder_check {
@@ -19,12 +20,15 @@ typedef struct reorder_check {
     const arenaut_rewrite *rewrite;
     arn_region region;
     uint32_t *were, *are; /* per tensor of the program before, and of `after`: whose memory it is */
-    uint32_t *writes;     /* per storage, one more for what methods share */
-    uint32_t *names;      /* per tensor: how often it was made */
-    uint32_t *found;      /* per argument of the ops before: two counts */
-    size_t *first;        /* per op before: of its counts; one more for what is left in the end */
-    uint32_t *ends;       /* what is read in the end */
-    uint32_t op;          /* of `after`, at work; NONE: none */
+    arn_reorder_cells cells; /* of the program before */
+    size_t *base; /* per storage of the program at work, one more for what methods share: its first
+                   * cell */
+    uint32_t *writes; /* per cell */
+    uint32_t *names;  /* per tensor: how often it was made */
+    uint32_t *found;  /* per argument of the ops before: counts of its cells, and its own */
+    size_t *first;    /* per op before: of its counts; one more for what is left in the end */
+    uint32_t *ends;   /* what is read in the end */
+    uint32_t op;      /* of `after`, at work; NONE: none */
     arenaut_finding *finding;
     arenaut_error *err;
 } reorder_check;
@@ -341,21 +345,34 @@ static bool only_names(const reorder_check *c, const arenaut_program *p, const a
     return named;
 }
 
+/* The counts of the cells of a tensor. */
+static uint32_t *writes_of(const reorder_check *c, const arenaut_program *p, uint32_t tensor,
+                           uint32_t *n) {
+    const uint32_t old = p == c->before ? tensor : before_id(c, tensor);
+    *n = c->cells.n[old];
+    return c->writes + c->base[storage_of(c, p, tensor)] + c->cells.first[old];
+}
+
+static void add_write(const reorder_check *c, const arenaut_program *p, uint32_t tensor) {
+    uint32_t n, *writes = writes_of(c, p, tensor, &n);
+    for (uint32_t i = 0; i < n; i++) writes[i]++;
+}
+
 /* Whether an op finds the counts in its arguments that are noted in `found`; or notes them. */
 static bool visit(const reorder_check *c, const arenaut_program *p, const arenaut_op *op,
                   bool notes, uint32_t *found) {
     for (uint32_t i = 0; i < op->n_inputs + op->n_outputs; i++) {
-        const bool reads = i < op->n_inputs;
-        const uint32_t t = reads ? op->inputs[i] : op->outputs[i - op->n_inputs];
+        const uint32_t t = i < op->n_inputs ? op->inputs[i] : op->outputs[i - op->n_inputs];
         if (t == ARENAUT_NONE) continue;
-        const uint32_t writes = c->writes[storage_of(c, p, t)], names = c->names[t];
-        uint32_t *counts = found + 2 * (size_t)i;
+        uint32_t n;
+        const uint32_t *writes = writes_of(c, p, t, &n);
         if (notes) {
-            counts[0] = writes;
-            counts[1] = names;
-        } else if (counts[0] != writes || counts[1] != names) {
+            memcpy(found, writes, n * sizeof *writes);
+            found[n] = c->names[t];
+        } else if (memcmp(found, writes, n * sizeof *writes) != 0 || found[n] != c->names[t]) {
             return false;
         }
+        found += n + 1;
     }
     return true;
 }
@@ -368,19 +385,38 @@ static void count(reorder_check *c, const arenaut_program *p, const arenaut_op *
         const uint32_t t = op->inputs[i];
         if (t == ARENAUT_NONE || (op->kind != ARENAUT_OP_IN_PLACE && !unknown)) continue;
         if (unknown && p->tensors[t].cls == ARENAUT_CONSTANT) continue;
-        c->writes[storage_of(c, p, t)]++;
+        add_write(c, p, t);
     }
     for (uint32_t i = 0; i < op->n_outputs; i++) {
         const uint32_t t = op->outputs[i];
         if (t == ARENAUT_NONE) continue;
         c->names[t]++;
-        if (!only_names(c, p, op, t)) c->writes[storage_of(c, p, t)]++;
+        if (!only_names(c, p, op, t)) add_write(c, p, t);
     }
 }
 
-static void start(reorder_check *c) {
-    memset(c->writes, 0, ((size_t)c->after->n_tensors + 1) * sizeof *c->writes);
+/* Copies of a storage have as many cells. */
+static void start(reorder_check *c, const arenaut_program *p) {
+    size_t n = 0;
+    for (uint32_t s = 0; s <= c->after->n_tensors; s++) {
+        const bool one = s >= p->n_tensors;
+        c->base[s] = n;
+        n += one ? 1 : c->cells.width[p == c->before ? s : before_id(c, s)];
+    }
+    memset(c->writes, 0, n * sizeof *c->writes);
     memset(c->names, 0, c->after->n_tensors * sizeof *c->names);
+}
+
+/* Whether each tensor of the program after lies in what was, or is a copy of, the storage that it
+ * lay in before. */
+static bool keeps_storages(const reorder_check *c) {
+    const uint32_t shared = c->after->n_tensors;
+    bool keeps = true;
+    for (uint32_t t = 0; keeps && t < c->after->n_tensors; t++) {
+        const uint32_t was = c->were[before_id(c, t)], is = c->are[t];
+        keeps = was == (is == shared ? shared : before_id(c, is));
+    }
+    return keeps;
 }
 
 /* Whether an op names the memory of its operands, and writes, where it did before. */
@@ -420,25 +456,23 @@ static arenaut_op reader_of_ends(reorder_check *c, const arenaut_program *p) {
 static void follow_before(reorder_check *c) {
     const arenaut_program *p = c->before;
     const arenaut_op reader = reader_of_ends(c, p);
-    find_storages(c, p, c->were);
-    find_storages(c, c->after, c->are);
-    start(c);
+    start(c, p);
     for (uint32_t i = 0; i < p->n_ops; i++) {
-        visit(c, p, &p->ops[i], true, c->found + 2 * c->first[i]);
+        visit(c, p, &p->ops[i], true, c->found + c->first[i]);
         count(c, p, &p->ops[i]);
     }
-    visit(c, p, &reader, true, c->found + 2 * c->first[p->n_ops]);
+    visit(c, p, &reader, true, c->found + c->first[p->n_ops]);
 }
 
 static arenaut_status follow_after(reorder_check *c) {
     const arenaut_program *p = c->after;
     const arenaut_op reader = reader_of_ends(c, p);
     uint32_t last = 0;
-    start(c);
+    start(c, p);
     for (c->op = 0; c->op < p->n_ops; c->op++) {
         const arenaut_op *new = &p->ops[c->op];
         const uint32_t old = c->rewrite->ops[c->op];
-        if (!visit(c, p, new, false, c->found + 2 * c->first[old])) {
+        if (!visit(c, p, new, false, c->found + c->first[old])) {
             return reject(c, "it reads or overwrites what it did not before");
         }
         if (!names_alike(c, &c->before->ops[old], new)) {
@@ -450,7 +484,7 @@ static arenaut_status follow_after(reorder_check *c) {
         last = old;
     }
     c->op = ARENAUT_NONE;
-    return visit(c, p, &reader, false, c->found + 2 * c->first[c->before->n_ops])
+    return visit(c, p, &reader, false, c->found + c->first[c->before->n_ops])
                ? ARENAUT_OK
                : reject(c, "its results are not the old ones");
 }
@@ -483,24 +517,47 @@ static bool same_counts(const reorder_check *c) {
            c->rewrite->n_ops == new->n_ops && c->rewrite->n_tensors == new->n_tensors;
 }
 
-static bool allocate(reorder_check *c) {
-    const uint32_t n_tensors = c->after->n_tensors, n_ops = c->before->n_ops;
-    size_t arguments = 0;
-    c->first = arn_region_allocate(&c->region, (size_t)n_ops + 1, sizeof *c->first);
-    if (!c->first) return false;
-    for (uint32_t i = 0; i < n_ops; i++) {
-        c->first[i] = arguments;
-        arguments += (size_t)c->before->ops[i].n_inputs + c->before->ops[i].n_outputs;
+/* How many counts are noted of these tensors. */
+static size_t count_noted(const reorder_check *c, const uint32_t *tensors, uint32_t n) {
+    size_t noted = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        if (tensors[i] != ARENAUT_NONE) noted += (size_t)c->cells.n[tensors[i]] + 1;
     }
-    c->first[n_ops] = arguments;
-    arguments += count_ends(c->before);
+    return noted;
+}
+
+static bool allocate_counts(reorder_check *c) {
+    const arenaut_program *p = c->before;
+    const uint32_t n_tensors = c->after->n_tensors;
+    size_t noted = 0, n_cells = 1;
+    for (uint32_t i = 0; i < p->n_ops; i++) {
+        const arenaut_op *op = &p->ops[i];
+        c->first[i] = noted;
+        noted += count_noted(c, op->inputs, op->n_inputs);
+        noted += count_noted(c, op->outputs, op->n_outputs);
+    }
+    const arenaut_op reader = reader_of_ends(c, p);
+    c->first[p->n_ops] = noted;
+    noted += count_noted(c, reader.inputs, reader.n_inputs);
+    for (uint32_t t = 0; t < n_tensors; t++) n_cells += c->cells.width[before_id(c, t)];
+    c->writes = arn_region_allocate(&c->region, n_cells, sizeof *c->writes);
+    c->found = arn_region_allocate(&c->region, noted, sizeof *c->found);
+    return c->writes && c->found;
+}
+
+static bool allocate(reorder_check *c) {
+    const uint32_t n_tensors = c->after->n_tensors;
+    c->first = arn_region_allocate(&c->region, (size_t)c->before->n_ops + 1, sizeof *c->first);
     c->were = arn_region_allocate(&c->region, c->before->n_tensors, sizeof *c->were);
     c->are = arn_region_allocate(&c->region, n_tensors, sizeof *c->are);
-    c->writes = arn_region_allocate(&c->region, (size_t)n_tensors + 1, sizeof *c->writes);
+    c->base = arn_region_allocate(&c->region, (size_t)n_tensors + 1, sizeof *c->base);
     c->names = arn_region_allocate(&c->region, n_tensors, sizeof *c->names);
-    c->found = arn_region_allocate(&c->region, arguments, 2 * sizeof *c->found);
     c->ends = arn_region_allocate(&c->region, count_ends(c->before), sizeof *c->ends);
-    return c->were && c->are && c->writes && c->names && c->found && c->ends;
+    if (!c->first || !c->were || !c->are || !c->base || !c->names || !c->ends) return false;
+    find_storages(c, c->before, c->were);
+    find_storages(c, c->after, c->are);
+    return arn_reorder_cells_find(c->before, c->were, n_tensors, &c->region, &c->cells) &&
+           allocate_counts(c);
 }
 
 static arenaut_status check(reorder_check *c) {
@@ -508,11 +565,13 @@ static arenaut_status check(reorder_check *c) {
         c->before->n_ops > c->before->n_tensors ? c->before->n_ops : c->before->n_tensors;
     if (!same_counts(c)) return reject(c, "it has other methods, or more than one has ops");
     uint32_t *seen = arn_region_allocate(&c->region, n, sizeof *seen);
-    if (!seen || !allocate(c)) return arn_no_memory(c->err);
+    if (!seen) return arn_no_memory(c->err);
     arenaut_status st = check_tensors(c, seen);
     if (st == ARENAUT_OK) st = check_parts(c);
     if (st == ARENAUT_OK) st = check_once(c, seen);
     if (st != ARENAUT_OK) return st;
+    if (!allocate(c)) return arn_no_memory(c->err);
+    if (!keeps_storages(c)) return reject(c, "its tensors lie in other memory");
     follow_before(c);
     return follow_after(c);
 }

@@ -78,6 +78,62 @@ def test_reordered_models_need_less_and_compute_the_same(arenaut, arenaut_json, 
     assert reordered >= 10 * THOROUGH
 
 
+def joined(seed):
+    """Branches that are wide in the middle; their narrow ends are joined along the outermost axis,
+    some of them twice."""
+    random = np.random.RandomState(seed)
+    model = tflite_file.Model("random joins")
+    graph = model.graph("main")
+    first = graph.tensor("x", [1, 4, 4, 2], "FLOAT32")
+
+    def conv(source, shape, depth):
+        weights = graph.constant(
+            "w", random.uniform(-1, 1, (shape[3], 1, 1, depth)).astype("f4"))
+        bias = graph.constant("b", random.uniform(-1, 1, shape[3]).astype("f4"))
+        out = graph.tensor("t", shape, "FLOAT32")
+        graph.op("CONV_2D", [source, weights, bias], [out], padding=0, strideH=1, strideW=1,
+                 dilationHFactor=1, dilationWFactor=1)
+        return out
+
+    def join(parts):
+        sizes = [rows for _, rows in parts]
+        out = graph.tensor("j", [sum(sizes), 4, 4, 2], "FLOAT32")
+        graph.op("CONCATENATION", [part for part, _ in parts], [out], axis=0,
+                 fusedActivationFunction=0)
+        return out, sum(sizes)
+
+    wide = [(conv(first, [1, 4, 4, depth], 2), depth)
+            for depth in random.choice([3, 4, 16], random.randint(2, 6))]
+    parts = [(conv(tensor, [1, 4, 4, 2], depth), 1) for tensor, depth in wide]
+    inner, rows = join(parts[:2])
+    whole = join([(inner, rows), *parts[2:]]) if len(parts) > 2 else (inner, rows)
+    graph.io([first], [conv(whole[0], [whole[1], 4, 4, 1], 2)])
+    return model.bytes()
+
+
+def test_joins_in_place_are_ordered_and_compute_the_same(arenaut, arenaut_json, tmp_path):
+    moved = 0
+    for seed in range(12 * THOROUGH):
+        path, output = tmp_path / f"{seed}.tflite", tmp_path / f"{seed}.reordered.tflite"
+        path.write_bytes(joined(seed))
+        given = arenaut_json("plan", path, "--passes", "slices")["result"]["arena"]
+        document = arenaut_json("plan", path, "--passes", "slices", "--reorder", "on", "-f", "-o",
+                                output)
+        order = document["order"]
+        assert order["proven"] and order["bound"] == order["best"] <= order["given"]
+        assert document["result"]["arena"] <= given
+        if document["result"]["arena"] >= document["baseline"]["arena"]:
+            continue
+        moved += order["ops"] is not None
+        assert compare.first_difference(path.read_bytes(), output.read_bytes(), seeds=(1, 2),
+                                        runs=2) is None
+        assert arenaut("check", output).returncode == 0
+        back = tmp_path / f"{seed}.back.tflite"
+        assert arenaut("strip", output, "-o", back).returncode == 0
+        assert back.read_bytes() == path.read_bytes()
+    assert moved >= 4 * THOROUGH
+
+
 def test_with_whatever_else_is_asked_for_models_compute_the_same(arenaut, arenaut_json, tmp_path):
     """Orders with results over operands, overlaps and splitting, drawn together."""
     changed = 0

@@ -8,7 +8,7 @@
 #include "support/random.h"
 #include "support/require.h"
 
-enum { MAX_OPS = 11, MAX_TENSORS = 4 * MAX_OPS, ROOM = 16384, N_STATE = 2 };
+enum { MAX_OPS = 11, MAX_TENSORS = 8 * MAX_OPS, ROOM = 16384, N_STATE = 2 };
 
 typedef struct builder {
     rng r;
@@ -90,12 +90,43 @@ static void add_view(builder *b) {
     make_readable(b, view);
 }
 
+/* Pieces of a tensor, each made by itself, perhaps updated; perhaps an op names all of it. */
+static void add_pieces(builder *b) {
+    static const unsigned bytes[] = {16, 64, 200};
+    const unsigned n = 2 + rng_below(&b->r, 2);
+    unsigned at = 0, piece[3];
+    const unsigned whole = add_tensor(b, n == 2 ? 80 : 280, "");
+    for (unsigned i = 0; i < n; i++) {
+        char of[64];
+        snprintf(of, sizeof of, ", \"view_of\": \"t%u\", \"view_offset\": %u", whole, at);
+        const unsigned from = pick(b);
+        piece[i] = add_tensor(b, bytes[i], of);
+        at += bytes[i];
+        put(b->ops, "%s{\"name\": \"CONV_2D\", \"inputs\": [\"t%u\"], \"outputs\": [\"t%u\"]}",
+            i ? ", " : "", from, piece[i]);
+        if (!rng_once_in(&b->r, 3)) continue;
+        put(b->ops,
+            ", {\"name\": \"ADD\", \"kind\": \"in_place\", \"inputs\": [\"t%u\", \"t%u\"], "
+            "\"outputs\": [\"t%u\"]}",
+            piece[i], from, piece[i]);
+    }
+    for (unsigned i = 0; i < n; i++) make_readable(b, piece[i]);
+    if (rng_once_in(&b->r, 2)) {
+        put(b->ops,
+            ", {\"name\": \"JOIN\", \"kind\": \"view\", \"inputs\": [\"t%u\", \"t%u\"], "
+            "\"outputs\": [\"t%u\"]}",
+            piece[0], piece[n - 1], whole);
+    }
+    make_readable(b, whole);
+}
+
 static void add_op(builder *b) {
-    switch (rng_below(&b->r, 10)) {
+    switch (rng_below(&b->r, 12)) {
         case 0: add_update(b); break;
         case 1: add_view(b); break;
         case 2: add_plain(b, "RANDOM_UNIFORM"); break;
         case 3: add_plain(b, "llama::update_cache"); break;
+        case 4: add_pieces(b); break;
         default: add_plain(b, "CONV_2D"); break;
     }
 }

@@ -1,5 +1,6 @@
 /* What is said of orders, held against programs in every order that computes the same: with views,
- * rights to write over operands, results that lie over operands in part, inputs that stay. The
+ * rights to write over operands, results that lie over operands in part, inputs that stay, joins
+ * that are written in place. The
  * order in which a file happens to have its ops must make no difference to what is best. */
 #include "support/test.h"
 
@@ -26,7 +27,7 @@ typedef struct small_program {
     small_op op[OPS];
 } small_program;
 
-static void draw(small_program *p, rng *r) {
+static void draw(small_program *p, rng *r, bool joins) {
     static const char *const unary[] = {"Relu", "Reshape", "Resize", "Relu", "Sigmoid", "Compress"};
     memset(p, 0, sizeof *p);
     p->n_ops = 3 + rng_below(r, OPS - 2);
@@ -36,7 +37,7 @@ static void draw(small_program *p, rng *r) {
         const uint32_t a = rng_below(r, i + 1), b = rng_below(r, i + 1);
         op->inputs[0] = a;
         op->inputs[1] = b;
-        op->n_inputs = i > 0 && rng_once_in(r, 3) ? 2 : 1;
+        op->n_inputs = i > 0 && rng_once_in(r, joins ? 2 : 3) ? 2 : 1;
         for (uint32_t k = 0; k < 2; k++) {
             op->reaches[k] = rng_once_in(r, 2);
             op->distance[k] = 8 * ((int)rng_below(r, 8) - 2);
@@ -46,6 +47,10 @@ static void draw(small_program *p, rng *r) {
         p->elements[i + 1] = keeps ? p->elements[a] : 16 + 16 * rng_below(r, 5);
         if (op->n_inputs == 2) p->elements[i + 1] = p->elements[a];
         if (op->n_inputs == 2 && p->elements[a] != p->elements[b]) op->name = "Compress";
+        if (op->n_inputs == 1 || !joins || rng_once_in(r, 4)) continue;
+        op->name = "Concat";
+        op->reaches[0] = op->reaches[1] = false;
+        p->elements[i + 1] = p->elements[a] + p->elements[b];
     }
     for (uint32_t t = 1; t <= p->n_ops; t++) {
         p->result[t] = t == p->n_ops || rng_once_in(r, 8);
@@ -77,7 +82,7 @@ static void put_program(text *t, const small_program *p, const uint32_t *ops) {
         "{\"schema\": \"arenaut.program/1\", \"dialect\": \"onnx\", \"dialect_version\": 17, "
         "\"inputs\": [0], \"tensors\": [");
     for (uint32_t i = 0; i <= p->n_ops; i++) {
-        put(t, "%s{\"name\": \"t%u\", \"dims\": [%u]}", i ? ", " : "", i, p->elements[i]);
+        put(t, "%s{\"name\": \"t%u\", \"dims\": [1, %u]}", i ? ", " : "", i, p->elements[i]);
     }
     put(t, "], \"outputs\": [");
     const char *between = "";
@@ -189,7 +194,7 @@ static void compare_programs(arenaut_pipeline_options options, uint64_t seed) {
     uint32_t several = 0;
     for (uint32_t i = 0; i < PROGRAMS; i++) {
         small_program p;
-        draw(&p, &r);
+        draw(&p, &r, options.passes != NULL);
         orders o = {.program = &p, .all = true};
         list_orders(&o, 0, 0);
         compare(&p, &o, options);
@@ -216,4 +221,16 @@ TEST(inputs_that_stay_and_larger_alignments_count_in_every_order) {
 TEST(results_that_lie_over_operands_in_part_count_in_every_order) {
     compare_programs((arenaut_pipeline_options){.overwrite = ARENAUT_OVERWRITE_ON, .overlap = true},
                      4);
+}
+
+TEST(joins_that_are_written_in_place_count_in_every_order) {
+    compare_programs(
+        (arenaut_pipeline_options){.overwrite = ARENAUT_OVERWRITE_ON, .passes = "slices"}, 5);
+}
+
+TEST(joins_in_place_with_results_over_operands_in_part) {
+    compare_programs(
+        (arenaut_pipeline_options){
+            .overwrite = ARENAUT_OVERWRITE_ON, .overlap = true, .passes = "slices"},
+        6);
 }

@@ -9,6 +9,7 @@
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/memory.h"
+#include "core/sort.h"
 #include "ir/store.h"
 #include "passes/program_edit.h"
 
@@ -45,7 +46,10 @@ typedef struct joins {
     arenaut_program *program;
     const arn_use *uses;
     uint32_t *writer;
-    bool *has_views; /* other tensors are views of it */
+    bool *has_views;  /* other tensors are views of it */
+    uint32_t *height; /* per tensor: how many joins deep it is made of parts; 0: no join makes it */
+    uint32_t *ops;    /* the joins, in the order in which they are looked at */
+    uint32_t n;
 } joins;
 
 static bool can_hold(const joins *j, const arenaut_op *op, uint64_t *bytes) {
@@ -75,8 +79,8 @@ static arenaut_status join(const joins *j, arenaut_op *op) {
     arenaut_program *p = j->program;
     uint64_t at = 0, bytes;
     enum { MOST_PARTS = 64 }; /* each is compared with all */
-    if (op->kind != ARENAUT_OP_OUT || op->n_outputs != 1 || op->outputs[0] == ARENAUT_NONE ||
-        op->n_inputs < 2 || op->n_inputs > MOST_PARTS || !can_hold(j, op, &bytes)) {
+    if (op->kind != ARENAUT_OP_OUT || op->n_inputs < 2 || op->n_inputs > MOST_PARTS ||
+        !can_hold(j, op, &bytes)) {
         return ARENAUT_OK;
     }
     const uint32_t base = arenaut_program_storage(p, op->outputs[0], &at);
@@ -108,7 +112,30 @@ static void find_writers(const joins *j) {
     }
 }
 
-/* Backwards, so that a whole that becomes a slice itself is known to be one first. */
+static bool comes_first(const void *context, uint32_t a, uint32_t b) {
+    const joins *j = context;
+    const uint32_t x = j->program->ops[a].outputs[0], y = j->program->ops[b].outputs[0];
+    return j->height[x] != j->height[y] ? j->height[x] > j->height[y] : x > y;
+}
+
+/* The highest first, so that a whole that becomes a slice itself is known to be one; what a tensor
+ * becomes a slice of does not depend on the order of ops. */
+static void list_joins(joins *j, uint32_t *scratch) {
+    const arenaut_program *p = j->program;
+    for (uint32_t i = 0; i < p->n_ops; i++) {
+        const arenaut_op *op = &p->ops[i];
+        if (!is_join(op) || op->n_outputs != 1 || op->outputs[0] == ARENAUT_NONE) continue;
+        uint32_t most = 0;
+        for (uint32_t k = 0; k < op->n_inputs; k++) {
+            const uint32_t t = op->inputs[k];
+            if (t != ARENAUT_NONE && j->height[t] > most) most = j->height[t];
+        }
+        j->height[op->outputs[0]] = most + 1;
+        j->ops[j->n++] = i;
+    }
+    arn_sort_ids(j->ops, j->n, comes_first, j, scratch);
+}
+
 static arenaut_status slices_run(arenaut_program *p, const arenaut_pass_options *options,
                                  arenaut_error *err) {
     const arenaut_allocator *allocator = arn_program_allocator(p);
@@ -117,14 +144,20 @@ static arenaut_status slices_run(arenaut_program *p, const arenaut_pass_options 
     (void)options;
     j.writer = arn_allocate(allocator, p->n_tensors, sizeof *j.writer);
     j.has_views = arn_allocate_zeroed(allocator, p->n_tensors, sizeof *j.has_views);
-    arenaut_status st = uses && j.writer && j.has_views ? ARENAUT_OK : arn_no_memory(err);
-    if (st == ARENAUT_OK) find_writers(&j);
-    for (uint32_t i = p->n_ops; i-- > 0 && st == ARENAUT_OK;) {
-        if (is_join(&p->ops[i])) st = join(&j, &p->ops[i]);
+    j.height = arn_allocate_zeroed(allocator, p->n_tensors, sizeof *j.height);
+    j.ops = arn_allocate(allocator, p->n_ops, 2 * sizeof *j.ops);
+    const bool room = uses && j.writer && j.has_views && j.height && j.ops;
+    arenaut_status st = room ? ARENAUT_OK : arn_no_memory(err);
+    if (room) {
+        find_writers(&j);
+        list_joins(&j, j.ops + p->n_ops);
     }
+    for (uint32_t i = 0; i < j.n && st == ARENAUT_OK; i++) st = join(&j, &p->ops[j.ops[i]]);
     arn_release(allocator, uses);
     arn_release(allocator, j.writer);
     arn_release(allocator, j.has_views);
+    arn_release(allocator, j.height);
+    arn_release(allocator, j.ops);
     return st;
 }
 

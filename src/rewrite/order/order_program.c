@@ -142,6 +142,15 @@ static uint32_t buffer_of(const builder *b, uint32_t tensor) {
     return tensor == ARENAUT_NONE ? tensor : b->lowering->buffer[tensor];
 }
 
+/* Whether a tensor is all of its storage: what is written over a part of a buffer, or written as a
+ * part of one, saves nothing. */
+static bool fills_storage(const builder *b, uint32_t tensor) {
+    const arenaut_tensor *tensors = b->program->tensors;
+    uint64_t offset;
+    const uint32_t storage = arenaut_program_storage(b->program, tensor, &offset);
+    return offset == 0 && tensors[tensor].bytes == tensors[storage].bytes;
+}
+
 /* ---- what an op uses ---- */
 
 static void use_all(builder *b, uint32_t unit, const uint32_t *tensors, uint32_t n) {
@@ -156,11 +165,18 @@ static void add_right(builder *b, uint32_t unit, uint32_t made, uint32_t over, u
     b->rights[b->n_rights++] = (arenaut_order_right){unit, made, over, bytes};
 }
 
+/* Whether both are buffers, all of them. */
+static bool are_buffers(const builder *b, uint32_t output, uint32_t input) {
+    return buffer_of(b, output) != ARENAUT_NONE && buffer_of(b, input) != ARENAUT_NONE &&
+           fills_storage(b, output) && fills_storage(b, input);
+}
+
 /* What counts once where a result lies below an operand, by what their tensors allow. */
 static uint64_t shared(const builder *b, const arenaut_op *op, const arenaut_overlap *pair) {
-    const uint32_t made = buffer_of(b, op->outputs[pair->output]);
-    const uint32_t over = buffer_of(b, op->inputs[pair->input]);
-    if (made == ARENAUT_NONE || over == ARENAUT_NONE || made == over) return 0;
+    const uint32_t output = op->outputs[pair->output], input = op->inputs[pair->input];
+    if (!are_buffers(b, output, input)) return 0;
+    const uint32_t made = buffer_of(b, output), over = buffer_of(b, input);
+    if (made == over) return 0;
     const uint64_t below = pair->distance > 0 ? (uint64_t)pair->distance : 0;
     if (below >= b->size[made]) return 0;
     return arn_min_u64(b->size[made] - arn_aligned(below, b->grain), b->size[over]);
@@ -191,9 +207,10 @@ static void add_uses(builder *b, uint32_t i) {
     use_all(b, unit, op->outputs, op->n_outputs);
     use_all(b, unit, op->scratch, op->n_scratch);
     for (uint32_t k = 0; k < op->n_in_place; k++) {
-        const uint32_t made = buffer_of(b, op->outputs[op->in_place[k].output]);
-        const uint32_t over = buffer_of(b, op->inputs[op->in_place[k].input]);
-        if (made == ARENAUT_NONE || over == ARENAUT_NONE) continue;
+        const uint32_t output = op->outputs[op->in_place[k].output];
+        const uint32_t input = op->inputs[op->in_place[k].input];
+        if (!are_buffers(b, output, input)) continue;
+        const uint32_t made = buffer_of(b, output), over = buffer_of(b, input);
         add_right(b, unit, made, over, arn_min_u64(b->size[made], b->size[over]));
     }
     if (b->overlap) add_overlaps(b, i);
@@ -334,6 +351,9 @@ static arenaut_status build(builder *b, const arenaut_target *target,
     }
     const char *why = find_units(b);
     if (why) return arn_fail(err, ARENAUT_REFUSED, 0, "the program cannot be reordered: %s", why);
+    if (b->found.cells.too_many) {
+        return arn_fail(err, ARENAUT_REFUSED, 0, "too many parts of tensors are written apart");
+    }
     const uint32_t rewritten = find_rewritten(b);
     if (rewritten != ARENAUT_NONE) {
         return arn_fail(err, ARENAUT_REFUSED, 0, "tensor '%.80s' is written more than once",
@@ -357,10 +377,6 @@ arenaut_status arenaut_program_order_new(const arenaut_program *program,
     const arenaut_problem *problem = lowering->problem;
     arenaut_status st = check_kinds(program, err);
     if (st != ARENAUT_OK) return st;
-    for (uint32_t i = 0; i < problem->n_buffers; i++) {
-        if (arenaut_problem_inside(problem, i) == ARENAUT_NONE) continue;
-        return arn_fail(err, ARENAUT_REFUSED, 0, "slices of a tensor lie in it from the start");
-    }
     arenaut_program_order *order = arn_allocate_zeroed(allocator, 1, sizeof *order);
     if (!order) return arn_no_memory(err);
     order->allocator = arn_allocator_or_default(allocator);

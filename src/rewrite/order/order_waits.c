@@ -1,6 +1,6 @@
 /* What ops of a program wait for: for those that wrote what they read and, before they write, for
- * those that read or wrote there; of views that is their storage. Ops that may do more than compute
- * their results stay in their order. */
+ * those that read or wrote there; of views that is their storage, or the part of it that they are.
+ * Ops that may do more than compute their results stay in their order. */
 #include "rewrite/order/order_waits.h"
 
 #include "rewrite/order/order_effects.h"
@@ -31,24 +31,39 @@ static void find_storages(arn_order_waits *w) {
 
 static uint32_t storage_of(const arn_order_waits *w, uint32_t tensor) { return w->storage[tensor]; }
 
-static void read(arn_order_waits *w, uint32_t op, uint32_t tensor) {
-    const uint32_t s = storage_of(w, tensor);
-    wait_for(w, op, w->maker[tensor]);
-    wait_for(w, op, w->writer[s]);
+static void read_cell(arn_order_waits *w, uint32_t op, uint32_t cell) {
+    wait_for(w, op, w->writer[cell]);
     w->read_by[w->n_reads] = op;
-    w->read_before[w->n_reads] = w->reader[s];
-    w->reader[s] = w->n_reads++;
+    w->read_before[w->n_reads] = w->reader[cell];
+    w->reader[cell] = w->n_reads++;
+}
+
+static void write_cell(arn_order_waits *w, uint32_t op, uint32_t cell) {
+    wait_for(w, op, w->writer[cell]);
+    for (uint32_t i = w->reader[cell]; i != ARENAUT_NONE; i = w->read_before[i]) {
+        wait_for(w, op, w->read_by[i]);
+    }
+    w->reader[cell] = ARENAUT_NONE;
+    w->writer[cell] = op;
+}
+
+static void read(arn_order_waits *w, uint32_t op, uint32_t tensor) {
+    const uint32_t first = w->cells.first[tensor];
+    wait_for(w, op, w->maker[tensor]);
+    for (uint32_t i = 0; i < w->cells.n[tensor]; i++) read_cell(w, op, first + i);
 }
 
 static void write(arn_order_waits *w, uint32_t op, uint32_t tensor) {
-    const uint32_t s = storage_of(w, tensor);
-    wait_for(w, op, w->writer[s]);
-    for (uint32_t i = w->reader[s]; i != ARENAUT_NONE; i = w->read_before[i]) {
-        wait_for(w, op, w->read_by[i]);
-    }
-    w->reader[s] = ARENAUT_NONE;
-    w->writer[s] = op;
+    const uint32_t first = w->cells.first[tensor];
+    for (uint32_t i = 0; i < w->cells.n[tensor]; i++) write_cell(w, op, first + i);
     w->maker[tensor] = op;
+}
+
+static bool is_written(const arn_order_waits *w, uint32_t tensor) {
+    const uint32_t *writer = w->writer + w->cells.first[tensor];
+    bool written = false;
+    for (uint32_t i = 0; i < w->cells.n[tensor]; i++) written |= writer[i] != ARENAUT_NONE;
+    return written;
 }
 
 /* Whether an output only is another name for an input's memory. */
@@ -81,11 +96,11 @@ static void add_waits(arn_order_waits *w, uint32_t i) {
         const uint32_t t = op->outputs[k];
         if (t == ARENAUT_NONE) continue;
         if (is_name(w, op, t)) {
+            read(w, i, t);
             w->maker[t] = i;
             continue;
         }
-        const bool anew = w->writer[storage_of(w, t)] != ARENAUT_NONE;
-        if (anew && op->kind != ARENAUT_OP_IN_PLACE) w->anew[t] = true;
+        if (op->kind != ARENAUT_OP_IN_PLACE && is_written(w, t)) w->anew[t] = true;
         write(w, i, t);
     }
     for (uint32_t k = 0; k < op->n_after; k++) {
@@ -96,33 +111,52 @@ static void add_waits(arn_order_waits *w, uint32_t i) {
     w->last_effect = i;
 }
 
-static bool allocate(arn_order_waits *w, arn_region *region) {
+/* A read waits for what made the tensor, and in each cell for what wrote there last; so does a
+ * write, and for each read since. */
+static bool count(const arn_order_waits *w, size_t *reads, size_t *waits) {
     const arenaut_program *p = w->program;
-    size_t arguments = 0, reads = 0, stated = 0;
+    uint64_t read = 0, made = 0, named = 0;
     for (uint32_t i = 0; i < p->n_ops; i++) {
-        arguments += (size_t)p->ops[i].n_inputs + p->ops[i].n_outputs;
-        reads += p->ops[i].n_inputs;
-        stated += p->ops[i].n_after;
+        const arenaut_op *op = &p->ops[i];
+        for (uint32_t k = 0; k < op->n_inputs; k++) {
+            if (op->inputs[k] != ARENAUT_NONE) read += w->cells.n[op->inputs[k]];
+        }
+        for (uint32_t k = 0; k < op->n_outputs; k++) {
+            if (op->outputs[k] != ARENAUT_NONE) made += w->cells.n[op->outputs[k]];
+        }
+        named += (uint64_t)op->n_inputs + op->n_outputs + op->n_after + 1; /* one for effects */
     }
-    const size_t most = 5 * arguments + stated + p->n_ops; /* a read makes two, and is awaited */
-    const size_t tensors = (size_t)p->n_tensors + 1;
-    if (most > UINT32_MAX) return false;
-    w->list = arn_region_allocate(region, most, sizeof *w->list);
+    *reads = (size_t)(read + made);                 /* what is named is read */
+    *waits = (size_t)(3 * read + 2 * made + named); /* operands may be written, too */
+    return 3 * read + 2 * made + named <= UINT32_MAX;
+}
+
+static uint32_t *no_ops(arn_region *region, size_t n) {
+    uint32_t *list = arn_region_allocate(region, n, sizeof *list);
+    for (size_t i = 0; list && i < n; i++) list[i] = ARENAUT_NONE;
+    return list;
+}
+
+static bool allocate(arn_order_waits *w, arn_region *region) {
+    const size_t tensors = (size_t)w->program->n_tensors + 1;
+    size_t reads = 0, waits = 0;
     w->storage = arn_region_allocate(region, tensors, sizeof *w->storage);
-    w->maker = arn_region_allocate(region, tensors, sizeof *w->maker);
-    w->writer = arn_region_allocate(region, tensors, sizeof *w->writer);
-    w->reader = arn_region_allocate(region, tensors, sizeof *w->reader);
+    if (!w->storage) return false;
+    find_storages(w);
+    if (!arn_order_cells_find(w->program, w->storage, region, &w->cells)) return false;
+    if (!count(w, &reads, &waits)) return false;
+    w->list = arn_region_allocate(region, waits, sizeof *w->list);
+    w->maker = no_ops(region, tensors);
+    w->writer = no_ops(region, w->cells.n_cells);
+    w->reader = no_ops(region, w->cells.n_cells);
     w->anew = arn_region_allocate(region, tensors, sizeof *w->anew);
     w->read_by = arn_region_allocate(region, reads, sizeof *w->read_by);
     w->read_before = arn_region_allocate(region, reads, sizeof *w->read_before);
-    if (!w->list || !w->storage || !w->maker || !w->writer || !w->reader || !w->anew ||
-        !w->read_by || !w->read_before) {
+    if (!w->list || !w->maker || !w->writer || !w->reader || !w->anew || !w->read_by ||
+        !w->read_before) {
         return false;
     }
-    for (size_t t = 0; t < tensors; t++) {
-        w->maker[t] = w->writer[t] = w->reader[t] = ARENAUT_NONE;
-        w->anew[t] = false;
-    }
+    for (size_t t = 0; t < tensors; t++) w->anew[t] = false;
     return true;
 }
 
@@ -130,7 +164,6 @@ bool arn_order_waits_find(const arenaut_program *program, arn_region *region,
                           arn_order_waits *waits) {
     *waits = (arn_order_waits){.program = program, .last_effect = ARENAUT_NONE};
     if (!allocate(waits, region)) return false;
-    find_storages(waits);
     for (uint32_t i = 0; i < program->n_ops; i++) add_waits(waits, i);
     return true;
 }

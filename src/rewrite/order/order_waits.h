@@ -6,6 +6,7 @@
 #include <arenaut/program.h>
 
 #include "core/memory.h"
+#include "rewrite/order/order_cells.h"
 
 typedef struct arn_order_waits {
     const arenaut_program *program;
@@ -16,8 +17,9 @@ typedef struct arn_order_waits {
     uint32_t
         *storage;    /* per tensor: the tensor that stands for its memory; n_tensors: named state */
     uint32_t *maker; /* per tensor: the op that made it, or gave it this name; NONE: none */
-    uint32_t *writer;                /* per storage: the last op that wrote there; NONE: none */
-    uint32_t *reader;                /* per storage: the last read since then; NONE: none */
+    arn_order_cells cells;
+    uint32_t *writer;                /* per cell: the last op that wrote there; NONE: none */
+    uint32_t *reader;                /* per cell: the last read since then; NONE: none */
     uint32_t *read_by, *read_before; /* per read: its op, and the read before it */
     uint32_t n_reads;
     uint32_t last_effect; /* the last op that may do more than compute its results */
