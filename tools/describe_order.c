@@ -22,26 +22,35 @@ bool no_order_helps(const arenaut_pipeline *p, const arenaut_ordering *o) {
            plan->total + o->at_ends <= o->bound;
 }
 
-void describe_order(const arenaut_pipeline *p, const char *head, arenaut_text *out) {
+static void describe_figures(const arenaut_pipeline *p, arenaut_text *out) {
     const arenaut_ordering *o = &p->ordering;
-    if (!o->known) return;
-    text_put(out, head);
     if (o->best == o->given && o->bound == o->given) {
-        text_put(out, no_order_helps(p, o) ? "no other order helps (proven)\n"
-                                           : "in no other order is less alive at once (proven)\n");
+        text_put(out, no_order_helps(p, o) ? "no other order helps (proven)"
+                                           : "in no other order is less alive at once (proven)");
         return;
     }
     if (o->best == o->given) {
-        text_printf(
-            out, "none better than today's %s bytes alive at once was found; at least %s in any\n",
-            with_commas(o->given).text, with_commas(o->bound).text);
+        text_printf(out,
+                    "none better than today's %s bytes alive at once was found; at least %s in any",
+                    with_commas(o->given).text, with_commas(o->bound).text);
         return;
     }
     text_printf(out, "%s bytes alive at once instead of %s", with_commas(o->best).text,
                 with_commas(o->given).text);
     if (o->bound == o->best) text_put(out, ", which is proven to be the least");
     else text_printf(out, ", at least %s in any", with_commas(o->bound).text);
-    text_put(out, is_reordered(p) ? "\n" : "; the ops stay in their order\n");
+    if (!is_reordered(p)) text_put(out, "; the ops stay in their order");
+}
+
+void describe_order(const arenaut_pipeline *p, const char *head, arenaut_text *out) {
+    const arenaut_ordering *o = &p->ordering;
+    if (!o->known) return;
+    text_put(out, head);
+    describe_figures(p, out);
+    if (o->n_joins > 0) {
+        text_printf(out, "; %" PRIu32 " of %" PRIu32 " joins in place", o->n_in_place, o->n_joins);
+    }
+    text_put(out, "\n");
 }
 
 static void put_figures(const arenaut_ordering *o, arenaut_text *out) {
@@ -71,7 +80,12 @@ void put_order_json(const arenaut_pipeline *p, arenaut_text *out) {
                     arenaut_order_way_name((arenaut_order_way)way));
         text_put_json_u64(out, o->ways[way]);
     }
-    text_put(out, "}, \"ops\": ");
+    text_put(out, "}");
+    if (o->n_joins > 0) {
+        text_printf(out, ", \"joins\": {\"in_place\": %" PRIu32 ", \"of\": %" PRIu32 "}",
+                    o->n_in_place, o->n_joins);
+    }
+    text_put(out, ", \"ops\": ");
     for (uint32_t i = 0; is_reordered(p) && i < p->rewrite->n_ops; i++) {
         text_printf(out, "%s%" PRIu32, i ? ", " : "[", p->rewrite->ops[i]);
     }

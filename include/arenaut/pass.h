@@ -29,6 +29,9 @@ typedef struct arenaut_pass_options {
     const arenaut_in_place_rule *in_place; /* the user's rules; they come before the kernels's */
     size_t n_in_place;
     bool only_these_rules; /* neither the kernels' in-place rules nor the dialect's count */
+    const uint32_t *joins; /* results of joins that `slices` writes in place */
+    size_t n_joins;
+    bool only_these_joins;                  /* false: it does so wherever that is possible */
     const struct arenaut_pass *const *user; /* the caller's passes, which `user` runs in order */
     size_t n_user;
 } arenaut_pass_options;

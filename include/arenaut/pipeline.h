@@ -102,6 +102,14 @@ typedef struct arenaut_reordering {
     arenaut_order_options options; /* of what is found */
 } arenaut_reordering;
 
+/* Which joins are written in place, where the pass `slices` runs. */
+typedef struct arenaut_joining {
+    bool chosen; /* false: all that can be; or, where ops may run in another order, those with which
+                  * least is to be reserved */
+    const uint32_t *results; /* tensors */
+    uint32_t n;
+} arenaut_joining;
+
 /* Whether ops run again (rewrite.h), and which. */
 typedef struct arenaut_recomputing {
     bool on;
@@ -126,6 +134,9 @@ typedef struct arenaut_ordering {
     uint64_t at_ends;                       /* no arena is smaller than what is alive less this */
     uint32_t n_lines;                       /* of the proof of the bound, which has been checked */
     uint64_t ways[ARENAUT_ORDER_WAY_COUNT]; /* in the orders that simple ways give */
+    uint32_t n_joins; /* that could be written in place, each or not: `best` and `bound` are of all
+                       * choices, `given` and `ways` of all in place; 0: nothing was to choose */
+    uint32_t n_in_place; /* of these, in the plan */
 } arenaut_ordering;
 
 /* Zero-initialised: everything as the format and its runtime have it. The pointers are borrowed
@@ -158,6 +169,7 @@ typedef struct arenaut_pipeline_options {
     arenaut_splitting splitting;
     arenaut_recomputing recomputing;
     arenaut_reordering reordering;
+    arenaut_joining joining;
     const arenaut_pool *pools; /* NULL: the target's */
     uint32_t n_pools;
     const arenaut_pin *pins;

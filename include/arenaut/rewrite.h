@@ -174,6 +174,15 @@ const arenaut_order_problem *arenaut_program_order_problem(const arenaut_program
  * of a buffer, which counts rounded up. */
 uint64_t arenaut_program_order_at_ends(const arenaut_program_order *order);
 void arenaut_program_order_free(arenaut_program_order *order); /* NULL is fine */
+/* Makes of it the problem that bounds all choices of joins in place: `joins` are results of ops of
+ * `program` that join their operands, none of them in place there, and which the pass `slices` may
+ * write in place. In no order needs any plan less than is alive in this problem, whichever of them
+ * are in place. `program` and `lowering` are those that the order was made of. REFUSED where there
+ * are too many parts; the order is good for nothing then but to be freed. */
+arenaut_status arenaut_program_order_loosen(arenaut_program_order *order,
+                                            const arenaut_program *program,
+                                            const arenaut_lowering *lowering, const uint32_t *joins,
+                                            uint32_t n, arenaut_error *err);
 /* What an order of the problem's ops is for those of `file`, the program before its passes: `out`
  * has room for all of them. What passes have dropped runs before what waits for it. */
 arenaut_status arenaut_program_order_ops(const arenaut_program_order *order,

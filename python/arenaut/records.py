@@ -510,6 +510,10 @@ class Reordering(Structure):
     pass
 
 
+class Joining(Structure):
+    pass
+
+
 class Recomputing(Structure):
     pass
 
@@ -1014,6 +1018,10 @@ Reordering._fields_ = [
     ("on", c_bool),
     ("ops", POINTER(c_uint32)),
     ("options", OrderOptions)]
+Joining._fields_ = [
+    ("chosen", c_bool),
+    ("results", POINTER(c_uint32)),
+    ("n", c_uint32)]
 Recomputing._fields_ = [
     ("on", c_bool),
     ("ops", POINTER(c_uint32)),
@@ -1033,7 +1041,9 @@ Ordering._fields_ = [
     ("bound", c_uint64),
     ("at_ends", c_uint64),
     ("n_lines", c_uint32),
-    ("ways", c_uint64 * ORDER_WAY_COUNT)]
+    ("ways", c_uint64 * ORDER_WAY_COUNT),
+    ("n_joins", c_uint32),
+    ("n_in_place", c_uint32)]
 PipelineOptions._fields_ = [
     ("path", c_char_p),
     ("format", POINTER(Format)),
@@ -1061,6 +1071,7 @@ PipelineOptions._fields_ = [
     ("splitting", Splitting),
     ("recomputing", Recomputing),
     ("reordering", Reordering),
+    ("joining", Joining),
     ("pools", POINTER(Pool)),
     ("n_pools", c_uint32),
     ("pins", POINTER(Pin)),

@@ -80,6 +80,7 @@ void arenaut_pipeline_free(arenaut_pipeline *p) {
     arenaut_scratch_sizes_free(&store->file_scratch, &allocator);
     arenaut_split_front_free(p->ways.front);
     arenaut_document_free(&p->document);
+    arn_release(&allocator, store->joined);
     arn_release(&allocator, store->files);
     arn_release(&allocator, store);
 }
@@ -180,6 +181,7 @@ arenaut_status arn_pipeline_run_passes(const arenaut_pipeline *p, arenaut_progra
     const arenaut_pipeline_options *o = &p->options;
     const bool original = p->rewrite && program != p->document.program;
     const arenaut_scratch_sizes *scratch = original ? &p->store->file_scratch : &p->scratch;
+    const arenaut_joining *joining = p->store->joining.chosen ? &p->store->joining : &o->joining;
     const arenaut_pass_options options = {
         .target = p->target,
         .kernels = p->kernels,
@@ -190,6 +192,9 @@ arenaut_status arn_pipeline_run_passes(const arenaut_pipeline *p, arenaut_progra
         .in_place = o->in_place_rules,
         .n_in_place = o->n_in_place_rules,
         .only_these_rules = o->overwrite == ARENAUT_OVERWRITE_ONLY,
+        .joins = joining->results,
+        .n_joins = joining->n,
+        .only_these_joins = joining->chosen,
     };
     return arenaut_passes_run(program, selection, &options, show ? o->after_pass : NULL, o->context,
                               err);

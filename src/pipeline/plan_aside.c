@@ -12,6 +12,7 @@ arenaut_pipeline_options arn_pipeline_options_as_is(const arenaut_pipeline *p) {
     options.note = NULL;
     options.stage = NULL;
     options.after_pass = NULL;
+    if (p->store->joining.chosen) options.joining = p->store->joining;
     if (!p->rewrite) return options;
     options.recomputing =
         (arenaut_recomputing){.on = true, .ops = p->rewrite->ops, .n_ops = p->rewrite->n_ops};

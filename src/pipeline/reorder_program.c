@@ -9,15 +9,8 @@
 
 #include <arenaut/check.h>
 
+#include "core/checked.h"
 #include "core/memory.h"
-
-/* Reads and prepares the program as it is. */
-static arenaut_status prepare_as_given(const arenaut_pipeline *p, arenaut_pipeline **given,
-                                       arenaut_error *err) {
-    arenaut_pipeline_options options = arn_pipeline_options_as_is(p);
-    options.reordering = (arenaut_reordering){0};
-    return arn_pipeline_prepare_aside(p, &options, given, err);
-}
 
 /* Never unchecked: neither the order nor what is said to be proven. */
 static arenaut_status check(const arenaut_pipeline *p, const arenaut_order_problem *problem,
@@ -34,36 +27,12 @@ static arenaut_status check(const arenaut_pipeline *p, const arenaut_order_probl
     return st;
 }
 
-/* Orders of the file's ops that may be worth it: the best one, then those near it. */
-typedef struct good_orders {
-    uint32_t n, n_ops;
-    uint32_t *ops;  /* n_ops of each, one order behind another */
-    uint64_t *peak; /* bytes that are alive at once */
-} good_orders;
-
-static void free_good_orders(const arenaut_pipeline *p, good_orders *orders) {
-    arn_release(arn_pipeline_allocator(p), orders->ops);
-    arn_release(arn_pipeline_allocator(p), orders->peak);
-}
-
-static arenaut_status list_good_orders(const arenaut_pipeline *p,
-                                       const arenaut_program_order *problem,
-                                       const arenaut_order *order, good_orders *good,
+arenaut_status arn_pipeline_find_order(const arenaut_pipeline *p,
+                                       const arenaut_order_problem *problem, arenaut_order **order,
                                        arenaut_error *err) {
-    const arenaut_allocator *allocator = arn_pipeline_allocator(p);
-    const arenaut_program *program = p->document.program;
-    arenaut_status st = ARENAUT_OK;
-    *good = (good_orders){.n = 1 + order->n_near, .n_ops = program->n_ops};
-    good->ops = arn_allocate(allocator, good->n_ops, good->n * sizeof *good->ops);
-    good->peak = arn_allocate(allocator, good->n, sizeof *good->peak);
-    if (!good->ops || !good->peak) return arn_no_memory(err);
-    for (uint32_t i = 0; i < good->n && st == ARENAUT_OK; i++) {
-        const uint32_t *ops = i ? order->near + (size_t)(i - 1) * order->n_ops : order->ops;
-        good->peak[i] = i ? order->near_peak[i - 1] : order->peak;
-        st = arenaut_program_order_ops(problem, program, ops, allocator,
-                                       good->ops + (size_t)i * good->n_ops, err);
-    }
-    return st;
+    const arenaut_status st = arenaut_order_find(problem, &p->options.reordering.options,
+                                                 arn_pipeline_allocator(p), order, err);
+    return st == ARENAUT_OK ? check(p, problem, *order, err) : st;
 }
 
 arenaut_status arn_pipeline_order_problem(const arenaut_pipeline *p, const arenaut_pipeline *given,
@@ -74,55 +43,228 @@ arenaut_status arn_pipeline_order_problem(const arenaut_pipeline *p, const arena
                                      &options, arn_pipeline_allocator(p), problem, err);
 }
 
-static arenaut_status find_order(arenaut_pipeline *p, const arenaut_pipeline *given,
-                                 good_orders *good, arenaut_error *err) {
-    const arenaut_allocator *allocator = arn_pipeline_allocator(p);
-    arenaut_program_order *problem = NULL;
-    arenaut_order *order = NULL;
-    arenaut_status st = arn_pipeline_order_problem(p, given, &problem, err);
-    if (st != ARENAUT_OK) return st;
-    const arenaut_order_problem *plain = arenaut_program_order_problem(problem);
-    st = arenaut_order_find(plain, &p->options.reordering.options, allocator, &order, err);
-    if (st == ARENAUT_OK) st = check(p, plain, order, err);
-    if (st == ARENAUT_OK) {
-        p->ordering = (arenaut_ordering){.known = true,
-                                         .given = order->ways[ARENAUT_ORDER_WAY_GIVEN],
-                                         .best = order->peak,
-                                         .bound = order->bound,
-                                         .at_ends = arenaut_program_order_at_ends(problem),
-                                         .n_lines = order->n_lines};
-        memcpy(p->ordering.ways, order->ways, sizeof p->ordering.ways);
-        st = list_good_orders(p, problem, order, good, err);
-    }
-    arenaut_order_free(order);
-    arenaut_program_order_free(problem);
-    return st;
-}
+/* An order of the file's ops that may be worth it, with these joins in place. */
+typedef struct candidate {
+    arenaut_joining joining;
+    const uint32_t *ops; /* NULL: they stay where they are */
+    uint64_t peak;       /* bytes that are alive at once */
+} candidate;
 
-/* What is to be reserved in that order, if it is less than *least: then *best is it. */
-static arenaut_status try_order(const arenaut_pipeline *p, const uint32_t *ops, arn_reserved *least,
-                                const uint32_t **best, arenaut_error *err) {
-    arn_reserved found;
-    arenaut_pipeline_options options = arn_pipeline_options_as_is(p);
-    options.reordering = (arenaut_reordering){.on = ops != NULL, .ops = ops};
-    const arenaut_status st = arn_pipeline_plan_aside(p, options, &found, err);
-    if (st != ARENAUT_OK || !arn_reserves_less(&found, least)) return st;
-    *least = found;
-    *best = ops;
+/* What is known by now; lists are the region's. */
+typedef struct search {
+    arenaut_pipeline *pipeline;
+    arn_region region;
+    arenaut_joining joins; /* that there is a choice of */
+    candidate *list;
+    uint32_t n, capacity;
+    arenaut_ordering known;
+} search;
+
+static arenaut_status add(search *s, candidate c, arenaut_error *err) {
+    if (!arn_grow(arn_pipeline_allocator(s->pipeline), (void **)&s->list, &s->capacity,
+                  (uint64_t)s->n + 1, sizeof *s->list)) {
+        return arn_no_memory(err);
+    }
+    s->list[s->n++] = c;
     return ARENAUT_OK;
 }
 
-/* Lays the program out in today's order, in the best one and in those near it; *best: the one in
- * which least is to be reserved, NULL where that is today's. No plan is smaller than what is alive
- * at once in its order, so that some need not be tried where slower pools are not used. */
-static arenaut_status choose_order(const arenaut_pipeline *p, const good_orders *good,
-                                   const uint32_t **best, arenaut_error *err) {
+static arenaut_status add_order(search *s, const arenaut_program_order *problem,
+                                const uint32_t *order, candidate c, arenaut_error *err) {
+    const arenaut_program *program = s->pipeline->document.program;
+    uint32_t *ops = arn_region_allocate(&s->region, program->n_ops, sizeof *ops);
+    if (!ops) return arn_no_memory(err);
+    c.ops = ops;
+    const arenaut_status st = arenaut_program_order_ops(
+        problem, program, order, arn_pipeline_allocator(s->pipeline), ops, err);
+    return st == ARENAUT_OK ? add(s, c, err) : st;
+}
+
+/* Today's order, the best one, then those near it. */
+static arenaut_status add_orders(search *s, const arenaut_program_order *problem,
+                                 const arenaut_order *order, arenaut_joining joining,
+                                 arenaut_error *err) {
+    const candidate given = {joining, NULL, order->ways[ARENAUT_ORDER_WAY_GIVEN]};
+    arenaut_status st = add(s, given, err);
+    if (st == ARENAUT_OK) {
+        st = add_order(s, problem, order->ops, (candidate){joining, NULL, order->peak}, err);
+    }
+    for (uint32_t i = 0; i < order->n_near && st == ARENAUT_OK; i++) {
+        const candidate near = {joining, NULL, order->near_peak[i]};
+        st = add_order(s, problem, order->near + (size_t)i * order->n_ops, near, err);
+    }
+    return st;
+}
+
+/* The first choice that is looked at is how things are today. */
+static void note(search *s, const arenaut_program_order *problem, const arenaut_order *order) {
+    const uint64_t at_ends = arenaut_program_order_at_ends(problem);
+    arenaut_ordering *o = &s->known;
+    if (!o->known) {
+        *o = (arenaut_ordering){.known = true,
+                                .given = order->ways[ARENAUT_ORDER_WAY_GIVEN],
+                                .best = order->peak,
+                                .bound = order->bound,
+                                .at_ends = at_ends,
+                                .n_lines = order->n_lines};
+        memcpy(o->ways, order->ways, sizeof o->ways);
+    }
+    o->best = arn_min_u64(o->best, order->peak);
+    o->bound = arn_min_u64(o->bound, order->bound);
+    o->at_ends = arn_max_u64(o->at_ends, at_ends);
+}
+
+/* Looks for orders with these joins in place. */
+static arenaut_status find_orders(search *s, arenaut_joining joining, uint64_t *peak,
+                                  arenaut_error *err) {
+    const arenaut_pipeline *p = s->pipeline;
+    arenaut_pipeline *given = NULL;
+    arenaut_program_order *problem = NULL;
+    arenaut_order *order = NULL;
+    arenaut_status st = arn_pipeline_prepare_joined(p, joining, &given, err);
+    if (st == ARENAUT_OK) st = arn_pipeline_order_problem(p, given, &problem, err);
+    if (st == ARENAUT_OK) {
+        st = arn_pipeline_find_order(p, arenaut_program_order_problem(problem), &order, err);
+    }
+    if (st == ARENAUT_OK) st = add_orders(s, problem, order, joining, err);
+    if (st == ARENAUT_OK) {
+        note(s, problem, order);
+        *peak = order->peak;
+    }
+    arenaut_order_free(order);
+    arenaut_program_order_free(problem);
+    arenaut_pipeline_free(given);
+    return st;
+}
+
+/* ---- joins in place ---- */
+
+enum {
+    MOST_ENUMERATED = 3, /* joins, of which each choice is looked at */
+    MOST_CHANGES = 12,   /* of one join, where there are more */
+};
+
+static arenaut_status find_orders_of(search *s, const bool *in_place, uint64_t *peak,
+                                     arenaut_error *err) {
+    uint32_t *results = arn_region_allocate(&s->region, s->joins.n, sizeof *results);
+    arenaut_joining joining = {.chosen = true, .results = results};
+    if (!results) return arn_no_memory(err);
+    for (uint32_t i = 0; i < s->joins.n; i++) {
+        if (in_place[i]) results[joining.n++] = s->joins.results[i];
+    }
+    return find_orders(s, joining, peak, err);
+}
+
+static arenaut_status try_all_choices(search *s, bool *in_place, arenaut_error *err) {
+    arenaut_status st = ARENAUT_OK;
+    uint64_t peak;
+    for (uint32_t choice = 1U << s->joins.n; choice-- > 0 && st == ARENAUT_OK;) {
+        for (uint32_t i = 0; i < s->joins.n; i++) in_place[i] = choice >> i & 1;
+        st = find_orders_of(s, in_place, &peak, err);
+    }
+    return st;
+}
+
+static arenaut_status set_all(search *s, bool *in_place, bool to, uint64_t *peak,
+                              arenaut_error *err) {
+    for (uint32_t i = 0; i < s->joins.n; i++) in_place[i] = to;
+    return find_orders_of(s, in_place, peak, err);
+}
+
+/* All or none, whichever is better, and then one after another changed, if less is alive then. */
+static arenaut_status try_some_choices(search *s, bool *in_place, uint64_t bound,
+                                       arenaut_error *err) {
+    uint64_t best, peak;
+    arenaut_status st = set_all(s, in_place, true, &best, err);
+    if (st == ARENAUT_OK) st = set_all(s, in_place, false, &peak, err);
+    if (st != ARENAUT_OK) return st;
+    for (uint32_t i = 0; i < s->joins.n; i++) in_place[i] = best <= peak;
+    best = arn_min_u64(best, peak);
+    for (uint32_t i = 0; i < s->joins.n && i < MOST_CHANGES && best > bound; i++) {
+        in_place[i] = !in_place[i];
+        st = find_orders_of(s, in_place, &peak, err);
+        if (st != ARENAUT_OK) return st;
+        if (peak >= best) in_place[i] = !in_place[i];
+        best = arn_min_u64(best, peak);
+    }
+    return ARENAUT_OK;
+}
+
+/* The bound for any choice of them; where each was looked at, the least of theirs is one, too. */
+static arenaut_status find_with_joins(search *s, arenaut_error *err) {
+    arenaut_ordering loose;
+    bool *in_place = arn_region_allocate(&s->region, s->joins.n, sizeof *in_place);
+    if (!in_place) return arn_no_memory(err);
+    const bool all = s->joins.n <= MOST_ENUMERATED;
+    arenaut_status st = arn_pipeline_bound_joins(s->pipeline, &s->joins, &loose, err);
+    if (st == ARENAUT_OK) {
+        st = all ? try_all_choices(s, in_place, err)
+                 : try_some_choices(s, in_place, loose.bound, err);
+    }
+    arenaut_ordering *o = &s->known;
+    o->n_joins = o->n_in_place = s->joins.n;
+    o->at_ends = arn_max_u64(o->at_ends, loose.at_ends);
+    if (!all || loose.bound > o->bound) {
+        o->bound = loose.bound;
+        o->n_lines = loose.n_lines;
+    }
+    return st;
+}
+
+static arenaut_status find(search *s, arenaut_error *err) {
+    uint64_t peak;
+    const arenaut_status st = arn_pipeline_find_joins(s->pipeline, &s->region, &s->joins, err);
+    if (st != ARENAUT_OK) return st;
+    return s->joins.n > 0 ? find_with_joins(s, err)
+                          : find_orders(s, s->pipeline->options.joining, &peak, err);
+}
+
+/* ---- what is taken ---- */
+
+/* What is to be reserved then, if it is less than *least: then *best is it. */
+static arenaut_status try_candidate(const search *s, const candidate *c, arn_reserved *least,
+                                    const candidate **best, arenaut_error *err) {
+    const arenaut_pipeline *p = s->pipeline;
+    arn_reserved reserved;
+    arenaut_pipeline_options options = arn_pipeline_options_as_is(p);
+    options.reordering = (arenaut_reordering){.on = c->ops != NULL, .ops = c->ops};
+    options.joining = c->joining;
+    const arenaut_status st = arn_pipeline_plan_aside(p, options, &reserved, err);
+    if (st != ARENAUT_OK || !arn_reserves_less(&reserved, least)) return st;
+    *least = reserved;
+    *best = c;
+    return ARENAUT_OK;
+}
+
+/* All but the first, as far as there is room, those in which least is alive before others. Few, so
+ * that each is put where it belongs. */
+static uint32_t sort_candidates(const search *s, uint32_t *ids, uint32_t room) {
+    uint32_t n = 0;
+    for (uint32_t c = 1; c < s->n; c++) {
+        uint32_t at = n < room ? n++ : room;
+        while (at > 0 && s->list[ids[at - 1]].peak > s->list[c].peak) {
+            if (at < room) ids[at] = ids[at - 1];
+            at--;
+        }
+        if (at < room) ids[at] = c;
+    }
+    return n;
+}
+
+/* Lays the program out as it is today, then in orders in which ever more is alive; *best: where
+ * least is to be reserved. No plan is smaller than what is alive at once in its order, so that some
+ * need not be tried where slower pools are not used. */
+static arenaut_status choose(const search *s, const candidate **best, arenaut_error *err) {
+    enum { MOST_TRIES = 16 };
     arn_reserved least = {.bytes = UINT64_MAX, .planned = UINT64_MAX, .spill = UINT64_MAX};
-    arenaut_status st = try_order(p, NULL, &least, best, err);
-    for (uint32_t i = 0; i < good->n && st == ARENAUT_OK; i++) {
-        const bool larger = good->peak[i] >= least.planned + p->ordering.at_ends;
+    uint32_t ids[MOST_TRIES];
+    const uint32_t n = sort_candidates(s, ids, MOST_TRIES);
+    arenaut_status st = try_candidate(s, &s->list[0], &least, best, err);
+    for (uint32_t i = 0; i < n && st == ARENAUT_OK; i++) {
+        const candidate *c = &s->list[ids[i]];
+        const bool larger = c->peak >= least.planned + s->known.at_ends;
         if (larger && least.spill == 0) continue;
-        st = try_order(p, good->ops + (size_t)i * good->n_ops, &least, best, err);
+        st = try_candidate(s, c, &least, best, err);
     }
     return st;
 }
@@ -140,6 +282,25 @@ static arenaut_status put_in_order(arenaut_pipeline *p, const uint32_t *ops, are
     return arn_pipeline_adopt(p, rewrite, err);
 }
 
+static arenaut_status keep_joining(arenaut_pipeline *p, const arenaut_joining *joining,
+                                   arenaut_error *err) {
+    struct arenaut_pipeline_store *store = p->store;
+    if (p->ordering.n_joins == 0) return ARENAUT_OK;
+    store->joined = arn_allocate(&store->allocator, joining->n, sizeof *store->joined);
+    if (!store->joined) return arn_no_memory(err);
+    if (joining->n > 0) {
+        memcpy(store->joined, joining->results, joining->n * sizeof *store->joined);
+    }
+    store->joining = (arenaut_joining){true, store->joined, joining->n};
+    p->ordering.n_in_place = joining->n;
+    return ARENAUT_OK;
+}
+
+static arenaut_status take(arenaut_pipeline *p, const candidate *best, arenaut_error *err) {
+    const arenaut_status st = keep_joining(p, &best->joining, err);
+    return st == ARENAUT_OK && best->ops ? put_in_order(p, best->ops, err) : st;
+}
+
 /* Files that state memories have each method's ops in a list of its own, whatever the others are.
  */
 static bool holds_order(const arenaut_pipeline *p) {
@@ -152,24 +313,28 @@ static bool holds_order(const arenaut_pipeline *p) {
     return false;
 }
 
+/* Whether it may make a difference which of the candidates is taken. */
+static bool differs(const search *s) {
+    return s->known.best < s->known.given || s->known.n_joins > 0 || s->n > 2;
+}
+
 static arenaut_status reorder_found(arenaut_pipeline *p, arenaut_error *err) {
-    arenaut_pipeline *given = NULL;
-    good_orders good = {0};
+    search s = {.pipeline = p};
     arenaut_error why = {0};
-    const uint32_t *best = NULL;
-    arenaut_status st = prepare_as_given(p, &given, &why);
-    if (st == ARENAUT_OK) st = find_order(p, given, &good, &why);
-    arenaut_pipeline_free(given);
-    const bool differs = p->ordering.best < p->ordering.given || good.n > 1;
+    const candidate *best = NULL;
+    arn_region_init(&s.region, arn_pipeline_allocator(p));
+    arenaut_status st = find(&s, &why);
+    if (st == ARENAUT_OK) p->ordering = s.known;
     if (st == ARENAUT_REFUSED) {
         arn_pipeline_note(p, "nothing is reordered: %s", why.msg);
         st = ARENAUT_OK;
-    } else if (st == ARENAUT_OK && differs && holds_order(p)) {
-        st = choose_order(p, &good, &best, &why);
-        if (st == ARENAUT_OK && best) st = put_in_order(p, best, &why);
+    } else if (st == ARENAUT_OK && differs(&s) && holds_order(p)) {
+        st = choose(&s, &best, &why);
+        if (st == ARENAUT_OK && best) st = take(p, best, &why);
     }
     if (st != ARENAUT_OK && err) *err = why;
-    free_good_orders(p, &good);
+    arn_region_free(&s.region);
+    arn_release(arn_pipeline_allocator(p), s.list);
     return st;
 }
 

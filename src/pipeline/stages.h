@@ -5,6 +5,7 @@
 #include <arenaut/pipeline.h>
 
 #include "core/fail.h"
+#include "core/memory.h"
 
 /* How far a pipeline has come. */
 typedef enum arn_pipeline_reached {
@@ -27,6 +28,8 @@ struct arenaut_pipeline_store {
     arenaut_scratch_sizes file_scratch; /* of a rewritten program's original; else in the pipeline
                                          */
     bool calls_apart;                   /* plain calls are lowered so */
+    arenaut_joining joining;            /* that was found to be best; its list is the next */
+    uint32_t *joined;
     bool aliases_known;                 /* of the program, what its file's places tell is told */
     arenaut_problem *overridden;        /* NULL: as lowered or read */
     arenaut_document baseline_document; /* read anew where overrides changed the program */
@@ -120,6 +123,23 @@ arenaut_status arn_pipeline_reorder(arenaut_pipeline *p, arenaut_error *err);
  * caller's, to be released. */
 arenaut_status arn_pipeline_order_problem(const arenaut_pipeline *p, const arenaut_pipeline *given,
                                           arenaut_program_order **problem, arenaut_error *err);
+
+/* The best order that is found, which has passed the checker with what is said of it. */
+arenaut_status arn_pipeline_find_order(const arenaut_pipeline *p,
+                                       const arenaut_order_problem *problem, arenaut_order **order,
+                                       arenaut_error *err);
+
+/* reorder_joins.c: joins that may be written in place, each or not. */
+/* Reads and prepares the program with its ops where they are, and with these joins in place. */
+arenaut_status arn_pipeline_prepare_joined(const arenaut_pipeline *p, arenaut_joining joining,
+                                           arenaut_pipeline **prepared, arenaut_error *err);
+/* The results of the joins that there is a choice of; the list is the region's. */
+arenaut_status arn_pipeline_find_joins(const arenaut_pipeline *p, arn_region *region,
+                                       arenaut_joining *joins, arenaut_error *err);
+/* What is alive at least in any order, whichever of them are in place; the bound is 0 where nothing
+ * is known. */
+arenaut_status arn_pipeline_bound_joins(const arenaut_pipeline *p, const arenaut_joining *joins,
+                                        arenaut_ordering *bound, arenaut_error *err);
 
 /* adopt_rewrite.c: takes a rewrite over as the program, if it passes the checker; else frees it. */
 arenaut_status arn_pipeline_adopt(arenaut_pipeline *p, arenaut_rewrite *rewrite,

@@ -104,3 +104,30 @@ TEST(reordering_a_file_survives_running_out_of_memory) {
         free_bytes(&file);
     }
 }
+
+static arenaut_status choose_joins(void *context, const arenaut_allocator *allocator) {
+    const char *text = context;
+    const arenaut_pipeline_options options = {
+        .reordering = {.on = true}, .passes = "slices", .plan = {.effort = 1000}};
+    arenaut_pipeline *p = NULL;
+    const arenaut_status st =
+        arenaut_pipeline_run(text, strlen(text), &options, allocator, &p, NULL);
+    if (st == ARENAUT_OK) assert_int_equal(p->ordering.n_joins, 2);
+    arenaut_pipeline_free(p);
+    return st;
+}
+
+TEST(choosing_joins_in_place_survives_running_out_of_memory) {
+    static char text[] =
+        "{\"schema\": \"arenaut.program/1\", \"dialect\": \"onnx\", \"dialect_version\": 17, "
+        "\"inputs\": [0], \"outputs\": [6], \"tensors\": [{\"dims\": [1, 16]}, "
+        "{\"dims\": [1, 40]}, {\"dims\": [1, 60]}, {\"dims\": [1, 100]}, {\"dims\": [1, 50]}, "
+        "{\"dims\": [1, 150]}, {\"dims\": [1, 8]}], \"ops\": ["
+        "{\"name\": \"Resize\", \"inputs\": [0], \"outputs\": [1]}, "
+        "{\"name\": \"Resize\", \"inputs\": [0], \"outputs\": [2]}, "
+        "{\"name\": \"Concat\", \"inputs\": [1, 2], \"outputs\": [3]}, "
+        "{\"name\": \"Resize\", \"inputs\": [3], \"outputs\": [4]}, "
+        "{\"name\": \"Concat\", \"inputs\": [3, 4], \"outputs\": [5]}, "
+        "{\"name\": \"Resize\", \"inputs\": [5], \"outputs\": [6]}]}";
+    survives_every_allocation_failure(choose_joins, text);
+}

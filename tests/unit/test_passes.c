@@ -660,6 +660,80 @@ TEST(pairs_that_the_file_states_stay) {
     arenaut_program_free(p);
 }
 
+/* ---- joins in place ---- */
+
+enum { JX, JA, JB, JC, JW, JV, JY };
+
+/* x is made a, b and c; w joins a and b, and v joins c and b if `twice`, else w and c. One of them
+ * is updated then, and read with what else is to be read. */
+static arenaut_program *joins(bool twice, uint32_t updated, uint32_t read) {
+    static const int64_t one[] = {1, 8}, two[] = {2, 8}, three[] = {3, 8};
+    const int64_t *const dims[] = {one, one, one, one, two, twice ? two : three, one};
+    arenaut_program *p = new_program();
+    begin_method(p, "main");
+    for (size_t i = 0; i < COUNT_OF(dims); i++) {
+        arenaut_tensor tensor = arenaut_tensor_default();
+        tensor.bytes = (uint64_t)(8 * dims[i][0]);
+        tensor.rank = 2;
+        tensor.dims = dims[i];
+        tensor.method = 0;
+        tensor.cls = i == JX ? ARENAUT_INPUT : i == JY ? ARENAUT_OUTPUT : ARENAUT_INTERMEDIATE;
+        assert_int_equal(arenaut_program_add_tensor(p, &tensor, NULL, NULL), ARENAUT_OK);
+    }
+    ADD_OP(p, .name = "MAKE", IN(JX), OUT(JA));
+    ADD_OP(p, .name = "MAKE", IN(JX), OUT(JB));
+    ADD_OP(p, .name = "MAKE", IN(JX), OUT(JC));
+    ADD_OP(p, .name = "CONCATENATION", IN(JA, JB), OUT(JW));
+    if (twice) ADD_OP(p, .name = "CONCATENATION", IN(JC, JB), OUT(JV));
+    else ADD_OP(p, .name = "CONCATENATION", IN(JW, JC), OUT(JV));
+    if (updated != JX) {
+        ADD_OP(p, .name = "UPDATE", .kind = ARENAUT_OP_IN_PLACE, IN(updated), OUT(updated));
+    }
+    ADD_OP(p, .name = "READ", IN(JV, read), OUT(JY));
+    SET_IO(p, 0, LIST(JX), LIST(JY));
+    finish_program(p);
+    return p;
+}
+
+/* Bits: w is in place, v is. */
+static int joined(arenaut_program *p, const arenaut_pass_options *options) {
+    run(p, "slices", options);
+    const int found = (p->ops[3].kind == ARENAUT_OP_VIEW) + 2 * (p->ops[4].kind == ARENAUT_OP_VIEW);
+    arenaut_program_free(p);
+    return found;
+}
+
+TEST(joins_are_written_in_place_one_in_another) {
+    const arenaut_pass_options all = micro();
+    assert_int_equal(joined(joins(false, JX, JA), &all), 3);
+    assert_int_equal(joined(joins(false, JX, JW), &all), 3);
+    assert_int_equal(joined(joins(true, JX, JW), &all), 2); /* b can be in one of them only */
+}
+
+TEST(which_joins_are_in_place_may_be_said) {
+    static const uint32_t both[] = {JW, JV, 1000};
+    arenaut_pass_options some = micro();
+    some.only_these_joins = true;
+    some.joins = both;
+    for (size_t n = 0; n <= COUNT_OF(both); n++) {
+        some.n_joins = n;
+        assert_int_equal(joined(joins(false, JX, JA), &some), n < 2 ? (int)n : 3);
+    }
+    some.n_joins = 1;
+    assert_int_equal(joined(joins(true, JX, JW), &some), 1);
+}
+
+/* Whoever reads a part, or what is a part, behind an update would read new values. */
+TEST(what_is_updated_once_it_is_joined_is_in_place_only_if_nobody_reads_its_parts) {
+    const arenaut_pass_options all = micro();
+    assert_int_equal(joined(joins(false, JV, JX), &all), 3);
+    assert_int_equal(joined(joins(false, JV, JA), &all), 2);
+    assert_int_equal(joined(joins(false, JV, JC), &all), 1);
+    assert_int_equal(joined(joins(false, JV, JW), &all), 1);
+    assert_int_equal(joined(joins(false, JA, JX), &all), 2); /* a part itself */
+    assert_int_equal(joined(joins(false, JC, JX), &all), 1);
+}
+
 /* ---- the peak ---- */
 
 TEST(the_peak_is_the_first_step_with_most_bytes) {

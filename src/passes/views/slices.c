@@ -45,8 +45,10 @@ static const uint32_t many = ARENAUT_NONE - 1;
 typedef struct joins {
     arenaut_program *program;
     const arn_use *uses;
+    const uint8_t *chosen; /* per tensor: its parts may be written in place; NULL: all may */
     uint32_t *writer;
-    bool *has_views;  /* other tensors are views of it */
+    uint32_t *rewriter; /* as `writer`, per storage */
+    bool *has_views;    /* other tensors are views of it */
     uint32_t *height; /* per tensor: how many joins deep it is made of parts; 0: no join makes it */
     uint32_t *ops;    /* the joins, in the order in which they are looked at */
     uint32_t n;
@@ -74,16 +76,27 @@ static bool can_hold(const joins *j, const arenaut_op *op, uint64_t *bytes) {
     return *bytes == whole->bytes;
 }
 
+/* What is written once more holds other values than its parts, so that nobody else may read them.
+ */
+static bool are_unread(const joins *j, const arenaut_op *op) {
+    bool unread = true;
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        unread = unread && j->uses[op->inputs[i]].n == 1;
+    }
+    return unread;
+}
+
 /* The whole may itself be a slice of another by now: names lead to what has the memory. */
 static arenaut_status join(const joins *j, arenaut_op *op) {
     arenaut_program *p = j->program;
     uint64_t at = 0, bytes;
     enum { MOST_PARTS = 64 }; /* each is compared with all */
     if (op->kind != ARENAUT_OP_OUT || op->n_inputs < 2 || op->n_inputs > MOST_PARTS ||
-        !can_hold(j, op, &bytes)) {
+        (j->chosen && !j->chosen[op->outputs[0]]) || !can_hold(j, op, &bytes)) {
         return ARENAUT_OK;
     }
     const uint32_t base = arenaut_program_storage(p, op->outputs[0], &at);
+    if (j->rewriter[base] == many && !are_unread(j, op)) return ARENAUT_OK;
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         arenaut_tensor *part = &p->tensors[op->inputs[i]];
         part->view_of = base;
@@ -95,20 +108,37 @@ static arenaut_status join(const joins *j, arenaut_op *op) {
     return ARENAUT_OK;
 }
 
+static void note_writer(const joins *j, uint32_t tensor, uint32_t op) {
+    if (tensor == ARENAUT_NONE) return;
+    uint32_t *const both[] = {&j->writer[tensor],
+                              &j->rewriter[arenaut_program_storage(j->program, tensor, NULL)]};
+    for (int i = 0; i < 2; i++) *both[i] = *both[i] == ARENAUT_NONE || *both[i] == op ? op : many;
+}
+
+/* Operands that an op may update: those of its pairs, else the first; a delegate's are all. */
+static void note_updates(const joins *j, uint32_t i) {
+    const arenaut_op *op = &j->program->ops[i];
+    const bool first = op->kind == ARENAUT_OP_IN_PLACE && op->n_in_place == 0;
+    for (uint32_t k = 0; k < op->n_inputs; k++) {
+        const bool updated = op->kind == ARENAUT_OP_DELEGATE || (first && k == 0);
+        if (updated) note_writer(j, op->inputs[k], i);
+    }
+    for (uint32_t k = 0; op->kind == ARENAUT_OP_IN_PLACE && k < op->n_in_place; k++) {
+        note_writer(j, op->inputs[op->in_place[k].input], i);
+    }
+}
+
 static void find_writers(const joins *j) {
     const arenaut_program *p = j->program;
     for (uint32_t t = 0; t < p->n_tensors; t++) {
-        j->writer[t] = ARENAUT_NONE;
+        j->writer[t] = j->rewriter[t] = ARENAUT_NONE;
         if (p->tensors[t].view_of != ARENAUT_NONE) j->has_views[p->tensors[t].view_of] = true;
     }
     for (uint32_t i = 0; i < p->n_ops; i++) {
         const arenaut_op *op = &p->ops[i];
         if (!arenaut_op_kind_touches(op->kind)) continue;
-        for (uint32_t k = 0; k < op->n_outputs; k++) {
-            if (op->outputs[k] == ARENAUT_NONE) continue;
-            uint32_t *writer = &j->writer[op->outputs[k]];
-            *writer = *writer == ARENAUT_NONE ? i : many;
-        }
+        for (uint32_t k = 0; k < op->n_outputs; k++) note_writer(j, op->outputs[k], i);
+        note_updates(j, i);
     }
 }
 
@@ -136,24 +166,34 @@ static void list_joins(joins *j, uint32_t *scratch) {
     arn_sort_ids(j->ops, j->n, comes_first, j, scratch);
 }
 
+static void choose(const arenaut_pass_options *options, uint32_t n_tensors, uint8_t *chosen) {
+    for (size_t i = 0; i < options->n_joins; i++) {
+        if (options->joins[i] < n_tensors) chosen[options->joins[i]] = 1;
+    }
+}
+
 static arenaut_status slices_run(arenaut_program *p, const arenaut_pass_options *options,
                                  arenaut_error *err) {
     const arenaut_allocator *allocator = arn_program_allocator(p);
+    const uint32_t n = p->n_tensors;
     arn_use *uses = arn_pass_find_uses(p);
-    joins j = {.program = p, .uses = uses};
-    (void)options;
-    j.writer = arn_allocate(allocator, p->n_tensors, sizeof *j.writer);
-    j.has_views = arn_allocate_zeroed(allocator, p->n_tensors, sizeof *j.has_views);
-    j.height = arn_allocate_zeroed(allocator, p->n_tensors, sizeof *j.height);
+    uint8_t *chosen = arn_allocate_zeroed(allocator, n, sizeof *chosen);
+    joins j = {.program = p, .uses = uses, .chosen = options->only_these_joins ? chosen : NULL};
+    j.writer = arn_allocate(allocator, n, 2 * sizeof *j.writer);
+    j.has_views = arn_allocate_zeroed(allocator, n, sizeof *j.has_views);
+    j.height = arn_allocate_zeroed(allocator, n, sizeof *j.height);
     j.ops = arn_allocate(allocator, p->n_ops, 2 * sizeof *j.ops);
-    const bool room = uses && j.writer && j.has_views && j.height && j.ops;
+    const bool room = uses && chosen && j.writer && j.has_views && j.height && j.ops;
     arenaut_status st = room ? ARENAUT_OK : arn_no_memory(err);
     if (room) {
+        j.rewriter = j.writer + n;
+        choose(options, n, chosen);
         find_writers(&j);
         list_joins(&j, j.ops + p->n_ops);
     }
     for (uint32_t i = 0; i < j.n && st == ARENAUT_OK; i++) st = join(&j, &p->ops[j.ops[i]]);
     arn_release(allocator, uses);
+    arn_release(allocator, chosen);
     arn_release(allocator, j.writer);
     arn_release(allocator, j.has_views);
     arn_release(allocator, j.height);

@@ -8,17 +8,9 @@
 
 #include "core/checked.h"
 #include "core/fail.h"
-#include "core/memory.h"
 #include "rewrite/order/order_numbers.h"
+#include "rewrite/order/order_program.h"
 #include "rewrite/order/order_waits.h"
-
-struct arenaut_program_order {
-    arenaut_order_problem problem;
-    uint32_t *op; /* per op of the problem: that of the file; NONE: passes put it behind all */
-    uint64_t at_ends;
-    arn_region region;
-    arenaut_allocator allocator;
-};
 
 typedef struct builder {
     const arenaut_program *program;

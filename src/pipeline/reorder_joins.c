@@ -1,0 +1,122 @@
+/* Joins in place, of which each is one or not, together with the order: which there are to choose
+ * from, and a bound for all choices. What the pass `slices` writes in place if it may is what is an
+ * op where it may not, and is none where it may. */
+#include "pipeline/stages.h"
+
+#include <string.h>
+
+#include "core/memory.h"
+
+arenaut_status arn_pipeline_prepare_joined(const arenaut_pipeline *p, arenaut_joining joining,
+                                           arenaut_pipeline **prepared, arenaut_error *err) {
+    arenaut_pipeline_options options = arn_pipeline_options_as_is(p);
+    options.reordering = (arenaut_reordering){0};
+    options.joining = joining;
+    return arn_pipeline_prepare_aside(p, &options, prepared, err);
+}
+
+/* Whether an op that is in place in one program and not in the other may be chosen: its result must
+ * be known in any order of the ops, so that no pass made it, and be all of its memory. */
+static bool is_choice(const arenaut_pipeline *p, const arenaut_program *apart, uint32_t op,
+                      const arenaut_program *joined) {
+    const arenaut_op *was = &apart->ops[op], *is = &joined->ops[op];
+    if (was->kind != ARENAUT_OP_OUT || is->kind != ARENAUT_OP_VIEW || was->n_outputs != 1) {
+        return false;
+    }
+    const uint32_t t = was->outputs[0];
+    return t < p->document.program->n_tensors && apart->tensors[t].view_of == ARENAUT_NONE;
+}
+
+/* Results of ops that are not among the joins yet. */
+static uint32_t list_others(const arenaut_program *apart, const bool *found, uint32_t *others) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < apart->n_ops; i++) {
+        if (!found[i] && apart->ops[i].n_outputs == 1) others[n++] = apart->ops[i].outputs[0];
+    }
+    return n;
+}
+
+/* What is in place if everything else may be, but for what was found before. */
+static arenaut_status find_more(const arenaut_pipeline *p, const arenaut_program *apart,
+                                uint32_t *others, bool *found, arenaut_joining *joins,
+                                arenaut_error *err) {
+    const arenaut_joining rest = {true, others, list_others(apart, found, others)};
+    arenaut_pipeline *joined = NULL;
+    const arenaut_status st = arn_pipeline_prepare_joined(p, rest, &joined, err);
+    uint32_t *results = others + apart->n_ops;
+    for (uint32_t i = 0; i < apart->n_ops && st == ARENAUT_OK; i++) {
+        if (apart->n_ops != joined->document.program->n_ops) break;
+        if (!is_choice(p, apart, i, joined->document.program)) continue;
+        found[i] = true;
+        results[joins->n++] = apart->ops[i].outputs[0];
+    }
+    arenaut_pipeline_free(joined);
+    return st;
+}
+
+/* A tensor may be a part of several joins, of which one can have it in place: what that keeps from
+ * being in place is found in a further round. */
+static arenaut_status find_rounds(const arenaut_pipeline *p, const arenaut_program *apart,
+                                  arn_region *region, arenaut_joining *joins, arenaut_error *err) {
+    enum { MOST_ROUNDS = 8 };
+    uint32_t *lists = arn_region_allocate(region, apart->n_ops, 2 * sizeof *lists);
+    bool *found = arn_region_allocate(region, apart->n_ops, sizeof *found);
+    arenaut_status st = lists && found ? ARENAUT_OK : arn_no_memory(err);
+    uint32_t before = ARENAUT_NONE;
+    for (uint32_t i = 0; i < apart->n_ops && st == ARENAUT_OK; i++) found[i] = false;
+    *joins = (arenaut_joining){.chosen = true, .results = lists ? lists + apart->n_ops : NULL};
+    for (int round = 0; round < MOST_ROUNDS && before != joins->n && st == ARENAUT_OK; round++) {
+        before = joins->n;
+        st = find_more(p, apart, lists, found, joins, err);
+    }
+    if (before != joins->n) *joins = (arenaut_joining){0};
+    return st;
+}
+
+arenaut_status arn_pipeline_find_joins(const arenaut_pipeline *p, arn_region *region,
+                                       arenaut_joining *joins, arenaut_error *err) {
+    arenaut_pipeline *apart = NULL;
+    const char *passes = p->options.passes;
+    *joins = (arenaut_joining){0};
+    if (p->options.joining.chosen || !passes || !strstr(passes, "slices")) return ARENAUT_OK;
+    arenaut_status st =
+        arn_pipeline_prepare_joined(p, (arenaut_joining){.chosen = true}, &apart, err);
+    if (st == ARENAUT_OK) st = find_rounds(p, apart->document.program, region, joins, err);
+    arenaut_pipeline_free(apart);
+    return st;
+}
+
+static arenaut_status bound_loosened(const arenaut_pipeline *p, arenaut_program_order *problem,
+                                     arenaut_ordering *bound, arenaut_error *err) {
+    arenaut_order *order = NULL;
+    const arenaut_status st =
+        arn_pipeline_find_order(p, arenaut_program_order_problem(problem), &order, err);
+    if (st == ARENAUT_OK) {
+        bound->bound = order->bound;
+        bound->n_lines = order->n_lines;
+        bound->at_ends = arenaut_program_order_at_ends(problem);
+    }
+    arenaut_order_free(order);
+    return st;
+}
+
+arenaut_status arn_pipeline_bound_joins(const arenaut_pipeline *p, const arenaut_joining *joins,
+                                        arenaut_ordering *bound, arenaut_error *err) {
+    arenaut_pipeline *apart = NULL;
+    arenaut_program_order *problem = NULL;
+    arenaut_error why = {0};
+    *bound = (arenaut_ordering){0};
+    arenaut_status st =
+        arn_pipeline_prepare_joined(p, (arenaut_joining){.chosen = true}, &apart, &why);
+    if (st == ARENAUT_OK) st = arn_pipeline_order_problem(p, apart, &problem, &why);
+    if (st == ARENAUT_OK) {
+        st = arenaut_program_order_loosen(problem, apart->document.program, apart->lowering,
+                                          joins->results, joins->n, &why);
+    }
+    if (st == ARENAUT_OK) st = bound_loosened(p, problem, bound, &why);
+    arenaut_program_order_free(problem);
+    arenaut_pipeline_free(apart);
+    if (st == ARENAUT_REFUSED) return ARENAUT_OK;
+    if (st != ARENAUT_OK && err) *err = why;
+    return st;
+}
