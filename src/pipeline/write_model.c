@@ -37,6 +37,23 @@ static arenaut_outcome outcome_in_model(const arenaut_pipeline *p, bool force) {
     return given == ARENAUT_GIVEN_OURS ? ARENAUT_OUTCOME_HELD : ARENAUT_OUTCOME_NO_SMALLER;
 }
 
+/* What the runtime's planner makes of the ops as they are now, of which it knows nothing else that
+ * was asked of the plan, as joins in place. */
+static arenaut_status plan_as_runtime(const arenaut_pipeline *p, arenaut_plan **plan,
+                                      arenaut_error *err) {
+    arenaut_pipeline_options options = arn_pipeline_without_overrides(&p->options);
+    arenaut_pipeline *plain = NULL;
+    options.stage = NULL;
+    options.method = p->options.method;
+    options.recomputing = arn_pipeline_options_as_is(p).recomputing;
+    arenaut_status st = arn_pipeline_prepare_aside(p, &options, &plain, err);
+    if (st == ARENAUT_OK) {
+        st = arn_pipeline_run_incumbent(p, p->target->incumbent, plain->problem, plan, err);
+    }
+    arenaut_pipeline_free(plain);
+    return st;
+}
+
 /* A runtime that plans by itself needs what its planner makes of the new order. */
 static arenaut_status find_outcome_of_order(const arenaut_pipeline *p, arenaut_outcome *outcome,
                                             arenaut_error *err) {
@@ -45,8 +62,7 @@ static arenaut_status find_outcome_of_order(const arenaut_pipeline *p, arenaut_o
     if (!p->rewrite) return ARENAUT_OK;
     *outcome = ARENAUT_OUTCOME_WRITE;
     if (!p->baseline.plan) return ARENAUT_OK;
-    const arenaut_status st =
-        arn_pipeline_run_incumbent(p, p->target->incumbent, p->problem, &plan, err);
+    const arenaut_status st = plan_as_runtime(p, &plan, err);
     if (st == ARENAUT_OK && plan->total > p->baseline.plan->total) {
         *outcome = ARENAUT_OUTCOME_LARGER;
     }
