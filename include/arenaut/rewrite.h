@@ -110,7 +110,10 @@ typedef struct arenaut_split_options {
     const arenaut_kernel_set *run_by;  /* ops that ask these kernels for scratch are in no calls:
                                         * the runtime that finds it a place does not know that
                                         * calls keep nothing. NULL: none asks */
+    uint64_t effort; /* ops of stages that are tried; 0: the default. Fewer find less */
 } arenaut_split_options;
+
+uint64_t arenaut_split_default_effort(void);
 
 /* One way to split a program. */
 typedef struct arenaut_split_choice {
@@ -134,6 +137,7 @@ typedef struct arenaut_split_front {
                                  * may then be the better ones */
     uint64_t floor;             /* bytes of tensors that no choice of stages gets below */
     uint32_t floor_op;          /* where that is alive; ARENAUT_NONE in a program without ops */
+    uint64_t effort;            /* spent: what was tried last may go over what was allowed */
 } arenaut_split_front;
 
 /* Looks for them. *front is the caller's, to be freed with arenaut_split_front_free. The same
@@ -210,6 +214,8 @@ typedef struct arenaut_recompute_options {
     arenaut_optional_id max_ops; /* that may be added */
     uint64_t effort;             /* ops looked at; 0: the default */
 } arenaut_recompute_options;
+
+uint64_t arenaut_recompute_default_effort(void);
 
 /* A sequence for arenaut_recompute. */
 typedef struct arenaut_recomputation {

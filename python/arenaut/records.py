@@ -863,7 +863,8 @@ SplitOptions._fields_ = [
     ("overlap", c_bool),
     ("in_place", c_bool),
     ("unmeasured", c_bool),
-    ("run_by", POINTER(KernelSet))]
+    ("run_by", POINTER(KernelSet)),
+    ("effort", c_uint64)]
 SplitChoice._fields_ = [
     ("stages", POINTER(SplitStage)),
     ("n_stages", c_uint32),
@@ -878,7 +879,8 @@ SplitFront._fields_ = [
     ("even", POINTER(SplitChoice)),
     ("n_even", c_uint32),
     ("floor", c_uint64),
-    ("floor_op", c_uint32)]
+    ("floor_op", c_uint32),
+    ("effort", c_uint64)]
 WaysToSplit._fields_ = [
     ("front", POINTER(SplitFront)),
     ("kept", c_uint64),

@@ -535,6 +535,91 @@ TEST(random_programs_are_split_rightly_and_spoiled_ones_are_found) {
     assert_true(n_rejected > n_spoiled / 4);
 }
 
+/* ---- cropped bands ---- */
+
+/* Whether an op that pads `in` by itself, as SAME does, makes row `at` of the whole's result. */
+static bool sees_the_same(const arn_split_window *w, arn_rows in, int64_t height, int64_t at) {
+    const int64_t rows = in.end - in.begin, out = (rows + w->stride - 1) / w->stride;
+    const int64_t total = (out - 1) * w->stride + (w->filter - 1) * w->dilation + 1 - rows;
+    const int64_t front = total > 0 ? total / 2 : 0, begin = at * w->stride - w->before;
+    const int64_t own = begin + front - in.begin; /* where its window begins */
+    if (own < 0 || own % w->stride != 0 || own / w->stride >= out) return false;
+    for (int64_t k = 0; k < w->filter; k++) {
+        const int64_t row = begin + k * w->dilation;
+        const bool inside = row >= in.begin && row < in.end;
+        if (!inside && row >= 0 && row < height) return false;
+    }
+    return true;
+}
+
+/* Of rows with all those between which something is seen. */
+static int64_t fewest_rows(const arn_split_window *w, int64_t height, arn_rows made) {
+    const arn_rows seen = arn_rows_seen(w, made);
+    for (int64_t n = 1; n <= height; n++) {
+        for (int64_t begin = 0; begin + n <= height; begin++) {
+            if (begin > seen.begin && begin > 0) break;
+            if (begin + n < seen.end && begin + n < height) continue;
+            const arn_rows in = {begin, begin + n};
+            bool all = true;
+            for (int64_t at = made.begin; at < made.end && all; at++) {
+                all = sees_the_same(w, in, height, at);
+            }
+            if (all) return n;
+        }
+    }
+    return 0;
+}
+
+TEST(cropped_bands_get_the_fewest_rows_that_make_theirs) {
+    uint32_t n_bands = 0;
+    for (uint64_t seed = 1; seed <= 300; seed++) {
+        rng r = {seed};
+        const int64_t height = 4 + (int64_t)rng_below(&r, 28);
+        window_form form = {{1, 3}, {1, 1}, {1, 1}, true};
+        form.filter[0] += (int64_t)rng_below(&r, 6);
+        form.stride[0] += (int64_t)rng_below(&r, 3);
+        form.dilation[0] += (int64_t)rng_below(&r, 3);
+        arenaut_program *p = new_program();
+        begin_method(p, "main");
+        const uint32_t x = add_image(p, "x", height, 4, 1, ARENAUT_INPUT);
+        finish_images(p, x, add_conv(p, x, 2, form));
+        const uint32_t pieces = 2 + (uint32_t)rng_below(&r, 3);
+        const arenaut_split_stage stage = {0, 1, pieces, ARENAUT_SPLIT_CROPPED};
+        arn_split_graph graph;
+        arn_bands bands = {0};
+        assert_int_equal(arn_split_graph_make(p, NULL, &graph, NULL), ARENAUT_OK);
+        const arn_split_window *window = &graph.ops[0].window[ARN_AXIS_H];
+        const bool counted =
+            !arn_split_rows_refuse(&graph, &stage) && arn_bands_count(&bands, &graph, &stage);
+        for (uint32_t i = 0; counted && i < pieces; i++, n_bands++) {
+            const arn_band_op *band = arn_band(&bands, i, 0);
+            assert_int_equal(arn_rows_count(band->input), fewest_rows(window, height, band->make));
+        }
+        arn_bands_free(&bands);
+        arn_split_graph_free(&graph);
+        arenaut_program_free(p);
+    }
+    assert_true(n_bands > 500);
+}
+
+/* One place for each number of rows, instead of all. */
+TEST(windows_with_long_strides_are_cropped_after_few_tries) {
+    static const window_form far = {{1400, 1}, {1000, 1}, {1, 1}, true};
+    arenaut_program *p = new_program();
+    begin_method(p, "main");
+    const uint32_t x = add_image(p, "x", 9700, 1, 1, ARENAUT_INPUT);
+    finish_images(p, x, add_conv(p, x, 1, far));
+    const arenaut_split_stage stage = {0, 1, 4, ARENAUT_SPLIT_CROPPED};
+    arn_split_graph graph;
+    arn_bands bands = {0};
+    assert_int_equal(arn_split_graph_make(p, NULL, &graph, NULL), ARENAUT_OK);
+    assert_true(arn_bands_count(&bands, &graph, &stage));
+    assert_in_range(bands.places, 100, stage.pieces * 2000);
+    arn_bands_free(&bands);
+    arn_split_graph_free(&graph);
+    arenaut_program_free(p);
+}
+
 /* ---- the search ---- */
 
 static arenaut_split_front *find(const arenaut_program *p, const arenaut_split_options *options) {
@@ -600,6 +685,63 @@ TEST(budgets_are_kept) {
         arenaut_split_front_free(front);
     }
     arenaut_program_free(p);
+}
+
+/* x ─ CONV ─ CONV ─ …, each with weights that an op computes, or not. */
+static arenaut_program *chain(window_form form, bool computed) {
+    enum { CONVS = 12, CHANNELS = 16 };
+    arenaut_program *p = new_program();
+    begin_method(p, "main");
+    const uint32_t x = add_image(p, "x", 96, 96, 4, ARENAUT_INPUT);
+    uint32_t made = add_conv(p, x, CHANNELS, form);
+    for (uint32_t i = 1; i < CONVS; i++) {
+        const int64_t dims[] = {CHANNELS, form.filter[0], form.filter[1], CHANNELS};
+        const uint32_t weights = computed ? add_relu(p, add_weights(p, dims)) : ARENAUT_NONE;
+        made = add_conv(p, made, CHANNELS, form);
+        if (computed) ((uint32_t *)p->ops[p->n_ops - 1].inputs)[1] = weights;
+    }
+    form.stride[0] = form.stride[1] = 2;
+    finish_images(p, x, add_conv(p, made, 8, form));
+    return p;
+}
+
+static uint64_t effort_of(arenaut_program *p) {
+    arenaut_split_front *front = find(p, NULL);
+    const uint64_t effort = front->effort;
+    assert_true(front->n_choices > 1);
+    arenaut_split_front_free(front);
+    arenaut_program_free(p);
+    return effort;
+}
+
+TEST(effort_bounds_the_search) {
+    arenaut_program *p = chain(three, false);
+    arenaut_split_front *usual = find(p, NULL);
+    uint64_t last = UINT64_MAX;
+    for (uint64_t part = 1; part < 5000; part *= 4) {
+        const arenaut_split_options options = {.effort = usual->effort / part + 1};
+        arenaut_split_front *front = find(p, &options), *again = find(p, &options);
+        assert_true(front->effort <= options.effort + usual->effort / 100);
+        assert_true(needed(least(front)) >= needed(least(usual)));
+        assert_true(front->effort < last || part == 1);
+        assert_int_equal(again->effort, front->effort);
+        assert_int_equal(again->n_choices, front->n_choices);
+        last = front->effort;
+        arenaut_split_front_free(front);
+        arenaut_split_front_free(again);
+    }
+    assert_true(usual->effort < arenaut_split_default_effort() / 4);
+    arenaut_split_front_free(usual);
+    arenaut_program_free(p);
+}
+
+/* Cropped bands are tried where something is padded, and no stage begins or ends with ops on
+ * constants. */
+TEST(what_is_the_same_is_not_tried_twice) {
+    static const window_form unpadded = {{3, 3}, {1, 1}, {1, 1}, false};
+    const uint64_t padded = effort_of(chain(three, false));
+    assert_in_range(effort_of(chain(unpadded, false)), padded, padded + padded / 2);
+    assert_in_range(effort_of(chain(three, true)), padded / 2, padded);
 }
 
 TEST(small_programs_are_not_worth_splitting) {

@@ -20,6 +20,8 @@ enum {
 };
 #define DEFAULT_EFFORT UINT64_C(50000000)
 
+uint64_t arenaut_recompute_default_effort(void) { return DEFAULT_EFFORT; }
+
 typedef struct finder {
     arn_runs_graph graph;
     const arenaut_program *file;

@@ -85,18 +85,25 @@ static bool covers(const arn_split_window *w, arn_rows in, int64_t height, arn_r
            (all.begin >= in.begin || in.begin == 0) && (all.end <= in.end || in.end == height);
 }
 
-/* The fewest rows of input with which a cropped op makes `made`. More than a window of them never
- * help.
- */
+static int64_t modulo(int64_t a, int64_t n) { return (a % n + n) % n; }
+
+/* The fewest rows of input with which a cropped op makes `made`. So many rows are padded alike,
+ * wherever they lie, and windows begin where those of the whole do for one row in a stride; of
+ * these places the last reaches farthest down. */
 static bool crop(const arn_split_window *w, int64_t height, arn_rows made, arn_rows *in,
-                 arn_rows *run) {
+                 arn_rows *run, uint64_t *places) {
     const arn_rows least = inside(arn_rows_seen(w, made), height);
-    const int64_t most = reach(w) + 2 * w->stride;
-    for (int64_t more = 0; more <= 2 * most; more++) {
-        for (int64_t above = 0; above <= more; above++) {
-            *in = inside((arn_rows){least.begin - above, least.end + more - above}, height);
-            if (covers(w, *in, height, made, run)) return true;
-        }
+    const int64_t below = height - least.end;
+    for (int64_t more = 0; more <= least.begin + below; more++) {
+        int64_t out;
+        ++*places;
+        const int64_t rows = least.end - least.begin + more;
+        const int64_t first = least.begin - same_front(w, rows, &out) + w->before;
+        int64_t above = more > below ? more - below : 0;
+        above += modulo(first - above, w->stride);
+        if (above > more || above > least.begin) continue;
+        *in = (arn_rows){least.begin - above, least.end + more - above};
+        if (covers(w, *in, height, made, run)) return true;
     }
     return false;
 }
@@ -105,7 +112,7 @@ static bool crop(const arn_split_window *w, int64_t height, arn_rows made, arn_r
 
 /* What an op needs of an image, and makes of that, so that it makes `op->make`. False if it cannot.
  */
-static bool plan_op(const arn_bands *b, uint32_t k, int64_t height, arn_band_op *op) {
+static bool plan_op(arn_bands *b, uint32_t k, int64_t height, arn_band_op *op) {
     const arn_split_op *facts = facts_of(b, k);
     const arn_split_window *h = &facts->window[ARN_AXIS_H], *w = &facts->window[ARN_AXIS_W];
     const arn_rows all = arn_rows_seen(h, op->make);
@@ -115,11 +122,11 @@ static bool plan_op(const arn_bands *b, uint32_t k, int64_t height, arn_band_op 
     if (!arn_bands_crop(b, k) || arn_rows_same_pads(h, op->input, op->make)) return true;
     const bool padded =
         all.begin < op->input.begin || all.end > op->input.end || w->before + w->after > 0;
-    return !padded || crop(h, height, op->make, &op->input, &op->run);
+    return !padded || crop(h, height, op->make, &op->input, &op->run, &b->places);
 }
 
 /* What op `k` wants of the images that it reads, for what it makes in a band. */
-static bool ask(const arn_bands *b, arn_band_op *band, uint32_t k) {
+static bool ask(arn_bands *b, arn_band_op *band, uint32_t k) {
     const arenaut_op *op = &b->graph->program->ops[b->stage->first_op + k];
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         const uint32_t id = op->inputs[i];
@@ -132,7 +139,7 @@ static bool ask(const arn_bands *b, arn_band_op *band, uint32_t k) {
     return true;
 }
 
-static bool count_band(const arn_bands *b, uint32_t number) {
+static bool count_band(arn_bands *b, uint32_t number) {
     const uint32_t n = b->stage->n_ops;
     arn_band_op *band = b->ops + (size_t)number * n;
     for (uint32_t k = 0; k < n; k++) {

@@ -38,11 +38,12 @@ typedef struct arn_bands {
     arn_band_op *ops;         /* by band, then op */
     arn_banded *results;      /* per op */
     uint32_t ops_capacity, results_capacity;
-    bool failed; /* no memory */
+    uint64_t places; /* tried for cropped windows, in all that was counted */
+    bool failed;     /* no memory */
 } arn_bands;
 
 /* Counts a stage that is not refused, with the memory that there is from the last one. False where
- * a band would have to be padded as no op can, or there is no memory. O(ops × pieces). */
+ * a band would have to be padded as no op can, or there is no memory. O(ops × pieces + places). */
 bool arn_bands_count(arn_bands *bands, const arn_split_graph *graph,
                      const arenaut_split_stage *stage);
 void arn_bands_free(arn_bands *bands);

@@ -176,8 +176,10 @@ bool arn_split_find_front(const arn_split_field *field, arn_split_filter filter,
     bool fits = make_room(&w);
     uint64_t bound = UINT64_MAX;
     front->n = front->n_stages = 0;
+    front->looks = 0;
     while (fits && front->n < MOST_CHOICES) {
         const way *end = walk_under(&w, bound);
+        front->looks += ((uint64_t)field->graph->program->n_ops + field->n) * w.most;
         if (!end) break;
         bound = end->peak;
         fits = add_choice(&w, end);

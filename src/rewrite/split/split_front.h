@@ -31,6 +31,7 @@ typedef struct arn_split_front {
     arn_split_choice *choices;
     arenaut_split_stage *stages;
     uint32_t n, n_stages, capacity, stages_capacity;
+    uint64_t looks; /* at ops and candidates, until it was found */
 } arn_split_front;
 
 typedef struct arn_split_field {

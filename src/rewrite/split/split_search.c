@@ -6,22 +6,22 @@
  * What is measured is the sum of what the tensors need at once and what the runtime keeps for ops
  * and tensors, since every piece costs some. Where results may lie over operands, tensors need as
  * much less at an op as its kernel allows. How the tensors are placed is left to the planners. */
-#include <string.h>
-
 #include <arenaut/pass.h>
 
 #include "core/checked.h"
 #include "core/fail.h"
 #include "core/memory.h"
 #include "rewrite/split/split_bound.h"
+#include "rewrite/split/split_choices.h"
 #include "rewrite/split/split_stages.h"
 #include "rewrite/split/split_windows.h"
 
 enum {
     FEW = 12,           /* pieces, up to which each number is tried */
     PATIENCE = 2,       /* times in a row that more pieces need no less */
-    EFFORT = 20000000,  /* ops of drafts, in all */
+    EFFORT = 20000000,  /* ops of drafts, in all, unless the caller says how many */
     COUNTED_PER_OP = 8, /* ops of bands that are counted in the time that one is put into a draft */
+    LOOKS_PER_OP = 32,  /* of fronts, and places of cropped windows, likewise */
     FIRST_LOOK = 64,    /* candidates before the front is found for the first time */
 };
 
@@ -46,6 +46,8 @@ typedef struct search {
     uint64_t effort;
     bool failed; /* no memory */
 } search;
+
+uint64_t arenaut_split_default_effort(void) { return EFFORT; }
 
 static const arn_split_graph *graph_of(const search *s) { return s->field.graph; }
 
@@ -99,8 +101,10 @@ static const char *refuse(const search *s, const arenaut_split_stage *stage) {
 /* Counts which rows its bands make, if it has bands. False where it cannot be split so. */
 static bool count(search *s, const arenaut_split_stage *stage) {
     if (arn_split_by_channels(stage->mode)) return true;
-    s->effort += (uint64_t)stage->n_ops * stage->pieces / COUNTED_PER_OP;
+    const uint64_t before = s->bands.places;
     const bool counted = arn_bands_count(&s->bands, graph_of(s), stage);
+    s->effort += (uint64_t)stage->n_ops * stage->pieces / COUNTED_PER_OP +
+                 (s->bands.places - before) / LOOKS_PER_OP;
     s->failed = s->failed || s->bands.failed;
     return counted;
 }
@@ -158,6 +162,7 @@ static void find_fronts(search *s, bool even) {
     const arn_split_filter any = {.even = even}, once = {.even = even, .no_macs = true};
     s->failed = s->failed || !arn_split_find_front(&s->field, any, &s->all) ||
                 !arn_split_find_front(&s->field, once, &s->no_macs);
+    s->effort += (s->all.looks + s->no_macs.looks) / LOOKS_PER_OP;
 }
 
 /* What pieces of unequal size save is said with less certainty, so that nothing is given up for
@@ -225,7 +230,7 @@ static bool try_next(search *s, way_in *way) {
     arn_split_candidate c = {
         .stage = {w->ops.first, w->ops.end - w->ops.first, way->pieces, way->mode}};
     if (way->pieces == 0 || refuse(s, &c.stage)) return false;
-    if (!count(s, &c.stage)) return true;
+    if (!count(s, &c.stage)) return way->mode == ARENAUT_SPLIT_KEPT_CALLED;
     const int64_t kept = least_kept(s, w, &c.stage);
     if (is_surpassed(s, w->sure, kept, repeats)) return false;
     const uint64_t bound = bound_of(s, w, &c.stage);
@@ -250,29 +255,54 @@ static bool asks_for_scratch(const search *s, const arn_op_window *w) {
     return false;
 }
 
-/* All ways in at two pieces, then all that are left at more, until none is left. Calls that compute
- * rows again are none: ops that cost next to nothing would be paid for in multiplications. */
+/* Whether an op of the window would be padded in bands that are not cropped. */
+static bool can_be_cropped(const search *s, const arn_op_window *w) {
+    for (uint32_t i = w->ops.first; i < w->ops.end; i++) {
+        const arn_split_op *op = &graph_of(s)->ops[i];
+        const arn_split_window *h = &op->window[ARN_AXIS_H], *across = &op->window[ARN_AXIS_W];
+        const bool pads = h->before + h->after + across->before + across->after > 0;
+        if (op->same && !op->counts_zeroes && pads) return true;
+    }
+    return false;
+}
+
+/* Calls that compute rows again are no way: ops that cost next to nothing would be paid for in
+ * multiplications. What ops compute of constants is put in front of all bands: a window that begins
+ * with one is the window behind it. And without paddings cropped bands are the padded ones. */
+static bool is_way(const search *s, const arn_op_window *w, arenaut_split_mode mode) {
+    switch (mode) {
+        case ARENAUT_SPLIT_CHANNELS:
+        case ARENAUT_SPLIT_FITTED: return true;
+        case ARENAUT_SPLIT_FITTED_OVER: return s->field.options->overlap;
+        case ARENAUT_SPLIT_ROWS_CALLED: return false;
+        default: break;
+    }
+    if (graph_of(s)->ops[w->ops.first].of_constants) return false;
+    if (mode == ARENAUT_SPLIT_KEPT_CALLED) return !asks_for_scratch(s, w);
+    const bool crops = mode == ARENAUT_SPLIT_CROPPED || mode == ARENAUT_SPLIT_KEPT_CROPPED;
+    return !crops || can_be_cropped(s, w);
+}
+
+/* All ways in at two pieces, then all that are left at more, until none is left. */
 static void try_all(search *s) {
     uint32_t n = 0;
     for (uint32_t i = 0; i < s->windows.n; i++) {
         for (int mode = 0; mode < ARENAUT_SPLIT_MODE_COUNT; mode++) {
-            const bool called = mode == ARENAUT_SPLIT_KEPT_CALLED;
-            if (mode == ARENAUT_SPLIT_ROWS_CALLED) continue;
-            if (mode == ARENAUT_SPLIT_FITTED_OVER && !s->field.options->overlap) continue;
-            if (called && asks_for_scratch(s, &s->windows.items[i])) continue;
+            if (!is_way(s, &s->windows.items[i], (arenaut_split_mode)mode)) continue;
             s->ways[n++] = (way_in){i, (arenaut_split_mode)mode, 1, 0, UINT64_MAX, UINT64_MAX};
         }
     }
-    while (n > 0 && !s->failed && s->effort < EFFORT) {
+    const uint64_t given = s->field.options->effort, most = given ? given : EFFORT;
+    while (n > 0 && !s->failed && s->effort < most) {
         uint32_t left = 0;
-        for (uint32_t i = 0; i < n && !s->failed && s->effort < EFFORT; i++) {
+        for (uint32_t i = 0; i < n && !s->failed && s->effort < most; i++) {
             if (try_next(s, &s->ways[i])) s->ways[left++] = s->ways[i];
         }
         n = left;
     }
 }
 
-/* ---- what was found ---- */
+/* ---- all together ---- */
 
 static void look(search *s) {
     price_program(s);
@@ -286,89 +316,18 @@ static void look(search *s) {
     if (!s->failed) look_again(s);
 }
 
-/* Whether `b` is nowhere better than `a`. */
-static bool is_beaten(const arenaut_split_choice *b, const arenaut_split_choice *a) {
-    return a->head + (uint64_t)a->kept <= b->head + (uint64_t)b->kept && a->ops <= b->ops &&
-           a->macs <= b->macs;
-}
-
-/* A result owns all that it points at. */
-typedef struct found {
-    arenaut_split_front front;
-    arn_region region;
-} found;
-
-typedef struct list {
-    arenaut_split_choice *choices;
-    uint32_t n;
-} list;
-
-static uint64_t needed(const arenaut_split_choice *c) { return c->head + (uint64_t)c->kept; }
-
-/* Those that need more stand before those that need less. */
-static void insert(list *to, const arenaut_split_choice *choice) {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < to->n; i++) {
-        if (!is_beaten(&to->choices[i], choice)) to->choices[n++] = to->choices[i];
-    }
-    uint32_t at = n;
-    for (; at > 0 && needed(&to->choices[at - 1]) < needed(choice); at--) {
-        to->choices[at] = to->choices[at - 1];
-    }
-    to->choices[at] = *choice;
-    to->n = n + 1;
-}
-
-static bool add_choice(const arn_split_front *from, const arn_split_choice *c, found *made,
-                       list *to) {
-    arenaut_split_choice choice = {.n_stages = c->n,
-                                   .tensors = c->peak,
-                                   .kept = c->price.kept,
-                                   .head = c->sum - (uint64_t)c->price.kept,
-                                   .ops = (uint32_t)c->price.ops,
-                                   .macs = (uint64_t)c->price.macs};
-    for (uint32_t i = 0; i < to->n; i++) {
-        if (is_beaten(&choice, &to->choices[i])) return true;
-    }
-    arenaut_split_stage *stages = arn_region_allocate(&made->region, c->n, sizeof *stages);
-    if (!stages) return false;
-    if (c->n > 0) memcpy(stages, from->stages + c->first, c->n * sizeof *stages);
-    choice.stages = stages;
-    insert(to, &choice);
-    return true;
-}
-
-/* The fronts as they are now. */
-static bool list_choices(const search *s, found *made, list *to) {
-    const arn_split_front *const fronts[] = {&s->all, &s->no_macs};
-    to->choices = arn_region_allocate(&made->region, (size_t)s->all.n + s->no_macs.n + 1,
-                                      sizeof *to->choices);
-    bool fits = to->choices != NULL;
-    for (int k = 0; k < 2; k++) {
-        for (uint32_t i = 0; i < fronts[k]->n && fits; i++) {
-            fits = add_choice(fronts[k], &fronts[k]->choices[i], made, to);
-        }
-    }
-    return fits;
-}
-
-static found *make_result(search *s) {
-    const arenaut_allocator *allocator = graph_of(s)->allocator;
-    list even = {0}, any = {0};
-    found *made = arn_allocate_zeroed(allocator, 1, sizeof *made);
+static arenaut_split_front *make_result(search *s) {
+    arenaut_split_front *made = arn_split_choices_new(graph_of(s)->allocator);
     if (!made) return NULL;
-    arn_region_init(&made->region, allocator);
-    made->front.floor = s->windows.floor;
-    made->front.floor_op = graph_of(s)->program->n_ops > 0 ? s->windows.floor_op : ARENAUT_NONE;
-    bool fits = list_choices(s, made, &even);
+    made->floor = s->windows.floor;
+    made->floor_op = graph_of(s)->program->n_ops > 0 ? s->windows.floor_op : ARENAUT_NONE;
+    const bool listed = arn_split_choices_list(made, &s->all, &s->no_macs, true);
     find_fronts(s, false);
-    fits = fits && !s->failed && list_choices(s, made, &any);
-    made->front.choices = any.choices;
-    made->front.n_choices = any.n;
-    made->front.even = even.choices;
-    made->front.n_even = even.n;
-    if (fits) return made;
-    arenaut_split_front_free(&made->front);
+    made->effort = s->effort;
+    if (listed && !s->failed && arn_split_choices_list(made, &s->all, &s->no_macs, false)) {
+        return made;
+    }
+    arenaut_split_front_free(made);
     return NULL;
 }
 
@@ -403,19 +362,8 @@ arenaut_status arenaut_split_find(const arenaut_program *program,
                 .whole = arn_allocate(allocator, program->n_ops, sizeof *s.whole)};
     s.failed = s.costing.failed || !s.field.alive || !s.whole;
     if (!s.failed) look(&s);
-    found *made = s.failed ? NULL : make_result(&s);
+    *front = s.failed ? NULL : make_result(&s);
     end(&s);
     arn_split_graph_free(&graph);
-    if (!made) return arn_no_memory(err);
-    *front = &made->front;
-    return ARENAUT_OK;
-}
-
-/* The front is the first member. */
-void arenaut_split_front_free(arenaut_split_front *front) {
-    found *made = (found *)front;
-    if (!made) return;
-    const arenaut_allocator allocator = made->region.allocator;
-    arn_region_free(&made->region);
-    arn_release(&allocator, made);
+    return *front ? ARENAUT_OK : arn_no_memory(err);
 }

@@ -94,6 +94,7 @@ static bool find_from(sweep *s, uint32_t first, uint64_t *low, arn_split_windows
     while (s->window.ops.end < n && s->window.ops.end - first < LONGEST &&
            can_be_inside(graph, s->window.ops.end)) {
         extend(s);
+        if (graph->ops[s->window.ops.end - 1].of_constants) continue; /* better behind it */
         s->window.sure = surely_alive(s->field, &s->window);
         for (uint32_t op = first; op < s->window.ops.end; op++) {
             low[op] = arn_min_u64(low[op], s->window.sure);
