@@ -1,9 +1,20 @@
-/* Other pipelines of the same file beside the one at work: they tell what could be, and end. */
+/* Other pipelines of the same file beside the one at work: they tell what could be, and end. Their
+ * plans are held against their problems, as all are; the program is replayed over the one that is
+ * made in the end. */
 #include <arenaut/tensor_arena.h>
 
+#include "core/checked.h"
 #include "pipeline/stages.h"
 
 enum { COMPARING_EFFORT = 500000 }; /* search steps: the compared plans end within a second */
+
+uint64_t arn_pipeline_effort(const arenaut_pipeline *p, uint64_t asked, uint64_t whole) {
+    const uint64_t given = p->options.plan.effort, usual = arenaut_default_effort();
+    const uint64_t wanted = asked ? asked : whole;
+    if (given == 0 || given >= usual) return wanted;
+    const double part = (double)whole * ((double)given / (double)usual);
+    return arn_min_u64(wanted, (uint64_t)part + 1); /* 0 would be the default */
+}
 
 arenaut_pipeline_options arn_pipeline_options_as_is(const arenaut_pipeline *p) {
     arenaut_pipeline_options options = p->options;
@@ -23,6 +34,7 @@ arenaut_status arn_pipeline_prepare_aside(const arenaut_pipeline *p,
                                           const arenaut_pipeline_options *options,
                                           arenaut_pipeline **prepared, arenaut_error *err) {
     arenaut_status st = arenaut_pipeline_new(options, arn_pipeline_allocator(p), prepared, err);
+    if (st == ARENAUT_OK) (*prepared)->store->aside = true;
     if (st == ARENAUT_OK) st = arenaut_pipeline_read(*prepared, p->store->files, 1, err);
     return st == ARENAUT_OK ? arenaut_pipeline_prepare(*prepared, err) : st;
 }
@@ -51,11 +63,13 @@ arenaut_status arn_pipeline_plan_aside(const arenaut_pipeline *p, arenaut_pipeli
     options.note = NULL;
     options.stage = NULL;
     options.after_pass = NULL;
-    options.plan.effort = COMPARING_EFFORT;
     options.plan.progress = NULL;
     *reserved = (arn_reserved){UINT64_MAX, UINT64_MAX, 0, UINT64_MAX, UINT64_MAX};
     arenaut_status st = arn_pipeline_prepare_aside(p, &options, &other, err);
-    if (st == ARENAUT_OK) st = arenaut_pipeline_plan(other, err);
+    if (st == ARENAUT_OK) {
+        other->options.plan.effort = arn_pipeline_effort(p, 0, COMPARING_EFFORT);
+        st = arenaut_pipeline_plan(other, err);
+    }
     if (st == ARENAUT_OK) st = find_reserved(other, reserved, err);
     arenaut_pipeline_free(other);
     return st == ARENAUT_NO_PLAN ? ARENAUT_OK : st;

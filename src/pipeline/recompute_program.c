@@ -33,8 +33,9 @@ static arenaut_status find_base(const arenaut_pipeline *p, const arenaut_pipelin
     arenaut_order *order = NULL;
     arenaut_status st = arn_pipeline_order_problem(p, given, &problem, err);
     if (st == ARENAUT_OK) {
-        st = arenaut_order_find(arenaut_program_order_problem(problem),
-                                &p->options.reordering.options, allocator, &order, err);
+        const arenaut_order_options options = arn_pipeline_order_options(p);
+        st = arenaut_order_find(arenaut_program_order_problem(problem), &options, allocator, &order,
+                                err);
     }
     if (st == ARENAUT_OK) {
         st = arenaut_program_order_ops(problem, p->document.program, order->ops, allocator, ops,
@@ -59,9 +60,10 @@ static arenaut_status find_in_base(const arenaut_pipeline *p, const uint32_t *ba
         st = arn_pipeline_order_problem(p, given, &problem, err);
     }
     if (st == ARENAUT_OK) {
+        arenaut_recompute_options again = p->options.recomputing.options;
+        again.effort = arn_pipeline_effort(p, again.effort, arenaut_recompute_default_effort());
         st = arenaut_recompute_find(given->document.program, given->lowering, problem,
-                                    p->document.program, base, &p->options.recomputing.options,
-                                    allocator, found, err);
+                                    p->document.program, base, &again, allocator, found, err);
     }
     arenaut_program_order_free(problem);
     arenaut_pipeline_free(given);

@@ -27,11 +27,18 @@ static arenaut_status check(const arenaut_pipeline *p, const arenaut_order_probl
     return st;
 }
 
+arenaut_order_options arn_pipeline_order_options(const arenaut_pipeline *p) {
+    arenaut_order_options options = p->options.reordering.options;
+    options.effort = arn_pipeline_effort(p, options.effort, arenaut_order_default_effort());
+    return options;
+}
+
 arenaut_status arn_pipeline_find_order(const arenaut_pipeline *p,
                                        const arenaut_order_problem *problem, arenaut_order **order,
                                        arenaut_error *err) {
-    const arenaut_status st = arenaut_order_find(problem, &p->options.reordering.options,
-                                                 arn_pipeline_allocator(p), order, err);
+    const arenaut_order_options options = arn_pipeline_order_options(p);
+    const arenaut_status st =
+        arenaut_order_find(problem, &options, arn_pipeline_allocator(p), order, err);
     return st == ARENAUT_OK ? check(p, problem, *order, err) : st;
 }
 
@@ -192,7 +199,7 @@ static arenaut_status try_some_choices(search *s, bool *in_place, uint64_t bound
 
 /* The bound for any choice of them; where each was looked at, the least of theirs is one, too. */
 static arenaut_status find_with_joins(search *s, arenaut_error *err) {
-    arenaut_ordering loose;
+    arenaut_ordering loose = {0};
     bool *in_place = arn_region_allocate(&s->region, s->joins.n, sizeof *in_place);
     if (!in_place) return arn_no_memory(err);
     const bool all = s->joins.n <= MOST_ENUMERATED;

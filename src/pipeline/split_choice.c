@@ -144,6 +144,7 @@ static arenaut_status find_front(const arenaut_pipeline *p, bool overlap,
     options.overlap = overlap;
     options.in_place = p->options.overwrite == ARENAUT_OVERWRITE_ON;
     options.unmeasured = p->unmeasured;
+    options.effort = arn_pipeline_effort(p, options.effort, arenaut_split_default_effort());
     return arenaut_split_find(p->document.program, &options, arn_pipeline_allocator(p), front, err);
 }
 

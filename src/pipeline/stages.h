@@ -31,6 +31,7 @@ struct arenaut_pipeline_store {
     arenaut_joining joining;            /* that was found to be best; its list is the next */
     uint32_t *joined;
     bool aliases_known;                 /* of the program, what its file's places tell is told */
+    bool aside;                         /* its plans are only compared: they are not replayed */
     arenaut_problem *overridden;        /* NULL: as lowered or read */
     arenaut_document baseline_document; /* read anew where overrides changed the program */
     arenaut_lowering *baseline_lowering;
@@ -123,6 +124,8 @@ arenaut_status arn_pipeline_reorder(arenaut_pipeline *p, arenaut_error *err);
  * caller's, to be released. */
 arenaut_status arn_pipeline_order_problem(const arenaut_pipeline *p, const arenaut_pipeline *given,
                                           arenaut_program_order **problem, arenaut_error *err);
+/* How the best order is looked for. */
+arenaut_order_options arn_pipeline_order_options(const arenaut_pipeline *p);
 
 /* The best order that is found, which has passed the checker with what is said of it. */
 arenaut_status arn_pipeline_find_order(const arenaut_pipeline *p,
@@ -168,6 +171,9 @@ typedef struct arn_reserved {
 static inline bool arn_reserves_less(const arn_reserved *a, const arn_reserved *b) {
     return a->spill != b->spill ? a->spill < b->spill : a->bytes < b->bytes;
 }
+/* Of the effort that a search on the way to the plan has by default, `whole`, as large a part as
+ * the planner's is of its own; but no more than was asked for, unless that is 0. */
+uint64_t arn_pipeline_effort(const arenaut_pipeline *p, uint64_t asked, uint64_t whole);
 /* With these options, by a plan made with little effort; where there is none, more than there can
  * be. */
 arenaut_status arn_pipeline_plan_aside(const arenaut_pipeline *p, arenaut_pipeline_options options,

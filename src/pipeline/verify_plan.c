@@ -93,7 +93,8 @@ arenaut_status arn_pipeline_verify(const arenaut_pipeline *p, arenaut_error *err
     arn_pipeline_enter(p, ARENAUT_STAGE_CHECK);
     arenaut_status st =
         arenaut_check_plan(p->problem, p->plan, arn_pipeline_allocator(p), &finding, err);
-    const bool replayed = st == ARENAUT_OK && p->lowering && p->plan->quality != ARENAUT_INFEASIBLE;
+    const bool replayed = st == ARENAUT_OK && p->lowering && !p->store->aside &&
+                          p->plan->quality != ARENAUT_INFEASIBLE;
     if (replayed) {
         arn_pipeline_enter(p, ARENAUT_STAGE_REPLAY);
         st = arenaut_pipeline_replay(p, p->plan, &finding, err);

@@ -150,6 +150,39 @@ TEST(with_overlap_the_one_that_needs_less_is_taken) {
     }
 }
 
+/* What the planners were allowed to spend, on all plans that were made. */
+static uint64_t allowed;
+
+static arenaut_status run_and_count(const arenaut_planner *self, arenaut_planning *planning) {
+    (void)self;
+    const arenaut_planner *usual = arenaut_planner_find("auto");
+    allowed += planning->options->effort;
+    return usual->run(usual, planning);
+}
+
+TEST(little_effort_is_little_for_all_that_is_searched_and_planned_on_the_way) {
+    bytes file = read_own("mobilenet_v1_025_96_int8");
+    const uint64_t few = 80000, part = arenaut_default_effort() / few;
+    arenaut_planner counting = *arenaut_planner_find("auto");
+    counting.run = run_and_count;
+    for (int all = 0; all < 2; all++) {
+        const arenaut_pipeline_options options = {
+            .overlap = all == 1,
+            .overwrite = all ? ARENAUT_OVERWRITE_ON : ARENAUT_OVERWRITE_BY_RULES,
+            .splitting = {.on = true},
+            .reordering = {.on = all == 1},
+            .plan = {.effort = few, .custom = &counting}};
+        arenaut_pipeline *p = NULL;
+        arenaut_error err = {0};
+        allowed = 0;
+        assert_ok(arenaut_pipeline_run(file.data, file.size, &options, NULL, &p, &err), err);
+        assert_true(allowed > few && allowed < 4 * few);
+        assert_true(p->ways.front->effort < 2 * arenaut_split_default_effort() / part);
+        arenaut_pipeline_free(p);
+    }
+    free_bytes(&file);
+}
+
 /* Weights that were divided stay in the file, unless it is made compact: then it can be read and
  * planned as before, but not stripped. */
 TEST(a_compact_file_has_nothing_that_is_dead) {
