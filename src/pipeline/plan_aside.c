@@ -6,7 +6,7 @@
 #include "core/checked.h"
 #include "pipeline/stages.h"
 
-enum { COMPARING_EFFORT = 500000 }; /* search steps: the compared plans end within a second */
+enum { COMPARING_EFFORT = 500000 }; /* search steps of a plan that is made quickly */
 
 uint64_t arn_pipeline_effort(const arenaut_pipeline *p, uint64_t asked, uint64_t whole) {
     const uint64_t given = p->options.plan.effort, usual = arenaut_default_effort();
@@ -58,7 +58,8 @@ static arenaut_status find_reserved(const arenaut_pipeline *p, arn_reserved *r,
 }
 
 arenaut_status arn_pipeline_plan_aside(const arenaut_pipeline *p, arenaut_pipeline_options options,
-                                       arn_reserved *reserved, arenaut_error *err) {
+                                       arn_thoroughness how, arn_reserved *reserved,
+                                       arenaut_error *err) {
     arenaut_pipeline *other = NULL;
     options.note = NULL;
     options.stage = NULL;
@@ -66,10 +67,10 @@ arenaut_status arn_pipeline_plan_aside(const arenaut_pipeline *p, arenaut_pipeli
     options.plan.progress = NULL;
     *reserved = (arn_reserved){UINT64_MAX, UINT64_MAX, 0, UINT64_MAX, UINT64_MAX};
     arenaut_status st = arn_pipeline_prepare_aside(p, &options, &other, err);
-    if (st == ARENAUT_OK) {
+    if (st == ARENAUT_OK && how == ARN_QUICKLY) {
         other->options.plan.effort = arn_pipeline_effort(p, 0, COMPARING_EFFORT);
-        st = arenaut_pipeline_plan(other, err);
     }
+    if (st == ARENAUT_OK) st = arenaut_pipeline_plan(other, err);
     if (st == ARENAUT_OK) st = find_reserved(other, reserved, err);
     arenaut_pipeline_free(other);
     return st == ARENAUT_NO_PLAN ? ARENAUT_OK : st;

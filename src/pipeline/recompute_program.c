@@ -133,10 +133,10 @@ static arenaut_status choose(arenaut_pipeline *p, const arenaut_recomputation *f
                              arenaut_error *err) {
     arenaut_pipeline_options options = arn_pipeline_options_as_is(p);
     arn_reserved without, with;
-    arenaut_status st = arn_pipeline_plan_aside(p, options, &without, err);
+    arenaut_status st = arn_pipeline_plan_aside(p, options, ARN_QUICKLY, &without, err);
     options.recomputing =
         (arenaut_recomputing){.on = true, .ops = found->ops, .n_ops = found->n_ops};
-    if (st == ARENAUT_OK) st = arn_pipeline_plan_aside(p, options, &with, err);
+    if (st == ARENAUT_OK) st = arn_pipeline_plan_aside(p, options, ARN_QUICKLY, &with, err);
     if (st != ARENAUT_OK || !arn_reserves_less(&with, &without)) return st;
     return put_sequence(p, found->ops, found->n_ops, err);
 }

@@ -236,7 +236,7 @@ static arenaut_status try_candidate(const search *s, const candidate *c, arn_res
     arenaut_pipeline_options options = arn_pipeline_options_as_is(p);
     options.reordering = (arenaut_reordering){.on = c->ops != NULL, .ops = c->ops};
     options.joining = c->joining;
-    const arenaut_status st = arn_pipeline_plan_aside(p, options, &reserved, err);
+    const arenaut_status st = arn_pipeline_plan_aside(p, options, ARN_QUICKLY, &reserved, err);
     if (st != ARENAUT_OK || !arn_reserves_less(&reserved, least)) return st;
     *least = reserved;
     *best = c;

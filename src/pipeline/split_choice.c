@@ -15,11 +15,11 @@ enum {
 
 /* What is to be reserved if the program is split so; without stages, as it is. */
 static arenaut_status plan_split(const arenaut_pipeline *p, const arenaut_split_choice *choice,
-                                 arn_reserved *r, arenaut_error *err) {
+                                 arn_thoroughness how, arn_reserved *r, arenaut_error *err) {
     arenaut_pipeline_options options = p->options;
     options.splitting = (arenaut_splitting){
         .on = choice->n_stages > 0, .stages = choice->stages, .n_stages = choice->n_stages};
-    return arn_pipeline_plan_aside(p, options, r, err);
+    return arn_pipeline_plan_aside(p, options, how, r, err);
 }
 
 /* ---- choosing ---- */
@@ -30,6 +30,8 @@ typedef struct choosing {
     arenaut_split_stage *best; /* stages; none: the program as it is */
     uint32_t n_best;
     uint64_t bytes; /* that it needs */
+    const arenaut_split_choice *tried[2 * MOST_PLANS + 1];
+    uint32_t n_tried;
 } choosing;
 
 static uint64_t needs_at_least(const choosing *c, const arenaut_split_choice *choice) {
@@ -51,11 +53,11 @@ static arenaut_status take(choosing *c, const arenaut_split_choice *choice, uint
 
 /* Plans a choice, which becomes the best one if it is; *bytes gets what it needs. Stages that stand
  * against something else that was asked for, as sizes of scratch do, are no way. */
-static arenaut_status try_choice(choosing *c, const arenaut_split_choice *choice, uint64_t *bytes,
-                                 arenaut_error *err) {
+static arenaut_status try_choice(choosing *c, const arenaut_split_choice *choice,
+                                 arn_thoroughness how, uint64_t *bytes, arenaut_error *err) {
     arn_reserved r;
     arenaut_error why = {0};
-    const arenaut_status st = plan_split(c->p, choice, &r, &why);
+    const arenaut_status st = plan_split(c->p, choice, how, &r, &why);
     *bytes = UINT64_MAX;
     if (st == ARENAUT_BAD_ARGUMENT) return ARENAUT_OK;
     if (st != ARENAUT_OK && err) *err = why;
@@ -79,27 +81,52 @@ static arenaut_status try_more_pieces(choosing *c, const arenaut_split_choice *c
     for (int more = 0; more < MORE_PIECES && st == ARENAUT_OK; more++) {
         uint64_t bytes;
         for (uint32_t i = 0; i < choice->n_stages; i++) stages[i].pieces++;
-        st = try_choice(c, &other, &bytes, err);
+        st = try_choice(c, &other, ARN_QUICKLY, &bytes, err);
     }
     arn_release(allocator, stages);
     return st;
+}
+
+static bool is_same(const arenaut_split_choice *a, const arenaut_split_choice *b) {
+    return a->n_stages == b->n_stages &&
+           (a->n_stages == 0 || memcmp(a->stages, b->stages, a->n_stages * sizeof *a->stages) == 0);
+}
+
+static bool was_tried(const choosing *c, const arenaut_split_choice *choice) {
+    for (uint32_t i = 0; i < c->n_tried; i++) {
+        if (is_same(c->tried[i], choice)) return true;
+    }
+    return false;
 }
 
 /* The next best is tried, too, until it cannot need less than the best plan. */
 static arenaut_status take_least(choosing *c, const arenaut_split_choice *choices, uint32_t n,
                                  uint32_t most, arenaut_error *err) {
     arenaut_status st = ARENAUT_OK;
-    uint32_t tried = 0;
-    for (uint32_t i = n; i-- > 1 && tried < most && st == ARENAUT_OK; tried++) {
+    for (uint32_t i = n; i-- > 1 && most > 0 && st == ARENAUT_OK; most--) {
         const uint64_t least = needs_at_least(c, &choices[i]);
         uint64_t bytes;
         if (least >= c->bytes) break;
-        st = try_choice(c, &choices[i], &bytes, err);
+        if (was_tried(c, &choices[i])) continue;
+        c->tried[c->n_tried++] = &choices[i];
+        st = try_choice(c, &choices[i], ARN_QUICKLY, &bytes, err);
         if (st == ARENAUT_OK && bytes > least + least / MISSED) {
             st = try_more_pieces(c, &choices[i], err);
         }
     }
     return st;
+}
+
+/* Where quick plans need more than what is alive at once, a thorough one of what may need least
+ * need not. What is taken is planned thoroughly anyway. */
+static arenaut_status look_closer(choosing *c, const arenaut_split_front *front,
+                                  arenaut_error *err) {
+    const arenaut_split_choice *choice = &front->choices[front->n_choices - 1];
+    const arenaut_split_choice best = {.stages = c->best, .n_stages = c->n_best};
+    const uint64_t least = needs_at_least(c, choice);
+    uint64_t bytes;
+    if (is_same(choice, &best) || c->bytes <= least + least / MISSED) return ARENAUT_OK;
+    return try_choice(c, choice, ARN_THOROUGHLY, &bytes, err);
 }
 
 static bool adds_less(const arenaut_split_choice *a, const arenaut_split_choice *b) {
@@ -129,7 +156,7 @@ static arenaut_status take_fitting(choosing *c, const arenaut_split_front *front
     for (uint32_t i = 0; i < MOST_TRIES && !*fits && st == ARENAUT_OK; i++) {
         choice = next_to_fit(c, front, choice, budget);
         if (!choice) break;
-        st = try_choice(c, choice, &bytes, err);
+        st = try_choice(c, choice, ARN_QUICKLY, &bytes, err);
         *fits = c->bytes <= budget;
     }
     return st;
@@ -155,7 +182,7 @@ static arenaut_status choose(choosing *c, arenaut_split_front *const fronts[2],
     static const arenaut_split_choice none = {0};
     const arenaut_split_front *best = fronts[1] ? fronts[1] : fronts[0];
     bool fits = false;
-    arenaut_status st = plan_split(c->p, &none, &c->whole, err);
+    arenaut_status st = plan_split(c->p, &none, ARN_QUICKLY, &c->whole, err);
     c->bytes = c->whole.bytes;
     if (st == ARENAUT_OK && c->p->options.splitting.budget > 0) {
         st = take_fitting(c, best, &fits, err);
@@ -165,17 +192,15 @@ static arenaut_status choose(choosing *c, arenaut_split_front *const fronts[2],
     if (best == fronts[0]) return st;
     if (st == ARENAUT_OK) st = take_least(c, best->even, best->n_even, MOST_PLANS, err);
     if (st == ARENAUT_OK) st = take_least(c, fronts[0]->choices, fronts[0]->n_choices, 1, err);
+    if (st == ARENAUT_OK) st = look_closer(c, best, err);
     return st;
 }
 
 /* The number of the choice with the stages that were taken. */
 static uint32_t taken_of(const choosing *c, const arenaut_split_front *front) {
+    const arenaut_split_choice best = {.stages = c->best, .n_stages = c->n_best};
     for (uint32_t i = 0; i < front->n_choices; i++) {
-        const arenaut_split_choice *choice = &front->choices[i];
-        if (choice->n_stages != c->n_best) continue;
-        if (c->n_best == 0 || memcmp(choice->stages, c->best, c->n_best * sizeof *c->best) == 0) {
-            return i;
-        }
+        if (is_same(&front->choices[i], &best)) return i;
     }
     return ARENAUT_NONE;
 }

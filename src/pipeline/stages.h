@@ -174,10 +174,12 @@ static inline bool arn_reserves_less(const arn_reserved *a, const arn_reserved *
 /* Of the effort that a search on the way to the plan has by default, `whole`, as large a part as
  * the planner's is of its own; but no more than was asked for, unless that is 0. */
 uint64_t arn_pipeline_effort(const arenaut_pipeline *p, uint64_t asked, uint64_t whole);
-/* With these options, by a plan made with little effort; where there is none, more than there can
- * be. */
+/* With a part of the effort, as where many plans are compared, or with all of it. */
+typedef enum arn_thoroughness { ARN_QUICKLY, ARN_THOROUGHLY } arn_thoroughness;
+/* With these options; where there is no plan, more than there can be. */
 arenaut_status arn_pipeline_plan_aside(const arenaut_pipeline *p, arenaut_pipeline_options options,
-                                       arn_reserved *reserved, arenaut_error *err);
+                                       arn_thoroughness how, arn_reserved *reserved,
+                                       arenaut_error *err);
 
 /* written_order.c: what the places in a file, together with the order of its ops, tell of memory
  * that tensors share; nothing of a file that states no memories. Once only: a program whose ops

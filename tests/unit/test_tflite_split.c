@@ -150,36 +150,62 @@ TEST(with_overlap_the_one_that_needs_less_is_taken) {
     }
 }
 
-/* What the planners were allowed to spend, on all plans that were made. */
-static uint64_t allowed;
+/* What the planners were asked, on the way to one plan. */
+static struct {
+    uint64_t effort;       /* that they were allowed, in all */
+    uint64_t problems[64]; /* one behind another */
+    uint32_t n;
+} asked;
 
-static arenaut_status run_and_count(const arenaut_planner *self, arenaut_planning *planning) {
+static arenaut_status run_and_note(const arenaut_planner *self, arenaut_planning *planning) {
     (void)self;
     const arenaut_planner *usual = arenaut_planner_find("auto");
-    allowed += planning->options->effort;
+    const uint64_t problem = arenaut_problem_fingerprint(planning->problem);
+    const bool again = asked.n > 0 && asked.problems[asked.n - 1] == problem;
+    assert_true(asked.n < COUNT_OF(asked.problems));
+    asked.effort += planning->options->effort;
+    if (!again) asked.problems[asked.n++] = problem;
     return usual->run(usual, planning);
+}
+
+/* Splits with everything else that there is, or with overlap alone. */
+static arenaut_pipeline *plan_noted(const bytes *file, bool all, uint64_t effort) {
+    arenaut_planner noting = *arenaut_planner_find("auto");
+    noting.run = run_and_note;
+    const arenaut_pipeline_options options = {
+        .overlap = true,
+        .overwrite = all ? ARENAUT_OVERWRITE_ON : ARENAUT_OVERWRITE_BY_RULES,
+        .splitting = {.on = true},
+        .reordering = {.on = all},
+        .plan = {.effort = effort, .custom = &noting}};
+    arenaut_pipeline *p = NULL;
+    arenaut_error err = {0};
+    memset(&asked, 0, sizeof asked);
+    assert_ok(arenaut_pipeline_run(file->data, file->size, &options, NULL, &p, &err), err);
+    return p;
 }
 
 TEST(little_effort_is_little_for_all_that_is_searched_and_planned_on_the_way) {
     bytes file = read_own("mobilenet_v1_025_96_int8");
     const uint64_t few = 80000, part = arenaut_default_effort() / few;
-    arenaut_planner counting = *arenaut_planner_find("auto");
-    counting.run = run_and_count;
     for (int all = 0; all < 2; all++) {
-        const arenaut_pipeline_options options = {
-            .overlap = all == 1,
-            .overwrite = all ? ARENAUT_OVERWRITE_ON : ARENAUT_OVERWRITE_BY_RULES,
-            .splitting = {.on = true},
-            .reordering = {.on = all == 1},
-            .plan = {.effort = few, .custom = &counting}};
-        arenaut_pipeline *p = NULL;
-        arenaut_error err = {0};
-        allowed = 0;
-        assert_ok(arenaut_pipeline_run(file.data, file.size, &options, NULL, &p, &err), err);
-        assert_true(allowed > few && allowed < 4 * few);
+        arenaut_pipeline *p = plan_noted(&file, all == 1, few);
+        assert_true(asked.effort > few && asked.effort < 4 * few);
         assert_true(p->ways.front->effort < 2 * arenaut_split_default_effort() / part);
         arenaut_pipeline_free(p);
     }
+    free_bytes(&file);
+}
+
+/* Where pieces of one size are the best, they are found twice. */
+TEST(no_way_to_split_is_planned_twice) {
+    bytes file = read_own("resnet_int8");
+    arenaut_pipeline *p = plan_noted(&file, false, 0);
+    assert_true(asked.n > 2);
+    for (uint32_t i = 0; i + 1 < asked.n; i++) { /* the last is that of the way that is taken */
+        for (uint32_t k = 0; k < i; k++) assert_true(asked.problems[i] != asked.problems[k]);
+    }
+    arenaut_pipeline_free(p);
     free_bytes(&file);
 }
 
