@@ -26,6 +26,7 @@ class Net:
         zero = int(self.random.randint(-40, 40))
         self.scale = (0.05, zero) if self.dtype == "INT8" else (None, 0)
         self.images = []  # (tensor, shape)
+        self.chains = []  # first and last op: a convolution, and what leaves its channels apart
         self.weights = {}  # by shape: those of an op before
         self.add([1, self.random.randint(8, 20), self.random.randint(8, 20),
                   2 * self.random.randint(1, 4)])
@@ -81,9 +82,9 @@ class Net:
         constants = self.weights_and_bias([channels, *size, shape[3] // groups], channels)
         self.graph.op("CONV_2D", [taken, *constants], [self.add([*made, channels])], **options)
 
-    def depthwise(self, taken, shape):
+    def depthwise(self, taken, shape, multipliers=(1, 1, 1, 2)):
         size, options, made = self.window(shape, True)
-        multiplier = self.random.choice([1, 1, 1, 2])
+        multiplier = self.random.choice(multipliers)
         channels = int(shape[3] * multiplier)
         constants = self.weights_and_bias([1, *size, channels], channels)
         self.graph.op("DEPTHWISE_CONV_2D", [taken, *constants], [self.add([*made, channels])],
@@ -112,6 +113,21 @@ class Net:
             self.graph.op(kind, [taken, other], [made], axis=3)
         else:
             self.graph.op(kind, [taken, other], [self.add(shape)])
+
+    def chain(self):
+        """On the last image: a convolution, and ops of which each channel goes its own way."""
+        first = len(self.graph.table.operators)
+        self.conv(*self.images[-1])
+        for _ in range(self.random.randint(1, 3)):
+            kind = ("DEPTHWISE_CONV_2D", "MAX_POOL_2D", "RELU")[self.random.randint(3)]
+            taken, shape = self.images[-1]
+            if kind == "DEPTHWISE_CONV_2D":
+                self.depthwise(taken, shape, (1,))
+            elif kind == "RELU":
+                self.graph.op(kind, [taken], [self.add(shape)])
+            else:
+                self.pool(kind, taken, shape)
+        self.chains.append((first, len(self.graph.table.operators) - 1))
 
     def grow(self):
         """Mostly on the last image, so that there are long stages."""
@@ -158,9 +174,13 @@ class Net:
 
 
 def random_net(seed):
-    """A model, and how many of its ops work on images: those come first."""
+    """A model, how many of its ops work on images, which come first, and its chains of channels."""
     net = Net(seed)
-    n_ops = net.random.randint(3, 9)
-    for _ in range(n_ops):
+    before, behind = net.random.randint(0, 4, 2)
+    for _ in range(before):
         net.grow()
-    return net.finish(), n_ops
+    net.chain()
+    for _ in range(behind):
+        net.grow()
+    n_ops = len(net.graph.table.operators)
+    return net.finish(), n_ops, net.chains
